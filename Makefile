@@ -1,0 +1,54 @@
+# Every target is one or two lines; what is long lives in Go.
+GO    ?= go
+TOOL  := $(GO) tool -modfile=tools/go.mod
+TESTS := $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg --
+SUITE ?= all
+
+.DEFAULT_GOAL := help
+.PHONY: help build test test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-all long bench
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the programs into bin/
+	$(GO) build -o bin/ ./lab/cmd/lab
+
+test: ## Run the tests that need no root, with the race detector
+	$(TESTS) -race -skip '^TestRoot' ./...
+
+test-root: ## Run the tests that need root
+	$(TESTS) -race -run '^TestRoot' ./lab/...
+
+lint: ## Run the linters
+	$(TOOL) golangci-lint run ./...
+
+gen: ## Write the generated files anew
+	$(GO) mod tidy
+	$(TOOL) golangci-lint fmt ./...
+
+verify: gen lint vulncheck ## Fail if generated files, formatting or lint are not clean
+	git diff --exit-code
+
+vulncheck: ## Look for known vulnerabilities, where the database answers
+	@$(TOOL) govulncheck ./... || { [ $$? -eq 3 ] && exit 3 || echo "govulncheck: not run (its database does not answer)"; }
+
+lab-build: build ## Build the lab's real parts into the cache
+	bin/lab build
+
+lab-up: build ## Start a lab (ARGS="--nodes 3 --datastore etcd")
+	bin/lab up $(ARGS)
+
+lab-down: build ## End the lab and all that belongs to it
+	bin/lab down
+
+e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
+	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate
+
+e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
+	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/full -suite=$(SUITE)
+
+long: lab-build ## Run what takes long: ten cycles, kills at random moments, churn
+	$(TESTS) -tags=e2e -count=1 -timeout=90m ./lab/e2e/long
+
+bench: lab-build ## Print measured figures: how long a lab takes to start and to end
+	$(GO) test -tags=e2e -count=1 -run='^$$' -bench=. -benchtime=3x ./lab/e2e/bench

@@ -1,0 +1,3 @@
+module plumbline.dev/plumbline
+
+go 1.26.0

@@ -1,0 +1,156 @@
+// Package internal_test keeps the import direction of design and docs/architecture.md
+// true: it reads the files themselves, so no cached result can hide a violation.
+package internal_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const module = "plumbline.dev/plumbline"
+
+// may lists, for each package below internal/, the packages of this module that
+// it may import. A package gets its line when it gets its first file.
+var may = map[string]string{}
+
+// Pure packages have no I/O and no clock: reading or changing the world is for the edges.
+const (
+	pure   = " model finding detect repair forensics "
+	impure = " os os/exec net net/http syscall context log/slog "
+)
+
+func TestImportDirection(t *testing.T) {
+	t.Parallel()
+	for _, v := range violations(os.DirFS(".."), may) {
+		t.Error(v)
+	}
+}
+
+// violations reads every Go file of the module in tree and tells which imports
+// the table does not allow.
+func violations(tree fs.FS, may map[string]string) []string {
+	var out []string
+	seen := map[string]bool{}
+	err := fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != "." {
+			if _, err := fs.Stat(tree, path.Join(p, "go.mod")); err == nil || strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir // another module, or not ours
+			}
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") {
+			return nil
+		}
+		imports, err := importsOf(tree, p)
+		if err != nil {
+			return err
+		}
+		dir := path.Dir(p)
+		if pkg, ok := strings.CutPrefix(dir, "internal/"); ok {
+			seen[pkg] = true
+		}
+		for _, i := range imports {
+			if why := refuse(dir, i, strings.HasSuffix(p, "_test.go"), may); why != "" {
+				out = append(out, fmt.Sprintf("%s imports %s: %s", p, i, why))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		out = append(out, err.Error())
+	}
+	for pkg := range may {
+		if !seen[pkg] {
+			out = append(out, "the table names internal/"+pkg+", which is gone")
+		}
+	}
+	for pkg := range seen {
+		if _, ok := may[pkg]; !ok {
+			out = append(out, "internal/"+pkg+" is not in the table")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func importsOf(tree fs.FS, p string) ([]string, error) {
+	src, err := fs.ReadFile(tree, p)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), p, src, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, i := range f.Imports {
+		out = append(out, strings.Trim(i.Path.Value, `"`))
+	}
+	return out, nil
+}
+
+// refuse says why a file in dir may not import i, or nothing.
+func refuse(dir, i string, test bool, may map[string]string) string {
+	ours, isOurs := strings.CutPrefix(i, module+"/")
+	inLab := dir == "lab" || strings.HasPrefix(dir, "lab/")
+	switch {
+	case inLab && isOurs && strings.HasPrefix(ours, "internal/"):
+		return "the lab imports nothing of the product"
+	case !inLab && !test && isOurs && (ours == "lab" || strings.HasPrefix(ours, "lab/")):
+		return "only tests use the lab"
+	}
+	pkg, internal := strings.CutPrefix(dir, "internal/")
+	if !internal || test {
+		return ""
+	}
+	if strings.Contains(pure, " "+pkg+" ") && strings.Contains(impure, " "+i+" ") {
+		return "internal/" + pkg + " is pure"
+	}
+	if want, ok := strings.CutPrefix(ours, "internal/"); isOurs && ok && !slices.Contains(strings.Fields(may[pkg]), want) {
+		return "the table does not allow it"
+	}
+	return ""
+}
+
+func TestViolationsAreSeen(t *testing.T) {
+	t.Parallel()
+	file := func(imports ...string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("package p\nimport (\n\"" + strings.Join(imports, "\"\n\"") + "\"\n)\n")}
+	}
+	table := map[string]string{"model": "", "detect": "model"}
+	good := fstest.MapFS{"internal/model/m.go": file("net/netip"), "internal/detect/d.go": file(module + "/internal/model"), "lab/l.go": file("os")}
+	if got := violations(good, table); len(got) != 0 {
+		t.Fatalf("good tree: %q", got)
+	}
+	for name, c := range map[string]struct {
+		path string
+		file *fstest.MapFile
+	}{
+		"core imports an edge":     {"internal/model/x.go", file(module + "/internal/detect")},
+		"core reads the world":     {"internal/detect/x.go", file("os")},
+		"lab imports the product":  {"lab/x.go", file(module + "/internal/model")},
+		"product imports the lab":  {"internal/detect/x.go", file(module + "/lab/build")},
+		"package not in the table": {"internal/util/x.go", file("fmt")},
+	} {
+		tree := fstest.MapFS{c.path: c.file}
+		for k, v := range good {
+			tree[k] = v
+		}
+		if got := violations(tree, table); len(got) == 0 {
+			t.Errorf("%s: not seen", name)
+		}
+	}
+	if got := violations(good, map[string]string{"model": "", "detect": "model", "gone": ""}); len(got) != 1 {
+		t.Errorf("dead package in the table: %q", got)
+	}
+}

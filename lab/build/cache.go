@@ -1,0 +1,96 @@
+package build
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNotBuilt means that the lab's parts are not in the cache: run make lab-build.
+var ErrNotBuilt = errors.New("the lab is not built for this tree; run: make lab-build")
+
+// New finds the source tree around the working directory or the executable, and
+// the user's cache.
+func New() (*Builder, error) {
+	tree, err := findTree()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir() // XDG_CACHE_HOME, or .cache in HOME
+	if err != nil {
+		return nil, fmt.Errorf("find the cache: %w", err)
+	}
+	return &Builder{Tree: tree, Cache: filepath.Join(cache, "plumbline", "lab"), Log: discard{}}, nil
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func findTree() (string, error) {
+	wd, _ := os.Getwd()
+	exe, _ := os.Executable()
+	for _, start := range []string{wd, filepath.Dir(exe)} {
+		for d := start; len(d) > 1; d = filepath.Dir(d) {
+			if _, err := os.Stat(filepath.Join(d, "lab/build/kubernetes/go.mod")); err == nil {
+				return d, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no Plumbline source tree around %s or %s", wd, exe)
+}
+
+// Paths gives the directory of every component, by name, or ErrNotBuilt.
+func (b *Builder) Paths(ctx context.Context) (map[string]string, error) {
+	paths := map[string]string{}
+	for _, c := range Components {
+		p, err := b.path(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(p); err != nil {
+			return nil, fmt.Errorf("%w (%s is missing)", ErrNotBuilt, c.Name)
+		}
+		paths[c.Name] = p
+	}
+	return paths, nil
+}
+
+// path names the component's place in the cache after all that goes into it.
+func (b *Builder) path(ctx context.Context, c Component) (string, error) {
+	if b.goVersion == "" {
+		out, err := goCommand(ctx, b.Tree, "env", "GOVERSION", "GOOS", "GOARCH").Output()
+		if err != nil {
+			return "", fmt.Errorf("ask go for its version: %w", err)
+		}
+		b.goVersion = strings.Join(strings.Fields(string(out)), " ")
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%s\n%v\n", b.goVersion, c.Package, c.LDFlags, c.Rename)
+	dirs := []string{c.Dir}
+	if c.Finish != nil {
+		dirs = append(dirs, "lab/build/finish.go", "lab/image")
+	}
+	for _, d := range dirs {
+		err := filepath.WalkDir(filepath.Join(b.Tree, d), func(p string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() || strings.HasSuffix(p, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			rel, _ := filepath.Rel(b.Tree, p)
+			fmt.Fprintf(h, "%s %x\n", rel, sha256.Sum256(text))
+			return nil
+		})
+		if err != nil {
+			return "", fmt.Errorf("read the inputs of %s: %w", c.Name, err)
+		}
+	}
+	return filepath.Join(b.Cache, fmt.Sprintf("%s-%x", c.Name, h.Sum(nil)[:8])), nil
+}

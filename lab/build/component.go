@@ -1,0 +1,139 @@
+// Package build compiles the lab's real parts from pinned modules and keeps them
+// in a cache outside the tree, one directory per component and per key of its
+// inputs. It never fetches anything but Go modules.
+package build
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A Component is built in one go from the files that its key covers.
+type Component struct {
+	Name    string
+	Dir     string            // below the source tree; its files are the inputs
+	Package string            // what to build there: "tool" means the tool lines of go.mod
+	LDFlags string            // version stamps
+	Rename  map[string]string // outputs that want a better name
+	Finish  func(ctx context.Context, b *Builder, dir, out string) error
+}
+
+const kubernetesVersion = "v1.34.4"
+
+// CalicoVersion is what the lab's Calico calls itself.
+const CalicoVersion = "v3.31.0"
+
+func kubernetesStamps() string {
+	var s strings.Builder
+	for _, p := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		fmt.Fprintf(&s, " -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=1 -X %[1]s.gitMinor=34 -X %[1]s.gitTreeState=clean", p, kubernetesVersion)
+	}
+	return s.String()
+}
+
+// Components lists everything a lab is made of, the longest build first.
+var Components = []Component{
+	{Name: "kubernetes", Dir: "lab/build/kubernetes", Package: "tool", LDFlags: kubernetesStamps()},
+	{
+		Name: "calico", Dir: "lab/build/calico", Package: "tool",
+		LDFlags: " -X github.com/projectcalico/calico/pkg/buildinfo.Version=" + CalicoVersion,
+		Rename:  map[string]string{"kube-controllers": "calico-kube-controllers"},
+		Finish:  calicoManifests,
+	},
+	{Name: "containerd", Dir: "lab/build/containerd", Package: "tool"},
+	{Name: "etcd", Dir: "lab/build/etcd", Package: "tool", Rename: map[string]string{"server": "etcd"}},
+	{Name: "cni", Dir: "lab/build/cni", Package: "tool"},
+	{Name: "hangfs", Dir: "lab/build/hangfs", Package: "."},
+	{Name: "workload", Dir: "lab/workload", Package: ".", Finish: images},
+	{Name: "latedel", Dir: "lab/latedel", Package: "."},
+}
+
+// A Builder compiles components of one source tree into one cache.
+type Builder struct {
+	Tree  string
+	Cache string
+	Log   io.Writer // what the compiler says
+
+	goVersion string
+}
+
+// Done tells of one component: how long it took is the caller's to measure.
+type Done func(c Component, cached bool)
+
+// All builds what is not in the cache yet.
+func (b *Builder) All(ctx context.Context, done Done) error {
+	for _, c := range Components {
+		cached, err := b.one(ctx, c)
+		if err != nil {
+			return fmt.Errorf("build %s: %w", c.Name, err)
+		}
+		done(c, cached)
+	}
+	return nil
+}
+
+func (b *Builder) one(ctx context.Context, c Component) (cached bool, err error) {
+	out, err := b.path(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Stat(out); err == nil {
+		return true, nil
+	}
+	// Built beside its final place and moved there whole: a build that is killed
+	// never looks finished.
+	if err := os.MkdirAll(b.Cache, 0o755); err != nil {
+		return false, err
+	}
+	tmp, err := os.MkdirTemp(b.Cache, "."+c.Name+"-*")
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return false, err
+	}
+	dir := filepath.Join(b.Tree, c.Dir)
+	if err := b.run(ctx, dir, "build", "-trimpath", "-ldflags=-s -w"+c.LDFlags, "-o", tmp+"/", c.Package); err != nil {
+		return false, err
+	}
+	for from, to := range c.Rename {
+		if err := os.Rename(filepath.Join(tmp, from), filepath.Join(tmp, to)); err != nil {
+			return false, err
+		}
+	}
+	if c.Finish != nil {
+		if err := c.Finish(ctx, b, dir, tmp); err != nil {
+			return false, err
+		}
+	}
+	return false, os.Rename(tmp, out)
+}
+
+func (b *Builder) run(ctx context.Context, dir string, args ...string) error {
+	cmd := goCommand(ctx, dir, args...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(b.Log, &said), io.MultiWriter(b.Log, &said)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go %s in %s: %w\n%s", args[0], dir, err, tail(said.String(), 20))
+	}
+	return nil
+}
+
+func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOWORK=off")
+	return cmd
+}
+
+func tail(s string, n int) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,240 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/lab/supervise"
+)
+
+// KubeControllers is Calico's controller, the collector of leaked addresses among them.
+const KubeControllers = "calico-kube-controllers"
+
+// startCalicoEtcd runs the etcd that is Calico's alone: TLS, and three users by
+// the name in their certificate. root is for people, calico for Calico's parts,
+// read-only for those who only look.
+func (l *Lab) startCalicoEtcd(ctx context.Context) error {
+	pki := filepath.Join(stateDir, "etcd-pki") + "/"
+	err := l.start(ctx, "calico-etcd", l.Bin("etcd", "etcd"), "--name=calico", "--data-dir="+stateDir+"/calico-etcd",
+		"--listen-client-urls="+l.EtcdEndpoint(), "--advertise-client-urls="+l.EtcdEndpoint(),
+		"--cert-file="+pki+"server.crt", "--key-file="+pki+"server.key", "--trusted-ca-file="+pki+"ca.crt", "--client-cert-auth",
+		"--listen-peer-urls=http://127.0.0.1:12380", "--initial-advertise-peer-urls=http://127.0.0.1:12380",
+		"--initial-cluster=calico=http://127.0.0.1:12380", "--unsafe-no-fsync")
+	if err != nil {
+		return err
+	}
+	err = await(ctx, l.sup, "", "calico-etcd", func(ctx context.Context) error {
+		_, err := l.Etcdctl(ctx, "root", "endpoint", "health")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, cmd := range []string{
+		"user add root --no-password", "role add root", "user grant-role root root",
+		"role add calico", "role grant-permission calico --prefix=true readwrite /calico/",
+		"user add calico --no-password", "user grant-role calico calico",
+		"role add read-only", "role grant-permission read-only --prefix=true read /calico/",
+		"user add read-only --no-password", "user grant-role read-only read-only",
+		"auth enable",
+	} {
+		if _, err := l.Etcdctl(ctx, "root", strings.Fields(cmd)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// installCalico creates the accounts, the least rights and, for KDD, the
+// resource definitions, all as Calico ships them.
+func (l *Lab) installCalico(ctx context.Context) error {
+	if _, err := l.Kubectl(ctx, "apply", "--server-side", "-f", l.Bin("calico", string(l.Datastore)+".yaml")); err != nil {
+		return err
+	}
+	if l.Datastore == KDD {
+		if _, err := l.Kubectl(ctx, "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tokenKubeconfig gives a configuration for one of Calico's service accounts.
+func (l *Lab) tokenKubeconfig(ctx context.Context, account string) (string, error) {
+	token, err := l.Kubectl(ctx, "-n", "kube-system", "create", "token", account, "--duration=168h")
+	if err != nil {
+		return "", err
+	}
+	ca, err := os.ReadFile(filepath.Join(stateDir, "pki", "ca.crt"))
+	if err != nil {
+		return "", err
+	}
+	return kubeconfig(l.server(), ca, tokenCredential(strings.TrimSpace(token))), nil
+}
+
+func (l *Lab) startKubeControllers(ctx context.Context) error {
+	text, err := l.tokenKubeconfig(ctx, KubeControllers)
+	if err != nil {
+		return err
+	}
+	kc := filepath.Join(stateDir, "kubeconfig", KubeControllers+".conf")
+	if err := os.WriteFile(kc, []byte(text), 0o600); err != nil {
+		return err
+	}
+	controllers := "node,loadbalancer"
+	if l.Datastore == Etcd {
+		controllers = "policy,namespace,serviceaccount,workloadendpoint,node"
+	}
+	env := append(baseEnv(), "KUBECONFIG="+kc, "ENABLED_CONTROLLERS="+controllers, "LOG_LEVEL=info")
+	_, err = l.sup.Start(ctx, supervise.Part{
+		Name: KubeControllers, Argv: []string{l.Bin("calico", KubeControllers)}, Env: append(env, l.datastoreEnv(l.EtcdCerts("calico"))...),
+		Log: filepath.Join(stateDir, "log", KubeControllers+".log"), RestartOn: []int{supervise.AnyExit},
+	})
+	return err
+}
+
+// datastoreEnv tells a part of Calico where its records are.
+func (l *Lab) datastoreEnv(ca, crt, key string) []string {
+	if l.Datastore == KDD {
+		return []string{"DATASTORE_TYPE=kubernetes"}
+	}
+	return []string{
+		"DATASTORE_TYPE=etcdv3", "ETCD_ENDPOINTS=" + l.EtcdEndpoint(),
+		"ETCD_CA_CERT_FILE=" + ca, "ETCD_CERT_FILE=" + crt, "ETCD_KEY_FILE=" + key,
+	}
+}
+
+// Where Calico keeps its credentials on a node.
+const (
+	nodeEtcdCA   = "/etc/cni/net.d/calico-tls/etcd-ca"
+	nodeEtcdCert = "/etc/cni/net.d/calico-tls/etcd-cert"
+	nodeEtcdKey  = "/etc/cni/net.d/calico-tls/etcd-key"
+	cniConfig    = "/etc/cni/net.d/10-calico.conflist"
+	cniKube      = "/etc/cni/net.d/calico-kubeconfig"
+	calicoKube   = "/etc/calico/kubeconfig"
+)
+
+// installCNI puts the plugins and their configuration onto the node, as Calico's
+// install-cni container does.
+func (n *Node) installCNI(ctx context.Context) error {
+	l := n.lab
+	for name, target := range map[string]string{
+		"calico": l.Bin("calico", "calico"), "calico-ipam": l.Bin("calico", "calico"),
+		"loopback": l.Bin("cni", "loopback"), "portmap": l.Bin("cni", "portmap"),
+	} {
+		if err := n.symlink(target, "/opt/cni/bin/"+name); err != nil {
+			return fmt.Errorf("install CNI plugin on %s: %w", n.Name, err)
+		}
+	}
+	if l.Datastore == Etcd {
+		ca, crt, key := l.EtcdCerts("calico")
+		for to, from := range map[string]string{nodeEtcdCA: ca, nodeEtcdCert: crt, nodeEtcdKey: key} {
+			b, err := os.ReadFile(from)
+			if err != nil {
+				return err
+			}
+			if err := n.WriteFile(to, string(b)); err != nil {
+				return err
+			}
+		}
+	}
+	for path, account := range map[string]string{cniKube: "calico-cni-plugin", calicoKube: "calico-node"} {
+		text, err := l.tokenKubeconfig(ctx, account)
+		if err != nil {
+			return err
+		}
+		if err := n.WriteFile(path, text); err != nil {
+			return err
+		}
+	}
+	return n.WriteFile(cniConfig, n.cniConfig())
+}
+
+// cniConfig is the network configuration of Calico's manifests, filled in.
+func (n *Node) cniConfig() string {
+	store := fmt.Sprintf(`"datastore_type": "kubernetes", "nodename": %q`, n.Name)
+	if n.lab.Datastore == Etcd {
+		store = fmt.Sprintf(`"etcd_endpoints": %q, "etcd_ca_cert_file": %q, "etcd_cert_file": %q, "etcd_key_file": %q`,
+			n.lab.EtcdEndpoint(), nodeEtcdCA, nodeEtcdCert, nodeEtcdKey)
+	}
+	ipam := `{"type": "calico-ipam"}`
+	if n.lab.DualStack {
+		ipam = `{"type": "calico-ipam", "assign_ipv4": "true", "assign_ipv6": "true"}`
+	}
+	return fmt.Sprintf(`{"name": "k8s-pod-network", "cniVersion": "0.3.1", "plugins": [
+  {"type": "calico", "log_level": "info", "log_file_path": "/var/log/calico/cni/cni.log", %s,
+   "mtu": 1450, "ipam": %s, "policy": {"type": "k8s"}, "kubernetes": {"kubeconfig": %q}},
+  {"type": "portmap", "snat": true, "capabilities": {"portMappings": true}}
+]}
+`, store, ipam, cniKube)
+}
+
+// calicoEnv is the environment of calico-node's container.
+func (n *Node) calicoEnv() []string {
+	l := n.lab
+	env := append(baseEnv(), l.datastoreEnv(nodeEtcdCA, nodeEtcdCert, nodeEtcdKey)...)
+	env = append(env, "KUBECONFIG="+calicoKube, "NODENAME="+n.Name, "CALICO_K8S_NODE_REF="+n.Name,
+		"CALICO_NETWORKING_BACKEND=vxlan", "CLUSTER_TYPE=k8s", "WAIT_FOR_DATASTORE=true", "CALICO_MANAGE_CNI=false",
+		"IP=autodetect", "IP_AUTODETECTION_METHOD=kubernetes-internal-ip",
+		"CALICO_IPV4POOL_CIDR="+podCIDR4, "CALICO_IPV4POOL_BLOCK_SIZE="+strconv.Itoa(l.BlockSize),
+		"CALICO_IPV4POOL_VXLAN=Always", "CALICO_IPV4POOL_IPIP=Never",
+		"FELIX_DATASTORETYPE=kubernetes", "FELIX_FELIXHOSTNAME="+n.Name, "FELIX_IPV6SUPPORT="+strconv.FormatBool(l.DualStack),
+		"FELIX_LOGSEVERITYSCREEN=Info", "FELIX_LOGSEVERITYSYS=none", "FELIX_LOGFILEPATH=none",
+		"FELIX_HEALTHENABLED=true", "FELIX_HEALTHHOST=127.0.0.1", "FELIX_DEFAULTENDPOINTTOHOSTACTION=Accept",
+		"FELIX_USAGEREPORTINGENABLED=false", "FELIX_BPFENABLED=false",
+		// Built without cgo, Felix cannot look for a load balancer of an eBPF data
+		// plane that was never there, and panics when it tries. The case matters.
+		"FELIX_DebugSkipCTLBCleanup=true", "FELIX_BPFKUBEPROXYIPTABLESCLEANUPENABLED=false",
+	)
+	if l.Datastore == Etcd {
+		env = append(env, "FELIX_DATASTORETYPE=etcdv3", "FELIX_ETCDENDPOINTS="+l.EtcdEndpoint(),
+			"FELIX_ETCDCAFILE="+nodeEtcdCA, "FELIX_ETCDCERTFILE="+nodeEtcdCert, "FELIX_ETCDKEYFILE="+nodeEtcdKey)
+	}
+	if l.DualStack {
+		env = append(env, "IP6=autodetect", "IP6_AUTODETECTION_METHOD=kubernetes-internal-ip",
+			"CALICO_IPV6POOL_CIDR="+podCIDR6, "CALICO_IPV6POOL_VXLAN=Always")
+	} else {
+		env = append(env, "IP6=none")
+	}
+	return env
+}
+
+// startCalico does what calico-node's container does at its start, in its order:
+// register the node (and, the first one, the pools), then the services.
+func (n *Node) startCalico(ctx context.Context) error {
+	bin := n.lab.Bin("calico", "calico-node")
+	cmd := n.Command(ctx, bin, "-startup")
+	cmd.Env = n.calicoEnv()
+	if _, err := output(cmd); err != nil {
+		return fmt.Errorf("register %s with Calico: %w", n.Name, err)
+	}
+	for name, argv := range map[string][]string{
+		tunnels: {bin, "-allocate-tunnel-addrs"},
+		Felix:   {n.lab.Bin("calico", "calico-felix"), "-c", "/dev/null"},
+	} {
+		err := n.StartPart(ctx, supervise.Part{
+			Name: name, Argv: argv, Env: n.calicoEnv(), Log: strings.TrimPrefix(n.Log(name), n.Path("")),
+			RestartOn: []int{supervise.AnyExit},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// felixReady is nil when Felix says that it has programmed what it knows.
+func (n *Node) felixReady(ctx context.Context) error {
+	return await(ctx, n.sup, n.Path(""), Felix, func(ctx context.Context) error {
+		_, err := n.Exec(ctx, "curl", "-fsS", "--max-time", "2", "http://127.0.0.1:9099/readiness")
+		if err != nil {
+			return fmt.Errorf("felix: %s: %w", http.StatusText(http.StatusServiceUnavailable), err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const cgroupRoot = "/sys/fs/cgroup"
+
+// cgroupName is the top cgroup of a lab, the same in every hierarchy.
+func cgroupName(lab string) string { return "plumbline-lab-" + lab }
+
+// hierarchies lists the mounted cgroup v1 controllers.
+func hierarchies() ([]string, error) {
+	if _, err := os.Stat(filepath.Join(cgroupRoot, "cgroup.controllers")); err == nil {
+		return nil, errors.New("this machine has only cgroup v2; the lab is proven on cgroup v1 (hybrid) alone")
+	}
+	dirs, err := filepath.Glob(filepath.Join(cgroupRoot, "*", "cgroup.procs"))
+	if err != nil || len(dirs) == 0 {
+		return nil, fmt.Errorf("no cgroup v1 controllers under %s", cgroupRoot)
+	}
+	var out []string
+	for _, d := range dirs {
+		if d = filepath.Dir(d); filepath.Base(d) != "unified" {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// createCgroups makes the cgroup below which a node's kubelet puts its pods. In
+// cgroup v1 a new cpuset is empty and takes no process until it is filled.
+func createCgroups(lab, node string) error {
+	hs, err := hierarchies()
+	if err != nil {
+		return err
+	}
+	for _, h := range hs {
+		dir := h
+		for _, part := range []string{cgroupName(lab), node} {
+			parent := dir
+			dir = filepath.Join(dir, part)
+			if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				return fmt.Errorf("create cgroup: %w", err)
+			}
+			if filepath.Base(h) != "cpuset" {
+				continue
+			}
+			for _, f := range []string{"cpuset.cpus", "cpuset.mems"} {
+				b, err := os.ReadFile(filepath.Join(parent, f))
+				if err != nil {
+					return fmt.Errorf("read parent cpuset: %w", err)
+				}
+				if err := os.WriteFile(filepath.Join(dir, f), b, 0o644); err != nil {
+					return fmt.Errorf("fill cpuset: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// removeCgroups removes the lab's cgroups. Their processes are dead, but the
+// kernel may need a moment to let go of them.
+func removeCgroups(ctx context.Context, lab string) error {
+	tops, err := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName(lab)))
+	if err != nil {
+		return fmt.Errorf("look for cgroups: %w", err)
+	}
+	var last error
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end) && ctx.Err() == nil; {
+		last = nil
+		for _, top := range tops {
+			last = errors.Join(last, removeTree(top))
+		}
+		if last == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("remove cgroups of lab %s: %w", lab, last)
+}
+
+func removeTree(top string) error {
+	var dirs []string
+	err := filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, p)
+		}
+		return nil //nolint:nilerr // what has gone meanwhile needs no removal
+	})
+	if err != nil {
+		return err
+	}
+	for i := len(dirs) - 1; i >= 0; i-- {
+		if err := os.Remove(dirs[i]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// cgroupsLeft lists cgroups of any lab on this machine.
+func cgroupsLeft() []string {
+	tops, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName("*")))
+	var out []string
+	for _, t := range tops {
+		out = append(out, strings.TrimPrefix(t, cgroupRoot+"/"))
+	}
+	return out
+}

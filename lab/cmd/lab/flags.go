@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+// parse reads flags wherever they stand and gives the other arguments. Help goes
+// to stdout, since it was asked for.
+func parse(e env, fs *flag.FlagSet) ([]string, error) {
+	fs.SetOutput(e.stderr)
+	fs.Usage = func() {
+		fs.SetOutput(e.stdout)
+		_, _ = fmt.Fprintf(e.stdout, "lab %s takes these flags:\n", fs.Name())
+		fs.PrintDefaults()
+	}
+	var rest []string
+	for args := e.args; ; {
+		if err := fs.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%w: %w", errUsage, err)
+		}
+		if fs.NArg() == 0 {
+			return rest, nil
+		}
+		rest = append(rest, fs.Arg(0))
+		args = fs.Args()[1:]
+	}
+}
+
+// inLab makes sure that the process is inside the lab whose name may stand as
+// --name in front of the arguments; if it is not, the process is replaced by one
+// that is. It gives the lab and the arguments without the name.
+func inLab(e env) (*lab.Lab, []string, error) {
+	name, args := lab.DefaultName, e.args
+	named := len(args) >= 2 && args[0] == "--name"
+	if named {
+		name, args = args[1], args[2:]
+	}
+	if inside, ok := lab.Inside(); ok {
+		if named && inside != name {
+			return nil, nil, fmt.Errorf("this is the inside of lab %s; lab %s cannot be reached from here", inside, name)
+		}
+		l, err := lab.Open()
+		return l, args, err
+	}
+	return nil, nil, enter(name, os.Args[1:]...)
+}
+
+// enter replaces this process by the same command inside the lab.
+func enter(name string, args ...string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	err = lab.Enter(name, append([]string{exe}, args...)...)
+	if errors.Is(err, lab.ErrNoLab) {
+		return fmt.Errorf("%w; start it with: lab up --name %s", err, name)
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+// Command lab runs a real Kubernetes with real Calico on one machine and
+// produces real incidents on it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+func main() {
+	lab.Init()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, env{os.Args[1:], os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	var exit exitCode
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		os.Exit(int(exit))
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		os.Exit(1)
+	}
+}
+
+// env is what a command may touch of the process.
+type env struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+var errUsage = errors.New("usage")
+
+// A command gets the arguments after its name.
+type command struct {
+	name, args, help string
+	run              func(context.Context, env) error
+}
+
+func commands() []command {
+	return []command{
+		{"build", "", "build the lab's real parts into the cache", buildParts},
+		{"up", "[flags]", "start a cluster (lab up --help lists the flags)", up},
+		{"down", "[--name X | --all]", "end a lab and all that belongs to it", down},
+		{"list", "", "list the labs on this machine", list},
+		{"leftovers", "", "fail if anything of a lab is left on this machine", leftovers},
+		{"status", "", "tell how every part of a lab is doing", status},
+		{"kubectl", "ARGS…", "kubectl, as administrator", forward("kubernetes", "kubectl")},
+		{"calicoctl", "ARGS…", "calicoctl, with full rights", forward("calico", "calicoctl")},
+		{"do", "-- CMD…", "run a command inside the lab's network, with KUBECONFIG set", do},
+		{"exec", "NODE -- CMD…", "run a command in a node's namespaces", execNode},
+		{"image", "FILE", "give an image archive to every node", importImage},
+		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
+	}
+}
+
+func run(ctx context.Context, e env) error {
+	if len(e.args) == 0 || e.args[0] == "help" || e.args[0] == "--help" || e.args[0] == "-h" {
+		usage(e.stdout)
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == e.args[0] {
+			e.args = e.args[1:]
+			return c.run(ctx, e)
+		}
+	}
+	return fmt.Errorf("%w: no command %q; lab help lists them", errUsage, e.args[0])
+}
+
+func usage(w io.Writer) {
+	_, _ = fmt.Fprint(w, `lab runs a real Kubernetes with real Calico on this machine, in namespaces of
+its own, and produces real incidents on it. It needs root.
+
+`)
+	for _, c := range commands() {
+		_, _ = fmt.Fprintf(w, "  %-42s %s\n", c.name+" "+c.args, c.help)
+	}
+	_, _ = fmt.Fprint(w, `
+Commands that talk to a lab take --name X as their first argument.
+
+Examples:
+  lab up --nodes 3
+  lab kubectl get nodes -o wide
+  lab exec node1 -- ip route
+  lab logs node1 cni
+  lab down
+`)
+}

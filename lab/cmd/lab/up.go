@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/build"
+)
+
+func configFlags(fs *flag.FlagSet, c *lab.Config) {
+	fs.StringVar(&c.Name, "name", lab.DefaultName, "the lab's `name`")
+	fs.IntVar(&c.Nodes, "nodes", 0, "number of `nodes` (default 2)")
+	fs.Func("datastore", "where Calico keeps its records: `kdd or etcd` (default kdd)", func(s string) error {
+		c.Datastore = lab.Datastore(s)
+		return nil
+	})
+	fs.BoolVar(&c.ControlPlaneOnly, "control-plane-only", false, "etcd, API server and Calico's definitions, no nodes")
+	fs.BoolVar(&c.DualStack, "dual-stack", false, "IPv6 beside IPv4")
+	fs.IntVar(&c.BlockSize, "block-size", 26, "prefix `length` of Calico's IPv4 blocks")
+	fs.StringVar(&c.Containerd, "containerd", lab.ContainerdDebian, "container runtime: `debian or 2.2`")
+}
+
+func up(ctx context.Context, e env) error {
+	var c lab.Config
+	fs := flag.NewFlagSet("up", flag.ContinueOnError)
+	configFlags(fs, &c)
+	rest, err := parse(e, fs)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%w: unexpected %q", errUsage, rest)
+	}
+	if _, err := c.WithDefaults(); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return create(ctx, e, c)
+}
+
+// create makes the lab and comes back inside it to fill it.
+func create(ctx context.Context, e env, c lab.Config) error {
+	if inside, ok := lab.Inside(); !ok {
+		if err := checkBuilt(ctx); err != nil {
+			return err
+		}
+		if err := lab.Create(ctx, c.Name); err != nil {
+			return err
+		}
+		return enter(c.Name, os.Args[1:]...)
+	} else if inside != c.Name {
+		return fmt.Errorf("this is the inside of lab %s: no lab is started from here", inside)
+	}
+	t := time.Now()
+	p := newProgress(e.stderr)
+	l, err := lab.Up(ctx, c, p.step)
+	p.end()
+	if err != nil {
+		return fmt.Errorf("%w\nThe lab is left as it is. Look at it with: lab status --name %s; end it with: lab down --name %s", err, c.Name, c.Name)
+	}
+	what := fmt.Sprintf("%d nodes", l.Nodes)
+	if l.ControlPlaneOnly {
+		what = "control plane only"
+	}
+	_, err = fmt.Fprintf(e.stdout, "lab %s is up: %s, Calico on %s, %.1f s\n", l.Name, what, l.Datastore, time.Since(t).Seconds())
+	return err
+}
+
+func checkBuilt(ctx context.Context) error {
+	b, err := build.New()
+	if err != nil {
+		return err
+	}
+	_, err = b.Paths(ctx)
+	return err
+}
+
+func down(ctx context.Context, e env) error {
+	fs := flag.NewFlagSet("down", flag.ContinueOnError)
+	name := fs.String("name", lab.DefaultName, "the lab's `name`")
+	all := fs.Bool("all", false, "every lab on this machine")
+	if _, err := parse(e, fs); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	if !*all {
+		return lab.Down(ctx, *name)
+	}
+	labs, err := lab.Running()
+	if err != nil {
+		return err
+	}
+	for name := range labs {
+		err = errors.Join(err, lab.Down(ctx, name))
+	}
+	return err
+}
+
+func list(_ context.Context, e env) error {
+	labs, err := lab.Running()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(labs)) {
+		if _, err := fmt.Fprintf(e.stdout, "%-24s process %d\n", name, labs[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func leftovers(ctx context.Context, e env) error {
+	left, err := lab.Leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range left {
+		_, _ = fmt.Fprintln(e.stdout, l)
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%d things are left behind", len(left))
+	}
+	return nil
+}
+
+func buildParts(ctx context.Context, e env) error {
+	b, err := build.New()
+	if err != nil {
+		return err
+	}
+	if isTerminal(e.stderr) {
+		b.Log = e.stderr
+	}
+	t := time.Now()
+	return b.All(ctx, func(c build.Component, cached bool) {
+		how := fmt.Sprintf("built in %.0f s", time.Since(t).Seconds())
+		if cached {
+			how = "in the cache"
+		}
+		_, _ = fmt.Fprintf(e.stdout, "%-12s %s\n", c.Name, how)
+		t = time.Now()
+	})
+}

@@ -1,0 +1,79 @@
+// Package lab runs a real multi-node Kubernetes with real Calico on one machine,
+// inside namespaces that nothing outside can see or reach. It is the ground on
+// which every claim of the product is proven; it imports nothing of the product.
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// Datastore is where Calico keeps its records.
+type Datastore string
+
+// The two datastores that Calico knows.
+const (
+	KDD  Datastore = "kdd"  // custom resources in the Kubernetes API
+	Etcd Datastore = "etcd" // an etcd of Calico's own
+)
+
+// The container runtimes that a node can run.
+const (
+	ContainerdDebian = "debian" // 1.6, Debian's package
+	Containerd22     = "2.2"
+)
+
+// Config says what a lab looks like. The zero value of a field means its default.
+type Config struct {
+	Name             string    `json:"name"`
+	Nodes            int       `json:"nodes"`
+	Datastore        Datastore `json:"datastore"`
+	ControlPlaneOnly bool      `json:"controlPlaneOnly"`
+	DualStack        bool      `json:"dualStack"`
+	BlockSize        int       `json:"blockSize"` // of the IPv4 pool
+	Containerd       string    `json:"containerd"`
+}
+
+// DefaultName is the lab that commands mean when none is named.
+const DefaultName = "lab"
+
+// A lab's name becomes part of cgroup names and of command lines.
+var nameOK = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,29}[a-z0-9])?$`)
+
+// maxNodes keeps node addresses inside one /24 beside the control plane's.
+const maxNodes = 200
+
+// WithDefaults fills in what was left open and refuses what cannot be built.
+func (c Config) WithDefaults() (Config, error) {
+	if c.Name == "" {
+		c.Name = DefaultName
+	}
+	if c.Nodes == 0 && !c.ControlPlaneOnly {
+		c.Nodes = 2
+	}
+	if c.Datastore == "" {
+		c.Datastore = KDD
+	}
+	if c.BlockSize == 0 {
+		c.BlockSize = 26
+	}
+	if c.Containerd == "" {
+		c.Containerd = ContainerdDebian
+	}
+	switch {
+	case !nameOK.MatchString(c.Name):
+		return c, fmt.Errorf("name %q: want lower-case letters, digits and dashes, at most 31", c.Name)
+	case c.ControlPlaneOnly && c.Nodes != 0:
+		return c, errors.New("a control-plane-only lab has no nodes")
+	case c.Nodes < 0 || c.Nodes > maxNodes:
+		return c, fmt.Errorf("%d nodes: want 1 to %d", c.Nodes, maxNodes)
+	case c.Datastore != KDD && c.Datastore != Etcd:
+		return c, fmt.Errorf("datastore %q: want %s or %s", c.Datastore, KDD, Etcd)
+	case c.BlockSize < 20 || c.BlockSize > 32:
+		return c, fmt.Errorf("block size %d: Calico takes 20 to 32", c.BlockSize)
+	case c.Containerd != ContainerdDebian && c.Containerd != Containerd22:
+		return c, fmt.Errorf("containerd %q: want %s or %s", c.Containerd, ContainerdDebian, Containerd22)
+	}
+	return c, nil
+}

@@ -1,0 +1,27 @@
+package lab
+
+import "testing"
+
+func TestWithDefaults(t *testing.T) {
+	t.Parallel()
+	got, err := Config{}.WithDefaults()
+	want := Config{Name: "lab", Nodes: 2, Datastore: KDD, BlockSize: 26, Containerd: ContainerdDebian}
+	if err != nil || got != want {
+		t.Errorf("zero config: got %+v, %v; want %+v", got, err, want)
+	}
+	for name, c := range map[string]Config{
+		"a name that is a path":       {Name: "../x"},
+		"a name with a space":         {Name: "a b"},
+		"a name that is too long":     {Name: "abcdefghijabcdefghijabcdefghijab"},
+		"nodes without a node":        {ControlPlaneOnly: true, Nodes: 1},
+		"more nodes than addresses":   {Nodes: 201},
+		"fewer than none":             {Nodes: -1},
+		"an unknown datastore":        {Datastore: "postgres"},
+		"a block that Calico refuses": {BlockSize: 19},
+		"an unknown runtime":          {Containerd: "docker"},
+	} {
+		if got, err := c.WithDefaults(); err == nil {
+			t.Errorf("%s: taken as %+v", name, got)
+		}
+	}
+}

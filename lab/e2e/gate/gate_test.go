@@ -1,0 +1,102 @@
+//go:build e2e
+
+package gate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+func TestMain(m *testing.M) { lab.Main(m) }
+
+func TestKDD(t *testing.T) {
+	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
+	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
+}
+
+func TestEtcd(t *testing.T) {
+	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.Etcd})
+	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
+	t.Run("etcd keeps strangers out", func(t *testing.T) { etcdRights(t, l) })
+}
+
+// cluster shows that pods of different nodes talk, that services work, and that
+// Calico's parts act under their own accounts.
+func cluster(t *testing.T, l *lab.Lab) {
+	sc := stage.Scenario{Name: "cluster", Run: func(ctx context.Context, s *stage.Stage) error {
+		a, err := s.Run(ctx, stage.PodSpec{Name: "a", Node: "node1"})
+		if err != nil {
+			return err
+		}
+		b, err := s.Run(ctx, stage.PodSpec{Name: "b", Node: "node2"})
+		if err != nil {
+			return err
+		}
+		if err := s.Reaches(ctx, "a", b.Status.PodIP, "b"); err != nil {
+			return err
+		}
+		if err := s.Reaches(ctx, "b", a.Status.PodIP, "a"); err != nil {
+			return err
+		}
+		// The certificate is not known to the pod: an answer, if not a trusted one.
+		_, err = s.Kubectl(ctx, "-n", s.Namespace, "exec", "a", "--", "/workload", "get", "https://10.96.0.1/readyz")
+		return stage.Expect(err != nil && strings.Contains(err.Error(), "certificate signed by unknown authority"),
+			"the kubernetes Service to answer, got %v", err)
+	}}
+	if err := stage.Play(t.Context(), l, sc, func(s string) { t.Log(s) }); err != nil {
+		t.Fatal(err)
+	}
+	who := writers(t, l)
+	for _, account := range []string{"calico-node", "calico-kube-controllers"} {
+		if !who["system:serviceaccount:kube-system:"+account] {
+			t.Errorf("nothing was asked as %s; seen: %v", account, who)
+		}
+	}
+	if l.Datastore == lab.KDD && !who["system:serviceaccount:kube-system:calico-cni-plugin"] {
+		t.Errorf("the CNI plugin wrote nothing under its own account; seen: %v", who)
+	}
+}
+
+// writers lists who asked the API server for anything, by its audit log.
+func writers(t *testing.T, l *lab.Lab) map[string]bool {
+	t.Helper()
+	f, err := os.Open(l.AuditLog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	who := map[string]bool{}
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, 8<<20)
+	for in.Scan() {
+		var e struct{ User struct{ Username string } }
+		if err := json.Unmarshal(in.Bytes(), &e); err != nil {
+			t.Fatalf("audit log: %v", err)
+		}
+		who[e.User.Username] = true
+	}
+	if err := in.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return who
+}
+
+func etcdRights(t *testing.T, l *lab.Lab) {
+	ctx := t.Context()
+	if out, err := l.Etcdctl(ctx, "read-only", "get", "--prefix", "--keys-only", "/calico/ipam/"); err != nil || !strings.Contains(out, "/calico/ipam/v2/assignment/") {
+		t.Errorf("read-only cannot read: %q, %v", out, err)
+	}
+	if _, err := l.Etcdctl(ctx, "read-only", "put", "/calico/x", "y"); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("read-only may write: %v", err)
+	}
+	if _, err := l.Etcdctl(ctx, "calico", "put", "/other", "y"); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("calico may write outside its prefix: %v", err)
+	}
+}

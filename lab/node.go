@@ -1,0 +1,164 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"plumbline.dev/plumbline/lab/supervise"
+)
+
+// A Node is one machine of the cluster: namespaces of its own with a kubelet, a
+// container runtime and Calico's parts in them.
+type Node struct {
+	Name  string
+	Index int
+	PID   int // of the node's first process, as the lab sees it
+
+	lab *Lab
+	sup supervise.Client
+}
+
+func nodeName(i int) string { return "node" + strconv.Itoa(i) }
+
+// Node gives a node by its number, counted from 1.
+func (l *Lab) Node(ctx context.Context, i int) (*Node, error) {
+	st, err := l.sup.Status(ctx, nodeName(i))
+	if err != nil {
+		return nil, err
+	}
+	if !st.Running {
+		return nil, fmt.Errorf("%s is not running: %s", st.Name, st.Exit)
+	}
+	return l.node(i, st.PID), nil
+}
+
+func (l *Lab) node(i, pid int) *Node {
+	n := &Node{Name: nodeName(i), Index: i, PID: pid, lab: l}
+	n.sup = supervise.Client(n.Path(nodeSocket))
+	return n
+}
+
+// NodeByName gives the node with that name.
+func (l *Lab) NodeByName(ctx context.Context, name string) (*Node, error) {
+	var i int
+	if _, err := fmt.Sscanf(name, "node%d", &i); err != nil || nodeName(i) != name {
+		return nil, fmt.Errorf("no node %q: they are called node1, node2, …", name)
+	}
+	return l.Node(ctx, i)
+}
+
+// Path is where a file of the node is found from outside the node.
+func (n *Node) Path(p string) string { return fmt.Sprintf("/proc/%d/root%s", n.PID, p) }
+
+// CRISocket is where the node's container runtime answers.
+func (n *Node) CRISocket() string { return n.Path("/run/containerd/containerd.sock") }
+
+// Addr is the node's IPv4 address.
+func (n *Node) Addr() netip.Addr { return nodeAddr4(n.Index) }
+
+// Command runs argv in the node, in all of its namespaces.
+func (n *Node) Command(ctx context.Context, argv ...string) *exec.Cmd {
+	args := append([]string{"-t", strconv.Itoa(n.PID), "-m", "-n", "-p", "-u", "-i", "--"}, argv...)
+	cmd := exec.CommandContext(ctx, "nsenter", args...)
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// Exec runs argv in the node and gives what it printed.
+func (n *Node) Exec(ctx context.Context, argv ...string) (string, error) {
+	return output(n.Command(ctx, argv...))
+}
+
+// WriteFile puts a file onto the node. What runs there sees either the old one or
+// the new one whole.
+func (n *Node) WriteFile(path, text string) error {
+	p := n.Path(path)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		return fmt.Errorf("write %s on %s: %w", path, n.Name, err)
+	}
+	tmp := p + ".new"
+	if err := os.WriteFile(tmp, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write %s on %s: %w", path, n.Name, err)
+	}
+	return os.Rename(tmp, p)
+}
+
+// Log is the path, from outside the node, of the log of kubelet, containerd,
+// kube-proxy, felix or cni.
+func (n *Node) Log(part string) string {
+	switch part {
+	case "cni":
+		return n.Path("/var/log/calico/cni/cni.log")
+	case Felix, tunnels:
+		return n.Path("/var/log/calico/" + part + ".log")
+	}
+	return n.Path("/var/log/" + part + ".log")
+}
+
+// The parts of a node.
+const (
+	Containerd = "containerd"
+	Kubelet    = "kubelet"
+	KubeProxy  = "kube-proxy"
+	Felix      = "felix"
+	tunnels    = "tunnel-addresses"
+)
+
+// Stop, Kill, Freeze, Thaw and Restart do to a part of the node what an operator
+// or a crash would. Containers outlive their runtime, as on a real node.
+
+// Stop ends the part in good order.
+func (n *Node) Stop(ctx context.Context, part string) error {
+	return n.sup.Stop(ctx, part, 15*time.Second)
+}
+
+// Kill ends the part at once.
+func (n *Node) Kill(ctx context.Context, part string) error { return n.sup.Kill(ctx, part) }
+
+// Freeze stops the part's process where it is.
+func (n *Node) Freeze(ctx context.Context, part string) error {
+	return n.sup.Signal(ctx, part, syscall.SIGSTOP)
+}
+
+// Thaw lets a frozen part go on.
+func (n *Node) Thaw(ctx context.Context, part string) error {
+	return n.sup.Signal(ctx, part, syscall.SIGCONT)
+}
+
+// Start runs a part that was stopped or killed.
+func (n *Node) Start(ctx context.Context, part string) error { return n.sup.Again(ctx, part) }
+
+// Restart ends the part in good order and runs it again.
+func (n *Node) Restart(ctx context.Context, part string) error {
+	if err := n.Stop(ctx, part); err != nil {
+		return err
+	}
+	return n.Start(ctx, part)
+}
+
+// Status tells how the node's parts are doing.
+func (n *Node) Status(ctx context.Context) ([]supervise.Status, error) { return n.sup.List(ctx) }
+
+// StartPart runs a further process in the node, looked after like its other parts.
+func (n *Node) StartPart(ctx context.Context, p supervise.Part) error {
+	_, err := n.sup.Start(ctx, p)
+	return err
+}
+
+// symlink makes name on the node point at a file of the machine.
+func (n *Node) symlink(target, name string) error {
+	err := os.Symlink(target, n.Path(name))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}

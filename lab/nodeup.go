@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plumbline.dev/plumbline/lab/supervise"
+)
+
+// createNode makes a node's namespaces, its cable to the lab's bridge, and runs
+// its container runtime with the images in it. It does not need the API server.
+func (l *Lab) createNode(ctx context.Context, i int) (*Node, error) {
+	name := nodeName(i)
+	if err := createCgroups(l.Name, name); err != nil {
+		return nil, err
+	}
+	st, err := l.sup.Start(ctx, supervise.Part{
+		Name: name, Argv: []string{initArg0, "node", name}, Env: baseEnv(),
+		Log: filepath.Join(stateDir, "log", name+".log"), Namespaces: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n := l.node(i, st.PID)
+	err = await(ctx, l.sup, "", name, func(context.Context) error {
+		_, err := os.Stat(string(n.sup))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := l.cable(ctx, n); err != nil {
+		return nil, fmt.Errorf("connect %s: %w", name, err)
+	}
+	return n, n.startRuntime(ctx)
+}
+
+func (n *Node) startRuntime(ctx context.Context) error {
+	if err := n.WriteFile("/etc/containerd/config.toml", containerdConfig); err != nil {
+		return err
+	}
+	if err := n.start(ctx, Containerd, n.containerd("containerd"), "-c", "/etc/containerd/config.toml"); err != nil {
+		return err
+	}
+	err := await(ctx, n.sup, n.Path(""), Containerd, func(ctx context.Context) error {
+		_, err := n.ctr(ctx, "version")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, file := range []string{"pause.tar", "workload.tar"} {
+		if err := n.ImportImage(ctx, n.lab.Bin("workload", file)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// containerd gives the path of a program of the node's container runtime.
+func (n *Node) containerd(name string) string {
+	if n.lab.Containerd == Containerd22 {
+		return n.lab.Bin("containerd", name)
+	}
+	return filepath.Join("/usr/bin", name)
+}
+
+func (n *Node) ctr(ctx context.Context, args ...string) (string, error) {
+	return n.Exec(ctx, append([]string{n.containerd("ctr"), "-n", "k8s.io"}, args...)...)
+}
+
+// Ctr runs containerd's own tool in the node, in the namespace of Kubernetes.
+func (n *Node) Ctr(ctx context.Context, args ...string) (string, error) { return n.ctr(ctx, args...) }
+
+// ImportImage gives an image archive to the node's runtime.
+func (n *Node) ImportImage(ctx context.Context, file string) error {
+	_, err := n.ctr(ctx, "images", "import", file)
+	return err
+}
+
+// join makes the node a member of the cluster: credentials, kubelet, kube-proxy.
+func (n *Node) join(ctx context.Context) error {
+	l := n.lab
+	ca, err := loadAuthority(filepath.Join(stateDir, "pki"))
+	if err != nil {
+		return err
+	}
+	err = ca.sign(n.Name, identity{
+		user: "system:node:" + n.Name, groups: []string{"system:nodes"}, dns: []string{n.Name},
+		ips: append(n.addresses(), nodeAddr6(n.Index)),
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.writeKubeconfig(ca, n.Name); err != nil {
+		return err
+	}
+	for to, from := range map[string]string{
+		"/etc/kubernetes/pki/ca.crt":          "pki/ca.crt",
+		"/etc/kubernetes/pki/kubelet.crt":     "pki/" + n.Name + ".crt",
+		"/etc/kubernetes/pki/kubelet.key":     "pki/" + n.Name + ".key",
+		"/etc/kubernetes/kubelet.conf":        "kubeconfig/" + n.Name + ".conf",
+		"/var/lib/kube-proxy/kubeconfig.conf": "kubeconfig/kube-proxy.conf",
+	} {
+		text, err := os.ReadFile(filepath.Join(stateDir, from))
+		if err != nil {
+			return err
+		}
+		if err := n.WriteFile(to, string(text)); err != nil {
+			return err
+		}
+	}
+	if err := n.WriteFile("/var/lib/kubelet/config.yaml", fmt.Sprintf(kubeletConfig, n.Addr(), cgroupName(l.Name)+"/"+n.Name)); err != nil {
+		return err
+	}
+	if err := n.WriteFile("/var/lib/kube-proxy/config.yaml", kubeProxyConfig); err != nil {
+		return err
+	}
+	ips := n.Addr().String()
+	if l.DualStack {
+		ips += "," + nodeAddr6(n.Index).String()
+	}
+	err = n.start(ctx, Kubelet, l.Bin("kubernetes", "kubelet"), "--config=/var/lib/kubelet/config.yaml",
+		"--kubeconfig=/etc/kubernetes/kubelet.conf", "--hostname-override="+n.Name, "--node-ip="+ips, "--v=2")
+	if err != nil {
+		return err
+	}
+	if err := n.start(ctx, KubeProxy, l.Bin("kubernetes", "kube-proxy"), "--config=/var/lib/kube-proxy/config.yaml", "--hostname-override="+n.Name); err != nil {
+		return err
+	}
+	return await(ctx, n.sup, n.Path(""), Kubelet, n.Ready)
+}
+
+// Ready is nil when the API server says that the node is Ready.
+func (n *Node) Ready(ctx context.Context) error {
+	var node struct {
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
+	}
+	if err := n.lab.Get(ctx, "/api/v1/nodes/"+n.Name, &node); err != nil {
+		return err
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == "Ready" {
+			if c.Status == "True" {
+				return nil
+			}
+			return fmt.Errorf("%s is not Ready: %s", n.Name, c.Message)
+		}
+	}
+	return errors.New("no Ready condition yet")
+}
+
+// start runs a part in the node.
+func (n *Node) start(ctx context.Context, name string, argv ...string) error {
+	env := baseEnv()
+	// The runtime looks for its shim beside itself first.
+	env[0] = "PATH=" + filepath.Dir(n.containerd("containerd")) + ":" + os.Getenv("PATH")
+	return n.StartPart(ctx, supervise.Part{Name: name, Argv: argv, Env: env, Log: strings.TrimPrefix(n.Log(name), n.Path(""))})
+}
+
+// Pods lists what the API server knows of the pods in a namespace ("" means all).
+func (l *Lab) Pods(ctx context.Context, namespace, selector string) ([]Pod, error) {
+	path := "/api/v1/pods"
+	if namespace != "" {
+		path = "/api/v1/namespaces/" + namespace + "/pods"
+	}
+	var list struct{ Items []json.RawMessage }
+	if err := l.Get(ctx, path+"?labelSelector="+selector, &list); err != nil {
+		return nil, err
+	}
+	pods := make([]Pod, len(list.Items))
+	for i, raw := range list.Items {
+		if err := json.Unmarshal(raw, &pods[i]); err != nil {
+			return nil, fmt.Errorf("read pod: %w", err)
+		}
+	}
+	return pods, nil
+}

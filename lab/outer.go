@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+/*
+A lab is one process: the first of a PID namespace that has network and mount
+namespaces of its own. Everything else of the lab lives below it.
+
+	machine
+	 └─ plumbline-lab-init outer NAME     outer namespaces: no way out, private /run
+	     ├─ etcd, kube-apiserver, …
+	     ├─ plumbline-lab-init node node1   the node's own namespaces
+	     │   ├─ containerd, kubelet, calico-felix, kube-proxy
+	     │   └─ shims and pods
+	     └─ tests and commands that talk to the lab
+
+There is no state file on the machine that could go stale: a lab is found by
+looking for its process, and killing that process ends all of it at once. Only
+cgroups are machine-wide; their names carry the lab's name.
+*/
+
+// initArg0 is what the first process of a lab or node calls itself.
+const initArg0 = "plumbline-lab-init"
+
+// ErrNoLab means that no lab of that name is running.
+var ErrNoLab = errors.New("no such lab")
+
+// Running lists the labs on this machine with their first process, by name.
+func Running() (map[string]int, error) {
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, fmt.Errorf("look for labs: %w", err)
+	}
+	labs := map[string]int{}
+	for _, d := range dirs {
+		b, err := os.ReadFile(filepath.Join(d, "cmdline"))
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		argv := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+		if len(argv) != 3 || argv[0] != initArg0 || argv[1] != "outer" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(d))
+		if err == nil {
+			labs[argv[2]] = pid
+		}
+	}
+	return labs, nil
+}
+
+// Find gives the first process of the lab.
+func Find(name string) (int, error) {
+	labs, err := Running()
+	if err != nil {
+		return 0, err
+	}
+	pid, ok := labs[name]
+	if !ok {
+		return 0, fmt.Errorf("%w: %s", ErrNoLab, name)
+	}
+	return pid, nil
+}
+
+// createOuter makes the empty namespaces of a lab and gives their first process.
+// The caller may end; the lab stays.
+func createOuter(ctx context.Context, name string) (*exec.Cmd, error) {
+	if pid, err := Find(name); err == nil {
+		return nil, fmt.Errorf("lab %s is already running (process %d)", name, pid)
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{initArg0, "outer", name}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setsid:     true,
+		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
+	}
+	var said strings.Builder
+	cmd.Stderr = &firstBytes{Builder: &said}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("create namespaces for lab %s (needs root): %w", name, err)
+	}
+	sock := fmt.Sprintf("/proc/%d/root%s", cmd.Process.Pid, outerSocket)
+	for ctx.Err() == nil {
+		if _, err := os.Stat(sock); err == nil {
+			return cmd, nil
+		}
+		if _, err := os.Stat(filepath.Dir(filepath.Dir(sock))); errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("first process of lab %s ended at once: %s", name, said.String())
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	_ = cmd.Process.Kill()
+	return nil, fmt.Errorf("create lab %s: %w", name, ctx.Err())
+}
+
+// firstBytes keeps the first words of a process for an error message.
+type firstBytes struct{ *strings.Builder }
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	if f.Len() < 4096 {
+		f.Builder.Write(p)
+	}
+	return len(p), nil
+}
+
+// Down ends a lab and all that belongs to it. A lab that is not there is no error.
+func Down(ctx context.Context, name string) error {
+	pid, err := Find(name)
+	if errors.Is(err, ErrNoLab) {
+		// One that is being made right now may not have its name yet.
+		time.Sleep(100 * time.Millisecond)
+		pid, err = Find(name)
+	}
+	if err == nil {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("end lab %s: %w", name, err)
+		}
+		if err := awaitEnd(ctx, pid); err != nil {
+			return fmt.Errorf("end lab %s: %w", name, err)
+		}
+	} else if !errors.Is(err, ErrNoLab) {
+		return err
+	}
+	return removeCgroups(ctx, name)
+}
+
+// awaitEnd waits until the kernel has ended every process of the PID namespace:
+// its first process becomes a zombie only after all the others have gone.
+func awaitEnd(ctx context.Context, pid int) error {
+	for {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return nil //nolint:nilerr // no such process: it has ended
+		}
+		if i := strings.LastIndexByte(string(b), ')'); i > 0 && len(b) > i+2 && b[i+2] == 'Z' {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// enterArgs is the command line that runs argv inside the namespaces below pid.
+func enterArgs(pid int, argv ...string) []string {
+	return append([]string{"nsenter", "-t", strconv.Itoa(pid), "-m", "-n", "-p", "--"}, argv...)
+}
+
+// Enter replaces this process by argv, run inside the lab.
+func Enter(name string, argv ...string) error {
+	pid, err := Find(name)
+	if err != nil {
+		return err
+	}
+	path, err := exec.LookPath("nsenter")
+	if err != nil {
+		return fmt.Errorf("enter lab %s: %w", name, err)
+	}
+	// nsenter starts in the namespace's root directory; --wd would be resolved
+	// before entering, so the inner command finds its way back by this variable.
+	wd, _ := os.Getwd()
+	env := append(slices.Clone(os.Environ()), workDirEnv+"="+wd)
+	if err := syscall.Exec(path, enterArgs(pid, argv...), env); err != nil {
+		return fmt.Errorf("enter lab %s: %w", name, err)
+	}
+	return nil
+}
+
+// workDirEnv carries the caller's working directory across Enter.
+const workDirEnv = "PLUMBLINE_LAB_WORKDIR"

@@ -1,0 +1,45 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Pod is what the scenarios want to know of one.
+type Pod struct {
+	Metadata struct {
+		Name, Namespace, UID string
+		DeletionTimestamp    string
+		Annotations          map[string]string
+	}
+	Spec struct {
+		NodeName    string
+		HostNetwork bool
+	}
+	Status struct {
+		Phase, PodIP string
+		Conditions   []struct{ Type, Status string }
+	}
+}
+
+// Ready tells whether the pod's Ready condition is true.
+func (p Pod) Ready() bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == "Ready" {
+			return c.Status == "True"
+		}
+	}
+	return false
+}
+
+// Annotations that Calico's CNI plugin writes in KDD mode.
+const (
+	AnnotationIP        = "cni.projectcalico.org/podIP"
+	AnnotationContainer = "cni.projectcalico.org/containerID"
+)
+
+// Pod reads one pod.
+func (l *Lab) Pod(ctx context.Context, namespace, name string) (Pod, error) {
+	var p Pod
+	return p, l.Get(ctx, fmt.Sprintf("/api/v1/namespaces/%s/pods/%s", namespace, name), &p)
+}
