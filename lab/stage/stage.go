@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/lab"
@@ -30,7 +31,13 @@ type Stage struct {
 	*lab.Lab
 	Namespace string // the scenario's own
 	Tell      func(line string)
+
+	undo []func(context.Context) error
 }
+
+// Cleanup has f run when the incident is over and the cluster is to serve another
+// one. It takes away what was put in, so that Kubernetes and Calico can tidy up.
+func (s *Stage) Cleanup(f func(context.Context) error) { s.undo = append(s.undo, f) }
 
 // Say tells what is being done or was seen.
 func (s *Stage) Say(format string, args ...any) { s.Tell(fmt.Sprintf(format, args...)) }
@@ -46,30 +53,35 @@ func Expect(ok bool, format string, args ...any) error {
 	return fmt.Errorf("%w: want %s", ErrSymptom, fmt.Sprintf(format, args...))
 }
 
-// Play runs the scenario in a namespace of its own on the lab.
-func Play(ctx context.Context, l *lab.Lab, sc Scenario, tell func(string)) error {
+// Play runs the scenario in a namespace of its own on the lab. With keep, the
+// broken cluster is left as it is.
+func Play(ctx context.Context, l *lab.Lab, sc Scenario, keep bool, tell func(string)) error {
 	s := &Stage{Lab: l, Namespace: sc.Name, Tell: tell}
+	if err := s.createNamespace(ctx); err != nil {
+		return err
+	}
+	err := sc.Run(ctx, s)
+	if keep || sc.Wrecks {
+		return err
+	}
+	for _, f := range slices.Backward(s.undo) {
+		err = errors.Join(err, f(context.WithoutCancel(ctx)))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.Kubectl(ctx, "delete", "namespace", s.Namespace, "--timeout=90s")
+	return err
+}
+
+func (s *Stage) createNamespace(ctx context.Context) error {
 	err := s.Apply(ctx, fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", s.Namespace))
 	if err != nil {
 		return err
 	}
 	// Pods are refused until the controllers have made the namespace's account.
-	err = lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
+	return lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
 		var account struct{}
 		return s.Get(ctx, "/api/v1/namespaces/"+s.Namespace+"/serviceaccounts/default", &account)
 	})
-	if err != nil {
-		return err
-	}
-	return sc.Run(ctx, s)
-}
-
-// Steps runs one after the other and stops at the first that fails.
-func Steps(ctx context.Context, steps ...func(context.Context) error) error {
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }

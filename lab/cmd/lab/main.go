@@ -62,6 +62,8 @@ func commands() []command {
 		{"exec", "NODE -- CMD…", "run a command in a node's namespaces", execNode},
 		{"image", "FILE", "give an image archive to every node", importImage},
 		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
+		{"run", "SCENARIO [--datastore D] [--keep]", "produce an incident and assert its symptoms", runScenario},
+		{"scenarios", "", "list the incidents", scenarioList},
 	}
 }
 
@@ -95,6 +97,7 @@ Examples:
   lab kubectl get nodes -o wide
   lab exec node1 -- ip route
   lab logs node1 cni
+  lab run late-del --datastore etcd --keep
   lab down
 `)
 }

@@ -1,0 +1,219 @@
+// Package ipamdrift plays seed 002: a ledger that no longer describes the cluster.
+package ipamdrift
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// Scenario is the incident.
+var Scenario = stage.Scenario{
+	Name: "ipam-drift", Title: "leaks, free addresses in use, broken blocks and handles (seed 002)",
+	Nodes: 2, Modes: stage.Both, Run: run,
+}
+
+func run(ctx context.Context, s *stage.Stage) error {
+	node, err := s.Node(ctx, 2)
+	if err != nil {
+		return err
+	}
+	if err := leak(ctx, s, node); err != nil {
+		return err
+	}
+	if err := freeInUse(ctx, s); err != nil {
+		return err
+	}
+	if err := handles(ctx, s); err != nil {
+		return err
+	}
+	if err := blocks(ctx, s); err != nil {
+		return err
+	}
+	if err := goneNode(ctx, s); err != nil {
+		return err
+	}
+	return whatCalicoSees(ctx, s)
+}
+
+// leak: pods got addresses and vanished while their node's kubelet was down. In
+// etcd mode somebody has then deleted the endpoints, as the seed's author did.
+func leak(ctx context.Context, s *stage.Stage, node *lab.Node) error {
+	if err := node.Stop(ctx, lab.Kubelet); err != nil {
+		return err
+	}
+	names := []string{"lost-1", "lost-2", "lost-3"}
+	if err := s.CreateUnrun(ctx, node, names); err != nil {
+		return err
+	}
+	made, err := s.AddByHand(ctx, node, names)
+	if err != nil {
+		return err
+	}
+	s.Cleanup(func(ctx context.Context) error {
+		return stage.Each(made, func(h stage.HandMade) error { return s.Forget(ctx, node, h) })
+	})
+	for _, h := range made {
+		if err := h.Unplug(ctx, node); err != nil {
+			return err
+		}
+		if err := s.ForceDelete(ctx, h.Pod); err != nil {
+			return err
+		}
+		if s.Datastore == lab.Etcd {
+			wep := fmt.Sprintf("%s-k8s-%s-eth0", node.Name, strings.ReplaceAll(h.Pod, "-", "--"))
+			if _, err := s.Calicoctl(ctx, "delete", "workloadendpoint", wep, "-n", s.Namespace); err != nil {
+				return err
+			}
+		}
+	}
+	if err := node.Start(ctx, lab.Kubelet); err != nil {
+		return err
+	}
+	if err := lab.Eventually(ctx, time.Minute, node.Ready); err != nil {
+		return err
+	}
+	bs, err := s.Blocks(ctx)
+	if err != nil {
+		return err
+	}
+	leaked := 0
+	for _, b := range bs {
+		for _, a := range b.Attributes {
+			if slices.Contains(names, a.Secondary["pod"]) && a.Secondary["namespace"] == s.Namespace {
+				leaked++
+			}
+		}
+	}
+	s.Say("%d addresses are held for pods that are gone", leaked)
+	return stage.Expect(leaked == len(names), "%d leaked allocations, got %d", len(names), leaked)
+}
+
+// freeInUse: the address of a living pod is released.
+func freeInUse(ctx context.Context, s *stage.Stage) error {
+	pod, err := s.Run(ctx, stage.PodSpec{Name: "alive", Node: "node1"})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
+		return err
+	}
+	_, held, err := s.Owner(ctx, pod.Status.PodIP)
+	if err != nil {
+		return err
+	}
+	s.Say("%s is in use by a running pod and free in its block", pod.Status.PodIP)
+	return stage.Expect(!held, "%s to be free in its block", pod.Status.PodIP)
+}
+
+// handles: one without an allocation (a crash between the two writes of an
+// assignment), one that counts more than there is.
+func handles(ctx context.Context, s *stage.Stage) error {
+	pod, err := s.Run(ctx, stage.PodSpec{Name: "counted", Node: "node1"})
+	if err != nil {
+		return err
+	}
+	owner, held, err := s.Owner(ctx, pod.Status.PodIP)
+	if err != nil || !held {
+		return fmt.Errorf("owner of %s: held %v, %w", pod.Status.PodIP, held, err)
+	}
+	all, err := s.Handles(ctx)
+	if err != nil {
+		return err
+	}
+	var cidr string
+	for _, h := range all {
+		if h.ID == owner.Handle {
+			for cidr = range h.Block {
+				break
+			}
+		}
+	}
+	if err := s.PutRaw(ctx, stage.HandleObject(owner.Handle, cidr, 3)); err != nil {
+		return err
+	}
+	s.Cleanup(func(ctx context.Context) error { return s.PutRaw(ctx, stage.HandleObject(owner.Handle, cidr, 1)) })
+	orphan := stage.HandleObject("k8s-pod-network."+strings.Repeat("0rphan", 10), cidr, 1)
+	if err := s.PutRaw(ctx, orphan); err != nil {
+		return err
+	}
+	s.Cleanup(func(ctx context.Context) error { return s.RemoveRaw(ctx, orphan) })
+	all, err = s.Handles(ctx)
+	if err != nil {
+		return err
+	}
+	miscounted := slices.ContainsFunc(all, func(h stage.Handle) bool { return h.ID == owner.Handle && h.Block[cidr] == 3 })
+	orphaned := slices.ContainsFunc(all, func(h stage.Handle) bool { return strings.Contains(h.ID, "0rphan") })
+	s.Say("one handle counts 3 addresses and holds 1, one holds none")
+	return stage.Expect(miscounted && orphaned, "a miscounted and an orphan handle, got %v and %v", miscounted, orphaned)
+}
+
+// blocks: one whose lists contradict each other, and one that lies inside it.
+// Neither has an affinity, so no node assigns from them.
+func blocks(ctx context.Context, s *stage.Stage) error {
+	broken := stage.BlockObject("10.244.200.0", 26,
+		stage.List(64, func(i int) string { return map[bool]string{true: "0", false: "null"}[i == 3] }),
+		stage.List(64, func(i int) string { return fmt.Sprint(max(i, 3)) }), // 3 is free and held; 0 to 2 are neither
+		`[{"handle_id": "k8s-pod-network.broken", "secondary": {"note": "held and free at once"}}]`)
+	inside := stage.BlockObject("10.244.200.32", 27,
+		stage.List(32, func(int) string { return "null" }), stage.List(32, func(i int) string { return fmt.Sprint(i) }), "[]")
+	for _, b := range []stage.Object{broken, inside} {
+		if err := s.PutRaw(ctx, b); err != nil {
+			return err
+		}
+		s.Cleanup(func(ctx context.Context) error { return s.RemoveRaw(ctx, b) })
+	}
+	all, err := s.Blocks(ctx)
+	if err != nil {
+		return err
+	}
+	cidrs := map[string]stage.Block{}
+	for _, b := range all {
+		cidrs[b.CIDR] = b
+	}
+	b, ok := cidrs["10.244.200.0/26"]
+	_, ok2 := cidrs["10.244.200.32/27"]
+	s.Say("a block holds and offers one address, and another block lies inside it")
+	return stage.Expect(ok && ok2 && b.Allocations[3] != nil && slices.Contains(b.Unallocated, 3), "a broken and an overlapping block")
+}
+
+// goneNode: an affinity whose node and block are gone. Calico's collector never
+// removes it, since it looks for the block first.
+func goneNode(ctx context.Context, s *stage.Stage) error {
+	a := stage.AffinityObject("node-gone", "10.244.201.0", 26)
+	if err := s.PutRaw(ctx, a); err != nil {
+		return err
+	}
+	s.Cleanup(func(ctx context.Context) error { return s.RemoveRaw(ctx, a) })
+	all, err := s.Affinities(ctx)
+	if err != nil {
+		return err
+	}
+	s.Say("an affinity names a node that is gone")
+	return stage.Expect(slices.ContainsFunc(all, func(k string) bool { return strings.Contains(k, "node-gone") }), "an affinity of a node that is gone, got %q", all)
+}
+
+// whatCalicoSees notes what Calico's own check says of all this, and what it does not.
+func whatCalicoSees(ctx context.Context, s *stage.Stage) error {
+	out, err := s.Problems(ctx)
+	if err != nil {
+		return err
+	}
+	for _, want := range []string{"Found 4 IPs that are allocated in IPAM but not actually in use", "Found 1 in-use IPs that are in active IP pools but have no corresponding IPAM allocation", "Found 1 handles with no matching IPs"} {
+		if err := stage.Expect(strings.Contains(out, want), "calicoctl ipam check to say %q, got:\n%s", want, out); err != nil {
+			return err
+		}
+	}
+	for _, unseen := range []string{"node-gone", "overlap", "invalid", "count"} {
+		if err := stage.Expect(!strings.Contains(out, unseen), "calicoctl ipam check not to see %s", unseen); err != nil {
+			return err
+		}
+	}
+	s.Say("calicoctl ipam check sees the leaks, the free address in use and the orphan handle; not the count, the broken lists, the overlap, the affinity")
+	return nil
+}

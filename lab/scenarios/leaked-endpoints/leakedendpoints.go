@@ -1,0 +1,115 @@
+// Package leakedendpoints plays seed 001: after a kubelet upgrade, endpoints whose
+// pods are gone and devices whose endpoints are gone.
+package leakedendpoints
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+const (
+	endpoints = 600 // without a pod
+	devices   = 50  // without an endpoint
+)
+
+// Scenario is the incident.
+var Scenario = stage.Scenario{
+	Name: "leaked-endpoints", Title: "600 endpoints without pods, 50 devices without endpoints (seed 001)",
+	Nodes: 2, Modes: []lab.Datastore{lab.Etcd}, Wrecks: true, Run: run,
+}
+
+func run(ctx context.Context, s *stage.Stage) error {
+	node, err := s.Node(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if err := node.Stop(ctx, lab.Kubelet); err != nil {
+		return err
+	}
+	names := make([]string, endpoints+devices)
+	for i := range names {
+		names[i] = fmt.Sprintf("old-%03d", i)
+	}
+	if err := s.CreateUnrun(ctx, node, names); err != nil {
+		return err
+	}
+	s.Say("the kubelet of %s is down, %d pods are bound to it", node.Name, len(names))
+	t := time.Now()
+	made, err := s.AddByHand(ctx, node, names)
+	if err != nil {
+		return err
+	}
+	s.Say("each has got its network by a real CNI ADD, %.2f s each", time.Since(t).Seconds()/float64(len(made)))
+	if err := lose(ctx, s, node, made); err != nil {
+		return err
+	}
+	// One request for all of them: kubectl would ask 650 times, slowly.
+	if _, err := s.Kubectl(ctx, "delete", "--raw", "/api/v1/namespaces/"+s.Namespace+"/pods?gracePeriodSeconds=0"); err != nil {
+		return err
+	}
+	if err := node.Start(ctx, lab.Kubelet); err != nil {
+		return err
+	}
+	if err := lab.Eventually(ctx, time.Minute, node.Ready); err != nil {
+		return err
+	}
+	s.Say("the pods were deleted meanwhile; the new kubelet knows nothing of them")
+	return symptoms(ctx, s, node)
+}
+
+// lose splits them into the two kinds of litter that the seed found.
+func lose(ctx context.Context, s *stage.Stage, node *lab.Node, made []stage.HandMade) error {
+	err := stage.Each(made[:endpoints], func(h stage.HandMade) error { return h.Unplug(ctx, node) })
+	if err != nil {
+		return err
+	}
+	return stage.Each(made[endpoints:], func(h stage.HandMade) error { return s.Forget(ctx, node, h) })
+}
+
+func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node) error {
+	// Long enough for everyone who might tidy up: the kubelet's housekeeping and a
+	// full resync of Felix.
+	s.Say("waiting 30 s for anyone to tidy up")
+	time.Sleep(30 * time.Second)
+	keys, err := s.Endpoints(ctx)
+	if err != nil {
+		return err
+	}
+	pods, err := s.Pods(ctx, s.Namespace, "")
+	if err != nil {
+		return err
+	}
+	orphans := 0
+	for _, k := range keys {
+		if strings.HasPrefix(k, s.Namespace+"/"+node.Name+"-k8s-old--") {
+			orphans++
+		}
+	}
+	if err := stage.Expect(len(pods) == 0 && orphans == endpoints, "%d endpoints without a pod, got %d endpoints and %d pods", endpoints, orphans, len(pods)); err != nil {
+		return err
+	}
+	devs, err := stage.Devices(ctx, node)
+	if err != nil {
+		return err
+	}
+	if err := stage.Expect(len(devs) == devices, "%d cali* devices without an endpoint, got %d", devices, len(devs)); err != nil {
+		return err
+	}
+	s.Say("%d endpoints have no pod, %d devices have no endpoint", orphans, len(devs))
+	out, err := s.Problems(ctx)
+	if err != nil {
+		return err
+	}
+	s.Say("calicoctl ipam check takes each endpoint for use: %s", lastLine(out))
+	return stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to see nothing")
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}

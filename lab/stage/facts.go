@@ -1,0 +1,119 @@
+package stage
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // Calico names devices by it
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+// Device is the name that Calico gives to the host's end of a pod's cable.
+func Device(namespace, pod string) string {
+	sum := sha1.Sum([]byte(namespace + "." + pod)) //nolint:gosec // see above
+	return "cali" + hex.EncodeToString(sum[:])[:11]
+}
+
+// Devices lists the cali* devices of a node.
+func Devices(ctx context.Context, n *lab.Node) ([]string, error) {
+	out, err := n.Exec(ctx, "ip", "-j", "link")
+	if err != nil {
+		return nil, err
+	}
+	var links []struct{ Ifname string }
+	if err := json.Unmarshal([]byte(out), &links); err != nil {
+		return nil, fmt.Errorf("read links of %s: %w", n.Name, err)
+	}
+	var names []string
+	for _, l := range links {
+		if strings.HasPrefix(l.Ifname, "cali") {
+			names = append(names, l.Ifname)
+		}
+	}
+	return names, nil
+}
+
+// RouteDevice gives the device of the node's host route for an address, or "".
+func RouteDevice(ctx context.Context, n *lab.Node, ip string) (string, error) {
+	out, err := n.Exec(ctx, "ip", "-j", "route", "show", "exact", ip)
+	if err != nil {
+		return "", err
+	}
+	var routes []struct{ Dev string }
+	if err := json.Unmarshal([]byte(out), &routes); err != nil {
+		return "", fmt.Errorf("read routes of %s: %w", n.Name, err)
+	}
+	if len(routes) == 0 {
+		return "", nil
+	}
+	return routes[0].Dev, nil
+}
+
+// Neighbours lists the devices on which the node has a neighbour entry for an
+// address, with its state.
+func Neighbours(ctx context.Context, n *lab.Node, ip string) (map[string]string, error) {
+	out, err := n.Exec(ctx, "ip", "-j", "neigh", "show", "to", ip)
+	if err != nil {
+		return nil, err
+	}
+	var entries []struct {
+		Dev   string
+		State []string
+	}
+	if err := json.Unmarshal([]byte(out), &entries); err != nil {
+		return nil, fmt.Errorf("read neighbours of %s: %w", n.Name, err)
+	}
+	m := map[string]string{}
+	for _, e := range entries {
+		m[e.Dev] = strings.Join(e.State, ",")
+	}
+	return m, nil
+}
+
+// A Sandbox is a pod's network as the runtime knows it.
+type Sandbox struct {
+	ID  string
+	PID string // of the pause process, in the node
+}
+
+// Sandboxes lists the running sandboxes of pods with that name on a node.
+func (s *Stage) Sandboxes(ctx context.Context, n *lab.Node, pod string) ([]Sandbox, error) {
+	out, err := n.Ctr(ctx, "containers", "ls", "-q",
+		fmt.Sprintf(`labels."io.kubernetes.pod.name"==%s,labels."io.kubernetes.pod.namespace"==%s,labels."io.cri-containerd.kind"==sandbox`, pod, s.Namespace))
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := n.Ctr(ctx, "tasks", "ls")
+	if err != nil {
+		return nil, err
+	}
+	var found []Sandbox
+	for _, id := range strings.Fields(out) {
+		for line := range strings.Lines(tasks) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == id && f[2] == "RUNNING" {
+				found = append(found, Sandbox{ID: id, PID: f[1]})
+			}
+		}
+	}
+	return found, nil
+}
+
+// Sandbox gives the one running sandbox of the pod.
+func (s *Stage) Sandbox(ctx context.Context, n *lab.Node, pod string) (Sandbox, error) {
+	all, err := s.Sandboxes(ctx, n, pod)
+	if err != nil {
+		return Sandbox{}, err
+	}
+	if len(all) != 1 {
+		return Sandbox{}, fmt.Errorf("pod %s has %d running sandboxes on %s", pod, len(all), n.Name)
+	}
+	return all[0], nil
+}
+
+// InPod runs a command of the node in the pod's network namespace.
+func InPod(ctx context.Context, n *lab.Node, sb Sandbox, argv ...string) (string, error) {
+	return n.Exec(ctx, append([]string{"nsenter", "-t", sb.PID, "-n", "--"}, argv...)...)
+}

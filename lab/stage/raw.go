@@ -1,0 +1,85 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+// An Object of Calico's ledger, written past Calico: what a crash half-way, an old
+// version or a restored backup leaves.
+type Object struct {
+	Resource, Kind string // of the custom resource
+	Name           string // of the custom resource
+	Key            string // in etcd
+	Spec           string // JSON: the resource's spec
+	Value          string // JSON: the etcd value, if it differs from the spec
+}
+
+// PutRaw writes the object as it is.
+func (s *Stage) PutRaw(ctx context.Context, o Object) error {
+	if s.Datastore == lab.KDD {
+		return s.Apply(ctx, fmt.Sprintf(`{"apiVersion": "crd.projectcalico.org/v1", "kind": %q, "metadata": {"name": %q}, "spec": %s}`, o.Kind, o.Name, o.Spec))
+	}
+	v := o.Value
+	if v == "" {
+		v = o.Spec
+	}
+	_, err := s.Etcdctl(ctx, "root", "put", o.Key, v)
+	return err
+}
+
+// RemoveRaw deletes the object past Calico.
+func (s *Stage) RemoveRaw(ctx context.Context, o Object) error {
+	if s.Datastore == lab.KDD {
+		_, err := s.Kubectl(ctx, "delete", "--ignore-not-found", o.Resource+".crd.projectcalico.org", o.Name)
+		return err
+	}
+	_, err := s.Etcdctl(ctx, "root", "del", o.Key)
+	return err
+}
+
+// HandleObject is a handle that claims n addresses of a block.
+func HandleObject(id, cidr string, n int) Object {
+	return Object{
+		Resource: "ipamhandles", Kind: "IPAMHandle", Name: id, Key: etcdHandles + id,
+		Spec:  fmt.Sprintf(`{"handleID": %q, "block": {%q: %d}, "deleted": false}`, id, cidr, n),
+		Value: fmt.Sprintf(`{"block":{%q:%d},"deleted":false}`, cidr, n),
+	}
+}
+
+// AffinityObject says that a node owns a block.
+func AffinityObject(node, ip string, bits int) Object {
+	return Object{
+		Resource: "blockaffinities", Kind: "BlockAffinity", Name: node + "-" + dashed(ip, bits),
+		Key:   fmt.Sprintf("%s%s/ipv4/block/%s-%d", etcdAffinity, node, ip, bits),
+		Spec:  fmt.Sprintf(`{"state": "confirmed", "node": %q, "type": "host", "cidr": "%s/%d", "deleted": "false"}`, node, ip, bits),
+		Value: `{"state":"confirmed","deleted":false}`,
+	}
+}
+
+// BlockObject is a block with the given lists, in JSON.
+func BlockObject(ip string, bits int, allocations, unallocated, attributes string) Object {
+	spec := fmt.Sprintf(`{"cidr": "%s/%d", "allocations": %s, "unallocated": %s, "attributes": %s, "sequenceNumber": 1, "sequenceNumberForAllocation": {}, "deleted": false, "strictAffinity": false}`,
+		ip, bits, allocations, unallocated, attributes)
+	return Object{
+		Resource: "ipamblocks", Kind: "IPAMBlock", Name: dashed(ip, bits),
+		Key: fmt.Sprintf("%s%s-%d", etcdBlocks, ip, bits), Spec: spec,
+	}
+}
+
+// List is a JSON list of n elements.
+func List(n int, element func(int) string) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = element(i)
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+// dashed is how Calico names a resource after a CIDR.
+func dashed(ip string, bits int) string {
+	return fmt.Sprintf("%s-%d", strings.ReplaceAll(ip, ".", "-"), bits)
+}
