@@ -11,12 +11,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// client speaks to the lab's API server as administrator. It is for waiting and
-// looking; what changes the cluster goes through kubectl.
-func (l *Lab) client() (*http.Client, error) {
+// newClient speaks to the lab's API server as administrator. Manifests for people
+// to read go through kubectl; this is for waiting, looking and for many at a time.
+func newClient() (*http.Client, error) {
 	pki := filepath.Join(stateDir, "pki")
 	pair, err := tls.LoadX509KeyPair(filepath.Join(pki, "admin.crt"), filepath.Join(pki, "admin.key"))
 	if err != nil {
@@ -29,47 +30,49 @@ func (l *Lab) client() (*http.Client, error) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
 	return &http.Client{
-		Timeout:   5 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true},
+		Timeout:   10 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 16},
 	}, nil
 }
 
 // maxAnswer bounds what is read of one answer.
 const maxAnswer = 64 << 20
 
-// get asks the API server for a path.
-func (l *Lab) get(ctx context.Context, path string) ([]byte, error) {
+// ErrAnswer means that the API server refused; StatusCode tells how.
+var ErrAnswer = errors.New("the API server said no")
+
+// Do asks the API server; body is JSON. A refusal is ErrAnswer.
+func (l *Lab) Do(ctx context.Context, method, path, body string) ([]byte, error) {
 	if _, ok := Inside(); !ok {
 		return nil, ErrOutside
 	}
-	c, err := l.client()
+	l.once.Do(func() { l.http, l.httpErr = newClient() })
+	if l.httpErr != nil {
+		return nil, l.httpErr
+	}
+	q, err := http.NewRequestWithContext(ctx, method, l.server()+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, l.server()+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	r, err := c.Do(q)
+	q.Header.Set("Content-Type", "application/json")
+	r, err := l.http.Do(q)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = r.Body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	if r.StatusCode != http.StatusOK {
-		return b, fmt.Errorf("GET %s: %s: %w", path, r.Status, errAnswer)
+	if r.StatusCode/100 != 2 {
+		return b, fmt.Errorf("%s %s: %s: %w", method, path, r.Status, ErrAnswer)
 	}
 	return b, nil
 }
 
-var errAnswer = errors.New("the API server said no")
-
 // Get reads the object or list at an API path into v.
 func (l *Lab) Get(ctx context.Context, path string, v any) error {
-	b, err := l.get(ctx, path)
+	b, err := l.Do(ctx, http.MethodGet, path, "")
 	if err != nil {
 		return err
 	}

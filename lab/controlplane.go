@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -119,7 +120,7 @@ func (l *Lab) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	return await(ctx, l.sup, "", "kube-apiserver", func(ctx context.Context) error {
-		_, err := l.get(ctx, "/readyz")
+		_, err := l.Do(ctx, http.MethodGet, "/readyz", "")
 		return err
 	})
 }

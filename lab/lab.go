@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"plumbline.dev/plumbline/lab/supervise"
 )
@@ -27,6 +29,10 @@ type Lab struct {
 	Parts map[string]string // where each built component is
 
 	sup supervise.Client
+
+	once    sync.Once // the first to ask the API server makes the client
+	http    *http.Client
+	httpErr error
 }
 
 // Open gives the lab that this process runs in.
@@ -101,6 +107,12 @@ func (l *Lab) Apply(ctx context.Context, manifest string) error {
 // Calicoctl runs Calico's own tool with full rights.
 func (l *Lab) Calicoctl(ctx context.Context, args ...string) (string, error) {
 	return l.run(ctx, "", l.Bin("calico", "calicoctl"), args...)
+}
+
+// CalicoctlApply gives the manifest to calicoctl.
+func (l *Lab) CalicoctlApply(ctx context.Context, manifest string) error {
+	_, err := l.run(ctx, manifest, l.Bin("calico", "calicoctl"), "apply", "-f", "-")
+	return err
 }
 
 // Etcdctl runs etcdctl on Calico's etcd as user.

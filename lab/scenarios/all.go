@@ -2,9 +2,12 @@
 package scenarios
 
 import (
+	"plumbline.dev/plumbline/lab/scenarios/churn"
 	ipamdrift "plumbline.dev/plumbline/lab/scenarios/ipam-drift"
 	latedel "plumbline.dev/plumbline/lab/scenarios/late-del"
 	leakedendpoints "plumbline.dev/plumbline/lab/scenarios/leaked-endpoints"
+	legacyhandle "plumbline.dev/plumbline/lab/scenarios/legacy-handle"
+	stalenodename "plumbline.dev/plumbline/lab/scenarios/stale-nodename"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
@@ -13,4 +16,7 @@ var All = []stage.Scenario{
 	latedel.Scenario,
 	leakedendpoints.Scenario,
 	ipamdrift.Scenario,
+	churn.Scenario,
+	stalenodename.Scenario,
+	legacyhandle.Scenario,
 }

@@ -1,8 +1,11 @@
 package stage
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"plumbline.dev/plumbline/lab"
@@ -82,4 +85,53 @@ func List(n int, element func(int) string) string {
 // dashed is how Calico names a resource after a CIDR.
 func dashed(ip string, bits int) string {
 	return fmt.Sprintf("%s-%d", strings.ReplaceAll(ip, ".", "-"), bits)
+}
+
+// EditBlock changes a block past Calico. Numbers stay as they are written: sequence
+// numbers do not fit into a float.
+func (s *Stage) EditBlock(ctx context.Context, b Block, edit func(spec map[string]any)) error {
+	if s.Datastore == lab.KDD {
+		path := crds + "ipamblocks/" + b.Key
+		raw, err := s.Do(ctx, http.MethodGet, path, "")
+		if err != nil {
+			return err
+		}
+		obj, err := decode(raw)
+		if err != nil {
+			return err
+		}
+		spec, ok := obj["spec"].(map[string]any)
+		if !ok {
+			return fmt.Errorf("block %s has no spec", b.Key)
+		}
+		edit(spec)
+		text, err := json.Marshal(obj)
+		if err != nil {
+			return err
+		}
+		_, err = s.Do(ctx, http.MethodPut, path, string(text))
+		return err
+	}
+	raw, err := s.Etcdctl(ctx, "root", "get", "--print-value-only", b.Key)
+	if err != nil {
+		return err
+	}
+	spec, err := decode([]byte(raw))
+	if err != nil {
+		return err
+	}
+	edit(spec)
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return err
+	}
+	_, err = s.Etcdctl(ctx, "root", "put", b.Key, string(text))
+	return err
+}
+
+func decode(raw []byte) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v map[string]any
+	return v, d.Decode(&v)
 }

@@ -29,7 +29,8 @@ var Both = []lab.Datastore{lab.KDD, lab.Etcd}
 // A Stage is a cluster in which one scenario is played.
 type Stage struct {
 	*lab.Lab
-	Namespace string // the scenario's own
+	Namespace string        // the scenario's own
+	For       time.Duration // how long, for scenarios that go on for a while
 	Tell      func(line string)
 
 	undo []func(context.Context) error
@@ -53,15 +54,21 @@ func Expect(ok bool, format string, args ...any) error {
 	return fmt.Errorf("%w: want %s", ErrSymptom, fmt.Sprintf(format, args...))
 }
 
-// Play runs the scenario in a namespace of its own on the lab. With keep, the
-// broken cluster is left as it is.
-func Play(ctx context.Context, l *lab.Lab, sc Scenario, keep bool, tell func(string)) error {
-	s := &Stage{Lab: l, Namespace: sc.Name, Tell: tell}
+// Options say how a scenario is played.
+type Options struct {
+	Keep bool          // leave the broken cluster as it is
+	For  time.Duration // see Stage.For; 0 means the scenario's own default
+	Tell func(line string)
+}
+
+// Play runs the scenario in a namespace of its own on the lab.
+func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
+	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For}
 	if err := s.createNamespace(ctx); err != nil {
 		return err
 	}
 	err := sc.Run(ctx, s)
-	if keep || sc.Wrecks {
+	if o.Keep || sc.Wrecks {
 		return err
 	}
 	for _, f := range slices.Backward(s.undo) {

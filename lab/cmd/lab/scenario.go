@@ -48,7 +48,9 @@ func runScenario(ctx context.Context, e env) error {
 	fs := flag.NewFlagSet("run", flag.ContinueOnError)
 	var c lab.Config
 	configFlags(fs, &c)
-	keep := fs.Bool("keep", false, "leave the broken cluster for looking at")
+	var o stage.Options
+	fs.BoolVar(&o.Keep, "keep", false, "leave the broken cluster for looking at")
+	fs.DurationVar(&o.For, "for", 0, "how `long` churn goes on (default 2m)")
 	rest, err := parse(e, fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -67,11 +69,11 @@ func runScenario(ctx context.Context, e env) error {
 		return fmt.Errorf("%w: %s plays on %s", errUsage, sc.Name, modes(sc))
 	}
 	if os.Getenv(playerEnv) != "" {
-		return play(ctx, e, sc, c, *keep)
+		return play(ctx, e, sc, c, o)
 	}
 	for _, mode := range sc.Modes {
 		if c.Datastore == "" || c.Datastore == mode {
-			if err := stageFor(ctx, e, sc, c, mode, *keep); err != nil {
+			if err := stageFor(ctx, e, sc, c, mode, o.Keep); err != nil {
 				return err
 			}
 		}
@@ -107,7 +109,7 @@ func stageFor(ctx context.Context, e env, sc stage.Scenario, c lab.Config, mode 
 	return err
 }
 
-func play(ctx context.Context, e env, sc stage.Scenario, c lab.Config, keep bool) error {
+func play(ctx context.Context, e env, sc stage.Scenario, c lab.Config, o stage.Options) error {
 	if c.Nodes == 0 {
 		c.Nodes = sc.Nodes
 	}
@@ -127,10 +129,10 @@ func play(ctx context.Context, e env, sc stage.Scenario, c lab.Config, keep bool
 		return err
 	}
 	t := time.Now()
-	tell := func(line string) {
+	o.Tell = func(line string) {
 		_, _ = fmt.Fprintf(e.stdout, "%5.1f s  %s\n", time.Since(t).Seconds(), line)
 	}
-	if err := stage.Play(ctx, l, sc, keep, tell); err != nil {
+	if err := stage.Play(ctx, l, sc, o); err != nil {
 		return fmt.Errorf("%s on %s: %w", sc.Name, l.Datastore, err)
 	}
 	_, err = fmt.Fprintf(e.stdout, "%s on %s: produced, every symptom seen, %.0f s\n", sc.Name, l.Datastore, time.Since(t).Seconds())

@@ -50,7 +50,7 @@ func cluster(t *testing.T, l *lab.Lab) {
 		return stage.Expect(err != nil && strings.Contains(err.Error(), "certificate signed by unknown authority"),
 			"the kubernetes Service to answer, got %v", err)
 	}}
-	if err := stage.Play(t.Context(), l, sc, false, func(s string) { t.Log(s) }); err != nil {
+	if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 		t.Fatal(err)
 	}
 	who := writers(t, l)

@@ -1,0 +1,150 @@
+// Package legacyhandle plays seed 000 as it can happen today, on plain Calico 3.31: a
+// handle that Calico 2 named after the pod is released by every DEL of an older
+// sandbox of that name.
+package legacyhandle
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// Scenario is the incident.
+var Scenario = stage.Scenario{
+	Name: "legacy-handle", Title: "a handle of Calico 2 is released by an older sandbox's DEL, with no shim (seed 000)",
+	Nodes: 2, Modes: stage.Both, Run: run,
+}
+
+func run(ctx context.Context, s *stage.Stage) error {
+	node, err := s.Node(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Run(ctx, stage.PodSpec{Name: "peer", Node: "node2"}); err != nil {
+		return err
+	}
+	if err := s.Apply(ctx, s.StatefulSet(stage.PodSpec{Name: "web", Node: node.Name}, 1)); err != nil {
+		return err
+	}
+	if _, err := s.WaitReady(ctx, "web-0", ""); err != nil {
+		return err
+	}
+	old, err := replaceSandbox(ctx, s, node)
+	if err != nil {
+		return err
+	}
+	pod, err := s.WaitReady(ctx, "web-0", "")
+	if err != nil {
+		return err
+	}
+	if err := rename(ctx, s, pod); err != nil {
+		return err
+	}
+	return released(ctx, s, node, pod, old)
+}
+
+// replaceSandbox kills the pod's pause process. The kubelet makes a new sandbox; the
+// dead one is kept until its collector removes it, with another DEL.
+func replaceSandbox(ctx context.Context, s *stage.Stage, node *lab.Node) (stage.Sandbox, error) {
+	old, err := s.Sandbox(ctx, node, "web-0")
+	if err != nil {
+		return old, err
+	}
+	if _, err := node.Exec(ctx, "kill", "-9", old.PID); err != nil {
+		return old, err
+	}
+	err = lab.Eventually(ctx, time.Minute, func(ctx context.Context) error {
+		now, err := s.Sandbox(ctx, node, "web-0")
+		if err != nil {
+			return err
+		}
+		if now.ID == old.ID {
+			return fmt.Errorf("sandbox %s is still there", old.ID)
+		}
+		return nil
+	})
+	s.Say("the sandbox of web-0 died and was replaced; the dead one waits to be collected")
+	return old, err
+}
+
+// rename gives the pod's allocation the name that Calico 2 would have given it.
+func rename(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
+	blocks, err := s.Blocks(ctx)
+	if err != nil {
+		return err
+	}
+	legacy := s.Namespace + "." + pod.Metadata.Name
+	for _, b := range blocks {
+		owner, ok := b.Owner(pod.Status.PodIP)
+		if !ok {
+			continue
+		}
+		if err := s.PutRaw(ctx, stage.HandleObject(legacy, b.CIDR, 1)); err != nil {
+			return err
+		}
+		err := s.EditBlock(ctx, b, func(spec map[string]any) {
+			attrs, _ := spec["attributes"].([]any)
+			for _, a := range attrs {
+				if m, ok := a.(map[string]any); ok && m["handle_id"] == owner.Handle {
+					m["handle_id"] = legacy
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.RemoveRaw(ctx, stage.HandleObject(owner.Handle, b.CIDR, 1)); err != nil {
+			return err
+		}
+		now, held, err := s.Owner(ctx, pod.Status.PodIP)
+		if err != nil {
+			return err
+		}
+		s.Say("%s is held by the handle %s, as Calico 2 wrote it", pod.Status.PodIP, now.Handle)
+		return stage.Expect(held && now.Handle == legacy, "an allocation with handle %s, got %v", legacy, now)
+	}
+	return fmt.Errorf("no block holds %s", pod.Status.PodIP)
+}
+
+// released waits for the kubelet to collect the dead sandbox. Its DEL carries another
+// container ID and releases the living pod's address all the same.
+func released(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod, old stage.Sandbox) error {
+	t := time.Now()
+	err := lab.Eventually(ctx, 4*time.Minute, func(ctx context.Context) error {
+		_, held, err := s.Owner(ctx, pod.Status.PodIP)
+		if err != nil {
+			return err
+		}
+		return stage.Expect(!held, "%s to be released", pod.Status.PodIP)
+	})
+	if err != nil {
+		return err
+	}
+	s.Say("after %.0f s the kubelet collected the dead sandbox; its DEL released %s", time.Since(t).Seconds(), pod.Status.PodIP)
+	now, err := s.WaitReady(ctx, pod.Metadata.Name, "")
+	if err != nil {
+		return err
+	}
+	if err := stage.Expect(now.Metadata.UID == pod.Metadata.UID && now.Status.PodIP == pod.Status.PodIP, "the pod to run on with its address"); err != nil {
+		return err
+	}
+	n, err := lab.Grep(node.Log("cni"), old.ID)
+	if err != nil {
+		return err
+	}
+	if err := stage.Expect(n > 0, "the old sandbox in cni.log"); err != nil {
+		return err
+	}
+	if err := s.Reaches(ctx, "peer", pod.Status.PodIP, pod.Metadata.Name); err != nil {
+		return err
+	}
+	out, err := s.Problems(ctx)
+	if err != nil {
+		return err
+	}
+	return stage.Expect(strings.Contains(out, "Found 1 in-use IPs that are in active IP pools but have no corresponding IPAM allocation"), "one address in use and free, got:\n%s", out)
+}

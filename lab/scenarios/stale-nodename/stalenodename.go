@@ -1,0 +1,122 @@
+// Package stalenodename plays calico issue 12257 on plain Calico 3.31: a node whose CNI
+// configuration carries another node's name, and a collector that therefore
+// releases the addresses of living pods.
+package stalenodename
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// Scenario is the incident.
+var Scenario = stage.Scenario{
+	Name: "stale-nodename", Title: "CNI names another node, Calico's collector frees living addresses (calico 12257)",
+	Nodes: 2, Modes: stage.Both, Run: run,
+}
+
+const (
+	pool   = "tiny"
+	cidr   = "10.250.0.0/30"
+	blocks = 30
+)
+
+func run(ctx context.Context, s *stage.Stage) error {
+	node, err := s.Node(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if err := s.Pool(ctx, pool, cidr, blocks); err != nil {
+		return err
+	}
+	if err := misname(s, node); err != nil {
+		return err
+	}
+	victim, err := s.Run(ctx, stage.PodSpec{Name: "victim", Node: node.Name, Annotations: stage.FromPool(pool)})
+	if err != nil {
+		return err
+	}
+	owner, held, err := s.Owner(ctx, victim.Status.PodIP)
+	if err != nil {
+		return err
+	}
+	s.Say("victim runs on %s with %s; the ledger says it is on %s", victim.Spec.NodeName, victim.Status.PodIP, owner.Secondary["node"])
+	if err := stage.Expect(held && owner.Secondary["node"] == "node2" && owner.Secondary["pod"] == "victim", "an allocation that names node2, got %v", owner); err != nil {
+		return err
+	}
+	// The rest of the pool is in use, so that the next free address is the victim's.
+	for i := range 3 {
+		if _, err := s.Run(ctx, stage.PodSpec{Name: fmt.Sprintf("filler-%d", i), Node: "node2", Annotations: stage.FromPool(pool)}); err != nil {
+			return err
+		}
+	}
+	if err := collect(ctx, s, victim); err != nil {
+		return err
+	}
+	return shared(ctx, s, victim)
+}
+
+// misname gives node1 the name of node2, as a machine has it that was cloned or
+// renamed: in KDD mode in the CNI configuration, in etcd mode in the file that
+// the plugin reads when its configuration names no node.
+func misname(s *stage.Stage, node *lab.Node) error {
+	path := "/var/lib/calico/nodename"
+	if s.Datastore == lab.KDD {
+		path = strings.TrimPrefix(node.CNIConfig(), node.Path(""))
+	}
+	before, err := os.ReadFile(node.Path(path))
+	if err != nil {
+		return err
+	}
+	after := strings.ReplaceAll(string(before), node.Name, "node2")
+	if err := stage.Expect(after != string(before), "the name of the node in %s", path); err != nil {
+		return err
+	}
+	s.Cleanup(func(context.Context) error { return node.WriteFile(path, string(before)) })
+	return node.WriteFile(path, after)
+}
+
+// collect waits for Calico's collector, with a short grace, to free the address of
+// the pod that it believes to be gone from node2.
+func collect(ctx context.Context, s *stage.Stage, victim lab.Pod) error {
+	patch := func(grace string) error {
+		_, err := s.Calicoctl(ctx, "patch", "kubecontrollersconfiguration", "default", "-p", fmt.Sprintf(`{"spec":{"controllers":{"node":{"leakGracePeriod":%q}}}}`, grace))
+		return err
+	}
+	if err := lab.Eventually(ctx, 30*time.Second, func(context.Context) error { return patch("10s") }); err != nil {
+		return err
+	}
+	s.Cleanup(func(context.Context) error { return patch("15m") })
+	t := time.Now()
+	err := lab.Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
+		owner, held, err := s.Owner(ctx, victim.Status.PodIP)
+		if err != nil {
+			return err
+		}
+		return stage.Expect(!held, "the collector to release %s, still held by %v", victim.Status.PodIP, owner)
+	})
+	if err != nil {
+		return err
+	}
+	now, err := s.WaitReady(ctx, "victim", "")
+	if err != nil {
+		return err
+	}
+	s.Say("after %.0f s Calico's collector has released %s, which the running victim uses", time.Since(t).Seconds(), victim.Status.PodIP)
+	return stage.Expect(now.Metadata.UID == victim.Metadata.UID && now.Status.PodIP == victim.Status.PodIP, "the victim to run on with its address")
+}
+
+// shared: the next pod of the pool gets the victim's address.
+func shared(ctx context.Context, s *stage.Stage, victim lab.Pod) error {
+	next, err := s.Run(ctx, stage.PodSpec{Name: "next", Node: "node2", Annotations: stage.FromPool(pool)})
+	if err != nil {
+		return err
+	}
+	s.Say("the next pod has got %s: two running pods, one address", next.Status.PodIP)
+	return stage.Expect(next.Status.PodIP == victim.Status.PodIP, "the next pod with the victim's address %s, got %s", victim.Status.PodIP, next.Status.PodIP)
+}
