@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,9 +57,31 @@ func (l *Lab) installCalico(ctx context.Context) error {
 	if _, err := l.Kubectl(ctx, "apply", "--server-side", "-f", l.Bin("calico", string(l.Datastore)+".yaml")); err != nil {
 		return err
 	}
-	if l.Datastore == KDD {
-		if _, err := l.Kubectl(ctx, "wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"); err != nil {
-			return err
+	if l.Datastore == Etcd {
+		return nil
+	}
+	return await(ctx, l.sup, "", "kube-apiserver", l.definitionsReady)
+}
+
+// definitionsReady is nil when the API server serves every resource definition.
+func (l *Lab) definitionsReady(ctx context.Context) error {
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Status   struct {
+				Conditions []struct{ Type, Status string }
+			}
+		}
+	}
+	if err := l.Get(ctx, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &list); err != nil {
+		return err
+	}
+	for _, d := range list.Items {
+		established := slices.ContainsFunc(d.Status.Conditions, func(c struct{ Type, Status string }) bool {
+			return c.Type == "Established" && c.Status == "True"
+		})
+		if !established {
+			return fmt.Errorf("%s is not established", d.Metadata.Name)
 		}
 	}
 	return nil

@@ -124,6 +124,11 @@ func (n *Node) Stop(ctx context.Context, part string) error {
 // Kill ends the part at once.
 func (n *Node) Kill(ctx context.Context, part string) error { return n.sup.Kill(ctx, part) }
 
+// Crash kills the part and does not wait: it may hang in the kernel.
+func (n *Node) Crash(ctx context.Context, part string) error {
+	return n.sup.Signal(ctx, part, syscall.SIGKILL)
+}
+
 // Freeze stops the part's process where it is.
 func (n *Node) Freeze(ctx context.Context, part string) error {
 	return n.sup.Signal(ctx, part, syscall.SIGSTOP)

@@ -157,12 +157,13 @@ func (n *Node) Ready(ctx context.Context) error {
 	return errors.New("no Ready condition yet")
 }
 
-// start runs a part in the node.
+// start runs a part in the node. Like a service of systemd, it is started again
+// when it ends by itself.
 func (n *Node) start(ctx context.Context, name string, argv ...string) error {
 	env := baseEnv()
 	// The runtime looks for its shim beside itself first.
 	env[0] = "PATH=" + filepath.Dir(n.containerd("containerd")) + ":" + os.Getenv("PATH")
-	return n.StartPart(ctx, supervise.Part{Name: name, Argv: argv, Env: env, Log: strings.TrimPrefix(n.Log(name), n.Path(""))})
+	return n.StartPart(ctx, supervise.Part{Name: name, Argv: argv, Env: env, Log: strings.TrimPrefix(n.Log(name), n.Path("")), RestartOn: []int{supervise.AnyExit}})
 }
 
 // Pods lists what the API server knows of the pods in a namespace ("" means all).

@@ -81,8 +81,14 @@ type Sandbox struct {
 
 // Sandboxes lists the running sandboxes of pods with that name on a node.
 func (s *Stage) Sandboxes(ctx context.Context, n *lab.Node, pod string) ([]Sandbox, error) {
+	return s.tasks(ctx, n, pod, "sandbox", "RUNNING")
+}
+
+// tasks lists what the runtime runs for a pod: kind is sandbox or container, and
+// an empty state means any.
+func (s *Stage) tasks(ctx context.Context, n *lab.Node, pod, kind, state string) ([]Sandbox, error) {
 	out, err := n.Ctr(ctx, "containers", "ls", "-q",
-		fmt.Sprintf(`labels."io.kubernetes.pod.name"==%s,labels."io.kubernetes.pod.namespace"==%s,labels."io.cri-containerd.kind"==sandbox`, pod, s.Namespace))
+		fmt.Sprintf(`labels."io.kubernetes.pod.name"==%s,labels."io.kubernetes.pod.namespace"==%s,labels."io.cri-containerd.kind"==%s`, pod, s.Namespace, kind))
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +99,7 @@ func (s *Stage) Sandboxes(ctx context.Context, n *lab.Node, pod string) ([]Sandb
 	var found []Sandbox
 	for _, id := range strings.Fields(out) {
 		for line := range strings.Lines(tasks) {
-			if f := strings.Fields(line); len(f) == 3 && f[0] == id && f[2] == "RUNNING" {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == id && (state == "" || f[2] == state) {
 				found = append(found, Sandbox{ID: id, PID: f[1]})
 			}
 		}

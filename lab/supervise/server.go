@@ -112,7 +112,9 @@ func (s *server) find(name string) *running {
 
 func (s *server) add(p Part) ([]Status, error) {
 	r := s.find(p.Name)
-	if r != nil && r.status.Running {
+	// One that was told to end may be unable to, with a thread in the kernel; as
+	// with systemd, the next one is started all the same.
+	if r != nil && r.status.Running && !r.down {
 		return nil, fmt.Errorf("start %s: already running as %d", p.Name, r.status.PID)
 	}
 	if r == nil {

@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/lab"
+	ipamdrift "plumbline.dev/plumbline/lab/scenarios/ipam-drift"
+	latedel "plumbline.dev/plumbline/lab/scenarios/late-del"
+	nogateway "plumbline.dev/plumbline/lab/scenarios/no-gateway"
+	stalenodename "plumbline.dev/plumbline/lab/scenarios/stale-nodename"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
@@ -19,12 +23,25 @@ func TestMain(m *testing.M) { lab.Main(m) }
 func TestKDD(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
+	incidents(t, l)
 }
 
 func TestEtcd(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.Etcd})
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
 	t.Run("etcd keeps strangers out", func(t *testing.T) { etcdRights(t, l) })
+	incidents(t, l)
+}
+
+// incidents plays a few, end to end; make e2e-all plays them all.
+func incidents(t *testing.T, l *lab.Lab) {
+	for _, sc := range []stage.Scenario{latedel.Scenario, ipamdrift.Scenario, stalenodename.Scenario, nogateway.Scenario} {
+		t.Run(sc.Name, func(t *testing.T) {
+			if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }
 
 // cluster shows that pods of different nodes talk, that services work, and that

@@ -33,42 +33,43 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if _, err := s.WaitReady(ctx, "web-0", ""); err != nil {
 		return err
 	}
-	old, err := replaceSandbox(ctx, s, node)
+	// Twice: the kubelet keeps the last dead container of a pod, and its sandbox
+	// with it, and collects the one before.
+	_, old, err := replaceSandbox(ctx, s, node)
 	if err != nil {
 		return err
 	}
-	pod, err := s.WaitReady(ctx, "web-0", "")
+	pod, _, err := replaceSandbox(ctx, s, node)
 	if err != nil {
 		return err
 	}
+	s.Say("two sandboxes of web-0 died and were replaced; the first waits to be collected")
 	if err := rename(ctx, s, pod); err != nil {
 		return err
 	}
 	return released(ctx, s, node, pod, old)
 }
 
-// replaceSandbox kills the pod's pause process. The kubelet makes a new sandbox; the
-// dead one is kept until its collector removes it, with another DEL.
-func replaceSandbox(ctx context.Context, s *stage.Stage, node *lab.Node) (stage.Sandbox, error) {
-	old, err := s.Sandbox(ctx, node, "web-0")
+// replaceSandbox kills the pod's pause process, and the kubelet makes a new sandbox.
+// The dead one is kept until it is collected, with another DEL.
+func replaceSandbox(ctx context.Context, s *stage.Stage, node *lab.Node) (pod lab.Pod, old stage.Sandbox, err error) {
+	before, err := s.WaitReady(ctx, "web-0", "")
 	if err != nil {
-		return old, err
+		return pod, old, err
+	}
+	if old, err = s.Sandbox(ctx, node, "web-0"); err != nil {
+		return pod, old, err
 	}
 	if _, err := node.Exec(ctx, "kill", "-9", old.PID); err != nil {
-		return old, err
+		return pod, old, err
 	}
-	err = lab.Eventually(ctx, time.Minute, func(ctx context.Context) error {
-		now, err := s.Sandbox(ctx, node, "web-0")
-		if err != nil {
+	err = lab.Eventually(ctx, time.Minute, func(ctx context.Context) (err error) {
+		if pod, err = s.WaitReady(ctx, "web-0", ""); err != nil {
 			return err
 		}
-		if now.ID == old.ID {
-			return fmt.Errorf("sandbox %s is still there", old.ID)
-		}
-		return nil
+		return stage.Expect(pod.Status.PodIP != before.Status.PodIP, "the new sandbox's address in the pod's status")
 	})
-	s.Say("the sandbox of web-0 died and was replaced; the dead one waits to be collected")
-	return old, err
+	return pod, old, err
 }
 
 // rename gives the pod's allocation the name that Calico 2 would have given it.

@@ -1,0 +1,2 @@
+// Package bench measures the lab. It is built with the tag e2e.
+package bench

@@ -1,0 +1,62 @@
+//go:build e2e
+
+package full
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/scenarios"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+var suite = flag.String("suite", "all", "names of scenarios, with commas, or all")
+
+func TestMain(m *testing.M) { lab.Main(m) }
+
+// TestScenarios plays those that leave the cluster usable one after the other on
+// one cluster, and the others each on its own.
+func TestScenarios(t *testing.T) {
+	for _, mode := range stage.Both {
+		var shared, alone []stage.Scenario
+		for _, sc := range scenarios.All {
+			if !slices.Contains(sc.Modes, mode) || (*suite != "all" && !slices.Contains(strings.Split(*suite, ","), sc.Name)) {
+				continue
+			}
+			if sc.Wrecks {
+				alone = append(alone, sc)
+			} else {
+				shared = append(shared, sc)
+			}
+		}
+		t.Run(string(mode), func(t *testing.T) {
+			if len(shared) > 0 {
+				t.Run("shared", func(t *testing.T) { play(t, mode, shared...) })
+			}
+			for _, sc := range alone {
+				t.Run("alone", func(t *testing.T) { play(t, mode, sc) })
+			}
+		})
+	}
+}
+
+func play(t *testing.T, mode lab.Datastore, all ...stage.Scenario) {
+	nodes := 0
+	for _, sc := range all {
+		nodes = max(nodes, sc.Nodes)
+	}
+	l := lab.Start(t, lab.Config{Nodes: nodes, Datastore: mode})
+	for _, sc := range all {
+		ok := t.Run(sc.Name, func(t *testing.T) {
+			if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if !ok {
+			t.Fatalf("%s has left the cluster in an unknown state", sc.Name)
+		}
+	}
+}

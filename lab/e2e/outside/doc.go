@@ -1,0 +1,3 @@
+// Package outside tests the lab from where a person stands: the built command, and
+// a machine that must not notice anything.
+package outside

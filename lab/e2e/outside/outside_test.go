@@ -1,0 +1,113 @@
+//go:build e2e
+
+package outside
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+// TestTwoLabsSideBySide: two labs run, the machine notices neither, and both go
+// without a trace.
+func TestTwoLabsSideBySide(t *testing.T) {
+	before := Look(t)
+	t.Cleanup(func() { Run(t, "down", "--all") })
+	Must(t, "up", "--name", "side-a", "--nodes", "2")
+	Must(t, "up", "--name", "side-b", "--control-plane-only", "--datastore", "etcd")
+	for _, d := range Look(t).Differences(before) {
+		if !strings.HasPrefix(d, "namespace ") {
+			t.Errorf("with labs running: %s", d)
+		}
+	}
+	if got := Must(t, "list"); !strings.Contains(got, "side-a") || !strings.Contains(got, "side-b") {
+		t.Errorf("list says %q", got)
+	}
+	t.Run("each is its own", func(t *testing.T) {
+		if got := Must(t, "kubectl", "--name", "side-a", "get", "nodes", "-o", "name"); got != "node/node1\nnode/node2\n" {
+			t.Errorf("nodes of side-a: %q", got)
+		}
+		if got := Must(t, "kubectl", "--name", "side-b", "get", "nodes", "-o", "name"); got != "" {
+			t.Errorf("nodes of side-b: %q", got)
+		}
+	})
+	t.Run("clients refuse from outside", func(t *testing.T) {
+		if _, err := lab.Open(); !errors.Is(err, lab.ErrOutside) {
+			t.Errorf("Open: %v", err)
+		}
+		if _, err := new(lab.Lab).Do(t.Context(), "GET", "/readyz", ""); !errors.Is(err, lab.ErrOutside) {
+			t.Errorf("Do: %v", err)
+		}
+		if _, err := lab.Up(t.Context(), lab.Config{}, nil); !errors.Is(err, lab.ErrOutside) {
+			t.Errorf("Up: %v", err)
+		}
+		// The routing table is asked; nothing is sent.
+		out, err := exec.CommandContext(t.Context(), "ip", "route", "get", "192.168.77.254").CombinedOutput()
+		if err == nil && strings.Contains(string(out), "lab0") {
+			t.Errorf("the machine has a way into a lab: %s", out)
+		}
+	})
+	t.Run("there is no way out", func(t *testing.T) {
+		for _, in := range [][]string{{"do", "--name", "side-a", "--"}, {"exec", "--name", "side-a", "node1", "--"}} {
+			out := Must(t, append(in, "ip", "-o", "link")...)
+			for line := range strings.Lines(out) {
+				if strings.Contains(line, "eth0@") != (in[0] == "exec" && strings.Contains(line, "eth0@")) {
+					t.Errorf("%v has a device of the machine: %s", in, line)
+				}
+			}
+		}
+		if out := Must(t, "do", "--name", "side-a", "--", "ip", "route"); strings.Contains(out, "default") {
+			t.Errorf("the lab has a default route: %s", out)
+		}
+		if out := Must(t, "do", "--name", "side-a", "--", "ls", "/run"); strings.Contains(out, "systemd") || !strings.Contains(out, "plumbline-lab") {
+			t.Errorf("/run is not the lab's own: %s", out)
+		}
+	})
+	t.Run("a node cannot change the machine", func(t *testing.T) {
+		for _, cmd := range []string{"touch /usr/x", "sysctl -w vm.swappiness=1", "sysctl -w kernel.panic=1"} {
+			if _, _, code := Run(t, append([]string{"exec", "--name", "side-a", "node1", "--"}, strings.Fields(cmd)...)...); code == 0 {
+				t.Errorf("%s was possible", cmd)
+			}
+		}
+		Must(t, "exec", "--name", "side-a", "node1", "--", "touch", "/etc/only-here", "/var/only-here")
+		if _, _, code := Run(t, "exec", "--name", "side-a", "node2", "--", "ls", "/etc/only-here"); code == 0 {
+			t.Error("a file of node1 is on node2")
+		}
+	})
+	Must(t, "down", "--name", "side-a")
+	Must(t, "down", "--name", "side-b")
+	NothingLeft(t, before)
+}
+
+// TestCommandTellsPeople: what a person sees who makes a mistake.
+func TestCommandTellsPeople(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no lab":             {[]string{"status"}, 1, "lab up --name lab"},
+		"unknown command":    {[]string{"frobnicate"}, 2, "lab help"},
+		"unknown flag":       {[]string{"up", "--nope"}, 2, "nope"},
+		"bad datastore":      {[]string{"up", "--datastore", "x"}, 2, "want kdd or etcd"},
+		"too many nodes":     {[]string{"up", "--nodes", "201"}, 2, "want 1 to 200"},
+		"no scenario":        {[]string{"run"}, 2, "lab scenarios"},
+		"unknown scenario":   {[]string{"run", "nope"}, 2, "lab scenarios"},
+		"mode not played":    {[]string{"run", "leaked-endpoints", "--datastore", "kdd"}, 2, "plays on etcd"},
+		"nothing to be down": {[]string{"down", "--name", "nobody"}, 0, ""},
+	} {
+		_, diag, code := Run(t, c.args...)
+		if code != c.code || !strings.Contains(diag, c.says) {
+			t.Errorf("%s: exit code %d, says %q; want %d and %q", name, code, diag, c.code, c.says)
+		}
+	}
+	out := Must(t, "help")
+	for line := range strings.Lines(out) {
+		if len([]rune(strings.TrimRight(line, "\n"))) > 100 {
+			t.Errorf("help is wider than a terminal: %q", line)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+// Package stuckterminating plays seed 004: pods that cannot die, because a process of
+// theirs sits in a file system that took the request and never answers.
+package stuckterminating
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// Scenario is the incident.
+var Scenario = stage.Scenario{
+	Name: "stuck-terminating", Title: "pods hang in Terminating behind a mount that never answers (seed 004)",
+	Nodes: 2, Modes: stage.Both, Run: run,
+}
+
+// The three ways in which a pod cannot die.
+const (
+	reader  = "reader"  // its leader sits in the read
+	threads = "threads" // another thread does: the leader becomes a zombie
+	zombie  = "zombie"  // the leader has ended by itself, another thread lives: no mount needed
+)
+
+const grace = 3
+
+func run(ctx context.Context, s *stage.Stage) error {
+	node, err := s.Node(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if err := s.MountHang(ctx, node); err != nil {
+		return err
+	}
+	pids := map[string]string{}
+	for name, args := range map[string][]string{reader: {"read", "/hang/data"}, threads: {"hang", "/hang/data"}, zombie: {"leader-exit"}} {
+		if _, err := s.Run(ctx, stage.PodSpec{Name: name, Node: node.Name, Args: args, HostPath: stage.HangDir, Grace: grace}); err != nil {
+			return err
+		}
+		c, err := s.Containers(ctx, node, name)
+		if err != nil || len(c) != 1 {
+			return fmt.Errorf("containers of %s: %v, %w", name, c, err)
+		}
+		pids[name] = c[0].PID
+	}
+	s.Cleanup(func(ctx context.Context) error { return release(ctx, s, node, pids[zombie]) })
+	if err := stage.Hang(node, "read"); err != nil {
+		return err
+	}
+	for _, name := range []string{reader, threads} {
+		if err := sitsInMount(ctx, s, node, name, pids[name]); err != nil {
+			return err
+		}
+	}
+	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "pods", "--all", "--wait=false"); err != nil {
+		return err
+	}
+	deleted := time.Now()
+	s.Say("the mount has stopped answering, and the pods are deleted")
+	if err := states(ctx, s, node, pids); err != nil {
+		return err
+	}
+	if err := sandboxGone(ctx, s, node); err != nil {
+		return err
+	}
+	return stuck(ctx, s, node, deleted)
+}
+
+// sitsInMount waits until a thread of the process is inside a request that the
+// server has taken.
+func sitsInMount(ctx context.Context, s *stage.Stage, node *lab.Node, name, pid string) error {
+	return lab.Eventually(ctx, 20*time.Second, func(context.Context) error {
+		ts, err := stage.Threads(node, pid)
+		if err != nil {
+			return err
+		}
+		for _, t := range ts {
+			if t.Waits == "request_wait_answer" {
+				s.Say("%s: thread %s waits in the mount (state %s)", name, t.TID, t.State)
+				return nil
+			}
+		}
+		return stage.Expect(false, "a thread of %s in request_wait_answer, got %v", name, ts)
+	})
+}
+
+// states: killed, the processes are what the seed saw with ps.
+func states(ctx context.Context, s *stage.Stage, node *lab.Node, pids map[string]string) error {
+	want := map[string]struct{ leader, thread string }{reader: {"D", ""}, threads: {"Z", "D"}, zombie: {"Z", "S"}}
+	seen := map[string]string{}
+	err := lab.Eventually(ctx, 30*time.Second, func(context.Context) error {
+		for name, w := range want {
+			ts, err := stage.Threads(node, pids[name])
+			if err != nil {
+				return err
+			}
+			leader, others := "", ""
+			for _, t := range ts {
+				if t.TID == pids[name] {
+					leader = t.State
+				} else {
+					others += t.State
+				}
+			}
+			if err := stage.Expect(leader == w.leader && (w.thread == "" || len(others) > 0 && others[0] == w.thread[0]),
+				"%s with leader in %s and threads in %q, got %s and %q", name, w.leader, w.thread, leader, others); err != nil {
+				return err
+			}
+			if w.leader == "Z" {
+				if err := unreadable(node, pids[name], ts); err != nil {
+					return err
+				}
+			}
+			seen[name] = fmt.Sprintf("%s: leader in state %s, other threads in %q", name, leader, others)
+		}
+		return nil
+	})
+	for _, name := range []string{reader, threads, zombie} {
+		s.Say("%s", seen[name])
+	}
+	return err
+}
+
+// unreadable: the namespace links of a zombie leader cannot be read, which is what
+// runc and docker complain of in the seed; those of its thread can.
+func unreadable(node *lab.Node, pid string, ts []stage.Thread) error {
+	_, err := os.Readlink(node.Path("/proc/" + pid + "/ns/net"))
+	if err := stage.Expect(errors.Is(err, fs.ErrNotExist), "unreadable namespace links of the zombie, got %v", err); err != nil {
+		return err
+	}
+	for _, t := range ts {
+		if t.TID != pid {
+			_, err := os.Readlink(node.Path("/proc/" + pid + "/task/" + t.TID + "/ns/net"))
+			return err
+		}
+	}
+	return stage.Expect(false, "a living thread beside the zombie")
+}
+
+// sandboxGone: the pause process dies; the container stays behind without a sandbox.
+func sandboxGone(ctx context.Context, s *stage.Stage, node *lab.Node) error {
+	sb, err := s.Sandbox(ctx, node, threads)
+	if err != nil {
+		return err
+	}
+	if _, err := node.Exec(ctx, "kill", "-9", sb.PID); err != nil {
+		return err
+	}
+	return lab.Eventually(ctx, 20*time.Second, func(ctx context.Context) error {
+		boxes, err := s.Sandboxes(ctx, node, threads)
+		if err != nil {
+			return err
+		}
+		containers, err := s.Containers(ctx, node, threads)
+		if err != nil {
+			return err
+		}
+		if err := stage.Expect(len(boxes) == 0 && len(containers) == 1, "a container without a sandbox, got %d and %d", len(containers), len(boxes)); err != nil {
+			return err
+		}
+		s.Say("%s: its sandbox is gone, its container is not", threads)
+		return nil
+	})
+}
+
+// stuck: the pods stay in Terminating with all that they hold, and the kubelet gives
+// up on each try after two minutes.
+func stuck(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Time) error {
+	const says = "Kill container failed"
+	err := lab.Eventually(ctx, 4*time.Minute, func(context.Context) error {
+		n, err := lab.Grep(node.Log(lab.Kubelet), says)
+		if err != nil {
+			return err
+		}
+		return stage.Expect(n > 0, "the kubelet to give up on a try")
+	})
+	if err != nil {
+		return err
+	}
+	s.Say("after %.0f s the kubelet says: %s … DeadlineExceeded", time.Since(deleted).Seconds(), says)
+	for _, name := range []string{reader, threads, zombie} {
+		pod, err := s.Pod(ctx, s.Namespace, name)
+		if err != nil {
+			return err
+		}
+		_, held, err := s.Owner(ctx, pod.Status.PodIP)
+		if err != nil {
+			return err
+		}
+		if err := stage.Expect(pod.Metadata.DeletionTimestamp != "" && held, "%s in Terminating with its address held, got %q and %v", name, pod.Metadata.DeletionTimestamp, held); err != nil {
+			return err
+		}
+	}
+	if err := node.Ready(ctx); err != nil {
+		return err
+	}
+	s.Say("all three hang in Terminating with their addresses; the node is Ready as if nothing were wrong")
+	return nil
+}
+
+// release is not part of the incident: it lets go of what was held, so that the
+// cluster can serve another one.
+func release(ctx context.Context, s *stage.Stage, node *lab.Node, zombiePID string) error {
+	if err := stage.Hang(node, ""); err != nil {
+		return err
+	}
+	if _, err := node.Exec(ctx, "kill", "-9", zombiePID); err != nil {
+		return err
+	}
+	for _, name := range []string{reader, threads, zombie} {
+		if err := s.WaitGone(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

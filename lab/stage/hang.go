@@ -1,0 +1,85 @@
+package stage
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/supervise"
+)
+
+// Where the file system that can hang is mounted on a node.
+const (
+	HangDir     = "/var/lib/hang"
+	hangControl = "/run/hang.control"
+)
+
+// MountHang mounts a FUSE file system on the node that answers, for now.
+func (s *Stage) MountHang(ctx context.Context, n *lab.Node) error {
+	if err := os.MkdirAll(n.Path(HangDir), 0o755); err != nil {
+		return err
+	}
+	if err := Hang(n, ""); err != nil {
+		return err
+	}
+	err := n.StartPart(ctx, supervise.Part{
+		Name: "hangfs", Argv: []string{s.Bin("hangfs", "hangfs"), HangDir, hangControl},
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Log: "/var/log/hangfs.log",
+	})
+	if err != nil {
+		return err
+	}
+	s.Cleanup(func(ctx context.Context) error {
+		if err := Hang(n, ""); err != nil {
+			return err
+		}
+		return n.Stop(ctx, "hangfs")
+	})
+	return lab.Eventually(ctx, 10*time.Second, func(context.Context) error {
+		log, err := os.ReadFile(n.Log("hangfs"))
+		if err != nil {
+			return err
+		}
+		return Expect(strings.Contains(string(log), "mounted"), "hangfs to mount, it says %q", log)
+	})
+}
+
+// Hang names the operations that never return from now on; none lets all go on.
+func Hang(n *lab.Node, operations string) error { return n.WriteFile(hangControl, operations) }
+
+// Containers lists the containers (not sandboxes) of a pod that have a process.
+func (s *Stage) Containers(ctx context.Context, n *lab.Node, pod string) ([]Sandbox, error) {
+	return s.tasks(ctx, n, pod, "container", "")
+}
+
+// A Thread is a task of a process, as the kernel tells it.
+type Thread struct {
+	TID, State, Waits string
+}
+
+// Threads gives the state of every thread of a process of the node; the leader is
+// the one whose TID is the PID.
+func Threads(n *lab.Node, pid string) ([]Thread, error) {
+	dirs, err := filepath.Glob(n.Path("/proc/" + pid + "/task/*"))
+	if err != nil {
+		return nil, err
+	}
+	var out []Thread
+	for _, d := range dirs {
+		stat, err := os.ReadFile(filepath.Join(d, "stat"))
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		i := strings.LastIndexByte(string(stat), ')')
+		if i < 0 || len(stat) < i+3 {
+			return nil, fmt.Errorf("read %s: %q", d, stat)
+		}
+		wchan, _ := os.ReadFile(filepath.Join(d, "wchan"))
+		out = append(out, Thread{TID: filepath.Base(d), State: string(stat[i+2]), Waits: string(wchan)})
+	}
+	return out, nil
+}
