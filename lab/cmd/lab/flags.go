@@ -4,7 +4,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 
 	"plumbline.dev/plumbline/lab"
 )
@@ -12,16 +14,13 @@ import (
 // parse reads flags wherever they stand and gives the other arguments. Help goes
 // to stdout, since it was asked for.
 func parse(e env, fs *flag.FlagSet) ([]string, error) {
-	fs.SetOutput(e.stderr)
-	fs.Usage = func() {
-		fs.SetOutput(e.stdout)
-		_, _ = fmt.Fprintf(e.stdout, "lab %s takes these flags:\n", fs.Name())
-		fs.PrintDefaults()
-	}
+	fs.SetOutput(io.Discard) // the error that Parse gives says it all
+	fs.Usage = func() {}
 	var rest []string
 	for args := e.args; ; {
 		if err := fs.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
+				help(e.stdout, fs)
 				return nil, err
 			}
 			return nil, fmt.Errorf("%w: %w", errUsage, err)
@@ -32,6 +31,14 @@ func parse(e env, fs *flag.FlagSet) ([]string, error) {
 		rest = append(rest, fs.Arg(0))
 		args = fs.Args()[1:]
 	}
+}
+
+func help(w io.Writer, fs *flag.FlagSet) {
+	_, _ = fmt.Fprintf(w, "lab %s takes these flags:\n\n", fs.Name())
+	fs.VisitAll(func(f *flag.Flag) {
+		arg, text := flag.UnquoteUsage(f)
+		_, _ = fmt.Fprintf(w, "  %-26s %s\n", strings.TrimRight("--"+f.Name+" "+arg, " "), text)
+	})
 }
 
 // inLab makes sure that the process is inside the lab whose name may stand as

@@ -51,18 +51,18 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"build", "", "build the lab's real parts into the cache", buildParts},
-		{"up", "[flags]", "start a cluster (lab up --help lists the flags)", up},
-		{"down", "[--name X | --all]", "end a lab and all that belongs to it", down},
+		{"up", "[FLAGS]", "start a cluster; up --help lists the flags", up},
+		{"down", "[--all]", "end a lab and all that belongs to it", down},
 		{"list", "", "list the labs on this machine", list},
-		{"leftovers", "", "fail if anything of a lab is left on this machine", leftovers},
+		{"leftovers", "", "fail if anything of a lab is left on the machine", leftovers},
 		{"status", "", "tell how every part of a lab is doing", status},
 		{"kubectl", "ARGS…", "kubectl, as administrator", forward("kubernetes", "kubectl")},
 		{"calicoctl", "ARGS…", "calicoctl, with full rights", forward("calico", "calicoctl")},
-		{"do", "-- CMD…", "run a command inside the lab's network, with KUBECONFIG set", do},
-		{"exec", "NODE -- CMD…", "run a command in a node's namespaces", execNode},
+		{"do", "-- CMD…", "run a command in the lab, with KUBECONFIG set", do},
+		{"exec", "NODE -- CMD…", "run a command in a node", execNode},
 		{"image", "FILE", "give an image archive to every node", importImage},
 		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
-		{"run", "SCENARIO [--datastore D] [--keep]", "produce an incident and assert its symptoms", runScenario},
+		{"run", "SCENARIO [FLAGS]", "produce an incident and assert its symptoms", runScenario},
 		{"scenarios", "", "list the incidents", scenarioList},
 	}
 }
@@ -87,10 +87,11 @@ its own, and produces real incidents on it. It needs root.
 
 `)
 	for _, c := range commands() {
-		_, _ = fmt.Fprintf(w, "  %-42s %s\n", c.name+" "+c.args, c.help)
+		_, _ = fmt.Fprintf(w, "  %-29s %s\n", c.name+" "+c.args, c.help)
 	}
 	_, _ = fmt.Fprint(w, `
-Commands that talk to a lab take --name X as their first argument.
+Several labs run side by side: commands that talk to one take --name X as their
+first argument, in front of everything else.
 
 Examples:
   lab up --nodes 3

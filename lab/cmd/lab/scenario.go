@@ -50,7 +50,7 @@ func runScenario(ctx context.Context, e env) error {
 	configFlags(fs, &c)
 	var o stage.Options
 	fs.BoolVar(&o.Keep, "keep", false, "leave the broken cluster for looking at")
-	fs.DurationVar(&o.For, "for", 0, "how `long` churn goes on (default 2m)")
+	fs.DurationVar(&o.For, "for", 0, "how long churn goes on, `2m`")
 	rest, err := parse(e, fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil

@@ -15,16 +15,16 @@ import (
 )
 
 func configFlags(fs *flag.FlagSet, c *lab.Config) {
-	fs.StringVar(&c.Name, "name", lab.DefaultName, "the lab's `name`")
-	fs.IntVar(&c.Nodes, "nodes", 0, "number of `nodes` (default 2)")
-	fs.Func("datastore", "where Calico keeps its records: `kdd or etcd` (default kdd)", func(s string) error {
+	fs.StringVar(&c.Name, "name", lab.DefaultName, "the lab's `NAME`, if not lab")
+	fs.IntVar(&c.Nodes, "nodes", 0, "number of nodes: `N`, if not 2")
+	fs.Func("datastore", "where Calico keeps its records, `kdd|etcd`", func(s string) error {
 		c.Datastore = lab.Datastore(s)
 		return nil
 	})
-	fs.BoolVar(&c.ControlPlaneOnly, "control-plane-only", false, "etcd, API server and Calico's definitions, no nodes")
+	fs.BoolVar(&c.ControlPlaneOnly, "control-plane-only", false, "etcd, API server, Calico's definitions; no node")
 	fs.BoolVar(&c.DualStack, "dual-stack", false, "IPv6 beside IPv4")
-	fs.IntVar(&c.BlockSize, "block-size", 26, "prefix `length` of Calico's IPv4 blocks")
-	fs.StringVar(&c.Containerd, "containerd", lab.ContainerdDebian, "container runtime: `debian or 2.2`")
+	fs.IntVar(&c.BlockSize, "block-size", 26, "prefix length of Calico's IPv4 blocks, `20..32`")
+	fs.StringVar(&c.Containerd, "containerd", lab.ContainerdDebian, "container runtime, `debian|2.2`")
 }
 
 func up(ctx context.Context, e env) error {

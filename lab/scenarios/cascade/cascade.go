@@ -16,7 +16,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "cascade", Title: "a workload with a dead mount takes each node that it lands on (seed 004)",
+	Name: "cascade", Title: "a workload that takes every node (seed 004)",
 	Nodes: 3, Modes: stage.Both, Wrecks: true, Run: run,
 }
 

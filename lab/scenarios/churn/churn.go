@@ -17,7 +17,7 @@ import (
 
 // Scenario is the churn.
 var Scenario = stage.Scenario{
-	Name: "churn", Title: "pods come and go at the highest rate, with no fault: nothing may be found",
+	Name: "churn", Title: "no fault, at the highest rate",
 	Nodes: 3, Modes: stage.Both, Run: run,
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "ipam-drift", Title: "leaks, free addresses in use, broken blocks and handles (seed 002)",
+	Name: "ipam-drift", Title: "a ledger that is wrong in seven ways (seed 002)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "late-del", Title: "a late CNI DEL of an old sandbox robs the new pod of the same name (seed 000)",
+	Name: "late-del", Title: "an old sandbox's DEL robs the new pod (seed 000)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

@@ -19,7 +19,7 @@ const (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "leaked-endpoints", Title: "600 endpoints without pods, 50 devices without endpoints (seed 001)",
+	Name: "leaked-endpoints", Title: "endpoints and devices of nobody (seed 001)",
 	Nodes: 2, Modes: []lab.Datastore{lab.Etcd}, Wrecks: true, Run: run,
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "legacy-handle", Title: "a handle of Calico 2 is released by an older sandbox's DEL, with no shim (seed 000)",
+	Name: "legacy-handle", Title: "late-del on today's Calico, no shim (seed 000)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "no-gateway", Title: "a running pod cannot resolve 169.254.1.1 (seeds 000, 003)",
+	Name: "no-gateway", Title: "169.254.1.1 does not resolve (seeds 000, 003)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "shared-address", Title: "several running pods with one address, routes and neighbours of the wrong one (seed 003)",
+	Name: "shared-address", Title: "several running pods, one address (seed 003)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

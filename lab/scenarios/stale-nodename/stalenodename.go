@@ -16,7 +16,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "stale-nodename", Title: "CNI names another node, Calico's collector frees living addresses (calico 12257)",
+	Name: "stale-nodename", Title: "living addresses are collected (calico 12257)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "stuck-terminating", Title: "pods hang in Terminating behind a mount that never answers (seed 004)",
+	Name: "stuck-terminating", Title: "pods that cannot die (seed 004)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
