@@ -21,6 +21,7 @@ test-root: ## Run the tests that need root
 
 lint: ## Run the linters
 	$(TOOL) golangci-lint run ./...
+	$(GO) -C lab/build/hangfs vet ./...
 
 gen: ## Write the generated files anew
 	$(GO) mod tidy

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { lab.Main(m) }
 func TestKDD(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
+	t.Run("parts of a node", func(t *testing.T) { parts(t, l) })
 	incidents(t, l)
 }
 

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/image"
 )
 
 // TestTwoLabsSideBySide: two labs run, the machine notices neither, and both go
@@ -82,6 +84,43 @@ func TestTwoLabsSideBySide(t *testing.T) {
 		Must(t, "exec", "--name", "side-a", "node1", "--", "touch", "/etc/only-here", "/var/only-here")
 		if _, _, code := Run(t, "exec", "--name", "side-a", "node2", "--", "ls", "/etc/only-here"); code == 0 {
 			t.Error("a file of node1 is on node2")
+		}
+	})
+	t.Run("what it tells people", func(t *testing.T) {
+		status := Must(t, "status", "--name", "side-a")
+		for _, part := range []string{"kube-apiserver", "calico-kube-controllers", "kubelet", "containerd", "felix", "kube-proxy"} {
+			if !strings.Contains(status, part) {
+				t.Errorf("status does not list %s:\n%s", part, status)
+			}
+		}
+		if strings.Contains(status, "exit") || strings.Contains(status, "killed") {
+			t.Errorf("a part is down:\n%s", status)
+		}
+		for _, part := range []string{"kubelet", "containerd", "felix"} {
+			if Must(t, "logs", "--name", "side-a", "node1", part) == "" {
+				t.Errorf("no log of %s", part)
+			}
+		}
+		if _, diag, code := Run(t, "logs", "--name", "side-a", "node1", "nope"); code != 1 || !strings.Contains(diag, "lab status") {
+			t.Errorf("logs of nobody: %d, %q", code, diag)
+		}
+		if _, _, code := Run(t, "exec", "--name", "side-a", "node1", "--", "sh", "-c", "exit 42"); code != 42 {
+			t.Errorf("the exit code of a command is %d, want 42", code)
+		}
+		if got := Must(t, "do", "--name", "side-a", "--", "sh", "-c", "kubectl --kubeconfig $KUBECONFIG get ns default -o name"); got != "namespace/default\n" {
+			t.Errorf("do says %q", got)
+		}
+	})
+	t.Run("an image reaches every node", func(t *testing.T) {
+		tar := filepath.Join(t.TempDir(), "image.tar")
+		if err := (image.Image{Ref: "example.com/mine:1", Path: "x", Binary: []byte("x")}).Write(tar); err != nil {
+			t.Fatal(err)
+		}
+		Must(t, "image", "--name", "side-a", tar)
+		for _, node := range []string{"node1", "node2"} {
+			if got := Must(t, "exec", "--name", "side-a", node, "--", "ctr", "-n", "k8s.io", "images", "ls", "-q"); !strings.Contains(got, "example.com/mine:1") {
+				t.Errorf("%s has not got it: %s", node, got)
+			}
 		}
 	})
 	Must(t, "down", "--name", "side-a")

@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/lab/supervise"
+)
+
+// outer makes a lab's empty namespaces for a test.
+func outer(t *testing.T) (name string, pid int) {
+	t.Helper()
+	name = fmt.Sprintf("root-%d", os.Getpid())
+	cmd, err := createOuter(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := Down(context.Background(), name); err != nil {
+			t.Error(err)
+		}
+		_ = cmd.Wait()
+	})
+	return name, cmd.Process.Pid
+}
+
+func in(t *testing.T, pid int, argv ...string) string {
+	t.Helper()
+	full := enterArgs(pid, argv...)
+	out, err := exec.CommandContext(t.Context(), full[0], full[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v: %s", argv, err, out)
+	}
+	return string(out)
+}
+
+func TestRootOuterIsSealed(t *testing.T) {
+	name, pid := outer(t)
+	if found, err := Find(name); err != nil || found != pid {
+		t.Errorf("found as %d, %v; want %d", found, err, pid)
+	}
+	if _, err := createOuter(t.Context(), name); err == nil {
+		t.Error("a second lab of that name was made")
+	}
+	if links := strings.Split(strings.TrimSpace(in(t, pid, "ip", "-o", "link")), "\n"); len(links) != 1 || !strings.Contains(links[0], "lo:") {
+		t.Errorf("devices inside: %q", links)
+	}
+	if routes := in(t, pid, "ip", "route", "show", "table", "main"); routes != "" {
+		t.Errorf("routes inside: %s", routes)
+	}
+	if got := in(t, pid, "cat", nameFile); got != name {
+		t.Errorf("inside, the lab is called %q", got)
+	}
+	if _, err := os.Stat(nameFile); err == nil {
+		t.Errorf("%s is on the machine", nameFile)
+	}
+	if got := in(t, pid, "sh", "-c", "ls -d /proc/[0-9]* | wc -l"); strings.TrimSpace(got) > "9" {
+		t.Errorf("%s processes are visible inside", got)
+	}
+}
+
+func TestRootDownEndsEverythingAtOnce(t *testing.T) {
+	name, pid := outer(t)
+	sup := supervise.Client(fmt.Sprintf("/proc/%d/root%s", pid, outerSocket))
+	// One that ignores being asked, with a child that has left its session.
+	_, err := sup.Start(t.Context(), supervise.Part{
+		Name: "stubborn", Argv: []string{"/bin/sh", "-c", "trap '' TERM INT HUP; setsid sleep 4321 & sleep 4321"}, Log: stateDir + "/log/x.log",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := createCgroups(name, "node1"); err != nil {
+		t.Fatal(err)
+	}
+	if left := cgroupsLeft(); len(left) == 0 {
+		t.Fatal("no cgroups were made")
+	}
+	t0 := time.Now()
+	if err := Down(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(t0); took > 5*time.Second {
+		t.Errorf("took %s", took)
+	}
+	if out, _ := exec.CommandContext(t.Context(), "pgrep", "-f", "sleep 4321").Output(); len(out) > 0 {
+		t.Errorf("processes are left: %s", out)
+	}
+	for _, c := range cgroupsLeft() {
+		if filepath.Base(c) == cgroupName(name) {
+			t.Errorf("cgroup %s is left", c)
+		}
+	}
+	if _, err := Find(name); !errors.Is(err, ErrNoLab) {
+		t.Errorf("still found: %v", err)
+	}
+	if err := Down(t.Context(), name); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+func TestRootFailedPartIsNamedWithItsLastWords(t *testing.T) {
+	_, pid := outer(t)
+	root := fmt.Sprintf("/proc/%d/root", pid)
+	sup := supervise.Client(root + outerSocket)
+	_, err := sup.Start(t.Context(), supervise.Part{Name: "kube-scheduler", Argv: []string{"/bin/sh", "-c", "echo no such flag; exit 7"}, Log: stateDir + "/log/s.log"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = await(t.Context(), sup, root, "kube-scheduler", func(context.Context) error { return errors.New("connection refused") })
+	if !errors.Is(err, ErrPartFailed) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"kube-scheduler", "exit code 7", "no such flag", "connection refused"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+}
+
+func TestRootMachineIsLookedAtTwiceTheSame(t *testing.T) {
+	a, err := LookAtMachine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := LookAtMachine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := b.Differences(a); len(d) > 0 {
+		t.Errorf("changed by itself: %q", d)
+	}
+	if len(a) < 500 {
+		t.Errorf("only %d things were looked at", len(a))
+	}
+	a["sysctl vm/swappiness"] = "changed"
+	delete(a, "mounts")
+	if d := b.Differences(a); len(d) != 2 {
+		t.Errorf("two changes, seen: %q", d)
+	}
+}
