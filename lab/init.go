@@ -23,6 +23,7 @@ const (
 func Init() {
 	if wd := os.Getenv(workDirEnv); wd != "" {
 		_ = os.Chdir(wd) // nsenter has left it
+		_ = os.Unsetenv(workDirEnv)
 	}
 	if os.Args[0] != initArg0 || len(os.Args) != 3 {
 		return
@@ -31,6 +32,9 @@ func Init() {
 	switch kind, name := os.Args[1], os.Args[2]; kind {
 	case "outer":
 		if err = mountOuter(name); err == nil {
+			err = logTo(stateDir + "/log/init.log") // whoever started the lab will not listen for long
+		}
+		if err == nil {
 			err = supervise.Serve(outerSocket)
 		}
 	case "node":
@@ -42,6 +46,21 @@ func Init() {
 	}
 	fmt.Fprintln(os.Stderr, initArg0+":", err)
 	os.Exit(1)
+}
+
+// logTo sends what this process says from now on to a file.
+func logTo(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	for _, fd := range []int{1, 2} {
+		if err := syscall.Dup3(int(f.Fd()), fd, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Inside gives the name of the lab that this process runs in.

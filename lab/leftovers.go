@@ -14,7 +14,7 @@ import (
 
 // Leftovers lists everything of a lab that is visible on the machine while no lab
 // runs: processes, cgroups, mounts, devices, named namespaces, firewall rules.
-// Nothing may be.
+// Nothing may be. (On a machine that runs Calico itself, that shows up as well.)
 func Leftovers(ctx context.Context) ([]string, error) {
 	var out []string
 	labs, err := Running()
@@ -75,8 +75,8 @@ func Leftovers(ctx context.Context) ([]string, error) {
 
 var ours = regexp.MustCompile(`^(lab0|port[0-9]+|cali[0-9a-f]{11}|vxlan\.calico)$`)
 
-// strayProcesses finds what runs from the lab's cache, or is a node's or lab's
-// first process, wherever it is.
+// strayProcesses finds what runs from the lab's cache, is a node's or lab's first
+// process, or is in a cgroup of a lab, wherever it is.
 func strayProcesses() ([]string, error) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -87,7 +87,8 @@ func strayProcesses() ([]string, error) {
 		exe, _ := os.Readlink(filepath.Join(d, "exe"))
 		cmd, _ := os.ReadFile(filepath.Join(d, "cmdline"))
 		name, _, _ := strings.Cut(string(cmd), "\x00")
-		if strings.Contains(exe, "/plumbline/lab/") || name == initArg0 || strings.HasPrefix(filepath.Base(exe), "containerd-shim") {
+		cgroups, _ := os.ReadFile(filepath.Join(d, "cgroup"))
+		if strings.Contains(exe, "/plumbline/lab/") || name == initArg0 || strings.Contains(string(cgroups), "/"+cgroupName("")) {
 			out = append(out, fmt.Sprintf("process: %s %s", filepath.Base(d), strings.ReplaceAll(string(cmd), "\x00", " ")))
 		}
 	}

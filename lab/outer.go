@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,9 +88,15 @@ func createOuter(ctx context.Context, name string) (*exec.Cmd, error) {
 		Setsid:     true,
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
 	}
-	var said strings.Builder
-	cmd.Stderr = &firstBytes{Builder: &said}
-	if err := cmd.Start(); err != nil {
+	says, stderr, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("create lab %s: %w", name, err)
+	}
+	defer func() { _ = says.Close() }()
+	cmd.Stderr = stderr
+	err = cmd.Start()
+	_ = stderr.Close()
+	if err != nil {
 		return nil, fmt.Errorf("create namespaces for lab %s (needs root): %w", name, err)
 	}
 	sock := fmt.Sprintf("/proc/%d/root%s", cmd.Process.Pid, outerSocket)
@@ -97,23 +104,16 @@ func createOuter(ctx context.Context, name string) (*exec.Cmd, error) {
 		if _, err := os.Stat(sock); err == nil {
 			return cmd, nil
 		}
-		if _, err := os.Stat(filepath.Dir(filepath.Dir(sock))); errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("first process of lab %s ended at once: %s", name, said.String())
+		if ended(cmd.Process.Pid) {
+			_ = cmd.Wait()
+			why, _ := io.ReadAll(io.LimitReader(says, 4096))
+			return nil, fmt.Errorf("first process of lab %s ended at once: %s", name, why)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
 	return nil, fmt.Errorf("create lab %s: %w", name, ctx.Err())
-}
-
-// firstBytes keeps the first words of a process for an error message.
-type firstBytes struct{ *strings.Builder }
-
-func (f *firstBytes) Write(p []byte) (int, error) {
-	if f.Len() < 4096 {
-		f.Builder.Write(p)
-	}
-	return len(p), nil
 }
 
 // Down ends a lab and all that belongs to it. A lab that is not there is no error.
@@ -140,20 +140,24 @@ func Down(ctx context.Context, name string) error {
 // awaitEnd waits until the kernel has ended every process of the PID namespace:
 // its first process becomes a zombie only after all the others have gone.
 func awaitEnd(ctx context.Context, pid int) error {
-	for {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			return nil //nolint:nilerr // no such process: it has ended
-		}
-		if i := strings.LastIndexByte(string(b), ')'); i > 0 && len(b) > i+2 && b[i+2] == 'Z' {
-			return nil
-		}
+	for !ended(pid) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+	return nil
+}
+
+// ended tells whether a process has gone, or is a zombie that nobody has reaped.
+func ended(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	i := strings.LastIndexByte(string(b), ')')
+	return i > 0 && len(b) > i+2 && b[i+2] == 'Z'
 }
 
 // enterArgs is the command line that runs argv inside the namespaces below pid.

@@ -74,9 +74,21 @@ func Start(t testing.TB, c Config) *Lab {
 		t.Fatalf("start lab: %v", err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			keepLogs(t, l)
+		}
 		if err := l.Stop(context.Background()); err != nil {
 			t.Errorf("stop lab: %v", err)
 		}
 	})
 	return l
+}
+
+// keepLogs saves what the parts of a failed test's cluster said.
+func keepLogs(t testing.TB, l *Lab) {
+	dir, err := os.MkdirTemp("", "plumbline-lab-logs-") //nolint:usetesting // the logs must outlive the test
+	if err == nil {
+		err = l.KeepLogs(context.Background(), dir)
+	}
+	t.Logf("logs of the failed test: %s (%v)", dir, err)
 }

@@ -38,7 +38,7 @@ func Up(ctx context.Context, c Config, say Progress) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTools(); err != nil {
+	if err := CheckTools(); err != nil {
 		return nil, err
 	}
 	l := &Lab{Config: c, Parts: paths, sup: outerSocket}
@@ -166,8 +166,8 @@ func forEach(ctx context.Context, nodes []*Node, f func(context.Context, *Node) 
 	return together(ctx, work...)
 }
 
-// checkTools looks for the Debian packages that a node needs.
-func checkTools() error {
+// CheckTools looks for the Debian packages that a node needs.
+func CheckTools() error {
 	for tool, pkg := range map[string]string{
 		"/usr/bin/containerd": "containerd", "/usr/sbin/runc": "runc", "/usr/sbin/iptables": "iptables", "/usr/sbin/ipset": "ipset",
 		"/usr/sbin/conntrack": "conntrack", "/usr/sbin/nft": "nftables", "/usr/bin/curl": "curl", "/usr/bin/nsenter": "util-linux",

@@ -113,14 +113,8 @@ func play(ctx context.Context, e env, sc stage.Scenario, c lab.Config, o stage.O
 	if c.Nodes == 0 {
 		c.Nodes = sc.Nodes
 	}
-	if _, ok := lab.Inside(); !ok {
-		if err := checkBuilt(ctx); err != nil {
-			return err
-		}
-		if err := lab.Create(ctx, c.Name); err != nil {
-			return err
-		}
-		return enter(c.Name, os.Args[1:]...)
+	if err := insideNew(ctx, c.Name); err != nil {
+		return err
 	}
 	p := newProgress(e.stderr)
 	l, err := lab.Up(ctx, c, p.step)

@@ -47,18 +47,28 @@ func up(ctx context.Context, e env) error {
 	return create(ctx, e, c)
 }
 
-// create makes the lab and comes back inside it to fill it.
-func create(ctx context.Context, e env, c lab.Config) error {
-	if inside, ok := lab.Inside(); !ok {
-		if err := checkBuilt(ctx); err != nil {
-			return err
-		}
-		if err := lab.Create(ctx, c.Name); err != nil {
-			return err
-		}
-		return enter(c.Name, os.Args[1:]...)
-	} else if inside != c.Name {
+// insideNew makes a lab and comes back inside it: the process is replaced by the
+// same command, run in there.
+func insideNew(ctx context.Context, name string) error {
+	inside, ok := lab.Inside()
+	if ok && inside != name {
 		return fmt.Errorf("this is the inside of lab %s: no lab is started from here", inside)
+	}
+	if ok {
+		return nil
+	}
+	if err := checkBuilt(ctx); err != nil {
+		return err
+	}
+	if err := lab.Create(ctx, name); err != nil {
+		return err
+	}
+	return enter(name, os.Args[1:]...)
+}
+
+func create(ctx context.Context, e env, c lab.Config) error {
+	if err := insideNew(ctx, c.Name); err != nil {
+		return err
 	}
 	t := time.Now()
 	p := newProgress(e.stderr)
@@ -75,13 +85,16 @@ func create(ctx context.Context, e env, c lab.Config) error {
 	return err
 }
 
+// checkBuilt looks for all that a lab needs, before there is one.
 func checkBuilt(ctx context.Context) error {
 	b, err := build.New()
 	if err != nil {
 		return err
 	}
-	_, err = b.Paths(ctx)
-	return err
+	if _, err = b.Paths(ctx); err != nil {
+		return err
+	}
+	return lab.CheckTools()
 }
 
 func down(ctx context.Context, e env) error {
