@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/lab"
@@ -84,11 +85,22 @@ func (s *Stage) Sandboxes(ctx context.Context, n *lab.Node, pod string) ([]Sandb
 	return s.tasks(ctx, n, pod, "sandbox", "RUNNING")
 }
 
+// Kept tells whether the runtime still keeps a sandbox of the pod, dead or alive.
+func (s *Stage) Kept(ctx context.Context, n *lab.Node, pod, id string) (bool, error) {
+	ids, err := s.containers(ctx, n, pod, "sandbox")
+	return slices.Contains(ids, id), err
+}
+
+func (s *Stage) containers(ctx context.Context, n *lab.Node, pod, kind string) ([]string, error) {
+	out, err := n.Ctr(ctx, "containers", "ls", "-q",
+		fmt.Sprintf(`labels."io.kubernetes.pod.name"==%s,labels."io.kubernetes.pod.namespace"==%s,labels."io.cri-containerd.kind"==%s`, pod, s.Namespace, kind))
+	return strings.Fields(out), err
+}
+
 // tasks lists what the runtime runs for a pod: kind is sandbox or container, and
 // an empty state means any.
 func (s *Stage) tasks(ctx context.Context, n *lab.Node, pod, kind, state string) ([]Sandbox, error) {
-	out, err := n.Ctr(ctx, "containers", "ls", "-q",
-		fmt.Sprintf(`labels."io.kubernetes.pod.name"==%s,labels."io.kubernetes.pod.namespace"==%s,labels."io.cri-containerd.kind"==%s`, pod, s.Namespace, kind))
+	ids, err := s.containers(ctx, n, pod, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +109,7 @@ func (s *Stage) tasks(ctx context.Context, n *lab.Node, pod, kind, state string)
 		return nil, err
 	}
 	var found []Sandbox
-	for _, id := range strings.Fields(out) {
+	for _, id := range ids {
 		for line := range strings.Lines(tasks) {
 			if f := strings.Fields(line); len(f) == 3 && f[0] == id && (state == "" || f[2] == state) {
 				found = append(found, Sandbox{ID: id, PID: f[1]})

@@ -57,6 +57,9 @@ func run(ctx context.Context, s *stage.Stage) error {
 			return err
 		}
 	}
+	if err := leaderEnded(ctx, node, pids[zombie]); err != nil {
+		return err
+	}
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "pods", "--all", "--wait=false"); err != nil {
 		return err
 	}
@@ -86,6 +89,17 @@ func sitsInMount(ctx context.Context, s *stage.Stage, node *lab.Node, name, pid 
 			}
 		}
 		return stage.Expect(false, "a thread of %s in request_wait_answer, got %v", name, ts)
+	})
+}
+
+// leaderEnded waits until the main thread of the process has ended by itself.
+func leaderEnded(ctx context.Context, node *lab.Node, pid string) error {
+	return lab.Eventually(ctx, 20*time.Second, func(context.Context) error {
+		ts, err := stage.Threads(node, pid)
+		if err != nil {
+			return err
+		}
+		return stage.Expect(len(ts) > 1 && ts[0].TID == pid && ts[0].State == "Z", "a zombie leader with living threads, got %v", ts)
 	})
 }
 
