@@ -10,7 +10,7 @@ import (
 
 func TestPickTakesWholeDocumentsOfTheWantedKinds(t *testing.T) {
 	t.Parallel()
-	in := "---\n# Source: a\nkind: ClusterRole\nname: a\n---\nkind: DaemonSet\nspec:\n  kind: ClusterRole\n---\napiVersion: v1\nkind: ServiceAccount\nname: b"
+	in := "---\n# Source: a\nkind: ClusterRole\nname: a\n---\nspec:\n  kind: ClusterRole\nkind: DaemonSet\n---\napiVersion: v1\nkind: ServiceAccount\nname: b"
 	got := pick(in, "ClusterRole", "ServiceAccount")
 	for _, want := range []string{"name: a", "name: b"} {
 		if !strings.Contains(got, want) {

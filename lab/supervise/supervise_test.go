@@ -109,6 +109,19 @@ func TestSupervisor(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	t.Run("stopped in good order, it stays down", func(t *testing.T) {
+		if _, err := c.Start(t.Context(), sh("polite", "trap 'exit 0' TERM; while :; do sleep 0.05; done", AnyExit)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // for the trap to be set
+		if err := c.Stop(t.Context(), "polite", 5*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(restartDelay + 200*time.Millisecond)
+		if s := status("polite"); s.Running || s.Exit != "exit code 0" || s.Starts != 1 {
+			t.Errorf("got %+v", s)
+		}
+	})
 	t.Run("what cannot be started says so", func(t *testing.T) {
 		_, err := c.Start(t.Context(), Part{Name: "none", Argv: []string{"/nonexistent"}, Log: filepath.Join(dir, "none.log")})
 		if err == nil || !strings.Contains(err.Error(), "/nonexistent") {
