@@ -187,7 +187,7 @@ func (s *server) ended(pid int, ws syscall.WaitStatus) {
 		r.status.Running = false
 		r.status.Exit = describe(ws)
 		on := r.part.RestartOn
-		if !r.down && ws.Exited() && (slices.Contains(on, ws.ExitStatus()) || slices.Contains(on, AnyExit)) {
+		if ws.Exited() && (slices.Contains(on, ws.ExitStatus()) || slices.Contains(on, AnyExit)) {
 			time.AfterFunc(restartDelay, func() { s.again(r) })
 		}
 		return
