@@ -109,18 +109,24 @@ func TestRootFailedPartIsNamedWithItsLastWords(t *testing.T) {
 	_, pid := outer(t)
 	root := fmt.Sprintf("/proc/%d/root", pid)
 	sup := supervise.Client(root + outerSocket)
-	_, err := sup.Start(t.Context(), supervise.Part{Name: "kube-scheduler", Argv: []string{"/bin/sh", "-c", "echo no such flag; exit 7"}, Log: stateDir + "/log/s.log"})
-	if err != nil {
-		t.Fatal(err)
+	// The one that is waited for only suffers from the one that has failed.
+	for name, script := range map[string]string{"etcd": `printf 'no such flag \033[2J'; exit 7`, "kube-apiserver": "sleep 100"} {
+		_, err := sup.Start(t.Context(), supervise.Part{Name: name, Argv: []string{"/bin/sh", "-c", script}, Log: stateDir + "/log/" + name + ".log"})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	err = await(t.Context(), sup, root, "kube-scheduler", func(context.Context) error { return errors.New("connection refused") })
+	err := await(t.Context(), sup, root, "kube-apiserver", func(context.Context) error { return errors.New("connection refused") })
 	if !errors.Is(err, ErrPartFailed) {
 		t.Fatalf("got %v", err)
 	}
-	for _, want := range []string{"kube-scheduler", "exit code 7", "no such flag", "connection refused"} {
+	for _, want := range []string{"etcd", "exit code 7", "no such flag", "connection refused"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
+	}
+	if strings.Contains(err.Error(), "\x1b") {
+		t.Errorf("%q has an escape sequence of the log's in it", err)
 	}
 }
 

@@ -23,32 +23,54 @@ func partFailed(st supervise.Status, logPath string, why error) error {
 	if !st.Running {
 		how = "has ended: " + st.Exit
 	}
+	var said strings.Builder
 	b, _ := os.ReadFile(logPath)
-	return fmt.Errorf("%w: %s %s (%w)\nlast lines of %s:\n  %s", ErrPartFailed, st.Name, how, why, st.Log,
-		strings.ReplaceAll(lastLines(string(b), 12), "\n", "\n  "))
+	for line := range strings.SplitSeq(lastLines(string(b), 8), "\n") {
+		said.WriteString("\n  " + forTerminal(line))
+	}
+	return fmt.Errorf("%w: %s %s (%w)\nlast lines of %s:%s", ErrPartFailed, st.Name, how, why, st.Log, said.String())
 }
 
-// await asks ready until it is. When the part that it depends on has ended and is
-// not started again, or time is up, the error tells which part it was and what it
-// last said.
+// forTerminal cuts a line of a log to a readable length and takes out what a
+// terminal would obey.
+func forTerminal(line string) string {
+	line = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, line)
+	if r := []rune(line); len(r) > maxShown {
+		return string(r[:maxShown]) + "…"
+	}
+	return line
+}
+
+const maxShown = 240
+
+// await asks ready until it is. When a part beside it has ended and is not started
+// again, or time is up, the error tells which part it was and what it last said.
 func await(ctx context.Context, sup supervise.Client, root, part string, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	lastSeen := time.Now()
+	seen := map[string]time.Time{} // when each part was last running
 	for {
 		why := ready(ctx)
 		if why == nil {
 			return nil
 		}
-		st, err := sup.Status(context.WithoutCancel(ctx), part)
+		parts, err := sup.List(context.WithoutCancel(ctx))
 		if err != nil {
 			return err
 		}
-		if st.Running {
-			lastSeen = time.Now()
-		}
-		if ctx.Err() != nil || time.Since(lastSeen) > 2*time.Second {
-			return partFailed(st, root+st.Log, why)
+		for _, st := range parts {
+			if _, known := seen[st.Name]; st.Running || !known {
+				seen[st.Name] = time.Now()
+			}
+			gone := time.Since(seen[st.Name]) > goneFor
+			if gone || (ctx.Err() != nil && st.Name == part) {
+				return partFailed(st, root+st.Log, why)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -56,6 +78,9 @@ func await(ctx context.Context, sup supervise.Client, root, part string, ready f
 		}
 	}
 }
+
+// goneFor is longer than a part needs that is started again as a container would be.
+const goneFor = 2 * time.Second
 
 const readyTimeout = 90 * time.Second
 

@@ -78,8 +78,11 @@ func create(ctx context.Context, e env, c lab.Config) error {
 		return fmt.Errorf("%w\nThe lab is left as it is. Look at it with: lab status --name %s; end it with: lab down --name %s", err, c.Name, c.Name)
 	}
 	what := fmt.Sprintf("%d nodes", l.Nodes)
-	if l.ControlPlaneOnly {
+	switch {
+	case l.ControlPlaneOnly:
 		what = "control plane only"
+	case l.Nodes == 1:
+		what = "1 node"
 	}
 	_, err = fmt.Fprintf(e.stdout, "lab %s is up: %s, Calico on %s, %.1f s\n", l.Name, what, l.Datastore, time.Since(t).Seconds())
 	return err
