@@ -67,7 +67,7 @@ func await(ctx context.Context, sup supervise.Client, root, part string, ready f
 			if _, known := seen[st.Name]; st.Running || !known {
 				seen[st.Name] = time.Now()
 			}
-			gone := time.Since(seen[st.Name]) > goneFor
+			gone := time.Since(seen[st.Name]) > goneFor && !st.Down
 			if gone || (ctx.Err() != nil && st.Name == part) {
 				return partFailed(st, root+st.Log, why)
 			}

@@ -27,6 +27,7 @@ type Status struct {
 	Name    string `json:"name"`
 	PID     int    `json:"pid"`
 	Running bool   `json:"running"`
+	Down    bool   `json:"down,omitempty"` // told to end: it is meant to stay down
 	Exit    string `json:"exit,omitempty"` // how it last ended
 	Starts  int    `json:"starts"`
 	Log     string `json:"log"`

@@ -28,7 +28,6 @@ type server struct {
 type running struct {
 	part   Part
 	status Status
-	down   bool // told to end: it is meant to stay down
 }
 
 // Serve runs the supervisor on the unix socket at path and returns only when it
@@ -85,7 +84,7 @@ func (s *server) do(q request) ([]Status, error) {
 			return nil, fmt.Errorf("signal %s: not running", q.Name)
 		}
 		if q.Signal == syscall.SIGTERM || q.Signal == syscall.SIGKILL {
-			r.down = true
+			r.status.Down = true
 		}
 		if err := syscall.Kill(r.status.PID, q.Signal); err != nil {
 			return nil, fmt.Errorf("signal %s: %w", q.Name, err)
@@ -114,14 +113,14 @@ func (s *server) add(p Part) ([]Status, error) {
 	r := s.find(p.Name)
 	// One that was told to end may be unable to, with a thread in the kernel; as
 	// with systemd, the next one is started all the same.
-	if r != nil && r.status.Running && !r.down {
+	if r != nil && r.status.Running && !r.status.Down {
 		return nil, fmt.Errorf("start %s: already running as %d", p.Name, r.status.PID)
 	}
 	if r == nil {
 		r = &running{status: Status{Name: p.Name}}
 		s.parts = append(s.parts, r)
 	}
-	r.part, r.status.Log, r.down = p, p.Log, false
+	r.part, r.status.Log, r.status.Down = p, p.Log, false
 	if err := r.fork(); err != nil {
 		return nil, err
 	}
@@ -197,7 +196,7 @@ func (s *server) ended(pid int, ws syscall.WaitStatus) {
 func (s *server) again(r *running) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.down || r.status.Running {
+	if r.status.Down || r.status.Running {
 		return
 	}
 	if err := r.fork(); err != nil {
