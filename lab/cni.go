@@ -50,3 +50,9 @@ func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
 
 // CNIConfig is the path of the node's network configuration.
 func (n *Node) CNIConfig() string { return n.Path(cniConfig) }
+
+// CNIDirs gives, from outside the node, where its plugins, its network
+// configurations and the runtime's cache of results are.
+func (n *Node) CNIDirs() (plugins, config, results string) {
+	return n.Path("/opt/cni/bin"), n.Path("/etc/cni/net.d"), n.Path("/var/lib/cni")
+}

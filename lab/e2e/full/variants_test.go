@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/stage"
@@ -26,6 +27,27 @@ func TestVariants(t *testing.T) {
 			sc := stage.Scenario{Name: "variant", Run: func(ctx context.Context, s *stage.Stage) error { return talk(ctx, s, c) }}
 			if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestThreeNodesTalkWithinAMinute measures from nothing to HTTP between nodes.
+func TestThreeNodesTalkWithinAMinute(t *testing.T) {
+	for _, mode := range stage.Both {
+		t.Run(string(mode), func(t *testing.T) {
+			start := time.Now()
+			c := lab.Config{Nodes: 3, Datastore: mode}
+			l := lab.Start(t, c)
+			up := time.Since(start)
+			sc := stage.Scenario{Name: "talk", Run: func(ctx context.Context, s *stage.Stage) error { return talk(ctx, s, c) }}
+			if err := stage.Play(t.Context(), l, sc, stage.Options{Keep: true}); err != nil {
+				t.Fatal(err)
+			}
+			took := time.Since(start)
+			t.Logf("3 nodes Ready after %.1f s, pods of two nodes talk after %.1f s", up.Seconds(), took.Seconds())
+			if took > time.Minute {
+				t.Errorf("took %s", took)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/lab"
 	ipamdrift "plumbline.dev/plumbline/lab/scenarios/ipam-drift"
@@ -19,6 +20,25 @@ import (
 )
 
 func TestMain(m *testing.M) { lab.Main(m) }
+
+// TestControlPlaneOnly is what tests use that need an API server and no node: it must
+// be there in seconds.
+func TestControlPlaneOnly(t *testing.T) {
+	for _, mode := range stage.Both {
+		t.Run(string(mode), func(t *testing.T) {
+			start := time.Now()
+			l := lab.Start(t, lab.Config{ControlPlaneOnly: true, Datastore: mode})
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %s", took)
+			}
+			var list struct{ Items []struct{} }
+			err := l.Get(t.Context(), "/apis/crd.projectcalico.org/v1/ipamblocks", &list)
+			if (err == nil) != (mode == lab.KDD) {
+				t.Errorf("Calico's definitions on %s: %v", mode, err)
+			}
+		})
+	}
+}
 
 func TestKDD(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -28,8 +29,11 @@ func parts(t *testing.T, l *lab.Lab) {
 			t.Errorf("log of %s: %v", part, err)
 		}
 	}
-	if _, err := os.Stat(n.CNIConfig()); err != nil {
-		t.Error(err)
+	plugins, config, results := n.CNIDirs()
+	for _, f := range []string{filepath.Join(plugins, "calico-ipam"), filepath.Join(config, "10-calico.conflist"), filepath.Join(results, "results")} {
+		if _, err := os.Lstat(f); err != nil {
+			t.Error(err)
+		}
 	}
 	for _, part := range []string{lab.Kubelet, lab.KubeProxy, lab.Felix, lab.Containerd} {
 		if err := n.Restart(ctx, part); err != nil {

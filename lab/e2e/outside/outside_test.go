@@ -26,7 +26,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 		}
 	})
 	Must(t, "up", "--name", "side-a", "--nodes", "2")
-	Must(t, "up", "--name", "side-b", "--control-plane-only", "--datastore", "etcd")
+	Must(t, "up", "--name", "side-b", "--nodes", "1", "--datastore", "etcd")
 	for _, d := range Look(t).Differences(before) {
 		if !strings.HasPrefix(d, "namespace ") {
 			t.Errorf("with labs running: %s", d)
@@ -39,7 +39,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 		if got := Must(t, "kubectl", "--name", "side-a", "get", "nodes", "-o", "name"); got != "node/node1\nnode/node2\n" {
 			t.Errorf("nodes of side-a: %q", got)
 		}
-		if got := Must(t, "kubectl", "--name", "side-b", "get", "nodes", "-o", "name"); got != "" {
+		if got := Must(t, "kubectl", "--name", "side-b", "get", "nodes", "-o", "name"); got != "node/node1\n" {
 			t.Errorf("nodes of side-b: %q", got)
 		}
 	})

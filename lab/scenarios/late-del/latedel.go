@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,14 +62,15 @@ func run(ctx context.Context, s *stage.Stage) error {
 
 // install puts the CNI of 2017 in front of the real plugin.
 func install(ctx context.Context, s *stage.Stage, node *lab.Node) error {
-	dir := node.Path("/opt/cni/bin/")
-	if err := os.Rename(dir+"calico", dir+"calico.real"); err != nil {
+	dir, _, _ := node.CNIDirs()
+	plugin, behind := filepath.Join(dir, "calico"), filepath.Join(dir, "calico.real")
+	if err := os.Rename(plugin, behind); err != nil {
 		return err
 	}
-	if err := os.Symlink(s.Bin("latedel", "latedel"), dir+"calico"); err != nil {
+	if err := os.Symlink(s.Bin("latedel", "latedel"), plugin); err != nil {
 		return err
 	}
-	s.Cleanup(func(context.Context) error { return os.Rename(dir+"calico.real", dir+"calico") })
+	s.Cleanup(func(context.Context) error { return os.Rename(behind, plugin) })
 	version, err := node.Exec(ctx, "/opt/cni/bin/calico", "-v")
 	if err != nil {
 		return err
