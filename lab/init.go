@@ -143,12 +143,11 @@ func mountNode(name string) error {
 	m.bind("/run/node/cgroup", cgroupRoot)
 	m.do("fusectl", "/sys/fs/fuse/connections", "fusectl", 0, "")
 
-	for _, d := range []string{"etc", "opt", "var"} {
+	for _, d := range []string{"etc", "opt", "tmp", "var"} {
 		upper, work := filepath.Join("/run/node", d, "upper"), filepath.Join("/run/node", d, "work")
 		m.mkdir(upper, work)
 		m.do("overlay", "/"+d, "overlay", 0, fmt.Sprintf("lowerdir=/%s,upperdir=%s,workdir=%s", d, upper, work))
 	}
-	m.tmpfs("/tmp")
 	// An overlay cannot hold the upper layer of another one: containerd's
 	// snapshots need a real file system.
 	m.tmpfs("/var/lib/containerd")

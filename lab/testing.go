@@ -70,7 +70,7 @@ func Start(t testing.TB, c Config) *Lab {
 			t.Logf("%-40s %5.1fs", step, took.Seconds())
 		}
 	})
-	if err != nil {
+	if l == nil {
 		t.Fatalf("start lab: %v", err)
 	}
 	t.Cleanup(func() {
@@ -81,6 +81,9 @@ func Start(t testing.TB, c Config) *Lab {
 			t.Errorf("stop lab: %v", err)
 		}
 	})
+	if err != nil {
+		t.Fatalf("start lab: %v", err) // what there is of it is stopped all the same
+	}
 	return l
 }
 
