@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -63,13 +62,16 @@ func (l *Lab) installCalico(ctx context.Context) error {
 	return await(ctx, l.sup, "", "kube-apiserver", l.definitionsReady)
 }
 
-// definitionsReady is nil when the API server serves every resource definition.
+// definitionsReady is nil when the API server answers for every resource definition.
+// One that is established may still be refused for a moment, with a 429, while the
+// server fills its cache.
 func (l *Lab) definitionsReady(ctx context.Context) error {
 	var list struct {
 		Items []struct {
-			Metadata struct{ Name string }
-			Status   struct {
-				Conditions []struct{ Type, Status string }
+			Spec struct {
+				Group    string
+				Names    struct{ Plural string }
+				Versions []struct{ Name string }
 			}
 		}
 	}
@@ -77,11 +79,9 @@ func (l *Lab) definitionsReady(ctx context.Context) error {
 		return err
 	}
 	for _, d := range list.Items {
-		established := slices.ContainsFunc(d.Status.Conditions, func(c struct{ Type, Status string }) bool {
-			return c.Type == "Established" && c.Status == "True"
-		})
-		if !established {
-			return fmt.Errorf("%s is not established", d.Metadata.Name)
+		path := fmt.Sprintf("/apis/%s/%s/%s?limit=1", d.Spec.Group, d.Spec.Versions[0].Name, d.Spec.Names.Plural)
+		if _, err := l.Do(ctx, http.MethodGet, path, ""); err != nil {
+			return err
 		}
 	}
 	return nil
