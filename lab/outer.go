@@ -75,9 +75,9 @@ func Find(name string) (int, error) {
 	return pid, nil
 }
 
-// createOuter makes the empty namespaces of a lab and gives their first process.
-// The caller may end; the lab stays.
-func createOuter(ctx context.Context, name string) (*exec.Cmd, error) {
+// createOuter makes the empty namespaces of a lab and gives their first process. The
+// caller may end; the lab stays, or dies with the calling thread if it is tied to it.
+func createOuter(ctx context.Context, name string, tied bool) (*exec.Cmd, error) {
 	if pid, err := Find(name); err == nil {
 		return nil, fmt.Errorf("lab %s is already running (process %d)", name, pid)
 	}
@@ -87,6 +87,9 @@ func createOuter(ctx context.Context, name string) (*exec.Cmd, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setsid:     true,
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
+	}
+	if tied {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
 	says, stderr, err := os.Pipe()
 	if err != nil {

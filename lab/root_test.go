@@ -18,7 +18,7 @@ import (
 func outer(t *testing.T) (name string, pid int) {
 	t.Helper()
 	name = fmt.Sprintf("root-%d", os.Getpid())
-	cmd, err := createOuter(t.Context(), name)
+	cmd, err := createOuter(t.Context(), name, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestRootOuterIsSealed(t *testing.T) {
 	if found, err := Find(name); err != nil || found != pid {
 		t.Errorf("found as %d, %v; want %d", found, err, pid)
 	}
-	if _, err := createOuter(t.Context(), name); err == nil {
+	if _, err := createOuter(t.Context(), name, false); err == nil {
 		t.Error("a second lab of that name was made")
 	}
 	if links := strings.Split(strings.TrimSpace(in(t, pid, "ip", "-o", "link")), "\n"); len(links) != 1 || !strings.Contains(links[0], "lo:") {
@@ -102,6 +102,33 @@ func TestRootDownEndsEverythingAtOnce(t *testing.T) {
 	}
 	if err := Down(t.Context(), name); err != nil {
 		t.Errorf("a second time: %v", err)
+	}
+}
+
+// TestRootTiedLabDiesWithItsMaker: a test binary that is killed leaves no lab.
+func TestRootTiedLabDiesWithItsMaker(t *testing.T) {
+	name := fmt.Sprintf("tied-%d", os.Getpid())
+	maker := exec.CommandContext(t.Context(), "/proc/self/exe")
+	maker.Env = append(os.Environ(), tiedEnv+"="+name)
+	if err := maker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	there := func(want bool) error {
+		return Eventually(t.Context(), 10*time.Second, func(context.Context) error {
+			if _, err := Find(name); (err == nil) != want {
+				return fmt.Errorf("lab there: %v, want %v", err == nil, want)
+			}
+			return nil
+		})
+	}
+	if err := there(true); err != nil {
+		t.Fatal(err)
+	}
+	_ = maker.Process.Kill()
+	_ = maker.Wait()
+	if err := there(false); err != nil {
+		t.Error(err)
+		_ = Down(context.Background(), name)
 	}
 }
 

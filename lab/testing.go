@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -30,7 +31,8 @@ func mainOutside() (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	name := fmt.Sprintf("test-%d", os.Getpid())
-	first, err := createOuter(ctx, name)
+	runtime.LockOSThread() // the lab ends with this thread, however this process ends
+	first, err := createOuter(ctx, name, true)
 	if err != nil {
 		return 1, err
 	}

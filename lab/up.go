@@ -12,7 +12,7 @@ import (
 // Create makes the namespaces of a lab with nothing in them yet; Up, run inside,
 // fills them. It is for programs that enter a lab by Enter.
 func Create(ctx context.Context, name string) error {
-	cmd, err := createOuter(ctx, name)
+	cmd, err := createOuter(ctx, name, false)
 	if err != nil {
 		return err
 	}
