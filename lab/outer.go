@@ -140,8 +140,8 @@ func Down(ctx context.Context, name string) error {
 	return removeCgroups(ctx, name)
 }
 
-// awaitEnd waits until the kernel has ended every process of the PID namespace:
-// its first process becomes a zombie only after all the others have gone.
+// awaitEnd waits until the kernel has ended every process of the PID namespace: the
+// last thread of its first process goes only after all the others have gone.
 func awaitEnd(ctx context.Context, pid int) error {
 	for !ended(pid) {
 		select {
@@ -153,14 +153,19 @@ func awaitEnd(ctx context.Context, pid int) error {
 	return nil
 }
 
-// ended tells whether a process has gone, or is a zombie that nobody has reaped.
+// ended tells whether a process has gone, or is a zombie that nobody has reaped. A
+// zombie with further threads has not ended: only its leader has.
 func ended(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return true
 	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return true
+	}
 	i := strings.LastIndexByte(string(b), ')')
-	return i > 0 && len(b) > i+2 && b[i+2] == 'Z'
+	return i > 0 && len(b) > i+2 && b[i+2] == 'Z' && len(threads) == 1
 }
 
 // enterArgs is the command line that runs argv inside the namespaces below pid.
