@@ -97,7 +97,7 @@ Examples:
   lab up --nodes 3
   lab kubectl get nodes -o wide
   lab exec node1 -- ip route
-  lab logs node1 cni
+  lab logs node1 kubelet
   lab run late-del --datastore etcd --keep
   lab down
 `)
