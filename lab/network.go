@@ -26,6 +26,8 @@ func createBridge(ctx context.Context) error {
 // nowhere: without one the kernel does not answer a pod's ARP for 169.254.1.1.
 func (l *Lab) cable(ctx context.Context, n *Node) error {
 	port := "port" + strconv.Itoa(n.Index)
+	// One of an earlier node stays until the kernel has got round to the node's namespace.
+	_ = ip(ctx, nil, "link del "+port)
 	err := ip(ctx, nil,
 		fmt.Sprintf("link add %s type veth peer name eth0 netns %d", port, n.PID),
 		fmt.Sprintf("link set %s master %s up", port, bridge),
