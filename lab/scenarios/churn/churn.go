@@ -40,12 +40,15 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := c.statefulSets(ctx); err != nil {
 		return err
 	}
-	t := time.Now()
+	// The rate is that of the time in which all workers are at it; what is under way
+	// at its end is still finished.
+	inTime := make(chan int64, 1)
+	time.AfterFunc(s.For, func() { inTime <- c.pods.Load() })
 	if err := c.work(ctx); err != nil {
 		return err
 	}
-	took := time.Since(t)
-	s.Say("%d pods came and went in %.0f s: %.2f a second", c.pods.Load(), took.Seconds(), float64(c.pods.Load())/took.Seconds())
+	n := <-inTime
+	s.Say("%d pods came and went in %.0f s: %.2f a second", n, s.For.Seconds(), float64(n)/s.For.Seconds())
 	s.Say("%d sandboxes were killed and replaced, %d nodes added and removed, %d times a part restarted or the API slow",
 		c.restarts.Load(), c.nodes.Load(), c.parts.Load())
 	if err := stage.Expect(c.pods.Load() > 10, "pods to come and go, got %d", c.pods.Load()); err != nil {
