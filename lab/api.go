@@ -38,7 +38,7 @@ func newClient() (*http.Client, error) {
 // maxAnswer bounds what is read of one answer.
 const maxAnswer = 64 << 20
 
-// ErrAnswer means that the API server refused; StatusCode tells how.
+// ErrAnswer means that the API server refused; the text around it has the status.
 var ErrAnswer = errors.New("the API server said no")
 
 // Do asks the API server; body is JSON. A refusal is ErrAnswer.

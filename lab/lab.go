@@ -83,14 +83,8 @@ func (l *Lab) Env() []string {
 	env := []string{
 		"KUBECONFIG=" + l.Kubeconfig(),
 		"PATH=" + strings.Join([]string{l.Parts["kubernetes"], l.Parts["calico"], l.Parts["etcd"], os.Getenv("PATH")}, ":"),
-		"DATASTORE_TYPE=kubernetes",
 	}
-	if l.Datastore == Etcd {
-		ca, crt, key := l.EtcdCerts("calico")
-		env = append(env, "DATASTORE_TYPE=etcdv3", "ETCD_ENDPOINTS="+l.EtcdEndpoint(),
-			"ETCD_CA_CERT_FILE="+ca, "ETCD_CERT_FILE="+crt, "ETCD_KEY_FILE="+key)
-	}
-	return env
+	return append(env, l.datastoreEnv(l.EtcdCerts("calico"))...)
 }
 
 // Kubectl runs kubectl as administrator and gives what it printed.

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -48,7 +47,7 @@ func (n *Node) startRuntime(ctx context.Context) error {
 		return err
 	}
 	err := await(ctx, n.sup, n.Path(""), Containerd, func(ctx context.Context) error {
-		_, err := n.ctr(ctx, "version")
+		_, err := n.Ctr(ctx, "version")
 		return err
 	})
 	if err != nil {
@@ -70,16 +69,14 @@ func (n *Node) containerd(name string) string {
 	return filepath.Join("/usr/bin", name)
 }
 
-func (n *Node) ctr(ctx context.Context, args ...string) (string, error) {
+// Ctr runs containerd's own tool in the node, in the namespace of Kubernetes.
+func (n *Node) Ctr(ctx context.Context, args ...string) (string, error) {
 	return n.Exec(ctx, append([]string{n.containerd("ctr"), "-n", "k8s.io"}, args...)...)
 }
 
-// Ctr runs containerd's own tool in the node, in the namespace of Kubernetes.
-func (n *Node) Ctr(ctx context.Context, args ...string) (string, error) { return n.ctr(ctx, args...) }
-
 // ImportImage gives an image archive to the node's runtime.
 func (n *Node) ImportImage(ctx context.Context, file string) error {
-	_, err := n.ctr(ctx, "images", "import", file)
+	_, err := n.Ctr(ctx, "images", "import", file)
 	return err
 }
 
@@ -164,23 +161,4 @@ func (n *Node) start(ctx context.Context, name string, argv ...string) error {
 	// The runtime looks for its shim beside itself first.
 	env[0] = "PATH=" + filepath.Dir(n.containerd("containerd")) + ":" + os.Getenv("PATH")
 	return n.StartPart(ctx, supervise.Part{Name: name, Argv: argv, Env: env, Log: strings.TrimPrefix(n.Log(name), n.Path("")), RestartOn: []int{supervise.AnyExit}})
-}
-
-// Pods lists what the API server knows of the pods in a namespace ("" means all).
-func (l *Lab) Pods(ctx context.Context, namespace, selector string) ([]Pod, error) {
-	path := "/api/v1/pods"
-	if namespace != "" {
-		path = "/api/v1/namespaces/" + namespace + "/pods"
-	}
-	var list struct{ Items []json.RawMessage }
-	if err := l.Get(ctx, path+"?labelSelector="+selector, &list); err != nil {
-		return nil, err
-	}
-	pods := make([]Pod, len(list.Items))
-	for i, raw := range list.Items {
-		if err := json.Unmarshal(raw, &pods[i]); err != nil {
-			return nil, fmt.Errorf("read pod: %w", err)
-		}
-	}
-	return pods, nil
 }

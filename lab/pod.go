@@ -41,5 +41,17 @@ const (
 // Pod reads one pod.
 func (l *Lab) Pod(ctx context.Context, namespace, name string) (Pod, error) {
 	var p Pod
-	return p, l.Get(ctx, fmt.Sprintf("/api/v1/namespaces/%s/pods/%s", namespace, name), &p)
+	err := l.Get(ctx, fmt.Sprintf("/api/v1/namespaces/%s/pods/%s", namespace, name), &p)
+	return p, err
+}
+
+// Pods reads the pods of a namespace ("" means all).
+func (l *Lab) Pods(ctx context.Context, namespace, selector string) ([]Pod, error) {
+	path := "/api/v1/pods"
+	if namespace != "" {
+		path = "/api/v1/namespaces/" + namespace + "/pods"
+	}
+	var list struct{ Items []Pod }
+	err := l.Get(ctx, path+"?labelSelector="+selector, &list)
+	return list.Items, err
 }

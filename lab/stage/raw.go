@@ -133,5 +133,6 @@ func decode(raw []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v map[string]any
-	return v, d.Decode(&v)
+	err := d.Decode(&v)
+	return v, err
 }

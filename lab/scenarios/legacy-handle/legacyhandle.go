@@ -44,7 +44,11 @@ func run(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	// Its collector comes once a minute. If it has just been, the next one is as good.
-	if kept, err := s.Kept(ctx, node, "web-0", old.ID); err != nil || !kept {
+	kept, err := s.Kept(ctx, node, "web-0", old.ID)
+	if err != nil {
+		return err
+	}
+	if !kept {
 		old = next
 		if pod, _, err = replaceSandbox(ctx, s, node); err != nil {
 			return err
