@@ -1,0 +1,46 @@
+package load
+
+// The texts of managedFields, as the API server writes them: they are half of what
+// a pod weighs.
+
+// controllerFields is what the controller sets that creates the pod.
+func controllerFields(p pod, o meta) string {
+	labels := ""
+	for _, l := range o.labels {
+		labels += `,"f:` + l[0] + `":{}`
+	}
+	return `{"f:metadata":{"f:generateName":{},"f:labels":{".":{}` + labels + `},"f:ownerReferences":{".":{},"k:{\"uid\":\"` + o.owner.uid +
+		`\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"` + p.app.name + `\"}":{".":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},` +
+		`"f:ports":{".":{},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},` +
+		`"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},` +
+		`"f:terminationMessagePath":{},"f:terminationMessagePolicy":{},"f:volumeMounts":{".":{},"k:{\"mountPath\":\"/var/cache/` + p.app.name +
+		`\"}":{".":{},"f:mountPath":{},"f:name":{}}}}},"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},` +
+		`"f:securityContext":{},"f:terminationGracePeriodSeconds":{},"f:volumes":{".":{},"k:{\"name\":\"cache\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}`
+}
+
+// calicoFields is what Calico's plugin sets.
+const calicoFields = `{"f:metadata":{"f:annotations":{".":{},"f:` + annotationSandbox + `":{},"f:` + annotationIP + `":{},"f:` + annotationIPs + `":{}}}}`
+
+const conditionFields = `{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}}`
+
+const conditionsFields = `{"k:{\"type\":\"ContainersReady\"}":` + conditionFields + `,"k:{\"type\":\"Initialized\"}":` + conditionFields +
+	`,"k:{\"type\":\"PodReadyToStartContainers\"}":` + conditionFields + `,"k:{\"type\":\"PodScheduled\"}":{"f:observedGeneration":{}},` +
+	`"k:{\"type\":\"Ready\"}":` + conditionFields + `}`
+
+// kubeletFields is what the kubelet sets.
+func kubeletFields(p pod) string {
+	return `{"f:status":{"f:conditions":` + conditionsFields + `,"f:containerStatuses":{},"f:hostIP":{},"f:hostIPs":{},"f:observedGeneration":{},` +
+		`"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"` + p.address.String() + `\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
+}
+
+// What sets which fields of a node.
+const (
+	nodeBirthFields = `{"f:metadata":{"f:annotations":{".":{},"f:volumes.kubernetes.io/controller-managed-attach-detach":{}},` +
+		`"f:labels":{".":{},"f:beta.kubernetes.io/arch":{},"f:beta.kubernetes.io/os":{},"f:kubernetes.io/arch":{},"f:kubernetes.io/hostname":{},"f:kubernetes.io/os":{}}}}`
+	nodeCalicoFields = `{"f:metadata":{"f:annotations":{"f:projectcalico.org/IPv4Address":{},"f:projectcalico.org/IPv4VXLANTunnelAddr":{},` +
+		`"f:projectcalico.org/Interfaces":{}}}}`
+	nodeControllerFields = `{"f:metadata":{"f:annotations":{"f:node.alpha.kubernetes.io/ttl":{}}}}`
+	nodeStatusFields     = `{"f:status":{"f:conditions":{"k:{\"type\":\"DiskPressure\"}":{"f:lastHeartbeatTime":{}},` +
+		`"k:{\"type\":\"MemoryPressure\"}":{"f:lastHeartbeatTime":{}},"k:{\"type\":\"PIDPressure\"}":{"f:lastHeartbeatTime":{}},` +
+		`"k:{\"type\":\"Ready\"}":{"f:lastHeartbeatTime":{},"f:message":{},"f:reason":{},"f:status":{}}}}}`
+)
