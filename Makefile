@@ -11,7 +11,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the programs into bin/
-	$(GO) build -o bin/ ./lab/cmd/lab
+	$(GO) build -o bin/ ./cmd/... ./lab/cmd/lab
 
 test: ## Run the tests that need no root, with the race detector
 	$(TESTS) -race -skip '^TestRoot' ./...

@@ -1,0 +1,53 @@
+package audit
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A detector that hits so much of what it judges is more likely to be wrong about this
+// cluster than right about each of them.
+const (
+	massShare = 100 // one in a hundred
+	massCount = 50
+)
+
+// breaker gives a headline for every code that hits too much.
+func breaker(fs []finding.Finding, judged map[finding.Code]int) []string {
+	hits := map[finding.Code]int{}
+	for i := range fs {
+		hits[fs[i].Code]++
+	}
+	var out []string
+	for code, n := range hits {
+		if all := judged[code]; n > massCount && n*massShare > all {
+			out = append(out, fmt.Sprintf("%s hits %d of %d: the ledger does not describe this cluster, was restored, or we misread it; nothing of it is repaired without --mass", code, n, all))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// leakedShare adds to a full pool how much of it is leaked.
+func leakedShare(v *model.View, fs []finding.Finding) {
+	for i := range fs {
+		if fs[i].Code != "PL1009" || fs[i].Subject.Kind != model.KindPool {
+			continue
+		}
+		n := 0
+		for j := range fs {
+			if a, err := netip.ParseAddr(fs[j].Subject.Name); fs[j].Code == "PL1001" && err == nil {
+				if p := v.PoolWith(a); p != nil && p.Name == fs[i].Subject.Name {
+					n++
+				}
+			}
+		}
+		if n > 0 {
+			fs[i].Summary += fmt.Sprintf("; %d of them by nobody", n)
+		}
+	}
+}

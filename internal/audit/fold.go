@@ -1,0 +1,57 @@
+package audit
+
+import (
+	"slices"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// fold puts a finding under another that explains it: one cause, one headline. A
+// suspicion explains nothing that is confirmed.
+func fold(fs []finding.Finding) []finding.Finding {
+	about := map[model.Ref][]int{}
+	for i := range fs {
+		for _, r := range fs[i].About {
+			about[r] = append(about[r], i)
+		}
+	}
+	under := make([]int, len(fs))
+	for i := range fs {
+		under[i] = -1
+		d := detect.ByCode(fs[i].Code)
+		if d == nil {
+			continue
+		}
+		for _, r := range fs[i].About {
+			for _, j := range about[r] {
+				explains := slices.Contains(d.ShadowedBy, fs[j].Code) && (fs[j].State == finding.Confirmed || fs[i].State != finding.Confirmed)
+				if explains && (under[i] < 0 || fs[j].Key() < fs[under[i]].Key()) {
+					under[i] = j
+				}
+			}
+		}
+	}
+	for i := range fs {
+		if top := root(under, i); top != i {
+			fs[top].Explains = append(fs[top].Explains, fs[i].Key())
+		}
+	}
+	var out []finding.Finding
+	for i := range fs {
+		if under[i] < 0 {
+			slices.Sort(fs[i].Explains)
+			out = append(out, fs[i])
+		}
+	}
+	return out
+}
+
+// root follows what explains what to the end; the table of shadows has no circle.
+func root(under []int, i int) int {
+	for n := 0; under[i] >= 0 && n < len(under); n++ {
+		i = under[i]
+	}
+	return i
+}

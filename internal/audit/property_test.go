@@ -1,0 +1,112 @@
+package audit_test
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+)
+
+// The gate judges 10,000 worlds; make long asks for a million through PLUMBLINE_WORLDS.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	n := os.Getenv("PLUMBLINE_WORLDS")
+	if n == "" {
+		n = "5000" // in each of two properties
+	}
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set(n)
+	}
+	os.Exit(m.Run())
+}
+
+// judged gives the names of all findings and suspicions that are not folded away.
+func judged(t *rapid.T, w *world) []string {
+	s := w.s
+	r := audit.Judge(t.Context(), &s, audit.Source{}, audit.Options{Detectors: detect.All})
+	var out []string
+	for i := range r.Findings {
+		out = append(out, r.Findings[i].Key())
+	}
+	for i := range r.Suspected {
+		out = append(out, r.Suspected[i].Key())
+	}
+	for _, s := range r.Skipped {
+		if !s.NotApplicable {
+			t.Fatalf("%s was not judged: %s", s.Code, s.Why)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestHealthyWorldsAreClean(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		if got := judged(t, newWorld(t)); len(got) > 0 {
+			t.Fatalf("a healthy world gives %v", got)
+		}
+	})
+}
+
+// Each fault, alone and with another, gives exactly its findings.
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		var want, made []string
+		for range rapid.IntRange(1, 2).Draw(t, "faults") {
+			f := faults[rapid.IntRange(0, len(faults)-1).Draw(t, "fault")]
+			if mode := map[bool]string{true: "etcd", false: "kdd"}[w.etcd]; f.only != "" && f.only != mode {
+				continue
+			}
+			if f.name == "locked" && slices.Contains(made, "locked") {
+				continue
+			}
+			made = append(made, f.name)
+			want = append(want, f.make(w)...)
+		}
+		slices.Sort(want)
+		want = slices.Compact(want)
+		if got := judged(t, w); !slices.Equal(got, want) {
+			t.Fatalf("%s:\ngot  %v\nwant %v", strings.Join(made, " and "), got, want)
+		}
+	})
+}
+
+// Every kind of fault is tried, whatever chance would have picked.
+func TestEveryFaultAlone(t *testing.T) {
+	t.Parallel()
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			type outcome struct{ got, want []string }
+			worlds := rapid.Custom(func(t *rapid.T) (o outcome) {
+				w := newWorld(t)
+				if mode := map[bool]string{true: "etcd", false: "kdd"}[w.etcd]; f.only != "" && f.only != mode {
+					return o
+				}
+				o.want = f.make(w)
+				slices.Sort(o.want)
+				o.got = judged(t, w)
+				return o
+			})
+			tried := 0
+			for seed := range 40 {
+				o := worlds.Example(seed)
+				if !slices.Equal(o.got, o.want) {
+					t.Fatalf("seed %d: got  %v\nwant %v", seed, o.got, o.want)
+				}
+				tried += len(o.want)
+			}
+			if tried == 0 {
+				t.Error("never tried")
+			}
+		})
+	}
+}

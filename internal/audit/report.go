@@ -1,0 +1,73 @@
+// Package audit is the one way from looking to findings: observe, judge, look again,
+// settle, fold. It knows no command line and no HTTP.
+package audit
+
+import (
+	"time"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A Source is where the books are.
+type Source struct {
+	Collectors []observe.Collector
+	Owners     observe.Looker // Kubernetes, live; nil if nothing can be looked at again
+	Ledger     observe.Looker // Calico's datastore, live
+	// Adjust completes what the collectors read from one book with what another says.
+	Adjust func(*model.Snapshot)
+}
+
+// Options say how to judge.
+type Options struct {
+	Detectors []*detect.Detector
+	Settle    time.Duration                   // instead of each class's own time; 0 means those
+	Recall    func(clusterGUID string) Memory // what earlier runs saw; may be nil
+	Suppress  []Suppression
+	Tell      func(name string, rows int, done bool)
+	Keep      func(*finding.Finding) bool // which findings are asked for; nil means all
+}
+
+// A Report is what came out.
+type Report struct {
+	View   *model.View
+	Taken  model.Time
+	Calico detect.Calico
+
+	Findings   []finding.Finding // confirmed, worst first
+	Suspected  []finding.Finding
+	Suppressed []finding.Finding
+	Skipped    []detect.Skip
+	Gaps       []model.Coverage // in scope, and not seen in full
+	Mass       []string         // headlines of the breaker
+	Judged     map[finding.Code]int
+	Memory     Memory // for the next run
+	Looked     bool   // suspects were looked at again
+}
+
+// Decided is when the last suspicion can be decided; zero if none can by waiting.
+func (r *Report) Decided() model.Time {
+	var t model.Time
+	for i := range r.Suspected {
+		t = max(t, r.Suspected[i].Decide)
+	}
+	return t
+}
+
+// Lost tells whether one of the named books was not seen in full.
+func (r *Report) Lost(books []string) bool {
+	for _, b := range books {
+		want := []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services}
+		if b == "ledger" {
+			want = []model.Table{model.Cluster, model.Pools, model.Blocks, model.Handles, model.HandleCounts, model.Affinities, model.Endpoints}
+		}
+		for _, t := range want {
+			if !r.View.State(t, "").Seen() {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"context"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Run looks at the cluster and judges it.
+func Run(ctx context.Context, src Source, o Options) *Report {
+	if o.Tell == nil {
+		o.Tell = func(string, int, bool) {}
+	}
+	s := observe.Snapshot(ctx, o.Tell, src.Collectors...)
+	if src.Adjust != nil {
+		src.Adjust(s)
+	}
+	return Judge(ctx, s, src, o)
+}
+
+// Judge is Run for a snapshot that is already there.
+func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Report {
+	v := model.Seal(s)
+	res := detect.Run(v, o.Detectors...)
+	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged}
+	r.Gaps = gaps(s)
+	found := keep(res.Findings, o.Keep)
+	if src.Owners != nil && src.Ledger != nil && waits(found) {
+		found, r.Taken = lookAgain(ctx, s, src, o.Detectors, found)
+		r.Looked = true
+	}
+	var memory Memory
+	if o.Recall != nil {
+		memory = o.Recall(s.Meta.GUID)
+	}
+	st := settler{now: r.Taken, fixed: o.Settle, memory: memory}
+	if c, ok := v.Collector(); ok {
+		st.grace = c.Grace
+	}
+	for i := range found {
+		st.settle(&found[i])
+	}
+	r.Memory = remember(memory, found, r.Judged, r.Taken)
+	leakedShare(v, found)
+	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)
+	found = append(found, expired(o.Suppress, r.Taken)...)
+	found = fold(found)
+	r.Mass = breaker(found, r.Judged)
+	for _, f := range found {
+		if f.State == finding.Confirmed {
+			r.Findings = append(r.Findings, f)
+		} else {
+			r.Suspected = append(r.Suspected, f)
+		}
+	}
+	finding.Sort(r.Findings)
+	finding.Sort(r.Suspected)
+	return r
+}
+
+func keep(fs []finding.Finding, want func(*finding.Finding) bool) []finding.Finding {
+	if want == nil {
+		return fs
+	}
+	out := fs[:0]
+	for i := range fs {
+		if want(&fs[i]) {
+			out = append(out, fs[i])
+		}
+	}
+	return out
+}
+
+func gaps(s *model.Snapshot) []model.Coverage {
+	var out []model.Coverage
+	for _, c := range s.Coverage {
+		if !c.State.Seen() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func waits(fs []finding.Finding) bool {
+	for i := range fs {
+		if fs[i].Class != finding.Now {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,133 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// How long a difference may last in a healthy cluster, by class.
+const (
+	transient  = 2 * time.Minute // calico-ipam's 90 s for its two writes, and 30 s to clean up
+	teardown   = 6 * time.Minute // the kubelet waits four minutes for a sandbox
+	leakFactor = 3               // halves of the collector's grace: 1.5
+)
+
+// A settler turns suspicions into findings when their age is proven.
+type settler struct {
+	now    model.Time
+	fixed  time.Duration
+	grace  int64 // the collector's, in seconds
+	memory Memory
+}
+
+// time is how long a difference of a class must have lasted.
+func (s settler) time(c finding.Class) time.Duration {
+	if s.fixed > 0 && c != finding.Now {
+		return s.fixed
+	}
+	switch c {
+	case finding.Transient:
+		return transient
+	case finding.Teardown:
+		return teardown
+	case finding.Leak:
+		return max(teardown, time.Duration(s.grace)*time.Second*leakFactor/2)
+	case finding.Now, finding.Node:
+		return 0
+	default:
+		return teardown
+	}
+}
+
+// settle decides, or says when it can be decided.
+func (s settler) settle(f *finding.Finding) {
+	switch {
+	case f.Class == finding.Now:
+		f.State = finding.Confirmed
+		f.Since = f.Proven()
+		return
+	case f.Class == finding.Node:
+		f.Why = "only its node can prove it"
+		return
+	case f.Why != "":
+		f.Decide = s.now.Add(s.time(f.Class))
+		return
+	}
+	since := f.Proven()
+	if seen, ok := s.memory[f.Key()]; ok && seen.Facts == facts(f) && (since.IsZero() || seen.First < since) {
+		since = seen.First
+	}
+	if since.IsZero() {
+		since = s.now
+	}
+	need := s.time(f.Class)
+	f.Since = since
+	if s.now.Sub(since) >= need {
+		f.State = finding.Confirmed
+		return
+	}
+	f.Decide = since.Add(need)
+	f.Why = "may still settle by itself"
+}
+
+// A Memory is what earlier runs saw: our own waiting, across runs.
+type Memory map[string]Sighting
+
+// A Sighting is a suspicion that was seen before.
+type Sighting struct {
+	Facts string     `json:"facts"` // a digest of what was seen
+	First model.Time `json:"first"` // by the API server's clock
+	Last  model.Time `json:"last"`
+}
+
+// remembered is how long a sighting is kept that was not asked about again; more than
+// that, and it proves too little.
+const (
+	remembered   = 24 * time.Hour
+	maxSightings = 200_000
+)
+
+// remember gives the memory for the next run.
+func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, now model.Time) Memory {
+	out := Memory{}
+	for k, s := range old {
+		code, _ := split(k)
+		if _, again := judged[finding.Code(code)]; !again && now.Sub(s.Last) < remembered {
+			out[k] = s
+		}
+	}
+	for i := range found {
+		f := &found[i]
+		if f.Class == finding.Now || f.Class == finding.Node || len(out) >= maxSightings {
+			continue
+		}
+		s := Sighting{Facts: facts(f), First: now, Last: now}
+		if before, ok := old[f.Key()]; ok && before.Facts == s.Facts && now.Sub(before.Last) < remembered {
+			s.First = before.First
+		}
+		out[f.Key()] = s
+	}
+	return out
+}
+
+func split(key string) (code, subject string) {
+	for i := range len(key) {
+		if key[i] == '/' {
+			return key[:i], key[i+1:]
+		}
+	}
+	return key, ""
+}
+
+// facts is a digest of what the evidence says.
+func facts(f *finding.Finding) string {
+	h := sha256.New()
+	for _, e := range f.Evidence {
+		h.Write([]byte(e.Ref.String() + "\x00" + e.Says + "\x00"))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}

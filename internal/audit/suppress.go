@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A Suppression hides findings that somebody knows about, for a while.
+type Suppression struct {
+	Code    finding.Code `json:"code"`
+	Subject string       `json:"subject"` // a glob
+	Reason  string       `json:"reason"`
+	Expires model.Time   `json:"expires"`
+}
+
+// maxSuppression is how far in the future one may expire: what is hidden for ever is
+// forgotten.
+const maxSuppression = 366 * 24 * time.Hour
+
+// Valid refuses a suppression that hides too much or for too long.
+func (s *Suppression) Valid(now model.Time) error {
+	switch {
+	case s.Code == "" || s.Subject == "":
+		return errors.New("needs a code and a subject")
+	case s.Reason == "":
+		return fmt.Errorf("%s/%s needs a reason", s.Code, s.Subject)
+	case s.Expires.IsZero():
+		return fmt.Errorf("%s/%s needs a date to expire", s.Code, s.Subject)
+	case s.Expires.Sub(now) > maxSuppression:
+		return fmt.Errorf("%s/%s expires in more than a year", s.Code, s.Subject)
+	}
+	if _, err := path.Match(s.Subject, ""); err != nil {
+		return fmt.Errorf("%s/%s: %w", s.Code, s.Subject, err)
+	}
+	return nil
+}
+
+func (s *Suppression) hides(f *finding.Finding, now model.Time) bool {
+	if s.Code != f.Code || s.Expires <= now {
+		return false
+	}
+	ok, err := path.Match(s.Subject, f.Subject.Name)
+	return err == nil && (ok || s.Subject == "*")
+}
+
+func suppress(fs []finding.Finding, by []Suppression, now model.Time) (shown, hidden []finding.Finding) {
+next:
+	for i := range fs {
+		for j := range by {
+			if by[j].hides(&fs[i], now) {
+				hidden = append(hidden, fs[i])
+				continue next
+			}
+		}
+		shown = append(shown, fs[i])
+	}
+	return shown, hidden
+}
+
+// Expired is the code of a suppression that ran out. It has no detector: it is about the
+// user's own file.
+const Expired finding.Code = "PL9004"
+
+func expired(by []Suppression, now model.Time) []finding.Finding {
+	var out []finding.Finding
+	for _, s := range by {
+		if s.Expires <= now {
+			subject := model.Ref{Kind: model.KindCluster, Name: string(s.Code) + "/" + s.Subject}
+			out = append(out, finding.Finding{
+				Code: Expired, Severity: finding.Info, Subject: subject, Class: finding.Now, State: finding.Confirmed, Since: s.Expires,
+				Summary:  "its suppression has expired: " + s.Reason,
+				Evidence: []finding.Evidence{{Ref: subject, Says: "expired " + s.Expires.String(), Since: s.Expires}},
+				About:    []model.Ref{subject},
+			})
+		}
+	}
+	return out
+}

@@ -1,0 +1,309 @@
+package calico
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/lossless"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// An API is how Calico's custom resources are reached: lists and single objects of the
+// Kubernetes API.
+type API interface {
+	List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.Seen, error)
+	Names(ctx context.Context, path string, each func(name string)) (observe.Seen, error)
+	// Get and Resources fail with observe.ErrNotThere for what does not exist.
+	Get(ctx context.Context, path string) ([]byte, time.Time, error)
+	Resources(ctx context.Context, group string) ([]string, error)
+}
+
+// The groups that Calico's resources can be in.
+const (
+	GroupV1 = "crd.projectcalico.org/v1"
+	GroupV3 = "projectcalico.org/v3" // native since 3.32; not proven against a real one
+)
+
+// ErrNoCRDs means that the API server does not have Calico's ledger.
+var ErrNoCRDs = errors.New("the API server has no Calico IPAM resources")
+
+// CRDs is a ledger kept in custom resources.
+type CRDs struct {
+	API   API
+	Group string
+	Quick bool // names of handles, not what they count
+}
+
+// FindCRDs tells in which group the ledger is. The aggregated API server offers the
+// group v3 too, but no blocks in it.
+func FindCRDs(ctx context.Context, api API) (*CRDs, error) {
+	for _, g := range []string{GroupV1, GroupV3} {
+		names, err := api.Resources(ctx, g)
+		if err != nil && !errors.Is(err, observe.ErrNotThere) {
+			return nil, err
+		}
+		if slices.Contains(names, "ipamblocks") {
+			return &CRDs{API: api, Group: g}, nil
+		}
+	}
+	return nil, ErrNoCRDs
+}
+
+func (c *CRDs) path(resource string) string { return "/apis/" + c.Group + "/" + resource }
+
+// Collectors gives one for each table.
+func (c *CRDs) Collectors() []observe.Collector {
+	handles := crd(c, "ipamhandles", []model.Table{model.Handles, model.HandleCounts}, handleRow, func(s *model.Snapshot) *[]model.Handle { return &s.Handles })
+	if c.Quick {
+		handles = handleNames{c}
+	}
+	return []observe.Collector{
+		handles,
+		crd(c, "ipamblocks", []model.Table{model.Blocks}, blockRow, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }),
+		affinities{c},
+		crd(c, "ipreservations", []model.Table{model.Reservations}, reservationRow, func(s *model.Snapshot) *[]model.Reservation { return &s.Reservations }),
+		noEndpoints{},
+		singles{c, true},
+		c.pools(),
+		collectorConfig{c},
+	}
+}
+
+// Config gives the collectors of what is small and true of the whole cluster.
+func (c *CRDs) Config() []observe.Collector {
+	return []observe.Collector{c.pools(), singles{c, false}, collectorConfig{c}}
+}
+
+func (c *CRDs) pools() observe.Collector {
+	return crd(c, "ippools", []model.Table{model.Pools}, poolRow, func(s *model.Snapshot) *[]model.Pool { return &s.Pools })
+}
+
+// A list reads one resource into one table.
+type list[T any] struct {
+	*CRDs
+	resource string
+	tables   []model.Table
+	row      func([]byte, origin) (T, error)
+	of       func(*model.Snapshot) *[]T
+}
+
+func crd[T any](c *CRDs, resource string, tables []model.Table, row func([]byte, origin) (T, error), of func(*model.Snapshot) *[]T) observe.Collector {
+	return list[T]{c, resource, tables, row, of}
+}
+
+func (l list[T]) Name() string          { return l.resource }
+func (l list[T]) Tables() []model.Table { return l.tables }
+
+func (l list[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	var out []T
+	seen, err := l.API.List(ctx, l.path(l.resource), nil, func(item []byte) error {
+		row, err := parseRow(l.resource, item, l.row)
+		out = append(out, row)
+		return err
+	})
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { *l.of(s) = out })
+	return seen, nil
+}
+
+func parseRow[T any](resource string, item []byte, row func([]byte, origin) (T, error)) (T, error) {
+	o, err := parseObject(resource, item)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	m := &o.Metadata
+	return row(o.Spec, origin{m.Name, m.UID, m.ResourceVersion, m.written()})
+}
+
+// handleNames reads only which handles there are.
+type handleNames struct{ *CRDs }
+
+func (handleNames) Name() string          { return "ipamhandles" }
+func (handleNames) Tables() []model.Table { return []model.Table{model.Handles, model.HandleCounts} }
+
+func (h handleNames) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	var out []model.Handle
+	seen, err := h.API.Names(ctx, h.path("ipamhandles"), func(name string) { out = append(out, model.Handle{ID: name, Name: name}) })
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Handles = out })
+	seen.Only = []model.Table{model.Handles}
+	return seen, nil
+}
+
+// affinities needs the labels besides the spec.
+type affinities struct{ *CRDs }
+
+func (affinities) Name() string          { return "blockaffinities" }
+func (affinities) Tables() []model.Table { return []model.Table{model.Affinities} }
+
+// ipamLabels are those by which IPAM finds a node's affinities since 3.31.
+var ipamLabels = []string{"projectcalico.org/hostname-hash", "projectcalico.org/affinity-type", "projectcalico.org/ip-version"}
+
+func (c affinities) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	var out []model.Affinity
+	seen, err := c.API.List(ctx, c.path("blockaffinities"), nil, func(item []byte) error {
+		row, err := labelledAffinity(item)
+		out = append(out, row)
+		return err
+	})
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Affinities = out })
+	return seen, nil
+}
+
+func labelledAffinity(item []byte) (model.Affinity, error) {
+	o, err := parseObject("blockaffinities", item)
+	if err != nil {
+		return model.Affinity{}, err
+	}
+	m := &o.Metadata
+	row, err := affinityRow(o.Spec, origin{m.Name, m.UID, m.ResourceVersion, m.written()})
+	row.Labelled = !slices.ContainsFunc(ipamLabels, func(l string) bool { return m.Labels[l] == "" })
+	return row, err
+}
+
+// noEndpoints: in this mode a pod's endpoint is the pod itself.
+type noEndpoints struct{}
+
+func (noEndpoints) Name() string          { return "endpoints" }
+func (noEndpoints) Tables() []model.Table { return []model.Table{model.Endpoints} }
+
+func (noEndpoints) Collect(context.Context, *model.Builder) (observe.Seen, error) {
+	return observe.Seen{}, observe.ErrNotThere
+}
+
+// singles reads what there is one of.
+type singles struct {
+	*CRDs
+	ipam bool // with IPAM's settings
+}
+
+func (singles) Name() string          { return "cluster" }
+func (singles) Tables() []model.Table { return []model.Table{model.Cluster} }
+
+func (c singles) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	info := model.Info{Datastore: "kdd", Group: c.Group, Ready: true}
+	raw, at, err := c.API.Get(ctx, c.path("clusterinformations/default"))
+	switch {
+	case errors.Is(err, observe.ErrNotThere):
+	case err != nil:
+		return observe.Seen{}, err
+	default:
+		o, err := parseObject("clusterinformation", raw)
+		if err != nil {
+			return observe.Seen{}, err
+		}
+		if err := clusterInfo(o.Spec, &info); err != nil {
+			return observe.Seen{}, err
+		}
+		info.Revision = o.Metadata.ResourceVersion
+	}
+	if c.ipam {
+		if err := c.settings(ctx, &info); err != nil {
+			return observe.Seen{}, err
+		}
+	}
+	b.Add(func(s *model.Snapshot) { s.Info = append(s.Info, info); s.Meta.GUID = info.GUID })
+	return observe.Seen{At: at, Rows: 1}, nil
+}
+
+func (c *CRDs) settings(ctx context.Context, info *model.Info) error {
+	config := "ipamconfigs/default"
+	if c.Group == GroupV3 {
+		config = "ipamconfigurations/default"
+	}
+	raw, _, err := c.API.Get(ctx, c.path(config))
+	if errors.Is(err, observe.ErrNotThere) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o, err := parseObject("ipamconfig", raw)
+	if err != nil {
+		return err
+	}
+	return ipamConfig(o.Spec, info)
+}
+
+func clusterInfo(spec []byte, info *model.Info) error {
+	v, err := decode("clusterinformation", spec, func(v *ClusterInformation) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return err
+	}
+	info.GUID, info.Calico, info.Type = v.GUID.V, v.Version.V, v.Type.V
+	info.Ready = !v.Ready.Set || v.Ready.V
+	return nil
+}
+
+func ipamConfig(spec []byte, info *model.Info) error {
+	v, err := decode("ipamconfig", spec, func(v *IPAMConfig) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return err
+	}
+	info.StrictAffinity = v.StrictAffinity.V || v.EtcdStrict.V
+	info.MaxBlocks = v.MaxBlocksPerHost.V
+	return nil
+}
+
+// collectorConfig reads how Calico's garbage collector is set.
+type collectorConfig struct{ *CRDs }
+
+func (collectorConfig) Name() string          { return "collector" }
+func (collectorConfig) Tables() []model.Table { return []model.Table{model.Collector} }
+
+func (c collectorConfig) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	raw, at, err := c.API.Get(ctx, c.path("kubecontrollersconfigurations/default"))
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	o, err := parseObject("kubecontrollersconfiguration", raw)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	row, err := collectorRow(o.Spec, o.Metadata.ResourceVersion)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Collector = append(s.Collector, row) })
+	return observe.Seen{At: at, Rows: 1}, nil
+}
+
+// defaultGrace is what the collector takes if nothing is set.
+const defaultGrace = 15 * time.Minute
+
+func collectorRow(spec []byte, revision string) (model.CollectorConfig, error) {
+	var v struct {
+		Controllers struct {
+			Node *struct {
+				LeakGracePeriod *string `json:"leakGracePeriod"`
+			} `json:"node"`
+		} `json:"controllers"`
+	}
+	if err := json.Unmarshal(spec, &v); err != nil {
+		return model.CollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: %w", err)
+	}
+	grace := defaultGrace
+	if n := v.Controllers.Node; n != nil && n.LeakGracePeriod != nil {
+		d, err := time.ParseDuration(strings.TrimSpace(*n.LeakGracePeriod))
+		if err != nil {
+			return model.CollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: leakGracePeriod: %w", err)
+		}
+		grace = d
+	}
+	return model.CollectorConfig{Grace: int64(grace / time.Second), Revision: revision}, nil
+}

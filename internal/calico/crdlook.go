@@ -1,0 +1,132 @@
+package calico
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// How many requests are under way at once, and from how many objects of a kind on the
+// whole list is cheaper.
+const (
+	lookers   = 8
+	listAbove = 200
+)
+
+// Look reads blocks, handles and affinities again.
+func (c *CRDs) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
+	byKind := map[model.Kind][]model.Ref{}
+	for _, r := range refs {
+		byKind[r.Kind] = append(byKind[r.Kind], r)
+	}
+	var out observe.Look
+	if err := lookAt(ctx, c, &out, byKind[model.KindBlock], "ipamblocks", blockRow, &out.Rows.Blocks, c.blockPath); err != nil {
+		return out, err
+	}
+	if err := lookAt(ctx, c, &out, byKind[model.KindHandle], "ipamhandles", handleRow, &out.Rows.Handles, c.handlePath); err != nil {
+		return out, err
+	}
+	return out, c.lookAffinities(ctx, &out, byKind[model.KindAffinity])
+}
+
+func (c *CRDs) blockPath(r model.Ref) string {
+	p, err := netip.ParsePrefix(r.Name)
+	if err != nil {
+		return ""
+	}
+	return c.path("ipamblocks/" + blockName(p))
+}
+
+func (c *CRDs) handlePath(r model.Ref) string {
+	return c.path("ipamhandles/" + url.PathEscape(model.HandleKey(r.Name)))
+}
+
+// lookAffinities lists them: their names can be hashes, and they are few.
+func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Look, refs []model.Ref) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	seen, err := c.API.List(ctx, c.path("blockaffinities"), nil, func(item []byte) error {
+		row, err := labelledAffinity(item)
+		out.Rows.Affinities = append(out.Rows.Affinities, row)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out.Read = append(out.Read, refs...)
+	earliest(out, seen.At)
+	return nil
+}
+
+func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Look, refs []model.Ref, resource string, row func([]byte, origin) (T, error), rows *[]T, path func(model.Ref) string) error {
+	if len(refs) > listAbove {
+		seen, err := c.API.List(ctx, c.path(resource), nil, func(item []byte) error {
+			r, err := parseRow(resource, item, row)
+			*rows = append(*rows, r)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		out.Read = append(out.Read, refs...)
+		earliest(out, seen.At)
+		return nil
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed error
+	work := make(chan model.Ref)
+	for range min(lookers, len(refs)) {
+		wg.Go(func() {
+			for r := range work {
+				found, at, err := readOne(ctx, c, resource, path(r), row)
+				mu.Lock()
+				if err != nil && failed == nil {
+					failed = fmt.Errorf("look at %s again: %w", r, err)
+				}
+				if err == nil {
+					*rows = append(*rows, found...)
+					out.Read = append(out.Read, r)
+					earliest(out, at)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, r := range refs {
+		work <- r
+	}
+	close(work)
+	wg.Wait()
+	return failed
+}
+
+func readOne[T any](ctx context.Context, c *CRDs, resource, path string, row func([]byte, origin) (T, error)) ([]T, time.Time, error) {
+	if path == "" || strings.HasSuffix(path, "/") {
+		return nil, time.Time{}, fmt.Errorf("no name of a %s", resource)
+	}
+	raw, at, err := c.API.Get(ctx, path)
+	if errors.Is(err, observe.ErrNotThere) {
+		return nil, at, nil
+	}
+	if err != nil {
+		return nil, at, err
+	}
+	r, err := parseRow(resource, raw, row)
+	return []T{r}, at, err
+}
+
+func earliest(out *observe.Look, at time.Time) {
+	if out.At.IsZero() || (!at.IsZero() && at.Before(out.At)) {
+		out.At = at
+	}
+}

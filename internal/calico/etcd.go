@@ -1,0 +1,163 @@
+package calico
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// EtcdOptions say where Calico's etcd is, and who we are to it.
+type EtcdOptions struct {
+	Endpoints         []string
+	CACert, Cert, Key string
+	Timeout           time.Duration
+}
+
+// Etcd is a ledger kept in etcd. All that one snapshot reads is of one revision.
+type Etcd struct {
+	kv      clientv3.KV
+	timeout time.Duration
+	close   func() error
+
+	once sync.Once
+	rev  int64
+	err  error
+}
+
+// OpenEtcd connects and asks for the revision, so that a wrong address or certificate
+// shows at once.
+func OpenEtcd(ctx context.Context, o EtcdOptions) (*Etcd, error) {
+	cfg := clientv3.Config{Endpoints: o.Endpoints, DialTimeout: 10 * time.Second, Logger: zap.NewNop()}
+	if o.CACert != "" || o.Cert != "" {
+		t, err := o.tls()
+		if err != nil {
+			return nil, err
+		}
+		cfg.TLS = t
+	}
+	c, err := clientv3.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("etcd %v: %w", o.Endpoints, err)
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = time.Minute
+	}
+	e := &Etcd{kv: c.KV, timeout: o.Timeout, close: c.Close}
+	short, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if _, err := e.revision(short); err != nil {
+		return nil, errors.Join(fmt.Errorf("etcd %v: %w", o.Endpoints, err), c.Close())
+	}
+	return e, nil
+}
+
+func (o EtcdOptions) tls() (*tls.Config, error) {
+	out := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CACert != "" {
+		pem, err := os.ReadFile(o.CACert)
+		if err != nil {
+			return nil, err
+		}
+		out.RootCAs = x509.NewCertPool()
+		if !out.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s: no certificate in it", o.CACert)
+		}
+	}
+	if o.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, err
+		}
+		out.Certificates = []tls.Certificate{pair}
+	}
+	return out, nil
+}
+
+// Close ends the connection.
+func (e *Etcd) Close() { _ = e.close() }
+
+// revision is the one that the whole snapshot is of: the first that was asked for.
+func (e *Etcd) revision(ctx context.Context) (int64, error) {
+	e.once.Do(func() { e.rev, e.err = e.current(ctx) })
+	return e.rev, e.err
+}
+
+func (e *Etcd) current(ctx context.Context) (int64, error) {
+	resp, err := e.kv.Get(ctx, keyRoot+"resources/v3/projectcalico.org/clusterinformations/default", clientv3.WithCountOnly())
+	if err != nil {
+		return 0, err
+	}
+	return resp.Header.Revision, nil
+}
+
+// page is how many keys are asked for at once.
+const page = 2000
+
+// each hands out the keys below a prefix, as they were at a revision.
+func (e *Etcd) each(ctx context.Context, prefix string, rev int64, f func(key string, value []byte, mod int64) error) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	from, end, n := prefix, clientv3.GetPrefixRangeEnd(prefix), 0
+	for {
+		resp, err := e.kv.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(page), clientv3.WithRev(rev))
+		if err != nil {
+			return n, fmt.Errorf("read %s: %w", prefix, err)
+		}
+		for _, kv := range resp.Kvs {
+			n++
+			if err := f(string(kv.Key), kv.Value, kv.ModRevision); err != nil {
+				return n, err
+			}
+		}
+		if !resp.More || len(resp.Kvs) == 0 {
+			return n, nil
+		}
+		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
+	}
+}
+
+// A prefix reads all keys below it into one table.
+type prefix[T any] struct {
+	*Etcd
+	name   string
+	roots  []string
+	tables []model.Table
+	row    func(key string, value []byte, rev string) (T, bool, error)
+	of     func(*model.Snapshot) *[]T
+}
+
+func (p prefix[T]) Name() string          { return p.name }
+func (p prefix[T]) Tables() []model.Table { return p.tables }
+
+func (p prefix[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	rev, err := p.revision(ctx)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	var out []T
+	for _, root := range p.roots {
+		_, err := p.each(ctx, root, rev, func(key string, value []byte, mod int64) error {
+			row, ok, err := p.row(key, value, fmt.Sprint(mod))
+			if ok {
+				out = append(out, row)
+			}
+			return err
+		})
+		if err != nil {
+			return observe.Seen{}, err
+		}
+	}
+	b.Add(func(s *model.Snapshot) { *p.of(s) = out })
+	return observe.Seen{Revision: fmt.Sprint(rev), Rows: len(out)}, nil
+}

@@ -1,0 +1,164 @@
+package calico
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Collectors gives one for each table.
+func (e *Etcd) Collectors() []observe.Collector {
+	return append([]observe.Collector{
+		prefix[model.Handle]{e, "handles", []string{keyHandles}, []model.Table{model.Handles, model.HandleCounts}, etcdHandle, func(s *model.Snapshot) *[]model.Handle { return &s.Handles }},
+		prefix[model.Block]{e, "blocks", []string{keyBlocks4, keyBlocks6}, []model.Table{model.Blocks}, etcdBlock, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }},
+		prefix[model.Affinity]{e, "affinities", []string{keyHosts, keyVirtual}, []model.Table{model.Affinities}, etcdAffinity, func(s *model.Snapshot) *[]model.Affinity { return &s.Affinities }},
+		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
+		prefix[model.Reservation]{e, "reservations", []string{keyReservations}, []model.Table{model.Reservations}, etcdReservation, func(s *model.Snapshot) *[]model.Reservation { return &s.Reservations }},
+	}, e.Config()...)
+}
+
+// Config gives the collectors of what is small and true of the whole cluster.
+func (e *Etcd) Config() []observe.Collector {
+	return []observe.Collector{
+		prefix[model.Pool]{e, "pools", []string{keyPools}, []model.Table{model.Pools}, etcdPool, func(s *model.Snapshot) *[]model.Pool { return &s.Pools }},
+		etcdCluster{e},
+		etcdCollector{e},
+	}
+}
+
+type etcdCluster struct{ *Etcd }
+
+func (etcdCluster) Name() string          { return "cluster" }
+func (etcdCluster) Tables() []model.Table { return []model.Table{model.Cluster} }
+
+func (c etcdCluster) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	cluster, rev, err := c.value(ctx, keyCluster)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	config, _, err := c.value(ctx, keyIPAMConfig)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	info, err := etcdInfo(cluster, config, rev)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Info = append(s.Info, info); s.Meta.GUID = info.GUID })
+	return observe.Seen{Revision: rev, Rows: 1}, nil
+}
+
+type etcdCollector struct{ *Etcd }
+
+func (etcdCollector) Name() string          { return "collector" }
+func (etcdCollector) Tables() []model.Table { return []model.Table{model.Collector} }
+
+func (c etcdCollector) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	raw, rev, err := c.value(ctx, keyCollector)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	if raw == nil {
+		return observe.Seen{}, observe.ErrNotThere
+	}
+	o, err := parseObject("kubecontrollersconfiguration", raw)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	row, err := collectorRow(o.Spec, rev)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Collector = append(s.Collector, row) })
+	return observe.Seen{Revision: rev, Rows: 1}, nil
+}
+
+// value reads one key at the snapshot's revision; nil if there is none.
+func (e *Etcd) value(ctx context.Context, key string) ([]byte, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	rev, err := e.revision(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	resp, err := e.kv.Get(ctx, key, clientv3.WithRev(rev))
+	if err != nil {
+		return nil, "", fmt.Errorf("read %s: %w", key, err)
+	}
+	if len(resp.Kvs) == 0 {
+		return nil, "", nil
+	}
+	return resp.Kvs[0].Value, fmt.Sprint(resp.Kvs[0].ModRevision), nil
+}
+
+// Look reads keys again, all at one new revision.
+func (e *Etcd) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	var out observe.Look
+	rev, err := e.current(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, r := range refs {
+		key, add := e.keyOf(r, &out.Rows)
+		if key == "" {
+			continue
+		}
+		resp, err := e.kv.Get(ctx, key, clientv3.WithRev(rev))
+		if err != nil {
+			return out, fmt.Errorf("look at %s again: %w", r, err)
+		}
+		out.Read = append(out.Read, r)
+		for _, kv := range resp.Kvs {
+			if err := add(string(kv.Key), kv.Value, fmt.Sprint(kv.ModRevision)); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+type adder func(key string, value []byte, rev string) error
+
+func adding[T any](rows *[]T, row func(string, []byte, string) (T, bool, error)) adder {
+	return func(key string, value []byte, rev string) error {
+		r, ok, err := row(key, value, rev)
+		if ok {
+			*rows = append(*rows, r)
+		}
+		return err
+	}
+}
+
+// keyOf is where a thing is kept, and into which table it goes.
+func (e *Etcd) keyOf(r model.Ref, s *model.Snapshot) (string, adder) {
+	switch r.Kind {
+	case model.KindBlock:
+		if p, err := netip.ParsePrefix(r.Name); err == nil {
+			root := map[bool]string{true: keyBlocks4, false: keyBlocks6}[p.Addr().Is4()]
+			return root + keyRange(p), adding(&s.Blocks, etcdBlock)
+		}
+	case model.KindHandle:
+		return keyHandles + r.Name, adding(&s.Handles, etcdHandle)
+	case model.KindAffinity:
+		node, cidr, _ := strings.Cut(r.Name, "/")
+		if p, err := netip.ParsePrefix(cidr); err == nil {
+			family := map[bool]string{true: "ipv4", false: "ipv6"}[p.Addr().Is4()]
+			return keyHosts + node + "/" + family + "/block/" + keyRange(p), adding(&s.Affinities, etcdAffinity)
+		}
+	case model.KindEndpoint:
+		return keyEndpoints + r.Name, adding(&s.Endpoints, etcdEndpoint)
+	default:
+	}
+	return "", nil
+}
+
+// keyRange is how a range stands in a key.
+func keyRange(p netip.Prefix) string { return fmt.Sprintf("%s-%d", p.Addr(), p.Bits()) }

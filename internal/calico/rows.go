@@ -1,0 +1,176 @@
+package calico
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/lossless"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// origin is where a row was read: its name, and when and at which revision.
+type origin struct {
+	name, uid, revision string
+	written             model.Time
+}
+
+func blockRow(b []byte, o origin) (model.Block, error) {
+	v, err := decode(o.name, b, func(v *Block) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return model.Block{}, fmt.Errorf("block %w", err)
+	}
+	cidr, err := netip.ParsePrefix(v.CIDR.V)
+	if err != nil {
+		return model.Block{}, fmt.Errorf("block %s: %w", o.name, err)
+	}
+	row := model.Block{
+		Name: o.name, CIDR: cidr, Affinity: v.Affinity.V, Length: len(v.Allocations.V), Free: v.Unallocated.V,
+		Sequence: v.Sequence.V, Deleted: v.Deleted.V, UID: o.uid, Written: o.written, Revision: o.revision,
+	}
+	if row.Affinity == "" && v.HostAffinity.V != "" {
+		row.Affinity = "host:" + v.HostAffinity.V
+	}
+	for i, at := range v.Allocations.V {
+		if at != nil {
+			row.Held = append(row.Held, model.Slot{int32(i), *at})
+		}
+	}
+	for _, at := range v.Attributes.V {
+		row.Attributes = append(row.Attributes, attributeRow(at))
+	}
+	for k, n := range v.Sequences.V {
+		ord, err := strconv.ParseInt(k, 10, 32)
+		if err != nil {
+			return row, fmt.Errorf("block %s: sequence number of ordinal %q", o.name, k)
+		}
+		row.Sequences = append(row.Sequences, model.Sequence{Ordinal: int32(ord), Number: n})
+	}
+	slices.SortFunc(row.Sequences, func(a, b model.Sequence) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	return row, nil
+}
+
+func attributeRow(a Attribute) model.Attribute {
+	s := a.Secondary.V
+	out := model.Attribute{
+		Handle: a.Handle.V, Namespace: s["namespace"], Pod: s["pod"], Node: s["node"], Type: s["type"], Service: s["service"],
+		VM: s["vmi-name"], Cooling: a.ReleasedAt.Set && !a.ReleasedAt.Null,
+	}
+	if alt := a.Alternate.V; alt["pod"] != "" {
+		out.Alternate = alt["namespace"] + "/" + alt["pod"]
+	}
+	return out
+}
+
+func handleRow(b []byte, o origin) (model.Handle, error) {
+	v, err := decode(o.name, b, func(v *Handle) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return model.Handle{}, fmt.Errorf("handle %w", err)
+	}
+	row := model.Handle{ID: v.ID.V, Name: o.name, Deleted: v.Deleted.V, UID: o.uid, Written: o.written, Revision: o.revision}
+	if row.ID == "" {
+		row.ID = o.name
+	}
+	if row.Name == row.ID {
+		row.Name = row.ID // one copy of a long string
+	}
+	for c, n := range v.Block.V {
+		cidr, err := netip.ParsePrefix(c)
+		if err != nil {
+			return row, fmt.Errorf("handle %s: %w", o.name, err)
+		}
+		row.Blocks = append(row.Blocks, model.BlockCount{CIDR: cidr, Count: n})
+	}
+	slices.SortFunc(row.Blocks, func(a, b model.BlockCount) int {
+		return cmp.Or(a.CIDR.Addr().Compare(b.CIDR.Addr()), cmp.Compare(a.CIDR.Bits(), b.CIDR.Bits()))
+	})
+	return row, nil
+}
+
+func affinityRow(b []byte, o origin) (model.Affinity, error) {
+	v, err := decode(o.name, b, func(v *Affinity) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return model.Affinity{}, fmt.Errorf("affinity %w", err)
+	}
+	row := model.Affinity{
+		Name: o.name, Node: v.Node.V, Type: cmp.Or(v.Type.V, "host"), State: cmp.Or(v.State.V, "confirmed"),
+		Deleted: bytes.Contains(v.Deleted.V, []byte("true")), UID: o.uid, Written: o.written, Revision: o.revision,
+	}
+	if v.CIDR.V == "" {
+		return row, nil // in etcd the key says it
+	}
+	if row.CIDR, err = netip.ParsePrefix(v.CIDR.V); err != nil {
+		return row, fmt.Errorf("affinity %s: %w", o.name, err)
+	}
+	return row, nil
+}
+
+func endpointRow(namespace string, b []byte, o origin) (model.Endpoint, error) {
+	v, err := decode(o.name, b, func(v *Endpoint) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return model.Endpoint{}, fmt.Errorf("endpoint %w", err)
+	}
+	row := model.Endpoint{
+		Namespace: namespace, Name: o.name, Node: v.Node.V, Orchestrator: v.Orchestrator.V, Pod: v.Pod.V, Interface: v.Endpoint.V,
+		Device: v.Interface.V, ContainerID: v.ContainerID.V, MAC: v.MAC.V, Written: o.written, Revision: o.revision,
+	}
+	for _, n := range v.IPNetworks.V {
+		p, err := netip.ParsePrefix(n)
+		if err != nil {
+			return row, fmt.Errorf("endpoint %s/%s: %w", namespace, o.name, err)
+		}
+		row.IPs = append(row.IPs, p.Addr().Unmap())
+	}
+	return row, nil
+}
+
+func poolRow(b []byte, o origin) (model.Pool, error) {
+	v, err := decode(o.name, b, func(v *Pool) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return model.Pool{}, fmt.Errorf("pool %w", err)
+	}
+	cidr, err := netip.ParsePrefix(v.CIDR.V)
+	if err != nil {
+		return model.Pool{}, fmt.Errorf("pool %s: %w", o.name, err)
+	}
+	row := model.Pool{
+		Name: o.name, CIDR: cidr, BlockSize: v.BlockSize.V, Disabled: v.Disabled.V, Uses: v.Uses.V,
+		Assignment: v.Assignment.V, Selector: v.Selector.V, Revision: o.revision,
+	}
+	if row.BlockSize == 0 {
+		row.BlockSize = map[bool]int{true: 26, false: 122}[cidr.Addr().Is4()]
+	}
+	on := func(mode string) bool { return mode != "" && mode != "Never" }
+	switch {
+	case on(v.VXLAN.V):
+		row.Tunnel = "VXLAN"
+	case on(v.IPIP.V):
+		row.Tunnel = "IPIP"
+	}
+	return row, nil
+}
+
+func reservationRow(b []byte, o origin) (model.Reservation, error) {
+	v, err := decode(o.name, b, func(v *Reservation) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return model.Reservation{}, fmt.Errorf("reservation %w", err)
+	}
+	row := model.Reservation{Name: o.name}
+	for _, c := range v.CIDRs.V {
+		if a, err := netip.ParseAddr(c); err == nil {
+			row.CIDRs = append(row.CIDRs, netip.PrefixFrom(a, a.BitLen()))
+		} else if p, err := netip.ParsePrefix(c); err == nil {
+			row.CIDRs = append(row.CIDRs, p)
+		}
+	}
+	return row, nil
+}
+
+// blockName is how the CRD of a block of that range is called.
+func blockName(p netip.Prefix) string {
+	return strings.NewReplacer(".", "-", ":", "-", "/", "-").Replace(p.String())
+}

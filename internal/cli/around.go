@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A close-up is a snapshot of what surrounds one pod or address: read by name, by
+// selector and by computed block, so that explain costs a dozen requests on any cluster.
+type closeup struct {
+	c   *cluster
+	s   *model.Snapshot
+	err error
+}
+
+func (g *global) closeup(ctx context.Context) (*closeup, error) {
+	client, err := kube.Connect(g.kube)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{client: client, close: func() {}}
+	if err := g.findLedger(ctx, c); err != nil {
+		return nil, err
+	}
+	tell, done := g.progress()
+	defer done()
+	s := observe.Snapshot(ctx, tell, append(c.ledger.Config(), kube.Nodes{Client: client}, kube.Services{Client: client})...)
+	return &closeup{c: c, s: s}, ctx.Err()
+}
+
+// add reads refs of either book into the snapshot.
+func (u *closeup) add(ctx context.Context, refs ...model.Ref) {
+	for _, l := range []observe.Looker{kube.Looker{Client: u.c.client}, u.c.ledger} {
+		if u.err != nil {
+			return
+		}
+		var look observe.Look
+		if look, u.err = l.Look(ctx, refs); u.err == nil {
+			u.s = observe.Patch(u.s, look)
+		}
+	}
+}
+
+// addAddresses reads who else has these addresses, and their blocks and handles.
+func (u *closeup) addAddresses(ctx context.Context, ips []netip.Addr) {
+	var refs []model.Ref
+	for _, ip := range ips {
+		refs = append(refs, model.Ref{Kind: model.KindAddress, Name: ip.String()}, u.blockOf(ip))
+	}
+	u.add(ctx, refs...)
+	refs = nil
+	v := model.Seal(observe.Patch(u.s))
+	for _, ip := range ips {
+		for a := range v.AllocationsOf(ip) {
+			at := v.AttributeOf(a)
+			if at == nil {
+				continue
+			}
+			if at.Handle != "" {
+				refs = append(refs, model.Ref{Kind: model.KindHandle, Name: at.Handle})
+			}
+			if at.Pod != "" && v.PodByName(at.Namespace, at.Pod) == nil {
+				refs = append(refs, model.Ref{Kind: model.KindPod, Name: at.Namespace + "/" + at.Pod})
+			}
+		}
+	}
+	slices.SortFunc(refs, func(a, b model.Ref) int { return cmp.Compare(a.String(), b.String()) })
+	u.add(ctx, slices.Compact(refs)...)
+	if u.c.etcd() {
+		refs = nil
+		for i := range u.s.Pods {
+			refs = append(refs, model.Ref{Kind: model.KindEndpoint, Name: detect.EndpointName(&u.s.Pods[i])})
+		}
+		u.add(ctx, refs...)
+	}
+}
+
+// blockOf computes which block an address lies in, from its pool.
+func (u *closeup) blockOf(ip netip.Addr) model.Ref {
+	bits := map[bool]int{true: 26, false: 122}[ip.Is4()]
+	best := -1
+	for _, p := range u.s.Pools {
+		if p.CIDR.Contains(ip) && p.CIDR.Bits() > best && p.BlockSize > 0 {
+			best, bits = p.CIDR.Bits(), p.BlockSize
+		}
+	}
+	p, err := ip.Prefix(bits)
+	if err != nil {
+		return model.Ref{Kind: model.KindBlock, Name: ip.String()}
+	}
+	return model.Ref{Kind: model.KindBlock, Name: p.String()}
+}
+
+// judge gives what is wrong about the given things. All that matters of them was read,
+// so their tables count as seen; nothing is concluded about anything else.
+func (u *closeup) judge(ctx context.Context, g *global, f explainFlags, about ...model.Ref) *audit.Report {
+	endpoints := model.NotThere
+	if u.c.etcd() {
+		endpoints = model.Complete
+	}
+	for _, t := range []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Blocks, model.Handles, model.HandleCounts} {
+		u.s.Coverage = append(u.s.Coverage, model.Coverage{Table: t, State: model.Complete})
+	}
+	u.s.Coverage = append(u.s.Coverage, model.Coverage{Table: model.Endpoints, State: endpoints})
+	return audit.Judge(ctx, u.s, audit.Source{}, audit.Options{
+		Detectors: detect.All, Settle: f.settle.settle, Recall: g.recall,
+		Keep: func(x *finding.Finding) bool {
+			return slices.ContainsFunc(x.About, func(r model.Ref) bool { return slices.Contains(about, r) })
+		},
+	})
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// checkFlags say what to check and how to show it.
+type checkFlags struct {
+	namespace string
+	all       bool // namespaces
+	selector  string
+	node      string
+	codes     []string
+	wait      bool
+	settle    time.Duration
+	failOn    string
+	require   []string
+	suppress  string
+	list      bool
+	watch     bool
+	output    string
+}
+
+func (g *global) check() *cobra.Command {
+	var f checkFlags
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Find what is wrong between Kubernetes and Calico, right now",
+		Long: "Reads pods, nodes and Calico's records, judges them, looks at every suspect again and shows\n" +
+			"what is proven. It never sleeps, unless told to --wait.\n\n" +
+			"Exit code: 0 no findings; 1 findings; 2 could not look; 3 no findings, but not all was seen.",
+		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", g.prog),
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runCheck(cmd.Context(), f) },
+	}
+	l := c.Flags()
+	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
+	l.BoolVarP(&f.all, "all-namespaces", "A", false, "all namespaces (the default)")
+	l.StringVarP(&f.selector, "selector", "l", "", "only findings about pods with these labels")
+	l.StringVar(&f.node, "node", "", "only findings about this node")
+	l.StringSliceVar(&f.codes, "code", nil, "only these codes")
+	l.BoolVar(&f.wait, "wait", false, "wait once, until what is only suspected can be decided")
+	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
+	l.StringVar(&f.failOn, "fail-on", "warning", "exit with 1 from this severity on: info, warning or error")
+	l.StringSliceVar(&f.require, "require", nil, "books that must have been seen in full: intent, ledger")
+	l.StringVar(&f.suppress, "suppress", "", "file of findings that are known and accepted")
+	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
+	l.BoolVarP(&f.watch, "watch", "w", false, "check again and again, and show what is new and what is gone")
+	l.BoolVar(&g.quick, "quick", false, "read only metadata of pods and names of handles, and say what that cannot judge")
+	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
+	return c
+}
+
+func (g *global) runCheck(ctx context.Context, f checkFlags) error {
+	opts, err := g.options(f)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"table", "wide", "json", "yaml", "html", "name"}, f.output) {
+		return fmt.Errorf("-o %s: want table, wide, json, yaml, html or name", f.output)
+	}
+	if f.watch {
+		return g.watch(ctx, f, opts)
+	}
+	r, err := g.judge(ctx, f, opts)
+	if err != nil {
+		return err
+	}
+	if f.wait && len(r.Suspected) > 0 && !r.Decided().IsZero() && g.bundle == "" {
+		if err := g.sleep(ctx, r.Decided().Sub(r.Taken)); err != nil {
+			return err
+		}
+		if r, err = g.judge(ctx, f, opts); err != nil {
+			return err
+		}
+	}
+	if err := g.show(r, f); err != nil {
+		return err
+	}
+	return verdict(r, f)
+}
+
+// sleep waits once, and says for how long.
+func (g *global) sleep(ctx context.Context, d time.Duration) error {
+	d += time.Second // times are cut to seconds
+	fmt.Fprintf(g.Stderr, "waiting %s for what is only suspected\n", d)
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// judge makes one check, of the cluster or of a bundle.
+func (g *global) judge(ctx context.Context, f checkFlags, opts audit.Options) (*audit.Report, error) {
+	if g.bundle != "" {
+		s, err := g.fromBundle()
+		if err != nil {
+			return nil, err
+		}
+		return audit.Judge(ctx, s, audit.Source{}, opts), nil
+	}
+	c, err := g.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if f.selector != "" {
+		pods, err := c.client.Selected(ctx, f.namespace, f.selector)
+		if err != nil {
+			return nil, err
+		}
+		before := opts.Keep
+		opts.Keep = func(x *finding.Finding) bool { return aboutAny(x, pods) && (before == nil || before(x)) }
+	}
+	opts.Recall = g.recall
+	var done func()
+	opts.Tell, done = g.progress()
+	r := audit.Run(ctx, c.source(g.quick), opts)
+	done()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := g.keep(r.View.Snapshot().Meta.GUID, r.Memory); err != nil {
+		fmt.Fprintf(g.Stderr, "what was suspected could not be kept for the next run: %v\n", err)
+	}
+	return r, nil
+}
+
+func aboutAny(f *finding.Finding, pods map[string]bool) bool {
+	for _, r := range f.About {
+		if r.Kind == model.KindPod && pods[r.Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// options turns flags into what audit is asked for.
+func (g *global) options(f checkFlags) (audit.Options, error) {
+	o := audit.Options{Settle: f.settle, Detectors: detect.All}
+	if len(f.codes) > 0 {
+		o.Detectors = nil
+		for _, c := range f.codes {
+			d := detect.ByCode(finding.Code(strings.ToUpper(c)))
+			if d == nil {
+				return o, fmt.Errorf("--code %s: no such code", c)
+			}
+			o.Detectors = append(o.Detectors, d)
+		}
+	}
+	if finding.Severity(f.failOn).Level() < 0 {
+		return o, fmt.Errorf("--fail-on %s: want info, warning or error", f.failOn)
+	}
+	for _, b := range f.require {
+		if b != "intent" && b != "ledger" {
+			return o, fmt.Errorf("--require %s: want intent or ledger; nodes need agents, which do not exist yet", b)
+		}
+	}
+	if f.suppress != "" {
+		var err error
+		if o.Suppress, err = readSuppressions(f.suppress); err != nil {
+			return o, err
+		}
+	}
+	if f.namespace != "" || f.node != "" {
+		o.Keep = func(x *finding.Finding) bool {
+			return (f.namespace == "" || x.Namespace == f.namespace) && (f.node == "" || x.Node == f.node)
+		}
+	}
+	return o, nil
+}
+
+// verdict is the exit code of a check.
+func verdict(r *audit.Report, f checkFlags) error {
+	for i := range r.Findings {
+		if r.Findings[i].Severity.Level() >= finding.Severity(f.failOn).Level() {
+			return exit(exitFindings)
+		}
+	}
+	for _, s := range r.Skipped {
+		if !s.NotApplicable {
+			return exit(exitGaps)
+		}
+	}
+	if len(r.Gaps) > 0 || r.Lost(f.require) {
+		return exit(exitGaps)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+// Package cli is the command line: it parses, calls audit, and prints. It holds no
+// logic that a controller would need too.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/calico"
+	"plumbline.dev/plumbline/internal/kube"
+)
+
+// An Env is what a command has of its process.
+type Env struct {
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+}
+
+// Exit codes. Those of plan and apply come with them.
+const (
+	exitClean    = 0 // everything in scope was seen, no findings
+	exitFindings = 1
+	exitUsage    = 2 // usage, or could not look at all
+	exitGaps     = 3 // no findings, but something in scope was not seen
+)
+
+// An exit is an answer that is no error but has a code.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// global is what every command may be told.
+type global struct {
+	Env
+	prog string // how the user calls us
+	kube kube.Options
+	etcd calico.EtcdOptions
+	// datastore is auto, kdd or etcd.
+	datastore string
+	bundle    string
+	quick     bool
+	verbose   bool
+}
+
+// Main runs a command line and gives the exit code.
+func Main(ctx context.Context, env Env) int {
+	g := &global{Env: env, prog: "plumbline"}
+	if strings.HasPrefix(filepath.Base(env.Args[0]), "kubectl-") {
+		g.prog = "kubectl plumbline"
+	}
+	root := g.root()
+	root.SetArgs(env.Args[1:])
+	err := root.ExecuteContext(ctx)
+	var code exit
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.As(err, &code):
+		return int(code)
+	default:
+		fmt.Fprintf(env.Stderr, "error: %s\n", clean(g.advise(err)))
+		return exitUsage
+	}
+}
+
+func (g *global) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plumbline",
+		Short: "Keep the pod network of a cluster on Calico true",
+		Long: "Plumbline compares what Kubernetes wants with what Calico has recorded, finds every\n" +
+			"disagreement and explains it from evidence. It changes nothing.",
+		SilenceUsage: true, SilenceErrors: true,
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: g.prog},
+	}
+	root.SetIn(g.Stdin)
+	root.SetOut(g.Stdout)
+	root.SetErr(g.Stderr)
+	f := root.PersistentFlags()
+	f.StringVar(&g.kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
+	f.StringVar(&g.kube.Context, "context", "", "context of the kubeconfig to use")
+	f.DurationVar(&g.kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
+	f.BoolVar(&g.kube.Gentle, "gentle", false, "read in small pages: slower, and easy on the API server")
+	f.StringVar(&g.bundle, "bundle", "", "judge a file of 'collect' instead of a cluster")
+	f.StringVar(&g.datastore, "datastore", "auto", "where Calico keeps its records: auto, kdd or etcd")
+	f.StringSliceVar(&g.etcd.Endpoints, "etcd-endpoints", nil, "Calico's etcd, for --datastore etcd")
+	f.StringVar(&g.etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
+	f.StringVar(&g.etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
+	f.StringVar(&g.etcd.Key, "etcd-key", "", "key of that certificate")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "say on stderr what is read and how long it takes")
+	root.AddCommand(g.status(), g.check(), g.explain(), g.collect(), g.version(), g.schema())
+	root.CompletionOptions.HiddenDefaultCmd = true
+	return root
+}
+
+// advise adds what a person can do about an error that only they can mend.
+func (g *global) advise(err error) string {
+	s := err.Error()
+	switch {
+	case errors.Is(err, kube.ErrUnreachable):
+		s += "\nIs this the right cluster? See --kubeconfig and --context."
+	case errors.Is(err, calico.ErrNoCRDs):
+		s += "\nIf Calico keeps its records in etcd, give --etcd-endpoints and its certificates."
+	}
+	return s
+}
+
+// next prints the one line that can be pasted.
+func (g *global) next(w io.Writer, format string, args ...any) {
+	fmt.Fprintf(w, "Next: %s %s\n", g.prog, fmt.Sprintf(format, args...))
+}

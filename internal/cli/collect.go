@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/fixture"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+func (g *global) collect() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:   "collect --save FILE",
+		Short: "Write what was seen into a file, to be judged elsewhere with --bundle",
+		Long: "Writes names, addresses, states and Calico's records. Secrets, environment variables, labels,\n" +
+			"and annotations other than Calico's addresses are never read, so they are not in it.",
+		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz", g.prog),
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return errors.New("--save FILE says where to write it")
+			}
+			return g.runCollect(cmd.Context(), file)
+		},
+	}
+	c.Flags().StringVar(&file, "save", "", "file to write (tar.gz)")
+	return c
+}
+
+func (g *global) runCollect(ctx context.Context, file string) error {
+	s, err := g.look(ctx)
+	if err != nil {
+		return err
+	}
+	rows := len(s.Pods) + len(s.Nodes) + len(s.Blocks) + len(s.Handles) + len(s.Affinities) + len(s.Endpoints)
+	fmt.Fprintf(g.Stderr, "writing %s rows, about %s\n", thousands(rows), size(int64(rows)*bytesPerRow))
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	w := &counter{w: f}
+	err = fixture.WriteBundle(w, s)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(file))
+	}
+	fmt.Fprintf(g.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, size(w.n), thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)))
+	for _, c := range s.Coverage {
+		if c.State == model.Lost || c.State == model.Partial {
+			fmt.Fprintf(g.Stdout, "Left out %s: %s\n", c.Table, line(c.Reason))
+		}
+	}
+	fmt.Fprintln(g.Stdout, "Left out kernel and runtime of the nodes (no agents)")
+	g.next(g.Stdout, "check --bundle %s", file)
+	return nil
+}
+
+// bytesPerRow is what a row of a real cluster takes, compressed.
+const bytesPerRow = 120
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func size(n int64) string {
+	switch {
+	case n < 10<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%d kB", n>>10)
+	default:
+		return fmt.Sprintf("%d MB", n>>20)
+	}
+}

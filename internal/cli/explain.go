@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/kube"
+)
+
+type explainFlags struct {
+	namespace string
+	output    string
+	settle    checkFlags
+}
+
+func (g *global) explain() *cobra.Command {
+	var f explainFlags
+	c := &cobra.Command{
+		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR",
+		Short: "Explain a code, a finding, or all that the books say about one thing",
+		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
+			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", g.prog),
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return g.runExplain(cmd.Context(), args, f) },
+	}
+	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
+	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
+	c.Flags().DurationVar(&f.settle.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
+	return c
+}
+
+var codeOK = regexp.MustCompile(`^(?i:PL)[0-9]{4}$`)
+
+func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) error {
+	if f.output != "text" && f.output != "wide" && f.output != "json" {
+		return fmt.Errorf("-o %s: want text, wide or json", f.output)
+	}
+	f.settle.failOn, f.settle.output = "warning", f.output
+	if len(args) == 1 {
+		if codeOK.MatchString(args[0]) {
+			return g.explainCode(finding.Code(strings.ToUpper(args[0])))
+		}
+		return g.explainFinding(ctx, args[0], f)
+	}
+	kind, name := args[0], args[1]
+	switch kind {
+	case "pod", "pods", "po":
+		ns, pod, ok := strings.Cut(name, "/")
+		if !ok {
+			ns, pod = f.namespace, name
+			if ns == "" {
+				ns = kube.Namespace(g.kube)
+			}
+		}
+		return g.explainPod(ctx, ns, pod, f)
+	case "ip":
+		ip, err := netip.ParseAddr(name)
+		if err != nil {
+			return err
+		}
+		return g.explainIP(ctx, ip, f)
+	case "node", "nodes", "no":
+		return g.explainNode(ctx, name, f)
+	case "block":
+		p, err := netip.ParsePrefix(name)
+		if err != nil {
+			return err
+		}
+		return g.explainBlock(ctx, p, f)
+	default:
+		return fmt.Errorf("explain %s: want pod, ip, node or block", kind)
+	}
+}
+
+func (g *global) explainCode(c finding.Code) error {
+	page, ok := detect.Page(c)
+	if !ok {
+		return fmt.Errorf("no code %s", c)
+	}
+	_, err := fmt.Fprint(g.Stdout, page)
+	return err
+}
+
+var errNoFinding = errors.New("no such finding now")
+
+// explainFinding checks again and shows all that is known of one finding.
+func (g *global) explainFinding(ctx context.Context, name string, f explainFlags) error {
+	code, _, ok := strings.Cut(name, "/")
+	d := detect.ByCode(finding.Code(code))
+	if !ok || d == nil {
+		return fmt.Errorf("explain %s: neither a code nor a finding (CODE/SUBJECT)", name)
+	}
+	opts, err := g.options(f.settle)
+	if err != nil {
+		return err
+	}
+	r, err := g.judge(ctx, f.settle, opts)
+	if err != nil {
+		return err
+	}
+	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
+		for i := range fs {
+			if k := fs[i].Key(); k == name || short(k) == name {
+				if f.output == "json" {
+					return g.machine(NamedFinding{k, fs[i]}, "json")
+				}
+				g.findingText(r, &fs[i], f.output == "wide")
+				return nil
+			}
+		}
+	}
+	for i := range r.Findings {
+		for _, k := range r.Findings[i].Explains {
+			if k == name || short(k) == name {
+				return fmt.Errorf("%s is explained by %s", name, r.Findings[i].Key())
+			}
+		}
+	}
+	return fmt.Errorf("%s: %w", name, errNoFinding)
+}
+
+func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
+	w, cols := g.Stdout, width(g.Stdout)
+	show := short
+	if wide {
+		cols = 0
+		show = func(s string) string { return s }
+	}
+	printLines(w, cols, line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
+	var rows [][]string
+	for _, e := range f.Evidence {
+		rows = append(rows, []string{"  " + string(e.Ref.Kind), line(show(e.Ref.Name)), line(show(e.Says))})
+	}
+	table(w, cols, rows)
+	if len(f.Explains) > 0 {
+		printLines(w, cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
+	}
+	if f.State == finding.Confirmed {
+		printLines(w, cols, "Lasts     "+age(f.Age(r.Taken))+", as far as it can be proven")
+	} else {
+		why := f.Why
+		if !f.Decide.IsZero() {
+			why += "; can be decided at " + f.Decide.Time().Local().Format("15:04:05")
+		}
+		printLines(w, cols, "Suspected "+line(why))
+	}
+	g.next(w, "explain %s", f.Code)
+}

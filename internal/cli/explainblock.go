@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// explainBlock draws a block: one sign for each address.
+func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainFlags) error {
+	within := func(x *finding.Finding) bool {
+		for _, r := range x.About {
+			a, err := netip.ParseAddr(r.Name)
+			if (err == nil && cidr.Contains(a)) || r.Name == cidr.String() {
+				return true
+			}
+		}
+		return false
+	}
+	r, err := g.whole(ctx, f, within)
+	if err != nil {
+		return err
+	}
+	b := r.View.BlockAt(cidr)
+	if b == nil {
+		return fmt.Errorf("block %s: no such block", cidr)
+	}
+	if f.output == "json" {
+		doc := document(r)
+		doc.Kind = "BlockExplanation"
+		return g.machine(doc, "json")
+	}
+	g.blockText(r, b)
+	return nil
+}
+
+// whole checks everything and keeps what is asked for.
+func (g *global) whole(ctx context.Context, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
+	return g.judge(ctx, f.settle, audit.Options{Settle: f.settle.settle, Detectors: detect.All, Keep: want})
+}
+
+func (g *global) blockText(r *audit.Report, b *model.Block) {
+	w, cols := g.Stdout, width(g.Stdout)
+	printLines(w, cols, line(fmt.Sprintf("%s  affine %s  %d held, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Suspected), "finding"))))
+	signs := blockSigns(r, b)
+	legend := []string{"U held and used", "L held, nobody uses it", "! used, free in the ledger", "T tunnel, service or reserved", ". free"}
+	printLines(w, cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
+	for from := 0; from < len(signs); from += 16 {
+		var row strings.Builder
+		for i := from; i < min(from+16, len(signs)); i++ {
+			if i > from && i%4 == 0 {
+				row.WriteByte(' ')
+			}
+			row.WriteByte(signs[i])
+			row.WriteByte(' ')
+		}
+		text := fmt.Sprintf("%5s  %-37s", fmt.Sprintf("+%d", from), row.String())
+		if n := from / 16; n < len(legend) {
+			text += " " + legend[n]
+		}
+		printLines(w, cols, strings.TrimRight(text, " "))
+	}
+	for i := (len(signs) + 15) / 16; i < len(legend); i++ {
+		printLines(w, cols, strings.Repeat(" ", 45)+legend[i])
+	}
+	g.findingLines(r)
+}
+
+// blockSigns judges each address of the block with one letter.
+func blockSigns(r *audit.Report, b *model.Block) []byte {
+	v := r.View
+	signs := make([]byte, model.Size(b.CIDR, 1<<12))
+	for i := range signs {
+		ip := model.Offset(b.CIDR, int32(i))
+		signs[i] = '.'
+		used := false
+		for range v.PodsWith(ip) {
+			used = true
+		}
+		held := false
+		for a := range v.AllocationsOf(ip) {
+			held = true
+			at := v.AttributeOf(a)
+			switch {
+			case used:
+				signs[i] = 'U'
+			case at != nil && (at.Tunnel() || at.Service != "" || at.Cooling || at.Handle == model.WindowsHandle):
+				signs[i] = 'T'
+			default:
+				signs[i] = 'L'
+			}
+		}
+		if used && !held {
+			signs[i] = '!'
+		}
+	}
+	return signs
+}
+
+// explainNode shows a node's share of the books and what is wrong with it.
+func (g *global) explainNode(ctx context.Context, name string, f explainFlags) error {
+	r, err := g.whole(ctx, f, func(x *finding.Finding) bool { return x.Node == name })
+	if err != nil {
+		return err
+	}
+	n := r.View.NodeByName(name)
+	if f.output == "json" {
+		doc := document(r)
+		doc.Kind = "NodeExplanation"
+		return g.machine(doc, "json")
+	}
+	w, cols := g.Stdout, width(g.Stdout)
+	state := "is gone"
+	if n != nil {
+		state = map[bool]string{true: "is ready", false: "is not ready: what runs on it is not known"}[n.Ready]
+	}
+	pods, networked := 0, 0
+	for i := range r.View.Rows(model.Pods) {
+		if p := r.View.Pod(int32(i)); p.Node == name {
+			pods++
+			if p.Networked() {
+				networked++
+			}
+		}
+	}
+	u := r.View.NodeUse(name)
+	printLines(w, cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Suspected), "finding"))),
+		fmt.Sprintf("Pods     %d, %d with an address of Calico's", pods, networked),
+		fmt.Sprintf("Blocks   %d with %d addresses, %d held", u.Blocks, u.Size, u.Held))
+	if n != nil {
+		for _, t := range n.Tunnels {
+			printLines(w, cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
+		}
+	}
+	printLines(w, cols, "Not seen kernel and runtime (no agents)")
+	g.findingLines(r)
+	return nil
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// explainIP shows everybody who says that an address is theirs.
+func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) error {
+	u, err := g.closeup(ctx)
+	if err != nil {
+		return err
+	}
+	defer u.c.close()
+	u.addAddresses(ctx, []netip.Addr{ip})
+	if u.err != nil {
+		return u.err
+	}
+	r := u.judge(ctx, g, f, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	if f.output == "json" {
+		doc := document(r)
+		doc.Kind = "AddressExplanation"
+		return g.machine(doc, "json")
+	}
+	g.ipText(r, ip)
+	return nil
+}
+
+func (g *global) ipText(r *audit.Report, ip netip.Addr) {
+	v := r.View
+	w, cols := g.Stdout, width(g.Stdout)
+	rows := [][]string{{"CLAIM", "NODE", "STATE", "BY"}}
+	living := 0
+	for c := range v.Claims(ip) {
+		switch c.By {
+		case model.ByPod:
+			p := v.Pod(c.Row)
+			living++
+			rows = append(rows, []string{p.Namespace + "/" + p.Name, dash(p.Node), string(p.Phase), by(p, ip)})
+		case model.ByEndpoint:
+			e := v.Endpoint(c.Row)
+			state := "endpoint"
+			if v.PodByName(e.Namespace, e.Pod) == nil {
+				state = "NO POD"
+			}
+			rows = append(rows, []string{e.Namespace + "/" + e.Pod, e.Node, state, "endpoint"})
+		case model.ByTunnel:
+			living++
+			rows = append(rows, []string{"a tunnel", v.Node(c.Row).Name, "-", "node"})
+		case model.ByService:
+			s := v.Service(c.Row)
+			living++
+			rows = append(rows, []string{s.Namespace + "/" + s.Name, "-", "service", "status"})
+		}
+	}
+	says, detail := ledgerSays(v, ip)
+	printLines(w, cols, line(fmt.Sprintf("%s has %s, %d living; the ledger says %s", ip, count(len(rows)-1, "claim"), living, says)))
+	if len(rows) > 1 {
+		for i := range rows {
+			for j := range rows[i] {
+				rows[i][j] = line(rows[i][j])
+			}
+		}
+		table(w, cols, rows)
+	}
+	printLines(w, cols, line(detail))
+	g.findingLines(r)
+}
+
+func by(p *model.Pod, ip netip.Addr) string {
+	status, note := false, false
+	for _, a := range p.IPs {
+		status = status || a == ip
+	}
+	for _, a := range p.Annotated {
+		note = note || a == ip
+	}
+	switch {
+	case status && note:
+		return "status, annotation"
+	case note:
+		return "annotation only"
+	default:
+		return "status"
+	}
+}
+
+func ledgerSays(v *model.View, ip netip.Addr) (says, detail string) {
+	for b := range v.BlocksWith(ip) {
+		detail = fmt.Sprintf("Block    %s affine %s: %d held, %d free", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free))
+		for a := range v.AllocationsOf(ip) {
+			at := v.AttributeOf(a)
+			switch {
+			case at == nil:
+				return "held by nobody that can be read", detail
+			case at.Pod != "":
+				return fmt.Sprintf("%s/%s on %s", at.Namespace, at.Pod, at.Node), detail
+			default:
+				return "held by " + short(at.Handle), detail
+			}
+		}
+		return "FREE", detail
+	}
+	if p := v.PoolWith(ip); p != nil {
+		return "no block", "Pool     " + p.Name + " " + p.CIDR.String()
+	}
+	return "not in any pool", "Pool     none of Calico's pools contains it"
+}

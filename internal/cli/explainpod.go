@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// explainPod shows what each book says of a pod, side by side.
+func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags) error {
+	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
+	u, err := g.closeup(ctx)
+	if err != nil {
+		return err
+	}
+	defer u.c.close()
+	u.add(ctx, ref)
+	if u.err != nil {
+		return u.err
+	}
+	if len(u.s.Pods) == 0 {
+		return fmt.Errorf("pod %s/%s: no such pod", ns, name)
+	}
+	ips := append([]netip.Addr(nil), u.s.Pods[0].Claims()...)
+	u.addAddresses(ctx, ips)
+	if u.err != nil {
+		return u.err
+	}
+	about := []model.Ref{ref}
+	for _, ip := range ips {
+		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	}
+	r := u.judge(ctx, g, f, about...)
+	if f.output == "json" {
+		doc := document(r)
+		doc.Kind = "PodExplanation"
+		return g.machine(doc, "json")
+	}
+	g.podText(r, r.View.PodByName(ns, name), ips)
+	return nil
+}
+
+func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
+	w, cols := g.Stdout, width(g.Stdout)
+	printLines(w, cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
+	rows := [][]string{
+		{"BOOK", "ADDRESS", "SANDBOX", "SEEN"},
+		{"kubernetes", list(pod.IPs), "-", "rv " + pod.Revision},
+	}
+	if !r.Calico.Etcd {
+		rows = append(rows, []string{"annotation", annotation(pod), dash(short8(pod.ContainerID)), "rv " + pod.Revision})
+	} else {
+		row := []string{"endpoint", "GONE", "GONE", "-"}
+		for e := range r.View.EndpointsOf(pod.Namespace, pod.Name) {
+			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), dash(short8(e.ContainerID)), "etcd rev " + e.Revision}
+		}
+		rows = append(rows, row)
+	}
+	for _, ip := range ips {
+		rows = append(rows, ledgerRow(r.View, ip))
+	}
+	rows = append(rows, []string{"runtime", "not seen", "not seen", "no agents"}, []string{"pod eth0", "not seen", "not seen", "no agents"}, []string{"host", "not seen", "not seen", "no agents"})
+	for i := range rows {
+		for j := range rows[i] {
+			rows[i][j] = line(rows[i][j])
+		}
+	}
+	table(w, cols, rows)
+	g.findingLines(r)
+}
+
+// findingLines lists the findings and ends in what to do next.
+func (g *global) findingLines(r *audit.Report) {
+	w, cols := g.Stdout, width(g.Stdout)
+	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
+		for i := range fs {
+			f := &fs[i]
+			text := fmt.Sprintf("Finding  %s [%s] %s", short(f.Key()), f.State, short(f.Summary))
+			if len(f.Explains) > 0 {
+				text += "; explains " + short(strings.Join(f.Explains, ", "))
+			}
+			printLines(w, cols, line(text))
+		}
+	}
+	switch {
+	case len(r.Findings) > 0:
+		g.next(w, "explain %s", r.Findings[0].Code)
+	case len(r.Suspected) > 0:
+		g.next(w, "check --wait --code %s", r.Suspected[0].Code)
+	default:
+		g.next(w, "check")
+	}
+}
+
+func podVerdict(r *audit.Report, pod *model.Pod) string {
+	switch {
+	case len(r.Findings) > 0:
+		return strings.ToLower(string(pod.Phase)) + ": " + r.Findings[0].Summary + " [confirmed]"
+	case len(r.Suspected) > 0:
+		return strings.ToLower(string(pod.Phase)) + ": " + r.Suspected[0].Summary + " [suspected]"
+	case pod.HostNetwork:
+		return "uses the host's network: Calico has nothing to do with it"
+	case pod.Finished():
+		return "has finished: it owns no address any more"
+	case len(pod.IPs) == 0:
+		return "has no address yet"
+	default:
+		return "is healthy, as far as Kubernetes and Calico's records tell"
+	}
+}
+
+func ledgerRow(v *model.View, ip netip.Addr) []string {
+	for a := range v.AllocationsOf(ip) {
+		b := v.BlockOf(a)
+		sandbox := "-"
+		if at := v.AttributeOf(a); at != nil && at.Handle != "" {
+			sandbox = short8(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
+		}
+		return []string{"ledger", ip.String(), sandbox, fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
+	}
+	for b := range v.BlocksWith(ip) {
+		return []string{"ledger", "FREE", "-", fmt.Sprintf("%s, %s", b.CIDR, ip)}
+	}
+	return []string{"ledger", "NO BLOCK", "-", ip.String()}
+}
+
+func annotation(p *model.Pod) string {
+	switch p.Annotation {
+	case model.Absent:
+		return "NONE"
+	case model.Emptied:
+		return "EMPTIED"
+	case model.Garbled:
+		return "UNREADABLE"
+	default:
+		return list(p.Annotated)
+	}
+}
+
+func onOther(node, pods string) string {
+	if node == pods {
+		return ""
+	}
+	return " (on " + node + ")"
+}
+
+func list(ips []netip.Addr) string {
+	var out []string
+	for _, a := range ips {
+		out = append(out, a.String())
+	}
+	return dash(strings.Join(out, ","))
+}
+
+func short8(s string) string {
+	if len(s) > 8 {
+		return s[:8]
+	}
+	return s
+}

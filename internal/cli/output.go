@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// APIVersion is of all machine output. Fields are only ever added.
+const APIVersion = "plumbline.dev/v1alpha1"
+
+// A CheckReport is what check -o json prints.
+type CheckReport struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Cluster    ClusterSummary   `json:"cluster"`
+	Taken      model.Time       `json:"taken"`
+	Findings   []NamedFinding   `json:"findings"`
+	Suspected  []NamedFinding   `json:"suspected"`
+	Suppressed []NamedFinding   `json:"suppressed"`
+	NotJudged  []detect.Skip    `json:"notJudged"`
+	NotSeen    []model.Coverage `json:"notSeen"`
+	Headlines  []string         `json:"headlines"`
+}
+
+// A ClusterSummary says which cluster was looked at.
+type ClusterSummary struct {
+	GUID       string `json:"guid"`
+	Kubernetes string `json:"kubernetes"`
+	Calico     string `json:"calico"`
+	Datastore  string `json:"datastore"`
+	Recognised string `json:"recognised"`
+}
+
+// A NamedFinding carries the name by which it is asked for.
+type NamedFinding struct {
+	Name string `json:"name"`
+	finding.Finding
+}
+
+func document(r *audit.Report) CheckReport {
+	info := r.View.Info()
+	return CheckReport{
+		APIVersion: APIVersion, Kind: "CheckReport", Taken: r.Taken,
+		Cluster: ClusterSummary{
+			GUID: r.View.Snapshot().Meta.GUID, Kubernetes: info.Kubernetes, Calico: info.Calico, Datastore: info.Datastore, Recognised: r.Calico.Why,
+		},
+		Findings: named(r.Findings), Suspected: named(r.Suspected), Suppressed: named(r.Suppressed),
+		NotJudged: notNil(r.Skipped), NotSeen: notNil(r.Gaps), Headlines: notNil(r.Mass),
+	}
+}
+
+func named(fs []finding.Finding) []NamedFinding {
+	out := make([]NamedFinding, 0, len(fs))
+	for _, f := range fs {
+		out = append(out, NamedFinding{f.Key(), f})
+	}
+	return out
+}
+
+func notNil[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// machine prints a document as JSON or YAML.
+func (g *global) machine(doc any, format string) error {
+	b, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return err
+	}
+	if format == "yaml" {
+		if b, err = yaml.JSONToYAML(b); err != nil {
+			return err
+		}
+		_, err = g.Stdout.Write(b)
+		return err
+	}
+	_, err = fmt.Fprintln(g.Stdout, string(b))
+	return err
+}

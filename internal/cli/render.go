@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// show prints a report as asked for.
+func (g *global) show(r *audit.Report, f checkFlags) error {
+	switch f.output {
+	case "json", "yaml":
+		return g.machine(document(r), f.output)
+	case "html":
+		return g.html(r)
+	case "name":
+		for i := range r.Findings {
+			fmt.Fprintln(g.Stdout, line(r.Findings[i].Key()))
+		}
+		return nil
+	default:
+		g.table(r, f)
+		return nil
+	}
+}
+
+// groupAbove is how many findings of one code are listed one by one.
+const groupAbove = 5
+
+func (g *global) table(r *audit.Report, f checkFlags) {
+	w := g.Stdout
+	cols := width(w)
+	wide := f.output == "wide"
+	if wide {
+		cols = 0
+	}
+	for _, m := range r.Mass {
+		fmt.Fprintln(w, "! "+m)
+	}
+	if len(r.Findings) > 0 {
+		table(w, cols, g.findingRows(r.Findings, r.Taken, f.list || wide, wide))
+		fmt.Fprintln(w)
+	}
+	if wide && len(r.Suspected) > 0 {
+		fmt.Fprintln(w, "Suspected:")
+		table(w, cols, g.findingRows(r.Suspected, r.Taken, true, true))
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w, cut(totals(r), cols))
+	for _, l := range notSeen(r) {
+		fmt.Fprintln(w, cut(line(l), cols))
+	}
+	switch {
+	case len(r.Findings) > 0:
+		fmt.Fprintf(w, "Next: %s explain %s\n", g.prog, line(short(r.Findings[0].Key())))
+	case len(r.Suspected) > 0 && !r.Decided().IsZero():
+		g.next(w, "check --wait")
+	case len(r.Suspected) > 0:
+		g.next(w, "check -o wide")
+	case len(notSeen(r)) > 0:
+		g.next(w, "status")
+	default:
+		g.next(w, "status")
+	}
+}
+
+// findingRows is a line for each finding, or for each group of many.
+func (g *global) findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]string {
+	head := []string{"SEV", "FINDING", "AGE", "WHAT"}
+	if wide {
+		head = []string{"SEV", "FINDING", "AGE", "NODE", "EXPLAINS", "WHAT"}
+	}
+	rows := [][]string{head}
+	many := map[finding.Code][]*finding.Finding{}
+	for i := range fs {
+		many[fs[i].Code] = append(many[fs[i].Code], &fs[i])
+	}
+	done := map[finding.Code]bool{}
+	for i := range fs {
+		f := &fs[i]
+		group := many[f.Code]
+		if list || len(group) <= groupAbove {
+			row := []string{sev(f.Severity), line(short(f.Key())), age(f.Age(now)), line(short(f.Summary))}
+			if wide {
+				row = []string{sev(f.Severity), line(f.Key()), age(f.Age(now)), dash(line(f.Node)), dash(line(strings.Join(f.Explains, ","))), line(f.Summary)}
+			}
+			rows = append(rows, row)
+			continue
+		}
+		if done[f.Code] {
+			continue
+		}
+		done[f.Code] = true
+		rows = append(rows, []string{sev(worst(group)), groupName(f.Code, group), age(oldest(group, now).Age(now)), line(short(sample(group)))})
+	}
+	return rows
+}
+
+func groupName(c finding.Code, group []*finding.Finding) string {
+	nodes := map[string]bool{}
+	for _, f := range group {
+		if f.Node != "" {
+			nodes[f.Node] = true
+		}
+	}
+	what := plural(group[0].Subject.Kind)
+	if len(nodes) > 1 {
+		return fmt.Sprintf("%s (%s %s, %s nodes)", c, thousands(len(group)), what, thousands(len(nodes)))
+	}
+	return fmt.Sprintf("%s (%s %s)", c, thousands(len(group)), what)
+}
+
+func plural(k model.Kind) string {
+	return map[model.Kind]string{
+		model.KindAddress: "addresses", model.KindAffinity: "affinities", model.KindCluster: "things",
+	}[k] + map[bool]string{true: string(k) + "s"}[k != model.KindAddress && k != model.KindAffinity && k != model.KindCluster]
+}
+
+// sample is what a group has in common: its code's title, and one of it.
+func sample(group []*finding.Finding) string {
+	title := group[0].Summary
+	if d := detect.ByCode(group[0].Code); d != nil {
+		title = d.Title
+	}
+	return title + ", as " + group[0].Subject.Name
+}
+
+func worst(group []*finding.Finding) finding.Severity {
+	return slices.MaxFunc(group, func(a, b *finding.Finding) int { return a.Severity.Level() - b.Severity.Level() }).Severity
+}
+
+func oldest(group []*finding.Finding, now model.Time) *finding.Finding {
+	return slices.MaxFunc(group, func(a, b *finding.Finding) int { return int(a.Age(now) - b.Age(now)) })
+}
+
+func sev(s finding.Severity) string { return strings.Replace(string(s), "warning", "warn", 1) }
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// totals is the line that says how it stands.
+func totals(r *audit.Report) string {
+	n := map[finding.Severity]int{}
+	for i := range r.Findings {
+		n[r.Findings[i].Severity]++
+	}
+	var by []string
+	for _, s := range []finding.Severity{finding.Error, finding.Warning, finding.Info} {
+		if n[s] > 0 {
+			by = append(by, fmt.Sprintf("%s %s", thousands(n[s]), s))
+		}
+	}
+	out := "No findings"
+	if len(r.Findings) > 0 {
+		out = fmt.Sprintf("%s (%s)", count(len(r.Findings), "finding"), strings.Join(by, ", "))
+	}
+	if len(r.Suspected) > 0 {
+		out += fmt.Sprintf("; %s suspected", thousands(len(r.Suspected)))
+		if t := r.Decided(); !t.IsZero() {
+			out += ", decided by " + t.Time().Local().Format("15:04:05")
+		}
+	}
+	if len(r.Suppressed) > 0 {
+		out += fmt.Sprintf("; %s suppressed", thousands(len(r.Suppressed)))
+	}
+	return out
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}
+
+// notSeen says what was not looked at, and which codes therefore say nothing.
+func notSeen(r *audit.Report) []string {
+	var out []string
+	for _, c := range r.Gaps {
+		out = append(out, fmt.Sprintf("Not seen: %s: %s", c.Table, c.Reason))
+	}
+	var codes []string
+	na := map[string][]string{}
+	for _, s := range r.Skipped {
+		if s.NotApplicable {
+			na[s.Why] = append(na[s.Why], string(s.Code))
+			continue
+		}
+		codes = append(codes, string(s.Code))
+	}
+	if len(codes) > 0 {
+		out = append(out, fmt.Sprintf("Not judged: %s", strings.Join(codes, ", ")))
+	}
+	for _, why := range sortedKeys(na) {
+		out = append(out, fmt.Sprintf("Not applicable: %s: %s", strings.Join(na[why], ", "), why))
+	}
+	return append(out, "Not looked at: kernel and runtime of the nodes (no agents)")
+}
+
+func printLines(w io.Writer, cols int, lines ...string) {
+	for _, l := range lines {
+		fmt.Fprintln(w, cut(l, cols))
+	}
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+func (g *global) status() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Show what cluster this is, what can be seen of it, and how full its pools are",
+		Example: fmt.Sprintf("  %s status", g.prog),
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runStatus(cmd.Context()) },
+	}
+}
+
+func (g *global) runStatus(ctx context.Context) error {
+	s, err := g.look(ctx)
+	if err != nil {
+		return err
+	}
+	r := audit.Judge(ctx, s, audit.Source{}, audit.Options{})
+	g.statusText(r)
+	return nil
+}
+
+// look reads everything once, of the cluster or of a bundle.
+func (g *global) look(ctx context.Context) (*model.Snapshot, error) {
+	if g.bundle != "" {
+		return g.fromBundle()
+	}
+	c, err := g.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	tell, done := g.progress()
+	src := c.source(false)
+	s := observe.Snapshot(ctx, tell, src.Collectors...)
+	done()
+	src.Adjust(s)
+	return s, ctx.Err()
+}
+
+func (g *global) statusText(r *audit.Report) {
+	s := r.View.Snapshot()
+	info := r.View.Info()
+	w, cols := g.Stdout, width(g.Stdout)
+	kind := "CRDs, " + info.Group
+	if info.Datastore == "etcd" {
+		kind = "etcd"
+	}
+	if strings.HasPrefix(info.Group, "projectcalico.org") {
+		kind += ", not proven by us on a real one"
+	}
+	rows := [][]string{
+		{"Cluster", line(fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", dash(s.Meta.GUID), dash(info.Kubernetes), dash(info.Calico), kind))},
+		{"Calico", line(r.Calico.Why)},
+		{"Books", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)), endpoints(r, s))},
+		{"Read", "at " + r.Taken.Time().Local().Format("15:04:05") + skew(s)},
+		{"Datastore", datastore(r)},
+		{"Agents", "none: kernel and runtime of the nodes are not seen"},
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		u := r.View.PoolUse(int32(i))
+		label := ""
+		if i == 0 {
+			label = "Pools"
+		}
+		size := model.Size(p.CIDR, 1<<30)
+		rows = append(rows, []string{label, line(fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled]))})
+	}
+	for _, c := range r.Gaps {
+		rows = append(rows, []string{"Not seen", line(c.Table.String() + ": " + c.Reason)})
+	}
+	rows = append(rows, []string{"Next", g.prog + " check"})
+	table(w, cols, rows)
+}
+
+func endpoints(r *audit.Report, s *model.Snapshot) string {
+	if r.View.State(model.Endpoints, "") == model.NotThere {
+		return "in the pods"
+	}
+	return thousands(len(s.Endpoints))
+}
+
+// skew says how far apart in time the books were read.
+func skew(s *model.Snapshot) string {
+	var first, last model.Time
+	for _, c := range s.Coverage {
+		if c.At.IsZero() {
+			continue
+		}
+		if first.IsZero() || c.At < first {
+			first = c.At
+		}
+		last = max(last, c.At)
+	}
+	return fmt.Sprintf(", the books %s apart", last.Sub(first))
+}
+
+func datastore(r *audit.Report) string {
+	out := "ready, not locked"
+	if !r.View.Info().Ready {
+		out = "LOCKED: no pod can start or stop"
+	}
+	c, ok := r.View.Collector()
+	switch {
+	case !ok:
+		return out + "; how its collector is set is not known"
+	case c.Grace == 0:
+		return out + "; its collector is switched off"
+	default:
+		return out + fmt.Sprintf("; its collector waits %dm before it frees", c.Grace/60)
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

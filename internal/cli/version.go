@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func (g *global) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + g.prog + " version",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(g.Stdout, "plumbline "+version())
+			return err
+		},
+	}
+}
+
+// version is the module's, and the commit where there is no tag.
+func version() string {
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := b.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	return v
+}

@@ -1,0 +1,58 @@
+package detect
+
+import "plumbline.dev/plumbline/internal/model"
+
+// Calico says what Calico does in this cluster: whole families of findings have no
+// meaning where it only enforces policy, or where another hands out addresses.
+type Calico struct {
+	IPAM    string // calico, host-local, other, or unknown
+	Network string // calico, other, or unknown
+	Etcd    bool   // endpoints are objects of their own
+	Why     string // one line: what was recognised, and from what
+}
+
+// Unknown is what could not be told.
+const Unknown = "unknown"
+
+// Recognise tells what Calico does here, from its configuration where that was read,
+// else from what the ledger holds.
+func Recognise(v *model.View) Calico {
+	info := v.Info()
+	c := Calico{IPAM: info.IPAM, Network: info.Networking, Etcd: info.Datastore == "etcd", Why: "by its configuration"}
+	if c.IPAM != "" && c.Network != "" {
+		return c.describe()
+	}
+	// An allocation for a pod is written by nobody but Calico's IPAM.
+	pods := v.Ledgered()
+	c.Why = "by the ledger"
+	if c.IPAM == "" {
+		c.IPAM = Unknown
+		if pods {
+			c.IPAM = "calico"
+		}
+	}
+	if c.Network == "" {
+		c.Network = Unknown
+		if pods {
+			c.Network = "calico"
+		}
+	}
+	return c.describe()
+}
+
+func (c Calico) describe() Calico {
+	c.Why = "IPAM is " + c.IPAM + ", network is " + c.Network + " (" + c.Why + ")"
+	return c
+}
+
+// Where IPAM is another's, the ledger says nothing about pods.
+func ledgerIsCalicos(c Calico) bool { return c.IPAM == "calico" }
+
+// A block can be broken, and no pod recorded in it.
+func ledgerMayBeCalicos(c Calico) bool { return c.IPAM == "calico" || c.IPAM == Unknown }
+
+func networkIsCalicos(c Calico) bool { return c.Network == "calico" }
+
+func endpointsAreObjects(c Calico) bool { return c.Network == "calico" && c.Etcd }
+
+func crdMode(c Calico) bool { return !c.Etcd && c.IPAM == "calico" }

@@ -1,0 +1,174 @@
+package detect_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A code is one file, one page, one fixture with bad and good objects, one line in All.
+func TestCatalogue(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("pl*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inFiles, inAll []string
+	for _, f := range files {
+		inFiles = append(inFiles, strings.ToUpper(f[:6]))
+	}
+	for _, d := range detect.All {
+		inAll = append(inAll, string(d.Code))
+		if _, err := os.Stat("testdata/" + string(d.Code) + ".txtar"); err != nil {
+			t.Error(err)
+		}
+		page(t, d.Code, d.Title)
+	}
+	page(t, "PL9004", "suppression expired")
+	if !slices.Equal(inFiles, inAll) {
+		t.Errorf("files %v\nAll   %v", inFiles, inAll)
+	}
+	pages, err := filepath.Glob("doc/*.md")
+	if err != nil || len(pages) != len(inAll)+1 {
+		t.Errorf("%d pages, want %d: %v", len(pages), len(inAll)+1, err)
+	}
+}
+
+func page(t *testing.T, c finding.Code, title string) {
+	t.Helper()
+	text, ok := detect.Page(c)
+	if !ok {
+		t.Errorf("%s has no page", c)
+		return
+	}
+	var heads []string
+	for l := range strings.Lines(text) {
+		if strings.HasPrefix(l, "#") {
+			heads = append(heads, strings.TrimSpace(l))
+		}
+		if n := len([]rune(strings.TrimRight(l, "\n"))); n > 100 {
+			t.Errorf("%s: a line of %d columns", c, n)
+		}
+	}
+	want := []string{"# " + string(c) + ": " + title, "## Meaning", "## Evidence", "## Causes", "## Repair", "## False alarms"}
+	if !slices.Equal(heads, want) {
+		t.Errorf("%s: sections %q, want %q", c, heads, want)
+	}
+}
+
+// What a detector reads is what it declares: nothing else, and nothing more.
+func TestTablesDeclared(t *testing.T) {
+	t.Parallel()
+	read := map[finding.Code]map[model.Table]bool{}
+	for path, load := range cases(t) {
+		for _, d := range detect.All {
+			v := model.Seal(load().Snapshot)
+			detect.Recognise(v)
+			detect.Run(v, d)
+			for _, table := range v.Touched() {
+				if read[d.Code] == nil {
+					read[d.Code] = map[model.Table]bool{}
+				}
+				read[d.Code][table] = true
+				declared := slices.Concat(d.Each, d.Needs, d.Uses, []model.Table{model.Cluster}) // Cluster: what Calico is here
+				if !slices.ContainsFunc(declared, func(x model.Table) bool { return x.Whole() == table }) {
+					t.Errorf("%s: %s reads %s and does not declare it", path, d.Code, table)
+				}
+			}
+		}
+	}
+	for _, d := range detect.All {
+		for _, table := range d.Needs {
+			if !read[d.Code][table.Whole()] {
+				t.Errorf("%s declares %s and never reads it", d.Code, table)
+			}
+		}
+	}
+}
+
+// A detector that does not declare a group of columns finds the same without it.
+func TestColumnsDeclared(t *testing.T) {
+	t.Parallel()
+	blank := map[model.Table]func(*model.Snapshot){
+		model.PodNode: func(s *model.Snapshot) {
+			for i := range s.Pods {
+				s.Pods[i].Node = ""
+			}
+		},
+		model.PodStatus: func(s *model.Snapshot) {
+			for i := range s.Pods {
+				s.Pods[i].IPs, s.Pods[i].Ready = nil, false
+			}
+		},
+		model.PodPhase: func(s *model.Snapshot) {
+			for i := range s.Pods {
+				s.Pods[i].Phase, s.Pods[i].HostNetwork = "", false
+			}
+		},
+		model.HandleCounts: func(s *model.Snapshot) {
+			for i := range s.Handles {
+				s.Handles[i].Blocks, s.Handles[i].Deleted = nil, false
+			}
+		},
+	}
+	for path, load := range cases(t) {
+		for table, wipe := range blank {
+			for _, d := range detect.All {
+				if slices.Contains(d.Needs, table) {
+					continue
+				}
+				s := load().Snapshot
+				wipe(s)
+				want := stripSummaries(lines(detect.Run(model.Seal(load().Snapshot), d).Findings))
+				if got := stripSummaries(lines(detect.Run(model.Seal(s), d).Findings)); got != want {
+					t.Errorf("%s: %s depends on %s and does not declare it:\n%s\nwithout:\n%s", path, d.Code, table, want, got)
+				}
+			}
+		}
+	}
+}
+
+// Without a table that it needs, a detector is skipped, not silent.
+func TestAbsentIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	load := cases(t)["testdata/PL1001.txtar"]
+	for _, d := range detect.All {
+		for _, table := range d.Needs {
+			s := load().Snapshot
+			s.Coverage = slices.DeleteFunc(s.Coverage, func(c model.Coverage) bool { return c.Table == table })
+			res := detect.Run(model.Seal(s), d)
+			derived := table == model.Allocations || table == model.Addresses
+			if skipped := len(res.Skipped) == 1; !skipped && !derived {
+				t.Errorf("%s judges without %s", d.Code, table)
+			}
+		}
+	}
+}
+
+// What explains what has no circle.
+func TestShadowsEnd(t *testing.T) {
+	t.Parallel()
+	var depth func(c finding.Code, n int) int
+	depth = func(c finding.Code, n int) int {
+		if n > len(detect.All) {
+			t.Fatalf("%s explains itself", c)
+		}
+		d := detect.ByCode(c)
+		if d == nil {
+			t.Fatalf("no code %s", c)
+		}
+		for _, by := range d.ShadowedBy {
+			n = max(n, depth(by, n+1))
+		}
+		return n
+	}
+	for _, d := range detect.All {
+		depth(d.Code, 0)
+	}
+}

@@ -1,0 +1,153 @@
+package detect_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/fixture"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+var update = flag.Bool("update", false, "rewrite what the fixtures expect")
+
+// cases reads every fixture below testdata anew: sealing takes a snapshot over.
+func cases(t *testing.T) map[string]func() *fixture.Case {
+	t.Helper()
+	out := map[string]func() *fixture.Case{}
+	err := filepath.WalkDir("testdata", func(p string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(p, ".txtar") {
+			return err
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		out[p] = func() *fixture.Case {
+			c, err := fixture.ParseText(text, "findings")
+			if err != nil {
+				t.Fatalf("%s: %v", p, err)
+			}
+			return c
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func lines(fs []finding.Finding) string {
+	var out []string
+	for i := range fs {
+		out = append(out, fmt.Sprintf("%s %s %s: %s\n", fs[i].Severity, fs[i].Class, fs[i].Key(), fs[i].Summary))
+	}
+	slices.Sort(out)
+	return strings.Join(out, "")
+}
+
+func TestFixtures(t *testing.T) {
+	t.Parallel()
+	for path, load := range cases(t) {
+		t.Run(strings.TrimSuffix(path, ".txtar"), func(t *testing.T) {
+			c := load()
+			got := lines(detect.Run(model.Seal(c.Snapshot), detect.All...).Findings)
+			if *update {
+				rewrite(t, path, got)
+				return
+			}
+			if want := c.Expect["findings"]; got != want {
+				t.Errorf("%s\ngot:\n%s\nwant:\n%s", c.Comment, got, want)
+			}
+		})
+	}
+}
+
+func rewrite(t *testing.T, path, got string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(text), "-- findings --\n")
+	if err := os.WriteFile(path, []byte(head+"-- findings --\n"+got), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Judged one subject after the other, in any order, and from rows in any order, the
+// findings are the same.
+func TestOneByOne(t *testing.T) {
+	t.Parallel()
+	for path, load := range cases(t) {
+		want := lines(detect.Run(model.Seal(load().Snapshot), detect.All...).Findings)
+		rnd := rand.New(rand.NewPCG(1, 2))
+		s := load().Snapshot
+		shuffle(rnd, s)
+		v := model.Seal(s)
+		merged := map[string]finding.Finding{}
+		for _, d := range detect.All {
+			for _, sub := range subjects(rnd, v, d) {
+				for _, f := range detect.Judge(v, []model.Subject{sub}, d).Findings {
+					if before, ok := merged[f.Key()]; ok {
+						before.Merge(&f)
+						f = before
+					}
+					merged[f.Key()] = f
+				}
+			}
+		}
+		var all []finding.Finding
+		for _, f := range merged {
+			all = append(all, f)
+		}
+		if got := lines(all); stripSummaries(got) != stripSummaries(want) {
+			t.Errorf("%s: one by one:\n%s\nall at once:\n%s", path, got, want)
+		}
+	}
+}
+
+// stripSummaries leaves severity, class and name: of a finding that several rows report,
+// the first one words it.
+func stripSummaries(s string) string {
+	var out []string
+	for l := range strings.Lines(s) {
+		name, _, _ := strings.Cut(l, ": ")
+		out = append(out, name)
+	}
+	return strings.Join(out, "\n")
+}
+
+func subjects(rnd *rand.Rand, v *model.View, d *detect.Detector) []model.Subject {
+	var out []model.Subject
+	seen := map[model.Subject]bool{}
+	for _, t := range d.Each {
+		for i := range v.Rows(t) {
+			if s := (model.Subject{Table: t, Ref: v.RefOf(t, int32(i))}); !seen[s] {
+				seen[s] = true
+				out = append(out, s)
+			}
+		}
+	}
+	rnd.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+func shuffle(rnd *rand.Rand, s *model.Snapshot) {
+	rnd.Shuffle(len(s.Pods), func(i, j int) { s.Pods[i], s.Pods[j] = s.Pods[j], s.Pods[i] })
+	rnd.Shuffle(len(s.Nodes), func(i, j int) { s.Nodes[i], s.Nodes[j] = s.Nodes[j], s.Nodes[i] })
+	rnd.Shuffle(len(s.Blocks), func(i, j int) { s.Blocks[i], s.Blocks[j] = s.Blocks[j], s.Blocks[i] })
+	rnd.Shuffle(len(s.Handles), func(i, j int) { s.Handles[i], s.Handles[j] = s.Handles[j], s.Handles[i] })
+	rnd.Shuffle(len(s.Affinities), func(i, j int) { s.Affinities[i], s.Affinities[j] = s.Affinities[j], s.Affinities[i] })
+	rnd.Shuffle(len(s.Endpoints), func(i, j int) { s.Endpoints[i], s.Endpoints[j] = s.Endpoints[j], s.Endpoints[i] })
+	rnd.Shuffle(len(s.Services), func(i, j int) { s.Services[i], s.Services[j] = s.Services[j], s.Services[i] })
+}

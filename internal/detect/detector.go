@@ -1,0 +1,65 @@
+// Package detect judges a sealed snapshot. Each detector is one value in one file;
+// it judges one subject by look-ups, has no clock, and reads and changes nothing.
+package detect
+
+import (
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A Detector is a value: identity, what it reads, and one pure function.
+type Detector struct {
+	Code       finding.Code
+	Title      string // one line, no full stop
+	Severity   finding.Severity
+	Class      finding.Class
+	Each       []model.Table  // whose rows are the subjects
+	Needs      []model.Table  // all tables and column groups that Run reads
+	Uses       []model.Table  // tables that make it sharper, and may be missing
+	ShadowedBy []finding.Code // folded under one of these if it is about the same thing
+	Applies    func(Calico) bool
+	Since      string
+	Run        func(p *Pass, t model.Table, row int32)
+}
+
+// A Pass is one run of one detector over one snapshot.
+type Pass struct {
+	*model.View
+	Now    model.Time // the snapshot's time; detectors never ask the clock
+	Calico Calico
+
+	d       *Detector
+	subject model.Subject
+	report  func(finding.Finding)
+}
+
+// Report hands in a finding; what the detector fixes is filled in.
+func (p *Pass) Report(f finding.Finding) {
+	f.Code = p.d.Code
+	f.State = finding.Suspected
+	f.From = []model.Subject{p.subject}
+	if f.Severity == "" {
+		f.Severity = p.d.Severity
+	}
+	if f.Class == "" {
+		f.Class = p.d.Class
+	}
+	f.About = append(f.About, f.Subject)
+	p.report(f)
+}
+
+// A Skip is a detector that did not judge, and why. Not judged is not healthy.
+type Skip struct {
+	Code finding.Code `json:"code"`
+	Why  string       `json:"why"`
+	// NotApplicable means that there is nothing here for it to judge, which is a
+	// complete answer.
+	NotApplicable bool `json:"notApplicable,omitempty"`
+}
+
+// A Result is what came out.
+type Result struct {
+	Findings []finding.Finding
+	Skipped  []Skip
+	Judged   map[finding.Code]int // subjects
+}

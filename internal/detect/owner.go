@@ -1,0 +1,90 @@
+package detect
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// holds tells that a living pod has the address now, not only in a status that its
+// kubelet has yet to renew: by Calico's own word (annotation or endpoint), or by the
+// status of a pod that is ready.
+func holds(p *Pass, pod *model.Pod, a netip.Addr) bool {
+	if !pod.Networked() {
+		return false
+	}
+	if slices.Contains(pod.Annotated, a) {
+		return true
+	}
+	if p.Calico.Etcd {
+		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
+			if e.Node == pod.Node && slices.Contains(e.IPs, a) && slices.Contains(pod.IPs, a) {
+				return true
+			}
+		}
+	}
+	return pod.Ready && pod.Annotation != model.Written && slices.Contains(pod.IPs, a)
+}
+
+// holders gives the living pods that have the address.
+func holders(p *Pass, a netip.Addr) []*model.Pod {
+	var out []*model.Pod
+	for pod := range p.PodsWith(a) {
+		if holds(p, pod, a) && !slices.Contains(out, pod) {
+			out = append(out, pod)
+		}
+	}
+	return out
+}
+
+// claimed tells that anybody living says that the address is his, however weakly:
+// enough to leave it alone.
+func claimed(p *Pass, a netip.Addr) bool {
+	for c := range p.Claims(a) {
+		if c.By != model.ByEndpoint {
+			return true
+		}
+	}
+	return false
+}
+
+// podOf gives the pod that an attribute names. Calico 2 named it in the handle only.
+func podOf(at *model.Attribute) (namespace, name string) {
+	if at.Pod != "" {
+		return at.Namespace, at.Pod
+	}
+	if ns, pod, ok := strings.Cut(at.Handle, "."); ok && legacy(at.Handle) {
+		return ns, pod
+	}
+	return "", ""
+}
+
+// legacy tells that a handle is named after the pod, as Calico 2 did it, and not
+// after a container.
+func legacy(handle string) bool {
+	_, rest, ok := strings.Cut(handle, ".")
+	return ok && containerID(handle) == "" && !strings.HasPrefix(rest, "vmi.") && !strings.Contains(rest, ".")
+}
+
+// containerID is the end of a handle that is named after a container.
+func containerID(handle string) string {
+	handle, _, _ = strings.Cut(handle, "\r")
+	i := strings.LastIndexByte(handle, '.')
+	id := handle[i+1:]
+	if i < 0 || len(id) < 12 || strings.Trim(strings.ToLower(id), "0123456789abcdef") != "" {
+		return ""
+	}
+	return id
+}
+
+// classOn is how long to wait for what a node does: for ever, if it is not ready,
+// since then nobody knows what it does.
+func classOn(p *Pass, node string, c finding.Class) finding.Class {
+	if n := p.NodeByName(node); n != nil && !n.Ready {
+		return finding.Node
+	}
+	return c
+}

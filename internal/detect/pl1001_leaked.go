@@ -1,0 +1,147 @@
+package detect
+
+import (
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1001 finds addresses that are held for nobody.
+var PL1001 = &Detector{
+	Code: "PL1001", Title: "address allocated, nobody uses it", Severity: finding.Warning, Class: finding.Leak,
+	Each:       []model.Table{model.Allocations},
+	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodStatus, model.Nodes, model.Services, model.Addresses},
+	Uses:       []model.Table{model.VMs, model.Endpoints},
+	ShadowedBy: []finding.Code{"PL1004", "PL2010"},
+	Applies:    ledgerIsCalicos, Since: "0.1", Run: leaked,
+}
+
+func leaked(p *Pass, _ model.Table, row int32) {
+	a := p.Allocation(row)
+	at := p.AttributeOf(a)
+	if at == nil || onPurpose(at) || claimed(p, a.IP) || sharesHandle(p, a, at) {
+		return
+	}
+	ns, name := podOf(at)
+	says := allocationSays(p, a)
+	switch {
+	case strings.HasPrefix(at.Type, "LoadBalancer") || at.Service != "":
+		leakedService(p, a, at)
+	case at.Tunnel():
+		leakedTunnel(p, a, at)
+	case vmOf(at) != "":
+		leakedVM(p, a, at)
+	case name == "":
+		p.Report(finding.Finding{
+			Subject: a.Ref(), Summary: "held for nobody that can be named, and nobody uses it", Class: finding.Node,
+			Evidence: []finding.Evidence{says, unclaimed(a.IP)}, Node: p.BlockOf(a).Node(), About: []model.Ref{p.BlockOf(a).Ref()},
+		})
+	default:
+		leakedPod(p, a, at, p.PodByName(ns, name), ns, name)
+	}
+}
+
+// onPurpose: Windows keeps ordinals for itself, a released address cools down, and
+// tunnels of long ago have neither handle nor attributes.
+func onPurpose(at *model.Attribute) bool {
+	return at.Handle == model.WindowsHandle || at.Cooling || *at == model.Attribute{}
+}
+
+// sharesHandle: what one handle holds lives or dies together (calico issue 5044).
+func sharesHandle(p *Pass, a *model.Allocation, at *model.Attribute) bool {
+	if at.Handle == "" {
+		return false
+	}
+	for other := range p.AllocationsBy(at.Handle) {
+		if other.IP != a.IP && claimed(p, other.IP) {
+			return true
+		}
+	}
+	return false
+}
+
+func leakedPod(p *Pass, a *model.Allocation, at *model.Attribute, pod *model.Pod, ns, name string) {
+	f := finding.Finding{
+		Subject: a.Ref(), Node: at.Node, Namespace: ns, Class: classOn(p, at.Node, finding.Leak),
+		About: []model.Ref{{Kind: model.KindPod, Name: ns + "/" + name}, p.BlockOf(a).Ref(), {Kind: model.KindHandle, Name: at.Handle}},
+	}
+	switch {
+	case pod == nil:
+		f.Summary = "held for " + ns + "/" + name + ", which is gone"
+		f.Evidence = []finding.Evidence{allocationSays(p, a), noPod(ns, name), unclaimed(a.IP)}
+	case pod.Finished():
+		f.Summary = "held for " + ns + "/" + name + ", which has finished"
+		f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod), unclaimed(a.IP)}
+	case pod.HostNetwork:
+		f.Summary = "held for " + ns + "/" + name + ", which uses the host's network"
+		f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod), unclaimed(a.IP)}
+	case len(pod.IPs) == 0 && !pod.TornDown():
+		return // a sandbox is in the making, and only its node can tell
+	case pod.ContainerID != "" && pod.ContainerID == containerID(at.Handle) && !pod.TornDown():
+		return // its own sandbox holds it: the addresses differ, which is another finding
+	default:
+		f.Summary = "held for an older sandbox of " + ns + "/" + name
+		if id, _, _ := recorded(p, pod); id == "" {
+			f.Summary = "held for " + ns + "/" + name + ", which shows another"
+			f.Class = finding.Node // its next sandbox may be in the making
+		}
+		f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod), unclaimed(a.IP)}
+	}
+	p.Report(f)
+}
+
+func leakedService(p *Pass, a *model.Allocation, at *model.Attribute) {
+	if p.ServiceByName(at.Namespace, at.Service) != nil {
+		return // the controller may be about to write its status
+	}
+	p.Report(finding.Finding{
+		Subject: a.Ref(), Namespace: at.Namespace, Class: finding.Leak,
+		Summary: "held for service " + at.Namespace + "/" + at.Service + ", which is gone",
+		Evidence: []finding.Evidence{
+			allocationSays(p, a),
+			{Ref: model.Ref{Kind: model.KindService, Name: at.Namespace + "/" + at.Service}, Says: "no such service"},
+			unclaimed(a.IP),
+		},
+	})
+}
+
+// leakedTunnel: while the node exists, its allocator may be between its two writes,
+// for as long as it likes.
+func leakedTunnel(p *Pass, a *model.Allocation, at *model.Attribute) {
+	if p.NodeByName(at.Node) != nil {
+		return
+	}
+	p.Report(finding.Finding{
+		Subject: a.Ref(), Node: at.Node, Summary: "held for a tunnel of node " + at.Node + ", which is gone",
+		Evidence: []finding.Evidence{allocationSays(p, a), noNode(at.Node), unclaimed(a.IP)},
+	})
+}
+
+// vmOf is the KubeVirt machine that holds an address: it keeps it while it is stopped.
+func vmOf(at *model.Attribute) string {
+	if at.VM != "" {
+		return at.VM
+	}
+	if _, rest, ok := strings.Cut(at.Handle, ".vmi."); ok {
+		if _, vm, ok := strings.Cut(rest, "."); ok {
+			return vm
+		}
+		return rest
+	}
+	return ""
+}
+
+func leakedVM(p *Pass, a *model.Allocation, at *model.Attribute) {
+	if !p.State(model.VMs, "").Seen() || p.VMByName(at.Namespace, vmOf(at)) != nil {
+		return
+	}
+	p.Report(finding.Finding{
+		Subject: a.Ref(), Namespace: at.Namespace, Node: at.Node, Summary: "held for machine " + at.Namespace + "/" + vmOf(at) + ", which is gone",
+		Evidence: []finding.Evidence{
+			allocationSays(p, a),
+			{Ref: model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + vmOf(at)}, Says: "no such machine"},
+			unclaimed(a.IP),
+		},
+	})
+}

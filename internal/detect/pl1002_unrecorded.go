@@ -1,0 +1,39 @@
+package detect
+
+import (
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1002 finds addresses that living pods use and that the ledger would give away.
+var PL1002 = &Detector{
+	Code: "PL1002", Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
+	Each:       []model.Table{model.Addresses},
+	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools},
+	Uses:       []model.Table{model.Endpoints, model.Cluster},
+	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL2002"},
+	Applies:    ledgerIsCalicos, Since: "0.1", Run: unrecorded,
+}
+
+func unrecorded(p *Pass, _ model.Table, row int32) {
+	ip := p.Address(row)
+	pool := p.PoolWith(ip)
+	if pool == nil || pool.Disabled || !pool.Serves("Workload") || p.AllocationOf(ip) != nil {
+		return
+	}
+	for _, pod := range holders(p, ip) {
+		if pod.NoIPAM {
+			continue // it asked for this address past IPAM
+		}
+		f := finding.Finding{
+			Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Node: pod.Node, Namespace: pod.Namespace,
+			Summary:  "used by " + pod.Namespace + "/" + pod.Name + ", free in the ledger",
+			Evidence: []finding.Evidence{podSays(pod), freeSays(p, ip)},
+			About:    []model.Ref{pod.Ref()},
+		}
+		if !pod.Ready {
+			f.Class = finding.Teardown // its sandbox may be on its way out
+		}
+		p.Report(f)
+	}
+}

@@ -1,0 +1,52 @@
+package detect
+
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1003 finds allocations that name another owner than the one that lives.
+var PL1003 = &Detector{
+	Code: "PL1003", Title: "allocation names another pod or node than the one that uses it", Severity: finding.Error, Class: finding.Transient,
+	Each:       []model.Table{model.Allocations},
+	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
+	Uses:       []model.Table{model.Endpoints, model.Collector},
+	ShadowedBy: []finding.Code{"PL2010", "PL1004"},
+	Applies:    ledgerIsCalicos, Since: "0.1", Run: misnamed,
+}
+
+func misnamed(p *Pass, _ model.Table, row int32) {
+	a := p.Allocation(row)
+	at := p.AttributeOf(a)
+	if at == nil || at.Tunnel() || at.Service != "" || vmOf(at) != "" {
+		return // a machine's pods come and go under one handle
+	}
+	users := holders(p, a.IP)
+	if len(users) != 1 {
+		return // nobody, or a shared address: other findings
+	}
+	pod := users[0]
+	ns, name := podOf(at)
+	f := finding.Finding{
+		Subject: a.Ref(), Node: pod.Node, Namespace: pod.Namespace,
+		Evidence: []finding.Evidence{allocationSays(p, a), podSays(pod)},
+		About:    []model.Ref{pod.Ref()},
+	}
+	switch {
+	case name == "":
+		f.Summary = fmt.Sprintf("used by %s/%s; the ledger names no pod", pod.Namespace, pod.Name)
+		f.Severity = finding.Warning
+	case ns != pod.Namespace || name != pod.Name:
+		f.Summary = fmt.Sprintf("used by %s/%s; the ledger says %s/%s", pod.Namespace, pod.Name, ns, name)
+	case at.Node != "" && pod.Node != "" && at.Node != pod.Node:
+		f.Summary = fmt.Sprintf("used on %s; the ledger says %s", pod.Node, at.Node)
+		if c, ok := p.Collector(); !ok || c.Grace > 0 {
+			f.Summary += ", and Calico's collector will free it"
+		}
+	default:
+		return
+	}
+	p.Report(f)
+}

@@ -1,0 +1,131 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1004 finds blocks whose own lists contradict each other.
+var PL1004 = &Detector{
+	Code: "PL1004", Title: "block structure broken", Severity: finding.Error, Class: finding.Now,
+	Each:    []model.Table{model.Blocks},
+	Needs:   []model.Table{model.Blocks},
+	Applies: ledgerMayBeCalicos, Since: "0.1", Run: brokenBlock,
+}
+
+func brokenBlock(p *Pass, _ model.Table, row int32) {
+	b := p.Block(row)
+	faults := append(indexFaults(b), listFaults(b)...)
+	faults = append(faults, identityFaults(b)...)
+	if len(faults) == 0 {
+		return
+	}
+	f := finding.Finding{Subject: b.Ref(), Node: b.Node(), Summary: faults[0]}
+	if more := len(faults) - 1; more > 0 {
+		f.Summary += fmt.Sprintf(" (and %d more)", more)
+	}
+	for i, s := range faults {
+		if i == 8 {
+			break
+		}
+		f.Evidence = append(f.Evidence, blockSays(b, s))
+	}
+	p.Report(f)
+}
+
+// indexFaults: what is held must say by whom (I1, I2, I3). A bad index makes Calico's
+// kube-controllers crash, and with it the collection of the whole cluster.
+func indexFaults(b *model.Block) []string {
+	var out []string
+	size := model.Size(b.CIDR, 1<<12)
+	if b.Length != size {
+		out = append(out, fmt.Sprintf("has a list of %d ordinals, want %d", b.Length, size))
+	}
+	used := make([]bool, len(b.Attributes))
+	for _, s := range b.Held {
+		switch {
+		case s[1] < 0 || int(s[1]) >= len(b.Attributes):
+			out = append(out, fmt.Sprintf("#%d points at attribute %d of %d", s[0], s[1], len(b.Attributes)))
+		default:
+			used[s[1]] = true
+		}
+	}
+	for i, yes := range used {
+		if !yes {
+			out = append(out, fmt.Sprintf("attribute %d (%s) is used by no ordinal", i, short(b.Attributes[i].Handle)))
+		}
+	}
+	return out
+}
+
+// listFaults: every ordinal is either held or free, once (I4).
+func listFaults(b *model.Block) []string {
+	var out []string
+	seen := make(map[int32]string, b.Length)
+	for _, s := range b.Held {
+		seen[s[0]] = "held"
+	}
+	for _, o := range b.Free {
+		switch {
+		case o < 0 || int(o) >= b.Length:
+			out = append(out, fmt.Sprintf("offers #%d, which it does not have", o))
+		case seen[o] == "held":
+			out = append(out, fmt.Sprintf("#%d is held and offered at once", o))
+		case seen[o] == "free":
+			out = append(out, fmt.Sprintf("offers #%d twice", o))
+		default:
+			seen[o] = "free"
+		}
+	}
+	if missing := b.Length - len(seen); missing > 0 {
+		out = append(out, fmt.Sprintf("%d ordinals are neither held nor free", missing))
+	}
+	return out
+}
+
+// identityFaults: numbers only grow (I5), equal attributes are one (I6), a block is
+// called by its range and not left half deleted (I7).
+func identityFaults(b *model.Block) []string {
+	var out []string
+	for _, q := range b.Sequences {
+		if q.Number > b.Sequence {
+			out = append(out, fmt.Sprintf("#%d has sequence number %d, above the block's own %d", q.Ordinal, q.Number, b.Sequence))
+		}
+	}
+	seen := make(map[model.Attribute]int, len(b.Attributes))
+	for i, at := range b.Attributes {
+		if first, ok := seen[at]; ok && at.Handle != "" {
+			out = append(out, fmt.Sprintf("attributes %d and %d are the same", first, i))
+		}
+		seen[at] = i
+		if at.Handle == "" && !at.Cooling && at != (model.Attribute{}) {
+			out = append(out, fmt.Sprintf("attribute %d has no handle", i))
+		}
+	}
+	if b.CIDR != b.CIDR.Masked() {
+		out = append(out, "its range does not begin at a boundary")
+	}
+	if b.Name != "" && b.Name != BlockName(b) {
+		out = append(out, fmt.Sprintf("is called %s", b.Name))
+	}
+	if b.Deleted {
+		out = append(out, "is marked deleted, and still there")
+	}
+	return out
+}
+
+// BlockName is what Calico calls a block of that range: the name of its resource.
+func BlockName(b *model.Block) string {
+	return strings.NewReplacer(".", "-", ":", "-", "/", "-").Replace(b.CIDR.String())
+}
+
+// short makes a handle readable: eight digits of a container's ID are enough.
+func short(handle string) string {
+	if id := containerID(handle); len(id) > 8 {
+		return strings.TrimSuffix(handle, id) + id[:8]
+	}
+	return orDash(handle)
+}

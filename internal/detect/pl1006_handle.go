@@ -1,0 +1,162 @@
+package detect
+
+import (
+	"fmt"
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1006 finds handles that do not count what the blocks hold.
+var PL1006 = &Detector{
+	Code: "PL1006", Title: "handle and blocks disagree, or a handle is of a kind that strangers free", Severity: finding.Warning, Class: finding.Transient,
+	Each:       []model.Table{model.Handles},
+	Needs:      []model.Table{model.Handles, model.HandleCounts, model.Blocks, model.Allocations},
+	ShadowedBy: []finding.Code{"PL1004"},
+	Applies:    ledgerMayBeCalicos, Since: "0.1", Run: wrongHandle,
+}
+
+func wrongHandle(p *Pass, _ model.Table, row int32) {
+	h := p.Handle(row)
+	held, evidence := recount(p, h)
+	f := finding.Finding{Subject: h.Ref(), Evidence: evidence}
+	for a := range p.AllocationsBy(h.ID) {
+		f.About = append(f.About, p.BlockOf(a).Ref())
+	}
+	total := 0
+	for _, n := range held {
+		total += n
+	}
+	switch {
+	case h.Missing:
+		f.Summary = fmt.Sprintf("blocks name it for %s, and it does not exist: its pod's DEL will leak them", count(total, "address", "addresses"))
+		f.Evidence = append([]finding.Evidence{{Ref: h.Ref(), Says: "no such handle"}}, evidence...)
+	case twins(p, h):
+		f.Summary = "another handle differs from it by case only"
+		f.Evidence = []finding.Evidence{handleSays(h, "handle "+h.ID)}
+	case total == 0:
+		f.Summary = "no allocation uses it"
+		if h.Deleted {
+			f.Summary = "is marked deleted, and still there"
+		}
+		f.Evidence = append([]finding.Evidence{handleSays(h, countsSay(h))}, evidence...)
+	default:
+		summary, severity := miscount(h, held)
+		if summary == "" {
+			legacyHandle(p, h)
+			return
+		}
+		f.Summary, f.Severity = summary, severity
+		f.Evidence = append([]finding.Evidence{handleSays(h, countsSay(h))}, evidence...)
+	}
+	p.Report(f)
+}
+
+// recount counts what the blocks hold for the handle, and says so of every block that
+// either of the two names.
+func recount(p *Pass, h *model.Handle) (map[netip.Prefix]int, []finding.Evidence) {
+	held := map[netip.Prefix]int{}
+	for a := range p.AllocationsBy(h.ID) {
+		held[p.BlockOf(a).CIDR.Masked()]++
+	}
+	var evidence []finding.Evidence
+	said := map[netip.Prefix]bool{}
+	say := func(c netip.Prefix) {
+		if said[c] {
+			return
+		}
+		said[c] = true
+		if b := p.BlockAt(c); b != nil {
+			evidence = append(evidence, blockSays(b, fmt.Sprintf("holds %s of it", count(held[c], "address", "addresses"))))
+		} else {
+			evidence = append(evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindBlock, Name: c.String()}, Says: "no such block"})
+		}
+	}
+	for _, c := range h.Blocks {
+		say(c.CIDR.Masked())
+	}
+	for a := range p.AllocationsBy(h.ID) {
+		say(p.BlockOf(a).CIDR.Masked())
+	}
+	return held, evidence
+}
+
+// miscount: more than the blocks hold only leaks a record; less loses addresses when
+// the handle goes before its last one.
+func miscount(h *model.Handle, held map[netip.Prefix]int) (string, finding.Severity) {
+	counts := map[netip.Prefix]int{}
+	for _, c := range h.Blocks {
+		counts[c.CIDR.Masked()] = c.Count
+	}
+	over, under := 0, 0
+	for c, n := range counts {
+		over += max(0, n-held[c])
+	}
+	for c, n := range held {
+		under += max(0, n-counts[c])
+	}
+	switch {
+	case under > 0:
+		return fmt.Sprintf("counts %d fewer than the blocks hold: they leak when it goes", under), finding.Error
+	case over > 0:
+		return fmt.Sprintf("counts %d more than the blocks hold", over), finding.Warning
+	case h.Deleted:
+		return "is marked deleted, and addresses are held by it", finding.Warning
+	default:
+		return "", ""
+	}
+}
+
+// legacyHandle: a handle named after its pod is released by every DEL of an older
+// sandbox of that name, on today's Calico too.
+func legacyHandle(p *Pass, h *model.Handle) {
+	if !legacy(h.ID) {
+		return
+	}
+	for a := range p.AllocationsBy(h.ID) {
+		at := p.AttributeOf(a)
+		ns, name := podOf(at)
+		if at == nil || h.ID != ns+"."+name {
+			return
+		}
+		p.Report(finding.Finding{
+			Subject: h.Ref(), Node: at.Node, Namespace: ns, Class: finding.Now,
+			Summary:  fmt.Sprintf("is of Calico 2: any DEL of an older sandbox of %s/%s frees %s", ns, name, a.IP),
+			Evidence: []finding.Evidence{handleSays(h, countsSay(h)), allocationSays(p, a)},
+			About:    []model.Ref{{Kind: model.KindPod, Name: ns + "/" + name}},
+		})
+		return
+	}
+}
+
+// twins tells that another object has the same name to Calico.
+func twins(p *Pass, h *model.Handle) bool {
+	for other := range p.HandlesOf(h.ID) {
+		if other.ID != h.ID {
+			return true
+		}
+	}
+	return false
+}
+
+func countsSay(h *model.Handle) string {
+	s := "counts"
+	for _, c := range h.Blocks {
+		s += fmt.Sprintf(" %d in %s", c.Count, c.CIDR)
+	}
+	if len(h.Blocks) == 0 {
+		s += " nothing"
+	}
+	if h.Deleted {
+		s += ", marked deleted"
+	}
+	return s
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,78 @@
+package detect
+
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1007 finds affinities and blocks that do not agree on who owns what.
+var PL1007 = &Detector{
+	Code: "PL1007", Title: "affinity without block or node, or block and affinity disagree", Severity: finding.Warning, Class: finding.Transient,
+	Each:    []model.Table{model.Affinities, model.Blocks},
+	Needs:   []model.Table{model.Affinities, model.Blocks, model.Nodes},
+	Applies: ledgerMayBeCalicos, Since: "0.1", Run: wrongAffinity,
+}
+
+func wrongAffinity(p *Pass, t model.Table, row int32) {
+	if t == model.Blocks {
+		blockWithoutAffinity(p, p.Block(row))
+		return
+	}
+	a := p.Affinity(row)
+	if a.Type == "virtual" {
+		return // Calico's load balancer is no node
+	}
+	b := p.BlockAt(a.CIDR)
+	f := finding.Finding{Subject: a.Ref(), Node: a.Node, Evidence: []finding.Evidence{affinitySays(a)}}
+	switch {
+	case p.NodeByName(a.Node) == nil:
+		f.Summary = "its node is gone"
+		f.Class = finding.Leak // a drained node is Calico's own business for a while
+		f.Evidence = append(f.Evidence, noNode(a.Node))
+		if b == nil {
+			f.Summary += ", and so is its block: nobody will ever remove it"
+		}
+	case b == nil:
+		f.Summary = "its block does not exist"
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindBlock, Name: a.CIDR.String()}, Says: "no such block"})
+	case b.Affinity != "host:"+a.Node:
+		f.Summary = fmt.Sprintf("the block says %s: both may announce %s", orNobody(b.Affinity), a.CIDR)
+		f.Severity = finding.Error
+		f.Evidence = append(f.Evidence, blockSays(b, "affinity "+orNobody(b.Affinity)))
+	case a.Deleted:
+		f.Summary = "is marked deleted, and still there"
+	case a.State == "pending" || a.State == "pendingDeletion":
+		f.Summary = "is " + a.State + " and was never finished"
+	default:
+		return
+	}
+	p.Report(f)
+}
+
+func blockWithoutAffinity(p *Pass, b *model.Block) {
+	node := b.Node()
+	if node == "" {
+		return
+	}
+	for a := range p.AffinitiesOf(b.CIDR) {
+		if a.Node == node {
+			return
+		}
+	}
+	p.Report(finding.Finding{
+		Subject: b.Ref(), Node: node, Summary: fmt.Sprintf("says it belongs to %s, which has no affinity for it", node),
+		Evidence: []finding.Evidence{
+			blockSays(b, "affinity "+b.Affinity),
+			{Ref: model.Ref{Kind: model.KindAffinity, Name: node + "/" + b.CIDR.String()}, Says: "no such affinity"},
+		},
+	})
+}
+
+func orNobody(s string) string {
+	if s == "" {
+		return "nobody"
+	}
+	return s
+}

@@ -1,0 +1,56 @@
+package detect
+
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1008 finds tunnel addresses that the ledger does not keep for their node.
+var PL1008 = &Detector{
+	Code: "PL1008", Title: "tunnel address not recorded, or given to a pod", Severity: finding.Error, Class: finding.Teardown,
+	Each:       []model.Table{model.Nodes},
+	Needs:      []model.Table{model.Nodes, model.Allocations, model.Blocks, model.Pools},
+	ShadowedBy: []finding.Code{"PL2010"},
+	Applies:    ledgerMayBeCalicos, Since: "0.1", Run: tunnel,
+}
+
+func tunnel(p *Pass, _ model.Table, row int32) {
+	n := p.Node(row)
+	for _, t := range n.Tunnels {
+		pool := p.PoolWith(t.IP)
+		if pool == nil || inPodCIDR(n, t) {
+			continue // not of a pool of Calico's, or computed and never allocated
+		}
+		f := finding.Finding{
+			Subject: model.Ref{Kind: model.KindAddress, Name: t.IP.String()}, Node: n.Name,
+			About:    []model.Ref{n.Ref()},
+			Evidence: []finding.Evidence{nodeSays(n, fmt.Sprintf("%s tunnel has %s", t.Kind, t.IP))},
+		}
+		a := p.AllocationOf(t.IP)
+		if a == nil {
+			f.Summary = fmt.Sprintf("%s tunnel of %s; free in the ledger: the next pod may get it", t.Kind, n.Name)
+			f.Evidence = append(f.Evidence, freeSays(p, t.IP))
+			p.Report(f)
+			continue
+		}
+		at := p.AttributeOf(a)
+		if at == nil || *at == (model.Attribute{}) || (at.Tunnel() && at.Node == n.Name) || at.Handle == t.Kind+"-tunnel-addr-"+n.Name {
+			continue
+		}
+		f.Summary = fmt.Sprintf("%s tunnel of %s; the ledger gives it to another", t.Kind, n.Name)
+		f.Evidence = append(f.Evidence, allocationSays(p, a))
+		p.Report(f)
+	}
+}
+
+// inPodCIDR: with USE_POD_CIDR the address is the first of the node's range.
+func inPodCIDR(n *model.Node, t model.Tunnel) bool {
+	for _, c := range n.PodCIDRs {
+		if c.Contains(t.IP) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package detect
+
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL1009 finds pools, and nodes that are kept to their own blocks, that are nearly full.
+var PL1009 = &Detector{
+	Code: "PL1009", Title: "pool or node nearly out of addresses", Severity: finding.Warning, Class: finding.Now,
+	Each:    []model.Table{model.Pools, model.Nodes},
+	Needs:   []model.Table{model.Pools, model.Blocks, model.Nodes},
+	Uses:    []model.Table{model.Cluster},
+	Applies: ledgerIsCalicos, Since: "0.1", Run: nearlyFull,
+}
+
+// From which share of addresses on it is worth a warning, and an error.
+const (
+	warnAt  = 85
+	errorAt = 95
+)
+
+func nearlyFull(p *Pass, t model.Table, row int32) {
+	if t == model.Pools {
+		pool := p.Pool(row)
+		if pool.Disabled {
+			return
+		}
+		u := p.PoolUse(row)
+		reportFull(p, pool.Ref(), "", u.Held, model.Size(pool.CIDR, 1<<30), "of pool "+pool.Name+" ("+pool.CIDR.String()+")")
+		return
+	}
+	// A node can take from every pool unless it is kept to its own blocks.
+	info := p.Info()
+	if !info.StrictAffinity {
+		return
+	}
+	n := p.Node(row)
+	most := info.MaxBlocks
+	if most == 0 {
+		most = 20
+	}
+	u := p.NodeUse(n.Name)
+	if u.Blocks == 0 || u.Blocks < most {
+		return // it can still claim a block, if the pool has one: the pool's finding
+	}
+	reportFull(p, n.Ref(), n.Name, u.Held, u.Size, fmt.Sprintf("of the %d blocks that %s may have", most, n.Name))
+}
+
+func reportFull(p *Pass, subject model.Ref, node string, held, size int, of string) {
+	if size == 0 || held*100 < size*warnAt {
+		return
+	}
+	f := finding.Finding{Subject: subject, Node: node, Summary: fmt.Sprintf("%d of %d addresses %s are held", held, size, of)}
+	if held*100 >= size*errorAt {
+		f.Severity = finding.Error
+	}
+	f.Evidence = []finding.Evidence{{Ref: subject, Says: fmt.Sprintf("%d%% used", held*100/size)}}
+	p.Report(f)
+}

@@ -1,0 +1,80 @@
+package detect
+
+import (
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL2001 finds running pods that Calico does not know any more.
+var PL2001 = &Detector{
+	Code: "PL2001", Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Transient,
+	Each:       []model.Table{model.Pods},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Pools, model.Endpoints},
+	ShadowedBy: []finding.Code{"PL2002"},
+	Applies:    networkIsCalicos, Since: "0.1", Run: noEndpoint,
+}
+
+func noEndpoint(p *Pass, _ model.Table, row int32) {
+	pod := p.Pod(row)
+	if pod.HostNetwork || pod.Phase != model.Running || !pod.Deleted.IsZero() || pod.Node == "" || !ofCalico(p, pod.IPs) {
+		return
+	}
+	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Evidence: []finding.Evidence{podSays(pod)}}
+	if p.Calico.Etcd {
+		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
+			if e.Node == pod.Node {
+				return
+			}
+			f.About = append(f.About, e.Ref())
+		}
+		f.Summary = "runs without endpoint"
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindEndpoint, Name: EndpointName(pod)}, Says: "no such endpoint"})
+	} else {
+		switch pod.Annotation {
+		case model.Written:
+			return
+		case model.Emptied:
+			f.Summary = "runs, but a DEL has emptied its address annotation"
+		case model.Absent:
+			f.Summary = "runs without an address annotation"
+		case model.Garbled:
+			f.Summary = "its address annotation cannot be read"
+		}
+	}
+	for _, ip := range pod.IPs {
+		f.About = append(f.About, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	}
+	if !pod.Ready {
+		f.Class = finding.Teardown // its sandbox may be being replaced
+	}
+	p.Report(f)
+}
+
+// ofCalico tells that one of the addresses can only come from a pool of Calico's.
+func ofCalico(p *Pass, ips []netip.Addr) bool {
+	for _, ip := range ips {
+		if p.PoolWith(ip) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// EndpointName is what Calico calls the endpoint of a pod: namespace, then node,
+// orchestrator, pod and interface, with dashes inside the parts doubled.
+func EndpointName(pod *model.Pod) string {
+	return pod.Namespace + "/" + doubled(pod.Node) + "-k8s-" + doubled(pod.Name) + "-eth0"
+}
+
+func doubled(s string) string {
+	out := make([]byte, 0, len(s)+4)
+	for i := range len(s) {
+		if s[i] == '-' {
+			out = append(out, '-')
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}

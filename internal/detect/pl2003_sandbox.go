@@ -1,0 +1,65 @@
+package detect
+
+import (
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL2003 finds pods whose record at Calico is of another sandbox than the one that
+// holds their address. Which of the two runs, only the node can tell.
+var PL2003 = &Detector{
+	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Transient,
+	Each:       []model.Table{model.Pods},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints},
+	ShadowedBy: []finding.Code{"PL2001", "PL2002", "PL2010", "PL1003"},
+	Applies:    ledgerIsCalicos, Since: "0.1", Run: otherSandbox,
+}
+
+func otherSandbox(p *Pass, _ model.Table, row int32) {
+	pod := p.Pod(row)
+	if pod.Phase != model.Running || pod.HostNetwork || !pod.Deleted.IsZero() {
+		return
+	}
+	id, ips, says := recorded(p, pod)
+	if id == "" {
+		return
+	}
+	for _, ip := range ips {
+		for a := range p.AllocationsOf(ip) {
+			at := p.AttributeOf(a)
+			if at == nil || at.Namespace != pod.Namespace || at.Pod != pod.Name {
+				continue // it is another's: another finding
+			}
+			if holder := containerID(at.Handle); holder != "" && holder != id {
+				f := finding.Finding{
+					Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
+					Summary:  "its record is of sandbox " + id[:8] + ", its address is held by " + holder[:8],
+					Evidence: append(says, allocationSays(p, a)),
+					About:    []model.Ref{a.Ref()},
+				}
+				p.Report(f)
+				return
+			}
+		}
+	}
+}
+
+// recorded gives the sandbox and the addresses that Calico has for a pod.
+func recorded(p *Pass, pod *model.Pod) (string, []netip.Addr, []finding.Evidence) {
+	says := []finding.Evidence{podSays(pod)}
+	if !p.Calico.Etcd {
+		if pod.Annotation != model.Written || len(pod.ContainerID) < 8 {
+			return "", nil, nil
+		}
+		return pod.ContainerID, pod.Annotated, says
+	}
+	for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
+		if e.Node == pod.Node && len(e.ContainerID) >= 8 {
+			return e.ContainerID, slices.Clone(e.IPs), append(says, endpointSays(e))
+		}
+	}
+	return "", nil, nil
+}

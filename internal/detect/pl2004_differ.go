@@ -1,0 +1,66 @@
+package detect
+
+import (
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL2004 finds pods of which the books give different addresses.
+var PL2004 = &Detector{
+	Code: "PL2004", Title: "the addresses of a pod differ between the books", Severity: finding.Error, Class: finding.Transient,
+	Each:       []model.Table{model.Pods},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints},
+	ShadowedBy: []finding.Code{"PL2010", "PL2001", "PL2002"},
+	Applies:    networkIsCalicos, Since: "0.1", Run: addressesDiffer,
+}
+
+func addressesDiffer(p *Pass, _ model.Table, row int32) {
+	pod := p.Pod(row)
+	if pod.Phase != model.Running || pod.HostNetwork || !pod.Deleted.IsZero() || len(pod.IPs) == 0 {
+		return
+	}
+	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Evidence: []finding.Evidence{podSays(pod)}}
+	if !pod.Ready {
+		f.Class = finding.Teardown // the kubelet writes the new address with the new sandbox
+	}
+	var calicos []netip.Addr
+	from := "annotation"
+	if p.Calico.Etcd {
+		from = "endpoint"
+		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
+			if e.Node == pod.Node {
+				calicos = append(calicos, e.IPs...)
+				f.Evidence = append(f.Evidence, endpointSays(e))
+			}
+		}
+	} else if pod.Annotation == model.Written {
+		calicos = pod.Annotated
+	}
+	if len(calicos) == 0 || agree(pod.IPs, calicos) {
+		return
+	}
+	f.Summary = "status says " + addrs(pod.IPs) + ", " + from + " says " + addrs(calicos)
+	for _, ip := range append(slices.Clone(pod.IPs), calicos...) {
+		f.About = append(f.About, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	}
+	p.Report(f)
+}
+
+// agree: every address of the status is Calico's; Calico may know one more of a
+// family that Kubernetes does not use here (calico issue 5044).
+func agree(status, calicos []netip.Addr) bool {
+	for _, a := range status {
+		if !slices.Contains(calicos, a) {
+			return false
+		}
+	}
+	for _, a := range calicos {
+		if !slices.Contains(status, a) && slices.ContainsFunc(status, func(s netip.Addr) bool { return s.Is4() == a.Is4() }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+package detect
+
+import (
+	"fmt"
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL2010 finds addresses that several living owners have.
+var PL2010 = &Detector{
+	Code: "PL2010", Title: "one address, several living owners", Severity: finding.Error, Class: finding.Transient,
+	Each:    []model.Table{model.Addresses},
+	Needs:   []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services},
+	Uses:    []model.Table{model.Endpoints, model.Blocks, model.Allocations, model.Cluster},
+	Applies: func(Calico) bool { return true }, Since: "0.1", Run: shared,
+}
+
+func shared(p *Pass, _ model.Table, row int32) {
+	ip := p.Address(row)
+	pods := holders(p, ip)
+	if len(pods) == 2 && sameMachine(pods[0], pods[1]) {
+		pods = pods[:1] // it is moving from the one to the other
+	}
+	node := p.TunnelWith(ip)
+	var services []*model.Service
+	for c := range p.Claims(ip) {
+		if c.By == model.ByService {
+			services = append(services, p.Service(c.Row))
+		}
+	}
+	owners := len(pods)
+	if node != nil {
+		owners++
+	}
+	if len(services) > 0 {
+		owners++ // several services may share an address on purpose
+	}
+	if owners < 2 {
+		return
+	}
+	f := finding.Finding{Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}}
+	var rest []finding.Evidence
+	for _, pod := range pods {
+		rest = append(rest, podSays(pod))
+		f.About = append(f.About, pod.Ref())
+		f.Namespace, f.Node = pod.Namespace, pod.Node
+	}
+	for _, pod := range pods {
+		if pod.Namespace != f.Namespace {
+			f.Namespace = ""
+		}
+		if pod.Node != f.Node {
+			f.Node = ""
+		}
+	}
+	if node != nil {
+		rest = append(rest, nodeSays(node, "a tunnel has "+ip.String()))
+		f.Node = node.Name
+	}
+	for _, s := range services {
+		rest = append(rest, finding.Evidence{Ref: s.Ref(), Says: "has " + ip.String(), Revision: s.Revision})
+	}
+	rightful, ledger := rightful(p, pods, ip)
+	f.Summary = sharedSummary(owners, len(pods), node, f.Node, rightful)
+	rest = append(rest, ledger)
+	f.Evidence = rest
+	p.Report(f)
+}
+
+func sharedSummary(owners, pods int, node *model.Node, where, rightful string) string {
+	s := fmt.Sprintf("%d living pods share it", pods)
+	switch {
+	case node != nil:
+		s = fmt.Sprintf("%s and a tunnel of %s share it", count(pods, "living pod", "living pods"), node.Name)
+	case pods < owners:
+		s = fmt.Sprintf("%s and a service share it", count(pods, "living pod", "living pods"))
+	case where != "":
+		s += ", node " + where
+	}
+	return s + "; " + rightful
+}
+
+// rightful names who should keep the address: the one that the ledger names, else the
+// oldest. Which of them gets the traffic, only the nodes can tell.
+func rightful(p *Pass, pods []*model.Pod, a netip.Addr) (string, finding.Evidence) {
+	if al := p.AllocationOf(a); al != nil {
+		says := allocationSays(p, al)
+		if at := p.AttributeOf(al); at != nil {
+			for _, pod := range pods {
+				if at.Namespace == pod.Namespace && at.Pod == pod.Name {
+					return "the ledger names " + pod.Namespace + "/" + pod.Name, says
+				}
+			}
+			if at.Tunnel() {
+				return "the ledger names a tunnel of " + at.Node, says
+			}
+		}
+		return "the ledger names none of them", says
+	}
+	free := freeSays(p, a)
+	if len(pods) == 0 {
+		return "the ledger says free", free
+	}
+	oldest := pods[0]
+	for _, pod := range pods[1:] {
+		if pod.Created < oldest.Created {
+			oldest = pod
+		}
+	}
+	return fmt.Sprintf("the ledger says free; %s/%s is the oldest", oldest.Namespace, oldest.Name), free
+}
+
+// sameMachine: during a live migration two pods of one machine have its address.
+func sameMachine(a, b *model.Pod) bool {
+	return a.VM != "" && a.VM == b.VM && a.Namespace == b.Namespace
+}

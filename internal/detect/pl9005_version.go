@@ -1,0 +1,64 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL9005 finds versions of Calico that are known to harm, or that are mixed.
+var PL9005 = &Detector{
+	Code: "PL9005", Title: "version with a known fault, or versions mixed", Severity: finding.Warning, Class: finding.Now,
+	Each: []model.Table{model.Cluster, model.Components}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components},
+	Since: "0.1", Run: version,
+}
+
+// A knownFault is one that destroys what living pods use; lesser ones are not worth a
+// warning on every cluster.
+var knownFaults = []struct {
+	from, before [2]int // minor versions of Calico 3
+	says         string
+}{
+	{[2]int{3, 0}, [2]int{3, 21}, "its collector released addresses of living pods (calico issues 5044, 3940)"},
+}
+
+func version(p *Pass, t model.Table, row int32) {
+	info := p.Info()
+	if t == model.Components {
+		c := p.Component(row)
+		if minor(c.Version) != minor(info.Calico) && minor(c.Version) != [2]int{} && minor(info.Calico) != [2]int{} {
+			subject := model.Ref{Kind: model.KindCluster, Name: c.Name}
+			p.Report(finding.Finding{
+				Subject: subject, Summary: fmt.Sprintf("is %s, the cluster says %s", c.Version, info.Calico),
+				Evidence: []finding.Evidence{{Ref: subject, Says: c.Version}},
+			})
+		}
+		return
+	}
+	for _, k := range knownFaults {
+		if m := minor(info.Calico); m[0] == k.from[0] && m[1] >= k.from[1] && m[1] < k.before[1] {
+			subject := model.Ref{Kind: model.KindCluster, Name: "calico"}
+			p.Report(finding.Finding{Subject: subject, Summary: info.Calico + ": " + k.says, Evidence: []finding.Evidence{{Ref: subject, Says: info.Calico}}})
+		}
+	}
+}
+
+// minor reads v3.31.0 as 3, 31.
+func minor(v string) (m [2]int) {
+	parts := strings.SplitN(strings.TrimPrefix(v, "v"), ".", 3)
+	if len(parts) < 2 {
+		return m
+	}
+	if _, err := fmt.Sscanf(parts[0]+" "+parts[1], "%d %d", &m[0], &m[1]); err != nil {
+		return [2]int{}
+	}
+	return m
+}
+
+// older tells that a version is known, and before major.minor.
+func older(v string, major, mi int) bool {
+	m := minor(v)
+	return m != [2]int{} && (m[0] < major || m[0] == major && m[1] < mi)
+}

@@ -1,0 +1,81 @@
+package detect
+
+import (
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// Run lets the detectors judge every subject. Same input, same output, same order.
+func Run(v *model.View, ds ...*Detector) Result {
+	return run(v, ds, func(t model.Table, judge func(int32)) {
+		for i := range int32(v.Rows(t)) {
+			judge(i)
+		}
+	})
+}
+
+// Judge lets the detectors judge only the given subjects.
+func Judge(v *model.View, subjects []model.Subject, ds ...*Detector) Result {
+	return run(v, ds, func(t model.Table, judge func(int32)) {
+		for _, s := range subjects {
+			if s.Table != t {
+				continue
+			}
+			for _, row := range v.Find(s) {
+				judge(row)
+			}
+		}
+	})
+}
+
+func run(v *model.View, ds []*Detector, subjects func(model.Table, func(int32))) Result {
+	res := Result{Judged: map[finding.Code]int{}}
+	calico := Recognise(v)
+	for _, d := range ds {
+		if s, skip := d.skip(v, calico); skip {
+			res.Skipped = append(res.Skipped, s)
+			continue
+		}
+		byKey := map[string]int{}
+		p := &Pass{View: v, Now: v.Snapshot().Meta.Taken, Calico: calico, d: d}
+		p.report = func(f finding.Finding) {
+			if i, ok := byKey[f.Key()]; ok {
+				res.Findings[i].Merge(&f)
+				return
+			}
+			byKey[f.Key()] = len(res.Findings)
+			res.Findings = append(res.Findings, f)
+		}
+		for _, t := range d.Each {
+			subjects(t, func(row int32) {
+				p.subject = model.Subject{Table: t, Ref: v.RefOf(t, row)}
+				res.Judged[d.Code]++
+				d.Run(p, t, row)
+			})
+		}
+	}
+	finding.Sort(res.Findings)
+	return res
+}
+
+// skip tells why the detector cannot judge this snapshot.
+func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
+	if d.Applies != nil && !d.Applies(c) {
+		return Skip{Code: d.Code, Why: c.Why, NotApplicable: true}, true
+	}
+	var lacks []string
+	for _, t := range d.Needs {
+		if derived := t == model.Allocations || t == model.Addresses; derived {
+			continue
+		}
+		if s := v.State(t, ""); !s.Seen() {
+			lacks = append(lacks, t.String())
+		}
+	}
+	if len(lacks) > 0 {
+		return Skip{Code: d.Code, Why: "not seen: " + strings.Join(lacks, ", ")}, true
+	}
+	return Skip{}, false
+}

@@ -1,0 +1,111 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Components reads the workloads that Calico runs as, and what their settings say about
+// who hands out addresses here.
+type Components struct{ Client *Client }
+
+// Name is what progress calls it.
+func (Components) Name() string { return "calico's workloads" }
+
+// Tables is what it fills.
+func (Components) Tables() []model.Table { return []model.Table{model.Components} }
+
+// Where Calico's parts are installed: by manifest, by operator.
+var workloads = []string{
+	"/apis/apps/v1/namespaces/kube-system/daemonsets/calico-node",
+	"/apis/apps/v1/namespaces/calico-system/daemonsets/calico-node",
+	"/apis/apps/v1/namespaces/kube-system/deployments/calico-kube-controllers",
+	"/apis/apps/v1/namespaces/calico-system/deployments/calico-kube-controllers",
+	"/apis/apps/v1/namespaces/kube-system/deployments/calico-typha",
+	"/apis/apps/v1/namespaces/calico-system/deployments/calico-typha",
+}
+
+// Collect reads them; those that are not there run some other way, which says nothing.
+func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	var out []model.Component
+	var s observe.Seen
+	for _, path := range workloads {
+		raw, at, err := c.Client.Get(ctx, path)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return observe.Seen{}, err
+		}
+		w, err := parseWorkload(raw)
+		if err != nil {
+			return observe.Seen{}, err
+		}
+		out = append(out, w)
+		s.At = at
+	}
+	if len(out) == 0 {
+		return s, observe.ErrNotThere
+	}
+	s.Rows = len(out)
+	b.Add(func(s *model.Snapshot) { s.Components = out })
+	return s, nil
+}
+
+// settings are the variables that say what Calico does; none of them is a secret.
+var settings = []string{"USE_POD_CIDR", "CALICO_NETWORKING_BACKEND", "FELIX_INTERFACEPREFIX", "CLUSTER_TYPE", "DATASTORE_TYPE"}
+
+func parseWorkload(b []byte) (model.Component, error) {
+	var o struct {
+		Metadata objectMeta `json:"metadata"`
+		Spec     struct {
+			Replicas *int `json:"replicas"`
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Image string `json:"image"`
+						Env   []struct {
+							Name  string `json:"name"`
+							Value string `json:"value"`
+						} `json:"env"`
+					} `json:"containers"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+		Status struct {
+			DesiredNumberScheduled int `json:"desiredNumberScheduled"`
+			NumberReady            int `json:"numberReady"`
+			ReadyReplicas          int `json:"readyReplicas"`
+		} `json:"status"`
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return model.Component{}, fmt.Errorf("workload %s: %w", o.Metadata.Name, err)
+	}
+	c := model.Component{
+		Name: o.Metadata.Name, Wanted: o.Status.DesiredNumberScheduled,
+		Ready: max(o.Status.NumberReady, o.Status.ReadyReplicas), Settings: map[string]string{},
+	}
+	if o.Spec.Replicas != nil {
+		c.Wanted = *o.Spec.Replicas
+	}
+	for _, k := range o.Spec.Template.Spec.Containers {
+		image, _, _ := strings.Cut(k.Image, "@")
+		if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') && c.Version == "" {
+			c.Version = image[i+1:]
+		}
+		for _, e := range k.Env {
+			for _, s := range settings {
+				if e.Name == s && e.Value != "" {
+					c.Settings[s] = e.Value
+				}
+			}
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,140 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+const (
+	acceptJSON      = "application/json"
+	acceptProto     = "application/vnd.kubernetes.protobuf"
+	acceptMetaProto = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	pageSize        = 500
+)
+
+// List reads a whole collection and hands out its items, which are only valid during
+// the call. From servers that stream (1.33 and later) it is one answer out of their
+// cache, from others pages.
+func (c *Client) List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.Seen, error) {
+	return c.list(ctx, path, query, acceptJSON, eachItem, each)
+}
+
+type reader func(r io.Reader, each func([]byte) error) (listMeta, error)
+
+func (c *Client) list(ctx context.Context, path string, query url.Values, accept string, read reader, each func([]byte) error) (observe.Seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	q := url.Values{}
+	for k, v := range query {
+		q[k] = v
+	}
+	if c.Gentle {
+		q.Set("limit", strconv.Itoa(pageSize))
+	}
+	var a observe.Seen
+	for {
+		body, at, err := c.open(ctx, path, q, accept)
+		if err != nil {
+			return a, err
+		}
+		meta, err := read(body, func(item []byte) error { a.Rows++; return each(item) })
+		_ = body.Close()
+		if err != nil {
+			return a, fmt.Errorf("read %s: %w", path, err)
+		}
+		if a.At.IsZero() {
+			a.At, a.Revision = at, meta.ResourceVersion
+		}
+		if meta.Continue == "" {
+			return a, nil
+		}
+		q.Set("continue", meta.Continue)
+	}
+}
+
+// Names reads the names of a collection, in wire format and without the rest.
+func (c *Client) Names(ctx context.Context, path string, each func(name string)) (observe.Seen, error) {
+	return c.list(ctx, path, nil, acceptMetaProto, eachProto, func(item []byte) error {
+		return fields(item, func(num protowire.Number, m []byte, _ uint64) {
+			if num != 1 {
+				return
+			}
+			_ = fields(m, func(num protowire.Number, v []byte, _ uint64) {
+				if num == 1 {
+					each(string(v))
+				}
+			})
+		})
+	})
+}
+
+// Get reads one object.
+func (c *Client) Get(ctx context.Context, path string) ([]byte, time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	body, at, err := c.open(ctx, path, nil, acceptJSON)
+	if err != nil {
+		return nil, at, err
+	}
+	defer func() { _ = body.Close() }()
+	b, err := io.ReadAll(io.LimitReader(body, maxObject+1))
+	if err == nil && len(b) > maxObject {
+		err = ErrTooBig
+	}
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", path, err)
+	}
+	return b, at, err
+}
+
+// Version asks the server for its version, and pages from now on if it is one that
+// would build a whole list in memory.
+func (c *Client) Version(ctx context.Context) (string, error) {
+	b, _, err := c.Get(ctx, "/version")
+	if err != nil {
+		return "", err
+	}
+	var v struct{ Major, Minor, GitVersion string }
+	if err := json.Unmarshal(b, &v); err != nil {
+		return "", fmt.Errorf("read version: %w", err)
+	}
+	if !streams(v.GitVersion) {
+		c.Gentle = true
+	}
+	return v.GitVersion, nil
+}
+
+// streams tells that the server encodes lists piece by piece: since 1.33.
+func streams(version string) bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "v%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major > 1 || minor >= 33
+}
+
+// Resources lists what an API group offers; nothing if there is no such group.
+func (c *Client) Resources(ctx context.Context, group string) ([]string, error) {
+	b, _, err := c.Get(ctx, "/apis/"+group)
+	if err != nil {
+		return nil, err
+	}
+	var l struct{ Resources []struct{ Name string } }
+	if err := json.Unmarshal(b, &l); err != nil {
+		return nil, fmt.Errorf("read /apis/%s: %w", group, err)
+	}
+	var out []string
+	for _, r := range l.Resources {
+		out = append(out, r.Name)
+	}
+	return out, nil
+}

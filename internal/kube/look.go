@@ -1,0 +1,154 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Looker reads pods, nodes and services again.
+type Looker struct{ Client *Client }
+
+// How many requests are under way at once, and from how many objects of a kind on the
+// whole list is cheaper.
+const (
+	lookers   = 8
+	listAbove = 200
+)
+
+// Look reads what is Kubernetes' of the refs: pods by name, addresses by the pods whose
+// status has them, nodes and services by name.
+func (l Looker) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
+	var out observe.Look
+	var mine []model.Ref
+	pods := 0
+	for _, r := range refs {
+		switch r.Kind {
+		case model.KindPod, model.KindAddress:
+			pods++
+			mine = append(mine, r)
+		case model.KindNode, model.KindService:
+			mine = append(mine, r)
+		default:
+		}
+	}
+	if pods > listAbove {
+		all, a, err := l.Client.pods(ctx, allPods, nil, acceptProto)
+		if err != nil {
+			return out, err
+		}
+		out.Rows.Pods, out.At = all, a.At
+		rest := mine[:0]
+		for _, r := range mine {
+			if r.Kind == model.KindPod || r.Kind == model.KindAddress {
+				out.Read = append(out.Read, r)
+			} else {
+				rest = append(rest, r)
+			}
+		}
+		mine = rest
+	}
+	err := l.each(ctx, mine, &out)
+	return out, err
+}
+
+func (l Looker) each(ctx context.Context, refs []model.Ref, out *observe.Look) error {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed error
+	work := make(chan model.Ref)
+	for range min(lookers, len(refs)) {
+		wg.Go(func() {
+			for r := range work {
+				one, err := l.one(ctx, r)
+				mu.Lock()
+				if err != nil && failed == nil {
+					failed = fmt.Errorf("look at %s again: %w", r, err)
+				}
+				out.Rows.Pods = append(out.Rows.Pods, one.Rows.Pods...)
+				out.Rows.Nodes = append(out.Rows.Nodes, one.Rows.Nodes...)
+				out.Rows.Services = append(out.Rows.Services, one.Rows.Services...)
+				if out.At.IsZero() || (!one.At.IsZero() && one.At.Before(out.At)) {
+					out.At = one.At
+				}
+				if err == nil {
+					out.Read = append(out.Read, r)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, r := range refs {
+		work <- r
+	}
+	close(work)
+	wg.Wait()
+	out.Rows.Pods = once(out.Rows.Pods, (*model.Pod).Ref)
+	return failed
+}
+
+func (l Looker) one(ctx context.Context, r model.Ref) (look observe.Look, err error) {
+	ns, name, _ := strings.Cut(r.Name, "/")
+	switch r.Kind {
+	case model.KindPod:
+		// As a list of one: that has a revision and a time even if there is none.
+		var a observe.Seen
+		look.Rows.Pods, a, err = l.Client.podsOf(ctx, ns, "metadata.name="+name)
+		look.At = a.At
+	case model.KindAddress:
+		var a observe.Seen
+		look.Rows.Pods, a, err = l.Client.podsOf(ctx, "", "status.podIP="+r.Name)
+		look.At = a.At
+	case model.KindNode:
+		var b []byte
+		b, look.At, err = l.Client.Get(ctx, "/api/v1/nodes/"+url.PathEscape(r.Name))
+		if err == nil {
+			var n model.Node
+			n, err = parseNode(b)
+			look.Rows.Nodes = []model.Node{n}
+		}
+	case model.KindService:
+		var b []byte
+		b, look.At, err = l.Client.Get(ctx, "/api/v1/namespaces/"+url.PathEscape(ns)+"/services/"+url.PathEscape(name))
+		if err == nil {
+			var s model.Service
+			s, err = parseService(b)
+			look.Rows.Services = []model.Service{s}
+		}
+	default:
+	}
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return look, err
+}
+
+func (c *Client) podsOf(ctx context.Context, namespace, selector string) ([]model.Pod, observe.Seen, error) {
+	path := allPods
+	if namespace != "" {
+		path = "/api/v1/namespaces/" + url.PathEscape(namespace) + "/pods"
+	}
+	return c.pods(ctx, path, url.Values{"fieldSelector": {selector}}, acceptProto)
+}
+
+// once keeps the last of rows with one name.
+func once[T any](rows []T, ref func(*T) model.Ref) []T {
+	at := map[model.Ref]int{}
+	out := rows[:0]
+	for i := range rows {
+		r := ref(&rows[i])
+		if j, ok := at[r]; ok {
+			out[j] = rows[i]
+			continue
+		}
+		at[r] = len(out)
+		out = append(out, rows[i])
+	}
+	return out
+}

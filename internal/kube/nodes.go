@@ -1,0 +1,112 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Nodes reads all nodes.
+type Nodes struct{ Client *Client }
+
+// Name is what progress calls it.
+func (Nodes) Name() string { return "nodes" }
+
+// Tables is what it fills.
+func (Nodes) Tables() []model.Table { return []model.Table{model.Nodes} }
+
+// Collect reads nodes.
+func (c Nodes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	var out []model.Node
+	a, err := c.Client.List(ctx, "/api/v1/nodes", nil, func(item []byte) error {
+		n, err := parseNode(item)
+		out = append(out, n)
+		return err
+	})
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Nodes = out })
+	return a, nil
+}
+
+// tunnels lists the annotations by which a node tells its tunnel addresses, with the
+// kind as it stands in the handle.
+var tunnels = []struct{ annotation, kind string }{
+	{"projectcalico.org/IPv4IPIPTunnelAddr", "ipip"},
+	{"projectcalico.org/IPv4VXLANTunnelAddr", "vxlan"},
+	{"projectcalico.org/IPv6VXLANTunnelAddr", "vxlan-v6"},
+	{"projectcalico.org/IPv4WireguardInterfaceAddr", "wireguard"},
+	{"projectcalico.org/IPv6WireguardInterfaceAddr", "wireguard-v6"},
+}
+
+type objectMeta struct {
+	Name              string            `json:"name"`
+	Namespace         string            `json:"namespace"`
+	UID               string            `json:"uid"`
+	ResourceVersion   string            `json:"resourceVersion"`
+	CreationTimestamp model.Time        `json:"creationTimestamp"`
+	Annotations       map[string]string `json:"annotations"`
+}
+
+func parseNode(b []byte) (model.Node, error) {
+	var o struct {
+		Metadata objectMeta `json:"metadata"`
+		Spec     struct {
+			PodCIDRs []string `json:"podCIDRs"`
+			Taints   []struct {
+				Key    string `json:"key"`
+				Effect string `json:"effect"`
+			} `json:"taints"`
+		} `json:"spec"`
+		Status struct {
+			Conditions []struct {
+				Type   string `json:"type"`
+				Status string `json:"status"`
+			} `json:"conditions"`
+			Addresses []struct {
+				Type    string `json:"type"`
+				Address string `json:"address"`
+			} `json:"addresses"`
+			NodeInfo struct {
+				BootID          string `json:"bootID"`
+				OperatingSystem string `json:"operatingSystem"`
+			} `json:"nodeInfo"`
+		} `json:"status"`
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return model.Node{}, fmt.Errorf("node %s: %w", o.Metadata.Name, err)
+	}
+	n := model.Node{
+		Name: o.Metadata.Name, UID: o.Metadata.UID, Revision: o.Metadata.ResourceVersion, Created: o.Metadata.CreationTimestamp,
+		BootID: o.Status.NodeInfo.BootID, OS: o.Status.NodeInfo.OperatingSystem,
+	}
+	for _, t := range o.Spec.Taints {
+		n.Taints = append(n.Taints, t.Key+":"+t.Effect)
+	}
+	for _, c := range o.Status.Conditions {
+		if c.Type == "Ready" {
+			n.Ready = c.Status == "True"
+		}
+	}
+	for _, c := range o.Spec.PodCIDRs {
+		if p, err := netip.ParsePrefix(c); err == nil {
+			n.PodCIDRs = append(n.PodCIDRs, p)
+		}
+	}
+	for _, a := range o.Status.Addresses {
+		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == "InternalIP" {
+			n.Addresses = append(n.Addresses, ip)
+		}
+	}
+	for _, t := range tunnels {
+		if ip, err := netip.ParseAddr(o.Metadata.Annotations[t.annotation]); err == nil {
+			n.Tunnels = append(n.Tunnels, model.Tunnel{Kind: t.kind, IP: ip.Unmap()})
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,89 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Pods reads all pods.
+type Pods struct {
+	Client *Client
+	Quick  bool // metadata, and what selectors tell of the rest
+}
+
+// Name is what progress calls it.
+func (Pods) Name() string { return "pods" }
+
+// Tables lists the columns that a pod has.
+func (Pods) Tables() []model.Table {
+	return []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus}
+}
+
+// Collect reads pods in wire format, one at a time.
+func (c Pods) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	if c.Quick {
+		return c.quick(ctx, b)
+	}
+	pods, a, err := c.Client.pods(ctx, allPods, nil, acceptProto)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Pods = pods })
+	return a, nil
+}
+
+const allPods = "/api/v1/pods"
+
+func (c *Client) pods(ctx context.Context, path string, query url.Values, accept string) ([]model.Pod, observe.Seen, error) {
+	var out []model.Pod
+	k := podPicker{intern: model.Interner{}}
+	a, err := c.list(ctx, path, query, accept, eachProto, func(item []byte) error {
+		p, err := k.pick(item)
+		if err != nil {
+			return fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
+		}
+		out = append(out, p)
+		return nil
+	})
+	return out, a, err
+}
+
+// quick reads metadata. Which pods have finished and which use the host's network,
+// selectors tell for little; nodes and addresses are not read.
+func (c Pods) quick(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	pods, a, err := c.Client.pods(ctx, allPods, nil, acceptMetaProto)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	at := make(map[string]int, len(pods))
+	for i := range pods {
+		at[pods[i].UID] = i
+	}
+	mark := func(selector string, set func(*model.Pod)) error {
+		some, _, err := c.Client.pods(ctx, allPods, url.Values{"fieldSelector": {selector}}, acceptMetaProto)
+		for i := range some {
+			if j, ok := at[some[i].UID]; ok {
+				set(&pods[j])
+			}
+		}
+		return err
+	}
+	for i := range pods {
+		pods[i].Phase = model.Running
+	}
+	for _, phase := range []model.Phase{model.Pending, model.Succeeded, model.Failed} {
+		if err := mark("status.phase="+string(phase), func(p *model.Pod) { p.Phase = phase }); err != nil {
+			return observe.Seen{}, err
+		}
+	}
+	if err := mark("spec.hostNetwork=true", func(p *model.Pod) { p.HostNetwork = true }); err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Pods = pods })
+	a.Only = []model.Table{model.Pods, model.PodPhase}
+	return a, nil
+}

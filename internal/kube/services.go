@@ -1,0 +1,108 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Services reads those of type LoadBalancer.
+type Services struct{ Client *Client }
+
+// Name is what progress calls it.
+func (Services) Name() string { return "services" }
+
+// Tables is what it fills.
+func (Services) Tables() []model.Table { return []model.Table{model.Services} }
+
+// Collect reads services.
+func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	var out []model.Service
+	a, err := c.Client.List(ctx, "/api/v1/services", url.Values{"fieldSelector": {"spec.type=LoadBalancer"}}, func(item []byte) error {
+		s, err := parseService(item)
+		out = append(out, s)
+		return err
+	})
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	b.Add(func(s *model.Snapshot) { s.Services = out })
+	return a, nil
+}
+
+func parseService(b []byte) (model.Service, error) {
+	var o struct {
+		Metadata objectMeta `json:"metadata"`
+		Spec     struct {
+			LoadBalancerClass string `json:"loadBalancerClass"`
+		} `json:"spec"`
+		Status struct {
+			LoadBalancer struct {
+				Ingress []struct {
+					IP string `json:"ip"`
+				} `json:"ingress"`
+			} `json:"loadBalancer"`
+		} `json:"status"`
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return model.Service{}, fmt.Errorf("service %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
+	}
+	s := model.Service{
+		Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: o.Metadata.UID, Revision: o.Metadata.ResourceVersion,
+		Class: o.Spec.LoadBalancerClass,
+	}
+	for _, i := range o.Status.LoadBalancer.Ingress {
+		if ip, err := netip.ParseAddr(i.IP); err == nil {
+			s.IPs = append(s.IPs, ip.Unmap())
+		}
+	}
+	return s, nil
+}
+
+// VMs reads KubeVirt's machines, and instances that stand alone.
+type VMs struct{ Client *Client }
+
+// Name is what progress calls it.
+func (VMs) Name() string { return "vms" }
+
+// Tables is what it fills.
+func (VMs) Tables() []model.Table { return []model.Table{model.VMs} }
+
+// Collect reads machines, where there are any.
+func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	if _, err := c.Client.Resources(ctx, "kubevirt.io/v1"); err != nil {
+		if errors.Is(err, ErrNotFound) {
+			return observe.Seen{}, observe.ErrNotThere
+		}
+		return observe.Seen{}, err
+	}
+	var out []model.VM
+	var first observe.Seen
+	for _, kind := range []string{"virtualmachines", "virtualmachineinstances"} {
+		a, err := c.Client.List(ctx, "/apis/kubevirt.io/v1/"+kind, nil, func(item []byte) error {
+			var o struct {
+				Metadata objectMeta `json:"metadata"`
+			}
+			if err := json.Unmarshal(item, &o); err != nil {
+				return fmt.Errorf("machine %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
+			}
+			out = append(out, model.VM{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: o.Metadata.UID, Revision: o.Metadata.ResourceVersion})
+			return nil
+		})
+		if err != nil {
+			return observe.Seen{}, err
+		}
+		if first.At.IsZero() {
+			first = a
+		}
+	}
+	b.Add(func(s *model.Snapshot) { s.VMs = out })
+	first.Rows = len(out)
+	return first, nil
+}

@@ -1,0 +1,203 @@
+package model
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Seal brings the rows into one order, derives what follows from them and builds
+// the indices. The snapshot belongs to the view afterwards.
+func Seal(s *Snapshot) *View {
+	s.sort()
+	v := &View{s: s, coverage: make(map[coverageKey]State, len(s.Coverage))}
+	for _, c := range s.Coverage {
+		v.coverage[coverageKey{c.Table, c.Node}] = c.State
+	}
+	v.indexLedger()
+	v.indexIntent()
+	v.countUse()
+	return v
+}
+
+type coverageKey struct {
+	table Table
+	node  string
+}
+
+type name struct{ namespace, name string }
+
+func (s *Snapshot) sort() {
+	sortBy(s.Pods, func(a, b *Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	sortBy(s.Nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
+	sortBy(s.Services, func(a, b *Service) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	sortBy(s.VMs, func(a, b *VM) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	sortBy(s.Components, func(a, b *Component) int { return cmp.Compare(a.Name, b.Name) })
+	sortBy(s.Pools, func(a, b *Pool) int { return cmp.Compare(a.Name, b.Name) })
+	sortBy(s.Reservations, func(a, b *Reservation) int { return cmp.Compare(a.Name, b.Name) })
+	sortBy(s.Blocks, func(a, b *Block) int {
+		return cmp.Or(a.CIDR.Addr().Compare(b.CIDR.Addr()), cmp.Compare(a.CIDR.Bits(), b.CIDR.Bits()), cmp.Compare(a.Name, b.Name))
+	})
+	sortBy(s.Handles, func(a, b *Handle) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Name, b.Name)) })
+	sortBy(s.Affinities, func(a, b *Affinity) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), a.CIDR.Addr().Compare(b.CIDR.Addr()), cmp.Compare(a.CIDR.Bits(), b.CIDR.Bits()), cmp.Compare(a.Name, b.Name))
+	})
+	sortBy(s.Endpoints, func(a, b *Endpoint) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// sortBy sorts large rows by pointer; lists mostly come sorted already.
+func sortBy[T any](rows []T, by func(a, b *T) int) {
+	sorted := true
+	for i := 1; i < len(rows) && sorted; i++ {
+		sorted = by(&rows[i-1], &rows[i]) <= 0
+	}
+	if sorted {
+		return
+	}
+	order := make([]*T, len(rows))
+	copied := slices.Clone(rows)
+	for i := range copied {
+		order[i] = &copied[i]
+	}
+	slices.SortStableFunc(order, by)
+	for i, p := range order {
+		rows[i] = *p
+	}
+}
+
+func (v *View) indexLedger() {
+	s := v.s
+	total := 0
+	v.blocks = prefixes{index: newIndex[netip.Prefix](len(s.Blocks))}
+	for i := len(s.Blocks) - 1; i >= 0; i-- {
+		v.blocks.put(s.Blocks[i].CIDR, i)
+		total += len(s.Blocks[i].Held)
+	}
+	v.allocs = make([]Allocation, 0, total)
+	for i := range s.Blocks {
+		b := &s.Blocks[i]
+		for _, slot := range b.Held {
+			if slot[0] < 0 || int(slot[0]) >= Size(b.CIDR, maxBlock) {
+				continue // the block is broken; that is a finding of its own
+			}
+			v.allocs = append(v.allocs, Allocation{IP: Offset(b.CIDR, slot[0]), Block: int32(i), Ordinal: slot[0], Attr: slot[1]})
+		}
+	}
+	v.allocsByIP = newIndex[netip.Addr](total)
+	v.allocsByHandle = newIndex[string](total)
+	for i := len(v.allocs) - 1; i >= 0; i-- {
+		v.allocsByIP.add(v.allocs[i].IP, i)
+		if at := v.attribute(&v.allocs[i]); at != nil && at.Handle != "" {
+			v.allocsByHandle.add(HandleKey(at.Handle), i)
+		}
+	}
+	v.indexHandles()
+	v.affinities = prefixes{index: newIndex[netip.Prefix](len(s.Affinities))}
+	v.affinitiesByNode = newIndex[string](len(s.Affinities))
+	for i := len(s.Affinities) - 1; i >= 0; i-- {
+		v.affinities.put(s.Affinities[i].CIDR, i)
+		v.affinitiesByNode.add(s.Affinities[i].Node, i)
+	}
+	v.pools = prefixes{index: newIndex[netip.Prefix](len(s.Pools))}
+	for i := len(s.Pools) - 1; i >= 0; i-- {
+		v.pools.put(s.Pools[i].CIDR, i)
+	}
+	v.reservations = prefixes{index: newIndex[netip.Prefix](len(s.Reservations))}
+	for i := len(s.Reservations) - 1; i >= 0; i-- {
+		for _, c := range s.Reservations[i].CIDRs {
+			v.reservations.put(c, i)
+		}
+	}
+}
+
+// maxBlock bounds what a block may claim to hold: Calico's largest is a /20.
+const maxBlock = 1 << 12
+
+// HandleKey is what two spellings of one handle have in common: Calico cuts
+// at a carriage return and names the object in lower case.
+func HandleKey(id string) string {
+	id, _, _ = strings.Cut(id, "\r")
+	return strings.ToLower(id)
+}
+
+// indexHandles adds a row for every handle that a block names and that is not there.
+func (v *View) indexHandles() {
+	v.handleRows = slices.Clip(v.s.Handles)
+	v.handles = newIndex[string](len(v.handleRows))
+	for i := len(v.handleRows) - 1; i >= 0; i-- {
+		v.handles.add(HandleKey(v.handleRows[i].ID), i)
+	}
+	if !v.coverage[coverageKey{Handles, ""}].Seen() {
+		return
+	}
+	for i := range v.allocs {
+		at := v.attribute(&v.allocs[i])
+		if at == nil || at.Handle == "" || at.Handle == WindowsHandle {
+			continue
+		}
+		k := HandleKey(at.Handle)
+		if _, ok := v.handles.first(k); !ok {
+			v.handleRows = append(v.handleRows, Handle{ID: at.Handle, Missing: true})
+			v.handles.add(k, len(v.handleRows)-1)
+		}
+	}
+}
+
+func (v *View) indexIntent() {
+	s := v.s
+	v.pods = newIndex[name](len(s.Pods))
+	v.claims = newIndex[netip.Addr](len(s.Pods) + len(s.Endpoints))
+	for i := len(s.Services) - 1; i >= 0; i-- {
+		for _, a := range s.Services[i].IPs {
+			v.claim(a, Claim{ByService, int32(i), a})
+		}
+	}
+	v.nodes = newIndex[string](len(s.Nodes))
+	for i := len(s.Nodes) - 1; i >= 0; i-- {
+		v.nodes.add(s.Nodes[i].Name, i)
+		for _, t := range s.Nodes[i].Tunnels {
+			v.claim(t.IP, Claim{ByTunnel, int32(i), t.IP})
+		}
+	}
+	v.endpointsByPod = newIndex[name](len(s.Endpoints))
+	for i := len(s.Endpoints) - 1; i >= 0; i-- {
+		e := &s.Endpoints[i]
+		v.endpointsByPod.add(name{e.Namespace, e.Pod}, i)
+		for _, a := range e.IPs {
+			v.claim(a, Claim{ByEndpoint, int32(i), a})
+		}
+	}
+	for i := len(s.Pods) - 1; i >= 0; i-- {
+		p := &s.Pods[i]
+		v.pods.add(name{p.Namespace, p.Name}, i)
+		for _, a := range p.Claims() {
+			v.claim(a, Claim{ByPod, int32(i), a})
+		}
+	}
+	v.vms = newIndex[name](len(s.VMs))
+	for i := len(s.VMs) - 1; i >= 0; i-- {
+		v.vms.add(name{s.VMs[i].Namespace, s.VMs[i].Name}, i)
+	}
+	v.services = newIndex[name](len(s.Services))
+	for i := len(s.Services) - 1; i >= 0; i-- {
+		v.services.add(name{s.Services[i].Namespace, s.Services[i].Name}, i)
+	}
+	slices.SortFunc(v.addrs, netip.Addr.Compare)
+}
+
+func (v *View) claim(a netip.Addr, c Claim) {
+	if _, ok := v.claims.first(a); !ok {
+		v.addrs = append(v.addrs, a)
+	}
+	v.claims.add(a, len(v.claimed))
+	v.claimed = append(v.claimed, c)
+}

@@ -1,0 +1,91 @@
+package model
+
+import (
+	"sync"
+)
+
+// Schema is the version of the rows.
+const Schema = 1
+
+// Meta says what a snapshot is of.
+type Meta struct {
+	Schema  int    `json:"schema"`
+	GUID    string `json:"clusterGUID,omitempty"`
+	Taken   Time   `json:"taken"`             // by the API server's clock
+	Version string `json:"version,omitempty"` // of the Plumbline that took it
+	Extra   Extra  `json:"-"`
+}
+
+// A Snapshot is rows as they were read. It is filled, then sealed into a View, and
+// never changed again.
+type Snapshot struct {
+	Meta     Meta
+	Coverage []Coverage
+
+	Pods     []Pod
+	Nodes    []Node
+	Services []Service
+	VMs      []VM
+
+	Info         []Info
+	Collector    []CollectorConfig
+	Components   []Component
+	Pools        []Pool
+	Reservations []Reservation
+	Blocks       []Block
+	Handles      []Handle
+	Affinities   []Affinity
+	Endpoints    []Endpoint
+
+	Facts map[string]*Facts // by node
+
+	Unknown map[string][]byte // sections that this version does not know, as they came
+}
+
+// Facts are one node's own tables.
+type Facts struct {
+	Links       []Link
+	Routes      []Route
+	Neighbours  []Neighbour
+	Sandboxes   []Sandbox
+	Attachments []Attachment
+	Sysctls     []Sysctl
+	CNIConfigs  []CNIConfig
+	CNIResults  []CNIResult
+	Processes   []Process
+	Mounts      []Mount
+	Runtimes    []Runtime
+}
+
+// A Builder takes rows from several readers at once.
+type Builder struct {
+	mu sync.Mutex
+	s  Snapshot
+}
+
+// Add lets f put rows into the snapshot. Calls do not overlap.
+func (b *Builder) Add(f func(*Snapshot)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f(&b.s)
+}
+
+// Snapshot gives what was collected. The builder is not used afterwards.
+func (b *Builder) Snapshot() *Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return &b.s
+}
+
+// An Interner gives one copy of equal strings, for those that repeat: names of
+// nodes, namespaces and owners. It is not safe for use by several readers at once.
+type Interner map[string]string
+
+// Of gives the one copy of s.
+func (in Interner) Of(s string) string {
+	if t, ok := in[s]; ok {
+		return t
+	}
+	in[s] = s
+	return s
+}

@@ -1,0 +1,180 @@
+package model
+
+import (
+	"iter"
+	"net/netip"
+)
+
+// A View is a sealed snapshot with its indices. It notes which tables it was asked
+// for, so that a test can hold that against what a detector declares.
+type View struct {
+	s        *Snapshot
+	coverage map[coverageKey]State
+	touched  [tables]bool
+
+	allocs     []Allocation
+	addrs      []netip.Addr
+	claimed    []Claim
+	handleRows []Handle // with those that are only named
+
+	pods             index[name]
+	nodes            index[string]
+	services         index[name]
+	vms              index[name]
+	claims           index[netip.Addr]
+	blocks           prefixes
+	allocsByIP       index[netip.Addr]
+	allocsByHandle   index[string]
+	handles          index[string]
+	affinities       prefixes
+	affinitiesByNode index[string]
+	endpointsByPod   index[name]
+	pools            prefixes
+	reservations     prefixes
+	poolUse          []Usage
+	nodeUse          map[string]Usage
+}
+
+// A Claimer is the kind of thing that says an address is its own.
+type Claimer uint8
+
+// Who can claim an address.
+const (
+	ByPod Claimer = iota
+	ByEndpoint
+	ByTunnel
+	ByService
+)
+
+// A Claim is one that says an address is its own.
+type Claim struct {
+	By  Claimer
+	Row int32
+	IP  netip.Addr
+}
+
+// Snapshot gives the rows. They must not be changed.
+func (v *View) Snapshot() *Snapshot { return v.s }
+
+// Touched lists the tables that were asked for since the last call.
+func (v *View) Touched() []Table {
+	var out []Table
+	for t, yes := range v.touched {
+		if yes {
+			out = append(out, Table(t))
+		}
+	}
+	v.touched = [tables]bool{}
+	return out
+}
+
+// State tells how completely a table was seen; node is empty but for a node's own tables.
+func (v *View) State(t Table, node string) State { return v.coverage[coverageKey{t, node}] }
+
+// Rows is how many subjects a table has.
+func (v *View) Rows(t Table) int {
+	switch t {
+	case Pods:
+		return len(v.s.Pods)
+	case Nodes:
+		return len(v.s.Nodes)
+	case Services:
+		return len(v.s.Services)
+	case Cluster:
+		return len(v.s.Info)
+	case Components:
+		return len(v.s.Components)
+	case Pools:
+		return len(v.s.Pools)
+	case Blocks:
+		return len(v.s.Blocks)
+	case Handles:
+		return len(v.handleRows)
+	case Affinities:
+		return len(v.s.Affinities)
+	case Endpoints:
+		return len(v.s.Endpoints)
+	case Allocations:
+		return len(v.allocs)
+	case Addresses:
+		return len(v.addrs)
+	default:
+		return 0
+	}
+}
+
+func at[T any](v *View, t Table, rows []T, i int32) *T {
+	v.touched[t] = true
+	return &rows[i]
+}
+
+func find[T any, K comparable](v *View, t Table, rows []T, x *index[K], k K) *T {
+	v.touched[t] = true
+	i, ok := x.first(k)
+	if !ok {
+		return nil
+	}
+	return &rows[i]
+}
+
+func each[T any](v *View, t Table, rows []T, found iter.Seq[int32]) iter.Seq[*T] {
+	v.touched[t] = true
+	return func(yield func(*T) bool) {
+		for i := range found {
+			if !yield(&rows[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Pod is a row of Pods.
+func (v *View) Pod(i int32) *Pod { return at(v, Pods, v.s.Pods, i) }
+
+// Node is a row of Nodes.
+func (v *View) Node(i int32) *Node { return at(v, Nodes, v.s.Nodes, i) }
+
+// Service is a row of Services.
+func (v *View) Service(i int32) *Service { return at(v, Services, v.s.Services, i) }
+
+// Component is a row of Components.
+func (v *View) Component(i int32) *Component { return at(v, Components, v.s.Components, i) }
+
+// Pool is a row of Pools.
+func (v *View) Pool(i int32) *Pool { return at(v, Pools, v.s.Pools, i) }
+
+// Block is a row of Blocks.
+func (v *View) Block(i int32) *Block { return at(v, Blocks, v.s.Blocks, i) }
+
+// Handle is a row of Handles.
+func (v *View) Handle(i int32) *Handle { return at(v, Handles, v.handleRows, i) }
+
+// Affinity is a row of Affinities.
+func (v *View) Affinity(i int32) *Affinity { return at(v, Affinities, v.s.Affinities, i) }
+
+// Endpoint is a row of Endpoints.
+func (v *View) Endpoint(i int32) *Endpoint { return at(v, Endpoints, v.s.Endpoints, i) }
+
+// Allocation is a row of Allocations.
+func (v *View) Allocation(i int32) *Allocation { return at(v, Allocations, v.allocs, i) }
+
+// Address is a row of Addresses: one that somebody claims.
+func (v *View) Address(i int32) netip.Addr { return *at(v, Addresses, v.addrs, i) }
+
+// Info is what is true of the whole cluster; never nil.
+func (v *View) Info() *Info {
+	v.touched[Cluster] = true
+	if len(v.s.Info) == 0 {
+		return &Info{Ready: true}
+	}
+	return &v.s.Info[0]
+}
+
+// Collector is how Calico's garbage collector is set, if that is known.
+func (v *View) Collector() (CollectorConfig, bool) {
+	v.touched[Collector] = true
+	if len(v.s.Collector) == 0 {
+		return CollectorConfig{}, false
+	}
+	return v.s.Collector[0], true
+}
