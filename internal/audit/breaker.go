@@ -25,7 +25,7 @@ func breaker(fs []finding.Finding, judged map[finding.Code]int) []string {
 	var out []string
 	for code, n := range hits {
 		if all := judged[code]; n > massCount && n*massShare > all {
-			out = append(out, fmt.Sprintf("%s hits %d of %d: the ledger does not describe this cluster, was restored, or we misread it; nothing of it is repaired without --mass", code, n, all))
+			out = append(out, fmt.Sprintf("%s hits %d of %d: the ledger does not describe this cluster, was restored, or we misread it", code, n, all))
 		}
 	}
 	slices.Sort(out)
@@ -40,7 +40,7 @@ func leakedShare(v *model.View, fs []finding.Finding) {
 		}
 		n := 0
 		for j := range fs {
-			if a, err := netip.ParseAddr(fs[j].Subject.Name); fs[j].Code == "PL1001" && err == nil {
+			if a, err := netip.ParseAddr(fs[j].Subject.Name); fs[j].Code == "PL1001" && fs[j].Class == finding.Leak && err == nil {
 				if p := v.PoolWith(a); p != nil && p.Name == fs[i].Subject.Name {
 					n++
 				}

@@ -150,12 +150,13 @@ var faults = []fault{
 	}},
 	{"status differs", "kdd", func(w *world) []string {
 		p := w.running()
-		p.IPs = []netip.Addr{netip.MustParseAddr("172.16.0.1").Next()}
+		p.IPs = []netip.Addr{netip.MustParseAddr("10.0.200.1")}
 		return []string{"PL2004/ns/" + p.Name}
 	}},
 	{"shared address", "", func(w *world) []string {
-		p, ip := w.running(), netip.Addr{}
-		p.Ready, ip = true, p.IPs[0]
+		p := w.running()
+		p.Ready = true
+		ip := p.IPs[0]
 		q := model.Pod{Namespace: "ns", Name: w.fresh("twin"), UID: "u", Node: p.Node, Phase: model.Running, Ready: true, IPs: []netip.Addr{ip}}
 		w.record(&q)
 		w.s.Pods = append(w.s.Pods, q)

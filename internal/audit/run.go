@@ -27,7 +27,7 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	res := detect.Run(v, o.Detectors...)
 	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged}
 	r.Gaps = gaps(s)
-	found := keep(res.Findings, o.Keep)
+	found, others := keep(res.Findings, o.Keep)
 	if src.Owners != nil && src.Ledger != nil && waits(found) {
 		found, r.Taken = lookAgain(ctx, s, src, o.Detectors, found)
 		r.Looked = true
@@ -36,19 +36,19 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	if o.Recall != nil {
 		memory = o.Recall(s.Meta.GUID)
 	}
-	st := settler{now: r.Taken, fixed: o.Settle, memory: memory}
+	st := settler{now: r.Taken, fixed: o.Settle, memory: memory, grace: defaultGrace}
 	if c, ok := v.Collector(); ok {
 		st.grace = c.Grace
 	}
 	for i := range found {
 		st.settle(&found[i])
 	}
-	r.Memory = remember(memory, found, r.Judged, r.Taken)
+	r.Memory = remember(memory, found, r.Judged, others, r.Taken)
 	leakedShare(v, found)
+	r.Mass = breaker(found, r.Judged)
 	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)
 	found = append(found, expired(o.Suppress, r.Taken)...)
 	found = fold(found)
-	r.Mass = breaker(found, r.Judged)
 	for _, f := range found {
 		if f.State == finding.Confirmed {
 			r.Findings = append(r.Findings, f)
@@ -61,17 +61,20 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	return r
 }
 
-func keep(fs []finding.Finding, want func(*finding.Finding) bool) []finding.Finding {
+// keep gives the findings that were asked for, and the names of the others.
+func keep(fs []finding.Finding, want func(*finding.Finding) bool) (kept []finding.Finding, others map[string]bool) {
 	if want == nil {
-		return fs
+		return fs, nil
 	}
-	out := fs[:0]
+	others = map[string]bool{}
 	for i := range fs {
 		if want(&fs[i]) {
-			out = append(out, fs[i])
+			kept = append(kept, fs[i])
+		} else {
+			others[fs[i].Key()] = true
 		}
 	}
-	return out
+	return kept, others
 }
 
 func gaps(s *model.Snapshot) []model.Coverage {

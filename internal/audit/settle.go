@@ -11,9 +11,10 @@ import (
 
 // How long a difference may last in a healthy cluster, by class.
 const (
-	transient  = 2 * time.Minute // calico-ipam's 90 s for its two writes, and 30 s to clean up
-	teardown   = 6 * time.Minute // the kubelet waits four minutes for a sandbox
-	leakFactor = 3               // halves of the collector's grace: 1.5
+	defaultGrace = 900             // of Calico's collector, in seconds, if it cannot be read
+	transient    = 2 * time.Minute // calico-ipam's 90 s for its two writes, and 30 s to clean up
+	teardown     = 6 * time.Minute // the kubelet waits four minutes for a sandbox
+	leakFactor   = 3               // halves of the collector's grace: 1.5
 )
 
 // A settler turns suspicions into findings when their age is proven.
@@ -91,12 +92,13 @@ const (
 	maxSightings = 200_000
 )
 
-// remember gives the memory for the next run.
-func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, now model.Time) Memory {
+// remember gives the memory for the next run. Others are suspects that were not asked
+// about this time.
+func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, others map[string]bool, now model.Time) Memory {
 	out := Memory{}
 	for k, s := range old {
 		code, _ := split(k)
-		if _, again := judged[finding.Code(code)]; !again && now.Sub(s.Last) < remembered {
+		if _, again := judged[finding.Code(code)]; (!again || others[k]) && now.Sub(s.Last) < remembered {
 			out[k] = s
 		}
 	}
@@ -128,6 +130,9 @@ func facts(f *finding.Finding) string {
 	h := sha256.New()
 	for _, e := range f.Evidence {
 		h.Write([]byte(e.Ref.String() + "\x00" + e.Says + "\x00"))
+		if e.Ref.Kind == model.KindHandle || e.Ref.Kind == model.KindAffinity {
+			h.Write([]byte(e.Revision)) // these are used again: only an unchanged one has lasted
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }

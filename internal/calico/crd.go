@@ -176,11 +176,11 @@ func labelledAffinity(item []byte) (model.Affinity, error) {
 	return row, err
 }
 
-// noEndpoints: in this mode a pod's endpoint is the pod itself.
+// noEndpoints: in this mode a pod's endpoint is the pod itself, and a node the node.
 type noEndpoints struct{}
 
 func (noEndpoints) Name() string          { return "endpoints" }
-func (noEndpoints) Tables() []model.Table { return []model.Table{model.Endpoints} }
+func (noEndpoints) Tables() []model.Table { return []model.Table{model.Endpoints, model.Hosts} }
 
 func (noEndpoints) Collect(context.Context, *model.Builder) (observe.Seen, error) {
 	return observe.Seen{}, observe.ErrNotThere
@@ -297,8 +297,12 @@ func collectorRow(spec []byte, revision string) (model.CollectorConfig, error) {
 	if err := json.Unmarshal(spec, &v); err != nil {
 		return model.CollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: %w", err)
 	}
+	n := v.Controllers.Node
+	if n == nil {
+		return model.CollectorConfig{Revision: revision}, nil // the controller is switched off
+	}
 	grace := defaultGrace
-	if n := v.Controllers.Node; n != nil && n.LeakGracePeriod != nil {
+	if n.LeakGracePeriod != nil {
 		d, err := time.ParseDuration(strings.TrimSpace(*n.LeakGracePeriod))
 		if err != nil {
 			return model.CollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: leakGracePeriod: %w", err)

@@ -28,10 +28,12 @@ func (c *CRDs) Look(ctx context.Context, refs []model.Ref) (observe.Look, error)
 		byKind[r.Kind] = append(byKind[r.Kind], r)
 	}
 	var out observe.Look
-	if err := lookAt(ctx, c, &out, byKind[model.KindBlock], "ipamblocks", blockRow, &out.Rows.Blocks, c.blockPath); err != nil {
+	// Blocks after handles: an ADD writes the handle first, so a handle that was there
+	// and whose block does not show it is really behind.
+	if err := lookAt(ctx, c, &out, byKind[model.KindHandle], "ipamhandles", handleRow, &out.Rows.Handles, c.handlePath); err != nil {
 		return out, err
 	}
-	if err := lookAt(ctx, c, &out, byKind[model.KindHandle], "ipamhandles", handleRow, &out.Rows.Handles, c.handlePath); err != nil {
+	if err := lookAt(ctx, c, &out, byKind[model.KindBlock], "ipamblocks", blockRow, &out.Rows.Blocks, c.blockPath); err != nil {
 		return out, err
 	}
 	return out, c.lookAffinities(ctx, &out, byKind[model.KindAffinity])

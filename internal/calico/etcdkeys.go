@@ -22,6 +22,7 @@ const (
 	keyPools        = keyResources + "ippools/"
 	keyReservations = keyResources + "ipreservations/"
 	keyEndpoints    = keyResources + "workloadendpoints/"
+	keyNodes        = keyResources + "nodes/"
 	keyCluster      = keyResources + "clusterinformations/default"
 	keyCollector    = keyResources + "kubecontrollersconfigurations/default"
 )
@@ -92,6 +93,10 @@ func etcdPool(key string, value []byte, rev string) (model.Pool, bool, error) {
 
 func etcdReservation(key string, value []byte, rev string) (model.Reservation, bool, error) {
 	return resource(key, value, rev, reservationRow)
+}
+
+func etcdHost(key string, value []byte, rev string) (model.Host, bool, error) {
+	return resource(key, value, rev, hostRow)
 }
 
 func resource[T any](key string, value []byte, rev string, row func([]byte, origin) (T, error)) (T, bool, error) {

@@ -27,6 +27,7 @@ func (e *Etcd) Collectors() []observe.Collector {
 func (e *Etcd) Config() []observe.Collector {
 	return []observe.Collector{
 		prefix[model.Pool]{e, "pools", []string{keyPools}, []model.Table{model.Pools}, etcdPool, func(s *model.Snapshot) *[]model.Pool { return &s.Pools }},
+		prefix[model.Host]{e, "hosts", []string{keyNodes}, []model.Table{model.Hosts}, etcdHost, func(s *model.Snapshot) *[]model.Host { return &s.Hosts }},
 		etcdCluster{e},
 		etcdCollector{e},
 	}

@@ -98,6 +98,32 @@ type Endpoint struct {
 	Extra lossless.Extra `json:"-"`
 }
 
+// A Host is a Node's spec in etcd. Of its inner objects we only read.
+type Host struct {
+	OrchRefs lossless.Opt[[]orchRef] `json:"orchRefs,omitzero"`
+	BGP      lossless.Opt[hostBGP]   `json:"bgp,omitzero"`
+	VXLAN4   lossless.Opt[string]    `json:"ipv4VXLANTunnelAddr,omitzero"`
+	VXLAN6   lossless.Opt[string]    `json:"ipv6VXLANTunnelAddr,omitzero"`
+
+	Wireguard lossless.Opt[hostWireguard] `json:"wireguard,omitzero"`
+
+	Extra lossless.Extra `json:"-"`
+}
+
+type orchRef struct {
+	NodeName     string `json:"nodeName"`
+	Orchestrator string `json:"orchestrator"`
+}
+
+type hostBGP struct {
+	IPIP string `json:"ipv4IPIPTunnelAddr"`
+}
+
+type hostWireguard struct {
+	IPv4 string `json:"interfaceIPv4Address"`
+	IPv6 string `json:"interfaceIPv6Address"`
+}
+
 // A Pool is an IPPool's spec.
 type Pool struct {
 	CIDR       lossless.Opt[string]   `json:"cidr,omitzero"`

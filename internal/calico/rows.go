@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"hash/fnv"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -62,6 +64,19 @@ func attributeRow(a Attribute) model.Attribute {
 	}
 	if alt := a.Alternate.V; alt["pod"] != "" {
 		out.Alternate = alt["namespace"] + "/" + alt["pod"]
+	}
+	// Two attributes are one only if all of them is the same, timestamps included.
+	h := fnv.New64a()
+	for _, m := range []map[string]string{s, a.Alternate.V} {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			_, _ = h.Write([]byte(k + "\x00" + m[k] + "\x00"))
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(a.Extra)) {
+		_, _ = h.Write([]byte(k + "\x00" + string(a.Extra[k]) + "\x00"))
+	}
+	if len(s)+len(a.Alternate.V)+len(a.Extra) > 0 {
+		out.Other = h.Sum64()
 	}
 	return out
 }
@@ -125,6 +140,30 @@ func endpointRow(namespace string, b []byte, o origin) (model.Endpoint, error) {
 		}
 		row.IPs = append(row.IPs, p.Addr().Unmap())
 	}
+	return row, nil
+}
+
+func hostRow(b []byte, o origin) (model.Host, error) {
+	v, err := decode(o.name, b, func(v *Host) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return model.Host{}, fmt.Errorf("node %w", err)
+	}
+	row := model.Host{Name: o.name, Revision: o.revision}
+	for _, r := range v.OrchRefs.V {
+		if r.Orchestrator == "k8s" {
+			row.Kubernetes = r.NodeName
+		}
+	}
+	add := func(kind, ip string) {
+		if a, err := netip.ParseAddr(ip); err == nil {
+			row.Tunnels = append(row.Tunnels, model.Tunnel{Kind: kind, IP: a.Unmap()})
+		}
+	}
+	add("ipip", v.BGP.V.IPIP)
+	add("vxlan", v.VXLAN4.V)
+	add("vxlan-v6", v.VXLAN6.V)
+	add("wireguard", v.Wireguard.V.IPv4)
+	add("wireguard-v6", v.Wireguard.V.IPv6)
 	return row, nil
 }
 

@@ -45,14 +45,50 @@ func (c Calico) describe() Calico {
 	return c
 }
 
+// A Fit tells whether a family of findings means anything here.
+type Fit int
+
+// No is a complete answer; under Maybe all stays suspected.
+const (
+	No Fit = iota
+	Maybe
+	Yes
+)
+
+func fit(what string) Fit {
+	switch what {
+	case "calico":
+		return Yes
+	case Unknown:
+		return Maybe
+	default:
+		return No
+	}
+}
+
 // Where IPAM is another's, the ledger says nothing about pods.
-func ledgerIsCalicos(c Calico) bool { return c.IPAM == "calico" }
+func ledgerIsCalicos(c Calico) Fit { return fit(c.IPAM) }
 
 // A block can be broken, and no pod recorded in it.
-func ledgerMayBeCalicos(c Calico) bool { return c.IPAM == "calico" || c.IPAM == Unknown }
+func ledgerMayBeCalicos(c Calico) Fit {
+	if fit(c.IPAM) == No {
+		return No
+	}
+	return Yes
+}
 
-func networkIsCalicos(c Calico) bool { return c.Network == "calico" }
+func networkIsCalicos(c Calico) Fit { return fit(c.Network) }
 
-func endpointsAreObjects(c Calico) bool { return c.Network == "calico" && c.Etcd }
+func endpointsAreObjects(c Calico) Fit {
+	if !c.Etcd {
+		return No
+	}
+	return fit(c.Network)
+}
 
-func crdMode(c Calico) bool { return !c.Etcd && c.IPAM == "calico" }
+func labelsMatter(c Calico) Fit {
+	if c.Etcd {
+		return No
+	}
+	return fit(c.IPAM)
+}

@@ -13,11 +13,11 @@ type Detector struct {
 	Title      string // one line, no full stop
 	Severity   finding.Severity
 	Class      finding.Class
-	Each       []model.Table  // whose rows are the subjects
-	Needs      []model.Table  // all tables and column groups that Run reads
-	Uses       []model.Table  // tables that make it sharper, and may be missing
-	ShadowedBy []finding.Code // folded under one of these if it is about the same thing
-	Applies    func(Calico) bool
+	Each       []model.Table    // whose rows are the subjects
+	Needs      []model.Table    // all tables and column groups that Run reads
+	Uses       []model.Table    // tables that make it sharper, and may be missing
+	ShadowedBy []finding.Code   // folded under one of these if it is about the same thing
+	Applies    func(Calico) Fit // nil means always
 	Since      string
 	Run        func(p *Pass, t model.Table, row int32)
 }
@@ -29,6 +29,7 @@ type Pass struct {
 	Calico Calico
 
 	d       *Detector
+	doubt   bool
 	subject model.Subject
 	report  func(finding.Finding)
 }
@@ -43,6 +44,9 @@ func (p *Pass) Report(f finding.Finding) {
 	}
 	if f.Class == "" {
 		f.Class = p.d.Class
+	}
+	if p.doubt {
+		f.Class = finding.Node // nothing is confirmed where it is not known who hands out addresses
 	}
 	f.About = append(f.About, f.Subject)
 	p.report(f)

@@ -21,7 +21,7 @@ func holds(p *Pass, pod *model.Pod, a netip.Addr) bool {
 	}
 	if p.Calico.Etcd {
 		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
-			if e.Node == pod.Node && slices.Contains(e.IPs, a) && slices.Contains(pod.IPs, a) {
+			if p.SameNode(e.Node, pod.Node) && slices.Contains(e.IPs, a) && slices.Contains(pod.IPs, a) {
 				return true
 			}
 		}
@@ -78,6 +78,15 @@ func containerID(handle string) string {
 		return ""
 	}
 	return id
+}
+
+// classOf is how long to wait for what is wrong with a pod: while it is not ready its
+// sandbox may be being replaced, for hours, and only its node can tell.
+func classOf(p *Pass, pod *model.Pod) finding.Class {
+	if !pod.Ready {
+		return finding.Node
+	}
+	return classOn(p, pod.Node, finding.Transient)
 }
 
 // classOn is how long to wait for what a node does: for ever, if it is not ready,

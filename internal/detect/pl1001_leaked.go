@@ -11,8 +11,8 @@ import (
 var PL1001 = &Detector{
 	Code: "PL1001", Title: "address allocated, nobody uses it", Severity: finding.Warning, Class: finding.Leak,
 	Each:       []model.Table{model.Allocations},
-	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodStatus, model.Nodes, model.Services, model.Addresses},
-	Uses:       []model.Table{model.VMs, model.Endpoints},
+	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services, model.Addresses},
+	Uses:       []model.Table{model.VMs, model.Endpoints, model.Hosts},
 	ShadowedBy: []finding.Code{"PL1004", "PL2010"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: leaked,
 }
@@ -20,7 +20,7 @@ var PL1001 = &Detector{
 func leaked(p *Pass, _ model.Table, row int32) {
 	a := p.Allocation(row)
 	at := p.AttributeOf(a)
-	if at == nil || onPurpose(at) || claimed(p, a.IP) || sharesHandle(p, a, at) {
+	if at == nil || onPurpose(at) || p.Stranger(at.Node) || claimed(p, a.IP) || sharesHandle(p, a, at) {
 		return
 	}
 	ns, name := podOf(at)
@@ -78,11 +78,13 @@ func leakedPod(p *Pass, a *model.Allocation, at *model.Attribute, pod *model.Pod
 		f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod), unclaimed(a.IP)}
 	case len(pod.IPs) == 0 && !pod.TornDown():
 		return // a sandbox is in the making, and only its node can tell
-	case pod.ContainerID != "" && pod.ContainerID == containerID(at.Handle) && !pod.TornDown():
-		return // its own sandbox holds it: the addresses differ, which is another finding
 	default:
+		id, _, _ := recorded(p, pod)
+		if id != "" && id == containerID(at.Handle) && !pod.TornDown() {
+			return // its own sandbox holds it: the addresses differ, which is another finding
+		}
 		f.Summary = "held for an older sandbox of " + ns + "/" + name
-		if id, _, _ := recorded(p, pod); id == "" {
+		if id == "" {
 			f.Summary = "held for " + ns + "/" + name + ", which shows another"
 			f.Class = finding.Node // its next sandbox may be in the making
 		}

@@ -9,7 +9,7 @@ import (
 var PL1002 = &Detector{
 	Code: "PL1002", Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Addresses},
-	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools},
+	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools, model.Nodes},
 	Uses:       []model.Table{model.Endpoints, model.Cluster},
 	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL2002"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: unrecorded,
@@ -31,7 +31,8 @@ func unrecorded(p *Pass, _ model.Table, row int32) {
 			Evidence: []finding.Evidence{podSays(pod), freeSays(p, ip)},
 			About:    []model.Ref{pod.Ref()},
 		}
-		if !pod.Ready {
+		f.Class = classOn(p, pod.Node, finding.Transient)
+		if !pod.Ready && f.Class == finding.Transient {
 			f.Class = finding.Teardown // its sandbox may be on its way out
 		}
 		p.Report(f)

@@ -11,7 +11,7 @@ import (
 var PL1003 = &Detector{
 	Code: "PL1003", Title: "allocation names another pod or node than the one that uses it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Allocations},
-	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
+	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes},
 	Uses:       []model.Table{model.Endpoints, model.Collector},
 	ShadowedBy: []finding.Code{"PL2010", "PL1004"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: misnamed,
@@ -40,9 +40,10 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 		f.Severity = finding.Warning
 	case ns != pod.Namespace || name != pod.Name:
 		f.Summary = fmt.Sprintf("used by %s/%s; the ledger says %s/%s", pod.Namespace, pod.Name, ns, name)
-	case at.Node != "" && pod.Node != "" && at.Node != pod.Node:
+	case at.Node != "" && pod.Node != "" && !p.SameNode(at.Node, pod.Node):
 		f.Summary = fmt.Sprintf("used on %s; the ledger says %s", pod.Node, at.Node)
-		if c, ok := p.Collector(); !ok || c.Grace > 0 {
+		// The collector takes an allocation of a node that it does not know for valid.
+		if c, ok := p.Collector(); (!ok || c.Grace > 0) && p.NodeByName(at.Node) != nil {
 			f.Summary += ", and Calico's collector will free it"
 		}
 	default:

@@ -24,6 +24,9 @@ func brokenBlock(p *Pass, _ model.Table, row int32) {
 		return
 	}
 	f := finding.Finding{Subject: b.Ref(), Node: b.Node(), Summary: faults[0]}
+	if len(faults) == 1 && b.Deleted {
+		f.Class = finding.Transient // Calico deletes in two writes, and we came between
+	}
 	if more := len(faults) - 1; more > 0 {
 		f.Summary += fmt.Sprintf(" (and %d more)", more)
 	}

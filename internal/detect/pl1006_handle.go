@@ -3,6 +3,7 @@ package detect
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -21,6 +22,9 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 	h := p.Handle(row)
 	held, evidence := recount(p, h)
 	f := finding.Finding{Subject: h.Ref(), Evidence: evidence}
+	if reusable(h.ID) && !h.Missing {
+		f.Class = finding.Node // its owner may be between its writes, for as long as it likes
+	}
 	for a := range p.AllocationsBy(h.ID) {
 		f.About = append(f.About, p.BlockOf(a).Ref())
 	}
@@ -32,6 +36,9 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 	case h.Missing:
 		f.Summary = fmt.Sprintf("blocks name it for %s, and it does not exist: its pod's DEL will leak them", count(total, "address", "addresses"))
 		f.Evidence = append([]finding.Evidence{{Ref: h.Ref(), Says: "no such handle"}}, evidence...)
+	case h.Name != "" && model.HandleKey(h.Name) != model.HandleKey(h.ID):
+		f.Summary = "its object is called " + h.Name + ", by which nobody finds it"
+		f.Evidence = []finding.Evidence{handleSays(h, "called "+h.Name)}
 	case twins(p, h):
 		f.Summary = "another handle differs from it by case only"
 		f.Evidence = []finding.Evidence{handleSays(h, "handle "+h.ID)}
@@ -116,8 +123,11 @@ func legacyHandle(p *Pass, h *model.Handle) {
 	}
 	for a := range p.AllocationsBy(h.ID) {
 		at := p.AttributeOf(a)
+		if at == nil {
+			return
+		}
 		ns, name := podOf(at)
-		if at == nil || h.ID != ns+"."+name {
+		if h.ID != ns+"."+name {
 			return
 		}
 		p.Report(finding.Finding{
@@ -128,6 +138,12 @@ func legacyHandle(p *Pass, h *model.Handle) {
 		})
 		return
 	}
+}
+
+// reusable tells that the handle's name is its owner's, which may come back to it: a
+// tunnel, a load balancer's service, a machine.
+func reusable(id string) bool {
+	return strings.Contains(id, "-tunnel-addr-") || strings.HasPrefix(id, "lb-") || strings.Contains(id, ".vmi.")
 }
 
 // twins tells that another object has the same name to Calico.

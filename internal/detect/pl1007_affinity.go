@@ -11,7 +11,7 @@ import (
 var PL1007 = &Detector{
 	Code: "PL1007", Title: "affinity without block or node, or block and affinity disagree", Severity: finding.Warning, Class: finding.Transient,
 	Each:    []model.Table{model.Affinities, model.Blocks},
-	Needs:   []model.Table{model.Affinities, model.Blocks, model.Nodes},
+	Needs:   []model.Table{model.Affinities, model.Blocks, model.Nodes, model.Hosts},
 	Applies: ledgerMayBeCalicos, Since: "0.1", Run: wrongAffinity,
 }
 
@@ -21,8 +21,8 @@ func wrongAffinity(p *Pass, t model.Table, row int32) {
 		return
 	}
 	a := p.Affinity(row)
-	if a.Type == "virtual" {
-		return // Calico's load balancer is no node
+	if a.Type == "virtual" || p.Stranger(a.Node) {
+		return // Calico's load balancer is no node, and another cluster's is none of ours
 	}
 	b := p.BlockAt(a.CIDR)
 	f := finding.Finding{Subject: a.Ref(), Node: a.Node, Evidence: []finding.Evidence{affinitySays(a)}}
@@ -38,7 +38,7 @@ func wrongAffinity(p *Pass, t model.Table, row int32) {
 		f.Summary = "its block does not exist"
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindBlock, Name: a.CIDR.String()}, Says: "no such block"})
 	case b.Affinity != "host:"+a.Node:
-		f.Summary = fmt.Sprintf("the block says %s: both may announce %s", orNobody(b.Affinity), a.CIDR)
+		f.Summary = fmt.Sprintf("the block belongs to %s: both may announce %s", orNobody(b.Affinity), a.CIDR)
 		f.Severity = finding.Error
 		f.Evidence = append(f.Evidence, blockSays(b, "affinity "+orNobody(b.Affinity)))
 	case a.Deleted:
@@ -53,7 +53,7 @@ func wrongAffinity(p *Pass, t model.Table, row int32) {
 
 func blockWithoutAffinity(p *Pass, b *model.Block) {
 	node := b.Node()
-	if node == "" {
+	if node == "" || p.Stranger(node) {
 		return
 	}
 	for a := range p.AffinitiesOf(b.CIDR) {

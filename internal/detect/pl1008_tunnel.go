@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -11,17 +12,17 @@ import (
 var PL1008 = &Detector{
 	Code: "PL1008", Title: "tunnel address not recorded, or given to a pod", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Nodes},
-	Needs:      []model.Table{model.Nodes, model.Allocations, model.Blocks, model.Pools},
+	Needs:      []model.Table{model.Nodes, model.Allocations, model.Blocks, model.Pools, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2010"},
 	Applies:    ledgerMayBeCalicos, Since: "0.1", Run: tunnel,
 }
 
 func tunnel(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
-	for _, t := range n.Tunnels {
+	for _, t := range p.TunnelsOf(n) {
 		pool := p.PoolWith(t.IP)
-		if pool == nil || inPodCIDR(n, t) {
-			continue // not of a pool of Calico's, or computed and never allocated
+		if pool == nil || slices.Contains(n.Addresses, t.IP) {
+			continue // not of a pool of Calico's, or the node's own
 		}
 		f := finding.Finding{
 			Subject: model.Ref{Kind: model.KindAddress, Name: t.IP.String()}, Node: n.Name,
@@ -36,21 +37,11 @@ func tunnel(p *Pass, _ model.Table, row int32) {
 			continue
 		}
 		at := p.AttributeOf(a)
-		if at == nil || *at == (model.Attribute{}) || (at.Tunnel() && at.Node == n.Name) || at.Handle == t.Kind+"-tunnel-addr-"+n.Name {
+		if at == nil || *at == (model.Attribute{}) || (at.Tunnel() && p.SameNode(at.Node, n.Name)) {
 			continue
 		}
 		f.Summary = fmt.Sprintf("%s tunnel of %s; the ledger gives it to another", t.Kind, n.Name)
 		f.Evidence = append(f.Evidence, allocationSays(p, a))
 		p.Report(f)
 	}
-}
-
-// inPodCIDR: with USE_POD_CIDR the address is the first of the node's range.
-func inPodCIDR(n *model.Node, t model.Tunnel) bool {
-	for _, c := range n.PodCIDRs {
-		if c.Contains(t.IP) {
-			return true
-		}
-	}
-	return false
 }

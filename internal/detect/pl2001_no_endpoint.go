@@ -11,7 +11,7 @@ import (
 var PL2001 = &Detector{
 	Code: "PL2001", Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Pods},
-	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Pools, model.Endpoints},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Pools, model.Endpoints, model.Nodes},
 	ShadowedBy: []finding.Code{"PL2002"},
 	Applies:    networkIsCalicos, Since: "0.1", Run: noEndpoint,
 }
@@ -24,7 +24,7 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Evidence: []finding.Evidence{podSays(pod)}}
 	if p.Calico.Etcd {
 		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
-			if e.Node == pod.Node {
+			if p.SameNode(e.Node, pod.Node) {
 				return
 			}
 			f.About = append(f.About, e.Ref())
@@ -46,9 +46,7 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 	for _, ip := range pod.IPs {
 		f.About = append(f.About, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
-	if !pod.Ready {
-		f.Class = finding.Teardown // its sandbox may be being replaced
-	}
+	f.Class = classOf(p, pod)
 	p.Report(f)
 }
 

@@ -27,7 +27,7 @@ func endpointWithoutPod(p *Pass, _ model.Table, row int32) {
 	case pod == nil:
 		f.Summary = "no such pod"
 		f.Evidence = append(f.Evidence, noPod(e.Namespace, e.Pod))
-	case pod.Node != "" && pod.Node != e.Node:
+	case pod.Node != "" && !p.SameNode(e.Node, pod.Node):
 		f.Summary = "its pod runs on " + pod.Node
 		f.Evidence = append(f.Evidence, podSays(pod))
 	default:

@@ -13,7 +13,7 @@ import (
 var PL2003 = &Detector{
 	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Pods},
-	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints, model.Nodes},
 	ShadowedBy: []finding.Code{"PL2001", "PL2002", "PL2010", "PL1003"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: otherSandbox,
 }
@@ -38,7 +38,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 					Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
 					Summary:  "its record is of sandbox " + id[:8] + ", its address is held by " + holder[:8],
 					Evidence: append(says, allocationSays(p, a)),
-					About:    []model.Ref{a.Ref()},
+					About:    []model.Ref{a.Ref()}, Class: classOf(p, pod),
 				}
 				p.Report(f)
 				return
@@ -57,7 +57,7 @@ func recorded(p *Pass, pod *model.Pod) (string, []netip.Addr, []finding.Evidence
 		return pod.ContainerID, pod.Annotated, says
 	}
 	for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
-		if e.Node == pod.Node && len(e.ContainerID) >= 8 {
+		if p.SameNode(e.Node, pod.Node) && len(e.ContainerID) >= 8 {
 			return e.ContainerID, slices.Clone(e.IPs), append(says, endpointSays(e))
 		}
 	}

@@ -12,26 +12,24 @@ import (
 var PL2004 = &Detector{
 	Code: "PL2004", Title: "the addresses of a pod differ between the books", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Pods},
-	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Pools, model.Nodes},
 	ShadowedBy: []finding.Code{"PL2010", "PL2001", "PL2002"},
 	Applies:    networkIsCalicos, Since: "0.1", Run: addressesDiffer,
 }
 
 func addressesDiffer(p *Pass, _ model.Table, row int32) {
 	pod := p.Pod(row)
-	if pod.Phase != model.Running || pod.HostNetwork || !pod.Deleted.IsZero() || len(pod.IPs) == 0 {
+	if pod.Phase != model.Running || pod.HostNetwork || !pod.Deleted.IsZero() || !ofCalico(p, pod.IPs) {
 		return
 	}
 	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Evidence: []finding.Evidence{podSays(pod)}}
-	if !pod.Ready {
-		f.Class = finding.Teardown // the kubelet writes the new address with the new sandbox
-	}
+	f.Class = classOf(p, pod)
 	var calicos []netip.Addr
 	from := "annotation"
 	if p.Calico.Etcd {
 		from = "endpoint"
 		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
-			if e.Node == pod.Node {
+			if p.SameNode(e.Node, pod.Node) && (e.Interface == "" || e.Interface == "eth0") {
 				calicos = append(calicos, e.IPs...)
 				f.Evidence = append(f.Evidence, endpointSays(e))
 			}

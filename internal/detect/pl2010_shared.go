@@ -3,6 +3,7 @@ package detect
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -11,10 +12,10 @@ import (
 // PL2010 finds addresses that several living owners have.
 var PL2010 = &Detector{
 	Code: "PL2010", Title: "one address, several living owners", Severity: finding.Error, Class: finding.Transient,
-	Each:    []model.Table{model.Addresses},
-	Needs:   []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services},
-	Uses:    []model.Table{model.Endpoints, model.Blocks, model.Allocations, model.Cluster},
-	Applies: func(Calico) bool { return true }, Since: "0.1", Run: shared,
+	Each:  []model.Table{model.Addresses},
+	Needs: []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services},
+	Uses:  []model.Table{model.Endpoints, model.Blocks, model.Allocations, model.Cluster},
+	Since: "0.1", Run: shared,
 }
 
 func shared(p *Pass, _ model.Table, row int32) {
@@ -24,6 +25,9 @@ func shared(p *Pass, _ model.Table, row int32) {
 		pods = pods[:1] // it is moving from the one to the other
 	}
 	node := p.TunnelWith(ip)
+	if node != nil && slices.Contains(node.Addresses, ip) {
+		node = nil // host encryption gives the tunnel the node's own address
+	}
 	var services []*model.Service
 	for c := range p.Claims(ip) {
 		if c.By == model.ByService {

@@ -11,7 +11,7 @@ import (
 var PL5002 = &Detector{
 	Code: "PL5002", Title: "Calico's own collector is stalled, crashes, or will free a living address", Severity: finding.Error, Class: finding.Transient,
 	Each:    []model.Table{model.Blocks, model.Allocations, model.Components},
-	Needs:   []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Collector},
+	Needs:   []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Collector, model.Nodes},
 	Uses:    []model.Table{model.Components, model.Endpoints},
 	Applies: ledgerIsCalicos, Since: "0.1", Run: collector,
 }
@@ -54,15 +54,15 @@ func collector(p *Pass, t model.Table, row int32) {
 // gone (calico issue 12257).
 func aboutToFree(p *Pass, a *model.Allocation) {
 	at := p.AttributeOf(a)
-	if c, ok := p.Collector(); at == nil || at.Pod == "" || at.Node == "" || (ok && c.Grace == 0) {
+	if c, ok := p.Collector(); at == nil || at.Pod == "" || p.NodeByName(at.Node) == nil || vmOf(at) != "" || (ok && c.Grace == 0) {
 		return
 	}
 	pod := p.PodByName(at.Namespace, at.Pod)
-	if pod == nil || pod.Node == "" || pod.Node == at.Node || !holds(p, pod, a.IP) {
+	if pod == nil || pod.Node == "" || p.SameNode(at.Node, pod.Node) || !holds(p, pod, a.IP) {
 		return
 	}
 	p.Report(finding.Finding{
 		Subject: collectorHarms, Summary: "will free addresses that living pods use: the ledger has their nodes wrong",
-		Evidence: []finding.Evidence{allocationSays(p, a), podSays(pod)}, About: []model.Ref{a.Ref(), pod.Ref()},
+		Evidence: []finding.Evidence{allocationSays(p, a), {Ref: pod.Ref(), Says: "runs on " + pod.Node, Revision: pod.Revision}}, About: []model.Ref{a.Ref(), pod.Ref()},
 	})
 }

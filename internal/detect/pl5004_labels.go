@@ -7,20 +7,22 @@ import (
 
 // PL5004 finds affinities that IPAM cannot find: since 3.31 it asks by label.
 var PL5004 = &Detector{
-	Code: "PL5004", Title: "affinities without the labels by which IPAM finds them", Severity: finding.Warning, Class: finding.Transient,
+	Code: "PL5004", Title: "affinities without the labels by which IPAM finds them", Severity: finding.Warning, Class: finding.Leak,
 	Each:       []model.Table{model.Affinities},
 	Needs:      []model.Table{model.Affinities, model.Cluster},
 	ShadowedBy: []finding.Code{"PL1007"},
-	Applies:    crdMode, Since: "0.1", Run: unlabelled,
+	Applies:    labelsMatter, Since: "0.1", Run: unlabelled,
 }
 
 func unlabelled(p *Pass, _ model.Table, row int32) {
 	a := p.Affinity(row)
-	if a.Labelled || a.Type == "virtual" || older(p.Info().Calico, 3, 31) {
+	if a.Labelled || a.Type == "virtual" || !since(p.Info().Calico, 3, 31) {
 		return
 	}
 	p.Report(finding.Finding{
 		Subject: a.Ref(), Node: a.Node, Summary: "IPAM does not see it: the node will claim block after block",
-		Evidence: []finding.Evidence{affinitySays(a)},
+		// The cluster's version rises with the first node of a rolling upgrade; the others
+		// get their labels when they restart.
+		Evidence: []finding.Evidence{affinitySays(a), {Ref: model.Ref{Kind: model.KindCluster, Name: "calico"}, Says: p.Info().Calico}},
 	})
 }

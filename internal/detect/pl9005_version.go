@@ -21,7 +21,7 @@ var knownFaults = []struct {
 	from, before [2]int // minor versions of Calico 3
 	says         string
 }{
-	{[2]int{3, 0}, [2]int{3, 21}, "its collector released addresses of living pods (calico issues 5044, 3940)"},
+	{[2]int{3, 0}, [2]int{3, 22}, "its collector released addresses of living pods (calico issues 5044, 3940)"},
 }
 
 func version(p *Pass, t model.Table, row int32) {
@@ -57,8 +57,8 @@ func minor(v string) (m [2]int) {
 	return m
 }
 
-// older tells that a version is known, and before major.minor.
-func older(v string, major, mi int) bool {
+// since tells that a version is known, and major.minor or later.
+func since(v string, major, mi int) bool {
 	m := minor(v)
-	return m != [2]int{} && (m[0] < major || m[0] == major && m[1] < mi)
+	return m[0] > major || m[0] == major && m[1] >= mi
 }

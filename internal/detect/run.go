@@ -39,7 +39,7 @@ func run(v *model.View, ds []*Detector, subjects func(model.Table, func(int32)))
 			continue
 		}
 		byKey := map[string]int{}
-		p := &Pass{View: v, Now: v.Snapshot().Meta.Taken, Calico: calico, d: d}
+		p := &Pass{View: v, Now: v.Snapshot().Meta.Taken, Calico: calico, d: d, doubt: d.Applies != nil && d.Applies(calico) == Maybe}
 		p.report = func(f finding.Finding) {
 			if i, ok := byKey[f.Key()]; ok {
 				res.Findings[i].Merge(&f)
@@ -62,7 +62,7 @@ func run(v *model.View, ds []*Detector, subjects func(model.Table, func(int32)))
 
 // skip tells why the detector cannot judge this snapshot.
 func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
-	if d.Applies != nil && !d.Applies(c) {
+	if d.Applies != nil && d.Applies(c) == No {
 		return Skip{Code: d.Code, Why: c.Why, NotApplicable: true}, true
 	}
 	var lacks []string

@@ -50,12 +50,47 @@ func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.Seen
 		out = append(out, w)
 		s.At = at
 	}
+	installed, err := c.installation(ctx)
+	if err != nil {
+		return observe.Seen{}, err
+	}
+	out = append(out, installed...)
 	if len(out) == 0 {
 		return s, observe.ErrNotThere
 	}
 	s.Rows = len(out)
 	b.Add(func(s *model.Snapshot) { s.Components = out })
 	return s, nil
+}
+
+// installation reads what Calico's operator was told, where there is one.
+func (c Components) installation(ctx context.Context) ([]model.Component, error) {
+	if _, err := c.Client.Resources(ctx, "operator.tigera.io/v1"); errors.Is(err, ErrNotFound) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	raw, _, err := c.Client.Get(ctx, "/apis/operator.tigera.io/v1/installations/default")
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var o struct {
+		Spec struct {
+			CNI struct {
+				Type string `json:"type"`
+				IPAM struct {
+					Type string `json:"type"`
+				} `json:"ipam"`
+			} `json:"cni"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, fmt.Errorf("installation default: %w", err)
+	}
+	return []model.Component{{Name: "installation", Settings: map[string]string{"cni": o.Spec.CNI.Type, "ipam": o.Spec.CNI.IPAM.Type}}}, nil
 }
 
 // settings are the variables that say what Calico does; none of them is a secret.

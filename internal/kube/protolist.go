@@ -78,10 +78,10 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 			return meta, err
 		}
 		p.left -= size
-		switch num {
+		switch int(num) {
 		case 1:
 			err = fields(b, func(num protowire.Number, v []byte, _ uint64) {
-				switch num {
+				switch int(num) {
 				case 2:
 					meta.ResourceVersion = string(v)
 				case 3:

@@ -94,6 +94,7 @@ type Node struct {
 	PodCIDRs  []netip.Prefix `json:"podCIDRs,omitempty"`
 	Addresses []netip.Addr   `json:"addresses,omitempty"` // InternalIPs
 	Tunnels   []Tunnel       `json:"tunnels,omitempty"`
+	Calico    string         `json:"calico,omitempty"` // what Calico calls it, if not by its name
 	Created   Time           `json:"created,omitzero"`
 	Revision  string         `json:"revision,omitempty"`
 	Extra     Extra          `json:"-"`

@@ -124,8 +124,9 @@ type Attribute struct {
 	Type      string `json:"type,omitempty"`
 	Service   string `json:"service,omitempty"`
 	VM        string `json:"vm,omitempty"`
-	Alternate string `json:"alternate,omitempty"` // pod that a machine is moving to
-	Cooling   bool   `json:"cooling,omitempty"`   // released, and kept from use for a while
+	Alternate string `json:"alternate,omitempty"`    // pod that a machine is moving to
+	Other     uint64 `json:"other,omitempty,string"` // a digest of what else it says
+	Cooling   bool   `json:"cooling,omitempty"`      // released, and kept from use for a while
 }
 
 // WindowsHandle marks ordinals that Windows nodes keep for themselves.
@@ -185,6 +186,16 @@ type Affinity struct {
 
 // Ref names the affinity.
 func (a *Affinity) Ref() Ref { return Ref{KindAffinity, a.Node + "/" + a.CIDR.String()} }
+
+// A Host is a node as Calico keeps it in etcd. Its name may differ from Kubernetes',
+// and it may be none of this cluster's.
+type Host struct {
+	Name       string   `json:"name"`
+	Kubernetes string   `json:"kubernetes,omitempty"` // the node that it says it is
+	Tunnels    []Tunnel `json:"tunnels,omitempty"`
+	Revision   string   `json:"revision,omitempty"`
+	Extra      Extra    `json:"-"`
+}
 
 // An Endpoint is a WorkloadEndpoint that Calico stores itself (etcd mode).
 type Endpoint struct {

@@ -16,6 +16,7 @@ func Seal(s *Snapshot) *View {
 		v.coverage[coverageKey{c.Table, c.Node}] = c.State
 	}
 	v.indexLedger()
+	v.indexHosts()
 	v.indexIntent()
 	v.countUse()
 	return v
@@ -164,6 +165,9 @@ func (v *View) indexIntent() {
 	v.nodes = newIndex[string](len(s.Nodes))
 	for i := len(s.Nodes) - 1; i >= 0; i-- {
 		v.nodes.add(s.Nodes[i].Name, i)
+		if c := s.Nodes[i].Calico; c != "" && c != s.Nodes[i].Name {
+			v.nodes.add(c, i)
+		}
 		for _, t := range s.Nodes[i].Tunnels {
 			v.claim(t.IP, Claim{ByTunnel, int32(i), t.IP})
 		}

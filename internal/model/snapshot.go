@@ -36,6 +36,7 @@ type Snapshot struct {
 	Handles      []Handle
 	Affinities   []Affinity
 	Endpoints    []Endpoint
+	Hosts        []Host
 
 	Facts map[string]*Facts // by node
 

@@ -31,6 +31,7 @@ const (
 	HandleCounts // what is inside a handle, beyond its name
 	Affinities
 	Endpoints
+	Hosts // Calico's own nodes, where it keeps them apart from Kubernetes'
 
 	// Fact: what a node's kernel and runtime say.
 	Links
@@ -56,7 +57,7 @@ var tableNames = [tables]string{
 	Pods: "pods", PodPhase: "pods.phase", PodNode: "pods.node", PodStatus: "pods.status",
 	Nodes: "nodes", Services: "services", VMs: "vms",
 	Cluster: "cluster", Collector: "collector", Components: "components", Pools: "pools", Reservations: "reservations",
-	Blocks: "blocks", Handles: "handles", HandleCounts: "handles.counts", Affinities: "affinities", Endpoints: "endpoints",
+	Blocks: "blocks", Handles: "handles", HandleCounts: "handles.counts", Affinities: "affinities", Endpoints: "endpoints", Hosts: "hosts",
 	Links: "links", Routes: "routes", Neighbours: "neighbours", Sandboxes: "sandboxes", Attachments: "attachments",
 	Sysctls: "sysctls", CNIConfigs: "cniconfigs", CNIResults: "cniresults", Processes: "processes", Mounts: "mounts", Runtimes: "runtimes",
 	Allocations: "allocations", Addresses: "addresses",

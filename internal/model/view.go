@@ -33,6 +33,7 @@ type View struct {
 	reservations     prefixes
 	poolUse          []Usage
 	nodeUse          map[string]Usage
+	strangers        map[string]bool
 }
 
 // A Claimer is the kind of thing that says an address is its own.
