@@ -26,6 +26,7 @@ lint: ## Run the linters
 gen: ## Write the generated files anew
 	$(GO) mod tidy
 	$(TOOL) golangci-lint fmt ./...
+	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
 
 verify: gen lint vulncheck ## Fail if generated files, formatting or lint are not clean
 	git diff --exit-code

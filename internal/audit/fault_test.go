@@ -65,7 +65,7 @@ var faults = []fault{
 				b.Attributes[i].Node = other
 			}
 		}
-		return []string{"PL1003/" + p.IPs[0].String(), "PL5002/kube-controllers/will-free"}
+		return []string{"PL1003/" + p.IPs[0].String()}
 	}},
 	{"held and offered", "", func(w *world) []string {
 		b := w.block("")

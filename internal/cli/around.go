@@ -77,8 +77,9 @@ func (u *closeup) addAddresses(ctx context.Context, ips []netip.Addr) {
 	u.add(ctx, slices.Compact(refs)...)
 	if u.c.etcd() {
 		refs = nil
+		v = model.Seal(observe.Patch(u.s))
 		for i := range u.s.Pods {
-			refs = append(refs, model.Ref{Kind: model.KindEndpoint, Name: detect.EndpointName(&u.s.Pods[i])})
+			refs = append(refs, model.Ref{Kind: model.KindEndpoint, Name: detect.EndpointName(v.CalicoName(u.s.Pods[i].Node), &u.s.Pods[i])})
 		}
 		u.add(ctx, refs...)
 	}

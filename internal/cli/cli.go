@@ -23,6 +23,7 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+	Columns        int // of the terminal; 0 means: ask it
 }
 
 // Exit codes. Those of plan and apply come with them.

@@ -129,18 +129,17 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 }
 
 func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
-	w, cols := g.Stdout, width(g.Stdout)
+	w, cols := g.Stdout, g.width()
 	show := short
 	if wide {
 		cols = 0
 		show = func(s string) string { return s }
 	}
 	printLines(w, cols, line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
-	var rows [][]string
 	for _, e := range f.Evidence {
-		rows = append(rows, []string{"  " + string(e.Ref.Kind), line(show(e.Ref.Name)), line(show(e.Says))})
+		printLines(w, cols, line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
+		printLines(w, 0, wrap(line(show(e.Says)), "      ", cols)...)
 	}
-	table(w, cols, rows)
 	if len(f.Explains) > 0 {
 		printLines(w, cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
 	}

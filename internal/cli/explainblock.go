@@ -46,7 +46,7 @@ func (g *global) whole(ctx context.Context, f explainFlags, want func(*finding.F
 }
 
 func (g *global) blockText(r *audit.Report, b *model.Block) {
-	w, cols := g.Stdout, width(g.Stdout)
+	w, cols := g.Stdout, g.width()
 	printLines(w, cols, line(fmt.Sprintf("%s  affine %s  %d held, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Suspected), "finding"))))
 	signs := blockSigns(r, b)
 	legend := []string{"U held and used", "L held, nobody uses it", "! used, free in the ledger", "T tunnel, service or reserved", ". free"}
@@ -115,7 +115,7 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 		doc.Kind = "NodeExplanation"
 		return g.machine(doc, "json")
 	}
-	w, cols := g.Stdout, width(g.Stdout)
+	w, cols := g.Stdout, g.width()
 	state := "is gone"
 	if n != nil {
 		state = map[bool]string{true: "is ready", false: "is not ready: what runs on it is not known"}[n.Ready]

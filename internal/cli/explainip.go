@@ -32,7 +32,7 @@ func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) e
 
 func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 	v := r.View
-	w, cols := g.Stdout, width(g.Stdout)
+	w, cols := g.Stdout, g.width()
 	rows := [][]string{{"CLAIM", "NODE", "STATE", "BY"}}
 	living := 0
 	for c := range v.Claims(ip) {

@@ -46,7 +46,7 @@ func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags
 }
 
 func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
-	w, cols := g.Stdout, width(g.Stdout)
+	w, cols := g.Stdout, g.width()
 	printLines(w, cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
 	rows := [][]string{
 		{"BOOK", "ADDRESS", "SANDBOX", "SEEN"},
@@ -76,7 +76,7 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 
 // findingLines lists the findings and ends in what to do next.
 func (g *global) findingLines(r *audit.Report) {
-	w, cols := g.Stdout, width(g.Stdout)
+	w, cols := g.Stdout, g.width()
 	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
 		for i := range fs {
 			f := &fs[i]

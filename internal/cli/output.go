@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
@@ -84,6 +86,16 @@ func (g *global) machine(doc any, format string) error {
 		_, err = g.Stdout.Write(b)
 		return err
 	}
-	_, err = fmt.Fprintln(g.Stdout, string(b))
+	_, err = fmt.Fprintln(g.Stdout, printable(string(b)))
 	return err
 }
+
+// printable escapes, in JSON, what a terminal would obey: it means the same.
+func printable(s string) string {
+	return nonPrintable.ReplaceAllStringFunc(s, func(c string) string {
+		r, _ := utf8.DecodeRuneInString(c)
+		return fmt.Sprintf(`\u%04x`, r)
+	})
+}
+
+var nonPrintable = regexp.MustCompile(`[\x7f-\x{9f}\x{ad}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)

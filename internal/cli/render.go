@@ -35,7 +35,7 @@ const groupAbove = 5
 
 func (g *global) table(r *audit.Report, f checkFlags) {
 	w := g.Stdout
-	cols := width(w)
+	cols := g.width()
 	wide := f.output == "wide"
 	if wide {
 		cols = 0
@@ -200,6 +200,9 @@ func notSeen(r *audit.Report) []string {
 	}
 	if len(codes) > 0 {
 		out = append(out, fmt.Sprintf("Not judged: %s", strings.Join(codes, ", ")))
+	}
+	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
+		na = nil // what the other datastore would have is not worth a line
 	}
 	for _, why := range sortedKeys(na) {
 		out = append(out, fmt.Sprintf("Not applicable: %s: %s", strings.Join(na[why], ", "), why))

@@ -55,7 +55,7 @@ func (g *global) look(ctx context.Context) (*model.Snapshot, error) {
 func (g *global) statusText(r *audit.Report) {
 	s := r.View.Snapshot()
 	info := r.View.Info()
-	w, cols := g.Stdout, width(g.Stdout)
+	w, cols := g.Stdout, g.width()
 	kind := "CRDs, " + info.Group
 	if info.Datastore == "etcd" {
 		kind = "etcd"

@@ -61,8 +61,11 @@ func short(s string) string {
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 
 // width is the terminal's, or 0 for a pipe, which gets all.
-func width(w io.Writer) int {
-	f, ok := w.(*os.File)
+func (g *global) width() int {
+	if g.Columns > 0 {
+		return g.Columns
+	}
+	f, ok := g.Stdout.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}
@@ -132,4 +135,21 @@ func table(w io.Writer, width int, rows [][]string) {
 		}
 		fmt.Fprintln(w, cut(strings.TrimRight(b.String(), " "), width))
 	}
+}
+
+// wrap breaks a text at spaces, so that no line is longer than width; 0 means not at all.
+func wrap(s, indent string, width int) []string {
+	var out []string
+	now := indent
+	for word := range strings.FieldsSeq(s) {
+		if width > 0 && now != indent && utf8.RuneCountInString(now)+1+utf8.RuneCountInString(word) > width {
+			out = append(out, now)
+			now = indent
+		}
+		if now != indent {
+			now += " "
+		}
+		now += word
+	}
+	return append(out, now)
 }

@@ -39,7 +39,7 @@ func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) er
 // changes prints one line for each finding that came or went, and updates seen.
 func (g *global) changes(r *audit.Report, seen map[string]bool, first bool) {
 	at := r.Taken.Time().Local().Format("15:04:05")
-	cols := width(g.Stdout)
+	cols := g.width()
 	now := map[string]bool{}
 	for i := range r.Findings {
 		x := &r.Findings[i]

@@ -22,18 +22,17 @@ func Recognise(v *model.View) Calico {
 	if c.IPAM != "" && c.Network != "" {
 		return c.describe()
 	}
-	// An allocation for a pod is written by nobody but Calico's IPAM.
-	pods := v.Ledgered()
-	c.Why = "by the ledger"
+	ledgered := v.Ledgered()
+	c.Why = "by what the books hold"
 	if c.IPAM == "" {
 		c.IPAM = Unknown
-		if pods {
+		if ledgered {
 			c.IPAM = "calico"
 		}
 	}
 	if c.Network == "" {
 		c.Network = Unknown
-		if pods {
+		if ledgered || v.Annotated() {
 			c.Network = "calico"
 		}
 	}
@@ -90,5 +89,13 @@ func labelsMatter(c Calico) Fit {
 	if c.Etcd {
 		return No
 	}
-	return fit(c.IPAM)
+	return ledgerMayBeCalicos(c)
+}
+
+// A lock stops pods wherever Calico may be what gives them their network.
+func networkMayBeCalicos(c Calico) Fit {
+	if fit(c.Network) == No {
+		return No
+	}
+	return Yes
 }

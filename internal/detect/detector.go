@@ -28,17 +28,18 @@ type Pass struct {
 	Now    model.Time // the snapshot's time; detectors never ask the clock
 	Calico Calico
 
-	d       *Detector
-	doubt   bool
-	subject model.Subject
-	report  func(finding.Finding)
+	d      *Detector
+	doubt  bool
+	table  model.Table
+	row    int32
+	report func(finding.Finding)
 }
 
 // Report hands in a finding; what the detector fixes is filled in.
 func (p *Pass) Report(f finding.Finding) {
 	f.Code = p.d.Code
 	f.State = finding.Suspected
-	f.From = []model.Subject{p.subject}
+	f.From = []model.Subject{{Table: p.table, Ref: p.RefOf(p.table, p.row)}}
 	if f.Severity == "" {
 		f.Severity = p.d.Severity
 	}

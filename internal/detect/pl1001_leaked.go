@@ -24,7 +24,6 @@ func leaked(p *Pass, _ model.Table, row int32) {
 		return
 	}
 	ns, name := podOf(at)
-	says := allocationSays(p, a)
 	switch {
 	case strings.HasPrefix(at.Type, "LoadBalancer") || at.Service != "":
 		leakedService(p, a, at)
@@ -35,7 +34,7 @@ func leaked(p *Pass, _ model.Table, row int32) {
 	case name == "":
 		p.Report(finding.Finding{
 			Subject: a.Ref(), Summary: "held for nobody that can be named, and nobody uses it", Class: finding.Node,
-			Evidence: []finding.Evidence{says, unclaimed(a.IP)}, Node: p.BlockOf(a).Node(), About: []model.Ref{p.BlockOf(a).Ref()},
+			Evidence: []finding.Evidence{allocationSays(p, a), unclaimed(a.IP)}, Node: p.BlockOf(a).Node(), About: []model.Ref{p.BlockOf(a).Ref()},
 		})
 	default:
 		leakedPod(p, a, at, p.PodByName(ns, name), ns, name)

@@ -10,7 +10,7 @@ var PL1002 = &Detector{
 	Code: "PL1002", Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Addresses},
 	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools, model.Nodes},
-	Uses:       []model.Table{model.Endpoints, model.Cluster},
+	Uses:       []model.Table{model.Endpoints, model.Cluster, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL2002"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: unrecorded,
 }

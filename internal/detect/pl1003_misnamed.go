@@ -11,7 +11,7 @@ import (
 var PL1003 = &Detector{
 	Code: "PL1003", Title: "allocation names another pod or node than the one that uses it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Allocations},
-	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes},
+	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Endpoints, model.Collector},
 	ShadowedBy: []finding.Code{"PL2010", "PL1004"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: misnamed,
@@ -29,11 +29,7 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 	}
 	pod := users[0]
 	ns, name := podOf(at)
-	f := finding.Finding{
-		Subject: a.Ref(), Node: pod.Node, Namespace: pod.Namespace,
-		Evidence: []finding.Evidence{allocationSays(p, a), podSays(pod)},
-		About:    []model.Ref{pod.Ref()},
-	}
+	var f finding.Finding
 	switch {
 	case name == "":
 		f.Summary = fmt.Sprintf("used by %s/%s; the ledger names no pod", pod.Namespace, pod.Name)
@@ -49,5 +45,8 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 	default:
 		return
 	}
+	f.Subject, f.Node, f.Namespace = a.Ref(), pod.Node, pod.Namespace
+	f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod)}
+	f.About = []model.Ref{pod.Ref()}
 	p.Report(f)
 }

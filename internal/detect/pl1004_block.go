@@ -67,23 +67,28 @@ func indexFaults(b *model.Block) []string {
 // listFaults: every ordinal is either held or free, once (I4).
 func listFaults(b *model.Block) []string {
 	var out []string
-	seen := make(map[int32]string, b.Length)
+	const held, free = 1, 2
+	seen, different := make([]uint8, b.Length), 0
 	for _, s := range b.Held {
-		seen[s[0]] = "held"
+		if s[0] >= 0 && int(s[0]) < b.Length {
+			seen[s[0]] = held
+			different++
+		}
 	}
 	for _, o := range b.Free {
 		switch {
 		case o < 0 || int(o) >= b.Length:
 			out = append(out, fmt.Sprintf("offers #%d, which it does not have", o))
-		case seen[o] == "held":
+		case seen[o] == held:
 			out = append(out, fmt.Sprintf("#%d is held and offered at once", o))
-		case seen[o] == "free":
+		case seen[o] == free:
 			out = append(out, fmt.Sprintf("offers #%d twice", o))
 		default:
-			seen[o] = "free"
+			seen[o] = free
+			different++
 		}
 	}
-	if missing := b.Length - len(seen); missing > 0 {
+	if missing := b.Length - different; missing > 0 {
 		out = append(out, fmt.Sprintf("%d ordinals are neither held nor free", missing))
 	}
 	return out
@@ -122,8 +127,10 @@ func identityFaults(b *model.Block) []string {
 
 // BlockName is what Calico calls a block of that range: the name of its resource.
 func BlockName(b *model.Block) string {
-	return strings.NewReplacer(".", "-", ":", "-", "/", "-").Replace(b.CIDR.String())
+	return dashed.Replace(b.CIDR.String())
 }
+
+var dashed = strings.NewReplacer(".", "-", ":", "-", "/", "-")
 
 // short makes a handle readable: eight digits of a container's ID are enough.
 func short(handle string) string {

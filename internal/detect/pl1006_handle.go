@@ -20,6 +20,9 @@ var PL1006 = &Detector{
 
 func wrongHandle(p *Pass, _ model.Table, row int32) {
 	h := p.Handle(row)
+	if ordinary(p, h) {
+		return
+	}
 	held, evidence := recount(p, h)
 	f := finding.Finding{Subject: h.Ref(), Evidence: evidence}
 	if reusable(h.ID) && !h.Missing {
@@ -34,11 +37,12 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 	}
 	switch {
 	case h.Missing:
-		f.Summary = fmt.Sprintf("blocks name it for %s, and it does not exist: its pod's DEL will leak them", count(total, "address", "addresses"))
+		f.Summary = fmt.Sprintf("blocks name it for %s, and it does not exist: a DEL will leak them", count(total, "address", "addresses"))
 		f.Evidence = append([]finding.Evidence{{Ref: h.Ref(), Says: "no such handle"}}, evidence...)
 	case h.Name != "" && model.HandleKey(h.Name) != model.HandleKey(h.ID):
 		f.Summary = "its object is called " + h.Name + ", by which nobody finds it"
 		f.Evidence = []finding.Evidence{handleSays(h, "called "+h.Name)}
+		f.Class = finding.Now // nothing that Calico does renames one
 	case twins(p, h):
 		f.Summary = "another handle differs from it by case only"
 		f.Evidence = []finding.Evidence{handleSays(h, "handle "+h.ID)}
@@ -58,6 +62,22 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 		f.Evidence = append([]finding.Evidence{handleSays(h, countsSay(h))}, evidence...)
 	}
 	p.Report(f)
+}
+
+// ordinary is the quick answer for nearly all handles: it holds what it counts, in one
+// block, and is named after a container.
+func ordinary(p *Pass, h *model.Handle) bool {
+	if h.Missing || h.Deleted || len(h.Blocks) != 1 || containerID(h.ID) == "" || h.Name != h.ID {
+		return false
+	}
+	n := 0
+	for a := range p.AllocationsBy(h.ID) {
+		if p.BlockOf(a).CIDR != h.Blocks[0].CIDR {
+			return false
+		}
+		n++
+	}
+	return n == h.Blocks[0].Count && n > 0 && !twins(p, h)
 }
 
 // recount counts what the blocks hold for the handle, and says so of every block that

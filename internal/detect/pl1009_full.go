@@ -12,8 +12,8 @@ var PL1009 = &Detector{
 	Code: "PL1009", Title: "pool or node nearly out of addresses", Severity: finding.Warning, Class: finding.Now,
 	Each:    []model.Table{model.Pools, model.Nodes},
 	Needs:   []model.Table{model.Pools, model.Blocks, model.Nodes},
-	Uses:    []model.Table{model.Cluster},
-	Applies: ledgerIsCalicos, Since: "0.1", Run: nearlyFull,
+	Uses:    []model.Table{model.Cluster, model.Hosts},
+	Applies: ledgerMayBeCalicos, Since: "0.1", Run: nearlyFull,
 }
 
 // From which share of addresses on it is worth a warning, and an error.
@@ -42,7 +42,7 @@ func nearlyFull(p *Pass, t model.Table, row int32) {
 	if most == 0 {
 		most = 20
 	}
-	u := p.NodeUse(n.Name)
+	u := p.NodeUse(p.CalicoName(n.Name))
 	if u.Blocks == 0 || u.Blocks < most {
 		return // it can still claim a block, if the pool has one: the pool's finding
 	}

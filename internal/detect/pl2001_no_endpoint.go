@@ -11,7 +11,7 @@ import (
 var PL2001 = &Detector{
 	Code: "PL2001", Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Pods},
-	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Pools, model.Endpoints, model.Nodes},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Pools, model.Endpoints, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2002"},
 	Applies:    networkIsCalicos, Since: "0.1", Run: noEndpoint,
 }
@@ -21,7 +21,7 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 	if pod.HostNetwork || pod.Phase != model.Running || !pod.Deleted.IsZero() || pod.Node == "" || !ofCalico(p, pod.IPs) {
 		return
 	}
-	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Evidence: []finding.Evidence{podSays(pod)}}
+	var f finding.Finding
 	if p.Calico.Etcd {
 		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
 			if p.SameNode(e.Node, pod.Node) {
@@ -30,7 +30,8 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 			f.About = append(f.About, e.Ref())
 		}
 		f.Summary = "runs without endpoint"
-		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindEndpoint, Name: EndpointName(pod)}, Says: "no such endpoint"})
+		missing := model.Ref{Kind: model.KindEndpoint, Name: EndpointName(p.CalicoName(pod.Node), pod)}
+		f.Evidence = []finding.Evidence{podSays(pod), {Ref: missing, Says: "no such endpoint"}}
 	} else {
 		switch pod.Annotation {
 		case model.Written:
@@ -42,7 +43,9 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 		case model.Garbled:
 			f.Summary = "its address annotation cannot be read"
 		}
+		f.Evidence = []finding.Evidence{podSays(pod)}
 	}
+	f.Subject, f.Node, f.Namespace = pod.Ref(), pod.Node, pod.Namespace
 	for _, ip := range pod.IPs {
 		f.About = append(f.About, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
@@ -60,10 +63,10 @@ func ofCalico(p *Pass, ips []netip.Addr) bool {
 	return false
 }
 
-// EndpointName is what Calico calls the endpoint of a pod: namespace, then node,
+// EndpointName is what Calico calls the endpoint of a pod on what it calls the node: namespace, then node,
 // orchestrator, pod and interface, with dashes inside the parts doubled.
-func EndpointName(pod *model.Pod) string {
-	return pod.Namespace + "/" + doubled(pod.Node) + "-k8s-" + doubled(pod.Name) + "-eth0"
+func EndpointName(node string, pod *model.Pod) string {
+	return pod.Namespace + "/" + doubled(node) + "-k8s-" + doubled(pod.Name) + "-eth0"
 }
 
 func doubled(s string) string {

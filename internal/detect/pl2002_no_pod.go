@@ -9,7 +9,7 @@ import (
 var PL2002 = &Detector{
 	Code: "PL2002", Title: "endpoint with no pod, or on a node where the pod is not", Severity: finding.Error, Class: finding.Teardown,
 	Each:    []model.Table{model.Endpoints},
-	Needs:   []model.Table{model.Endpoints, model.Pods, model.PodNode, model.Nodes},
+	Needs:   []model.Table{model.Endpoints, model.Pods, model.PodNode, model.Nodes, model.Hosts},
 	Applies: endpointsAreObjects, Since: "0.1", Run: endpointWithoutPod,
 }
 

@@ -2,7 +2,6 @@ package detect
 
 import (
 	"net/netip"
-	"slices"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -13,7 +12,7 @@ import (
 var PL2003 = &Detector{
 	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Pods},
-	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints, model.Nodes},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2001", "PL2002", "PL2010", "PL1003"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: otherSandbox,
 }
@@ -23,7 +22,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 	if pod.Phase != model.Running || pod.HostNetwork || !pod.Deleted.IsZero() {
 		return
 	}
-	id, ips, says := recorded(p, pod)
+	id, ips, endpoint := recorded(p, pod)
 	if id == "" {
 		return
 	}
@@ -34,10 +33,14 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 				continue // it is another's: another finding
 			}
 			if holder := containerID(at.Handle); holder != "" && holder != id {
+				says := []finding.Evidence{podSays(pod), allocationSays(p, a)}
+				if endpoint != nil {
+					says = append(says, endpointSays(endpoint))
+				}
 				f := finding.Finding{
 					Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
 					Summary:  "its record is of sandbox " + id[:8] + ", its address is held by " + holder[:8],
-					Evidence: append(says, allocationSays(p, a)),
+					Evidence: says,
 					About:    []model.Ref{a.Ref()}, Class: classOf(p, pod),
 				}
 				p.Report(f)
@@ -47,18 +50,18 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 	}
 }
 
-// recorded gives the sandbox and the addresses that Calico has for a pod.
-func recorded(p *Pass, pod *model.Pod) (string, []netip.Addr, []finding.Evidence) {
-	says := []finding.Evidence{podSays(pod)}
+// recorded gives the sandbox and the addresses that Calico has for a pod, and the
+// endpoint where that is an object.
+func recorded(p *Pass, pod *model.Pod) (string, []netip.Addr, *model.Endpoint) {
 	if !p.Calico.Etcd {
 		if pod.Annotation != model.Written || len(pod.ContainerID) < 8 {
 			return "", nil, nil
 		}
-		return pod.ContainerID, pod.Annotated, says
+		return pod.ContainerID, pod.Annotated, nil
 	}
 	for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
 		if p.SameNode(e.Node, pod.Node) && len(e.ContainerID) >= 8 {
-			return e.ContainerID, slices.Clone(e.IPs), append(says, endpointSays(e))
+			return e.ContainerID, e.IPs, e
 		}
 	}
 	return "", nil, nil

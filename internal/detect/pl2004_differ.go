@@ -12,7 +12,7 @@ import (
 var PL2004 = &Detector{
 	Code: "PL2004", Title: "the addresses of a pod differ between the books", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Pods},
-	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Pools, model.Nodes},
+	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Pools, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2010", "PL2001", "PL2002"},
 	Applies:    networkIsCalicos, Since: "0.1", Run: addressesDiffer,
 }
@@ -22,23 +22,23 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 	if pod.Phase != model.Running || pod.HostNetwork || !pod.Deleted.IsZero() || !ofCalico(p, pod.IPs) {
 		return
 	}
-	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Evidence: []finding.Evidence{podSays(pod)}}
-	f.Class = classOf(p, pod)
-	var calicos []netip.Addr
-	from := "annotation"
+	calicos, from := pod.Annotated, "annotation"
+	var endpoints []*model.Endpoint
 	if p.Calico.Etcd {
 		from = "endpoint"
 		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
 			if p.SameNode(e.Node, pod.Node) && (e.Interface == "" || e.Interface == "eth0") {
 				calicos = append(calicos, e.IPs...)
-				f.Evidence = append(f.Evidence, endpointSays(e))
+				endpoints = append(endpoints, e)
 			}
 		}
-	} else if pod.Annotation == model.Written {
-		calicos = pod.Annotated
 	}
 	if len(calicos) == 0 || agree(pod.IPs, calicos) {
 		return
+	}
+	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Class: classOf(p, pod), Evidence: []finding.Evidence{podSays(pod)}}
+	for _, e := range endpoints {
+		f.Evidence = append(f.Evidence, endpointSays(e))
 	}
 	f.Summary = "status says " + addrs(pod.IPs) + ", " + from + " says " + addrs(calicos)
 	for _, ip := range append(slices.Clone(pod.IPs), calicos...) {

@@ -14,12 +14,15 @@ var PL2010 = &Detector{
 	Code: "PL2010", Title: "one address, several living owners", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Addresses},
 	Needs: []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services},
-	Uses:  []model.Table{model.Endpoints, model.Blocks, model.Allocations, model.Cluster},
+	Uses:  []model.Table{model.Hosts, model.Endpoints, model.Blocks, model.Allocations, model.Cluster},
 	Since: "0.1", Run: shared,
 }
 
 func shared(p *Pass, _ model.Table, row int32) {
 	ip := p.Address(row)
+	if alone(p, ip) {
+		return
+	}
 	pods := holders(p, ip)
 	if len(pods) == 2 && sameMachine(pods[0], pods[1]) {
 		pods = pods[:1] // it is moving from the one to the other
@@ -71,6 +74,17 @@ func shared(p *Pass, _ model.Table, row int32) {
 	rest = append(rest, ledger)
 	f.Evidence = rest
 	p.Report(f)
+}
+
+// alone is the quick answer for nearly all addresses.
+func alone(p *Pass, ip netip.Addr) bool {
+	n := 0
+	for c := range p.Claims(ip) {
+		if c.By != model.ByEndpoint {
+			n++
+		}
+	}
+	return n < 2
 }
 
 func sharedSummary(owners, pods int, node *model.Node, where, rightful string) string {

@@ -10,10 +10,11 @@ import (
 // PL5002 finds that Calico's own collector cannot work, or is about to do harm.
 var PL5002 = &Detector{
 	Code: "PL5002", Title: "Calico's own collector is stalled, crashes, or will free a living address", Severity: finding.Error, Class: finding.Transient,
-	Each:    []model.Table{model.Blocks, model.Allocations, model.Components},
-	Needs:   []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Collector, model.Nodes},
-	Uses:    []model.Table{model.Components, model.Endpoints},
-	Applies: ledgerIsCalicos, Since: "0.1", Run: collector,
+	Each:       []model.Table{model.Blocks, model.Allocations, model.Components},
+	Needs:      []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
+	ShadowedBy: []finding.Code{"PL1003"},
+	Uses:       []model.Table{model.Collector, model.Components, model.Endpoints},
+	Applies:    ledgerIsCalicos, Since: "0.1", Run: collector,
 }
 
 // What is wrong with the collector is part of the subject: one can be mended without
@@ -21,7 +22,6 @@ var PL5002 = &Detector{
 var (
 	collectorCrashes = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/crashes"}
 	collectorStalled = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/not-ready"}
-	collectorHarms   = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/will-free"}
 )
 
 func collector(p *Pass, t model.Table, row int32) {
@@ -62,7 +62,8 @@ func aboutToFree(p *Pass, a *model.Allocation) {
 		return
 	}
 	p.Report(finding.Finding{
-		Subject: collectorHarms, Summary: "will free addresses that living pods use: the ledger has their nodes wrong",
-		Evidence: []finding.Evidence{allocationSays(p, a), {Ref: pod.Ref(), Says: "runs on " + pod.Node, Revision: pod.Revision}}, About: []model.Ref{a.Ref(), pod.Ref()},
+		Subject:  model.Ref{Kind: model.KindCollector, Name: "kube-controllers/" + a.IP.String()},
+		Summary:  fmt.Sprintf("will free %s, which %s/%s uses: the ledger has its node wrong", a.IP, pod.Namespace, pod.Name),
+		Evidence: []finding.Evidence{allocationSays(p, a), {Ref: pod.Ref(), Says: "runs on " + pod.Node, Revision: pod.Revision, Since: pod.Written}}, About: []model.Ref{a.Ref(), pod.Ref()},
 	})
 }

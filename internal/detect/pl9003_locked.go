@@ -8,7 +8,7 @@ import (
 // PL9003 finds a datastore that somebody has locked.
 var PL9003 = &Detector{
 	Code: "PL9003", Title: "datastore locked: no pod can start or stop", Severity: finding.Error, Class: finding.Now,
-	Each: []model.Table{model.Cluster}, Needs: []model.Table{model.Cluster}, Applies: networkIsCalicos, Since: "0.1", Run: locked,
+	Each: []model.Table{model.Cluster}, Needs: []model.Table{model.Cluster}, Applies: networkMayBeCalicos, Since: "0.1", Run: locked,
 }
 
 func locked(p *Pass, _ model.Table, _ int32) {

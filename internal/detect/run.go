@@ -50,7 +50,7 @@ func run(v *model.View, ds []*Detector, subjects func(model.Table, func(int32)))
 		}
 		for _, t := range d.Each {
 			subjects(t, func(row int32) {
-				p.subject = model.Subject{Table: t, Ref: v.RefOf(t, row)}
+				p.table, p.row = t, row
 				res.Judged[d.Code]++
 				d.Run(p, t, row)
 			})

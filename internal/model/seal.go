@@ -126,8 +126,13 @@ const maxBlock = 1 << 12
 // HandleKey is what two spellings of one handle have in common: Calico cuts
 // at a carriage return and names the object in lower case.
 func HandleKey(id string) string {
-	id, _, _ = strings.Cut(id, "\r")
-	return strings.ToLower(id)
+	for i := range len(id) {
+		if c := id[i]; c == '\r' || c >= 'A' && c <= 'Z' || c >= 0x80 {
+			id, _, _ = strings.Cut(id, "\r")
+			return strings.ToLower(id)
+		}
+	}
+	return id // as nearly all are
 }
 
 // indexHandles adds a row for every handle that a block names and that is not there.
@@ -165,11 +170,13 @@ func (v *View) indexIntent() {
 	v.nodes = newIndex[string](len(s.Nodes))
 	for i := len(s.Nodes) - 1; i >= 0; i-- {
 		v.nodes.add(s.Nodes[i].Name, i)
-		if c := s.Nodes[i].Calico; c != "" && c != s.Nodes[i].Name {
-			v.nodes.add(c, i)
-		}
 		for _, t := range s.Nodes[i].Tunnels {
 			v.claim(t.IP, Claim{ByTunnel, int32(i), t.IP})
+		}
+	}
+	for alias, row := range v.aliases {
+		if _, ok := v.nodes.first(alias); !ok {
+			v.nodes.add(alias, row)
 		}
 	}
 	v.endpointsByPod = newIndex[name](len(s.Endpoints))

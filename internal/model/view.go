@@ -33,7 +33,8 @@ type View struct {
 	reservations     prefixes
 	poolUse          []Usage
 	nodeUse          map[string]Usage
-	strangers        map[string]bool
+	strangers        map[string]bool // hosts that are no node of this cluster
+	aliases          map[string]int  // rows of nodes, by Calico's names for them
 }
 
 // A Claimer is the kind of thing that says an address is its own.

@@ -33,7 +33,8 @@ type Stage struct {
 	For       time.Duration // how long, for scenarios that go on for a while
 	Tell      func(line string)
 
-	undo []func(context.Context) error
+	looker Looker
+	undo   []func(context.Context) error
 }
 
 // Cleanup has f run when the incident is over and the cluster is to serve another
@@ -59,11 +60,12 @@ type Options struct {
 	Keep bool          // leave the broken cluster as it is
 	For  time.Duration // see Stage.For; 0 means the scenario's own default
 	Tell func(line string)
+	Look Looker // is shown the incident's moments
 }
 
 // Play runs the scenario in a namespace of its own on the lab.
 func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
-	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For}
+	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, looker: o.Look}
 	if err := s.createNamespace(ctx); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func commands() []command {
 		{"exec", "NODE -- CMD…", "run a command in a node", execNode},
 		{"image", "FILE", "give an image archive to every node", importImage},
 		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
-		{"load", "[FLAGS]", "fill a control-plane-only lab; load --help lists the flags", fill},
+		{"load", "[FLAGS]", "fill a lab that has no nodes; see load --help", fill},
 		{"run", "SCENARIO [FLAGS]", "produce an incident and assert its symptoms", runScenario},
 		{"scenarios", "", "list the incidents", scenarioList},
 	}

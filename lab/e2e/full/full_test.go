@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/e2e/product"
 	"plumbline.dev/plumbline/lab/scenarios"
 	"plumbline.dev/plumbline/lab/stage"
 )
@@ -51,7 +53,8 @@ func play(t *testing.T, mode lab.Datastore, all ...stage.Scenario) {
 	l := lab.Start(t, lab.Config{Nodes: nodes, Datastore: mode})
 	for _, sc := range all {
 		ok := t.Run(sc.Name, func(t *testing.T) {
-			if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
+			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second)}
+			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}
 		})

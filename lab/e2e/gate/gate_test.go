@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/e2e/product"
 	ipamdrift "plumbline.dev/plumbline/lab/scenarios/ipam-drift"
 	latedel "plumbline.dev/plumbline/lab/scenarios/late-del"
 	nogateway "plumbline.dev/plumbline/lab/scenarios/no-gateway"
@@ -44,6 +45,7 @@ func TestKDD(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
 	t.Run("parts of a node", func(t *testing.T) { parts(t, l) })
+	t.Run("reader", func(t *testing.T) { reader(t, l) })
 	incidents(t, l)
 }
 
@@ -51,6 +53,7 @@ func TestEtcd(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.Etcd})
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
 	t.Run("etcd keeps strangers out", func(t *testing.T) { etcdRights(t, l) })
+	t.Run("reader", func(t *testing.T) { reader(t, l) })
 	incidents(t, l)
 }
 
@@ -58,7 +61,8 @@ func TestEtcd(t *testing.T) {
 func incidents(t *testing.T, l *lab.Lab) {
 	for _, sc := range []stage.Scenario{latedel.Scenario, ipamdrift.Scenario, stalenodename.Scenario, nogateway.Scenario} {
 		t.Run(sc.Name, func(t *testing.T) {
-			if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
+			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second)}
+			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}
 		})

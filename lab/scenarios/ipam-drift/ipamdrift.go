@@ -38,7 +38,10 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := goneNode(ctx, s); err != nil {
 		return err
 	}
-	return whatCalicoSees(ctx, s)
+	if err := whatCalicoSees(ctx, s); err != nil {
+		return err
+	}
+	return whatWeSee(ctx, s)
 }
 
 // leak: pods got addresses and vanished while their node's kubelet was down. In
@@ -216,4 +219,33 @@ func whatCalicoSees(ctx context.Context, s *stage.Stage) error {
 	}
 	s.Say("calicoctl ipam check sees the leaks, the free address in use and the orphan handle; not the count, the broken lists, the overlap, the affinity")
 	return nil
+}
+
+// whatWeSee: each fault by its name, and that a broken block's address is nobody's and
+// its handle missing is part of the block's finding.
+func whatWeSee(ctx context.Context, s *stage.Stage) error {
+	lost, err := s.Held(ctx, func(a stage.Attribute) bool { return strings.HasPrefix(a.Secondary["pod"], "lost-") })
+	if err != nil {
+		return err
+	}
+	counted, err := s.Pod(ctx, s.Namespace, "counted")
+	if err != nil {
+		return err
+	}
+	alive, err := s.Pod(ctx, s.Namespace, "alive")
+	if err != nil {
+		return err
+	}
+	owner, _, err := s.Owner(ctx, counted.Status.PodIP)
+	if err != nil {
+		return err
+	}
+	want := []string{
+		"PL1002/" + alive.Status.PodIP, "PL1004/10.244.200.0/26", "PL1005/10.244.200.32/27", "PL1006/" + owner.Handle,
+		"PL1006/k8s-pod-network." + strings.Repeat("0rphan", 10), "PL1007/node-gone/10.244.201.0/26",
+	}
+	for _, ip := range lost {
+		want = append(want, "PL1001/"+ip)
+	}
+	return s.Look(ctx, "drifted", want...)
 }

@@ -106,7 +106,21 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 		return err
 	}
 	s.Say("calicoctl ipam check takes each endpoint for use: %s", lastLine(out))
-	return stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to see nothing")
+	if err := stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to see nothing"); err != nil {
+		return err
+	}
+	held, err := s.Held(ctx, func(a stage.Attribute) bool { return a.Secondary["namespace"] == s.Namespace })
+	if err != nil {
+		return err
+	}
+	var want []string
+	for _, k := range keys {
+		want = append(want, "PL2002/"+k)
+	}
+	for _, ip := range held {
+		want = append(want, "PL1001/"+ip)
+	}
+	return s.Look(ctx, "leaked", want...)
 }
 
 func lastLine(s string) string {

@@ -139,6 +139,9 @@ func play(ctx context.Context, s *stage.Stage, v victim, c cause, peer string) e
 	if err := stage.Expect(!reachable, "no usable entry for the gateway, got %q", entry); err != nil {
 		return err
 	}
+	if err := s.Look(ctx, c.name); err != nil { // only the node can tell
+		return err
+	}
 	if err := c.undo(ctx, v); err != nil {
 		return err
 	}

@@ -39,14 +39,20 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := otherNode(ctx, s, ip); err != nil {
 		return err
 	}
+	if err := s.Look(ctx, "shared by two nodes", "PL2010/"+ip); err != nil {
+		return err
+	}
 	if err := sameNode(ctx, s, node, ip); err != nil {
 		return err
 	}
 	if err := wrongDevice(ctx, s, node, ip); err != nil {
 		return err
 	}
+	if err := s.Look(ctx, "shared on one node", "PL2010/"+ip); err != nil {
+		return err
+	}
 	if s.Datastore == lab.Etcd {
-		return secondEndpoint(ctx, s)
+		return secondEndpoint(ctx, s, ip)
 	}
 	return nil
 }
@@ -186,7 +192,7 @@ func felixLooks(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 }
 
 // secondEndpoint: a pod of node1 has an endpoint on node2 as well.
-func secondEndpoint(ctx context.Context, s *stage.Stage) error {
+func secondEndpoint(ctx context.Context, s *stage.Stage, ip string) error {
 	node2, err := s.Node(ctx, 2)
 	if err != nil {
 		return err
@@ -212,5 +218,12 @@ func secondEndpoint(ctx context.Context, s *stage.Stage) error {
 		}
 	}
 	s.Say("the pod other of node1 has endpoints on %d nodes", n)
-	return stage.Expect(n == 2, "endpoints of one pod on two nodes, got %d", n)
+	if err := stage.Expect(n == 2, "endpoints of one pod on two nodes, got %d", n); err != nil {
+		return err
+	}
+	held, err := s.Held(ctx, func(a stage.Attribute) bool { return strings.HasSuffix(a.Handle, made[0].ID) })
+	if err != nil {
+		return err
+	}
+	return s.Look(ctx, "two endpoints", "PL2010/"+ip, "PL2002/"+s.Namespace+"/node2-k8s-other-eth0", "PL1001/"+strings.Join(held, ","))
 }

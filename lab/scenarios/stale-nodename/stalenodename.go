@@ -49,6 +49,22 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := stage.Expect(held && owner.Secondary["node"] == "node2" && owner.Secondary["pod"] == "victim", "an allocation that names node2, got %v", owner); err != nil {
 		return err
 	}
+	if s.Datastore == lab.Etcd { // no DEL will ever look for it on that node
+		s.Cleanup(func(ctx context.Context) error {
+			_, err := s.Calicoctl(ctx, "delete", "workloadendpoint", "node2-k8s-victim-eth0", "-n", s.Namespace, "--skip-not-exists")
+			return err
+		})
+	}
+	onEtcd := func(want ...string) []string {
+		if s.Datastore == lab.Etcd { // the endpoint is on the wrong node too
+			want = append(want, "PL2002/"+s.Namespace+"/node2-k8s-victim-eth0")
+		}
+		return want
+	}
+	ip := victim.Status.PodIP
+	if err := s.Look(ctx, "misnamed", onEtcd("PL1003/"+ip)...); err != nil {
+		return err
+	}
 	// The rest of the pool is in use, so that the next free address is the victim's.
 	for i := range 3 {
 		if _, err := s.Run(ctx, stage.PodSpec{Name: fmt.Sprintf("filler-%d", i), Node: "node2", Annotations: stage.FromPool(pool)}); err != nil {
@@ -58,7 +74,10 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := collect(ctx, s, victim); err != nil {
 		return err
 	}
-	return shared(ctx, s, victim)
+	if err := shared(ctx, s, victim); err != nil {
+		return err
+	}
+	return s.Look(ctx, "shared", onEtcd("PL2010/"+ip, "PL1009/"+pool)...)
 }
 
 // misname gives node1 the name of node2, as a machine has it that was cloned or

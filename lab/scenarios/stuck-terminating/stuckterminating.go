@@ -71,7 +71,10 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := sandboxGone(ctx, s, node); err != nil {
 		return err
 	}
-	return stuck(ctx, s, node, deleted)
+	if err := stuck(ctx, s, node, deleted); err != nil {
+		return err
+	}
+	return s.Look(ctx, "stuck") // why it is stuck, only the node can tell
 }
 
 // sitsInMount waits until a thread of the process is inside a request that the

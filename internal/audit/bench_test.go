@@ -1,0 +1,83 @@
+package audit_test
+
+import (
+	"fmt"
+	"net/netip"
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// large is a healthy cluster in CRD mode of n pods, 30 on a node, as the readers would
+// have filled it: every string its own copy, but for names that repeat.
+func large(n int) *model.Snapshot {
+	const perNode = 30
+	s := &model.Snapshot{
+		Meta:      model.Meta{Schema: 1, Taken: now},
+		Info:      []model.Info{{Datastore: "kdd", Calico: "v3.31.0", Ready: true, IPAM: "calico", Networking: "calico"}},
+		Collector: []model.CollectorConfig{{Grace: 900}},
+		Pools:     []model.Pool{{Name: "p", CIDR: netip.MustParsePrefix("10.0.0.0/8"), BlockSize: 26}},
+		Pods:      make([]model.Pod, 0, n), Handles: make([]model.Handle, 0, n+n/perNode),
+	}
+	for _, t := range model.Tables() {
+		s.Coverage = append(s.Coverage, model.Coverage{Table: t, State: model.Complete})
+	}
+	for i := 0; len(s.Pods) < n; i++ {
+		node := fmt.Sprintf("node-%05d", i)
+		cidr := netip.PrefixFrom(model.Offset(s.Pools[0].CIDR, int32(64*i)), 26)
+		b := model.Block{
+			Name: fmt.Sprintf("10-%d-%d-%d-26", cidr.Addr().As4()[1], cidr.Addr().As4()[2], cidr.Addr().As4()[3]),
+			CIDR: cidr, Affinity: "host:" + node, Length: 64, Sequence: sequence + 100, Written: now - 4000, Revision: fmt.Sprint(i),
+		}
+		hold := func(ord int32, at model.Attribute) {
+			b.Attributes = append(b.Attributes, at)
+			b.Held = append(b.Held, model.Slot{ord, ord})
+			b.Sequences = append(b.Sequences, model.Sequence{Ordinal: ord, Number: sequence})
+			s.Handles = append(s.Handles, model.Handle{ID: at.Handle, Name: at.Handle, Blocks: []model.BlockCount{{CIDR: cidr, Count: 1}}, Written: now - 4000, Revision: fmt.Sprint(i)})
+		}
+		hold(0, model.Attribute{Handle: "vxlan-tunnel-addr-" + node, Node: node, Type: "vxlanTunnelAddress"})
+		s.Nodes = append(s.Nodes, model.Node{Name: node, Ready: true, Tunnels: []model.Tunnel{{Kind: "vxlan", IP: cidr.Addr()}}})
+		for j := int32(1); j <= perNode && len(s.Pods) < n; j++ {
+			ip := model.Offset(cidr, j)
+			p := model.Pod{
+				Namespace: "team", Name: fmt.Sprintf("web-%d-%05d", j, i), UID: fmt.Sprintf("00000000-0000-0000-0000-%012d", len(s.Pods)), Node: node, Phase: model.Running, Ready: true,
+				Created: now - 9000, Written: now - 4000, IPs: []netip.Addr{ip}, Annotation: model.Written, Annotated: []netip.Addr{ip}, Owner: "ReplicaSet/web", Revision: fmt.Sprint(len(s.Pods)),
+			}
+			p.ContainerID = containerOf(p.Name)
+			hold(j, model.Attribute{Handle: "k8s-pod-network." + p.ContainerID, Namespace: "team", Pod: p.Name, Node: node, Other: uint64(len(s.Pods))})
+			s.Pods = append(s.Pods, p)
+		}
+		for o := int32(len(b.Held)); o < 64; o++ {
+			b.Free = append(b.Free, o)
+		}
+		s.Blocks = append(s.Blocks, b)
+		s.Affinities = append(s.Affinities, model.Affinity{Node: node, Type: "host", CIDR: cidr, State: "confirmed", Labelled: true, Written: now - 4000})
+	}
+	return s
+}
+
+// BenchmarkJudge seals and judges with all detectors, on one core.
+func BenchmarkJudge(b *testing.B) {
+	for _, n := range []int{150_000, 1_000_000} {
+		b.Run(fmt.Sprintf("%d pods", n), func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			s := large(n)
+			debug.FreeOSMemory()
+			var peak uint64
+			for b.Loop() {
+				if r := audit.Judge(b.Context(), s, audit.Source{}, audit.Options{Detectors: detect.All}); len(r.Findings)+len(r.Suspected) > 0 {
+					b.Fatalf("%v", r.Findings)
+				}
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapSys-m.HeapReleased)
+			}
+			b.ReportMetric(float64(peak)/(1<<20), "MB")
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/judged")
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package cli_test
+
+import "fmt"
+
+// conformsTo checks the few words of JSON Schema that ours uses, and that nothing is in
+// the document that the schema does not name.
+func conformsTo(schema map[string]any, v any) error {
+	switch schema["type"] {
+	case "object":
+		o, ok := v.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%v is no object", v)
+		}
+		props, _ := schema["properties"].(map[string]any)
+		required, _ := schema["required"].([]string)
+		for _, k := range required {
+			if _, ok := o[k]; !ok {
+				return fmt.Errorf("no %s", k)
+			}
+		}
+		for k, x := range o {
+			p, ok := props[k].(map[string]any)
+			if !ok {
+				return fmt.Errorf("%s is not in the schema", k)
+			}
+			if err := conformsTo(p, x); err != nil {
+				return fmt.Errorf("%s: %w", k, err)
+			}
+		}
+	case "array":
+		a, ok := v.([]any)
+		if !ok {
+			return fmt.Errorf("%v is no array", v)
+		}
+		items, _ := schema["items"].(map[string]any)
+		for i, x := range a {
+			if err := conformsTo(items, x); err != nil {
+				return fmt.Errorf("%d: %w", i, err)
+			}
+		}
+	case "string":
+		if _, ok := v.(string); !ok {
+			return fmt.Errorf("%v is no string", v)
+		}
+	case "boolean":
+		if _, ok := v.(bool); !ok {
+			return fmt.Errorf("%v is no boolean", v)
+		}
+	case "integer":
+		if _, ok := v.(float64); !ok {
+			return fmt.Errorf("%v is no number", v)
+		}
+	default:
+		return fmt.Errorf("a schema of %v", schema["type"])
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+//go:build e2e
+
+package gate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/e2e/product"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+const account = "system:serviceaccount:kube-system:plumbline-reader"
+
+// reader runs every command with the rights that we ship, while there is something to
+// find, and holds what was asked of the API server against its audit log.
+func reader(t *testing.T, l *lab.Lab) {
+	ctx := t.Context()
+	bin := product.Binary(t)
+	kubeconfig := asReader(t, l, filepath.Join(filepath.Dir(filepath.Dir(bin)), "deploy", "reader.yaml"))
+	sc := stage.Scenario{Name: "reader", Run: func(ctx context.Context, s *stage.Stage) error {
+		pod, err := s.Run(ctx, stage.PodSpec{Name: "robbed", Node: "node1"})
+		if err != nil {
+			return err
+		}
+		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
+			return err
+		}
+		every(t, l, bin, kubeconfig, pod)
+		return nil
+	}}
+	if err := stage.Play(ctx, l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]int{}
+	for verb, n := range verbsOf(t, l, account) {
+		asked[verb] += n
+	}
+	t.Log(asked)
+	if asked["list"] == 0 || asked["get"] == 0 {
+		t.Errorf("the audit log shows nothing of us: %v", asked)
+	}
+	for verb := range asked {
+		if verb != "get" && verb != "list" {
+			t.Errorf("we asked to %s", verb)
+		}
+	}
+	lacking(t, l, bin, kubeconfig)
+}
+
+// every runs each command that the help lists, each way that its examples show.
+func every(t *testing.T, l *lab.Lab, bin, kubeconfig string, pod lab.Pod) {
+	state, ip := t.TempDir(), pod.Status.PodIP
+	bundle := filepath.Join(t.TempDir(), "b.tar.gz")
+	for _, c := range []struct {
+		args string
+		exit int
+		want string
+	}{
+		{"status", 0, "Next"},
+		{"check --wait --settle=2s", 1, "PL1002/" + ip},
+		{"check --settle=2s", 1, "Next: plumbline explain PL1002/" + ip},
+		{"check --settle=2s -o wide", 1, ip},
+		{"check --settle=2s -o yaml", 1, "kind: CheckReport"},
+		{"check --settle=2s -o name", 1, "PL1002/" + ip},
+		{"check --settle=2s -o html", 1, "<!doctype html>"},
+		{"check --settle=2s -n reader", 1, "PL1002"},
+		{"check --settle=2s -n kube-system", 0, "No findings"},
+		{"check --settle=2s --node node2", 0, "No findings"},
+		{"check --settle=2s -l app=robbed", 1, "PL1002"},
+		{"check --settle=2s -l app=other", 0, "No findings"},
+		{"check --settle=2s --code PL1001", 0, "No findings"},
+		{"check --settle=2s --fail-on error --gentle", 1, "PL1002"},
+		{"check --quick", 3, "Not judged"},
+		{"explain PL1002", 0, "## Meaning"},
+		{"explain --settle=2s PL1002/" + ip, 0, "free"},
+		{"explain pod robbed -n reader", 0, "FREE"},
+		{"explain ip " + ip, 0, "FREE"},
+		{"explain node node1", 0, "is ready"},
+		{"collect --save " + bundle, 0, "Wrote"},
+		{"check --bundle " + bundle, 0, "suspected"},
+		{"status --bundle " + bundle, 0, "Next"},
+		{"version", 0, "plumbline"},
+	} {
+		out, code, err := stage.Plumbline(t.Context(), l, bin, state, append(strings.Fields(c.args), "--kubeconfig="+kubeconfig)...)
+		if err != nil || code != c.exit || !strings.Contains(out, c.want) {
+			t.Errorf("%s: exit %d, %v, want %d and %q in:\n%s", c.args, code, err, c.exit, c.want, out)
+		}
+	}
+}
+
+// asReader gives a kubeconfig of an account that has our ClusterRole and nothing else.
+func asReader(t *testing.T, l *lab.Lab, role string) string {
+	t.Helper()
+	ctx := t.Context()
+	for _, args := range [][]string{
+		{"apply", "-f", role},
+		{"-n", "kube-system", "create", "serviceaccount", "plumbline-reader"},
+		{"create", "clusterrolebinding", "plumbline-reader", "--clusterrole=plumbline-reader", "--serviceaccount=kube-system:plumbline-reader"},
+	} {
+		if _, err := l.Kubectl(ctx, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, err := l.Kubectl(ctx, "-n", "kube-system", "create", "token", "plumbline-reader", "--duration=1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := l.Kubectl(ctx, "config", "view", "--raw", "--minify", "-o", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cfg map[string]any
+	if err := json.Unmarshal([]byte(raw), &cfg); err != nil {
+		t.Fatal(err)
+	}
+	contexts, _ := cfg["contexts"].([]any)
+	first, _ := contexts[0].(map[string]any)
+	in, _ := first["context"].(map[string]any)
+	cfg["users"] = []any{map[string]any{"name": "reader", "user": map[string]any{"token": strings.TrimSpace(token)}}}
+	in["user"] = "reader"
+	b, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// verbsOf counts what an account asked the API server for.
+func verbsOf(t *testing.T, l *lab.Lab, user string) map[string]int {
+	t.Helper()
+	f, err := os.Open(l.AuditLog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	out := map[string]int{}
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, 8<<20)
+	for in.Scan() {
+		var e struct {
+			Verb string
+			User struct{ Username string }
+		}
+		if err := json.Unmarshal(in.Bytes(), &e); err != nil {
+			t.Fatalf("audit log: %v", err)
+		}
+		if e.User.Username == user {
+			out[e.Verb]++
+		}
+	}
+	return out
+}
+
+// lacking: without the right to one resource the rest still works, and we say so.
+func lacking(t *testing.T, l *lab.Lab, bin, kubeconfig string) {
+	const without = `[{"op": "replace", "path": "/rules/0/resources", "value": ["nodes", "services"]}]`
+	if _, err := l.Kubectl(t.Context(), "patch", "clusterrole", "plumbline-reader", "--type=json", "-p", without); err != nil {
+		t.Fatal(err)
+	}
+	r, err := stage.CheckWith(t.Context(), l, bin, t.TempDir(), "--kubeconfig="+kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables []string
+	for _, n := range r.NotSeen {
+		tables = append(tables, n.Table)
+	}
+	slices.Sort(tables)
+	if r.Exit != 3 || fmt.Sprint(tables) != "[pods pods.node pods.phase pods.status]" || len(r.NotJudged) == 0 {
+		t.Errorf("exit %d, not seen %v, not judged %v", r.Exit, tables, r.NotJudged)
+	}
+}

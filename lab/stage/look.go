@@ -1,0 +1,127 @@
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+// A Looker is shown the cluster at the moments of an incident, with the names of the
+// findings (CODE/SUBJECT) that must be seen then, and no others.
+type Looker func(ctx context.Context, s *Stage, moment string, want []string) error
+
+// Look shows the cluster to whoever wants to see it.
+func (s *Stage) Look(ctx context.Context, moment string, want ...string) error {
+	if s.looker == nil {
+		return nil
+	}
+	if err := s.looker(ctx, s, moment, want); err != nil {
+		return fmt.Errorf("%s: %w", moment, err)
+	}
+	s.Say("%s: check finds %s", moment, strings.Join(append(want[:len(want):len(want)], "nothing else"), ", "))
+	return nil
+}
+
+// A Report is what check -o json prints, as far as a test wants to know.
+type Report struct {
+	Findings, Suspected []struct{ Name, Summary, Why string }
+	NotJudged           []struct{ Code, Why string }
+	NotSeen             []struct{ Table, Reason string }
+	Exit                int `json:"-"`
+}
+
+// Names gives the names of the confirmed findings, in order.
+func (r Report) Names() []string {
+	out := make([]string, 0, len(r.Findings))
+	for _, f := range r.Findings {
+		out = append(out, f.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// CheckWith runs a plumbline on the lab, with what it needs to find both books.
+// State is the directory in which it remembers what it saw.
+func CheckWith(ctx context.Context, l *lab.Lab, bin, state string, args ...string) (Report, error) {
+	out, code, err := Plumbline(ctx, l, bin, state, append([]string{"check", "-o", "json"}, args...)...)
+	r := Report{Exit: code}
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal([]byte(out), &r)
+}
+
+// Plumbline runs any command of it and gives what it printed and its exit code; an
+// error only if it could not look at all.
+func Plumbline(ctx context.Context, l *lab.Lab, bin, state string, args ...string) (string, int, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	if l.Datastore == lab.Etcd {
+		ca, crt, key := l.EtcdCerts("read-only")
+		args = append(args, "--etcd-endpoints="+l.EtcdEndpoint(), "--etcd-cacert="+ca, "--etcd-cert="+crt, "--etcd-key="+key)
+	}
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Env = append(append(os.Environ(), l.Env()...), "XDG_STATE_HOME="+state)
+	var diag strings.Builder
+	cmd.Stderr = &diag
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() != 2 {
+		return string(out), exit.ExitCode(), nil
+	}
+	if err != nil {
+		return string(out), 2, fmt.Errorf("plumbline %s: %w: %s", strings.Join(args, " "), err, diag.String())
+	}
+	return string(out), 0, nil
+}
+
+// Checker is a Looker that runs a plumbline, which must confirm what is expected when
+// it has lasted as long as settle.
+func Checker(bin, state string, settle time.Duration) Looker {
+	return func(ctx context.Context, s *Stage, _ string, want []string) error {
+		var r Report
+		// The last write of an incident may just have happened: two looks at most.
+		err := lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) (err error) {
+			if r, err = CheckWith(ctx, s.Lab, bin, state, "--wait", "--settle="+settle.String()); err != nil {
+				return err
+			}
+			return Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q", want, r.Findings)
+		})
+		if err != nil {
+			return err
+		}
+		return Expect((r.Exit == 1) == (len(want) > 0), "an exit code that tells, got %d", r.Exit)
+	}
+}
+
+// Held lists the addresses whose attribute fits.
+func (s *Stage) Held(ctx context.Context, fits func(Attribute) bool) ([]string, error) {
+	blocks, err := s.Blocks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, b := range blocks {
+		p, err := netip.ParsePrefix(b.CIDR)
+		if err != nil {
+			return nil, err
+		}
+		ip := p.Addr()
+		for _, i := range b.Allocations {
+			if i != nil && *i < len(b.Attributes) && fits(b.Attributes[*i]) {
+				out = append(out, ip.String())
+			}
+			ip = ip.Next()
+		}
+	}
+	return out, nil
+}
