@@ -44,13 +44,17 @@ lab-down: build ## End the lab and all that belongs to it
 	bin/lab down
 
 e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
-	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside
+	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico
 
 e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/full -suite=$(SUITE)
 
-long: lab-build ## Run what takes long: ten cycles, kills at random moments, churn
-	$(TESTS) -tags=e2e -count=1 -timeout=90m ./lab/e2e/long
+long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
+	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm
+	PLUMBLINE_WORLDS=500000 $(TESTS) -count=1 -timeout=120m ./internal/audit
+	.ci/fuzz 2m
 
-bench: lab-build ## Print measured figures: how long a lab takes to start and to end
+bench: lab-build ## Print measured figures: judging, a check of 150,000 pods against bare lists, a lab's start
+	$(GO) test -count=1 -run='^$$' -bench=. -benchtime=3x ./internal/audit
+	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/size -nodes=5000
 	$(GO) test -tags=e2e -count=1 -run='^$$' -bench=. -benchtime=3x ./lab/e2e/bench

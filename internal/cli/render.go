@@ -125,7 +125,8 @@ func plural(k model.Kind) string {
 // sample is what a group has in common: its code's title, and one of it.
 func sample(group []*finding.Finding) string {
 	title := group[0].Summary
-	if d := detect.ByCode(group[0].Code); d != nil {
+	differ := slices.ContainsFunc(group, func(f *finding.Finding) bool { return f.Summary != title })
+	if d := detect.ByCode(group[0].Code); d != nil && differ {
 		title = d.Title
 	}
 	return title + ", as " + group[0].Subject.Name
