@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -25,7 +24,7 @@ type listMeta struct {
 
 // eachItem cuts a JSON list into its items as they arrive; only one is held at a time.
 func eachItem(r io.Reader, each func(item []byte) error) (listMeta, error) {
-	s := splitter{in: bufio.NewReaderSize(r, 64<<10)}
+	s := splitter{in: r, buf: make([]byte, 256<<10)}
 	meta, err := s.list(each)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = ErrTruncated // rows of half an answer are no rows
@@ -33,9 +32,12 @@ func eachItem(r io.Reader, each func(item []byte) error) (listMeta, error) {
 	return meta, err
 }
 
+// A splitter scans what it has read in place; a value is a piece of its buffer.
 type splitter struct {
-	in  *bufio.Reader
-	buf bytes.Buffer
+	in       io.Reader
+	buf      []byte
+	pos, end int
+	item     []byte // the last value; valid until the next is read
 }
 
 func (s *splitter) list(each func([]byte) error) (meta listMeta, err error) {
@@ -52,7 +54,7 @@ func (s *splitter) list(each func([]byte) error) (meta listMeta, err error) {
 			err = s.items(each)
 		case "metadata":
 			if err = s.value(); err == nil {
-				err = json.Unmarshal(s.buf.Bytes(), &meta)
+				err = json.Unmarshal(s.item, &meta)
 			}
 		default:
 			err = s.value()
@@ -69,8 +71,8 @@ func (s *splitter) items(each func([]byte) error) error {
 		return err
 	}
 	if c == 'n' { // null: no items
-		_, err = io.ReadFull(s.in, make([]byte, 3))
-		return err
+		s.pos--
+		return s.value()
 	}
 	if c != '[' {
 		return fmt.Errorf("items begin with %q", c)
@@ -86,13 +88,11 @@ func (s *splitter) items(each func([]byte) error) error {
 		case ',':
 			continue
 		}
-		if err := s.in.UnreadByte(); err != nil {
-			return err
-		}
+		s.pos--
 		if err := s.value(); err != nil {
 			return err
 		}
-		if err := each(s.buf.Bytes()); err != nil {
+		if err := each(s.item); err != nil {
 			return err
 		}
 	}
@@ -111,14 +111,12 @@ func (s *splitter) key() (string, bool, error) {
 		case ',':
 			continue
 		case '"':
-			if err := s.in.UnreadByte(); err != nil {
-				return "", false, err
-			}
+			s.pos--
 			if err := s.value(); err != nil {
 				return "", false, err
 			}
 			var k string
-			if err := json.Unmarshal(s.buf.Bytes(), &k); err != nil {
+			if err := json.Unmarshal(s.item, &k); err != nil {
 				return "", false, err
 			}
 			return k, false, s.expect(':')
@@ -128,53 +126,116 @@ func (s *splitter) key() (string, bool, error) {
 	}
 }
 
-// value copies one JSON value into the buffer. Its syntax is checked by whoever parses it.
+// value finds the end of one JSON value. Its syntax is checked by whoever parses it.
 func (s *splitter) value() error {
-	s.buf.Reset()
-	c, err := s.next()
-	if err != nil {
+	if _, err := s.next(); err != nil {
 		return err
 	}
-	depth, inString, escaped := 0, false, false
+	s.pos--
+	start, depth := s.pos, 0
 	for {
-		s.buf.WriteByte(c)
-		if s.buf.Len() > maxObject || depth > maxDepth {
-			return ErrTooBig
+		if s.pos == s.end {
+			moved, err := s.more(start)
+			if err != nil {
+				return err
+			}
+			start -= moved
 		}
+		c := s.buf[s.pos]
 		switch {
-		case escaped:
-			escaped = false
-		case inString && c == '\\':
-			escaped = true
 		case c == '"':
-			inString = !inString
-		case inString:
+			moved, err := s.text(start)
+			if err != nil {
+				return err
+			}
+			start -= moved
 		case c == '{' || c == '[':
 			depth++
+			s.pos++
 		case c == '}' || c == ']':
+			if depth == 0 { // of what this value is part of
+				s.item = s.buf[start:s.pos]
+				return nil
+			}
 			depth--
+			s.pos++
+		case depth == 0 && (c == ',' || c <= ' '): // the end of a number, true, false or null
+			s.item = s.buf[start:s.pos]
+			return nil
+		default:
+			s.pos++
+			continue
 		}
-		if depth == 0 && !inString && (c == '}' || c == ']' || c == '"') {
+		if depth > maxDepth {
+			return ErrTooBig
+		}
+		if depth == 0 {
+			s.item = s.buf[start:s.pos]
 			return nil
 		}
-		p, err := s.in.Peek(1)
+	}
+}
+
+// text passes over a string, whose first quote is at pos.
+func (s *splitter) text(start int) (moved int, err error) {
+	s.pos++
+	for {
+		i := bytes.IndexAny(s.buf[s.pos:s.end], "\"\\")
+		switch {
+		case i < 0:
+			s.pos = s.end
+		case s.buf[s.pos+i] == '"':
+			s.pos += i + 1
+			return moved, nil
+		case s.pos+i+1 < s.end: // an escape: whatever follows belongs to it
+			s.pos += i + 2
+			continue
+		default:
+			s.pos += i // the escape is cut in two: look again with more
+		}
+		n, err := s.more(start - moved)
 		if err != nil {
-			return err
+			return moved, err
 		}
-		if depth == 0 && !inString && (p[0] == ',' || p[0] == '}' || p[0] == ']' || p[0] <= ' ') {
-			return nil // the end of a number, true, false or null
+		moved += n
+	}
+}
+
+// more reads on, and keeps what there is from start. It tells by how much it moved.
+func (s *splitter) more(start int) (moved int, err error) {
+	if start > 0 {
+		copy(s.buf, s.buf[start:s.end])
+		s.pos, s.end, moved = s.pos-start, s.end-start, start
+	}
+	if s.end > maxObject { // all of one value, and no end in sight
+		return moved, ErrTooBig
+	}
+	if s.end == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+	for {
+		n, err := s.in.Read(s.buf[s.end:])
+		s.end += n
+		if n > 0 {
+			return moved, nil
 		}
-		if c, err = s.in.ReadByte(); err != nil {
-			return err
+		if err != nil {
+			return moved, err
 		}
 	}
 }
 
 func (s *splitter) next() (byte, error) {
 	for {
-		c, err := s.in.ReadByte()
-		if err != nil || c > ' ' {
-			return c, err
+		if s.pos == s.end {
+			if _, err := s.more(s.end); err != nil {
+				return 0, err
+			}
+		}
+		c := s.buf[s.pos]
+		s.pos++
+		if c > ' ' {
+			return c, nil
 		}
 	}
 }
