@@ -13,7 +13,7 @@ import (
 // lookAgain reads the suspects live, as a sandwich: owners, ledger, owners. If what
 // matters of an owner is the same in both, it was so at the instant when the ledger was
 // read, and the two books disagreed at one moment. What is not seen again was a
-// difference in time only, and is dropped.
+// difference in time only, and is dropped. It tells when the second look was.
 func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, model.Time) {
 	refs, subjects := suspects(found)
 	first, err1 := src.Owners.Look(ctx, refs)

@@ -44,7 +44,6 @@ type Report struct {
 	Mass       []string         // headlines of the breaker
 	Judged     map[finding.Code]int
 	Memory     Memory // for the next run
-	Looked     bool   // suspects were looked at again
 }
 
 // Decided is when the last suspicion can be decided; zero if none can by waiting.

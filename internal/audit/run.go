@@ -28,9 +28,11 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged}
 	r.Gaps = gaps(s)
 	found, others := keep(res.Findings, o.Keep)
+	// Ages are counted up to the beginning of the run, and from the end of the look that
+	// saw something first: neither can make one longer than it was.
+	seen := s.Meta.Taken
 	if src.Owners != nil && src.Ledger != nil && waits(found) {
-		found, r.Taken = lookAgain(ctx, s, src, o.Detectors, found)
-		r.Looked = true
+		found, seen = lookAgain(ctx, s, src, o.Detectors, found)
 	}
 	var memory Memory
 	if o.Recall != nil {
@@ -43,7 +45,7 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	for i := range found {
 		st.settle(&found[i])
 	}
-	r.Memory = remember(memory, found, r.Judged, others, r.Taken)
+	r.Memory = remember(memory, found, r.Judged, others, seen)
 	leakedShare(v, found)
 	r.Mass = breaker(found, r.Judged)
 	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)

@@ -14,13 +14,6 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// How many requests are under way at once, and from how many objects of a kind on the
-// whole list is cheaper.
-const (
-	lookers   = 8
-	listAbove = 200
-)
-
 // Look reads blocks, handles and affinities again.
 func (c *CRDs) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
 	byKind := map[model.Kind][]model.Ref{}
@@ -64,13 +57,12 @@ func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Look, refs []mod
 	if err != nil {
 		return err
 	}
-	out.Read = append(out.Read, refs...)
-	earliest(out, seen.At)
+	out.Seen(seen.At, refs...)
 	return nil
 }
 
 func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Look, refs []model.Ref, resource string, row func([]byte, origin) (T, error), rows *[]T, path func(model.Ref) string) error {
-	if len(refs) > listAbove {
+	if len(refs) > observe.ListAbove {
 		seen, err := c.API.List(ctx, c.path(resource), nil, func(item []byte) error {
 			r, err := parseRow(resource, item, row)
 			*rows = append(*rows, r)
@@ -79,37 +71,20 @@ func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Look, refs []model
 		if err != nil {
 			return err
 		}
-		out.Read = append(out.Read, refs...)
-		earliest(out, seen.At)
+		out.Seen(seen.At, refs...)
 		return nil
 	}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var failed error
-	work := make(chan model.Ref)
-	for range min(lookers, len(refs)) {
-		wg.Go(func() {
-			for r := range work {
-				found, at, err := readOne(ctx, c, resource, path(r), row)
-				mu.Lock()
-				if err != nil && failed == nil {
-					failed = fmt.Errorf("look at %s again: %w", r, err)
-				}
-				if err == nil {
-					*rows = append(*rows, found...)
-					out.Read = append(out.Read, r)
-					earliest(out, at)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for _, r := range refs {
-		work <- r
-	}
-	close(work)
-	wg.Wait()
-	return failed
+	return observe.Each(refs, func(r model.Ref, lock sync.Locker) error {
+		found, at, err := readOne(ctx, c, resource, path(r), row)
+		if err != nil {
+			return err
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		*rows = append(*rows, found...)
+		out.Seen(at, r)
+		return nil
+	})
 }
 
 func readOne[T any](ctx context.Context, c *CRDs, resource, path string, row func([]byte, origin) (T, error)) ([]T, time.Time, error) {
@@ -125,10 +100,4 @@ func readOne[T any](ctx context.Context, c *CRDs, resource, path string, row fun
 	}
 	r, err := parseRow(resource, raw, row)
 	return []T{r}, at, err
-}
-
-func earliest(out *observe.Look, at time.Time) {
-	if out.At.IsZero() || (!at.IsZero() && at.Before(out.At)) {
-		out.At = at
-	}
 }

@@ -16,6 +16,13 @@ func holds(p *Pass, pod *model.Pod, a netip.Addr) bool {
 	if !pod.Networked() {
 		return false
 	}
+	return byCalicosWord(p, pod, a) || pod.Ready && pod.Annotation != model.Written && slices.Contains(pod.IPs, a)
+}
+
+// byCalicosWord tells that Calico itself says that the pod has the address. The status
+// is the kubelet's word, and a kubelet that is short of time says "ready" of a pod whose
+// sandbox is being replaced.
+func byCalicosWord(p *Pass, pod *model.Pod, a netip.Addr) bool {
 	if slices.Contains(pod.Annotated, a) {
 		return true
 	}
@@ -26,7 +33,21 @@ func holds(p *Pass, pod *model.Pod, a netip.Addr) bool {
 			}
 		}
 	}
-	return pod.Ready && pod.Annotation != model.Written && slices.Contains(pod.IPs, a)
+	return false
+}
+
+// classHeld is how long to wait for what is wrong with an address that pods have.
+func classHeld(p *Pass, a netip.Addr, pods ...*model.Pod) finding.Class {
+	c := finding.Transient
+	for _, pod := range pods {
+		switch {
+		case classOn(p, pod.Node, finding.Transient) == finding.Node:
+			return finding.Node
+		case !byCalicosWord(p, pod, a):
+			c = finding.Teardown
+		}
+	}
+	return c
 }
 
 // holders gives the living pods that have the address.
@@ -81,12 +102,13 @@ func containerID(handle string) string {
 }
 
 // classOf is how long to wait for what is wrong with a pod: while it is not ready its
-// sandbox may be being replaced, for hours, and only its node can tell.
+// sandbox may be being replaced, for hours, and only its node can tell. While it is ready
+// that takes no longer than the kubelet waits for a sandbox.
 func classOf(p *Pass, pod *model.Pod) finding.Class {
 	if !pod.Ready {
 		return finding.Node
 	}
-	return classOn(p, pod.Node, finding.Transient)
+	return classOn(p, pod.Node, finding.Teardown)
 }
 
 // classOn is how long to wait for what a node does: for ever, if it is not ready,

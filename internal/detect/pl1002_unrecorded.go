@@ -31,7 +31,7 @@ func unrecorded(p *Pass, _ model.Table, row int32) {
 			Evidence: []finding.Evidence{podSays(pod), freeSays(p, ip)},
 			About:    []model.Ref{pod.Ref()},
 		}
-		f.Class = classOn(p, pod.Node, finding.Transient)
+		f.Class = classHeld(p, ip, pod)
 		if !pod.Ready && f.Class == finding.Transient {
 			f.Class = finding.Teardown // its sandbox may be on its way out
 		}

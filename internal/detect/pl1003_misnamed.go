@@ -47,6 +47,6 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 	}
 	f.Subject, f.Node, f.Namespace = a.Ref(), pod.Node, pod.Namespace
 	f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod)}
-	f.About = []model.Ref{pod.Ref()}
+	f.About, f.Class = []model.Ref{pod.Ref()}, classHeld(p, a.IP, pod)
 	p.Report(f)
 }

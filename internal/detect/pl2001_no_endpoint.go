@@ -9,7 +9,7 @@ import (
 
 // PL2001 finds running pods that Calico does not know any more.
 var PL2001 = &Detector{
-	Code: "PL2001", Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Transient,
+	Code: "PL2001", Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Pools, model.Endpoints, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2002"},

@@ -10,7 +10,7 @@ import (
 // PL2003 finds pods whose record at Calico is of another sandbox than the one that
 // holds their address. Which of the two runs, only the node can tell.
 var PL2003 = &Detector{
-	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Transient,
+	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2001", "PL2002", "PL2010", "PL1003"},

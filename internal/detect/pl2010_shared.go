@@ -47,7 +47,7 @@ func shared(p *Pass, _ model.Table, row int32) {
 	if owners < 2 {
 		return
 	}
-	f := finding.Finding{Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}}
+	f := finding.Finding{Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Class: classHeld(p, ip, pods...)}
 	var rest []finding.Evidence
 	for _, pod := range pods {
 		rest = append(rest, podSays(pod))

@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -14,13 +13,6 @@ import (
 
 // Looker reads pods, nodes and services again.
 type Looker struct{ Client *Client }
-
-// How many requests are under way at once, and from how many objects of a kind on the
-// whole list is cheaper.
-const (
-	lookers   = 8
-	listAbove = 200
-)
 
 // Look reads what is Kubernetes' of the refs: pods by name, addresses by the pods whose
 // status has them, nodes and services by name.
@@ -38,7 +30,7 @@ func (l Looker) Look(ctx context.Context, refs []model.Ref) (observe.Look, error
 		default:
 		}
 	}
-	if pods > listAbove {
+	if pods > observe.ListAbove {
 		all, a, err := l.Client.pods(ctx, allPods, nil, acceptProto)
 		if err != nil {
 			return out, err
@@ -59,38 +51,21 @@ func (l Looker) Look(ctx context.Context, refs []model.Ref) (observe.Look, error
 }
 
 func (l Looker) each(ctx context.Context, refs []model.Ref, out *observe.Look) error {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var failed error
-	work := make(chan model.Ref)
-	for range min(lookers, len(refs)) {
-		wg.Go(func() {
-			for r := range work {
-				one, err := l.one(ctx, r)
-				mu.Lock()
-				if err != nil && failed == nil {
-					failed = fmt.Errorf("look at %s again: %w", r, err)
-				}
-				out.Rows.Pods = append(out.Rows.Pods, one.Rows.Pods...)
-				out.Rows.Nodes = append(out.Rows.Nodes, one.Rows.Nodes...)
-				out.Rows.Services = append(out.Rows.Services, one.Rows.Services...)
-				if out.At.IsZero() || (!one.At.IsZero() && one.At.Before(out.At)) {
-					out.At = one.At
-				}
-				if err == nil {
-					out.Read = append(out.Read, r)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for _, r := range refs {
-		work <- r
-	}
-	close(work)
-	wg.Wait()
+	err := observe.Each(refs, func(r model.Ref, lock sync.Locker) error {
+		one, err := l.one(ctx, r)
+		if err != nil {
+			return err
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		out.Rows.Pods = append(out.Rows.Pods, one.Rows.Pods...)
+		out.Rows.Nodes = append(out.Rows.Nodes, one.Rows.Nodes...)
+		out.Rows.Services = append(out.Rows.Services, one.Rows.Services...)
+		out.Seen(one.At, r)
+		return nil
+	})
 	out.Rows.Pods = once(out.Rows.Pods, (*model.Pod).Ref)
-	return failed
+	return err
 }
 
 func (l Looker) one(ctx context.Context, r model.Ref) (look observe.Look, err error) {

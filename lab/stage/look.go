@@ -33,10 +33,13 @@ func (s *Stage) Look(ctx context.Context, moment string, want ...string) error {
 
 // A Report is what check -o json prints, as far as a test wants to know.
 type Report struct {
-	Findings, Suspected []struct{ Name, Summary, Why string }
-	NotJudged           []struct{ Code, Why string }
-	NotSeen             []struct{ Table, Reason string }
-	Exit                int `json:"-"`
+	Findings, Suspected []struct {
+		Name, Summary, Why string
+		Evidence           json.RawMessage
+	}
+	NotJudged []struct{ Code, Why string }
+	NotSeen   []struct{ Table, Reason string }
+	Exit      int `json:"-"`
 }
 
 // Names gives the names of the confirmed findings, in order.
@@ -94,7 +97,7 @@ func Checker(bin, state string, settle time.Duration) Looker {
 			if r, err = CheckWith(ctx, s.Lab, bin, state, "--wait", "--settle="+settle.String()); err != nil {
 				return err
 			}
-			return Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q", want, r.Findings)
+			return Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q", want, r.Names())
 		})
 		if err != nil {
 			return err

@@ -64,13 +64,15 @@ func TestNoFalseAlarm(t *testing.T) {
 
 // A fault that was put in, and how long it must last.
 type fault struct {
-	name string
-	at   time.Time
-	last time.Duration
+	name  string
+	begun time.Time // before it was put in
+	at    time.Time // when it was there
+	last  time.Duration
 }
 
 type round struct {
 	start     time.Time
+	seen      time.Duration // how long it took to look
 	names     []string
 	suspected int
 	theirs    string // what calicoctl ipam check counts
@@ -119,7 +121,7 @@ func (w *watcher) watch(ctx context.Context, t *testing.T, d time.Duration) {
 		if err != nil {
 			t.Logf("check: %v", err) // the churn makes the API server hang now and then
 		} else {
-			r.names, r.suspected = rep.Names(), len(rep.Suspected)
+			r.names, r.suspected, r.seen = rep.Names(), len(rep.Suspected), time.Since(r.start)
 			if out, err := w.l.Calicoctl(ctx, "ipam", "check"); err == nil {
 				if m := problems.FindStringSubmatch(out); m != nil {
 					r.theirs = m[1]
@@ -127,6 +129,11 @@ func (w *watcher) watch(ctx context.Context, t *testing.T, d time.Duration) {
 			}
 			w.rounds = append(w.rounds, r)
 			t.Logf("%s  confirmed %d, suspected %d; calicoctl ipam check: %s problems", r.start.Format("15:04:05"), len(r.names), r.suspected, r.theirs)
+			if w.faults == nil {
+				for _, f := range rep.Findings {
+					t.Logf("          %s: %s %s", f.Name, f.Summary, f.Evidence)
+				}
+			}
 		}
 		if wait := between - time.Since(r.start); wait > 0 {
 			time.Sleep(wait)
@@ -139,13 +146,14 @@ const (
 	slow      = 6 * time.Minute
 )
 
-func (w *watcher) add(name string, last time.Duration) {
-	w.faults = append(w.faults, fault{name, time.Now(), last})
+func (w *watcher) add(begun time.Time, name string, last time.Duration) {
+	w.faults = append(w.faults, fault{name, begun, time.Now(), last})
 }
 
 // break25 puts in 25 faults of five kinds.
 func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
 	const cidr = "10.244.250.0/26"
+	begun := time.Now()
 	id := func(i int) string { return fmt.Sprintf("k8s-pod-network.%064x", 0xabc000+i) }
 	attributes, held := make([]string, 5), make([]string, 64)
 	for i := range held {
@@ -167,27 +175,31 @@ func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	for i := range 5 {
-		w.add(fmt.Sprintf("PL1001/10.244.250.%d", i), slow)
+		w.add(begun, fmt.Sprintf("PL1001/10.244.250.%d", i), slow)
 	}
 	for i := range 8 {
+		begun = time.Now()
 		if err := s.PutRaw(ctx, stage.HandleObject(id(100+i), cidr, 1)); err != nil {
 			return err
 		}
-		w.add("PL1006/"+id(100+i), transient)
+		w.add(begun, "PL1006/"+id(100+i), transient)
 	}
 	for i := range 4 {
+		begun = time.Now()
 		if err := s.PutRaw(ctx, stage.AffinityObject(fmt.Sprintf("gone%d", i), fmt.Sprintf("10.244.251.%d", 64*i), 26)); err != nil {
 			return err
 		}
-		w.add(fmt.Sprintf("PL1007/gone%d/10.244.251.%d/26", i, 64*i), slow)
+		w.add(begun, fmt.Sprintf("PL1007/gone%d/10.244.251.%d/26", i, 64*i), slow)
 	}
 	for _, p := range w.pods[:4] {
+		begun = time.Now()
 		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+p.Status.PodIP); err != nil {
 			return err
 		}
-		w.add("PL1002/"+p.Status.PodIP, transient)
+		w.add(begun, "PL1002/"+p.Status.PodIP, transient)
 	}
 	for _, p := range w.pods[4:] {
+		begun = time.Now()
 		var err error
 		if s.Datastore == lab.KDD {
 			_, err = s.Kubectl(ctx, "-n", s.Namespace, "annotate", "--overwrite", "pod", p.Metadata.Name, "cni.projectcalico.org/podIP=", "cni.projectcalico.org/podIPs=")
@@ -198,7 +210,7 @@ func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
 		if err != nil {
 			return err
 		}
-		w.add("PL2001/"+s.Namespace+"/"+p.Metadata.Name, transient)
+		w.add(begun, "PL2001/"+s.Namespace+"/"+p.Metadata.Name, slow)
 	}
 	return nil
 }
@@ -208,7 +220,7 @@ func (w *watcher) judge(t *testing.T) {
 	theirs, ours := 0, 0
 	for _, r := range w.rounds {
 		var n int
-		if _, err := fmt.Sscan(r.theirs, &n); err == nil && (len(w.faults) == 0 || r.start.Before(w.faults[0].at)) {
+		if _, err := fmt.Sscan(r.theirs, &n); err == nil && (len(w.faults) == 0 || r.start.Before(w.faults[0].begun)) {
 			theirs += n
 			ours += len(r.names)
 		}
@@ -217,8 +229,8 @@ func (w *watcher) judge(t *testing.T) {
 			switch {
 			case i < 0:
 				t.Errorf("%s: %s is no fault of ours", r.start.Format("15:04:05"), name)
-			case r.start.Before(w.faults[i].at.Add(w.faults[i].last - time.Second)): // times are cut to seconds
-				t.Errorf("%s: %s was confirmed after %s, want %s", r.start.Format("15:04:05"), name, r.start.Sub(w.faults[i].at), w.faults[i].last)
+			case r.start.Before(w.faults[i].begun.Add(w.faults[i].last - time.Second)): // times are cut to seconds
+				t.Errorf("%s: %s was confirmed after %s, want %s", r.start.Format("15:04:05"), name, r.start.Sub(w.faults[i].begun), w.faults[i].last)
 			}
 		}
 	}
@@ -228,15 +240,17 @@ func (w *watcher) judge(t *testing.T) {
 	t.Logf("with no fault, over all rounds: we confirmed %d, calicoctl ipam check counted %d problems", ours, theirs)
 }
 
-// confirmed: age is proven by the API server's times or by our own waiting since the
-// first run that could see it.
+// confirmed: age is proven by the API server's times or by our own waiting since the end
+// of the first run that could see it.
 func (w *watcher) confirmed(t *testing.T, f fault) {
 	first := slices.IndexFunc(w.rounds, func(r round) bool { return r.start.After(f.at) })
 	if first < 0 {
 		t.Errorf("no round after %s was put in", f.name)
 		return
 	}
-	due := slices.IndexFunc(w.rounds, func(r round) bool { return r.start.After(w.rounds[first].start.Add(f.last + 2*time.Second)) })
+	due := slices.IndexFunc(w.rounds, func(r round) bool {
+		return r.start.After(w.rounds[first].start.Add(w.rounds[first].seen + f.last + time.Second))
+	})
 	if due < 0 {
 		t.Errorf("no round late enough for %s", f.name)
 		return
