@@ -150,6 +150,12 @@ func aboutAny(f *finding.Finding, pods map[string]bool) bool {
 	return false
 }
 
+// inNamespace tells that a finding is about anything in a namespace: of a shared address,
+// one of its pods is enough.
+func inNamespace(f *finding.Finding, ns string) bool {
+	return f.Namespace == ns || slices.ContainsFunc(f.About, func(r model.Ref) bool { return strings.HasPrefix(r.Name, ns+"/") && r.Kind == model.KindPod })
+}
+
 // options turns flags into what audit is asked for.
 func (g *global) options(f checkFlags) (audit.Options, error) {
 	o := audit.Options{Settle: f.settle, Detectors: detect.All}
@@ -179,7 +185,7 @@ func (g *global) options(f checkFlags) (audit.Options, error) {
 	}
 	if f.namespace != "" || f.node != "" {
 		o.Keep = func(x *finding.Finding) bool {
-			return (f.namespace == "" || x.Namespace == f.namespace) && (f.node == "" || x.Node == f.node)
+			return (f.namespace == "" || inNamespace(x, f.namespace)) && (f.node == "" || x.Node == f.node)
 		}
 	}
 	return o, nil

@@ -24,6 +24,7 @@ import (
 
 // What a caller does differently for.
 var (
+	ErrNoConfig    = errors.New("no kubeconfig: give --kubeconfig, or set KUBECONFIG")
 	ErrForbidden   = errors.New("no right to read it")
 	ErrNotFound    = fmt.Errorf("%w", observe.ErrNotThere)
 	ErrUnreachable = errors.New("the API server does not answer")
@@ -52,6 +53,9 @@ func Connect(o Options) (*Client, error) {
 	rules.ExplicitPath = o.Kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
 	cfg, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, ErrNoConfig
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
