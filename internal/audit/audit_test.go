@@ -244,3 +244,20 @@ func TestBreaker(t *testing.T) {
 		t.Errorf("%v", r.Mass)
 	}
 }
+
+// One cause, one headline; but what is only suspected hides nothing that is confirmed.
+func TestFolding(t *testing.T) {
+	t.Parallel()
+	s := free(base())
+	s.Nodes[0].Tunnels = []model.Tunnel{{Kind: "vxlan", IP: netip.MustParseAddr("10.0.0.1")}}
+	r := judge(t, s, audit.Source{}, audit.Options{})
+	if !slices.Equal(names(r.Findings), []string{"PL1002/10.0.0.1"}) || !slices.Equal(names(r.Suspected), []string{"PL2010/10.0.0.1"}) {
+		t.Fatalf("findings %v, suspected %v", names(r.Findings), names(r.Suspected))
+	}
+	s.Meta.Taken += 3600
+	r = judge(t, s, audit.Source{}, audit.Options{Recall: func(string) audit.Memory { return r.Memory }})
+	want := []string{"PL1002/10.0.0.1", "PL1008/10.0.0.1"}
+	if !slices.Equal(names(r.Findings), []string{"PL2010/10.0.0.1"}) || !slices.Equal(r.Findings[0].Explains, want) {
+		t.Errorf("an hour later: findings %v, which explain %v", names(r.Findings), r.Findings[0].Explains)
+	}
+}

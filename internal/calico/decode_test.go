@@ -153,3 +153,13 @@ func duplicateFree(b []byte) bool {
 	}
 	return true
 }
+
+// Two attributes that differ in anything, a timestamp included, are two.
+func TestAttributesAreWhole(t *testing.T) {
+	t.Parallel()
+	b, err := blockRow([]byte(`{"cidr":"10.0.0.0/30","attributes":[
+		{"handle_id":"h","secondary":{"pod":"p","timestamp":"1"}},{"handle_id":"h","secondary":{"pod":"p","timestamp":"2"}},{"handle_id":"h","secondary":{"pod":"p","timestamp":"1"}}]}`), origin{name: "b"})
+	if err != nil || b.Attributes[0] == b.Attributes[1] || b.Attributes[0] != b.Attributes[2] {
+		t.Errorf("%+v, %v", b.Attributes, err)
+	}
+}
