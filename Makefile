@@ -51,7 +51,7 @@ e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 
 long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm
-	PLUMBLINE_WORLDS=500000 $(TESTS) -count=1 -timeout=120m ./internal/audit
+	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m
 
 bench: lab-build ## Print measured figures: judging, a check of 150,000 pods against bare lists, a lab's start

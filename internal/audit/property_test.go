@@ -2,7 +2,10 @@ package audit_test
 
 import (
 	"flag"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/model"
 )
 
 // The gate judges 10,000 worlds; make long asks for a million through PLUMBLINE_WORLDS.
@@ -18,7 +22,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	n := os.Getenv("PLUMBLINE_WORLDS")
 	if n == "" {
-		n = "5000" // in each of two properties
+		n = "3334" // in each of three properties
 	}
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set(n)
@@ -78,6 +82,53 @@ func TestFaultsAreFound(t *testing.T) {
 			t.Fatalf("%s:\ngot  %v\nwant %v", strings.Join(made, " and "), got, want)
 		}
 	})
+}
+
+// The order of rows never matters, and judging one subject after the other finds what
+// judging all at once finds.
+func TestOrderNeverMatters(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		f := faults[rapid.IntRange(0, len(faults)-1).Draw(t, "fault")]
+		if mode := map[bool]string{true: "etcd", false: "kdd"}[w.etcd]; f.only == "" || f.only == mode {
+			f.make(w)
+		}
+		s := w.s
+		s.Pods, s.Nodes, s.Blocks, s.Handles = slices.Clone(s.Pods), slices.Clone(s.Nodes), slices.Clone(s.Blocks), slices.Clone(s.Handles)
+		s.Affinities, s.Endpoints = slices.Clone(s.Affinities), slices.Clone(s.Endpoints)
+		shuffle(t, s.Pods, s.Nodes, s.Blocks, s.Handles, s.Affinities, s.Endpoints)
+		v := model.Seal(&s)
+		want := names(detect.Run(v, detect.All...).Findings)
+		got := map[string]bool{}
+		for _, d := range detect.All {
+			for _, table := range d.Each {
+				for i := range v.Rows(table) {
+					for _, k := range names(detect.Judge(v, []model.Subject{{Table: table, Ref: v.RefOf(table, int32(i))}}, d).Findings) {
+						got[k] = true
+					}
+				}
+			}
+		}
+		slices.Sort(want)
+		if one := slices.Sorted(maps.Keys(got)); !slices.Equal(one, want) {
+			t.Fatalf("%s: one by one %v, all at once %v", f.name, one, want)
+		}
+		if shuffled, straight := judged(t, &world{s: s}), judged(t, w); !slices.Equal(shuffled, straight) {
+			t.Fatalf("%s: shuffled %v, straight %v", f.name, shuffled, straight)
+		}
+	})
+}
+
+// shuffle brings tables into another order.
+func shuffle(t *rapid.T, pods []model.Pod, nodes []model.Node, blocks []model.Block, handles []model.Handle, affinities []model.Affinity, endpoints []model.Endpoint) {
+	rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 0))
+	rnd.Shuffle(len(pods), reflect.Swapper(pods))
+	rnd.Shuffle(len(nodes), reflect.Swapper(nodes))
+	rnd.Shuffle(len(blocks), reflect.Swapper(blocks))
+	rnd.Shuffle(len(handles), reflect.Swapper(handles))
+	rnd.Shuffle(len(affinities), reflect.Swapper(affinities))
+	rnd.Shuffle(len(endpoints), reflect.Swapper(endpoints))
 }
 
 // Every kind of fault is tried, whatever chance would have picked.
