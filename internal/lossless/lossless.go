@@ -20,6 +20,9 @@ type Extra = map[string]json.RawMessage
 
 // Decode reads one JSON object.
 func Decode(b []byte, v any) (Extra, error) {
+	if t := bytes.TrimLeft(b, " \t\r\n"); len(t) == 0 || t[0] != '{' {
+		return nil, errors.New("not an object") // null would pass for an empty one
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)

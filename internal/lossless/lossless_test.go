@@ -59,7 +59,7 @@ func TestNothingIsLost(t *testing.T) {
 			t.Errorf("%s: got %v, %v", s, got, err)
 		}
 	}
-	for _, s := range []string{`{"name":1}`, `{"count":-1}`, `{"count":1.5}`, `{} {}`, `[]`, `{"later":1,"count":"x"}`} {
+	for _, s := range []string{`{"name":1}`, `{"count":-1}`, `{"count":1.5}`, `{} {}`, `[]`, `null`, ``, `{"later":1,"count":"x"}`} {
 		if _, _, err := roundTrip([]byte(s)); err == nil {
 			t.Errorf("%s passes", s)
 		}
