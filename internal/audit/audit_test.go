@@ -197,6 +197,15 @@ func TestSuspectsAreLookedAtAgain(t *testing.T) {
 			}
 		})
 	}
+	// What could not be looked at twice is no sighting, and does not end an older one.
+	older := audit.Memory{"PL1002/10.0.0.1": {Facts: "f", First: now - 50, Last: now - 40}}
+	for _, memory := range []audit.Memory{nil, older} {
+		away := &looks{err: errors.New("away")}
+		r := judge(t, free(base()), audit.Source{Owners: away, Ledger: away}, audit.Options{Recall: func(string) audit.Memory { return memory }})
+		if len(r.Memory) != len(memory) || r.Memory["PL1002/10.0.0.1"] != memory["PL1002/10.0.0.1"] {
+			t.Errorf("remembered %v, want %v", r.Memory, memory)
+		}
+	}
 	// A healthy cluster is read once.
 	o := &looks{}
 	if judge(t, base(), audit.Source{Owners: o, Ledger: o}, audit.Options{}); o.asked > 0 {

@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
@@ -16,6 +17,11 @@ import (
 // difference in time only, and is dropped. It tells when the second look was.
 func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, model.Time) {
 	refs, subjects := suspects(found)
+	// The owners' second answer also tells the time at which the ledger had been read:
+	// any node will do for that, if no owner is among the suspects.
+	if len(s.Nodes) > 0 && !slices.Contains(refs, s.Nodes[0].Ref()) {
+		refs = append(refs, s.Nodes[0].Ref())
+	}
 	first, err1 := src.Owners.Look(ctx, refs)
 	ledger, err2 := src.Ledger.Look(ctx, refs)
 	second, err3 := src.Owners.Look(ctx, refs)

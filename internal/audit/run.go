@@ -42,10 +42,10 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	if c, ok := v.Collector(); ok {
 		st.grace = c.Grace
 	}
+	r.Memory = remember(memory, found, r.Judged, others, seen)
 	for i := range found {
 		st.settle(&found[i])
 	}
-	r.Memory = remember(memory, found, r.Judged, others, seen)
 	leakedShare(v, found)
 	r.Mass = breaker(found, r.Judged)
 	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)

@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -97,7 +98,7 @@ const (
 func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, others map[string]bool, now model.Time) Memory {
 	out := Memory{}
 	for k, s := range old {
-		code, _ := split(k)
+		code, _, _ := strings.Cut(k, "/")
 		if _, again := judged[finding.Code(code)]; (!again || others[k]) && now.Sub(s.Last) < remembered {
 			out[k] = s
 		}
@@ -107,6 +108,12 @@ func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, 
 		if f.Class == finding.Now || f.Class == finding.Node || len(out) >= maxSightings {
 			continue
 		}
+		if f.Why != "" { // not looked at twice: no sighting, but an older one stays
+			if before, ok := old[f.Key()]; ok && now.Sub(before.Last) < remembered {
+				out[f.Key()] = before
+			}
+			continue
+		}
 		s := Sighting{Facts: facts(f), First: now, Last: now}
 		if before, ok := old[f.Key()]; ok && before.Facts == s.Facts && now.Sub(before.Last) < remembered {
 			s.First = before.First
@@ -114,15 +121,6 @@ func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, 
 		out[f.Key()] = s
 	}
 	return out
-}
-
-func split(key string) (code, subject string) {
-	for i := range len(key) {
-		if key[i] == '/' {
-			return key[:i], key[i+1:]
-		}
-	}
-	return key, ""
 }
 
 // facts is a digest of what the evidence says.

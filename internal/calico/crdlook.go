@@ -37,7 +37,7 @@ func (c *CRDs) blockPath(r model.Ref) string {
 	if err != nil {
 		return ""
 	}
-	return c.path("ipamblocks/" + blockName(p))
+	return c.path("ipamblocks/" + model.BlockName(p))
 }
 
 func (c *CRDs) handlePath(r model.Ref) string {

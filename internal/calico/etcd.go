@@ -94,7 +94,7 @@ func (e *Etcd) revision(ctx context.Context) (int64, error) {
 }
 
 func (e *Etcd) current(ctx context.Context) (int64, error) {
-	resp, err := e.kv.Get(ctx, keyRoot+"resources/v3/projectcalico.org/clusterinformations/default", clientv3.WithCountOnly())
+	resp, err := e.kv.Get(ctx, keyCluster, clientv3.WithCountOnly())
 	if err != nil {
 		return 0, err
 	}
@@ -105,23 +105,22 @@ func (e *Etcd) current(ctx context.Context) (int64, error) {
 const page = 2000
 
 // each hands out the keys below a prefix, as they were at a revision.
-func (e *Etcd) each(ctx context.Context, prefix string, rev int64, f func(key string, value []byte, mod int64) error) (int, error) {
+func (e *Etcd) each(ctx context.Context, prefix string, rev int64, f func(key string, value []byte, mod int64) error) error {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	from, end, n := prefix, clientv3.GetPrefixRangeEnd(prefix), 0
+	from, end := prefix, clientv3.GetPrefixRangeEnd(prefix)
 	for {
 		resp, err := e.kv.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(page), clientv3.WithRev(rev))
 		if err != nil {
-			return n, fmt.Errorf("read %s: %w", prefix, err)
+			return fmt.Errorf("read %s: %w", prefix, err)
 		}
 		for _, kv := range resp.Kvs {
-			n++
 			if err := f(string(kv.Key), kv.Value, kv.ModRevision); err != nil {
-				return n, err
+				return err
 			}
 		}
 		if !resp.More || len(resp.Kvs) == 0 {
-			return n, nil
+			return nil
 		}
 		from = string(resp.Kvs[len(resp.Kvs)-1].Key) + "\x00"
 	}
@@ -147,7 +146,7 @@ func (p prefix[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen,
 	}
 	var out []T
 	for _, root := range p.roots {
-		_, err := p.each(ctx, root, rev, func(key string, value []byte, mod int64) error {
+		err := p.each(ctx, root, rev, func(key string, value []byte, mod int64) error {
 			row, ok, err := p.row(key, value, fmt.Sprint(mod))
 			if ok {
 				out = append(out, row)

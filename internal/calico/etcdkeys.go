@@ -11,7 +11,6 @@ import (
 
 // Where Calico keeps what, in etcd.
 const (
-	keyRoot         = "/calico/"
 	keyBlocks4      = "/calico/ipam/v2/assignment/ipv4/block/"
 	keyBlocks6      = "/calico/ipam/v2/assignment/ipv6/block/"
 	keyHandles      = "/calico/ipam/v2/handle/"
@@ -31,7 +30,7 @@ func etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) 
 	// Named as the custom resource would be, so that one rule holds for both.
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	if p, err := rangeOf(name); err == nil {
-		name = blockName(p)
+		name = model.BlockName(p)
 	}
 	row, err := blockRow(value, origin{name: name, revision: rev})
 	return row, true, err

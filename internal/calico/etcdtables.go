@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -107,23 +108,26 @@ func (e *Etcd) Look(ctx context.Context, refs []model.Ref) (observe.Look, error)
 	if err != nil {
 		return out, err
 	}
-	for _, r := range refs {
+	err = observe.Each(refs, func(r model.Ref, lock sync.Locker) error {
 		key, add := e.keyOf(r, &out.Rows)
 		if key == "" {
-			continue
+			return nil
 		}
 		resp, err := e.kv.Get(ctx, key, clientv3.WithRev(rev))
 		if err != nil {
-			return out, fmt.Errorf("look at %s again: %w", r, err)
+			return err
 		}
+		lock.Lock()
+		defer lock.Unlock()
 		out.Read = append(out.Read, r)
 		for _, kv := range resp.Kvs {
 			if err := add(string(kv.Key), kv.Value, fmt.Sprint(kv.ModRevision)); err != nil {
-				return out, err
+				return err
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 type adder func(key string, value []byte, rev string) error

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
@@ -207,9 +206,4 @@ func reservationRow(b []byte, o origin) (model.Reservation, error) {
 		}
 	}
 	return row, nil
-}
-
-// blockName is how the CRD of a block of that range is called.
-func blockName(p netip.Prefix) string {
-	return strings.NewReplacer(".", "-", ":", "-", "/", "-").Replace(p.String())
 }

@@ -95,6 +95,10 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 func (g *global) sleep(ctx context.Context, d time.Duration) error {
 	d += time.Second // times are cut to seconds
 	fmt.Fprintf(g.Stderr, "waiting %s for what is only suspected\n", d)
+	return wait(ctx, d)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

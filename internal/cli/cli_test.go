@@ -190,6 +190,21 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// All machine output says what it is.
+func TestEveryDocumentHasAKind(t *testing.T) {
+	t.Parallel()
+	for args, kind := range map[string]string{
+		"check": "CheckReport", "explain PL2010": "CodePage", "explain PL2010/10.0.0.1": "FindingExplanation",
+		"explain block 10.0.0.0/29": "BlockExplanation", "explain node n1": "NodeExplanation",
+	} {
+		var doc struct{ APIVersion, Kind string }
+		r := run(t, 0, append(strings.Fields(args), "-o", "json", "--bundle", bundle(t, "PL2010", nil))...)
+		if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.APIVersion != cli.APIVersion || doc.Kind != kind {
+			t.Errorf("%s: %+v, %v", args, doc, err)
+		}
+	}
+}
+
 func conforms(t *testing.T, name string, schema map[string]any, v any) {
 	t.Helper()
 	if err := conformsTo(schema, v); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,7 @@ func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) 
 	f.settle.failOn, f.settle.output = "warning", f.output
 	if len(args) == 1 {
 		if codeOK.MatchString(args[0]) {
-			return g.explainCode(finding.Code(strings.ToUpper(args[0])))
+			return g.explainCode(finding.Code(strings.ToUpper(args[0])), f.output)
 		}
 		return g.explainFinding(ctx, args[0], f)
 	}
@@ -81,10 +82,13 @@ func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) 
 	}
 }
 
-func (g *global) explainCode(c finding.Code) error {
+func (g *global) explainCode(c finding.Code, output string) error {
 	page, ok := detect.Page(c)
 	if !ok {
 		return fmt.Errorf("no code %s", c)
+	}
+	if output == "json" {
+		return g.machine(CodePage{APIVersion, "CodePage", c, page}, output)
 	}
 	_, err := fmt.Fprint(g.Stdout, page)
 	return err
@@ -111,7 +115,11 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 		for i := range fs {
 			if k := fs[i].Key(); k == name || short(k) == name {
 				if f.output == "json" {
-					return g.machine(NamedFinding{k, fs[i]}, "json")
+					doc := document(r)
+					doc.Kind = "FindingExplanation"
+					others := func(n NamedFinding) bool { return n.Name != k }
+					doc.Findings, doc.Suspected = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Suspected, others)
+					return g.machine(doc, "json")
 				}
 				g.findingText(r, &fs[i], f.output == "wide")
 				return nil

@@ -31,6 +31,14 @@ type CheckReport struct {
 	Headlines  []string         `json:"headlines"`
 }
 
+// A CodePage is what explain CODE -o json prints.
+type CodePage struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Code       finding.Code `json:"code"`
+	Text       string       `json:"text"` // Markdown
+}
+
 // A ClusterSummary says which cluster was looked at.
 type ClusterSummary struct {
 	GUID       string `json:"guid"`

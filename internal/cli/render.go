@@ -58,13 +58,11 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 	}
 	switch {
 	case len(r.Findings) > 0:
-		fmt.Fprintf(w, "Next: %s explain %s\n", g.prog, line(short(r.Findings[0].Key())))
+		g.next(w, "explain %s", line(short(r.Findings[0].Key())))
 	case len(r.Suspected) > 0 && !r.Decided().IsZero():
 		g.next(w, "check --wait")
 	case len(r.Suspected) > 0:
 		g.next(w, "check -o wide")
-	case len(notSeen(r)) > 0:
-		g.next(w, "status")
 	default:
 		g.next(w, "status")
 	}
@@ -117,9 +115,16 @@ func groupName(c finding.Code, group []*finding.Finding) string {
 }
 
 func plural(k model.Kind) string {
-	return map[model.Kind]string{
-		model.KindAddress: "addresses", model.KindAffinity: "affinities", model.KindCluster: "things",
-	}[k] + map[bool]string{true: string(k) + "s"}[k != model.KindAddress && k != model.KindAffinity && k != model.KindCluster]
+	switch k {
+	case model.KindAddress:
+		return "addresses"
+	case model.KindAffinity:
+		return "affinities"
+	case model.KindCluster:
+		return "things"
+	default:
+		return string(k) + "s"
+	}
 }
 
 // sample is what a group has in common: its code's title, and one of it.

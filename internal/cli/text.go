@@ -44,7 +44,7 @@ func short(s string) string {
 		for j < len(s) && isHex(s[j]) {
 			j++
 		}
-		if j-i >= 32 && strings.Count(s[i:j], "-") == 0 {
+		if j-i >= 32 {
 			b.WriteString(s[i : i+8])
 			i = j
 			continue

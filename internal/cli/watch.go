@@ -26,12 +26,8 @@ func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) er
 			g.changes(r, begun, first)
 			first = false
 		}
-		t := time.NewTimer(every)
-		select {
-		case <-ctx.Done():
-			t.Stop()
+		if wait(ctx, every) != nil {
 			return nil
-		case <-t.C:
 		}
 	}
 }

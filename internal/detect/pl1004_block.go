@@ -116,7 +116,7 @@ func identityFaults(b *model.Block) []string {
 	if b.CIDR != b.CIDR.Masked() {
 		out = append(out, "its range does not begin at a boundary")
 	}
-	if b.Name != "" && b.Name != BlockName(b) {
+	if b.Name != "" && b.Name != model.BlockName(b.CIDR) {
 		out = append(out, fmt.Sprintf("is called %s", b.Name))
 	}
 	if b.Deleted {
@@ -124,13 +124,6 @@ func identityFaults(b *model.Block) []string {
 	}
 	return out
 }
-
-// BlockName is what Calico calls a block of that range: the name of its resource.
-func BlockName(b *model.Block) string {
-	return dashed.Replace(b.CIDR.String())
-}
-
-var dashed = strings.NewReplacer(".", "-", ":", "-", "/", "-")
 
 // short makes a handle readable: eight digits of a container's ID are enough.
 func short(handle string) string {

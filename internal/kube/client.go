@@ -11,13 +11,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs name these
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -26,7 +24,7 @@ import (
 var (
 	ErrNoConfig    = errors.New("no kubeconfig: give --kubeconfig, or set KUBECONFIG")
 	ErrForbidden   = errors.New("no right to read it")
-	ErrNotFound    = fmt.Errorf("%w", observe.ErrNotThere)
+	ErrNotFound    = observe.ErrNotThere
 	ErrUnreachable = errors.New("the API server does not answer")
 	ErrTruncated   = errors.New("the answer was cut off")
 )
@@ -44,15 +42,17 @@ type Client struct {
 	Options
 	base *url.URL
 	http *http.Client
-	sent atomic.Int64
+}
+
+func (o Options) loader() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = o.Kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
 }
 
 // Connect finds the cluster. It asks nothing of it yet.
 func Connect(o Options) (*Client, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = o.Kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
-	cfg, err := loader.ClientConfig()
+	cfg, err := o.loader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, ErrNoConfig
 	}
@@ -76,17 +76,12 @@ func Connect(o Options) (*Client, error) {
 
 // Namespace is the one that the kubeconfig's context names.
 func Namespace(o Options) string {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = o.Kubeconfig
-	ns, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context, Context: api.Context{}}).Namespace()
+	ns, _, err := o.loader().Namespace()
 	if err != nil || ns == "" {
 		return "default"
 	}
 	return ns
 }
-
-// Requests is how many requests were sent.
-func (c *Client) Requests() int64 { return c.sent.Load() }
 
 // readOnly refuses to send anything but a GET: no bug of ours can write.
 type readOnly struct{ http.RoundTripper }
@@ -116,7 +111,6 @@ func (c *Client) open(ctx context.Context, path string, query url.Values, accept
 		}
 		q.Header.Set("Accept", accept)
 		q.Header.Set("User-Agent", "plumbline")
-		c.sent.Add(1)
 		resp, err := c.http.Do(q)
 		if err != nil {
 			return nil, time.Time{}, fmt.Errorf("%w: %w", ErrUnreachable, err)

@@ -35,7 +35,6 @@ type Component struct {
 	Version  string            `json:"version,omitempty"`
 	Wanted   int               `json:"wanted"`
 	Ready    int               `json:"ready"`
-	Restarts int               `json:"restarts,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"` // the few environment variables that matter
 	Extra    Extra             `json:"-"`
 }
@@ -105,6 +104,11 @@ func (b *Block) Node() string {
 	}
 	return ""
 }
+
+// BlockName is what Calico calls a block of that range: the name of its resource.
+func BlockName(p netip.Prefix) string { return dashed.Replace(p.String()) }
+
+var dashed = strings.NewReplacer(".", "-", ":", "-", "/", "-")
 
 // A Slot is an ordinal that is held, and the index of the attribute that says by whom.
 type Slot [2]int32

@@ -52,18 +52,6 @@ func (v *View) EndpointsOf(ns, pod string) iter.Seq[*Endpoint] {
 	return each(v, Endpoints, v.s.Endpoints, v.endpointsByPod.rows(name{ns, pod}))
 }
 
-// EndpointsWith gives the endpoints that have the address.
-func (v *View) EndpointsWith(a netip.Addr) iter.Seq[*Endpoint] {
-	v.touched[Endpoints] = true
-	return func(yield func(*Endpoint) bool) {
-		for row := range v.claims.rows(a) {
-			if c := &v.claimed[row]; c.By == ByEndpoint && !yield(&v.s.Endpoints[c.Row]) {
-				return
-			}
-		}
-	}
-}
-
 // AllocationsOf gives the allocations of an address: more than one only if blocks overlap.
 func (v *View) AllocationsOf(a netip.Addr) iter.Seq[*Allocation] {
 	return each(v, Allocations, v.allocs, v.allocsByIP.rows(a))
@@ -132,11 +120,6 @@ func (v *View) AffinitiesOf(p netip.Prefix) iter.Seq[*Affinity] {
 	return each(v, Affinities, v.s.Affinities, v.affinities.rows(p.Masked()))
 }
 
-// AffinitiesBy gives the affinities of a node.
-func (v *View) AffinitiesBy(node string) iter.Seq[*Affinity] {
-	return each(v, Affinities, v.s.Affinities, v.affinitiesByNode.rows(node))
-}
-
 // PoolAround gives the smallest pool that contains all of p, or nil.
 func (v *View) PoolAround(p netip.Prefix) *Pool {
 	v.touched[Pools] = true
@@ -148,15 +131,6 @@ func (v *View) PoolAround(p netip.Prefix) *Pool {
 
 // PoolWith gives the smallest pool that an address lies in, or nil.
 func (v *View) PoolWith(a netip.Addr) *Pool { return v.PoolAround(host(a)) }
-
-// Reserved tells whether the address is set aside.
-func (v *View) Reserved(a netip.Addr) bool {
-	v.touched[Reservations] = true
-	for range v.reservations.around(host(a)) {
-		return true
-	}
-	return false
-}
 
 // PoolUse counts a pool's addresses.
 func (v *View) PoolUse(pool int32) Usage {

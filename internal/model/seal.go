@@ -103,20 +103,12 @@ func (v *View) indexLedger() {
 	}
 	v.indexHandles()
 	v.affinities = prefixes{index: newIndex[netip.Prefix](len(s.Affinities))}
-	v.affinitiesByNode = newIndex[string](len(s.Affinities))
 	for i := len(s.Affinities) - 1; i >= 0; i-- {
 		v.affinities.put(s.Affinities[i].CIDR, i)
-		v.affinitiesByNode.add(s.Affinities[i].Node, i)
 	}
 	v.pools = prefixes{index: newIndex[netip.Prefix](len(s.Pools))}
 	for i := len(s.Pools) - 1; i >= 0; i-- {
 		v.pools.put(s.Pools[i].CIDR, i)
-	}
-	v.reservations = prefixes{index: newIndex[netip.Prefix](len(s.Reservations))}
-	for i := len(s.Reservations) - 1; i >= 0; i-- {
-		for _, c := range s.Reservations[i].CIDRs {
-			v.reservations.put(c, i)
-		}
 	}
 }
 

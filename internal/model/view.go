@@ -17,24 +17,22 @@ type View struct {
 	claimed    []Claim
 	handleRows []Handle // with those that are only named
 
-	pods             index[name]
-	nodes            index[string]
-	services         index[name]
-	vms              index[name]
-	claims           index[netip.Addr]
-	blocks           prefixes
-	allocsByIP       index[netip.Addr]
-	allocsByHandle   index[string]
-	handles          index[string]
-	affinities       prefixes
-	affinitiesByNode index[string]
-	endpointsByPod   index[name]
-	pools            prefixes
-	reservations     prefixes
-	poolUse          []Usage
-	nodeUse          map[string]Usage
-	strangers        map[string]bool // hosts that are no node of this cluster
-	aliases          map[string]int  // rows of nodes, by Calico's names for them
+	pods           index[name]
+	nodes          index[string]
+	services       index[name]
+	vms            index[name]
+	claims         index[netip.Addr]
+	blocks         prefixes
+	allocsByIP     index[netip.Addr]
+	allocsByHandle index[string]
+	handles        index[string]
+	affinities     prefixes
+	endpointsByPod index[name]
+	pools          prefixes
+	poolUse        []Usage
+	nodeUse        map[string]Usage
+	strangers      map[string]bool // hosts that are no node of this cluster
+	aliases        map[string]int  // rows of nodes, by Calico's names for them
 }
 
 // A Claimer is the kind of thing that says an address is its own.
