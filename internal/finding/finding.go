@@ -44,6 +44,7 @@ const (
 	Transient Class = "transient" // two writes of one protocol
 	Teardown  Class = "teardown"  // a sandbox may be in the making or on its way out
 	Leak      Class = "leak"      // Calico's own collector may still be at it
+	Kernel    Class = "kernel"    // Felix may still be at it: two of its looks
 	Node      Class = "node"      // only the node can prove it
 )
 

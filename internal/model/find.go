@@ -22,6 +22,8 @@ func (v *View) Find(s Subject) []int32 {
 		return one(v.services.first(splitName(s.Ref.Name)))
 	case Nodes:
 		return one(v.nodes.first(s.Ref.Name))
+	case Events:
+		return slices.Collect(v.events.rows(splitName(s.Ref.Name)))
 	case Handles:
 		return slices.Collect(v.handles.rows(HandleKey(s.Ref.Name)))
 	case Allocations:
@@ -47,6 +49,7 @@ func (v *View) Find(s Subject) []int32 {
 	case Cluster, Components:
 		return allRows(v.Rows(s.Table))
 	default:
+		return v.findFact(s)
 	}
 	return nil
 }
@@ -58,6 +61,8 @@ func (v *View) RefOf(t Table, i int32) Ref {
 		return v.s.Pods[i].Ref()
 	case Nodes:
 		return v.s.Nodes[i].Ref()
+	case Events:
+		return v.s.Events[i].Ref()
 	case Services:
 		return v.s.Services[i].Ref()
 	case Pools:
@@ -75,7 +80,7 @@ func (v *View) RefOf(t Table, i int32) Ref {
 	case Addresses:
 		return Ref{KindAddress, v.addrs[i].String()}
 	default:
-		return Ref{KindCluster, "cluster"}
+		return v.factRef(t, i)
 	}
 }
 

@@ -47,8 +47,11 @@ type Pod struct {
 	ContainerID string       `json:"containerID,omitempty"` // of the sandbox, as annotated
 	Owner       string       `json:"owner,omitempty"`       // KIND/NAME of its controller
 	VM          string       `json:"vm,omitempty"`          // KubeVirt machine that it runs
-	Mirror      bool         `json:"mirror,omitempty"`      // stands for a static pod
-	Volumes     []string     `json:"volumes,omitempty"`
+	Static      string       `json:"static,omitempty"`      // UID of the static pod that it stands for, which its sandbox carries
+	Finalizers  []string     `json:"finalizers,omitempty"`  // who must let go before it can end
+	Volumes     []string     `json:"volumes,omitempty"`     // KIND:SOURCE of those that can hang; see kube
+	Images      []string     `json:"images,omitempty"`
+	Started     Time         `json:"started,omitzero"` // when its kubelet took it on
 	Revision    string       `json:"revision,omitempty"`
 	Extra       Extra        `json:"-"`
 }
@@ -90,6 +93,7 @@ type Node struct {
 	BootID    string         `json:"bootID,omitempty"`
 	OS        string         `json:"os,omitempty"`
 	Ready     bool           `json:"ready,omitempty"`
+	Changed   Time           `json:"changed,omitzero"` // since when it is ready, or not
 	Taints    []string       `json:"taints,omitempty"`
 	PodCIDRs  []netip.Prefix `json:"podCIDRs,omitempty"`
 	Addresses []netip.Addr   `json:"addresses,omitempty"` // InternalIPs

@@ -1,6 +1,9 @@
 package model
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // A Kind says what a Ref names.
 type Kind string
@@ -19,6 +22,22 @@ const (
 	KindEndpoint  Kind = "endpoint"
 	KindCluster   Kind = "cluster"
 	KindCollector Kind = "collector"
+	KindVolume    Kind = "volume"
+	KindImage     Kind = "image"
+
+	// What is on a node. Their names begin with the node's and a slash.
+	KindLink       Kind = "link"
+	KindPath       Kind = "path"
+	KindNeighbour  Kind = "neighbour"
+	KindAttachment Kind = "attachment"
+	KindSysctl     Kind = "sysctl"
+	KindSandbox    Kind = "sandbox"
+	KindContainer  Kind = "container"
+	KindCNIConfig  Kind = "cniconfig"
+	KindProcess    Kind = "process"
+	KindMount      Kind = "mount"
+	KindRuntime    Kind = "runtime"
+	KindMachine    Kind = "machine"
 )
 
 // A Ref names one thing, present or absent. Name is what a person would type:
@@ -29,6 +48,18 @@ type Ref struct {
 }
 
 func (r Ref) String() string { return string(r.Kind) + " " + r.Name }
+
+// OnNode gives the node that a fact is of; empty for what is not a node's own.
+func (r Ref) OnNode() string {
+	switch r.Kind {
+	case KindLink, KindPath, KindNeighbour, KindAttachment, KindSysctl, KindSandbox, KindContainer,
+		KindCNIConfig, KindProcess, KindMount, KindRuntime, KindMachine:
+		node, _, _ := strings.Cut(r.Name, "/")
+		return node
+	default:
+		return ""
+	}
+}
 
 // Extra holds the fields of a row that this version does not know: they are kept
 // and written again, so that an older Plumbline does not lose what a newer one saw.

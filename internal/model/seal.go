@@ -14,9 +14,11 @@ func Seal(s *Snapshot) *View {
 	v := &View{s: s, coverage: make(map[coverageKey]State, len(s.Coverage))}
 	for _, c := range s.Coverage {
 		v.coverage[coverageKey{c.Table, c.Node}] = c.State
+		v.asked = v.asked || c.Node != ""
 	}
 	v.indexLedger()
 	v.indexHosts()
+	v.indexFacts()
 	v.indexIntent()
 	v.countUse()
 	return v
@@ -49,6 +51,9 @@ func (s *Snapshot) sort() {
 	sortBy(s.Handles, func(a, b *Handle) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Name, b.Name)) })
 	sortBy(s.Affinities, func(a, b *Affinity) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), a.CIDR.Addr().Compare(b.CIDR.Addr()), cmp.Compare(a.CIDR.Bits(), b.CIDR.Bits()), cmp.Compare(a.Name, b.Name))
+	})
+	sortBy(s.Events, func(a, b *Event) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.First, b.First), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 	})
 	sortBy(s.Endpoints, func(a, b *Endpoint) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -186,6 +191,7 @@ func (v *View) indexIntent() {
 			v.claim(a, Claim{ByPod, int32(i), a})
 		}
 	}
+	v.claimFacts()
 	v.vms = newIndex[name](len(s.VMs))
 	for i := len(s.VMs) - 1; i >= 0; i-- {
 		v.vms.add(name{s.VMs[i].Namespace, s.VMs[i].Name}, i)
@@ -193,6 +199,10 @@ func (v *View) indexIntent() {
 	v.services = newIndex[name](len(s.Services))
 	for i := len(s.Services) - 1; i >= 0; i-- {
 		v.services.add(name{s.Services[i].Namespace, s.Services[i].Name}, i)
+	}
+	v.events = newIndex[name](len(s.Events))
+	for i := len(s.Events) - 1; i >= 0; i-- {
+		v.events.add(name{s.Events[i].Namespace, s.Events[i].Pod}, i)
 	}
 	slices.SortFunc(v.addrs, netip.Addr.Compare)
 }

@@ -26,6 +26,7 @@ type Snapshot struct {
 	Nodes    []Node
 	Services []Service
 	VMs      []VM
+	Events   []Event
 
 	Info         []Info
 	Collector    []CollectorConfig
@@ -47,15 +48,19 @@ type Snapshot struct {
 type Facts struct {
 	Links       []Link
 	Routes      []Route
+	Rules       []Rule
+	Paths       []Path
 	Neighbours  []Neighbour
-	Sandboxes   []Sandbox
 	Attachments []Attachment
 	Sysctls     []Sysctl
+	Sandboxes   []Sandbox
+	Containers  []Container
 	CNIConfigs  []CNIConfig
 	CNIResults  []CNIResult
 	Processes   []Process
 	Mounts      []Mount
 	Runtimes    []Runtime
+	Machines    []Machine
 }
 
 // A Builder takes rows from several readers at once.

@@ -19,6 +19,7 @@ const (
 	Nodes
 	Services
 	VMs
+	Events
 
 	// Ledger: what Calico recorded.
 	Cluster
@@ -36,15 +37,19 @@ const (
 	// Fact: what a node's kernel and runtime say.
 	Links
 	Routes
+	Rules
+	Paths
 	Neighbours
-	Sandboxes
 	Attachments
 	Sysctls
+	Sandboxes
+	Containers
 	CNIConfigs
 	CNIResults
 	Processes
 	Mounts
 	Runtimes
+	Machines
 
 	// Derived when a snapshot is sealed; never read from anywhere.
 	Allocations
@@ -55,11 +60,12 @@ const (
 
 var tableNames = [tables]string{
 	Pods: "pods", PodPhase: "pods.phase", PodNode: "pods.node", PodStatus: "pods.status",
-	Nodes: "nodes", Services: "services", VMs: "vms",
+	Nodes: "nodes", Services: "services", VMs: "vms", Events: "events",
 	Cluster: "cluster", Collector: "collector", Components: "components", Pools: "pools", Reservations: "reservations",
 	Blocks: "blocks", Handles: "handles", HandleCounts: "handles.counts", Affinities: "affinities", Endpoints: "endpoints", Hosts: "hosts",
-	Links: "links", Routes: "routes", Neighbours: "neighbours", Sandboxes: "sandboxes", Attachments: "attachments",
-	Sysctls: "sysctls", CNIConfigs: "cniconfigs", CNIResults: "cniresults", Processes: "processes", Mounts: "mounts", Runtimes: "runtimes",
+	Links: "links", Routes: "routes", Rules: "rules", Paths: "paths", Neighbours: "neighbours", Attachments: "attachments", Sysctls: "sysctls",
+	Sandboxes: "sandboxes", Containers: "containers", CNIConfigs: "cniconfigs", CNIResults: "cniresults",
+	Processes: "processes", Mounts: "mounts", Runtimes: "runtimes", Machines: "machines",
 	Allocations: "allocations", Addresses: "addresses",
 }
 
@@ -94,6 +100,18 @@ func (t Table) Whole() Table {
 	default:
 		return t
 	}
+}
+
+// Fact tells that the table is a node's own.
+func (t Table) Fact() bool { return t >= Links && t <= Machines }
+
+// FactTables lists the tables of a node, in order.
+func FactTables() []Table {
+	var out []Table
+	for t := Links; t <= Machines; t++ {
+		out = append(out, t)
+	}
+	return out
 }
 
 // Tables lists every table that is read from somewhere, in order.

@@ -33,6 +33,10 @@ type View struct {
 	nodeUse        map[string]Usage
 	strangers      map[string]bool // hosts that are no node of this cluster
 	aliases        map[string]int  // rows of nodes, by Calico's names for them
+	events         index[name]
+	poduse         poduse
+	facts          facts
+	asked          bool // some node was asked about itself
 }
 
 // A Claimer is the kind of thing that says an address is its own.
@@ -44,6 +48,7 @@ const (
 	ByEndpoint
 	ByTunnel
 	ByService
+	BySandbox // a device inside a namespace that lives: the fact
 )
 
 // A Claim is one that says an address is its own.
@@ -94,12 +99,14 @@ func (v *View) Rows(t Table) int {
 		return len(v.s.Affinities)
 	case Endpoints:
 		return len(v.s.Endpoints)
+	case Events:
+		return len(v.s.Events)
 	case Allocations:
 		return len(v.allocs)
 	case Addresses:
 		return len(v.addrs)
 	default:
-		return 0
+		return v.factRows(t)
 	}
 }
 
@@ -130,6 +137,9 @@ func each[T any](v *View, t Table, rows []T, found iter.Seq[int32]) iter.Seq[*T]
 
 // Pod is a row of Pods.
 func (v *View) Pod(i int32) *Pod { return at(v, Pods, v.s.Pods, i) }
+
+// Event is a row of Events.
+func (v *View) Event(i int32) *Event { return at(v, Events, v.s.Events, i) }
 
 // Node is a row of Nodes.
 func (v *View) Node(i int32) *Node { return at(v, Nodes, v.s.Nodes, i) }

@@ -1,0 +1,263 @@
+package model
+
+import (
+	"iter"
+	"net/netip"
+)
+
+func get[T any](v *View, t Table, rows []*T, i int32) *T {
+	v.touched[t] = true
+	return rows[i]
+}
+
+func lookUp[T any, K comparable](v *View, t Table, rows []*T, x *index[K], k K) *T {
+	v.touched[t] = true
+	if i, ok := x.first(k); ok {
+		return rows[i]
+	}
+	return nil
+}
+
+func all[T any, K comparable](v *View, t Table, rows []*T, x *index[K], k K) iter.Seq[*T] {
+	v.touched[t] = true
+	return func(yield func(*T) bool) {
+		for i := range x.rows(k) {
+			if !yield(rows[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Link is a row of Links.
+func (v *View) Link(i int32) *Link { return get(v, Links, v.facts.links, i) }
+
+// Attachment is a row of Attachments.
+func (v *View) Attachment(i int32) *Attachment { return get(v, Attachments, v.facts.attachments, i) }
+
+// Sandbox is a row of Sandboxes.
+func (v *View) Sandbox(i int32) *Sandbox { return get(v, Sandboxes, v.facts.sandboxes, i) }
+
+// Container is a row of Containers.
+func (v *View) Container(i int32) *Container { return get(v, Containers, v.facts.containers, i) }
+
+// Process is a row of Processes.
+func (v *View) Process(i int32) *Process { return get(v, Processes, v.facts.processes, i) }
+
+// Mount is a row of Mounts.
+func (v *View) Mount(i int32) *Mount { return get(v, Mounts, v.facts.mounts, i) }
+
+// LinkAt finds a device of a node by its index.
+func (v *View) LinkAt(node string, index int) *Link {
+	return lookUp(v, Links, v.facts.links, &v.facts.linkAt, nodeNumber{node, index})
+}
+
+// LinkNamed finds a device of a node by its name.
+func (v *View) LinkNamed(node, name string) *Link {
+	return lookUp(v, Links, v.facts.links, &v.facts.linkNamed, nodeName{node, name})
+}
+
+// PathTo is what the node's kernel does with a packet to the address; nil if it was not asked.
+func (v *View) PathTo(node string, ip netip.Addr) *Path {
+	return lookUp(v, Paths, v.facts.paths, &v.facts.pathTo, nodeAddr{node, ip})
+}
+
+// RoutesTo gives the routes of the node to that one address.
+func (v *View) RoutesTo(node string, ip netip.Addr) iter.Seq[*Route] {
+	return all(v, Routes, v.facts.routes, &v.facts.routesTo, nodeAddr{node, ip})
+}
+
+// NeighboursOf gives the entries for an address in the node's neighbour table.
+func (v *View) NeighboursOf(node string, ip netip.Addr) iter.Seq[*Neighbour] {
+	return all(v, Neighbours, v.facts.neighbours, &v.facts.neighboursOf, nodeAddr{node, ip})
+}
+
+// AttachmentsOf gives the devices inside a sandbox's namespace.
+func (v *View) AttachmentsOf(sandbox string) iter.Seq[*Attachment] {
+	return all(v, Attachments, v.facts.attachments, &v.facts.attachedTo, sandbox)
+}
+
+// AttachmentsBehind gives the devices inside namespaces whose other end is that device of the host.
+func (v *View) AttachmentsBehind(node string, index int) iter.Seq[*Attachment] {
+	return all(v, Attachments, v.facts.attachments, &v.facts.attachedPeer, nodeNumber{node, index})
+}
+
+// AttachmentsIn gives the devices inside one namespace of a node.
+func (v *View) AttachmentsIn(node string, inode uint64) iter.Seq[*Attachment] {
+	return all(v, Attachments, v.facts.attachments, &v.facts.attachedIn, nodeInode{node, inode})
+}
+
+// AttachmentsWith gives the devices inside namespaces, on any node, that have the address.
+func (v *View) AttachmentsWith(ip netip.Addr) iter.Seq[*Attachment] {
+	return all(v, Attachments, v.facts.attachments, &v.facts.attachedWith, ip)
+}
+
+// SysctlOf gives a setting of a device; nil if it was not read.
+func (v *View) SysctlOf(node, device, key string, ipv6 bool) *Sysctl {
+	return lookUp(v, Sysctls, v.facts.sysctls, &v.facts.sysctlOf, nodeName{node, sysctlKey(device, key, ipv6)})
+}
+
+// SandboxesOf gives the sandboxes, on any node, that are of a pod of that name.
+func (v *View) SandboxesOf(ns, pod string) iter.Seq[*Sandbox] {
+	return all(v, Sandboxes, v.facts.sandboxes, &v.facts.sandboxesOf, name{ns, pod})
+}
+
+// SandboxNamed finds a sandbox by its ID.
+func (v *View) SandboxNamed(id string) *Sandbox {
+	return lookUp(v, Sandboxes, v.facts.sandboxes, &v.facts.sandboxNamed, id)
+}
+
+// ContainersIn gives the containers of a sandbox.
+func (v *View) ContainersIn(sandbox string) iter.Seq[*Container] {
+	return all(v, Containers, v.facts.containers, &v.facts.containersIn, sandbox)
+}
+
+// ContainerNamed finds a container by its ID.
+func (v *View) ContainerNamed(id string) *Container {
+	return lookUp(v, Containers, v.facts.containers, &v.facts.containerNamed, id)
+}
+
+// CNIConfigsOn gives the network configurations of a node.
+func (v *View) CNIConfigsOn(node string) iter.Seq[*CNIConfig] {
+	return all(v, CNIConfigs, v.facts.configs, &v.facts.configsOn, node)
+}
+
+// CNIResultsOf gives libcni's records of a sandbox.
+func (v *View) CNIResultsOf(sandbox string) iter.Seq[*CNIResult] {
+	return all(v, CNIResults, v.facts.results, &v.facts.resultsOf, sandbox)
+}
+
+// ProcessAt finds a process of a node.
+func (v *View) ProcessAt(node string, pid int) *Process {
+	return lookUp(v, Processes, v.facts.processes, &v.facts.processAt, nodeNumber{node, pid})
+}
+
+// ProcessesIn gives the processes of interest in a container.
+func (v *View) ProcessesIn(container string) iter.Seq[*Process] {
+	return all(v, Processes, v.facts.processes, &v.facts.processesIn, container)
+}
+
+// ProcessesOf gives the processes of interest of a pod, by its UID.
+func (v *View) ProcessesOf(uid string) iter.Seq[*Process] {
+	return all(v, Processes, v.facts.processes, &v.facts.processesOf, uid)
+}
+
+// ProcessesOn gives the processes of interest of a node.
+func (v *View) ProcessesOn(node string) iter.Seq[*Process] {
+	return all(v, Processes, v.facts.processes, &v.facts.processesOn, node)
+}
+
+// MountsOf gives the mounts that a pod uses, by its UID.
+func (v *View) MountsOf(uid string) iter.Seq[*Mount] {
+	return all(v, Mounts, v.facts.mounts, &v.facts.mountsOf, uid)
+}
+
+// MountsOn gives the mounts of a node that are of one file system, by its device number.
+func (v *View) MountsOn(node, device string) iter.Seq[*Mount] {
+	return all(v, Mounts, v.facts.mounts, &v.facts.mountsOn, nodeName{node, device})
+}
+
+// RuntimesOn tells how the container runtime of a node answers.
+func (v *View) RuntimesOn(node string) iter.Seq[*Runtime] {
+	return all(v, Runtimes, v.facts.runtimes, &v.facts.runtimesOn, node)
+}
+
+// MachineOf gives what is true of a node as a whole, or nil.
+func (v *View) MachineOf(node string) *Machine {
+	return lookUp(v, Machines, v.facts.machines, &v.facts.machineOf, node)
+}
+
+// EventsOf gives what Kubernetes noted about a pod of that name.
+func (v *View) EventsOf(ns, pod string) iter.Seq[*Event] {
+	return each(v, Events, v.s.Events, v.events.rows(name{ns, pod}))
+}
+
+// Sees tells that the tables of a node were seen in full.
+func (v *View) Sees(node string, ts ...Table) bool {
+	for _, t := range ts {
+		if !v.State(t, node).Seen() {
+			return false
+		}
+	}
+	return true
+}
+
+// Agents tells whether any node was asked about itself at all.
+func (v *View) Agents() bool { return v.asked }
+
+// NodeOf is the node that a subject is on; empty if it is on none, or on many.
+func (v *View) NodeOf(t Table, i int32) string {
+	switch t {
+	case Pods:
+		return v.s.Pods[i].Node
+	case Nodes:
+		return v.s.Nodes[i].Name
+	case Events:
+		return v.s.Events[i].Node
+	case Links:
+		return v.facts.links[i].Node
+	case Attachments:
+		return v.facts.attachments[i].Node
+	case Sandboxes:
+		return v.facts.sandboxes[i].Node
+	case Containers:
+		return v.facts.containers[i].Node
+	case Processes:
+		return v.facts.processes[i].Node
+	case Mounts:
+		return v.facts.mounts[i].Node
+	default:
+		return ""
+	}
+}
+
+// factRows counts the subjects of a node's table, over all nodes.
+func (v *View) factRows(t Table) int {
+	switch t {
+	case Links:
+		return len(v.facts.links)
+	case Attachments:
+		return len(v.facts.attachments)
+	case Sandboxes:
+		return len(v.facts.sandboxes)
+	case Containers:
+		return len(v.facts.containers)
+	case Processes:
+		return len(v.facts.processes)
+	case Mounts:
+		return len(v.facts.mounts)
+	default:
+		return 0
+	}
+}
+
+// factRef names a subject of a node's table.
+func (v *View) factRef(t Table, i int32) Ref {
+	switch t {
+	case Links:
+		return v.facts.links[i].Ref()
+	case Attachments:
+		return v.facts.attachments[i].Ref()
+	case Sandboxes:
+		return v.facts.sandboxes[i].Ref()
+	case Containers:
+		return v.facts.containers[i].Ref()
+	case Processes:
+		return v.facts.processes[i].Ref()
+	case Mounts:
+		return v.facts.mounts[i].Ref()
+	default:
+		return Ref{KindCluster, "cluster"}
+	}
+}
+
+// findFact gives the rows of a subject of a node's table: suspects are few.
+func (v *View) findFact(s Subject) []int32 {
+	var out []int32
+	for i := range int32(v.factRows(s.Table)) {
+		if v.factRef(s.Table, i) == s.Ref {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,168 @@
+package model
+
+import (
+	"net/netip"
+	"strconv"
+)
+
+// A Sandbox is a pod sandbox as the container runtime has it.
+type Sandbox struct {
+	Node        string `json:"-"`
+	ID          string `json:"id"`
+	Namespace   string `json:"namespace"`
+	Pod         string `json:"pod"`
+	UID         string `json:"uid"` // of a static pod: the hash of its manifest
+	Attempt     uint32 `json:"attempt,omitempty"`
+	Ready       bool   `json:"ready,omitempty"`
+	HostNetwork bool   `json:"hostNetwork,omitempty"`
+	NetNS       string `json:"netns,omitempty"`
+	Inode       uint64 `json:"inode,omitempty"` // of the namespace; 0 if it is gone
+	PID         int    `json:"pid,omitempty"`
+	Created     Time   `json:"created,omitzero"` // by the node's clock: for display only
+	Since       Time   `json:"since,omitzero"`
+	Extra       Extra  `json:"-"`
+}
+
+// Ref names the sandbox.
+func (s *Sandbox) Ref() Ref { return Ref{KindSandbox, s.Node + "/" + s.ID} }
+
+// A Container is one of a pod's, as the container runtime has it.
+type Container struct {
+	Node    string `json:"-"`
+	ID      string `json:"id"`
+	Sandbox string `json:"sandbox"`
+	Name    string `json:"name"`
+	Image   string `json:"image,omitempty"`
+	State   string `json:"state"` // created, running, exited, unknown
+	PID     int    `json:"pid,omitempty"`
+	Attempt uint32 `json:"attempt,omitempty"`
+	Since   Time   `json:"since,omitzero"`
+	Extra   Extra  `json:"-"`
+}
+
+// Ref names the container.
+func (c *Container) Ref() Ref { return Ref{KindContainer, c.Node + "/" + c.ID} }
+
+// A CNIConfig is a network configuration that the runtime may load, without secrets.
+type CNIConfig struct {
+	Node     string   `json:"-"`
+	File     string   `json:"file"`
+	Network  string   `json:"network"`
+	Loaded   bool     `json:"loaded,omitempty"`   // it is the one that the runtime uses
+	Plugins  []string `json:"plugins,omitempty"`  // their types, in order
+	NodeName string   `json:"nodeName,omitempty"` // as Calico's entry has it
+	IPAM     string   `json:"ipam,omitempty"`     // type of Calico's entry's IPAM, or of the first one's
+	Error    string   `json:"error,omitempty"`    // why it cannot be read
+	Since    Time     `json:"since,omitzero"`
+	Extra    Extra    `json:"-"`
+}
+
+// Ref names the file.
+func (c *CNIConfig) Ref() Ref { return Ref{KindCNIConfig, c.Node + "/" + c.File} }
+
+// A CNIResult is libcni's record of an attachment.
+type CNIResult struct {
+	Node      string         `json:"-"`
+	Network   string         `json:"network"`
+	Container string         `json:"container"`
+	Interface string         `json:"interface"`
+	IPs       []netip.Prefix `json:"ips,omitempty"`
+	Since     Time           `json:"since,omitzero"`
+	Extra     Extra          `json:"-"`
+}
+
+// A Process is one that matters: a zombie, one that cannot be killed, a CNI call, Felix.
+type Process struct {
+	Node      string   `json:"-"`
+	PID       int      `json:"pid"`
+	Name      string   `json:"name"`
+	Why       string   `json:"why"`               // zombie, unkillable, cni, felix
+	State     string   `json:"state"`             // of the leader: R, S, D, Z, T …
+	Waits     string   `json:"waits,omitempty"`   // the kernel function that the leader waits in
+	Threads   []Thread `json:"threads,omitempty"` // those that are in D, or live beside a zombie; at most 16
+	Parent    int      `json:"parent,omitempty"`
+	Init      bool     `json:"init,omitempty"`      // first process of a PID namespace: its container ends with it
+	Container string   `json:"container,omitempty"` // by its control group
+	PodUID    string   `json:"podUID,omitempty"`    // by its control group
+	NSLinks   string   `json:"nsLinks,omitempty"`   // the error with which its namespace links cannot be read
+	Command   string   `json:"command,omitempty"`   // CNI_COMMAND of a CNI call
+	CNI       string   `json:"cni,omitempty"`       // CNI_CONTAINERID of a CNI call
+	Files     []string `json:"files,omitempty"`     // mounts that it has open files or its directory on
+	Since     Time     `json:"since,omitzero"`
+	Extra     Extra    `json:"-"`
+}
+
+// Ref names the process.
+func (p *Process) Ref() Ref { return Ref{KindProcess, p.Node + "/" + strconv.Itoa(p.PID)} }
+
+// A Thread is one of a process's.
+type Thread struct {
+	TID   int    `json:"tid"`
+	State string `json:"state"`
+	Waits string `json:"waits,omitempty"`
+}
+
+// A Mount is one that can hang, or that keeps something alive which should be gone.
+type Mount struct {
+	Node    string   `json:"-"`
+	Target  string   `json:"target"`
+	Type    string   `json:"type"`
+	Source  string   `json:"source"`
+	Device  string   `json:"device"`            // major:minor
+	Silent  bool     `json:"silent,omitempty"`  // it does not answer
+	Asked   string   `json:"asked,omitempty"`   // how that was found out: probe, fuse waiting, mountstats
+	Waiting int      `json:"waiting,omitempty"` // requests that the server has not answered
+	Server  string   `json:"server,omitempty"`  // host of a network file system, process of a FUSE one
+	Pods    []string `json:"pods,omitempty"`    // UIDs of the pods that use it
+	Dead    string   `json:"dead,omitempty"`    // the container, sandbox or pod (UID) that it belonged to, which is gone
+	HeldBy  []Holder `json:"heldBy,omitempty"`  // whose mount namespace keeps it, for a dead one
+	Since   Time     `json:"since,omitzero"`
+	Extra   Extra    `json:"-"`
+}
+
+// Ref names the mount by what is mounted.
+func (m *Mount) Ref() Ref {
+	what := m.Source
+	if what == "" || what == "none" {
+		what = m.Target
+	}
+	return Ref{KindMount, m.Node + "/" + what}
+}
+
+// A Holder is a process in whose mount namespace something is kept alive.
+type Holder struct {
+	PID    int    `json:"pid"`
+	Name   string `json:"name"`
+	PodUID string `json:"podUID,omitempty"`
+}
+
+// A Runtime is how the container runtime answers one call.
+type Runtime struct {
+	Node   string `json:"-"`
+	Call   string `json:"call"` // Version, Status, ListPodSandbox, ListContainers
+	Name   string `json:"name,omitempty"`
+	Millis int64  `json:"millis"`
+	Error  string `json:"error,omitempty"`
+	Since  Time   `json:"since,omitzero"` // since when it is as slow, or as silent, as it is
+	Extra  Extra  `json:"-"`
+}
+
+// A Machine is what is true of the node as a whole.
+type Machine struct {
+	Node       string            `json:"-"`
+	BootID     string            `json:"bootID"`
+	Uptime     int64             `json:"uptime"` // seconds
+	NodeName   string            `json:"nodeName"`
+	CalicoName string            `json:"calicoName,omitempty"` // content of Calico's nodename file
+	NetNS      uint64            `json:"netNS,omitempty"`      // inode of the host's network namespace
+	Kernel     string            `json:"kernel,omitempty"`
+	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: it was not to be asked
+	Versions   map[string]string `json:"versions,omitempty"` // of Calico's parts on this node
+	Settings   map[string]string `json:"settings,omitempty"` // that decide what Calico does here: FELIX_BPFENABLED …
+	Watching   int64             `json:"watching,omitempty"` // seconds for which the agent has seen every change
+	Since      Time              `json:"since,omitzero"`     // since when Felix is what it is
+	Extra      Extra             `json:"-"`
+}
+
+// Ref names the machine.
+func (m *Machine) Ref() Ref { return Ref{KindMachine, m.Node + "/machine"} }

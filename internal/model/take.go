@@ -1,0 +1,40 @@
+package model
+
+// Take puts rows of other facts in the place of ours, for the named tables.
+func (f *Facts) Take(g *Facts, tables ...Table) {
+	for _, t := range tables {
+		switch t {
+		case Links:
+			f.Links = g.Links
+		case Routes:
+			f.Routes = g.Routes
+		case Rules:
+			f.Rules = g.Rules
+		case Paths:
+			f.Paths = g.Paths
+		case Neighbours:
+			f.Neighbours = g.Neighbours
+		case Attachments:
+			f.Attachments = g.Attachments
+		case Sysctls:
+			f.Sysctls = g.Sysctls
+		case Sandboxes:
+			f.Sandboxes = g.Sandboxes
+		case Containers:
+			f.Containers = g.Containers
+		case CNIConfigs:
+			f.CNIConfigs = g.CNIConfigs
+		case CNIResults:
+			f.CNIResults = g.CNIResults
+		case Processes:
+			f.Processes = g.Processes
+		case Mounts:
+			f.Mounts = g.Mounts
+		case Runtimes:
+			f.Runtimes = g.Runtimes
+		case Machines:
+			f.Machines = g.Machines
+		default:
+		}
+	}
+}

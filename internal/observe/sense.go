@@ -1,0 +1,136 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A Sense reads some of one node's own tables, and no others. It reads into facts that
+// nobody else holds. An error says which of its tables were not seen in full: all, or
+// those of a Blind.
+type Sense struct {
+	Name   string
+	Tables []model.Table
+	Read   func(ctx context.Context, f *model.Facts) error
+}
+
+// A Blind is an error about some of a sense's tables; the others were seen in full.
+type Blind map[model.Table]error
+
+func (b Blind) Error() string {
+	var errs []error
+	for _, t := range model.FactTables() {
+		if err := b[t]; err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", t, err))
+		}
+	}
+	return errors.Join(errs...).Error()
+}
+
+// A Body is a node with its senses. What hangs in one of them hangs there alone: it is
+// waited for no longer than its time, and not asked again before it has come back.
+type Body struct {
+	Node   string
+	Within time.Duration // for each sense
+	Senses []Sense
+
+	mu   sync.Mutex
+	busy map[string]time.Time
+}
+
+// Facts asks the senses that fill one of the tables, all at once, and gives what they
+// saw with the account of it. No tables means all.
+func (b *Body) Facts(ctx context.Context, tables ...model.Table) (*model.Facts, []model.Coverage) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	out := &model.Facts{}
+	var seen []model.Coverage
+	for _, s := range b.Senses {
+		if !s.fills(tables) {
+			continue
+		}
+		wg.Go(func() {
+			rows, err := b.ask(ctx, s)
+			mu.Lock()
+			defer mu.Unlock()
+			if rows != nil {
+				out.Take(rows, s.Tables...)
+			}
+			for _, t := range s.Tables {
+				seen = append(seen, coverage(b.Node, t, err))
+			}
+		})
+	}
+	wg.Wait()
+	return out, seen
+}
+
+func (s Sense) fills(tables []model.Table) bool {
+	for _, t := range tables {
+		for _, u := range s.Tables {
+			if t == u {
+				return true
+			}
+		}
+	}
+	return len(tables) == 0
+}
+
+func coverage(node string, t model.Table, err error) model.Coverage {
+	var blind Blind
+	if errors.As(err, &blind) {
+		err = blind[t]
+	}
+	c := model.Coverage{Table: t, Node: node, State: model.Complete}
+	switch {
+	case errors.Is(err, ErrNotThere):
+		c.State = model.NotThere
+	case errors.Is(err, ErrPartial):
+		c.State, c.Reason = model.Partial, err.Error()
+	case err != nil:
+		c.State, c.Reason = model.Lost, err.Error()
+	}
+	return c
+}
+
+// ask runs one sense in a goroutine of its own, and leaves it behind if it hangs.
+func (b *Body) ask(ctx context.Context, s Sense) (*model.Facts, error) {
+	began := time.Now() //nolint:forbidigo // only to say for how long it has hung
+	b.mu.Lock()
+	if b.busy == nil {
+		b.busy = map[string]time.Time{}
+	}
+	if since, yes := b.busy[s.Name]; yes {
+		b.mu.Unlock()
+		return nil, fmt.Errorf("%s has not come back for %s", s.Name, began.Sub(since).Round(time.Second))
+	}
+	b.busy[s.Name] = began
+	b.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(ctx, b.Within)
+	defer cancel()
+	type answer struct {
+		f   *model.Facts
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		f := &model.Facts{}
+		err := s.Read(ctx, f)
+		b.mu.Lock()
+		delete(b.busy, s.Name)
+		b.mu.Unlock()
+		done <- answer{f, err}
+	}()
+	select {
+	case a := <-done:
+		return a.f, a.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: no answer within %s", s.Name, b.Within)
+	}
+}
