@@ -1,0 +1,97 @@
+package cri
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A status asks the shim of one pod. One that hangs is waited for no longer than
+// onePatience, in one of askers places.
+const (
+	askers      = 12
+	onePatience = 800 * time.Millisecond
+)
+
+type key struct {
+	id    string
+	state int32
+}
+
+// known remembers what does not change of a thing while it is in one state: asking 250
+// sandboxes every time would cost the runtime more than all the rest. It holds what the
+// last list had and no more.
+type known[T any] struct {
+	mu   sync.Mutex
+	of   map[key]T
+	late map[key]bool // did not answer; asked after all others, so that they never wait for it
+}
+
+// all gives what is known of the keys, and asks for the rest. Gone are those that the
+// runtime no longer has. What did not answer is in neither, and the error says so.
+func (k *known[T]) all(ctx context.Context, keys []key, ask func(context.Context, string) (T, error)) (found map[key]T, gone map[key]bool, why error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	found, gone = make(map[key]T, len(keys)), map[key]bool{}
+	var first, last []key
+	for _, key := range keys {
+		v, ok := k.of[key]
+		switch {
+		case ok:
+			found[key] = v
+		case k.late[key]:
+			last = append(last, key)
+		default:
+			first = append(first, key)
+		}
+	}
+	late := map[key]bool{}
+	each(append(first, last...), func(key key, lock sync.Locker) {
+		one, cancel := context.WithTimeout(ctx, onePatience)
+		defer cancel()
+		v, err := ask(one, key.id)
+		lock.Lock()
+		defer lock.Unlock()
+		switch {
+		case status.Code(err) == codes.NotFound: // it went after the list was made
+			gone[key] = true
+		case err != nil:
+			late[key] = true
+			if why == nil {
+				why = fmt.Errorf("%s: %w", key.id, plain(err))
+			}
+		default:
+			found[key] = v
+		}
+	})
+	k.of, k.late = found, late
+	if why != nil {
+		why = fmt.Errorf("%d of %d without their details, as %w: %w", len(late), len(keys), why, observe.ErrPartial)
+	}
+	return found, gone, why
+}
+
+// each does something for all keys, a few at a time and in their order.
+func each(keys []key, do func(key, sync.Locker)) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	work := make(chan key)
+	for range min(askers, len(keys)) {
+		wg.Go(func() {
+			for k := range work {
+				do(k, &mu)
+			}
+		})
+	}
+	for _, k := range keys {
+		work <- k
+	}
+	close(work)
+	wg.Wait()
+}

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// crowd starts n sleeping processes of one thread.
+func crowd(b *testing.B, n int) {
+	b.Helper()
+	var pids []int
+	b.Cleanup(func() {
+		for _, pid := range pids {
+			_ = unix.Kill(pid, unix.SIGKILL)
+			_, _ = unix.Wait4(pid, nil, 0, nil)
+		}
+	})
+	for range n {
+		pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "1000"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+}
+
+// cpu reports what the loop cost in CPU time: the wall clock of a shared machine tells little.
+func cpu(b *testing.B) func() {
+	used := func() int64 {
+		var r unix.Rusage
+		_ = unix.Getrusage(unix.RUSAGE_SELF, &r)
+		return r.Utime.Nano() + r.Stime.Nano()
+	}
+	before := used()
+	return func() { b.ReportMetric(float64(used()-before)/float64(b.N)/1e6, "cpu-ms/op") }
+}
+
+func BenchmarkProcesses1000(b *testing.B) {
+	crowd(b, 1000)
+	h := New(Options{})
+	defer cpu(b)()
+	for b.Loop() {
+		_ = h.readProcesses(b.Context(), &model.Facts{})
+	}
+}
+
+func BenchmarkFirstLook1000(b *testing.B) {
+	crowd(b, 1000)
+	defer cpu(b)()
+	for b.Loop() {
+		_ = New(Options{}).readProcesses(b.Context(), &model.Facts{})
+	}
+}
+
+func BenchmarkMountSpaces1000(b *testing.B) {
+	crowd(b, 1000)
+	h := New(Options{})
+	defer cpu(b)()
+	for b.Loop() {
+		_, _ = h.spaces(b.Context())
+	}
+}

@@ -1,0 +1,152 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+const (
+	resultDir  = "/var/lib/cni/results"
+	maxConfigs = 256
+	maxResults = 8192
+	// Both are written in place: what is broken may only be half written.
+	writtenAfter = 200 * time.Millisecond
+)
+
+// readCNI reads the runtime's network configurations and libcni's records.
+func (h *Host) readCNI(ctx context.Context, f *model.Facts) error {
+	blind := observe.Blind{}
+	if err := h.readConfigs(ctx, f); err != nil {
+		blind[model.CNIConfigs] = err
+	}
+	if err := h.readResults(ctx, f); err != nil {
+		blind[model.CNIResults] = err
+	}
+	if len(blind) > 0 {
+		return blind
+	}
+	return nil
+}
+
+func (h *Host) readConfigs(ctx context.Context, f *model.Facts) error {
+	names, err := h.files(h.o.CNIConfig, maxConfigs, func(name string) bool {
+		ext := path.Ext(name)
+		return ext == ".conf" || ext == ".conflist" || ext == ".json"
+	})
+	if err != nil && !errors.Is(err, observe.ErrPartial) {
+		return err
+	}
+	f.CNIConfigs = h.configs(names)
+	if slices.ContainsFunc(f.CNIConfigs, func(c model.CNIConfig) bool { return c.Error != "" }) && pauseFor(ctx, writtenAfter) {
+		f.CNIConfigs = h.configs(names)
+	}
+	// The runtime takes the first that it can read.
+	for i := range f.CNIConfigs {
+		if f.CNIConfigs[i].Error == "" {
+			f.CNIConfigs[i].Loaded = true
+			break
+		}
+	}
+	return err
+}
+
+func (h *Host) configs(names []string) []model.CNIConfig {
+	var out []model.CNIConfig
+	for _, name := range names {
+		b, err := h.content(path.Join(h.o.CNIConfig, name), maxJSON)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		c := model.CNIConfig{}
+		if err == nil {
+			c, err = parseConfig(b, path.Ext(name) == ".conflist")
+		}
+		if err != nil {
+			c.Error = plain(err)
+		}
+		c.File = name
+		out = append(out, c)
+	}
+	return out
+}
+
+func (h *Host) readResults(ctx context.Context, f *model.Facts) error {
+	names, err := h.files(resultDir, maxResults, func(string) bool { return true })
+	if err != nil && !errors.Is(err, observe.ErrPartial) {
+		return err
+	}
+	broken := h.results(names, f)
+	if len(broken) > 0 && pauseFor(ctx, writtenAfter) {
+		broken = h.results(broken, f)
+	}
+	if len(broken) > 0 && err == nil {
+		err = fmt.Errorf("%w: %d records cannot be read, %s is one", observe.ErrPartial, len(broken), broken[0])
+	}
+	return err
+}
+
+// results reads records, and gives those that cannot be.
+func (h *Host) results(names []string, f *model.Facts) (broken []string) {
+	for _, name := range names {
+		b, err := h.content(path.Join(resultDir, name), maxJSON)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // its pod has ended meanwhile
+		}
+		var r model.CNIResult
+		if err == nil {
+			r, err = parseResult(name, b)
+		}
+		if err != nil {
+			broken = append(broken, name)
+			continue
+		}
+		f.CNIResults = append(f.CNIResults, r)
+	}
+	return broken
+}
+
+// files lists the files of a directory of the host that are wanted, by name.
+func (h *Host) files(dir string, limit int, want func(string) bool) ([]string, error) {
+	d, err := h.inside(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", observe.ErrNotThere, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }()
+	entries, err := d.ReadDir(2 * maxResults)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if !e.IsDir() && want(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	slices.SortFunc(out, strings.Compare)
+	if len(out) > limit || len(entries) == 2*maxResults {
+		return out[:min(len(out), limit)], fmt.Errorf("%w: more than %d files in %s", observe.ErrPartial, limit, dir)
+	}
+	return out, nil
+}
+
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

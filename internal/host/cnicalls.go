@@ -1,0 +1,61 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A process that waits for a disk is asked again, as its wait is over soon.
+const (
+	askAgain      = 5
+	askAgainAfter = 20 * time.Millisecond
+)
+
+// CNICalls are the CNI calls that run at this moment. Without an error there is no other:
+// a process that could not be asked is an error, unless it lives in a PID namespace of
+// its own, where no runtime starts a CNI call.
+func (h *Host) CNICalls(ctx context.Context) ([]model.Process, error) {
+	if err := h.procs.take(ctx); err != nil {
+		return nil, err
+	}
+	defer h.procs.leave()
+	for try := 1; ; try++ {
+		out, unasked, err := h.cniCalls(ctx)
+		if err != nil {
+			return out, err
+		}
+		if len(unasked) == 0 {
+			return out, nil
+		}
+		if try == askAgain {
+			return out, fmt.Errorf("%w: may be CNI calls: %s", observe.ErrPartial, strings.Join(unasked[:min(len(unasked), maxTold)], ", "))
+		}
+		select {
+		case <-time.After(askAgainAfter):
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+	}
+}
+
+func (h *Host) cniCalls(ctx context.Context) (out []model.Process, unasked []string, err error) {
+	err = h.walk(ctx, every, func(p *process) {
+		who, err := h.identify(ctx, p)
+		switch {
+		case err != nil && h.outermost(p):
+			unasked = append(unasked, fmt.Sprintf("%s pid %d", p.name, p.id))
+		case err == nil && who.cni() && (p.state != 'Z' || p.alive() != 0):
+			out = append(out, h.row(p, who, whyCNI))
+		}
+	})
+	return out, unasked, err
+}
+
+// outermost tells that a process lives in the host's PID namespace, as every CNI call
+// does, or that we cannot tell.
+func (h *Host) outermost(p *process) bool { return readStatus(h.dir(p)).depth <= 1 }

@@ -1,0 +1,59 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A deadKey names a mount that outlived what it belonged to.
+type deadKey struct{ id, tail string }
+
+const maxHolders = 16
+
+// deadMounts are mounts of containers, sandboxes and pods that are gone from the host's
+// own table and have no process, but which another mount namespace keeps: what is below
+// cannot be removed, and the runtime tries for ever.
+func (h *Host) deadMounts(spaces []space) []model.Mount {
+	living := map[string]bool{}
+	for _, s := range spaces {
+		living[s.owner.container], living[s.owner.pod] = true, true
+		for _, m := range s.mounts {
+			if id, _ := stateOf(m.target); s.host {
+				living[id] = true
+			}
+		}
+	}
+	h.dead.begin()
+	at := map[deadKey]int{}
+	var out []model.Mount
+	for _, s := range spaces {
+		if s.host || s.keeper {
+			continue // a runtime inside a pod keeps containers of its own
+		}
+		for _, m := range s.mounts {
+			id, tail := stateOf(m.target)
+			k := deadKey{id, tail}
+			if id == "" || living[id] {
+				continue
+			}
+			i, again := at[k]
+			if !again {
+				age, before := h.dead.lasts(k, struct{}{}, h.now())
+				if !before || age < h.o.Settle {
+					continue
+				}
+				i = len(out)
+				at[k] = i
+				out = append(out, model.Mount{Target: m.target, Type: m.kind, Source: m.source, Device: m.device(), Dead: id})
+			}
+			holder := model.Holder{PID: s.pid, Name: s.name, PodUID: s.owner.pod}
+			if held := &out[i].HeldBy; len(*held) < maxHolders && !slices.Contains(*held, holder) {
+				*held = append(*held, holder)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b model.Mount) int { return strings.Compare(a.Target, b.Target) })
+	return out
+}

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/moby/sys/mountinfo"
+)
+
+// A mount is one line of a mount table.
+type mount struct {
+	target, kind, source string
+	major, minor         int
+}
+
+func (m *mount) device() string { return fmt.Sprintf("%d:%d", m.major, m.minor) }
+
+// readMountinfo reads the mount table of a task.
+func readMountinfo(dir string, keep func(kind, target []byte) bool) ([]mount, error) {
+	b, err := slurp(dir+"/mountinfo", maxTable)
+	if err != nil {
+		return nil, err
+	}
+	return parseMountinfo(b, keep)
+}
+
+// parseMountinfo reads a mount table line by line, so that a broken one costs no other,
+// and only those that keep wants: a node has ten thousands. An error tells of lines that
+// were not understood; the others are given all the same.
+func parseMountinfo(b []byte, keep func(kind, target []byte) bool) ([]mount, error) {
+	var out []mount
+	var bad error
+	for line := range bytes.Lines(b) {
+		if keep != nil {
+			if kind, target, ok := glance(line); ok && !keep(kind, target) {
+				continue
+			}
+		}
+		infos, err := mountinfo.GetMountsFromReader(bytes.NewReader(line), nil)
+		if err == nil && len(infos) != 1 {
+			err = errors.New("not one line")
+		}
+		if err != nil {
+			bad = fmt.Errorf("a line of a mount table: %w", err)
+			continue
+		}
+		i := infos[0]
+		out = append(out, mount{target: i.Mountpoint, kind: i.FSType, source: i.Source, major: i.Major, minor: i.Minor})
+	}
+	return out, bad
+}
+
+// glance finds kind and target of a line as they stand there, escaped.
+func glance(line []byte) (kind, target []byte, ok bool) {
+	head, tail, ok := bytes.Cut(line, []byte(" - "))
+	if !ok {
+		return nil, nil, false
+	}
+	kind, _, _ = bytes.Cut(tail, []byte(" "))
+	for range 4 {
+		if _, head, ok = bytes.Cut(head, []byte(" ")); !ok {
+			return nil, nil, false
+		}
+	}
+	target, _, _ = bytes.Cut(head, []byte(" "))
+	return kind, target, true
+}

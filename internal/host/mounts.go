@@ -1,0 +1,124 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A volume is a file system that can hang, with all who have it mounted.
+type volume struct {
+	mount
+	target string // a path by which we can reach it
+	dir    string // of a process that has it mounted
+	pods   []string
+}
+
+// readMounts is one look at all mount tables, and one question to each that can hang.
+func (h *Host) readMounts(ctx context.Context, f *model.Facts) error {
+	if err := h.mounts.take(ctx); err != nil {
+		return err
+	}
+	defer h.mounts.leave()
+	spaces, err := h.spaces(ctx)
+	if err != nil && !errors.Is(err, observe.ErrPartial) {
+		return err
+	}
+	vols := h.volumes(spaces)
+	if len(vols) > maxRows {
+		vols, err = vols[:maxRows], also(err, fmt.Errorf("%w: more than %d file systems that can hang", observe.ErrPartial, maxRows))
+	}
+	answers, unasked := h.ask(ctx, vols)
+	for i := range vols {
+		v := &vols[i]
+		a := answers[v.device()]
+		f.Mounts = append(f.Mounts, model.Mount{
+			Target: v.mount.target, Type: v.kind, Source: v.source, Device: v.device(), Pods: v.pods,
+			Silent: a.silent, Asked: a.how, Waiting: a.waiting, Server: h.server(ctx, v, a.silent),
+		})
+	}
+	h.forgetVolumes(vols)
+	if unasked != nil {
+		err = also(err, fmt.Errorf("%w: %w", observe.ErrPartial, unasked))
+	}
+	dead := h.deadMounts(spaces)
+	if len(dead) > maxRows {
+		dead, err = dead[:maxRows], also(err, fmt.Errorf("%w: more than %d mounts of what is gone", observe.ErrPartial, maxRows))
+	}
+	f.Mounts = append(f.Mounts, dead...)
+	return err
+}
+
+// volumes joins what is mounted in all namespaces by device and source. The path that is
+// told is the host's, if it has one.
+func (h *Host) volumes(spaces []space) []volume {
+	type key struct{ device, source string }
+	at := map[key]int{}
+	var out []volume
+	for _, s := range spaces {
+		for _, m := range s.mounts {
+			if !canHang(m.kind) {
+				continue
+			}
+			k := key{m.device(), m.source}
+			i, ok := at[k]
+			if !ok {
+				i = len(out)
+				at[k] = i
+				target := s.dir + "/root" + m.target
+				if s.pid == 1 {
+					target = h.o.Root + m.target
+				}
+				out = append(out, volume{mount: m, target: target, dir: s.dir})
+			}
+			if pod := userOf(s, m.target); pod != "" && !slices.Contains(out[i].pods, pod) {
+				out[i].pods = append(out[i].pods, pod)
+			}
+		}
+	}
+	for i := range out {
+		slices.Sort(out[i].pods)
+	}
+	slices.SortStableFunc(out, func(a, b volume) int {
+		return cmp.Or(cmp.Compare(a.mount.target, b.mount.target), cmp.Compare(a.device(), b.device()))
+	})
+	return out
+}
+
+// userOf is the pod that uses a mount: by the kubelet's path, else by who has it. A pod
+// that mounts the kubelet's whole directory uses none of what it sees there.
+func userOf(s space, target string) string {
+	if pod := podOf(target); pod != "" {
+		return pod
+	}
+	if staged(target) {
+		return ""
+	}
+	return s.owner.pod
+}
+
+// forgetVolumes drops what was learned of file systems that are gone: their device
+// numbers will be others'.
+func (h *Host) forgetVolumes(vols []volume) {
+	there := map[string]bool{}
+	for i := range vols {
+		there[vols[i].device()] = true
+	}
+	forget(h.alive, there)
+	forget(h.fuse, there)
+	forget(h.nfs, there)
+	forget(h.servers, there)
+}
+
+func forget[V any](m map[string]V, there map[string]bool) {
+	for k := range m {
+		if !there[k] {
+			delete(m, k)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A space is a mount namespace, with a process that lives in it and its mounts of interest.
+type space struct {
+	dir    string // of that process
+	pid    int
+	name   string
+	keeper bool // a runtime or a kubelet lives in it
+	host   bool // the host's own, or one that the node's runtime or kubelet made for itself
+	owner  owner
+	mounts []mount
+}
+
+// Bounds on mount namespaces.
+const (
+	maxSpaces  = 4096
+	maxPerRoom = 3 // processes kept per namespace, should the first end
+)
+
+// spaces gives the mount namespaces of the node, the host's first.
+func (h *Host) spaces(ctx context.Context) ([]space, error) {
+	var order []string
+	rooms, kept := map[string][]process{}, map[string]bool{}
+	var blind, more int
+	err := h.walk(ctx, few, func(p *process) {
+		if p.state == 'Z' && p.alive() == 0 {
+			return
+		}
+		ns, err := os.Readlink(h.dir(p) + "/ns/mnt")
+		switch {
+		case err != nil && p.id == 1:
+			ns = "the host's" // we may lack the right to know its number
+		case err != nil:
+			if !gone(err) {
+				blind++
+			}
+			return
+		}
+		if len(rooms[ns]) == 0 {
+			if len(order) == maxSpaces {
+				more++
+				return
+			}
+			order = append(order, ns)
+		}
+		kept[ns] = kept[ns] || keepers[p.name]
+		if len(rooms[ns]) < maxPerRoom {
+			rooms[ns] = append(rooms[ns], *p)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []space
+	var failed error
+	for _, ns := range order {
+		s, err := h.space(rooms[ns], kept[ns])
+		if err != nil && !gone(err) {
+			failed = err
+		}
+		if s != nil {
+			out = append(out, *s)
+		}
+	}
+	switch {
+	case len(out) == 0 || out[0].pid != 1:
+		return nil, errors.Join(errors.New("the host's own mount table cannot be read"), failed)
+	case failed != nil:
+		return out, fmt.Errorf("%w: %w", observe.ErrPartial, failed)
+	case more+blind > 0:
+		return out, fmt.Errorf("%w: the mount namespaces of %d processes cannot be read", observe.ErrPartial, more+blind)
+	}
+	return out, nil
+}
+
+// space reads a namespace by the first of its processes that is still there.
+func (h *Host) space(ps []process, keeper bool) (*space, error) {
+	var failed error
+	for i := range ps {
+		p := &ps[i]
+		s := space{dir: h.dir(p), pid: p.id, name: p.name, keeper: keeper}
+		var err error
+		s.mounts, err = readMountinfo(s.dir, ofInterest)
+		if err != nil && s.mounts == nil {
+			failed = err
+			continue
+		}
+		s.owner = readOwner(s.dir)
+		s.host = p.id == 1 || keeper && s.owner == owner{}
+		return &s, err
+	}
+	return nil, failed
+}
+
+func ofInterest(kind, target []byte) bool { return canHang(string(kind)) || mayBeState(target) }
+
+// keepers mount what belongs to pods, some of them in a namespace of their own.
+var keepers = map[string]bool{
+	"kubelet": true, "containerd": true, "crio": true, "dockerd": true, "docker-containe": true,
+	"k3s": true, "k3s-server": true, "k3s-agent": true, "k0s": true, "rke2": true, "kubelite": true,
+}

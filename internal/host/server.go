@@ -1,0 +1,108 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A server is who serves a file system, as far as it was found.
+type server struct {
+	name string
+	at   time.Duration // when it was looked for
+}
+
+// Bounds on looking for the process behind a FUSE mount.
+const (
+	maxLinks      = 100_000
+	lookAgainFor  = time.Minute
+	fuseDevice    = "/dev/fuse"
+	fuseConnected = "fuse_connection:"
+)
+
+var errEnough = errors.New("enough links read")
+
+// server names who should answer: the host of a network file system, or the process that
+// serves a FUSE one. That process is only looked for when its mount is silent.
+func (h *Host) server(ctx context.Context, v *volume, silent bool) string {
+	host := serverOf(v.kind, v.source)
+	if !isFUSE(v.kind) || !silent {
+		return host
+	}
+	s, known := h.servers[v.device()]
+	if !known || h.now()-s.at >= lookAgainFor {
+		s = server{name: h.fuseServer(ctx, v), at: h.now()}
+		h.servers[v.device()] = s
+	}
+	if s.name == "" {
+		return host
+	}
+	return s.name
+}
+
+// fuseServer finds the process that has the mount's FUSE device open. Newer kernels tell
+// of which connection a device is; else it is told only if there is but one candidate.
+func (h *Host) fuseServer(ctx context.Context, v *volume) string {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	_, subtype, _ := strings.Cut(v.kind, ".")
+	links := 0
+	var sure, named, some []string
+	_ = h.walk(ctx, few, func(p *process) {
+		dir := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
+		fds, _, _ := numbers(dir+"/fd", maxOpen)
+		for _, fd := range fds {
+			if links++; links > maxLinks {
+				cancel(errEnough)
+				return
+			}
+			n := strconv.Itoa(fd)
+			if to, err := os.Readlink(dir + "/fd/" + n); err != nil || to != fuseDevice {
+				continue
+			}
+			who := p.name + " pid " + strconv.Itoa(p.id)
+			if c, told := connectionOf(dir + "/fdinfo/" + n); told {
+				if c == v.major<<20|v.minor {
+					sure = append(sure, who)
+				}
+				continue
+			}
+			some = append(some, who)
+			if subtype != "" && strings.HasPrefix(p.name, subtype) {
+				named = append(named, who)
+			}
+			return
+		}
+	})
+	switch {
+	case len(sure) > 0:
+		return sure[0]
+	case ctx.Err() != nil:
+		return "" // not all were looked at: another may have it
+	case len(named) == 1:
+		return named[0]
+	case len(some) == 1:
+		return some[0]
+	}
+	return ""
+}
+
+// connectionOf reads of which FUSE connection a descriptor is, where the kernel tells.
+func connectionOf(fdinfo string) (int, bool) {
+	b, err := slurp(fdinfo, maxLine)
+	if err != nil {
+		return 0, false
+	}
+	for line := range bytes.Lines(b) {
+		if v, ok := bytes.CutPrefix(line, []byte(fuseConnected)); ok {
+			n, ok := number(bytes.TrimSpace(v))
+			return int(n), ok
+		}
+	}
+	return 0, false
+}

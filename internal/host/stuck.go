@@ -1,0 +1,92 @@
+package host
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A pause is a task that does not go on. As long as all of this is the same, it has not
+// run for a moment: being in D twice is ordinary for whoever reads a disk.
+type pause struct {
+	start    uint64
+	state    byte
+	waits    string
+	switches uint64
+}
+
+// Why a process matters.
+const (
+	whyZombie     = "zombie"
+	whyUnkillable = "unkillable"
+	whyCNI        = "cni"
+	whyFelix      = "felix"
+)
+
+// stuckness tells why a process cannot end, if it cannot: zombie, unkillable, or nothing.
+func (h *Host) stuckness(p *process) string {
+	at := h.now()
+	switch {
+	case p.state == 'Z' && p.alive() != 0:
+		h.frozen(p) // its threads are remembered for their own sake
+		return whyZombie
+	case p.state == 'Z':
+		age, again := h.stuck.lasts(p.id, pause{start: p.start, state: 'Z'}, at)
+		if again && age >= h.o.Settle || readStatus(h.dir(p)).first {
+			return whyZombie
+		}
+	case p.hung() && h.frozen(p):
+		return whyUnkillable
+	}
+	return ""
+}
+
+// frozen tells that a thread in D has not run since an earlier look, or does not obey SIGKILL.
+func (h *Host) frozen(p *process) bool {
+	at, yes := h.now(), false
+	for _, t := range append([]task{p.task}, p.others...) {
+		if t.state != 'D' {
+			continue
+		}
+		dir := h.taskDir(p.id, t.id)
+		s := readStatus(dir)
+		age, again := h.stuck.lasts(t.id, pause{start: t.start, state: 'D', waits: waitsIn(dir), switches: s.switches}, at)
+		if again && age >= h.o.Settle || s.dying {
+			yes = true
+		}
+	}
+	return yes
+}
+
+func (h *Host) taskDir(pid, tid int) string {
+	return h.o.Proc + "/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid)
+}
+
+const maxTold = 16 // threads, or mounts with open files, of one process
+
+// toldThreads are the threads that say why: those in D first, then what lives beside a zombie.
+func (h *Host) toldThreads(p *process) []model.Thread {
+	var pick []task
+	for _, t := range p.others {
+		if t.state == 'D' || p.state == 'Z' && t.state != 'Z' && t.state != 'X' {
+			pick = append(pick, t)
+		}
+	}
+	slices.SortStableFunc(pick, func(a, b task) int {
+		return cmp.Or(-cmp.Compare(inD(a), inD(b)), cmp.Compare(a.id, b.id))
+	})
+	var out []model.Thread
+	for _, t := range pick[:min(len(pick), maxTold)] {
+		out = append(out, model.Thread{TID: t.id, State: string(t.state), Waits: waitsIn(h.taskDir(p.id, t.id))})
+	}
+	return out
+}
+
+func inD(t task) int {
+	if t.state == 'D' {
+		return 1
+	}
+	return 0
+}

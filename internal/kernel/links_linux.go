@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+func readLinks(ctx context.Context, o Options, f *model.Facts) error {
+	host, err := attach.Host()
+	if err != nil {
+		return err
+	}
+	return asking(func(s *rtnl.Socket) error {
+		before, err := s.Links(ctx, maxRows)
+		if err != nil {
+			return fmt.Errorf("devices: %w", err)
+		}
+		// Where the other ends are is a help: without it the devices are still whole.
+		names, err := attach.IDs(ctx, o.Proc, o.Root)
+		if err != nil {
+			names = nil
+		}
+		devices, err := s.Links(ctx, maxRows)
+		at := place(f, host, names, before, devices)
+		if err != nil {
+			return fmt.Errorf("devices: %w", err)
+		}
+		addrs, err := s.Addresses(ctx, maxRows)
+		for _, a := range addrs {
+			if i, ok := at[a.Link]; ok {
+				f.Links[i].IPs = append(f.Links[i].IPs, a.Prefix)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("addresses: %w", err)
+		}
+		return nil
+	})
+}
+
+// place adds the devices with the namespaces of their other ends, and tells where each
+// stands. A number is given again when its namespace has ended, so a device gets the
+// name only if it was there before the numbers were asked for and still is: all that
+// time its other end, and with it the namespace, lived.
+func place(f *model.Facts, host uint64, names map[int32]uint64, before, devices []rtnl.Device) map[int]int {
+	was := make(map[int]int32, len(before))
+	for _, d := range before {
+		if d.Away && d.AwayID >= 0 {
+			was[d.Index] = d.AwayID
+		}
+	}
+	at := make(map[int]int, len(devices))
+	for i, d := range devices {
+		id, known := was[d.Index]
+		switch {
+		case !d.Pair():
+		case !d.Away:
+			d.PeerNS = host
+		case known && id == d.AwayID:
+			d.PeerNS = names[id]
+		}
+		at[d.Index] = i
+		f.Links = append(f.Links, d.Link)
+	}
+	return at
+}

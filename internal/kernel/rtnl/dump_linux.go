@@ -1,0 +1,52 @@
+package rtnl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// An interrupted dump is asked for again, as often and as soon as Cilium does.
+const (
+	tries = 30
+	pause = time.Millisecond
+)
+
+// dump reads a table, at most limit rows of it. It is the only way to one: what was
+// interrupted again and again, or cut at the limit, comes with ErrPartial.
+func dump[T any](ctx context.Context, s *Socket, kind uint16, body []byte, limit int, parse func(Message, []T) ([]T, error)) ([]T, error) {
+	return whole(ctx, func() ([]T, error) {
+		var rows []T
+		err := s.ask(ctx, kind, unix.NLM_F_DUMP, body, func(m Message) error {
+			var err error
+			if rows, err = parse(m, rows); err == nil && len(rows) > limit {
+				rows, err = rows[:limit], fmt.Errorf("%w: there are more than %d", ErrPartial, limit)
+			}
+			return err
+		})
+		return rows, err
+	})
+}
+
+// whole reads until nothing changed meanwhile.
+func whole[T any](ctx context.Context, read func() ([]T, error)) ([]T, error) {
+	for range tries {
+		rows, err := read()
+		if !errors.Is(err, errIntr) {
+			return rows, err
+		}
+		select {
+		case <-ctx.Done():
+			return rows, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+	rows, err := read()
+	if errors.Is(err, errIntr) {
+		err = fmt.Errorf("%w: it changed during each of %d readings", ErrPartial, tries+1)
+	}
+	return rows, err
+}

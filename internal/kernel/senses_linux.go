@@ -1,0 +1,134 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Options say where the host is, as seen from here.
+type Options struct {
+	Proc   string // procfs of the host's PID namespace; /proc if empty
+	Root   string // the host's file system; / if empty
+	Buffer int    // bytes that Watch's socket may hold back; 4 MiB if zero
+}
+
+func (o Options) whole() Options {
+	if o.Proc == "" {
+		o.Proc = "/proc"
+	}
+	if o.Root == "" {
+		o.Root = "/"
+	}
+	if o.Buffer == 0 {
+		o.Buffer = 4 << 20
+	}
+	return o
+}
+
+// maxRows bounds each table of the host.
+const maxRows = 100_000
+
+// Senses gives the senses for the kernel's tables. What breaks one leaves the others.
+func Senses(o Options) []observe.Sense {
+	o = o.whole()
+	sense := func(name string, read func(context.Context, Options, *model.Facts) error, tables ...model.Table) observe.Sense {
+		return observe.Sense{Name: name, Tables: tables, Read: func(ctx context.Context, f *model.Facts) error {
+			if err := o.atHome(); err != nil {
+				return err
+			}
+			return told(read(ctx, o, f))
+		}}
+	}
+	return []observe.Sense{
+		sense("links", readLinks, model.Links),
+		sense("routes", readRoutes, model.Routes, model.Rules),
+		sense("neighbours", readNeighbours, model.Neighbours),
+		sense("sysctls", readSysctls, model.Sysctls),
+		sense("namespaces", readNamespaces, model.Attachments),
+		sense("paths", readPaths, model.Paths),
+	}
+}
+
+// atHome tells that we are where the host's first process is: anywhere else we would take
+// a pod's network for the host's, and the host's for a pod's.
+func (o Options) atHome() error {
+	own, err := attach.Host()
+	if err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(o.Proc+"/1/ns/net", &st); err != nil {
+		return fmt.Errorf("look at the network namespace of the host's first process: %w", err)
+	}
+	if st.Ino != own {
+		return errors.New("this process is not in the host's network namespace")
+	}
+	return nil
+}
+
+// told says an incomplete reading in the words of the senses.
+func told(err error) error {
+	var blind observe.Blind
+	switch {
+	case errors.As(err, &blind):
+		for t, e := range blind {
+			blind[t] = told(e)
+		}
+		return blind
+	case errors.Is(err, rtnl.ErrPartial):
+		return fmt.Errorf("%w: %w", observe.ErrPartial, err)
+	default:
+		return err
+	}
+}
+
+// asking opens a socket in the host's namespace for as long as f runs.
+func asking(f func(s *rtnl.Socket) error) error {
+	s, err := rtnl.Open()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return f(s)
+}
+
+func readNamespaces(ctx context.Context, o Options, f *model.Facts) (err error) {
+	f.Attachments, err = attach.All(ctx, o.Proc, o.Root)
+	return err
+}
+
+func readNeighbours(ctx context.Context, _ Options, f *model.Facts) error {
+	return asking(func(s *rtnl.Socket) (err error) {
+		f.Neighbours, err = s.Neighbours(ctx, maxRows)
+		return err
+	})
+}
+
+func readRoutes(ctx context.Context, _ Options, f *model.Facts) error {
+	blind := observe.Blind{}
+	note := func(t model.Table, err error) {
+		if err != nil {
+			blind[t] = err
+		}
+	}
+	note(model.Routes, asking(func(s *rtnl.Socket) (err error) {
+		f.Routes, err = s.Routes(ctx, maxRows)
+		return err
+	}))
+	note(model.Rules, asking(func(s *rtnl.Socket) (err error) {
+		f.Rules, err = s.Rules(ctx, maxRows)
+		return err
+	}))
+	if len(blind) == 0 {
+		return nil
+	}
+	return blind
+}

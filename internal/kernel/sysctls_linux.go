@@ -1,0 +1,84 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// settings are those of a pod's device on the host that decide whether it is answered.
+var settings = []struct {
+	family string
+	keys   []string
+}{
+	{"ipv4", []string{"proxy_arp", "forwarding", "rp_filter", "route_localnet"}},
+	{"ipv6", []string{"forwarding", "proxy_ndp"}},
+}
+
+// readSysctls reads the settings of the devices whose other end is in another namespace.
+// procfs shows those of the reader's own network namespace, which is the host's.
+func readSysctls(ctx context.Context, o Options, f *model.Facts) error {
+	return asking(func(s *rtnl.Socket) error {
+		all, err := deviceSettings(o.Proc, "all") // some count for every device
+		if err != nil {
+			return err
+		}
+		f.Sysctls = all
+		devices, err := s.Links(ctx, maxRows)
+		for _, d := range devices {
+			if !d.Away || !fileName(d.Name) {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rows, err := deviceSettings(o.Proc, d.Name)
+			f.Sysctls = append(f.Sysctls, rows...)
+			if err != nil {
+				return fmt.Errorf("%w: %w", rtnl.ErrPartial, err)
+			}
+		}
+		return err
+	})
+}
+
+// fileName tells that a device's name is one name in a path, as the kernel promises.
+func fileName(s string) bool { return s != "" && s != "." && s != ".." && !strings.Contains(s, "/") }
+
+// deviceSettings gives no row for a device that went, nor for a family that the kernel has not.
+func deviceSettings(proc, device string) ([]model.Sysctl, error) {
+	var rows []model.Sysctl
+	for _, group := range settings {
+		for _, key := range group.keys {
+			value, err := setting(proc + "/sys/net/" + group.family + "/conf/" + device + "/" + key)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return rows, fmt.Errorf("read a setting: %w", err)
+			}
+			rows = append(rows, model.Sysctl{Device: device, Key: key, IPv6: group.family == "ipv6", Value: value})
+		}
+	}
+	return rows, nil
+}
+
+// maxSetting is more than any number takes.
+const maxSetting = 64
+
+func setting(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSetting))
+	return strings.TrimSpace(string(b)), err
+}

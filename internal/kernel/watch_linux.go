@@ -1,0 +1,124 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+var groups = []int{
+	unix.RTNLGRP_LINK, unix.RTNLGRP_NEIGH, unix.RTNLGRP_NSID,
+	unix.RTNLGRP_IPV4_IFADDR, unix.RTNLGRP_IPV4_ROUTE, unix.RTNLGRP_IPV4_RULE, unix.RTNLGRP_IPV4_NETCONF,
+	unix.RTNLGRP_IPV6_IFADDR, unix.RTNLGRP_IPV6_ROUTE, unix.RTNLGRP_IPV6_RULE, unix.RTNLGRP_IPV6_NETCONF,
+}
+
+// Watch listens to the kernel until the context ends, and calls changed with the tables
+// that a change concerns and the inode of the namespace that it happened in: 0 for the
+// host's own, Any for one that could not be told. It begins with one call for everything
+// once it listens, so that who reads then misses nothing, and makes one such call
+// whenever the kernel had to drop messages. It hears namespaces that have a number in the
+// host's, as every one at the other end of a veth has, without holding them. It needs
+// CAP_NET_BROADCAST. Changed must be quick; it is called from one goroutine.
+func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...model.Table)) error {
+	o = o.whole()
+	if err := o.atHome(); err != nil {
+		return err
+	}
+	f, err := listen(o.Buffer)
+	if err != nil {
+		return fmt.Errorf("listen to the kernel: %w", err)
+	}
+	defer f.Close()
+	stop := context.AfterFunc(ctx, func() { _ = f.Close() })
+	defer stop()
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("listen to the kernel: %w", err)
+	}
+	w := &watcher{names: numbers{o: o}, changed: changed}
+	changed(Any, everything...)
+	buf, oob := make([]byte, 64<<10), make([]byte, 256)
+	for {
+		var d datagram
+		err := conn.Read(func(fd uintptr) bool {
+			d = receive(int(fd), buf, oob)
+			return !errors.Is(d.err, unix.EAGAIN)
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil {
+			err = w.hear(ctx, d)
+		}
+		if err != nil {
+			return fmt.Errorf("listen to the kernel: %w", err)
+		}
+	}
+}
+
+// listen opens the socket. It must not be one of the runtime's until all is set.
+func listen(buffer int) (*os.File, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_ROUTE)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer); err != nil {
+		// Without the right to it we get what everybody may have.
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer)
+	}
+	err = errors.Join(
+		unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_LISTEN_ALL_NSID, 1),
+		unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}),
+	)
+	for _, g := range groups {
+		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_ADD_MEMBERSHIP, g))
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "netlink"), nil
+}
+
+// A watcher turns messages into calls.
+type watcher struct {
+	names   numbers
+	changed func(inode uint64, tables ...model.Table)
+}
+
+// hear takes one datagram. What cannot be understood can be about anything.
+func (w *watcher) hear(ctx context.Context, d datagram) error {
+	switch {
+	case errors.Is(d.err, unix.ENOBUFS), d.cut:
+		w.names = numbers{o: w.names.o}
+		w.changed(Any, everything...)
+		return nil
+	case d.err != nil:
+		return d.err
+	case d.from != 0:
+		return nil // only the kernel is believed
+	}
+	err := rtnl.Messages(d.body, func(m rtnl.Message) (bool, error) {
+		inode := uint64(0)
+		if d.away {
+			inode = w.names.of(ctx, d.id)
+		} else if id, ok := renumbered(m); ok {
+			w.names.forget(id)
+			inode = Any // one came or went
+		}
+		if tables := concerns(m.Type, !d.away || inode == 0); len(tables) > 0 {
+			w.changed(inode, tables...)
+		}
+		return true, nil
+	})
+	if err != nil {
+		w.changed(Any, everything...)
+	}
+	return nil
+}
