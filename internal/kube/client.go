@@ -1,8 +1,11 @@
 // Package kube reads Kubernetes: pods, nodes and services, as a stream, and hands out
-// lists of any other resource. It cannot write: its transport lets nothing through but GET.
+// lists of any other resource. It cannot write: its transport lets nothing through but GET,
+// and the question for a token with which agents can be asked. Only a probe, which somebody
+// must ask for, has a writer, and that one knows probes alone.
 package kube
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +43,9 @@ type Options struct {
 // A Client reads one cluster.
 type Client struct {
 	Options
-	base *url.URL
-	http *http.Client
+	base  *url.URL
+	http  *http.Client
+	probe func() (*http.Client, error) // for writes, of probes alone
 }
 
 func (o Options) loader() clientcmd.ClientConfig {
@@ -59,19 +63,18 @@ func Connect(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
-	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return readOnly{rt} })
-	hc, err := rest.HTTPClientFor(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
-	}
 	base, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
+	hc, err := through(cfg, base, mayRead)
+	if err != nil {
+		return nil, err
+	}
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
-	return &Client{Options: o, base: base, http: hc}, nil
+	return &Client{Options: o, base: base, http: hc, probe: func() (*http.Client, error) { return through(cfg, base, mayProbe) }}, nil
 }
 
 // Namespace is the one that the kubeconfig's context names.
@@ -83,60 +86,86 @@ func Namespace(o Options) string {
 	return ns
 }
 
-// readOnly refuses to send anything but a GET: no bug of ours can write.
-type readOnly struct{ http.RoundTripper }
-
-func (r readOnly) RoundTrip(q *http.Request) (*http.Response, error) {
-	if q.Method != http.MethodGet {
-		return nil, fmt.Errorf("%s %s: this client only reads", q.Method, q.URL.Path)
-	}
-	return r.RoundTripper.RoundTrip(q)
-}
-
 // How often a busy API server is asked again, and how long we wait for it at most.
 const (
 	maxBusy  = 5
 	maxPause = 30 * time.Second
 )
 
+// A request is one to the API server.
+type request struct {
+	method, path, accept string
+	query                url.Values
+	header               http.Header
+	body                 []byte
+}
+
 // open asks for a path and gives the body, which the caller closes, and the server's time.
 func (c *Client) open(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, time.Time, error) {
+	resp, err := c.send(ctx, c.http, request{method: http.MethodGet, path: path, query: query, accept: accept})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	at, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		_ = resp.Body.Close()
+		return nil, at, fmt.Errorf("read %s: no time in the answer: %w", path, err)
+	}
+	return resp.Body, at, nil
+}
+
+// send gives an answer that is one, whose body the caller closes. A busy server is asked
+// again as it wishes.
+func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
 	u := *c.base
-	u.Path = strings.TrimSuffix(u.Path, "/") + path
-	u.RawQuery = query.Encode()
+	u.Path = strings.TrimSuffix(u.Path, "/") + r.path
+	u.RawQuery = r.query.Encode()
 	for try := 0; ; try++ {
-		q, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+		q, err := http.NewRequestWithContext(ctx, r.method, u.String(), bytes.NewReader(r.body))
 		if err != nil {
-			return nil, time.Time{}, err
+			return nil, err
 		}
-		q.Header.Set("Accept", accept)
+		if r.header != nil {
+			q.Header = r.header.Clone()
+		}
+		q.Header.Set("Accept", r.accept)
 		q.Header.Set("User-Agent", "plumbline")
-		resp, err := c.http.Do(q)
-		if err != nil {
-			return nil, time.Time{}, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		if len(r.body) > 0 {
+			q.Header.Set("Content-Type", acceptJSON)
 		}
-		at, dateErr := http.ParseTime(resp.Header.Get("Date"))
-		if resp.StatusCode == http.StatusOK && dateErr == nil {
-			return resp.Body, at, nil
+		resp, err := hc.Do(q)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+		if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+			return resp, nil
 		}
 		why := refusal(resp)
 		_ = resp.Body.Close()
-		if dateErr != nil {
-			why = fmt.Errorf("no time in the answer: %w", dateErr)
-		}
 		if resp.StatusCode != http.StatusTooManyRequests || try == maxBusy {
-			return nil, at, fmt.Errorf("read %s: %w", path, why)
+			return nil, fmt.Errorf("%s %s: %w", verb(r.method), r.path, why)
 		}
 		if err := pause(ctx, resp.Header.Get("Retry-After")); err != nil {
-			return nil, time.Time{}, fmt.Errorf("read %s: %w", path, err)
+			return nil, fmt.Errorf("%s %s: %w", verb(r.method), r.path, err)
 		}
+	}
+}
+
+func verb(method string) string {
+	switch method {
+	case http.MethodPost:
+		return "create"
+	case http.MethodDelete:
+		return "delete"
+	default:
+		return "read"
 	}
 }
 
 // refusal turns an answer that is none into an error, with what the server said.
 func refusal(resp *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	text := strings.TrimSpace(message(said))
+	text := readable(message(said))
 	switch resp.StatusCode {
 	case http.StatusForbidden, http.StatusUnauthorized:
 		return fmt.Errorf("%w: %s", ErrForbidden, text)

@@ -65,8 +65,9 @@ func parseNode(b []byte) (model.Node, error) {
 		} `json:"spec"`
 		Status struct {
 			Conditions []struct {
-				Type   string `json:"type"`
-				Status string `json:"status"`
+				Type               string     `json:"type"`
+				Status             string     `json:"status"`
+				LastTransitionTime model.Time `json:"lastTransitionTime"`
 			} `json:"conditions"`
 			Addresses []struct {
 				Type    string `json:"type"`
@@ -90,7 +91,7 @@ func parseNode(b []byte) (model.Node, error) {
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == "Ready" {
-			n.Ready = c.Status == "True"
+			n.Ready, n.Changed = c.Status == "True", c.LastTransitionTime
 		}
 	}
 	for _, c := range o.Spec.PodCIDRs {

@@ -29,6 +29,7 @@ type podPicker struct {
 
 func (k *podPicker) pick(b []byte) (model.Pod, error) {
 	var p model.Pod
+	var spec []byte
 	k.notes = map[string]string{}
 	var bad error
 	keep := func(err error) {
@@ -41,12 +42,13 @@ func (k *podPicker) pick(b []byte) (model.Pod, error) {
 		case 1:
 			keep(k.meta(v, &p))
 		case 2:
-			keep(k.spec(v, &p))
+			spec = v
 		case 3:
 			keep(k.status(v, &p))
 		}
 	})
 	keep(err)
+	keep(k.spec(spec, &p)) // after the metadata: a claim is named with the pod's namespace
 	annotate(&p, k.notes)
 	return p, bad
 }
@@ -76,6 +78,8 @@ func (k *podPicker) meta(b []byte, p *model.Pod) error {
 			}
 		case 13:
 			p.Owner = k.owner(v, p.Owner)
+		case 14:
+			p.Finalizers = k.some(p.Finalizers, string(v), maxFinalizers)
 		case 17:
 			if err := fields(v, func(num protowire.Number, v []byte, _ uint64) {
 				if num == 4 {
@@ -116,9 +120,9 @@ func (k *podPicker) spec(b []byte, p *model.Pod) error {
 	return fields(b, func(num protowire.Number, v []byte, n uint64) {
 		switch int(num) {
 		case 1:
-			if claim := claimName(v); claim != "" {
-				p.Volumes = append(p.Volumes, k.intern.Of(claim))
-			}
+			p.Volumes = k.some(p.Volumes, volume(v, p), maxVolumes)
+		case 2:
+			p.Images = k.some(p.Images, first(v, 2), maxImages)
 		case 10:
 			p.Node = k.intern.Of(string(v))
 		case 11:
@@ -127,25 +131,19 @@ func (k *podPicker) spec(b []byte, p *model.Pod) error {
 	})
 }
 
-// claimName finds the persistent volume claim of a volume, if it is one.
-func claimName(b []byte) string {
-	var claim string
-	_ = fields(b, func(num protowire.Number, source []byte, _ uint64) {
-		if num != 2 {
-			return
-		}
-		_ = fields(source, func(num protowire.Number, pvc []byte, _ uint64) {
-			if num != 10 {
-				return
-			}
-			_ = fields(pvc, func(num protowire.Number, v []byte, _ uint64) {
-				if num == 1 {
-					claim = string(v)
-				}
-			})
-		})
-	})
-	return claim
+// How much of a list is kept, however long somebody made it.
+const (
+	maxVolumes    = 16
+	maxImages     = 8
+	maxFinalizers = 16
+)
+
+// some adds what is new to a short list of strings that other pods have too.
+func (k *podPicker) some(list []string, s string, most int) []string {
+	if s == "" || len(list) >= most || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, k.intern.Of(s))
 }
 
 func (k *podPicker) status(b []byte, p *model.Pod) error {
@@ -160,6 +158,8 @@ func (k *podPicker) status(b []byte, p *model.Pod) error {
 			}
 		case 6:
 			single = string(v)
+		case 7:
+			p.Started = seconds(v)
 		case 12:
 			_ = fields(v, func(num protowire.Number, v []byte, _ uint64) {
 				if a, err := netip.ParseAddr(string(v)); num == 1 && err == nil {
@@ -226,7 +226,7 @@ func annotate(p *model.Pod, notes map[string]string) {
 	p.ContainerID = notes[containerID]
 	p.VM = notes[vmLabel]
 	_, p.NoIPAM = notes[noIPAM]
-	_, p.Mirror = notes[mirror]
+	p.Static = notes[mirror]
 }
 
 func addresses(text string) ([]netip.Addr, model.Annotation) {

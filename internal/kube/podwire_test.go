@@ -24,24 +24,26 @@ func at(sec int64) metav1.Time { return metav1.Time{Time: time.Unix(sec, 0)} }
 
 // realPods are encoded by Kubernetes' own library: our numbers of fields must be its.
 func realPods() []corev1.Pod {
-	deleted := at(3000)
+	deleted, started := at(3000), at(1200)
 	return []corev1.Pod{
 		{
 			ObjectMeta: metav1.ObjectMeta{
 				Name: "db-0", Namespace: "shop", UID: "u1", ResourceVersion: "77", CreationTimestamp: at(1000), DeletionTimestamp: &deleted,
 				Labels:      map[string]string{"app": "db", vmLabel: "machine"},
-				Annotations: map[string]string{podIP: "10.0.0.1/32", podIPs: "10.0.0.1/32,fd00::1/128", containerID: "abc", noIPAM: "[]", mirror: "x", "other": "y"},
+				Annotations: map[string]string{podIP: "10.0.0.1/32", podIPs: "10.0.0.1/32,fd00::1/128", containerID: "abc", noIPAM: "[]", mirror: "hash", "other": "y"},
+				Finalizers:  []string{"example.com/hold", "foregroundDeletion"},
 				OwnerReferences: []metav1.OwnerReference{
 					{Kind: "Other", Name: "no"}, {Kind: "StatefulSet", Name: "db", UID: "o", Controller: &yes},
 				},
 				ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "a", Time: &metav1.Time{Time: time.Unix(1500, 0)}, FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{}}`)}, {Manager: "b", Time: &metav1.Time{Time: time.Unix(2500, 0)}}},
 			},
 			Spec: corev1.PodSpec{
-				NodeName: "w1", HostNetwork: true, Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{{Name: "SECRET", Value: "s"}}}},
-				Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}, {Name: "e", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+				NodeName: "w1", HostNetwork: true, Containers: []corev1.Container{{Name: "c", Image: "i", Env: []corev1.EnvVar{{Name: "SECRET", Value: "s"}}}, {Name: "d", Image: "j"}, {Name: "e", Image: "i"}},
+				InitContainers: []corev1.Container{{Name: "first", Image: "not kept"}},
+				Volumes:        realVolumes(),
 			},
 			Status: corev1.PodStatus{
-				Phase: corev1.PodRunning, PodIP: "10.0.0.1", PodIPs: []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "fd00::1"}}, HostIP: "192.168.0.1",
+				Phase: corev1.PodRunning, PodIP: "10.0.0.1", PodIPs: []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "fd00::1"}}, HostIP: "192.168.0.1", StartTime: &started,
 				Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: "True"}, {Type: corev1.PodReady, Status: "True"}},
 			},
 		},
@@ -82,8 +84,8 @@ func TestPodsOfTheRealLibrary(t *testing.T) {
 	want := []model.Pod{
 		{
 			Namespace: "shop", Name: "db-0", UID: "u1", Node: "w1", Phase: model.Running, HostNetwork: true, Ready: true, NoIPAM: true, Created: 1000, Deleted: 3000, Written: 2500,
-			IPs: []netip.Addr{a4, a6}, Annotation: model.Written, Annotated: []netip.Addr{a4, a6}, ContainerID: "abc", Owner: "StatefulSet/db", VM: "machine", Mirror: true,
-			Volumes: []string{"data"}, Revision: "77",
+			IPs: []netip.Addr{a4, a6}, Annotation: model.Written, Annotated: []netip.Addr{a4, a6}, ContainerID: "abc", Owner: "StatefulSet/db", VM: "machine", Static: "hash",
+			Finalizers: []string{"example.com/hold", "foregroundDeletion"}, Images: []string{"i", "j"}, Volumes: wantVolumes, Started: 1200, Revision: "77",
 		},
 		{Namespace: "shop", Name: "torn", Phase: model.Failed, Annotation: model.Emptied, IPs: []netip.Addr{netip.MustParseAddr("10.0.0.9")}},
 		{Namespace: "shop", Name: "odd", Annotation: model.Garbled},

@@ -1,0 +1,163 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// What the agents' own package says too, which this one does not know.
+const (
+	agentNamespace = "plumbline-system"
+	agentLabels    = "app.kubernetes.io/name=plumbline,app.kubernetes.io/component=agent"
+	agentPort      = 9474
+	agentAudience  = "plumbline-agent"
+	agentHeader    = "Plumbline-Token"
+	tokenSeconds   = 600
+	maxAnswer      = 64 << 20
+)
+
+// An AgentPod is one that an agent runs in.
+type AgentPod struct {
+	Node, Namespace, Name string
+	Ready                 bool
+	Phase                 model.Phase
+}
+
+// Agents finds the agents' pods in a namespace, or in the one where they are if none is
+// named. They are of one namespace, always: a token for the agents of one is not to be
+// shown to pods of another, which anybody may have labelled so. For the same reason a pod
+// that does not share its node's network is no agent: few may make one that does.
+func (c *Client) Agents(ctx context.Context, namespace string) ([]AgentPod, error) {
+	if namespace != "" {
+		return c.agentsIn(ctx, namespace)
+	}
+	usual, err := c.agentsIn(ctx, agentNamespace)
+	if err != nil || len(usual) > 0 {
+		return usual, err
+	}
+	all, err := c.agentsIn(ctx, "")
+	if errors.Is(err, ErrForbidden) {
+		return nil, nil // the usual place could be read, and has none
+	}
+	return all, errors.Join(err, oneNamespace(all))
+}
+
+func oneNamespace(pods []AgentPod) error {
+	var in []string
+	for _, p := range pods {
+		if !slices.Contains(in, p.Namespace) {
+			in = append(in, p.Namespace)
+		}
+	}
+	if len(in) > 1 {
+		slices.Sort(in)
+		return fmt.Errorf("pods that say they are agents in several namespaces, none of them %s: %s", agentNamespace, strings.Join(in, ", "))
+	}
+	return nil
+}
+
+func (c *Client) agentsIn(ctx context.Context, namespace string) ([]AgentPod, error) {
+	path := allPods
+	if namespace != "" {
+		if err := named(namespace); err != nil {
+			return nil, err
+		}
+		path = "/api/v1/namespaces/" + namespace + "/pods"
+	}
+	pods, _, err := c.pods(ctx, path, url.Values{"labelSelector": {agentLabels}}, acceptProto)
+	if err != nil {
+		return nil, fmt.Errorf("find agents: %w", err)
+	}
+	return agentPods(pods), nil
+}
+
+func agentPods(pods []model.Pod) []AgentPod {
+	var out []AgentPod
+	for i := range pods {
+		p := &pods[i]
+		if !p.HostNetwork || p.Node == "" || p.Finished() {
+			continue
+		}
+		out = append(out, AgentPod{Node: p.Node, Namespace: p.Namespace, Name: p.Name, Ready: p.Ready, Phase: p.Phase})
+	}
+	return out
+}
+
+// AgentToken asks the API server for a token of one of Plumbline's accounts that is good
+// for agents alone, and for ten minutes. At is the server's time.
+func (c *Client) AgentToken(ctx context.Context, namespace, account string) (token string, at time.Time, err error) {
+	if err := named(namespace, account); err != nil {
+		return "", at, err
+	}
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+		"spec": map[string]any{"audiences": []string{agentAudience}, "expirationSeconds": tokenSeconds},
+	})
+	if err != nil {
+		return "", at, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	path := "/api/v1/namespaces/" + namespace + "/serviceaccounts/" + account + "/token"
+	resp, err := c.send(ctx, c.http, request{method: http.MethodPost, path: path, accept: acceptJSON, body: body})
+	if err != nil {
+		return "", at, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if at, err = http.ParseTime(resp.Header.Get("Date")); err != nil {
+		return "", at, fmt.Errorf("create %s: no time in the answer: %w", path, err)
+	}
+	var o struct {
+		Status struct {
+			Token string `json:"token"`
+		} `json:"status"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxObject)).Decode(&o); err != nil {
+		return "", at, fmt.Errorf("create %s: %w", path, err)
+	}
+	if o.Status.Token == "" {
+		return "", at, fmt.Errorf("create %s: no token in the answer", path)
+	}
+	return o.Status.Token, at, nil
+}
+
+// Proxy asks an agent through the API server. The answer is the caller's to close; it
+// ends with an error where it is longer than anybody needs. How long to wait is the
+// context's to say.
+func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url.Values, token string) (io.ReadCloser, http.Header, error) {
+	at, err := proxyPath(pod, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The API server takes the caller's Authorization away and passes the rest on.
+	head := http.Header{agentHeader: {token}}
+	resp, err := c.send(ctx, c.http, request{method: http.MethodGet, path: at, query: query, accept: "*/*", header: head})
+	if err != nil {
+		if errors.Is(err, ErrNotFound) { // of an agent that is there, and says less than we asked for
+			err = errors.New(err.Error())
+		}
+		return nil, nil, fmt.Errorf("ask the agent of %s: %w", pod.Node, err)
+	}
+	return &bounded{body: resp.Body, left: maxAnswer}, resp.Header, nil
+}
+
+func proxyPath(pod AgentPod, path string) (string, error) {
+	if err := named(pod.Namespace, pod.Name); err != nil {
+		return "", err
+	}
+	path = strings.TrimPrefix(path, "/")
+	if slices.Contains(strings.Split(path, "/"), "..") {
+		return "", fmt.Errorf("%.80q leads elsewhere", path)
+	}
+	return fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/%s", pod.Namespace, pod.Name, agentPort, path), nil
+}

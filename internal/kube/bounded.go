@@ -1,0 +1,27 @@
+package kube
+
+import "io"
+
+// bounded is a body that must not go on for ever. That it was cut is an error: half an
+// answer is none.
+type bounded struct {
+	body io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, ErrTooBig
+	}
+	if int64(len(p)) > b.left+1 { // one more than there may be tells that there is more
+		p = p[:b.left+1]
+	}
+	n, err := b.body.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n - 1, ErrTooBig
+	}
+	return n, err
+}
+
+func (b *bounded) Close() error { return b.body.Close() }

@@ -1,0 +1,155 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Events reads what kubelets say of pods that do not start or do not end.
+type Events struct{ Client *Client }
+
+// Name is what progress calls it.
+func (Events) Name() string { return "events" }
+
+// Tables is what it fills.
+func (Events) Tables() []model.Table { return []model.Table{model.Events} }
+
+// reasons are asked for one by one, the rarest first: there is no selector for several,
+// and all events of a busy cluster are more than all its pods.
+var reasons = []string{"FailedKillPod", "ExceededGracePeriod", "FailedCreatePodSandBox", "FailedMount"}
+
+const (
+	maxEvents  = 2000
+	maxMessage = 1 << 10
+)
+
+var errEnough = errors.New("enough")
+
+// Collect reads events of the reasons above. A storm of them is cut, and that is said.
+func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	var out []model.Event
+	var seen observe.Seen
+	cut := false
+	for i, reason := range reasons {
+		most := room(i)
+		a, err := c.Client.List(ctx, "/api/v1/events", eventQuery(reason), func(item []byte) error {
+			e, pod, err := parseEvent(item)
+			switch {
+			case err != nil || !pod:
+				return err
+			case len(out) >= most:
+				return errEnough
+			}
+			out = append(out, e)
+			return nil
+		})
+		if errors.Is(err, errEnough) {
+			cut, err = true, nil
+		}
+		if err != nil {
+			return observe.Seen{}, err
+		}
+		if seen.At.IsZero() {
+			seen.At, seen.Revision = a.At, a.Revision
+		}
+	}
+	seen.Rows = len(out)
+	b.Add(func(s *model.Snapshot) { s.Events = out })
+	if cut {
+		return seen, fmt.Errorf("more than %d events: %w", len(out), observe.ErrPartial)
+	}
+	return seen, nil
+}
+
+// room is how many events there may be after the reason that is i-th: whatever there is of
+// it, some of those that follow still find a place.
+func room(i int) int { return maxEvents - (len(reasons)-1-i)*maxEvents/20 }
+
+func eventQuery(reason string) url.Values {
+	return url.Values{
+		"fieldSelector": {"involvedObject.kind=Pod,reason=" + reason},
+		"limit":         {strconv.Itoa(pageSize)}, // events come from etcd, not from the server's memory
+	}
+}
+
+// parseEvent reads an event of either kind: with counts and times of its own, or with a
+// series. It tells whether it is about a pod.
+func parseEvent(b []byte) (model.Event, bool, error) {
+	var o struct {
+		Metadata       objectMeta `json:"metadata"`
+		InvolvedObject struct {
+			Kind      string `json:"kind"`
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+			UID       string `json:"uid"`
+		} `json:"involvedObject"`
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+		Source  struct {
+			Host string `json:"host"`
+		} `json:"source"`
+		ReportingComponent string     `json:"reportingComponent"`
+		ReportingInstance  string     `json:"reportingInstance"`
+		FirstTimestamp     model.Time `json:"firstTimestamp"`
+		LastTimestamp      model.Time `json:"lastTimestamp"`
+		EventTime          model.Time `json:"eventTime"`
+		Count              int        `json:"count"`
+		Series             *struct {
+			Count            int        `json:"count"`
+			LastObservedTime model.Time `json:"lastObservedTime"`
+		} `json:"series"`
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		return model.Event{}, false, fmt.Errorf("event %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
+	}
+	e := model.Event{
+		Namespace: o.InvolvedObject.Namespace, Pod: o.InvolvedObject.Name, UID: o.InvolvedObject.UID, Node: o.Source.Host,
+		Reason: o.Reason, Message: readable(o.Message), Count: max(o.Count, 1),
+		First: earliest(o.FirstTimestamp, o.EventTime, o.Metadata.CreationTimestamp),
+		Last:  max(o.LastTimestamp, o.EventTime, o.FirstTimestamp),
+	}
+	if o.Series != nil {
+		e.Count, e.Last = max(e.Count, o.Series.Count), max(e.Last, o.Series.LastObservedTime)
+	}
+	if e.Node == "" && o.ReportingComponent == "kubelet" {
+		e.Node = o.ReportingInstance
+	}
+	e.Last = max(e.Last, e.First)
+	return e, o.InvolvedObject.Kind == "Pod", nil
+}
+
+// earliest is the first of the times that is known.
+func earliest(times ...model.Time) model.Time {
+	for _, t := range times {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return 0
+}
+
+// readable cuts a text between characters and takes out what a terminal would obey.
+func readable(s string) string {
+	if most := maxMessage; len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) {
+			most--
+		}
+		s = s[:most]
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s))
+}

@@ -1,0 +1,159 @@
+// Package review asks the API server whose a token is and what its owner may do. An agent
+// has no other business with Kubernetes.
+package review
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+const (
+	within    = 5 * time.Second
+	maxAnswer = 1 << 20
+
+	tokenReviews  = "/apis/authentication.k8s.io/v1/tokenreviews"
+	accessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+)
+
+// A Who is the owner of a token, as the API server knows him.
+type Who struct {
+	User   string
+	UID    string
+	Groups []string
+	Extra  map[string][]string
+}
+
+// A Reviewer asks one API server. It sends nothing but these two questions.
+type Reviewer struct {
+	bases []*url.URL // the first that answers is asked
+	http  *http.Client
+}
+
+// New makes a reviewer for the cluster that it runs in, by the token of its own pod.
+func New() (*Reviewer, error) {
+	cfg, err := rest.InClusterConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the API server: %w", err)
+	}
+	return NewFor(cfg)
+}
+
+// NewFor makes a reviewer for another way to the API server.
+func NewFor(cfg *rest.Config) (*Reviewer, error) {
+	base, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("find the API server: %w", err)
+	}
+	hc, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("reach the API server: %w", err)
+	}
+	own := *hc
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // nobody else sees the token
+	return &Reviewer{bases: []*url.URL{base}, http: &own}, nil
+}
+
+// Also names another address of the same API server, for when the first is not reached.
+// Its certificate is held against the same authority.
+func (r *Reviewer) Also(server string) error {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("no address of an API server: %.80q", server)
+	}
+	r.bases = append(r.bases, u)
+	return nil
+}
+
+// Authenticate gives the owner of the token, a Who; not ok if it is nobody's, is over, or
+// was made for another audience.
+func (r *Reviewer) Authenticate(ctx context.Context, token, audience string) (owner any, ok bool, err error) {
+	if token == "" || audience == "" { // no audience would mean the API server's own
+		return nil, false, nil
+	}
+	var answer tokenReview
+	if err := r.ask(ctx, tokenReviews, newTokenReview(token, audience), &answer); err != nil {
+		return nil, false, fmt.Errorf("review a token: %w", err)
+	}
+	who, ok := answer.owner(audience)
+	if !ok {
+		return nil, false, nil
+	}
+	return who, true, nil
+}
+
+// Authorize tells whether the owner that Authenticate gave may do something.
+func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resource, name string) (bool, error) {
+	who, ok := owner.(Who)
+	if !ok || who.User == "" {
+		return false, errors.New("review a right: nobody to ask for")
+	}
+	var answer accessReview
+	if err := r.ask(ctx, accessReviews, newAccessReview(who, verb, group, resource, name), &answer); err != nil {
+		return false, fmt.Errorf("review the right of %s to %s %s.%s: %w", who.User, verb, resource, group, err)
+	}
+	return answer.Status.Allowed && !answer.Status.Denied, nil
+}
+
+// ask posts a question and reads the answer to it. What comes back as anything but an
+// answer is no answer: never a yes, and never a no.
+func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	body, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i, base := range r.bases {
+		// Whoever is silent leaves time for the next.
+		try, cancel := context.WithTimeout(ctx, within/time.Duration(len(r.bases)-i))
+		err := r.post(try, base, path, body, answer)
+		cancel()
+		var away *url.Error
+		if !errors.As(err, &away) {
+			return err // an answer, of whatever kind
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Reviewer) post(ctx context.Context, base *url.URL, path string, body []byte, answer any) error {
+	u := *base
+	u.Path = strings.TrimSuffix(u.Path, "/") + path
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("Accept", "application/json")
+	q.Header.Set("User-Agent", "plumbline-agent")
+	resp, err := r.http.Do(q)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return take(resp.StatusCode, resp.Body, answer)
+}
+
+// take reads an answer, if it is one.
+func take(code int, body io.Reader, answer any) error {
+	if !slices.Contains([]int{http.StatusOK, http.StatusCreated}, code) {
+		return fmt.Errorf("the API server says %d", code)
+	}
+	if err := json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(answer); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
+}
