@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/fixture"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A Fleet is the agents of a cluster. The slowest of them holds up nobody.
+type Fleet struct {
+	// Open asks the agent of a node; the answer is the caller's to close.
+	Open  func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error)
+	Nodes []string         // those that have an agent
+	Now   func() time.Time // by the API server's clock
+}
+
+const (
+	atOnce  = 64
+	within  = 5 * time.Second // per node
+	maxJSON = 4 << 20
+)
+
+// Name is what progress calls it.
+func (*Fleet) Name() string { return "agents" }
+
+// Tables is empty: what was seen is said for each node.
+func (*Fleet) Tables() []model.Table { return nil }
+
+// Collect asks every agent for all of its tables.
+func (f *Fleet) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	rows := 0
+	f.each(f.Nodes, func(node string) {
+		s := f.ask(ctx, node, nil)
+		b.Add(func(all *model.Snapshot) {
+			Put(all, s)
+			rows++
+		})
+	})
+	return observe.Seen{Rows: rows}, nil
+}
+
+// Look reads again, on the nodes themselves, those of the refs that are a node's own.
+func (f *Fleet) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
+	of := map[string][]model.Ref{}
+	for _, r := range refs {
+		if n := r.OnNode(); n != "" {
+			of[n] = append(of[n], r)
+		}
+	}
+	var mu sync.Mutex
+	var l observe.Look
+	f.each(slices.Sorted(maps.Keys(of)), func(node string) {
+		s := f.ask(ctx, node, url.Values{"fresh": {"1"}})
+		mu.Lock()
+		defer mu.Unlock()
+		Put(&l.Rows, s)
+		l.Seen(time.Time{}, of[node]...)
+	})
+	return l, ctx.Err()
+}
+
+// About asks the agents of some nodes about one pod or one address.
+func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
+	var mu sync.Mutex
+	out := &model.Snapshot{}
+	query = maps.Clone(query)
+	query.Set("fresh", "1")
+	f.each(nodes, func(node string) {
+		s := f.ask(ctx, node, query)
+		mu.Lock()
+		defer mu.Unlock()
+		Put(out, s)
+	})
+	return out
+}
+
+// Digests asks every agent how it is; an agent that does not answer is in silent, with
+// the reason.
+func (f *Fleet) Digests(ctx context.Context) (all map[string]Digest, silent map[string]string) {
+	all, silent = map[string]Digest{}, map[string]string{}
+	var mu sync.Mutex
+	f.each(f.Nodes, func(node string) {
+		var d Digest
+		err := f.json(ctx, node, PathDigest, nil, &d)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			silent[node] = err.Error()
+			return
+		}
+		all[node] = d
+	})
+	return all, silent
+}
+
+// Witness asks one node about an address or a container.
+func (f *Fleet) Witness(ctx context.Context, node string, query url.Values) (Witness, error) {
+	var w Witness
+	if err := f.json(ctx, node, PathWitness, query, &w); err != nil {
+		return Witness{}, fmt.Errorf("ask %s for a witness: %w", node, err)
+	}
+	if w.Node != node {
+		return Witness{}, fmt.Errorf("ask %s for a witness: %s answers", node, w.Node)
+	}
+	return w, nil
+}
+
+func (f *Fleet) json(ctx context.Context, node, path string, query url.Values, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	body, err := f.Open(ctx, node, path, query)
+	if err != nil {
+		return err
+	}
+	err = json.NewDecoder(io.LimitReader(body, maxJSON)).Decode(into)
+	return errors.Join(err, body.Close())
+}
+
+func (f *Fleet) each(nodes []string, do func(node string)) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for _, n := range nodes {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			do(n)
+		})
+	}
+	wg.Wait()
+}
+
+// ask gives a node's facts, or the account of why there are none.
+func (f *Fleet) ask(ctx context.Context, node string, query url.Values) *model.Snapshot {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	s, err := f.read(ctx, node, query)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no answer in %s", within)
+		}
+		return Silent(node, err.Error())
+	}
+	return s
+}
+
+func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model.Snapshot, error) {
+	body, err := f.Open(ctx, node, PathTables, query)
+	if err != nil {
+		return nil, err
+	}
+	s, err := fixture.ReadBundle(body)
+	if err = errors.Join(err, body.Close()); err != nil {
+		return nil, err
+	}
+	return Own(s, node, f.Now())
+}
+
+// Own takes from an agent's answer what it says of its own node, and nothing else: a
+// node is believed about itself only. Its times are counted back from now.
+func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error) {
+	if len(s.Facts) != 1 || s.Facts[node] == nil {
+		return nil, errors.New("its agent speaks of another node")
+	}
+	out := &model.Snapshot{Facts: map[string]*model.Facts{node: s.Facts[node]}}
+	for _, c := range s.Coverage {
+		if c.Node == node && c.Table.Fact() {
+			out.Coverage = append(out.Coverage, c)
+		}
+	}
+	out.Facts[node].Shift(model.At(now).Sub(s.Meta.Taken))
+	return out, nil
+}
+
+// Silent is the account of a node that was not seen.
+func Silent(node, why string) *model.Snapshot {
+	s := &model.Snapshot{}
+	for _, t := range model.FactTables() {
+		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: node, State: model.Lost, Reason: why})
+	}
+	return s
+}
+
+// Put adds what a node said to a snapshot, in the place of what it said before.
+func Put(all, s *model.Snapshot) {
+	of := map[string]bool{}
+	for _, c := range s.Coverage {
+		of[c.Node] = true
+	}
+	all.Coverage = slices.DeleteFunc(all.Coverage, func(c model.Coverage) bool { return c.Node != "" && of[c.Node] })
+	all.Coverage = append(all.Coverage, s.Coverage...)
+	for node := range of {
+		delete(all.Facts, node)
+	}
+	for node, facts := range s.Facts {
+		if all.Facts == nil {
+			all.Facts = map[string]*model.Facts{}
+		}
+		all.Facts[node] = facts
+	}
+}

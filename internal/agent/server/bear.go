@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// attested are the tables that a witness rests on.
+var attested = []model.Table{model.Sandboxes, model.Attachments, model.CNIResults, model.CNIConfigs, model.Machines}
+
+// bear reads, now and past all that was kept, what the node knows of an address or a
+// container. What could not be seen makes it incomplete.
+func (s *Server) bear(ctx context.Context, ip netip.Addr, container string) agent.Witness {
+	w := agent.Witness{Node: s.node, Container: container}
+	if ip.IsValid() {
+		w.IP = ip.String()
+	}
+	// Calls are read first and last: one that begins while we read is seen by one of the
+	// two, or has not yet taken anything.
+	before, err1 := s.calls(ctx)
+	f, seen := s.body.Facts(ctx, attested...)
+	after, err2 := s.calls(ctx)
+	w.Taken = model.At(s.now())
+	for _, err := range []error{err1, err2} {
+		if err != nil {
+			w.Missing = append(w.Missing, "calls: "+err.Error())
+		}
+	}
+	for _, c := range seen {
+		if !c.State.Seen() && slices.Contains(attested, c.Table) {
+			w.Missing = append(w.Missing, c.Table.String()+": "+c.Reason)
+		}
+	}
+	w.Calls = union(before, after)
+	attest(&w, f, ip)
+	w.Complete = len(w.Missing) == 0 && w.BootID != ""
+	return w
+}
+
+// attest takes from the facts what concerns the question.
+func attest(w *agent.Witness, f *model.Facts, ip netip.Addr) {
+	join(f.Attachments, f.Sandboxes)
+	for _, m := range f.Machines {
+		w.BootID, w.Uptime, w.NodeName, w.CalicoName = m.BootID, m.Uptime, m.NodeName, m.CalicoName
+	}
+	for _, c := range f.CNIConfigs {
+		if c.Loaded {
+			w.ConfigName = c.NodeName
+		}
+	}
+	of := func(id string) bool { return w.Container != "" && id == w.Container }
+	with := map[string]bool{}
+	for _, a := range f.Attachments {
+		if of(a.Sandbox) || ip.IsValid() && a.Has(ip) {
+			w.Attachments = append(w.Attachments, a)
+			with[a.Sandbox] = true
+		}
+	}
+	for _, s := range f.Sandboxes {
+		if of(s.ID) || with[s.ID] {
+			w.Sandboxes = append(w.Sandboxes, s)
+		}
+	}
+	for _, r := range f.CNIResults {
+		has := slices.ContainsFunc(r.IPs, func(p netip.Prefix) bool { return ip.IsValid() && p.Addr() == ip })
+		if of(r.Container) || has {
+			w.Results = append(w.Results, r)
+		}
+	}
+}
+
+// join tells whose namespace each attachment is in. A namespace is what its inode says.
+func join(as []model.Attachment, boxes []model.Sandbox) {
+	of := make(map[uint64]string, len(boxes))
+	for _, s := range boxes {
+		if s.Inode != 0 && !s.HostNetwork {
+			of[s.Inode] = s.ID
+		}
+	}
+	for i := range as {
+		as[i].Sandbox = of[as[i].Inode]
+	}
+}
+
+func union(a, b []model.Process) []model.Process {
+	out := slices.Clone(a)
+	for _, p := range b {
+		if !slices.ContainsFunc(a, func(q model.Process) bool { return q.PID == p.PID && q.CNI == p.CNI }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/fixture"
+)
+
+// An Env is what the program has from outside.
+type Env struct {
+	Args           []string
+	Stdout, Stderr io.Writer
+	Hostname       func() (string, error)
+	Getenv         func(string) string
+	// Review makes what asks the API server about tokens; also is another address of it.
+	Review func(also string) (Reviewer, error)
+}
+
+const usage = `Plumbline's agent: one node's kernel and container runtime, as they are.
+
+  plumbline-agent serve     keep the node's tables current and answer those who may ask
+  plumbline-agent snapshot  print what the node looks like now, and end
+
+It changes nothing. Asked through the API server by plumbline check, explain and status;
+by root on the node itself:
+
+  curl --unix-socket /run/plumbline/agent.sock http://node/v1/digest
+
+Flags:
+`
+
+// flags are what an operator may set.
+type flags struct {
+	node, root, proc, socket, unix, record string
+	listen                                 string
+	text                                   bool
+}
+
+// Main runs the command and gives its exit code.
+func Main(ctx context.Context, e Env) int {
+	if err := run(ctx, e); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(e.Stderr, "plumbline-agent:", err)
+		}
+		return 2
+	}
+	return 0
+}
+
+func run(ctx context.Context, e Env) error {
+	verb, args := "", e.Args[1:]
+	if len(args) > 0 && (args[0] == "serve" || args[0] == "snapshot" || args[0] == "version") {
+		verb, args = args[0], args[1:]
+	}
+	var f flags
+	set := flag.NewFlagSet("plumbline-agent", flag.ContinueOnError)
+	set.SetOutput(e.Stderr)
+	set.Usage = func() {
+		fmt.Fprint(e.Stderr, usage)
+		set.PrintDefaults()
+	}
+	set.StringVar(&f.node, "node", e.Getenv("NODE_NAME"), "the node's name in Kubernetes; else NODE_NAME, else the host's name")
+	set.StringVar(&f.root, "root", "/", "the node's file system, as seen from here; /proc/1/root in a container with the node's PIDs")
+	set.StringVar(&f.proc, "proc", "/proc", "procfs of the node's PIDs")
+	set.StringVar(&f.socket, "socket", "", "the container runtime's socket below --root; else the usual ones are tried")
+	set.StringVar(&f.unix, "unix", "/run/plumbline/agent.sock", "socket for root on the node; empty for none")
+	set.StringVar(&f.record, "record", "", "directory of the flight record; empty for none")
+	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "where to answer")
+	set.BoolVar(&f.text, "text", false, "snapshot: readable lines instead of an archive")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	if set.NArg() > 0 || verb == "" {
+		set.Usage()
+		return flag.ErrHelp
+	}
+	if f.node == "" {
+		var err error
+		if f.node, err = e.Hostname(); err != nil {
+			return err
+		}
+	}
+	switch verb {
+	case "version":
+		_, err := fmt.Fprintln(e.Stdout, "plumbline-agent "+version())
+		return err
+	case "snapshot":
+		return snapshot(ctx, e, f)
+	default:
+		return serveNode(ctx, e, f)
+	}
+}
+
+// snapshot prints the node's bundle. Some things show only in two looks: it takes both.
+func snapshot(ctx context.Context, e Env, f flags) error {
+	n := open(f)
+	defer n.close()
+	_ = Snapshot(ctx, f.node, version(), now(), n.senses...)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(twoLooks):
+	}
+	s := Snapshot(ctx, f.node, version(), now(), n.senses...)
+	if !f.text {
+		return fixture.WriteBundle(e.Stdout, s)
+	}
+	text, err := (&fixture.Case{Snapshot: s}).Text()
+	if err != nil {
+		return err
+	}
+	_, err = e.Stdout.Write(text)
+	return err
+}
+
+// twoLooks is how far apart they must be for something that hangs to show.
+const twoLooks = 2500 * time.Millisecond
+
+func serveNode(ctx context.Context, e Env, f flags) error {
+	log := slog.New(slog.NewTextHandler(e.Stderr, nil))
+	n := open(f)
+	defer n.close()
+	review, err := e.Review(n.server)
+	if err != nil {
+		return fmt.Errorf("who may ask is for the API server to say: %w", err)
+	}
+	s := New(Config{
+		Node: f.node, Version: version(), Senses: n.senses, Watch: n.watch, Calls: n.calls,
+		Review: review, Record: f.record, Log: log, Now: now,
+	})
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{}, 2)
+	for _, listen := range []func() error{
+		func() error { return s.Listen(ctx, l) },
+		func() error {
+			if f.unix == "" {
+				return nil
+			}
+			return s.ListenUnix(ctx, filepath.Clean(f.unix))
+		},
+	} {
+		go func() {
+			if err := listen(); err != nil {
+				cancel(err)
+			}
+			done <- struct{}{}
+		}()
+	}
+	log.Info("answers", "node", f.node, "at", l.Addr().String(), "version", version())
+	_ = s.Run(ctx)
+	<-done
+	<-done
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func now() time.Time { return time.Now() } //nolint:forbidigo // the agent is where the node's clock is read
+
+func version() string {
+	b, ok := debug.ReadBuildInfo()
+	if !ok || b.Main.Version == "" {
+		return "(devel)"
+	}
+	return b.Main.Version
+}

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/fixture"
+	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// handler answers those who have been let in.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /"+agent.PathDigest, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.digest()) })
+	mux.HandleFunc("GET /"+agent.PathTables, s.tables)
+	mux.HandleFunc("GET /"+agent.PathWitness, s.witness)
+	mux.HandleFunc("GET /"+agent.PathFlight, s.flight)
+	return mux
+}
+
+func (s *Server) digest() agent.Digest { return s.store.digest(s.now()) }
+
+// tables hands out whole tables, or what concerns one pod or one address.
+func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	var tables []model.Table
+	for _, name := range q["table"] {
+		var t model.Table
+		if err := t.UnmarshalText([]byte(name)); err != nil || !t.Fact() {
+			http.Error(w, "no such table", http.StatusBadRequest)
+			return
+		}
+		tables = append(tables, t)
+	}
+	var late []model.Table
+	if q.Get("fresh") != "" {
+		late = s.refresh(r.Context(), tables...)
+	}
+	snap := s.store.snapshot(s.now(), tables...)
+	for i := range snap.Coverage {
+		// How the runtime answers is known by its not answering.
+		if c := &snap.Coverage[i]; slices.Contains(late, c.Table) && c.Table != model.Runtimes && c.State.Seen() {
+			c.State, c.Reason = model.Lost, "not read anew within "+freshWithin.String()
+		}
+	}
+	if pod, ip := q.Get("pod"), q.Get("ip"); pod != "" || ip != "" {
+		a, err := netip.ParseAddr(ip)
+		if ip != "" && err != nil {
+			http.Error(w, "ip: not an address", http.StatusBadRequest)
+			return
+		}
+		ns, name, _ := strings.Cut(pod, "/")
+		narrow(snap.Facts[s.node], ns, name, a)
+	}
+	w.Header().Set("Content-Type", "application/gzip")
+	if err := fixture.WriteBundle(w, snap); err != nil {
+		s.log.Debug("answer", "error", err) // whoever asked has gone
+	}
+}
+
+func (s *Server) witness(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	ip, err := netip.ParseAddr(q.Get("ip"))
+	if q.Get("ip") != "" && err != nil || q.Get("ip") == "" && q.Get("container") == "" {
+		http.Error(w, "ask about ip=ADDRESS or container=ID", http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), witnessWithin)
+	defer cancel()
+	writeJSON(w, s.bear(ctx, ip, q.Get("container")))
+}
+
+// flight hands out the newest entries of the record about something.
+func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
+	about := r.URL.Query().Get("about")
+	var out []flight.Entry
+	if s.record != "" {
+		_, err := flight.Read(s.record, func(e flight.Entry) error {
+			if about == "" || strings.Contains(e.Name, about) || strings.Contains(string(e.Was), about) || strings.Contains(string(e.Now), about) {
+				out = append(out, e)
+			}
+			if len(out) > 2*maxEntries {
+				out = append(out[:0], out[len(out)-maxEntries:]...)
+			}
+			return nil
+		})
+		if err != nil {
+			http.Error(w, "the flight record cannot be read", http.StatusInternalServerError)
+			return
+		}
+	}
+	writeJSON(w, out[max(0, len(out)-maxEntries):])
+}
+
+const (
+	maxEntries    = 2000
+	freshWithin   = 900 * time.Millisecond
+	witnessWithin = 3 * time.Second
+)
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // whoever asked may have gone
+}

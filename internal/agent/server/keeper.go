@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// How often tables are read. Those of the kernel are read when it tells of a change, and
+// once a minute in case it did not; the rest has no such voice.
+const (
+	kernelEvery = time.Minute
+	hostEvery   = 5 * time.Second
+	gap         = 25 * time.Millisecond // changes come in swarms
+	share       = 4                     // a keeper rests this many times as long as it reads
+)
+
+// A keeper keeps the tables of one sense current. What hangs in it hangs there alone.
+type keeper struct {
+	s     *Server
+	sense observe.Sense
+	every time.Duration
+	wake  chan struct{}
+
+	mu    sync.Mutex
+	begun uint64        // looks
+	done  uint64        // the last one that has ended
+	ended chan struct{} // closed and replaced at the end of each look
+}
+
+func newKeeper(s *Server, sense observe.Sense) *keeper {
+	k := &keeper{s: s, sense: sense, every: hostEvery, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	if sense.Tables[0] <= model.Sysctls {
+		k.every = kernelEvery
+	}
+	return k
+}
+
+func (k *keeper) keeps(tables []model.Table) bool {
+	return slices.ContainsFunc(tables, func(t model.Table) bool { return slices.Contains(k.sense.Tables, t) })
+}
+
+// rouse has the tables read soon.
+func (k *keeper) rouse() {
+	select {
+	case k.wake <- struct{}{}:
+	default: // it is woken already
+	}
+}
+
+func (k *keeper) run(ctx context.Context) {
+	tick := time.NewTicker(k.every)
+	defer tick.Stop()
+	for {
+		rest := max(gap, min(share*k.read(ctx), k.every))
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-k.wake:
+		}
+		select { // let the swarm pass
+		case <-ctx.Done():
+			return
+		case <-time.After(rest):
+		}
+		select {
+		case <-k.wake:
+		default:
+		}
+	}
+}
+
+// again looks anew and comes back when a look that began after now has ended, or says no.
+func (k *keeper) again(ctx context.Context) bool {
+	k.mu.Lock()
+	want, ended := k.begun+1, k.ended
+	k.mu.Unlock()
+	k.rouse()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ended:
+		}
+		k.mu.Lock()
+		over := k.done >= want
+		ended = k.ended
+		k.mu.Unlock()
+		if over {
+			return true
+		}
+	}
+}
+
+// read looks once and gives how long that took.
+func (k *keeper) read(ctx context.Context) time.Duration {
+	began := k.s.now()
+	k.mu.Lock()
+	k.begun++
+	this := k.begun
+	k.mu.Unlock()
+	f, seen := k.s.body.Facts(ctx, k.sense.Tables...)
+	if ctx.Err() == nil {
+		k.s.store.put(f, seen, k.s.now())
+	}
+	k.mu.Lock()
+	k.done = this
+	close(k.ended)
+	k.ended = make(chan struct{})
+	k.mu.Unlock()
+	return k.s.now().Sub(began)
+}

@@ -1,0 +1,24 @@
+//go:build e2e
+
+package server_test
+
+import (
+	"io"
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/fixture"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+type netipPrefix = netip.Prefix
+
+// read takes an answer with all that is in it.
+func read(body io.ReadCloser) *model.Snapshot {
+	defer func() { _ = body.Close() }()
+	s, err := fixture.ReadBundle(body)
+	if err != nil {
+		return agent.Silent("node1", err.Error())
+	}
+	return s
+}

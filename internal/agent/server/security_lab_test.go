@@ -1,0 +1,153 @@
+//go:build e2e
+
+package server_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/lab"
+)
+
+// strangers: whoever has no token, or one that does not say what it must, learns nothing.
+// The real API server judges every one of them.
+func strangers(t *testing.T, l *lab.Lab) {
+	ctx := t.Context()
+	if _, err := l.Kubectl(ctx, "-n", "plumbline-system", "create", "serviceaccount", "stranger"); err != nil {
+		t.Fatal(err)
+	}
+	reader := token(t, l, "plumbline-system", "plumbline-reader", agent.Audience)
+	repairer := token(t, l, "plumbline-system", "plumbline-repairer", agent.Audience)
+	a := askAs(t, l, "")
+	for name, c := range map[string]struct {
+		method, path, token string
+		want                int
+	}{
+		"health says only that it lives": {http.MethodGet, agent.PathHealth, "", 200},
+		"no token":                       {http.MethodGet, agent.PathTables, "", 401},
+		"no token, no such path":         {http.MethodGet, "debug/pprof", "", 401},
+		"nonsense":                       {http.MethodGet, agent.PathTables, "abc.def.ghi", 403},
+		"a token for the API server":     {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", ""), 403},
+		"a token for somebody else":      {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", "vault"), 403},
+		"without the right":              {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "stranger", agent.Audience), 403},
+		"a pod's own account":            {http.MethodGet, agent.PathWitness, token(t, l, "default", "default", agent.Audience), 403},
+		"expired":                        {http.MethodGet, agent.PathTables, until(t, reader, time.Now().Add(-time.Minute)), 403},
+		"not expired":                    {http.MethodGet, agent.PathDigest, until(t, reader, time.Now().Add(time.Minute)), 200},
+		"signed by somebody else":        {http.MethodGet, agent.PathTables, reader[:len(reader)-6] + "AAAAAA", 403},
+		"a reader":                       {http.MethodGet, agent.PathDigest, reader, 200},
+		"a repairer reads":               {http.MethodGet, agent.PathDigest, repairer, 200},
+		"a reader changes":               {http.MethodPost, "v1/step", reader, 403},
+		"nobody changes":                 {http.MethodPost, "v1/step", "", 401},
+		"a repairer finds no such step":  {http.MethodPost, "v1/step", repairer, 404},
+	} {
+		if got, said := a.status(ctx, c.method, c.path, c.token); got != c.want || strings.Contains(said, "10.244.") {
+			t.Errorf("%s: %d, want %d: %s", name, got, c.want, said)
+		}
+	}
+	away(t, l, a, reader)
+	withdrawn(t, l, a)
+}
+
+// away: a token that was not seen before is refused while the API server cannot be asked;
+// one that was is believed for a minute.
+func away(t *testing.T, l *lab.Lab, a *asker, known string) {
+	ctx, fresh := t.Context(), token(t, l, "plumbline-system", "plumbline-reader", agent.Audience)
+	if err := l.FreezeAPIServer(ctx); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.ThawAPIServer(context.WithoutCancel(ctx)); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	if got, _ := a.status(ctx, http.MethodGet, agent.PathDigest, known); got != 200 {
+		t.Errorf("a token that was just accepted: %d", got)
+	}
+	if got, _ := a.status(ctx, http.MethodGet, agent.PathDigest, fresh); got != 503 {
+		t.Errorf("a token that nobody can judge: %d", got)
+	}
+}
+
+// withdrawn: a right that is taken away ends within a minute.
+func withdrawn(t *testing.T, l *lab.Lab, a *asker) {
+	ctx := t.Context()
+	for _, args := range [][]string{
+		{"-n", "plumbline-system", "create", "serviceaccount", "passing"},
+		{"create", "clusterrolebinding", "passing", "--clusterrole=plumbline-nodefacts-reader", "--serviceaccount=plumbline-system:passing"},
+	} {
+		if _, err := l.Kubectl(ctx, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tok := token(t, l, "plumbline-system", "passing", agent.Audience)
+	if got, said := a.status(ctx, http.MethodGet, agent.PathDigest, tok); got != 200 {
+		t.Fatalf("with the right: %d %s", got, said)
+	}
+	if _, err := l.Kubectl(ctx, "delete", "clusterrolebinding", "passing"); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	err := lab.Eventually(ctx, 75*time.Second, func(ctx context.Context) error {
+		if got, _ := a.status(ctx, http.MethodGet, agent.PathDigest, tok); got != 403 {
+			return errStill
+		}
+		return nil
+	})
+	t.Logf("a right that was taken away ended after %s", time.Since(began).Round(time.Second))
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+var errStill = errors.New("still let in")
+
+// until gives the same token with another end, signed with the cluster's own key.
+func until(t *testing.T, token string, end time.Time) string {
+	t.Helper()
+	parts := strings.Split(token, ".")
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims map[string]any
+	if err := json.Unmarshal(b, &claims); err != nil {
+		t.Fatal(err)
+	}
+	claims["iat"], claims["nbf"], claims["exp"] = end.Add(-time.Hour).Unix(), end.Add(-time.Hour).Unix(), end.Unix()
+	if b, err = json.Marshal(claims); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("/run/plumbline-lab/pki/sa.key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok {
+		t.Fatalf("%T, %v", parsed, err)
+	}
+	body := parts[0] + "." + base64.RawURLEncoding.EncodeToString(b)
+	sum := sha256.Sum256([]byte(body))
+	r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig := make([]byte, 64)
+	r.FillBytes(sig[:32])
+	s.FillBytes(sig[32:])
+	return body + "." + base64.RawURLEncoding.EncodeToString(sig)
+}

@@ -1,0 +1,175 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Config is what an agent is made of: how the node is read, who is asked about tokens.
+type Config struct {
+	Node    string
+	Version string
+	Senses  []observe.Sense
+	// Watch are what tells of changes as they happen.
+	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
+	// Calls gives the CNI calls that are under way.
+	Calls  func(ctx context.Context) ([]model.Process, error)
+	Review Reviewer // nil: nobody is let in but root on the node
+	Record string   // directory of the flight record; empty for none
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// A Server is the agent of one node.
+type Server struct {
+	node   string
+	body   *observe.Body
+	store  *store
+	watch  []func(ctx context.Context, changed func(tables ...model.Table)) error
+	calls  func(ctx context.Context) ([]model.Process, error)
+	gate   *gate
+	record string
+	log    *slog.Logger
+	now    func() time.Time
+
+	keepers []*keeper
+	entries chan flight.Entry
+}
+
+// senseWithin is how long one sense may take before it counts as hung.
+const senseWithin = 2500 * time.Millisecond
+
+// New makes an agent; nothing is read before it runs.
+func New(c Config) *Server {
+	s := &Server{
+		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
+		body:    &observe.Body{Node: c.Node, Within: senseWithin, Senses: c.Senses},
+		entries: make(chan flight.Entry, 4096),
+	}
+	s.store = newStore(c.Node, c.Version, c.Now(), s.note)
+	s.gate = newGate(c.Review, c.Node, c.Now)
+	for _, sense := range c.Senses {
+		s.keepers = append(s.keepers, newKeeper(s, sense))
+	}
+	return s
+}
+
+// note takes down a change. A record that cannot keep up loses entries; it never holds
+// up what is seen.
+func (s *Server) note(e flight.Entry) {
+	select {
+	case s.entries <- e:
+	default:
+	}
+}
+
+// Run keeps the tables current until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for _, k := range s.keepers {
+		wg.Go(func() { k.run(ctx) })
+	}
+	for _, watch := range s.watch {
+		wg.Go(func() { s.follow(ctx, watch) })
+	}
+	wg.Go(func() { s.write(ctx) })
+	<-ctx.Done()
+	wg.Wait()
+	return nil
+}
+
+// follow hears of changes; when that ends it begins again, and all is read anew.
+func (s *Server) follow(ctx context.Context, watch func(context.Context, func(...model.Table)) error) {
+	said := ""
+	for ctx.Err() == nil {
+		err := watch(ctx, s.changed)
+		if ctx.Err() != nil {
+			return
+		}
+		if text := fmt.Sprint(err); text != said { // once, not every second
+			s.log.Warn("changes are not told any more: all is read every second", "error", err)
+			said = text
+		}
+		s.changed(model.FactTables()...)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// changed wakes those who keep the tables.
+func (s *Server) changed(tables ...model.Table) {
+	for _, k := range s.keepers {
+		if k.keeps(tables) {
+			k.rouse()
+		}
+	}
+}
+
+// refresh reads tables anew, side by side, and gives those that did not come in time.
+func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []model.Table) {
+	ctx, cancel := context.WithTimeout(ctx, freshWithin)
+	defer cancel()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for _, k := range s.keepers {
+		if len(tables) > 0 && !k.keeps(tables) {
+			continue
+		}
+		wg.Go(func() {
+			if k.again(ctx) {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			late = append(late, k.sense.Tables...)
+		})
+	}
+	wg.Wait()
+	return late
+}
+
+// write puts what was noted on disk.
+func (s *Server) write(ctx context.Context) {
+	var r *flight.Record
+	if s.record != "" {
+		var err error
+		if r, err = flight.Open(s.record); err != nil {
+			s.log.Warn("no flight record", "error", err)
+		} else {
+			defer func() { _ = r.Close() }()
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-s.entries:
+			if r == nil {
+				continue
+			}
+			if err := r.Append(e); err != nil {
+				s.log.Warn("flight record", "error", err)
+			}
+		}
+	}
+}
+
+// Snapshot reads everything once, without keeping anything.
+func Snapshot(ctx context.Context, node, version string, now time.Time, senses ...observe.Sense) *model.Snapshot {
+	body := &observe.Body{Node: node, Within: senseWithin, Senses: senses}
+	f, seen := body.Facts(ctx)
+	join(f.Attachments, f.Sandboxes)
+	return &model.Snapshot{
+		Meta:  model.Meta{Schema: model.Schema, Taken: model.At(now), Version: version},
+		Facts: map[string]*model.Facts{node: f}, Coverage: seen,
+	}
+}

@@ -1,0 +1,106 @@
+// Package server is the agent on a node: it keeps the node's tables current and hands
+// them out to those who may ask. It judges nothing.
+package server
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A store holds the tables as they were last seen. An answer is a copy of it, so that
+// whatever hangs on the node, the answer does not.
+type store struct {
+	node    string
+	version string
+	tell    func(flight.Entry)
+
+	mu       sync.Mutex
+	shelves  map[model.Table]shelf
+	coverage map[model.Table]model.Coverage
+	since    time.Time // this agent has watched since then
+}
+
+func newStore(node, version string, now time.Time, tell func(flight.Entry)) *store {
+	s := &store{node: node, version: version, tell: tell, shelves: shelves(), coverage: map[model.Table]model.Coverage{}, since: now}
+	for _, t := range model.FactTables() {
+		s.coverage[t] = model.Coverage{Table: t, Node: node, State: model.Lost, Reason: "not read yet"}
+	}
+	return s
+}
+
+// put takes what was read. A table that was not seen in full keeps its rows as they were:
+// half a table would look like change.
+func (s *store) put(f *model.Facts, seen []model.Coverage, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range seen {
+		c.Node = s.node
+		s.coverage[c.Table] = c
+		if c.State.Seen() {
+			s.shelves[c.Table].put(f, now, func(e flight.Entry) {
+				e.At = now
+				s.tell(e)
+			})
+		}
+	}
+}
+
+// snapshot copies the tables; none means all.
+func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &model.Facts{}
+	out := &model.Snapshot{
+		Meta:  model.Meta{Schema: model.Schema, Taken: model.At(now), Version: s.version},
+		Facts: map[string]*model.Facts{s.node: f},
+	}
+	for _, t := range model.FactTables() {
+		if len(tables) > 0 && !slices.Contains(tables, t) {
+			continue
+		}
+		c := s.coverage[t]
+		out.Coverage = append(out.Coverage, c)
+		if c.State.Seen() {
+			s.shelves[t].copyTo(f, now)
+		}
+	}
+	boxes := &model.Facts{} // as last seen: a runtime that is silent now has not changed them
+	s.shelves[model.Sandboxes].copyTo(boxes, now)
+	join(f.Attachments, boxes.Sandboxes)
+	for i := range f.Machines {
+		f.Machines[i].Watching = int64(now.Sub(s.since).Seconds())
+	}
+	return out
+}
+
+func (s *store) digest(now time.Time) agent.Digest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := agent.Digest{Node: s.node, Version: s.version, Taken: model.At(now), Tables: map[string]agent.Shelf{}, Not: map[string]string{}}
+	for t, c := range s.coverage {
+		if !c.State.Seen() {
+			d.Not[t.String()] = cut(c.Reason, 60)
+			continue
+		}
+		n, sum := s.shelves[t].sum()
+		d.Tables[t.String()] = agent.Shelf{Rows: n, Sum: sum}
+	}
+	f := &model.Facts{}
+	s.shelves[model.Machines].copyTo(f, now)
+	if len(f.Machines) > 0 {
+		d.BootID = f.Machines[0].BootID
+	}
+	return d
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
