@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 
@@ -10,11 +11,17 @@ import (
 // A fault breaks a world and says which findings must come of it.
 type fault struct {
 	name string
-	only string // a datastore, or both
+	only string // a datastore, "agents" for a fault that only a node sees, or nothing
 	make func(w *world) []string
 }
 
-var faults = []fault{
+func (f *fault) fits(w *world) bool {
+	return f.only == "" || f.only == w.datastore() || f.only == "agents" && w.agents
+}
+
+var faults = slices.Concat(ledgerFaults, deviceFaults, routeFaults, insideFaults, bookFaults, lifeFaults, nodeFaults)
+
+var ledgerFaults = []fault{
 	{"leaked", "", func(w *world) []string {
 		ip := w.take(&w.s.Blocks[0])
 		gone := w.fresh("gone")
@@ -24,12 +31,12 @@ var faults = []fault{
 	{"leaked behind a finished pod", "", func(w *world) []string {
 		p := w.running()
 		p.Phase, p.Ready = model.Failed, false
-		ip := p.IPs[0]
+		w.stop(p)
 		w.forget(p)
 		if !w.etcd {
 			p.Annotation = model.Emptied
 		}
-		return []string{"PL1001/" + ip.String()}
+		return each(p.IPs, "PL1001/%s")
 	}},
 	{"leaked by an older sandbox", "", func(w *world) []string {
 		p := w.running()
@@ -45,12 +52,12 @@ var faults = []fault{
 	{"robbed", "", func(w *world) []string {
 		p := w.running()
 		p.Ready = true
-		w.release(p.IPs[0])
+		w.release(p.IPs...)
 		w.forget(p)
 		if !w.etcd {
 			p.Annotation = model.Emptied
 		}
-		return []string{"PL2001/ns/" + p.Name}
+		return append(each(p.IPs, "PL1002/%s under PL2001/ns/"+p.Name), "PL2001/ns/"+p.Name)
 	}},
 	{"wrong node", "", func(w *world) []string {
 		w.node()
@@ -65,10 +72,10 @@ var faults = []fault{
 				b.Attributes[i].Node = other
 			}
 		}
-		return []string{"PL1003/" + p.IPs[0].String()}
+		return []string{"PL1003/" + p.IPs[0].String(), "PL5002/kube-controllers/" + p.IPs[0].String() + " under PL1003/" + p.IPs[0].String()}
 	}},
 	{"held and offered", "", func(w *world) []string {
-		b := w.block("")
+		b := w.block(pool4, "")
 		ip := w.take(b)
 		at := model.Attribute{Handle: "k8s-pod-network." + containerOf(w.fresh("x")), Namespace: "ns", Pod: "nobody", Node: w.s.Nodes[0].Name}
 		w.hold(ip, at, true)
@@ -77,12 +84,12 @@ var faults = []fault{
 		return []string{"PL1004/" + b.CIDR.String()} // that nobody uses it is part of it
 	}},
 	{"bad index", "", func(w *world) []string {
-		b := w.block("")
+		b := w.block(pool4, "")
 		b.Held, b.Free = append(b.Held, model.Slot{0, 5}), b.Free[1:]
 		return []string{"PL1004/" + b.CIDR.String(), "PL5002/kube-controllers/crashes"}
 	}},
 	{"inside another block", "", func(w *world) []string {
-		outer := w.block("")
+		outer := w.block(pool4, "")
 		inner := *outer
 		inner.CIDR = netip.PrefixFrom(outer.CIDR.Addr(), 29)
 		inner.Name = inner.Name[:len(inner.Name)-2] + "29"
@@ -112,7 +119,7 @@ var faults = []fault{
 		return []string{"PL1006/" + h}
 	}},
 	{"affinity of a gone node", "", func(w *world) []string {
-		cidr := netip.PrefixFrom(model.Offset(w.pool, int32(60000+16*w.n)).Prev(), 28).Masked()
+		cidr := netip.PrefixFrom(model.Offset(pool4, int32(60000+16*w.n)).Prev(), 28).Masked()
 		n := w.fresh("gone")
 		w.s.Affinities = append(w.s.Affinities, model.Affinity{Name: n, Node: n, Type: "host", CIDR: cidr, State: "confirmed"})
 		return []string{"PL1007/" + n + "/" + cidr.String()} // that it has no labels is part of it
@@ -153,15 +160,7 @@ var faults = []fault{
 		p.IPs = []netip.Addr{netip.MustParseAddr("10.0.200.1")}
 		return []string{"PL2004/ns/" + p.Name}
 	}},
-	{"shared address", "", func(w *world) []string {
-		p := w.running()
-		p.Ready = true
-		ip := p.IPs[0]
-		q := model.Pod{Namespace: "ns", Name: w.fresh("twin"), UID: "u", Node: p.Node, Phase: model.Running, Ready: true, IPs: []netip.Addr{ip}}
-		w.record(&q)
-		w.s.Pods = append(w.s.Pods, q)
-		return []string{"PL2010/" + ip.String()}
-	}},
+	{"shared address", "", (*world).shared},
 	{"unlabelled affinity", "kdd", func(w *world) []string {
 		n := w.node().Name
 		a := &w.s.Affinities[len(w.s.Affinities)-1]
@@ -172,4 +171,13 @@ var faults = []fault{
 		w.s.Info[0].Ready = false
 		return []string{"PL9003/datastore"}
 	}},
+}
+
+// each names one finding for every address.
+func each(ips []netip.Addr, name string) []string {
+	var out []string
+	for _, ip := range ips {
+		out = append(out, fmt.Sprintf(name, ip))
+	}
+	return out
 }

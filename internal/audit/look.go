@@ -11,10 +11,10 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// lookAgain reads the suspects live, as a sandwich: owners, ledger, owners. If what
-// matters of an owner is the same in both, it was so at the instant when the ledger was
-// read, and the two books disagreed at one moment. What is not seen again was a
-// difference in time only, and is dropped. It tells when the second look was.
+// lookAgain reads the suspects live, as a sandwich: owners and nodes, ledger, nodes and
+// owners. If what matters of an owner or a node is the same in both, it was so at the
+// instant when the ledger was read, and the books disagreed at one moment. What is not
+// seen again was a difference in time only, and is dropped. It tells when the second look was.
 func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, model.Time) {
 	refs, subjects := suspects(found)
 	// The owners' second answer also tells the time at which the ledger had been read:
@@ -22,10 +22,18 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 	if len(s.Nodes) > 0 && !slices.Contains(refs, s.Nodes[0].Ref()) {
 		refs = append(refs, s.Nodes[0].Ref())
 	}
+	var facts [2]observe.Look
+	var err4, err5 error
 	first, err1 := src.Owners.Look(ctx, refs)
+	if src.Facts != nil {
+		facts[0], err4 = src.Facts.Look(ctx, refs)
+	}
 	ledger, err2 := src.Ledger.Look(ctx, refs)
+	if src.Facts != nil {
+		facts[1], err5 = src.Facts.Look(ctx, refs)
+	}
 	second, err3 := src.Owners.Look(ctx, refs)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		for i := range found {
 			if found[i].Class != finding.Now {
 				found[i].Why = "could not be looked at again: " + err.Error()
@@ -37,8 +45,8 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 	if now.IsZero() {
 		now = max(s.Meta.Taken, model.At(ledger.At), model.At(first.At))
 	}
-	before := index(detect.Judge(model.Seal(observe.Patch(s, first, ledger)), subjects, ds...).Findings)
-	after := index(detect.Judge(model.Seal(observe.Patch(s, second, ledger)), subjects, ds...).Findings)
+	before := index(detect.Judge(model.Seal(observe.Patch(s, facts[0], first, ledger)), subjects, ds...).Findings)
+	after := index(detect.Judge(model.Seal(observe.Patch(s, facts[1], second, ledger)), subjects, ds...).Findings)
 	var out []finding.Finding
 	for i := range found {
 		f := &found[i]

@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/detect"
@@ -16,6 +17,7 @@ type Source struct {
 	Collectors []observe.Collector
 	Owners     observe.Looker // Kubernetes, live; nil if nothing can be looked at again
 	Ledger     observe.Looker // Calico's datastore, live
+	Facts      observe.Looker // the nodes themselves, live; nil if nobody is there to ask
 	// Adjust completes what the collectors read from one book with what another says.
 	Adjust func(*model.Snapshot)
 }
@@ -58,6 +60,12 @@ func (r *Report) Decided() model.Time {
 // Lost tells whether one of the named books was not seen in full.
 func (r *Report) Lost(books []string) bool {
 	for _, b := range books {
+		if b == "node" {
+			if !r.View.Agents() || slices.ContainsFunc(r.Gaps, func(c model.Coverage) bool { return c.Node != "" }) {
+				return true
+			}
+			continue
+		}
 		want := []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services}
 		if b == "ledger" {
 			want = []model.Table{model.Cluster, model.Pools, model.Blocks, model.Handles, model.HandleCounts, model.Affinities, model.Endpoints}

@@ -15,6 +15,7 @@ const (
 	defaultGrace = 900             // of Calico's collector, in seconds, if it cannot be read
 	transient    = 2 * time.Minute // calico-ipam's 90 s for its two writes, and 30 s to clean up
 	teardown     = 6 * time.Minute // the kubelet waits four minutes for a sandbox
+	kernel       = 3 * time.Minute // two of Felix' looks at the kernel, 90 s apart
 	leakFactor   = 3               // halves of the collector's grace: 1.5
 )
 
@@ -36,6 +37,8 @@ func (s settler) time(c finding.Class) time.Duration {
 		return transient
 	case finding.Teardown:
 		return teardown
+	case finding.Kernel:
+		return kernel
 	case finding.Leak:
 		return max(teardown, time.Duration(s.grace)*time.Second*leakFactor/2)
 	case finding.Now, finding.Node:

@@ -21,8 +21,13 @@ import "plumbline.dev/plumbline/internal/finding"
 //	I32      PL2001, PL2002
 //	I33      PL2003
 //	I35      PL2010 (addresses); device names: see below
-//	I36–I44  need the node: PL3xxx and PL4xxx, not yet
-//	I45      PL1003 and PL5002 see its consequence; the file itself needs the node: PL5003, not yet
+//	I36, I37 PL3001, PL3002
+//	I38      PL3003
+//	I40      PL3004
+//	I41, I42 PL3005, PL3006 (I41: rp_filter is what its owner wants)
+//	I43      PL4003
+//	I44      PL4001, PL4002, PL4004
+//	I45      PL5003; PL1003 and PL5002 see its consequence
 //	I46      PL9003
 //
 // Not included:
@@ -35,13 +40,17 @@ import "plumbline.dev/plumbline/internal/finding"
 //	     another than Calico's did it, and a false alarm there would be the rule
 //	I34  endpoint's device name: follows from FELIX_INTERFACEPREFIX of the node that wrote it
 //	I35  for device names: follows from I34
+//	I39  a route by a pod's device to an address that no pod has: Felix removes it within 90 s,
+//	     and it harms nobody until a pod has the address, which is PL3003
 //
 // PL9004 (suppression expired) is no detector: it is about the user's own file.
 var All = []*Detector{
 	PL1001, PL1002, PL1003, PL1004, PL1005, PL1006, PL1007, PL1008, PL1009,
 	PL2001, PL2002, PL2003, PL2004, PL2010,
-	PL5002, PL5004,
-	PL9003, PL9005,
+	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006,
+	PL4001, PL4002, PL4003, PL4004, PL4005, PL4006,
+	PL5001, PL5002, PL5003, PL5004,
+	PL9001, PL9003, PL9005,
 }
 
 // ByCode finds a detector.

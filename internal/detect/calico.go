@@ -1,6 +1,10 @@
 package detect
 
-import "plumbline.dev/plumbline/internal/model"
+import (
+	"slices"
+
+	"plumbline.dev/plumbline/internal/model"
+)
 
 // Calico says what Calico does in this cluster: whole families of findings have no
 // meaning where it only enforces policy, or where another hands out addresses.
@@ -18,6 +22,9 @@ const Unknown = "unknown"
 // else from what the ledger holds.
 func Recognise(v *model.View) Calico {
 	info := v.Info()
+	if c, ok := byNodes(v, info); ok {
+		return c.describe()
+	}
 	c := Calico{IPAM: info.IPAM, Network: info.Networking, Etcd: info.Datastore == "etcd", Why: "by its configuration"}
 	if c.IPAM != "" && c.Network != "" {
 		return c.describe()
@@ -37,6 +44,41 @@ func Recognise(v *model.View) Calico {
 		}
 	}
 	return c.describe()
+}
+
+// byNodes goes by the network configuration that the nodes' runtimes have really loaded,
+// where they all have the same kind. Where they differ it is judged node by node.
+func byNodes(v *model.View, info *model.Info) (Calico, bool) {
+	c := Calico{Etcd: info.Datastore == "etcd", Why: "by what the nodes have loaded"}
+	for _, f := range v.Snapshot().Facts {
+		for i := range f.CNIConfigs {
+			cfg := &f.CNIConfigs[i]
+			if !cfg.Loaded || cfg.Error != "" || slices.Contains(cfg.Plugins, "multus") {
+				continue // Multus only calls another, which stands elsewhere
+			}
+			network, ipam := roles(cfg)
+			if c.Network != "" && (c.Network != network || c.IPAM != ipam) {
+				return Calico{}, false
+			}
+			c.Network, c.IPAM = network, ipam
+		}
+	}
+	return c, c.Network != ""
+}
+
+// roles tells who gives a node's pods their network, and who their addresses.
+func roles(cfg *model.CNIConfig) (network, ipam string) {
+	network, ipam = "other", "other"
+	if slices.ContainsFunc(cfg.Plugins, func(t string) bool { return t == "calico" || t == "plumbline-cni" }) {
+		network = "calico"
+	}
+	switch cfg.IPAM {
+	case "calico-ipam":
+		ipam = "calico"
+	case "host-local":
+		ipam = "host-local"
+	}
+	return network, ipam
 }
 
 func (c Calico) describe() Calico {

@@ -67,9 +67,9 @@ func TestTablesDeclared(t *testing.T) {
 	t.Parallel()
 	read := map[finding.Code]map[model.Table]bool{}
 	for path, load := range cases(t) {
+		v := model.Seal(load().Snapshot)
 		for _, d := range detect.All {
-			v := model.Seal(load().Snapshot)
-			detect.Recognise(v)
+			v.Touched()
 			detect.Run(v, d)
 			for _, table := range v.Touched() {
 				if read[d.Code] == nil {
@@ -118,15 +118,17 @@ func TestColumnsDeclared(t *testing.T) {
 		},
 	}
 	for path, load := range cases(t) {
+		whole := model.Seal(load().Snapshot)
 		for table, wipe := range blank {
+			s := load().Snapshot
+			wipe(s)
+			wiped := model.Seal(s)
 			for _, d := range detect.All {
 				if slices.Contains(d.Needs, table) {
 					continue
 				}
-				s := load().Snapshot
-				wipe(s)
-				want := stripSummaries(lines(detect.Run(model.Seal(load().Snapshot), d).Findings))
-				if got := stripSummaries(lines(detect.Run(model.Seal(s), d).Findings)); got != want {
+				want := stripSummaries(lines(detect.Run(whole, d).Findings))
+				if got := stripSummaries(lines(detect.Run(wiped, d).Findings)); got != want {
 					t.Errorf("%s: %s depends on %s and does not declare it:\n%s\nwithout:\n%s", path, d.Code, table, want, got)
 				}
 			}
@@ -147,6 +149,60 @@ func TestAbsentIsNotEmpty(t *testing.T) {
 			if skipped := len(res.Skipped) == 1; !skipped && !derived {
 				t.Errorf("%s judges without %s", d.Code, table)
 			}
+		}
+	}
+}
+
+// Where a node's own table was not seen, that node is named and nothing of it is judged,
+// and the other nodes are judged as before.
+func TestUnseenNodeIsNotHealthy(t *testing.T) {
+	t.Parallel()
+	all := cases(t)
+	for _, d := range detect.All {
+		load := all["testdata/"+string(d.Code)+".txtar"]
+		for _, table := range d.Needs {
+			if !table.Fact() || load == nil {
+				continue
+			}
+			for node := range load().Snapshot.Facts {
+				s := load().Snapshot
+				lost := false
+				for i := range s.Coverage {
+					if c := &s.Coverage[i]; c.Table == table && c.Node == node {
+						lost = lost || c.State.Seen()
+						c.State = model.Lost
+					}
+				}
+				if lost {
+					unseen(t, d, table, node, load().Snapshot, s)
+				}
+			}
+		}
+	}
+}
+
+func unseen(t *testing.T, d *detect.Detector, table model.Table, node string, whole, part *model.Snapshot) {
+	t.Helper()
+	v := model.Seal(whole)
+	before, after := detect.Run(v, d), detect.Run(model.Seal(part), d)
+	var want []finding.Finding
+	for i := range before.Findings {
+		if f := before.Findings[i]; f.Node != node {
+			want = append(want, f)
+		}
+	}
+	if got := lines(after.Findings); got != lines(want) {
+		t.Errorf("%s without %s of %s:\n%s\nwant:\n%s", d.Code, table, node, got, lines(want))
+	}
+	for _, each := range d.Each {
+		for i := range int32(v.Rows(each)) {
+			if v.NodeOf(each, i) != node {
+				continue
+			}
+			if !slices.ContainsFunc(after.Skipped, func(s detect.Skip) bool { return slices.Contains(s.Nodes, node) }) {
+				t.Errorf("%s: %s of %s is lost, and it does not say so", d.Code, table, node)
+			}
+			return
 		}
 	}
 }

@@ -14,7 +14,7 @@ type Detector struct {
 	Severity   finding.Severity
 	Class      finding.Class
 	Each       []model.Table    // whose rows are the subjects
-	Needs      []model.Table    // all tables and column groups that Run reads
+	Needs      []model.Table    // all tables and column groups that Run reads; a node's own are asked for on the subject's node
 	Uses       []model.Table    // tables that make it sharper, and may be missing
 	ShadowedBy []finding.Code   // folded under one of these if it is about the same thing
 	Applies    func(Calico) Fit // nil means always
@@ -60,6 +60,10 @@ type Skip struct {
 	// NotApplicable means that there is nothing here for it to judge, which is a
 	// complete answer.
 	NotApplicable bool `json:"notApplicable,omitempty"`
+	// OutOfScope means that it would judge a book that has no source here.
+	OutOfScope bool `json:"outOfScope,omitempty"`
+	// Nodes are those on which it could not judge; it did on the others.
+	Nodes []string `json:"nodes,omitempty"`
 }
 
 // A Result is what came out.

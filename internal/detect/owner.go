@@ -102,10 +102,10 @@ func containerID(handle string) string {
 }
 
 // classOf is how long to wait for what is wrong with a pod: while it is not ready its
-// sandbox may be being replaced, for hours, and only its node can tell. While it is ready
-// that takes no longer than the kubelet waits for a sandbox.
+// sandbox may be being replaced, for hours, and only its node can tell. While it is ready,
+// or its node shows its sandbox, that takes no longer than the kubelet waits for one.
 func classOf(p *Pass, pod *model.Pod) finding.Class {
-	if !pod.Ready {
+	if !pod.Ready && !stands(p, pod) {
 		return finding.Node
 	}
 	return classOn(p, pod.Node, finding.Teardown)

@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"net/netip"
+
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -10,7 +12,7 @@ var PL1002 = &Detector{
 	Code: "PL1002", Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Addresses},
 	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools, model.Nodes},
-	Uses:       []model.Table{model.Endpoints, model.Cluster, model.Hosts},
+	Uses:       []model.Table{model.Endpoints, model.Cluster, model.Hosts, model.Sandboxes, model.Attachments, model.Processes},
 	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL2002"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: unrecorded,
 }
@@ -36,5 +38,25 @@ func unrecorded(p *Pass, _ model.Table, row int32) {
 			f.Class = finding.Teardown // its sandbox may be on its way out
 		}
 		p.Report(f)
+		return
 	}
+	unrecordedLife(p, ip)
+}
+
+// unrecordedLife: no pod of the API has the address, but a sandbox that runs does. The
+// fact wins: the next pod would share it.
+func unrecordedLife(p *Pass, ip netip.Addr) {
+	box, at := livesIn(p, ip)
+	if box == nil || changing(p, box.Node) {
+		return
+	}
+	if pod := p.PodByUID(box.UID); pod != nil && pod.NoIPAM {
+		return
+	}
+	p.Report(finding.Finding{
+		Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Node: box.Node, Namespace: box.Namespace, Class: finding.Teardown,
+		Summary:  "used inside sandbox " + eight(box.ID) + " of " + box.Namespace + "/" + box.Pod + ", free in the ledger",
+		Evidence: []finding.Evidence{sandboxSays(box), insideSays(at), freeSays(p, ip)},
+		About:    []model.Ref{{Kind: model.KindPod, Name: box.Namespace + "/" + box.Pod}},
+	})
 }

@@ -12,8 +12,8 @@ var PL1003 = &Detector{
 	Code: "PL1003", Title: "allocation names another pod or node than the one that uses it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Allocations},
 	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
-	Uses:       []model.Table{model.Endpoints, model.Collector},
-	ShadowedBy: []finding.Code{"PL2010", "PL1004"},
+	Uses:       []model.Table{model.Endpoints, model.Collector, model.CNIConfigs, model.Machines},
+	ShadowedBy: []finding.Code{"PL2010", "PL1004", "PL5003"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: misnamed,
 }
 
@@ -38,6 +38,10 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 		f.Summary = fmt.Sprintf("used by %s/%s; the ledger says %s/%s", pod.Namespace, pod.Name, ns, name)
 	case at.Node != "" && pod.Node != "" && !p.SameNode(at.Node, pod.Node):
 		f.Summary = fmt.Sprintf("used on %s; the ledger says %s", pod.Node, at.Node)
+		f.About = append(f.About, model.Ref{Kind: model.KindNode, Name: pod.Node})
+		if name := nameInConfig(p, pod.Node); name == at.Node {
+			f.Summary += ", as the CNI configuration of " + pod.Node + " does"
+		}
 		// The collector takes an allocation of a node that it does not know for valid.
 		if c, ok := p.Collector(); (!ok || c.Grace > 0) && p.NodeByName(at.Node) != nil {
 			f.Summary += ", and Calico's collector will free it"
@@ -47,6 +51,6 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 	}
 	f.Subject, f.Node, f.Namespace = a.Ref(), pod.Node, pod.Namespace
 	f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod)}
-	f.About, f.Class = []model.Ref{pod.Ref()}, classHeld(p, a.IP, pod)
+	f.About, f.Class = append(f.About, pod.Ref()), classHeld(p, a.IP, pod)
 	p.Report(f)
 }

@@ -8,11 +8,12 @@ import (
 )
 
 // PL2003 finds pods whose record at Calico is of another sandbox than the one that
-// holds their address. Which of the two runs, only the node can tell.
+// holds their address, or, where the node is seen, than the one that runs.
 var PL2003 = &Detector{
 	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints, model.Nodes, model.Hosts},
+	Uses:       []model.Table{model.Sandboxes, model.Processes},
 	ShadowedBy: []finding.Code{"PL2001", "PL2002", "PL2010", "PL1003"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: otherSandbox,
 }
@@ -24,6 +25,10 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 	}
 	id, ips, endpoint := recorded(p, pod)
 	if id == "" {
+		return
+	}
+	if box, _ := running(p, pod); box != nil && box.ID != id && !changing(p, pod.Node) {
+		recordOfAnother(p, pod, endpoint, id, box)
 		return
 	}
 	for _, ip := range ips {
@@ -48,6 +53,20 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 			}
 		}
 	}
+}
+
+// recordOfAnother: the runtime itself says which sandbox runs, and it is not the one that
+// Calico has on record. The DEL of the one that runs will spare the record.
+func recordOfAnother(p *Pass, pod *model.Pod, endpoint *model.Endpoint, id string, box *model.Sandbox) {
+	f := finding.Finding{
+		Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Class: classOf(p, pod),
+		Summary:  "its record is of sandbox " + eight(id) + ", the one that runs is " + eight(box.ID),
+		Evidence: []finding.Evidence{podSays(pod), sandboxSays(box)},
+	}
+	if endpoint != nil {
+		f.Evidence = append(f.Evidence, endpointSays(endpoint))
+	}
+	p.Report(f)
 }
 
 // recorded gives the sandbox and the addresses that Calico has for a pod, and the

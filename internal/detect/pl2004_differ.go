@@ -13,6 +13,7 @@ var PL2004 = &Detector{
 	Code: "PL2004", Title: "the addresses of a pod differ between the books", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Pools, model.Nodes, model.Hosts},
+	Uses:       []model.Table{model.Sandboxes, model.Processes, model.Attachments},
 	ShadowedBy: []finding.Code{"PL2010", "PL2001", "PL2002"},
 	Applies:    networkIsCalicos, Since: "0.1", Run: addressesDiffer,
 }
@@ -33,7 +34,8 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 			}
 		}
 	}
-	if len(calicos) == 0 || agree(pod.IPs, calicos) {
+	own, at := ownAddresses(p, pod)
+	if (len(calicos) == 0 || agree(pod.IPs, calicos)) && (len(own) == 0 || agree(pod.IPs, own)) {
 		return
 	}
 	f := finding.Finding{Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Class: classOf(p, pod), Evidence: []finding.Evidence{podSays(pod)}}
@@ -41,10 +43,25 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 		f.Evidence = append(f.Evidence, endpointSays(e))
 	}
 	f.Summary = "status says " + addrs(pod.IPs) + ", " + from + " says " + addrs(calicos)
+	if at != nil {
+		f.Summary += ", eth0 has " + addrs(own)
+		f.Evidence = append(f.Evidence, insideSays(at))
+	}
 	for _, ip := range append(slices.Clone(pod.IPs), calicos...) {
 		f.About = append(f.About, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
 	p.Report(f)
+}
+
+// ownAddresses are those of the pod's own device, as far as its node was seen. None at
+// all is another finding's.
+func ownAddresses(p *Pass, pod *model.Pod) ([]netip.Addr, *model.Attachment) {
+	box, _ := running(p, pod)
+	ips, at, _ := inside(p, box)
+	if !ofCalico(p, ips) {
+		return nil, nil
+	}
+	return ips, at
 }
 
 // agree: every address of the status is Calico's; Calico may know one more of a

@@ -14,7 +14,10 @@ var PL2010 = &Detector{
 	Code: "PL2010", Title: "one address, several living owners", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Addresses},
 	Needs: []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services},
-	Uses:  []model.Table{model.Hosts, model.Endpoints, model.Blocks, model.Allocations, model.Cluster},
+	Uses: []model.Table{
+		model.Hosts, model.Endpoints, model.Blocks, model.Allocations, model.Cluster,
+		model.Sandboxes, model.Attachments, model.Paths,
+	},
 	Since: "0.1", Run: shared,
 }
 
@@ -71,6 +74,9 @@ func shared(p *Pass, _ model.Table, row int32) {
 	}
 	rightful, ledger := rightful(p, pods, ip)
 	f.Summary = sharedSummary(owners, len(pods), node, f.Node, rightful)
+	if pod := receives(p, pods, ip); pod != nil {
+		f.Summary += "; traffic on " + pod.Node + " goes to " + pod.Namespace + "/" + pod.Name
+	}
 	rest = append(rest, ledger)
 	f.Evidence = rest
 	p.Report(f)
@@ -80,7 +86,7 @@ func shared(p *Pass, _ model.Table, row int32) {
 func alone(p *Pass, ip netip.Addr) bool {
 	n := 0
 	for c := range p.Claims(ip) {
-		if c.By != model.ByEndpoint {
+		if c.By != model.ByEndpoint && c.By != model.BySandbox {
 			n++
 		}
 	}
@@ -101,7 +107,7 @@ func sharedSummary(owners, pods int, node *model.Node, where, rightful string) s
 }
 
 // rightful names who should keep the address: the one that the ledger names, else the
-// oldest. Which of them gets the traffic, only the nodes can tell.
+// oldest.
 func rightful(p *Pass, pods []*model.Pod, a netip.Addr) (string, finding.Evidence) {
 	if al := p.AllocationOf(a); al != nil {
 		says := allocationSays(p, al)

@@ -48,12 +48,19 @@ func run(v *model.View, ds []*Detector, subjects func(model.Table, func(int32)))
 			byKey[f.Key()] = len(res.Findings)
 			res.Findings = append(res.Findings, f)
 		}
+		var blind blindness
 		for _, t := range d.Each {
 			subjects(t, func(row int32) {
+				if !d.sees(v, t, row, &blind) {
+					return
+				}
 				p.table, p.row = t, row
 				res.Judged[d.Code]++
 				d.Run(p, t, row)
 			})
+		}
+		if s, some := blind.skip(d); some {
+			res.Skipped = append(res.Skipped, s)
 		}
 	}
 	finding.Sort(res.Findings)
@@ -67,6 +74,12 @@ func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
 	}
 	var lacks []string
 	for _, t := range d.Needs {
+		if t.Fact() {
+			if !v.Agents() {
+				return Skip{Code: d.Code, Why: "no agents: the nodes themselves were not asked", OutOfScope: true}, true
+			}
+			continue // asked of the subject's own node
+		}
 		if derived := t == model.Allocations || t == model.Addresses; derived {
 			continue
 		}

@@ -1,0 +1,118 @@
+package audit_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// An outcome is what came of judging a world.
+type outcome struct {
+	heads map[string]finding.State // not folded away
+	under map[string]string        // what explains the others
+	blind []string                 // what was not judged and should have been, or not said
+}
+
+func judged(t *rapid.T, w *world) outcome {
+	s := w.s
+	r := audit.Judge(t.Context(), &s, audit.Source{}, audit.Options{Detectors: detect.All})
+	o := outcome{heads: map[string]finding.State{}, under: map[string]string{}, blind: w.blindness(r.Skipped)}
+	for _, f := range slices.Concat(r.Findings, r.Suspected) {
+		o.heads[f.Key()] = f.State
+		for _, k := range f.Explains {
+			o.under[k] = f.Key()
+		}
+	}
+	return o
+}
+
+func (o outcome) names() []string { return slices.Sorted(maps.Keys(o.heads)) }
+
+// wrong holds an outcome against what must come. A name stands for a finding in whatever
+// state; "!" before it: it must be confirmed, "?": it must not be; "X under Y": X must be
+// folded, and Y explain it.
+func (o outcome) wrong(wants []string) string {
+	wrong := slices.Clone(o.blind)
+	heads := map[string]bool{}
+	for _, want := range wants {
+		name, head, folded := strings.Cut(want, " under ")
+		if folded {
+			if o.under[name] != head {
+				wrong = append(wrong, fmt.Sprintf("%s is not under %s but %q", name, head, o.under[name]))
+			}
+			continue
+		}
+		name = strings.TrimLeft(want, "!?")
+		state, found := o.heads[name]
+		heads[name] = true
+		switch {
+		case !found:
+			wrong = append(wrong, name+" is missing")
+		case want[0] == '!' && state != finding.Confirmed, want[0] == '?' && state != finding.Suspected:
+			wrong = append(wrong, name+" is "+string(state))
+		}
+	}
+	for _, name := range o.names() {
+		if !heads[name] {
+			wrong = append(wrong, name+" is too much")
+		}
+	}
+	return strings.Join(wrong, "\n")
+}
+
+// blindness tells which detectors did not judge though they could have, and which could
+// not and do not say so.
+func (w *world) blindness(skips []detect.Skip) []string {
+	var out []string
+	said := map[finding.Code]detect.Skip{}
+	for _, s := range skips {
+		said[s.Code] = s
+	}
+	for _, d := range detect.All {
+		s, skipped := said[d.Code]
+		nothing := d == detect.PL2002 && !w.etcd || d == detect.PL5004 && w.etcd
+		facts := slices.ContainsFunc(d.Needs, model.Table.Fact)
+		var nodes []string
+		for _, node := range slices.Sorted(maps.Keys(w.lost)) {
+			if w.missed(d, node) {
+				nodes = append(nodes, node)
+			}
+		}
+		want := detect.Skip{NotApplicable: nothing, OutOfScope: facts && !w.agents && !nothing, Nodes: nodes}
+		if must := want.NotApplicable || want.OutOfScope || nodes != nil; skipped != must ||
+			s.NotApplicable != want.NotApplicable || s.OutOfScope != want.OutOfScope || !slices.Equal(s.Nodes, nodes) {
+			out = append(out, fmt.Sprintf("%s: skipped %v %+v, want %v %+v", d.Code, skipped, s, must, want))
+		}
+	}
+	return out
+}
+
+// missed tells that a detector has a subject on a node, and not what it needs of it.
+func (w *world) missed(d *detect.Detector, node string) bool {
+	if !slices.ContainsFunc(d.Needs, func(t model.Table) bool { return slices.Contains(w.lost[node], t) }) {
+		return false
+	}
+	f := w.facts(node)
+	return slices.ContainsFunc(d.Each, func(t model.Table) bool {
+		switch t {
+		case model.Nodes:
+			return true
+		case model.Pods:
+			return slices.ContainsFunc(w.s.Pods, func(p model.Pod) bool { return p.Node == node })
+		case model.Links:
+			return f != nil && len(f.Links) > 0
+		case model.Processes:
+			return f != nil && len(f.Processes) > 0
+		default:
+			return false
+		}
+	})
+}

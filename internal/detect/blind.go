@@ -1,0 +1,61 @@
+package detect
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// blindness notes on which nodes a detector could not judge, and for want of which tables.
+type blindness struct {
+	nodes  map[string]bool
+	tables map[model.Table]bool
+}
+
+// sees tells whether what the detector needs of the subject's node was seen. A subject
+// that is on no node yet is none of its business.
+func (d *Detector) sees(v *model.View, t model.Table, row int32, b *blindness) bool {
+	node, asked := v.NodeOf(t, row), false
+	ok := true
+	for _, need := range d.Needs {
+		if !need.Fact() {
+			continue
+		}
+		asked = true
+		if v.State(need, node).Seen() || node == "" {
+			continue
+		}
+		ok = false
+		if v.State(need, node) == model.Unread {
+			continue // a node of another kind: nothing of it is expected
+		}
+		if b.nodes == nil {
+			b.nodes, b.tables = map[string]bool{}, map[model.Table]bool{}
+		}
+		b.nodes[node], b.tables[need] = true, true
+	}
+	return ok && (!asked || node != "")
+}
+
+func (b *blindness) skip(d *Detector) (Skip, bool) {
+	if len(b.nodes) == 0 {
+		return Skip{}, false
+	}
+	var tables []string
+	for _, t := range slices.Sorted(maps.Keys(b.tables)) {
+		tables = append(tables, t.String())
+	}
+	nodes := slices.Sorted(maps.Keys(b.nodes))
+	return Skip{Code: d.Code, Why: "not seen on " + some(nodes) + ": " + strings.Join(tables, ", "), Nodes: nodes}, true
+}
+
+// some names the first few of many.
+func some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:few], ", ") + " and others"
+}

@@ -1,0 +1,158 @@
+package detect
+
+import (
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A seat is a pod's place on its node: the sandbox that runs, and Calico's device in it.
+type seat struct {
+	pod     *model.Pod
+	sandbox *model.Sandbox
+	device  string            // what Calico's device is called inside
+	inside  *model.Attachment // that device; nil if the namespace has none of that name
+	around  *model.Attachment // some row of the namespace
+	others  int               // devices inside, beside it, that are in use
+	ips     []netip.Addr      // that the pod should have
+	told    bool              // a book says so; else they are only what the device has
+}
+
+// What is read to find a pod's place on its node.
+var (
+	seatNeeds = []model.Table{
+		model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Nodes, model.Hosts,
+		model.Sandboxes, model.Attachments, model.CNIConfigs,
+	}
+	seatUses = []model.Table{model.CNIResults, model.Processes, model.Machines}
+)
+
+// seatOf finds a pod's place. It says no where there is nothing to judge: the pod has no
+// network of its own or will soon have none, its sandbox does not run or is being worked
+// on, or its network is not Calico's.
+func seatOf(p *Pass, row int32) (*seat, bool) {
+	pod := p.Pod(row)
+	if pod.HostNetwork || !pod.Deleted.IsZero() || pod.Phase != model.Running && pod.Phase != model.Pending {
+		return nil, false
+	}
+	networks := calicosNetworks(p, pod.Node)
+	if len(networks) == 0 {
+		return nil, false
+	}
+	s := &seat{pod: pod, sandbox: runningSandbox(p, pod)}
+	if s.sandbox == nil || inTheMaking(p, s.sandbox) {
+		return nil, false
+	}
+	foreign := s.findDevice(p, networks)
+	byCalico := s.findAddresses(p)
+	if foreign && !byCalico {
+		return nil, false
+	}
+	s.look(p.AttachmentsOf(s.sandbox.ID))
+	if s.around == nil && s.sandbox.Inode != 0 {
+		s.look(p.AttachmentsIn(pod.Node, s.sandbox.Inode))
+	}
+	if s.around == nil {
+		return nil, false // its namespace was not found
+	}
+	if !s.told && s.inside != nil {
+		for _, q := range s.inside.IPs {
+			s.ips = append(s.ips, q.Addr())
+		}
+	}
+	return s, true
+}
+
+// runningSandbox gives the newest sandbox of the pod on its own node, if that is ready.
+// Where it is not, the kubelet is about to make another.
+func runningSandbox(p *Pass, pod *model.Pod) *model.Sandbox {
+	var newest *model.Sandbox
+	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
+		// The sandbox of a static pod carries the hash of its manifest.
+		mine := s.UID == pod.UID || pod.Static != "" && s.UID == pod.Static
+		if mine && s.Node == pod.Node && (newest == nil || s.Attempt > newest.Attempt) {
+			newest = s
+		}
+	}
+	if newest == nil || !newest.Ready || newest.HostNetwork {
+		return nil
+	}
+	return newest
+}
+
+// inTheMaking tells that a CNI call for the sandbox runs.
+func inTheMaking(p *Pass, s *model.Sandbox) bool {
+	for x := range p.ProcessesOn(s.Node) {
+		if x.Why == "cni" && x.CNI == s.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// findDevice learns from libcni's records what Calico's device is called inside. It tells
+// whether they name other networks only.
+func (s *seat) findDevice(p *Pass, networks []string) (foreign bool) {
+	s.device = "eth0"
+	var own []string
+	for r := range p.CNIResultsOf(s.sandbox.ID) {
+		foreign = true
+		if slices.Contains(networks, r.Network) {
+			own = append(own, r.Interface)
+		}
+	}
+	if len(own) > 0 && !slices.Contains(own, s.device) {
+		s.device = own[0]
+	}
+	return foreign && len(own) == 0
+}
+
+// findAddresses learns which addresses the pod should have: by Calico's word, else by its
+// status. It tells whether Calico said anything.
+func (s *seat) findAddresses(p *Pass) (byCalico bool) {
+	s.ips = s.pod.Annotated
+	if p.Calico.Etcd {
+		s.ips = nil
+		for e := range p.EndpointsOf(s.pod.Namespace, s.pod.Name) {
+			if p.SameNode(e.Node, s.pod.Node) && (e.Interface == "" || e.Interface == s.device) {
+				s.ips = append(s.ips, e.IPs...)
+			}
+		}
+	}
+	byCalico = len(s.ips) > 0
+	if !byCalico {
+		s.ips = slices.Clone(s.pod.IPs)
+	}
+	s.told = len(s.ips) > 0
+	return byCalico
+}
+
+func (s *seat) look(devices func(func(*model.Attachment) bool)) {
+	for a := range devices {
+		if a.Node != s.pod.Node {
+			continue
+		}
+		s.around = a
+		switch {
+		case a.Device == s.device:
+			s.inside = a
+		case a.Device != "" && a.Up: // every namespace has a sleeping tunl0 where IPIP is loaded
+			s.others++
+		}
+	}
+}
+
+// machine tells that the pod runs a machine, which may have taken over address and MAC.
+func (s *seat) machine() bool { return s.pod.VM != "" }
+
+// report hands in a finding about the pod on its node.
+func (s *seat) report(p *Pass, f finding.Finding) {
+	f.Subject, f.Namespace = s.pod.Ref(), s.pod.Namespace
+	f.Evidence = append([]finding.Evidence{seatSays(s), sandboxSays(s.sandbox)}, f.Evidence...)
+	for _, ip := range s.ips {
+		f.About = append(f.About, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	}
+	reportKernel(p, s.pod.Node, f)
+}

@@ -1,0 +1,104 @@
+package detect
+
+import (
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL3001 finds devices of pods that are gone.
+var PL3001 = &Detector{
+	Code: "PL3001", Title: "cali* device that no pod uses", Severity: finding.Warning, Class: finding.Kernel,
+	Each: []model.Table{model.Links},
+	Needs: []model.Table{
+		model.Links, model.Attachments, model.Sandboxes, model.Processes, model.CNIConfigs,
+		model.Pods, model.PodPhase, model.PodNode, model.Endpoints,
+	},
+	Uses:    []model.Table{model.Machines},
+	Applies: networkIsCalicos, Since: "0.2", Run: unusedDevice,
+}
+
+func unusedDevice(p *Pass, _ model.Table, row int32) {
+	l := p.Link(row)
+	if !pair(l) || !slices.ContainsFunc(prefixes(p, l.Node), func(s string) bool { return strings.HasPrefix(l.Name, s) }) {
+		return
+	}
+	behind, living := behindDevice(p, l)
+	if living || len(calicosNetworks(p, l.Node)) == 0 || ofSomePod(p, l) || anyCNICall(p, l.Node) {
+		return
+	}
+	f := finding.Finding{Subject: l.Ref(), Evidence: []finding.Evidence{linkSays(l, "; no sandbox, no process and no pod has it")}}
+	switch {
+	case len(behind) > 0:
+		f.Summary = "its other end is in a namespace without sandbox and process"
+		for _, a := range behind {
+			f.Evidence = append(f.Evidence, namespaceSays(a))
+		}
+	case onHost(p, l):
+		f.Summary = "its other end is in no pod, but on the host"
+	default:
+		// Somebody may live in a namespace that cannot be seen.
+		f.Summary, f.Class = "no pod has it, and its other end was not found", finding.Node
+	}
+	reportKernel(p, l.Node, f)
+}
+
+// behindDevice gives what was seen of the namespace that the other end is in, and whether
+// anybody lives there: a sandbox that the runtime knows, in whatever state, or a process.
+func behindDevice(p *Pass, l *model.Link) (rows []*model.Attachment, living bool) {
+	found := p.AttachmentsIn(l.Node, l.PeerNS)
+	if l.PeerNS == 0 {
+		found = p.AttachmentsBehind(l.Node, l.Index) // by number only: enough to leave it alone
+	}
+	for a := range found {
+		if a.PIDs > 0 || a.Sandbox != "" && p.SandboxNamed(a.Sandbox) != nil {
+			return nil, true
+		}
+		if l.PeerNS != 0 {
+			rows = append(rows, a)
+		}
+	}
+	return rows, false
+}
+
+func onHost(p *Pass, l *model.Link) bool {
+	m := p.MachineOf(l.Node)
+	return m != nil && m.NetNS != 0 && m.NetNS == l.PeerNS
+}
+
+// ofSomePod tells that a pod of the node has, or will have, a device of that name. It is
+// asked only of a device that nothing else speaks for.
+func ofSomePod(p *Pass, l *model.Link) bool {
+	for pod := range p.PodsOn(l.Node) {
+		if pod.HostNetwork || pod.Finished() {
+			continue
+		}
+		for _, prefix := range prefixes(p, l.Node) {
+			if l.Name == deviceName(prefix, pod.Namespace, pod.Name) {
+				return true
+			}
+		}
+		if !p.Calico.Etcd {
+			continue
+		}
+		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
+			if e.Device == l.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// anyCNICall tells that a CNI call runs on the node: its sandbox is not yet known to
+// anybody, and no longer to the runtime.
+func anyCNICall(p *Pass, node string) bool {
+	for x := range p.ProcessesOn(node) {
+		if x.Why == "cni" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package detect
+
+import (
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL3004 finds entries in a node's neighbour table that lead a pod's packets astray.
+// Felix adds entries (with etcd) and never removes one.
+var PL3004 = &Detector{
+	Code: "PL3004", Title: "neighbour entries for a pod's address on other devices, or with another MAC", Severity: finding.Warning, Class: finding.Kernel,
+	Each:       []model.Table{model.Pods},
+	Needs:      append([]model.Table{model.Links, model.Neighbours}, seatNeeds...),
+	Uses:       seatUses,
+	ShadowedBy: []finding.Code{"PL2010", "PL3002"},
+	Applies:    networkIsCalicos, Since: "0.2", Run: wrongNeighbours,
+}
+
+func wrongNeighbours(p *Pass, _ model.Table, row int32) {
+	s, ok := seatOf(p, row)
+	if !ok || s.machine() {
+		return
+	}
+	own, wrong := s.hostSide(p)
+	if own == nil || wrong != "" {
+		return
+	}
+	var f finding.Finding
+	var says, elsewhere []string
+	for _, ip := range s.ips {
+		if moving(p, s.pod, ip) {
+			continue
+		}
+		for n := range p.NeighboursOf(own.Node, ip) {
+			l := p.LinkAt(own.Node, n.Link)
+			if l == nil || n.Proxy {
+				continue
+			}
+			switch {
+			case l != own && astray(n, l):
+				elsewhere = append(elsewhere, l.Name)
+			case l == own && otherMAC(n, s.inside) && n.State == "PERMANENT":
+				f.Severity = finding.Error
+				says = append(says, "static entry for "+ip.String()+" with "+n.MAC+", its own MAC is "+s.inside.MAC)
+			case l == own && otherMAC(n, s.inside) && n.State == "REACHABLE":
+				says = append(says, "another than the pod answers for "+ip.String()+", with "+n.MAC)
+			case l == own && n.State == "FAILED" && s.inside.Up && s.inside.Has(ip):
+				says = append(says, "it does not answer when its node asks for "+ip.String())
+			default:
+				continue
+			}
+			f.Evidence = append(f.Evidence, neighbourSays(n, l))
+			f.About = append(f.About, l.Ref())
+		}
+	}
+	if len(f.Evidence) == 0 {
+		return
+	}
+	if len(elsewhere) > 0 {
+		says = append(says, "static entries on other devices: "+some(elsewhere))
+	}
+	f.Summary = strings.Join(says, "; ")
+	f.Evidence = append([]finding.Evidence{insideSays(s.inside), linkSays(own, "")}, f.Evidence...)
+	s.report(p, f)
+}
+
+// astray: what was learned on another device ages by itself; what is static stays for
+// ever. A device that needs no resolving has such an entry for whatever passed it.
+func astray(n *model.Neighbour, l *model.Link) bool {
+	return n.State == "PERMANENT" || strings.EqualFold(n.State, "NOARP") && l.Kind == "veth"
+}
+
+func otherMAC(n *model.Neighbour, a *model.Attachment) bool {
+	return n.MAC != "" && a.MAC != "" && !strings.EqualFold(n.MAC, a.MAC)
+}

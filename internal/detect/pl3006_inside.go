@@ -1,0 +1,105 @@
+package detect
+
+import (
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL3006 finds pods whose network is wrong inside their own namespace.
+var PL3006 = &Detector{
+	Code: "PL3006", Title: "pod's own address, routes or device are wrong inside its namespace", Severity: finding.Error, Class: finding.Kernel,
+	Each:       []model.Table{model.Pods},
+	Needs:      append([]model.Table{model.Pools}, seatNeeds...),
+	Uses:       seatUses,
+	ShadowedBy: []finding.Code{"PL2004", "PL2010", "PL3002"},
+	Applies:    networkIsCalicos, Since: "0.2", Run: wrongInside,
+}
+
+func wrongInside(p *Pass, _ model.Table, row int32) {
+	s, ok := seatOf(p, row)
+	if !ok || s.machine() || s.inside == nil {
+		return
+	}
+	wrong := s.wrongAddress(p)
+	if !s.inside.Up {
+		wrong = s.device + " is down"
+	} else if wrong == "" && s.others == 0 { // with several devices the routes are somebody's choice
+		wrong = s.wrongRoutes()
+	}
+	if wrong == "" {
+		return
+	}
+	s.report(p, finding.Finding{Summary: wrong, Evidence: []finding.Evidence{insideSays(s.inside), routesSays(s.inside)}})
+}
+
+// wrongAddress compares what the device has with what the books say; where they say
+// nothing, what it has is right.
+func (s *seat) wrongAddress(p *Pass) string {
+	var has, extra []netip.Addr
+	for _, q := range s.inside.IPs {
+		has = append(has, q.Addr())
+		if !slices.Contains(s.ips, q.Addr()) && p.PoolWith(q.Addr()) != nil {
+			extra = append(extra, q.Addr())
+		}
+	}
+	for _, ip := range s.ips {
+		switch {
+		case slices.Contains(has, ip):
+		case len(has) == 0:
+			return s.device + " has no address; it should have " + addrs(s.ips)
+		default:
+			return s.device + " has " + addrs(has) + "; it should have " + addrs(s.ips)
+		}
+	}
+	if len(extra) > 0 {
+		return s.device + " also has " + addrs(extra) + ", which no book gives it"
+	}
+	return ""
+}
+
+// wrongRoutes looks for the way out, of each family that the pod has an address of.
+func (s *seat) wrongRoutes() string {
+	four := slices.ContainsFunc(s.ips, netip.Addr.Is4)
+	six := slices.ContainsFunc(s.ips, func(a netip.Addr) bool { return !a.Is4() })
+	out := defaults(s.inside, four)
+	switch {
+	case four && len(out) == 0 && !asksGateway(s.inside):
+		return "it has no default route"
+	case four && len(out) > 0 && !slices.Contains(out, gateway):
+		return "its default route is not by way of 169.254.1.1"
+	case four && asksGateway(s.inside) && !onLink(s.inside):
+		return "it has no route to its gateway 169.254.1.1"
+	case six && len(defaults(s.inside, false)) == 0:
+		return "it has no default route for IPv6"
+	}
+	return ""
+}
+
+// defaults gives the next hops of the default routes by that device.
+func defaults(a *model.Attachment, four bool) []netip.Addr {
+	var out []netip.Addr
+	for i := range a.Routes {
+		r := &a.Routes[i]
+		if r.Type == "" && r.Dst.IsValid() && r.Dst.Bits() == 0 && r.Dst.Addr().Is4() == four && ofDevice(r, a) {
+			out = append(out, r.Gateway)
+		}
+	}
+	return out
+}
+
+// onLink tells that the gateway is said to be right behind the device.
+func onLink(a *model.Attachment) bool {
+	for i := range a.Routes {
+		r := &a.Routes[i]
+		if r.Type == "" && !r.Gateway.IsValid() && r.Dst.Contains(gateway) && ofDevice(r, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofDevice: a route of the namespace may be of another device.
+func ofDevice(r *model.Route, a *model.Attachment) bool { return r.Link == 0 || r.Link == a.Index }

@@ -1,0 +1,104 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL4001 finds pods that were deleted and do not end, and follows the reason down: pod,
+// finalizer, node, container, process, wait channel, mount, server.
+var PL4001 = &Detector{
+	Code: "PL4001", Title: "pod stuck in Terminating, with the reason found below", Severity: finding.Error, Class: finding.Now,
+	Each:  []model.Table{model.Pods},
+	Needs: []model.Table{model.Pods, model.PodNode, model.Nodes},
+	Uses:  []model.Table{model.Sandboxes, model.Containers, model.Processes, model.Mounts, model.Events},
+	Since: "0.2", Run: stuckTerminating,
+}
+
+// overdue is how long a pod may take to end after its grace.
+const overdue = 5 * time.Minute
+
+func stuckTerminating(p *Pass, _ model.Table, row int32) {
+	pod := p.Pod(row)
+	if pod.Deleted.IsZero() || p.Now.Sub(pod.Deleted) <= overdue {
+		return // the time of deletion contains the grace, however long
+	}
+	f := finding.Finding{
+		Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
+		Evidence: []finding.Evidence{{Ref: pod.Ref(), Says: "to be gone by " + pod.Deleted.String(), Revision: pod.Revision, Since: pod.Deleted}},
+	}
+	if len(pod.Finalizers) > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: pod.Ref(), Says: "kept by " + finalizers(pod), Revision: pod.Revision, Since: pod.Deleted})
+	}
+	node := p.NodeByName(pod.Node)
+	switch {
+	case node == nil && pod.Node != "":
+		f.Evidence = append(f.Evidence, noNode(pod.Node))
+	case node != nil && !node.Ready:
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: node.Ref(), Says: "not ready", Revision: node.Revision, Since: node.Changed})
+	}
+	h := holdOf(p, pod)
+	below, about := h.facts(p)
+	f.Evidence, f.About = append(f.Evidence, below...), about
+	del := failedDel(p, pod)
+	if del != nil {
+		f.Evidence = append(f.Evidence, delFact(del))
+	}
+	f.Summary, f.Severity, f.Class = verdict(p, pod, node, &h, del)
+	p.Report(f)
+}
+
+// verdict words the deepest reason that was found. What only the node could tell, and
+// it is down, stays a suspicion; what somebody's finalizer does is not the node's fault.
+func verdict(p *Pass, pod *model.Pod, node *model.Node, h *hold, del *model.Event) (string, finding.Severity, finding.Class) {
+	switch {
+	case h.process != nil && h.mount != nil:
+		return fmt.Sprintf("cannot end: %s waits for %s, which is silent%s", named(h.process), mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
+	case h.process != nil:
+		return fmt.Sprintf("cannot end: %s: %s", named(h.process), condition(h.process)), finding.Error, finding.Now
+	case h.mount != nil:
+		return fmt.Sprintf("cannot end: its mount %s is silent%s", mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
+	case node == nil && pod.Node != "":
+		return "cannot end: there is no node " + pod.Node, finding.Warning, finding.Now
+	case node != nil && !node.Ready && h.container != nil:
+		return fmt.Sprintf("cannot end: its node %s is not ready, and container %s still runs", node.Name, plain(h.container.Name, maxName)), finding.Error, finding.Now
+	case node != nil && !node.Ready:
+		return fmt.Sprintf("cannot end: its node %s is not ready", node.Name), finding.Warning, finding.Node
+	case del != nil:
+		return "cannot end: its network cannot be taken down: " + delReason(del.Message), finding.Error, finding.Now
+	case h.container != nil:
+		return fmt.Sprintf("cannot end: container %s still runs", plain(h.container.Name, maxName)), finding.Error, finding.Now
+	case len(pod.Finalizers) > 0:
+		return "cannot end: kept by " + finalizers(pod), finding.Warning, finding.Now
+	case p.Sees(pod.Node, model.Sandboxes, model.Containers, model.Processes):
+		return fmt.Sprintf("nothing of it runs on %s, and its kubelet has not said so", pod.Node), finding.Error, finding.Now
+	default:
+		return fmt.Sprintf("has not ended; %s was not asked why", orDash(pod.Node)), finding.Error, finding.Now
+	}
+}
+
+func alsoHeld(h *hold) string {
+	switch n := len(h.others); n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 other pod uses it"
+	default:
+		return fmt.Sprintf("; %d other pods use it", n)
+	}
+}
+
+func finalizers(pod *model.Pod) string {
+	var names []string
+	for _, f := range pod.Finalizers {
+		names = append(names, plain(f, maxName))
+	}
+	if len(names) == 1 {
+		return "finalizer " + names[0]
+	}
+	return "finalizers " + strings.TrimSpace(some(names))
+}

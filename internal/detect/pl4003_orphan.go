@@ -1,0 +1,136 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL4003 finds what is left of pods and containers on a node when the other half is gone.
+var PL4003 = &Detector{
+	Code: "PL4003", Title: "namespace links unreadable, container without sandbox, sandbox without pod", Severity: finding.Warning, Class: finding.Teardown,
+	Each:       []model.Table{model.Sandboxes, model.Containers, model.Processes, model.Mounts},
+	Needs:      []model.Table{model.Pods, model.Sandboxes, model.Containers},
+	Uses:       []model.Table{model.Processes, model.Mounts},
+	ShadowedBy: []finding.Code{"PL4001", "PL4002"},
+	Since:      "0.2", Run: leftBehind,
+}
+
+func leftBehind(p *Pass, t model.Table, row int32) {
+	switch t {
+	case model.Sandboxes:
+		sandboxWithoutPod(p, p.Sandbox(row))
+	case model.Containers:
+		containerWithoutSandbox(p, p.Container(row))
+	case model.Processes:
+		linksUnreadable(p, p.Process(row))
+	default:
+		mountOfTheDead(p, p.Mount(row))
+	}
+}
+
+// young is how long a sandbox may be there before its pod is: a static pod's is.
+const young = 10 * time.Minute
+
+// sandboxWithoutPod: only one that is ready counts, since the kubelet keeps dead ones for
+// a while, and only one that Kubernetes has named, since people make others.
+func sandboxWithoutPod(p *Pass, s *model.Sandbox) {
+	if !s.Ready || s.Namespace == "" || s.Pod == "" || !podUID(s.UID) || p.PodByUID(s.UID) != nil {
+		return
+	}
+	if !s.Since.IsZero() && p.Now.Sub(s.Since) < young {
+		return
+	}
+	p.Report(finding.Finding{
+		Subject: s.Ref(), Node: s.Node, Namespace: s.Namespace,
+		Summary:  fmt.Sprintf("sandbox of %s/%s is ready, and there is no such pod", plain(s.Namespace, maxName), plain(s.Pod, maxName)),
+		Evidence: []finding.Evidence{sandboxFact(s), {Ref: model.Ref{Kind: model.KindPod, Name: s.Namespace + "/" + s.Pod}, Says: "none with uid " + plain(s.UID, maxName)}},
+	})
+}
+
+// podUID tells that a UID is Kubernetes' own, or the hash of a static pod's manifest:
+// those of `crictl runp` are what somebody typed.
+func podUID(uid string) bool {
+	const dashed, hash = 36, 32
+	bare := strings.ReplaceAll(uid, "-", "")
+	hex := strings.Trim(bare, "0123456789abcdef") == ""
+	return hex && len(bare) == hash && (len(uid) == dashed || len(uid) == hash)
+}
+
+// containerWithoutSandbox: the pause process died first, or its sandbox was removed.
+func containerWithoutSandbox(p *Pass, c *model.Container) {
+	if c.State != "running" || c.Sandbox == "" {
+		return
+	}
+	s := p.SandboxNamed(c.Sandbox)
+	f := finding.Finding{Subject: c.Ref(), Node: c.Node, Evidence: []finding.Evidence{containerFact(c)}}
+	switch {
+	case s == nil:
+		f.Summary = fmt.Sprintf("container %s runs, and its sandbox %s is gone", plain(c.Name, maxName), first8(c.Sandbox))
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindSandbox, Name: c.Node + "/" + c.Sandbox}, Says: "no such sandbox"})
+		for pr := range p.ProcessesIn(c.ID) {
+			if pod := podOfProcess(p, pr); pod != nil {
+				f.Namespace, f.About = pod.Namespace, append(f.About, pod.Ref())
+			}
+		}
+	case !s.Ready && podUID(s.UID):
+		pod := p.PodByUID(s.UID)
+		if pod != nil && p.Now <= pod.Deleted {
+			return // it has its grace
+		}
+		f.Namespace = s.Namespace
+		f.Summary = fmt.Sprintf("container %s of %s/%s runs, and its sandbox %s does not", plain(c.Name, maxName), plain(s.Namespace, maxName), plain(s.Pod, maxName), first8(c.Sandbox))
+		f.Evidence = append(f.Evidence, sandboxFact(s))
+		if pod != nil {
+			f.About = append(f.About, pod.Ref())
+		}
+	default:
+		return
+	}
+	p.Report(f)
+}
+
+// linksUnreadable: no tool can enter the container, nor stop it in the usual way.
+func linksUnreadable(p *Pass, pr *model.Process) {
+	if pr.NSLinks == "" || !cannotEnd(pr) || pr.Container == "" && pr.PodUID == "" {
+		return
+	}
+	f := finding.Finding{
+		Subject: pr.Ref(), Node: pr.Node, Summary: "namespace links of " + named(pr) + " cannot be read",
+		Evidence: []finding.Evidence{{Ref: pr.Ref(), Says: "namespace links: " + plain(pr.NSLinks, maxReason), Since: pr.Since}},
+	}
+	if pod := podOfProcess(p, pr); pod != nil {
+		f.Namespace, f.About = pod.Namespace, []model.Ref{pod.Ref()}
+		f.Summary += "; of " + pod.Namespace + "/" + pod.Name
+	}
+	p.Report(f)
+}
+
+// mountOfTheDead: a process that was started while the container or pod lived has a copy
+// of its mount, and keeps it.
+func mountOfTheDead(p *Pass, m *model.Mount) {
+	if m.Dead == "" || p.PodByUID(m.Dead) != nil {
+		return
+	}
+	f := finding.Finding{
+		Subject: model.Ref{Kind: model.KindContainer, Name: m.Node + "/" + m.Dead}, Node: m.Node,
+		Summary:  fmt.Sprintf("is gone, and its mount at %s is kept", plain(m.Target, maxName)),
+		Evidence: []finding.Evidence{{Ref: m.Ref(), Says: fmt.Sprintf("%s at %s, of %s, which is gone", plain(m.Type, maxName), plain(m.Target, 2*maxName), first8(m.Dead)), Since: m.Since}},
+		About:    []model.Ref{m.Ref()},
+	}
+	const few = 4
+	for i, h := range m.HeldBy[:min(few, len(m.HeldBy))] {
+		who := fmt.Sprintf("%s (%d)", plain(h.Name, maxName), h.PID)
+		if pod := p.PodByUID(h.PodUID); h.PodUID != "" && pod != nil {
+			who += " of " + pod.Namespace + "/" + pod.Name
+		}
+		if i == 0 {
+			f.Summary += " by " + who
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindProcess, Name: fmt.Sprintf("%s/%d", m.Node, h.PID)}, Says: "keeps it: " + who, Since: m.Since})
+	}
+	p.Report(f)
+}

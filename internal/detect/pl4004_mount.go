@@ -1,0 +1,40 @@
+package detect
+
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL4004 finds mounts that do not answer. Several mounts of one file system on a node
+// are one finding.
+var PL4004 = &Detector{
+	Code: "PL4004", Title: "mount does not answer", Severity: finding.Error, Class: finding.Transient,
+	Each:  []model.Table{model.Mounts},
+	Needs: []model.Table{model.Mounts},
+	Uses:  []model.Table{model.Pods},
+	Since: "0.2", Run: silent,
+}
+
+func silent(p *Pass, _ model.Table, row int32) {
+	m := p.Mount(row)
+	if !m.Silent {
+		return
+	}
+	pods, gone := usersOf(p, m)
+	f := finding.Finding{
+		Subject: m.Ref(), Node: m.Node, Evidence: mountFacts(m), About: podRefs(pods),
+		Summary: fmt.Sprintf("%s does not answer; ", plain(m.Type, maxName)),
+	}
+	switch names := podNames(pods); {
+	case len(names) > 0:
+		f.Summary += "used by " + some(names)
+	case gone > 0:
+		f.Summary += "used by pods that are gone"
+	default:
+		f.Summary += "no pod uses it"
+		f.Severity = finding.Warning
+	}
+	p.Report(f)
+}

@@ -1,0 +1,51 @@
+package detect
+
+import (
+	"fmt"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL5003 finds nodes whose CNI plugin writes another node's name into the ledger.
+var PL5003 = &Detector{
+	Code: "PL5003", Title: "node name in a node's CNI configuration or nodename file is not the node's", Severity: finding.Error, Class: finding.Transient,
+	Each:  []model.Table{model.Nodes},
+	Needs: []model.Table{model.Nodes, model.Hosts, model.CNIConfigs, model.Machines},
+	Since: "0.2", Run: wrongNodeName,
+}
+
+// nodeNameFile is where Calico's plugin looks if its configuration has no name.
+const nodeNameFile = "/var/lib/calico/nodename"
+
+func wrongNodeName(p *Pass, _ model.Table, row int32) {
+	n := p.Node(row)
+	for c := range p.CNIConfigsOn(n.Name) {
+		if !c.Loaded || !slices.Contains(c.Plugins, "calico") {
+			continue
+		}
+		name, where, says := c.NodeName, c.File, finding.Evidence{Ref: c.Ref(), Says: "says " + plain(c.NodeName, maxName), Since: c.Since}
+		if m := p.MachineOf(n.Name); name == "" && m != nil {
+			name, where = m.CalicoName, nodeNameFile
+			says = finding.Evidence{Ref: m.Ref(), Says: nodeNameFile + " says " + plain(name, maxName)}
+		}
+		if name == "" || p.SameNode(name, n.Name) {
+			continue
+		}
+		f := finding.Finding{
+			Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{says},
+			Summary: fmt.Sprintf("%s says %s", plain(where, maxName), plain(name, maxName)),
+		}
+		if other := p.NodeByName(name); other != nil {
+			f.Summary += ", which is another node: Calico's collector will free the addresses of its pods"
+			f.About = append(f.About, other.Ref())
+			f.Evidence = append(f.Evidence, finding.Evidence{Ref: other.Ref(), Says: "exists", Revision: other.Revision, Since: other.Created})
+		} else {
+			f.Summary += ", and there is no such node"
+			f.Evidence = append(f.Evidence, noNode(plain(name, maxName)))
+		}
+		p.Report(f)
+		return
+	}
+}
