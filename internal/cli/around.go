@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"net/url"
 	"slices"
 
+	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
@@ -29,6 +31,9 @@ func (g *global) closeup(ctx context.Context) (*closeup, error) {
 	}
 	c := &cluster{client: client, close: func() {}}
 	if err := g.findLedger(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := g.findAgents(ctx, c); err != nil {
 		return nil, err
 	}
 	tell, done := g.progress()
@@ -83,6 +88,20 @@ func (u *closeup) addAddresses(ctx context.Context, ips []netip.Addr) {
 		}
 		u.add(ctx, refs...)
 	}
+}
+
+// addFacts asks the nodes of the pods at hand about them, or about an address.
+func (u *closeup) addFacts(ctx context.Context, query url.Values) {
+	if u.c.fleet == nil || u.err != nil {
+		return
+	}
+	var nodes []string
+	for i := range u.s.Pods {
+		if n := u.s.Pods[i].Node; n != "" && !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	agent.Put(u.s, u.c.fleet.About(ctx, nodes, query))
 }
 
 // blockOf computes which block an address lies in, from its pool.

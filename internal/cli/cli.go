@@ -49,7 +49,10 @@ type global struct {
 	datastore string
 	bundle    string
 	quick     bool
-	verbose   bool
+	// For nodes without agents.
+	probe                      bool
+	probeImage, probeNamespace string
+	verbose                    bool
 }
 
 // Main runs a command line and gives the exit code.

@@ -51,11 +51,13 @@ func (g *global) runCollect(ctx context.Context, file string) error {
 	}
 	fmt.Fprintf(g.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, size(w.n), thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)))
 	for _, c := range s.Coverage {
-		if c.State == model.Lost || c.State == model.Partial {
+		if c.Node == "" && (c.State == model.Lost || c.State == model.Partial) {
 			fmt.Fprintf(g.Stdout, "Left out %s: %s\n", c.Table, line(c.Reason))
 		}
 	}
-	fmt.Fprintln(g.Stdout, "Left out kernel and runtime of the nodes (no agents)")
+	if len(s.Facts) == 0 {
+		fmt.Fprintln(g.Stdout, "Left out kernel and runtime of the nodes (no agents)")
+	}
 	g.next(g.Stdout, "check --bundle %s", file)
 	return nil
 }

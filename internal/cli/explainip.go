@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"net/url"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/model"
@@ -20,6 +21,7 @@ func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) e
 	if u.err != nil {
 		return u.err
 	}
+	u.addFacts(ctx, url.Values{"ip": {ip.String()}})
 	r := u.judge(ctx, g, f, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	if f.output == "json" {
 		doc := document(r)
@@ -34,13 +36,26 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 	v := r.View
 	w, cols := g.Stdout, g.width()
 	rows := [][]string{{"CLAIM", "NODE", "STATE", "BY"}}
+	agents := v.Agents()
+	if agents {
+		rows[0] = []string{"CLAIM", "NODE", "STATE", "DEVICE", "ETH0", "ROUTE", "NEIGH"}
+	}
 	living := 0
 	for c := range v.Claims(ip) {
 		switch c.By {
+		case model.BySandbox: // the fact behind a pod's claim; shown with it
+			if row, alone := sandboxClaim(v, c, ip); alone {
+				living++
+				rows = append(rows, row)
+			}
 		case model.ByPod:
 			p := v.Pod(c.Row)
 			living++
-			rows = append(rows, []string{p.Namespace + "/" + p.Name, dash(p.Node), string(p.Phase), by(p, ip)})
+			more := []string{by(p, ip)}
+			if agents {
+				more = factsOf(v, p, ip)
+			}
+			rows = append(rows, append([]string{p.Namespace + "/" + p.Name, dash(p.Node), string(p.Phase)}, more...))
 		case model.ByEndpoint:
 			e := v.Endpoint(c.Row)
 			state := "endpoint"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
@@ -31,6 +32,7 @@ func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags
 	if u.err != nil {
 		return u.err
 	}
+	u.addFacts(ctx, url.Values{"pod": {ns + "/" + name}})
 	about := []model.Ref{ref}
 	for _, ip := range ips {
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
@@ -49,22 +51,22 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 	w, cols := g.Stdout, g.width()
 	printLines(w, cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
 	rows := [][]string{
-		{"BOOK", "ADDRESS", "SANDBOX", "SEEN"},
-		{"kubernetes", list(pod.IPs), "-", "rv " + pod.Revision},
+		{"BOOK", "ADDRESS", "SANDBOX", "DEVICE", "SEEN"},
+		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
 	}
 	if !r.Calico.Etcd {
-		rows = append(rows, []string{"annotation", annotation(pod), dash(short8(pod.ContainerID)), "rv " + pod.Revision})
+		rows = append(rows, []string{"annotation", annotation(pod), dash(short8(pod.ContainerID)), "-", "rv " + pod.Revision})
 	} else {
-		row := []string{"endpoint", "GONE", "GONE", "-"}
+		row := []string{"endpoint", "GONE", "GONE", "GONE", "-"}
 		for e := range r.View.EndpointsOf(pod.Namespace, pod.Name) {
-			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), dash(short8(e.ContainerID)), "etcd rev " + e.Revision}
+			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), dash(short8(e.ContainerID)), dash(e.Device), "etcd rev " + e.Revision}
 		}
 		rows = append(rows, row)
 	}
 	for _, ip := range ips {
 		rows = append(rows, ledgerRow(r.View, ip))
 	}
-	rows = append(rows, []string{"runtime", "not seen", "not seen", "no agents"}, []string{"pod eth0", "not seen", "not seen", "no agents"}, []string{"host", "not seen", "not seen", "no agents"})
+	rows = append(rows, nodeRows(r.View, pod, ips)...)
 	for i := range rows {
 		for j := range rows[i] {
 			rows[i][j] = line(rows[i][j])
@@ -110,6 +112,9 @@ func podVerdict(r *audit.Report, pod *model.Pod) string {
 	case len(pod.IPs) == 0:
 		return "has no address yet"
 	default:
+		if r.View.Sees(pod.Node, model.Sandboxes, model.Attachments, model.Paths, model.Links) {
+			return "is healthy, by all three books"
+		}
 		return "is healthy, as far as Kubernetes and Calico's records tell"
 	}
 }
@@ -121,12 +126,12 @@ func ledgerRow(v *model.View, ip netip.Addr) []string {
 		if at := v.AttributeOf(a); at != nil && at.Handle != "" {
 			sandbox = short8(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
 		}
-		return []string{"ledger", ip.String(), sandbox, fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
+		return []string{"ledger", ip.String(), sandbox, "-", fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
 	}
 	for b := range v.BlocksWith(ip) {
-		return []string{"ledger", "FREE", "-", fmt.Sprintf("%s, %s", b.CIDR, ip)}
+		return []string{"ledger", "FREE", "-", "-", fmt.Sprintf("%s, %s", b.CIDR, ip)}
 	}
-	return []string{"ledger", "NO BLOCK", "-", ip.String()}
+	return []string{"ledger", "NO BLOCK", "-", "-", ip.String()}
 }
 
 func annotation(p *model.Pod) string {

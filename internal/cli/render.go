@@ -189,33 +189,6 @@ func count(n int, what string) string {
 	return thousands(n) + " " + what + "s"
 }
 
-// notSeen says what was not looked at, and which codes therefore say nothing.
-func notSeen(r *audit.Report) []string {
-	var out []string
-	for _, c := range r.Gaps {
-		out = append(out, fmt.Sprintf("Not seen: %s: %s", c.Table, c.Reason))
-	}
-	var codes []string
-	na := map[string][]string{}
-	for _, s := range r.Skipped {
-		if s.NotApplicable {
-			na[s.Why] = append(na[s.Why], string(s.Code))
-			continue
-		}
-		codes = append(codes, string(s.Code))
-	}
-	if len(codes) > 0 {
-		out = append(out, fmt.Sprintf("Not judged: %s", strings.Join(codes, ", ")))
-	}
-	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
-		na = nil // what the other datastore would have is not worth a line
-	}
-	for _, why := range sortedKeys(na) {
-		out = append(out, fmt.Sprintf("Not applicable: %s: %s", strings.Join(na[why], ", "), why))
-	}
-	return append(out, "Not looked at: kernel and runtime of the nodes (no agents)")
-}
-
 func printLines(w io.Writer, cols int, lines ...string) {
 	for _, l := range lines {
 		fmt.Fprintln(w, cut(l, cols))

@@ -24,6 +24,7 @@ type cluster struct {
 	client  *kube.Client
 	ledger  ledger
 	version string
+	fleet   *fleet // nil if there are no agents
 	close   func()
 }
 
@@ -50,7 +51,10 @@ func (g *global) connect(ctx context.Context) (*cluster, error) {
 	if c.version, err = client.Version(ctx); err != nil {
 		return nil, err
 	}
-	return c, g.findLedger(ctx, c)
+	if err := g.findLedger(ctx, c); err != nil {
+		return nil, err
+	}
+	return c, g.findAgents(ctx, c)
 }
 
 func (g *global) findLedger(ctx context.Context, c *cluster) error {
@@ -80,10 +84,16 @@ func (g *global) findLedger(ctx context.Context, c *cluster) error {
 
 // source gives all that a whole check reads, the large lists first.
 func (c *cluster) source(quick bool) audit.Source {
-	cs := []observe.Collector{kube.Pods{Client: c.client, Quick: quick}}
+	src := audit.Source{Owners: kube.Looker{Client: c.client}, Ledger: c.ledger, Adjust: c.adjust}
+	var cs []observe.Collector
+	if c.fleet != nil {
+		cs, src.Facts = append(cs, c.fleet), c.fleet
+	}
+	cs = append(cs, kube.Pods{Client: c.client, Quick: quick})
 	cs = append(cs, c.ledger.Collectors()...)
-	cs = append(cs, kube.Nodes{Client: c.client}, kube.Services{Client: c.client}, kube.VMs{Client: c.client}, kube.Components{Client: c.client})
-	return audit.Source{Collectors: cs, Owners: kube.Looker{Client: c.client}, Ledger: c.ledger, Adjust: c.adjust}
+	cs = append(cs, kube.Nodes{Client: c.client}, kube.Services{Client: c.client}, kube.VMs{Client: c.client}, kube.Components{Client: c.client}, kube.Events{Client: c.client})
+	src.Collectors = cs
+	return src
 }
 
 // adjust completes the row about the cluster with what the workloads' settings say.
@@ -93,6 +103,9 @@ func (c *cluster) adjust(s *model.Snapshot) {
 		for _, w := range s.Components {
 			recognise(&s.Info[i], w)
 		}
+	}
+	if c.fleet != nil {
+		c.fleet.complete(s)
 	}
 	s.Meta.Schema = model.Schema
 	s.Meta.Version = version()

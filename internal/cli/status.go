@@ -69,7 +69,7 @@ func (g *global) statusText(r *audit.Report) {
 		{"Books", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)), endpoints(r, s))},
 		{"Read", "at " + r.Taken.Time().Local().Format("15:04:05") + skew(s)},
 		{"Datastore", datastore(r)},
-		{"Agents", "none: kernel and runtime of the nodes are not seen"},
+		{"Agents", agentsLine(r)},
 	}
 	for i := range s.Pools {
 		p := &s.Pools[i]
@@ -82,10 +82,38 @@ func (g *global) statusText(r *audit.Report) {
 		rows = append(rows, []string{label, line(fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled]))})
 	}
 	for _, c := range r.Gaps {
-		rows = append(rows, []string{"Not seen", line(c.Table.String() + ": " + c.Reason)})
+		if c.Node == "" {
+			rows = append(rows, []string{"Not seen", line(c.Table.String() + ": " + c.Reason)})
+		}
+	}
+	for _, l := range nodesNotSeen(r) {
+		rows = append(rows, []string{"Not seen", line(strings.TrimPrefix(l, "Not seen: "))})
 	}
 	rows = append(rows, []string{"Next", g.prog + " check"})
 	table(w, cols, rows)
+}
+
+// agentsLine tells how many nodes speak for themselves.
+func agentsLine(r *audit.Report) string {
+	if !r.View.Agents() {
+		return "none: kernel and runtime of the nodes are not seen"
+	}
+	s := r.View.Snapshot()
+	asked, answer := map[string]bool{}, map[string]bool{}
+	for _, c := range s.Coverage {
+		if c.Node == "" {
+			continue
+		}
+		asked[c.Node] = true
+		answer[c.Node] = answer[c.Node] || c.State.Seen()
+	}
+	n := 0
+	for _, yes := range answer {
+		if yes {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s of %s nodes answer", thousands(n), thousands(len(asked)))
 }
 
 func endpoints(r *audit.Report, s *model.Snapshot) string {

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// readerAccount is whose token lets one ask agents.
+const readerAccount = "plumbline-reader"
+
+// A fleet is the agents of the cluster, reached through the API server: a kubeconfig is
+// all that a person needs.
+type fleet struct {
+	*agent.Fleet
+	pods map[string]kube.AgentPod // by node
+	// without says why agents that are there cannot be asked.
+	without string
+}
+
+// agents finds the agents; nil if there are none, which is no fault: then only what
+// Kubernetes and Calico write is judged.
+func (c *cluster) agents(ctx context.Context) (*fleet, error) {
+	pods, err := c.client.Agents(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(pods) == 0 {
+		return nil, nil
+	}
+	f := &fleet{pods: map[string]kube.AgentPod{}}
+	for _, p := range pods {
+		if old, ok := f.pods[p.Node]; p.Node != "" && (!ok || !old.Ready && p.Ready) {
+			f.pods[p.Node] = p // one is on its way out while the next comes in
+		}
+	}
+	began := time.Now() //nolint:forbidigo // only the time that passes is used, never the hour
+	token, at, err := c.client.AgentToken(ctx, pods[0].Namespace, readerAccount)
+	if err != nil {
+		f.without = "no token for them: " + err.Error()
+	}
+	var nodes []string
+	for n := range f.pods {
+		nodes = append(nodes, n)
+	}
+	slices.Sort(nodes)
+	f.Fleet = &agent.Fleet{
+		Nodes: nodes,
+		Now:   func() time.Time { return at.Add(time.Since(began)) },
+		Open: func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
+			p, ok := f.pods[node]
+			switch {
+			case !ok:
+				return nil, errors.New("no agent runs there")
+			case f.without != "":
+				return nil, errors.New(f.without)
+			}
+			body, _, err := c.client.Proxy(ctx, p, path, query, token)
+			return body, err
+		},
+	}
+	return f, nil
+}
+
+// findAgents looks for agents. Who may not look for them has none, and is told so.
+func (g *global) findAgents(ctx context.Context, c *cluster) (err error) {
+	c.fleet, err = c.agents(ctx)
+	if errors.Is(err, kube.ErrForbidden) {
+		fmt.Fprintf(g.Stderr, "agents were not looked for: %s\n", clean(err.Error()))
+		return nil
+	}
+	if err != nil {
+		c.close()
+		return fmt.Errorf("look for agents: %w", err)
+	}
+	return nil
+}
+
+// complete accounts for the nodes on which no agent runs although one should.
+func (f *fleet) complete(s *model.Snapshot) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if _, ok := f.pods[n.Name]; !ok && expectsAgent(n) {
+			agent.Put(s, agent.Silent(n.Name, "no agent runs there"))
+		}
+	}
+}
+
+// expectsAgent tells whether the node is a machine with a kernel that an agent can read.
+func expectsAgent(n *model.Node) bool {
+	if n.OS != "" && n.OS != "linux" {
+		return false
+	}
+	return !slices.ContainsFunc(n.Taints, func(t string) bool {
+		return strings.HasPrefix(t, "virtual-kubelet.io/") || strings.HasPrefix(t, "eks.amazonaws.com/compute-type")
+	})
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// explainNode shows a node's share of the books and what is wrong with it.
+func (g *global) explainNode(ctx context.Context, name string, f explainFlags) error {
+	r, err := g.whole(ctx, f, func(x *finding.Finding) bool { return x.Node == name })
+	if err != nil {
+		return err
+	}
+	n := r.View.NodeByName(name)
+	if f.output == "json" {
+		doc := document(r)
+		doc.Kind = "NodeExplanation"
+		return g.machine(doc, "json")
+	}
+	w, cols := g.Stdout, g.width()
+	state := "is gone"
+	if n != nil {
+		state = map[bool]string{true: "is ready", false: "is not ready: what runs on it is not known"}[n.Ready]
+	}
+	pods, networked := 0, 0
+	for i := range r.View.Rows(model.Pods) {
+		if p := r.View.Pod(int32(i)); p.Node == name {
+			pods++
+			if p.Networked() {
+				networked++
+			}
+		}
+	}
+	u := r.View.NodeUse(name)
+	printLines(w, cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Suspected), "finding"))),
+		fmt.Sprintf("Pods     %d, %d with an address of Calico's", pods, networked),
+		fmt.Sprintf("Blocks   %d with %d addresses, %d held", u.Blocks, u.Size, u.Held))
+	if n != nil {
+		for _, t := range n.Tunnels {
+			printLines(w, cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
+		}
+	}
+	nodeFacts(r.View, name, func(l string) { printLines(w, cols, line(l)) })
+	g.findingLines(r)
+	return nil
+}
+
+// nodeFacts is what the node says of itself.
+func nodeFacts(v *model.View, name string, print func(string)) {
+	var not []string
+	read := false
+	for _, t := range model.FactTables() {
+		switch v.State(t, name) {
+		case model.Complete, model.NotThere:
+			read = true
+		case model.Unread:
+		default:
+			not = append(not, t.String())
+		}
+	}
+	if !read && len(not) == 0 {
+		print("Not seen kernel and runtime (no agents)")
+		return
+	}
+	if m := v.MachineOf(name); m != nil {
+		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s", hours(m.Uptime), dash(m.Kernel), dash(m.Felix)))
+	}
+	for c := range v.CNIConfigsOn(name) {
+		if c.Loaded {
+			print(fmt.Sprintf("Network  %s of %s: %s, addresses by %s, calls the node %s", c.Network, c.File, strings.Join(c.Plugins, " and "), dash(c.IPAM), dash(c.NodeName)))
+		}
+	}
+	var runtime, slowest string
+	var most int64
+	for r := range v.RuntimesOn(name) {
+		runtime += r.Name
+		if r.Error != "" {
+			slowest = r.Call + " gets no answer"
+			most = 1 << 62
+		} else if r.Millis >= most {
+			slowest, most = fmt.Sprintf("slowest call %s, %d ms", r.Call, r.Millis), r.Millis
+		}
+	}
+	if slowest != "" {
+		print("Runtime  " + dash(runtime) + "; " + slowest)
+	}
+	if len(not) > 0 {
+		slices.Sort(not)
+		print("Not seen " + strings.Join(not, ", "))
+	}
+}
+
+func hours(seconds int64) string {
+	if seconds >= 2*86400 {
+		return fmt.Sprintf("%dd", seconds/86400)
+	}
+	return fmt.Sprintf("%dh%02dm", seconds/3600, seconds/60%60)
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// nodeRows are what a pod's own node says of it: its runtime, the device inside the pod,
+// and what the host does with packets to it.
+func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
+	seen := func(ts ...model.Table) (string, bool) {
+		for _, t := range ts {
+			switch v.State(t, pod.Node) {
+			case model.Complete, model.NotThere:
+			case model.Unread:
+				return "no agent", false
+			default:
+				return "not seen by its agent", false
+			}
+		}
+		return pod.Node, true
+	}
+	blind := func(book, why string) []string { return []string{book, "not seen", "not seen", "not seen", why} }
+	var box *model.Sandbox
+	runtime, ok := seen(model.Sandboxes)
+	if !ok {
+		return [][]string{blind("runtime", runtime), blind("pod eth0", runtime), blind("host", runtime)}
+	}
+	for s := range v.SandboxesOf(pod.Namespace, pod.Name) {
+		if s.Node == pod.Node && s.Ready && (box == nil || s.Attempt > box.Attempt) {
+			box = s
+		}
+	}
+	if box == nil {
+		none := []string{"runtime", "-", "NONE READY", "-", runtime}
+		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", way(v, pod.Node, ips), "-", "-", runtime}}
+	}
+	rows := [][]string{{"runtime", "-", short8(box.ID), "-", runtime}}
+	where, ok := seen(model.Attachments)
+	if !ok {
+		return append(rows, blind("pod eth0", where), blind("host", where))
+	}
+	inside := []string{"pod eth0", "NO DEVICE", short8(box.ID), "-", where}
+	peer := 0
+	for a := range v.AttachmentsOf(box.ID) {
+		if a.Device != "eth0" {
+			continue
+		}
+		var has []netip.Addr
+		for _, p := range a.IPs {
+			has = append(has, p.Addr())
+		}
+		peer = a.Peer
+		inside = []string{"pod eth0", list(has), short8(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
+		if len(has) == 0 {
+			inside[1] = "NO ADDRESS"
+		}
+	}
+	rows = append(rows, inside)
+	where, ok = seen(model.Links, model.Paths)
+	if !ok {
+		return append(rows, blind("host", where))
+	}
+	device := "GONE"
+	if l := v.LinkAt(pod.Node, peer); peer != 0 && l != nil {
+		device = l.Name
+	}
+	return append(rows, []string{"host", way(v, pod.Node, ips), "-", device, where})
+}
+
+// way tells where the kernel of the node sends packets to the addresses.
+func way(v *model.View, node string, ips []netip.Addr) string {
+	var out []string
+	for _, ip := range ips {
+		p := v.PathTo(node, ip)
+		switch {
+		case p == nil:
+			out = append(out, "NO ROUTE")
+		case p.Error != "":
+			out = append(out, strings.ToUpper(p.Error))
+		default:
+			name := "if" + strconv.Itoa(p.Link)
+			if l := v.LinkAt(node, p.Link); l != nil {
+				name = l.Name
+			}
+			out = append(out, "to "+name)
+		}
+	}
+	return dash(strings.Join(out, ", "))
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// notSeen says what was not looked at, and which codes therefore say nothing.
+func notSeen(r *audit.Report) []string {
+	var out []string
+	for _, c := range r.Gaps {
+		if c.Node == "" {
+			out = append(out, fmt.Sprintf("Not seen: %s: %s", c.Table, c.Reason))
+		}
+	}
+	out = append(out, nodesNotSeen(r)...)
+	var codes, there []string
+	na := map[string][]string{}
+	for _, s := range r.Skipped {
+		switch {
+		case s.OutOfScope:
+		case s.NotApplicable:
+			na[s.Why] = append(na[s.Why], string(s.Code))
+		case len(s.Nodes) > 0:
+			there = append(there, string(s.Code))
+		default:
+			codes = append(codes, string(s.Code))
+		}
+	}
+	if len(codes) > 0 {
+		out = append(out, fmt.Sprintf("Not judged: %s", strings.Join(codes, ", ")))
+	}
+	if len(there) > 0 {
+		out = append(out, fmt.Sprintf("%s not judged there: %s", count(len(there), "code"), strings.Join(there, ", ")))
+	}
+	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
+		na = nil // what the other datastore would have is not worth a line
+	}
+	for _, why := range sortedKeys(na) {
+		out = append(out, fmt.Sprintf("Not applicable: %s: %s", strings.Join(na[why], ", "), why))
+	}
+	if !r.View.Agents() {
+		out = append(out, "Not looked at: kernel and runtime of the nodes (no agents)")
+	}
+	return out
+}
+
+// nodesNotSeen is a line for each reason for which nodes, or some of their tables, were
+// not seen.
+func nodesNotSeen(r *audit.Report) []string {
+	type gap struct{ tables, why string }
+	byNode := map[string]map[string][]string{} // node, reason, tables
+	for _, c := range r.Gaps {
+		if c.Node == "" {
+			continue
+		}
+		if byNode[c.Node] == nil {
+			byNode[c.Node] = map[string][]string{}
+		}
+		byNode[c.Node][c.Reason] = append(byNode[c.Node][c.Reason], c.Table.String())
+	}
+	nodes := map[gap][]string{}
+	var order []gap
+	for _, node := range sortedKeys(byNode) {
+		for _, why := range sortedKeys(byNode[node]) {
+			tables := byNode[node][why]
+			what := gap{strings.Join(tables, ", "), why}
+			if len(tables) == len(model.FactTables()) {
+				what.tables = "kernel, runtime"
+			}
+			if nodes[what] == nil {
+				order = append(order, what)
+			}
+			nodes[what] = append(nodes[what], node)
+		}
+	}
+	var out []string
+	for _, g := range order {
+		out = append(out, fmt.Sprintf("Not seen: %s of %s: %s", g.tables, fewOf(nodes[g]), g.why))
+	}
+	return out
+}
+
+// fewOf names the first few of many.
+func fewOf(names []string) string {
+	const few = 4
+	slices.Sort(names)
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:few], ", "), thousands(len(names)-few))
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/fixture"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Probes are short-lived pods that tell the facts of nodes without agents.
+type probes struct {
+	c         *cluster
+	image     string
+	namespace string
+}
+
+const (
+	probesAtOnce = 8
+	probeWithin  = 90 * time.Second
+)
+
+// Name is what progress calls it.
+func (probes) Name() string { return "probes" }
+
+// Tables is empty: what was seen is said for each node.
+func (probes) Tables() []model.Table { return nil }
+
+// Collect runs one probe on each node that can have one. What an earlier run left behind
+// is removed first.
+func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+	if _, err := p.c.client.RemoveProbes(ctx, p.namespace); err != nil {
+		return observe.Seen{}, err
+	}
+	var nodes model.Builder
+	if _, err := (kube.Nodes{Client: p.c.client}).Collect(ctx, &nodes); err != nil {
+		return observe.Seen{}, err
+	}
+	slots := make(chan struct{}, probesAtOnce)
+	var wg sync.WaitGroup
+	rows := 0
+	for _, n := range nodes.Snapshot().Nodes {
+		if !expectsAgent(&n) {
+			continue
+		}
+		rows++
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			s, err := p.ask(ctx, n.Name)
+			if err != nil {
+				s = agent.Silent(n.Name, err.Error())
+			}
+			b.Add(func(all *model.Snapshot) { agent.Put(all, s) })
+		})
+	}
+	wg.Wait()
+	return observe.Seen{Rows: rows}, nil
+}
+
+func (p probes) ask(ctx context.Context, node string) (*model.Snapshot, error) {
+	said, err := p.c.client.RunProbe(ctx, kube.Probe{Namespace: p.namespace, Image: p.image, Node: node, Deadline: probeWithin})
+	if err != nil {
+		return nil, err
+	}
+	c, err := fixture.ParseText(said)
+	if err != nil {
+		return nil, err
+	}
+	// It has seen nothing become what it is: there are no times to count back.
+	return agent.Own(c.Snapshot, node, c.Snapshot.Meta.Taken.Time())
+}
+
+// probeImage is the agent's, of this version.
+func probeImage() string {
+	v := version()
+	if v == "(devel)" || v == "unknown" {
+		v = "dev"
+	}
+	return "plumbline.dev/plumbline-agent:" + v
+}
