@@ -1,6 +1,7 @@
 # Every target is one or two lines; what is long lives in Go.
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
+HELM  := $(GO) tool -modfile=tools/helm/go.mod helm
 TESTS := $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg --
 SUITE ?= all
 
@@ -11,22 +12,24 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the programs into bin/
-	$(GO) build -o bin/ ./cmd/... ./lab/cmd/lab
+	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/... ./lab/cmd/lab
 
 test: ## Run the tests that need no root, with the race detector
 	$(TESTS) -race -skip '^TestRoot' ./...
 
 test-root: ## Run the tests that need root
-	$(TESTS) -race -run '^TestRoot' ./lab/...
+	$(TESTS) -race -run '^TestRoot' ./lab/... ./internal/...
 
 lint: ## Run the linters
 	$(TOOL) golangci-lint run ./...
 	$(GO) -C lab/build/hangfs vet ./...
+	$(HELM) lint --strict --quiet charts/plumbline && $(HELM) lint --strict --quiet --kube-version 1.24 charts/plumbline
 
 gen: ## Write the generated files anew
 	$(GO) mod tidy
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
+	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
 
 verify: gen lint vulncheck ## Fail if generated files, formatting or lint are not clean
 	git diff --exit-code

@@ -5,6 +5,7 @@ package image
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,8 @@ type Image struct {
 	Path   string // of the binary, from the root
 	Binary []byte
 	Args   []string
+	Arch   string            // as Go calls it; empty means this machine's
+	Labels map[string]string // what the image says of itself
 }
 
 // Write puts the image into file in the format of docker save. The same image
@@ -31,9 +34,13 @@ func (i Image) Write(file string) error {
 	if err != nil {
 		return err
 	}
+	runs := map[string]any{"Entrypoint": []string{"/" + i.Path}, "Cmd": i.Args, "WorkingDir": "/"}
+	if len(i.Labels) > 0 {
+		runs["Labels"] = i.Labels
+	}
 	config, err := json.Marshal(map[string]any{
-		"architecture": runtime.GOARCH, "os": "linux",
-		"config": map[string]any{"Entrypoint": []string{"/" + i.Path}, "Cmd": i.Args, "WorkingDir": "/"},
+		"architecture": cmp.Or(i.Arch, runtime.GOARCH), "os": "linux",
+		"config": runs,
 		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
 	})
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 )
 
 // A Looker is shown the cluster at the moments of an incident, with the names of the
-// findings (CODE/SUBJECT) that must be seen then, and no others.
+// findings (CODE/SUBJECT) that must be seen then, and no others. What can only be seen
+// with agents on the nodes begins with a plus, what agents explain by another with a minus.
 type Looker func(ctx context.Context, s *Stage, moment string, want []string) error
 
 // Look shows the cluster to whoever wants to see it.
@@ -24,11 +25,28 @@ func (s *Stage) Look(ctx context.Context, moment string, want ...string) error {
 	if s.looker == nil {
 		return nil
 	}
+	want = s.visible(want)
 	if err := s.looker(ctx, s, moment, want); err != nil {
 		return fmt.Errorf("%s: %w", moment, err)
 	}
 	s.Say("%s: check finds %s", moment, strings.Join(append(want[:len(want):len(want)], "nothing else"), ", "))
 	return nil
+}
+
+// visible leaves what can be seen here of what could be.
+func (s *Stage) visible(want []string) []string {
+	var out []string
+	for _, w := range want {
+		switch {
+		case w[0] == '+' && s.agents:
+			out = append(out, w[1:])
+		case w[0] == '-' && !s.agents:
+			out = append(out, w[1:])
+		case w[0] != '+' && w[0] != '-':
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // A Report is what check -o json prints, as far as a test wants to know.
@@ -92,12 +110,19 @@ func Plumbline(ctx context.Context, l *lab.Lab, bin, state string, args ...strin
 func Checker(bin, state string, settle time.Duration) Looker {
 	return func(ctx context.Context, s *Stage, _ string, want []string) error {
 		var r Report
+		var last error // a look that is cut off at the end says nothing
 		// The last write of an incident may just have happened: two looks at most.
 		err := lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) (err error) {
-			if r, err = CheckWith(ctx, s.Lab, bin, state, "--wait", "--settle="+settle.String()); err != nil {
+			seen, err := CheckWith(ctx, s.Lab, bin, state, "--wait", "--settle="+settle.String())
+			if err != nil && last != nil {
+				return last
+			}
+			if err != nil {
 				return err
 			}
-			return Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q", want, r.Names())
+			r = seen
+			last = Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q; suspected %v; not seen %v", want, r.Names(), r.Suspected, r.NotSeen)
+			return last
 		})
 		if err != nil {
 			return err

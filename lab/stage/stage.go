@@ -31,8 +31,10 @@ type Stage struct {
 	*lab.Lab
 	Namespace string        // the scenario's own
 	For       time.Duration // how long, for scenarios that go on for a while
+	Brief     bool          // leave out what only takes long
 	Tell      func(line string)
 
+	agents bool
 	looker Looker
 	undo   []func(context.Context) error
 }
@@ -59,13 +61,17 @@ func Expect(ok bool, format string, args ...any) error {
 type Options struct {
 	Keep bool          // leave the broken cluster as it is
 	For  time.Duration // see Stage.For; 0 means the scenario's own default
-	Tell func(line string)
-	Look Looker // is shown the incident's moments
+	// Brief leaves out what only takes long.
+	Brief bool
+	Tell  func(line string)
+	Look  Looker // is shown the incident's moments
+	// Agents tells that the nodes have agents: more can be seen.
+	Agents bool
 }
 
 // Play runs the scenario in a namespace of its own on the lab.
 func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
-	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, looker: o.Look}
+	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, Brief: o.Brief, looker: o.Look, agents: o.Agents}
 	if err := s.createNamespace(ctx); err != nil {
 		return err
 	}

@@ -89,6 +89,11 @@ func (s *server) do(q request) ([]Status, error) {
 		if err := syscall.Kill(r.status.PID, q.Signal); err != nil {
 			return nil, fmt.Errorf("signal %s: %w", q.Name, err)
 		}
+		if q.Signal == syscall.SIGSTOP {
+			if err := stopped(r.status.PID); err != nil {
+				return nil, fmt.Errorf("signal %s: %w", q.Name, err)
+			}
+		}
 		return []Status{r.status}, nil
 	case opStatus:
 		out := make([]Status, 0, len(s.parts))

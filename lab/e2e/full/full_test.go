@@ -51,9 +51,10 @@ func play(t *testing.T, mode lab.Datastore, all ...stage.Scenario) {
 		nodes = max(nodes, sc.Nodes)
 	}
 	l := lab.Start(t, lab.Config{Nodes: nodes, Datastore: mode})
+	product.InstallAgents(t, l)
 	for _, sc := range all {
 		ok := t.Run(sc.Name, func(t *testing.T) {
-			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second)}
+			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second), Agents: true}
 			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}

@@ -46,6 +46,7 @@ func TestKDD(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
 	t.Run("parts of a node", func(t *testing.T) { parts(t, l) })
 	t.Run("reader", func(t *testing.T) { reader(t, l) })
+	t.Run("install agents", func(t *testing.T) { product.InstallAgents(t, l) })
 	incidents(t, l)
 }
 
@@ -54,6 +55,7 @@ func TestEtcd(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
 	t.Run("etcd keeps strangers out", func(t *testing.T) { etcdRights(t, l) })
 	t.Run("reader", func(t *testing.T) { reader(t, l) })
+	t.Run("install agents", func(t *testing.T) { product.InstallAgents(t, l) })
 	incidents(t, l)
 }
 
@@ -61,7 +63,7 @@ func TestEtcd(t *testing.T) {
 func incidents(t *testing.T, l *lab.Lab) {
 	for _, sc := range []stage.Scenario{latedel.Scenario, ipamdrift.Scenario, stalenodename.Scenario, nogateway.Scenario} {
 		t.Run(sc.Name, func(t *testing.T) {
-			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second)}
+			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second), Agents: true}
 			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}

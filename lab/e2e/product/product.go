@@ -6,10 +6,23 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"plumbline.dev/plumbline/lab"
 )
 
 // Binary is the path of plumbline. A test without it fails: it is what is tested.
-func Binary(t testing.TB) string {
+func Binary(t testing.TB) string { return file(t, "bin/plumbline") }
+
+// InstallAgents puts the agents onto every node, by the manifest that we ship.
+func InstallAgents(t testing.TB, l *lab.Lab) {
+	t.Helper()
+	if err := lab.InstallAgents(t.Context(), l, file(t, "bin/plumbline-agent"), file(t, "deploy/agent.yaml")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// file is the path of a file of the repository.
+func file(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -19,11 +32,11 @@ func Binary(t testing.TB) string {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 			continue
 		}
-		bin := filepath.Join(dir, "bin", "plumbline")
-		if _, err := os.Stat(bin); err != nil {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err != nil {
 			t.Fatalf("make build has not been run: %v", err)
 		}
-		return bin
+		return path
 	}
 	t.Fatal("not inside the repository")
 	return ""

@@ -120,6 +120,9 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	for _, ip := range held {
 		want = append(want, "PL1001/"+ip)
 	}
+	for _, d := range devs {
+		want = append(want, "+PL3001/"+node.Name+"/"+d)
+	}
 	return s.Look(ctx, "leaked", want...)
 }
 

@@ -22,6 +22,7 @@ const gateway = "169.254.1.1"
 // A cause makes the gateway go away for a pod, and takes itself back.
 type cause struct {
 	name       string
+	code       string // what it is called when the node is seen
 	make, undo func(ctx context.Context, v victim) error
 }
 
@@ -44,6 +45,7 @@ func (v victim) pod(ctx context.Context, argv ...string) error {
 var causes = []cause{
 	{
 		"proxy_arp was switched off on the host's device (a sysctl reload)",
+		"PL3005",
 		func(ctx context.Context, v victim) error {
 			return v.host(ctx, "sysctl", "-qw", "net.ipv4.conf."+v.device+".proxy_arp=0")
 		},
@@ -53,6 +55,7 @@ var causes = []cause{
 	},
 	{
 		"the node has no default route, so nothing answers for the gateway (calico 3270)",
+		"PL3005",
 		func(ctx context.Context, v victim) error { return v.host(ctx, "ip", "route", "del", "default") },
 		func(ctx context.Context, v victim) error {
 			return v.host(ctx, "ip", "route", "add", "default", "via", "192.168.77.254")
@@ -60,6 +63,7 @@ var causes = []cause{
 	},
 	{
 		"the pod has a permanent entry with a MAC that no device has (a static entry of old Calico)",
+		"PL3005",
 		func(ctx context.Context, v victim) error {
 			return v.pod(ctx, "ip", "neigh", "replace", gateway, "lladdr", "ce:00:8d:99:39:ee", "dev", "eth0", "nud", "permanent")
 		},
@@ -69,6 +73,7 @@ var causes = []cause{
 	},
 	{
 		"the host's device is down",
+		"PL3002",
 		func(ctx context.Context, v victim) error { return v.host(ctx, "ip", "link", "set", v.device, "down") },
 		func(ctx context.Context, v victim) error { return v.host(ctx, "ip", "link", "set", v.device, "up") },
 	},
@@ -139,7 +144,7 @@ func play(ctx context.Context, s *stage.Stage, v victim, c cause, peer string) e
 	if err := stage.Expect(!reachable, "no usable entry for the gateway, got %q", entry); err != nil {
 		return err
 	}
-	if err := s.Look(ctx, c.name); err != nil { // only the node can tell
+	if err := s.Look(ctx, c.name, "+"+c.code+"/"+s.Namespace+"/victim"); err != nil { // only the node can tell
 		return err
 	}
 	if err := c.undo(ctx, v); err != nil {

@@ -74,7 +74,11 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := stuck(ctx, s, node, deleted); err != nil {
 		return err
 	}
-	return s.Look(ctx, "stuck") // why it is stuck, only the node can tell
+	// Why it is stuck, only the node can tell.
+	if err := s.Look(ctx, "stuck", "+PL4004/"+node.Name+"/hangfs"); err != nil {
+		return err
+	}
+	return held(ctx, s, node, deleted)
 }
 
 // sitsInMount waits until a thread of the process is inside a request that the
@@ -218,6 +222,24 @@ func stuck(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Tim
 	}
 	s.Say("all three hang in Terminating with their addresses; the node is Ready as if nothing were wrong")
 	return nil
+}
+
+// held: five minutes after the grace was over it is a finding of each pod, by the API
+// server's clock, and with its reason where the node is seen.
+func held(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Time) error {
+	if s.Brief {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(deleted.Add(5*time.Minute + 15*time.Second))):
+	}
+	want := []string{"+PL4004/" + node.Name + "/hangfs"}
+	for _, name := range []string{reader, threads, zombie} {
+		want = append(want, "PL4001/"+s.Namespace+"/"+name)
+	}
+	return s.Look(ctx, "held", want...)
 }
 
 // release is not part of the incident: it lets go of what was held, so that the

@@ -1,0 +1,77 @@
+package deploy
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+)
+
+func agentPod(t *testing.T) (core.PodSpec, *core.SecurityContext) {
+	t.Helper()
+	sets := of[*apps.DaemonSet](objects(t, "agent.yaml"))
+	if len(sets) != 1 || len(sets[0].Spec.Template.Spec.Containers) != 1 {
+		t.Fatal("want one DaemonSet of one container")
+	}
+	pod := sets[0].Spec.Template.Spec
+	return pod, pod.Containers[0].SecurityContext
+}
+
+// TestAgentHasTheRightsThatTheGuideNames: a right that is added here must be
+// explained to those who install it.
+func TestAgentHasTheRightsThatTheGuideNames(t *testing.T) {
+	t.Parallel()
+	_, sc := agentPod(t)
+	want := []core.Capability{"SYS_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_BROADCAST"}
+	if !slices.Equal(sc.Capabilities.Add, want) || !slices.Equal(sc.Capabilities.Drop, []core.Capability{"ALL"}) {
+		t.Errorf("capabilities %v, want %v and no other", sc.Capabilities, want)
+	}
+	guide, err := os.ReadFile("../docs/agent.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range sc.Capabilities.Add {
+		if !strings.Contains(string(guide), "| `"+string(c)+"` |") {
+			t.Errorf("docs/agent.md does not say what %s is for", c)
+		}
+	}
+	if *sc.Privileged || *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || sc.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
+		t.Errorf("security context is %v", sc)
+	}
+}
+
+// TestAgentWritesInTwoDirectories: all else of the node is looked at through /proc.
+func TestAgentWritesInTwoDirectories(t *testing.T) {
+	t.Parallel()
+	pod, _ := agentPod(t)
+	var got []string
+	for _, v := range pod.Volumes {
+		if v.HostPath == nil {
+			t.Errorf("volume %s is no directory of the node", v.Name)
+			continue
+		}
+		got = append(got, v.HostPath.Path)
+	}
+	if want := []string{"/var/lib/plumbline", "/run/plumbline"}; !slices.Equal(got, want) {
+		t.Errorf("directories %q, want %q", got, want)
+	}
+}
+
+// TestAgentStaysOnANodeInTrouble: taints, a full node and a slow one are what it is for.
+func TestAgentStaysOnANodeInTrouble(t *testing.T) {
+	t.Parallel()
+	pod, _ := agentPod(t)
+	if !slices.Equal(pod.Tolerations, []core.Toleration{{Operator: core.TolerationOpExists}}) {
+		t.Errorf("tolerates %v", pod.Tolerations)
+	}
+	if pod.PriorityClassName != "system-node-critical" {
+		t.Errorf("priority %q", pod.PriorityClassName)
+	}
+	r := pod.Containers[0].Resources
+	if !r.Limits.Cpu().IsZero() || r.Limits.Memory().IsZero() {
+		t.Errorf("limits %v: want memory and no CPU", r.Limits)
+	}
+}

@@ -1,0 +1,130 @@
+// Package deploy holds what is given to kubectl. Its tests hold the manifests to the
+// types that the API server knows and to the rights that the guide promises.
+package deploy
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	admission "k8s.io/api/admissionregistration/v1"
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	rbac "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+)
+
+// objects decodes a manifest strictly: a field that the type does not have is a
+// mistake, and so is a kind of a group that is not listed here.
+func objects(t *testing.T, file string) []runtime.Object {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, apps.AddToScheme, rbac.AddToScheme, admission.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []runtime.Object
+	for doc := range strings.SplitSeq(string(text), "\n---\n") {
+		if bare(doc) == "" {
+			continue
+		}
+		o, _, err := decoder.Decode([]byte(doc), nil, nil)
+		if err != nil {
+			t.Errorf("%s: %v in:\n%s", file, err, doc)
+			continue
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// bare is a document without its comments.
+func bare(doc string) string {
+	var s strings.Builder
+	for line := range strings.Lines(doc) {
+		if !strings.HasPrefix(line, "#") {
+			s.WriteString(line)
+		}
+	}
+	return strings.TrimSpace(s.String())
+}
+
+// of gives the objects of one type.
+func of[T runtime.Object](all []runtime.Object) (some []T) {
+	for _, o := range all {
+		if t, ok := o.(T); ok {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+func TestManifestsAreWhatTheAPIServerKnows(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]int{"agent.yaml": 14, "reader.yaml": 1} {
+		if got := len(objects(t, file)); got != want {
+			t.Errorf("%s has %d objects, want %d", file, got, want)
+		}
+	}
+}
+
+func TestNoRuleIsWiderThanItsWords(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"agent.yaml", "reader.yaml"} {
+		all := objects(t, file)
+		rules := map[string][]rbac.PolicyRule{}
+		for _, r := range of[*rbac.ClusterRole](all) {
+			rules[r.Name] = r.Rules
+		}
+		for _, r := range of[*rbac.Role](all) {
+			rules[r.Name] = r.Rules
+		}
+		for name, rs := range rules {
+			for _, r := range rs {
+				words := slices.Concat(r.Verbs, r.Resources, r.APIGroups)
+				if slices.Contains(words, "*") || slices.Contains(words, "secrets") || len(r.NonResourceURLs) > 0 {
+					t.Errorf("%s: %s may %v", file, name, r)
+				}
+				if slices.Contains(r.Resources, "serviceaccounts/token") && len(r.ResourceNames) != 1 {
+					t.Errorf("%s: %s may have tokens of %q, want one account", file, name, r.ResourceNames)
+				}
+			}
+		}
+		if len(rules) == 0 {
+			t.Errorf("%s has no roles", file)
+		}
+	}
+}
+
+// TestEachAccountHasOneRole: what the agents may do in Kubernetes is to ask who asks.
+func TestEachAccountHasOneRole(t *testing.T) {
+	t.Parallel()
+	all := objects(t, "agent.yaml")
+	got := map[string]string{}
+	for _, b := range of[*rbac.ClusterRoleBinding](all) {
+		for _, s := range b.Subjects {
+			got[s.Namespace+"/"+s.Name] += b.RoleRef.Name
+		}
+	}
+	want := map[string]string{
+		"plumbline-system/plumbline-agent":    "system:auth-delegator",
+		"plumbline-system/plumbline-reader":   "plumbline-nodefacts-reader",
+		"plumbline-system/plumbline-repairer": "plumbline-nodefacts-repairer",
+	}
+	for account, role := range want {
+		if got[account] != role {
+			t.Errorf("%s has %q, want %q", account, got[account], role)
+		}
+	}
+	if len(got) != len(want) || len(of[*rbac.RoleBinding](all)) > 0 {
+		t.Errorf("somebody else has rights: %v", got)
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/image"
+)
+
+// agents puts the product's agents onto the nodes of a lab, or takes them away.
+func agents(ctx context.Context, e env) error {
+	fs := flag.NewFlagSet("agents", flag.ContinueOnError)
+	fs.String("name", lab.DefaultName, "the lab's `NAME`, in front of the other flags")
+	binary := fs.String("binary", "bin/plumbline-agent", "the agent's program, static: `FILE`")
+	manifest := fs.String("manifest", "deploy/agent.yaml", "how it is installed: `FILE`")
+	remove := fs.Bool("remove", false, "take the agents away")
+	rest, err := parse(e, fs)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%w: unexpected %q", errUsage, rest)
+	}
+	l, _, err := inLab(e)
+	if err != nil {
+		return err
+	}
+	if *remove {
+		return lab.RemoveAgents(ctx, l, *manifest)
+	}
+	return lab.InstallAgents(ctx, l, *binary, *manifest)
+}
+
+// images writes an archive of one program, which needs no lab, or gives an archive
+// to the nodes of one.
+func images(ctx context.Context, e env) error {
+	fs := flag.NewFlagSet("image", flag.ContinueOnError)
+	fs.String("name", lab.DefaultName, "the lab's `NAME`, in front of the other flags")
+	binary := fs.String("binary", "", "write an archive of this static program: `FILE`")
+	ref := fs.String("ref", "", "what the written image is called, `REPOSITORY:TAG`")
+	out := fs.String("out", "", "where the archive goes: `FILE`")
+	rest, err := parse(e, fs)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return nil
+	case err != nil:
+		return err
+	case *binary == "" && *ref == "" && *out == "":
+		return importImage(ctx, e)
+	case *binary == "" || *ref == "" || *out == "" || len(rest) > 0:
+		return fmt.Errorf("%w: lab image --binary FILE --ref REPOSITORY:TAG --out FILE", errUsage)
+	}
+	img, err := image.Program(*ref, *binary)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(*out), 0o755); err != nil {
+		return err
+	}
+	return img.Write(*out)
+}
