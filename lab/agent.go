@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"time"
@@ -68,26 +69,40 @@ func (l *Lab) importProgram(ctx context.Context, binary string) (ref string, err
 		return "", err
 	}
 	img.Ref = fmt.Sprintf("%s:lab-%.6x", agentImage, sha256.Sum256(img.Binary))
+	if err := img.Write(agentArchive); err != nil {
+		return "", err
+	}
 	nodes, err := l.RunningNodes(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, n := range nodes {
-		if err := n.importOwn(ctx, img); err != nil {
+		if err := n.importAgent(ctx); err != nil {
 			return "", fmt.Errorf("give %s to %s: %w", img.Ref, n.Name, err)
 		}
 	}
 	return img.Ref, nil
 }
 
-// importOwn writes the image onto the node, which does not see the lab's files.
-func (n *Node) importOwn(ctx context.Context, img image.Image) (err error) {
-	const file = "/run/plumbline-agent.tar"
-	if err := img.Write(n.Path(file)); err != nil {
+// agentArchive is the agent's image, once there are agents: a node that is added later
+// needs it too.
+const agentArchive = stateDir + "/agent.tar"
+
+// importAgent writes the image onto the node, which does not see the lab's files.
+func (n *Node) importAgent(ctx context.Context) error {
+	b, err := os.ReadFile(agentArchive)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(n.Path(file))) }()
-	return n.ImportImage(ctx, file)
+	const file = "/run/plumbline-agent.tar"
+	if err := os.WriteFile(n.Path(file), b, 0o600); err != nil {
+		return err
+	}
+	_, err = n.Ctr(ctx, "images", "import", file)
+	return errors.Join(err, os.Remove(n.Path(file)))
 }
 
 var agentImageLine = regexp.MustCompile(`(?m)^(\s*image:\s*)"?` + regexp.QuoteMeta(agentImage) + `[:@][^\s"]*"?[ \t]*$`)

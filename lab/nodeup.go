@@ -58,7 +58,7 @@ func (n *Node) startRuntime(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return n.importAgent(ctx)
 }
 
 // containerd gives the path of a program of the node's container runtime.

@@ -37,7 +37,9 @@ func TestLabAgent(t *testing.T) {
 	t.Run("witness", func(t *testing.T) { witness(t, s, a, pod) })
 	t.Run("live", func(t *testing.T) { live(t, s, a, 10) })
 	t.Run("frozen runtime", func(t *testing.T) { frozen(t, s, a) })
+	t.Run("hung mount", func(t *testing.T) { hung(t, s, a) })
 	t.Run("root on the node", func(t *testing.T) { onTheNode(t, l) })
+	t.Run("rights", func(t *testing.T) { rights(t, s, a) })
 }
 
 // install puts the built agent onto the nodes.

@@ -53,6 +53,7 @@ func open(f flags) *node {
 			return c.Watch(ctx, func() { changed(model.Sandboxes, model.Containers, model.Attachments, model.Paths) })
 		},
 	)
+	n.watch = append(n.watch, h.Watch)
 	n.close = func() {
 		h.Close()
 		_ = c.Close()

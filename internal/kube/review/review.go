@@ -13,14 +13,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/rest"
 )
 
 const (
-	within    = 5 * time.Second
-	maxAnswer = 1 << 20
+	within     = 5 * time.Second
+	impatience = time.Second // with one address, while there is another
+	maxAnswer  = 1 << 20
 
 	tokenReviews  = "/apis/authentication.k8s.io/v1/tokenreviews"
 	accessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -36,7 +38,8 @@ type Who struct {
 
 // A Reviewer asks one API server. It sends nothing but these two questions.
 type Reviewer struct {
-	bases []*url.URL // the first that answers is asked
+	bases []*url.URL
+	good  atomic.Int32 // the one that answered last
 	http  *http.Client
 }
 
@@ -115,16 +118,23 @@ func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) e
 		return err
 	}
 	var errs []error
-	for i, base := range r.bases {
-		// Whoever is silent leaves time for the next.
-		try, cancel := context.WithTimeout(ctx, within/time.Duration(len(r.bases)-i))
-		err := r.post(try, base, path, body, answer)
+	first := r.good.Load()
+	for i := range r.bases {
+		at := (int(first) + i) % len(r.bases)
+		most := within
+		if i < len(r.bases)-1 {
+			most = impatience // a connection may hang without an error
+		}
+		try, cancel := context.WithTimeout(ctx, most)
+		err := r.post(try, r.bases[at], path, body, answer)
 		cancel()
 		var away *url.Error
 		if !errors.As(err, &away) {
+			r.good.Store(int32(at))
 			return err // an answer, of whatever kind
 		}
 		errs = append(errs, err)
+		r.http.CloseIdleConnections()
 	}
 	return errors.Join(errs...)
 }

@@ -63,7 +63,14 @@ func run(ctx context.Context, s *stage.Stage) error {
 		}
 	}
 	s.Say("the nodes fell in the order in which the workload landed on them: %s", strings.Join(landed, ", "))
-	return order(ctx, s, landed)
+	if err := order(ctx, s, landed); err != nil {
+		return err
+	}
+	want := []string{"PL5001/volume/" + stage.HangDir}
+	for _, n := range landed {
+		want = append(want, "+PL4004/"+n+"/hangfs")
+	}
+	return s.Look(ctx, "fallen", want...)
 }
 
 // lands waits for the workload to be placed on a node that has not fallen yet.
