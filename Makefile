@@ -47,7 +47,7 @@ lab-down: build ## End the lab and all that belongs to it
 	bin/lab down
 
 e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
-	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico
+	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/agent/server
 
 e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/full -suite=$(SUITE)

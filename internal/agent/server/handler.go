@@ -101,7 +101,7 @@ func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
 
 const (
 	maxEntries    = 2000
-	freshWithin   = 900 * time.Millisecond
+	freshWithin   = 700 * time.Millisecond
 	witnessWithin = 3 * time.Second
 )
 

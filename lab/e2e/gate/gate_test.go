@@ -46,6 +46,7 @@ func TestKDD(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
 	t.Run("parts of a node", func(t *testing.T) { parts(t, l) })
 	t.Run("reader", func(t *testing.T) { reader(t, l) })
+	t.Run("probe", func(t *testing.T) { probe(t, l) })
 	t.Run("install agents", func(t *testing.T) { product.InstallAgents(t, l) })
 	incidents(t, l)
 }

@@ -21,6 +21,14 @@ func InstallAgents(t testing.TB, l *lab.Lab) {
 	}
 }
 
+// RemoveAgents takes them away again.
+func RemoveAgents(t testing.TB, l *lab.Lab) {
+	t.Helper()
+	if err := lab.RemoveAgents(t.Context(), l, file(t, "deploy/agent.yaml")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // file is the path of a file of the repository.
 func file(t testing.TB, name string) string {
 	t.Helper()

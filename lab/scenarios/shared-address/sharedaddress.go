@@ -225,5 +225,5 @@ func secondEndpoint(ctx context.Context, s *stage.Stage, ip string) error {
 	if err != nil {
 		return err
 	}
-	return s.Look(ctx, "two endpoints", "PL2010/"+ip, "PL2002/"+s.Namespace+"/node2-k8s-other-eth0", "PL1001/"+strings.Join(held, ","))
+	return s.Look(ctx, "two endpoints", "PL2010/"+ip, "PL2002/"+s.Namespace+"/node2-k8s-other-eth0", "PL1001/"+strings.Join(held, ","), "+PL3001/node2/"+stage.Device(s.Namespace, "other"))
 }

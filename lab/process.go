@@ -1,0 +1,136 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A Process is one of a node's, as /proc tells.
+type Process struct {
+	PID       int   // in the node
+	RSS, Peak int64 // bytes
+	Threads   int
+	CPU       time.Duration // that it has used, itself and in the kernel
+	Files     int           // open
+	NetNS     int           // of these, how many hold a network namespace
+}
+
+// Processes gives the node's processes with one of the names. One that ends while it is
+// looked at is left out.
+func (n *Node) Processes(comm ...string) ([]Process, error) {
+	proc := n.Path("/proc")
+	entries, err := os.ReadDir(proc)
+	if err != nil {
+		return nil, fmt.Errorf("list processes of %s: %w", n.Name, err)
+	}
+	var out []Process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		p, err := readProcess(filepath.Join(proc, e.Name()), comm)
+		switch {
+		case errors.Is(err, errOther), gone(err):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("look at process %d of %s: %w", pid, n.Name, err)
+		}
+		p.PID = pid
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+var errOther = errors.New("another process")
+
+func readProcess(dir string, comm []string) (Process, error) {
+	name, err := os.ReadFile(filepath.Join(dir, "comm"))
+	if err != nil {
+		return Process{}, err
+	}
+	if !slices.Contains(comm, strings.TrimSpace(string(name))) {
+		return Process{}, errOther
+	}
+	status, err := os.ReadFile(filepath.Join(dir, "status"))
+	if err != nil {
+		return Process{}, err
+	}
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return Process{}, err
+	}
+	p, err := parseProcess(string(status), string(stat))
+	if err != nil {
+		return Process{}, err
+	}
+	files, err := os.ReadDir(filepath.Join(dir, "fd"))
+	if err != nil {
+		return Process{}, err
+	}
+	for _, f := range files {
+		to, err := os.Readlink(filepath.Join(dir, "fd", f.Name()))
+		if err != nil {
+			continue // closed meanwhile
+		}
+		p.Files++
+		if strings.HasPrefix(to, "net:[") {
+			p.NetNS++
+		}
+	}
+	return p, nil
+}
+
+// tick is how long one of those is in which the kernel tells the time of processes.
+const tick = 10 * time.Millisecond
+
+// parseProcess reads the texts of a process's status and stat. One that has ended and is
+// not waited for yet has no memory.
+func parseProcess(status, stat string) (Process, error) {
+	var p Process
+	for line := range strings.Lines(status) {
+		key, rest, _ := strings.Cut(line, ":")
+		f := strings.Fields(rest)
+		if len(f) == 0 {
+			continue
+		}
+		v, err := strconv.ParseInt(f[0], 10, 64)
+		if err != nil {
+			continue
+		}
+		switch key {
+		case "VmRSS":
+			p.RSS = v << 10
+		case "VmHWM":
+			p.Peak = v << 10
+		case "Threads":
+			p.Threads = int(v)
+		}
+	}
+	// The name may hold spaces and brackets; what follows its last bracket does not.
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(f) < 13 {
+		return p, fmt.Errorf("read stat: %d fields", len(f))
+	}
+	for _, ticks := range f[11:13] { // utime, stime
+		v, err := strconv.ParseInt(ticks, 10, 64)
+		if err != nil {
+			return p, fmt.Errorf("read stat: %w", err)
+		}
+		p.CPU += time.Duration(v) * tick
+	}
+	return p, nil
+}
+
+func gone(err error) bool {
+	// /proc says ESRCH when a process ends between open and read.
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+}
