@@ -73,7 +73,25 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 		}
 	}
 	table(w, cols, rows)
+	for i := range r.Findings {
+		if r.Findings[i].Code == "PL4001" && r.Findings[i].Subject == pod.Ref() {
+			g.chain(&r.Findings[i])
+		}
+	}
 	g.findingLines(r)
+}
+
+// chain shows what holds a pod, each reason below what it holds.
+func (g *global) chain(f *finding.Finding) {
+	rows := [][]string{{"HELD BY", "WHICH IS", "SEEN"}}
+	for _, e := range f.Evidence {
+		where := e.Ref.OnNode()
+		if where == "" {
+			where = "kubernetes"
+		}
+		rows = append(rows, []string{string(e.Ref.Kind), line(short(e.Says)), line(where)})
+	}
+	table(g.Stdout, g.width(), rows)
 }
 
 // findingLines lists the findings and ends in what to do next.

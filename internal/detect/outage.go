@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -168,6 +169,9 @@ func (s *suspect) guilty(o outage) bool {
 	if last.Sub(first) < slack {
 		return false // all at once: power, a switch
 	}
+	if s.everywhere() {
+		return false
+	}
 	stood := 0
 	for _, l := range s.healthy {
 		if o.now.Sub(l.at) > took {
@@ -179,4 +183,13 @@ func (s *suspect) guilty(o outage) bool {
 		return stood == 0
 	}
 	return 2*stood <= len(s.fallen) && len(s.fallen)*without > fellWithout*s.holders
+}
+
+// everywhere tells that it came to all of them at once, as what every node has does: it
+// did not go from one to the next.
+func (s *suspect) everywhere() bool {
+	if s.fallen[len(s.fallen)-1].at.Sub(s.fallen[0].at) >= slack {
+		return false
+	}
+	return !slices.ContainsFunc(s.fallen, func(l landing) bool { return !strings.HasPrefix(l.pod.Owner, "DaemonSet/") })
 }

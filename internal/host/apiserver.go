@@ -12,7 +12,7 @@ var kubeconfigs = []string{
 	"/var/snap/microk8s/current/credentials/kubelet.config",
 }
 
-var serverLine = regexp.MustCompile(`(?m)^\s*(?:"server"|server):\s*["']?(https://[^\s"',]+)`)
+var serverLine = regexp.MustCompile(`(?m)(?:^|[\s{,])(?:"server"|server):\s*["']?(https://[^\s"',}]+)`)
 
 // APIServer gives the address at which the node's kubelet reaches the API server, or
 // nothing. A node whose services are broken, or that has no default route, reaches it there

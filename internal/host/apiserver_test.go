@@ -7,6 +7,7 @@ func TestAPIServer(t *testing.T) {
 	for text, want := range map[string]string{
 		"clusters:\n- cluster:\n    certificate-authority-data: eA==\n    server: https://10.0.0.1:6443\n  name: c\n": "https://10.0.0.1:6443",
 		`{"clusters":[{"cluster":` + "\n" + `"server": "https://k8s.example/base"}}]}`:                                "https://k8s.example/base",
+		`clusters: [{name: lab, cluster: {server: "https://10.0.0.1:6443", certificate-authority-data: eA==}}]`:       "https://10.0.0.1:6443",
 		"server: http://10.0.0.1:8080\n":              "", // not without TLS
 		"server: https://user:secret@10.0.0.1:6443\n": "", // no secrets in addresses
 		"  server: https://\n":                        "",
