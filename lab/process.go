@@ -23,9 +23,9 @@ type Process struct {
 	NetNS     int           // of these, how many hold a network namespace
 }
 
-// Processes gives the node's processes with one of the names. One that ends while it is
-// looked at is left out.
-func (n *Node) Processes(comm ...string) ([]Process, error) {
+// Processes gives the node's processes that go by one of the names, which the kernel
+// knows or which they were started with. One that ends while it is looked at is left out.
+func (n *Node) Processes(names ...string) ([]Process, error) {
 	proc := n.Path("/proc")
 	entries, err := os.ReadDir(proc)
 	if err != nil {
@@ -37,7 +37,7 @@ func (n *Node) Processes(comm ...string) ([]Process, error) {
 		if err != nil {
 			continue
 		}
-		p, err := readProcess(filepath.Join(proc, e.Name()), comm)
+		p, err := readProcess(filepath.Join(proc, e.Name()), names)
 		switch {
 		case errors.Is(err, errOther), gone(err):
 			continue
@@ -52,12 +52,17 @@ func (n *Node) Processes(comm ...string) ([]Process, error) {
 
 var errOther = errors.New("another process")
 
-func readProcess(dir string, comm []string) (Process, error) {
-	name, err := os.ReadFile(filepath.Join(dir, "comm"))
+func readProcess(dir string, names []string) (Process, error) {
+	comm, err := os.ReadFile(filepath.Join(dir, "comm"))
 	if err != nil {
 		return Process{}, err
 	}
-	if !slices.Contains(comm, strings.TrimSpace(string(name))) {
+	args, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if err != nil {
+		return Process{}, err
+	}
+	started, _, _ := strings.Cut(string(args), "\x00")
+	if !slices.Contains(names, strings.TrimSpace(string(comm))) && !slices.Contains(names, started) {
 		return Process{}, errOther
 	}
 	status, err := os.ReadFile(filepath.Join(dir, "status"))

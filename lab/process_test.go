@@ -38,6 +38,9 @@ func TestProcessOfThisTest(t *testing.T) {
 	if err != nil || p.RSS < 1<<20 || p.Peak < p.RSS || p.Threads == 0 || p.Files < 3 || p.NetNS != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
+	if _, err := readProcess("/proc/self", []string{os.Args[0]}); err != nil {
+		t.Error(err)
+	}
 	if _, err := readProcess("/proc/self", []string{"another"}); !errors.Is(err, errOther) {
 		t.Errorf("%v", err)
 	}

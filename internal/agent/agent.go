@@ -40,7 +40,9 @@ type Shelf struct {
 }
 
 // A Witness is all that a node can say about an address or a container, read at once and
-// now. It is what a repair relies on. Not Complete means unknown.
+// now. It is what a repair relies on. Not Complete means unknown. It proves something only
+// about a record that was read before the witness was asked: a call that begins and ends
+// in between takes what that record then no longer shows as it was.
 type Witness struct {
 	Node      string     `json:"node"`
 	Taken     model.Time `json:"taken"`
@@ -53,7 +55,8 @@ type Witness struct {
 	Sandboxes   []model.Sandbox    `json:"sandboxes,omitempty"`   // in every state, of that container or with that address
 	Attachments []model.Attachment `json:"attachments,omitempty"` // of every namespace, likewise
 	Calls       []model.Process    `json:"calls,omitempty"`       // every CNI call under way: a sandbox in the making is in no list
-	Results     []model.CNIResult  `json:"results,omitempty"`     // likewise
+	Results     []model.CNIResult  `json:"results,omitempty"`     // likewise; a record alone uses nothing
+	Links       []model.Link       `json:"links,omitempty"`       // devices of the host that have the address
 	BootID      string             `json:"bootID"`
 	Uptime      int64              `json:"uptime"` // seconds
 	NodeName    string             `json:"nodeName"`
@@ -64,5 +67,5 @@ type Witness struct {
 // Quiet tells that the node has proven that nothing on it uses what was asked about, and
 // that nothing is in the making which could.
 func (w *Witness) Quiet() bool {
-	return w.Complete && len(w.Sandboxes) == 0 && len(w.Attachments) == 0 && len(w.Calls) == 0
+	return w.Complete && len(w.Sandboxes) == 0 && len(w.Attachments) == 0 && len(w.Calls) == 0 && len(w.Links) == 0
 }

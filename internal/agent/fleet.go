@@ -26,9 +26,12 @@ type Fleet struct {
 }
 
 const (
-	atOnce  = 64
+	atOnce  = 256             // waiting costs nothing
 	within  = 5 * time.Second // per node
 	maxJSON = 4 << 20
+	// What one node may say: a node is a stranger too.
+	maxBytes = 64 << 20
+	maxRows  = 300_000
 )
 
 // Name is what progress calls it.
@@ -116,15 +119,23 @@ func (f *Fleet) Witness(ctx context.Context, node string, query url.Values) (Wit
 	return w, nil
 }
 
-func (f *Fleet) json(ctx context.Context, node, path string, query url.Values, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+func (f *Fleet) json(parent context.Context, node, path string, query url.Values, into any) error {
+	ctx, cancel := context.WithTimeout(parent, within)
 	defer cancel()
 	body, err := f.Open(ctx, node, path, query)
-	if err != nil {
-		return err
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(body, maxJSON)).Decode(into)
+		err = errors.Join(err, body.Close())
 	}
-	err = json.NewDecoder(io.LimitReader(body, maxJSON)).Decode(into)
-	return errors.Join(err, body.Close())
+	return late(parent, ctx, err)
+}
+
+// late words an error for a person who waited.
+func late(parent, ctx context.Context, err error) error {
+	if err != nil && parent.Err() == nil && ctx.Err() != nil {
+		return fmt.Errorf("no answer in %s", within)
+	}
+	return err
 }
 
 func (f *Fleet) each(nodes []string, do func(node string)) {
@@ -141,14 +152,11 @@ func (f *Fleet) each(nodes []string, do func(node string)) {
 }
 
 // ask gives a node's facts, or the account of why there are none.
-func (f *Fleet) ask(ctx context.Context, node string, query url.Values) *model.Snapshot {
-	ctx, cancel := context.WithTimeout(ctx, within)
+func (f *Fleet) ask(parent context.Context, node string, query url.Values) *model.Snapshot {
+	ctx, cancel := context.WithTimeout(parent, within)
 	defer cancel()
 	s, err := f.read(ctx, node, query)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("no answer in %s", within)
-		}
+	if err := late(parent, ctx, err); err != nil {
 		return Silent(node, err.Error())
 	}
 	return s
@@ -159,7 +167,7 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 	if err != nil {
 		return nil, err
 	}
-	s, err := fixture.ReadBundle(body)
+	s, err := fixture.ReadBundleOf(body, maxBytes, maxRows)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, err
 	}
@@ -169,16 +177,24 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 // Own takes from an agent's answer what it says of its own node, and nothing else: a
 // node is believed about itself only. Its times are counted back from now.
 func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error) {
-	if len(s.Facts) != 1 || s.Facts[node] == nil {
-		return nil, errors.New("its agent speaks of another node")
-	}
-	out := &model.Snapshot{Facts: map[string]*model.Facts{node: s.Facts[node]}}
+	out := &model.Snapshot{}
 	for _, c := range s.Coverage {
 		if c.Node == node && c.Table.Fact() {
 			out.Coverage = append(out.Coverage, c)
 		}
 	}
-	out.Facts[node].Shift(model.At(now).Sub(s.Meta.Taken))
+	for other := range s.Facts {
+		if other != node {
+			return nil, errors.New("its agent speaks of another node")
+		}
+	}
+	if len(out.Coverage) == 0 {
+		return nil, errors.New("its agent says nothing of its node")
+	}
+	if f := s.Facts[node]; f != nil { // an agent that has just begun has none yet
+		f.Shift(model.At(now).Sub(s.Meta.Taken))
+		out.Facts = map[string]*model.Facts{node: f}
+	}
 	return out, nil
 }
 

@@ -63,22 +63,45 @@ func large(n int) *model.Snapshot {
 // BenchmarkJudge seals and judges with all detectors, on one core.
 func BenchmarkJudge(b *testing.B) {
 	for _, n := range []int{150_000, 1_000_000} {
-		b.Run(fmt.Sprintf("%d pods", n), func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the program does
-			s := large(n)
-			debug.FreeOSMemory()
-			var peak uint64
-			for b.Loop() {
-				if r := audit.Judge(b.Context(), s, audit.Source{}, audit.Options{Detectors: detect.All}); len(r.Findings)+len(r.Suspected) > 0 {
-					b.Fatalf("%v", r.Findings)
-				}
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				peak = max(peak, m.HeapSys-m.HeapReleased)
-			}
-			b.ReportMetric(float64(peak)/(1<<20), "MB")
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/judged")
-		})
+		b.Run(fmt.Sprintf("%d pods", n), func(b *testing.B) { benchmark(b, large(n)) })
 	}
+}
+
+// BenchmarkJudgeFacts is the same for a cluster whose nodes are asked about themselves.
+func BenchmarkJudgeFacts(b *testing.B) {
+	const nodes, perNode = 200, 30
+	b.Run(fmt.Sprintf("%d nodes, %d pods", nodes, nodes*perNode), func(b *testing.B) {
+		s := large(nodes * perNode)
+		s.Facts = map[string]*model.Facts{}
+		for i := range s.Nodes {
+			name := s.Nodes[i].Name
+			s.Facts[name] = factsOf(name, s.Nodes[i].Tunnels[0].IP)
+			for _, t := range model.FactTables() {
+				s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: name, State: model.Complete})
+			}
+		}
+		for i := range s.Pods {
+			p := &s.Pods[i]
+			seat(s.Facts[p.Node], p, i%perNode, false)
+		}
+		benchmark(b, s)
+	})
+}
+
+func benchmark(b *testing.B, s *model.Snapshot) {
+	b.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the program does
+	debug.FreeOSMemory()
+	var peak uint64
+	for b.Loop() {
+		if r := audit.Judge(b.Context(), s, audit.Source{}, audit.Options{Detectors: detect.All}); len(r.Findings)+len(r.Suspected) > 0 {
+			b.Fatalf("%v", r.Findings)
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		peak = max(peak, m.HeapSys-m.HeapReleased)
+	}
+	b.ReportMetric(float64(peak)/(1<<20), "MB")
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/judged")
 }

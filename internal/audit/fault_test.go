@@ -81,7 +81,8 @@ var ledgerFaults = []fault{
 		w.hold(ip, at, true)
 		b = w.blockWith(ip)
 		b.Free = append(b.Free, ordinal(b, ip))
-		return []string{"PL1004/" + b.CIDR.String()} // that nobody uses it is part of it
+		head := "PL1004/" + b.CIDR.String()
+		return []string{head, "PL1001/" + ip.String() + " under " + head}
 	}},
 	{"bad index", "", func(w *world) []string {
 		b := w.block(pool4, "")
@@ -122,7 +123,11 @@ var ledgerFaults = []fault{
 		cidr := netip.PrefixFrom(model.Offset(pool4, int32(60000+16*w.n)).Prev(), 28).Masked()
 		n := w.fresh("gone")
 		w.s.Affinities = append(w.s.Affinities, model.Affinity{Name: n, Node: n, Type: "host", CIDR: cidr, State: "confirmed"})
-		return []string{"PL1007/" + n + "/" + cidr.String()} // that it has no labels is part of it
+		name := n + "/" + cidr.String()
+		if w.etcd {
+			return []string{"PL1007/" + name}
+		}
+		return []string{"PL1007/" + name, "PL5004/" + name + " under PL1007/" + name}
 	}},
 	{"second affinity", "", func(w *world) []string {
 		n := w.node().Name

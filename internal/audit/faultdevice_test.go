@@ -19,7 +19,7 @@ type spot struct {
 func (w *world) spot() spot {
 	at := spot{w.node().Name, old, "?"}
 	m := &w.facts(at.node).Machines[0]
-	switch w.pick("spot", 8) {
+	switch w.pick("spot", 9) {
 	case 1:
 		at.since = now - 60
 	case 2: // nobody was watching
@@ -32,10 +32,40 @@ func (w *world) spot() spot {
 		m.Felix = ""
 	case 6:
 		m.Since = now - 60
+	case 7: // a teardown of another hangs there for long
+		w.facts(at.node).Processes = append(w.facts(at.node).Processes, model.Process{PID: 99, Name: "calico", Why: "cni", State: "S", Command: "DEL", CNI: containerOf("another"), Since: old})
+		at.mark = "!"
 	default:
 		at.mark = "!"
 	}
 	return at
+}
+
+// withMultus is a spot, sometimes on a node where Multus calls Calico by its file.
+func (w *world) withMultus() spot {
+	at := w.spot()
+	if w.pick("multus", 4) == 1 {
+		w.multus(at.node)
+	}
+	return at
+}
+
+// victim is a new pod that a fault may have. What else may be odd about it changes nothing.
+func (w *world) victim(node string) *model.Pod {
+	p := w.runningOn(node)
+	switch w.pick("victim", 8) {
+	case 1:
+		w.restarted(p)
+	case 2:
+		w.reborn(p)
+	case 3:
+		w.unnamed(p)
+	case 4:
+		w.sleepingTunnel(p)
+	case 5:
+		w.static(p)
+	}
+	return p
 }
 
 // aged is the mark of what needs no Felix.
@@ -58,8 +88,8 @@ func (w *world) unused(at spot) (*model.Link, string) {
 // cutOff breaks the way from a node to a new pod of it.
 func cutOff(cut func(w *world, p *model.Pod, since model.Time)) func(w *world) []string {
 	return func(w *world) []string {
-		at := w.spot()
-		p := w.runningOn(at.node)
+		at := w.withMultus()
+		p := w.victim(at.node)
 		cut(w, p, at.since)
 		return []string{at.mark + "PL3002/ns/" + p.Name}
 	}

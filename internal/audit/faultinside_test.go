@@ -11,7 +11,7 @@ import (
 func spoilt(spoil func(in *model.Attachment)) func(w *world) []string {
 	return func(w *world) []string {
 		at := w.spot()
-		p := w.runningOn(at.node)
+		p := w.victim(at.node)
 		in := w.inside(p)
 		in.Since, in.Routes = at.since, slices.Clone(in.Routes)
 		spoil(in)

@@ -34,9 +34,9 @@ var nodeFaults = []fault{
 		at := w.spot()
 		w.shut[at.node] = true
 		c := &w.facts(at.node).CNIConfigs[0]
-		c.NodeName, c.Since = w.s.Nodes[0].Name, old
-		want := []string{"!PL5003/" + at.node}
-		if w.pick("wrote", 2) == 1 {
+		c.NodeName, c.Since = w.s.Nodes[0].Name, at.since
+		want := []string{at.aged() + "PL5003/" + at.node}
+		if at.since == old && w.pick("wrote", 2) == 1 {
 			_, more := w.misnames(at.node, c.NodeName)
 			want = append(want, more...)
 		}

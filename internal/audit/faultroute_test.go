@@ -11,8 +11,8 @@ import (
 // two. A pod that asks for its gateway meanwhile is not answered, which is part of it.
 func misled(mislead func(w *world, p *model.Pod, way *model.Path)) func(w *world) []string {
 	return func(w *world) []string {
-		at := w.spot()
-		p := w.runningOn(at.node)
+		at := w.withMultus()
+		p := w.victim(at.node)
 		ip := p.IPs[len(p.IPs)-1]
 		way := w.path(p, ip)
 		*way = model.Path{IP: ip, Table: 254, Since: at.since}
@@ -20,8 +20,9 @@ func misled(mislead func(w *world, p *model.Pod, way *model.Path)) func(w *world
 		name := "PL3003/ns/" + p.Name
 		want := []string{at.mark + name}
 		if w.pick("asks", 2) == 1 {
-			w.inside(p).Near = []model.Neighbour{{IP: gateway, Link: insideAt, State: "FAILED"}}
-			if ip.Is4() {
+			in := w.inside(p)
+			in.Near = []model.Neighbour{{IP: gateway, Link: insideAt, State: "FAILED"}}
+			if ip.Is4() && in.Routes[0].Gateway == gateway {
 				want = append(want, "PL3005/ns/"+p.Name+" under "+name)
 			}
 		}
@@ -37,8 +38,8 @@ func (w *world) noRoute(p *model.Pod, ip netip.Addr) {
 // entry puts a neighbour entry for a new pod's address on its node.
 func entry(make func(w *world, p *model.Pod, n *model.Neighbour)) func(w *world) []string {
 	return func(w *world) []string {
-		at := w.spot()
-		p := w.runningOn(at.node)
+		at := w.withMultus()
+		p := w.victim(at.node)
 		f := w.facts(at.node)
 		n := model.Neighbour{IP: p.IPs[0], Link: hostIndex(w.places[p.Name]), MAC: w.inside(p).MAC, Since: at.since}
 		make(w, p, &n)
@@ -52,7 +53,7 @@ func entry(make func(w *world, p *model.Pod, n *model.Neighbour)) func(w *world)
 func unanswered(keep func(w *world, p *model.Pod, since model.Time)) func(w *world) []string {
 	return func(w *world) []string {
 		at := w.spot()
-		p := w.runningOn(at.node)
+		p := w.victim(at.node)
 		keep(w, p, at.since)
 		return []string{at.mark + "PL3005/ns/" + p.Name}
 	}
@@ -85,13 +86,25 @@ var routeFaults = []fault{
 		*w.path(&model.Pod{Name: place, Node: node}, ip) = model.Path{IP: ip, Link: hostIndex(w.places[q.Name]), Table: 254, Since: since}
 	})},
 	{"route not taken", "agents", misled(func(_ *world, _ *model.Pod, way *model.Path) { way.Link, way.Gateway, way.Table = card, router, 100 })},
+	{"route by way of another", "agents", misled(func(w *world, p *model.Pod, way *model.Path) {
+		way.Link, way.Gateway = hostIndex(w.places[p.Name]), router
+	})},
+	{"route refused", "agents", misled(func(w *world, p *model.Pod, way *model.Path) {
+		way.Link, way.Error = hostIndex(w.places[p.Name]), "permission denied"
+	})},
+	{"route of another type", "agents", misled(func(w *world, p *model.Pod, way *model.Path) {
+		way.Link, way.Type = hostIndex(w.places[p.Name]), "multicast"
+	})},
 	{"route to the node itself", "agents", misled(func(_ *world, _ *model.Pod, way *model.Path) { way.Link, way.Type, way.Table = 1, "local", 255 })},
 	{"neighbour on another device", "agents", entry(func(w *world, p *model.Pod, n *model.Neighbour) {
 		n.Link, n.State, n.MAC = hostIndex(w.places[w.runningOn(p.Node).Name]), "PERMANENT", "0a:00:00:00:ff:ff"
 	})},
 	{"neighbour with another MAC", "agents", entry(func(_ *world, _ *model.Pod, n *model.Neighbour) { n.State, n.MAC = "PERMANENT", "0a:00:00:00:ff:ff" })},
 	{"neighbour answers for a pod", "agents", entry(func(_ *world, _ *model.Pod, n *model.Neighbour) { n.State, n.MAC = "REACHABLE", "0a:00:00:00:ff:ff" })},
-	{"pod does not answer", "agents", entry(func(_ *world, _ *model.Pod, n *model.Neighbour) { n.State, n.MAC = "FAILED", "" })},
+	{"pod does not answer", "agents", entry(func(_ *world, p *model.Pod, n *model.Neighbour) {
+		n.State, n.MAC = "FAILED", ""
+		p.Ready = false // of one that is ready it says nothing
+	})},
 	{"host does not answer for others", "agents", unanswered(switchOff("proxy_arp"))},
 	{"host does not forward", "agents", unanswered(switchOff("forwarding"))},
 	{"static gateway of a device that is gone", "agents", unanswered(func(w *world, p *model.Pod, since model.Time) {

@@ -15,7 +15,7 @@ import (
 // owners. If what matters of an owner or a node is the same in both, it was so at the
 // instant when the ledger was read, and the books disagreed at one moment. What is not
 // seen again was a difference in time only, and is dropped. It tells when the second look was.
-func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, model.Time) {
+func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
 	refs, subjects := suspects(found)
 	// The owners' second answer also tells the time at which the ledger had been read:
 	// any node will do for that, if no owner is among the suspects.
@@ -39,14 +39,16 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 				found[i].Why = "could not be looked at again: " + err.Error()
 			}
 		}
-		return found, s.Meta.Taken
+		return found, nil, s.Meta.Taken
 	}
 	now := model.At(second.At)
 	if now.IsZero() {
 		now = max(s.Meta.Taken, model.At(ledger.At), model.At(first.At))
 	}
-	before := index(detect.Judge(model.Seal(observe.Patch(s, facts[0], first, ledger)), subjects, ds...).Findings)
-	after := index(detect.Judge(model.Seal(observe.Patch(s, facts[1], second, ledger)), subjects, ds...).Findings)
+	views := [2]*model.View{model.Seal(observe.Patch(s, facts[0], first, ledger)), model.Seal(observe.Patch(s, facts[1], second, ledger))}
+	before := index(detect.Judge(views[0], subjects, ds...).Findings)
+	after := index(detect.Judge(views[1], subjects, ds...).Findings)
+	lost := silentSince(facts[:], s)
 	var out []finding.Finding
 	for i := range found {
 		f := &found[i]
@@ -57,6 +59,10 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 		b, inBefore := before[f.Key()]
 		a, inAfter := after[f.Key()]
 		switch {
+		case (!inBefore || !inAfter) && blindTo(f, views):
+			g := *f
+			g.Why = "its node did not answer again"
+			out = append(out, g)
 		case !inBefore && !inAfter:
 			continue
 		case !inBefore || !inAfter || !a.Same(b):
@@ -67,7 +73,49 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 			out = append(out, *a)
 		}
 	}
-	return out, now
+	return out, lost, now
+}
+
+// blindTo tells that what a finding rests on could not be seen again on its node. Not seen
+// is not gone.
+func blindTo(f *finding.Finding, views [2]*model.View) bool {
+	for _, e := range f.Evidence {
+		node := e.Ref.OnNode()
+		if node == "" {
+			continue
+		}
+		d := detect.ByCode(f.Code)
+		for _, v := range views {
+			for _, t := range slices.Concat(d.Needs, d.Uses) {
+				if t.Fact() && !v.State(t, node).Seen() {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// silentSince is what the second look could not see although the first could.
+func silentSince(looks []observe.Look, s *model.Snapshot) []model.Coverage {
+	type key struct {
+		table model.Table
+		node  string
+	}
+	seen := map[key]bool{}
+	for _, c := range s.Coverage {
+		seen[key{c.Table, c.Node}] = c.State.Seen()
+	}
+	var out []model.Coverage
+	for i := range looks {
+		for _, c := range looks[i].Rows.Coverage {
+			if k := (key{c.Table, c.Node}); !c.State.Seen() && seen[k] {
+				seen[k] = false // once
+				out = append(out, c)
+			}
+		}
+	}
+	return out
 }
 
 // suspects gives what to read again and what to judge again.

@@ -38,13 +38,14 @@ func (o outcome) names() []string { return slices.Sorted(maps.Keys(o.heads)) }
 
 // wrong holds an outcome against what must come. A name stands for a finding in whatever
 // state; "!" before it: it must be confirmed, "?": it must not be; "X under Y": X must be
-// folded, and Y explain it.
+// folded, and Y explain it. Nothing else may come.
 func (o outcome) wrong(wants []string) string {
 	wrong := slices.Clone(o.blind)
-	heads := map[string]bool{}
+	heads, under := map[string]bool{}, map[string]bool{}
 	for _, want := range wants {
 		name, head, folded := strings.Cut(want, " under ")
 		if folded {
+			under[name] = true
 			if o.under[name] != head {
 				wrong = append(wrong, fmt.Sprintf("%s is not under %s but %q", name, head, o.under[name]))
 			}
@@ -63,6 +64,11 @@ func (o outcome) wrong(wants []string) string {
 	for _, name := range o.names() {
 		if !heads[name] {
 			wrong = append(wrong, name+" is too much")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.under)) {
+		if !under[name] {
+			wrong = append(wrong, name+" under "+o.under[name]+" is too much")
 		}
 	}
 	return strings.Join(wrong, "\n")

@@ -32,7 +32,9 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	// saw something first: neither can make one longer than it was.
 	seen := s.Meta.Taken
 	if src.Owners != nil && src.Ledger != nil && waits(found) {
-		found, seen = lookAgain(ctx, s, src, o.Detectors, found)
+		var lost []model.Coverage
+		found, lost, seen = lookAgain(ctx, s, src, o.Detectors, found)
+		r.Gaps = append(r.Gaps, lost...)
 	}
 	var memory Memory
 	if o.Recall != nil {

@@ -55,7 +55,9 @@ func newWorld(t *rapid.T) *world {
 			w.s.Coverage = append(w.s.Coverage, model.Coverage{Table: t, State: model.Complete})
 		}
 	}
-	w.node()
+	if n := w.node().Name; w.agents && w.pick("multus", 4) == 1 {
+		w.multus(n)
+	}
 	for range rapid.IntRange(0, 3).Draw(t, "nodes") {
 		w.someNode()
 	}

@@ -43,7 +43,7 @@ func single(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, ip.BitLen(
 func factsOf(name string, tunnel netip.Addr) *model.Facts {
 	f := &model.Facts{
 		Machines: []model.Machine{{
-			BootID: "boot-" + name, Uptime: 900_000, NodeName: name, CalicoName: name, NetNS: hostNS, Felix: "ready", Watching: 86_400,
+			BootID: "boot-" + name, Uptime: 900_000, NodeName: name, CalicoName: name, NetNS: hostNS, Felix: "ready",
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"}, Since: old,
 		}},
 		CNIConfigs: []model.CNIConfig{

@@ -55,7 +55,7 @@ func (w *world) record(p *model.Pod) {
 
 // somePod adds a pod in any state that a healthy cluster has.
 func (w *world) somePod() {
-	switch w.pick("state", 9) {
+	switch w.pick("state", 11) {
 	case 0: // finished, its address long given back
 		p := w.running()
 		p.Phase, p.Ready = model.Succeeded, false
@@ -80,11 +80,20 @@ func (w *world) somePod() {
 		w.s.Pods = append(w.s.Pods, p)
 		w.onHost(&p)
 	case 5: // of a manifest on the node
+		w.static(w.running())
+	case 6: // its DEL runs: the books are done, its device is not
 		p := w.running()
-		p.Static = hashOf(p.Name)
-		if s := w.sandbox(p); s != nil {
-			s.UID = p.Static
+		p.Deleted, p.Ready = w.s.Meta.Taken-5, false
+		w.calls("DEL", p, containerOf(p.Name))
+		w.release(p.IPs...)
+		w.forget(p)
+		if !w.etcd {
+			p.Annotation, p.ContainerID = model.Emptied, containerOf(p.Name)
 		}
+	case 7: // its sandbox is being replaced: the record is of the one before
+		p := w.running()
+		p.Ready = false
+		w.replaced(p)
 	default:
 		w.running()
 	}

@@ -115,7 +115,7 @@ func (w *world) inTheMaking(p *model.Pod) {
 		return
 	}
 	f.Processes = slices.DeleteFunc(f.Processes, func(pr model.Process) bool { return pr.PodUID == p.UID })
-	f.Processes = append(f.Processes, model.Process{PID: 500 + w.places[p.Name], Name: "calico", Why: "cni", State: "S", Command: "ADD", CNI: containerOf(p.Name), Since: now - 2})
+	w.calls("ADD", p, containerOf(p.Name))
 	empty := model.Attachment{Sandbox: in.Sandbox, NetNS: in.NetNS, Inode: in.Inode, PIDs: 1, Pinned: true, Since: now - 2}
 	switch w.pick("made", 3) {
 	case 0: // a namespace, and no more
@@ -129,6 +129,28 @@ func (w *world) inTheMaking(p *model.Pod) {
 	default: // docker says ready of a sandbox before its network is made
 		w.unplug(p)
 		f.Attachments = append(f.Attachments, empty)
+	}
+}
+
+// replaced gives a pod a new sandbox, as docker shows it while its ADD runs.
+func (w *world) replaced(p *model.Pod) {
+	s := w.sandbox(p)
+	if s == nil {
+		return
+	}
+	w.unplug(p)
+	next := containerOf("next " + p.Name)
+	f := w.facts(p.Node)
+	f.Containers = slices.DeleteFunc(f.Containers, func(c model.Container) bool { return c.Sandbox == s.ID })
+	s.ID, s.Attempt, s.Since = next, s.Attempt+1, now-2
+	f.Attachments = append(f.Attachments, model.Attachment{Sandbox: next, NetNS: s.NetNS, Inode: s.Inode, PIDs: 1, Pinned: true, Since: now - 2})
+	w.calls("ADD", p, next)
+}
+
+// calls lets a CNI call run.
+func (w *world) calls(command string, p *model.Pod, sandbox string) {
+	if f := w.facts(p.Node); f != nil {
+		f.Processes = append(f.Processes, model.Process{PID: 500 + w.places[p.Name], Name: "calico", Why: "cni", State: "S", Command: command, CNI: sandbox, Since: now - 2})
 	}
 }
 

@@ -90,16 +90,30 @@ func (u *closeup) addAddresses(ctx context.Context, ips []netip.Addr) {
 	}
 }
 
-// addFacts asks the nodes of the pods at hand about them, or about an address.
+// addFacts asks nodes about a pod or an address: those of the pods at hand, those that the
+// ledger names for it, and where neither names one, all.
 func (u *closeup) addFacts(ctx context.Context, query url.Values) {
 	if u.c.fleet == nil || u.err != nil {
 		return
 	}
 	var nodes []string
-	for i := range u.s.Pods {
-		if n := u.s.Pods[i].Node; n != "" && !slices.Contains(nodes, n) {
+	add := func(n string) {
+		if _, there := u.c.fleet.pods[n]; there && !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
+	}
+	for i := range u.s.Pods {
+		add(u.s.Pods[i].Node)
+	}
+	for i := range u.s.Blocks {
+		b := &u.s.Blocks[i]
+		add(b.Node())
+		for j := range b.Attributes {
+			add(b.Attributes[j].Node)
+		}
+	}
+	if len(nodes) == 0 {
+		nodes = u.c.fleet.Nodes
 	}
 	agent.Put(u.s, u.c.fleet.About(ctx, nodes, query))
 }

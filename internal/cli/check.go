@@ -211,11 +211,16 @@ func verdict(r *audit.Report, f checkFlags) error {
 		}
 	}
 	for _, s := range r.Skipped {
-		if !s.NotApplicable && !s.OutOfScope {
+		if !s.NotApplicable && !s.OutOfScope && (len(s.Nodes) == 0 || f.node == "" || slices.Contains(s.Nodes, f.node)) {
 			return exit(exitGaps)
 		}
 	}
-	if len(r.Gaps) > 0 || r.Lost(f.require) {
+	for _, c := range r.Gaps {
+		if f.node == "" || c.Node == "" || c.Node == f.node { // another node's silence is not what was asked about
+			return exit(exitGaps)
+		}
+	}
+	if r.Lost(f.require) {
 		return exit(exitGaps)
 	}
 	return nil

@@ -62,14 +62,14 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 			if v.PodByName(e.Namespace, e.Pod) == nil {
 				state = "NO POD"
 			}
-			rows = append(rows, []string{e.Namespace + "/" + e.Pod, e.Node, state, "endpoint"})
+			rows = append(rows, claimRow(agents, e.Namespace+"/"+e.Pod, e.Node, state, "endpoint"))
 		case model.ByTunnel:
 			living++
-			rows = append(rows, []string{"a tunnel", v.Node(c.Row).Name, "-", "node"})
+			rows = append(rows, claimRow(agents, "a tunnel", v.Node(c.Row).Name, "-", "node"))
 		case model.ByService:
 			s := v.Service(c.Row)
 			living++
-			rows = append(rows, []string{s.Namespace + "/" + s.Name, "-", "service", "status"})
+			rows = append(rows, claimRow(agents, s.Namespace+"/"+s.Name, "-", "service", "status"))
 		}
 	}
 	says, detail := ledgerSays(v, ip)
@@ -84,6 +84,17 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 	}
 	printLines(w, cols, line(detail))
 	g.findingLines(r)
+}
+
+// claimRow is of one that no device stands for.
+func claimRow(agents bool, name, node, state, by string) []string {
+	if agents {
+		if state == "-" {
+			state = by
+		}
+		return []string{name, node, state, "-", "-", "-", "-"}
+	}
+	return []string{name, node, state, by}
 }
 
 func by(p *model.Pod, ip netip.Addr) string {

@@ -18,10 +18,8 @@ func factsOf(v *model.View, p *model.Pod, ip netip.Addr) []string {
 		if s.Node != p.Node || !s.Ready {
 			continue
 		}
-		for a := range v.AttachmentsOf(s.ID) {
-			if a.Device == "eth0" {
-				return deviceFacts(v, a, ip)
-			}
+		if a := v.Inside(s.Node, s.ID); a != nil {
+			return deviceFacts(v, a, ip)
 		}
 	}
 	return []string{"-", "-", "-", "-"}
@@ -50,7 +48,7 @@ func deviceFacts(v *model.View, a *model.Attachment, ip netip.Addr) []string {
 func sandboxClaim(v *model.View, c *model.Claim, ip netip.Addr) ([]string, bool) {
 	a := v.Attachment(c.Row)
 	name, state := a.NetNS, "NO SANDBOX"
-	if s := v.SandboxNamed(a.Sandbox); s != nil {
+	if s := v.SandboxNamed(a.Node, a.Sandbox); s != nil {
 		name, state = s.Namespace+"/"+s.Pod, "NO POD"
 		for p := range v.PodsWith(ip) {
 			if p.Namespace == s.Namespace && p.Name == s.Pod {

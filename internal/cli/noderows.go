@@ -36,25 +36,27 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 	}
 	if box == nil {
 		none := []string{"runtime", "-", "NONE READY", "-", runtime}
-		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", way(v, pod.Node, ips), "-", "-", runtime}}
+		where, ok := seen(model.Links, model.Paths)
+		if !ok {
+			return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, blind("host", where)}
+		}
+		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", way(v, pod.Node, ips), "-", "-", where}}
 	}
 	rows := [][]string{{"runtime", "-", short8(box.ID), "-", runtime}}
 	where, ok := seen(model.Attachments)
 	if !ok {
 		return append(rows, blind("pod eth0", where), blind("host", where))
 	}
-	inside := []string{"pod eth0", "NO DEVICE", short8(box.ID), "-", where}
+	name, _ := v.DeviceOf(box.Node, box.ID)
+	inside := []string{"pod " + name, "NO DEVICE", short8(box.ID), "-", where}
 	peer := 0
-	for a := range v.AttachmentsOf(box.ID) {
-		if a.Device != "eth0" {
-			continue
-		}
+	if a := v.Inside(box.Node, box.ID); a != nil {
 		var has []netip.Addr
 		for _, p := range a.IPs {
 			has = append(has, p.Addr())
 		}
 		peer = a.Peer
-		inside = []string{"pod eth0", list(has), short8(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
+		inside = []string{"pod " + name, list(has), short8(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
 		if len(has) == 0 {
 			inside[1] = "NO ADDRESS"
 		}

@@ -33,12 +33,17 @@ func (probes) Tables() []model.Table { return nil }
 // Collect runs one probe on each node that can have one. What an earlier run left behind
 // is removed first.
 func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
-	if _, err := p.c.client.RemoveProbes(ctx, p.namespace); err != nil {
-		return observe.Seen{}, err
-	}
 	var nodes model.Builder
 	if _, err := (kube.Nodes{Client: p.c.client}).Collect(ctx, &nodes); err != nil {
-		return observe.Seen{}, err
+		return observe.Seen{}, err // then the nodes are not seen either, and that is said
+	}
+	if _, err := p.c.client.RemoveProbes(ctx, p.namespace); err != nil {
+		b.Add(func(all *model.Snapshot) {
+			for _, n := range nodes.Snapshot().Nodes {
+				agent.Put(all, agent.Silent(n.Name, err.Error()))
+			}
+		})
+		return observe.Seen{}, nil
 	}
 	slots := make(chan struct{}, probesAtOnce)
 	var wg sync.WaitGroup

@@ -25,7 +25,7 @@ func (g *global) status() *cobra.Command {
 }
 
 func (g *global) runStatus(ctx context.Context) error {
-	s, err := g.look(ctx)
+	s, err := g.look(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -34,8 +34,9 @@ func (g *global) runStatus(ctx context.Context) error {
 	return nil
 }
 
-// look reads everything once, of the cluster or of a bundle.
-func (g *global) look(ctx context.Context) (*model.Snapshot, error) {
+// look reads everything once, of the cluster or of a bundle. In short, the nodes are only
+// asked how they are.
+func (g *global) look(ctx context.Context, short bool) (*model.Snapshot, error) {
 	if g.bundle != "" {
 		return g.fromBundle()
 	}
@@ -45,10 +46,17 @@ func (g *global) look(ctx context.Context) (*model.Snapshot, error) {
 	}
 	defer c.close()
 	tell, done := g.progress()
+	fleet := c.fleet
+	if short {
+		c.fleet = nil
+	}
 	src := c.source(false)
 	s := observe.Snapshot(ctx, tell, src.Collectors...)
 	done()
 	src.Adjust(s)
+	if short && fleet != nil {
+		fleet.inShort(ctx, s)
+	}
 	return s, ctx.Err()
 }
 

@@ -34,7 +34,7 @@ func (c *Client) sandboxRows(ctx context.Context, root string, list []*runtime.P
 		row := model.Sandbox{
 			ID: s.GetId(), Namespace: m.GetNamespace(), Pod: m.GetName(), UID: m.GetUid(), Attempt: m.GetAttempt(),
 			Ready: s.GetState() == runtime.PodSandboxState_SANDBOX_READY, HostNetwork: d.host,
-			NetNS: d.netns, PID: d.pid, Created: model.At(time.Unix(0, s.GetCreatedAt())),
+			NetNS: d.netns, PID: d.pid, Handler: s.GetRuntimeHandler(), Created: model.At(time.Unix(0, s.GetCreatedAt())),
 		}
 		if row.NetNS != "" {
 			row.Inode = inode(root, row.NetNS)

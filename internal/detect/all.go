@@ -16,7 +16,7 @@ import "plumbline.dev/plumbline/internal/finding"
 //	I26      PL1003
 //	I27      PL2003, as far as annotation, endpoint and handle tell; the sandbox needs the node
 //	I28      PL2010, PL1008
-//	I29      PL2004, without eth0, which needs the node
+//	I29      PL2004; eth0 where the node is seen
 //	I31      PL1001: what a pod does not use of its own is held for an older sandbox
 //	I32      PL2001, PL2002
 //	I33      PL2003

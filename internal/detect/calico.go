@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -18,67 +19,99 @@ type Calico struct {
 // Unknown is what could not be told.
 const Unknown = "unknown"
 
-// Recognise tells what Calico does here, from its configuration where that was read,
-// else from what the ledger holds.
+// Recognise tells what Calico does here. What all nodes do is the truth; then comes what
+// its configuration says, then what some nodes do, then what the ledger holds. So a node
+// that is strange, or lies, cannot make Calico another for the whole cluster.
 func Recognise(v *model.View) Calico {
 	info := v.Info()
-	if c, ok := byNodes(v, info); ok {
+	c := Calico{Etcd: info.Datastore == "etcd"}
+	nodes := byNodes(v)
+	if nodes.network == "other" && (info.Networking != "" || info.IPAM == "calico") {
+		nodes = told{} // what was said outright is truer than what was not found
+	}
+	switch {
+	case nodes.all && nodes.network == "calico" && nodes.ipam != "":
+		c.IPAM, c.Network, c.Why = nodes.ipam, nodes.network, "by what the nodes have loaded"
+		return c.describe()
+	case info.IPAM != "" && info.Networking != "":
+		c.IPAM, c.Network, c.Why = info.IPAM, info.Networking, "by its configuration"
 		return c.describe()
 	}
-	c := Calico{IPAM: info.IPAM, Network: info.Networking, Etcd: info.Datastore == "etcd", Why: "by its configuration"}
-	if c.IPAM != "" && c.Network != "" {
-		return c.describe()
-	}
-	ledgered := v.Ledgered()
+	books := byBooks(v)
+	c.IPAM = cmp.Or(info.IPAM, nodes.ipam, books.IPAM)
+	c.Network = cmp.Or(info.Networking, nodes.network, books.Network)
 	c.Why = "by what the books hold"
-	if c.IPAM == "" {
-		c.IPAM = Unknown
-		if ledgered {
-			c.IPAM = "calico"
-		}
-	}
-	if c.Network == "" {
-		c.Network = Unknown
-		if ledgered || v.Annotated() {
-			c.Network = "calico"
-		}
+	if nodes.network != "" {
+		c.Why = "by what the nodes have loaded"
 	}
 	return c.describe()
 }
 
-// byNodes goes by the network configuration that the nodes' runtimes have really loaded,
-// where they all have the same kind. Where they differ it is judged node by node.
-func byNodes(v *model.View, info *model.Info) (Calico, bool) {
-	c := Calico{Etcd: info.Datastore == "etcd", Why: "by what the nodes have loaded"}
-	for _, f := range v.Snapshot().Facts {
-		for i := range f.CNIConfigs {
-			cfg := &f.CNIConfigs[i]
-			if !cfg.Loaded || cfg.Error != "" || slices.Contains(cfg.Plugins, "multus") {
-				continue // Multus only calls another, which stands elsewhere
-			}
-			network, ipam := roles(cfg)
-			if c.Network != "" && (c.Network != network || c.IPAM != ipam) {
-				return Calico{}, false
-			}
-			c.Network, c.IPAM = network, ipam
-		}
+// byBooks goes by what the ledger holds.
+func byBooks(v *model.View) Calico {
+	c := Calico{IPAM: Unknown, Network: Unknown}
+	ledgered := v.Ledgered()
+	if ledgered {
+		c.IPAM = "calico"
 	}
-	return c, c.Network != ""
+	if ledgered || v.Annotated() {
+		c.Network = "calico"
+	}
+	return c
 }
 
-// roles tells who gives a node's pods their network, and who their addresses.
-func roles(cfg *model.CNIConfig) (network, ipam string) {
-	network, ipam = "other", "other"
-	if slices.ContainsFunc(cfg.Plugins, func(t string) bool { return t == "calico" || t == "plumbline-cni" }) {
-		network = "calico"
+// told is what the nodes' runtimes have really loaded, as far as it was seen; empty where
+// it does not tell.
+type told struct {
+	network, ipam string
+	all           bool // every node that was seen says so
+}
+
+// byNodes: the network is Calico's if it is on any node, and another's only if no node
+// has so much as a file of Calico's. Where nodes differ it is judged node by node.
+func byNodes(v *model.View) told {
+	t := told{all: true}
+	var with, without []string // who gives addresses: on nodes with Calico, and without
+	for s := range v.CNISetups() {
+		switch {
+		case s.Calicos != nil:
+			with = append(with, ipamOf(s.Calicos))
+		case s.Doubt:
+			t.all = false
+		case s.Loaded != nil:
+			without = append(without, ipamOf(s.Loaded))
+		}
 	}
-	switch cfg.IPAM {
+	switch {
+	case len(with) > 0:
+		t.network, t.ipam = "calico", one(with)
+		t.all = t.all && len(without) == 0
+	case t.all && len(without) > 0:
+		t.network, t.ipam = "other", one(without)
+	default:
+		t.all = false
+	}
+	return t
+}
+
+// one is what all are; empty if they differ.
+func one(of []string) string {
+	if slices.ContainsFunc(of, func(s string) bool { return s != of[0] }) {
+		return ""
+	}
+	return of[0]
+}
+
+// ipamOf tells who gives a node's pods their addresses.
+func ipamOf(c *model.CNIConfig) string {
+	switch c.IPAM {
 	case "calico-ipam":
-		ipam = "calico"
+		return "calico"
 	case "host-local":
-		ipam = "host-local"
+		return "host-local"
+	default:
+		return "other"
 	}
-	return network, ipam
 }
 
 func (c Calico) describe() Calico {

@@ -3,7 +3,6 @@ package detect
 import (
 	"crypto/sha1" //nolint:gosec // Calico names devices by it
 	"encoding/hex"
-	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -71,34 +70,6 @@ func prefixes(p *Pass, node string) []string {
 func deviceName(prefix, namespace, pod string) string {
 	sum := sha1.Sum([]byte(namespace + "." + pod)) //nolint:gosec // see above
 	return prefix + hex.EncodeToString(sum[:])[:11]
-}
-
-// calicosNetworks gives the names under which libcni keeps Calico's work on a node; none
-// if the pods there get their network from another.
-func calicosNetworks(p *Pass, node string) []string {
-	var loaded, calicos *model.CNIConfig
-	for c := range p.CNIConfigsOn(node) {
-		if c.Loaded {
-			loaded = c
-		}
-		if has(c, "calico", "plumbline-cni") && (calicos == nil || c.Loaded) {
-			calicos = c
-		}
-	}
-	switch {
-	case calicos == nil:
-		return nil
-	case loaded == nil || loaded == calicos:
-		return []string{calicos.Network}
-	case has(loaded, "multus", "multus-shim"): // which calls Calico by its file
-		return []string{loaded.Network, calicos.Network}
-	default:
-		return nil
-	}
-}
-
-func has(c *model.CNIConfig, plugins ...string) bool {
-	return slices.ContainsFunc(c.Plugins, func(t string) bool { return slices.Contains(plugins, t) })
 }
 
 // pair tells that a device is one end of two.

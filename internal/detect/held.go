@@ -22,15 +22,15 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 	uids := identities(pod)
 	h.process = holder(p, pod, uids)
 	if h.process != nil {
-		h.container = living(p.ContainerNamed(h.process.Container), pod.Node)
+		h.container = living(p.ContainerNamed(pod.Node, h.process.Container))
 	}
 	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
 		if s.Node != pod.Node || !slices.Contains(uids, s.UID) {
 			continue
 		}
-		for c := range p.ContainersIn(s.ID) {
+		for c := range p.ContainersIn(s.Node, s.ID) {
 			if h.container == nil {
-				h.container = living(c, pod.Node)
+				h.container = living(c)
 			}
 		}
 	}
@@ -47,8 +47,8 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 	return h
 }
 
-func living(c *model.Container, node string) *model.Container {
-	if c == nil || c.Node != node || c.State != "running" && c.State != "unknown" {
+func living(c *model.Container) *model.Container {
+	if c == nil || c.State != "running" && c.State != "unknown" {
 		return nil
 	}
 	return c
@@ -59,7 +59,7 @@ func living(c *model.Container, node string) *model.Container {
 func holder(p *Pass, pod *model.Pod, uids []string) *model.Process {
 	var found *model.Process
 	look := func(pr *model.Process) {
-		if pr.Node != pod.Node || !cannotEnd(pr) {
+		if !cannotEnd(pr) {
 			return
 		}
 		if _, stuck := hangs(pr); found == nil || stuck && !hung(found) {
@@ -67,16 +67,16 @@ func holder(p *Pass, pod *model.Pod, uids []string) *model.Process {
 		}
 	}
 	for _, uid := range uids {
-		for pr := range p.ProcessesOf(uid) {
+		for pr := range p.ProcessesOf(pod.Node, uid) {
 			look(pr)
 		}
 	}
 	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
-		if !slices.Contains(uids, s.UID) {
+		if s.Node != pod.Node || !slices.Contains(uids, s.UID) {
 			continue
 		}
-		for c := range p.ContainersIn(s.ID) {
-			for pr := range p.ProcessesIn(c.ID) {
+		for c := range p.ContainersIn(s.Node, s.ID) {
+			for pr := range p.ProcessesIn(c.Node, c.ID) {
 				look(pr)
 			}
 		}
@@ -95,8 +95,8 @@ func hung(pr *model.Process) bool {
 func silentMount(p *Pass, pod *model.Pod, uids []string, pr *model.Process) *model.Mount {
 	var found *model.Mount
 	for _, uid := range uids {
-		for m := range p.MountsOf(uid) {
-			if m.Node == pod.Node && m.Silent && (found == nil || waitsFor(pr, m) && !waitsFor(pr, found)) {
+		for m := range p.MountsOf(pod.Node, uid) {
+			if m.Silent && (found == nil || waitsFor(pr, m) && !waitsFor(pr, found)) {
 				found = m
 			}
 		}
@@ -122,7 +122,7 @@ func waitsFor(pr *model.Process, m *model.Mount) bool {
 func (h *hold) facts(p *Pass) (out []finding.Evidence, about []model.Ref) {
 	if h.container != nil {
 		e := containerFact(h.container)
-		if p.SandboxNamed(h.container.Sandbox) == nil && p.Sees(h.container.Node, model.Sandboxes) {
+		if p.SandboxNamed(h.container.Node, h.container.Sandbox) == nil && p.Sees(h.container.Node, model.Sandboxes) {
 			e.Says += ", its sandbox is gone"
 		}
 		out, about = append(out, e), append(about, h.container.Ref())

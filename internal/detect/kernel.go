@@ -37,20 +37,21 @@ func seatOf(p *Pass, row int32) (*seat, bool) {
 	if pod.HostNetwork || !pod.Deleted.IsZero() || pod.Phase != model.Running && pod.Phase != model.Pending {
 		return nil, false
 	}
-	networks := calicosNetworks(p, pod.Node)
-	if len(networks) == 0 {
+	if p.CNISetupOn(pod.Node).Calicos == nil {
 		return nil, false
 	}
-	s := &seat{pod: pod, sandbox: runningSandbox(p, pod)}
-	if s.sandbox == nil || inTheMaking(p, s.sandbox) {
+	box, _ := running(p, pod)
+	if box == nil || called(p, box.Node, box.ID) {
 		return nil, false
 	}
-	foreign := s.findDevice(p, networks)
+	s := &seat{pod: pod, sandbox: box}
+	device, foreign := p.DeviceOf(box.Node, box.ID)
+	s.device = device
 	byCalico := s.findAddresses(p)
 	if foreign && !byCalico {
 		return nil, false
 	}
-	s.look(p.AttachmentsOf(s.sandbox.ID))
+	s.look(p.AttachmentsOf(box.Node, box.ID))
 	if s.around == nil && s.sandbox.Inode != 0 {
 		s.look(p.AttachmentsIn(pod.Node, s.sandbox.Inode))
 	}
@@ -63,50 +64,6 @@ func seatOf(p *Pass, row int32) (*seat, bool) {
 		}
 	}
 	return s, true
-}
-
-// runningSandbox gives the newest sandbox of the pod on its own node, if that is ready.
-// Where it is not, the kubelet is about to make another.
-func runningSandbox(p *Pass, pod *model.Pod) *model.Sandbox {
-	var newest *model.Sandbox
-	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
-		// The sandbox of a static pod carries the hash of its manifest.
-		mine := s.UID == pod.UID || pod.Static != "" && s.UID == pod.Static
-		if mine && s.Node == pod.Node && (newest == nil || s.Attempt > newest.Attempt) {
-			newest = s
-		}
-	}
-	if newest == nil || !newest.Ready || newest.HostNetwork {
-		return nil
-	}
-	return newest
-}
-
-// inTheMaking tells that a CNI call for the sandbox runs.
-func inTheMaking(p *Pass, s *model.Sandbox) bool {
-	for x := range p.ProcessesOn(s.Node) {
-		if x.Why == "cni" && x.CNI == s.ID {
-			return true
-		}
-	}
-	return false
-}
-
-// findDevice learns from libcni's records what Calico's device is called inside. It tells
-// whether they name other networks only.
-func (s *seat) findDevice(p *Pass, networks []string) (foreign bool) {
-	s.device = "eth0"
-	var own []string
-	for r := range p.CNIResultsOf(s.sandbox.ID) {
-		foreign = true
-		if slices.Contains(networks, r.Network) {
-			own = append(own, r.Interface)
-		}
-	}
-	if len(own) > 0 && !slices.Contains(own, s.device) {
-		s.device = own[0]
-	}
-	return foreign && len(own) == 0
 }
 
 // findAddresses learns which addresses the pod should have: by Calico's word, else by its
@@ -131,9 +88,6 @@ func (s *seat) findAddresses(p *Pass) (byCalico bool) {
 
 func (s *seat) look(devices func(func(*model.Attachment) bool)) {
 	for a := range devices {
-		if a.Node != s.pod.Node {
-			continue
-		}
 		s.around = a
 		switch {
 		case a.Device == s.device:

@@ -34,6 +34,7 @@ const (
 	maxName   = 80  // of a process, a mount, a server
 )
 
+// first8 are the digits by which a person tells container IDs apart.
 func first8(id string) string { return plain(id[:min(len(id), 8)], 8) }
 
 func sandboxFact(s *model.Sandbox) finding.Evidence {
@@ -102,12 +103,10 @@ func mounted(m *model.Mount) string {
 	return plain(what, maxName)
 }
 
-// mountFacts are how a mount was found silent, and who should answer.
+// mountFacts are that a mount is silent, and who should answer. How that was found out
+// differs from look to look, and is no part of it.
 func mountFacts(m *model.Mount) []finding.Evidence {
 	says := fmt.Sprintf("%s at %s does not answer", plain(m.Type, maxName), plain(m.Target, 2*maxName))
-	if m.Asked != "" {
-		says += ", by " + plain(m.Asked, maxName)
-	}
 	out := []finding.Evidence{{Ref: m.Ref(), Says: says, Since: m.Since}}
 	if m.Server != "" {
 		out = append(out, finding.Evidence{Ref: m.Ref(), Says: "its server is " + plain(m.Server, maxName), Since: m.Since})
@@ -126,7 +125,7 @@ func usersOf(p *Pass, m *model.Mount) (pods []*model.Pod, gone int) {
 	}
 	slices.Sort(uids)
 	for _, uid := range slices.Compact(uids) {
-		if pod := p.PodByUID(uid); pod != nil {
+		if pod := podOn(p, m.Node, uid); pod != nil {
 			pods = append(pods, pod)
 		} else {
 			gone++
@@ -150,6 +149,14 @@ func podRefs(pods []*model.Pod) []model.Ref {
 		out = append(out, pod.Ref())
 	}
 	return out
+}
+
+// podOn finds a pod by what its own node calls it: of another node's pod no node speaks.
+func podOn(p *Pass, node, uid string) *model.Pod {
+	if pod := p.PodByUID(uid); uid != "" && pod != nil && pod.Node == node {
+		return pod
+	}
+	return nil
 }
 
 // identities are the UIDs under which a node knows a pod.

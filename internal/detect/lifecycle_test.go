@@ -66,10 +66,9 @@ func TestNothingThatMoves(t *testing.T) {
 		for _, f := range s.Facts {
 			for i := range f.Mounts {
 				f.Mounts[i].Waiting += 17
+				f.Mounts[i].Asked = "another way"
 			}
-			for i := range f.Runtimes {
-				f.Runtimes[i].Millis += f.Runtimes[i].Millis / 100
-			}
+			moveRuntimes(f)
 			for i := range f.Machines {
 				f.Machines[i].Uptime += 20
 			}
@@ -80,6 +79,23 @@ func TestNothingThatMoves(t *testing.T) {
 				t.Errorf("%s: %s is not seen again twenty seconds later", path, k)
 			}
 		}
+	}
+}
+
+// moveRuntimes: answers take another time, errors have another text, and one more call is
+// slow where one was.
+func moveRuntimes(f *model.Facts) {
+	slow := false
+	for i := range f.Runtimes {
+		r := &f.Runtimes[i]
+		r.Millis += r.Millis / 100
+		if r.Error != "" {
+			r.Error = "rpc error: code = Unavailable"
+		}
+		slow = slow || r.Error != "" || r.Millis > 2000
+	}
+	if slow {
+		f.Runtimes = append([]model.Runtime{{Call: "A", Millis: 2600}}, f.Runtimes...)
 	}
 }
 

@@ -2,40 +2,36 @@ package detect
 
 import (
 	"net/netip"
-	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// running gives the sandbox that runs for a pod by the word of its node: ready, of this
-// very pod and not of one of the same name, the newest of several. Seen is false where
-// the node's runtime was not seen: then nothing follows from there being none.
+// running gives the sandbox that runs for a pod by the word of its node: the newest of
+// this very pod, and not of one of the same name, if it is ready. Where it is not, the
+// kubelet is about to make another. Seen is false where the node's runtime was not seen:
+// then nothing follows from there being none.
 func running(p *Pass, pod *model.Pod) (box *model.Sandbox, seen bool) {
 	if pod.Node == "" || !p.Sees(pod.Node, model.Sandboxes) {
 		return nil, false
 	}
-	return runningSandbox(p, pod), true
-}
-
-// changing tells that the node may be making or taking down a sandbox right now: one in
-// the making is in no list, only its CNI call is.
-func changing(p *Pass, node string) bool {
-	if !p.Sees(node, model.Processes) {
-		return true
-	}
-	for pr := range p.ProcessesOn(node) {
-		if pr.Why == "cni" {
-			return true
+	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
+		// The sandbox of a static pod carries the hash of its manifest.
+		mine := s.UID == pod.UID || pod.Static != "" && s.UID == pod.Static
+		if mine && s.Node == pod.Node && (box == nil || s.Attempt > box.Attempt) {
+			box = s
 		}
 	}
-	return false
+	if box == nil || !box.Ready || box.HostNetwork {
+		return nil, true
+	}
+	return box, true
 }
 
 // stands tells that the node itself shows the pod's sandbox, and that nothing is being
 // done there: then a pod that is not ready is as good a witness as one that is.
 func stands(p *Pass, pod *model.Pod) bool {
 	box, seen := running(p, pod)
-	return seen && box != nil && !changing(p, pod.Node)
+	return seen && box != nil && !changing(p, box.Node, box.ID)
 }
 
 // inside gives the addresses of Calico's device inside a sandbox, and that device; seen
@@ -44,22 +40,25 @@ func inside(p *Pass, box *model.Sandbox) (ips []netip.Addr, at *model.Attachment
 	if box == nil || !p.Sees(box.Node, model.Attachments) {
 		return nil, nil, false
 	}
-	for a := range p.AttachmentsOf(box.ID) {
-		if a.Device != "eth0" {
-			continue
-		}
-		for _, ip := range a.IPs {
-			ips = append(ips, ip.Addr())
-		}
-		return ips, a, true
+	at = p.Inside(box.Node, box.ID)
+	if at == nil {
+		return nil, nil, true
 	}
-	return nil, nil, true
+	for _, ip := range at.IPs {
+		ips = append(ips, ip.Addr())
+	}
+	return ips, at, true
 }
 
-// livesIn gives the sandbox that has the address inside, of those that run.
+// livesIn gives the sandbox, of those that run, whose device of Calico's has the address.
+// What else is inside is the pod's own: a docker0 may have any address.
 func livesIn(p *Pass, ip netip.Addr) (*model.Sandbox, *model.Attachment) {
 	for a := range p.AttachmentsWith(ip) {
-		if box := p.SandboxNamed(a.Sandbox); box != nil && box.Ready && box.Node == a.Node {
+		box := p.SandboxNamed(a.Node, a.Sandbox)
+		if box == nil || !box.Ready {
+			continue
+		}
+		if device, _ := p.DeviceOf(a.Node, a.Sandbox); a.Device == device {
 			return box, a
 		}
 	}
@@ -75,29 +74,25 @@ func receives(p *Pass, pods []*model.Pod, ip netip.Addr) *model.Pod {
 		if !seen || at == nil || !p.Sees(pod.Node, model.Paths) {
 			continue
 		}
-		if path := p.PathTo(pod.Node, ip); path != nil && path.Error == "" && path.Link == at.Peer && slices.ContainsFunc(at.IPs, func(q netip.Prefix) bool { return q.Addr() == ip }) {
+		if path := p.PathTo(pod.Node, ip); path != nil && path.Error == "" && path.Link == at.Peer && at.Has(ip) {
 			return pod
 		}
 	}
 	return nil
 }
 
-// nameInConfig is the name by which a node's CNI plugin calls the node: in the loaded
-// configuration, else in the file that Calico keeps it in. Empty if that was not seen.
+// nameInConfig is the name by which a node's CNI plugin calls the node: in Calico's
+// configuration that is in use, else in the file that Calico keeps it in. Empty if that
+// was not seen.
 func nameInConfig(p *Pass, node string) string {
 	if !p.Sees(node, model.CNIConfigs, model.Machines) {
 		return ""
 	}
-	for c := range p.CNIConfigsOn(node) {
-		if c.Loaded && c.NodeName != "" {
-			return c.NodeName
-		}
+	if c := p.CNISetupOn(node).Calicos; c != nil && c.NodeName != "" {
+		return c.NodeName
 	}
 	if m := p.MachineOf(node); m != nil {
 		return m.CalicoName
 	}
 	return ""
 }
-
-// eight are the digits by which a person tells container IDs apart.
-func eight(id string) string { return id[:min(len(id), 8)] }

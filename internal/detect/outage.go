@@ -49,13 +49,9 @@ func fallOf(p *Pass, n *model.Node) (fall, bool) {
 }
 
 // landed is when a pod came to its node. The kubelet's word for it is by its own clock,
-// which can be behind.
-func landed(pod *model.Pod) model.Time {
-	if pod.Started.IsZero() {
-		return 0
-	}
-	return max(pod.Started, pod.Created)
-}
+// which can be behind, and a kubelet that falls at once has never said it: then the pod
+// came after it was made.
+func landed(pod *model.Pod) model.Time { return max(pod.Started, pod.Created) }
 
 // after tells that the node fell after the pod had landed, and soon.
 func (f fall) after(pod *model.Pod) bool {

@@ -12,7 +12,7 @@ var PL1002 = &Detector{
 	Code: "PL1002", Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Addresses},
 	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools, model.Nodes},
-	Uses:       []model.Table{model.Endpoints, model.Cluster, model.Hosts, model.Sandboxes, model.Attachments, model.Processes},
+	Uses:       []model.Table{model.Endpoints, model.Cluster, model.Hosts, model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Processes},
 	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL2002"},
 	Applies:    ledgerIsCalicos, Since: "0.1", Run: unrecorded,
 }
@@ -47,16 +47,22 @@ func unrecorded(p *Pass, _ model.Table, row int32) {
 // fact wins: the next pod would share it.
 func unrecordedLife(p *Pass, ip netip.Addr) {
 	box, at := livesIn(p, ip)
-	if box == nil || changing(p, box.Node) {
+	if box == nil || changing(p, box.Node, box.ID) {
 		return
 	}
 	if pod := p.PodByUID(box.UID); pod != nil && pod.NoIPAM {
 		return
 	}
-	p.Report(finding.Finding{
-		Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Node: box.Node, Namespace: box.Namespace, Class: finding.Teardown,
-		Summary:  "used inside sandbox " + eight(box.ID) + " of " + box.Namespace + "/" + box.Pod + ", free in the ledger",
+	f := finding.Finding{
+		Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Node: box.Node, Class: finding.Teardown,
+		Summary:  "used inside sandbox " + first8(box.ID) + " of node " + box.Node + ", free in the ledger",
 		Evidence: []finding.Evidence{sandboxSays(box), insideSays(at), freeSays(p, ip)},
-		About:    []model.Ref{{Kind: model.KindPod, Name: box.Namespace + "/" + box.Pod}},
-	})
+	}
+	// Of a pod that is on another node this one does not speak.
+	if pod := p.PodByName(box.Namespace, box.Pod); pod == nil || pod.Node == box.Node {
+		name := box.Namespace + "/" + box.Pod
+		f.Summary = "used inside sandbox " + first8(box.ID) + " of " + name + ", free in the ledger"
+		f.Namespace, f.About = box.Namespace, []model.Ref{{Kind: model.KindPod, Name: name}}
+	}
+	p.Report(f)
 }

@@ -27,7 +27,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 	if id == "" {
 		return
 	}
-	if box, _ := running(p, pod); box != nil && box.ID != id && !changing(p, pod.Node) {
+	if box, _ := running(p, pod); box != nil && box.ID != id && !changing(p, pod.Node, box.ID, id) {
 		recordOfAnother(p, pod, endpoint, id, box)
 		return
 	}
@@ -44,7 +44,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 				}
 				f := finding.Finding{
 					Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
-					Summary:  "its record is of sandbox " + id[:8] + ", its address is held by " + holder[:8],
+					Summary:  "its record is of sandbox " + first8(id) + ", its address is held by " + first8(holder),
 					Evidence: says,
 					About:    []model.Ref{a.Ref()}, Class: classOf(p, pod),
 				}
@@ -60,7 +60,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 func recordOfAnother(p *Pass, pod *model.Pod, endpoint *model.Endpoint, id string, box *model.Sandbox) {
 	f := finding.Finding{
 		Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Class: classOf(p, pod),
-		Summary:  "its record is of sandbox " + eight(id) + ", the one that runs is " + eight(box.ID),
+		Summary:  "its record is of sandbox " + first8(id) + ", the one that runs is " + first8(box.ID),
 		Evidence: []finding.Evidence{podSays(pod), sandboxSays(box)},
 	}
 	if endpoint != nil {

@@ -13,7 +13,7 @@ var PL2004 = &Detector{
 	Code: "PL2004", Title: "the addresses of a pod differ between the books", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Pools, model.Nodes, model.Hosts},
-	Uses:       []model.Table{model.Sandboxes, model.Processes, model.Attachments},
+	Uses:       []model.Table{model.Sandboxes, model.Processes, model.Attachments, model.CNIConfigs, model.CNIResults},
 	ShadowedBy: []finding.Code{"PL2010", "PL2001", "PL2002"},
 	Applies:    networkIsCalicos, Since: "0.1", Run: addressesDiffer,
 }
@@ -44,7 +44,7 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 	}
 	f.Summary = "status says " + addrs(pod.IPs) + ", " + from + " says " + addrs(calicos)
 	if at != nil {
-		f.Summary += ", eth0 has " + addrs(own)
+		f.Summary += ", " + at.Device + " has " + addrs(own)
 		f.Evidence = append(f.Evidence, insideSays(at))
 	}
 	for _, ip := range append(slices.Clone(pod.IPs), calicos...) {

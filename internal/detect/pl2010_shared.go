@@ -16,7 +16,7 @@ var PL2010 = &Detector{
 	Needs: []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services},
 	Uses: []model.Table{
 		model.Hosts, model.Endpoints, model.Blocks, model.Allocations, model.Cluster,
-		model.Sandboxes, model.Attachments, model.Paths,
+		model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Paths,
 	},
 	Since: "0.1", Run: shared,
 }

@@ -26,7 +26,7 @@ func unusedDevice(p *Pass, _ model.Table, row int32) {
 		return
 	}
 	behind, living := behindDevice(p, l)
-	if living || len(calicosNetworks(p, l.Node)) == 0 || ofSomePod(p, l) || anyCNICall(p, l.Node) {
+	if living || p.CNISetupOn(l.Node).Calicos == nil || ofSomePod(p, l) || changing(p, l.Node, sandboxesOf(behind)...) {
 		return
 	}
 	f := finding.Finding{Subject: l.Ref(), Evidence: []finding.Evidence{linkSays(l, "; no sandbox, no process and no pod has it")}}
@@ -53,7 +53,7 @@ func behindDevice(p *Pass, l *model.Link) (rows []*model.Attachment, living bool
 		found = p.AttachmentsBehind(l.Node, l.Index) // by number only: enough to leave it alone
 	}
 	for a := range found {
-		if a.PIDs > 0 || a.Sandbox != "" && p.SandboxNamed(a.Sandbox) != nil {
+		if a.PIDs > 0 || a.Sandbox != "" && p.SandboxNamed(a.Node, a.Sandbox) != nil {
 			return nil, true
 		}
 		if l.PeerNS != 0 {
@@ -61,6 +61,15 @@ func behindDevice(p *Pass, l *model.Link) (rows []*model.Attachment, living bool
 		}
 	}
 	return rows, false
+}
+
+// sandboxesOf are those that the namespaces were, by their own names.
+func sandboxesOf(rows []*model.Attachment) []string {
+	var out []string
+	for _, a := range rows {
+		out = append(out, a.Sandbox)
+	}
+	return out
 }
 
 func onHost(p *Pass, l *model.Link) bool {
@@ -87,17 +96,6 @@ func ofSomePod(p *Pass, l *model.Link) bool {
 			if e.Device == l.Name {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// anyCNICall tells that a CNI call runs on the node: its sandbox is not yet known to
-// anybody, and no longer to the runtime.
-func anyCNICall(p *Pass, node string) bool {
-	for x := range p.ProcessesOn(node) {
-		if x.Why == "cni" {
-			return true
 		}
 	}
 	return false

@@ -87,7 +87,7 @@ func wayOf(p *Pass, path *model.Path) string {
 		return "leaves by " + name + " via " + path.Gateway.String()
 	}
 	for a := range p.AttachmentsBehind(path.Node, path.Link) {
-		if other := p.SandboxNamed(a.Sandbox); other != nil {
+		if other := p.SandboxNamed(a.Node, a.Sandbox); other != nil {
 			return "goes to " + name + " of " + other.Namespace + "/" + other.Pod
 		}
 	}

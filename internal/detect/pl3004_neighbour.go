@@ -46,8 +46,9 @@ func wrongNeighbours(p *Pass, _ model.Table, row int32) {
 				says = append(says, "static entry for "+ip.String()+" with "+n.MAC+", its own MAC is "+s.inside.MAC)
 			case l == own && otherMAC(n, s.inside) && n.State == "REACHABLE":
 				says = append(says, "another than the pod answers for "+ip.String()+", with "+n.MAC)
-			case l == own && n.State == "FAILED" && s.inside.Up && s.inside.Has(ip):
-				says = append(says, "it does not answer when its node asks for "+ip.String())
+			case l == own && s.deaf(n):
+				says = append(says, "it is not ready, and does not answer when its node asks for "+ip.String())
+				f.Evidence = append(f.Evidence, finding.Evidence{Ref: s.pod.Ref(), Says: "not ready", Revision: s.pod.Revision, Since: s.pod.Written})
 			default:
 				continue
 			}
@@ -64,6 +65,12 @@ func wrongNeighbours(p *Pass, _ model.Table, row int32) {
 	f.Summary = strings.Join(says, "; ")
 	f.Evidence = append([]finding.Evidence{insideSays(s.inside), linkSays(own, "")}, f.Evidence...)
 	s.report(p, f)
+}
+
+// deaf: the kernel keeps an entry that failed for ever while the table is small, so that
+// alone says nothing about now. If the pod is not ready either, it does.
+func (s *seat) deaf(n *model.Neighbour) bool {
+	return unresolved(n) && !s.pod.Ready && s.inside.Up && s.inside.Has(n.IP)
 }
 
 // astray: what was learned on another device ages by itself; what is static stays for

@@ -3,6 +3,7 @@ package detect
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -23,16 +24,33 @@ func wrongInside(p *Pass, _ model.Table, row int32) {
 	if !ok || s.machine() || s.inside == nil {
 		return
 	}
-	wrong := s.wrongAddress(p)
-	if !s.inside.Up {
+	wrong := ""
+	switch {
+	case !s.inside.Up:
 		wrong = s.device + " is down"
-	} else if wrong == "" && s.others == 0 { // with several devices the routes are somebody's choice
-		wrong = s.wrongRoutes()
+	case !sharesKernel(s.sandbox): // then the guest has address and routes
+	default:
+		wrong = s.wrongAddress(p)
+		if wrong == "" && s.others == 0 { // with several devices the routes are somebody's choice
+			wrong = s.wrongRoutes()
+		}
 	}
 	if wrong == "" {
 		return
 	}
 	s.report(p, finding.Finding{Summary: wrong, Evidence: []finding.Evidence{insideSays(s.inside), routesSays(s.inside)}})
+}
+
+// sharesKernel tells that the pod's processes use the node's kernel, and with it the
+// devices that we see. gVisor and its like take address and routes off the device, for a
+// network of their own; what a handler of another name does is not known.
+func sharesKernel(s *model.Sandbox) bool {
+	switch h := strings.ToLower(s.Handler); h {
+	case "", "default", "youki":
+		return true
+	default:
+		return strings.Contains(h, "runc") || strings.Contains(h, "crun")
+	}
 }
 
 // wrongAddress compares what the device has with what the books say; where they say

@@ -10,7 +10,7 @@ var PL4002 = &Detector{
 	Code: "PL4002", Title: "container's process is a zombie or cannot be killed", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Processes},
 	Needs:      []model.Table{model.Processes},
-	Uses:       []model.Table{model.Pods, model.Mounts, model.Containers, model.Sandboxes},
+	Uses:       []model.Table{model.Pods, model.PodNode, model.Mounts, model.Containers, model.Sandboxes},
 	ShadowedBy: []finding.Code{"PL4001", "PL4004"},
 	Since:      "0.2", Run: unkillable,
 }
@@ -24,7 +24,7 @@ func unkillable(p *Pass, _ model.Table, row int32) {
 	if t, stuck := hangs(pr); stuck && t.Waits != "" {
 		f.Summary += ", waits in " + plain(t.Waits, maxName)
 	}
-	if c := p.ContainerNamed(pr.Container); pr.Container != "" && c != nil {
+	if c := p.ContainerNamed(pr.Node, pr.Container); pr.Container != "" && c != nil {
 		f.About = append(f.About, c.Ref())
 	}
 	if pod := podOfProcess(p, pr); pod != nil {
@@ -41,14 +41,14 @@ func unkillable(p *Pass, _ model.Table, row int32) {
 // podOfProcess finds the pod by the control group, or by the container.
 func podOfProcess(p *Pass, pr *model.Process) *model.Pod {
 	if pr.PodUID != "" {
-		return p.PodByUID(pr.PodUID)
+		return podOn(p, pr.Node, pr.PodUID)
 	}
-	c := p.ContainerNamed(pr.Container)
+	c := p.ContainerNamed(pr.Node, pr.Container)
 	if pr.Container == "" || c == nil {
 		return nil
 	}
-	if s := p.SandboxNamed(c.Sandbox); s != nil && s.UID != "" {
-		return p.PodByUID(s.UID)
+	if s := p.SandboxNamed(c.Node, c.Sandbox); s != nil {
+		return podOn(p, s.Node, s.UID)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ var PL4003 = &Detector{
 	Code: "PL4003", Title: "namespace links unreadable, container without sandbox, sandbox without pod", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Sandboxes, model.Containers, model.Processes, model.Mounts},
 	Needs:      []model.Table{model.Pods, model.Sandboxes, model.Containers},
-	Uses:       []model.Table{model.Processes, model.Mounts},
+	Uses:       []model.Table{model.Processes, model.Mounts, model.PodNode},
 	ShadowedBy: []finding.Code{"PL4001", "PL4002"},
 	Since:      "0.2", Run: leftBehind,
 }
@@ -65,26 +65,25 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 	if c.State != "running" || c.Sandbox == "" {
 		return
 	}
-	s := p.SandboxNamed(c.Sandbox)
+	s := p.SandboxNamed(c.Node, c.Sandbox)
 	f := finding.Finding{Subject: c.Ref(), Node: c.Node, Evidence: []finding.Evidence{containerFact(c)}}
 	switch {
 	case s == nil:
 		f.Summary = fmt.Sprintf("container %s runs, and its sandbox %s is gone", plain(c.Name, maxName), first8(c.Sandbox))
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindSandbox, Name: c.Node + "/" + c.Sandbox}, Says: "no such sandbox"})
-		for pr := range p.ProcessesIn(c.ID) {
+		for pr := range p.ProcessesIn(c.Node, c.ID) {
 			if pod := podOfProcess(p, pr); pod != nil {
 				f.Namespace, f.About = pod.Namespace, append(f.About, pod.Ref())
 			}
 		}
 	case !s.Ready && podUID(s.UID):
-		pod := p.PodByUID(s.UID)
-		if pod != nil && p.Now <= pod.Deleted {
+		if pod := p.PodByUID(s.UID); pod != nil && p.Now <= pod.Deleted {
 			return // it has its grace
 		}
 		f.Namespace = s.Namespace
 		f.Summary = fmt.Sprintf("container %s of %s/%s runs, and its sandbox %s does not", plain(c.Name, maxName), plain(s.Namespace, maxName), plain(s.Pod, maxName), first8(c.Sandbox))
 		f.Evidence = append(f.Evidence, sandboxFact(s))
-		if pod != nil {
+		if pod := podOn(p, s.Node, s.UID); pod != nil {
 			f.About = append(f.About, pod.Ref())
 		}
 	default:
@@ -124,7 +123,7 @@ func mountOfTheDead(p *Pass, m *model.Mount) {
 	const few = 4
 	for i, h := range m.HeldBy[:min(few, len(m.HeldBy))] {
 		who := fmt.Sprintf("%s (%d)", plain(h.Name, maxName), h.PID)
-		if pod := p.PodByUID(h.PodUID); h.PodUID != "" && pod != nil {
+		if pod := podOn(p, m.Node, h.PodUID); pod != nil {
 			who += " of " + pod.Namespace + "/" + pod.Name
 		}
 		if i == 0 {

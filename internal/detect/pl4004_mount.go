@@ -13,7 +13,7 @@ var PL4004 = &Detector{
 	Code: "PL4004", Title: "mount does not answer", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Mounts},
 	Needs: []model.Table{model.Mounts},
-	Uses:  []model.Table{model.Pods},
+	Uses:  []model.Table{model.Pods, model.PodNode},
 	Since: "0.2", Run: silent,
 }
 
@@ -25,8 +25,12 @@ func silent(p *Pass, _ model.Table, row int32) {
 	pods, gone := usersOf(p, m)
 	f := finding.Finding{
 		Subject: m.Ref(), Node: m.Node, Evidence: mountFacts(m), About: podRefs(pods),
-		Summary: fmt.Sprintf("%s does not answer; ", plain(m.Type, maxName)),
+		Summary: plain(m.Type, maxName) + " does not answer",
 	}
+	if m.Asked != "" {
+		f.Summary += fmt.Sprintf(" (%s)", plain(m.Asked, maxName))
+	}
+	f.Summary += "; "
 	switch names := podNames(pods); {
 	case len(names) > 0:
 		f.Summary += "used by " + some(names)

@@ -18,32 +18,37 @@ var PL4005 = &Detector{
 // late is the answer, in milliseconds, that a healthy runtime gives even under load.
 const late = 2000
 
+// slowRuntime says only that it is silent, or slow: which call it is, and with what error,
+// differs from look to look.
 func slowRuntime(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
-	f := finding.Finding{Subject: model.Ref{Kind: model.KindRuntime, Name: n.Name + "/runtime"}, Node: n.Name, About: []model.Ref{n.Ref()}, Severity: finding.Warning}
 	name := "runtime"
 	for r := range p.RuntimesOn(n.Name) {
 		if r.Name != "" {
 			name = plain(r.Name, maxName)
 		}
 	}
-	for r := range p.RuntimesOn(n.Name) {
-		call := plain(r.Call, maxName)
-		switch {
-		case r.Error != "":
-			if f.Severity != finding.Error {
-				f.Severity = finding.Error
-				f.Summary = fmt.Sprintf("%s fails on %s: %s", name, call, plain(r.Error, maxReason))
-			}
-			f.Evidence = append(f.Evidence, finding.Evidence{Ref: f.Subject, Says: call + ": " + plain(r.Error, maxReason), Since: r.Since})
-		case r.Millis > late:
-			if f.Summary == "" {
-				f.Summary = fmt.Sprintf("%s takes more than %d s for %s", name, late/1000, call)
-			}
-			f.Evidence = append(f.Evidence, finding.Evidence{Ref: f.Subject, Says: fmt.Sprintf("%s: slower than %d s", call, late/1000), Since: r.Since})
-		}
-	}
-	if len(f.Evidence) > 0 {
+	f := finding.Finding{Subject: model.Ref{Kind: model.KindRuntime, Name: n.Name + "/runtime"}, Node: n.Name, About: []model.Ref{n.Ref()}}
+	if worst := worstCall(p, n.Name, func(r *model.Runtime) bool { return r.Error != "" }); worst != nil {
+		f.Severity = finding.Error
+		f.Summary = fmt.Sprintf("%s fails on %s: %s", name, plain(worst.Call, maxName), plain(worst.Error, maxReason))
+		f.Evidence = []finding.Evidence{{Ref: f.Subject, Says: "silent", Since: worst.Since}}
+		p.Report(f)
+	} else if worst := worstCall(p, n.Name, func(r *model.Runtime) bool { return r.Millis > late }); worst != nil {
+		f.Severity = finding.Warning
+		f.Summary = fmt.Sprintf("%s takes more than %d s for %s", name, late/1000, plain(worst.Call, maxName))
+		f.Evidence = []finding.Evidence{{Ref: f.Subject, Says: "slow", Since: worst.Since}}
 		p.Report(f)
 	}
+}
+
+// worstCall gives the call that has been so for the longest time: so long the runtime is so.
+func worstCall(p *Pass, node string, is func(*model.Runtime) bool) *model.Runtime {
+	var worst *model.Runtime
+	for r := range p.RuntimesOn(node) {
+		if is(r) && (worst == nil || !r.Since.IsZero() && (worst.Since.IsZero() || r.Since < worst.Since)) {
+			worst = r
+		}
+	}
+	return worst
 }

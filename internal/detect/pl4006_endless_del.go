@@ -59,7 +59,7 @@ func delFails(p *Pass, e *model.Event) bool {
 		return false
 	}
 	id := delSandbox(e.Message)
-	return id == "" || e.Node == "" || !p.Sees(e.Node, model.Sandboxes) || p.SandboxNamed(id) != nil
+	return id == "" || e.Node == "" || !p.Sees(e.Node, model.Sandboxes) || p.SandboxNamed(e.Node, id) != nil
 }
 
 // failedDel gives the DEL that fails for a pod.

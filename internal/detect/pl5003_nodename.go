@@ -2,7 +2,6 @@ package detect
 
 import (
 	"fmt"
-	"slices"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -21,31 +20,30 @@ const nodeNameFile = "/var/lib/calico/nodename"
 
 func wrongNodeName(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
-	for c := range p.CNIConfigsOn(n.Name) {
-		if !c.Loaded || !slices.Contains(c.Plugins, "calico") {
-			continue
-		}
-		name, where, says := c.NodeName, c.File, finding.Evidence{Ref: c.Ref(), Says: "says " + plain(c.NodeName, maxName), Since: c.Since}
-		if m := p.MachineOf(n.Name); name == "" && m != nil {
-			name, where = m.CalicoName, nodeNameFile
-			says = finding.Evidence{Ref: m.Ref(), Says: nodeNameFile + " says " + plain(name, maxName)}
-		}
-		if name == "" || p.SameNode(name, n.Name) {
-			continue
-		}
-		f := finding.Finding{
-			Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{says},
-			Summary: fmt.Sprintf("%s says %s", plain(where, maxName), plain(name, maxName)),
-		}
-		if other := p.NodeByName(name); other != nil {
-			f.Summary += ", which is another node: Calico's collector will free the addresses of its pods"
-			f.About = append(f.About, other.Ref())
-			f.Evidence = append(f.Evidence, finding.Evidence{Ref: other.Ref(), Says: "exists", Revision: other.Revision, Since: other.Created})
-		} else {
-			f.Summary += ", and there is no such node"
-			f.Evidence = append(f.Evidence, noNode(plain(name, maxName)))
-		}
-		p.Report(f)
+	setup := p.CNISetupOn(n.Name)
+	c := setup.Calicos
+	if c == nil || setup.Loaded == nil {
 		return
 	}
+	name, where, says := c.NodeName, c.File, finding.Evidence{Ref: c.Ref(), Says: "says " + plain(c.NodeName, maxName), Since: c.Since}
+	if m := p.MachineOf(n.Name); name == "" && m != nil {
+		name, where = m.CalicoName, nodeNameFile
+		says = finding.Evidence{Ref: m.Ref(), Says: nodeNameFile + " says " + plain(name, maxName)}
+	}
+	if name == "" || p.SameNode(name, n.Name) {
+		return
+	}
+	f := finding.Finding{
+		Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{says},
+		Summary: fmt.Sprintf("%s says %s", plain(where, maxName), plain(name, maxName)),
+	}
+	if other := p.NodeByName(name); other != nil {
+		f.Summary += ", which is another node: Calico's collector will free the addresses of its pods"
+		f.About = append(f.About, other.Ref())
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: other.Ref(), Says: "exists", Revision: other.Revision, Since: other.Created})
+	} else {
+		f.Summary += ", and there is no such node"
+		f.Evidence = append(f.Evidence, noNode(plain(name, maxName)))
+	}
+	p.Report(f)
 }

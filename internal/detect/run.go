@@ -59,7 +59,7 @@ func run(v *model.View, ds []*Detector, subjects func(model.Table, func(int32)))
 				d.Run(p, t, row)
 			})
 		}
-		if s, some := blind.skip(d); some {
+		if s, ok := blind.skip(d); ok {
 			res.Skipped = append(res.Skipped, s)
 		}
 	}

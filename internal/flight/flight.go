@@ -114,6 +114,9 @@ func (r *Record) Append(entries ...Entry) error {
 		n, err := r.file.Write(line)
 		r.size += int64(n)
 		if err != nil {
+			if n > 0 { // a full disk took half a line: the next must not be taken with it
+				err = errors.Join(err, r.endLine())
+			}
 			return fmt.Errorf("write flight record: %w", err)
 		}
 	}
@@ -122,13 +125,14 @@ func (r *Record) Append(entries ...Entry) error {
 
 // next begins a segment and removes the oldest.
 func (r *Record) next() error {
-	if err := r.file.Close(); err != nil {
-		return err
-	}
+	old, size := r.file, r.size
 	r.last++
-	if err := r.open(); err != nil {
+	if err := r.open(); err != nil { // the old one serves until a new one can be had
+		r.file, r.size = old, size
+		r.last--
 		return err
 	}
+	_ = old.Close()
 	numbers, err := list(r.dir)
 	if err != nil {
 		return err

@@ -22,7 +22,8 @@ const (
 	askedEvery = 10 * time.Second // who has answered, and keeps nobody waiting, is left alone
 )
 
-// A verdict is whether a file system answers.
+// A verdict is whether a file system answers. One that answers with an error does: silent is
+// only who keeps others waiting.
 type verdict struct {
 	silent  bool
 	how     string

@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// crowd starts n sleeping processes of one thread.
-func crowd(b *testing.B, n int) {
+// crowd starts sleeping processes of one thread, in new namespaces if any are named.
+func crowd(b *testing.B, n int, spaces uintptr) {
 	b.Helper()
 	var pids []int
 	b.Cleanup(func() {
@@ -20,7 +20,7 @@ func crowd(b *testing.B, n int) {
 		}
 	})
 	for range n {
-		pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "1000"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+		pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "1000"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: spaces}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func cpu(b *testing.B) func() {
 }
 
 func BenchmarkProcesses1000(b *testing.B) {
-	crowd(b, 1000)
+	crowd(b, 1000, 0)
 	h := New(Options{})
 	defer cpu(b)()
 	for b.Loop() {
@@ -49,7 +49,25 @@ func BenchmarkProcesses1000(b *testing.B) {
 }
 
 func BenchmarkFirstLook1000(b *testing.B) {
-	crowd(b, 1000)
+	crowd(b, 1000, 0)
+	defer cpu(b)()
+	for b.Loop() {
+		_ = New(Options{}).readProcesses(b.Context(), &model.Facts{})
+	}
+}
+
+// On a node nearly all processes are those of pods.
+func BenchmarkProcessesInPods1000(b *testing.B) {
+	crowd(b, 1000, syscall.CLONE_NEWPID)
+	h := New(Options{})
+	defer cpu(b)()
+	for b.Loop() {
+		_ = h.readProcesses(b.Context(), &model.Facts{})
+	}
+}
+
+func BenchmarkFirstLookInPods1000(b *testing.B) {
+	crowd(b, 1000, syscall.CLONE_NEWPID)
 	defer cpu(b)()
 	for b.Loop() {
 		_ = New(Options{}).readProcesses(b.Context(), &model.Facts{})
@@ -57,7 +75,7 @@ func BenchmarkFirstLook1000(b *testing.B) {
 }
 
 func BenchmarkMountSpaces1000(b *testing.B) {
-	crowd(b, 1000)
+	crowd(b, 1000, 0)
 	h := New(Options{})
 	defer cpu(b)()
 	for b.Loop() {

@@ -17,8 +17,8 @@ const (
 )
 
 // CNICalls are the CNI calls that run at this moment. Without an error there is no other:
-// a process that could not be asked is an error, unless it lives in a PID namespace of
-// its own, where no runtime starts a CNI call.
+// a process that could not be asked is an error. Who lives in a PID namespace below the
+// host's is none, whatever it calls itself.
 func (h *Host) CNICalls(ctx context.Context) ([]model.Process, error) {
 	if err := h.procs.take(ctx); err != nil {
 		return nil, err
@@ -44,18 +44,18 @@ func (h *Host) CNICalls(ctx context.Context) ([]model.Process, error) {
 }
 
 func (h *Host) cniCalls(ctx context.Context) (out []model.Process, unasked []string, err error) {
-	err = h.walk(ctx, every, func(p *process) {
+	err = h.walk(ctx, few, func(p *process) {
+		if h.nested(p) {
+			return
+		}
 		who, err := h.identify(ctx, p)
 		switch {
-		case err != nil && h.outermost(p):
+		case err != nil:
 			unasked = append(unasked, fmt.Sprintf("%s pid %d", p.name, p.id))
-		case err == nil && who.cni() && (p.state != 'Z' || p.alive() != 0):
-			out = append(out, h.row(p, who, whyCNI))
+		case who.cni() && (p.state != 'Z' || p.alive() != 0):
+			r, _ := h.row(p, who, whyCNI) // its files are not told
+			out = append(out, r)
 		}
 	})
 	return out, unasked, err
 }
-
-// outermost tells that a process lives in the host's PID namespace, as every CNI call
-// does, or that we cannot tell.
-func (h *Host) outermost(p *process) bool { return readStatus(h.dir(p)).depth <= 1 }

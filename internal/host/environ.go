@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Bounds on asking a process for its memory, which a hostile one can make us wait for.
 const (
 	maxEnviron    = 64 << 10
-	environWithin = 300 * time.Millisecond
-	maxUnread     = 8 // reads left behind at once
+	environWithin = 300 * time.Millisecond // if nobody else keeps us waiting
+	maxValue      = 256
 )
 
 // errUnread means that a process's own memory could not be asked.
@@ -24,16 +23,14 @@ type answer struct {
 }
 
 // memoryOf reads environ or cmdline of a process, and leaves the read behind if it hangs:
-// it is not asked again before that one has come back.
-func (h *Host) memoryOf(ctx context.Context, path string) ([]byte, error) {
-	for p, done := range h.unread {
-		select {
-		case <-done:
-			delete(h.unread, p)
-		default:
-		}
+// it is not asked again before that one has come back. One in D is not asked at all.
+func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, error) {
+	dir := h.dir(p)
+	if p.others == nil && p.threads > 1 {
+		p.others = threads(dir, p.id, make([]byte, maxLine))
 	}
-	if _, hangs := h.unread[path]; hangs || len(h.unread) >= maxUnread {
+	path := dir + "/" + name
+	if p.hung() || h.crowded(p, path) {
 		return nil, fmt.Errorf("read %s: %w", path, errUnread)
 	}
 	done := make(chan answer, 1)
@@ -41,7 +38,8 @@ func (h *Host) memoryOf(ctx context.Context, path string) ([]byte, error) {
 		b, err := slurp(path, maxEnviron)
 		done <- answer{b, err}
 	}()
-	late := time.NewTimer(environWithin)
+	// The more hang, the less each is waited for: all of them within about a second.
+	late := time.NewTimer(environWithin / time.Duration(1+len(h.unread)))
 	defer late.Stop()
 	select {
 	case a := <-done:
@@ -49,22 +47,13 @@ func (h *Host) memoryOf(ctx context.Context, path string) ([]byte, error) {
 	case <-late.C:
 	case <-ctx.Done():
 	}
-	h.unread[path] = done
+	h.unread[path] = hanging{done: done, group: h.groupOf(p)}
 	return nil, fmt.Errorf("read %s: %w", path, errUnread)
 }
 
-// settings are the variables of Calico's processes that decide what it does; others may be secrets.
-var settings = map[string]bool{
-	"FELIX_BPFENABLED": true, "FELIX_INTERFACEPREFIX": true, "CALICO_NETWORKING_BACKEND": true, "USE_POD_CIDR": true,
-	"FELIX_HEALTHPORT": true, "NODENAME": true, "FELIX_FELIXHOSTNAME": true, "FELIX_ROUTEREFRESHINTERVAL": true,
-	"FELIX_REMOVEEXTERNALROUTES": true,
-}
-
-const maxValue = 256
-
-// parseEnviron gives what we may know of an environment: the CNI call that it is of, and
-// the settings. A variable that stands twice has its first value, as for getenv.
-func parseEnviron(b []byte) (command, container string, set map[string]string) {
+// parseCall gives the CNI call that an environment is of. A variable that stands twice
+// has its first value, as for getenv.
+func parseCall(b []byte) (command, container string) {
 	for v := range bytes.SplitSeq(b, []byte{0}) {
 		k, value, ok := bytes.Cut(v, []byte("="))
 		if !ok || len(value) > maxValue || len(value) == 0 {
@@ -75,12 +64,7 @@ func parseEnviron(b []byte) (command, container string, set map[string]string) {
 			command = string(value)
 		case string(k) == "CNI_CONTAINERID" && container == "":
 			container = string(value)
-		case settings[string(k)] && set[string(k)] == "":
-			if set == nil {
-				set = map[string]string{}
-			}
-			set[string(k)] = string(value)
 		}
 	}
-	return command, container, set
+	return command, container
 }

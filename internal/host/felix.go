@@ -1,69 +1,96 @@
 package host
 
 import (
+	"bytes"
 	"context"
-	"net"
-	"net/http"
-	"net/url"
-	"time"
+	"fmt"
+	"maps"
+	"strings"
 )
 
-const (
-	readiness   = "http://127.0.0.1:9099/readiness"
-	readyWithin = 500 * time.Millisecond
-)
+// felixNames are the programs that Felix may be.
+var felixNames = map[string]bool{"calico-felix": true, "calico-node": true, "calico": true}
 
-// findFelix looks for the process; nil if there is none.
-func (h *Host) findFelix(ctx context.Context) (*identity, error) {
+// A felix is what is known of Felix beyond its process.
+type felix struct {
+	set     map[string]string
+	refused []string // settings with values that we do not take
+}
+
+// runsAsFelix: it lives in the host's network, and is a program of its own, or a part of
+// calico-node that is named by an argument.
+func (h *Host) runsAsFelix(ctx context.Context, p *process) (bool, error) {
+	if !felixNames[p.name] {
+		return false, nil
+	}
+	if same, err := h.shares(h.dir(p), "net"); err != nil || !same || p.name == "calico-felix" {
+		return same, err
+	}
+	b, err := h.memoryOf(ctx, p, "cmdline")
+	return err == nil && felixArgs(b), err
+}
+
+func felixArgs(cmdline []byte) bool {
+	for arg := range bytes.SplitSeq(cmdline, []byte{0}) {
+		if s := string(arg); s == "felix" || s == "-felix" || s == "--felix" {
+			return true
+		}
+	}
+	return false
+}
+
+// older tells which of two that run as Felix is it: who came later has no claim.
+func older(p, than *process) bool {
+	return than == nil || p.start < than.start || p.start == than.start && p.id < than.id
+}
+
+// findFelix looks for the process; nil if there is none. An error says what of it, or of
+// one that may be it, could not be seen.
+func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	if err := h.procs.take(ctx); err != nil {
 		return nil, err
 	}
 	defer h.procs.leave()
-	var out *identity
-	err := h.walk(ctx, every, func(p *process) {
-		switch p.name {
-		case "calico-felix", "calico-node", "calico":
-			if i, err := h.identify(ctx, p); err == nil && i.felix && p.state != 'Z' {
-				out = &i
-			}
+	var it, maybe *process
+	var unsure error
+	err := h.walk(ctx, few, func(p *process) {
+		if !felixNames[p.name] || p.state == 'Z' {
+			return
+		}
+		switch i, err := h.identify(ctx, p); {
+		case err != nil && older(p, maybe):
+			maybe, unsure = p, fmt.Errorf("%s pid %d may be Felix: %w", p.name, p.id, err)
+		case i.isFelix && older(p, it):
+			it = p
 		}
 	})
-	return out, err
+	if maybe != nil && older(maybe, it) {
+		err = also(err, unsure)
+	}
+	if it == nil {
+		return nil, err
+	}
+	f, unread := h.askFelix(ctx, it)
+	return f, also(err, unread)
 }
 
-// felixReady asks Felix itself. Without an answer it is not ready, if it is there at all.
-func (h *Host) felixReady(ctx context.Context, felix *identity) string {
-	ctx, cancel := context.WithTimeout(ctx, readyWithin)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.readinessURL(felix), http.NoBody)
-	if err != nil {
-		return ""
+// askFelix reads its settings, once.
+func (h *Host) askFelix(ctx context.Context, p *process) (*felix, error) {
+	k := h.known[p.id]
+	if k.felix == nil {
+		env, err := h.memoryOf(ctx, p, "environ")
+		if err != nil {
+			return &felix{}, fmt.Errorf("read Felix' settings: %w", err)
+		}
+		k.felix = &felix{}
+		k.felix.set, k.felix.refused = parseSettings(env)
+		if p.env != 0 {
+			h.known[p.id] = k
+		}
 	}
-	t := &http.Transport{DisableKeepAlives: true} // no proxy: it is this machine
-	defer t.CloseIdleConnections()
-	resp, err := t.RoundTrip(req)
-	if err == nil {
-		_ = resp.Body.Close()
+	f := &felix{set: maps.Clone(k.felix.set)}
+	if len(k.felix.refused) > 0 {
+		return f, fmt.Errorf("read Felix' settings: no value that we take: %s", strings.Join(k.felix.refused, ", "))
 	}
-	switch {
-	case err == nil && resp.StatusCode/100 == 2: // 204, if it has nothing to add
-		return "ready"
-	case err == nil || felix != nil:
-		return "not ready"
-	default:
-		return ""
-	}
-}
-
-// readinessURL is where Felix was told to answer, unless we were told better.
-func (h *Host) readinessURL(felix *identity) string {
-	if felix == nil || h.o.Readiness != readiness || felix.set["FELIX_HEALTHPORT"] == "" {
-		return h.o.Readiness
-	}
-	u, err := url.Parse(readiness)
-	if err != nil {
-		return readiness
-	}
-	u.Host = net.JoinHostPort("127.0.0.1", felix.set["FELIX_HEALTHPORT"])
-	return u.String()
+	return f, nil
 }

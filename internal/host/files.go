@@ -1,6 +1,9 @@
 package host
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -10,23 +13,38 @@ import (
 const maxOpen = 1024 // files of one process
 
 // openMounts are the mounts on which a process has files open or its directory, without
-// touching one: links of procfs are names only. Those that can hang come first.
-func openMounts(dir string) []string {
-	table, err := readMountinfo(dir, nil)
-	if err != nil || len(table) == 0 {
-		return nil
+// touching one: links of procfs are names only. Those that can hang come first. The error
+// says that we lack the right to see some.
+func openMounts(dir string) ([]string, error) {
+	table, denial := readMountinfo(dir, nil)
+	if denial != nil || len(table) == 0 {
+		return nil, denied(denial)
 	}
 	var paths []string
-	if cwd, err := os.Readlink(dir + "/cwd"); err == nil {
-		paths = append(paths, cwd)
-	}
-	fds, _, _ := numbers(dir+"/fd", maxOpen)
-	for _, fd := range fds {
-		if to, err := os.Readlink(dir + "/fd/" + strconv.Itoa(fd)); err == nil {
-			paths = append(paths, to)
+	follow := func(link string) {
+		to, err := os.Readlink(link)
+		if err != nil {
+			denial = cmp.Or(denial, denied(err))
+			return
 		}
+		paths = append(paths, to)
 	}
-	return mountsOf(table, paths)
+	follow(dir + "/cwd")
+	fds, _, err := numbers(dir+"/fd", maxOpen)
+	denial = cmp.Or(denial, denied(err))
+	for _, fd := range fds {
+		follow(dir + "/fd/" + strconv.Itoa(fd))
+	}
+	return mountsOf(table, paths), denial
+}
+
+// denied is an error that tells of a right that we lack; nil if it is another, as of a
+// process that has ended.
+func denied(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
 }
 
 func mountsOf(table []mount, paths []string) []string {

@@ -28,10 +28,11 @@ type Host struct {
 	o   Options
 	now func() time.Duration // by a clock that only runs forward
 
-	procs  turn // guards the three below
+	procs  turn // guards the four below
 	known  map[int]known
+	places map[int]place
 	stuck  memory[int, pause]
-	unread map[string]<-chan answer // reads that hang
+	unread map[string]hanging // reads that hang, by file
 
 	mounts   turn // guards the ones below
 	dead     memory[deadKey, struct{}]
@@ -60,7 +61,7 @@ func New(o Options) *Host {
 	began := time.Now() //nolint:forbidigo // only differences are used
 	return &Host{
 		o: o, now: func() time.Duration { return time.Since(began) },
-		procs: newTurn(), known: map[int]known{}, unread: map[string]<-chan answer{},
+		procs: newTurn(), known: map[int]known{}, places: map[int]place{}, unread: map[string]hanging{},
 		mounts: newTurn(), alive: map[string]time.Duration{}, fuse: map[string]waiting{}, nfs: map[string]calls{}, servers: map[string]server{},
 		children: children{},
 	}

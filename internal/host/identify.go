@@ -1,9 +1,6 @@
 package host
 
-import (
-	"bytes"
-	"context"
-)
+import "context"
 
 // known is what a process was found to be. It holds for as long as the process is the
 // same and has not become another program: an exec gives it another name or environment.
@@ -11,44 +8,45 @@ type known struct {
 	start, env uint64
 	name       string
 	identity
+	felix *felix // what else is known of Felix, once it was asked
 }
 
 type identity struct {
-	command, container string            // of a CNI call
-	felix              bool              // it is Felix
-	set                map[string]string // Felix's settings
+	command, container string // of a CNI call
+	isFelix            bool   // it runs as Felix does
 }
 
 // cni tells that it is a CNI call.
 func (i *identity) cni() bool { return i.command != "" && i.container != "" }
 
-// identify says what a process is: its environment is read once. An error means that it
-// could not be told.
+// identify says what a process is: its memory is read once, and only if where it lives
+// allows it to be one that matters. What a pod says of itself counts for nothing else. An
+// error means that it could not be told.
 func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
 	k, ok := h.known[p.id]
 	// One that is ending has no environment any more, and is what it was.
 	if ok && k.start == p.start && k.name == p.name && (k.env == p.env || p.env == 0) {
 		return k.identity, nil
 	}
-	if p.id == 1 || p.state == 'Z' && p.alive() == 0 {
+	nested := h.nested(p)
+	if p.id == 1 || p.state == 'Z' && p.alive() == 0 || nested && !felixNames[p.name] {
 		return identity{}, nil
 	}
-	if p.hung() {
-		return identity{}, errUnread
-	}
-	dir := h.dir(p)
-	env, err := h.memoryOf(ctx, dir+"/environ")
-	if err != nil {
-		if gone(err) {
-			return identity{}, nil
-		}
-		return identity{}, err
-	}
 	var i identity
-	i.command, i.container, i.set = parseEnviron(env)
-	i.felix = h.isFelix(ctx, p, dir)
-	if !i.felix {
-		i.set = nil
+	var err error
+	if !nested {
+		var env []byte
+		env, err = h.memoryOf(ctx, p, "environ")
+		i.command, i.container = parseCall(env)
+	}
+	if err == nil && !i.cni() {
+		i.isFelix, err = h.runsAsFelix(ctx, p)
+	}
+	switch {
+	case err != nil && gone(err):
+		return identity{}, nil
+	case err != nil:
+		return identity{}, err
 	}
 	if p.env != 0 {
 		h.known[p.id] = known{start: p.start, env: p.env, name: p.name, identity: i}
@@ -56,33 +54,16 @@ func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
 	return i, nil
 }
 
-// isFelix: it is a program of its own, or a part of calico-node that is named by an argument.
-func (h *Host) isFelix(ctx context.Context, p *process, dir string) bool {
-	switch p.name {
-	case "calico-felix":
-		return true
-	case "calico-node", "calico":
-		b, err := h.memoryOf(ctx, dir+"/cmdline")
-		return err == nil && felixArgs(b)
-	default:
-		return false
-	}
-}
-
-func felixArgs(cmdline []byte) bool {
-	for arg := range bytes.SplitSeq(cmdline, []byte{0}) {
-		if s := string(arg); s == "felix" || s == "-felix" || s == "--felix" {
-			return true
-		}
-	}
-	return false
-}
-
 // forget drops what is known of processes that are gone.
 func (h *Host) forget(alive map[int]bool) {
 	for pid := range h.known {
 		if !alive[pid] {
 			delete(h.known, pid)
+		}
+	}
+	for pid := range h.places {
+		if !alive[pid] {
+			delete(h.places, pid)
 		}
 	}
 }

@@ -40,14 +40,14 @@ func (h *Host) readMachine(ctx context.Context, f *model.Facts) error {
 	} else if !gone(err) {
 		missing = also(missing, err)
 	}
-	felix, err := h.findFelix(ctx)
+	it, err := h.findFelix(ctx)
 	if err != nil {
 		missing = also(missing, err)
 	}
-	if felix != nil {
-		m.Settings = felix.set
+	if it != nil {
+		m.Settings = it.set
 	}
-	m.Felix = h.felixReady(ctx, felix)
+	m.Felix = h.felixReady(ctx, it)
 	f.Machines = []model.Machine{m}
 	if missing != nil {
 		return fmt.Errorf("%w: %w", observe.ErrPartial, missing)

@@ -56,11 +56,11 @@ func TestReadMachine(t *testing.T) {
 func TestReadinessPort(t *testing.T) {
 	t.Parallel()
 	h := New(Options{})
-	if got := h.readinessURL(&identity{set: map[string]string{"FELIX_HEALTHPORT": "9199"}}); got != "http://127.0.0.1:9199/readiness" {
+	if got := h.readinessURL(&felix{set: map[string]string{"FELIX_HEALTHPORT": "9199"}}); got != "http://127.0.0.1:9199/readiness" {
 		t.Errorf("got %s", got)
 	}
-	if got := h.readinessURL(&identity{set: map[string]string{"FELIX_HEALTHPORT": "evil/:x"}}); got == "" {
-		t.Error("nothing")
+	if got := h.readinessURL(&felix{}); got != readiness {
+		t.Errorf("not told: %s", got)
 	}
 }
 

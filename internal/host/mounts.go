@@ -34,17 +34,23 @@ func (h *Host) readMounts(ctx context.Context, f *model.Facts) error {
 		vols, err = vols[:maxRows], also(err, fmt.Errorf("%w: more than %d file systems that can hang", observe.ErrPartial, maxRows))
 	}
 	answers, unasked := h.ask(ctx, vols)
+	var denial error
 	for i := range vols {
 		v := &vols[i]
 		a := answers[v.device()]
+		server, err := h.server(ctx, v, a.silent)
+		denial = cmp.Or(denial, err)
 		f.Mounts = append(f.Mounts, model.Mount{
 			Target: v.mount.target, Type: v.kind, Source: v.source, Device: v.device(), Pods: v.pods,
-			Silent: a.silent, Asked: a.how, Waiting: a.waiting, Server: h.server(ctx, v, a.silent),
+			Silent: a.silent, Asked: a.how, Waiting: a.waiting, Server: server,
 		})
 	}
 	h.forgetVolumes(vols)
 	if unasked != nil {
 		err = also(err, fmt.Errorf("%w: %w", observe.ErrPartial, unasked))
+	}
+	if denial != nil {
+		err = also(err, fmt.Errorf("%w: %w", observe.ErrPartial, denial))
 	}
 	dead := h.deadMounts(spaces)
 	if len(dead) > maxRows {

@@ -110,7 +110,9 @@ func FuzzCgroup(f *testing.F) {
 
 func TestParseEnviron(t *testing.T) {
 	t.Parallel()
-	cmd, id, set := parseEnviron([]byte("PATH=/bin\x00CNI_COMMAND=DEL\x00CNI_CONTAINERID=" + cidA + "\x00CNI_COMMAND=ADD\x00FELIX_BPFENABLED=true\x00ETCD_PASSWORD=secret\x00NODENAME\x00=\x00"))
+	env := []byte("PATH=/bin\x00CNI_COMMAND=DEL\x00CNI_CONTAINERID=" + cidA + "\x00CNI_COMMAND=ADD\x00FELIX_BPFENABLED=true\x00ETCD_PASSWORD=secret\x00NODENAME\x00=\x00")
+	cmd, id := parseCall(env)
+	set, _ := parseSettings(env)
 	if cmd != "DEL" || id != cidA || !maps.Equal(set, map[string]string{"FELIX_BPFENABLED": "true"}) {
 		t.Errorf("got %q %q %v", cmd, id, set)
 	}
@@ -122,11 +124,17 @@ func TestParseEnviron(t *testing.T) {
 func FuzzEnviron(f *testing.F) {
 	f.Add([]byte("CNI_COMMAND=DEL\x00CNI_CONTAINERID=x\x00FELIX_BPFENABLED=true"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _, set := parseEnviron(b)
+		if command, container := parseCall(b); len(command) > maxValue || len(container) > maxValue {
+			t.Errorf("%q: %q %q", b, command, container)
+		}
+		set, refused := parseSettings(b)
 		for k, v := range set {
-			if !settings[k] || len(v) > maxValue {
+			if !settings[k] || !plausible(k, []byte(v)) || slices.Contains(refused, k) {
 				t.Errorf("%q: %q=%q", b, k, v)
 			}
+		}
+		if len(set)+len(refused) > len(settings) {
+			t.Errorf("%q: %q %q", b, set, refused)
 		}
 	})
 }

@@ -34,7 +34,10 @@ func ProbeMain() bool {
 	return true
 }
 
-// probe takes a path and the device that should be there. An error is an answer, too.
+// probe takes a path and the device that should be there. An error is an answer, too: of a
+// FUSE mount whose server has died the kernel itself says ENOTCONN, as of others ESTALE, EIO
+// or EHOSTDOWN. Such a mount is broken, but nobody hangs in it, so it is not silent. Where
+// already the way there gives an error, nothing was asked and nothing is said.
 func probe(args []string) int {
 	if len(args) != 3 {
 		return probeNoWay

@@ -51,8 +51,8 @@ func TestFuseServer(t *testing.T) {
 	find := func(want string) {
 		t.Helper()
 		clear(h.servers)
-		if got := h.server(t.Context(), &volume{mount: mount{kind: "fuse.glusterfs", source: "g:/vol", minor: 52}}, true); got != want {
-			t.Errorf("got %q, want %q", got, want)
+		if got, err := h.server(t.Context(), &volume{mount: mount{kind: "fuse.glusterfs", source: "g:/vol", minor: 52}}, true); got != want || err != nil {
+			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
 	find("g")

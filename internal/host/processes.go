@@ -1,11 +1,13 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -22,47 +24,61 @@ func (h *Host) readProcesses(ctx context.Context, f *model.Facts) error {
 	defer h.procs.leave()
 	h.stuck.begin()
 	alive := map[int]bool{}
-	var unseen, more int
-	var example error
-	err := h.walk(ctx, every, func(p *process) {
+	var unseen, more, denied int
+	var example, denial error
+	tell := func(p *process, who identity, why string) {
+		if len(f.Processes) == maxRows {
+			more++
+			return
+		}
+		r, err := h.row(p, who, why)
+		if err != nil {
+			denied++
+			denial = err
+		}
+		f.Processes = append(f.Processes, r)
+	}
+	var it *process // Felix
+	err := h.hostFirst(ctx, func(p *process) {
 		alive[p.id] = true
 		who, err := h.identify(ctx, p)
 		// One in D is told as such; what else it is, it says when it is out of it.
-		if err != nil && !p.hung() && h.outermost(p) {
+		if err != nil && !p.hung() && !h.nested(p) {
 			unseen++
 			example = err
 		}
 		why := h.stuckness(p)
 		switch {
 		case why != "":
+			tell(p, who, why)
 		case who.cni():
-			why = whyCNI
-		case who.felix:
-			why = whyFelix
-		default:
-			return
+			tell(p, who, whyCNI)
+		case who.isFelix && p.state != 'Z' && older(p, it):
+			it = p
 		}
-		if len(f.Processes) == maxRows {
-			more++
-			return
-		}
-		f.Processes = append(f.Processes, h.row(p, who, why))
 	})
 	if err != nil {
 		return err
 	}
-	h.forget(alive)
-	switch {
-	case more > 0:
-		return fmt.Errorf("%w: %d more processes of interest", observe.ErrPartial, more)
-	case unseen > 0:
-		return fmt.Errorf("%w: %d processes may be CNI calls: %w", observe.ErrPartial, unseen, example)
+	if it != nil {
+		tell(it, identity{}, whyFelix)
 	}
-	return nil
+	slices.SortFunc(f.Processes, func(a, b model.Process) int { return cmp.Compare(a.PID, b.PID) })
+	h.forget(alive)
+	if more > 0 {
+		err = fmt.Errorf("%w: %d more processes of interest", observe.ErrPartial, more)
+	}
+	if unseen > 0 {
+		err = also(err, fmt.Errorf("%w: %d processes may be CNI calls: %w", observe.ErrPartial, unseen, example))
+	}
+	if denied > 0 {
+		err = also(err, fmt.Errorf("%w: the open files of %d processes cannot be seen: %w", observe.ErrPartial, denied, denial))
+	}
+	return err
 }
 
-// row tells all of a process that matters.
-func (h *Host) row(p *process, who identity, why string) model.Process {
+// row tells all of a process that matters. The error says that its files may not be seen.
+func (h *Host) row(p *process, who identity, why string) (model.Process, error) {
 	dir := h.dir(p)
 	own := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
 	o := readOwner(dir)
@@ -70,17 +86,18 @@ func (h *Host) row(p *process, who identity, why string) model.Process {
 		PID: p.id, Name: p.name, Why: why, State: string(p.state), Parent: p.parent,
 		Waits: waitsIn(own), Init: readStatus(own).first, Container: o.container, PodUID: o.pod,
 	}
+	var denial error
 	if who.cni() {
 		r.Command, r.CNI = who.command, who.container
 	}
 	if why == whyZombie || why == whyUnkillable {
 		r.Threads = h.toldThreads(p)
-		r.Files = openMounts(dir)
+		r.Files, denial = openMounts(dir)
 	}
 	if _, err := os.Readlink(own + "/ns/net"); err != nil {
 		r.NSLinks = plain(err)
 	}
-	return r
+	return r, denial
 }
 
 // plain is an error without the path, which differs by where procfs is mounted.

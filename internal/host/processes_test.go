@@ -158,7 +158,7 @@ func TestMemoryThatHangs(t *testing.T) {
 	tr, h := newTree(t)
 	tr.put(100, "x", 'S')
 	hangs := make(chan answer)
-	h.unread[filepath.Join(tr.dir, "100/environ")] = hangs
+	h.unread[filepath.Join(tr.dir, "100/environ")] = hanging{done: hangs}
 	var f model.Facts
 	if err := h.readProcesses(t.Context(), &f); !errors.Is(err, observe.ErrPartial) || !errors.Is(err, errUnread) {
 		t.Errorf("got %v", err)

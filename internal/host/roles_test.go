@@ -26,6 +26,8 @@ func play(role string) {
 	var err error
 	switch role {
 	case "sleep":
+	case "named": // as a program of that name would be
+		err = os.WriteFile("/proc/thread-self/comm", []byte(arg), 0)
 	case "leader-exit":
 		go func() {
 			runtime.LockOSThread()
@@ -59,8 +61,15 @@ func play(role string) {
 // spawn starts this binary again in a role.
 func spawn(t *testing.T, role string, env ...string) *os.Process {
 	t.Helper()
-	p, err := os.StartProcess("/proc/self/exe", []string{"role"}, &os.ProcAttr{
-		Env: append(env, roleVariable+"="+role), Files: []*os.File{nil, nil, os.Stderr}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	return spawnIn(t, 0, role, env...)
+}
+
+// spawnIn starts it in new namespaces. Its arguments are Felix', which only matters by that name.
+func spawnIn(t *testing.T, spaces uintptr, role string, env ...string) *os.Process {
+	t.Helper()
+	p, err := os.StartProcess("/proc/self/exe", []string{"role", "-felix"}, &os.ProcAttr{
+		Env: append(env, roleVariable+"="+role), Files: []*os.File{nil, nil, os.Stderr},
+		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: spaces},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,10 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,8 +15,9 @@ import (
 
 // A server is who serves a file system, as far as it was found.
 type server struct {
-	name string
-	at   time.Duration // when it was looked for
+	name   string
+	at     time.Duration // when it was looked for
+	denial error         // why it could not be found, if we lack the right
 }
 
 // Bounds on looking for the process behind a FUSE mount.
@@ -28,41 +31,45 @@ const (
 var errEnough = errors.New("enough links read")
 
 // server names who should answer: the host of a network file system, or the process that
-// serves a FUSE one. That process is only looked for when its mount is silent.
-func (h *Host) server(ctx context.Context, v *volume, silent bool) string {
+// serves a FUSE one. That process is only looked for when its mount is silent. The error
+// says that it could not be.
+func (h *Host) server(ctx context.Context, v *volume, silent bool) (string, error) {
 	host := serverOf(v.kind, v.source)
 	if !isFUSE(v.kind) || !silent {
-		return host
+		return host, nil
 	}
 	s, known := h.servers[v.device()]
 	if !known || h.now()-s.at >= lookAgainFor {
-		s = server{name: h.fuseServer(ctx, v), at: h.now()}
+		s.name, s.denial = h.fuseServer(ctx, v)
+		s.at = h.now()
 		h.servers[v.device()] = s
 	}
-	if s.name == "" {
-		return host
-	}
-	return s.name
+	return cmp.Or(s.name, host), s.denial
 }
 
 // fuseServer finds the process that has the mount's FUSE device open. Newer kernels tell
-// of which connection a device is; else it is told only if there is but one candidate.
-func (h *Host) fuseServer(ctx context.Context, v *volume) string {
+// of which connection a device is; else it is told only if there is but one candidate, and
+// nobody whose files we may not see.
+func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	_, subtype, _ := strings.Cut(v.kind, ".")
 	links := 0
 	var sure, named, some []string
+	var denial error
 	_ = h.walk(ctx, few, func(p *process) {
 		dir := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
-		fds, _, _ := numbers(dir+"/fd", maxOpen)
+		fds, _, err := numbers(dir+"/fd", maxOpen)
+		denial = cmp.Or(denial, denied(err))
 		for _, fd := range fds {
 			if links++; links > maxLinks {
 				cancel(errEnough)
 				return
 			}
 			n := strconv.Itoa(fd)
-			if to, err := os.Readlink(dir + "/fd/" + n); err != nil || to != fuseDevice {
+			to, err := os.Readlink(dir + "/fd/" + n)
+			denial = cmp.Or(denial, denied(err))
+			if err != nil || to != fuseDevice {
 				continue
 			}
 			who := p.name + " pid " + strconv.Itoa(p.id)
@@ -81,15 +88,17 @@ func (h *Host) fuseServer(ctx context.Context, v *volume) string {
 	})
 	switch {
 	case len(sure) > 0:
-		return sure[0]
+		return sure[0], nil
+	case denial != nil:
+		return "", fmt.Errorf("look for the process that serves %s: %w", v.mount.target, denial)
 	case ctx.Err() != nil:
-		return "" // not all were looked at: another may have it
+		return "", nil // not all were looked at: another may have it
 	case len(named) == 1:
-		return named[0]
+		return named[0], nil
 	case len(some) == 1:
-		return some[0]
+		return some[0], nil
 	}
-	return ""
+	return "", nil
 }
 
 // connectionOf reads of which FUSE connection a descriptor is, where the kernel tells.

@@ -87,6 +87,26 @@ func (h *Host) walk(ctx context.Context, all bool, visit func(*process)) error {
 	return nil
 }
 
+// hostFirst visits every process with its threads: those of the host's own PID namespace
+// first, so that they are asked before anybody in a container can keep us waiting.
+func (h *Host) hostFirst(ctx context.Context, visit func(*process)) error {
+	var inner []*process
+	err := h.walk(ctx, every, func(p *process) {
+		if h.nested(p) {
+			inner = append(inner, p)
+			return
+		}
+		visit(p)
+	})
+	for _, p := range inner {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		visit(p)
+	}
+	return err
+}
+
 func threads(dir string, pid int, buf []byte) []task {
 	tids, _, err := numbers(dir+"/task", maxThreads)
 	if err != nil {

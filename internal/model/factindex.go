@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// facts are all nodes' own rows, in one order, with what finds them.
+// facts are all nodes' own rows, in one order, with what finds them. An ID finds only
+// rows of the node that it is asked of: no node speaks for what another has.
 type facts struct {
 	links       []*Link
 	paths       []*Path
@@ -29,22 +30,22 @@ type facts struct {
 	pathTo         index[nodeAddr]
 	routesTo       index[nodeAddr]
 	neighboursOf   index[nodeAddr]
-	attachedTo     index[string] // by sandbox
+	attachedTo     index[nodeName] // by sandbox
 	attachedPeer   index[nodeNumber]
 	attachedWith   index[netip.Addr]
 	attachedIn     index[nodeInode]
 	sysctlOf       index[nodeName]
 	sandboxesOf    index[name]
-	sandboxNamed   index[string]
-	containersIn   index[string]
-	containerNamed index[string]
+	sandboxNamed   index[nodeName]
+	containersIn   index[nodeName]
+	containerNamed index[nodeName]
 	configsOn      index[string]
-	resultsOf      index[string]
+	resultsOf      index[nodeName]
 	processAt      index[nodeNumber]
-	processesIn    index[string] // by container
-	processesOf    index[string] // by pod
+	processesIn    index[nodeName] // by container
+	processesOf    index[nodeName] // by pod
 	processesOn    index[string]
-	mountsOf       index[string] // by pod
+	mountsOf       index[nodeName] // by pod
 	mountsOn       index[nodeName]
 	runtimesOn     index[string]
 	machineOf      index[string]
@@ -132,7 +133,7 @@ func (f *facts) indexKernel() {
 	f.pathTo = by(f.paths, func(p *Path) (nodeAddr, bool) { return nodeAddr{p.Node, p.IP}, true })
 	f.routesTo = by(f.routes, func(r *Route) (nodeAddr, bool) { return nodeAddr{r.Node, r.Dst.Addr()}, r.Dst.IsSingleIP() })
 	f.neighboursOf = by(f.neighbours, func(n *Neighbour) (nodeAddr, bool) { return nodeAddr{n.Node, n.IP}, true })
-	f.attachedTo = by(f.attachments, func(a *Attachment) (string, bool) { return a.Sandbox, a.Sandbox != "" })
+	f.attachedTo = by(f.attachments, func(a *Attachment) (nodeName, bool) { return nodeName{a.Node, a.Sandbox}, a.Sandbox != "" })
 	f.attachedPeer = by(f.attachments, func(a *Attachment) (nodeNumber, bool) {
 		return nodeNumber{a.Node, a.Peer}, a.Peer != 0 && a.PeerNS != a.Inode
 	})
@@ -155,19 +156,19 @@ func sysctlKey(device, key string, ipv6 bool) string {
 
 func (f *facts) indexRuntime() {
 	f.sandboxesOf = by(f.sandboxes, func(s *Sandbox) (name, bool) { return name{s.Namespace, s.Pod}, true })
-	f.sandboxNamed = by(f.sandboxes, func(s *Sandbox) (string, bool) { return s.ID, true })
-	f.containersIn = by(f.containers, func(c *Container) (string, bool) { return c.Sandbox, true })
-	f.containerNamed = by(f.containers, func(c *Container) (string, bool) { return c.ID, true })
+	f.sandboxNamed = by(f.sandboxes, func(s *Sandbox) (nodeName, bool) { return nodeName{s.Node, s.ID}, true })
+	f.containersIn = by(f.containers, func(c *Container) (nodeName, bool) { return nodeName{c.Node, c.Sandbox}, true })
+	f.containerNamed = by(f.containers, func(c *Container) (nodeName, bool) { return nodeName{c.Node, c.ID}, true })
 	f.configsOn = by(f.configs, func(c *CNIConfig) (string, bool) { return c.Node, true })
-	f.resultsOf = by(f.results, func(r *CNIResult) (string, bool) { return r.Container, true })
+	f.resultsOf = by(f.results, func(r *CNIResult) (nodeName, bool) { return nodeName{r.Node, r.Container}, true })
 	f.processAt = by(f.processes, func(p *Process) (nodeNumber, bool) { return nodeNumber{p.Node, p.PID}, true })
-	f.processesIn = by(f.processes, func(p *Process) (string, bool) { return p.Container, p.Container != "" })
-	f.processesOf = by(f.processes, func(p *Process) (string, bool) { return p.PodUID, p.PodUID != "" })
+	f.processesIn = by(f.processes, func(p *Process) (nodeName, bool) { return nodeName{p.Node, p.Container}, p.Container != "" })
+	f.processesOf = by(f.processes, func(p *Process) (nodeName, bool) { return nodeName{p.Node, p.PodUID}, p.PodUID != "" })
 	f.processesOn = by(f.processes, func(p *Process) (string, bool) { return p.Node, true })
-	f.mountsOf = newIndex[string](len(f.mounts))
+	f.mountsOf = newIndex[nodeName](len(f.mounts))
 	for i := len(f.mounts) - 1; i >= 0; i-- {
 		for _, uid := range f.mounts[i].Pods {
-			f.mountsOf.add(uid, i)
+			f.mountsOf.add(nodeName{f.mounts[i].Node, uid}, i)
 		}
 	}
 	f.mountsOn = by(f.mounts, func(m *Mount) (nodeName, bool) { return nodeName{m.Node, m.Device}, true })
@@ -179,7 +180,7 @@ func (f *facts) indexRuntime() {
 func (v *View) claimFacts() {
 	for i := len(v.facts.attachments) - 1; i >= 0; i-- {
 		a := v.facts.attachments[i]
-		box, ok := v.facts.sandboxNamed.first(a.Sandbox)
+		box, ok := v.facts.sandboxNamed.first(nodeName{a.Node, a.Sandbox})
 		if a.PIDs == 0 && (!ok || !v.facts.sandboxes[box].Ready) {
 			continue // left over: nobody lives there
 		}

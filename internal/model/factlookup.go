@@ -72,9 +72,9 @@ func (v *View) NeighboursOf(node string, ip netip.Addr) iter.Seq[*Neighbour] {
 	return all(v, Neighbours, v.facts.neighbours, &v.facts.neighboursOf, nodeAddr{node, ip})
 }
 
-// AttachmentsOf gives the devices inside a sandbox's namespace.
-func (v *View) AttachmentsOf(sandbox string) iter.Seq[*Attachment] {
-	return all(v, Attachments, v.facts.attachments, &v.facts.attachedTo, sandbox)
+// AttachmentsOf gives the devices inside the namespace of a node's sandbox.
+func (v *View) AttachmentsOf(node, sandbox string) iter.Seq[*Attachment] {
+	return all(v, Attachments, v.facts.attachments, &v.facts.attachedTo, nodeName{node, sandbox})
 }
 
 // AttachmentsBehind gives the devices inside namespaces whose other end is that device of the host.
@@ -88,6 +88,7 @@ func (v *View) AttachmentsIn(node string, inode uint64) iter.Seq[*Attachment] {
 }
 
 // AttachmentsWith gives the devices inside namespaces, on any node, that have the address.
+// Each is the word of its own node, and says nothing about another's pods.
 func (v *View) AttachmentsWith(ip netip.Addr) iter.Seq[*Attachment] {
 	return all(v, Attachments, v.facts.attachments, &v.facts.attachedWith, ip)
 }
@@ -97,24 +98,25 @@ func (v *View) SysctlOf(node, device, key string, ipv6 bool) *Sysctl {
 	return lookUp(v, Sysctls, v.facts.sysctls, &v.facts.sysctlOf, nodeName{node, sysctlKey(device, key, ipv6)})
 }
 
-// SandboxesOf gives the sandboxes, on any node, that are of a pod of that name.
+// SandboxesOf gives the sandboxes, on any node, that are of a pod of that name. Only those
+// of the pod's own node are the pod's.
 func (v *View) SandboxesOf(ns, pod string) iter.Seq[*Sandbox] {
 	return all(v, Sandboxes, v.facts.sandboxes, &v.facts.sandboxesOf, name{ns, pod})
 }
 
-// SandboxNamed finds a sandbox by its ID.
-func (v *View) SandboxNamed(id string) *Sandbox {
-	return lookUp(v, Sandboxes, v.facts.sandboxes, &v.facts.sandboxNamed, id)
+// SandboxNamed finds a sandbox of a node by its ID.
+func (v *View) SandboxNamed(node, id string) *Sandbox {
+	return lookUp(v, Sandboxes, v.facts.sandboxes, &v.facts.sandboxNamed, nodeName{node, id})
 }
 
-// ContainersIn gives the containers of a sandbox.
-func (v *View) ContainersIn(sandbox string) iter.Seq[*Container] {
-	return all(v, Containers, v.facts.containers, &v.facts.containersIn, sandbox)
+// ContainersIn gives the containers of a node's sandbox.
+func (v *View) ContainersIn(node, sandbox string) iter.Seq[*Container] {
+	return all(v, Containers, v.facts.containers, &v.facts.containersIn, nodeName{node, sandbox})
 }
 
-// ContainerNamed finds a container by its ID.
-func (v *View) ContainerNamed(id string) *Container {
-	return lookUp(v, Containers, v.facts.containers, &v.facts.containerNamed, id)
+// ContainerNamed finds a container of a node by its ID.
+func (v *View) ContainerNamed(node, id string) *Container {
+	return lookUp(v, Containers, v.facts.containers, &v.facts.containerNamed, nodeName{node, id})
 }
 
 // CNIConfigsOn gives the network configurations of a node.
@@ -122,9 +124,9 @@ func (v *View) CNIConfigsOn(node string) iter.Seq[*CNIConfig] {
 	return all(v, CNIConfigs, v.facts.configs, &v.facts.configsOn, node)
 }
 
-// CNIResultsOf gives libcni's records of a sandbox.
-func (v *View) CNIResultsOf(sandbox string) iter.Seq[*CNIResult] {
-	return all(v, CNIResults, v.facts.results, &v.facts.resultsOf, sandbox)
+// CNIResultsOf gives libcni's records of a node's sandbox.
+func (v *View) CNIResultsOf(node, sandbox string) iter.Seq[*CNIResult] {
+	return all(v, CNIResults, v.facts.results, &v.facts.resultsOf, nodeName{node, sandbox})
 }
 
 // ProcessAt finds a process of a node.
@@ -132,14 +134,14 @@ func (v *View) ProcessAt(node string, pid int) *Process {
 	return lookUp(v, Processes, v.facts.processes, &v.facts.processAt, nodeNumber{node, pid})
 }
 
-// ProcessesIn gives the processes of interest in a container.
-func (v *View) ProcessesIn(container string) iter.Seq[*Process] {
-	return all(v, Processes, v.facts.processes, &v.facts.processesIn, container)
+// ProcessesIn gives the processes of interest in a node's container.
+func (v *View) ProcessesIn(node, container string) iter.Seq[*Process] {
+	return all(v, Processes, v.facts.processes, &v.facts.processesIn, nodeName{node, container})
 }
 
-// ProcessesOf gives the processes of interest of a pod, by its UID.
-func (v *View) ProcessesOf(uid string) iter.Seq[*Process] {
-	return all(v, Processes, v.facts.processes, &v.facts.processesOf, uid)
+// ProcessesOf gives the processes of interest that a pod has on a node, by its UID.
+func (v *View) ProcessesOf(node, uid string) iter.Seq[*Process] {
+	return all(v, Processes, v.facts.processes, &v.facts.processesOf, nodeName{node, uid})
 }
 
 // ProcessesOn gives the processes of interest of a node.
@@ -147,9 +149,9 @@ func (v *View) ProcessesOn(node string) iter.Seq[*Process] {
 	return all(v, Processes, v.facts.processes, &v.facts.processesOn, node)
 }
 
-// MountsOf gives the mounts that a pod uses, by its UID.
-func (v *View) MountsOf(uid string) iter.Seq[*Mount] {
-	return all(v, Mounts, v.facts.mounts, &v.facts.mountsOf, uid)
+// MountsOf gives the mounts that a pod uses on a node, by its UID.
+func (v *View) MountsOf(node, uid string) iter.Seq[*Mount] {
+	return all(v, Mounts, v.facts.mounts, &v.facts.mountsOf, nodeName{node, uid})
 }
 
 // MountsOn gives the mounts of a node that are of one file system, by its device number.

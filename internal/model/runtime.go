@@ -18,7 +18,8 @@ type Sandbox struct {
 	NetNS       string `json:"netns,omitempty"`
 	Inode       uint64 `json:"inode,omitempty"` // of the namespace; 0 if it is gone
 	PID         int    `json:"pid,omitempty"`
-	Created     Time   `json:"created,omitzero"` // by the node's clock: for display only
+	Handler     string `json:"handler,omitempty"` // the runtime class's; empty for the usual one
+	Created     Time   `json:"created,omitzero"`  // by the node's clock: for display only
 	Since       Time   `json:"since,omitzero"`
 	Extra       Extra  `json:"-"`
 }
@@ -159,7 +160,6 @@ type Machine struct {
 	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: it was not to be asked
 	Versions   map[string]string `json:"versions,omitempty"` // of Calico's parts on this node
 	Settings   map[string]string `json:"settings,omitempty"` // that decide what Calico does here: FELIX_BPFENABLED …
-	Watching   int64             `json:"watching,omitempty"` // seconds for which the agent has seen every change
 	Since      Time              `json:"since,omitzero"`     // since when Felix is what it is
 	Extra      Extra             `json:"-"`
 }

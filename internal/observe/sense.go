@@ -39,8 +39,8 @@ type Body struct {
 	Within time.Duration // for each sense
 	Senses []Sense
 
-	mu   sync.Mutex
-	busy map[string]time.Time
+	mu    sync.Mutex
+	turns map[string]chan struct{} // full while a sense is being asked
 }
 
 // Facts asks the senses that fill one of the tables, all at once, and gives what they
@@ -98,33 +98,26 @@ func coverage(node string, t model.Table, err error) model.Coverage {
 	return c
 }
 
-// ask runs one sense in a goroutine of its own, and leaves it behind if it hangs.
+// ask runs one sense in a goroutine of its own, and leaves it behind if it hangs. Who comes
+// while another asks waits for his turn.
 func (b *Body) ask(ctx context.Context, s Sense) (*model.Facts, error) {
-	began := time.Now() //nolint:forbidigo // only to say for how long it has hung
-	b.mu.Lock()
-	if b.busy == nil {
-		b.busy = map[string]time.Time{}
-	}
-	if since, yes := b.busy[s.Name]; yes {
-		b.mu.Unlock()
-		return nil, fmt.Errorf("%s has not come back for %s", s.Name, began.Sub(since).Round(time.Second))
-	}
-	b.busy[s.Name] = began
-	b.mu.Unlock()
-
 	ctx, cancel := context.WithTimeout(ctx, b.Within)
 	defer cancel()
+	turn := b.turn(s.Name)
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s has not come back from the last time", s.Name)
+	}
 	type answer struct {
 		f   *model.Facts
 		err error
 	}
 	done := make(chan answer, 1)
 	go func() {
+		defer func() { <-turn }()
 		f := &model.Facts{}
 		err := s.Read(ctx, f)
-		b.mu.Lock()
-		delete(b.busy, s.Name)
-		b.mu.Unlock()
 		done <- answer{f, err}
 	}()
 	select {
@@ -133,4 +126,16 @@ func (b *Body) ask(ctx context.Context, s Sense) (*model.Facts, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%s: no answer within %s", s.Name, b.Within)
 	}
+}
+
+func (b *Body) turn(name string) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.turns == nil {
+		b.turns = map[string]chan struct{}{}
+	}
+	if b.turns[name] == nil {
+		b.turns[name] = make(chan struct{}, 1)
+	}
+	return b.turns[name]
 }

@@ -7,6 +7,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
+// gateway is every pod's next hop with Calico.
+var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
+
 // narrow leaves of a node's facts what concerns a pod or an address, and what is true of
 // the node as a whole. Which of them are zero was not asked about.
 func narrow(f *model.Facts, ns, pod string, ip netip.Addr) {
@@ -47,7 +50,7 @@ func narrow(f *model.Facts, ns, pod string, ip netip.Addr) {
 	}
 	concerned := map[int]bool{} // devices
 	keep(&f.Routes, func(r *model.Route) bool {
-		yes := r.Dst.IsSingleIP() && ips[r.Dst.Addr()] || r.Dst.Bits() == 0
+		yes := r.Dst.IsSingleIP() && ips[r.Dst.Addr()] || r.Dst.Bits() == 0 || r.Dst.Contains(gateway)
 		if yes {
 			concerned[r.Link] = true
 		}
@@ -63,7 +66,7 @@ func narrow(f *model.Facts, ns, pod string, ip netip.Addr) {
 		if ips[p.IP] {
 			concerned[p.Link] = true
 		}
-		return ips[p.IP]
+		return ips[p.IP] || p.IP == gateway
 	})
 	names := map[string]bool{}
 	keep(&f.Links, func(l *model.Link) bool {
@@ -71,7 +74,7 @@ func narrow(f *model.Facts, ns, pod string, ip netip.Addr) {
 		names[l.Name] = names[l.Name] || yes
 		return yes
 	})
-	keep(&f.Sysctls, func(s *model.Sysctl) bool { return names[s.Device] })
+	keep(&f.Sysctls, func(s *model.Sysctl) bool { return names[s.Device] || s.Device == "all" })
 	keep(&f.Attachments, func(a *model.Attachment) bool { return inodes[a.Inode] })
 	keep(&f.Sandboxes, func(s *model.Sandbox) bool { return boxes[s.ID] })
 	containers := map[string]bool{}

@@ -10,7 +10,7 @@ import (
 )
 
 // attested are the tables that a witness rests on.
-var attested = []model.Table{model.Sandboxes, model.Attachments, model.CNIResults, model.CNIConfigs, model.Machines}
+var attested = []model.Table{model.Sandboxes, model.Attachments, model.CNIResults, model.CNIConfigs, model.Machines, model.Links}
 
 // bear reads, now and past all that was kept, what the node knows of an address or a
 // container. What could not be seen makes it incomplete.
@@ -19,8 +19,7 @@ func (s *Server) bear(ctx context.Context, ip netip.Addr, container string) agen
 	if ip.IsValid() {
 		w.IP = ip.String()
 	}
-	// Calls are read first and last: one that begins while we read is seen by one of the
-	// two, or has not yet taken anything.
+	// Calls are read first and last: one that goes on is seen by one of the two.
 	before, err1 := s.calls(ctx)
 	f, seen := s.body.Facts(ctx, attested...)
 	after, err2 := s.calls(ctx)
@@ -53,24 +52,39 @@ func attest(w *agent.Witness, f *model.Facts, ip netip.Addr) {
 		}
 	}
 	of := func(id string) bool { return w.Container != "" && id == w.Container }
-	with := map[string]bool{}
+	with, visited := map[string]bool{}, map[uint64]bool{}
 	for _, a := range f.Attachments {
+		visited[a.Inode] = true
 		if of(a.Sandbox) || ip.IsValid() && a.Has(ip) {
 			w.Attachments = append(w.Attachments, a)
 			with[a.Sandbox] = true
+		}
+	}
+	// Some runtimes take the address off the device and give it to what runs inside: the
+	// record of libcni still tells whose it is.
+	for _, r := range f.CNIResults {
+		if of(r.Container) || has(r.IPs, ip) {
+			w.Results = append(w.Results, r)
+			with[r.Container] = true
 		}
 	}
 	for _, s := range f.Sandboxes {
 		if of(s.ID) || with[s.ID] {
 			w.Sandboxes = append(w.Sandboxes, s)
 		}
-	}
-	for _, r := range f.CNIResults {
-		has := slices.ContainsFunc(r.IPs, func(p netip.Prefix) bool { return ip.IsValid() && p.Addr() == ip })
-		if of(r.Container) || has {
-			w.Results = append(w.Results, r)
+		if !s.HostNetwork && (s.Inode != 0 && !visited[s.Inode] || s.Inode == 0 && s.Ready) {
+			w.Missing = append(w.Missing, "attachments: nobody has looked into the namespace of sandbox "+s.ID)
 		}
 	}
+	for _, l := range f.Links {
+		if has(l.IPs, ip) {
+			w.Links = append(w.Links, l)
+		}
+	}
+}
+
+func has(ips []netip.Prefix, ip netip.Addr) bool {
+	return ip.IsValid() && slices.ContainsFunc(ips, func(p netip.Prefix) bool { return p.Addr() == ip })
 }
 
 // join tells whose namespace each attachment is in. A namespace is what its inode says.

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"encoding/base64"
 	"net/netip"
+	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/model"
@@ -35,12 +38,22 @@ func TestAttest(t *testing.T) {
 			f.Sandboxes = []model.Sandbox{{ID: "c1", Inode: 5, Ready: true}}
 			f.Attachments = []model.Attachment{{Inode: 5, IPs: at(other)}}
 		}, container: "c1"},
-		"the runtime was not seen": {change: func(*model.Facts) {}, missing: true},
+		"the runtime was not seen":             {change: func(*model.Facts) {}, missing: true},
+		"a device of the host has it":          {change: func(f *model.Facts) { f.Links = []model.Link{{Name: "vxlan.calico", IPs: at(ip)}} }},
+		"a sandbox whose namespace nobody saw": {change: func(f *model.Facts) { f.Sandboxes = []model.Sandbox{{ID: "c9", Inode: 7}} }},
+		"a sandbox of the host's network":      {change: func(f *model.Facts) { f.Sandboxes = []model.Sandbox{{ID: "c9", Ready: true, HostNetwork: true}} }, quiet: true},
+		"a dead sandbox without a namespace":   {change: func(f *model.Facts) { f.Sandboxes = []model.Sandbox{{ID: "c9"}} }, quiet: true},
+		"what runs inside took the address off the device": {change: func(f *model.Facts) {
+			f.Sandboxes = []model.Sandbox{{ID: "c1", Inode: 5, Ready: true}}
+			f.Attachments = []model.Attachment{{Inode: 5, Device: "eth0"}}
+			f.CNIResults = []model.CNIResult{{Container: "c1", IPs: at(ip)}}
+		}},
 	} {
 		f := facts()
 		c.change(f)
 		w := agent.Witness{Container: c.container, Calls: c.calls, Complete: !c.missing}
 		attest(&w, f, ip)
+		w.Complete = w.Complete && len(w.Missing) == 0
 		if w.Quiet() != c.quiet || w.BootID != "b" || w.ConfigName != "n2" || w.CalicoName != "n1" {
 			t.Errorf("%s: quiet is %v, %+v", name, w.Quiet(), w)
 		}
@@ -60,5 +73,83 @@ func TestUnionOfCalls(t *testing.T) {
 	a := []model.Process{{PID: 1, CNI: "x"}}
 	if got := union(a, []model.Process{{PID: 1, CNI: "x"}, {PID: 1, CNI: "y"}, {PID: 2, CNI: "x"}}); len(got) != 3 || len(a) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A question that is spelled otherwise than the tables are would get a false no.
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	id := strings.Repeat("0a", 32)
+	for _, c := range []struct {
+		ip, container, want string
+		ok                  bool
+	}{
+		{"10.0.0.5", "", "10.0.0.5", true},
+		{"::ffff:10.0.0.5", "", "10.0.0.5", true},
+		{"fd00::1", id, "fd00::1", true},
+		{"", id, "invalid IP", true},
+		{"", "", "", false},
+		{"", id[:8], "", false},
+		{"", strings.ToUpper(id), "", false},
+		{"10.0.0.5", "x", "", false},
+		{"fe80::1%eth0", "", "", false},
+		{"fe80::1", "", "", false},
+		{"0.0.0.0", "", "", false},
+		{"10.0.0.0/26", "", "", false},
+	} {
+		if got, ok := question(c.ip, c.container); ok != c.ok || ok && got.String() != c.want {
+			t.Errorf("%q %q: %s, %v", c.ip, c.container, got, ok)
+		}
+	}
+}
+
+// What a token says of itself is only ever a reason to refuse it.
+func TestMeant(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	token := func(claims string) string {
+		return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
+	}
+	for text, want := range map[string]bool{
+		token(`{"aud":["plumbline-agent"],"exp":1800000060}`):     true,
+		token(`{"aud":"plumbline-agent","exp":1800000060}`):       true,
+		token(`{"aud":["x","plumbline-agent"],"exp":1800000060}`): true,
+		token(`{"aud":["plumbline-agent"],"exp":1800000000}`):     false,
+		token(`{"aud":["plumbline-agent"]}`):                      false,
+		token(`{"aud":["https://kubernetes"],"exp":1800000060}`):  false,
+		token(`{"exp":1800000060}`):                               false,
+		"abc.def.ghi":                                             false,
+		"nonsense":                                                false,
+	} {
+		if end, ok := meant(text, now); ok != want || ok && !end.Equal(now.Add(time.Minute)) {
+			t.Errorf("%s: %v, %v", text, end, ok)
+		}
+	}
+}
+
+func FuzzMeant(f *testing.F) {
+	f.Add("e30.e30.c2ln")
+	f.Fuzz(func(_ *testing.T, token string) { meant(token, time.Unix(0, 0)) })
+}
+
+// A stranger with new tokens all the time is told to wait before the API server is.
+func TestReviewsAreFew(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	g := newGate(nil, "n1", func() time.Time { return now })
+	n := 0
+	for range 1000 {
+		if g.spend() {
+			n++
+		}
+	}
+	now = now.Add(2 * time.Second)
+	for range 1000 {
+		if g.spend() {
+			n++
+		}
+	}
+	if n != maxBurst+2*perSecond {
+		t.Errorf("%d reviews", n)
 	}
 }

@@ -3,9 +3,13 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +32,8 @@ const (
 	maxKnown   = 1024
 	maxToken   = 16 << 10
 	maxReviews = 8 // under way at once: a stranger must not use us against the API server
+	perSecond  = 5.0
+	maxBurst   = 40.0
 )
 
 // A gate lets through those who may. It refuses when the API server cannot be asked.
@@ -38,6 +44,8 @@ type gate struct {
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]verdict
+	credit  float64
+	last    time.Time
 	reviews chan struct{}
 }
 
@@ -47,7 +55,7 @@ type verdict struct {
 }
 
 func newGate(r Reviewer, node string, now func() time.Time) *gate {
-	return &gate{review: r, node: node, now: now, known: map[[sha256.Size]byte]verdict{}, reviews: make(chan struct{}, maxReviews)}
+	return &gate{review: r, node: node, now: now, credit: maxBurst, last: now(), known: map[[sha256.Size]byte]verdict{}, reviews: make(chan struct{}, maxReviews)}
 }
 
 // wrap asks for the verb's right before it lets a request through.
@@ -58,8 +66,8 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 		case token == "":
 			http.Error(w, "no token: send one in "+agent.Header, http.StatusUnauthorized)
 			return
-		case len(token) > maxToken:
-			http.Error(w, "the token is too long", http.StatusUnauthorized)
+		case len(token) > maxToken || g.review == nil:
+			http.Error(w, "the token cannot be looked at", http.StatusUnauthorized)
 			return
 		}
 		ok, err := g.may(r.Context(), token, verb)
@@ -77,12 +85,21 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 var errBusy = errors.New("too many tokens are being looked at")
 
 func (g *gate) may(ctx context.Context, token, verb string) (bool, error) {
+	end, ok := meant(token, g.now())
+	if !ok {
+		return false, nil // the API server need not be asked
+	}
 	key := sha256.Sum256([]byte(verb + "\x00" + token))
 	g.mu.Lock()
 	v, ok := g.known[key]
-	g.mu.Unlock()
 	if ok && g.now().Before(v.until) {
+		g.mu.Unlock()
 		return v.ok, nil
+	}
+	ok = g.spend()
+	g.mu.Unlock()
+	if !ok {
+		return false, errBusy
 	}
 	select {
 	case g.reviews <- struct{}{}:
@@ -94,7 +111,7 @@ func (g *gate) may(ctx context.Context, token, verb string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	g.remember(key, yes)
+	g.remember(key, yes, end)
 	return yes, nil
 }
 
@@ -106,7 +123,7 @@ func (g *gate) ask(ctx context.Context, token, verb string) (bool, error) {
 	return g.review.Authorize(ctx, owner, verb, agent.Group, agent.Resource, g.node)
 }
 
-func (g *gate) remember(key [sha256.Size]byte, yes bool) {
+func (g *gate) remember(key [sha256.Size]byte, yes bool, end time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
@@ -124,5 +141,55 @@ func (g *gate) remember(key [sha256.Size]byte, yes bool) {
 	if yes {
 		keep = yesFor
 	}
-	g.known[key] = verdict{yes, now.Add(keep)}
+	until := now.Add(keep)
+	if end.Before(until) {
+		until = end // it is not believed longer than it is valid
+	}
+	g.known[key] = verdict{yes, until}
+}
+
+// spend takes one of the few reviews that strangers may cause in a second. The lock is held.
+func (g *gate) spend() bool {
+	now := g.now()
+	g.credit = min(maxBurst, g.credit+now.Sub(g.last).Seconds()*perSecond)
+	g.last = now
+	if g.credit < 1 {
+		return false
+	}
+	g.credit--
+	return true
+}
+
+// meant tells whether a token says that it is for agents and not over yet. That it says so
+// proves nothing; that it does not is enough to refuse it.
+func meant(token string, now time.Time) (end time.Time, ok bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return end, false
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return end, false
+	}
+	var claims struct {
+		Audiences audiences `json:"aud"`
+		Expires   int64     `json:"exp"`
+	}
+	if json.Unmarshal(b, &claims) != nil || !slices.Contains(claims.Audiences, agent.Audience) {
+		return end, false
+	}
+	end = time.Unix(claims.Expires, 0)
+	return end, now.Before(end)
+}
+
+// audiences are written as one text or as several.
+type audiences []string
+
+func (a *audiences) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*a = audiences{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(a))
 }

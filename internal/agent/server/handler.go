@@ -67,15 +67,32 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) witness(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	ip, err := netip.ParseAddr(q.Get("ip"))
-	if q.Get("ip") != "" && err != nil || q.Get("ip") == "" && q.Get("container") == "" {
-		http.Error(w, "ask about ip=ADDRESS or container=ID", http.StatusBadRequest)
+	ip, ok := question(q.Get("ip"), q.Get("container"))
+	if !ok {
+		http.Error(w, "ask about ip=ADDRESS or container=ID, whole", http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), witnessWithin)
 	defer cancel()
 	writeJSON(w, s.bear(ctx, ip, q.Get("container")))
 }
+
+// question reads what a witness is asked about. What could be spelled in another way than
+// the tables spell it would get a false no.
+func question(text, container string) (ip netip.Addr, ok bool) {
+	if text == "" && container == "" || container != "" && !wholeID(container) {
+		return ip, false
+	}
+	if text == "" {
+		return ip, true
+	}
+	ip, err := netip.ParseAddr(text)
+	ip = ip.Unmap()
+	return ip, err == nil && ip.Zone() == "" && !ip.IsLinkLocalUnicast() && !ip.IsUnspecified()
+}
+
+// wholeID tells that it is a container's ID as runtimes give it.
+func wholeID(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 // flight hands out the newest entries of the record about something.
 func (s *Server) flight(w http.ResponseWriter, r *http.Request) {

@@ -25,6 +25,7 @@ type keeper struct {
 	sense observe.Sense
 	every time.Duration
 	wake  chan struct{}
+	now   chan struct{} // somebody waits
 
 	mu    sync.Mutex
 	begun uint64        // looks
@@ -33,7 +34,7 @@ type keeper struct {
 }
 
 func newKeeper(s *Server, sense observe.Sense) *keeper {
-	k := &keeper{s: s, sense: sense, every: hostEvery, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	k := &keeper{s: s, sense: sense, every: hostEvery, wake: make(chan struct{}, 1), now: make(chan struct{}, 1), ended: make(chan struct{})}
 	if sense.Tables[0] <= model.Sysctls {
 		k.every = kernelEvery
 	}
@@ -62,11 +63,14 @@ func (k *keeper) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		case <-k.wake:
+		case <-k.now:
+			continue
 		}
 		select { // let the swarm pass
 		case <-ctx.Done():
 			return
 		case <-time.After(rest):
+		case <-k.now:
 		}
 		select {
 		case <-k.wake:
@@ -80,7 +84,10 @@ func (k *keeper) again(ctx context.Context) bool {
 	k.mu.Lock()
 	want, ended := k.begun+1, k.ended
 	k.mu.Unlock()
-	k.rouse()
+	select {
+	case k.now <- struct{}{}:
+	default: // somebody else waits too
+	}
 	for {
 		select {
 		case <-ctx.Done():

@@ -37,7 +37,7 @@ func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 	mux.Handle("/", s.gate.wrap("update", http.NotFoundHandler())) // whatever does not only read
 	srv := s.http(mux)
 	srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
-	return serve(ctx, srv, func() error { return srv.ServeTLS(l, "", "") })
+	return serve(ctx, srv, func() error { return srv.ServeTLS(newPlaces(l), "", "") })
 }
 
 // ListenUnix answers root on the node itself, when the API server is away.
@@ -63,7 +63,7 @@ func (s *Server) ListenUnix(ctx context.Context, path string) error {
 func (s *Server) http(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		IdleTimeout: 15 * time.Second, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // strangers must not fill the log
 	}
 }

@@ -21,6 +21,21 @@ type node struct {
 	close  func()
 }
 
+// theOnly gives the one of the sockets that is there. Where two are, nobody has said which
+// one is the kubelet's, and an empty one would prove that nothing runs: then it is none.
+func theOnly(root string, sockets []string) string {
+	var there []string
+	for _, s := range sockets {
+		if _, err := os.Stat(filepath.Join(root, s)); err == nil {
+			there = append(there, s)
+		}
+	}
+	if len(there) == 1 {
+		return there[0]
+	}
+	return "/run/no-runtime-or-several.sock"
+}
+
 // runtimes are where container runtimes listen.
 var runtimes = []string{
 	"/run/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/run/crio/crio.sock",
@@ -28,19 +43,15 @@ var runtimes = []string{
 }
 
 func open(f flags) *node {
-	socket := filepath.Join(f.root, runtimes[0])
-	for _, s := range runtimes {
-		if _, err := os.Stat(filepath.Join(f.root, s)); err == nil {
-			socket = filepath.Join(f.root, s)
-			break
-		}
-	}
-	if f.socket != "" {
-		socket = filepath.Join(f.root, f.socket)
-	}
 	k := kernel.Options{Proc: f.proc, Root: f.root}
 	h := host.New(host.Options{Proc: f.proc, Root: f.root, NodeName: f.node})
-	c := cri.Open(socket)
+	if f.socket == "" {
+		f.socket = h.RuntimeSocket()
+	}
+	if f.socket == "" {
+		f.socket = theOnly(f.root, runtimes)
+	}
+	c := cri.Open(filepath.Join(f.root, f.socket))
 	n := &node{calls: h.CNICalls, server: h.APIServer()}
 	n.senses = append(n.senses, kernel.Senses(k)...)
 	n.senses = append(n.senses, c.Senses(f.root)...)

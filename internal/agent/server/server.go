@@ -53,7 +53,7 @@ func New(c Config) *Server {
 		body:    &observe.Body{Node: c.Node, Within: senseWithin, Senses: c.Senses},
 		entries: make(chan flight.Entry, 4096),
 	}
-	s.store = newStore(c.Node, c.Version, c.Now(), s.note)
+	s.store = newStore(c.Node, c.Version, s.note)
 	s.gate = newGate(c.Review, c.Node, c.Now)
 	for _, sense := range c.Senses {
 		s.keepers = append(s.keepers, newKeeper(s, sense))
@@ -148,6 +148,7 @@ func (s *Server) write(ctx context.Context) {
 			defer func() { _ = r.Close() }()
 		}
 	}
+	said := ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -156,8 +157,10 @@ func (s *Server) write(ctx context.Context) {
 			if r == nil {
 				continue
 			}
-			if err := r.Append(e); err != nil {
+			err := r.Append(e)
+			if text := fmt.Sprint(err); err != nil && text != said { // a full disk is said once
 				s.log.Warn("flight record", "error", err)
+				said = text
 			}
 		}
 	}

@@ -13,8 +13,9 @@ import (
 
 // A shelf keeps one table: every row with the moment since when it is what it is.
 type shelf interface {
-	// put takes new rows and tells what changed.
-	put(f *model.Facts, now time.Time, tell func(flight.Entry))
+	// put takes new rows and tells what changed. Anew means that nobody was watching:
+	// what is the same may have been something else in between.
+	put(f *model.Facts, now time.Time, anew bool, tell func(flight.Entry))
 	// copyTo gives the rows, with their times as seen at now.
 	copyTo(f *model.Facts, now time.Time)
 	sum() (rows int, sum string)
@@ -38,7 +39,7 @@ type kept[T any] struct {
 	since time.Time
 }
 
-func (s *rows[T]) put(f *model.Facts, now time.Time, tell func(flight.Entry)) {
+func (s *rows[T]) put(f *model.Facts, now time.Time, anew bool, tell func(flight.Entry)) {
 	fresh := *s.of(f)
 	next := make(map[string]*kept[T], len(fresh))
 	order := make([]string, 0, len(fresh))
@@ -54,7 +55,9 @@ func (s *rows[T]) put(f *model.Facts, now time.Time, tell func(flight.Entry)) {
 				tell(s.entry("new", k, nil, &p))
 			}
 		} else if reflect.DeepEqual(old.plain, p) {
-			e.since = old.since
+			if !anew {
+				e.since = old.since
+			}
 		} else {
 			tell(s.entry("changed", k, &old.plain, &p))
 		}

@@ -138,6 +138,6 @@ func plainRuntime(r model.Runtime) model.Runtime {
 }
 
 func plainMachine(r model.Machine) model.Machine {
-	r.Uptime, r.Watching = 0, 0
+	r.Uptime = 0
 	return r
 }

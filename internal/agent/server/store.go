@@ -22,11 +22,18 @@ type store struct {
 	mu       sync.Mutex
 	shelves  map[model.Table]shelf
 	coverage map[model.Table]model.Coverage
-	since    time.Time // this agent has watched since then
+	seen     map[model.Table]time.Time // when each was last seen in full
 }
 
-func newStore(node, version string, now time.Time, tell func(flight.Entry)) *store {
-	s := &store{node: node, version: version, tell: tell, shelves: shelves(), coverage: map[model.Table]model.Coverage{}, since: now}
+// blindFor is how long a table may not be seen before its rows count as new: what happened
+// meanwhile nobody knows.
+const blindFor = 2 * time.Minute
+
+func newStore(node, version string, tell func(flight.Entry)) *store {
+	s := &store{
+		node: node, version: version, tell: tell, shelves: shelves(),
+		coverage: map[model.Table]model.Coverage{}, seen: map[model.Table]time.Time{},
+	}
 	for _, t := range model.FactTables() {
 		s.coverage[t] = model.Coverage{Table: t, Node: node, State: model.Lost, Reason: "not read yet"}
 	}
@@ -41,12 +48,15 @@ func (s *store) put(f *model.Facts, seen []model.Coverage, now time.Time) {
 	for _, c := range seen {
 		c.Node = s.node
 		s.coverage[c.Table] = c
-		if c.State.Seen() {
-			s.shelves[c.Table].put(f, now, func(e flight.Entry) {
-				e.At = now
-				s.tell(e)
-			})
+		if !c.State.Seen() {
+			continue
 		}
+		again := now.Sub(s.seen[c.Table]) > blindFor
+		s.seen[c.Table] = now
+		s.shelves[c.Table].put(f, now, again, func(e flight.Entry) {
+			e.At = now
+			s.tell(e)
+		})
 	}
 }
 
@@ -72,9 +82,6 @@ func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
 	boxes := &model.Facts{} // as last seen: a runtime that is silent now has not changed them
 	s.shelves[model.Sandboxes].copyTo(boxes, now)
 	join(f.Attachments, boxes.Sandboxes)
-	for i := range f.Machines {
-		f.Machines[i].Watching = int64(now.Sub(s.since).Seconds())
-	}
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 	"plumbline.dev/plumbline/internal/model"
@@ -52,9 +53,6 @@ func (v *visitor) read(ctx context.Context, f *os.File, n *Namespace) ([]model.A
 	var rows []model.Attachment
 	for i := range links {
 		d := &links[i]
-		if d.Loopback {
-			continue
-		}
 		row := n.row()
 		row.Device, row.Index, row.MAC, row.Up, row.Peer = d.Name, d.Index, d.MAC, d.Up, d.Peer
 		switch {
@@ -69,6 +67,7 @@ func (v *visitor) read(ctx context.Context, f *os.File, n *Namespace) ([]model.A
 	if err == nil {
 		err = fill(ctx, s, rows)
 	}
+	rows = slices.DeleteFunc(rows, idleLoopback)
 	if len(rows) == 0 && err == nil {
 		rows = append(rows, n.row())
 	}
@@ -76,6 +75,12 @@ func (v *visitor) read(ctx context.Context, f *os.File, n *Namespace) ([]model.A
 		err = fmt.Errorf("inside %s: %w", n.Path, err)
 	}
 	return rows, err
+}
+
+// idleLoopback tells that a row is of a loopback without any address but its own; one with
+// more of them is a device like another.
+func idleLoopback(a model.Attachment) bool {
+	return a.Device == "lo" && !slices.ContainsFunc(a.IPs, func(p netip.Prefix) bool { return !p.Addr().IsLoopback() })
 }
 
 func (n *Namespace) row() model.Attachment {
@@ -104,7 +109,7 @@ func fill(ctx context.Context, s *rtnl.Socket, rows []model.Attachment) error {
 	for _, r := range routes {
 		row := at[r.Link]
 		if r.Link == 0 {
-			row = &rows[0] // it leads nowhere, whatever the device
+			row = &rows[len(rows)-1] // it leads nowhere, whatever the device
 		}
 		if row != nil && r.Type != "local" {
 			row.Routes = append(row.Routes, r)

@@ -1,0 +1,58 @@
+package audit_test
+
+import (
+	"slices"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// hanging is base with a mount on n1 that has been silent for an hour.
+func hanging(state model.State) *model.Snapshot {
+	s := base()
+	s.Facts = map[string]*model.Facts{"n1": {Mounts: []model.Mount{{Target: "/mnt", Type: "nfs4", Source: "nas:/vol", Device: "0:50", Silent: true, Pods: []string{"u"}, Since: now - 3600}}}}
+	for _, t := range model.FactTables() {
+		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: "n1", State: state, Reason: "no answer"})
+	}
+	if state != model.Complete {
+		s.Facts = nil
+	}
+	return s
+}
+
+// Not seen again is not gone: a node that falls silent between two looks takes none of its
+// findings with it, and its silence is told.
+func TestNodeThatFallsSilent(t *testing.T) {
+	t.Parallel()
+	facts := func(s *model.Snapshot) observe.Look {
+		var nodes []model.Coverage
+		for _, c := range s.Coverage {
+			if c.Node != "" {
+				nodes = append(nodes, c)
+			}
+		}
+		return observe.Look{Rows: model.Snapshot{Facts: s.Facts, Coverage: nodes}}
+	}
+	mended := hanging(model.Complete)
+	mended.Facts["n1"].Mounts[0].Silent = false
+	for name, c := range map[string]struct {
+		looks               []observe.Look
+		confirmed, suspects int
+		gaps                bool
+	}{
+		"still so":              {[]observe.Look{facts(hanging(model.Complete))}, 1, 0, false},
+		"mended":                {[]observe.Look{facts(mended)}, 0, 0, false},
+		"silent":                {[]observe.Look{facts(hanging(model.Lost))}, 0, 1, true},
+		"silent the last time":  {[]observe.Look{facts(hanging(model.Complete)), facts(hanging(model.Lost))}, 0, 1, true},
+		"silent the first time": {[]observe.Look{facts(hanging(model.Lost)), facts(hanging(model.Complete))}, 0, 1, true},
+	} {
+		src := audit.Source{Owners: &looks{answers: []observe.Look{owners(base())}}, Ledger: &looks{answers: []observe.Look{ledger(base())}}, Facts: &looks{answers: c.looks}}
+		r := judge(t, hanging(model.Complete), src, audit.Options{})
+		gap := slices.ContainsFunc(r.Gaps, func(c model.Coverage) bool { return c.Node == "n1" && c.Table == model.Mounts })
+		if len(r.Findings) != c.confirmed || len(r.Suspected) != c.suspects || gap != c.gaps {
+			t.Errorf("%s: findings %v, suspected %v, gaps %v", name, names(r.Findings), names(r.Suspected), r.Gaps)
+		}
+	}
+}

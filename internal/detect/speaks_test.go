@@ -1,0 +1,43 @@
+package detect_test
+
+import (
+	"slices"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// Whatever a node says, what is found about another node and its pods stays the same.
+func TestNoNodeSpeaksForAnother(t *testing.T) {
+	t.Parallel()
+	load := cases(t)["testdata/wolf/one-node-speaks-for-another.txtar"]
+	const victim, liar = "w3", "a1"
+	ofVictim := func(s *model.Snapshot) map[string]finding.Finding {
+		v := model.Seal(s)
+		out := map[string]finding.Finding{}
+		for _, f := range detect.Run(v, detect.All...).Findings {
+			if f.Node == victim || slices.ContainsFunc(f.About, func(r model.Ref) bool {
+				return slices.ContainsFunc(s.Pods, func(p model.Pod) bool { return p.Ref() == r && p.Node == victim })
+			}) {
+				out[f.Key()] = f
+			}
+		}
+		return out
+	}
+	honest := load().Snapshot
+	*honest.Facts[liar] = model.Facts{Machines: honest.Facts[liar].Machines, CNIConfigs: honest.Facts[liar].CNIConfigs}
+	want, got := ofVictim(honest), ofVictim(load().Snapshot)
+	if len(want) != 2 {
+		t.Errorf("%d findings about %s, want 2: %v", len(want), victim, want)
+	}
+	for k, f := range got {
+		if w, ok := want[k]; !ok || !w.Same(&f) || w.Summary != f.Summary {
+			t.Errorf("%s: %s\n%v\nif %s were silent: %s\n%v", k, f.Summary, f.Evidence, liar, w.Summary, w.Evidence)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d findings, want %d", len(got), len(want))
+	}
+}

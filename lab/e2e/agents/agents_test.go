@@ -1,0 +1,97 @@
+//go:build e2e
+
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/e2e/product"
+	"plumbline.dev/plumbline/lab/scenarios/churn"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+func TestMain(m *testing.M) { lab.Main(m) }
+
+var (
+	howLong = flag.Duration("agents", 30*time.Minute, "how long agents are killed in a churning cluster")
+	binary  = flag.String("agent", "../../../bin/plumbline-agent", "the agent to kill")
+)
+
+const (
+	killEvery   = 30 * time.Second
+	sampleEvery = 20 * time.Second
+	restAfter   = time.Minute
+)
+
+// TestAgentKilled kills the agents in turn while pods come and go, and looks at what is
+// left of them when all is over.
+func TestAgentKilled(t *testing.T) {
+	l := lab.Start(t, lab.Config{Nodes: 3, Datastore: lab.KDD})
+	if err := lab.InstallAgents(t.Context(), l, filepath.Clean(*binary), "../../../deploy/agent.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	w := &watch{l: l}
+	w.answers(t, 30*time.Second)
+	time.Sleep(sampleEvery) // let them read all there is
+	w.sample(t)
+	sc := churn.Scenario
+	run := sc.Run
+	sc.Run = func(ctx context.Context, s *stage.Stage) error {
+		until, stop := context.WithTimeout(ctx, *howLong)
+		var wg sync.WaitGroup
+		wg.Go(func() { w.kill(until, t) })
+		wg.Go(func() { w.follow(until, t) })
+		err := run(ctx, s)
+		stop()
+		wg.Wait()
+		return err
+	}
+	if err := stage.Play(t.Context(), l, sc, stage.Options{Keep: true, For: *howLong, Tell: func(s string) { t.Log(s) }}); err != nil {
+		t.Fatal(err)
+	}
+	// The kubelet lets a pod that ends again and again wait for up to five minutes.
+	w.answers(t, 6*time.Minute)
+	time.Sleep(restAfter)
+	w.sample(t)
+	w.judge(t)
+	w.leftovers(t)
+	w.answers(t, 10*time.Second)
+	nothingFound(t, l)
+}
+
+// nothingFound: a cluster in which nothing but agents was killed is in order, and all of
+// it is seen.
+func nothingFound(t *testing.T, l *lab.Lab) {
+	t.Helper()
+	out, _, err := stage.Plumbline(t.Context(), l, product.Binary(t), t.TempDir(), "check", "-o", "json", "--wait", "--settle=20s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Findings []struct{ Name, Severity, Summary string }
+		NotSeen  []struct{ Table, Node, Reason string }
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		if f.Severity == "warning" || f.Severity == "error" {
+			t.Errorf("found: %s %s: %s", f.Severity, f.Name, f.Summary)
+		} else {
+			t.Logf("found: %s %s: %s", f.Severity, f.Name, f.Summary)
+		}
+	}
+	for _, n := range r.NotSeen {
+		if n.Node != "" {
+			t.Errorf("not seen: %s of %s: %s", n.Table, n.Node, n.Reason)
+		}
+	}
+	t.Logf("check: %d findings, %d tables not seen", len(r.Findings), len(r.NotSeen))
+}

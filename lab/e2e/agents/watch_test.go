@@ -1,0 +1,253 @@
+//go:build e2e
+
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// What the agent's processes are called.
+const agentName = "plumbline-agent"
+
+var childs = []string{"plumbline-probe", "plumbline-asks"}
+
+const (
+	maxRSS  = 100 << 20
+	maxMore = 10 // open files, and threads, than at the first look
+)
+
+// A look at one node.
+type look struct {
+	at     time.Time
+	agents []lab.Process
+	probes []lab.Process
+}
+
+type watch struct {
+	l                      *lab.Lab
+	looks                  [3][]look
+	killed, back, replaced int
+}
+
+// kill ends the agents in turn. One that the kubelet holds back gets a new pod, so that
+// there is something to kill.
+func (w *watch) kill(ctx context.Context, t *testing.T) {
+	for i := 0; wait(ctx, killEvery); i++ {
+		n, err := w.l.Node(ctx, 1+i%len(w.looks))
+		if err != nil {
+			t.Logf("kill: %v", err)
+			continue
+		}
+		all, err := n.Processes(agentName)
+		if err != nil {
+			t.Logf("kill: %v", err)
+			continue
+		}
+		for _, p := range all {
+			if _, err := n.Exec(ctx, "kill", "-9", strconv.Itoa(p.PID)); err == nil {
+				w.killed++
+			}
+		}
+		if len(all) > 0 {
+			continue
+		}
+		w.back++
+		if err := w.renew(ctx, n.Name); err != nil {
+			t.Logf("a new pod on %s: %v", n.Name, err)
+			continue
+		}
+		w.replaced++
+	}
+}
+
+func (w *watch) renew(ctx context.Context, node string) error {
+	pods, err := w.l.Pods(ctx, lab.AgentNamespace, "app.kubernetes.io/component=agent")
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(pods, func(p lab.Pod) bool { return p.Spec.NodeName == node })
+	if i < 0 {
+		return errors.New("it has none")
+	}
+	_, err = w.l.Kubectl(ctx, "-n", lab.AgentNamespace, "delete", "pod", pods[i].Metadata.Name, "--wait=false")
+	return err
+}
+
+// wait tells whether there is more time.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+func (w *watch) follow(ctx context.Context, t *testing.T) {
+	for wait(ctx, sampleEvery) {
+		w.sample(t)
+	}
+}
+
+// sample looks at every node.
+func (w *watch) sample(t *testing.T) {
+	t.Helper()
+	var said strings.Builder
+	for i := range w.looks {
+		n, err := w.l.Node(t.Context(), i+1)
+		if err != nil {
+			t.Errorf("look: %v", err)
+			return
+		}
+		v := look{at: time.Now()}
+		var e1, e2 error
+		v.agents, e1 = n.Processes(agentName)
+		v.probes, e2 = n.Processes(childs...)
+		if e1 != nil || e2 != nil {
+			t.Errorf("look: %v, %v", e1, e2)
+			return
+		}
+		w.looks[i] = append(w.looks[i], v)
+		fmt.Fprintf(&said, "; %s: %d agents, %d probes", n.Name, len(v.agents), len(v.probes))
+		for _, p := range v.agents {
+			fmt.Fprintf(&said, ", %d files, %d threads, %.1f MB", p.Files, p.Threads, float64(p.RSS)/(1<<20))
+		}
+	}
+	b, _ := os.ReadFile("/proc/loadavg")
+	t.Logf("load %.4s%s", b, said.String())
+}
+
+// judge holds the last look against the first and all of them against the bound.
+func (w *watch) judge(t *testing.T) {
+	t.Helper()
+	t.Logf("%d agents killed; %d times one was held back by the kubelet, %d pods replaced for that", w.killed, w.back, w.replaced)
+	for i, looks := range w.looks {
+		name := fmt.Sprintf("node%d", i+1)
+		var most lab.Process
+		probes, held := 0, 0
+		for _, v := range looks {
+			probes = max(probes, len(v.probes))
+			for _, p := range v.agents {
+				most.RSS, most.Files, most.Threads = max(most.RSS, p.RSS), max(most.Files, p.Files), max(most.Threads, p.Threads)
+				held = max(held, p.NetNS)
+			}
+		}
+		first, last := looks[0], looks[len(looks)-1]
+		if len(first.agents) != 1 || len(last.agents) != 1 {
+			t.Errorf("%s: %d agents at first, %d at the end", name, len(first.agents), len(last.agents))
+			continue
+		}
+		a, b := first.agents[0], last.agents[0]
+		t.Logf("%s: %d looks; files %d, then %d (most %d); threads %d, then %d (most %d); %.1f MB, then %.1f (most %.1f); at most %d probes, %d namespaces open at once",
+			name, len(looks), a.Files, b.Files, most.Files, a.Threads, b.Threads, most.Threads, mb(a), mb(b), mb(most), probes, held)
+		if b.Files > a.Files+maxMore || b.Threads > a.Threads+maxMore || most.RSS > maxRSS {
+			t.Errorf("%s: %+v at first, %+v at the end, at most %+v", name, a, b, most)
+		}
+	}
+}
+
+func mb(p lab.Process) float64 { return float64(p.RSS) / (1 << 20) }
+
+// leftovers: no child of an agent stays, and no namespace that no pod has.
+func (w *watch) leftovers(t *testing.T) {
+	t.Helper()
+	pods, err := w.l.Pods(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range w.looks {
+		n, err := w.l.Node(t.Context(), i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.lasting(t, n)
+		spaces, err := os.ReadDir(n.Path("/run/netns"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := 0
+		for _, p := range pods {
+			if p.Spec.NodeName == n.Name && !p.Spec.HostNetwork {
+				own++
+			}
+		}
+		t.Logf("%s: %d network namespaces, %d pods with one", n.Name, len(spaces), own)
+		if len(spaces) != own {
+			t.Errorf("%s: %d network namespaces for %d pods", n.Name, len(spaces), own)
+		}
+	}
+}
+
+// lasting looks a few times: a probe lives for a moment, and a reading holds a namespace for one.
+func (w *watch) lasting(t *testing.T, n *lab.Node) {
+	t.Helper()
+	seen, held := map[int]int{}, 0
+	const looks = 4
+	for range looks {
+		probes, err := n.Processes(childs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range probes {
+			seen[p.PID]++
+		}
+		agents, err := n.Processes(agentName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(agents) == 1 && agents[0].NetNS > 0 {
+			held++
+		}
+		time.Sleep(2 * time.Second)
+	}
+	for pid, times := range seen {
+		if times == looks {
+			t.Errorf("%s: the probe %d stays", n.Name, pid)
+		}
+	}
+	if held == looks {
+		t.Errorf("%s: the agent holds network namespaces", n.Name)
+	}
+}
+
+// answers: every agent says that it sees its node, and all of it.
+func (w *watch) answers(t *testing.T, within time.Duration) {
+	t.Helper()
+	for i := range w.looks {
+		began := time.Now()
+		err := lab.Eventually(t.Context(), within, func(ctx context.Context) error {
+			n, err := w.l.Node(ctx, i+1)
+			if err != nil {
+				return err
+			}
+			out, err := n.Exec(ctx, "curl", "-fsS", "--max-time", "5", "--unix-socket", "/run/plumbline/agent.sock", "http://node/v1/digest")
+			if err != nil {
+				return err
+			}
+			var d struct {
+				Node string
+				Not  map[string]string
+			}
+			if err := json.Unmarshal([]byte(out), &d); err != nil {
+				return err
+			}
+			return stage.Expect(d.Node == n.Name && len(d.Not) == 0, "an answer of %s about all, got %s", n.Name, out)
+		})
+		if err != nil {
+			t.Errorf("node%d: %v", i+1, err)
+		}
+		t.Logf("node%d's agent answered after %s", i+1, time.Since(began).Round(100*time.Millisecond))
+	}
+}
