@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// crowd starts sleeping processes of one thread, in new namespaces if any are named.
-func crowd(b *testing.B, n int, spaces uintptr) {
+// crowd starts a thousand sleeping processes of one thread, in new namespaces if any are named.
+func crowd(b *testing.B, spaces uintptr) {
 	b.Helper()
 	var pids []int
 	b.Cleanup(func() {
@@ -19,7 +19,7 @@ func crowd(b *testing.B, n int, spaces uintptr) {
 			_, _ = unix.Wait4(pid, nil, 0, nil)
 		}
 	})
-	for range n {
+	for range 1000 {
 		pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "1000"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: spaces}})
 		if err != nil {
 			b.Fatal(err)
@@ -40,7 +40,7 @@ func cpu(b *testing.B) func() {
 }
 
 func BenchmarkProcesses1000(b *testing.B) {
-	crowd(b, 1000, 0)
+	crowd(b, 0)
 	h := New(Options{})
 	defer cpu(b)()
 	for b.Loop() {
@@ -49,7 +49,7 @@ func BenchmarkProcesses1000(b *testing.B) {
 }
 
 func BenchmarkFirstLook1000(b *testing.B) {
-	crowd(b, 1000, 0)
+	crowd(b, 0)
 	defer cpu(b)()
 	for b.Loop() {
 		_ = New(Options{}).readProcesses(b.Context(), &model.Facts{})
@@ -58,7 +58,7 @@ func BenchmarkFirstLook1000(b *testing.B) {
 
 // On a node nearly all processes are those of pods.
 func BenchmarkProcessesInPods1000(b *testing.B) {
-	crowd(b, 1000, syscall.CLONE_NEWPID)
+	crowd(b, syscall.CLONE_NEWPID)
 	h := New(Options{})
 	defer cpu(b)()
 	for b.Loop() {
@@ -67,7 +67,7 @@ func BenchmarkProcessesInPods1000(b *testing.B) {
 }
 
 func BenchmarkFirstLookInPods1000(b *testing.B) {
-	crowd(b, 1000, syscall.CLONE_NEWPID)
+	crowd(b, syscall.CLONE_NEWPID)
 	defer cpu(b)()
 	for b.Loop() {
 		_ = New(Options{}).readProcesses(b.Context(), &model.Facts{})
@@ -75,7 +75,7 @@ func BenchmarkFirstLookInPods1000(b *testing.B) {
 }
 
 func BenchmarkMountSpaces1000(b *testing.B) {
-	crowd(b, 1000, 0)
+	crowd(b, 0)
 	h := New(Options{})
 	defer cpu(b)()
 	for b.Loop() {
