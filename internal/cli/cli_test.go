@@ -78,6 +78,11 @@ func TestScreens(t *testing.T) {
 		"explain":       {"PL2010", []string{"explain", "PL2010/10.0.0.1"}, 0},
 		"explain-block": {"PL1004", []string{"explain", "block", "10.0.0.0/29"}, 0},
 		"explain-node":  {"PL1007", []string{"explain", "node", "n1"}, 0},
+		"check-stuck":   {"PL4001", []string{"check"}, 1},
+		"explain-stuck": {"PL4001", []string{"explain", "PL4001/shop/index-task"}, 0},
+		"status-agents": {"PL9001", []string{"status"}, 0},
+		"check-unseen":  {"PL9001", []string{"check"}, 3},
+		"node-agent":    {"PL5003", []string{"explain", "node", "n1"}, 0},
 		"name":          {"PL1007", []string{"check", "-o", "name"}, 1},
 		"policy-only":   {"wolf/policy-only", []string{"check"}, 0},
 	} {

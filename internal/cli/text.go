@@ -149,6 +149,12 @@ func wrap(s, indent string, width int) []string {
 		if now != indent {
 			now += " "
 		}
+		// A path may be longer than any line.
+		for room := width - utf8.RuneCountInString(now); width > 0 && utf8.RuneCountInString(word) > room && room > 0; room = width - len(indent) {
+			runes := []rune(word)
+			out = append(out, now+string(runes[:room]))
+			now, word = indent, string(runes[room:])
+		}
 		now += word
 	}
 	return append(out, now)
