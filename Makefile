@@ -53,11 +53,12 @@ e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/full -suite=$(SUITE)
 
 long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
-	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm
+	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m
 
 bench: lab-build ## Print measured figures: judging, a check of 150,000 pods against bare lists, a lab's start
 	$(GO) test -count=1 -run='^$$' -bench=. -benchtime=3x ./internal/audit
 	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/size -nodes=5000
+	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/agent/figures
 	$(GO) test -tags=e2e -count=1 -run='^$$' -bench=. -benchtime=3x ./lab/e2e/bench
