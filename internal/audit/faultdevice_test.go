@@ -64,6 +64,8 @@ func (w *world) victim(node string) *model.Pod {
 		w.sleepingTunnel(p)
 	case 5:
 		w.static(p)
+	case 6:
+		w.copied(p)
 	}
 	return p
 }

@@ -15,7 +15,7 @@ func (w *world) leftovers() {
 			continue
 		}
 		gone := w.fresh("gone")
-		switch w.pick("leftover", 9) {
+		switch w.pick("leftover", 10) {
 		case 1: // a sandbox that is dead and not collected, with all its network
 			ghost := w.ghost(name, gone)
 			w.sandbox(ghost).Ready = false
@@ -26,7 +26,7 @@ func (w *world) leftovers() {
 			w.unnamed(ghost)
 			w.vanish(ghost)
 			w.empty(ghost, 0)
-			w.calls("ADD", ghost, containerOf(gone))
+			w.calls("ADD", ghost, containerOf(gone), now-2)
 		case 3: // one that somebody made by hand
 			f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: containerOf(gone), Namespace: "default", Pod: "busybox", UID: "hdishd83djaidwnduwk28bcsb", Ready: true, Since: old})
 		case 4: // a teardown that went well in the end
@@ -39,15 +39,15 @@ func (w *world) leftovers() {
 			f.Links = append(f.Links,
 				model.Link{Index: 900, Name: "docker0", Kind: "bridge", Up: true, Since: old},
 				model.Link{Index: 901, Name: "veth1234567", Kind: "veth", Peer: 7, Since: old})
+		case 9: // a container that was started past the kubelet, with Calico's network
+			ghost := w.ghost(name, gone)
+			w.unnamed(ghost)
+			w.vanish(ghost)
+			w.hold(ghost.IPs[0], model.Attribute{Handle: network + "." + containerOf(gone), Node: name}, true)
 		case 8: // its machine is a copy of another node's, with what the runtime had there
-			if of := w.facts(w.s.Nodes[0].Name); of != f {
-				for _, s := range of.Sandboxes {
-					s.Ready, s.Inode, s.Attempt = false, 0, s.Attempt+5
-					f.Sandboxes = append(f.Sandboxes, s)
-				}
-				for _, c := range of.Containers {
-					c.State = "exited"
-					f.Containers = append(f.Containers, c)
+			for i := range w.s.Pods {
+				if p := &w.s.Pods[i]; p.Node != name && w.sandbox(p) != nil {
+					f.Sandboxes = append(f.Sandboxes, deadCopy(w.sandbox(p)))
 				}
 			}
 		}
@@ -66,6 +66,19 @@ func (w *world) ghost(node, name string) *model.Pod {
 	p := model.Pod{Namespace: "ns", Name: name, UID: uidOf(name), Node: node, IPs: []netip.Addr{w.take(w.blockOf(node, true))}}
 	w.seat(&p)
 	return &p
+}
+
+// copied: another node is a copy of the pod's, with what the runtime had there.
+func (w *world) copied(p *model.Pod) {
+	if f := w.facts(w.s.Nodes[0].Name); f != nil && w.s.Nodes[0].Name != p.Node {
+		f.Sandboxes = append(f.Sandboxes, deadCopy(w.sandbox(p)))
+	}
+}
+
+func deadCopy(s *model.Sandbox) model.Sandbox {
+	dead := *s
+	dead.Ready, dead.Inode, dead.Attempt = false, 0, s.Attempt+5
+	return dead
 }
 
 // empty leaves so many processes in a pod's namespace.

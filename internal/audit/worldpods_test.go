@@ -62,7 +62,7 @@ func (w *world) somePod() {
 		w.tearDown(p)
 	case 1: // being deleted, its network gone, held by a finalizer
 		p := w.running()
-		p.Deleted, p.Ready = w.s.Meta.Taken-60, false
+		p.Deleted, p.Ready = now-60, false
 		if !w.etcd { // in etcd mode nothing on the pod tells; the kubelet removes it in seconds
 			w.tearDown(p)
 		}
@@ -83,8 +83,8 @@ func (w *world) somePod() {
 		w.static(w.running())
 	case 6: // its DEL runs: the books are done, its device is not
 		p := w.running()
-		p.Deleted, p.Ready = w.s.Meta.Taken-5, false
-		w.calls("DEL", p, containerOf(p.Name))
+		p.Deleted, p.Ready = now-5, false
+		w.calls("DEL", p, containerOf(p.Name), now-[]model.Time{2, 400}[w.pick("long", 2)])
 		w.release(p.IPs...)
 		w.forget(p)
 		if !w.etcd {

@@ -115,7 +115,7 @@ func (w *world) inTheMaking(p *model.Pod) {
 		return
 	}
 	f.Processes = slices.DeleteFunc(f.Processes, func(pr model.Process) bool { return pr.PodUID == p.UID })
-	w.calls("ADD", p, containerOf(p.Name))
+	w.calls("ADD", p, containerOf(p.Name), now-2)
 	empty := model.Attachment{Sandbox: in.Sandbox, NetNS: in.NetNS, Inode: in.Inode, PIDs: 1, Pinned: true, Since: now - 2}
 	switch w.pick("made", 3) {
 	case 0: // a namespace, and no more
@@ -144,13 +144,13 @@ func (w *world) replaced(p *model.Pod) {
 	f.Containers = slices.DeleteFunc(f.Containers, func(c model.Container) bool { return c.Sandbox == s.ID })
 	s.ID, s.Attempt, s.Since = next, s.Attempt+1, now-2
 	f.Attachments = append(f.Attachments, model.Attachment{Sandbox: next, NetNS: s.NetNS, Inode: s.Inode, PIDs: 1, Pinned: true, Since: now - 2})
-	w.calls("ADD", p, next)
+	w.calls("ADD", p, next, now-2)
 }
 
 // calls lets a CNI call run.
-func (w *world) calls(command string, p *model.Pod, sandbox string) {
+func (w *world) calls(command string, p *model.Pod, sandbox string, since model.Time) {
 	if f := w.facts(p.Node); f != nil {
-		f.Processes = append(f.Processes, model.Process{PID: 500 + w.places[p.Name], Name: "calico", Why: "cni", State: "S", Command: command, CNI: sandbox, Since: now - 2})
+		f.Processes = append(f.Processes, model.Process{PID: 500 + w.places[p.Name], Name: "calico", Why: "cni", State: "S", Command: command, CNI: sandbox, Since: since})
 	}
 }
 

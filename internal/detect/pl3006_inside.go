@@ -46,7 +46,7 @@ func wrongInside(p *Pass, _ model.Table, row int32) {
 // network of their own; what a handler of another name does is not known.
 func sharesKernel(s *model.Sandbox) bool {
 	switch h := strings.ToLower(s.Handler); h {
-	case "", "default", "youki":
+	case "", "default", "youki", "nvidia":
 		return true
 	default:
 		return strings.Contains(h, "runc") || strings.Contains(h, "crun")

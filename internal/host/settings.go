@@ -14,7 +14,7 @@ var settings = map[string]bool{
 
 const (
 	healthPort = "FELIX_HEALTHPORT"
-	maxSetting = 64
+	maxSetting = 253 // a node's name can be as long
 )
 
 // parseSettings gives the settings in an environment, and the names of those whose values

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// pause is between two questions: without it they would be most of what the agent does.
+const pause = 5 * time.Millisecond
+
 // latency: how long after a change an answer shows it.
 func (s *site) latency(t *testing.T, r *report) {
 	t.Helper()
@@ -79,5 +82,6 @@ func (s *site) until(t *testing.T, c change, do func(context.Context, change) er
 		if time.Since(began) > 20*time.Second {
 			t.Fatalf("%s: not seen after 20 s: %v", c.name, err)
 		}
+		time.Sleep(pause)
 	}
 }

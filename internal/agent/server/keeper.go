@@ -15,8 +15,9 @@ import (
 const (
 	kernelEvery = time.Minute
 	hostEvery   = 5 * time.Second
-	gap         = 25 * time.Millisecond // changes come in swarms
-	share       = 4                     // a keeper rests this many times as long as it reads
+	gap         = 25 * time.Millisecond  // changes come in swarms
+	share       = 4                      // a keeper rests this many times as long as it reads,
+	maxRest     = 100 * time.Millisecond // but a change must not wait for long
 )
 
 // A keeper keeps the tables of one sense current. What hangs in it hangs there alone.
@@ -57,7 +58,7 @@ func (k *keeper) run(ctx context.Context) {
 	tick := time.NewTicker(k.every)
 	defer tick.Stop()
 	for {
-		rest := max(gap, min(share*k.read(ctx), k.every))
+		rest := max(gap, min(share*k.read(ctx), maxRest))
 		select {
 		case <-ctx.Done():
 			return
