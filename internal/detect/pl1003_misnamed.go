@@ -38,9 +38,9 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 		f.Summary = fmt.Sprintf("used by %s/%s; the ledger says %s/%s", pod.Namespace, pod.Name, ns, name)
 	case at.Node != "" && pod.Node != "" && !p.SameNode(at.Node, pod.Node):
 		f.Summary = fmt.Sprintf("used on %s; the ledger says %s", pod.Node, at.Node)
-		f.About = append(f.About, model.Ref{Kind: model.KindNode, Name: pod.Node})
-		if name := nameInConfig(p, pod.Node); name == at.Node {
+		if name := nameInConfig(p, pod.Node); name == at.Node { // then that is the cause
 			f.Summary += ", as the CNI configuration of " + pod.Node + " does"
+			f.About = append(f.About, model.Ref{Kind: model.KindNode, Name: pod.Node})
 		}
 		// The collector takes an allocation of a node that it does not know for valid.
 		if c, ok := p.Collector(); (!ok || c.Grace > 0) && p.NodeByName(at.Node) != nil {
