@@ -110,12 +110,17 @@ var deviceFaults = []fault{
 	{"unused device", "agents", func(w *world) []string {
 		at := w.spot()
 		l, name := w.unused(at)
-		f := w.facts(at.node)
+		f, ip := w.facts(at.node), w.take(w.blockOf(at.node, true))
 		f.Attachments = append(f.Attachments, model.Attachment{
 			NetNS: "/run/netns/cni-gone", Inode: l.PeerNS, Pinned: true, Device: "eth0", Index: insideAt, Peer: l.Index, PeerNS: hostNS, Up: true,
-			IPs: []netip.Prefix{single(w.take(w.blockOf(at.node, true)))}, Since: old,
+			IPs: []netip.Prefix{single(ip)}, Since: old,
 		})
-		return []string{at.mark + name}
+		if w.pick("held", 2) == 0 {
+			return []string{at.mark + name}
+		}
+		gone := w.fresh("gone") // nobody lives there: its address is leaked as well
+		w.hold(ip, model.Attribute{Handle: network + "." + containerOf(gone), Namespace: "ns", Pod: gone, Node: at.node}, true)
+		return []string{at.mark + name, "PL1001/" + ip.String()}
 	}},
 	{"unused device with both ends on the host", "agents", func(w *world) []string {
 		at := w.spot()

@@ -39,17 +39,17 @@ func (w *world) leftovers() {
 			f.Links = append(f.Links,
 				model.Link{Index: 900, Name: "docker0", Kind: "bridge", Up: true, Since: old},
 				model.Link{Index: 901, Name: "veth1234567", Kind: "veth", Peer: 7, Since: old})
-		case 9: // a container that was started past the kubelet, with Calico's network
-			ghost := w.ghost(name, gone)
-			w.unnamed(ghost)
-			w.vanish(ghost)
-			w.hold(ghost.IPs[0], model.Attribute{Handle: network + "." + containerOf(gone), Node: name}, true)
 		case 8: // its machine is a copy of another node's, with what the runtime had there
 			for i := range w.s.Pods {
 				if p := &w.s.Pods[i]; p.Node != name && w.sandbox(p) != nil {
 					f.Sandboxes = append(f.Sandboxes, deadCopy(w.sandbox(p)))
 				}
 			}
+		case 9: // a container that was started past the kubelet, with Calico's network
+			ghost := w.ghost(name, gone)
+			w.unnamed(ghost)
+			w.vanish(ghost)
+			w.hold(ghost.IPs[0], model.Attribute{Handle: network + "." + containerOf(gone), Node: name}, true)
 		}
 	}
 }

@@ -16,9 +16,15 @@ const (
 	kernelEvery = time.Minute
 	hostEvery   = 5 * time.Second
 	gap         = 25 * time.Millisecond  // changes come in swarms
-	share       = 4                      // a keeper rests this many times as long as it reads,
+	share       = 2                      // a keeper rests this many times as long as it reads,
 	maxRest     = 100 * time.Millisecond // but a change must not wait for long
 )
+
+// periods are those of senses that cost more, or that hear of changes too.
+var periods = map[model.Table]time.Duration{
+	model.Mounts:     15 * time.Second, // every mount namespace has a table of its own
+	model.CNIConfigs: 30 * time.Second,
+}
 
 // A keeper keeps the tables of one sense current. What hangs in it hangs there alone.
 type keeper struct {
@@ -35,9 +41,12 @@ type keeper struct {
 }
 
 func newKeeper(s *Server, sense observe.Sense) *keeper {
-	k := &keeper{s: s, sense: sense, every: hostEvery, wake: make(chan struct{}, 1), now: make(chan struct{}, 1), ended: make(chan struct{})}
-	if sense.Tables[0] <= model.Sysctls {
+	k := &keeper{s: s, sense: sense, every: periods[sense.Tables[0]], wake: make(chan struct{}, 1), now: make(chan struct{}, 1), ended: make(chan struct{})}
+	switch {
+	case sense.Tables[0] <= model.Sysctls:
 		k.every = kernelEvery
+	case k.every == 0:
+		k.every = hostEvery
 	}
 	return k
 }
@@ -58,7 +67,8 @@ func (k *keeper) run(ctx context.Context) {
 	tick := time.NewTicker(k.every)
 	defer tick.Stop()
 	for {
-		rest := max(gap, min(share*k.read(ctx), maxRest))
+		rest := min(share*k.read(ctx), maxRest)
+		ended := k.s.now()
 		select {
 		case <-ctx.Done():
 			return
@@ -70,7 +80,7 @@ func (k *keeper) run(ctx context.Context) {
 		select { // let the swarm pass
 		case <-ctx.Done():
 			return
-		case <-time.After(rest):
+		case <-time.After(max(gap, rest-k.s.now().Sub(ended))):
 		case <-k.now:
 		}
 		select {
