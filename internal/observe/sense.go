@@ -1,9 +1,11 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,6 +69,7 @@ func (b *Body) Facts(ctx context.Context, tables ...model.Table) (*model.Facts, 
 		})
 	}
 	wg.Wait()
+	slices.SortFunc(seen, func(a, b model.Coverage) int { return cmp.Compare(a.Table, b.Table) })
 	return out, seen
 }
 

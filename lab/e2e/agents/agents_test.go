@@ -54,7 +54,7 @@ func TestAgentKilled(t *testing.T) {
 		return err
 	}
 	if err := stage.Play(t.Context(), l, sc, stage.Options{Keep: true, For: *howLong, Tell: func(s string) { t.Log(s) }}); err != nil {
-		t.Fatal(err)
+		t.Errorf("churn: %v", err) // what became of the agents is still to be told
 	}
 	// The kubelet lets a pod that ends again and again wait for up to five minutes.
 	w.answers(t, 6*time.Minute)
