@@ -43,6 +43,10 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	if q.Get("fresh") != "" {
 		late = s.refresh(r.Context(), tables...)
 	}
+	pod, ip := q.Get("pod"), q.Get("ip")
+	if pod != "" || ip != "" {
+		tables = nil // what concerns it is found through all of them
+	}
 	snap := s.store.snapshot(s.now(), tables...)
 	for i := range snap.Coverage {
 		// How the runtime answers is known by its not answering.
@@ -50,7 +54,7 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 			c.State, c.Reason = model.Lost, "not read anew within "+freshWithin.String()
 		}
 	}
-	if pod, ip := q.Get("pod"), q.Get("ip"); pod != "" || ip != "" {
+	if pod != "" || ip != "" {
 		a, err := netip.ParseAddr(ip)
 		if ip != "" && err != nil {
 			http.Error(w, "ip: not an address", http.StatusBadRequest)

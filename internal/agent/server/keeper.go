@@ -23,6 +23,8 @@ const (
 // periods are those of senses that cost more, or that hear of changes too.
 var periods = map[model.Table]time.Duration{
 	model.Mounts:     15 * time.Second, // every mount namespace has a table of its own
+	model.Processes:  10 * time.Second, // every thread is looked at
+	model.Machines:   15 * time.Second,
 	model.CNIConfigs: 30 * time.Second,
 }
 
