@@ -60,7 +60,7 @@ func commands() []command {
 		{"calicoctl", "ARGS…", "calicoctl, with full rights", forward("calico", "calicoctl")},
 		{"do", "-- CMD…", "run a command in the lab, with KUBECONFIG set", do},
 		{"exec", "NODE -- CMD…", "run a command in a node", execNode},
-		{"image", "FILE | --binary FILE …", "give an image archive to every node, or write one", images},
+		{"image", "FILE | --binary FILE …", "give an archive to every node, or write one", images},
 		{"agents", "[FLAGS]", "put Plumbline's agents onto every node", agents},
 		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
 		{"load", "[FLAGS]", "fill a lab that has no nodes; see load --help", fill},
