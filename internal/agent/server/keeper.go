@@ -15,9 +15,9 @@ import (
 const (
 	kernelEvery = time.Minute
 	hostEvery   = 5 * time.Second
-	gap         = 25 * time.Millisecond  // changes come in swarms
-	share       = 2                      // a keeper rests this many times as long as it reads,
-	maxRest     = 100 * time.Millisecond // but a change must not wait for long
+	gap         = 25 * time.Millisecond // changes come in swarms
+	share       = 2                     // a keeper rests this many times as long as it reads,
+	maxRest     = 50 * time.Millisecond // but a change must not wait for long
 )
 
 // periods are those of senses that cost more, or that hear of changes too.
