@@ -29,15 +29,26 @@ func (s *Server) bear(ctx context.Context, ip netip.Addr, container string) agen
 			w.Missing = append(w.Missing, "calls: "+err.Error())
 		}
 	}
-	for _, c := range seen {
-		if !c.State.Seen() && slices.Contains(attested, c.Table) {
-			w.Missing = append(w.Missing, c.Table.String()+": "+c.Reason)
-		}
-	}
+	w.Missing = append(w.Missing, unattested(seen)...)
 	w.Calls = union(before, after)
 	attest(&w, f, ip)
 	w.Complete = len(w.Missing) == 0 && w.BootID != ""
 	return w
+}
+
+// unattested tells which of the tables were not seen; one that nobody reads is not seen.
+func unattested(seen []model.Coverage) []string {
+	var out []string
+	for _, t := range attested {
+		i := slices.IndexFunc(seen, func(c model.Coverage) bool { return c.Table == t })
+		switch {
+		case i < 0:
+			out = append(out, t.String()+": nobody reads it")
+		case !seen[i].State.Seen():
+			out = append(out, t.String()+": "+seen[i].Reason)
+		}
+	}
+	return out
 }
 
 // attest takes from the facts what concerns the question.

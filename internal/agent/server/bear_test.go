@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/base64"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,25 @@ func TestAttest(t *testing.T) {
 	attest(&w, f, ip)
 	if len(w.Results) != 1 || w.Results[0].Container != "c1" || !w.Quiet() {
 		t.Errorf("%+v", w)
+	}
+}
+
+// A table that is partial, lost, or that nobody reads leaves a witness incomplete.
+func TestUnattested(t *testing.T) {
+	t.Parallel()
+	whole := seen(attested...)
+	if got := unattested(whole); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	for i, c := range whole {
+		broken := slices.Clone(whole)
+		broken[i].State, broken[i].Reason = model.Partial, "cut"
+		if got := unattested(broken); !slices.Equal(got, []string{c.Table.String() + ": cut"}) {
+			t.Errorf("%s is partial: %q", c.Table, got)
+		}
+		if got := unattested(slices.Delete(slices.Clone(whole), i, i+1)); len(got) != 1 {
+			t.Errorf("nobody reads %s: %q", c.Table, got)
+		}
 	}
 }
 

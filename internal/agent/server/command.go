@@ -164,7 +164,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 		}()
 	}
 	log.Info("answers", "node", f.node, "at", l.Addr().String(), "version", version())
-	_ = s.Run(ctx)
+	s.Run(ctx)
 	<-done
 	<-done
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {

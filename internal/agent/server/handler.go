@@ -39,13 +39,13 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 		}
 		tables = append(tables, t)
 	}
-	var late []model.Table
-	if q.Get("fresh") != "" {
-		late = s.refresh(r.Context(), tables...)
-	}
 	pod, ip := q.Get("pod"), q.Get("ip")
 	if pod != "" || ip != "" {
 		tables = nil // what concerns it is found through all of them
+	}
+	var late []model.Table
+	if q.Get("fresh") != "" {
+		late = s.refresh(r.Context(), tables...)
 	}
 	snap := s.store.snapshot(s.now(), tables...)
 	for i := range snap.Coverage {
@@ -61,7 +61,7 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		ns, name, _ := strings.Cut(pod, "/")
-		narrow(snap.Facts[s.node], ns, name, a)
+		narrow(snap.Facts[s.node], ns, name, a.Unmap())
 	}
 	w.Header().Set("Content-Type", "application/gzip")
 	if err := fixture.WriteBundle(w, snap); err != nil {

@@ -45,7 +45,7 @@ func (s *Server) ListenUnix(ctx context.Context, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("listen on %s: %w", path, err)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeSocket(path); err != nil {
 		return fmt.Errorf("listen on %s: %w", path, err)
 	}
 	l, err := net.Listen("unix", path)
@@ -57,6 +57,20 @@ func (s *Server) ListenUnix(ctx context.Context, path string) error {
 	}
 	srv := s.http(s.handler())
 	return serve(ctx, srv, func() error { return srv.Serve(rootOnly{l}) })
+}
+
+// removeSocket takes away what an agent before us has left, and nothing else.
+func removeSocket(path string) error {
+	st, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case st.Mode().Type() != fs.ModeSocket:
+		return errors.New("something that is no socket is in the way")
+	}
+	return os.Remove(path)
 }
 
 // http bounds what one caller can hold.

@@ -63,8 +63,8 @@ func open(f flags) *node {
 		func(ctx context.Context, changed func(...model.Table)) error {
 			return c.Watch(ctx, func() { changed(model.Sandboxes, model.Containers, model.Attachments, model.Paths) })
 		},
+		h.Watch,
 	)
-	n.watch = append(n.watch, h.Watch)
 	n.close = func() {
 		h.Close()
 		_ = c.Close()

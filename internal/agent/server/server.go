@@ -71,7 +71,7 @@ func (s *Server) note(e flight.Entry) {
 }
 
 // Run keeps the tables current until ctx ends.
-func (s *Server) Run(ctx context.Context) error {
+func (s *Server) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, k := range s.keepers {
 		wg.Go(func() { k.run(ctx) })
@@ -80,9 +80,7 @@ func (s *Server) Run(ctx context.Context) error {
 		wg.Go(func() { s.follow(ctx, watch) })
 	}
 	wg.Go(func() { s.write(ctx) })
-	<-ctx.Done()
 	wg.Wait()
-	return nil
 }
 
 // follow hears of changes; when that ends it begins again, and all is read anew.
