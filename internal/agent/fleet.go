@@ -42,49 +42,42 @@ func (*Fleet) Tables() []model.Table { return nil }
 
 // Collect asks every agent for all of its tables.
 func (f *Fleet) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
-	rows := 0
-	f.each(f.Nodes, func(node string) {
-		s := f.ask(ctx, node, nil)
-		b.Add(func(all *model.Snapshot) {
-			Put(all, s)
-			rows++
-		})
-	})
-	return observe.Seen{Rows: rows}, nil
+	said := f.gather(ctx, f.Nodes, nil)
+	b.Add(func(all *model.Snapshot) { all.PutFacts(said) })
+	return observe.Seen{Rows: len(f.Nodes)}, nil
 }
 
 // Look reads again, on the nodes themselves, those of the refs that are a node's own.
 func (f *Fleet) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
-	of := map[string][]model.Ref{}
+	var l observe.Look
+	var nodes []string
 	for _, r := range refs {
 		if n := r.OnNode(); n != "" {
-			of[n] = append(of[n], r)
+			nodes = append(nodes, n)
+			l.Seen(time.Time{}, r)
 		}
 	}
-	var mu sync.Mutex
-	var l observe.Look
-	f.each(slices.Sorted(maps.Keys(of)), func(node string) {
-		s := f.ask(ctx, node, url.Values{"fresh": {"1"}})
-		mu.Lock()
-		defer mu.Unlock()
-		Put(&l.Rows, s)
-		l.Seen(time.Time{}, of[node]...)
-	})
+	slices.Sort(nodes)
+	l.Rows = *f.gather(ctx, slices.Compact(nodes), url.Values{"fresh": {"1"}})
 	return l, ctx.Err()
 }
 
 // About asks the agents of some nodes about one pod or one address.
 func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
-	var mu sync.Mutex
-	out := &model.Snapshot{}
 	query = maps.Clone(query)
 	query.Set("fresh", "1")
-	f.each(nodes, func(node string) {
-		s := f.ask(ctx, node, query)
-		mu.Lock()
-		defer mu.Unlock()
-		Put(out, s)
-	})
+	return f.gather(ctx, nodes, query)
+}
+
+// gather asks some agents for tables; what they say stands in the order of the nodes.
+func (f *Fleet) gather(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
+	answers := make([]*model.Snapshot, len(nodes))
+	f.each(nodes, func(i int) { answers[i] = f.ask(ctx, nodes[i], query) })
+	out := &model.Snapshot{Facts: map[string]*model.Facts{}}
+	for _, a := range answers {
+		out.Coverage = append(out.Coverage, a.Coverage...)
+		maps.Copy(out.Facts, a.Facts)
+	}
 	return out
 }
 
@@ -93,16 +86,16 @@ func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *mo
 func (f *Fleet) Digests(ctx context.Context) (all map[string]Digest, silent map[string]string) {
 	all, silent = map[string]Digest{}, map[string]string{}
 	var mu sync.Mutex
-	f.each(f.Nodes, func(node string) {
+	f.each(f.Nodes, func(i int) {
 		var d Digest
-		err := f.json(ctx, node, PathDigest, nil, &d)
+		err := f.json(ctx, f.Nodes[i], PathDigest, nil, &d)
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			silent[node] = err.Error()
+			silent[f.Nodes[i]] = err.Error()
 			return
 		}
-		all[node] = d
+		all[f.Nodes[i]] = d
 	})
 	return all, silent
 }
@@ -138,14 +131,14 @@ func late(parent, ctx context.Context, err error) error {
 	return err
 }
 
-func (f *Fleet) each(nodes []string, do func(node string)) {
+func (f *Fleet) each(nodes []string, do func(i int)) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
-	for _, n := range nodes {
+	for i := range nodes {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			do(n)
+			do(i)
 		})
 	}
 	wg.Wait()
@@ -157,7 +150,7 @@ func (f *Fleet) ask(parent context.Context, node string, query url.Values) *mode
 	defer cancel()
 	s, err := f.read(ctx, node, query)
 	if err := late(parent, ctx, err); err != nil {
-		return Silent(node, err.Error())
+		return Silent(err.Error(), node)
 	}
 	return s
 }
@@ -198,30 +191,13 @@ func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error)
 	return out, nil
 }
 
-// Silent is the account of a node that was not seen.
-func Silent(node, why string) *model.Snapshot {
+// Silent is the account of nodes that were not seen.
+func Silent(why string, nodes ...string) *model.Snapshot {
 	s := &model.Snapshot{}
-	for _, t := range model.FactTables() {
-		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: node, State: model.Lost, Reason: why})
+	for _, node := range nodes {
+		for _, t := range model.FactTables() {
+			s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: node, State: model.Lost, Reason: why})
+		}
 	}
 	return s
-}
-
-// Put adds what a node said to a snapshot, in the place of what it said before.
-func Put(all, s *model.Snapshot) {
-	of := map[string]bool{}
-	for _, c := range s.Coverage {
-		of[c.Node] = true
-	}
-	all.Coverage = slices.DeleteFunc(all.Coverage, func(c model.Coverage) bool { return c.Node != "" && of[c.Node] })
-	all.Coverage = append(all.Coverage, s.Coverage...)
-	for node := range of {
-		delete(all.Facts, node)
-	}
-	for node, facts := range s.Facts {
-		if all.Facts == nil {
-			all.Facts = map[string]*model.Facts{}
-		}
-		all.Facts[node] = facts
-	}
 }

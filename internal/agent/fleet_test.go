@@ -80,7 +80,7 @@ func TestFleet(t *testing.T) {
 		}
 	}
 	// What it says again takes the place of what it said before.
-	agent.Put(s, agent.Silent("good", "gone"))
+	s.PutFacts(agent.Silent("gone", "good"))
 	if len(s.Facts) != 0 {
 		t.Errorf("%v", s.Facts)
 	}

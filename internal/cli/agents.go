@@ -87,19 +87,26 @@ func (g *global) findAgents(ctx context.Context, c *cluster) (err error) {
 
 // complete accounts for the nodes on which no agent runs although one should.
 func (f *fleet) complete(s *model.Snapshot) {
+	var none []string
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if _, ok := f.pods[n.Name]; !ok && expectsAgent(n) {
-			agent.Put(s, agent.Silent(n.Name, "no agent runs there"))
+			none = append(none, n.Name)
 		}
 	}
+	s.PutFacts(agent.Silent("no agent runs there", none...))
 }
 
 // inShort accounts for what the nodes would say, without having them say it.
 func (f *fleet) inShort(ctx context.Context, s *model.Snapshot) {
 	digests, silent := f.Digests(ctx)
-	for node, d := range digests {
-		account := &model.Snapshot{}
+	account := &model.Snapshot{}
+	for _, node := range f.Nodes {
+		d, ok := digests[node]
+		if !ok {
+			account.Coverage = append(account.Coverage, agent.Silent(silent[node], node).Coverage...)
+			continue
+		}
 		for _, t := range model.FactTables() {
 			c := model.Coverage{Table: t, Node: node, State: model.Complete, Rows: d.Tables[t.String()].Rows}
 			if why, not := d.Not[t.String()]; not {
@@ -107,11 +114,8 @@ func (f *fleet) inShort(ctx context.Context, s *model.Snapshot) {
 			}
 			account.Coverage = append(account.Coverage, c)
 		}
-		agent.Put(s, account)
 	}
-	for node, why := range silent {
-		agent.Put(s, agent.Silent(node, why))
-	}
+	s.PutFacts(account)
 	f.complete(s)
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
@@ -115,7 +114,7 @@ func (u *closeup) addFacts(ctx context.Context, query url.Values) {
 	if len(nodes) == 0 {
 		nodes = u.c.fleet.Nodes
 	}
-	agent.Put(u.s, u.c.fleet.About(ctx, nodes, query))
+	u.s.PutFacts(u.c.fleet.About(ctx, nodes, query))
 }
 
 // blockOf computes which block an address lies in, from its pool.

@@ -14,10 +14,7 @@ func factsOf(v *model.View, p *model.Pod, ip netip.Addr) []string {
 	if !v.Sees(p.Node, model.Sandboxes, model.Attachments, model.Links, model.Paths, model.Neighbours) {
 		return []string{"?", "?", "?", "?"}
 	}
-	for s := range v.SandboxesOf(p.Namespace, p.Name) {
-		if s.Node != p.Node || !s.Ready {
-			continue
-		}
+	if s := v.RunningSandbox(p); s != nil {
 		if a := v.Inside(s.Node, s.ID); a != nil {
 			return deviceFacts(v, a, ip)
 		}

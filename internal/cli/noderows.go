@@ -11,6 +11,9 @@ import (
 // nodeRows are what a pod's own node says of it: its runtime, the device inside the pod,
 // and what the host does with packets to it.
 func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
+	if pod.HostNetwork {
+		return nil // it has no network of its own
+	}
 	seen := func(ts ...model.Table) (string, bool) {
 		for _, t := range ts {
 			switch v.State(t, pod.Node) {
@@ -24,16 +27,11 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 		return pod.Node, true
 	}
 	blind := func(book, why string) []string { return []string{book, "not seen", "not seen", "not seen", why} }
-	var box *model.Sandbox
 	runtime, ok := seen(model.Sandboxes)
 	if !ok {
 		return [][]string{blind("runtime", runtime), blind("pod eth0", runtime), blind("host", runtime)}
 	}
-	for s := range v.SandboxesOf(pod.Namespace, pod.Name) {
-		if s.Node == pod.Node && s.Ready && (box == nil || s.Attempt > box.Attempt) {
-			box = s
-		}
-	}
+	box := v.RunningSandbox(pod)
 	if box == nil {
 		none := []string{"runtime", "-", "NONE READY", "-", runtime}
 		where, ok := seen(model.Links, model.Paths)

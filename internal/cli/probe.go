@@ -38,11 +38,13 @@ func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, er
 		return observe.Seen{}, err // then the nodes are not seen either, and that is said
 	}
 	if _, err := p.c.client.RemoveProbes(ctx, p.namespace); err != nil {
-		b.Add(func(all *model.Snapshot) {
-			for _, n := range nodes.Snapshot().Nodes {
-				agent.Put(all, agent.Silent(n.Name, err.Error()))
+		var all []string
+		for _, n := range nodes.Snapshot().Nodes {
+			if expectsAgent(&n) {
+				all = append(all, n.Name)
 			}
-		})
+		}
+		b.Add(func(s *model.Snapshot) { s.PutFacts(agent.Silent(err.Error(), all...)) })
 		return observe.Seen{}, nil
 	}
 	slots := make(chan struct{}, probesAtOnce)
@@ -58,9 +60,9 @@ func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, er
 			defer func() { <-slots }()
 			s, err := p.ask(ctx, n.Name)
 			if err != nil {
-				s = agent.Silent(n.Name, err.Error())
+				s = agent.Silent(err.Error(), n.Name)
 			}
-			b.Add(func(all *model.Snapshot) { agent.Put(all, s) })
+			b.Add(func(all *model.Snapshot) { all.PutFacts(s) })
 		})
 	}
 	wg.Wait()

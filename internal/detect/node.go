@@ -6,25 +6,13 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// running gives the sandbox that runs for a pod by the word of its node: the newest of
-// this very pod, and not of one of the same name, if it is ready. Where it is not, the
-// kubelet is about to make another. Seen is false where the node's runtime was not seen:
-// then nothing follows from there being none.
+// running gives the sandbox that runs for a pod by the word of its node. Seen is false
+// where the node's runtime was not seen: then nothing follows from there being none.
 func running(p *Pass, pod *model.Pod) (box *model.Sandbox, seen bool) {
 	if pod.Node == "" || !p.Sees(pod.Node, model.Sandboxes) {
 		return nil, false
 	}
-	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
-		// The sandbox of a static pod carries the hash of its manifest.
-		mine := s.UID == pod.UID || pod.Static != "" && s.UID == pod.Static
-		if mine && s.Node == pod.Node && (box == nil || s.Attempt > box.Attempt) {
-			box = s
-		}
-	}
-	if box == nil || !box.Ready || box.HostNetwork {
-		return nil, true
-	}
-	return box, true
+	return p.RunningSandbox(pod), true
 }
 
 // stands tells that the node itself shows the pod's sandbox, and that nothing is being

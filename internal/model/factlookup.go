@@ -104,6 +104,24 @@ func (v *View) SandboxesOf(ns, pod string) iter.Seq[*Sandbox] {
 	return all(v, Sandboxes, v.facts.sandboxes, &v.facts.sandboxesOf, name{ns, pod})
 }
 
+// RunningSandbox gives the one that runs for a pod, on its own node: the newest of this very
+// pod, and not of one of the same name, if it is ready. Where the newest is not, the kubelet
+// is about to make another.
+func (v *View) RunningSandbox(pod *Pod) *Sandbox {
+	var newest *Sandbox
+	for s := range v.SandboxesOf(pod.Namespace, pod.Name) {
+		// The sandbox of a static pod carries the hash of its manifest.
+		mine := s.UID == pod.UID || pod.Static != "" && s.UID == pod.Static
+		if mine && s.Node == pod.Node && (newest == nil || s.Attempt > newest.Attempt) {
+			newest = s
+		}
+	}
+	if newest == nil || !newest.Ready || newest.HostNetwork {
+		return nil
+	}
+	return newest
+}
+
 // SandboxNamed finds a sandbox of a node by its ID.
 func (v *View) SandboxNamed(node, id string) *Sandbox {
 	return lookUp(v, Sandboxes, v.facts.sandboxes, &v.facts.sandboxNamed, nodeName{node, id})
@@ -186,80 +204,3 @@ func (v *View) Sees(node string, ts ...Table) bool {
 
 // Agents tells whether any node was asked about itself at all.
 func (v *View) Agents() bool { return v.asked }
-
-// NodeOf is the node that a subject is on; empty if it is on none, or on many.
-func (v *View) NodeOf(t Table, i int32) string {
-	switch t {
-	case Pods:
-		return v.s.Pods[i].Node
-	case Nodes:
-		return v.s.Nodes[i].Name
-	case Events:
-		return v.s.Events[i].Node
-	case Links:
-		return v.facts.links[i].Node
-	case Attachments:
-		return v.facts.attachments[i].Node
-	case Sandboxes:
-		return v.facts.sandboxes[i].Node
-	case Containers:
-		return v.facts.containers[i].Node
-	case Processes:
-		return v.facts.processes[i].Node
-	case Mounts:
-		return v.facts.mounts[i].Node
-	default:
-		return ""
-	}
-}
-
-// factRows counts the subjects of a node's table, over all nodes.
-func (v *View) factRows(t Table) int {
-	switch t {
-	case Links:
-		return len(v.facts.links)
-	case Attachments:
-		return len(v.facts.attachments)
-	case Sandboxes:
-		return len(v.facts.sandboxes)
-	case Containers:
-		return len(v.facts.containers)
-	case Processes:
-		return len(v.facts.processes)
-	case Mounts:
-		return len(v.facts.mounts)
-	default:
-		return 0
-	}
-}
-
-// factRef names a subject of a node's table.
-func (v *View) factRef(t Table, i int32) Ref {
-	switch t {
-	case Links:
-		return v.facts.links[i].Ref()
-	case Attachments:
-		return v.facts.attachments[i].Ref()
-	case Sandboxes:
-		return v.facts.sandboxes[i].Ref()
-	case Containers:
-		return v.facts.containers[i].Ref()
-	case Processes:
-		return v.facts.processes[i].Ref()
-	case Mounts:
-		return v.facts.mounts[i].Ref()
-	default:
-		return Ref{KindCluster, "cluster"}
-	}
-}
-
-// findFact gives the rows of a subject of a node's table: suspects are few.
-func (v *View) findFact(s Subject) []int32 {
-	var out []int32
-	for i := range int32(v.factRows(s.Table)) {
-		if v.factRef(s.Table, i) == s.Ref {
-			out = append(out, i)
-		}
-	}
-	return out
-}

@@ -158,7 +158,6 @@ type Machine struct {
 	NetNS      uint64            `json:"netNS,omitempty"`      // inode of the host's network namespace
 	Kernel     string            `json:"kernel,omitempty"`
 	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: it was not to be asked
-	Versions   map[string]string `json:"versions,omitempty"` // of Calico's parts on this node
 	Settings   map[string]string `json:"settings,omitempty"` // that decide what Calico does here: FELIX_BPFENABLED …
 	Since      Time              `json:"since,omitzero"`     // since when Felix is what it is
 	Extra      Extra             `json:"-"`

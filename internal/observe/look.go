@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -38,40 +39,15 @@ func Patch(s *model.Snapshot, looks ...Look) *model.Snapshot {
 		out.Handles = replace(out.Handles, l.Rows.Handles, read, (*model.Handle).Ref)
 		out.Affinities = replace(out.Affinities, l.Rows.Affinities, read, (*model.Affinity).Ref)
 		out.Endpoints = replace(out.Endpoints, l.Rows.Endpoints, read, (*model.Endpoint).Ref)
-		patchFacts(&out, &l.Rows)
+		if len(l.Rows.Coverage) > 0 { // nodes were asked again; the original stays as it is
+			out.Coverage, out.Facts = slices.Clone(out.Coverage), maps.Clone(out.Facts)
+			out.PutFacts(&l.Rows)
+		}
 		if at := model.At(l.At); !at.IsZero() {
 			out.Meta.Taken = at
 		}
 	}
 	return &out
-}
-
-// patchFacts puts what nodes said again, and how much of it was seen, in the place of
-// what they said before.
-func patchFacts(out, with *model.Snapshot) {
-	again := map[string]bool{}
-	for _, c := range with.Coverage {
-		again[c.Node] = c.Node != ""
-	}
-	if len(again) == 0 {
-		return
-	}
-	all := make(map[string]*model.Facts, len(out.Facts))
-	for node, f := range out.Facts {
-		if !again[node] {
-			all[node] = f
-		}
-	}
-	maps.Copy(all, with.Facts)
-	out.Facts = all
-	kept := make([]model.Coverage, 0, len(out.Coverage))
-	for _, c := range out.Coverage {
-		if !again[c.Node] {
-			kept = append(kept, c)
-		}
-	}
-	kept = append(kept, with.Coverage...)
-	out.Coverage = kept
 }
 
 func replace[T any](rows, with []T, read map[model.Ref]bool, ref func(*T) model.Ref) []T {

@@ -37,7 +37,7 @@ func facts(t *testing.T, a *asker, tables ...model.Table) *model.Facts {
 func (a *asker) tables(ctx context.Context, q url.Values) *model.Snapshot {
 	body, err := a.Open(ctx, "node1", agent.PathTables, q)
 	if err != nil {
-		return agent.Silent("node1", err.Error())
+		return agent.Silent(err.Error(), "node1")
 	}
 	return read(body)
 }

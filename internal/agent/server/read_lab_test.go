@@ -18,7 +18,7 @@ func read(body io.ReadCloser) *model.Snapshot {
 	defer func() { _ = body.Close() }()
 	s, err := fixture.ReadBundle(body)
 	if err != nil {
-		return agent.Silent("node1", err.Error())
+		return agent.Silent(err.Error(), "node1")
 	}
 	return s
 }

@@ -1,0 +1,64 @@
+package model
+
+// NodeOf is the node that a subject is on; empty if it is on none, or on many.
+func (v *View) NodeOf(t Table, i int32) string {
+	switch t {
+	case Pods:
+		return v.s.Pods[i].Node
+	case Nodes:
+		return v.s.Nodes[i].Name
+	case Events:
+		return v.s.Events[i].Node
+	default:
+		if !t.Fact() {
+			return ""
+		}
+		return v.factRef(t, i).OnNode()
+	}
+}
+
+// factSubjects tells how many subjects a table has, over all nodes, and names them.
+func (v *View) factSubjects(t Table) (int, func(int32) Ref) {
+	switch t {
+	case Links:
+		return refs(v.facts.links, (*Link).Ref)
+	case Attachments:
+		return refs(v.facts.attachments, (*Attachment).Ref)
+	case Sandboxes:
+		return refs(v.facts.sandboxes, (*Sandbox).Ref)
+	case Containers:
+		return refs(v.facts.containers, (*Container).Ref)
+	case Processes:
+		return refs(v.facts.processes, (*Process).Ref)
+	case Mounts:
+		return refs(v.facts.mounts, (*Mount).Ref)
+	default:
+		return 0, func(int32) Ref { return Ref{KindCluster, "cluster"} }
+	}
+}
+
+func refs[T any](rows []*T, ref func(*T) Ref) (int, func(int32) Ref) {
+	return len(rows), func(i int32) Ref { return ref(rows[i]) }
+}
+
+func (v *View) factRows(t Table) int {
+	n, _ := v.factSubjects(t)
+	return n
+}
+
+func (v *View) factRef(t Table, i int32) Ref {
+	_, ref := v.factSubjects(t)
+	return ref(i)
+}
+
+// findFact gives the rows of a subject of a node's table: suspects are few.
+func (v *View) findFact(s Subject) []int32 {
+	var out []int32
+	n, ref := v.factSubjects(s.Table)
+	for i := range int32(n) {
+		if ref(i) == s.Ref {
+			out = append(out, i)
+		}
+	}
+	return out
+}
