@@ -38,9 +38,11 @@ func (g *global) check() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Find what is wrong between Kubernetes, Calico and the nodes, right now",
-		Long: "Reads pods, nodes and Calico's records, and the nodes' own kernel and runtime where agents\n" +
-			"run, judges them, looks at every suspect again and shows what is proven. It never sleeps, unless told to --wait.\n\n" +
-			"Exit code: 0 no findings; 1 findings; 2 could not look; 3 no findings, but not all was seen.",
+		Long: "Reads pods, nodes and Calico's records, and the nodes' own kernel and runtime\n" +
+			"where agents run; judges them, looks at every suspect again and shows what is\n" +
+			"proven. It never sleeps, unless told to --wait.\n\n" +
+			"Exit code: 0 no findings; 1 findings; 2 could not look; 3 no findings, but not\n" +
+			"all was seen.",
 		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", g.prog),
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runCheck(cmd.Context(), f) },
