@@ -106,6 +106,39 @@ func removeTree(top string) error {
 	return nil
 }
 
+// sweepCgroups removes what labs left that were killed together with everything that
+// would have cleaned up after them: cgroups outlive their processes. A lab in another
+// PID namespace of this machine is not seen as running, so only what is empty and has
+// not changed for a while goes.
+func sweepCgroups(running map[string]int, idle time.Duration) {
+	tops, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName("*")))
+	for _, top := range tops {
+		if _, ok := running[strings.TrimPrefix(filepath.Base(top), cgroupName(""))]; ok {
+			continue
+		}
+		if st, err := os.Stat(top); err != nil || time.Since(st.ModTime()) < idle {
+			continue
+		}
+		if !populated(top) {
+			_ = removeTree(top)
+		}
+	}
+}
+
+// populated says whether a cgroup or one below it has a process, or cannot be read.
+func populated(top string) bool {
+	found := errors.New("found")
+	return filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "cgroup.procs" {
+			return err
+		}
+		if b, err := os.ReadFile(p); err != nil || len(b) > 0 {
+			return found
+		}
+		return nil
+	}) != nil
+}
+
 // cgroupsLeft lists cgroups of any lab on this machine.
 func cgroupsLeft() []string {
 	tops, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName("*")))

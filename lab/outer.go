@@ -78,9 +78,14 @@ func Find(name string) (int, error) {
 // createOuter makes the empty namespaces of a lab and gives their first process. The
 // caller may end; the lab stays, or dies with the calling thread if it is tied to it.
 func createOuter(ctx context.Context, name string, tied bool) (*exec.Cmd, error) {
-	if pid, err := Find(name); err == nil {
+	running, err := Running()
+	if err != nil {
+		return nil, err
+	}
+	if pid, ok := running[name]; ok {
 		return nil, fmt.Errorf("lab %s is already running (process %d)", name, pid)
 	}
+	sweepCgroups(running, 2*time.Minute)
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = []string{initArg0, "outer", name}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}

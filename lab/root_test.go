@@ -178,3 +178,43 @@ func TestRootMachineIsLookedAtTwiceTheSame(t *testing.T) {
 		t.Errorf("two changes, seen: %q", d)
 	}
 }
+
+// TestRootSweepTakesOnlyWhatIsDead: cgroups of a killed lab go; those of a lab that
+// runs, that holds a process or that is new stay.
+func TestRootSweepTakesOnlyWhatIsDead(t *testing.T) {
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(cgroupRoot, "pids", cgroupName(name), "node1"))
+		return err == nil
+	}
+	dead, held := fmt.Sprintf("dead-%d", os.Getpid()), fmt.Sprintf("held-%d", os.Getpid())
+	for _, name := range []string{dead, held} {
+		t.Cleanup(func() { _ = removeCgroups(context.Background(), name) })
+		if err := createCgroups(name, "node1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sleeper := exec.CommandContext(t.Context(), "sleep", "60")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() })
+	procs := filepath.Join(cgroupRoot, "pids", cgroupName(held), "node1", "cgroup.procs")
+	if err := os.WriteFile(procs, fmt.Append(nil, sleeper.Process.Pid), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sweepCgroups(nil, time.Hour)
+	if !there(dead) {
+		t.Error("what is new was taken")
+	}
+	sweepCgroups(map[string]int{dead: 1}, 0)
+	if !there(dead) {
+		t.Error("what belongs to a running lab was taken")
+	}
+	sweepCgroups(nil, 0)
+	if there(dead) {
+		t.Error("what is dead was left")
+	}
+	if !there(held) {
+		t.Error("what holds a process was taken")
+	}
+}
