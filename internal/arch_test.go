@@ -21,25 +21,31 @@ const module = "plumbline.dev/plumbline"
 // it may import. A package gets its line when it gets its first file.
 var may = map[string]string{
 	"lossless":      "",
+	"ledger":        "lossless model",
+	"repair":        "finding ledger lossless model",
+	"execute":       "model repair",
+	"execute/sim":   "audit detect execute finding journal ledger lossless model observe repair",
+	"execute/size":  "", // measures: tests only
+	"journal":       "repair",
 	"model":         "",
 	"finding":       "model",
 	"detect":        "model finding",
 	"fixture":       "model lossless",
 	"observe":       "model",
 	"audit":         "model finding detect observe",
-	"kube":          "model observe",
-	"cri":           "model observe",
-	"host":          "model observe",
-	"calico":        "model observe lossless",
-	"kernel":        "model observe kernel/attach kernel/rtnl",
+	"kube":          "execute model observe",
+	"cri":           "execute model observe",
+	"host":          "execute model observe",
+	"calico":        "execute ledger lossless model observe",
+	"kernel":        "execute model observe kernel/attach kernel/rtnl",
 	"kernel/attach": "model kernel/rtnl",
 	"kernel/rtnl":   "model",
-	"cli":           "agent audit calico detect finding fixture kube model observe",
+	"cli":           "agent audit calico detect execute finding fixture journal kube model observe repair",
 	"flight":        "",
-	"agent":         "fixture model observe",
+	"agent":         "execute fixture model observe",
 
 	"agent/figures": "", // measures: tests only
-	"agent/server":  "agent cri fixture flight host kernel kernel/attach model observe",
+	"agent/server":  "agent cri execute fixture flight host kernel kernel/attach model observe",
 	"kube/review":   "",
 }
 

@@ -1,5 +1,6 @@
 // Command plumbline-agent runs on a node and says what its kernel and its container
-// runtime really are. It judges nothing and changes nothing.
+// runtime really are. It judges nothing; with --repair it changes one thing at a time, for
+// whoever may.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 
 func main() {
 	if host.ProbeMain() {
-		return // a child that asked one mount whether it answers
+		return // a child that asked one mount whether it answers, or took it away
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := server.Main(ctx, server.Env{

@@ -17,11 +17,17 @@ const (
 	PathTables  = "v1/tables"
 	PathWitness = "v1/witness"
 	PathFlight  = "v1/flight"
+	PathThing   = "v1/thing"
+	PathChange  = "v1/change"
 
 	// The virtual resource whose rights decide who may ask.
 	Group    = "plumbline.dev"
 	Resource = "nodefacts"
 )
+
+// RepairAudience is for whom a token must be made that lets one change something: one node.
+// Each agent sees the tokens that it is shown, and could show them to the others.
+func RepairAudience(node string) string { return Audience + "/" + node }
 
 // A Digest is what an agent says in short.
 type Digest struct {
@@ -37,35 +43,4 @@ type Digest struct {
 type Shelf struct {
 	Rows int    `json:"rows"`
 	Sum  string `json:"sum"`
-}
-
-// A Witness is all that a node can say about an address or a container, read at once and
-// now. It is what a repair relies on. Not Complete means unknown. It proves something only
-// about a record that was read before the witness was asked: a call that begins and ends
-// in between takes what that record then no longer shows as it was.
-type Witness struct {
-	Node      string     `json:"node"`
-	Taken     model.Time `json:"taken"`
-	IP        string     `json:"ip,omitempty"`
-	Container string     `json:"container,omitempty"`
-
-	Complete bool     `json:"complete"`
-	Missing  []string `json:"missing,omitempty"` // what could not be seen, and why
-
-	Sandboxes   []model.Sandbox    `json:"sandboxes,omitempty"`   // in every state, of that container or with that address
-	Attachments []model.Attachment `json:"attachments,omitempty"` // of every namespace, likewise
-	Calls       []model.Process    `json:"calls,omitempty"`       // every CNI call under way: a sandbox in the making is in no list
-	Results     []model.CNIResult  `json:"results,omitempty"`     // likewise; a record alone uses nothing
-	Links       []model.Link       `json:"links,omitempty"`       // devices of the host that have the address
-	BootID      string             `json:"bootID"`
-	Uptime      int64              `json:"uptime"` // seconds
-	NodeName    string             `json:"nodeName"`
-	CalicoName  string             `json:"calicoName,omitempty"`
-	ConfigName  string             `json:"configName,omitempty"` // node name in the loaded CNI configuration
-}
-
-// Quiet tells that the node has proven that nothing on it uses what was asked about, and
-// that nothing is in the making which could.
-func (w *Witness) Quiet() bool {
-	return w.Complete && len(w.Sandboxes) == 0 && len(w.Attachments) == 0 && len(w.Calls) == 0 && len(w.Links) == 0
 }

@@ -20,7 +20,9 @@ import (
 // A Fleet is the agents of a cluster. The slowest of them holds up nobody.
 type Fleet struct {
 	// Open asks the agent of a node; the answer is the caller's to close.
-	Open  func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error)
+	Open func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error)
+	// Post tells the agent of a node to change something, likewise; nil if nobody may.
+	Post  func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error)
 	Nodes []string         // those that have an agent
 	Now   func() time.Time // by the API server's clock
 }
@@ -98,18 +100,6 @@ func (f *Fleet) Digests(ctx context.Context) (all map[string]Digest, silent map[
 		all[f.Nodes[i]] = d
 	})
 	return all, silent
-}
-
-// Witness asks one node about an address or a container.
-func (f *Fleet) Witness(ctx context.Context, node string, query url.Values) (Witness, error) {
-	var w Witness
-	if err := f.json(ctx, node, PathWitness, query, &w); err != nil {
-		return Witness{}, fmt.Errorf("ask %s for a witness: %w", node, err)
-	}
-	if w.Node != node {
-		return Witness{}, fmt.Errorf("ask %s for a witness: %s answers", node, w.Node)
-	}
-	return w, nil
 }
 
 func (f *Fleet) json(parent context.Context, node, path string, query url.Values, into any) error {

@@ -9,8 +9,8 @@ import (
 )
 
 // fold puts a finding under another that explains it: one cause, one headline. A
-// suspicion explains nothing that is confirmed.
-func fold(fs []finding.Finding) []finding.Finding {
+// suspicion explains nothing that is confirmed. What was put under another is given too.
+func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
 	about := map[model.Ref][]int{}
 	for i := range fs {
 		for _, r := range fs[i].About {
@@ -38,14 +38,15 @@ func fold(fs []finding.Finding) []finding.Finding {
 			fs[top].Explains = append(fs[top].Explains, fs[i].Key())
 		}
 	}
-	var out []finding.Finding
 	for i := range fs {
-		if under[i] < 0 {
-			slices.Sort(fs[i].Explains)
-			out = append(out, fs[i])
+		if under[i] >= 0 {
+			folded = append(folded, fs[i])
+			continue
 		}
+		slices.Sort(fs[i].Explains)
+		heads = append(heads, fs[i])
 	}
-	return out
+	return heads, folded
 }
 
 // root follows what explains what to the end; the table of shadows has no circle.

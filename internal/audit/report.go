@@ -41,6 +41,7 @@ type Report struct {
 	Findings   []finding.Finding // confirmed, worst first
 	Suspected  []finding.Finding
 	Suppressed []finding.Finding
+	Folded     []finding.Finding // what others explain
 	Skipped    []detect.Skip
 	Gaps       []model.Coverage // in scope, and not seen in full
 	Mass       []string         // headlines of the breaker

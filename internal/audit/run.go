@@ -52,7 +52,7 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	r.Mass = breaker(found, r.Judged)
 	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)
 	found = append(found, expired(o.Suppress, r.Taken)...)
-	found = fold(found)
+	found, r.Folded = fold(found)
 	for _, f := range found {
 		if f.State == finding.Confirmed {
 			r.Findings = append(r.Findings, f)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -148,9 +149,6 @@ type affinities struct{ *CRDs }
 func (affinities) Name() string          { return "blockaffinities" }
 func (affinities) Tables() []model.Table { return []model.Table{model.Affinities} }
 
-// ipamLabels are those by which IPAM finds a node's affinities since 3.31.
-var ipamLabels = []string{"projectcalico.org/hostname-hash", "projectcalico.org/affinity-type", "projectcalico.org/ip-version"}
-
 func (c affinities) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
 	var out []model.Affinity
 	seen, err := c.API.List(ctx, c.path("blockaffinities"), nil, func(item []byte) error {
@@ -172,7 +170,7 @@ func labelledAffinity(item []byte) (model.Affinity, error) {
 	}
 	m := &o.Metadata
 	row, err := affinityRow(o.Spec, origin{m.Name, m.UID, m.ResourceVersion, m.written()})
-	row.Labelled = !slices.ContainsFunc(ipamLabels, func(l string) bool { return m.Labels[l] == "" })
+	row.Labelled = !slices.ContainsFunc(ledger.IPAMLabels, func(l string) bool { return m.Labels[l] == "" })
 	return row, err
 }
 
@@ -241,7 +239,7 @@ func (c *CRDs) settings(ctx context.Context, info *model.Info) error {
 }
 
 func clusterInfo(spec []byte, info *model.Info) error {
-	v, err := decode("clusterinformation", spec, func(v *ClusterInformation) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode("clusterinformation", spec, func(v *ClusterInformation) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return err
 	}
@@ -251,7 +249,7 @@ func clusterInfo(spec []byte, info *model.Info) error {
 }
 
 func ipamConfig(spec []byte, info *model.Info) error {
-	v, err := decode("ipamconfig", spec, func(v *IPAMConfig) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode("ipamconfig", spec, func(v *IPAMConfig) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return err
 	}

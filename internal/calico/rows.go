@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"hash/fnv"
-	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
 
+	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -21,7 +20,7 @@ type origin struct {
 }
 
 func blockRow(b []byte, o origin) (model.Block, error) {
-	v, err := decode(o.name, b, func(v *Block) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode(o.name, b, func(v *ledger.Block) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Block{}, fmt.Errorf("block %w", err)
 	}
@@ -42,7 +41,7 @@ func blockRow(b []byte, o origin) (model.Block, error) {
 		}
 	}
 	for _, at := range v.Attributes.V {
-		row.Attributes = append(row.Attributes, attributeRow(at))
+		row.Attributes = append(row.Attributes, at.Row())
 	}
 	for k, n := range v.Sequences.V {
 		ord, err := strconv.ParseInt(k, 10, 32)
@@ -55,33 +54,8 @@ func blockRow(b []byte, o origin) (model.Block, error) {
 	return row, nil
 }
 
-func attributeRow(a Attribute) model.Attribute {
-	s := a.Secondary.V
-	out := model.Attribute{
-		Handle: a.Handle.V, Namespace: s["namespace"], Pod: s["pod"], Node: s["node"], Type: s["type"], Service: s["service"],
-		VM: s["vmi-name"], Cooling: a.ReleasedAt.Set && !a.ReleasedAt.Null,
-	}
-	if alt := a.Alternate.V; alt["pod"] != "" {
-		out.Alternate = alt["namespace"] + "/" + alt["pod"]
-	}
-	// Two attributes are one only if all of them is the same, timestamps included.
-	h := fnv.New64a()
-	for _, m := range []map[string]string{s, a.Alternate.V} {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			_, _ = h.Write([]byte(k + "\x00" + m[k] + "\x00"))
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(a.Extra)) {
-		_, _ = h.Write([]byte(k + "\x00" + string(a.Extra[k]) + "\x00"))
-	}
-	if len(s)+len(a.Alternate.V)+len(a.Extra) > 0 {
-		out.Other = h.Sum64()
-	}
-	return out
-}
-
 func handleRow(b []byte, o origin) (model.Handle, error) {
-	v, err := decode(o.name, b, func(v *Handle) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode(o.name, b, func(v *ledger.Handle) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Handle{}, fmt.Errorf("handle %w", err)
 	}
@@ -106,7 +80,7 @@ func handleRow(b []byte, o origin) (model.Handle, error) {
 }
 
 func affinityRow(b []byte, o origin) (model.Affinity, error) {
-	v, err := decode(o.name, b, func(v *Affinity) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode(o.name, b, func(v *ledger.Affinity) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Affinity{}, fmt.Errorf("affinity %w", err)
 	}
@@ -124,7 +98,7 @@ func affinityRow(b []byte, o origin) (model.Affinity, error) {
 }
 
 func endpointRow(namespace string, b []byte, o origin) (model.Endpoint, error) {
-	v, err := decode(o.name, b, func(v *Endpoint) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode(o.name, b, func(v *ledger.Endpoint) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Endpoint{}, fmt.Errorf("endpoint %w", err)
 	}
@@ -143,7 +117,7 @@ func endpointRow(namespace string, b []byte, o origin) (model.Endpoint, error) {
 }
 
 func hostRow(b []byte, o origin) (model.Host, error) {
-	v, err := decode(o.name, b, func(v *Host) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode(o.name, b, func(v *Host) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Host{}, fmt.Errorf("node %w", err)
 	}
@@ -167,7 +141,7 @@ func hostRow(b []byte, o origin) (model.Host, error) {
 }
 
 func poolRow(b []byte, o origin) (model.Pool, error) {
-	v, err := decode(o.name, b, func(v *Pool) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode(o.name, b, func(v *Pool) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Pool{}, fmt.Errorf("pool %w", err)
 	}
@@ -193,7 +167,7 @@ func poolRow(b []byte, o origin) (model.Pool, error) {
 }
 
 func reservationRow(b []byte, o origin) (model.Reservation, error) {
-	v, err := decode(o.name, b, func(v *Reservation) *lossless.Extra { return &v.Extra })
+	v, err := ledger.Decode(o.name, b, func(v *Reservation) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Reservation{}, fmt.Errorf("reservation %w", err)
 	}

@@ -44,7 +44,7 @@ func (c *cluster) agents(ctx context.Context) (*fleet, error) {
 		}
 	}
 	began := time.Now() //nolint:forbidigo // only the time that passes is used, never the hour
-	token, at, err := c.client.AgentToken(ctx, pods[0].Namespace, readerAccount)
+	token, at, err := c.client.AgentToken(ctx, pods[0].Namespace, readerAccount, agent.Audience)
 	if err != nil {
 		f.without = "no token for them: " + err.Error()
 	}

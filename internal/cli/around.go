@@ -83,7 +83,7 @@ func (u *closeup) addAddresses(ctx context.Context, ips []netip.Addr) {
 		refs = nil
 		v = model.Seal(observe.Patch(u.s))
 		for i := range u.s.Pods {
-			refs = append(refs, model.Ref{Kind: model.KindEndpoint, Name: detect.EndpointName(v.CalicoName(u.s.Pods[i].Node), &u.s.Pods[i])})
+			refs = append(refs, model.Ref{Kind: model.KindEndpoint, Name: model.EndpointName(v.CalicoName(u.s.Pods[i].Node), &u.s.Pods[i])})
 		}
 		u.add(ctx, refs...)
 	}

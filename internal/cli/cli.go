@@ -80,8 +80,9 @@ func (g *global) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plumbline",
 		Short: "Keep the pod network of a cluster on Calico true",
-		Long: "Plumbline compares what Kubernetes wants with what Calico has recorded, finds every\n" +
-			"disagreement and explains it from evidence. It changes nothing.",
+		Long: "Plumbline compares what Kubernetes wants with what Calico has recorded and what the\n" +
+			"nodes really have, finds every disagreement, explains it from evidence, and repairs\n" +
+			"it. Only apply and undo change anything.",
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: g.prog},
 	}
@@ -100,7 +101,8 @@ func (g *global) root() *cobra.Command {
 	f.StringVar(&g.etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
 	f.StringVar(&g.etcd.Key, "etcd-key", "", "key of that certificate")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "say on stderr what is read and how long it takes")
-	root.AddCommand(g.status(), g.check(), g.explain(), g.collect(), g.version(), g.schema())
+	root.AddCommand(g.status(), g.check(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
+		g.collect(), g.version(), g.schema())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -1,5 +1,5 @@
 // Package cri asks the node's container runtime what it has: sandboxes, containers, and
-// how long each answer takes. It only asks: no call that it makes changes anything.
+// how long each answer takes. It only asks; the one call that changes something is Remove.
 package cri
 
 import (

@@ -31,7 +31,7 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 			f.About = append(f.About, e.Ref())
 		}
 		f.Summary = "runs without endpoint"
-		missing := model.Ref{Kind: model.KindEndpoint, Name: EndpointName(p.CalicoName(pod.Node), pod)}
+		missing := model.Ref{Kind: model.KindEndpoint, Name: model.EndpointName(p.CalicoName(pod.Node), pod)}
 		f.Evidence = []finding.Evidence{podSays(pod), {Ref: missing, Says: "no such endpoint"}}
 	} else {
 		switch pod.Annotation {
@@ -62,21 +62,4 @@ func ofCalico(p *Pass, ips []netip.Addr) bool {
 		}
 	}
 	return false
-}
-
-// EndpointName is what Calico calls the endpoint of a pod on what it calls the node: namespace, then node,
-// orchestrator, pod and interface, with dashes inside the parts doubled.
-func EndpointName(node string, pod *model.Pod) string {
-	return pod.Namespace + "/" + doubled(node) + "-k8s-" + doubled(pod.Name) + "-eth0"
-}
-
-func doubled(s string) string {
-	out := make([]byte, 0, len(s)+4)
-	for i := range len(s) {
-		if s[i] == '-' {
-			out = append(out, '-')
-		}
-		out = append(out, s[i])
-	}
-	return string(out)
 }

@@ -32,26 +32,35 @@ const (
 // mountHang mounts one in the namespace of this process.
 func mountHang(t *testing.T, dir, name string) *hangfs {
 	t.Helper()
-	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	h, err := newHang(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hangfs{dir: filepath.Join(dir, name)}
-	if err := os.MkdirAll(h.dir, 0o755); err != nil {
-		t.Fatal(err)
+	go h.serve()
+	t.Cleanup(func() { _ = h.device.Close() })
+	return h
+}
+
+// newHang mounts one that nobody serves yet. Its source is the last name of the path.
+func newHang(dir string) (*hangfs, error) {
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
 	}
-	if err := unix.Mount(name, h.dir, "fuse.hangtest", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd)); err != nil {
-		t.Fatal(err)
+	h := &hangfs{dir: dir}
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := unix.Mount(filepath.Base(dir), h.dir, "fuse.hangtest", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd)); err != nil {
+		return nil, err
 	}
 	h.device = os.NewFile(uintptr(fd), "/dev/fuse") // only a mounted one can be polled
 	var x unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, h.dir, unix.AT_STATX_DONT_SYNC|unix.AT_SYMLINK_NOFOLLOW, 0, &x); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	h.minor = int(x.Dev_minor)
-	go h.serve()
-	t.Cleanup(func() { _ = h.device.Close() })
-	return h
+	return h, nil
 }
 
 func (h *hangfs) serve() {

@@ -1,6 +1,6 @@
-// Package host reads what a node's procfs, mount tables and CNI directories say. It
-// changes nothing, judges nothing, and never touches a mount that may hang: whatever
-// could, is asked by a disposable child.
+// Package host reads what a node's procfs, mount tables and CNI directories say. It judges
+// nothing and never touches a mount that may hang: whatever could, is asked by a disposable
+// child. What it can change is a file system that does not answer, when it is told to.
 package host
 
 import (

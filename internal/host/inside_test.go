@@ -3,6 +3,7 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -29,6 +30,8 @@ func inside(t *testing.T, run func(t *testing.T, g ground)) {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }()
+	runtime.LockOSThread() // the copy dies with the thread that started it
+	defer runtime.UnlockOSThread()
 	p, err := os.StartProcess("/proc/self/exe", []string{os.Args[0], "-test.run=^" + t.Name() + "$", "-test.v", "-test.timeout=10m"}, &os.ProcAttr{
 		Env: append(os.Environ(), insideVariable+"="+dir), Files: []*os.File{nil, log, log},
 		Sys: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL},

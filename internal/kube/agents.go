@@ -94,14 +94,17 @@ func agentPods(pods []model.Pod) []AgentPod {
 }
 
 // AgentToken asks the API server for a token of one of Plumbline's accounts that is good
-// for agents alone, and for ten minutes. At is the server's time.
-func (c *Client) AgentToken(ctx context.Context, namespace, account string) (token string, at time.Time, err error) {
+// for that audience alone, agents of ours, and for ten minutes. At is the server's time.
+func (c *Client) AgentToken(ctx context.Context, namespace, account, audience string) (token string, at time.Time, err error) {
 	if err := named(namespace, account); err != nil {
 		return "", at, err
 	}
+	if audience != agentAudience && !strings.HasPrefix(audience, agentAudience+"/") {
+		return "", at, fmt.Errorf("%.80q is no audience of agents", audience) // the API server's own would be a key to it
+	}
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
-		"spec": map[string]any{"audiences": []string{agentAudience}, "expirationSeconds": tokenSeconds},
+		"spec": map[string]any{"audiences": []string{audience}, "expirationSeconds": tokenSeconds},
 	})
 	if err != nil {
 		return "", at, err

@@ -118,12 +118,12 @@ func TestAgentToken(t *testing.T) {
 	}))
 	defer srv.Close()
 	c := clientOf(t, srv.URL)
-	token, at, err := c.AgentToken(t.Context(), "plumbline-system", "plumbline-reader")
+	token, at, err := c.AgentToken(t.Context(), "plumbline-system", "plumbline-reader", agentAudience)
 	if err != nil || token != "tok" || at.Unix() != 784111777 {
 		t.Errorf("%q, %s, %v", token, at, err)
 	}
 	for _, account := range []string{"default", "plumbline-agent", "../x"} {
-		if _, _, err := c.AgentToken(t.Context(), "plumbline-system", account); err == nil {
+		if _, _, err := c.AgentToken(t.Context(), "plumbline-system", account, agentAudience); err == nil {
 			t.Errorf("a token for %s", account)
 		}
 	}

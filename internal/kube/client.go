@@ -1,7 +1,8 @@
 // Package kube reads Kubernetes: pods, nodes and services, as a stream, and hands out
 // lists of any other resource. It cannot write: its transport lets nothing through but GET,
-// and the question for a token with which agents can be asked. Only a probe, which somebody
-// must ask for, has a writer, and that one knows probes alone.
+// and the question for a token with which agents can be asked. Two more clients can write,
+// and each only what its list names: that of probes, which somebody must ask for, and the
+// Writer of repairs.
 package kube
 
 import (
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs name these
@@ -43,9 +45,10 @@ type Options struct {
 // A Client reads one cluster.
 type Client struct {
 	Options
-	base  *url.URL
-	http  *http.Client
-	probe func() (*http.Client, error) // for writes, of probes alone
+	base   *url.URL
+	http   *http.Client
+	probe  func() (*http.Client, error) // for writes, of probes alone
+	repair func() (*http.Client, error) // for writes of a Writer
 }
 
 func (o Options) loader() clientcmd.ClientConfig {
@@ -74,7 +77,11 @@ func Connect(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
-	return &Client{Options: o, base: base, http: hc, probe: func() (*http.Client, error) { return through(cfg, base, mayProbe) }}, nil
+	return &Client{
+		Options: o, base: base, http: hc,
+		probe:  func() (*http.Client, error) { return through(cfg, base, mayProbe) },
+		repair: sync.OnceValues(func() (*http.Client, error) { return through(cfg, base, mayRepair) }),
+	}, nil
 }
 
 // Namespace is the one that the kubeconfig's context names.
@@ -117,11 +124,9 @@ func (c *Client) open(ctx context.Context, path string, query url.Values, accept
 // send gives an answer that is one, whose body the caller closes. A busy server is asked
 // again as it wishes.
 func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
-	u := *c.base
-	u.Path = strings.TrimSuffix(u.Path, "/") + r.path
-	u.RawQuery = r.query.Encode()
+	at := c.at(r)
 	for try := 0; ; try++ {
-		q, err := http.NewRequestWithContext(ctx, r.method, u.String(), bytes.NewReader(r.body))
+		q, err := http.NewRequestWithContext(ctx, r.method, at, bytes.NewReader(r.body))
 		if err != nil {
 			return nil, err
 		}
@@ -151,8 +156,18 @@ func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Re
 	}
 }
 
+// at is the address that a request goes to.
+func (c *Client) at(r request) string {
+	u := *c.base
+	u.Path = strings.TrimSuffix(u.Path, "/") + r.path
+	u.RawQuery = r.query.Encode()
+	return u.String()
+}
+
 func verb(method string) string {
 	switch method {
+	case http.MethodPut, http.MethodPatch:
+		return "update"
 	case http.MethodPost:
 		return "create"
 	case http.MethodDelete:

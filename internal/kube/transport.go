@@ -21,7 +21,7 @@ func (g guarded) RoundTrip(q *http.Request) (*http.Response, error) {
 	path, ours := strings.CutPrefix(q.URL.Path, g.prefix)
 	escaped := q.Method != http.MethodGet && q.URL.RawPath != "" // it would be read in two ways
 	if !ours || escaped || !g.may(q.Method, path) {
-		return nil, fmt.Errorf("%s %s: this client only reads", q.Method, q.URL.Path)
+		return nil, fmt.Errorf("%s %s: not on this client's list", q.Method, q.URL.Path)
 	}
 	return g.RoundTripper.RoundTrip(q)
 }

@@ -81,17 +81,28 @@ func CheckWith(ctx context.Context, l *lab.Lab, bin, state string, args ...strin
 	return r, json.Unmarshal([]byte(out), &r)
 }
 
+// Command is a plumbline that can be run on the lab, with what it needs to find both
+// books. State is where it keeps what it must remember.
+func Command(ctx context.Context, l *lab.Lab, bin, state string, args ...string) *exec.Cmd {
+	if l.Datastore == lab.Etcd {
+		user := "read-only"
+		if args[0] == "apply" || args[0] == "undo" {
+			user = "calico" // who writes needs Calico's own rights
+		}
+		ca, crt, key := l.EtcdCerts(user)
+		args = append(args[:len(args):len(args)], "--etcd-endpoints="+l.EtcdEndpoint(), "--etcd-cacert="+ca, "--etcd-cert="+crt, "--etcd-key="+key)
+	}
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Env = append(append(os.Environ(), l.Env()...), "XDG_STATE_HOME="+state)
+	return cmd
+}
+
 // Plumbline runs any command of it and gives what it printed and its exit code; an
 // error only if it could not look at all.
 func Plumbline(ctx context.Context, l *lab.Lab, bin, state string, args ...string) (string, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	if l.Datastore == lab.Etcd {
-		ca, crt, key := l.EtcdCerts("read-only")
-		args = append(args, "--etcd-endpoints="+l.EtcdEndpoint(), "--etcd-cacert="+ca, "--etcd-cert="+crt, "--etcd-key="+key)
-	}
-	cmd := exec.CommandContext(ctx, bin, args...)
-	cmd.Env = append(append(os.Environ(), l.Env()...), "XDG_STATE_HOME="+state)
+	cmd := Command(ctx, l, bin, state, args...)
 	var diag strings.Builder
 	cmd.Stderr = &diag
 	out, err := cmd.Output()

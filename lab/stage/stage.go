@@ -76,6 +76,9 @@ func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
 		return err
 	}
 	err := sc.Run(ctx, s)
+	if errors.Is(err, ErrRepaired) {
+		err = nil
+	}
 	if o.Keep || sc.Wrecks {
 		return err
 	}

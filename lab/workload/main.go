@@ -1,7 +1,8 @@
 // Command workload is what the lab's pods run: it waits (pause), serves HTTP and
-// probes peers (serve), asks one URL (get), or misbehaves in the ways that the
-// incidents need (hang, leader-exit, fail, sleep). It uses the standard library only, so that
-// its image is one small static binary.
+// probes peers (serve), asks one URL (get), asks peers without end and counts what was
+// not answered (ask), or misbehaves in the ways that the incidents need (hang,
+// leader-exit, fail, sleep). It uses the standard library only, so that its image is
+// one small static binary.
 package main
 
 import (
@@ -27,13 +28,16 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return errors.New("want pause, serve, get URL, read FILE, hang FILE, leader-exit, sleep SECONDS or fail")
+		return errors.New("want pause, serve, ask, get URL, read FILE, hang FILE, leader-exit, sleep SECONDS or fail")
 	}
 	switch mode := args[0]; {
 	case mode == "pause":
 		pause()
 		return nil
 	case mode == "serve":
+		return serve()
+	case mode == "ask":
+		new(asking).handle()
 		return serve()
 	case mode == "get" && len(args) == 2:
 		return get(args[1])

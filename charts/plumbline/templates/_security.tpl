@@ -15,6 +15,14 @@ capabilities:
   - DAC_READ_SEARCH
   # Hear of changes inside the pods' namespaces on one socket, without holding any of them (NETLINK_LISTEN_ALL_NSID).
   - NET_BROADCAST
+  {{- if .Values.repair }}
+  # Node steps of a plan; without the value repair the agent only reads. Devices, routes, neighbours and settings of the node.
+  - NET_ADMIN
+  # End the silent server of a mount, whoever it runs as.
+  - KILL
+  # Enter the node's mount namespace, to unmount there.
+  - SYS_CHROOT
+  {{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- if semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version }}

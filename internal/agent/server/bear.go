@@ -5,19 +5,25 @@ import (
 	"net/netip"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // attested are the tables that a witness rests on.
 var attested = []model.Table{model.Sandboxes, model.Attachments, model.CNIResults, model.CNIConfigs, model.Machines, model.Links}
 
-// bear reads, now and past all that was kept, what the node knows of an address or a
-// container. What could not be seen makes it incomplete.
-func (s *Server) bear(ctx context.Context, ip netip.Addr, container string) agent.Witness {
-	w := agent.Witness{Node: s.node, Container: container}
-	if ip.IsValid() {
-		w.IP = ip.String()
+// A question is what a witness is asked about: addresses and containers, or everything.
+type question struct {
+	ips        []netip.Addr
+	containers []string
+	all        bool
+}
+
+// bear reads, now and past all that was kept, what the node knows of what it is asked
+// about. What could not be seen makes it incomplete.
+func (s *Server) bear(ctx context.Context, q question) model.Witness {
+	w := model.Witness{Node: s.node, Containers: q.containers, All: q.all}
+	for _, ip := range q.ips {
+		w.IPs = append(w.IPs, ip.String())
 	}
 	// Calls are read first and last: one that goes on is seen by one of the two.
 	before, err1 := s.calls(ctx)
@@ -31,7 +37,7 @@ func (s *Server) bear(ctx context.Context, ip netip.Addr, container string) agen
 	}
 	w.Missing = append(w.Missing, unattested(seen)...)
 	w.Calls = union(before, after)
-	attest(&w, f, ip)
+	attest(&w, f, q)
 	w.Complete = len(w.Missing) == 0 && w.BootID != ""
 	return w
 }
@@ -52,35 +58,37 @@ func unattested(seen []model.Coverage) []string {
 }
 
 // attest takes from the facts what concerns the question.
-func attest(w *agent.Witness, f *model.Facts, ip netip.Addr) {
+func attest(w *model.Witness, f *model.Facts, q question) {
 	join(f.Attachments, f.Sandboxes)
 	for _, m := range f.Machines {
 		w.BootID, w.Uptime, w.NodeName, w.CalicoName = m.BootID, m.Uptime, m.NodeName, m.CalicoName
 	}
 	for _, c := range f.CNIConfigs {
 		if c.Loaded {
-			w.ConfigName = c.NodeName
+			w.ConfigName, w.Network = c.NodeName, c.Network
 		}
 	}
-	of := func(id string) bool { return w.Container != "" && id == w.Container }
 	with, visited := map[string]bool{}, map[uint64]bool{}
 	for _, a := range f.Attachments {
 		visited[a.Inode] = true
-		if of(a.Sandbox) || ip.IsValid() && a.Has(ip) {
-			w.Attachments = append(w.Attachments, a)
+		if q.of(a.Sandbox) || q.has(a.IPs) {
+			w.Attachments = append(w.Attachments, q.short(a))
 			with[a.Sandbox] = true
 		}
 	}
 	// Some runtimes take the address off the device and give it to what runs inside: the
 	// record of libcni still tells whose it is.
 	for _, r := range f.CNIResults {
-		if of(r.Container) || has(r.IPs, ip) {
-			w.Results = append(w.Results, r)
+		if q.of(r.Container) || q.has(r.IPs) {
 			with[r.Container] = true
+			if q.all {
+				r = model.CNIResult{Container: r.Container, IPs: r.IPs}
+			}
+			w.Results = append(w.Results, r)
 		}
 	}
 	for _, s := range f.Sandboxes {
-		if of(s.ID) || with[s.ID] {
+		if q.of(s.ID) || with[s.ID] {
 			w.Sandboxes = append(w.Sandboxes, s)
 		}
 		if !s.HostNetwork && (s.Inode != 0 && !visited[s.Inode] || s.Inode == 0 && s.Ready) {
@@ -88,14 +96,29 @@ func attest(w *agent.Witness, f *model.Facts, ip netip.Addr) {
 		}
 	}
 	for _, l := range f.Links {
-		if has(l.IPs, ip) {
+		if q.has(l.IPs) {
 			w.Links = append(w.Links, l)
 		}
 	}
 }
 
-func has(ips []netip.Prefix, ip netip.Addr) bool {
-	return ip.IsValid() && slices.ContainsFunc(ips, func(p netip.Prefix) bool { return p.Addr() == ip })
+// of tells that a container is asked about.
+func (q *question) of(id string) bool {
+	return q.all || id != "" && slices.Contains(q.containers, id)
+}
+
+// has tells that one of the addresses is asked about; a roll call names all that are
+// anybody's.
+func (q *question) has(ips []netip.Prefix) bool {
+	return slices.ContainsFunc(ips, func(p netip.Prefix) bool { return q.all || slices.Contains(q.ips, p.Addr()) })
+}
+
+// short leaves out of a roll call what tells of no use: a pod can fill its tables.
+func (q *question) short(a model.Attachment) model.Attachment {
+	if q.all {
+		a.Routes, a.Near = nil, nil
+	}
+	return a
 }
 
 // join tells whose namespace each attachment is in. A namespace is what its inode says.

@@ -2,7 +2,9 @@ package server
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +22,7 @@ func TestAttest(t *testing.T) {
 	facts := func() *model.Facts {
 		return &model.Facts{
 			Machines:   []model.Machine{{BootID: "b", Uptime: 100, NodeName: "n1", CalicoName: "n1"}},
-			CNIConfigs: []model.CNIConfig{{File: "99.conf", NodeName: "no"}, {File: "10-calico.conflist", Loaded: true, NodeName: "n2"}},
+			CNIConfigs: []model.CNIConfig{{File: "99.conf", NodeName: "no"}, {File: "10-calico.conflist", Loaded: true, NodeName: "n2", Network: "net"}},
 		}
 	}
 	for name, c := range map[string]struct {
@@ -52,18 +54,22 @@ func TestAttest(t *testing.T) {
 	} {
 		f := facts()
 		c.change(f)
-		w := agent.Witness{Container: c.container, Calls: c.calls, Complete: !c.missing}
-		attest(&w, f, ip)
+		w := model.Witness{Calls: c.calls, Complete: !c.missing}
+		q := question{ips: []netip.Addr{other.Next(), ip}}
+		if c.container != "" {
+			q.containers = []string{"c0", c.container}
+		}
+		attest(&w, f, q)
 		w.Complete = w.Complete && len(w.Missing) == 0
-		if w.Quiet() != c.quiet || w.BootID != "b" || w.ConfigName != "n2" || w.CalicoName != "n1" {
+		if w.Quiet() != c.quiet || w.BootID != "b" || w.ConfigName != "n2" || w.Network != "net" || w.CalicoName != "n1" {
 			t.Errorf("%s: quiet is %v, %+v", name, w.Quiet(), w)
 		}
 	}
 	// The record of libcni names who had it; that alone uses nothing.
 	f := facts()
 	f.CNIResults = []model.CNIResult{{Container: "c1", IPs: at(ip)}, {Container: "c2", IPs: at(other)}}
-	w := agent.Witness{Complete: true}
-	attest(&w, f, ip)
+	w := model.Witness{Complete: true}
+	attest(&w, f, question{ips: []netip.Addr{ip}})
 	if len(w.Results) != 1 || w.Results[0].Container != "c1" || !w.Quiet() {
 		t.Errorf("%+v", w)
 	}
@@ -96,29 +102,68 @@ func TestUnionOfCalls(t *testing.T) {
 	}
 }
 
+// A roll call names everything that could use something, and no more of it than that.
+func TestRollCall(t *testing.T) {
+	t.Parallel()
+	ips := []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
+	f := &model.Facts{
+		Attachments: []model.Attachment{
+			{Inode: 5, IPs: ips, Routes: make([]model.Route, 9), Near: make([]model.Neighbour, 9)}, {Inode: 6, NetNS: "/run/netns/empty"},
+		},
+		Sandboxes:  []model.Sandbox{{ID: "c1", Inode: 5, Ready: true}, {ID: "dead"}, {ID: "host", HostNetwork: true, Ready: true}},
+		CNIResults: []model.CNIResult{{Network: "net", Container: "c1", Interface: "eth0", IPs: ips}, {Container: "gone"}},
+		Links:      []model.Link{{Name: "vxlan.calico", IPs: ips}, {Name: "cali1"}},
+	}
+	var w model.Witness
+	attest(&w, f, question{all: true})
+	if len(w.Attachments) != 2 || w.Attachments[0].Sandbox != "c1" || w.Attachments[0].Routes != nil || w.Attachments[0].Near != nil {
+		t.Errorf("attachments: %+v", w.Attachments)
+	}
+	if len(w.Sandboxes) != 3 || len(w.Links) != 1 || len(w.Missing) != 0 {
+		t.Errorf("%+v", w)
+	}
+	if len(w.Results) != 2 || w.Results[0].Network != "" || w.Results[0].Interface != "" || !slices.Equal(w.Results[0].IPs, ips) || w.Results[1].Container != "gone" {
+		t.Errorf("results: %+v", w.Results)
+	}
+}
+
 // A question that is spelled otherwise than the tables are would get a false no.
-func TestQuestion(t *testing.T) {
+func TestAsked(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("0a", 32)
-	for _, c := range []struct {
-		ip, container, want string
-		ok                  bool
-	}{
-		{"10.0.0.5", "", "10.0.0.5", true},
-		{"::ffff:10.0.0.5", "", "10.0.0.5", true},
-		{"fd00::1", id, "fd00::1", true},
-		{"", id, "invalid IP", true},
-		{"", "", "", false},
-		{"", id[:8], "", false},
-		{"", strings.ToUpper(id), "", false},
-		{"10.0.0.5", "x", "", false},
-		{"fe80::1%eth0", "", "", false},
-		{"fe80::1", "", "", false},
-		{"0.0.0.0", "", "", false},
-		{"10.0.0.0/26", "", "", false},
+	many := func(n int, what string) string { return strings.TrimSuffix(strings.Repeat(what+"&", n), "&") }
+	for text, want := range map[string]string{
+		"ip=10.0.0.5":                "[10.0.0.5] [] false",
+		"ip=::ffff:10.0.0.5":         "[10.0.0.5] [] false",
+		"ip=fd00::1&container=" + id: "[fd00::1] [" + id + "] false",
+		"container=" + id:            "[] [" + id + "] false",
+		"ip=10.0.0.5&ip=10.0.0.6":    "[10.0.0.5 10.0.0.6] [] false",
+		"all=1":                      "[] [] true",
+
+		"":                                 "",
+		"all=0":                            "",
+		"all=1&ip=10.0.0.5":                "",
+		"container=" + id[:8]:              "",
+		"container=" + strings.ToUpper(id): "",
+		"ip=10.0.0.5&container=x":          "",
+		"ip=10.0.0.5&ip=":                  "",
+		"ip=fe80::1%25eth0":                "",
+		"ip=fe80::1":                       "",
+		"ip=0.0.0.0":                       "",
+		"ip=10.0.0.0/26":                   "",
+		many(65, "ip=10.0.0.5"):            "",
+		many(65, "container="+id):          "",
+		many(65, "ip=10.0.0.5") + "&all=1": "",
 	} {
-		if got, ok := question(c.ip, c.container); ok != c.ok || ok && got.String() != c.want {
-			t.Errorf("%q %q: %s, %v", c.ip, c.container, got, ok)
+		v, err := url.ParseQuery(text)
+		q, ok := asked(v)
+		if got := fmt.Sprint(q.ips, q.containers, q.all); err != nil || ok != (want != "") || ok && got != want {
+			t.Errorf("%.80s: %s, %v", text, got, ok)
+		}
+	}
+	if v, _ := url.ParseQuery(many(64, "ip=10.0.0.5") + "&" + many(64, "container="+id)); len(v["ip"]) == 64 {
+		if _, ok := asked(v); !ok {
+			t.Error("64 of each are too many")
 		}
 	}
 }
@@ -141,7 +186,7 @@ func TestMeant(t *testing.T) {
 		"abc.def.ghi":                                             false,
 		"nonsense":                                                false,
 	} {
-		if end, ok := meant(text, now); ok != want || ok && !end.Equal(now.Add(time.Minute)) {
+		if end, ok := meant(text, agent.Audience, now); ok != want || ok && !end.Equal(now.Add(time.Minute)) {
 			t.Errorf("%s: %v, %v", text, end, ok)
 		}
 	}
@@ -149,7 +194,7 @@ func TestMeant(t *testing.T) {
 
 func FuzzMeant(f *testing.F) {
 	f.Add("e30.e30.c2ln")
-	f.Fuzz(func(_ *testing.T, token string) { meant(token, time.Unix(0, 0)) })
+	f.Fuzz(func(_ *testing.T, token string) { meant(token, agent.Audience, time.Unix(0, 0)) })
 }
 
 // A stranger with new tokens all the time is told to wait before the API server is.

@@ -32,8 +32,8 @@ const usage = `Plumbline's agent: one node's kernel and container runtime, as th
   plumbline-agent serve     keep the node's tables current and answer those who may ask
   plumbline-agent snapshot  print what the node looks like now, and end
 
-It changes nothing. Asked through the API server by plumbline check, explain and status;
-by root on the node itself:
+It changes nothing by itself, and without --repair nothing at all. Asked through the API
+server by plumbline check, explain, status and apply; by root on the node itself:
 
   curl --unix-socket /run/plumbline/agent.sock http://node/v1/digest
 
@@ -44,7 +44,7 @@ Flags:
 type flags struct {
 	node, root, proc, socket, unix, record string
 	listen                                 string
-	text                                   bool
+	text, repair                           bool
 }
 
 // Main runs the command and gives its exit code.
@@ -77,6 +77,7 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&f.unix, "unix", "/run/plumbline/agent.sock", "socket for root on the node; empty for none")
 	set.StringVar(&f.record, "record", "", "directory of the flight record; empty for none")
 	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "where to answer")
+	set.BoolVar(&f.repair, "repair", false, "serve: also change one thing of the node at a time, for whoever may; else it only reads")
 	set.BoolVar(&f.text, "text", false, "snapshot: readable lines instead of an archive")
 	if err := set.Parse(args); err != nil {
 		return err
@@ -136,7 +137,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 		return fmt.Errorf("who may ask is for the API server to say: %w", err)
 	}
 	s := New(Config{
-		Node: f.node, Version: version(), Senses: n.senses, Watch: n.watch, Calls: n.calls,
+		Node: f.node, Version: version(), Senses: n.senses, Watch: n.watch, Calls: n.calls, Hands: n.hands,
 		Review: review, Record: f.record, Log: log, Now: now,
 	})
 	var lc net.ListenConfig

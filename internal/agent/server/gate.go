@@ -85,7 +85,11 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 var errBusy = errors.New("too many tokens are being looked at")
 
 func (g *gate) may(ctx context.Context, token, verb string) (bool, error) {
-	end, ok := meant(token, g.now())
+	audience := agent.Audience
+	if verb != "get" {
+		audience = agent.RepairAudience(g.node) // whoever may change this node was asked about this node
+	}
+	end, ok := meant(token, audience, g.now())
 	if !ok {
 		return false, nil // the API server need not be asked
 	}
@@ -107,7 +111,7 @@ func (g *gate) may(ctx context.Context, token, verb string) (bool, error) {
 	default:
 		return false, errBusy
 	}
-	yes, err := g.ask(ctx, token, verb)
+	yes, err := g.ask(ctx, token, audience, verb)
 	if err != nil {
 		return false, err
 	}
@@ -115,8 +119,8 @@ func (g *gate) may(ctx context.Context, token, verb string) (bool, error) {
 	return yes, nil
 }
 
-func (g *gate) ask(ctx context.Context, token, verb string) (bool, error) {
-	owner, ok, err := g.review.Authenticate(ctx, token, agent.Audience)
+func (g *gate) ask(ctx context.Context, token, audience, verb string) (bool, error) {
+	owner, ok, err := g.review.Authenticate(ctx, token, audience)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -160,9 +164,9 @@ func (g *gate) spend() bool {
 	return true
 }
 
-// meant tells whether a token says that it is for agents and not over yet. That it says so
+// meant tells whether a token says that it is for this and not over yet. That it says so
 // proves nothing; that it does not is enough to refuse it.
-func meant(token string, now time.Time) (end time.Time, ok bool) {
+func meant(token, audience string, now time.Time) (end time.Time, ok bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return end, false
@@ -175,7 +179,7 @@ func meant(token string, now time.Time) (end time.Time, ok bool) {
 		Audiences audiences `json:"aud"`
 		Expires   int64     `json:"exp"`
 	}
-	if json.Unmarshal(b, &claims) != nil || !slices.Contains(claims.Audiences, agent.Audience) {
+	if json.Unmarshal(b, &claims) != nil || !slices.Contains(claims.Audiences, audience) {
 		return end, false
 	}
 	end = time.Unix(claims.Expires, 0)

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +24,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /"+agent.PathTables, s.tables)
 	mux.HandleFunc("GET /"+agent.PathWitness, s.witness)
 	mux.HandleFunc("GET /"+agent.PathFlight, s.flight)
+	mux.HandleFunc("GET /"+agent.PathThing, s.thing)
+	mux.HandleFunc("POST /"+agent.PathChange, s.doChange)
 	return mux
 }
 
@@ -70,29 +74,42 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) witness(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	ip, ok := question(q.Get("ip"), q.Get("container"))
+	q, ok := asked(r.URL.Query())
 	if !ok {
-		http.Error(w, "ask about ip=ADDRESS or container=ID, whole", http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("ask about ip=ADDRESS or container=ID, whole, at most %d of each; or all=1", agent.MaxAsked), http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), witnessWithin)
 	defer cancel()
-	writeJSON(w, s.bear(ctx, ip, q.Get("container")))
+	writeJSON(w, s.bear(ctx, q))
 }
 
-// question reads what a witness is asked about. What could be spelled in another way than
+// asked reads what a witness is asked about. What could be spelled in another way than
 // the tables spell it would get a false no.
-func question(text, container string) (ip netip.Addr, ok bool) {
-	if text == "" && container == "" || container != "" && !wholeID(container) {
-		return ip, false
+func asked(v url.Values) (q question, ok bool) {
+	if v.Has("all") {
+		q.all = true
+		return q, v.Get("all") == "1" && len(v) == 1
 	}
-	if text == "" {
-		return ip, true
+	texts, ids := v["ip"], v["container"]
+	if len(texts)+len(ids) == 0 || max(len(texts), len(ids)) > agent.MaxAsked {
+		return q, false
 	}
-	ip, err := netip.ParseAddr(text)
-	ip = ip.Unmap()
-	return ip, err == nil && ip.Zone() == "" && !ip.IsLinkLocalUnicast() && !ip.IsUnspecified()
+	for _, id := range ids {
+		if !wholeID(id) {
+			return q, false
+		}
+		q.containers = append(q.containers, id)
+	}
+	for _, text := range texts {
+		ip, err := netip.ParseAddr(text)
+		ip = ip.Unmap()
+		if err != nil || ip.Zone() != "" || ip.IsLinkLocalUnicast() || ip.IsUnspecified() {
+			return q, false
+		}
+		q.ips = append(q.ips, ip)
+	}
+	return q, true
 }
 
 // wholeID tells that it is a container's ID as runtimes give it.

@@ -34,7 +34,7 @@ func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+agent.PathHealth, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.Handle("GET /", s.gate.wrap("get", s.handler()))
-	mux.Handle("/", s.gate.wrap("update", http.NotFoundHandler())) // whatever does not only read
+	mux.Handle("/", s.gate.wrap("update", s.handler())) // whatever does not only read
 	srv := s.http(mux)
 	srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	return serve(ctx, srv, func() error { return srv.ServeTLS(newPlaces(l), "", "") })

@@ -17,6 +17,7 @@ type node struct {
 	senses []observe.Sense
 	watch  []func(ctx context.Context, changed func(tables ...model.Table)) error
 	calls  func(ctx context.Context) ([]model.Process, error)
+	hands  *Hands // nil: it only reads
 	server string // where the kubelet reaches the API server
 	close  func()
 }
@@ -53,6 +54,9 @@ func open(f flags) *node {
 	}
 	c := cri.Open(filepath.Join(f.root, f.socket))
 	n := &node{calls: h.CNICalls, server: h.APIServer()}
+	if f.repair {
+		n.hands = &Hands{Kernel: k, Host: h, CRI: c}
+	}
 	n.senses = append(n.senses, kernel.Senses(k)...)
 	n.senses = append(n.senses, c.Senses(f.root)...)
 	n.senses = append(n.senses, h.Senses()...)

@@ -30,7 +30,9 @@ func strangers(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	reader := token(t, l, "plumbline-system", "plumbline-reader", agent.Audience)
-	repairer := token(t, l, "plumbline-system", "plumbline-repairer", agent.Audience)
+	repairer := token(t, l, "plumbline-system", "plumbline-repairer", agent.RepairAudience("node1"))
+	elsewhere := token(t, l, "plumbline-system", "plumbline-repairer", agent.RepairAudience("node2"))
+	anywhere := token(t, l, "plumbline-system", "plumbline-repairer", agent.Audience)
 	a := askAs(t, l, "")
 	for name, c := range map[string]struct {
 		method, path, token string
@@ -48,8 +50,14 @@ func strangers(t *testing.T, l *lab.Lab) {
 		"not expired":                    {http.MethodGet, agent.PathDigest, until(t, reader, time.Now().Add(time.Minute)), 200},
 		"signed by somebody else":        {http.MethodGet, agent.PathTables, reader[:len(reader)-6] + "AAAAAA", 403},
 		"a reader":                       {http.MethodGet, agent.PathDigest, reader, 200},
-		"a repairer reads":               {http.MethodGet, agent.PathDigest, repairer, 200},
+		"a repairer reads":               {http.MethodGet, agent.PathDigest, anywhere, 200},
+		"a token of another node":        {http.MethodPost, agent.PathChange, elsewhere, 403},
+		"a token for every node":         {http.MethodPost, agent.PathChange, anywhere, 403},
+		"what changes does not read":     {http.MethodGet, agent.PathDigest, repairer, 403},
 		"a reader changes":               {http.MethodPost, "v1/step", reader, 403},
+		"a reader changes a node":        {http.MethodPost, agent.PathChange, reader, 403},
+		"nobody changes a node":          {http.MethodPost, agent.PathChange, "", 401},
+		"a repairer says no change":      {http.MethodPost, agent.PathChange, repairer, 400},
 		"nobody changes":                 {http.MethodPost, "v1/step", "", 401},
 		"a repairer finds no such step":  {http.MethodPost, "v1/step", repairer, 404},
 	} {

@@ -21,6 +21,7 @@ type Config struct {
 	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
 	// Calls gives the CNI calls that are under way.
 	Calls  func(ctx context.Context) ([]model.Process, error)
+	Hands  *Hands   // nil: it only reads
 	Review Reviewer // nil: nobody is let in but root on the node
 	Record string   // directory of the flight record; empty for none
 	Log    *slog.Logger
@@ -41,6 +42,11 @@ type Server struct {
 
 	keepers []*keeper
 	entries chan flight.Entry
+
+	hands *Hands
+	look  func(ctx context.Context, ref model.Ref, args map[string]string) (*sight, error)
+	verbs map[string]verb
+	turn  chan struct{} // full while something is being changed
 }
 
 // senseWithin is how long one sense may take before it counts as hung.
@@ -52,7 +58,9 @@ func New(c Config) *Server {
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
 		body:    &observe.Body{Node: c.Node, Within: senseWithin, Senses: c.Senses},
 		entries: make(chan flight.Entry, 4096),
+		hands:   c.Hands, turn: make(chan struct{}, 1),
 	}
+	s.verbs, s.look = verbsOf(s), c.Hands.look
 	s.store = newStore(c.Node, c.Version, s.note)
 	s.gate = newGate(c.Review, c.Node, c.Now)
 	for _, sense := range c.Senses {

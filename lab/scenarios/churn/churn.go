@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,7 @@ type churner struct {
 	restarts atomic.Int64 // sandboxes killed and replaced
 	nodes    atomic.Int64 // added and removed
 	parts    atomic.Int64 // Felix, kube-controllers, slow API
+	others   []string     // devices that were there before
 }
 
 func run(ctx context.Context, s *stage.Stage) error {
@@ -37,6 +39,10 @@ func run(ctx context.Context, s *stage.Stage) error {
 		s.For = defaultTime
 	}
 	c := &churner{Stage: s}
+	var err error
+	if c.others, err = c.devices(ctx); err != nil {
+		return err
+	}
 	if err := c.statefulSets(ctx); err != nil {
 		return err
 	}
@@ -104,18 +110,12 @@ func (c *churner) settles(ctx context.Context) error {
 		if err := stage.Expect(len(pods) == 0, "no pod, got %d", len(pods)); err != nil {
 			return err
 		}
-		nodes, err := c.RunningNodes(ctx)
+		devs, err := c.devices(ctx)
 		if err != nil {
 			return err
 		}
-		for _, n := range nodes {
-			devs, err := stage.Devices(ctx, n)
-			if err != nil {
-				return err
-			}
-			if err := stage.Expect(len(devs) == 0, "no cali* device on %s, got %q", n.Name, devs); err != nil {
-				return err
-			}
+		if err := stage.Expect(slices.Equal(devs, c.others), "no cali* device but %q, got %q", c.others, devs); err != nil {
+			return err
 		}
 		out, err := c.Problems(ctx)
 		if err != nil {
@@ -123,4 +123,24 @@ func (c *churner) settles(ctx context.Context) error {
 		}
 		return stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to find nothing, got:\n%s", out)
 	})
+}
+
+// devices lists the cali* devices of all nodes, as NODE/DEVICE.
+func (c *churner) devices(ctx context.Context) ([]string, error) {
+	nodes, err := c.RunningNodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, n := range nodes {
+		devs, err := stage.Devices(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range devs {
+			all = append(all, n.Name+"/"+d)
+		}
+	}
+	slices.Sort(all)
+	return all, nil
 }

@@ -18,6 +18,9 @@ var Scenario = stage.Scenario{
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
+// orphanID is that of a container that no node has ever had.
+var orphanID = strings.Repeat("0dead0", 10) + "beef"
+
 func run(ctx context.Context, s *stage.Stage) error {
 	node, err := s.Node(ctx, 2)
 	if err != nil {
@@ -141,7 +144,7 @@ func handles(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	s.Cleanup(func(ctx context.Context) error { return s.PutRaw(ctx, stage.HandleObject(owner.Handle, cidr, 1)) })
-	orphan := stage.HandleObject("k8s-pod-network."+strings.Repeat("0rphan", 10), cidr, 1)
+	orphan := stage.HandleObject("k8s-pod-network."+orphanID, cidr, 1)
 	if err := s.PutRaw(ctx, orphan); err != nil {
 		return err
 	}
@@ -151,7 +154,7 @@ func handles(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	miscounted := slices.ContainsFunc(all, func(h stage.Handle) bool { return h.ID == owner.Handle && h.Block[cidr] == 3 })
-	orphaned := slices.ContainsFunc(all, func(h stage.Handle) bool { return strings.Contains(h.ID, "0rphan") })
+	orphaned := slices.ContainsFunc(all, func(h stage.Handle) bool { return strings.Contains(h.ID, orphanID) })
 	s.Say("one handle counts 3 addresses and holds 1, one holds none")
 	return stage.Expect(miscounted && orphaned, "a miscounted and an orphan handle, got %v and %v", miscounted, orphaned)
 }
@@ -242,7 +245,7 @@ func whatWeSee(ctx context.Context, s *stage.Stage) error {
 	}
 	want := []string{
 		"PL1002/" + alive.Status.PodIP, "PL1004/10.244.200.0/26", "PL1005/10.244.200.32/27", "PL1006/" + owner.Handle,
-		"PL1006/k8s-pod-network." + strings.Repeat("0rphan", 10), "PL1007/node-gone/10.244.201.0/26",
+		"PL1006/k8s-pod-network." + orphanID, "PL1007/node-gone/10.244.201.0/26",
 	}
 	for _, ip := range lost {
 		want = append(want, "PL1001/"+ip)

@@ -5,6 +5,7 @@ package leakedendpoints
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +13,13 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-const (
-	endpoints = 600 // without a pod
-	devices   = 50  // without an endpoint
-)
+// litter is how many endpoints are without a pod, and devices without an endpoint.
+func litter(s *stage.Stage) (endpoints, devices int) {
+	if s.Brief {
+		return 60, 5
+	}
+	return 600, 50
+}
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
@@ -31,6 +35,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := node.Stop(ctx, lab.Kubelet); err != nil {
 		return err
 	}
+	endpoints, devices := litter(s)
 	names := make([]string, endpoints+devices)
 	for i := range names {
 		names[i] = fmt.Sprintf("old-%03d", i)
@@ -59,11 +64,16 @@ func run(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	s.Say("the pods were deleted meanwhile; the new kubelet knows nothing of them")
-	return symptoms(ctx, s, node)
+	ours := make([]string, len(names))
+	for i, name := range names {
+		ours[i] = stage.Device(s.Namespace, name)
+	}
+	return symptoms(ctx, s, node, ours)
 }
 
 // lose splits them into the two kinds of litter that the seed found.
 func lose(ctx context.Context, s *stage.Stage, node *lab.Node, made []stage.HandMade) error {
+	endpoints, _ := litter(s)
 	err := stage.Each(made[:endpoints], func(h stage.HandMade) error { return h.Unplug(ctx, node) })
 	if err != nil {
 		return err
@@ -71,7 +81,9 @@ func lose(ctx context.Context, s *stage.Stage, node *lab.Node, made []stage.Hand
 	return stage.Each(made[endpoints:], func(h stage.HandMade) error { return s.Forget(ctx, node, h) })
 }
 
-func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node) error {
+// symptoms looks at the litter; ours are the devices that the scenario made.
+func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node, ours []string) error {
+	endpoints, devices := litter(s)
 	// Long enough for everyone who might tidy up: the kubelet's housekeeping and a
 	// full resync of Felix.
 	s.Say("waiting 30 s for anyone to tidy up")
@@ -90,6 +102,7 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 			orphans++
 		}
 	}
+	keys = slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, s.Namespace+"/") }) // others' pods live
 	if err := stage.Expect(len(pods) == 0 && orphans == endpoints, "%d endpoints without a pod, got %d endpoints and %d pods", endpoints, orphans, len(pods)); err != nil {
 		return err
 	}
@@ -97,6 +110,7 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	if err != nil {
 		return err
 	}
+	devs = slices.DeleteFunc(devs, func(d string) bool { return !slices.Contains(ours, d) })
 	if err := stage.Expect(len(devs) == devices, "%d cali* devices without an endpoint, got %d", devices, len(devs)); err != nil {
 		return err
 	}

@@ -36,6 +36,9 @@ func run(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	ip := first.Status.PodIP
+	if err := s.Own(ctx, stage.PodSpec{Name: "first", Node: "node1"}); err != nil {
+		return err
+	}
 	if err := otherNode(ctx, s, ip); err != nil {
 		return err
 	}
@@ -85,6 +88,9 @@ func otherNode(ctx context.Context, s *stage.Stage, ip string) error {
 	if err := stage.Expect(second.Status.PodIP == ip, "a second pod with %s, got %s", ip, second.Status.PodIP); err != nil {
 		return err
 	}
+	if err := s.Own(ctx, stage.PodSpec{Name: "second", Node: "node2"}); err != nil {
+		return err
+	}
 	out, err := s.Problems(ctx)
 	if err != nil {
 		return err
@@ -132,7 +138,7 @@ func sameNode(ctx context.Context, s *stage.Stage, node *lab.Node, ip string) er
 		return err
 	}
 	s.Say("the route was missing for a moment: now first and third run on node1 with %s", ip)
-	return nil
+	return s.Own(ctx, stage.PodSpec{Name: "third", Node: "node1"})
 }
 
 // wrongDevice: the host route points at a pod that has nothing to do with the address,

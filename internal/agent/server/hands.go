@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/cri"
+	"plumbline.dev/plumbline/internal/host"
+	"plumbline.dev/plumbline/internal/kernel"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// Hands are what an agent changes its node with.
+type Hands struct {
+	Kernel kernel.Options
+	Host   *host.Host
+	CRI    *cri.Client
+}
+
+// verbsOf are all that an agent can do to its node.
+func verbsOf(s *Server) map[string]verb {
+	return map[string]verb{
+		"unlink":      {model.KindLink, true, s.unlink},
+		"unneighbour": {model.KindNeighbour, true, s.unneighbour},
+		"unroute":     {model.KindPath, true, s.unroute},
+		"route":       {model.KindPath, false, s.route},
+		"sysctl":      {model.KindSysctl, false, s.sysctl},
+		"abort":       {model.KindMount, true, s.abort},
+		"end":         {model.KindMount, true, s.end},
+		"unmount":     {model.KindMount, true, s.unmount},
+		"remove":      {model.KindSandbox, true, s.remove},
+	}
+}
+
+// look reads the thing that a reference names, past all that was kept; nil if it is not
+// there. Names are those of findings: DEVICE, ADDRESS/DEVICE, ADDRESS, DEVICE/KEY, what is
+// mounted or where, and a sandbox's whole ID, each after the node's.
+func (h *Hands) look(ctx context.Context, ref model.Ref, args map[string]string) (*sight, error) {
+	_, name, _ := strings.Cut(ref.Name, "/")
+	first, second, _ := strings.Cut(name, "/")
+	switch ref.Kind {
+	case model.KindLink:
+		c, err := kernel.ReadCable(ctx, h.Kernel, name)
+		return found(c, err, func() string {
+			return fmt.Sprintf("%s %s, index %d, other end %d in namespace %d", c.Kind, c.Name, c.Index, c.Peer, c.PeerNS)
+		})
+	case model.KindNeighbour:
+		ip, err := plainAddr(first)
+		if err != nil {
+			return nil, err
+		}
+		n, err := kernel.ReadNear(ctx, h.Kernel, ip, second)
+		return found(n, err, func() string { return fmt.Sprintf("%s on %s is %s, %s", n.IP, n.Device, n.MAC, n.State) })
+	case model.KindPath:
+		ip, err := plainAddr(name)
+		if err != nil {
+			return nil, err
+		}
+		w, err := kernel.ReadWay(ctx, h.Kernel, ip)
+		return found(w, err, func() string { return fmt.Sprintf("%d routes to %s", len(w.Routes), ip) })
+	case model.KindSysctl:
+		v, err := kernel.ReadSetting(ctx, h.Kernel, first, second, args["ipv6"] != "")
+		return found(v, err, func() string { return fmt.Sprintf("%s of %s is %s", v.Key, v.Device, v.Value) })
+	case model.KindMount:
+		f, err := h.Host.Filesystem(ctx, name, args["device"])
+		return found(f, err, func() string {
+			return fmt.Sprintf("%s %s, device %s, %d mounts of the host, used by %d pods", f.Type, f.Source, f.Device, len(f.Points), len(f.Pods))
+		})
+	case model.KindSandbox:
+		if !wholeID(name) {
+			return nil, errors.New("a sandbox is named by its whole ID")
+		}
+		b, err := h.CRI.Box(ctx, name)
+		return found(b, err, func() string {
+			return fmt.Sprintf("sandbox of %s/%s, UID %s, with %d containers", b.Namespace, b.Pod, b.UID, len(b.Containers))
+		})
+	default:
+		return nil, fmt.Errorf("nothing can be done to a %.40q", ref.Kind)
+	}
+}
+
+// found wraps what was read. It must not become an interface that is not nil but holds nil.
+func found[T any](body *T, err error, says func() string) (*sight, error) {
+	if err != nil || body == nil {
+		return nil, err
+	}
+	return &sight{body: body, says: says()}, nil
+}
+
+func plainAddr(text string) (netip.Addr, error) {
+	ip, err := netip.ParseAddr(text)
+	if err == nil && (ip.Zone() != "" || ip.Is4In6()) {
+		err = errors.New("not an address of a pod's")
+	}
+	if err != nil {
+		return ip, fmt.Errorf("%.60q: %w", text, err)
+	}
+	return ip, nil
+}
+
+// number reads an argument that must be there.
+func number(args map[string]string, name string) (int, error) {
+	n, err := strconv.Atoi(args[name])
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s: %.40q is no number", name, args[name])
+	}
+	return n, nil
+}
+
+// list reads an argument that is several, with commas in between.
+func list(args map[string]string, name string) []string {
+	if args[name] == "" {
+		return nil
+	}
+	return strings.Split(args[name], ",")
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, kernel.ErrGone) || errors.Is(err, host.ErrGone) || errors.Is(err, cri.ErrGone)
+}

@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/kernel"
+	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// unneighbour deletes a static entry for a pod's address that leads its packets astray.
+// Args: link (index of the device) and mac, as the plan has them.
+func (s *Server) unneighbour(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	n, ok := t.body.(*kernel.Near)
+	if !ok {
+		return false, errors.New("not a neighbour")
+	}
+	link, err := number(args, "link")
+	if err != nil || link != n.Link || !strings.EqualFold(args["mac"], n.MAC) {
+		return false, errors.Join(err, fmt.Errorf("the entry is of device %d with %s", n.Link, n.MAC))
+	}
+	return kernel.Unneighbour(ctx, s.hands.Kernel, *n, func(ctx context.Context) error {
+		f, host, err := s.inside(ctx)
+		if err != nil {
+			return err
+		}
+		if a := owner(f, n.Link, host, n.IP); a != nil && strings.EqualFold(a.MAC, n.MAC) {
+			return fmt.Errorf("the entry is right: who lives behind %s has %s and that MAC", n.Device, n.IP)
+		}
+		return nil
+	}, dry)
+}
+
+// unroute deletes a host route that leads to another pod's device. Args: link, protocol, and
+// table and metric where they are not the usual ones.
+func (s *Server) unroute(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	w, want, err := routeOf(t, args)
+	if err != nil {
+		return false, err
+	}
+	there := slices.DeleteFunc(slices.Clone(w.Routes), func(r model.Route) bool {
+		return r.Link != want.Link || r.Table != want.Table || r.Protocol != want.Protocol || args["metric"] != "" && r.Metric != want.Metric
+	})
+	switch len(there) {
+	case 0:
+		return false, errAlready
+	case 1:
+	default:
+		return false, fmt.Errorf("%d routes are like that", len(there))
+	}
+	return kernel.Unroute(ctx, s.hands.Kernel, there[0], func(ctx context.Context) error {
+		f, host, err := s.inside(ctx)
+		if err != nil {
+			return err
+		}
+		if owner(f, want.Link, host, w.IP) != nil {
+			return fmt.Errorf("the route is right: who lives behind device %d has %s", want.Link, w.IP)
+		}
+		return s.quiet(ctx)
+	}, dry)
+}
+
+// route adds the host route of a pod's address, where Felix is not there to do it. Args:
+// link, protocol, felix=down: Felix would remove, or repair, what we write.
+func (s *Server) route(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	w, want, err := routeOf(t, args)
+	if err != nil {
+		return false, err
+	}
+	want.Scope = "link"
+	if !w.IP.Is4() {
+		want.Scope = "" // IPv6 has none
+	}
+	if slices.ContainsFunc(w.Routes, func(r model.Route) bool { return r.Link == want.Link && r.Table == want.Table && r.Type == "" }) {
+		return false, errAlready
+	}
+	if args["felix"] != "down" {
+		return false, errors.New("routes are Felix' to write, and the plan does not say that it is down")
+	}
+	return kernel.Route(ctx, s.hands.Kernel, want, func(ctx context.Context) error {
+		f, host, err := s.inside(ctx, model.Machines)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(f.Machines, func(m model.Machine) bool { return m.Felix == "ready" }) {
+			return errors.New("routes are written by Felix, which is ready")
+		}
+		a := owner(f, want.Link, host, w.IP)
+		if a == nil {
+			return fmt.Errorf("nobody who lives behind device %d has %s", want.Link, w.IP)
+		}
+		for i := range f.Attachments {
+			if o := &f.Attachments[i]; o.Inode != a.Inode && o.Has(w.IP) && lives(o) {
+				return fmt.Errorf("another lives who has %s", w.IP)
+			}
+		}
+		return s.quiet(ctx)
+	}, dry)
+}
+
+// routeOf reads the route that arguments name.
+func routeOf(t *sight, args map[string]string) (*kernel.Way, model.Route, error) {
+	w, ok := t.body.(*kernel.Way)
+	if !ok {
+		return nil, model.Route{}, errors.New("not a path")
+	}
+	prefix, err := w.IP.Prefix(w.IP.BitLen())
+	r := model.Route{Dst: prefix, Table: unix.RT_TABLE_MAIN}
+	for _, a := range []struct {
+		name string
+		into *int
+		must bool
+	}{{"link", &r.Link, true}, {"protocol", &r.Protocol, true}, {"table", &r.Table, false}, {"metric", &r.Metric, false}} {
+		if args[a.name] != "" || a.must {
+			var bad error
+			*a.into, bad = number(args, a.name)
+			err = errors.Join(err, bad)
+		}
+	}
+	return w, r, err
+}
+
+// sysctl sets a switch of a pod's device. Args: index, of the device, and value.
+func (s *Server) sysctl(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	v, ok := t.body.(*kernel.Setting)
+	if !ok {
+		return false, errors.New("not a setting")
+	}
+	index, err := number(args, "index")
+	if err != nil || index != v.Index {
+		return false, errors.Join(err, fmt.Errorf("%s has index %d", v.Device, v.Index))
+	}
+	if v.Value == args["value"] {
+		return false, errAlready
+	}
+	return kernel.Set(ctx, s.hands.Kernel, *v, args["value"], func(context.Context) error { return nil }, dry)
+}
+
+// inside reads who lives where, and other tables, with the host's own namespace.
+func (s *Server) inside(ctx context.Context, also ...model.Table) (*model.Facts, uint64, error) {
+	host, err := attach.Host()
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := s.fresh(ctx, append(also, model.Sandboxes, model.Attachments)...)
+	return f, host, err
+}

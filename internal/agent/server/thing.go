@@ -1,0 +1,61 @@
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// maxChange is more than any change takes to say.
+const maxChange = 256 << 10
+
+// thing tells of one thing that can be changed what it is now.
+func (s *Server) thing(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	ref := model.Ref{Kind: model.Kind(q.Get("kind")), Name: q.Get("name")}
+	args := map[string]string{}
+	for k := range q {
+		if k != "kind" && k != "name" {
+			args[k] = q.Get(k)
+		}
+	}
+	if s.hands == nil {
+		http.Error(w, errReads.Error(), http.StatusNotFound)
+		return
+	}
+	if ref.OnNode() != s.node {
+		http.Error(w, "ask about kind=KIND and name=NODE/NAME of this node", http.StatusBadRequest)
+		return
+	}
+	t, err := s.look(r.Context(), ref, args)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	out := agent.Thing{Ref: ref, Digest: t.digest(), Says: "it is not there"}
+	if t != nil {
+		out.Says, out.Body = t.says, encoded(&t.body)
+	}
+	writeJSON(w, out)
+}
+
+// doChange changes one thing. What cannot be read as a change is none.
+func (s *Server) doChange(w http.ResponseWriter, r *http.Request) {
+	var c agent.Change
+	d := json.NewDecoder(io.LimitReader(r.Body, maxChange))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		http.Error(w, "not a change: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	out, err := s.change(r.Context(), c)
+	if err != nil {
+		http.Error(w, "it was begun, and whether it was done is not known: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	s.log.Info("change", "verb", c.Verb, "of", c.Ref.String(), "dry", c.DryRun, "done", out.Done, "already", out.Already, "refused", out.Refused)
+	writeJSON(w, out)
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/cri"
+	"plumbline.dev/plumbline/internal/host"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// abort ends the connection of a FUSE file system that does not answer. Args: device, and
+// pods, those that the plan knows to use it.
+func (s *Server) abort(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	f, err := s.silent(ctx, t, args)
+	if err != nil {
+		return false, err
+	}
+	return s.hands.Host.Abort(ctx, *f, list(args, "pods"), dry)
+}
+
+// end kills the process that serves a file system and does not answer. Args: device, pid,
+// and pods, those that the plan knows to use it or to be what is killed.
+func (s *Server) end(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	f, err := s.silent(ctx, t, args)
+	if err != nil {
+		return false, err
+	}
+	pid, err := number(args, "pid")
+	if err != nil || f.Server == nil || f.Server.PID != pid {
+		return false, errors.Join(err, fmt.Errorf("%s is served by another", f.Source))
+	}
+	return s.hands.Host.End(ctx, *f, list(args, "pods"), dry)
+}
+
+// unmount takes one mount away, lazily. Args: device, target, and pods, those that the plan
+// knows to use it.
+func (s *Server) unmount(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	f, err := filesystem(t, args)
+	if err != nil {
+		return false, err
+	}
+	return s.hands.Host.Unmount(ctx, *f, args["target"], list(args, "pods"), dry)
+}
+
+func filesystem(t *sight, args map[string]string) (*host.Filesystem, error) {
+	f, ok := t.body.(*host.Filesystem)
+	if !ok || args["device"] != f.Device {
+		return nil, errors.New("its device is not the one that the plan names")
+	}
+	return f, nil
+}
+
+// silent asks once more whether a file system answers: one that does is left alone.
+func (s *Server) silent(ctx context.Context, t *sight, args map[string]string) (*host.Filesystem, error) {
+	f, err := filesystem(t, args)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := s.fresh(ctx, model.Mounts)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range facts.Mounts {
+		switch {
+		case m.Device != f.Device || m.Dead != "":
+		case m.Silent:
+			return f, nil
+		default:
+			return nil, fmt.Errorf("%s answers: %w", f.Source, errAlready)
+		}
+	}
+	return nil, fmt.Errorf("whether %s answers is not known", f.Source)
+}
+
+// remove takes a sandbox away whose pod is gone, as the plan has proven. Args: uid, of that
+// pod, and containers, those that the plan knows to run in it still.
+func (s *Server) remove(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+	b, ok := t.body.(*cri.Box)
+	if !ok || args["uid"] != b.UID {
+		return false, errors.New("its pod is not the one that the plan names")
+	}
+	known := list(args, "containers")
+	return s.hands.CRI.Remove(ctx, *b, func(ctx context.Context) error {
+		for _, k := range b.Containers {
+			alive := k.State == "running" && (k.PID == 0 || s.hands.Host.Lives(k.PID)) || k.State == "unknown"
+			if alive && !slices.Contains(known, k.ID) {
+				return fmt.Errorf("container %s of %s/%s lives, and the plan does not know of it", k.Name, b.Namespace, b.Pod)
+			}
+		}
+		calls, err := s.calls(ctx)
+		if err != nil {
+			return fmt.Errorf("CNI calls: %w", err)
+		}
+		if slices.ContainsFunc(calls, func(p model.Process) bool { return p.CNI == b.ID }) {
+			return errors.New("a CNI call for it is under way")
+		}
+		return nil
+	}, dry)
+}

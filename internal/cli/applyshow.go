@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// headline says what begins, and what fell away since the plan was made.
+func (w *work) headline() {
+	p := w.plan
+	fmt.Fprintf(w.g.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.x.Budget.Blocks)
+	for _, r := range w.gone {
+		w.g.field(w.g.Stdout, "left out", line(short(r.Finding))+": "+line(short(r.Why)))
+	}
+}
+
+// tell shows a step when it is done. Of many, only those that did not go as planned.
+func (w *work) tell(p execute.Progress) {
+	if p.Of > maxListed && (p.Outcome == repair.Done || p.Outcome == repair.Already) && !p.Undo {
+		if w.g.verbose {
+			fmt.Fprintf(w.g.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
+		}
+		return
+	}
+	mark := ""
+	if p.Undo {
+		mark = "undo "
+	}
+	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, line(short(p.Step.On.Name)))
+	fmt.Fprintln(w.g.Stdout, cut(text, w.g.width()))
+	if p.Why != "" {
+		for _, l := range wrap(line(short(p.Why)), "      ", w.g.width()) {
+			fmt.Fprintln(w.g.Stdout, l)
+		}
+	}
+}
+
+// summary tells how many steps ended how, where they were not listed.
+func (w *work) summary(res execute.Result) {
+	if len(w.plan.Steps) <= maxListed {
+		return
+	}
+	n := map[repair.Outcome]int{}
+	for _, v := range res.Steps {
+		n[v.Outcome]++
+	}
+	var parts []string
+	for _, o := range []repair.Outcome{repair.Done, repair.Already, repair.Moved, repair.Refused, repair.Failed, repair.Unknown} {
+		if n[o] > 0 {
+			parts = append(parts, thousands(n[o])+" "+string(o))
+		}
+	}
+	fmt.Fprintf(w.g.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), thousands(len(w.plan.Steps)))
+}
+
+// sent says what a dry run sends.
+func (w *work) sent() string {
+	if w.x.Etcd {
+		return "pods' writes were judged by the API server (dryRun=All), etcd and nodes only read"
+	}
+	return "Kubernetes judged every write (dryRun=All), nodes were only asked"
+}
+
+// verify looks at the cluster again and tells which of the findings that were repaired are
+// still there.
+func (w *work) verify(ctx context.Context, res execute.Result) ([]string, error) {
+	if w.plan.Undoes != "" {
+		return nil, nil
+	}
+	r, err := w.g.checkAll(ctx, w.c, 0)
+	if err != nil {
+		return nil, err
+	}
+	found := foundIn(r)
+	var still []string
+	for f, v := range res.Findings {
+		if (v.Outcome == repair.Done || v.Outcome == repair.Already) && found(f) {
+			still = append(still, f)
+		}
+	}
+	slices.Sort(still)
+	for _, c := range r.Gaps {
+		if slices.ContainsFunc(w.plan.Targets, func(t repair.Target) bool { return t.Proof.Lives != nil && t.Proof.Lives.Node == c.Node }) {
+			return still, errors.New(c.Node + " was not seen again")
+		}
+	}
+	return still, nil
+}
+
+// closing says what is cured, what is not, where the journal is, and how to take it back.
+func (w *work) closing(res execute.Result, still []string, took time.Duration) {
+	out := w.g.Stdout
+	cured, left := 0, map[string]string{}
+	var watch int64
+	for f, v := range res.Findings {
+		switch {
+		case slices.Contains(still, f):
+			left[f] = "still found: look at it again in a minute, Calico may need it"
+		case v.Outcome == repair.Done || v.Outcome == repair.Already:
+			cured++
+			if t := w.plan.Target(f); t != nil {
+				watch = max(watch, t.Watch)
+			}
+		default:
+			left[f] = string(v.Outcome) + ": " + v.Why
+		}
+	}
+	if w.plan.Undoes == "" {
+		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.plan, cured), counted(len(w.plan.Targets), "finding", "findings"), took)
+	}
+	n := 0
+	for _, f := range sorted(left) {
+		if n++; n > 10 {
+			fmt.Fprintf(out, "left      ... %d more\n", len(left)-n+1)
+			break
+		}
+		w.g.field(out, "left", line(short(f))+": "+line(short(left[f])))
+	}
+	if watch > 0 {
+		fmt.Fprintf(out, "watch     cured means still so in %s: Calico's collector looks until then\n", time.Duration(watch)*time.Second)
+	}
+	fmt.Fprintf(out, "journal   %s\n", w.journal.Path())
+	if w.plan.Undoes == "" {
+		fmt.Fprintf(out, "undo with %s undo %s\n", w.g.prog, w.plan.ID)
+	}
+	w.g.next(out, "check")
+}
+
+func curedText(p *repair.Plan, n int) string {
+	if n == 1 && len(p.Targets) == 1 {
+		return line(p.Targets[0].Finding) + " is gone: 1"
+	}
+	return thousands(n) + " are gone"
+}
+
+func sorted(m map[string]string) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// verdict is the exit code: something was left alone, or is still there.
+func (w *work) verdict(res execute.Result, still []string) error {
+	if len(still) > 0 {
+		return exit(exitFindings)
+	}
+	for _, v := range res.Findings {
+		if v.Outcome != repair.Done && v.Outcome != repair.Already {
+			return exit(exitFindings)
+		}
+	}
+	return nil
+}

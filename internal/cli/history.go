@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/journal"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+func (g *global) historyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "history [PLAN]",
+		Short:   "Show which plans were applied from here, and what became of them",
+		Example: fmt.Sprintf("  %[1]s history\n  %[1]s history 7f3a1c", g.prog),
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return g.historyOf(cmd.Context(), args[0])
+			}
+			return g.runHistory(cmd.Context())
+		},
+	}
+}
+
+// where finds the journals of the cluster.
+func (g *global) where(ctx context.Context) (state, guid string, err error) {
+	if state, err = g.stateDir(); err != nil {
+		return "", "", err
+	}
+	c, err := g.connect(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	defer c.close()
+	guid, err = c.guid(ctx)
+	return state, guid, err
+}
+
+func (g *global) runHistory(ctx context.Context) error {
+	state, guid, err := g.where(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := journal.List(state, guid)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(g.Stdout, "No plan was applied to this cluster from here.")
+		return nil
+	}
+	rows := [][]string{{"PLAN", "MADE", "STATE", "RISK", "STEPS", "WHAT"}}
+	for _, s := range all {
+		made := "-"
+		if !s.Made.IsZero() {
+			made = s.Made.UTC().Format("2006-01-02 15:04:05")
+		}
+		what := strings.Join(s.Targets[:min(2, len(s.Targets))], ", ")
+		if n := len(s.Targets) - 2; n > 0 {
+			what += fmt.Sprintf(" and %s more", thousands(n))
+		}
+		if s.Why != "" {
+			what = s.Why
+		}
+		rows = append(rows, []string{line(s.Plan), made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), line(short(what))})
+	}
+	table(g.Stdout, g.width(), rows)
+	return nil
+}
+
+func (g *global) historyOf(ctx context.Context, id string) error {
+	state, guid, err := g.where(ctx)
+	if err != nil {
+		return err
+	}
+	p, es, err := journal.Read(state, guid, id)
+	if err != nil && p == nil {
+		return err
+	}
+	rows := [][]string{{"TIME", "STEP", "OUTCOME", "ON"}}
+	for _, e := range es {
+		on := "the plan"
+		for i := range p.Steps {
+			if p.Steps[i].ID == e.Step && !e.Undo {
+				on = string(p.Steps[i].On.Kind) + " " + p.Steps[i].On.Name
+			}
+		}
+		if e.Undo {
+			on = "taken back"
+		}
+		if e.Why != "" {
+			on += ": " + e.Why
+		}
+		if e.Outcome == repair.Intent {
+			continue // what came of it follows
+		}
+		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), line(short(on))})
+	}
+	table(g.Stdout, g.width(), rows)
+	g.next(g.Stdout, "undo %s --dry-run=server", id)
+	return err
+}
+
+func clock(t model.Time) string { return t.Time().UTC().Format("15:04:05") }
+
+func stepText(n int) string {
+	if n <= 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// planFlags say what to plan and how to show it.
+type planFlags struct {
+	codes     []string
+	node      string
+	namespace string
+	rebuild   bool
+	save      string
+	output    string
+	settle    time.Duration
+	mass      bool
+	nodeGone  []string
+}
+
+func (g *global) planCommand() *cobra.Command {
+	var f planFlags
+	c := &cobra.Command{
+		Use:   "plan [FINDING...] | --rebuild [CIDR...]",
+		Short: "Plan the repair of what is found; changes nothing",
+		Long: "Checks the cluster and plans the repair of all confirmed findings, or of those that\n" +
+			"are named. A plan says what is changed, what that relies on, what must be proven\n" +
+			"on the nodes before, and whether it can be undone. It changes nothing itself.\n\n" +
+			"Exit code: 0 there is a plan, or nothing to repair; 1 all was refused; 2 could not\n" +
+			"look.",
+		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", g.prog),
+		RunE:    func(cmd *cobra.Command, args []string) error { return g.runPlan(cmd.Context(), args, f) },
+	}
+	l := c.Flags()
+	l.StringSliceVar(&f.codes, "code", nil, "only findings of these codes")
+	l.StringVar(&f.node, "node", "", "only findings about this node")
+	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
+	l.BoolVar(&f.rebuild, "rebuild", false, "make all blocks, or those that are named, say what lives")
+	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
+	l.StringVarP(&f.output, "output", "o", "text", "text, wide, yaml or json")
+	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
+	l.BoolVar(&f.mass, "mass", false, "plan although so many findings at once look like a mistake of ours")
+	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "nodes that will not come back: nothing of theirs lives")
+	return c
+}
+
+func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error {
+	if !slices.Contains([]string{"text", "wide", "yaml", "json"}, f.output) {
+		return fmt.Errorf("-o %s: want text, wide, yaml or json", f.output)
+	}
+	if g.bundle != "" {
+		return errors.New("a plan needs the cluster itself: it is proven on the nodes, now")
+	}
+	keys, blocks, err := planArgs(args, f.rebuild)
+	if err != nil {
+		return err
+	}
+	c, err := g.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	r, err := g.checkAll(ctx, c, f.settle)
+	if err != nil {
+		return err
+	}
+	if f.rebuild && f.node != "" && len(blocks) == 0 {
+		if blocks = blocksOf(r.View, f.node); len(blocks) == 0 {
+			return fmt.Errorf("--node %s: no block belongs to it", f.node)
+		}
+		f.node = "" // the blocks say it; who has addresses of them may be elsewhere
+	}
+	chosen, missing := choose(r, keys, blocks, f)
+	o := repair.Options{
+		ID: newPlanID(), Made: r.Taken, Version: version(), Rebuild: f.rebuild, Blocks: blocks, IPAM: string(r.Calico.IPAM),
+		Settle: f.settle, Mass: f.mass, Masses: r.Mass, NodeGone: f.nodeGone, PodJSON: c.podJSON(ctx), EndpointJSON: c.endpointJSON(ctx),
+	}
+	p := repair.Make(r.View, chosen, o)
+	p.Refused = append(p.Refused, missing...)
+	if f.save != "" {
+		if err := savePlan(f.save, p); err != nil {
+			return err
+		}
+	}
+	if err := g.showPlan(p, f); err != nil {
+		return err
+	}
+	if len(p.Steps) == 0 && len(p.Refused) > 0 {
+		return exit(exitFindings)
+	}
+	return nil
+}
+
+// planArgs reads what is named: findings, or blocks to rebuild.
+func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix, err error) {
+	for _, a := range args {
+		if !rebuild {
+			code, _, ok := strings.Cut(a, "/")
+			if !ok || !codeOK.MatchString(code) {
+				return nil, nil, fmt.Errorf("%q is no finding: give one as check shows it, such as PL2001/shop/db-0", a)
+			}
+			keys = append(keys, strings.ToUpper(code)+a[len(code):])
+			continue
+		}
+		p, err := netip.ParsePrefix(a)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--rebuild: %q is no block: give its range, such as 10.244.8.0/26", a)
+		}
+		blocks = append(blocks, p.Masked())
+	}
+	return keys, blocks, nil
+}
+
+// checkAll checks all of the cluster. What is asked for is chosen afterwards: which finding
+// explains which is known only of all together.
+func (g *global) checkAll(ctx context.Context, c *cluster, settle time.Duration) (*audit.Report, error) {
+	tell, done := g.progress()
+	r := audit.Run(ctx, c.source(false), audit.Options{Detectors: detect.All, Settle: settle, Recall: g.recall, Tell: tell})
+	done()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := g.keep(r.View.Snapshot().Meta.GUID, r.Memory); err != nil {
+		fmt.Fprintf(g.Stderr, "what was suspected could not be kept for the next run: %v\n", err)
+	}
+	return r, nil
+}
+
+// choose gives the findings that are asked for, and says why one that is named is none.
+func choose(r *audit.Report, keys []string, blocks []netip.Prefix, f planFlags) (chosen []finding.Finding, missing []repair.Refusal) {
+	all := slices.Concat(r.Findings, r.Suspected)
+	heads := map[string]string{}
+	there := map[string]bool{}
+	for i := range all {
+		there[all[i].Key()] = true
+		for _, k := range all[i].Explains {
+			heads[k] = all[i].Key()
+		}
+	}
+	for i := range all {
+		x := &all[i]
+		if len(keys) > 0 && !slices.Contains(keys, x.Key()) ||
+			len(f.codes) > 0 && !slices.ContainsFunc(f.codes, func(c string) bool { return strings.EqualFold(c, string(x.Code)) }) ||
+			f.node != "" && x.Node != f.node || f.namespace != "" && !inNamespace(x, f.namespace) {
+			continue
+		}
+		if x.Severity == finding.Info && len(keys) == 0 || f.rebuild && !ofLedger(x, blocks) {
+			continue // nothing is wrong, or not with these blocks
+		}
+		chosen = append(chosen, *x)
+	}
+	// What others explain is repaired with them, where their repair does not do it.
+	for i := range r.Folded {
+		x := r.Folded[i]
+		head := heads[x.Key()]
+		switch {
+		case slices.ContainsFunc(chosen, func(c finding.Finding) bool { return c.Key() == head }), f.rebuild && ofLedger(&x, blocks):
+			chosen = append(chosen, x)
+		case len(f.codes) > 0 && slices.ContainsFunc(f.codes, func(c string) bool { return strings.EqualFold(c, string(x.Code)) }):
+			missing = append(missing, repair.Refusal{Finding: x.Key(), Why: "it comes of " + head, Advice: "plan " + head})
+		}
+	}
+	for _, k := range keys {
+		switch head := heads[k]; {
+		case there[k]:
+		case head != "":
+			missing = append(missing, repair.Refusal{Finding: k, Why: "it comes of " + head, Advice: "plan " + head})
+		default:
+			missing = append(missing, repair.Refusal{Finding: k, Why: "it is not found now"})
+		}
+	}
+	return chosen, missing
+}
+
+// ofLedger tells that a finding is about what blocks and handles say, of these blocks if any
+// are named.
+func ofLedger(x *finding.Finding, blocks []netip.Prefix) bool {
+	if !slices.Contains([]finding.Code{"PL1001", "PL1002", "PL1003", "PL1004", "PL1006", "PL1008"}, x.Code) {
+		return false
+	}
+	if len(blocks) == 0 {
+		return true
+	}
+	for _, r := range append(slices.Clone(x.About), x.Subject) {
+		ip, err := netip.ParseAddr(r.Name)
+		for _, b := range blocks {
+			if err == nil && b.Contains(ip) || r.Kind == model.KindBlock && r.Name == b.String() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blocksOf are those that belong to a node.
+func blocksOf(v *model.View, node string) []netip.Prefix {
+	var out []netip.Prefix
+	for i := range int32(v.Rows(model.Blocks)) {
+		if b := v.Block(i); b.Node() != "" && v.SameNode(b.Node(), node) {
+			out = append(out, b.CIDR)
+		}
+	}
+	return out
+}
+
+func newPlanID() string {
+	b := make([]byte, 3)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}

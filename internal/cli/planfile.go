@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// A PlanFile is a plan as it is saved and printed.
+type PlanFile struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	repair.Plan
+}
+
+const maxPlan = 256 << 20
+
+func planFile(p *repair.Plan) PlanFile {
+	return PlanFile{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
+}
+
+// savePlan writes a plan for apply. It may hold names of pods: nobody else reads it.
+func savePlan(path string, p *repair.Plan) error {
+	b, err := json.MarshalIndent(planFile(p), "", " ")
+	if !strings.HasSuffix(path, ".json") && err == nil {
+		b, err = yaml.JSONToYAML(b)
+	}
+	if err != nil {
+		return fmt.Errorf("save plan: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".plan-*")
+	if err != nil {
+		return fmt.Errorf("save plan: %w", err)
+	}
+	_, err = tmp.Write(b)
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return errors.Join(fmt.Errorf("save plan: %w", err), os.Remove(tmp.Name()))
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// readPlan reads a plan from a file, or from stdin.
+func (g *global) readPlan(path string) (*repair.Plan, error) {
+	in := g.Stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxPlan+1))
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	if len(b) > maxPlan {
+		return nil, errors.New("read plan: larger than any plan")
+	}
+	return parsePlan(b)
+}
+
+// parsePlan reads a plan strictly: a step that we do not understand is not half done.
+func parsePlan(b []byte) (*repair.Plan, error) {
+	var f PlanFile
+	if t := bytes.TrimLeft(b, " \t\r\n"); len(t) > 0 && t[0] == '{' {
+		d := json.NewDecoder(bytes.NewReader(b)) // large ones are saved as JSON
+		d.DisallowUnknownFields()
+		if err := d.Decode(&f); err != nil {
+			return nil, fmt.Errorf("read plan: %w", err)
+		}
+	} else if err := yaml.UnmarshalStrict(b, &f); err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	if f.Kind != "Plan" || f.APIVersion != APIVersion || f.Schema != repair.Schema {
+		return nil, fmt.Errorf("read plan: this is no plan of %s, version %d", APIVersion, repair.Schema)
+	}
+	return &f.Plan, f.Valid()
+}

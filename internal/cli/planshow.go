@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// showPlan prints a plan as it was asked for.
+func (g *global) showPlan(p *repair.Plan, f planFlags) error {
+	if f.output == "yaml" || f.output == "json" {
+		b, err := json.MarshalIndent(planFile(p), "", "  ")
+		if f.output == "yaml" && err == nil {
+			b, err = yaml.JSONToYAML(b)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(g.Stdout, "%s\n", strings.TrimSuffix(string(b), "\n"))
+		return err
+	}
+	w := g.Stdout
+	if len(p.Steps) == 0 {
+		fmt.Fprintln(w, emptyPlan(p))
+		g.refused(w, p.Refused, f.output == "wide")
+		return nil
+	}
+	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), counted(len(p.Steps), "step", "steps"), p.Risk(), undoText(p))
+	if f.output == "wide" || len(p.Steps) <= maxListed {
+		g.listSteps(w, p)
+	} else {
+		groupSteps(w, p)
+	}
+	g.reliesOn(w, p)
+	g.touches(w, p)
+	g.refused(w, p.Refused, f.output == "wide")
+	if d := p.Takes(execute.Default.Blocks, execute.Default.Handles); d > 10*time.Second {
+		fmt.Fprintf(w, "Time       about %s at %g block writes a second\n", d.Round(time.Second), execute.Default.Blocks)
+	}
+	file := f.save
+	if file == "" {
+		file = "plan.yaml"
+		fmt.Fprintf(w, "Not saved  give --save %s to apply it\n", file)
+	} else {
+		fmt.Fprintf(w, "Saved      %s\n", file)
+	}
+	risk := ""
+	if p.Risk() != repair.Safe {
+		risk = " --max-risk " + string(p.Risk())
+	}
+	g.next(w, "apply -f %s%s", file, risk)
+	return nil
+}
+
+// maxListed is how many steps a person reads one by one.
+const maxListed = 12
+
+func emptyPlan(p *repair.Plan) string {
+	if len(p.Refused) == 0 {
+		return "Nothing to repair."
+	}
+	return "No plan: all of it was refused."
+}
+
+func targetsText(p *repair.Plan) string {
+	if len(p.Targets) == 1 {
+		return line(p.Targets[0].Finding)
+	}
+	return counted(len(p.Targets), "finding", "findings")
+}
+
+func undoText(p *repair.Plan) string {
+	not := 0
+	for i := range p.Targets {
+		if p.Targets[i].NoUndo != "" {
+			not++
+		}
+	}
+	switch not {
+	case 0:
+		return "all"
+	case len(p.Targets):
+		return "none"
+	default:
+		return fmt.Sprintf("all but %s", thousands(not))
+	}
+}
+
+func (g *global) listSteps(w io.Writer, p *repair.Plan) {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, line(short(s.On.Name)))
+		fmt.Fprintf(w, "%s\n", cut(text, g.width()))
+		for _, l := range wrap(line(short(s.Says())), "             ", g.width()) {
+			fmt.Fprintln(w, l)
+		}
+	}
+}
+
+// groupSteps tells how often what is done: nobody reads a thousand lines.
+func groupSteps(w io.Writer, p *repair.Plan) {
+	type group struct {
+		kind model.Kind
+		do   string
+	}
+	var order []group
+	count := map[group]int{}
+	for i := range p.Steps {
+		k := group{p.Steps[i].On.Kind, p.Steps[i].Do}
+		if count[k] == 0 {
+			order = append(order, k)
+		}
+		count[k]++
+	}
+	for _, k := range order {
+		fmt.Fprintf(w, "%7s %-9s %s\n", thousands(count[k]), k.kind, line(k.do))
+	}
+	fmt.Fprintln(w, "           (-o wide lists every step)")
+}
+
+// reliesOn names the nodes that must speak, and what for.
+func (g *global) reliesOn(w io.Writer, p *repair.Plan) {
+	nodes := map[string]bool{}
+	all, dead, lives := false, 0, 0
+	for i := range p.Targets {
+		pr := p.Targets[i].Proof
+		if pr.Dead != nil {
+			dead++
+			all = all || pr.Dead.All
+			for _, n := range pr.Dead.Nodes {
+				nodes[n] = true
+			}
+		}
+		if pr.Lives != nil {
+			lives++
+			nodes[pr.Lives.Node] = true
+		}
+	}
+	var parts []string
+	if dead > 0 {
+		parts = append(parts, fmt.Sprintf("that nobody uses what is taken away (%d)", dead))
+	}
+	if lives > 0 {
+		parts = append(parts, fmt.Sprintf("that the pod lives which is given its record (%d)", lives))
+	}
+	if len(parts) == 0 {
+		return
+	}
+	who := strings.Join(some(nodes, 4), ", ")
+	if all {
+		who = "every node"
+	}
+	text := "the word of " + who + ", just before each write: " + strings.Join(parts, "; ")
+	g.field(w, "Relies on", text)
+}
+
+func (g *global) field(w io.Writer, name, text string) {
+	for i, l := range wrap(line(text), "           ", g.width()) {
+		if i == 0 {
+			l = fmt.Sprintf("%-11s", name) + strings.TrimLeft(l, " ")
+		}
+		fmt.Fprintln(w, l)
+	}
+}
+
+func (g *global) touches(w io.Writer, p *repair.Plan) {
+	pods := map[string]bool{}
+	var warnings []string
+	for i := range p.Targets {
+		for _, t := range p.Targets[i].Touches {
+			pods[t] = true
+		}
+		for _, t := range p.Targets[i].Warnings {
+			if !slices.Contains(warnings, t) {
+				warnings = append(warnings, t)
+			}
+		}
+	}
+	if len(pods) == 0 {
+		fmt.Fprintln(w, "Touches    no other pod")
+	} else {
+		g.field(w, "Touches", strings.Join(some(pods, 10), ", "))
+	}
+	for i, t := range warnings {
+		if i == 5 {
+			fmt.Fprintf(w, "           ... %d more (-o yaml)\n", len(warnings)-i)
+			break
+		}
+		g.field(w, "Know", t)
+	}
+}
+
+// refused says what is left alone; of many with one reason, one line.
+func (g *global) refused(w io.Writer, rs []repair.Refusal, wide bool) {
+	if len(rs) == 0 {
+		return
+	}
+	why := map[string][]repair.Refusal{}
+	var order []string
+	for _, r := range rs {
+		k := r.Why + "\x00" + r.Advice
+		if wide {
+			k += "\x00" + r.Finding
+		}
+		if why[k] == nil {
+			order = append(order, k)
+		}
+		why[k] = append(why[k], r)
+	}
+	for _, k := range order {
+		same := why[k]
+		name := line(short(same[0].Finding))
+		if len(same) > 1 {
+			name = fmt.Sprintf("%s findings (%s ...)", thousands(len(same)), name)
+		}
+		g.field(w, "Refused", name+": "+short(same[0].Why))
+		if a := same[0].Advice; a != "" {
+			g.field(w, "", a)
+		}
+	}
+}
+
+// some names a few of a set.
+func some(set map[string]bool, most int) []string {
+	var out []string
+	for k := range set {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	if len(out) > most {
+		out = append(out[:most], fmt.Sprintf("%s more", thousands(len(out)-most)))
+	}
+	return out
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"plumbline.dev/plumbline/internal/calico"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// podJSON reads a pod whole: what of an endpoint comes from it is not in the model.
+func (c *cluster) podJSON(ctx context.Context) func(namespace, name string) (json.RawMessage, error) {
+	return func(namespace, name string) (json.RawMessage, error) {
+		b, _, err := c.client.Get(ctx, "/api/v1/namespaces/"+namespace+"/pods/"+name)
+		return b, err
+	}
+}
+
+// endpointJSON reads an endpoint whole, in etcd: one that the same node's plugin wrote shows
+// how it writes them.
+func (c *cluster) endpointJSON(ctx context.Context) func(namespace, name string) (json.RawMessage, error) {
+	return func(namespace, name string) (json.RawMessage, error) {
+		e, ok := c.ledger.(*calico.Etcd)
+		if !ok {
+			return nil, errors.New("endpoints are not objects here")
+		}
+		o, err := e.Store().Get(ctx, model.Ref{Kind: model.KindEndpoint, Name: namespace + "/" + name})
+		if err == nil && !o.There() {
+			err = errors.New("no such endpoint")
+		}
+		return o.Body, err
+	}
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/journal"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+func (g *global) undoCommand() *cobra.Command {
+	var f applyFlags
+	c := &cobra.Command{
+		Use:   "undo PLAN",
+		Short: "Take back what a plan has changed, as far as that is safe",
+		Long: "Undo is compensation: new writes in the world as it is now, with proofs of their own,\n" +
+			"never the old content put back. What a living pod uses is not taken from it, and\n" +
+			"what cannot be taken back is named, with the reason.",
+		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", g.prog),
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return g.runUndo(cmd.Context(), args[0], f) },
+	}
+	f.bind(c)
+	return c
+}
+
+func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
+	if g.bundle != "" {
+		return errors.New("a plan is undone in a cluster, not in a file")
+	}
+	w, err := g.beginWork(ctx, f)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	p, es, err := w.pastOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	w.plan = repair.Undo(p, es, "")
+	w.plan.Made = model.At(w.now())
+	g.refused(g.Stdout, w.plan.Refused, false)
+	if len(w.plan.Steps) == 0 {
+		fmt.Fprintln(g.Stdout, "Nothing that can be taken back.")
+		return exit(exitFindings)
+	}
+	if err := w.fits(ctx); err != nil {
+		return err
+	}
+	if err := w.takeUp(); err != nil {
+		return err
+	}
+	err = w.carryOut(ctx)
+	if code := exit(0); err == nil || errors.As(err, &code) && code != exitStopped {
+		w.undone(id)
+	}
+	return err
+}
+
+// undone notes in the journal of a plan that it was taken back, as far as it could be.
+func (w *work) undone(id string) {
+	if w.x.DryRun {
+		return
+	}
+	j, err := journal.Open(w.state, w.plan.Cluster, id)
+	if err == nil {
+		err = errors.Join(j.Append(repair.Entry{At: model.At(w.now()), Step: journal.WholeUndo, Outcome: repair.Done}), j.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the journal of another machine is not here
+		fmt.Fprintf(w.g.Stderr, "the journal of %s does not say that it was undone: %v\n", id, err)
+	}
+}
+
+// takeUp begins the journal of the undoing, or goes on with one that was interrupted.
+func (w *work) takeUp() error {
+	err := w.create()
+	if !errors.Is(err, journal.ErrExists) {
+		return err
+	}
+	if w.journal, err = journal.Open(w.state, w.plan.Cluster, w.plan.ID); err != nil {
+		return err
+	}
+	w.plan, w.past = w.journal.Plan(), w.journal.Entries()
+	return nil
+}
+
+// pastOf finds what was done by a plan: on this machine, or in the copy in the cluster.
+func (w *work) pastOf(ctx context.Context, id string) (*repair.Plan, []repair.Entry, error) {
+	guid, err := w.c.guid(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, es, err := journal.Read(w.state, guid, id)
+	if err == nil {
+		return p, es, nil
+	}
+	chunks, err2 := kube.JournalMaps{Writer: w.writer}.Read(ctx, id)
+	if err2 != nil || len(chunks) == 0 {
+		return nil, nil, errors.Join(fmt.Errorf("plan %s: %w", id, err), err2)
+	}
+	return journal.FromChunks(chunks)
+}
+
+// guid is the cluster's name for itself.
+func (c *cluster) guid(ctx context.Context) (string, error) {
+	s := observe.Snapshot(ctx, func(string, int, bool) {}, c.ledger.Config()...)
+	if s.Meta.GUID == "" {
+		return "", errors.New("the cluster does not say who it is: its ClusterInformation has no GUID")
+	}
+	return s.Meta.GUID, nil
+}

@@ -1,0 +1,80 @@
+package cri
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// A Box is a pod's sandbox with its containers, as the runtime has them now.
+type Box struct {
+	ID         string `json:"id"`
+	Namespace  string `json:"namespace"`
+	Pod        string `json:"pod"`
+	UID        string `json:"uid"`
+	Attempt    uint32 `json:"attempt,omitempty"`
+	Ready      bool   `json:"ready,omitempty"`
+	Source     string `json:"source,omitempty"` // from where the kubelet had the pod: api, file, http
+	Containers []Held `json:"containers,omitempty"`
+}
+
+// A Held is a container of a sandbox.
+type Held struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+	PID   int    `json:"pid,omitempty"`
+}
+
+// sourceKey is the annotation in which the kubelet says where it had a pod from.
+const sourceKey = "kubernetes.io/config.source"
+
+// ErrGone means that what was to be changed is not there any more.
+var ErrGone = errors.New("it is gone")
+
+// Box gives a sandbox by its whole ID; nil if the runtime has none.
+func (c *Client) Box(ctx context.Context, id string) (*Box, error) {
+	if c.bad != nil {
+		return nil, c.bad
+	}
+	ctx, cancel := within(ctx)
+	defer cancel()
+	a, err := c.api.PodSandboxStatus(ctx, &runtime.PodSandboxStatusRequest{PodSandboxId: id})
+	if status.Code(err) == codes.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("status of sandbox %s: %w", id, plain(err))
+	}
+	s, m := a.GetStatus(), a.GetStatus().GetMetadata()
+	if s.GetId() != id { // runtimes take the beginning of an ID for the whole
+		return nil, fmt.Errorf("status of sandbox %s: the answer is of another", id)
+	}
+	b := &Box{
+		ID: id, Namespace: m.GetNamespace(), Pod: m.GetName(), UID: m.GetUid(), Attempt: m.GetAttempt(),
+		Ready: s.GetState() == runtime.PodSandboxState_SANDBOX_READY, Source: s.GetAnnotations()[sourceKey],
+	}
+	list, err := c.api.ListContainers(ctx, &runtime.ListContainersRequest{Filter: &runtime.ContainerFilter{PodSandboxId: id}})
+	if err != nil {
+		return nil, fmt.Errorf("containers of sandbox %s: %w", id, plain(err))
+	}
+	for _, k := range list.GetContainers() {
+		h := Held{ID: k.GetId(), Name: k.GetMetadata().GetName(), State: state(k.GetState())}
+		if h.State == "running" {
+			d, err := c.askContainer(ctx, h.ID)
+			if err != nil {
+				return nil, fmt.Errorf("container %s: %w", h.ID, plain(err))
+			}
+			h.PID = d.pid
+		}
+		b.Containers = append(b.Containers, h)
+	}
+	slices.SortFunc(b.Containers, func(a, b Held) int { return cmp.Compare(a.ID, b.ID) })
+	return b, nil
+}

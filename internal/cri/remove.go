@@ -1,0 +1,68 @@
+package cri
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// Remove stops a sandbox, which makes the runtime call CNI's DEL, and removes it. That its
+// pod is gone is for whoever plans to prove; check is asked before the sandbox is read for
+// the last time. Begun tells that the runtime was told to stop it; an error before that
+// means that nothing was done.
+func (c *Client) Remove(ctx context.Context, want Box, check func(context.Context) error, dry bool) (begun bool, err error) {
+	if err := removable(&want); err != nil {
+		return false, err
+	}
+	if err := check(ctx); err != nil {
+		return false, err
+	}
+	now, err := c.Box(ctx, want.ID)
+	switch {
+	case err != nil:
+		return false, err
+	case now == nil:
+		return false, fmt.Errorf("sandbox %s: %w", want.ID, ErrGone)
+	case !want.equal(now):
+		return false, fmt.Errorf("sandbox %s is not what it was", want.ID)
+	case dry:
+		return false, nil
+	}
+	_, err = c.api.StopPodSandbox(ctx, &runtime.StopPodSandboxRequest{PodSandboxId: want.ID})
+	if err != nil && status.Code(err) != codes.NotFound { // then somebody was quicker
+		return true, fmt.Errorf("stop sandbox %s: %w", want.ID, plain(err))
+	}
+	_, err = c.api.RemovePodSandbox(ctx, &runtime.RemovePodSandboxRequest{PodSandboxId: want.ID})
+	if err != nil && status.Code(err) != codes.NotFound {
+		return true, fmt.Errorf("remove sandbox %s: %w", want.ID, plain(err))
+	}
+	return true, nil
+}
+
+// podUID is a UID as the API server gives them; that of a static pod is a hash.
+var podUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// removable refuses what is, or may be, the kubelet's own business: a pod that it has from
+// a file is in no API, and who made another by hand wanted it.
+func removable(b *Box) error {
+	switch {
+	case len(b.ID) != 64 || strings.Trim(b.ID, "0123456789abcdef") != "":
+		return fmt.Errorf("%.80q is no sandbox's whole name", b.ID)
+	case b.Namespace == "" || b.Pod == "" || b.UID == "":
+		return fmt.Errorf("sandbox %s is of no pod", b.ID)
+	case b.Source != "" && b.Source != "api", !podUID.MatchString(b.UID):
+		return fmt.Errorf("sandbox %s is a static pod's, or somebody's own", b.ID)
+	}
+	return nil
+}
+
+func (b *Box) equal(o *Box) bool {
+	return b.ID == o.ID && b.Namespace == o.Namespace && b.Pod == o.Pod && b.UID == o.UID && b.Attempt == o.Attempt &&
+		b.Ready == o.Ready && b.Source == o.Source && slices.Equal(b.Containers, o.Containers)
+}

@@ -1,0 +1,221 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const uidB = "bbbbbbbb-5146-11e9-b3b3-525400dd6f19"
+
+// filesystem reads one as whoever plans does.
+func (g ground) filesystem(t *testing.T, name string) Filesystem {
+	t.Helper()
+	f, err := g.host().Filesystem(t.Context(), name, "")
+	if err != nil || f == nil {
+		t.Fatalf("%s: %+v, %v", name, f, err)
+	}
+	return *f
+}
+
+// volume is where the kubelet has a volume of a pod's.
+func (g ground) volume(pod, name string) string {
+	return filepath.Join(g.dir, "kubelet/pods", pod, "volumes/x", name)
+}
+
+// waiter is a process that waits for an answer.
+func waiter(t *testing.T, g ground, fs *hangfs) {
+	t.Helper()
+	spawn(t, "statfs "+fs.dir)
+	t.Cleanup(func() { // else it cannot be killed
+		_ = os.WriteFile(filepath.Join(g.sys, "fs/fuse/connections", itoa(fs.minor), "abort"), []byte("1"), 0o600)
+	})
+	waits(t, g, fs.minor, true)
+}
+
+// waits waits until somebody, or nobody, waits.
+func waits(t *testing.T, g ground, minor int, somebody bool) {
+	t.Helper()
+	eventually(t, "requests", func() bool {
+		b, err := os.ReadFile(filepath.Join(g.sys, "fs/fuse/connections", itoa(minor), "waiting"))
+		return err == nil && (strings.TrimSpace(string(b)) != "0") == somebody
+	})
+}
+
+// TestRootAbort: whoever waits for the one that is named goes on, and nobody else.
+func TestRootAbort(t *testing.T) {
+	inside(t, func(t *testing.T, g ground) {
+		one, other := mountHang(t, filepath.Dir(g.volume(uidA, "one")), "one"), mountHang(t, g.dir, "other")
+		h := g.host()
+		defer h.Close()
+		waiter(t, g, one)
+		waiter(t, g, other)
+		want := g.filesystem(t, "one")
+		if !slices.Equal(want.Pods, []string{uidA}) || len(want.Points) != 1 || want.Points[0].Target != one.dir || want.Type != "fuse.hangtest" || want.Server == nil || want.Server.PID != 1 {
+			t.Fatalf("%+v %+v", want, want.Server)
+		}
+		for name, c := range map[string]struct {
+			f    Filesystem
+			pods []string
+			says string
+		}{
+			"a pod that nobody knew of": {want, []string{uidB}, uidA},
+			"no pod is known":           {want, nil, uidA},
+			"another source":            {with(want, func(f *Filesystem) { f.Source = "two" }), []string{uidA}, "not what it was"},
+			"another device":            {with(want, func(f *Filesystem) { f.Device = "0:" + itoa(other.minor) }), []string{uidA}, "not what it was"},
+			"a pod more than was seen":  {with(want, func(f *Filesystem) { f.Pods = []string{} }), nil, "not what it was"},
+			"another mount":             {with(want, func(f *Filesystem) { f.Points = []Point{{ID: 1, Target: one.dir}} }), []string{uidA}, "not what it was"},
+			"no FUSE":                   {with(want, func(f *Filesystem) { f.Type = "nfs4" }), []string{uidA}, "no FUSE"},
+			"no device":                 {with(want, func(f *Filesystem) { f.Device = "x" }), []string{uidA}, "no FUSE"},
+		} {
+			if begun, err := h.Abort(t.Context(), c.f, c.pods, false); begun || err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, ErrGone) {
+				t.Errorf("%s: %v, %v", name, begun, err)
+			}
+		}
+		if begun, err := h.Abort(t.Context(), want, []string{uidA}, true); begun || err != nil {
+			t.Errorf("dry: %v, %v", begun, err)
+		}
+		waits(t, g, one.minor, true)
+		if begun, err := h.Abort(t.Context(), want, []string{uidA}, false); !begun || err != nil {
+			t.Errorf("%v, %v", begun, err)
+		}
+		waits(t, g, one.minor, false)
+		waits(t, g, other.minor, true)
+		other.abort(t, g.sys)
+		if err := unix.Unmount(one.dir, unix.MNT_DETACH); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it to be gone", func() bool {
+			begun, err := h.Abort(t.Context(), want, []string{uidA}, false)
+			return !begun && errors.Is(err, ErrGone)
+		})
+	})
+}
+
+// TestRootAbortUsedElsewhere: a pod that has it in its own mount namespace only counts.
+func TestRootAbortUsedElsewhere(t *testing.T) {
+	inside(t, func(t *testing.T, g ground) {
+		fs := mountHang(t, g.dir, "one")
+		h := g.host()
+		defer h.Close()
+		before := g.filesystem(t, fs.dir)
+		if len(before.Pods) != 0 {
+			t.Fatalf("%+v", before)
+		}
+		at := g.volume(uidA, "bound")
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount(fs.dir, at, "", unix.MS_BIND, ""); err != nil {
+			t.Fatal(err)
+		}
+		ready := filepath.Join(g.dir, "ready")
+		spawn(t, "keep-mounts "+ready)
+		eventually(t, "the holder", func() bool { _, err := os.Stat(ready); return err == nil })
+		if err := unix.Unmount(at, unix.MNT_DETACH); err != nil {
+			t.Fatal(err)
+		}
+		now := g.filesystem(t, fs.dir)
+		if !slices.Equal(now.Pods, []string{uidA}) || len(now.Points) != 1 {
+			t.Fatalf("%+v", now)
+		}
+		for _, f := range []Filesystem{before, now} {
+			if begun, err := h.Abort(t.Context(), f, nil, false); begun || err == nil {
+				t.Errorf("%v, %v", begun, err)
+			}
+		}
+		fs.abort(t, g.sys)
+	})
+}
+
+// TestRootEnd: the one process that serves it, and only it, is killed.
+func TestRootEnd(t *testing.T) {
+	inside(t, func(t *testing.T, g ground) {
+		h := g.host()
+		defer h.Close()
+		one, two := filepath.Join(g.dir, "one"), filepath.Join(g.dir, "two")
+		server := spawn(t, "serve "+one)
+		mounted := func(name string) func() bool {
+			return func() bool {
+				f, err := h.Filesystem(t.Context(), name, "")
+				return err == nil && f != nil && f.Server != nil
+			}
+		}
+		eventually(t, "its mount", mounted("one"))
+		want := g.filesystem(t, "one")
+		if want.Server.PID != server.Pid || want.Server.Start == 0 {
+			t.Fatalf("%+v, want %d", want.Server, server.Pid)
+		}
+		for name, c := range map[string]struct {
+			change func(*FUSEServer)
+			says   string
+		}{
+			"the first process":         {func(s *FUSEServer) { s.PID = 1 }, "not ended"},
+			"ourselves":                 {func(s *FUSEServer) { s.PID = os.Getpid() }, "not ended"},
+			"a kubelet":                 {func(s *FUSEServer) { s.Name = "kubelet" }, "not ended"},
+			"a pod's own":               {func(s *FUSEServer) { s.PodUID, s.Container = uidA, cidA }, "of pod"},
+			"a container of nobody's":   {func(s *FUSEServer) { s.Container = cidA }, "nobody's"},
+			"another of that number":    {func(s *FUSEServer) { s.Start++ }, "not what it was"},
+			"another name":              {func(s *FUSEServer) { s.Name = "x" }, "not what it was"},
+			"a process that is no more": {func(s *FUSEServer) { s.PID = 4_000_000 }, "hold"},
+		} {
+			f := with(want, func(f *Filesystem) { s := *want.Server; c.change(&s); f.Server = &s })
+			if begun, err := h.End(t.Context(), f, nil, false); begun || err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v, %v", name, begun, err)
+			}
+		}
+		if begun, err := h.End(t.Context(), with(want, func(f *Filesystem) { f.Server = nil }), nil, false); begun || err == nil {
+			t.Errorf("nobody serves it: %v, %v", begun, err)
+		}
+		if begun, err := h.End(t.Context(), want, nil, true); begun || err != nil {
+			t.Errorf("dry: %v, %v", begun, err)
+		}
+		if err := server.Signal(syscall.Signal(0)); err != nil {
+			t.Fatalf("it was killed already: %v", err)
+		}
+		if begun, err := h.End(t.Context(), want, nil, false); !begun || err != nil {
+			t.Errorf("%v, %v", begun, err)
+		}
+		if state, err := server.Wait(); err != nil || state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Errorf("%v, %v", state, err)
+		}
+		// One that serves two is not killed for one of them.
+		_ = unix.Unmount(one, unix.MNT_DETACH)
+		both := spawn(t, "serve "+one+" "+two)
+		eventually(t, "both mounts", func() bool { return g.has(t, one) && g.has(t, two) })
+		f := g.filesystem(t, "one")
+		if f.Server == nil {
+			f.Server = &FUSEServer{PID: both.Pid, Name: "x"} // an older kernel does not tell
+		}
+		if begun, err := h.End(t.Context(), f, nil, false); begun || err == nil {
+			t.Errorf("it serves two: %v, %v", begun, err)
+		}
+		t.Log(h.servesOnly(&f))
+		if err := both.Signal(syscall.Signal(0)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (g ground) has(t *testing.T, target string) bool {
+	t.Helper()
+	all, err := g.host().points()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(all, func(p Point) bool { return p.Target == target })
+}
+
+func with(f Filesystem, change func(*Filesystem)) Filesystem {
+	change(&f)
+	return f
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+const (
+	format  = 1
+	maxPlan = 256 << 20
+)
+
+// A head is the first record of a log. It binds the log to its plan: a plan that rotted or
+// was changed is not gone on with.
+type head struct {
+	Journal int    `json:"journal"` // version of the format
+	Cluster string `json:"cluster"`
+	Plan    string `json:"plan"`
+	Size    int64  `json:"size"`
+	SHA256  string `json:"sha256"`
+}
+
+// encodePlan gives the plan's bytes and the head that speaks of them. It reads them again:
+// what cannot be read could not be undone.
+func encodePlan(p *repair.Plan) ([]byte, head, error) {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, head{}, fmt.Errorf("write plan %s: %w", p.ID, err)
+	}
+	raw = append(raw, '\n')
+	if len(raw) > maxPlan {
+		return nil, head{}, fmt.Errorf("plan %s has %d bytes, at most %d are kept", p.ID, len(raw), maxPlan)
+	}
+	sum := sha256.Sum256(raw)
+	h := head{Journal: format, Cluster: p.Cluster, Plan: p.ID, Size: int64(len(raw)), SHA256: hex.EncodeToString(sum[:])}
+	_, err = h.decode(raw)
+	return raw, h, err
+}
+
+// decode reads the plan that the head speaks of.
+func (h *head) decode(raw []byte) (*repair.Plan, error) {
+	sum := sha256.Sum256(raw)
+	if hex.EncodeToString(sum[:]) != h.SHA256 {
+		return nil, fmt.Errorf("%w: plan %s is not the one that the log is of", ErrDamaged, h.Plan)
+	}
+	p := new(repair.Plan)
+	if err := strictly(raw, p); err != nil {
+		return nil, fmt.Errorf("read plan %s: %w", h.Plan, err)
+	}
+	switch {
+	case p.Schema != repair.Schema:
+		return nil, fmt.Errorf("read plan %s: it has schema %d, this version knows %d", h.Plan, p.Schema, repair.Schema)
+	case p.ID != h.Plan || p.Cluster != h.Cluster:
+		return nil, fmt.Errorf("%w: its plan is %q of cluster %q", ErrDamaged, p.ID, p.Cluster)
+	}
+	return p, nil
+}
+
+// head reads the first record of a log.
+func (r *reader) head() (head, error) {
+	var h head
+	text, err := r.next()
+	if errors.Is(err, errTorn) || errors.Is(err, io.EOF) { // it was there before the log had its name
+		err = fmt.Errorf("%w: the log has no beginning", ErrDamaged)
+	}
+	if err == nil {
+		err = strictly(text, &h)
+	}
+	switch {
+	case err != nil:
+		return h, fmt.Errorf("read head: %w", err)
+	case h.Journal != format:
+		return h, fmt.Errorf("read head: it has format %d, this version knows %d", h.Journal, format)
+	case h.Size < 0 || h.Size > maxPlan:
+		return h, fmt.Errorf("read head: a plan of %d bytes, at most %d are read", h.Size, maxPlan)
+	}
+	return h, nil
+}
+
+// entries reads all records that follow. Those before an error are good.
+func (r *reader) entries() ([]repair.Entry, error) {
+	var out []repair.Entry
+	for {
+		text, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		var e repair.Entry
+		if err := strictly(bytes.Clone(text), &e); err != nil {
+			return out, fmt.Errorf("read record %d: %w", r.seq-1, err)
+		}
+		out = append(out, e)
+	}
+}

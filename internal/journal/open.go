@@ -1,0 +1,148 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// Create begins the journal of a plan; one that exists is left alone (ErrExists).
+func Create(state, cluster string, p *repair.Plan) (*Journal, error) {
+	return Restore(state, cluster, p, nil)
+}
+
+// Restore makes a journal with entries that another machine wrote, all or none of them.
+func Restore(state, cluster string, p *repair.Plan, es []repair.Entry) (*Journal, error) {
+	dir, err := planDir(state, cluster, p.ID)
+	if err == nil && p.Cluster != cluster {
+		err = fmt.Errorf("plan %s is for cluster %q, not %q", p.ID, p.Cluster, cluster)
+	}
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{dir: dir}
+	if err := j.create(p, es); err != nil {
+		return nil, fmt.Errorf("create journal %s: %w", j.dir, err)
+	}
+	return j, nil
+}
+
+func (j *Journal) create(p *repair.Plan, es []repair.Entry) error {
+	raw, h, err := encodePlan(p)
+	if err != nil {
+		return err
+	}
+	base := filepath.Dir(j.dir)
+	if err := makeDirs(base); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(base, unnamed)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(tmp, logFile), os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(tmp))
+	}
+	err = fill(f, tmp, raw, &h, es)
+	if err == nil {
+		err = os.Rename(tmp, j.dir)
+	}
+	if errors.Is(err, os.ErrExist) {
+		err = ErrExists
+	}
+	if err != nil {
+		return errors.Join(err, f.Close(), os.RemoveAll(tmp))
+	}
+	if err := j.load(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}
+
+// fill writes both files of a directory that has no name yet.
+func fill(log *os.File, dir string, plan []byte, h *head, es []repair.Entry) error {
+	if err := lock(log); err != nil {
+		return err
+	}
+	all, _, err := frame(0, h)
+	if err != nil {
+		return err
+	}
+	for i := range es {
+		record, _, err := entryRecord(uint32(i)+1, &es[i])
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", i, err)
+		}
+		if len(all)+len(record) > maxLog {
+			return fmt.Errorf("entry %d: more than %d bytes", i, maxLog)
+		}
+		all = append(all, record...)
+	}
+	if _, err := log.Write(all); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, planFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(plan)
+	return errors.Join(err, f.Sync(), f.Close(), log.Sync(), syncDir(dir))
+}
+
+// Open goes on with the journal of a plan. A record that a crash left unfinished is cut
+// off; anything else that is not as it was written is ErrDamaged.
+func Open(state, cluster, plan string) (*Journal, error) {
+	dir, err := planDir(state, cluster, plan)
+	if err != nil {
+		return nil, err
+	}
+	f, _, err := openRegular(filepath.Join(dir, logFile), os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return nil, fmt.Errorf("open journal of plan %s: %w", plan, err)
+	}
+	j := &Journal{dir: dir}
+	if err = lock(f); err == nil {
+		err = j.load(f)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", dir, err), f.Close())
+	}
+	return j, nil
+}
+
+// load reads everything and cuts off what is torn. What it leaves is on the disk: whoever
+// wrote it may have been killed before it was.
+func (j *Journal) load(f *os.File) error {
+	c, err := read(j.dir, f)
+	if err == nil && c.torn > 0 {
+		err = f.Truncate(c.size)
+	}
+	if err == nil {
+		err = errors.Join(f.Sync(), syncDir(j.dir), syncDir(filepath.Dir(j.dir)))
+	}
+	j.content, j.file = c, f
+	return err
+}
+
+// Read gives plan and entries without taking the journal from a process that writes it,
+// and changes nothing. Entries that stand before a damage come with the error.
+func Read(state, cluster, plan string) (*repair.Plan, []repair.Entry, error) {
+	dir, err := planDir(state, cluster, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, _, err := openRegular(filepath.Join(dir, logFile), os.O_RDONLY)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read journal of plan %s: %w", plan, err)
+	}
+	defer f.Close()
+	c, err := read(dir, f)
+	if err != nil {
+		err = fmt.Errorf("read journal %s: %w", dir, err)
+	}
+	return c.plan, c.entries, err
+}

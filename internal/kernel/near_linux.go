@@ -1,0 +1,91 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A Near is one entry of the host's neighbour table.
+type Near struct {
+	IP     netip.Addr `json:"ip"`
+	Device string     `json:"device"`
+	Link   int        `json:"link"`
+	MAC    string     `json:"mac,omitempty"`
+	State  string     `json:"state"`
+}
+
+// ReadNear gives the entry of an address on a device; nil if there is none.
+func ReadNear(ctx context.Context, o Options, ip netip.Addr, device string) (*Near, error) {
+	o = o.whole()
+	if err := o.atHome(); err != nil {
+		return nil, err
+	}
+	var n *Near
+	err := asking(func(s *rtnl.Socket) (err error) {
+		n, err = near(ctx, s, ip, device)
+		return err
+	})
+	return n, err
+}
+
+// near reads the devices first: an entry goes with its device, and its index is not given
+// to another.
+func near(ctx context.Context, s *rtnl.Socket, ip netip.Addr, device string) (*Near, error) {
+	devices, err := s.Links(ctx, maxRows)
+	if err != nil {
+		return nil, fmt.Errorf("devices: %w", err)
+	}
+	d := slices.IndexFunc(devices, func(d rtnl.Device) bool { return d.Name == device })
+	if d < 0 {
+		return nil, nil
+	}
+	rows, err := s.Neighbours(ctx, maxRows)
+	if err != nil {
+		return nil, fmt.Errorf("neighbours: %w", err)
+	}
+	i := slices.IndexFunc(rows, func(n model.Neighbour) bool { return n.IP == ip && n.Link == devices[d].Index && !n.Proxy })
+	if i < 0 {
+		return nil, nil
+	}
+	return &Near{IP: ip, Device: device, Link: rows[i].Link, MAC: rows[i].MAC, State: rows[i].State}, nil
+}
+
+// Unneighbour deletes an entry that nothing else would ever remove. The kernel cannot be
+// told to compare the MAC: it is read directly before.
+func Unneighbour(ctx context.Context, o Options, want Near, check func(context.Context) error, dry bool) (begun bool, err error) {
+	o = o.whole()
+	if err := o.atHome(); err != nil {
+		return false, err
+	}
+	switch {
+	case !Calicos(want.Device):
+		return false, fmt.Errorf("%s is no device of Calico's", want.Device)
+	case want.State != "PERMANENT":
+		return false, fmt.Errorf("the entry of %s on %s is not permanent: the kernel forgets it by itself", want.IP, want.Device)
+	}
+	err = asking(func(s *rtnl.Socket) error {
+		if err := check(ctx); err != nil {
+			return err
+		}
+		n, err := near(ctx, s, want.IP, want.Device)
+		switch {
+		case err != nil:
+			return err
+		case n == nil:
+			return fmt.Errorf("the entry of %s on %s: %w", want.IP, want.Device, ErrGone)
+		case *n != want:
+			return fmt.Errorf("the entry of %s on %s is not what it was", want.IP, want.Device)
+		case dry:
+			return nil
+		}
+		err = s.DeleteNeighbour(ctx, want.Link, want.IP)
+		begun = !refused(err)
+		return err
+	})
+	return begun, err
+}

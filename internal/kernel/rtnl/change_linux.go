@@ -1,0 +1,90 @@
+package rtnl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// What follows is all that changes anything. Each names one thing by numbers of the
+// kernel's own: a name may be another's by the time that the kernel reads it.
+
+// DeleteLink removes a device, and with it its other end.
+func (s *Socket) DeleteLink(ctx context.Context, index int) error {
+	if index <= 0 {
+		return fmt.Errorf("delete device %d: no such index", index)
+	}
+	return s.change(ctx, fmt.Sprintf("delete device %d", index), unix.RTM_DELLINK, 0, ofLink(index), unix.ENODEV)
+}
+
+// DeleteNeighbour removes the entry of an address on a device.
+func (s *Socket) DeleteNeighbour(ctx context.Context, link int, ip netip.Addr) error {
+	body := make([]byte, unix.SizeofNdMsg)
+	body[0] = family(ip)
+	native.PutUint32(body[4:], uint32(int32(link)))
+	what := fmt.Sprintf("delete the neighbour %s of device %d", ip, link)
+	return s.change(ctx, what, unix.RTM_DELNEIGH, 0, put(body, unix.NDA_DST, ip.AsSlice()), unix.ENOENT)
+}
+
+// DeleteRoute removes the route that has all of these attributes.
+func (s *Socket) DeleteRoute(ctx context.Context, r model.Route) error {
+	body, err := ofRoute(&r)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, "delete the route to "+r.Dst.String(), unix.RTM_DELROUTE, 0, body, unix.ESRCH)
+}
+
+// AddRoute adds a route where there is none of its destination, table and metric.
+func (s *Socket) AddRoute(ctx context.Context, r model.Route) error {
+	body, err := ofRoute(&r)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, "add the route to "+r.Dst.String(), unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, 0)
+}
+
+// change sends one request and hears that it was done; none is the errno that means that
+// there was nothing to change.
+func (s *Socket) change(ctx context.Context, what string, kind, flags uint16, body []byte, none unix.Errno) error {
+	err := s.ask(ctx, kind, unix.NLM_F_ACK|flags, body, func(Message) error { return nil })
+	switch {
+	case err == nil:
+		return nil
+	case none != 0 && errors.Is(err, none):
+		return fmt.Errorf("%s: %w", what, ErrGone)
+	default:
+		return fmt.Errorf("%s: %w", what, err)
+	}
+}
+
+// ofRoute writes a route to one address by a device, without a gateway.
+func ofRoute(r *model.Route) ([]byte, error) {
+	scope, known := map[string]byte{"": unix.RT_SCOPE_UNIVERSE, "site": unix.RT_SCOPE_SITE, "link": unix.RT_SCOPE_LINK, "host": unix.RT_SCOPE_HOST}[r.Scope]
+	if !known || r.Type != "" || r.Gateway.IsValid() || !r.Dst.IsSingleIP() || r.Link <= 0 || r.Table <= 0 || r.Protocol <= 0 || r.Protocol > 255 || r.Metric < 0 {
+		return nil, fmt.Errorf("the route to %s is not to one address by one device", r.Dst)
+	}
+	body := make([]byte, unix.SizeofRtMsg)
+	body[0], body[1] = family(r.Dst.Addr()), byte(r.Dst.Bits())
+	body[4] = unix.RT_TABLE_UNSPEC // the attribute says it
+	body[5], body[6], body[7] = byte(r.Protocol), scope, unix.RTN_UNICAST
+	body = put(body, unix.RTA_DST, r.Dst.Addr().AsSlice())
+	body = put(body, unix.RTA_TABLE, native.AppendUint32(nil, uint32(r.Table)))
+	body = put(body, unix.RTA_OIF, native.AppendUint32(nil, uint32(int32(r.Link))))
+	if r.Metric > 0 {
+		body = put(body, unix.RTA_PRIORITY, native.AppendUint32(nil, uint32(r.Metric)))
+	}
+	return body, nil
+}
+
+func family(ip netip.Addr) byte {
+	if ip.Is4() {
+		return unix.AF_INET
+	}
+	return unix.AF_INET6
+}

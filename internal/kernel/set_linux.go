@@ -1,0 +1,118 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+)
+
+// A Setting is one of a pod's device on the host.
+type Setting struct {
+	Device string `json:"device"`
+	Index  int    `json:"index"`
+	Key    string `json:"key"`
+	IPv6   bool   `json:"ipv6,omitempty"`
+	Value  string `json:"value"`
+}
+
+// What may be set: what Felix itself sets once, when a device comes up, and never again.
+// Whether packets are filtered is not among it.
+var settable = map[bool][]string{
+	false: {"proxy_arp", "forwarding", "route_localnet"},
+	true:  {"proxy_ndp", "forwarding"},
+}
+
+func (v *Setting) path(base string) string {
+	family := "ipv4"
+	if v.IPv6 {
+		family = "ipv6"
+	}
+	return base + "/sys/net/" + family + "/conf/" + v.Device + "/" + v.Key
+}
+
+// ReadSetting gives a setting of a device; nil if there is no such device.
+func ReadSetting(ctx context.Context, o Options, device, key string, ipv6 bool) (*Setting, error) {
+	o = o.whole()
+	if err := o.atHome(); err != nil {
+		return nil, err
+	}
+	if !Calicos(device) || !slices.Contains(settable[ipv6], key) {
+		return nil, fmt.Errorf("%s of %s is not ours to set", key, device)
+	}
+	v := &Setting{Device: device, Key: key, IPv6: ipv6}
+	err := asking(func(s *rtnl.Socket) (err error) {
+		v.Index, err = indexOf(ctx, s, device)
+		return err
+	})
+	if err != nil || v.Index == 0 {
+		return nil, err
+	}
+	v.Value, err = setting(v.path(o.Proc))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return v, err
+}
+
+func indexOf(ctx context.Context, s *rtnl.Socket, device string) (int, error) {
+	devices, err := s.Links(ctx, maxRows)
+	if err != nil {
+		return 0, fmt.Errorf("devices: %w", err)
+	}
+	for _, d := range devices {
+		if d.Name == device {
+			return d.Index, nil
+		}
+	}
+	return 0, nil
+}
+
+// Set writes a setting. The file is opened before the device's index is compared: once the
+// device goes, the file is dead, so that a new device of that name is not written to.
+func Set(ctx context.Context, o Options, want Setting, value string, check func(context.Context) error, dry bool) (begun bool, err error) {
+	o = o.whole()
+	if value != "0" && value != "1" {
+		return false, fmt.Errorf("%.20q is no value of a switch", value)
+	}
+	// Looked at before its path is opened: the name must be one of Calico's.
+	if _, err := ReadSetting(ctx, o, want.Device, want.Key, want.IPv6); err != nil {
+		return false, err
+	}
+	if err := check(ctx); err != nil {
+		return false, err
+	}
+	// Our own view of it is read-only in a container; the host's is not, and is of the
+	// namespace of whoever opens it.
+	f, err := os.OpenFile(want.path(o.Root+"/proc"), os.O_WRONLY, 0)
+	if err != nil {
+		return false, fmt.Errorf("open a setting: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	now, err := ReadSetting(ctx, o, want.Device, want.Key, want.IPv6)
+	switch {
+	case err != nil:
+		return false, err
+	case now == nil:
+		return false, fmt.Errorf("%s of %s: %w", want.Key, want.Device, ErrGone)
+	case *now != want:
+		return false, fmt.Errorf("%s of %s is not what it was", want.Key, want.Device)
+	case dry:
+		return false, nil
+	}
+	if _, err := f.WriteString(value); err != nil {
+		return false, fmt.Errorf("set %s of %s: %w", want.Key, want.Device, err)
+	}
+	now, err = ReadSetting(ctx, o, want.Device, want.Key, want.IPv6)
+	if err == nil && (now == nil || now.Index != want.Index || now.Value != value) {
+		err = errors.New("it is not what was written")
+	}
+	if err != nil {
+		return true, fmt.Errorf("look at %s of %s again: %w", want.Key, want.Device, err)
+	}
+	return true, nil
+}

@@ -1,0 +1,113 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A Way is all that the routing tables have for exactly one address.
+type Way struct {
+	IP     netip.Addr    `json:"ip"`
+	Routes []model.Route `json:"routes,omitempty"`
+}
+
+// ReadWay gives the routes to one address.
+func ReadWay(ctx context.Context, o Options, ip netip.Addr) (*Way, error) {
+	o = o.whole()
+	if err := o.atHome(); err != nil {
+		return nil, err
+	}
+	w := &Way{IP: ip}
+	err := asking(func(s *rtnl.Socket) (err error) {
+		w.Routes, err = routesTo(ctx, s, ip)
+		return err
+	})
+	return w, err
+}
+
+func routesTo(ctx context.Context, s *rtnl.Socket, ip netip.Addr) ([]model.Route, error) {
+	all, err := s.Routes(ctx, maxRows)
+	if err != nil {
+		return nil, fmt.Errorf("routes: %w", err)
+	}
+	return slices.DeleteFunc(all, func(r model.Route) bool { return !r.Dst.IsSingleIP() || r.Dst.Addr() != ip }), nil
+}
+
+// alike tells that two rows are one route.
+func alike(a, b *model.Route) bool {
+	return a.Dst == b.Dst && a.Gateway == b.Gateway && a.Link == b.Link && a.Table == b.Table && a.Protocol == b.Protocol &&
+		a.Type == b.Type && a.Scope == b.Scope && a.Metric == b.Metric
+}
+
+// Unroute deletes the route that has all of these attributes, if it is the only one that
+// has them and leads to a device of Calico's.
+func Unroute(ctx context.Context, o Options, want model.Route, check func(context.Context) error, dry bool) (begun bool, err error) {
+	err = onRoute(ctx, o, &want, check, func(s *rtnl.Socket, there []model.Route) error {
+		there = slices.DeleteFunc(there, func(r model.Route) bool { return !alike(&r, &want) })
+		switch {
+		case len(there) == 0:
+			return fmt.Errorf("the route to %s: %w", want.Dst, ErrGone)
+		case len(there) > 1:
+			return fmt.Errorf("%d routes to %s are alike", len(there), want.Dst)
+		case dry:
+			return nil
+		}
+		err := s.DeleteRoute(ctx, want)
+		begun = !refused(err)
+		return err
+	})
+	return begun, err
+}
+
+// Route adds the route of a pod's address to its device, where the table has none.
+func Route(ctx context.Context, o Options, want model.Route, check func(context.Context) error, dry bool) (begun bool, err error) {
+	err = onRoute(ctx, o, &want, check, func(s *rtnl.Socket, there []model.Route) error {
+		for i := range there {
+			if there[i].Table == want.Table {
+				return fmt.Errorf("table %d has a route to %s already, to device %d", want.Table, want.Dst, there[i].Link)
+			}
+		}
+		if dry {
+			return nil
+		}
+		err := s.AddRoute(ctx, want)
+		begun = !refused(err)
+		return err
+	})
+	return begun, err
+}
+
+// onRoute looks at the device, and at the routes to the address last.
+func onRoute(ctx context.Context, o Options, want *model.Route, check func(context.Context) error, do func(*rtnl.Socket, []model.Route) error) error {
+	o = o.whole()
+	if err := o.atHome(); err != nil {
+		return err
+	}
+	if !want.Dst.IsSingleIP() || want.Gateway.IsValid() || want.Type != "" || want.Table <= 0 || want.Table == unix.RT_TABLE_LOCAL {
+		return fmt.Errorf("the route to %s is not one of a pod's", want.Dst)
+	}
+	return asking(func(s *rtnl.Socket) error {
+		if err := check(ctx); err != nil {
+			return err
+		}
+		d, err := s.Link(ctx, want.Link)
+		switch {
+		case err != nil:
+			return err
+		case !Calicos(d.Name):
+			return fmt.Errorf("%s is no device of Calico's", d.Name)
+		}
+		there, err := routesTo(ctx, s, want.Dst.Addr())
+		if err != nil {
+			return err
+		}
+		return do(s, there)
+	})
+}

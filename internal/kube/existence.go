@@ -1,0 +1,84 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// node says whether it is ready, and since which boot.
+func (s PodStore) node(ctx context.Context, r model.Ref) (model.Object, error) {
+	if err := named(r.Name); err != nil {
+		return model.Object{}, err
+	}
+	return s.get(ctx, r, "/api/v1/nodes/"+r.Name, func(b []byte) (model.Object, error) {
+		n, err := parseNode(b)
+		if err != nil {
+			return model.Object{}, err
+		}
+		m := objectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.Revision}
+		return object(model.KindNode, m, map[string]any{"ready": n.Ready, "bootID": n.BootID})
+	})
+}
+
+func (s PodStore) service(ctx context.Context, r model.Ref) (model.Object, error) {
+	ns, name, err := split(r.Name)
+	if err != nil {
+		return model.Object{}, err
+	}
+	return s.get(ctx, r, "/api/v1/namespaces/"+ns+"/services/"+name, exists(model.KindService))
+}
+
+// machine is there if either the machine is, or an instance of its name. Where nobody has
+// installed KubeVirt there is none.
+func (s PodStore) machine(ctx context.Context, r model.Ref) (model.Object, error) {
+	ns, name, err := split(r.Name)
+	if err != nil {
+		return model.Object{}, err
+	}
+	if has, err := s.Writer.serves(ctx, "kubevirt.io"); err != nil || !has {
+		return model.Object{Ref: r}, err
+	}
+	for _, kind := range []string{"virtualmachines", "virtualmachineinstances"} {
+		o, err := s.get(ctx, r, "/apis/kubevirt.io/v1/namespaces/"+ns+"/"+kind+"/"+name, exists(model.KindVM))
+		if err != nil || o.There() {
+			return o, err
+		}
+	}
+	return model.Object{Ref: r}, nil
+}
+
+func exists(kind model.Kind) func([]byte) (model.Object, error) {
+	return func(b []byte) (model.Object, error) {
+		var o struct {
+			Metadata objectMeta `json:"metadata"`
+		}
+		if err := json.Unmarshal(b, &o); err != nil {
+			return model.Object{}, err
+		}
+		return object(kind, o.Metadata, nil)
+	}
+}
+
+// serves tells whether the API server knows a group, from its list of all.
+func (w *Writer) serves(ctx context.Context, group string) (bool, error) {
+	a, there, err := w.read(ctx, "/apis")
+	if err != nil {
+		return false, err
+	}
+	var l struct {
+		Kind   string                  `json:"kind"`
+		Groups []struct{ Name string } `json:"groups"`
+	}
+	if json.Unmarshal(a.body, &l) != nil || !there || l.Kind != "APIGroupList" {
+		return false, errors.New("read /apis: the answer is no list of groups")
+	}
+	for _, g := range l.Groups {
+		if g.Name == group {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,189 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/execute"
+)
+
+const (
+	journalLabel = "plumbline.dev/journal"
+	journalsAt   = "/api/v1/namespaces/" + agentNamespace + "/configmaps"
+	maxChunk     = 512 << 10
+	maxChunks    = 500
+)
+
+// ErrCut means that a journal in the cluster goes on, but not here.
+var ErrCut = errors.New("a part of the journal is not there")
+
+// JournalMaps keeps copies of journals in ConfigMaps, so that another person can undo.
+type JournalMaps struct{ Writer *Writer }
+
+type journalMap struct {
+	APIVersion string      `json:"apiVersion,omitempty"`
+	Kind       string      `json:"kind,omitempty"`
+	Metadata   journalMeta `json:"metadata"`
+	Data       struct {
+		More string `json:"more,omitempty"` // another follows
+	} `json:"data"`
+	BinaryData struct {
+		Journal []byte `json:"journal"`
+	} `json:"binaryData"`
+}
+
+type journalMeta struct {
+	identity
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+var planOK = regexp.MustCompile(`^` + planName + `$`)
+
+func journalName(plan string, n int) string { return journalPrefix + plan + "-" + strconv.Itoa(n) }
+
+// Put makes the maps of a plan say these chunks. A journal only grows: a map that holds
+// what these chunks do not is somebody else's, and is left alone.
+func (j JournalMaps) Put(ctx context.Context, plan string, chunks [][]byte) error {
+	if !planOK.MatchString(plan) || len(chunks) > maxChunks {
+		return fmt.Errorf("plan %.60q with %d chunks: not a journal", plan, len(chunks))
+	}
+	for n, c := range chunks {
+		if len(c) > maxChunk {
+			return fmt.Errorf("journal of %s: chunk %d has %d bytes", plan, n, len(c))
+		}
+		if err := j.put(ctx, plan, n, c, n < len(chunks)-1); err != nil {
+			return fmt.Errorf("copy the journal of %s: %w", plan, err)
+		}
+	}
+	return nil
+}
+
+func (j JournalMaps) put(ctx context.Context, plan string, n int, chunk []byte, more bool) error {
+	at := journalsAt + "/" + journalName(plan, n)
+	a, there, err := j.Writer.read(ctx, at)
+	if err != nil {
+		return err
+	}
+	m := journalMap{APIVersion: "v1", Kind: "ConfigMap"}
+	m.Metadata.Name, m.Metadata.Namespace = journalName(plan, n), agentNamespace
+	m.Metadata.Labels = map[string]string{journalLabel: plan}
+	method, to := http.MethodPost, journalsAt
+	if there {
+		var was journalMap
+		if err := json.Unmarshal(a.body, &was); err != nil {
+			return fmt.Errorf("read %s: %w", at, err)
+		}
+		old := was.BinaryData.Journal
+		if bytes.Equal(old, chunk) && (was.Data.More != "") == more {
+			return nil
+		}
+		if !bytes.HasPrefix(chunk, old) {
+			return fmt.Errorf("%s: %w: it holds another journal", at, execute.ErrRefused)
+		}
+		m.Metadata.UID, m.Metadata.ResourceVersion = was.Metadata.UID, was.Metadata.ResourceVersion
+		method, to = http.MethodPut, at
+	}
+	m.BinaryData.Journal = chunk
+	if more {
+		m.Data.More = "true"
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	_, err = j.Writer.Write(ctx, method, to, acceptJSON, nil, body)
+	return err
+}
+
+// Read gives the chunks of a plan's journal; none if there is none. With ErrCut they are
+// those that are left from its beginning.
+func (j JournalMaps) Read(ctx context.Context, plan string) ([][]byte, error) {
+	maps, err := j.list(ctx, plan)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal of %s: %w", plan, err)
+	}
+	var out [][]byte
+	for n := range maxChunks {
+		m, ok := maps[journalName(plan, n)]
+		if !ok {
+			if n != len(maps) || n > 0 && maps[journalName(plan, n-1)].Data.More != "" {
+				return out, fmt.Errorf("read the journal of %s: %w: %s", plan, ErrCut, journalName(plan, n))
+			}
+			break
+		}
+		out = append(out, m.BinaryData.Journal)
+	}
+	return out, nil
+}
+
+func (j JournalMaps) list(ctx context.Context, plan string) (map[string]journalMap, error) {
+	if !planOK.MatchString(plan) {
+		return nil, fmt.Errorf("%.60q is not a plan", plan)
+	}
+	out := map[string]journalMap{}
+	_, err := j.Writer.c.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel + "=" + plan}, "limit": {"10"}}, func(item []byte) error {
+		var m journalMap
+		if err := json.Unmarshal(item, &m); err != nil {
+			return err
+		}
+		if len(out) == maxChunks {
+			return ErrTooBig
+		}
+		if strings.HasPrefix(m.Metadata.Name, journalPrefix+plan+"-") { // anybody may set a label
+			out[m.Metadata.Name] = m
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Plans names those whose journals are in the cluster.
+func (j JournalMaps) Plans(ctx context.Context) ([]string, error) {
+	var out []string
+	_, err := j.Writer.c.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel}, "limit": {"10"}}, func(item []byte) error {
+		var m struct{ Metadata journalMeta }
+		if err := json.Unmarshal(item, &m); err != nil {
+			return err
+		}
+		if p := m.Metadata.Labels[journalLabel]; m.Metadata.Name == journalName(p, 0) {
+			out = append(out, p)
+		}
+		return nil
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+// Remove deletes the maps of a plan, the last first: what is left of it can be read.
+func (j JournalMaps) Remove(ctx context.Context, plan string) error {
+	maps, err := j.list(ctx, plan)
+	if err != nil {
+		return fmt.Errorf("remove the journal of %s: %w", plan, err)
+	}
+	for n := maxChunks; n >= 0; n-- {
+		m, ok := maps[journalName(plan, n)]
+		if !ok {
+			continue
+		}
+		body, err := json.Marshal(map[string]any{
+			"apiVersion": "v1", "kind": "DeleteOptions",
+			"preconditions": map[string]string{"uid": m.Metadata.UID, "resourceVersion": m.Metadata.ResourceVersion},
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := j.Writer.Write(ctx, http.MethodDelete, journalsAt+"/"+m.Metadata.Name, acceptJSON, nil, body); err != nil {
+			return fmt.Errorf("remove the journal of %s: %w", plan, err)
+		}
+	}
+	return nil
+}

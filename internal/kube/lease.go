@@ -1,0 +1,157 @@
+package kube
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/execute"
+)
+
+// ErrHeld means that somebody else applies a plan to this cluster.
+var ErrHeld = errors.New("another apply is under way")
+
+// A Lease keeps two people from repairing a cluster at a time. It is a courtesy: what
+// protects each object is its compare-and-swap.
+type Lease struct {
+	w        *Writer
+	id       string
+	now      leaseObject // as it was last written or read; of the goroutine until that ends
+	clock    serverClock
+	good     time.Time // when the last renewal that came through was sent
+	lost     chan struct{}
+	end      context.CancelFunc
+	finished chan struct{}
+}
+
+// A serverClock tells the API server's time without asking again. It counts from when the
+// question was sent, and so is never behind by more than the second that a Date rounds off.
+type serverClock struct{ at, sent time.Time }
+
+func (c serverClock) now() time.Time { return c.at.Add(monotonic().Sub(c.sent)) }
+
+// Acquire takes the lease, and keeps it until it is released or the context ends. The
+// holder is told to whoever comes second.
+func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
+	holder = strings.TrimSpace(readable(holder))
+	if holder == "" || len(holder) > 150 {
+		return nil, fmt.Errorf("%.80q does not tell who applies", holder)
+	}
+	ns, err := w.home(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("take the lease: %w", err)
+	}
+	l := &Lease{w: w, id: holder + "_" + rand.Text(), lost: make(chan struct{}), finished: make(chan struct{})}
+	for range 3 { // lost races, and lost answers
+		if err = l.take(ctx, ns); err == nil || errors.Is(err, ErrHeld) || errors.Is(err, execute.ErrRefused) || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take the lease: %w", err)
+	}
+	own, end := context.WithCancel(ctx)
+	l.end = end
+	go l.keep(own)
+	return l, nil
+}
+
+// home is the namespace of the lease: Plumbline's own where it is installed. A lease of
+// before it was installed counts there too.
+func (w *Writer) home(ctx context.Context) (string, error) {
+	_, there, err := w.read(ctx, "/api/v1/namespaces/"+agentNamespace)
+	if err != nil {
+		return "", err
+	}
+	if !there {
+		return "kube-system", nil
+	}
+	if _, err := w.look(ctx, "kube-system"); err != nil {
+		return "", err
+	}
+	return agentNamespace, nil
+}
+
+// A looked is a lease that nobody holds, or that is not there.
+type looked struct {
+	lease leaseObject
+	clock serverClock
+}
+
+func leaseAt(ns string) string {
+	return "/apis/coordination.k8s.io/v1/namespaces/" + ns + "/leases"
+}
+
+// look reads a lease; that somebody holds it is ErrHeld, with the lease.
+func (w *Writer) look(ctx context.Context, ns string) (looked, error) {
+	out := looked{lease: leaseObject{Metadata: identity{Name: leaseName, Namespace: ns}}}
+	a, there, err := w.read(ctx, leaseAt(ns)+"/"+leaseName)
+	if err != nil {
+		return out, err
+	}
+	if a.at.IsZero() {
+		return out, errors.New("no time in the API server's answer")
+	}
+	out.clock = serverClock{at: a.at, sent: a.sent}
+	if !there {
+		return out, nil
+	}
+	if out.lease, err = readLease(a.body); err != nil {
+		return out, err
+	}
+	if s := &out.lease.Spec; !out.lease.free(a.at) {
+		who := s.HolderIdentity
+		if i := strings.LastIndexByte(who, '_'); i > 0 {
+			who = who[:i]
+		}
+		err = fmt.Errorf("%w: by %s since %s; if that is long over, it is free after %d seconds, or when lease %s/%s is deleted",
+			ErrHeld, readable(who), readable(s.AcquireTime), s.LeaseDurationSeconds, ns, leaseName)
+	}
+	return out, err
+}
+
+// take makes the lease ours, if it is free or, after a lost answer, if it is so already.
+func (l *Lease) take(ctx context.Context, ns string) error {
+	got, err := l.w.look(ctx, ns)
+	l.clock, l.now = got.clock, got.lease
+	if errors.Is(err, ErrHeld) && got.lease.Spec.HolderIdentity == l.id {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return l.write(ctx, l.now.taken(l.id, l.clock.now()))
+}
+
+// write puts the lease as it shall be, if it still is as it was read.
+func (l *Lease) write(ctx context.Context, want leaseObject) error {
+	sent := monotonic()
+	body, err := json.Marshal(want)
+	if err != nil {
+		return err
+	}
+	r := request{method: http.MethodPost, path: leaseAt(want.Metadata.Namespace), accept: acceptJSON, body: body, header: http.Header{"Content-Type": {acceptJSON}}}
+	if want.Metadata.UID != "" {
+		r.method, r.path = http.MethodPut, r.path+"/"+leaseName
+	}
+	ctx, cancel := context.WithTimeout(ctx, renewWait)
+	defer cancel()
+	a, err := l.w.write(ctx, r)
+	if err != nil {
+		return err
+	}
+	now, err := readLease(a.body)
+	if err != nil {
+		return err
+	}
+	l.now, l.good = now, sent
+	if !a.at.IsZero() {
+		l.clock = serverClock{at: a.at, sent: a.sent}
+	}
+	return nil
+}

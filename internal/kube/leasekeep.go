@@ -1,0 +1,101 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"plumbline.dev/plumbline/internal/execute"
+)
+
+// When a lease is renewed, and when its holder no longer relies on it: some seconds before
+// others may take it.
+const (
+	renewEvery = 10 * time.Second
+	renewAgain = 2 * time.Second // after one that did not come through
+	renewWait  = 5 * time.Second
+	leaseSafe  = (leaseSeconds - 5) * time.Second
+)
+
+// Lost is closed when the lease is no longer surely ours: stop writing. It says nothing
+// after a Release, nor after the end of the context that it was taken with.
+func (l *Lease) Lost() <-chan struct{} { return l.lost }
+
+// keep renews the lease until it is told to stop, or has lost it.
+func (l *Lease) keep(ctx context.Context) {
+	defer close(l.finished)
+	next := renewEvery
+	for {
+		t := time.NewTimer(min(next, time.Until(l.good.Add(leaseSafe))))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-t.C:
+		}
+		err := l.renew(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		next = renewEvery
+		if err != nil {
+			next = renewAgain
+		}
+		if errors.Is(err, ErrHeld) || monotonic().Sub(l.good) >= leaseSafe {
+			close(l.lost)
+			return
+		}
+	}
+}
+
+// renew writes the lease again. One that is not as we left it is looked at: it may be our
+// own write whose answer was lost.
+func (l *Lease) renew(ctx context.Context) error {
+	ctx, cancel := context.WithDeadline(ctx, l.good.Add(leaseSafe))
+	defer cancel()
+	err := l.write(ctx, l.now.taken(l.id, l.clock.now()))
+	if !errors.Is(err, execute.ErrStale) {
+		return err
+	}
+	got, err := l.w.look(ctx, l.now.Metadata.Namespace)
+	if err != nil && !errors.Is(err, ErrHeld) {
+		return err
+	}
+	if got.lease.Spec.HolderIdentity != l.id {
+		return ErrHeld // or it is gone, which somebody wanted
+	}
+	l.now, l.clock = got.lease, got.clock
+	return l.write(ctx, l.now.taken(l.id, l.clock.now()))
+}
+
+// Release gives the lease back, also when the context that it was taken with has ended.
+// That it was lost before is no error.
+func (l *Lease) Release(ctx context.Context) error {
+	l.end()
+	<-l.finished
+	select {
+	case <-l.lost:
+		return nil
+	default:
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewWait)
+	defer cancel()
+	for range 2 {
+		o := l.now.taken(l.id, l.clock.now())
+		o.Spec.HolderIdentity = ""
+		err := l.write(ctx, o)
+		if err == nil {
+			return nil
+		}
+		got, lookErr := l.w.look(ctx, l.now.Metadata.Namespace)
+		if lookErr != nil && !errors.Is(lookErr, ErrHeld) {
+			return fmt.Errorf("release the lease: %w", errors.Join(err, lookErr))
+		}
+		if got.lease.Spec.HolderIdentity != l.id {
+			return nil
+		}
+		l.now, l.clock = got.lease, got.clock
+	}
+	return errors.New("release the lease: it does not go; it ends by itself")
+}

@@ -1,0 +1,129 @@
+package kube
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A podBody is what a repair knows of a pod, and, in three fields, may change of it.
+type podBody struct {
+	Node        string      `json:"node"`
+	Phase       model.Phase `json:"phase"`
+	Deleted     bool        `json:"deleted"`
+	HostNetwork bool        `json:"hostNetwork"`
+	IPs         []string    `json:"ips"`
+	PodIP       string      `json:"podIP"`
+	PodIPs      string      `json:"podIPs"`
+	ContainerID string      `json:"containerID"`
+	Static      string      `json:"static"`
+	Owner       string      `json:"owner"`
+	Annotated   bool        `json:"annotated"`
+}
+
+type podObject struct {
+	Metadata struct {
+		objectMeta
+		Labels            map[string]string `json:"labels"`
+		DeletionTimestamp *string           `json:"deletionTimestamp"`
+		OwnerReferences   []struct {
+			Kind       string `json:"kind"`
+			Name       string `json:"name"`
+			Controller bool   `json:"controller"`
+		} `json:"ownerReferences"`
+	} `json:"metadata"`
+	Spec struct {
+		NodeName    string `json:"nodeName"`
+		HostNetwork bool   `json:"hostNetwork"`
+	} `json:"spec"`
+	Status struct {
+		Phase  model.Phase `json:"phase"`
+		PodIP  string      `json:"podIP"`
+		PodIPs []struct {
+			IP string `json:"ip"`
+		} `json:"podIPs"`
+	} `json:"status"`
+}
+
+func readPod(b []byte) (podObject, error) {
+	var o podObject
+	err := json.Unmarshal(b, &o)
+	return o, err
+}
+
+// parsePod gives a pod as a repair knows it.
+func parsePod(b []byte) (model.Object, error) {
+	p, err := readPod(b)
+	if err != nil {
+		return model.Object{}, err
+	}
+	m := &p.Metadata
+	note := m.Annotations
+	_, annotated := note[podIP]
+	body := podBody{
+		Node: p.Spec.NodeName, Phase: p.Status.Phase, Deleted: m.DeletionTimestamp != nil, HostNetwork: p.Spec.HostNetwork, IPs: p.addresses(),
+		PodIP: note[podIP], PodIPs: note[podIPs], ContainerID: note[containerID], Static: note[mirror], Annotated: annotated,
+	}
+	for _, o := range m.OwnerReferences {
+		if o.Controller {
+			body.Owner = o.Kind + "/" + o.Name
+		}
+	}
+	return object(model.KindPod, m.objectMeta, body)
+}
+
+// addresses are those of the status, as they are written everywhere else.
+func (p *podObject) addresses() []string {
+	out := []string{}
+	texts := make([]string, 0, len(p.Status.PodIPs)+1)
+	for _, i := range p.Status.PodIPs {
+		texts = append(texts, i.IP)
+	}
+	if len(texts) == 0 {
+		texts = append(texts, p.Status.PodIP)
+	}
+	for _, t := range texts {
+		if a, err := netip.ParseAddr(t); err == nil {
+			out = append(out, a.Unmap().String())
+		}
+	}
+	return out
+}
+
+// object puts together what a Store answers. What has no UID or revision cannot be
+// compared with later.
+func object(kind model.Kind, m objectMeta, body any) (model.Object, error) {
+	name := m.Name
+	if m.Namespace != "" {
+		name = m.Namespace + "/" + m.Name
+	}
+	o := model.Object{Ref: model.Ref{Kind: kind, Name: name}, UID: m.UID, Revision: m.ResourceVersion}
+	if o.UID == "" || o.Revision == "" {
+		return model.Object{}, errors.New("no UID or no revision in the answer")
+	}
+	if body == nil {
+		return o, nil
+	}
+	var err error
+	o.Body, err = json.Marshal(body)
+	return o, err
+}
+
+// patchOf is what is written of a pod. A body without any of the three, and not annotated,
+// takes the annotations away: that is how it was before a step.
+func patchOf(o model.Object) ([]byte, error) {
+	var b podBody
+	if err := json.Unmarshal(o.Body, &b); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Ref, err)
+	}
+	var p podPatch
+	p.Metadata.UID, p.Metadata.ResourceVersion = o.UID, o.Revision
+	p.Metadata.Annotations = map[string]*string{podIP: &b.PodIP, podIPs: &b.PodIPs, containerID: &b.ContainerID}
+	if !b.Annotated && b.PodIP == "" && b.PodIPs == "" && b.ContainerID == "" {
+		p.Metadata.Annotations = map[string]*string{podIP: nil, podIPs: nil, containerID: nil}
+	}
+	return json.Marshal(p)
+}

@@ -1,0 +1,72 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const stopName = "plumbline-stop"
+
+// ErrStopped means that somebody has forbidden all writes: the ConfigMap plumbline-stop is
+// there.
+var ErrStopped = errors.New("all repairs are stopped")
+
+const (
+	stopLook = 2 * time.Second // how old the last look may be
+	stopWait = 3 * time.Second // for an answer: who cannot see does not write
+)
+
+// Stop tells whether the kill switch is thrown, live. ErrStopped has the reason that was
+// given. Any other error means that it could not be seen, and that nothing must be written.
+func (w *Writer) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopWait)
+	defer cancel()
+	for _, ns := range []string{agentNamespace, "kube-system"} {
+		a, there, err := w.read(ctx, "/api/v1/namespaces/"+ns+"/configmaps/"+stopName)
+		if err != nil {
+			return fmt.Errorf("look at the kill switch: %w", err)
+		}
+		if there {
+			return fmt.Errorf("%w by ConfigMap %s/%s: %s", ErrStopped, ns, stopName, reason(a.body))
+		}
+	}
+	return nil
+}
+
+// reason is why it was thrown. That it is there is enough: one that cannot be read stops too.
+func reason(b []byte) string {
+	var o struct{ Data struct{ Reason string } }
+	if json.Unmarshal(b, &o) != nil || o.Data.Reason == "" {
+		return "no reason given"
+	}
+	return readable(o.Data.Reason)
+}
+
+// A Switch is asked before every write, and looks every two seconds.
+type Switch struct {
+	Look func(context.Context) error // a Writer's Stop
+
+	mu   sync.Mutex
+	at   time.Time // when the last look began
+	said error
+}
+
+// Ask is nil while writing is allowed. What could not be seen is looked at again at once.
+func (s *Switch) Ask(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := monotonic()
+	if !s.at.IsZero() && now.Sub(s.at) < stopLook {
+		return s.said
+	}
+	s.at = time.Time{}
+	err := s.Look(ctx)
+	if err == nil || errors.Is(err, ErrStopped) {
+		s.at, s.said = now, err
+	}
+	return err
+}

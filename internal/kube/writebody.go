@@ -1,0 +1,172 @@
+package kube
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+)
+
+const strategicMerge = "application/strategic-merge-patch+json"
+
+// A written is as much of a body as says whether it may be sent.
+type written struct {
+	Metadata struct {
+		identity
+		GenerateName string `json:"generateName"`
+	} `json:"metadata"`
+	deletion
+	DeleteOptions deletion `json:"deleteOptions"` // of an eviction
+}
+
+// An identity names an object, and what a compare-and-swap compares.
+type identity struct {
+	Name            string `json:"name"`
+	Namespace       string `json:"namespace"`
+	UID             string `json:"uid,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+}
+
+type deletion struct {
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds"`
+	Preconditions      struct {
+		UID             string `json:"uid"`
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"preconditions"`
+}
+
+// sound refuses a write that compares with nothing, or that its path does not tell what it
+// does: the API server would carry it out.
+func sound(r request) error {
+	for k, v := range r.query {
+		if (k != "dryRun" || len(v) != 1 || v[0] != "All") && k != "fieldManager" && k != "fieldValidation" {
+			return fmt.Errorf("%.40q has no place in the query", k)
+		}
+	}
+	if stepPath.MatchString(r.path) {
+		return nil // the agent compares
+	}
+	var b written
+	if err := json.Unmarshal(r.body, &b); err != nil {
+		return fmt.Errorf("read the body: %w", err)
+	}
+	switch r.method {
+	case http.MethodPost:
+		return soundNew(r.path, b)
+	case http.MethodPut:
+		if b.Metadata.UID == "" || b.Metadata.ResourceVersion == "" || b.Metadata.Name != path.Base(r.path) {
+			return errors.New("no name, UID or revision to compare with")
+		}
+	case http.MethodDelete:
+		return b.sound(!calicoPath.MatchString(r.path))
+	case http.MethodPatch:
+		return soundPatch(r)
+	}
+	return nil
+}
+
+func soundNew(at string, b written) error {
+	want := recordPath
+	switch {
+	case evictionPath.MatchString(at):
+		if b.Metadata.Name != path.Base(path.Dir(at)) {
+			return fmt.Errorf("%.80q is not the pod of the path", b.Metadata.Name)
+		}
+		return b.DeleteOptions.sound(false)
+	case leasesPath.MatchString(at):
+		want = leasePath
+	case journalsPath.MatchString(at):
+		want = journalPath
+	}
+	if b.Metadata.GenerateName != "" || !want.MatchString(at+"/"+b.Metadata.Name) {
+		return fmt.Errorf("%.80q is not a name for it", b.Metadata.Name)
+	}
+	return nil
+}
+
+func (d *deletion) sound(revision bool) error {
+	if d.Preconditions.UID == "" || revision && d.Preconditions.ResourceVersion == "" {
+		return errors.New("no UID or revision to compare with")
+	}
+	if d.GracePeriodSeconds != nil {
+		return errors.New("a pod is given the time that it wants")
+	}
+	return nil
+}
+
+// soundPatch lets nothing of a pod be changed but the three annotations.
+func soundPatch(r request) error {
+	if r.header.Get("Content-Type") != strategicMerge {
+		return errors.New("not a strategic merge")
+	}
+	var p podPatch
+	d := json.NewDecoder(bytes.NewReader(r.body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return fmt.Errorf("read the patch: %w", err)
+	}
+	if p.Metadata.UID == "" || p.Metadata.ResourceVersion == "" {
+		return errors.New("no UID or revision to compare with")
+	}
+	for k := range p.Metadata.Annotations {
+		if k != podIP && k != podIPs && k != containerID {
+			return fmt.Errorf("annotation %.80q is not ours to write", k)
+		}
+	}
+	return nil
+}
+
+// A podPatch is all that is ever written of a pod.
+type podPatch struct {
+	Metadata struct {
+		UID             string             `json:"uid"`
+		ResourceVersion string             `json:"resourceVersion"`
+		Annotations     map[string]*string `json:"annotations"` // nil takes it away
+	} `json:"metadata"`
+}
+
+// A dryRun query makes the API server judge a write and not do it.
+func dryRun(dry bool) url.Values {
+	if !dry {
+		return nil
+	}
+	return url.Values{"dryRun": {"All"}}
+}
+
+// dryBody says in the body of a deletion that it is a dry run: the API server does not read
+// the query of one that has a body, and would carry it out.
+func dryBody(r *request) error {
+	if r.method != http.MethodDelete || !r.query.Has("dryRun") {
+		return nil
+	}
+	var b map[string]json.RawMessage
+	if err := json.Unmarshal(r.body, &b); err != nil {
+		return fmt.Errorf("read the body: %w", err)
+	}
+	if b == nil {
+		return errors.New("no body")
+	}
+	b["dryRun"] = json.RawMessage(`["All"]`)
+	var err error
+	r.body, err = json.Marshal(b)
+	return err
+}
+
+// looksSecret finds what a server may have repeated of our credentials.
+var looksSecret = regexp.MustCompile(`(?i)bearer +[^ "]+|eyJ[-_A-Za-z0-9]{8,}(\.[-_A-Za-z0-9]+)*`)
+
+// words is what the server said, fit to be printed.
+func words(b []byte) string {
+	return readable(looksSecret.ReplaceAllString(message(b[:min(len(b), 4<<10)]), "(secret)"))
+}
+
+// split takes the name of what is in a namespace apart.
+func split(name string) (namespace, own string, err error) {
+	namespace, own, _ = strings.Cut(name, "/")
+	return namespace, own, named(namespace, own)
+}

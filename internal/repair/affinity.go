@@ -1,0 +1,138 @@
+package repair
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/lossless"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// What can be wanted of an affinity.
+const (
+	AffinityGone      = "gone"
+	AffinityPending   = "pending"
+	AffinityConfirmed = "confirmed"
+	AffinityLabelled  = "labelled"
+)
+
+// editAffinity changes a node's claim on a block. BIRD announces by it, so the claim that
+// the block itself names is never taken away, and none is made that it does not name.
+func (s *Step) editAffinity(sc Scene) (Edited, error) {
+	a := s.Affinity
+	v, err := readAffinity(sc.Live)
+	if err != nil {
+		return Edited{}, err
+	}
+	named, there, err := s.named(sc)
+	if err != nil {
+		return Edited{}, err
+	}
+	state := ""
+	if sc.Live.There() {
+		state = cmp.Or(v.State.V, AffinityConfirmed)
+	}
+	switch {
+	case a.Want == AffinityGone && !sc.Live.There(),
+		a.Want == state && a.Want != AffinityGone && deletedText(v) != "true",
+		a.Want == AffinityLabelled && sc.Live.There() && has(sc.Live.Labels, a.Label):
+		return Edited{}, ErrAlready
+	case a.UID != "" && sc.Live.UID != a.UID:
+		return Edited{}, moved("it is another one of that name")
+	case state != a.From && a.Want != AffinityLabelled:
+		return Edited{}, moved("it is %s now", orAbsent(state))
+	case a.Want == AffinityGone && named:
+		return Edited{}, moved("the block says that it belongs to %s", a.Node)
+	case a.Want == AffinityConfirmed && !named:
+		return Edited{}, moved("the block does not say that it belongs to %s", a.Node)
+	case a.Want == AffinityPending && there:
+		return Edited{}, moved("the block is there")
+	case a.Want == AffinityLabelled && !sc.Live.There():
+		return Edited{}, moved("it is gone")
+	}
+	o := sc.Live
+	if a.Want == AffinityGone {
+		e, err := s.whole(sc, o, state, nil)
+		e.Delete = true
+		return e, err
+	}
+	if len(a.Label) > 0 && !sc.Etcd {
+		o.Labels = with(o.Labels, a.Label)
+	}
+	if a.Want != AffinityLabelled {
+		if o.Body, err = a.body(v, sc); err != nil {
+			return Edited{}, err
+		}
+	}
+	return s.whole(sc, o, state, a.Want)
+}
+
+func readAffinity(o model.Object) (ledger.Affinity, error) {
+	if !o.There() || len(o.Body) == 0 { // etcd: an empty value is a confirmed one of long ago
+		return ledger.Affinity{}, nil
+	}
+	return ledger.Decode(o.Ref.String(), o.Body, func(v *ledger.Affinity) *lossless.Extra { return &v.Extra })
+}
+
+// named tells whether the block names the node, and whether there is one.
+func (s *Step) named(sc Scene) (named, there bool, err error) {
+	o := sc.Also[model.Ref{Kind: model.KindBlock, Name: s.Affinity.CIDR.String()}]
+	if !o.There() {
+		return false, false, nil
+	}
+	b, err := readBlock(o)
+	if err != nil {
+		return false, true, err
+	}
+	return b.Affinity.V == "host:"+s.Affinity.Node || b.HostAffinity.V == s.Affinity.Node, true, nil
+}
+
+// body writes the state; what else it said stays.
+func (a *Affinity) body(v ledger.Affinity, sc Scene) (json.RawMessage, error) {
+	v.State = lossless.Some(a.Want)
+	switch {
+	case sc.Etcd:
+		v.Deleted = lossless.Some(json.RawMessage(`false`))
+	case !sc.Live.There():
+		v.Node, v.Type, v.CIDR = lossless.Some(a.Node), lossless.Some("host"), lossless.Some(a.CIDR.String())
+		v.Deleted = lossless.Some(json.RawMessage(`"false"`))
+	case deletedText(v) == "true":
+		v.Deleted = lossless.Some(json.RawMessage(`"false"`))
+	}
+	body, err := lossless.Encode(v, v.Extra)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", sc.Live.Ref, err)
+	}
+	return body, nil
+}
+
+func deletedText(v ledger.Affinity) string {
+	var text string
+	if json.Unmarshal(v.Deleted.V, &text) == nil {
+		return text
+	}
+	return string(v.Deleted.V)
+}
+
+func has(all, want map[string]string) bool {
+	for k, v := range want {
+		if all[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+func with(all, more map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range []map[string]string{all, more} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func orAbsent(s string) string { return cmp.Or(s, "not there") }

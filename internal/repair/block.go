@@ -1,0 +1,164 @@
+package repair
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/lossless"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A block is one as it is stored, with what is computed from its name.
+type block struct {
+	ledger.Block
+	cidr netip.Prefix
+}
+
+// maxOrdinals bounds a block: Calico's largest is a /20.
+const maxOrdinals = 1 << 16
+
+func readBlock(o model.Object) (*block, error) {
+	v, err := ledger.Decode(o.Ref.String(), o.Body, func(v *ledger.Block) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return nil, err
+	}
+	cidr, err := netip.ParsePrefix(v.CIDR.V)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Ref, err)
+	}
+	if cidr.String() != o.Ref.Name {
+		return nil, fmt.Errorf("%s: it says that it is %s", o.Ref, cidr)
+	}
+	if model.Size(cidr, maxOrdinals+1) > maxOrdinals {
+		return nil, fmt.Errorf("%s: larger than any block", o.Ref)
+	}
+	return &block{v, cidr}, nil
+}
+
+// body writes the block again.
+func (b *block) body() (json.RawMessage, error) { return lossless.Encode(b.Block, b.Extra) }
+
+// ordinal is the place of an address, or -1.
+func (b *block) ordinal(ip netip.Addr) int {
+	if !b.cidr.Contains(ip) {
+		return -1
+	}
+	base, at := b.cidr.Masked().Addr().AsSlice(), ip.AsSlice()
+	n := 0
+	for i := range at {
+		n = n<<8 | (int(at[i]) - int(base[i]))
+	}
+	if n >= len(b.Allocations.V) {
+		return -1
+	}
+	return n
+}
+
+// free tells that an ordinal is in the list of those to give out, and nowhere else.
+func (b *block) free(n int) bool {
+	return b.Allocations.V[n] == nil && slices.Contains(b.Unallocated.V, int32(n))
+}
+
+// holder gives the attribute of a held ordinal; nil if it has none that can be read.
+func (b *block) holder(n int) *ledger.Attribute {
+	i := b.Allocations.V[n]
+	if i == nil || *i < 0 || int(*i) >= len(b.Attributes.V) {
+		return nil
+	}
+	return &b.Attributes.V[*i]
+}
+
+func (b *block) sequenceOf(n int) uint64 { return b.Sequences.V[strconv.Itoa(n)] }
+
+// holds counts the ordinals of a handle.
+func (b *block) holds(handle string) int {
+	count := 0
+	for n := range b.Allocations.V {
+		if at := b.holder(n); at != nil && at.Handle.V != "" && model.HandleKey(at.Handle.V) == model.HandleKey(handle) {
+			count++
+		}
+	}
+	return count
+}
+
+// release gives an ordinal back: to the end of the list, as Calico does it.
+func (b *block) release(n int) {
+	b.Allocations.V[n] = nil
+	b.Unallocated.V = append(b.Unallocated.V, int32(n))
+	b.Unallocated.Set, b.Unallocated.Null = true, false
+	delete(b.Sequences.V, strconv.Itoa(n))
+}
+
+// give writes an owner of an ordinal. Attributes are shared between ordinals, so none is
+// changed in its place. The number of the assignment is the block's before this write.
+func (b *block) give(n int, at ledger.Attribute) {
+	i := slices.IndexFunc(b.Attributes.V, func(o ledger.Attribute) bool { return reflect.DeepEqual(o, at) })
+	if i < 0 {
+		i = len(b.Attributes.V)
+		b.Attributes = lossless.Some(append(slices.Clone(b.Attributes.V), at))
+	}
+	b.Allocations.V[n] = new(int32(i))
+	b.Unallocated.V = slices.DeleteFunc(b.Unallocated.V, func(o int32) bool { return int(o) == n })
+	if b.Sequences.V == nil {
+		b.Sequences = lossless.Some(map[string]uint64{})
+	}
+	b.Sequences.V[strconv.Itoa(n)] = b.Sequence.V
+}
+
+var errNoNumbers = errors.New("its sequence number cannot grow")
+
+// finish does what every write of a block does: the number grows, and what nobody refers
+// to any more goes, numbers of free ordinals that DELs leave behind included. Of a block
+// that is broken elsewhere only the number grows: what cannot be read is not renumbered.
+func (b *block) finish() error {
+	if b.Sequence.V == math.MaxUint64 {
+		return errNoNumbers
+	}
+	b.Sequence = lossless.Some(b.Sequence.V + 1)
+	if !b.sound() {
+		return nil
+	}
+	moved := map[int32]int32{}
+	kept := []ledger.Attribute{}
+	for n, i := range b.Allocations.V {
+		if i == nil {
+			delete(b.Sequences.V, strconv.Itoa(n))
+			continue
+		}
+		to, ok := moved[*i]
+		if !ok {
+			to = int32(len(kept))
+			moved[*i] = to
+			kept = append(kept, b.Attributes.V[*i])
+		}
+		b.Allocations.V[n] = new(to)
+	}
+	b.Attributes = lossless.Some(kept)
+	return nil
+}
+
+// sound tells that every held ordinal has a readable owner. Only then may attributes be
+// renumbered.
+func (b *block) sound() bool {
+	for n, i := range b.Allocations.V {
+		if i != nil && b.holder(n) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// empty tells that it holds nothing.
+func (b *block) empty() bool {
+	return !slices.ContainsFunc(b.Allocations.V, func(i *int32) bool { return i != nil })
+}
+
+// ownerless tells that no node has the block: Calico removes such a one when it is empty.
+func (b *block) ownerless() bool { return b.Affinity.V == "" && b.HostAffinity.V == "" }

@@ -1,0 +1,92 @@
+package repair
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// endpointIs is what an edit compares of an endpoint.
+type endpointIs struct {
+	Spec struct {
+		ContainerID string   `json:"containerID"`
+		Pod         string   `json:"pod"`
+		Node        string   `json:"node"`
+		IPNetworks  []string `json:"ipNetworks"`
+	} `json:"spec"`
+	Metadata struct {
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+}
+
+// editEndpoint makes, replaces or removes the endpoint of a pod.
+func (s *Step) editEndpoint(sc Scene) (Edited, error) {
+	e := s.Endpoint
+	var is, want endpointIs
+	if sc.Live.There() {
+		if err := json.Unmarshal(sc.Live.Body, &is); err != nil {
+			return Edited{}, fmt.Errorf("%s: %w", sc.Live.Ref, err)
+		}
+	}
+	if e.Want == nil {
+		if !sc.Live.There() {
+			return Edited{}, ErrAlready
+		}
+		if is.Spec.ContainerID != e.Container {
+			return Edited{}, moved("it is of sandbox %.8s now", is.Spec.ContainerID)
+		}
+		out, err := s.whole(sc, sc.Live, sc.Live.Body, nil)
+		out.Delete = true
+		return out, err
+	}
+	if err := json.Unmarshal(e.Want, &want); err != nil {
+		return Edited{}, fmt.Errorf("%s: %w", s.On, err)
+	}
+	if sc.Live.There() {
+		return s.sandboxOfEndpoint(sc, is, want)
+	}
+	o := sc.Live
+	o.Body = e.Want
+	return s.whole(sc, o, nil, e.Want)
+}
+
+// sandboxOfEndpoint changes in an endpoint that is there nothing but the sandbox.
+func (s *Step) sandboxOfEndpoint(sc Scene, is, want endpointIs) (Edited, error) {
+	switch is.Spec.ContainerID {
+	case want.Spec.ContainerID:
+		return Edited{}, ErrAlready
+	case s.Endpoint.Container:
+	default:
+		return Edited{}, moved("it is of sandbox %.8s now", is.Spec.ContainerID)
+	}
+	body, err := setField(sc.Live.Body, want.Spec.ContainerID, "spec", "containerID")
+	if err != nil {
+		return Edited{}, fmt.Errorf("%s: %w", sc.Live.Ref, err)
+	}
+	o := sc.Live
+	o.Body = body
+	return s.whole(sc, o, map[string]string{"containerID": is.Spec.ContainerID}, map[string]string{"containerID": want.Spec.ContainerID})
+}
+
+// setField changes one field of raw JSON and leaves all else as it is, numbers included.
+func setField(raw json.RawMessage, value any, path ...string) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	inner, err := json.Marshal(value)
+	if len(path) > 1 && err == nil {
+		inner, err = setField(all[path[0]], value, path[1:]...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all[path[0]] = inner
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(all); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}

@@ -1,0 +1,142 @@
+package repair
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/lossless"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+func readHandle(o model.Object) (ledger.Handle, error) {
+	if !o.There() {
+		return ledger.Handle{}, nil
+	}
+	return ledger.Decode(o.Ref.String(), o.Body, func(v *ledger.Handle) *lossless.Extra { return &v.Extra })
+}
+
+// countReads names the blocks in which a handle may hold something.
+func (s *Step) countReads(live model.Object) ([]model.Ref, error) {
+	h, err := readHandle(live)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[netip.Prefix]bool{}
+	for text := range h.Block.V {
+		cidr, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", live.Ref, err)
+		}
+		seen[cidr] = true
+	}
+	for _, cidr := range s.Count.Blocks {
+		seen[cidr] = true
+	}
+	for _, r := range s.Count.Raise {
+		seen[r.Block] = true
+	}
+	cidrs := slices.SortedFunc(maps.Keys(seen), func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	})
+	refs := make([]model.Ref, 0, len(cidrs))
+	for _, c := range cidrs {
+		refs = append(refs, model.Ref{Kind: model.KindBlock, Name: c.String()})
+	}
+	return refs, nil
+}
+
+// editCount makes a handle count what the blocks hold, and what a step to come will put
+// there. The blocks were read after the handle, and the handle is written only if nobody
+// has written it since: an ADD that counts in between makes us begin again.
+func (s *Step) editCount(sc Scene) (Edited, error) {
+	h, err := readHandle(sc.Live)
+	if err != nil {
+		return Edited{}, err
+	}
+	if h.ID.V != "" && h.ID.V != s.Count.Handle {
+		return Edited{}, moved("it is the handle %s", h.ID.V)
+	}
+	want, err := s.recount(sc)
+	if err != nil {
+		return Edited{}, err
+	}
+	raises, lowers := false, h.Deleted.V
+	// What others have counted stays counted, unless the record is one that we have just
+	// emptied, or has not been written since it was judged.
+	keep := len(s.Count.Raise) > 0 || !s.Always && s.Count.Unchanged == ""
+	for cidr, n := range h.Block.V {
+		if keep {
+			want[cidr] = max(want[cidr], n)
+		}
+		lowers = lowers || want[cidr] < n
+	}
+	for cidr, n := range want {
+		raises = raises || n > h.Block.V[cidr]
+		if n == 0 {
+			delete(want, cidr)
+		}
+	}
+	switch {
+	case !raises && !lowers && len(want) == len(h.Block.V) && sc.Live.There() == (len(want) > 0):
+		return Edited{}, ErrAlready
+	case !sc.Live.There() && len(want) == 0:
+		return Edited{}, ErrAlready
+	case (lowers || len(want) == 0) && s.Count.Unchanged != "" && s.Count.Unchanged != sc.Live.Revision:
+		return Edited{}, moved("the handle was written since")
+	}
+	was := maps.Clone(h.Block.V)
+	if !sc.Live.There() && !sc.Etcd {
+		h.ID = lossless.Some(s.Count.Handle)
+	}
+	h.Block, h.Deleted = lossless.Some(want), lossless.Some(false)
+	body, err := lossless.Encode(h, h.Extra)
+	if err != nil {
+		return Edited{}, fmt.Errorf("write %s: %w", sc.Live.Ref, err)
+	}
+	o := sc.Live
+	o.Body = body
+	e, err := s.whole(sc, o, was, want)
+	e.Delete = len(want) == 0
+	return e, err
+}
+
+// recount counts what the blocks hold for the handle, as they are, and with what will be
+// recorded.
+func (s *Step) recount(sc Scene) (map[string]int, error) {
+	want := map[string]int{}
+	for ref, o := range sc.Also {
+		if ref.Kind != model.KindBlock || !o.There() {
+			continue
+		}
+		b, err := readBlock(o)
+		if err != nil {
+			return nil, err
+		}
+		want[ref.Name] = b.holds(s.Count.Handle)
+		for _, r := range s.Count.Raise {
+			if r.Block != b.cidr {
+				continue
+			}
+			for _, ip := range r.IPs {
+				if n := b.ordinal(ip); n >= 0 && !b.heldBy(n, s.Count.Handle) {
+					want[ref.Name]++
+				}
+			}
+		}
+	}
+	for _, r := range s.Count.Raise {
+		if _, ok := want[r.Block.String()]; !ok {
+			want[r.Block.String()] = len(r.IPs) // the block is yet to be made
+		}
+	}
+	return want, nil
+}
+
+func (b *block) heldBy(n int, handle string) bool {
+	at := b.holder(n)
+	return at != nil && model.HandleKey(at.Handle.V) == model.HandleKey(handle)
+}

@@ -1,0 +1,178 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// planStuck frees a pod that cannot be deleted from the mount that holds it.
+func planStuck(b *builder, f *finding.Finding) {
+	for _, r := range f.About {
+		if r.Kind != model.KindMount {
+			continue
+		}
+		if m := b.mountNamed(r.Name); m != nil && m.Silent {
+			b.unhang(f, m)
+			return
+		}
+	}
+	b.refuse(f, "nothing that holds it can be ended safely", advice(f.Code))
+}
+
+// planMount ends what does not answer. Only a FUSE file system has an end of its own, which
+// leaves the kernel and all other mounts as they are.
+func planMount(b *builder, f *finding.Finding) {
+	m := b.mountNamed(f.Subject.Name)
+	if m == nil || !m.Silent {
+		b.refuse(f, "the mount is gone, or answers", "look again")
+		return
+	}
+	b.unhang(f, m)
+}
+
+// mountNamed finds a mount by its node and what is mounted.
+func (b *builder) mountNamed(name string) *model.Mount {
+	for i := range int32(b.view.Rows(model.Mounts)) {
+		if m := b.view.Mount(i); m.Ref().Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// unhang aborts the connection of a FUSE file system. It ends every mount of it, in every
+// namespace, so every pod that has it is named; one that was not seen makes the agent refuse.
+func (b *builder) unhang(f *finding.Finding, m *model.Mount) {
+	if !strings.HasPrefix(m.Type, "fuse") || m.Device == "" {
+		b.refuse(f, "a "+m.Type+" mount has no end of its own", "bring its server "+orText(m.Server, "")+" back; or, when nobody needs it, umount -f on the node")
+		return
+	}
+	var uids, living []string
+	for i := range int32(b.view.Rows(model.Mounts)) {
+		if o := b.view.Mount(i); o.Node == m.Node && o.Device == m.Device {
+			for _, uid := range o.Pods {
+				uids = appendNew(uids, uid)
+			}
+		}
+	}
+	for _, uid := range uids {
+		pod := b.view.PodByUID(uid)
+		switch {
+		case pod == nil:
+		case pod.Deleted.IsZero():
+			living = append(living, pod.Namespace+"/"+pod.Name+" loses the volume "+m.Source)
+		default:
+			living = append(living, pod.Namespace+"/"+pod.Name+", which is being deleted, loses the volume "+m.Source)
+		}
+	}
+	slices.Sort(uids)
+	slices.Sort(living)
+	risk := Disruptive
+	if slices.ContainsFunc(living, func(s string) bool { return !strings.Contains(s, "being deleted") }) {
+		risk = Destructive
+	}
+	t := b.target(f, risk, Proof{})
+	t.Touches, t.NoUndo = living, "a connection that was ended is not made again: who needs the volume mounts it anew"
+	if m.Server != "" {
+		t.Warnings = append(t.Warnings, "its server "+m.Server+" is left alone")
+	}
+	args := map[string]string{"device": m.Device, "pods": strings.Join(uids, ",")}
+	b.step(acting, f, "abort connection", m.Ref(), Change{Node: &OnNode{Verb: "abort", Args: args}})
+}
+
+// planUnkillable: what a process waits for is ended, not the process.
+func planUnkillable(b *builder, f *finding.Finding) {
+	for _, r := range f.About {
+		if m := b.mountNamed(r.Name); r.Kind == model.KindMount && m != nil && m.Silent {
+			b.unhang(f, m)
+			return
+		}
+	}
+	b.refuse(f, "a process that cannot be killed ends when what it waits for does", advice(f.Code))
+}
+
+// planOrphan takes away what is left of a pod that is gone: its sandbox, or a mount.
+func planOrphan(b *builder, f *finding.Finding) {
+	node := f.Subject.OnNode()
+	_, name, _ := strings.Cut(f.Subject.Name, "/")
+	switch f.Subject.Kind {
+	case model.KindSandbox:
+		b.removeSandbox(f, node, name)
+	case model.KindContainer:
+		b.unmountDead(f, node, name)
+	default:
+		b.refuse(f, "it goes with its sandbox or its process", advice(f.Code))
+	}
+}
+
+const staticUID = 32 // length of the hash of a manifest
+
+// removeSandbox has the runtime stop and remove a sandbox whose pod is gone. That runs its
+// DEL. A static pod's is the kubelet's own.
+func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
+	var box *model.Sandbox
+	for i := range int32(b.view.Rows(model.Sandboxes)) {
+		if s := b.view.Sandbox(i); s.Node == node && s.Ref() == f.Subject {
+			box = s
+		}
+	}
+	switch {
+	case box == nil:
+		b.refuse(f, "the sandbox "+short(name)+" is gone", "look again")
+		return
+	case len(strings.ReplaceAll(box.UID, "-", "")) != staticUID || len(box.UID) == staticUID:
+		b.refuse(f, "it is a static pod's, or nobody's that Kubernetes knows", "see the manifests of "+node)
+		return
+	case b.view.PodByUID(box.UID) != nil:
+		b.refuse(f, "its pod is there", "look again")
+		return
+	}
+	var running []string
+	for c := range b.view.ContainersIn(node, box.ID) {
+		if c.State == "running" {
+			running = append(running, c.ID)
+		}
+	}
+	t := b.target(f, Destructive, Proof{Dead: &Dead{Absent: nil, Nodes: nil, Gone: []PodIs{{Namespace: box.Namespace, Name: box.Pod, UID: box.UID}}}})
+	t.NoUndo = "a sandbox that was removed does not come back"
+	t.Touches = []string{fmt.Sprintf("%s of %s/%s on %s end", plural(len(running), "container", "containers"), box.Namespace, box.Pod, node)}
+	args := map[string]string{"uid": box.UID, "containers": strings.Join(running, ",")}
+	b.step(acting, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + box.ID}, Change{Node: &OnNode{Verb: "remove", Args: args}})
+}
+
+// unmountDead takes away a mount of a container or pod that is gone.
+func (b *builder) unmountDead(f *finding.Finding, node, id string) {
+	var m *model.Mount
+	for i := range int32(b.view.Rows(model.Mounts)) {
+		if o := b.view.Mount(i); o.Node == node && o.Dead == id && slices.Contains(f.About, o.Ref()) {
+			m = o
+		}
+	}
+	switch {
+	case m == nil:
+		b.refuse(f, "no mount of it is there: it goes with its sandbox or its process", advice(f.Code))
+		return
+	case len(m.HeldBy) > 0:
+		b.refuse(f, "processes of others keep it, in namespaces of their own", "restart the pods that keep it; explain names them")
+		return
+	case len(m.Pods) > 0:
+		b.refuse(f, "pods use it", "")
+		return
+	}
+	t := b.target(f, Disruptive, Proof{})
+	t.NoUndo = "what was unmounted is not mounted again"
+	t.Touches = []string{"shared mounts carry it into other namespaces of " + node}
+	b.step(acting, f, "unmount", m.Ref(), Change{Node: &OnNode{Verb: "unmount", Args: map[string]string{"device": m.Device, "target": m.Target}}})
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

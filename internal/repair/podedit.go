@@ -1,0 +1,128 @@
+package repair
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A PodBody is what a store gives of a pod. Only the three annotations are ever written.
+type PodBody struct {
+	Node        string       `json:"node"`
+	Phase       model.Phase  `json:"phase"`
+	Deleted     bool         `json:"deleted,omitempty"`
+	HostNetwork bool         `json:"hostNetwork,omitempty"`
+	IPs         []netip.Addr `json:"ips,omitempty"`
+	PodIP       string       `json:"podIP,omitempty"`
+	PodIPs      string       `json:"podIPs,omitempty"`
+	ContainerID string       `json:"containerID,omitempty"`
+	Annotated   bool         `json:"annotated,omitempty"` // the annotation is there at all
+	Static      string       `json:"static,omitempty"`
+	Owner       string       `json:"owner,omitempty"`
+}
+
+// ReadPod reads what a store gives of a pod.
+func ReadPod(o model.Object) (PodBody, error) {
+	var p PodBody
+	if !o.There() {
+		return p, nil
+	}
+	if err := json.Unmarshal(o.Body, &p); err != nil {
+		return p, fmt.Errorf("%s: %w", o.Ref, err)
+	}
+	return p, nil
+}
+
+// Finished tells that no container of the pod will run again.
+func (p *PodBody) Finished() bool { return p.Phase == model.Succeeded || p.Phase == model.Failed }
+
+// editPod writes what Calico's plugin writes of a pod when it has got its addresses.
+func (s *Step) editPod(sc Scene) (Edited, error) {
+	a := s.Annotate
+	p, err := ReadPod(sc.Live)
+	if err != nil {
+		return Edited{}, err
+	}
+	first, all := addressText(a.IPs)
+	switch {
+	case !sc.Live.There() || sc.Live.UID != a.UID:
+		return Edited{}, moved("the pod is gone")
+	case p.Deleted || p.Finished() || p.HostNetwork:
+		return Edited{}, moved("the pod ends, or has no network of its own")
+	case p.ContainerID == a.Container && p.PodIP == first && p.PodIPs == all:
+		return Edited{}, ErrAlready
+	case p.ContainerID != a.From && p.ContainerID != "" && p.ContainerID != a.Container:
+		return Edited{}, moved("its annotation is of sandbox %.8s now", p.ContainerID)
+	}
+	if a.Empty && p.ContainerID != a.Container {
+		return Edited{}, ErrAlready // somebody wrote another one: it is not ours any more
+	}
+	was := map[string]string{"podIP": p.PodIP, "podIPs": p.PodIPs, "containerID": p.ContainerID}
+	p.PodIP, p.PodIPs, p.ContainerID, p.Annotated = first, all, a.Container, true
+	o, err := onto(sc.Live, p)
+	if err != nil {
+		return Edited{}, err
+	}
+	return s.whole(sc, o, was, map[string]string{"podIP": first, "podIPs": all, "containerID": a.Container})
+}
+
+// addressText is how Calico writes addresses into annotations.
+func addressText(ips []netip.Prefix) (first, all string) {
+	var texts []string
+	for _, ip := range ips {
+		texts = append(texts, ip.String())
+	}
+	if len(texts) > 0 {
+		first = texts[0]
+	}
+	return first, strings.Join(texts, ",")
+}
+
+// evictPod ends a pod, once the ledger names the ones that stay.
+func (s *Step) evictPod(sc Scene) (Edited, error) {
+	if !sc.Live.There() || sc.Live.UID != s.Evict.UID {
+		return Edited{}, ErrAlready
+	}
+	for _, k := range s.Evict.Keeps {
+		o := sc.Also[model.Ref{Kind: model.KindBlock, Name: k.Block.String()}]
+		if !o.There() {
+			return Edited{}, moved("the block of %s is gone", k.IP)
+		}
+		b, err := readBlock(o)
+		if err != nil {
+			return Edited{}, err
+		}
+		if n := b.ordinal(k.IP); n < 0 || !b.heldBy(n, k.Handle) {
+			return Edited{}, moved("the ledger does not name the one that keeps %s", k.IP)
+		}
+	}
+	e, err := s.whole(sc, sc.Live, nil, "evicted")
+	e.Delete = true
+	return e, err
+}
+
+// restartPod ends a pod of Calico's own, which its controller makes again.
+func (s *Step) restartPod(sc Scene) (Edited, error) {
+	if !sc.Live.There() || sc.Live.UID != s.Restart.UID {
+		return Edited{}, ErrAlready
+	}
+	e, err := s.whole(sc, sc.Live, nil, "restarted")
+	e.Delete = true
+	return e, err
+}
+
+// claims tells which of the addresses a pod says are its own.
+func (p *PodBody) claims(ips []netip.Addr) []netip.Addr {
+	var out []netip.Addr
+	for _, ip := range ips {
+		text := netip.PrefixFrom(ip, ip.BitLen()).String()
+		if slices.Contains(p.IPs, ip) || slices.Contains(strings.Split(p.PodIPs, ","), text) || p.PodIP == text {
+			out = append(out, ip)
+		}
+	}
+	return out
+}

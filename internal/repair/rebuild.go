@@ -1,0 +1,157 @@
+package repair
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// rebuild makes the findings of a rebuild: the ledger shall say what lives, block by block.
+// It is a merge and an ordinary plan. What only gives is done even if it is no more than
+// suspected, or was explained by another, for its own proof decides; what takes away is
+// done only where a finding is confirmed.
+func (b *builder) rebuild(fs []finding.Finding) []finding.Finding {
+	fs = slices.DeleteFunc(fs, func(f finding.Finding) bool { return !b.rebuilds(&f) })
+	for i := range fs {
+		if b.gives(&fs[i]) {
+			fs[i].State = finding.Confirmed
+		}
+	}
+	have := map[string]bool{}
+	for i := range fs {
+		have[fs[i].Key()] = true
+	}
+	b.lacks(func(f finding.Finding) {
+		if !have[f.Key()] {
+			have[f.Key()] = true
+			f.State, f.Severity = finding.Confirmed, finding.Error
+			fs = append(fs, f)
+		}
+	})
+	b.untouched()
+	return fs
+}
+
+// rebuilds tells that a finding is about the blocks that are rebuilt.
+func (b *builder) rebuilds(f *finding.Finding) bool {
+	switch f.Subject.Kind {
+	case model.KindAddress:
+		ip, err := netip.ParseAddr(f.Subject.Name)
+		return err == nil && strings.HasPrefix(string(f.Code), "PL1") && b.within(netip.PrefixFrom(ip, ip.BitLen()))
+	case model.KindBlock:
+		cidr, err := netip.ParsePrefix(f.Subject.Name)
+		return err == nil && b.within(cidr)
+	case model.KindAffinity:
+		a := b.affinity(f.Subject)
+		return a != nil && b.within(a.CIDR)
+	case model.KindHandle:
+		h := b.handleOf(f.Subject.Name)
+		return h != nil && b.touches(h)
+	default:
+		return false
+	}
+}
+
+// within tells that a range is part of what is rebuilt.
+func (b *builder) within(p netip.Prefix) bool {
+	return len(b.o.Blocks) == 0 || slices.ContainsFunc(b.o.Blocks, func(c netip.Prefix) bool { return c.Bits() <= p.Bits() && c.Contains(p.Addr()) })
+}
+
+func (b *builder) touches(h *model.Handle) bool {
+	if slices.ContainsFunc(h.Blocks, func(c model.BlockCount) bool { return b.within(c.CIDR) }) {
+		return true
+	}
+	for a := range b.view.AllocationsBy(h.ID) {
+		if b.within(b.view.BlockOf(a).CIDR) {
+			return true
+		}
+	}
+	return false
+}
+
+// gives tells that the repair of a finding takes nothing from anybody.
+func (b *builder) gives(f *finding.Finding) bool {
+	switch f.Code {
+	case "PL1002", "PL1004":
+		return true
+	case "PL1006":
+		h := b.handleOf(f.Subject.Name)
+		return h != nil && b.short(h)
+	case "PL1008":
+		ip, err := netip.ParseAddr(f.Subject.Name)
+		return err == nil && b.view.AllocationOf(ip) == nil && b.otherThanTunnel(ip) == ""
+	default:
+		return false
+	}
+}
+
+// short tells that a handle counts less than the blocks hold, or is not there.
+func (b *builder) short(h *model.Handle) bool {
+	held, spelt := b.heldBy(h)
+	over, under := b.miscount(h, held)
+	return spelt && len(held) > 0 && (h.Missing || under > 0 && over == 0)
+}
+
+// lacks finds, in the view itself, what the blocks that are rebuilt lack.
+func (b *builder) lacks(found func(finding.Finding)) {
+	for i := range int32(b.view.Rows(model.Blocks)) {
+		if block := b.view.Block(i); b.within(block.CIDR) && broken(block) {
+			found(finding.Finding{Code: "PL1004", Subject: block.Ref(), Summary: "its lists contradict each other"})
+		}
+	}
+	for i := range int32(b.view.Rows(model.Handles)) {
+		if h := b.view.Handle(i); b.short(h) && b.touches(h) {
+			found(finding.Finding{Code: "PL1006", Subject: h.Ref(), Summary: "counts less than the blocks hold"})
+		}
+	}
+	for i := range int32(b.view.Rows(model.Addresses)) {
+		ip := b.view.Address(i)
+		pool := b.view.PoolWith(ip)
+		if !b.within(netip.PrefixFrom(ip, ip.BitLen())) || b.view.AllocationOf(ip) != nil || pool == nil || pool.Disabled {
+			continue
+		}
+		ref := model.Ref{Kind: model.KindAddress, Name: ip.String()}
+		if n := b.view.TunnelWith(ip); n != nil {
+			if !slices.Contains(n.Addresses, ip) {
+				found(finding.Finding{Code: "PL1008", Subject: ref, Node: n.Name, Summary: "tunnel of " + n.Name + "; free in the ledger"})
+			}
+			continue
+		}
+		for pod := range b.view.PodsWith(ip) {
+			if pod.NoIPAM || !pool.Serves("Workload") {
+				continue
+			}
+			found(finding.Finding{Code: "PL1002", Subject: ref, Node: pod.Node, Namespace: pod.Namespace, About: []model.Ref{pod.Ref()}, Summary: "used by " + pod.Ref().Name + ", free in the ledger"})
+			break
+		}
+	}
+}
+
+// untouched says what stays as it is because its node cannot be asked.
+func (b *builder) untouched() {
+	b.look()
+	of := map[string]int{}
+	for i := range int32(b.view.Rows(model.Allocations)) {
+		a := b.view.Allocation(i)
+		block := b.view.BlockOf(a)
+		if !b.within(block.CIDR) {
+			continue
+		}
+		node := block.Node()
+		if at := b.view.AttributeOf(a); at != nil && at.Node != "" {
+			node = at.Node
+		}
+		if n := b.view.NodeByName(node); n != nil && b.nodes.mute[n.Name] {
+			of[n.Name]++
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(of)) {
+		f := finding.Finding{Code: "PL9001", Subject: model.Ref{Kind: model.KindNode, Name: node}}
+		b.refuse(&f, fmt.Sprintf("it cannot be asked: the %d addresses that the ledger holds for it stay as they are", of[node]), advice(f.Code))
+	}
+}

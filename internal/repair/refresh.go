@@ -1,0 +1,49 @@
+package repair
+
+import (
+	"slices"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// Refresh holds a saved plan against a new look at the cluster: what is no longer found is
+// not repaired, and who claims an address since the plan was made is asked as well. It
+// gives what falls away.
+func (p *Plan) Refresh(v *model.View, found func(key string) bool) []Refusal {
+	var out []Refusal
+	p.Targets = slices.DeleteFunc(p.Targets, func(t Target) bool {
+		why := ""
+		if !p.Rebuild && p.Undoes == "" && !found(t.Finding) {
+			why = "it is not found any more"
+		}
+		if d := t.Proof.Dead; d != nil && why == "" {
+			why = d.refresh(v)
+		}
+		if why != "" {
+			out = append(out, Refusal{Finding: t.Finding, Why: why})
+		}
+		return why != ""
+	})
+	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool {
+		return !slices.ContainsFunc(s.For, func(f string) bool { return p.Target(f) != nil })
+	})
+	return out
+}
+
+// refresh adds the nodes of pods that claim an address now.
+func (d *Dead) refresh(v *model.View) string {
+	for _, ip := range d.IPs {
+		for pod := range v.PodsWith(ip) {
+			if pod.Networked() && slices.Contains(pod.Claims(), ip) {
+				return pod.Namespace + "/" + pod.Name + " says that " + ip.String() + " is its own"
+			}
+			if pod.Node != "" && !slices.Contains(d.Nodes, pod.Node) {
+				d.Nodes = append(d.Nodes, pod.Node)
+			}
+		}
+	}
+	return ""
+}
+
+// Unproven names the part of Calico on which no repair has been proven; empty if all is.
+func Unproven(v *model.View) string { return (&builder{view: v}).unproven() }

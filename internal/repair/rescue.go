@@ -1,0 +1,171 @@
+package repair
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// planUnrecorded records an address that a living pod uses and the ledger would give away.
+func planUnrecorded(b *builder, f *finding.Finding) {
+	ip, err := netip.ParseAddr(f.Subject.Name)
+	if err != nil {
+		b.refuse(f, "it is about no address", "")
+		return
+	}
+	pod, no := b.userOf(ip)
+	var t *tenant
+	if no == nil {
+		t, no = b.tenantOf(pod)
+	}
+	var p *posting
+	if no == nil {
+		p, no = b.posting(t, ip, nil)
+	}
+	switch {
+	case no != nil:
+		b.refuse(f, no.why, no.advice)
+		return
+	case p == nil:
+		b.refuse(f, "the ledger has it by now", "look again")
+		return
+	}
+	target := b.target(f, b.routed(t, p), t.proof())
+	target.Watch = b.collected()
+	if p.site != nil {
+		target.Warnings = append(target.Warnings, "all nodes will route "+p.block.String()+" to "+p.home)
+	}
+	b.record(f, t, p)
+}
+
+// userOf gives the one pod that has an address: by what it shows, else by what its own
+// node says of its sandbox.
+func (b *builder) userOf(ip netip.Addr) (*model.Pod, *objection) {
+	v := b.view
+	var pods []*model.Pod
+	add := func(pod *model.Pod) {
+		if pod != nil && !slices.Contains(pods, pod) {
+			pods = append(pods, pod)
+		}
+	}
+	for pod := range v.PodsWith(ip) {
+		add(pod)
+	}
+	if len(pods) == 0 {
+		for at := range v.AttachmentsWith(ip) {
+			if box := v.SandboxNamed(at.Node, at.Sandbox); box != nil && box.Ready {
+				if pod := v.PodByUID(box.UID); pod != nil && pod.Node == box.Node {
+					add(pod)
+				}
+			}
+		}
+	}
+	switch {
+	case len(pods) > 1:
+		return nil, object("repair the shared address first", "%d pods say that %s is their own", len(pods), ip)
+	case len(pods) == 0:
+		return nil, object("see what lives in that sandbox; when it ends, nothing is left to record", "no pod of the API has %s", ip)
+	case pods[0].NoIPAM:
+		return nil, object("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
+	}
+	return pods[0], nil
+}
+
+// felixTime is within what Felix sets a route for an endpoint that is right, in seconds.
+const felixTime = 90
+
+// planNoEndpoint gives a running pod back what Calico should know of it.
+func planNoEndpoint(b *builder, f *finding.Finding) { b.rescue(f, nil) }
+
+// planOtherSandbox makes Calico's record of a pod that of the sandbox that runs.
+func planOtherSandbox(b *builder, f *finding.Finding) {
+	ns, name, _ := strings.Cut(f.Subject.Name, "/")
+	var old *model.Endpoint
+	if pod := b.view.PodByName(ns, name); pod != nil {
+		for e := range b.view.EndpointsOf(ns, name) {
+			if b.view.SameNode(e.Node, pod.Node) {
+				old = e
+			}
+		}
+	}
+	b.rescue(f, old)
+}
+
+// rescue plans the record of a pod from what its own namespace shows: the ledger first,
+// for Felix gives a route to whoever the endpoint names.
+func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
+	ns, name, _ := strings.Cut(f.Subject.Name, "/")
+	pod := b.view.PodByName(ns, name)
+	if pod == nil {
+		b.refuse(f, "the pod is gone", "look again")
+		return
+	}
+	t, no := b.tenantOf(pod)
+	var ps []*posting
+	if no == nil {
+		ps, no = b.postings(t)
+	}
+	var shown *Change
+	if no == nil {
+		shown, no = b.shown(t, old)
+	}
+	switch {
+	case no != nil:
+		b.refuse(f, no.why, no.advice)
+		return
+	case len(ps) == 0 && shown == nil:
+		b.refuse(f, "the books agree by now", "look again")
+		return
+	}
+	target := b.target(f, b.routed(t, ps...), t.proof())
+	if len(ps) > 0 {
+		target.Watch = b.collected()
+	}
+	b.record(f, t, ps...)
+	if shown == nil {
+		return
+	}
+	switch {
+	case shown.Annotate != nil:
+		b.step(showing, f, "annotate", pod.Ref(), *shown)
+	case old != nil:
+		b.step(showing, f, "correct", old.Ref(), *shown)
+	default:
+		b.step(showing, f, "create", b.endpointRef(t), *shown)
+	}
+	for _, ip := range t.ips {
+		on := model.Ref{Kind: model.KindPath, Name: pod.Node + "/" + ip.String()}
+		b.step(acting, f, "wait", on, Change{Await: &Await{Node: pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
+	}
+}
+
+// postings are what the ledger lacks about all addresses of a tenant.
+func (b *builder) postings(t *tenant) ([]*posting, *objection) {
+	var out []*posting
+	for _, ip := range t.ips {
+		p, no := b.posting(t, ip, nil)
+		if no != nil {
+			return nil, no
+		}
+		if p != nil {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// shown is what makes Felix see the pod; nil if it does.
+func (b *builder) shown(t *tenant, old *model.Endpoint) (*Change, *objection) {
+	if b.view.Info().Datastore == "etcd" {
+		return b.endpointOf(t, old)
+	}
+	pod := t.pod
+	same := len(pod.Annotated) == len(t.ips) && !slices.ContainsFunc(t.ips, func(ip netip.Addr) bool { return !slices.Contains(pod.Annotated, ip) })
+	if pod.Annotation == model.Written && pod.ContainerID == t.box.ID && same {
+		return nil, nil
+	}
+	return &Change{Annotate: &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.box.ID, From: pod.ContainerID}}, nil
+}

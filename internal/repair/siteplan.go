@@ -1,0 +1,189 @@
+package repair
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A site is a block that is gone although pods live in it.
+type site struct {
+	cidr   netip.Prefix
+	node   string // that it will belong to, as Calico calls it
+	state  string // of the affinity that the node still has; empty: none
+	uid    string
+	strict bool
+}
+
+// siteFor finds where the block of an address was. The node that still claims it gets it;
+// else that of most of the pods that live in it. All who live in it must be recorded by
+// this plan: in a new block their addresses are free.
+func (b *builder) siteFor(t *tenant, ip netip.Addr, pool *model.Pool) (*site, *objection) {
+	v := b.view
+	bits := pool.BlockSize
+	if bits == 0 {
+		bits = map[bool]int{true: 26, false: 122}[ip.Is4()]
+	}
+	cidr, err := ip.Prefix(bits)
+	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, maxOrdinals+1) > maxOrdinals {
+		return nil, object("", "pool %s has blocks of a strange size (%d)", pool.Name, bits)
+	}
+	s, no := b.siteAsked(cidr), (*objection)(nil)
+	if s == nil {
+		s, no = b.siteOf(cidr, t)
+	}
+	if no != nil {
+		return nil, no
+	}
+	switch n := v.NodeByName(s.node); {
+	case n == nil || v.Stranger(s.node):
+		return nil, object("repair the affinities first", "%s, which claims %s, is no node of this cluster", s.node, cidr)
+	case n.OS == "windows":
+		return nil, object("", "%s is of %s, which keeps addresses of it for Windows", cidr, s.node)
+	case s.strict && n.Name != t.pod.Node:
+		return nil, object("end the pod when it suits", "%s would belong to %s, and nodes may not borrow", cidr, s.node)
+	}
+	return s, nil
+}
+
+// siteAsked is the one that another finding has asked for already.
+func (b *builder) siteAsked(cidr netip.Prefix) *site {
+	d := b.at[place{founding, model.Ref{Kind: model.KindBlock, Name: cidr.String()}}]
+	if d == nil || d.NewBlock == nil {
+		return nil
+	}
+	s := &site{cidr: cidr, node: d.NewBlock.Node, strict: d.NewBlock.Strict, state: AffinityPending}
+	if c := b.at[place{claiming, s.claim()}]; c != nil {
+		s.state, s.uid = c.Affinity.From, c.Affinity.UID
+	}
+	return s
+}
+
+// siteOf looks at all that stands in the way of a new block.
+func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *objection) {
+	v := b.view
+	if !v.State(model.Affinities, "").Seen() || !v.State(model.Cluster, "").Seen() {
+		return nil, object("", "affinities were not seen in full")
+	}
+	for i := range v.Snapshot().Blocks {
+		if other := &v.Snapshot().Blocks[i]; other.CIDR.Overlaps(cidr) {
+			return nil, object("a person must decide which of them is right", "block %s would overlap %s", cidr, other.CIDR)
+		}
+	}
+	s := &site{cidr: cidr, strict: v.Info().StrictAffinity}
+	for i := range v.Snapshot().Affinities {
+		a := &v.Snapshot().Affinities[i]
+		switch {
+		case !a.CIDR.Overlaps(cidr):
+		case a.CIDR != cidr, s.node != "", a.Type == "virtual":
+			return nil, object("repair the affinities first", "%s has an affinity for %s as well", a.Node, a.CIDR)
+		case a.Deleted || a.State == "pendingDeletion":
+			return nil, object("plan again when it is gone", "%s is giving %s up", a.Node, a.CIDR)
+		default:
+			s.node, s.state, s.uid = a.Node, cmp.Or(a.State, AffinityConfirmed), a.UID
+		}
+	}
+	if s.node == "" {
+		s.node = b.mostOf(cidr, t)
+	}
+	return s, b.leftOut(cidr, t)
+}
+
+// leftOut objects if somebody lives in a range whom this plan does not record: a new block
+// would give his address to the next who asks.
+func (b *builder) leftOut(cidr netip.Prefix, t *tenant) *objection {
+	advice := "plan all of it: --rebuild " + cidr.String()
+	for n := range int32(model.Size(cidr, maxOrdinals)) {
+		ip := model.Offset(cidr, n)
+		if !b.claimed(ip) || slices.Contains(t.ips, ip) || b.reserved(ip) != "" {
+			continue
+		}
+		if node := b.view.TunnelWith(ip); node != nil {
+			if rival := b.otherThanTunnel(ip); rival != "" {
+				return object("repair the shared address first", "%s and a tunnel of %s share %s", rival, node.Name, ip)
+			}
+			continue // it is recorded with the block
+		}
+		pod, no := b.userOf(ip)
+		if no == nil && pod != t.pod {
+			_, no = b.tenantOf(pod)
+		}
+		switch {
+		case no != nil:
+			return object(no.advice, "%s lives in %s as well, and cannot be recorded: %s", ip, cidr, no.why)
+		case !b.planned["PL1002/"+ip.String()] && !b.planned["PL2001/"+pod.Namespace+"/"+pod.Name]:
+			return object(advice, "%s of %s/%s lives in %s as well, and is not part of this plan", ip, pod.Namespace, pod.Name, cidr)
+		}
+	}
+	return nil
+}
+
+// reserved names the reservation that keeps an address from being given out; empty if none.
+func (b *builder) reserved(ip netip.Addr) string {
+	for i := range b.view.Snapshot().Reservations {
+		r := &b.view.Snapshot().Reservations[i]
+		if slices.ContainsFunc(r.CIDRs, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+			return r.Name
+		}
+	}
+	return ""
+}
+
+// mostOf is the node, as Calico calls it, of most of the pods that live in a range; of
+// several the first by name.
+func (b *builder) mostOf(cidr netip.Prefix, t *tenant) string {
+	count := map[string]int{t.pod.Node: 0}
+	for n := range int32(model.Size(cidr, maxOrdinals)) {
+		for pod := range b.view.PodsWith(model.Offset(cidr, n)) {
+			if pod.Node != "" && b.view.NodeByName(pod.Node) != nil {
+				count[pod.Node]++
+			}
+		}
+	}
+	nodes := slices.SortedFunc(maps.Keys(count), func(x, y string) int { return cmp.Or(count[y]-count[x], cmp.Compare(x, y)) })
+	return b.view.CalicoName(nodes[0])
+}
+
+func (s *site) claim() model.Ref {
+	return model.Ref{Kind: model.KindAffinity, Name: s.node + "/" + s.cidr.String()}
+}
+
+// foundBlock plans the making of a block in Calico's order: claimed, made, confirmed. What
+// tunnels have of it is recorded with it: nobody else would before the next pod asks.
+func (b *builder) foundBlock(f *finding.Finding, s *site, born Ordinal) {
+	if s.state != AffinityPending {
+		b.step(claiming, f, "claim", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityPending, From: s.state, UID: s.uid}})
+	}
+	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
+	b.step(founding, f, "create", on, Change{NewBlock: &NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)}})
+	b.step(confirming, f, "confirm", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityConfirmed, From: AffinityPending}})
+}
+
+// tunnelsIn are the addresses of a new block that tunnels have. They are recorded once,
+// with the first finding that asks for the block.
+func (b *builder) tunnelsIn(f *finding.Finding, s *site) []Ordinal {
+	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
+	if b.at[place{founding, on}] != nil {
+		return nil
+	}
+	var out []Ordinal
+	for n := range int32(model.Size(s.cidr, maxOrdinals)) {
+		ip := model.Offset(s.cidr, n)
+		node := b.view.TunnelWith(ip)
+		if node == nil || b.computed() {
+			continue
+		}
+		i := slices.IndexFunc(node.Tunnels, func(t model.Tunnel) bool { return t.IP == ip })
+		owner := tunnelOwner(node.Tunnels[i].Kind, b.view.CalicoName(node.Name))
+		if owner == nil {
+			continue
+		}
+		b.step(raising, f, "count", handleRef(owner.Handle), Change{Count: &Count{Handle: owner.Handle, Raise: []Raise{{s.cidr, []netip.Addr{ip}}}}})
+		out = append(out, Ordinal{For: f.Key(), IP: ip, To: owner})
+	}
+	return out
+}

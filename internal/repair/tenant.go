@@ -1,0 +1,190 @@
+package repair
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A tenant is a living pod in its place on its node: what a record about it is made from.
+type tenant struct {
+	pod     *model.Pod
+	box     *model.Sandbox
+	inside  *model.Attachment // Calico's device in the pod
+	outside *model.Link       // its other end, on the host
+	network string            // by libcni's record: handles begin with it
+	ips     []netip.Addr      // as the plugin gave them, in its order
+}
+
+// An objection is why something is not planned, and what a person can do.
+type objection struct{ why, advice string }
+
+func object(advice, format string, args ...any) *objection {
+	return &objection{fmt.Sprintf(format, args...), advice}
+}
+
+// Calico knows one device of a pod, of this name.
+const podDevice = "eth0"
+
+// What must have been seen of a node before anything of its pods is recorded.
+var tenantNeeds = []model.Table{
+	model.Sandboxes, model.Attachments, model.Links, model.CNIConfigs, model.CNIResults, model.Processes, model.Machines,
+}
+
+// tenantOf finds a pod's place. It objects where one of the conditions does not hold under
+// which a record of it may be written: a pod that ends, or whose sandbox is being replaced,
+// loses its record rightly.
+func (b *builder) tenantOf(pod *model.Pod) (*tenant, *objection) {
+	v := b.view
+	switch {
+	case pod.VM != "":
+		return nil, object("KubeVirt and Calico hand a machine's address from pod to pod", "it runs the machine %s", pod.VM)
+	case !pod.Deleted.IsZero():
+		return nil, object("it will be gone", "the pod is being deleted")
+	case pod.Phase != model.Running && pod.Phase != model.Pending:
+		return nil, object("it uses no address any more", "the pod is %s", orText(string(pod.Phase), "in no phase"))
+	case pod.HostNetwork:
+		return nil, object("", "the pod uses the network of its node")
+	case pod.UID == "" || pod.Node == "":
+		return nil, object("", "the pod has no UID or no node yet")
+	}
+	for _, t := range tenantNeeds {
+		if !v.Sees(pod.Node, t) {
+			return nil, object("see why the agent of "+pod.Node+" does not answer", "%s of %s were not seen", t, pod.Node)
+		}
+	}
+	t := &tenant{pod: pod, box: v.RunningSandbox(pod)}
+	if t.box == nil {
+		return nil, object("its kubelet makes it another, or ends it", "its newest sandbox on %s does not run", pod.Node)
+	}
+	if b.called(t.box) {
+		return nil, object("plan again in a minute", "a CNI call that may be for it is under way on %s", pod.Node)
+	}
+	if no := t.look(v); no != nil {
+		return nil, no
+	}
+	return t, t.remember(v)
+}
+
+// callTime is how long a CNI call may take; the kubelet gives up on a sandbox after four
+// minutes. One that is older hangs, and concerns only what it is for.
+const callTime = 6 * time.Minute
+
+// called tells that a CNI call may be working on the sandbox's pod. A sandbox in the making
+// is in no list: only its call is.
+func (b *builder) called(box *model.Sandbox) bool {
+	v := b.view
+	for pr := range v.ProcessesOn(box.Node) {
+		if pr.Why != "cni" {
+			continue
+		}
+		of := v.SandboxNamed(box.Node, pr.CNI)
+		old := !pr.Since.IsZero() && v.Snapshot().Meta.Taken.Sub(pr.Since) >= callTime
+		switch {
+		case of != nil && (of.Namespace != box.Namespace || of.Pod != box.Pod):
+		case of == nil && pr.CNI != "" && old:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// look finds the device in the pod and its other end, each by what the other says.
+func (t *tenant) look(v *model.View) *objection {
+	node := t.pod.Node
+	device, foreign := v.DeviceOf(node, t.box.ID)
+	if foreign || v.CNISetupOn(node).Calicos == nil {
+		return object("", "its network on %s is not Calico's", node)
+	}
+	if device != podDevice {
+		return object("", "its device of Calico's is %s, and Calico keeps endpoints of %s only", device, podDevice)
+	}
+	t.inside = v.Inside(node, t.box.ID)
+	if t.inside == nil || t.box.Inode != 0 && t.inside.Inode != t.box.Inode {
+		return object("", "its sandbox has no %s", podDevice)
+	}
+	t.outside = v.LinkAt(node, t.inside.Peer)
+	m := v.MachineOf(node)
+	switch {
+	case t.outside == nil || t.inside.Peer == 0:
+		return object("", "the host has no device for its %s", podDevice)
+	case m != nil && m.NetNS != 0 && t.inside.PeerNS != 0 && t.inside.PeerNS != m.NetNS:
+		return object("", "the other end of its %s is not in the host's namespace", podDevice)
+	case t.outside.Peer != 0 && t.outside.Peer != t.inside.Index, t.outside.PeerNS != 0 && t.outside.PeerNS != t.inside.Inode:
+		return object("", "%s of the host is not the other end of its %s", t.outside.Name, podDevice)
+	case !strings.HasSuffix(t.outside.Name, deviceDigest(t.pod.Namespace, t.pod.Name)):
+		return object("", "%s is not what Calico calls the device of this pod", t.outside.Name)
+	default:
+		return nil
+	}
+}
+
+// deviceDigest is the end of what Calico calls the device of a pod; a prefix comes before.
+func deviceDigest(namespace, pod string) string {
+	sum := sha1.Sum([]byte(namespace + "." + pod))
+	return hex.EncodeToString(sum[:])[:11]
+}
+
+// remember takes network and addresses from libcni's record, and holds them against what
+// the device really has.
+func (t *tenant) remember(v *model.View) *objection {
+	setup := v.CNISetupOn(t.pod.Node)
+	var record *model.CNIResult
+	for r := range v.CNIResultsOf(t.pod.Node, t.box.ID) {
+		if r.Network == setup.Calicos.Network && r.Interface == podDevice {
+			record = r
+		}
+	}
+	if record == nil || record.Network == "" || len(record.IPs) == 0 {
+		return object("end the pod when it suits: a new sandbox has a record", "libcni has no record of sandbox %s, so the name of its handle is not known", short(t.box.ID))
+	}
+	t.network = record.Network
+	for _, p := range record.IPs {
+		t.ips = append(t.ips, p.Addr())
+	}
+	for _, p := range t.inside.IPs {
+		if !slices.Contains(t.ips, p.Addr()) {
+			return object("see what gave it that address", "its %s has %s, which no plugin gave it", podDevice, p.Addr())
+		}
+	}
+	for _, ip := range t.ips {
+		if !t.inside.Has(ip) {
+			return object("end the pod when it suits", "its %s does not have %s any more", podDevice, ip)
+		}
+	}
+	for _, ip := range t.pod.IPs {
+		if !slices.Contains(t.ips, ip) {
+			return object("end the pod when it suits", "its status says %s, which its %s does not have", ip, podDevice)
+		}
+	}
+	return nil
+}
+
+// handle is what the pod's own DEL will look for.
+func (t *tenant) handle() string { return t.network + "." + t.box.ID }
+
+func (t *tenant) name() string { return t.pod.Namespace + "/" + t.pod.Name }
+
+// proof is that it still lives like this.
+func (t *tenant) proof() Proof {
+	return Proof{Lives: &Lives{
+		Namespace: t.pod.Namespace, Pod: t.pod.Name, UID: t.pod.UID, Static: t.pod.Static,
+		Node: t.pod.Node, Container: t.box.ID, IPs: slices.Clone(t.ips), Device: t.outside.Name,
+	}}
+}
+
+// prefixes are its addresses as Calico writes them.
+func (t *tenant) prefixes() []netip.Prefix {
+	var out []netip.Prefix
+	for _, ip := range t.ips {
+		out = append(out, netip.PrefixFrom(ip, ip.BitLen()))
+	}
+	return out
+}

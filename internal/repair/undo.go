@@ -1,0 +1,168 @@
+package repair
+
+import (
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// HoldPrefix begins the handle under which an address stands for the moment between two
+// writes of ours.
+const HoldPrefix = "plumbline-hold."
+
+// Undo plans how to take back what the entries of a journal say was done, for one finding
+// or for all. It is compensation: new writes in the world as it is now, with proofs of
+// their own, never the old body put back. What cannot be taken back is refused, and why.
+func Undo(p *Plan, es []Entry, only string) *Plan {
+	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, Revision: p.Revision, Ledger: p.Ledger, Nodes: p.Nodes}, plan: p, only: only}
+	for _, e := range slices.Backward(changes(es)) {
+		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.ID == e.Step }); i >= 0 {
+			u.take(&p.Steps[i], e)
+		}
+	}
+	u.finish()
+	return u.back
+}
+
+// changes gives what was done or may have been: the last intent of every step that is not
+// known to have come to nothing.
+func changes(es []Entry) []Entry {
+	var out []Entry
+	last := map[int]int{} // index of a step's newest intent
+	for _, e := range es {
+		if e.Undo || e.Step <= 0 {
+			continue
+		}
+		i, open := last[e.Step]
+		switch {
+		case e.Outcome == Intent:
+			last[e.Step] = len(out)
+			out = append(out, e)
+		case open && (e.Outcome == Stale || e.Outcome == Failed || e.Outcome == Refused):
+			out[i].Step = 0 // nothing was written
+			delete(last, e.Step)
+		}
+	}
+	return slices.DeleteFunc(out, func(e Entry) bool { return e.Step == 0 })
+}
+
+type undoer struct {
+	plan, back *Plan
+	only       string
+	counts     map[string][]netip.Prefix // handles to recount in the end
+}
+
+func (u *undoer) wants(f string) bool { return u.only == "" || u.only == f }
+
+// take adds what takes one step back.
+func (u *undoer) take(s *Step, e Entry) {
+	var f string
+	if i := slices.IndexFunc(e.For, u.wants); i >= 0 {
+		f = e.For[i]
+	} else {
+		return
+	}
+	switch {
+	case s.Ordinals != nil:
+		u.ordinals(s, e)
+	case s.Count != nil:
+		u.recount(s.Count.Handle, s.Count.Blocks, s.Count.Raise)
+		u.target(f, Proof{})
+	case s.Affinity != nil:
+		u.affinity(s, e, f)
+	case s.Endpoint != nil:
+		u.endpoint(s, e, f)
+	case s.Annotate != nil:
+		u.annotation(s, f)
+	case s.Mend != nil:
+		u.refuse(f, "a block that was mended is not broken again")
+	case s.NewBlock != nil:
+		u.refuse(f, "the block stays: Calico removes it when it is empty and nobody claims it")
+	case s.Evict != nil, s.Restart != nil:
+		u.refuse(f, s.On.Name+" was ended, and what has ended does not come back")
+	case s.Node != nil:
+		u.refuse(f, s.On.Name+": what was done on the node is not taken back")
+	}
+}
+
+func (u *undoer) refuse(f, why string) {
+	r := Refusal{Finding: f, Why: why}
+	if !slices.Contains(u.back.Refused, r) {
+		u.back.Refused = append(u.back.Refused, r)
+	}
+}
+
+// target says what must hold for a finding to be taken back. Several steps of one finding
+// need the sum of it.
+func (u *undoer) target(f string, p Proof) {
+	t := u.back.Target(f)
+	if t == nil {
+		u.back.Targets = append(u.back.Targets, Target{Finding: f, Summary: "take back what was done for it", Risk: Safe, NoUndo: "it takes something back itself"})
+		t = &u.back.Targets[len(u.back.Targets)-1]
+	}
+	if p.Lives != nil {
+		t.Proof.Lives = p.Lives
+	}
+	if p.Dead == nil {
+		return
+	}
+	if t.Proof.Dead == nil {
+		t.Proof.Dead = &Dead{All: true}
+	}
+	for _, ip := range p.Dead.IPs {
+		if !slices.Contains(t.Proof.Dead.IPs, ip) {
+			t.Proof.Dead.IPs = append(t.Proof.Dead.IPs, ip)
+		}
+	}
+	for _, c := range p.Dead.Containers {
+		t.Proof.Dead.Containers = appendNew(t.Proof.Dead.Containers, c)
+	}
+}
+
+func (u *undoer) step(s Step) {
+	s.ID = len(u.back.Steps) + 1
+	u.back.Steps = append(u.back.Steps, s)
+}
+
+func (u *undoer) recount(handle string, blocks []netip.Prefix, raises []Raise) {
+	if u.counts == nil {
+		u.counts = map[string][]netip.Prefix{}
+	}
+	all := slices.Concat(u.counts[handle], blocks)
+	for _, r := range raises {
+		all = append(all, r.Block)
+	}
+	u.counts[handle] = all
+}
+
+// finish puts the recounts at the end: they make handles say what is, whatever was taken
+// back.
+func (u *undoer) finish() {
+	var handles []string
+	for h := range u.counts {
+		handles = append(handles, h)
+	}
+	slices.Sort(handles)
+	for _, h := range handles {
+		blocks := u.counts[h]
+		slices.SortFunc(blocks, func(a, b netip.Prefix) int { return strings.Compare(a.String(), b.String()) })
+		var all []string
+		for i := range u.back.Targets {
+			all = append(all, u.back.Targets[i].Finding)
+		}
+		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: all, Always: true, Change: Change{Count: &Count{Handle: h, Blocks: slices.Compact(blocks)}}})
+	}
+}
+
+// owner reads an attribute of a journal.
+func owner(w OrdinalWas) (*ledger.Attribute, bool) {
+	if len(w.Attribute) == 0 {
+		return nil, true
+	}
+	var at ledger.Attribute
+	return &at, json.Unmarshal(w.Attribute, &at) == nil
+}

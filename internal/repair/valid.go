@@ -1,0 +1,129 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// ErrInvalid means that a plan cannot be one of ours, or was changed by hand into what no
+// rule allows.
+var ErrInvalid = errors.New("not a valid plan")
+
+var planID = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+
+// Valid refuses a plan of which a step does not say what it must: plans are files, and
+// files come from anywhere. What takes away must have the proof that it is dead, what gives
+// the proof that it lives; no step can forget it.
+func (p *Plan) Valid() error {
+	if !planID.MatchString(p.ID) || !planID.MatchString(p.Cluster) {
+		return fmt.Errorf("%w: no name of its own or of its cluster", ErrInvalid)
+	}
+	targets := map[string]*Target{}
+	for i := range p.Targets {
+		t := &p.Targets[i]
+		if targets[t.Finding] != nil || t.Finding == "" {
+			return fmt.Errorf("%w: finding %q twice", ErrInvalid, t.Finding)
+		}
+		targets[t.Finding] = t
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.ID != i+1 {
+			return fmt.Errorf("%w: step %d is called %d", ErrInvalid, i+1, s.ID)
+		}
+		if err := s.valid(targets); err != nil {
+			return fmt.Errorf("%w: step %d: %w", ErrInvalid, s.ID, err)
+		}
+	}
+	return nil
+}
+
+func (s *Step) valid(targets map[string]*Target) error {
+	if len(s.For) == 0 {
+		return errors.New("for no finding")
+	}
+	for _, f := range s.For {
+		if targets[f] == nil {
+			return fmt.Errorf("for %q, which is no target", f)
+		}
+	}
+	kind, n := s.kind()
+	if n != 1 {
+		return fmt.Errorf("%d changes", n)
+	}
+	if kind != "" && s.On.Kind != kind {
+		return fmt.Errorf("a change of a %s on a %s", kind, s.On.Kind)
+	}
+	if s.Always && s.Count == nil {
+		return errors.New("only a recount is always right")
+	}
+	return s.proven(targets)
+}
+
+// kind tells of which kind the object must be, and how many changes there are.
+func (s *Step) kind() (kind model.Kind, n int) {
+	for _, c := range []struct {
+		set  bool
+		kind model.Kind
+	}{
+		{len(s.Ordinals) > 0, model.KindBlock},
+		{s.Mend != nil, model.KindBlock},
+		{s.NewBlock != nil, model.KindBlock},
+		{s.Count != nil, model.KindHandle},
+		{s.Affinity != nil, model.KindAffinity},
+		{s.Endpoint != nil, model.KindEndpoint},
+		{s.Annotate != nil, model.KindPod},
+		{s.Evict != nil, model.KindPod},
+		{s.Restart != nil, model.KindPod},
+		{s.Node != nil, ""},
+		{s.Await != nil, ""},
+	} {
+		if c.set {
+			kind, n = c.kind, n+1
+		}
+	}
+	return kind, n
+}
+
+// proven tells whether the findings have the proofs that the change needs.
+func (s *Step) proven(targets map[string]*Target) error {
+	for _, o := range s.Ordinals {
+		t := targets[o.For]
+		if t == nil || !slices.Contains(s.For, o.For) {
+			return fmt.Errorf("%s for %q, which is no target of it", o.IP, o.For)
+		}
+		if o.To == nil && !t.Proof.Dead.covers(o.IP) {
+			return fmt.Errorf("%s is freed without a proof that nobody uses it", o.IP)
+		}
+		if o.To != nil && o.From == nil && o.To.Handle == "" {
+			return fmt.Errorf("%s is recorded for nobody", o.IP)
+		}
+	}
+	for _, f := range s.For {
+		p := targets[f].Proof
+		switch {
+		case s.Endpoint != nil && s.Endpoint.Want == nil && (p.Dead == nil || !slices.Contains(p.Dead.Containers, s.Endpoint.Container) || !p.Dead.somewhere()):
+			return errors.New("an endpoint is removed without a proof that its sandbox is dead")
+		case s.Endpoint != nil && s.Endpoint.Want != nil && p.Lives == nil,
+			s.Annotate != nil && !s.Annotate.Empty && (p.Lives == nil || p.Lives.Container != s.Annotate.Container):
+			return errors.New("a pod is given a record without a proof that it lives")
+		case s.Annotate != nil && s.Annotate.Empty && (p.Dead == nil || !slices.Contains(p.Dead.Containers, s.Annotate.Container)):
+			return errors.New("a pod's record is emptied without a proof that its sandbox is dead")
+		case s.Evict != nil && (s.Evict.UID == "" || len(s.Evict.Keeps) == 0 || s.Evict.Has.UID != s.Evict.UID || s.Evict.Has.Container == "" || slices.ContainsFunc(s.Evict.Keeps, func(k Keep) bool { return k.Handle == "" || !k.IP.IsValid() })):
+			return errors.New("a pod is evicted, and it is not said who stays")
+		}
+	}
+	return nil
+}
+
+func (d *Dead) covers(ip netip.Addr) bool {
+	return d != nil && slices.Contains(d.IPs, ip) && d.somewhere()
+}
+
+// somewhere tells that at least one node must speak.
+func (d *Dead) somewhere() bool { return d != nil && (d.All || len(d.Nodes) > 0) }

@@ -1,0 +1,83 @@
+//go:build e2e
+
+package repair
+
+import (
+	"context"
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/e2e/product"
+	"plumbline.dev/plumbline/lab/scenarios"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+var (
+	suite  = flag.String("suite", "all", "names of scenarios, with commas, or all")
+	keep   = flag.Duration("keep", 0, "how long to leave the cluster as it is after a failure")
+	moment = flag.String("moment", "", "of the incident, at which it is repaired; the first if empty")
+	brief  = flag.Bool("brief", false, "leave out what only takes long")
+	goesOn = flag.Duration("goes-on", 70*time.Second, "how long Calico goes on after each repair")
+)
+
+func TestMain(m *testing.M) { lab.Main(m) }
+
+const settle = 3 * time.Second
+
+// TestRepair has every incident repaired, in each mode that applies.
+func TestRepair(t *testing.T) {
+	each(t, func(r *stage.Repair, name string) { tellStory(r, name) })
+}
+
+// TestUndo has every repair taken back again, and then done once more.
+func TestUndo(t *testing.T) {
+	each(t, func(r *stage.Repair, name string) {
+		tellStory(r, name)
+		r.After = func(ctx context.Context, s *stage.Stage) error { return undone(ctx, s, r) }
+	})
+}
+
+// each plays the chosen incidents; with says how they are repaired.
+func each(t *testing.T, with func(r *stage.Repair, name string)) {
+	for _, mode := range stage.Both {
+		t.Run(string(mode), func(t *testing.T) {
+			for _, sc := range scenarios.All {
+				if chosen(sc, mode) {
+					t.Run(sc.Name, func(t *testing.T) { play(t, mode, sc, with) })
+				}
+			}
+		})
+	}
+}
+
+// chosen tells whether the incident is to be played in that mode. Where nothing is
+// broken there is nothing to repair.
+func chosen(sc stage.Scenario, mode lab.Datastore) bool {
+	return slices.Contains(sc.Modes, mode) && sc.Name != "churn" && (*suite == "all" || slices.Contains(strings.Split(*suite, ","), sc.Name))
+}
+
+// play has one incident repaired on a cluster of its own, whose healthy pods are asked
+// meanwhile.
+func play(t *testing.T, mode lab.Datastore, sc stage.Scenario, with func(r *stage.Repair, name string)) {
+	l := lab.Start(t, lab.Config{Nodes: sc.Nodes, Datastore: mode})
+	product.InstallAgents(t, l)
+	tell := func(s string) { t.Log(s) }
+	harm, err := stage.NewHarm(t.Context(), l, tell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: settle, Risk: "destructive", Harm: harm, Moment: *moment}
+	with(r, sc.Name)
+	o := stage.Options{Tell: tell, Look: r.Looker(), Agents: true, Brief: *brief}
+	if err := stage.Play(t.Context(), l, sc, o); err != nil {
+		t.Error(err)
+		time.Sleep(*keep)
+	}
+	if len(r.Plans()) == 0 {
+		t.Error("nothing was repaired")
+	}
+}

@@ -1,0 +1,50 @@
+//go:build e2e
+
+package repair
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// undone takes back every plan, the last first, while the healthy pods are asked; it
+// wants to be told of every finding what became of it. Then all is repaired once more.
+func undone(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
+	err := r.Unharmed(ctx, nil, func(ctx context.Context) error {
+		for _, id := range slices.Backward(slices.Clone(r.Plans())) {
+			out, code, err := stage.Plumbline(ctx, s.Lab, r.Bin, r.State, "undo", id, "--max-risk=destructive")
+			s.Say("undo %s says (exit code %d)\n%s", id, code, out)
+			if err != nil {
+				return err
+			}
+			if err := undoSays(out, code); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.Whole(ctx); err != nil {
+		return err
+	}
+	return r.All(ctx, s)
+}
+
+// undoSays wants the reason of everything that was not taken back, and that all was if
+// the exit code says so.
+func undoSays(out string, code int) error {
+	left := strings.Contains(out, "Refused ") || strings.Contains(out, "left  ")
+	switch code {
+	case 0:
+		return stage.Expect(strings.Contains(out, " done ") || strings.Contains(out, " already "), "an undo that says what it took back")
+	case 1:
+		return stage.Expect(left, "the reason why something was not taken back")
+	default:
+		return stage.Expect(false, "an undo that comes to its end, got exit code %d", code)
+	}
+}

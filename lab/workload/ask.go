@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// Bounds of one measurement: whatever asks for it, the pod stays a small one.
+const (
+	maxTargets  = 200
+	maxTime     = time.Hour
+	every       = 100 * time.Millisecond
+	patience    = 2 * time.Second // then a request is lost
+	late        = 500 * time.Millisecond
+	maxInFlight = 32 // of one target
+)
+
+// asking is a measurement that is started and stopped over HTTP.
+type asking struct {
+	mu      sync.Mutex
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+	targets []*target
+	resent  int
+}
+
+// handle adds /start?target=URL&target=URL, /stop and /asked to what the pod answers.
+func (a *asking) handle() {
+	http.HandleFunc("/start", func(w http.ResponseWriter, r *http.Request) { answer(w, a.start(r.URL.Query()["target"])) })
+	http.HandleFunc("/stop", func(w http.ResponseWriter, _ *http.Request) {
+		go a.end() // what is under way is waited for; /asked tells when
+		answer(w, nil)
+	})
+	http.HandleFunc("/asked", func(w http.ResponseWriter, _ *http.Request) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.stop != nil || a.targets == nil {
+			answer(w, errors.New("nothing was asked, or it goes on"))
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"targets": a.targets, "resent": a.resent})
+	})
+}
+
+func answer(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	_, _ = w.Write([]byte("{}\n"))
+}
+
+func (a *asking) start(urls []string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stop != nil {
+		return errors.New("it is asking already")
+	}
+	if len(urls) == 0 || len(urls) > maxTargets {
+		return errors.New("too few or too many targets")
+	}
+	a.targets, a.resent = nil, resent()
+	for _, u := range urls {
+		where, err := url.Parse(u)
+		if err != nil {
+			return err
+		}
+		a.targets = append(a.targets, &target{URL: u, addr: where.Host})
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
+	a.stop = cancel
+	for _, t := range a.targets {
+		a.done.Go(func() { t.fresh(ctx) })
+		a.done.Go(func() { t.kept(ctx) })
+	}
+	return nil
+}
+
+// end stops the measurement and waits for what is under way.
+func (a *asking) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stop == nil {
+		return
+	}
+	a.stop()
+	a.done.Wait()
+	a.stop, a.resent = nil, resent()-a.resent
+}

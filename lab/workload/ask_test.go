@@ -1,0 +1,75 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestAskCountsWhatIsLost: a server that goes silent for a while costs requests, one
+// that answers costs none.
+func TestAskCountsWhatIsLost(t *testing.T) {
+	t.Parallel()
+	var silent atomic.Bool
+	gone := make(chan struct{})
+	serve := func(name string, may func() bool) *httptest.Server {
+		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if !may() {
+				<-gone
+				return
+			}
+			_, _ = w.Write([]byte("host=" + name + " local\n"))
+		}))
+	}
+	good := serve("good", func() bool { return true })
+	bad := serve("bad", func() bool { return !silent.Load() })
+	defer good.Close()
+	defer bad.Close()
+	var a asking
+	if err := a.start([]string{good.URL, bad.URL}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	silent.Store(true)
+	time.Sleep(patience + 500*time.Millisecond)
+	a.end()
+	close(gone)
+	g, b := a.targets[0], a.targets[1]
+	if g.Lost != 0 || g.Broken != 0 || g.Host != "good" || g.Asked < 20 {
+		t.Errorf("good: %+v", g)
+	}
+	if b.Lost < 5 || b.Broken == 0 || b.First == "" || b.Host != "bad" {
+		t.Errorf("bad: %+v", b)
+	}
+	a.end() // a second time does nothing
+	if err := a.start(nil); err == nil {
+		t.Error("asks nobody")
+	}
+}
+
+// TestAskKnowsWhoAnswers: another's answer is none.
+func TestAskKnowsWhoAnswers(t *testing.T) {
+	t.Parallel()
+	var x target
+	x.note(time.Now(), "a", nil)
+	x.note(time.Now(), "b", nil)
+	if x.Asked != 2 || x.Lost != 1 || !strings.Contains(x.First, "b answered, not a") {
+		t.Errorf("%+v", &x)
+	}
+}
+
+func TestResent(t *testing.T) {
+	t.Parallel()
+	const snmp = "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm InSegs RetransSegs InErrs\nTcp: 1 900 17 0\nUdp: x\n"
+	if got := resentOf(snmp); got != 17 {
+		t.Errorf("got %d", got)
+	}
+	for _, s := range []string{"", "Tcp:", "Tcp: RetransSegs\nTcp:", "Tcp: RetransSegs\nTcp: x"} {
+		if got := resentOf(s); got != 0 {
+			t.Errorf("%q: got %d", s, got)
+		}
+	}
+}

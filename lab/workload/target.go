@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A target is asked in two ways: each time over a new connection, and over one that is
+// kept open throughout. Nothing is asked twice: what got no answer is lost.
+type target struct {
+	URL     string `json:"url"`
+	Asked   int    `json:"asked"`
+	Lost    int    `json:"lost"`
+	Late    int    `json:"late"`    // answered, but not at once
+	Broken  int    `json:"broken"`  // how often the kept connection had to be made anew
+	Slowest int    `json:"slowest"` // ms
+	First   string `json:"first"`   // what was lost first, and when
+	Host    string `json:"host"`    // who answers
+
+	addr string
+	mu   sync.Mutex
+}
+
+// note counts one request. An answer of somebody else is no answer.
+func (t *target) note(began time.Time, host string, err error) {
+	took := time.Since(began)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil && t.Host == "" {
+		t.Host = host
+	}
+	if err == nil && host != t.Host {
+		err = fmt.Errorf("%s answered, not %s", host, t.Host)
+	}
+	t.Asked++
+	t.Slowest = max(t.Slowest, int(took.Milliseconds()))
+	switch {
+	case err != nil:
+		t.Lost++
+		if t.First == "" {
+			t.First = began.UTC().Format("15:04:05.000") + " " + err.Error()
+		}
+	case took > late:
+		t.Late++
+	}
+}
+
+// fresh asks over a new connection each time, on time whatever became of the last one.
+func (t *target) fresh(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	places := make(chan struct{}, maxInFlight)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		select {
+		case places <- struct{}{}:
+		default: // so many without an answer: the next one would have none either
+			t.note(time.Now(), "", errors.New("too many requests wait for an answer"))
+			continue
+		}
+		all.Go(func() {
+			defer func() { <-places }()
+			began := time.Now()
+			host, err := t.once(began.Add(patience))
+			t.note(began, host, err)
+		})
+	}
+}
+
+func (t *target) once(deadline time.Time) (string, error) {
+	c, err := t.dial()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = c.Close() }()
+	return ask(c, bufio.NewReader(c), deadline)
+}
+
+// kept asks over one connection, which is made anew only when it broke.
+func (t *target) kept(ctx context.Context) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var c net.Conn
+	var in *bufio.Reader
+	defer func() {
+		if c != nil {
+			_ = c.Close()
+		}
+	}()
+	for ctx.Err() == nil {
+		began := time.Now()
+		var host string
+		var err error
+		if c == nil {
+			if c, err = t.dial(); err == nil {
+				in = bufio.NewReader(c)
+			} else {
+				c = nil
+			}
+		}
+		if err == nil {
+			host, err = ask(c, in, began.Add(patience))
+		}
+		t.note(began, host, err)
+		if err != nil && c != nil {
+			_ = c.Close()
+			c = nil
+			t.mu.Lock()
+			t.Broken++
+			t.mu.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func (t *target) dial() (net.Conn, error) { return net.DialTimeout("tcp", t.addr, patience) }
+
+// ask sends one request over a connection and gives the name of who answered.
+func ask(c net.Conn, in *bufio.Reader, deadline time.Time) (string, error) {
+	if err := c.SetDeadline(deadline); err != nil {
+		return "", err
+	}
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: lab\r\n\r\n"); err != nil {
+		return "", err
+	}
+	r, err := http.ReadResponse(in, nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = r.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(r.Body, 1<<16))
+	if err != nil {
+		return "", err
+	}
+	host, ok := strings.CutPrefix(strings.Fields(string(text) + " -")[0], "host=")
+	if r.StatusCode != http.StatusOK || !ok {
+		return "", fmt.Errorf("%s: %.60q", r.Status, text)
+	}
+	return host, nil
+}
