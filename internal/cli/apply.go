@@ -159,7 +159,7 @@ func budgetOf(flags []string) (execute.Budget, error) {
 		k, v, ok := strings.Cut(strings.TrimSuffix(s, "/s"), "=")
 		n, err := strconv.ParseFloat(v, 64)
 		into := map[string]*float64{"blocks": &b.Blocks, "handles": &b.Handles, "others": &b.Others}[k]
-		if !ok || err != nil || into == nil || n <= 0 || n > 1000 {
+		if !ok || err != nil || into == nil || !(n > 0 && n <= 1000) { //nolint:staticcheck // NaN is neither
 			return b, fmt.Errorf("--budget %s: want blocks=N, handles=N or others=N, writes in a second", s)
 		}
 		*into = n

@@ -115,14 +115,7 @@ func (w *work) closing(res execute.Result, still []string, took time.Duration) {
 	if w.plan.Undoes == "" {
 		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.plan, cured), counted(len(w.plan.Targets), "finding", "findings"), took)
 	}
-	n := 0
-	for _, f := range sorted(left) {
-		if n++; n > 10 {
-			fmt.Fprintf(out, "left      ... %d more\n", len(left)-n+1)
-			break
-		}
-		w.g.field(out, "left", line(short(f))+": "+line(short(left[f])))
-	}
+	w.left(left)
 	if watch > 0 {
 		fmt.Fprintf(out, "watch     cured means still so in %s: Calico's collector looks until then\n", time.Duration(watch)*time.Second)
 	}
@@ -131,6 +124,17 @@ func (w *work) closing(res execute.Result, still []string, took time.Duration) {
 		fmt.Fprintf(out, "undo with %s undo %s\n", w.g.prog, w.plan.ID)
 	}
 	w.g.next(out, "check")
+}
+
+// left names what was not repaired, and why.
+func (w *work) left(why map[string]string) {
+	for i, f := range sorted(why) {
+		if i == 10 {
+			fmt.Fprintf(w.g.Stdout, "left       ... %d more\n", len(why)-i)
+			return
+		}
+		w.g.field(w.g.Stdout, "left", short(f)+": "+short(why[f]))
+	}
 }
 
 func curedText(p *repair.Plan, n int) string {

@@ -46,18 +46,20 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	if d := p.Takes(execute.Default.Blocks, execute.Default.Handles); d > 10*time.Second {
 		fmt.Fprintf(w, "Time       about %s at %g block writes a second\n", d.Round(time.Second), execute.Default.Blocks)
 	}
-	file := f.save
-	if file == "" {
-		file = "plan.yaml"
-		fmt.Fprintf(w, "Not saved  give --save %s to apply it\n", file)
-	} else {
-		fmt.Fprintf(w, "Saved      %s\n", file)
+	if f.save == "" {
+		args := []string{"plan"}
+		if len(g.Args) > 2 {
+			args = g.Args[1:]
+		}
+		g.next(w, "%s --save plan.yaml", line(strings.Join(args, " ")))
+		return nil
 	}
+	fmt.Fprintf(w, "Saved      %s\n", f.save)
 	risk := ""
 	if p.Risk() != repair.Safe {
 		risk = " --max-risk " + string(p.Risk())
 	}
-	g.next(w, "apply -f %s%s", file, risk)
+	g.next(w, "apply -f %s%s", f.save, risk)
 	return nil
 }
 

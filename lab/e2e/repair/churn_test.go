@@ -17,20 +17,23 @@ import (
 )
 
 var (
-	rounds    = flag.Int("rounds", 10, "of faults and repairs under churn, in each mode")
-	eachRound = flag.Duration("each-round", 12*time.Second, "how long the churn lasts, for each round")
+	rounds    = flag.Int("rounds", 3, "of six faults each, repaired under churn, in each mode")
+	eachRound = flag.Duration("each-round", 45*time.Second, "how long the churn lasts, for each round")
 )
 
 // TestChurn breaks and repairs while pods come and go as fast as they can and Calico's
 // collector is at work with a short grace: nobody may lose an address or get another's.
 func TestChurn(t *testing.T) {
 	for _, mode := range stage.Both {
-		t.Run(string(mode), func(t *testing.T) { onFaults(t, mode, "under-churn", underChurn) })
+		// In a large block a freed address is not the next to be given out: who gets the
+		// address of another is harmed by us, not by the fault.
+		c := lab.Config{Nodes: 2, Datastore: mode, BlockSize: 24}
+		t.Run(string(mode), func(t *testing.T) { onFaults(t, c, "under-churn", underChurn) })
 	}
 }
 
 func underChurn(ctx context.Context, r *stage.Repair, l *living) error {
-	if err := stage.CollectorGrace(ctx, l.s, 20*time.Second); err != nil {
+	if err := stage.CollectorGrace(ctx, l.s, time.Minute); err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
@@ -57,7 +60,7 @@ func underChurn(ctx context.Context, r *stage.Repair, l *living) error {
 
 // churned is one round: break, plan, apply, look.
 func churned(ctx context.Context, r *stage.Repair, l *living, n int, outcomes map[string]int) error {
-	if err := lab.Eventually(ctx, time.Minute, func(ctx context.Context) error { return l.onceBroken(ctx, n) }); err != nil {
+	if err := l.broken(ctx, n); err != nil {
 		return err
 	}
 	// The API may be slow, a node may just be coming: then it is tried again, as a person would.
@@ -65,25 +68,6 @@ func churned(ctx context.Context, r *stage.Repair, l *living, n int, outcomes ma
 		return l.repaired(ctx, r, outcomes)
 	})
 	return errors.Join(err, l.unharmed(ctx), l.s.Unique(ctx))
-}
-
-// onceBroken makes the round's fault.
-func (l *living) onceBroken(ctx context.Context, n int) error {
-	p := l.pods[n%len(l.pods)]
-	switch n % 6 {
-	case 0:
-		return l.s.Release(ctx, p)
-	case 1:
-		return l.s.Rob(ctx, p)
-	case 2:
-		return l.s.Misname(ctx, p, map[string]string{"node1": "node2", "node2": "node1"}[p.Spec.NodeName])
-	case 3:
-		return l.s.Miscount(ctx, p)
-	case 4:
-		return l.s.Leak(ctx, p, stranger("leak", n))
-	default:
-		return l.s.Orphan(ctx, p, stranger("orphan", n))
-	}
 }
 
 // repaired plans and applies once, and wants the living recorded then.

@@ -23,13 +23,13 @@ var kills = flag.Int("kills", 5, "how often apply is killed, in each mode")
 // or taken back by undo, and nothing stays in between.
 func TestKill(t *testing.T) {
 	for _, mode := range stage.Both {
-		t.Run(string(mode), func(t *testing.T) { onFaults(t, mode, "kill", killed) })
+		t.Run(string(mode), func(t *testing.T) { onFaults(t, lab.Config{Nodes: 2, Datastore: mode}, "kill", killed) })
 	}
 }
 
 // onFaults runs f on a cluster whose pods live on while their records are broken.
-func onFaults(t *testing.T, mode lab.Datastore, name string, f func(context.Context, *stage.Repair, *living) error) {
-	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: mode})
+func onFaults(t *testing.T, c lab.Config, name string, f func(context.Context, *stage.Repair, *living) error) {
+	l := lab.Start(t, c)
 	product.InstallAgents(t, l)
 	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: time.Second, Risk: "disruptive"}
 	sc := stage.Scenario{Name: name, Run: func(ctx context.Context, s *stage.Stage) error {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/stage"
@@ -41,14 +42,19 @@ func live(ctx context.Context, s *stage.Stage) (*living, error) {
 func (l *living) broken(ctx context.Context, n int) error {
 	at := func(i int) lab.Pod { return l.pods[(n+i)%len(l.pods)] }
 	other := map[string]string{"node1": "node2", "node2": "node1"}
-	return errors.Join(
-		l.s.Release(ctx, at(0)),
-		l.s.Rob(ctx, at(1)),
-		l.s.Misname(ctx, at(2), other[at(2).Spec.NodeName]),
-		l.s.Miscount(ctx, at(3)),
-		l.s.Leak(ctx, at(4), stranger("leak", n)),
-		l.s.Orphan(ctx, at(4), stranger("orphan", n)),
-	)
+	for what, f := range map[string]func(context.Context) error{
+		"release": func(ctx context.Context) error { return l.s.Release(ctx, at(0)) },
+		"rob":     func(ctx context.Context) error { return l.s.Rob(ctx, at(1)) },
+		"misname": func(ctx context.Context) error { return l.s.Misname(ctx, at(2), other[at(2).Spec.NodeName]) },
+		"count":   func(ctx context.Context) error { return l.s.Miscount(ctx, at(3)) },
+		"leak":    func(ctx context.Context) error { return l.s.Leak(ctx, at(4), stranger("leak", n)) },
+		"orphan":  func(ctx context.Context) error { return l.s.Orphan(ctx, at(4), stranger("orphan", n)) },
+	} {
+		if err := lab.Eventually(ctx, time.Minute, f); err != nil { // the API may be slow
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+	return nil
 }
 
 // stranger is the ID of a container that never was.
