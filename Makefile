@@ -47,13 +47,20 @@ lab-down: build ## End the lab and all that belongs to it
 	bin/lab down
 
 e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
-	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/agent/server
+	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/kube ./internal/agent/server
+	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run='TestKill' -kills=3
 
 e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/full -suite=$(SUITE)
+	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/repair -run='TestHarmIsSeen|TestRepair' -suite=$(SUITE) -goes-on=5m
+	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/repair -run=TestUndo -suite=$(SUITE)
 
 long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents
+	$(TESTS) -tags=e2e -count=1 -timeout=240m ./lab/e2e/repair -run='TestKill|TestChurn' -kills=100 -rounds=34
+	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/execute/size -nodes=5000
+	$(TESTS) -tags=e2e -count=1 -timeout=20m ./internal/calico -run=TestLabStoresAgree -operations=10000
+	$(TESTS) -count=1 -timeout=120m ./internal/execute/sim -run=TestSeeds -runs=1000000
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m
 

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	operations = flag.Int("operations", 10000, "how many random operations the stores are compared with")
+	operations = flag.Int("operations", 1500, "how many random operations the stores are compared with")
 	seed       = flag.Uint64("seed", 1, "of the random operations")
 )
 

@@ -81,11 +81,16 @@ func targetsText(p *repair.Plan) string {
 }
 
 func undoText(p *repair.Plan) string {
-	not := 0
+	not, lives := 0, 0
 	for i := range p.Targets {
 		if p.Targets[i].NoUndo != "" {
 			not++
+		} else if p.Targets[i].Proof.Lives != nil {
+			lives++
 		}
+	}
+	if lives > 0 && not+lives == len(p.Targets) {
+		return "not while the pod lives"
 	}
 	switch not {
 	case 0:

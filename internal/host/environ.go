@@ -51,20 +51,43 @@ func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, e
 	return nil, fmt.Errorf("read %s: %w", path, errUnread)
 }
 
-// parseCall gives the CNI call that an environment is of. A variable that stands twice
-// has its first value, as for getenv.
-func parseCall(b []byte) (command, container string) {
+// parseCall gives the CNI call that an environment is of, and the pod that it is for. A
+// variable that stands twice has its first value, as for getenv. Of the arguments nothing
+// but the pod's name is kept: they may hold secrets.
+func parseCall(b []byte) (command, container, pod string) {
+	var args []byte
 	for v := range bytes.SplitSeq(b, []byte{0}) {
 		k, value, ok := bytes.Cut(v, []byte("="))
-		if !ok || len(value) > maxValue || len(value) == 0 {
-			continue
-		}
 		switch {
+		case !ok || len(value) == 0:
+		case string(k) == "CNI_ARGS" && args == nil:
+			args = value
+		case len(value) > maxValue:
 		case string(k) == "CNI_COMMAND" && command == "":
 			command = string(value)
 		case string(k) == "CNI_CONTAINERID" && container == "":
 			container = string(value)
 		}
 	}
-	return command, container
+	return command, container, podOfArgs(args)
+}
+
+// podOfArgs reads K8S_POD_NAMESPACE=a;K8S_POD_NAME=b. A name that is said twice is none.
+func podOfArgs(args []byte) string {
+	said := map[string]string{}
+	for v := range bytes.SplitSeq(args, []byte(";")) {
+		k, value, _ := bytes.Cut(v, []byte("="))
+		key := string(k)
+		if key != "K8S_POD_NAMESPACE" && key != "K8S_POD_NAME" {
+			continue
+		}
+		if _, twice := said[key]; twice || len(value) == 0 || len(value) > maxValue {
+			return ""
+		}
+		said[key] = string(value)
+	}
+	if said["K8S_POD_NAMESPACE"] == "" || said["K8S_POD_NAME"] == "" {
+		return ""
+	}
+	return said["K8S_POD_NAMESPACE"] + "/" + said["K8S_POD_NAME"]
 }

@@ -12,8 +12,8 @@ type known struct {
 }
 
 type identity struct {
-	command, container string // of a CNI call
-	isFelix            bool   // it runs as Felix does
+	command, container, pod string // of a CNI call
+	isFelix                 bool   // it runs as Felix does
 }
 
 // cni tells that it is a CNI call.
@@ -37,7 +37,7 @@ func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
 	if !nested {
 		var env []byte
 		env, err = h.memoryOf(ctx, p, "environ")
-		i.command, i.container = parseCall(env)
+		i.command, i.container, i.pod = parseCall(env)
 	}
 	if err == nil && !i.cni() {
 		i.isFelix, err = h.runsAsFelix(ctx, p)

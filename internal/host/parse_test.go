@@ -110,11 +110,16 @@ func FuzzCgroup(f *testing.F) {
 
 func TestParseEnviron(t *testing.T) {
 	t.Parallel()
-	env := []byte("PATH=/bin\x00CNI_COMMAND=DEL\x00CNI_CONTAINERID=" + cidA + "\x00CNI_COMMAND=ADD\x00FELIX_BPFENABLED=true\x00ETCD_PASSWORD=secret\x00NODENAME\x00=\x00")
-	cmd, id := parseCall(env)
+	env := []byte("PATH=/bin\x00CNI_COMMAND=DEL\x00CNI_CONTAINERID=" + cidA + "\x00CNI_COMMAND=ADD\x00CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=db-0;TOKEN=secret\x00FELIX_BPFENABLED=true\x00ETCD_PASSWORD=secret\x00NODENAME\x00=\x00")
+	cmd, id, pod := parseCall(env)
 	set, _ := parseSettings(env)
-	if cmd != "DEL" || id != cidA || !maps.Equal(set, map[string]string{"FELIX_BPFENABLED": "true"}) {
+	if cmd != "DEL" || id != cidA || pod != "shop/db-0" || !maps.Equal(set, map[string]string{"FELIX_BPFENABLED": "true"}) {
 		t.Errorf("got %q %q %v", cmd, id, set)
+	}
+	for _, args := range []string{"", "K8S_POD_NAME=a", "K8S_POD_NAMESPACE=a;K8S_POD_NAME=b;K8S_POD_NAME=c", "K8S_POD_NAMESPACE=;K8S_POD_NAME=b"} {
+		if pod := podOfArgs([]byte(args)); pod != "" {
+			t.Errorf("%q is of %q", args, pod)
+		}
 	}
 	if !felixArgs([]byte("calico-node\x00-felix\x00")) || felixArgs([]byte("calico-node\x00-felix-live\x00")) {
 		t.Error("felix by its arguments")
@@ -124,7 +129,7 @@ func TestParseEnviron(t *testing.T) {
 func FuzzEnviron(f *testing.F) {
 	f.Add([]byte("CNI_COMMAND=DEL\x00CNI_CONTAINERID=x\x00FELIX_BPFENABLED=true"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if command, container := parseCall(b); len(command) > maxValue || len(container) > maxValue {
+		if command, container, pod := parseCall(b); len(command) > maxValue || len(container) > maxValue || len(pod) > 2*maxValue+1 {
 			t.Errorf("%q: %q %q", b, command, container)
 		}
 		set, refused := parseSettings(b)

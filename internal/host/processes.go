@@ -88,7 +88,7 @@ func (h *Host) row(p *process, who identity, why string) (model.Process, error) 
 	}
 	var denial error
 	if who.cni() {
-		r.Command, r.CNI = who.command, who.container
+		r.Command, r.CNI, r.Pod = who.command, who.container, who.pod
 	}
 	if why == whyZombie || why == whyUnkillable {
 		r.Threads = h.toldThreads(p)

@@ -88,6 +88,7 @@ type Process struct {
 	NSLinks   string   `json:"nsLinks,omitempty"`   // the error with which its namespace links cannot be read
 	Command   string   `json:"command,omitempty"`   // CNI_COMMAND of a CNI call
 	CNI       string   `json:"cni,omitempty"`       // CNI_CONTAINERID of a CNI call
+	Pod       string   `json:"pod,omitempty"`       // NAMESPACE/NAME that a CNI call is for
 	Files     []string `json:"files,omitempty"`     // mounts that it has open files or its directory on
 	Since     Time     `json:"since,omitzero"`
 	Extra     Extra    `json:"-"`

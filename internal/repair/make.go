@@ -66,10 +66,12 @@ func (b *builder) plan(fs []finding.Finding) {
 		b.doubted[fs[i].Key()] = fs[i].State != finding.Confirmed
 	}
 	table, gate := actions(), b.gates()
+	cured := curedBy(fs)
 	for i := range fs {
 		f := &fs[i]
 		act := table[f.Code]
 		switch why, what := gate.stops(f.Code); {
+		case cured[f.Key()]:
 		case act == nil:
 			b.refuse(f, "there is no safe repair of it", advice(f.Code))
 		case why != "":
@@ -80,6 +82,20 @@ func (b *builder) plan(fs []finding.Finding) {
 			act(b, f)
 		}
 	}
+}
+
+// curedBy are the findings that go with one that explains them.
+func curedBy(fs []finding.Finding) map[string]bool {
+	out := map[string]bool{}
+	for i := range fs {
+		for _, key := range fs[i].Explains {
+			code, _, _ := strings.Cut(key, "/")
+			if fs[i].State == finding.Confirmed && cures(fs[i].Code, finding.Code(code)) {
+				out[key] = true
+			}
+		}
+	}
+	return out
 }
 
 // explained leaves alone what others explain and nobody handed in: whether it was confirmed
@@ -105,6 +121,7 @@ func cures(cause, effect finding.Code) bool {
 		"PL2001": {"PL1002", "PL2003", "PL2004", "PL3003", "PL3005"}, // rescue records first, and Felix follows
 		"PL2010": {"PL1001", "PL1002", "PL1003", "PL2003", "PL2004", "PL3003", "PL3004", "PL3005", "PL3006"},
 		"PL1003": {"PL5002"},
+		"PL1007": {"PL5004"}, // it goes, or gets its labels with the rest
 		"PL4004": {"PL4002"},
 		"PL4002": {"PL4003"},
 	}[cause], effect)

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 )
 
@@ -41,11 +42,16 @@ func (s *Step) Says() string {
 
 func (s *Step) ordinalsSay() string {
 	var parts []string
+	said := map[netip.Addr]bool{} // two findings may ask for the same
 	for i, o := range s.Ordinals {
-		if i == 4 {
+		if len(parts) == 4 {
 			parts = append(parts, fmt.Sprintf("%d more", len(s.Ordinals)-i))
 			break
 		}
+		if said[o.IP] {
+			continue
+		}
+		said[o.IP] = true
 		from, to := "free", "free"
 		if o.From != nil {
 			from = orText(o.From.Handle, "held")

@@ -87,6 +87,7 @@ func (b *builder) called(box *model.Sandbox) bool {
 		of := v.SandboxNamed(box.Node, pr.CNI)
 		old := !pr.Since.IsZero() && v.Snapshot().Meta.Taken.Sub(pr.Since) >= callTime
 		switch {
+		case pr.Pod != "" && pr.Pod != box.Namespace+"/"+box.Pod: // another's, by its own word
 		case of != nil && (of.Namespace != box.Namespace || of.Pod != box.Pod):
 		case of == nil && pr.CNI != "" && old:
 		default:

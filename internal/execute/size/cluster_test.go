@@ -21,6 +21,7 @@ const podsPerNode = 30
 // A cluster is the loaded lab, and what its nodes would say if there were any.
 type cluster struct {
 	*lab.Lab
+	api
 	hosts []*host // by name
 	state string  // the program's own directory
 }
@@ -56,7 +57,7 @@ func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 		t.Fatal(err)
 	}
 	s := b.Snapshot()
-	c := &cluster{Lab: l, state: t.TempDir()}
+	c := &cluster{Lab: l, api: connect(t, l), state: t.TempDir()}
 	by := map[string]*host{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]

@@ -57,9 +57,9 @@ func (d *desk) Accept() (net.Conn, error) {
 func (d *desk) Close() error   { return nil }
 func (d *desk) Addr() net.Addr { return d.addr }
 
-// open starts the real agent of every node behind one port, and a door that tells by the
+// answer starts the real agent of every node behind one port, and a door that tells by the
 // address that was called whom it is for.
-func (c *cluster) open(t *testing.T, review server.Reviewer) {
+func (c *cluster) answer(t *testing.T, review server.Reviewer) {
 	t.Helper()
 	ctx := t.Context()
 	door, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort("0.0.0.0", itoa(agent.Port)))

@@ -5,14 +5,12 @@ package size
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
 	"testing"
 	"time"
-
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"plumbline.dev/plumbline/internal/execute"
 )
@@ -32,29 +30,21 @@ const window = 10 * time.Second
 // watch listens to all writes of blocks and handles from now on.
 func (c *cluster) watch(t *testing.T) *rates {
 	t.Helper()
-	cfg, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := rest.HTTPClientFor(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &rates{seen: map[string][]time.Time{}, stop: cancel}
 	for _, kind := range []string{"ipamblocks", "ipamhandles"} {
 		var list struct {
 			Metadata struct{ ResourceVersion string }
 		}
-		if err := c.Get(ctx, calicoPath+kind+"?limit=1", &list); err != nil {
-			t.Fatal(err)
+		b, err := c.ask(ctx, http.MethodGet, calicoPath+kind+"?limit=1", nil)
+		if err == nil {
+			err = json.Unmarshal(b, &list)
 		}
-		q, err := http.NewRequestWithContext(ctx, http.MethodGet, cfg.Host+calicoPath+kind+"?watch=1&timeoutSeconds=14400&resourceVersion="+list.Metadata.ResourceVersion, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Header.Set("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
-		resp, err := client.Do(q)
+		path := calicoPath + kind + "?watch=1&timeoutSeconds=14400&resourceVersion=" + list.Metadata.ResourceVersion
+		resp, err := c.open(ctx, http.MethodGet, path, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", nil)
 		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatalf("watch %s: %v", kind, err)
 		}

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"plumbline.dev/plumbline/internal/kube/review"
 	"plumbline.dev/plumbline/internal/model"
@@ -46,18 +45,18 @@ func (c *cluster) staff(t *testing.T, r *report) {
 	}
 	debug.SetGCPercent(25) // what all agents remember is in this one process
 	each(t, c.hosts, func(ctx context.Context, h *host) error { return c.agentPod(ctx, h) })
-	c.open(t, c.reviewer(t))
+	c.answer(t, c.reviewer(t))
 	r.add("agents' pods and agents", short(time.Since(began)), fmt.Sprintf("%d", len(c.hosts)))
 }
 
 // agentPod makes the pod of a node's agent, running and ready.
 func (c *cluster) agentPod(ctx context.Context, h *host) error {
 	name := "plumbline-agent-" + h.name[strings.LastIndexByte(h.name, '-')+1:]
-	b, err := c.Do(ctx, http.MethodPost, podPath, fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app.kubernetes.io/name":"plumbline","app.kubernetes.io/version":"dev","app.kubernetes.io/component":"agent"}},
+	b, err := c.ask(ctx, http.MethodPost, podPath, fmt.Appendf(nil, `{"metadata":{"name":%q,"labels":{"app.kubernetes.io/name":"plumbline","app.kubernetes.io/version":"dev","app.kubernetes.io/component":"agent"}},
 "spec":{"nodeName":%q,"hostNetwork":true,"hostPID":true,"serviceAccountName":"plumbline-agent","dnsPolicy":"Default","priorityClassName":"system-node-critical","tolerations":[{"operator":"Exists"}],
 "containers":[{"name":"agent","image":"plumbline.dev/plumbline-agent:dev","ports":[{"name":"https","containerPort":9474,"hostPort":9474}]}]}}`, name, h.name))
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, b)
+		return err
 	}
 	var o map[string]any
 	if err := json.Unmarshal(b, &o); err != nil {
@@ -75,8 +74,8 @@ func (c *cluster) agentPod(ctx context.Context, h *host) error {
 	if err != nil {
 		return err
 	}
-	if b, err = c.Do(ctx, http.MethodPut, podPath+"/"+name+"/status", string(b)); err != nil {
-		return fmt.Errorf("%w: %s", err, b)
+	if _, err = c.ask(ctx, http.MethodPut, podPath+"/"+name+"/status", b); err != nil {
+		return err
 	}
 	meta, _ := o["metadata"].(map[string]any)
 	h.agent = &model.Pod{Namespace: lab.AgentNamespace, Name: name, UID: fmt.Sprint(meta["uid"])}
@@ -90,11 +89,7 @@ func (c *cluster) reviewer(t *testing.T) *review.Reviewer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg = rest.AnonymousClientConfig(cfg)
+	cfg := rest.AnonymousClientConfig(c.config)
 	cfg.BearerToken = strings.TrimSpace(token)
 	r, err := review.NewFor(cfg)
 	if err != nil {

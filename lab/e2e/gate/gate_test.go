@@ -60,11 +60,22 @@ func TestEtcd(t *testing.T) {
 	incidents(t, l)
 }
 
-// incidents plays a few, end to end; make e2e-all plays them all.
+// incidents plays a few, end to end, and has two of them repaired while healthy pods are
+// asked; make e2e-all plays and repairs them all.
 func incidents(t *testing.T, l *lab.Lab) {
+	tell := func(s string) { t.Log(s) }
+	harm, err := stage.NewHarm(t.Context(), l, tell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repair := map[string]*stage.Repair{"late-del": {}, "ipam-drift": {Left: []string{"PL1005/"}}}
 	for _, sc := range []stage.Scenario{latedel.Scenario, ipamdrift.Scenario, stalenodename.Scenario, nogateway.Scenario} {
 		t.Run(sc.Name, func(t *testing.T) {
 			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second), Agents: true}
+			if r := repair[sc.Name]; r != nil {
+				r.Bin, r.State, r.Settle, r.Harm = product.Binary(t), t.TempDir(), 3*time.Second, harm
+				o.Look = r.Looker()
+			}
 			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ import (
 
 var (
 	rounds    = flag.Int("rounds", 3, "of six faults each, repaired under churn, in each mode")
-	eachRound = flag.Duration("each-round", 45*time.Second, "how long the churn lasts, for each round")
+	eachRound = flag.Duration("each-round", 90*time.Second, "how long the churn lasts, for each round")
 )
 
 // TestChurn breaks and repairs while pods come and go as fast as they can and Calico's
