@@ -43,8 +43,8 @@ func (c *cluster) agents(ctx context.Context) (*fleet, error) {
 			f.pods[p.Node] = p // one is on its way out while the next comes in
 		}
 	}
-	began := time.Now() //nolint:forbidigo // only the time that passes is used, never the hour
-	token, at, err := c.client.AgentToken(ctx, pods[0].Namespace, readerAccount, agent.Audience)
+	readers := &tokens{client: c.client, namespace: pods[0].Namespace, account: readerAccount}
+	first, err := readers.get(ctx, agent.Audience)
 	if err != nil {
 		f.without = "no token for them: " + err.Error()
 	}
@@ -55,7 +55,7 @@ func (c *cluster) agents(ctx context.Context) (*fleet, error) {
 	slices.Sort(nodes)
 	f.Fleet = &agent.Fleet{
 		Nodes: nodes,
-		Now:   func() time.Time { return at.Add(time.Since(began)) },
+		Now:   func() time.Time { return first.at.Add(time.Since(first.since)) },
 		Open: func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
 			p, ok := f.pods[node]
 			switch {
@@ -64,7 +64,11 @@ func (c *cluster) agents(ctx context.Context) (*fleet, error) {
 			case f.without != "":
 				return nil, errors.New(f.without)
 			}
-			body, _, err := c.client.Proxy(ctx, p, path, query, token)
+			t, err := readers.get(ctx, agent.Audience)
+			if err != nil {
+				return nil, err
+			}
+			body, _, err := c.client.Proxy(ctx, p, path, query, t.text)
 			return body, err
 		},
 	}

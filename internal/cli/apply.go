@@ -36,17 +36,23 @@ func (g *global) applyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply -f FILE | --resume PLAN",
 		Short: "Carry out a plan, one compare-and-swap after the other",
-		Long: "Reads the plan, looks at the cluster again, and carries out step by step what still\n" +
-			"is as the plan says. Before every write the object is read live, compared, and the\n" +
-			"nodes are asked; what cannot be proven is left alone. A journal on disk is ahead of\n" +
-			"every write: --resume goes on after a crash, undo takes it back.\n\n" +
+		Long: "Reads the plan, looks at the cluster again, and carries out step by step what\n" +
+			"still is as the plan says. Before every write the object is read live and\n" +
+			"compared, and the nodes are asked; what cannot be proven is left alone. A journal\n" +
+			"on disk is ahead of every write: --resume goes on after a crash, undo takes it\n" +
+			"back.\n\n" +
 			"One apply runs per cluster at a time. To stop every one within seconds:\n" +
 			"  kubectl -n kube-system create configmap plumbline-stop\n\n" +
 			"Exit code: 0 all is repaired; 1 something was left alone; 2 could not begin;\n" +
 			"4 was stopped half way.",
 		Example: fmt.Sprintf("  %[1]s apply -f plan.yaml --dry-run=server\n  %[1]s apply -f plan.yaml\n  %[1]s apply -f plan.yaml --max-risk disruptive\n  %[1]s apply --resume 7f3a1c", g.prog),
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runApply(cmd.Context(), f) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("a plan is given with -f: apply -f %s", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.runApply(cmd.Context(), f) },
 	}
 	l := c.Flags()
 	l.StringVarP(&f.file, "filename", "f", "", "the plan, as plan --save wrote it; - is stdin")
@@ -59,33 +65,38 @@ func (g *global) applyCommand() *cobra.Command {
 func (f *applyFlags) bind(c *cobra.Command) {
 	l := c.Flags()
 	l.StringVar(&f.dryRun, "dry-run", "none", "server: read, compare and ask the nodes, and write nothing")
+	l.Lookup("dry-run").NoOptDefVal = "server"
 	l.StringVar(&f.maxRisk, "max-risk", "safe", "the most that may be risked: safe, disruptive or destructive")
 	l.StringSliceVar(&f.budget, "budget", nil, "writes in a second: blocks=10,handles=100,others=20")
 	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: a copy for others in plumbline-system")
 }
 
 func (g *global) runApply(ctx context.Context, f applyFlags) error {
-	if (f.file == "") == (f.resume == "") {
+	switch {
+	case f.file == "" && f.resume == "":
 		return errors.New("give a plan with -f FILE, or --resume PLAN")
+	case f.file != "" && f.resume != "":
+		return errors.New("give either -f FILE or --resume PLAN, not both")
 	}
 	if g.bundle != "" {
 		return errors.New("a plan is applied to a cluster, not to a file")
+	}
+	var p *repair.Plan
+	if f.file != "" { // before anybody is kept waiting by our lease
+		var err error
+		if p, err = g.readPlan(f.file); err != nil {
+			return err
+		}
 	}
 	w, err := g.beginWork(ctx, f)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	if f.resume != "" {
+	if w.plan = p; f.resume != "" {
 		if err := w.open(ctx, f.resume); err != nil {
 			return err
 		}
-	} else {
-		p, err := g.readPlan(f.file)
-		if err != nil {
-			return err
-		}
-		w.plan = p
 	}
 	if err := w.fits(ctx); err != nil {
 		return err
@@ -118,6 +129,11 @@ func (w *work) fits(ctx context.Context) error {
 	case len(p.Steps) == 0:
 		return errors.New("the plan has no steps")
 	}
+	for _, c := range r.Gaps {
+		if c.Node == "" {
+			return fmt.Errorf("%s cannot be read: %s; nothing is repaired that cannot be seen", c.Table, c.Reason)
+		}
+	}
 	api, ledger := repair.Revisions(r.View)
 	if older(api, p.Revision) || older(ledger, p.Ledger) {
 		return errors.New("the cluster is older than the plan: it was restored from a backup; plan again")
@@ -128,7 +144,13 @@ func (w *work) fits(ctx context.Context) error {
 	if p.Undoes == "" && w.f.resume == "" {
 		w.gone = p.Refresh(r.View, foundIn(r))
 	}
-	return nil
+	if len(p.Steps) == 0 {
+		for _, r := range w.gone {
+			w.g.field(w.g.Stdout, "left out", short(r.Finding)+": "+short(r.Why))
+		}
+		return errors.New("nothing of the plan is left to do")
+	}
+	return p.Valid()
 }
 
 // older tells that a revision is smaller than another that was seen before.
@@ -159,7 +181,7 @@ func budgetOf(flags []string) (execute.Budget, error) {
 		k, v, ok := strings.Cut(strings.TrimSuffix(s, "/s"), "=")
 		n, err := strconv.ParseFloat(v, 64)
 		into := map[string]*float64{"blocks": &b.Blocks, "handles": &b.Handles, "others": &b.Others}[k]
-		if !ok || err != nil || into == nil || !(n > 0 && n <= 1000) { //nolint:staticcheck // NaN is neither
+		if !ok || err != nil || into == nil || !(n > 0 && n <= 1000) {
 			return b, fmt.Errorf("--budget %s: want blocks=N, handles=N or others=N, writes in a second", s)
 		}
 		*into = n
@@ -200,12 +222,12 @@ func (w *work) carryOut(ctx context.Context) error {
 		fmt.Fprintf(w.g.Stdout, "dry run   nothing was written; %s\n", w.sent())
 		return w.verdict(res, nil)
 	}
-	still, err := w.verify(ctx, res)
-	if err != nil {
-		fmt.Fprintf(w.g.Stdout, "verified  no: %s\n", line(err.Error()))
-	}
+	still, unseen := w.verify(ctx, res)
 	w.note(journal.WholePlan, repair.Done, "")
 	w.copyJournal(ctx)
-	w.closing(res, still, w.now().Sub(began).Round(time.Second))
-	return w.verdict(res, still)
+	w.closing(res, still, unseen, w.now().Sub(began).Round(time.Second))
+	if err := w.verdict(res, still); err != nil || unseen == nil {
+		return err
+	}
+	return exit(exitFindings)
 }

@@ -87,15 +87,25 @@ func (w *work) verify(ctx context.Context, res execute.Result) ([]string, error)
 	}
 	slices.Sort(still)
 	for _, c := range r.Gaps {
-		if slices.ContainsFunc(w.plan.Targets, func(t repair.Target) bool { return t.Proof.Lives != nil && t.Proof.Lives.Node == c.Node }) {
+		if c.Node == "" {
+			return still, fmt.Errorf("%s were not seen again: %s", c.Table, c.Reason)
+		}
+		if w.concerns(c.Node) {
 			return still, errors.New(c.Node + " was not seen again")
 		}
 	}
 	return still, nil
 }
 
+// concerns tells that something of the plan is on a node.
+func (w *work) concerns(node string) bool {
+	return slices.ContainsFunc(w.plan.Targets, func(t repair.Target) bool {
+		return t.Proof.Lives != nil && t.Proof.Lives.Node == node || t.Proof.Dead != nil && slices.Contains(t.Proof.Dead.Nodes, node)
+	}) || slices.ContainsFunc(w.plan.Steps, func(s repair.Step) bool { return s.On.OnNode() == node })
+}
+
 // closing says what is cured, what is not, where the journal is, and how to take it back.
-func (w *work) closing(res execute.Result, still []string, took time.Duration) {
+func (w *work) closing(res execute.Result, still []string, unseen error, took time.Duration) {
 	out := w.g.Stdout
 	cured, left := 0, map[string]string{}
 	var watch int64
@@ -112,7 +122,12 @@ func (w *work) closing(res execute.Result, still []string, took time.Duration) {
 			left[f] = string(v.Outcome) + ": " + v.Why
 		}
 	}
-	if w.plan.Undoes == "" {
+	switch {
+	case w.plan.Undoes != "":
+		fmt.Fprintf(out, "undone    as far as it could be, in %s\n", took)
+	case unseen != nil:
+		fmt.Fprintf(out, "written   and not verified: %s\n", line(unseen.Error()))
+	default:
 		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.plan, cured), counted(len(w.plan.Targets), "finding", "findings"), took)
 	}
 	w.left(left)
@@ -120,7 +135,7 @@ func (w *work) closing(res execute.Result, still []string, took time.Duration) {
 		fmt.Fprintf(out, "watch     cured means still so in %s: Calico's collector looks until then\n", time.Duration(watch)*time.Second)
 	}
 	fmt.Fprintf(out, "journal   %s\n", w.journal.Path())
-	if w.plan.Undoes == "" {
+	if w.plan.Undoes == "" && undoText(w.plan) != "none" {
 		fmt.Fprintf(out, "undo with %s undo %s\n", w.g.prog, w.plan.ID)
 	}
 	w.g.next(out, "check")

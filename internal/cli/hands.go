@@ -26,41 +26,21 @@ type hands struct {
 // most plans need it not.
 func (c *cluster) hands() execute.Hands {
 	f := *c.fleet.Fleet
-	tokens := repairTokens{c: c, of: map[string]string{}}
+	var repairers *tokens
+	var once sync.Once
 	f.Post = func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error) {
 		p, ok := c.fleet.pods[node]
 		if !ok {
 			return nil, errors.New("no agent runs there")
 		}
-		token, err := tokens.get(ctx, p.Namespace, node)
+		once.Do(func() { repairers = &tokens{client: c.client, namespace: p.Namespace, account: repairerAccount} })
+		t, err := repairers.get(ctx, agent.RepairAudience(node)) // one that another node is shown is refused there
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("no token to change anything on %s: %w", node, err)
 		}
-		return c.client.ProxyPost(ctx, p, path, token, body)
+		return c.client.ProxyPost(ctx, p, path, t.text, body)
 	}
 	return hands{&f}
-}
-
-// repairTokens are good for one node each: a node that shows its own to another is refused
-// there.
-type repairTokens struct {
-	c  *cluster
-	mu sync.Mutex
-	of map[string]string
-}
-
-func (t *repairTokens) get(ctx context.Context, namespace, node string) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.of[node] != "" {
-		return t.of[node], nil
-	}
-	token, _, err := t.c.client.AgentToken(ctx, namespace, repairerAccount, agent.RepairAudience(node))
-	if err != nil {
-		return "", fmt.Errorf("no token to change anything on %s: %w", node, err)
-	}
-	t.of[node] = token
-	return token, nil
 }
 
 // Thing reads one thing of a node.

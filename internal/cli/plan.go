@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -38,11 +39,12 @@ func (g *global) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan [FINDING...] | --rebuild [CIDR...]",
 		Short: "Plan the repair of what is found; changes nothing",
-		Long: "Checks the cluster and plans the repair of all confirmed findings, or of those that\n" +
-			"are named. A plan says what is changed, what that relies on, what must be proven\n" +
-			"on the nodes before, and whether it can be undone. It changes nothing itself.\n\n" +
-			"Exit code: 0 there is a plan, or nothing to repair; 1 all was refused; 2 could not\n" +
-			"look.",
+		Long: "Checks the cluster and plans the repair of all confirmed findings, or of those\n" +
+			"that are named. A plan says what is changed, what that relies on, what must be\n" +
+			"proven on the nodes before, and whether it can be undone. It changes nothing\n" +
+			"itself.\n\n" +
+			"Exit code: 0 there is a plan, or nothing to repair; 1 all was refused; 2 could\n" +
+			"not look.",
 		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", g.prog),
 		RunE:    func(cmd *cobra.Command, args []string) error { return g.runPlan(cmd.Context(), args, f) },
 	}
@@ -69,6 +71,14 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 	keys, blocks, err := planArgs(args, f.rebuild)
 	if err != nil {
 		return err
+	}
+	for _, code := range f.codes {
+		if detect.ByCode(finding.Code(strings.ToUpper(code))) == nil {
+			return fmt.Errorf("--code %s: no such code", code)
+		}
+	}
+	if st, err := os.Stat(f.save); err == nil && st.IsDir() {
+		return fmt.Errorf("--save %s: that is a directory", f.save)
 	}
 	c, err := g.connect(ctx)
 	if err != nil {

@@ -24,6 +24,8 @@ type PlanFile struct {
 
 const maxPlan = 256 << 20
 
+var errNoPlan = errors.New("this is no plan; make one with plan --save")
+
 func planFile(p *repair.Plan) PlanFile {
 	return PlanFile{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
 }
@@ -45,7 +47,10 @@ func savePlan(path string, p *repair.Plan) error {
 	if err = errors.Join(err, tmp.Close()); err != nil {
 		return errors.Join(fmt.Errorf("save plan: %w", err), os.Remove(tmp.Name()))
 	}
-	return os.Rename(tmp.Name(), path)
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return errors.Join(fmt.Errorf("save plan: %w", err), os.Remove(tmp.Name()))
+	}
+	return nil
 }
 
 // readPlan reads a plan from a file, or from stdin.
@@ -76,10 +81,10 @@ func parsePlan(b []byte) (*repair.Plan, error) {
 		d := json.NewDecoder(bytes.NewReader(b)) // large ones are saved as JSON
 		d.DisallowUnknownFields()
 		if err := d.Decode(&f); err != nil {
-			return nil, fmt.Errorf("read plan: %w", err)
+			return nil, fmt.Errorf("%w: %w", errNoPlan, err)
 		}
 	} else if err := yaml.UnmarshalStrict(b, &f); err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
+		return nil, fmt.Errorf("%w: %w", errNoPlan, err)
 	}
 	if f.Kind != "Plan" || f.APIVersion != APIVersion || f.Schema != repair.Schema {
 		return nil, fmt.Errorf("read plan: this is no plan of %s, version %d", APIVersion, repair.Schema)

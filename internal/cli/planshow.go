@@ -163,8 +163,11 @@ func (g *global) reliesOn(w io.Writer, p *repair.Plan) {
 		return
 	}
 	who := strings.Join(some(nodes, 4), ", ")
-	if all {
+	switch {
+	case all:
 		who = "every node"
+	case who == "":
+		who = "the API server"
 	}
 	text := "the word of " + who + ", just before each write: " + strings.Join(parts, "; ")
 	g.field(w, "Relies on", text)

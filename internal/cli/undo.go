@@ -20,12 +20,19 @@ func (g *global) undoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo PLAN",
 		Short: "Take back what a plan has changed, as far as that is safe",
-		Long: "Undo is compensation: new writes in the world as it is now, with proofs of their own,\n" +
-			"never the old content put back. What a living pod uses is not taken from it, and\n" +
-			"what cannot be taken back is named, with the reason.",
+		Long: "Undo is compensation: new writes in the world as it is now, with proofs of their\n" +
+			"own, never the old content put back. What a living pod uses is not taken from it,\n" +
+			"and what cannot be taken back is named, with the reason.\n\n" +
+			"Exit code: 0 all is taken back; 1 something was not; 2 could not begin; 4 was\n" +
+			"stopped half way.",
 		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", g.prog),
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return g.runUndo(cmd.Context(), args[0], f) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("name one plan; %s history lists them", g.prog)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return g.runUndo(cmd.Context(), args[0], f) },
 	}
 	f.bind(c)
 	return c
@@ -58,7 +65,7 @@ func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
 		return err
 	}
 	err = w.carryOut(ctx)
-	if code := exit(0); err == nil || errors.As(err, &code) && code != exitStopped {
+	if err == nil {
 		w.undone(id)
 	}
 	return err
@@ -78,17 +85,28 @@ func (w *work) undone(id string) {
 	}
 }
 
-// takeUp begins the journal of the undoing, or goes on with one that was interrupted.
+// takeUp begins the journal of the undoing, or goes on with one that was interrupted. One
+// that came to its end is another: the world has moved since.
 func (w *work) takeUp() error {
-	err := w.create()
-	if !errors.Is(err, journal.ErrExists) {
-		return err
+	base := w.plan.ID
+	for n := 2; ; n++ {
+		err := w.create()
+		if !errors.Is(err, journal.ErrExists) {
+			return err
+		}
+		j, err := journal.Open(w.state, w.plan.Cluster, w.plan.ID)
+		if err != nil {
+			return err
+		}
+		if journal.StateOf(j.Entries()) != journal.Finished {
+			w.journal, w.plan, w.past = j, j.Plan(), j.Entries()
+			return nil
+		}
+		if err := j.Close(); err != nil {
+			return err
+		}
+		w.plan.ID = fmt.Sprintf("%s%d", base, n)
 	}
-	if w.journal, err = journal.Open(w.state, w.plan.Cluster, w.plan.ID); err != nil {
-		return err
-	}
-	w.plan, w.past = w.journal.Plan(), w.journal.Entries()
-	return nil
 }
 
 // pastOf finds what was done by a plan: on this machine, or in the copy in the cluster.

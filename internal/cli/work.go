@@ -193,6 +193,9 @@ func (w *work) open(ctx context.Context, id string) error {
 		return err
 	}
 	w.plan, w.past = w.journal.Plan(), w.journal.Entries()
+	if _, _, err := journal.Read(w.state, guid, id+"-undo"); err == nil || journal.StateOf(w.past) == journal.Undone {
+		return fmt.Errorf("plan %s was taken back, or is being: plan again", id)
+	}
 	return nil
 }
 
@@ -205,7 +208,7 @@ func (w *work) write(e repair.Entry) error {
 
 // note writes what became of the whole.
 func (w *work) note(step int, o repair.Outcome, why string) {
-	if w.journal == nil {
+	if w.journal == nil || w.x.DryRun {
 		return
 	}
 	if err := w.journal.Append(repair.Entry{At: model.At(w.now()), Step: step, Outcome: o, Why: why}); err != nil {

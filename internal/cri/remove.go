@@ -56,7 +56,7 @@ func removable(b *Box) error {
 		return fmt.Errorf("%.80q is no sandbox's whole name", b.ID)
 	case b.Namespace == "" || b.Pod == "" || b.UID == "":
 		return fmt.Errorf("sandbox %s is of no pod", b.ID)
-	case b.Source != "" && b.Source != "api", !podUID.MatchString(b.UID):
+	case b.Source != "api", !podUID.MatchString(b.UID):
 		return fmt.Errorf("sandbox %s is a static pod's, or somebody's own", b.ID)
 	}
 	return nil

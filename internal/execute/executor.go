@@ -107,8 +107,13 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 // recall takes from a past run what is done, and for which findings something was written
 // or may have been: an intent without an outcome is one of which nobody knows.
 func (x *Executor) recall(past []repair.Entry) map[int]bool {
-	done, open := map[int]bool{}, map[int][]string{}
+	done, open, void := map[int]bool{}, map[int][]string{}, map[int]bool{}
 	for _, e := range past {
+		if e.Undo && e.Outcome == repair.Done {
+			for _, f := range e.For {
+				x.drop(f, repair.Failed, "it was taken back in an earlier run")
+			}
+		}
 		if e.Undo || e.Step <= 0 {
 			continue
 		}
@@ -119,14 +124,19 @@ func (x *Executor) recall(past []repair.Entry) map[int]bool {
 			x.dropOthers(e)
 		case repair.Intent:
 			open[e.Step] = e.For
+			void[e.Step] = false
 		case repair.Unknown:
 			x.wrote(e.For)
-		default:
-			delete(open, e.Step)
+		case repair.Stale, repair.Failed, repair.Refused:
+			void[e.Step] = true // nothing was written
+		default: // it was so when somebody looked: perhaps by that very write
+			void[e.Step] = false
 		}
 	}
-	for _, findings := range open {
-		x.wrote(findings)
+	for step, findings := range open {
+		if !void[step] {
+			x.wrote(findings)
+		}
 	}
 	return done
 }
@@ -179,8 +189,7 @@ func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 func (x *Executor) idle(s *repair.Step) (string, bool) {
 	why := "nothing was written that it would follow"
 	for _, f := range s.For {
-		judged := s.Count != nil && s.Count.Unchanged != "" && x.keep(f) // it has a finding of its own
-		if s.Always && (x.written[f] || judged) {
+		if s.Always && x.written[f] {
 			return "", false
 		}
 		if v, gone := x.dropped[f]; gone {

@@ -36,6 +36,9 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if err != nil {
 			return x.giveUp(s, repair.Failed, err.Error())
 		}
+		if !thing.There() && s.Node.Verb == "sysctl" {
+			return x.giveUp(s, repair.Moved, "the device is gone")
+		}
 		if !thing.There() {
 			return x.already(s, try > 0)
 		}
@@ -58,6 +61,9 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) 
 }
 
 func (x *Executor) change(ctx context.Context, s *repair.Step, node string, thing model.Object) (v Verdict, again bool, err error) {
+	if err := x.Halt(ctx); err != nil { // the proofs may have taken long
+		return Verdict{}, false, fmt.Errorf("%w: %w", ErrHalted, err)
+	}
 	in := repair.Entry{Step: s.ID, Outcome: repair.Intent, For: s.For, Revision: thing.Revision, Was: thing.Body}
 	if err := x.log(in); err != nil {
 		return Verdict{}, false, err
@@ -70,11 +76,15 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, node string, thin
 	case err == nil:
 	case errors.Is(err, ErrStale):
 		out.Outcome, out.Why, again = repair.Stale, err.Error(), true
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, ErrRefused): // of this one: it says nothing about the next
+		x.failing--
 		v, err := x.giveUp(s, repair.Refused, err.Error())
 		return v, false, err
 	default:
 		out.Outcome, out.Why, again = repair.Unknown, err.Error(), true
+	}
+	if out.Outcome == repair.Done || out.Outcome == repair.Already {
+		x.failing = 0
 	}
 	if out.Outcome == repair.Done || out.Outcome == repair.Unknown {
 		x.wrote(s.For)

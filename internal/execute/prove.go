@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -249,6 +250,9 @@ func one(node string, a answer, against func(*model.Witness) (string, bool)) Ver
 	}
 	if a.w.Node != node {
 		return Verdict{repair.Unknown, node + " was not asked"}
+	}
+	if !a.w.Complete {
+		return Verdict{repair.Unknown, node + " could not see all of itself: " + strings.Join(a.w.Missing, "; ")}
 	}
 	switch why, passing := against(&a.w); {
 	case why != "" && passing:

@@ -26,6 +26,10 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 			if ctx.Err() != nil {
 				return Verdict{}, fmt.Errorf("%w: %w", ErrHalted, ctx.Err())
 			}
+			if errors.Is(err, errUnreadable) { // of this one, and no sign that all fails
+				x.failing--
+				return x.giveUp(s, repair.Refused, err.Error())
+			}
 			unread = err
 			continue
 		}
@@ -36,8 +40,9 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 			return x.already(s, lost)
 		case errors.Is(err, repair.ErrMoved):
 			return x.moved(s, err)
-		case err != nil:
-			return x.giveUp(s, repair.Failed, err.Error())
+		case err != nil: // it cannot be read: of this one, and no sign that all fails
+			x.failing--
+			return x.giveUp(s, repair.Refused, err.Error())
 		}
 		if again, err := x.unproven(ctx, s, e); err != nil {
 			return Verdict{}, err
@@ -60,11 +65,13 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 		case err == nil:
 			x.failing = 0
 			return Verdict{Outcome: repair.Done}, x.ended(ctx, s)
-		case errors.Is(err, ErrJournal):
+		case errors.Is(err, ErrJournal), errors.Is(err, ErrHalted):
 			return Verdict{}, err
 		case errors.Is(err, ErrRefused):
 			return x.giveUp(s, repair.Failed, err.Error())
-		case !errors.Is(err, ErrStale):
+		default:
+			// Stale too: a request that was sent twice is refused the second time. If the next
+			// look finds it so, it may well have been the first.
 			lost = true
 		}
 	}
@@ -87,6 +94,9 @@ func (x *Executor) ready(ctx context.Context, s *repair.Step, try int) error {
 	return nil
 }
 
+// errUnreadable means that an object is not what its kind should be.
+var errUnreadable = errors.New("it cannot be read")
+
 // scene reads the object, and after it what else the step must see.
 func (x *Executor) scene(ctx context.Context, s *repair.Step) (repair.Scene, error) {
 	sc := repair.Scene{Keep: x.keep, Etcd: x.Etcd, Now: model.At(x.Now()), Also: map[model.Ref]model.Object{}}
@@ -96,7 +106,7 @@ func (x *Executor) scene(ctx context.Context, s *repair.Step) (repair.Scene, err
 	}
 	refs, err := s.Also(sc.Live)
 	if err != nil {
-		return sc, err
+		return sc, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	for _, r := range refs {
 		if sc.Also[r], err = x.store(r.Kind).Get(ctx, r); err != nil {
@@ -179,6 +189,9 @@ func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 
 // write journals what is about to be done, does it, and journals what came of it.
 func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) error {
+	if err := x.Halt(ctx); err != nil { // the proofs may have taken long
+		return fmt.Errorf("%w: %w", ErrHalted, err)
+	}
 	in := repair.Entry{Step: s.ID, Outcome: repair.Intent, For: e.For, UID: e.Object.UID, Revision: e.Object.Revision, Was: e.Was, Now: e.Now}
 	if err := x.log(in); err != nil {
 		return err
@@ -216,18 +229,21 @@ func (x *Executor) dropMoved(e repair.Edited) {
 	}
 }
 
-// already: the goal is reached. If an answer of ours was lost, it was we who reached it.
+// already: the goal is reached. If we have tried to write before, it may be we who reached it.
 func (x *Executor) already(s *repair.Step, lost bool) (Verdict, error) {
 	o := repair.Already
 	why := ""
 	if lost {
-		o, why = repair.Done, "its answer was lost"
+		o, why = repair.Done, "its answer was lost, or came too late"
 	}
 	e := repair.Entry{Step: s.ID, Outcome: o, Why: why}
 	for _, f := range s.For {
 		if x.keep(f) {
 			e.For = append(e.For, f)
 		}
+	}
+	if lost {
+		x.wrote(e.For)
 	}
 	return Verdict{o, why}, x.log(e)
 }

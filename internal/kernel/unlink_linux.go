@@ -61,7 +61,7 @@ func abandoned(u *Unlinking) error {
 		return fmt.Errorf("%s is no device of Calico's", u.Name)
 	case u.Kind != "veth" || u.Peer <= 0:
 		return fmt.Errorf("%s is no veth with another end", u.Name)
-	case u.Away && u.PeerID < 0:
+	case u.Away && (u.PeerID < 0 || u.PeerNS == 0):
 		return fmt.Errorf("the kernel does not tell where the other end of %s is", u.Name)
 	case u.Lived:
 		return fmt.Errorf("a process lives behind %s", u.Name)

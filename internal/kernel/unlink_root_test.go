@@ -159,7 +159,7 @@ func TestRootUnlinkRefuses(t *testing.T) {
 		"another kind of pair":              {"cali1", func(u *kernel.Unlinking) { u.Kind = "netkit" }, "no veth"},
 		"the host has an address on it":     {"cali7", func(*kernel.Unlinking) {}, "has the address"},
 		"the host uses the other end":       {"cali5", func(*kernel.Unlinking) {}, "other end"},
-		"the namespace is pinned meanwhile": {"cali1", func(u *kernel.Unlinking) { u.Pinned, u.PeerNS = "", 0 }, "not what it was"},
+		"the namespace is pinned meanwhile": {"cali1", func(u *kernel.Unlinking) { u.Pinned, u.PeerNS = "", 0 }, "does not tell"},
 	} {
 		before := there(t, c.device)
 		u := unlinking(t, c.device)
@@ -174,7 +174,8 @@ func TestRootUnlinkRefuses(t *testing.T) {
 	if begun, err := unlink(t, unlinking(t, "cali6")); !begun || err != nil || there(t, "cali6")+there(t, "other6") != 0 {
 		t.Errorf("whose other end is an idle one of the host: %v, %v", begun, err)
 	}
-	// Nobody lives there and no file pins it: a descriptor alone keeps it.
+	// No process lives there and no file pins it: a descriptor alone keeps it, and whoever has
+	// that may put a process into it.
 	held, err := unix.Open(pinned, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	must(t, err)
 	defer func() { _ = unix.Close(held) }()
@@ -183,8 +184,8 @@ func TestRootUnlinkRefuses(t *testing.T) {
 	if u.PeerNS != 0 || u.Pinned != "" {
 		t.Errorf("%+v", u.Cable)
 	}
-	if begun, err := unlink(t, u); !begun || err != nil || there(t, "cali1") != 0 {
-		t.Errorf("of nobody: %v, %v", begun, err)
+	if begun, err := unlink(t, u); begun || err == nil || there(t, "cali1") == 0 {
+		t.Errorf("where nobody can look: %v, %v", begun, err)
 	}
 }
 

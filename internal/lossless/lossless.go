@@ -106,9 +106,8 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON is not called for absent fields.
 func (o *Opt[T]) UnmarshalJSON(b []byte) error {
-	o.Set = true
-	if string(b) == "null" {
-		o.Null = true
+	o.Set, o.Null = true, string(b) == "null" // of a field that stands twice the last holds
+	if o.Null {
 		return nil
 	}
 	return json.Unmarshal(b, &o.V)

@@ -91,7 +91,7 @@ func (b *block) holds(handle string) int {
 // release gives an ordinal back: to the end of the list, as Calico does it.
 func (b *block) release(n int) {
 	b.Allocations.V[n] = nil
-	b.Unallocated.V = append(b.Unallocated.V, int32(n))
+	b.Unallocated.V = append(slices.DeleteFunc(b.Unallocated.V, func(o int32) bool { return int(o) == n }), int32(n))
 	b.Unallocated.Set, b.Unallocated.Null = true, false
 	delete(b.Sequences.V, strconv.Itoa(n))
 }

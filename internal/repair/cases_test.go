@@ -101,10 +101,10 @@ func TestCases(t *testing.T) {
 			[]string{"dead: [10.0.0.2] by [n1 n2], containers [283bb9de]"},
 			nil,
 		},
-		"a missing handle of what is released is not made first": {
+		"a missing handle of what is released is made, and goes with it": {
 			"PL1001", func(s *model.Snapshot, g *given) { dropHandle(s, leakedID); g.Only = append(g.Only, "PL1006") },
-			[]string{"recount handle k8s-pod-network.283bb9de for PL1006/k8s-pod-network.283bb9de PL1001/10.0.0.2, always"},
-			[]string{"create handle"},
+			[]string{"create handle k8s-pod-network.283bb9de for PL1006/k8s-pod-network.283bb9de", "recount handle k8s-pod-network.283bb9de for PL1001/10.0.0.2, always"},
+			nil,
 		},
 		"handles that differ by case are not freed": {
 			"PL1001", func(s *model.Snapshot, _ *given) {

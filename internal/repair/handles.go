@@ -29,9 +29,6 @@ func planHandle(b *builder, f *finding.Finding) {
 		b.refuse(f, "another handle differs from it by case only", "restart its pod; then delete the one that no block names")
 	case len(held) == 0:
 		b.orphan(f, h)
-	case b.goes(held):
-		b.target(f, Safe, Proof{}) // what it holds is released by this plan, and it is counted then
-		b.recount(f, h.ID, held)
 	case h.Missing:
 		b.target(f, Safe, Proof{})
 		b.count(raising, f, "create", h, held)
@@ -68,11 +65,6 @@ func (b *builder) twin(h *model.Handle) bool {
 	return false
 }
 
-// goes tells that all of it is to be released by this plan.
-func (b *builder) goes(held []*model.Allocation) bool {
-	return !slices.ContainsFunc(held, func(a *model.Allocation) bool { return !b.planned["PL1001/"+a.IP.String()] })
-}
-
 // miscount is by how much the handle counts more, and by how much less, than the blocks
 // hold.
 func (b *builder) miscount(h *model.Handle, held []*model.Allocation) (over, under int) {
@@ -97,7 +89,10 @@ func legacyHandle(h *model.Handle, at *model.Attribute) bool {
 
 // count has a handle count what its blocks hold.
 func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle, held []*model.Allocation) {
-	c := &Count{Handle: sanitized(h.ID), Unchanged: h.Revision}
+	c := &Count{Handle: sanitized(h.ID)}
+	if at == settling {
+		c.Unchanged = h.Revision // it may be lowered while it is as it was seen
+	}
 	for _, n := range h.Blocks {
 		c.Blocks = append(c.Blocks, n.CIDR)
 	}

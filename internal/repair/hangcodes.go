@@ -16,9 +16,12 @@ func planStuck(b *builder, f *finding.Finding) {
 		if r.Kind != model.KindMount {
 			continue
 		}
-		if m := b.mountNamed(r.Name); m != nil && m.Silent {
-			b.unhang(f, m)
-			return
+		ns, name, _ := strings.Cut(f.Subject.Name, "/")
+		if pod := b.view.PodByName(ns, name); pod != nil {
+			if m := b.silentMount(r.Name, pod.UID); m != nil {
+				b.unhang(f, m)
+				return
+			}
 		}
 	}
 	b.refuse(f, "nothing that holds it can be ended safely", advice(f.Code))
@@ -27,22 +30,30 @@ func planStuck(b *builder, f *finding.Finding) {
 // planMount ends what does not answer. Only a FUSE file system has an end of its own, which
 // leaves the kernel and all other mounts as they are.
 func planMount(b *builder, f *finding.Finding) {
-	m := b.mountNamed(f.Subject.Name)
-	if m == nil || !m.Silent {
-		b.refuse(f, "the mount is gone, or answers", "look again")
+	m := b.silentMount(f.Subject.Name, "")
+	if m == nil {
+		b.refuse(f, "the mount is gone, or answers, or several of that name do not", "look again; plan PL4001 of a pod that it holds")
 		return
 	}
 	b.unhang(f, m)
 }
 
-// mountNamed finds a mount by its node and what is mounted.
-func (b *builder) mountNamed(name string) *model.Mount {
+// silentMount finds a mount that does not answer by its node and what is mounted, and by the
+// pod that it holds if one is named. Several file systems may be of one name: nil if it is
+// not known which is meant.
+func (b *builder) silentMount(name, uid string) *model.Mount {
+	var found *model.Mount
 	for i := range int32(b.view.Rows(model.Mounts)) {
-		if m := b.view.Mount(i); m.Ref().Name == name {
-			return m
+		m := b.view.Mount(i)
+		if m.Ref().Name != name || !m.Silent || uid != "" && !slices.Contains(m.Pods, uid) {
+			continue
 		}
+		if found != nil && found.Device != m.Device {
+			return nil
+		}
+		found = m
 	}
-	return nil
+	return found
 }
 
 // unhang aborts the connection of a FUSE file system. It ends every mount of it, in every
@@ -88,7 +99,7 @@ func (b *builder) unhang(f *finding.Finding, m *model.Mount) {
 // planUnkillable: what a process waits for is ended, not the process.
 func planUnkillable(b *builder, f *finding.Finding) {
 	for _, r := range f.About {
-		if m := b.mountNamed(r.Name); r.Kind == model.KindMount && m != nil && m.Silent {
+		if m := b.silentMount(r.Name, ""); r.Kind == model.KindMount && m != nil {
 			b.unhang(f, m)
 			return
 		}
@@ -96,18 +107,16 @@ func planUnkillable(b *builder, f *finding.Finding) {
 	b.refuse(f, "a process that cannot be killed ends when what it waits for does", advice(f.Code))
 }
 
-// planOrphan takes away what is left of a pod that is gone: its sandbox, or a mount.
+// planOrphan takes away the sandbox that is left of a pod that is gone. A mount that others
+// keep goes with them.
 func planOrphan(b *builder, f *finding.Finding) {
 	node := f.Subject.OnNode()
 	_, name, _ := strings.Cut(f.Subject.Name, "/")
-	switch f.Subject.Kind {
-	case model.KindSandbox:
-		b.removeSandbox(f, node, name)
-	case model.KindContainer:
-		b.unmountDead(f, node, name)
-	default:
-		b.refuse(f, "it goes with its sandbox or its process", advice(f.Code))
+	if f.Subject.Kind != model.KindSandbox {
+		b.refuse(f, "it goes with its sandbox, its process, or who keeps it", advice(f.Code))
+		return
 	}
+	b.removeSandbox(f, node, name)
 }
 
 const staticUID = 32 // length of the hash of a manifest
@@ -131,6 +140,9 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
 	case b.view.PodByUID(box.UID) != nil:
 		b.refuse(f, "its pod is there", "look again")
 		return
+	case b.view.PodByName(box.Namespace, box.Pod) != nil:
+		b.refuse(f, "a new pod has its name, and the DEL of the old may hit it", "end it with crictl on "+node+" when the new one can be spared")
+		return
 	}
 	var running []string
 	for c := range b.view.ContainersIn(node, box.ID) {
@@ -138,36 +150,11 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
 			running = append(running, c.ID)
 		}
 	}
-	t := b.target(f, Destructive, Proof{Dead: &Dead{Absent: nil, Nodes: nil, Gone: []PodIs{{Namespace: box.Namespace, Name: box.Pod, UID: box.UID}}}})
+	t := b.target(f, Destructive, Proof{Dead: &Dead{Gone: []PodIs{{Namespace: box.Namespace, Name: box.Pod, UID: box.UID}}}})
 	t.NoUndo = "a sandbox that was removed does not come back"
 	t.Touches = []string{fmt.Sprintf("%s of %s/%s on %s end", plural(len(running), "container", "containers"), box.Namespace, box.Pod, node)}
 	args := map[string]string{"uid": box.UID, "containers": strings.Join(running, ",")}
 	b.step(acting, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + box.ID}, Change{Node: &OnNode{Verb: "remove", Args: args}})
-}
-
-// unmountDead takes away a mount of a container or pod that is gone.
-func (b *builder) unmountDead(f *finding.Finding, node, id string) {
-	var m *model.Mount
-	for i := range int32(b.view.Rows(model.Mounts)) {
-		if o := b.view.Mount(i); o.Node == node && o.Dead == id && slices.Contains(f.About, o.Ref()) {
-			m = o
-		}
-	}
-	switch {
-	case m == nil:
-		b.refuse(f, "no mount of it is there: it goes with its sandbox or its process", advice(f.Code))
-		return
-	case len(m.HeldBy) > 0:
-		b.refuse(f, "processes of others keep it, in namespaces of their own", "restart the pods that keep it; explain names them")
-		return
-	case len(m.Pods) > 0:
-		b.refuse(f, "pods use it", "")
-		return
-	}
-	t := b.target(f, Disruptive, Proof{})
-	t.NoUndo = "what was unmounted is not mounted again"
-	t.Touches = []string{"shared mounts carry it into other namespaces of " + node}
-	b.step(acting, f, "unmount", m.Ref(), Change{Node: &OnNode{Verb: "unmount", Args: map[string]string{"device": m.Device, "target": m.Target}}})
 }
 
 func plural(n int, one, many string) string {

@@ -101,7 +101,7 @@ func planNeighbour(b *builder, f *finding.Finding) {
 	var wrong []*model.Neighbour
 	for _, ip := range t.ips {
 		for n := range b.view.NeighboursOf(t.pod.Node, ip) {
-			static := n.State == "PERMANENT" || strings.EqualFold(n.State, "NOARP")
+			static := n.State == "PERMANENT"
 			elsewhere := n.Link != t.outside.Index
 			if static && !n.Proxy && (elsewhere || n.MAC != "" && !strings.EqualFold(n.MAC, t.inside.MAC)) && b.view.LinkAt(t.pod.Node, n.Link) != nil {
 				wrong = append(wrong, n)

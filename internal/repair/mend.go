@@ -40,6 +40,7 @@ func (s *Step) mendBlock(sc Scene) (Edited, error) {
 		return Edited{}, moved("it holds ordinals beyond its range")
 	}
 	did = append(did, b.nameOwners(s.Mend.Owners)...)
+	did = append(did, b.holdUsed(s.Mend.Owners)...)
 	if b.oneEach() {
 		did = append(did, "every owner is written once, and used")
 	}
@@ -96,6 +97,18 @@ func (b *block) nameOwners(found []Ordinal) []string {
 		}
 		b.give(n, owner.attribute(nil))
 		did = append(did, fmt.Sprintf("%s is held by %s", ip, owner.Handle))
+	}
+	return did
+}
+
+// holdUsed has the block hold what it neither held nor offered and somebody uses.
+func (b *block) holdUsed(found []Ordinal) []string {
+	var did []string
+	for _, o := range found {
+		if n := b.ordinal(o.IP); n >= 0 && o.To != nil && b.Allocations.V[n] == nil && !slices.Contains(b.Unallocated.V, int32(n)) {
+			b.give(n, o.To.attribute(nil))
+			did = append(did, fmt.Sprintf("%s is held by %s", o.IP, o.To.Handle))
+		}
 	}
 	return did
 }

@@ -26,9 +26,18 @@ func planMend(b *builder, f *finding.Finding) {
 		b.refuse(f, "what is wrong with it does no harm, and goes with its next write", "nothing; or restart the pods whose attributes have no handle")
 		return
 	}
+	lost, no := b.neither(block)
+	if no != nil {
+		b.refuse(f, no.why, no.advice)
+		return
+	}
 	t := b.target(f, Safe, Proof{})
 	raise := map[string][]netip.Addr{}
 	var owners []Ordinal
+	for ip, owner := range lost {
+		raise[owner.Handle] = append(raise[owner.Handle], ip)
+		owners = append(owners, Ordinal{For: f.Key(), IP: ip, To: owner})
+	}
 	for _, slot := range block.Held {
 		if readable(block, slot) {
 			continue
@@ -43,10 +52,35 @@ func planMend(b *builder, f *finding.Finding) {
 		raise[owner.Handle] = append(raise[owner.Handle], ip)
 		owners = append(owners, Ordinal{For: f.Key(), IP: ip, To: owner})
 	}
+	slices.SortFunc(owners, func(x, y Ordinal) int { return x.IP.Compare(y.IP) })
 	for _, id := range slices.Sorted(maps.Keys(raise)) {
+		slices.SortFunc(raise[id], netip.Addr.Compare)
 		b.step(raising, f, "count", handleRef(id), Change{Count: &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}}})
 	}
 	b.step(mending, f, "mend", block.Ref(), Change{Mend: &Mend{Owners: owners}})
+}
+
+// neither gives the owners of what a block neither holds nor offers and somebody uses: to
+// list it as free would give it away.
+func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *objection) {
+	out := map[netip.Addr]*Owner{}
+	known := map[int32]bool{}
+	for _, slot := range block.Held {
+		known[slot[0]] = true
+	}
+	for _, n := range block.Free {
+		known[n] = true
+	}
+	for n := range int32(model.Size(block.CIDR, maxOrdinals)) {
+		ip := model.Offset(block.CIDR, n)
+		if known[n] || !b.claimed(ip) {
+			continue
+		}
+		if out[ip] = b.found(ip); out[ip] == nil {
+			return nil, object("end what uses it, or get its node to answer", "%s is in use, and it is not known for sure by whom", ip)
+		}
+	}
+	return out, nil
 }
 
 // found gives the owner of an address by who has it; nil if that is not known for sure.

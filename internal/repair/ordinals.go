@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/lossless"
@@ -109,6 +110,9 @@ func (b *block) compare(o Ordinal) (todo bool, why string) {
 	held := b.holder(n)
 	if held == nil && !b.free(n) {
 		return false, fmt.Sprintf("%s is neither held by anybody nor free: the block is broken", o.IP)
+	}
+	if held != nil && slices.Contains(b.Unallocated.V, int32(n)) {
+		return false, fmt.Sprintf("%s is held and offered at once: the block is broken", o.IP)
 	}
 	if o.reached(held) {
 		return false, ""

@@ -79,9 +79,12 @@ func (p *Plan) Risk() Risk {
 	return r
 }
 
-// Writes tells that it writes what Calico writes too.
+// Writes tells that it changes what Calico writes too.
 func (p *Plan) Writes() bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Node == nil && s.Await == nil })
+	return slices.ContainsFunc(p.Steps, func(s Step) bool {
+		hung := s.On.Kind == model.KindMount || s.On.Kind == model.KindSandbox // which Calico knows nothing of
+		return s.Await == nil && !hung
+	})
 }
 
 // Target finds the one with that key.

@@ -24,10 +24,32 @@ func (p *Plan) Refresh(v *model.View, found func(key string) bool) []Refusal {
 		}
 		return why != ""
 	})
-	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool {
-		return !slices.ContainsFunc(s.For, func(f string) bool { return p.Target(f) != nil })
-	})
+	if len(out) > 0 {
+		p.strip()
+	}
 	return out
+}
+
+// strip takes out of the steps what they do for findings that are no targets any more.
+func (p *Plan) strip() {
+	there := map[string]bool{}
+	for i := range p.Targets {
+		there[p.Targets[i].Finding] = true
+	}
+	gone := func(o Ordinal) bool { return !there[o.For] }
+	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return !slices.ContainsFunc(s.For, func(f string) bool { return there[f] }) })
+	kept := p.Steps[:0]
+	for _, s := range p.Steps {
+		s.For = slices.DeleteFunc(slices.Clone(s.For), func(f string) bool { return !there[f] })
+		ordinals := s.Ordinals != nil
+		s.Ordinals = slices.DeleteFunc(slices.Clone(s.Ordinals), gone)
+		if ordinals && len(s.Ordinals) == 0 {
+			continue
+		}
+		s.ID = len(kept) + 1
+		kept = append(kept, s)
+	}
+	p.Steps = kept
 }
 
 // refresh adds the nodes of pods that claim an address now.

@@ -32,7 +32,11 @@ func (s *Step) Says() string {
 	case s.Restart != nil:
 		return "restart: its controller makes it again"
 	case s.Node != nil:
-		return s.Do
+		return map[string]string{
+			"unlink": "delete the device, by its index " + s.Node.Args["index"], "unroute": "delete the route to device " + s.Node.Args["link"],
+			"unneighbour": "delete the static entry " + s.Node.Args["mac"], "sysctl": "set to " + s.Node.Args["value"],
+			"abort": "end the connection of the file system", "remove": "stop and remove the sandbox",
+		}[s.Node.Verb]
 	case s.Await != nil:
 		return fmt.Sprintf("wait until Felix sets %s dev %s (%ds, no write of ours)", s.Await.IP, s.Await.Device, s.Await.Seconds)
 	default:

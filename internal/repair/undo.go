@@ -28,11 +28,14 @@ func Undo(p *Plan, es []Entry, only string) *Plan {
 	return u.back
 }
 
-// changes gives what was done or may have been: the last intent of every step that is not
-// known to have come to nothing.
+// changes gives what was done or may have been: every intent that is not known to have
+// come to nothing. A request that was sent twice is refused the second time: what was so
+// when we looked again may be of the first.
 func changes(es []Entry) []Entry {
 	var out []Entry
+	var void []bool
 	last := map[int]int{} // index of a step's newest intent
+	unknown := map[int]bool{}
 	for _, e := range es {
 		if e.Undo || e.Step <= 0 {
 			continue
@@ -41,19 +44,26 @@ func changes(es []Entry) []Entry {
 		switch {
 		case e.Outcome == Intent:
 			last[e.Step] = len(out)
-			out = append(out, e)
-		case open && (e.Outcome == Stale || e.Outcome == Failed || e.Outcome == Refused):
-			out[i].Step = 0 // nothing was written
-			delete(last, e.Step)
+			out, void = append(out, e), append(void, false)
+		case open:
+			nothing := e.Outcome == Stale || e.Outcome == Failed || e.Outcome == Refused
+			void[i] = nothing && !unknown[i]
+			unknown[i] = unknown[i] || e.Outcome == Unknown // then only a look can tell
 		}
 	}
-	return slices.DeleteFunc(out, func(e Entry) bool { return e.Step == 0 })
+	var kept []Entry
+	for i := range out {
+		if !void[i] {
+			kept = append(kept, out[i])
+		}
+	}
+	return kept
 }
 
 type undoer struct {
 	plan, back *Plan
 	only       string
-	counts     map[string][]netip.Prefix // handles to recount in the end
+	counts     map[string]*recounted // handles to recount in the end
 }
 
 func (u *undoer) wants(f string) bool { return u.only == "" || u.only == f }
@@ -70,7 +80,7 @@ func (u *undoer) take(s *Step, e Entry) {
 	case s.Ordinals != nil:
 		u.ordinals(s, e)
 	case s.Count != nil:
-		u.recount(s.Count.Handle, s.Count.Blocks, s.Count.Raise)
+		u.recount(f, s.Count.Handle, s.Count.Blocks, s.Count.Raise)
 		u.target(f, Proof{})
 	case s.Affinity != nil:
 		u.affinity(s, e, f)
@@ -121,6 +131,13 @@ func (u *undoer) target(f string, p Proof) {
 	for _, c := range p.Dead.Containers {
 		t.Proof.Dead.Containers = appendNew(t.Proof.Dead.Containers, c)
 	}
+	// Where it was when it was given something, whether or not Kubernetes still knows that node.
+	if was := u.plan.Target(f); was != nil && was.Proof.Lives != nil {
+		t.Proof.Dead.Nodes = appendNew(t.Proof.Dead.Nodes, was.Proof.Lives.Node)
+	}
+	for _, n := range p.Dead.Nodes {
+		t.Proof.Dead.Nodes = appendNew(t.Proof.Dead.Nodes, n)
+	}
 }
 
 func (u *undoer) step(s Step) {
@@ -128,15 +145,25 @@ func (u *undoer) step(s Step) {
 	u.back.Steps = append(u.back.Steps, s)
 }
 
-func (u *undoer) recount(handle string, blocks []netip.Prefix, raises []Raise) {
+// A recounted handle is counted for what was taken back of it.
+type recounted struct {
+	blocks []netip.Prefix
+	of     []string // findings
+}
+
+func (u *undoer) recount(f, handle string, blocks []netip.Prefix, raises []Raise) {
 	if u.counts == nil {
-		u.counts = map[string][]netip.Prefix{}
+		u.counts = map[string]*recounted{}
 	}
-	all := slices.Concat(u.counts[handle], blocks)
+	c := u.counts[handle]
+	if c == nil {
+		c = &recounted{}
+		u.counts[handle] = c
+	}
+	c.of, c.blocks = appendNew(c.of, f), append(c.blocks, blocks...)
 	for _, r := range raises {
-		all = append(all, r.Block)
+		c.blocks = append(c.blocks, r.Block)
 	}
-	u.counts[handle] = all
 }
 
 // finish puts the recounts at the end: they make handles say what is, whatever was taken
@@ -148,13 +175,13 @@ func (u *undoer) finish() {
 	}
 	slices.Sort(handles)
 	for _, h := range handles {
-		blocks := u.counts[h]
-		slices.SortFunc(blocks, func(a, b netip.Prefix) int { return strings.Compare(a.String(), b.String()) })
-		var all []string
-		for i := range u.back.Targets {
-			all = append(all, u.back.Targets[i].Finding)
+		c := u.counts[h]
+		c.of = slices.DeleteFunc(c.of, func(f string) bool { return u.back.Target(f) == nil })
+		if len(c.of) == 0 {
+			continue // nothing is taken back that a count would follow
 		}
-		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: all, Always: true, Change: Change{Count: &Count{Handle: h, Blocks: slices.Compact(blocks)}}})
+		slices.SortFunc(c.blocks, func(a, b netip.Prefix) int { return strings.Compare(a.String(), b.String()) })
+		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: Change{Count: &Count{Handle: h, Blocks: slices.Compact(c.blocks)}}})
 	}
 }
 

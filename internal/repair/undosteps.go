@@ -50,7 +50,7 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 	o := Ordinal{For: was.For, IP: was.IP}
 	if after != nil {
 		o.From = &Held{Attribute: after.Row(), Sequence: now.Sequence}
-		u.recount(after.Handle.V, []netip.Prefix{cidr}, nil)
+		u.recount(was.For, after.Handle.V, []netip.Prefix{cidr}, nil)
 	}
 	switch {
 	case before == nil && after != nil:
@@ -73,7 +73,7 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 		h := before.Handle.V
 		u.step(Step{Do: "raise", On: model.Ref{Kind: model.KindHandle, Name: h}, For: []string{was.For}, Change: Change{Count: &Count{Handle: h, Raise: []Raise{{Block: cidr, IPs: []netip.Addr{was.IP}}}}}})
 	}
-	u.recount(before.Handle.V, []netip.Prefix{cidr}, nil)
+	u.recount(was.For, before.Handle.V, []netip.Prefix{cidr}, nil)
 	return o, true
 }
 

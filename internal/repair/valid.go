@@ -3,9 +3,9 @@ package repair
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"regexp"
 	"slices"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -59,6 +59,14 @@ func (s *Step) valid(targets map[string]*Target) error {
 	if kind != "" && s.On.Kind != kind {
 		return fmt.Errorf("a change of a %s on a %s", kind, s.On.Kind)
 	}
+	switch {
+	case s.Count != nil && s.On.Name != s.Count.Handle:
+		return fmt.Errorf("a count of %s on %s", s.Count.Handle, s.On.Name)
+	case s.Affinity != nil && s.On.Name != s.Affinity.Node+"/"+s.Affinity.CIDR.String():
+		return fmt.Errorf("an affinity of %s on %s", s.Affinity.Node, s.On.Name)
+	case s.Count != nil && s.Count.Unchanged != "" && !s.Always && len(s.Count.Raise) == 0 && slices.ContainsFunc(s.For, func(f string) bool { return targets[f].Proof.Dead == nil }):
+		return errors.New("a handle is lowered without a word of any node")
+	}
 	if s.Always && s.Count == nil {
 		return errors.New("only a recount is always right")
 	}
@@ -97,16 +105,23 @@ func (s *Step) proven(targets map[string]*Target) error {
 		if t == nil || !slices.Contains(s.For, o.For) {
 			return fmt.Errorf("%s for %q, which is no target of it", o.IP, o.For)
 		}
-		if o.To == nil && !t.Proof.Dead.covers(o.IP) {
+		switch {
+		case o.To == nil && !t.Proof.Dead.covers(o):
 			return fmt.Errorf("%s is freed without a proof that nobody uses it", o.IP)
-		}
-		if o.To != nil && o.From == nil && o.To.Handle == "" {
+		case o.To != nil && o.To.Handle == "" && !o.restores():
 			return fmt.Errorf("%s is recorded for nobody", o.IP)
+		case o.To != nil && o.From != nil && !o.restores() && (t.Proof.Lives == nil || !slices.Contains(t.Proof.Lives.IPs, o.IP)):
+			return fmt.Errorf("%s is handed over without a proof that the one who gets it lives", o.IP)
 		}
 	}
 	for _, f := range s.For {
+		if t := targets[f]; t.Risk.Level() < s.least().Level() {
+			return fmt.Errorf("it is %s at least, and its finding says %s", s.least(), t.Risk)
+		}
 		p := targets[f].Proof
 		switch {
+		case s.Node != nil && !s.Node.proven(s.On, p):
+			return fmt.Errorf("%q on a node without the proof that it needs", s.Node.Verb)
 		case s.Endpoint != nil && s.Endpoint.Want == nil && (p.Dead == nil || !slices.Contains(p.Dead.Containers, s.Endpoint.Container) || !p.Dead.somewhere()):
 			return errors.New("an endpoint is removed without a proof that its sandbox is dead")
 		case s.Endpoint != nil && s.Endpoint.Want != nil && p.Lives == nil,
@@ -121,8 +136,54 @@ func (s *Step) proven(targets map[string]*Target) error {
 	return nil
 }
 
-func (d *Dead) covers(ip netip.Addr) bool {
-	return d != nil && slices.Contains(d.IPs, ip) && d.somewhere()
+// least is the smallest risk that what a step does can have, whatever its plan says.
+func (s *Step) least() Risk {
+	switch {
+	case s.Evict != nil:
+		return Destructive
+	case s.Restart != nil:
+		return Disruptive
+	case s.Node == nil || s.Node.Verb == "unlink":
+		return Safe
+	case s.Node.Verb == "remove":
+		return Destructive
+	default:
+		return Disruptive
+	}
+}
+
+// proven tells whether a change of a node's has the proof that it needs. A verb that is not
+// known has none.
+func (n *OnNode) proven(on model.Ref, p Proof) bool {
+	switch n.Verb {
+	case "unlink":
+		return p.Dead != nil && (p.Dead.All || slices.Contains(p.Dead.Nodes, on.OnNode()))
+	case "unroute", "unneighbour":
+		return p.Lives != nil && p.Lives.Node == on.OnNode()
+	case "sysctl":
+		return p.Lives != nil && p.Lives.Node == on.OnNode() && n.Args["value"] == "1"
+	case "abort":
+		return true // the agent refuses what answers, and what a pod has that the plan does not name
+	case "remove":
+		return p.Dead != nil && slices.ContainsFunc(p.Dead.Gone, func(g PodIs) bool { return g.UID != "" && g.UID == n.Args["uid"] })
+	default:
+		return false
+	}
+}
+
+// covers tells that the proof is of this address, of the container that holds it, and asked
+// of somebody.
+func (d *Dead) covers(o Ordinal) bool {
+	if d == nil || d.Calm || !slices.Contains(d.IPs, o.IP) || !d.somewhere() || o.From == nil {
+		return false
+	}
+	id := containerID(o.From.Handle)
+	return d.All || id != "" && slices.Contains(d.Containers, id)
+}
+
+// restores tells that an address is taken out of our own hold again: whose it was.
+func (o *Ordinal) restores() bool {
+	return o.From != nil && strings.HasPrefix(o.From.Handle, HoldPrefix)
 }
 
 // somewhere tells that at least one node must speak.

@@ -121,7 +121,7 @@ func ours(handle string) bool {
 // wrong name of its own besides, only a word of every machine that ever was would show it,
 // which a cluster of hundreds never has.
 func (w *World) beyond(n *node, cid string) bool {
-	unseen := n.silent || n.cut || w.kube.get(nodeRef(n.name)) == nil
+	unseen := n.silent || n.half || n.missed || n.cut || w.kube.get(nodeRef(n.name)) == nil
 	b := n.box(cid)
 	if !unseen || b == nil {
 		return unseen

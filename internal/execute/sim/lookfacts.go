@@ -16,6 +16,7 @@ func (w *World) lookNodes(s *model.Snapshot) {
 	s.Facts = map[string]*model.Facts{}
 	for _, r := range w.kube.all(model.KindNode) {
 		n := w.node(r.ref.Name)
+		n.missed = n.missed || n.silent || n.half
 		for _, t := range factTables {
 			c := model.Coverage{Table: t, Node: n.name, State: model.Complete}
 			switch {

@@ -16,6 +16,7 @@ type node struct {
 	booted int64
 	silent bool // its agent does not answer
 	half   bool // or it answers, and cannot see all
+	missed bool // it was so when it was looked at for the plan
 	cut    bool // it is cut off from everybody, and what runs on it goes on running
 
 	boxes []*box
