@@ -25,7 +25,7 @@ func agentPod(t *testing.T) (core.PodSpec, *core.SecurityContext) {
 func TestAgentHasTheRightsThatTheGuideNames(t *testing.T) {
 	t.Parallel()
 	_, sc := agentPod(t)
-	want := []core.Capability{"SYS_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_BROADCAST", "NET_ADMIN", "KILL", "SYS_CHROOT"}
+	want := []core.Capability{"SYS_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_BROADCAST", "NET_ADMIN"}
 	if !slices.Equal(sc.Capabilities.Add, want) || !slices.Equal(sc.Capabilities.Drop, []core.Capability{"ALL"}) {
 		t.Errorf("capabilities %v, want %v and no other", sc.Capabilities, want)
 	}

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	if host.ProbeMain() {
-		return // a child that asked one mount whether it answers, or took it away
+		return // a child that asked one mount whether it answers
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := server.Main(ctx, server.Env{

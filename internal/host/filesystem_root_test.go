@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -72,6 +71,8 @@ func TestRootAbort(t *testing.T) {
 			"another device":            {with(want, func(f *Filesystem) { f.Device = "0:" + itoa(other.minor) }), []string{uidA}, "not what it was"},
 			"a pod more than was seen":  {with(want, func(f *Filesystem) { f.Pods = []string{} }), nil, "not what it was"},
 			"another mount":             {with(want, func(f *Filesystem) { f.Points = []Point{{ID: 1, Target: one.dir}} }), []string{uidA}, "not what it was"},
+			"another server":            {with(want, func(f *Filesystem) { s := *f.Server; s.Start++; f.Server = &s }), []string{uidA}, "not what it was"},
+			"no server":                 {with(want, func(f *Filesystem) { f.Server = nil }), []string{uidA}, "not what it was"},
 			"no FUSE":                   {with(want, func(f *Filesystem) { f.Type = "nfs4" }), []string{uidA}, "no FUSE"},
 			"no device":                 {with(want, func(f *Filesystem) { f.Device = "x" }), []string{uidA}, "no FUSE"},
 		} {
@@ -133,84 +134,6 @@ func TestRootAbortUsedElsewhere(t *testing.T) {
 		}
 		fs.abort(t, g.sys)
 	})
-}
-
-// TestRootEnd: the one process that serves it, and only it, is killed.
-func TestRootEnd(t *testing.T) {
-	inside(t, func(t *testing.T, g ground) {
-		h := g.host()
-		defer h.Close()
-		one, two := filepath.Join(g.dir, "one"), filepath.Join(g.dir, "two")
-		server := spawn(t, "serve "+one)
-		mounted := func(name string) func() bool {
-			return func() bool {
-				f, err := h.Filesystem(t.Context(), name, "")
-				return err == nil && f != nil && f.Server != nil
-			}
-		}
-		eventually(t, "its mount", mounted("one"))
-		want := g.filesystem(t, "one")
-		if want.Server.PID != server.Pid || want.Server.Start == 0 {
-			t.Fatalf("%+v, want %d", want.Server, server.Pid)
-		}
-		for name, c := range map[string]struct {
-			change func(*FUSEServer)
-			says   string
-		}{
-			"the first process":         {func(s *FUSEServer) { s.PID = 1 }, "not ended"},
-			"ourselves":                 {func(s *FUSEServer) { s.PID = os.Getpid() }, "not ended"},
-			"a kubelet":                 {func(s *FUSEServer) { s.Name = "kubelet" }, "not ended"},
-			"a pod's own":               {func(s *FUSEServer) { s.PodUID, s.Container = uidA, cidA }, "of pod"},
-			"a container of nobody's":   {func(s *FUSEServer) { s.Container = cidA }, "nobody's"},
-			"another of that number":    {func(s *FUSEServer) { s.Start++ }, "not what it was"},
-			"another name":              {func(s *FUSEServer) { s.Name = "x" }, "not what it was"},
-			"a process that is no more": {func(s *FUSEServer) { s.PID = 4_000_000 }, "hold"},
-		} {
-			f := with(want, func(f *Filesystem) { s := *want.Server; c.change(&s); f.Server = &s })
-			if begun, err := h.End(t.Context(), f, nil, false); begun || err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%s: %v, %v", name, begun, err)
-			}
-		}
-		if begun, err := h.End(t.Context(), with(want, func(f *Filesystem) { f.Server = nil }), nil, false); begun || err == nil {
-			t.Errorf("nobody serves it: %v, %v", begun, err)
-		}
-		if begun, err := h.End(t.Context(), want, nil, true); begun || err != nil {
-			t.Errorf("dry: %v, %v", begun, err)
-		}
-		if err := server.Signal(syscall.Signal(0)); err != nil {
-			t.Fatalf("it was killed already: %v", err)
-		}
-		if begun, err := h.End(t.Context(), want, nil, false); !begun || err != nil {
-			t.Errorf("%v, %v", begun, err)
-		}
-		if state, err := server.Wait(); err != nil || state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-			t.Errorf("%v, %v", state, err)
-		}
-		// One that serves two is not killed for one of them.
-		_ = unix.Unmount(one, unix.MNT_DETACH)
-		both := spawn(t, "serve "+one+" "+two)
-		eventually(t, "both mounts", func() bool { return g.has(t, one) && g.has(t, two) })
-		f := g.filesystem(t, "one")
-		if f.Server == nil {
-			f.Server = &FUSEServer{PID: both.Pid, Name: "x"} // an older kernel does not tell
-		}
-		if begun, err := h.End(t.Context(), f, nil, false); begun || err == nil {
-			t.Errorf("it serves two: %v, %v", begun, err)
-		}
-		t.Log(h.servesOnly(&f))
-		if err := both.Signal(syscall.Signal(0)); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func (g ground) has(t *testing.T, target string) bool {
-	t.Helper()
-	all, err := g.host().points()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.ContainsFunc(all, func(p Point) bool { return p.Target == target })
 }
 
 func with(f Filesystem, change func(*Filesystem)) Filesystem {

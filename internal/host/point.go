@@ -13,8 +13,6 @@ type Point struct {
 	ID     int    `json:"id"` // of the mount, as long as it lives
 	Target string `json:"target"`
 	device string
-	kind   string
-	source string
 }
 
 // points reads the mount table of the host's first process, whole: what could not be
@@ -41,25 +39,7 @@ func parsePoints(b []byte) ([]Point, error) {
 			return nil, fmt.Errorf("the host's mount table: %s has no number", i.Mountpoint)
 		}
 		m := mount{major: i.Major, minor: i.Minor}
-		out = append(out, Point{ID: i.ID, Target: i.Mountpoint, device: m.device(), kind: i.FSType, source: i.Source})
+		out = append(out, Point{ID: i.ID, Target: i.Mountpoint, device: m.device()})
 	}
 	return out, nil
-}
-
-// standsOn tells of a mount whether it could be unmounted without touching another: what
-// else is mounted there or below, and what it stands on that could hang.
-func standsOn(all []Point, p *Point) error {
-	for i := range all {
-		o := &all[i]
-		switch {
-		case o.ID == p.ID:
-		case o.Target == p.Target:
-			return fmt.Errorf("mount %d is at %s as well", o.ID, p.Target)
-		case within(o.Target, p.Target):
-			return fmt.Errorf("mount %d is below it, at %s", o.ID, o.Target)
-		case within(p.Target, o.Target) && canHang(o.kind):
-			return fmt.Errorf("it stands on %s, which may hang", o.Target)
-		}
-	}
-	return nil
 }

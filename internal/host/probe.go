@@ -21,13 +21,9 @@ const (
 	probeNoWay    = 4 // the path leads nowhere
 )
 
-// ProbeMain asks one file system whether it is there, or takes a mount away, if this
-// process was started for that: then it tells so, and main has nothing else to do. A main
-// calls it before all else.
+// ProbeMain asks one file system whether it is there, if this process was started for
+// that: then it tells so, and main has nothing else to do. A main calls it before all else.
 func ProbeMain() bool {
-	if unmountMain() {
-		return true
-	}
 	if len(os.Args) == 0 || os.Args[0] != probeName {
 		return false
 	}

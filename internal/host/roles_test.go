@@ -45,14 +45,6 @@ func play(role string) {
 		} else {
 			go func() { _ = unix.Statfs(arg, &s) }()
 		}
-	case "serve": // file systems that hang, at these paths
-		for _, dir := range strings.Fields(arg) {
-			var h *hangfs
-			if h, err = newHang(dir); err != nil {
-				break
-			}
-			go h.serve()
-		}
 	case "keep-mounts": // in a mount namespace of its own
 		err = unix.Unshare(unix.CLONE_NEWNS)
 		if err == nil {

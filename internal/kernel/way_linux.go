@@ -47,53 +47,16 @@ func alike(a, b *model.Route) bool {
 }
 
 // Unroute deletes the route that has all of these attributes, if it is the only one that
-// has them and leads to a device of Calico's.
+// has them and leads to a device of Calico's. The routes to its address are read last.
 func Unroute(ctx context.Context, o Options, want model.Route, check func(context.Context) error, dry bool) (begun bool, err error) {
-	err = onRoute(ctx, o, &want, check, func(s *rtnl.Socket, there []model.Route) error {
-		there = slices.DeleteFunc(there, func(r model.Route) bool { return !alike(&r, &want) })
-		switch {
-		case len(there) == 0:
-			return fmt.Errorf("the route to %s: %w", want.Dst, ErrGone)
-		case len(there) > 1:
-			return fmt.Errorf("%d routes to %s are alike", len(there), want.Dst)
-		case dry:
-			return nil
-		}
-		err := s.DeleteRoute(ctx, want)
-		begun = !refused(err)
-		return err
-	})
-	return begun, err
-}
-
-// Route adds the route of a pod's address to its device, where the table has none.
-func Route(ctx context.Context, o Options, want model.Route, check func(context.Context) error, dry bool) (begun bool, err error) {
-	err = onRoute(ctx, o, &want, check, func(s *rtnl.Socket, there []model.Route) error {
-		for i := range there {
-			if there[i].Table == want.Table {
-				return fmt.Errorf("table %d has a route to %s already, to device %d", want.Table, want.Dst, there[i].Link)
-			}
-		}
-		if dry {
-			return nil
-		}
-		err := s.AddRoute(ctx, want)
-		begun = !refused(err)
-		return err
-	})
-	return begun, err
-}
-
-// onRoute looks at the device, and at the routes to the address last.
-func onRoute(ctx context.Context, o Options, want *model.Route, check func(context.Context) error, do func(*rtnl.Socket, []model.Route) error) error {
 	o = o.whole()
 	if err := o.atHome(); err != nil {
-		return err
+		return false, err
 	}
 	if !want.Dst.IsSingleIP() || want.Gateway.IsValid() || want.Type != "" || want.Table <= 0 || want.Table == unix.RT_TABLE_LOCAL {
-		return fmt.Errorf("the route to %s is not one of a pod's", want.Dst)
+		return false, fmt.Errorf("the route to %s is not one of a pod's", want.Dst)
 	}
-	return asking(func(s *rtnl.Socket) error {
+	err = asking(func(s *rtnl.Socket) error {
 		if err := check(ctx); err != nil {
 			return err
 		}
@@ -108,6 +71,18 @@ func onRoute(ctx context.Context, o Options, want *model.Route, check func(conte
 		if err != nil {
 			return err
 		}
-		return do(s, there)
+		there = slices.DeleteFunc(there, func(r model.Route) bool { return !alike(&r, &want) })
+		switch {
+		case len(there) == 0:
+			return fmt.Errorf("the route to %s: %w", want.Dst, ErrGone)
+		case len(there) > 1:
+			return fmt.Errorf("%d routes to %s are alike", len(there), want.Dst)
+		case dry:
+			return nil
+		}
+		err = s.DeleteRoute(ctx, want)
+		begun = !refused(err)
+		return err
 	})
+	return begun, err
 }

@@ -139,7 +139,7 @@ type RestartOf struct {
 
 // An OnNode is done by the agent of a node, which compares again in the same breath.
 type OnNode struct {
-	Verb   string            `json:"verb"`             // see agent/server: unlink, unneighbour, sysctl, resync, abort, unmount, end, remove
+	Verb   string            `json:"verb"`             // see agent/server: unlink, unneighbour, unroute, sysctl, abort, remove
 	Expect string            `json:"expect,omitempty"` // digest of what the agent said of it; empty until it has been asked
 	Args   map[string]string `json:"args,omitempty"`
 }

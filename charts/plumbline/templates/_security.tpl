@@ -18,10 +18,6 @@ capabilities:
   {{- if .Values.repair }}
   # Node steps of a plan; without the value repair the agent only reads. Devices, routes, neighbours and settings of the node.
   - NET_ADMIN
-  # End the silent server of a mount, whoever it runs as.
-  - KILL
-  # Enter the node's mount namespace, to unmount there.
-  - SYS_CHROOT
   {{- end }}
 seccompProfile:
   type: RuntimeDefault

@@ -121,7 +121,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// Only what does not answer, and is known not to, is ended.
+// Only what does not answer, and is known not to, is aborted.
 func TestSilent(t *testing.T) {
 	t.Parallel()
 	f := &host.Filesystem{Device: "0:52", Source: "gluster:/vol", Type: "fuse.glusterfs"}
@@ -172,12 +172,10 @@ func TestArgsAreNeeded(t *testing.T) {
 		{"unneighbour", &kernel.Near{IP: ip, Link: 7, MAC: "02:00:00:00:00:01"}, map[string]string{"link": "8", "mac": "02:00:00:00:00:01"}},
 		{"unroute", way, map[string]string{"link": "7"}},
 		{"unroute", way, map[string]string{"protocol": "3"}},
-		{"route", way, map[string]string{"link": "8", "protocol": "3"}},
 		{"sysctl", &kernel.Setting{Device: "cali1", Index: 7, Value: "0"}, map[string]string{"value": "1"}},
 		{"sysctl", &kernel.Setting{Device: "cali1", Index: 7, Value: "0"}, map[string]string{"index": "8", "value": "1"}},
 		{"abort", &host.Filesystem{Device: "0:52"}, nil},
-		{"end", &host.Filesystem{Device: "0:52"}, nil},
-		{"unmount", &host.Filesystem{Device: "0:52"}, map[string]string{"device": "0:53"}},
+		{"abort", &host.Filesystem{Device: "0:52"}, map[string]string{"device": "0:53"}},
 		{"remove", &cri.Box{UID: "u"}, nil},
 	} {
 		if begun, err := s.verbs[c.verb].do(t.Context(), &sight{body: c.body}, c.args, false); begun || err == nil || errors.Is(err, errAlready) || isGone(err) {

@@ -27,11 +27,8 @@ func verbsOf(s *Server) map[string]verb {
 		"unlink":      {model.KindLink, true, s.unlink},
 		"unneighbour": {model.KindNeighbour, true, s.unneighbour},
 		"unroute":     {model.KindPath, true, s.unroute},
-		"route":       {model.KindPath, false, s.route},
 		"sysctl":      {model.KindSysctl, false, s.sysctl},
 		"abort":       {model.KindMount, true, s.abort},
-		"end":         {model.KindMount, true, s.end},
-		"unmount":     {model.KindMount, true, s.unmount},
 		"remove":      {model.KindSandbox, true, s.remove},
 	}
 }

@@ -66,52 +66,14 @@ func (s *Server) unroute(ctx context.Context, t *sight, args map[string]string, 
 	}, dry)
 }
 
-// route adds the host route of a pod's address, where Felix is not there to do it. Args:
-// link, protocol, felix=down: Felix would remove, or repair, what we write.
-func (s *Server) route(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
-	w, want, err := routeOf(t, args)
-	if err != nil {
-		return false, err
-	}
-	want.Scope = "link"
-	if !w.IP.Is4() {
-		want.Scope = "" // IPv6 has none
-	}
-	if slices.ContainsFunc(w.Routes, func(r model.Route) bool { return r.Link == want.Link && r.Table == want.Table && r.Type == "" }) {
-		return false, errAlready
-	}
-	if args["felix"] != "down" {
-		return false, errors.New("routes are Felix' to write, and the plan does not say that it is down")
-	}
-	return kernel.Route(ctx, s.hands.Kernel, want, func(ctx context.Context) error {
-		f, host, err := s.inside(ctx, model.Machines)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(f.Machines, func(m model.Machine) bool { return m.Felix == "ready" }) {
-			return errors.New("routes are written by Felix, which is ready")
-		}
-		a := owner(f, want.Link, host, w.IP)
-		if a == nil {
-			return fmt.Errorf("nobody who lives behind device %d has %s", want.Link, w.IP)
-		}
-		for i := range f.Attachments {
-			if o := &f.Attachments[i]; o.Inode != a.Inode && o.Has(w.IP) && lives(o) {
-				return fmt.Errorf("another lives who has %s", w.IP)
-			}
-		}
-		return s.quiet(ctx)
-	}, dry)
-}
-
-// routeOf reads the route that arguments name.
+// routeOf reads by what arguments name a route.
 func routeOf(t *sight, args map[string]string) (*kernel.Way, model.Route, error) {
 	w, ok := t.body.(*kernel.Way)
 	if !ok {
 		return nil, model.Route{}, errors.New("not a path")
 	}
-	prefix, err := w.IP.Prefix(w.IP.BitLen())
-	r := model.Route{Dst: prefix, Table: unix.RT_TABLE_MAIN}
+	var err error
+	r := model.Route{Table: unix.RT_TABLE_MAIN}
 	for _, a := range []struct {
 		name string
 		into *int
@@ -142,12 +104,12 @@ func (s *Server) sysctl(ctx context.Context, t *sight, args map[string]string, d
 	return kernel.Set(ctx, s.hands.Kernel, *v, args["value"], func(context.Context) error { return nil }, dry)
 }
 
-// inside reads who lives where, and other tables, with the host's own namespace.
-func (s *Server) inside(ctx context.Context, also ...model.Table) (*model.Facts, uint64, error) {
+// inside reads who lives where, with the host's own namespace.
+func (s *Server) inside(ctx context.Context) (*model.Facts, uint64, error) {
 	host, err := attach.Host()
 	if err != nil {
 		return nil, 0, err
 	}
-	f, err := s.fresh(ctx, append(also, model.Sandboxes, model.Attachments)...)
+	f, err := s.fresh(ctx, model.Sandboxes, model.Attachments)
 	return f, host, err
 }

@@ -72,7 +72,6 @@ type stand struct {
 	mu        sync.Mutex
 	sandboxes []model.Sandbox
 	cni       []model.Process
-	felix     string
 	plugins   []string
 }
 
@@ -97,7 +96,6 @@ func newStand(t *testing.T) *stand {
 		Senses: append(kernel.Senses(kernel.Options{}),
 			play(model.Sandboxes, func(f *model.Facts) { f.Sandboxes = d.sandboxes }),
 			play(model.CNIConfigs, func(f *model.Facts) { f.CNIConfigs = []model.CNIConfig{{Loaded: true, Plugins: d.plugins}} }),
-			play(model.Machines, func(f *model.Facts) { f.Machines = []model.Machine{{BootID: "b", Felix: d.felix}} }),
 		),
 	})
 	d.fleet = fleet(d.handler())

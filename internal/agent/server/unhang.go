@@ -21,43 +21,11 @@ func (s *Server) abort(ctx context.Context, t *sight, args map[string]string, dr
 	return s.hands.Host.Abort(ctx, *f, list(args, "pods"), dry)
 }
 
-// end kills the process that serves a file system and does not answer. Args: device, pid,
-// and pods, those that the plan knows to use it or to be what is killed.
-func (s *Server) end(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
-	f, err := s.silent(ctx, t, args)
-	if err != nil {
-		return false, err
-	}
-	pid, err := number(args, "pid")
-	if err != nil || f.Server == nil || f.Server.PID != pid {
-		return false, errors.Join(err, fmt.Errorf("%s is served by another", f.Source))
-	}
-	return s.hands.Host.End(ctx, *f, list(args, "pods"), dry)
-}
-
-// unmount takes one mount away, lazily. Args: device, target, and pods, those that the plan
-// knows to use it.
-func (s *Server) unmount(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
-	f, err := filesystem(t, args)
-	if err != nil {
-		return false, err
-	}
-	return s.hands.Host.Unmount(ctx, *f, args["target"], list(args, "pods"), dry)
-}
-
-func filesystem(t *sight, args map[string]string) (*host.Filesystem, error) {
+// silent asks once more whether a file system answers: one that does is left alone.
+func (s *Server) silent(ctx context.Context, t *sight, args map[string]string) (*host.Filesystem, error) {
 	f, ok := t.body.(*host.Filesystem)
 	if !ok || args["device"] != f.Device {
 		return nil, errors.New("its device is not the one that the plan names")
-	}
-	return f, nil
-}
-
-// silent asks once more whether a file system answers: one that does is left alone.
-func (s *Server) silent(ctx context.Context, t *sight, args map[string]string) (*host.Filesystem, error) {
-	f, err := filesystem(t, args)
-	if err != nil {
-		return nil, err
 	}
 	facts, err := s.fresh(ctx, model.Mounts)
 	if err != nil {

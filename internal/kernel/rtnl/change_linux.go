@@ -19,7 +19,7 @@ func (s *Socket) DeleteLink(ctx context.Context, index int) error {
 	if index <= 0 {
 		return fmt.Errorf("delete device %d: no such index", index)
 	}
-	return s.change(ctx, fmt.Sprintf("delete device %d", index), unix.RTM_DELLINK, 0, ofLink(index), unix.ENODEV)
+	return s.change(ctx, fmt.Sprintf("delete device %d", index), unix.RTM_DELLINK, ofLink(index), unix.ENODEV)
 }
 
 // DeleteNeighbour removes the entry of an address on a device.
@@ -28,7 +28,7 @@ func (s *Socket) DeleteNeighbour(ctx context.Context, link int, ip netip.Addr) e
 	body[0] = family(ip)
 	native.PutUint32(body[4:], uint32(int32(link)))
 	what := fmt.Sprintf("delete the neighbour %s of device %d", ip, link)
-	return s.change(ctx, what, unix.RTM_DELNEIGH, 0, put(body, unix.NDA_DST, ip.AsSlice()), unix.ENOENT)
+	return s.change(ctx, what, unix.RTM_DELNEIGH, put(body, unix.NDA_DST, ip.AsSlice()), unix.ENOENT)
 }
 
 // DeleteRoute removes the route that has all of these attributes.
@@ -37,26 +37,17 @@ func (s *Socket) DeleteRoute(ctx context.Context, r model.Route) error {
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, "delete the route to "+r.Dst.String(), unix.RTM_DELROUTE, 0, body, unix.ESRCH)
-}
-
-// AddRoute adds a route where there is none of its destination, table and metric.
-func (s *Socket) AddRoute(ctx context.Context, r model.Route) error {
-	body, err := ofRoute(&r)
-	if err != nil {
-		return err
-	}
-	return s.change(ctx, "add the route to "+r.Dst.String(), unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body, 0)
+	return s.change(ctx, "delete the route to "+r.Dst.String(), unix.RTM_DELROUTE, body, unix.ESRCH)
 }
 
 // change sends one request and hears that it was done; none is the errno that means that
 // there was nothing to change.
-func (s *Socket) change(ctx context.Context, what string, kind, flags uint16, body []byte, none unix.Errno) error {
-	err := s.ask(ctx, kind, unix.NLM_F_ACK|flags, body, func(Message) error { return nil })
+func (s *Socket) change(ctx context.Context, what string, kind uint16, body []byte, none unix.Errno) error {
+	err := s.ask(ctx, kind, unix.NLM_F_ACK, body, func(Message) error { return nil })
 	switch {
 	case err == nil:
 		return nil
-	case none != 0 && errors.Is(err, none):
+	case errors.Is(err, none):
 		return fmt.Errorf("%s: %w", what, ErrGone)
 	default:
 		return fmt.Errorf("%s: %w", what, err)

@@ -22,7 +22,17 @@ var stories = map[string]func(r *stage.Repair) (before, after hook){
 	"leaked-endpoints": leakedEndpoints,
 	"ipam-drift":       ipamDrift,
 	"shared-address":   sharedAddress,
-	"stale-nodename":   staleNodename,
+	"cascade": func(r *stage.Repair) (before, after hook) {
+		r.Left = []string{"PL5001/", "PL4001/", "PL4002/", "PL4003/", "PL9001/"} // the workload is a person's to stop
+		return nil, nil
+	},
+	"stuck-terminating": func(r *stage.Repair) (before, after hook) {
+		// The mount answers again with an error; when the kubelet next tries to end what hung in
+		// it is the kubelet's to choose, and grows longer with each try.
+		r.Left = []string{"PL4001/", "PL4002/", "PL4003/"}
+		return nil, nil
+	},
+	"stale-nodename": staleNodename,
 }
 
 // tellStory has the repair followed by what the incident's own story wants, and by
