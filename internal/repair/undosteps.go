@@ -60,7 +60,7 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 		}
 		u.target(was.For, Proof{Dead: dead})
 		return o, true
-	case before != nil && before.Handle.V == "":
+	case before != nil && before.Handle.V == "" && (after == nil || !strings.HasPrefix(after.Handle.V, HoldPrefix)):
 		u.refuse(was.For, was.IP.String()+" was held by no handle: nobody could release it again")
 		return o, false
 	case after != nil && !strings.HasPrefix(after.Handle.V, HoldPrefix):
@@ -69,8 +69,7 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 	}
 	o.To = &Owner{Handle: before.Handle.V, Secondary: before.Secondary.V}
 	u.target(was.For, Proof{})
-	if after == nil {
-		h := before.Handle.V
+	if h := before.Handle.V; h != "" { // under our hold it was not counted either
 		u.step(Step{Do: "raise", On: model.Ref{Kind: model.KindHandle, Name: h}, For: []string{was.For}, Change: Change{Count: &Count{Handle: h, Raise: []Raise{{Block: cidr, IPs: []netip.Addr{was.IP}}}}}})
 	}
 	u.recount(was.For, before.Handle.V, []netip.Prefix{cidr}, nil)

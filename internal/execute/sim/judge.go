@@ -157,6 +157,12 @@ func (w *World) judgeFreed(ip netip.Addr, was string) {
 // the witness spoke was alive as far as anybody could know; the repair takes it back then.
 func (w *World) judgeGiven(ip netip.Addr, was, is string) {
 	us := w.users(ip)
+	if ours(is) {
+		w.heldFrom[ip] = was
+	}
+	if ours(was) && w.heldFrom[ip] == is {
+		return // as it was before we held it
+	}
 	if len(us) == 0 || ours(is) || slices.ContainsFunc(us, func(u user) bool { return u.handle == is }) {
 		return
 	}

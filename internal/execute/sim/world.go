@@ -38,20 +38,21 @@ type World struct {
 	collector *collector
 	rate      int // one in so many ticks something else happens; 0 means never
 
-	shared   map[netip.Addr]bool // addresses that two living pods once had
-	freed    map[netip.Addr]bool // addresses that were last freed by us
-	dead     []*box              // sandboxes that have died
-	wroteFor map[netip.Addr]bool // addresses that we have written for somebody
-	theirs   map[model.Ref]bool  // what others wrote last, since we began
-	asked    int64               // when a node last bore witness
-	trace    []string            // what happened, if somebody wants to know
+	shared   map[netip.Addr]bool   // addresses that two living pods once had
+	freed    map[netip.Addr]bool   // addresses that were last freed by us
+	dead     []*box                // sandboxes that have died
+	wroteFor map[netip.Addr]bool   // addresses that we have written for somebody
+	heldFrom map[netip.Addr]string // whose those were that we held for a moment
+	theirs   map[model.Ref]bool    // what others wrote last, since we began
+	asked    int64                 // when a node last bore witness
+	trace    []string              // what happened, if somebody wants to know
 	traced   bool
 	began    bool  // Plumbline has
 	broken   error // the first harm that was seen
 }
 
 func newWorld(seed uint64) *World {
-	w := &World{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
+	w := &World{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
 	w.etcd, w.dual = w.one(2), w.one(3)
 	w.kube = NewStore(false, &w.revision[0], w.time)
 	w.ledger = NewStore(w.etcd, &w.revision[0], w.time)
