@@ -38,9 +38,9 @@ func (g *global) applyCommand() *cobra.Command {
 		Short: "Carry out a plan, one compare-and-swap after the other",
 		Long: "Reads the plan, looks at the cluster again, and carries out step by step what\n" +
 			"still is as the plan says. Before every write the object is read live and\n" +
-			"compared, and the nodes are asked; what cannot be proven is left alone. A journal\n" +
-			"on disk is ahead of every write: --resume goes on after a crash, undo takes it\n" +
-			"back.\n\n" +
+			"compared, and the nodes are asked; what cannot be proven is left alone. A\n" +
+			"journal on disk is ahead of every write: --resume goes on after a crash, undo\n" +
+			"takes it back.\n\n" +
 			"One apply runs per cluster at a time. To stop every one within seconds:\n" +
 			"  kubectl -n kube-system create configmap plumbline-stop\n\n" +
 			"Exit code: 0 all is repaired; 1 something was left alone; 2 could not begin;\n" +

@@ -37,7 +37,7 @@ func (g *global) check() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Find what is wrong between Kubernetes, Calico and the nodes, right now",
+		Short: "Find what is wrong between Kubernetes, Calico and the nodes, now",
 		Long: "Reads pods, nodes and Calico's records, and the nodes' own kernel and runtime\n" +
 			"where agents run; judges them, looks at every suspect again and shows what is\n" +
 			"proven. It never sleeps, unless told to --wait.\n\n" +

@@ -80,9 +80,9 @@ func (g *global) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plumbline",
 		Short: "Keep the pod network of a cluster on Calico true",
-		Long: "Plumbline compares what Kubernetes wants with what Calico has recorded and what the\n" +
-			"nodes really have, finds every disagreement, explains it from evidence, and repairs\n" +
-			"it. Only apply and undo change anything.",
+		Long: "Plumbline compares what Kubernetes wants with what Calico has recorded and what\n" +
+			"the nodes really have, finds every disagreement, explains it from evidence, and\n" +
+			"repairs it. Only apply and undo change anything.",
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: g.prog},
 	}
@@ -104,6 +104,9 @@ func (g *global) root() *cobra.Command {
 	root.AddCommand(g.status(), g.check(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
 		g.collect(), g.version(), g.schema())
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
+		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",
+	).Replace(root.UsageTemplate()))
 	return root
 }
 

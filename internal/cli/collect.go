@@ -17,7 +17,7 @@ func (g *global) collect() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "collect --save FILE",
-		Short: "Write what was seen into a file, to be judged elsewhere with --bundle",
+		Short: "Write what was seen into a file, to be judged with --bundle",
 		Long: "Writes names, addresses, states and Calico's records. Secrets, environment variables, labels,\n" +
 			"and annotations other than Calico's addresses are never read, so they are not in it.",
 		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz", g.prog),

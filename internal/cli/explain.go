@@ -27,7 +27,7 @@ func (g *global) explain() *cobra.Command {
 	var f explainFlags
 	c := &cobra.Command{
 		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR",
-		Short: "Explain a code, a finding, or all that the books say about one thing",
+		Short: "Explain a code, a finding, or all that is known of one thing",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", g.prog),
 		Args: cobra.RangeArgs(1, 2),

@@ -17,7 +17,7 @@ import (
 func (g *global) status() *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Show what cluster this is, what can be seen of it, and how full its pools are",
+		Short:   "Show what cluster this is, what can be seen of it, and its pools",
 		Example: fmt.Sprintf("  %s status", g.prog),
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runStatus(cmd.Context()) },

@@ -20,9 +20,9 @@ func (g *global) undoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo PLAN",
 		Short: "Take back what a plan has changed, as far as that is safe",
-		Long: "Undo is compensation: new writes in the world as it is now, with proofs of their\n" +
-			"own, never the old content put back. What a living pod uses is not taken from it,\n" +
-			"and what cannot be taken back is named, with the reason.\n\n" +
+		Long: "Undo is compensation: new writes in the world as it is now, with proofs of\n" +
+			"their own, never the old content put back. What a living pod uses is not taken\n" +
+			"from it, and what cannot be taken back is named, with the reason.\n\n" +
 			"Exit code: 0 all is taken back; 1 something was not; 2 could not begin; 4 was\n" +
 			"stopped half way.",
 		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", g.prog),
