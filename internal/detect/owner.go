@@ -84,10 +84,10 @@ func podOf(at *model.Attribute) (namespace, name string) {
 }
 
 // legacy tells that a handle is named after the pod, as Calico 2 did it, and not
-// after a container.
+// after a container. Those that a repair of ours leaves are after neither.
 func legacy(handle string) bool {
 	_, rest, ok := strings.Cut(handle, ".")
-	return ok && containerID(handle) == "" && !strings.HasPrefix(rest, "vmi.") && !strings.Contains(rest, ".")
+	return ok && !strings.HasPrefix(handle, "plumbline-") && containerID(handle) == "" && !strings.HasPrefix(rest, "vmi.") && !strings.Contains(rest, ".")
 }
 
 // containerID is the end of a handle that is named after a container.

@@ -50,7 +50,7 @@ func podOf(at *model.Attribute) (namespace, name string) {
 	if at.Pod != "" {
 		return at.Namespace, at.Pod
 	}
-	if ns, pod, ok := strings.Cut(at.Handle, "."); ok && containerID(at.Handle) == "" && !strings.Contains(pod, ".") {
+	if ns, pod, ok := strings.Cut(at.Handle, "."); ok && !strings.HasPrefix(at.Handle, "plumbline-") && containerID(at.Handle) == "" && !strings.Contains(pod, ".") {
 		return ns, pod
 	}
 	return "", ""
