@@ -37,6 +37,8 @@ type Executor struct {
 	Tell    func(Progress) // may be nil
 
 	plan    *repair.Plan
+	targets map[string]*repair.Target
+	last    map[string]int // index of the last step for a finding
 	entries []repair.Entry
 	dropped map[string]Verdict // findings that are no longer repaired, and why
 	written map[string]bool    // findings for which something was written
@@ -80,7 +82,8 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	if err := p.Valid(); err != nil {
 		return Result{}, err
 	}
-	x.plan, x.entries = p, slices.Clone(past)
+	x.read(p)
+	x.entries = slices.Clone(past)
 	x.dropped, x.written, x.rolls = map[string]Verdict{}, map[string]bool{}, map[string]roll{}
 	res := Result{Steps: map[int]Verdict{}, Findings: map[string]Verdict{}}
 	done := x.recall(past)
@@ -102,6 +105,19 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 		}
 	}
 	return x.finish(res), nil
+}
+
+// read makes the plan easy to ask: there may be tens of thousands of findings.
+func (x *Executor) read(p *repair.Plan) {
+	x.plan, x.targets, x.last = p, make(map[string]*repair.Target, len(p.Targets)), make(map[string]int, len(p.Targets))
+	for i := range p.Targets {
+		x.targets[p.Targets[i].Finding] = &p.Targets[i]
+	}
+	for i := range p.Steps {
+		for _, f := range p.Steps[i].For {
+			x.last[f] = i
+		}
+	}
 }
 
 // recall takes from a past run what is done, and for which findings something was written
@@ -143,8 +159,8 @@ func (x *Executor) recall(past []repair.Entry) map[int]bool {
 
 // dropOthers drops the findings of a step that was done without them.
 func (x *Executor) dropOthers(e repair.Entry) {
-	i := slices.IndexFunc(x.plan.Steps, func(s repair.Step) bool { return s.ID == e.Step })
-	if i < 0 || x.plan.Steps[i].Always || len(e.For) == 0 {
+	i := e.Step - 1 // a valid plan counts its steps from one
+	if i >= len(x.plan.Steps) || x.plan.Steps[i].Always || len(e.For) == 0 {
 		return
 	}
 	for _, f := range x.plan.Steps[i].For {
@@ -213,10 +229,10 @@ func (x *Executor) drop(f string, o repair.Outcome, why string) {
 // has died meanwhile, or only a part could be done, what was written is compensated.
 func (x *Executor) close(ctx context.Context, i int) error {
 	for _, f := range x.plan.Steps[i].For {
-		if x.undoing || x.DryRun || !x.written[f] || slices.ContainsFunc(x.plan.Steps[i+1:], func(s repair.Step) bool { return s.Serves(f) }) {
+		if x.undoing || x.DryRun || !x.written[f] || x.last[f] > i {
 			continue
 		}
-		if t := x.plan.Target(f); t != nil && x.keep(f) {
+		if t := x.targets[f]; t != nil && x.keep(f) {
 			why, err := x.again(ctx, t)
 			if err != nil {
 				return err
@@ -277,7 +293,8 @@ func (x *Executor) needed(at int, handle string) bool {
 func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 	back := repair.Undo(x.plan, x.entries, f)
 	y := *x
-	y.plan, y.undoing = back, true
+	y.read(back)
+	y.undoing = true
 	y.dropped, y.written = map[string]Verdict{}, map[string]bool{}
 	for i := range back.Steps {
 		s := &back.Steps[i]
@@ -297,24 +314,22 @@ func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 // finish tells what became of every finding. One for which no step came to its end was not
 // repaired, whatever else was.
 func (x *Executor) finish(res Result) Result {
-	for i := range x.plan.Targets {
-		f := x.plan.Targets[i].Finding
-		v, gone := x.dropped[f]
-		if gone {
-			res.Findings[f] = v
-			continue
-		}
-		v = Verdict{repair.Moved, "nothing was left to do for it"}
-		for k := range x.plan.Steps {
-			s := &x.plan.Steps[k]
-			switch o := res.Steps[s.ID].Outcome; {
-			case !s.Serves(f):
+	for f := range x.targets {
+		res.Findings[f] = Verdict{repair.Moved, "nothing was left to do for it"}
+	}
+	for i := range x.plan.Steps {
+		s := &x.plan.Steps[i]
+		o := res.Steps[s.ID].Outcome
+		for _, f := range s.For {
+			switch had := res.Findings[f].Outcome; {
 			case o == repair.Done && x.written[f]:
-				v = Verdict{Outcome: repair.Done}
-			case (o == repair.Already || o == repair.Done) && v.Outcome == repair.Moved:
-				v = Verdict{Outcome: repair.Already}
+				res.Findings[f] = Verdict{Outcome: repair.Done}
+			case (o == repair.Already || o == repair.Done) && had == repair.Moved:
+				res.Findings[f] = Verdict{Outcome: repair.Already}
 			}
 		}
+	}
+	for f, v := range x.dropped {
 		res.Findings[f] = v
 	}
 	return res

@@ -40,7 +40,7 @@ func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string
 	failed := map[string]Verdict{}
 	asked := questions{}
 	for _, f := range findings {
-		t := x.plan.Target(f)
+		t := x.targets[f]
 		if t == nil {
 			failed[f] = Verdict{repair.Refused, "the plan does not say what it needs"}
 			continue
@@ -66,7 +66,7 @@ func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string
 		if _, bad := failed[f]; bad {
 			continue
 		}
-		v, err := x.judge(ctx, &x.plan.Target(f).Proof, said)
+		v, err := x.judge(ctx, &x.targets[f].Proof, said)
 		if err != nil {
 			return nil, err
 		}
