@@ -143,7 +143,7 @@ func (w *work) closing(res execute.Result, still []string, unseen error, took ti
 
 // left names what was not repaired, and why.
 func (w *work) left(why map[string]string) {
-	for i, f := range sorted(why) {
+	for i, f := range sortedKeys(why) {
 		if i == 10 {
 			fmt.Fprintf(w.g.Stdout, "left       ... %d more\n", len(why)-i)
 			return
@@ -157,15 +157,6 @@ func curedText(p *repair.Plan, n int) string {
 		return line(p.Targets[0].Finding) + " is gone: 1"
 	}
 	return thousands(n) + " are gone"
-}
-
-func sorted(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // verdict is the exit code: something was left alone, or is still there.

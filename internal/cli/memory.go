@@ -23,13 +23,9 @@ func (g *global) memoryFile(guid string) string {
 	if !guidOK.MatchString(guid) {
 		return ""
 	}
-	dir := g.Getenv("XDG_STATE_HOME")
-	if dir == "" {
-		home := g.Getenv("HOME")
-		if home == "" {
-			return ""
-		}
-		dir = filepath.Join(home, ".local", "state")
+	dir, err := g.stateDir()
+	if err != nil {
+		return ""
 	}
 	return filepath.Join(dir, "plumbline", guid, "seen.json")
 }

@@ -157,7 +157,7 @@ func (n witnesses) Names(ctx context.Context) ([]string, error) {
 
 func (w *work) now() time.Time { return w.x.Now() }
 
-// stateDir is where journals are kept.
+// stateDir is where journals are kept, and what was suspected.
 func (g *global) stateDir() (string, error) {
 	dir := g.Getenv("XDG_STATE_HOME")
 	if dir == "" {

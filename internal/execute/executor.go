@@ -307,7 +307,7 @@ func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 		}
 		x.tell(Progress{Step: s, N: i + 1, Of: len(back.Steps), Outcome: v.Outcome, Why: v.Why, Undo: true})
 	}
-	x.entries = y.entries
+	x.entries, x.spent, x.failing = y.entries, y.spent, y.failing
 	return nil
 }
 

@@ -79,9 +79,8 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, node string, thin
 	case err == nil:
 	case errors.Is(err, ErrStale):
 		out.Outcome, out.Why, again = repair.Stale, err.Error(), true
-	case errors.Is(err, ErrRefused): // of this one: it says nothing about the next
-		x.failing--
-		v, err := x.giveUp(s, repair.Refused, err.Error())
+	case errors.Is(err, ErrRefused):
+		v, err := x.leave(s, repair.Refused, err.Error())
 		return v, false, err
 	default:
 		out.Outcome, out.Why, again = repair.Unknown, err.Error(), true

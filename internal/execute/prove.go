@@ -66,11 +66,7 @@ func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string
 		if _, bad := failed[f]; bad {
 			continue
 		}
-		v, err := x.judge(ctx, &x.targets[f].Proof, said)
-		if err != nil {
-			return nil, err
-		}
-		if v.Outcome != "" {
+		if v := x.judge(ctx, &x.targets[f].Proof, said); v.Outcome != "" {
 			failed[f] = v
 		}
 	}
@@ -88,19 +84,10 @@ func (x *Executor) hold(ctx context.Context, p *repair.Proof) (Verdict, error) {
 		return Verdict{repair.Refused, why}, nil
 	}
 	q := questions{}
-	if l := p.Lives; l != nil {
-		q.add(l.Node, l.IPs, l.Container)
+	if err := x.question(ctx, q, p); err != nil {
+		return Verdict{repair.Unknown, err.Error()}, ctx.Err()
 	}
-	if d := p.Dead; d != nil {
-		nodes, err := x.nodesOf(ctx, d)
-		if err != nil {
-			return Verdict{repair.Unknown, err.Error()}, ctx.Err()
-		}
-		for _, n := range nodes {
-			q.add(n, d.IPs, d.Containers...)
-		}
-	}
-	return x.judge(ctx, p, x.ask(ctx, q))
+	return x.judge(ctx, p, x.ask(ctx, q)), nil
 }
 
 // pods looks at the pods, and what else of Kubernetes a proof speaks of.
@@ -220,28 +207,28 @@ func (x *Executor) ask(ctx context.Context, q questions) map[string]answer {
 }
 
 // judge holds a proof against what the nodes said.
-func (x *Executor) judge(ctx context.Context, p *repair.Proof, said map[string]answer) (Verdict, error) {
+func (x *Executor) judge(ctx context.Context, p *repair.Proof, said map[string]answer) Verdict {
 	if l := p.Lives; l != nil {
 		if v := one(l.Node, said[l.Node], l.Against); v.Outcome != "" {
-			return v, nil
+			return v
 		}
 	}
 	if p.Dead == nil {
-		return Verdict{}, nil
+		return Verdict{}
 	}
 	nodes, err := x.nodesOf(ctx, p.Dead)
 	if err != nil {
-		return Verdict{repair.Unknown, err.Error()}, nil
+		return Verdict{repair.Unknown, err.Error()}
 	}
 	if rollCall(p.Dead) {
 		said = x.roll(ctx, nodes)
 	}
 	for _, n := range nodes {
 		if v := one(n, said[n], p.Dead.Against); v.Outcome != "" {
-			return v, nil
+			return v
 		}
 	}
-	return Verdict{}, nil
+	return Verdict{}
 }
 
 func one(node string, a answer, against func(*model.Witness) (string, bool)) Verdict {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -26,9 +27,8 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 			if ctx.Err() != nil {
 				return Verdict{}, fmt.Errorf("%w: %w", ErrHalted, ctx.Err())
 			}
-			if errors.Is(err, errUnreadable) { // of this one, and no sign that all fails
-				x.failing--
-				return x.giveUp(s, repair.Refused, err.Error())
+			if errors.Is(err, errUnreadable) {
+				return x.leave(s, repair.Refused, err.Error())
 			}
 			unread = err
 			continue
@@ -40,9 +40,8 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 			return x.already(s, lost)
 		case errors.Is(err, repair.ErrMoved):
 			return x.moved(s, err)
-		case err != nil: // it cannot be read: of this one, and no sign that all fails
-			x.failing--
-			return x.giveUp(s, repair.Refused, err.Error())
+		case err != nil: // it cannot be read
+			return x.leave(s, repair.Refused, err.Error())
 		}
 		if again, err := x.unproven(ctx, s, e); err != nil {
 			return Verdict{}, err
@@ -249,7 +248,7 @@ func (x *Executor) already(s *repair.Step, lost bool) (Verdict, error) {
 }
 
 func (x *Executor) moved(s *repair.Step, err error) (Verdict, error) {
-	why := unwrapped(err)
+	why := strings.TrimPrefix(err.Error(), repair.ErrMoved.Error()+": ")
 	for _, f := range s.For {
 		if !s.Always {
 			x.drop(f, repair.Moved, why)
@@ -258,24 +257,22 @@ func (x *Executor) moved(s *repair.Step, err error) (Verdict, error) {
 	return Verdict{repair.Moved, why}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Moved, Why: why})
 }
 
-// giveUp leaves the findings of a step alone, for good. One after the other means that
-// something is wrong with all of them.
-func (x *Executor) giveUp(s *repair.Step, o repair.Outcome, why string) (Verdict, error) {
+// leave leaves the findings of a step alone, for good. It is of this one, and no sign that
+// others fail.
+func (x *Executor) leave(s *repair.Step, o repair.Outcome, why string) (Verdict, error) {
 	for _, f := range s.For {
 		x.drop(f, o, why)
 	}
+	return Verdict{o, why}, x.log(repair.Entry{Step: s.ID, Outcome: o, Why: why})
+}
+
+// giveUp leaves a step whose write, or whose reading, failed. One after the other means
+// that something is wrong with all of them.
+func (x *Executor) giveUp(s *repair.Step, o repair.Outcome, why string) (Verdict, error) {
 	x.failing++
-	err := x.log(repair.Entry{Step: s.ID, Outcome: o, Why: why})
+	v, err := x.leave(s, o, why)
 	if err == nil && x.failing >= maxFailing {
 		err = fmt.Errorf("%w, at last: %s", ErrTooMany, why)
 	}
-	return Verdict{o, why}, err
-}
-
-func unwrapped(err error) string {
-	const prefix = "the world moved on: "
-	if s := err.Error(); len(s) > len(prefix) && s[:len(prefix)] == prefix {
-		return s[len(prefix):]
-	}
-	return err.Error()
+	return v, err
 }

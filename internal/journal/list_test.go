@@ -56,9 +56,6 @@ func TestProgress(t *testing.T) {
 	if got, want := Progress(aPlan("a"), es), (map[int]repair.Outcome{0: repair.Done, 1: repair.Intent}); !maps.Equal(got, want) {
 		t.Errorf("progress %v", got)
 	}
-	if got, want := Undoing(aPlan("a"), es), (map[int]repair.Outcome{0: repair.Refused}); !maps.Equal(got, want) {
-		t.Errorf("undoing %v", got)
-	}
 }
 
 func TestList(t *testing.T) {

@@ -51,24 +51,15 @@ func ended(o repair.Outcome, well State) State {
 }
 
 // Progress gives the last outcome of each step of the plan that has one. What was done to
-// take steps back is not in it: see Undoing.
+// take steps back is not in it.
 func Progress(p *repair.Plan, es []repair.Entry) map[int]repair.Outcome {
-	return last(p, es, false)
-}
-
-// Undoing gives the last outcome of taking each step back.
-func Undoing(p *repair.Plan, es []repair.Entry) map[int]repair.Outcome {
-	return last(p, es, true)
-}
-
-func last(p *repair.Plan, es []repair.Entry, undo bool) map[int]repair.Outcome {
 	known := make(map[int]bool, len(p.Steps))
 	for i := range p.Steps {
 		known[p.Steps[i].ID] = true
 	}
 	out := map[int]repair.Outcome{}
 	for i := range es {
-		if e := &es[i]; e.Undo == undo && e.Step >= 0 && known[e.Step] {
+		if e := &es[i]; !e.Undo && known[e.Step] {
 			out[e.Step] = e.Outcome
 		}
 	}

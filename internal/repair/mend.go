@@ -183,8 +183,7 @@ func (s *Step) newBlock(sc Scene) (Edited, error) {
 	}
 	b.listFree()
 	for _, o := range s.NewBlock.Born {
-		tunnel := o.To != nil && o.To.Secondary["type"] != "" // a node's own, whatever became of the finding
-		if n := b.ordinal(o.IP); n >= 0 && o.To != nil && (tunnel || sc.Keep(o.For)) && b.free(n) {
+		if n := b.ordinal(o.IP); n >= 0 && o.To != nil && (o.To.tunnel() || sc.Keep(o.For)) && b.free(n) {
 			b.give(n, o.To.attribute(nil))
 		}
 	}

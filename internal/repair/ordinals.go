@@ -157,6 +157,9 @@ func (o *Ordinal) reached(held *ledger.Attribute) bool {
 // timestamp says when an address was given. It is nobody's evidence, and kept.
 const timestamp = "timestamp"
 
+// tunnel tells that the owner is a node's own device, whatever became of a finding.
+func (o *Owner) tunnel() bool { return o != nil && o.Secondary["type"] != "" }
+
 // attribute is what is written for an owner in the place of another.
 func (o *Owner) attribute(before *ledger.Attribute) ledger.Attribute {
 	secondary := maps.Clone(o.Secondary)

@@ -46,6 +46,11 @@ func (p *Plan) strip() {
 		if ordinals && len(s.Ordinals) == 0 {
 			continue
 		}
+		if s.NewBlock != nil {
+			made := *s.NewBlock
+			made.Born = slices.DeleteFunc(slices.Clone(made.Born), func(o Ordinal) bool { return gone(o) && !o.To.tunnel() })
+			s.NewBlock = &made
+		}
 		s.ID = len(kept) + 1
 		kept = append(kept, s)
 	}
