@@ -1,8 +1,6 @@
 package detect
 
 import (
-	"crypto/sha1" //nolint:gosec // Calico names devices by it
-	"encoding/hex"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -64,12 +62,6 @@ func prefixes(p *Pass, node string) []string {
 		return []string{"cali"}
 	}
 	return out
-}
-
-// deviceName is what Calico calls the host's end of a pod's device.
-func deviceName(prefix, namespace, pod string) string {
-	sum := sha1.Sum([]byte(namespace + "." + pod)) //nolint:gosec // see above
-	return prefix + hex.EncodeToString(sum[:])[:11]
 }
 
 // pair tells that a device is one end of two.

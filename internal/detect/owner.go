@@ -3,7 +3,6 @@ package detect
 import (
 	"net/netip"
 	"slices"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -70,35 +69,6 @@ func claimed(p *Pass, a netip.Addr) bool {
 		}
 	}
 	return false
-}
-
-// podOf gives the pod that an attribute names. Calico 2 named it in the handle only.
-func podOf(at *model.Attribute) (namespace, name string) {
-	if at.Pod != "" {
-		return at.Namespace, at.Pod
-	}
-	if ns, pod, ok := strings.Cut(at.Handle, "."); ok && legacy(at.Handle) {
-		return ns, pod
-	}
-	return "", ""
-}
-
-// legacy tells that a handle is named after the pod, as Calico 2 did it, and not
-// after a container. Those that a repair of ours leaves are after neither.
-func legacy(handle string) bool {
-	_, rest, ok := strings.Cut(handle, ".")
-	return ok && !strings.HasPrefix(handle, "plumbline-") && containerID(handle) == "" && !strings.HasPrefix(rest, "vmi.") && !strings.Contains(rest, ".")
-}
-
-// containerID is the end of a handle that is named after a container.
-func containerID(handle string) string {
-	handle, _, _ = strings.Cut(handle, "\r")
-	i := strings.LastIndexByte(handle, '.')
-	id := handle[i+1:]
-	if i < 0 || len(id) < 12 || strings.Trim(strings.ToLower(id), "0123456789abcdef") != "" {
-		return ""
-	}
-	return id
 }
 
 // classOf is how long to wait for what is wrong with a pod: while it is not ready its

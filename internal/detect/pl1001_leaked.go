@@ -23,13 +23,13 @@ func leaked(p *Pass, _ model.Table, row int32) {
 	if at == nil || onPurpose(at) || p.Stranger(at.Node) || claimed(p, a.IP) || sharesHandle(p, a, at) {
 		return
 	}
-	ns, name := podOf(at)
+	ns, name := at.PodName()
 	switch {
 	case strings.HasPrefix(at.Type, "LoadBalancer") || at.Service != "":
 		leakedService(p, a, at)
 	case at.Tunnel():
 		leakedTunnel(p, a, at)
-	case vmOf(at) != "":
+	case at.Machine() != "":
 		leakedVM(p, a, at)
 	case name == "":
 		p.Report(finding.Finding{
@@ -79,7 +79,7 @@ func leakedPod(p *Pass, a *model.Allocation, at *model.Attribute, pod *model.Pod
 		return // a sandbox is in the making, and only its node can tell
 	default:
 		id, _, _ := recorded(p, pod)
-		if id != "" && id == containerID(at.Handle) && !pod.TornDown() {
+		if id != "" && id == model.ContainerOf(at.Handle) && !pod.TornDown() {
 			return // its own sandbox holds it: the addresses differ, which is another finding
 		}
 		f.Summary = "held for an older sandbox of " + ns + "/" + name
@@ -119,29 +119,15 @@ func leakedTunnel(p *Pass, a *model.Allocation, at *model.Attribute) {
 	})
 }
 
-// vmOf is the KubeVirt machine that holds an address: it keeps it while it is stopped.
-func vmOf(at *model.Attribute) string {
-	if at.VM != "" {
-		return at.VM
-	}
-	if _, rest, ok := strings.Cut(at.Handle, ".vmi."); ok {
-		if _, vm, ok := strings.Cut(rest, "."); ok {
-			return vm
-		}
-		return rest
-	}
-	return ""
-}
-
 func leakedVM(p *Pass, a *model.Allocation, at *model.Attribute) {
-	if !p.State(model.VMs, "").Seen() || p.VMByName(at.Namespace, vmOf(at)) != nil {
+	if !p.State(model.VMs, "").Seen() || p.VMByName(at.Namespace, at.Machine()) != nil {
 		return
 	}
 	p.Report(finding.Finding{
-		Subject: a.Ref(), Namespace: at.Namespace, Node: at.Node, Summary: "held for machine " + at.Namespace + "/" + vmOf(at) + ", which is gone",
+		Subject: a.Ref(), Namespace: at.Namespace, Node: at.Node, Summary: "held for machine " + at.Namespace + "/" + at.Machine() + ", which is gone",
 		Evidence: []finding.Evidence{
 			allocationSays(p, a),
-			{Ref: model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + vmOf(at)}, Says: "no such machine"},
+			{Ref: model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + at.Machine()}, Says: "no such machine"},
 			unclaimed(a.IP),
 		},
 	})

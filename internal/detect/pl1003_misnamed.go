@@ -20,7 +20,7 @@ var PL1003 = &Detector{
 func misnamed(p *Pass, _ model.Table, row int32) {
 	a := p.Allocation(row)
 	at := p.AttributeOf(a)
-	if at == nil || at.Tunnel() || at.Service != "" || vmOf(at) != "" {
+	if at == nil || at.Tunnel() || at.Service != "" || at.Machine() != "" {
 		return // a machine's pods come and go under one handle
 	}
 	users := holders(p, a.IP)
@@ -28,7 +28,7 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 		return // nobody, or a shared address: other findings
 	}
 	pod := users[0]
-	ns, name := podOf(at)
+	ns, name := at.PodName()
 	var f finding.Finding
 	switch {
 	case name == "":

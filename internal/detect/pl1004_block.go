@@ -127,7 +127,7 @@ func identityFaults(b *model.Block) []string {
 
 // short makes a handle readable: eight digits of a container's ID are enough.
 func short(handle string) string {
-	if id := containerID(handle); len(id) > 8 {
+	if id := model.ContainerOf(handle); len(id) > 8 {
 		return strings.TrimSuffix(handle, id) + id[:8]
 	}
 	return orDash(handle)

@@ -3,7 +3,6 @@ package detect
 import (
 	"fmt"
 	"net/netip"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -25,7 +24,7 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 	}
 	held, evidence := recount(p, h)
 	f := finding.Finding{Subject: h.Ref(), Evidence: evidence}
-	if reusable(h.ID) && !h.Missing {
+	if model.Reusable(h.ID) && !h.Missing {
 		f.Class = finding.Node // its owner may be between its writes, for as long as it likes
 	}
 	for a := range p.AllocationsBy(h.ID) {
@@ -67,7 +66,7 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 // ordinary is the quick answer for nearly all handles: it holds what it counts, in one
 // block, and is named after a container.
 func ordinary(p *Pass, h *model.Handle) bool {
-	if h.Missing || h.Deleted || len(h.Blocks) != 1 || containerID(h.ID) == "" || h.Name != h.ID {
+	if h.Missing || h.Deleted || len(h.Blocks) != 1 || model.ContainerOf(h.ID) == "" || h.Name != h.ID {
 		return false
 	}
 	n := 0
@@ -138,7 +137,7 @@ func miscount(h *model.Handle, held map[netip.Prefix]int) (string, finding.Sever
 // legacyHandle: a handle named after its pod is released by every DEL of an older
 // sandbox of that name, on today's Calico too.
 func legacyHandle(p *Pass, h *model.Handle) {
-	if !legacy(h.ID) {
+	if !model.Legacy(h.ID) {
 		return
 	}
 	for a := range p.AllocationsBy(h.ID) {
@@ -146,7 +145,7 @@ func legacyHandle(p *Pass, h *model.Handle) {
 		if at == nil {
 			return
 		}
-		ns, name := podOf(at)
+		ns, name := at.PodName()
 		if h.ID != ns+"."+name {
 			return
 		}
@@ -158,12 +157,6 @@ func legacyHandle(p *Pass, h *model.Handle) {
 		})
 		return
 	}
-}
-
-// reusable tells that the handle's name is its owner's, which may come back to it: a
-// tunnel, a load balancer's service, a machine.
-func reusable(id string) bool {
-	return strings.Contains(id, "-tunnel-addr-") || strings.HasPrefix(id, "lb-") || strings.Contains(id, ".vmi.")
 }
 
 // twins tells that another object has the same name to Calico.

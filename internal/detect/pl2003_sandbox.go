@@ -37,7 +37,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 			if at == nil || at.Namespace != pod.Namespace || at.Pod != pod.Name {
 				continue // it is another's: another finding
 			}
-			if holder := containerID(at.Handle); holder != "" && holder != id {
+			if holder := model.ContainerOf(at.Handle); holder != "" && holder != id {
 				says := []finding.Evidence{podSays(pod), allocationSays(p, a)}
 				if endpoint != nil {
 					says = append(says, endpointSays(endpoint))

@@ -85,7 +85,7 @@ func ofSomePod(p *Pass, l *model.Link) bool {
 			continue
 		}
 		for _, prefix := range prefixes(p, l.Node) {
-			if l.Name == deviceName(prefix, pod.Namespace, pod.Name) {
+			if l.Name == model.DeviceName(prefix, pod.Namespace, pod.Name) {
 				return true
 			}
 		}

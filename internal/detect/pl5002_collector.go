@@ -54,7 +54,7 @@ func collector(p *Pass, t model.Table, row int32) {
 // gone (calico issue 12257).
 func aboutToFree(p *Pass, a *model.Allocation) {
 	at := p.AttributeOf(a)
-	if c, ok := p.Collector(); at == nil || at.Pod == "" || p.NodeByName(at.Node) == nil || vmOf(at) != "" || (ok && c.Grace == 0) {
+	if c, ok := p.Collector(); at == nil || at.Pod == "" || p.NodeByName(at.Node) == nil || at.Machine() != "" || (ok && c.Grace == 0) {
 		return
 	}
 	pod := p.PodByName(at.Namespace, at.Pod)

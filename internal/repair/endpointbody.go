@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -103,7 +102,7 @@ func EndpointBody(p PodSource, n NodeSource, healthy json.RawMessage) (json.RawM
 	e := endpointBody{
 		Kind: "WorkloadEndpoint", APIVersion: "projectcalico.org/v3",
 		Metadata: endpointMeta{
-			Name: endpointName(n.Name, m.Name), GenerateName: m.GenerateName, Namespace: m.Namespace,
+			Name: model.EndpointIn(n.Name, m.Name), GenerateName: m.GenerateName, Namespace: m.Namespace,
 			UID: n.UID, Created: n.Created.String(), Labels: endpointLabels(m.Labels, m.Namespace, sa),
 		},
 		Spec: endpointSpec{
@@ -124,12 +123,6 @@ func EndpointBody(p PodSource, n NodeSource, healthy json.RawMessage) (json.RawM
 		return nil, fmt.Errorf("the plugin writes endpoints differently here: %w", err)
 	}
 	return json.Marshal(e)
-}
-
-// endpointName is namespace apart what detect.EndpointName says.
-func endpointName(node, pod string) string {
-	double := func(s string) string { return strings.ReplaceAll(s, "-", "--") }
-	return double(node) + "-k8s-" + double(pod) + "-" + podDevice
 }
 
 func endpointLabels(pod map[string]string, namespace, sa string) map[string]string {

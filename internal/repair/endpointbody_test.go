@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"plumbline.dev/plumbline/internal/model"
 )
 
 const podBody = `{"metadata":{"name":"db-0","namespace":"shop","uid":"uid-1","generateName":"db-","labels":{"app":"db","projectcalico.org/namespace":"forged"},
@@ -24,10 +26,10 @@ const healthyBody = `{"kind":"WorkloadEndpoint","apiVersion":"projectcalico.org/
 func sources(annotations, sa string) (PodSource, NodeSource, json.RawMessage) {
 	pod := PodSource{JSON: json.RawMessage(fmt.Sprintf(podBody, annotations, sa)), UID: "uid-1"}
 	node := NodeSource{
-		Node: "w-17", Name: "w-17", Container: "c1", Device: "cali" + deviceDigest("shop", "db-0"), MAC: "AA:BB:CC:00:00:01",
+		Node: "w-17", Name: "w-17", Container: "c1", Device: "cali" + model.DeviceName("", "shop", "db-0"), MAC: "AA:BB:CC:00:00:01",
 		IPs: []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("fd00::1")}, UID: "u", Created: 1767261600,
 	}
-	return pod, node, json.RawMessage(fmt.Sprintf(healthyBody, deviceDigest("shop", "web-1"), ""))
+	return pod, node, json.RawMessage(fmt.Sprintf(healthyBody, model.DeviceName("", "shop", "web-1"), ""))
 }
 
 // The expected text was written by hand from v3.31.0's k8s.go and its converter.
@@ -96,7 +98,7 @@ func TestEndpointBodyRefuses(t *testing.T) {
 			p.JSON = json.RawMessage(strings.Replace(string(p.JSON), `8080`, `88080`, 1))
 		}, says: "port 88080"},
 		"another field": {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) {
-			*h = json.RawMessage(fmt.Sprintf(healthyBody, deviceDigest("shop", "web-1"), `,"qosControls":{"ingressBandwidth":1}`))
+			*h = json.RawMessage(fmt.Sprintf(healthyBody, model.DeviceName("", "shop", "web-1"), `,"qosControls":{"ingressBandwidth":1}`))
 		}, says: "qosControls"},
 		"another policy": {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) {
 			*h = json.RawMessage(strings.Replace(string(*h), `["kns.shop","ksa.shop.default"]`, `["k8s-pod-network"]`, 1))

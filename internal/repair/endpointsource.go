@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
 )
 
 // maxPodSource bounds a pod that we are willing to parse; the API server's own limit is
@@ -116,12 +118,12 @@ func (e *endpointBody) like(healthy json.RawMessage) error {
 	}
 	s, m := &h.Spec, &h.Metadata
 	labels := endpointLabels(nil, m.Namespace, s.ServiceAccount)
-	prefix, named := strings.CutSuffix(s.Interface, deviceDigest(m.Namespace, s.Pod))
-	own, _ := strings.CutSuffix(e.Spec.Interface, deviceDigest(e.Metadata.Namespace, e.Spec.Pod))
+	prefix, named := strings.CutSuffix(s.Interface, model.DeviceName("", m.Namespace, s.Pod))
+	own, _ := strings.CutSuffix(e.Spec.Interface, model.DeviceName("", e.Metadata.Namespace, e.Spec.Pod))
 	switch {
 	case h.Kind != e.Kind || h.APIVersion != e.APIVersion || s.Orchestrator != e.Spec.Orchestrator || s.Endpoint != e.Spec.Endpoint:
 		return fmt.Errorf("a healthy one is %s %s of %s for %s", h.APIVersion, h.Kind, s.Orchestrator, s.Endpoint)
-	case m.Name != endpointName(s.Node, s.Pod):
+	case m.Name != model.EndpointIn(s.Node, s.Pod):
 		return fmt.Errorf("a healthy one is called %s", m.Name)
 	case !slices.Equal(s.Profiles, endpointProfiles(m.Namespace, s.ServiceAccount)):
 		return fmt.Errorf("a healthy one has the profiles %s", strings.Join(s.Profiles, ", "))

@@ -83,7 +83,7 @@ func (b *builder) miscount(h *model.Handle, held []*model.Allocation) (over, und
 
 // legacyHandle tells that the handle is named after its pod, as Calico 2 did it.
 func legacyHandle(h *model.Handle, at *model.Attribute) bool {
-	ns, name := podOf(at)
+	ns, name := at.PodName()
 	return name != "" && h.ID == ns+"."+name
 }
 
@@ -107,9 +107,9 @@ func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle
 // lower makes a handle count less. Its container may live; but a call that has counted, and
 // not yet written its block, must be none.
 func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Allocation) {
-	id := containerID(h.ID)
+	id := model.ContainerOf(h.ID)
 	switch {
-	case id == "" && reusable(h.ID):
+	case id == "" && model.Reusable(h.ID):
 		b.refuse(f, "its name is its owner's, who may be between two writes", "it is harmless: it counts too much, not too little")
 		return
 	case b.anySilent() != "":
@@ -126,7 +126,7 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 
 // orphan removes a handle that holds nothing.
 func (b *builder) orphan(f *finding.Finding, h *model.Handle) {
-	id := containerID(h.ID)
+	id := model.ContainerOf(h.ID)
 	switch {
 	case h.Revision == "":
 		b.refuse(f, "its revision is not known, so that nobody could tell whether it was used since", "look again")
@@ -135,7 +135,7 @@ func (b *builder) orphan(f *finding.Finding, h *model.Handle) {
 		node := model.Ref{Kind: model.KindNode, Name: b.tunnelGone(h.ID)}
 		b.target(f, Safe, Proof{Dead: &Dead{Absent: []model.Ref{node}}})
 		b.count(settling, f, "remove", h, nil)
-	case id == "" && reusable(h.ID):
+	case id == "" && model.Reusable(h.ID):
 		b.refuse(f, "its name is its owner's, who may come back to it", "it is harmless while its owner exists; delete it when that is gone for good")
 	case id == "":
 		b.refuse(f, "it names no container, so that no node can say that it is gone", "it is harmless; delete it by hand if no block names it")

@@ -56,7 +56,7 @@ func planMisnamed(b *builder, f *finding.Finding) {
 // have the address, as was seen before. It objects where that one may be about to use it.
 func (b *builder) fromAnother(t *tenant, spared ...*model.Pod) taking {
 	return func(at *model.Attribute) *objection {
-		ns, name := podOf(at)
+		ns, name := at.PodName()
 		other := b.view.PodByName(ns, name)
 		switch {
 		case other == nil || other == t.pod || slices.Contains(spared, other) || !other.Networked():

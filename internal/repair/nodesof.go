@@ -38,7 +38,7 @@ func (b *builder) dead(held []*model.Allocation) (d Dead, why, advice string) {
 	d.All = b.nodes.renamed
 	for _, a := range held {
 		at, block := b.view.AttributeOf(a), b.view.BlockOf(a)
-		id := containerID(at.Handle)
+		id := model.ContainerOf(at.Handle)
 		d.IPs = append(d.IPs, a.IP)
 		if id == "" || at.Node == "" {
 			d.All = true
@@ -59,7 +59,7 @@ func (b *builder) dead(held []*model.Allocation) (d Dead, why, advice string) {
 		}
 		// Kubernetes' word on where the pod is which the record names: its next sandbox may
 		// be in the making there, whatever that node calls itself.
-		if pod := b.view.PodByName(podOf(at)); pod != nil && pod.Node != "" && !pod.Finished() {
+		if pod := b.view.PodByName(at.PodName()); pod != nil && pod.Node != "" && !pod.Finished() {
 			add(pod.Node)
 		}
 		if e := b.endpointWith(a.IP); e != nil {

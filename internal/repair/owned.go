@@ -28,49 +28,6 @@ func (b *builder) endpointWith(ip netip.Addr) *model.Endpoint {
 	return nil
 }
 
-// containerID is the end of a handle that is named after a container; empty if it is not.
-func containerID(handle string) string {
-	handle = sanitized(handle)
-	i := strings.LastIndexByte(handle, '.')
-	id := handle[i+1:]
-	if i < 0 || len(id) < 12 || strings.Trim(strings.ToLower(id), "0123456789abcdef") != "" {
-		return ""
-	}
-	return id
-}
-
-// reusable tells that the handle's name is its owner's, which may come back to it: a
-// tunnel, a load balancer's service, a machine.
-func reusable(id string) bool {
-	return strings.Contains(id, "-tunnel-addr-") || strings.HasPrefix(id, "lb-") || strings.Contains(id, ".vmi.")
-}
-
-// podOf gives the pod that an attribute names. Calico 2 named it in the handle only.
-func podOf(at *model.Attribute) (namespace, name string) {
-	if at.Pod != "" {
-		return at.Namespace, at.Pod
-	}
-	if ns, pod, ok := strings.Cut(at.Handle, "."); ok && !strings.HasPrefix(at.Handle, "plumbline-") && containerID(at.Handle) == "" && !strings.Contains(pod, ".") {
-		return ns, pod
-	}
-	return "", ""
-}
-
-// vmOf gives the machine that an attribute names.
-func vmOf(at *model.Attribute) string {
-	if at.VM != "" {
-		return at.VM
-	}
-	_, rest, ok := strings.Cut(at.Handle, ".vmi.")
-	if !ok {
-		return ""
-	}
-	if _, vm, ok := strings.Cut(rest, "."); ok {
-		return vm
-	}
-	return rest
-}
-
 // handleOf finds the object of a handle; nil if there is none of that spelling. One that
 // is only named is Missing.
 func (b *builder) handleOf(id string) *model.Handle {

@@ -80,10 +80,10 @@ func (b *builder) together(at *model.Attribute, ip netip.Addr) (held []*model.Al
 // gone adds who must be gone for good besides the container. Why is not empty if one is
 // not: what belongs to a service, a tunnel or a machine is never freed while that exists.
 func (b *builder) gone(d *Dead, at *model.Attribute) (why, advice string) {
-	ns, pod := podOf(at)
+	ns, pod := at.PodName()
 	var owner model.Ref
 	var there bool
-	switch vm := vmOf(at); {
+	switch vm := at.Machine(); {
 	case strings.HasPrefix(at.Type, "LoadBalancer") || at.Service != "":
 		owner, there = model.Ref{Kind: model.KindService, Name: at.Namespace + "/" + at.Service}, b.view.ServiceByName(at.Namespace, at.Service) != nil
 	case at.Tunnel():

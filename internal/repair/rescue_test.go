@@ -198,7 +198,7 @@ func rescueOptions() Options {
 			return json.RawMessage(fmt.Sprintf(`{"kind":"WorkloadEndpoint","apiVersion":"projectcalico.org/v3","metadata":{"name":%q,"namespace":%q,
 				"labels":{"projectcalico.org/namespace":%q,"projectcalico.org/orchestrator":"k8s","projectcalico.org/serviceaccount":"default"}},
 				"spec":{"orchestrator":"k8s","node":%q,"pod":%q,"endpoint":"eth0","serviceAccountName":"default","profiles":["kns.%s","ksa.%s.default"],"interfaceName":"cali%s"}}`,
-				name, ns, ns, parts[0], pod, ns, ns, deviceDigest(ns, pod))), nil
+				name, ns, ns, parts[0], pod, ns, ns, model.DeviceName("", ns, pod))), nil
 		},
 	}
 }

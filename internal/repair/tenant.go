@@ -1,8 +1,6 @@
 package repair
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -120,17 +118,11 @@ func (t *tenant) look(v *model.View) *objection {
 		return object("", "the other end of its %s is not in the host's namespace", podDevice)
 	case t.outside.Peer != 0 && t.outside.Peer != t.inside.Index, t.outside.PeerNS != 0 && t.outside.PeerNS != t.inside.Inode:
 		return object("", "%s of the host is not the other end of its %s", t.outside.Name, podDevice)
-	case !strings.HasSuffix(t.outside.Name, deviceDigest(t.pod.Namespace, t.pod.Name)):
+	case !strings.HasSuffix(t.outside.Name, model.DeviceName("", t.pod.Namespace, t.pod.Name)):
 		return object("", "%s is not what Calico calls the device of this pod", t.outside.Name)
 	default:
 		return nil
 	}
-}
-
-// deviceDigest is the end of what Calico calls the device of a pod; a prefix comes before.
-func deviceDigest(namespace, pod string) string {
-	sum := sha1.Sum([]byte(namespace + "." + pod))
-	return hex.EncodeToString(sum[:])[:11]
 }
 
 // remember takes network and addresses from libcni's record, and holds them against what

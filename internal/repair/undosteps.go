@@ -55,7 +55,7 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 	switch {
 	case before == nil && after != nil:
 		dead := &Dead{IPs: []netip.Addr{was.IP}}
-		if id := containerID(after.Handle.V); id != "" {
+		if id := model.ContainerOf(after.Handle.V); id != "" {
 			dead.Containers = []string{id}
 		}
 		u.target(was.For, Proof{Dead: dead})

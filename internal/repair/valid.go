@@ -177,7 +177,7 @@ func (d *Dead) covers(o Ordinal) bool {
 	if d == nil || d.Calm || !slices.Contains(d.IPs, o.IP) || !d.somewhere() || o.From == nil {
 		return false
 	}
-	id := containerID(o.From.Handle)
+	id := model.ContainerOf(o.From.Handle)
 	return d.All || id != "" && slices.Contains(d.Containers, id)
 }
 
