@@ -9,21 +9,6 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A podBody is what a repair knows of a pod, and, in three fields, may change of it.
-type podBody struct {
-	Node        string      `json:"node"`
-	Phase       model.Phase `json:"phase"`
-	Deleted     bool        `json:"deleted"`
-	HostNetwork bool        `json:"hostNetwork"`
-	IPs         []string    `json:"ips"`
-	PodIP       string      `json:"podIP"`
-	PodIPs      string      `json:"podIPs"`
-	ContainerID string      `json:"containerID"`
-	Static      string      `json:"static"`
-	Owner       string      `json:"owner"`
-	Annotated   bool        `json:"annotated"`
-}
-
 type podObject struct {
 	Metadata struct {
 		objectMeta
@@ -63,7 +48,7 @@ func parsePod(b []byte) (model.Object, error) {
 	m := &p.Metadata
 	note := m.Annotations
 	_, annotated := note[podIP]
-	body := podBody{
+	body := model.PodBody{
 		Node: p.Spec.NodeName, Phase: p.Status.Phase, Deleted: m.DeletionTimestamp != nil, HostNetwork: p.Spec.HostNetwork, IPs: p.addresses(),
 		PodIP: note[podIP], PodIPs: note[podIPs], ContainerID: note[containerID], Static: note[mirror], Annotated: annotated,
 	}
@@ -76,8 +61,8 @@ func parsePod(b []byte) (model.Object, error) {
 }
 
 // addresses are those of the status, as they are written everywhere else.
-func (p *podObject) addresses() []string {
-	out := []string{}
+func (p *podObject) addresses() []netip.Addr {
+	out := []netip.Addr{}
 	texts := make([]string, 0, len(p.Status.PodIPs)+1)
 	for _, i := range p.Status.PodIPs {
 		texts = append(texts, i.IP)
@@ -87,7 +72,7 @@ func (p *podObject) addresses() []string {
 	}
 	for _, t := range texts {
 		if a, err := netip.ParseAddr(t); err == nil {
-			out = append(out, a.Unmap().String())
+			out = append(out, a.Unmap())
 		}
 	}
 	return out
@@ -115,7 +100,7 @@ func object(kind model.Kind, m objectMeta, body any) (model.Object, error) {
 // patchOf is what is written of a pod. A body without any of the three, and not annotated,
 // takes the annotations away: that is how it was before a step.
 func patchOf(o model.Object) ([]byte, error) {
-	var b podBody
+	var b model.PodBody
 	if err := json.Unmarshal(o.Body, &b); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Ref, err)
 	}

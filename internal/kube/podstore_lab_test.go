@@ -18,7 +18,7 @@ func (e *edge) status(t *testing.T) {
 	dry := PodStore{Writer: s.Writer, DryRun: true}
 	r := e.runs("default", "web", `{"app":"web"}`)
 	o, b := e.get(t, s, r)
-	if b.Annotated || b.Phase != model.Running || b.Node != "fake" || len(b.IPs) != 1 || b.IPs[0] != "10.244.9.9" {
+	if b.Annotated || b.Phase != model.Running || b.Node != "fake" || len(b.IPs) != 1 || b.IPs[0].String() != "10.244.9.9" {
 		t.Fatalf("%s", o.Body)
 	}
 	b.PodIP, b.PodIPs, b.ContainerID, b.Annotated, b.Node, b.Phase = "10.244.9.9/32", "10.244.9.9/32", "c1", true, "other", model.Failed
@@ -64,7 +64,7 @@ func (e *edge) status(t *testing.T) {
 	if _, err := s.Put(t.Context(), gone); !errors.Is(err, execute.ErrStale) {
 		t.Errorf("no pod: %v", err)
 	}
-	if now, err = s.Put(t.Context(), with(t, now, podBody{})); err != nil {
+	if now, err = s.Put(t.Context(), with(t, now, model.PodBody{})); err != nil {
 		t.Fatal(err)
 	}
 	if _, nb = e.get(t, s, r); nb.Annotated || nb.ContainerID != "" || nb.PodIPs != "" {

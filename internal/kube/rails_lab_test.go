@@ -37,7 +37,7 @@ func (e *edge) rails(t *testing.T, c *Client) {
 	if err != nil {
 		t.Errorf("the three annotations: %v", err)
 	}
-	if _, err := s.Put(t.Context(), with(t, now, podBody{})); err != nil {
+	if _, err := s.Put(t.Context(), with(t, now, model.PodBody{})); err != nil {
 		t.Errorf("taken back: %v", err)
 	}
 	before, _ := e.get(t, s, r)

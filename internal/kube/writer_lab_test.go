@@ -120,13 +120,13 @@ func (e *edge) runs(ns, name, labels string) model.Ref {
 	return model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
 }
 
-func (e *edge) get(t *testing.T, s PodStore, r model.Ref) (model.Object, podBody) {
+func (e *edge) get(t *testing.T, s PodStore, r model.Ref) (model.Object, model.PodBody) {
 	t.Helper()
 	o, err := s.Get(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b podBody
+	var b model.PodBody
 	if o.There() && len(o.Body) > 0 {
 		if err := json.Unmarshal(o.Body, &b); err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func (e *edge) get(t *testing.T, s PodStore, r model.Ref) (model.Object, podBody
 	return o, b
 }
 
-func with(t *testing.T, o model.Object, b podBody) model.Object {
+func with(t *testing.T, o model.Object, b model.PodBody) model.Object {
 	t.Helper()
 	var err error
 	if o.Body, err = json.Marshal(b); err != nil {

@@ -10,24 +10,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A PodBody is what a store gives of a pod. Only the three annotations are ever written.
-type PodBody struct {
-	Node        string       `json:"node"`
-	Phase       model.Phase  `json:"phase"`
-	Deleted     bool         `json:"deleted,omitempty"`
-	HostNetwork bool         `json:"hostNetwork,omitempty"`
-	IPs         []netip.Addr `json:"ips,omitempty"`
-	PodIP       string       `json:"podIP,omitempty"`
-	PodIPs      string       `json:"podIPs,omitempty"`
-	ContainerID string       `json:"containerID,omitempty"`
-	Annotated   bool         `json:"annotated,omitempty"` // the annotation is there at all
-	Static      string       `json:"static,omitempty"`
-	Owner       string       `json:"owner,omitempty"`
-}
-
 // ReadPod reads what a store gives of a pod.
-func ReadPod(o model.Object) (PodBody, error) {
-	var p PodBody
+func ReadPod(o model.Object) (model.PodBody, error) {
+	var p model.PodBody
 	if !o.There() {
 		return p, nil
 	}
@@ -36,9 +21,6 @@ func ReadPod(o model.Object) (PodBody, error) {
 	}
 	return p, nil
 }
-
-// Finished tells that no container of the pod will run again.
-func (p *PodBody) Finished() bool { return p.Phase == model.Succeeded || p.Phase == model.Failed }
 
 // editPod writes what Calico's plugin writes of a pod when it has got its addresses.
 func (s *Step) editPod(sc Scene) (Edited, error) {
@@ -116,7 +98,7 @@ func (s *Step) restartPod(sc Scene) (Edited, error) {
 }
 
 // claims tells which of the addresses a pod says are its own.
-func (p *PodBody) claims(ips []netip.Addr) []netip.Addr {
+func claims(p *model.PodBody, ips []netip.Addr) []netip.Addr {
 	var out []netip.Addr
 	for _, ip := range ips {
 		text := netip.PrefixFrom(ip, ip.BitLen()).String()

@@ -177,8 +177,8 @@ func (g *PodIs) Against(o model.Object) string {
 		return err.Error()
 	case !o.There() || p.Finished():
 		return ""
-	case len(p.claims(g.Not)) > 0:
-		return fmt.Sprintf("%s says that %s is its own", name, p.claims(g.Not)[0])
+	case len(claims(&p, g.Not)) > 0:
+		return fmt.Sprintf("%s says that %s is its own", name, claims(&p, g.Not)[0])
 	case g.UID != "" && o.UID == g.UID:
 		return name + " lives"
 	case g.UID == "" && len(g.Not) == 0:
