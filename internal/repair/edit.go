@@ -44,6 +44,8 @@ func (s *Step) Also(live model.Object) ([]model.Ref, error) {
 		return []model.Ref{{Kind: model.KindBlock, Name: s.Affinity.CIDR.String()}}, nil
 	case s.NewBlock != nil:
 		return []model.Ref{{Kind: model.KindAffinity, Name: s.NewBlock.Node + "/" + s.On.Name}}, nil
+	case s.Endpoint != nil && s.Endpoint.Instead != model.Ref{}:
+		return []model.Ref{s.Endpoint.Instead}, nil
 	case s.Evict != nil:
 		var refs []model.Ref
 		for _, k := range s.Evict.Keeps {

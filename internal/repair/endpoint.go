@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"plumbline.dev/plumbline/internal/model"
 )
 
 // endpointIs is what an edit compares of an endpoint.
@@ -35,6 +37,9 @@ func (s *Step) editEndpoint(sc Scene) (Edited, error) {
 		if is.Spec.ContainerID != e.Container {
 			return Edited{}, moved("it is of sandbox %.8s now", is.Spec.ContainerID)
 		}
+		if err := s.instead(sc, is); err != nil {
+			return Edited{}, err
+		}
 		out, err := s.whole(sc, sc.Live, sc.Live.Body, nil)
 		out.Delete = true
 		return out, err
@@ -48,6 +53,26 @@ func (s *Step) editEndpoint(sc Scene) (Edited, error) {
 	o := sc.Live
 	o.Body = e.Want
 	return s.whole(sc, o, nil, e.Want)
+}
+
+// instead wants the endpoint that a living pod has besides the one that goes.
+func (s *Step) instead(sc Scene, is endpointIs) error {
+	ref := s.Endpoint.Instead
+	if ref == (model.Ref{}) {
+		return nil
+	}
+	o := sc.Also[ref]
+	if !o.There() {
+		return moved("%s is gone, which the pod has instead", ref)
+	}
+	var other endpointIs
+	if err := json.Unmarshal(o.Body, &other); err != nil {
+		return fmt.Errorf("%s: %w", ref, err)
+	}
+	if other.Spec.ContainerID != s.Endpoint.Container || other.Spec.Pod != is.Spec.Pod || other.Spec.Node == is.Spec.Node {
+		return moved("%s is not the pod's own on another node", ref)
+	}
+	return nil
 }
 
 // sandboxOfEndpoint changes in an endpoint that is there nothing but the sandbox.

@@ -22,6 +22,12 @@ func planNoPod(b *builder, f *finding.Finding) {
 		b.refuse(f, "the endpoint is gone", "look again")
 		return
 	}
+	if t, other := b.insteadOf(e); t != nil {
+		target := b.target(f, Safe, t.proof())
+		target.NoUndo = "the pod has its endpoint on the node where it is"
+		b.step(hiding, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
+		return
+	}
 	d, no := b.deadEndpoint(e)
 	if no != nil {
 		b.refuse(f, no.why, no.advice)
@@ -36,6 +42,27 @@ func planNoPod(b *builder, f *finding.Finding) {
 		}
 	}
 	b.step(hiding, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
+}
+
+// insteadOf finds the living pod that has an endpoint of the same sandbox on the node where
+// it is, besides the one that names another node: written while a node was misnamed, it
+// would stay for ever, for the pod's own DEL takes only the other.
+func (b *builder) insteadOf(e *model.Endpoint) (*tenant, *model.Endpoint) {
+	pod := b.view.PodByName(e.Namespace, e.Pod)
+	if pod == nil || e.Orchestrator != "k8s" || b.view.NodeByName(e.Node) == nil || !b.ownHost(e.Node) || b.view.SameNode(e.Node, pod.Node) {
+		return nil, nil
+	}
+	t, no := b.tenantOf(pod)
+	if no != nil || t.box.ID != e.ContainerID {
+		return nil, nil
+	}
+	own := b.endpointRef(t)
+	for other := range b.view.EndpointsOf(e.Namespace, e.Pod) {
+		if other.Ref() == own && other.ContainerID == t.box.ID && b.view.SameNode(other.Node, pod.Node) {
+			return t, other
+		}
+	}
+	return nil, nil
 }
 
 // deadEndpoint is the proof that the sandbox of an endpoint is gone, wherever it was.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
 )
 
 // Says tells a person what the step does.
@@ -20,6 +22,9 @@ func (s *Step) Says() string {
 	case s.Affinity != nil:
 		return s.Affinity.says()
 	case s.Endpoint != nil:
+		if s.Endpoint.Instead != (model.Ref{}) {
+			return "delete, if " + s.Endpoint.Instead.Name + " is of the same sandbox"
+		}
 		if s.Endpoint.Want == nil {
 			return "delete, if it still is of sandbox " + orText(s.Endpoint.Container, "none")
 		}

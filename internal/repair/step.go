@@ -104,6 +104,9 @@ type Affinity struct {
 type Endpoint struct {
 	Want      json.RawMessage `json:"want,omitempty"`      // the whole object; nil: gone
 	Container string          `json:"container,omitempty"` // the sandbox that it must be of, if it is there
+	// Instead is another endpoint that must be of the same sandbox before this one goes: the
+	// pod lives, and a node was called by another's name when this one was written.
+	Instead model.Ref `json:"instead,omitzero"`
 }
 
 // An Annotate writes Calico's three annotations of a pod.

@@ -100,6 +100,8 @@ func (u *undoer) affinity(s *Step, e Entry, f string) {
 func (u *undoer) endpoint(s *Step, e Entry, f string) {
 	var is endpointIs
 	switch {
+	case s.Endpoint.Instead != model.Ref{}:
+		u.refuse(f, "the pod has its endpoint on the node where it is; the other would stay for ever")
 	case s.Endpoint.Want != nil && len(e.Was) > 0 && string(e.Was) != "null":
 		u.refuse(f, "the endpoint is of the sandbox that runs: that is not taken from it")
 	case s.Endpoint.Want != nil:

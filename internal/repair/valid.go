@@ -122,6 +122,10 @@ func (s *Step) proven(targets map[string]*Target) error {
 		switch {
 		case s.Node != nil && !s.Node.proven(s.On, p):
 			return fmt.Errorf("%q on a node without the proof that it needs", s.Node.Verb)
+		case s.Endpoint != nil && s.Endpoint.Instead != model.Ref{}:
+			if !s.Endpoint.spares(s.On, p.Lives) {
+				return errors.New("an endpoint of a living pod is removed, and it is not said which one stays")
+			}
 		case s.Endpoint != nil && s.Endpoint.Want == nil && (p.Dead == nil || !slices.Contains(p.Dead.Containers, s.Endpoint.Container) || !p.Dead.somewhere()):
 			return errors.New("an endpoint is removed without a proof that its sandbox is dead")
 		case s.Endpoint != nil && s.Endpoint.Want != nil && p.Lives == nil,
@@ -134,6 +138,13 @@ func (s *Step) proven(targets map[string]*Target) error {
 		}
 	}
 	return nil
+}
+
+// spares tells that of a living pod's two endpoints the one goes that does not name the
+// node where it lives.
+func (e *Endpoint) spares(on model.Ref, l *Lives) bool {
+	return e.Want == nil && l != nil && e.Container != "" && l.Container == e.Container && e.Instead.Kind == model.KindEndpoint && e.Instead != on &&
+		on.Name != model.EndpointName(l.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod})
 }
 
 // least is the smallest risk that what a step does can have, whatever its plan says.

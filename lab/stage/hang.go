@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,11 @@ func (s *Stage) MountHang(ctx context.Context, n *lab.Node) error {
 	}
 	s.Cleanup(func(ctx context.Context) error {
 		if err := Hang(n, ""); err != nil {
+			return err
+		}
+		// A repair may have aborted its connection, which is its end.
+		parts, err := n.Status(ctx)
+		if err != nil || !slices.ContainsFunc(parts, func(st supervise.Status) bool { return st.Name == "hangfs" && st.Running }) {
 			return err
 		}
 		return n.Stop(ctx, "hangfs")

@@ -4,6 +4,7 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"slices"
 	"strings"
@@ -33,11 +34,15 @@ func TestRepair(t *testing.T) {
 	each(t, func(r *stage.Repair, name string) { tellStory(r, name) })
 }
 
-// TestUndo has every repair taken back again, and then done once more.
+// TestUndo has every repair taken back again, and then done once more; every second of
+// them while pods come and go.
 func TestUndo(t *testing.T) {
 	each(t, func(r *stage.Repair, name string) {
 		tellStory(r, name)
-		r.After = func(ctx context.Context, s *stage.Stage) error { return undone(ctx, s, r) }
+		churns := slices.IndexFunc(scenarios.All, func(sc stage.Scenario) bool { return sc.Name == name })%2 == 0
+		r.After = func(ctx context.Context, s *stage.Stage) error {
+			return errors.Join(undone(ctx, s, r, churns), goOn(ctx, s, r))
+		}
 	})
 }
 

@@ -49,8 +49,13 @@ func tellStory(r *stage.Repair, name string) {
 				return err
 			}
 		}
-		return stage.GoesOn{Pods: 3, Rounds: 2, For: *goesOn, Grace: time.Minute}.After(ctx, s, r)
+		return goOn(ctx, s, r)
 	}
+}
+
+// goOn has Calico itself go on after the repair.
+func goOn(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
+	return stage.GoesOn{Pods: 3, Rounds: 2, For: *goesOn, Grace: time.Minute}.After(ctx, s, r)
 }
 
 // lateDel: the robbed pod has all of it back, and never stopped.

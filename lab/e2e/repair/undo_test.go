@@ -4,15 +4,30 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
+	"plumbline.dev/plumbline/lab/scenarios/churn"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
 // undone takes back every plan, the last first, while the healthy pods are asked; it
 // wants to be told of every finding what became of it. Then all is repaired once more.
-func undone(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
+func undone(ctx context.Context, s *stage.Stage, r *stage.Repair, churns bool) error {
+	ended := make(chan error, 1)
+	if churns {
+		go func() {
+			ended <- stage.Play(ctx, s.Lab, churn.Scenario, stage.Options{Tell: s.Tell, For: time.Minute, Keep: true})
+		}()
+	} else {
+		ended <- nil
+	}
+	return errors.Join(takenBack(ctx, s, r), <-ended)
+}
+
+func takenBack(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
 	err := r.Unharmed(ctx, nil, func(ctx context.Context) error {
 		for _, id := range slices.Backward(slices.Clone(r.Plans())) {
 			out, code, err := stage.Plumbline(ctx, s.Lab, r.Bin, r.State, "undo", id, "--max-risk=destructive")

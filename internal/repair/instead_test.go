@@ -1,0 +1,63 @@
+package repair
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// Of a living pod's two endpoints the wrong one goes only while the right one is there.
+func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
+	t.Parallel()
+	const box = "a1a1a1a1a1a1a1a1"
+	own := model.Ref{Kind: model.KindEndpoint, Name: "shop/n1-k8s-web-eth0"}
+	object := func(ref model.Ref, node, container string) model.Object {
+		body, err := json.Marshal(map[string]any{"spec": map[string]any{"node": node, "pod": "web", "containerID": container}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return model.Object{Ref: ref, Revision: "1", Body: body}
+	}
+	wrong := object(model.Ref{Kind: model.KindEndpoint, Name: "shop/n2-k8s-web-eth0"}, "n2", box)
+	s := Step{On: wrong.Ref, For: []string{"f"}, Change: Change{Endpoint: &Endpoint{Container: box, Instead: own}}}
+	if refs, err := s.Also(wrong); err != nil || len(refs) != 1 || refs[0] != own {
+		t.Fatalf("reads %v, %v", refs, err)
+	}
+	for name, c := range map[string]struct {
+		other model.Object
+		want  error
+	}{
+		"the other is there":            {object(own, "n1", box), nil},
+		"the other is gone":             {model.Object{Ref: own}, ErrMoved},
+		"the other is of a new sandbox": {object(own, "n1", "b2b2b2b2b2b2b2b2"), ErrMoved},
+		"the other names the same node": {object(own, "n2", box), ErrMoved},
+	} {
+		e, err := s.Edit(Scene{Keep: func(string) bool { return true }, Etcd: true, Live: wrong, Also: map[model.Ref]model.Object{own: c.other}})
+		if !errors.Is(err, c.want) || (c.want == nil) != e.Delete {
+			t.Errorf("%s: delete %v, %v", name, e.Delete, err)
+		}
+	}
+
+	lives := &Lives{Namespace: "shop", Pod: "web", Node: "n1", Container: box}
+	if !s.Endpoint.spares(s.On, lives) {
+		t.Error("a sound step is not valid")
+	}
+	for name, bad := range map[string]struct {
+		e  Endpoint
+		on model.Ref
+		l  *Lives
+	}{
+		"no proof":                  {*s.Endpoint, s.On, nil},
+		"another sandbox lives":     {*s.Endpoint, s.On, &Lives{Namespace: "shop", Pod: "web", Node: "n1", Container: "b2b2"}},
+		"the node's own goes":       {Endpoint{Container: box, Instead: s.On}, own, lives},
+		"itself instead of itself":  {Endpoint{Container: box, Instead: s.On}, s.On, lives},
+		"something else instead":    {Endpoint{Container: box, Instead: model.Ref{Kind: model.KindPod, Name: "shop/web"}}, s.On, lives},
+		"and another one is wanted": {Endpoint{Container: box, Instead: own, Want: json.RawMessage("{}")}, s.On, lives},
+	} {
+		if bad.e.spares(bad.on, bad.l) {
+			t.Errorf("%s: valid", name)
+		}
+	}
+}
