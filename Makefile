@@ -49,11 +49,13 @@ lab-down: build ## End the lab and all that belongs to it
 e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/kube ./internal/agent/server
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
+	$(TESTS) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
 
 e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/full -suite=$(SUITE)
-	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/repair -run='TestHarmIsSeen|TestRepair' -suite=$(SUITE) -goes-on=5m
-	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/repair -run=TestUndo -suite=$(SUITE)
+	$(TESTS) -tags=e2e -count=1 -timeout=180m ./lab/e2e/repair -run='TestHarmIsSeen|TestRepair' -suite=$(SUITE) -goes-on=5m
+	$(TESTS) -tags=e2e -count=1 -timeout=180m ./lab/e2e/repair -run=TestUndo -suite=$(SUITE)
+	$(TESTS) -tags=e2e -count=1 -timeout=60m ./lab/e2e/timeline -suite=$(SUITE)
 
 long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents

@@ -3,6 +3,7 @@ module plumbline.dev/plumbline
 go 1.26.0
 
 require (
+	github.com/klauspost/compress v1.18.5
 	github.com/moby/sys/mountinfo v0.7.3
 	github.com/spf13/cobra v1.10.2
 	github.com/vishvananda/netlink v1.3.1

@@ -40,13 +40,19 @@ var may = map[string]string{
 	"kernel":        "execute model observe kernel/attach kernel/rtnl",
 	"kernel/attach": "model kernel/rtnl",
 	"kernel/rtnl":   "model",
-	"cli":           "agent audit calico detect execute finding fixture journal kube model observe repair",
+	"cli":           "agent audit calico detect execute finding fixture forensics forensics/draw forensics/read forensics/scrub forensics/tell journal kube model observe repair",
 	"flight":        "",
 	"agent":         "execute fixture model observe",
 
 	"agent/figures": "", // measures: tests only
-	"agent/server":  "agent cri execute fixture flight host kernel kernel/attach model observe",
+	"agent/server":  "agent cri execute fixture flight forensics/scrub host kernel kernel/attach model observe",
 	"kube/review":   "",
+
+	"forensics":       "finding model",
+	"forensics/read":  "forensics",
+	"forensics/tell":  "flight forensics forensics/read forensics/scrub model",
+	"forensics/scrub": "",
+	"forensics/draw":  "forensics forensics/scrub",
 }
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.

@@ -31,6 +31,7 @@ type checkFlags struct {
 	list      bool
 	watch     bool
 	output    string
+	logs      []string
 }
 
 func (g *global) check() *cobra.Command {
@@ -64,6 +65,7 @@ func (g *global) check() *cobra.Command {
 	l.StringVar(&g.probeImage, "probe-image", probeImage(), "image of those pods")
 	l.StringVar(&g.probeNamespace, "probe-namespace", "kube-system", "namespace of those pods")
 	l.BoolVar(&g.quick, "quick", false, "read only metadata of pods and names of handles, and say what that cannot judge")
+	l.StringSliceVar(&f.logs, "logs", nil, "logs to read for what caused the findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
 	return c
 }
@@ -90,6 +92,9 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 		if r, err = g.judge(ctx, f, opts); err != nil {
 			return err
 		}
+	}
+	if err := g.seekCauses(ctx, r, f.logs, ""); err != nil {
+		return err
 	}
 	if err := g.show(r, f); err != nil {
 		return err

@@ -21,6 +21,7 @@ type explainFlags struct {
 	namespace string
 	output    string
 	settle    checkFlags
+	logs      []string
 }
 
 func (g *global) explain() *cobra.Command {
@@ -36,6 +37,7 @@ func (g *global) explain() *cobra.Command {
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
 	c.Flags().DurationVar(&f.settle.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
+	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to read for the cause, instead of asking agents: file, directory, archive, or -")
 	return c
 }
 
@@ -114,6 +116,9 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
 		for i := range fs {
 			if k := fs[i].Key(); k == name || short(k) == name {
+				if err := g.seekCauses(ctx, r, f.logs, podOf(&fs[i])); err != nil {
+					return err
+				}
 				if f.output == "json" {
 					doc := document(r)
 					doc.Kind = "FindingExplanation"
@@ -148,6 +153,7 @@ func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
 		printLines(w, cols, line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
 		printLines(w, 0, wrap(line(show(e.Says)), "      ", cols)...)
 	}
+	g.causeLines(f, cols)
 	if len(f.Explains) > 0 {
 		printLines(w, cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
 	}

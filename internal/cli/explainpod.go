@@ -38,6 +38,9 @@ func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
 	r := u.judge(ctx, g, f, about...)
+	if err := g.seekCauses(ctx, r, f.logs, ref.Name); err != nil {
+		return err
+	}
 	if f.output == "json" {
 		doc := document(r)
 		doc.Kind = "PodExplanation"
@@ -105,6 +108,7 @@ func (g *global) findingLines(r *audit.Report) {
 				text += "; explains " + short(strings.Join(f.Explains, ", "))
 			}
 			printLines(w, cols, line(text))
+			g.causeLines(f, cols)
 		}
 	}
 	switch {

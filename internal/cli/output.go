@@ -29,6 +29,7 @@ type CheckReport struct {
 	NotJudged  []detect.Skip    `json:"notJudged"`
 	NotSeen    []model.Coverage `json:"notSeen"`
 	Headlines  []string         `json:"headlines"`
+	Pattern    *audit.Pattern   `json:"pattern,omitempty"` // that most began at one time
 }
 
 // A CodePage is what explain CODE -o json prints.
@@ -62,7 +63,7 @@ func document(r *audit.Report) CheckReport {
 			GUID: r.View.Snapshot().Meta.GUID, Kubernetes: info.Kubernetes, Calico: info.Calico, Datastore: info.Datastore, Recognised: r.Calico.Why,
 		},
 		Findings: named(r.Findings), Suspected: named(r.Suspected), Suppressed: named(r.Suppressed),
-		NotJudged: notNil(r.Skipped), NotSeen: notNil(r.Gaps), Headlines: notNil(r.Mass),
+		NotJudged: notNil(r.Skipped), NotSeen: notNil(r.Gaps), Headlines: notNil(r.Mass), Pattern: r.Pattern(),
 	}
 }
 

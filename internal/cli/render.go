@@ -53,6 +53,9 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w, cut(totals(r), cols))
+	if p := r.Pattern(); p != nil {
+		fmt.Fprintln(w, cut("Pattern: "+line(p.String()), cols))
+	}
 	for _, l := range notSeen(r) {
 		fmt.Fprintln(w, cut(line(l), cols))
 	}

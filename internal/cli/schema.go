@@ -29,6 +29,8 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "string"}
 	}
 	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
 	case reflect.Slice:
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Bool:

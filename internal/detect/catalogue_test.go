@@ -30,13 +30,14 @@ func TestCatalogue(t *testing.T) {
 		}
 		page(t, d.Code, d.Title)
 	}
+	page(t, "PL9002", "credential written to a log") // by the logs, not by a detector
 	page(t, "PL9004", "suppression expired")
 	if !slices.Equal(inFiles, inAll) {
 		t.Errorf("files %v\nAll   %v", inFiles, inAll)
 	}
 	pages, err := filepath.Glob("doc/*.md")
-	if err != nil || len(pages) != len(inAll)+1 {
-		t.Errorf("%d pages, want %d: %v", len(pages), len(inAll)+1, err)
+	if err != nil || len(pages) != len(inAll)+2 {
+		t.Errorf("%d pages, want %d: %v", len(pages), len(inAll)+2, err)
 	}
 }
 

@@ -57,6 +57,15 @@ type Evidence struct {
 	Since    model.Time `json:"since,omitzero"` // it has been so at least since then, by the API server's clock
 }
 
+// A Cause is how a finding came about, by the logs.
+type Cause struct {
+	Says      string     `json:"says"`
+	Certainty string     `json:"certainty"` // proven, likely
+	At        model.Time `json:"at,omitzero"`
+	Lines     []string   `json:"lines,omitempty"`    // file:line that it rests on
+	NotShown  []string   `json:"notShown,omitempty"` // what the logs cannot tell
+}
+
 // A Finding is one disagreement.
 type Finding struct {
 	Code     Code       `json:"code"`
@@ -72,6 +81,7 @@ type Finding struct {
 	Why      string     `json:"why,omitempty"`   // why it is still a suspicion
 	Explains []string   `json:"explains,omitempty"`
 
+	Causes    []Cause         `json:"causes,omitempty"` // by the logs, if they were read
 	Node      string          `json:"node,omitempty"`
 	Namespace string          `json:"namespace,omitempty"`
 	About     []model.Ref     `json:"about,omitempty"` // what else it is about

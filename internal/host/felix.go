@@ -45,15 +45,18 @@ func older(p, than *process) bool {
 }
 
 // findFelix looks for the process; nil if there is none. An error says what of it, or of
-// one that may be it, could not be seen.
+// one that may be it, could not be seen. It notes in passing since when the kubelet runs.
 func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	if err := h.procs.take(ctx); err != nil {
 		return nil, err
 	}
 	defer h.procs.leave()
-	var it, maybe *process
+	var it, maybe, kubelet *process
 	var unsure error
 	err := h.walk(ctx, few, func(p *process) {
+		if p.name == "kubelet" && p.state != 'Z' && !h.nested(p) && older(p, kubelet) {
+			kubelet = p
+		}
 		if !felixNames[p.name] || p.state == 'Z' {
 			return
 		}
@@ -64,6 +67,11 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 			it = p
 		}
 	})
+	var since uint64
+	if kubelet != nil {
+		since = kubelet.start
+	}
+	h.kubelet.Store(since)
 	if maybe != nil && older(maybe, it) {
 		err = also(err, unsure)
 	}

@@ -6,6 +6,7 @@ package host
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -27,6 +28,8 @@ type Options struct {
 type Host struct {
 	o   Options
 	now func() time.Duration // by a clock that only runs forward
+
+	kubelet atomic.Uint64 // since when it runs, in ticks after the boot; 0: there is none
 
 	procs  turn // guards the four below
 	known  map[int]known

@@ -11,6 +11,9 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
+// ticks are those of a second, in procfs: the same on every architecture that Linux has today.
+const ticks = 100
+
 const calicoName = "/var/lib/calico/nodename"
 
 // readMachine reads what is true of the node as a whole.
@@ -48,6 +51,7 @@ func (h *Host) readMachine(ctx context.Context, f *model.Facts) error {
 		m.Settings = it.set
 	}
 	m.Felix = h.felixReady(ctx, it)
+	m.Kubelet = int64(min(h.kubelet.Load()/ticks, 1<<40))
 	f.Machines = []model.Machine{m}
 	if missing != nil {
 		return fmt.Errorf("%w: %w", observe.ErrPartial, missing)

@@ -47,6 +47,15 @@ func TestReadMachine(t *testing.T) {
 	if m = look(); m.Felix != "not ready" {
 		t.Errorf("refused: %q", m.Felix)
 	}
+	if m.Kubelet != 0 {
+		t.Errorf("no kubelet, started %d s after the boot", m.Kubelet)
+	}
+	tr.put(60, "kubelet", 'S')
+	stat := "60 (kubelet) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 123456 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 140000 140100 0\n"
+	tr.file(60, "stat", stat)
+	if m = look(); m.Kubelet != 1234 {
+		t.Errorf("the kubelet started %d s after the boot", m.Kubelet)
+	}
 	tr.put(50, "another", 'S')
 	if m = look(); m.Felix != "" || m.Settings != nil {
 		t.Errorf("no Felix: %q %v", m.Felix, m.Settings)

@@ -24,6 +24,7 @@ const (
 	KindCollector Kind = "collector"
 	KindVolume    Kind = "volume"
 	KindImage     Kind = "image"
+	KindLog       Kind = "log"
 
 	// What is on a node. Their names begin with the node's and a slash.
 	KindLink       Kind = "link"

@@ -153,7 +153,8 @@ type Runtime struct {
 type Machine struct {
 	Node       string            `json:"-"`
 	BootID     string            `json:"bootID"`
-	Uptime     int64             `json:"uptime"` // seconds
+	Uptime     int64             `json:"uptime"`            // seconds
+	Kubelet    int64             `json:"kubelet,omitempty"` // seconds after the boot at which its kubelet started; 0: not seen
 	NodeName   string            `json:"nodeName"`
 	CalicoName string            `json:"calicoName,omitempty"` // content of Calico's nodename file
 	NetNS      uint64            `json:"netNS,omitempty"`      // inode of the host's network namespace

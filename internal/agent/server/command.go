@@ -45,6 +45,7 @@ type flags struct {
 	node, root, proc, socket, unix, record string
 	listen                                 string
 	text, repair                           bool
+	logs                                   []LogPlace
 }
 
 // Main runs the command and gives its exit code.
@@ -77,6 +78,11 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&f.unix, "unix", "/run/plumbline/agent.sock", "socket for root on the node; empty for none")
 	set.StringVar(&f.record, "record", "", "directory of the flight record; empty for none")
 	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "where to answer")
+	set.Func("log", "also hand out lines of these files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
+		p, err := ParseLogPlace(text)
+		f.logs = append(f.logs, p)
+		return err
+	})
 	set.BoolVar(&f.repair, "repair", false, "serve: also change one thing of the node at a time, for whoever may; else it only reads")
 	set.BoolVar(&f.text, "text", false, "snapshot: readable lines instead of an archive")
 	if err := set.Parse(args); err != nil {
@@ -138,7 +144,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	}
 	s := New(Config{
 		Node: f.node, Version: version(), Senses: n.senses, Watch: n.watch, Calls: n.calls, Hands: n.hands,
-		Review: review, Record: f.record, Log: log, Now: now,
+		Review: review, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
 	})
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", f.listen)

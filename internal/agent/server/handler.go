@@ -24,6 +24,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /"+agent.PathTables, s.tables)
 	mux.HandleFunc("GET /"+agent.PathWitness, s.witness)
 	mux.HandleFunc("GET /"+agent.PathFlight, s.flight)
+	mux.HandleFunc("GET /"+agent.PathLogs, s.serveLogs)
 	mux.HandleFunc("GET /"+agent.PathThing, s.thing)
 	mux.HandleFunc("POST /"+agent.PathChange, s.doChange)
 	return mux

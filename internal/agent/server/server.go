@@ -24,6 +24,7 @@ type Config struct {
 	Hands  *Hands   // nil: it only reads
 	Review Reviewer // nil: nobody is let in but root on the node
 	Record string   // directory of the flight record; empty for none
+	Logs   Logs
 	Log    *slog.Logger
 	Now    func() time.Time
 }
@@ -47,6 +48,8 @@ type Server struct {
 	look  func(ctx context.Context, ref model.Ref, args map[string]string) (*sight, error)
 	verbs map[string]verb
 	turn  chan struct{} // full while something is being changed
+
+	logs *logReader
 }
 
 // senseWithin is how long one sense may take before it counts as hung.
@@ -63,6 +66,7 @@ func New(c Config) *Server {
 	s.verbs, s.look = verbsOf(s), c.Hands.look
 	s.store = newStore(c.Node, c.Version, s.note)
 	s.gate = newGate(c.Review, c.Node, c.Now)
+	s.logs = newLogReader(&c)
 	for _, sense := range c.Senses {
 		s.keepers = append(s.keepers, newKeeper(s, sense))
 	}

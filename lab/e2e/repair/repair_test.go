@@ -34,12 +34,16 @@ func TestRepair(t *testing.T) {
 	each(t, func(r *stage.Repair, name string) { tellStory(r, name) })
 }
 
-// TestUndo has every repair taken back again, and then done once more; every second of
-// them while pods come and go.
+// undoneUnderChurn are the incidents on whose nodes pods can come and go: the others break
+// whatever comes.
+var undoneUnderChurn = []string{"ipam-drift", "shared-address", "no-gateway", "legacy-handle"}
+
+// TestUndo has every repair taken back again, and then done once more; half of them while
+// pods come and go.
 func TestUndo(t *testing.T) {
 	each(t, func(r *stage.Repair, name string) {
 		tellStory(r, name)
-		churns := slices.IndexFunc(scenarios.All, func(sc stage.Scenario) bool { return sc.Name == name })%2 == 0
+		churns := slices.Contains(undoneUnderChurn, name)
 		r.After = func(ctx context.Context, s *stage.Stage) error {
 			return errors.Join(undone(ctx, s, r, churns), goOn(ctx, s, r))
 		}

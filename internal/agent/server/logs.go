@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+)
+
+// Logs say where a node's logs are.
+type Logs struct {
+	Root   string     // the node's file system, as seen from here
+	Places []LogPlace // besides the usual ones
+}
+
+// How long one who asks waits for another, and for a read that is being given up.
+const (
+	logsTurn  = 2 * time.Second
+	logsGrace = 300 * time.Millisecond
+)
+
+// A logReader reads the node's logs for one who asks at a time: a read that hangs in a dead
+// mount costs one thread, however often somebody asks.
+type logReader struct {
+	node   string
+	within time.Duration
+	now    func() time.Time
+	zone   func() *time.Location
+	find   func() ([]logFile, logMissing)
+	turn   chan struct{}
+
+	mu sync.Mutex
+	at string // the file that is being read
+}
+
+func newLogReader(c *Config) *logReader {
+	places := logPlaces(c.Logs.Places, c.Record)
+	return &logReader{
+		node: c.Node, within: agent.LogsWithin, now: c.Now, turn: make(chan struct{}, 1),
+		zone: func() *time.Location { return nodeZone(c.Logs.Root) },
+		find: func() ([]logFile, logMissing) { return findLogs(c.Logs.Root, places) },
+	}
+}
+
+// serveLogs hands out the lines about something.
+func (s *Server) serveLogs(w http.ResponseWriter, r *http.Request) {
+	q, err := agent.ParseLogQuestion(r.URL.Query())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	a, err := s.logs.ask(r.Context(), q)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	if err := a.write(w); err != nil {
+		s.log.Debug("answer", "error", err) // whoever asked has gone
+	}
+}
+
+// ask reads, and comes back in time whatever hangs.
+func (l *logReader) ask(ctx context.Context, q agent.LogQuestion) (*logAnswer, error) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(logsTurn):
+		if at := l.reading(""); at != "" {
+			return nil, fmt.Errorf("logs are being read for somebody else, now %s", at)
+		}
+		return nil, errors.New("logs are being read for somebody else")
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.within)
+	defer cancel()
+	a := &logAnswer{account: agent.LogAccount{Node: l.node}}
+	done := make(chan struct{})
+	go func() {
+		defer func() { <-l.turn }()
+		defer close(done)
+		modestly(func() { l.read(ctx, q, a) })
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		select {
+		case <-done:
+		case <-time.After(logsGrace):
+			a.leave("reading " + l.reading("") + " does not come back")
+		}
+	}
+	a.end(l.now())
+	return a, nil
+}
+
+// reading tells which file is being read; with a name, that it is that one from now on.
+func (l *logReader) reading(name string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if name != "" {
+		l.at = name
+	}
+	return l.at
+}

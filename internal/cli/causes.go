@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// causes tells every finding what the logs say of how it came about.
+func causes(r *audit.Report, log *forensics.Log) {
+	verdicts, _ := allVerdicts(log)
+	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
+		for i := range fs {
+			fs[i].Causes = forensics.Causes(&fs[i], verdicts, log.Files())
+		}
+	}
+	r.Findings = append(r.Findings, forensics.Secrets(verdicts, log.Files())...)
+	finding.Sort(r.Findings)
+}
+
+// seekCauses reads the logs that were named, or asks the agents of the nodes concerned for
+// their lines about the pod. Without either nothing is said of causes.
+func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string, pod string) error {
+	if len(paths) > 0 {
+		log, err := g.readLogs(ctx, paths, question{}.within)
+		if err != nil {
+			return err
+		}
+		causes(r, log)
+		return nil
+	}
+	if pod == "" || len(r.Findings)+len(r.Suspected) == 0 || !r.View.Agents() || g.bundle != "" {
+		return nil
+	}
+	log, missing, err := g.agentLogs(ctx, question{pod: pod})
+	if err != nil {
+		fmt.Fprintf(g.Stderr, "logs were not read: %s\n", clean(err.Error()))
+		return nil
+	}
+	for _, m := range missing {
+		fmt.Fprintln(g.Stderr, line(m))
+	}
+	causes(r, log)
+	return nil
+}
+
+// podOf is the pod that a finding is about, if it is about one.
+func podOf(f *finding.Finding) string {
+	if f.Subject.Kind == model.KindPod {
+		return f.Subject.Name
+	}
+	for _, r := range f.About {
+		if r.Kind == model.KindPod {
+			return r.Name
+		}
+	}
+	return ""
+}
+
+// causeLines say how a finding came about.
+func (g *global) causeLines(f *finding.Finding, cols int) {
+	for _, c := range f.Causes {
+		at := ""
+		if !c.At.IsZero() {
+			at = " at " + c.At.Time().Format("2006-01-02 15:04:05Z")
+		}
+		printLines(g.Stdout, 0, wrap(line(fmt.Sprintf("Cause     %s%s [%s]", c.Says, at, c.Certainty)), "          ", cols)...)
+		if n := len(c.Lines); n > 0 {
+			more := ""
+			if n > 1 {
+				more = fmt.Sprintf(" and %d more lines", n-1)
+			}
+			printLines(g.Stdout, cols, "          "+line(c.Lines[0])+more)
+		}
+	}
+}

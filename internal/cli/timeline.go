@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/forensics/draw"
+	"plumbline.dev/plumbline/internal/kube"
+)
+
+type timelineFlags struct {
+	namespace    string
+	logs         []string
+	since, until string
+	follow       bool
+	output       string
+}
+
+func (g *global) timeline() *cobra.Command {
+	var f timelineFlags
+	c := &cobra.Command{
+		Use:   "timeline [pod NAME | ip ADDRESS | sandbox ID]",
+		Short: "Tell from logs what happened to a pod's network, and who did it",
+		Long: "Reads logs of kubelet, container runtime, Calico and Kubernetes, of 2017 as of\n" +
+			"today, and tells every sandbox that the pod's name had, what was done to it, and\n" +
+			"what that proves. Without --logs the agents of the nodes concerned are asked;\n" +
+			"with --logs alone, all that went wrong in them is listed. Credentials in logs are\n" +
+			"never shown.",
+		Example: fmt.Sprintf("  %[1]s timeline pod db-0 -n shop\n  %[1]s timeline --logs /var/log\n"+
+			"  journalctl -o export | %[1]s timeline sandbox 41857f70ed13 --logs -\n  %[1]s timeline ip 10.244.8.34 --logs logs.tar.gz -o html > t.html", g.prog),
+		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return fmt.Errorf("timeline %s: which one?", args[0])
+			}
+			return nil
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return g.runTimelineAll(cmd.Context(), f)
+			}
+			return g.runTimeline(cmd.Context(), args[0], args[1], f)
+		},
+	}
+	l := c.Flags()
+	l.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
+	l.StringSliceVar(&f.logs, "logs", nil, "file, directory, archive, or - for standard input; may be given again")
+	l.StringVar(&f.since, "since", "", "only what happened since then: a time (RFC 3339) or a duration before now")
+	l.StringVar(&f.until, "until", "", "only what happened until then")
+	l.BoolVarP(&f.follow, "follow", "f", false, "go on reading, and tell what is new")
+	l.StringVarP(&f.output, "output", "o", "text", "text, wide, json or html")
+	return c
+}
+
+// logMemory is what reading logs of any size should do with.
+const logMemory = 256 << 20
+
+func (g *global) runTimeline(ctx context.Context, kind, name string, f timelineFlags) error {
+	debug.SetMemoryLimit(logMemory)
+	q, err := g.asked(kind, name, f)
+	if err != nil {
+		return err
+	}
+	if f.follow {
+		return g.followTimeline(ctx, q, f)
+	}
+	var log *forensics.Log
+	var missing []string
+	if len(f.logs) > 0 {
+		log, err = g.readLogs(ctx, f.logs, q.within)
+	} else {
+		log, missing, err = g.agentLogs(ctx, q)
+	}
+	if err != nil {
+		return err
+	}
+	return g.showTimeline(log, q, f, missing)
+}
+
+// runTimelineAll judges logs as a whole.
+func (g *global) runTimelineAll(ctx context.Context, f timelineFlags) error {
+	if len(f.logs) == 0 || f.follow {
+		return errAllNeedsLogs
+	}
+	debug.SetMemoryLimit(logMemory)
+	q, err := g.window(f)
+	if err != nil {
+		return err
+	}
+	log, err := g.readLogs(ctx, f.logs, q.within)
+	if err != nil {
+		return err
+	}
+	return g.showAll(log, f.output)
+}
+
+// A question is whose timeline is asked for, and of when.
+type question struct {
+	pod     string // NAMESPACE/NAME
+	ip      netip.Addr
+	sandbox string
+	since   time.Time
+	until   time.Time
+}
+
+// within tells whether an event is of the time asked for; one without time may be.
+func (q question) within(e *forensics.Event) bool {
+	return e.At.IsZero() || (q.since.IsZero() || !e.At.Before(q.since)) && (q.until.IsZero() || !e.At.After(q.until))
+}
+
+func names(stories []*forensics.Story) string {
+	var out []string
+	for _, s := range stories {
+		out = append(out, s.Pod)
+	}
+	return line(strings.Join(out, ", "))
+}
+
+// cutPod parts NAMESPACE/NAME.
+func cutPod(pod string) (ns, name string, ok bool) {
+	ns, name, ok = strings.Cut(pod, "/")
+	return ns, name, ok && name != ""
+}
+
+func (q question) String() string {
+	switch {
+	case q.pod != "":
+		return "pod " + q.pod
+	case q.ip.IsValid():
+		return "ip " + q.ip.String()
+	default:
+		return "sandbox " + q.sandbox
+	}
+}
+
+// window is the time asked for.
+func (g *global) window(f timelineFlags) (q question, err error) {
+	now := time.Now() //nolint:forbidigo // --since 2h is before now
+	if !slices.Contains([]string{"text", "wide", "json", "html"}, f.output) {
+		return q, fmt.Errorf("-o %s: want text, wide, json or html", f.output)
+	}
+	if q.since, err = moment(f.since, now); err != nil {
+		return q, fmt.Errorf("--since: %w", err)
+	}
+	if q.until, err = moment(f.until, now); err != nil {
+		return q, fmt.Errorf("--until: %w", err)
+	}
+	return q, nil
+}
+
+func (g *global) asked(kind, name string, f timelineFlags) (question, error) {
+	q, err := g.window(f)
+	if err != nil {
+		return q, err
+	}
+	switch kind {
+	case "pod", "pods", "po":
+		ns, pod, ok := strings.Cut(name, "/")
+		if !ok {
+			if ns, pod = f.namespace, name; ns == "" {
+				ns = kube.Namespace(g.kube)
+			}
+		}
+		q.pod = ns + "/" + pod
+	case "ip":
+		if q.ip, err = netip.ParseAddr(name); err != nil {
+			return q, err
+		}
+	case "sandbox":
+		if len(name) < 8 || strings.Trim(strings.ToLower(name), "0123456789abcdef") != "" {
+			return q, fmt.Errorf("sandbox %q: want at least 8 hexadecimal digits of its ID", name)
+		}
+		q.sandbox = strings.ToLower(name)
+	default:
+		return q, fmt.Errorf("timeline %s: want pod, ip or sandbox", kind)
+	}
+	return q, nil
+}
+
+// moment reads a time, or a duration before now; nothing is the zero time.
+func moment(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(s); err == nil {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is neither a time such as 2006-01-02T15:04:05Z nor a duration such as 2h", s)
+}
+
+var errNoTrace = errors.New("no line of these logs is about it")
+
+// storiesOf gives what the logs tell of what was asked for, judged.
+func storiesOf(log *forensics.Log, q question) []*forensics.Story {
+	var pods []string
+	switch {
+	case q.pod != "":
+		pods = []string{q.pod}
+	case q.ip.IsValid():
+		pods = log.PodsOf(q.ip)
+	default:
+		pods = log.PodsOfSandbox(q.sandbox)
+	}
+	var out []*forensics.Story
+	for _, p := range pods {
+		s := log.Pod(p)
+		if s == nil || len(s.Events) == 0 {
+			continue
+		}
+		forensics.Judge(s)
+		out = append(out, s)
+	}
+	return out
+}
+
+func (g *global) showTimeline(log *forensics.Log, q question, f timelineFlags, missing []string) error {
+	stories := storiesOf(log, q)
+	for _, m := range missing {
+		fmt.Fprintln(g.Stderr, line(m))
+	}
+	if len(stories) == 0 {
+		return fmt.Errorf("%s: %w", q, errNoTrace)
+	}
+	o := draw.Options{Width: g.width(), Files: log.Files()}
+	if f.output == "wide" {
+		o.Width = 0
+	}
+	switch f.output {
+	case "json":
+		return g.machine(timelineDocument(log, q, stories, missing), "json")
+	case "html":
+		if len(stories) > 1 {
+			return fmt.Errorf("%s: several pods had it: ask for one of %s", q, names(stories))
+		}
+		return draw.HTML(g.Stdout, stories[0], o)
+	}
+	for i, s := range stories {
+		if i > 0 {
+			fmt.Fprintln(g.Stdout)
+		}
+		if err := draw.Text(g.Stdout, s, o); err != nil {
+			return err
+		}
+	}
+	ns, pod, _ := cutPod(stories[0].Pod)
+	g.next(g.Stdout, "explain pod %s -n %s", line(pod), line(ns))
+	return nil
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/forensics"
+)
+
+var errAllNeedsLogs = errors.New("of whom? Name a pod, an address or a sandbox; or say with --logs which logs are to be judged as a whole")
+
+// A TimelineSummary is what timeline -o json prints if nobody was named.
+type TimelineSummary struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Pods       int               `json:"pods"` // that the logs tell of
+	Verdicts   []TimelineVerdict `json:"verdicts"`
+	Files      []forensics.File  `json:"files"`
+}
+
+// allVerdicts judges every story of the logs, in order of time.
+func allVerdicts(log *forensics.Log) (verdicts []forensics.Verdict, pods int) {
+	verdicts = append(forensics.JudgeAddresses(log), forensics.JudgeNodes(log)...)
+	log.Stories(func(s *forensics.Story) bool {
+		pods++
+		forensics.Judge(s)
+		verdicts = append(verdicts, s.Verdicts...)
+		return true
+	})
+	slices.SortStableFunc(verdicts, func(a, b forensics.Verdict) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) })
+	return verdicts, pods
+}
+
+// showAll lists all verdicts.
+func (g *global) showAll(log *forensics.Log, output string) error {
+	verdicts, pods := allVerdicts(log)
+	files := log.Files()
+	switch output {
+	case "json":
+		doc := TimelineSummary{APIVersion: APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []TimelineVerdict{}, Files: notNil(files)}
+		for _, v := range verdicts {
+			doc.Verdicts = append(doc.Verdicts, TimelineVerdict{v, linesAt(files, v.Lines)})
+		}
+		return g.machine(doc, "json")
+	case "html":
+		return errors.New("-o html draws one pod: name it")
+	}
+	rows := [][]string{{"TIME", "POD", "VERDICT"}}
+	next := ""
+	for _, v := range verdicts {
+		at := "-"
+		if !v.At.IsZero() {
+			at = v.At.Format("2006-01-02 15:04:05")
+		}
+		rows = append(rows, []string{at, line(dash(v.Pod)), line(fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))})
+		if next == "" && v.Pod != "" {
+			next = v.Pod
+		}
+	}
+	if len(verdicts) == 0 {
+		fmt.Fprintf(g.Stdout, "Nothing went wrong that these logs show: %s pods in %s files.\n", thousands(pods), thousands(len(files)))
+		return nil
+	}
+	cols := g.width()
+	if output == "wide" {
+		cols = 0
+	}
+	table(g.Stdout, cols, rows)
+	fmt.Fprintf(g.Stdout, "\n%s verdicts, %s pods, %s files\n", thousands(len(verdicts)), thousands(pods), thousands(len(files)))
+	if ns, pod, ok := strings.Cut(next, "/"); ok {
+		g.next(g.Stdout, "timeline pod %s -n %s --logs ...", line(pod), line(ns))
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/forensics/read"
+	"plumbline.dev/plumbline/internal/forensics/tell"
+)
+
+// glance is how often files are looked at for more.
+const glance = time.Second
+
+// A tail is a file that grows.
+type tail struct {
+	path   string
+	node   string
+	offset int64  // how far it was read
+	lines  uint32 // that were read
+	teller *tell.Teller
+	file   forensics.File
+}
+
+// A follower reads what is new in files, and remembers the rest.
+type follower struct {
+	g     *global
+	q     question
+	tails []*tail
+	log   *forensics.Log
+	told  map[string]bool // events and verdicts that were shown
+}
+
+// followTimeline tells what there is, and goes on with what is new until it is stopped.
+func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags) error {
+	if f.output != "text" && f.output != "wide" {
+		return errors.New("--follow shows text only")
+	}
+	fo := &follower{g: g, q: q, log: forensics.NewLog(), told: map[string]bool{}}
+	for _, p := range f.logs {
+		if err := fo.add(p); err != nil {
+			return err
+		}
+	}
+	if len(fo.tails) == 0 {
+		return errors.New("--follow needs --logs with files that grow")
+	}
+	for {
+		if err := fo.more(ctx); err != nil {
+			return errIfNot(ctx, err)
+		}
+		fo.show()
+		if wait(ctx, glance) != nil {
+			return nil
+		}
+	}
+}
+
+// errIfNot is the error, unless it is the stop that was asked for.
+func errIfNot(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+var packed = []string{".gz", ".zst", ".tar", ".tgz"}
+
+// add takes a file, or all of a directory that are not compressed.
+func (fo *follower) add(path string) error {
+	return filepath.WalkDir(path, func(p string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if ext := filepath.Ext(p); d.Type().IsRegular() && !slices.Contains(packed, ext) {
+			fo.tails = append(fo.tails, &tail{path: p})
+		}
+		return nil
+	})
+}
+
+// more reads what every file has more than before.
+func (fo *follower) more(ctx context.Context) error {
+	for n, t := range fo.tails {
+		text, err := t.grown()
+		if err != nil {
+			return err
+		}
+		if len(text) == 0 {
+			continue
+		}
+		in := read.Input{Name: t.path, Node: t.node, ModTime: time.Now(), //nolint:forbidigo // it was written just now
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+		files, err := read.All(ctx, []read.Input{in}, read.Options{Wants: tell.Wants, Teller: func(_ uint16, f *forensics.File) func(*read.Record) {
+			if t.teller == nil {
+				t.teller = tell.New(f, fo.log.Add)
+			}
+			return func(r *read.Record) {
+				r.Place.File, r.Place.Line = uint16(n), r.Place.Line+t.lines
+				t.teller.Tell(r)
+			}
+		}})
+		if err != nil {
+			return err
+		}
+		t.lines += files[0].Lines
+		t.file = files[0]
+		t.file.Lines = t.lines
+	}
+	var files []forensics.File
+	for _, t := range fo.tails {
+		f := t.file
+		f.Name = t.path
+		files = append(files, f)
+	}
+	fo.log.SetFiles(files)
+	return nil
+}
+
+// maxGrown bounds how much of a file is held at once.
+const maxGrown = 64 << 20
+
+// grown gives the whole lines that a file has more than before; one that is shorter was
+// begun anew.
+func (t *tail) grown() ([]byte, error) {
+	f, err := os.Open(t.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() < t.offset {
+		t.offset, t.lines = 0, 0
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, t.offset, min(st.Size()-t.offset, maxGrown)))
+	if err != nil {
+		return nil, err
+	}
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	t.offset += int64(len(text))
+	return text, nil
+}
+
+// show prints the events and verdicts that were not shown before.
+func (fo *follower) show() {
+	w, cols := fo.g.Stdout, fo.g.width()
+	files := fo.log.Files()
+	for _, s := range storiesOf(fo.log, fo.q) {
+		for i := range s.Events {
+			e := &s.Events[i]
+			where := files[e.Place.File].At(e.Place.Line)
+			if fo.told[where+e.Kind.String()] {
+				continue
+			}
+			fo.told[where+e.Kind.String()] = true
+			what := e.Kind.String()
+			if e.Address.IsValid() {
+				what += " " + e.Address.String()
+			}
+			printLines(w, cols, line(fmt.Sprintf("%s  %-8s  %-28s %s", e.At.Format("15:04:05"), dash(short8(e.Sandbox)), what, where)))
+		}
+		for _, v := range s.Verdicts {
+			text := fmt.Sprintf("VERDICT   %s: %s [%s]", v.Cause, v.Says, v.Certainty)
+			if !fo.told[text] {
+				fo.told[text] = true
+				printLines(w, 0, wrap(line(text), "          ", cols)...)
+			}
+		}
+	}
+}

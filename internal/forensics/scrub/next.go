@@ -1,0 +1,133 @@
+package scrub
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A sign is one letter by which a credential can be told, with those that may stand
+// before and after it; any letter if there are none.
+var signs = []struct{ before, letters, after string }{
+	{"yYdD", "J", ""},
+	{"", "@", ""},
+	{"Ii", "V", "Aa"},
+	{"KS", "I", "A"},
+	{"", "K", ""},
+	{"OoIiSsTtEe_-", "k", "Ee"},
+	{"Ss", "Ww", "OoDd"},
+	{"Ee", "Cc", "Rr"},
+	{"Bb", "Ee", "Aa"},
+	{"Bb", "Aa", "Ss"},
+	{"Ii", "Zz", "Aa"},
+}
+
+// A table marks pairs of letters, the first in the low byte, with 1.
+type table [1 << 16]uint8
+
+func (t *table) mark(first, second string) {
+	for _, f := range letters(first) {
+		for _, s := range letters(second) {
+			t[uint16(f)|uint16(s)<<8] = 1
+		}
+	}
+}
+
+func letters(of string) []byte {
+	if of != "" {
+		return []byte(of)
+	}
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	return all
+}
+
+// Most lines hold no credential, and every line is looked at, so the look is short. In
+// text of one line, where a sign stands with both its neighbors, one of the two pairs
+// that it is part of begins at an even place: evens is asked for every second pair. In
+// text of several lines a neighbor may be a line break: all is asked for every pair.
+var evens, all = func() (evens, all *table) {
+	evens, all = new(table), new(table)
+	for _, s := range signs {
+		evens.mark(s.before, s.letters)
+		evens.mark(s.letters, s.after)
+		all.mark(s.letters, s.after)
+		all.mark(s.letters, "\r\n")
+	}
+	return evens, all
+}()
+
+// wrapped tells whether a text has several lines.
+func wrapped(b []byte) bool { return bytes.IndexByte(b, '\n') >= 0 }
+
+// next finds the first credential at or after from.
+func next(b []byte, from int, wrapped bool) (span, bool) {
+	t, step, i := evens, 2, from
+	if wrapped {
+		t, step = all, 1
+	}
+	for {
+		if !wrapped {
+			i = quiet(b, i)
+		}
+		end := min(i+8, len(b)-1)
+		for ; i < end; i += step {
+			if t[binary.LittleEndian.Uint16(b[i:])] == 0 {
+				continue
+			}
+			for j := i; j < i+step; j++ {
+				if s, ok := at(b, from, j); ok {
+					return s, true
+				}
+			}
+		}
+		if i >= len(b)-1 {
+			break
+		}
+	}
+	if i == len(b)-1 {
+		return at(b, from, i)
+	}
+	return span{}, false
+}
+
+// quiet gives the first eight letters from i on, in steps of eight, in which there is a
+// pair of evens, or the last few.
+func quiet(b []byte, i int) int {
+	t := evens
+	for ; i+8 <= len(b); i += 8 {
+		v := binary.LittleEndian.Uint64(b[i:])
+		if t[uint16(v)]|t[uint16(v>>16)]|t[uint16(v>>32)]|t[uint16(v>>48)] != 0 {
+			break
+		}
+	}
+	return i
+}
+
+// at tells whether the letter at i is the sign of a credential. What stands before from
+// was looked at already.
+func at(b []byte, from, i int) (span, bool) {
+	switch b[i] {
+	case 'J': // eyJ, LS0tLS1CRUdJTi
+		if s, ok := jwt(b, from, i); ok {
+			return s, true
+		}
+		return codedPEM(b, from, i)
+	case '@': // ://user:password@
+		return password(b, from, i)
+	case 'V': // PRIVATE KEY
+		return pem(b, from, i)
+	case 'I': // AKIA, ASIA
+		return aws(b, from, i)
+	case 'E', 'e', 'A', 'a': // Bearer, Basic
+		return scheme(b, from, i)
+	case 'Z', 'z': // Authorization
+		return authorization(b, from, i)
+	case 'K': // ZXlK, and what k is
+		if s, ok := codedJWT(b, from, i); ok {
+			return s, true
+		}
+	}
+	return key(b, from, i) // token, password, secret, api_key
+}

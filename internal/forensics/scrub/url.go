@@ -1,0 +1,54 @@
+package scrub
+
+import "bytes"
+
+// notUserinfo is what cannot stand between :// and @.
+var notUserinfo = set(" \t\r\n\"'<>/?#\\`|^{}()[],;")
+
+// maxUserinfo bounds how far back a URL's beginning is looked for.
+const maxUserinfo = 512
+
+// password finds what stands before the @ of a URL and should not.
+func password(b []byte, from, i int) (span, bool) {
+	start, colon := i, -1
+	for limit := max(from, i-maxUserinfo); ; {
+		j := back(b, start)
+		if j < limit {
+			return span{}, false
+		}
+		if b[j] == '/' {
+			break
+		}
+		if notUserinfo[b[j]] || b[j] == '@' {
+			return span{}, false
+		}
+		if b[j] == ':' {
+			colon = j
+		}
+		start = j
+	}
+	if open := back(b, start) - 2; open < from || b[open] != ':' || b[open+1] != '/' {
+		return span{}, false
+	}
+	if bytes.HasPrefix(b[i+1:], []byte("sha256:")) || bytes.HasPrefix(b[i+1:], []byte("sha512:")) {
+		return span{}, false // of an image's name
+	}
+	if colon >= 0 {
+		start = through(b, colon+1)
+	}
+	end := lastAt(b, i)
+	if start >= end || placeholder(b[start:end]) || colon < 0 && !random(b[start:end], shortHead) {
+		return span{}, false
+	}
+	return span{start, end, "password in a URL"}, true
+}
+
+// lastAt gives the last @ before the URL goes on: a password may hold one, unescaped.
+func lastAt(b []byte, i int) int {
+	for j := i + 1; j < len(b) && j < i+maxUserinfo && !notUserinfo[b[j]]; j++ {
+		if b[j] == '@' {
+			i = j
+		}
+	}
+	return i
+}

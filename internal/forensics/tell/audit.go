@@ -1,0 +1,127 @@
+package tell
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/forensics/read"
+)
+
+var (
+	needleAudit    = []byte(`audit.k8s.io/`)
+	needleVerb     = []byte(`verb":"`)
+	needleResource = []byte(`resource":"`)
+	needleComplete = []byte(`"stage":"ResponseComplete"`)
+)
+
+// ofAudit tells whether a line is an audit log's: its version stands near its beginning.
+func ofAudit(text []byte) bool { return bytes.Contains(text[:min(len(text), 128)], needleAudit) }
+
+// wantsAudit passes over reads, and over what is of no matter here. The API server writes
+// the verb before the object.
+func wantsAudit(text []byte) bool {
+	i := bytes.Index(text, needleVerb)
+	if i < 0 {
+		return false
+	}
+	rest := text[i+len(needleVerb):]
+	if hasPrefix(rest, "get") || hasPrefix(rest, "list") || hasPrefix(rest, "watch") {
+		return false
+	}
+	i = bytes.Index(rest, needleResource)
+	if i < 0 {
+		return false
+	}
+	rest = rest[i+len(needleResource):]
+	for _, of := range [...]string{`pods"`, `ipamhandles"`, `workloadendpoints"`, `nodes"`, `events"`} {
+		if hasPrefix(rest, of) {
+			return bytes.Contains(text, needleComplete)
+		}
+	}
+	return false
+}
+
+// An auditLine is what matters of an audit event. Its body is there only if the cluster's
+// audit policy asks for it.
+type auditLine struct {
+	Verb           string
+	User           struct{ Username string }
+	UserAgent      string
+	StageTimestamp string
+	ObjectRef      struct{ Resource, Subresource, Namespace, Name, UID string }
+	ResponseStatus struct{ Code int }
+	RequestObject  json.RawMessage
+}
+
+func (t *Teller) audit(r *read.Record) {
+	var a auditLine
+	if len(r.Text) > maxJSON || json.Unmarshal(r.Text, &a) != nil || a.ResponseStatus.Code >= 300 {
+		return
+	}
+	e := forensics.Event{Note: a.who()}
+	if at, err := time.Parse(time.RFC3339, a.StageTimestamp); err == nil {
+		e.At = at
+	}
+	if node, ok := strings.CutPrefix(a.User.Username, "system:node:"); ok {
+		e.Node = nodeName([]byte(node))
+	}
+	switch a.ObjectRef.Resource {
+	case "pods":
+		e.Pod, e.UID = newPod([]byte(a.ObjectRef.Namespace+"/"+a.ObjectRef.Name)), uidOf([]byte(a.ObjectRef.UID))
+		t.auditPod(r, &a, e)
+	case "ipamhandles":
+		t.auditHandle(r, &a, e)
+	case "workloadendpoints":
+		t.auditEndpoint(r, &a, e)
+	case "nodes":
+		t.auditNode(r, &a, e)
+	case "events":
+		if len(a.RequestObject) > 0 && a.Verb == "create" {
+			t.eventOf(r, a.RequestObject)
+		}
+	}
+}
+
+// who says who asked for what, and with which program.
+func (a *auditLine) who() string {
+	with, _, _ := strings.Cut(a.UserAgent, " ")
+	return note([]byte(a.Verb + " by " + a.User.Username + " with " + with))
+}
+
+// auditHandle tells of handles. One that is deleted was counted down or marked before. That
+// one was made means that its address is about to be claimed.
+func (t *Teller) auditHandle(r *read.Record, a *auditLine, e forensics.Event) {
+	switch a.Verb {
+	case "create":
+		e.Kind = forensics.AddressAssigned
+	case "delete":
+		e.Kind = forensics.HandleReleased
+	default:
+		return
+	}
+	e.Object = id([]byte(a.ObjectRef.Name))
+	e.Sandbox = sandboxOf(e.Object)
+	t.sayOf(r, "audit", e)
+}
+
+// auditEndpoint tells of endpoints that are objects of their own.
+func (t *Teller) auditEndpoint(r *read.Record, a *auditLine, e forensics.Event) {
+	var body struct {
+		Spec struct{ Pod, ContainerID, Node string }
+	}
+	_ = json.Unmarshal(a.RequestObject, &body) // a body that is not there leaves it empty
+	switch a.Verb {
+	case "create", "update", "patch":
+		e.Kind = forensics.EndpointWritten
+	case "delete":
+		e.Kind = forensics.EndpointDeleted
+	default:
+		return
+	}
+	e.Object = id([]byte(a.ObjectRef.Name))
+	e.Pod, e.Sandbox = newPod([]byte(a.ObjectRef.Namespace+"/"+body.Spec.Pod)), containerID([]byte(body.Spec.ContainerID))
+	t.sayOf(r, "audit", e)
+}

@@ -1,0 +1,106 @@
+package tell
+
+import (
+	"encoding/json"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/forensics/read"
+)
+
+// podBody is what matters of bodies that concern a pod: options of a delete, a binding, a
+// patch of the status or of annotations.
+type podBody struct {
+	GracePeriodSeconds *int
+	Preconditions      struct{ UID string }
+	Target             struct{ Name string }
+	Spec               struct{ NodeName string }
+	Metadata           struct {
+		UID         string
+		Annotations map[string]*string
+	}
+	Status struct{ PodIP string }
+}
+
+// The annotations of a pod in which Calico keeps its endpoint when its ledger is the API
+// server: an endpoint is deleted by emptying them.
+const (
+	annotatedIP        = "cni.projectcalico.org/podIP"
+	annotatedContainer = "cni.projectcalico.org/containerID"
+)
+
+func (t *Teller) auditPod(r *read.Record, a *auditLine, e forensics.Event) {
+	var body podBody
+	_ = json.Unmarshal(a.RequestObject, &body) // policies may leave it out: then only what is there is said
+	for _, uid := range [...]string{body.Preconditions.UID, body.Metadata.UID} {
+		if e.UID == "" {
+			e.UID = uidOf([]byte(uid))
+		}
+	}
+	switch verb, of := a.Verb, a.ObjectRef.Subresource; {
+	case verb == "delete" && of == "", verb == "create" && of == "eviction":
+		e.Kind = forensics.PodTerminating
+		if body.GracePeriodSeconds != nil && *body.GracePeriodSeconds == 0 {
+			e.Note += ", at once"
+			if strings.HasPrefix(a.User.Username, "system:node:") { // the kubelet's last word of it
+				e.Kind = forensics.PodGone
+			}
+		}
+	case verb == "create" && of == "":
+		e.Kind = forensics.PodSeen
+		e.Node = nodeName([]byte(body.Spec.NodeName))
+	case verb == "create" && of == "binding" && body.Target.Name != "":
+		e.Kind, e.Node = forensics.PodSeen, nodeName([]byte(body.Target.Name))
+	case (verb == "patch" || verb == "update") && (of == "" || of == "status"):
+		patched(&e, &body)
+	}
+	if e.Kind != forensics.Nothing && e.Pod != "" {
+		t.sayOf(r, "audit", e)
+	}
+}
+
+// patched tells an endpoint's writing from its end, and both from a status.
+func patched(e *forensics.Event, body *podBody) {
+	ip, there := body.Metadata.Annotations[annotatedIP]
+	switch {
+	case there && (ip == nil || *ip == ""):
+		e.Kind, e.Object = forensics.EndpointDeleted, "annotations of pod "+e.Pod
+	case there:
+		e.Kind, e.Object = forensics.EndpointWritten, "annotations of pod "+e.Pod
+		e.Address = leadingAddress([]byte(*ip))
+		if of := body.Metadata.Annotations[annotatedContainer]; of != nil {
+			e.Sandbox = containerID([]byte(*of))
+		}
+	case body.Status.PodIP != "":
+		e.Kind, e.Address = forensics.PodSeen, leadingAddress([]byte(body.Status.PodIP))
+	}
+}
+
+// auditNode tells of nodes that are written down as not ready.
+func (t *Teller) auditNode(r *read.Record, a *auditLine, e forensics.Event) {
+	var body struct {
+		Spec struct {
+			Taints []struct{ Key string }
+		}
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
+	}
+	if a.Verb != "patch" && a.Verb != "update" || json.Unmarshal(a.RequestObject, &body) != nil {
+		return
+	}
+	e.Node = nodeName([]byte(a.ObjectRef.Name))
+	for _, c := range body.Status.Conditions {
+		if c.Type == "Ready" && (c.Status == "False" || c.Status == "Unknown") {
+			e.Kind, e.Note = forensics.NodeNotReady, note([]byte(e.Note+": "+c.Message))
+		}
+	}
+	for _, taint := range body.Spec.Taints {
+		if taint.Key == "node.kubernetes.io/unreachable" {
+			e.Kind = forensics.NodeNotReady
+		}
+	}
+	if e.Kind != forensics.Nothing {
+		t.sayOf(r, "audit", e)
+	}
+}

@@ -1,0 +1,25 @@
+package tell
+
+import (
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/forensics/read"
+)
+
+// controllers tells what the garbage collector of kube-controllers does to addresses. Its
+// lines have all that identifies them: ip, handle, node and pod.
+func (t *Teller) controllers(r *read.Record, w word) {
+	e := forensics.Event{
+		Kind:    forensics.CollectorSuspects,
+		Address: address(field(r.Text, "ip")),
+		Object:  id(field(r.Text, "handle")),
+		Node:    id(field(r.Text, "node")),
+	}
+	if w == leakReleased {
+		e.Kind = forensics.CollectorReleased
+	}
+	e.Sandbox = sandboxOf(e.Object)
+	e.Pod = podAt(field(r.Text, "pod"), '/')
+	e.Note = sentence(r.Text)
+	t.tell(r, "controllers", e)
+	t.credential(r, new(call))
+}

@@ -1,0 +1,139 @@
+package tell
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/crc32"
+	"strconv"
+
+	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/forensics/read"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// checksum is how long the checksum before a flight record's line is.
+const checksum = 8
+
+// ofFlight tells whether a line is a flight record's: a checksum, and an entry.
+func ofFlight(text []byte) bool {
+	return len(text) > checksum+1 && text[checksum] == ' ' && hasPrefix(text[checksum+1:], `{"at":`)
+}
+
+func wantsFlight(text []byte) bool {
+	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines"} {
+		if i := indexString(text, `"of":"`); i >= 0 && hasPrefix(text[i+len(`"of":"`):], of) {
+			return true
+		}
+	}
+	return false
+}
+
+// flight reads what the agent saw change. A line counts only with its checksum.
+func (t *Teller) flight(r *read.Record) {
+	if len(r.Text) > maxJSON || !ofFlight(r.Text) {
+		return
+	}
+	body := r.Text[checksum+1:]
+	sum, err := strconv.ParseUint(string(r.Text[:checksum]), 16, 32)
+	if body = bytes.TrimRight(body, "\r\n"); err != nil || crc32.ChecksumIEEE(body) != uint32(sum) {
+		return
+	}
+	var f flight.Entry
+	if json.Unmarshal(body, &f) != nil || f.By != "agent" {
+		return
+	}
+	at := *r
+	at.At = f.At
+	switch f.Of {
+	case model.Sandboxes.String():
+		t.flightSandbox(&at, &f)
+	case model.Containers.String():
+		t.flightContainer(&at, &f)
+	case model.Attachments.String():
+		t.flightAttachment(&at, &f)
+	default:
+		t.flightNode(&at, &f)
+	}
+}
+
+// rows decodes what a row was and is; a row that is not there stays empty.
+func rows[T any](f *flight.Entry) (was, now T) {
+	_ = json.Unmarshal(f.Was, &was)
+	_ = json.Unmarshal(f.Now, &now)
+	return was, now
+}
+
+func (t *Teller) flightSandbox(r *read.Record, f *flight.Entry) {
+	was, now := rows[model.Sandbox](f)
+	row, e := now, forensics.Event{}
+	switch {
+	case f.What == "new":
+		e.Kind = forensics.SandboxCreated
+	case f.What == "gone":
+		e.Kind, row = forensics.SandboxRemoved, was
+	case f.What == "changed" && was.Ready && !now.Ready:
+		e.Kind = forensics.SandboxStopped
+	default:
+		return
+	}
+	e.Pod, e.UID, e.Sandbox = newPod([]byte(row.Namespace+"/"+row.Pod)), uidOf([]byte(row.UID)), containerID([]byte(row.ID))
+	t.say(r, "flight", e)
+}
+
+func (t *Teller) flightContainer(r *read.Record, f *flight.Entry) {
+	was, now := rows[model.Container](f)
+	e := forensics.Event{Container: containerID([]byte(now.ID)), Sandbox: containerID([]byte(now.Sandbox))}
+	switch {
+	case now.State == "running" && was.State != "running":
+		e.Kind = forensics.ContainerStarted
+	case was.State == "running" && now.State == "exited":
+		e.Kind = forensics.ContainerDied
+	default:
+		return
+	}
+	t.say(r, "flight", e)
+}
+
+// flightAttachment shows a sandbox's address. That one is gone is told only if the
+// namespace stayed: with it, it goes at every end of a pod.
+func (t *Teller) flightAttachment(r *read.Record, f *flight.Entry) {
+	was, now := rows[model.Attachment](f)
+	e := forensics.Event{Kind: forensics.PodSeen, Sandbox: containerID([]byte(now.Sandbox))}
+	switch {
+	case e.Sandbox == "":
+		return
+	case f.What == "changed" && was.Device != "" && now.Device == "":
+		e.Kind, e.Note = forensics.PodWithoutInterface, "the agent saw "+note([]byte(was.Device))+" go"
+	case len(now.IPs) > 0:
+		e.Address = now.IPs[0].Addr()
+	default:
+		return
+	}
+	t.say(r, "flight", e)
+}
+
+// flightNode tells of what concerns the node as a whole.
+func (t *Teller) flightNode(r *read.Record, f *flight.Entry) {
+	e := forensics.Event{}
+	switch f.Of {
+	case model.Mounts.String():
+		was, now := rows[model.Mount](f)
+		if now.Silent && !was.Silent {
+			e.Kind, e.Object = forensics.MountTimeout, note([]byte(now.Target))
+		}
+	case model.Runtimes.String():
+		was, now := rows[model.Runtime](f)
+		if now.Error != "" && was.Error == "" {
+			e.Kind, e.Note = forensics.RuntimeTimeout, note([]byte(now.Call+": "+now.Error))
+		}
+	case model.Machines.String():
+		was, now := rows[model.Machine](f)
+		if now.CalicoName != "" && now.CalicoName != was.CalicoName {
+			e.Kind, e.Object = forensics.NodeNamed, nodeName([]byte(now.CalicoName))
+		}
+	}
+	if e.Kind != forensics.Nothing {
+		t.say(r, "flight", e)
+	}
+}

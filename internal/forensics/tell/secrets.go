@@ -1,0 +1,60 @@
+package tell
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/forensics/read"
+	"plumbline.dev/plumbline/internal/forensics/scrub"
+)
+
+// maxWords bounds what is looked at of a component's words: a note is far shorter.
+const maxWords = 8 << 10
+
+// secrets tells that a record holds credentials, and of which sort, never which.
+func (t *Teller) secrets(r *read.Record) {
+	kinds := scrub.Find(r.Raw)
+	if len(kinds) == 0 {
+		return
+	}
+	t.tell(r, sourceOf(r), forensics.Event{Kind: forensics.CredentialSeen, Note: strings.Join(kinds, ", ")})
+}
+
+// sourceOf gives who wrote a record, as far as its headers say.
+func sourceOf(r *read.Record) string {
+	switch {
+	case r.Program != "":
+		return r.Program
+	case r.Style == read.Klog:
+		return "kubelet"
+	case r.Style == read.Bracket:
+		return "cni"
+	default:
+		return "log"
+	}
+}
+
+// note makes a component's own words fit for an event. Secrets are taken out before it is
+// cut: half of one would not be known any more.
+func note(words []byte) string {
+	if len(words) > maxWords {
+		words = words[:maxWords]
+		if i := bytes.LastIndexByte(words, ' '); i >= 0 {
+			words = words[:i]
+		}
+	}
+	s := strings.TrimSpace(scrub.String(string(words)))
+	if len(s) <= forensics.MaxNote {
+		return s
+	}
+	s = s[:forensics.MaxNote]
+	for len(s) > 0 && !utf8.RuneStart(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	if len(s) > 0 && s[len(s)-1] >= utf8.RuneSelf {
+		s = s[:len(s)-1]
+	}
+	return s
+}

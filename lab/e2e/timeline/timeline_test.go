@@ -1,0 +1,153 @@
+//go:build e2e
+
+package timeline
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/e2e/product"
+	"plumbline.dev/plumbline/lab/scenarios"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+var (
+	suite = flag.String("suite", "all", "names of scenarios, with commas, or all")
+	into  = flag.String("into", "", "directory in which the logs are kept")
+)
+
+func TestMain(m *testing.M) { lab.Main(m) }
+
+// truth is what the logs of each incident must tell, and all that they may: POD CAUSE. A
+// star stands for what a controller adds to a pod's name.
+var truth = map[string][]string{
+	"late-del":          {"late-del/etcd1-0 late DEL"},
+	"legacy-handle":     {"legacy-handle/web-0 late DEL"},
+	"stale-nodename":    {"stale-nodename/victim address changed hands", "stale-nodename/victim released by the collector", "stale-nodename/victim stale node name"},
+	"stuck-terminating": {"stuck-terminating/reader teardown blocked", "stuck-terminating/threads teardown blocked", "stuck-terminating/zombie teardown blocked"},
+	"cascade":           {"cascade/index-task-* teardown blocked"},
+	"churn":             nil,
+}
+
+// TestLogs plays incidents, and has the logs judged that the real components wrote.
+func TestLogs(t *testing.T) {
+	for _, mode := range stage.Both {
+		t.Run(string(mode), func(t *testing.T) {
+			for _, sc := range scenarios.All {
+				if _, told := truth[sc.Name]; told && slices.Contains(sc.Modes, mode) && (*suite == "all" || slices.Contains(strings.Split(*suite, ","), sc.Name)) {
+					t.Run(sc.Name, func(t *testing.T) { play(t, mode, sc) })
+				}
+			}
+		})
+	}
+}
+
+func play(t *testing.T, mode lab.Datastore, sc stage.Scenario) {
+	l := lab.Start(t, lab.Config{Nodes: sc.Nodes, Datastore: mode})
+	if sc.Name == "late-del" {
+		product.InstallAgents(t, l)
+	}
+	look := func(_ context.Context, _ *stage.Stage, moment string, _ []string) error {
+		if sc.Name == "late-del" && moment == "robbed" {
+			byAgents(t, l)
+		}
+		return nil
+	}
+	err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }, Look: look, Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "logs")
+	if *into != "" {
+		dir = filepath.Join(*into, sc.Name+"-"+string(mode))
+	}
+	if err := l.KeepLogs(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	got := verdicts(t, l, "--logs", dir)
+	if want := truth[sc.Name]; !slices.Equal(got, want) {
+		t.Errorf("the logs tell %q, want %q", got, want)
+	}
+}
+
+// A summary is what timeline -o json prints, as far as it matters here.
+type summary struct {
+	Verdicts []struct {
+		Pod, Cause, Culprit, Victim string
+		Lines                       []string
+	}
+	Stories []struct {
+		Verdicts []struct {
+			Pod, Cause string
+			Lines      []string
+		}
+	}
+	NotRead []string
+}
+
+func timeline(t *testing.T, l *lab.Lab, args ...string) summary {
+	t.Helper()
+	out, code, err := stage.Plumbline(t.Context(), l, product.Binary(t), t.TempDir(), append([]string{"timeline", "-o", "json"}, args...)...)
+	var s summary
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &s)
+	}
+	if err != nil || code != 0 {
+		t.Fatalf("timeline %s: exit code %d, %v\n%.2000s", strings.Join(args, " "), code, err, out)
+	}
+	return s
+}
+
+// verdicts gives POD CAUSE of every verdict, each once; each must name lines that are there.
+func verdicts(t *testing.T, l *lab.Lab, args ...string) []string {
+	t.Helper()
+	var out []string
+	for _, v := range timeline(t, l, args...).Verdicts {
+		t.Logf("%s: %s by %.12s of %.12s, %q", v.Pod, v.Cause, v.Culprit, v.Victim, v.Lines)
+		if i := strings.Index(v.Pod, "index-task-"); i >= 0 {
+			v.Pod = v.Pod[:i] + "index-task-*"
+		}
+		if len(v.Lines) == 0 {
+			t.Errorf("%s of %s rests on no line", v.Cause, v.Pod)
+		}
+		if s := v.Pod + " " + v.Cause; !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// byAgents asks the agents instead: no file is on this side.
+func byAgents(t *testing.T, l *lab.Lab) {
+	t.Helper()
+	s := timeline(t, l, "pod", "etcd1-0", "-n", "late-del")
+	t.Logf("not read: %q", s.NotRead)
+	if len(s.Stories) != 1 {
+		t.Fatalf("%d stories", len(s.Stories))
+	}
+	for _, v := range s.Stories[0].Verdicts {
+		t.Logf("by agents: %s, %q", v.Cause, v.Lines)
+		if v.Cause == "late DEL" && slices.ContainsFunc(v.Lines, func(l string) bool { return strings.HasPrefix(l, "node1:/var/log/") }) {
+			explained(t, l)
+			return
+		}
+	}
+	t.Errorf("the agents' lines tell %+v", s.Stories[0].Verdicts)
+}
+
+// explained wants explain to know the cause as well.
+func explained(t *testing.T, l *lab.Lab) {
+	t.Helper()
+	out, _, err := stage.Plumbline(t.Context(), l, product.Binary(t), t.TempDir(), "explain", "pod", "etcd1-0", "-n", "late-del")
+	if err != nil || !strings.Contains(out, "Cause     late DEL") {
+		t.Errorf("explain says nothing of the cause: %v\n%s", err, out)
+	}
+	t.Log(out)
+}
