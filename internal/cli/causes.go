@@ -68,7 +68,7 @@ func (g *global) causeLines(f *finding.Finding, cols int) {
 		if !c.At.IsZero() {
 			at = " at " + c.At.Time().Format("2006-01-02 15:04:05Z")
 		}
-		printLines(g.Stdout, 0, wrap(line(fmt.Sprintf("Cause     %s%s [%s]", c.Says, at, c.Certainty)), "          ", cols)...)
+		printLines(g.Stdout, 0, labelled("Cause     ", line(fmt.Sprintf("%s%s [%s]", c.Says, at, c.Certainty)), cols)...)
 		if n := len(c.Lines); n > 0 {
 			more := ""
 			if n > 1 {

@@ -174,12 +174,7 @@ func (g *global) reliesOn(w io.Writer, p *repair.Plan) {
 }
 
 func (g *global) field(w io.Writer, name, text string) {
-	for i, l := range wrap(line(text), "           ", g.width()) {
-		if i == 0 {
-			l = fmt.Sprintf("%-11s", name) + strings.TrimLeft(l, " ")
-		}
-		fmt.Fprintln(w, l)
-	}
+	printLines(w, 0, labelled(fmt.Sprintf("%-11s", name), line(text), g.width())...)
 }
 
 func (g *global) touches(w io.Writer, p *repair.Plan) {

@@ -159,3 +159,13 @@ func wrap(s, indent string, width int) []string {
 	}
 	return append(out, now)
 }
+
+// labelled wraps a text behind a label, and below it.
+func labelled(label, s string, width int) []string {
+	indent := strings.Repeat(" ", len(label))
+	out := wrap(s, indent, width)
+	if len(out) > 0 {
+		out[0] = label + strings.TrimPrefix(out[0], indent)
+	}
+	return out
+}

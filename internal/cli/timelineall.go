@@ -48,18 +48,6 @@ func (g *global) showAll(log *forensics.Log, output string) error {
 	case "html":
 		return errors.New("-o html draws one pod: name it")
 	}
-	rows := [][]string{{"TIME", "POD", "VERDICT"}}
-	next := ""
-	for _, v := range verdicts {
-		at := "-"
-		if !v.At.IsZero() {
-			at = v.At.Format("2006-01-02 15:04:05")
-		}
-		rows = append(rows, []string{at, line(dash(v.Pod)), line(fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))})
-		if next == "" && v.Pod != "" {
-			next = v.Pod
-		}
-	}
 	if len(verdicts) == 0 {
 		fmt.Fprintf(g.Stdout, "Nothing went wrong that these logs show: %s pods in %s files.\n", thousands(pods), thousands(len(files)))
 		return nil
@@ -68,7 +56,18 @@ func (g *global) showAll(log *forensics.Log, output string) error {
 	if output == "wide" {
 		cols = 0
 	}
-	table(g.Stdout, cols, rows)
+	next := ""
+	for _, v := range verdicts {
+		at := fmt.Sprintf("%-19s", "-")
+		if !v.At.IsZero() {
+			at = v.At.Format("2006-01-02 15:04:05")
+		}
+		printLines(g.Stdout, cols, at+"  "+line(dash(v.Pod)))
+		printLines(g.Stdout, 0, wrap(line(fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty)), "    ", cols)...)
+		if next == "" && v.Pod != "" {
+			next = v.Pod
+		}
+	}
 	fmt.Fprintf(g.Stdout, "\n%s verdicts, %s pods, %s files\n", thousands(len(verdicts)), thousands(pods), thousands(len(files)))
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
 		g.next(g.Stdout, "timeline pod %s -n %s --logs ...", line(pod), line(ns))

@@ -170,10 +170,10 @@ func (fo *follower) show() {
 			printLines(w, cols, line(fmt.Sprintf("%s  %-8s  %-28s %s", e.At.Format("15:04:05"), dash(short8(e.Sandbox)), what, where)))
 		}
 		for _, v := range s.Verdicts {
-			text := fmt.Sprintf("VERDICT   %s: %s [%s]", v.Cause, v.Says, v.Certainty)
+			text := fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty)
 			if !fo.told[text] {
 				fo.told[text] = true
-				printLines(w, 0, wrap(line(text), "          ", cols)...)
+				printLines(w, 0, labelled("VERDICT   ", line(text), cols)...)
 			}
 		}
 	}

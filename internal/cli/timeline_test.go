@@ -1,0 +1,115 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+const seedLogs = "../forensics/read/testdata/seeds"
+
+// TestTimelineScreens keeps what a person sees of the incidents that started it all.
+func TestTimelineScreens(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"timeline-first":   {"pod", "etcd1-0", "-n", "lijiaob"},
+		"timeline-second":  {"pod", "lijiaob/stateful-new-pod-0"},
+		"timeline-sandbox": {"sandbox", "41857f70ed13"},
+		"timeline-ip":      {"ip", "192.168.247.231"},
+		"timeline-stuck":   {"pod", "xxxx-xxxxx-index-task-569f775985-2qv8x", "-n", "xxx-xxxx"},
+		"timeline-all":     {},
+		"timeline-window":  {"pod", "lijiaob/etcd1-0", "--until", "2017-12-12T20:10:00+08:00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, 80, append(append([]string{"timeline"}, args...), "--logs", seedLogs)...)
+			if r.code != 0 || r.err != "" {
+				t.Errorf("exit %d, %s", r.code, r.err)
+			}
+			for l := range strings.Lines(r.out) {
+				if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > 80 && !strings.HasPrefix(l, "Next") {
+					t.Errorf("%d columns: %s", n, l)
+				}
+			}
+			path := filepath.Join("testdata", "screens", name+".txt")
+			if *update {
+				if err := os.WriteFile(path, []byte(r.out), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if want, err := os.ReadFile(path); err != nil || string(want) != r.out {
+				t.Errorf("got:\n%s\nwant:\n%s%v", r.out, want, err)
+			}
+		})
+	}
+}
+
+// The token in the logs is in no form of the output.
+func TestTimelineShowsNoCredential(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "wide", "json", "html"} {
+		r := run(t, 0, "timeline", "pod", "lijiaob/stateful-new-pod-0", "--logs", seedLogs, "-o", format)
+		if r.code != 0 || len(r.out) < 1000 || strings.Contains(r.out, "eyJhbGci") || strings.Contains(r.out, "c3ludGhldGlj") {
+			t.Errorf("%s: exit %d, %d bytes, %s", format, r.code, len(r.out), r.err)
+		}
+	}
+}
+
+func TestTimelineJSON(t *testing.T) {
+	t.Parallel()
+	r := run(t, 0, "timeline", "pod", "lijiaob/etcd1-0", "--logs", seedLogs, "-o", "json")
+	var doc struct {
+		Kind    string
+		Stories []struct {
+			Verdicts []struct {
+				Cause, Certainty, Culprit, Victim, At string
+				Lines                                 []string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.Kind != "TimelineReport" || len(doc.Stories) != 1 {
+		t.Fatalf("%v: %.300s", err, r.out)
+	}
+	v := doc.Stories[0].Verdicts[0]
+	if v.Cause != "late DEL" || v.Certainty != "proven" || !strings.HasPrefix(v.Culprit, "94feeebc95fb") || !strings.HasPrefix(v.Victim, "291716a39be9") ||
+		v.At != "2017-12-12T20:22:24+08:00" || len(v.Lines) == 0 || !strings.HasPrefix(v.Lines[0], "seeds/000.txt:") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestTimelineUsage(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"which one?":                 {"pod"},
+		"of whom?":                   {},
+		"want pod, ip or sandbox":    {"node", "n1", "--logs", seedLogs},
+		"8 hexadecimal digits":       {"sandbox", "xyz", "--logs", seedLogs},
+		"no line of these logs":      {"pod", "a/b", "--logs", seedLogs},
+		"neither a time":             {"pod", "a/b", "--logs", seedLogs, "--since", "soon"},
+		"no such file":               {"pod", "a/b", "--logs", "nowhere"},
+		"want text, wide, json":      {"pod", "a/b", "--logs", seedLogs, "-o", "yaml"},
+		"--follow needs --logs":      {"pod", "a/b", "-f"},
+		"--follow shows text":        {"pod", "a/b", "-f", "-o", "json"},
+		"draws one pod":              {"--logs", seedLogs, "-o", "html"},
+		"unable to parse IP":         {"ip", "x", "--logs", seedLogs},
+		"accepts at most 2 arg(s)":   {"pod", "a", "b"},
+		"-o what: want text, wide, ": {"--logs", seedLogs, "-o", "what"},
+	} {
+		if r := run(t, 80, append([]string{"timeline"}, args...)...); r.code != 2 || !strings.Contains(r.err, want) {
+			t.Errorf("%v: exit %d, %s, want %q", args, r.code, r.err, want)
+		}
+	}
+}
+
+// A finding's cause is shown with it.
+func TestCheckWithLogs(t *testing.T) {
+	t.Parallel()
+	r := run(t, 80, "check", "--bundle", bundle(t, "PL1006", nil), "--logs", seedLogs, "-o", "json")
+	if r.code != 1 || !strings.Contains(r.out, `"PL9002/seeds/000.txt"`) || !strings.Contains(r.out, "a credential stands in 2 of its lines") {
+		t.Errorf("exit %d, %s\n%.1000s", r.code, r.err, r.out)
+	}
+}
