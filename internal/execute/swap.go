@@ -70,8 +70,10 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 			return x.giveUp(s, repair.Failed, err.Error())
 		default:
 			// Stale too: a request that was sent twice is refused the second time. If the next
-			// look finds it so, it may well have been the first.
-			lost = true
+			// look finds it so, it may well have been the first. But what only frees may as well
+			// have been freed by Calico, which counts its handle down afterwards: to take that
+			// back would give the address to a handle that is about to go.
+			lost = lost || !errors.Is(err, ErrStale) || !s.Frees()
 		}
 	}
 	return x.giveUp(s, repair.Failed, unread.Error())

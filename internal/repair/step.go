@@ -51,6 +51,11 @@ type Ordinal struct {
 	To   *Owner     `json:"to,omitempty"`   // nil means free
 }
 
+// Frees tells that the step gives addresses back, and does nothing else.
+func (s *Step) Frees() bool {
+	return len(s.Ordinals) > 0 && !slices.ContainsFunc(s.Ordinals, func(o Ordinal) bool { return o.To != nil })
+}
+
 // An Owner is what an attribute of a block shall say. The time at which an address was
 // given is kept where one was.
 type Owner struct {
