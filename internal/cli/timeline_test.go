@@ -1,12 +1,17 @@
 package cli_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"plumbline.dev/plumbline/internal/cli"
 )
 
 const seedLogs = "../forensics/read/testdata/seeds"
@@ -78,6 +83,41 @@ func TestTimelineJSON(t *testing.T) {
 	if v.Cause != "late DEL" || v.Certainty != "proven" || !strings.HasPrefix(v.Culprit, "94feeebc95fb") || !strings.HasPrefix(v.Victim, "291716a39be9") ||
 		v.At != "2017-12-12T20:22:24+08:00" || len(v.Lines) == 0 || !strings.HasPrefix(v.Lines[0], "seeds/000.txt:") {
 		t.Errorf("%+v", v)
+	}
+}
+
+// What is appended is told, by whole lines; verdicts come when it is quiet.
+func TestTimelineFollow(t *testing.T) {
+	t.Parallel()
+	seed, err := os.ReadFile(filepath.Join(seedLogs, "000.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := strings.Index(string(seed), "CNI_COMMAND=DEL") // in the middle of a line
+	path := filepath.Join(t.TempDir(), "kubelet.log")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	write := func(b []byte) {
+		if _, err := f.Write(b); err != nil {
+			t.Error(err)
+		}
+	}
+	write(seed[:half])
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+	defer stop()
+	time.AfterFunc(1500*time.Millisecond, func() { write(seed[half:]) })
+	var out bytes.Buffer
+	code := cli.Main(ctx, cli.Env{
+		Args: []string{"plumbline", "timeline", "pod", "lijiaob/etcd1-0", "--logs", path, "-f"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Columns: 80,
+		Getenv: func(string) string { return "" },
+	})
+	text := out.String()
+	add, late := strings.Index(text, "ADD 192.168.252.66"), strings.Index(text, "VERDICT   late DEL: 94feeebc95fb destroyed endpoint of 291716a39be9")
+	if code != 0 || add < 0 || late < add || strings.Count(text, "VERDICT   late DEL") != 1 || !strings.Contains(text, "kubelet.log:1") {
+		t.Errorf("exit %d\n%s", code, text)
 	}
 }
 

@@ -53,10 +53,11 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 		return errors.New("--follow needs --logs with files that grow")
 	}
 	for {
-		if err := fo.more(ctx); err != nil {
+		grown, err := fo.more(ctx)
+		if err != nil {
 			return errIfNot(ctx, err)
 		}
-		fo.show()
+		fo.show(!grown) // what is being written is not judged: its end may be the next line
 		if wait(ctx, glance) != nil {
 			return nil
 		}
@@ -86,16 +87,17 @@ func (fo *follower) add(path string) error {
 	})
 }
 
-// more reads what every file has more than before.
-func (fo *follower) more(ctx context.Context) error {
+// more reads what every file has more than before, and tells whether any has.
+func (fo *follower) more(ctx context.Context) (grown bool, err error) {
 	for n, t := range fo.tails {
 		text, err := t.grown()
 		if err != nil {
-			return err
+			return grown, err
 		}
 		if len(text) == 0 {
 			continue
 		}
+		grown = true
 		in := read.Input{Name: t.path, Node: t.node, ModTime: time.Now(), //nolint:forbidigo // it was written just now
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 		files, err := read.All(ctx, []read.Input{in}, read.Options{Wants: tell.Wants, Teller: func(_ uint16, f *forensics.File) func(*read.Record) {
@@ -108,7 +110,7 @@ func (fo *follower) more(ctx context.Context) error {
 			}
 		}})
 		if err != nil {
-			return err
+			return grown, err
 		}
 		t.lines += files[0].Lines
 		t.file = files[0]
@@ -121,7 +123,7 @@ func (fo *follower) more(ctx context.Context) error {
 		files = append(files, f)
 	}
 	fo.log.SetFiles(files)
-	return nil
+	return grown, nil
 }
 
 // maxGrown bounds how much of a file is held at once.
@@ -151,8 +153,8 @@ func (t *tail) grown() ([]byte, error) {
 	return text, nil
 }
 
-// show prints the events and verdicts that were not shown before.
-func (fo *follower) show() {
+// show prints the events that were not shown before, and the verdicts if it is time.
+func (fo *follower) show(judged bool) {
 	w, cols := fo.g.Stdout, fo.g.width()
 	files := fo.log.Files()
 	for _, s := range storiesOf(fo.log, fo.q) {
@@ -167,7 +169,14 @@ func (fo *follower) show() {
 			if e.Address.IsValid() {
 				what += " " + e.Address.String()
 			}
-			printLines(w, cols, line(fmt.Sprintf("%s  %-8s  %-28s %s", e.At.Format("15:04:05"), dash(short8(e.Sandbox)), what, where)))
+			at := "        "
+			if !e.At.IsZero() {
+				at = e.At.Format("15:04:05")
+			}
+			printLines(w, cols, line(fmt.Sprintf("%s  %-8s  %-34s %s", at, dash(short8(e.Sandbox)), what, filepath.Base(where))))
+		}
+		if !judged {
+			continue
 		}
 		for _, v := range s.Verdicts {
 			text := fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty)
