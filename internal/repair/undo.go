@@ -19,7 +19,7 @@ const HoldPrefix = "plumbline-hold."
 // their own, never the old body put back. What cannot be taken back is refused, and why.
 func Undo(p *Plan, es []Entry, only string) *Plan {
 	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, Revision: p.Revision, Ledger: p.Ledger, Nodes: p.Nodes}, plan: p, only: only}
-	for _, e := range slices.Backward(changes(es)) {
+	for _, e := range slices.Backward(changes(p, es)) {
 		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.ID == e.Step }); i >= 0 {
 			u.take(&p.Steps[i], e)
 		}
@@ -30,8 +30,14 @@ func Undo(p *Plan, es []Entry, only string) *Plan {
 
 // changes gives what was done or may have been: every intent that is not known to have
 // come to nothing. A request that was sent twice is refused the second time: what was so
-// when we looked again may be of the first.
-func changes(es []Entry) []Entry {
+// when we looked again may be of the first. Of what only frees that is not believed: Calico
+// frees too, and counts its handle down afterwards; what is taken back from it then would
+// stand under a handle that goes.
+func changes(p *Plan, es []Entry) []Entry {
+	frees := map[int]bool{}
+	for i := range p.Steps {
+		frees[p.Steps[i].ID] = p.Steps[i].Frees()
+	}
 	var out []Entry
 	var void []bool
 	last := map[int]int{} // index of a step's newest intent
@@ -46,7 +52,7 @@ func changes(es []Entry) []Entry {
 			last[e.Step] = len(out)
 			out, void = append(out, e), append(void, false)
 		case open:
-			nothing := e.Outcome == Stale || e.Outcome == Failed || e.Outcome == Refused
+			nothing := e.Outcome == Stale || e.Outcome == Failed || e.Outcome == Refused || e.Outcome == Already && void[i] && frees[e.Step]
 			void[i] = nothing && !unknown[i]
 			unknown[i] = unknown[i] || e.Outcome == Unknown // then only a look can tell
 		}
