@@ -4,7 +4,6 @@ package repair
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"slices"
 	"strings"
@@ -44,8 +43,15 @@ func TestUndo(t *testing.T) {
 	each(t, func(r *stage.Repair, name string) {
 		tellStory(r, name)
 		churns := slices.Contains(undoneUnderChurn, name)
+		story := r.After
 		r.After = func(ctx context.Context, s *stage.Stage) error {
-			return errors.Join(undone(ctx, s, r, churns), goOn(ctx, s, r))
+			if err := undone(ctx, s, r, churns); err != nil {
+				return err
+			}
+			if name == "leaked-endpoints" { // its story wants one plan: there are two by now
+				return goOn(ctx, s, r)
+			}
+			return story(ctx, s)
 		}
 	})
 }
