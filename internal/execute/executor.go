@@ -241,13 +241,25 @@ func (x *Executor) close(ctx context.Context, i int) error {
 				x.drop(f, repair.Failed, "after the repair: "+why)
 			}
 		}
-		if v, gone := x.dropped[f]; gone && v.Outcome != repair.Unknown {
+		if v, gone := x.dropped[f]; gone && v.Outcome != repair.Unknown && (v.Outcome != repair.Moved || !x.onlyFrees(f)) {
 			if err := x.compensate(ctx, i, f); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// onlyFrees tells that a finding's repair gives nothing to anybody. If the world moved on
+// while it was under way, what was freed is another's to have: it is given back only to one
+// who turns out alive.
+func (x *Executor) onlyFrees(f string) bool {
+	for i := range x.plan.Steps {
+		if s := &x.plan.Steps[i]; slices.Contains(s.For, f) && !s.Frees() && s.Count == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // again asks for a proof once more, after the last write: the one that was given something

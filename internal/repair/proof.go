@@ -21,6 +21,7 @@ type Proof struct {
 type Dead struct {
 	IPs        []netip.Addr `json:"ips,omitempty"`
 	Containers []string     `json:"containers,omitempty"`
+	Except     []string     `json:"except,omitempty"` // containers that may use the addresses: they get them back
 	Nodes      []string     `json:"nodes,omitempty"`
 	All        bool         `json:"all,omitempty"`    // every node: it is in doubt whose it was
 	Calm       bool         `json:"calm,omitempty"`   // only that no CNI call for the containers is under way: they may live
@@ -66,7 +67,7 @@ func (d *Dead) Against(w *model.Witness) (why string, passing bool) {
 			return fmt.Sprintf("the network of sandbox %.8s is there on %s", a.Sandbox, w.Node), false
 		}
 		for _, ip := range d.IPs {
-			if a.Has(ip) {
+			if a.Has(ip) && !slices.Contains(d.Except, a.Sandbox) {
 				return fmt.Sprintf("%s is in use on %s, in %s", ip, w.Node, orText(short(a.Sandbox), "a namespace of nobody's")), false
 			}
 		}
@@ -74,7 +75,7 @@ func (d *Dead) Against(w *model.Witness) (why string, passing bool) {
 	for i := range w.Results {
 		for _, ip := range d.IPs {
 			if slices.ContainsFunc(w.Results[i].IPs, func(p netip.Prefix) bool { return p.Addr() == ip }) {
-				boxes[w.Results[i].Container] = true
+				boxes[w.Results[i].Container] = !slices.Contains(d.Except, w.Results[i].Container)
 			}
 		}
 	}

@@ -127,7 +127,14 @@ func (u *undoer) target(f string, p Proof) {
 		return
 	}
 	if t.Proof.Dead == nil {
-		t.Proof.Dead = &Dead{All: true}
+		t.Proof.Dead = &Dead{All: len(p.Dead.Nodes) == 0}
+	}
+	t.Proof.Dead.All = t.Proof.Dead.All || len(p.Dead.Nodes) == 0
+	for _, n := range p.Dead.Nodes {
+		t.Proof.Dead.Nodes = appendNew(t.Proof.Dead.Nodes, n)
+	}
+	for _, c := range p.Dead.Except {
+		t.Proof.Dead.Except = appendNew(t.Proof.Dead.Except, c)
 	}
 	for _, ip := range p.Dead.IPs {
 		if !slices.Contains(t.Proof.Dead.IPs, ip) {

@@ -68,12 +68,30 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 		return o, false
 	}
 	o.To = &Owner{Handle: before.Handle.V, Secondary: before.Secondary.V}
-	u.target(was.For, Proof{})
+	u.target(was.For, u.unused(was, before))
 	if h := before.Handle.V; h != "" { // under our hold it was not counted either
 		u.step(Step{Do: "raise", On: model.Ref{Kind: model.KindHandle, Name: h}, For: []string{was.For}, Change: Change{Count: &Count{Handle: h, Raise: []Raise{{Block: cidr, IPs: []netip.Addr{was.IP}}}}}})
 	}
 	u.recount(was.For, before.Handle.V, []netip.Prefix{cidr}, nil)
 	return o, true
+}
+
+// unused is the proof that nobody uses an address but the one who gets it back: another may
+// have been given it, and have lost its record since. The nodes that spoke for the release
+// speak for this.
+func (u *undoer) unused(was OrdinalWas, before *ledger.Attribute) Proof {
+	t := u.plan.Target(was.For)
+	if t == nil || t.Proof.Dead == nil || t.Proof.Dead.Calm {
+		return Proof{}
+	}
+	d := &Dead{IPs: []netip.Addr{was.IP}}
+	if !t.Proof.Dead.All {
+		d.Nodes = t.Proof.Dead.Nodes
+	}
+	if id := model.ContainerOf(before.Handle.V); id != "" {
+		d.Except = []string{id}
+	}
+	return Proof{Dead: d}
 }
 
 func (u *undoer) affinity(s *Step, e Entry, f string) {
