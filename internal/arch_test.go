@@ -48,11 +48,12 @@ var may = map[string]string{
 	"agent/server":  "agent cri execute fixture flight forensics/scrub host kernel kernel/attach model observe",
 	"kube/review":   "",
 
-	"forensics":       "finding model",
-	"forensics/read":  "forensics",
-	"forensics/tell":  "flight forensics forensics/read forensics/scrub model",
-	"forensics/scrub": "",
-	"forensics/draw":  "forensics forensics/scrub",
+	"forensics":         "finding model",
+	"forensics/read":    "forensics",
+	"forensics/tell":    "flight forensics forensics/read forensics/scrub model",
+	"forensics/scrub":   "",
+	"forensics/draw":    "forensics forensics/scrub",
+	"forensics/history": "forensics forensics/read forensics/tell",
 }
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.

@@ -214,6 +214,7 @@ func storiesOf(log *forensics.Log, q question) []*forensics.Story {
 	default:
 		pods = log.PodsOfSandbox(q.sandbox)
 	}
+	shared := forensics.JudgeAddresses(log)
 	var out []*forensics.Story
 	for _, p := range pods {
 		s := log.Pod(p)
@@ -221,6 +222,11 @@ func storiesOf(log *forensics.Log, q question) []*forensics.Story {
 			continue
 		}
 		forensics.Judge(s)
+		for _, v := range shared {
+			if v.Pod == p || strings.Contains(v.Says, " "+p+" ") { // who got it, and who had it
+				s.Verdicts = append(s.Verdicts, v)
+			}
+		}
 		out = append(out, s)
 	}
 	return out

@@ -68,7 +68,7 @@ func (g *global) showAll(log *forensics.Log, output string) error {
 			next = v.Pod
 		}
 	}
-	fmt.Fprintf(g.Stdout, "\n%s verdicts, %s pods, %s files\n", thousands(len(verdicts)), thousands(pods), thousands(len(files)))
+	fmt.Fprintf(g.Stdout, "\n%s, %s pods, %s files\n", count(len(verdicts), "verdict"), thousands(pods), thousands(len(files)))
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
 		g.next(g.Stdout, "timeline pod %s -n %s --logs ...", line(pod), line(ns))
 	}

@@ -40,9 +40,10 @@ func blocked(s *Story, _ []*life) []Verdict {
 			last = i
 		}
 	}
-	if loop := s.restarts(); len(by) == 0 && loop >= 0 {
-		by, begin, last, lines = []string{"the kubelet, which starts again and again"}, loop, loop, append(lines, loop)
-		signals += s.Events[loop].Count
+	if len(by) == 0 {
+		if v := s.restarting(); v != nil {
+			return v
+		}
 	}
 	if count == 0 && len(by) == 0 && signals >= fewKills && s.endsAfter(last) < 0 {
 		by = []string{"a container that outlives its signals"}
@@ -62,26 +63,16 @@ func blocked(s *Story, _ []*life) []Verdict {
 		v.Until = s.Events[end].At
 		v.Says += ", until " + clock(v.Until)
 	}
-	if !slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == MountTimeout || e.Kind == MountBusy }) {
+	if !s.namesMount() {
 		v.NotShown = append(v.NotShown, "what the runtime waits for: no line names a mount or a process")
 	}
 	return []Verdict{v}
 }
 
-// manyStarts is how often a kubelet starts within minutes that does not get to work.
-const manyStarts = 5
-
-// restarts gives the event of a kubelet that starts over and over on the pod's node while
-// the pod is to be ended, and is not; -1 if there is none.
-func (s *Story) restarts() int {
-	asked := slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == PodTerminating })
-	done := slices.ContainsFunc(s.Events, func(e Event) bool {
-		return e.Kind == PodKilled || e.Kind == SandboxStopped || e.Kind == DelBegin
-	})
-	if !asked || done {
-		return -1
-	}
-	return slices.IndexFunc(s.Events, func(e Event) bool { return e.Kind == KubeletStarted && e.Count >= manyStarts })
+// namesMount tells whether a line of the story names a mount that does not answer, or is
+// in use.
+func (s *Story) namesMount() bool {
+	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == MountTimeout || e.Kind == MountBusy })
 }
 
 // blocker says what holds a teardown up by an event, and whether that needs no other.

@@ -55,7 +55,7 @@ func (s *Story) releasedInUse(l *life, c int) (Verdict, bool) {
 		v.Says += fmt.Sprintf(": it took it for one of %s, and it is on %s", e.Node, l.Node)
 		return v, true
 	}
-	return v, s.covers(l.add, e.At)
+	return v, s.covers(l, e.At)
 }
 
 // endedBy tells whether a life was, or may have been, asked to end before event c.

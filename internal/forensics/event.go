@@ -37,13 +37,14 @@ const MaxNote = 512
 
 // A File is one source of lines, and what had to be guessed about it.
 type File struct {
-	Name    string   `json:"name"`
-	Lines   uint32   `json:"lines"`
-	Bytes   int64    `json:"bytes"`
-	Node    string   `json:"node,omitempty"`    // whose it is, where lines don't say
-	East    int      `json:"east,omitempty"`    // seconds east of UTC, by its own stamps
-	Guessed []string `json:"guessed,omitempty"` // such as "no year in its stamps: 2017, by …"
-	Left    []string `json:"left,omitempty"`    // what was not read, and why
+	Name    string    `json:"name"`
+	Lines   uint32    `json:"lines"`
+	Bytes   int64     `json:"bytes"`
+	Node    string    `json:"node,omitempty"`    // whose it is, where lines don't say
+	East    int       `json:"east,omitempty"`    // seconds east of UTC, by its own stamps
+	Ends    time.Time `json:"ends,omitzero"`     // time of its last line that has one
+	Guessed []string  `json:"guessed,omitempty"` // such as "no year in its stamps: 2017, by …"
+	Left    []string  `json:"left,omitempty"`    // what was not read, and why
 }
 
 // At gives file and line, as a person would look them up.

@@ -11,10 +11,13 @@ import (
 // sameCall is how far apart the lines of one DEL stand at most.
 const sameCall = 30 * time.Second
 
+// A robbery is a DEL of one life that took what another had.
+type robbery struct{ culprit, victim *life }
+
 // lateDel finds DELs of older sandboxes that took what a newer one of the same name had.
 func lateDel(s *Story, lives []*life) []Verdict {
-	type pair struct{ culprit, victim *life }
-	at := map[pair]int{}
+	at, first := map[robbery]int{}, map[int]int{}
+	var who []robbery
 	var out []Verdict
 	for _, a := range lives {
 		for _, d := range a.events {
@@ -26,11 +29,12 @@ func lateDel(s *Story, lives []*life) []Verdict {
 			if lost == "" {
 				continue
 			}
-			n, ok := at[pair{a, b}]
+			r := robbery{a, b}
+			n, ok := at[r]
 			if !ok {
 				n = len(out)
-				at[pair{a, b}] = n
-				out = append(out, s.late(a, b, d))
+				at[r], first[n] = n, d
+				who, out = append(who, r), append(out, s.late(a, b, d))
 			}
 			v := &out[n]
 			v.Lines = append(v.Lines, s.lines(d)...)
@@ -39,12 +43,27 @@ func lateDel(s *Story, lives []*life) []Verdict {
 			}
 		}
 	}
-	for i := range out {
-		v := &out[i]
-		slices.Sort(v.Lost)
-		v.Says = strings.Replace(v.Says, "%s", and(v.Lost), 1)
+	for n := range out {
+		slices.Sort(out[n].Lost)
+		s.sayLate(&out[n], who[n], first[n])
 	}
 	return out
+}
+
+// sayLate says what a verdict comes to whose first event is d. A handle that is by name
+// may have held nothing of the victim.
+func (s *Story) sayLate(v *Verdict, r robbery, d int) {
+	a, b := r.culprit.name(), r.victim.name()
+	after := lasted(v.At.Sub(s.Events[r.victim.add].At))
+	v.Says = fmt.Sprintf("%s destroyed %s of %s, %s after its ADD", a, and(v.Lost), b, after)
+	if !slices.Contains(v.Lost, "handle") || !keyedByID(s, r.victim) {
+		return
+	}
+	v.NotShown = slices.Insert(v.NotShown, 0, fmt.Sprintf("whether that handle held anything of %s: its address was given under one with its own ID", b))
+	if len(v.Lost) == 1 {
+		v.Certainty = Likely
+		v.Says = fmt.Sprintf("%s released handle %s, which is by name and not its own, %s after the ADD of %s", a, s.Events[d].Object, after, b)
+	}
 }
 
 // robbed gives the newest life that had the name when event d of life a took something,
@@ -107,21 +126,15 @@ func (s *Story) takes(d int, a, b *life) string {
 // names tells whether a handle carries the life's container ID.
 func names(handle string, l *life) bool { return len(l.ID) >= minID && strings.Contains(handle, l.ID) }
 
-// late makes the verdict that event d of life a took something from life b.
+// late begins the verdict that event d of life a took something from life b.
 func (s *Story) late(a, b *life, d int) Verdict {
-	e, add := &s.Events[d], &s.Events[b.add]
 	v := Verdict{
-		Cause: LateDel, Certainty: Proven, Node: a.Node, At: e.At, Culprit: a.ID, Victim: b.ID,
-		Says:  fmt.Sprintf("%s destroyed %%s of %s, %s after its ADD", a.name(), b.name(), lasted(e.At.Sub(add.At))),
+		Cause: LateDel, Certainty: Proven, Node: a.Node, At: s.Events[d].At, Culprit: a.ID, Victim: b.ID,
 		Lines: s.lines(s.latest(a, d, DelBegin), b.add),
 	}
 	if s.before(b.add, d) != certain {
 		v.Certainty = Likely
 		v.NotShown = append(v.NotShown, "which came first for certain: the lines are of two clocks")
-	}
-	if keyedByID(s, b) && e.Kind != EndpointDeleted {
-		v.Certainty = Likely
-		v.NotShown = append(v.NotShown, fmt.Sprintf("whether that handle held anything of %s: its address was given under one with its own ID", b.name()))
 	}
 	v.NotShown = append(v.NotShown, s.freed(a, b, d)...)
 	return v

@@ -33,7 +33,7 @@ func (s *Story) lives() []*life {
 			}
 		}
 		if l != nil {
-			l.live(i, e)
+			l.live(s, i)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *life) int { return s.begin(a) - s.begin(b) })
@@ -54,11 +54,16 @@ func (s *Story) begin(l *life) int {
 	return l.events[0]
 }
 
-func (l *life) live(i int, e *Event) {
+// live takes an event of the life. Its ADD is known by the last of its lines; by those of
+// its node, if there are any: the control plane's clock is another, and its log tells of
+// no DEL.
+func (l *life) live(s *Story, i int) {
 	l.events = append(l.events, i)
-	switch e.Kind {
+	switch e := &s.Events[i]; e.Kind {
 	case AddEnd, EndpointWritten, AddressAssigned:
-		l.add = i
+		if l.add < 0 || onNode(e.Source) || !onNode(s.Events[l.add].Source) {
+			l.add = i
+		}
 		l.hold(e.Address)
 	case PodSeen:
 		l.hold(e.Address)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // MaxEvents bounds a log. Beyond it the events that came first are let go, and said so.
@@ -21,7 +22,7 @@ type Log struct {
 	sources   []string
 	zones     zones
 	files     []File
-	ends      map[uint16]int64 // per file, the latest stamp
+	ends      map[uint16]int64 // per file, the latest stamp; of any line, once the files are known
 	dels      map[uint16]bool  // files that tell of DELs
 	named     map[string]bool  // nodes that Calico calls by their name
 	dropped   int
@@ -46,9 +47,7 @@ func (l *Log) Add(e Event) {
 		l.dropped += l.events.dropOldest()
 	}
 	l.events.add(p)
-	if end, ok := l.ends[p.file]; p.at != noTime && (!ok || p.at > end) {
-		l.ends[p.file] = p.at
-	}
+	l.endsAt(p.file, e.At)
 	switch e.Kind {
 	case DelBegin, DelEnd:
 		l.dels[p.file] = true
@@ -59,6 +58,13 @@ func (l *Log) Add(e Event) {
 	default:
 	}
 	l.index = nil
+}
+
+// endsAt takes note that a file goes on until a moment.
+func (l *Log) endsAt(file uint16, at time.Time) {
+	if end, ok := l.ends[file]; !at.IsZero() && (!ok || at.UnixNano() > end) {
+		l.ends[file] = at.UnixNano()
+	}
 }
 
 // Len gives how many events are held.
@@ -75,6 +81,7 @@ func (l *Log) SetFiles(files []File) {
 	l.files = files
 	for i := range files {
 		l.zones.note(files[i].East)
+		l.endsAt(uint16(i), files[i].Ends)
 	}
 }
 

@@ -103,10 +103,15 @@ func (s *Story) lastSeen(l *life) int {
 }
 
 // delUndone tells whether the life's DEL had failed when the next life began, and never
-// succeeded but by taking what was another's.
+// succeeded but by taking what was another's. It may have succeeded if the last try is not
+// known to have failed, or if the name's endpoint was deleted and no line says by whom.
 func (s *Story) delUndone(l *life, until int, lives []*life) bool {
 	fail := s.any(l, 0, failed...)
-	if fail < 0 || fail > until {
+	if fail < 0 || fail > until || s.byNobody(l, fail, until, EndpointDeleted) {
+		return false
+	}
+	last := max(fail, s.latest(l, until, DelBegin))
+	if s.any(l, last, failed...) < 0 && !s.byNobody(l, last, until, failed...) {
 		return false
 	}
 	return s.any(l, fail, DelEnd, SandboxStopped, EndpointDeleted) < 0 || s.firstRobbed(l, fail, lives) != nil

@@ -39,7 +39,7 @@ func (b *Sandbox) see(e *Event) {
 	}
 	switch e.Kind {
 	case AddEnd, AddressAssigned, EndpointWritten:
-		if b.Deleted.IsZero() && (e.Kind == AddEnd || b.Added.IsZero() || e.At.After(b.Added)) {
+		if b.Deleted.IsZero() && (e.Kind == AddEnd || b.Added.IsZero() || onNode(e.Source) && e.At.After(b.Added)) {
 			b.Added = e.At
 		}
 		b.hold(e.Address)

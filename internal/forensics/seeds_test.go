@@ -160,3 +160,20 @@ func TestSeed004(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 }
+
+// TestSeedsNothingElse has it that these are all the verdicts on the seeds.
+func TestSeedsNothingElse(t *testing.T) {
+	t.Parallel()
+	busy := " teardown blocked proven" // of containers in a dockerd's log that nothing gives a pod's name
+	want := []string{
+		busy, busy, busy,
+		"XXXXX-system/XXXXX-0 address changed hands proven",
+		"lijiaob/etcd1-0 endless DEL likely", "lijiaob/etcd1-0 late DEL proven",
+		"lijiaob/stateful-new-pod-0 address changed hands proven", "lijiaob/stateful-new-pod-0 credential in the log proven",
+		"lijiaob/stateful-new-pod-0 endless DEL likely", "lijiaob/stateful-new-pod-0 late DEL proven",
+		"xxx-xxxx/xxxx-xxxxx-index-task-* teardown blocked proven",
+	}
+	if got := briefly(everyVerdict(seeds(t))); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -14,21 +14,27 @@ const goesOn = 2 * time.Minute
 func unpaired(s *Story, lives []*life) []Verdict {
 	var out []Verdict
 	for n, a := range lives {
-		if a.ID == "" || a.add < 0 || !s.tellsDels(a.add) || s.any(a, 0, delDid...) >= 0 || s.any(a, 0, failed...) >= 0 ||
+		if a.ID == "" || a.add < 0 || len(s.addPlaces(a)) == 0 || s.any(a, 0, delDid...) >= 0 || s.any(a, 0, failed...) >= 0 ||
 			s.any(a, 0, SandboxStopped, SandboxRemoved) >= 0 {
 			continue
 		}
-		b := s.follower(a, lives[n+1:])
+		b, until := s.follower(a, lives[n+1:]), len(s.Events)
+		if b != nil {
+			until = b.add
+		}
+		if s.byNobody(a, a.add, until, delDid...) {
+			continue
+		}
 		gone := s.gone(a, b)
 		switch {
-		case b != nil && s.before(a.add, b.add) == certain && s.covers(a.add, s.Events[b.add].At.Add(goesOn)):
+		case b != nil && s.before(a.add, b.add) == certain && s.covers(a, s.Events[b.add].At.Add(goesOn)):
 			out = append(out, Verdict{
 				Cause: AddWithoutDel, Certainty: Likely, Node: a.Node, At: s.Events[b.add].At, Culprit: a.ID, Victim: b.ID,
 				Says:     fmt.Sprintf("%s was followed by %s at %s without a DEL of its own", a.name(), b.name(), clock(s.Events[b.add].At)),
 				NotShown: []string{fmt.Sprintf("whether what %s had is still held: no line frees it", a.name())},
 				Lines:    s.lines(a.add, b.add),
 			})
-		case b == nil && gone >= 0 && s.covers(a.add, s.Events[gone].At.Add(goesOn)):
+		case b == nil && gone >= 0 && s.covers(a, s.Events[gone].At.Add(goesOn)):
 			out = append(out, Verdict{
 				Cause: DelNeverCame, Certainty: Likely, Node: a.Node, At: s.Events[gone].At, Culprit: a.ID,
 				Says:     fmt.Sprintf("the pod is gone since %s, and no DEL of %s came", clock(s.Events[gone].At), a.name()),
@@ -40,21 +46,39 @@ func unpaired(s *Story, lives []*life) []Verdict {
 	return out
 }
 
-// tellsDels tells whether an ADD stands where DELs stand too.
-func (s *Story) tellsDels(add int) bool {
-	switch s.Events[add].Source {
-	case "audit", "controllers", "events", "felix":
-		return false
+// addPlaces gives the lines of a life's ADD that stand where DELs stand too: each of them
+// may be copied in another file.
+func (s *Story) addPlaces(l *life) []Place {
+	var out []Place
+	for _, i := range l.events {
+		switch e := &s.Events[i]; e.Kind {
+		case AddBegin, AddEnd, AddressAssigned, EndpointWritten:
+			if onNode(e.Source) && e.Source != "felix" {
+				out = append(out, s.Places(i)...)
+			}
+		default:
+		}
 	}
-	return slices.ContainsFunc(s.Places(add), func(p Place) bool { return s.cover.Dels[p.File] })
+	return slices.DeleteFunc(out, func(p Place) bool { return !s.cover.Dels[p.File] })
 }
 
-// covers tells whether the file that has an event goes on until a moment.
-func (s *Story) covers(event int, until time.Time) bool {
-	return slices.ContainsFunc(s.Places(event), func(p Place) bool {
+// covers tells whether a file that has a life's ADD goes on until a moment.
+func (s *Story) covers(l *life, until time.Time) bool {
+	return slices.ContainsFunc(s.addPlaces(l), func(p Place) bool {
 		end, ok := s.cover.Ends[p.File]
-		return ok && s.cover.Dels[p.File] && !end.Before(until)
+		return ok && !end.Before(until)
 	})
+}
+
+// byNobody tells whether some event between two is one of kinds that no line gives a
+// sandbox, so that it may be the life's.
+func (s *Story) byNobody(l *life, from, until int, kinds ...Kind) bool {
+	for i := from; i < until; i++ {
+		if e := &s.Events[i]; e.Sandbox == "" && agree(e.UID, l.UID) && agree(e.Node, l.Node) && slices.Contains(kinds, e.Kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // follower gives the next life on the same node that had an ADD.

@@ -47,8 +47,9 @@ func all(ctx context.Context, in []Input, o Options, size int) ([]forensics.File
 	next := make(chan int)
 	for range o.Workers {
 		readers.Go(func() {
+			d := newDesk()
 			for i := range next {
-				a.input(ctx, uint16(i), in[i])
+				a.input(ctx, d, uint16(i), in[i])
 			}
 		})
 	}
@@ -79,6 +80,7 @@ type reading struct {
 // A job is a chunk of a file, and what was found in it.
 type job struct {
 	buf    []byte
+	head   int // so much of it is the file's beginning, where its anchor is looked for
 	export bool
 	found  found
 	done   chan struct{}
@@ -87,13 +89,13 @@ type job struct {
 func (a *reading) work() {
 	s := splitter{wants: a.Wants}
 	for j := range a.jobs {
-		s.split(j.buf, j.export, &j.found)
+		s.split(j.buf, j.head, j.export, &j.found)
 		j.done <- struct{}{}
 	}
 }
 
 // input reads one input: a file, or a bundle of files.
-func (a *reading) input(ctx context.Context, number uint16, in Input) {
+func (a *reading) input(ctx context.Context, d *desk, number uint16, in Input) {
 	a.mu.Lock()
 	f := a.files[number]
 	a.mu.Unlock()
@@ -117,19 +119,19 @@ func (a *reading) input(ctx context.Context, number uint16, in Input) {
 			left(rc.Close())
 		}
 	}()
-	b, head, err := unpacked(rc)
+	b, head, err := unpacked(rc, d.outside)
 	switch {
 	case err != nil:
 		left(fmt.Errorf("not read: %w", err))
 	case isTar(head):
-		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, in, h, r)) }))
+		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, d, in, h, r)) }))
 	default:
-		left(a.file(ctx, number, f, in, b, head))
+		left(a.file(ctx, d, number, f, in, b, head))
 	}
 }
 
 // member reads one file of a bundle.
-func (a *reading) member(ctx context.Context, in Input, h *tar.Header, r io.Reader) error {
+func (a *reading) member(ctx context.Context, d *desk, in Input, h *tar.Header, r io.Reader) error {
 	a.mu.Lock()
 	number := len(a.files)
 	if number > math.MaxUint16 {
@@ -139,12 +141,12 @@ func (a *reading) member(ctx context.Context, in Input, h *tar.Header, r io.Read
 	f := &forensics.File{Name: in.Name + ":" + h.Name, Node: in.Node}
 	a.files = append(a.files, f)
 	a.mu.Unlock()
-	b, head, err := unpacked(r)
+	b, head, err := unpacked(r, d.inside)
 	if err == nil && isTar(head) {
 		err = errNested
 	}
 	if err == nil {
-		err = a.file(ctx, uint16(number), f, Input{ModTime: h.ModTime, Zone: in.Zone}, b, head)
+		err = a.file(ctx, d, uint16(number), f, Input{ModTime: h.ModTime, Zone: in.Zone}, b, head)
 	} else {
 		err = fmt.Errorf("not read: %w", err)
 	}
@@ -156,7 +158,7 @@ func (a *reading) member(ctx context.Context, in Input, h *tar.Header, r io.Read
 
 // file reads the lines of one file: its chunks are looked through side by side, and told
 // of in their order.
-func (a *reading) file(ctx context.Context, number uint16, f *forensics.File, in Input, b *bufio.Reader, head []byte) error {
+func (a *reading) file(ctx context.Context, d *desk, number uint16, f *forensics.File, in Input, b *bufio.Reader, head []byte) error {
 	if len(head) == 0 {
 		return nil
 	}
@@ -164,13 +166,15 @@ func (a *reading) file(ctx context.Context, number uint16, f *forensics.File, in
 	if err != nil {
 		return fmt.Errorf("not read: %w", err)
 	}
-	t := &told{file: f, number: number, clock: clock{mod: in.ModTime, now: a.Now}}
-	if !export { // whose stamps lack nothing
-		t.clock.anchor = findAnchor(head)
+	t := &told{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now}}
+	beginning := len(head)
+	switch {
+	case export: // whose stamps lack nothing
+		beginning = 0
+	case a.size < 4*headSize:
+		t.clock.anchor, beginning = findAnchor(head, &d.reading), 0
 	}
-	t.clock.zone(in.Zone)
-	f.East = t.clock.anchor.offset
-	t.parser.export = export
+	t.parser.export, t.parser.names = export, &d.told
 	if a.Teller != nil {
 		t.tell = a.Teller(number, f)
 	}
@@ -183,10 +187,11 @@ func (a *reading) file(ctx context.Context, number uint16, f *forensics.File, in
 			a.free <- j
 		}
 	})
-	c := chunker{r: lines, size: a.size, probe: parser{names: &names{}, export: export}}
+	c := chunker{r: lines, size: a.size, probe: parser{names: &d.reading, export: export}}
 	for ctx.Err() == nil {
 		j := <-a.free
-		j.buf, j.export = c.next(j.buf), export
+		j.buf, j.head, j.export = c.next(j.buf), beginning, export
+		beginning = 0
 		if len(j.buf) == 0 {
 			a.free <- j
 			break

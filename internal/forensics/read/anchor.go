@@ -14,29 +14,45 @@ type anchor struct {
 	offset int // seconds east of UTC
 }
 
-// findAnchor looks for lines in a file's beginning whose stamps tell what others lack.
-func findAnchor(head []byte) (a anchor) {
-	p := parser{names: &names{}}
-	var bare stamp // of the last line that had a header
-	for len(head) > 0 && (a.year == 0 || !a.zoned) {
-		var line []byte
-		line, head, _ = bytes.Cut(head, newline)
-		p.parse(line)
-		switch {
-		case p.headed:
-			if p.outer.is() && p.inner.is() {
-				a.header(&p.outer, &p.inner)
-				a.header(&p.inner, &p.outer)
-			}
-			if bare = p.inner; !bare.is() {
-				bare = p.outer
-			}
-		case len(p.body) == 0:
-			bare = stamp{}
+// An anchoring looks for lines in a file's beginning whose stamps tell what others lack.
+type anchoring struct {
+	anchor
+	bare stamp // of the last line that had a header
+}
+
+func (a *anchoring) found() bool { return a.year != 0 && a.zoned }
+
+// see looks at a line.
+func (a *anchoring) see(p *parser) {
+	if p.headed {
+		if p.outer.is() && p.inner.is() {
+			a.header(&p.outer, &p.inner)
+			a.header(&p.inner, &p.outer)
 		}
-		a.inside(p.body, &bare)
+		if a.bare = p.inner; !a.bare.is() {
+			a.bare = p.outer
+		}
 	}
-	return a
+	a.inside(p.body, &a.bare)
+}
+
+// blank takes note of an empty line: what follows belongs to nothing before it.
+func (a *anchoring) blank() { a.bare = stamp{} }
+
+// findAnchor goes through a beginning that does not stand in one chunk.
+func findAnchor(head []byte, n *names) anchor {
+	p, a := parser{names: n}, anchoring{}
+	for more := true; more && len(head) > 0 && !a.found(); {
+		var line []byte
+		line, head, more = bytes.Cut(head, newline)
+		if isBlank(line) {
+			a.blank()
+			continue
+		}
+		p.parse(line)
+		a.see(&p)
+	}
+	return a.anchor
 }
 
 // header takes what one stamp of a line's headers has and the other lacks. Both were
@@ -68,19 +84,20 @@ func (a *anchor) inside(b []byte, bare *stamp) {
 	if !bare.is() || bare.complete() {
 		return
 	}
+	day := [...]byte{'-', '0' + bare.month/10, '0' + bare.month%10, '-', '0' + bare.day/10, '0' + bare.day%10}
+	const year = len("2017")
 	for {
-		i := bytes.Index(b, []byte("20"))
-		if i < 0 {
+		i := bytes.Index(b, day[:]) - year
+		if i < -year {
 			return
 		}
 		var s stamp
-		n := goStamp(b[i:], &s)
-		if n == 0 {
-			b = b[i+2:]
-			continue
+		n := 0
+		if i >= 0 && b[i] == '2' && b[i+1] == '0' {
+			n = goStamp(b[i:], &s)
 		}
-		b = b[i+n:]
-		if s.month != bare.month || s.day != bare.day || !s.zoned {
+		b = b[max(i+n, i+year+len(day)):]
+		if n == 0 || !s.zoned {
 			continue
 		}
 		a.tell(int(s.year), bare)

@@ -29,7 +29,18 @@ func (c *clock) chunk(d dates) {
 	} else {
 		c.year += int(turns(c.day, d.first))
 	}
+	if d.year != 0 {
+		c.year = int(d.year)
+	}
 	c.day = d.first
+}
+
+// turn goes on to another year.
+func (c *clock) turn(t turn) {
+	c.year += int(t.years)
+	if t.year != 0 {
+		c.year = int(t.year)
+	}
 }
 
 // zone takes the zone that is known of the file from elsewhere, where its own lines tell
@@ -137,7 +148,7 @@ func (c *clock) years() string {
 	case c.year:
 		return fmt.Sprintf("%d, %s", c.year, c.by)
 	default:
-		return fmt.Sprintf("%d to %d, %s", c.begun, c.year, c.by)
+		return fmt.Sprintf("%d to %d, %s", min(c.begun, c.year), max(c.begun, c.year), c.by)
 	}
 }
 

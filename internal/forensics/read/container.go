@@ -39,7 +39,8 @@ func (p *parser) journalJSON(b []byte) bool {
 	}
 	var text, comm []byte
 	seen := false
-	members(b, func(key, val []byte) bool {
+	Members(b, func(key, val []byte) bool {
+		val = unquoted(val)
 		switch string(key) {
 		case "MESSAGE":
 			text, seen = val, true

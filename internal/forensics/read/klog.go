@@ -1,5 +1,7 @@
 package read
 
+import "bytes"
+
 // klog reads I1115 10:31:56.650149   36 kubelet.go:1601] message, where the level may
 // also be written out, as in ERROR:1213 10:27:42.891750 15567 cni.go:312] message.
 func (p *parser) klog(b []byte) bool {
@@ -29,16 +31,15 @@ func (p *parser) klog(b []byte) bool {
 		return false
 	}
 	b = b[n+1:]
-	colon := 0
-	for colon < len(b) && b[colon] != ':' && b[colon] != ' ' && b[colon] != ']' {
-		colon++
-	}
-	if colon < 1 || colon == len(b) || b[colon] != ':' {
+	end := bytes.IndexByte(b, ']')
+	if end < 0 {
 		return false
 	}
-	_, d = number(b[colon+1:])
-	end := colon + 1 + d
-	if d == 0 || end == len(b) || b[end] != ']' {
+	colon := bytes.IndexByte(b[:end], ':')
+	if colon < 1 || bytes.IndexByte(b[:colon], ' ') >= 0 {
+		return false
+	}
+	if _, d = number(b[colon+1:]); d == 0 || colon+1+d != end {
 		return false
 	}
 	p.inner = s
@@ -67,16 +68,4 @@ func spelledLevel(b []byte) int {
 		}
 	}
 	return 0
-}
-
-// number reads a number of at most nine digits at the beginning of b, and gives how many
-// there are, 0 if it is none.
-func number(b []byte) (value, digits int) {
-	for digits < len(b) && b[digits]-'0' <= 9 {
-		value = value*10 + int(b[digits]-'0')
-		if digits++; digits > 9 {
-			return 0, 0
-		}
-	}
-	return value, digits
 }

@@ -2,43 +2,51 @@ package read
 
 import "bytes"
 
-// members visits the members of the object that b begins with, not those of objects in
-// it, until visit has had enough. Strings come without their quotes but with their
-// escapes. What is no object has no members.
-func members(b []byte, visit func(key, val []byte) bool) {
+// Members visits the members of the object that b is, not those of objects in it, until
+// visit has had enough. Keys come without their quotes, values as they stand. It tells
+// whether b is one object to its end; what is inside of values is not looked at.
+func Members(b []byte, visit func(key, val []byte) bool) bool {
 	b = blanks(b)
 	if len(b) == 0 || b[0] != '{' {
-		return
+		return false
 	}
 	b = blanks(b[1:])
+	if len(b) > 0 && b[0] == '}' {
+		return len(blanks(b[1:])) == 0
+	}
 	for len(b) > 0 && b[0] == '"' {
 		end := closing(b[1:])
 		if end < 0 {
-			return
+			return false
 		}
 		key := b[1 : end+1]
 		b = blanks(b[end+2:])
 		if len(b) == 0 || b[0] != ':' {
-			return
+			return false
 		}
 		b = blanks(b[1:])
 		n := valueLen(b)
 		if n == 0 {
-			return
+			return false
 		}
-		val := b[:n]
-		if val[0] == '"' {
-			val = val[1 : n-1]
-		}
-		if !visit(key, val) {
-			return
+		if !visit(key, bytes.TrimRight(b[:n], whitespace)) {
+			return false
 		}
 		b = blanks(b[n:])
 		if len(b) == 0 || b[0] != ',' {
-			return
+			return len(b) > 0 && b[0] == '}' && len(blanks(b[1:])) == 0
 		}
 		b = blanks(b[1:])
 	}
+	return false
+}
+
+// unquoted takes the quotes off a value that is a string.
+func unquoted(val []byte) []byte {
+	if n := len(val); n > 1 && val[0] == '"' {
+		return val[1 : n-1]
+	}
+	return val
 }
 
 // valueLen gives how long the JSON value is that b begins with, 0 if it does not end.
@@ -72,14 +80,22 @@ func valueLen(b []byte) int {
 	return 0
 }
 
-func blanks(b []byte) []byte { return bytes.TrimLeft(b, " \t") }
+const whitespace = " \t\r\n"
+
+func blanks(b []byte) []byte {
+	if len(b) > 0 && b[0] > ' ' {
+		return b
+	}
+	return bytes.TrimLeft(b, whitespace)
+}
 
 // jsonStamp finds when an object says that it was written, in the words of klog, etcd, the
 // API server's audit and the flight record.
 func jsonStamp(b []byte) (s stamp) {
-	members(b, func(key, val []byte) bool {
+	Members(b, func(key, val []byte) bool {
 		switch string(key) {
 		case "ts", "requestReceivedTimestamp", "stageTimestamp", "at", "time":
+			val = unquoted(val)
 			if isoStamp(val, &s) == 0 {
 				s = epoch(val)
 			}

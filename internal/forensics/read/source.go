@@ -22,10 +22,15 @@ var (
 	errNested  = errors.New("it is packed too often")
 )
 
-// unpacked takes the compression off a stream, and gives its beginning.
-func unpacked(r io.Reader) (*bufio.Reader, []byte, error) {
-	for range 3 {
-		b := bufio.NewReaderSize(r, headSize)
+// unpacked takes the compression off a stream, and gives its beginning. The first layer is
+// read with b, which must have room for that.
+func unpacked(r io.Reader, b *bufio.Reader) (*bufio.Reader, []byte, error) {
+	for layer := range 3 {
+		if layer == 0 {
+			b.Reset(r)
+		} else {
+			b = bufio.NewReaderSize(r, headSize)
+		}
 		head, err := b.Peek(headSize)
 		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 			return nil, nil, err

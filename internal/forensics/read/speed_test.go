@@ -51,11 +51,11 @@ func TestUnwantedLinesAllocateNothing(t *testing.T) {
 	}
 	s := splitter{wants: func(*Record) bool { return false }}
 	var out found
-	s.split(text, false, &out)
+	s.split(text, 0, false, &out)
 	if out.lines < 1000 {
 		t.Fatal(out.lines)
 	}
-	if n := testing.AllocsPerRun(5, func() { s.split(text, false, &out) }); n != 0 {
+	if n := testing.AllocsPerRun(5, func() { s.split(text, 0, false, &out) }); n != 0 {
 		t.Errorf("%v allocations in %d lines", n, out.lines)
 	}
 }

@@ -17,13 +17,15 @@ type found struct {
 	spans   []span
 	turns   []turn
 	dates   dates
+	anchor  anchor // by as much of the chunk as is the file's beginning
 	lines   uint32
 	long    int   // lines that were cut
 	skipped int64 // bytes of them
 }
 
-// split goes through a chunk, which begins with a line that goes on with no other.
-func (s *splitter) split(chunk []byte, export bool, out *found) {
+// split goes through a chunk, which begins with a line that goes on with no other. Its
+// first bytes up to head are looked through for an anchor.
+func (s *splitter) split(chunk []byte, head int, export bool, out *found) {
 	*out = found{spans: out.spans[:0], turns: out.turns[:0]}
 	for i := range s.two {
 		s.two[i].names, s.two[i].export, s.two[i].headed = &s.names, export, false
@@ -32,6 +34,7 @@ func (s *splitter) split(chunk []byte, export bool, out *found) {
 	last, next := &s.two[0], &s.two[1]
 	var at span
 	var j joiner
+	var a anchoring
 	held := false
 	for start := 0; start < len(chunk); out.lines++ {
 		end := start + bytes.IndexByte(chunk[start:], '\n')
@@ -44,12 +47,16 @@ func (s *splitter) split(chunk []byte, export bool, out *found) {
 			end = start + maxLine
 		}
 		line := chunk[start:end]
-		if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
+		if isBlank(line) {
 			s.keep(held, last, at, chunk, out)
+			a.blank()
 			held, start = false, after
 			continue
 		}
 		next.parse(line)
+		if start < head && !a.found() {
+			a.see(next)
+		}
 		if held && !next.headed && j.joins(last, &at, line, end) {
 			start = after
 			continue
@@ -63,6 +70,12 @@ func (s *splitter) split(chunk []byte, export bool, out *found) {
 		start = after
 	}
 	s.keep(held, last, at, chunk, out)
+	out.anchor = a.anchor
+}
+
+// isBlank tells whether a line has nothing but blanks.
+func isBlank(line []byte) bool {
+	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0
 }
 
 // keep notes a logical line that has ended, if it is wanted.

@@ -31,22 +31,14 @@ func (s *stamp) in(year, offset int) time.Time {
 // date orders days within a year; every month counts as long as the longest.
 func (s *stamp) date() int16 { return int16(s.month)*31 + int16(s.day) }
 
-// digits2 reads two digits, and gives -1 if there are none.
-func digits2(b []byte, i int) int {
-	x, y := b[i]-'0', b[i+1]-'0'
-	if x > 9 || y > 9 {
-		return -1
-	}
-	return int(x)*10 + int(y)
-}
-
 // clockTime reads hh:mm:ss with its fraction at the beginning of b, and gives how long it is.
 func (s *stamp) clockTime(b []byte) int {
-	if len(b) < 8 || b[2] != ':' || b[5] != ':' {
+	if len(b) < 8 {
 		return 0
 	}
-	h, m, sec := digits2(b, 0), digits2(b, 3), digits2(b, 6)
-	if h|m|sec < 0 || h > 23 || m > 59 || sec > 60 {
+	d, ok := shaped(b, clocked)
+	h, m, sec := two(d, 0), two(d, 3), two(d, 6)
+	if !ok || h > 23 || m > 59 || sec > 60 {
 		return 0
 	}
 	s.hour, s.minute, s.sec = uint8(h), uint8(m), uint8(sec)
@@ -75,12 +67,13 @@ func (s *stamp) monthDay(month, day int) bool {
 // for the T, with or without fraction and zone. It gives how long the stamp is, 0 if
 // there is none.
 func isoStamp(b []byte, s *stamp) int {
-	if len(b) < 19 || b[4] != '-' || b[7] != '-' || (b[10] != 'T' && b[10] != ' ') {
+	if len(b) < 19 || (b[10] != 'T' && b[10] != ' ') {
 		return 0
 	}
-	century, year := digits2(b, 0), digits2(b, 2)
+	d, ok := shaped(b, dayed)
+	century, year := two(d, 0), two(d, 2)
 	var got stamp
-	if century < 19 || year < 0 || !got.monthDay(digits2(b, 5), digits2(b, 8)) {
+	if !ok || century < 19 || !got.monthDay(two(d, 5), digits2(b, 8)) {
 		return 0
 	}
 	n := got.clockTime(b[11:])

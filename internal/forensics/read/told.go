@@ -3,6 +3,7 @@ package read
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"plumbline.dev/plumbline/internal/forensics"
 )
@@ -12,9 +13,10 @@ import (
 type told struct {
 	file    *forensics.File
 	number  uint16
+	zone    *time.Location
+	begun   bool
 	clock   clock
 	tell    func(*Record)
-	names   names
 	parser  parser
 	joined  []byte
 	long    int
@@ -23,18 +25,20 @@ type told struct {
 
 // chunk tells of one chunk's wanted records.
 func (t *told) chunk(j *job) {
-	t.parser.names = &t.names
 	turns := j.found.turns
+	if !t.begun {
+		t.begin(j)
+	}
 	t.clock.chunk(j.found.dates)
 	for _, s := range j.found.spans {
 		for len(turns) > 0 && turns[0].line <= s.line {
-			t.clock.year += int(turns[0].years)
+			t.clock.turn(turns[0])
 			turns = turns[1:]
 		}
 		t.record(j.buf, s)
 	}
 	for _, turn := range turns {
-		t.clock.year += int(turn.years)
+		t.clock.turn(turn)
 	}
 	if j.found.dates.last != 0 {
 		t.clock.day = j.found.dates.last
@@ -42,6 +46,19 @@ func (t *told) chunk(j *job) {
 	t.file.Lines += j.found.lines
 	t.long += j.found.long
 	t.skipped += j.found.skipped
+	if at := t.ends(j.buf); !at.IsZero() {
+		t.file.Ends = at
+	}
+}
+
+// begin takes what the file's beginning says of all its stamps.
+func (t *told) begin(j *job) {
+	t.begun = true
+	if j.head > 0 {
+		t.clock.anchor = j.found.anchor
+	}
+	t.clock.zone(t.zone)
+	t.file.East = t.clock.anchor.offset
 }
 
 func (t *told) record(buf []byte, s span) {
@@ -51,12 +68,8 @@ func (t *told) record(buf []byte, s span) {
 		line = t.joined
 	}
 	p := &t.parser
-	p.parse(line)
 	r := &p.rec
-	if r.Style == JSON && !p.outer.is() {
-		p.inner = jsonStamp(r.Text)
-	}
-	r.At = t.clock.at(&p.outer, &p.inner)
+	r.At = t.parsed(line)
 	if r.Node == "" {
 		r.Node = t.file.Node
 	}
@@ -67,6 +80,16 @@ func (t *told) record(buf []byte, s span) {
 	if t.tell != nil {
 		t.tell(r)
 	}
+}
+
+// parsed reads a line, and gives its time.
+func (t *told) parsed(line []byte) time.Time {
+	p := &t.parser
+	p.parse(line)
+	if p.rec.Style == JSON && !p.outer.is() {
+		p.inner = jsonStamp(p.rec.Text)
+	}
+	return t.clock.at(&p.outer, &p.inner)
 }
 
 // end says what is to be said of the file as a whole.

@@ -15,33 +15,52 @@ var (
 	needleVerb     = []byte(`verb":"`)
 	needleResource = []byte(`resource":"`)
 	needleComplete = []byte(`"stage":"ResponseComplete"`)
+	needleBody     = []byte(`"requestObject":`)
 )
 
 // ofAudit tells whether a line is an audit log's: its version stands near its beginning.
 func ofAudit(text []byte) bool { return bytes.Contains(text[:min(len(text), 128)], needleAudit) }
 
-// wantsAudit passes over reads, and over what is of no matter here. The API server writes
-// the verb before the object.
+// wantsAudit passes over what cannot become an event. The API server writes the verb
+// before the object, and that before the body.
 func wantsAudit(text []byte) bool {
-	i := bytes.Index(text, needleVerb)
-	if i < 0 {
+	verb, rest := stringAfter(text, needleVerb)
+	if len(verb) == 0 || verb[0] == 'g' || verb[0] == 'l' || verb[0] == 'w' { // get, list, watch
 		return false
 	}
-	rest := text[i+len(needleVerb):]
-	if hasPrefix(rest, "get") || hasPrefix(rest, "list") || hasPrefix(rest, "watch") {
-		return false
-	}
-	i = bytes.Index(rest, needleResource)
-	if i < 0 {
-		return false
-	}
-	rest = rest[i+len(needleResource):]
-	for _, of := range [...]string{`pods"`, `ipamhandles"`, `workloadendpoints"`, `nodes"`, `events"`} {
-		if hasPrefix(rest, of) {
-			return bytes.Contains(text, needleComplete)
+	of, rest := stringAfter(rest, needleResource)
+	switch string(of) {
+	case "pods", "workloadendpoints":
+	case "events":
+		if string(verb) != "create" || !bytes.Contains(rest, needleBody) {
+			return false
 		}
+	case "nodes":
+		if v := string(verb); v != "patch" && v != "update" || !bytes.Contains(rest, needleBody) {
+			return false
+		}
+	case "ipamhandles":
+		if v := string(verb); v != "create" && v != "delete" {
+			return false
+		}
+	default:
+		return false
 	}
-	return false
+	return bytes.Contains(text, needleComplete)
+}
+
+// stringAfter gives what stands between a needle and the next quote, and what follows it.
+func stringAfter(text, needle []byte) (s, rest []byte) {
+	i := bytes.Index(text, needle)
+	if i < 0 {
+		return nil, nil
+	}
+	text = text[i+len(needle):]
+	end := bytes.IndexByte(text, '"')
+	if end < 0 {
+		return nil, nil
+	}
+	return text[:end], text[end:]
 }
 
 // An auditLine is what matters of an audit event. Its body is there only if the cluster's
@@ -58,7 +77,7 @@ type auditLine struct {
 
 func (t *Teller) audit(r *read.Record) {
 	var a auditLine
-	if len(r.Text) > maxJSON || json.Unmarshal(r.Text, &a) != nil || a.ResponseStatus.Code >= 300 {
+	if len(r.Text) > maxJSON || !a.decode(r.Text) || a.ResponseStatus.Code >= 300 {
 		return
 	}
 	e := forensics.Event{Note: a.who()}

@@ -31,7 +31,7 @@ const (
 
 func (t *Teller) auditPod(r *read.Record, a *auditLine, e forensics.Event) {
 	var body podBody
-	_ = json.Unmarshal(a.RequestObject, &body) // policies may leave it out: then only what is there is said
+	body.decode(a.RequestObject) // policies may leave it out: then only what is there is said
 	for _, uid := range [...]string{body.Preconditions.UID, body.Metadata.UID} {
 		if e.UID == "" {
 			e.UID = uidOf([]byte(uid))
@@ -53,6 +53,9 @@ func (t *Teller) auditPod(r *read.Record, a *auditLine, e forensics.Event) {
 		e.Kind, e.Node = forensics.PodSeen, nodeName([]byte(body.Target.Name))
 	case (verb == "patch" || verb == "update") && (of == "" || of == "status"):
 		patched(&e, &body)
+		if e.Kind == forensics.Nothing && of == "status" && e.Node != "" {
+			e.Kind = forensics.PodSeen // by its kubelet, so that its node is known
+		}
 	}
 	if e.Kind != forensics.Nothing && e.Pod != "" {
 		t.sayOf(r, "audit", e)

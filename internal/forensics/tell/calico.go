@@ -77,7 +77,7 @@ func bracketed(text []byte, w word) caller {
 // failed releases, too.
 func verbOf(w word) verb {
 	switch w {
-	case extractedAdd, usingAddresses, deviceChosen, deviceWritten, endpointWritten, addError, addCleanup, autoAssign, assigned, assignedResult:
+	case extractedAdd, usingAddresses, resultGiven, populated, deviceChosen, deviceWritten, endpointWritten, addError, addCleanup, autoAssign, assigned, assignedResult:
 		return add
 	case endpointMissing, endpointKept, endpointLeft, endpointDone, delDone, delError:
 		return del

@@ -20,6 +20,10 @@ func (t *Teller) addition(r *read.Record, w word, k *call) {
 		}
 	case usingAddresses:
 		k.got(addressIn(r.Text))
+	case resultGiven:
+		t.result(r, k)
+	case populated:
+		k.got(populatedAddress(r))
 	case deviceChosen:
 		k.device = id(value(r.Text[len("Setting the host side veth name to "):]))
 	case deviceWritten:

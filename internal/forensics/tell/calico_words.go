@@ -10,6 +10,8 @@ const (
 	extracted       // Extracted identifiers
 	extractedAdd    // Extracted identifiers for CmdAddK8s
 	usingAddresses  // Calico CNI using IPs: […]
+	resultGiven     // IPAM Result, of 2017
+	populated       // Populated endpoint
 	deviceChosen    // Setting the host side veth name to …
 	deviceWritten   // Added Mac, interface name, …
 	endpointWritten // Wrote updated endpoint to datastore
@@ -96,9 +98,11 @@ var openings = [...][]opening{
 		{"Get Key: ", getKey},
 		{"Garbage collecting leaked IP address ", leakReleased},
 	},
+	'I' - 'A': {{"IPAM Result", resultGiven}},
 	'K' - 'A': {{"Key not found error", keyNotFound}},
 	'L' - 'A': {{"Leaked IP address was not successfully garbage collected", leakSuspected}},
 	'P' - 'A': {
+		{"Populated endpoint", populated},
 		{"Parsed value for FelixHostname: ", felixHostname},
 		{"Pod rescheduled on new node. Allocation no longer valid", leakSuspected},
 	},

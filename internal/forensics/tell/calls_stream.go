@@ -30,7 +30,7 @@ func (c *calls) environ(r *read.Record, w caller) *call {
 
 // named finds the call of a line that names a pod. Where two may be meant, as when a new
 // sandbox is added while the old one of that name is deleted, the verb decides; where it
-// doesn't, the sandbox stays unknown.
+// doesn't, the sandbox stays unknown. A call that is tried again is the same sandbox's.
 func (c *calls) named(r *read.Record, w caller) *call {
 	var k *call
 	several := false
@@ -38,7 +38,7 @@ func (c *calls) named(r *read.Record, w caller) *call {
 		if o.pod != w.pod || !o.may(w.verb) {
 			continue
 		}
-		several = several || k != nil
+		several = several || k != nil && !k.again(o)
 		k = o
 	}
 	if several {
@@ -60,7 +60,7 @@ func (c *calls) only(r *read.Record, v verb) *call {
 		if !o.may(v) {
 			continue
 		}
-		if k != nil {
+		if k != nil && !k.again(o) {
 			return nil
 		}
 		k = o
@@ -70,6 +70,9 @@ func (c *calls) only(r *read.Record, v verb) *call {
 	}
 	return k
 }
+
+// again tells whether another call is of the same sandbox: the last of them is under way.
+func (k *call) again(o *call) bool { return k.sandbox != "" && k.sandbox == o.sandbox }
 
 // start opens a call among those under way.
 func (c *calls) start(r *read.Record, w caller) *call {

@@ -85,7 +85,13 @@ var kubeletSays = map[string][]phrase{
 	"taint_eviction.go":            {{`"Deleting pod"`, (*Teller).evicted}},
 }
 
-func wantsKubelet(r *read.Record) bool { return heard(kubeletSays[r.Origin], r.Text) != nil }
+// kubeletBegins are the first bytes of all that. Most lines begin otherwise, and need not
+// be looked up by their source file.
+var kubeletBegins = beginningsOf(kubeletSays)
+
+func wantsKubelet(r *read.Record) bool {
+	return kubeletBegins.may(r.Text) && heard(kubeletSays[r.Origin], r.Text) != nil
+}
 
 func (t *Teller) kubelet(r *read.Record) {
 	t.secrets(r)

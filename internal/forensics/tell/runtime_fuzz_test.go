@@ -14,7 +14,7 @@ import (
 )
 
 // seedLines gives the lines of the recorded logs.
-func seedLines(f *testing.F) [][]byte {
+func seedLines(f testing.TB) [][]byte {
 	f.Helper()
 	var out [][]byte
 	for _, log := range []string{"kubelet-v1.34.4", "containerd-1.6.20", "audit-v1.34.4", "seed001-kubelet-v1.7.6", "seed004-events-kubelet-dockerd-2019"} {

@@ -3,7 +3,6 @@ package tell
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/forensics"
 	"plumbline.dev/plumbline/internal/forensics/read"
@@ -49,12 +48,10 @@ func note(words []byte) string {
 	if len(s) <= forensics.MaxNote {
 		return s
 	}
-	s = s[:forensics.MaxNote]
-	for len(s) > 0 && !utf8.RuneStart(s[len(s)-1]) {
-		s = s[:len(s)-1]
-	}
-	if len(s) > 0 && s[len(s)-1] >= utf8.RuneSelf {
-		s = s[:len(s)-1]
-	}
-	return s
+	half := (forensics.MaxNote - len(gap)) / 2
+	return strings.ToValidUTF8(s[:half], "") + gap + strings.ToValidUTF8(s[len(s)-half:], "")
 }
+
+// gap stands for the middle of a note that is too long: whom an error is about stands at
+// its beginning, and why it came at its end.
+const gap = " … "
