@@ -63,6 +63,8 @@ long: lab-build ## Run what takes long: cycles and kills, churn with checks, a m
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/execute/size -nodes=5000
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./internal/calico -run=TestLabStoresAgree -operations=10000
 	$(TESTS) -count=1 -timeout=120m ./internal/execute/sim -run=TestSeeds -runs=1000000
+	$(TESTS) -count=1 -timeout=60m ./internal/forensics/history -run=TestAccuracy -histories=3000
+	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/forensics/history -run=TestBig -bytes=10000000000
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m
 
