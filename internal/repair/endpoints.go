@@ -184,24 +184,39 @@ func (b *builder) endpointOf(t *tenant, old *model.Endpoint) (*Change, *objectio
 // healthyLike reads an endpoint that the CNI plugin wrote for another pod, if it can be of
 // the same node: what we write must be of the same make.
 func (b *builder) healthyLike(t *tenant) (json.RawMessage, *objection) {
-	var found *model.Endpoint
+	no := object("end the pod when it suits: Calico makes its endpoint anew", "no endpoint of a running pod is there to show how Calico's plugin writes them here")
+	tried := 0
+	look := func(pod *model.Pod) json.RawMessage {
+		e := b.healthyOf(t, pod)
+		if e == nil {
+			return nil
+		}
+		tried++
+		raw, err := b.o.EndpointJSON(e.Namespace, e.Name)
+		if err != nil { // where pods come and go it may just have gone: the next one will do
+			no = object("plan again", "read endpoint %s/%s: %v", e.Namespace, e.Name, err)
+			return nil
+		}
+		return raw
+	}
 	for pod := range b.view.PodsOn(t.pod.Node) {
-		if found = b.healthyOf(t, pod); found != nil {
-			break
+		if raw := look(pod); raw != nil {
+			return raw, nil
+		}
+		if tried == maxHealthy {
+			return nil, no
 		}
 	}
-	for i := int32(0); found == nil && int(i) < b.view.Rows(model.Pods); i++ {
-		found = b.healthyOf(t, b.view.Pod(i))
+	for i := int32(0); int(i) < b.view.Rows(model.Pods) && tried < maxHealthy; i++ {
+		if raw := look(b.view.Pod(i)); raw != nil {
+			return raw, nil
+		}
 	}
-	if found == nil {
-		return nil, object("end the pod when it suits: Calico makes its endpoint anew", "no endpoint of a running pod is there to show how Calico's plugin writes them here")
-	}
-	raw, err := b.o.EndpointJSON(found.Namespace, found.Name)
-	if err != nil {
-		return nil, object("plan again", "read endpoint %s/%s: %v", found.Namespace, found.Name, err)
-	}
-	return raw, nil
+	return nil, no
 }
+
+// maxHealthy is how many are read before we say that none can be.
+const maxHealthy = 8
 
 // healthyOf gives the endpoint of another pod, if it is of the sandbox that runs.
 func (b *builder) healthyOf(t *tenant, pod *model.Pod) *model.Endpoint {
