@@ -11,40 +11,56 @@ import (
 )
 
 // causes tells every finding what the logs say of how it came about.
-func causes(r *audit.Report, log *forensics.Log) {
-	verdicts, _ := allVerdicts(log)
+func causes(r *audit.Report, verdicts []forensics.Verdict, log *forensics.Log) {
 	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
 		for i := range fs {
 			fs[i].Causes = forensics.Causes(&fs[i], verdicts, log.Files())
 		}
 	}
-	r.Findings = append(r.Findings, forensics.Secrets(verdicts, log.Files())...)
+}
+
+// checkLogs reads the logs for what caused the findings, and for credentials, which are
+// findings of their own where they are asked for.
+func (g *global) checkLogs(ctx context.Context, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
+	log, err := g.readLogs(ctx, f.logs, question{}.within)
+	if err != nil {
+		return err
+	}
+	verdicts, _ := allVerdicts(log)
+	causes(r, verdicts, log)
+	for _, s := range forensics.Secrets(verdicts, log.Files()) {
+		if len(f.codes) == 0 && (keep == nil || keep(&s)) {
+			r.Findings = append(r.Findings, s)
+		}
+	}
 	finding.Sort(r.Findings)
+	return nil
 }
 
 // seekCauses reads the logs that were named, or asks the agents of the nodes concerned for
 // their lines about the pod. Without either nothing is said of causes.
 func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string, pod string) error {
-	if len(paths) > 0 {
-		log, err := g.readLogs(ctx, paths, question{}.within)
-		if err != nil {
+	var log *forensics.Log
+	var err error
+	switch {
+	case len(paths) > 0:
+		if log, err = g.readLogs(ctx, paths, question{}.within); err != nil {
 			return err
 		}
-		causes(r, log)
+	case pod == "" || len(r.Findings)+len(r.Suspected) == 0 || !r.View.Agents() || g.bundle != "":
 		return nil
+	default:
+		var missing []string
+		if log, missing, err = g.agentLogs(ctx, question{pod: pod}); err != nil {
+			fmt.Fprintf(g.Stderr, "logs were not read: %s\n", clean(err.Error()))
+			return nil
+		}
+		for _, m := range missing {
+			fmt.Fprintln(g.Stderr, line(m))
+		}
 	}
-	if pod == "" || len(r.Findings)+len(r.Suspected) == 0 || !r.View.Agents() || g.bundle != "" {
-		return nil
-	}
-	log, missing, err := g.agentLogs(ctx, question{pod: pod})
-	if err != nil {
-		fmt.Fprintf(g.Stderr, "logs were not read: %s\n", clean(err.Error()))
-		return nil
-	}
-	for _, m := range missing {
-		fmt.Fprintln(g.Stderr, line(m))
-	}
-	causes(r, log)
+	verdicts, _ := allVerdicts(log)
+	causes(r, verdicts, log)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,6 +79,9 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 	if !slices.Contains([]string{"table", "wide", "json", "yaml", "html", "name"}, f.output) {
 		return fmt.Errorf("-o %s: want table, wide, json, yaml, html or name", f.output)
 	}
+	if f.watch && len(f.logs) > 0 {
+		return errors.New("--logs: not with --watch, which reads again and again")
+	}
 	if f.watch {
 		return g.watch(ctx, f, opts)
 	}
@@ -93,8 +97,10 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 			return err
 		}
 	}
-	if err := g.seekCauses(ctx, r, f.logs, ""); err != nil {
-		return err
+	if len(f.logs) > 0 {
+		if err := g.checkLogs(ctx, r, f, opts.Keep); err != nil {
+			return err
+		}
 	}
 	if err := g.show(r, f); err != nil {
 		return err

@@ -69,7 +69,7 @@ func (u *closeup) concerned(ctx context.Context, q question) []string {
 	return out
 }
 
-// logQuestion is the question as agents are asked.
+// logs is the question as agents are asked.
 func (q question) logs() agent.LogQuestion {
 	lq := agent.LogQuestion{Since: q.since, Until: q.until}
 	if ns, pod, ok := cutPod(q.pod); ok {

@@ -22,7 +22,6 @@ const glance = time.Second
 // A tail is a file that grows.
 type tail struct {
 	path   string
-	node   string
 	offset int64  // how far it was read
 	lines  uint32 // that were read
 	teller *tell.Teller
@@ -36,6 +35,8 @@ type follower struct {
 	tails []*tail
 	log   *forensics.Log
 	told  map[string]bool // events and verdicts that were shown
+	// behind means that a file had more than is held at once: the next look need not wait.
+	behind bool
 }
 
 // followTimeline tells what there is, and goes on with what is new until it is stopped.
@@ -45,7 +46,7 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 	}
 	fo := &follower{g: g, q: q, log: forensics.NewLog(), told: map[string]bool{}}
 	for _, p := range f.logs {
-		if err := fo.add(p); err != nil {
+		if err := fo.take(p); err != nil {
 			return err
 		}
 	}
@@ -58,7 +59,7 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 			return errIfNot(ctx, err)
 		}
 		fo.show(!grown) // what is being written is not judged: its end may be the next line
-		if wait(ctx, glance) != nil {
+		if !fo.behind && wait(ctx, glance) != nil || ctx.Err() != nil {
 			return nil
 		}
 	}
@@ -74,8 +75,15 @@ func errIfNot(ctx context.Context, err error) error {
 
 var packed = []string{".gz", ".zst", ".tar", ".tgz"}
 
-// add takes a file, or all of a directory that are not compressed.
-func (fo *follower) add(path string) error {
+// add keeps an event of the time asked for.
+func (fo *follower) add(e forensics.Event) {
+	if fo.q.within(&e) {
+		fo.log.Add(e)
+	}
+}
+
+// take takes a file, or all of a directory that are not compressed.
+func (fo *follower) take(path string) error {
 	return filepath.WalkDir(path, func(p string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -89,6 +97,7 @@ func (fo *follower) add(path string) error {
 
 // more reads what every file has more than before, and tells whether any has.
 func (fo *follower) more(ctx context.Context) (grown bool, err error) {
+	fo.behind = false
 	for n, t := range fo.tails {
 		text, err := t.grown()
 		if err != nil {
@@ -97,12 +106,12 @@ func (fo *follower) more(ctx context.Context) (grown bool, err error) {
 		if len(text) == 0 {
 			continue
 		}
-		grown = true
-		in := read.Input{Name: t.path, Node: t.node, ModTime: time.Now(), //nolint:forbidigo // it was written just now
+		grown, fo.behind = true, fo.behind || len(text) > maxGrown/2
+		in := read.Input{Name: t.path, ModTime: time.Now(), //nolint:forbidigo // it was written just now
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 		files, err := read.All(ctx, []read.Input{in}, read.Options{Wants: tell.Wants, Teller: func(_ uint16, f *forensics.File) func(*read.Record) {
 			if t.teller == nil {
-				t.teller = tell.New(f, fo.log.Add)
+				t.teller = tell.New(f, fo.add)
 			}
 			return func(r *read.Record) {
 				r.Place.File, r.Place.Line = uint16(n), r.Place.Line+t.lines
@@ -148,7 +157,9 @@ func (t *tail) grown() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	if end := bytes.LastIndexByte(text, '\n'); end >= 0 || len(text) < maxGrown { // a longer line is cut
+		text = text[:end+1]
+	}
 	t.offset += int64(len(text))
 	return text, nil
 }

@@ -255,7 +255,7 @@ func (x *Executor) close(ctx context.Context, i int) error {
 // who turns out alive.
 func (x *Executor) onlyFrees(f string) bool {
 	for i := range x.plan.Steps {
-		if s := &x.plan.Steps[i]; slices.Contains(s.For, f) && !s.Frees() && s.Count == nil {
+		if s := &x.plan.Steps[i]; slices.Contains(s.For, f) && !s.Frees() && (s.Count == nil || len(s.Count.Raise) > 0) {
 			return false
 		}
 	}

@@ -126,15 +126,17 @@ func (u *undoer) target(f string, p Proof) {
 	if p.Dead == nil {
 		return
 	}
-	if t.Proof.Dead == nil {
-		t.Proof.Dead = &Dead{All: len(p.Dead.Nodes) == 0}
-	}
-	t.Proof.Dead.All = t.Proof.Dead.All || len(p.Dead.Nodes) == 0
-	for _, n := range p.Dead.Nodes {
-		t.Proof.Dead.Nodes = appendNew(t.Proof.Dead.Nodes, n)
-	}
-	for _, c := range p.Dead.Except {
-		t.Proof.Dead.Except = appendNew(t.Proof.Dead.Except, c)
+	all := len(p.Dead.Nodes) == 0
+	switch d := t.Proof.Dead; {
+	case d == nil:
+		t.Proof.Dead = &Dead{All: all, Except: slices.Clone(p.Dead.Except)}
+	case len(d.Except) == 0 || len(p.Dead.Except) == 0:
+		d.All, d.Except = d.All || all, nil // a part of it is taken away: then nobody is excepted
+	default:
+		d.All = d.All || all
+		for _, c := range p.Dead.Except {
+			d.Except = appendNew(d.Except, c)
+		}
 	}
 	for _, ip := range p.Dead.IPs {
 		if !slices.Contains(t.Proof.Dead.IPs, ip) {

@@ -108,6 +108,8 @@ func (s *Step) proven(targets map[string]*Target) error {
 		switch {
 		case o.To == nil && !t.Proof.Dead.covers(o):
 			return fmt.Errorf("%s is freed without a proof that nobody uses it", o.IP)
+		case o.To == nil && len(t.Proof.Dead.Except) > 0:
+			return fmt.Errorf("%s is freed, and somebody is excepted from the proof that nobody uses it", o.IP)
 		case o.To != nil && o.To.Handle == "" && !o.restores():
 			return fmt.Errorf("%s is recorded for nobody", o.IP)
 		case o.To != nil && o.From != nil && !o.restores() && (t.Proof.Lives == nil || !slices.Contains(t.Proof.Lives.IPs, o.IP)):
@@ -120,6 +122,8 @@ func (s *Step) proven(targets map[string]*Target) error {
 		}
 		p := targets[f].Proof
 		switch {
+		case p.Dead != nil && len(p.Dead.Except) > 0 && s.Ordinals == nil && s.Count == nil:
+			return errors.New("somebody is excepted from the proof that nobody uses it, and no address is given back")
 		case s.Node != nil && !s.Node.proven(s.On, p):
 			return fmt.Errorf("%q on a node without the proof that it needs", s.Node.Verb)
 		case s.Endpoint != nil && s.Endpoint.Instead != model.Ref{}:
