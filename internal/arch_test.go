@@ -40,25 +40,31 @@ var may = map[string]string{
 	"kernel":        "execute model observe kernel/attach kernel/rtnl",
 	"kernel/attach": "model kernel/rtnl",
 	"kernel/rtnl":   "model",
-	"cli":           "agent audit calico detect execute finding fixture forensics forensics/draw forensics/read forensics/scrub forensics/tell journal kube model observe repair",
+	"cli":           "agent audit calico detect execute finding fixture forensics forensics/draw forensics/read forensics/scrub forensics/tell guard journal kube model observe repair",
 	"flight":        "",
-	"agent":         "execute fixture model observe",
+	"agent":         "execute fixture flight guard model observe",
 
 	"agent/figures": "", // measures: tests only
-	"agent/server":  "agent cri execute fixture flight forensics/scrub host kernel kernel/attach model observe",
+	"agent/server":  "agent cri execute fixture flight forensics/scrub guard host kernel kernel/attach model observe",
 	"kube/review":   "",
 
 	"forensics":         "finding model",
 	"forensics/read":    "forensics",
-	"forensics/tell":    "flight forensics forensics/read forensics/scrub model",
+	"forensics/tell":    "flight forensics forensics/read forensics/scrub guard model",
 	"forensics/scrub":   "",
 	"forensics/draw":    "forensics forensics/scrub",
 	"forensics/history": "forensics forensics/read forensics/tell",
+
+	"guard":        "",
+	"guard/record": "guard",
+	"guard/conf":   "",
+	"guard/keep":   "cri flight guard guard/conf guard/record host kernel/attach model observe",
+	"guard/plugin": "flight forensics/scrub guard guard/record kernel/attach kernel/rtnl model",
 }
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model finding detect repair forensics "
+	pure   = " model finding detect repair forensics guard "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -148,7 +148,7 @@ func (n *Node) installCNI(ctx context.Context) error {
 	l := n.lab
 	for name, target := range map[string]string{
 		"calico": l.Bin("calico", "calico"), "calico-ipam": l.Bin("calico", "calico"),
-		"loopback": l.Bin("cni", "loopback"), "portmap": l.Bin("cni", "portmap"),
+		"loopback": l.Bin("cni", "loopback"), "portmap": l.Bin("cni", "portmap"), "bandwidth": l.Bin("cni", "bandwidth"),
 	} {
 		if err := n.symlink(target, "/opt/cni/bin/"+name); err != nil {
 			return fmt.Errorf("install CNI plugin on %s: %w", n.Name, err)

@@ -1,6 +1,6 @@
 // Command plumbline-agent runs on a node and says what its kernel and its container
 // runtime really are. It judges nothing; with --repair it changes one thing at a time, for
-// whoever may.
+// whoever may. As guard, in a container of its own, it keeps the node's CNI guard.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"plumbline.dev/plumbline/internal/agent/server"
+	"plumbline.dev/plumbline/internal/guard/keep"
 	"plumbline.dev/plumbline/internal/host"
 	"plumbline.dev/plumbline/internal/kube/review"
 )
@@ -19,7 +20,19 @@ func main() {
 		return // a child that asked one mount whether it answers
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := server.Main(ctx, server.Env{
+	code := 0
+	if len(os.Args) > 1 && os.Args[1] == "guard" {
+		code = keep.Main(ctx, keep.Env{Args: os.Args[2:], Stderr: os.Stderr, Hostname: os.Hostname, Getenv: os.Getenv})
+	} else {
+		code = serve(ctx)
+	}
+	stop()
+	os.Exit(code)
+}
+
+// serve runs the node's agent, which judges nothing.
+func serve(ctx context.Context) int {
+	return server.Main(ctx, server.Env{
 		Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Hostname: os.Hostname, Getenv: os.Getenv,
 		Review: func(also string) (server.Reviewer, error) {
 			r, err := review.New()
@@ -29,6 +42,4 @@ func main() {
 			return r, err
 		},
 	})
-	stop()
-	os.Exit(code)
 }

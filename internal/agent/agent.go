@@ -19,6 +19,7 @@ const (
 	PathFlight  = "v1/flight"
 	PathThing   = "v1/thing"
 	PathChange  = "v1/change"
+	PathGuard   = "v1/guard"
 
 	// The virtual resource whose rights decide who may ask.
 	Group    = "plumbline.dev"

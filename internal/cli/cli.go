@@ -102,7 +102,7 @@ func (g *global) root() *cobra.Command {
 	f.StringVar(&g.etcd.Key, "etcd-key", "", "key of that certificate")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "say on stderr what is read and how long it takes")
 	root.AddCommand(g.status(), g.check(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
-		g.timeline(), g.collect(), g.version(), g.schema())
+		g.timeline(), g.guard(), g.collect(), g.version(), g.schema())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",

@@ -34,7 +34,7 @@ func (g *global) collect() *cobra.Command {
 }
 
 func (g *global) runCollect(ctx context.Context, file string) error {
-	s, err := g.look(ctx, false)
+	s, _, err := g.look(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -25,24 +26,25 @@ func (g *global) status() *cobra.Command {
 }
 
 func (g *global) runStatus(ctx context.Context) error {
-	s, err := g.look(ctx, true)
+	s, guards, err := g.look(ctx, true)
 	if err != nil {
 		return err
 	}
 	r := audit.Judge(ctx, s, audit.Source{}, audit.Options{})
-	g.statusText(r)
+	g.statusText(r, guards)
 	return nil
 }
 
 // look reads everything once, of the cluster or of a bundle. In short, the nodes are only
-// asked how they are.
-func (g *global) look(ctx context.Context, short bool) (*model.Snapshot, error) {
+// asked how they and their guards are; nil if nobody was.
+func (g *global) look(ctx context.Context, short bool) (*model.Snapshot, *guards, error) {
 	if g.bundle != "" {
-		return g.fromBundle()
+		s, err := g.fromBundle()
+		return s, nil, err
 	}
 	c, err := g.connect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer c.close()
 	tell, done := g.progress()
@@ -54,13 +56,18 @@ func (g *global) look(ctx context.Context, short bool) (*model.Snapshot, error) 
 	s := observe.Snapshot(ctx, tell, src.Collectors...)
 	done()
 	src.Adjust(s)
-	if short && fleet != nil {
-		fleet.inShort(ctx, s)
+	if !short || fleet == nil {
+		return s, nil, ctx.Err()
 	}
-	return s, ctx.Err()
+	var all guards
+	var wg sync.WaitGroup
+	wg.Go(func() { all = (&guardPost{fleet: fleet.Fleet, nodes: fleet.Nodes}).ask(ctx) })
+	fleet.inShort(ctx, s)
+	wg.Wait()
+	return s, &all, ctx.Err()
 }
 
-func (g *global) statusText(r *audit.Report) {
+func (g *global) statusText(r *audit.Report, guards *guards) {
 	s := r.View.Snapshot()
 	info := r.View.Info()
 	w, cols := g.Stdout, g.width()
@@ -78,6 +85,9 @@ func (g *global) statusText(r *audit.Report) {
 		{"Read", "at " + r.Taken.Time().Local().Format("15:04:05") + skew(s)},
 		{"Datastore", datastore(r)},
 		{"Agents", agentsLine(r)},
+	}
+	if guards != nil {
+		rows = append(rows, []string{"Guard", line(guardLine(*guards))})
 	}
 	for i := range s.Pools {
 		p := &s.Pools[i]

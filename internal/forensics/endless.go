@@ -39,7 +39,7 @@ func (s *Story) endless(l *life, lives []*life) (Verdict, bool) {
 	for _, i := range tries {
 		count += max(1, s.Events[i].Count)
 	}
-	end := s.any(l, last+1, DelEnd, EndpointDeleted, SandboxStopped, SandboxRemoved)
+	end := s.any(l, last+1, DelEnd, DelStopped, EndpointDeleted, SandboxStopped, SandboxRemoved)
 	again := s.any(l, last+1, DelBegin, EndpointDeleted)
 	robbed := s.firstRobbed(l, last, lives)
 	since := s.Events[begin].At

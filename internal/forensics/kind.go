@@ -57,6 +57,8 @@ const (
 	NodeNamed // Object is the name that Calico's CNI or Felix uses for this node
 
 	CredentialSeen // the line holds a secret; Note says of which sort, never which
+
+	DelStopped // the guard kept a late DEL from the network's plugin; Note says why
 	lastKind
 )
 
@@ -70,6 +72,7 @@ var kindNames = [lastKind]string{
 	"collector released", "collector suspects",
 	"kubelet started", "runtime started", "runtime timeout", "mount timeout", "mount busy", "node not ready", "node ready", "node named",
 	"credential seen",
+	"late DEL stopped by the guard",
 }
 
 func (k Kind) String() string {

@@ -88,7 +88,7 @@ func (s *Story) robbed(a *life, d int, lives []*life) *life {
 func (s *Story) done(l *life, d int) bool {
 	for _, i := range l.events {
 		switch s.Events[i].Kind {
-		case DelBegin, DelEnd, EndpointDeleted, SandboxStopped, SandboxRemoved:
+		case DelBegin, DelEnd, DelStopped, EndpointDeleted, SandboxStopped, SandboxRemoved:
 			if s.before(d, i) == unknown {
 				return true
 			}

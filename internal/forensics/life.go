@@ -102,7 +102,7 @@ func (s *Story) any(l *life, from int, kinds ...Kind) int {
 // Kinds by which a life's end is known: asked for, on its way, or done.
 var (
 	ending = []Kind{PodTerminating, PodKilled, PodGone, ContainerDied, SandboxStopped, SandboxRemoved}
-	delDid = []Kind{DelBegin, DelEnd, AddressReleased, ReleaseAsked, ReleaseNothing, HandleReleased, EndpointDeleted, EndpointMissing, EndpointKept}
+	delDid = []Kind{DelBegin, DelEnd, AddressReleased, ReleaseAsked, ReleaseNothing, HandleReleased, EndpointDeleted, EndpointMissing, EndpointKept, DelStopped}
 	failed = []Kind{DelFailed, SandboxStopFailed}
 )
 

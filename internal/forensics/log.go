@@ -49,7 +49,7 @@ func (l *Log) Add(e Event) {
 	l.events.add(p)
 	l.endsAt(p.file, e.At)
 	switch e.Kind {
-	case DelBegin, DelEnd:
+	case DelBegin, DelEnd, DelStopped:
 		l.dels[p.file] = true
 	case NodeNamed:
 		if sameHost(e.Object, e.Node) {

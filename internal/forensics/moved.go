@@ -114,5 +114,5 @@ func (s *Story) delUndone(l *life, until int, lives []*life) bool {
 	if s.any(l, last, failed...) < 0 && !s.byNobody(l, last, until, failed...) {
 		return false
 	}
-	return s.any(l, fail, DelEnd, SandboxStopped, EndpointDeleted) < 0 || s.firstRobbed(l, fail, lives) != nil
+	return s.any(l, fail, DelEnd, DelStopped, SandboxStopped, EndpointDeleted) < 0 || s.firstRobbed(l, fail, lives) != nil
 }

@@ -45,7 +45,7 @@ func (b *Sandbox) see(e *Event) {
 		b.hold(e.Address)
 	case PodSeen, SandboxCreated:
 		b.hold(e.Address)
-	case DelEnd, SandboxStopped:
+	case DelEnd, DelStopped, SandboxStopped:
 		if b.Deleted.IsZero() {
 			b.Deleted = e.At
 		}

@@ -13,7 +13,6 @@ import (
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/fixture"
-	"plumbline.dev/plumbline/internal/flight"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -24,6 +23,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /"+agent.PathTables, s.tables)
 	mux.HandleFunc("GET /"+agent.PathWitness, s.witness)
 	mux.HandleFunc("GET /"+agent.PathFlight, s.flight)
+	mux.HandleFunc("GET /"+agent.PathGuard, s.serveGuard)
 	mux.HandleFunc("GET /"+agent.PathLogs, s.serveLogs)
 	mux.HandleFunc("GET /"+agent.PathThing, s.thing)
 	mux.HandleFunc("POST /"+agent.PathChange, s.doChange)
@@ -116,30 +116,7 @@ func asked(v url.Values) (q question, ok bool) {
 // wholeID tells that it is a container's ID as runtimes give it.
 func wholeID(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
-// flight hands out the newest entries of the record about something.
-func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
-	about := r.URL.Query().Get("about")
-	var out []flight.Entry
-	if s.record != "" {
-		_, err := flight.Read(s.record, func(e flight.Entry) error {
-			if about == "" || strings.Contains(e.Name, about) || strings.Contains(string(e.Was), about) || strings.Contains(string(e.Now), about) {
-				out = append(out, e)
-			}
-			if len(out) > 2*maxEntries {
-				out = append(out[:0], out[len(out)-maxEntries:]...)
-			}
-			return nil
-		})
-		if err != nil {
-			http.Error(w, "the flight record cannot be read", http.StatusInternalServerError)
-			return
-		}
-	}
-	writeJSON(w, out[max(0, len(out)-maxEntries):])
-}
-
 const (
-	maxEntries    = 2000
 	freshWithin   = 700 * time.Millisecond
 	witnessWithin = 3 * time.Second
 )

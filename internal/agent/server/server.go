@@ -49,7 +49,10 @@ type Server struct {
 	verbs map[string]verb
 	turn  chan struct{} // full while something is being changed
 
-	logs *logReader
+	logs    *logReader
+	guard   *turn // to read the keeper's report
+	flights *turn // to read the flight record
+	root    string
 }
 
 // senseWithin is how long one sense may take before it counts as hung.
@@ -67,6 +70,7 @@ func New(c Config) *Server {
 	s.store = newStore(c.Node, c.Version, s.note)
 	s.gate = newGate(c.Review, c.Node, c.Now)
 	s.logs = newLogReader(&c)
+	s.guard, s.flights, s.root = newTurn(), newTurn(), c.Logs.Root
 	for _, sense := range c.Senses {
 		s.keepers = append(s.keepers, newKeeper(s, sense))
 	}

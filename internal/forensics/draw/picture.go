@@ -167,7 +167,7 @@ func class(k forensics.Kind) string {
 	switch k {
 	case forensics.AddEnd:
 		return "add"
-	case forensics.DelEnd, forensics.SandboxRemoved, forensics.SandboxStopped:
+	case forensics.DelEnd, forensics.DelStopped, forensics.SandboxRemoved, forensics.SandboxStopped:
 		return "del"
 	case forensics.EndpointDeleted, forensics.HandleReleased, forensics.AddressReleased, forensics.CollectorReleased, forensics.PodWithoutInterface:
 		return "take"

@@ -99,7 +99,7 @@ func withoutBegins(all []row) []row {
 	for i := len(all) - 1; i >= 0; i-- {
 		r := &all[i]
 		switch r.kind {
-		case forensics.AddEnd, forensics.AddFailed, forensics.DelEnd, forensics.DelFailed:
+		case forensics.AddEnd, forensics.AddFailed, forensics.DelEnd, forensics.DelFailed, forensics.DelStopped:
 			ends[r.lane] = r.at
 		case forensics.AddBegin, forensics.DelBegin:
 			end, ok := ends[r.lane]

@@ -59,7 +59,7 @@ func say(e *forensics.Event) string {
 func why(k forensics.Kind) bool {
 	switch k {
 	case forensics.PodKillFailed, forensics.SandboxStopFailed, forensics.SandboxRemoveFailed, forensics.ContainerKillFailed, forensics.ExecFailed,
-		forensics.AddFailed, forensics.DelFailed, forensics.RuntimeTimeout, forensics.MountTimeout, forensics.MountBusy, forensics.NodeNotReady:
+		forensics.AddFailed, forensics.DelFailed, forensics.DelStopped, forensics.RuntimeTimeout, forensics.MountTimeout, forensics.MountBusy, forensics.NodeNotReady:
 		return true
 	default:
 		return false
@@ -80,7 +80,7 @@ func aside(k forensics.Kind) bool {
 // repeated is counted between two of them.
 func turns(k forensics.Kind) bool {
 	switch k {
-	case forensics.AddEnd, forensics.DelEnd, forensics.SandboxCreated, forensics.PodTerminating, forensics.PodGone,
+	case forensics.AddEnd, forensics.DelEnd, forensics.DelStopped, forensics.SandboxCreated, forensics.PodTerminating, forensics.PodGone,
 		forensics.KubeletStarted, forensics.RuntimeStarted, forensics.NodeNotReady, forensics.NodeReady:
 		return true
 	default:

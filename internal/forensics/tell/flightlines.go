@@ -21,7 +21,7 @@ func ofFlight(text []byte) bool {
 }
 
 func wantsFlight(text []byte) bool {
-	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines"} {
+	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "cni"} {
 		if i := indexString(text, `"of":"`); i >= 0 && hasPrefix(text[i+len(`"of":"`):], of) {
 			return true
 		}
@@ -29,7 +29,8 @@ func wantsFlight(text []byte) bool {
 	return false
 }
 
-// flight reads what the agent saw change. A line counts only with its checksum.
+// flight reads what the agent saw change, and what the guard decided. A line counts only
+// with its checksum.
 func (t *Teller) flight(r *read.Record) {
 	if len(r.Text) > maxJSON || !ofFlight(r.Text) {
 		return
@@ -40,11 +41,18 @@ func (t *Teller) flight(r *read.Record) {
 		return
 	}
 	var f flight.Entry
-	if json.Unmarshal(body, &f) != nil || f.By != "agent" {
+	if json.Unmarshal(body, &f) != nil {
 		return
 	}
 	at := *r
 	at.At = f.At
+	switch {
+	case f.By == "guard" && f.Of == "cni":
+		t.flightCall(&at, &f)
+		return
+	case f.By != "agent":
+		return
+	}
 	switch f.Of {
 	case model.Sandboxes.String():
 		t.flightSandbox(&at, &f)

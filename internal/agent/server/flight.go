@@ -1,0 +1,68 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/flight"
+)
+
+// Bounds of an answer: one who asks reads no more.
+const (
+	maxEntries   = 2000
+	maxFlight    = 3 << 20
+	flightWithin = 4 * time.Second
+)
+
+// flight hands out the newest entries of the record about something (about), by the agent
+// or by the guard (by), after a moment (since).
+func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	about, by := q.Get("about"), q.Get("by")
+	var since time.Time
+	if text := q.Get("since"); text != "" {
+		var err error
+		if since, err = time.Parse(time.RFC3339Nano, text); err != nil {
+			http.Error(w, "since: not a time", http.StatusBadRequest)
+			return
+		}
+	}
+	out, err := take(r.Context(), s.flights, flightWithin, func() ([]flight.Entry, error) {
+		return newest(s.record, func(e *flight.Entry) bool {
+			return (by == "" || e.By == by) && e.At.After(since) &&
+				(about == "" || strings.Contains(e.Name, about) || strings.Contains(string(e.Was), about) || strings.Contains(string(e.Now), about))
+		})
+	})
+	if err != nil {
+		http.Error(w, "the flight record cannot be read", http.StatusInternalServerError)
+		return
+	}
+	writeJSON(w, out)
+}
+
+// newest gives the last of the entries that are wanted, as many as an answer may have.
+func newest(dir string, wanted func(*flight.Entry) bool) ([]flight.Entry, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	var out []flight.Entry
+	_, err := flight.Read(dir, func(e flight.Entry) error {
+		if wanted(&e) {
+			out = append(out, e)
+		}
+		if len(out) > 2*maxEntries {
+			out = append(out[:0], out[len(out)-maxEntries:]...)
+		}
+		return nil
+	})
+	from, size := len(out), 0
+	for from > max(0, len(out)-maxEntries) {
+		e := &out[from-1]
+		if size += len(e.Name) + len(e.Was) + len(e.Now) + len(e.Note) + 256; size > maxFlight {
+			break
+		}
+		from--
+	}
+	return out[from:], err
+}

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// guarded is an agent whose node has a file where the keeper writes.
+func guarded(t *testing.T, write func(file string)) *Server {
+	t.Helper()
+	root := t.TempDir()
+	dir := filepath.Join(root, guard.Dir)
+	must(t, os.MkdirAll(dir, 0o700))
+	if write != nil {
+		write(filepath.Join(dir, guard.StatusFile))
+	}
+	return New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: filepath.Join(root, "flight"), Logs: Logs{Root: root}})
+}
+
+func (s *Server) answers(t *testing.T, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+path, nil))
+	return w
+}
+
+// Only what a report has leaves the node, and what is no report does not leave it at all.
+func TestGuardIsHandedOut(t *testing.T) {
+	t.Parallel()
+	put := func(text string) func(string) {
+		return func(file string) { must(t, os.WriteFile(file, []byte(text), 0o600)) }
+	}
+	for name, c := range map[string]struct {
+		write func(string)
+		code  int
+		says  string
+	}{
+		"a report":      {put(`{"node":"n1","mode":"enforce","wanted":"enforce","late":3,"token":"sEcReT"}`), 200, `"mode":"enforce"`},
+		"none":          {nil, 200, `"node":"n1"`},
+		"no report":     {put("sEcReT"), 503, "cannot be understood"},
+		"too long":      {put(`{"why":"` + strings.Repeat("x", maxReport) + `"}`), 503, "longer"},
+		"a link":        {func(file string) { must(t, os.Symlink("/etc/passwd", file)) }, 503, "guard's report"},
+		"a directory":   {func(file string) { must(t, os.Mkdir(file, 0o700)) }, 503, "no ordinary file"},
+		"a pipe":        {func(file string) { must(t, unix.Mkfifo(file, 0o600)) }, 503, "no ordinary file"},
+		"of half a MiB": {put(`{"node":"n1","mode":"off","why":"` + strings.Repeat("x", maxReport/2) + `"}`), 200, `"mode":"off"`},
+	} {
+		w := guarded(t, c.write).answers(t, agent.PathGuard)
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) || strings.Contains(w.Body.String(), "sEcReT") || strings.Contains(w.Body.String(), "root:") {
+			t.Errorf("%s: %d %.200s", name, w.Code, w.Body)
+		}
+		var g agent.Guarded
+		if w.Code == 200 && (json.Unmarshal(w.Body.Bytes(), &g) != nil || (g.Report == nil) != (c.write == nil)) {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+}
+
+// A disk that hangs costs one thread, and nobody's patience.
+func TestHungReadComesBack(t *testing.T) {
+	t.Parallel()
+	one, free, began := newTurn(), make(chan struct{}), make(chan struct{}, 8)
+	hang := func() (int, error) {
+		began <- struct{}{}
+		<-free
+		return 1, nil
+	}
+	for range 3 {
+		if _, err := take(t.Context(), one, 30*time.Millisecond, hang); !errors.Is(err, errHangs) {
+			t.Errorf("it came back with %v", err)
+		}
+	}
+	if n := len(began); n != 1 {
+		t.Errorf("%d reads hang", n)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := take(gone, one, time.Minute, hang); !errors.Is(err, errHangs) {
+		t.Errorf("whoever asked is gone: %v", err)
+	}
+	close(free)
+	if n, err := take(t.Context(), one, 5*time.Second, func() (int, error) { return 7, nil }); n != 7 || err != nil {
+		t.Errorf("after it: %d, %v", n, err)
+	}
+}
+
+// The record is narrowed where it lies, and an answer is no longer than who asks reads.
+func TestFlightIsNarrowed(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, nil)
+	r, err := flight.Open(s.record)
+	must(t, err)
+	at := time.Unix(1_800_000_000, 0).UTC()
+	long := json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)
+	for i := range 100 {
+		must(t, r.Append(
+			flight.Entry{At: at.Add(time.Duration(i) * time.Second), By: "guard", Of: "cni", What: "DEL", Name: "shop/db-0"},
+			flight.Entry{At: at.Add(time.Duration(i) * time.Second), By: "agent", Of: "links", What: "new", Name: "cali1", Now: long},
+		))
+	}
+	must(t, r.Close())
+	count := func(query string) (out []flight.Entry) {
+		w := s.answers(t, agent.PathFlight+query)
+		if w.Body.Len() > maxFlight+1<<20 {
+			t.Errorf("%s: %d bytes", query, w.Body.Len())
+		}
+		must(t, json.Unmarshal(w.Body.Bytes(), &out))
+		return out
+	}
+	if n := len(count("?by=guard")); n != 100 {
+		t.Errorf("the guard's: %d", n)
+	}
+	if got := count("?by=guard&about=shop/db-0&since=" + at.Add(97*time.Second).Format(time.RFC3339Nano)); len(got) != 2 {
+		t.Errorf("since then: %v", got)
+	}
+	got := count("")
+	if n := len(got); n >= 200 || n < 90 || !got[n-1].At.Equal(at.Add(99*time.Second)) {
+		t.Errorf("all: %d", n)
+	}
+	if w := s.answers(t, agent.PathFlight+"?since=x"); w.Code != http.StatusBadRequest {
+		t.Errorf("a moment that is none: %d", w.Code)
+	}
+}
+
+func FuzzReport(f *testing.F) {
+	f.Add([]byte(`{"node":"n1","mode":"enforce","endless":[{"count":3}],"dels":{"p50":1}}`))
+	f.Add([]byte(`{"at":"x"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := parseReport(b)
+		if (r == nil) == (err == nil) {
+			t.Fatalf("%v, %v", r, err)
+		}
+		if err != nil && len(b) > 20 && bytes.Contains([]byte(err.Error()), b) {
+			t.Error("what is no report leaves in an error")
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// guardFlags say whose guard is asked for and how it is shown.
+type guardFlags struct {
+	namespace string
+	pod       string
+	node      string
+	all       bool
+	since     string
+	follow    bool
+	output    string
+}
+
+func (g *global) guard() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "guard",
+		Short: "Show what the guard on the nodes decides about CNI calls",
+		Long: "The guard stands between the container runtime and Calico's CNI plugin, and\n" +
+			"keeps a late DEL of an old sandbox from the new pod of the same name. These\n" +
+			"commands only read: its mode is in the ConfigMap plumbline-guard.\n\n" +
+			"Exit code: 0 all was seen; 2 could not look; 3 some nodes were not seen.",
+	}
+	c.AddCommand(g.guardStatus(), g.guardLog(), g.guardExplain())
+	return c
+}
+
+func (g *global) guardStatus() *cobra.Command {
+	var f guardFlags
+	c := &cobra.Command{
+		Use:     "status",
+		Short:   "Show the guard of each node: its mode, late DELs, and how long calls take",
+		Example: fmt.Sprintf("  %[1]s guard status\n  %[1]s guard status -A\n  %[1]s guard status --node w17 -o wide", g.prog),
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := oneOf(f.output, "text", "wide", "json"); err != nil {
+				return err
+			}
+			p, err := g.guardPost(cmd.Context(), f.node)
+			if err != nil {
+				return err
+			}
+			return g.showGuards(p.ask(cmd.Context()), f)
+		},
+	}
+	l := c.Flags()
+	l.BoolVarP(&f.all, "all", "A", false, "list every node, not only those that need a look")
+	l.StringVar(&f.node, "node", "", "only this node")
+	l.StringVarP(&f.output, "output", "o", "text", "text, wide or json")
+	return c
+}
+
+func (g *global) guardLog() *cobra.Command {
+	var f guardFlags
+	c := &cobra.Command{
+		Use:     "log",
+		Short:   "List the calls that guards have seen, and what they decided",
+		Example: fmt.Sprintf("  %[1]s guard log --node w17 --since 1h\n  %[1]s guard log -n shop --pod db-0\n  %[1]s guard log -f", g.prog),
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := g.callsAsked(f)
+			if err != nil {
+				return err
+			}
+			p, err := g.guardPost(cmd.Context(), f.node)
+			if err != nil {
+				return err
+			}
+			if f.follow {
+				return g.followCalls(cmd.Context(), p, q)
+			}
+			return g.showCalls(p.calls(cmd.Context(), q), f.output)
+		},
+	}
+	l := c.Flags()
+	l.StringVar(&f.node, "node", "", "only this node")
+	l.StringVarP(&f.namespace, "namespace", "n", "", "only pods of this namespace")
+	l.StringVar(&f.pod, "pod", "", "only this pod: NAME, or NAMESPACE/NAME")
+	l.StringVar(&f.since, "since", "", "only calls since then: a time (RFC 3339) or a duration before now")
+	l.BoolVarP(&f.follow, "follow", "f", false, "go on, and show what is new")
+	l.StringVarP(&f.output, "output", "o", "text", "text or json")
+	return c
+}
+
+func (g *global) guardExplain() *cobra.Command {
+	var f guardFlags
+	c := &cobra.Command{
+		Use:   "explain POD | CONTAINER | CALL",
+		Short: "Tell in words what the guard decided about a pod's calls, and why",
+		Long: "NAME is a pod (NAMESPACE/NAME, or NAME with -n), a finding about one, at least 8\n" +
+			"digits of a container's ID, or a call as guard log names it (NODE:DIGITS).",
+		Example: fmt.Sprintf("  %[1]s guard explain db-0 -n shop\n  %[1]s guard explain 41857f70\n  %[1]s guard explain w17:3fa2c1", g.prog),
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := g.explained(args[0], f)
+			if err != nil {
+				return err
+			}
+			p, err := g.guardPost(cmd.Context(), q.node)
+			if err != nil {
+				return err
+			}
+			return g.explainCalls(p.calls(cmd.Context(), q), f.output)
+		},
+	}
+	l := c.Flags()
+	l.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
+	l.StringVar(&f.node, "node", "", "ask only this node")
+	l.StringVarP(&f.output, "output", "o", "text", "text or json")
+	return c
+}
+
+func oneOf(output string, want ...string) error {
+	if slices.Contains(want, output) {
+		return nil
+	}
+	last := len(want) - 1
+	return fmt.Errorf("-o %s: want %s or %s", output, strings.Join(want[:last], ", "), want[last])
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// A GuardExplanation is what guard explain -o json prints.
+type GuardExplanation struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	About      string          `json:"about"`
+	Calls      []ExplainedCall `json:"calls"`
+	NotSeen    []string        `json:"notSeen"`
+}
+
+// An ExplainedCall is a call, its rule in words, and what the plugin would have done alone.
+type ExplainedCall struct {
+	NamedCall
+	Title string `json:"title"`
+	Does  string `json:"does"`
+	Why   string `json:"why"`
+	Alone string `json:"alone"`
+}
+
+var (
+	errNoCall   = errors.New("no call of it is on record")
+	findingOf   = regexp.MustCompile(`^(?i:PL)[0-9]{4}/([^/]+/[^/]+)$`)
+	containerOK = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
+	callOK      = regexp.MustCompile(`^([^/:]+):[0-9a-f]{6}$`)
+)
+
+// explained reads whose calls are to be explained.
+func (g *global) explained(name string, f guardFlags) (q callsQuestion, err error) {
+	if err := oneOf(f.output, "text", "json"); err != nil {
+		return q, err
+	}
+	q.node = f.node
+	if m := findingOf.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	switch m := callOK.FindStringSubmatch(name); {
+	case m != nil:
+		q.node, q.call, q.about = m[1], name, "call "+name
+	case f.namespace == "" && containerOK.MatchString(name):
+		q.container, q.about = name, "container "+name
+	default:
+		q.namespace, q.pod = g.podNamed(name, f.namespace)
+		if q.about = q.namespace + "/" + q.pod; q.namespace == "" || q.pod == "" || strings.Contains(q.pod, "/") {
+			return q, fmt.Errorf("explain %q: want a pod, at least 8 digits of a container's ID, or a call as guard log names it", name)
+		}
+	}
+	return q, nil
+}
+
+func (g *global) explainCalls(s saidCalls, output string) error {
+	if len(s.calls) == 0 {
+		for _, l := range unseenNodes(s.unseen) {
+			fmt.Fprintln(g.Stderr, "not seen: "+line(l))
+		}
+		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
+	}
+	if output == "json" {
+		doc := GuardExplanation{APIVersion: APIVersion, Kind: "GuardExplanation", About: s.q.about, NotSeen: notNil(s.notShown())}
+		for _, c := range s.calls {
+			r := guard.RuleOf(c.Rule)
+			doc.Calls = append(doc.Calls, ExplainedCall{c, r.Title, r.Does, r.Why, c.Alone()})
+		}
+		if err := g.machine(doc, "json"); err != nil {
+			return err
+		}
+		return gaps(s.unseen)
+	}
+	g.explainText(&s)
+	return gaps(s.unseen)
+}
+
+func (g *global) explainText(s *saidCalls) {
+	w, cols := g.Stdout, g.width()
+	say := func(label, text string) { printLines(w, 0, labelled(label, line(short(text)), cols)...) }
+	say("", s.headline())
+	told := map[int]bool{}
+	for _, c := range grouped(s.calls) {
+		r := guard.RuleOf(c.Rule)
+		fmt.Fprintln(w)
+		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.Local().Format(callTime), c.Verb, short8(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
+		say("  Done   ", done(&c.NamedCall))
+		if c.Late || c.Rule == 11 {
+			say("  Found  ", c.Says)
+		}
+		if !told[c.Rule] {
+			told[c.Rule] = true
+			say("  Rule   ", r.Does)
+			say("  Why    ", r.Why)
+		}
+		if alone := c.Alone(); !strings.HasPrefix(alone, "the same") {
+			say("  Alone  ", alone)
+		}
+	}
+	fmt.Fprintln(w)
+	for _, l := range s.notShown() {
+		say("Not seen: ", l)
+	}
+	if c := &s.calls[len(s.calls)-1]; c.Pod != "" {
+		g.next(w, "timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
+		return
+	}
+	g.next(w, "guard log")
+}
+
+// headline says what it comes to.
+func (s *saidCalls) headline() string {
+	var nodes, boxes []string
+	late, stopped, lost := 0, 0, 0
+	for i := range s.calls {
+		c := &s.calls[i]
+		nodes, boxes = append(nodes, c.Node), append(boxes, c.Container)
+		if c.Late {
+			late++
+		}
+		if c.Stopped() {
+			stopped++
+		}
+		if len(c.Lost) > 0 {
+			lost++
+		}
+	}
+	distinct := func(all []string) []string {
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	text := fmt.Sprintf("%s on %s: %s of %s", s.q.about, fewOf(distinct(nodes)), count(len(s.calls), "call"), counted(len(distinct(boxes)), "sandbox", "sandboxes"))
+	switch {
+	case lost > 0:
+		return text + fmt.Sprintf("; %d late, and the newer one LOST something in %d", late, lost)
+	case late > 0:
+		return text + fmt.Sprintf("; %d late, of these %d stopped", late, stopped)
+	default:
+		return text + "; none late"
+	}
+}
+
+// A repeatedCall stands for several that differ in nothing but their time.
+type repeatedCall struct {
+	NamedCall
+	count int
+	last  time.Time
+}
+
+func (c *repeatedCall) repeated() string {
+	if c.count == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s, last %s)", times(c.count), c.last.Local().Format(callTime))
+}
+
+// grouped makes one of calls that follow each other and say the same.
+func grouped(calls []NamedCall) []repeatedCall {
+	var out []repeatedCall
+	for _, c := range calls {
+		if n := len(out); n > 0 {
+			p := &out[n-1]
+			if p.Node == c.Node && p.Verb == c.Verb && p.Key == c.Key && p.Rule == c.Rule && p.Code == c.Code && p.Note() == c.Note() && slices.Equal(p.Lost, c.Lost) {
+				p.count++
+				p.last = c.At
+				continue
+			}
+		}
+		out = append(out, repeatedCall{c, 1, c.At})
+	}
+	return out
+}

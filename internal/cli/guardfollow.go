@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	callGlance = 2 * time.Second
+	// lookBehind is how far back each look goes: a line may be written late.
+	lookBehind = 10 * time.Second
+)
+
+var errFollowText = errors.New("--follow shows text only")
+
+// followCalls shows the calls there are, and goes on with what is new until it is stopped.
+func (g *global) followCalls(ctx context.Context, p *guardPost, q callsQuestion) error {
+	told := map[string]time.Time{}
+	silent := map[string]bool{}
+	for {
+		s := p.calls(ctx, q)
+		if ctx.Err() != nil {
+			return nil
+		}
+		for i := range s.calls {
+			c := &s.calls[i]
+			if _, done := told[c.Name]; done {
+				continue
+			}
+			told[c.Name] = c.At
+			r := callRow(c, callTime)
+			printLines(g.Stdout, g.width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
+		}
+		for _, l := range unseenNodes(s.unseen) { // once, not every two seconds
+			if !silent[l] {
+				silent[l] = true
+				fmt.Fprintln(g.Stderr, "not seen: "+line(l))
+			}
+		}
+		if n := len(s.calls); n > 0 {
+			q.since = s.calls[n-1].At.Add(-lookBehind)
+		}
+		for name, at := range told {
+			if at.Before(q.since) {
+				delete(told, name)
+			}
+		}
+		if wait(ctx, callGlance) != nil {
+			return nil
+		}
+	}
+}

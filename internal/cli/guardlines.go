@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// fewLines bounds the lines of one sort on a screen.
+const fewLines = 3
+
+// guardLines say below the table what a person should know of single nodes.
+func (g *global) guardLines(all guards) {
+	said := map[string]int{}
+	for i := range all.said {
+		n := &all.said[i]
+		if n.Report == nil {
+			continue
+		}
+		for _, l := range guardSays(n) {
+			if said[l[0]]++; said[l[0]] <= fewLines {
+				printLines(g.Stdout, 0, labelled(l[0], line(l[1]), g.width())...)
+			}
+		}
+	}
+	for _, label := range sortedKeys(said) {
+		if n := said[label] - fewLines; n > 0 {
+			fmt.Fprintf(g.Stdout, "%s%s more (-o json has them all)\n", label, thousands(n))
+		}
+	}
+}
+
+// guardSays gives labels, and what is to be said under them of one node.
+func guardSays(n *agent.Guarded) (out [][2]string) {
+	r := n.Report
+	say := func(label, format string, args ...any) {
+		out = append(out, [2]string{label + ": ", n.Node + fmt.Sprintf(format, args...)})
+	}
+	if r.Lost > 0 {
+		say("Harm", ": a newer pod lost something by an older one's DEL, %s", times(r.Lost))
+	}
+	for i := range r.Endless {
+		e := &r.Endless[i]
+		advice := "Its error is not one that may become a success"
+		if r.Mode != guard.Enforce {
+			advice = fmt.Sprintf("Switch %s to enforce, or see below", n.Node)
+		}
+		say("Endless", " %s, %s DELs since %s; next victim is its new pod there. %s", endlessOf(e), thousands(e.Count), e.Since.Local().Format("15:04:05"), advice)
+	}
+	if mode := inForce(r); mode != r.Wanted {
+		say("Wanted", ": %s, but it is %s: %s", dash(string(r.Wanted)), cmp.Or(string(mode), "not installed"), dash(r.Why))
+	} else if r.Why != "" {
+		say("Wanted", ": %s: %s", dash(string(r.Wanted)), r.Why)
+	}
+	if d := n.Age(); d > silentKeeper {
+		say("Silent", ": its keeper has said nothing for %s: what stands here is of then", age(d))
+	}
+	if r.Named > 0 {
+		say("Off", ": its program stays and hands all calls on: %s", counted(r.Named, "file still names it", "files still name it"))
+	}
+	if r.Waiting != "" && r.Queue > 0 {
+		say("Queue", ": %s: %s", count(r.Queue, "DEL"), r.Waiting)
+	}
+	if r.Succeeded > 0 {
+		say("Ended", ": a DEL that would not end was answered with success, %s (rule 11)", times(r.Succeeded))
+	}
+	if r.Open > 0 {
+		say("Trouble", ": the guard had troubles of its own in %s, which were passed on", count(r.Open, "call"))
+	}
+	return out
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return thousands(n) + " times"
+}
+
+func endlessOf(e *guard.Endless) string {
+	if e.Pod == "" {
+		return short8(e.Container)
+	}
+	return e.Namespace + "/" + e.Pod
+}
+
+// guardNext is where to look next: at the worst that was seen.
+func (g *global) guardNext(all guards) {
+	var late *agent.Guarded
+	for i := range all.said {
+		n := &all.said[i]
+		if n.Report == nil {
+			continue
+		}
+		for _, e := range n.Report.Endless {
+			if e.Pod != "" {
+				g.next(g.Stdout, "timeline pod %s -n %s", arg(e.Pod), arg(e.Namespace))
+				return
+			}
+		}
+		if r := n.Report; r.Late+r.Lost > 0 && (late == nil || r.Lost > 0 && late.Report.Lost == 0) {
+			late = n
+		}
+	}
+	if late != nil {
+		g.next(g.Stdout, "guard log --node %s", arg(late.Node))
+		return
+	}
+	g.next(g.Stdout, "guard log")
+}
+
+// arg is a stranger's name as a word that can be pasted: what a shell would obey, a name
+// in Kubernetes never has.
+func arg(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r == '/' || r == ':' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// guardLine is the guard in one line, for status.
+func guardLine(all guards) string {
+	modes, late, stopped, old := map[guard.Mode]int{}, 0, 0, 0
+	for i := range all.said {
+		var mode guard.Mode
+		if r := all.said[i].Report; r != nil {
+			mode, late, stopped = inForce(r), late+r.Late, stopped+r.Stopped
+		}
+		modes[mode]++
+	}
+	for _, err := range all.unseen {
+		if errors.Is(err, agent.ErrOlder) {
+			old++
+		}
+	}
+	var on []string
+	for _, mode := range []guard.Mode{guard.Enforce, guard.Observe, guard.Off} {
+		if modes[mode] > 0 {
+			on = append(on, fmt.Sprintf("%s on %s", mode, thousands(modes[mode])))
+		}
+	}
+	if modes[""] > 0 {
+		on = append(on, "not installed on "+thousands(modes[""]))
+	}
+	out := strings.Join(on, ", ")
+	switch {
+	case out == "" && old == 0:
+		return "not known: no agent answers"
+	case out == "":
+		return "not known: the agents are older than it"
+	case all.installed():
+		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", thousands(late), thousands(stopped))
+	}
+	if old > 0 {
+		out += fmt.Sprintf("; %s older than it", count(old, "agent"))
+	}
+	return out
+}

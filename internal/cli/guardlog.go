@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// A NamedCall is a call with the name by which it is asked for.
+type NamedCall struct {
+	Name string `json:"name"`
+	agent.GuardCall
+}
+
+// A GuardLog is what guard log -o json prints.
+type GuardLog struct {
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"`
+	Calls      []NamedCall `json:"calls"`
+	NotSeen    []Unseen    `json:"notSeen"`
+}
+
+// A callsQuestion is whose calls are asked for.
+type callsQuestion struct {
+	about          string // as a person says it
+	node           string
+	namespace, pod string
+	container      string // the first digits of its ID
+	call           string // a call's own name
+	since          time.Time
+}
+
+// wants tells whether a call is one of those.
+func (q *callsQuestion) wants(c *NamedCall) bool {
+	return (q.namespace == "" || c.Namespace == q.namespace) && (q.pod == "" || c.Pod == q.pod) &&
+		strings.HasPrefix(c.Container, q.container) && (q.call == "" || c.Name == q.call)
+}
+
+// agents is the question as agents are asked: it may give more than is wanted.
+func (q *callsQuestion) agents() agent.CallQuestion {
+	out := agent.CallQuestion{Since: q.since}
+	switch {
+	case q.container != "":
+		out.About = q.container
+	case q.pod != "" && q.namespace == "":
+		out.About = "/" + q.pod
+	case q.namespace != "":
+		out.About = q.namespace + "/" + q.pod
+	}
+	return out
+}
+
+// A saidCalls is what the nodes say of calls, in order of time.
+type saidCalls struct {
+	q      callsQuestion
+	calls  []NamedCall
+	unseen map[string]error
+}
+
+func (p *guardPost) calls(ctx context.Context, q callsQuestion) saidCalls {
+	all, silent := p.fleet.GuardCalls(ctx, p.nodes, q.agents())
+	maps.Copy(silent, p.none)
+	out := saidCalls{q: q, unseen: silent}
+	for node, calls := range all {
+		for _, c := range calls {
+			if n := (NamedCall{callName(node, &c), c}); q.wants(&n) {
+				out.calls = append(out.calls, n)
+			}
+		}
+	}
+	slices.SortFunc(out.calls, func(a, b NamedCall) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// callName names a call for a person: its node, and a few digits that stay the same.
+func callName(node string, c *agent.GuardCall) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{node, c.At.UTC().Format(time.RFC3339Nano), string(c.Verb), c.Network, c.Container, c.IfName}, "\x00")))
+	return node + ":" + hex.EncodeToString(sum[:3])
+}
+
+// callsAsked reads the flags of guard log.
+func (g *global) callsAsked(f guardFlags) (q callsQuestion, err error) {
+	if err := oneOf(f.output, "text", "json"); err != nil {
+		return q, err
+	}
+	if f.follow && f.output != "text" {
+		return q, errFollowText
+	}
+	q.node, q.namespace = f.node, f.namespace
+	if ns, pod, ok := strings.Cut(f.pod, "/"); ok {
+		q.namespace, q.pod = ns, pod
+	} else {
+		q.pod = f.pod
+	}
+	q.since, err = moment(f.since, time.Now()) //nolint:forbidigo // --since 2h is before now
+	if err != nil {
+		return q, fmt.Errorf("--since: %w", err)
+	}
+	return q, nil
+}
+
+func (g *global) showCalls(s saidCalls, output string) error {
+	if output == "json" {
+		if err := g.machine(GuardLog{APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
+			return err
+		}
+		return gaps(s.unseen)
+	}
+	if len(s.calls) == 0 {
+		fmt.Fprintln(g.Stdout, "No calls of it are on record.")
+	} else {
+		table(g.Stdout, g.width(), callRows(s.calls))
+	}
+	g.notSeenLines(s.unseen)
+	if n := worstCall(s.calls); n != nil {
+		g.next(g.Stdout, "guard explain %s", arg(n.Name))
+	} else {
+		g.next(g.Stdout, "guard status")
+	}
+	return gaps(s.unseen)
+}
+
+// worstCall gives the newest call by which something was lost, else that was late, else
+// any.
+func worstCall(calls []NamedCall) *NamedCall {
+	for _, bad := range []func(*NamedCall) bool{
+		func(c *NamedCall) bool { return len(c.Lost) > 0 },
+		func(c *NamedCall) bool { return c.Late },
+		func(*NamedCall) bool { return true },
+	} {
+		for i := len(calls) - 1; i >= 0; i-- {
+			if bad(&calls[i]) {
+				return &calls[i]
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	callTime   = "01-02 15:04:05"
+	maxPodName = 24
+)
+
+func callRows(calls []NamedCall) [][]string {
+	rows := [][]string{{"TIME", "CALL", "VERB", "POD", "SANDBOX", "TOOK", "WHAT"}}
+	layout := time.TimeOnly
+	if calls[0].At.Local().YearDay() != calls[len(calls)-1].At.Local().YearDay() {
+		layout = callTime
+	}
+	for i := range calls {
+		rows = append(rows, callRow(&calls[i], layout))
+	}
+	return rows
+}
+
+func callRow(c *NamedCall, layout string) []string {
+	pod := c.Subject()
+	if c.Pod == "" {
+		pod = "-"
+	}
+	return []string{
+		c.At.Local().Format(layout), line(c.Name), line(string(c.Verb)), inMiddle(line(pod), maxPodName), dash(line(short8(c.Container))),
+		millis(c.Took), line(short(outcome(c))),
+	}
+}
+
+// outcome is what became of a call, the worst first.
+func outcome(c *NamedCall) string {
+	var out []string
+	add := func(when bool, text string) {
+		if when {
+			out = append(out, text)
+		}
+	}
+	add(len(c.Lost) > 0, "the newer pod lost: "+strings.Join(c.Lost, ", "))
+	add(c.Stopped(), "late, stopped")
+	add(c.Late && c.Called, "late, passed on")
+	add(c.Rule == 11, "ended")
+	add(c.Code != 0, "failed: "+c.Error)
+	add(c.Rule == 6 && c.Verb == guard.Del, "not on record, passed on")
+	add(len(c.Trouble) > 0, "trouble: "+strings.Join(c.Trouble, ", "))
+	if len(out) == 0 {
+		return "ok"
+	}
+	return strings.Join(out, "; ")
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// done says what was done with a call, and what came of it.
+func done(c *NamedCall) string {
+	what := dash(c.Delegate)
+	var out []string
+	switch {
+	case c.Stopped():
+		out = append(out, fmt.Sprintf("kept from %s (%s)", what, c.Mode))
+	case c.Called:
+		out = append(out, fmt.Sprintf("passed on to %s (%s)", what, c.Mode))
+	default:
+		out = append(out, fmt.Sprintf("answered without %s (%s)", what, c.Mode))
+	}
+	switch {
+	case c.Code != 0:
+		out[0] += fmt.Sprintf(", failed in %s: %s", millis(c.Took), dash(c.Error))
+	case c.Error != "":
+		out[0] += fmt.Sprintf(", which failed in %s: %s", millis(c.Took), c.Error)
+	default:
+		out[0] += fmt.Sprintf(", succeeded in %s", millis(c.Took))
+	}
+	if c.Verb == guard.Add && c.Code == 0 {
+		var has []string
+		for _, ip := range c.IPs {
+			has = append(has, ip.Addr().String())
+		}
+		if c.Device != "" {
+			has = append(has, c.Device)
+		}
+		if len(has) > 0 {
+			out[0] += ": " + strings.Join(has, ", ")
+		}
+	}
+	out = append(out, c.Did...)
+	if len(c.Lost) > 0 {
+		out = append(out, "the newer sandbox LOST: "+strings.Join(c.Lost, ", "))
+	}
+	for _, t := range c.Trouble {
+		out = append(out, "the guard's own trouble: "+t)
+	}
+	return strings.Join(out, "; ")
+}
+
+// notShown says what the calls cannot tell.
+func (s *saidCalls) notShown() []string {
+	out := unseenNodes(s.unseen)
+	var without, queued []string
+	passed := false
+	added := map[string]bool{}
+	for i := range s.calls {
+		c := &s.calls[i]
+		id := short8(c.Container)
+		switch {
+		case c.Verb == guard.Add:
+			added[id] = true
+		case !added[id] && id != "" && !slices.Contains(without, id):
+			without = append(without, id)
+		}
+		queued = slices.DeleteFunc(queued, func(q string) bool {
+			return q == id && (c.Verb == guard.Del || c.Verb == guard.Replayed) && c.Called && c.Code == 0
+		})
+		if stillQueued(c) && !slices.Contains(queued, id) {
+			queued = append(queued, id)
+		}
+		passed = passed || c.Late && c.Called
+	}
+	if len(without) > 0 {
+		out = append(out, fmt.Sprintf("the ADD of %s: it came before the guard, past it, or is older than the record", fewOf(without)))
+	}
+	if len(queued) > 0 {
+		out = append(out, fmt.Sprintf("whether the queued DEL of %s has come: no later call says so", fewOf(queued)))
+	}
+	if passed {
+		out = append(out, "Calico's own books after a late DEL: the guard looks at the newer sandbox's device, address and route")
+	}
+	if s.calls[0].Pod != "" {
+		out = append(out, "a late DEL from another node: each guard knows only the sandboxes of its own")
+	}
+	return out
+}
+
+// stillQueued tells whether a call left a DEL in the queue, by the guard's own words.
+func stillQueued(c *NamedCall) bool {
+	settled := slices.Contains(c.Did, "released what is the container's") ||
+		slices.Contains(c.Did, "cleaned by a DEL") && !strings.Contains(c.Error, "did not answer in time")
+	return slices.Contains(c.Did, "queued a DEL") && !settled
+}

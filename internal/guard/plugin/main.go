@@ -1,0 +1,81 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Codes of CNI's errors.
+const (
+	badEnvironment   = 4
+	badIO            = 5
+	badConfiguration = 7
+	tryAgainLater    = 11
+	internal         = 999
+)
+
+// Main answers one call and gives the code to exit with.
+func Main(w World) int {
+	w.whole()
+	verb := lookup(w.Env, "CNI_COMMAND")
+	if verb == "" {
+		return w.refuse("", badEnvironment, errors.New("CNI_COMMAND is not set: this is a CNI plugin"))
+	}
+	config, err := io.ReadAll(io.LimitReader(w.Stdin, maxConfig+1))
+	switch {
+	case err != nil:
+		return w.refuse("", badIO, fmt.Errorf("read the network configuration: %w", err))
+	case len(config) > maxConfig:
+		return w.refuse("", badConfiguration, errors.New("read the network configuration: it is too long"))
+	case verb == "VERSION":
+		return w.tell("", w.version(config))
+	}
+	e, err := parseEntry(config)
+	if err != nil {
+		version := ""
+		if e != nil {
+			version = e.version
+		}
+		return w.refuse(version, badConfiguration, err)
+	}
+	s := &session{
+		World: &w, entry: e, call: parseCall(w.Env, e.network),
+		delegate: delegate{kind: e.kind, path: lookup(w.Env, "CNI_PATH"), env: w.Env},
+	}
+	ctx, stop := context.WithTimeout(context.Background(), w.patience)
+	defer stop()
+	return w.tell(e.version, s.serve(ctx))
+}
+
+// tell gives the delegate's answer to the caller as it is.
+func (w *World) tell(version string, a *answer) int {
+	_, _ = w.Stderr.Write(a.said)
+	if a.trouble != nil {
+		return w.refuse(version, tryAgainLater, a.trouble)
+	}
+	if _, err := w.Stdout.Write(a.out); err != nil && a.code == 0 {
+		return 1
+	}
+	return a.code
+}
+
+// refuse answers with an error of our own.
+func (w *World) refuse(version string, code int, err error) int {
+	_, _ = w.Stdout.Write(refusal(version, code, err))
+	return 1
+}
+
+func refusal(version string, code int, err error) []byte {
+	if version == "" {
+		version = "0.3.1"
+	}
+	b, _ := json.Marshal(struct {
+		Version string `json:"cniVersion"`
+		Code    int    `json:"code"`
+		Msg     string `json:"msg"`
+	}{version, code, "plumbline-cni: " + err.Error()})
+	return append(b, '\n')
+}

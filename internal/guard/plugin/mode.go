@@ -1,0 +1,40 @@
+package plugin
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// mode reads how the guard is to behave. What cannot be read means observe.
+func (w *World) mode() guard.Mode {
+	if lookup(w.Env, "PLUMBLINE_GUARD") == string(guard.Off) {
+		return guard.Off
+	}
+	if _, err := os.Stat(w.Program + guard.Marker); err == nil {
+		return guard.Off
+	}
+	switch m := guard.Mode(word(filepath.Join(w.Dir, guard.ModeFile))); m {
+	case guard.Enforce, guard.Off:
+		return m
+	default:
+		return guard.Observe
+	}
+}
+
+// word reads a file that holds one; empty if it cannot be read.
+func word(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 256))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

@@ -1,0 +1,113 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// one does what can be done about a DEL of the queue. Why it must wait is empty if it need
+// not any more.
+func (r *replay) one(ctx context.Context, l guard.Later) (why string) {
+	s := &session{World: r.World, entry: r.entry, call: l.Call, as: guard.Enforce, book: r.book, began: r.Now(), replays: true}
+	rest := false
+	a := &answer{}
+	defer func() {
+		if p := recover(); p != nil {
+			why = fmt.Sprintf("the guard broke: %v", p)
+			s.trouble("the guard broke", fmt.Errorf("%v", p))
+		}
+		if why == "" {
+			s.trouble("take a DEL out of the queue", r.book.Replayed(l))
+		} else {
+			s.trouble("put off a DEL", r.book.Postpone(l, rest, r.now))
+		}
+		if s.called || rest || l.Tries == 0 || len(s.event.Trouble) > 0 { // not each time that it waits
+			s.log(a)
+		}
+	}()
+	s.did("from the queue: %s", l.Why)
+	s.complete()
+	if why := s.resume(); why != "" {
+		return why
+	}
+	if l.Rest {
+		s.keyed = guard.ByName // what is left of it is found by name, whatever else was not
+	}
+	d, known, err := s.decide(ctx, guard.Replay)
+	if err == nil && d.Forward {
+		s.announce()
+		d, known, err = s.decide(ctx, guard.Replay)
+	}
+	s.reach("replaying")
+	switch {
+	case err != nil:
+		s.trouble("read the record", err)
+		return err.Error()
+	case d.Forward:
+		why, a = r.forward(ctx, s, &d, known, l)
+		return why
+	case !d.Late:
+		return d.Says
+	case !l.Rest:
+		r.deeds++
+		d.Queue = false // it is
+		if a = s.withhold(ctx, &d, known.Own); !a.ok() {
+			return wrong(a)
+		}
+		rest = true
+	case r.rests[s.call.Name()]:
+		return "" // what is found by the name is one: another DEL waits for it
+	}
+	r.rests[s.call.Name()] = true
+	return d.Says
+}
+
+// resume makes the call what a runtime's would be.
+func (s *session) resume() (why string) {
+	c := &s.call
+	c.Verb, c.NetNS = guard.Del, ""
+	if c.Network != s.entry.network {
+		return fmt.Sprintf("it is of the network %q", c.Network)
+	}
+	for _, id := range []string{c.Container, c.IfName, c.Namespace, c.Pod, c.UID} {
+		if strings.ContainsAny(id, ";=\x00") {
+			return "it has a name that no runtime gives"
+		}
+	}
+	if o := s.owned(); o != nil {
+		if f, err := namespaceOf(o); err == nil {
+			c.NetNS = o.NetNS
+			_ = f.Close()
+		}
+	}
+	path := lookup(s.Env, "CNI_PATH")
+	env := []string{"PATH=" + lookup(s.Env, "PATH"), "CNI_PATH=" + path, "CNI_CONTAINERID=" + c.Container, "CNI_IFNAME=" + c.IfName, "CNI_NETNS=" + c.NetNS}
+	args := "IgnoreUnknown=1"
+	if c.Pod != "" {
+		args += ";K8S_POD_NAMESPACE=" + c.Namespace + ";K8S_POD_NAME=" + c.Pod + ";K8S_POD_INFRA_CONTAINER_ID=" + c.Container
+	}
+	if c.UID != "" {
+		args += ";K8S_POD_UID=" + c.UID
+	}
+	s.delegate = delegate{kind: s.entry.kind, path: path, env: append(env, "CNI_ARGS="+args)}
+	return ""
+}
+
+// forward hands the DEL to the delegate. That there is nothing to delete is as good as
+// done.
+func (r *replay) forward(ctx context.Context, s *session, d *guard.Decision, known guard.Known, l guard.Later) (why string, a *answer) {
+	if !r.book.Owed(l) {
+		return "", &answer{} // it was added again since: it owes nothing
+	}
+	r.deeds++
+	a = s.confirmed(ctx, d, known.Newest)
+	s.reach("replayed")
+	if a.ok() || a.trouble == nil && delegateError(a).Fault() == guard.NoEndpoint {
+		s.gone(known.Own)
+		return "", a
+	}
+	return wrong(a), a
+}

@@ -1,0 +1,105 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// A Replayed says what became of the queue.
+type Replayed struct {
+	Done    int      `json:"done"`
+	Waiting int      `json:"waiting"`           // tried, and put off
+	Left    int      `json:"left"`              // not due yet, or not come to
+	Why     []string `json:"why,omitempty"`     // the first of those that wait
+	Trouble string   `json:"trouble,omitempty"` // nothing could be done
+}
+
+// Bounds of one replay, beside the time.
+const (
+	maxDeeds = 100  // DELs that go to the delegate
+	maxLooks = 2000 // entries that are looked at
+	maxWhys  = 10
+)
+
+// A replay works off the queue.
+type replay struct {
+	*World
+	entry *entry
+	book  book
+	now   int64               // in seconds after the boot
+	deeds int                 // calls of the delegate
+	rests map[guard.Name]bool // names for which a rest waits
+	said  Replayed
+}
+
+// Replay carries out what the queue holds and is due, with the configuration that standard
+// input gives, and says on standard output what became of it. It gives the code to exit with.
+func Replay(w World) int {
+	w.whole()
+	r := &replay{World: &w, rests: map[guard.Name]bool{}}
+	if err := r.run(); err != nil {
+		r.said.Trouble = first(err.Error())
+	}
+	b, _ := json.Marshal(&r.said) // text and numbers always can be
+	if _, err := w.Stdout.Write(append(b, '\n')); err != nil || r.said.Trouble != "" {
+		return 1
+	}
+	return 0
+}
+
+func (r *replay) run() error {
+	config, err := io.ReadAll(io.LimitReader(r.Stdin, maxConfig+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the network configuration: %w", err)
+	case len(config) > maxConfig:
+		return errors.New("read the network configuration: it is too long")
+	}
+	if r.entry, err = entryOf(config, word(filepath.Join(r.Dir, guard.KindFile))); err != nil {
+		return err
+	}
+	if r.book, err = r.open(filepath.Join(r.Dir, guard.OwnersDir)); err != nil {
+		return err
+	}
+	queue, err := r.book.Queued()
+	if err != nil {
+		return err
+	}
+	now, err := r.boot()
+	if err != nil {
+		return err
+	}
+	r.now = int64(now.Seconds())
+	r.all(queue)
+	return nil
+}
+
+// all goes through the queue, what is due first. A DEL that hangs takes the time of all:
+// it is put off, and the others have theirs in the next run.
+func (r *replay) all(queue []guard.Later) {
+	ctx, stop := context.WithTimeout(context.Background(), r.patience)
+	defer stop()
+	early, stop := context.WithTimeout(ctx, r.patience/3)
+	defer stop()
+	for i, l := range queue {
+		if l.At > r.now || i == maxLooks || r.deeds >= maxDeeds || early.Err() != nil {
+			r.said.Left = len(queue) - i
+			return
+		}
+		switch why := r.one(ctx, l); why {
+		case "":
+			r.said.Done++
+		default:
+			r.said.Waiting++
+			if len(r.said.Why) < maxWhys {
+				r.said.Why = append(r.said.Why, first(fmt.Sprintf("%s (%s/%s): %s", l.Container, l.Namespace, l.Pod, why)))
+			}
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package plugin
+
+import (
+	"io"
+	"time"
+
+	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/guard/record"
+)
+
+// patience is how long a delegate may take: less than any runtime waits.
+const patience = 100 * time.Second
+
+// maxConfig is the longest configuration that is read.
+const maxConfig = 8 << 20
+
+// A World is all that the plugin is given by its process.
+type World struct {
+	Env            []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Now            func() time.Time
+	Program        string // our own file
+	Dir            string // of the guard
+	Proc           string // procfs
+
+	patience time.Duration
+	open     func(dir string) (book, error)
+	boot     func() (time.Duration, error) // since then; no clock setting changes it
+	reach    func(point string)            // tests break it there
+}
+
+// book is the record of who owns what.
+type book interface {
+	Begin(o guard.Owner) (guard.Owner, error)
+	End(o guard.Owner) error
+	Owner(k guard.Key) (*guard.Owner, error)
+	Newest(n guard.Name) (*guard.Owner, error)
+	Queue(l guard.Later) error
+	Unqueue(k guard.Key) error
+	Queued() ([]guard.Later, error)
+	Owed(l guard.Later) bool
+	Postpone(l guard.Later, rest bool, now int64) error
+	Replayed(l guard.Later) error
+	Deleting(n guard.Name, d record.Deleter) error
+	Deleters(n guard.Name) ([]record.Deleter, error)
+}
+
+func (w *World) whole() {
+	if w.Dir == "" {
+		w.Dir = guard.Dir
+	}
+	if w.Proc == "" {
+		w.Proc = "/proc"
+	}
+	if w.patience == 0 {
+		w.patience = patience
+	}
+	if w.open == nil {
+		w.open = func(dir string) (book, error) { return record.Open(dir) }
+	}
+	if w.boot == nil {
+		w.boot = sinceBoot
+	}
+	if w.reach == nil {
+		w.reach = func(string) {}
+	}
+}
