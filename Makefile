@@ -30,6 +30,7 @@ gen: ## Write the generated files anew
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
+	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true --set guard.enabled=true; } > deploy/guard.yaml
 
 verify: gen lint vulncheck ## Fail if generated files, formatting or lint are not clean
 	git diff --exit-code
@@ -50,16 +51,21 @@ e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/kube ./internal/agent/server
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
 	$(TESTS) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
+	$(TESTS) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/(kdd|etcd)/enforce' -modes=enforce
 
 e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 	$(TESTS) -tags=e2e -count=1 -timeout=40m ./lab/e2e/full -suite=$(SUITE)
 	$(TESTS) -tags=e2e -count=1 -timeout=180m ./lab/e2e/repair -run='TestHarmIsSeen|TestRepair' -suite=$(SUITE) -goes-on=5m
 	$(TESTS) -tags=e2e -count=1 -timeout=180m ./lab/e2e/repair -run=TestUndo -suite=$(SUITE)
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./lab/e2e/timeline -suite=$(SUITE)
+	$(TESTS) -tags=e2e -count=1 -timeout=90m ./lab/e2e/guard -run='TestLateDel|TestLegacyHandle|TestPlain|TestChained' -modes=observe,enforce -runtimes=debian,2.2
 
 long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents
 	$(TESTS) -tags=e2e -count=1 -timeout=240m ./lab/e2e/repair -run='TestKill|TestChurn' -kills=100 -rounds=34
+	$(TESTS) -tags=e2e -count=1 -timeout=120m ./lab/e2e/guard -run='TestSwitch' -switches=50
+	$(TESTS) -count=1 -timeout=60m ./internal/guard/record -sequences=10000
+	$(TESTS) -count=1 -timeout=60m ./internal/guard/plugin -sequences=2000 -hanging=200
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/execute/size -nodes=5000
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./internal/calico -run=TestLabStoresAgree -operations=10000
 	$(TESTS) -count=1 -timeout=120m ./internal/execute/sim -run=TestSeeds -runs=1000000
@@ -72,4 +78,5 @@ bench: lab-build ## Print measured figures: judging, a check of 150,000 pods aga
 	$(GO) test -count=1 -run='^$$' -bench=. -benchtime=3x ./internal/audit
 	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/size -nodes=5000
 	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/agent/figures
+	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/guard -run=TestCost -calls=500
 	$(GO) test -tags=e2e -count=1 -run='^$$' -bench=. -benchtime=3x ./lab/e2e/bench

@@ -69,7 +69,7 @@ func of[T runtime.Object](all []runtime.Object) (some []T) {
 
 func TestManifestsAreWhatTheAPIServerKnows(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string]int{"agent.yaml": 28, "reader.yaml": 1} {
+	for file, want := range map[string]int{"agent.yaml": 28, "guard.yaml": 29, "reader.yaml": 1} {
 		if got := len(objects(t, file)); got != want {
 			t.Errorf("%s has %d objects, want %d", file, got, want)
 		}
@@ -78,7 +78,7 @@ func TestManifestsAreWhatTheAPIServerKnows(t *testing.T) {
 
 func TestNoRuleIsWiderThanItsWords(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{"agent.yaml", "reader.yaml"} {
+	for _, file := range []string{"agent.yaml", "guard.yaml", "reader.yaml"} {
 		all := objects(t, file)
 		rules := map[string][]rbac.PolicyRule{}
 		for _, r := range of[*rbac.ClusterRole](all) {

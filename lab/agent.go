@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"time"
 
@@ -24,13 +25,14 @@ const (
 
 // InstallAgents puts the program, a static binary, onto every node as the
 // product's agent, by the product's own manifest, and waits until each node has
-// one that is ready. Doing it again with another binary replaces the agents.
-func InstallAgents(ctx context.Context, l *Lab, binary, manifest string) error {
+// one that is ready. Doing it again with another binary replaces the agents. Further
+// programs are put beside it in its image.
+func InstallAgents(ctx context.Context, l *Lab, binary, manifest string, beside ...string) error {
 	text, err := os.ReadFile(manifest)
 	if err != nil {
 		return fmt.Errorf("read the agents' manifest: %w", err)
 	}
-	ref, err := l.importProgram(ctx, binary)
+	ref, err := l.importProgram(ctx, binary, beside)
 	if err != nil {
 		return err
 	}
@@ -63,12 +65,20 @@ func RemoveAgents(ctx context.Context, l *Lab, manifest string) error {
 
 // importProgram gives every node an image of the program. The image is named
 // after its content, so that another binary is another image to the DaemonSet.
-func (l *Lab) importProgram(ctx context.Context, binary string) (ref string, err error) {
+func (l *Lab) importProgram(ctx context.Context, binary string, beside []string) (ref string, err error) {
 	img, err := image.Program("", binary, "serve")
 	if err != nil {
 		return "", err
 	}
-	img.Ref = fmt.Sprintf("%s:lab-%.6x", agentImage, sha256.Sum256(img.Binary))
+	content := sha256.New()
+	content.Write(img.Binary)
+	for _, file := range beside {
+		if err := img.Add(file); err != nil {
+			return "", err
+		}
+		content.Write(img.Beside[filepath.Base(file)])
+	}
+	img.Ref = fmt.Sprintf("%s:lab-%.6x", agentImage, content.Sum(nil))
 	if err := img.Write(agentArchive); err != nil {
 		return "", err
 	}
@@ -107,10 +117,10 @@ func (n *Node) importAgent(ctx context.Context) error {
 
 var agentImageLine = regexp.MustCompile(`(?m)^(\s*image:\s*)"?` + regexp.QuoteMeta(agentImage) + `[:@][^\s"]*"?[ \t]*$`)
 
-// withImage puts ref in the place of the agent's image, which must be there once.
+// withImage puts ref in the place of the agent's image, of which each container has the same.
 func withImage(manifest, ref string) (string, error) {
-	if n := len(agentImageLine.FindAllStringIndex(manifest, -1)); n != 1 {
-		return "", fmt.Errorf("the image %s stands there %d times, want once", agentImage, n)
+	if !agentImageLine.MatchString(manifest) {
+		return "", fmt.Errorf("the image %s does not stand there", agentImage)
 	}
 	return agentImageLine.ReplaceAllString(manifest, "${1}"+ref), nil
 }

@@ -8,30 +8,31 @@ import (
 
 func TestAgentImageIsReplacedInTheProductsManifest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../deploy/agent.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const ref = agentImage + ":lab-0123456789ab"
-	got, err := withImage(string(text), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(got, "image: "+ref+"\n"); n != 1 {
-		t.Errorf("the new image stands there %d times", n)
-	}
-	if strings.Contains(got, agentImage+":dev") {
-		t.Error("the old image is still there")
-	}
-	if a, b := strings.Count(got, "\n"), strings.Count(string(text), "\n"); a != b {
-		t.Errorf("%d lines became %d", b, a)
+	for file, containers := range map[string]int{"agent.yaml": 1, "guard.yaml": 2} {
+		text, err := os.ReadFile("../deploy/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const ref = agentImage + ":lab-0123456789ab"
+		got, err := withImage(string(text), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(got, "image: "+ref+"\n"); n != containers {
+			t.Errorf("%s: the new image stands there %d times", file, n)
+		}
+		if strings.Contains(got, agentImage+":dev") {
+			t.Errorf("%s: the old image is still there", file)
+		}
+		if a, b := strings.Count(got, "\n"), strings.Count(string(text), "\n"); a != b {
+			t.Errorf("%s: %d lines became %d", file, b, a)
+		}
 	}
 }
 
-func TestManifestWithoutOneAgentImageIsRefused(t *testing.T) {
+func TestManifestWithoutAgentImageIsRefused(t *testing.T) {
 	t.Parallel()
-	line := "  image: " + agentImage + ":dev\n"
-	for name, text := range map[string]string{"none": "kind: DaemonSet\n", "two": line + line, "another's": "image: example.com/" + agentImage + "-x:1\n"} {
+	for name, text := range map[string]string{"none": "kind: DaemonSet\n", "another's": "image: example.com/" + agentImage + "-x:1\n"} {
 		if _, err := withImage(text, "x:1"); err == nil {
 			t.Errorf("%s: taken", name)
 		}

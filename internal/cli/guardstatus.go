@@ -168,7 +168,7 @@ func (f *footnotes) of(r *guard.Report) int {
 	if r.Mode != guard.Enforce || r.Late <= r.Stopped {
 		return 0
 	}
-	came := "unharmed"
+	came := "no loss was seen on the node" // the ledger is for check to look at
 	if r.Lost > 0 {
 		came = "HARMED: see guard log"
 	}

@@ -1,4 +1,4 @@
-// Package image writes container images of one static binary, from scratch, as
+// Package image writes container images of static binaries, from scratch, as
 // archives that containerd imports. It pulls and pushes nothing.
 package image
 
@@ -9,15 +9,18 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 )
 
-// An Image holds one binary and the arguments with which it starts.
+// An Image holds a binary and the arguments with which it starts.
 type Image struct {
 	Ref    string
 	Path   string // of the binary, from the root
 	Binary []byte
+	Beside map[string][]byte // further binaries, by path
 	Args   []string
 	Arch   string            // as Go calls it; empty means this machine's
 	Labels map[string]string // what the image says of itself
@@ -26,11 +29,15 @@ type Image struct {
 // Write puts the image into file in the format of docker save. The same image
 // gives the same bytes.
 func (i Image) Write(file string) error {
-	layer, err := archive(
-		entry{name: "dev/", mode: 0o755}, entry{name: "etc/", mode: 0o755}, entry{name: "proc/", mode: 0o755},
-		entry{name: "sys/", mode: 0o755}, entry{name: "tmp/", mode: 0o1777},
-		entry{name: i.Path, mode: 0o755, data: i.Binary},
-	)
+	files := []entry{
+		{name: "dev/", mode: 0o755}, {name: "etc/", mode: 0o755}, {name: "proc/", mode: 0o755},
+		{name: "sys/", mode: 0o755}, {name: "tmp/", mode: 0o1777},
+		{name: i.Path, mode: 0o755, data: i.Binary},
+	}
+	for _, path := range slices.Sorted(maps.Keys(i.Beside)) {
+		files = append(files, entry{name: path, mode: 0o755, data: i.Beside[path]})
+	}
+	layer, err := archive(files...)
 	if err != nil {
 		return err
 	}

@@ -91,3 +91,35 @@ func TestProgramWithoutItsLibrariesIsRefused(t *testing.T) {
 		t.Error("a script was taken")
 	}
 }
+
+func TestProgramsBesideEachOther(t *testing.T) {
+	t.Parallel()
+	file := built(t, "package main\n\nfunc main() {}\n", "CGO_ENABLED=0")
+	img, err := Program("x:1", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := img.Add(file); err == nil {
+		t.Error("one path was taken twice")
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.Rename(built(t, "package main\n\nfunc main() { println() }\n", "CGO_ENABLED=0"), other); err != nil {
+		t.Fatal(err)
+	}
+	if err := img.Add(other); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "two.tar")
+	if err := img.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	layer := untar(t, untar(t, read(t, out))["layer.tar"])
+	if !bytes.Equal(layer["prog"], read(t, file)) || !bytes.Equal(layer["other"], read(t, other)) {
+		t.Error("the image has not both")
+	}
+	far := built(t, "package main\n\nfunc main() {}\n", "CGO_ENABLED=0", "GOARCH=arm64")
+	img.Arch, img.Path = "amd64", "first"
+	if err := img.Add(far); err == nil {
+		t.Error("a program of another machine was taken")
+	}
+}

@@ -36,6 +36,7 @@ func (k *Keeper) enter(ctx context.Context, s stage, dir string, net *cri.Networ
 		state, _ = f.State()
 	}
 	k.set(s)
+	k.versions(ctx, &s)
 	k.say(func(r *guard.Report) {
 		r.File, r.State, r.Program, r.Named = k.host(file), string(state), s.program.host, 0
 		r.Mode, r.Delegate = "", ""

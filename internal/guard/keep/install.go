@@ -26,6 +26,7 @@ type look struct {
 
 	retry   time.Time // not before: the runtime did not take the guard
 	wait    time.Duration
+	asked   string    // trace of Calico's plugin when it told its version
 	same    string    // trace of the program when it was the same as ours
 	binDirs []string  // as the runtime last told them
 	search  time.Time // when those who name the program are looked for again

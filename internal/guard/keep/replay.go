@@ -1,14 +1,11 @@
 package keep
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
@@ -20,7 +17,6 @@ const (
 	replayFailed   = time.Minute
 	maxSaid        = 64 << 10
 	maxConf        = 1 << 20
-	hostPath       = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
 // queue has what is due in the queue done, by the guard's own program on the host: it alone
@@ -91,25 +87,15 @@ func (k *Keeper) replay(ctx context.Context, s *stage) (said, error) {
 	if err != nil {
 		return said{}, fmt.Errorf("read the network's configuration: %w", err)
 	}
-	out, words := &bounded{most: maxSaid}, &bounded{most: maxSaid}
-	cmd := exec.CommandContext(ctx, s.program.host, "replay")
-	cmd.Dir, cmd.Env = "/", []string{"PATH=" + hostPath, "CNI_PATH=" + strings.Join(s.binDirs, ":")}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(config), out, words
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if k.Root != "/" {
-		cmd.SysProcAttr.Chroot = k.Root
-	}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = farewell
-	ran := cmd.Run()
-	told, err := parseSaid(out.Bytes())
+	out, words, ran := k.onHost(ctx, s, config, s.program.host, "replay")
+	told, err := parseSaid(out)
 	switch {
 	case ctx.Err() != nil:
 		return told, fmt.Errorf("work off the queue: %w", ctx.Err())
 	case told.Trouble != "":
 		return told, fmt.Errorf("work off the queue: %s", short(told.Trouble))
 	case ran != nil:
-		return told, fmt.Errorf("work off the queue: %w: %s", ran, short(words.String()))
+		return told, fmt.Errorf("work off the queue: %w: %s", ran, short(words))
 	case err != nil:
 		return told, fmt.Errorf("work off the queue: %w", err)
 	}
@@ -128,17 +114,4 @@ func parseSaid(raw []byte) (said, error) {
 func short(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.ToValidUTF8(line[:min(len(line), 500)], "")
-}
-
-// A bounded buffer takes all and keeps the beginning.
-type bounded struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.most - b.Len(); room > 0 {
-		_, _ = b.Buffer.Write(p[:min(len(p), room)])
-	}
-	return len(p), nil
 }

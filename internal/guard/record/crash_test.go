@@ -135,6 +135,7 @@ var scripts = map[string][]deed{
 // TestEveryKill kills the process before every operation of every script, forgets every
 // subset of what was not yet renamed, looks, and goes on with the deed that was killed.
 func TestEveryKill(t *testing.T) {
+	t.Parallel()
 	for name, script := range scripts {
 		t.Run(name, func(t *testing.T) {
 			points, worlds := 0, 0
@@ -176,6 +177,7 @@ func TestEveryKill(t *testing.T) {
 // TestFull fills the disk at every operation. What cannot be written is unknown, and
 // nobody is late because of it.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	for name, script := range scripts {
 		t.Run(name, func(t *testing.T) {
 			for full, last := 1, false; !last; full++ {
@@ -200,6 +202,7 @@ func TestFull(t *testing.T) {
 
 // TestManyKills plays random deeds and kills again and again, also what follows a kill.
 func TestManyKills(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		m := newModel()

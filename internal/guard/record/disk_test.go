@@ -19,7 +19,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-var kills = flag.Int("kills", 200, "how many processes are killed")
+var kills = flag.Int("kills", 100, "how many processes are killed")
 
 // TestMain makes this program a guard of its own, to be killed.
 func TestMain(m *testing.M) {

@@ -171,9 +171,10 @@ func TestHeld(t *testing.T) {
 
 // TestBounded makes many attachments, as a node of short jobs does in a week.
 func TestBounded(t *testing.T) {
+	t.Parallel()
 	m := newModel()
 	b := &Book{m, "boot"}
-	for i := range 12000 {
+	for i := range 8000 {
 		c := "job-" + strings.Repeat("i", i%7) + time.Duration(i).String()
 		o, err := b.Begin(attachment(c, c))
 		if err != nil {

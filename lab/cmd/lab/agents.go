@@ -18,6 +18,7 @@ func agents(ctx context.Context, e env) error {
 	fs.String("name", lab.DefaultName, "the lab's `NAME`, in front of the other flags")
 	binary := fs.String("binary", "bin/plumbline-agent", "the agent's program, static: `FILE`")
 	manifest := fs.String("manifest", "deploy/agent.yaml", "how it is installed: `FILE`")
+	beside := fs.String("beside", "", "another program of its image, such as bin/plumbline-cni: `FILE`")
 	remove := fs.Bool("remove", false, "take the agents away")
 	rest, err := parse(e, fs)
 	if errors.Is(err, flag.ErrHelp) {
@@ -36,7 +37,11 @@ func agents(ctx context.Context, e env) error {
 	if *remove {
 		return lab.RemoveAgents(ctx, l, *manifest)
 	}
-	return lab.InstallAgents(ctx, l, *binary, *manifest)
+	var more []string
+	if *beside != "" {
+		more = append(more, *beside)
+	}
+	return lab.InstallAgents(ctx, l, *binary, *manifest, more...)
 }
 
 // images writes an archive of one program, which needs no lab, or gives an archive

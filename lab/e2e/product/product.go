@@ -29,6 +29,15 @@ func RemoveAgents(t testing.TB, l *lab.Lab) {
 	}
 }
 
+// InstallGuard puts the agents onto every node with the keeper of the guard, which begins
+// in observe.
+func InstallGuard(t testing.TB, l *lab.Lab) {
+	t.Helper()
+	if err := lab.InstallAgents(t.Context(), l, file(t, "bin/plumbline-agent"), file(t, "deploy/guard.yaml"), file(t, "bin/plumbline-cni")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // file is the path of a file of the repository.
 func file(t testing.TB, name string) string {
 	t.Helper()

@@ -21,28 +21,10 @@ var Scenario = stage.Scenario{
 }
 
 func run(ctx context.Context, s *stage.Stage) error {
-	node, err := s.Node(ctx, 1)
-	if err != nil {
-		return err
-	}
-	if err := install(ctx, s, node); err != nil {
-		return err
-	}
 	if _, err := s.Run(ctx, stage.PodSpec{Name: "peer", Node: "node2"}); err != nil {
 		return err
 	}
-	if err := s.Apply(ctx, s.StatefulSet(stage.PodSpec{Name: "etcd1", Node: node.Name}, 1)); err != nil {
-		return err
-	}
-	first, err := s.WaitReady(ctx, "etcd1-0", "")
-	if err != nil {
-		return err
-	}
-	s.Say("etcd1-0 runs with %s", first.Status.PodIP)
-	if err := emptyEndpoint(ctx, s, node, first); err != nil {
-		return err
-	}
-	second, err := replace(ctx, s, first)
+	node, _, second, err := acts(ctx, s, replace)
 	if err != nil {
 		return err
 	}
@@ -62,6 +44,36 @@ func run(ctx context.Context, s *stage.Stage) error {
 	}
 	return endlessDel(ctx, s, node, second)
 }
+
+// acts is what comes before the robbery: the old sandbox is still there, its DEL fails,
+// and the name belongs to another pod by now.
+func acts(ctx context.Context, s *stage.Stage, replace replacing) (node *lab.Node, old stage.Sandbox, second lab.Pod, err error) {
+	if node, err = s.Node(ctx, 1); err != nil {
+		return node, old, second, err
+	}
+	if err = install(ctx, s, node); err != nil {
+		return node, old, second, err
+	}
+	if err = s.Apply(ctx, s.StatefulSet(stage.PodSpec{Name: "etcd1", Node: node.Name}, 1)); err != nil {
+		return node, old, second, err
+	}
+	first, err := s.WaitReady(ctx, "etcd1-0", "")
+	if err != nil {
+		return node, old, second, err
+	}
+	s.Say("etcd1-0 runs with %s", first.Status.PodIP)
+	if old, err = s.Sandbox(ctx, node, first.Metadata.Name); err != nil {
+		return node, old, second, err
+	}
+	if err = emptyEndpoint(ctx, s, node, first, old); err != nil {
+		return node, old, second, err
+	}
+	second, err = replace(ctx, s, node, first)
+	return node, old, second, err
+}
+
+// A replacing has another pod of the name in the first one's place, on the same node.
+type replacing func(ctx context.Context, s *stage.Stage, node *lab.Node, first lab.Pod) (lab.Pod, error)
 
 // install puts the CNI of 2017 in front of the real plugin.
 func install(ctx context.Context, s *stage.Stage, node *lab.Node) error {
@@ -83,12 +95,8 @@ func install(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 
 // emptyEndpoint is what an earlier duplicate DEL has done: the first pod runs, but
 // has no endpoint any more, so its own DEL will fail and be tried again.
-func emptyEndpoint(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod) error {
-	sb, err := s.Sandbox(ctx, node, pod.Metadata.Name)
-	if err != nil {
-		return err
-	}
-	_, err = node.CNI(ctx, lab.CNICall{Command: "DEL", ContainerID: sb.ID, Namespace: s.Namespace, Pod: pod.Metadata.Name})
+func emptyEndpoint(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod, sb stage.Sandbox) error {
+	_, err := node.CNI(ctx, lab.CNICall{Command: "DEL", ContainerID: sb.ID, Namespace: s.Namespace, Pod: pod.Metadata.Name})
 	if err != nil {
 		return err
 	}
@@ -98,7 +106,7 @@ func emptyEndpoint(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.
 
 // replace deletes the pod by force; the StatefulSet makes another of that name at
 // once, on the same node, while the old sandbox is still being torn down.
-func replace(ctx context.Context, s *stage.Stage, first lab.Pod) (lab.Pod, error) {
+func replace(ctx context.Context, s *stage.Stage, _ *lab.Node, first lab.Pod) (lab.Pod, error) {
 	if err := s.ForceDelete(ctx, first.Metadata.Name); err != nil {
 		return lab.Pod{}, err
 	}
@@ -171,18 +179,11 @@ func endlessDel(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "statefulset", "etcd1", "--wait=false"); err != nil {
 		return err
 	}
-	before, err := lab.Grep(node.Log(lab.Kubelet), "resource does not exist: WorkloadEndpoint")
+	before, err := failed(node)
 	if err != nil {
 		return err
 	}
-	err = lab.Eventually(ctx, time.Minute, func(context.Context) error {
-		n, err := lab.Grep(node.Log(lab.Kubelet), "resource does not exist: WorkloadEndpoint")
-		if err != nil {
-			return err
-		}
-		return stage.Expect(n >= before+2, "the DEL to fail again and again, seen %d times", n-before)
-	})
-	if err != nil {
+	if err := failsAgain(ctx, node, before); err != nil {
 		return err
 	}
 	p, err := s.Pod(ctx, s.Namespace, pod.Metadata.Name)
@@ -191,4 +192,19 @@ func endlessDel(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod
 	}
 	s.Say("deleted, it hangs in Terminating since %s: DEL fails without end", p.Metadata.DeletionTimestamp)
 	return stage.Expect(strings.TrimSpace(p.Metadata.DeletionTimestamp) != "", "a pod that hangs in Terminating")
+}
+
+// failed counts the DELs that failed for want of an endpoint.
+func failed(node *lab.Node) (int, error) {
+	return lab.Grep(node.Log(lab.Kubelet), "resource does not exist: WorkloadEndpoint")
+}
+
+func failsAgain(ctx context.Context, node *lab.Node, before int) error {
+	return lab.Eventually(ctx, time.Minute, func(context.Context) error {
+		n, err := failed(node)
+		if err != nil {
+			return err
+		}
+		return stage.Expect(n >= before+2, "the DEL to fail again and again, seen %d times", n-before)
+	})
 }

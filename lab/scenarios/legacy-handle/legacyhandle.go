@@ -20,45 +20,52 @@ var Scenario = stage.Scenario{
 }
 
 func run(ctx context.Context, s *stage.Stage) error {
-	node, err := s.Node(ctx, 1)
+	node, pod, old, err := acts(ctx, s)
 	if err != nil {
-		return err
-	}
-	if _, err := s.Run(ctx, stage.PodSpec{Name: "peer", Node: "node2"}); err != nil {
-		return err
-	}
-	if err := s.Apply(ctx, s.StatefulSet(stage.PodSpec{Name: "web", Node: node.Name}, 1)); err != nil {
-		return err
-	}
-	if _, err := s.WaitReady(ctx, "web-0", ""); err != nil {
-		return err
-	}
-	// Twice: the kubelet keeps the last dead container of a pod, and its sandbox
-	// with it, and collects the one before.
-	_, old, err := replaceSandbox(ctx, s, node)
-	if err != nil {
-		return err
-	}
-	pod, next, err := replaceSandbox(ctx, s, node)
-	if err != nil {
-		return err
-	}
-	// Its collector comes once a minute. If it has just been, the next one is as good.
-	kept, err := s.Kept(ctx, node, "web-0", old.ID)
-	if err != nil {
-		return err
-	}
-	if !kept {
-		old = next
-		if pod, _, err = replaceSandbox(ctx, s, node); err != nil {
-			return err
-		}
-	}
-	s.Say("two sandboxes of web-0 died and were replaced; the first waits to be collected")
-	if err := rename(ctx, s, pod); err != nil {
 		return err
 	}
 	return released(ctx, s, node, pod, old)
+}
+
+// acts is what comes before the robbery: a dead sandbox waits to be collected, and the
+// address of the living one has the handle that every DEL of the name releases.
+func acts(ctx context.Context, s *stage.Stage) (node *lab.Node, pod lab.Pod, old stage.Sandbox, err error) {
+	if node, err = s.Node(ctx, 1); err != nil {
+		return node, pod, old, err
+	}
+	if _, err = s.Run(ctx, stage.PodSpec{Name: "peer", Node: "node2"}); err != nil {
+		return node, pod, old, err
+	}
+	if err = s.Apply(ctx, s.StatefulSet(stage.PodSpec{Name: "web", Node: node.Name}, 1)); err != nil {
+		return node, pod, old, err
+	}
+	if _, err = s.WaitReady(ctx, "web-0", ""); err != nil {
+		return node, pod, old, err
+	}
+	if pod, old, err = twice(ctx, s, node); err != nil {
+		return node, pod, old, err
+	}
+	s.Say("two sandboxes of web-0 died and were replaced; the first waits to be collected")
+	return node, pod, old, rename(ctx, s, pod)
+}
+
+// twice has the sandbox replaced: the kubelet keeps the last dead container of a pod, and
+// its sandbox with it, and collects the one before.
+func twice(ctx context.Context, s *stage.Stage, node *lab.Node) (pod lab.Pod, old stage.Sandbox, err error) {
+	if _, old, err = replaceSandbox(ctx, s, node); err != nil {
+		return pod, old, err
+	}
+	pod, next, err := replaceSandbox(ctx, s, node)
+	if err != nil {
+		return pod, old, err
+	}
+	// Its collector comes once a minute. If it has just been, the next one is as good.
+	kept, err := s.Kept(ctx, node, "web-0", old.ID)
+	if err != nil || kept {
+		return pod, old, err
+	}
+	pod, _, err = replaceSandbox(ctx, s, node)
+	return pod, next, err
 }
 
 // replaceSandbox kills the pod's pause process, and the kubelet makes a new sandbox.

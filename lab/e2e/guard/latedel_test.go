@@ -1,0 +1,75 @@
+//go:build e2e
+
+package guard
+
+import (
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+	latedel "plumbline.dev/plumbline/lab/scenarios/late-del"
+	legacyhandle "plumbline.dev/plumbline/lab/scenarios/legacy-handle"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// TestLateDel plays the robbery under the guard: with a plugin of 2017 that finds by name.
+func TestLateDel(t *testing.T) {
+	each(t, latedel.Scenario, latedel.Guarded, "etcd1-0", "name")
+}
+
+// TestLegacyHandle plays it on plain Calico, as it is today.
+func TestLegacyHandle(t *testing.T) {
+	each(t, legacyhandle.Scenario, legacyhandle.Guarded, "web-0", "both")
+}
+
+// each plays an incident in every mode of Calico and of the guard: in observe as if there
+// were none, in enforce as its counterpart tells it.
+func each(t *testing.T, observed, enforced stage.Scenario, pod, keyed string) {
+	for _, store := range stage.Both {
+		for mode := range strings.SplitSeq(*modes, ",") {
+			for runtime := range strings.SplitSeq(*runtimes, ",") {
+				t.Run(strings.Join([]string{string(store), mode, runtime}, "/"), func(t *testing.T) {
+					sc := observed
+					if mode == "enforce" {
+						sc = enforced
+					}
+					l := start(t, lab.Config{Nodes: sc.Nodes, Datastore: store, Containerd: runtime}, mode)
+					if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
+						t.Fatal(err)
+					}
+					judged(t, l, mode, pod, keyed)
+				})
+			}
+		}
+	}
+}
+
+// judged wants the late DEL on record: passed on in observe, and the loss with it; kept
+// from the delegate in enforce, and nothing lost.
+func judged(t *testing.T, l *lab.Lab, mode, pod, keyed string) {
+	t.Helper()
+	n, err := l.Node(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := false
+	for _, e := range eventually(t, n, "a late DEL of "+pod, func(e event) bool { return e.Late && e.Pod == pod }) {
+		t.Log(e)
+		if e.Verb != "DEL" || e.Keyed != keyed || (e.Rule != 5 && e.Rule != 9) || e.Called != (mode == "observe") || e.Mode != mode || len(e.Trouble) > 0 {
+			t.Errorf("in %s, by %s: %+v", mode, keyed, e)
+		}
+		lost = lost || len(e.Lost) > 0
+	}
+	if lost && mode == "enforce" {
+		t.Error("something of the new owner was lost")
+	}
+	t.Logf("a loss was seen: %v", lost)
+	r, err := reported(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", r)
+	if r.Late == 0 || (r.Stopped > 0) != (mode == "enforce") {
+		t.Errorf("the keeper counts %d late, %d stopped", r.Late, r.Stopped)
+	}
+}
