@@ -30,8 +30,11 @@ type Image struct {
 // gives the same bytes.
 func (i Image) Write(file string) error {
 	files := []entry{
-		{name: "dev/", mode: 0o755}, {name: "etc/", mode: 0o755}, {name: "proc/", mode: 0o755},
-		{name: "sys/", mode: 0o755}, {name: "tmp/", mode: 0o1777},
+		{name: "dev/", mode: 0o755},
+		{name: "etc/", mode: 0o755},
+		{name: "proc/", mode: 0o755},
+		{name: "sys/", mode: 0o755},
+		{name: "tmp/", mode: 0o1777},
 		{name: i.Path, mode: 0o755, data: i.Binary},
 	}
 	for _, path := range slices.Sorted(maps.Keys(i.Beside)) {

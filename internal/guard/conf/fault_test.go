@@ -179,7 +179,7 @@ func oneFault(t *testing.T, before, after string, x fault, run func(f *File) (bo
 		t.Errorf("%+v: %v, %v", x, all, err)
 	}
 	f.disk = disk
-	if _, err := run(f); text(t, f) != after && !(before == plain && after == plain) {
+	if _, err := run(f); text(t, f) != after && (before != plain || after != plain) {
 		t.Errorf("%+v: the next attempt: %v, %q", x, err, text(t, f))
 	}
 	if _, err := Remove(t.Context(), f); err != nil || text(t, f) != plain {

@@ -68,12 +68,12 @@ func write(file string, raw []byte, perm fs.FileMode) error {
 }
 
 // settle makes a small file say something, and leaves it alone if it does.
-func settle(file, text string) (changed bool, err error) {
+func settle(file, text string) error {
 	now, err := read(file, 4096)
 	if err == nil && bytes.Equal(now, []byte(text)) {
-		return false, nil
+		return nil
 	}
-	return true, replace(file, []byte(text), 0o644)
+	return replace(file, []byte(text), 0o644)
 }
 
 // remove removes a file that may not be there.

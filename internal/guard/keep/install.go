@@ -81,7 +81,7 @@ func (k *Keeper) whole(ctx context.Context) string {
 	l := &k.look
 	// First, without asking anybody: this is what the guard itself goes by.
 	for file, says := range map[string]string{guard.ModeFile: string(l.mode), guard.KindFile: calico} {
-		if _, err := settle(k.file(file), says+"\n"); err != nil {
+		if err := settle(k.file(file), says+"\n"); err != nil {
 			return err.Error()
 		}
 	}

@@ -182,7 +182,7 @@ func TestFallsSilent(t *testing.T) {
 		}
 		return s.networking(ctx)
 	}
-	began := time.Now()
+	began := time.Now() //nolint:forbidigo // how long it took
 	if r := s.turn("enforce"); r.Mode != guard.Enforce || !s.at().on || s.state() != conf.Patched || !strings.Contains(r.Why, "does not answer") || time.Since(began) > 5*time.Second {
 		t.Errorf("after %s: %+v", time.Since(began), r)
 	}

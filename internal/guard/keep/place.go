@@ -107,8 +107,7 @@ func (p program) put(from string) (changed bool, err error) {
 // mark says that the program is only there because somebody may still name it: it hands
 // every call on. It outlives a boot, as the program does.
 func (p program) mark() error {
-	_, err := settle(p.marker(), "The guard is off. This program hands calls on, and goes when nobody names it any more.\n")
-	return err
+	return settle(p.marker(), "The guard is off. This program hands calls on, and goes when nobody names it any more.\n")
 }
 
 // take removes the program. The marker goes last: without it the program would guard.

@@ -57,7 +57,7 @@ func TestReplayHangs(t *testing.T) {
 	at := s.scripted("/", "echo $$ > "+s.path("pid")+"; sleep 600 & sleep 600")
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
-	began := time.Now()
+	began := time.Now() //nolint:forbidigo // how long it took
 	if _, err := s.replay(ctx, &at); err == nil || time.Since(began) > 4*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -69,7 +68,7 @@ func (s *stand) again() {
 			defer s.mu.Unlock()
 			return s.now
 		},
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-var hanging = flag.Int("hanging", 8, "random sequences of calls on a plugin that hangs")
+var hanging = flag.Int("hanging", 6, "random sequences of calls on a plugin that hangs")
 
 // A hung is a sandbox of a sequence on a plugin that hangs.
 type hung struct {

@@ -2,11 +2,13 @@ package plugin
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +24,19 @@ func TestMain(m *testing.M) {
 	case "scripted", "calico", "calico-ipam":
 		scriptedMain()
 	default:
+		atOnce(8)
 		os.Exit(m.Run())
+	}
+}
+
+// atOnce runs so many tests at once, unless somebody said how many: most of them wait for
+// processes, and not for a core.
+func atOnce(n int) {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		_ = flag.Set("test.parallel", strconv.Itoa(n))
 	}
 }
 

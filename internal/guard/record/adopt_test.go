@@ -58,12 +58,12 @@ func TestAdoptAlone(t *testing.T) {
 			delete(m.data, ownerOf(o.Key))
 			return err
 		},
-		"the index is corrupt": func(b *Book, m *model) error {
+		"the index is corrupt": func(_ *Book, m *model) error {
 			o := attachment("other", "web")
 			m.data[indexOf(o.Name())] = []byte("x")
 			return nil
 		},
-		"its own record is corrupt": func(b *Book, m *model) error {
+		"its own record is corrupt": func(_ *Book, m *model) error {
 			m.data[ownerOf(attachment("old", "web").Key)] = []byte("x")
 			return nil
 		},

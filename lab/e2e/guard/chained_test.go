@@ -128,8 +128,10 @@ func entriesKept(t *testing.T, before, now map[string]string) {
 	if len(now) != len(before) {
 		t.Errorf("%d files became %d", len(before), len(now))
 	}
-	if a, b := before[file], now[file]; a[:strings.Index(a, "\n")] != b[:strings.Index(b, "\n")] {
-		t.Errorf("mode and owner %q became %q", a[:12], b[:12])
+	was, _, _ := strings.Cut(before[file], "\n")
+	is, _, _ := strings.Cut(now[file], "\n")
+	if was != is {
+		t.Errorf("mode and owner %q became %q", was, is)
 	}
 }
 
