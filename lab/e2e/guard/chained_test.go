@@ -128,10 +128,10 @@ func entriesKept(t *testing.T, before, now map[string]string) {
 	if len(now) != len(before) {
 		t.Errorf("%d files became %d", len(before), len(now))
 	}
-	was, _, _ := strings.Cut(before[file], "\n")
-	is, _, _ := strings.Cut(now[file], "\n")
-	if was != is {
-		t.Errorf("mode and owner %q became %q", was, is)
+	header, _, _ := strings.Cut(before[file], "\n")
+	after, _, _ := strings.Cut(now[file], "\n")
+	if header != after {
+		t.Errorf("mode and owner %q became %q", header, after)
 	}
 }
 
