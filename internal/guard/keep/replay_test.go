@@ -169,7 +169,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.write("modes/mode", "observe", 0o644)
-	s.Now = time.Now
+	s.Now = time.Now //nolint:forbidigo // the real clock: what hangs must end
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
