@@ -194,6 +194,9 @@ func TestRootEndlessDelEnds(t *testing.T) {
 		if changed := got.code == 0 && got.out == ""; changed != (mode == guard.Enforce) || changed != (len(s.queued()) == 1) {
 			t.Errorf("%s: %+v, queued %+v", mode, got, s.queued())
 		}
+		if o := s.owner("c1"); (o.State == guard.Deleted) != (mode == guard.Enforce) {
+			t.Errorf("%s: %+v", mode, o)
+		}
 		events, _ := s.events()
 		if e := events[2]; e.Rule == 11 != (mode == guard.Enforce) || !strings.Contains(e.Error, "does not exist") {
 			t.Errorf("%s: %+v", mode, e)

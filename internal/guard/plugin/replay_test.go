@@ -1,12 +1,14 @@
 package plugin
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
 )
@@ -129,6 +131,7 @@ func TestReplayConfigurations(t *testing.T) {
 		"no plugins":    {`{"name":"net","plugins":{}}`, "", "plugins", false},
 		"another's":     {`{"name":"net","plugins":[{"type":"scripted"}]}`, "", "no entry", false},
 		"single":        {`{"name":"net","type":"plumbline-cni","delegate":{"type":"scripted"}}`, "", "", false},
+		"in a list":     {`{"name":"net","cniVersion":"1.0.0","plugins":[{"type":"plumbline-cni","name":"x","delegate":{"type":"scripted"}}]}`, "", "", false},
 		"plain":         {`{"name":"net","plugins":[{"type":"scripted"}]}`, "scripted", "", false},
 		"other network": {`{"name":"other","type":"plumbline-cni","delegate":{"type":"scripted"}}`, "", "", true},
 	} {
@@ -173,8 +176,27 @@ func TestReplayHarmsNobody(t *testing.T) {
 	}
 }
 
-// A hundred are done in one run, the rest in the next; one that hangs holds up nobody for
-// longer than the time of one.
+// forgetful is a book whose queue has changed since it was read.
+type forgetful struct{ book }
+
+func (forgetful) Owed(guard.Later) bool { return false }
+
+// Whoever was added again while the queue was read owes nothing.
+func TestReplayLooksAgain(t *testing.T) {
+	t.Parallel()
+	s := newStand(t).mode(guard.Enforce)
+	owed(s)
+	var out strings.Builder
+	code := Replay(World{
+		Env: []string{"CNI_PATH=" + s.bin}, Stdin: bytes.NewReader(s.entry()), Stdout: &out, Stderr: &out, Dir: s.dir, Now: time.Now, //nolint:forbidigo // as the program
+		open: func(string) (book, error) { return forgetful{s.book()}, nil },
+	})
+	if code != 0 || s.verbs() != "ADD" {
+		t.Errorf("%d, %s, asked %s", code, out.String(), s.verbs())
+	}
+}
+
+// One that hangs is put off, and holds up the others for no longer than the time of one.
 func TestReplayIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newStand(t).mode(guard.Enforce)

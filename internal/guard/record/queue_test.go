@@ -90,3 +90,61 @@ func TestAddedAgain(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
+
+// What is put off waits twice as long each time; what was queued again since is left alone.
+func TestPostpone(t *testing.T) {
+	b, _ := opened(t)
+	first := guard.Later{Call: guard.Call{Container: "a", Pod: "web"}, At: 5}
+	if err := b.Queue(first); err != nil {
+		t.Fatal(err)
+	}
+	l := first
+	for i, want := range []int64{60, 120, 240, 480, 960, 1800, 1800, 1800} {
+		if !b.Owed(l) {
+			t.Fatalf("%+v is not owed", l)
+		}
+		if err := b.Postpone(l, i == 1, 1000); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Queued()
+		if err != nil || len(got) != 1 || got[0].At != 1000+want || got[0].Tries != i+1 || got[0].Rest != (i > 0) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		l = got[0]
+	}
+	// One that was put off is not what a new one has to wait for.
+	again := guard.Later{Call: l.Call, At: 7}
+	if err := errors.Join(b.Queue(again), b.Postpone(l, true, 2000), b.Replayed(l)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Queued(); err != nil || len(got) != 1 || got[0] != again || b.Owed(l) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+// The deleters of a name are bounded, and a new ADD keeps them.
+func TestDeleters(t *testing.T) {
+	b, _ := opened(t)
+	n := guard.Name{Network: "net", Namespace: "ns", Pod: "web", IfName: "eth0"}
+	for i := range 2 * maxDeleters {
+		if err := errors.Join(b.Deleting(n, Deleter{"a", i, 1}), b.Deleting(n, Deleter{"a", i, 1})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Begin(attachment("b", "web")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Deleters(n)
+	if err != nil || len(got) != maxDeleters || got[maxDeleters-1] != (Deleter{"a", 2*maxDeleters - 1, 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if newest, err := b.Newest(n); err != nil || newest == nil || newest.Container != "b" {
+		t.Errorf("%+v, %v", newest, err)
+	}
+	if got, err := b.Deleters(guard.Name{Pod: "other"}); err != nil || len(got) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := b.Deleting(guard.Name{Network: "net"}, Deleter{"a", 1, 1}); err != nil {
+		t.Error(err)
+	}
+}
