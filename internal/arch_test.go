@@ -32,7 +32,8 @@ var may = map[string]string{
 	"detect":        "model finding",
 	"fixture":       "model lossless",
 	"observe":       "model",
-	"audit":         "model finding detect observe",
+	"audit":         "model finding detect live observe",
+	"live":          "model observe",
 	"kube":          "execute model observe",
 	"cri":           "execute model observe",
 	"host":          "execute model observe",
@@ -45,6 +46,7 @@ var may = map[string]string{
 	"agent":         "execute fixture flight guard model observe",
 
 	"agent/figures": "", // measures: tests only
+	"agent/size":    "", // measures: tests only
 	"agent/server":  "agent cri execute fixture flight forensics/scrub guard host kernel kernel/attach model observe",
 	"kube/review":   "",
 

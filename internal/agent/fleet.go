@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/url"
 	"slices"
 	"sync"
@@ -25,11 +25,13 @@ type Fleet struct {
 	Post  func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error)
 	Nodes []string         // those that have an agent
 	Now   func() time.Time // by the API server's clock
+	// AtOnce is how many are asked at a time, at most; 0 leaves it to how they answer.
+	AtOnce int
+
+	pace pace
 }
 
 const (
-	atOnce  = 256             // waiting costs nothing
-	within  = 5 * time.Second // per node
 	maxJSON = 4 << 20
 	// What one node may say: a node is a stranger too.
 	maxBytes = 64 << 20
@@ -102,44 +104,39 @@ func (f *Fleet) Digests(ctx context.Context) (all map[string]Digest, silent map[
 	return all, silent
 }
 
-func (f *Fleet) json(parent context.Context, node, path string, query url.Values, into any) error {
-	ctx, cancel := context.WithTimeout(parent, within)
-	defer cancel()
-	body, err := f.Open(ctx, node, path, query)
-	if err == nil {
-		err = json.NewDecoder(io.LimitReader(body, maxJSON)).Decode(into)
-		err = errors.Join(err, body.Close())
+func (f *Fleet) json(ctx context.Context, node, path string, query url.Values, into any) error {
+	var raw json.RawMessage // what is cut off leaves nothing behind for a second turn
+	err := f.turn(ctx, node, func(ctx context.Context) error {
+		body, err := f.Open(ctx, node, path, query)
+		if err != nil {
+			return err
+		}
+		return errors.Join(json.NewDecoder(io.LimitReader(body, maxJSON)).Decode(&raw), body.Close())
+	})
+	if err != nil {
+		return err
 	}
-	return late(parent, ctx, err)
+	return json.Unmarshal(raw, into)
 }
 
-// late words an error for a person who waited.
-func late(parent, ctx context.Context, err error) error {
-	if err != nil && parent.Err() == nil && ctx.Err() != nil {
-		return fmt.Errorf("no answer in %s", within)
-	}
-	return err
-}
-
-func (f *Fleet) each(nodes []string, do func(i int)) {
+// each does something for every node. In no order: nodes that fail together often have
+// names that follow each other, and whether it is them is told by the others.
+func (*Fleet) each(nodes []string, do func(i int)) {
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
-	for i := range nodes {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			do(i)
-		})
+	for _, i := range rand.Perm(len(nodes)) {
+		wg.Go(func() { do(i) })
 	}
 	wg.Wait()
 }
 
 // ask gives a node's facts, or the account of why there are none.
-func (f *Fleet) ask(parent context.Context, node string, query url.Values) *model.Snapshot {
-	ctx, cancel := context.WithTimeout(parent, within)
-	defer cancel()
-	s, err := f.read(ctx, node, query)
-	if err := late(parent, ctx, err); err != nil {
+func (f *Fleet) ask(ctx context.Context, node string, query url.Values) *model.Snapshot {
+	var s *model.Snapshot
+	err := f.turn(ctx, node, func(ctx context.Context) (err error) {
+		s, err = f.read(ctx, node, query)
+		return err
+	})
+	if err != nil {
 		return Silent(err.Error(), node)
 	}
 	return s

@@ -15,7 +15,15 @@ import (
 // owners. If what matters of an owner or a node is the same in both, it was so at the
 // instant when the ledger was read, and the books disagreed at one moment. What is not
 // seen again was a difference in time only, and is dropped. It tells when the second look was.
-func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
+func lookAgain(ctx context.Context, s *model.Snapshot, src Source, judge judging, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
+	return lookFrom(ctx, s, nil, src, judge, found)
+}
+
+type judging = func(*model.View, []model.Subject) detect.Result
+
+// lookFrom is lookAgain for who has a view of the snapshot: where nothing has changed, it
+// serves again.
+func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source, judge judging, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
 	refs, subjects := suspects(found)
 	// The owners' second answer also tells the time at which the ledger had been read:
 	// any node will do for that, if no owner is among the suspects.
@@ -45,9 +53,20 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 	if now.IsZero() {
 		now = max(s.Meta.Taken, model.At(ledger.At), model.At(first.At))
 	}
-	views := [2]*model.View{model.Seal(observe.Patch(s, facts[0], first, ledger)), model.Seal(observe.Patch(s, facts[1], second, ledger))}
-	before := index(detect.Judge(views[0], subjects, ds...).Findings)
-	after := index(detect.Judge(views[1], subjects, ds...).Findings)
+	// One after the other: a view of a large cluster is large.
+	var sees [2]sight
+	again := func(i int, owners observe.Look) map[string]*finding.Finding {
+		p, changed := observe.Patched(s, facts[i], owners, ledger)
+		w := v
+		if w == nil || changed {
+			w = model.Seal(p)
+		} else {
+			w = w.Under(p)
+		}
+		sees[i] = seeing(p)
+		return index(judge(w, subjects).Findings)
+	}
+	before, after := again(0, first), again(1, second)
 	lost := silentSince(facts[:], s)
 	var out []finding.Finding
 	for i := range found {
@@ -59,7 +78,7 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 		b, inBefore := before[f.Key()]
 		a, inAfter := after[f.Key()]
 		switch {
-		case (!inBefore || !inAfter) && blindTo(f, views):
+		case (!inBefore || !inAfter) && blindTo(f, sees):
 			g := *f
 			g.Why = "its node did not answer again"
 			out = append(out, g)
@@ -78,16 +97,16 @@ func lookAgain(ctx context.Context, s *model.Snapshot, src Source, ds []*detect.
 
 // blindTo tells that what a finding rests on could not be seen again on its node. Not seen
 // is not gone.
-func blindTo(f *finding.Finding, views [2]*model.View) bool {
+func blindTo(f *finding.Finding, sees [2]sight) bool {
 	for _, e := range f.Evidence {
 		node := e.Ref.OnNode()
 		if node == "" {
 			continue
 		}
 		d := detect.ByCode(f.Code)
-		for _, v := range views {
+		for _, seen := range sees {
 			for _, t := range slices.Concat(d.Needs, d.Uses) {
-				if t.Fact() && !v.State(t, node).Seen() {
+				if t.Fact() && !seen[place{t, node}] {
 					return true
 				}
 			}
@@ -96,20 +115,29 @@ func blindTo(f *finding.Finding, views [2]*model.View) bool {
 	return false
 }
 
+// A sight is which tables could be seen, of which node.
+type sight map[place]bool
+
+type place struct {
+	table model.Table
+	node  string
+}
+
+func seeing(s *model.Snapshot) sight {
+	out := make(sight, len(s.Coverage))
+	for _, c := range s.Coverage {
+		out[place{c.Table, c.Node}] = c.State.Seen()
+	}
+	return out
+}
+
 // silentSince is what the second look could not see although the first could.
 func silentSince(looks []observe.Look, s *model.Snapshot) []model.Coverage {
-	type key struct {
-		table model.Table
-		node  string
-	}
-	seen := map[key]bool{}
-	for _, c := range s.Coverage {
-		seen[key{c.Table, c.Node}] = c.State.Seen()
-	}
+	seen := seeing(s)
 	var out []model.Coverage
 	for i := range looks {
 		for _, c := range looks[i].Rows.Coverage {
-			if k := (key{c.Table, c.Node}); !c.State.Seen() && seen[k] {
+			if k := (place{c.Table, c.Node}); !c.State.Seen() && seen[k] {
 				seen[k] = false // once
 				out = append(out, c)
 			}

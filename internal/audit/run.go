@@ -33,7 +33,10 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	seen := s.Meta.Taken
 	if src.Owners != nil && src.Ledger != nil && waits(found) {
 		var lost []model.Coverage
-		found, lost, seen = lookAgain(ctx, s, src, o.Detectors, found)
+		judge := func(v *model.View, subjects []model.Subject) detect.Result {
+			return detect.Judge(v, subjects, o.Detectors...)
+		}
+		found, lost, seen = lookFrom(ctx, s, v, src, judge, found)
 		r.Gaps = append(r.Gaps, lost...)
 	}
 	var memory Memory

@@ -17,8 +17,9 @@ func BenchmarkHandle(b *testing.B) {
 	item := handleItem()
 	b.SetBytes(int64(len(item)))
 	b.ReportAllocs()
+	keep := newKeeper()
 	for b.Loop() {
-		if _, err := parseRow("ipamhandles", item, handleRow); err != nil {
+		if _, err := keptRow("ipamhandles", item, keep, handleRow); err != nil {
 			b.Fatal(err)
 		}
 	}

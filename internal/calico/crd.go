@@ -103,27 +103,32 @@ func (l list[T]) Name() string          { return l.resource }
 func (l list[T]) Tables() []model.Table { return l.tables }
 
 func (l list[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
-	var out []T
+	var out model.Gather[T]
+	keep := newKeeper()
 	seen, err := l.API.List(ctx, l.path(l.resource), nil, func(item []byte) error {
-		row, err := parseRow(l.resource, item, l.row)
-		out = append(out, row)
+		row, err := keptRow(l.resource, item, keep, l.row)
+		out.Add(row)
 		return err
 	})
 	if err != nil {
 		return observe.Seen{}, err
 	}
-	b.Add(func(s *model.Snapshot) { *l.of(s) = out })
+	b.Add(func(s *model.Snapshot) { *l.of(s) = out.Rows() })
 	return seen, nil
 }
 
+// parseRow reads a single object.
 func parseRow[T any](resource string, item []byte, row func([]byte, origin) (T, error)) (T, error) {
-	o, err := parseObject(resource, item)
+	return keptRow(resource, item, nil, row)
+}
+
+func keptRow[T any](resource string, item []byte, keep *keeper, row func([]byte, origin) (T, error)) (T, error) {
+	h, err := parseHeader(resource, item)
 	if err != nil {
 		var zero T
 		return zero, err
 	}
-	m := &o.Metadata
-	return row(o.Spec, origin{m.Name, m.UID, m.ResourceVersion, m.written()})
+	return row(h.spec, h.origin(keep))
 }
 
 // handleNames reads only which handles there are.
@@ -150,27 +155,29 @@ func (affinities) Name() string          { return "blockaffinities" }
 func (affinities) Tables() []model.Table { return []model.Table{model.Affinities} }
 
 func (c affinities) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
-	var out []model.Affinity
+	var out model.Gather[model.Affinity]
+	keep := newKeeper()
 	seen, err := c.API.List(ctx, c.path("blockaffinities"), nil, func(item []byte) error {
-		row, err := labelledAffinity(item)
-		out = append(out, row)
+		row, err := keptAffinity(item, keep)
+		out.Add(row)
 		return err
 	})
 	if err != nil {
 		return observe.Seen{}, err
 	}
-	b.Add(func(s *model.Snapshot) { s.Affinities = out })
+	b.Add(func(s *model.Snapshot) { s.Affinities = out.Rows() })
 	return seen, nil
 }
 
-func labelledAffinity(item []byte) (model.Affinity, error) {
-	o, err := parseObject("blockaffinities", item)
+func labelledAffinity(item []byte) (model.Affinity, error) { return keptAffinity(item, nil) }
+
+func keptAffinity(item []byte, keep *keeper) (model.Affinity, error) {
+	h, err := parseHeader("blockaffinities", item)
 	if err != nil {
 		return model.Affinity{}, err
 	}
-	m := &o.Metadata
-	row, err := affinityRow(o.Spec, origin{m.Name, m.UID, m.ResourceVersion, m.written()})
-	row.Labelled = !slices.ContainsFunc(ledger.IPAMLabels, func(l string) bool { return m.Labels[l] == "" })
+	row, err := affinityRow(h.spec, h.origin(keep))
+	row.Labelled = h.labelled
 	return row, err
 }
 

@@ -49,8 +49,9 @@ func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Look, refs []mod
 	if len(refs) == 0 {
 		return nil
 	}
+	keep := newKeeper()
 	seen, err := c.API.List(ctx, c.path("blockaffinities"), nil, func(item []byte) error {
-		row, err := labelledAffinity(item)
+		row, err := keptAffinity(item, keep)
 		out.Rows.Affinities = append(out.Rows.Affinities, row)
 		return err
 	})
@@ -63,8 +64,9 @@ func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Look, refs []mod
 
 func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Look, refs []model.Ref, resource string, row func([]byte, origin) (T, error), rows *[]T, path func(model.Ref) string) error {
 	if len(refs) > observe.ListAbove {
+		keep := newKeeper()
 		seen, err := c.API.List(ctx, c.path(resource), nil, func(item []byte) error {
-			r, err := parseRow(resource, item, row)
+			r, err := keptRow(resource, item, keep, row)
 			*rows = append(*rows, r)
 			return err
 		})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -132,8 +133,13 @@ type prefix[T any] struct {
 	name   string
 	roots  []string
 	tables []model.Table
-	row    func(key string, value []byte, rev string) (T, bool, error)
+	row    func(k *keeper, key string, value []byte, rev string) (T, bool, error)
 	of     func(*model.Snapshot) *[]T
+}
+
+// alone is for tables that are small.
+func alone[T any](row func(string, []byte, string) (T, bool, error)) func(*keeper, string, []byte, string) (T, bool, error) {
+	return func(_ *keeper, key string, value []byte, rev string) (T, bool, error) { return row(key, value, rev) }
 }
 
 func (p prefix[T]) Name() string          { return p.name }
@@ -144,12 +150,13 @@ func (p prefix[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen,
 	if err != nil {
 		return observe.Seen{}, err
 	}
-	var out []T
+	var out model.Gather[T]
+	keep := newKeeper()
 	for _, root := range p.roots {
 		err := p.each(ctx, root, rev, func(key string, value []byte, mod int64) error {
-			row, ok, err := p.row(key, value, fmt.Sprint(mod))
+			row, ok, err := p.row(keep, key, value, strconv.FormatInt(mod, 10))
 			if ok {
-				out = append(out, row)
+				out.Add(row)
 			}
 			return err
 		})
@@ -157,6 +164,6 @@ func (p prefix[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen,
 			return observe.Seen{}, err
 		}
 	}
-	b.Add(func(s *model.Snapshot) { *p.of(s) = out })
-	return observe.Seen{Revision: fmt.Sprint(rev), Rows: len(out)}, nil
+	b.Add(func(s *model.Snapshot) { *p.of(s) = out.Rows() })
+	return observe.Seen{Revision: fmt.Sprint(rev), Rows: out.Len()}, nil
 }

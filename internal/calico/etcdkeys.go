@@ -27,17 +27,27 @@ const (
 )
 
 func etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) {
+	return (*keeper)(nil).etcdBlock(key, value, rev)
+}
+
+func (k *keeper) etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) {
 	// Named as the custom resource would be, so that one rule holds for both.
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	if p, err := rangeOf(name); err == nil {
 		name = model.BlockName(p)
 	}
-	row, err := blockRow(value, origin{name: name, revision: rev})
+	row, err := blockRow(value, origin{name: name, revision: rev, keep: k})
 	return row, true, err
 }
 
 func etcdHandle(key string, value []byte, rev string) (model.Handle, bool, error) {
-	row, err := handleRow(value, origin{name: strings.TrimPrefix(key, keyHandles), revision: rev})
+	return (*keeper)(nil).etcdHandle(key, value, rev)
+}
+
+func (k *keeper) etcdHandle(key string, value []byte, rev string) (model.Handle, bool, error) {
+	k = k.orNew()
+	name := k.own([]byte(strings.TrimPrefix(key, keyHandles))) // the key itself is longer
+	row, err := handleRow(value, origin{name: name, revision: rev, keep: k})
 	return row, true, err
 }
 
@@ -76,13 +86,21 @@ func rangeOf(s string) (netip.Prefix, error) {
 }
 
 func etcdEndpoint(key string, value []byte, rev string) (model.Endpoint, bool, error) {
+	return (*keeper)(nil).etcdEndpoint(key, value, rev)
+}
+
+func (k *keeper) etcdEndpoint(key string, value []byte, rev string) (model.Endpoint, bool, error) {
 	ns, name, _ := strings.Cut(strings.TrimPrefix(key, keyEndpoints), "/")
-	o, err := parseObject("endpoint "+ns+"/"+name, value)
-	if err != nil {
-		return model.Endpoint{}, false, err
+	h, ok := scanHeader(value)
+	if !ok {
+		var err error
+		if h, err = decodeHeader("endpoint "+ns+"/"+name, value); err != nil {
+			return model.Endpoint{}, false, err
+		}
 	}
+	k = k.orNew()
 	// The creation time is the CNI plugin's own clock: a node's, and no proof of age.
-	row, err := endpointRow(ns, o.Spec, origin{name: name, revision: rev})
+	row, err := endpointRow(k.shared([]byte(ns)), h.spec, origin{name: k.own([]byte(name)), revision: rev, keep: k})
 	return row, true, err
 }
 

@@ -16,19 +16,19 @@ import (
 // Collectors gives one for each table.
 func (e *Etcd) Collectors() []observe.Collector {
 	return append([]observe.Collector{
-		prefix[model.Handle]{e, "handles", []string{keyHandles}, []model.Table{model.Handles, model.HandleCounts}, etcdHandle, func(s *model.Snapshot) *[]model.Handle { return &s.Handles }},
-		prefix[model.Block]{e, "blocks", []string{keyBlocks4, keyBlocks6}, []model.Table{model.Blocks}, etcdBlock, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }},
-		prefix[model.Affinity]{e, "affinities", []string{keyHosts, keyVirtual}, []model.Table{model.Affinities}, etcdAffinity, func(s *model.Snapshot) *[]model.Affinity { return &s.Affinities }},
-		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
-		prefix[model.Reservation]{e, "reservations", []string{keyReservations}, []model.Table{model.Reservations}, etcdReservation, func(s *model.Snapshot) *[]model.Reservation { return &s.Reservations }},
+		prefix[model.Handle]{e, "handles", []string{keyHandles}, []model.Table{model.Handles, model.HandleCounts}, (*keeper).etcdHandle, func(s *model.Snapshot) *[]model.Handle { return &s.Handles }},
+		prefix[model.Block]{e, "blocks", []string{keyBlocks4, keyBlocks6}, []model.Table{model.Blocks}, (*keeper).etcdBlock, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }},
+		prefix[model.Affinity]{e, "affinities", []string{keyHosts, keyVirtual}, []model.Table{model.Affinities}, alone(etcdAffinity), func(s *model.Snapshot) *[]model.Affinity { return &s.Affinities }},
+		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, (*keeper).etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
+		prefix[model.Reservation]{e, "reservations", []string{keyReservations}, []model.Table{model.Reservations}, alone(etcdReservation), func(s *model.Snapshot) *[]model.Reservation { return &s.Reservations }},
 	}, e.Config()...)
 }
 
 // Config gives the collectors of what is small and true of the whole cluster.
 func (e *Etcd) Config() []observe.Collector {
 	return []observe.Collector{
-		prefix[model.Pool]{e, "pools", []string{keyPools}, []model.Table{model.Pools}, etcdPool, func(s *model.Snapshot) *[]model.Pool { return &s.Pools }},
-		prefix[model.Host]{e, "hosts", []string{keyNodes}, []model.Table{model.Hosts}, etcdHost, func(s *model.Snapshot) *[]model.Host { return &s.Hosts }},
+		prefix[model.Pool]{e, "pools", []string{keyPools}, []model.Table{model.Pools}, alone(etcdPool), func(s *model.Snapshot) *[]model.Pool { return &s.Pools }},
+		prefix[model.Host]{e, "hosts", []string{keyNodes}, []model.Table{model.Hosts}, alone(etcdHost), func(s *model.Snapshot) *[]model.Host { return &s.Hosts }},
 		etcdCluster{e},
 		etcdCollector{e},
 	}

@@ -6,6 +6,7 @@ package calico
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/lossless"
@@ -124,4 +125,21 @@ func parseObject(kind string, b []byte) (object, error) {
 		o.Spec = json.RawMessage("{}")
 	}
 	return o, nil
+}
+
+// parseHeader reads whatever an object has around its spec.
+func parseHeader(kind string, b []byte) (header, error) {
+	if h, ok := scanHeader(b); ok {
+		return h, nil
+	}
+	return decodeHeader(kind, b)
+}
+
+func decodeHeader(kind string, b []byte) (header, error) {
+	o, err := parseObject(kind, b)
+	m := &o.Metadata
+	return header{
+		name: []byte(m.Name), uid: []byte(m.UID), revision: []byte(m.ResourceVersion), spec: o.Spec, written: m.written(),
+		labelled: !slices.ContainsFunc(ledger.IPAMLabels, func(l string) bool { return m.Labels[l] == "" }),
+	}, err
 }

@@ -17,9 +17,17 @@ import (
 type origin struct {
 	name, uid, revision string
 	written             model.Time
+	keep                *keeper // of its parts; may be nil
 }
 
 func blockRow(b []byte, o origin) (model.Block, error) {
+	if row, ok := scanBlock(b, o); ok {
+		return row, nil
+	}
+	return decodeBlock(b, o)
+}
+
+func decodeBlock(b []byte, o origin) (model.Block, error) {
 	v, err := ledger.Decode(o.name, b, func(v *ledger.Block) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Block{}, fmt.Errorf("block %w", err)
@@ -50,11 +58,24 @@ func blockRow(b []byte, o origin) (model.Block, error) {
 		}
 		row.Sequences = append(row.Sequences, model.Sequence{Ordinal: int32(ord), Number: n})
 	}
-	slices.SortFunc(row.Sequences, func(a, b model.Sequence) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	slices.SortFunc(row.Sequences, byOrdinal)
 	return row, nil
 }
 
+func byOrdinal(a, b model.Sequence) int { return cmp.Compare(a.Ordinal, b.Ordinal) }
+
+func byRange(a, b model.BlockCount) int {
+	return cmp.Or(a.CIDR.Addr().Compare(b.CIDR.Addr()), cmp.Compare(a.CIDR.Bits(), b.CIDR.Bits()))
+}
+
 func handleRow(b []byte, o origin) (model.Handle, error) {
+	if row, ok := scanHandle(b, o); ok {
+		return row, nil
+	}
+	return decodeHandle(b, o)
+}
+
+func decodeHandle(b []byte, o origin) (model.Handle, error) {
 	v, err := ledger.Decode(o.name, b, func(v *ledger.Handle) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Handle{}, fmt.Errorf("handle %w", err)
@@ -73,13 +94,18 @@ func handleRow(b []byte, o origin) (model.Handle, error) {
 		}
 		row.Blocks = append(row.Blocks, model.BlockCount{CIDR: cidr, Count: n})
 	}
-	slices.SortFunc(row.Blocks, func(a, b model.BlockCount) int {
-		return cmp.Or(a.CIDR.Addr().Compare(b.CIDR.Addr()), cmp.Compare(a.CIDR.Bits(), b.CIDR.Bits()))
-	})
+	slices.SortFunc(row.Blocks, byRange)
 	return row, nil
 }
 
 func affinityRow(b []byte, o origin) (model.Affinity, error) {
+	if row, ok := scanAffinity(b, o); ok {
+		return row, nil
+	}
+	return decodeAffinity(b, o)
+}
+
+func decodeAffinity(b []byte, o origin) (model.Affinity, error) {
 	v, err := ledger.Decode(o.name, b, func(v *ledger.Affinity) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Affinity{}, fmt.Errorf("affinity %w", err)
@@ -98,6 +124,13 @@ func affinityRow(b []byte, o origin) (model.Affinity, error) {
 }
 
 func endpointRow(namespace string, b []byte, o origin) (model.Endpoint, error) {
+	if row, ok := scanEndpoint(namespace, b, o); ok {
+		return row, nil
+	}
+	return decodeEndpoint(namespace, b, o)
+}
+
+func decodeEndpoint(namespace string, b []byte, o origin) (model.Endpoint, error) {
 	v, err := ledger.Decode(o.name, b, func(v *ledger.Endpoint) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Endpoint{}, fmt.Errorf("endpoint %w", err)

@@ -27,6 +27,9 @@ type fleet struct {
 	without string
 }
 
+// gentleAtOnce is how many agents are asked at a time where one is to be easy on the API server.
+const gentleAtOnce = 32
+
 // agents finds the agents; nil if there are none, which is no fault: then only what
 // Kubernetes and Calico write is judged.
 func (c *cluster) agents(ctx context.Context) (*fleet, error) {
@@ -71,6 +74,9 @@ func (c *cluster) agents(ctx context.Context) (*fleet, error) {
 			body, _, err := c.client.Proxy(ctx, p, path, query, t.text)
 			return body, err
 		},
+	}
+	if c.client.Gentle {
+		f.AtOnce = gentleAtOnce
 	}
 	return f, nil
 }

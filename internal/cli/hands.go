@@ -25,7 +25,7 @@ type hands struct {
 // hands has agents change things. The right to do so is asked for when it is needed first:
 // most plans need it not.
 func (c *cluster) hands() execute.Hands {
-	f := *c.fleet.Fleet
+	f := &agent.Fleet{Open: c.fleet.Open, Nodes: c.fleet.Nodes, Now: c.fleet.Now}
 	var repairers *tokens
 	var once sync.Once
 	f.Post = func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error) {
@@ -40,7 +40,7 @@ func (c *cluster) hands() execute.Hands {
 		}
 		return c.client.ProxyPost(ctx, p, path, t.text, body)
 	}
-	return hands{&f}
+	return hands{f}
 }
 
 // Thing reads one thing of a node.

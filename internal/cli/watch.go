@@ -2,19 +2,59 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/finding"
 )
 
-// every is how often a watch looks.
+// every is how often a watch reads what nobody tells the changes of.
 const every = 20 * time.Second
 
-// watch checks again and again; what is new or gone since it began is marked.
+// How long a watch waits before it reads all anew, and how long it must have gone well to
+// begin with the shortest again.
+const (
+	firstPause = 2 * time.Second
+	lastPause  = 2 * time.Minute
+	wentWell   = 5 * time.Minute
+)
+
+// watch checks, and then follows what changes; what is new or gone since it began is
+// marked.
 func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) error {
-	begun := map[string]bool{}
-	first := true
+	p := &printed{g: g, seen: map[string]bool{}, first: true}
+	if g.bundle != "" || g.quick || g.probe {
+		return g.watchAgain(ctx, f, opts, p)
+	}
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		began := time.Now() //nolint:forbidigo // compared with itself alone
+		err := g.follow(ctx, f, opts, p)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if errors.Is(err, audit.ErrDoubled) {
+			fmt.Fprintf(g.Stderr, "%s: changes cannot be followed; all is read again every %s\n", clean(err.Error()), every)
+			return g.watchAgain(ctx, f, opts, p)
+		}
+		if time.Since(began) > wentWell {
+			pause = firstPause
+		}
+		if err == nil {
+			err = errors.New("the changes are told no longer")
+		}
+		fmt.Fprintf(g.Stderr, "%s; all is read anew in %s\n", clean(err.Error()), pause)
+		if wait(ctx, pause) != nil {
+			return nil
+		}
+	}
+}
+
+// watchAgain checks again and again: a part of the pods, or what short-lived pods tell, is
+// not followed.
+func (g *global) watchAgain(ctx context.Context, f checkFlags, opts audit.Options, p *printed) error {
 	for {
 		r, err := g.judge(ctx, f, opts)
 		if ctx.Err() != nil {
@@ -23,8 +63,7 @@ func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) er
 		if err != nil {
 			fmt.Fprintf(g.Stderr, "%s\n", clean(err.Error())) // the cluster may be coming back
 		} else {
-			g.changes(r, begun, first)
-			first = false
+			p.changes(r)
 		}
 		if wait(ctx, every) != nil {
 			return nil
@@ -32,29 +71,79 @@ func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) er
 	}
 }
 
-// changes prints one line for each finding that came or went, and updates seen.
-func (g *global) changes(r *audit.Report, seen map[string]bool, first bool) {
+// printed is what a watch has shown so far.
+type printed struct {
+	g         *global
+	seen      map[string]bool
+	suspected map[string]bool // by the pursuit that is or was, whether shown or not
+	blind     []string
+	first     bool
+}
+
+// note keeps what is suspected.
+func (p *printed) note(n audit.News) {
+	if p.suspected == nil {
+		p.suspected = map[string]bool{}
+	}
+	for _, k := range n.Cleared {
+		delete(p.suspected, k)
+	}
+	for _, k := range n.Raised {
+		p.suspected[k] = true
+	}
+}
+
+// sinceBefore gives, of what stands when everything was read anew, what is news to who
+// heard what was suspected before that; and what is suspected no longer.
+func (p *printed) sinceBefore(standing []finding.Finding) (n audit.News) {
+	now := map[string]bool{}
+	for i := range standing {
+		now[standing[i].Key()] = true
+	}
+	for _, k := range sortedKeys(now) {
+		if !p.suspected[k] {
+			n.Raised = append(n.Raised, k)
+		}
+	}
+	for _, k := range sortedKeys(p.suspected) {
+		if !now[k] {
+			n.Cleared = append(n.Cleared, k)
+		}
+	}
+	return n
+}
+
+// changes prints one line for each finding that came or went, and says what is not seen
+// when that is another.
+func (p *printed) changes(r *audit.Report) {
+	g, cols := p.g, p.g.width()
 	at := r.Taken.Time().Local().Format("15:04:05")
-	cols := g.width()
 	now := map[string]bool{}
 	for i := range r.Findings {
 		x := &r.Findings[i]
 		now[x.Key()] = true
-		if !seen[x.Key()] {
-			mark := map[bool]string{true: " ", false: "+"}[first]
+		if !p.seen[x.Key()] {
+			mark := map[bool]string{true: " ", false: "+"}[p.first]
 			printLines(g.Stdout, cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), line(short(x.Key())), line(short(x.Summary))))
 		}
 	}
-	for _, k := range sortedKeys(seen) {
+	for _, k := range sortedKeys(p.seen) {
 		if !now[k] {
 			printLines(g.Stdout, cols, fmt.Sprintf("- %s       %s", at, line(short(k))))
-			delete(seen, k)
 		}
 	}
-	for k := range now {
-		seen[k] = true
-	}
-	if first {
+	p.seen = now
+	if p.first {
 		printLines(g.Stdout, cols, totals(r))
 	}
+	if blind := notSeen(r); !slices.Equal(blind, p.blind) {
+		for _, b := range blind {
+			printLines(g.Stdout, cols, line(b))
+		}
+		if len(blind) == 0 {
+			printLines(g.Stdout, cols, "All is seen again")
+		}
+		p.blind = blind
+	}
+	p.first = false
 }

@@ -1,24 +1,57 @@
 package detect
 
 import (
+	"runtime"
 	"strings"
+	"sync"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Run lets the detectors judge every subject. Same input, same output, same order.
+// Run lets the detectors judge every subject, side by side. Same input, same output, same
+// order.
 func Run(v *model.View, ds ...*Detector) Result {
-	return run(v, ds, func(t model.Table, judge func(int32)) {
-		for i := range int32(v.Rows(t)) {
-			judge(i)
+	calico := Recognise(v)
+	parts := make([]Result, len(ds))
+	next := make(chan int)
+	var all sync.WaitGroup
+	views := make([]*model.View, min(runtime.GOMAXPROCS(0), len(ds)))
+	for w := range views {
+		own := v.Aside()
+		views[w] = own
+		all.Go(func() {
+			for i := range next {
+				parts[i] = run(own, calico, ds[i:i+1], func(t model.Table, judge func(int32)) {
+					for row := range int32(own.Rows(t)) {
+						judge(row)
+					}
+				})
+			}
+		})
+	}
+	for i := range ds {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	for _, w := range views {
+		v.Join(w)
+	}
+	res := Result{Judged: map[finding.Code]int{}}
+	for _, p := range parts {
+		res.Findings, res.Skipped = append(res.Findings, p.Findings...), append(res.Skipped, p.Skipped...)
+		for c, n := range p.Judged {
+			res.Judged[c] += n
 		}
-	})
+	}
+	finding.Sort(res.Findings)
+	return res
 }
 
 // Judge lets the detectors judge only the given subjects.
 func Judge(v *model.View, subjects []model.Subject, ds ...*Detector) Result {
-	return run(v, ds, func(t model.Table, judge func(int32)) {
+	return run(v, Recognise(v), ds, func(t model.Table, judge func(int32)) {
 		for _, s := range subjects {
 			if s.Table != t {
 				continue
@@ -30,9 +63,8 @@ func Judge(v *model.View, subjects []model.Subject, ds ...*Detector) Result {
 	})
 }
 
-func run(v *model.View, ds []*Detector, subjects func(model.Table, func(int32))) Result {
+func run(v *model.View, calico Calico, ds []*Detector, subjects func(model.Table, func(int32))) Result {
 	res := Result{Judged: map[finding.Code]int{}}
-	calico := Recognise(v)
 	for _, d := range ds {
 		if s, skip := d.skip(v, calico); skip {
 			res.Skipped = append(res.Skipped, s)

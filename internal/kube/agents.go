@@ -144,10 +144,15 @@ func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url
 	}
 	// The API server takes the caller's Authorization away and passes the rest on.
 	head := http.Header{agentHeader: {token}}
-	resp, err := c.send(ctx, c.http, request{method: http.MethodGet, path: at, query: query, accept: "*/*", header: head})
+	// Once: a node that says that it is busy holds up nobody but itself.
+	resp, err := c.sendOnce(ctx, c.http, request{method: http.MethodGet, path: at, query: query, accept: "*/*", header: head})
 	if err != nil {
-		if errors.Is(err, ErrNotFound) { // of an agent that is there, and says less than we asked for
+		var long *url.Error // with an address that says less than the node's name
+		switch {
+		case errors.Is(err, ErrNotFound): // of an agent that is there, and says less than we asked for
 			err = errors.New(err.Error())
+		case errors.As(err, &long):
+			err = fmt.Errorf("%w: %w", ErrUnreachable, long.Err)
 		}
 		return nil, nil, fmt.Errorf("ask the agent of %s: %w", pod.Node, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs name these
@@ -47,8 +48,12 @@ type Client struct {
 	Options
 	base   *url.URL
 	http   *http.Client
+	lists  *http.Client                 // for whole lists; nil if as for all else
 	probe  func() (*http.Client, error) // for writes, of probes alone
 	repair func() (*http.Client, error) // for writes of a Writer
+	line   waitingLine
+
+	quickest atomic.Int64 // how long the quickest answer took
 }
 
 func (o Options) loader() clientcmd.ClientConfig {
@@ -74,11 +79,15 @@ func Connect(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	lists, err := wholeClient(cfg, base)
+	if err != nil {
+		return nil, err
+	}
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
 	return &Client{
-		Options: o, base: base, http: hc,
+		Options: o, base: base, http: hc, lists: lists,
 		probe:  func() (*http.Client, error) { return through(cfg, base, mayProbe) },
 		repair: sync.OnceValues(func() (*http.Client, error) { return through(cfg, base, mayRepair) }),
 	}, nil
@@ -93,7 +102,9 @@ func Namespace(o Options) string {
 	return ns
 }
 
-// How often a busy API server is asked again, and how long we wait for it at most.
+// How often a busy API server is asked again to write, and how long we wait for it at most
+// before we do. One that fills its cache asks for a second at first, and for half a minute
+// in the end.
 const (
 	maxBusy  = 5
 	maxPause = 30 * time.Second
@@ -108,52 +119,81 @@ type request struct {
 }
 
 // open asks for a path and gives the body, which the caller closes, and the server's time.
-func (c *Client) open(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, time.Time, error) {
-	resp, err := c.send(ctx, c.http, request{method: http.MethodGet, path: path, query: query, accept: accept})
+func (c *Client) open(ctx context.Context, hc *http.Client, r request) (io.ReadCloser, time.Time, error) {
+	r.method = http.MethodGet
+	resp, err := c.send(ctx, hc, r)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	at, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		_ = resp.Body.Close()
-		return nil, at, fmt.Errorf("read %s: no time in the answer: %w", path, err)
+		return nil, at, fmt.Errorf("read %s: no time in the answer: %w", r.path, err)
 	}
 	return resp.Body, at, nil
 }
 
 // send gives an answer that is one, whose body the caller closes. A busy server is asked
-// again as it wishes.
+// again as it wishes and as long as the context lasts, by one request after the other.
 func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
-	at := c.at(r)
-	for try := 0; ; try++ {
-		q, err := http.NewRequestWithContext(ctx, r.method, at, bytes.NewReader(r.body))
-		if err != nil {
-			return nil, err
+	var refused *BusyError
+	var until time.Time
+	first := false
+	for {
+		if !first && (refused != nil || !c.line.empty()) {
+			leave, err := c.line.join(ctx)
+			if err != nil {
+				return nil, gaveUp(r, refused, err)
+			}
+			defer leave()
+			first = true
 		}
-		if r.header != nil {
-			q.Header = r.header.Clone()
+		if err := await(ctx, until); err != nil {
+			return nil, gaveUp(r, refused, err)
 		}
-		q.Header.Set("Accept", r.accept)
-		q.Header.Set("User-Agent", "plumbline")
-		if len(r.body) > 0 {
-			q.Header.Set("Content-Type", acceptJSON)
-		}
-		resp, err := hc.Do(q)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
-		}
-		if resp.StatusCode >= 200 && resp.StatusCode < 300 {
-			return resp, nil
-		}
-		why := refusal(resp)
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusTooManyRequests || try == maxBusy {
-			return nil, fmt.Errorf("%s %s: %w", verb(r.method), r.path, why)
-		}
-		if err := pause(ctx, resp.Header.Get("Retry-After")); err != nil {
+		resp, err := c.sendOnce(ctx, hc, r)
+		switch {
+		case err == nil, errors.Is(err, ErrUnreachable):
+			return resp, err
+		case !errors.As(err, &refused):
 			return nil, fmt.Errorf("%s %s: %w", verb(r.method), r.path, err)
 		}
+		until = monotonic().Add(refused.Wait)
 	}
+}
+
+// gaveUp says that there is no time left to ask again, and why one would have to.
+func gaveUp(r request, refused *BusyError, err error) error {
+	if refused != nil {
+		err = refused
+	}
+	return fmt.Errorf("%s %s: the API server is busy: %w", verb(r.method), r.path, err)
+}
+
+// sendOnce is send for those who know by themselves when to ask again.
+func (c *Client) sendOnce(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, r.method, c.at(r), bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
+	}
+	if r.header != nil {
+		q.Header = r.header.Clone()
+	}
+	q.Header.Set("Accept", r.accept)
+	q.Header.Set("User-Agent", "plumbline")
+	if len(r.body) > 0 {
+		q.Header.Set("Content-Type", acceptJSON)
+	}
+	resp, err := hc.Do(q)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		return resp, nil
+	}
+	err = orBusy(resp, refusal(resp))
+	_ = resp.Body.Close()
+	return nil, err
 }
 
 // at is the address that a request goes to.

@@ -176,28 +176,30 @@ func (s *splitter) value() error {
 	}
 }
 
-// text passes over a string, whose first quote is at pos.
+// text passes over a string, whose first quote is at pos. A quote behind an odd number of
+// backslashes is part of it.
 func (s *splitter) text(start int) (moved int, err error) {
 	s.pos++
-	for {
-		i := bytes.IndexAny(s.buf[s.pos:s.end], "\"\\")
-		switch {
-		case i < 0:
-			s.pos = s.end
-		case s.buf[s.pos+i] == '"':
+	for from := s.pos; ; { // where it begins
+		i := bytes.IndexByte(s.buf[s.pos:s.end], '"')
+		if i >= 0 {
 			s.pos += i + 1
-			return moved, nil
-		case s.pos+i+1 < s.end: // an escape: whatever follows belongs to it
-			s.pos += i + 2
+			n := s.pos - 2
+			for n >= from && s.buf[n] == '\\' {
+				n--
+			}
+			if (s.pos-2-n)%2 == 0 {
+				return moved, nil
+			}
 			continue
-		default:
-			s.pos += i // the escape is cut in two: look again with more
 		}
+		s.pos = s.end
 		n, err := s.more(start - moved)
 		if err != nil {
 			return moved, err
 		}
 		moved += n
+		from -= n
 	}
 }
 

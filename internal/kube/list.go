@@ -41,8 +41,9 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 		q.Set("limit", strconv.Itoa(pageSize))
 	}
 	var a observe.Seen
+	hc, header := c.whole(query)
 	for {
-		body, at, err := c.open(ctx, path, q, accept)
+		body, at, err := c.open(ctx, hc, request{path: path, query: q, accept: accept, header: header})
 		if err != nil {
 			return a, err
 		}
@@ -81,10 +82,12 @@ func (c *Client) Names(ctx context.Context, path string, each func(name string))
 func (c *Client) Get(ctx context.Context, path string) ([]byte, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	body, at, err := c.open(ctx, path, nil, acceptJSON)
+	asked := monotonic()
+	body, at, err := c.open(ctx, c.http, request{path: path, accept: acceptJSON})
 	if err != nil {
 		return nil, at, err
 	}
+	c.answered(monotonic().Sub(asked))
 	defer func() { _ = body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(body, maxObject+1))
 	if err == nil && len(b) > maxObject {

@@ -39,17 +39,17 @@ func (c Pods) Collect(ctx context.Context, b *model.Builder) (observe.Seen, erro
 const allPods = "/api/v1/pods"
 
 func (c *Client) pods(ctx context.Context, path string, query url.Values, accept string) ([]model.Pod, observe.Seen, error) {
-	var out []model.Pod
-	k := podPicker{intern: model.Interner{}}
+	var out model.Gather[model.Pod]
+	k := podPicker{intern: model.Interner{}, keep: &podKeeper{}}
 	a, err := c.list(ctx, path, query, accept, eachProto, func(item []byte) error {
 		p, err := k.pick(item)
 		if err != nil {
 			return fmt.Errorf("pod %s/%s: %w", p.Namespace, p.Name, err)
 		}
-		out = append(out, p)
+		out.Add(p)
 		return nil
 	})
-	return out, a, err
+	return out.Rows(), a, err
 }
 
 // quick reads metadata. Which pods have finished and which use the host's network,

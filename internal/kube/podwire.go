@@ -10,7 +10,6 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Annotations and labels that matter to us.
 const (
 	podIP       = "cni.projectcalico.org/podIP"
 	podIPs      = "cni.projectcalico.org/podIPs"
@@ -24,13 +23,33 @@ const (
 // field numbers are those of k8s.io/api, and a test holds us against it.
 type podPicker struct {
 	intern model.Interner
-	notes  map[string]string
+	keep   *podKeeper // for those who pick many; nil keeps each part by itself
+	notes  [len(noted)]note
+	lists  struct{ volumes, images, finalizers []string } // of the pod at hand
+}
+
+// A podKeeper keeps the parts of many pods close together.
+type podKeeper struct {
+	text  model.Text
+	addrs model.Slab[netip.Addr]
+	lists model.Slab[string]
+}
+
+// noted are the annotations and labels that matter to us.
+var noted = [...]string{podIP, podIPs, containerID, noIPAM, mirror, vmLabel}
+
+// A note is one of those, if it is there.
+type note struct {
+	value []byte
+	there bool
 }
 
 func (k *podPicker) pick(b []byte) (model.Pod, error) {
 	var p model.Pod
 	var spec []byte
-	k.notes = map[string]string{}
+	clear(k.notes[:])
+	l := &k.lists
+	l.volumes, l.images, l.finalizers = l.volumes[:0], l.images[:0], l.finalizers[:0]
 	var bad error
 	keep := func(err error) {
 		if bad == nil {
@@ -49,8 +68,39 @@ func (k *podPicker) pick(b []byte) (model.Pod, error) {
 	})
 	keep(err)
 	keep(k.spec(spec, &p)) // after the metadata: a claim is named with the pod's namespace
-	annotate(&p, k.notes)
+	p.Volumes, p.Images, p.Finalizers = k.list(l.volumes), k.list(l.images), k.list(l.finalizers)
+	k.annotate(&p)
 	return p, bad
+}
+
+// own keeps a text that no other pod has.
+func (k *podPicker) own(b []byte) string {
+	if k.keep == nil {
+		return string(b)
+	}
+	return k.keep.text.Of(b)
+}
+
+func (k *podPicker) list(l []string) []string {
+	switch {
+	case len(l) == 0:
+		return nil
+	case k.keep == nil:
+		return slices.Clone(l)
+	default:
+		return k.keep.lists.Of(l)
+	}
+}
+
+func (k *podPicker) addrs(a []netip.Addr) []netip.Addr {
+	switch {
+	case len(a) == 0:
+		return nil
+	case k.keep == nil:
+		return slices.Clone(a)
+	default:
+		return k.keep.addrs.Of(a)
+	}
 }
 
 func (k *podPicker) meta(b []byte, p *model.Pod) error {
@@ -58,13 +108,13 @@ func (k *podPicker) meta(b []byte, p *model.Pod) error {
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
 		case 1:
-			p.Name = string(v)
+			p.Name = k.own(v)
 		case 3:
-			p.Namespace = k.intern.Of(string(v))
+			p.Namespace = k.intern.Bytes(v)
 		case 5:
-			p.UID = string(v)
+			p.UID = k.own(v)
 		case 6:
-			p.Revision = string(v)
+			p.Revision = k.own(v)
 		case 8:
 			p.Created = seconds(v)
 			p.Written = max(p.Written, p.Created)
@@ -72,14 +122,13 @@ func (k *podPicker) meta(b []byte, p *model.Pod) error {
 			p.Deleted = seconds(v)
 		case 11, 12:
 			key, value := pair(v)
-			switch string(key) {
-			case podIP, podIPs, containerID, noIPAM, mirror, vmLabel:
-				k.notes[string(key)] = string(value)
+			if i := slices.Index(noted[:], string(key)); i >= 0 {
+				k.notes[i] = note{value, true}
 			}
 		case 13:
 			p.Owner = k.owner(v, p.Owner)
 		case 14:
-			p.Finalizers = k.some(p.Finalizers, string(v), maxFinalizers)
+			k.lists.finalizers = k.some(k.lists.finalizers, string(v), maxFinalizers)
 		case 17:
 			if err := fields(v, func(num protowire.Number, v []byte, _ uint64) {
 				if num == 4 {
@@ -98,14 +147,14 @@ func (k *podPicker) meta(b []byte, p *model.Pod) error {
 
 // owner is the controller among the owner references.
 func (k *podPicker) owner(b []byte, before string) string {
-	var kind, name string
+	var kind, name []byte
 	var controller uint64
 	_ = fields(b, func(num protowire.Number, v []byte, n uint64) {
 		switch int(num) {
 		case 1:
-			kind = string(v)
+			kind = v
 		case 3:
-			name = string(v)
+			name = v
 		case 6:
 			controller = n
 		}
@@ -113,18 +162,19 @@ func (k *podPicker) owner(b []byte, before string) string {
 	if controller == 0 {
 		return before
 	}
-	return k.intern.Of(kind + "/" + name)
+	var short [128]byte
+	return k.intern.Bytes(append(append(append(short[:0], kind...), '/'), name...))
 }
 
 func (k *podPicker) spec(b []byte, p *model.Pod) error {
 	return fields(b, func(num protowire.Number, v []byte, n uint64) {
 		switch int(num) {
 		case 1:
-			p.Volumes = k.some(p.Volumes, volume(v, p), maxVolumes)
+			k.lists.volumes = k.some(k.lists.volumes, volume(v, p), maxVolumes)
 		case 2:
-			p.Images = k.some(p.Images, first(v, 2), maxImages)
+			k.lists.images = k.some(k.lists.images, first(v, 2), maxImages)
 		case 10:
-			p.Node = k.intern.Of(string(v))
+			p.Node = k.intern.Bytes(v)
 		case 11:
 			p.HostNetwork = n != 0
 		}
@@ -147,45 +197,39 @@ func (k *podPicker) some(list []string, s string, most int) []string {
 }
 
 func (k *podPicker) status(b []byte, p *model.Pod) error {
-	var single string
+	var single []byte
+	var few [2]netip.Addr
+	ips := few[:0]
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
 		case 1:
-			p.Phase = model.Phase(k.intern.Of(string(v)))
+			p.Phase = model.Phase(k.intern.Bytes(v))
 		case 2:
-			if typ, status := condition(v); typ == "Ready" {
-				p.Ready = status == "True"
+			if typ, status := pair(v); string(typ) == "Ready" {
+				p.Ready = string(status) == "True"
 			}
 		case 6:
-			single = string(v)
+			single = v
 		case 7:
 			p.Started = seconds(v)
 		case 12:
 			_ = fields(v, func(num protowire.Number, v []byte, _ uint64) {
 				if a, err := netip.ParseAddr(string(v)); num == 1 && err == nil {
-					p.IPs = append(p.IPs, a.Unmap())
+					ips = append(ips, a.Unmap())
 				}
 			})
 		}
 	})
-	if a, bad := netip.ParseAddr(single); bad == nil && len(p.IPs) == 0 {
-		p.IPs = []netip.Addr{a.Unmap()}
+	if len(ips) == 0 && len(single) > 0 {
+		if a, err := netip.ParseAddr(string(single)); err == nil {
+			ips = append(ips, a.Unmap())
+		}
 	}
+	p.IPs = k.addrs(ips)
 	return err
 }
 
-func condition(b []byte) (typ, status string) {
-	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
-		switch int(num) {
-		case 1:
-			typ = string(v)
-		case 2:
-			status = string(v)
-		}
-	})
-	return typ, status
-}
-
+// pair gives the first two fields: a key and its value, a condition's type and status.
 func pair(b []byte) (key, value []byte) {
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
@@ -209,24 +253,23 @@ func seconds(b []byte) model.Time {
 }
 
 // annotate reads what Calico has written on the pod. podIPs says all, podIP the first.
-func annotate(p *model.Pod, notes map[string]string) {
-	text, all := notes[podIPs]
-	if !all {
-		var one bool
-		if text, one = notes[podIP]; !one {
-			p.Annotation = model.Absent
-			text = ""
+func (k *podPicker) annotate(p *model.Pod) {
+	note := func(name string) note { return k.notes[slices.Index(noted[:], name)] }
+	where := note(podIPs)
+	if !where.there {
+		where = note(podIP)
+	}
+	if where.there {
+		var annotated []netip.Addr
+		annotated, p.Annotation = addresses(string(where.value))
+		if slices.Equal(annotated, p.IPs) {
+			p.Annotated = p.IPs // as of nearly all: one copy
 		} else {
-			all = true
+			p.Annotated = k.addrs(annotated)
 		}
 	}
-	if all {
-		p.Annotated, p.Annotation = addresses(text)
-	}
-	p.ContainerID = notes[containerID]
-	p.VM = notes[vmLabel]
-	_, p.NoIPAM = notes[noIPAM]
-	p.Static = notes[mirror]
+	p.ContainerID, p.VM, p.Static = k.own(note(containerID).value), k.own(note(vmLabel).value), k.own(note(mirror).value)
+	p.NoIPAM = note(noIPAM).there
 }
 
 func addresses(text string) ([]netip.Addr, model.Annotation) {
@@ -235,11 +278,7 @@ func addresses(text string) ([]netip.Addr, model.Annotation) {
 	}
 	var out []netip.Addr
 	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
-		a, err := netip.ParseAddr(part)
-		if pre, perr := netip.ParsePrefix(part); perr == nil {
-			a, err = pre.Addr(), nil
-		}
+		a, err := address(strings.TrimSpace(part))
 		if err != nil || len(out) > 16 {
 			return nil, model.Garbled
 		}
@@ -248,4 +287,14 @@ func addresses(text string) ([]netip.Addr, model.Annotation) {
 		}
 	}
 	return out, model.Written
+}
+
+// address reads one, with or without the length of its range.
+func address(s string) (netip.Addr, error) {
+	if strings.Contains(s, "/") {
+		if p, err := netip.ParsePrefix(s); err == nil {
+			return p.Addr(), nil
+		}
+	}
+	return netip.ParseAddr(s)
 }

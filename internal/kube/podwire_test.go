@@ -70,7 +70,13 @@ func encodeList(t *testing.T, pods []corev1.Pod) []byte {
 
 func TestPodsOfTheRealLibrary(t *testing.T) {
 	t.Parallel()
-	k := podPicker{intern: model.Interner{}}
+	for _, keep := range []*podKeeper{nil, {}} {
+		picked(t, podPicker{intern: model.Interner{}, keep: keep})
+	}
+}
+
+func picked(t *testing.T, k podPicker) {
+	t.Helper()
 	var got []model.Pod
 	meta, err := eachProto(bytes.NewReader(encodeList(t, realPods())), func(item []byte) error {
 		p, err := k.pick(item)

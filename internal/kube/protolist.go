@@ -70,11 +70,8 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 		if size > maxObject || size > p.left {
 			return meta, ErrTooBig
 		}
-		if int64(cap(p.buf)) < size {
-			p.buf = make([]byte, size, size*2)
-		}
-		b := p.buf[:size]
-		if _, err := io.ReadFull(p.in, b); err != nil {
+		b, err := p.item(int(size))
+		if err != nil {
 			return meta, err
 		}
 		p.left -= size
@@ -96,6 +93,21 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 		}
 	}
 	return meta, nil
+}
+
+// item gives the next bytes: where they lie in the buffer, if they have room there.
+func (p *protoReader) item(size int) (b []byte, err error) {
+	if size <= p.in.Size() {
+		if b, err = p.in.Peek(size); err == nil {
+			_, err = p.in.Discard(size)
+		}
+		return b, err
+	}
+	if cap(p.buf) < size {
+		p.buf = make([]byte, size, size*2)
+	}
+	_, err = io.ReadFull(p.in, p.buf[:size])
+	return p.buf[:size], err
 }
 
 // field reads the head of a length-delimited field, and passes over others.

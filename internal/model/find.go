@@ -70,7 +70,7 @@ func (v *View) RefOf(t Table, i int32) Ref {
 	case Blocks:
 		return v.s.Blocks[i].Ref()
 	case Handles:
-		return v.handleRows[i].Ref()
+		return v.handle(i).Ref()
 	case Affinities:
 		return v.s.Affinities[i].Ref()
 	case Endpoints:

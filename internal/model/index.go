@@ -1,38 +1,76 @@
 package model
 
-import "iter"
+import (
+	"hash/maphash"
+	"iter"
+	"net/netip"
+)
 
-// An index finds the rows that have a key. Rows of one key are chained through an
-// array, so that a million rows cost one map and one slice.
+// An index finds the rows that have a key. Rows of one hash are chained through an array;
+// what a row's key is, the row itself is asked again: a million rows cost two arrays
+// without a pointer in them.
 type index[K comparable] struct {
-	head  map[K]int32
+	heads []int32 // of chains, by hash: a link, counted from one
 	links []link
+	key   func(row int32) K
+	keys  []K // by link, where key is nil
 }
 
-type link struct{ row, next int32 }
+type link struct {
+	row, next int32
+	hash      uint32
+}
 
+// newIndex makes one for about so many rows, which do not tell their keys.
 func newIndex[K comparable](size int) index[K] {
-	return index[K]{head: make(map[K]int32, size), links: make([]link, 0, size)}
+	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), keys: make([]K, 0, size)}
+}
+
+// newLean makes one for rows that tell their keys.
+func newLean[K comparable](size int, key func(row int32) K) index[K] {
+	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), key: key}
+}
+
+// tableSize is a power of two, and at least as large as there are rows.
+func tableSize(rows int) int {
+	n := 1
+	for n < rows {
+		n *= 2
+	}
+	return n
 }
 
 // add is called in descending order of rows, so that they are found in ascending order.
 func (x *index[K]) add(k K, row int) {
-	next := int32(-1)
-	if h, ok := x.head[k]; ok {
-		next = h
+	if len(x.links) >= len(x.heads) {
+		x.grow()
 	}
-	x.head[k] = int32(len(x.links))
-	x.links = append(x.links, link{int32(row), next})
+	h := hashOf(k)
+	x.links = append(x.links, link{int32(row), 0, h})
+	x.head(len(x.links) - 1)
+	if x.key == nil {
+		x.keys = append(x.keys, k)
+	}
+}
+
+// head puts a link in front of its chain.
+func (x *index[K]) head(i int) {
+	h := &x.heads[x.links[i].hash&uint32(len(x.heads)-1)]
+	x.links[i].next = *h
+	*h = int32(i) + 1
+}
+
+func (x *index[K]) grow() {
+	x.heads = make([]int32, max(2*len(x.heads), 1))
+	for i := range x.links {
+		x.head(i)
+	}
 }
 
 func (x *index[K]) rows(k K) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
-		i, ok := x.head[k]
-		if !ok {
-			return
-		}
-		for ; i >= 0; i = x.links[i].next {
-			if !yield(x.links[i].row) {
+		for i := x.next(k, x.chain(k)); i > 0; i = x.next(k, x.links[i-1].next) {
+			if !yield(x.links[i-1].row) {
 				return
 			}
 		}
@@ -40,9 +78,49 @@ func (x *index[K]) rows(k K) iter.Seq[int32] {
 }
 
 func (x *index[K]) first(k K) (int32, bool) {
-	i, ok := x.head[k]
-	if !ok {
+	i := x.next(k, x.chain(k))
+	if i == 0 {
 		return 0, false
 	}
-	return x.links[i].row, true
+	return x.links[i-1].row, true
+}
+
+func (x *index[K]) chain(k K) int32 {
+	if len(x.links) == 0 {
+		return 0
+	}
+	return x.heads[hashOf(k)&uint32(len(x.heads)-1)]
+}
+
+// next is the link of that key from i on; 0 if there is none.
+func (x *index[K]) next(k K, i int32) int32 {
+	if i == 0 {
+		return 0
+	}
+	for h := hashOf(k); i > 0; i = x.links[i-1].next {
+		l := &x.links[i-1]
+		if l.hash != h {
+			continue
+		}
+		if x.key != nil && x.key(l.row) == k || x.key == nil && x.keys[i-1] == k {
+			break
+		}
+	}
+	return i
+}
+
+var seed = maphash.MakeSeed()
+
+func hashOf[K comparable](k K) uint32 {
+	switch k := any(k).(type) {
+	case string:
+		return uint32(maphash.String(seed, k))
+	case name:
+		return uint32(maphash.String(seed, k.name)) ^ uint32(maphash.String(seed, k.namespace))*31
+	case netip.Addr: // as a whole it would have to be allocated
+		b := k.As16()
+		return uint32(maphash.Bytes(seed, b[:]))
+	default:
+		return uint32(maphash.Comparable(seed, k))
+	}
 }

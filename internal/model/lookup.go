@@ -112,7 +112,14 @@ func (v *View) BlockAt(p netip.Prefix) *Block {
 
 // HandlesOf gives the handles whose names are the same to Calico.
 func (v *View) HandlesOf(id string) iter.Seq[*Handle] {
-	return each(v, Handles, v.handleRows, v.handles.rows(HandleKey(id)))
+	v.touched[Handles] = true
+	return func(yield func(*Handle) bool) {
+		for i := range v.handles.rows(HandleKey(id)) {
+			if !yield(v.handle(i)) {
+				return
+			}
+		}
+	}
 }
 
 // AffinitiesOf gives the affinities for a block.

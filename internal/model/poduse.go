@@ -18,7 +18,8 @@ func (v *View) uses() *poduse {
 	}
 	u.built = true
 	n := len(v.s.Pods)
-	u.uid, u.node, u.things = newIndex[string](n), newIndex[string](n), newIndex[string](n)
+	u.uid, u.things = newIndex[string](n), newIndex[string](n)
+	u.node = newLean(n, func(i int32) string { return v.s.Pods[i].Node })
 	for i := n - 1; i >= 0; i-- {
 		p := &v.s.Pods[i]
 		u.uid.add(p.UID, i)

@@ -36,6 +36,7 @@ func (s *Snapshot) sort() {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	sortBy(s.Nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
+	sortBy(s.Hosts, func(a, b *Host) int { return cmp.Compare(a.Name, b.Name) })
 	sortBy(s.Services, func(a, b *Service) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -98,8 +99,8 @@ func (v *View) indexLedger() {
 			v.allocs = append(v.allocs, Allocation{IP: Offset(b.CIDR, slot[0]), Block: int32(i), Ordinal: slot[0], Attr: slot[1]})
 		}
 	}
-	v.allocsByIP = newIndex[netip.Addr](total)
-	v.allocsByHandle = newIndex[string](total)
+	v.allocsByIP = newLean(total, func(i int32) netip.Addr { return v.allocs[i].IP })
+	v.allocsByHandle = newLean(total, func(i int32) string { return HandleKey(v.attribute(&v.allocs[i]).Handle) })
 	for i := len(v.allocs) - 1; i >= 0; i-- {
 		v.allocsByIP.add(v.allocs[i].IP, i)
 		if at := v.attribute(&v.allocs[i]); at != nil && at.Handle != "" {
@@ -134,10 +135,10 @@ func HandleKey(id string) string {
 
 // indexHandles adds a row for every handle that a block names and that is not there.
 func (v *View) indexHandles() {
-	v.handleRows = slices.Clip(v.s.Handles)
-	v.handles = newIndex[string](len(v.handleRows))
-	for i := len(v.handleRows) - 1; i >= 0; i-- {
-		v.handles.add(HandleKey(v.handleRows[i].ID), i)
+	there := len(v.s.Handles)
+	v.handles = newLean(there, func(i int32) string { return HandleKey(v.handle(i).ID) })
+	for i := there - 1; i >= 0; i-- {
+		v.handles.add(HandleKey(v.s.Handles[i].ID), i)
 	}
 	if !v.coverage[coverageKey{Handles, ""}].Seen() {
 		return
@@ -149,16 +150,16 @@ func (v *View) indexHandles() {
 		}
 		k := HandleKey(at.Handle)
 		if _, ok := v.handles.first(k); !ok {
-			v.handleRows = append(v.handleRows, Handle{ID: at.Handle, Missing: true})
-			v.handles.add(k, len(v.handleRows)-1)
+			v.missing = append(v.missing, Handle{ID: at.Handle, Missing: true})
+			v.handles.add(k, there+len(v.missing)-1)
 		}
 	}
 }
 
 func (v *View) indexIntent() {
 	s := v.s
-	v.pods = newIndex[name](len(s.Pods))
-	v.claims = newIndex[netip.Addr](len(s.Pods) + len(s.Endpoints))
+	v.pods = newLean(len(s.Pods), func(i int32) name { return name{s.Pods[i].Namespace, s.Pods[i].Name} })
+	v.claims = newLean(len(s.Pods)+len(s.Endpoints), func(i int32) netip.Addr { return v.claimed[i].IP })
 	for i := len(s.Services) - 1; i >= 0; i-- {
 		for _, a := range s.Services[i].IPs {
 			v.claim(a, Claim{ByService, int32(i), a})
@@ -176,7 +177,7 @@ func (v *View) indexIntent() {
 			v.nodes.add(alias, row)
 		}
 	}
-	v.endpointsByPod = newIndex[name](len(s.Endpoints))
+	v.endpointsByPod = newLean(len(s.Endpoints), func(i int32) name { return name{s.Endpoints[i].Namespace, s.Endpoints[i].Pod} })
 	for i := len(s.Endpoints) - 1; i >= 0; i-- {
 		e := &s.Endpoints[i]
 		v.endpointsByPod.add(name{e.Namespace, e.Pod}, i)

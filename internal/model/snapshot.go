@@ -95,3 +95,11 @@ func (in Interner) Of(s string) string {
 	in[s] = s
 	return s
 }
+
+// Bytes gives the one copy of b.
+func (in Interner) Bytes(b []byte) string {
+	if t, ok := in[string(b)]; ok {
+		return t
+	}
+	return in.Of(string(b))
+}

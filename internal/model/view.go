@@ -12,10 +12,10 @@ type View struct {
 	coverage map[coverageKey]State
 	touched  [tables]bool
 
-	allocs     []Allocation
-	addrs      []netip.Addr
-	claimed    []Claim
-	handleRows []Handle // with those that are only named
+	allocs  []Allocation
+	addrs   []netip.Addr
+	claimed []Claim
+	missing []Handle // those that are only named: rows behind the others
 
 	pods           index[name]
 	nodes          index[string]
@@ -73,8 +73,30 @@ func (v *View) Touched() []Table {
 	return out
 }
 
+// Aside gives a view of the same rows for another goroutine. When that is done, Join notes
+// what it was asked for.
+func (v *View) Aside() *View {
+	w := *v
+	w.touched = [tables]bool{}
+	return &w
+}
+
+// Join notes what a view aside was asked for.
+func (v *View) Join(w *View) {
+	for t, yes := range w.touched {
+		v.touched[t] = v.touched[t] || yes
+	}
+}
+
 // State tells how completely a table was seen; node is empty but for a node's own tables.
 func (v *View) State(t Table, node string) State { return v.coverage[coverageKey{t, node}] }
+
+// Under gives the view of a snapshot that has the same rows, of another moment.
+func (v *View) Under(s *Snapshot) *View {
+	w := *v
+	w.s = s
+	return &w
+}
 
 // Rows is how many subjects a table has.
 func (v *View) Rows(t Table) int {
@@ -94,7 +116,7 @@ func (v *View) Rows(t Table) int {
 	case Blocks:
 		return len(v.s.Blocks)
 	case Handles:
-		return len(v.handleRows)
+		return len(v.s.Handles) + len(v.missing)
 	case Affinities:
 		return len(v.s.Affinities)
 	case Endpoints:
@@ -157,7 +179,17 @@ func (v *View) Pool(i int32) *Pool { return at(v, Pools, v.s.Pools, i) }
 func (v *View) Block(i int32) *Block { return at(v, Blocks, v.s.Blocks, i) }
 
 // Handle is a row of Handles.
-func (v *View) Handle(i int32) *Handle { return at(v, Handles, v.handleRows, i) }
+func (v *View) Handle(i int32) *Handle {
+	v.touched[Handles] = true
+	return v.handle(i)
+}
+
+func (v *View) handle(i int32) *Handle {
+	if n := len(v.s.Handles); int(i) >= n {
+		return &v.missing[int(i)-n]
+	}
+	return &v.s.Handles[i]
+}
 
 // Affinity is a row of Affinities.
 func (v *View) Affinity(i int32) *Affinity { return at(v, Affinities, v.s.Affinities, i) }

@@ -73,6 +73,7 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 		ok, err := g.may(r.Context(), token, verb)
 		switch {
 		case err != nil:
+			w.Header().Set("Retry-After", "1")
 			http.Error(w, "the API server cannot be asked about the token", http.StatusServiceUnavailable)
 		case !ok:
 			http.Error(w, fmt.Sprintf("the token is not valid here, or its owner may not %s %s.%s", verb, agent.Resource, agent.Group), http.StatusForbidden)

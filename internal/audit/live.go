@@ -1,0 +1,284 @@
+package audit
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/live"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A Live is a cluster that is judged while it changes: by the same detectors as at once,
+// woken by the rows that changed. It is for one goroutine.
+type Live struct {
+	// Adjust completes the row about the cluster with what another book says; may be nil.
+	Adjust func(*model.Snapshot)
+
+	store  *live.Store
+	opts   Options
+	memory Memory
+	calico detect.Calico
+	shows  [2]bool            // that blocks and pods show what Calico does
+	prompt []*detect.Detector // judged with each change
+	late   []*detect.Detector // judged with all anew: they rest on what nodes say, or on all nodes
+	judged map[finding.Code]int
+	skips  []detect.Skip
+
+	standing  map[string]*standing
+	bySubject map[model.Subject][]*standing
+	byRef     map[model.Ref][]*standing
+	timers    timers
+	stale     bool                       // all must be judged anew
+	since     map[model.Subject]struct{} // woken while all is being judged anew; nil if it is not
+}
+
+// ErrDoubled means that two objects have one name, so that changes of the one cannot be
+// told from changes of the other.
+var ErrDoubled = live.ErrDoubled
+
+// A standing is a finding that is there, as the detectors gave it.
+type standing struct {
+	finding.Finding
+	from  []model.Subject // what was judged, each by one name
+	late  bool
+	fresh bool // of the judgement under way
+	settling
+}
+
+// NewLive begins with the rows of a snapshot, as they were read and before it is sealed.
+func NewLive(s *model.Snapshot, o Options) (*Live, error) {
+	st, err := live.New(s)
+	if err != nil {
+		return nil, fmt.Errorf("keep the rows: %w", err)
+	}
+	l := &Live{store: st, opts: o, memory: Memory{}, standing: map[string]*standing{}, bySubject: map[model.Subject][]*standing{}, byRef: map[model.Ref][]*standing{}}
+	for _, d := range o.Detectors {
+		if d == detect.PL5001 || slices.ContainsFunc(d.Needs, model.Table.Fact) {
+			l.late = append(l.late, d)
+		} else {
+			l.prompt = append(l.prompt, d)
+		}
+	}
+	for i := range s.Pods {
+		l.timePod(&s.Pods[i])
+	}
+	l.timeEvents(s.Events)
+	return l, nil
+}
+
+// News is what a judgement changed.
+type News struct {
+	Raised, Cleared []string // keys of findings
+	Judged          int      // subjects
+}
+
+// Apply takes changes, and judges what they concern.
+func (l *Live) Apply(changes []observe.Change, now model.Time) (News, error) {
+	for _, c := range changes {
+		if info, ok := c.Row.(*model.Info); ok {
+			c.Row = l.adjusted(*info)
+		}
+		if err := l.store.Put(c); err != nil {
+			return News{}, fmt.Errorf("keep what changed: %w", err)
+		}
+		if p, ok := c.Row.(*model.Pod); ok {
+			l.timePod(p)
+		}
+	}
+	return l.Judge(now), nil
+}
+
+// Replace takes tables that were read again as a whole; Judge judges what they concern.
+func (l *Live) Replace(read *model.Snapshot, tables ...model.Table) error {
+	if slices.Contains(tables, model.Events) {
+		l.timeEvents(read.Events)
+	}
+	if slices.Contains(tables, model.Pods) {
+		for i := range read.Pods {
+			l.timePod(&read.Pods[i])
+		}
+	}
+	for i := range read.Info {
+		read.Info[i] = *l.adjusted(read.Info[i])
+	}
+	if err := l.store.Replace(read, tables...); err != nil {
+		return fmt.Errorf("keep what was read again: %w", err)
+	}
+	if few := l.store.Few(); slices.Contains(tables, model.Components) && len(few.Info) > 0 {
+		return l.store.Put(observe.Change{Ref: observe.ClusterRef, Row: l.adjusted(few.Info[0])})
+	}
+	return nil
+}
+
+// adjusted completes the row about the cluster with what the workloads' settings say.
+func (l *Live) adjusted(info model.Info) *model.Info {
+	few := l.store.Few()
+	s := model.Snapshot{Info: []model.Info{info}, Components: few.Components}
+	if l.Adjust != nil {
+		l.Adjust(&s)
+	}
+	return &s.Info[0]
+}
+
+// PutFacts takes what all nodes said of themselves: all is to be judged anew.
+func (l *Live) PutFacts(said *model.Snapshot) {
+	l.store.PutFacts(said)
+	l.stale = true
+}
+
+// Nodes gives the rows of nodes, which are the caller's own.
+func (l *Live) Nodes() []model.Node { return l.store.Nodes() }
+
+// GUID is the cluster's.
+func (l *Live) GUID() string { return l.store.GUID() }
+
+// Judge judges what was woken, and what is due although nothing changed.
+func (l *Live) Judge(now model.Time) News {
+	w := l.store.Wake()
+	l.stale = l.stale || w.Anew
+	if blocks, pods := l.store.Shows(); l.shows != [2]bool{blocks, pods} {
+		l.stale = true
+	}
+	for len(l.timers) > 0 && l.timers[0].at <= now {
+		t, _ := heap.Pop(&l.timers).(timer)
+		w.Subjects[t.of] = struct{}{}
+	}
+	for r := range w.Refs {
+		for _, x := range l.byRef[r] {
+			if !x.late {
+				add(w.Subjects, x.from)
+			}
+		}
+	}
+	if l.since != nil {
+		for s := range w.Subjects {
+			l.since[s] = struct{}{}
+		}
+	}
+	return l.judge(w.Subjects, now)
+}
+
+func add(to map[model.Subject]struct{}, subjects []model.Subject) {
+	for _, s := range subjects {
+		to[s] = struct{}{}
+	}
+}
+
+// judge judges subjects in a small snapshot of their own. One finding may be of several:
+// they are judged together.
+func (l *Live) judge(subjects map[model.Subject]struct{}, now model.Time) News {
+	if len(subjects) == 0 {
+		return News{}
+	}
+	var found []finding.Finding
+	for size := 0; size != len(subjects); {
+		l.complete(subjects)
+		size = len(subjects)
+		v := model.Seal(l.store.Around(subjects, now))
+		v.PutUse(l.store.Use())
+		list := make([]model.Subject, 0, size)
+		for s := range subjects {
+			list = append(list, s)
+		}
+		found = detect.JudgeAs(v, l.calico, list, l.prompt...).Findings
+		for i := range found {
+			if x := l.standing[found[i].Key()]; x != nil && !x.late {
+				add(subjects, x.from)
+			}
+		}
+	}
+	n := l.replace(subjects, found, now)
+	n.Judged = len(subjects)
+	return n
+}
+
+// complete adds the subjects that a finding of one of them has beside it.
+func (l *Live) complete(subjects map[model.Subject]struct{}) {
+	var more []model.Subject
+	for s := range subjects {
+		for _, x := range l.bySubject[s] {
+			if len(x.from) > 1 && !x.late {
+				more = append(more, x.from...)
+			}
+		}
+	}
+	add(subjects, more)
+}
+
+// replace puts what was found about subjects in the place of what stood about them.
+func (l *Live) replace(subjects map[model.Subject]struct{}, found []finding.Finding, now model.Time) News {
+	var n News
+	for i := range found {
+		if l.put(&found[i], false, now) {
+			n.Raised = append(n.Raised, found[i].Key())
+		}
+	}
+	var gone []*standing
+	for s := range subjects {
+		for _, x := range l.bySubject[s] {
+			if !x.late && !x.fresh {
+				gone = append(gone, x)
+			}
+		}
+	}
+	for _, x := range gone {
+		if _, there := l.standing[x.Key()]; there {
+			n.Cleared = append(n.Cleared, x.Key())
+			l.drop(x)
+		}
+	}
+	for i := range found {
+		l.standing[found[i].Key()].fresh = false
+	}
+	slices.Sort(n.Raised)
+	slices.Sort(n.Cleared)
+	return n
+}
+
+// put lets a finding stand; it tells whether it is new.
+func (l *Live) put(f *finding.Finding, late bool, now model.Time) bool {
+	old := l.standing[f.Key()]
+	x := &standing{Finding: *f, late: late, fresh: true, settling: begun(f, now)}
+	if old != nil {
+		x.settling = old.after(&old.Finding, f, now)
+		l.drop(old)
+	}
+	seen := map[model.Subject]struct{}{}
+	for _, s := range f.From {
+		seen[live.Canonical(s)] = struct{}{}
+	}
+	for s := range seen {
+		x.from = append(x.from, s)
+		l.bySubject[s] = append(l.bySubject[s], x)
+	}
+	for r := range refs(f) {
+		l.byRef[r] = append(l.byRef[r], x)
+	}
+	l.standing[f.Key()] = x
+	return old == nil
+}
+
+func (l *Live) drop(x *standing) {
+	delete(l.standing, x.Key())
+	without(l.bySubject, slices.Values(x.from), x)
+	var rs []model.Ref
+	for r := range refs(&x.Finding) {
+		rs = append(rs, r)
+	}
+	without(l.byRef, slices.Values(rs), x)
+}
+
+// Findings gives what stands, as detectors gave it.
+func (l *Live) Findings() []finding.Finding {
+	out := make([]finding.Finding, 0, len(l.standing))
+	for _, x := range l.standing {
+		out = append(out, x.Finding)
+	}
+	slices.SortFunc(out, func(a, b finding.Finding) int { return cmp.Compare(a.Key(), b.Key()) })
+	return out
+}

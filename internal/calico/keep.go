@@ -1,0 +1,46 @@
+package calico
+
+import (
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A keeper keeps the parts of many rows close together. It is not safe for use by several
+// readers at once.
+type keeper struct {
+	text       model.Text
+	names      model.Interner
+	node       string // the last one: all of a block are on it
+	counts     model.Slab[model.BlockCount]
+	slots      model.Slab[model.Slot]
+	free       model.Slab[int32]
+	attributes model.Slab[model.Attribute]
+	sequences  model.Slab[model.Sequence]
+	addrs      model.Slab[netip.Addr]
+	block      blockScan
+}
+
+func newKeeper() *keeper { return &keeper{names: model.Interner{}} }
+
+// orNew is for who reads a single object.
+func (k *keeper) orNew() *keeper {
+	if k == nil {
+		return newKeeper()
+	}
+	return k
+}
+
+// own keeps a string that no other row has.
+func (k *keeper) own(b []byte) string { return k.text.Of(b) }
+
+// shared keeps one that many have.
+func (k *keeper) shared(b []byte) string { return k.names.Bytes(b) }
+
+// on keeps the name of a node.
+func (k *keeper) on(b []byte) string {
+	if string(b) != k.node {
+		k.node = k.text.Of(b)
+	}
+	return k.node
+}

@@ -1,0 +1,69 @@
+package calico
+
+// maxSkip is how deep what we pass over may be nested; deeper goes the careful way.
+const maxSkip = 64
+
+// skip passes over a value of any kind. It must be as valid as if it were read.
+func (s *scan) skip(depth int) {
+	if depth > maxSkip {
+		s.bad = true
+	}
+	if s.bad {
+		return
+	}
+	switch c := s.peek(); {
+	case c == '"':
+		s.skipText()
+	case c == '{':
+		s.i++
+		if s.take('}') {
+			return
+		}
+		for more := true; more && !s.bad; more = s.take(',') {
+			if s.peek() != '"' {
+				s.bad = true
+				return
+			}
+			s.skipText()
+			s.need(':')
+			s.skip(depth + 1)
+		}
+		s.need('}')
+	case c == '[':
+		s.i++
+		if s.take(']') {
+			return
+		}
+		for more := true; more && !s.bad; more = s.take(',') {
+			s.skip(depth + 1)
+		}
+		s.need(']')
+	case c == '-' || c >= '0' && c <= '9':
+		s.number() // with a fraction or an exponent, what follows is unexpected
+	case !s.word("true") && !s.word("false") && !s.word("null"):
+		s.bad = true
+	}
+}
+
+// skipText passes over a string, whose quote is next.
+func (s *scan) skipText() {
+	b := s.b
+	for i := s.i + 1; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			s.i = i + 1
+			return
+		case c < ' ':
+			s.bad = true
+			return
+		case c == '\\':
+			if i++; i < len(b) && !escapes[b[i]] {
+				s.bad = true // \u among them: rare in what we pass over
+				return
+			}
+		}
+	}
+	s.bad = true
+}
+
+var escapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}

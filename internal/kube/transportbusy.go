@@ -1,0 +1,106 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A BusyError is what a server says that wants to be left alone for a while.
+type BusyError struct {
+	Wait time.Duration
+	Said error
+}
+
+func (e *BusyError) Error() string { return e.Said.Error() }
+func (e *BusyError) Unwrap() error { return e.Said }
+
+// RetryAfter is for how long.
+func (e *BusyError) RetryAfter() time.Duration { return e.Wait }
+
+// orBusy makes a refusal one that will not last, if the answer says so.
+func orBusy(resp *http.Response, why error) error {
+	after := resp.Header.Get("Retry-After")
+	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable && after != "" {
+		return &BusyError{retryAfter(after, resp.Header.Get("Date")), why}
+	}
+	return why
+}
+
+// retryAfter reads how long to wait: so many seconds, or until a time by the server's own
+// clock.
+func retryAfter(after, date string) time.Duration {
+	d := time.Second
+	if n, err := strconv.Atoi(after); err == nil && n >= 0 {
+		d = time.Duration(min(n, int(maxPause/time.Second))) * time.Second
+	} else if until, err := http.ParseTime(after); err == nil {
+		if now, err := http.ParseTime(date); err == nil {
+			d = max(until.Sub(now), 0)
+		}
+	}
+	return min(d, maxPause)
+}
+
+// A waitingLine is where requests stand while the server is busy. Only the first of them asks
+// again, when the server wants it, and new ones stand behind: a server that comes back
+// finds them one by one, and not all at once. The zero value is ready.
+type waitingLine struct {
+	mu    sync.Mutex
+	stand []chan struct{} // the first has the turn
+}
+
+// join waits to be the first.
+func (l *waitingLine) join(ctx context.Context) (leave func(), err error) {
+	me := make(chan struct{})
+	l.mu.Lock()
+	if l.stand = append(l.stand, me); len(l.stand) == 1 {
+		close(me)
+	}
+	l.mu.Unlock()
+	leave = func() { l.leave(me) }
+	select {
+	case <-me:
+		return leave, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
+
+func (l *waitingLine) leave(me chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, c := range l.stand {
+		if c != me {
+			continue
+		}
+		l.stand = append(l.stand[:i], l.stand[i+1:]...)
+		if i == 0 && len(l.stand) > 0 {
+			close(l.stand[0])
+		}
+		return
+	}
+}
+
+func (l *waitingLine) empty() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.stand) == 0
+}
+
+// await waits until a time, unless the context would not live to see it.
+func await(ctx context.Context, until time.Time) error {
+	if end, ok := ctx.Deadline(); ok && end.Before(until) {
+		return context.DeadlineExceeded
+	}
+	t := time.NewTimer(time.Until(until))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

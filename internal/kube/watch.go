@@ -1,0 +1,160 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Bounds of one connection of a watch. The server sends a bookmark about once a minute: who
+// is silent for longer is not there.
+const (
+	answerWithin = 30 * time.Second
+	maxSilence   = 3 * time.Minute
+	watchFor     = 9 * time.Minute // then the server ends it, and it is taken up again
+)
+
+var errSilent = errors.New("nothing was heard")
+
+// Watch tells what happens to a collection after a revision (none: what there is first),
+// one event after the other, until ctx ends, its changes are gone (observe.ErrGone), or the
+// server is not heard. A broken connection is taken up where it was.
+func (c *Client) Watch(ctx context.Context, path string, query url.Values, since string, each observe.Heard) error {
+	return c.watch(ctx, watch{path: path, query: query, wire: jsonWire, last: since, each: each})
+}
+
+// A watch is one of a collection.
+type watch struct {
+	path  string
+	query url.Values
+	wire  wire
+	each  observe.Heard
+	last  string // the revision up to which all is told
+}
+
+func (c *Client) watch(ctx context.Context, w watch) error {
+	err := observe.Resume(ctx, func(ctx context.Context) (bool, error) { return c.watchOnce(ctx, &w) })
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("watch %s: %w", w.path, err)
+	}
+	return err
+}
+
+// watchOnce follows over one connection.
+func (c *Client) watchOnce(ctx context.Context, w *watch) (heard bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alive := time.AfterFunc(answerWithin, func() { cancel(errSilent) })
+	defer alive.Stop()
+	body, err := c.openWatch(ctx, w)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = body.Close() }()
+	next := w.wire.frames(body)
+	for {
+		alive.Reset(maxSilence)
+		frame, err := next()
+		if err != nil {
+			return heard, broken(errors.Join(err, context.Cause(ctx)))
+		}
+		if !alive.Stop() { // what is being told takes its time, and the server is not to blame
+			return heard, broken(errSilent)
+		}
+		if err := w.hear(frame); err != nil {
+			return heard, err
+		}
+		heard = true
+	}
+}
+
+func broken(err error) error { return &observe.Broken{Err: err} }
+
+// hear handles one event. A revision counts only when its event was told.
+func (w *watch) hear(frame []byte) error {
+	e, err := w.wire.event(frame)
+	if err != nil {
+		return broken(err)
+	}
+	var revision string
+	switch e.kind {
+	case "ADDED", "MODIFIED":
+		revision, err = w.each(e.object, false)
+	case "DELETED":
+		revision, err = w.each(e.object, true)
+	case "BOOKMARK":
+		revision, err = w.wire.revision(e.object)
+	case "ERROR":
+		return w.wire.failure(e.object).err()
+	default:
+		return broken(fmt.Errorf("an event of type %.40q", e.kind))
+	}
+	if err != nil {
+		return err
+	}
+	if revision != "" {
+		w.last = revision
+	}
+	return nil
+}
+
+// openWatch asks once.
+func (c *Client) openWatch(ctx context.Context, w *watch) (io.ReadCloser, error) {
+	q := url.Values{
+		"watch": {"true"}, "allowWatchBookmarks": {"true"},
+		"timeoutSeconds": {strconv.Itoa(int(watchFor / time.Second))},
+	}
+	for k, v := range w.query {
+		q[k] = v
+	}
+	if w.last != "" {
+		q.Set("resourceVersion", w.last)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.at(request{path: w.path, query: q}), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", w.wire.accept)
+	r.Header.Set("Accept-Encoding", "identity") // what is compressed is held back until it is worth it
+	r.Header.Set("User-Agent", "plumbline")
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, broken(fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(err, context.Cause(ctx))))
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp.Body, nil
+	}
+	why := refusal(resp)
+	_ = resp.Body.Close()
+	f := failure{code: resp.StatusCode, why: why}
+	if after := resp.Header.Get("Retry-After"); after != "" {
+		f.after = retryAfter(after, resp.Header.Get("Date"))
+	}
+	return nil, f.err()
+}
+
+// A failure is what the server said instead of an event.
+type failure struct {
+	code  int
+	after time.Duration
+	why   error
+}
+
+// err tells what can be tried again from what cannot.
+func (f failure) err() error {
+	switch {
+	case f.code == http.StatusGone:
+		return fmt.Errorf("%w: %w", observe.ErrGone, f.why)
+	case f.code == http.StatusUnauthorized, f.code == http.StatusTooManyRequests, f.code/100 != 4: // a token may be renewed
+		return &observe.Broken{Err: f.why, After: min(f.after, maxPause)}
+	default:
+		return f.why
+	}
+}

@@ -1,0 +1,87 @@
+package kube
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// protoWire is Kubernetes' protobuf. A frame is a WatchEvent: field 1 is its type, field 2
+// wraps (field 1) the object, in the envelope that a list has as well.
+var protoWire = wire{
+	accept: acceptProto + ";stream=watch", frames: lengthFrames, event: protoEvent,
+	revision: protoRevision, failure: protoFailure,
+}
+
+var magic = []byte("k8s\x00")
+
+func protoEvent(frame []byte) (event, error) {
+	kind, err := inside(frame, 1)
+	if err != nil {
+		return event{}, err
+	}
+	e := event{kind: string(kind)}
+	wrapped, err := inside(frame, 2)
+	if err != nil {
+		return e, err
+	}
+	raw, err := inside(wrapped, 1)
+	if err != nil {
+		return e, err
+	}
+	raw, ok := bytes.CutPrefix(raw, magic)
+	if !ok {
+		return e, errors.New("not Kubernetes' protobuf")
+	}
+	e.object, err = inside(raw, 2)
+	return e, err
+}
+
+// inside is a field that is a message or text; nothing if it is not there.
+func inside(b []byte, want protowire.Number) ([]byte, error) {
+	var out []byte
+	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
+		if num == want {
+			out = v
+		}
+	})
+	return out, err
+}
+
+// protoRevision reads metadata (1) resourceVersion (6), which all objects have there.
+func protoRevision(object []byte) (string, error) {
+	meta, err := inside(object, 1)
+	if err != nil {
+		return "", err
+	}
+	revision, err := inside(meta, 6)
+	return string(revision), err
+}
+
+// protoFailure reads a Status.
+func protoFailure(object []byte) failure {
+	var f failure
+	var said []byte
+	err := fields(object, func(num protowire.Number, v []byte, n uint64) {
+		switch int(num) {
+		case 3:
+			said = v
+		case 5:
+			_ = fields(v, func(num protowire.Number, _ []byte, n uint64) {
+				if num == 5 {
+					f.after = time.Duration(int32(n)) * time.Second
+				}
+			})
+		case 6:
+			f.code = int(int32(n))
+		}
+	})
+	if err != nil {
+		return failure{why: err}
+	}
+	f.why = fmt.Errorf("%d: %s", f.code, readable(string(said)))
+	return f
+}

@@ -1,0 +1,97 @@
+package kube
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// A wire is how a watch is sent.
+type wire struct {
+	accept   string
+	frames   func(io.Reader) func() ([]byte, error) // one after the other, each valid until the next
+	event    func(frame []byte) (event, error)
+	revision func(object []byte) (string, error)
+	failure  func(object []byte) failure
+}
+
+// An event is one thing that happened to an object.
+type event struct {
+	kind   string
+	object []byte
+}
+
+const watchBuffer = 64 << 10
+
+// lengthFrames cuts a stream in which a length of four bytes stands before each frame.
+func lengthFrames(r io.Reader) func() ([]byte, error) {
+	in := bufio.NewReaderSize(r, watchBuffer)
+	var head [4]byte
+	var buf []byte
+	return func() ([]byte, error) {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			return nil, err
+		}
+		size := int(binary.BigEndian.Uint32(head[:]))
+		if size > maxObject {
+			return nil, ErrTooBig
+		}
+		var err error
+		buf, err = fill(in, buf[:0], size)
+		return buf, err
+	}
+}
+
+// fill reads so many bytes, and takes memory as they come: a length is only a promise.
+func fill(in io.Reader, buf []byte, size int) ([]byte, error) {
+	for len(buf) < size {
+		n := min(size-len(buf), max(len(buf), watchBuffer))
+		had := len(buf)
+		if cap(buf) < had+n {
+			buf = append(make([]byte, 0, had+n), buf...)
+		}
+		buf = buf[:had+n]
+		if _, err := io.ReadFull(in, buf[had:]); err != nil {
+			return nil, cutOff(err)
+		}
+	}
+	return buf, nil
+}
+
+// lineFrames cuts a stream of lines. JSON has no line's end inside it as the server writes it.
+func lineFrames(r io.Reader) func() ([]byte, error) {
+	in := bufio.NewReaderSize(r, watchBuffer)
+	var long []byte
+	return func() ([]byte, error) {
+		long = long[:0]
+		for {
+			part, err := in.ReadSlice('\n')
+			switch {
+			case errors.Is(err, bufio.ErrBufferFull):
+				if long = append(long, part...); len(long) > maxObject {
+					return nil, ErrTooBig
+				}
+			case err != nil && len(long)+len(part) > 0:
+				return nil, cutOff(err)
+			case err != nil:
+				return nil, err
+			case len(long) > 0:
+				long = append(long, part...)
+				return bytes.TrimSpace(long), nil
+			default:
+				if part = bytes.TrimSpace(part); len(part) > 0 {
+					return part, nil
+				}
+			}
+		}
+	}
+}
+
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ErrTruncated
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package observe_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Changes are told in the order in which they came, none is lost, at most 500 at a time,
+// and none waits for the next.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var told []observe.Change
+		var sizes []int
+		g := observe.Gather(func(c []observe.Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			told, sizes = append(told, c...), append(sizes, len(c))
+		})
+		want := func(what string, batches ...int) {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(sizes, batches) {
+				t.Errorf("%s: %v, want %v", what, sizes, batches)
+			}
+		}
+		for i := range 1203 {
+			g.Add(observe.Change{Ref: model.Ref{Name: strconv.Itoa(i)}})
+		}
+		want("at once", 500, 500)
+		time.Sleep(4 * time.Millisecond)
+		want("after 4 ms", 500, 500, 203)
+		g.Add(observe.Change{Ref: model.Ref{Name: "1203"}})
+		time.Sleep(time.Millisecond)
+		want("before others could come", 500, 500, 203)
+		time.Sleep(3 * time.Millisecond)
+		g.Add(observe.Change{Ref: model.Ref{Name: "1204"}})
+		g.Flush()
+		time.Sleep(time.Second)
+		want("in the end", 500, 500, 203, 1, 1)
+		for i := range told {
+			if told[i].Ref.Name != strconv.Itoa(i) {
+				t.Fatalf("%d is %s", i, told[i].Ref.Name)
+			}
+		}
+	})
+}
+
+func TestGatherFromMany(t *testing.T) {
+	t.Parallel()
+	last := map[string]int{}
+	g := observe.Gather(func(cs []observe.Change) {
+		for _, c := range cs {
+			n, _ := strconv.Atoi(c.Ref.Name)
+			if last[string(c.Ref.Kind)] != n-1 {
+				t.Errorf("%s after %d", c.Ref, last[string(c.Ref.Kind)])
+			}
+			last[string(c.Ref.Kind)] = n
+		}
+	})
+	var wg sync.WaitGroup
+	for _, k := range []model.Kind{"a", "b", "c", "d"} {
+		wg.Go(func() {
+			for i := range 5_000 {
+				g.Add(observe.Change{Ref: model.Ref{Kind: k, Name: strconv.Itoa(i + 1)}})
+			}
+		})
+	}
+	wg.Wait()
+	g.Flush()
+	for k, n := range last {
+		if n != 5_000 {
+			t.Errorf("%s: %d told", k, n)
+		}
+	}
+}
+
+// A watch that breaks is taken up again, as gently as the server asks, and not for ever.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("lost")
+	synctest.Test(t, func(t *testing.T) {
+		tries, begun := 0, time.Now() //nolint:forbidigo // the test's own clock
+		err := observe.Resume(t.Context(), func(context.Context) (bool, error) {
+			tries++
+			return false, &observe.Broken{Err: lost}
+		})
+		if took := time.Since(begun); !errors.Is(err, lost) || took < 2*time.Minute || took > 2*time.Minute+10*time.Second || tries > 40 {
+			t.Errorf("%v after %s and %d tries", err, took, tries)
+		}
+		tries, begun = 0, time.Now() //nolint:forbidigo // the test's own clock
+		err = observe.Resume(t.Context(), func(context.Context) (bool, error) {
+			if tries++; tries == 1000 {
+				return true, observe.ErrGone
+			}
+			return true, &observe.Broken{Err: lost}
+		})
+		if took := time.Since(begun); !errors.Is(err, observe.ErrGone) || took > time.Minute {
+			t.Errorf("what is heard from: %v after %s", err, took)
+		}
+		tries, begun = 0, time.Now() //nolint:forbidigo // the test's own clock
+		err = observe.Resume(t.Context(), func(context.Context) (bool, error) {
+			if tries++; tries == 100 {
+				return false, lost
+			}
+			time.Sleep(9 * time.Minute) // nothing happened, and it was there
+			return false, &observe.Broken{Err: lost, After: 7 * time.Second}
+		})
+		if took := time.Since(begun); err == nil || took != 99*(9*time.Minute+7*time.Second) {
+			t.Errorf("a quiet one: %v after %s", err, took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err = observe.Resume(ctx, func(context.Context) (bool, error) { return true, &observe.Broken{Err: lost, After: time.Hour} })
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the end: %v", err)
+		}
+	})
+}
+
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	err := observe.Together(t.Context(), observe.UntilEnd, func(context.Context) error { return observe.ErrGone }, observe.UntilEnd)
+	if !errors.Is(err, observe.ErrGone) {
+		t.Errorf("the first error ends all: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := observe.Together(ctx, observe.UntilEnd); !errors.Is(err, context.Canceled) {
+		t.Errorf("the end: %v", err)
+	}
+}
