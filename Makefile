@@ -6,7 +6,7 @@ TESTS := $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg --
 SUITE ?= all
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-all long bench
+.PHONY: help build test test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-all long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,9 +74,11 @@ long: lab-build ## Run what takes long: cycles and kills, churn with checks, a m
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m
 
-bench: lab-build ## Print measured figures: judging, a check of 150,000 pods against bare lists, a lab's start
-	$(GO) test -count=1 -run='^$$' -bench=. -benchtime=3x ./internal/audit
-	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/size -nodes=5000
+bench: lab-build ## Print measured figures: agents, the guard, a lab's start
 	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/agent/figures
 	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/guard -run=TestCost -calls=500
 	$(GO) test -tags=e2e -count=1 -run='^$$' -bench=. -benchtime=3x ./lab/e2e/bench
+
+bench-size: lab-build ## Measure check at 50,000, 150,000 and 300,000 pods and write docs/performance.md
+	$(GO) test -count=1 -run='^$$' -bench='BenchmarkJudge$$' -benchtime=3x ./internal/audit -figures=$(CURDIR)/bin/judged.json
+	$(GO) test -tags=e2e -count=1 -v -timeout=180m ./lab/e2e/size -run=TestSize -pods=50000,150000,300000 -judged=$(CURDIR)/bin/judged.json -out=$(CURDIR)/bin/size.json -write-docs

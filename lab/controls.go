@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"net/http"
 	"syscall"
 	"time"
 )
@@ -12,6 +13,20 @@ func (l *Lab) RestartKubeControllers(ctx context.Context) error {
 		return err
 	}
 	return l.sup.Again(ctx, KubeControllers)
+}
+
+// RestartAPIServer ends the API server in good order, runs it again, and waits for it.
+func (l *Lab) RestartAPIServer(ctx context.Context) error {
+	if err := l.sup.Stop(ctx, "kube-apiserver", 10*time.Second); err != nil {
+		return err
+	}
+	if err := l.sup.Again(ctx, "kube-apiserver"); err != nil {
+		return err
+	}
+	return await(ctx, l.sup, "", "kube-apiserver", func(ctx context.Context) error {
+		_, err := l.Do(ctx, http.MethodGet, "/readyz", "")
+		return err
+	})
 }
 
 // FreezeAPIServer stops the API server where it is; nobody gets an answer.

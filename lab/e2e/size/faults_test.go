@@ -1,0 +1,75 @@
+//go:build e2e
+
+package size
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/load"
+)
+
+// faultsOf gives what is loaded: a fault of every kind that these two books can show.
+func faultsOf(d lab.Datastore) load.Faults {
+	f := load.Faults{
+		load.Leaked: 20, load.Unallocated: 10, load.OrphanHandle: 20, load.MiscountedHandle: 10, load.MissingHandle: 10, load.NoAnnotation: 10,
+		load.SharedAddress: 5, load.WrongNode: 10, load.GoneNodeAffinity: 10, load.BadIndex: 1, load.Finished: 100,
+	}
+	if d == lab.Etcd {
+		f[load.StaleEndpoint] = 20
+	}
+	return f
+}
+
+// wanted gives the findings that the faults must become, each once.
+func wanted(faults []load.Fault) (want []string) {
+	for _, f := range faults {
+		want = append(want, names(f)...)
+	}
+	slices.Sort(want)
+	return slices.Compact(want)
+}
+
+func names(f load.Fault) []string {
+	switch f.Kind {
+	case load.Leaked:
+		return []string{"PL1001/" + f.Subject}
+	case load.Unallocated:
+		return []string{"PL1002/" + f.Subject}
+	case load.OrphanHandle, load.MiscountedHandle, load.MissingHandle:
+		return []string{"PL1006/" + f.Handle}
+	case load.NoAnnotation:
+		return []string{"PL2001/" + f.Pod}
+	case load.StaleEndpoint:
+		ns, pod, _ := strings.Cut(f.Pod, "/")
+		return []string{"PL2002/" + ns + "/" + strings.ReplaceAll(f.Node, "-", "--") + "-k8s-" + strings.ReplaceAll(pod, "-", "--") + "-eth0"}
+	case load.SharedAddress:
+		return []string{"PL2010/" + f.Subject}
+	case load.WrongNode:
+		return []string{"PL1003/" + f.Subject}
+	case load.GoneNodeAffinity:
+		return []string{"PL1007/" + f.Node + "/" + f.Subject}
+	case load.BadIndex:
+		return []string{"PL1004/" + f.Subject, "PL5002/kube-controllers/crashes"}
+	case load.Finished:
+	}
+	return nil
+}
+
+// compare holds what was found against what was loaded, by name.
+func compare(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	for _, n := range want {
+		if !slices.Contains(got, n) {
+			t.Errorf("%s: not found: %s", what, n)
+		}
+	}
+	for _, n := range got {
+		if !slices.Contains(want, n) {
+			t.Errorf("%s: found, and not loaded: %s", what, n)
+		}
+	}
+	t.Logf("%s: %d findings, %d loaded", what, len(got), len(want))
+}

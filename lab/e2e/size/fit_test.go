@@ -1,0 +1,93 @@
+//go:build e2e
+
+package size
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A series is how something grows with the number of pods.
+type series struct {
+	name string
+	x, y []float64
+}
+
+// fit is the line through the points of least squares, and how much of their spread it
+// explains.
+func (s series) fit() (base, slope, r2 float64) {
+	n := float64(len(s.x))
+	var mx, my float64
+	for i := range s.x {
+		mx, my = mx+s.x[i]/n, my+s.y[i]/n
+	}
+	var sxx, sxy, syy float64
+	for i := range s.x {
+		dx, dy := s.x[i]-mx, s.y[i]-my
+		sxx, sxy, syy = sxx+dx*dx, sxy+dx*dy, syy+dy*dy
+	}
+	slope = sxy / sxx
+	return my - slope*mx, slope, sxy * sxy / (sxx * syy)
+}
+
+// exponent is the power of the number of pods by which it grows, between first and last:
+// 1 is linear, 2 square.
+func (s series) exponent() float64 {
+	last := len(s.x) - 1
+	return math.Log(s.y[last]/s.y[0]) / math.Log(s.x[last]/s.x[0])
+}
+
+// curves gives how each of those who were measured grows, in time or memory. A cluster as
+// small as the gate's is all overhead and left out.
+func (b *book) curves(of func(figures) float64) (out []series) {
+	for _, c := range b.Clusters {
+		if c.Pods < 2*gateSize {
+			continue
+		}
+		for _, f := range c.Rows {
+			name := c.Datastore + ", " + f.What
+			i := slices.IndexFunc(out, func(s series) bool { return s.name == name })
+			if i < 0 {
+				i, out = len(out), append(out, series{name: name})
+			}
+			out[i].x, out[i].y = append(out[i].x, float64(c.Pods)), append(out[i].y, of(f))
+		}
+	}
+	return out
+}
+
+func wallOf(f figures) float64 { return f.Wall }
+func peakOf(f figures) float64 { return float64(f.Peak) / (1 << 20) }
+
+// growth gives the fits, where there are points enough for one.
+func (b *book) growth() string {
+	var out strings.Builder
+	for _, q := range []struct {
+		what, unit string
+		of         func(figures) float64
+	}{{"time", "s", wallOf}, {"memory", "MB", peakOf}} {
+		for _, s := range b.curves(q.of) {
+			if len(s.x) < 3 {
+				continue
+			}
+			base, slope, r2 := s.fit()
+			fmt.Fprintf(&out, "%-6s of %-24s %8.2f %s + %8.2f %s for each 100,000 pods, R² %.4f, exponent %.2f\n", q.what, s.name, base, q.unit, slope*1e5, q.unit, r2, s.exponent())
+		}
+	}
+	return out.String()
+}
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	line := series{x: []float64{1, 2, 4}, y: []float64{5, 7, 11}}
+	if base, slope, r2 := line.fit(); math.Abs(base-3)+math.Abs(slope-2)+math.Abs(r2-1) > 1e-9 {
+		t.Errorf("3 + 2x is told as %v + %vx, R² %v", base, slope, r2)
+	}
+	square := series{x: []float64{1, 2, 4}, y: []float64{1, 4, 16}}
+	if _, _, r2 := square.fit(); r2 > 0.98 || math.Abs(square.exponent()-2) > 1e-9 {
+		t.Errorf("a square is told as a line, R² %v, exponent %v", r2, square.exponent())
+	}
+}

@@ -1,0 +1,149 @@
+//go:build e2e
+
+package size
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+// serversOf finds the servers of a lab that are read: the API server, and Calico's etcd
+// where it has one.
+func serversOf(t *testing.T, l *lab.Lab) map[string]server {
+	t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", l.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]server{toAPI: {URL: cfg.Host, CA: cfg.CAData, Cert: cfg.CertData, Key: cfg.KeyData}}
+	if l.Datastore == lab.Etcd {
+		var pem [3][]byte
+		ca, crt, key := l.EtcdCerts("read-only")
+		for i, path := range []string{ca, crt, key} {
+			if pem[i], err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out[toEtcd] = server{URL: l.EtcdEndpoint(), CA: pem[0], Cert: pem[1], Key: pem[2]}
+	}
+	return out
+}
+
+// A watched is a server whose cost is measured: its process, and how much it has sent.
+type watched struct {
+	pid    int
+	http   *http.Client
+	url    string
+	metric string // what it has sent, summed over all labels
+}
+
+func watch(t *testing.T, l *lab.Lab, servers map[string]server) map[string]*watched {
+	t.Helper()
+	parts, err := l.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*watched{}
+	for _, p := range parts {
+		w := &watched{pid: p.PID}
+		store := map[string]string{"kube-apiserver": toAPI, "calico-etcd": toEtcd}[p.Name]
+		if store == "" || !p.Running {
+			continue // a part of an earlier lab is listed still
+		}
+		w.metric = map[string]string{toAPI: "apiserver_response_sizes_sum", toEtcd: "etcd_network_client_grpc_sent_bytes_total"}[store]
+		conf, err := servers[store].tls()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.url = servers[store].URL + "/metrics"
+		w.http = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{TLSClientConfig: conf}}
+		out[store] = w
+	}
+	return out
+}
+
+// sent is how many bytes of answers the server has given.
+func (w *watched) sent(t *testing.T) (sum int64) {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := w.http.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	in := bufio.NewScanner(io.LimitReader(resp.Body, 64<<20))
+	in.Buffer(nil, 1<<20)
+	found := false
+	for in.Scan() {
+		if !strings.HasPrefix(in.Text(), w.metric) {
+			continue
+		}
+		f := strings.Fields(in.Text())
+		v, err := strconv.ParseFloat(f[len(f)-1], 64)
+		if err != nil {
+			t.Fatalf("%s: %v", w.metric, err)
+		}
+		sum, found = sum+int64(v), true
+	}
+	if in.Err() != nil || !found {
+		t.Fatalf("%s: %s is not there: %v", w.url, w.metric, in.Err())
+	}
+	return sum
+}
+
+// A use is what the kernel tells of a process.
+type use struct {
+	cpu            time.Duration
+	resident, peak int64
+}
+
+// tick is how long one of those is in which the kernel tells the time of processes.
+const tick = 10 * time.Millisecond
+
+func useOf(pid int) (u use, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return u, err
+	}
+	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	for _, at := range []int{11, 12} { // utime, stime
+		n, err := strconv.ParseInt(f[at], 10, 64)
+		if err != nil {
+			return u, err
+		}
+		u.cpu += time.Duration(n) * tick
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return u, err
+	}
+	for line := range strings.Lines(string(status)) {
+		for key, to := range map[string]*int64{"VmRSS:": &u.resident, "VmHWM:": &u.peak} {
+			if rest, ok := strings.CutPrefix(line, key); ok {
+				_, err = fmt.Sscan(rest, to)
+				*to <<= 10
+			}
+		}
+	}
+	return u, err
+}
+
+// forgetPeak lets the kernel count a process's largest size anew.
+func forgetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
+}
