@@ -51,6 +51,7 @@ e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/kube ./internal/agent/server
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
 	$(TESTS) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
+	$(TESTS) -tags=e2e -count=1 -timeout=10m ./lab/e2e/watch -run=TestWatchSees
 	$(TESTS) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/(kdd|etcd)/enforce' -modes=enforce
 
 e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
@@ -82,3 +83,5 @@ bench: lab-build ## Print measured figures: agents, the guard, a lab's start
 bench-size: lab-build ## Measure check at 50,000, 150,000 and 300,000 pods and write docs/performance.md
 	$(GO) test -count=1 -run='^$$' -bench='BenchmarkJudge$$' -benchtime=3x ./internal/audit -figures=$(CURDIR)/bin/judged.json
 	$(GO) test -tags=e2e -count=1 -v -timeout=180m ./lab/e2e/size -run=TestSize -pods=50000,150000,300000 -judged=$(CURDIR)/bin/judged.json -out=$(CURDIR)/bin/size.json -write-docs
+	$(GO) test -tags=e2e -count=1 -v -timeout=90m ./lab/e2e/watch -run=TestWatchAtSize -pods=50000,150000,300000
+	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/agent/size -nodes=5000 -bound=0

@@ -33,6 +33,7 @@ type Live struct {
 	bySubject map[model.Subject][]*standing
 	byRef     map[model.Ref][]*standing
 	timers    timers
+	certain   bool                       // what is confirmed is another than when it was asked last
 	stale     bool                       // all must be judged anew
 	since     map[model.Subject]struct{} // woken while all is being judged anew; nil if it is not
 }
@@ -229,7 +230,7 @@ func (l *Live) replace(subjects map[model.Subject]struct{}, found []finding.Find
 	for _, x := range gone {
 		if _, there := l.standing[x.Key()]; there {
 			n.Cleared = append(n.Cleared, x.Key())
-			l.drop(x)
+			l.clear(x)
 		}
 	}
 	for i := range found {
@@ -260,7 +261,22 @@ func (l *Live) put(f *finding.Finding, late bool, now model.Time) bool {
 		l.byRef[r] = append(l.byRef[r], x)
 	}
 	l.standing[f.Key()] = x
+	l.certain = l.certain || x.state == finding.Confirmed || old != nil && old.state == finding.Confirmed
 	return old == nil
+}
+
+// clear lets a finding stand no longer.
+func (l *Live) clear(x *standing) {
+	l.certain = l.certain || x.state == finding.Confirmed
+	l.drop(x)
+}
+
+// Certain tells whether what is confirmed may be another than when it was asked last.
+// Suspicions come and go far more often.
+func (l *Live) Certain() bool {
+	was := l.certain
+	l.certain = false
+	return was
 }
 
 func (l *Live) drop(x *standing) {

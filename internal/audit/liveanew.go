@@ -51,7 +51,7 @@ func (l *Live) Adopt(w *Whole, now model.Time) News {
 	for k, x := range l.standing {
 		if !x.fresh {
 			n.Cleared = append(n.Cleared, k)
-			l.drop(x)
+			l.clear(x)
 			continue
 		}
 		x.fresh = false
@@ -83,7 +83,7 @@ func (l *Live) Fallen(now model.Time) News {
 	for k, x := range l.standing {
 		if x.Code == detect.PL5001.Code && !x.fresh {
 			n.Cleared = append(n.Cleared, k)
-			l.drop(x)
+			l.clear(x)
 		}
 		x.fresh = false
 	}

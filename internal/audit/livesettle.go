@@ -58,6 +58,8 @@ func (x *standing) as() finding.Finding {
 // began, nil that it was not seen again.
 func (l *Live) settle(x *standing, looked *finding.Finding, seen, now model.Time) {
 	k := x.Key()
+	was := x.state
+	defer func() { l.certain = l.certain || was == finding.Confirmed || x.state == finding.Confirmed }()
 	if looked == nil {
 		delete(l.memory, k)
 		x.state, x.why = finding.Suspected, "was not seen when it was looked at again"

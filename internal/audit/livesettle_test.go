@@ -69,6 +69,7 @@ func TestLiveSettles(t *testing.T) {
 	t.Parallel()
 	const key = "PL1001/10.0.0.1"
 	l := following(t, base())
+	l.Certain()
 	if n := apply(t, l, now+1, podGone); !slices.Contains(n.Raised, key) {
 		t.Fatalf("raised %v", n.Raised)
 	}
@@ -84,8 +85,14 @@ func TestLiveSettles(t *testing.T) {
 	if second(t, l, now+1300, leaking(now+1300)) || state(l, now+1300, key) != finding.Suspected {
 		t.Error("looked at before its time")
 	}
+	if l.Certain() {
+		t.Error("nothing is confirmed yet")
+	}
 	if !second(t, l, now+1361, leaking(now+1361)) || state(l, now+1361, key) != finding.Confirmed {
 		t.Errorf("after the second look: %s", state(l, now+1361, key))
+	}
+	if !l.Certain() || l.Certain() {
+		t.Error("that it is confirmed must be told, once")
 	}
 	if second(t, l, now+9000, leaking(now+9000)) {
 		t.Error("what is certain was looked at again")
@@ -93,6 +100,9 @@ func TestLiveSettles(t *testing.T) {
 	pod := base().Pods[0]
 	if n := apply(t, l, now+9001, observe.Change{Ref: pod.Ref(), Row: &pod}); !slices.Contains(n.Cleared, key) || state(l, now+9001, key) != "none" {
 		t.Errorf("cleared %v", n.Cleared)
+	}
+	if !l.Certain() {
+		t.Error("that what was confirmed is gone must be told")
 	}
 	// It comes back: it must be proven anew.
 	apply(t, l, now+9002, podGone)

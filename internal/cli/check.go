@@ -61,7 +61,7 @@ func (g *global) check() *cobra.Command {
 	l.StringSliceVar(&f.require, "require", nil, "books that must have been seen in full: intent, ledger, node")
 	l.StringVar(&f.suppress, "suppress", "", "file of findings that are known and accepted")
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
-	l.BoolVarP(&f.watch, "watch", "w", false, "check again and again, and show what is new and what is gone")
+	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster, and show what is new and what is gone")
 	l.BoolVar(&g.probe, "probe", false, "where no agents run: start a short-lived pod on each node that tells its facts")
 	l.StringVar(&g.probeImage, "probe-image", probeImage(), "image of those pods")
 	l.StringVar(&g.probeNamespace, "probe-namespace", "kube-system", "namespace of those pods")

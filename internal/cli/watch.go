@@ -25,6 +25,9 @@ const (
 // watch checks, and then follows what changes; what is new or gone since it began is
 // marked.
 func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) error {
+	if f.output != "" && f.output != "table" && f.output != "wide" {
+		return fmt.Errorf("-o %s: not with --watch, which shows a line for what is new or gone", f.output)
+	}
 	p := &printed{g: g, seen: map[string]bool{}, first: true}
 	if g.bundle != "" || g.quick || g.probe {
 		return g.watchAgain(ctx, f, opts, p)
@@ -34,6 +37,9 @@ func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) er
 		err := g.follow(ctx, f, opts, p)
 		if ctx.Err() != nil {
 			return nil
+		}
+		if !p.reached {
+			return err // it was never there: the wrong one, rather than one that comes back
 		}
 		if errors.Is(err, audit.ErrDoubled) {
 			fmt.Fprintf(g.Stderr, "%s: changes cannot be followed; all is read again every %s\n", clean(err.Error()), every)
@@ -60,10 +66,13 @@ func (g *global) watchAgain(ctx context.Context, f checkFlags, opts audit.Option
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil {
-			fmt.Fprintf(g.Stderr, "%s\n", clean(err.Error())) // the cluster may be coming back
-		} else {
+		switch {
+		case err == nil:
 			p.changes(r)
+		case p.first:
+			return err
+		default:
+			fmt.Fprintf(g.Stderr, "%s\n", clean(err.Error())) // the cluster may be coming back
 		}
 		if wait(ctx, every) != nil {
 			return nil
@@ -77,6 +86,7 @@ type printed struct {
 	seen      map[string]bool
 	suspected map[string]bool // by the pursuit that is or was, whether shown or not
 	blind     []string
+	reached   bool // the cluster, once
 	first     bool
 }
 

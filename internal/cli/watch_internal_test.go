@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -85,5 +88,39 @@ func TestWatchFollows(t *testing.T) {
 	}
 	if p.first || len(p.seen) != 0 {
 		t.Errorf("first %v, shown %v", p.first, p.seen)
+	}
+}
+
+// Who has followed what was suspected hears, when all was read anew, only what is new and
+// what is gone.
+func TestWatchTellsSinceBefore(t *testing.T) {
+	t.Parallel()
+	p := &printed{}
+	p.note(audit.News{Raised: []string{"PL1001/10.0.0.1", "PL1001/10.0.0.2"}})
+	p.note(audit.News{Cleared: []string{"PL1001/10.0.0.1"}, Raised: []string{"PL1001/10.0.0.3"}})
+	n := p.sinceBefore([]finding.Finding{
+		{Code: "PL1001", Subject: model.Ref{Name: "10.0.0.1"}}, {Code: "PL1001", Subject: model.Ref{Name: "10.0.0.3"}},
+	})
+	if !slices.Equal(n.Raised, []string{"PL1001/10.0.0.1"}) || !slices.Equal(n.Cleared, []string{"PL1001/10.0.0.2"}) {
+		t.Errorf("raised %v, cleared %v", n.Raised, n.Cleared)
+	}
+}
+
+// A cluster that was never reached is not waited for: it is the wrong one.
+func TestWatchEndsWhereNothingIs(t *testing.T) {
+	t.Parallel()
+	out := &screen{}
+	g := &global{Env: Env{Stdout: out, Stderr: out}}
+	g.kube.Kubeconfig = filepath.Join(t.TempDir(), "none")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, quick := range []bool{false, true} {
+		g.quick = quick
+		if err := g.watch(ctx, checkFlags{}, audit.Options{}); err == nil || ctx.Err() != nil {
+			t.Errorf("quick %v: ended with %v", quick, err)
+		}
+	}
+	if err := g.watch(ctx, checkFlags{output: "json"}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "-o json") {
+		t.Errorf("-o json: %v", err)
 	}
 }

@@ -27,6 +27,7 @@ func (g *global) follow(ctx context.Context, f checkFlags, opts audit.Options, p
 		return err
 	}
 	defer c.close()
+	p.reached = true
 	w := &pursuit{g: g, c: c, f: f, printed: p}
 	if err := w.keepTo(ctx, &opts); err != nil {
 		return err

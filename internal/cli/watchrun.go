@@ -59,14 +59,14 @@ func (w *pursuit) run(ctx context.Context, changes <-chan []observe.Change, ende
 				news, w.adopted = w.printed.sinceBefore(w.live.Findings()), true
 			}
 			w.say(news, time.Time{}, a)
-			a.busy.whole = false
+			a.busy.whole, a.dirty = false, true
 			if !w.shown {
 				w.live.Hurry(w.now())
 			}
 			w.look(ctx, a)
 		case second := <-a.look:
 			w.live.Settle(second)
-			a.busy.look, a.dirty, w.shown = false, true, true
+			a.busy.look, a.dirty, w.shown = false, a.dirty || !w.shown || w.live.Certain(), true
 			w.show(a)
 			w.remember()
 		case r := <-a.read:
@@ -114,7 +114,7 @@ func (w *pursuit) apply(cs []observe.Change, more <-chan []observe.Change, a *as
 // say notes that there is something to show. Suspicions come and go by the dozen, and are
 // told to who asks for it: when each was judged, and how long after it was heard of.
 func (w *pursuit) say(n audit.News, at time.Time, a *aside) {
-	a.dirty = a.dirty || len(n.Raised)+len(n.Cleared) > 0
+	a.dirty = a.dirty || w.live.Certain() // to tell what all suspicions come to takes as long as there are many
 	w.printed.note(n)
 	if !w.g.verbose {
 		return

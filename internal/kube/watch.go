@@ -124,7 +124,11 @@ func (c *Client) openWatch(ctx context.Context, w *watch) (io.ReadCloser, error)
 	r.Header.Set("Accept", w.wire.accept)
 	r.Header.Set("Accept-Encoding", "identity") // what is compressed is held back until it is worth it
 	r.Header.Set("User-Agent", "plumbline")
-	resp, err := c.http.Do(r)
+	hc := c.http
+	if c.lists != nil {
+		hc = c.lists // a connection of its own, over which an event is one write, as with lists
+	}
+	resp, err := hc.Do(r)
 	if err != nil {
 		return nil, broken(fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(err, context.Cause(ctx))))
 	}

@@ -1,0 +1,211 @@
+//go:build e2e
+
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+// books are what is written in: Kubernetes' etcd, and Calico's, which may be the same.
+type books struct {
+	mode               lab.Datastore
+	kubernetes, calico *store
+}
+
+func openBooks(t *testing.T, l *lab.Lab) *books {
+	t.Helper()
+	b := &books{mode: l.Datastore}
+	k, c := placesOf(l)
+	for to, from := range map[**store]place{&b.kubernetes: k, &b.calico: c} {
+		s, err := open(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.conn.Close() })
+		*to = s
+	}
+	return b
+}
+
+// Where things are kept.
+const (
+	crds      = "/registry/crd.projectcalico.org/"
+	ipam      = "/calico/ipam/v2/"
+	endpoints = "/calico/resources/v3/projectcalico.org/workloadendpoints/"
+)
+
+func podKey(pod string) string { return "/registry/pods/" + pod }
+
+func (b *books) blockKey(cidr string) string {
+	if b.mode == lab.KDD {
+		return crds + "ipamblocks/" + dashed(cidr)
+	}
+	return ipam + "assignment/ipv4/block/" + strings.Replace(cidr, "/", "-", 1)
+}
+
+func (b *books) blocks() string {
+	if b.mode == lab.KDD {
+		return crds + "ipamblocks/"
+	}
+	return ipam + "assignment/ipv4/block/"
+}
+
+func (b *books) handleKey(id string) string {
+	if b.mode == lab.KDD {
+		return crds + "ipamhandles/" + strings.ToLower(id)
+	}
+	return ipam + "handle/" + id
+}
+
+func (b *books) affinityKey(node, cidr string) string {
+	if b.mode == lab.KDD {
+		return crds + "blockaffinities/" + node + "-" + dashed(cidr)
+	}
+	return ipam + "host/" + node + "/ipv4/block/" + strings.Replace(cidr, "/", "-", 1)
+}
+
+func endpointKey(node, pod string) string {
+	ns, name, _ := strings.Cut(pod, "/")
+	return endpoints + ns + "/" + endpointName(node, name)
+}
+
+func endpointName(node, name string) string {
+	double := strings.NewReplacer("-", "--")
+	return double.Replace(node) + "-k8s-" + double.Replace(name) + "-eth0"
+}
+
+func dashed(cidr string) string { return strings.NewReplacer(".", "-", "/", "-").Replace(cidr) }
+
+func (b *books) of(key string) *store {
+	if strings.HasPrefix(key, "/registry/") {
+		return b.kubernetes
+	}
+	return b.calico
+}
+
+// put writes into the book that each key belongs to.
+func (b *books) put(ctx context.Context, ws []write) error {
+	parts := map[*store][]write{}
+	for _, w := range ws {
+		parts[b.of(w.key)] = append(parts[b.of(w.key)], w)
+	}
+	for s, part := range parts {
+		if _, err := s.commit(ctx, part...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// edit gives a block with something else in its spec. Numbers stay as they are written:
+// sequence numbers do not fit into a float.
+func edit(value []byte, change func(spec map[string]any) error) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	var o map[string]any
+	if err := d.Decode(&o); err != nil {
+		return nil, err
+	}
+	spec := o
+	if inner, ok := o["spec"].(map[string]any); ok {
+		spec = inner
+	}
+	if err := change(spec); err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+var errNotHeld = errors.New("the block does not hold it")
+
+// release gives an address back as Calico does: what points behind the attribute that
+// goes is moved up.
+func release(spec map[string]any, handle string) error {
+	list, _ := spec["attributes"].([]any)
+	at := slices.IndexFunc(list, func(a any) bool { m, _ := a.(map[string]any); return m["handle_id"] == handle })
+	if at < 0 {
+		return errNotHeld
+	}
+	spec["attributes"] = slices.Delete(list, at, at+1)
+	slots, _ := spec["allocations"].([]any)
+	free, _ := spec["unallocated"].([]any)
+	for ord, v := range slots {
+		n, ok := v.(json.Number)
+		if !ok {
+			continue
+		}
+		i, err := n.Int64()
+		switch {
+		case err != nil:
+			return err
+		case int(i) == at:
+			slots[ord] = nil
+			free = append(free, json.Number(fmt.Sprint(ord)))
+		case int(i) > at:
+			slots[ord] = json.Number(fmt.Sprint(i - 1))
+		}
+	}
+	spec["unallocated"] = free
+	return nil
+}
+
+// claim gives the first free address to a pod, and tells which it is.
+func claim(spec map[string]any, handle string, secondary map[string]any) (netip.Addr, error) {
+	free, _ := spec["unallocated"].([]any)
+	slots, _ := spec["allocations"].([]any)
+	list, _ := spec["attributes"].([]any)
+	text, _ := spec["cidr"].(string)
+	cidr, err := netip.ParsePrefix(text)
+	if err != nil || len(free) == 0 {
+		return netip.Addr{}, errors.Join(errNotHeld, err)
+	}
+	n, _ := free[0].(json.Number)
+	ord, err := n.Int64()
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	spec["unallocated"] = free[1:]
+	slots[ord] = json.Number(fmt.Sprint(len(list)))
+	spec["attributes"] = append(list, map[string]any{"handle_id": handle, "secondary": secondary})
+	a := cidr.Addr().As4()
+	a[3] += byte(ord)
+	return netip.AddrFrom4(a), nil
+}
+
+var magic = []byte("k8s\x00")
+
+// editPod gives a pod as the API server keeps it, with something changed.
+func editPod(value []byte, change func(*corev1.Pod)) ([]byte, error) {
+	var u runtime.Unknown
+	var p corev1.Pod
+	if err := u.Unmarshal(bytes.TrimPrefix(value, magic)); err != nil {
+		return nil, err
+	}
+	if err := p.Unmarshal(u.Raw); err != nil {
+		return nil, err
+	}
+	change(&p)
+	var err error
+	if u.Raw, err = p.Marshal(); err != nil {
+		return nil, err
+	}
+	out, err := u.Marshal()
+	return append(slices.Clone(magic), out...), err
+}
+
+func annotate(p *corev1.Pod, ip string) {
+	p.Annotations["cni.projectcalico.org/podIP"], p.Annotations["cni.projectcalico.org/podIPs"] = ip, ip
+}

@@ -1,0 +1,126 @@
+//go:build e2e
+
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/load"
+)
+
+// names gives the findings that a fault must become.
+func names(f load.Fault) []string {
+	switch f.Kind {
+	case load.Leaked:
+		return []string{"PL1001/" + f.Subject}
+	case load.Unallocated:
+		return []string{"PL1002/" + f.Subject}
+	case load.OrphanHandle, load.MiscountedHandle, load.MissingHandle:
+		return []string{"PL1006/" + f.Handle}
+	case load.NoAnnotation:
+		return []string{"PL2001/" + f.Pod}
+	case load.StaleEndpoint:
+		return []string{"PL2002/" + endpointKey(f.Node, f.Pod)[len(endpoints):]}
+	case load.SharedAddress:
+		return []string{"PL2010/" + f.Subject}
+	case load.WrongNode:
+		return []string{"PL1003/" + f.Subject, "PL5002/kube-controllers/" + f.Subject} // check puts the second under the first
+	case load.GoneNodeAffinity:
+		return []string{"PL1007/" + f.Node + "/" + f.Subject}
+	case load.BadIndex:
+		return []string{"PL1004/" + f.Subject, "PL5002/kube-controllers/crashes"}
+	case load.Finished:
+	}
+	return nil
+}
+
+// A cure is what makes a fault go away, and what brings it back.
+type cure struct{ heal, hurt []write }
+
+// cure finds out how. What is changed is kept as it was.
+func (b *books) cure(ctx context.Context, f load.Fault) (c cure, err error) {
+	now := func(key string, value []byte) {
+		was, e := b.of(key).get(ctx, key)
+		if e != nil || was == nil {
+			err = fmt.Errorf("%s of %s: %s is not there: %w", f.Kind, f.Subject, key, e)
+			return
+		}
+		c.heal, c.hurt = append(c.heal, write{key, value}), append(c.hurt, write{key, was})
+	}
+	changed := func(key string, change func([]byte) ([]byte, error)) {
+		was, e := b.of(key).get(ctx, key)
+		var value []byte
+		if e == nil {
+			value, e = change(was)
+		}
+		if e != nil {
+			err = fmt.Errorf("%s of %s: %s: %w", f.Kind, f.Subject, key, e)
+			return
+		}
+		now(key, value)
+	}
+	inBlock := func(change func(map[string]any) error) {
+		changed(b.blockKey(f.Block), func(v []byte) ([]byte, error) { return edit(v, change) })
+	}
+	gone := func(pod string, known bool) {
+		now(podKey(pod), nil)
+		if b.mode == lab.Etcd && known {
+			now(endpointKey(f.Node, pod), nil)
+		}
+	}
+	switch f.Kind {
+	case load.Leaked:
+		inBlock(func(s map[string]any) error { return release(s, f.Handle) })
+		now(b.handleKey(f.Handle), nil)
+	case load.Unallocated:
+		gone(f.Pod, true)
+	case load.OrphanHandle:
+		now(b.handleKey(f.Handle), nil)
+	case load.MiscountedHandle:
+		changed(b.handleKey(f.Handle), func(v []byte) ([]byte, error) {
+			return edit(v, func(s map[string]any) error { s["block"] = map[string]any{f.Block: json.Number("1")}; return nil })
+		})
+	case load.MissingHandle:
+		gone(f.Pod, true)
+		inBlock(func(s map[string]any) error { return release(s, f.Handle) })
+	case load.NoAnnotation:
+		if b.mode == lab.KDD {
+			changed(podKey(f.Pod), func(v []byte) ([]byte, error) {
+				return editPod(v, func(p *corev1.Pod) { annotate(p, f.Subject+"/32") })
+			})
+			break
+		}
+		gone(f.Pod, false)
+		inBlock(func(s map[string]any) error { return release(s, f.Handle) })
+		now(b.handleKey(f.Handle), nil)
+	case load.StaleEndpoint:
+		now(endpointKey(f.Node, f.Pod), nil)
+	case load.SharedAddress:
+		gone(f.Other, true)
+	case load.WrongNode:
+		inBlock(func(s map[string]any) error {
+			list, _ := s["attributes"].([]any)
+			for _, a := range list {
+				if m, _ := a.(map[string]any); m["handle_id"] == f.Handle {
+					second, _ := m["secondary"].(map[string]any)
+					second["node"] = f.Node
+					return nil
+				}
+			}
+			return errNotHeld
+		})
+	case load.GoneNodeAffinity:
+		now(b.affinityKey(f.Node, f.Subject), nil)
+	case load.BadIndex:
+		now(b.blockKey(f.Subject), nil)
+		now(b.affinityKey(f.Node, f.Subject), nil)
+	case load.Finished:
+		gone(f.Pod, false)
+	}
+	return c, err
+}

@@ -1,0 +1,228 @@
+//go:build e2e
+
+package watch
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/load"
+)
+
+const podsPerNode = 30
+
+// TestWatchAtSize: many changes a second, on clusters of several sizes: how much later than
+// a bare watch has the event we have the verdict, and what one change costs.
+func TestWatchAtSize(t *testing.T) {
+	for _, mode := range strings.Split(*modes, ",") {
+		for _, text := range strings.FieldsFunc(*pods, func(r rune) bool { return r == ',' }) {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < podsPerNode {
+				t.Fatalf("%q: want a number of pods", text)
+			}
+			t.Run(mode+"/"+text, func(t *testing.T) { atSize(t, lab.Datastore(mode), n/podsPerNode) })
+		}
+	}
+}
+
+func atSize(t *testing.T, mode lab.Datastore, nodes int) {
+	l := lab.Start(t, lab.Config{ControlPlaneOnly: true, Datastore: mode})
+	sum, err := load.Run(t.Context(), l, load.Config{Nodes: nodes, PodsPerNode: podsPerNode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d pods loaded in %.0f s, seen after %.0f s; load %s", sum.Pods, sum.Write.Seconds(), sum.Settle.Seconds(), busy())
+	b := openBooks(t, l)
+	blocks, pods, plain := b.targets(t)
+	begun := time.Now()
+	o := start(t, l)
+	o.begins(t, 10*time.Minute)
+	t.Logf("first look after %.1f s", time.Since(begun).Seconds())
+	end := watchBare(t, l)
+	before, then := useOf(t, o), time.Now()
+	time.Sleep(22 * time.Second) // in which it reads again what nobody tells
+	idle := useOf(t, o)
+	idleFor := time.Since(then)
+	still := (idle.cpu - before.cpu).Seconds() / idleFor.Seconds()
+	apiBefore := partUse(t, l, "kube-apiserver")
+	busyBefore := busy()
+	made, took := b.churn(t, l, blocks, pods, plain)
+	churned := useOf(t, o)
+	api := partUse(t, l, "kube-apiserver") - apiBefore
+	busyAfter := busy()
+	o.calms(3*time.Second, 2*time.Minute)
+	after := useOf(t, o)
+	all := time.Since(then)
+	heard := end()
+	r := match(o.heard(), heard, append(slices.Clone(blocks), pods...), mode)
+	cpu := after.cpu - idle.cpu
+	t.Logf("%d changes in %.1f s: %.0f/s (asked for %d/s, through %s); load %s, then %s", made, took.Seconds(), float64(made)/took.Seconds(), *rate, *through, busyBefore, busyAfter)
+	t.Logf("%d verdicts; later than the bare watch by p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, most %.1f; own, from hearing to verdict: p50 %.1f ms, p99 %.1f; %d judged with the next; %d later than 100 ms", len(r.later),
+		at(r.later, .5), at(r.later, .9), at(r.later, .99), at(r.later, .999), at(r.later, 1), at(r.own, .5), at(r.own, .99), r.together, r.late)
+	t.Logf("the bare watch itself had events p50 %.1f ms, p99 %.1f, most %.1f after they were written; the last verdict %.1f s after the last change", at(r.lag, .5), at(r.lag, .99), at(r.lag, 1), (all-idleFor-took).Seconds()-3)
+	t.Logf("CPU %.0f µs per change (%.0f with what it takes when nothing changes, which is %.1f %% of a core); the API server's %.0f µs per change; memory %d MB, at most %d MB",
+		(cpu.Seconds()-still*(all-idleFor).Seconds())*1e6/float64(made), cpu.Seconds()*1e6/float64(made), still*100, api.Seconds()*1e6/float64(made), churned.resident>>20, after.peak>>20)
+	for _, some := range [][]*target{blocks, pods} {
+		p := match(o.heard(), heard, some, mode)
+		t.Logf("of these %d: %d verdicts, p50 %.1f ms, p90 %.1f, p99 %.1f, most %.1f; %d judged with the next, %d lost", len(some), len(p.later), at(p.later, .5), at(p.later, .9), at(p.later, .99), at(p.later, 1), p.together, p.lost)
+	}
+	text, _ := l.Kubectl(t.Context(), "get", "--raw", "/metrics")
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "apiserver_terminated_watchers_total") || strings.HasPrefix(line, "apiserver_watch_cache_events_received") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+	if r.lost > 0 {
+		t.Errorf("%d changes and verdicts do not belong together", r.lost)
+	}
+	if p99 := at(r.later, .99); p99 > 100 {
+		t.Errorf("p99 is %.1f ms later than a bare watch, promised are 100", p99)
+	}
+	o.interrupt(t)
+}
+
+// A result is how much later verdicts were, in milliseconds, in order.
+type result struct {
+	later, own []float64
+	lag        []float64 // of the bare watch behind the writes
+	late       int
+	together   int // changes that were judged with the next one of the same object
+	lost       int // verdicts that nothing explains, and changes that none did
+}
+
+// early is how much sooner than a bare watch we may be: the server hands events out to one
+// after the other. An object is changed again only after seconds.
+const early = time.Second
+
+// match finds the change of each verdict: the last that a bare watch had by then, or soon
+// after. Those before it were judged together with it.
+func match(vs []verdict, heard map[string]map[int64]time.Time, ts []*target, mode lab.Datastore) (r result) {
+	of := map[string][]verdict{}
+	for _, v := range vs {
+		of[v.key] = append(of[v.key], v)
+	}
+	for _, x := range ts {
+		book := heard[ofKubernetes]
+		if mode == lab.Etcd && !strings.HasPrefix(x.key, "/registry/") {
+			book = heard[ofCalico]
+		}
+		for i, revision := range x.made {
+			if bare, ok := book[revision]; ok {
+				r.lag = append(r.lag, float64(bare.Sub(x.at[i]).Microseconds())/1000)
+			}
+		}
+		next := 0
+		for _, v := range of[x.name] {
+			i := -1
+			for j := next; j < len(x.made); j++ {
+				if bare, ok := book[x.made[j]]; ok && v.raised == (j%2 == 0) && bare.Before(v.at.Add(early)) {
+					i = j
+				}
+			}
+			if i < 0 {
+				r.lost++
+				continue
+			}
+			later := float64(v.at.Sub(book[x.made[i]]).Microseconds()) / 1000
+			if later > 100 {
+				r.late++
+			}
+			r.later, r.own = append(r.later, later), append(r.own, v.own)
+			r.together += i - next
+			next = i + 1
+		}
+		r.lost += (len(x.made) - next) % 2
+		r.together += (len(x.made) - next) / 2 * 2
+	}
+	slices.Sort(r.later)
+	slices.Sort(r.own)
+	slices.Sort(r.lag)
+	return r
+}
+
+func at(sorted []float64, share float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+}
+
+func busy() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
+}
+
+func writeFile(path string, b []byte) error { return os.WriteFile(path, b, 0o600) }
+
+// A use is what the kernel tells of a process.
+type use struct {
+	cpu            time.Duration
+	resident, peak int64
+}
+
+func useOf(t *testing.T, o *ours) use {
+	t.Helper()
+	u, err := readUse(o.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func partUse(t *testing.T, l *lab.Lab, name string) time.Duration {
+	t.Helper()
+	parts, err := l.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		if p.Name == name {
+			u, err := readUse(p.PID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return u.cpu
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return 0
+}
+
+// tick is how long one of those is in which the kernel tells the time of processes.
+const tick = 10 * time.Millisecond
+
+func readUse(pid int) (u use, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return u, err
+	}
+	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	for _, i := range []int{11, 12} { // utime, stime
+		n, err := strconv.ParseInt(f[i], 10, 64)
+		if err != nil {
+			return u, err
+		}
+		u.cpu += time.Duration(n) * tick
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return u, err
+	}
+	for line := range strings.Lines(string(status)) {
+		for key, to := range map[string]*int64{"VmRSS:": &u.resident, "VmHWM:": &u.peak} {
+			if rest, ok := strings.CutPrefix(line, key); ok {
+				_, err = fmt.Sscan(rest, to)
+				*to <<= 10
+			}
+		}
+	}
+	return u, err
+}
