@@ -64,7 +64,7 @@ e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents
 	$(TESTS) -tags=e2e -count=1 -timeout=240m ./lab/e2e/repair -run='TestKill|TestChurn' -kills=100 -rounds=34
-	$(TESTS) -tags=e2e -count=1 -timeout=120m ./lab/e2e/guard -run='TestSwitch' -switches=50
+	$(TESTS) -tags=e2e -count=1 -timeout=120m ./lab/e2e/guard -run='TestSwitch|TestConform' -switches=50 -conform=200
 	$(TESTS) -count=1 -timeout=60m ./internal/guard/record -sequences=10000
 	$(TESTS) -count=1 -timeout=60m ./internal/guard/plugin -sequences=2000 -hanging=200
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/execute/size -nodes=5000

@@ -51,6 +51,9 @@ func TestCost(t *testing.T) {
 				return err
 			}
 		}
+		if err := peak(ctx, s, n, ways[1], "w1-0"); err != nil {
+			return err
+		}
 		return n.Start(ctx, lab.Kubelet)
 	}}
 	if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }, Keep: true}); err != nil {
@@ -167,6 +170,30 @@ func addAndDelete(ctx context.Context, s *stage.Stage, n *lab.Node, w way, pod, 
 		k.add(w.name+" "+verb, d)
 	}
 	return nil
+}
+
+// peak tells how much memory the guard takes, while what it called is at work.
+func peak(ctx context.Context, s *stage.Stage, n *lab.Node, guarded way, pod string) error {
+	done := make(chan error, 1)
+	go func() {
+		done <- addAndDelete(ctx, s, n, guarded, pod, fmt.Sprintf("%064x", 1), &took{by: map[string][]time.Duration{}})
+	}()
+	var most int64
+	for {
+		select {
+		case err := <-done:
+			s.Say("plumbline-cni has %.1f MB of memory at most", float64(most)/(1<<20))
+			return err
+		case <-time.After(5 * time.Millisecond):
+			all, err := n.Processes("plumbline-cni")
+			if err != nil {
+				return err
+			}
+			for _, p := range all {
+				most = max(most, p.Peak)
+			}
+		}
+	}
 }
 
 // tell says how both ways compare.

@@ -1,0 +1,89 @@
+//go:build e2e
+
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// workedOff waits until nothing is left in the queue.
+func (c *conform) workedOff(ctx context.Context) error {
+	return lab.Eventually(ctx, 6*time.Minute, func(context.Context) error {
+		r, err := reported(c.n)
+		if err != nil {
+			return err
+		}
+		_, queue, err := c.record()
+		if err != nil {
+			return err
+		}
+		return stage.Expect(len(queue) == 0 && r.Queue == 0 && r.Lost == 0, "an empty queue and nothing lost, got %+v, %v", r, queue)
+	})
+}
+
+// nothing wants no address, no handle, no endpoint and no claim left.
+func (c *conform) nothing(ctx context.Context) error {
+	held, handles, err := c.ledger(ctx)
+	if err != nil {
+		return err
+	}
+	owners, queue, err := c.record()
+	if err != nil {
+		return err
+	}
+	errs := []error{}
+	for _, s := range c.all {
+		for _, b := range s.boxes {
+			state := owners[b.id].State
+			if _, owed := queue[b.id]; owed || len(held[handleOf(b)]) > 0 || handles[handleOf(b)] || state == "added" || state == "adding" {
+				errs = append(errs, s.with(fmt.Errorf("%s is left: %q, handle %v, %q on record, queued %v", b, held[handleOf(b)], handles[handleOf(b)], state, owed)))
+			}
+		}
+	}
+	pods, err := c.Pods(ctx, c.Namespace, "")
+	for i := range pods {
+		if ip := pods[i].Metadata.Annotations["cni.projectcalico.org/podIP"]; ip != "" {
+			errs = append(errs, fmt.Errorf("%s still says %s", pods[i].Metadata.Name, ip))
+		}
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// judge wants every late DEL kept from Calico, and no newer owner to have lost anything.
+func (c *conform) judge(t *testing.T) {
+	all, err := events(c.n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, trouble := map[string]int{}, map[string]int{}
+	for _, e := range all {
+		if e.Namespace != c.Namespace {
+			continue
+		}
+		rules[fmt.Sprintf("%s %d", e.Verb, e.Rule)]++
+		if e.Late && e.Called || len(e.Lost) > 0 || e.Late && e.Keyed != "both" {
+			t.Errorf("late, and called; or lost: %s", e)
+		}
+		for _, text := range e.Trouble {
+			trouble[text]++
+		}
+	}
+	t.Logf("how often each rule was followed: %v", rules)
+	for _, text := range slices.Sorted(maps.Keys(trouble)) {
+		t.Logf("trouble: %d times %s", trouble[text], text)
+	}
+	for _, rule := range []string{"ADD 1", "DEL 4", "DEL 5"} {
+		if rules[rule] == 0 {
+			t.Errorf("%s was never followed", rule)
+		}
+	}
+}
