@@ -24,7 +24,7 @@ func (r *replay) one(ctx context.Context, l guard.Later) (why string) {
 		} else {
 			s.trouble("put off a DEL", r.book.Postpone(l, rest, r.now))
 		}
-		if s.called || rest || l.Tries == 0 || len(s.event.Trouble) > 0 { // not each time that it waits
+		if why == "" || s.called || rest || l.Tries == 0 || len(s.event.Trouble) > 0 { // not each time that it waits
 			s.log(a)
 		}
 	}()
@@ -96,18 +96,36 @@ func (s *session) resume() (why string) {
 	return ""
 }
 
-// forward hands the DEL to the delegate. That there is nothing to delete is as good as
-// done.
+// forward has the DEL done. That there is nothing to delete is as good as done.
 func (r *replay) forward(ctx context.Context, s *session, d *guard.Decision, known guard.Known, l guard.Later) (why string, a *answer) {
 	if !r.book.Owed(l) {
 		return "", &answer{} // it was added again since: it owes nothing
 	}
 	r.deeds++
-	a = s.confirmed(ctx, d, known.Newest)
+	a = s.careful(ctx, d, known)
 	s.reach("replayed")
 	if a.ok() || a.trouble == nil && delegateError(a).Fault() == guard.NoEndpoint {
 		s.gone(known.Own)
 		return "", a
 	}
 	return wrong(a), a
+}
+
+// careful leaves alone what is found by the pod's name. A runtime's DEL comes while its pod
+// is here; ours comes later, and the pod of that name may live on another node by then, of
+// which nobody here knows. What stays is for check to find.
+func (s *session) careful(ctx context.Context, d *guard.Decision, known guard.Known) *answer {
+	switch s.goesBy(ctx) {
+	case guard.ByName:
+		s.did("left alone what is found by name: the pod may live elsewhere")
+		return &answer{}
+	case guard.ByBoth:
+		a := s.unnamed(ctx)
+		if a.ok() {
+			s.did("released what is the container's")
+		}
+		return a
+	default:
+		return s.confirmed(ctx, d, known.Newest)
+	}
 }

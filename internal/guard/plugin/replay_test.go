@@ -66,6 +66,27 @@ func TestReplayOfALateDel(t *testing.T) {
 	}
 }
 
+// The pod of a DEL that comes late may live on another node, of which this one knows
+// nothing: whoever finds by name is not told it.
+func TestReplayTellsNoName(t *testing.T) {
+	t.Parallel()
+	for keyed, calls := range map[string]int{"name": 0, "both": 1} {
+		t.Run(keyed, func(t *testing.T) {
+			t.Parallel()
+			s := stored(t, keyed).mode(guard.Enforce)
+			must(t, s.book().Queue(guard.Later{Call: guard.Call{Verb: guard.Del, Network: "net", Container: "c1", IfName: "eth0", Namespace: "ns", Pod: "web-0"}, Why: "test"}))
+			_, r := s.replay("0s")
+			if r.Done != 1 || len(s.queued()) != 0 {
+				t.Errorf("%+v, queued %+v", r, s.queued())
+			}
+			asked := slices.DeleteFunc(s.heard(), func(h heard) bool { return !slices.Contains(h.Env, "CNI_COMMAND=DEL") })
+			if len(asked) != calls || strings.Contains(fmt.Sprint(asked), "K8S_POD_NAME") {
+				t.Errorf("asked %+v", asked)
+			}
+		})
+	}
+}
+
 // The delegate is asked as a runtime would have asked it.
 func TestReplayAsARuntime(t *testing.T) {
 	t.Parallel()
