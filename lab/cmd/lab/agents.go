@@ -50,6 +50,7 @@ func images(ctx context.Context, e env) error {
 	fs := flag.NewFlagSet("image", flag.ContinueOnError)
 	fs.String("name", lab.DefaultName, "the lab's `NAME`, in front of the other flags")
 	binary := fs.String("binary", "", "write an archive of this static program: `FILE`")
+	beside := fs.String("beside", "", "another program of it, such as bin/plumbline-cni: `FILE`")
 	ref := fs.String("ref", "", "what the written image is called, `REPOSITORY:TAG`")
 	out := fs.String("out", "", "where the archive goes: `FILE`")
 	rest, err := parse(e, fs)
@@ -58,14 +59,19 @@ func images(ctx context.Context, e env) error {
 		return nil
 	case err != nil:
 		return err
-	case *binary == "" && *ref == "" && *out == "":
+	case *binary == "" && *beside == "" && *ref == "" && *out == "":
 		return importImage(ctx, e)
 	case *binary == "" || *ref == "" || *out == "" || len(rest) > 0:
-		return fmt.Errorf("%w: lab image --binary FILE --ref REPOSITORY:TAG --out FILE", errUsage)
+		return fmt.Errorf("%w: lab image --binary FILE [--beside FILE] --ref REPOSITORY:TAG --out FILE", errUsage)
 	}
 	img, err := image.Program(*ref, *binary)
 	if err != nil {
 		return err
+	}
+	if *beside != "" {
+		if err := img.Add(*beside); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(*out), 0o755); err != nil {
 		return err
