@@ -49,7 +49,7 @@ func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
 				_, err = in.ReadSlice('\n')
 			}
 		case len(line) > 0:
-			e, ok := decode(line)
+			e, ok := Parse(line)
 			if !ok {
 				bad++
 			} else if err := each(e); err != nil {
@@ -65,7 +65,9 @@ func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
 	}
 }
 
-func decode(line []byte) (Entry, bool) {
+// Parse reads a line: its checksum, a space, and an entry. What does not match was torn by
+// a crash, or is not ours.
+func Parse(line []byte) (Entry, bool) {
 	var e Entry
 	sum, body, ok := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
 	want, err := strconv.ParseUint(string(sum), 16, 32)

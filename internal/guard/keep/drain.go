@@ -161,7 +161,7 @@ func (d *drain) segment(ctx context.Context, file, name, to string) (changed boo
 
 // take has one line on the disk and counted. What is no line of the guard's is left out.
 func (d *drain) take(line []byte, to string) error {
-	e, ok := parseLine(line)
+	e, ok := flight.Parse(line)
 	if !ok {
 		return nil
 	}

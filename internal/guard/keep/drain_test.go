@@ -211,7 +211,7 @@ func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(`00000000 {}`))
 	f.Add([]byte(`352441c2 abc`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		_, _ = parseLine(raw)
+		_, _ = flight.Parse(raw)
 		end := int64(7)
 		for _, l := range lines(raw, 7, len(raw)%2 == 0) {
 			if l.end <= end || l.end > 7+int64(len(raw)) {

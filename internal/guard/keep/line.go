@@ -1,25 +1,6 @@
 package keep
 
-import (
-	"bytes"
-	"encoding/json"
-	"hash/crc32"
-	"strconv"
-
-	"plumbline.dev/plumbline/internal/flight"
-)
-
-// parseLine reads a line of a flight record: its checksum, a space, and an entry. What does
-// not match was torn by a crash.
-func parseLine(line []byte) (flight.Entry, bool) {
-	var e flight.Entry
-	sum, body, ok := bytes.Cut(line, []byte{' '})
-	want, err := strconv.ParseUint(string(sum), 16, 32)
-	if !ok || err != nil || crc32.ChecksumIEEE(body) != uint32(want) {
-		return e, false
-	}
-	return e, json.Unmarshal(body, &e) == nil
-}
+import "bytes"
 
 // A lineAt is a whole line and where it ends in its file.
 type lineAt struct {
