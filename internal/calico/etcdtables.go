@@ -15,11 +15,11 @@ import (
 
 // Collectors gives one for each table.
 func (e *Etcd) Collectors() []observe.Collector {
-	return append([]observe.Collector{
+	return append([]observe.Collector{ // the largest first
+		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, (*keeper).etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
 		prefix[model.Handle]{e, "handles", []string{keyHandles}, []model.Table{model.Handles, model.HandleCounts}, (*keeper).etcdHandle, func(s *model.Snapshot) *[]model.Handle { return &s.Handles }},
 		prefix[model.Block]{e, "blocks", []string{keyBlocks4, keyBlocks6}, []model.Table{model.Blocks}, (*keeper).etcdBlock, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }},
 		prefix[model.Affinity]{e, "affinities", []string{keyHosts, keyVirtual}, []model.Table{model.Affinities}, alone(etcdAffinity), func(s *model.Snapshot) *[]model.Affinity { return &s.Affinities }},
-		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, (*keeper).etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
 		prefix[model.Reservation]{e, "reservations", []string{keyReservations}, []model.Table{model.Reservations}, alone(etcdReservation), func(s *model.Snapshot) *[]model.Reservation { return &s.Reservations }},
 	}, e.Config()...)
 }

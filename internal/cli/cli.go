@@ -93,7 +93,7 @@ func (g *global) root() *cobra.Command {
 	f.StringVar(&g.kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
 	f.StringVar(&g.kube.Context, "context", "", "context of the kubeconfig to use")
 	f.DurationVar(&g.kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
-	f.BoolVar(&g.kube.Gentle, "gentle", false, "read in small pages: slower, and easy on the API server")
+	f.BoolVar(&g.kube.Gentle, "gentle", false, "one list at a time: slower, and easy on the API server")
 	f.StringVar(&g.bundle, "bundle", "", "judge a file of 'collect' instead of a cluster")
 	f.StringVar(&g.datastore, "datastore", "auto", "where Calico keeps its records: auto, kdd or etcd")
 	f.StringSliceVar(&g.etcd.Endpoints, "etcd-endpoints", nil, "Calico's etcd, for --datastore etcd")

@@ -40,7 +40,7 @@ type Options struct {
 	Kubeconfig string
 	Context    string
 	Timeout    time.Duration // of one request
-	Gentle     bool          // pages instead of whole lists
+	Gentle     bool          // one list at a time
 }
 
 // A Client reads one cluster.
@@ -52,6 +52,8 @@ type Client struct {
 	probe  func() (*http.Client, error) // for writes, of probes alone
 	repair func() (*http.Client, error) // for writes of a Writer
 	line   waitingLine
+	turn   waitingLine // for lists, if gentle
+	page   int         // how many rows at a time, of a server that does not stream; 0: all
 
 	quickest atomic.Int64 // how long the quickest answer took
 }

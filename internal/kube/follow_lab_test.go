@@ -54,6 +54,11 @@ func TestLabFollow(t *testing.T) {
 			return m.differs(e.lists(e.admin).rows)
 		})
 	}
+	pages := connected(t, l.Kubeconfig())
+	pages.page, pages.Gentle = 3, true
+	if err := straight.differs(e.lists(pages).rows); err != nil {
+		t.Errorf("in pages: %v", err)
+	}
 	for _, m := range []*retold{straight, rough} {
 		m.mu.Lock() // it is told nothing more
 		defer m.mu.Unlock()

@@ -31,14 +31,21 @@ func (c *Client) List(ctx context.Context, path string, query url.Values, each f
 type reader func(r io.Reader, each func([]byte) error) (listMeta, error)
 
 func (c *Client) list(ctx context.Context, path string, query url.Values, accept string, read reader, each func([]byte) error) (observe.Seen, error) {
+	if c.Gentle { // waiting for one's turn is not the server's time
+		leave, err := c.turn.join(ctx)
+		if err != nil {
+			return observe.Seen{}, err
+		}
+		defer leave()
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	q := url.Values{}
 	for k, v := range query {
 		q[k] = v
 	}
-	if c.Gentle {
-		q.Set("limit", strconv.Itoa(pageSize))
+	if c.page > 0 {
+		q.Set("limit", strconv.Itoa(c.page))
 	}
 	var a observe.Seen
 	hc, header := c.whole(query)
@@ -111,7 +118,7 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read version: %w", err)
 	}
 	if !streams(v.GitVersion) {
-		c.Gentle = true
+		c.page = pageSize
 	}
 	return v.GitVersion, nil
 }

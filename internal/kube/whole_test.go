@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,5 +56,39 @@ func TestWholeLists(t *testing.T) {
 	want := []string{"/far HTTP/1.1 gzip", "/far HTTP/1.1 gzip", "/near HTTP/1.1 identity", "/some HTTP/2.0 gzip", "/one HTTP/2.0 gzip"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// Gently, lists come one after the other, to the end of each.
+func TestGently(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for was := most.Load(); n > was && !most.CompareAndSwap(was, n); was = most.Load() {
+		}
+		fmt.Fprint(w, `{"items":[`)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(20 * time.Millisecond)
+		fmt.Fprint(w, `]}`)
+	}))
+	defer srv.Close()
+	for _, gentle := range []bool{true, false} {
+		c := clientOf(t, srv.URL)
+		c.Gentle = gentle
+		most.Store(0)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if _, err := c.List(t.Context(), "/l", nil, func([]byte) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if got := most.Load(); gentle != (got == 1) {
+			t.Errorf("gentle %v: %d at once", gentle, got)
+		}
 	}
 }

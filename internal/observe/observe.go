@@ -39,15 +39,15 @@ type Seen struct {
 // server's seats.
 const maxAtOnce = 2
 
-// Snapshot runs the collectors. It never fails as a whole: what could not be read is
+// Snapshot runs the collectors, in their order. It never fails as a whole: what could not be read is
 // said in the coverage. Tell is called when a collector begins (false) and ends (true).
 func Snapshot(ctx context.Context, tell func(name string, rows int, done bool), cs ...Collector) *model.Snapshot {
 	var b model.Builder
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxAtOnce)
 	for _, c := range cs {
+		slots <- struct{}{} // here, so that they begin in the order given: the large ones first, and none at the end alone
 		wg.Go(func() {
-			slots <- struct{}{}
 			defer func() { <-slots }()
 			tell(c.Name(), 0, false)
 			seen, err := c.Collect(ctx, &b)
