@@ -14,7 +14,7 @@ import (
 
 func main() {
 	// A large cluster is held once and judged once: memory is scarcer than a second.
-	debug.SetGCPercent(50)
+	debug.SetGCPercent(75)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, cli.Env{Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv})
 	stop()

@@ -19,13 +19,16 @@ func (Nodes) Name() string { return "nodes" }
 // Tables is what it fills.
 func (Nodes) Tables() []model.Table { return []model.Table{model.Nodes} }
 
-// Collect reads nodes.
+// Collect reads nodes in wire format, one at a time.
 func (c Nodes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
 	var out []model.Node
-	a, err := c.Client.List(ctx, "/api/v1/nodes", nil, func(item []byte) error {
-		n, err := parseNode(item)
+	a, err := c.Client.list(ctx, allNodes, nil, acceptProto, eachProto, func(item []byte) error {
+		n, err := pickNode(item)
+		if err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
 		out = append(out, n)
-		return err
+		return nil
 	})
 	if err != nil {
 		return observe.Seen{}, err

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Seal brings the rows into one order, derives what follows from them and builds
@@ -16,10 +17,12 @@ func Seal(s *Snapshot) *View {
 		v.coverage[coverageKey{c.Table, c.Node}] = c.State
 		v.asked = v.asked || c.Node != ""
 	}
-	v.indexLedger()
+	var ledger sync.WaitGroup // the two halves of a large cluster take equally long
+	ledger.Go(v.indexLedger)
 	v.indexHosts()
 	v.indexFacts()
 	v.indexIntent()
+	ledger.Wait()
 	v.countUse()
 	return v
 }
