@@ -46,6 +46,7 @@ func atSize(t *testing.T, mode lab.Datastore, nodes int) {
 	o.begins(t, 10*time.Minute)
 	t.Logf("first look after %.1f s", time.Since(begun).Seconds())
 	end := watchBare(t, l)
+	time.Sleep(20 * time.Second) // in which it judges all once more, beside what is told
 	before, then := useOf(t, o), time.Now()
 	time.Sleep(22 * time.Second) // in which it reads again what nobody tells
 	idle := useOf(t, o)
@@ -98,8 +99,13 @@ type result struct {
 }
 
 // early is how much sooner than a bare watch we may be: the server hands events out to one
-// after the other. An object is changed again only after seconds.
-const early = time.Second
+// after the other. It ends before the object is changed again.
+func early(x *target) time.Duration {
+	if n := len(x.at); n > 1 {
+		return min(time.Second, x.at[n-1].Sub(x.at[0])/time.Duration(n-1)/2)
+	}
+	return time.Second
+}
 
 // match finds the change of each verdict: the last that a bare watch had by then, or soon
 // after. Those before it were judged together with it.
@@ -118,12 +124,15 @@ func match(vs []verdict, heard map[string]map[int64]time.Time, ts []*target, mod
 				r.lag = append(r.lag, float64(bare.Sub(x.at[i]).Microseconds())/1000)
 			}
 		}
-		next := 0
+		next, sooner := 0, early(x)
 		for _, v := range of[x.name] {
 			i := -1
 			for j := next; j < len(x.made); j++ {
-				if bare, ok := book[x.made[j]]; ok && v.raised == (j%2 == 0) && bare.Before(v.at.Add(early)) {
+				if bare, ok := book[x.made[j]]; ok && v.raised == (j%2 == 0) && bare.Before(v.at.Add(sooner)) {
 					i = j
+					if len(of[x.name]) == len(x.made) {
+						break // none was judged with another
+					}
 				}
 			}
 			if i < 0 {
