@@ -53,7 +53,8 @@ type Client struct {
 	repair func() (*http.Client, error) // for writes of a Writer
 	line   waitingLine
 	turn   waitingLine // for lists, if gentle
-	page   int         // how many rows at a time, of a server that does not stream; 0: all
+
+	page atomic.Int32 // how many rows at a time, of a server that cannot give all at once; 0: all
 
 	quickest atomic.Int64 // how long the quickest answer took
 }

@@ -55,7 +55,8 @@ func TestLabFollow(t *testing.T) {
 		})
 	}
 	pages := connected(t, l.Kubeconfig())
-	pages.page, pages.Gentle = 3, true
+	pages.page.Store(3)
+	pages.Gentle = true
 	if err := straight.differs(e.lists(pages).rows); err != nil {
 		t.Errorf("in pages: %v", err)
 	}

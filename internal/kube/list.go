@@ -3,8 +3,10 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -38,26 +40,27 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 		}
 		defer leave()
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
 	q := url.Values{}
 	for k, v := range query {
 		q[k] = v
 	}
-	if c.page > 0 {
-		q.Set("limit", strconv.Itoa(c.page))
+	page := c.page.Load()
+	if page > 0 {
+		q.Set("limit", strconv.Itoa(int(page)))
 	}
 	var a observe.Seen
 	hc, header := c.whole(query)
 	for {
-		body, at, err := c.open(ctx, hc, request{path: path, query: q, accept: accept, header: header})
+		meta, at, err := c.part(ctx, hc, request{path: path, query: q, accept: accept, header: header}, read, func(item []byte) error { a.Rows++; return each(item) })
+		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && a.Rows > 0
+		if page == 0 && (late || errors.Is(err, ErrTruncated)) {
+			// An API server ends what takes longer than a minute, be it slow or the way to it;
+			// and so do we, after our own time.
+			c.page.Store(pageSize)
+			return a, observe.Again(err)
+		}
 		if err != nil {
 			return a, err
-		}
-		meta, err := read(body, func(item []byte) error { a.Rows++; return each(item) })
-		_ = body.Close()
-		if err != nil {
-			return a, fmt.Errorf("read %s: %w", path, err)
 		}
 		if a.At.IsZero() {
 			a.At, a.Revision = at, meta.ResourceVersion
@@ -67,6 +70,22 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 		}
 		q.Set("continue", meta.Continue)
 	}
+}
+
+// part reads one answer: all rows, or a page of them.
+func (c *Client) part(ctx context.Context, hc *http.Client, r request, read reader, each func([]byte) error) (listMeta, time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	body, at, err := c.open(ctx, hc, r)
+	if err != nil {
+		return listMeta{}, at, err
+	}
+	defer func() { _ = body.Close() }()
+	meta, err := read(body, each)
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", r.path, err)
+	}
+	return meta, at, err
 }
 
 // Names reads the names of a collection, in wire format and without the rest.
@@ -118,7 +137,7 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read version: %w", err)
 	}
 	if !streams(v.GitVersion) {
-		c.page = pageSize
+		c.page.Store(pageSize)
 	}
 	return v.GitVersion, nil
 }

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // Whole lists come by HTTP/1.1, and uncompressed from a server that is near; all else as
@@ -89,6 +92,55 @@ func TestGently(t *testing.T) {
 		wg.Wait()
 		if got := most.Load(); gentle != (got == 1) {
 			t.Errorf("gentle %v: %d at once", gentle, got)
+		}
+	}
+}
+
+// A whole list that is cut off is read again in pages, each row once; a page that is cut off
+// is lost, and said to be.
+func TestPagesOfWhatIsCutOff(t *testing.T) {
+	t.Parallel()
+	var good, slow atomic.Bool
+	good.Store(true)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		items, more := `{"metadata":{"name":"a","uid":"1"}}`, `"continue":"x"`
+		if q.FormValue("continue") != "" {
+			items, more = `{"metadata":{"name":"b","uid":"2"}}`, `"resourceVersion":"7"`
+		}
+		fmt.Fprintf(w, `{"metadata":{%s},"items":[%s`, more, items)
+		_ = http.NewResponseController(w).Flush()
+		if q.FormValue("limit") == "" && slow.Load() {
+			<-q.Context().Done()
+		}
+		if q.FormValue("limit") == "" || !good.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		fmt.Fprint(w, `]}`)
+	}))
+	defer srv.Close()
+	read := func(c *Client) (string, model.State) {
+		s := observe.Snapshot(t.Context(), func(string, int, bool) {}, Services{c})
+		var names []string
+		for i := range s.Services {
+			names = append(names, s.Services[i].Name)
+		}
+		return fmt.Sprint(names), s.Coverage[0].State
+	}
+	for _, endless := range []bool{false, true} {
+		slow.Store(endless)
+		c := clientOf(t, srv.URL)
+		c.Timeout = time.Second
+		if got, state := read(c); got != "[a b]" || state != model.Complete {
+			t.Errorf("%s, %v", got, state)
+		}
+	}
+	good.Store(false)
+	slow.Store(false)
+	paged := clientOf(t, srv.URL)
+	paged.page.Store(1)
+	for _, c := range []*Client{paged, clientOf(t, srv.URL)} {
+		if got, state := read(c); got != "[]" || state != model.Lost {
+			t.Errorf("%s, %v", got, state)
 		}
 	}
 }

@@ -19,6 +19,17 @@ var ErrNotThere = errors.New("not there")
 // table is marked incomplete.
 var ErrPartial = errors.New("partial read")
 
+// ErrAgain is what Again makes of an error.
+var ErrAgain = errors.New("worth asking again")
+
+// Again marks an error after which the collector asks in another way, once.
+func Again(err error) error { return again{err} }
+
+type again struct{ error }
+
+func (e again) Unwrap() error     { return e.error }
+func (again) Is(other error) bool { return other == ErrAgain }
+
 // A Collector fills the tables it names, and no others.
 type Collector interface {
 	Name() string
@@ -51,6 +62,9 @@ func Snapshot(ctx context.Context, tell func(name string, rows int, done bool), 
 			defer func() { <-slots }()
 			tell(c.Name(), 0, false)
 			seen, err := c.Collect(ctx, &b)
+			if errors.Is(err, ErrAgain) {
+				seen, err = c.Collect(ctx, &b)
+			}
 			b.Add(func(s *model.Snapshot) { account(s, c, seen, err) })
 			tell(c.Name(), seen.Rows, true)
 		})
