@@ -44,6 +44,13 @@ func StartProxy(t testing.TB, to string) *Proxy {
 // CutAfter lets every new connection break in the middle of what the server sends.
 func (p *Proxy) CutAfter(bytes int64) { p.most.Store(bytes) }
 
+// Open is how many connections there are.
+func (p *Proxy) Open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open)
+}
+
 // Cut breaks all connections that are open.
 func (p *Proxy) Cut() {
 	p.mu.Lock()

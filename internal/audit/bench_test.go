@@ -123,7 +123,7 @@ func BenchmarkJudgeFacts(b *testing.B) {
 func benchmark(b *testing.B, s *model.Snapshot) figuredCost {
 	b.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the program does
+	defer debug.SetGCPercent(debug.SetGCPercent(75)) // as the program does
 	debug.FreeOSMemory()
 	f := figuredCost{What: "judge"}
 	began := cpu(b)
