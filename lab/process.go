@@ -50,6 +50,25 @@ func (n *Node) Processes(names ...string) ([]Process, error) {
 	return out, nil
 }
 
+// ProcessOf is what a process of this machine uses, its files left out.
+func ProcessOf(pid int) (Process, error) {
+	p, err := readUse(filepath.Join("/proc", strconv.Itoa(pid)))
+	p.PID = pid
+	return p, err
+}
+
+func readUse(dir string) (Process, error) {
+	status, err := os.ReadFile(filepath.Join(dir, "status"))
+	if err != nil {
+		return Process{}, err
+	}
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return Process{}, err
+	}
+	return parseProcess(string(status), string(stat))
+}
+
 var errOther = errors.New("another process")
 
 func readProcess(dir string, names []string) (Process, error) {
@@ -65,15 +84,7 @@ func readProcess(dir string, names []string) (Process, error) {
 	if !slices.Contains(names, strings.TrimSpace(string(comm))) && !slices.Contains(names, started) {
 		return Process{}, errOther
 	}
-	status, err := os.ReadFile(filepath.Join(dir, "status"))
-	if err != nil {
-		return Process{}, err
-	}
-	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-	if err != nil {
-		return Process{}, err
-	}
-	p, err := parseProcess(string(status), string(stat))
+	p, err := readUse(dir)
 	if err != nil {
 		return Process{}, err
 	}

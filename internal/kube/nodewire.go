@@ -10,8 +10,7 @@ import (
 
 // pickNode takes from a node in wire format what parseNode takes from its JSON. A whole list
 // comes this way: it is shorter, and both sides are done with it sooner.
-func pickNode(b []byte) (n model.Node, err error) {
-	var bad error
+func pickNode(b []byte) (n model.Node, bad error) {
 	keep := func(err error) {
 		if bad == nil {
 			bad = err
@@ -63,7 +62,7 @@ func nodeSpec(b []byte, n *model.Node) error {
 	return fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
 		case 5:
-			n.Taints = append(n.Taints, string(part(v, 1))+":"+string(part(v, 3)))
+			n.Taints = append(n.Taints, string(field(v, 1))+":"+string(field(v, 3)))
 		case 7:
 			if p, err := netip.ParsePrefix(string(v)); err == nil {
 				n.PodCIDRs = append(n.PodCIDRs, p)
@@ -77,7 +76,7 @@ func nodeStatus(b []byte, n *model.Node) error {
 		switch int(num) {
 		case 4:
 			if typ, status := pair(v); string(typ) == "Ready" {
-				n.Ready, n.Changed = string(status) == "True", seconds(part(v, 4))
+				n.Ready, n.Changed = string(status) == "True", seconds(field(v, 4))
 			}
 		case 5:
 			typ, at := pair(v)
@@ -85,13 +84,13 @@ func nodeStatus(b []byte, n *model.Node) error {
 				n.Addresses = append(n.Addresses, ip)
 			}
 		case 7:
-			n.BootID, n.OS = string(part(v, 3)), string(part(v, 9))
+			n.BootID, n.OS = string(field(v, 3)), string(field(v, 9))
 		}
 	})
 }
 
-// part is one field of a message.
-func part(b []byte, want protowire.Number) (out []byte) {
+// field is one of a message.
+func field(b []byte, want protowire.Number) (out []byte) {
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		if num == want {
 			out = v

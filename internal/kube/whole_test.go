@@ -66,6 +66,7 @@ func TestWholeLists(t *testing.T) {
 func TestGently(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int32
+	var patience atomic.Int64 // how long an answer waits for another to be asked for beside it
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
@@ -73,7 +74,9 @@ func TestGently(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"items":[`)
 		_ = http.NewResponseController(w).Flush()
-		time.Sleep(20 * time.Millisecond)
+		for end := time.Now().Add(time.Duration(patience.Load())); most.Load() < 2 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
 		fmt.Fprint(w, `]}`)
 	}))
 	defer srv.Close()
@@ -81,6 +84,10 @@ func TestGently(t *testing.T) {
 		c := clientOf(t, srv.URL)
 		c.Gentle = gentle
 		most.Store(0)
+		patience.Store(int64(20 * time.Millisecond))
+		if !gentle {
+			patience.Store(int64(10 * time.Second))
+		}
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {

@@ -22,7 +22,8 @@ var ErrPartial = errors.New("partial read")
 // ErrAgain is what Again makes of an error.
 var ErrAgain = errors.New("worth asking again")
 
-// Again marks an error after which the collector asks in another way, once.
+// Again marks an error after which the collector, which has added nothing yet, asks in
+// another way, once.
 func Again(err error) error { return again{err} }
 
 type again struct{ error }
@@ -50,8 +51,8 @@ type Seen struct {
 // server's seats.
 const maxAtOnce = 2
 
-// Snapshot runs the collectors, in their order. It never fails as a whole: what could not be read is
-// said in the coverage. Tell is called when a collector begins (false) and ends (true).
+// Snapshot runs the collectors, in their order. It never fails as a whole: what could not
+// be read is said in the coverage. Tell is called when a collector begins (false) and ends (true).
 func Snapshot(ctx context.Context, tell func(name string, rows int, done bool), cs ...Collector) *model.Snapshot {
 	var b model.Builder
 	var wg sync.WaitGroup

@@ -4,11 +4,11 @@ package size
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/load"
+	"plumbline.dev/plumbline/lab/stage"
 )
 
 // faultsOf gives what is loaded: a fault of every kind that these two books can show.
@@ -26,36 +26,10 @@ func faultsOf(d lab.Datastore) load.Faults {
 // wanted gives the findings that the faults must become, each once.
 func wanted(faults []load.Fault) (want []string) {
 	for _, f := range faults {
-		want = append(want, names(f)...)
+		want = append(want, stage.NamesOf(f)...)
 	}
 	slices.Sort(want)
 	return slices.Compact(want)
-}
-
-func names(f load.Fault) []string {
-	switch f.Kind {
-	case load.Leaked:
-		return []string{"PL1001/" + f.Subject}
-	case load.Unallocated:
-		return []string{"PL1002/" + f.Subject}
-	case load.OrphanHandle, load.MiscountedHandle, load.MissingHandle:
-		return []string{"PL1006/" + f.Handle}
-	case load.NoAnnotation:
-		return []string{"PL2001/" + f.Pod}
-	case load.StaleEndpoint:
-		ns, pod, _ := strings.Cut(f.Pod, "/")
-		return []string{"PL2002/" + ns + "/" + strings.ReplaceAll(f.Node, "-", "--") + "-k8s-" + strings.ReplaceAll(pod, "-", "--") + "-eth0"}
-	case load.SharedAddress:
-		return []string{"PL2010/" + f.Subject}
-	case load.WrongNode:
-		return []string{"PL1003/" + f.Subject}
-	case load.GoneNodeAffinity:
-		return []string{"PL1007/" + f.Node + "/" + f.Subject}
-	case load.BadIndex:
-		return []string{"PL1004/" + f.Subject, "PL5002/kube-controllers/crashes"}
-	case load.Finished:
-	}
-	return nil
 }
 
 // compare holds what was found against what was loaded, by name.

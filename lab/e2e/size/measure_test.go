@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"plumbline.dev/plumbline/lab"
 )
 
 // Figures are what one process cost, itself and the servers that it read.
@@ -40,7 +42,7 @@ func (b *bench) measure(what string, cmd *exec.Cmd) (f figures, stdout string) {
 	b.calm()
 	var text, diag strings.Builder
 	cmd.Stdout, cmd.Stderr = &text, &diag
-	sent, before := map[string]int64{}, map[string]use{}
+	sent, before := map[string]int64{}, map[string]lab.Process{}
 	for name, w := range b.watched {
 		sent[name] = w.sent(b.t)
 		if err := forgetPeak(w.pid); err != nil {
@@ -65,7 +67,7 @@ func (b *bench) measure(what string, cmd *exec.Cmd) (f figures, stdout string) {
 	f.Servers = map[string]cost{}
 	for name, w := range b.watched {
 		now := b.use(w.pid)
-		f.Servers[name] = cost{CPU: (now.cpu - before[name].cpu).Seconds(), Memory: max(0, now.peak-before[name].resident)}
+		f.Servers[name] = cost{CPU: (now.CPU - before[name].CPU).Seconds(), Memory: max(0, now.Peak-before[name].RSS)}
 		f.Bytes += w.sent(b.t) - sent[name]
 	}
 	var exit *exec.ExitError
@@ -84,8 +86,8 @@ func (b *bench) measure(what string, cmd *exec.Cmd) (f figures, stdout string) {
 
 func last(s string, n int) string { return s[max(0, len(s)-n):] }
 
-func (b *bench) use(pid int) use {
-	u, err := useOf(pid)
+func (b *bench) use(pid int) lab.Process {
+	u, err := lab.ProcessOf(pid)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -97,8 +99,8 @@ func peakUntil(pid int, done <-chan struct{}) (peak int64) {
 	every := time.NewTicker(5 * time.Millisecond)
 	defer every.Stop()
 	for {
-		if u, err := useOf(pid); err == nil {
-			peak = max(peak, u.peak)
+		if u, err := lab.ProcessOf(pid); err == nil {
+			peak = max(peak, u.Peak)
 		}
 		select {
 		case <-done:
@@ -117,7 +119,7 @@ func (b *bench) calm() {
 	const look = 500 * time.Millisecond
 	total := func() (d time.Duration) {
 		for _, w := range b.watched {
-			d += b.use(w.pid).cpu
+			d += b.use(w.pid).CPU
 		}
 		return d
 	}
@@ -137,10 +139,10 @@ func (b *bench) keepSmall(ctx context.Context) {
 	api := b.watched[toAPI]
 	before := int64(0)
 	for ctx.Err() == nil {
-		if u, err := useOf(api.pid); err == nil && u.resident > before+much {
+		if u, err := lab.ProcessOf(api.pid); err == nil && u.RSS > before+much {
 			_ = api.collect(ctx) // frozen, or we are done
-			if u, err = useOf(api.pid); err == nil {
-				before = u.resident
+			if u, err = lab.ProcessOf(api.pid); err == nil {
+				before = u.RSS
 			}
 		}
 		select {

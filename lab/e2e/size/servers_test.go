@@ -4,7 +4,6 @@ package size
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -104,43 +103,6 @@ func (w *watched) sent(t *testing.T) (sum int64) {
 		t.Fatalf("%s: %s is not there: %v", w.url, w.metric, in.Err())
 	}
 	return sum
-}
-
-// A use is what the kernel tells of a process.
-type use struct {
-	cpu            time.Duration
-	resident, peak int64
-}
-
-// tick is how long one of those is in which the kernel tells the time of processes.
-const tick = 10 * time.Millisecond
-
-func useOf(pid int) (u use, err error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return u, err
-	}
-	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	for _, at := range []int{11, 12} { // utime, stime
-		n, err := strconv.ParseInt(f[at], 10, 64)
-		if err != nil {
-			return u, err
-		}
-		u.cpu += time.Duration(n) * tick
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return u, err
-	}
-	for line := range strings.Lines(string(status)) {
-		for key, to := range map[string]*int64{"VmRSS:": &u.resident, "VmHWM:": &u.peak} {
-			if rest, ok := strings.CutPrefix(line, key); ok {
-				_, err = fmt.Sscan(rest, to)
-				*to <<= 10
-			}
-		}
-	}
-	return u, err
 }
 
 // forgetPeak lets the kernel count a process's largest size anew.

@@ -11,32 +11,17 @@ import (
 
 	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/load"
+	"plumbline.dev/plumbline/lab/stage"
 )
 
-// names gives the findings that a fault must become.
+// names gives the findings that a fault must become. What check puts under another is told
+// by itself here.
 func names(f load.Fault) []string {
-	switch f.Kind {
-	case load.Leaked:
-		return []string{"PL1001/" + f.Subject}
-	case load.Unallocated:
-		return []string{"PL1002/" + f.Subject}
-	case load.OrphanHandle, load.MiscountedHandle, load.MissingHandle:
-		return []string{"PL1006/" + f.Handle}
-	case load.NoAnnotation:
-		return []string{"PL2001/" + f.Pod}
-	case load.StaleEndpoint:
-		return []string{"PL2002/" + endpointKey(f.Node, f.Pod)[len(endpoints):]}
-	case load.SharedAddress:
-		return []string{"PL2010/" + f.Subject}
-	case load.WrongNode:
-		return []string{"PL1003/" + f.Subject, "PL5002/kube-controllers/" + f.Subject} // check puts the second under the first
-	case load.GoneNodeAffinity:
-		return []string{"PL1007/" + f.Node + "/" + f.Subject}
-	case load.BadIndex:
-		return []string{"PL1004/" + f.Subject, "PL5002/kube-controllers/crashes"}
-	case load.Finished:
+	out := stage.NamesOf(f)
+	if f.Kind == load.WrongNode {
+		out = append(out, "PL5002/kube-controllers/"+f.Subject)
 	}
-	return nil
+	return out
 }
 
 // A cure is what makes a fault go away, and what brings it back.

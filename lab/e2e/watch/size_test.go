@@ -3,8 +3,6 @@
 package watch
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -51,7 +49,7 @@ func atSize(t *testing.T, mode lab.Datastore, nodes int) {
 	time.Sleep(22 * time.Second) // in which it reads again what nobody tells
 	idle := useOf(t, o)
 	idleFor := time.Since(then)
-	still := (idle.cpu - before.cpu).Seconds() / idleFor.Seconds()
+	still := (idle.CPU - before.CPU).Seconds() / idleFor.Seconds()
 	apiBefore := partUse(t, l, "kube-apiserver")
 	busyBefore := busy()
 	made, took := b.churn(t, l, blocks, pods, plain)
@@ -63,13 +61,13 @@ func atSize(t *testing.T, mode lab.Datastore, nodes int) {
 	all := time.Since(then)
 	heard := end()
 	r := match(o.heard(), heard, append(slices.Clone(blocks), pods...), mode)
-	cpu := after.cpu - idle.cpu
+	cpu := after.CPU - idle.CPU
 	t.Logf("%d changes in %.1f s: %.0f/s (asked for %d/s, through %s); load %s, then %s", made, took.Seconds(), float64(made)/took.Seconds(), *rate, *through, busyBefore, busyAfter)
 	t.Logf("%d verdicts; later than the bare watch by p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, most %.1f; own, from hearing to verdict: p50 %.1f ms, p99 %.1f; %d judged with the next; %d later than 100 ms", len(r.later),
 		at(r.later, .5), at(r.later, .9), at(r.later, .99), at(r.later, .999), at(r.later, 1), at(r.own, .5), at(r.own, .99), r.together, r.late)
 	t.Logf("the bare watch itself had events p50 %.1f ms, p99 %.1f, most %.1f after they were written; the last verdict %.1f s after the last change", at(r.lag, .5), at(r.lag, .99), at(r.lag, 1), (all-idleFor-took).Seconds()-3)
 	t.Logf("CPU %.0f µs per change (%.0f with what it takes when nothing changes, which is %.1f %% of a core); the API server's %.0f µs per change; memory %d MB, at most %d MB",
-		(cpu.Seconds()-still*(all-idleFor).Seconds())*1e6/float64(made), cpu.Seconds()*1e6/float64(made), still*100, api.Seconds()*1e6/float64(made), churned.resident>>20, after.peak>>20)
+		(cpu.Seconds()-still*(all-idleFor).Seconds())*1e6/float64(made), cpu.Seconds()*1e6/float64(made), still*100, api.Seconds()*1e6/float64(made), churned.RSS>>20, after.Peak>>20)
 	for _, some := range [][]*target{blocks, pods} {
 		p := match(o.heard(), heard, some, mode)
 		t.Logf("of these %d: %d verdicts, p50 %.1f ms, p90 %.1f, p99 %.1f, most %.1f; %d judged with the next, %d lost", len(some), len(p.later), at(p.later, .5), at(p.later, .9), at(p.later, .99), at(p.later, 1), p.together, p.lost)
@@ -171,15 +169,9 @@ func busy() string {
 
 func writeFile(path string, b []byte) error { return os.WriteFile(path, b, 0o600) }
 
-// A use is what the kernel tells of a process.
-type use struct {
-	cpu            time.Duration
-	resident, peak int64
-}
-
-func useOf(t *testing.T, o *ours) use {
+func useOf(t *testing.T, o *ours) lab.Process {
 	t.Helper()
-	u, err := readUse(o.cmd.Process.Pid)
+	u, err := lab.ProcessOf(o.cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,44 +186,13 @@ func partUse(t *testing.T, l *lab.Lab, name string) time.Duration {
 	}
 	for _, p := range parts {
 		if p.Name == name {
-			u, err := readUse(p.PID)
+			u, err := lab.ProcessOf(p.PID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return u.cpu
+			return u.CPU
 		}
 	}
 	t.Fatalf("there is no %s", name)
 	return 0
-}
-
-// tick is how long one of those is in which the kernel tells the time of processes.
-const tick = 10 * time.Millisecond
-
-func readUse(pid int) (u use, err error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return u, err
-	}
-	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	for _, i := range []int{11, 12} { // utime, stime
-		n, err := strconv.ParseInt(f[i], 10, 64)
-		if err != nil {
-			return u, err
-		}
-		u.cpu += time.Duration(n) * tick
-	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return u, err
-	}
-	for line := range strings.Lines(string(status)) {
-		for key, to := range map[string]*int64{"VmRSS:": &u.resident, "VmHWM:": &u.peak} {
-			if rest, ok := strings.CutPrefix(line, key); ok {
-				_, err = fmt.Sscan(rest, to)
-				*to <<= 10
-			}
-		}
-	}
-	return u, err
 }
