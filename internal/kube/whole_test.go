@@ -74,7 +74,7 @@ func TestGently(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"items":[`)
 		_ = http.NewResponseController(w).Flush()
-		for end := time.Now().Add(time.Duration(patience.Load())); most.Load() < 2 && time.Now().Before(end); {
+		for end := monotonic().Add(time.Duration(patience.Load())); most.Load() < 2 && monotonic().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
 		fmt.Fprint(w, `]}`)
