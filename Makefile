@@ -66,18 +66,18 @@ long: lab-build ## Run what takes long: cycles and kills, churn with checks, a m
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents
 	$(TESTS) -tags=e2e -count=1 -timeout=240m ./lab/e2e/repair -run='TestKill|TestChurn' -kills=100 -rounds=34
 	$(TESTS) -tags=e2e -count=1 -timeout=120m ./lab/e2e/guard -run='TestSwitch|TestConform' -switches=50 -conform=200
-	$(TESTS) -count=1 -timeout=60m ./internal/guard/record -sequences=10000
+	$(TESTS) -count=1 -timeout=60m ./internal/guard/ownerdb -sequences=10000
 	$(TESTS) -count=1 -timeout=60m ./internal/guard/plugin -sequences=2000 -hanging=200
-	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/execute/size -nodes=5000
+	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/bench/rebuild -nodes=5000
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./internal/calico -run=TestLabStoresAgree -operations=10000
-	$(TESTS) -count=1 -timeout=120m ./internal/execute/sim -run=TestSeeds -runs=1000000
-	$(TESTS) -count=1 -timeout=60m ./internal/forensics/history -run=TestAccuracy -histories=3000
-	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/forensics/history -run=TestBig -bytes=10000000000
+	$(TESTS) -count=1 -timeout=120m ./internal/execute/executetest -run=TestSeeds -runs=1000000
+	$(TESTS) -count=1 -timeout=60m ./internal/timeline/loggen -run=TestAccuracy -histories=3000
+	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/timeline/loggen -run=TestBig -bytes=10000000000
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m
 
 bench: lab-build ## Print measured figures: agents, the guard, a lab's start
-	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/agent/figures
+	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/bench/agentcost
 	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/guard -run=TestCost -calls=500
 	$(GO) test -tags=e2e -count=1 -run='^$$' -bench=. -benchtime=3x ./lab/e2e/bench
 
@@ -85,4 +85,4 @@ bench-size: lab-build ## Measure check at SIZES pods (300000 takes a machine of 
 	$(GO) test -count=1 -run='^$$' -bench='BenchmarkJudge$$' -benchtime=3x ./internal/audit -figures=$(CURDIR)/bin/judged.json
 	$(GO) test -tags=e2e -count=1 -v -timeout=180m ./lab/e2e/size -run=TestSize -pods=$(SIZES) -judged=$(CURDIR)/bin/judged.json -out=$(CURDIR)/bin/size.json -write-docs
 	$(GO) test -tags=e2e -count=1 -v -timeout=90m ./lab/e2e/watch -run=TestWatchAtSize -pods=$(SIZES)
-	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/agent/size -nodes=5000 -bound=0
+	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/bench/agents -nodes=5000 -bound=0

@@ -20,53 +20,53 @@ const module = "plumbline.dev/plumbline"
 // may lists, for each package below internal/, the packages of this module that
 // it may import. A package gets its line when it gets its first file.
 var may = map[string]string{
-	"lossless":      "",
-	"ledger":        "lossless model",
-	"repair":        "finding ledger lossless model",
-	"execute":       "model repair",
-	"execute/sim":   "audit detect execute finding journal ledger lossless model observe repair",
-	"execute/size":  "", // measures: tests only
-	"journal":       "repair",
-	"model":         "",
-	"finding":       "model",
-	"detect":        "model finding",
-	"fixture":       "model lossless",
-	"observe":       "model",
-	"audit":         "model finding detect live observe",
-	"live":          "model observe",
-	"kube":          "execute model observe",
-	"cri":           "execute model observe",
-	"host":          "execute model observe",
-	"calico":        "execute ledger lossless model observe",
-	"kernel":        "execute model observe kernel/attach kernel/rtnl",
-	"kernel/attach": "model kernel/rtnl",
-	"kernel/rtnl":   "model",
-	"cli":           "agent audit calico detect execute finding fixture forensics forensics/draw forensics/read forensics/scrub forensics/tell guard journal kube model observe repair",
-	"flight":        "",
-	"agent":         "execute fixture flight guard model observe",
+	"lossless":            "",
+	"calico/object":       "lossless model",
+	"repair":              "finding calico/object lossless model",
+	"execute":             "model repair",
+	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair",
+	"bench/rebuild":       "", // measures: tests only
+	"journal":             "repair",
+	"model":               "",
+	"finding":             "model",
+	"detect":              "model finding",
+	"snapshotio":          "model lossless",
+	"observe":             "model",
+	"audit":               "model finding detect live observe",
+	"live":                "model observe",
+	"kube":                "execute model observe",
+	"cri":                 "execute model observe",
+	"host":                "execute model observe",
+	"calico":              "execute calico/object lossless model observe",
+	"kernel":              "execute model observe kernel/podns kernel/rtnl",
+	"kernel/podns":        "model kernel/rtnl",
+	"kernel/rtnl":         "model",
+	"cli":                 "agent audit calico detect execute finding snapshotio timeline timeline/render timeline/records scrub timeline/parse guard journal kube model observe repair",
+	"eventlog":            "",
+	"agent":               "execute snapshotio eventlog guard model observe",
 
-	"agent/figures": "", // measures: tests only
-	"agent/size":    "", // measures: tests only
-	"agent/server":  "agent cri execute fixture flight forensics/scrub guard host kernel kernel/attach model observe",
-	"kube/review":   "",
+	"bench/agentcost": "", // measures: tests only
+	"bench/agents":    "", // measures: tests only
+	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host kernel kernel/podns model observe",
+	"kube/review":     "",
 
-	"forensics":         "finding model",
-	"forensics/read":    "forensics",
-	"forensics/tell":    "flight forensics forensics/read forensics/scrub guard model",
-	"forensics/scrub":   "",
-	"forensics/draw":    "forensics forensics/scrub",
-	"forensics/history": "forensics forensics/read forensics/tell",
+	"timeline":         "finding model",
+	"timeline/records": "timeline",
+	"timeline/parse":   "eventlog timeline timeline/records scrub guard model",
+	"scrub":            "",
+	"timeline/render":  "timeline scrub",
+	"timeline/loggen":  "timeline timeline/records timeline/parse",
 
-	"guard":        "",
-	"guard/record": "guard",
-	"guard/conf":   "",
-	"guard/keep":   "cri flight guard guard/conf guard/record host kernel/attach model observe",
-	"guard/plugin": "flight forensics/scrub guard guard/record kernel/attach kernel/rtnl model",
+	"guard":         "",
+	"guard/ownerdb": "guard",
+	"guard/cniconf": "",
+	"guard/daemon":  "cri eventlog guard guard/cniconf guard/ownerdb host kernel/podns model observe",
+	"guard/plugin":  "eventlog scrub guard guard/ownerdb kernel/podns kernel/rtnl model",
 }
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model finding detect repair forensics guard "
+	pure   = " model finding detect repair timeline guard "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

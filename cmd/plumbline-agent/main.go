@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"plumbline.dev/plumbline/internal/agent/server"
-	"plumbline.dev/plumbline/internal/guard/keep"
+	"plumbline.dev/plumbline/internal/guard/daemon"
 	"plumbline.dev/plumbline/internal/host"
 	"plumbline.dev/plumbline/internal/kube/review"
 )
@@ -22,7 +22,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := 0
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
-		code = keep.Main(ctx, keep.Env{Args: os.Args[2:], Stderr: os.Stderr, Hostname: os.Hostname, Getenv: os.Getenv})
+		code = daemon.Main(ctx, daemon.Env{Args: os.Args[2:], Stderr: os.Stderr, Hostname: os.Hostname, Getenv: os.Getenv})
 	} else {
 		code = serve(ctx)
 	}

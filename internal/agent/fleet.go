@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 // A Fleet is the agents of a cluster. The slowest of them holds up nobody.
@@ -147,7 +147,7 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 	if err != nil {
 		return nil, err
 	}
-	s, err := fixture.ReadBundleOf(body, maxBytes, maxRows)
+	s, err := snapshotio.ReadBundleOf(body, maxBytes, maxRows)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, err
 	}

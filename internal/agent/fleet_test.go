@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 var now = time.Unix(1_800_000_000, 0)
@@ -26,7 +26,7 @@ func says(t *testing.T, node string) io.ReadCloser {
 		Pods:  []model.Pod{{Name: "forged"}},
 	}
 	var b bytes.Buffer
-	if err := fixture.WriteBundle(&b, s); err != nil {
+	if err := snapshotio.WriteBundle(&b, s); err != nil {
 		t.Fatal(err)
 	}
 	return io.NopCloser(&b)

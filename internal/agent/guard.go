@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
@@ -80,7 +80,7 @@ func (f *Fleet) GuardCalls(ctx context.Context, nodes []string, q CallQuestion) 
 		query.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
 	}
 	return each(f, nodes, func(node string) ([]GuardCall, error) {
-		var entries []flight.Entry
+		var entries []eventlog.Entry
 		if err := f.json(ctx, node, PathFlight, query, &entries); err != nil {
 			return nil, fmt.Errorf("read the flight record: %w", err)
 		}
@@ -95,7 +95,7 @@ func (f *Fleet) GuardCalls(ctx context.Context, nodes []string, q CallQuestion) 
 }
 
 // guardCall reads an entry that the guard wrote; an older agent hands out others too.
-func guardCall(node string, e *flight.Entry) (GuardCall, bool) {
+func guardCall(node string, e *eventlog.Entry) (GuardCall, bool) {
 	c := GuardCall{Node: node, At: e.At, Verb: guard.Verb(e.What)}
 	if e.By != "guard" || e.Of != "cni" || json.Unmarshal(e.Now, &c.Event) != nil {
 		return c, false

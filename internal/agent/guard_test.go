@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
@@ -65,7 +65,7 @@ func TestGuardCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries := []flight.Entry{
+	entries := []eventlog.Entry{
 		{At: now.Add(-time.Hour), By: "guard", Of: "cni", What: "DEL", Now: row}, // an older agent knows no since
 		{At: now, By: "agent", Of: "links", What: "new", Now: json.RawMessage(`{}`)},
 		{At: now.Add(time.Second), By: "guard", Of: "cni", What: "DEL", Now: row},

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/execute"
-	"plumbline.dev/plumbline/internal/execute/sim"
+	"plumbline.dev/plumbline/internal/execute/executetest"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/lab"
 )
@@ -28,7 +28,7 @@ func TestLabStoresAgree(t *testing.T) {
 	l := lab.Start(t, lab.Config{ControlPlaneOnly: true, Datastore: lab.KDD})
 	etcd := EtcdOptions{Endpoints: []string{l.KubernetesEtcd()}}
 	memory := func(etcd bool) [2]execute.Store {
-		s := sim.NewStore(etcd, new(uint64), func() model.Time { return 0 })
+		s := executetest.NewStore(etcd, new(uint64), func() model.Time { return 0 })
 		return [2]execute.Store{s, s}
 	}
 	r := rounds{

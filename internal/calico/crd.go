@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -246,7 +246,7 @@ func (c *CRDs) settings(ctx context.Context, info *model.Info) error {
 }
 
 func clusterInfo(spec []byte, info *model.Info) error {
-	v, err := ledger.Decode("clusterinformation", spec, func(v *ClusterInformation) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode("clusterinformation", spec, func(v *ClusterInformation) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func clusterInfo(spec []byte, info *model.Info) error {
 }
 
 func ipamConfig(spec []byte, info *model.Info) error {
-	v, err := ledger.Decode("ipamconfig", spec, func(v *IPAMConfig) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode("ipamconfig", spec, func(v *IPAMConfig) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/execute"
-	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -92,13 +92,13 @@ func affinityName(node string, cidr netip.Prefix) string {
 func isOf(r model.Ref, spec []byte) bool {
 	switch r.Kind {
 	case model.KindBlock:
-		v, err := ledger.Decode(r.Name, spec, func(v *ledger.Block) *lossless.Extra { return &v.Extra })
+		v, err := object.Decode(r.Name, spec, func(v *object.Block) *lossless.Extra { return &v.Extra })
 		return err == nil && sameRange(v.CIDR.V, r.Name)
 	case model.KindHandle:
-		v, err := ledger.Decode(r.Name, spec, func(v *ledger.Handle) *lossless.Extra { return &v.Extra })
+		v, err := object.Decode(r.Name, spec, func(v *object.Handle) *lossless.Extra { return &v.Extra })
 		return err == nil && model.HandleKey(v.ID.V) == model.HandleKey(r.Name)
 	case model.KindAffinity:
-		v, err := ledger.Decode(r.Name, spec, func(v *ledger.Affinity) *lossless.Extra { return &v.Extra })
+		v, err := object.Decode(r.Name, spec, func(v *object.Affinity) *lossless.Extra { return &v.Extra })
 		node, cidr, _ := strings.Cut(r.Name, "/")
 		// What is virtual is of no node, whatever it is called.
 		return err == nil && v.Node.V == node && sameRange(v.CIDR.V, cidr) && v.Type.V != "virtual"

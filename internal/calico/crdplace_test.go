@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/execute"
-	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -99,11 +99,11 @@ func TestAffinityLabels(t *testing.T) {
 		"projectcalico.org/affinity-type": "host",
 		"projectcalico.org/ip-version":    "4",
 	}
-	if got := ledger.AffinityLabels("node-a", netip.MustParsePrefix("10.0.0.0/26")); !reflect.DeepEqual(got, want) {
+	if got := object.AffinityLabels("node-a", netip.MustParsePrefix("10.0.0.0/26")); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
 	want["projectcalico.org/ip-version"] = "6"
-	if got := ledger.AffinityLabels("node-a", netip.MustParsePrefix("fd00::/122")); !reflect.DeepEqual(got, want) {
+	if got := object.AffinityLabels("node-a", netip.MustParsePrefix("fd00::/122")); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
 }

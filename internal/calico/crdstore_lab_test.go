@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/kube"
-	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/lab"
 )
@@ -169,7 +169,7 @@ func strangeNames(t *testing.T, l *lab.Lab, s *CRDStore) {
 		if err != nil || !same(t, o.Body, version(r, 1)) {
 			t.Fatalf("%+v, %v", o, err)
 		}
-		o.Body, o.Labels = version(r, 2), ledger.AffinityLabels("w1", netip.MustParsePrefix("10.250.0.0/30"))
+		o.Body, o.Labels = version(r, 2), object.AffinityLabels("w1", netip.MustParsePrefix("10.250.0.0/30"))
 		if o, err = s.Put(ctx, o); err != nil || len(o.Labels) != 3 {
 			t.Fatalf("%+v, %v", o, err)
 		}

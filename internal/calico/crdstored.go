@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -29,7 +29,7 @@ var errNameless = errors.New("no name, UID or resource version in it")
 func parseStored(b []byte) (stored, error) {
 	var s stored
 	if len(b) > maxObject {
-		return s, ledger.ErrTooBig
+		return s, object.ErrTooBig
 	}
 	if err := json.Unmarshal(b, &s.raw); err != nil {
 		return s, err

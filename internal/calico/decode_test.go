@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 )
 
@@ -16,13 +16,13 @@ import (
 func again(kind string, b []byte) ([]byte, error) {
 	switch kind {
 	case "block":
-		return recode(b, func(v *ledger.Block) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *object.Block) *lossless.Extra { return &v.Extra })
 	case "handle":
-		return recode(b, func(v *ledger.Handle) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *object.Handle) *lossless.Extra { return &v.Extra })
 	case "affinity":
-		return recode(b, func(v *ledger.Affinity) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *object.Affinity) *lossless.Extra { return &v.Extra })
 	case "endpoint":
-		return recode(b, func(v *ledger.Endpoint) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *object.Endpoint) *lossless.Extra { return &v.Extra })
 	case "pool":
 		return recode(b, func(v *Pool) *lossless.Extra { return &v.Extra })
 	case "reservation":
@@ -37,7 +37,7 @@ func again(kind string, b []byte) ([]byte, error) {
 }
 
 func recode[T any](b []byte, extra func(*T) *lossless.Extra) ([]byte, error) {
-	v, err := ledger.Decode("x", b, extra)
+	v, err := object.Decode("x", b, extra)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/lab"
 )
@@ -78,7 +78,7 @@ func TestLabIPAMFindsIt(t *testing.T) {
 		if c.there {
 			var labels map[string]string
 			if c.labelled {
-				labels = ledger.AffinityLabels(c.node, block)
+				labels = object.AffinityLabels(c.node, block)
 			}
 			put(model.Ref{Kind: model.KindAffinity, Name: c.node + "/" + block.String()}, labels,
 				fmt.Sprintf(`{"node":%q,"cidr":%q,"type":"host","state":"confirmed","deleted":"false"}`, c.node, block))
@@ -109,7 +109,7 @@ func asCalico(t *testing.T, s *CRDStore, node, container string, block netip.Pre
 			t.Fatalf("%s is not %s: %v", r, p.name, err)
 		}
 		o := found.object(r)
-		if want := ledger.AffinityLabels(node, block); r.Kind == model.KindAffinity && !reflect.DeepEqual(o.Labels, want) {
+		if want := object.AffinityLabels(node, block); r.Kind == model.KindAffinity && !reflect.DeepEqual(o.Labels, want) {
 			t.Errorf("Calico's labels %v, ours %v", o.Labels, want)
 		}
 	}

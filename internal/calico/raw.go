@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -108,15 +108,15 @@ func (m *meta) written() model.Time {
 	return t
 }
 
-type object struct {
+type rawObject struct {
 	Metadata meta            `json:"metadata"`
 	Spec     json.RawMessage `json:"spec"`
 }
 
-func parseObject(kind string, b []byte) (object, error) {
-	var o object
+func parseObject(kind string, b []byte) (rawObject, error) {
+	var o rawObject
 	if len(b) > maxObject {
-		return o, fmt.Errorf("%s: %w", kind, ledger.ErrTooBig)
+		return o, fmt.Errorf("%s: %w", kind, object.ErrTooBig)
 	}
 	if err := json.Unmarshal(b, &o); err != nil {
 		return o, fmt.Errorf("%s %s: %w", kind, o.Metadata.Name, err)
@@ -140,6 +140,6 @@ func decodeHeader(kind string, b []byte) (header, error) {
 	m := &o.Metadata
 	return header{
 		name: []byte(m.Name), uid: []byte(m.UID), revision: []byte(m.ResourceVersion), spec: o.Spec, written: m.written(),
-		labelled: !slices.ContainsFunc(ledger.IPAMLabels, func(l string) bool { return m.Labels[l] == "" }),
+		labelled: !slices.ContainsFunc(object.IPAMLabels, func(l string) bool { return m.Labels[l] == "" }),
 	}, err
 }

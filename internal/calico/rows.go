@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -28,7 +28,7 @@ func blockRow(b []byte, o origin) (model.Block, error) {
 }
 
 func decodeBlock(b []byte, o origin) (model.Block, error) {
-	v, err := ledger.Decode(o.name, b, func(v *ledger.Block) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *object.Block) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Block{}, fmt.Errorf("block %w", err)
 	}
@@ -76,7 +76,7 @@ func handleRow(b []byte, o origin) (model.Handle, error) {
 }
 
 func decodeHandle(b []byte, o origin) (model.Handle, error) {
-	v, err := ledger.Decode(o.name, b, func(v *ledger.Handle) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *object.Handle) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Handle{}, fmt.Errorf("handle %w", err)
 	}
@@ -106,7 +106,7 @@ func affinityRow(b []byte, o origin) (model.Affinity, error) {
 }
 
 func decodeAffinity(b []byte, o origin) (model.Affinity, error) {
-	v, err := ledger.Decode(o.name, b, func(v *ledger.Affinity) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *object.Affinity) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Affinity{}, fmt.Errorf("affinity %w", err)
 	}
@@ -131,7 +131,7 @@ func endpointRow(namespace string, b []byte, o origin) (model.Endpoint, error) {
 }
 
 func decodeEndpoint(namespace string, b []byte, o origin) (model.Endpoint, error) {
-	v, err := ledger.Decode(o.name, b, func(v *ledger.Endpoint) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *object.Endpoint) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Endpoint{}, fmt.Errorf("endpoint %w", err)
 	}
@@ -150,7 +150,7 @@ func decodeEndpoint(namespace string, b []byte, o origin) (model.Endpoint, error
 }
 
 func hostRow(b []byte, o origin) (model.Host, error) {
-	v, err := ledger.Decode(o.name, b, func(v *Host) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *Host) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Host{}, fmt.Errorf("node %w", err)
 	}
@@ -174,7 +174,7 @@ func hostRow(b []byte, o origin) (model.Host, error) {
 }
 
 func poolRow(b []byte, o origin) (model.Pool, error) {
-	v, err := ledger.Decode(o.name, b, func(v *Pool) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *Pool) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Pool{}, fmt.Errorf("pool %w", err)
 	}
@@ -200,7 +200,7 @@ func poolRow(b []byte, o origin) (model.Pool, error) {
 }
 
 func reservationRow(b []byte, o origin) (model.Reservation, error) {
-	v, err := ledger.Decode(o.name, b, func(v *Reservation) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *Reservation) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Reservation{}, fmt.Errorf("reservation %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -101,12 +101,12 @@ func (s *scan) labels() bool {
 	var seen uint
 	all := 0
 	s.object(func(name []byte) {
-		i := s.which(name, ledger.IPAMLabels, &seen)
+		i := s.which(name, object.IPAMLabels, &seen)
 		if len(s.text()) > 0 && i >= 0 {
 			all++
 		}
 	})
-	return all == len(ledger.IPAMLabels)
+	return all == len(object.IPAMLabels)
 }
 
 func scanHandle(b []byte, o origin) (row model.Handle, ok bool) {

@@ -6,15 +6,15 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/forensics"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/timeline"
 )
 
 // causes tells every finding what the logs say of how it came about.
-func causes(r *audit.Report, verdicts []forensics.Verdict, log *forensics.Log) {
+func causes(r *audit.Report, verdicts []timeline.Verdict, log *timeline.Log) {
 	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
 		for i := range fs {
-			fs[i].Causes = forensics.Causes(&fs[i], verdicts, log.Files())
+			fs[i].Causes = timeline.Causes(&fs[i], verdicts, log.Files())
 		}
 	}
 }
@@ -28,7 +28,7 @@ func (g *global) checkLogs(ctx context.Context, r *audit.Report, f checkFlags, k
 	}
 	verdicts, _ := allVerdicts(log)
 	causes(r, verdicts, log)
-	for _, s := range forensics.Secrets(verdicts, log.Files()) {
+	for _, s := range timeline.Secrets(verdicts, log.Files()) {
 		if len(f.codes) == 0 && (keep == nil || keep(&s)) {
 			r.Findings = append(r.Findings, s)
 		}
@@ -40,7 +40,7 @@ func (g *global) checkLogs(ctx context.Context, r *audit.Report, f checkFlags, k
 // seekCauses reads the logs that were named, or asks the agents of the nodes concerned for
 // their lines about the pod. Without either nothing is said of causes.
 func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string, pod string) error {
-	var log *forensics.Log
+	var log *timeline.Log
 	var err error
 	switch {
 	case len(paths) > 0:

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/cli"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 var update = flag.Bool("update", false, "rewrite the screens")
@@ -40,7 +40,7 @@ func bundle(t *testing.T, name string, change func(*model.Snapshot)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := fixture.ParseText(text, "findings")
+	c, err := snapshotio.ParseText(text, "findings")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func bundle(t *testing.T, name string, change func(*model.Snapshot)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fixture.WriteBundle(f, c.Snapshot); err != nil {
+	if err := snapshotio.WriteBundle(f, c.Snapshot); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

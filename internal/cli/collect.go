@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 func (g *global) collect() *cobra.Command {
@@ -45,7 +45,7 @@ func (g *global) runCollect(ctx context.Context, file string) error {
 		return err
 	}
 	w := &counter{w: f}
-	err = fixture.WriteBundle(w, s)
+	err = snapshotio.WriteBundle(w, s)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(file))
 	}

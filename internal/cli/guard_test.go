@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
@@ -49,22 +49,22 @@ func reports() map[string]*guard.Report {
 	return map[string]*guard.Report{"w60": &off, "w61": &bad, "w3": &w3, "w17": &w17, "w20": &w20, "w21-with-a-very-long-name.example.net": &w21, "w30": &w30, "w44": nil, "w5": &w5, "w6": &w5, "w7": &w5}
 }
 
-func sawCalls(node string) []flight.Entry {
+func sawCalls(node string) []eventlog.Entry {
 	if node != "w30" {
 		return nil
 	}
 	at := tenOClock
-	entry := func(verb guard.Verb, box string, change func(*guard.Event)) flight.Entry {
+	entry := func(verb guard.Verb, box string, change func(*guard.Event)) eventlog.Entry {
 		e := guard.Event{Key: guard.Key{Network: "k8s-pod-network", Container: box, IfName: "eth0"}, Namespace: "shop", Pod: "db-0", Delegate: "calico", Mode: guard.Enforce, Rule: 4, Called: true, Took: 180}
 		change(&e)
 		row, _ := json.Marshal(&e)
 		at = at.Add(10 * time.Second)
-		return flight.Entry{At: at, By: "guard", Of: "cni", What: string(verb), Name: e.Subject(), Now: row, Note: e.Note()}
+		return eventlog.Entry{At: at, By: "guard", Of: "cni", What: string(verb), Name: e.Subject(), Now: row, Note: e.Note()}
 	}
 	refused := func(e *guard.Event) {
 		e.Code, e.Error, e.Took = 1, "error getting ClusterInformation: connection is unauthorized \x1b[2J", 90_000
 	}
-	return []flight.Entry{
+	return []eventlog.Entry{
 		entry(guard.Del, oldBox, refused),
 		entry(guard.Del, oldBox, refused),
 		entry(guard.Add, newBox, func(e *guard.Event) {
@@ -234,7 +234,7 @@ func TestGuardFollow(t *testing.T) {
 func TestTimelineTellsTheGuard(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r, err := flight.Open(dir)
+	r, err := eventlog.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

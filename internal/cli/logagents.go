@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/forensics"
-	"plumbline.dev/plumbline/internal/forensics/read"
-	"plumbline.dev/plumbline/internal/forensics/scrub"
 	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/scrub"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
 const (
@@ -27,7 +27,7 @@ var errNoAgents = errors.New("no agents run in this cluster, so that nobody can 
 
 // agentLogs asks the agents of the nodes concerned for the lines about one thing. What was
 // not to be had is said.
-func (g *global) agentLogs(ctx context.Context, q question) (*forensics.Log, []string, error) {
+func (g *global) agentLogs(ctx context.Context, q question) (*timeline.Log, []string, error) {
 	u, err := g.closeup(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -91,7 +91,7 @@ type logAnswer struct {
 	said  []string
 }
 
-func (g *global) askForLogs(parent context.Context, c *cluster, q question, nodes []string) (*forensics.Log, []string, error) {
+func (g *global) askForLogs(parent context.Context, c *cluster, q question, nodes []string) (*timeline.Log, []string, error) {
 	ctx, cancel := context.WithTimeout(parent, askAllWithin)
 	defer cancel()
 	answers := make([]logAnswer, len(nodes))
@@ -117,7 +117,7 @@ func (g *global) askForLogs(parent context.Context, c *cluster, q question, node
 		for j := range a.texts {
 			t := &a.texts[j]
 			in = append(in, numbered{
-				Input:  read.Input{Name: nodes[i] + ":" + t.Name, Node: nodes[i], ModTime: t.Modified, Zone: a.zone, Open: t.Open},
+				Input:  records.Input{Name: nodes[i] + ":" + t.Name, Node: nodes[i], ModTime: t.Modified, Zone: a.zone, Open: t.Open},
 				number: t.Number,
 			})
 		}

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"plumbline.dev/plumbline/internal/forensics"
-	"plumbline.dev/plumbline/internal/forensics/read"
-	"plumbline.dev/plumbline/internal/forensics/tell"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/parse"
+	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
 // readLogs reads all that the paths hold, in one pass; "-" is standard input.
-func (g *global) readLogs(ctx context.Context, paths []string, within func(*forensics.Event) bool) (*forensics.Log, error) {
+func (g *global) readLogs(ctx context.Context, paths []string, within func(*timeline.Event) bool) (*timeline.Log, error) {
 	var in []numbered
 	for _, p := range paths {
 		found, err := g.inputs(p)
@@ -33,32 +33,32 @@ func (g *global) readLogs(ctx context.Context, paths []string, within func(*fore
 
 // A numbered input may be an excerpt, whose lines stand elsewhere in the whole.
 type numbered struct {
-	read.Input
+	records.Input
 	number func(line uint32) uint32
 }
 
 // tellLogs has the inputs read and their events told.
-func (g *global) tellLogs(ctx context.Context, in []numbered, within func(*forensics.Event) bool) (*forensics.Log, error) {
-	log := forensics.NewLog()
-	add := func(e forensics.Event) {
+func (g *global) tellLogs(ctx context.Context, in []numbered, within func(*timeline.Event) bool) (*timeline.Log, error) {
+	log := timeline.NewLog()
+	add := func(e timeline.Event) {
 		if within(&e) {
 			log.Add(e)
 		}
 	}
-	var inputs []read.Input
+	var inputs []records.Input
 	for i := range in {
 		inputs = append(inputs, in[i].Input)
 	}
 	began := time.Now() //nolint:forbidigo // for stamps without a year, and for how long it took
-	files, err := read.All(ctx, inputs, read.Options{
+	files, err := records.All(ctx, inputs, records.Options{
 		Now:   began,
-		Wants: tell.Wants,
-		Teller: func(n uint16, f *forensics.File) func(*read.Record) {
-			t := tell.New(f, add)
+		Wants: parse.Wants,
+		Teller: func(n uint16, f *timeline.File) func(*records.Record) {
+			t := parse.New(f, add)
 			if int(n) >= len(in) || in[n].number == nil {
 				return t.Tell
 			}
-			return func(r *read.Record) {
+			return func(r *records.Record) {
 				r.Place.Line = in[n].number(r.Place.Line)
 				t.Tell(r)
 			}
@@ -79,9 +79,9 @@ func (g *global) tellLogs(ctx context.Context, in []numbered, within func(*foren
 }
 
 // inputs gives the files of one path.
-func (g *global) inputs(path string) ([]read.Input, error) {
+func (g *global) inputs(path string) ([]records.Input, error) {
 	if path == "-" {
-		return []read.Input{read.Stream("stdin", g.Stdin)}, nil
+		return []records.Input{records.Stream("stdin", g.Stdin)}, nil
 	}
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("--logs: %w", err)
@@ -90,7 +90,7 @@ func (g *global) inputs(path string) ([]read.Input, error) {
 	if dir == "" {
 		dir = "."
 	}
-	in, err := read.Walk(os.DirFS(dir), name)
+	in, err := records.Walk(os.DirFS(dir), name)
 	if err != nil {
 		return nil, fmt.Errorf("--logs %s: %w", path, err)
 	}

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 // Probes are short-lived pods that tell the facts of nodes without agents.
@@ -74,7 +74,7 @@ func (p probes) ask(ctx context.Context, node string) (*model.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := fixture.ParseText(said)
+	c, err := snapshotio.ParseText(said)
 	if err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/calico"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 // A cluster is where the books are read.
@@ -139,7 +139,7 @@ func (g *global) fromBundle() (*model.Snapshot, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	s, err := fixture.ReadBundle(f)
+	s, err := snapshotio.ReadBundle(f)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", g.bundle, err)
 	}

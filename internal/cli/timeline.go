@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plumbline.dev/plumbline/internal/forensics"
-	"plumbline.dev/plumbline/internal/forensics/draw"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/render"
 )
 
 type timelineFlags struct {
@@ -72,7 +72,7 @@ func (g *global) runTimeline(ctx context.Context, kind, name string, f timelineF
 	if f.follow {
 		return g.followTimeline(ctx, q, f)
 	}
-	var log *forensics.Log
+	var log *timeline.Log
 	var missing []string
 	if len(f.logs) > 0 {
 		log, err = g.readLogs(ctx, f.logs, q.within)
@@ -112,11 +112,11 @@ type question struct {
 }
 
 // within tells whether an event is of the time asked for; one without time may be.
-func (q question) within(e *forensics.Event) bool {
+func (q question) within(e *timeline.Event) bool {
 	return e.At.IsZero() || (q.since.IsZero() || !e.At.Before(q.since)) && (q.until.IsZero() || !e.At.After(q.until))
 }
 
-func names(stories []*forensics.Story) string {
+func names(stories []*timeline.Story) string {
 	var out []string
 	for _, s := range stories {
 		out = append(out, s.Pod)
@@ -204,7 +204,7 @@ func moment(s string, now time.Time) (time.Time, error) {
 var errNoTrace = errors.New("no line of these logs is about it")
 
 // storiesOf gives what the logs tell of what was asked for, judged.
-func storiesOf(log *forensics.Log, q question) []*forensics.Story {
+func storiesOf(log *timeline.Log, q question) []*timeline.Story {
 	var pods []string
 	switch {
 	case q.pod != "":
@@ -214,14 +214,14 @@ func storiesOf(log *forensics.Log, q question) []*forensics.Story {
 	default:
 		pods = log.PodsOfSandbox(q.sandbox)
 	}
-	shared := forensics.JudgeAddresses(log)
-	var out []*forensics.Story
+	shared := timeline.JudgeAddresses(log)
+	var out []*timeline.Story
 	for _, p := range pods {
 		s := log.Pod(p)
 		if s == nil || len(s.Events) == 0 {
 			continue
 		}
-		forensics.Judge(s)
+		timeline.Judge(s)
 		for _, v := range shared {
 			if v.Pod == p || strings.Contains(v.Says, " "+p+" ") { // who got it, and who had it
 				s.Verdicts = append(s.Verdicts, v)
@@ -232,7 +232,7 @@ func storiesOf(log *forensics.Log, q question) []*forensics.Story {
 	return out
 }
 
-func (g *global) showTimeline(log *forensics.Log, q question, f timelineFlags, missing []string) error {
+func (g *global) showTimeline(log *timeline.Log, q question, f timelineFlags, missing []string) error {
 	stories := storiesOf(log, q)
 	for _, m := range missing {
 		fmt.Fprintln(g.Stderr, line(m))
@@ -240,7 +240,7 @@ func (g *global) showTimeline(log *forensics.Log, q question, f timelineFlags, m
 	if len(stories) == 0 {
 		return fmt.Errorf("%s: %w", q, errNoTrace)
 	}
-	o := draw.Options{Width: g.width(), Files: log.Files()}
+	o := render.Options{Width: g.width(), Files: log.Files()}
 	if f.output == "wide" {
 		o.Width = 0
 	}
@@ -251,13 +251,13 @@ func (g *global) showTimeline(log *forensics.Log, q question, f timelineFlags, m
 		if len(stories) > 1 {
 			return fmt.Errorf("%s: several pods had it: ask for one of %s", q, names(stories))
 		}
-		return draw.HTML(g.Stdout, stories[0], o)
+		return render.HTML(g.Stdout, stories[0], o)
 	}
 	for i, s := range stories {
 		if i > 0 {
 			fmt.Fprintln(g.Stdout)
 		}
-		if err := draw.Text(g.Stdout, s, o); err != nil {
+		if err := render.Text(g.Stdout, s, o); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/timeline"
 )
 
 var errAllNeedsLogs = errors.New("of whom? Name a pod, an address or a sandbox; or say with --logs which logs are to be judged as a whole")
@@ -18,24 +18,24 @@ type TimelineSummary struct {
 	Kind       string            `json:"kind"`
 	Pods       int               `json:"pods"` // that the logs tell of
 	Verdicts   []TimelineVerdict `json:"verdicts"`
-	Files      []forensics.File  `json:"files"`
+	Files      []timeline.File   `json:"files"`
 }
 
 // allVerdicts judges every story of the logs, in order of time.
-func allVerdicts(log *forensics.Log) (verdicts []forensics.Verdict, pods int) {
-	verdicts = append(forensics.JudgeAddresses(log), forensics.JudgeNodes(log)...)
-	log.Stories(func(s *forensics.Story) bool {
+func allVerdicts(log *timeline.Log) (verdicts []timeline.Verdict, pods int) {
+	verdicts = append(timeline.JudgeAddresses(log), timeline.JudgeNodes(log)...)
+	log.Stories(func(s *timeline.Story) bool {
 		pods++
-		forensics.Judge(s)
+		timeline.Judge(s)
 		verdicts = append(verdicts, s.Verdicts...)
 		return true
 	})
-	slices.SortStableFunc(verdicts, func(a, b forensics.Verdict) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) })
+	slices.SortStableFunc(verdicts, func(a, b timeline.Verdict) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) })
 	return verdicts, pods
 }
 
 // showAll lists all verdicts.
-func (g *global) showAll(log *forensics.Log, output string) error {
+func (g *global) showAll(log *timeline.Log, output string) error {
 	verdicts, pods := allVerdicts(log)
 	files := log.Files()
 	switch output {

@@ -1,41 +1,41 @@
 package cli
 
 import (
-	"plumbline.dev/plumbline/internal/forensics"
+	"plumbline.dev/plumbline/internal/timeline"
 )
 
 // A TimelineReport is what timeline -o json prints.
 type TimelineReport struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	About      string           `json:"about"`
-	Stories    []TimelineStory  `json:"stories"`
-	Files      []forensics.File `json:"files"`
-	NotRead    []string         `json:"notRead"` // what was not to be had
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	About      string          `json:"about"`
+	Stories    []TimelineStory `json:"stories"`
+	Files      []timeline.File `json:"files"`
+	NotRead    []string        `json:"notRead"` // what was not to be had
 }
 
 // A TimelineStory is all that is known of one pod's name.
 type TimelineStory struct {
-	Pod       string              `json:"pod"`
-	Sandboxes []forensics.Sandbox `json:"sandboxes"`
-	Verdicts  []TimelineVerdict   `json:"verdicts"`
-	NotShown  []string            `json:"notShown"`
-	Events    []TimelineEvent     `json:"events"`
+	Pod       string             `json:"pod"`
+	Sandboxes []timeline.Sandbox `json:"sandboxes"`
+	Verdicts  []TimelineVerdict  `json:"verdicts"`
+	NotShown  []string           `json:"notShown"`
+	Events    []TimelineEvent    `json:"events"`
 }
 
 // A TimelineVerdict carries the lines that it rests on, as file:line.
 type TimelineVerdict struct {
-	forensics.Verdict
+	timeline.Verdict
 	Lines []string `json:"lines"`
 }
 
 // A TimelineEvent carries the lines that tell it, as file:line.
 type TimelineEvent struct {
-	forensics.Event
+	timeline.Event
 	Lines []string `json:"lines"`
 }
 
-func timelineDocument(log *forensics.Log, q question, stories []*forensics.Story, missing []string) TimelineReport {
+func timelineDocument(log *timeline.Log, q question, stories []*timeline.Story, missing []string) TimelineReport {
 	files := log.Files()
 	doc := TimelineReport{APIVersion: APIVersion, Kind: "TimelineReport", About: q.String(), Files: notNil(files), NotRead: notNil(missing)}
 	for _, s := range stories {
@@ -52,7 +52,7 @@ func timelineDocument(log *forensics.Log, q question, stories []*forensics.Story
 }
 
 // linesAt names places as a person looks them up.
-func linesAt(files []forensics.File, places []forensics.Place) []string {
+func linesAt(files []timeline.File, places []timeline.Place) []string {
 	out := []string{}
 	for _, p := range places {
 		if int(p.File) < len(files) {

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"plumbline.dev/plumbline/internal/forensics"
-	"plumbline.dev/plumbline/internal/forensics/read"
-	"plumbline.dev/plumbline/internal/forensics/tell"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/parse"
+	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
 // glance is how often files are looked at for more.
@@ -24,8 +24,8 @@ type tail struct {
 	path   string
 	offset int64  // how far it was read
 	lines  uint32 // that were read
-	teller *tell.Teller
-	file   forensics.File
+	teller *parse.Teller
+	file   timeline.File
 }
 
 // A follower reads what is new in files, and remembers the rest.
@@ -33,7 +33,7 @@ type follower struct {
 	g     *global
 	q     question
 	tails []*tail
-	log   *forensics.Log
+	log   *timeline.Log
 	told  map[string]bool // events and verdicts that were shown
 	// behind means that a file had more than is held at once: the next look need not wait.
 	behind bool
@@ -44,7 +44,7 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 	if f.output != "text" && f.output != "wide" {
 		return errors.New("--follow shows text only")
 	}
-	fo := &follower{g: g, q: q, log: forensics.NewLog(), told: map[string]bool{}}
+	fo := &follower{g: g, q: q, log: timeline.NewLog(), told: map[string]bool{}}
 	for _, p := range f.logs {
 		if err := fo.take(p); err != nil {
 			return err
@@ -76,7 +76,7 @@ func errIfNot(ctx context.Context, err error) error {
 var packed = []string{".gz", ".zst", ".tar", ".tgz"}
 
 // add keeps an event of the time asked for.
-func (fo *follower) add(e forensics.Event) {
+func (fo *follower) add(e timeline.Event) {
 	if fo.q.within(&e) {
 		fo.log.Add(e)
 	}
@@ -107,13 +107,13 @@ func (fo *follower) more(ctx context.Context) (grown bool, err error) {
 			continue
 		}
 		grown, fo.behind = true, fo.behind || len(text) > maxGrown/2
-		in := read.Input{Name: t.path, ModTime: time.Now(), //nolint:forbidigo // it was written just now
+		in := records.Input{Name: t.path, ModTime: time.Now(), //nolint:forbidigo // it was written just now
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
-		files, err := read.All(ctx, []read.Input{in}, read.Options{Wants: tell.Wants, Teller: func(_ uint16, f *forensics.File) func(*read.Record) {
+		files, err := records.All(ctx, []records.Input{in}, records.Options{Wants: parse.Wants, Teller: func(_ uint16, f *timeline.File) func(*records.Record) {
 			if t.teller == nil {
-				t.teller = tell.New(f, fo.add)
+				t.teller = parse.New(f, fo.add)
 			}
-			return func(r *read.Record) {
+			return func(r *records.Record) {
 				r.Place.File, r.Place.Line = uint16(n), r.Place.Line+t.lines
 				t.teller.Tell(r)
 			}
@@ -125,7 +125,7 @@ func (fo *follower) more(ctx context.Context) (grown bool, err error) {
 		t.file = files[0]
 		t.file.Lines = t.lines
 	}
-	var files []forensics.File
+	var files []timeline.File
 	for _, t := range fo.tails {
 		f := t.file
 		f.Name = t.path

@@ -13,16 +13,16 @@ import (
 
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 var update = flag.Bool("update", false, "rewrite what the fixtures expect")
 
 // cases reads every fixture below testdata anew: sealing takes a snapshot over.
-func cases(t *testing.T) map[string]func() *fixture.Case {
+func cases(t *testing.T) map[string]func() *snapshotio.Case {
 	t.Helper()
-	out := map[string]func() *fixture.Case{}
+	out := map[string]func() *snapshotio.Case{}
 	err := filepath.WalkDir("testdata", func(p string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(p, ".txtar") {
 			return err
@@ -31,8 +31,8 @@ func cases(t *testing.T) map[string]func() *fixture.Case {
 		if err != nil {
 			return err
 		}
-		out[p] = func() *fixture.Case {
-			c, err := fixture.ParseText(text, "findings")
+		out[p] = func() *snapshotio.Case {
+			c, err := snapshotio.ParseText(text, "findings")
 			if err != nil {
 				t.Fatalf("%s: %v", p, err)
 			}

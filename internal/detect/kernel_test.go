@@ -9,8 +9,8 @@ import (
 
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 // ofKernel gives the findings about kernels in the fixtures that are about them.
@@ -29,9 +29,9 @@ func ofKernel(t *testing.T, change func(*model.Snapshot)) map[string]finding.Fin
 	return out
 }
 
-func kernelCases(t *testing.T) map[string]func() *fixture.Case {
+func kernelCases(t *testing.T) map[string]func() *snapshotio.Case {
 	t.Helper()
-	out := map[string]func() *fixture.Case{}
+	out := map[string]func() *snapshotio.Case{}
 	for path, load := range cases(t) {
 		if strings.HasPrefix(filepath.Base(path), "PL3") {
 			out[path] = load

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -72,7 +72,7 @@ func cable(ctx context.Context, s *rtnl.Socket, o Options, index int) (*Cable, e
 	}
 	c := &Cable{Name: d.Name, Index: d.Index, Kind: d.Kind, MAC: d.MAC, Peer: d.Peer, Away: d.Away, PeerID: d.AwayID}
 	if d.Pair() && d.Away && d.AwayID >= 0 {
-		n, err := attach.Behind(ctx, o.Proc, o.Root, d.AwayID)
+		n, err := podns.Behind(ctx, o.Proc, o.Root, d.AwayID)
 		if err != nil {
 			return nil, err
 		}

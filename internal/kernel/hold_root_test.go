@@ -13,7 +13,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"plumbline.dev/plumbline/internal/kernel"
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -138,7 +138,7 @@ func TestRootReadOne(t *testing.T) {
 	f, err := os.Open(p.door)
 	must(t, err)
 	defer f.Close()
-	rows, err := attach.Read(t.Context(), f)
+	rows, err := podns.Read(t.Context(), f)
 	must(t, err)
 	if len(rows) != 1 || rows[0].Device != "eth0" || rows[0].Inode != inodeOf(t, p.door) || rows[0].Peer != p.index {
 		t.Errorf("%+v", rows)
@@ -146,7 +146,7 @@ func TestRootReadOne(t *testing.T) {
 	other, err := os.Open("/proc/self/ns/mnt")
 	must(t, err)
 	defer other.Close()
-	if rows, err := attach.Read(t.Context(), other); err == nil {
+	if rows, err := podns.Read(t.Context(), other); err == nil {
 		t.Errorf("read a mount namespace: %+v", rows)
 	}
 }

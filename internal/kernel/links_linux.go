@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 func readLinks(ctx context.Context, o Options, f *model.Facts) error {
-	host, err := attach.Host()
+	host, err := podns.Host()
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func readLinks(ctx context.Context, o Options, f *model.Facts) error {
 			return fmt.Errorf("devices: %w", err)
 		}
 		// Where the other ends are is a help: without it the devices are still whole.
-		names, err := attach.IDs(ctx, o.Proc, o.Root)
+		names, err := podns.IDs(ctx, o.Proc, o.Root)
 		if err != nil {
 			names = nil
 		}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plumbline.dev/plumbline/internal/kernel"
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -55,7 +55,7 @@ func TestRootManyNamespaces(t *testing.T) {
 	for _, s := range kernel.Senses(kernel.Options{}) {
 		t.Logf("sense %-14s %s", s.Name+":", median(t, func() error { return s.Read(t.Context(), &model.Facts{}) }))
 	}
-	t.Logf("enumerate:            %s", median(t, func() error { _, err := attach.Namespaces(t.Context(), "/proc", "/"); return err }))
+	t.Logf("enumerate:            %s", median(t, func() error { _, err := podns.Namespaces(t.Context(), "/proc", "/"); return err }))
 	t.Logf("all senses at once:   %s", median(t, func() error { look(t); return nil }))
 }
 

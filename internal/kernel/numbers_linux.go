@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 )
 
 // Any stands for some namespace that could not be told: look at all of them.
@@ -31,7 +31,7 @@ func (n *numbers) of(ctx context.Context, id int32) uint64 {
 		return Any
 	}
 	n.found = now
-	if known, err := attach.IDs(ctx, n.o.Proc, n.o.Root); err == nil {
+	if known, err := podns.IDs(ctx, n.o.Proc, n.o.Root); err == nil {
 		n.known = known
 	}
 	if inode, ok := n.known[id]; ok {

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -18,7 +18,7 @@ const maxPaths = 20_000
 // readPaths asks for the path to every address that a namespace has, or that the host has
 // a route of its own for. What was read of the addresses is asked about in any case.
 func readPaths(ctx context.Context, o Options, f *model.Facts) error {
-	inside, errInside := attach.Addresses(ctx, o.Proc, o.Root)
+	inside, errInside := podns.Addresses(ctx, o.Proc, o.Root)
 	if errInside != nil && !errors.Is(errInside, rtnl.ErrPartial) {
 		return errInside
 	}

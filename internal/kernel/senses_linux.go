@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -60,7 +60,7 @@ func Senses(o Options) []observe.Sense {
 // atHome tells that we are where the host's first process is: anywhere else we would take
 // a pod's network for the host's, and the host's for a pod's.
 func (o Options) atHome() error {
-	own, err := attach.Host()
+	own, err := podns.Host()
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func asking(f func(s *rtnl.Socket) error) error {
 }
 
 func readNamespaces(ctx context.Context, o Options, f *model.Facts) (err error) {
-	f.Attachments, err = attach.All(ctx, o.Proc, o.Root)
+	f.Attachments, err = podns.All(ctx, o.Proc, o.Root)
 	return err
 }
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -69,11 +69,11 @@ func (s *Step) editAffinity(sc Scene) (Edited, error) {
 	return s.whole(sc, o, state, a.Want)
 }
 
-func readAffinity(o model.Object) (ledger.Affinity, error) {
+func readAffinity(o model.Object) (object.Affinity, error) {
 	if !o.There() || len(o.Body) == 0 { // etcd: an empty value is a confirmed one of long ago
-		return ledger.Affinity{}, nil
+		return object.Affinity{}, nil
 	}
-	return ledger.Decode(o.Ref.String(), o.Body, func(v *ledger.Affinity) *lossless.Extra { return &v.Extra })
+	return object.Decode(o.Ref.String(), o.Body, func(v *object.Affinity) *lossless.Extra { return &v.Extra })
 }
 
 // named tells whether the block names the node, and whether there is one.
@@ -90,7 +90,7 @@ func (s *Step) named(sc Scene) (named, there bool, err error) {
 }
 
 // body writes the state; what else it said stays.
-func (a *Affinity) body(v ledger.Affinity, sc Scene) (json.RawMessage, error) {
+func (a *Affinity) body(v object.Affinity, sc Scene) (json.RawMessage, error) {
 	v.State = lossless.Some(a.Want)
 	switch {
 	case sc.Etcd:
@@ -108,7 +108,7 @@ func (a *Affinity) body(v ledger.Affinity, sc Scene) (json.RawMessage, error) {
 	return body, nil
 }
 
-func deletedText(v ledger.Affinity) string {
+func deletedText(v object.Affinity) string {
 	var text string
 	if json.Unmarshal(v.Deleted.V, &text) == nil {
 		return text

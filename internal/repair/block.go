@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strconv"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // A block is one as it is stored, with what is computed from its name.
 type block struct {
-	ledger.Block
+	object.Block
 	cidr netip.Prefix
 }
 
@@ -25,7 +25,7 @@ type block struct {
 const maxOrdinals = 1 << 16
 
 func readBlock(o model.Object) (*block, error) {
-	v, err := ledger.Decode(o.Ref.String(), o.Body, func(v *ledger.Block) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.Ref.String(), o.Body, func(v *object.Block) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (b *block) free(n int) bool {
 }
 
 // holder gives the attribute of a held ordinal; nil if it has none that can be read.
-func (b *block) holder(n int) *ledger.Attribute {
+func (b *block) holder(n int) *object.Attribute {
 	i := b.Allocations.V[n]
 	if i == nil || *i < 0 || int(*i) >= len(b.Attributes.V) {
 		return nil
@@ -98,8 +98,8 @@ func (b *block) release(n int) {
 
 // give writes an owner of an ordinal. Attributes are shared between ordinals, so none is
 // changed in its place. The number of the assignment is the block's before this write.
-func (b *block) give(n int, at ledger.Attribute) {
-	i := slices.IndexFunc(b.Attributes.V, func(o ledger.Attribute) bool { return reflect.DeepEqual(o, at) })
+func (b *block) give(n int, at object.Attribute) {
+	i := slices.IndexFunc(b.Attributes.V, func(o object.Attribute) bool { return reflect.DeepEqual(o, at) })
 	if i < 0 {
 		i = len(b.Attributes.V)
 		b.Attributes = lossless.Some(append(slices.Clone(b.Attributes.V), at))
@@ -126,7 +126,7 @@ func (b *block) finish() error {
 		return nil
 	}
 	moved := map[int32]int32{}
-	kept := []ledger.Attribute{}
+	kept := []object.Attribute{}
 	for n, i := range b.Allocations.V {
 		if i == nil {
 			delete(b.Sequences.V, strconv.Itoa(n))

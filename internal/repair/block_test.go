@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -284,7 +284,7 @@ func TestHandleIsCountedAbsolutely(t *testing.T) {
 		if c.err != nil || err != nil {
 			continue
 		}
-		var h ledger.Handle
+		var h object.Handle
 		if h, err = readHandle(e.Object); c.live.Revision == "" {
 			e.Object.Revision = "1"
 			h, err = readHandle(e.Object)

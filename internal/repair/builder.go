@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"slices"
 
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/ledger"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -64,7 +64,7 @@ func (b *builder) refuse(f *finding.Finding, why, advice string) {
 // the order in which it was asked for.
 func (b *builder) step(at stage, f *finding.Finding, do string, on model.Ref, c Change) {
 	if a := c.Affinity; a != nil && a.Want != AffinityGone && a.Label == nil {
-		a.Label = ledger.AffinityLabels(a.Node, a.CIDR) // IPAM finds none without
+		a.Label = object.AffinityLabels(a.Node, a.CIDR) // IPAM finds none without
 	}
 	p := place{at, on}
 	if d := b.at[p]; d != nil && d.merge(&c) {

@@ -66,24 +66,24 @@ func (b *builder) insteadOf(e *model.Endpoint) (*tenant, *model.Endpoint) {
 }
 
 // deadEndpoint is the proof that the sandbox of an endpoint is gone, wherever it was.
-func (b *builder) deadEndpoint(e *model.Endpoint) (*Dead, *objection) {
+func (b *builder) deadEndpoint(e *model.Endpoint) (*Dead, *refusal) {
 	v := b.view
 	b.look()
 	node := v.NodeByName(e.Node)
 	pod := v.PodByName(e.Namespace, e.Pod)
 	switch {
 	case e.Orchestrator != "k8s":
-		return nil, object("", "it is not of Kubernetes but of %s", orText(e.Orchestrator, "nobody known"))
+		return nil, refuse("", "it is not of Kubernetes but of %s", orText(e.Orchestrator, "nobody known"))
 	case node == nil || v.Stranger(e.Node) || !b.ownHost(e.Node):
-		return nil, object("Calico's node must name the Kubernetes node that it is (orchRefs)", "Calico's node %s is not known to be of this cluster", e.Node)
+		return nil, refuse("Calico's node must name the Kubernetes node that it is (orchRefs)", "Calico's node %s is not known to be of this cluster", e.Node)
 	case len(e.ContainerID) < 12:
-		return nil, object("", "it names no sandbox that its node could be asked about")
+		return nil, refuse("", "it names no sandbox that its node could be asked about")
 	case pod != nil && (pod.Node == "" || v.SameNode(e.Node, pod.Node)):
-		return nil, object("look again", "its pod is on %s by now", orText(pod.Node, "no node yet"))
+		return nil, refuse("look again", "its pod is on %s by now", orText(pod.Node, "no node yet"))
 	}
 	for box := range v.SandboxesOf(e.Namespace, e.Pod) {
 		if box.ID == e.ContainerID && (box.Ready || box.Inode != 0) {
-			return nil, object("see what keeps it, and what the CNI configuration of "+box.Node+" calls that node", "its sandbox lives, on %s", box.Node)
+			return nil, refuse("see what keeps it, and what the CNI configuration of "+box.Node+" calls that node", "its sandbox lives, on %s", box.Node)
 		}
 	}
 	d := &Dead{Containers: []string{e.ContainerID}, Nodes: []string{node.Name}, All: b.nodes.renamed}
@@ -94,7 +94,7 @@ func (b *builder) deadEndpoint(e *model.Endpoint) (*Dead, *objection) {
 	}
 	for _, name := range b.nodes.silent {
 		if d.All || slices.Contains(d.Nodes, name) {
-			return nil, object("get its agent to answer", "node %s cannot be asked", name)
+			return nil, refuse("get its agent to answer", "node %s cannot be asked", name)
 		}
 	}
 	return d, nil
@@ -143,25 +143,25 @@ func (b *builder) pluginName(node string) string {
 
 // endpointOf is the endpoint that the CNI plugin would have written for a tenant, or, of
 // an old one that is right but for its sandbox, the change of that.
-func (b *builder) endpointOf(t *tenant, old *model.Endpoint) (*Change, *objection) {
+func (b *builder) endpointOf(t *tenant, old *model.Endpoint) (*Change, *refusal) {
 	name := b.pluginName(t.pod.Node)
 	if name == "" || !b.view.SameNode(name, t.pod.Node) {
-		return nil, object("repair that name first (PL5003)", "the CNI plugin of %s calls it %q", t.pod.Node, name)
+		return nil, refuse("repair that name first (PL5003)", "the CNI plugin of %s calls it %q", t.pod.Node, name)
 	}
 	if old != nil {
 		if old.ContainerID == t.box.ID {
 			return nil, nil
 		}
 		if !sameMAC(old.MAC, t.inside.MAC) || !sameAddresses(old.IPs, t.ips) {
-			return nil, object("end the pod when it suits", "the endpoint differs from the sandbox that runs in more than its name")
+			return nil, refuse("end the pod when it suits", "the endpoint differs from the sandbox that runs in more than its name")
 		}
 	}
 	if b.o.PodJSON == nil || b.o.EndpointJSON == nil {
-		return nil, object("plan on the live cluster", "labels and ports of the pod cannot be read here")
+		return nil, refuse("plan on the live cluster", "labels and ports of the pod cannot be read here")
 	}
 	raw, err := b.o.PodJSON(t.pod.Namespace, t.pod.Name)
 	if err != nil {
-		return nil, object("plan again", "read pod %s: %v", t.name(), err)
+		return nil, refuse("plan again", "read pod %s: %v", t.name(), err)
 	}
 	healthy, no := b.healthyLike(t)
 	if no != nil {
@@ -172,7 +172,7 @@ func (b *builder) endpointOf(t *tenant, old *model.Endpoint) (*Change, *objectio
 		UID: b.newUID(t), Created: b.o.Made,
 	}, healthy)
 	if err != nil {
-		return nil, object("end the pod when it suits: Calico makes its endpoint anew", "%v", err)
+		return nil, refuse("end the pod when it suits: Calico makes its endpoint anew", "%v", err)
 	}
 	e := &Endpoint{Want: body}
 	if old != nil {
@@ -183,8 +183,8 @@ func (b *builder) endpointOf(t *tenant, old *model.Endpoint) (*Change, *objectio
 
 // healthyLike reads an endpoint that the CNI plugin wrote for another pod, if it can be of
 // the same node: what we write must be of the same make.
-func (b *builder) healthyLike(t *tenant) (json.RawMessage, *objection) {
-	no := object("end the pod when it suits: Calico makes its endpoint anew", "no endpoint of a running pod is there to show how Calico's plugin writes them here")
+func (b *builder) healthyLike(t *tenant) (json.RawMessage, *refusal) {
+	no := refuse("end the pod when it suits: Calico makes its endpoint anew", "no endpoint of a running pod is there to show how Calico's plugin writes them here")
 	tried := 0
 	look := func(pod *model.Pod) json.RawMessage {
 		e := b.healthyOf(t, pod)
@@ -194,7 +194,7 @@ func (b *builder) healthyLike(t *tenant) (json.RawMessage, *objection) {
 		tried++
 		raw, err := b.o.EndpointJSON(e.Namespace, e.Name)
 		if err != nil { // where pods come and go it may just have gone: the next one will do
-			no = object("plan again", "read endpoint %s/%s: %v", e.Namespace, e.Name, err)
+			no = refuse("plan again", "read endpoint %s/%s: %v", e.Namespace, e.Name, err)
 			return nil
 		}
 		return raw

@@ -7,16 +7,16 @@ import (
 	"net/netip"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-func readHandle(o model.Object) (ledger.Handle, error) {
+func readHandle(o model.Object) (object.Handle, error) {
 	if !o.There() {
-		return ledger.Handle{}, nil
+		return object.Handle{}, nil
 	}
-	return ledger.Decode(o.Ref.String(), o.Body, func(v *ledger.Handle) *lossless.Extra { return &v.Extra })
+	return object.Decode(o.Ref.String(), o.Body, func(v *object.Handle) *lossless.Extra { return &v.Extra })
 }
 
 // countReads names the blocks in which a handle may hold something.

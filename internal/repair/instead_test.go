@@ -13,14 +13,14 @@ func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
 	t.Parallel()
 	const box = "a1a1a1a1a1a1a1a1"
 	own := model.Ref{Kind: model.KindEndpoint, Name: "shop/n1-k8s-web-eth0"}
-	object := func(ref model.Ref, node, container string) model.Object {
+	raw := func(ref model.Ref, node, container string) model.Object {
 		body, err := json.Marshal(map[string]any{"spec": map[string]any{"node": node, "pod": "web", "containerID": container}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return model.Object{Ref: ref, Revision: "1", Body: body}
 	}
-	wrong := object(model.Ref{Kind: model.KindEndpoint, Name: "shop/n2-k8s-web-eth0"}, "n2", box)
+	wrong := raw(model.Ref{Kind: model.KindEndpoint, Name: "shop/n2-k8s-web-eth0"}, "n2", box)
 	s := Step{On: wrong.Ref, For: []string{"f"}, Change: Change{Endpoint: &Endpoint{Container: box, Instead: own}}}
 	if refs, err := s.Also(wrong); err != nil || len(refs) != 1 || refs[0] != own {
 		t.Fatalf("reads %v, %v", refs, err)
@@ -29,10 +29,10 @@ func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
 		other model.Object
 		want  error
 	}{
-		"the other is there":            {object(own, "n1", box), nil},
+		"the other is there":            {raw(own, "n1", box), nil},
 		"the other is gone":             {model.Object{Ref: own}, ErrMoved},
-		"the other is of a new sandbox": {object(own, "n1", "b2b2b2b2b2b2b2b2"), ErrMoved},
-		"the other names the same node": {object(own, "n2", box), ErrMoved},
+		"the other is of a new sandbox": {raw(own, "n1", "b2b2b2b2b2b2b2b2"), ErrMoved},
+		"the other names the same node": {raw(own, "n2", box), ErrMoved},
 	} {
 		e, err := s.Edit(Scene{Keep: func(string) bool { return true }, Etcd: true, Live: wrong, Also: map[model.Ref]model.Object{own: c.other}})
 		if !errors.Is(err, c.want) || (c.want == nil) != e.Delete {

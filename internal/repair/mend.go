@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -121,7 +121,7 @@ func (b *block) oneEach() bool {
 		if i == nil || b.holder(n) == nil {
 			continue
 		}
-		first := int32(slices.IndexFunc(b.Attributes.V, func(o ledger.Attribute) bool { return reflect.DeepEqual(o, *b.holder(n)) }))
+		first := int32(slices.IndexFunc(b.Attributes.V, func(o object.Attribute) bool { return reflect.DeepEqual(o, *b.holder(n)) }))
 		b.Allocations.V[n] = new(first)
 		used[first] = true
 	}
@@ -173,9 +173,9 @@ func (s *Step) newBlock(sc Scene) (Edited, error) {
 		return Edited{}, moved("the node has no claim on it any more")
 	}
 	size := model.Size(cidr, maxOrdinals)
-	b := block{cidr: cidr, Block: ledger.Block{
+	b := block{cidr: cidr, Block: object.Block{
 		CIDR: lossless.Some(cidr.String()), Affinity: lossless.Some(owner), Allocations: lossless.Some(make([]*int32, size)),
-		Attributes: lossless.Some([]ledger.Attribute{}), Sequence: lossless.Some(uint64(sc.Now) * 1e9),
+		Attributes: lossless.Some([]object.Attribute{}), Sequence: lossless.Some(uint64(sc.Now) * 1e9),
 		Sequences: lossless.Some(map[string]uint64{}), Deleted: lossless.Some(false),
 	}}
 	if !sc.Etcd {

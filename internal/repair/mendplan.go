@@ -62,7 +62,7 @@ func planMend(b *builder, f *finding.Finding) {
 
 // neither gives the owners of what a block neither holds nor offers and somebody uses: to
 // list it as free would give it away.
-func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *objection) {
+func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *refusal) {
 	out := map[netip.Addr]*Owner{}
 	known := map[int32]bool{}
 	for _, slot := range block.Held {
@@ -77,7 +77,7 @@ func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *objection
 			continue
 		}
 		if out[ip] = b.found(ip); out[ip] == nil {
-			return nil, object("end what uses it, or get its node to answer", "%s is in use, and it is not known for sure by whom", ip)
+			return nil, refuse("end what uses it, or get its node to answer", "%s is in use, and it is not known for sure by whom", ip)
 		}
 	}
 	return out, nil

@@ -55,16 +55,16 @@ func planMisnamed(b *builder, f *finding.Finding) {
 // fromAnother lets a tenant take what the ledger says is another pod's, which does not
 // have the address, as was seen before. It objects where that one may be about to use it.
 func (b *builder) fromAnother(t *tenant, spared ...*model.Pod) taking {
-	return func(at *model.Attribute) *objection {
+	return func(at *model.Attribute) *refusal {
 		ns, name := at.PodName()
 		other := b.view.PodByName(ns, name)
 		switch {
 		case other == nil || other == t.pod || slices.Contains(spared, other) || !other.Networked():
 			return nil
 		case len(other.IPs) == 0:
-			return object("plan again when it has one", "%s/%s, which the ledger names, has no address yet", ns, name)
+			return refuse("plan again when it has one", "%s/%s, which the ledger names, has no address yet", ns, name)
 		case !b.asked(other.Node):
-			return object("get its agent to answer", "%s, where %s/%s lives, which the ledger names, cannot be asked", other.Node, ns, name)
+			return refuse("get its agent to answer", "%s, where %s/%s lives, which the ledger names, cannot be asked", other.Node, ns, name)
 		default:
 			return nil
 		}

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -139,7 +139,7 @@ func (b *block) compare(o Ordinal) (todo bool, why string) {
 func (h *Held) hold() bool { return h.Attribute == model.Attribute{Handle: h.Handle} }
 
 // reached tells that the address already is what it shall become.
-func (o *Ordinal) reached(held *ledger.Attribute) bool {
+func (o *Ordinal) reached(held *object.Attribute) bool {
 	if o.To == nil || held == nil {
 		return o.To == nil && held == nil
 	}
@@ -161,7 +161,7 @@ const timestamp = "timestamp"
 func (o *Owner) tunnel() bool { return o != nil && o.Secondary["type"] != "" }
 
 // attribute is what is written for an owner in the place of another.
-func (o *Owner) attribute(before *ledger.Attribute) ledger.Attribute {
+func (o *Owner) attribute(before *object.Attribute) object.Attribute {
 	secondary := maps.Clone(o.Secondary)
 	if secondary == nil {
 		secondary = map[string]string{}
@@ -169,7 +169,7 @@ func (o *Owner) attribute(before *ledger.Attribute) ledger.Attribute {
 	if before != nil && before.Secondary.V[timestamp] != "" {
 		secondary[timestamp] = before.Secondary.V[timestamp]
 	}
-	return ledger.Attribute{Handle: lossless.Some(o.Handle), Secondary: lossless.Some(secondary)}
+	return object.Attribute{Handle: lossless.Some(o.Handle), Secondary: lossless.Some(secondary)}
 }
 
 func (b *block) was(o Ordinal, n int) OrdinalWas {

@@ -13,9 +13,9 @@ import (
 
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 var update = flag.Bool("update", false, "rewrite what the fixtures expect")
@@ -83,13 +83,13 @@ func taken() model.Time {
 	return at
 }
 
-func load(t *testing.T, path string) (*fixture.Case, given) {
+func load(t *testing.T, path string) (*snapshotio.Case, given) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := fixture.ParseText(raw, "given", "plan")
+	c, err := snapshotio.ParseText(raw, "given", "plan")
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

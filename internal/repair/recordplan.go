@@ -22,20 +22,20 @@ type posting struct {
 }
 
 // A taking says which entries of others may be handed to a tenant; nil objects to none.
-type taking func(at *model.Attribute) *objection
+type taking func(at *model.Attribute) *refusal
 
-// posting finds what the ledger lacks about an address of a tenant. Nil with no objection
+// posting finds what the ledger lacks about an address of a tenant. Nil with no refusal
 // means nothing. Nothing is ever taken from anybody living but the spared.
-func (b *builder) posting(t *tenant, ip netip.Addr, from taking, spared ...*model.Pod) (*posting, *objection) {
+func (b *builder) posting(t *tenant, ip netip.Addr, from taking, spared ...*model.Pod) (*posting, *refusal) {
 	v := b.view
 	if !v.State(model.Blocks, "").Seen() || !v.State(model.Handles, "").Seen() || !v.State(model.Pods, "").Seen() {
-		return nil, object("", "blocks, handles and pods were not seen in full")
+		return nil, refuse("", "blocks, handles and pods were not seen in full")
 	}
 	if no := b.rival(t, ip, spared...); no != nil {
 		return nil, no
 	}
 	if n := v.NodeByName(t.pod.Node); n == nil || n.OS == "windows" {
-		return nil, object("", "%s is no node that we know, or one of Windows", t.pod.Node)
+		return nil, refuse("", "%s is no node that we know, or one of Windows", t.pod.Node)
 	}
 	block, no := b.onlyBlock(ip)
 	if no != nil {
@@ -47,7 +47,7 @@ func (b *builder) posting(t *tenant, ip netip.Addr, from taking, spared ...*mode
 	}
 	at := v.AttributeOf(a)
 	if at == nil {
-		return nil, object("repair the block first", "nobody can read who holds %s in %s", ip, block.CIDR)
+		return nil, refuse("repair the block first", "nobody can read who holds %s in %s", ip, block.CIDR)
 	}
 	p := &posting{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
 	if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
@@ -70,35 +70,35 @@ func (b *builder) posting(t *tenant, ip netip.Addr, from taking, spared ...*mode
 }
 
 // onlyBlock gives the block of an address; nil if there is none.
-func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *objection) {
+func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 	var found *model.Block
 	for block := range b.view.BlocksWith(ip) {
 		if found != nil {
-			return nil, object("a person must decide which of them is right", "%s lies in two blocks, %s and %s", ip, found.CIDR, block.CIDR)
+			return nil, refuse("a person must decide which of them is right", "%s lies in two blocks, %s and %s", ip, found.CIDR, block.CIDR)
 		}
 		found = block
 	}
 	if found != nil && found.Deleted {
-		return nil, object("plan again when it is gone", "%s is being deleted", found.CIDR)
+		return nil, refuse("plan again when it is gone", "%s is being deleted", found.CIDR)
 	}
 	return found, nil
 }
 
 // kept objects to taking what is not a pod's.
-func (b *builder) kept(t *tenant, at *model.Attribute) *objection {
+func (b *builder) kept(t *tenant, at *model.Attribute) *refusal {
 	switch {
 	case at.Handle == model.WindowsHandle:
-		return object("", "the ledger keeps it for Windows")
+		return refuse("", "the ledger keeps it for Windows")
 	case at.Tunnel():
-		return object("restart calico-node of that node: it takes another", "the ledger says that a tunnel of %s has it", at.Node)
+		return refuse("restart calico-node of that node: it takes another", "the ledger says that a tunnel of %s has it", at.Node)
 	case at.Service != "" || at.Type != "":
-		return object("", "the ledger says that it is a service's, or no pod's")
+		return refuse("", "the ledger says that it is a service's, or no pod's")
 	case at.VM != "" || at.Alternate != "":
-		return object("KubeVirt and Calico hand a machine's address from pod to pod", "the ledger says that it is a machine's")
+		return refuse("KubeVirt and Calico hand a machine's address from pod to pod", "the ledger says that it is a machine's")
 	case at.Cooling:
-		return object("", "the ledger keeps it from use for a while")
+		return refuse("", "the ledger keeps it from use for a while")
 	case t.pod.NoIPAM:
-		return object("an IPReservation keeps such addresses from IPAM", "the pod asked for its address past IPAM")
+		return refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for its address past IPAM")
 	default:
 		return nil
 	}
@@ -107,32 +107,32 @@ func (b *builder) kept(t *tenant, at *model.Attribute) *objection {
 // formerSelf lets a tenant take what a former sandbox of the same pod holds. That no
 // sandbox but its own has the address was seen before.
 func (b *builder) formerSelf(t *tenant) taking {
-	return func(at *model.Attribute) *objection {
+	return func(at *model.Attribute) *refusal {
 		if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 			return nil
 		}
 		if at.Namespace == t.pod.Namespace && at.Pod == t.pod.Name {
 			return nil
 		}
-		return object("repair the allocation first", "the ledger says that it is %s's", orText(at.Namespace+"/"+at.Pod, at.Handle))
+		return refuse("repair the allocation first", "the ledger says that it is %s's", orText(at.Namespace+"/"+at.Pod, at.Handle))
 	}
 }
 
 // freePosting is for an address that the ledger would give away.
-func (b *builder) freePosting(t *tenant, ip netip.Addr, block *model.Block) (*posting, *objection) {
+func (b *builder) freePosting(t *tenant, ip netip.Addr, block *model.Block) (*posting, *refusal) {
 	pool := b.view.PoolWith(ip)
 	switch {
 	case pool == nil:
-		return nil, object("", "%s lies in no pool", ip)
+		return nil, refuse("", "%s lies in no pool", ip)
 	case pool.Disabled:
-		return nil, object("enable the pool, or end the pod when it suits", "pool %s is disabled", pool.Name)
+		return nil, refuse("enable the pool, or end the pod when it suits", "pool %s is disabled", pool.Name)
 	case !pool.Serves("Workload"):
-		return nil, object("", "pool %s is not for pods", pool.Name)
+		return nil, refuse("", "pool %s is not for pods", pool.Name)
 	case t.pod.NoIPAM:
-		return nil, object("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
+		return nil, refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
 	}
 	if name := b.reserved(ip); name != "" {
-		return nil, object("IPAM does not give it to others", "reservation %s keeps %s", name, ip)
+		return nil, refuse("IPAM does not give it to others", "reservation %s keeps %s", name, ip)
 	}
 	if block == nil {
 		s, no := b.siteFor(t, ip, pool)
@@ -146,7 +146,7 @@ func (b *builder) freePosting(t *tenant, ip netip.Addr, block *model.Block) (*po
 			return &posting{ip: ip, ordinal: n, block: block.CIDR, home: block.Node()}, nil
 		}
 	}
-	return nil, object("repair the block first", "%s says that %s is neither held nor free", block.CIDR, ip)
+	return nil, refuse("repair the block first", "%s says that %s is neither held nor free", block.CIDR, ip)
 }
 
 // counted tells that a handle counts what a block holds for it.

@@ -43,7 +43,7 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 
 // userOf gives the one pod that has an address: by what it shows, else by what its own
 // node says of its sandbox.
-func (b *builder) userOf(ip netip.Addr) (*model.Pod, *objection) {
+func (b *builder) userOf(ip netip.Addr) (*model.Pod, *refusal) {
 	v := b.view
 	var pods []*model.Pod
 	add := func(pod *model.Pod) {
@@ -65,11 +65,11 @@ func (b *builder) userOf(ip netip.Addr) (*model.Pod, *objection) {
 	}
 	switch {
 	case len(pods) > 1:
-		return nil, object("repair the shared address first", "%d pods say that %s is their own", len(pods), ip)
+		return nil, refuse("repair the shared address first", "%d pods say that %s is their own", len(pods), ip)
 	case len(pods) == 0:
-		return nil, object("see what lives in that sandbox; when it ends, nothing is left to record", "no pod of the API has %s", ip)
+		return nil, refuse("see what lives in that sandbox; when it ends, nothing is left to record", "no pod of the API has %s", ip)
 	case pods[0].NoIPAM:
-		return nil, object("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
+		return nil, refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
 	}
 	return pods[0], nil
 }
@@ -143,7 +143,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 }
 
 // postings are what the ledger lacks about all addresses of a tenant.
-func (b *builder) postings(t *tenant) ([]*posting, *objection) {
+func (b *builder) postings(t *tenant) ([]*posting, *refusal) {
 	var out []*posting
 	for _, ip := range t.ips {
 		p, no := b.posting(t, ip, nil)
@@ -158,7 +158,7 @@ func (b *builder) postings(t *tenant) ([]*posting, *objection) {
 }
 
 // shown is what makes Felix see the pod; nil if it does.
-func (b *builder) shown(t *tenant, old *model.Endpoint) (*Change, *objection) {
+func (b *builder) shown(t *tenant, old *model.Endpoint) (*Change, *refusal) {
 	if b.view.Info().Datastore == "etcd" {
 		return b.endpointOf(t, old)
 	}

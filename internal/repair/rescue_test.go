@@ -17,8 +17,8 @@ import (
 
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 var rewriteRescue = flag.Bool("update-rescue", false, "rewrite what the rescue fixtures expect")
@@ -79,7 +79,7 @@ func (c *rescueCase) build(t *testing.T, strict bool) *model.View {
 			}
 		}
 	}
-	got, err := fixture.ParseText(txtar.Format(ar))
+	got, err := snapshotio.ParseText(txtar.Format(ar))
 	if err != nil {
 		t.Fatalf("%s: %v", c.path, err)
 	}

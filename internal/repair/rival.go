@@ -9,27 +9,27 @@ import (
 
 // rival objects if anybody living besides the tenant has the address, however weakly he
 // says so. The spared ones are those of whom the plan knows.
-func (b *builder) rival(t *tenant, ip netip.Addr, spared ...*model.Pod) *objection {
+func (b *builder) rival(t *tenant, ip netip.Addr, spared ...*model.Pod) *refusal {
 	v := b.view
 	const advice = "repair the shared address first"
 	for c := range v.Claims(ip) {
 		switch c.By {
 		case model.ByPod:
 			if pod := v.Pod(c.Row); pod != t.pod && !slices.Contains(spared, pod) {
-				return object(advice, "%s/%s says that %s is its own", pod.Namespace, pod.Name, ip)
+				return refuse(advice, "%s/%s says that %s is its own", pod.Namespace, pod.Name, ip)
 			}
 		case model.ByTunnel:
 			if n := v.Node(c.Row); !slices.Contains(n.Addresses, ip) {
-				return object(advice, "a tunnel of %s has %s", n.Name, ip)
+				return refuse(advice, "a tunnel of %s has %s", n.Name, ip)
 			}
 		case model.ByService:
 			s := v.Service(c.Row)
-			return object(advice, "service %s/%s has %s", s.Namespace, s.Name, ip)
+			return refuse(advice, "service %s/%s has %s", s.Namespace, s.Name, ip)
 		case model.ByEndpoint:
 			e := v.Endpoint(c.Row)
 			pod := v.PodByName(e.Namespace, e.Pod)
 			if pod != nil && pod != t.pod && pod.Networked() && v.SameNode(e.Node, pod.Node) && !slices.Contains(spared, pod) {
-				return object(advice, "the endpoint of %s/%s has %s", e.Namespace, e.Pod, ip)
+				return refuse(advice, "the endpoint of %s/%s has %s", e.Namespace, e.Pod, ip)
 			}
 		case model.BySandbox:
 			if no := b.rivalBox(t, v.Attachment(c.Row), ip, spared); no != nil {
@@ -42,14 +42,14 @@ func (b *builder) rival(t *tenant, ip netip.Addr, spared ...*model.Pod) *objecti
 
 // rivalBox objects if another sandbox has the address on the device that is Calico's. What
 // else is inside is the pod's own: a docker0 may have any address.
-func (b *builder) rivalBox(t *tenant, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *objection {
+func (b *builder) rivalBox(t *tenant, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *refusal {
 	v := b.view
 	if at.Node == t.box.Node && at.Sandbox == t.box.ID {
 		return nil
 	}
 	box := v.SandboxNamed(at.Node, at.Sandbox)
 	if box == nil {
-		return object("see what lives there", "%s is in use on %s in %s, which is no sandbox's", ip, at.Node, at.NetNS)
+		return refuse("see what lives there", "%s is in use on %s in %s, which is no sandbox's", ip, at.Node, at.NetNS)
 	}
 	if device, _ := v.DeviceOf(at.Node, at.Sandbox); at.Device != device {
 		return nil
@@ -59,5 +59,5 @@ func (b *builder) rivalBox(t *tenant, at *model.Attachment, ip netip.Addr, spare
 			return nil
 		}
 	}
-	return object("repair the shared address first", "sandbox %s of %s/%s on %s has %s", short(box.ID), box.Namespace, box.Pod, box.Node, ip)
+	return refuse("repair the shared address first", "sandbox %s of %s/%s on %s has %s", short(box.ID), box.Namespace, box.Pod, box.Node, ip)
 }

@@ -37,7 +37,7 @@ func planShared(b *builder, f *finding.Finding) {
 		p, no = b.posting(t, ip, b.fromAnother(t, spared...), spared...)
 	}
 	if no == nil && p == nil && len(s.goes) == 0 {
-		no = object("look again when the others are gone; of one that stays, end the pod when it suits", "only %s really has it, and the ledger says so: the others end, or only their books say so", t.name())
+		no = refuse("look again when the others are gone; of one that stays, end the pod when it suits", "only %s really has it, and the ledger says so: the others end, or only their books say so", t.name())
 	}
 	if no != nil {
 		b.refuse(f, no.why, no.advice)
@@ -106,7 +106,7 @@ func addressesIn(a *model.Attachment) []netip.Addr {
 
 // sharesMore objects if one that goes shares another address of which this plan does not
 // decide too: its DEL would free that one under whoever has it.
-func (b *builder) sharesMore(s *sharing) *objection {
+func (b *builder) sharesMore(s *sharing) *refusal {
 	for _, o := range s.goes {
 		for _, ip := range addressesIn(b.view.Inside(o.pod.Node, o.box.ID)) {
 			alone := true
@@ -114,7 +114,7 @@ func (b *builder) sharesMore(s *sharing) *objection {
 				alone = alone && other == o.pod
 			}
 			if key := "PL2010/" + ip.String(); ip != s.ip && !alone && !b.planned[key] {
-				return object("plan "+key+" with it", "%s/%s, which would go, shares %s as well", o.pod.Namespace, o.pod.Name, ip)
+				return refuse("plan "+key+" with it", "%s/%s, which would go, shares %s as well", o.pod.Namespace, o.pod.Name, ip)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (o *sharer) handle(b *builder) string {
 }
 
 // sharers finds who has an address. Of a pod only its own node speaks (R11).
-func (b *builder) sharers(ip netip.Addr) (*sharing, *objection) {
+func (b *builder) sharers(ip netip.Addr) (*sharing, *refusal) {
 	v := b.view
 	s := &sharing{ip: ip}
 	if no := b.noPods(ip); no != nil {
@@ -53,13 +53,13 @@ func (b *builder) sharers(ip netip.Addr) (*sharing, *objection) {
 		name := pod.Namespace + "/" + pod.Name
 		switch {
 		case pod.VM != "":
-			return nil, object("KubeVirt and Calico hand a machine's address from pod to pod", "%s runs the machine %s", name, pod.VM)
+			return nil, refuse("KubeVirt and Calico hand a machine's address from pod to pod", "%s runs the machine %s", name, pod.VM)
 		case !pod.Deleted.IsZero():
 			s.leaving = append(s.leaving, pod)
 			s.notes = append(s.notes, name+" is being deleted anyway")
 			continue
 		case !v.Sees(pod.Node, model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Paths):
-			return nil, object("get its agent to answer", "%s, where %s lives, was not seen", orText(pod.Node, "the node"), name)
+			return nil, refuse("get its agent to answer", "%s, where %s lives, was not seen", orText(pod.Node, "the node"), name)
 		}
 		box := v.RunningSandbox(pod)
 		if box == nil || v.Inside(pod.Node, box.ID) == nil || !v.Inside(pod.Node, box.ID).Has(ip) {
@@ -72,7 +72,7 @@ func (b *builder) sharers(ip netip.Addr) (*sharing, *objection) {
 		s.own = append(s.own, &sharer{pod: pod, box: box, routed: path != nil && path.Error == "" && path.Link == at.Peer && at.Peer != 0})
 	}
 	if len(s.own) == 0 {
-		return nil, object("look again", "no running sandbox has %s", ip)
+		return nil, refuse("look again", "no running sandbox has %s", ip)
 	}
 	if a := v.AllocationOf(ip); a != nil && v.AttributeOf(a) != nil {
 		at := v.AttributeOf(a)
@@ -84,28 +84,28 @@ func (b *builder) sharers(ip netip.Addr) (*sharing, *objection) {
 }
 
 // noPods objects if anything but pods of the API has the address.
-func (b *builder) noPods(ip netip.Addr) *objection {
+func (b *builder) noPods(ip netip.Addr) *refusal {
 	v := b.view
 	for c := range v.Claims(ip) {
 		switch c.By {
 		case model.ByTunnel:
 			if n := v.Node(c.Row); !slices.Contains(n.Addresses, ip) {
-				return object("restart calico-node on "+n.Name+": it sees that the address is taken and gets another; all traffic between that node and others stops for a moment", "a tunnel of %s has it", n.Name)
+				return refuse("restart calico-node on "+n.Name+": it sees that the address is taken and gets another; all traffic between that node and others stops for a moment", "a tunnel of %s has it", n.Name)
 			}
 		case model.ByService:
 			s := v.Service(c.Row)
-			return object("give the service another address, or end the pods", "service %s/%s has it", s.Namespace, s.Name)
+			return refuse("give the service another address, or end the pods", "service %s/%s has it", s.Namespace, s.Name)
 		case model.BySandbox:
 			at := v.Attachment(c.Row)
 			box := v.SandboxNamed(at.Node, at.Sandbox)
 			if box == nil {
-				return object("see what lives there", "it is in use on %s in %s, which is no sandbox's", at.Node, at.NetNS)
+				return refuse("see what lives there", "it is in use on %s in %s, which is no sandbox's", at.Node, at.NetNS)
 			}
 			if device, _ := v.DeviceOf(at.Node, at.Sandbox); at.Device != device {
 				continue
 			}
 			if pod := v.PodByUID(box.UID); pod == nil || pod.Node != box.Node {
-				return object("see what lives in it", "sandbox %s on %s has it, and no pod of the API is that", short(box.ID), box.Node)
+				return refuse("see what lives in it", "sandbox %s on %s has it, and no pod of the API is that", short(box.ID), box.Node)
 			}
 		case model.ByPod, model.ByEndpoint:
 		}
@@ -116,7 +116,7 @@ func (b *builder) noPods(ip netip.Addr) *objection {
 // choose decides who stays: who has the route keeps its connections; else who is named by
 // the ledger; else the oldest. Between nodes the ledger alone decides: a node's word about
 // its own pod must not cost another node's pod its life.
-func (s *sharing) choose() *objection {
+func (s *sharing) choose() *refusal {
 	nodes := map[string]bool{}
 	for _, o := range s.own {
 		nodes[o.pod.Node] = true
@@ -137,7 +137,7 @@ func (s *sharing) choose() *objection {
 	})
 	s.stays, s.goes = s.own[0], slices.Clone(s.own[1:])
 	if apart && !s.stays.named {
-		return object("decide which of them stays, and end the others", "its owners are on %d nodes and the ledger names none of them; a node's word alone ends no pod of another", len(nodes))
+		return refuse("decide which of them stays, and end the others", "its owners are on %d nodes and the ledger names none of them; a node's word alone ends no pod of another", len(nodes))
 	}
 	switch {
 	case s.stays.routed && !apart:
@@ -173,16 +173,16 @@ func (o *sharer) turn() int {
 }
 
 // evictable objects to ending what nobody makes again.
-func (s *sharing) evictable() *objection {
+func (s *sharing) evictable() *refusal {
 	for _, o := range s.goes {
 		name := o.pod.Namespace + "/" + o.pod.Name
 		switch {
 		case o.pod.Static != "":
-			return object("restart it on "+o.pod.Node+": move its manifest away and back", "%s is a static pod, which eviction does not end", name)
+			return refuse("restart it on "+o.pod.Node+": move its manifest away and back", "%s is a static pod, which eviction does not end", name)
 		case o.pod.Owner == "":
-			return object("end it yourself, if it can be spared", "%s has no controller: nobody would make it again", name)
+			return refuse("end it yourself, if it can be spared", "%s has no controller: nobody would make it again", name)
 		case o.pod.UID == "":
-			return object("", "%s has no UID", name)
+			return refuse("", "%s has no UID", name)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ type site struct {
 // siteFor finds where the block of an address was. The node that still claims it gets it;
 // else that of most of the pods that live in it. All who live in it must be recorded by
 // this plan: in a new block their addresses are free.
-func (b *builder) siteFor(t *tenant, ip netip.Addr, pool *model.Pool) (*site, *objection) {
+func (b *builder) siteFor(t *tenant, ip netip.Addr, pool *model.Pool) (*site, *refusal) {
 	v := b.view
 	bits := pool.BlockSize
 	if bits == 0 {
@@ -30,9 +30,9 @@ func (b *builder) siteFor(t *tenant, ip netip.Addr, pool *model.Pool) (*site, *o
 	}
 	cidr, err := ip.Prefix(bits)
 	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, maxOrdinals+1) > maxOrdinals {
-		return nil, object("", "pool %s has blocks of a strange size (%d)", pool.Name, bits)
+		return nil, refuse("", "pool %s has blocks of a strange size (%d)", pool.Name, bits)
 	}
-	s, no := b.siteAsked(cidr), (*objection)(nil)
+	s, no := b.siteAsked(cidr), (*refusal)(nil)
 	if s == nil {
 		s, no = b.siteOf(cidr, t)
 	}
@@ -41,11 +41,11 @@ func (b *builder) siteFor(t *tenant, ip netip.Addr, pool *model.Pool) (*site, *o
 	}
 	switch n := v.NodeByName(s.node); {
 	case n == nil || v.Stranger(s.node):
-		return nil, object("repair the affinities first", "%s, which claims %s, is no node of this cluster", s.node, cidr)
+		return nil, refuse("repair the affinities first", "%s, which claims %s, is no node of this cluster", s.node, cidr)
 	case n.OS == "windows":
-		return nil, object("", "%s is of %s, which keeps addresses of it for Windows", cidr, s.node)
+		return nil, refuse("", "%s is of %s, which keeps addresses of it for Windows", cidr, s.node)
 	case s.strict && n.Name != t.pod.Node:
-		return nil, object("end the pod when it suits", "%s would belong to %s, and nodes may not borrow", cidr, s.node)
+		return nil, refuse("end the pod when it suits", "%s would belong to %s, and nodes may not borrow", cidr, s.node)
 	}
 	return s, nil
 }
@@ -64,14 +64,14 @@ func (b *builder) siteAsked(cidr netip.Prefix) *site {
 }
 
 // siteOf looks at all that stands in the way of a new block.
-func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *objection) {
+func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *refusal) {
 	v := b.view
 	if !v.State(model.Affinities, "").Seen() || !v.State(model.Cluster, "").Seen() {
-		return nil, object("", "affinities were not seen in full")
+		return nil, refuse("", "affinities were not seen in full")
 	}
 	for i := range v.Snapshot().Blocks {
 		if other := &v.Snapshot().Blocks[i]; other.CIDR.Overlaps(cidr) {
-			return nil, object("a person must decide which of them is right", "block %s would overlap %s", cidr, other.CIDR)
+			return nil, refuse("a person must decide which of them is right", "block %s would overlap %s", cidr, other.CIDR)
 		}
 	}
 	s := &site{cidr: cidr, strict: v.Info().StrictAffinity}
@@ -80,9 +80,9 @@ func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *objection) {
 		switch {
 		case !a.CIDR.Overlaps(cidr):
 		case a.CIDR != cidr, s.node != "", a.Type == "virtual":
-			return nil, object("repair the affinities first", "%s has an affinity for %s as well", a.Node, a.CIDR)
+			return nil, refuse("repair the affinities first", "%s has an affinity for %s as well", a.Node, a.CIDR)
 		case a.Deleted || a.State == "pendingDeletion":
-			return nil, object("plan again when it is gone", "%s is giving %s up", a.Node, a.CIDR)
+			return nil, refuse("plan again when it is gone", "%s is giving %s up", a.Node, a.CIDR)
 		default:
 			s.node, s.state, s.uid = a.Node, cmp.Or(a.State, AffinityConfirmed), a.UID
 		}
@@ -95,7 +95,7 @@ func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *objection) {
 
 // leftOut objects if somebody lives in a range whom this plan does not record: a new block
 // would give his address to the next who asks.
-func (b *builder) leftOut(cidr netip.Prefix, t *tenant) *objection {
+func (b *builder) leftOut(cidr netip.Prefix, t *tenant) *refusal {
 	advice := "plan all of it: --rebuild " + cidr.String()
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
 		ip := model.Offset(cidr, n)
@@ -104,7 +104,7 @@ func (b *builder) leftOut(cidr netip.Prefix, t *tenant) *objection {
 		}
 		if node := b.view.TunnelWith(ip); node != nil {
 			if rival := b.otherThanTunnel(ip); rival != "" {
-				return object("repair the shared address first", "%s and a tunnel of %s share %s", rival, node.Name, ip)
+				return refuse("repair the shared address first", "%s and a tunnel of %s share %s", rival, node.Name, ip)
 			}
 			continue // it is recorded with the block
 		}
@@ -114,9 +114,9 @@ func (b *builder) leftOut(cidr netip.Prefix, t *tenant) *objection {
 		}
 		switch {
 		case no != nil:
-			return object(no.advice, "%s lives in %s as well, and cannot be recorded: %s", ip, cidr, no.why)
+			return refuse(no.advice, "%s lives in %s as well, and cannot be recorded: %s", ip, cidr, no.why)
 		case !b.planned["PL1002/"+ip.String()] && !b.planned["PL2001/"+pod.Namespace+"/"+pod.Name]:
-			return object(advice, "%s of %s/%s lives in %s as well, and is not part of this plan", ip, pod.Namespace, pod.Name, cidr)
+			return refuse(advice, "%s of %s/%s lives in %s as well, and is not part of this plan", ip, pod.Namespace, pod.Name, cidr)
 		}
 	}
 	return nil

@@ -20,11 +20,11 @@ type tenant struct {
 	ips     []netip.Addr      // as the plugin gave them, in its order
 }
 
-// An objection is why something is not planned, and what a person can do.
-type objection struct{ why, advice string }
+// A refusal is why something is not planned, and what a person can do.
+type refusal struct{ why, advice string }
 
-func object(advice, format string, args ...any) *objection {
-	return &objection{fmt.Sprintf(format, args...), advice}
+func refuse(advice, format string, args ...any) *refusal {
+	return &refusal{fmt.Sprintf(format, args...), advice}
 }
 
 // Calico knows one device of a pod, of this name.
@@ -38,31 +38,31 @@ var tenantNeeds = []model.Table{
 // tenantOf finds a pod's place. It objects where one of the conditions does not hold under
 // which a record of it may be written: a pod that ends, or whose sandbox is being replaced,
 // loses its record rightly.
-func (b *builder) tenantOf(pod *model.Pod) (*tenant, *objection) {
+func (b *builder) tenantOf(pod *model.Pod) (*tenant, *refusal) {
 	v := b.view
 	switch {
 	case pod.VM != "":
-		return nil, object("KubeVirt and Calico hand a machine's address from pod to pod", "it runs the machine %s", pod.VM)
+		return nil, refuse("KubeVirt and Calico hand a machine's address from pod to pod", "it runs the machine %s", pod.VM)
 	case !pod.Deleted.IsZero():
-		return nil, object("it will be gone", "the pod is being deleted")
+		return nil, refuse("it will be gone", "the pod is being deleted")
 	case pod.Phase != model.Running && pod.Phase != model.Pending:
-		return nil, object("it uses no address any more", "the pod is %s", orText(string(pod.Phase), "in no phase"))
+		return nil, refuse("it uses no address any more", "the pod is %s", orText(string(pod.Phase), "in no phase"))
 	case pod.HostNetwork:
-		return nil, object("", "the pod uses the network of its node")
+		return nil, refuse("", "the pod uses the network of its node")
 	case pod.UID == "" || pod.Node == "":
-		return nil, object("", "the pod has no UID or no node yet")
+		return nil, refuse("", "the pod has no UID or no node yet")
 	}
 	for _, t := range tenantNeeds {
 		if !v.Sees(pod.Node, t) {
-			return nil, object("see why the agent of "+pod.Node+" does not answer", "%s of %s were not seen", t, pod.Node)
+			return nil, refuse("see why the agent of "+pod.Node+" does not answer", "%s of %s were not seen", t, pod.Node)
 		}
 	}
 	t := &tenant{pod: pod, box: v.RunningSandbox(pod)}
 	if t.box == nil {
-		return nil, object("its kubelet makes it another, or ends it", "its newest sandbox on %s does not run", pod.Node)
+		return nil, refuse("its kubelet makes it another, or ends it", "its newest sandbox on %s does not run", pod.Node)
 	}
 	if b.called(t.box) {
-		return nil, object("plan again in a minute", "a CNI call that may be for it is under way on %s", pod.Node)
+		return nil, refuse("plan again in a minute", "a CNI call that may be for it is under way on %s", pod.Node)
 	}
 	if no := t.look(v); no != nil {
 		return nil, no
@@ -96,30 +96,30 @@ func (b *builder) called(box *model.Sandbox) bool {
 }
 
 // look finds the device in the pod and its other end, each by what the other says.
-func (t *tenant) look(v *model.View) *objection {
+func (t *tenant) look(v *model.View) *refusal {
 	node := t.pod.Node
 	device, foreign := v.DeviceOf(node, t.box.ID)
 	if foreign || v.CNISetupOn(node).Calicos == nil {
-		return object("", "its network on %s is not Calico's", node)
+		return refuse("", "its network on %s is not Calico's", node)
 	}
 	if device != podDevice {
-		return object("", "its device of Calico's is %s, and Calico keeps endpoints of %s only", device, podDevice)
+		return refuse("", "its device of Calico's is %s, and Calico keeps endpoints of %s only", device, podDevice)
 	}
 	t.inside = v.Inside(node, t.box.ID)
 	if t.inside == nil || t.box.Inode != 0 && t.inside.Inode != t.box.Inode {
-		return object("", "its sandbox has no %s", podDevice)
+		return refuse("", "its sandbox has no %s", podDevice)
 	}
 	t.outside = v.LinkAt(node, t.inside.Peer)
 	m := v.MachineOf(node)
 	switch {
 	case t.outside == nil || t.inside.Peer == 0:
-		return object("", "the host has no device for its %s", podDevice)
+		return refuse("", "the host has no device for its %s", podDevice)
 	case m != nil && m.NetNS != 0 && t.inside.PeerNS != 0 && t.inside.PeerNS != m.NetNS:
-		return object("", "the other end of its %s is not in the host's namespace", podDevice)
+		return refuse("", "the other end of its %s is not in the host's namespace", podDevice)
 	case t.outside.Peer != 0 && t.outside.Peer != t.inside.Index, t.outside.PeerNS != 0 && t.outside.PeerNS != t.inside.Inode:
-		return object("", "%s of the host is not the other end of its %s", t.outside.Name, podDevice)
+		return refuse("", "%s of the host is not the other end of its %s", t.outside.Name, podDevice)
 	case !strings.HasSuffix(t.outside.Name, model.DeviceName("", t.pod.Namespace, t.pod.Name)):
-		return object("", "%s is not what Calico calls the device of this pod", t.outside.Name)
+		return refuse("", "%s is not what Calico calls the device of this pod", t.outside.Name)
 	default:
 		return nil
 	}
@@ -127,7 +127,7 @@ func (t *tenant) look(v *model.View) *objection {
 
 // remember takes network and addresses from libcni's record, and holds them against what
 // the device really has.
-func (t *tenant) remember(v *model.View) *objection {
+func (t *tenant) remember(v *model.View) *refusal {
 	setup := v.CNISetupOn(t.pod.Node)
 	var record *model.CNIResult
 	for r := range v.CNIResultsOf(t.pod.Node, t.box.ID) {
@@ -136,7 +136,7 @@ func (t *tenant) remember(v *model.View) *objection {
 		}
 	}
 	if record == nil || record.Network == "" || len(record.IPs) == 0 {
-		return object("end the pod when it suits: a new sandbox has a record", "libcni has no record of sandbox %s, so the name of its handle is not known", short(t.box.ID))
+		return refuse("end the pod when it suits: a new sandbox has a record", "libcni has no record of sandbox %s, so the name of its handle is not known", short(t.box.ID))
 	}
 	t.network = record.Network
 	for _, p := range record.IPs {
@@ -144,17 +144,17 @@ func (t *tenant) remember(v *model.View) *objection {
 	}
 	for _, p := range t.inside.IPs {
 		if !slices.Contains(t.ips, p.Addr()) {
-			return object("see what gave it that address", "its %s has %s, which no plugin gave it", podDevice, p.Addr())
+			return refuse("see what gave it that address", "its %s has %s, which no plugin gave it", podDevice, p.Addr())
 		}
 	}
 	for _, ip := range t.ips {
 		if !t.inside.Has(ip) {
-			return object("end the pod when it suits", "its %s does not have %s any more", podDevice, ip)
+			return refuse("end the pod when it suits", "its %s does not have %s any more", podDevice, ip)
 		}
 	}
 	for _, ip := range t.pod.IPs {
 		if !slices.Contains(t.ips, ip) {
-			return object("end the pod when it suits", "its status says %s, which its %s does not have", ip, podDevice)
+			return refuse("end the pod when it suits", "its status says %s, which its %s does not have", ip, podDevice)
 		}
 	}
 	return nil

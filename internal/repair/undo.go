@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -201,10 +201,10 @@ func (u *undoer) finish() {
 }
 
 // owner reads an attribute of a journal.
-func owner(w OrdinalWas) (*ledger.Attribute, bool) {
+func owner(w OrdinalWas) (*object.Attribute, bool) {
 	if len(w.Attribute) == 0 {
 		return nil, true
 	}
-	var at ledger.Attribute
+	var at object.Attribute
 	return &at, json.Unmarshal(w.Attribute, &at) == nil
 }

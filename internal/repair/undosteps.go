@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/ledger"
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -46,7 +46,7 @@ func (u *undoer) ordinals(s *Step, e Entry) {
 
 // ordinal takes one address back: what was freed is held again if it is still free, what
 // was recorded is released by the rules of a release.
-func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *ledger.Attribute) (Ordinal, bool) {
+func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *object.Attribute) (Ordinal, bool) {
 	o := Ordinal{For: was.For, IP: was.IP}
 	if after != nil {
 		o.From = &Held{Attribute: after.Row(), Sequence: now.Sequence}
@@ -79,7 +79,7 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 // unused is the proof that nobody uses an address but the one who gets it back: another may
 // have been given it, and have lost its record since. The nodes that spoke for the release
 // speak for this.
-func (u *undoer) unused(was OrdinalWas, before *ledger.Attribute) Proof {
+func (u *undoer) unused(was OrdinalWas, before *object.Attribute) Proof {
 	t := u.plan.Target(was.For)
 	if t == nil || t.Proof.Dead == nil || t.Proof.Dead.Calm {
 		return Proof{}
@@ -101,7 +101,7 @@ func (u *undoer) affinity(s *Step, e Entry, f string) {
 	a.UID = ""
 	switch {
 	case a.Want == AffinityGone:
-		a.Want, a.From, a.Label = AffinityConfirmed, "", ledger.AffinityLabels(a.Node, a.CIDR)
+		a.Want, a.From, a.Label = AffinityConfirmed, "", object.AffinityLabels(a.Node, a.CIDR)
 	case a.Want == AffinityLabelled:
 		u.refuse(f, "labels by which IPAM finds an affinity are not taken off again")
 		return

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -135,7 +135,7 @@ func (s *Server) enter(ctx context.Context, c agent.Change, t *sight, note strin
 	if c.DryRun {
 		note = "dry run: " + note
 	}
-	e := flight.Entry{At: s.now(), By: "agent", What: c.Verb, Of: string(c.Ref.Kind), Name: strings.TrimPrefix(c.Ref.Name, s.node+"/"), Was: encoded(&t.body), Note: note}
+	e := eventlog.Entry{At: s.now(), By: "agent", What: c.Verb, Of: string(c.Ref.Kind), Name: strings.TrimPrefix(c.Ref.Name, s.node+"/"), Was: encoded(&t.body), Note: note}
 	if e.Now, _ = json.Marshal(c.Args); len(c.Args) == 0 {
 		e.Now = nil
 	}

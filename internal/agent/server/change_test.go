@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/kernel"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -223,7 +223,7 @@ func TestChangeIsRecorded(t *testing.T) {
 	if got, err := o.change(t.Context(), agent.Change{Verb: "take", Ref: one, Expect: s.digest(), Args: map[string]string{"index": "7"}}); err != nil || !got.Done {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	var last flight.Entry
+	var last eventlog.Entry
 	for range 2 {
 		last = <-o.entries
 		if string(last.Was) != `"v"` || string(last.Now) != `{"index":"7"}` || last.At.IsZero() {

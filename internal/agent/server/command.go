@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/fixture"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 // An Env is what the program has from outside.
@@ -121,9 +121,9 @@ func snapshot(ctx context.Context, e Env, f flags) error {
 	}
 	s := Snapshot(ctx, f.node, version(), now(), n.senses...)
 	if !f.text {
-		return fixture.WriteBundle(e.Stdout, s)
+		return snapshotio.WriteBundle(e.Stdout, s)
 	}
-	text, err := (&fixture.Case{Snapshot: s}).Text()
+	text, err := (&snapshotio.Case{Snapshot: s}).Text()
 	if err != nil {
 		return err
 	}

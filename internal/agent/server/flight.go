@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 )
 
 // Bounds of an answer: one who asks reads no more.
@@ -28,8 +28,8 @@ func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	out, err := take(r.Context(), s.flights, flightWithin, func() ([]flight.Entry, error) {
-		return newest(s.record, func(e *flight.Entry) bool {
+	out, err := take(r.Context(), s.flights, flightWithin, func() ([]eventlog.Entry, error) {
+		return newest(s.record, func(e *eventlog.Entry) bool {
 			return (by == "" || e.By == by) && e.At.After(since) &&
 				(about == "" || strings.Contains(e.Name, about) || strings.Contains(string(e.Was), about) || strings.Contains(string(e.Now), about))
 		})
@@ -42,12 +42,12 @@ func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
 }
 
 // newest gives the last of the entries that are wanted, as many as an answer may have.
-func newest(dir string, wanted func(*flight.Entry) bool) ([]flight.Entry, error) {
+func newest(dir string, wanted func(*eventlog.Entry) bool) ([]eventlog.Entry, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	var out []flight.Entry
-	_, err := flight.Read(dir, func(e flight.Entry) error {
+	var out []eventlog.Entry
+	_, err := eventlog.Read(dir, func(e eventlog.Entry) error {
 		if wanted(&e) {
 			out = append(out, e)
 		}

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
@@ -103,18 +103,18 @@ func TestHungReadComesBack(t *testing.T) {
 func TestFlightIsNarrowed(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, nil)
-	r, err := flight.Open(s.record)
+	r, err := eventlog.Open(s.record)
 	must(t, err)
 	at := time.Unix(1_800_000_000, 0).UTC()
 	long := json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)
 	for i := range 100 {
 		must(t, r.Append(
-			flight.Entry{At: at.Add(time.Duration(i) * time.Second), By: "guard", Of: "cni", What: "DEL", Name: "shop/db-0"},
-			flight.Entry{At: at.Add(time.Duration(i) * time.Second), By: "agent", Of: "links", What: "new", Name: "cali1", Now: long},
+			eventlog.Entry{At: at.Add(time.Duration(i) * time.Second), By: "guard", Of: "cni", What: "DEL", Name: "shop/db-0"},
+			eventlog.Entry{At: at.Add(time.Duration(i) * time.Second), By: "agent", Of: "links", What: "new", Name: "cali1", Now: long},
 		))
 	}
 	must(t, r.Close())
-	count := func(query string) (out []flight.Entry) {
+	count := func(query string) (out []eventlog.Entry) {
 		w := s.answers(t, agent.PathFlight+query)
 		if w.Body.Len() > maxFlight+1<<20 {
 			t.Errorf("%s: %d bytes", query, w.Body.Len())

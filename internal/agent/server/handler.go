@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 // handler answers those who have been let in.
@@ -69,7 +69,7 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 		narrow(snap.Facts[s.node], ns, name, a.Unmap())
 	}
 	w.Header().Set("Content-Type", "application/gzip")
-	if err := fixture.WriteBundle(w, snap); err != nil {
+	if err := snapshotio.WriteBundle(w, snap); err != nil {
 		s.log.Debug("answer", "error", err) // whoever asked has gone
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/forensics/scrub"
+	"plumbline.dev/plumbline/internal/scrub"
 )
 
 // perSource is what each of the four components may have of an answer: the loudest shall

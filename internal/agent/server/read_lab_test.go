@@ -7,8 +7,8 @@ import (
 	"net/netip"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/fixture"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 type netipPrefix = netip.Prefix
@@ -16,7 +16,7 @@ type netipPrefix = netip.Prefix
 // read takes an answer with all that is in it.
 func read(body io.ReadCloser) *model.Snapshot {
 	defer func() { _ = body.Close() }()
-	s, err := fixture.ReadBundle(body)
+	s, err := snapshotio.ReadBundle(body)
 	if err != nil {
 		return agent.Silent(err.Error(), "node1")
 	}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plumbline.dev/plumbline/internal/kernel"
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -106,7 +106,7 @@ func (s *Server) sysctl(ctx context.Context, t *sight, args map[string]string, d
 
 // inside reads who lives where, with the host's own namespace.
 func (s *Server) inside(ctx context.Context) (*model.Facts, uint64, error) {
-	host, err := attach.Host()
+	host, err := podns.Host()
 	if err != nil {
 		return nil, 0, err
 	}

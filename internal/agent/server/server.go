@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -42,7 +42,7 @@ type Server struct {
 	now    func() time.Time
 
 	keepers []*keeper
-	entries chan flight.Entry
+	entries chan eventlog.Entry
 
 	hands *Hands
 	look  func(ctx context.Context, ref model.Ref, args map[string]string) (*sight, error)
@@ -63,7 +63,7 @@ func New(c Config) *Server {
 	s := &Server{
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
 		body:    &observe.Body{Node: c.Node, Within: senseWithin, Senses: c.Senses},
-		entries: make(chan flight.Entry, 4096),
+		entries: make(chan eventlog.Entry, 4096),
 		hands:   c.Hands, turn: make(chan struct{}, 1),
 	}
 	s.verbs, s.look = verbsOf(s), c.Hands.look
@@ -79,7 +79,7 @@ func New(c Config) *Server {
 
 // note takes down a change. A record that cannot keep up loses entries; it never holds
 // up what is seen.
-func (s *Server) note(e flight.Entry) {
+func (s *Server) note(e eventlog.Entry) {
 	select {
 	case s.entries <- e:
 	default:
@@ -153,10 +153,10 @@ func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []mod
 
 // write puts what was noted on disk.
 func (s *Server) write(ctx context.Context) {
-	var r *flight.Record
+	var r *eventlog.Record
 	if s.record != "" {
 		var err error
-		if r, err = flight.Open(s.record); err != nil {
+		if r, err = eventlog.Open(s.record); err != nil {
 			s.log.Warn("no flight record", "error", err)
 		} else {
 			defer func() { _ = r.Close() }()

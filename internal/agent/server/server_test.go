@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -80,7 +80,7 @@ func TestAgentKeepsAndEnds(t *testing.T) {
 	<-done
 	goleak.VerifyNone(t, none)
 	var record []string
-	if _, err := flight.Read(dir, func(e flight.Entry) error {
+	if _, err := eventlog.Read(dir, func(e eventlog.Entry) error {
 		record = append(record, e.What+" "+e.Of+" "+e.Name)
 		return nil
 	}); err != nil || fmt.Sprint(record) != "[new links 1 gone links 0 new links 2 gone links 1]" {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -15,7 +15,7 @@ import (
 type shelf interface {
 	// put takes new rows and tells what changed. Anew means that nobody was watching:
 	// what is the same may have been something else in between.
-	put(f *model.Facts, now time.Time, anew bool, tell func(flight.Entry))
+	put(f *model.Facts, now time.Time, anew bool, tell func(eventlog.Entry))
 	// copyTo gives the rows, with their times as seen at now.
 	copyTo(f *model.Facts, now time.Time)
 	sum() (rows int, sum string)
@@ -39,7 +39,7 @@ type kept[T any] struct {
 	since time.Time
 }
 
-func (s *rows[T]) put(f *model.Facts, now time.Time, anew bool, tell func(flight.Entry)) {
+func (s *rows[T]) put(f *model.Facts, now time.Time, anew bool, tell func(eventlog.Entry)) {
 	fresh := *s.of(f)
 	next := make(map[string]*kept[T], len(fresh))
 	order := make([]string, 0, len(fresh))
@@ -72,8 +72,8 @@ func (s *rows[T]) put(f *model.Facts, now time.Time, anew bool, tell func(flight
 	s.kept, s.order = next, order
 }
 
-func (s *rows[T]) entry(what, name string, was, now *T) flight.Entry {
-	e := flight.Entry{By: "agent", What: what, Of: s.table.String(), Name: name}
+func (s *rows[T]) entry(what, name string, was, now *T) eventlog.Entry {
+	e := eventlog.Entry{By: "agent", What: what, Of: s.table.String(), Name: name}
 	e.Was, e.Now = encoded(was), encoded(now)
 	return e
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -17,7 +17,7 @@ import (
 type store struct {
 	node    string
 	version string
-	tell    func(flight.Entry)
+	tell    func(eventlog.Entry)
 
 	mu       sync.Mutex
 	shelves  map[model.Table]shelf
@@ -29,7 +29,7 @@ type store struct {
 // meanwhile nobody knows.
 const blindFor = 2 * time.Minute
 
-func newStore(node, version string, tell func(flight.Entry)) *store {
+func newStore(node, version string, tell func(eventlog.Entry)) *store {
 	s := &store{
 		node: node, version: version, tell: tell, shelves: shelves(),
 		coverage: map[model.Table]model.Coverage{}, seen: map[model.Table]time.Time{},
@@ -53,7 +53,7 @@ func (s *store) put(f *model.Facts, seen []model.Coverage, now time.Time) {
 		}
 		again := now.Sub(s.seen[c.Table]) > blindFor
 		s.seen[c.Table] = now
-		s.shelves[c.Table].put(f, now, again, func(e flight.Entry) {
+		s.shelves[c.Table].put(f, now, again, func(e eventlog.Entry) {
 			e.At = now
 			s.tell(e)
 		})

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -27,7 +27,7 @@ func seen(tables ...model.Table) []model.Coverage {
 func TestSinceIsOfTheLastChange(t *testing.T) {
 	t.Parallel()
 	var told []string
-	s := newStore("n1", "v", func(e flight.Entry) { told = append(told, e.What+" "+e.Of+" "+e.Name) })
+	s := newStore("n1", "v", func(e eventlog.Entry) { told = append(told, e.What+" "+e.Of+" "+e.Name) })
 	ip := netip.MustParseAddr("10.0.0.1")
 	put := func(after int, state, mac string, link int) {
 		f := &model.Facts{
@@ -61,7 +61,7 @@ func TestSinceIsOfTheLastChange(t *testing.T) {
 func TestPartialIsNotWhole(t *testing.T) {
 	t.Parallel()
 	told := 0
-	s := newStore("n1", "v", func(flight.Entry) { told++ })
+	s := newStore("n1", "v", func(eventlog.Entry) { told++ })
 	two := &model.Facts{Links: []model.Link{{Index: 1}, {Index: 2}}}
 	s.put(two, seen(model.Links), start)
 	s.put(&model.Facts{Links: []model.Link{{Index: 1}}}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "interrupted"}}, start.Add(time.Second))
@@ -83,7 +83,7 @@ func TestPartialIsNotWhole(t *testing.T) {
 // What was not watched for long may have been something else in between.
 func TestBlindnessEndsAges(t *testing.T) {
 	t.Parallel()
-	s := newStore("n1", "v", func(flight.Entry) {})
+	s := newStore("n1", "v", func(eventlog.Entry) {})
 	put := func(at time.Duration) model.Time {
 		s.put(&model.Facts{Links: []model.Link{{Index: 1}}}, seen(model.Links), start.Add(at))
 		return s.snapshot(start.Add(at)).Facts["n1"].Links[0].Since - model.At(start)
@@ -100,7 +100,7 @@ func TestBlindnessEndsAges(t *testing.T) {
 // A silent runtime does not make the agent forget whose namespace is whose.
 func TestAttachmentsAreJoinedByInode(t *testing.T) {
 	t.Parallel()
-	s := newStore("n1", "v", func(flight.Entry) {})
+	s := newStore("n1", "v", func(eventlog.Entry) {})
 	s.put(&model.Facts{
 		Sandboxes:   []model.Sandbox{{ID: "a", Inode: 5}, {ID: "host", Inode: 9, HostNetwork: true}, {ID: "gone"}},
 		Attachments: []model.Attachment{{Inode: 5, Device: "eth0"}, {Inode: 6, Device: "eth0"}, {Inode: 9}},
@@ -136,7 +136,7 @@ func full() *model.Facts {
 
 func TestDigestIsSmall(t *testing.T) {
 	t.Parallel()
-	s := newStore("n1", "v0.4.0", func(flight.Entry) {})
+	s := newStore("n1", "v0.4.0", func(eventlog.Entry) {})
 	s.put(full(), seen(model.FactTables()...), start)
 	one := s.digest(start)
 	b, err := json.Marshal(one)

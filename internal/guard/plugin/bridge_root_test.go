@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/internal/guard"
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 )
 
 var sequences = flag.Int("sequences", 200, "random sequences of calls on bridge and host-local")
@@ -170,7 +170,7 @@ func (s *sequence) inside(b *sandbox) (string, bool) {
 		return "", false
 	}
 	defer f.Close()
-	rows, err := attach.Read(context.WithoutCancel(s.t.Context()), f)
+	rows, err := podns.Read(context.WithoutCancel(s.t.Context()), f)
 	must(s.t, err)
 	for _, r := range rows {
 		if r.Device == "eth0" && len(r.IPs) > 0 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"plumbline.dev/plumbline/internal/flight"
-	"plumbline.dev/plumbline/internal/forensics/scrub"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/scrub"
 )
 
 // log writes the event to memory: the agent takes it to the disk, when nobody waits.
@@ -29,7 +29,7 @@ func (s *session) log(a *answer) {
 	if err != nil {
 		return
 	}
-	r, err := flight.Open(filepath.Join(s.Dir, guard.FlightDir))
+	r, err := eventlog.Open(filepath.Join(s.Dir, guard.FlightDir))
 	if err != nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (s *session) log(a *answer) {
 	if s.replays {
 		what = "REPLAY"
 	}
-	_ = r.Append(flight.Entry{At: now, By: "guard", Of: "cni", What: what, Name: e.Subject(), Now: row, Note: e.Note()})
+	_ = r.Append(eventlog.Entry{At: now, By: "guard", Of: "cni", What: what, Name: e.Subject(), Now: row, Note: e.Note()})
 }
 
 // wrong says why a call has no success: the message of a CNI error, never anything else

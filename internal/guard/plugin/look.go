@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -24,7 +24,7 @@ type promise struct {
 // broken reads a namespace and says what a container no longer has of it. An error means
 // that it could not be seen.
 func (p *promise) broken(ctx context.Context, ns *os.File) ([]string, error) {
-	rows, err := attach.Read(ctx, ns)
+	rows, err := podns.Read(ctx, ns)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (p *promise) way(row *model.Attachment, is4 bool) bool {
 
 // outside says what is wrong with the other end.
 func (p *promise) outside(ctx context.Context, row *model.Attachment) (string, error) {
-	host, err := attach.Host()
+	host, err := podns.Host()
 	if err != nil || p.host == "" || row.Peer == 0 {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plumbline.dev/plumbline/internal/guard"
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 )
 
@@ -83,7 +83,7 @@ func unplug(ctx context.Context, o *guard.Owner) error {
 		return err
 	}
 	defer ns.Close()
-	host, err := attach.Host()
+	host, err := podns.Host()
 	switch {
 	case err != nil:
 		return err

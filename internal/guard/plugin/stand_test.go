@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"plumbline.dev/plumbline/internal/flight"
+	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
-	"plumbline.dev/plumbline/internal/guard/record"
+	"plumbline.dev/plumbline/internal/guard/ownerdb"
 )
 
 // A stand is a node with a guard and a scripted delegate.
@@ -167,9 +167,9 @@ func (s *stand) verbs() string {
 	return strings.Join(out, " ")
 }
 
-func (s *stand) book() *record.Book {
+func (s *stand) book() *ownerdb.Book {
 	s.t.Helper()
-	b, err := record.Open(filepath.Join(s.dir, guard.OwnersDir))
+	b, err := ownerdb.Open(filepath.Join(s.dir, guard.OwnersDir))
 	must(s.t, err)
 	return b
 }
@@ -189,9 +189,9 @@ func (s *stand) queued() []guard.Later {
 }
 
 // events gives the flight record.
-func (s *stand) events() (events []guard.Event, lines []flight.Entry) {
+func (s *stand) events() (events []guard.Event, lines []eventlog.Entry) {
 	s.t.Helper()
-	_, err := flight.Read(filepath.Join(s.dir, guard.FlightDir), func(f flight.Entry) error {
+	_, err := eventlog.Read(filepath.Join(s.dir, guard.FlightDir), func(f eventlog.Entry) error {
 		var e guard.Event
 		lines = append(lines, f)
 		if err := json.Unmarshal(f.Now, &e); err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
-	"plumbline.dev/plumbline/internal/kernel/attach"
+	"plumbline.dev/plumbline/internal/kernel/podns"
 )
 
 // unnamed calls the IPAM plugin alone, and does not tell it the pod: so it can only find
@@ -92,6 +92,6 @@ func provenGone(ctx context.Context, proc string, o *guard.Owner) bool {
 	}
 	ctx, stop := context.WithTimeout(ctx, looking)
 	defer stop()
-	all, err := attach.Namespaces(ctx, proc, "/")
-	return err == nil && !slices.ContainsFunc(all, func(n attach.Namespace) bool { return n.Inode == o.Inode })
+	all, err := podns.Namespaces(ctx, proc, "/")
+	return err == nil && !slices.ContainsFunc(all, func(n podns.Namespace) bool { return n.Inode == o.Inode })
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
-	"plumbline.dev/plumbline/internal/guard/record"
+	"plumbline.dev/plumbline/internal/guard/ownerdb"
 )
 
 // A DEL is decided by the record, and carried out by a delegate that takes its time. If an
@@ -25,7 +25,7 @@ func (s *session) announce() {
 	if s.book == nil || s.as != guard.Enforce || !s.entry.calico() {
 		return
 	}
-	d := record.Deleter{Container: s.call.Container, PID: os.Getpid()}
+	d := ownerdb.Deleter{Container: s.call.Container, PID: os.Getpid()}
 	var err error
 	if d.Start, err = startOf(s.Proc, d.PID); err == nil {
 		err = s.book.Deleting(s.call.Name(), d)
@@ -52,7 +52,7 @@ func (s *session) giveWay(ctx context.Context, own *guard.Owner) {
 
 func (s *session) beingDeleted() bool {
 	all, err := s.book.Deleters(s.call.Name())
-	return err == nil && slices.ContainsFunc(all, func(d record.Deleter) bool {
+	return err == nil && slices.ContainsFunc(all, func(d ownerdb.Deleter) bool {
 		return d.Container != s.call.Container && alive(s.Proc, d.PID, d.Start)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
-	"plumbline.dev/plumbline/internal/guard/record"
+	"plumbline.dev/plumbline/internal/guard/ownerdb"
 )
 
 // patience is how long a delegate may take: less than any runtime waits.
@@ -42,8 +42,8 @@ type book interface {
 	Owed(l guard.Later) bool
 	Postpone(l guard.Later, rest bool, now int64) error
 	Replayed(l guard.Later) error
-	Deleting(n guard.Name, d record.Deleter) error
-	Deleters(n guard.Name) ([]record.Deleter, error)
+	Deleting(n guard.Name, d ownerdb.Deleter) error
+	Deleters(n guard.Name) ([]ownerdb.Deleter, error)
 }
 
 func (w *World) whole() {
@@ -57,7 +57,7 @@ func (w *World) whole() {
 		w.patience = patience
 	}
 	if w.open == nil {
-		w.open = func(dir string) (book, error) { return record.Open(dir) }
+		w.open = func(dir string) (book, error) { return ownerdb.Open(dir) }
 	}
 	if w.boot == nil {
 		w.boot = sinceBoot

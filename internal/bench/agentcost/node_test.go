@@ -1,0 +1,132 @@
+//go:build e2e
+
+package agentcost
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/build"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// A site is the full node and its agent.
+type site struct {
+	*stage.Stage
+	node *lab.Node
+	web  stage.Sandbox // of the pod that changes are made to
+	ask  *asker
+
+	unseen map[string]int // answers that said that they do not know
+}
+
+const crowdSet = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: crowd, namespace: default}
+spec:
+  replicas: %d
+  strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 20}}
+  selector: {matchLabels: {app: crowd}}
+  template:
+    metadata: {labels: {app: crowd}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers: [{name: main, image: "%s", args: [serve]}]
+`
+
+// fill starts the pods.
+func fill(t *testing.T, l *lab.Lab, r *report) *site {
+	t.Helper()
+	n, err := l.Node(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{Stage: &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}, node: n}
+	began := time.Now()
+	if err := l.Apply(t.Context(), fmt.Sprintf(crowdSet, *crowd, build.WorkloadImage)); err != nil {
+		t.Fatal(err)
+	}
+	s.allReady(t)
+	r.add(fmt.Sprintf("start of %d pods", *crowd), "", time.Since(began).Round(time.Second).String())
+	if _, err := s.Run(t.Context(), stage.PodSpec{Name: "web", Node: "node1"}); err != nil {
+		t.Fatal(err)
+	}
+	if s.web, err = s.Sandbox(t.Context(), n, "web"); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// allReady waits until as many of the crowd as there must be are ready, and no others are left.
+func (s *site) allReady(t *testing.T) {
+	t.Helper()
+	last := time.Now()
+	err := lab.Eventually(t.Context(), 15*time.Minute, func(ctx context.Context) error {
+		time.Sleep(2 * time.Second) // a list of all pods is no small thing for what else runs here
+		pods, err := s.Pods(ctx, "default", "app=crowd")
+		if err != nil {
+			return err
+		}
+		ready := 0
+		for _, p := range pods {
+			if p.Ready() && p.Metadata.DeletionTimestamp == "" {
+				ready++
+			}
+		}
+		if time.Since(last) > 30*time.Second {
+			last = time.Now()
+			t.Logf("%d pods, %d ready, load %s", len(pods), ready, load())
+		}
+		return stage.Expect(ready == *crowd && len(pods) == *crowd, "%d pods, got %d, %d of them ready", *crowd, len(pods), ready)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// install gives the node its agent and waits until it has seen all of it.
+func (s *site) install(t *testing.T, r *report) {
+	t.Helper()
+	ctx, began := t.Context(), time.Now()
+	if err := lab.InstallAgents(ctx, s.Lab, filepath.Clean(*binary), "../../../deploy/agent.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	token, err := s.Kubectl(ctx, "-n", lab.AgentNamespace, "create", "token", "plumbline-reader", "--audience="+agent.Audience, "--duration=4h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ask = newAsker(t, s.node, strings.TrimSpace(token))
+	err = lab.Eventually(ctx, time.Minute, func(ctx context.Context) error {
+		d, err := s.ask.digest(ctx)
+		if err != nil {
+			return err
+		}
+		boxes, attached := d.Tables["sandboxes"].Rows, d.Tables["attachments"].Rows
+		return stage.Expect(len(d.Not) == 0 && boxes >= *crowd+2 && attached >= *crowd+1, "all to be seen, got %d sandboxes, %d attachments, not seen: %v", boxes, attached, d.Not)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.add("agent installed, all seen after", time.Since(began).Round(100*time.Millisecond).String(), "")
+}
+
+// process is the running agent.
+func (s *site) process(t *testing.T) lab.Process {
+	t.Helper()
+	return s.one(t, "plumbline-agent")
+}
+
+func (s *site) one(t *testing.T, name string) lab.Process {
+	t.Helper()
+	all, err := s.node.Processes(name)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d processes %s: %v", len(all), name, err)
+	}
+	return all[0]
+}

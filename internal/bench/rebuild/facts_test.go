@@ -1,0 +1,91 @@
+//go:build e2e
+
+package rebuild
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // Calico names devices by it
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// What every node has in common.
+const (
+	network  = "k8s-pod-network"
+	hostNS   = 4026531840 // inode of the host's network namespace
+	hostMAC  = "ee:ee:ee:ee:ee:ee"
+	card     = 2 // the host's own device
+	insideAt = 3 // number of a pod's own device
+)
+
+var (
+	gateway = netip.MustParseAddr("169.254.1.1")
+	router  = netip.MustParseAddr("172.31.255.254")
+	all4    = netip.MustParsePrefix("0.0.0.0/0")
+	inside  = []model.Route{{Dst: all4, Gateway: gateway, Link: insideAt, Table: 254}, {Dst: single(gateway), Link: insideAt, Table: 254, Scope: "link"}}
+)
+
+// facts is what a healthy node says of itself.
+func (h *host) facts() *model.Facts {
+	f := &model.Facts{
+		Machines: []model.Machine{{
+			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready",
+			Settings: map[string]string{"FELIX_BPFENABLED": "false"},
+		}},
+		CNIConfigs: []model.CNIConfig{{File: "10-calico.conflist", Network: network, Loaded: true, Plugins: []string{"calico", "portmap"}, NodeName: h.name, IPAM: "calico-ipam"}},
+		Links:      []model.Link{{Index: 1, Name: "lo", Up: true}, {Index: card, Name: "eth0", Up: true, IPs: []netip.Prefix{single(h.ip)}}},
+		Routes:     []model.Route{{Dst: all4, Gateway: router, Link: card, Table: 254}},
+		Sysctls:    []model.Sysctl{{Device: "all", Key: "proxy_arp", Value: "1"}},
+		Processes:  []model.Process{{PID: 100, Name: "calico-node", Why: "felix", State: "S"}},
+	}
+	for _, call := range []string{"Version", "Status", "ListPodSandbox", "ListContainers"} {
+		f.Runtimes = append(f.Runtimes, model.Runtime{Call: call, Name: "containerd 2.2", Millis: 3})
+	}
+	for i, p := range h.pods {
+		seat(f, p, i)
+	}
+	if h.agent != nil {
+		f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: sandboxOf(h.agent), Namespace: h.agent.Namespace, Pod: h.agent.Name, UID: h.agent.UID, Ready: true, HostNetwork: true, Inode: hostNS})
+	}
+	return f
+}
+
+// seat is what a node says of a pod that runs on it; no more than what is judged, for one
+// process remembers it for all nodes.
+func seat(f *model.Facts, p *model.Pod, number int) {
+	id, index, inode := p.ContainerID, 10+number, 4026532000+uint64(number)
+	sum := sha1.Sum([]byte(p.Namespace + "." + p.Name)) //nolint:gosec // see above
+	name, ip := "cali"+hex.EncodeToString(sum[:])[:11], p.IPs[0]
+	f.Attachments = append(f.Attachments, model.Attachment{
+		Sandbox: id, NetNS: "/run/netns/cni-" + id[:12], Inode: inode, PIDs: 2, Pinned: true, Device: "eth0", Index: insideAt, Peer: index, PeerNS: hostNS,
+		MAC: fmt.Sprintf("0a:00:00:00:00:%02x", number), Up: true, IPs: []netip.Prefix{single(ip)},
+		Routes: inside,
+	})
+	f.CNIResults = append(f.CNIResults, model.CNIResult{Network: network, Container: id, Interface: "eth0", IPs: []netip.Prefix{single(ip)}})
+	f.Links = append(f.Links, model.Link{Index: index, Name: name, Kind: "veth", MAC: hostMAC, Up: true, Peer: insideAt, PeerNS: inode})
+	f.Paths = append(f.Paths, model.Path{IP: ip, Link: index, Table: 254})
+	f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: id, Namespace: p.Namespace, Pod: p.Name, UID: p.UID, Ready: true, NetNS: "/run/netns/cni-" + id[:12], Inode: inode, PID: 1000 + number})
+}
+
+func single(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, ip.BitLen()) }
+
+// sandboxOf invents one for a pod that shares its node's network.
+func sandboxOf(p *model.Pod) string {
+	sum := sha1.Sum([]byte(p.UID)) //nolint:gosec // only a name
+	return hex.EncodeToString(sum[:]) + hex.EncodeToString(sum[:12])
+}
+
+// sense gives the facts anew for every look: who asks may change what he gets.
+func (h *host) sense() observe.Sense {
+	facts := h.facts()
+	return observe.Sense{Name: "memory", Tables: model.FactTables(), Read: func(_ context.Context, f *model.Facts) error {
+		*f = *facts
+		f.Attachments = slices.Clone(facts.Attachments)
+		return nil
+	}}
+}

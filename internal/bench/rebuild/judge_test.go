@@ -1,0 +1,128 @@
+//go:build e2e
+
+package rebuild
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// complaints are bounded: one mistake shows thousands of times.
+type complaints struct {
+	t     *testing.T
+	count map[string]int
+}
+
+func (c *complaints) add(kind, format string, args ...any) {
+	if c.count == nil {
+		c.count = map[string]int{}
+	}
+	if c.count[kind]++; c.count[kind] <= 3 {
+		c.t.Errorf("%s: %s", kind, fmt.Sprintf(format, args...))
+	}
+}
+
+func (c *complaints) close() {
+	for kind, n := range c.count {
+		if n > 3 {
+			c.t.Errorf("%s: %d in all", kind, n)
+		}
+	}
+}
+
+// judge holds the ledger against what lives and what was broken. Of a node that was silent
+// nothing that was held is free; no handle counts too little; one counts too much only if
+// that was refused.
+func (c *cluster) judge(t *testing.T, broken map[string]*wreck, done *plan, after *ledger) {
+	t.Helper()
+	says := &complaints{t: t}
+	defer says.close()
+	held := map[string]map[string]int{} // by handle and block
+	for _, h := range c.hosts {
+		b, w := &after.blocks[h.name].Spec, broken[h.name]
+		for id, n := range b.held() {
+			if held[id] == nil {
+				held[id] = map[string]int{}
+			}
+			held[id][b.CIDR] = n
+		}
+		if wrong := b.contradiction(); wrong != "" && (!h.mute || !w.hidden.IsValid()) {
+			says.add("block", "%s of %s: %s", b.CIDR, h.name, wrong)
+		}
+		for id, ip := range w.dead {
+			switch now := b.holder(b.ordinal(ip)); {
+			case h.mute && now != id:
+				says.add("freed for a silent node", "%s of %s, now %q", ip, h.name, now)
+			case !h.mute && (now == id || after.handles[id] != nil):
+				says.add("not freed", "%s of %s", ip, h.name)
+			}
+		}
+		for _, p := range h.pods {
+			ip := p.IPs[0]
+			now, want := b.holder(b.ordinal(ip)), handleOf(p.ContainerID)
+			lost := slices.Contains(w.lost, ip) || ip == w.hidden
+			switch {
+			case ip == w.hidden && slices.Contains(b.Unallocated, b.ordinal(ip)):
+				says.add("free to be given twice", "%s of %s, which nobody could get before", ip, p.Ref())
+			case !h.mute && now != want:
+				says.add("living pod", "%s of %s is held by %q, want %q", ip, p.Ref(), now, want)
+			case h.mute && lost && now != "":
+				says.add("given on a silent node", "%s to %q", ip, now)
+			case h.mute && !lost && now == "":
+				says.add("freed on a silent node", "%s of %s", ip, p.Ref())
+			case h.mute && !lost && now != want && !w.crooked:
+				says.add("taken on a silent node", "%s of %s is held by %q", ip, p.Ref(), now)
+			}
+		}
+	}
+	judgeHandles(says, held, done, after)
+}
+
+func judgeHandles(says *complaints, held map[string]map[string]int, done *plan, after *ledger) {
+	left := map[string]bool{}
+	for _, f := range done.Refused {
+		left[f.Finding] = true
+	}
+	for id, blocks := range held {
+		for cidr, n := range blocks {
+			if h := after.handles[id]; h == nil || h.Spec.Block[cidr] < n {
+				says.add("handle counts too little", "%s in %s: %v, held %d", id, cidr, h, n)
+			}
+		}
+	}
+	for id, h := range after.handles {
+		for cidr, n := range h.Spec.Block {
+			if n > held[id][cidr] && !left["PL1006/"+id] {
+				says.add("handle counts too much", "%s in %s: %d, held %d", id, cidr, n, held[id][cidr])
+			}
+		}
+	}
+}
+
+// contradiction says what is wrong with a block by itself.
+func (b *blockSpec) contradiction() string {
+	used := make([]bool, len(b.Attributes))
+	for n, at := range b.Allocations {
+		free := 0
+		for _, u := range b.Unallocated {
+			if u == n {
+				free++
+			}
+		}
+		switch {
+		case at == nil && free != 1:
+			return fmt.Sprintf("ordinal %d is not held, and free %d times", n, free)
+		case at != nil && free != 0:
+			return fmt.Sprintf("ordinal %d is held and free", n)
+		case at != nil && (*at < 0 || *at >= len(b.Attributes)):
+			return fmt.Sprintf("ordinal %d is held by nobody who can be read", n)
+		case at != nil:
+			used[*at] = true
+		}
+	}
+	if n := slices.Index(used, false); n >= 0 {
+		return fmt.Sprintf("owner %d (%s) owns nothing", n, b.Attributes[n].Handle)
+	}
+	return ""
+}

@@ -1,0 +1,52 @@
+//go:build e2e
+
+package rebuild
+
+import (
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"plumbline.dev/plumbline/lab"
+)
+
+func TestMain(m *testing.M) { lab.Main(m) }
+
+var (
+	binary  = flag.String("plumbline", "../../../bin/plumbline", "the program to measure")
+	nodes   = flag.Int("nodes", 50, "how many nodes, each with one block and 30 pods")
+	silent  = flag.Int("silent", 2, "how many of them do not answer while it is planned and applied")
+	crooked = flag.Int("crooked", 4, "how many blocks contradict themselves")
+	seed    = flag.Uint64("seed", 1, "which pods are hit")
+)
+
+// TestLabRebuildAtSize breaks the ledger of a healthy cluster everywhere at once, lets some
+// nodes fall silent, and has the rest rebuilt from what lives.
+func TestLabRebuildAtSize(t *testing.T) {
+	l := lab.Start(t, lab.Config{ControlPlaneOnly: true})
+	r := &report{}
+	defer func() { t.Log(r.String()) }()
+	c := fill(t, l, r)
+	c.staff(t, r)
+	c.healthy(t, r)
+	before := c.wreck(t, r)
+	c.silence()
+
+	c.run(t, r, "check", "--settle=1s", "--wait", "-o", "json")
+	first := c.plan(t, r, "first.json")
+	first.judge(t, r, c)
+
+	rates := c.watch(t)
+	got := c.run(t, r, "apply", "-f", filepath.Join(c.state, "first.json"))
+	if got.exit != 0 {
+		t.Errorf("apply: exit %d\n%.6000s", got.exit, got.text)
+	}
+	rates.judge(t, r, got.took)
+	c.judge(t, before, first, c.read(t))
+
+	if p := c.plan(t, r, "second.json"); len(p.Steps) > 0 {
+		t.Errorf("a second plan has %d steps, the first of them %s %s", len(p.Steps), p.Steps[0].Do, p.Steps[0].On)
+	} else {
+		p.refusedOnly(t, c)
+	}
+}

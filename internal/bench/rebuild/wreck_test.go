@@ -1,0 +1,156 @@
+//go:build e2e
+
+package rebuild
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// What is wrong with every block.
+const (
+	leaks  = 3 // held for pods that are gone
+	freed  = 2 // free although a pod lives there: one of them with its handle, one without
+	counts = 2 // handles of living pods: one counts too much, one is gone
+)
+
+// A wreck is what was done to one node's part of the ledger.
+type wreck struct {
+	dead    map[string]netip.Addr // by handle
+	lost    []netip.Addr          // freed under living pods
+	hidden  netip.Addr            // neither held nor free, under a living pod
+	crooked bool
+}
+
+// wreck breaks every block, by hand and past everybody. It gives what each node's is now.
+func (c *cluster) wreck(t *testing.T, r *report) map[string]*wreck {
+	t.Helper()
+	began := time.Now()
+	l := c.read(t)
+	out := map[string]*wreck{}
+	for _, h := range c.hosts {
+		out[h.name] = &wreck{dead: map[string]netip.Addr{}}
+	}
+	var writes atomic.Int64
+	every := max(1, *nodes / *crooked)
+	each(t, c.hosts, func(ctx context.Context, h *host) error {
+		i := slices.Index(c.hosts, h)
+		random := rand.New(rand.NewPCG(*seed, uint64(i)))
+		w := out[h.name]
+		n, err := c.spoil(ctx, l, h, w, random, i%every == 1%every, (i/every+i/every/4)%4)
+		writes.Add(int64(n))
+		return err
+	})
+	r.add("broken by hand", short(time.Since(began)), fmt.Sprintf("%d writes: %d leaks, %d freed under pods, %d handles miscounted or gone, %d blocks crooked",
+		writes.Load(), leaks**nodes, freed**nodes, counts**nodes, (*nodes+every-2)/every))
+	return out
+}
+
+// spoil breaks what belongs to one node.
+func (c *cluster) spoil(ctx context.Context, l *ledger, h *host, w *wreck, random *rand.Rand, crook bool, kind int) (writes int, err error) {
+	b := l.blocks[h.name]
+	order := random.Perm(len(h.pods))
+	victim := func(i int) (netip.Addr, string) {
+		p := h.pods[order[i]]
+		return p.IPs[0], handleOf(p.ContainerID)
+	}
+	do := func(e error) {
+		if writes++; err == nil {
+			err = e
+		}
+	}
+	for i := range freed {
+		ip, id := victim(i)
+		b.Spec.free(ip)
+		w.lost = append(w.lost, ip)
+		if i == 0 {
+			do(c.remove(ctx, "ipamhandles", strings.ToLower(id)))
+		}
+	}
+	_, over := victim(freed)
+	l.handles[over].Spec.Block[b.Spec.CIDR] = 3
+	do(put(ctx, c, "ipamhandles", l.handles[over]))
+	_, gone := victim(freed + 1)
+	do(c.remove(ctx, "ipamhandles", strings.ToLower(gone)))
+	for i := range leaks {
+		id := fmt.Sprintf("%s.%s", network, containerID(random))
+		ip := b.Spec.hold(attribute{id, map[string]string{
+			"namespace": h.pods[0].Namespace, "node": h.name, "pod": fmt.Sprintf("gone-%d-%s", i, h.name), "timestamp": time.Now().Add(-24 * time.Hour).UTC().String(),
+		}})
+		w.dead[id] = ip
+		do(create(ctx, c, "ipamhandles", &handle{
+			APIVersion: "crd.projectcalico.org/v1", Kind: "IPAMHandle", Metadata: map[string]any{"name": id}, Spec: handleSpec{Block: map[string]int{b.Spec.CIDR: 1}, ID: id},
+		}))
+	}
+	if w.crooked = crook; crook {
+		ip, _ := victim(freed + counts)
+		if b.Spec.crook(kind, ip); b.Spec.Allocations[b.Spec.ordinal(ip)] == nil {
+			w.hidden = ip
+		}
+	}
+	do(put(ctx, c, "ipamblocks", b))
+	return writes, err
+}
+
+// free gives an address back as Calico does it.
+func (b *blockSpec) free(ip netip.Addr) {
+	n := b.ordinal(ip)
+	gone := *b.Allocations[n]
+	b.Allocations[n] = nil
+	b.Unallocated = append(b.Unallocated, n)
+	delete(b.SequenceOf, strconv.Itoa(n))
+	b.Attributes = slices.Delete(b.Attributes, gone, gone+1)
+	for i, at := range b.Allocations {
+		if at != nil && *at > gone {
+			b.Allocations[i] = new(*at - 1)
+		}
+	}
+	b.Sequence++
+}
+
+// hold takes a free address for somebody. What living pods use is left out, whatever the
+// block says: that would be another fault, and a worse one.
+func (b *blockSpec) hold(a attribute) netip.Addr {
+	n := b.Unallocated[0]
+	b.Unallocated = b.Unallocated[1:]
+	b.Allocations[n] = new(len(b.Attributes))
+	b.Attributes = append(b.Attributes, a)
+	b.SequenceOf[strconv.Itoa(n)] = b.Sequence
+	b.Sequence++
+	first := netip.MustParsePrefix(b.CIDR).Addr().As4()
+	first[3] += byte(n)
+	return netip.AddrFrom4(first)
+}
+
+// crook makes the block contradict itself, in one of four ways.
+func (b *blockSpec) crook(kind int, ip netip.Addr) {
+	n := b.ordinal(ip)
+	switch kind {
+	case 0: // free and held at once
+		b.Unallocated = append(b.Unallocated, n)
+	case 1: // neither free nor held, although a pod lives there: nobody will get it while that is so
+		b.free(ip)
+		b.Unallocated = b.Unallocated[:len(b.Unallocated)-1]
+	case 2: // an owner of nothing
+		b.Attributes = append(b.Attributes, attribute{network + "." + strings.Repeat("ab", 32), map[string]string{"note": "left behind"}})
+	default: // held by nobody who can be read
+		b.Allocations[n] = new(len(b.Attributes) + 7)
+	}
+}
+
+func containerID(random *rand.Rand) string {
+	var raw [32]byte
+	for i := range raw {
+		raw[i] = byte(random.Uint32())
+	}
+	return hex.EncodeToString(raw[:])
+}

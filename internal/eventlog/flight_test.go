@@ -1,0 +1,174 @@
+package eventlog_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/internal/eventlog"
+)
+
+func read(t *testing.T, dir string) (names []string, bad int) {
+	t.Helper()
+	bad, err := eventlog.Read(dir, func(e eventlog.Entry) error {
+		names = append(names, e.Name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names, bad
+}
+
+func open(t *testing.T, dir string) *eventlog.Record {
+	t.Helper()
+	r, err := eventlog.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func entry(name string) eventlog.Entry {
+	return eventlog.Entry{At: time.Unix(1, 0).UTC(), By: "agent", What: "new", Of: "links", Name: name}
+}
+
+// Whatever byte a crash stops at, what was written before is there, and what is written
+// after is there too.
+func TestCrashAtEveryByte(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := open(t, dir).Append(entry("a"), entry("b")); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "00000000.flight")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := strings.Index(string(whole), "\n") + 1
+	for cut := range len(whole) + 1 {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "00000000.flight"), whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(t, dir).Append(entry("c")); err != nil {
+			t.Fatal(err)
+		}
+		want := "c"
+		if cut >= first-1 { // a line that lacks only its end is whole
+			want = "a c"
+		}
+		if cut >= len(whole)-1 {
+			want = "a b c"
+		}
+		if got, _ := read(t, dir); strings.Join(got, " ") != want {
+			t.Fatalf("cut at %d of %d: %v, want %s", cut, len(whole), got, want)
+		}
+	}
+}
+
+func TestForeignLinesDoNotCount(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := open(t, dir)
+	if err := r.Append(entry("a")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "00000000.flight"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, "00000000 {}\nnonsense\n%s\n", strings.Repeat("x", 200<<10))
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Append(entry("b")); err != nil {
+		t.Fatal(err)
+	}
+	if got, bad := read(t, dir); strings.Join(got, " ") != "a b" || bad != 3 {
+		t.Errorf("%v, %d bad", got, bad)
+	}
+}
+
+// The record never takes more than its share of the disk, and keeps the newest.
+func TestBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := open(t, dir)
+	long := strings.Repeat("x", 60<<10)
+	const n = 400
+	for i := range n {
+		e := entry(fmt.Sprint(i))
+		e.Note = long
+		if err := r.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var size int64
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		st, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += st.Size()
+	}
+	if size > 17<<20 || len(files) > 16 {
+		t.Errorf("%d bytes in %d segments", size, len(files))
+	}
+	if got, bad := read(t, dir); bad != 0 || len(got) < 200 || got[len(got)-1] != fmt.Sprint(n-1) {
+		t.Errorf("%d entries, %d bad, the last is %s", len(got), bad, got[len(got)-1])
+	}
+	e := entry("huge")
+	e.Note = strings.Repeat("x", 1<<20)
+	if err := r.Append(e); err != nil {
+		t.Fatal(err)
+	}
+	if got, bad := read(t, dir); bad != 0 || got[len(got)-1] != "huge" {
+		t.Errorf("an entry that is too long: %d bad, the last is %s", bad, got[len(got)-1])
+	}
+}
+
+// Two processes may write one record: each line is one write.
+func TestTwoWriters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for w := range 2 {
+		r := open(t, dir)
+		wg.Go(func() {
+			for i := range 500 {
+				if err := r.Append(entry(fmt.Sprint(w, i))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got, bad := read(t, dir); len(got) != 1000 || bad != 0 {
+		t.Errorf("%d entries, %d bad", len(got), bad)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("00000000 {}\n"))
+	f.Add([]byte("\n\n x y"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "00000000.flight"), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eventlog.Read(dir, func(eventlog.Entry) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,220 @@
+package executetest
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/calico/object"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A collector is the garbage collector of Calico's kube-controllers, with its cache: an
+// allocation that it knows by handle and address it never reads again, whatever has become
+// of it (safety.md F2).
+type collector struct {
+	w      *World
+	events []change
+	known  []*known
+	task   *task
+	batch  []*known
+	block  netip.Prefix
+	seen   *row
+	// settled means that it has heard of all that was written: what it does not know then it
+	// will never know.
+	settled bool
+	grace   int64 // seconds for which it lets a leak be; 0 means that it is switched off
+}
+
+// known is an allocation as the collector saw it first.
+type known struct {
+	block                 netip.Prefix
+	ip                    netip.Addr
+	handle, node, ns, pod string
+	tunnel                bool
+	sequence              uint64
+	suspect               int64 // since when; 0 if not
+	confirmed             bool
+}
+
+func newCollector(w *World) *collector {
+	return &collector{w: w, grace: []int64{0, 60, 900, 3600}[w.pick(4)]}
+}
+
+func (c *collector) begin(w *World) { c.task = w.spawn("collector", nil, c.watch) }
+
+// sees takes note of a write; it is looked at in its turn.
+func (c *collector) sees(ch change) {
+	if ch.ref.Kind == model.KindBlock {
+		c.events = append(c.events, ch)
+	}
+}
+
+// restarts: a new process knows nothing, and reads everything.
+func (c *collector) restarts(w *World) {
+	c.known, c.events = nil, nil
+	for _, r := range w.ledger.all(model.KindBlock) {
+		c.events = append(c.events, change{ref: r.ref, after: r})
+	}
+}
+
+func (c *collector) watch(w *World, t *task) step {
+	for _, e := range c.events {
+		c.reads(e)
+	}
+	c.events = nil
+	c.scan(w)
+	for _, k := range c.known {
+		if k.confirmed {
+			c.block = k.block
+			return c.read
+		}
+	}
+	w.rests(t, time.Duration(c.grace/4+5)*time.Second, time.Duration(c.grace/2+10)*time.Second)
+	return c.watch
+}
+
+// reads brings the cache up to date with a block: what is new is added, what is gone is
+// dropped, what is known is left as it is.
+func (c *collector) reads(e change) {
+	cidr, _ := netip.ParsePrefix(e.ref.Name)
+	var b *object.Block
+	if e.after != nil {
+		b = e.after.value.(*object.Block)
+	}
+	is := func(k *known) bool {
+		if b == nil {
+			return false
+		}
+		at := holder(b, ordinalOf(k.ip))
+		return at != nil && at.Handle.V == k.handle
+	}
+	c.known = slices.DeleteFunc(c.known, func(k *known) bool { return k.block == cidr && !is(k) })
+	if b == nil {
+		return
+	}
+	for o := range b.Allocations.V {
+		at := holder(b, int32(o))
+		ip := model.Offset(cidr, int32(o))
+		if at == nil || at.Handle.V == "" || slices.ContainsFunc(c.known, func(k *known) bool { return k.ip == ip }) {
+			continue
+		}
+		s := at.Secondary.V
+		c.known = append(c.known, &known{
+			block: cidr, ip: ip, handle: at.Handle.V, node: s["node"], ns: s["namespace"], pod: s["pod"],
+			tunnel: strings.HasSuffix(s["type"], "TunnelAddress"), sequence: b.Sequences.V[strconv.Itoa(o)],
+		})
+	}
+}
+
+func (c *collector) scan(w *World) {
+	now := w.now
+	for _, k := range c.known {
+		switch {
+		case k.node == "" || c.valid(w, k):
+			k.suspect, k.confirmed = 0, false
+		case k.suspect == 0:
+			k.suspect = now
+		}
+		gone := w.kube.get(nodeRef(k.node)) == nil
+		k.confirmed = c.grace > 0 && k.suspect != 0 && (gone || now-k.suspect >= c.grace*second)
+	}
+	for _, k := range c.known { // all of a handle, or none
+		if k.confirmed && slices.ContainsFunc(c.known, func(o *known) bool { return o.handle == k.handle && !o.confirmed }) {
+			k.confirmed = false
+		}
+	}
+}
+
+func (c *collector) valid(w *World, k *known) bool {
+	node := w.kube.get(nodeRef(k.node)) != nil
+	if k.tunnel {
+		return node
+	}
+	if k.pod == "" {
+		return true
+	}
+	r := w.kube.get(podRef(k.ns, k.pod))
+	if r == nil {
+		return false
+	}
+	p := r.value.(*pod)
+	switch {
+	case node && p.Node != k.node:
+		return false // Calico's issue 12257, if the node's name in the ledger is not its own
+	case p.Phase == "Succeeded" || p.Phase == "Failed":
+		return false
+	case len(p.ips) == 0:
+		return true
+	default:
+		return slices.Contains(p.ips, k.ip)
+	}
+}
+
+func (c *collector) read(w *World, _ *task) step {
+	c.seen = w.ledger.get(blockRef(c.block))
+	c.batch = nil
+	for _, k := range c.known {
+		if k.block == c.block && k.confirmed {
+			c.batch = append(c.batch, k)
+		}
+	}
+	if c.seen == nil || len(c.batch) == 0 {
+		return c.pause
+	}
+	return c.release
+}
+
+// release frees what it thinks is leaked, if handle and sequence number still are what it
+// saw first. One that is not fails the whole batch.
+func (c *collector) release(w *World, _ *task) step {
+	b := c.seen.value.(*object.Block)
+	var ords []int32
+	for _, k := range c.batch {
+		o := ordinalOf(k.ip)
+		at := holder(b, o)
+		if at == nil || at.Handle.V != k.handle || b.Sequences.V[strconv.Itoa(int(o))] != k.sequence {
+			if c.settled && at != nil && at.Handle.V == k.handle && w.wroteFor[k.ip] {
+				w.harm("the collector is stuck at %s: it knows %s as it was before our write", k.block, k.ip)
+			}
+			return c.pause
+		}
+		ords = append(ords, o)
+	}
+	if _, ok := w.ledger.swap(others, c.seen.ref, c.seen, &row{value: free(b, true, ords...)}); !ok {
+		return c.pause
+	}
+	w.log("the collector frees %d of %s", len(ords), c.block)
+	for _, k := range c.batch {
+		k.confirmed = false
+	}
+	return c.uncount
+}
+
+// uncount takes one from each handle, however many were freed.
+func (c *collector) uncount(w *World, _ *task) step {
+	for len(c.batch) > 0 {
+		h := c.batch[0].handle
+		r := w.ledger.get(handleRef(h))
+		if r == nil {
+			c.batch = c.batch[1:]
+			continue
+		}
+		var next *row
+		if v := counted(r.value.(*object.Handle), c.block.String(), -1); v != nil {
+			next = &row{value: v}
+		}
+		if _, ok := w.ledger.swap(others, r.ref, r, next); ok {
+			c.batch = slices.DeleteFunc(c.batch, func(k *known) bool { return k.handle == h })
+		}
+		return c.uncount
+	}
+	return c.watch
+}
+
+func (c *collector) pause(w *World, t *task) step {
+	w.rests(t, 5*time.Second, 30*time.Second)
+	return c.watch
+}

@@ -1,0 +1,244 @@
+package executetest
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/calico/object"
+	"plumbline.dev/plumbline/internal/lossless"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// harm notes that a write of ours broke what must never break.
+func (w *World) harm(format string, args ...any) {
+	if w.broken == nil {
+		w.broken = fmt.Errorf(format, args...)
+		w.log("HARM: %s", w.broken)
+	}
+}
+
+// judge looks at every write of ours, at the moment of it.
+func (w *World) judge(c change) {
+	switch c.ref.Kind {
+	case model.KindBlock:
+		w.judgeBlock(c)
+	case model.KindHandle:
+		w.judgeHandle(c)
+	case model.KindAffinity:
+		w.judgeAffinity(c)
+	case model.KindPod:
+		w.judgePod(c)
+	case model.KindEndpoint:
+		w.judgeEndpoint(c)
+	default:
+		w.harm("a %s was written", c.ref)
+	}
+}
+
+func (w *World) judgeBlock(c change) {
+	before, after := valueOf[object.Block](c.before), valueOf[object.Block](c.after)
+	cidr := netip.MustParsePrefix(c.ref.Name)
+	if before != nil && after != nil {
+		switch {
+		case after.Sequence.V <= before.Sequence.V:
+			w.harm("%s: its sequence number went from %d to %d", c.ref, before.Sequence.V, after.Sequence.V)
+		case before.Affinity.V != after.Affinity.V:
+			w.harm("%s: its owner went from %q to %q", c.ref, before.Affinity.V, after.Affinity.V)
+		case !kept(before.Extra, after.Extra) || !bytes.Equal(before.AffinityClaimTime.V, after.AffinityClaimTime.V):
+			w.harm("%s: a field that we do not know was lost", c.ref)
+		case sound(before) && !sound(after):
+			w.harm("%s: it was sound and is not: %s", c.ref, c.after.json())
+		}
+	}
+	for o := range int32(perBlock) {
+		was, is := ownerOf(before, o), ownerOf(after, o)
+		ip := model.Offset(cidr, o)
+		if was == is {
+			if is != free0 && before.Sequences.V[strconv.Itoa(int(o))] != after.Sequences.V[strconv.Itoa(int(o))] {
+				w.wroteFor[ip] = true // to the same one, and anew
+			}
+			continue
+		}
+		if is == free0 {
+			w.judgeFreed(ip, was)
+			w.freed[ip] = true
+		} else {
+			w.judgeGiven(ip, was, is)
+			w.wroteFor[ip] = true
+			delete(w.freed, ip)
+		}
+		if is != free0 && !ours(is) && w.lacks(is, cidr, after) && !w.lacks(is, cidr, before) {
+			w.harm("%s is given to %s, which does not count it yet", ip, is)
+		}
+	}
+}
+
+func valueOf[T any](r *row) *T {
+	if r == nil {
+		return nil
+	}
+	return r.value.(*T)
+}
+
+func kept(before, after lossless.Extra) bool {
+	for k, v := range before {
+		if !bytes.Equal(v, after[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// What an ordinal can be besides held by a handle.
+const (
+	free0  = ""
+	nobody = "?"
+)
+
+func ownerOf(b *object.Block, o int32) string {
+	switch {
+	case b == nil || !held(b, o):
+		return free0
+	case holder(b, o) == nil:
+		return nobody
+	default:
+		return holder(b, o).Handle.V
+	}
+}
+
+// ours tells that a handle is one of Plumbline's own, which has no object.
+func ours(handle string) bool {
+	return strings.HasPrefix(handle, repair.HoldPrefix) || strings.HasPrefix(handle, "plumbline-unknown.")
+}
+
+// beyond tells that what is on a node is nobody's living pod, and that nobody could see it:
+// Kubernetes has no such pod any more, and the machine is silent or has no Node. With a
+// wrong name of its own besides, only a word of every machine that ever was would show it,
+// which a cluster of hundreds never has.
+func (w *World) beyond(n *node, cid string) bool {
+	unseen := n.silent || n.half || n.missed || n.cut || w.kube.get(nodeRef(n.name)) == nil
+	b := n.box(cid)
+	if !unseen || b == nil {
+		return unseen
+	}
+	pod := w.kube.get(podRef(b.ns, b.pod))
+	return pod == nil || pod.uid != b.uid
+}
+
+func (w *World) judgeFreed(ip netip.Addr, was string) {
+	us := slices.DeleteFunc(w.users(ip), func(u user) bool { return w.beyond(u.node, strings.TrimPrefix(u.handle, handleOf(""))) })
+	if len(us) > 0 {
+		w.harm("%s was freed, and %s on %s uses it", ip, us[0].handle, us[0].node.name)
+		return
+	}
+	for _, n := range w.nodes {
+		if n.tunnel == ip {
+			w.harm("%s was freed, and is the tunnel of %s", ip, n.name)
+		}
+		for _, b := range n.boxes {
+			if handleOf(b.id) == was && b.netns && b.died == 0 && !w.beyond(n, b.id) {
+				w.harm("%s was freed, and its handle's sandbox %s lives with %v", ip, b.id, b.ips)
+			}
+		}
+		for _, c := range n.calls {
+			if c.command == "ADD" && handleOf(c.cid) == was && !w.beyond(n, c.cid) {
+				w.harm("%s was freed, and the ADD of %s runs", ip, c.cid)
+			}
+		}
+	}
+}
+
+// judgeGiven: an address that somebody uses may be written for him only. One who died after
+// the witness spoke was alive as far as anybody could know; the repair takes it back then.
+func (w *World) judgeGiven(ip netip.Addr, was, is string) {
+	us := w.users(ip)
+	if ours(is) {
+		w.heldFrom[ip] = was
+	}
+	if ours(was) && w.heldFrom[ip] == is {
+		return // as it was before we held it
+	}
+	if len(us) == 0 || ours(is) || slices.ContainsFunc(us, func(u user) bool { return u.handle == is }) {
+		return
+	}
+	for _, d := range w.dead {
+		if handleOf(d.id) == is && d.died >= w.asked {
+			return
+		}
+	}
+	w.harm("%s went from %q to %s, and %s on %s uses it", ip, was, is, us[0].handle, us[0].node.name)
+}
+
+// lacks tells that a handle counts less than a block holds for it.
+func (w *World) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
+	if b == nil {
+		return false
+	}
+	h := valueOf[object.Handle](w.ledger.get(handleRef(handle)))
+	n := 0
+	if h != nil {
+		n = h.Block.V[cidr.String()]
+	}
+	return n < countOf(b, handle)
+}
+
+// judgeHandle: a count may never be smaller than what is held, or about to be.
+func (w *World) judgeHandle(c change) {
+	before, after := valueOf[object.Handle](c.before), valueOf[object.Handle](c.after)
+	if before != nil && after != nil && !kept(before.Extra, after.Extra) {
+		w.harm("%s: a field that we do not know was lost", c.ref)
+	}
+	count := func(h *object.Handle, cidr string) int {
+		if h == nil {
+			return 0
+		}
+		return h.Block.V[cidr]
+	}
+	for _, r := range w.ledger.all(model.KindBlock) {
+		n := countOf(r.value.(*object.Block), c.ref.Name)
+		cidr := netip.MustParsePrefix(r.ref.Name)
+		for _, m := range w.nodes {
+			for _, k := range m.calls {
+				if handleOf(k.cid) == c.ref.Name && !w.beyond(m, k.cid) {
+					n += max(0, k.counts[cidr])
+				}
+			}
+		}
+		if is, was := count(after, r.ref.Name), count(before, r.ref.Name); is < n && is < was {
+			w.harm("%s counts %d in %s, which holds or is about to hold %d", c.ref, is, r.ref.Name, n)
+		}
+	}
+}
+
+// sound tells that every ordinal is either held by somebody or free, once.
+func sound(b *object.Block) bool {
+	seen := make([]int, len(b.Allocations.V))
+	for _, o := range b.Unallocated.V {
+		if o < 0 || int(o) >= len(seen) {
+			return false
+		}
+		seen[o]++
+	}
+	for o := range b.Allocations.V {
+		if held(b, int32(o)) {
+			if holder(b, int32(o)) == nil {
+				return false
+			}
+			seen[o]++
+		}
+		if seen[o] != 1 {
+			return false
+		}
+	}
+	for _, n := range b.Sequences.V {
+		if n > b.Sequence.V {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,151 @@
+package executetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+var (
+	errCrashed = errors.New("we are dead")
+	errNet     = errors.New("connection reset by peer")
+)
+
+// A line is how Plumbline reaches the world: at every call the world moves, requests and
+// answers get lost, and Plumbline may die. After its death nothing that it does has effect.
+type line struct {
+	w      *World
+	dead   bool
+	writes int // so far
+	crash  int // the write at which it dies; 0 means never
+	after  bool
+	flaky  bool
+}
+
+// moves lets others go on.
+func (l *line) moves() error {
+	if l.dead {
+		return errCrashed
+	}
+	l.w.ticks(l.w.pick(4))
+	return nil
+}
+
+// fails is a request that is lost on its way.
+func (l *line) fails() bool { return l.flaky && l.w.one(50) }
+
+// writing does one write, with all that can happen to it.
+func (l *line) writing(do func() error) error {
+	if err := l.moves(); err != nil {
+		return err
+	}
+	if l.fails() {
+		return errNet
+	}
+	l.writes++
+	if l.writes == l.crash && !l.after {
+		l.w.log("Plumbline dies before a write")
+		l.dead = true
+		return errCrashed
+	}
+	err := do()
+	if l.writes == l.crash {
+		l.w.log("Plumbline dies after a write")
+		l.dead = true
+		return errCrashed
+	}
+	switch {
+	case !l.flaky:
+	case l.w.one(40):
+		return errNet // the answer is lost
+	case l.w.one(60):
+		return do() // the request came twice: the second answer is what we hear
+	}
+	return err
+}
+
+// A reach is one store at the other end of the line.
+type reach struct {
+	*line
+	store *Store
+}
+
+func (r reach) Get(ctx context.Context, ref model.Ref) (model.Object, error) {
+	if err := r.moves(); err != nil {
+		return model.Object{}, err
+	}
+	if r.fails() {
+		return model.Object{}, errNet
+	}
+	return r.store.Get(ctx, ref)
+}
+
+func (r reach) Put(ctx context.Context, o model.Object) (model.Object, error) {
+	var out model.Object
+	err := r.writing(func() (err error) {
+		out, err = r.store.Put(ctx, o)
+		return err
+	})
+	return out, err
+}
+
+// Delete of a pod is an eviction: it compares the UID only, and a budget may refuse it.
+func (r reach) Delete(ctx context.Context, o model.Object) error {
+	return r.writing(func() error {
+		if o.Ref.Kind != model.KindPod {
+			return r.store.Delete(ctx, o)
+		}
+		live := r.store.get(o.Ref)
+		switch {
+		case live == nil || live.uid != o.UID:
+			return fmt.Errorf("%s: %w", o.Ref, execute.ErrStale)
+		case r.w.one(10):
+			return fmt.Errorf("%s: %w: it would violate the pod's disruption budget", o.Ref, execute.ErrRefused)
+		case !live.value.(*pod).Deleted:
+			r.w.deletes(plumbline, live)
+		}
+		return nil
+	})
+}
+
+// asks is the agents at the other end of the line.
+type asks struct {
+	*line
+	nodes execute.Nodes
+}
+
+func (a asks) Names(ctx context.Context) ([]string, error) {
+	if err := a.moves(); err != nil {
+		return nil, err
+	}
+	return a.nodes.Names(ctx)
+}
+
+func (a asks) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error) {
+	if err := a.moves(); err != nil {
+		return model.Witness{}, err
+	}
+	if a.fails() {
+		return model.Witness{}, errNet
+	}
+	return a.nodes.Ask(ctx, node, ips, containers)
+}
+
+// A journal is what survives Plumbline's death.
+type journal struct {
+	*line
+	entries []repair.Entry
+}
+
+func (j *journal) write(e repair.Entry) error {
+	if j.dead {
+		return errCrashed
+	}
+	j.entries = append(j.entries, e)
+	return nil
+}

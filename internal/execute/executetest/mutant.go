@@ -1,0 +1,152 @@
+package executetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/netip"
+	"regexp"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// A mutant is Plumbline without one of its safeties. It is made by what stands between the
+// executor and the world: the product itself has no switches.
+type mutant struct {
+	plan   func(*World, *repair.Plan)
+	store  func(*run, reach) execute.Store
+	nodes  func(execute.Nodes) execute.Nodes
+	byName bool
+	undo   bool // it shows in an undo only
+	faults []string
+	harm   string // a regular expression of what it must come to: other harm proves nothing about it
+}
+
+// Caught tells whether a run without a safety comes to the harm that the safety prevents.
+// It counts only where the run with it is clean: else it would prove nothing.
+func Caught(seed uint64, name string) (bool, error) {
+	m, err := mutantOf(name)
+	if err != nil {
+		return false, err
+	}
+	err = Run(seed, Options{Mutant: name, Faults: m.faults})
+	if err == nil || !regexp.MustCompile(m.harm).MatchString(err.Error()) {
+		return false, nil
+	}
+	sane := Options{Faults: m.faults}
+	if m.byName {
+		sane.Mutant = byIndex // the same plan, with hands that compare
+	}
+	return Run(seed, sane) == nil, err
+}
+
+// byIndex is no mutant: it only has devices removed, which the mutant needs too.
+const byIndex = "by-index"
+
+// Mutants gives the names of all, in order.
+func Mutants() []string { return slices.Sorted(maps.Keys(mutants)) }
+
+func mutantOf(name string) (mutant, error) {
+	m, ok := mutants[name]
+	if name == byIndex {
+		m, ok = mutant{plan: unlinks}, true
+	}
+	if !ok && name != "" {
+		return m, fmt.Errorf("no mutant %q", name)
+	}
+	if m.plan == nil {
+		m.plan = func(*World, *repair.Plan) {}
+	}
+	if m.store == nil {
+		m.store = func(_ *run, r reach) execute.Store { return r }
+	}
+	if m.nodes == nil {
+		m.nodes = func(n execute.Nodes) execute.Nodes { return n }
+	}
+	return m, nil
+}
+
+// The mutants, each with the faults among which it shows soonest.
+var mutants = map[string]mutant{
+	"no-compare":  {store: func(_ *run, r reach) execute.Store { return blind{r} }, faults: []string{"leaked", "leaked-old", "unrecorded", "overcount"}, harm: `sequence number|was freed|went from|counts \d+ in|does not count`},
+	"no-witness":  {nodes: func(n execute.Nodes) execute.Nodes { return yes{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
+	"one-node":    {plan: oneNode, faults: []string{"stale-nodename"}, harm: `was freed, and`},
+	"cri-alone":   {nodes: func(n execute.Nodes) execute.Nodes { return criAlone{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
+	"write-order": {plan: blocksFirst, faults: []string{"unrecorded", "robbed"}, harm: `does not count it yet`},
+	"old-body":    {undo: true, store: func(r *run, to reach) execute.Store { return &restorer{to, r} }, faults: []string{"leaked", "leaked-old", "unrecorded"}, harm: `sequence number went`},
+	"decrement":   {store: func(r *run, to reach) execute.Store { return &decrementer{to, r} }, faults: []string{"overcount"}, harm: `counts \d+ in`},
+	"half-handle": {plan: halfHandles, faults: []string{"leaked-twice"}, harm: `PL1001/fd00.* is left`},
+	"one-write":   {plan: oneWrite, faults: []string{"wrong-node"}, harm: `was repaired, and now|collector is stuck`},
+	"by-name":     {plan: unlinks, byName: true, faults: []string{"device-left"}, harm: `lives behind it`},
+	"evict-first": {plan: evictFirst, faults: []string{"shared"}, harm: `is evicted, and the ledger has`},
+}
+
+// blind writes whatever has become of the object since it was read.
+type blind struct{ reach }
+
+func (b blind) Put(ctx context.Context, o model.Object) (model.Object, error) {
+	b.now(&o)
+	return b.reach.Put(ctx, o)
+}
+
+func (b blind) Delete(ctx context.Context, o model.Object) error {
+	b.now(&o)
+	return b.reach.Delete(ctx, o)
+}
+
+func (b blind) now(o *model.Object) {
+	b.w.ticks(b.w.pick(8)) // what the compare would have seen
+	o.UID, o.Revision = "", ""
+	if r := b.store.get(o.Ref); r != nil {
+		o.UID, o.Revision = r.uid, r.rev()
+	}
+}
+
+// yes says of every node that nothing is there.
+type yes struct{ execute.Nodes }
+
+func (yes) Ask(_ context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error) {
+	return model.Witness{Node: node, Complete: true, All: len(ips)+len(containers) == 0}, nil
+}
+
+// criAlone knows what the runtime lists, and nothing of namespaces and calls.
+type criAlone struct{ execute.Nodes }
+
+func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error) {
+	w, err := c.Nodes.Ask(ctx, node, ips, containers)
+	w.Attachments, w.Calls, w.Results, w.Links = nil, nil, nil, nil
+	return w, err
+}
+
+// oneNode asks only the node that the ledger names.
+func oneNode(_ *World, p *repair.Plan) {
+	for i := range p.Targets {
+		d := p.Targets[i].Proof.Dead
+		if d == nil {
+			continue
+		}
+		d.All, d.Nodes = false, nil
+		for j := range p.Steps {
+			for _, o := range p.Steps[j].Ordinals {
+				if o.For == p.Targets[i].Finding && o.From != nil && o.From.Node != "" {
+					d.Nodes = []string{o.From.Node}
+				}
+			}
+		}
+	}
+}
+
+// blocksFirst records in the block before the handle counts it.
+func blocksFirst(_ *World, p *repair.Plan) {
+	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int { return rank(&a) - rank(&b) })
+}
+
+func rank(s *repair.Step) int {
+	if s.Count != nil {
+		return 1
+	}
+	return 0
+}

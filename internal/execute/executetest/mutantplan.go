@@ -1,0 +1,167 @@
+package executetest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/calico/object"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// restorer puts the old body back when something is taken back.
+type restorer struct {
+	reach
+	r *run
+}
+
+func (s *restorer) Put(ctx context.Context, o model.Object) (model.Object, error) {
+	if o.Ref.Kind == model.KindBlock {
+		if s.r.bodies == nil {
+			s.r.bodies = map[model.Ref]json.RawMessage{}
+		}
+		old, known := s.r.bodies[o.Ref]
+		switch live := s.store.get(o.Ref); {
+		case s.r.undone && known:
+			o.Body = old
+		case !known && live != nil:
+			s.r.bodies[o.Ref] = live.json()
+		}
+	}
+	return s.reach.Put(ctx, o)
+}
+
+// decrementer takes from a handle what was too much when it was first seen, whatever it
+// counts by now. It also hides that others wrote it since: a rule of its own forbids to
+// lower it then, and would save what counting anew saves.
+type decrementer struct {
+	reach
+	r *run
+}
+
+func (d *decrementer) Get(ctx context.Context, ref model.Ref) (model.Object, error) {
+	o, err := d.reach.Get(ctx, ref)
+	if ref.Kind != model.KindHandle || err != nil || !o.There() {
+		return o, err
+	}
+	if d.r.first == nil {
+		d.r.first = map[model.Ref]*row{}
+	}
+	if d.r.first[ref] == nil {
+		d.r.first[ref] = d.store.get(ref)
+	}
+	return d.r.first[ref].object(), nil
+}
+
+func (d *decrementer) Put(ctx context.Context, o model.Object) (model.Object, error) {
+	first, live := d.r.first[o.Ref], d.store.get(o.Ref)
+	if o.Ref.Kind != model.KindHandle || first == nil || live == nil {
+		return d.reach.Put(ctx, o)
+	}
+	v, err := decode(model.KindHandle, o.Body)
+	if err != nil {
+		return o, err
+	}
+	o.UID, o.Revision = live.uid, live.rev()
+	next := live.value.(*object.Handle)
+	for cidr, n := range first.value.(*object.Handle).Block.V {
+		if next == nil {
+			break
+		}
+		next = counted(next, cidr, v.(*object.Handle).Block.V[cidr]-n)
+	}
+	if next == nil {
+		return model.Object{Ref: o.Ref}, d.Delete(ctx, o)
+	}
+	o.Body = encode(next)
+	return d.reach.Put(ctx, o)
+}
+
+// halfHandles frees one address of a handle that has two.
+func halfHandles(_ *World, p *repair.Plan) {
+	for i := range p.Steps {
+		p.Steps[i].Ordinals = slices.DeleteFunc(p.Steps[i].Ordinals, func(o repair.Ordinal) bool { return o.To == nil && o.IP.Is6() })
+	}
+	p.Steps = slices.DeleteFunc(p.Steps, func(s repair.Step) bool { return s.Ordinals != nil && len(s.Ordinals) == 0 })
+}
+
+// oneWrite corrects an allocation at once, without the hold by which the collector forgets.
+func oneWrite(_ *World, p *repair.Plan) {
+	from := map[string]*repair.Held{}
+	for i := range p.Steps {
+		for _, o := range p.Steps[i].Ordinals {
+			if o.To != nil && strings.HasPrefix(o.To.Handle, repair.HoldPrefix) {
+				from[o.IP.String()] = o.From
+			}
+		}
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		s.Ordinals = slices.DeleteFunc(s.Ordinals, func(o repair.Ordinal) bool { return o.To != nil && strings.HasPrefix(o.To.Handle, repair.HoldPrefix) })
+		for j := range s.Ordinals {
+			if o := &s.Ordinals[j]; o.From != nil && strings.HasPrefix(o.From.Handle, repair.HoldPrefix) {
+				o.From = from[o.IP.String()]
+			}
+		}
+	}
+	p.Steps = slices.DeleteFunc(p.Steps, func(s repair.Step) bool { return s.Ordinals != nil && len(s.Ordinals) == 0 })
+}
+
+// evictFirst ends the losers before the ledger names the winner: that it names somebody
+// else than he is is taken for good.
+func evictFirst(_ *World, p *repair.Plan) {
+	for i := range p.Steps {
+		for _, o := range p.Steps[i].Ordinals {
+			for j := range p.Steps {
+				e := p.Steps[j].Evict
+				for k := 0; e != nil && k < len(e.Keeps); k++ {
+					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, repair.HoldPrefix) {
+						e.Keeps[k].Handle = o.From.Handle
+					}
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int {
+		switch {
+		case (a.Evict != nil) == (b.Evict != nil):
+			return 0
+		case a.Evict != nil:
+			return -1
+		default:
+			return 1
+		}
+	})
+}
+
+// unlinks has a device removed that the planner would leave alone.
+func unlinks(w *World, p *repair.Plan) {
+	for _, f := range p.Refused {
+		name, ok := strings.CutPrefix(f.Finding, "PL3001/")
+		if !ok {
+			continue
+		}
+		on, device, _ := strings.Cut(name, "/")
+		args := map[string]string{}
+		for _, l := range w.node(on).links {
+			if l.name == device && l.inode == hostNS { // as it was when it was found
+				args["index"] = strconv.Itoa(l.index)
+			}
+		}
+		p.Targets = append(p.Targets, repair.Target{Finding: f.Finding, Risk: repair.Safe, Proof: repair.Proof{Dead: &repair.Dead{}}})
+		p.Steps = append(p.Steps, repair.Step{
+			ID: len(p.Steps) + 1, Do: "unlink", On: model.Ref{Kind: model.KindLink, Name: name}, For: []string{f.Finding},
+			Change: repair.Change{Node: &repair.OnNode{Verb: "unlink", Args: args}},
+		})
+	}
+}
+
+// renumber gives the steps of a plan that was tampered with their numbers again.
+func renumber(p *repair.Plan) {
+	for i := range p.Steps {
+		p.Steps[i].ID = i + 1
+	}
+}

@@ -1,0 +1,253 @@
+package executetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// Options say how a run goes.
+type Options struct {
+	Faults []string // only these; none means all
+	Mutant string   // a safety that is missing: the run must then end in harm for some seeds
+	Calm   bool     // nothing moves but what the faults started
+	Trace  bool
+	Stats  *Stats // counts, if somebody wants them
+}
+
+// Stats count what happened over many runs.
+type Stats struct {
+	Runs, Planned, Steps, Writes, Crashes, Undone int
+	Targets, Done, Refused                        map[finding.Code]int
+}
+
+// detectors are those whose findings the simulated world can have.
+var detectors = []*detect.Detector{
+	detect.PL1001, detect.PL1002, detect.PL1003, detect.PL1004, detect.PL1006, detect.PL1007, detect.PL1008,
+	detect.PL2001, detect.PL2002, detect.PL2003, detect.PL2004, detect.PL2010, detect.PL3001, detect.PL5003, detect.PL5004,
+}
+
+// A run is one plan in one world.
+type run struct {
+	w       *World
+	o       Options
+	mutant  mutant
+	line    *line
+	journal *journal
+	plan    *repair.Plan
+	result  execute.Result
+	ended   error // why the last run of the plan did not come to its end
+	undone  bool
+
+	bodies map[model.Ref]json.RawMessage // what a mutant remembers
+	first  map[model.Ref]*row
+}
+
+// Run builds a world from the seed, breaks it, has Plumbline repair it while it moves and
+// Plumbline dies, and tells the first harm.
+func Run(seed uint64, o Options) error {
+	_, err := play(seed, o)
+	if err != nil {
+		err = fmt.Errorf("seed %d: %w\nreplay: go test ./internal/execute/executetest -run TestSeed -seed=%d%s", seed, err, seed, o.flags())
+	}
+	return err
+}
+
+func (o *Options) flags() string {
+	s := ""
+	if o.Mutant != "" {
+		s += " -mutant=" + o.Mutant
+	}
+	for _, f := range o.Faults {
+		s += " -fault=" + f
+	}
+	return s
+}
+
+func play(seed uint64, o Options) (*run, error) {
+	r := &run{w: newWorld(seed), o: o}
+	w := r.w
+	w.traced = o.Trace
+	var err error
+	if r.mutant, err = mutantOf(o.Mutant); err != nil {
+		return r, err
+	}
+	w.build()
+	w.breaks(1+w.pick(4), o.Faults)
+	w.rate = []int{0, 60, 25, 12}[w.pick(4)]
+	if o.Calm {
+		w.rate = 0
+	}
+	w.ticks(w.pick(40))
+	r.makePlan()
+	if len(r.plan.Steps) == 0 {
+		r.count()
+		return r, w.broken
+	}
+	r.execute()
+	if w.one(4) || r.mutant.undo {
+		r.undo()
+	}
+	w.quiet()
+	if w.broken == nil && !r.undone {
+		r.left()
+	}
+	r.count()
+	return r, w.broken
+}
+
+// makePlan looks twice, some minutes apart, as a person does who looks at what stays.
+func (r *run) makePlan() {
+	w := r.w
+	skew := 0
+	if w.rate > 0 {
+		skew = w.pick(6)
+	}
+	var memory audit.Memory
+	var report *audit.Report
+	for range 2 {
+		report = w.audit(skew, memory)
+		memory = report.Memory
+		w.passes(time.Duration(3+w.pick(6)) * time.Minute)
+	}
+	r.plan = repair.Make(report.View, append(report.Findings, report.Suspected...), repair.Options{
+		ID: "sim", Made: w.time(), Version: "sim", IPAM: report.Calico.IPAM, Masses: report.Mass, Mass: true,
+		PodJSON: w.podJSON, EndpointJSON: w.endpointJSON,
+	})
+	r.mutant.plan(w, r.plan)
+	renumber(r.plan)
+	if w.traced {
+		for _, f := range report.Findings {
+			w.log("found %s: %s", f.Key(), f.Summary)
+		}
+		for _, f := range r.plan.Refused {
+			w.log("refused %s: %s", f.Finding, f.Why)
+		}
+		for i := range r.plan.Steps {
+			w.log("step %d: %s %s for %v", r.plan.Steps[i].ID, r.plan.Steps[i].Do, r.plan.Steps[i].On, r.plan.Steps[i].For)
+		}
+	}
+}
+
+func (w *World) audit(skew int, memory audit.Memory) *audit.Report {
+	return audit.Judge(context.Background(), w.snapshot(skew), audit.Source{}, audit.Options{
+		Detectors: detectors, Settle: 2 * time.Minute, Recall: func(string) audit.Memory { return memory },
+	})
+}
+
+// execute runs the plan until it is done: after every death another Plumbline goes on from
+// the journal.
+func (r *run) execute() {
+	r.w.began = true
+	r.line = &line{w: r.w, flaky: r.w.one(2) && !r.o.Calm}
+	r.journal = &journal{line: r.line}
+	for life := range 4 {
+		r.line.dead, r.line.writes, r.line.crash = false, 0, 0
+		if life < 3 && r.w.one(2) {
+			r.line.crash, r.line.after = 1+r.w.pick(1+2*len(r.plan.Steps)), r.w.one(2)
+		}
+		x := r.executor()
+		r.result, r.ended = x.Run(context.Background(), r.plan, r.journal.entries)
+		if s := r.o.Stats; s != nil {
+			s.Writes += r.line.writes
+		}
+		r.w.log("the run ended: %v %+v", r.ended, r.result.Findings)
+		if errors.Is(r.ended, repair.ErrInvalid) {
+			r.w.harm("nothing was executed: %w", r.ended) // else the run would prove nothing
+		}
+		if r.ended == nil || r.w.broken != nil {
+			return
+		}
+		if s := r.o.Stats; s != nil && r.line.dead {
+			s.Crashes++
+		}
+		r.w.ticks(r.w.pick(60))
+		if r.w.one(3) {
+			r.w.passes(5 * time.Minute)
+		}
+	}
+}
+
+func (r *run) executor() *execute.Executor {
+	w := r.w
+	return &execute.Executor{
+		Ledger: r.mutant.store(r, reach{r.line, w.ledger}), Kube: r.mutant.store(r, reach{r.line, w.kube}),
+		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), Hands: hands{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: repair.Destructive,
+		Journal: r.journal.write,
+		Halt: func(context.Context) error {
+			if r.line.flaky && w.one(400) {
+				return errors.New("somebody wants us to stop")
+			}
+			return nil
+		},
+		Now: func() time.Time { return w.clock() }, Budget: execute.Default,
+		Sleep: func(_ context.Context, d time.Duration) error {
+			if r.line.dead {
+				return errCrashed
+			}
+			w.passes(d)
+			return nil
+		},
+	}
+}
+
+// clock is Plumbline's: now and then it jumps.
+func (w *World) clock() time.Time {
+	t := w.time().Time().Add(time.Duration(w.now%second) * time.Millisecond)
+	if w.rate > 0 && w.one(200) {
+		return t.Add(-time.Duration(w.pick(3600)) * time.Second)
+	}
+	return t
+}
+
+// undo takes everything back.
+func (r *run) undo() {
+	r.undone = true
+	back := repair.Undo(r.plan, r.journal.entries, "")
+	r.w.log("undo: %d steps", len(back.Steps))
+	r.line.dead, r.line.writes, r.line.crash = false, 0, 0
+	entries := r.journal
+	r.journal = &journal{line: r.line}
+	x := r.executor()
+	if _, r.ended = x.Run(context.Background(), back, nil); errors.Is(r.ended, repair.ErrInvalid) {
+		r.w.harm("nothing was undone: %w", r.ended)
+	}
+	r.journal = entries
+}
+
+func (r *run) count() {
+	s := r.o.Stats
+	if s == nil {
+		return
+	}
+	if s.Targets == nil {
+		s.Targets, s.Done, s.Refused = map[finding.Code]int{}, map[finding.Code]int{}, map[finding.Code]int{}
+	}
+	s.Runs++
+	if len(r.plan.Steps) > 0 {
+		s.Planned++
+	}
+	s.Steps += len(r.plan.Steps)
+	for i := range r.plan.Targets {
+		f := r.plan.Targets[i].Finding
+		s.Targets[finding.Code(f[:6])]++
+		if r.result.Findings[f].Outcome == repair.Done {
+			s.Done[finding.Code(f[:6])]++
+		}
+	}
+	for _, f := range r.plan.Refused {
+		s.Refused[finding.Code(f.Finding[:6])]++
+	}
+	if r.undone {
+		s.Undone++
+	}
+}

@@ -1,0 +1,128 @@
+package executetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+const (
+	network = "k8s-pod-network"
+	begin   = model.Time(1_700_000_000)
+	second  = int64(1000) // of the world's own clock, which counts milliseconds
+	never   = int64(1) << 62
+)
+
+var (
+	pool4 = netip.MustParsePrefix("10.0.0.0/24")
+	pool6 = netip.MustParsePrefix("fd00::/120")
+)
+
+// A World is a cluster: what Kubernetes wants, what Calico wrote down, and what is.
+type World struct {
+	rng  *rand.Rand
+	etcd bool // Calico keeps its own etcd, with endpoints; else custom resources and annotations
+	dual bool
+
+	kube, ledger *Store
+	revision     [2]uint64
+	now          int64 // milliseconds since the world began
+	names        int   // given so far
+
+	nodes     []*node // machines: one lives on when its Node is deleted
+	tasks     []*task
+	kubelets  []*kubelet
+	collector *collector
+	rate      int // one in so many ticks something else happens; 0 means never
+
+	shared   map[netip.Addr]bool   // addresses that two living pods once had
+	freed    map[netip.Addr]bool   // addresses that were last freed by us
+	dead     []*box                // sandboxes that have died
+	wroteFor map[netip.Addr]bool   // addresses that we have written for somebody
+	heldFrom map[netip.Addr]string // whose those were that we held for a moment
+	theirs   map[model.Ref]bool    // what others wrote last, since we began
+	asked    int64                 // when a node last bore witness
+	trace    []string              // what happened, if somebody wants to know
+	traced   bool
+	began    bool  // Plumbline has
+	broken   error // the first harm that was seen
+}
+
+func newWorld(seed uint64) *World {
+	w := &World{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
+	w.etcd, w.dual = w.one(2), w.one(3)
+	w.kube = NewStore(false, &w.revision[0], w.time)
+	w.ledger = NewStore(w.etcd, &w.revision[0], w.time)
+	if w.etcd {
+		w.ledger.counter = &w.revision[1]
+	}
+	w.kube.wrote, w.ledger.wrote = w.saw, w.saw
+	w.collector = newCollector(w)
+	return w
+}
+
+// time is the API server's.
+func (w *World) time() model.Time { return begin + model.Time(w.now/second) }
+
+// one is true once in n times.
+func (w *World) one(n int) bool { return w.rng.IntN(n) == 0 }
+
+func (w *World) pick(n int) int { return w.rng.IntN(n) }
+
+// between is some time of a range, on the world's clock.
+func (w *World) between(low, high time.Duration) int64 {
+	return low.Milliseconds() + w.rng.Int64N(max(1, (high-low).Milliseconds()))
+}
+
+// fresh is a number that nothing else has.
+func (w *World) fresh() int { w.names++; return w.names }
+
+// hexID looks as container IDs do, and is short.
+func (w *World) hexID() string {
+	return fmt.Sprintf("%016x", uint64(w.fresh())*0x9e3779b97f4a7c15)
+}
+
+func (w *World) log(format string, args ...any) {
+	if w.traced {
+		w.trace = append(w.trace, fmt.Sprintf("%6d.%03d ", w.now/second, w.now%second)+fmt.Sprintf(format, args...))
+	}
+}
+
+// saw is called after every write of anybody.
+func (w *World) saw(c change) {
+	if w.traced {
+		w.log("%s", c.String())
+	}
+	w.theirs[c.ref] = c.by == others && w.began
+	w.collector.sees(c)
+	if c.by == plumbline {
+		w.judge(c)
+	}
+}
+
+// handleOf is what a container's addresses are held by.
+func handleOf(cid string) string { return network + "." + cid }
+
+func single(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, ip.BitLen()) }
+
+// blockCIDR is the range of the nth block of a family.
+func blockCIDR(n int, four bool) netip.Prefix {
+	p := pool6
+	if four {
+		p = pool4
+	}
+	return netip.PrefixFrom(model.Offset(p, int32(n*perBlock)), p.Addr().BitLen()-3)
+}
+
+func blockOf(ip netip.Addr) netip.Prefix {
+	p, _ := ip.Prefix(ip.BitLen() - 3)
+	return p
+}
+
+func ordinalOf(ip netip.Addr) int32 {
+	b := ip.AsSlice()
+	return int32(b[len(b)-1]) % perBlock
+}

@@ -1,0 +1,126 @@
+package cniconf
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A document is a configuration as libcni reads it: a list of plugins, or a single one.
+type document struct {
+	raw     []byte
+	list    bool
+	name    string
+	fields  []member
+	entries []entry
+}
+
+// An entry is one plugin's part of a document.
+type entry struct {
+	span
+	kind   string
+	fields []member
+}
+
+// parse reads a document. What libcni would not load is broken, and so is what two
+// readers may read in two ways.
+func parse(raw []byte) (*document, error) {
+	if err := check(raw); err != nil {
+		return nil, err
+	}
+	from := skip(raw, 0)
+	whole := span{from, endOfValue(raw, from)}
+	d := &document{raw: raw, fields: members(raw, whole)}
+	var err error
+	if d.name, err = d.text(d.fields, "name"); err != nil {
+		return nil, err
+	}
+	if d.name == "" {
+		return nil, fmt.Errorf("%w: it has no name", ErrBroken)
+	}
+	plugins, list, err := field(d.fields, "plugins")
+	if err != nil {
+		return nil, err
+	}
+	spans := []span{whole}
+	if d.list = list; list {
+		spans = elements(raw, plugins)
+		if kind, _, err := field(d.fields, "type"); err != nil || kind != (span{}) {
+			return nil, fmt.Errorf("%w: it is a list and has a type of its own", ErrBroken)
+		}
+	}
+	if len(spans) == 0 {
+		return nil, fmt.Errorf("%w: it has no plugins", ErrBroken)
+	}
+	for _, s := range spans {
+		e, err := d.entry(s)
+		if err != nil {
+			return nil, err
+		}
+		d.entries = append(d.entries, e)
+	}
+	return d, nil
+}
+
+func (d *document) entry(s span) (entry, error) {
+	e := entry{span: s, fields: members(d.raw, s)}
+	var err error
+	if e.kind, err = d.text(e.fields, "type"); err == nil && e.kind == "" {
+		err = fmt.Errorf("%w: a plugin has no type", ErrBroken)
+	}
+	return e, err
+}
+
+// field finds a field. Go's decoder takes the last of several, and takes no notice of
+// case; a map does neither: where they would differ, we do not choose.
+func field(fields []member, key string) (span, bool, error) {
+	var out span
+	found := false
+	for _, m := range fields {
+		if !strings.EqualFold(m.key, key) {
+			continue
+		}
+		if found || m.key != key {
+			return out, false, fmt.Errorf("%w: %q can be read in two ways", ErrBroken, key)
+		}
+		out, found = m.value, true
+	}
+	return out, found, nil
+}
+
+// text gives a field that is a string; nothing if it is not there.
+func (d *document) text(fields []member, key string) (string, error) {
+	s, found, err := field(fields, key)
+	if err != nil || !found {
+		return "", err
+	}
+	var out string
+	if d.raw[s.from] != '"' || json.Unmarshal(s.of(d.raw), &out) != nil {
+		return "", fmt.Errorf("%w: %q is no string", ErrBroken, key)
+	}
+	return out, nil
+}
+
+// of gives the entries that are of any of these types.
+func (d *document) of(kinds ...string) []entry {
+	var out []entry
+	for _, e := range d.entries {
+		if slices.Contains(kinds, e.kind) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// kinds lists the types of all entries.
+func (d *document) kinds() string {
+	var out []string
+	for _, e := range d.entries {
+		out = append(out, fmt.Sprintf("%.64q", e.kind))
+	}
+	if len(out) > 8 {
+		out = append(out[:8], "…")
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,104 @@
+package cniconf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Inspect tells how a configuration stands to the guard, and why if it is neither
+// patched nor plain.
+func Inspect(raw []byte) (State, error) {
+	d, err := parse(raw)
+	if err != nil {
+		return Broken, err
+	}
+	state, _, err := d.judge()
+	return state, err
+}
+
+// Patch puts the guard, whose binary is bin, before Calico's entry. What is patched
+// already is left alone.
+func Patch(raw []byte, bin string) (patched []byte, changed bool, err error) {
+	if bin != Guard {
+		return nil, false, fmt.Errorf("the guard's binary is called %q: only %q would be found again", bin, Guard)
+	}
+	d, err := parse(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	state, own, err := d.judge()
+	if err != nil {
+		return nil, false, err
+	}
+	if state == Patched {
+		return raw, false, nil
+	}
+	wrapped, err := d.wrap(own)
+	if err != nil {
+		return nil, false, err
+	}
+	patched = splice(raw, own.span, wrapped)
+	// The way back is proven before anyone goes there.
+	back, _, err := Unpatch(patched)
+	if err == nil && !bytes.Equal(back, raw) {
+		err = errors.New("it could not be taken out again")
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("with the guard in it: %w", err)
+	}
+	return patched, true, nil
+}
+
+// wrap gives the guard's entry around another. Capabilities are lifted: libcni hands
+// runtimeConfig only to entries that have them. A single configuration needs its name and
+// version outside as well.
+func (d *document) wrap(e entry) ([]byte, error) {
+	out := []byte(`{`)
+	lift := func(key, before, after string) error {
+		s, found, err := field(e.fields, key)
+		if found {
+			out = slices.Concat(out, []byte(before+`"`+key+`":`), s.of(d.raw), []byte(after))
+		}
+		return err
+	}
+	if !d.list {
+		if err := errors.Join(lift("name", "", ","), lift("cniVersion", "", ",")); err != nil {
+			return nil, err
+		}
+	}
+	out = slices.Concat(out, []byte(`"type":"`+Guard+`","delegate":`), e.of(d.raw))
+	err := lift("capabilities", ",", "")
+	return append(out, '}'), err
+}
+
+// Unpatch takes the guard out again: whatever stands behind it takes its place. It asks
+// less than Patch: what was changed around the guard is no reason to keep it.
+func Unpatch(raw []byte) ([]byte, bool, error) {
+	d, err := parse(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	guards := d.of(Guard)
+	out := raw
+	for _, guard := range slices.Backward(guards) { // so that offsets hold
+		behind, err := d.delegate(guard)
+		for err == nil && behind.kind == Guard {
+			behind, err = d.delegate(behind)
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("%w: %w", ErrForeign, err)
+		}
+		if name, err := d.text(behind.fields, "name"); !d.list && (err != nil || name != d.name) {
+			return nil, false, fmt.Errorf("%w: the network is %.64q, without the guard %.64q", ErrForeign, d.name, name)
+		}
+		out = splice(out, guard.span, behind.of(raw))
+	}
+	return out, len(guards) > 0, nil
+}
+
+// splice gives doc with another text at s.
+func splice(doc []byte, s span, text []byte) []byte {
+	return slices.Concat(doc[:s.from], text, doc[s.to:])
+}

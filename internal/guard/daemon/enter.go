@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"plumbline.dev/plumbline/internal/cri"
+	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/guard/cniconf"
+)
+
+// enter puts the guard into the configuration that the runtime has loaded. What is not ours
+// to change is left alone, and what is half written is looked at again.
+func (k *Keeper) enter(ctx context.Context, s stage, dir string, net *cri.Networking) string {
+	file, err := cniconf.Effective([]string{dir}, s.network)
+	if err != nil {
+		if net.Trouble != "" {
+			err = fmt.Errorf("%w (the runtime: %s)", err, net.Trouble)
+		}
+		k.set(stage{})
+		k.say(func(r *guard.Report) {
+			r.Mode, r.File, r.State, r.Named, r.Delegate = "", "", string(cniconf.Broken), 0, ""
+			if errors.Is(err, cniconf.ErrForeign) {
+				r.State = string(cniconf.Foreign)
+			}
+		})
+		return err.Error()
+	}
+	s.file = file
+	f := cniconf.NewFile(file, s.network, dir)
+	state, why := f.State()
+	if state == cniconf.Plain || state == cniconf.Patched {
+		s.on, why = k.insert(ctx, f, &s, state)
+		state, _ = f.State()
+	}
+	k.set(s)
+	k.versions(ctx, &s)
+	k.say(func(r *guard.Report) {
+		r.File, r.State, r.Program, r.Named = k.host(file), string(state), s.program.host, 0
+		r.Mode, r.Delegate = "", ""
+		if s.on {
+			r.Mode, r.Delegate = k.look.mode, calico
+		}
+	})
+	return why
+}
+
+// host gives the path that the host has for one that we see.
+func (k *Keeper) host(seen string) string {
+	rel, err := filepath.Rel(string(k.tree), seen)
+	if err != nil {
+		return seen
+	}
+	return filepath.Join("/", rel)
+}

@@ -1,0 +1,124 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/internal/cri"
+	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/guard/cniconf"
+)
+
+// A runtime that did not take the guard is asked less and less often.
+const (
+	retryFirst = time.Minute
+	retryLast  = 30 * time.Minute
+)
+
+// insert has the program in its place, and then the guard in the file. On tells that the
+// runtime has it loaded.
+func (k *Keeper) insert(ctx context.Context, f *cniconf.File, s *stage, state cniconf.State) (on bool, why string) {
+	l := &k.look
+	err := k.place(s)
+	if err != nil && !s.program.sits() {
+		if state == cniconf.Patched {
+			err = errors.Join(err, k.rescue(ctx, f, s.binDirs))
+		}
+		return false, err.Error()
+	}
+	if err != nil {
+		why = fmt.Sprintf("the program is not the newest: %v", err)
+	}
+	refused := false
+	loaded := func(ctx context.Context) (bool, string, error) {
+		net, err := k.Networking(ctx)
+		if err != nil {
+			return false, "", err
+		}
+		ok, why := shows(&net, s.network)
+		refused = !ok
+		return ok, why, nil
+	}
+	if state == cniconf.Patched {
+		switch ok, _, err := loaded(ctx); {
+		case err != nil:
+			return k.at().on, err.Error() // nobody says that it changed
+		case ok:
+			l.retry, l.wait = time.Time{}, 0
+			return true, why
+		}
+	} else if k.Now().Before(l.retry) {
+		return false, fmt.Sprintf("the runtime did not take the guard: it is tried again at %s", l.retry.UTC().Format(time.RFC3339))
+	}
+	changed, err := cniconf.Install(ctx, f, loaded)
+	if changed {
+		k.Log.Info("the guard is put in", "file", k.host(s.file))
+		k.say(func(r *guard.Report) { r.Put++ })
+	}
+	if err == nil {
+		l.retry, l.wait = time.Time{}, 0
+		return true, why
+	}
+	if refused { // else it was not yet asked: the file is being written, or another is at it
+		l.wait = min(max(2*l.wait, retryFirst), retryLast)
+		l.retry = k.Now().Add(l.wait)
+	}
+	return false, err.Error()
+}
+
+// place has the program beside Calico's, the same as ours, and lets it guard.
+func (k *Keeper) place(s *stage) (err error) {
+	if s.program, err = beside(k.tree, s.binDirs); err != nil {
+		return err
+	}
+	p, l := s.program, &k.look
+	l.watch = append(l.watch, p.file(), p.marker())
+	if trace(p.file()) != l.same || !p.sits() {
+		changed, err := p.put(k.Program)
+		if err != nil {
+			return err
+		}
+		if changed {
+			k.Log.Info("the guard's program is put", "at", p.host)
+		}
+		l.same = trace(p.file())
+	}
+	return remove(p.marker())
+}
+
+// rescue is for a file that names a program which is not there: no pod could start. The
+// guard goes out, unless the runtime finds the program elsewhere.
+func (k *Keeper) rescue(ctx context.Context, f *cniconf.File, binDirs []string) error {
+	all, err := placed(k.tree, binDirs)
+	if slices.ContainsFunc(all, program.sits) {
+		return err
+	}
+	changed, out := cniconf.Remove(ctx, f)
+	if changed {
+		k.Log.Warn("the guard's program is not there: the guard is taken out")
+	}
+	return errors.Join(err, out)
+}
+
+// shows tells whether the runtime has loaded the guard. Multus reads the file that it
+// refers to at every call: of that the runtime knows nothing, and has loaded Multus'.
+func shows(net *cri.Networking, network string) (bool, string) {
+	for _, n := range net.Networks {
+		if n.Name != network || n.IfName == "lo" {
+			continue
+		}
+		for _, kind := range []string{cniconf.Guard, "multus", "multus-shim"} {
+			if slices.Contains(n.Types, kind) {
+				return true, ""
+			}
+		}
+		return false, fmt.Sprintf("the plugins of network %.64q are %.256q", network, n.Types)
+	}
+	if net.Trouble != "" {
+		return false, net.Trouble
+	}
+	return false, fmt.Sprintf("network %.64q is not loaded", network)
+}

@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+const hostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// onHost runs one of the runtime's programs in the host's root, and waits for it.
+func (k *Keeper) onHost(ctx context.Context, s *stage, stdin []byte, program string, args ...string) (out []byte, words string, err error) {
+	said, errs := &bounded{most: maxSaid}, &bounded{most: maxSaid}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = "/", []string{"PATH=" + hostPath, "CNI_PATH=" + strings.Join(s.binDirs, ":")}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), said, errs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if k.Root != "/" {
+		cmd.SysProcAttr.Chroot = k.Root
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = farewell
+	err = cmd.Run()
+	return said.Bytes(), errs.String(), err
+}
+
+// A bounded buffer takes all and keeps the beginning.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := b.most - b.Len(); room > 0 {
+		_, _ = b.Buffer.Write(p[:min(len(p), room)])
+	}
+	return len(p), nil
+}

@@ -1,0 +1,26 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// trace is by what a change of files is seen without reading them.
+func trace(files ...string) string {
+	var out strings.Builder
+	for _, file := range files {
+		st, err := os.Lstat(file)
+		if err != nil {
+			out.WriteString("-;")
+			continue
+		}
+		fmt.Fprintf(&out, "%d %d %s", st.Size(), st.ModTime().UnixNano(), st.Mode())
+		if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+			fmt.Fprintf(&out, " %d %d %d", sys.Dev, sys.Ino, sys.Ctim.Nano())
+		}
+		out.WriteString(";")
+	}
+	return out.String()
+}

@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"context"
+	"path"
+	"time"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// versionPatience is how long Calico's plugin may take to tell its version.
+const versionPatience = 5 * time.Second
+
+// versions asks Calico's plugin for its version whenever it is another program. What it is
+// called by goes into the report; the guard itself asks anew when it matters.
+func (k *Keeper) versions(ctx context.Context, s *stage) {
+	if !s.on {
+		return
+	}
+	plugin := path.Join(path.Dir(s.program.host), calico)
+	real, err := k.tree.real(plugin)
+	if err != nil {
+		return
+	}
+	is := trace(k.tree.seen(real))
+	if is == k.look.asked {
+		return
+	}
+	k.look.asked = is
+	ctx, stop := context.WithTimeout(ctx, versionPatience)
+	defer stop()
+	out, _, err := k.onHost(ctx, s, nil, plugin, "-v")
+	version := short(string(out))
+	if err != nil || len(version) > maxVersion {
+		version = ""
+	}
+	k.say(func(r *guard.Report) { r.Version = version })
+}
+
+// maxVersion is the longest that is told.
+const maxVersion = 64

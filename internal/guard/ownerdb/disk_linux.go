@@ -1,0 +1,150 @@
+package ownerdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lockWait is how long anybody waits for a lock. Two may be taken for one change. They are
+// held for less than a millisecond, but on a node whose cores are all busy the one who holds
+// it may not run for a while, and with a hundred in the queue that adds up.
+const lockWait = 2 * time.Second
+
+// disk is a directory that is ours alone.
+type disk string
+
+// private makes the directory if it is not there. It is refused if anybody else could
+// have written into it.
+func private(dir string) (disk, error) {
+	for _, d := range []struct {
+		path string
+		make os.FileMode
+		mask os.FileMode
+	}{{filepath.Dir(dir), 0o755, 0o022}, {dir, 0o700, 0o077}} {
+		if err := os.MkdirAll(d.path, d.make); err != nil {
+			return "", fmt.Errorf("open the guard's record: %w", err)
+		}
+		st, err := os.Lstat(d.path)
+		if err != nil {
+			return "", fmt.Errorf("open the guard's record: %w", err)
+		}
+		sys, ok := st.Sys().(*syscall.Stat_t)
+		if !st.IsDir() || !ok || int(sys.Uid) != os.Geteuid() || st.Mode().Perm()&d.mask != 0 {
+			return "", fmt.Errorf("open the guard's record: %s is not a directory of ours alone (%s)", d.path, st.Mode())
+		}
+	}
+	return disk(dir), nil
+}
+
+func (d disk) path(name string) string { return filepath.Join(string(d), name) }
+
+func (d disk) Read(name string) ([]byte, error) {
+	f, err := os.OpenFile(d.path(name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, 1024)
+	n := 0
+	for {
+		m, err := f.Read(data[n:])
+		n += m
+		switch {
+		case errors.Is(err, io.EOF) || n > maxPage:
+			return data[:n], nil
+		case err != nil:
+			return nil, err
+		case n == len(data):
+			data = append(data, make([]byte, len(data))...)
+		}
+	}
+}
+
+func (d disk) Write(name string, data []byte) error {
+	f, err := os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+func (d disk) Rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
+
+func (d disk) Remove(name string) error {
+	if err := os.Remove(d.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (d disk) List() ([]string, error) {
+	f, err := os.Open(string(d))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(maxList)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, err
+}
+
+// Lock holds a lock of the node. The kernel gives it back if we die.
+func (d disk) Lock(name string) (func(), error) {
+	f, err := os.OpenFile(d.path(name), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := take(f); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// take waits in the kernel's queue: where many ask again and again instead, some starve.
+// Without the lock the file is closed; a lock that comes too late is given back.
+func take(f *os.File) error {
+	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, syscall.EWOULDBLOCK) {
+		return errors.Join(err, f.Close())
+	}
+	got, late := make(chan error), make(chan struct{})
+	go func() {
+		err := flock(f, syscall.LOCK_EX)
+		select {
+		case got <- err:
+		case <-late:
+			_ = f.Close()
+		}
+	}()
+	select {
+	case err := <-got:
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+		return nil
+	case <-time.After(lockWait):
+		close(late)
+		return context.DeadlineExceeded
+	}
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

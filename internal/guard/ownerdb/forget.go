@@ -1,0 +1,126 @@
+package ownerdb
+
+import (
+	"errors"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// Bounds of the directory. Without an agent it is kept small by the ADDs themselves.
+const (
+	maxList     = 64 << 10
+	maxFiles    = 6000
+	maxOwners   = 2000
+	maxQueue    = 1000
+	keepDeleted = 1000
+	trimEvery   = 256
+)
+
+// trim forgets, if there is much. That it cannot is nobody's trouble but its own.
+func (b *Book) trim() {
+	if names, err := b.files.List(); err == nil && len(names) > maxFiles {
+		_ = b.Forget(keepDeleted)
+	}
+}
+
+// Forget keeps no more than so many of the deleted attachments, the latest, and bounds
+// all others. Whoever is forgotten is unknown, and its calls are passed on. A deleted one
+// is kept for the DEL that is repeated when its name has a new owner.
+func (b *Book) Forget(keep int) error {
+	all, err := b.All()
+	if err != nil {
+		return err
+	}
+	waiting, err := b.Queued()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i := maxQueue; i < len(waiting); i++ {
+		errs = append(errs, b.Unqueue(waiting[i].Key()))
+	}
+	owed := map[guard.Key]bool{}
+	for i := range waiting {
+		owed[waiting[i].Key()] = true
+	}
+	deleted := 0
+	for i := range all {
+		o := &all[i]
+		if o.State == guard.Deleted {
+			deleted++
+		}
+		if i >= maxOwners || o.State == guard.Deleted && deleted > keep && !owed[o.Key] {
+			errs = append(errs, b.forget(o))
+		}
+	}
+	return errors.Join(append(errs, b.sweep())...)
+}
+
+// forget removes a record, if it has not changed since it was read.
+func (b *Book) forget(o *guard.Owner) error {
+	_, unlock, err := b.lock(o.Name(), o.Key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if now, err := b.Owner(o.Key); err != nil || now == nil || now.Seq != o.Seq || now.State != o.State {
+		return err
+	}
+	return b.files.Remove(ownerOf(o.Key))
+}
+
+// sweep removes what means nothing: halves that a kill left, what cannot be read, and
+// the indexes of names that nobody holds.
+func (b *Book) sweep() error {
+	names, err := b.files.List()
+	errs := []error{err}
+	for _, name := range names {
+		switch {
+		case strings.HasSuffix(name, newFile):
+			_, stripe, _ := strings.Cut(strings.TrimSuffix(name, newFile), ".")
+			errs = append(errs, b.removeIf(stripe, name, func() bool { return true }))
+		case strings.HasPrefix(name, ownerFile):
+			if o, err := get[guard.Owner](b, name); o == nil && err != nil {
+				errs = append(errs, b.files.Remove(name))
+			}
+		case strings.HasPrefix(name, queueFile):
+			if l, err := get[guard.Later](b, name); l == nil && err != nil {
+				errs = append(errs, b.files.Remove(name))
+			}
+		case strings.HasPrefix(name, indexFile):
+			errs = append(errs, b.removeIf(lockFile+name[len(name)-2:], name, func() bool { return b.idle(name) }))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// idle tells whether nobody holds the name of an index.
+func (b *Book) idle(file string) bool {
+	ix, err := get[index](b, file)
+	if ix == nil {
+		return err != nil
+	}
+	for _, c := range ix.Owned {
+		if b.holder(ix.Name, c) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// removeIf removes a file under its writers' lock.
+func (b *Book) removeIf(stripe, file string, yes func() bool) error {
+	if !strings.HasPrefix(stripe, lockFile) {
+		return nil // not a name that we gave
+	}
+	unlock, err := b.files.Lock(stripe)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if !yes() {
+		return nil
+	}
+	return b.files.Remove(file)
+}

@@ -1,0 +1,81 @@
+package ownerdb
+
+import (
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// Owner gives the record of an attachment, nil if there is none. With an error there is
+// none that can be believed: that is as good as none.
+func (b *Book) Owner(k guard.Key) (*guard.Owner, error) {
+	o, err := get[guard.Owner](b, ownerOf(k))
+	if err == nil && o != nil && o.Key != k {
+		return nil, errCorrupt
+	}
+	return o, err
+}
+
+// Newest gives the latest owner of a name that may still hold it, nil if nobody does.
+func (b *Book) Newest(n guard.Name) (*guard.Owner, error) {
+	all, err := b.owners(n)
+	if len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], err
+}
+
+// Older gives all others that may still hold something under the name, newest first.
+func (b *Book) Older(n guard.Name) ([]guard.Owner, error) {
+	all, err := b.owners(n)
+	return all[min(1, len(all)):], err
+}
+
+func (b *Book) owners(n guard.Name) ([]guard.Owner, error) {
+	if n.Pod == "" {
+		return nil, nil
+	}
+	ix, err := get[index](b, indexOf(n))
+	if err != nil || ix == nil || ix.Name != n {
+		return nil, err
+	}
+	var out []guard.Owner
+	for _, c := range ix.Owned[:min(len(ix.Owned), maxOwned)] {
+		if o := b.holder(n, c); o != nil {
+			out = append(out, *o)
+		}
+	}
+	slices.SortFunc(out, later)
+	return out, nil
+}
+
+func later(a, b guard.Owner) int {
+	switch {
+	case a.Seq > b.Seq:
+		return -1
+	case a.Seq < b.Seq:
+		return 1
+	default:
+		return strings.Compare(a.Container, b.Container)
+	}
+}
+
+// All gives every attachment on record, deleted ones too, newest first.
+func (b *Book) All() ([]guard.Owner, error) {
+	names, err := b.files.List()
+	if err != nil {
+		return nil, err
+	}
+	var out []guard.Owner
+	for _, name := range names {
+		if !strings.HasPrefix(name, ownerFile) || strings.HasSuffix(name, newFile) {
+			continue
+		}
+		if o, _ := get[guard.Owner](b, name); o != nil && ownerOf(o.Key) == name {
+			out = append(out, *o)
+		}
+	}
+	slices.SortFunc(out, later)
+	return out, nil
+}

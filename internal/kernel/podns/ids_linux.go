@@ -1,0 +1,42 @@
+package podns
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+)
+
+// IDs gives, for the numbers that namespaces have in our own, their inodes; our own has
+// inode 0 there, if it has a number. A namespace that cannot be asked about is left out.
+func IDs(ctx context.Context, proc, root string) (map[int32]uint64, error) {
+	spaces, err := Namespaces(ctx, proc, root)
+	if err != nil && !errors.Is(err, rtnl.ErrPartial) {
+		return nil, err
+	}
+	s, err := rtnl.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	ids := make(map[int32]uint64, len(spaces))
+	note := func(f *os.File, inode uint64) {
+		defer f.Close()
+		if id, err := s.NSID(ctx, int(f.Fd())); err == nil && id >= 0 {
+			ids[id] = inode
+		}
+	}
+	for i := range spaces {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if f, err := spaces[i].open(); err == nil {
+			note(f, spaces[i].Inode)
+		}
+	}
+	if f, err := os.Open(ownNS); err == nil {
+		note(f, 0)
+	}
+	return ids, nil
+}

@@ -1,0 +1,101 @@
+package podns
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// pins are where iproute2, the container runtimes and Docker pin namespaces, as the host
+// sees it. The first two are one directory on most hosts.
+var pins = []string{"/run/netns", "/var/run/netns", "/run/docker/netns"}
+
+// pinned looks for files that pin namespaces.
+func (c *census) pinned(root string) {
+	r, err := os.Open(root)
+	if err != nil {
+		c.partly(fmt.Errorf("open the host's file system: %w", err))
+		return
+	}
+	defer r.Close()
+	for _, dir := range pins {
+		if err := c.pinnedIn(r, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.partly(fmt.Errorf("look for network namespaces in %s: %w", dir, err))
+		}
+	}
+}
+
+// inRoot opens what a path means to the host, where an absolute link such as
+// /var/run -> /run leads elsewhere than here.
+func inRoot(root *os.File, name string, flags uint64) (*os.File, error) {
+	fd, err := unix.Openat2(int(root.Fd()), "."+name, &unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func (c *census) pinnedIn(root *os.File, dir string) error {
+	d, err := inRoot(root, dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(maxPins + 1)
+	if len(names) > maxPins {
+		c.partly(fmt.Errorf("%s has more than %d files", dir, maxPins))
+	}
+	for _, name := range names {
+		full := path.Join(dir, name)
+		inode, err := pinnedBy(root, full)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				c.partly(err)
+			}
+			continue
+		}
+		if inode == 0 {
+			continue
+		}
+		if n := c.meet(inode, full, door{root.Name(), full}); n != nil {
+			n.Pinned = true
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// pinnedBy gives the inode of the network namespace that a file pins; 0 if it is only a
+// file. What is not known to be a namespace is not opened: that could hang.
+func pinnedBy(root *os.File, name string) (uint64, error) {
+	p, err := inRoot(root, name, unix.O_PATH|unix.O_NOFOLLOW)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(p.Fd()), &st); err != nil {
+		return 0, fmt.Errorf("look at %s: %w", name, err)
+	}
+	if st.Type != unix.NSFS_MAGIC {
+		return 0, nil
+	}
+	f, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(p.Fd())))
+	if err != nil {
+		return 0, fmt.Errorf("open the namespace %s: %w", name, err)
+	}
+	defer f.Close()
+	inode, err := inodeOf(f)
+	if errors.Is(err, unix.EINVAL) {
+		return 0, nil // a namespace of another kind
+	}
+	return inode, err
+}

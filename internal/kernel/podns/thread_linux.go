@@ -1,0 +1,78 @@
+package podns
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+)
+
+// ownNS is the namespace of the thread that opens it.
+const ownNS = "/proc/thread-self/ns/net"
+
+// errStranded means that a thread could not return to its own namespace.
+var errStranded = errors.New("a thread could not return to the host's network namespace")
+
+// A visitor is a thread that can step into other namespaces.
+type visitor struct{ home *os.File }
+
+// visit runs f on a thread of its own. Nobody else ever gets a thread that did not come
+// home: it ends with its goroutine, because that stays locked to it.
+func visit(f func(v *visitor) error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The process's first thread cannot end alone. It is held here, so that the
+			// work gets another one.
+			err := visit(f)
+			runtime.UnlockOSThread()
+			done <- err
+			return
+		}
+		err := stay(f)
+		if !errors.Is(err, errStranded) {
+			runtime.UnlockOSThread()
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+func stay(f func(v *visitor) error) error {
+	home, err := os.Open(ownNS)
+	if err != nil {
+		return fmt.Errorf("open the host's network namespace: %w", err)
+	}
+	defer home.Close()
+	return f(&visitor{home})
+}
+
+// socket opens a socket in another namespace. The thread is back when it returns, or the
+// error is errStranded and the thread must do nothing more.
+func (v *visitor) socket(ns *os.File) (*rtnl.Socket, error) {
+	if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
+		return nil, fmt.Errorf("enter the network namespace %s: %w", ns.Name(), err)
+	}
+	s, err := rtnl.Open()
+	if back := unix.Setns(int(v.home.Fd()), unix.CLONE_NEWNET); back != nil {
+		if s != nil {
+			s.Close()
+		}
+		return nil, fmt.Errorf("%w: %w", errStranded, back)
+	}
+	return s, err
+}
+
+// Host gives the inode of the namespace that this process is in.
+func Host() (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(ownNS, &st); err != nil {
+		return 0, fmt.Errorf("look at the host's network namespace: %w", err)
+	}
+	return st.Ino, nil
+}

@@ -1,0 +1,96 @@
+package snapshotio
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A bundle is a tar.gz of sections. A large one is written in parts of this size, since
+// a tar must know a file's size before its first byte.
+const partSize = 4 << 20
+
+// maxBundle bounds what a bundle may unpack to.
+const maxBundle = 8 << 30
+
+// WriteBundle writes the snapshot as a stream.
+func WriteBundle(w io.Writer, s *model.Snapshot) error {
+	zip := gzip.NewWriter(w)
+	out := &parts{tar: tar.NewWriter(zip), at: s.Meta.Taken.Time()}
+	if err := Encode(s, out.line); err != nil {
+		return err
+	}
+	return errors.Join(out.flush(), out.tar.Close(), zip.Close())
+}
+
+type parts struct {
+	tar  *tar.Writer
+	at   time.Time
+	file string
+	buf  bytes.Buffer
+}
+
+func (p *parts) line(file string, line []byte) error {
+	if file != p.file || p.buf.Len() > partSize {
+		if err := p.flush(); err != nil {
+			return err
+		}
+		p.file = file
+	}
+	if line != nil {
+		p.buf.Write(line)
+		p.buf.WriteByte('\n')
+	}
+	return nil
+}
+
+func (p *parts) flush() error {
+	if p.file == "" {
+		return nil
+	}
+	h := &tar.Header{Name: path.Join("plumbline", p.file), Mode: 0o600, Size: int64(p.buf.Len()), ModTime: p.at}
+	if err := p.tar.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err := p.buf.WriteTo(p.tar)
+	return err
+}
+
+// ReadBundle reads a bundle as a stream.
+func ReadBundle(r io.Reader) (*model.Snapshot, error) { return ReadBundleOf(r, maxBundle, 0) }
+
+// ReadBundleOf reads one of which we know how large it can be: so many bytes unpacked, and
+// so many rows (0 means any number).
+func ReadBundleOf(r io.Reader, bytes int64, rows int) (*model.Snapshot, error) {
+	zip, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, fmt.Errorf("not a bundle: %w", err)
+	}
+	files := tar.NewReader(io.LimitReader(zip, bytes))
+	d := Decoder{most: rows}
+	for {
+		h, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read bundle: %w", err)
+		}
+		name, ok := strings.CutPrefix(path.Clean(h.Name), "plumbline/")
+		if !ok || h.Typeflag != tar.TypeReg {
+			continue
+		}
+		if err := d.Section(name, files); err != nil {
+			return nil, err
+		}
+	}
+	return d.Snapshot()
+}

@@ -1,0 +1,162 @@
+package snapshotio
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// Bounds on what a stranger's bundle may contain.
+const (
+	maxLine    = 16 << 20
+	maxUnknown = 64 << 20
+	maxNodes   = 20000
+)
+
+// ErrNewer means that a snapshot was written by a Plumbline whose rows mean something
+// else than ours.
+var ErrNewer = errors.New("written by a newer Plumbline")
+
+// A Decoder takes sections in any order; one that comes in parts is put together.
+type Decoder struct {
+	s           model.Snapshot
+	sections    map[string]bool
+	hasMeta     bool
+	hasCoverage bool
+	unknown     int
+	rows, most  int // most is 0 for any number
+}
+
+// Section reads one section.
+func (d *Decoder) Section(file string, in io.Reader) error {
+	if d.sections == nil {
+		d.sections = map[string]bool{}
+	}
+	d.sections[file] = true
+	if file == metaFile {
+		return d.meta(in)
+	}
+	if file == coverageFile {
+		d.hasCoverage = true
+		return d.lines(file, in, func(line []byte) error { return decodeInto(&d.s.Coverage, line) })
+	}
+	for _, sec := range sections {
+		if sec.file == file {
+			return d.lines(file, in, func(line []byte) error { return sec.decode(&d.s, line) })
+		}
+	}
+	if rest, ok := strings.CutPrefix(file, "nodes/"); ok {
+		node, table, _ := strings.Cut(rest, "/")
+		for _, sec := range factSections {
+			if sec.table.String()+".jsonl" == table && node != "" {
+				f, err := d.facts(node)
+				if err != nil {
+					return err
+				}
+				return d.lines(file, in, func(line []byte) error { return sec.decode(f, line) })
+			}
+		}
+	}
+	return d.keep(file, in)
+}
+
+func (d *Decoder) meta(in io.Reader) error {
+	b, err := io.ReadAll(io.LimitReader(in, maxLine))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", metaFile, err)
+	}
+	if err := decodeRow(bytes.TrimSpace(b), &d.s.Meta); err != nil {
+		return fmt.Errorf("read %s: %w", metaFile, err)
+	}
+	if d.s.Meta.Schema > model.Schema {
+		return fmt.Errorf("schema %d, we know %d: %w", d.s.Meta.Schema, model.Schema, ErrNewer)
+	}
+	d.hasMeta = true
+	return nil
+}
+
+func (d *Decoder) facts(node string) (*model.Facts, error) {
+	if d.s.Facts == nil {
+		d.s.Facts = map[string]*model.Facts{}
+	}
+	f := d.s.Facts[node]
+	if f == nil {
+		if len(d.s.Facts) >= maxNodes {
+			return nil, fmt.Errorf("more than %d nodes", maxNodes)
+		}
+		f = &model.Facts{}
+		d.s.Facts[node] = f
+	}
+	return f, nil
+}
+
+func (d *Decoder) keep(file string, in io.Reader) error {
+	b, err := io.ReadAll(io.LimitReader(in, int64(maxUnknown-d.unknown)+1))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	if d.unknown += len(b); d.unknown > maxUnknown {
+		return fmt.Errorf("read %s: sections that we do not know exceed %d bytes", file, maxUnknown)
+	}
+	if d.s.Unknown == nil {
+		d.s.Unknown = map[string][]byte{}
+	}
+	d.s.Unknown[file] = append(d.s.Unknown[file], b...)
+	return nil
+}
+
+func (d *Decoder) lines(file string, in io.Reader, each func([]byte) error) error {
+	sc := bufio.NewScanner(in)
+	sc.Buffer(make([]byte, 0, 64<<10), maxLine)
+	for n := 1; sc.Scan(); n++ {
+		line := bytes.TrimSpace(sc.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		if d.rows++; d.most > 0 && d.rows > d.most {
+			return fmt.Errorf("%s: more than %d rows", file, d.most)
+		}
+		if err := each(line); err != nil {
+			return fmt.Errorf("%s line %d: %w", file, n, err)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	return nil
+}
+
+// Snapshot gives what was read. Without a section on coverage, a table that is there is
+// complete; one that is not there is absent, not empty.
+func (d *Decoder) Snapshot() (*model.Snapshot, error) {
+	if !d.hasMeta {
+		return nil, errors.New("no meta.json: not a snapshot of Plumbline's")
+	}
+	if !d.hasCoverage {
+		d.assumeComplete()
+	}
+	return &d.s, nil
+}
+
+func (d *Decoder) assumeComplete() {
+	add := func(t model.Table, node string) {
+		d.s.Coverage = append(d.s.Coverage, model.Coverage{Table: t, Node: node, State: model.Complete})
+	}
+	for _, t := range model.Tables() {
+		if d.sections[t.Whole().String()+".jsonl"] {
+			add(t, "")
+		}
+	}
+	for node := range d.s.Facts {
+		for _, sec := range factSections {
+			if d.sections["nodes/"+node+"/"+sec.table.String()+".jsonl"] {
+				add(sec.table, node)
+			}
+		}
+	}
+}

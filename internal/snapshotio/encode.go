@@ -1,0 +1,67 @@
+package snapshotio
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// The sections that are no tables.
+const (
+	metaFile     = "meta.json"
+	coverageFile = "coverage.jsonl"
+)
+
+// Encode hands out the snapshot's sections, line by line; a section that is there and
+// has no row is announced with a nil line. Tables that were not seen have no section.
+func Encode(s *model.Snapshot, emit func(file string, line []byte) error) error {
+	meta, err := encodeRow(&s.Meta)
+	if err != nil {
+		return err
+	}
+	if err := emit(metaFile, meta); err != nil {
+		return err
+	}
+	if err := encodeAll(s.Coverage, func(b []byte) error { return emit(coverageFile, b) }); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, c := range s.Coverage {
+		if c.State == model.Complete || c.State == model.Partial {
+			seen[c.Node+"/"+c.Table.String()] = true
+		}
+	}
+	for _, sec := range sections {
+		if !seen["/"+sec.table.String()] {
+			continue
+		}
+		if err := emit(sec.file, nil); err != nil {
+			return err
+		}
+		if err := sec.encode(s, func(b []byte) error { return emit(sec.file, b) }); err != nil {
+			return fmt.Errorf("write %s: %w", sec.file, err)
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(s.Facts)) {
+		for _, sec := range factSections {
+			if !seen[node+"/"+sec.table.String()] {
+				continue
+			}
+			file := "nodes/" + node + "/" + sec.table.String() + ".jsonl"
+			if err := emit(file, nil); err != nil {
+				return err
+			}
+			if err := sec.encode(s.Facts[node], func(b []byte) error { return emit(file, b) }); err != nil {
+				return fmt.Errorf("write %s: %w", file, err)
+			}
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(s.Unknown)) {
+		if err := emit(file, slices.Clone(s.Unknown[file])); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fewKills is how often a container may outlive a signal: many ignore the first.
+const fewKills = 3
+
+// blocked finds teardowns that the runtime, a mount or a missing namespace holds up.
+func blocked(s *Story, _ []*life) []Verdict {
+	var by []string
+	var lines []int
+	begin, last, count, signals := -1, -1, 0, 0
+	note := ""
+	for i := range s.Events {
+		e := &s.Events[i]
+		what, strong := blocker(e)
+		if what == "" {
+			continue
+		}
+		if !strong {
+			signals += max(1, e.Count)
+		} else {
+			count += max(1, e.Count)
+			if !slices.Contains(by, what) {
+				by = append(by, what)
+			}
+			if note == "" {
+				note = e.Note
+			}
+		}
+		lines = append(lines, i)
+		if begin < 0 || s.Events[begin].At.IsZero() && !e.At.IsZero() {
+			begin = i
+		}
+		if last < 0 || !e.At.IsZero() {
+			last = i
+		}
+	}
+	if len(by) == 0 {
+		if v := s.restarting(); v != nil {
+			return v
+		}
+	}
+	if count == 0 && len(by) == 0 && signals >= fewKills && s.endsAfter(last) < 0 {
+		by = []string{"a container that outlives its signals"}
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	v := Verdict{
+		Cause: TeardownBlocked, Certainty: Proven, Node: s.Events[begin].Node, At: s.Events[begin].At, Until: s.Events[last].At,
+		Count: count + signals, Error: note, Lines: s.lines(lines...),
+		Says: fmt.Sprintf("since %s by %s", clock(s.Events[begin].At), and(by)),
+	}
+	if count == 0 || len(by) == 1 && strings.HasPrefix(by[0], "a command") {
+		v.Certainty = Likely
+	}
+	if end := s.endsAfter(last); end >= 0 {
+		v.Until = s.Events[end].At
+		v.Says += ", until " + clock(v.Until)
+	}
+	if !s.namesMount() {
+		v.NotShown = append(v.NotShown, "what the runtime waits for: no line names a mount or a process")
+	}
+	return []Verdict{v}
+}
+
+// namesMount tells whether a line of the story names a mount that does not answer, or is
+// in use.
+func (s *Story) namesMount() bool {
+	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == MountTimeout || e.Kind == MountBusy })
+}
+
+// blocker says what holds a teardown up by an event, and whether that needs no other.
+func blocker(e *Event) (what string, strong bool) {
+	if e.Pod == "" {
+		return "", false // of the whole node: beside it, not because of it
+	}
+	late := inTime.MatchString(e.Note)
+	switch e.Kind {
+	case RuntimeTimeout:
+		return "the runtime, which does not answer in time", true
+	case ContainerKillFailed:
+		return "a container that does not end in time", late
+	case PodKillFailed, SandboxStopFailed, SandboxRemoveFailed:
+		if late {
+			return "a container that does not end in time", true
+		}
+	case ExecFailed:
+		if strings.Contains(e.Note, "/ns/") && strings.Contains(e.Note, "no such file") {
+			return "a command that cannot enter: " + namespace(e.Note) + " is gone", true
+		}
+	case MountBusy:
+		return "a mount in use elsewhere: " + orSome(e.Object), true
+	default:
+	}
+	return "", false
+}
+
+// endsAfter gives the event that shows the end of what was held up, or -1.
+func (s *Story) endsAfter(last int) int {
+	for i := last + 1; i < len(s.Events); i++ {
+		switch s.Events[i].Kind {
+		case SandboxStopped, SandboxRemoved, PodGone:
+			return i
+		default:
+		}
+	}
+	return -1
+}
+
+// namespace finds the path of a namespace in an error.
+func namespace(note string) string {
+	i := strings.Index(note, "/proc/")
+	if i < 0 {
+		return "its namespace"
+	}
+	path := note[i:]
+	if end := strings.IndexAny(path, "\\\"' :"); end > 0 {
+		path = path[:end]
+	}
+	return path
+}
+
+func orSome(path string) string {
+	if path == "" {
+		return "which is not said"
+	}
+	return path
+}

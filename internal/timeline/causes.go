@@ -1,0 +1,109 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// brings says what a cause brings about, by the codes of findings.
+var brings = map[Cause][]finding.Code{
+	LateDel:         {"PL1002", "PL1003", "PL2001", "PL2003", "PL2010", "PL3003", "PL3004", "PL3005"},
+	EndlessDel:      {"PL4001", "PL4003", "PL4006"},
+	AddressMoved:    {"PL1002", "PL2001", "PL2003", "PL2004", "PL2010", "PL3003"},
+	AddWithoutDel:   {"PL1001", "PL2002", "PL3001"},
+	DelNeverCame:    {"PL1001", "PL2002", "PL3001"},
+	TeardownBlocked: {"PL4001", "PL4002", "PL4003", "PL4004", "PL4005", "PL4006"},
+	ReleasedInUse:   {"PL1002", "PL2001", "PL2010"},
+	StaleNodename:   {"PL1003", "PL2001", "PL2002", "PL5003"},
+}
+
+// leastID is how much of a container's ID names it.
+const leastID = 12
+
+// Causes finds, among the verdicts of stories, those that explain a finding: about the same
+// pod, address or node, and of a sort that brings such a thing about.
+func Causes(f *finding.Finding, verdicts []Verdict, files []File) []finding.Cause {
+	var out []finding.Cause
+	for i := range verdicts {
+		v := &verdicts[i]
+		if !slices.Contains(brings[v.Cause], f.Code) || !v.about(f) {
+			continue
+		}
+		c := finding.Cause{Says: string(v.Cause) + ": " + v.Says, Certainty: string(v.Certainty), At: model.At(v.At), NotShown: v.NotShown}
+		for _, p := range v.Lines {
+			if int(p.File) < len(files) {
+				c.Lines = append(c.Lines, files[p.File].At(p.Line))
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Secrets gives a finding for every file in which verdicts saw a credential.
+func Secrets(verdicts []Verdict, files []File) []finding.Finding {
+	lines := map[uint16][]uint32{}
+	said := map[uint16]string{}
+	for i := range verdicts {
+		if v := &verdicts[i]; v.Cause == Credential {
+			for _, p := range v.Lines {
+				if int(p.File) < len(files) && !slices.Contains(lines[p.File], p.Line) {
+					lines[p.File] = append(lines[p.File], p.Line)
+					said[p.File] = v.Says
+				}
+			}
+		}
+	}
+	var out []finding.Finding
+	for n := range files {
+		at := lines[uint16(n)]
+		if len(at) == 0 {
+			continue
+		}
+		slices.Sort(at)
+		f := &files[n]
+		ref := model.Ref{Kind: model.KindLog, Name: f.Name}
+		out = append(out, finding.Finding{
+			Code: "PL9002", Severity: finding.Warning, Subject: ref, Class: finding.Now, State: finding.Confirmed, Node: f.Node,
+			Summary:  fmt.Sprintf("a credential stands in %d of its lines", len(at)),
+			Evidence: []finding.Evidence{{Ref: ref, Says: fmt.Sprintf("line %d: %s", at[0], said[uint16(n)])}},
+		})
+	}
+	return out
+}
+
+// about tells whether a verdict speaks of what a finding is about.
+func (v *Verdict) about(f *finding.Finding) bool {
+	refs := slices.Concat([]model.Ref{f.Subject}, f.About)
+	for _, e := range f.Evidence {
+		refs = append(refs, e.Ref)
+	}
+	for _, r := range refs {
+		switch r.Kind {
+		case model.KindPod:
+			if v.Pod != "" && r.Name == v.Pod {
+				return true
+			}
+		case model.KindAddress:
+			if v.Was.IsValid() && r.Name == v.Was.String() || v.Is.IsValid() && r.Name == v.Is.String() {
+				return true
+			}
+		case model.KindHandle, model.KindSandbox:
+			for _, id := range []string{v.Culprit, v.Victim} {
+				if len(id) >= leastID && strings.Contains(r.Name, id) {
+					return true
+				}
+			}
+		case model.KindNode, model.KindMachine:
+			if v.Cause == StaleNodename && v.Node != "" && r.Name == v.Node {
+				return true
+			}
+		default:
+		}
+	}
+	return false
+}

@@ -1,0 +1,99 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of what a story tells of its nodes.
+const (
+	maxContext    = 20
+	contextMargin = 10 * time.Minute
+)
+
+// around gives what happened to the story's nodes as a whole while it had sandboxes
+// there, the nearest to its own events.
+func (l *Log) around(x *index, s *Story) []Event {
+	type near struct {
+		event, last uint32
+		distance    int64
+		count       int
+	}
+	var found []near
+	for node, times := range s.times() {
+		n, ok := l.texts.known(node)
+		if !ok {
+			continue
+		}
+		list := x.context[n]
+		from := times[0].Add(-contextMargin).UnixNano()
+		to := times[len(times)-1].Add(contextMargin).UnixNano()
+		i, _ := slices.BinarySearchFunc(list, from, func(e uint32, at int64) int { return cmp.Compare(l.events.at(int(e)).at, at) })
+		named := map[uint32]bool{}
+		run := -1 // where the same happening began that goes on
+		for ; i < len(list) && l.events.at(int(list[i])).at <= to; i++ {
+			p := l.events.at(int(list[i]))
+			if p.kind == NodeNamed { // every call says it: once is enough, and nothing new is nothing
+				if named[p.object] || strings.EqualFold(string(l.texts.get(p.object)), node) {
+					continue
+				}
+				named[p.object] = true
+			}
+			if run >= 0 && repeats(l.events.at(int(found[run].last)), p) {
+				found[run].last = list[i]
+				found[run].count++
+				continue
+			}
+			found = append(found, near{event: list[i], last: list[i], distance: nearest(times, p.at), count: 1})
+			run = len(found) - 1
+		}
+	}
+	slices.SortFunc(found, func(a, b near) int { return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.event, b.event)) })
+	var out []Event
+	zone := s.zone()
+	for _, f := range found[:min(len(found), maxContext)] {
+		p := l.events.at(int(f.event))
+		words := l.name(x.subjects[p.subject])
+		e := l.unpack(p, &words)
+		e.At = e.At.In(zone)
+		if f.count > 1 {
+			e.Count = f.count
+			e.Note = fmt.Sprintf("%d times until %s; %s", f.count, clock(time.Unix(0, l.events.at(int(f.last)).at).In(zone)), e.Note)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// repeats tells whether a node's happening is the one before it again, soon after: a
+// kubelet that cannot start is started again and again.
+func repeats(before, p *packed) bool {
+	return before.kind == p.kind && before.object == p.object && p.at-before.at < int64(time.Minute)
+}
+
+// times gives when the story happened on each node, in order.
+func (s *Story) times() map[string][]time.Time {
+	out := map[string][]time.Time{}
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Node != "" && !e.At.IsZero() {
+			out[e.Node] = append(out[e.Node], e.At)
+		}
+	}
+	return out
+}
+
+// nearest gives how far a moment is from the nearest of times, which are almost in order.
+func nearest(times []time.Time, at int64) int64 {
+	i, _ := slices.BinarySearchFunc(times, at, func(t time.Time, at int64) int { return cmp.Compare(t.UnixNano(), at) })
+	best := int64(contextMargin) * 2
+	for _, k := range [...]int{i - 1, i} {
+		if k >= 0 && k < len(times) {
+			d := times[k].UnixNano() - at
+			best = min(best, max(d, -d))
+		}
+	}
+	return best
+}

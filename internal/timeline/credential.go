@@ -1,0 +1,33 @@
+package timeline
+
+import "fmt"
+
+// credentials says that secrets stand in the story's lines (PL9002).
+func credentials(s *Story, _ []*life) []Verdict {
+	v := Verdict{Cause: Credential, Certainty: Proven}
+	for i := range s.Events {
+		e := &s.Events[i]
+		if e.Kind != CredentialSeen {
+			continue
+		}
+		if v.Lines == nil {
+			v.Node, v.At, v.Error = e.Node, e.At, ""
+			v.Says = orSecret(e.Note)
+		}
+		v.Lines = append(v.Lines, s.lines(i)...)
+	}
+	if v.Lines == nil {
+		return nil
+	}
+	v.Lines = tidy(v.Lines)
+	v.Count = len(v.Lines)
+	v.Says = fmt.Sprintf("PL9002: %s stands in %d of these lines; it is not shown", v.Says, v.Count)
+	return []Verdict{v}
+}
+
+func orSecret(note string) string {
+	if note == "" {
+		return "a credential"
+	}
+	return "a credential (" + note + ")"
+}

@@ -1,0 +1,64 @@
+package loggen_test
+
+import (
+	"flag"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/loggen"
+)
+
+var (
+	histories = flag.Int("histories", 39, "how many histories are judged")
+	nodes     = flag.Int("nodes", 10, "how many nodes each has")
+	from      = flag.Uint64("from", 0, "the first seed")
+	shown     = flag.Int("shown", 20, "how many differences are shown")
+)
+
+// What every verdict must reach: of what is said all is true, and of what lines are left to
+// show 99 of 100 are found.
+const (
+	precision = 1
+	recall    = 0.99
+)
+
+func TestAccuracy(t *testing.T) {
+	t.Parallel()
+	all := scores{}
+	lines, signal, differ := 0, 0, 0
+	for seed := *from; seed < *from+uint64(*histories); seed++ {
+		h, err := loggen.Make(loggen.Default(seed, *nodes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares := h.Shares()
+		lines, signal = lines+shares.Lines, signal+shares.Signal
+		l, err := told(t.Context(), inMemory(t, h), h.Begin.Add(h.Lasts))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.hold(h, l, func(s string) {
+			if differ++; differ <= *shown {
+				t.Log(s)
+			}
+		})
+	}
+	t.Logf("%d histories, %d nodes, %d lines, %.2f %% of them of no incident\n%s", *histories, *nodes, lines, 100*(1-float64(signal)/float64(lines)), all)
+	if float64(signal) > 0.05*float64(lines) {
+		t.Errorf("%d of %d lines are of incidents", signal, lines)
+	}
+	for cause, s := range all {
+		if s.precision() < precision || s.recall() < recall {
+			t.Errorf("%s: precision %.4f, recall %.4f; want %d and %.2f", cause, s.precision(), s.recall(), precision, recall)
+		}
+	}
+	if len(all) != len(causes) {
+		t.Errorf("%d of %d causes were played", len(all), len(causes))
+	}
+}
+
+// causes are all that there are.
+var causes = []timeline.Cause{
+	timeline.LateDel, timeline.EndlessDel, timeline.AddressMoved, timeline.AddWithoutDel, timeline.DelNeverCame,
+	timeline.TeardownBlocked, timeline.ReleasedInUse, timeline.StaleNodename, timeline.Credential,
+}

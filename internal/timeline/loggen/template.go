@@ -1,0 +1,107 @@
+package loggen
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+)
+
+//go:embed testdata/templates/*.flow
+var recorded embed.FS
+
+// A Template is the lines that one happening left in the files of a recording.
+type Template struct {
+	Name     string
+	Kind     string // what happened: the scenes ask for templates by it
+	Origin   string // components and versions
+	Recorded string // in which recording, and what of it
+	InTests  bool   // the parsers' own tests use that recording
+	parts    []part
+	slots    []slot
+	base     int64 // the first stamp, as its clock showed it
+	span     int64 // from the first stamp to the last
+	zone     int64 // by how much its clock's hands are ahead of UTC
+}
+
+// A part is what one file got.
+type part struct {
+	file  string
+	lines []line
+}
+
+// Lines gives how many lines the template has.
+func (t *Template) Lines() int {
+	n := 0
+	for _, p := range t.parts {
+		n += len(p.lines)
+	}
+	return n
+}
+
+// Templates gives all templates that there are, by name.
+var Templates = sync.OnceValues(func() (map[string]*Template, error) {
+	const dir = "testdata/templates"
+	entries, err := recorded.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read templates: %w", err)
+	}
+	out := map[string]*Template{}
+	for _, e := range entries {
+		b, err := recorded.ReadFile(path.Join(dir, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read template %s: %w", e.Name(), err)
+		}
+		t, err := parse(strings.TrimSuffix(e.Name(), ".flow"), string(b))
+		if err != nil {
+			return nil, err
+		}
+		out[t.Name] = t
+	}
+	return out, nil
+})
+
+// parse reads a template: a head of "# key: value" and "# role = value", then the lines of
+// each file after "== file".
+func parse(name, text string) (*Template, error) {
+	t := &Template{Name: name}
+	var values []slot
+	var raw [][]string
+	for l := range strings.Lines(text) {
+		l = strings.TrimSuffix(l, "\n")
+		switch head, isHead := strings.CutPrefix(l, "# "); {
+		case isHead && len(raw) == 0:
+			if role, value, ok := strings.Cut(head, " = "); ok {
+				values = append(values, slot{role: role, value: value})
+			} else if key, value, ok := strings.Cut(head, ": "); ok {
+				t.head(key, value)
+			}
+		case strings.HasPrefix(l, "== "):
+			t.parts = append(t.parts, part{file: l[3:]})
+			raw = append(raw, nil)
+		case len(raw) == 0:
+			return nil, fmt.Errorf("template %s: a line before the first file", name)
+		default:
+			raw[len(raw)-1] = append(raw[len(raw)-1], l)
+		}
+	}
+	if t.Kind == "" || t.Origin == "" || t.Recorded == "" || len(raw) == 0 {
+		return nil, fmt.Errorf("template %s: kind, origin, recording or lines are missing", name)
+	}
+	t.compile(values, raw)
+	return t, nil
+}
+
+func (t *Template) head(key, value string) {
+	switch key {
+	case "kind":
+		t.Kind = value
+	case "origin":
+		t.Origin = value
+	case "recorded":
+		t.Recorded = value
+	case "in the parsers' tests":
+		t.InTests = value == "yes"
+	}
+}

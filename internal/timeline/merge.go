@@ -1,0 +1,105 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+)
+
+// How far apart two lines may be that tell the same happening: in one file, by two
+// components of one node, and by two clocks.
+const (
+	sameFile  = 100 * time.Millisecond
+	sameNode  = time.Second
+	otherNode = 2 * time.Second
+	lookBack  = 64
+)
+
+// merge makes one of events that tell the same: the runtime's log has a copy of the CNI's
+// lines, the kubelet repeats what the runtime answered, and pasted logs repeat
+// themselves. It gives the lines that are told by more than one, by event.
+func merge(in []timed) (events []Event, also map[int][]Place) {
+	kept := make([]timed, 0, len(in))
+	also = map[int][]Place{}
+	for _, t := range in {
+		if i := told(kept, also, &t); i >= 0 {
+			complete(&kept[i].e, &t.e)
+			if t.e.Place != kept[i].e.Place && !slices.Contains(also[i], t.e.Place) {
+				also[i] = append(also[i], t.e.Place)
+			}
+			continue
+		}
+		kept = append(kept, t)
+	}
+	events = make([]Event, len(kept))
+	for i := range kept {
+		events[i] = kept[i].e
+	}
+	return events, also
+}
+
+// told finds the event that tells the same as t, or -1.
+func told(kept []timed, also map[int][]Place, t *timed) int {
+	for i := len(kept) - 1; i >= max(0, len(kept)-lookBack); i-- {
+		k := &kept[i]
+		apart := time.Duration(t.at - k.at)
+		if apart > otherNode {
+			return -1
+		}
+		if k.e.Kind != t.e.Kind || k.e.At.IsZero() != t.e.At.IsZero() || !sameSubject(&k.e, &t.e) {
+			continue
+		}
+		one := k.e.Place.File == t.e.Place.File || slices.ContainsFunc(also[i], func(p Place) bool { return p.File == t.e.Place.File })
+		switch {
+		case one:
+			if apart <= sameFile && k.e.Object == t.e.Object && k.e.Address == t.e.Address && k.e.Count == t.e.Count {
+				return i
+			}
+		case !agree(k.e.Object, t.e.Object) || k.e.Address.IsValid() && t.e.Address.IsValid() && k.e.Address != t.e.Address:
+		case apart <= sameNode || k.e.Node != t.e.Node:
+			return i
+		}
+	}
+	return -1
+}
+
+// sameSubject tells whether both are about the same sandbox or container, or, where
+// neither names one, the same pod.
+func sameSubject(a, b *Event) bool {
+	switch {
+	case a.Sandbox != "" && b.Sandbox != "":
+		return a.Sandbox == b.Sandbox && (a.Container == b.Container || !ofContainer(a.Kind) && agree(a.Container, b.Container))
+	case a.Container != "" && b.Container != "":
+		return a.Container == b.Container
+	case a.Sandbox+a.Container+b.Sandbox+b.Container == "":
+		return a.Pod == b.Pod && agree(a.UID, b.UID) && (a.Pod != "" || a.Node == b.Node)
+	default:
+		return a.UID != "" && a.UID == b.UID && a.Place.File != b.Place.File
+	}
+}
+
+// ofContainer tells what happens to each container by itself, the sandbox's own too.
+func ofContainer(k Kind) bool {
+	return k == ContainerStarted || k == ContainerDied || k == ContainerKillFailed || k == ExecFailed
+}
+
+func agree(a, b string) bool { return a == b || a == "" || b == "" }
+
+// complete fills in what the other line knows besides.
+func complete(e, other *Event) {
+	fill := func(to *string, from string) {
+		if *to == "" {
+			*to = from
+		}
+	}
+	fill(&e.Node, other.Node)
+	fill(&e.UID, other.UID)
+	fill(&e.Sandbox, other.Sandbox)
+	fill(&e.Container, other.Container)
+	fill(&e.Device, other.Device)
+	fill(&e.Object, other.Object)
+	fill(&e.Note, other.Note)
+	if !e.Address.IsValid() {
+		e.Address = other.Address
+	}
+	e.Count = max(e.Count, other.Count)
+}

@@ -1,0 +1,62 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// JudgeNodes finds what concerns no pod that is known: secrets in other lines, and
+// containers that cannot be removed and that nothing gives a pod's name.
+func JudgeNodes(l *Log) []Verdict {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	type key struct {
+		cause  Cause
+		node   uint32
+		object string
+	}
+	x, found := l.indexed(), map[key]*Verdict{}
+	for n := l.events.first; n < l.events.end; n++ {
+		p := l.events.at(n)
+		s := &x.subjects[p.subject]
+		k := key{node: s.node}
+		switch {
+		case s.pod != 0:
+			continue
+		case p.kind == CredentialSeen:
+			k.cause = Credential
+		case p.kind == MountBusy:
+			k.cause, k.object = TeardownBlocked, string(l.texts.get(p.object))
+		default:
+			continue
+		}
+		v := found[k]
+		if v == nil {
+			words := l.name(*s)
+			e := l.unpack(p, &words)
+			v = &Verdict{Cause: k.cause, Certainty: Proven, Node: e.Node, At: e.At, Culprit: e.Container, Error: e.Note}
+			found[k] = v
+		}
+		v.Count++
+		if p.at != noTime {
+			v.Until = time.Unix(0, p.at).In(l.zones.of(p, l.files))
+		}
+		if len(v.Lines) < maxContext {
+			v.Lines = append(v.Lines, Place{File: p.file, Line: p.line})
+		}
+	}
+	out := make([]Verdict, 0, len(found))
+	for k, v := range found {
+		if v.Cause == Credential {
+			v.Says, v.Error = fmt.Sprintf("PL9002: %s stands in %d lines of no known pod; it is not shown", orSecret(v.Error), v.Count), ""
+		} else {
+			v.Says = fmt.Sprintf("by a mount in use elsewhere: %s", orSome(k.object))
+			v.NotShown = []string{"whose container it is: no line gives its pod"}
+		}
+		v.Lines = tidy(v.Lines)
+		out = append(out, *v)
+	}
+	slices.SortFunc(out, func(a, b Verdict) int { return slices.Compare([]string{a.Node, a.Says}, []string{b.Node, b.Says}) })
+	return out
+}

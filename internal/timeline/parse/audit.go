@@ -1,0 +1,146 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+var (
+	needleAudit    = []byte(`audit.k8s.io/`)
+	needleVerb     = []byte(`verb":"`)
+	needleResource = []byte(`resource":"`)
+	needleComplete = []byte(`"stage":"ResponseComplete"`)
+	needleBody     = []byte(`"requestObject":`)
+)
+
+// ofAudit tells whether a line is an audit log's: its version stands near its beginning.
+func ofAudit(text []byte) bool { return bytes.Contains(text[:min(len(text), 128)], needleAudit) }
+
+// wantsAudit passes over what cannot become an event. The API server writes the verb
+// before the object, and that before the body.
+func wantsAudit(text []byte) bool {
+	verb, rest := stringAfter(text, needleVerb)
+	if len(verb) == 0 || verb[0] == 'g' || verb[0] == 'l' || verb[0] == 'w' { // get, list, watch
+		return false
+	}
+	of, rest := stringAfter(rest, needleResource)
+	switch string(of) {
+	case "pods", "workloadendpoints":
+	case "events":
+		if string(verb) != "create" || !bytes.Contains(rest, needleBody) {
+			return false
+		}
+	case "nodes":
+		if v := string(verb); v != "patch" && v != "update" || !bytes.Contains(rest, needleBody) {
+			return false
+		}
+	case "ipamhandles":
+		if v := string(verb); v != "create" && v != "delete" {
+			return false
+		}
+	default:
+		return false
+	}
+	return bytes.Contains(text, needleComplete)
+}
+
+// stringAfter gives what stands between a needle and the next quote, and what follows it.
+func stringAfter(text, needle []byte) (s, rest []byte) {
+	i := bytes.Index(text, needle)
+	if i < 0 {
+		return nil, nil
+	}
+	text = text[i+len(needle):]
+	end := bytes.IndexByte(text, '"')
+	if end < 0 {
+		return nil, nil
+	}
+	return text[:end], text[end:]
+}
+
+// An auditLine is what matters of an audit event. Its body is there only if the cluster's
+// audit policy asks for it.
+type auditLine struct {
+	Verb           string
+	User           struct{ Username string }
+	UserAgent      string
+	StageTimestamp string
+	ObjectRef      struct{ Resource, Subresource, Namespace, Name, UID string }
+	ResponseStatus struct{ Code int }
+	RequestObject  json.RawMessage
+}
+
+func (t *Teller) audit(r *records.Record) {
+	var a auditLine
+	if len(r.Text) > maxJSON || !a.decode(r.Text) || a.ResponseStatus.Code >= 300 {
+		return
+	}
+	e := timeline.Event{Note: a.who()}
+	if at, err := time.Parse(time.RFC3339, a.StageTimestamp); err == nil {
+		e.At = at
+	}
+	if node, ok := strings.CutPrefix(a.User.Username, "system:node:"); ok {
+		e.Node = nodeName([]byte(node))
+	}
+	switch a.ObjectRef.Resource {
+	case "pods":
+		e.Pod, e.UID = newPod([]byte(a.ObjectRef.Namespace+"/"+a.ObjectRef.Name)), uidOf([]byte(a.ObjectRef.UID))
+		t.auditPod(r, &a, e)
+	case "ipamhandles":
+		t.auditHandle(r, &a, e)
+	case "workloadendpoints":
+		t.auditEndpoint(r, &a, e)
+	case "nodes":
+		t.auditNode(r, &a, e)
+	case "events":
+		if len(a.RequestObject) > 0 && a.Verb == "create" {
+			t.eventOf(r, a.RequestObject)
+		}
+	}
+}
+
+// who says who asked for what, and with which program.
+func (a *auditLine) who() string {
+	with, _, _ := strings.Cut(a.UserAgent, " ")
+	return note([]byte(a.Verb + " by " + a.User.Username + " with " + with))
+}
+
+// auditHandle tells of handles. One that is deleted was counted down or marked before. That
+// one was made means that its address is about to be claimed.
+func (t *Teller) auditHandle(r *records.Record, a *auditLine, e timeline.Event) {
+	switch a.Verb {
+	case "create":
+		e.Kind = timeline.AddressAssigned
+	case "delete":
+		e.Kind = timeline.HandleReleased
+	default:
+		return
+	}
+	e.Object = id([]byte(a.ObjectRef.Name))
+	e.Sandbox = sandboxOf(e.Object)
+	t.sayOf(r, "audit", e)
+}
+
+// auditEndpoint tells of endpoints that are objects of their own.
+func (t *Teller) auditEndpoint(r *records.Record, a *auditLine, e timeline.Event) {
+	var body struct {
+		Spec struct{ Pod, ContainerID, Node string }
+	}
+	_ = json.Unmarshal(a.RequestObject, &body) // a body that is not there leaves it empty
+	switch a.Verb {
+	case "create", "update", "patch":
+		e.Kind = timeline.EndpointWritten
+	case "delete":
+		e.Kind = timeline.EndpointDeleted
+	default:
+		return
+	}
+	e.Object = id([]byte(a.ObjectRef.Name))
+	e.Pod, e.Sandbox = newPod([]byte(a.ObjectRef.Namespace+"/"+body.Spec.Pod)), containerID([]byte(body.Spec.ContainerID))
+	t.sayOf(r, "audit", e)
+}

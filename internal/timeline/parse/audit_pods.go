@@ -1,0 +1,109 @@
+package parse
+
+import (
+	"encoding/json"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// podBody is what matters of bodies that concern a pod: options of a delete, a binding, a
+// patch of the status or of annotations.
+type podBody struct {
+	GracePeriodSeconds *int
+	Preconditions      struct{ UID string }
+	Target             struct{ Name string }
+	Spec               struct{ NodeName string }
+	Metadata           struct {
+		UID         string
+		Annotations map[string]*string
+	}
+	Status struct{ PodIP string }
+}
+
+// The annotations of a pod in which Calico keeps its endpoint when its ledger is the API
+// server: an endpoint is deleted by emptying them.
+const (
+	annotatedIP        = "cni.projectcalico.org/podIP"
+	annotatedContainer = "cni.projectcalico.org/containerID"
+)
+
+func (t *Teller) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
+	var body podBody
+	body.decode(a.RequestObject) // policies may leave it out: then only what is there is said
+	for _, uid := range [...]string{body.Preconditions.UID, body.Metadata.UID} {
+		if e.UID == "" {
+			e.UID = uidOf([]byte(uid))
+		}
+	}
+	switch verb, of := a.Verb, a.ObjectRef.Subresource; {
+	case verb == "delete" && of == "", verb == "create" && of == "eviction":
+		e.Kind = timeline.PodTerminating
+		if body.GracePeriodSeconds != nil && *body.GracePeriodSeconds == 0 {
+			e.Note += ", at once"
+			if strings.HasPrefix(a.User.Username, "system:node:") { // the kubelet's last word of it
+				e.Kind = timeline.PodGone
+			}
+		}
+	case verb == "create" && of == "":
+		e.Kind = timeline.PodSeen
+		e.Node = nodeName([]byte(body.Spec.NodeName))
+	case verb == "create" && of == "binding" && body.Target.Name != "":
+		e.Kind, e.Node = timeline.PodSeen, nodeName([]byte(body.Target.Name))
+	case (verb == "patch" || verb == "update") && (of == "" || of == "status"):
+		patched(&e, &body)
+		if e.Kind == timeline.Nothing && of == "status" && e.Node != "" {
+			e.Kind = timeline.PodSeen // by its kubelet, so that its node is known
+		}
+	}
+	if e.Kind != timeline.Nothing && e.Pod != "" {
+		t.sayOf(r, "audit", e)
+	}
+}
+
+// patched tells an endpoint's writing from its end, and both from a status.
+func patched(e *timeline.Event, body *podBody) {
+	ip, there := body.Metadata.Annotations[annotatedIP]
+	switch {
+	case there && (ip == nil || *ip == ""):
+		e.Kind, e.Object = timeline.EndpointDeleted, "annotations of pod "+e.Pod
+	case there:
+		e.Kind, e.Object = timeline.EndpointWritten, "annotations of pod "+e.Pod
+		e.Address = leadingAddress([]byte(*ip))
+		if of := body.Metadata.Annotations[annotatedContainer]; of != nil {
+			e.Sandbox = containerID([]byte(*of))
+		}
+	case body.Status.PodIP != "":
+		e.Kind, e.Address = timeline.PodSeen, leadingAddress([]byte(body.Status.PodIP))
+	}
+}
+
+// auditNode tells of nodes that are written down as not ready.
+func (t *Teller) auditNode(r *records.Record, a *auditLine, e timeline.Event) {
+	var body struct {
+		Spec struct {
+			Taints []struct{ Key string }
+		}
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
+	}
+	if a.Verb != "patch" && a.Verb != "update" || json.Unmarshal(a.RequestObject, &body) != nil {
+		return
+	}
+	e.Node = nodeName([]byte(a.ObjectRef.Name))
+	for _, c := range body.Status.Conditions {
+		if c.Type == "Ready" && (c.Status == "False" || c.Status == "Unknown") {
+			e.Kind, e.Note = timeline.NodeNotReady, note([]byte(e.Note+": "+c.Message))
+		}
+	}
+	for _, taint := range body.Spec.Taints {
+		if taint.Key == "node.kubernetes.io/unreachable" {
+			e.Kind = timeline.NodeNotReady
+		}
+	}
+	if e.Kind != timeline.Nothing {
+		t.sayOf(r, "audit", e)
+	}
+}

@@ -1,0 +1,147 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// decode reads a line of an audit log: by looking at its members one after the other, for
+// most of a line is of no use here, and encoding/json reads every byte of it twice. What
+// that cannot do, encoding/json does.
+func (a *auditLine) decode(text []byte) bool {
+	if a.scan(text) {
+		return true
+	}
+	*a = auditLine{}
+	return json.Unmarshal(text, a) == nil
+}
+
+// scan gives what encoding/json would, or false. Its keys are as the API server writes
+// them. The body is text's own.
+func (a *auditLine) scan(text []byte) bool {
+	return members(text, func(key, val []byte) bool {
+		switch string(key) {
+		case "verb":
+			return plainText(val, &a.Verb)
+		case "userAgent":
+			return plainText(val, &a.UserAgent)
+		case "stageTimestamp":
+			return plainText(val, &a.StageTimestamp)
+		case "user":
+			return memberText(val, "username", &a.User.Username)
+		case "objectRef":
+			return members(val, a.scanObject)
+		case "responseStatus":
+			return members(val, func(key, val []byte) bool {
+				return string(key) != "code" || plainNumber(val, &a.ResponseStatus.Code)
+			})
+		case "requestObject":
+			a.RequestObject = val
+		}
+		return true
+	})
+}
+
+func (a *auditLine) scanObject(key, val []byte) bool {
+	o := &a.ObjectRef
+	switch string(key) {
+	case "resource":
+		return plainText(val, &o.Resource)
+	case "subresource":
+		return plainText(val, &o.Subresource)
+	case "namespace":
+		return plainText(val, &o.Namespace)
+	case "name":
+		return plainText(val, &o.Name)
+	case "uid":
+		return plainText(val, &o.UID)
+	}
+	return true
+}
+
+// decode reads a body as far as it can be read.
+func (p *podBody) decode(body []byte) {
+	if len(body) == 0 || p.scan(body) {
+		return
+	}
+	*p = podBody{}
+	_ = json.Unmarshal(body, p)
+}
+
+// scan is what auditLine.scan is. Of the annotations it takes those that are asked for.
+func (p *podBody) scan(body []byte) bool {
+	return members(body, func(key, val []byte) bool {
+		switch string(key) {
+		case "gracePeriodSeconds":
+			p.GracePeriodSeconds = new(int)
+			return plainNumber(val, p.GracePeriodSeconds)
+		case "preconditions":
+			return memberText(val, "uid", &p.Preconditions.UID)
+		case "target":
+			return memberText(val, "name", &p.Target.Name)
+		case "spec":
+			return memberText(val, "nodeName", &p.Spec.NodeName)
+		case "status":
+			return memberText(val, "podIP", &p.Status.PodIP)
+		case "metadata":
+			return memberText(val, "uid", &p.Metadata.UID) && members(val, func(key, val []byte) bool {
+				return string(key) != "annotations" || members(val, p.scanAnnotation)
+			})
+		}
+		return true
+	})
+}
+
+func (p *podBody) scanAnnotation(key, val []byte) bool {
+	if k := string(key); k != annotatedIP && k != annotatedContainer {
+		return true
+	}
+	if p.Metadata.Annotations == nil {
+		p.Metadata.Annotations = map[string]*string{}
+	}
+	var text *string
+	if string(val) != "null" {
+		text = new(string)
+		if !plainText(val, text) {
+			return false
+		}
+	}
+	p.Metadata.Annotations[string(key)] = text
+	return true
+}
+
+// memberText takes one member of an object.
+func memberText(object []byte, name string, to *string) bool {
+	return members(object, func(key, val []byte) bool { return string(key) != name || plainText(val, to) })
+}
+
+// members visits an object's members, as long as their keys are plain.
+func members(text []byte, visit func(key, val []byte) bool) bool {
+	return records.Members(text, func(key, val []byte) bool {
+		return bytes.IndexByte(key, '\\') < 0 && visit(key, val)
+	})
+}
+
+// plainText takes a string that has no escapes and is ASCII.
+func plainText(val []byte, to *string) bool {
+	if len(val) < 2 || val[0] != '"' {
+		return false
+	}
+	val = val[1 : len(val)-1]
+	for _, c := range val {
+		if c < ' ' || c > '~' || c == '\\' {
+			return false
+		}
+	}
+	*to = string(val)
+	return true
+}
+
+func plainNumber(val []byte, to *int) bool {
+	n, err := strconv.Atoi(string(val))
+	*to = n
+	return err == nil && val[0] != '+'
+}

@@ -1,0 +1,116 @@
+package parse
+
+import (
+	"strings"
+
+	"plumbline.dev/plumbline/internal/scrub"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// wantsCalico tells whether a line in Calico's own format may hold an event. Felix writes
+// most of them, and only says its name; kube-controllers assign addresses, too, but not
+// to pods.
+func wantsCalico(r *records.Record) bool {
+	switch {
+	case strings.HasPrefix(r.Origin, "felix/"):
+		return len(r.Text) > 0 && r.Text[0] == 'P' && said(r.Text) == felixHostname
+	case strings.HasPrefix(r.Origin, "kube-controllers/"):
+		w := said(r.Text)
+		return w == leakSuspected || w == leakReleased
+	default:
+		return said(r.Text) != silence
+	}
+}
+
+// calico tells of a line of Calico's plugin, IPAM, Felix or kube-controllers. Its process
+// says which call it belongs to.
+func (t *Teller) calico(r *records.Record) {
+	w := said(r.Text)
+	switch w {
+	case felixHostname:
+		t.felix(r)
+	case leakSuspected, leakReleased:
+		t.controllers(r, w)
+	case environment:
+		who, netns := environ(r.Text)
+		k := t.cni.today(r, who)
+		t.begin(r, k, netns)
+	default:
+		t.told(r, w, t.cni.today(r, bracketed(r.Text, w)))
+	}
+}
+
+// told emits what a line tells of its call.
+func (t *Teller) told(r *records.Record, w word, k *call) {
+	switch {
+	case w >= autoAssign && w <= commandCompleted:
+		t.ipam(r, w, k)
+	case w >= endpointMissing && w <= delError:
+		t.deletion(r, w, k)
+	default:
+		t.addition(r, w, k)
+	}
+	if w != commandCompleted && w != keyNotFound && w != deleteKey && w != deleteEmptyKey {
+		k.asked = silence
+	}
+	t.credential(r, k)
+}
+
+// bracketed reads what a line of Calico's own format says of its call. Workload is the
+// pod's name only in lines of 2017, which have no sandbox.
+func bracketed(text []byte, w word) caller {
+	who := caller{sandbox: id(field(text, "ContainerID")), verb: verbOf(w), main: w < autoAssign}
+	if ns, name := id(field(text, "Namespace")), id(field(text, "Pod")); ns != "" && name != "" {
+		who.pod = ns + "/" + name
+	}
+	if who.sandbox == "" {
+		who.sandbox = sandboxOf(id(field(text, "handle")))
+	}
+	if who.sandbox == "" && who.pod == "" {
+		who.pod = podOf(field(text, "Workload"))
+	}
+	return who
+}
+
+// verbOf gives what a call is to do that says this. IPAM's words don't tell: an ADD that
+// failed releases, too.
+func verbOf(w word) verb {
+	switch w {
+	case extractedAdd, usingAddresses, resultGiven, populated, deviceChosen, deviceWritten, endpointWritten, addError, addCleanup, autoAssign, assigned, assignedResult:
+		return add
+	case endpointMissing, endpointKept, endpointLeft, endpointDone, delDone, delError:
+		return del
+	default:
+		return unknown
+	}
+}
+
+// begin tells that a call was asked for.
+func (t *Teller) begin(r *records.Record, k *call, netns bool) {
+	k.netns = k.netns || netns
+	switch {
+	case k.verb == add && k.once(timeline.AddBegin):
+		t.say(r, "cni", k.event(timeline.AddBegin))
+	case k.verb == del && k.once(timeline.DelBegin):
+		t.say(r, "cni", k.event(timeline.DelBegin))
+	}
+	t.credential(r, k)
+}
+
+// credential tells that a line holds a secret.
+func (t *Teller) credential(r *records.Record, k *call) {
+	if kinds := scrub.Find(r.Raw); len(kinds) > 0 {
+		e := k.event(timeline.CredentialSeen)
+		e.Note = strings.Join(kinds, ", ")
+		t.say(r, "cni", e)
+	}
+}
+
+// named tells by which name Calico knows the node, when that is news.
+func (t *Teller) named(r *records.Record, source, name string) {
+	if name == "" || !t.cni.nodeNamed(r.Node+"\x00"+source, name) {
+		return
+	}
+	t.say(r, source, timeline.Event{Kind: timeline.NodeNamed, Object: name})
+}

@@ -1,0 +1,85 @@
+package parse
+
+import (
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// deletion tells what the plugin says in a DEL. None of its lines says that it begins:
+// the first that only a DEL writes does.
+func (t *Teller) deletion(r *records.Record, w word, k *call) {
+	if w == endpointKept && k.pod == "" {
+		t.cni.name(k, caller{pod: dumpedPod(r.Text)})
+	}
+	if w != delError && w != delDone && r.Style == records.Bracket && k.once(timeline.DelBegin) {
+		t.say(r, "cni", k.event(timeline.DelBegin))
+	}
+	switch w {
+	case endpointMissing:
+		if k.once(timeline.EndpointMissing) {
+			e := k.event(timeline.EndpointMissing)
+			e.Object = endpointOf(r)
+			t.say(r, "cni", e)
+		}
+	case endpointLeft:
+		k.once(timeline.EndpointKept)
+	case endpointDone:
+		t.endpointDone(r, k)
+	case endpointKept:
+		k.once(timeline.EndpointKept)
+		e := k.event(timeline.EndpointKept)
+		e.Object = endpointOf(r)
+		if owner, ok := between(r.Text, ` ContainerID:"`, `"`); ok {
+			e.Note = "it belongs to " + id(owner)
+		}
+		t.say(r, "cni", e)
+	case delDone:
+		if k.once(timeline.DelEnd) {
+			t.say(r, "cni", k.event(timeline.DelEnd))
+		}
+		k.ended = true
+	case delError:
+		if k.once(timeline.DelFailed) {
+			e := k.event(timeline.DelFailed)
+			e.Note = errorOf(r)
+			t.say(r, "cni", e)
+		}
+		k.ended = true
+	default:
+	}
+}
+
+// endpointDone tells that the endpoint was deleted, which Calico does not log since 2018:
+// it says only why it did not. Where such a line is lost this would be wrong, so it is
+// told of an endpoint alone that is the sandbox's own, as an earlier line showed.
+func (t *Teller) endpointDone(r *records.Record, k *call) {
+	if r.Style != records.Bracket || k.has(timeline.EndpointKept) || k.has(timeline.EndpointMissing) || !t.cni.owner(r, k) || !k.once(timeline.EndpointDeleted) {
+		return
+	}
+	t.cni.disown(r, k)
+	e := k.event(timeline.EndpointDeleted)
+	e.Note = "its own; not logged as such, but no reason was logged to keep it"
+	t.say(r, "cni", e)
+}
+
+// endpointOf gives the name of the endpoint that a line of a DEL is about. It is printed
+// as its name, or as all of the object.
+func endpointOf(r *records.Record) string {
+	if name := id(get(r, "WorkloadEndpoint")); name != "" {
+		return name
+	}
+	if name, ok := between(r.Text, `{Name:"`, `"`); ok {
+		return id(name)
+	}
+	return id(get(r, "Workload"))
+}
+
+// dumpedPod gives the pod of an endpoint that is printed whole.
+func dumpedPod(text []byte) string {
+	ns, _ := between(text, ` Namespace:"`, `"`)
+	name, _ := between(text, ` Pod:"`, `"`)
+	if id(ns) == "" || id(name) == "" {
+		return ""
+	}
+	return string(ns) + "/" + string(name)
+}

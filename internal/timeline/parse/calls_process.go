@@ -1,0 +1,65 @@
+package parse
+
+import "plumbline.dev/plumbline/internal/timeline/records"
+
+// today finds the call of a line that has a process of its own. IPAM is another process
+// than the plugin that calls it: the sandbox joins the two, and the process joins the
+// lines that have no sandbox.
+func (c *calls) today(r *records.Record, w caller) *call {
+	p := process{r.Node, r.PID}
+	k := c.byProcess[p]
+	if k != nil && !k.fresh(r, processLife) {
+		k = nil // the number was used again
+	}
+	switch {
+	case k == nil:
+	case w.sandbox != "" && k.sandbox != "" && k.sandbox != w.sandbox, w.pod != "" && k.pod != "" && k.pod != w.pod:
+		k = nil
+	case w.main && k.main != 0 && k.main != r.PID, w.verb != unknown && k.verb != unknown && w.verb != k.verb:
+		k = nil
+	}
+	if k == nil || k.sandbox == "" {
+		if s := c.ofSandbox(r, w); s != nil {
+			k = s
+		}
+	}
+	if k == nil {
+		k = c.open(r, w)
+	}
+	c.name(k, w)
+	c.bind(p, k)
+	if w.main {
+		k.main = r.PID
+	}
+	k.last = r.At
+	return k
+}
+
+// ofSandbox gives the call of the sandbox that is under way, if it can be this line's.
+func (c *calls) ofSandbox(r *records.Record, w caller) *call {
+	s := c.bySandbox[w.sandbox]
+	if w.sandbox == "" || s == nil || s.ended || !s.fresh(r, processLife) {
+		return nil
+	}
+	if w.verb != unknown && s.verb != unknown && w.verb != s.verb {
+		return nil
+	}
+	if w.main && s.main != 0 && s.main != r.PID {
+		return nil // the same again, by another process: a second try
+	}
+	return s
+}
+
+// bind lets a process stand for a call.
+func (c *calls) bind(p process, k *call) {
+	if c.byProcess[p] == k {
+		return
+	}
+	c.byProcess[p] = k
+	if len(k.bound) < 16 {
+		k.bound = append(k.bound, p)
+	} else {
+		delete(c.byProcess, k.bound[0])
+		k.bound = append(k.bound[1:], p)
+	}
+}

@@ -1,0 +1,25 @@
+package parse
+
+import (
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// controllers tells what the garbage collector of kube-controllers does to addresses. Its
+// lines have all that identifies them: ip, handle, node and pod.
+func (t *Teller) controllers(r *records.Record, w word) {
+	e := timeline.Event{
+		Kind:    timeline.CollectorSuspects,
+		Address: address(field(r.Text, "ip")),
+		Object:  id(field(r.Text, "handle")),
+		Node:    id(field(r.Text, "node")),
+	}
+	if w == leakReleased {
+		e.Kind = timeline.CollectorReleased
+	}
+	e.Sandbox = sandboxOf(e.Object)
+	e.Pod = podAt(field(r.Text, "pod"), '/')
+	e.Note = sentence(r.Text)
+	t.tell(r, "controllers", e)
+	t.credential(r, new(call))
+}

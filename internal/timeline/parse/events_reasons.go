@@ -1,0 +1,70 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// eventReasons are the reasons of Kubernetes Events that matter whatever their message is.
+var eventReasons = map[string]timeline.Kind{
+	"Killing":                timeline.PodKilled,
+	"FailedKillPod":          timeline.PodKillFailed,
+	"ExceededGracePeriod":    timeline.PodKillFailed,
+	"FailedPreStopHook":      timeline.ExecFailed,
+	"FailedCreatePodSandBox": timeline.PodSeen,
+	"SandboxChanged":         timeline.PodSeen,
+	"Scheduled":              timeline.PodSeen,
+	"Started":                timeline.ContainerStarted,
+	"TaintManagerEviction":   timeline.PodTerminating,
+	"Evicted":                timeline.PodTerminating,
+	"Preempted":              timeline.PodTerminating,
+	"NodeNotReady":           timeline.NodeNotReady,
+	"NodeReady":              timeline.NodeReady,
+	"Starting":               timeline.KubeletStarted,
+	"FailedMount":            timeline.MountTimeout,
+	"FailedAttachVolume":     timeline.MountTimeout,
+}
+
+// happened tells a Kubernetes Event, of a table or of JSON.
+func (t *Teller) happened(r *records.Record, e timeline.Event, reason string, words []byte) {
+	e.Kind = eventReasons[reason]
+	switch reason {
+	case "FailedCreatePodSandBox":
+		e.Sandbox = idAfter(words, "sandbox ")
+		if ofNetwork(words) {
+			e.Kind = timeline.AddFailed
+		} else if late(words) || indexString(words, "name is reserved") >= 0 {
+			e.Kind = timeline.RuntimeTimeout
+		}
+	case "FailedKillPod":
+		e.Sandbox = idAfter(words, "sandbox ")
+	case "FailedMount", "FailedAttachVolume":
+		if !late(words) {
+			return
+		}
+	case "TaintManagerEviction":
+		if hasPrefix(words, "Cancelling") {
+			return
+		}
+	case "Starting": // also of kube-proxy and others
+		if indexString(words, "kubelet") < 0 {
+			return
+		}
+	case "Scheduled":
+		if _, to, ok := bytes.Cut(words, []byte(" to ")); ok {
+			e.Node = nodeName(bytes.TrimSpace(to))
+		}
+	case "Killing":
+		e.Container = idAfter(words, "with id ")
+	}
+	if e.Kind == timeline.Nothing {
+		return
+	}
+	if of, ok := between(words, `in Pod "`, `"`); ok && e.Pod == "" {
+		e.Pod, e.UID = oldPod(of)
+	}
+	e.Note = note(words)
+	t.sayOf(r, "events", e)
+}

@@ -1,0 +1,147 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/crc32"
+	"strconv"
+
+	"plumbline.dev/plumbline/internal/eventlog"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// checksum is how long the checksum before a flight record's line is.
+const checksum = 8
+
+// ofFlight tells whether a line is a flight record's: a checksum, and an entry.
+func ofFlight(text []byte) bool {
+	return len(text) > checksum+1 && text[checksum] == ' ' && hasPrefix(text[checksum+1:], `{"at":`)
+}
+
+func wantsFlight(text []byte) bool {
+	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "cni"} {
+		if i := indexString(text, `"of":"`); i >= 0 && hasPrefix(text[i+len(`"of":"`):], of) {
+			return true
+		}
+	}
+	return false
+}
+
+// flight reads what the agent saw change, and what the guard decided. A line counts only
+// with its checksum.
+func (t *Teller) flight(r *records.Record) {
+	if len(r.Text) > maxJSON || !ofFlight(r.Text) {
+		return
+	}
+	body := r.Text[checksum+1:]
+	sum, err := strconv.ParseUint(string(r.Text[:checksum]), 16, 32)
+	if body = bytes.TrimRight(body, "\r\n"); err != nil || crc32.ChecksumIEEE(body) != uint32(sum) {
+		return
+	}
+	var f eventlog.Entry
+	if json.Unmarshal(body, &f) != nil {
+		return
+	}
+	at := *r
+	at.At = f.At
+	switch {
+	case f.By == "guard" && f.Of == "cni":
+		t.flightCall(&at, &f)
+		return
+	case f.By != "agent":
+		return
+	}
+	switch f.Of {
+	case model.Sandboxes.String():
+		t.flightSandbox(&at, &f)
+	case model.Containers.String():
+		t.flightContainer(&at, &f)
+	case model.Attachments.String():
+		t.flightAttachment(&at, &f)
+	default:
+		t.flightNode(&at, &f)
+	}
+}
+
+// rows decodes what a row was and is; a row that is not there stays empty.
+func rows[T any](f *eventlog.Entry) (was, now T) {
+	_ = json.Unmarshal(f.Was, &was)
+	_ = json.Unmarshal(f.Now, &now)
+	return was, now
+}
+
+func (t *Teller) flightSandbox(r *records.Record, f *eventlog.Entry) {
+	was, now := rows[model.Sandbox](f)
+	row, e := now, timeline.Event{}
+	switch {
+	case f.What == "new":
+		e.Kind = timeline.SandboxCreated
+	case f.What == "gone":
+		e.Kind, row = timeline.SandboxRemoved, was
+	case f.What == "changed" && was.Ready && !now.Ready:
+		e.Kind = timeline.SandboxStopped
+	default:
+		return
+	}
+	e.Pod, e.UID, e.Sandbox = newPod([]byte(row.Namespace+"/"+row.Pod)), uidOf([]byte(row.UID)), containerID([]byte(row.ID))
+	t.say(r, "flight", e)
+}
+
+func (t *Teller) flightContainer(r *records.Record, f *eventlog.Entry) {
+	was, now := rows[model.Container](f)
+	e := timeline.Event{Container: containerID([]byte(now.ID)), Sandbox: containerID([]byte(now.Sandbox))}
+	switch {
+	case now.State == "running" && was.State != "running":
+		e.Kind = timeline.ContainerStarted
+	case was.State == "running" && now.State == "exited":
+		e.Kind = timeline.ContainerDied
+	default:
+		return
+	}
+	t.say(r, "flight", e)
+}
+
+// flightAttachment shows a sandbox's address. That one is gone is told only if the
+// namespace stayed: with it, it goes at every end of a pod.
+func (t *Teller) flightAttachment(r *records.Record, f *eventlog.Entry) {
+	was, now := rows[model.Attachment](f)
+	e := timeline.Event{Kind: timeline.PodSeen, Sandbox: containerID([]byte(now.Sandbox))}
+	switch {
+	case e.Sandbox == "":
+		return
+	case f.What == "changed" && was.Device != "" && now.Device == "":
+		e.Kind, e.Note = timeline.PodWithoutInterface, "the agent saw "+note([]byte(was.Device))+" go"
+	case len(now.IPs) > 0:
+		e.Address = now.IPs[0].Addr()
+	default:
+		return
+	}
+	t.say(r, "flight", e)
+}
+
+// flightNode tells of what concerns the node as a whole.
+func (t *Teller) flightNode(r *records.Record, f *eventlog.Entry) {
+	e := timeline.Event{}
+	switch f.Of {
+	case model.Mounts.String():
+		was, now := rows[model.Mount](f)
+		if now.Silent && !was.Silent {
+			e.Kind, e.Object = timeline.MountTimeout, note([]byte(now.Target))
+		}
+	case model.Runtimes.String():
+		was, now := rows[model.Runtime](f)
+		if now.Error != "" && was.Error == "" {
+			e.Kind, e.Note = timeline.RuntimeTimeout, note([]byte(now.Call+": "+now.Error))
+		}
+	case model.Machines.String():
+		was, now := rows[model.Machine](f)
+		if now.CalicoName != "" && now.CalicoName != was.CalicoName {
+			e.Kind, e.Object = timeline.NodeNamed, nodeName([]byte(now.CalicoName))
+		}
+	}
+	if e.Kind != timeline.Nothing {
+		t.say(r, "flight", e)
+	}
+}

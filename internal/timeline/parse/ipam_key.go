@@ -1,0 +1,112 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+const (
+	endpointPart = "/endpoint"
+	handlePart   = "/ipam/v2/handle/"
+)
+
+// key tells what the datastore's client of 2017 says. "Delete Key" is only what was asked
+// for; that it was done is shown by what follows: its empty parents are deleted, or the
+// command completed.
+func (t *Teller) key(r *records.Record, w word, k *call) {
+	switch w {
+	case deleteKey:
+		k.asked, k.object = deleteKey, path(r.Text[len("Delete Key: "):])
+		if host, ok := between(r.Text, "/calico/v1/host/", "/workload/"); ok {
+			t.named(r, "cni", id(host))
+		}
+	case deleteEmptyKey:
+		if indexString(r.Text, "/workload/") >= 0 {
+			if k.object == "" {
+				k.object = path(r.Text[len("Delete empty Key: "):])
+			}
+			t.gone(r, k)
+		}
+	case keyNotFound:
+		if k.asked == deleteKey && indexString([]byte(k.object), endpointPart) >= 0 && k.once(timeline.EndpointMissing) {
+			e := k.event(timeline.EndpointMissing)
+			e.Object = k.object
+			t.say(r, "cni", e)
+			k.ended = k.ended || r.Style == records.Logrus // and with it the DEL, in an error
+		}
+		k.asked = silence
+	case commandCompleted:
+		if k.asked != deleteKey {
+			return
+		}
+		k.asked = silence
+		if handle, ok := handleIn([]byte(k.object)); ok {
+			k.object = ""
+			if k.verb != add && k.once(timeline.HandleReleased) {
+				e := k.event(timeline.HandleReleased)
+				e.Object = id(handle)
+				t.say(r, "ipam", e)
+			}
+		} else if indexString([]byte(k.object), endpointPart) >= 0 {
+			t.gone(r, k)
+		}
+	default:
+	}
+}
+
+// gone tells that the endpoint was deleted. In 2017 that was the last step of a DEL that
+// was logged: what is done in the pod's own namespace afterwards is not.
+func (t *Teller) gone(r *records.Record, k *call) {
+	if k.once(timeline.EndpointDeleted) {
+		e := k.event(timeline.EndpointDeleted)
+		e.Object = k.object
+		t.say(r, "cni", e)
+	}
+	if r.Style == records.Bracket || k.sandbox == "" || !k.once(timeline.DelEnd) {
+		return
+	}
+	e := k.event(timeline.DelEnd)
+	if k.netns {
+		e.Note = "its endpoint was deleted; what was done in its network namespace is not logged"
+	}
+	t.say(r, "cni", e)
+}
+
+// path gives a key of the datastore, or nothing if it holds what keys cannot.
+func path(b []byte) string {
+	b = value(b)
+	for part := range bytes.SplitSeq(b, []byte("/")) {
+		if len(part) > 0 && id(part) == "" {
+			return ""
+		}
+	}
+	return string(b)
+}
+
+// handleIn gives the handle that a key of the datastore is of.
+func handleIn(key []byte) ([]byte, bool) {
+	i := indexString(key, handlePart)
+	if i < 0 {
+		return nil, false
+	}
+	return value(key[i+len(handlePart):]), true
+}
+
+// workloadIn gives NAMESPACE.NAME of a key of the datastore.
+func workloadIn(key []byte) []byte {
+	if h, ok := handleIn(key); ok {
+		return h
+	}
+	const before = "/workload/k8s/"
+	i := indexString(key, before)
+	if i < 0 {
+		return nil
+	}
+	key = value(key[i+len(before):])
+	if j := bytes.IndexByte(key, '/'); j >= 0 {
+		key = key[:j]
+	}
+	return key
+}

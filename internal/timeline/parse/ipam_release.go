@@ -1,0 +1,73 @@
+package parse
+
+import (
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// release tells what IPAM says when it gives an address back.
+func (t *Teller) release(r *records.Record, w word, k *call) {
+	var e timeline.Event
+	switch w {
+	case releasing, releasingHandle:
+		if !k.once(timeline.ReleaseAsked) {
+			return // by handle, and then by name, too
+		}
+		e = k.event(timeline.ReleaseAsked)
+		e.Object = handleOf(r)
+	case released:
+		e = k.event(timeline.AddressReleased)
+		e.Object = handleOf(r)
+		switch {
+		case get(r, "ContainerID") == nil:
+			// In 2017 this was said whether or not the block held anything of that name. Only
+			// the count that goes down shows that it did.
+			if !k.has(timeline.HandleReleased) {
+				return
+			}
+		case sandboxOf(e.Object) == k.sandbox:
+			e.Address = k.address()
+		}
+	case releasedGiven:
+		e = k.event(timeline.AddressReleased)
+		e.Address = address(value(r.Text[len("Released explicit address: "):]))
+	case releaseNothing:
+		if r.Level == 'D' {
+			return // it was looked for under its old name, in case
+		}
+		e = k.event(timeline.ReleaseNothing)
+		e.Object = handleOf(r)
+	case releaseError:
+		if k.verb == add || !k.once(timeline.DelFailed) {
+			return
+		}
+		e = k.event(timeline.DelFailed)
+		e.Note = errorOf(r)
+	case handleCounted:
+		if k.verb == add || !k.once(timeline.HandleReleased) {
+			return // an ADD takes back its own count when it comes too late
+		}
+		e = k.event(timeline.HandleReleased)
+		e.Object = handleOf(r)
+	default:
+		return
+	}
+	t.say(r, "ipam", e)
+}
+
+// handleOf gives the handle that a line is about.
+func handleOf(r *records.Record) string {
+	for _, key := range [...]string{"workloadID", "workloadId", "HandleID", "handle"} {
+		if h := id(get(r, key)); h != "" {
+			return h
+		}
+	}
+	if h, ok := between(r.Text, "handle '", "'"); ok {
+		return id(h)
+	}
+	// Today's Workload is an endpoint's name; the one of 2017 is the handle.
+	if get(r, "ContainerID") == nil {
+		return id(get(r, "Workload"))
+	}
+	return ""
+}

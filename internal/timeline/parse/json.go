@@ -1,0 +1,39 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// maxJSON bounds what is decoded at once. A pod may be 1.5 MB in an audit log.
+const maxJSON = 4 << 20
+
+// wantsJSON looks for a few words that what matters must have: most lines are an audit
+// log's, and long.
+func wantsJSON(r *records.Record) bool {
+	switch text := r.Text; {
+	case ofAudit(text):
+		return wantsAudit(text)
+	case ofFlight(text):
+		return wantsFlight(text)
+	case bytes.Contains(text, needleCaller):
+		return wantsKlogJSON(text)
+	default:
+		return ofEvents(text)
+	}
+}
+
+func (t *Teller) json(r *records.Record) {
+	t.secrets(r)
+	switch text := r.Text; {
+	case ofAudit(text):
+		t.audit(r)
+	case ofFlight(text):
+		t.flight(r)
+	case bytes.Contains(text, needleCaller):
+		t.klogJSON(r)
+	default:
+		t.events(r)
+	}
+}

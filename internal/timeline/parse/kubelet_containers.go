@@ -1,0 +1,135 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// containerTold reads what was done to a container, with fields.
+func (t *Teller) containerTold(r *records.Record) {
+	e := timeline.Event{
+		Kind: timeline.PodKilled, Pod: newPod(field(r.Text, "pod")),
+		UID: uidOf(field(r.Text, "podUID")), Container: containerID(field(r.Text, "containerID")),
+	}
+	switch {
+	case hasPrefix(r.Text, `"Container termination failed`):
+		e.Kind = timeline.ContainerKillFailed
+	case hasPrefix(r.Text, `"PreStop hook failed`):
+		e.Kind = timeline.ExecFailed
+	}
+	if e.Kind != timeline.PodKilled {
+		e.Note = note(failure(r.Text))
+	}
+	t.fromKubelet(r, e)
+}
+
+// containerTold2017 reads the same of old, but for what could not be killed: that is said
+// by the call to the runtime. The name of a preStop hook's container is not an ID: whose
+// it is, is not said.
+func (t *Teller) containerTold2017(r *records.Record) {
+	e := timeline.Event{Container: idAfter(r.Text, "ontainer ")}
+	switch {
+	case hasPrefix(r.Text, "preStop"):
+		if indexString(r.Text, "failed: ") < 0 {
+			return
+		}
+		e.Kind, e.Note = timeline.ExecFailed, note(r.Text)
+	case hasPrefix(r.Text, "Killing"):
+		e.Kind = timeline.PodKilled
+	default:
+		return
+	}
+	t.fromKubelet(r, e)
+}
+
+// sandboxNamed only learns that an ID is a sandbox's: the failure itself is told by the
+// line with its error.
+func (t *Teller) sandboxNamed(r *records.Record) {
+	id := containerID(member(r.Text, "ID"))
+	if id == "" {
+		id = idAfter(r.Text, "sandbox ")
+	}
+	if id == "" {
+		id = containerID(field(r.Text, "podSandboxID"))
+	}
+	t.seen.put(id, owner{sandbox: id})
+}
+
+func (t *Teller) notCreated(r *records.Record) {
+	t.creationFailed(r, newPod(field(r.Text, "pod")), "", failure(r.Text))
+}
+
+// notCreated2017 reads `CreatePodSandbox for pod "name_ns(uid)" failed: …`.
+func (t *Teller) notCreated2017(r *records.Record) {
+	if of, ok := between(r.Text, `for pod "`, `"`); ok {
+		pod, uid := oldPod(of)
+		t.creationFailed(r, pod, uid, failure(r.Text))
+	}
+}
+
+// creationFailed says what a sandbox failed on: network, runtime, or something that is of
+// no matter here, but shows the pod.
+func (t *Teller) creationFailed(r *records.Record, pod, uid string, words []byte) {
+	e := timeline.Event{Kind: timeline.PodSeen, Pod: pod, UID: uid, Sandbox: idAfter(words, "sandbox "), Note: note(words)}
+	switch {
+	case ofNetwork(words):
+		e.Kind = timeline.AddFailed
+	case late(words) || indexString(words, "name is reserved") >= 0:
+		e.Kind = timeline.RuntimeTimeout
+	}
+	if e.Pod == "" {
+		if of, ok := between(words, `set up pod "`, `"`); ok {
+			e.Pod, _ = oldPod(of)
+		}
+	}
+	if e.Kind != timeline.PodSeen || e.Pod != "" {
+		t.fromKubelet(r, e)
+	}
+}
+
+// namespaceGone reads of a sandbox's container that has ended without its network having
+// been taken down.
+func (t *Teller) namespaceGone(r *records.Record) {
+	e := timeline.Event{Kind: timeline.ContainerDied, Sandbox: idAfter(r.Text, "terminated container "), Note: note(r.Text)}
+	if of, ok := between(r.Text, `for pod "`, `"`); ok {
+		e.Pod, _ = oldPod(of)
+	}
+	if e.Sandbox != "" {
+		t.fromKubelet(r, e)
+	}
+}
+
+// pluginTold reads what the kubelet's own CNI driver says of a call: until 1.12 only the
+// error, which with Calico has the workload in it; later NAMESPACE_NAME/SANDBOX.
+func (t *Teller) pluginTold(r *records.Record) {
+	text, failed := bytes.CutPrefix(r.Text, []byte("Error "))
+	adds := hasPrefix(text, "adding ") || hasPrefix(text, "Adding ")
+	e := timeline.Event{Kind: timeline.DelBegin}
+	switch {
+	case failed && adds:
+		e.Kind = timeline.AddFailed
+	case failed:
+		e.Kind = timeline.DelFailed
+	case adds:
+		e.Kind = timeline.AddBegin
+	}
+	_, what, _ := bytes.Cut(text, []byte{' '})
+	if of, rest, ok := bytes.Cut(what, []byte{'/'}); ok && turnedPod(of) != "" {
+		e.Pod, e.Sandbox = turnedPod(of), containerID(rest)
+	} else if !failed {
+		return
+	}
+	if failed {
+		words := failure(text)
+		e.Note = note(words)
+		if endpoint, ok := between(words, "WorkloadEndpoint(", ")"); ok {
+			e.Object = note([]byte("WorkloadEndpoint(" + string(endpoint) + ")"))
+			if w, ok := between(endpoint, "workload=", ","); ok && e.Pod == "" {
+				e.Pod = podOf(w)
+			}
+		}
+	}
+	t.fromKubelet(r, e)
+}

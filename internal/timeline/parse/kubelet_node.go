@@ -1,0 +1,92 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// kubeletStarted tells of a start, with the version if the line has it.
+func (t *Teller) kubeletStarted(r *records.Record) {
+	version := field(r.Text, "kubeletVersion")
+	if version == nil {
+		_, version, _ = bytes.Cut(r.Text, []byte("kubelet "))
+	}
+	t.fromKubelet(r, timeline.Event{Kind: timeline.KubeletStarted, Note: note(version)})
+}
+
+// nodeTold reads what kubelet and controller manager say of a node's readiness.
+func (t *Teller) nodeTold(r *records.Record) {
+	e := timeline.Event{Node: nodeName(field(r.Text, "node"))}
+	switch {
+	case hasPrefix(r.Text, `"Node became not ready`):
+		e.Kind = timeline.NodeNotReady
+		_, condition, _ := bytes.Cut(r.Text, []byte("condition="))
+		e.Note = note(condition)
+	case hasPrefix(r.Text, `"Node is healthy again`):
+		e.Kind = timeline.NodeReady
+	default:
+		what := field(r.Text, "event")
+		if what == nil {
+			what = field(r.Text, "status")
+		}
+		switch string(what) {
+		case "NodeNotReady":
+			// The kubelet said so just before, with the reason.
+			if r.Origin != "kubelet_node_status.go" {
+				e.Kind = timeline.NodeNotReady
+			}
+		case "NodeReady":
+			e.Kind = timeline.NodeReady
+		}
+	}
+	t.ofNode(r, e)
+}
+
+// nodeTold2017 reads the same of old: `Recording NodeReady event message for node NAME`.
+func (t *Teller) nodeTold2017(r *records.Record) {
+	e := timeline.Event{}
+	_, of, _ := bytes.Cut(r.Text, []byte("for node "))
+	e.Node = nodeName(bytes.TrimSpace(of))
+	switch {
+	case hasPrefix(r.Text, "Node became not ready"):
+		e.Kind, e.Node, e.Note = timeline.NodeNotReady, "", note(failure(r.Text))
+	case indexString(r.Text, " NodeNotReady ") >= 0:
+		e.Kind = timeline.NodeNotReady
+	case indexString(r.Text, " NodeReady ") >= 0:
+		e.Kind = timeline.NodeReady
+	}
+	t.ofNode(r, e)
+}
+
+// ofNode tells of a node: the kubelet of itself, the controller manager of others.
+func (t *Teller) ofNode(r *records.Record, e timeline.Event) {
+	switch {
+	case e.Kind == timeline.Nothing:
+	case r.Origin == "setters.go" || r.Origin == "kubelet_node_status.go":
+		t.fromKubelet(r, e)
+	default:
+		t.sayOf(r, "controller-manager", e)
+	}
+}
+
+// evicted reads that the controller manager deletes a pod, for its node is tainted.
+func (t *Teller) evicted(r *records.Record) {
+	pod := newPod(field(r.Text, "pod"))
+	if pod == "" { // as an object: {"Namespace":"…","Name":"…"}
+		namespace, name := member(r.Text, "Namespace"), member(r.Text, "Name")
+		pod = newPod(append(append(bytes.Clone(namespace), '/'), name...))
+	}
+	if pod != "" {
+		t.sayOf(r, "controller-manager", timeline.Event{Kind: timeline.PodTerminating, Pod: pod, Note: "deleted for its node's taints"})
+	}
+}
+
+// nodeName gives b if it may be a node's name.
+func nodeName(b []byte) string {
+	if !plainName(b) {
+		return ""
+	}
+	return string(b)
+}

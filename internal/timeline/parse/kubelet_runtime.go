@@ -1,0 +1,118 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// serviceSays is what the kubelet says of calls to the runtime that failed.
+var serviceSays = []phrase{
+	{`"StopPodSandbox from`, (*Teller).callFailed},
+	{`"RemovePodSandbox from`, (*Teller).callFailed},
+	{`"ExecSync`, (*Teller).callFailed},
+	{`"ListPodSandbox`, (*Teller).callFailed},
+	{`"ListContainers`, (*Teller).callFailed},
+	{`"Status from`, (*Teller).callFailed},
+	{`"Version from`, (*Teller).callFailed},
+	{`StopPodSandbox "`, (*Teller).callFailed},
+	{`RemovePodSandbox "`, (*Teller).callFailed},
+	{`StopContainer "`, (*Teller).callFailed},
+	{`ExecSync `, (*Teller).callFailed},
+	{`ListPodSandbox with`, (*Teller).callFailed},
+	{`ListContainers with`, (*Teller).callFailed},
+	{`Status from`, (*Teller).callFailed},
+	{`Version from`, (*Teller).callFailed},
+}
+
+// callFailed reads `StopPodSandbox "ID" from runtime service failed: …` and
+// `"StopPodSandbox from runtime service failed" err="…" podSandboxID="ID"`.
+func (t *Teller) callFailed(r *records.Record) {
+	verb, rest, _ := bytes.Cut(bytes.TrimPrefix(r.Text, []byte{'"'}), []byte{' '})
+	words := failure(r.Text)
+	e := timeline.Event{Note: note(words)}
+	of := rest // where the ID stands
+	if r.Text[0] == '"' {
+		of = nil
+	}
+	switch string(verb) {
+	case "StopPodSandbox", "RemovePodSandbox":
+		e.Kind = timeline.SandboxStopFailed
+		if verb[0] == 'R' {
+			e.Kind = timeline.SandboxRemoveFailed
+		}
+		if of == nil {
+			of = field(r.Text, "podSandboxID")
+		}
+		e.Sandbox = containerID(of)
+		if pod, ok := between(words, `teardown pod "`, `"`); ok {
+			e.Pod, _ = oldPod(pod)
+		}
+	case "StopContainer", "ExecSync":
+		e.Kind = timeline.ContainerKillFailed
+		if verb[0] == 'E' {
+			e.Kind = timeline.ExecFailed
+		}
+		if of == nil {
+			of = field(r.Text, "containerID")
+		}
+		e.Container = containerID(of)
+	default:
+		if !late(words) {
+			return
+		}
+		e.Kind = timeline.RuntimeTimeout
+	}
+	t.fromKubelet(r, e)
+}
+
+// stalled reads that the kubelet stands still because the runtime does not answer. That it
+// has not answered yet, just after a start, is nothing.
+func (t *Teller) stalled(r *records.Record) {
+	words := r.Text
+	if len(words) > 0 && words[0] == '"' {
+		words = failure(r.Text)
+	}
+	if late(words) || indexString(words, "pleg was last seen active") >= 0 || indexString(words, "runtime is down") >= 0 {
+		t.fromKubelet(r, timeline.Event{Kind: timeline.RuntimeTimeout, Note: note(words)})
+	}
+}
+
+// unmounted reads of volumes that a pod waits for.
+func (t *Teller) unmounted(r *records.Record) {
+	e := timeline.Event{Kind: timeline.MountTimeout, Pod: newPod(field(r.Text, "pod"))}
+	if of, ok := between(r.Text, `for pod "`, `"`); ok && r.Text[0] != '"' {
+		e.Pod, e.UID = oldPod(of)
+	}
+	words := failure(r.Text)
+	if late(words) {
+		e.Note = note(words)
+		t.fromKubelet(r, e)
+	}
+}
+
+// volumeFailed reads of a volume that could not be mounted in time, or not be taken away.
+func (t *Teller) volumeFailed(r *records.Record) {
+	_, words, ok := bytes.Cut(r.Text, []byte("Error: "))
+	if !ok {
+		return
+	}
+	words = unescaped(words)
+	e := timeline.Event{Note: note(words)}
+	switch {
+	case indexString(words, "device or resource busy") >= 0:
+		e.Kind = timeline.MountBusy
+	case late(words):
+		e.Kind = timeline.MountTimeout
+	default:
+		return
+	}
+	if volume, ok := between(words, `for volume "`, `"`); ok {
+		e.Object = note(volume)
+	}
+	if uid, ok := between(words, `(UID: "`, `"`); ok {
+		e.UID = uidOf(uid)
+	}
+	t.fromKubelet(r, e)
+}

@@ -1,0 +1,127 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// CRI-O's messages are read as its source of August 2026 writes them (server/ and ocicni in
+// vendor/); none was recorded from a running one by us.
+const crio = "crio"
+
+// crioSandbox reads `Ran pod sandbox ID with infra container: ns/pod/POD`, `Stopped pod
+// sandbox: ID` and `Removed pod sandbox: ID`.
+func (t *Teller) crioSandbox(r *records.Record) {
+	e := timeline.Event{Kind: timeline.SandboxStopped}
+	switch {
+	case hasPrefix(r.Text, "Ran"):
+		e.Kind, e.Sandbox = timeline.SandboxCreated, idAfter(r.Text, "sandbox ")
+		if _, of, ok := bytes.Cut(r.Text, []byte("infra container: ")); ok {
+			e.Pod = newPod(bytes.TrimSpace(of))
+		}
+	case hasPrefix(r.Text, "Removed"):
+		e.Kind = timeline.SandboxRemoved
+	}
+	if e.Sandbox == "" {
+		e.Sandbox = idAfter(r.Text, "sandbox: ")
+	}
+	if e.Sandbox != "" {
+		t.say(r, crio, e)
+	}
+}
+
+// crioNetwork reads `Got pod network &{Name:… Namespace:… ID:… UID:… NetNS:…}`, which
+// comes before an ADD as before a DEL.
+func (t *Teller) crioNetwork(r *records.Record) {
+	pod, namespace := member(r.Text, "{Name"), member(r.Text, " Namespace")
+	e := timeline.Event{
+		Kind: timeline.PodSeen, Pod: newPod(append(append(bytes.Clone(namespace), '/'), pod...)),
+		Sandbox: containerID(member(r.Text, " ID")), UID: uidOf(member(r.Text, " UID")),
+	}
+	if e.Pod != "" {
+		t.say(r, crio, e)
+	}
+}
+
+// crioCalls reads `Adding pod ns_name to CNI network` and `Deleting pod ns_name from CNI
+// network`. Which of the name's sandboxes it is, is not said.
+func (t *Teller) crioCalls(r *records.Record) {
+	of, ok := between(r.Text, " pod ", " ")
+	if !ok || turnedPod(of) == "" || indexString(r.Text, "CNI network") < 0 {
+		return
+	}
+	e := timeline.Event{Kind: timeline.DelBegin, Pod: turnedPod(of)}
+	if r.Text[0] == 'A' {
+		e.Kind = timeline.AddBegin
+	}
+	t.say(r, crio, e)
+}
+
+// crioNetworkFailed reads `… destroy network for pod sandbox k8s_POD_name_ns_uid_0(ID): …`.
+func (t *Teller) crioNetworkFailed(r *records.Record) {
+	e := timeline.Event{Kind: timeline.DelFailed, Note: note(r.Text)}
+	if of, ok := between(r.Text, "pod sandbox ", "("); ok {
+		e.Pod, e.UID = reservedName(of)
+		e.Sandbox = idAfter(r.Text, string(of)+"(")
+	}
+	t.say(r, crio, e)
+}
+
+// crioContainer reads `Created container ID: ns/pod/name`, which only shows whose it is,
+// and `Stopped container ID: ns/pod/name`.
+func (t *Teller) crioContainer(r *records.Record) {
+	e := timeline.Event{Kind: timeline.ContainerDied, Container: idAfter(r.Text, "container ")}
+	if _, of, ok := bytes.Cut(r.Text, []byte(": ")); ok {
+		e.Pod = newPod(bytes.TrimSpace(of))
+	}
+	switch {
+	case e.Container == "":
+	case r.Text[0] == 'C':
+		t.seen.put(e.Container, owner{pod: e.Pod})
+	default:
+		t.say(r, crio, e)
+	}
+}
+
+func (t *Teller) crioStarted(r *records.Record) {
+	id := containerID(field(r.Fields, "containerID"))
+	if id != "" {
+		t.say(r, crio, timeline.Event{
+			Kind: timeline.ContainerStarted, Container: id,
+			Sandbox: containerID(field(r.Fields, "sandboxID")), Pod: newPod(field(r.Fields, "description")),
+		})
+	}
+}
+
+// crioKillFailed reads `Stopping container ID with stop signal(…) timed out. Killing...` and
+// `Killing container ID failed: …`; that it is stopped is said by the same first words.
+func (t *Teller) crioKillFailed(r *records.Record) {
+	if indexString(r.Text, "timed out") >= 0 || indexString(r.Text, " failed: ") >= 0 {
+		t.say(r, crio, timeline.Event{Kind: timeline.ContainerKillFailed, Container: idAfter(r.Text, "container "), Note: note(r.Text)})
+	}
+}
+
+// crioSlow reads that a sandbox is asked for again before it could be made: what the
+// kubelet sees as "name is reserved".
+func (t *Teller) crioSlow(r *records.Record) {
+	e := timeline.Event{Kind: timeline.RuntimeTimeout, Note: note(r.Text)}
+	if of, ok := between(r.Text, "sandbox ", " "); ok {
+		e.Pod, e.UID = reservedName(of)
+	}
+	t.say(r, crio, e)
+}
+
+func (t *Teller) crioBooted(r *records.Record) {
+	t.say(r, crio, timeline.Event{Kind: timeline.RuntimeStarted, Note: note(r.Text[len("Starting CRI-O, version: "):])})
+}
+
+// reservedName reads k8s_POD_name_ns_uid_attempt.
+func reservedName(b []byte) (pod, uid string) {
+	parts := bytes.Split(b[:min(len(b), 2*maxPodName)], []byte{'_'})
+	if len(parts) < 5 || !plainName(parts[2]) || !plainName(parts[3]) {
+		return "", ""
+	}
+	return string(parts[3]) + "/" + string(parts[2]), uidOf(parts[4])
+}

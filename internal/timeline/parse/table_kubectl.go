@@ -1,0 +1,72 @@
+package parse
+
+import (
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// podListed tells where the name stands in a row of `kubectl get pod -o wide`, behind the
+// namespace where all of them were asked for; -1 if it is no such row.
+func podListed(c *cells) int {
+	for i := range 2 {
+		row := c.all[i:]
+		if c.n >= i+7 && (i == 0 || plainName(c.all[0])) && plainName(row[0]) && ofAll(row[1]) && titled(row[2]) && restarts(row[3]) &&
+			age(row[4]) && (none(row[5]) || address(row[5]).IsValid()) && (none(row[6]) || plainName(row[6])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// podRow tells of NAME READY STATUS RESTARTS AGE IP NODE.
+func (t *Teller) podRow(r *records.Record, ahead, row [][]byte) {
+	e := timeline.Event{Kind: timeline.PodSeen, Pod: t.seen.asked.pod(r, ahead, row[0]), Address: address(row[5]), Node: nodeName(row[6]), Note: string(row[2])}
+	if e.Pod != "" && e.Address.IsValid() {
+		t.sayOf(r, "kubectl", e)
+	}
+}
+
+// eventListed tells where the age stands in a row of `kubectl get events`, behind the
+// namespace where all of them were asked for; -1 if it is no such row. A wide one is none:
+// empty cells of it cannot be told.
+func eventListed(c *cells) int {
+	for i := range 2 {
+		row := c.all[i:]
+		if c.n != i+5 || i == 1 && !plainName(c.all[0]) || !lastSeen(row[0]) || !titled(row[2]) {
+			continue
+		}
+		if kind := string(row[1]); kind != "Normal" && kind != "Warning" {
+			continue
+		}
+		if kind, name := object(row[3]); kind != "" && name != nil {
+			return i
+		}
+	}
+	return -1
+}
+
+// object reads pod/NAME and node/NAME; other objects matter to nobody here.
+func object(b []byte) (kind string, name []byte) {
+	for _, kind := range [...]string{"pod", "node"} {
+		if hasPrefix(b, kind+"/") && plainName(b[len(kind)+1:]) {
+			return kind, b[len(kind)+1:]
+		}
+	}
+	return "", nil
+}
+
+// eventRow tells of LAST SEEN, TYPE, REASON, OBJECT and MESSAGE.
+func (t *Teller) eventRow(r *records.Record, ahead, row [][]byte) {
+	kind, name := object(row[3])
+	pod := t.seen.asked.pod(r, ahead, name)
+	e := timeline.Event{Count: times(row[0])}
+	switch {
+	case kind == "node":
+		e.Node = nodeName(name)
+	case pod == "":
+		return
+	default:
+		e.Pod = pod
+	}
+	t.happened(r, e, string(row[2]), row[4])
+}

@@ -1,0 +1,87 @@
+package parse
+
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
+
+// People paste what commands print between the lines of a log. Such a row has no time:
+// its place among the lines is all that says when. Only rows are read whose every cell
+// is what its column may hold, so that prose is never taken for one.
+
+// Bounds of rows: what is longer or has more cells is none.
+const (
+	maxRow   = 4 << 10
+	maxCells = 12
+)
+
+// cells are a row's. Commands part them by three blanks or more; inside of a cell there
+// are single ones.
+type cells struct {
+	all [maxCells][]byte // behind the last there are empty ones
+	n   int
+}
+
+// twoBlanks stands between cells at least, where no tab does.
+var twoBlanks = []byte("  ")
+
+// cut parts a row into its cells; with more than there may be it gives none.
+func cut(b []byte) (c cells) {
+	for len(b) > 0 {
+		if c.n == maxCells {
+			return cells{}
+		}
+		end := 0
+		for end < len(b) && b[end] != '\t' && (b[end] != ' ' || end+1 < len(b) && b[end+1] != ' ' && b[end+1] != '\t') {
+			end++
+		}
+		c.all[c.n] = b[:end]
+		c.n++
+		b = bytes.TrimLeft(b[end:], " \t")
+	}
+	return c
+}
+
+// wantsRow tells whether a line without any header is a row, or a line above rows that
+// says where they are from.
+func wantsRow(r *records.Record) bool {
+	if len(r.Text) > maxRow || len(r.Raw)-len(r.Text) != blanks(r.Raw) {
+		return false
+	}
+	if asksKubectl(r.Text) {
+		return true
+	}
+	if !bytes.Contains(r.Text, twoBlanks) && bytes.IndexByte(r.Text, '\t') < 0 {
+		return false
+	}
+	c := cut(r.Text)
+	return heads(&c) || podListed(&c) >= 0 || eventListed(&c) >= 0 || containerListed(&c) || endpointListed(&c)
+}
+
+// listed tells of such a line.
+func (t *Teller) listed(r *records.Record) {
+	if len(r.Text) > maxRow || !r.At.IsZero() {
+		return
+	}
+	if asksKubectl(r.Text) {
+		t.seen.asked = listing{namespace: namespaceAsked(r.Text), next: r.Place.Line + 1}
+		return
+	}
+	c := cut(r.Text)
+	switch name, age := podListed(&c), eventListed(&c); {
+	case heads(&c):
+		t.seen.asked.goesOn(r)
+	case name >= 0:
+		t.podRow(r, c.all[:name], c.all[name:c.n])
+	case age >= 0:
+		t.eventRow(r, c.all[:age], c.all[age:c.n])
+	case containerListed(&c):
+		t.containerRow(r, &c)
+	case endpointListed(&c):
+		t.endpointRow(r, &c)
+	}
+}
+
+// blanks counts the blanks that b begins with.
+func blanks(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t")) }

@@ -1,0 +1,209 @@
+package records
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+
+	"plumbline.dev/plumbline/internal/timeline"
+)
+
+const chunkSize = 1 << 20
+
+// All reads the inputs in one pass, and tells of the records that are wanted. A file that
+// cannot be read, or not in full, stops no other: its Left says so. The error is the
+// context's, or that there are more files than can be counted. The first files that it
+// gives are the inputs; those that came out of bundles follow.
+func All(ctx context.Context, in []Input, o Options) ([]timeline.File, error) {
+	return all(ctx, in, o, chunkSize)
+}
+
+// all is All with chunks of any size.
+func all(ctx context.Context, in []Input, o Options, size int) ([]timeline.File, error) {
+	if len(in) > math.MaxUint16 {
+		return nil, fmt.Errorf("read %d files: at most %d can be told apart", len(in), math.MaxUint16)
+	}
+	if o.Workers <= 0 {
+		o.Workers = 2
+	}
+	if o.Wants == nil {
+		o.Wants = func(*Record) bool { return true }
+	}
+	a := &reading{Options: o, size: size, jobs: make(chan *job), free: make(chan *job, 4*o.Workers)}
+	for range cap(a.free) {
+		a.free <- &job{done: make(chan struct{}, 1)}
+	}
+	for i := range in {
+		a.files = append(a.files, &timeline.File{Name: in[i].Name, Node: in[i].Node})
+	}
+	var workers, readers sync.WaitGroup
+	for range o.Workers {
+		workers.Go(a.work)
+	}
+	next := make(chan int)
+	for range o.Workers {
+		readers.Go(func() {
+			d := newDesk()
+			for i := range next {
+				a.input(ctx, d, uint16(i), in[i])
+			}
+		})
+	}
+	for i := range in {
+		next <- i
+	}
+	close(next)
+	readers.Wait()
+	close(a.jobs)
+	workers.Wait()
+	out := make([]timeline.File, len(a.files))
+	for i, f := range a.files {
+		out[i] = *f
+	}
+	return out, ctx.Err()
+}
+
+// A reading is one pass over all inputs.
+type reading struct {
+	Options
+	size  int
+	jobs  chan *job // chunks to look through
+	free  chan *job // as many as may be under way: they bound the memory
+	mu    sync.Mutex
+	files []*timeline.File
+}
+
+// A job is a chunk of a file, and what was found in it.
+type job struct {
+	buf    []byte
+	head   int // so much of it is the file's beginning, where its anchor is looked for
+	export bool
+	found  found
+	done   chan struct{}
+}
+
+func (a *reading) work() {
+	s := splitter{wants: a.Wants}
+	for j := range a.jobs {
+		s.split(j.buf, j.head, j.export, &j.found)
+		j.done <- struct{}{}
+	}
+}
+
+// input reads one input: a file, or a bundle of files.
+func (a *reading) input(ctx context.Context, d *desk, number uint16, in Input) {
+	a.mu.Lock()
+	f := a.files[number]
+	a.mu.Unlock()
+	left := func(err error) {
+		if err != nil && ctx.Err() == nil {
+			f.Left = append(f.Left, err.Error())
+		}
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	rc, err := in.Open()
+	if err != nil {
+		left(err)
+		return
+	}
+	// A read that waits for another's writing is ended by closing what it reads.
+	stop := context.AfterFunc(ctx, func() { _ = rc.Close() })
+	defer func() {
+		if stop() {
+			left(rc.Close())
+		}
+	}()
+	b, head, err := unpacked(rc, d.outside)
+	switch {
+	case err != nil:
+		left(fmt.Errorf("not read: %w", err))
+	case isTar(head):
+		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, d, in, h, r)) }))
+	default:
+		left(a.file(ctx, d, number, f, in, b, head))
+	}
+}
+
+// member reads one file of a bundle.
+func (a *reading) member(ctx context.Context, d *desk, in Input, h *tar.Header, r io.Reader) error {
+	a.mu.Lock()
+	number := len(a.files)
+	if number > math.MaxUint16 {
+		a.mu.Unlock()
+		return fmt.Errorf("%s not read: there are too many files", h.Name)
+	}
+	f := &timeline.File{Name: in.Name + ":" + h.Name, Node: in.Node}
+	a.files = append(a.files, f)
+	a.mu.Unlock()
+	b, head, err := unpacked(r, d.inside)
+	if err == nil && isTar(head) {
+		err = errNested
+	}
+	if err == nil {
+		err = a.file(ctx, d, uint16(number), f, Input{ModTime: h.ModTime, Zone: in.Zone}, b, head)
+	} else {
+		err = fmt.Errorf("not read: %w", err)
+	}
+	if err != nil {
+		f.Left = append(f.Left, err.Error())
+	}
+	return ctx.Err()
+}
+
+// file reads the lines of one file: its chunks are looked through side by side, and told
+// of in their order.
+func (a *reading) file(ctx context.Context, d *desk, number uint16, f *timeline.File, in Input, b *bufio.Reader, head []byte) error {
+	if len(head) == 0 {
+		return nil
+	}
+	lines, export, err := asLines(b, head)
+	if err != nil {
+		return fmt.Errorf("not read: %w", err)
+	}
+	t := &told{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now}}
+	beginning := len(head)
+	switch {
+	case export: // whose stamps lack nothing
+		beginning = 0
+	case a.size < 4*headSize:
+		t.clock.anchor, beginning = findAnchor(head, &d.reading), 0
+	}
+	t.parser.export, t.parser.names = export, &d.told
+	if a.Teller != nil {
+		t.tell = a.Teller(number, f)
+	}
+	order := make(chan *job, cap(a.free))
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		for j := range order {
+			<-j.done
+			t.chunk(j)
+			a.free <- j
+		}
+	})
+	c := chunker{r: lines, size: a.size, probe: parser{names: &d.reading, export: export}}
+	for ctx.Err() == nil {
+		j := <-a.free
+		j.buf, j.head, j.export = c.next(j.buf), beginning, export
+		beginning = 0
+		if len(j.buf) == 0 {
+			a.free <- j
+			break
+		}
+		a.jobs <- j
+		order <- j
+	}
+	close(order)
+	telling.Wait()
+	t.end(&c, lines)
+	if c.err != nil {
+		return fmt.Errorf("not read to its end, after %d bytes: %w", c.bytes, c.err)
+	}
+	return nil
+}

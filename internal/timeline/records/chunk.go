@@ -1,0 +1,119 @@
+package records
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// A chunker cuts a stream into chunks that can be read apart: each begins with a line that
+// goes on with no other, whatever the chunks' size. Of lines that are too long it keeps
+// the beginning.
+type chunker struct {
+	r       io.Reader
+	size    int
+	probe   parser
+	carry   []byte // what the last chunk left
+	eof     bool
+	err     error // what ended the stream, other than its end
+	bytes   int64
+	long    int
+	skipped int64
+}
+
+// next fills buf with a chunk. At the end it is empty.
+func (c *chunker) next(buf []byte) []byte {
+	buf = append(buf[:0], c.carry...)
+	c.carry = c.carry[:0]
+	for want := c.size; ; want *= 2 {
+		buf = c.fill(buf, want)
+		if c.eof {
+			return buf
+		}
+		if at := c.cut(buf); at > 0 {
+			c.carry = append(c.carry, buf[at:]...)
+			return buf[:at]
+		}
+	}
+}
+
+// fill reads until buf is as long as wanted.
+func (c *chunker) fill(buf []byte, want int) []byte {
+	start := bytes.LastIndexByte(buf, '\n') + 1 // of the last line
+	for !c.eof && len(buf) < want {
+		at := len(buf)
+		buf = c.read(buf, want-at)
+		if i := bytes.LastIndexByte(buf[at:], '\n'); i >= 0 {
+			start = at + i + 1
+		}
+		if len(buf)-start > maxLine {
+			buf = c.skip(buf, start+maxLine)
+			start = len(buf)
+			if i := bytes.LastIndexByte(buf, '\n'); i >= 0 {
+				start = i + 1
+			}
+		}
+	}
+	return buf
+}
+
+func (c *chunker) read(buf []byte, n int) []byte {
+	at := len(buf)
+	if cap(buf)-at < n {
+		buf = append(make([]byte, 0, at+n), buf...)
+	}
+	got, err := c.r.Read(buf[at : at+n])
+	c.bytes += int64(got)
+	if err != nil {
+		c.eof = true
+		if !errors.Is(err, io.EOF) {
+			c.err = err
+		}
+	}
+	return buf[:at+got]
+}
+
+// skip leaves a line's rest out, of which buf has something from keep on.
+func (c *chunker) skip(buf []byte, keep int) []byte {
+	c.long++
+	for {
+		rest := buf[keep:]
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			c.skipped += int64(i)
+			return append(buf[:keep], rest[i:]...)
+		}
+		c.skipped += int64(len(rest))
+		buf = buf[:keep]
+		if c.eof {
+			return buf
+		}
+		buf = c.read(buf, max(c.size, 64<<10))
+	}
+}
+
+// cut finds the last place in buf at which a chunk may end, 0 if there is none: before a
+// line that has a header, after an empty one, or where no header is near enough for
+// anything to be joined to it.
+func (c *chunker) cut(buf []byte) int {
+	end := bytes.LastIndexByte(buf, '\n')
+	last := 0
+	for from, n := end, 0; from > 0; n++ {
+		start := bytes.LastIndexByte(buf[:from], '\n') + 1
+		line := buf[start:from]
+		if n == 0 {
+			last = start
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			return from + 1
+		}
+		c.probe.parse(line[:min(len(line), maxLine)])
+		if c.probe.headed {
+			return start
+		}
+		if n >= maxWrapped || end-start > maxLine {
+			return last
+		}
+		from = start - 1
+	}
+	return 0
+}

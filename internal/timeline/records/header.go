@@ -1,0 +1,156 @@
+package records
+
+import (
+	"bytes"
+	"time"
+
+	"plumbline.dev/plumbline/internal/timeline"
+)
+
+// A parser takes the headers off lines, one line at a time. What it gave is overwritten
+// by the next line.
+type parser struct {
+	names   *names
+	export  bool // lines are those that an exportReader made
+	rec     Record
+	headed  bool   // the line has a header of some sort, so that it is nobody's continuation
+	indent  int    // blanks before it
+	outer   stamp  // of syslog, journald or the container runtime
+	inner   stamp  // of the logger itself
+	body    []byte // what follows the headers, as it stands
+	sealed  bool   // the line says itself where its message ends: nothing is joined to it
+	line    uint32 // by an exportReader: the line in the file
+	scratch []byte
+}
+
+// parse takes the headers off one line. Its stamps are read, but not yet made a time.
+func (p *parser) parse(line []byte) {
+	line = trimReturn(line)
+	p.reset(line)
+	p.indent = indent(line)
+	b := line[p.indent:]
+	p.body, p.rec.Text = b, b
+	if p.export {
+		p.headed = p.exported(b)
+		return
+	}
+	if len(b) < 8 {
+		return
+	}
+	p.headed = p.outerHeader(b) || p.innerHeader(b)
+}
+
+// reset forgets the line before. It is done for every line there is: what is seldom set is
+// only cleared if it was.
+func (p *parser) reset(line []byte) {
+	r := &p.rec
+	r.Style, r.PID, r.Level, r.Raw, r.Fields = Plain, 0, 0, line, nil
+	if r.Node != "" || r.Program != "" {
+		r.Node, r.Program = "", ""
+	}
+	if r.Origin != "" {
+		r.Origin = ""
+	}
+	if !r.At.IsZero() {
+		r.At = time.Time{}
+	}
+	r.Place = timeline.Place{}
+	p.headed, p.sealed, p.outer.month, p.inner.month = false, false, 0, 0
+	if len(p.scratch) > 0 {
+		p.scratch = p.scratch[:0]
+	}
+}
+
+// trimReturn takes off what is left of a line's end in files from Windows.
+func trimReturn(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
+}
+
+// indent counts the blanks that a line begins with.
+func indent(line []byte) int {
+	for i, c := range line {
+		if c != ' ' && c != '\t' {
+			return i
+		}
+	}
+	return len(line)
+}
+
+// outerHeader reads what others put before a logger's line, and then the logger's own.
+func (p *parser) outerHeader(b []byte) bool {
+	switch c := b[0]; {
+	case c == '{':
+		return p.dockerJSON(b) || p.journalJSON(b)
+	case c == '<':
+		return p.numbered(b)
+	case c == '1' || c == '2':
+		return p.dated(b)
+	case c >= 'A' && c <= 'S':
+		return p.syslog(b)
+	default:
+		return false
+	}
+}
+
+// innerHeader reads the header that the logger itself wrote.
+func (p *parser) innerHeader(b []byte) bool {
+	if len(b) < 8 {
+		return false
+	}
+	switch b[0] {
+	case 'I', 'W', 'E', 'F', 'D':
+		return p.klog(b)
+	case 't', 'l':
+		return p.logrus(b)
+	case '2', '1':
+		var s stamp
+		n := isoStamp(b, &s)
+		return n > 0 && p.bracket(&s, b[n:])
+	case '{':
+		if opens := bytes.TrimLeft(b[1:], " "); len(opens) > 0 && opens[0] == '"' && b[len(bytes.TrimRight(b, " "))-1] == '}' {
+			p.rec.Style, p.rec.Text, p.sealed = JSON, b, true
+			return true
+		}
+	}
+	return false
+}
+
+// message reads what an outer header left: with a header of its own, or plain.
+func (p *parser) message(b []byte) bool {
+	p.body, p.rec.Text = b, b
+	p.innerHeader(b)
+	return true
+}
+
+// dated reads lines that begin with a full date: Calico's own, those of a container's log,
+// of syslog and journald with ISO stamps, and any other that has a stamp.
+func (p *parser) dated(b []byte) bool {
+	var s stamp
+	n := isoStamp(b, &s)
+	if n == 0 {
+		return false
+	}
+	rest := b[n:]
+	if p.bracket(&s, rest) {
+		return true
+	}
+	p.outer = s
+	if !s.zoned || len(rest) < 2 || rest[0] != ' ' {
+		return true
+	}
+	rest = rest[1:]
+	if text, ok := containerStream(rest); ok {
+		return p.message(text)
+	}
+	if p.innerHeader(rest) {
+		return true
+	}
+	if host, program, pid, text, ok := sender(rest); ok {
+		p.rec.Node, p.rec.Program, p.rec.PID = p.names.of(host), p.names.of(program), pid
+		return p.message(text)
+	}
+	return true
+}

@@ -1,0 +1,72 @@
+package records
+
+import "bytes"
+
+// Wrapped lines are joined up to these bounds; a line alone is cut at the second.
+const (
+	maxWrapped = 64
+	maxLine    = 256 << 10
+)
+
+// A span is a logical line in a chunk: one line of the file, or several that were one
+// before somebody wrapped them.
+type span struct {
+	start, end uint32 // in the chunk, without the last line's end
+	line       uint32 // its first line in the chunk, from zero
+	wrapped    uint32 // how many lines it has
+}
+
+// joiner decides whether a line without a header belongs to the one before it.
+type joiner struct {
+	balance balance
+	fed     bool // the balance has seen what the span has so far
+	empty   bool // the message has not begun yet
+}
+
+// joins tells whether a line goes on with the span whose header p has read. Joining must
+// be certain: the line is set deeper than the header's, or what that began is still open.
+func (j *joiner) joins(p *parser, s *span, line []byte, end int) bool {
+	if !p.headed || p.sealed || p.export || s.wrapped >= maxWrapped || end-int(s.start) > maxLine {
+		return false
+	}
+	deep := indent(line)
+	text := line[deep:]
+	if elided(text) || deep < p.indent {
+		return false
+	}
+	if !j.fed {
+		j.balance, j.fed = balance{}, true
+		j.balance.feed(p.body)
+		j.empty = len(bytes.TrimSpace(p.body)) == 0 && p.rec.Style != Plain
+	}
+	if deep == p.indent && !j.empty && !j.balance.open() {
+		return false
+	}
+	j.balance.feed(text)
+	j.empty = false
+	s.wrapped++
+	s.end = uint32(end)
+	return true
+}
+
+// elided tells the lines with which people say that they left something out, or end a
+// block: what follows is not what came before.
+func elided(b []byte) bool {
+	return bytes.HasPrefix(b, []byte("...")) || bytes.HasPrefix(b, []byte("```"))
+}
+
+// unwrap gives the span's text as it was before it was wrapped: without the blanks that
+// the lines after the first begin with, and nothing between them.
+func unwrap(into, b []byte) []byte {
+	for first := true; len(b) > 0; first = false {
+		line, rest, _ := bytes.Cut(b, newline)
+		line = trimReturn(line)
+		if !first {
+			line = line[indent(line):]
+		}
+		into, b = append(into, line...), rest
+	}
+	return into
+}
+
+var newline = []byte("\n")

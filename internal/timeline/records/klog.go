@@ -1,0 +1,71 @@
+package records
+
+import "bytes"
+
+// klog reads I1115 10:31:56.650149   36 kubelet.go:1601] message, where the level may
+// also be written out, as in ERROR:1213 10:27:42.891750 15567 cni.go:312] message.
+func (p *parser) klog(b []byte) bool {
+	level, at := b[0], 1
+	if len(b) > 1 && b[1] > '9' {
+		if at = spelledLevel(b); at == 0 {
+			return false
+		}
+	}
+	b = b[at:]
+	if len(b) < 22 || b[4] != ' ' {
+		return false
+	}
+	var s stamp
+	if !s.monthDay(digits2(b, 0), digits2(b, 2)) {
+		return false
+	}
+	n := 5 + s.clockTime(b[5:])
+	if n == 5 {
+		return false
+	}
+	for n < len(b) && b[n] == ' ' {
+		n++
+	}
+	pid, d := number(b[n:])
+	if n += d; d == 0 || n == len(b) || b[n] != ' ' {
+		return false
+	}
+	b = b[n+1:]
+	end := bytes.IndexByte(b, ']')
+	if end < 0 {
+		return false
+	}
+	colon := bytes.IndexByte(b[:end], ':')
+	if colon < 1 || bytes.IndexByte(b[:colon], ' ') >= 0 {
+		return false
+	}
+	if _, d = number(b[colon+1:]); d == 0 || colon+1+d != end {
+		return false
+	}
+	p.inner = s
+	p.rec.Style, p.rec.Level, p.rec.Origin = Klog, level, p.names.of(b[:colon])
+	if p.rec.PID == 0 {
+		p.rec.PID = pid
+	}
+	p.body = afterSpace(b[end+1:])
+	p.rec.Text = p.body
+	return true
+}
+
+// afterSpace takes one blank off.
+func afterSpace(b []byte) []byte {
+	if len(b) > 0 && b[0] == ' ' {
+		return b[1:]
+	}
+	return b
+}
+
+// spelledLevel gives how long INFO:, WARNING:, ERROR: or FATAL: at the beginning is.
+func spelledLevel(b []byte) int {
+	for _, w := range [...]string{"INFO:", "WARNING:", "ERROR:", "FATAL:"} {
+		if len(b) > len(w) && string(b[:len(w)]) == w {
+			return len(w)
+		}
+	}
+	return 0
+}

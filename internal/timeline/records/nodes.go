@@ -1,0 +1,96 @@
+package records
+
+import (
+	"path"
+	"strings"
+)
+
+// nameNodes names the nodes whose files these are, where the directories say so: where
+// several hold a log of the same name, each is a node's. A directory that is called like
+// a node's with something added (node1-cni beside node1) is of that node, unless it
+// holds logs that the node's own holds too.
+func nameNodes(in []Input) {
+	byLog := map[string][]int{}
+	for i := range in {
+		log := ageOf(in[i].Name).log
+		byLog[log] = append(byLog[log], i)
+	}
+	logs := map[string]map[string]bool{} // those that a node has
+	for log, at := range byLog {
+		up, ok := differ(in, at)
+		if !ok {
+			continue
+		}
+		for _, i := range at {
+			node := ancestor(in[i].Name, up)
+			if logs[node] == nil {
+				logs[node] = map[string]bool{}
+			}
+			logs[node][log] = true
+			in[i].Node = node
+		}
+	}
+	for i := range in {
+		dir := in[i].Node
+		if dir == "" {
+			dir = ancestor(in[i].Name, 1)
+		}
+		in[i].Node = nodeOf(dir, logs)
+	}
+}
+
+// nodeOf gives the node that a directory's name belongs to, empty if to none.
+func nodeOf(dir string, logs map[string]map[string]bool) string {
+	for i := strings.IndexByte(dir, '-'); i > 0; {
+		if own := logs[dir[:i]]; own != nil && apartFrom(own, logs[dir]) {
+			return dir[:i]
+		}
+		next := strings.IndexByte(dir[i+1:], '-')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	if logs[dir] == nil {
+		return ""
+	}
+	return dir
+}
+
+func apartFrom(a, b map[string]bool) bool {
+	for k := range b {
+		if a[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// differ finds how far up the directories of these files have different names.
+func differ(in []Input, at []int) (up int, ok bool) {
+	for up = 1; up < 32; up++ {
+		first, more := ancestor(in[at[0]].Name, up), false
+		for _, i := range at {
+			name := ancestor(in[i].Name, up)
+			if name == "" {
+				return 0, false
+			}
+			more = more || name != first
+		}
+		if more {
+			return up, true
+		}
+	}
+	return 0, false
+}
+
+// ancestor gives the name of the directory so far up, empty if there is none.
+func ancestor(name string, up int) string {
+	for range up {
+		name = path.Dir(name)
+	}
+	if name == "." || name == "/" {
+		return ""
+	}
+	return path.Base(name)
+}

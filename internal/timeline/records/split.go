@@ -1,0 +1,94 @@
+package records
+
+import "bytes"
+
+// A splitter finds the wanted records of chunks. It belongs to one goroutine, and needs
+// no more memory for the millionth chunk than for the first.
+type splitter struct {
+	wants  func(*Record) bool
+	names  names
+	two    [2]parser // the line before, which may go on, and the line that is read
+	whole  parser    // of wrapped lines
+	joined []byte
+}
+
+// A found is what a splitter found in one chunk.
+type found struct {
+	spans   []span
+	turns   []turn
+	dates   dates
+	anchor  anchor // by as much of the chunk as is the file's beginning
+	lines   uint32
+	long    int   // lines that were cut
+	skipped int64 // bytes of them
+}
+
+// split goes through a chunk, which begins with a line that goes on with no other. Its
+// first bytes up to head are looked through for an anchor.
+func (s *splitter) split(chunk []byte, head int, export bool, out *found) {
+	*out = found{spans: out.spans[:0], turns: out.turns[:0]}
+	for i := range s.two {
+		s.two[i].names, s.two[i].export, s.two[i].headed = &s.names, export, false
+	}
+	s.whole.names, s.whole.export = &s.names, export
+	last, next := &s.two[0], &s.two[1]
+	var at span
+	var j joiner
+	var a anchoring
+	held := false
+	for start := 0; start < len(chunk); out.lines++ {
+		end := start + bytes.IndexByte(chunk[start:], '\n')
+		after := end + 1
+		if end < start {
+			end, after = len(chunk), len(chunk)
+		}
+		if end-start > maxLine {
+			out.long, out.skipped = out.long+1, out.skipped+int64(end-start-maxLine)
+			end = start + maxLine
+		}
+		line := chunk[start:end]
+		if isBlank(line) {
+			s.keep(held, last, at, chunk, out)
+			a.blank()
+			held, start = false, after
+			continue
+		}
+		next.parse(line)
+		if start < head && !a.found() {
+			a.see(next)
+		}
+		if held && !next.headed && j.joins(last, &at, line, end) {
+			start = after
+			continue
+		}
+		s.keep(held, last, at, chunk, out)
+		if next.headed {
+			out.dates.see(next, out)
+		}
+		at, j, held = span{uint32(start), uint32(end), out.lines, 1}, joiner{}, true
+		last, next = next, last
+		start = after
+	}
+	s.keep(held, last, at, chunk, out)
+	out.anchor = a.anchor
+}
+
+// isBlank tells whether a line has nothing but blanks.
+func isBlank(line []byte) bool {
+	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0
+}
+
+// keep notes a logical line that has ended, if it is wanted.
+func (s *splitter) keep(held bool, p *parser, at span, chunk []byte, out *found) {
+	if !held {
+		return
+	}
+	if at.wrapped > 1 {
+		s.joined = unwrap(s.joined[:0], chunk[at.start:at.end])
+		s.whole.parse(s.joined)
+		p = &s.whole
+	}
+	if s.wants(&p.rec) {
+		out.spans = append(out.spans, at)
+	}
+}

@@ -1,0 +1,106 @@
+package records
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"plumbline.dev/plumbline/internal/timeline"
+)
+
+// told is the ordered side of reading a file: it reads the wanted lines once more, now
+// knowing what came before them, and passes them on.
+type told struct {
+	file    *timeline.File
+	number  uint16
+	zone    *time.Location
+	begun   bool
+	clock   clock
+	tell    func(*Record)
+	parser  parser
+	joined  []byte
+	long    int
+	skipped int64
+}
+
+// chunk tells of one chunk's wanted records.
+func (t *told) chunk(j *job) {
+	turns := j.found.turns
+	if !t.begun {
+		t.begin(j)
+	}
+	t.clock.chunk(j.found.dates)
+	for _, s := range j.found.spans {
+		for len(turns) > 0 && turns[0].line <= s.line {
+			t.clock.turn(turns[0])
+			turns = turns[1:]
+		}
+		t.record(j.buf, s)
+	}
+	for _, turn := range turns {
+		t.clock.turn(turn)
+	}
+	if j.found.dates.last != 0 {
+		t.clock.day = j.found.dates.last
+	}
+	t.file.Lines += j.found.lines
+	t.long += j.found.long
+	t.skipped += j.found.skipped
+	if at := t.ends(j.buf); !at.IsZero() {
+		t.file.Ends = at
+	}
+}
+
+// begin takes what the file's beginning says of all its stamps.
+func (t *told) begin(j *job) {
+	t.begun = true
+	if j.head > 0 {
+		t.clock.anchor = j.found.anchor
+	}
+	t.clock.zone(t.zone)
+	t.file.East = t.clock.anchor.offset
+}
+
+func (t *told) record(buf []byte, s span) {
+	line := buf[s.start:s.end]
+	if s.wrapped > 1 {
+		t.joined = unwrap(t.joined[:0], line)
+		line = t.joined
+	}
+	p := &t.parser
+	r := &p.rec
+	r.At = t.parsed(line)
+	if r.Node == "" {
+		r.Node = t.file.Node
+	}
+	r.Place = timeline.Place{File: t.number, Line: t.file.Lines + s.line + 1}
+	if p.export {
+		r.Place.Line = p.line + 1
+	}
+	if t.tell != nil {
+		t.tell(r)
+	}
+}
+
+// parsed reads a line, and gives its time.
+func (t *told) parsed(line []byte) time.Time {
+	p := &t.parser
+	p.parse(line)
+	if p.rec.Style == JSON && !p.outer.is() {
+		p.inner = jsonStamp(p.rec.Text)
+	}
+	return t.clock.at(&p.outer, &p.inner)
+}
+
+// end says what is to be said of the file as a whole.
+func (t *told) end(c *chunker, lines io.Reader) {
+	f := t.file
+	f.Bytes = c.bytes
+	if e, ok := lines.(*exportReader); ok {
+		f.Lines, f.Bytes = e.line, e.bytes
+	}
+	f.Guessed = append(f.Guessed, t.clock.guessed()...)
+	if long := t.long + c.long; long > 0 {
+		f.Left = append(f.Left, fmt.Sprintf("what lines have beyond %d KiB: %d bytes, in %d of them", maxLine>>10, t.skipped+c.skipped, long))
+	}
+}

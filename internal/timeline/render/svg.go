@@ -1,0 +1,148 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/timeline"
+)
+
+// The room that a time takes on the axis, and a duration between two.
+const (
+	timeRoom = 62.0
+	gapRoom  = 76.0
+	maxTicks = 400
+)
+
+// ticks puts as many times above the picture as there is room for, those of late DELs
+// before all others, and between them how long it was. The others show when the picture
+// is drawn out.
+func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
+	var taken []float64
+	free := func(x float64) bool {
+		for _, t := range taken {
+			if math.Abs(t-x) < timeRoom {
+				return false
+			}
+		}
+		taken = append(taken, x)
+		return true
+	}
+	shown := map[float64]bool{}
+	for i := range all {
+		if all[i].blow != nil && free(a.rows[i]) {
+			shown[a.rows[i]] = true
+		}
+	}
+	var last time.Time
+	for i, t := range a.times {
+		if second := t.Truncate(time.Second); !t.IsZero() && !second.Equal(last) && len(p.Ticks) < maxTicks {
+			last = second
+			p.Ticks = append(p.Ticks, tick{X: a.x[i], Label: t.In(zone).Format(time.TimeOnly), at: t, Off: !shown[a.x[i]] && !free(a.x[i])})
+		}
+	}
+	var before *tick
+	for i := range p.Ticks {
+		t := &p.Ticks[i]
+		if t.Off {
+			continue
+		}
+		if before != nil && t.X-before.X > timeRoom+gapRoom {
+			p.Gaps = append(p.Gaps, tick{X: (t.X + before.X) / 2, Label: lasted(t.at.Sub(before.at))})
+		}
+		before = t
+	}
+}
+
+// lanes draws each sandbox's bar from its ADD to its DEL. Without an ADD it begins at the
+// first that is known of it, without a DEL it has no end; what was robbed is hatched.
+func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool) {
+	first, robbed := map[int]float64{}, map[int]float64{}
+	deleted, without := map[int]float64{}, map[int]string{}
+	for i := range all {
+		r := &all[i]
+		if _, ok := first[r.lane]; !ok {
+			first[r.lane] = a.rows[i]
+		}
+		if r.kind == timeline.AddEnd && l.at(r.lane).Added.Equal(r.at) {
+			first[r.lane] = a.rows[i]
+		}
+		if r.kind == timeline.DelEnd {
+			deleted[r.lane] = a.rows[i]
+		}
+		if r.blow != nil {
+			if _, ok := robbed[r.blow.victim]; !ok {
+				robbed[r.blow.victim] = a.rows[i]
+				without[r.blow.victim] = cutRight("without "+strings.TrimSuffix(r.blow.lost, " deleted"), 24)
+			}
+		}
+	}
+	for i := range l.all {
+		box := &l.all[i]
+		d := drawnLane{Y: top + laneHeight*float64(i), Title: box.title, Of: describeLane(box, withNode), Born: !box.Added.IsZero(), Open: box.Deleted.IsZero()}
+		d.Bar, d.X = d.Y+barTop, plotLeft
+		if x, ok := first[i]; ok {
+			d.X = x
+		} else if d.Born {
+			d.X = a.at(box.Added)
+		}
+		end := pictureWidth - 8
+		if !d.Open {
+			end = a.at(box.Deleted)
+			if x, ok := deleted[i]; ok && x > d.X {
+				end = x
+			}
+		}
+		d.W = max(2, end-d.X)
+		if x, ok := robbed[i]; ok && x < end {
+			d.HasIt, d.Robbed, d.RobbedW = true, x, end-x
+			d.Without = without[i]
+		}
+		p.Lanes = append(p.Lanes, d)
+	}
+}
+
+// at gives a lane; that of no sandbox is empty.
+func (l *lanes) at(n int) *timeline.Sandbox {
+	if n < 0 || n >= len(l.all) {
+		return &timeline.Sandbox{}
+	}
+	return l.all[n].Sandbox
+}
+
+func describeLane(box *lane, withNode bool) string {
+	var words []string
+	for _, a := range box.Addresses[:min(len(box.Addresses), 2)] {
+		words = append(words, clean(a.String()))
+	}
+	if box.UID != "" {
+		words = append(words, "uid "+short(box.UID))
+	}
+	if withNode && box.Node != "" {
+		words = append(words, "on "+cutRight(clean(box.Node), 40))
+	}
+	return strings.Join(words, " · ")
+}
+
+// blow draws a late DEL as an arrow from one bar to the other.
+func (p *picture) blow(r *row, x, from, to float64, title string) {
+	b := drawnBlow{X: x, From: from, Y1: from + barHeight/2 + 3, Y2: to - barHeight/2 - 5, Title: title, Row: inTable(r.event)}
+	if to < from {
+		b.Y1, b.Y2 = from-barHeight/2-3, to+barHeight/2+5
+	}
+	b.LabelY = (b.Y1+b.Y2)/2 + 4
+	p.Blows = append(p.Blows, b)
+}
+
+// describe is the picture for those who cannot see it.
+func describe(s *timeline.Story, l *lanes) string {
+	words := []string{fmt.Sprintf("Time runs to the right; one lane for each of %d sandboxes.", len(l.all))}
+	for i := range s.Verdicts {
+		if s.Verdicts[i].Cause != timeline.Credential {
+			words = append(words, verdictSays(&s.Verdicts[i])+".")
+		}
+	}
+	return strings.Join(words, " ")
+}
