@@ -22,9 +22,9 @@ func createBridge(ctx context.Context) error {
 	)
 }
 
-// cable gives a node its eth0. The default route is needed although it leads
+// connect gives a node its eth0. The default route is needed although it leads
 // nowhere: without one the kernel does not answer a pod's ARP for 169.254.1.1.
-func (l *Lab) cable(ctx context.Context, n *Node) error {
+func (l *Lab) connect(ctx context.Context, n *Node) error {
 	port := "port" + strconv.Itoa(n.Index)
 	// One of an earlier node stays until the kernel has got round to the node's namespace.
 	_ = ip(ctx, nil, "link del "+port)

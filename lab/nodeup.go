@@ -33,7 +33,7 @@ func (l *Lab) createNode(ctx context.Context, i int) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.cable(ctx, n); err != nil {
+	if err := l.connect(ctx, n); err != nil {
 		return nil, fmt.Errorf("connect %s: %w", name, err)
 	}
 	return n, n.startRuntime(ctx)

@@ -12,14 +12,14 @@ const (
 	Audience = "plumbline-agent" // for which a token must be made
 	Header   = "Plumbline-Token" // the API server's proxy takes Authorization away
 
-	PathHealth  = "healthz"
-	PathDigest  = "v1/digest"
-	PathTables  = "v1/tables"
-	PathWitness = "v1/witness"
-	PathFlight  = "v1/flight"
-	PathThing   = "v1/thing"
-	PathChange  = "v1/change"
-	PathGuard   = "v1/guard"
+	PathHealth = "healthz"
+	PathDigest = "v1/digest"
+	PathTables = "v1/tables"
+	PathVerify = "v1/witness"
+	PathEvents = "v1/flight"
+	PathThing  = "v1/thing"
+	PathChange = "v1/change"
+	PathGuard  = "v1/guard"
 
 	// The virtual resource whose rights decide who may ask.
 	Group    = "plumbline.dev"
@@ -32,16 +32,16 @@ func RepairAudience(node string) string { return Audience + "/" + node }
 
 // A Digest is what an agent says in short.
 type Digest struct {
-	Node    string            `json:"node"`
-	Version string            `json:"version"`
-	BootID  string            `json:"bootID,omitempty"`
-	Taken   model.Time        `json:"taken"`
-	Tables  map[string]Shelf  `json:"tables"`
-	Not     map[string]string `json:"not,omitempty"` // tables that are not seen in full, and why
+	Node    string                 `json:"node"`
+	Version string                 `json:"version"`
+	BootID  string                 `json:"bootID,omitempty"`
+	Taken   model.Time             `json:"taken"`
+	Tables  map[string]TableDigest `json:"tables"`
+	Not     map[string]string      `json:"not,omitempty"` // tables that are not seen in full, and why
 }
 
-// A Shelf is one table in short: the same sum means the same rows.
-type Shelf struct {
+// A TableDigest is one table in short: the same sum means the same rows.
+type TableDigest struct {
 	Rows int    `json:"rows"`
 	Sum  string `json:"sum"`
 }

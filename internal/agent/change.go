@@ -15,8 +15,8 @@ import (
 // ChangeWithin is how long an agent takes for a change, at most.
 const ChangeWithin = 10 * time.Second
 
-// A Thing is one thing of a node that can be changed, read now.
-type Thing struct {
+// A NodeObject is one thing of a node that can be changed, read now.
+type NodeObject struct {
 	Ref    model.Ref       `json:"ref"`
 	Digest string          `json:"digest,omitempty"` // of what it is; empty if it is not there
 	Says   string          `json:"says"`             // the same for people
@@ -41,19 +41,19 @@ type Changed struct {
 	Digest  string `json:"digest,omitempty"`  // of what the thing is now; empty if it is gone
 }
 
-// Thing reads something of a node that can be changed. Args say which, where its name is
+// NodeObject reads something of a node that can be changed. Args say which, where its name is
 // that of several.
-func (f *Fleet) Thing(ctx context.Context, ref model.Ref, args map[string]string) (Thing, error) {
+func (f *Fleet) NodeObject(ctx context.Context, ref model.Ref, args map[string]string) (NodeObject, error) {
 	query := url.Values{"kind": {string(ref.Kind)}, "name": {ref.Name}}
 	for k, v := range args {
 		query.Set(k, v)
 	}
-	var t Thing
+	var t NodeObject
 	if err := f.json(ctx, ref.OnNode(), PathThing, query, &t); err != nil {
-		return Thing{}, fmt.Errorf("read %s: %w", ref, err)
+		return NodeObject{}, fmt.Errorf("read %s: %w", ref, err)
 	}
 	if t.Ref != ref {
-		return Thing{}, fmt.Errorf("read %s: its agent answers of %s", ref, t.Ref)
+		return NodeObject{}, fmt.Errorf("read %s: its agent answers of %s", ref, t.Ref)
 	}
 	return t, nil
 }

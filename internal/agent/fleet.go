@@ -45,20 +45,20 @@ func (*Fleet) Name() string { return "agents" }
 func (*Fleet) Tables() []model.Table { return nil }
 
 // Collect asks every agent for all of its tables.
-func (f *Fleet) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (f *Fleet) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	said := f.gather(ctx, f.Nodes, nil)
 	b.Add(func(all *model.Snapshot) { all.PutFacts(said) })
-	return observe.Seen{Rows: len(f.Nodes)}, nil
+	return observe.ReadInfo{Rows: len(f.Nodes)}, nil
 }
 
-// Look reads again, on the nodes themselves, those of the refs that are a node's own.
-func (f *Fleet) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
-	var l observe.Look
+// Reread reads again, on the nodes themselves, those of the refs that are a node's own.
+func (f *Fleet) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
+	var l observe.Reread
 	var nodes []string
 	for _, r := range refs {
 		if n := r.OnNode(); n != "" {
 			nodes = append(nodes, n)
-			l.Seen(time.Time{}, r)
+			l.Note(time.Time{}, r)
 		}
 	}
 	slices.Sort(nodes)
@@ -77,10 +77,10 @@ func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *mo
 func (f *Fleet) gather(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
 	answers := make([]*model.Snapshot, len(nodes))
 	f.each(nodes, func(i int) { answers[i] = f.ask(ctx, nodes[i], query) })
-	out := &model.Snapshot{Facts: map[string]*model.Facts{}}
+	out := &model.Snapshot{NodeState: map[string]*model.NodeState{}}
 	for _, a := range answers {
 		out.Coverage = append(out.Coverage, a.Coverage...)
-		maps.Copy(out.Facts, a.Facts)
+		maps.Copy(out.NodeState, a.NodeState)
 	}
 	return out
 }
@@ -159,11 +159,11 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error) {
 	out := &model.Snapshot{}
 	for _, c := range s.Coverage {
-		if c.Node == node && c.Table.Fact() {
+		if c.Node == node && c.Table.OfNode() {
 			out.Coverage = append(out.Coverage, c)
 		}
 	}
-	for other := range s.Facts {
+	for other := range s.NodeState {
 		if other != node {
 			return nil, errors.New("its agent speaks of another node")
 		}
@@ -171,9 +171,9 @@ func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error)
 	if len(out.Coverage) == 0 {
 		return nil, errors.New("its agent says nothing of its node")
 	}
-	if f := s.Facts[node]; f != nil { // an agent that has just begun has none yet
+	if f := s.NodeState[node]; f != nil { // an agent that has just begun has none yet
 		f.Shift(model.At(now).Sub(s.Meta.Taken))
-		out.Facts = map[string]*model.Facts{node: f}
+		out.NodeState = map[string]*model.NodeState{node: f}
 	}
 	return out, nil
 }

@@ -22,8 +22,8 @@ func says(t *testing.T, node string) io.ReadCloser {
 	taken := model.At(now.Add(-time.Hour))
 	s := &model.Snapshot{
 		Meta: model.Meta{Schema: model.Schema, Taken: taken}, Coverage: []model.Coverage{{Table: model.Links, Node: node, State: model.Complete}, {Table: model.Pods, State: model.Complete}},
-		Facts: map[string]*model.Facts{node: {Links: []model.Link{{Index: 1, Name: "cali1", Since: taken - 60}}}},
-		Pods:  []model.Pod{{Name: "forged"}},
+		NodeState: map[string]*model.NodeState{node: {Links: []model.Link{{Index: 1, Name: "cali1", Since: taken - 60}}}},
+		Pods:      []model.Pod{{Name: "forged"}},
 	}
 	var b bytes.Buffer
 	if err := snapshotio.WriteBundle(&b, s); err != nil {
@@ -61,8 +61,8 @@ func TestFleet(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 	s := b.Snapshot()
-	if len(s.Facts) != 1 || len(s.Pods) != 0 || s.Facts["good"].Links[0].Since != model.At(now)-60 {
-		t.Errorf("%+v, %v", s.Facts["good"], s.Pods)
+	if len(s.NodeState) != 1 || len(s.Pods) != 0 || s.NodeState["good"].Links[0].Since != model.At(now)-60 {
+		t.Errorf("%+v, %v", s.NodeState["good"], s.Pods)
 	}
 	why := map[string]string{}
 	for _, c := range s.Coverage {
@@ -81,7 +81,7 @@ func TestFleet(t *testing.T) {
 	}
 	// What it says again takes the place of what it said before.
 	s.PutFacts(agent.Silent("gone", "good"))
-	if len(s.Facts) != 0 {
-		t.Errorf("%v", s.Facts)
+	if len(s.NodeState) != 0 {
+		t.Errorf("%v", s.NodeState)
 	}
 }

@@ -14,15 +14,15 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A Guarded is what an agent says of its node's guard.
-type Guarded struct {
+// A GuardStatus is what an agent says of its node's guard.
+type GuardStatus struct {
 	Node   string        `json:"node"`
 	Taken  time.Time     `json:"taken"`            // by the node's clock
 	Report *guard.Report `json:"report,omitempty"` // nil if the guard is not installed
 }
 
 // Age is how old the keeper's report is, by the node's own clock.
-func (g *Guarded) Age() time.Duration {
+func (g *GuardStatus) Age() time.Duration {
 	if g.Report == nil {
 		return 0
 	}
@@ -45,9 +45,9 @@ func older(err error) error {
 
 // Guards asks some agents for their guards; those that did not answer are in silent, with
 // the reason.
-func (f *Fleet) Guards(ctx context.Context, nodes []string) (all map[string]Guarded, silent map[string]error) {
-	return each(f, nodes, func(node string) (Guarded, error) {
-		var g Guarded
+func (f *Fleet) Guards(ctx context.Context, nodes []string) (all map[string]GuardStatus, silent map[string]error) {
+	return each(f, nodes, func(node string) (GuardStatus, error) {
+		var g GuardStatus
 		err := older(f.json(ctx, node, PathGuard, nil, &g))
 		if err == nil && (g.Node != node || g.Report != nil && g.Report.Node != "" && g.Report.Node != node) {
 			err = errors.New("its agent speaks of another node")
@@ -81,7 +81,7 @@ func (f *Fleet) GuardCalls(ctx context.Context, nodes []string, q CallQuestion) 
 	}
 	return each(f, nodes, func(node string) ([]GuardCall, error) {
 		var entries []eventlog.Entry
-		if err := f.json(ctx, node, PathFlight, query, &entries); err != nil {
+		if err := f.json(ctx, node, PathEvents, query, &entries); err != nil {
 			return nil, fmt.Errorf("read the flight record: %w", err)
 		}
 		var out []GuardCall

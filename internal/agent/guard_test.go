@@ -22,10 +22,10 @@ func TestGuards(t *testing.T) {
 	t.Parallel()
 	report := &guard.Report{Node: "good", At: now, Mode: guard.Observe}
 	answers := map[string]any{
-		"good": agent.Guarded{Node: "good", Taken: now.Add(time.Minute), Report: report},
-		"bare": agent.Guarded{Node: "bare", Taken: now},
-		"liar": agent.Guarded{Node: "good", Report: report},
-		"half": agent.Guarded{Node: "half", Report: report},
+		"good": agent.GuardStatus{Node: "good", Taken: now.Add(time.Minute), Report: report},
+		"bare": agent.GuardStatus{Node: "bare", Taken: now},
+		"liar": agent.GuardStatus{Node: "good", Report: report},
+		"half": agent.GuardStatus{Node: "half", Report: report},
 		"odd":  []int{1},
 	}
 	f := &agent.Fleet{Open: func(ctx context.Context, node, path string, _ url.Values) (io.ReadCloser, error) {

@@ -46,13 +46,13 @@ func NewLogMatcher(q LogQuestion) *LogMatcher {
 		m.ips = append(m.ips, logIP{[]byte(ip.Unmap().String()), ip.Unmap().Is6()})
 	}
 	for _, id := range slices.Concat(q.Sandboxes, q.UIDs) {
-		m.look(id, true)
+		m.watchFor(id, true)
 	}
 	return m
 }
 
-// look has an ID looked for.
-func (m *LogMatcher) look(id string, asked bool) bool {
+// watchFor has an ID looked for.
+func (m *LogMatcher) watchFor(id string, asked bool) bool {
 	part := id
 	if len(id) == uidLength {
 		part = id[uidHead:]
@@ -155,7 +155,7 @@ func (m *LogMatcher) learn(line []byte) {
 		default:
 			continue
 		}
-		if len(m.learned) < maxLearned && m.look(id, false) {
+		if len(m.learned) < maxLearned && m.watchFor(id, false) {
 			m.learned = append(m.learned, id)
 		}
 	}

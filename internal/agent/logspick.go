@@ -20,9 +20,9 @@ type LogPicker struct {
 	clock logClock
 	life  [][]byte
 
-	follows, lives int
-	kin            map[string]time.Time // processes that wrote of it, and when
-	old            time.Time            // when a line of it was written by a CNI plugin of 2017, which tells no process
+	follows, pids int
+	kin           map[string]time.Time // processes that wrote of it, and when
+	old           time.Time            // when a line of it was written by a CNI plugin of 2017, which tells no process
 }
 
 // troubles are what is of interest to every pod of a node, by component.
@@ -128,8 +128,8 @@ func hasID(line []byte) bool {
 func (p *LogPicker) lifes(line []byte) bool {
 	for _, phrase := range p.life {
 		if bytes.Contains(line, phrase) {
-			p.lives++
-			return p.lives <= maxLife
+			p.pids++
+			return p.pids <= maxLife
 		}
 	}
 	return false

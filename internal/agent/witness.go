@@ -14,25 +14,25 @@ import (
 // MaxAsked is how many addresses, and how many containers, one question may have.
 const MaxAsked = 64
 
-// Witness asks one node about addresses (ip) and containers (container), or for its roll
+// Verification asks one node about addresses (ip) and containers (container), or for its roll
 // call (all).
-func (f *Fleet) Witness(ctx context.Context, node string, query url.Values) (model.Witness, error) {
-	var w model.Witness
-	if err := f.json(ctx, node, PathWitness, query, &w); err != nil {
-		return model.Witness{}, fmt.Errorf("ask %s for a witness: %w", node, err)
+func (f *Fleet) Verification(ctx context.Context, node string, query url.Values) (model.Verification, error) {
+	var w model.Verification
+	if err := f.json(ctx, node, PathVerify, query, &w); err != nil {
+		return model.Verification{}, fmt.Errorf("ask %s for a witness: %w", node, err)
 	}
 	switch {
 	case w.Node != node:
-		return model.Witness{}, fmt.Errorf("ask %s for a witness: %s answers", node, w.Node)
+		return model.Verification{}, fmt.Errorf("ask %s for a witness: %s answers", node, w.Node)
 	case !answers(&w, query):
 		// An agent of an earlier version hears only the first of several.
-		return model.Witness{}, fmt.Errorf("ask %s for a witness: its agent answers another question", node)
+		return model.Verification{}, fmt.Errorf("ask %s for a witness: its agent answers another question", node)
 	}
 	return w, nil
 }
 
 // answers tells that a witness is about what was asked, and about all of it.
-func answers(w *model.Witness, query url.Values) bool {
+func answers(w *model.Verification, query url.Values) bool {
 	ips := make([]string, 0, len(query["ip"]))
 	for _, text := range query["ip"] {
 		ip, err := netip.ParseAddr(text)
@@ -47,20 +47,20 @@ func answers(w *model.Witness, query url.Values) bool {
 
 // Ask has a node bear witness about addresses and containers; with neither, it names all
 // that it has. Many are asked in several questions, whose answers are one witness.
-func (f *Fleet) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error) {
+func (f *Fleet) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	if len(ips)+len(containers) == 0 {
-		return f.Witness(ctx, node, url.Values{"all": {"1"}})
+		return f.Verification(ctx, node, url.Values{"all": {"1"}})
 	}
-	var out model.Witness
+	var out model.Verification
 	for at := 0; at < max(len(ips), len(containers)); at += MaxAsked {
 		q := url.Values{}
 		for _, ip := range part(ips, at) {
 			q.Add("ip", ip.Unmap().String())
 		}
 		q["container"] = part(containers, at)
-		w, err := f.Witness(ctx, node, q)
+		w, err := f.Verification(ctx, node, q)
 		if err != nil {
-			return model.Witness{}, err
+			return model.Verification{}, err
 		}
 		if at == 0 {
 			out = w
@@ -75,7 +75,7 @@ func part[T any](all []T, at int) []T { return all[min(at, len(all)):min(at+MaxA
 
 // join adds what a second answer says. It is as old as the first and as complete as the
 // worse; a node that became another in between has said nothing.
-func join(w, more *model.Witness) {
+func join(w, more *model.Verification) {
 	was, is := w, more
 	if was.BootID != is.BootID || was.NodeName != is.NodeName || was.CalicoName != is.CalicoName ||
 		was.ConfigName != is.ConfigName || was.Network != is.Network {

@@ -17,14 +17,14 @@ import (
 )
 
 // bearing is a fleet of one whose answers a test writes.
-func bearing(t *testing.T, bear func(n int, q url.Values, w *model.Witness)) *agent.Fleet {
+func bearing(t *testing.T, bear func(n int, q url.Values, w *model.Verification)) *agent.Fleet {
 	t.Helper()
 	asked := 0
 	return &agent.Fleet{Open: func(_ context.Context, node, path string, q url.Values) (io.ReadCloser, error) {
-		if path != agent.PathWitness || len(q["ip"]) > agent.MaxAsked || len(q["container"]) > agent.MaxAsked {
+		if path != agent.PathVerify || len(q["ip"]) > agent.MaxAsked || len(q["container"]) > agent.MaxAsked {
 			t.Errorf("asked %s %v", path, q)
 		}
-		w := model.Witness{Node: node, IPs: q["ip"], Containers: q["container"], All: q.Has("all"), Complete: true, BootID: "b", Taken: model.Time(100 + asked)}
+		w := model.Verification{Node: node, IPs: q["ip"], Containers: q["container"], All: q.Has("all"), Complete: true, BootID: "b", Taken: model.Time(100 + asked)}
 		bear(asked, q, &w)
 		asked++
 		b, err := json.Marshal(w)
@@ -45,7 +45,7 @@ func questions(n int) (ips []netip.Addr, ids []string) {
 func TestAskInParts(t *testing.T) {
 	t.Parallel()
 	ips, ids := questions(150)
-	f := bearing(t, func(n int, q url.Values, w *model.Witness) {
+	f := bearing(t, func(n int, q url.Values, w *model.Verification) {
 		w.Calls = []model.Process{{PID: 1, CNI: "every"}, {PID: 10 + n, CNI: "own"}}
 		w.Sandboxes = []model.Sandbox{{ID: "every"}, {ID: q["container"][0]}}
 	})
@@ -62,13 +62,13 @@ func TestAskInParts(t *testing.T) {
 func TestAskIncomplete(t *testing.T) {
 	t.Parallel()
 	ips, _ := questions(129)
-	for name, spoil := range map[string]func(w *model.Witness){
-		"not all was seen": func(w *model.Witness) { w.Complete, w.Missing = false, []string{"links: cut"} },
-		"another boot":     func(w *model.Witness) { w.BootID = "c" },
-		"another network":  func(w *model.Witness) { w.Network = "x" },
+	for name, spoil := range map[string]func(w *model.Verification){
+		"not all was seen": func(w *model.Verification) { w.Complete, w.Missing = false, []string{"links: cut"} },
+		"another boot":     func(w *model.Verification) { w.BootID = "c" },
+		"another network":  func(w *model.Verification) { w.Network = "x" },
 	} {
 		for at := range 3 {
-			f := bearing(t, func(n int, _ url.Values, w *model.Witness) {
+			f := bearing(t, func(n int, _ url.Values, w *model.Verification) {
 				if n == at {
 					spoil(w)
 				}
@@ -82,7 +82,7 @@ func TestAskIncomplete(t *testing.T) {
 
 func TestAskNothingIsARollCall(t *testing.T) {
 	t.Parallel()
-	f := bearing(t, func(_ int, q url.Values, _ *model.Witness) {
+	f := bearing(t, func(_ int, q url.Values, _ *model.Verification) {
 		if q.Encode() != "all=1" {
 			t.Errorf("asked %s", q.Encode())
 		}
@@ -96,18 +96,18 @@ func TestAskNothingIsARollCall(t *testing.T) {
 func TestAskHearsNoOtherAnswer(t *testing.T) {
 	t.Parallel()
 	ips, ids := questions(3)
-	for name, spoil := range map[string]func(w *model.Witness){
-		"another node":     func(w *model.Witness) { w.Node = "n2" },
-		"one address only": func(w *model.Witness) { w.IPs = w.IPs[:1] },
-		"no address":       func(w *model.Witness) { w.IPs = nil },
-		"another address":  func(w *model.Witness) { w.IPs = []string{"10.0.0.1", "10.0.0.2", "10.0.0.9"} },
-		"another container": func(w *model.Witness) {
+	for name, spoil := range map[string]func(w *model.Verification){
+		"another node":     func(w *model.Verification) { w.Node = "n2" },
+		"one address only": func(w *model.Verification) { w.IPs = w.IPs[:1] },
+		"no address":       func(w *model.Verification) { w.IPs = nil },
+		"another address":  func(w *model.Verification) { w.IPs = []string{"10.0.0.1", "10.0.0.2", "10.0.0.9"} },
+		"another container": func(w *model.Verification) {
 			w.Containers = slices.Concat(w.Containers[:2], []string{strings.Repeat("f", 64)})
 		},
-		"a container too many": func(w *model.Witness) { w.Containers = append(slices.Clone(w.Containers), "x") },
-		"a roll call":          func(w *model.Witness) { w.All = true },
+		"a container too many": func(w *model.Verification) { w.Containers = append(slices.Clone(w.Containers), "x") },
+		"a roll call":          func(w *model.Verification) { w.All = true },
 	} {
-		f := bearing(t, func(_ int, _ url.Values, w *model.Witness) { spoil(w) })
+		f := bearing(t, func(_ int, _ url.Values, w *model.Verification) { spoil(w) })
 		if w, err := f.Ask(t.Context(), "n1", ips, ids); err == nil || w.Complete {
 			t.Errorf("%s: %+v", name, w)
 		}

@@ -23,7 +23,7 @@ func base() *model.Snapshot {
 	s := &model.Snapshot{
 		Meta:      model.Meta{Schema: 1, GUID: "g", Taken: now},
 		Info:      []model.Info{{Datastore: "kdd", Calico: "v3.31.0", Ready: true, IPAM: "calico", Networking: "calico"}},
-		Collector: []model.CollectorConfig{{Grace: 900}},
+		Collector: []model.GarbageCollectorConfig{{LeakGracePeriod: 900}},
 		Nodes:     []model.Node{{Name: "n1", Ready: true}},
 		Pools:     []model.Pool{{Name: "p", CIDR: netip.MustParsePrefix("10.0.0.0/16"), BlockSize: 30}},
 		Pods: []model.Pod{{
@@ -84,12 +84,12 @@ func TestAgeMustBeProven(t *testing.T) {
 			s := free(base())
 			c.change(s)
 			r := judge(t, s, audit.Source{}, audit.Options{})
-			got := r.Suspected
+			got := r.Unconfirmed
 			if c.confirmed {
 				got = r.Findings
 			}
-			if !slices.Equal(names(got), []string{"PL1002/10.0.0.1"}) || r.Decided() != c.decide {
-				t.Errorf("findings %v, suspected %v, decided at %v", names(r.Findings), names(r.Suspected), r.Decided())
+			if !slices.Equal(names(got), []string{"PL1002/10.0.0.1"}) || r.RecheckAfter() != c.decide {
+				t.Errorf("findings %v, suspected %v, decided at %v", names(r.Findings), names(r.Unconfirmed), r.RecheckAfter())
 			}
 		})
 	}
@@ -100,8 +100,8 @@ func TestAgeMustBeProven(t *testing.T) {
 func TestMemoryProvesAge(t *testing.T) {
 	t.Parallel()
 	first := judge(t, leak(base()), audit.Source{}, audit.Options{})
-	if len(first.Findings) > 0 || !slices.Equal(names(first.Suspected), []string{"PL1001/10.0.0.1"}) || first.Decided() != now+1350 {
-		t.Fatalf("first: %v, %v, %v", names(first.Findings), names(first.Suspected), first.Decided())
+	if len(first.Findings) > 0 || !slices.Equal(names(first.Unconfirmed), []string{"PL1001/10.0.0.1"}) || first.RecheckAfter() != now+1350 {
+		t.Fatalf("first: %v, %v, %v", names(first.Findings), names(first.Unconfirmed), first.RecheckAfter())
 	}
 	recall := func(string) audit.Memory { return first.Memory }
 	for name, c := range map[string]struct {
@@ -121,8 +121,8 @@ func TestMemoryProvesAge(t *testing.T) {
 			s.Meta.Taken = now + c.later
 			c.change(s)
 			r := judge(t, s, audit.Source{}, audit.Options{Recall: recall})
-			if (len(r.Findings) == 1) != c.confirmed || len(r.Findings)+len(r.Suspected) != 1 {
-				t.Errorf("findings %v, suspected %v", names(r.Findings), names(r.Suspected))
+			if (len(r.Findings) == 1) != c.confirmed || len(r.Findings)+len(r.Unconfirmed) != 1 {
+				t.Errorf("findings %v, suspected %v", names(r.Findings), names(r.Unconfirmed))
 			}
 		})
 	}
@@ -139,15 +139,15 @@ func TestMemoryProvesAge(t *testing.T) {
 
 // looks answers with one reading after the other.
 type looks struct {
-	answers []observe.Look
+	answers []observe.Reread
 	err     error
 	asked   int
 }
 
-func (l *looks) Look(context.Context, []model.Ref) (observe.Look, error) {
+func (l *looks) Reread(context.Context, []model.Ref) (observe.Reread, error) {
 	l.asked++
 	if l.err != nil || len(l.answers) == 0 {
-		return observe.Look{}, l.err
+		return observe.Reread{}, l.err
 	}
 	a := l.answers[0]
 	if len(l.answers) > 1 {
@@ -157,58 +157,58 @@ func (l *looks) Look(context.Context, []model.Ref) (observe.Look, error) {
 }
 
 // owners and ledger are what each book shows of a snapshot in a second look.
-func owners(s *model.Snapshot) observe.Look {
-	return observe.Look{
+func owners(s *model.Snapshot) observe.Reread {
+	return observe.Reread{
 		Rows: model.Snapshot{Pods: s.Pods}, At: s.Meta.Taken.Time().Add(time.Second),
 		Read: []model.Ref{{Kind: model.KindPod, Name: "shop/web"}, {Kind: model.KindAddress, Name: "10.0.0.1"}},
 	}
 }
 
-func ledger(s *model.Snapshot) observe.Look {
-	return observe.Look{Rows: model.Snapshot{Blocks: s.Blocks}, Read: []model.Ref{{Kind: model.KindBlock, Name: "10.0.0.0/30"}}}
+func ipam(s *model.Snapshot) observe.Reread {
+	return observe.Reread{Rows: model.Snapshot{Blocks: s.Blocks}, Read: []model.Ref{{Kind: model.KindBlock, Name: "10.0.0.0/30"}}}
 }
 
-func TestSuspectsAreLookedAtAgain(t *testing.T) {
+func TestUnconfirmedAreReread(t *testing.T) {
 	t.Parallel()
 	changed := free(base())
 	changed.Pods[0].UID = "another"
 	gone := free(base())
 	gone.Pods = nil
 	for name, c := range map[string]struct {
-		owners    []observe.Look
-		ledger    observe.Look
+		owners    []observe.Reread
+		ledger    observe.Reread
 		err       error
 		confirmed []string
 		suspected []string
 	}{
-		"still so":                     {[]observe.Look{owners(free(base()))}, ledger(free(base())), nil, []string{"PL1002/10.0.0.1"}, nil},
-		"it was only a moment":         {[]observe.Look{owners(base())}, ledger(base()), nil, nil, nil},
-		"the pod is gone":              {[]observe.Look{owners(gone)}, ledger(free(base())), nil, nil, nil},
-		"the pod changes under us":     {[]observe.Look{owners(free(base())), owners(changed)}, ledger(free(base())), nil, nil, []string{"PL1002/10.0.0.1"}},
-		"the pod goes while we look":   {[]observe.Look{owners(free(base())), owners(gone)}, ledger(free(base())), nil, nil, []string{"PL1002/10.0.0.1"}},
-		"it cannot be looked at again": {nil, ledger(free(base())), errors.New("away"), nil, []string{"PL1002/10.0.0.1"}},
+		"still so":                     {[]observe.Reread{owners(free(base()))}, ipam(free(base())), nil, []string{"PL1002/10.0.0.1"}, nil},
+		"it was only a moment":         {[]observe.Reread{owners(base())}, ipam(base()), nil, nil, nil},
+		"the pod is gone":              {[]observe.Reread{owners(gone)}, ipam(free(base())), nil, nil, nil},
+		"the pod changes under us":     {[]observe.Reread{owners(free(base())), owners(changed)}, ipam(free(base())), nil, nil, []string{"PL1002/10.0.0.1"}},
+		"the pod goes while we look":   {[]observe.Reread{owners(free(base())), owners(gone)}, ipam(free(base())), nil, nil, []string{"PL1002/10.0.0.1"}},
+		"it cannot be looked at again": {nil, ipam(free(base())), errors.New("away"), nil, []string{"PL1002/10.0.0.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := audit.Source{Owners: &looks{answers: c.owners, err: c.err}, Ledger: &looks{answers: []observe.Look{c.ledger}}}
+			src := audit.Source{Kubernetes: &looks{answers: c.owners, err: c.err}, Calico: &looks{answers: []observe.Reread{c.ledger}}}
 			r := judge(t, free(base()), src, audit.Options{})
-			if !slices.Equal(names(r.Findings), c.confirmed) || !slices.Equal(names(r.Suspected), c.suspected) {
-				t.Errorf("findings %v, suspected %v", names(r.Findings), names(r.Suspected))
+			if !slices.Equal(names(r.Findings), c.confirmed) || !slices.Equal(names(r.Unconfirmed), c.suspected) {
+				t.Errorf("findings %v, suspected %v", names(r.Findings), names(r.Unconfirmed))
 			}
 		})
 	}
 	// What could not be looked at twice is no sighting, and does not end an older one.
-	older := audit.Memory{"PL1002/10.0.0.1": {Facts: "f", First: now - 50, Last: now - 40}}
+	older := audit.Memory{"PL1002/10.0.0.1": {Digest: "f", First: now - 50, Last: now - 40}}
 	for _, memory := range []audit.Memory{nil, older} {
 		away := &looks{err: errors.New("away")}
-		r := judge(t, free(base()), audit.Source{Owners: away, Ledger: away}, audit.Options{Recall: func(string) audit.Memory { return memory }})
+		r := judge(t, free(base()), audit.Source{Kubernetes: away, Calico: away}, audit.Options{Recall: func(string) audit.Memory { return memory }})
 		if len(r.Memory) != len(memory) || r.Memory["PL1002/10.0.0.1"] != memory["PL1002/10.0.0.1"] {
 			t.Errorf("remembered %v, want %v", r.Memory, memory)
 		}
 	}
 	// A healthy cluster is read once.
 	o := &looks{}
-	if judge(t, base(), audit.Source{Owners: o, Ledger: o}, audit.Options{}); o.asked > 0 {
+	if judge(t, base(), audit.Source{Kubernetes: o, Calico: o}, audit.Options{}); o.asked > 0 {
 		t.Errorf("looked %d times at nothing", o.asked)
 	}
 }
@@ -246,11 +246,11 @@ func TestBreaker(t *testing.T) {
 	for i := range 60 {
 		s.Handles = append(s.Handles, model.Handle{ID: "k8s-pod-network." + containerOf(string(rune('a'+i))), Written: now - 3600})
 	}
-	if r := judge(t, s, audit.Source{}, audit.Options{}); len(r.Mass) != 1 || len(r.Findings) != 60 {
-		t.Errorf("%v, %d findings", r.Mass, len(r.Findings))
+	if r := judge(t, s, audit.Source{}, audit.Options{}); len(r.MassChanges) != 1 || len(r.Findings) != 60 {
+		t.Errorf("%v, %d findings", r.MassChanges, len(r.Findings))
 	}
-	if r := judge(t, free(base()), audit.Source{}, audit.Options{}); len(r.Mass) != 0 {
-		t.Errorf("%v", r.Mass)
+	if r := judge(t, free(base()), audit.Source{}, audit.Options{}); len(r.MassChanges) != 0 {
+		t.Errorf("%v", r.MassChanges)
 	}
 }
 
@@ -260,8 +260,8 @@ func TestFolding(t *testing.T) {
 	s := free(base())
 	s.Nodes[0].Tunnels = []model.Tunnel{{Kind: "vxlan", IP: netip.MustParseAddr("10.0.0.1")}}
 	r := judge(t, s, audit.Source{}, audit.Options{})
-	if !slices.Equal(names(r.Findings), []string{"PL1002/10.0.0.1"}) || !slices.Equal(names(r.Suspected), []string{"PL2010/10.0.0.1"}) {
-		t.Fatalf("findings %v, suspected %v", names(r.Findings), names(r.Suspected))
+	if !slices.Equal(names(r.Findings), []string{"PL1002/10.0.0.1"}) || !slices.Equal(names(r.Unconfirmed), []string{"PL2010/10.0.0.1"}) {
+		t.Fatalf("findings %v, suspected %v", names(r.Findings), names(r.Unconfirmed))
 	}
 	s.Meta.Taken += 3600
 	r = judge(t, s, audit.Source{}, audit.Options{Recall: func(string) audit.Memory { return r.Memory }})

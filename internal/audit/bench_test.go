@@ -22,7 +22,7 @@ func large(n int) *model.Snapshot {
 	s := &model.Snapshot{
 		Meta:      model.Meta{Schema: 1, Taken: now},
 		Info:      []model.Info{{Datastore: "kdd", Calico: "v3.31.0", Ready: true, IPAM: "calico", Networking: "calico"}},
-		Collector: []model.CollectorConfig{{Grace: 900}},
+		Collector: []model.GarbageCollectorConfig{{LeakGracePeriod: 900}},
 		Pools:     []model.Pool{{Name: "p", CIDR: netip.MustParsePrefix("10.0.0.0/8"), BlockSize: 26}},
 		Pods:      make([]model.Pod, 0, n), Handles: make([]model.Handle, 0, n+n/perNode),
 	}
@@ -104,17 +104,17 @@ func BenchmarkJudgeFacts(b *testing.B) {
 	const nodes, perNode = 200, 30
 	b.Run(fmt.Sprintf("%d nodes, %d pods", nodes, nodes*perNode), func(b *testing.B) {
 		s := large(nodes * perNode)
-		s.Facts = map[string]*model.Facts{}
+		s.NodeState = map[string]*model.NodeState{}
 		for i := range s.Nodes {
 			name := s.Nodes[i].Name
-			s.Facts[name] = factsOf(name, s.Nodes[i].Tunnels[0].IP)
+			s.NodeState[name] = factsOf(name, s.Nodes[i].Tunnels[0].IP)
 			for _, t := range model.FactTables() {
 				s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: name, State: model.Complete})
 			}
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
-			seat(s.Facts[p.Node], p, i%perNode, false)
+			seat(s.NodeState[p.Node], p, i%perNode, false)
 		}
 		benchmark(b, s)
 	})
@@ -128,7 +128,7 @@ func benchmark(b *testing.B, s *model.Snapshot) figuredCost {
 	f := figuredCost{What: "judge"}
 	began := cpu(b)
 	for b.Loop() {
-		if r := audit.Judge(b.Context(), s, audit.Source{}, audit.Options{Detectors: detect.All}); len(r.Findings)+len(r.Suspected) > 0 {
+		if r := audit.Judge(b.Context(), s, audit.Source{}, audit.Options{Detectors: detect.All}); len(r.Findings)+len(r.Unconfirmed) > 0 {
 			b.Fatalf("%v", r.Findings)
 		}
 		var m runtime.MemStats

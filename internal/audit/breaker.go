@@ -16,8 +16,8 @@ const (
 	massCount = 50
 )
 
-// breaker gives a headline for every code that hits too much.
-func breaker(fs []finding.Finding, judged map[finding.Code]int) []string {
+// massChanges gives a headline for every code that hits too much.
+func massChanges(fs []finding.Finding, judged map[finding.Code]int) []string {
 	hits := map[finding.Code]int{}
 	for i := range fs {
 		hits[fs[i].Code]++

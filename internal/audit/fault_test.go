@@ -19,9 +19,9 @@ func (f *fault) fits(w *world) bool {
 	return f.only == "" || f.only == w.datastore() || f.only == "agents" && w.agents
 }
 
-var faults = slices.Concat(ledgerFaults, deviceFaults, routeFaults, insideFaults, bookFaults, lifeFaults, nodeFaults)
+var faults = slices.Concat(ipamFaults, deviceFaults, routeFaults, insideFaults, bookFaults, lifeFaults, nodeFaults)
 
-var ledgerFaults = []fault{
+var ipamFaults = []fault{
 	{"leaked", "", func(w *world) []string {
 		ip := w.take(&w.s.Blocks[0])
 		gone := w.fresh("gone")

@@ -21,7 +21,7 @@ func misled(mislead func(w *world, p *model.Pod, way *model.Path)) func(w *world
 		want := []string{at.mark + name}
 		if w.pick("asks", 2) == 1 {
 			in := w.inside(p)
-			in.Near = []model.Neighbour{{IP: gateway, Link: insideAt, State: "FAILED"}}
+			in.Neighbours = []model.Neighbour{{IP: gateway, Link: insideAt, State: "FAILED"}}
 			if ip.Is4() && in.Routes[0].Gateway == gateway {
 				want = append(want, "PL3005/ns/"+p.Name+" under "+name)
 			}
@@ -108,7 +108,7 @@ var routeFaults = []fault{
 	{"host does not answer for others", "agents", unanswered(switchOff("proxy_arp"))},
 	{"host does not forward", "agents", unanswered(switchOff("forwarding"))},
 	{"static gateway of a device that is gone", "agents", unanswered(func(w *world, p *model.Pod, since model.Time) {
-		w.inside(p).Near = []model.Neighbour{{IP: gateway, MAC: "ea:88:97:5f:06:d9", Link: insideAt, State: "PERMANENT", Since: since}}
+		w.inside(p).Neighbours = []model.Neighbour{{IP: gateway, MAC: "ea:88:97:5f:06:d9", Link: insideAt, State: "PERMANENT", Since: since}}
 		if since == 0 { // the age of a namespace is that of its row
 			w.inside(p).Since = 0
 		}

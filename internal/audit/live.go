@@ -59,7 +59,7 @@ func NewLive(s *model.Snapshot, o Options) (*Live, error) {
 	}
 	l := &Live{store: st, opts: o, memory: Memory{}, standing: map[string]*standing{}, bySubject: map[model.Subject][]*standing{}, byRef: map[model.Ref][]*standing{}}
 	for _, d := range o.Detectors {
-		if d == detect.PL5001 || slices.ContainsFunc(d.Needs, model.Table.Fact) {
+		if d == detect.PL5001 || slices.ContainsFunc(d.Needs, model.Table.OfNode) {
 			l.late = append(l.late, d)
 		} else {
 			l.prompt = append(l.prompt, d)

@@ -207,5 +207,5 @@ func late(key string) bool {
 // promptly tells that a code is judged with each change.
 func promptly(c finding.Code) bool {
 	d := detect.ByCode(c)
-	return d != detect.PL5001 && !slices.ContainsFunc(d.Needs, model.Table.Fact)
+	return d != detect.PL5001 && !slices.ContainsFunc(d.Needs, model.Table.OfNode)
 }

@@ -105,7 +105,7 @@ func (c *churn) replaced(l *audit.Live) error {
 // facts lets a node say something else of itself.
 func (c *churn) facts(l *audit.Live) {
 	n := pickRow(c, c.s.Nodes).Name
-	f := c.s.Facts[n]
+	f := c.s.NodeState[n]
 	if f == nil {
 		return
 	}
@@ -119,8 +119,8 @@ func (c *churn) facts(l *audit.Live) {
 	case 2:
 		g.CNIConfigs = slices.DeleteFunc(slices.Clone(f.CNIConfigs), func(model.CNIConfig) bool { return drop() })
 	}
-	c.s.Facts = maps.Clone(c.s.Facts)
-	c.s.Facts[n] = &g
+	c.s.NodeState = maps.Clone(c.s.NodeState)
+	c.s.NodeState[n] = &g
 	l.PutFacts(copied(c.s))
 }
 

@@ -22,16 +22,16 @@ func cpu(tb testing.TB) time.Duration {
 func withFacts(nodes int) *model.Snapshot {
 	const perNode = 30
 	s := large(nodes * perNode)
-	s.Facts = map[string]*model.Facts{}
+	s.NodeState = map[string]*model.NodeState{}
 	for i := range s.Nodes {
 		name := s.Nodes[i].Name
-		s.Facts[name] = factsOf(name, s.Nodes[i].Tunnels[0].IP)
+		s.NodeState[name] = factsOf(name, s.Nodes[i].Tunnels[0].IP)
 		for _, t := range model.FactTables() {
 			s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: name, State: model.Complete})
 		}
 	}
 	for i := range s.Pods {
-		seat(s.Facts[s.Pods[i].Node], &s.Pods[i], i%perNode, false)
+		seat(s.NodeState[s.Pods[i].Node], &s.Pods[i], i%perNode, false)
 	}
 	return s
 }

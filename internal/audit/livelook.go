@@ -20,9 +20,9 @@ type Second struct {
 	seen   model.Time
 }
 
-// Look begins a second look at what is due; nil if nothing is, or cannot be looked at.
-func (l *Live) Look(now model.Time, src Source) *Second {
-	if src.Owners == nil || src.Ledger == nil {
+// Reread begins a second look at what is due; nil if nothing is, or cannot be looked at.
+func (l *Live) Reread(now model.Time, src Source) *Second {
+	if src.Kubernetes == nil || src.Calico == nil {
 		return nil
 	}
 	second := &Second{src: src, calico: l.calico, ds: l.opts.Detectors, begun: now}
@@ -44,7 +44,7 @@ func (l *Live) Look(now model.Time, src Source) *Second {
 	return second
 }
 
-// Run reads the suspects, live.
+// Run reads the candidates, live.
 func (s *Second) Run(ctx context.Context) {
 	judge := func(v *model.View, subjects []model.Subject) detect.Result {
 		return detect.JudgeAs(v, s.calico, subjects, s.ds...)

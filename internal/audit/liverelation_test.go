@@ -46,7 +46,7 @@ func living() func(*model.Snapshot) {
 		f := factsOf("n1", netip.MustParseAddr("10.9.0.1"))
 		p := model.Pod{Namespace: "shop", Name: "db", UID: "u2", Node: "n1", IPs: []netip.Addr{ip2}}
 		seat(f, &p, 1, false)
-		s.Facts = map[string]*model.Facts{"n1": f}
+		s.NodeState = map[string]*model.NodeState{"n1": f}
 		for _, t := range model.FactTables() {
 			s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: "n1", State: model.Complete})
 		}

@@ -16,7 +16,7 @@ func (l *Live) Report(now model.Time) *Report {
 	}
 	finding.Sort(found) // what is explained by what does not depend on an order of ours
 	leakedShare(r.View, found)
-	r.Mass = breaker(found, r.Judged)
+	r.MassChanges = massChanges(found, r.Judged)
 	found, r.Suppressed = suppress(found, l.opts.Suppress, now)
 	found = append(found, expired(l.opts.Suppress, now)...)
 	found, r.Folded = fold(found)
@@ -24,10 +24,10 @@ func (l *Live) Report(now model.Time) *Report {
 		if f.State == finding.Confirmed {
 			r.Findings = append(r.Findings, f)
 		} else {
-			r.Suspected = append(r.Suspected, f)
+			r.Unconfirmed = append(r.Unconfirmed, f)
 		}
 	}
 	finding.Sort(r.Findings)
-	finding.Sort(r.Suspected)
+	finding.Sort(r.Unconfirmed)
 	return r
 }

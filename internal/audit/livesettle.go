@@ -27,7 +27,7 @@ type settling struct {
 
 // begun is the settling of a finding that came up at a time.
 func begun(f *finding.Finding, at model.Time) settling {
-	s := settling{raised: at, state: finding.Suspected}
+	s := settling{raised: at, state: finding.Unconfirmed}
 	switch f.Class {
 	case finding.Now:
 		s.state, s.since = finding.Confirmed, f.Proven()
@@ -41,7 +41,7 @@ func begun(f *finding.Finding, at model.Time) settling {
 
 // after gives the settling of a finding that was judged again.
 func (s settling) after(old, now *finding.Finding, at model.Time) settling {
-	if old.Same(now) && old.Class == now.Class && facts(old) == facts(now) {
+	if old.Same(now) && old.Class == now.Class && digestOf(old) == digestOf(now) {
 		return s
 	}
 	return begun(now, at)
@@ -50,7 +50,7 @@ func (s settling) after(old, now *finding.Finding, at model.Time) settling {
 // as gives the finding with what is settled about it.
 func (x *standing) as() finding.Finding {
 	f := x.Finding
-	f.State, f.Since, f.Decide, f.Why = x.state, x.since, x.decide, x.why
+	f.State, f.Since, f.RecheckAfter, f.Why = x.state, x.since, x.decide, x.why
 	return f
 }
 
@@ -62,31 +62,31 @@ func (l *Live) settle(x *standing, looked *finding.Finding, seen, now model.Time
 	defer func() { l.certain = l.certain || was == finding.Confirmed || x.state == finding.Confirmed }()
 	if looked == nil {
 		delete(l.memory, k)
-		x.state, x.why = finding.Suspected, "was not seen when it was looked at again"
+		x.state, x.why = finding.Unconfirmed, "was not seen when it was looked at again"
 		x.again(now)
 		return
 	}
 	f := *looked
-	f.State = finding.Suspected
+	f.State = finding.Unconfirmed
 	own := Memory{}
 	if s, ok := l.memory[k]; ok {
 		own[k] = s
 	}
-	st := settler{now: now, fixed: l.opts.Settle, memory: own, grace: l.store.Grace(defaultGrace)}
+	st := settler{now: now, fixed: l.opts.Settle, memory: own, gcGracePeriod: l.store.Grace(defaultGrace)}
 	st.settle(&f)
 	if s, ok := remember(own, []finding.Finding{*looked}, map[finding.Code]int{f.Code: 1}, nil, seen)[k]; ok {
 		l.memory[k] = s
 	} else {
 		delete(l.memory, k)
 	}
-	x.state, x.since, x.decide, x.why = f.State, f.Since, f.Decide, f.Why
+	x.state, x.since, x.decide, x.why = f.State, f.Since, f.RecheckAfter, f.Why
 	switch {
 	case f.State == finding.Confirmed, f.Class == finding.Node:
 		x.next = 0
 	case looked.Why != "":
 		x.again(now)
 	default:
-		x.next = max(f.Decide, now.Add(time.Second))
+		x.next = max(f.RecheckAfter, now.Add(time.Second))
 	}
 }
 

@@ -36,7 +36,7 @@ func apply(t *testing.T, l *audit.Live, at model.Time, changes ...observe.Change
 // second looks at what is due and gives the state of a finding.
 func second(t *testing.T, l *audit.Live, at model.Time, src audit.Source) (asked bool) {
 	t.Helper()
-	look := l.Look(at, src)
+	look := l.Reread(at, src)
 	if look == nil {
 		return false
 	}
@@ -47,7 +47,7 @@ func second(t *testing.T, l *audit.Live, at model.Time, src audit.Source) (asked
 
 func state(l *audit.Live, at model.Time, key string) finding.State {
 	r := l.Report(at)
-	for _, f := range slices.Concat(r.Findings, r.Suspected) {
+	for _, f := range slices.Concat(r.Findings, r.Unconfirmed) {
 		if f.Key() == key {
 			return f.State
 		}
@@ -60,7 +60,7 @@ var podGone = observe.Change{Ref: model.Ref{Kind: model.KindPod, Name: "shop/web
 func leaking(at model.Time) audit.Source {
 	pods := owners(leak(base()))
 	pods.At = at.Time()
-	return audit.Source{Owners: &looks{answers: []observe.Look{pods}}, Ledger: &looks{answers: []observe.Look{ledger(base())}}}
+	return audit.Source{Kubernetes: &looks{answers: []observe.Reread{pods}}, Calico: &looks{answers: []observe.Reread{ipam(base())}}}
 }
 
 // A suspicion is looked at when it has stood for a while, and again when its time has
@@ -76,13 +76,13 @@ func TestLiveSettles(t *testing.T) {
 	if second(t, l, now+5, leaking(now+5)) {
 		t.Error("looked at too early")
 	}
-	if !second(t, l, now+11, leaking(now+11)) || state(l, now+11, key) != finding.Suspected {
+	if !second(t, l, now+11, leaking(now+11)) || state(l, now+11, key) != finding.Unconfirmed {
 		t.Errorf("after the first look: %s", state(l, now+11, key))
 	}
 	if due := l.Due(); due != now+11+1350 {
 		t.Errorf("due at %d, want %d", due-now, 11+1350)
 	}
-	if second(t, l, now+1300, leaking(now+1300)) || state(l, now+1300, key) != finding.Suspected {
+	if second(t, l, now+1300, leaking(now+1300)) || state(l, now+1300, key) != finding.Unconfirmed {
 		t.Error("looked at before its time")
 	}
 	if l.Certain() {
@@ -106,7 +106,7 @@ func TestLiveSettles(t *testing.T) {
 	}
 	// It comes back: it must be proven anew.
 	apply(t, l, now+9002, podGone)
-	if s := state(l, now+9002, key); s != finding.Suspected {
+	if s := state(l, now+9002, key); s != finding.Unconfirmed {
 		t.Errorf("back at once as %s", s)
 	}
 }
@@ -115,8 +115,8 @@ func TestLiveSettles(t *testing.T) {
 func TestLiveDoubts(t *testing.T) {
 	t.Parallel()
 	const key = "PL1001/10.0.0.1"
-	there := audit.Source{Owners: &looks{answers: []observe.Look{owners(base())}}, Ledger: &looks{answers: []observe.Look{ledger(base())}}}
-	away := audit.Source{Owners: &looks{err: errors.New("away")}, Ledger: &looks{}}
+	there := audit.Source{Kubernetes: &looks{answers: []observe.Reread{owners(base())}}, Calico: &looks{answers: []observe.Reread{ipam(base())}}}
+	away := audit.Source{Kubernetes: &looks{err: errors.New("away")}, Calico: &looks{}}
 	for name, src := range map[string]audit.Source{"not seen again": there, "not to be asked": away} {
 		l := following(t, base())
 		apply(t, l, now+1, podGone)
@@ -126,7 +126,7 @@ func TestLiveDoubts(t *testing.T) {
 				asked++
 			}
 		}
-		if s := state(l, now+4000, key); s != finding.Suspected || asked < 5 || asked > 30 {
+		if s := state(l, now+4000, key); s != finding.Unconfirmed || asked < 5 || asked > 30 {
 			t.Errorf("%s: %s after %d looks", name, s, asked)
 		}
 	}
@@ -134,13 +134,13 @@ func TestLiveDoubts(t *testing.T) {
 	l := following(t, base())
 	apply(t, l, now+1, podGone)
 	second(t, l, now+11, leaking(now+11))
-	look := l.Look(now+1361, leaking(now+1361))
+	look := l.Reread(now+1361, leaking(now+1361))
 	b := base().Blocks[0]
 	b.Sequences = []model.Sequence{{Ordinal: 1, Number: 8}}
 	apply(t, l, now+1361, observe.Change{Ref: b.Ref(), Row: &b})
 	look.Run(t.Context())
 	l.Settle(look)
-	if s := state(l, now+1362, key); s != finding.Suspected {
+	if s := state(l, now+1362, key); s != finding.Unconfirmed {
 		t.Errorf("another one is %s", s)
 	}
 }
@@ -161,7 +161,7 @@ func TestLiveWaitsForNothing(t *testing.T) {
 	for at := now + 2; at < now+100; at++ {
 		second(t, l, at, leaking(at))
 	}
-	if s := state(l, now+9000, "PL1001/10.0.0.1"); s != finding.Suspected {
+	if s := state(l, now+9000, "PL1001/10.0.0.1"); s != finding.Unconfirmed {
 		t.Errorf("a leak of a silent node is %s", s)
 	}
 }
@@ -221,7 +221,7 @@ func TestLiveLosesATable(t *testing.T) {
 	}
 	anew(l, now)
 	r := l.Report(now)
-	if len(r.Gaps) != 1 || !slices.ContainsFunc(r.Skipped, func(s detect.Skip) bool { return s.Code == "PL1001" }) || len(r.Suspected) != 0 {
-		t.Errorf("gaps %v, skipped %v, suspected %v", r.Gaps, r.Skipped, names(r.Suspected))
+	if len(r.Gaps) != 1 || !slices.ContainsFunc(r.Skipped, func(s detect.Skip) bool { return s.Code == "PL1001" }) || len(r.Unconfirmed) != 0 {
+		t.Errorf("gaps %v, skipped %v, suspected %v", r.Gaps, r.Skipped, names(r.Unconfirmed))
 	}
 }

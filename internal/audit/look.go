@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// lookAgain reads the suspects live, as a sandwich: owners and nodes, ledger, nodes and
+// lookAgain reads the candidates live, as a sandwich: owners and nodes, ledger, nodes and
 // owners. If what matters of an owner or a node is the same in both, it was so at the
 // instant when the ledger was read, and the books disagreed at one moment. What is not
 // seen again was a difference in time only, and is dropped. It tells when the second look was.
@@ -24,23 +24,23 @@ type judging = func(*model.View, []model.Subject) detect.Result
 // lookFrom is lookAgain for who has a view of the snapshot: where nothing has changed, it
 // serves again.
 func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source, judge judging, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
-	refs, subjects := suspects(found)
+	refs, subjects := candidates(found)
 	// The owners' second answer also tells the time at which the ledger had been read:
-	// any node will do for that, if no owner is among the suspects.
+	// any node will do for that, if no owner is among the candidates.
 	if len(s.Nodes) > 0 && !slices.Contains(refs, s.Nodes[0].Ref()) {
 		refs = append(refs, s.Nodes[0].Ref())
 	}
-	var facts [2]observe.Look
+	var facts [2]observe.Reread
 	var err4, err5 error
-	first, err1 := src.Owners.Look(ctx, refs)
-	if src.Facts != nil {
-		facts[0], err4 = src.Facts.Look(ctx, refs)
+	first, err1 := src.Kubernetes.Reread(ctx, refs)
+	if src.Nodes != nil {
+		facts[0], err4 = src.Nodes.Reread(ctx, refs)
 	}
-	ledger, err2 := src.Ledger.Look(ctx, refs)
-	if src.Facts != nil {
-		facts[1], err5 = src.Facts.Look(ctx, refs)
+	ledger, err2 := src.Calico.Reread(ctx, refs)
+	if src.Nodes != nil {
+		facts[1], err5 = src.Nodes.Reread(ctx, refs)
 	}
-	second, err3 := src.Owners.Look(ctx, refs)
+	second, err3 := src.Kubernetes.Reread(ctx, refs)
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		for i := range found {
 			if found[i].Class != finding.Now {
@@ -54,8 +54,8 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 		now = max(s.Meta.Taken, model.At(ledger.At), model.At(first.At))
 	}
 	// One after the other: a view of a large cluster is large.
-	var sees [2]sight
-	again := func(i int, owners observe.Look) map[string]*finding.Finding {
+	var sees [2]observation
+	again := func(i int, owners observe.Reread) map[string]*finding.Finding {
 		p, changed := observe.Patched(s, facts[i], owners, ledger)
 		w := v
 		if w == nil || changed {
@@ -78,7 +78,7 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 		b, inBefore := before[f.Key()]
 		a, inAfter := after[f.Key()]
 		switch {
-		case (!inBefore || !inAfter) && blindTo(f, sees):
+		case (!inBefore || !inAfter) && unreadTables(f, sees):
 			g := *f
 			g.Why = "its node did not answer again"
 			out = append(out, g)
@@ -95,9 +95,9 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 	return out, lost, now
 }
 
-// blindTo tells that what a finding rests on could not be seen again on its node. Not seen
+// unreadTables tells that what a finding rests on could not be seen again on its node. Not seen
 // is not gone.
-func blindTo(f *finding.Finding, sees [2]sight) bool {
+func unreadTables(f *finding.Finding, sees [2]observation) bool {
 	for _, e := range f.Evidence {
 		node := e.Ref.OnNode()
 		if node == "" {
@@ -106,7 +106,7 @@ func blindTo(f *finding.Finding, sees [2]sight) bool {
 		d := detect.ByCode(f.Code)
 		for _, seen := range sees {
 			for _, t := range slices.Concat(d.Needs, d.Uses) {
-				if t.Fact() && !seen[place{t, node}] {
+				if t.OfNode() && !seen[place{t, node}] {
 					return true
 				}
 			}
@@ -116,15 +116,15 @@ func blindTo(f *finding.Finding, sees [2]sight) bool {
 }
 
 // A sight is which tables could be seen, of which node.
-type sight map[place]bool
+type observation map[place]bool
 
 type place struct {
 	table model.Table
 	node  string
 }
 
-func seeing(s *model.Snapshot) sight {
-	out := make(sight, len(s.Coverage))
+func seeing(s *model.Snapshot) observation {
+	out := make(observation, len(s.Coverage))
 	for _, c := range s.Coverage {
 		out[place{c.Table, c.Node}] = c.State.Seen()
 	}
@@ -132,7 +132,7 @@ func seeing(s *model.Snapshot) sight {
 }
 
 // silentSince is what the second look could not see although the first could.
-func silentSince(looks []observe.Look, s *model.Snapshot) []model.Coverage {
+func silentSince(looks []observe.Reread, s *model.Snapshot) []model.Coverage {
 	seen := seeing(s)
 	var out []model.Coverage
 	for i := range looks {
@@ -146,8 +146,8 @@ func silentSince(looks []observe.Look, s *model.Snapshot) []model.Coverage {
 	return out
 }
 
-// suspects gives what to read again and what to judge again.
-func suspects(found []finding.Finding) ([]model.Ref, []model.Subject) {
+// candidates gives what to read again and what to judge again.
+func candidates(found []finding.Finding) ([]model.Ref, []model.Subject) {
 	seen := map[model.Ref]bool{}
 	judged := map[model.Subject]bool{}
 	var refs []model.Ref

@@ -25,7 +25,7 @@ func judged(t *rapid.T, w *world) outcome {
 	s := w.s
 	r := audit.Judge(t.Context(), &s, audit.Source{}, audit.Options{Detectors: detect.All})
 	o := outcome{heads: map[string]finding.State{}, under: map[string]string{}, blind: w.blindness(r.Skipped)}
-	for _, f := range slices.Concat(r.Findings, r.Suspected) {
+	for _, f := range slices.Concat(r.Findings, r.Unconfirmed) {
 		o.heads[f.Key()] = f.State
 		for _, k := range f.Explains {
 			o.under[k] = f.Key()
@@ -57,7 +57,7 @@ func (o outcome) wrong(wants []string) string {
 		switch {
 		case !found:
 			wrong = append(wrong, name+" is missing")
-		case want[0] == '!' && state != finding.Confirmed, want[0] == '?' && state != finding.Suspected:
+		case want[0] == '!' && state != finding.Confirmed, want[0] == '?' && state != finding.Unconfirmed:
 			wrong = append(wrong, name+" is "+string(state))
 		}
 	}
@@ -85,7 +85,7 @@ func (w *world) blindness(skips []detect.Skip) []string {
 	for _, d := range detect.All {
 		s, skipped := said[d.Code]
 		nothing := d == detect.PL2002 && !w.etcd || d == detect.PL5004 && w.etcd
-		facts := slices.ContainsFunc(d.Needs, model.Table.Fact)
+		facts := slices.ContainsFunc(d.Needs, model.Table.OfNode)
 		var nodes []string
 		for _, node := range slices.Sorted(maps.Keys(w.lost)) {
 			if w.missed(d, node) {

@@ -17,13 +17,13 @@ func TestPattern(t *testing.T) {
 	t.Parallel()
 	taken := model.At(time.Date(2017, 12, 5, 12, 0, 0, 0, time.UTC))
 	night := model.At(time.Date(2017, 12, 1, 2, 10, 0, 0, time.UTC))
-	s := &model.Snapshot{Facts: map[string]*model.Facts{}}
+	s := &model.Snapshot{NodeState: map[string]*model.NodeState{}}
 	for i := range 4 {
 		m := model.Machine{BootID: "b", Uptime: int64(taken.Sub(night)/time.Second) + 86400}
 		if i < 3 {
 			m.Kubelet = 86400 - 60 // it started a minute before
 		}
-		s.Facts[fmt.Sprintf("n%d", i)] = &model.Facts{Machines: []model.Machine{m}}
+		s.NodeState[fmt.Sprintf("n%d", i)] = &model.NodeState{Machines: []model.Machine{m}}
 	}
 	v := model.Seal(s)
 	var fs []finding.Finding

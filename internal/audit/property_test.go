@@ -96,11 +96,11 @@ func TestOrderNeverMatters(t *testing.T) {
 func shuffled(s model.Snapshot, seed uint64) model.Snapshot {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	shuffleTables(rnd, reflect.ValueOf(&s).Elem())
-	s.Facts = maps.Clone(s.Facts)
-	for _, node := range slices.Sorted(maps.Keys(s.Facts)) {
-		f := *s.Facts[node]
+	s.NodeState = maps.Clone(s.NodeState)
+	for _, node := range slices.Sorted(maps.Keys(s.NodeState)) {
+		f := *s.NodeState[node]
 		shuffleTables(rnd, reflect.ValueOf(&f).Elem())
-		s.Facts[node] = &f
+		s.NodeState[node] = &f
 	}
 	return s
 }

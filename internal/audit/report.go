@@ -15,9 +15,9 @@ import (
 // A Source is where the books are.
 type Source struct {
 	Collectors []observe.Collector
-	Owners     observe.Looker // Kubernetes, live; nil if nothing can be looked at again
-	Ledger     observe.Looker // Calico's datastore, live
-	Facts      observe.Looker // the nodes themselves, live; nil if nobody is there to ask
+	Kubernetes observe.Rereader // Kubernetes, live; nil if nothing can be looked at again
+	Calico     observe.Rereader // Calico's datastore, live
+	Nodes      observe.Rereader // the nodes themselves, live; nil if nobody is there to ask
 	// Adjust completes what the collectors read from one book with what another says.
 	Adjust func(*model.Snapshot)
 }
@@ -28,7 +28,7 @@ type Options struct {
 	Settle    time.Duration                   // instead of each class's own time; 0 means those
 	Recall    func(clusterGUID string) Memory // what earlier runs saw; may be nil
 	Suppress  []Suppression
-	Tell      func(name string, rows int, done bool)
+	Progress  func(name string, rows int, done bool)
 	Keep      func(*finding.Finding) bool // which findings are asked for; nil means all
 }
 
@@ -38,28 +38,28 @@ type Report struct {
 	Taken  model.Time
 	Calico detect.Calico
 
-	Findings   []finding.Finding // confirmed, worst first
-	Suspected  []finding.Finding
-	Suppressed []finding.Finding
-	Folded     []finding.Finding // what others explain
-	Skipped    []detect.Skip
-	Gaps       []model.Coverage // in scope, and not seen in full
-	Mass       []string         // headlines of the breaker
-	Judged     map[finding.Code]int
-	Memory     Memory // for the next run
+	Findings    []finding.Finding // confirmed, worst first
+	Unconfirmed []finding.Finding
+	Suppressed  []finding.Finding
+	Folded      []finding.Finding // what others explain
+	Skipped     []detect.Skip
+	Gaps        []model.Coverage // in scope, and not seen in full
+	MassChanges []string         // headlines of the massChanges
+	Judged      map[finding.Code]int
+	Memory      Memory // for the next run
 }
 
-// Decided is when the last suspicion can be decided; zero if none can by waiting.
-func (r *Report) Decided() model.Time {
+// RecheckAfter is when the last suspicion can be decided; zero if none can by waiting.
+func (r *Report) RecheckAfter() model.Time {
 	var t model.Time
-	for i := range r.Suspected {
-		t = max(t, r.Suspected[i].Decide)
+	for i := range r.Unconfirmed {
+		t = max(t, r.Unconfirmed[i].RecheckAfter)
 	}
 	return t
 }
 
-// Lost tells whether one of the named books was not seen in full.
-func (r *Report) Lost(books []string) bool {
+// Unread tells whether one of the named books was not seen in full.
+func (r *Report) Unread(books []string) bool {
 	for _, b := range books {
 		if b == "node" {
 			if !r.View.Agents() || slices.ContainsFunc(r.Gaps, func(c model.Coverage) bool { return c.Node != "" }) {

@@ -11,10 +11,10 @@ import (
 
 // Run looks at the cluster and judges it.
 func Run(ctx context.Context, src Source, o Options) *Report {
-	if o.Tell == nil {
-		o.Tell = func(string, int, bool) {}
+	if o.Progress == nil {
+		o.Progress = func(string, int, bool) {}
 	}
-	s := observe.Snapshot(ctx, o.Tell, src.Collectors...)
+	s := observe.Snapshot(ctx, o.Progress, src.Collectors...)
 	if src.Adjust != nil {
 		src.Adjust(s)
 	}
@@ -31,7 +31,7 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	// Ages are counted up to the beginning of the run, and from the end of the look that
 	// saw something first: neither can make one longer than it was.
 	seen := s.Meta.Taken
-	if src.Owners != nil && src.Ledger != nil && waits(found) {
+	if src.Kubernetes != nil && src.Calico != nil && waits(found) {
 		var lost []model.Coverage
 		judge := func(v *model.View, subjects []model.Subject) detect.Result {
 			return detect.Judge(v, subjects, o.Detectors...)
@@ -43,16 +43,16 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	if o.Recall != nil {
 		memory = o.Recall(s.Meta.GUID)
 	}
-	st := settler{now: r.Taken, fixed: o.Settle, memory: memory, grace: defaultGrace}
+	st := settler{now: r.Taken, fixed: o.Settle, memory: memory, gcGracePeriod: defaultGrace}
 	if c, ok := v.Collector(); ok {
-		st.grace = c.Grace
+		st.gcGracePeriod = c.LeakGracePeriod
 	}
 	r.Memory = remember(memory, found, r.Judged, others, seen)
 	for i := range found {
 		st.settle(&found[i])
 	}
 	leakedShare(v, found)
-	r.Mass = breaker(found, r.Judged)
+	r.MassChanges = massChanges(found, r.Judged)
 	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)
 	found = append(found, expired(o.Suppress, r.Taken)...)
 	found, r.Folded = fold(found)
@@ -60,11 +60,11 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 		if f.State == finding.Confirmed {
 			r.Findings = append(r.Findings, f)
 		} else {
-			r.Suspected = append(r.Suspected, f)
+			r.Unconfirmed = append(r.Unconfirmed, f)
 		}
 	}
 	finding.Sort(r.Findings)
-	finding.Sort(r.Suspected)
+	finding.Sort(r.Unconfirmed)
 	return r
 }
 

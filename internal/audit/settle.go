@@ -21,10 +21,10 @@ const (
 
 // A settler turns suspicions into findings when their age is proven.
 type settler struct {
-	now    model.Time
-	fixed  time.Duration
-	grace  int64 // the collector's, in seconds
-	memory Memory
+	now           model.Time
+	fixed         time.Duration
+	gcGracePeriod int64 // the collector's, in seconds
+	memory        Memory
 }
 
 // time is how long a difference of a class must have lasted.
@@ -40,7 +40,7 @@ func (s settler) time(c finding.Class) time.Duration {
 	case finding.Kernel:
 		return kernel
 	case finding.Leak:
-		return max(teardown, time.Duration(s.grace)*time.Second*leakFactor/2)
+		return max(teardown, time.Duration(s.gcGracePeriod)*time.Second*leakFactor/2)
 	case finding.Now, finding.Node:
 		return 0
 	default:
@@ -59,11 +59,11 @@ func (s settler) settle(f *finding.Finding) {
 		f.Why = "only its node can prove it"
 		return
 	case f.Why != "":
-		f.Decide = s.now.Add(s.time(f.Class))
+		f.RecheckAfter = s.now.Add(s.time(f.Class))
 		return
 	}
 	since := f.Proven()
-	if seen, ok := s.memory[f.Key()]; ok && seen.Facts == facts(f) && (since.IsZero() || seen.First < since) {
+	if seen, ok := s.memory[f.Key()]; ok && seen.Digest == digestOf(f) && (since.IsZero() || seen.First < since) {
 		since = seen.First
 	}
 	if since.IsZero() {
@@ -75,28 +75,28 @@ func (s settler) settle(f *finding.Finding) {
 		f.State = finding.Confirmed
 		return
 	}
-	f.Decide = since.Add(need)
+	f.RecheckAfter = since.Add(need)
 	f.Why = "may still settle by itself"
 }
 
 // A Memory is what earlier runs saw: our own waiting, across runs.
-type Memory map[string]Sighting
+type Memory map[string]Observation
 
-// A Sighting is a suspicion that was seen before.
-type Sighting struct {
-	Facts string     `json:"facts"` // a digest of what was seen
-	First model.Time `json:"first"` // by the API server's clock
-	Last  model.Time `json:"last"`
+// A Observation is a suspicion that was seen before.
+type Observation struct {
+	Digest string     `json:"facts"` // a digest of what was seen
+	First  model.Time `json:"first"` // by the API server's clock
+	Last   model.Time `json:"last"`
 }
 
 // remembered is how long a sighting is kept that was not asked about again; more than
 // that, and it proves too little.
 const (
-	remembered   = 24 * time.Hour
-	maxSightings = 200_000
+	remembered      = 24 * time.Hour
+	maxObservations = 200_000
 )
 
-// remember gives the memory for the next run. Others are suspects that were not asked
+// remember gives the memory for the next run. Others are candidates that were not asked
 // about this time.
 func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, others map[string]bool, now model.Time) Memory {
 	out := Memory{}
@@ -108,7 +108,7 @@ func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, 
 	}
 	for i := range found {
 		f := &found[i]
-		if f.Class == finding.Now || f.Class == finding.Node || len(out) >= maxSightings {
+		if f.Class == finding.Now || f.Class == finding.Node || len(out) >= maxObservations {
 			continue
 		}
 		if f.Why != "" { // not looked at twice: no sighting, but an older one stays
@@ -117,8 +117,8 @@ func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, 
 			}
 			continue
 		}
-		s := Sighting{Facts: facts(f), First: now, Last: now}
-		if before, ok := old[f.Key()]; ok && before.Facts == s.Facts && now.Sub(before.Last) < remembered {
+		s := Observation{Digest: digestOf(f), First: now, Last: now}
+		if before, ok := old[f.Key()]; ok && before.Digest == s.Digest && now.Sub(before.Last) < remembered {
 			s.First = before.First
 		}
 		out[f.Key()] = s
@@ -126,8 +126,8 @@ func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, 
 	return out
 }
 
-// facts is a digest of what the evidence says.
-func facts(f *finding.Finding) string {
+// digestOf is a digest of what the evidence says.
+func digestOf(f *finding.Finding) string {
 	h := sha256.New()
 	for _, e := range f.Evidence {
 		h.Write([]byte(e.Ref.String() + "\x00" + e.Says + "\x00"))

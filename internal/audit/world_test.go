@@ -42,7 +42,7 @@ func newWorld(t *rapid.T) *world {
 	w.dual = w.pick("dual", 3) == 1
 	w.s.Meta = model.Meta{Schema: 1, GUID: "g", Taken: now}
 	w.s.Info = []model.Info{{Datastore: w.datastore(), Calico: "v3.31.0", Ready: true, IPAM: "calico", Networking: "calico"}}
-	w.s.Collector = []model.CollectorConfig{{Grace: 900}}
+	w.s.Collector = []model.GarbageCollectorConfig{{LeakGracePeriod: 900}}
 	w.s.Pools = []model.Pool{
 		{Name: "default", CIDR: pool4, BlockSize: 28},
 		{Name: "lb", CIDR: netip.MustParsePrefix("10.1.0.0/24"), BlockSize: 28, Uses: []string{"LoadBalancer"}},
@@ -51,7 +51,7 @@ func newWorld(t *rapid.T) *world {
 		w.s.Pools = append(w.s.Pools, model.Pool{Name: "default6", CIDR: pool6, BlockSize: 124})
 	}
 	for _, t := range model.Tables() {
-		if !t.Fact() {
+		if !t.OfNode() {
 			w.s.Coverage = append(w.s.Coverage, model.Coverage{Table: t, State: model.Complete})
 		}
 	}
@@ -98,10 +98,10 @@ func (w *world) node() *model.Node {
 	w.s.Nodes = append(w.s.Nodes, model.Node{Name: name, Ready: true, Created: old, Changed: old, Tunnels: []model.Tunnel{{Kind: "vxlan", IP: ip}}})
 	w.hold(ip, model.Attribute{Handle: "vxlan-tunnel-addr-" + name, Node: name, Type: "vxlanTunnelAddress"}, true)
 	if w.agents {
-		if w.s.Facts == nil {
-			w.s.Facts = map[string]*model.Facts{}
+		if w.s.NodeState == nil {
+			w.s.NodeState = map[string]*model.NodeState{}
 		}
-		w.s.Facts[name] = factsOf(name, ip)
+		w.s.NodeState[name] = factsOf(name, ip)
 		for _, t := range model.FactTables() {
 			w.s.Coverage = append(w.s.Coverage, model.Coverage{Table: t, Node: name, State: model.Complete})
 		}

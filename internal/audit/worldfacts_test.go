@@ -40,8 +40,8 @@ func deviceName(namespace, pod string) string {
 func single(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, ip.BitLen()) }
 
 // factsOf is what a node without pods says of itself.
-func factsOf(name string, tunnel netip.Addr) *model.Facts {
-	f := &model.Facts{
+func factsOf(name string, tunnel netip.Addr) *model.NodeState {
+	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: "boot-" + name, Uptime: 900_000, NodeName: name, CalicoName: name, NetNS: hostNS, Felix: "ready",
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"}, Since: old,
@@ -72,12 +72,12 @@ func factsOf(name string, tunnel netip.Addr) *model.Facts {
 }
 
 // seat is what a node says of a pod that runs on it.
-func seat(f *model.Facts, p *model.Pod, number int, etcd bool) {
+func seat(f *model.NodeState, p *model.Pod, number int, etcd bool) {
 	name, id, index, inode := deviceName(p.Namespace, p.Name), containerOf(p.Name), hostIndex(number), inodeOf(number)
 	in := model.Attachment{
 		Sandbox: id, NetNS: "/run/netns/cni-" + p.Name, Inode: inode, PIDs: 2, Pinned: true, Device: "eth0", Index: insideAt, Peer: index, PeerNS: hostNS,
 		MAC: fmt.Sprintf("0a:00:00:00:%02x:%02x", number>>8, number&255), Up: true, Since: old,
-		Near: []model.Neighbour{{IP: gateway, MAC: hostMAC, Link: insideAt, State: "REACHABLE"}},
+		Neighbours: []model.Neighbour{{IP: gateway, MAC: hostMAC, Link: insideAt, State: "REACHABLE"}},
 	}
 	result := model.CNIResult{Network: network, Container: id, Interface: "eth0", Since: old}
 	for _, ip := range p.IPs {

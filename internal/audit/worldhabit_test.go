@@ -24,12 +24,12 @@ func (w *world) habit(p *model.Pod) {
 	case 5:
 		w.unnamed(p)
 	case 6: // as Calico 2 made it
-		in.Near = []model.Neighbour{{IP: gateway, MAC: hostMAC, Link: insideAt, State: "PERMANENT"}}
+		in.Neighbours = []model.Neighbour{{IP: gateway, MAC: hostMAC, Link: insideAt, State: "PERMANENT"}}
 		w.sysctl(p, "proxy_arp").Value = "0"
 	case 7: // it asked for its gateway long ago, and in vain
-		in.Near = []model.Neighbour{{IP: gateway, Link: insideAt, State: "FAILED"}}
+		in.Neighbours = []model.Neighbour{{IP: gateway, Link: insideAt, State: "FAILED"}}
 	case 8: // it is idle
-		in.Near = nil
+		in.Neighbours = nil
 	case 9: // it does not collect its children
 		f.Processes = append(f.Processes, model.Process{PID: 3000 + w.places[p.Name], Name: "sh", Why: "zombie", State: "Z", Container: containerOf("main of " + p.Name), PodUID: p.UID, Since: old})
 	case 10:

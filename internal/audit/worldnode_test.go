@@ -18,7 +18,7 @@ func (w *world) someNode() {
 	switch w.pick("kind", 10) {
 	case 1: // nothing is expected of it
 		n.OS = "windows"
-		delete(w.s.Facts, n.Name)
+		delete(w.s.NodeState, n.Name)
 		w.s.Coverage = slices.DeleteFunc(w.s.Coverage, func(c model.Coverage) bool { return c.Node == n.Name })
 	case 2:
 		w.multus(n.Name)
@@ -85,7 +85,7 @@ func (w *world) second(p *model.Pod) {
 	f, in := w.facts(p.Node), w.inside(p)
 	host := 1000 + in.Peer
 	net1 := *in
-	net1.Device, net1.Index, net1.Peer, net1.MAC, net1.Near = "net1", insideAt+1, host, "0e:00:00:00:00:01", nil
+	net1.Device, net1.Index, net1.Peer, net1.MAC, net1.Neighbours = "net1", insideAt+1, host, "0e:00:00:00:00:01", nil
 	net1.IPs = []netip.Prefix{netip.MustParsePrefix("172.16.0.9/24")}
 	if w.pick("way out", 2) == 1 {
 		in.Routes = slices.Clone(in.Routes)

@@ -8,7 +8,7 @@ import (
 )
 
 // facts gives what a node says of itself; nil if nobody asks it.
-func (w *world) facts(node string) *model.Facts { return w.s.Facts[node] }
+func (w *world) facts(node string) *model.NodeState { return w.s.NodeState[node] }
 
 // seat puts a pod on its node.
 func (w *world) seat(p *model.Pod) {
@@ -25,28 +25,28 @@ func (w *world) seat(p *model.Pod) {
 // What a node has of a pod. All are nil where nobody asks.
 
 func (w *world) link(p *model.Pod) *model.Link {
-	return first(w, p, func(f *model.Facts) []model.Link { return f.Links }, func(l *model.Link) bool { return l.Index == hostIndex(w.places[p.Name]) })
+	return first(w, p, func(f *model.NodeState) []model.Link { return f.Links }, func(l *model.Link) bool { return l.Index == hostIndex(w.places[p.Name]) })
 }
 
 func (w *world) inside(p *model.Pod) *model.Attachment {
-	return first(w, p, func(f *model.Facts) []model.Attachment { return f.Attachments }, func(a *model.Attachment) bool {
+	return first(w, p, func(f *model.NodeState) []model.Attachment { return f.Attachments }, func(a *model.Attachment) bool {
 		return a.Inode == inodeOf(w.places[p.Name]) && a.Index == insideAt
 	})
 }
 
 func (w *world) sandbox(p *model.Pod) *model.Sandbox {
-	return first(w, p, func(f *model.Facts) []model.Sandbox { return f.Sandboxes }, func(s *model.Sandbox) bool { return s.ID == containerOf(p.Name) })
+	return first(w, p, func(f *model.NodeState) []model.Sandbox { return f.Sandboxes }, func(s *model.Sandbox) bool { return s.ID == containerOf(p.Name) })
 }
 
 func (w *world) path(p *model.Pod, ip netip.Addr) *model.Path {
-	return first(w, p, func(f *model.Facts) []model.Path { return f.Paths }, func(x *model.Path) bool { return x.IP == ip })
+	return first(w, p, func(f *model.NodeState) []model.Path { return f.Paths }, func(x *model.Path) bool { return x.IP == ip })
 }
 
 func (w *world) sysctl(p *model.Pod, key string) *model.Sysctl {
-	return first(w, p, func(f *model.Facts) []model.Sysctl { return f.Sysctls }, func(s *model.Sysctl) bool { return s.Key == key && s.Device == w.link(p).Name })
+	return first(w, p, func(f *model.NodeState) []model.Sysctl { return f.Sysctls }, func(s *model.Sysctl) bool { return s.Key == key && s.Device == w.link(p).Name })
 }
 
-func first[T any](w *world, p *model.Pod, rows func(*model.Facts) []T, is func(*T) bool) *T {
+func first[T any](w *world, p *model.Pod, rows func(*model.NodeState) []T, is func(*T) bool) *T {
 	f := w.facts(p.Node)
 	if f == nil {
 		return nil
@@ -173,7 +173,7 @@ func (w *world) lose(node string, ts ...model.Table) {
 	}
 	if len(ts) == 0 {
 		ts = model.FactTables()
-		delete(w.s.Facts, node)
+		delete(w.s.NodeState, node)
 	}
 	for i := range w.s.Coverage {
 		if c := &w.s.Coverage[i]; c.Node == node && slices.Contains(ts, c.Table) {

@@ -32,12 +32,12 @@ func TestLabStoresAgree(t *testing.T) {
 		return [2]execute.Store{s, s}
 	}
 	r := rounds{
-		names: []string{"API server", "etcd", "simulated API server", "simulated etcd"},
-		hands: [][2]execute.Store{{crdStore(t, l), crdStore(t, l)}, {etcdStore(t, etcd), etcdStore(t, etcd)}, memory(false), memory(true)},
-		rand:  rand.New(rand.NewPCG(*seed, 0)),
-		past:  map[model.Ref][][]model.Object{},
-		live:  map[model.Ref]bool{},
-		count: map[string]int{},
+		names:   []string{"API server", "etcd", "simulated API server", "simulated etcd"},
+		writers: [][2]execute.Store{{crdStore(t, l), crdStore(t, l)}, {etcdStore(t, etcd), etcdStore(t, etcd)}, memory(false), memory(true)},
+		rand:    rand.New(rand.NewPCG(*seed, 0)),
+		past:    map[model.Ref][][]model.Object{},
+		live:    map[model.Ref]bool{},
+		count:   map[string]int{},
 	}
 	start := time.Now()
 	for n := range *operations {
@@ -58,12 +58,12 @@ var keysAgreed = []model.Ref{aBlock, {Kind: model.KindBlock, Name: "fd00::40/126
 
 // rounds do one thing after the other to every store.
 type rounds struct {
-	names []string
-	hands [][2]execute.Store
-	rand  *rand.Rand
-	past  map[model.Ref][][]model.Object // by object and version, as each store answered
-	live  map[model.Ref]bool
-	count map[string]int
+	names   []string
+	writers [][2]execute.Store
+	rand    *rand.Rand
+	past    map[model.Ref][][]model.Object // by object and version, as each store answered
+	live    map[model.Ref]bool
+	count   map[string]int
 }
 
 func (r *rounds) one(ctx context.Context, n int) error {
@@ -74,9 +74,9 @@ func (r *rounds) one(ctx context.Context, n int) error {
 		uid = rev
 	}
 	var first string
-	answers := make([]model.Object, len(r.hands))
-	for i := range r.hands {
-		s := r.hands[i][hand]
+	answers := make([]model.Object, len(r.writers))
+	for i := range r.writers {
+		s := r.writers[i][hand]
 		o := model.Object{Ref: ref, Body: version(ref, n)}
 		if what != "create" {
 			o.Revision, o.UID = r.of(ref, rev, i).Revision, r.of(ref, uid, i).UID

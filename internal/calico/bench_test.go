@@ -17,7 +17,7 @@ func BenchmarkHandle(b *testing.B) {
 	item := handleItem()
 	b.SetBytes(int64(len(item)))
 	b.ReportAllocs()
-	keep := newKeeper()
+	keep := newArena()
 	for b.Loop() {
 		if _, err := keptRow("ipamhandles", item, keep, handleRow); err != nil {
 			b.Fatal(err)

@@ -19,8 +19,8 @@ import (
 // An API is how Calico's custom resources are reached: lists and single objects of the
 // Kubernetes API.
 type API interface {
-	List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.Seen, error)
-	Names(ctx context.Context, path string, each func(name string)) (observe.Seen, error)
+	List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.ReadInfo, error)
+	Names(ctx context.Context, path string, each func(name string)) (observe.ReadInfo, error)
 	// Get and Resources fail with observe.ErrNotThere for what does not exist.
 	Get(ctx context.Context, path string) ([]byte, time.Time, error)
 	Resources(ctx context.Context, group string) ([]string, error)
@@ -102,16 +102,16 @@ func crd[T any](c *CRDs, resource string, tables []model.Table, row func([]byte,
 func (l list[T]) Name() string          { return l.resource }
 func (l list[T]) Tables() []model.Table { return l.tables }
 
-func (l list[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (l list[T]) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out model.Gather[T]
-	keep := newKeeper()
+	keep := newArena()
 	seen, err := l.API.List(ctx, l.path(l.resource), nil, func(item []byte) error {
 		row, err := keptRow(l.resource, item, keep, l.row)
 		out.Add(row)
 		return err
 	})
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { *l.of(s) = out.Rows() })
 	return seen, nil
@@ -122,7 +122,7 @@ func parseRow[T any](resource string, item []byte, row func([]byte, origin) (T, 
 	return keptRow(resource, item, nil, row)
 }
 
-func keptRow[T any](resource string, item []byte, keep *keeper, row func([]byte, origin) (T, error)) (T, error) {
+func keptRow[T any](resource string, item []byte, keep *arena, row func([]byte, origin) (T, error)) (T, error) {
 	h, err := parseHeader(resource, item)
 	if err != nil {
 		var zero T
@@ -137,11 +137,11 @@ type handleNames struct{ *CRDs }
 func (handleNames) Name() string          { return "ipamhandles" }
 func (handleNames) Tables() []model.Table { return []model.Table{model.Handles, model.HandleCounts} }
 
-func (h handleNames) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (h handleNames) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Handle
 	seen, err := h.API.Names(ctx, h.path("ipamhandles"), func(name string) { out = append(out, model.Handle{ID: name, Name: name}) })
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Handles = out })
 	seen.Only = []model.Table{model.Handles}
@@ -154,16 +154,16 @@ type affinities struct{ *CRDs }
 func (affinities) Name() string          { return "blockaffinities" }
 func (affinities) Tables() []model.Table { return []model.Table{model.Affinities} }
 
-func (c affinities) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c affinities) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out model.Gather[model.Affinity]
-	keep := newKeeper()
+	keep := newArena()
 	seen, err := c.API.List(ctx, c.path("blockaffinities"), nil, func(item []byte) error {
 		row, err := keptAffinity(item, keep)
 		out.Add(row)
 		return err
 	})
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Affinities = out.Rows() })
 	return seen, nil
@@ -171,7 +171,7 @@ func (c affinities) Collect(ctx context.Context, b *model.Builder) (observe.Seen
 
 func labelledAffinity(item []byte) (model.Affinity, error) { return keptAffinity(item, nil) }
 
-func keptAffinity(item []byte, keep *keeper) (model.Affinity, error) {
+func keptAffinity(item []byte, keep *arena) (model.Affinity, error) {
 	h, err := parseHeader("blockaffinities", item)
 	if err != nil {
 		return model.Affinity{}, err
@@ -187,8 +187,8 @@ type noEndpoints struct{}
 func (noEndpoints) Name() string          { return "endpoints" }
 func (noEndpoints) Tables() []model.Table { return []model.Table{model.Endpoints, model.Hosts} }
 
-func (noEndpoints) Collect(context.Context, *model.Builder) (observe.Seen, error) {
-	return observe.Seen{}, observe.ErrNotThere
+func (noEndpoints) Collect(context.Context, *model.Builder) (observe.ReadInfo, error) {
+	return observe.ReadInfo{}, observe.ErrNotThere
 }
 
 // singles reads what there is one of.
@@ -200,30 +200,30 @@ type singles struct {
 func (singles) Name() string          { return "cluster" }
 func (singles) Tables() []model.Table { return []model.Table{model.Cluster} }
 
-func (c singles) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c singles) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	info := model.Info{Datastore: "kdd", Group: c.Group, Ready: true}
 	raw, at, err := c.API.Get(ctx, c.path("clusterinformations/default"))
 	switch {
 	case errors.Is(err, observe.ErrNotThere):
 	case err != nil:
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	default:
 		o, err := parseObject("clusterinformation", raw)
 		if err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 		if err := clusterInfo(o.Spec, &info); err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 		info.Revision = o.Metadata.ResourceVersion
 	}
 	if c.ipam {
 		if err := c.settings(ctx, &info); err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 	}
 	b.Add(func(s *model.Snapshot) { s.Info = append(s.Info, info); s.Meta.GUID = info.GUID })
-	return observe.Seen{At: at, Rows: 1}, nil
+	return observe.ReadInfo{At: at, Rows: 1}, nil
 }
 
 func (c *CRDs) settings(ctx context.Context, info *model.Info) error {
@@ -271,27 +271,27 @@ type collectorConfig struct{ *CRDs }
 func (collectorConfig) Name() string          { return "collector" }
 func (collectorConfig) Tables() []model.Table { return []model.Table{model.Collector} }
 
-func (c collectorConfig) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c collectorConfig) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	raw, at, err := c.API.Get(ctx, c.path("kubecontrollersconfigurations/default"))
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	o, err := parseObject("kubecontrollersconfiguration", raw)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	row, err := collectorRow(o.Spec, o.Metadata.ResourceVersion)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Collector = append(s.Collector, row) })
-	return observe.Seen{At: at, Rows: 1}, nil
+	return observe.ReadInfo{At: at, Rows: 1}, nil
 }
 
 // defaultGrace is what the collector takes if nothing is set.
 const defaultGrace = 15 * time.Minute
 
-func collectorRow(spec []byte, revision string) (model.CollectorConfig, error) {
+func collectorRow(spec []byte, revision string) (model.GarbageCollectorConfig, error) {
 	var v struct {
 		Controllers struct {
 			Node *struct {
@@ -300,19 +300,19 @@ func collectorRow(spec []byte, revision string) (model.CollectorConfig, error) {
 		} `json:"controllers"`
 	}
 	if err := json.Unmarshal(spec, &v); err != nil {
-		return model.CollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: %w", err)
+		return model.GarbageCollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: %w", err)
 	}
 	n := v.Controllers.Node
 	if n == nil {
-		return model.CollectorConfig{Revision: revision}, nil // the controller is switched off
+		return model.GarbageCollectorConfig{Revision: revision}, nil // the controller is switched off
 	}
 	grace := defaultGrace
 	if n.LeakGracePeriod != nil {
 		d, err := time.ParseDuration(strings.TrimSpace(*n.LeakGracePeriod))
 		if err != nil {
-			return model.CollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: leakGracePeriod: %w", err)
+			return model.GarbageCollectorConfig{}, fmt.Errorf("kubecontrollersconfiguration default: leakGracePeriod: %w", err)
 		}
 		grace = d
 	}
-	return model.CollectorConfig{Grace: int64(grace / time.Second), Revision: revision}, nil
+	return model.GarbageCollectorConfig{LeakGracePeriod: int64(grace / time.Second), Revision: revision}, nil
 }

@@ -14,13 +14,13 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Look reads blocks, handles and affinities again.
-func (c *CRDs) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
+// Reread reads blocks, handles and affinities again.
+func (c *CRDs) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
 	byKind := map[model.Kind][]model.Ref{}
 	for _, r := range refs {
 		byKind[r.Kind] = append(byKind[r.Kind], r)
 	}
-	var out observe.Look
+	var out observe.Reread
 	// Blocks after handles: an ADD writes the handle first, so a handle that was there
 	// and whose block does not show it is really behind.
 	if err := lookAt(ctx, c, &out, byKind[model.KindHandle], "ipamhandles", handleRow, &out.Rows.Handles, c.handlePath); err != nil {
@@ -45,11 +45,11 @@ func (c *CRDs) handlePath(r model.Ref) string {
 }
 
 // lookAffinities lists them: their names can be hashes, and they are few.
-func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Look, refs []model.Ref) error {
+func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Reread, refs []model.Ref) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	keep := newKeeper()
+	keep := newArena()
 	seen, err := c.API.List(ctx, c.path("blockaffinities"), nil, func(item []byte) error {
 		row, err := keptAffinity(item, keep)
 		out.Rows.Affinities = append(out.Rows.Affinities, row)
@@ -58,13 +58,13 @@ func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Look, refs []mod
 	if err != nil {
 		return err
 	}
-	out.Seen(seen.At, refs...)
+	out.Note(seen.At, refs...)
 	return nil
 }
 
-func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Look, refs []model.Ref, resource string, row func([]byte, origin) (T, error), rows *[]T, path func(model.Ref) string) error {
+func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Reread, refs []model.Ref, resource string, row func([]byte, origin) (T, error), rows *[]T, path func(model.Ref) string) error {
 	if len(refs) > observe.ListAbove {
-		keep := newKeeper()
+		keep := newArena()
 		seen, err := c.API.List(ctx, c.path(resource), nil, func(item []byte) error {
 			r, err := keptRow(resource, item, keep, row)
 			*rows = append(*rows, r)
@@ -73,7 +73,7 @@ func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Look, refs []model
 		if err != nil {
 			return err
 		}
-		out.Seen(seen.At, refs...)
+		out.Note(seen.At, refs...)
 		return nil
 	}
 	return observe.Each(refs, func(r model.Ref, lock sync.Locker) error {
@@ -84,7 +84,7 @@ func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Look, refs []model
 		lock.Lock()
 		defer lock.Unlock()
 		*rows = append(*rows, found...)
-		out.Seen(at, r)
+		out.Note(at, r)
 		return nil
 	})
 }

@@ -133,25 +133,25 @@ type prefix[T any] struct {
 	name   string
 	roots  []string
 	tables []model.Table
-	row    func(k *keeper, key string, value []byte, rev string) (T, bool, error)
+	row    func(k *arena, key string, value []byte, rev string) (T, bool, error)
 	of     func(*model.Snapshot) *[]T
 }
 
 // alone is for tables that are small.
-func alone[T any](row func(string, []byte, string) (T, bool, error)) func(*keeper, string, []byte, string) (T, bool, error) {
-	return func(_ *keeper, key string, value []byte, rev string) (T, bool, error) { return row(key, value, rev) }
+func alone[T any](row func(string, []byte, string) (T, bool, error)) func(*arena, string, []byte, string) (T, bool, error) {
+	return func(_ *arena, key string, value []byte, rev string) (T, bool, error) { return row(key, value, rev) }
 }
 
 func (p prefix[T]) Name() string          { return p.name }
 func (p prefix[T]) Tables() []model.Table { return p.tables }
 
-func (p prefix[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (p prefix[T]) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	rev, err := p.revision(ctx)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	var out model.Gather[T]
-	keep := newKeeper()
+	keep := newArena()
 	for _, root := range p.roots {
 		err := p.each(ctx, root, rev, func(key string, value []byte, mod int64) error {
 			row, ok, err := p.row(keep, key, value, strconv.FormatInt(mod, 10))
@@ -161,9 +161,9 @@ func (p prefix[T]) Collect(ctx context.Context, b *model.Builder) (observe.Seen,
 			return err
 		})
 		if err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 	}
 	b.Add(func(s *model.Snapshot) { *p.of(s) = out.Rows() })
-	return observe.Seen{Revision: fmt.Sprint(rev), Rows: out.Len()}, nil
+	return observe.ReadInfo{Revision: fmt.Sprint(rev), Rows: out.Len()}, nil
 }

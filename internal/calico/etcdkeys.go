@@ -27,10 +27,10 @@ const (
 )
 
 func etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) {
-	return (*keeper)(nil).etcdBlock(key, value, rev)
+	return (*arena)(nil).etcdBlock(key, value, rev)
 }
 
-func (k *keeper) etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) {
+func (k *arena) etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) {
 	// Named as the custom resource would be, so that one rule holds for both.
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	if p, err := rangeOf(name); err == nil {
@@ -41,10 +41,10 @@ func (k *keeper) etcdBlock(key string, value []byte, rev string) (model.Block, b
 }
 
 func etcdHandle(key string, value []byte, rev string) (model.Handle, bool, error) {
-	return (*keeper)(nil).etcdHandle(key, value, rev)
+	return (*arena)(nil).etcdHandle(key, value, rev)
 }
 
-func (k *keeper) etcdHandle(key string, value []byte, rev string) (model.Handle, bool, error) {
+func (k *arena) etcdHandle(key string, value []byte, rev string) (model.Handle, bool, error) {
 	k = k.orNew()
 	name := k.own([]byte(strings.TrimPrefix(key, keyHandles))) // the key itself is longer
 	row, err := handleRow(value, origin{name: name, revision: rev, keep: k})
@@ -86,10 +86,10 @@ func rangeOf(s string) (netip.Prefix, error) {
 }
 
 func etcdEndpoint(key string, value []byte, rev string) (model.Endpoint, bool, error) {
-	return (*keeper)(nil).etcdEndpoint(key, value, rev)
+	return (*arena)(nil).etcdEndpoint(key, value, rev)
 }
 
-func (k *keeper) etcdEndpoint(key string, value []byte, rev string) (model.Endpoint, bool, error) {
+func (k *arena) etcdEndpoint(key string, value []byte, rev string) (model.Endpoint, bool, error) {
 	ns, name, _ := strings.Cut(strings.TrimPrefix(key, keyEndpoints), "/")
 	h, ok := scanHeader(value)
 	if !ok {

@@ -31,6 +31,6 @@ func (n etcdNow) now() observe.Collector {
 func (n etcdNow) Name() string          { return n.now().Name() }
 func (n etcdNow) Tables() []model.Table { return n.now().Tables() }
 
-func (n etcdNow) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (n etcdNow) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	return n.now().Collect(ctx, b)
 }

@@ -16,9 +16,9 @@ import (
 // Collectors gives one for each table.
 func (e *Etcd) Collectors() []observe.Collector {
 	return append([]observe.Collector{ // the largest first
-		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, (*keeper).etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
-		prefix[model.Handle]{e, "handles", []string{keyHandles}, []model.Table{model.Handles, model.HandleCounts}, (*keeper).etcdHandle, func(s *model.Snapshot) *[]model.Handle { return &s.Handles }},
-		prefix[model.Block]{e, "blocks", []string{keyBlocks4, keyBlocks6}, []model.Table{model.Blocks}, (*keeper).etcdBlock, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }},
+		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, (*arena).etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
+		prefix[model.Handle]{e, "handles", []string{keyHandles}, []model.Table{model.Handles, model.HandleCounts}, (*arena).etcdHandle, func(s *model.Snapshot) *[]model.Handle { return &s.Handles }},
+		prefix[model.Block]{e, "blocks", []string{keyBlocks4, keyBlocks6}, []model.Table{model.Blocks}, (*arena).etcdBlock, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }},
 		prefix[model.Affinity]{e, "affinities", []string{keyHosts, keyVirtual}, []model.Table{model.Affinities}, alone(etcdAffinity), func(s *model.Snapshot) *[]model.Affinity { return &s.Affinities }},
 		prefix[model.Reservation]{e, "reservations", []string{keyReservations}, []model.Table{model.Reservations}, alone(etcdReservation), func(s *model.Snapshot) *[]model.Reservation { return &s.Reservations }},
 	}, e.Config()...)
@@ -39,21 +39,21 @@ type etcdCluster struct{ *Etcd }
 func (etcdCluster) Name() string          { return "cluster" }
 func (etcdCluster) Tables() []model.Table { return []model.Table{model.Cluster} }
 
-func (c etcdCluster) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c etcdCluster) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	cluster, rev, err := c.value(ctx, keyCluster)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	config, _, err := c.value(ctx, keyIPAMConfig)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	info, err := etcdInfo(cluster, config, rev)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Info = append(s.Info, info); s.Meta.GUID = info.GUID })
-	return observe.Seen{Revision: rev, Rows: 1}, nil
+	return observe.ReadInfo{Revision: rev, Rows: 1}, nil
 }
 
 type etcdCollector struct{ *Etcd }
@@ -61,24 +61,24 @@ type etcdCollector struct{ *Etcd }
 func (etcdCollector) Name() string          { return "collector" }
 func (etcdCollector) Tables() []model.Table { return []model.Table{model.Collector} }
 
-func (c etcdCollector) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c etcdCollector) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	raw, rev, err := c.value(ctx, keyCollector)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	if raw == nil {
-		return observe.Seen{}, observe.ErrNotThere
+		return observe.ReadInfo{}, observe.ErrNotThere
 	}
 	o, err := parseObject("kubecontrollersconfiguration", raw)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	row, err := collectorRow(o.Spec, rev)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Collector = append(s.Collector, row) })
-	return observe.Seen{Revision: rev, Rows: 1}, nil
+	return observe.ReadInfo{Revision: rev, Rows: 1}, nil
 }
 
 // value reads one key at the snapshot's revision; nil if there is none.
@@ -99,11 +99,11 @@ func (e *Etcd) value(ctx context.Context, key string) ([]byte, string, error) {
 	return resp.Kvs[0].Value, fmt.Sprint(resp.Kvs[0].ModRevision), nil
 }
 
-// Look reads keys again, all at one new revision.
-func (e *Etcd) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
+// Reread reads keys again, all at one new revision.
+func (e *Etcd) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	var out observe.Look
+	var out observe.Reread
 	rev, err := e.current(ctx)
 	if err != nil {
 		return out, err

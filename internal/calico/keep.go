@@ -8,7 +8,7 @@ import (
 
 // A keeper keeps the parts of many rows close together. It is not safe for use by several
 // readers at once.
-type keeper struct {
+type arena struct {
 	text       model.Text
 	names      model.Interner
 	node       string // the last one: all of a block are on it
@@ -21,24 +21,24 @@ type keeper struct {
 	block      blockScan
 }
 
-func newKeeper() *keeper { return &keeper{names: model.Interner{}} }
+func newArena() *arena { return &arena{names: model.Interner{}} }
 
 // orNew is for who reads a single object.
-func (k *keeper) orNew() *keeper {
+func (k *arena) orNew() *arena {
 	if k == nil {
-		return newKeeper()
+		return newArena()
 	}
 	return k
 }
 
 // own keeps a string that no other row has.
-func (k *keeper) own(b []byte) string { return k.text.Of(b) }
+func (k *arena) own(b []byte) string { return k.text.Of(b) }
 
 // shared keeps one that many have.
-func (k *keeper) shared(b []byte) string { return k.names.Bytes(b) }
+func (k *arena) shared(b []byte) string { return k.names.Bytes(b) }
 
 // on keeps the name of a node.
-func (k *keeper) on(b []byte) string {
+func (k *arena) on(b []byte) string {
 	if string(b) != k.node {
 		k.node = k.text.Of(b)
 	}

@@ -41,7 +41,7 @@ func listed(t *testing.T, cs []observe.Collector) *retold {
 	keep(m, s.Reservations, reservationRef)
 	keep(m, s.Hosts, (*model.Host).Ref)
 	keep(m, s.Info, func(*model.Info) model.Ref { return observe.ClusterRef })
-	keep(m, s.Collector, func(*model.CollectorConfig) model.Ref { return observe.CollectorRef })
+	keep(m, s.Collector, func(*model.GarbageCollectorConfig) model.Ref { return observe.CollectorRef })
 	return m
 }
 

@@ -17,7 +17,7 @@ import (
 type origin struct {
 	name, uid, revision string
 	written             model.Time
-	keep                *keeper // of its parts; may be nil
+	keep                *arena // of its parts; may be nil
 }
 
 func blockRow(b []byte, o origin) (model.Block, error) {

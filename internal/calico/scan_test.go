@@ -10,7 +10,7 @@ import (
 // sameAsDecoded holds what the scan reads against what encoding/json reads.
 func sameAsDecoded(t *testing.T, b []byte) (read int) {
 	t.Helper()
-	o := origin{name: "the-name", uid: "u", revision: "7", written: 5, keep: newKeeper()}
+	o := origin{name: "the-name", uid: "u", revision: "7", written: 5, keep: newArena()}
 	compare := func(what string, ok bool, got, want any, err error) {
 		t.Helper()
 		if !ok {

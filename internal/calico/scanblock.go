@@ -19,7 +19,7 @@ var (
 // A blockScan holds the lists of a block while they are read, and is used again.
 type blockScan struct {
 	scan
-	keep       *keeper
+	keep       *arena
 	held       []model.Slot
 	free       []int32
 	attributes []model.Attribute

@@ -29,7 +29,7 @@ type header struct {
 	labelled                  bool
 }
 
-func (h *header) origin(k *keeper) origin {
+func (h *header) origin(k *arena) origin {
 	k = k.orNew()
 	return origin{k.own(h.name), k.own(h.uid), k.own(h.revision), h.written, k}
 }

@@ -111,7 +111,7 @@ func (g *global) runApply(ctx context.Context, f applyFlags) error {
 
 // fits refuses a plan that is not for this cluster as it is: another one, one that was
 // restored from a backup since, one whose datastore is locked, or one that is not proven.
-func (w *work) fits(ctx context.Context) error {
+func (w *applyRun) fits(ctx context.Context) error {
 	p := w.plan
 	r, err := w.g.checkAll(ctx, w.c, 0)
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *work) fits(ctx context.Context) error {
 		}
 	}
 	api, ledger := repair.Revisions(r.View)
-	if older(api, p.Revision) || older(ledger, p.Ledger) {
+	if older(api, p.KubeRevision) || older(ledger, p.EtcdRevision) {
 		return errors.New("the cluster is older than the plan: it was restored from a backup; plan again")
 	}
 	if p.Risk().Level() > repair.Risk(w.f.maxRisk).Level() {
@@ -163,7 +163,7 @@ func older(now, before string) bool {
 // foundIn tells whether a finding is there, whether or not it could be decided already.
 func foundIn(r *audit.Report) func(string) bool {
 	there := map[string]bool{}
-	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected, r.Suppressed} {
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed, r.Suppressed} {
 		for i := range fs {
 			there[fs[i].Key()] = true
 			for _, k := range fs[i].Explains {
@@ -203,14 +203,14 @@ func (f *applyFlags) valid() error {
 }
 
 // carryOut runs the plan and shows what becomes of it.
-func (w *work) carryOut(ctx context.Context) error {
+func (w *applyRun) carryOut(ctx context.Context) error {
 	p := w.plan
 	w.headline()
 	began := w.now()
 	res, err := w.x.Run(ctx, p, w.past)
 	w.summary(res)
 	if err != nil {
-		w.note(journal.WholePlan, repair.Failed, err.Error())
+		w.note(journal.EntirePlan, repair.Failed, err.Error())
 		w.copyJournal(context.WithoutCancel(ctx))
 		fmt.Fprintf(w.g.Stdout, "stopped   %s\n", line(err.Error()))
 		if !w.x.DryRun {
@@ -223,7 +223,7 @@ func (w *work) carryOut(ctx context.Context) error {
 		return w.verdict(res, nil)
 	}
 	still, unseen := w.verify(ctx, res)
-	w.note(journal.WholePlan, repair.Done, "")
+	w.note(journal.EntirePlan, repair.Done, "")
 	w.copyJournal(ctx)
 	w.closing(res, still, unseen, w.now().Sub(began).Round(time.Second))
 	if err := w.verdict(res, still); err != nil || unseen == nil {

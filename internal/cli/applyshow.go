@@ -13,7 +13,7 @@ import (
 )
 
 // headline says what begins, and what fell away since the plan was made.
-func (w *work) headline() {
+func (w *applyRun) headline() {
 	p := w.plan
 	fmt.Fprintf(w.g.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.x.Budget.Blocks)
 	for _, r := range w.gone {
@@ -21,8 +21,8 @@ func (w *work) headline() {
 	}
 }
 
-// tell shows a step when it is done. Of many, only those that did not go as planned.
-func (w *work) tell(p execute.Progress) {
+// progress shows a step when it is done. Of many, only those that did not go as planned.
+func (w *applyRun) progress(p execute.Progress) {
 	if p.Of > maxListed && (p.Outcome == repair.Done || p.Outcome == repair.Already) && !p.Undo {
 		if w.g.verbose {
 			fmt.Fprintf(w.g.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
@@ -43,7 +43,7 @@ func (w *work) tell(p execute.Progress) {
 }
 
 // summary tells how many steps ended how, where they were not listed.
-func (w *work) summary(res execute.Result) {
+func (w *applyRun) summary(res execute.Result) {
 	if len(w.plan.Steps) <= maxListed {
 		return
 	}
@@ -61,7 +61,7 @@ func (w *work) summary(res execute.Result) {
 }
 
 // sent says what a dry run sends.
-func (w *work) sent() string {
+func (w *applyRun) sent() string {
 	if w.x.Etcd {
 		return "pods' writes were judged by the API server (dryRun=All), etcd and nodes only read"
 	}
@@ -70,7 +70,7 @@ func (w *work) sent() string {
 
 // verify looks at the cluster again and tells which of the findings that were repaired are
 // still there.
-func (w *work) verify(ctx context.Context, res execute.Result) ([]string, error) {
+func (w *applyRun) verify(ctx context.Context, res execute.Result) ([]string, error) {
 	if w.plan.Undoes != "" {
 		return nil, nil
 	}
@@ -98,14 +98,14 @@ func (w *work) verify(ctx context.Context, res execute.Result) ([]string, error)
 }
 
 // concerns tells that something of the plan is on a node.
-func (w *work) concerns(node string) bool {
+func (w *applyRun) concerns(node string) bool {
 	return slices.ContainsFunc(w.plan.Targets, func(t repair.Target) bool {
-		return t.Proof.Lives != nil && t.Proof.Lives.Node == node || t.Proof.Dead != nil && slices.Contains(t.Proof.Dead.Nodes, node)
+		return t.Proof.Running != nil && t.Proof.Running.Node == node || t.Proof.NotInUse != nil && slices.Contains(t.Proof.NotInUse.Nodes, node)
 	}) || slices.ContainsFunc(w.plan.Steps, func(s repair.Step) bool { return s.On.OnNode() == node })
 }
 
 // closing says what is cured, what is not, where the journal is, and how to take it back.
-func (w *work) closing(res execute.Result, still []string, unseen error, took time.Duration) {
+func (w *applyRun) closing(res execute.Result, still []string, unseen error, took time.Duration) {
 	out := w.g.Stdout
 	cured, left := 0, map[string]string{}
 	var watch int64
@@ -142,7 +142,7 @@ func (w *work) closing(res execute.Result, still []string, unseen error, took ti
 }
 
 // left names what was not repaired, and why.
-func (w *work) left(why map[string]string) {
+func (w *applyRun) left(why map[string]string) {
 	for i, f := range sortedKeys(why) {
 		if i == 10 {
 			fmt.Fprintf(w.g.Stdout, "left       ... %d more\n", len(why)-i)
@@ -160,7 +160,7 @@ func curedText(p *repair.Plan, n int) string {
 }
 
 // verdict is the exit code: something was left alone, or is still there.
-func (w *work) verdict(res execute.Result, still []string) error {
+func (w *applyRun) verdict(res execute.Result, still []string) error {
 	if len(still) > 0 {
 		return exit(exitFindings)
 	}

@@ -17,19 +17,19 @@ import (
 
 // A close-up is a snapshot of what surrounds one pod or address: read by name, by
 // selector and by computed block, so that explain costs a dozen requests on any cluster.
-type closeup struct {
+type scoped struct {
 	c   *cluster
 	s   *model.Snapshot
 	err error
 }
 
-func (g *global) closeup(ctx context.Context) (*closeup, error) {
+func (g *global) scoped(ctx context.Context) (*scoped, error) {
 	client, err := kube.Connect(g.kube)
 	if err != nil {
 		return nil, err
 	}
 	c := &cluster{client: client, close: func() {}}
-	if err := g.findLedger(ctx, c); err != nil {
+	if err := g.findCalico(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := g.findAgents(ctx, c); err != nil {
@@ -37,25 +37,25 @@ func (g *global) closeup(ctx context.Context) (*closeup, error) {
 	}
 	tell, done := g.progress()
 	defer done()
-	s := observe.Snapshot(ctx, tell, append(c.ledger.Config(), kube.Nodes{Client: client}, kube.Services{Client: client})...)
-	return &closeup{c: c, s: s}, ctx.Err()
+	s := observe.Snapshot(ctx, tell, append(c.calicoSource.Config(), kube.Nodes{Client: client}, kube.Services{Client: client})...)
+	return &scoped{c: c, s: s}, ctx.Err()
 }
 
 // add reads refs of either book into the snapshot.
-func (u *closeup) add(ctx context.Context, refs ...model.Ref) {
-	for _, l := range []observe.Looker{kube.Looker{Client: u.c.client}, u.c.ledger} {
+func (u *scoped) add(ctx context.Context, refs ...model.Ref) {
+	for _, l := range []observe.Rereader{kube.Rereader{Client: u.c.client}, u.c.calicoSource} {
 		if u.err != nil {
 			return
 		}
-		var look observe.Look
-		if look, u.err = l.Look(ctx, refs); u.err == nil {
+		var look observe.Reread
+		if look, u.err = l.Reread(ctx, refs); u.err == nil {
 			u.s = observe.Patch(u.s, look)
 		}
 	}
 }
 
 // addAddresses reads who else has these addresses, and their blocks and handles.
-func (u *closeup) addAddresses(ctx context.Context, ips []netip.Addr) {
+func (u *scoped) addAddresses(ctx context.Context, ips []netip.Addr) {
 	var refs []model.Ref
 	for _, ip := range ips {
 		refs = append(refs, model.Ref{Kind: model.KindAddress, Name: ip.String()}, u.blockOf(ip))
@@ -91,7 +91,7 @@ func (u *closeup) addAddresses(ctx context.Context, ips []netip.Addr) {
 
 // addFacts asks nodes about a pod or an address: those of the pods at hand, those that the
 // ledger names for it, and where neither names one, all.
-func (u *closeup) addFacts(ctx context.Context, query url.Values) {
+func (u *scoped) addFacts(ctx context.Context, query url.Values) {
 	if u.c.fleet == nil || u.err != nil {
 		return
 	}
@@ -118,7 +118,7 @@ func (u *closeup) addFacts(ctx context.Context, query url.Values) {
 }
 
 // blockOf computes which block an address lies in, from its pool.
-func (u *closeup) blockOf(ip netip.Addr) model.Ref {
+func (u *scoped) blockOf(ip netip.Addr) model.Ref {
 	bits := map[bool]int{true: 26, false: 122}[ip.Is4()]
 	best := -1
 	for _, p := range u.s.Pools {
@@ -135,7 +135,7 @@ func (u *closeup) blockOf(ip netip.Addr) model.Ref {
 
 // judge gives what is wrong about the given things. All that matters of them was read,
 // so their tables count as seen; nothing is concluded about anything else.
-func (u *closeup) judge(ctx context.Context, g *global, f explainFlags, about ...model.Ref) *audit.Report {
+func (u *scoped) judge(ctx context.Context, g *global, f explainFlags, about ...model.Ref) *audit.Report {
 	endpoints := model.NotThere
 	if u.c.etcd() {
 		endpoints = model.Complete

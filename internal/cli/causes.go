@@ -12,7 +12,7 @@ import (
 
 // causes tells every finding what the logs say of how it came about.
 func causes(r *audit.Report, verdicts []timeline.Verdict, log *timeline.Log) {
-	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			fs[i].Causes = timeline.Causes(&fs[i], verdicts, log.Files())
 		}
@@ -47,7 +47,7 @@ func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string
 		if log, err = g.readLogs(ctx, paths, question{}.within); err != nil {
 			return err
 		}
-	case pod == "" || len(r.Findings)+len(r.Suspected) == 0 || !r.View.Agents() || g.bundle != "":
+	case pod == "" || len(r.Findings)+len(r.Unconfirmed) == 0 || !r.View.Agents() || g.bundle != "":
 		return nil
 	default:
 		var missing []string

@@ -89,8 +89,8 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.wait && len(r.Suspected) > 0 && !r.Decided().IsZero() && g.bundle == "" {
-		if err := g.sleep(ctx, r.Decided().Sub(r.Taken)); err != nil {
+	if f.wait && len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero() && g.bundle == "" {
+		if err := g.sleep(ctx, r.RecheckAfter().Sub(r.Taken)); err != nil {
 			return err
 		}
 		if r, err = g.judge(ctx, f, opts); err != nil {
@@ -150,7 +150,7 @@ func (g *global) judge(ctx context.Context, f checkFlags, opts audit.Options) (*
 	}
 	opts.Recall = g.recall
 	var done func()
-	opts.Tell, done = g.progress()
+	opts.Progress, done = g.progress()
 	src := c.source(g.quick)
 	if g.probe && c.fleet == nil {
 		src.Collectors = append([]observe.Collector{probes{c: c, image: g.probeImage, namespace: g.probeNamespace}}, src.Collectors...)
@@ -233,7 +233,7 @@ func verdict(r *audit.Report, f checkFlags) error {
 			return exit(exitGaps)
 		}
 	}
-	if r.Lost(f.require) {
+	if r.Unread(f.require) {
 		return exit(exitGaps)
 	}
 	return nil

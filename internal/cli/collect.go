@@ -55,7 +55,7 @@ func (g *global) runCollect(ctx context.Context, file string) error {
 			fmt.Fprintf(g.Stdout, "Left out %s: %s\n", c.Table, line(c.Reason))
 		}
 	}
-	if len(s.Facts) == 0 {
+	if len(s.NodeState) == 0 {
 		fmt.Fprintln(g.Stdout, "Left out kernel and runtime of the nodes (no agents)")
 	}
 	g.next(g.Stdout, "check --bundle %s", file)

@@ -113,7 +113,7 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 	if err != nil {
 		return err
 	}
-	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			if k := fs[i].Key(); k == name || short(k) == name {
 				if err := g.seekCauses(ctx, r, f.logs, podOf(&fs[i])); err != nil {
@@ -123,7 +123,7 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 					doc := document(r)
 					doc.Kind = "FindingExplanation"
 					others := func(n NamedFinding) bool { return n.Name != k }
-					doc.Findings, doc.Suspected = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Suspected, others)
+					doc.Findings, doc.Unconfirmed = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Unconfirmed, others)
 					return g.machine(doc, "json")
 				}
 				g.findingText(r, &fs[i], f.output == "wide")
@@ -161,8 +161,8 @@ func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
 		printLines(w, cols, "Lasts     "+age(f.Age(r.Taken))+", as far as it can be proven")
 	} else {
 		why := f.Why
-		if !f.Decide.IsZero() {
-			why += "; can be decided at " + f.Decide.Time().Local().Format("15:04:05")
+		if !f.RecheckAfter.IsZero() {
+			why += "; can be decided at " + f.RecheckAfter.Time().Local().Format("15:04:05")
 		}
 		printLines(w, cols, "Suspected "+line(why))
 	}

@@ -47,7 +47,7 @@ func (g *global) whole(ctx context.Context, f explainFlags, want func(*finding.F
 
 func (g *global) blockText(r *audit.Report, b *model.Block) {
 	w, cols := g.Stdout, g.width()
-	printLines(w, cols, line(fmt.Sprintf("%s  affine %s  %d held, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Suspected), "finding"))))
+	printLines(w, cols, line(fmt.Sprintf("%s  affine %s  %d held, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
 	signs := blockSigns(r, b)
 	legend := []string{"U held and used", "L held, nobody uses it", "! used, free in the ledger", "T tunnel, service or reserved", ". free"}
 	printLines(w, cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")

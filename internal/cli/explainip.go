@@ -12,7 +12,7 @@ import (
 
 // explainIP shows everybody who says that an address is theirs.
 func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) error {
-	u, err := g.closeup(ctx)
+	u, err := g.scoped(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 			rows = append(rows, claimRow(agents, s.Namespace+"/"+s.Name, "-", "service", "status"))
 		}
 	}
-	says, detail := ledgerSays(v, ip)
+	says, detail := ipamText(v, ip)
 	printLines(w, cols, line(fmt.Sprintf("%s has %s, %d living; the ledger says %s", ip, count(len(rows)-1, "claim"), living, says)))
 	if len(rows) > 1 {
 		for i := range rows {
@@ -115,7 +115,7 @@ func by(p *model.Pod, ip netip.Addr) string {
 	}
 }
 
-func ledgerSays(v *model.View, ip netip.Addr) (says, detail string) {
+func ipamText(v *model.View, ip netip.Addr) (says, detail string) {
 	for b := range v.BlocksWith(ip) {
 		detail = fmt.Sprintf("Block    %s affine %s: %d held, %d free", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free))
 		for a := range v.AllocationsOf(ip) {

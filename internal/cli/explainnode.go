@@ -37,7 +37,7 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 		}
 	}
 	u := r.View.NodeUse(name)
-	printLines(w, cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Suspected), "finding"))),
+	printLines(w, cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
 		fmt.Sprintf("Pods     %d, %d with an address of Calico's", pods, networked),
 		fmt.Sprintf("Blocks   %d with %d addresses, %d held", u.Blocks, u.Size, u.Held))
 	if n != nil {

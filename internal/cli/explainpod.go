@@ -15,7 +15,7 @@ import (
 // explainPod shows what each book says of a pod, side by side.
 func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags) error {
 	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
-	u, err := g.closeup(ctx)
+	u, err := g.scoped(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 		rows = append(rows, row)
 	}
 	for _, ip := range ips {
-		rows = append(rows, ledgerRow(r.View, ip))
+		rows = append(rows, ipamRow(r.View, ip))
 	}
 	rows = append(rows, nodeRows(r.View, pod, ips)...)
 	for i := range rows {
@@ -100,7 +100,7 @@ func (g *global) chain(f *finding.Finding) {
 // findingLines lists the findings and ends in what to do next.
 func (g *global) findingLines(r *audit.Report) {
 	w, cols := g.Stdout, g.width()
-	for _, fs := range [][]finding.Finding{r.Findings, r.Suspected} {
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			f := &fs[i]
 			text := fmt.Sprintf("Finding  %s [%s] %s", short(f.Key()), f.State, short(f.Summary))
@@ -114,8 +114,8 @@ func (g *global) findingLines(r *audit.Report) {
 	switch {
 	case len(r.Findings) > 0:
 		g.next(w, "explain %s", r.Findings[0].Code)
-	case len(r.Suspected) > 0:
-		g.next(w, "check --wait --code %s", r.Suspected[0].Code)
+	case len(r.Unconfirmed) > 0:
+		g.next(w, "check --wait --code %s", r.Unconfirmed[0].Code)
 	default:
 		g.next(w, "check")
 	}
@@ -125,8 +125,8 @@ func podVerdict(r *audit.Report, pod *model.Pod) string {
 	switch {
 	case len(r.Findings) > 0:
 		return strings.ToLower(string(pod.Phase)) + ": " + r.Findings[0].Summary + " [confirmed]"
-	case len(r.Suspected) > 0:
-		return strings.ToLower(string(pod.Phase)) + ": " + r.Suspected[0].Summary + " [suspected]"
+	case len(r.Unconfirmed) > 0:
+		return strings.ToLower(string(pod.Phase)) + ": " + r.Unconfirmed[0].Summary + " [suspected]"
 	case pod.HostNetwork:
 		return "uses the host's network: Calico has nothing to do with it"
 	case pod.Finished():
@@ -141,7 +141,7 @@ func podVerdict(r *audit.Report, pod *model.Pod) string {
 	}
 }
 
-func ledgerRow(v *model.View, ip netip.Addr) []string {
+func ipamRow(v *model.View, ip netip.Addr) []string {
 	for a := range v.AllocationsOf(ip) {
 		b := v.BlockOf(a)
 		sandbox := "-"

@@ -90,7 +90,7 @@ func post() *guardPost {
 			case node == "w9" && path == agent.PathGuard:
 				return nil, errors.New("ask the agent of w9: not there: 404 page not found")
 			case path == agent.PathGuard:
-				v = agent.Guarded{Node: node, Taken: tenOClock.Add(time.Second), Report: all[node]}
+				v = agent.GuardStatus{Node: node, Taken: tenOClock.Add(time.Second), Report: all[node]}
 			}
 			b, err := json.Marshal(v)
 			return io.NopCloser(bytes.NewReader(b)), err
@@ -121,7 +121,7 @@ func TestGuardScreens(t *testing.T) {
 		"guard-log":     func(g *global) error { return g.showCalls(post().calls(ctx, callsQuestion{}), "text") },
 		"guard-explain": func(g *global) error { return g.explainCalls(post().calls(ctx, pod), "text") },
 		"guard-line": func(g *global) error {
-			_, err := fmt.Fprintln(g.Stdout, line(guardLine(post().ask(ctx)))[:80]+"\n"+guardLine(guards{said: []agent.Guarded{{}}})+"\n"+guardLine(guards{}))
+			_, err := fmt.Fprintln(g.Stdout, line(guardLine(post().ask(ctx)))[:80]+"\n"+guardLine(guards{said: []agent.GuardStatus{{}}})+"\n"+guardLine(guards{}))
 			return err
 		},
 	} {

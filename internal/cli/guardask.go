@@ -63,7 +63,7 @@ func (g *global) guardPost(ctx context.Context, node string) (*guardPost, error)
 
 // Guards are what the nodes say of their guards.
 type guards struct {
-	said   []agent.Guarded // by node
+	said   []agent.GuardStatus // by node
 	unseen map[string]error
 }
 

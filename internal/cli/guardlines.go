@@ -35,7 +35,7 @@ func (g *global) guardLines(all guards) {
 }
 
 // guardSays gives labels, and what is to be said under them of one node.
-func guardSays(n *agent.Guarded) (out [][2]string) {
+func guardSays(n *agent.GuardStatus) (out [][2]string) {
 	r := n.Report
 	say := func(label, format string, args ...any) {
 		out = append(out, [2]string{label + ": ", n.Node + fmt.Sprintf(format, args...)})
@@ -56,7 +56,7 @@ func guardSays(n *agent.Guarded) (out [][2]string) {
 	} else if r.Why != "" {
 		say("Wanted", ": %s: %s", dash(string(r.Wanted)), r.Why)
 	}
-	if d := n.Age(); d > silentKeeper {
+	if d := n.Age(); d > daemonSilentAfter {
 		say("Silent", ": its keeper has said nothing for %s: what stands here is of then", age(d))
 	}
 	if r.Named > 0 {
@@ -90,7 +90,7 @@ func endlessOf(e *guard.Endless) string {
 
 // guardNext is where to look next: at the worst that was seen.
 func (g *global) guardNext(all guards) {
-	var late *agent.Guarded
+	var late *agent.GuardStatus
 	for i := range all.said {
 		n := &all.said[i]
 		if n.Report == nil {

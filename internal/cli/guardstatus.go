@@ -11,14 +11,14 @@ import (
 
 // A GuardStatus is what guard status -o json prints.
 type GuardStatus struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Nodes      []agent.Guarded `json:"nodes"`
-	NotSeen    []Unseen        `json:"notSeen"`
+	APIVersion string              `json:"apiVersion"`
+	Kind       string              `json:"kind"`
+	Nodes      []agent.GuardStatus `json:"nodes"`
+	NotSeen    []Unseen            `json:"notSeen"`
 }
 
-// silentKeeper is how old a report may be: the keeper writes one every 30 s.
-const silentKeeper = 2 * time.Minute
+// daemonSilentAfter is how old a report may be: the keeper writes one every 30 s.
+const daemonSilentAfter = 2 * time.Minute
 
 func (g *global) showGuards(all guards, f guardFlags) error {
 	if f.output == "json" {
@@ -88,9 +88,9 @@ func (g *global) guardTable(all guards, f guardFlags) {
 }
 
 // notable tells whether a node needs a look.
-func notable(n *agent.Guarded) bool {
+func notable(n *agent.GuardStatus) bool {
 	r := n.Report
-	return r == nil || r.Late+r.Stopped+r.Lost+r.Succeeded+r.Open+len(r.Endless)+r.Queue > 0 || inForce(r) != r.Wanted || r.Why != "" || n.Age() > silentKeeper
+	return r == nil || r.Late+r.Stopped+r.Lost+r.Succeeded+r.Open+len(r.Endless)+r.Queue > 0 || inForce(r) != r.Wanted || r.Why != "" || n.Age() > daemonSilentAfter
 }
 
 // inForce is the mode that a node's guard is in: one that is not there, as is wanted, is off.
@@ -114,7 +114,7 @@ func inMiddle(s string, width int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
 }
 
-func guardRow(n *agent.Guarded, notes *footnotes, wide bool, cols int) []string {
+func guardRow(n *agent.GuardStatus, notes *footnotes, wide bool, cols int) []string {
 	name := line(n.Node)
 	if cols > 0 {
 		name = inMiddle(name, max(8, cols-besideName))

@@ -18,13 +18,13 @@ import (
 const repairerAccount = "plumbline-repairer"
 
 // hands are the agents where they change something of their node.
-type hands struct {
+type nodeWriter struct {
 	fleet *agent.Fleet
 }
 
-// hands has agents change things. The right to do so is asked for when it is needed first:
+// nodeWriter has agents change things. The right to do so is asked for when it is needed first:
 // most plans need it not.
-func (c *cluster) hands() execute.Hands {
+func (c *cluster) nodeWriter() execute.NodeWriter {
 	f := &agent.Fleet{Open: c.fleet.Open, Nodes: c.fleet.Nodes, Now: c.fleet.Now}
 	var repairers *tokens
 	var once sync.Once
@@ -40,12 +40,12 @@ func (c *cluster) hands() execute.Hands {
 		}
 		return c.client.ProxyPost(ctx, p, path, t.text, body)
 	}
-	return hands{f}
+	return nodeWriter{f}
 }
 
-// Thing reads one thing of a node.
-func (h hands) Thing(ctx context.Context, _ string, r model.Ref, args map[string]string) (model.Object, error) {
-	t, err := h.fleet.Thing(ctx, r, args)
+// NodeObject reads one thing of a node.
+func (h nodeWriter) NodeObject(ctx context.Context, _ string, r model.Ref, args map[string]string) (model.Object, error) {
+	t, err := h.fleet.NodeObject(ctx, r, args)
 	if err != nil {
 		return model.Object{}, err
 	}
@@ -53,7 +53,7 @@ func (h hands) Thing(ctx context.Context, _ string, r model.Ref, args map[string
 }
 
 // Change has it changed if it still is what was read.
-func (h hands) Change(ctx context.Context, _, verb string, thing model.Object, args map[string]string, dryRun bool) (bool, error) {
+func (h nodeWriter) Change(ctx context.Context, _, verb string, thing model.Object, args map[string]string, dryRun bool) (bool, error) {
 	out, err := h.fleet.Change(ctx, agent.Change{Verb: verb, Ref: thing.Ref, Expect: thing.Revision, Args: args, DryRun: dryRun})
 	switch {
 	case err != nil:
@@ -68,7 +68,7 @@ func (h hands) Change(ctx context.Context, _, verb string, thing model.Object, a
 }
 
 // Routed tells whether the kernel of a node sends packets for an address to a device.
-func (h hands) Routed(ctx context.Context, a repair.Await) (bool, error) {
+func (h nodeWriter) Routed(ctx context.Context, a repair.Await) (bool, error) {
 	s := h.fleet.About(ctx, []string{a.Node}, url.Values{"ip": {a.IP.String()}})
 	v := model.Seal(s)
 	if !v.Sees(a.Node, model.Paths, model.Links) {

@@ -28,7 +28,7 @@ var errNoAgents = errors.New("no agents run in this cluster, so that nobody can 
 // agentLogs asks the agents of the nodes concerned for the lines about one thing. What was
 // not to be had is said.
 func (g *global) agentLogs(ctx context.Context, q question) (*timeline.Log, []string, error) {
-	u, err := g.closeup(ctx)
+	u, err := g.scoped(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +41,7 @@ func (g *global) agentLogs(ctx context.Context, q question) (*timeline.Log, []st
 
 // concerned are the nodes on which something was, or is, of what is asked for: those that
 // any book names with it. If none does, all are asked.
-func (u *closeup) concerned(ctx context.Context, q question) []string {
+func (u *scoped) concerned(ctx context.Context, q question) []string {
 	names := map[string]bool{}
 	if ns, pod, ok := cutPod(q.pod); ok {
 		u.add(ctx, model.Ref{Kind: model.KindPod, Name: q.pod})

@@ -53,14 +53,14 @@ func (g *global) tellLogs(ctx context.Context, in []numbered, within func(*timel
 	files, err := records.All(ctx, inputs, records.Options{
 		Now:   began,
 		Wants: parse.Wants,
-		Teller: func(n uint16, f *timeline.File) func(*records.Record) {
+		Parser: func(n uint16, f *timeline.File) func(*records.Record) {
 			t := parse.New(f, add)
 			if int(n) >= len(in) || in[n].number == nil {
-				return t.Tell
+				return t.Parse
 			}
 			return func(r *records.Record) {
 				r.Place.Line = in[n].number(r.Place.Line)
-				t.Tell(r)
+				t.Parse(r)
 			}
 		},
 	})

@@ -38,7 +38,7 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 		if !ok {
 			return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, blind("host", where)}
 		}
-		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", way(v, pod.Node, ips), "-", "-", where}}
+		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", hostRoute(v, pod.Node, ips), "-", "-", where}}
 	}
 	rows := [][]string{{"runtime", "-", short8(box.ID), "-", runtime}}
 	where, ok := seen(model.Attachments)
@@ -68,11 +68,11 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 	if l := v.LinkAt(pod.Node, peer); peer != 0 && l != nil {
 		device = l.Name
 	}
-	return append(rows, []string{"host", way(v, pod.Node, ips), "-", device, where})
+	return append(rows, []string{"host", hostRoute(v, pod.Node, ips), "-", device, where})
 }
 
-// way tells where the kernel of the node sends packets to the addresses.
-func way(v *model.View, node string, ips []netip.Addr) string {
+// hostRoute tells where the kernel of the node sends packets to the addresses.
+func hostRoute(v *model.View, node string, ips []netip.Addr) string {
 	var out []string
 	for _, ip := range ips {
 		p := v.PathTo(node, ip)

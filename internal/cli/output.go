@@ -19,17 +19,17 @@ const APIVersion = "plumbline.dev/v1alpha1"
 
 // A CheckReport is what check -o json prints.
 type CheckReport struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	Cluster    ClusterSummary   `json:"cluster"`
-	Taken      model.Time       `json:"taken"`
-	Findings   []NamedFinding   `json:"findings"`
-	Suspected  []NamedFinding   `json:"suspected"`
-	Suppressed []NamedFinding   `json:"suppressed"`
-	NotJudged  []detect.Skip    `json:"notJudged"`
-	NotSeen    []model.Coverage `json:"notSeen"`
-	Headlines  []string         `json:"headlines"`
-	Pattern    *audit.Pattern   `json:"pattern,omitempty"` // that most began at one time
+	APIVersion  string           `json:"apiVersion"`
+	Kind        string           `json:"kind"`
+	Cluster     ClusterSummary   `json:"cluster"`
+	Taken       model.Time       `json:"taken"`
+	Findings    []NamedFinding   `json:"findings"`
+	Unconfirmed []NamedFinding   `json:"suspected"`
+	Suppressed  []NamedFinding   `json:"suppressed"`
+	NotJudged   []detect.Skip    `json:"notJudged"`
+	NotSeen     []model.Coverage `json:"notSeen"`
+	Headlines   []string         `json:"headlines"`
+	Pattern     *audit.Pattern   `json:"pattern,omitempty"` // that most began at one time
 }
 
 // A CodePage is what explain CODE -o json prints.
@@ -62,8 +62,8 @@ func document(r *audit.Report) CheckReport {
 		Cluster: ClusterSummary{
 			GUID: r.View.Snapshot().Meta.GUID, Kubernetes: info.Kubernetes, Calico: info.Calico, Datastore: info.Datastore, Recognised: r.Calico.Why,
 		},
-		Findings: named(r.Findings), Suspected: named(r.Suspected), Suppressed: named(r.Suppressed),
-		NotJudged: notNil(r.Skipped), NotSeen: notNil(r.Gaps), Headlines: notNil(r.Mass), Pattern: r.Pattern(),
+		Findings: named(r.Findings), Unconfirmed: named(r.Unconfirmed), Suppressed: named(r.Suppressed),
+		NotJudged: notNil(r.Skipped), NotSeen: notNil(r.Gaps), Headlines: notNil(r.MassChanges), Pattern: r.Pattern(),
 	}
 }
 

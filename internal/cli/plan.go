@@ -23,15 +23,15 @@ import (
 
 // planFlags say what to plan and how to show it.
 type planFlags struct {
-	codes     []string
-	node      string
-	namespace string
-	rebuild   bool
-	save      string
-	output    string
-	settle    time.Duration
-	mass      bool
-	nodeGone  []string
+	codes           []string
+	node            string
+	namespace       string
+	rebuild         bool
+	save            string
+	output          string
+	settle          time.Duration
+	allowMassChange bool
+	nodeGone        []string
 }
 
 func (g *global) planCommand() *cobra.Command {
@@ -56,7 +56,7 @@ func (g *global) planCommand() *cobra.Command {
 	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, yaml or json")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
-	l.BoolVar(&f.mass, "mass", false, "plan although so many findings at once look like a mistake of ours")
+	l.BoolVar(&f.allowMassChange, "mass", false, "plan although so many findings at once look like a mistake of ours")
 	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "nodes that will not come back: nothing of theirs lives")
 	return c
 }
@@ -98,7 +98,7 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 	chosen, missing := choose(r, keys, blocks, f)
 	o := repair.Options{
 		ID: newPlanID(), Made: r.Taken, Version: version(), Rebuild: f.rebuild, Blocks: blocks, IPAM: string(r.Calico.IPAM),
-		Settle: f.settle, Mass: f.mass, Masses: r.Mass, NodeGone: f.nodeGone, PodJSON: c.podJSON(ctx), EndpointJSON: c.endpointJSON(ctx),
+		Settle: f.settle, AllowMassChange: f.allowMassChange, MassChanges: r.MassChanges, NodeGone: f.nodeGone, PodJSON: c.podJSON(ctx), EndpointJSON: c.endpointJSON(ctx),
 	}
 	p := repair.Make(r.View, chosen, o)
 	p.Refused = append(p.Refused, missing...)
@@ -140,7 +140,7 @@ func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix
 // explains which is known only of all together.
 func (g *global) checkAll(ctx context.Context, c *cluster, settle time.Duration) (*audit.Report, error) {
 	tell, done := g.progress()
-	r := audit.Run(ctx, c.source(false), audit.Options{Detectors: detect.All, Settle: settle, Recall: g.recall, Tell: tell})
+	r := audit.Run(ctx, c.source(false), audit.Options{Detectors: detect.All, Settle: settle, Recall: g.recall, Progress: tell})
 	done()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (g *global) checkAll(ctx context.Context, c *cluster, settle time.Duration)
 
 // choose gives the findings that are asked for, and says why one that is named is none.
 func choose(r *audit.Report, keys []string, blocks []netip.Prefix, f planFlags) (chosen []finding.Finding, missing []repair.Refusal) {
-	all := slices.Concat(r.Findings, r.Suspected)
+	all := slices.Concat(r.Findings, r.Unconfirmed)
 	heads := map[string]string{}
 	there := map[string]bool{}
 	for i := range all {
@@ -169,7 +169,7 @@ func choose(r *audit.Report, keys []string, blocks []netip.Prefix, f planFlags) 
 			f.node != "" && x.Node != f.node || f.namespace != "" && !inNamespace(x, f.namespace) {
 			continue
 		}
-		if x.Severity == finding.Info && len(keys) == 0 || f.rebuild && !ofLedger(x, blocks) {
+		if x.Severity == finding.Info && len(keys) == 0 || f.rebuild && !ofIPAM(x, blocks) {
 			continue // nothing is wrong, or not with these blocks
 		}
 		chosen = append(chosen, *x)
@@ -179,7 +179,7 @@ func choose(r *audit.Report, keys []string, blocks []netip.Prefix, f planFlags) 
 		x := r.Folded[i]
 		head := heads[x.Key()]
 		switch {
-		case slices.ContainsFunc(chosen, func(c finding.Finding) bool { return c.Key() == head }), f.rebuild && ofLedger(&x, blocks):
+		case slices.ContainsFunc(chosen, func(c finding.Finding) bool { return c.Key() == head }), f.rebuild && ofIPAM(&x, blocks):
 			chosen = append(chosen, x)
 		case len(f.codes) > 0 && slices.ContainsFunc(f.codes, func(c string) bool { return strings.EqualFold(c, string(x.Code)) }):
 			missing = append(missing, repair.Refusal{Finding: x.Key(), Why: "it comes of " + head, Advice: "plan " + head})
@@ -197,9 +197,9 @@ func choose(r *audit.Report, keys []string, blocks []netip.Prefix, f planFlags) 
 	return chosen, missing
 }
 
-// ofLedger tells that a finding is about what blocks and handles say, of these blocks if any
+// ofIPAM tells that a finding is about what blocks and handles say, of these blocks if any
 // are named.
-func ofLedger(x *finding.Finding, blocks []netip.Prefix) bool {
+func ofIPAM(x *finding.Finding, blocks []netip.Prefix) bool {
 	if !slices.Contains([]finding.Code{"PL1001", "PL1002", "PL1003", "PL1004", "PL1006", "PL1008"}, x.Code) {
 		return false
 	}

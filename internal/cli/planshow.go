@@ -85,7 +85,7 @@ func undoText(p *repair.Plan) string {
 	for i := range p.Targets {
 		if p.Targets[i].NoUndo != "" {
 			not++
-		} else if p.Targets[i].Proof.Lives != nil {
+		} else if p.Targets[i].Proof.Running != nil {
 			lives++
 		}
 	}
@@ -140,16 +140,16 @@ func (g *global) reliesOn(w io.Writer, p *repair.Plan) {
 	all, dead, lives := false, 0, 0
 	for i := range p.Targets {
 		pr := p.Targets[i].Proof
-		if pr.Dead != nil {
+		if pr.NotInUse != nil {
 			dead++
-			all = all || pr.Dead.All
-			for _, n := range pr.Dead.Nodes {
+			all = all || pr.NotInUse.All
+			for _, n := range pr.NotInUse.Nodes {
 				nodes[n] = true
 			}
 		}
-		if pr.Lives != nil {
+		if pr.Running != nil {
 			lives++
-			nodes[pr.Lives.Node] = true
+			nodes[pr.Running.Node] = true
 		}
 	}
 	var parts []string

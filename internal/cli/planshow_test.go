@@ -24,10 +24,10 @@ func rescue() *repair.Plan {
 	const f = "PL2001/shop/db-0"
 	handle := "k8s-pod-network." + anID
 	ip, cidr := netip.MustParseAddr("10.244.8.34"), netip.MustParsePrefix("10.244.8.0/26")
-	lives := &repair.Lives{Namespace: "shop", Pod: "db-0", UID: "u", Node: "w17", Container: anID, IPs: []netip.Addr{ip}, Device: "cali91dded39638"}
+	lives := &repair.RunningPod{Namespace: "shop", Pod: "db-0", UID: "u", Node: "w17", Container: anID, IPs: []netip.Addr{ip}, Device: "cali91dded39638"}
 	return &repair.Plan{
-		Schema: repair.Schema, ID: "7f3a1c", Cluster: "1f0c", Made: 1794737876, Revision: "1794736714403100461",
-		Targets: []repair.Target{{Finding: f, Summary: "runs without endpoint", Risk: repair.Safe, Proof: repair.Proof{Lives: lives}, Watch: 1350}},
+		Schema: repair.Schema, ID: "7f3a1c", Cluster: "1f0c", Made: 1794737876, KubeRevision: "1794736714403100461",
+		Targets: []repair.Target{{Finding: f, Summary: "runs without endpoint", Risk: repair.Safe, Proof: repair.Proof{Running: lives}, Watch: 1350}},
 		Steps: []repair.Step{
 			{ID: 1, Do: "count", On: model.Ref{Kind: model.KindHandle, Name: handle}, For: []string{f}, Change: repair.Change{Count: &repair.Count{Handle: handle, Raise: []repair.Raise{{Block: cidr, IPs: []netip.Addr{ip}}}}}},
 			{ID: 2, Do: "record", On: model.Ref{Kind: model.KindBlock, Name: cidr.String()}, For: []string{f}, Change: repair.Change{Ordinals: []repair.Ordinal{{For: f, IP: ip, To: &repair.Owner{Handle: handle, Secondary: map[string]string{"pod": "db-0"}}}}}},
@@ -43,7 +43,7 @@ func litter() *repair.Plan {
 	p := &repair.Plan{Schema: repair.Schema, ID: "c81d", Cluster: "1f0c"}
 	for i := range 612 {
 		f := fmt.Sprintf("PL2002/xxx\x1b[31m/w3-k8s-old--%d-eth0", i)
-		p.Targets = append(p.Targets, repair.Target{Finding: f, Risk: repair.Safe, NoUndo: "there is no pod", Proof: repair.Proof{Dead: &repair.Dead{Containers: []string{anID}, Nodes: []string{fmt.Sprintf("w%d", i%31)}}}})
+		p.Targets = append(p.Targets, repair.Target{Finding: f, Risk: repair.Safe, NoUndo: "there is no pod", Proof: repair.Proof{NotInUse: &repair.NotInUse{Containers: []string{anID}, Nodes: []string{fmt.Sprintf("w%d", i%31)}}}})
 		p.Steps = append(p.Steps, repair.Step{ID: i + 1, Do: "delete", On: model.Ref{Kind: model.KindEndpoint, Name: f[7:]}, For: []string{f}, Change: repair.Change{Endpoint: &repair.Endpoint{Container: anID}}})
 	}
 	p.Targets[0].Risk, p.Targets[0].Touches = repair.Disruptive, []string{"xxx/other has 10.0.0.1 as well"}
@@ -77,10 +77,10 @@ func TestPlanScreens(t *testing.T) {
 		},
 		"apply": func(g *global) {
 			p := rescue()
-			w := &work{g: g, plan: p, f: applyFlags{maxRisk: "safe"}, x: &execute.Executor{Budget: execute.Default}, gone: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}
+			w := &applyRun{g: g, plan: p, f: applyFlags{maxRisk: "safe"}, x: &execute.Executor{Budget: execute.Default}, gone: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}
 			w.headline()
 			for i := range p.Steps {
-				w.tell(execute.Progress{Step: &p.Steps[i], N: i + 1, Of: 4, Outcome: []repair.Outcome{repair.Done, repair.Already, repair.Refused, repair.Unknown}[i], Why: []string{"", "", "sandbox " + anID + " does not run on w17, as its own agent says after a fresh look", ""}[i]})
+				w.progress(execute.Progress{Step: &p.Steps[i], N: i + 1, Of: 4, Outcome: []repair.Outcome{repair.Done, repair.Already, repair.Refused, repair.Unknown}[i], Why: []string{"", "", "sandbox " + anID + " does not run on w17, as its own agent says after a fresh look", ""}[i]})
 			}
 			w.left(map[string]string{"PL2001/shop/db-0": "refused: sandbox " + anID + " does not run"})
 		},
@@ -130,11 +130,11 @@ func TestPlanOfAStranger(t *testing.T) {
 	for name, change := range map[string]func(p *repair.Plan){
 		"a field that we do not know": nil,
 		"no proof":                    func(p *repair.Plan) { p.Targets[0].Proof = repair.Proof{} },
-		"another sandbox's proof":     func(p *repair.Plan) { p.Targets[0].Proof.Lives.Container = "x" },
+		"another sandbox's proof":     func(p *repair.Plan) { p.Targets[0].Proof.Running.Container = "x" },
 		"freed without a witness":     func(p *repair.Plan) { p.Steps[1].Ordinals[0].To = nil },
 		"freed, and nobody is asked": func(p *repair.Plan) {
 			p.Steps[1].Ordinals[0].To = nil
-			p.Targets[0].Proof.Dead = &repair.Dead{IPs: []netip.Addr{p.Steps[1].Ordinals[0].IP}}
+			p.Targets[0].Proof.NotInUse = &repair.NotInUse{IPs: []netip.Addr{p.Steps[1].Ordinals[0].IP}}
 		},
 		"two changes":                 func(p *repair.Plan) { p.Steps[2].Evict = &repair.Evict{UID: "u"} },
 		"another kind":                func(p *repair.Plan) { p.Steps[2].On.Kind = model.KindNode },

@@ -32,10 +32,10 @@ func (probes) Tables() []model.Table { return nil }
 
 // Collect runs one probe on each node that can have one. What an earlier run left behind
 // is removed first.
-func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var nodes model.Builder
 	if _, err := (kube.Nodes{Client: p.c.client}).Collect(ctx, &nodes); err != nil {
-		return observe.Seen{}, err // then the nodes are not seen either, and that is said
+		return observe.ReadInfo{}, err // then the nodes are not seen either, and that is said
 	}
 	if _, err := p.c.client.RemoveProbes(ctx, p.namespace); err != nil {
 		var all []string
@@ -45,7 +45,7 @@ func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, er
 			}
 		}
 		b.Add(func(s *model.Snapshot) { s.PutFacts(agent.Silent(err.Error(), all...)) })
-		return observe.Seen{}, nil
+		return observe.ReadInfo{}, nil
 	}
 	slots := make(chan struct{}, probesAtOnce)
 	var wg sync.WaitGroup
@@ -66,7 +66,7 @@ func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, er
 		})
 	}
 	wg.Wait()
-	return observe.Seen{Rows: rows}, nil
+	return observe.ReadInfo{Rows: rows}, nil
 }
 
 func (p probes) ask(ctx context.Context, node string) (*model.Snapshot, error) {

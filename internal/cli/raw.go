@@ -21,7 +21,7 @@ func (c *cluster) podJSON(ctx context.Context) func(namespace, name string) (jso
 // how it writes them.
 func (c *cluster) endpointJSON(ctx context.Context) func(namespace, name string) (json.RawMessage, error) {
 	return func(namespace, name string) (json.RawMessage, error) {
-		e, ok := c.ledger.(*calico.Etcd)
+		e, ok := c.calicoSource.(*calico.Etcd)
 		if !ok {
 			return nil, errors.New("endpoints are not objects here")
 		}

@@ -40,16 +40,16 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 	if wide {
 		cols = 0
 	}
-	for _, m := range r.Mass {
+	for _, m := range r.MassChanges {
 		fmt.Fprintln(w, "! "+m)
 	}
 	if len(r.Findings) > 0 {
 		table(w, cols, g.findingRows(r.Findings, r.Taken, f.list || wide, wide))
 		fmt.Fprintln(w)
 	}
-	if wide && len(r.Suspected) > 0 {
+	if wide && len(r.Unconfirmed) > 0 {
 		fmt.Fprintln(w, "Suspected:")
-		table(w, cols, g.findingRows(r.Suspected, r.Taken, true, true))
+		table(w, cols, g.findingRows(r.Unconfirmed, r.Taken, true, true))
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w, cut(totals(r), cols))
@@ -62,9 +62,9 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 	switch {
 	case len(r.Findings) > 0:
 		g.next(w, "explain %s", line(short(r.Findings[0].Key())))
-	case len(r.Suspected) > 0 && !r.Decided().IsZero():
+	case len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero():
 		g.next(w, "check --wait")
-	case len(r.Suspected) > 0:
+	case len(r.Unconfirmed) > 0:
 		g.next(w, "check -o wide")
 	default:
 		g.next(w, "status")
@@ -173,9 +173,9 @@ func totals(r *audit.Report) string {
 	if len(r.Findings) > 0 {
 		out = fmt.Sprintf("%s (%s)", count(len(r.Findings), "finding"), strings.Join(by, ", "))
 	}
-	if len(r.Suspected) > 0 {
-		out += fmt.Sprintf("; %s suspected", thousands(len(r.Suspected)))
-		if t := r.Decided(); !t.IsZero() {
+	if len(r.Unconfirmed) > 0 {
+		out += fmt.Sprintf("; %s suspected", thousands(len(r.Unconfirmed)))
+		if t := r.RecheckAfter(); !t.IsZero() {
 			out += ", decided by " + t.Time().Local().Format("15:04:05")
 		}
 	}

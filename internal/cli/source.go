@@ -21,23 +21,23 @@ import (
 
 // A cluster is where the books are read.
 type cluster struct {
-	client  *kube.Client
-	ledger  ledger
-	version string
-	fleet   *fleet // nil if there are no agents
-	close   func()
+	client       *kube.Client
+	calicoSource calicoSource
+	version      string
+	fleet        *fleet // nil if there are no agents
+	close        func()
 }
 
 // A ledger is Calico's datastore, of either kind.
-type ledger interface {
-	observe.Looker
+type calicoSource interface {
+	observe.Rereader
 	Collectors() []observe.Collector
 	// Config gives the collectors of what is small and true of the whole cluster.
 	Config() []observe.Collector
 }
 
 func (c *cluster) etcd() bool {
-	_, yes := c.ledger.(*calico.Etcd)
+	_, yes := c.calicoSource.(*calico.Etcd)
 	return yes
 }
 
@@ -51,13 +51,13 @@ func (g *global) connect(ctx context.Context) (*cluster, error) {
 	if c.version, err = client.Version(ctx); err != nil {
 		return nil, err
 	}
-	if err := g.findLedger(ctx, c); err != nil {
+	if err := g.findCalico(ctx, c); err != nil {
 		return nil, err
 	}
 	return c, g.findAgents(ctx, c)
 }
 
-func (g *global) findLedger(ctx context.Context, c *cluster) error {
+func (g *global) findCalico(ctx context.Context, c *cluster) error {
 	if g.datastore == "etcd" || (g.datastore == "auto" && len(g.etcd.Endpoints) > 0) {
 		if len(g.etcd.Endpoints) == 0 {
 			return errors.New("--datastore etcd needs --etcd-endpoints")
@@ -67,7 +67,7 @@ func (g *global) findLedger(ctx context.Context, c *cluster) error {
 		if err != nil {
 			return err
 		}
-		c.ledger, c.close = e, e.Close
+		c.calicoSource, c.close = e, e.Close
 		return nil
 	}
 	if g.datastore != "auto" && g.datastore != "kdd" {
@@ -78,19 +78,19 @@ func (g *global) findLedger(ctx context.Context, c *cluster) error {
 		return err
 	}
 	crds.Quick = g.quick
-	c.ledger = crds
+	c.calicoSource = crds
 	return nil
 }
 
 // source gives all that a whole check reads, the large lists first.
 func (c *cluster) source(quick bool) audit.Source {
-	src := audit.Source{Owners: kube.Looker{Client: c.client}, Ledger: c.ledger, Adjust: c.adjust}
+	src := audit.Source{Kubernetes: kube.Rereader{Client: c.client}, Calico: c.calicoSource, Adjust: c.adjust}
 	var cs []observe.Collector
 	if c.fleet != nil {
-		cs, src.Facts = append(cs, c.fleet), c.fleet
+		cs, src.Nodes = append(cs, c.fleet), c.fleet
 	}
 	cs = append(cs, kube.Pods{Client: c.client, Quick: quick})
-	cs = append(cs, c.ledger.Collectors()...)
+	cs = append(cs, c.calicoSource.Collectors()...)
 	cs = append(cs, kube.Nodes{Client: c.client}, kube.Services{Client: c.client}, kube.VMs{Client: c.client}, kube.Components{Client: c.client}, kube.Events{Client: c.client})
 	src.Collectors = cs
 	return src
@@ -153,7 +153,7 @@ func (g *global) progress() (tell func(string, int, bool), done func()) {
 		return func(string, int, bool) {}, func() {}
 	}
 	p := &meter{w: g.Stderr, lines: g.verbose, begun: map[string]time.Time{}}
-	return p.tell, p.done
+	return p.report, p.done
 }
 
 type meter struct {
@@ -164,7 +164,7 @@ type meter struct {
 	drawn bool
 }
 
-func (m *meter) tell(name string, rows int, done bool) {
+func (m *meter) report(name string, rows int, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {

@@ -165,10 +165,10 @@ func datastore(r *audit.Report) string {
 	switch {
 	case !ok:
 		return out + "; how its collector is set is not known"
-	case c.Grace == 0:
+	case c.LeakGracePeriod == 0:
 		return out + "; its collector is switched off"
 	default:
-		return out + fmt.Sprintf("; its collector waits %dm before it frees", c.Grace/60)
+		return out + fmt.Sprintf("; its collector waits %dm before it frees", c.LeakGracePeriod/60)
 	}
 }
 

@@ -24,7 +24,7 @@ type tail struct {
 	path   string
 	offset int64  // how far it was read
 	lines  uint32 // that were read
-	teller *parse.Teller
+	parser *parse.Parser
 	file   timeline.File
 }
 
@@ -109,13 +109,13 @@ func (fo *follower) more(ctx context.Context) (grown bool, err error) {
 		grown, fo.behind = true, fo.behind || len(text) > maxGrown/2
 		in := records.Input{Name: t.path, ModTime: time.Now(), //nolint:forbidigo // it was written just now
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
-		files, err := records.All(ctx, []records.Input{in}, records.Options{Wants: parse.Wants, Teller: func(_ uint16, f *timeline.File) func(*records.Record) {
-			if t.teller == nil {
-				t.teller = parse.New(f, fo.add)
+		files, err := records.All(ctx, []records.Input{in}, records.Options{Wants: parse.Wants, Parser: func(_ uint16, f *timeline.File) func(*records.Record) {
+			if t.parser == nil {
+				t.parser = parse.New(f, fo.add)
 			}
 			return func(r *records.Record) {
 				r.Place.File, r.Place.Line = uint16(n), r.Place.Line+t.lines
-				t.teller.Tell(r)
+				t.parser.Parse(r)
 			}
 		}})
 		if err != nil {

@@ -72,13 +72,13 @@ func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
 }
 
 // undone notes in the journal of a plan that it was taken back, as far as it could be.
-func (w *work) undone(id string) {
+func (w *applyRun) undone(id string) {
 	if w.x.DryRun {
 		return
 	}
 	j, err := journal.Open(w.state, w.plan.Cluster, id)
 	if err == nil {
-		err = errors.Join(j.Append(repair.Entry{At: model.At(w.now()), Step: journal.WholeUndo, Outcome: repair.Done}), j.Close())
+		err = errors.Join(j.Append(repair.Entry{At: model.At(w.now()), Step: journal.EntireUndo, Outcome: repair.Done}), j.Close())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the journal of another machine is not here
 		fmt.Fprintf(w.g.Stderr, "the journal of %s does not say that it was undone: %v\n", id, err)
@@ -87,7 +87,7 @@ func (w *work) undone(id string) {
 
 // takeUp begins the journal of the undoing, or goes on with one that was interrupted. One
 // that came to its end is another: the world has moved since.
-func (w *work) takeUp() error {
+func (w *applyRun) takeUp() error {
 	base := w.plan.ID
 	for n := 2; ; n++ {
 		err := w.create()
@@ -110,7 +110,7 @@ func (w *work) takeUp() error {
 }
 
 // pastOf finds what was done by a plan: on this machine, or in the copy in the cluster.
-func (w *work) pastOf(ctx context.Context, id string) (*repair.Plan, []repair.Entry, error) {
+func (w *applyRun) pastOf(ctx context.Context, id string) (*repair.Plan, []repair.Entry, error) {
 	guid, err := w.c.guid(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +128,7 @@ func (w *work) pastOf(ctx context.Context, id string) (*repair.Plan, []repair.En
 
 // guid is the cluster's name for itself.
 func (c *cluster) guid(ctx context.Context) (string, error) {
-	s := observe.Snapshot(ctx, func(string, int, bool) {}, c.ledger.Config()...)
+	s := observe.Snapshot(ctx, func(string, int, bool) {}, c.calicoSource.Config()...)
 	if s.Meta.GUID == "" {
 		return "", errors.New("the cluster does not say who it is: its ClusterInformation has no GUID")
 	}

@@ -82,24 +82,24 @@ func (g *global) watchAgain(ctx context.Context, f checkFlags, opts audit.Option
 
 // printed is what a watch has shown so far.
 type printed struct {
-	g         *global
-	seen      map[string]bool
-	suspected map[string]bool // by the pursuit that is or was, whether shown or not
-	blind     []string
-	reached   bool // the cluster, once
-	first     bool
+	g           *global
+	seen        map[string]bool
+	unconfirmed map[string]bool // by the watchLoop that is or was, whether shown or not
+	unread      []string
+	reached     bool // the cluster, once
+	first       bool
 }
 
 // note keeps what is suspected.
 func (p *printed) note(n audit.News) {
-	if p.suspected == nil {
-		p.suspected = map[string]bool{}
+	if p.unconfirmed == nil {
+		p.unconfirmed = map[string]bool{}
 	}
 	for _, k := range n.Cleared {
-		delete(p.suspected, k)
+		delete(p.unconfirmed, k)
 	}
 	for _, k := range n.Raised {
-		p.suspected[k] = true
+		p.unconfirmed[k] = true
 	}
 }
 
@@ -111,11 +111,11 @@ func (p *printed) sinceBefore(standing []finding.Finding) (n audit.News) {
 		now[standing[i].Key()] = true
 	}
 	for _, k := range sortedKeys(now) {
-		if !p.suspected[k] {
+		if !p.unconfirmed[k] {
 			n.Raised = append(n.Raised, k)
 		}
 	}
-	for _, k := range sortedKeys(p.suspected) {
+	for _, k := range sortedKeys(p.unconfirmed) {
 		if !now[k] {
 			n.Cleared = append(n.Cleared, k)
 		}
@@ -146,14 +146,14 @@ func (p *printed) changes(r *audit.Report) {
 	if p.first {
 		printLines(g.Stdout, cols, totals(r))
 	}
-	if blind := notSeen(r); !slices.Equal(blind, p.blind) {
+	if blind := notSeen(r); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {
 			printLines(g.Stdout, cols, line(b))
 		}
 		if len(blind) == 0 {
 			printLines(g.Stdout, cols, "All is seen again")
 		}
-		p.blind = blind
+		p.unread = blind
 	}
 	p.first = false
 }

@@ -59,7 +59,7 @@ func TestWatchFollows(t *testing.T) {
 		Blocks: []model.Block{good},
 	}
 	for _, table := range model.Tables() {
-		if !table.Fact() {
+		if !table.OfNode() {
 			s.Coverage = append(s.Coverage, model.Coverage{Table: table, State: model.Complete})
 		}
 	}
@@ -70,7 +70,7 @@ func TestWatchFollows(t *testing.T) {
 	out := &screen{}
 	g := &global{Env: Env{Stdout: out, Stderr: out}}
 	p := &printed{g: g, seen: map[string]bool{}, first: true}
-	w := &pursuit{g: g, printed: p, live: live, began: time.Now(), taken: 1_800_000_000} //nolint:forbidigo // what a watch counts from
+	w := &watchLoop{g: g, printed: p, live: live, began: time.Now(), taken: 1_800_000_000} //nolint:forbidigo // what a watch counts from
 	changes, ended, result := make(chan []observe.Change), make(chan error, 1), make(chan error, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

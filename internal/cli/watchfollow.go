@@ -28,7 +28,7 @@ func (g *global) follow(ctx context.Context, f checkFlags, opts audit.Options, p
 	}
 	defer c.close()
 	p.reached = true
-	w := &pursuit{g: g, c: c, f: f, printed: p}
+	w := &watchLoop{g: g, c: c, f: f, printed: p}
 	if err := w.keepTo(ctx, &opts); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (g *global) follow(ctx context.Context, f checkFlags, opts audit.Options, p
 	return w.run(ctx, changes, ended)
 }
 
-// A pursuit is one run of a watch, from reading all to where it can follow no longer.
-type pursuit struct {
+// A watchLoop is one run of a watch, from reading all to where it can follow no longer.
+type watchLoop struct {
 	g       *global
 	c       *cluster
 	f       checkFlags
@@ -80,11 +80,11 @@ type pursuit struct {
 }
 
 // now is the API server's time, by ours.
-func (w *pursuit) now() model.Time { return w.taken.Add(time.Since(w.began)) }
+func (w *watchLoop) now() model.Time { return w.taken.Add(time.Since(w.began)) }
 
-func (w *pursuit) followers() []observe.Follower {
+func (w *watchLoop) followers() []observe.Follower {
 	out := []observe.Follower{kube.Follower{Client: w.c.client}}
-	switch l := w.c.ledger.(type) {
+	switch l := w.c.calicoSource.(type) {
 	case *calico.CRDs:
 		out = append(out, calico.CRDFollower{CRDs: l, Watcher: w.c.client})
 	case *calico.Etcd:
@@ -95,7 +95,7 @@ func (w *pursuit) followers() []observe.Follower {
 
 // divide tells after which revisions to follow, and notes what cannot be followed: that is
 // read again every while, as what was not seen is.
-func (w *pursuit) divide(s *model.Snapshot) map[model.Table]string {
+func (w *watchLoop) divide(s *model.Snapshot) map[model.Table]string {
 	since := map[model.Table]string{}
 	for _, f := range w.followers() {
 		for _, c := range s.Coverage {
@@ -105,7 +105,7 @@ func (w *pursuit) divide(s *model.Snapshot) map[model.Table]string {
 		}
 	}
 	for _, c := range w.src.Collectors {
-		left := slices.DeleteFunc(slices.Clone(c.Tables()), func(t model.Table) bool { return since[t] != "" || t.Fact() })
+		left := slices.DeleteFunc(slices.Clone(c.Tables()), func(t model.Table) bool { return since[t] != "" || t.OfNode() })
 		if len(left) > 0 {
 			w.again, w.tables = append(w.again, c), append(w.tables, left...)
 		}
@@ -117,7 +117,7 @@ func (w *pursuit) divide(s *model.Snapshot) map[model.Table]string {
 }
 
 // keepTo keeps to findings about pods with the labels that were asked for.
-func (w *pursuit) keepTo(ctx context.Context, opts *audit.Options) error {
+func (w *watchLoop) keepTo(ctx context.Context, opts *audit.Options) error {
 	if w.f.selector == "" {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (w *pursuit) keepTo(ctx context.Context, opts *audit.Options) error {
 	return w.selected(ctx)
 }
 
-func (w *pursuit) selected(ctx context.Context) error {
+func (w *watchLoop) selected(ctx context.Context) error {
 	if w.f.selector == "" {
 		return nil
 	}

@@ -12,17 +12,17 @@ import (
 
 // readAgain reads what nobody tells the changes of, and asks the nodes, beside the changes.
 // Agents are looked for each time: they come and go.
-func (w *pursuit) readAgain(ctx context.Context, a *aside) {
+func (w *watchLoop) readAgain(ctx context.Context, a *background) {
 	w.remember()
 	if a.busy.read {
 		return
 	}
 	a.busy.read = true
-	nodes, had := w.live.Nodes(), w.src.Facts != nil
+	nodes, had := w.live.Nodes(), w.src.Nodes != nil
 	go func() { a.read <- w.read(ctx, nodes, had) }()
 }
 
-func (w *pursuit) read(ctx context.Context, nodes []model.Node, had bool) reading {
+func (w *watchLoop) read(ctx context.Context, nodes []model.Node, had bool) reading {
 	if err := w.selected(ctx); err != nil {
 		return reading{err: err}
 	}
@@ -45,15 +45,15 @@ func (w *pursuit) read(ctx context.Context, nodes []model.Node, had bool) readin
 
 // take takes what was read again. What could not be read is said, and is no reason to read
 // all anew.
-func (w *pursuit) take(r reading, a *aside) error {
+func (w *watchLoop) take(r reading, a *background) error {
 	if r.err != nil {
 		fmt.Fprintf(w.g.Stderr, "%s\n", clean(r.err.Error()))
 		return nil
 	}
 	if w.c.fleet = r.agents; r.agents != nil {
-		w.src.Facts = r.agents
+		w.src.Nodes = r.agents
 	} else {
-		w.src.Facts = nil
+		w.src.Nodes = nil
 	}
 	if err := w.live.Replace(r.s, w.tables...); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (w *pursuit) take(r reading, a *aside) error {
 }
 
 // remember keeps what is suspected for the next run, as every check does.
-func (w *pursuit) remember() {
+func (w *watchLoop) remember() {
 	if err := w.g.keep(w.live.GUID(), w.live.Memory(w.now())); err != nil {
 		fmt.Fprintf(w.g.Stderr, "what was suspected could not be kept for the next run: %v\n", err)
 	}

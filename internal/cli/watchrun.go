@@ -18,9 +18,9 @@ const (
 )
 
 // aside is what goes on beside the changes, one of each at a time.
-type aside struct {
+type background struct {
 	whole  chan *audit.Whole
-	look   chan *audit.Second
+	reread chan *audit.Second
 	read   chan reading
 	busy   struct{ whole, look, read bool }
 	judged time.Time // all, last
@@ -36,8 +36,8 @@ type reading struct {
 }
 
 // run is the one place that judges: changes, and what was done aside, come to it.
-func (w *pursuit) run(ctx context.Context, changes <-chan []observe.Change, ended <-chan error) error {
-	a := &aside{whole: make(chan *audit.Whole, 1), look: make(chan *audit.Second, 1), read: make(chan reading, 1)}
+func (w *watchLoop) run(ctx context.Context, changes <-chan []observe.Change, ended <-chan error) error {
+	a := &background{whole: make(chan *audit.Whole, 1), reread: make(chan *audit.Second, 1), read: make(chan reading, 1)}
 	w.anew(a)
 	show, poll := time.NewTicker(showEvery), time.NewTicker(every)
 	defer show.Stop()
@@ -63,8 +63,8 @@ func (w *pursuit) run(ctx context.Context, changes <-chan []observe.Change, ende
 			if !w.shown {
 				w.live.Hurry(w.now())
 			}
-			w.look(ctx, a)
-		case second := <-a.look:
+			w.reread(ctx, a)
+		case second := <-a.reread:
 			w.live.Settle(second)
 			a.busy.look, a.dirty, w.shown = false, a.dirty || !w.shown || w.live.Certain(), true
 			w.show(a)
@@ -76,7 +76,7 @@ func (w *pursuit) run(ctx context.Context, changes <-chan []observe.Change, ende
 			w.readAgain(ctx, a)
 		case <-show.C:
 			w.say(w.live.Judge(w.now()), time.Time{}, a)
-			w.look(ctx, a)
+			w.reread(ctx, a)
 			w.show(a)
 		}
 		if err != nil {
@@ -89,7 +89,7 @@ func (w *pursuit) run(ctx context.Context, changes <-chan []observe.Change, ende
 }
 
 // apply takes what changed, with what is there behind it.
-func (w *pursuit) apply(cs []observe.Change, more <-chan []observe.Change, a *aside) error {
+func (w *watchLoop) apply(cs []observe.Change, more <-chan []observe.Change, a *background) error {
 	for len(cs) < maxBatch {
 		select {
 		case next := <-more:
@@ -113,7 +113,7 @@ func (w *pursuit) apply(cs []observe.Change, more <-chan []observe.Change, a *as
 
 // say notes that there is something to show. Suspicions come and go by the dozen, and are
 // told to who asks for it: when each was judged, and how long after it was heard of.
-func (w *pursuit) say(n audit.News, at time.Time, a *aside) {
+func (w *watchLoop) say(n audit.News, at time.Time, a *background) {
 	a.dirty = a.dirty || w.live.Certain() // to tell what all suspicions come to takes as long as there are many
 	w.printed.note(n)
 	if !w.g.verbose {
@@ -134,7 +134,7 @@ func (w *pursuit) say(n audit.News, at time.Time, a *aside) {
 
 const toTheMilli = "15:04:05.000"
 
-func (w *pursuit) show(a *aside) {
+func (w *watchLoop) show(a *background) {
 	if w.shown && a.dirty {
 		w.printed.changes(w.live.Report(w.now()))
 		a.dirty = false
@@ -142,7 +142,7 @@ func (w *pursuit) show(a *aside) {
 }
 
 // anew judges all, beside the changes.
-func (w *pursuit) anew(a *aside) {
+func (w *watchLoop) anew(a *background) {
 	whole := w.live.Anew(w.now())
 	a.busy.whole, a.judged = true, time.Now() //nolint:forbidigo // compared with itself alone
 	go func() {
@@ -151,12 +151,12 @@ func (w *pursuit) anew(a *aside) {
 	}()
 }
 
-// look reads suspects a second time, beside the changes.
-func (w *pursuit) look(ctx context.Context, a *aside) {
+// reread reads suspects a second time, beside the changes.
+func (w *watchLoop) reread(ctx context.Context, a *background) {
 	if a.busy.look || a.busy.whole && !w.shown {
 		return
 	}
-	second := w.live.Look(w.now(), w.src)
+	second := w.live.Reread(w.now(), w.src)
 	if second == nil {
 		if !w.shown && !a.busy.whole {
 			w.shown, a.dirty = true, true
@@ -166,6 +166,6 @@ func (w *pursuit) look(ctx context.Context, a *aside) {
 	a.busy.look = true
 	go func() {
 		second.Run(ctx)
-		a.look <- second
+		a.reread <- second
 	}()
 }

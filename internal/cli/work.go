@@ -20,7 +20,7 @@ import (
 
 // A work is one run of apply or undo: who may write, where it is journalled, and what was
 // seen before.
-type work struct {
+type applyRun struct {
 	g      *global
 	f      applyFlags
 	c      *cluster
@@ -37,7 +37,7 @@ type work struct {
 }
 
 // beginWork connects with the right to write, takes the lease, and asks the kill switch.
-func (g *global) beginWork(ctx context.Context, f applyFlags) (*work, error) {
+func (g *global) beginWork(ctx context.Context, f applyFlags) (*applyRun, error) {
 	if err := f.valid(); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (g *global) beginWork(ctx context.Context, f applyFlags) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &work{g: g, f: f}
+	w := &applyRun{g: g, f: f}
 	if w.state, err = g.stateDir(); err != nil {
 		return nil, err
 	}
@@ -53,15 +53,15 @@ func (g *global) beginWork(ctx context.Context, f applyFlags) (*work, error) {
 		return nil, err
 	}
 	w.release = append(w.release, w.c.close)
-	if err := w.arm(ctx, budget); err != nil {
+	if err := w.connectExecutor(ctx, budget); err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
 }
 
-// arm gives the executor its stores, witnesses and hands.
-func (w *work) arm(ctx context.Context, budget execute.Budget) (err error) {
+// arm gives the executor its stores, verifier and hands.
+func (w *applyRun) connectExecutor(ctx context.Context, budget execute.Budget) (err error) {
 	if w.c.fleet == nil || w.c.fleet.without != "" {
 		return errors.New("the nodes cannot be asked, and nothing is repaired without them: install the agents (docs/agent.md)")
 	}
@@ -69,7 +69,7 @@ func (w *work) arm(ctx context.Context, budget execute.Budget) (err error) {
 		return err
 	}
 	dry := w.f.dryRun == "server"
-	stop := &kube.Switch{Look: w.writer.Stop}
+	stop := &kube.Switch{Stopped: w.writer.Stop}
 	if err := stop.Ask(ctx); err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func (w *work) arm(ctx context.Context, budget execute.Budget) (err error) {
 	}
 	now := w.c.fleet.Now
 	w.x = &execute.Executor{
-		Kube: kube.PodStore{Writer: w.writer, DryRun: dry}, Nodes: w.c.witnesses(), Etcd: w.c.etcd(),
-		MaxRisk: repair.Risk(w.f.maxRisk), DryRun: dry, Journal: w.write, Halt: halt, Now: now, Sleep: wait, Budget: budget, Tell: w.tell,
+		Kube: kube.PodStore{Writer: w.writer, DryRun: dry}, Nodes: w.c.verifier(), Etcd: w.c.etcd(),
+		MaxRisk: repair.Risk(w.f.maxRisk), DryRun: dry, Journal: w.write, Halt: halt, Now: now, Sleep: wait, Budget: budget, Progress: w.progress,
 	}
-	if w.x.Ledger, err = w.c.ledgerStore(w.writer, dry); err != nil {
+	if w.x.Calico, err = w.c.calicoStore(w.writer, dry); err != nil {
 		return err
 	}
-	w.x.Hands = w.c.hands()
+	w.x.NodeWriter = w.c.nodeWriter()
 	return nil
 }
 
@@ -115,9 +115,9 @@ func holder(g *global) string {
 	return fmt.Sprintf("%s@%s (process %d)", user, host, os.Getpid())
 }
 
-// ledgerStore is where Calico's records are written.
-func (c *cluster) ledgerStore(w *kube.Writer, dry bool) (execute.Store, error) {
-	switch l := c.ledger.(type) {
+// calicoStore is where Calico's records are written.
+func (c *cluster) calicoStore(w *kube.Writer, dry bool) (execute.Store, error) {
+	switch l := c.calicoSource.(type) {
 	case *calico.Etcd:
 		s := l.Store()
 		s.DryRun = dry
@@ -131,16 +131,16 @@ func (c *cluster) ledgerStore(w *kube.Writer, dry bool) (execute.Store, error) {
 	}
 }
 
-// A witnesses is the fleet, with every node that there is.
-type witnesses struct {
+// A verifier is the fleet, with every node that there is.
+type verifier struct {
 	*agent.Fleet
 	c *cluster
 }
 
-func (c *cluster) witnesses() execute.Nodes { return witnesses{c.fleet.Fleet, c} }
+func (c *cluster) verifier() execute.Nodes { return verifier{c.fleet.Fleet, c} }
 
 // Names lists every node that could use an address, live.
-func (n witnesses) Names(ctx context.Context) ([]string, error) {
+func (n verifier) Names(ctx context.Context) ([]string, error) {
 	var b model.Builder
 	if _, err := (kube.Nodes{Client: n.c.client}).Collect(ctx, &b); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (n witnesses) Names(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-func (w *work) now() time.Time { return w.x.Now() }
+func (w *applyRun) now() time.Time { return w.x.Now() }
 
 // stateDir is where journals are kept, and what was suspected.
 func (g *global) stateDir() (string, error) {
@@ -171,7 +171,7 @@ func (g *global) stateDir() (string, error) {
 }
 
 // create begins the journal of a plan.
-func (w *work) create() (err error) {
+func (w *applyRun) create() (err error) {
 	if w.x.DryRun {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (w *work) create() (err error) {
 }
 
 // open takes up the journal of a plan that was interrupted.
-func (w *work) open(ctx context.Context, id string) error {
+func (w *applyRun) open(ctx context.Context, id string) error {
 	guid, err := w.c.guid(ctx)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func (w *work) open(ctx context.Context, id string) error {
 	return nil
 }
 
-func (w *work) write(e repair.Entry) error {
+func (w *applyRun) write(e repair.Entry) error {
 	if w.journal == nil {
 		return errors.New("there is none")
 	}
@@ -207,7 +207,7 @@ func (w *work) write(e repair.Entry) error {
 }
 
 // note writes what became of the whole.
-func (w *work) note(step int, o repair.Outcome, why string) {
+func (w *applyRun) note(step int, o repair.Outcome, why string) {
 	if w.journal == nil || w.x.DryRun {
 		return
 	}
@@ -217,7 +217,7 @@ func (w *work) note(step int, o repair.Outcome, why string) {
 }
 
 // copyJournal puts the journal into the cluster, so that another person can undo.
-func (w *work) copyJournal(ctx context.Context) {
+func (w *applyRun) copyJournal(ctx context.Context) {
 	if w.f.journal != "cluster" || w.journal == nil {
 		return
 	}
@@ -230,7 +230,7 @@ func (w *work) copyJournal(ctx context.Context) {
 	}
 }
 
-func (w *work) close() {
+func (w *applyRun) close() {
 	if w.journal != nil {
 		_ = w.journal.Close() // all of it is on the disk
 	}

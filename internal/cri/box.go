@@ -12,20 +12,20 @@ import (
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// A Box is a pod's sandbox with its containers, as the runtime has them now.
-type Box struct {
-	ID         string `json:"id"`
-	Namespace  string `json:"namespace"`
-	Pod        string `json:"pod"`
-	UID        string `json:"uid"`
-	Attempt    uint32 `json:"attempt,omitempty"`
-	Ready      bool   `json:"ready,omitempty"`
-	Source     string `json:"source,omitempty"` // from where the kubelet had the pod: api, file, http
-	Containers []Held `json:"containers,omitempty"`
+// A SandboxStatus is a pod's sandbox with its containers, as the runtime has them now.
+type SandboxStatus struct {
+	ID         string            `json:"id"`
+	Namespace  string            `json:"namespace"`
+	Pod        string            `json:"pod"`
+	UID        string            `json:"uid"`
+	Attempt    uint32            `json:"attempt,omitempty"`
+	Ready      bool              `json:"ready,omitempty"`
+	Source     string            `json:"source,omitempty"` // from where the kubelet had the pod: api, file, http
+	Containers []ContainerStatus `json:"containers,omitempty"`
 }
 
-// A Held is a container of a sandbox.
-type Held struct {
+// A ContainerStatus is a container of a sandbox.
+type ContainerStatus struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -38,8 +38,8 @@ const sourceKey = "kubernetes.io/config.source"
 // ErrGone means that what was to be changed is not there any more.
 var ErrGone = errors.New("it is gone")
 
-// Box gives a sandbox by its whole ID; nil if the runtime has none.
-func (c *Client) Box(ctx context.Context, id string) (*Box, error) {
+// SandboxStatus gives a sandbox by its whole ID; nil if the runtime has none.
+func (c *Client) SandboxStatus(ctx context.Context, id string) (*SandboxStatus, error) {
 	if c.bad != nil {
 		return nil, c.bad
 	}
@@ -56,7 +56,7 @@ func (c *Client) Box(ctx context.Context, id string) (*Box, error) {
 	if s.GetId() != id { // runtimes take the beginning of an ID for the whole
 		return nil, fmt.Errorf("status of sandbox %s: the answer is of another", id)
 	}
-	b := &Box{
+	b := &SandboxStatus{
 		ID: id, Namespace: m.GetNamespace(), Pod: m.GetName(), UID: m.GetUid(), Attempt: m.GetAttempt(),
 		Ready: s.GetState() == runtime.PodSandboxState_SANDBOX_READY, Source: s.GetAnnotations()[sourceKey],
 	}
@@ -65,7 +65,7 @@ func (c *Client) Box(ctx context.Context, id string) (*Box, error) {
 		return nil, fmt.Errorf("containers of sandbox %s: %w", id, plain(err))
 	}
 	for _, k := range list.GetContainers() {
-		h := Held{ID: k.GetId(), Name: k.GetMetadata().GetName(), State: state(k.GetState())}
+		h := ContainerStatus{ID: k.GetId(), Name: k.GetMetadata().GetName(), State: state(k.GetState())}
 		if h.State == "running" {
 			d, err := c.askContainer(ctx, h.ID)
 			if err != nil {
@@ -75,6 +75,6 @@ func (c *Client) Box(ctx context.Context, id string) (*Box, error) {
 		}
 		b.Containers = append(b.Containers, h)
 	}
-	slices.SortFunc(b.Containers, func(a, b Held) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(b.Containers, func(a, b ContainerStatus) int { return cmp.Compare(a.ID, b.ID) })
 	return b, nil
 }

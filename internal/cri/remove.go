@@ -16,14 +16,14 @@ import (
 // pod is gone is for whoever plans to prove; check is asked before the sandbox is read for
 // the last time. Begun tells that the runtime was told to stop it; an error before that
 // means that nothing was done.
-func (c *Client) Remove(ctx context.Context, want Box, check func(context.Context) error, dry bool) (begun bool, err error) {
+func (c *Client) Remove(ctx context.Context, want SandboxStatus, check func(context.Context) error, dry bool) (begun bool, err error) {
 	if err := removable(&want); err != nil {
 		return false, err
 	}
 	if err := check(ctx); err != nil {
 		return false, err
 	}
-	now, err := c.Box(ctx, want.ID)
+	now, err := c.SandboxStatus(ctx, want.ID)
 	switch {
 	case err != nil:
 		return false, err
@@ -50,7 +50,7 @@ var podUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4
 
 // removable refuses what is, or may be, the kubelet's own business: a pod that it has from
 // a file is in no API, and who made another by hand wanted it.
-func removable(b *Box) error {
+func removable(b *SandboxStatus) error {
 	switch {
 	case len(b.ID) != 64 || strings.Trim(b.ID, "0123456789abcdef") != "":
 		return fmt.Errorf("%.80q is no sandbox's whole name", b.ID)
@@ -62,7 +62,7 @@ func removable(b *Box) error {
 	return nil
 }
 
-func (b *Box) equal(o *Box) bool {
+func (b *SandboxStatus) equal(o *SandboxStatus) bool {
 	return b.ID == o.ID && b.Namespace == o.Namespace && b.Pod == o.Pod && b.UID == o.UID && b.Attempt == o.Attempt &&
 		b.Ready == o.Ready && b.Source == o.Source && slices.Equal(b.Containers, o.Containers)
 }

@@ -55,9 +55,9 @@ func TestRootRemove(t *testing.T) {
 		}
 	}()
 	container := d.container(c, id)
-	read := func(id string) Box {
+	read := func(id string) SandboxStatus {
 		t.Helper()
-		b, err := c.Box(t.Context(), id)
+		b, err := c.SandboxStatus(t.Context(), id)
 		if err != nil || b == nil {
 			t.Fatalf("%+v, %v", b, err)
 		}
@@ -69,22 +69,22 @@ func TestRootRemove(t *testing.T) {
 	}
 	yes := func(context.Context) error { return nil }
 	errNo := errors.New("no")
-	with := func(b Box, change func(*Box)) Box { change(&b); return b }
+	with := func(b SandboxStatus, change func(*SandboxStatus)) SandboxStatus { change(&b); return b }
 	for name, c2 := range map[string]struct {
-		b     Box
+		b     SandboxStatus
 		check func(context.Context) error
 	}{
 		"somebody says no":   {want, func(context.Context) error { return errNo }},
-		"another UID":        {with(want, func(b *Box) { b.UID = strings.Replace(uid, "2b", "2c", 1) }), yes},
-		"it was not ready":   {with(want, func(b *Box) { b.Ready = false }), yes},
-		"another attempt":    {with(want, func(b *Box) { b.Attempt++ }), yes},
-		"a container more":   {with(want, func(b *Box) { b.Containers = nil }), yes},
+		"another UID":        {with(want, func(b *SandboxStatus) { b.UID = strings.Replace(uid, "2b", "2c", 1) }), yes},
+		"it was not ready":   {with(want, func(b *SandboxStatus) { b.Ready = false }), yes},
+		"another attempt":    {with(want, func(b *SandboxStatus) { b.Attempt++ }), yes},
+		"a container more":   {with(want, func(b *SandboxStatus) { b.Containers = nil }), yes},
 		"a static pod":       {read(static), yes},
-		"which does not say": {with(read(static), func(b *Box) { b.Source = "" }), yes},
-		"from a file":        {with(want, func(b *Box) { b.Source = "file" }), yes},
+		"which does not say": {with(read(static), func(b *SandboxStatus) { b.Source = "" }), yes},
+		"from a file":        {with(want, func(b *SandboxStatus) { b.Source = "file" }), yes},
 		"made by hand":       {read(other), yes},
-		"of no pod":          {with(want, func(b *Box) { b.Pod = "" }), yes},
-		"a beginning":        {with(want, func(b *Box) { b.ID = b.ID[:12] }), yes},
+		"of no pod":          {with(want, func(b *SandboxStatus) { b.Pod = "" }), yes},
+		"a beginning":        {with(want, func(b *SandboxStatus) { b.ID = b.ID[:12] }), yes},
 	} {
 		if begun, err := c.Remove(t.Context(), c2.b, c2.check, false); begun || err == nil || errors.Is(err, ErrGone) {
 			t.Errorf("%s: %v, %v", name, begun, err)
@@ -107,7 +107,7 @@ func TestRootRemove(t *testing.T) {
 	if begun, err := c.Remove(t.Context(), want, yes, false); !begun || err != nil {
 		t.Errorf("%v, %v", begun, err)
 	}
-	if b, err := c.Box(t.Context(), id); b != nil || err != nil {
+	if b, err := c.SandboxStatus(t.Context(), id); b != nil || err != nil {
 		t.Errorf("still there: %+v, %v", b, err)
 	}
 	if !read(static).Ready || !read(other).Ready {
@@ -116,7 +116,7 @@ func TestRootRemove(t *testing.T) {
 	if begun, err := c.Remove(t.Context(), want, yes, false); begun || !errors.Is(err, ErrGone) {
 		t.Errorf("again: %v, %v", begun, err)
 	}
-	if b, err := c.Box(t.Context(), other[:12]); err == nil {
+	if b, err := c.SandboxStatus(t.Context(), other[:12]); err == nil {
 		t.Errorf("by the beginning of its ID: %+v", b)
 	}
 }

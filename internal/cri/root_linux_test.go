@@ -13,11 +13,11 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-func sense(t *testing.T, c *Client, root string) (*model.Facts, time.Duration, error) {
+func collector(t *testing.T, c *Client, root string) (*model.NodeState, time.Duration, error) {
 	t.Helper()
-	f := &model.Facts{}
+	f := &model.NodeState{}
 	began := time.Now() //nolint:forbidigo // how long it takes is what is tested
-	err := c.Senses(root)[0].Read(t.Context(), f)
+	err := c.Collectors(root)[0].Read(t.Context(), f)
 	return f, time.Since(began), err
 }
 
@@ -26,7 +26,7 @@ func TestRootFrozenRuntime(t *testing.T) {
 	t.Parallel()
 	d := start(t, "/usr/bin")
 	c := d.open()
-	f, took, err := sense(t, c, d.root)
+	f, took, err := collector(t, c, d.root)
 	if err != nil || len(f.Runtimes) != 4 || len(f.Sandboxes) != 0 {
 		t.Fatalf("%+v, %v", f, err)
 	}
@@ -52,8 +52,8 @@ func TestRootFrozenRuntime(t *testing.T) {
 
 	freeze(t, d.pid)
 	for range 2 { // with a connection that was alive, and again
-		f, took, err = sense(t, c, d.root)
-		var blind observe.Blind
+		f, took, err = collector(t, c, d.root)
+		var blind observe.TableErrors
 		if !errors.As(err, &blind) || blind[model.Sandboxes] == nil || blind[model.Containers] == nil || blind[model.Runtimes] != nil {
 			t.Errorf("frozen: %v", err)
 		}
@@ -68,11 +68,11 @@ func TestRootFrozenRuntime(t *testing.T) {
 	}
 	t.Logf("frozen: %s, %+v", took, f.Runtimes)
 	fresh := d.open() // nobody was connected before
-	if f, took, err = sense(t, fresh, d.root); err == nil || took > 2500*time.Millisecond || f.Runtimes[0].Error == "" {
+	if f, took, err = collector(t, fresh, d.root); err == nil || took > 2500*time.Millisecond || f.Runtimes[0].Error == "" {
 		t.Errorf("frozen from the first: %v in %s, %+v", err, took, f.Runtimes)
 	}
-	body := observe.Body{Node: "n", Within: 2 * time.Second, Senses: c.Senses("")}
-	facts, seen := body.Facts(t.Context())
+	body := observe.NodeReader{Node: "n", Within: 2 * time.Second, Collectors: c.Collectors("")}
+	facts, seen := body.Read(t.Context())
 	if len(facts.Runtimes) != 4 {
 		t.Errorf("a body with as little time loses what was learned: %+v", seen)
 	}
@@ -81,7 +81,7 @@ func TestRootFrozenRuntime(t *testing.T) {
 	d.signal(syscall.SIGCONT)
 	for _, c := range []*Client{c, fresh} {
 		for try := range 4 { // whose connection was lost on the way tries again within a second
-			if f, took, err = sense(t, c, d.root); err == nil && f.Runtimes[2].Error == "" {
+			if f, took, err = collector(t, c, d.root); err == nil && f.Runtimes[2].Error == "" {
 				break
 			}
 			if time.Sleep(time.Second); try == 3 {
@@ -105,8 +105,8 @@ func TestNoRuntime(t *testing.T) {
 	t.Parallel()
 	c := Open(t.TempDir() + "/none.sock")
 	defer func() { _ = c.Close() }()
-	f, took, err := sense(t, c, "")
-	var blind observe.Blind
+	f, took, err := collector(t, c, "")
+	var blind observe.TableErrors
 	if !errors.As(err, &blind) || len(f.Runtimes) != 4 || !strings.Contains(f.Runtimes[0].Error, "no such file") || took > 2500*time.Millisecond {
 		t.Errorf("%v in %s, %+v", err, took, f.Runtimes)
 	}

@@ -48,7 +48,7 @@ func TestRootSandboxes(t *testing.T) {
 // facts reads everything, in full.
 func (d *daemon) facts(c *Client) (map[string]model.Sandbox, map[string]model.Container) {
 	d.t.Helper()
-	f, took, err := sense(d.t, c, d.root)
+	f, took, err := collector(d.t, c, d.root)
 	if err != nil {
 		d.t.Fatalf("%v in %s", err, took)
 	}
@@ -112,7 +112,7 @@ func (d *daemon) frozenShim(own, shared string) {
 	freeze(t, shim)
 	defer func() { _ = syscall.Kill(shim, syscall.SIGCONT) }()
 	fresh := d.open()
-	f, took, err := sense(t, fresh, d.root)
+	f, took, err := collector(t, fresh, d.root)
 	t.Logf("frozen shim: %s, %v", took, err)
 	got := map[string]model.Sandbox{}
 	for _, s := range f.Sandboxes {
@@ -123,7 +123,7 @@ func (d *daemon) frozenShim(own, shared string) {
 	}
 	// containerd 1.6 gives up on its shim as we give up on it, and may then still tell what
 	// it knows by itself, which is the truth.
-	var blind observe.Blind
+	var blind observe.TableErrors
 	if partial := errors.As(err, &blind) && errors.Is(blind[model.Sandboxes], observe.ErrPartial); !partial && !reflect.DeepEqual(got[own], boxes[own]) ||
 		partial && (got[own].Pod != "own" || got[own].PID != 0) || err != nil && !partial {
 		t.Errorf("frozen shim: %v, %+v", err, got[own])

@@ -11,19 +11,19 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Senses gives the one sense of a runtime. Root is where the host's files are seen,
+// Collectors gives the one sense of a runtime. Root is where the host's files are seen,
 // empty if they are our own: the paths that a runtime tells are the host's.
-func (c *Client) Senses(root string) []observe.Sense {
-	return []observe.Sense{{
+func (c *Client) Collectors(root string) []observe.NodeCollector {
+	return []observe.NodeCollector{{
 		Name:   "runtime",
 		Tables: []model.Table{model.Sandboxes, model.Containers, model.Runtimes},
-		Read:   func(ctx context.Context, f *model.Facts) error { return c.read(ctx, root, f) },
+		Read:   func(ctx context.Context, f *model.NodeState) error { return c.read(ctx, root, f) },
 	}}
 }
 
 // read makes all four calls at once. How they went is always told in full; a list that
 // did not come is a table that was not seen.
-func (c *Client) read(ctx context.Context, root string, f *model.Facts) error {
+func (c *Client) read(ctx context.Context, root string, f *model.NodeState) error {
 	if c.bad != nil {
 		return c.bad
 	}
@@ -70,7 +70,7 @@ func (c *Client) read(ctx context.Context, root string, f *model.Facts) error {
 	if noSandboxes == nil && noContainers == nil {
 		return nil
 	}
-	return observe.Blind{model.Sandboxes: noSandboxes, model.Containers: noContainers}
+	return observe.TableErrors{model.Sandboxes: noSandboxes, model.Containers: noContainers}
 }
 
 func measure(call string, do func() (string, error)) model.Runtime {

@@ -8,19 +8,19 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// blindness notes on which nodes a detector could not judge, and for want of which tables.
-type blindness struct {
+// unreadNodes notes on which nodes a detector could not judge, and for want of which tables.
+type unreadNodes struct {
 	nodes  map[string]bool
 	tables map[model.Table]bool
 }
 
 // sees tells whether what the detector needs of the subject's node was seen. A subject
 // that is on no node yet is none of its business.
-func (d *Detector) sees(v *model.View, t model.Table, row int32, b *blindness) bool {
+func (d *Detector) sees(v *model.View, t model.Table, row int32, b *unreadNodes) bool {
 	node, asked := v.NodeOf(t, row), false
 	ok := true
 	for _, need := range d.Needs {
-		if !need.Fact() {
+		if !need.OfNode() {
 			continue
 		}
 		asked = true
@@ -39,7 +39,7 @@ func (d *Detector) sees(v *model.View, t model.Table, row int32, b *blindness) b
 	return ok && (!asked || node != "")
 }
 
-func (b *blindness) skip(d *Detector) (Skip, bool) {
+func (b *unreadNodes) skip(d *Detector) (Skip, bool) {
 	if len(b.nodes) == 0 {
 		return Skip{}, false
 	}

@@ -50,7 +50,7 @@ func Recognise(v *model.View) Calico {
 // byBooks goes by what the ledger holds.
 func byBooks(v *model.View) Calico {
 	c := Calico{IPAM: Unknown, Network: Unknown}
-	ledgered := v.Ledgered()
+	ledgered := v.InUse()
 	if ledgered {
 		c.IPAM = "calico"
 	}
@@ -141,10 +141,10 @@ func fit(what string) Fit {
 }
 
 // Where IPAM is another's, the ledger says nothing about pods.
-func ledgerIsCalicos(c Calico) Fit { return fit(c.IPAM) }
+func ipamIsCalicos(c Calico) Fit { return fit(c.IPAM) }
 
 // A block can be broken, and no pod recorded in it.
-func ledgerMayBeCalicos(c Calico) Fit {
+func ipamMayBeCalicos(c Calico) Fit {
 	if fit(c.IPAM) == No {
 		return No
 	}
@@ -164,7 +164,7 @@ func labelsMatter(c Calico) Fit {
 	if c.Etcd {
 		return No
 	}
-	return ledgerMayBeCalicos(c)
+	return ipamMayBeCalicos(c)
 }
 
 // A lock stops pods wherever Calico may be what gives them their network.

@@ -50,10 +50,10 @@ func TestRecognise(t *testing.T) {
 		"our guard stands before Calico's":    {nodes: []node{{{File: "10-c", Loaded: true, Plugins: []string{"plumbline-cni"}, IPAM: "calico-ipam"}}}, want: "calico calico"},
 		"our guard, and nothing but a ledger": {ledgered: true, nodes: []node{{{File: "10-c", Loaded: true, Plugins: []string{"plumbline-cni"}, IPAM: "calico-ipam"}}}, want: "calico calico"},
 	} {
-		s := &model.Snapshot{Info: []model.Info{c.info}, Facts: map[string]*model.Facts{}}
+		s := &model.Snapshot{Info: []model.Info{c.info}, NodeState: map[string]*model.NodeState{}}
 		for i, configs := range c.nodes {
 			n := fmt.Sprintf("n%d", i)
-			s.Facts[n] = &model.Facts{CNIConfigs: append(node{}, configs...)}
+			s.NodeState[n] = &model.NodeState{CNIConfigs: append(node{}, configs...)}
 			s.Coverage = append(s.Coverage, model.Coverage{Table: model.CNIConfigs, Node: n, State: model.Complete})
 		}
 		if c.ledgered {

@@ -78,7 +78,7 @@ func TestTablesDeclared(t *testing.T) {
 				}
 				read[d.Code][table] = true
 				declared := slices.Concat(d.Each, d.Needs, d.Uses, []model.Table{model.Cluster}) // Cluster: what Calico is here
-				if !slices.ContainsFunc(declared, func(x model.Table) bool { return x.Whole() == table }) {
+				if !slices.ContainsFunc(declared, func(x model.Table) bool { return x.Base() == table }) {
 					t.Errorf("%s: %s reads %s and does not declare it", path, d.Code, table)
 				}
 			}
@@ -86,7 +86,7 @@ func TestTablesDeclared(t *testing.T) {
 	}
 	for _, d := range detect.All {
 		for _, table := range d.Needs {
-			if !read[d.Code][table.Whole()] {
+			if !read[d.Code][table.Base()] {
 				t.Errorf("%s declares %s and never reads it", d.Code, table)
 			}
 		}
@@ -162,10 +162,10 @@ func TestUnseenNodeIsNotHealthy(t *testing.T) {
 	for _, d := range detect.All {
 		load := all["testdata/"+string(d.Code)+".txtar"]
 		for _, table := range d.Needs {
-			if !table.Fact() || load == nil {
+			if !table.OfNode() || load == nil {
 				continue
 			}
-			for node := range load().Snapshot.Facts {
+			for node := range load().Snapshot.NodeState {
 				s := load().Snapshot
 				lost := false
 				for i := range s.Coverage {

@@ -38,7 +38,7 @@ type Pass struct {
 // Report hands in a finding; what the detector fixes is filled in.
 func (p *Pass) Report(f finding.Finding) {
 	f.Code = p.d.Code
-	f.State = finding.Suspected
+	f.State = finding.Unconfirmed
 	f.From = []model.Subject{{Table: p.table, Ref: p.RefOf(p.table, p.row)}}
 	if f.Severity == "" {
 		f.Severity = p.d.Severity

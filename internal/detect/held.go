@@ -22,7 +22,7 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 	uids := identities(pod)
 	h.process = holder(p, pod, uids)
 	if h.process != nil {
-		h.container = living(p.ContainerNamed(pod.Node, h.process.Container))
+		h.container = runningSandbox(p.ContainerNamed(pod.Node, h.process.Container))
 	}
 	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
 		if s.Node != pod.Node || !slices.Contains(uids, s.UID) {
@@ -30,7 +30,7 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 		}
 		for c := range p.ContainersIn(s.Node, s.ID) {
 			if h.container == nil {
-				h.container = living(c)
+				h.container = runningSandbox(c)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 	return h
 }
 
-func living(c *model.Container) *model.Container {
+func runningSandbox(c *model.Container) *model.Container {
 	if c == nil || c.State != "running" && c.State != "unknown" {
 		return nil
 	}

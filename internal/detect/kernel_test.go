@@ -59,7 +59,7 @@ func TestKernelAgeIsProven(t *testing.T) {
 	felix := model.Time(1)
 	for name, f := range ofKernel(t, func(s *model.Snapshot) {
 		felix = s.Meta.Taken.Add(-60e9)
-		for _, of := range s.Facts {
+		for _, of := range s.NodeState {
 			for i := range of.Machines {
 				of.Machines[i].Since = felix
 			}
@@ -81,7 +81,7 @@ func TestKernelEvidenceHolds(t *testing.T) {
 				s.Pods[i].Ready = !s.Pods[i].Ready
 			}
 		}
-		for _, f := range s.Facts {
+		for _, f := range s.NodeState {
 			for i := range f.Machines {
 				f.Machines[i].Uptime += 60
 			}
@@ -95,8 +95,8 @@ func TestKernelEvidenceHolds(t *testing.T) {
 				if a.PIDs > 0 {
 					a.PIDs++
 				}
-				for j := range a.Near {
-					a.Near[j].State = flipped(a.Near[j].State)
+				for j := range a.Neighbours {
+					a.Neighbours[j].State = flipped(a.Neighbours[j].State)
 				}
 			}
 		}
@@ -112,7 +112,7 @@ func TestKernelEvidenceHolds(t *testing.T) {
 }
 
 func unanswered(s *model.Snapshot, pod *model.Pod) bool {
-	for _, f := range s.Facts {
+	for _, f := range s.NodeState {
 		if slices.ContainsFunc(f.Neighbours, func(n model.Neighbour) bool {
 			return n.State == "FAILED" && slices.Contains(pod.IPs, n.IP)
 		}) {
@@ -139,7 +139,7 @@ func TestKernelOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	before := ofKernel(t, func(*model.Snapshot) {})
 	after := ofKernel(t, func(s *model.Snapshot) {
-		for _, f := range s.Facts {
+		for _, f := range s.NodeState {
 			mix(rnd, f.Links)
 			mix(rnd, f.Routes)
 			mix(rnd, f.Paths)

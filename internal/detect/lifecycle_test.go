@@ -63,7 +63,7 @@ func TestNothingThatMoves(t *testing.T) {
 			s.Events[i].Count += 3
 			s.Events[i].Last = max(s.Events[i].Last, s.Meta.Taken-40)
 		}
-		for _, f := range s.Facts {
+		for _, f := range s.NodeState {
 			for i := range f.Mounts {
 				f.Mounts[i].Waiting += 17
 				f.Mounts[i].Asked = "another way"
@@ -84,7 +84,7 @@ func TestNothingThatMoves(t *testing.T) {
 
 // moveRuntimes: answers take another time, errors have another text, and one more call is
 // slow where one was.
-func moveRuntimes(f *model.Facts) {
+func moveRuntimes(f *model.NodeState) {
 	slow := false
 	for i := range f.Runtimes {
 		r := &f.Runtimes[i]
@@ -148,7 +148,7 @@ func FuzzForeignText(f *testing.F) {
 		s := &model.Snapshot{Meta: model.Meta{Taken: now}}
 		for _, table := range model.Tables() {
 			node := ""
-			if table.Fact() {
+			if table.OfNode() {
 				node = "n"
 			}
 			s.Coverage = append(s.Coverage, model.Coverage{Table: table, Node: node, State: model.Complete})
@@ -157,7 +157,7 @@ func FuzzForeignText(f *testing.F) {
 		s.Nodes = []model.Node{{Name: "n", Ready: true}}
 		s.Pods = []model.Pod{{Namespace: "s", Name: "p", UID: uid, Node: "n", Deleted: now - 1000, Finalizers: []string{message, name}}}
 		s.Events = []model.Event{{Namespace: "s", Pod: "p", Node: "n", Reason: "FailedKillPod", Message: message, Count: 9, First: now - 900, Last: now - 10}}
-		s.Facts = map[string]*model.Facts{"n": {
+		s.NodeState = map[string]*model.NodeState{"n": {
 			Sandboxes:  []model.Sandbox{{ID: name, Namespace: name, Pod: name, UID: strings.Repeat("0", 32), Ready: true}},
 			Containers: []model.Container{{ID: "c", Sandbox: message, Name: name, State: "running"}},
 			Processes:  []model.Process{{PID: 7, Name: name, Why: "unkillable", State: "D", Waits: message, Init: true, PodUID: uid, Container: "c", NSLinks: message}},

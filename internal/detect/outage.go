@@ -14,7 +14,7 @@ type fall struct {
 	at    model.Time
 	how   string
 	byAPI bool     // the API server's own times prove it
-	pods  []string // UIDs of those that use a mount that is silent; if there are any, no other is suspect
+	pods  []string // UIDs of those that use a mount that is silent; if there are any, no other is unconfirmed
 }
 
 // incubation is how long after a pod has landed on a node it can be blamed.
@@ -29,7 +29,7 @@ func fallOf(p *Pass, n *model.Node) (fall, bool) {
 			f.at, f.how = at, how
 		}
 	}
-	if facts := p.Snapshot().Facts[n.Name]; facts != nil {
+	if facts := p.Snapshot().NodeState[n.Name]; facts != nil {
 		for i := range facts.Mounts { // those that matter on one node: a few
 			if m := &facts.Mounts[i]; m.Silent && len(m.Pods) > 0 {
 				earlier(m.Since, "mount "+mounted(m)+" silent")
@@ -87,15 +87,15 @@ func outageOf(p *Pass) (outage, bool) {
 	return o, true
 }
 
-// A landing is the first that a suspect came to a node.
+// A landing is the first that a unconfirmed came to a node.
 type landing struct {
 	node string
 	at   model.Time
 	pod  *model.Pod
 }
 
-// A suspect is a volume or an image, and the nodes that have it.
-type suspect struct {
+// A unconfirmed is a volume or an image, and the nodes that have it.
+type unconfirmed struct {
 	what    string
 	fallen  []landing // on nodes that failed soon after, in the order of landing
 	healthy []landing // on nodes that have not failed
@@ -105,8 +105,8 @@ type suspect struct {
 
 // weigh looks at all nodes that have a volume or an image. It gives up on what more
 // healthy nodes have than there are failed ones.
-func (o outage) weigh(p *Pass, what string) suspect {
-	s := suspect{what: what}
+func (o outage) weigh(p *Pass, what string) unconfirmed {
+	s := unconfirmed{what: what}
 	first := map[string]landing{}
 	healthy := 0
 	for pod := range p.PodsUsing(what) {
@@ -149,7 +149,7 @@ const slack = time.Minute
 // guilty: at least two nodes failed after it came, one after the other, in the order in
 // which it came; at least half of those that have it; few have stood it for longer than
 // those that failed; and nodes without it do not fail as often.
-func (s *suspect) guilty(o outage) bool {
+func (s *unconfirmed) guilty(o outage) bool {
 	if len(s.fallen) < 2 || 2*len(s.fallen) < s.holders {
 		return false
 	}
@@ -183,7 +183,7 @@ func (s *suspect) guilty(o outage) bool {
 
 // everywhere tells that it came to all of them at once, as what every node has does: it
 // did not go from one to the next.
-func (s *suspect) everywhere() bool {
+func (s *unconfirmed) everywhere() bool {
 	if s.fallen[len(s.fallen)-1].at.Sub(s.fallen[0].at) >= slack {
 		return false
 	}

@@ -14,7 +14,7 @@ var PL1001 = &Detector{
 	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services, model.Addresses},
 	Uses:       []model.Table{model.VMs, model.Endpoints, model.Hosts},
 	ShadowedBy: []finding.Code{"PL1004", "PL2010"},
-	Applies:    ledgerIsCalicos, Since: "0.1", Run: leaked,
+	Applies:    ipamIsCalicos, Since: "0.1", Run: leaked,
 }
 
 func leaked(p *Pass, _ model.Table, row int32) {

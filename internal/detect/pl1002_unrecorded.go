@@ -14,7 +14,7 @@ var PL1002 = &Detector{
 	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools, model.Nodes},
 	Uses:       []model.Table{model.Endpoints, model.Cluster, model.Hosts, model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Processes},
 	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL2002"},
-	Applies:    ledgerIsCalicos, Since: "0.1", Run: unrecorded,
+	Applies:    ipamIsCalicos, Since: "0.1", Run: unrecorded,
 }
 
 func unrecorded(p *Pass, _ model.Table, row int32) {

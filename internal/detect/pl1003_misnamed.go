@@ -14,7 +14,7 @@ var PL1003 = &Detector{
 	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Endpoints, model.Collector, model.CNIConfigs, model.Machines},
 	ShadowedBy: []finding.Code{"PL2010", "PL1004", "PL5003"},
-	Applies:    ledgerIsCalicos, Since: "0.1", Run: misnamed,
+	Applies:    ipamIsCalicos, Since: "0.1", Run: misnamed,
 }
 
 func misnamed(p *Pass, _ model.Table, row int32) {
@@ -43,7 +43,7 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 			f.About = append(f.About, model.Ref{Kind: model.KindNode, Name: pod.Node})
 		}
 		// The collector takes an allocation of a node that it does not know for valid.
-		if c, ok := p.Collector(); (!ok || c.Grace > 0) && p.NodeByName(at.Node) != nil {
+		if c, ok := p.Collector(); (!ok || c.LeakGracePeriod > 0) && p.NodeByName(at.Node) != nil {
 			f.Summary += ", and Calico's collector will free it"
 		}
 	default:

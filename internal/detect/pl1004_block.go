@@ -13,7 +13,7 @@ var PL1004 = &Detector{
 	Code: "PL1004", Title: "block structure broken", Severity: finding.Error, Class: finding.Now,
 	Each:    []model.Table{model.Blocks},
 	Needs:   []model.Table{model.Blocks},
-	Applies: ledgerMayBeCalicos, Since: "0.1", Run: brokenBlock,
+	Applies: ipamMayBeCalicos, Since: "0.1", Run: brokenBlock,
 }
 
 func brokenBlock(p *Pass, _ model.Table, row int32) {

@@ -12,7 +12,7 @@ var PL1005 = &Detector{
 	Code: "PL1005", Title: "blocks overlap, lie outside every pool, or have the wrong size", Severity: finding.Info, Class: finding.Transient,
 	Each:    []model.Table{model.Blocks},
 	Needs:   []model.Table{model.Blocks, model.Pools},
-	Applies: ledgerMayBeCalicos, Since: "0.1", Run: misplacedBlock,
+	Applies: ipamMayBeCalicos, Since: "0.1", Run: misplacedBlock,
 }
 
 func misplacedBlock(p *Pass, _ model.Table, row int32) {

@@ -14,7 +14,7 @@ var PL1006 = &Detector{
 	Each:       []model.Table{model.Handles},
 	Needs:      []model.Table{model.Handles, model.HandleCounts, model.Blocks, model.Allocations},
 	ShadowedBy: []finding.Code{"PL1004"},
-	Applies:    ledgerMayBeCalicos, Since: "0.1", Run: wrongHandle,
+	Applies:    ipamMayBeCalicos, Since: "0.1", Run: wrongHandle,
 }
 
 func wrongHandle(p *Pass, _ model.Table, row int32) {

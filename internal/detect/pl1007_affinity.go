@@ -12,7 +12,7 @@ var PL1007 = &Detector{
 	Code: "PL1007", Title: "affinity without block or node, or block and affinity disagree", Severity: finding.Warning, Class: finding.Transient,
 	Each:    []model.Table{model.Affinities, model.Blocks},
 	Needs:   []model.Table{model.Affinities, model.Blocks, model.Nodes, model.Hosts},
-	Applies: ledgerMayBeCalicos, Since: "0.1", Run: wrongAffinity,
+	Applies: ipamMayBeCalicos, Since: "0.1", Run: wrongAffinity,
 }
 
 func wrongAffinity(p *Pass, t model.Table, row int32) {

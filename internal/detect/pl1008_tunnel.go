@@ -14,7 +14,7 @@ var PL1008 = &Detector{
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Allocations, model.Blocks, model.Pools, model.Hosts},
 	ShadowedBy: []finding.Code{"PL2010"},
-	Applies:    ledgerMayBeCalicos, Since: "0.1", Run: tunnel,
+	Applies:    ipamMayBeCalicos, Since: "0.1", Run: tunnel,
 }
 
 func tunnel(p *Pass, _ model.Table, row int32) {

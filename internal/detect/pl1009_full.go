@@ -13,7 +13,7 @@ var PL1009 = &Detector{
 	Each:    []model.Table{model.Pools, model.Nodes},
 	Needs:   []model.Table{model.Pools, model.Blocks, model.Nodes},
 	Uses:    []model.Table{model.Cluster, model.Hosts},
-	Applies: ledgerMayBeCalicos, Since: "0.1", Run: nearlyFull,
+	Applies: ipamMayBeCalicos, Since: "0.1", Run: nearlyFull,
 }
 
 // From which share of addresses on it is worth a warning, and an error.

@@ -15,7 +15,7 @@ var PL2003 = &Detector{
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Sandboxes, model.Processes},
 	ShadowedBy: []finding.Code{"PL2001", "PL2002", "PL2010", "PL1003"},
-	Applies:    ledgerIsCalicos, Since: "0.1", Run: otherSandbox,
+	Applies:    ipamIsCalicos, Since: "0.1", Run: otherSandbox,
 }
 
 func otherSandbox(p *Pass, _ model.Table, row int32) {

@@ -77,8 +77,8 @@ func asksGateway(a *model.Attachment) bool {
 }
 
 func nearGateway(a *model.Attachment) *model.Neighbour {
-	for i := range a.Near {
-		if n := &a.Near[i]; n.IP == gateway && (n.Link == 0 || n.Link == a.Index) {
+	for i := range a.Neighbours {
+		if n := &a.Neighbours[i]; n.IP == gateway && (n.Link == 0 || n.Link == a.Index) {
 			return n
 		}
 	}
@@ -114,7 +114,7 @@ func unreached(p *Pass, node string) (finding.Evidence, bool) {
 			return finding.Evidence{}, false
 		}
 	}
-	facts := p.Snapshot().Facts[node]
+	facts := p.Snapshot().NodeState[node]
 	if facts == nil {
 		return finding.Evidence{}, false
 	}

@@ -52,7 +52,7 @@ func poison(p *Pass, _ model.Table, row int32) {
 
 // explained tells that an image is on the fallen nodes only because a volume is, or
 // another image of the same pods that is named before it.
-func explained(p *Pass, o outage, s suspect) bool {
+func explained(p *Pass, o outage, s unconfirmed) bool {
 	var better []string
 	for _, l := range s.fallen {
 		better = append(better, l.pod.Volumes...)
@@ -68,7 +68,7 @@ func explained(p *Pass, o outage, s suspect) bool {
 	})
 }
 
-func accuse(p *Pass, o outage, s suspect, kind model.Kind, name string) {
+func accuse(p *Pass, o outage, s unconfirmed, kind model.Kind, name string) {
 	const few = 16
 	f := finding.Finding{Subject: model.Ref{Kind: kind, Name: plain(name, 2*maxName)}}
 	var nodes, owners []string

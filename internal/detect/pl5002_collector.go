@@ -14,7 +14,7 @@ var PL5002 = &Detector{
 	Needs:      []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{"PL1003"},
 	Uses:       []model.Table{model.Collector, model.Components, model.Endpoints},
-	Applies:    ledgerIsCalicos, Since: "0.1", Run: collector,
+	Applies:    ipamIsCalicos, Since: "0.1", Run: collector,
 }
 
 // What is wrong with the collector is part of the subject: one can be mended without
@@ -54,7 +54,7 @@ func collector(p *Pass, t model.Table, row int32) {
 // gone (calico issue 12257).
 func aboutToFree(p *Pass, a *model.Allocation) {
 	at := p.AttributeOf(a)
-	if c, ok := p.Collector(); at == nil || at.Pod == "" || p.NodeByName(at.Node) == nil || at.Machine() != "" || (ok && c.Grace == 0) {
+	if c, ok := p.Collector(); at == nil || at.Pod == "" || p.NodeByName(at.Node) == nil || at.Machine() != "" || (ok && c.LeakGracePeriod == 0) {
 		return
 	}
 	pod := p.PodByName(at.Namespace, at.Pod)

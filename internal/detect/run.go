@@ -80,7 +80,7 @@ func run(v *model.View, calico Calico, ds []*Detector, subjects func(model.Table
 			byKey[f.Key()] = len(res.Findings)
 			res.Findings = append(res.Findings, f)
 		}
-		var blind blindness
+		var blind unreadNodes
 		for _, t := range d.Each {
 			subjects(t, func(row int32) {
 				if !d.sees(v, t, row, &blind) {
@@ -106,7 +106,7 @@ func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
 	}
 	var lacks []string
 	for _, t := range d.Needs {
-		if t.Fact() {
+		if t.OfNode() {
 			if !v.Agents() {
 				return Skip{Code: d.Code, Why: "no agents: the nodes themselves were not asked", OutOfScope: true}, true
 			}

@@ -27,7 +27,7 @@ func TestNoNodeSpeaksForAnother(t *testing.T) {
 		return out
 	}
 	honest := load().Snapshot
-	*honest.Facts[liar] = model.Facts{Machines: honest.Facts[liar].Machines, CNIConfigs: honest.Facts[liar].CNIConfigs}
+	*honest.NodeState[liar] = model.NodeState{Machines: honest.NodeState[liar].Machines, CNIConfigs: honest.NodeState[liar].CNIConfigs}
 	want, got := ofVictim(honest), ofVictim(load().Snapshot)
 	if len(want) != 2 {
 		t.Errorf("%d findings about %s, want 2: %v", len(want), victim, want)

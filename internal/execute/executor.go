@@ -21,20 +21,20 @@ var (
 // An Executor carries out one plan. It does one thing after the other, and has no clock of
 // its own.
 type Executor struct {
-	Ledger  Store // blocks, handles, affinities, endpoints
-	Kube    Store // pods; nodes, services and machines to look at
-	Nodes   Nodes
-	Hands   Hands // nil if nothing on a node can be changed
-	Etcd    bool  // Calico's records are in etcd
-	MaxRisk repair.Risk
-	DryRun  bool // the stores write nothing, and nothing is journalled
+	Calico     Store // blocks, handles, affinities, endpoints
+	Kube       Store // pods; nodes, services and machines to look at
+	Nodes      Nodes
+	NodeWriter NodeWriter // nil if nothing on a node can be changed
+	Etcd       bool       // Calico's records are in etcd
+	MaxRisk    repair.Risk
+	DryRun     bool // the stores write nothing, and nothing is journalled
 
-	Journal func(repair.Entry) error        // returns when the entry is on disk
-	Halt    func(ctx context.Context) error // asked before every write: the kill switch, the lease
-	Now     func() time.Time                // the API server's
-	Sleep   func(context.Context, time.Duration) error
-	Budget  Budget
-	Tell    func(Progress) // may be nil
+	Journal  func(repair.Entry) error        // returns when the entry is on disk
+	Halt     func(ctx context.Context) error // asked before every write: the kill switch, the lease
+	Now      func() time.Time                // the API server's
+	Sleep    func(context.Context, time.Duration) error
+	Budget   Budget
+	Progress func(Progress) // may be nil
 
 	plan    *repair.Plan
 	targets map[string]*repair.Target
@@ -42,7 +42,7 @@ type Executor struct {
 	entries []repair.Entry
 	dropped map[string]Verdict // findings that are no longer repaired, and why
 	written map[string]bool    // findings for which something was written
-	rolls   map[string]roll
+	rolls   map[string]nodeAnswers
 	spent   spending
 	failing int // writes in a row
 	undoing bool
@@ -84,7 +84,7 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	}
 	x.read(p)
 	x.entries = slices.Clone(past)
-	x.dropped, x.written, x.rolls = map[string]Verdict{}, map[string]bool{}, map[string]roll{}
+	x.dropped, x.written, x.rolls = map[string]Verdict{}, map[string]bool{}, map[string]nodeAnswers{}
 	res := Result{Steps: map[int]Verdict{}, Findings: map[string]Verdict{}}
 	done := x.recall(past)
 	x.refuseRisks()
@@ -99,7 +99,7 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 			}
 		}
 		res.Steps[s.ID] = v
-		x.tell(Progress{Step: s, N: i + 1, Of: len(p.Steps), Outcome: v.Outcome, Why: v.Why})
+		x.report(Progress{Step: s, N: i + 1, Of: len(p.Steps), Outcome: v.Outcome, Why: v.Why})
 		if err := x.close(ctx, i); err != nil {
 			return x.finish(res), err
 		}
@@ -266,9 +266,9 @@ func (x *Executor) onlyFrees(f string) bool {
 // may have died since, and the one that was thought dead may turn out alive. Of an address
 // that was freed nothing is asked: it may be another's by now, and rightly.
 func (x *Executor) again(ctx context.Context, t *repair.Target) (string, error) {
-	p := repair.Proof{Lives: t.Proof.Lives}
-	if d := t.Proof.Dead; d != nil && len(d.Containers) > 0 && !d.Calm && !rollCall(d) {
-		p.Dead = &repair.Dead{Containers: d.Containers, Nodes: d.Nodes, All: d.All, Absent: d.Absent}
+	p := repair.Proof{Running: t.Proof.Running}
+	if d := t.Proof.NotInUse; d != nil && len(d.Containers) > 0 && !d.Calm && !asksAllNodes(d) {
+		p.NotInUse = &repair.NotInUse{Containers: d.Containers, Nodes: d.Nodes, All: d.All, Absent: d.Absent}
 	}
 	var v Verdict
 	for range 4 {
@@ -317,7 +317,7 @@ func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 		if err != nil {
 			return fmt.Errorf("take back step for %s: %w", f, err)
 		}
-		x.tell(Progress{Step: s, N: i + 1, Of: len(back.Steps), Outcome: v.Outcome, Why: v.Why, Undo: true})
+		x.report(Progress{Step: s, N: i + 1, Of: len(back.Steps), Outcome: v.Outcome, Why: v.Why, Undo: true})
 	}
 	x.entries, x.spent, x.failing = y.entries, y.spent, y.failing
 	return nil
@@ -347,9 +347,9 @@ func (x *Executor) finish(res Result) Result {
 	return res
 }
 
-func (x *Executor) tell(p Progress) {
-	if x.Tell != nil {
-		x.Tell(p)
+func (x *Executor) report(p Progress) {
+	if x.Progress != nil {
+		x.Progress(p)
 	}
 }
 

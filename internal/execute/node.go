@@ -10,10 +10,10 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// Hands are the agents where they change something of their node.
-type Hands interface {
+// NodeWriter are the agents where they change something of their node.
+type NodeWriter interface {
 	// Thing reads one thing of a node; its revision is a digest of what matters of it.
-	Thing(ctx context.Context, node string, r model.Ref, args map[string]string) (model.Object, error)
+	NodeObject(ctx context.Context, node string, r model.Ref, args map[string]string) (model.Object, error)
 	// Change does it, if the thing still has that digest; the agent compares again in the
 	// same breath. ErrStale and ErrRefused mean that nothing was done.
 	Change(ctx context.Context, node, verb string, thing model.Object, args map[string]string, dryRun bool) (already bool, err error)
@@ -25,14 +25,14 @@ type Hands interface {
 // window between comparing and changing is the agent's, and small.
 func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) {
 	node := s.On.OnNode()
-	if x.Hands == nil || node == "" {
+	if x.NodeWriter == nil || node == "" {
 		return x.giveUp(s, repair.Refused, "nobody is there to do it on the node")
 	}
 	for try := range maxTries {
 		if err := x.ready(ctx, s, try); err != nil {
 			return Verdict{}, err
 		}
-		thing, err := x.Hands.Thing(ctx, node, s.On, s.Node.Args)
+		thing, err := x.NodeWriter.NodeObject(ctx, node, s.On, s.Node.Args)
 		if err != nil {
 			return x.giveUp(s, repair.Failed, err.Error())
 		}
@@ -71,7 +71,7 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, node string, thin
 	if err := x.log(in); err != nil {
 		return Verdict{}, false, err
 	}
-	done, err := x.Hands.Change(ctx, node, s.Node.Verb, thing, s.Node.Args, x.DryRun)
+	done, err := x.NodeWriter.Change(ctx, node, s.Node.Verb, thing, s.Node.Args, x.DryRun)
 	out := repair.Entry{Step: s.ID, Outcome: repair.Done, For: s.For}
 	switch {
 	case err == nil && done:
@@ -96,12 +96,12 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, node string, thin
 
 // await waits for what others do about it: no write of ours.
 func (x *Executor) await(ctx context.Context, s *repair.Step) (Verdict, error) {
-	if x.Hands == nil || x.DryRun {
+	if x.NodeWriter == nil || x.DryRun {
 		return Verdict{repair.Moved, "not waited for"}, nil
 	}
 	end := x.Now().Add(time.Duration(s.Await.Seconds) * time.Second)
 	for {
-		ok, err := x.Hands.Routed(ctx, *s.Await)
+		ok, err := x.NodeWriter.Routed(ctx, *s.Await)
 		if ok {
 			return Verdict{Outcome: repair.Done}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Done})
 		}

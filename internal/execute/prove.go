@@ -92,7 +92,7 @@ func (x *Executor) hold(ctx context.Context, p *repair.Proof) (Verdict, error) {
 
 // pods looks at the pods, and what else of Kubernetes a proof speaks of.
 func (x *Executor) pods(ctx context.Context, p *repair.Proof) (string, error) {
-	if l := p.Lives; l != nil {
+	if l := p.Running; l != nil {
 		o, err := x.Kube.Get(ctx, podRef(l.Namespace, l.Pod))
 		if err != nil {
 			return "", err
@@ -101,11 +101,11 @@ func (x *Executor) pods(ctx context.Context, p *repair.Proof) (string, error) {
 			return why, nil
 		}
 	}
-	if p.Dead == nil {
+	if p.NotInUse == nil {
 		return "", nil
 	}
-	for i := range p.Dead.Gone {
-		g := &p.Dead.Gone[i]
+	for i := range p.NotInUse.Gone {
+		g := &p.NotInUse.Gone[i]
 		o, err := x.Kube.Get(ctx, podRef(g.Namespace, g.Name))
 		if err != nil {
 			return "", err
@@ -113,11 +113,11 @@ func (x *Executor) pods(ctx context.Context, p *repair.Proof) (string, error) {
 		if why := g.Against(o); why != "" {
 			return why, nil
 		}
-		if why := p.Dead.Unasked(o); why != "" {
+		if why := p.NotInUse.Unasked(o); why != "" {
 			return why, nil
 		}
 	}
-	for _, r := range p.Dead.Absent {
+	for _, r := range p.NotInUse.Absent {
 		o, err := x.Kube.Get(ctx, r)
 		if err != nil {
 			return "", err
@@ -154,20 +154,20 @@ func (q questions) add(node string, ips []netip.Addr, containers ...string) {
 }
 
 func (x *Executor) question(ctx context.Context, q questions, p *repair.Proof) error {
-	if l := p.Lives; l != nil {
+	if l := p.Running; l != nil {
 		q.add(l.Node, l.IPs, l.Container)
 	}
-	if p.Dead == nil || rollCall(p.Dead) {
+	if p.NotInUse == nil || asksAllNodes(p.NotInUse) {
 		return nil
 	}
-	nodes, err := x.nodesOf(ctx, p.Dead)
+	nodes, err := x.nodesOf(ctx, p.NotInUse)
 	for _, n := range nodes {
-		q.add(n, p.Dead.IPs, p.Dead.Containers...)
+		q.add(n, p.NotInUse.IPs, p.NotInUse.Containers...)
 	}
 	return err
 }
 
-func (x *Executor) nodesOf(ctx context.Context, d *repair.Dead) ([]string, error) {
+func (x *Executor) nodesOf(ctx context.Context, d *repair.NotInUse) ([]string, error) {
 	if !d.All {
 		return d.Nodes, nil
 	}
@@ -189,7 +189,7 @@ func (x *Executor) nodesOf(ctx context.Context, d *repair.Dead) ([]string, error
 
 // An answer is a witness, or why there is none.
 type answer struct {
-	w   model.Witness
+	w   model.Verification
 	err error
 }
 
@@ -208,30 +208,30 @@ func (x *Executor) ask(ctx context.Context, q questions) map[string]answer {
 
 // judge holds a proof against what the nodes said.
 func (x *Executor) judge(ctx context.Context, p *repair.Proof, said map[string]answer) Verdict {
-	if l := p.Lives; l != nil {
+	if l := p.Running; l != nil {
 		if v := one(l.Node, said[l.Node], l.Against); v.Outcome != "" {
 			return v
 		}
 	}
-	if p.Dead == nil {
+	if p.NotInUse == nil {
 		return Verdict{}
 	}
-	nodes, err := x.nodesOf(ctx, p.Dead)
+	nodes, err := x.nodesOf(ctx, p.NotInUse)
 	if err != nil {
 		return Verdict{repair.Unknown, err.Error()}
 	}
-	if rollCall(p.Dead) {
-		said = x.roll(ctx, nodes)
+	if asksAllNodes(p.NotInUse) {
+		said = x.allNodes(ctx, nodes)
 	}
 	for _, n := range nodes {
-		if v := one(n, said[n], p.Dead.Against); v.Outcome != "" {
+		if v := one(n, said[n], p.NotInUse.Against); v.Outcome != "" {
 			return v
 		}
 	}
 	return Verdict{}
 }
 
-func one(node string, a answer, against func(*model.Witness) (string, bool)) Verdict {
+func one(node string, a answer, against func(*model.Verification) (string, bool)) Verdict {
 	if a.err != nil {
 		return Verdict{repair.Unknown, node + " does not answer: " + a.err.Error()}
 	}
@@ -251,26 +251,26 @@ func one(node string, a answer, against func(*model.Witness) (string, bool)) Ver
 }
 
 // A roll is what a node named when it was asked for everything.
-type roll struct {
+type nodeAnswers struct {
 	answer
 	at time.Time
 }
 
-// rollFor is how long a roll call is good. It is asked after the plan had seen the handle,
+// allNodesFor is how long a roll call is good. It is asked after the plan had seen the handle,
 // and the handle is only removed at the revision that was seen then. A container gets its
 // handle once, by writing it: what was in no list then, and has not been written since, is
 // dead.
-const rollFor = time.Minute
+const allNodesFor = time.Minute
 
-// rollCall tells that a proof is about containers alone, which nodes can be asked about all
+// asksAllNodes tells that a proof is about containers alone, which nodes can be asked about all
 // at once: there may be tens of thousands.
-func rollCall(d *repair.Dead) bool { return d.All && len(d.IPs) == 0 }
+func asksAllNodes(d *repair.NotInUse) bool { return d.All && len(d.IPs) == 0 }
 
-func (x *Executor) roll(ctx context.Context, nodes []string) map[string]answer {
+func (x *Executor) allNodes(ctx context.Context, nodes []string) map[string]answer {
 	said := map[string]answer{}
 	for _, n := range nodes {
 		r, ok := x.rolls[n]
-		if !ok || r.err != nil || x.Now().Sub(r.at) > rollFor {
+		if !ok || r.err != nil || x.Now().Sub(r.at) > allNodesFor {
 			r.at = x.Now()
 			r.w, r.err = x.Nodes.Ask(ctx, n, nil, nil)
 			if r.err == nil && !r.w.All {

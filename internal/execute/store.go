@@ -44,5 +44,5 @@ type Nodes interface {
 	Names(ctx context.Context) ([]string, error)
 	// Ask has a node bear witness, now, about addresses and containers; with neither, it
 	// names every sandbox, record and call that it has.
-	Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error)
+	Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error)
 }

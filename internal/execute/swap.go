@@ -134,7 +134,7 @@ func (x *Executor) store(k model.Kind) Store {
 	case model.KindPod, model.KindNode, model.KindService, model.KindVM:
 		return x.Kube
 	default:
-		return x.Ledger
+		return x.Calico
 	}
 }
 
@@ -160,7 +160,7 @@ func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) 
 	if s.Evict == nil {
 		return Verdict{}, nil
 	}
-	v, err := x.hold(ctx, &repair.Proof{Lives: &s.Evict.Has})
+	v, err := x.hold(ctx, &repair.Proof{Running: &s.Evict.Has})
 	if err != nil || v.Outcome == "" {
 		return v, err
 	}

@@ -31,8 +31,8 @@ type State string
 
 // A difference is first a suspicion: the books are never read at the same instant.
 const (
-	Suspected State = "suspected"
-	Confirmed State = "confirmed"
+	Unconfirmed State = "suspected"
+	Confirmed   State = "confirmed"
 )
 
 // A Class says how long a difference of this kind may last in a healthy cluster.
@@ -75,11 +75,11 @@ type Finding struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Class    Class      `json:"class"`
 
-	State    State      `json:"state"`
-	Since    model.Time `json:"since,omitzero"`  // proven to have lasted since then
-	Decide   model.Time `json:"decide,omitzero"` // when a suspicion can be decided
-	Why      string     `json:"why,omitempty"`   // why it is still a suspicion
-	Explains []string   `json:"explains,omitempty"`
+	State        State      `json:"state"`
+	Since        model.Time `json:"since,omitzero"`  // proven to have lasted since then
+	RecheckAfter model.Time `json:"decide,omitzero"` // when a suspicion can be decided
+	Why          string     `json:"why,omitempty"`   // why it is still a suspicion
+	Explains     []string   `json:"explains,omitempty"`
 
 	Causes    []Cause         `json:"causes,omitempty"` // by the logs, if they were read
 	Node      string          `json:"node,omitempty"`

@@ -33,8 +33,8 @@ type Owner struct {
 // Name is the name that it owns, or owned.
 func (o *Owner) Name() Name { return Name{o.Network, o.Namespace, o.Pod, o.IfName} }
 
-// A Later is a DEL that must still come: nobody else will ask for it again.
-type Later struct {
+// A QueuedDel is a DEL that must still come: nobody else will ask for it again.
+type QueuedDel struct {
 	Call
 	Why string `json:"why"`
 	At  int64  `json:"at"` // not before, in seconds after the boot

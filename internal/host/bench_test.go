@@ -44,7 +44,7 @@ func BenchmarkProcesses1000(b *testing.B) {
 	h := New(Options{})
 	defer cpu(b)()
 	for b.Loop() {
-		_ = h.readProcesses(b.Context(), &model.Facts{})
+		_ = h.readProcesses(b.Context(), &model.NodeState{})
 	}
 }
 
@@ -52,7 +52,7 @@ func BenchmarkFirstLook1000(b *testing.B) {
 	crowd(b, 0)
 	defer cpu(b)()
 	for b.Loop() {
-		_ = New(Options{}).readProcesses(b.Context(), &model.Facts{})
+		_ = New(Options{}).readProcesses(b.Context(), &model.NodeState{})
 	}
 }
 
@@ -62,7 +62,7 @@ func BenchmarkProcessesInPods1000(b *testing.B) {
 	h := New(Options{})
 	defer cpu(b)()
 	for b.Loop() {
-		_ = h.readProcesses(b.Context(), &model.Facts{})
+		_ = h.readProcesses(b.Context(), &model.NodeState{})
 	}
 }
 
@@ -70,7 +70,7 @@ func BenchmarkFirstLookInPods1000(b *testing.B) {
 	crowd(b, syscall.CLONE_NEWPID)
 	defer cpu(b)()
 	for b.Loop() {
-		_ = New(Options{}).readProcesses(b.Context(), &model.Facts{})
+		_ = New(Options{}).readProcesses(b.Context(), &model.NodeState{})
 	}
 }
 

@@ -24,8 +24,8 @@ const (
 )
 
 // readCNI reads the runtime's network configurations and libcni's records.
-func (h *Host) readCNI(ctx context.Context, f *model.Facts) error {
-	blind := observe.Blind{}
+func (h *Host) readCNI(ctx context.Context, f *model.NodeState) error {
+	blind := observe.TableErrors{}
 	if err := h.readConfigs(ctx, f); err != nil {
 		blind[model.CNIConfigs] = err
 	}
@@ -38,7 +38,7 @@ func (h *Host) readCNI(ctx context.Context, f *model.Facts) error {
 	return nil
 }
 
-func (h *Host) readConfigs(ctx context.Context, f *model.Facts) error {
+func (h *Host) readConfigs(ctx context.Context, f *model.NodeState) error {
 	names, err := h.files(h.o.CNIConfig, maxConfigs, func(name string) bool {
 		ext := path.Ext(name)
 		return ext == ".conf" || ext == ".conflist" || ext == ".json"
@@ -80,7 +80,7 @@ func (h *Host) configs(names []string) []model.CNIConfig {
 	return out
 }
 
-func (h *Host) readResults(ctx context.Context, f *model.Facts) error {
+func (h *Host) readResults(ctx context.Context, f *model.NodeState) error {
 	names, err := h.files(resultDir, maxResults, func(string) bool { return true })
 	if err != nil && !errors.Is(err, observe.ErrPartial) {
 		return err
@@ -96,7 +96,7 @@ func (h *Host) readResults(ctx context.Context, f *model.Facts) error {
 }
 
 // results reads records, and gives those that cannot be.
-func (h *Host) results(names []string, f *model.Facts) (broken []string) {
+func (h *Host) results(names []string, f *model.NodeState) (broken []string) {
 	for _, name := range names {
 		b, err := h.content(path.Join(resultDir, name), maxJSON)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -43,7 +43,7 @@ func TestReadCNI(t *testing.T) {
 	write(t, root, "var/lib/cni/results/k8s-pod-network-"+cidA+"-eth0", record)
 	write(t, root, "var/lib/cni/results/old-net-abc-eth1", `{"cniVersion":"0.2.0","ip4":{"ip":"10.0.0.6/24"}}`)
 	h := New(Options{Root: root})
-	var f model.Facts
+	var f model.NodeState
 	if err := h.readCNI(t.Context(), &f); err != nil {
 		t.Fatal(err)
 	}
@@ -73,9 +73,9 @@ func TestHalfWritten(t *testing.T) {
 		_ = os.WriteFile(filepath.Join(root, "etc/cni/net.d/10-calico.conflist"), []byte(guarded), 0o600)
 	})
 	h := New(Options{Root: root})
-	var f model.Facts
+	var f model.NodeState
 	err := h.readCNI(t.Context(), &f)
-	var blind observe.Blind
+	var blind observe.TableErrors
 	if !errors.As(err, &blind) || blind[model.CNIConfigs] != nil || !errors.Is(blind[model.CNIResults], observe.ErrPartial) {
 		t.Fatalf("got %v", err)
 	}
@@ -86,8 +86,8 @@ func TestHalfWritten(t *testing.T) {
 
 func TestNoCNI(t *testing.T) {
 	t.Parallel()
-	var blind observe.Blind
-	err := New(Options{Root: t.TempDir()}).readCNI(t.Context(), &model.Facts{})
+	var blind observe.TableErrors
+	err := New(Options{Root: t.TempDir()}).readCNI(t.Context(), &model.NodeState{})
 	if !errors.As(err, &blind) || !errors.Is(blind[model.CNIConfigs], observe.ErrNotThere) || !errors.Is(blind[model.CNIResults], observe.ErrNotThere) {
 		t.Errorf("got %v", err)
 	}
@@ -105,7 +105,7 @@ func TestLinksStayInside(t *testing.T) {
 		}
 	}
 	h := New(Options{Root: root})
-	var f model.Facts
+	var f model.NodeState
 	_ = h.readCNI(t.Context(), &f)
 	if len(f.CNIConfigs) != 1 || !f.CNIConfigs[0].Loaded {
 		t.Errorf("got %+v", f.CNIConfigs)

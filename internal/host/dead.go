@@ -29,7 +29,7 @@ func (h *Host) deadMounts(spaces []space) []model.Mount {
 	at := map[deadKey]int{}
 	var out []model.Mount
 	for _, s := range spaces {
-		if s.host || s.keeper {
+		if s.host || s.holder {
 			continue // a runtime inside a pod keeps containers of its own
 		}
 		for _, m := range s.mounts {

@@ -70,9 +70,9 @@ func New(o Options) *Host {
 	}
 }
 
-// Senses are what a node's agent asks.
-func (h *Host) Senses() []observe.Sense {
-	return []observe.Sense{
+// Collectors are what a node's agent asks.
+func (h *Host) Collectors() []observe.NodeCollector {
+	return []observe.NodeCollector{
 		{Name: "processes", Tables: []model.Table{model.Processes}, Read: h.readProcesses},
 		{Name: "mounts", Tables: []model.Table{model.Mounts}, Read: h.readMounts},
 		{Name: "cni", Tables: []model.Table{model.CNIConfigs, model.CNIResults}, Read: h.readCNI},

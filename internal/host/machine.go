@@ -17,7 +17,7 @@ const ticks = 100
 const calicoName = "/var/lib/calico/nodename"
 
 // readMachine reads what is true of the node as a whole.
-func (h *Host) readMachine(ctx context.Context, f *model.Facts) error {
+func (h *Host) readMachine(ctx context.Context, f *model.NodeState) error {
 	boot, err := slurp(h.o.Proc+"/sys/kernel/random/boot_id", maxLine)
 	if err != nil {
 		return fmt.Errorf("read the boot ID: %w", err)

@@ -28,7 +28,7 @@ func TestReadMachine(t *testing.T) {
 	h := New(Options{Proc: tr.dir, Root: root, NodeName: "n1", Readiness: srv.URL + "/readiness"})
 	look := func() model.Machine {
 		t.Helper()
-		var f model.Facts
+		var f model.NodeState
 		if err := h.readMachine(t.Context(), &f); err != nil || len(f.Machines) != 1 {
 			t.Fatalf("got %+v, %v", f.Machines, err)
 		}
@@ -82,7 +82,7 @@ func TestTurn(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if err := h.readProcesses(ctx, &model.Facts{}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := h.readProcesses(ctx, &model.NodeState{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := h.CNICalls(ctx); !errors.Is(err, context.DeadlineExceeded) {

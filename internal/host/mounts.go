@@ -20,7 +20,7 @@ type volume struct {
 }
 
 // readMounts is one look at all mount tables, and one question to each that can hang.
-func (h *Host) readMounts(ctx context.Context, f *model.Facts) error {
+func (h *Host) readMounts(ctx context.Context, f *model.NodeState) error {
 	if err := h.mounts.take(ctx); err != nil {
 		return err
 	}

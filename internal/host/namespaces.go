@@ -14,7 +14,7 @@ type space struct {
 	dir    string // of that process
 	pid    int
 	name   string
-	keeper bool // a runtime or a kubelet lives in it
+	holder bool // a runtime or a kubelet lives in it
 	host   bool // the host's own, or one that the node's runtime or kubelet made for itself
 	owner  owner
 	mounts []mount
@@ -52,7 +52,7 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 			}
 			order = append(order, ns)
 		}
-		kept[ns] = kept[ns] || keepers[p.name]
+		kept[ns] = kept[ns] || holders[p.name]
 		if len(rooms[ns]) < maxPerRoom {
 			rooms[ns] = append(rooms[ns], *p)
 		}
@@ -87,7 +87,7 @@ func (h *Host) space(ps []process, keeper bool) (*space, error) {
 	var failed error
 	for i := range ps {
 		p := &ps[i]
-		s := space{dir: h.dir(p), pid: p.id, name: p.name, keeper: keeper}
+		s := space{dir: h.dir(p), pid: p.id, name: p.name, holder: keeper}
 		var err error
 		s.mounts, err = readMountinfo(s.dir, ofInterest)
 		if err != nil && s.mounts == nil {
@@ -103,8 +103,8 @@ func (h *Host) space(ps []process, keeper bool) (*space, error) {
 
 func ofInterest(kind, target []byte) bool { return canHang(string(kind)) || mayBeState(target) }
 
-// keepers mount what belongs to pods, some of them in a namespace of their own.
-var keepers = map[string]bool{
+// holders mount what belongs to pods, some of them in a namespace of their own.
+var holders = map[string]bool{
 	"kubelet": true, "containerd": true, "crio": true, "dockerd": true, "docker-containe": true,
 	"k3s": true, "k3s-server": true, "k3s-agent": true, "k0s": true, "rke2": true, "kubelite": true,
 }

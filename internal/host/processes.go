@@ -17,7 +17,7 @@ import (
 const maxRows = 1024
 
 // readProcesses is one look at all processes.
-func (h *Host) readProcesses(ctx context.Context, f *model.Facts) error {
+func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 	if err := h.procs.take(ctx); err != nil {
 		return err
 	}

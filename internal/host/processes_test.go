@@ -159,7 +159,7 @@ func TestMemoryThatHangs(t *testing.T) {
 	tr.put(100, "x", 'S')
 	hangs := make(chan answer)
 	h.unread[filepath.Join(tr.dir, "100/environ")] = hanging{done: hangs}
-	var f model.Facts
+	var f model.NodeState
 	if err := h.readProcesses(t.Context(), &f); !errors.Is(err, observe.ErrPartial) || !errors.Is(err, errUnread) {
 		t.Errorf("got %v", err)
 	}
@@ -172,11 +172,11 @@ func TestMemoryThatHangs(t *testing.T) {
 func TestNoProcfs(t *testing.T) {
 	t.Parallel()
 	h := New(Options{Proc: t.TempDir()})
-	for _, s := range h.Senses() {
+	for _, s := range h.Collectors() {
 		if s.Name == "cni" {
 			continue
 		}
-		if err := s.Read(t.Context(), &model.Facts{}); err == nil {
+		if err := s.Read(t.Context(), &model.NodeState{}); err == nil {
 			t.Errorf("%s: an empty procfs is no answer", s.Name)
 		}
 	}

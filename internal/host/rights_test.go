@@ -46,9 +46,9 @@ func TestFilesDenied(t *testing.T) {
 	v := &volume{mount: mount{target: "/data", kind: "fuse.x", minor: 52}}
 	asAnyone(t, func() {
 		tr.at += time.Second
-		_ = h.readProcesses(t.Context(), &model.Facts{})
+		_ = h.readProcesses(t.Context(), &model.NodeState{})
 		tr.at += time.Second
-		var f model.Facts
+		var f model.NodeState
 		err := h.readProcesses(t.Context(), &f)
 		if !errors.Is(err, observe.ErrPartial) || !errors.Is(err, os.ErrPermission) || row(&f, 100).Why != "unkillable" {
 			t.Errorf("processes: %+v, %v", f.Processes, err)
@@ -84,7 +84,7 @@ func TestServerDenied(t *testing.T) {
 	asAnyone(t, func() {
 		tr.at = time.Minute
 		h.fuse["0:52"] = waiting{low: 1}
-		var f model.Facts
+		var f model.NodeState
 		err := h.readMounts(t.Context(), &f)
 		if !errors.Is(err, observe.ErrPartial) || !errors.Is(err, os.ErrPermission) || len(f.Mounts) != 1 || !f.Mounts[0].Silent {
 			t.Errorf("got %+v, %v", f.Mounts, err)

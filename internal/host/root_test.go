@@ -19,10 +19,10 @@ import (
 )
 
 // look reads one sense.
-func look(t *testing.T, h *Host, name string) *model.Facts {
+func look(t *testing.T, h *Host, name string) *model.NodeState {
 	t.Helper()
-	var f model.Facts
-	for _, s := range h.Senses() {
+	var f model.NodeState
+	for _, s := range h.Collectors() {
 		if s.Name == name {
 			if err := s.Read(t.Context(), &f); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -32,7 +32,7 @@ func look(t *testing.T, h *Host, name string) *model.Facts {
 	return &f
 }
 
-func row(f *model.Facts, pid int) model.Process {
+func row(f *model.NodeState, pid int) model.Process {
 	for _, p := range f.Processes {
 		if p.PID == pid {
 			return p

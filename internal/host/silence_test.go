@@ -115,7 +115,7 @@ func TestDeadMounts(t *testing.T) {
 	}}
 	other := space{pid: 88, name: "exporter", mounts: []mount{rootfs("/rootfs", cid("d"))}}
 	living := space{pid: 99, name: "java", owner: owner{container: cid("2")}, mounts: []mount{{target: "/", kind: "overlay"}}}
-	nested := space{pid: 111, name: "dockerd", keeper: true, owner: owner{pod: uidA}, mounts: []mount{rootfs("", cid("e"))}}
+	nested := space{pid: 111, name: "dockerd", holder: true, owner: owner{pod: uidA}, mounts: []mount{rootfs("", cid("e"))}}
 	h := New(Options{})
 	var at time.Duration
 	h.now = func() time.Duration { return at }

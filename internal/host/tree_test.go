@@ -62,7 +62,7 @@ func (tr *tree) file(pid int, name, content string) {
 func (tr *tree) look(h *Host, after time.Duration) map[int]model.Process {
 	tr.t.Helper()
 	tr.at += after
-	var f model.Facts
+	var f model.NodeState
 	if err := h.readProcesses(tr.t.Context(), &f); err != nil {
 		tr.t.Fatal(err)
 	}

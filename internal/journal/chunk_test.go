@@ -53,7 +53,7 @@ func TestChunks(t *testing.T) {
 	state := t.TempDir() // what was appended is in them too
 	kept(t, state, "b", someEntries(2)...)
 	j := opened(t, state, "b")
-	if err := j.Append(repair.Entry{Step: WholePlan, Outcome: repair.Done}); err != nil {
+	if err := j.Append(repair.Entry{Step: EntirePlan, Outcome: repair.Done}); err != nil {
 		t.Fatal(err)
 	}
 	chunks, err := Chunks(j)

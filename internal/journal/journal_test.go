@@ -27,7 +27,7 @@ func aPlan(id string) *repair.Plan {
 		Targets: []repair.Target{{
 			Finding: "PL1001/10.244.8.34", Summary: "leaked <&> address", Risk: repair.Disruptive,
 			Evidence: []finding.Evidence{{Ref: model.Ref{Kind: model.KindBlock, Name: "10.244.8.0/26"}, Says: "held"}},
-			Proof:    repair.Proof{Dead: &repair.Dead{IPs: []netip.Addr{netip.MustParseAddr("10.244.8.34")}, All: true}},
+			Proof:    repair.Proof{NotInUse: &repair.NotInUse{IPs: []netip.Addr{netip.MustParseAddr("10.244.8.34")}, All: true}},
 		}},
 		Steps: []repair.Step{
 			{ID: 0, Do: "release", On: model.Ref{Kind: model.KindBlock, Name: "10.244.8.0/26"}, For: []string{"PL1001/10.244.8.34"}, Change: repair.Change{Ordinals: []repair.Ordinal{{

@@ -18,8 +18,8 @@ import (
 func TestStateOf(t *testing.T) {
 	t.Parallel()
 	step := func(o repair.Outcome) repair.Entry { return repair.Entry{Outcome: o} }
-	plan := func(o repair.Outcome) repair.Entry { return repair.Entry{Step: WholePlan, Outcome: o} }
-	undo := func(o repair.Outcome) repair.Entry { return repair.Entry{Step: WholeUndo, Outcome: o, Undo: true} }
+	plan := func(o repair.Outcome) repair.Entry { return repair.Entry{Step: EntirePlan, Outcome: o} }
+	undo := func(o repair.Outcome) repair.Entry { return repair.Entry{Step: EntireUndo, Outcome: o, Undo: true} }
 	for i, c := range []struct {
 		want State
 		es   []repair.Entry
@@ -50,7 +50,7 @@ func TestProgress(t *testing.T) {
 		{Step: 0, Outcome: repair.Done},
 		{Step: 1, Outcome: repair.Intent},
 		{Step: 5, Outcome: repair.Done}, // not of the plan
-		{Step: WholePlan, Outcome: repair.Done},
+		{Step: EntirePlan, Outcome: repair.Done},
 		{Step: 0, Undo: true, Outcome: repair.Refused},
 	}
 	if got, want := Progress(aPlan("a"), es), (map[int]repair.Outcome{0: repair.Done, 1: repair.Intent}); !maps.Equal(got, want) {
@@ -76,9 +76,9 @@ func TestList(t *testing.T) {
 	}
 	end := func(j *Journal) string { _ = j.Close(); return j.Path() }
 	end(begin("old", 100, someEntries(3)...))
-	end(begin("done", 300, repair.Entry{Step: WholePlan, Outcome: repair.Done, At: 310}))
-	end(begin("stop", 200, repair.Entry{Step: WholePlan, Outcome: repair.Refused, Why: "w17 is silent"}))
-	begin("run", 400, repair.Entry{Step: WholePlan, Outcome: repair.Failed, Why: "then"})
+	end(begin("done", 300, repair.Entry{Step: EntirePlan, Outcome: repair.Done, At: 310}))
+	end(begin("stop", 200, repair.Entry{Step: EntirePlan, Outcome: repair.Refused, Why: "w17 is silent"}))
+	begin("run", 400, repair.Entry{Step: EntirePlan, Outcome: repair.Failed, Why: "then"})
 	rotten := end(begin("rotten", 250, someEntries(2)...))
 	log := readLog(t, rotten)
 	log[len(log)-5] ^= 1

@@ -5,8 +5,8 @@ import "plumbline.dev/plumbline/internal/repair"
 // Entries that are of no step but of the whole. Done, or already so, says that it is
 // complete; an intent that it begins; any other outcome that it was stopped there, and why.
 const (
-	WholePlan = -1 // Done: the plan is finished
-	WholeUndo = -2 // Done: the plan is undone
+	EntirePlan = -1 // Done: the plan is finished
+	EntireUndo = -2 // Done: the plan is undone
 )
 
 // A State is what became of a plan.
@@ -30,9 +30,9 @@ func StateOf(es []repair.Entry) State {
 		switch {
 		case es[i].Step >= 0:
 			state = Interrupted
-		case es[i].Step == WholePlan:
+		case es[i].Step == EntirePlan:
 			state = ended(es[i].Outcome, Finished)
-		case es[i].Step == WholeUndo:
+		case es[i].Step == EntireUndo:
 			state = ended(es[i].Outcome, Undone)
 		}
 	}

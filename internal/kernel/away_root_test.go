@@ -24,8 +24,8 @@ func TestRootSensesRefuseAnotherNamespace(t *testing.T) {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return err
 		}
-		for _, s := range kernel.Senses(kernel.Options{}) {
-			if err := s.Read(t.Context(), &model.Facts{}); err == nil || !strings.Contains(err.Error(), "not in the host's network namespace") {
+		for _, s := range kernel.Collectors(kernel.Options{}) {
+			if err := s.Read(t.Context(), &model.NodeState{}); err == nil || !strings.Contains(err.Error(), "not in the host's network namespace") {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
@@ -44,8 +44,8 @@ func TestRootWithoutProcfsNothingIsClaimed(t *testing.T) {
 	if !alone(t) {
 		return
 	}
-	body := &observe.Body{Node: "n", Within: 5 * time.Second, Senses: kernel.Senses(kernel.Options{Proc: t.TempDir()})}
-	_, coverage := body.Facts(t.Context())
+	body := &observe.NodeReader{Node: "n", Within: 5 * time.Second, Collectors: kernel.Collectors(kernel.Options{Proc: t.TempDir()})}
+	_, coverage := body.Read(t.Context())
 	if len(coverage) != 7 {
 		t.Errorf("%+v", coverage)
 	}

@@ -15,9 +15,9 @@ import (
 // ErrGone means that what was to be changed is not there any more.
 var ErrGone = rtnl.ErrGone
 
-// A Cable is a pod's device on the host, with what tells it from every other that has, or
+// A HostVeth is a pod's device on the host, with what tells it from every other that has, or
 // will have, its name.
-type Cable struct {
+type HostVeth struct {
 	Name   string `json:"name"`
 	Index  int    `json:"index"`
 	Kind   string `json:"kind,omitempty"`
@@ -38,13 +38,13 @@ func Calicos(name string) bool {
 	return len(name) > len(prefix) && strings.HasPrefix(name, prefix) && fileName(name)
 }
 
-// ReadCable gives the device of that name; nil if there is none.
-func ReadCable(ctx context.Context, o Options, name string) (*Cable, error) {
-	o = o.whole()
+// ReadHostVeth gives the device of that name; nil if there is none.
+func ReadHostVeth(ctx context.Context, o Options, name string) (*HostVeth, error) {
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return nil, err
 	}
-	var c *Cable
+	var c *HostVeth
 	err := asking(func(s *rtnl.Socket) error {
 		devices, err := s.Links(ctx, maxRows)
 		if err != nil {
@@ -54,7 +54,7 @@ func ReadCable(ctx context.Context, o Options, name string) (*Cable, error) {
 		if i < 0 {
 			return nil
 		}
-		c, err = cable(ctx, s, o, devices[i].Index)
+		c, err = hostVeth(ctx, s, o, devices[i].Index)
 		if errors.Is(err, ErrGone) {
 			c, err = nil, nil
 		}
@@ -63,14 +63,14 @@ func ReadCable(ctx context.Context, o Options, name string) (*Cable, error) {
 	return c, err
 }
 
-// cable reads a device, then what is behind it, then the device again: a number means one
+// hostVeth reads a device, then what is behind it, then the device again: a number means one
 // namespace only as long as a device has its other end there.
-func cable(ctx context.Context, s *rtnl.Socket, o Options, index int) (*Cable, error) {
+func hostVeth(ctx context.Context, s *rtnl.Socket, o Options, index int) (*HostVeth, error) {
 	d, err := s.Link(ctx, index)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cable{Name: d.Name, Index: d.Index, Kind: d.Kind, MAC: d.MAC, Peer: d.Peer, Away: d.Away, PeerID: d.AwayID}
+	c := &HostVeth{Name: d.Name, Index: d.Index, Kind: d.Kind, MAC: d.MAC, Peer: d.Peer, Away: d.Away, PeerID: d.AwayID}
 	if d.Pair() && d.Away && d.AwayID >= 0 {
 		n, err := podns.Behind(ctx, o.Proc, o.Root, d.AwayID)
 		if err != nil {

@@ -46,7 +46,7 @@ func TestRootUnneighbour(t *testing.T) {
 		entry(p, "10.0.0.9", old)
 	}
 	ip := netip.MustParseAddr("10.0.0.1")
-	read := func(device string) kernel.Near {
+	read := func(device string) kernel.NeighbourEntry {
 		t.Helper()
 		n, err := kernel.ReadNear(t.Context(), kernel.Options{}, ip, device)
 		if err != nil || n == nil {
@@ -62,7 +62,7 @@ func TestRootUnneighbour(t *testing.T) {
 	passing := want
 	passing.State = "REACHABLE"
 	for name, c := range map[string]struct {
-		n     kernel.Near
+		n     kernel.NeighbourEntry
 		check func(context.Context) error
 		dry   bool
 	}{
@@ -132,7 +132,7 @@ func TestRootUnroute(t *testing.T) {
 	must(t, netlink.RouteAdd(&netlink.Route{LinkIndex: other.index, Dst: cidr(t, "10.8.0.0/24"), Scope: netlink.SCOPE_LINK}))
 	read := func(ip string) []model.Route {
 		t.Helper()
-		w, err := kernel.ReadWay(t.Context(), kernel.Options{}, netip.MustParseAddr(ip))
+		w, err := kernel.ReadHostRoutes(t.Context(), kernel.Options{}, netip.MustParseAddr(ip))
 		must(t, err)
 		return w.Routes
 	}

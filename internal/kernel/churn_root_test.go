@@ -56,10 +56,10 @@ func TestRootChurn(t *testing.T) {
 
 // readFor reads for a while, counts the states of the answers, and stops at one that is wrong.
 func readFor(ctx context.Context, d time.Duration, stay int) (map[model.State]int, error) {
-	body := &observe.Body{Node: "n", Within: 10 * time.Second, Senses: kernel.Senses(kernel.Options{})}
+	body := &observe.NodeReader{Node: "n", Within: 10 * time.Second, Collectors: kernel.Collectors(kernel.Options{})}
 	states := map[model.State]int{}
 	for end := time.Now().Add(d); time.Now().Before(end); { //nolint:forbidigo // the test lasts as long
-		f, coverage := body.Facts(ctx)
+		f, coverage := body.Read(ctx)
 		complete := map[model.Table]bool{}
 		for _, c := range coverage {
 			states[c.State]++
@@ -75,7 +75,7 @@ func readFor(ctx context.Context, d time.Duration, stay int) (map[model.State]in
 	return states, nil
 }
 
-func missing(f *model.Facts, complete map[model.Table]bool, stay int) error {
+func missing(f *model.NodeState, complete map[model.Table]bool, stay int) error {
 	links, routes, rooms, paths := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, l := range f.Links {
 		links[l.Name] = l.PeerNS != 0

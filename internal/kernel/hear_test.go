@@ -126,7 +126,7 @@ func TestDeviceGetsANameOnlyIfItStayed(t *testing.T) {
 	device := func(index int, id int32) rtnl.Device {
 		return rtnl.Device{Link: model.Link{Index: index, Kind: "veth"}, Away: true, AwayID: id}
 	}
-	var f model.Facts
+	var f model.NodeState
 	place(&f, 1, map[int32]uint64{3: 33, 4: 44}, []rtnl.Device{device(7, 3), device(8, 3)}, []rtnl.Device{device(7, 3), device(8, 4), device(9, 4)})
 	for i, want := range []uint64{33, 0, 0} {
 		if f.Links[i].PeerNS != want {

@@ -116,12 +116,12 @@ func TestRootFilledNamespaceIsBounded(t *testing.T) {
 		dst := &net.IPNet{IP: net.IPv4(10, 9, byte(i>>8), byte(i)), Mask: net.CIDRMask(32, 32)}
 		must(t, h.RouteAdd(&netlink.Route{Dst: dst, LinkIndex: eth0.Attrs().Index, Scope: netlink.SCOPE_LINK}))
 	}
-	f, coverage := (&observe.Body{Node: "n", Within: 10 * time.Second, Senses: kernel.Senses(kernel.Options{})}).Facts(t.Context(), model.Attachments)
+	f, coverage := (&observe.NodeReader{Node: "n", Within: 10 * time.Second, Collectors: kernel.Collectors(kernel.Options{})}).Read(t.Context(), model.Attachments)
 	if c := coverage[0]; c.State != model.Partial || !strings.Contains(c.Reason, "more than 1000") {
 		t.Errorf("%+v", c)
 	}
 	good := only(t, f.Attachments, "good", func(a *model.Attachment) bool { return a.NetNS == "/run/netns/good" })
-	if len(good.IPs) != 1 || len(good.Routes) != 2 || len(good.Near) != 1 {
+	if len(good.IPs) != 1 || len(good.Routes) != 2 || len(good.Neighbours) != 1 {
 		t.Errorf("%+v", good)
 	}
 	bad := only(t, f.Attachments, "full", func(a *model.Attachment) bool { return a.NetNS == full.door })

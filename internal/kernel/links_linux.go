@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-func readLinks(ctx context.Context, o Options, f *model.Facts) error {
+func readLinks(ctx context.Context, o Options, f *model.NodeState) error {
 	host, err := podns.Host()
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func readLinks(ctx context.Context, o Options, f *model.Facts) error {
 // stands. A number is given again when its namespace has ended, so a device gets the
 // name only if it was there before the numbers were asked for and still is: all that
 // time its other end, and with it the namespace, lived.
-func place(f *model.Facts, host uint64, names map[int32]uint64, before, devices []rtnl.Device) map[int]int {
+func place(f *model.NodeState, host uint64, names map[int32]uint64, before, devices []rtnl.Device) map[int]int {
 	was := make(map[int]int32, len(before))
 	for _, d := range before {
 		if d.Away && d.AwayID >= 0 {

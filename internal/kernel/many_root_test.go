@@ -36,7 +36,7 @@ func TestRootManyNamespaces(t *testing.T) {
 		}
 	}
 	for _, a := range f.Attachments {
-		if len(a.IPs) != 1 || len(a.Routes) != 2 || len(a.Near) != 1 {
+		if len(a.IPs) != 1 || len(a.Routes) != 2 || len(a.Neighbours) != 1 {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -52,8 +52,8 @@ func TestRootManyNamespaces(t *testing.T) {
 		}
 		return nil
 	}))
-	for _, s := range kernel.Senses(kernel.Options{}) {
-		t.Logf("sense %-14s %s", s.Name+":", median(t, func() error { return s.Read(t.Context(), &model.Facts{}) }))
+	for _, s := range kernel.Collectors(kernel.Options{}) {
+		t.Logf("sense %-14s %s", s.Name+":", median(t, func() error { return s.Read(t.Context(), &model.NodeState{}) }))
 	}
 	t.Logf("enumerate:            %s", median(t, func() error { _, err := podns.Namespaces(t.Context(), "/proc", "/"); return err }))
 	t.Logf("all senses at once:   %s", median(t, func() error { look(t); return nil }))

@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Near is one entry of the host's neighbour table.
-type Near struct {
+// A NeighbourEntry is one entry of the host's neighbour table.
+type NeighbourEntry struct {
 	IP     netip.Addr `json:"ip"`
 	Device string     `json:"device"`
 	Link   int        `json:"link"`
@@ -20,22 +20,22 @@ type Near struct {
 }
 
 // ReadNear gives the entry of an address on a device; nil if there is none.
-func ReadNear(ctx context.Context, o Options, ip netip.Addr, device string) (*Near, error) {
-	o = o.whole()
+func ReadNear(ctx context.Context, o Options, ip netip.Addr, device string) (*NeighbourEntry, error) {
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return nil, err
 	}
-	var n *Near
+	var n *NeighbourEntry
 	err := asking(func(s *rtnl.Socket) (err error) {
-		n, err = near(ctx, s, ip, device)
+		n, err = neighbourEntry(ctx, s, ip, device)
 		return err
 	})
 	return n, err
 }
 
-// near reads the devices first: an entry goes with its device, and its index is not given
+// neighbourEntry reads the devices first: an entry goes with its device, and its index is not given
 // to another.
-func near(ctx context.Context, s *rtnl.Socket, ip netip.Addr, device string) (*Near, error) {
+func neighbourEntry(ctx context.Context, s *rtnl.Socket, ip netip.Addr, device string) (*NeighbourEntry, error) {
 	devices, err := s.Links(ctx, maxRows)
 	if err != nil {
 		return nil, fmt.Errorf("devices: %w", err)
@@ -52,13 +52,13 @@ func near(ctx context.Context, s *rtnl.Socket, ip netip.Addr, device string) (*N
 	if i < 0 {
 		return nil, nil
 	}
-	return &Near{IP: ip, Device: device, Link: rows[i].Link, MAC: rows[i].MAC, State: rows[i].State}, nil
+	return &NeighbourEntry{IP: ip, Device: device, Link: rows[i].Link, MAC: rows[i].MAC, State: rows[i].State}, nil
 }
 
 // Unneighbour deletes an entry that nothing else would ever remove. The kernel cannot be
 // told to compare the MAC: it is read directly before.
-func Unneighbour(ctx context.Context, o Options, want Near, check func(context.Context) error, dry bool) (begun bool, err error) {
-	o = o.whole()
+func Unneighbour(ctx context.Context, o Options, want NeighbourEntry, check func(context.Context) error, dry bool) (begun bool, err error) {
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return false, err
 	}
@@ -72,7 +72,7 @@ func Unneighbour(ctx context.Context, o Options, want Near, check func(context.C
 		if err := check(ctx); err != nil {
 			return err
 		}
-		n, err := near(ctx, s, want.IP, want.Device)
+		n, err := neighbourEntry(ctx, s, want.IP, want.Device)
 		switch {
 		case err != nil:
 			return err

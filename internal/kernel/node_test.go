@@ -142,9 +142,9 @@ func inodeOf(t *testing.T, path string) uint64 {
 }
 
 // look asks the senses that fill the tables, and takes nothing but complete answers.
-func look(t *testing.T, tables ...model.Table) *model.Facts {
+func look(t *testing.T, tables ...model.Table) *model.NodeState {
 	t.Helper()
-	facts, coverage := (&observe.Body{Node: "n", Within: 10 * time.Second, Senses: kernel.Senses(kernel.Options{})}).Facts(t.Context(), tables...)
+	facts, coverage := (&observe.NodeReader{Node: "n", Within: 10 * time.Second, Collectors: kernel.Collectors(kernel.Options{})}).Read(t.Context(), tables...)
 	for _, c := range coverage {
 		if c.State != model.Complete {
 			t.Fatalf("%s is %s: %s", c.Table, c.State, c.Reason)

@@ -17,7 +17,7 @@ const maxPaths = 20_000
 
 // readPaths asks for the path to every address that a namespace has, or that the host has
 // a route of its own for. What was read of the addresses is asked about in any case.
-func readPaths(ctx context.Context, o Options, f *model.Facts) error {
+func readPaths(ctx context.Context, o Options, f *model.NodeState) error {
 	inside, errInside := podns.Addresses(ctx, o.Proc, o.Root)
 	if errInside != nil && !errors.Is(errInside, rtnl.ErrPartial) {
 		return errInside
@@ -27,7 +27,7 @@ func readPaths(ctx context.Context, o Options, f *model.Facts) error {
 
 // pathsTo asks for the path to addresses, and to those that the host has a route of its
 // own for.
-func pathsTo(ctx context.Context, inside []netip.Addr, errInside error, f *model.Facts) error {
+func pathsTo(ctx context.Context, inside []netip.Addr, errInside error, f *model.NodeState) error {
 	var routes []model.Route
 	errRoutes := asking(func(s *rtnl.Socket) (err error) {
 		routes, err = s.Routes(ctx, maxRows)

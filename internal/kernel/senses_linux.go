@@ -20,7 +20,7 @@ type Options struct {
 	Buffer int    // bytes that Watch's socket may hold back; 4 MiB if zero
 }
 
-func (o Options) whole() Options {
+func (o Options) withDefaults() Options {
 	if o.Proc == "" {
 		o.Proc = "/proc"
 	}
@@ -36,18 +36,18 @@ func (o Options) whole() Options {
 // maxRows bounds each table of the host.
 const maxRows = 100_000
 
-// Senses gives the senses for the kernel's tables. What breaks one leaves the others.
-func Senses(o Options) []observe.Sense {
-	o = o.whole()
-	sense := func(name string, read func(context.Context, Options, *model.Facts) error, tables ...model.Table) observe.Sense {
-		return observe.Sense{Name: name, Tables: tables, Read: func(ctx context.Context, f *model.Facts) error {
+// Collectors gives the senses for the kernel's tables. What breaks one leaves the others.
+func Collectors(o Options) []observe.NodeCollector {
+	o = o.withDefaults()
+	sense := func(name string, read func(context.Context, Options, *model.NodeState) error, tables ...model.Table) observe.NodeCollector {
+		return observe.NodeCollector{Name: name, Tables: tables, Read: func(ctx context.Context, f *model.NodeState) error {
 			if err := o.atHome(); err != nil {
 				return err
 			}
 			return told(read(ctx, o, f))
 		}}
 	}
-	return []observe.Sense{
+	return []observe.NodeCollector{
 		sense("links", readLinks, model.Links),
 		sense("routes", readRoutes, model.Routes, model.Rules),
 		sense("neighbours", readNeighbours, model.Neighbours),
@@ -76,7 +76,7 @@ func (o Options) atHome() error {
 
 // told says an incomplete reading in the words of the senses.
 func told(err error) error {
-	var blind observe.Blind
+	var blind observe.TableErrors
 	switch {
 	case errors.As(err, &blind):
 		for t, e := range blind {
@@ -100,20 +100,20 @@ func asking(f func(s *rtnl.Socket) error) error {
 	return f(s)
 }
 
-func readNamespaces(ctx context.Context, o Options, f *model.Facts) (err error) {
+func readNamespaces(ctx context.Context, o Options, f *model.NodeState) (err error) {
 	f.Attachments, err = podns.All(ctx, o.Proc, o.Root)
 	return err
 }
 
-func readNeighbours(ctx context.Context, _ Options, f *model.Facts) error {
+func readNeighbours(ctx context.Context, _ Options, f *model.NodeState) error {
 	return asking(func(s *rtnl.Socket) (err error) {
 		f.Neighbours, err = s.Neighbours(ctx, maxRows)
 		return err
 	})
 }
 
-func readRoutes(ctx context.Context, _ Options, f *model.Facts) error {
-	blind := observe.Blind{}
+func readRoutes(ctx context.Context, _ Options, f *model.NodeState) error {
+	blind := observe.TableErrors{}
 	note := func(t model.Table, err error) {
 		if err != nil {
 			blind[t] = err

@@ -37,7 +37,7 @@ func (v *Setting) path(base string) string {
 
 // ReadSetting gives a setting of a device; nil if there is no such device.
 func ReadSetting(ctx context.Context, o Options, device, key string, ipv6 bool) (*Setting, error) {
-	o = o.whole()
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func indexOf(ctx context.Context, s *rtnl.Socket, device string) (int, error) {
 // Set writes a setting. The file is opened before the device's index is compared: once the
 // device goes, the file is dead, so that a new device of that name is not written to.
 func Set(ctx context.Context, o Options, want Setting, value string, check func(context.Context) error, dry bool) (begun bool, err error) {
-	o = o.whole()
+	o = o.withDefaults()
 	if value != "0" && value != "1" {
 		return false, fmt.Errorf("%.20q is no value of a switch", value)
 	}

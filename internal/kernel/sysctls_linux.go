@@ -24,7 +24,7 @@ var settings = []struct {
 
 // readSysctls reads the settings of the devices whose other end is in another namespace.
 // procfs shows those of the reader's own network namespace, which is the host's.
-func readSysctls(ctx context.Context, o Options, f *model.Facts) error {
+func readSysctls(ctx context.Context, o Options, f *model.NodeState) error {
 	return asking(func(s *rtnl.Socket) error {
 		all, err := deviceSettings(o.Proc, "all") // some count for every device
 		if err != nil {

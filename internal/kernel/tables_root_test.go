@@ -92,7 +92,7 @@ func TestRootTablesOfANode(t *testing.T) {
 	}
 }
 
-func links(t *testing.T, f *model.Facts, host uint64, pods ...pod) {
+func links(t *testing.T, f *model.NodeState, host uint64, pods ...pod) {
 	t.Helper()
 	for _, p := range pods {
 		l := only(t, f.Links, p.device, func(l *model.Link) bool { return l.Name == p.device })
@@ -106,7 +106,7 @@ func links(t *testing.T, f *model.Facts, host uint64, pods ...pod) {
 	}
 }
 
-func attachments(t *testing.T, f *model.Facts, host uint64, pinned, lived pod, empty string) {
+func attachments(t *testing.T, f *model.NodeState, host uint64, pinned, lived pod, empty string) {
 	t.Helper()
 	if len(f.Attachments) != 5 {
 		t.Errorf("%d attachments, want 3 of cni-1, one of the process, one of the empty: %+v", len(f.Attachments), f.Attachments)
@@ -118,7 +118,7 @@ func attachments(t *testing.T, f *model.Facts, host uint64, pinned, lived pod, e
 	if got := fmt.Sprint(a.IPs); got != "[10.0.0.1/32 10.0.1.7/32 fd00:1::7/128]" {
 		t.Errorf("addresses %s", got)
 	}
-	if n := only(t, a.Near, "gateway", func(n *model.Neighbour) bool { return n.IP.String() == gateway }); n.State != "PERMANENT" || n.MAC != "ee:ee:ee:ee:ee:ee" {
+	if n := only(t, a.Neighbours, "gateway", func(n *model.Neighbour) bool { return n.IP.String() == gateway }); n.State != "PERMANENT" || n.MAC != "ee:ee:ee:ee:ee:ee" {
 		t.Errorf("gateway %+v", n)
 	}
 	if r := only(t, a.Routes, "default", func(r *model.Route) bool { return r.Dst.String() == "0.0.0.0/0" }); r.Gateway.String() != gateway || r.Link != a.Index || r.Scope != "" {
@@ -140,7 +140,7 @@ func attachments(t *testing.T, f *model.Facts, host uint64, pinned, lived pod, e
 	}
 }
 
-func routes(t *testing.T, f *model.Facts, p pod, eth0 int) {
+func routes(t *testing.T, f *model.NodeState, p pod, eth0 int) {
 	t.Helper()
 	to := func(dst string) model.Route {
 		t.Helper()
@@ -171,7 +171,7 @@ func routes(t *testing.T, f *model.Facts, p pod, eth0 int) {
 	}
 }
 
-func paths(t *testing.T, f *model.Facts, pods ...pod) {
+func paths(t *testing.T, f *model.NodeState, pods ...pod) {
 	t.Helper()
 	to := func(ip string) model.Path {
 		t.Helper()

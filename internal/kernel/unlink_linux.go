@@ -10,7 +10,7 @@ import (
 
 // An Unlinking is a device that is to be deleted.
 type Unlinking struct {
-	Cable
+	HostVeth
 	// Pin is the namespace, by its inode, that a file may still pin: whoever plans knew
 	// that, and that no sandbox has it. A process in it is never forgiven.
 	Pin uint64
@@ -24,7 +24,7 @@ type Unlinking struct {
 // of the same name deletes it and makes another of that name. Begun tells that the kernel
 // was told to; an error before that means that nothing was done.
 func Unlink(ctx context.Context, o Options, u Unlinking) (begun bool, err error) {
-	o = o.whole()
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return false, err
 	}
@@ -38,11 +38,11 @@ func Unlink(ctx context.Context, o Options, u Unlinking) (begun bool, err error)
 		if err := u.unused(ctx, s); err != nil {
 			return err
 		}
-		c, err := cable(ctx, s, o, u.Index)
+		c, err := hostVeth(ctx, s, o, u.Index)
 		switch {
 		case err != nil:
 			return err
-		case *c != u.Cable:
+		case *c != u.HostVeth:
 			return fmt.Errorf("device %d is not what it was", u.Index)
 		case u.Dry:
 			return nil

@@ -26,11 +26,11 @@ func no(context.Context) error { return errNo }
 // unlinking reads a device as whoever plans does.
 func unlinking(t *testing.T, name string) kernel.Unlinking {
 	t.Helper()
-	c, err := kernel.ReadCable(t.Context(), kernel.Options{}, name)
+	c, err := kernel.ReadHostVeth(t.Context(), kernel.Options{}, name)
 	if err != nil || c == nil {
 		t.Fatalf("%s: %+v, %v", name, c, err)
 	}
-	return kernel.Unlinking{Cable: *c, Pin: c.PeerNS, Check: func(context.Context, []model.Route) error { return nil }}
+	return kernel.Unlinking{HostVeth: *c, Pin: c.PeerNS, Check: func(context.Context, []model.Route) error { return nil }}
 }
 
 func there(t *testing.T, name string) int {
@@ -75,7 +75,7 @@ func TestRootUnlink(t *testing.T) {
 	if begun, err := unlink(t, u); begun || !errors.Is(err, kernel.ErrGone) {
 		t.Errorf("again: %v, %v", begun, err)
 	}
-	if c, err := kernel.ReadCable(t.Context(), kernel.Options{}, "cali1"); c != nil || err != nil {
+	if c, err := kernel.ReadHostVeth(t.Context(), kernel.Options{}, "cali1"); c != nil || err != nil {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -182,7 +182,7 @@ func TestRootUnlinkRefuses(t *testing.T) {
 	unpin(t, pinned)
 	u := unlinking(t, "cali1")
 	if u.PeerNS != 0 || u.Pinned != "" {
-		t.Errorf("%+v", u.Cable)
+		t.Errorf("%+v", u.HostVeth)
 	}
 	if begun, err := unlink(t, u); begun || err == nil || there(t, "cali1") == 0 {
 		t.Errorf("where nobody can look: %v, %v", begun, err)

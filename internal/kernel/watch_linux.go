@@ -26,7 +26,7 @@ var groups = []int{
 // host's, as every one at the other end of a veth has, without holding them. It needs
 // CAP_NET_BROADCAST. Changed must be quick; it is called from one goroutine.
 func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...model.Table)) error {
-	o = o.whole()
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return err
 	}

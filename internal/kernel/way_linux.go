@@ -12,19 +12,19 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Way is all that the routing tables have for exactly one address.
-type Way struct {
+// A HostRoutes is all that the routing tables have for exactly one address.
+type HostRoutes struct {
 	IP     netip.Addr    `json:"ip"`
 	Routes []model.Route `json:"routes,omitempty"`
 }
 
-// ReadWay gives the routes to one address.
-func ReadWay(ctx context.Context, o Options, ip netip.Addr) (*Way, error) {
-	o = o.whole()
+// ReadHostRoutes gives the routes to one address.
+func ReadHostRoutes(ctx context.Context, o Options, ip netip.Addr) (*HostRoutes, error) {
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return nil, err
 	}
-	w := &Way{IP: ip}
+	w := &HostRoutes{IP: ip}
 	err := asking(func(s *rtnl.Socket) (err error) {
 		w.Routes, err = routesTo(ctx, s, ip)
 		return err
@@ -49,7 +49,7 @@ func alike(a, b *model.Route) bool {
 // Unroute deletes the route that has all of these attributes, if it is the only one that
 // has them and leads to a device of Calico's. The routes to its address are read last.
 func Unroute(ctx context.Context, o Options, want model.Route, check func(context.Context) error, dry bool) (begun bool, err error) {
-	o = o.whole()
+	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return false, err
 	}

@@ -82,7 +82,7 @@ func Connect(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	lists, err := wholeClient(cfg, base)
+	lists, err := unpagedClient(cfg, base)
 	if err != nil {
 		return nil, err
 	}

@@ -32,27 +32,27 @@ var workloads = []string{
 }
 
 // Collect reads them; those that are not there run some other way, which says nothing.
-func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Component
-	var s observe.Seen
+	var s observe.ReadInfo
 	for _, path := range workloads {
 		raw, at, err := c.Client.Get(ctx, path)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 		w, err := parseWorkload(raw)
 		if err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 		out = append(out, w)
 		s.At = at
 	}
 	installed, err := c.installation(ctx)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	out = append(out, installed...)
 	if len(out) == 0 {

@@ -36,9 +36,9 @@ const (
 var errEnough = errors.New("enough")
 
 // Collect reads events of the reasons above. A storm of them is cut, and that is said.
-func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Event
-	var seen observe.Seen
+	var seen observe.ReadInfo
 	cut := false
 	for i, reason := range reasons {
 		most := room(i)
@@ -57,7 +57,7 @@ func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.Seen, er
 			cut, err = true, nil
 		}
 		if err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 		if seen.At.IsZero() {
 			seen.At, seen.Revision = a.At, a.Revision

@@ -71,7 +71,7 @@ func (w *Writer) home(ctx context.Context) (string, error) {
 	if !there {
 		return "kube-system", nil
 	}
-	if _, err := w.look(ctx, "kube-system"); err != nil {
+	if _, err := w.get(ctx, "kube-system"); err != nil {
 		return "", err
 	}
 	return agentNamespace, nil
@@ -87,8 +87,8 @@ func leaseAt(ns string) string {
 	return "/apis/coordination.k8s.io/v1/namespaces/" + ns + "/leases"
 }
 
-// look reads a lease; that somebody holds it is ErrHeld, with the lease.
-func (w *Writer) look(ctx context.Context, ns string) (looked, error) {
+// get reads a lease; that somebody holds it is ErrHeld, with the lease.
+func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 	out := looked{lease: leaseObject{Metadata: identity{Name: leaseName, Namespace: ns}}}
 	a, there, err := w.read(ctx, leaseAt(ns)+"/"+leaseName)
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *Writer) look(ctx context.Context, ns string) (looked, error) {
 
 // take makes the lease ours, if it is free or, after a lost answer, if it is so already.
 func (l *Lease) take(ctx context.Context, ns string) error {
-	got, err := l.w.look(ctx, ns)
+	got, err := l.w.get(ctx, ns)
 	l.clock, l.now = got.clock, got.lease
 	if errors.Is(err, ErrHeld) && got.lease.Spec.HolderIdentity == l.id {
 		err = nil

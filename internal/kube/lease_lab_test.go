@@ -103,7 +103,7 @@ func (e *edge) killSwitch(t *testing.T) {
 	if err := w.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s := Switch{Look: w.Stop}
+	s := Switch{Stopped: w.Stop}
 	if err := s.Ask(t.Context()); err != nil {
 		t.Fatal(err)
 	}

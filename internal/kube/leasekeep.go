@@ -58,7 +58,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	if !errors.Is(err, execute.ErrStale) {
 		return err
 	}
-	got, err := l.w.look(ctx, l.now.Metadata.Namespace)
+	got, err := l.w.get(ctx, l.now.Metadata.Namespace)
 	if err != nil && !errors.Is(err, ErrHeld) {
 		return err
 	}
@@ -88,7 +88,7 @@ func (l *Lease) Release(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		got, lookErr := l.w.look(ctx, l.now.Metadata.Namespace)
+		got, lookErr := l.w.get(ctx, l.now.Metadata.Namespace)
 		if lookErr != nil && !errors.Is(lookErr, ErrHeld) {
 			return fmt.Errorf("release the lease: %w", errors.Join(err, lookErr))
 		}

@@ -26,17 +26,17 @@ const (
 // List reads a whole collection and hands out its items, which are only valid during
 // the call. From servers that stream (1.33 and later) it is one answer out of their
 // cache, from others pages.
-func (c *Client) List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.Seen, error) {
+func (c *Client) List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.ReadInfo, error) {
 	return c.list(ctx, path, query, acceptJSON, eachItem, each)
 }
 
 type reader func(r io.Reader, each func([]byte) error) (listMeta, error)
 
-func (c *Client) list(ctx context.Context, path string, query url.Values, accept string, read reader, each func([]byte) error) (observe.Seen, error) {
+func (c *Client) list(ctx context.Context, path string, query url.Values, accept string, read reader, each func([]byte) error) (observe.ReadInfo, error) {
 	if c.Gentle { // waiting for one's turn is not the server's time
 		leave, err := c.turn.join(ctx)
 		if err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 		defer leave()
 	}
@@ -48,8 +48,8 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 	if page > 0 {
 		q.Set("limit", strconv.Itoa(int(page)))
 	}
-	var a observe.Seen
-	hc, header := c.whole(query)
+	var a observe.ReadInfo
+	hc, header := c.listUnpaged(query)
 	for {
 		meta, at, err := c.part(ctx, hc, request{path: path, query: q, accept: accept, header: header}, read, func(item []byte) error { a.Rows++; return each(item) })
 		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && a.Rows > 0
@@ -89,7 +89,7 @@ func (c *Client) part(ctx context.Context, hc *http.Client, r request, read read
 }
 
 // Names reads the names of a collection, in wire format and without the rest.
-func (c *Client) Names(ctx context.Context, path string, each func(name string)) (observe.Seen, error) {
+func (c *Client) Names(ctx context.Context, path string, each func(name string)) (observe.ReadInfo, error) {
 	return c.list(ctx, path, nil, acceptMetaProto, eachProto, func(item []byte) error {
 		return fields(item, func(num protowire.Number, m []byte, _ uint64) {
 			if num != 1 {

@@ -11,13 +11,13 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Looker reads pods, nodes and services again.
-type Looker struct{ Client *Client }
+// Rereader reads pods, nodes and services again.
+type Rereader struct{ Client *Client }
 
-// Look reads what is Kubernetes' of the refs: pods by name, addresses by the pods whose
+// Reread reads what is Kubernetes' of the refs: pods by name, addresses by the pods whose
 // status has them, nodes and services by name.
-func (l Looker) Look(ctx context.Context, refs []model.Ref) (observe.Look, error) {
-	var out observe.Look
+func (l Rereader) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
+	var out observe.Reread
 	var mine []model.Ref
 	pods := 0
 	for _, r := range refs {
@@ -50,7 +50,7 @@ func (l Looker) Look(ctx context.Context, refs []model.Ref) (observe.Look, error
 	return out, err
 }
 
-func (l Looker) each(ctx context.Context, refs []model.Ref, out *observe.Look) error {
+func (l Rereader) each(ctx context.Context, refs []model.Ref, out *observe.Reread) error {
 	err := observe.Each(refs, func(r model.Ref, lock sync.Locker) error {
 		one, err := l.one(ctx, r)
 		if err != nil {
@@ -61,23 +61,23 @@ func (l Looker) each(ctx context.Context, refs []model.Ref, out *observe.Look) e
 		out.Rows.Pods = append(out.Rows.Pods, one.Rows.Pods...)
 		out.Rows.Nodes = append(out.Rows.Nodes, one.Rows.Nodes...)
 		out.Rows.Services = append(out.Rows.Services, one.Rows.Services...)
-		out.Seen(one.At, r)
+		out.Note(one.At, r)
 		return nil
 	})
 	out.Rows.Pods = once(out.Rows.Pods, (*model.Pod).Ref)
 	return err
 }
 
-func (l Looker) one(ctx context.Context, r model.Ref) (look observe.Look, err error) {
+func (l Rereader) one(ctx context.Context, r model.Ref) (look observe.Reread, err error) {
 	ns, name, _ := strings.Cut(r.Name, "/")
 	switch r.Kind {
 	case model.KindPod:
 		// As a list of one: that has a revision and a time even if there is none.
-		var a observe.Seen
+		var a observe.ReadInfo
 		look.Rows.Pods, a, err = l.Client.podsOf(ctx, ns, "metadata.name="+name)
 		look.At = a.At
 	case model.KindAddress:
-		var a observe.Seen
+		var a observe.ReadInfo
 		look.Rows.Pods, a, err = l.Client.podsOf(ctx, "", "status.podIP="+r.Name)
 		look.At = a.At
 	case model.KindNode:
@@ -104,7 +104,7 @@ func (l Looker) one(ctx context.Context, r model.Ref) (look observe.Look, err er
 	return look, err
 }
 
-func (c *Client) podsOf(ctx context.Context, namespace, selector string) ([]model.Pod, observe.Seen, error) {
+func (c *Client) podsOf(ctx context.Context, namespace, selector string) ([]model.Pod, observe.ReadInfo, error) {
 	path := allPods
 	if namespace != "" {
 		path = "/api/v1/namespaces/" + url.PathEscape(namespace) + "/pods"

@@ -20,7 +20,7 @@ func (Nodes) Name() string { return "nodes" }
 func (Nodes) Tables() []model.Table { return []model.Table{model.Nodes} }
 
 // Collect reads nodes in wire format, one at a time.
-func (c Nodes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c Nodes) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Node
 	a, err := c.Client.list(ctx, allNodes, nil, acceptProto, eachProto, func(item []byte) error {
 		n, err := pickNode(item)
@@ -31,7 +31,7 @@ func (c Nodes) Collect(ctx context.Context, b *model.Builder) (observe.Seen, err
 		return nil
 	})
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Nodes = out })
 	return a, nil

@@ -24,13 +24,13 @@ func (Pods) Tables() []model.Table {
 }
 
 // Collect reads pods in wire format, one at a time.
-func (c Pods) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c Pods) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	if c.Quick {
 		return c.quick(ctx, b)
 	}
 	pods, a, err := c.Client.pods(ctx, allPods, nil, acceptProto)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Pods = pods })
 	return a, nil
@@ -38,9 +38,9 @@ func (c Pods) Collect(ctx context.Context, b *model.Builder) (observe.Seen, erro
 
 const allPods = "/api/v1/pods"
 
-func (c *Client) pods(ctx context.Context, path string, query url.Values, accept string) ([]model.Pod, observe.Seen, error) {
+func (c *Client) pods(ctx context.Context, path string, query url.Values, accept string) ([]model.Pod, observe.ReadInfo, error) {
 	var out model.Gather[model.Pod]
-	k := podPicker{intern: model.Interner{}, keep: &podKeeper{}}
+	k := podPicker{intern: model.Interner{}, keep: &podArena{}}
 	a, err := c.list(ctx, path, query, accept, eachProto, func(item []byte) error {
 		p, err := k.pick(item)
 		if err != nil {
@@ -54,10 +54,10 @@ func (c *Client) pods(ctx context.Context, path string, query url.Values, accept
 
 // quick reads metadata. Which pods have finished and which use the host's network,
 // selectors tell for little; nodes and addresses are not read.
-func (c Pods) quick(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c Pods) quick(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	pods, a, err := c.Client.pods(ctx, allPods, nil, acceptMetaProto)
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	at := make(map[string]int, len(pods))
 	for i := range pods {
@@ -77,11 +77,11 @@ func (c Pods) quick(ctx context.Context, b *model.Builder) (observe.Seen, error)
 	}
 	for _, phase := range []model.Phase{model.Pending, model.Succeeded, model.Failed} {
 		if err := mark("status.phase="+string(phase), func(p *model.Pod) { p.Phase = phase }); err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 	}
 	if err := mark("spec.hostNetwork=true", func(p *model.Pod) { p.HostNetwork = true }); err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Pods = pods })
 	a.Only = []model.Table{model.Pods, model.PodPhase}

@@ -23,13 +23,13 @@ const (
 // field numbers are those of k8s.io/api, and a test holds us against it.
 type podPicker struct {
 	intern model.Interner
-	keep   *podKeeper // for those who pick many; nil keeps each part by itself
+	keep   *podArena // for those who pick many; nil keeps each part by itself
 	notes  [len(noted)]note
 	lists  struct{ volumes, images, finalizers []string } // of the pod at hand
 }
 
-// A podKeeper keeps the parts of many pods close together.
-type podKeeper struct {
+// A podArena keeps the parts of many pods close together.
+type podArena struct {
 	text  model.Text
 	addrs model.Slab[netip.Addr]
 	lists model.Slab[string]

@@ -70,7 +70,7 @@ func encodeList(t *testing.T, pods []corev1.Pod) []byte {
 
 func TestPodsOfTheRealLibrary(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []*podKeeper{nil, {}} {
+	for _, keep := range []*podArena{nil, {}} {
 		picked(t, podPicker{intern: model.Interner{}, keep: keep})
 	}
 }

@@ -22,7 +22,7 @@ func (Services) Name() string { return "services" }
 func (Services) Tables() []model.Table { return []model.Table{model.Services} }
 
 // Collect reads services.
-func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Service
 	a, err := c.Client.List(ctx, "/api/v1/services", url.Values{"fieldSelector": {"spec.type=LoadBalancer"}}, func(item []byte) error {
 		s, err := parseService(item)
@@ -30,7 +30,7 @@ func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.Seen, 
 		return err
 	})
 	if err != nil {
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Services = out })
 	return a, nil
@@ -75,15 +75,15 @@ func (VMs) Name() string { return "vms" }
 func (VMs) Tables() []model.Table { return []model.Table{model.VMs} }
 
 // Collect reads machines, where there are any.
-func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error) {
+func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	if _, err := c.Client.Resources(ctx, "kubevirt.io/v1"); err != nil {
 		if errors.Is(err, ErrNotFound) {
-			return observe.Seen{}, observe.ErrNotThere
+			return observe.ReadInfo{}, observe.ErrNotThere
 		}
-		return observe.Seen{}, err
+		return observe.ReadInfo{}, err
 	}
 	var out []model.VM
-	var first observe.Seen
+	var first observe.ReadInfo
 	for _, kind := range []string{"virtualmachines", "virtualmachineinstances"} {
 		a, err := c.Client.List(ctx, "/apis/kubevirt.io/v1/"+kind, nil, func(item []byte) error {
 			var o struct {
@@ -96,7 +96,7 @@ func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.Seen, error
 			return nil
 		})
 		if err != nil {
-			return observe.Seen{}, err
+			return observe.ReadInfo{}, err
 		}
 		if first.At.IsZero() {
 			first = a

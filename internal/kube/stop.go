@@ -48,7 +48,7 @@ func reason(b []byte) string {
 
 // A Switch is asked before every write, and looks every two seconds.
 type Switch struct {
-	Look func(context.Context) error // a Writer's Stop
+	Stopped func(context.Context) error // a Writer's Stop
 
 	mu   sync.Mutex
 	at   time.Time // when the last look began
@@ -64,7 +64,7 @@ func (s *Switch) Ask(ctx context.Context) error {
 		return s.said
 	}
 	s.at = time.Time{}
-	err := s.Look(ctx)
+	err := s.Stopped(ctx)
 	if err == nil || errors.Is(err, ErrStopped) {
 		s.at, s.said = now, err
 	}

@@ -15,7 +15,7 @@ func TestSwitch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		looks, now := 0, error(nil)
-		s := Switch{Look: func(context.Context) error { looks++; return now }}
+		s := Switch{Stopped: func(context.Context) error { looks++; return now }}
 		ask := func(want error, wantLooks int) {
 			t.Helper()
 			if err := s.Ask(t.Context()); !errors.Is(err, want) || looks != wantLooks {

@@ -37,7 +37,7 @@ func TestWholeLists(t *testing.T) {
 	if c.http, err = through(cfg, base, mayRead); err != nil {
 		t.Fatal(err)
 	}
-	if c.lists, err = wholeClient(cfg, base); err != nil {
+	if c.lists, err = unpagedClient(cfg, base); err != nil {
 		t.Fatal(err)
 	}
 	list := func(path string, q url.Values) {

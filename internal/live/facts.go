@@ -15,9 +15,9 @@ func (s *Store) PutFacts(said *model.Snapshot) {
 			s.onNode[c.Node] = append(s.onNode[c.Node], c)
 		}
 	}
-	s.facts, s.brief = said.Facts, make(map[string]*model.Facts, len(said.Facts))
+	s.facts, s.brief = said.NodeState, make(map[string]*model.NodeState, len(said.NodeState))
 	s.inside, s.insideOf, s.insideUID = newMany[netip.Addr, place](), newMany[name, netip.Addr](), newMany[string, netip.Addr]()
-	for node, f := range said.Facts {
+	for node, f := range said.NodeState {
 		if f == nil {
 			continue
 		}
@@ -44,15 +44,15 @@ func (s *Store) PutFacts(said *model.Snapshot) {
 
 // brief is what the books' own rows are judged by: a pod that changes does not have all
 // its node's devices looked through. The rows are copies, since sealing writes on them.
-func brief(f *model.Facts) *model.Facts {
-	return &model.Facts{
+func brief(f *model.NodeState) *model.NodeState {
+	return &model.NodeState{
 		Paths: slices.Clone(f.Paths), Attachments: slices.Clone(f.Attachments), Sandboxes: slices.Clone(f.Sandboxes), Containers: slices.Clone(f.Containers),
 		CNIConfigs: slices.Clone(f.CNIConfigs), CNIResults: slices.Clone(f.CNIResults), Processes: slices.Clone(f.Processes), Mounts: slices.Clone(f.Mounts),
 		Runtimes: slices.Clone(f.Runtimes), Machines: slices.Clone(f.Machines),
 	}
 }
 
-func whole(f *model.Facts) *model.Facts {
+func whole(f *model.NodeState) *model.NodeState {
 	w := brief(f)
 	w.Links, w.Routes, w.Rules = slices.Clone(f.Links), slices.Clone(f.Routes), slices.Clone(f.Rules)
 	w.Neighbours, w.Sysctls = slices.Clone(f.Neighbours), slices.Clone(f.Sysctls)

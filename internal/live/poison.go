@@ -51,7 +51,7 @@ func (a *around) fallen() []model.Subject {
 }
 
 // suffers tells that a node says of itself that something is silent.
-func suffers(f *model.Facts) bool {
+func suffers(f *model.NodeState) bool {
 	for i := range f.Mounts {
 		if f.Mounts[i].Silent {
 			return true

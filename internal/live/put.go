@@ -37,7 +37,7 @@ func (s *Store) Put(c observe.Change) error {
 	case model.KindCluster:
 		return put(c, func(_ model.Ref, row *model.Info) error { return putOne(s, &s.few.Info, row) })
 	case model.KindCollector:
-		return put(c, func(_ model.Ref, row *model.CollectorConfig) error { return putOne(s, &s.few.Collector, row) })
+		return put(c, func(_ model.Ref, row *model.GarbageCollectorConfig) error { return putOne(s, &s.few.Collector, row) })
 	default:
 		return fmt.Errorf("a change of %s is not expected", c.Ref)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // snapshot puts together what was found, with the account of how completely it was seen.
-func (a *around) snapshot(now model.Time, facts map[string]*model.Facts) *model.Snapshot {
+func (a *around) snapshot(now model.Time, facts map[string]*model.NodeState) *model.Snapshot {
 	s := a.s
 	out := &model.Snapshot{
 		Meta: s.meta, Coverage: slices.Clone(s.coverage),
@@ -20,10 +20,10 @@ func (a *around) snapshot(now model.Time, facts map[string]*model.Facts) *model.
 	for node := range a.facts {
 		out.Coverage = append(out.Coverage, s.onNode[node]...)
 		if f := facts[node]; f != nil {
-			if out.Facts == nil {
-				out.Facts = map[string]*model.Facts{}
+			if out.NodeState == nil {
+				out.NodeState = map[string]*model.NodeState{}
 			}
-			out.Facts[node] = f
+			out.NodeState[node] = f
 		}
 	}
 	if len(out.Coverage) == len(s.coverage) { // some node was asked, if none of these
@@ -94,7 +94,7 @@ func (s *Store) Grace(unknown int64) int64 {
 	if len(s.few.Collector) == 0 {
 		return unknown
 	}
-	return s.few.Collector[0].Grace
+	return s.few.Collector[0].LeakGracePeriod
 }
 
 // Few gives the tables of few rows, to read.
@@ -151,7 +151,7 @@ func (s *Store) Aside(subjects map[model.Subject]struct{}, poison bool, now mode
 	if poison {
 		a.fallen()
 	}
-	facts := make(map[string]*model.Facts, len(a.facts))
+	facts := make(map[string]*model.NodeState, len(a.facts))
 	for node := range a.facts {
 		if f := s.facts[node]; f != nil {
 			facts[node] = whole(f)

@@ -62,10 +62,10 @@ type Store struct {
 	endpointsAt many[netip.Addr, *model.Endpoint]
 	endpointsOn many[string, *model.Endpoint]
 
-	facts     map[string]*model.Facts // as they were told
-	brief     map[string]*model.Facts // what other rows are judged by, for small snapshots
-	inside    many[netip.Addr, place] // nodes and sandboxes that have the address
-	insideOf  many[name, netip.Addr]  // addresses of sandboxes, by pod
+	facts     map[string]*model.NodeState // as they were told
+	brief     map[string]*model.NodeState // what other rows are judged by, for small snapshots
+	inside    many[netip.Addr, place]     // nodes and sandboxes that have the address
+	insideOf  many[name, netip.Addr]      // addresses of sandboxes, by pod
 	insideUID many[string, netip.Addr]
 
 	poolUse, nodeUse  map[string]model.Usage

@@ -20,13 +20,13 @@ func (v *View) CNISetupOn(node string) CNISetup { return setup(v.CNIConfigsOn(no
 // asked once, for all of the cluster.
 func (v *View) CNISetups() iter.Seq[CNISetup] {
 	return func(yield func(CNISetup) bool) {
-		for _, node := range slices.Sorted(maps.Keys(v.s.Facts)) {
+		for _, node := range slices.Sorted(maps.Keys(v.s.NodeState)) {
 			if !v.Sees(node, CNIConfigs) {
 				continue
 			}
 			rows := func(yield func(*CNIConfig) bool) {
-				for i := range v.facts.configsOn.rows(node) {
-					if !yield(v.facts.configs[i]) {
+				for i := range v.nodeIndex.configsOn.rows(node) {
+					if !yield(v.nodeIndex.configs[i]) {
 						return
 					}
 				}

@@ -86,23 +86,23 @@ type Neighbour struct {
 // An Attachment is one device inside a network namespace that is not the host's; a
 // namespace that has none but its loopback is one row without a device.
 type Attachment struct {
-	Node    string         `json:"-"`
-	Sandbox string         `json:"sandbox,omitempty"` // whose namespace it is, if the runtime knows
-	NetNS   string         `json:"netns"`             // a path by which it can be reached from the host
-	Inode   uint64         `json:"inode"`             // the namespace
-	PIDs    int            `json:"pids,omitempty"`    // how many processes live in it
-	Pinned  bool           `json:"pinned,omitempty"`  // a file keeps it
-	Device  string         `json:"device,omitempty"`
-	Index   int            `json:"index,omitempty"`
-	Peer    int            `json:"peer,omitempty"`   // index of the other end
-	PeerNS  uint64         `json:"peerNS,omitempty"` // inode of the other end's namespace; 0 if it could not be found
-	MAC     string         `json:"mac,omitempty"`
-	Up      bool           `json:"up,omitempty"`
-	IPs     []netip.Prefix `json:"ips,omitempty"` // without link-local ones
-	Routes  []Route        `json:"routes,omitempty"`
-	Near    []Neighbour    `json:"near,omitempty"` // its neighbour table: the gateway above all
-	Since   Time           `json:"since,omitzero"`
-	Extra   Extra          `json:"-"`
+	Node       string         `json:"-"`
+	Sandbox    string         `json:"sandbox,omitempty"` // whose namespace it is, if the runtime knows
+	NetNS      string         `json:"netns"`             // a path by which it can be reached from the host
+	Inode      uint64         `json:"inode"`             // the namespace
+	PIDs       int            `json:"pids,omitempty"`    // how many processes live in it
+	Pinned     bool           `json:"pinned,omitempty"`  // a file keeps it
+	Device     string         `json:"device,omitempty"`
+	Index      int            `json:"index,omitempty"`
+	Peer       int            `json:"peer,omitempty"`   // index of the other end
+	PeerNS     uint64         `json:"peerNS,omitempty"` // inode of the other end's namespace; 0 if it could not be found
+	MAC        string         `json:"mac,omitempty"`
+	Up         bool           `json:"up,omitempty"`
+	IPs        []netip.Prefix `json:"ips,omitempty"` // without link-local ones
+	Routes     []Route        `json:"routes,omitempty"`
+	Neighbours []Neighbour    `json:"near,omitempty"` // its neighbour table: the gateway above all
+	Since      Time           `json:"since,omitzero"`
+	Extra      Extra          `json:"-"`
 }
 
 // Ref names the device inside.

@@ -9,7 +9,7 @@ import (
 
 // facts are all nodes' own rows, in one order, with what finds them. An ID finds only
 // rows of the node that it is asked of: no node speaks for what another has.
-type facts struct {
+type nodeIndex struct {
 	links       []*Link
 	paths       []*Path
 	routes      []*Route
@@ -70,9 +70,9 @@ type (
 // indexFacts puts the nodes' rows into one order. Within a node they are sorted, since
 // the kernel gives them in an order of its own.
 func (v *View) indexFacts() {
-	f := &v.facts
-	for _, node := range slices.Sorted(maps.Keys(v.s.Facts)) {
-		rows := v.s.Facts[node]
+	f := &v.nodeIndex
+	for _, node := range slices.Sorted(maps.Keys(v.s.NodeState)) {
+		rows := v.s.NodeState[node]
 		if rows == nil {
 			continue
 		}
@@ -127,7 +127,7 @@ func by[T any, K comparable](rows []*T, key func(*T) (K, bool)) index[K] {
 	return x
 }
 
-func (f *facts) indexKernel() {
+func (f *nodeIndex) indexKernel() {
 	f.linkAt = by(f.links, func(l *Link) (nodeNumber, bool) { return nodeNumber{l.Node, l.Index}, true })
 	f.linkNamed = by(f.links, func(l *Link) (nodeName, bool) { return nodeName{l.Node, l.Name}, true })
 	f.pathTo = by(f.paths, func(p *Path) (nodeAddr, bool) { return nodeAddr{p.Node, p.IP}, true })
@@ -154,7 +154,7 @@ func sysctlKey(device, key string, ipv6 bool) string {
 	return device + "/" + key
 }
 
-func (f *facts) indexRuntime() {
+func (f *nodeIndex) indexRuntime() {
 	f.sandboxesOf = by(f.sandboxes, func(s *Sandbox) (name, bool) { return name{s.Namespace, s.Pod}, true })
 	f.sandboxNamed = by(f.sandboxes, func(s *Sandbox) (nodeName, bool) { return nodeName{s.Node, s.ID}, true })
 	f.containersIn = by(f.containers, func(c *Container) (nodeName, bool) { return nodeName{c.Node, c.Sandbox}, true })
@@ -178,10 +178,10 @@ func (f *facts) indexRuntime() {
 
 // claimFacts: an address inside a namespace that lives is in use, whatever the books say.
 func (v *View) claimFacts() {
-	for i := len(v.facts.attachments) - 1; i >= 0; i-- {
-		a := v.facts.attachments[i]
-		box, ok := v.facts.sandboxNamed.first(nodeName{a.Node, a.Sandbox})
-		if a.PIDs == 0 && (!ok || !v.facts.sandboxes[box].Ready) {
+	for i := len(v.nodeIndex.attachments) - 1; i >= 0; i-- {
+		a := v.nodeIndex.attachments[i]
+		box, ok := v.nodeIndex.sandboxNamed.first(nodeName{a.Node, a.Sandbox})
+		if a.PIDs == 0 && (!ok || !v.nodeIndex.sandboxes[box].Ready) {
 			continue // left over: nobody lives there
 		}
 		for _, p := range a.IPs {

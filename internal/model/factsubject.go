@@ -10,7 +10,7 @@ func (v *View) NodeOf(t Table, i int32) string {
 	case Events:
 		return v.s.Events[i].Node
 	default:
-		if !t.Fact() {
+		if !t.OfNode() {
 			return ""
 		}
 		return v.factRef(t, i).OnNode()
@@ -21,17 +21,17 @@ func (v *View) NodeOf(t Table, i int32) string {
 func (v *View) factSubjects(t Table) (int, func(int32) Ref) {
 	switch t {
 	case Links:
-		return refs(v.facts.links, (*Link).Ref)
+		return refs(v.nodeIndex.links, (*Link).Ref)
 	case Attachments:
-		return refs(v.facts.attachments, (*Attachment).Ref)
+		return refs(v.nodeIndex.attachments, (*Attachment).Ref)
 	case Sandboxes:
-		return refs(v.facts.sandboxes, (*Sandbox).Ref)
+		return refs(v.nodeIndex.sandboxes, (*Sandbox).Ref)
 	case Containers:
-		return refs(v.facts.containers, (*Container).Ref)
+		return refs(v.nodeIndex.containers, (*Container).Ref)
 	case Processes:
-		return refs(v.facts.processes, (*Process).Ref)
+		return refs(v.nodeIndex.processes, (*Process).Ref)
 	case Mounts:
-		return refs(v.facts.mounts, (*Mount).Ref)
+		return refs(v.nodeIndex.mounts, (*Mount).Ref)
 	default:
 		return 0, func(int32) Ref { return Ref{KindCluster, "cluster"} }
 	}

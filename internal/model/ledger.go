@@ -22,11 +22,11 @@ type Info struct {
 	Extra          Extra  `json:"-"`
 }
 
-// CollectorConfig says how Calico's garbage collector is set. There is one row.
-type CollectorConfig struct {
-	Grace    int64  `json:"grace"` // leakGracePeriod in seconds; 0 means off
-	Revision string `json:"revision,omitempty"`
-	Extra    Extra  `json:"-"`
+// GarbageCollectorConfig says how Calico's garbage collector is set. There is one row.
+type GarbageCollectorConfig struct {
+	LeakGracePeriod int64  `json:"grace"` // leakGracePeriod in seconds; 0 means off
+	Revision        string `json:"revision,omitempty"`
+	Extra           Extra  `json:"-"`
 }
 
 // A Component is a part of Calico that runs as a workload.

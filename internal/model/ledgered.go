@@ -1,8 +1,8 @@
 package model
 
-// Ledgered tells whether any block records a pod's address or a tunnel's: nobody but
+// InUse tells whether any block records a pod's address or a tunnel's: nobody but
 // Calico's IPAM writes those.
-func (v *View) Ledgered() bool {
+func (v *View) InUse() bool {
 	for i := range v.s.Blocks {
 		for j := range v.s.Blocks[i].Attributes {
 			if at := &v.s.Blocks[i].Attributes[j]; at.Pod != "" || at.Tunnel() {

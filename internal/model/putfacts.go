@@ -11,13 +11,13 @@ func (s *Snapshot) PutFacts(said *Snapshot) {
 	}
 	s.Coverage = slices.DeleteFunc(s.Coverage, func(c Coverage) bool { return of[c.Node] })
 	s.Coverage = append(s.Coverage, said.Coverage...)
-	if s.Facts == nil {
-		s.Facts = map[string]*Facts{}
+	if s.NodeState == nil {
+		s.NodeState = map[string]*NodeState{}
 	}
 	for node := range of {
-		delete(s.Facts, node)
+		delete(s.NodeState, node)
 	}
-	for node, facts := range said.Facts {
-		s.Facts[node] = facts
+	for node, facts := range said.NodeState {
+		s.NodeState[node] = facts
 	}
 }

@@ -18,7 +18,7 @@ func Seal(s *Snapshot) *View {
 		v.asked = v.asked || c.Node != ""
 	}
 	var ledger sync.WaitGroup // the two halves of a large cluster take equally long
-	ledger.Go(v.indexLedger)
+	ledger.Go(v.indexIPAM)
 	v.indexHosts()
 	v.indexFacts()
 	v.indexIntent()
@@ -84,7 +84,7 @@ func sortBy[T any](rows []T, by func(a, b *T) int) {
 	}
 }
 
-func (v *View) indexLedger() {
+func (v *View) indexIPAM() {
 	s := v.s
 	total := 0
 	v.blocks = prefixes{index: newIndex[netip.Prefix](len(s.Blocks))}

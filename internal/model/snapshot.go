@@ -29,7 +29,7 @@ type Snapshot struct {
 	Events   []Event
 
 	Info         []Info
-	Collector    []CollectorConfig
+	Collector    []GarbageCollectorConfig
 	Components   []Component
 	Pools        []Pool
 	Reservations []Reservation
@@ -39,13 +39,13 @@ type Snapshot struct {
 	Endpoints    []Endpoint
 	Hosts        []Host
 
-	Facts map[string]*Facts // by node
+	NodeState map[string]*NodeState // by node
 
 	Unknown map[string][]byte // sections that this version does not know, as they came
 }
 
-// Facts are one node's own tables.
-type Facts struct {
+// NodeState are one node's own tables.
+type NodeState struct {
 	Links       []Link
 	Routes      []Route
 	Rules       []Rule

@@ -90,8 +90,8 @@ func (t *Table) UnmarshalText(b []byte) error {
 	return fmt.Errorf("no table %q", b)
 }
 
-// Whole is the table that a group of columns belongs to.
-func (t Table) Whole() Table {
+// Base is the table that a group of columns belongs to.
+func (t Table) Base() Table {
 	switch t {
 	case PodPhase, PodNode, PodStatus:
 		return Pods
@@ -102,8 +102,8 @@ func (t Table) Whole() Table {
 	}
 }
 
-// Fact tells that the table is a node's own.
-func (t Table) Fact() bool { return t >= Links && t <= Machines }
+// OfNode tells that the table is a node's own.
+func (t Table) OfNode() bool { return t >= Links && t <= Machines }
 
 // FactTables lists the tables of a node, in order.
 func FactTables() []Table {

@@ -1,7 +1,7 @@
 package model
 
 // Take puts rows of other facts in the place of ours, for the named tables.
-func (f *Facts) Take(g *Facts, tables ...Table) {
+func (f *NodeState) Take(g *NodeState, tables ...Table) {
 	for _, t := range tables {
 		switch t {
 		case Links:

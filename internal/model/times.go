@@ -4,7 +4,7 @@ import "time"
 
 // Shift moves every Since by d: from the clock of the node that noted it to the clock of
 // the one who asks.
-func (f *Facts) Shift(d time.Duration) {
+func (f *NodeState) Shift(d time.Duration) {
 	move := func(t *Time) {
 		if !t.IsZero() {
 			*t = t.Add(d)

@@ -35,7 +35,7 @@ type View struct {
 	aliases        map[string]int  // rows of nodes, by Calico's names for them
 	events         index[name]
 	poduse         poduse
-	facts          facts
+	nodeIndex      nodeIndex
 	asked          bool // some node was asked about itself
 }
 
@@ -213,10 +213,10 @@ func (v *View) Info() *Info {
 }
 
 // Collector is how Calico's garbage collector is set, if that is known.
-func (v *View) Collector() (CollectorConfig, bool) {
+func (v *View) Collector() (GarbageCollectorConfig, bool) {
 	v.touched[Collector] = true
 	if len(v.s.Collector) == 0 {
-		return CollectorConfig{}, false
+		return GarbageCollectorConfig{}, false
 	}
 	return v.s.Collector[0], true
 }

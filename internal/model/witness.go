@@ -1,10 +1,10 @@
 package model
 
-// A Witness is all that a node can say about addresses and containers, read at once and
+// A Verification is all that a node can say about addresses and containers, read at once and
 // now. It is what a repair relies on. Not Complete means unknown. It proves something only
 // about a record that was read before the witness was asked: a call that begins and ends
 // in between takes what that record then no longer shows as it was.
-type Witness struct {
+type Verification struct {
 	Node       string   `json:"node"`
 	Taken      Time     `json:"taken"`
 	IPs        []string `json:"ips,omitempty"`        // what was asked about
@@ -29,6 +29,6 @@ type Witness struct {
 
 // Quiet tells that the node has proven that nothing on it uses what was asked about, and
 // that nothing is in the making which could.
-func (w *Witness) Quiet() bool {
+func (w *Verification) Quiet() bool {
 	return w.Complete && len(w.Sandboxes) == 0 && len(w.Attachments) == 0 && len(w.Calls) == 0 && len(w.Links) == 0
 }

@@ -43,8 +43,8 @@ func Each(refs []model.Ref, read func(r model.Ref, lock sync.Locker) error) erro
 	return failed
 }
 
-// Seen notes that a ref was answered at a time. The earliest is the look's own.
-func (l *Look) Seen(at time.Time, refs ...model.Ref) {
+// ReadInfo notes that a ref was answered at a time. The earliest is the look's own.
+func (l *Reread) Note(at time.Time, refs ...model.Ref) {
 	l.Read = append(l.Read, refs...)
 	if l.At.IsZero() || (!at.IsZero() && at.Before(l.At)) {
 		l.At = at

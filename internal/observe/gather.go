@@ -14,7 +14,7 @@ const (
 // A Gatherer tells changes in the order in which they came, several at a time. Who adds to
 // it waits while they are told: what cannot be judged so fast is not piled up here.
 type Gatherer struct {
-	tell func([]Change)
+	deliver func([]Change)
 
 	mu    sync.Mutex
 	held  []Change
@@ -23,7 +23,7 @@ type Gatherer struct {
 
 // Gather makes a Gatherer. Its last changes are told by Flush.
 func Gather(tell func([]Change)) *Gatherer {
-	g := &Gatherer{tell: tell}
+	g := &Gatherer{deliver: tell}
 	g.timer = time.AfterFunc(time.Hour, g.Flush)
 	g.timer.Stop()
 	return g
@@ -56,5 +56,5 @@ func (g *Gatherer) flush() {
 	g.timer.Stop()
 	told := g.held
 	g.held = nil // whoever was told keeps it
-	g.tell(told)
+	g.deliver(told)
 }

@@ -11,29 +11,29 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Look is a second, live reading of a few objects.
-type Look struct {
+// A Reread is a second, live reading of a few objects.
+type Reread struct {
 	Rows model.Snapshot // what was found
 	Read []model.Ref    // what was asked for and answered, present or absent
 	At   time.Time      // by the answering server's clock
 }
 
-// A Looker reads objects again, live and consistently.
-type Looker interface {
-	// Look reads those of the refs that are of its book and leaves the others alone.
-	Look(ctx context.Context, refs []model.Ref) (Look, error)
+// A Rereader reads objects again, live and consistently.
+type Rereader interface {
+	// Reread reads those of the refs that are of its book and leaves the others alone.
+	Reread(ctx context.Context, refs []model.Ref) (Reread, error)
 }
 
 // Patch gives a copy of the snapshot in which what was looked at again is as it was
 // found; the rest is as before.
-func Patch(s *model.Snapshot, looks ...Look) *model.Snapshot {
+func Patch(s *model.Snapshot, looks ...Reread) *model.Snapshot {
 	out, _ := Patched(s, looks...)
 	return out
 }
 
 // Patched is Patch for who wants to know whether any row became another. Tables in which
 // none did are shared.
-func Patched(s *model.Snapshot, looks ...Look) (patched *model.Snapshot, changed bool) {
+func Patched(s *model.Snapshot, looks ...Reread) (patched *model.Snapshot, changed bool) {
 	out := *s
 	for _, l := range looks {
 		p := patch{names: map[string]bool{}, kinds: map[model.Kind]bool{}, read: make(map[model.Ref]bool, len(l.Read))}
@@ -49,7 +49,7 @@ func Patched(s *model.Snapshot, looks ...Look) (patched *model.Snapshot, changed
 		replace(&p, &out.Affinities, l.Rows.Affinities, model.KindAffinity, (*model.Affinity).Ref, nil)
 		replace(&p, &out.Endpoints, l.Rows.Endpoints, model.KindEndpoint, (*model.Endpoint).Ref, func(r *model.Endpoint) string { return r.Name })
 		if len(l.Rows.Coverage) > 0 { // nodes were asked again; the original stays as it is
-			out.Coverage, out.Facts = slices.Clone(out.Coverage), maps.Clone(out.Facts)
+			out.Coverage, out.NodeState = slices.Clone(out.Coverage), maps.Clone(out.NodeState)
 			out.PutFacts(&l.Rows)
 			p.changed = true
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // plainly is what a patch must come to, whatever the order.
-func plainly(rows []model.Pod, l Look) []string {
+func plainly(rows []model.Pod, l Reread) []string {
 	read := map[model.Ref]bool{}
 	for _, r := range l.Read {
 		read[r] = true
@@ -44,7 +44,7 @@ func TestPatched(t *testing.T) {
 			return model.Pod{Namespace: fmt.Sprint("ns", r.IntN(2)), Name: fmt.Sprint("p", r.IntN(6)), Node: fmt.Sprint("n", r.IntN(2))}
 		}
 		var s model.Snapshot
-		var l Look
+		var l Reread
 		for range r.IntN(8) {
 			s.Pods = append(s.Pods, pod())
 		}
@@ -83,7 +83,7 @@ func TestPatchedKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	s := model.Snapshot{Pods: []model.Pod{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 	now := model.Pod{Name: "b", Node: "n"}
-	got := Patch(&s, Look{Rows: model.Snapshot{Pods: []model.Pod{now}}})
+	got := Patch(&s, Reread{Rows: model.Snapshot{Pods: []model.Pod{now}}})
 	if len(got.Pods) != 3 || got.Pods[1].Node != "n" || got.Pods[2].Name != "c" {
 		t.Errorf("%v", got.Pods)
 	}

@@ -35,11 +35,11 @@ func (again) Is(other error) bool { return other == ErrAgain }
 type Collector interface {
 	Name() string
 	Tables() []model.Table
-	Collect(ctx context.Context, b *model.Builder) (Seen, error)
+	Collect(ctx context.Context, b *model.Builder) (ReadInfo, error)
 }
 
-// Seen says of what moment a collector's answer is.
-type Seen struct {
+// ReadInfo says of what moment a collector's answer is.
+type ReadInfo struct {
 	Revision string
 	At       time.Time // by the answering server's clock
 	Rows     int
@@ -74,7 +74,7 @@ func Snapshot(ctx context.Context, tell func(name string, rows int, done bool), 
 	return b.Snapshot()
 }
 
-func account(s *model.Snapshot, c Collector, seen Seen, err error) {
+func account(s *model.Snapshot, c Collector, seen ReadInfo, err error) {
 	state, reason := model.Complete, ""
 	switch {
 	case errors.Is(err, ErrNotThere):

@@ -12,19 +12,19 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Sense reads some of one node's own tables, and no others. It reads into facts that
+// A NodeCollector reads some of one node's own tables, and no others. It reads into facts that
 // nobody else holds. An error says which of its tables were not seen in full: all, or
-// those of a Blind.
-type Sense struct {
+// those of a TableErrors.
+type NodeCollector struct {
 	Name   string
 	Tables []model.Table
-	Read   func(ctx context.Context, f *model.Facts) error
+	Read   func(ctx context.Context, f *model.NodeState) error
 }
 
-// A Blind is an error about some of a sense's tables; the others were seen in full.
-type Blind map[model.Table]error
+// A TableErrors is an error about some of a sense's tables; the others were seen in full.
+type TableErrors map[model.Table]error
 
-func (b Blind) Error() string {
+func (b TableErrors) Error() string {
 	var errs []error
 	for _, t := range model.FactTables() {
 		if err := b[t]; err != nil {
@@ -34,25 +34,25 @@ func (b Blind) Error() string {
 	return errors.Join(errs...).Error()
 }
 
-// A Body is a node with its senses. What hangs in one of them hangs there alone: it is
+// A NodeReader is a node with its senses. What hangs in one of them hangs there alone: it is
 // waited for no longer than its time, and not asked again before it has come back.
-type Body struct {
-	Node   string
-	Within time.Duration // for each sense
-	Senses []Sense
+type NodeReader struct {
+	Node       string
+	Within     time.Duration // for each sense
+	Collectors []NodeCollector
 
 	mu    sync.Mutex
 	turns map[string]chan struct{} // full while a sense is being asked
 }
 
-// Facts asks the senses that fill one of the tables, all at once, and gives what they
+// Read asks the senses that fill one of the tables, all at once, and gives what they
 // saw with the account of it. No tables means all.
-func (b *Body) Facts(ctx context.Context, tables ...model.Table) (*model.Facts, []model.Coverage) {
+func (b *NodeReader) Read(ctx context.Context, tables ...model.Table) (*model.NodeState, []model.Coverage) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	out := &model.Facts{}
+	out := &model.NodeState{}
 	var seen []model.Coverage
-	for _, s := range b.Senses {
+	for _, s := range b.Collectors {
 		if !s.fills(tables) {
 			continue
 		}
@@ -73,7 +73,7 @@ func (b *Body) Facts(ctx context.Context, tables ...model.Table) (*model.Facts, 
 	return out, seen
 }
 
-func (s Sense) fills(tables []model.Table) bool {
+func (s NodeCollector) fills(tables []model.Table) bool {
 	for _, t := range tables {
 		for _, u := range s.Tables {
 			if t == u {
@@ -85,7 +85,7 @@ func (s Sense) fills(tables []model.Table) bool {
 }
 
 func coverage(node string, t model.Table, err error) model.Coverage {
-	var blind Blind
+	var blind TableErrors
 	if errors.As(err, &blind) {
 		err = blind[t]
 	}
@@ -103,7 +103,7 @@ func coverage(node string, t model.Table, err error) model.Coverage {
 
 // ask runs one sense in a goroutine of its own, and leaves it behind if it hangs. Who comes
 // while another asks waits for his turn.
-func (b *Body) ask(ctx context.Context, s Sense) (*model.Facts, error) {
+func (b *NodeReader) ask(ctx context.Context, s NodeCollector) (*model.NodeState, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Within)
 	defer cancel()
 	turn := b.turn(s.Name)
@@ -113,13 +113,13 @@ func (b *Body) ask(ctx context.Context, s Sense) (*model.Facts, error) {
 		return nil, fmt.Errorf("%s has not come back from the last time", s.Name)
 	}
 	type answer struct {
-		f   *model.Facts
+		f   *model.NodeState
 		err error
 	}
 	done := make(chan answer, 1)
 	go func() {
 		defer func() { <-turn }()
-		f := &model.Facts{}
+		f := &model.NodeState{}
 		err := s.Read(ctx, f)
 		done <- answer{f, err}
 	}()
@@ -131,7 +131,7 @@ func (b *Body) ask(ctx context.Context, s Sense) (*model.Facts, error) {
 	}
 }
 
-func (b *Body) turn(name string) chan struct{} {
+func (b *NodeReader) turn(name string) chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.turns == nil {

@@ -19,26 +19,26 @@ func TestSensesDoNotHideEachOther(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	asked := 0
-	b := &observe.Body{Node: "n1", Within: 100 * time.Millisecond, Senses: []observe.Sense{
-		{Name: "good", Tables: []model.Table{model.Links}, Read: func(_ context.Context, f *model.Facts) error {
+	b := &observe.NodeReader{Node: "n1", Within: 100 * time.Millisecond, Collectors: []observe.NodeCollector{
+		{Name: "good", Tables: []model.Table{model.Links}, Read: func(_ context.Context, f *model.NodeState) error {
 			f.Links = []model.Link{{Index: 1}}
 			return nil
 		}},
-		{Name: "partial", Tables: []model.Table{model.Routes}, Read: func(context.Context, *model.Facts) error {
+		{Name: "partial", Tables: []model.Table{model.Routes}, Read: func(context.Context, *model.NodeState) error {
 			return fmt.Errorf("cut: %w", observe.ErrPartial)
 		}},
-		{Name: "half blind", Tables: []model.Table{model.Sandboxes, model.Runtimes}, Read: func(_ context.Context, f *model.Facts) error {
+		{Name: "half blind", Tables: []model.Table{model.Sandboxes, model.Runtimes}, Read: func(_ context.Context, f *model.NodeState) error {
 			f.Runtimes = []model.Runtime{{Call: "Version", Error: "silent"}}
-			return observe.Blind{model.Sandboxes: errors.New("no answer")}
+			return observe.TableErrors{model.Sandboxes: errors.New("no answer")}
 		}},
-		{Name: "hangs", Tables: []model.Table{model.Mounts}, Read: func(context.Context, *model.Facts) error {
+		{Name: "hangs", Tables: []model.Table{model.Mounts}, Read: func(context.Context, *model.NodeState) error {
 			asked++
 			<-release
 			return nil
 		}},
 	}}
 	states := func() string {
-		f, seen := b.Facts(t.Context())
+		f, seen := b.Read(t.Context())
 		if len(f.Links) != 1 || len(f.Runtimes) != 1 {
 			t.Errorf("%+v", f)
 		}

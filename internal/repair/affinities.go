@@ -30,7 +30,7 @@ func planAffinity(b *builder, f *finding.Finding) {
 		b.refuse(f, "node "+a.Node+" is another cluster's, or of none", "repair it from there")
 	case block == nil && b.view.NodeByName(a.Node) == nil:
 		gone := model.Ref{Kind: model.KindNode, Name: a.Node}
-		b.target(f, Safe, Proof{Dead: &Dead{Absent: []model.Ref{gone}}})
+		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{gone}}})
 		b.wantAffinity(f, a, "remove", AffinityGone)
 	case block == nil && b.age(f, a) < left:
 		b.refuse(f, "the next pod that starts on "+a.Node+" heals it; it is left alone for a day", "start a pod there, or plan again tomorrow")

@@ -54,7 +54,7 @@ func (s *Step) editAffinity(sc Scene) (Edited, error) {
 	}
 	o := sc.Live
 	if a.Want == AffinityGone {
-		e, err := s.whole(sc, o, state, nil)
+		e, err := s.complete(sc, o, state, nil)
 		e.Delete = true
 		return e, err
 	}
@@ -66,7 +66,7 @@ func (s *Step) editAffinity(sc Scene) (Edited, error) {
 			return Edited{}, err
 		}
 	}
-	return s.whole(sc, o, state, a.Want)
+	return s.complete(sc, o, state, a.Want)
 }
 
 func readAffinity(o model.Object) (object.Affinity, error) {

@@ -17,8 +17,8 @@ func answer(s *model.Snapshot, g given) {
 			s.Handles[i].Revision = "7"
 		}
 	}
-	if s.Facts == nil {
-		s.Facts = map[string]*model.Facts{}
+	if s.NodeState == nil {
+		s.NodeState = map[string]*model.NodeState{}
 	}
 	for i := range s.Nodes {
 		node := s.Nodes[i].Name
@@ -26,7 +26,7 @@ func answer(s *model.Snapshot, g given) {
 			continue
 		}
 		silent := slices.Contains(g.Silent, node)
-		if s.Facts[node] != nil && !silent {
+		if s.NodeState[node] != nil && !silent {
 			continue
 		}
 		for _, t := range model.FactTables() {
@@ -36,19 +36,19 @@ func answer(s *model.Snapshot, g given) {
 			}
 			s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: node, State: state})
 		}
-		s.Facts[node] = &model.Facts{}
+		s.NodeState[node] = &model.NodeState{}
 		if !silent {
-			s.Facts[node] = factsOf(s, node)
+			s.NodeState[node] = factsOf(s, node)
 			if as := g.Rename[node]; as != "" {
-				s.Facts[node].Machines[0].CalicoName = as
+				s.NodeState[node].Machines[0].CalicoName = as
 			}
 		}
 	}
 }
 
-func factsOf(s *model.Snapshot, node string) *model.Facts {
+func factsOf(s *model.Snapshot, node string) *model.NodeState {
 	const hostNS = 4026531840
-	f := &model.Facts{
+	f := &model.NodeState{
 		Machines:   []model.Machine{{BootID: "b", Uptime: 86400, NodeName: node, CalicoName: node, NetNS: hostNS, Felix: "ready"}},
 		CNIConfigs: []model.CNIConfig{{File: "10-calico.conflist", Network: "k8s-pod-network", Loaded: true, Plugins: []string{"calico"}, NodeName: node, IPAM: "calico-ipam"}},
 		Runtimes:   []model.Runtime{{Call: "Version", Name: "containerd"}},

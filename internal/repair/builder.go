@@ -23,7 +23,7 @@ type builder struct {
 	drafts   []*draft
 	at       map[place]*draft
 	links    [][2]string // findings and objects that belong together although no step says so
-	nodes    witnesses
+	nodes    nodesToAsk
 }
 
 // A draft is a step that is not yet numbered.

@@ -53,7 +53,7 @@ func TestCases(t *testing.T) {
 			nil,
 		},
 		"an address that nobody planned goes with its handle": {
-			"PL1001", func(s *model.Snapshot, g *given) { v6Sibling(s); g.Suspected = []string{"-PL1001/fd00::2"} },
+			"PL1001", func(s *model.Snapshot, g *given) { v6Sibling(s); g.Unconfirmed = []string{"-PL1001/fd00::2"} },
 			[]string{"release block fd00::/125 for PL1001/10.0.0.2\n  fd00::2 k8s-pod-network.283bb9de/0 -> free"},
 			[]string{"PL1001/fd00::2"},
 		},
@@ -61,13 +61,13 @@ func TestCases(t *testing.T) {
 			"PL1001", func(s *model.Snapshot, g *given) {
 				v6Sibling(s)
 				s.Pods[0].IPs = append(s.Pods[0].IPs, netip.MustParseAddr("fd00::2"))
-				g.Suspected = []string{"+PL1001/10.0.0.2"}
+				g.Unconfirmed = []string{"+PL1001/10.0.0.2"}
 			},
 			[]string{"refused PL1001/10.0.0.2: fd00::2 of the same handle is in use"},
 			[]string{"10.0.0.2 k8s-pod-network.283bb9de"},
 		},
 		"one address of a handle is only suspected: none is freed": {
-			"PL1001", func(s *model.Snapshot, g *given) { v6Sibling(s); g.Suspected = []string{"PL1001/fd00::2"} },
+			"PL1001", func(s *model.Snapshot, g *given) { v6Sibling(s); g.Unconfirmed = []string{"PL1001/fd00::2"} },
 			[]string{"refused PL1001/10.0.0.2: fd00::2 of the same handle is only suspected"},
 			[]string{"10.0.0.2 k8s-pod-network.283bb9de", "fd00::2 k8s"},
 		},
@@ -156,7 +156,7 @@ func TestCases(t *testing.T) {
 			[]string{"1 release"},
 		},
 		"many at once, and a person says so": {
-			"gate-mass", func(_ *model.Snapshot, g *given) { g.Mass = true }, []string{"10.0.0.2 k8s-pod-network.283bb9de/1800000000000000003 -> free"}, nil,
+			"gate-mass", func(_ *model.Snapshot, g *given) { g.AllowMassChange = true }, []string{"10.0.0.2 k8s-pod-network.283bb9de/1800000000000000003 -> free"}, nil,
 		},
 		"an affinity without a block is left alone for a day": {
 			"PL1007", func(s *model.Snapshot, _ *given) {

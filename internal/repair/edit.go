@@ -89,8 +89,8 @@ func moved(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMoved, fmt.Sprintf(format, args...))
 }
 
-// whole is an edit of an object for all of the step's findings that are still repaired.
-func (s *Step) whole(sc Scene, o model.Object, was, now any) (Edited, error) {
+// complete is an edit of an object for all of the step's findings that are still repaired.
+func (s *Step) complete(sc Scene, o model.Object, was, now any) (Edited, error) {
 	e := Edited{Object: o}
 	for _, f := range s.For {
 		if sc.Keep(f) || s.Always {

@@ -40,7 +40,7 @@ func (s *Step) editEndpoint(sc Scene) (Edited, error) {
 		if err := s.instead(sc, is); err != nil {
 			return Edited{}, err
 		}
-		out, err := s.whole(sc, sc.Live, sc.Live.Body, nil)
+		out, err := s.complete(sc, sc.Live, sc.Live.Body, nil)
 		out.Delete = true
 		return out, err
 	}
@@ -52,7 +52,7 @@ func (s *Step) editEndpoint(sc Scene) (Edited, error) {
 	}
 	o := sc.Live
 	o.Body = e.Want
-	return s.whole(sc, o, nil, e.Want)
+	return s.complete(sc, o, nil, e.Want)
 }
 
 // instead wants the endpoint that a living pod has besides the one that goes.
@@ -90,7 +90,7 @@ func (s *Step) sandboxOfEndpoint(sc Scene, is, want endpointIs) (Edited, error) 
 	}
 	o := sc.Live
 	o.Body = body
-	return s.whole(sc, o, map[string]string{"containerID": is.Spec.ContainerID}, map[string]string{"containerID": want.Spec.ContainerID})
+	return s.complete(sc, o, map[string]string{"containerID": is.Spec.ContainerID}, map[string]string{"containerID": want.Spec.ContainerID})
 }
 
 // setField changes one field of raw JSON and leaves all else as it is, numbers included.

@@ -25,7 +25,7 @@ func planNoPod(b *builder, f *finding.Finding) {
 	if t, other := b.insteadOf(e); t != nil {
 		target := b.target(f, Safe, t.proof())
 		target.NoUndo = "the pod has its endpoint on the node where it is"
-		b.step(hiding, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
+		b.step(removeEndpoint, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
 		return
 	}
 	d, no := b.deadEndpoint(e)
@@ -33,7 +33,7 @@ func planNoPod(b *builder, f *finding.Finding) {
 		b.refuse(f, no.why, no.advice)
 		return
 	}
-	target := b.target(f, Safe, Proof{Dead: d})
+	target := b.target(f, Safe, Proof{NotInUse: d})
 	target.NoUndo = "there is no pod to give the endpoint back to"
 	for _, ip := range e.IPs {
 		for pod := range b.view.PodsWith(ip) {
@@ -41,18 +41,18 @@ func planNoPod(b *builder, f *finding.Finding) {
 			target.Touches = append(target.Touches, pod.Namespace+"/"+pod.Name+" has "+ip.String()+" as well")
 		}
 	}
-	b.step(hiding, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
+	b.step(removeEndpoint, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
 }
 
 // insteadOf finds the living pod that has an endpoint of the same sandbox on the node where
 // it is, besides the one that names another node: written while a node was misnamed, it
 // would stay for ever, for the pod's own DEL takes only the other.
-func (b *builder) insteadOf(e *model.Endpoint) (*tenant, *model.Endpoint) {
+func (b *builder) insteadOf(e *model.Endpoint) (*runningPod, *model.Endpoint) {
 	pod := b.view.PodByName(e.Namespace, e.Pod)
 	if pod == nil || e.Orchestrator != "k8s" || b.view.NodeByName(e.Node) == nil || !b.ownHost(e.Node) || b.view.SameNode(e.Node, pod.Node) {
 		return nil, nil
 	}
-	t, no := b.tenantOf(pod)
+	t, no := b.runningPodOf(pod)
 	if no != nil || t.box.ID != e.ContainerID {
 		return nil, nil
 	}
@@ -66,7 +66,7 @@ func (b *builder) insteadOf(e *model.Endpoint) (*tenant, *model.Endpoint) {
 }
 
 // deadEndpoint is the proof that the sandbox of an endpoint is gone, wherever it was.
-func (b *builder) deadEndpoint(e *model.Endpoint) (*Dead, *refusal) {
+func (b *builder) deadEndpoint(e *model.Endpoint) (*NotInUse, *refusal) {
 	v := b.view
 	b.look()
 	node := v.NodeByName(e.Node)
@@ -86,7 +86,7 @@ func (b *builder) deadEndpoint(e *model.Endpoint) (*Dead, *refusal) {
 			return nil, refuse("see what keeps it, and what the CNI configuration of "+box.Node+" calls that node", "its sandbox lives, on %s", box.Node)
 		}
 	}
-	d := &Dead{Containers: []string{e.ContainerID}, Nodes: []string{node.Name}, All: b.nodes.renamed}
+	d := &NotInUse{Containers: []string{e.ContainerID}, Nodes: []string{node.Name}, All: b.nodes.renamed}
 	if pod == nil {
 		d.Gone = []PodIs{{Namespace: e.Namespace, Name: e.Pod}}
 	} else if !slices.Contains(d.Nodes, pod.Node) {
@@ -126,7 +126,7 @@ func (b *builder) endpointIn(f *finding.Finding) *model.Endpoint {
 }
 
 // endpointRef names the endpoint of a tenant.
-func (b *builder) endpointRef(t *tenant) model.Ref {
+func (b *builder) endpointRef(t *runningPod) model.Ref {
 	return model.Ref{Kind: model.KindEndpoint, Name: model.EndpointName(b.pluginName(t.pod.Node), t.pod)}
 }
 
@@ -143,7 +143,7 @@ func (b *builder) pluginName(node string) string {
 
 // endpointOf is the endpoint that the CNI plugin would have written for a tenant, or, of
 // an old one that is right but for its sandbox, the change of that.
-func (b *builder) endpointOf(t *tenant, old *model.Endpoint) (*Change, *refusal) {
+func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refusal) {
 	name := b.pluginName(t.pod.Node)
 	if name == "" || !b.view.SameNode(name, t.pod.Node) {
 		return nil, refuse("repair that name first (PL5003)", "the CNI plugin of %s calls it %q", t.pod.Node, name)
@@ -183,7 +183,7 @@ func (b *builder) endpointOf(t *tenant, old *model.Endpoint) (*Change, *refusal)
 
 // healthyLike reads an endpoint that the CNI plugin wrote for another pod, if it can be of
 // the same node: what we write must be of the same make.
-func (b *builder) healthyLike(t *tenant) (json.RawMessage, *refusal) {
+func (b *builder) healthyLike(t *runningPod) (json.RawMessage, *refusal) {
 	no := refuse("end the pod when it suits: Calico makes its endpoint anew", "no endpoint of a running pod is there to show how Calico's plugin writes them here")
 	tried := 0
 	look := func(pod *model.Pod) json.RawMessage {
@@ -219,7 +219,7 @@ func (b *builder) healthyLike(t *tenant) (json.RawMessage, *refusal) {
 const maxHealthy = 8
 
 // healthyOf gives the endpoint of another pod, if it is of the sandbox that runs.
-func (b *builder) healthyOf(t *tenant, pod *model.Pod) *model.Endpoint {
+func (b *builder) healthyOf(t *runningPod, pod *model.Pod) *model.Endpoint {
 	if pod == t.pod || pod.HostNetwork || pod.Node == "" {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (b *builder) healthyOf(t *tenant, pod *model.Pod) *model.Endpoint {
 }
 
 // newUID is one that no other object has, and the same in every making of this plan.
-func (b *builder) newUID(t *tenant) string {
+func (b *builder) newUID(t *runningPod) string {
 	sum := sha256.Sum256([]byte(b.o.ID + "/" + t.name() + "/" + t.pod.UID + "/" + t.box.ID))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8: made by ourselves
 	x := hex.EncodeToString(sum[:16])

@@ -27,7 +27,7 @@ func TestManyEndpointsInOnePlan(t *testing.T) {
 	seen := map[model.Ref]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		d := p.Target(s.For[0]).Proof.Dead
+		d := p.Target(s.For[0]).Proof.NotInUse
 		if seen[s.On] || s.Endpoint == nil || s.Endpoint.Want != nil || len(d.Containers) != 1 || d.Containers[0] != s.Endpoint.Container || len(d.Gone) != 1 {
 			t.Errorf("step %d: %+v %+v", s.ID, s.Endpoint, d)
 		}

@@ -23,7 +23,7 @@ func TestNobodyIsExceptedFromARelease(t *testing.T) {
 		"given back":            {Ordinal{For: "f", IP: ip, To: &Owner{Handle: "k8s-pod-network.a1a1a1a1a1a1"}}, []string{"a1a1a1a1a1a1"}, true},
 	} {
 		s := Step{On: model.Ref{Kind: model.KindBlock, Name: "10.0.0.0/29"}, For: []string{"f"}, Change: Change{Ordinals: []Ordinal{c.o}}}
-		target := &Target{Finding: "f", Risk: Safe, Proof: Proof{Dead: &Dead{IPs: []netip.Addr{ip}, Containers: []string{"a1a1a1a1a1a1"}, Nodes: []string{"n1"}, Except: c.except}}}
+		target := &Target{Finding: "f", Risk: Safe, Proof: Proof{NotInUse: &NotInUse{IPs: []netip.Addr{ip}, Containers: []string{"a1a1a1a1a1a1"}, Nodes: []string{"n1"}, Except: c.except}}}
 		if err := s.proven(map[string]*Target{"f": target}); (err == nil) != c.valid {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -34,19 +34,19 @@ func TestNobodyIsExceptedFromARelease(t *testing.T) {
 func TestUndoOfBothExceptsNobody(t *testing.T) {
 	t.Parallel()
 	ip := netip.MustParseAddr("10.0.0.1")
-	gives, takes := Proof{Dead: &Dead{IPs: []netip.Addr{ip}, Nodes: []string{"n1"}, Except: []string{"a"}}}, Proof{Dead: &Dead{IPs: []netip.Addr{ip}, Containers: []string{"b"}}}
+	gives, takes := Proof{NotInUse: &NotInUse{IPs: []netip.Addr{ip}, Nodes: []string{"n1"}, Except: []string{"a"}}}, Proof{NotInUse: &NotInUse{IPs: []netip.Addr{ip}, Containers: []string{"b"}}}
 	for _, order := range [][]Proof{{gives, takes, gives}, {takes, gives}, {gives, takes}} {
 		u := &undoer{plan: &Plan{}, back: &Plan{}}
 		for _, p := range order {
 			u.target("f", p)
 		}
-		if d := u.back.Target("f").Proof.Dead; len(d.Except) != 0 || !d.All {
+		if d := u.back.Target("f").Proof.NotInUse; len(d.Except) != 0 || !d.All {
 			t.Errorf("%+v", d)
 		}
 	}
 	u := &undoer{plan: &Plan{}, back: &Plan{}}
 	u.target("f", gives)
-	if d := u.back.Target("f").Proof.Dead; len(d.Except) != 1 || d.All || len(d.Nodes) != 1 {
+	if d := u.back.Target("f").Proof.NotInUse; len(d.Except) != 1 || d.All || len(d.Nodes) != 1 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -29,8 +29,8 @@ func (g gate) stops(c finding.Code) (why, advice string) {
 func (b *builder) gates() gate {
 	info := b.view.Info()
 	switch version := b.unproven(); {
-	case len(b.o.Masses) > 0 && !b.o.Mass:
-		return gate{b.o.Masses[0], "if that is so, say --mass", true}
+	case len(b.o.MassChanges) > 0 && !b.o.AllowMassChange:
+		return gate{b.o.MassChanges[0], "if that is so, say --mass", true}
 	case !b.view.Agents():
 		return gate{"the nodes cannot be asked: install the agents", "kubectl apply -f deploy/agent.yaml, see docs/agent.md", true}
 	case b.o.IPAM != "calico":

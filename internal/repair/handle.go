@@ -99,7 +99,7 @@ func (s *Step) editCount(sc Scene) (Edited, error) {
 	}
 	o := sc.Live
 	o.Body = body
-	e, err := s.whole(sc, o, was, want)
+	e, err := s.complete(sc, o, was, want)
 	e.Delete = len(want) == 0
 	return e, err
 }

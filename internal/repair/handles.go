@@ -116,11 +116,11 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 		b.refuse(f, "every node must say that no CNI call is under way for it, and "+b.anySilent()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
 		return
 	}
-	d := &Dead{All: true, Calm: true}
+	d := &NotInUse{All: true, Calm: true}
 	if id != "" {
 		d.Containers = []string{id}
 	}
-	b.target(f, Safe, Proof{Dead: d})
+	b.target(f, Safe, Proof{NotInUse: d})
 	b.count(settling, f, "lower", h, held) // not with the recounts: without its proof it is not done
 }
 
@@ -133,7 +133,7 @@ func (b *builder) orphan(f *finding.Finding, h *model.Handle) {
 	case id == "" && b.tunnelGone(h.ID) != "":
 		// The name comes back only with its node, and that is gone by a person's word.
 		node := model.Ref{Kind: model.KindNode, Name: b.tunnelGone(h.ID)}
-		b.target(f, Safe, Proof{Dead: &Dead{Absent: []model.Ref{node}}})
+		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{node}}})
 		b.count(settling, f, "remove", h, nil)
 	case id == "" && model.Reusable(h.ID):
 		b.refuse(f, "its name is its owner's, who may come back to it", "it is harmless while its owner exists; delete it when that is gone for good")
@@ -142,7 +142,7 @@ func (b *builder) orphan(f *finding.Finding, h *model.Handle) {
 	case b.anySilent() != "":
 		b.refuse(f, "every node must say that its container is gone, and "+b.anySilent()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
 	default:
-		b.target(f, Safe, Proof{Dead: &Dead{Containers: []string{id}, All: true}})
+		b.target(f, Safe, Proof{NotInUse: &NotInUse{Containers: []string{id}, All: true}})
 		b.count(settling, f, "remove", h, nil) // not with the recounts: without its proof it is not done
 	}
 }

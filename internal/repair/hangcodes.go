@@ -150,7 +150,7 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
 			running = append(running, c.ID)
 		}
 	}
-	t := b.target(f, Destructive, Proof{Dead: &Dead{Gone: []PodIs{{Namespace: box.Namespace, Name: box.Pod, UID: box.UID}}}})
+	t := b.target(f, Destructive, Proof{NotInUse: &NotInUse{Gone: []PodIs{{Namespace: box.Namespace, Name: box.Pod, UID: box.UID}}}})
 	t.NoUndo = "a sandbox that was removed does not come back"
 	t.Touches = []string{fmt.Sprintf("%s of %s/%s on %s end", plural(len(running), "container", "containers"), box.Namespace, box.Pod, node)}
 	args := map[string]string{"uid": box.UID, "containers": strings.Join(running, ",")}

@@ -40,17 +40,17 @@ func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
 		}
 	}
 
-	lives := &Lives{Namespace: "shop", Pod: "web", Node: "n1", Container: box}
+	lives := &RunningPod{Namespace: "shop", Pod: "web", Node: "n1", Container: box}
 	if !s.Endpoint.spares(s.On, lives) {
 		t.Error("a sound step is not valid")
 	}
 	for name, bad := range map[string]struct {
 		e  Endpoint
 		on model.Ref
-		l  *Lives
+		l  *RunningPod
 	}{
 		"no proof":                  {*s.Endpoint, s.On, nil},
-		"another sandbox lives":     {*s.Endpoint, s.On, &Lives{Namespace: "shop", Pod: "web", Node: "n1", Container: "b2b2"}},
+		"another sandbox lives":     {*s.Endpoint, s.On, &RunningPod{Namespace: "shop", Pod: "web", Node: "n1", Container: "b2b2"}},
 		"the node's own goes":       {Endpoint{Container: box, Instead: s.On}, own, lives},
 		"itself instead of itself":  {Endpoint{Container: box, Instead: s.On}, s.On, lives},
 		"something else instead":    {Endpoint{Container: box, Instead: model.Ref{Kind: model.KindPod, Name: "shop/web"}}, s.On, lives},

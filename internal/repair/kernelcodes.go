@@ -43,7 +43,7 @@ func planDevice(b *builder, f *finding.Finding) {
 			args["peerNS"] = strconv.FormatUint(l.PeerNS, 10)
 		}
 	}
-	t := b.target(f, Safe, Proof{Dead: &Dead{Nodes: []string{node}}})
+	t := b.target(f, Safe, Proof{NotInUse: &NotInUse{Nodes: []string{node}}})
 	t.NoUndo = "a deleted device does not come back"
 	b.step(acting, f, "delete device", f.Subject, Change{Node: &OnNode{Verb: "unlink", Args: args}})
 }
@@ -51,7 +51,7 @@ func planDevice(b *builder, f *finding.Finding) {
 // planRoute takes away a host route that leads to another device. Felix writes the right
 // one: it puts back what is missing, and lets be what it did not write.
 func planRoute(b *builder, f *finding.Finding) {
-	t := b.tenantOn(f)
+	t := b.runningPodOn(f)
 	if t == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func planRoute(b *builder, f *finding.Finding) {
 }
 
 // await waits for Felix to set the routes of a tenant.
-func (b *builder) await(f *finding.Finding, t *tenant) {
+func (b *builder) await(f *finding.Finding, t *runningPod) {
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + ip.String()}
 		b.step(acting, f, "wait", on, Change{Await: &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
@@ -94,7 +94,7 @@ func (b *builder) await(f *finding.Finding, t *tenant) {
 // planNeighbour takes away static entries that lead a pod's packets astray; nobody else
 // ever does. What is learned anew after that is right.
 func planNeighbour(b *builder, f *finding.Finding) {
-	t := b.tenantOn(f)
+	t := b.runningPodOn(f)
 	if t == nil {
 		return
 	}
@@ -125,7 +125,7 @@ func planNeighbour(b *builder, f *finding.Finding) {
 
 // planGateway switches on again what makes the host answer for a pod's gateway.
 func planGateway(b *builder, f *finding.Finding) {
-	t := b.tenantOn(f)
+	t := b.runningPodOn(f)
 	if t == nil {
 		return
 	}
@@ -149,15 +149,15 @@ func planGateway(b *builder, f *finding.Finding) {
 	}
 }
 
-// tenantOn finds the pod that a finding is about, in its place; nil if that was refused.
-func (b *builder) tenantOn(f *finding.Finding) *tenant {
+// runningPodOn finds the pod that a finding is about, in its place; nil if that was refused.
+func (b *builder) runningPodOn(f *finding.Finding) *runningPod {
 	ns, name, _ := strings.Cut(f.Subject.Name, "/")
 	pod := b.view.PodByName(ns, name)
 	if pod == nil {
 		b.refuse(f, "the pod is gone", "look again")
 		return nil
 	}
-	t, no := b.tenantOf(pod)
+	t, no := b.runningPodOf(pod)
 	if no == nil {
 		for _, ip := range t.ips {
 			if no = b.rival(t, ip); no != nil {

@@ -21,11 +21,11 @@ type Options struct {
 	Rebuild bool           // make the blocks say what lives
 	Blocks  []netip.Prefix // of a rebuild: only these; none means all
 
-	IPAM     string        // who hands out addresses, as detect recognised it
-	Masses   []string      // headlines of the breaker
-	Mass     bool          // a person says that so much at once is right
-	Settle   time.Duration // what a person says is long enough for a difference to last; 0: the usual
-	NodeGone []string      // nodes of which a person says that they will not come back
+	IPAM            string        // who hands out addresses, as detect recognised it
+	MassChanges     []string      // headlines of the breaker
+	AllowMassChange bool          // a person says that so much at once is right
+	Settle          time.Duration // what a person says is long enough for a difference to last; 0: the usual
+	NodeGone        []string      // nodes of which a person says that they will not come back
 
 	// What an endpoint in etcd is made from is read live: labels, ports, and how Calico's
 	// plugin writes another's. Nil where only a snapshot is there.
@@ -38,7 +38,7 @@ type Options struct {
 func Make(v *model.View, fs []finding.Finding, o Options) *Plan {
 	b := &builder{view: v, o: o, planned: map[string]bool{}, doubted: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
 	p := &Plan{Schema: Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, Made: o.Made, Version: o.Version}
-	p.Revision, p.Ledger = Revisions(v)
+	p.KubeRevision, p.EtcdRevision = Revisions(v)
 	fs = slices.Clone(fs)
 	if o.Rebuild {
 		fs = b.rebuild(fs)
@@ -133,8 +133,8 @@ func undecided(f *finding.Finding) string {
 	if f.Why != "" {
 		why += ": " + f.Why
 	}
-	if !f.Decide.IsZero() {
-		why += "; it is decided at " + f.Decide.String()
+	if !f.RecheckAfter.IsZero() {
+		why += "; it is decided at " + f.RecheckAfter.String()
 	}
 	return why
 }

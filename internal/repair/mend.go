@@ -56,7 +56,7 @@ func (s *Step) mendBlock(sc Scene) (Edited, error) {
 	if len(did) == 0 {
 		return Edited{}, ErrAlready
 	}
-	e, err := s.whole(sc, sc.Live, nil, nil)
+	e, err := s.complete(sc, sc.Live, nil, nil)
 	if err != nil {
 		return e, err
 	}
@@ -196,5 +196,5 @@ func (s *Step) newBlock(sc Scene) (Edited, error) {
 	}
 	o := sc.Live
 	o.Body = body
-	return s.whole(sc, o, nil, "new, of "+s.NewBlock.Node)
+	return s.complete(sc, o, nil, "new, of "+s.NewBlock.Node)
 }

@@ -89,7 +89,7 @@ func (b *builder) found(ip netip.Addr) *Owner {
 	for c := range b.view.Claims(ip) {
 		switch c.By {
 		case model.ByPod:
-			t, no := b.tenantOf(b.view.Pod(c.Row))
+			t, no := b.runningPodOf(b.view.Pod(c.Row))
 			if no != nil || !slices.Contains(t.ips, ip) || owner != nil {
 				return nil
 			}

@@ -20,9 +20,9 @@ func planMisnamed(b *builder, f *finding.Finding) {
 		return
 	}
 	pod, no := b.userOf(ip)
-	var t *tenant
+	var t *runningPod
 	if no == nil {
-		t, no = b.tenantOf(pod)
+		t, no = b.runningPodOf(pod)
 	}
 	var p *posting
 	if no == nil {
@@ -54,7 +54,7 @@ func planMisnamed(b *builder, f *finding.Finding) {
 
 // fromAnother lets a tenant take what the ledger says is another pod's, which does not
 // have the address, as was seen before. It objects where that one may be about to use it.
-func (b *builder) fromAnother(t *tenant, spared ...*model.Pod) taking {
+func (b *builder) fromAnother(t *runningPod, spared ...*model.Pod) taking {
 	return func(at *model.Attribute) *refusal {
 		ns, name := at.PodName()
 		other := b.view.PodByName(ns, name)

@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// witnesses is what is known of all nodes, looked up once.
-type witnesses struct {
+// nodesToAsk is what is known of all nodes, looked up once.
+type nodesToAsk struct {
 	known   bool
 	renamed bool                        // some node calls itself by a name that is not its own
 	silent  []string                    // nodes that cannot be asked
@@ -25,7 +25,7 @@ const outOfService = "node.kubernetes.io/out-of-service"
 // dead is the proof that nobody uses what is held: which nodes must say so (R10). The node
 // in the record is not enough, for it is the very thing that may be wrong. Why is not empty
 // if that proof cannot be had.
-func (b *builder) dead(held []*model.Allocation) (d Dead, why, advice string) {
+func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string) {
 	b.look()
 	nodes, gone := map[string]bool{}, map[string]bool{}
 	add := func(name string) {
@@ -82,7 +82,7 @@ func (b *builder) dead(held []*model.Allocation) (d Dead, why, advice string) {
 
 // speakers names the nodes that must bear witness. For one that a person has put out of
 // service all the others do.
-func (b *builder) speakers(d *Dead, must map[string]bool) (why, advice string) {
+func (b *builder) speakers(d *NotInUse, must map[string]bool) (why, advice string) {
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
 		switch silent := b.nodes.mute[name]; {

@@ -55,7 +55,7 @@ func (b *builder) finish(p *Plan) {
 		}
 	}
 	p.Refused = b.refused
-	if slices.ContainsFunc(p.Targets, func(t Target) bool { return t.Proof.Dead != nil && t.Proof.Dead.All }) {
+	if slices.ContainsFunc(p.Targets, func(t Target) bool { return t.Proof.NotInUse != nil && t.Proof.NotInUse.All }) {
 		for i := range int32(b.view.Rows(model.Nodes)) {
 			p.Nodes = append(p.Nodes, b.view.Node(i).Name)
 		}
@@ -142,7 +142,7 @@ func Revisions(v *model.View) (api, etcd string) {
 	newest := map[bool]uint64{}
 	apart := v.Info().Datastore == "etcd"
 	for _, c := range v.Snapshot().Coverage {
-		if n, err := strconv.ParseUint(c.Revision, 10, 64); err == nil && !c.Table.Fact() {
+		if n, err := strconv.ParseUint(c.Revision, 10, 64); err == nil && !c.Table.OfNode() {
 			ledgers := apart && c.Table >= model.Cluster && c.Table != model.Components
 			newest[ledgers] = max(newest[ledgers], n)
 		}

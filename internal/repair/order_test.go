@@ -88,8 +88,8 @@ func TestOneStepPerObject(t *testing.T) {
 			}
 		}
 	}
-	if p.Revision != "41" {
-		t.Errorf("revision %q", p.Revision)
+	if p.KubeRevision != "41" {
+		t.Errorf("revision %q", p.KubeRevision)
 	}
 	handles := len(p.Steps) - blocks
 	want := time.Duration(float64(blocks)/10*float64(time.Second)) + time.Duration(float64(handles)/100*float64(time.Second))
@@ -146,6 +146,6 @@ func BenchmarkMake(b *testing.B) {
 	s, fs := leaky(5000, 150_000)
 	v := model.Seal(s)
 	for b.Loop() {
-		repair.Make(v, fs, options(given{Mass: true}))
+		repair.Make(v, fs, options(given{AllowMassChange: true}))
 	}
 }

@@ -33,19 +33,19 @@ func (r Risk) Level() int {
 
 // A Plan is what a person reads, saves, and applies.
 type Plan struct {
-	Schema   int        `json:"schema"`
-	ID       string     `json:"id"`
-	Cluster  string     `json:"cluster"` // GUID of the cluster that it is for
-	Undoes   string     `json:"undoes,omitempty"`
-	Rebuild  bool       `json:"rebuild,omitempty"`
-	Made     model.Time `json:"made"` // by the API server's clock
-	Version  string     `json:"version,omitempty"`
-	Revision string     `json:"revision,omitempty"` // the newest of the API server that was seen: a smaller one later means that it was restored
-	Ledger   string     `json:"ledger,omitempty"`   // the newest of Calico's etcd, likewise
-	Nodes    []string   `json:"nodes,omitempty"`    // all that there were, where a proof needs every one
-	Targets  []Target   `json:"targets"`
-	Steps    []Step     `json:"steps"`
-	Refused  []Refusal  `json:"refused,omitempty"`
+	Schema       int        `json:"schema"`
+	ID           string     `json:"id"`
+	Cluster      string     `json:"cluster"` // GUID of the cluster that it is for
+	Undoes       string     `json:"undoes,omitempty"`
+	Rebuild      bool       `json:"rebuild,omitempty"`
+	Made         model.Time `json:"made"` // by the API server's clock
+	Version      string     `json:"version,omitempty"`
+	KubeRevision string     `json:"revision,omitempty"` // the newest of the API server that was seen: a smaller one later means that it was restored
+	EtcdRevision string     `json:"ledger,omitempty"`   // the newest of Calico's etcd, likewise
+	Nodes        []string   `json:"nodes,omitempty"`    // all that there were, where a proof needs every one
+	Targets      []Target   `json:"targets"`
+	Steps        []Step     `json:"steps"`
+	Refused      []Refusal  `json:"refused,omitempty"`
 }
 
 // A Target is one finding that the plan repairs.

@@ -22,17 +22,17 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect")
 
 // given is what a fixture says besides the snapshot.
 type given struct {
-	Suspected []string          `json:"suspected"` // keys of findings that are not confirmed; with a minus those that were not asked for, with a plus those that nobody has
-	Silent    []string          `json:"silent"`    // nodes without an agent
-	NoAgents  bool              `json:"noAgents"`
-	NodeGone  []string          `json:"nodeGone"`
-	Only      []finding.Code    `json:"only"` // findings that are planned
-	IPAM      string            `json:"ipam"`
-	Masses    []string          `json:"masses"`
-	Mass      bool              `json:"mass"`
-	Rebuild   bool              `json:"rebuild"`
-	Blocks    []netip.Prefix    `json:"blocks"`
-	Rename    map[string]string `json:"rename"` // what nodes call themselves
+	Unconfirmed     []string          `json:"suspected"` // keys of findings that are not confirmed; with a minus those that were not asked for, with a plus those that nobody has
+	Silent          []string          `json:"silent"`    // nodes without an agent
+	NoAgents        bool              `json:"noAgents"`
+	NodeGone        []string          `json:"nodeGone"`
+	Only            []finding.Code    `json:"only"` // findings that are planned
+	IPAM            string            `json:"ipam"`
+	Masses          []string          `json:"masses"`
+	AllowMassChange bool              `json:"mass"`
+	Rebuild         bool              `json:"rebuild"`
+	Blocks          []netip.Prefix    `json:"blocks"`
+	Rename          map[string]string `json:"rename"` // what nodes call themselves
 }
 
 // TestPlans holds a plan for every snapshot below testdata against what is expected of it.
@@ -66,7 +66,7 @@ func TestPlans(t *testing.T) {
 
 func options(g given) repair.Options {
 	o := repair.Options{
-		ID: "p1", Made: taken(), IPAM: "calico", NodeGone: g.NodeGone, Masses: g.Masses, Mass: g.Mass,
+		ID: "p1", Made: taken(), IPAM: "calico", NodeGone: g.NodeGone, MassChanges: g.Masses, AllowMassChange: g.AllowMassChange,
 		Rebuild: g.Rebuild, Blocks: g.Blocks,
 	}
 	if g.IPAM != "" {
@@ -107,9 +107,9 @@ func judged(s *model.Snapshot, g given) (*model.View, []finding.Finding) {
 	v := model.Seal(s)
 	fs := detect.Run(v, detect.All...).Findings
 	fs = slices.DeleteFunc(fs, func(f finding.Finding) bool {
-		return f.Code == "PL9001" || len(g.Only) > 0 && !slices.Contains(g.Only, f.Code) || slices.Contains(g.Suspected, "-"+f.Key())
+		return f.Code == "PL9001" || len(g.Only) > 0 && !slices.Contains(g.Only, f.Code) || slices.Contains(g.Unconfirmed, "-"+f.Key())
 	})
-	for _, key := range g.Suspected {
+	for _, key := range g.Unconfirmed {
 		if key, ok := strings.CutPrefix(key, "+"); ok {
 			code, subject, _ := strings.Cut(key, "/")
 			fs = append(fs, finding.Finding{Code: finding.Code(code), Subject: model.Ref{Kind: model.KindAddress, Name: subject}})
@@ -117,8 +117,8 @@ func judged(s *model.Snapshot, g given) (*model.View, []finding.Finding) {
 	}
 	for i := range fs {
 		fs[i].State = finding.Confirmed
-		if slices.Contains(g.Suspected, fs[i].Key()) {
-			fs[i].State, fs[i].Why, fs[i].Decide = finding.Suspected, "may still settle by itself", taken()
+		if slices.Contains(g.Unconfirmed, fs[i].Key()) {
+			fs[i].State, fs[i].Why, fs[i].RecheckAfter = finding.Unconfirmed, "may still settle by itself", taken()
 		}
 	}
 	return v, fs
@@ -174,7 +174,7 @@ func abbreviated(s string) string {
 
 func proofText(p repair.Proof) string {
 	var out string
-	if d := p.Dead; d != nil {
+	if d := p.NotInUse; d != nil {
 		out += fmt.Sprintf("\n  dead: %v by %v", d.IPs, d.Nodes)
 		if d.All {
 			out += " and all"
@@ -189,7 +189,7 @@ func proofText(p repair.Proof) string {
 			out += fmt.Sprintf(", no %s", r)
 		}
 	}
-	if l := p.Lives; l != nil {
+	if l := p.Running; l != nil {
 		out += abbreviated(fmt.Sprintf("\n  lives: %s/%s on %s in %s with %v", l.Namespace, l.Pod, l.Node, l.Container, l.IPs))
 	}
 	return out

@@ -49,7 +49,7 @@ func (s *Step) editPod(sc Scene) (Edited, error) {
 	if err != nil {
 		return Edited{}, err
 	}
-	return s.whole(sc, o, was, map[string]string{"podIP": first, "podIPs": all, "containerID": a.Container})
+	return s.complete(sc, o, was, map[string]string{"podIP": first, "podIPs": all, "containerID": a.Container})
 }
 
 // addressText is how Calico writes addresses into annotations.
@@ -82,7 +82,7 @@ func (s *Step) evictPod(sc Scene) (Edited, error) {
 			return Edited{}, moved("the ledger does not name the one that keeps %s", k.IP)
 		}
 	}
-	e, err := s.whole(sc, sc.Live, nil, "evicted")
+	e, err := s.complete(sc, sc.Live, nil, "evicted")
 	e.Delete = true
 	return e, err
 }
@@ -92,7 +92,7 @@ func (s *Step) restartPod(sc Scene) (Edited, error) {
 	if !sc.Live.There() || sc.Live.UID != s.Restart.UID {
 		return Edited{}, ErrAlready
 	}
-	e, err := s.whole(sc, sc.Live, nil, "restarted")
+	e, err := s.complete(sc, sc.Live, nil, "restarted")
 	e.Delete = true
 	return e, err
 }

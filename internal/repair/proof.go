@@ -12,13 +12,13 @@ import (
 // A Proof is what must hold in the world, live, before anything is written for a finding:
 // one that takes away needs that nothing uses it, one that gives needs that its owner lives.
 type Proof struct {
-	Dead  *Dead  `json:"dead,omitempty"`
-	Lives *Lives `json:"lives,omitempty"`
+	NotInUse *NotInUse   `json:"dead,omitempty"`
+	Running  *RunningPod `json:"lives,omitempty"`
 }
 
-// A Dead proof is that nobody uses addresses or containers. Every one of the nodes must
+// A NotInUse proof is that nobody uses addresses or containers. Every one of the nodes must
 // say so; one that is silent proves nothing.
-type Dead struct {
+type NotInUse struct {
 	IPs        []netip.Addr `json:"ips,omitempty"`
 	Containers []string     `json:"containers,omitempty"`
 	Except     []string     `json:"except,omitempty"` // containers that may use the addresses: they get them back
@@ -38,8 +38,8 @@ type PodIs struct {
 	Not []netip.Addr `json:"not,omitempty"`
 }
 
-// A Lives proof is that a pod's sandbox runs and has exactly these addresses.
-type Lives struct {
+// A RunningPod proof is that a pod's sandbox runs and has exactly these addresses.
+type RunningPod struct {
 	Namespace string       `json:"namespace"`
 	Pod       string       `json:"pod"`
 	UID       string       `json:"uid"`
@@ -53,7 +53,7 @@ type Lives struct {
 // Against tells why a witness does not prove that nobody uses it; empty if it does. Passing
 // means that it may in a moment: a CNI call is under way, which has an end. Of what
 // the node said only what concerns this proof is judged: it may have been asked more.
-func (d *Dead) Against(w *model.Witness) (why string, passing bool) {
+func (d *NotInUse) Against(w *model.Verification) (why string, passing bool) {
 	if !w.Complete {
 		return w.Node + " could not see all of itself: " + strings.Join(w.Missing, "; "), false
 	}
@@ -97,7 +97,7 @@ func (d *Dead) Against(w *model.Witness) (why string, passing bool) {
 
 // calls tells that a CNI call may be at work on it. Whose sandbox it is decides: another's
 // call cannot take what is still recorded.
-func (d *Dead) calls(w *model.Witness) (why string, passing bool) {
+func (d *NotInUse) calls(w *model.Verification) (why string, passing bool) {
 	for i := range w.Calls {
 		if c := &w.Calls[i]; c.CNI == "" || len(d.Containers) == 0 || slices.Contains(d.Containers, c.CNI) {
 			return fmt.Sprintf("a CNI call (%s) is under way on %s", orText(c.Command, "unknown"), w.Node), true
@@ -108,7 +108,7 @@ func (d *Dead) calls(w *model.Witness) (why string, passing bool) {
 
 // Unasked tells that a pod of the name in the record lives on a node that is not asked: its
 // next sandbox may be in the making there.
-func (d *Dead) Unasked(o model.Object) string {
+func (d *NotInUse) Unasked(o model.Object) string {
 	p, err := ReadPod(o)
 	if err != nil || !o.There() || p.Finished() || p.Node == "" || d.All || slices.Contains(d.Nodes, p.Node) {
 		return ""
@@ -117,7 +117,7 @@ func (d *Dead) Unasked(o model.Object) string {
 }
 
 // Against tells why a witness does not prove that the sandbox runs with these addresses.
-func (l *Lives) Against(w *model.Witness) (why string, passing bool) {
+func (l *RunningPod) Against(w *model.Verification) (why string, passing bool) {
 	if !w.Complete {
 		return w.Node + " could not see all of itself: " + strings.Join(w.Missing, "; "), false
 	}
@@ -151,7 +151,7 @@ func (l *Lives) Against(w *model.Witness) (why string, passing bool) {
 }
 
 // AgainstPod tells why a pod as it is now is not the one that lives.
-func (l *Lives) AgainstPod(o model.Object) string {
+func (l *RunningPod) AgainstPod(o model.Object) string {
 	p, err := ReadPod(o)
 	switch {
 	case err != nil:

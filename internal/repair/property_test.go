@@ -123,7 +123,7 @@ func checkFreed(t *testing.T, seed uint64, v *model.View, p *repair.Plan, g give
 			}
 		}
 		at := v.AttributeOf(v.AllocationOf(ip))
-		d := p.Target(key).Proof.Dead
+		d := p.Target(key).Proof.NotInUse
 		for a := range v.AllocationsBy(at.Handle) {
 			if free[a.IP] == "" || !slices.Contains(d.IPs, a.IP) {
 				t.Errorf("seed %d: %s is freed, and %s of the same handle is not, or not proven dead", seed, ip, a.IP)

@@ -14,11 +14,11 @@ type posting struct {
 	ip      netip.Addr
 	ordinal int32
 	block   netip.Prefix
-	home    string // the node that the block belongs to, as Calico calls it
-	site    *site  // the block, if it is yet to be made
-	from    *Held  // nil means free
-	right   bool   // the block says so; only its handle does not count it
-	hold    bool   // through a name of ours: Calico's collector never reads anew what it knows by handle and address
+	home    string        // the node that the block belongs to, as Calico calls it
+	missing *missingBlock // the block, if it is yet to be made
+	from    *Held         // nil means free
+	right   bool          // the block says so; only its handle does not count it
+	hold    bool          // through a name of ours: Calico's collector never reads anew what it knows by handle and address
 }
 
 // A taking says which entries of others may be handed to a tenant; nil objects to none.
@@ -26,7 +26,7 @@ type taking func(at *model.Attribute) *refusal
 
 // posting finds what the ledger lacks about an address of a tenant. Nil with no refusal
 // means nothing. Nothing is ever taken from anybody living but the spared.
-func (b *builder) posting(t *tenant, ip netip.Addr, from taking, spared ...*model.Pod) (*posting, *refusal) {
+func (b *builder) posting(t *runningPod, ip netip.Addr, from taking, spared ...*model.Pod) (*posting, *refusal) {
 	v := b.view
 	if !v.State(model.Blocks, "").Seen() || !v.State(model.Handles, "").Seen() || !v.State(model.Pods, "").Seen() {
 		return nil, refuse("", "blocks, handles and pods were not seen in full")
@@ -85,7 +85,7 @@ func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 }
 
 // kept objects to taking what is not a pod's.
-func (b *builder) kept(t *tenant, at *model.Attribute) *refusal {
+func (b *builder) kept(t *runningPod, at *model.Attribute) *refusal {
 	switch {
 	case at.Handle == model.WindowsHandle:
 		return refuse("", "the ledger keeps it for Windows")
@@ -106,7 +106,7 @@ func (b *builder) kept(t *tenant, at *model.Attribute) *refusal {
 
 // formerSelf lets a tenant take what a former sandbox of the same pod holds. That no
 // sandbox but its own has the address was seen before.
-func (b *builder) formerSelf(t *tenant) taking {
+func (b *builder) formerSelf(t *runningPod) taking {
 	return func(at *model.Attribute) *refusal {
 		if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 			return nil
@@ -119,7 +119,7 @@ func (b *builder) formerSelf(t *tenant) taking {
 }
 
 // freePosting is for an address that the ledger would give away.
-func (b *builder) freePosting(t *tenant, ip netip.Addr, block *model.Block) (*posting, *refusal) {
+func (b *builder) freePosting(t *runningPod, ip netip.Addr, block *model.Block) (*posting, *refusal) {
 	pool := b.view.PoolWith(ip)
 	switch {
 	case pool == nil:
@@ -139,7 +139,7 @@ func (b *builder) freePosting(t *tenant, ip netip.Addr, block *model.Block) (*po
 		if no != nil {
 			return nil, no
 		}
-		return &posting{ip: ip, block: s.cidr, home: s.node, site: s}, nil
+		return &posting{ip: ip, block: s.cidr, home: s.node, missing: s}, nil
 	}
 	for _, n := range block.Free {
 		if model.Offset(block.CIDR, n) == ip {
@@ -176,10 +176,10 @@ func (b *builder) counted(handle string, block netip.Prefix) bool {
 
 // record plans what makes the ledger say what a tenant holds: its handle counts it before
 // a block gives it. It is done for a finding that is a target, whose proof is the tenant's.
-func (b *builder) record(f *finding.Finding, t *tenant, ps ...*posting) {
+func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*posting) {
 	for _, p := range ps {
-		if p.site != nil {
-			b.foundBlock(f, p.site, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
+		if p.missing != nil {
+			b.foundBlock(f, p.missing, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
 		}
 		on := model.Ref{Kind: model.KindBlock, Name: p.block.String()}
 		b.step(raising, f, "count", handleRef(t.handle()), Change{Count: &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}}})
@@ -203,7 +203,7 @@ func (b *builder) record(f *finding.Finding, t *tenant, ps ...*posting) {
 }
 
 // owner is what Calico's plugin writes about a pod that it gives an address.
-func (b *builder) owner(t *tenant) *Owner {
+func (b *builder) owner(t *runningPod) *Owner {
 	return &Owner{Handle: t.handle(), Secondary: map[string]string{
 		"node": b.view.CalicoName(t.pod.Node), "pod": t.pod.Name, "namespace": t.pod.Namespace,
 		timestamp: b.o.Made.Time().UTC().String(),
@@ -213,13 +213,13 @@ func (b *builder) owner(t *tenant) *Owner {
 // routed is the risk of postings. Every Felix routes a block to its node and by itself
 // what others hold of it (F3): where the ledger names another node than before for an
 // address, routes move, if only to where the pod is.
-func (b *builder) routed(t *tenant, ps ...*posting) Risk {
+func (b *builder) routed(t *runningPod, ps ...*posting) Risk {
 	for _, p := range ps {
 		before := p.home
 		if p.from != nil {
 			before = p.from.Node
 		}
-		if p.site != nil || !p.right && !b.view.SameNode(before, t.pod.Node) {
+		if p.missing != nil || !p.right && !b.view.SameNode(before, t.pod.Node) {
 			return Disruptive
 		}
 	}
@@ -234,7 +234,7 @@ const usualGrace = 15 * 60
 func (b *builder) collected() int64 {
 	grace := int64(usualGrace)
 	if c, ok := b.view.Collector(); ok {
-		grace = c.Grace
+		grace = c.LeakGracePeriod
 	}
 	return grace * 3 / 2
 }

@@ -16,7 +16,7 @@ func (p *Plan) Refresh(v *model.View, found func(key string) bool) []Refusal {
 		if !p.Rebuild && p.Undoes == "" && !found(t.Finding) {
 			why = "it is not found any more"
 		}
-		if d := t.Proof.Dead; d != nil && why == "" {
+		if d := t.Proof.NotInUse; d != nil && why == "" {
 			why = d.refresh(v)
 		}
 		if why != "" {
@@ -58,7 +58,7 @@ func (p *Plan) strip() {
 }
 
 // refresh adds the nodes of pods that claim an address now.
-func (d *Dead) refresh(v *model.View) string {
+func (d *NotInUse) refresh(v *model.View) string {
 	for _, ip := range d.IPs {
 		for pod := range v.PodsWith(ip) {
 			if pod.Networked() && slices.Contains(pod.Claims(), ip) {

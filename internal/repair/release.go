@@ -37,7 +37,7 @@ func planLeaked(b *builder, f *finding.Finding) {
 		b.refuse(f, why, what)
 		return
 	}
-	b.target(f, Safe, Proof{Dead: &d})
+	b.target(f, Safe, Proof{NotInUse: &d})
 	for _, o := range held {
 		key := "PL1001/" + o.IP.String()
 		if key != f.Key() && b.planned[key] {
@@ -79,7 +79,7 @@ func (b *builder) together(at *model.Attribute, ip netip.Addr) (held []*model.Al
 
 // gone adds who must be gone for good besides the container. Why is not empty if one is
 // not: what belongs to a service, a tunnel or a machine is never freed while that exists.
-func (b *builder) gone(d *Dead, at *model.Attribute) (why, advice string) {
+func (b *builder) gone(d *NotInUse, at *model.Attribute) (why, advice string) {
 	ns, pod := at.PodName()
 	var owner model.Ref
 	var there bool

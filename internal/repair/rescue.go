@@ -17,9 +17,9 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 		return
 	}
 	pod, no := b.userOf(ip)
-	var t *tenant
+	var t *runningPod
 	if no == nil {
-		t, no = b.tenantOf(pod)
+		t, no = b.runningPodOf(pod)
 	}
 	var p *posting
 	if no == nil {
@@ -35,7 +35,7 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 	}
 	target := b.target(f, b.routed(t, p), t.proof())
 	target.Watch = b.collected()
-	if p.site != nil {
+	if p.missing != nil {
 		target.Warnings = append(target.Warnings, "all nodes will route "+p.block.String()+" to "+p.home)
 	}
 	b.record(f, t, p)
@@ -103,7 +103,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 		b.refuse(f, "the pod is gone", "look again")
 		return
 	}
-	t, no := b.tenantOf(pod)
+	t, no := b.runningPodOf(pod)
 	var ps []*posting
 	if no == nil {
 		ps, no = b.postings(t)
@@ -130,11 +130,11 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 	}
 	switch {
 	case shown.Annotate != nil:
-		b.step(showing, f, "annotate", pod.Ref(), *shown)
+		b.step(publish, f, "annotate", pod.Ref(), *shown)
 	case old != nil:
-		b.step(showing, f, "correct", old.Ref(), *shown)
+		b.step(publish, f, "correct", old.Ref(), *shown)
 	default:
-		b.step(showing, f, "create", b.endpointRef(t), *shown)
+		b.step(publish, f, "create", b.endpointRef(t), *shown)
 	}
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: pod.Node + "/" + ip.String()}
@@ -143,7 +143,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 }
 
 // postings are what the ledger lacks about all addresses of a tenant.
-func (b *builder) postings(t *tenant) ([]*posting, *refusal) {
+func (b *builder) postings(t *runningPod) ([]*posting, *refusal) {
 	var out []*posting
 	for _, ip := range t.ips {
 		p, no := b.posting(t, ip, nil)
@@ -158,7 +158,7 @@ func (b *builder) postings(t *tenant) ([]*posting, *refusal) {
 }
 
 // shown is what makes Felix see the pod; nil if it does.
-func (b *builder) shown(t *tenant, old *model.Endpoint) (*Change, *refusal) {
+func (b *builder) shown(t *runningPod, old *model.Endpoint) (*Change, *refusal) {
 	if b.view.Info().Datastore == "etcd" {
 		return b.endpointOf(t, old)
 	}

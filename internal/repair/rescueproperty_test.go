@@ -77,10 +77,10 @@ func checkRescue(t *testing.T, v *model.View, p *Plan) {
 		if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Serves(g.Finding) }) {
 			t.Errorf("%s is a target and has no step", g.Finding)
 		}
-		if g.Proof.Dead == nil && g.Proof.Lives == nil {
+		if g.Proof.NotInUse == nil && g.Proof.Running == nil {
 			t.Errorf("%s has no proof", g.Finding)
 		}
-		if l := g.Proof.Lives; l != nil && evicted[l.Namespace+"/"+l.Pod] {
+		if l := g.Proof.Running; l != nil && evicted[l.Namespace+"/"+l.Pod] {
 			t.Errorf("%s stays and is evicted", l.Pod)
 		}
 	}

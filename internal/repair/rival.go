@@ -9,7 +9,7 @@ import (
 
 // rival objects if anybody living besides the tenant has the address, however weakly he
 // says so. The spared ones are those of whom the plan knows.
-func (b *builder) rival(t *tenant, ip netip.Addr, spared ...*model.Pod) *refusal {
+func (b *builder) rival(t *runningPod, ip netip.Addr, spared ...*model.Pod) *refusal {
 	v := b.view
 	const advice = "repair the shared address first"
 	for c := range v.Claims(ip) {
@@ -42,7 +42,7 @@ func (b *builder) rival(t *tenant, ip netip.Addr, spared ...*model.Pod) *refusal
 
 // rivalBox objects if another sandbox has the address on the device that is Calico's. What
 // else is inside is the pod's own: a docker0 may have any address.
-func (b *builder) rivalBox(t *tenant, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *refusal {
+func (b *builder) rivalBox(t *runningPod, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *refusal {
 	v := b.view
 	if at.Node == t.box.Node && at.Sandbox == t.box.ID {
 		return nil

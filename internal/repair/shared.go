@@ -27,9 +27,9 @@ func planShared(b *builder, f *finding.Finding) {
 	if no == nil {
 		no = b.sharesMore(s)
 	}
-	var t *tenant
+	var t *runningPod
 	if no == nil {
-		t, no = b.tenantOf(s.stays.pod)
+		t, no = b.runningPodOf(s.stays.pod)
 	}
 	var p *posting
 	if no == nil {
@@ -47,7 +47,7 @@ func planShared(b *builder, f *finding.Finding) {
 }
 
 // leaveTo plans the transfer and the evictions.
-func (b *builder) leaveTo(f *finding.Finding, s *sharing, t *tenant, p *posting) {
+func (b *builder) leaveTo(f *finding.Finding, s *sharing, t *runningPod, p *posting) {
 	risk := Safe
 	if p != nil {
 		risk = b.routed(t, p)
@@ -91,7 +91,7 @@ func (b *builder) leaveTo(f *finding.Finding, s *sharing, t *tenant, p *posting)
 			target.Warnings = append(target.Warnings, pod.Namespace+"/"+pod.Name+" is of a Job, which may count that as a failure")
 		}
 		keep := Keep{IP: s.ip, Block: block, Handle: t.handle()}
-		has := Lives{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.box.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.box.ID))}
+		has := RunningPod{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.box.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.box.ID))}
 		b.step(acting, f, "evict", pod.Ref(), Change{Evict: &Evict{UID: pod.UID, Keeps: []Keep{keep}, Has: has}})
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A site is a block that is gone although pods live in it.
-type site struct {
+type missingBlock struct {
 	cidr   netip.Prefix
 	node   string // that it will belong to, as Calico calls it
 	state  string // of the affinity that the node still has; empty: none
@@ -22,7 +22,7 @@ type site struct {
 // siteFor finds where the block of an address was. The node that still claims it gets it;
 // else that of most of the pods that live in it. All who live in it must be recorded by
 // this plan: in a new block their addresses are free.
-func (b *builder) siteFor(t *tenant, ip netip.Addr, pool *model.Pool) (*site, *refusal) {
+func (b *builder) siteFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*missingBlock, *refusal) {
 	v := b.view
 	bits := pool.BlockSize
 	if bits == 0 {
@@ -51,12 +51,12 @@ func (b *builder) siteFor(t *tenant, ip netip.Addr, pool *model.Pool) (*site, *r
 }
 
 // siteAsked is the one that another finding has asked for already.
-func (b *builder) siteAsked(cidr netip.Prefix) *site {
-	d := b.at[place{founding, model.Ref{Kind: model.KindBlock, Name: cidr.String()}}]
+func (b *builder) siteAsked(cidr netip.Prefix) *missingBlock {
+	d := b.at[place{createBlock, model.Ref{Kind: model.KindBlock, Name: cidr.String()}}]
 	if d == nil || d.NewBlock == nil {
 		return nil
 	}
-	s := &site{cidr: cidr, node: d.NewBlock.Node, strict: d.NewBlock.Strict, state: AffinityPending}
+	s := &missingBlock{cidr: cidr, node: d.NewBlock.Node, strict: d.NewBlock.Strict, state: AffinityPending}
 	if c := b.at[place{claiming, s.claim()}]; c != nil {
 		s.state, s.uid = c.Affinity.From, c.Affinity.UID
 	}
@@ -64,7 +64,7 @@ func (b *builder) siteAsked(cidr netip.Prefix) *site {
 }
 
 // siteOf looks at all that stands in the way of a new block.
-func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *refusal) {
+func (b *builder) siteOf(cidr netip.Prefix, t *runningPod) (*missingBlock, *refusal) {
 	v := b.view
 	if !v.State(model.Affinities, "").Seen() || !v.State(model.Cluster, "").Seen() {
 		return nil, refuse("", "affinities were not seen in full")
@@ -74,7 +74,7 @@ func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *refusal) {
 			return nil, refuse("a person must decide which of them is right", "block %s would overlap %s", cidr, other.CIDR)
 		}
 	}
-	s := &site{cidr: cidr, strict: v.Info().StrictAffinity}
+	s := &missingBlock{cidr: cidr, strict: v.Info().StrictAffinity}
 	for i := range v.Snapshot().Affinities {
 		a := &v.Snapshot().Affinities[i]
 		switch {
@@ -95,7 +95,7 @@ func (b *builder) siteOf(cidr netip.Prefix, t *tenant) (*site, *refusal) {
 
 // leftOut objects if somebody lives in a range whom this plan does not record: a new block
 // would give his address to the next who asks.
-func (b *builder) leftOut(cidr netip.Prefix, t *tenant) *refusal {
+func (b *builder) leftOut(cidr netip.Prefix, t *runningPod) *refusal {
 	advice := "plan all of it: --rebuild " + cidr.String()
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
 		ip := model.Offset(cidr, n)
@@ -110,7 +110,7 @@ func (b *builder) leftOut(cidr netip.Prefix, t *tenant) *refusal {
 		}
 		pod, no := b.userOf(ip)
 		if no == nil && pod != t.pod {
-			_, no = b.tenantOf(pod)
+			_, no = b.runningPodOf(pod)
 		}
 		switch {
 		case no != nil:
@@ -135,7 +135,7 @@ func (b *builder) reserved(ip netip.Addr) string {
 
 // mostOf is the node, as Calico calls it, of most of the pods that live in a range; of
 // several the first by name.
-func (b *builder) mostOf(cidr netip.Prefix, t *tenant) string {
+func (b *builder) mostOf(cidr netip.Prefix, t *runningPod) string {
 	count := map[string]int{t.pod.Node: 0}
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
 		for pod := range b.view.PodsWith(model.Offset(cidr, n)) {
@@ -148,26 +148,26 @@ func (b *builder) mostOf(cidr netip.Prefix, t *tenant) string {
 	return b.view.CalicoName(nodes[0])
 }
 
-func (s *site) claim() model.Ref {
+func (s *missingBlock) claim() model.Ref {
 	return model.Ref{Kind: model.KindAffinity, Name: s.node + "/" + s.cidr.String()}
 }
 
 // foundBlock plans the making of a block in Calico's order: claimed, made, confirmed. What
 // tunnels have of it is recorded with it: nobody else would before the next pod asks.
-func (b *builder) foundBlock(f *finding.Finding, s *site, born Ordinal) {
+func (b *builder) foundBlock(f *finding.Finding, s *missingBlock, born Ordinal) {
 	if s.state != AffinityPending {
 		b.step(claiming, f, "claim", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityPending, From: s.state, UID: s.uid}})
 	}
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
-	b.step(founding, f, "create", on, Change{NewBlock: &NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)}})
+	b.step(createBlock, f, "create", on, Change{NewBlock: &NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)}})
 	b.step(confirming, f, "confirm", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityConfirmed, From: AffinityPending}})
 }
 
 // tunnelsIn are the addresses of a new block that tunnels have. They are recorded once,
 // with the first finding that asks for the block.
-func (b *builder) tunnelsIn(f *finding.Finding, s *site) []Ordinal {
+func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []Ordinal {
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
-	if b.at[place{founding, on}] != nil {
+	if b.at[place{createBlock, on}] != nil {
 		return nil
 	}
 	var out []Ordinal

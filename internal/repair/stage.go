@@ -7,16 +7,16 @@ type stage int
 
 // The stages, in the order of execution.
 const (
-	hiding     stage = iota // endpoints that are nobody's: before their address can go to another
-	raising                 // handles: what will be held is counted before
-	claiming                // a node's affinity for a block that is to be made: pending
-	founding                // a block that is gone although pods live in it
-	confirming              // that affinity: confirmed
-	mending                 // the structure of blocks
-	holding                 // the first of two writes of one ordinal
-	writing                 // ordinals of blocks
-	showing                 // endpoints and annotations: the ledger came first
-	recounting              // handles: what the blocks now hold
-	settling                // affinities
-	acting                  // on nodes and pods, in the order in which an action asked for it
+	removeEndpoint stage = iota // endpoints that are nobody's: before their address can go to another
+	raising                     // handles: what will be held is counted before
+	claiming                    // a node's affinity for a block that is to be made: pending
+	createBlock                 // a block that is gone although pods live in it
+	confirming                  // that affinity: confirmed
+	mending                     // the structure of blocks
+	holding                     // the first of two writes of one ordinal
+	writing                     // ordinals of blocks
+	publish                     // endpoints and annotations: the ledger came first
+	recounting                  // handles: what the blocks now hold
+	settling                    // affinities
+	acting                      // on nodes and pods, in the order in which an action asked for it
 )

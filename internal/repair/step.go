@@ -130,7 +130,7 @@ type Evict struct {
 	// who evicts first and records then frees them under the ones that stay.
 	Keeps []Keep `json:"keeps"`
 	// Has is the pod as it shares them. One that does not any more is left alone.
-	Has Lives `json:"has"`
+	Has RunningPod `json:"has"`
 }
 
 // A Keep is an address, and the handle of the one that keeps it.

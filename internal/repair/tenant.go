@@ -11,7 +11,7 @@ import (
 )
 
 // A tenant is a living pod in its place on its node: what a record about it is made from.
-type tenant struct {
+type runningPod struct {
 	pod     *model.Pod
 	box     *model.Sandbox
 	inside  *model.Attachment // Calico's device in the pod
@@ -31,14 +31,14 @@ func refuse(advice, format string, args ...any) *refusal {
 const podDevice = "eth0"
 
 // What must have been seen of a node before anything of its pods is recorded.
-var tenantNeeds = []model.Table{
+var runningPodNeeds = []model.Table{
 	model.Sandboxes, model.Attachments, model.Links, model.CNIConfigs, model.CNIResults, model.Processes, model.Machines,
 }
 
-// tenantOf finds a pod's place. It objects where one of the conditions does not hold under
+// runningPodOf finds a pod's place. It objects where one of the conditions does not hold under
 // which a record of it may be written: a pod that ends, or whose sandbox is being replaced,
 // loses its record rightly.
-func (b *builder) tenantOf(pod *model.Pod) (*tenant, *refusal) {
+func (b *builder) runningPodOf(pod *model.Pod) (*runningPod, *refusal) {
 	v := b.view
 	switch {
 	case pod.VM != "":
@@ -52,12 +52,12 @@ func (b *builder) tenantOf(pod *model.Pod) (*tenant, *refusal) {
 	case pod.UID == "" || pod.Node == "":
 		return nil, refuse("", "the pod has no UID or no node yet")
 	}
-	for _, t := range tenantNeeds {
+	for _, t := range runningPodNeeds {
 		if !v.Sees(pod.Node, t) {
 			return nil, refuse("see why the agent of "+pod.Node+" does not answer", "%s of %s were not seen", t, pod.Node)
 		}
 	}
-	t := &tenant{pod: pod, box: v.RunningSandbox(pod)}
+	t := &runningPod{pod: pod, box: v.RunningSandbox(pod)}
 	if t.box == nil {
 		return nil, refuse("its kubelet makes it another, or ends it", "its newest sandbox on %s does not run", pod.Node)
 	}
@@ -96,7 +96,7 @@ func (b *builder) called(box *model.Sandbox) bool {
 }
 
 // look finds the device in the pod and its other end, each by what the other says.
-func (t *tenant) look(v *model.View) *refusal {
+func (t *runningPod) look(v *model.View) *refusal {
 	node := t.pod.Node
 	device, foreign := v.DeviceOf(node, t.box.ID)
 	if foreign || v.CNISetupOn(node).Calicos == nil {
@@ -127,7 +127,7 @@ func (t *tenant) look(v *model.View) *refusal {
 
 // remember takes network and addresses from libcni's record, and holds them against what
 // the device really has.
-func (t *tenant) remember(v *model.View) *refusal {
+func (t *runningPod) remember(v *model.View) *refusal {
 	setup := v.CNISetupOn(t.pod.Node)
 	var record *model.CNIResult
 	for r := range v.CNIResultsOf(t.pod.Node, t.box.ID) {
@@ -161,20 +161,20 @@ func (t *tenant) remember(v *model.View) *refusal {
 }
 
 // handle is what the pod's own DEL will look for.
-func (t *tenant) handle() string { return t.network + "." + t.box.ID }
+func (t *runningPod) handle() string { return t.network + "." + t.box.ID }
 
-func (t *tenant) name() string { return t.pod.Namespace + "/" + t.pod.Name }
+func (t *runningPod) name() string { return t.pod.Namespace + "/" + t.pod.Name }
 
 // proof is that it still lives like this.
-func (t *tenant) proof() Proof {
-	return Proof{Lives: &Lives{
+func (t *runningPod) proof() Proof {
+	return Proof{Running: &RunningPod{
 		Namespace: t.pod.Namespace, Pod: t.pod.Name, UID: t.pod.UID, Static: t.pod.Static,
 		Node: t.pod.Node, Container: t.box.ID, IPs: slices.Clone(t.ips), Device: t.outside.Name,
 	}}
 }
 
 // prefixes are its addresses as Calico writes them.
-func (t *tenant) prefixes() []netip.Prefix {
+func (t *runningPod) prefixes() []netip.Prefix {
 	var out []netip.Prefix
 	for _, ip := range t.ips {
 		out = append(out, netip.PrefixFrom(ip, ip.BitLen()))

@@ -18,7 +18,7 @@ const HoldPrefix = "plumbline-hold."
 // or for all. It is compensation: new writes in the world as it is now, with proofs of
 // their own, never the old body put back. What cannot be taken back is refused, and why.
 func Undo(p *Plan, es []Entry, only string) *Plan {
-	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, Revision: p.Revision, Ledger: p.Ledger, Nodes: p.Nodes}, plan: p, only: only}
+	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, KubeRevision: p.KubeRevision, EtcdRevision: p.EtcdRevision, Nodes: p.Nodes}, plan: p, only: only}
 	for _, e := range slices.Backward(changes(p, es)) {
 		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.ID == e.Step }); i >= 0 {
 			u.take(&p.Steps[i], e)
@@ -120,38 +120,38 @@ func (u *undoer) target(f string, p Proof) {
 		u.back.Targets = append(u.back.Targets, Target{Finding: f, Summary: "take back what was done for it", Risk: Safe, NoUndo: "it takes something back itself"})
 		t = &u.back.Targets[len(u.back.Targets)-1]
 	}
-	if p.Lives != nil {
-		t.Proof.Lives = p.Lives
+	if p.Running != nil {
+		t.Proof.Running = p.Running
 	}
-	if p.Dead == nil {
+	if p.NotInUse == nil {
 		return
 	}
-	all := len(p.Dead.Nodes) == 0
-	switch d := t.Proof.Dead; {
+	all := len(p.NotInUse.Nodes) == 0
+	switch d := t.Proof.NotInUse; {
 	case d == nil:
-		t.Proof.Dead = &Dead{All: all, Except: slices.Clone(p.Dead.Except)}
-	case len(d.Except) == 0 || len(p.Dead.Except) == 0:
+		t.Proof.NotInUse = &NotInUse{All: all, Except: slices.Clone(p.NotInUse.Except)}
+	case len(d.Except) == 0 || len(p.NotInUse.Except) == 0:
 		d.All, d.Except = d.All || all, nil // a part of it is taken away: then nobody is excepted
 	default:
 		d.All = d.All || all
-		for _, c := range p.Dead.Except {
+		for _, c := range p.NotInUse.Except {
 			d.Except = appendNew(d.Except, c)
 		}
 	}
-	for _, ip := range p.Dead.IPs {
-		if !slices.Contains(t.Proof.Dead.IPs, ip) {
-			t.Proof.Dead.IPs = append(t.Proof.Dead.IPs, ip)
+	for _, ip := range p.NotInUse.IPs {
+		if !slices.Contains(t.Proof.NotInUse.IPs, ip) {
+			t.Proof.NotInUse.IPs = append(t.Proof.NotInUse.IPs, ip)
 		}
 	}
-	for _, c := range p.Dead.Containers {
-		t.Proof.Dead.Containers = appendNew(t.Proof.Dead.Containers, c)
+	for _, c := range p.NotInUse.Containers {
+		t.Proof.NotInUse.Containers = appendNew(t.Proof.NotInUse.Containers, c)
 	}
 	// Where it was when it was given something, whether or not Kubernetes still knows that node.
-	if was := u.plan.Target(f); was != nil && was.Proof.Lives != nil {
-		t.Proof.Dead.Nodes = appendNew(t.Proof.Dead.Nodes, was.Proof.Lives.Node)
+	if was := u.plan.Target(f); was != nil && was.Proof.Running != nil {
+		t.Proof.NotInUse.Nodes = appendNew(t.Proof.NotInUse.Nodes, was.Proof.Running.Node)
 	}
-	for _, n := range p.Dead.Nodes {
-		t.Proof.Dead.Nodes = appendNew(t.Proof.Dead.Nodes, n)
+	for _, n := range p.NotInUse.Nodes {
+		t.Proof.NotInUse.Nodes = appendNew(t.Proof.NotInUse.Nodes, n)
 	}
 }
 

@@ -54,11 +54,11 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 	}
 	switch {
 	case before == nil && after != nil:
-		dead := &Dead{IPs: []netip.Addr{was.IP}}
+		dead := &NotInUse{IPs: []netip.Addr{was.IP}}
 		if id := model.ContainerOf(after.Handle.V); id != "" {
 			dead.Containers = []string{id}
 		}
-		u.target(was.For, Proof{Dead: dead})
+		u.target(was.For, Proof{NotInUse: dead})
 		return o, true
 	case before != nil && before.Handle.V == "" && (after == nil || !strings.HasPrefix(after.Handle.V, HoldPrefix)):
 		u.refuse(was.For, was.IP.String()+" was held by no handle: nobody could release it again")
@@ -81,17 +81,17 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 // speak for this.
 func (u *undoer) unused(was OrdinalWas, before *object.Attribute) Proof {
 	t := u.plan.Target(was.For)
-	if t == nil || t.Proof.Dead == nil || t.Proof.Dead.Calm {
+	if t == nil || t.Proof.NotInUse == nil || t.Proof.NotInUse.Calm {
 		return Proof{}
 	}
-	d := &Dead{IPs: []netip.Addr{was.IP}}
-	if !t.Proof.Dead.All {
-		d.Nodes = t.Proof.Dead.Nodes
+	d := &NotInUse{IPs: []netip.Addr{was.IP}}
+	if !t.Proof.NotInUse.All {
+		d.Nodes = t.Proof.NotInUse.Nodes
 	}
 	if id := model.ContainerOf(before.Handle.V); id != "" {
 		d.Except = []string{id}
 	}
-	return Proof{Dead: d}
+	return Proof{NotInUse: d}
 }
 
 func (u *undoer) affinity(s *Step, e Entry, f string) {
@@ -126,7 +126,7 @@ func (u *undoer) endpoint(s *Step, e Entry, f string) {
 		if json.Unmarshal(s.Endpoint.Want, &is) != nil {
 			return
 		}
-		u.target(f, Proof{Dead: &Dead{IPs: addressesOf(is.Spec.IPNetworks), Containers: []string{is.Spec.ContainerID}}})
+		u.target(f, Proof{NotInUse: &NotInUse{IPs: addressesOf(is.Spec.IPNetworks), Containers: []string{is.Spec.ContainerID}}})
 		u.step(Step{Do: "undo " + s.Do, On: s.On, For: []string{f}, Change: Change{Endpoint: &Endpoint{Container: is.Spec.ContainerID}}})
 	default:
 		if json.Unmarshal(e.Was, &is) != nil {
@@ -134,7 +134,7 @@ func (u *undoer) endpoint(s *Step, e Entry, f string) {
 			return
 		}
 		ns, _, _ := strings.Cut(s.On.Name, "/")
-		u.target(f, Proof{Lives: &Lives{Namespace: ns, Pod: is.Spec.Pod, Node: is.Spec.Node, Container: is.Spec.ContainerID, IPs: addressesOf(is.Spec.IPNetworks)}})
+		u.target(f, Proof{Running: &RunningPod{Namespace: ns, Pod: is.Spec.Pod, Node: is.Spec.Node, Container: is.Spec.ContainerID, IPs: addressesOf(is.Spec.IPNetworks)}})
 		u.step(Step{Do: "undo " + s.Do, On: s.On, For: []string{f}, Change: Change{Endpoint: &Endpoint{Want: e.Was}}})
 	}
 }
@@ -143,11 +143,11 @@ func (u *undoer) endpoint(s *Step, e Entry, f string) {
 // lives is not taken from it.
 func (u *undoer) annotation(s *Step, f string) {
 	a := s.Annotate
-	dead := &Dead{Containers: []string{a.Container}}
+	dead := &NotInUse{Containers: []string{a.Container}}
 	for _, ip := range a.IPs {
 		dead.IPs = append(dead.IPs, ip.Addr())
 	}
-	u.target(f, Proof{Dead: dead})
+	u.target(f, Proof{NotInUse: dead})
 	u.step(Step{Do: "undo " + s.Do, On: s.On, For: []string{f}, Change: Change{Annotate: &Annotate{UID: a.UID, Container: a.Container, From: a.Container, Empty: true}}})
 }
 

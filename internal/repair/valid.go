@@ -64,7 +64,7 @@ func (s *Step) valid(targets map[string]*Target) error {
 		return fmt.Errorf("a count of %s on %s", s.Count.Handle, s.On.Name)
 	case s.Affinity != nil && s.On.Name != s.Affinity.Node+"/"+s.Affinity.CIDR.String():
 		return fmt.Errorf("an affinity of %s on %s", s.Affinity.Node, s.On.Name)
-	case s.Count != nil && s.Count.Unchanged != "" && !s.Always && len(s.Count.Raise) == 0 && slices.ContainsFunc(s.For, func(f string) bool { return targets[f].Proof.Dead == nil }):
+	case s.Count != nil && s.Count.Unchanged != "" && !s.Always && len(s.Count.Raise) == 0 && slices.ContainsFunc(s.For, func(f string) bool { return targets[f].Proof.NotInUse == nil }):
 		return errors.New("a handle is lowered without a word of any node")
 	}
 	if s.Always && s.Count == nil {
@@ -106,13 +106,13 @@ func (s *Step) proven(targets map[string]*Target) error {
 			return fmt.Errorf("%s for %q, which is no target of it", o.IP, o.For)
 		}
 		switch {
-		case o.To == nil && !t.Proof.Dead.covers(o):
+		case o.To == nil && !t.Proof.NotInUse.covers(o):
 			return fmt.Errorf("%s is freed without a proof that nobody uses it", o.IP)
-		case o.To == nil && len(t.Proof.Dead.Except) > 0:
+		case o.To == nil && len(t.Proof.NotInUse.Except) > 0:
 			return fmt.Errorf("%s is freed, and somebody is excepted from the proof that nobody uses it", o.IP)
 		case o.To != nil && o.To.Handle == "" && !o.restores():
 			return fmt.Errorf("%s is recorded for nobody", o.IP)
-		case o.To != nil && o.From != nil && !o.restores() && (t.Proof.Lives == nil || !slices.Contains(t.Proof.Lives.IPs, o.IP)):
+		case o.To != nil && o.From != nil && !o.restores() && (t.Proof.Running == nil || !slices.Contains(t.Proof.Running.IPs, o.IP)):
 			return fmt.Errorf("%s is handed over without a proof that the one who gets it lives", o.IP)
 		}
 	}
@@ -122,20 +122,20 @@ func (s *Step) proven(targets map[string]*Target) error {
 		}
 		p := targets[f].Proof
 		switch {
-		case p.Dead != nil && len(p.Dead.Except) > 0 && s.Ordinals == nil && s.Count == nil:
+		case p.NotInUse != nil && len(p.NotInUse.Except) > 0 && s.Ordinals == nil && s.Count == nil:
 			return errors.New("somebody is excepted from the proof that nobody uses it, and no address is given back")
 		case s.Node != nil && !s.Node.proven(s.On, p):
 			return fmt.Errorf("%q on a node without the proof that it needs", s.Node.Verb)
 		case s.Endpoint != nil && s.Endpoint.Instead != model.Ref{}:
-			if !s.Endpoint.spares(s.On, p.Lives) {
+			if !s.Endpoint.spares(s.On, p.Running) {
 				return errors.New("an endpoint of a living pod is removed, and it is not said which one stays")
 			}
-		case s.Endpoint != nil && s.Endpoint.Want == nil && (p.Dead == nil || !slices.Contains(p.Dead.Containers, s.Endpoint.Container) || !p.Dead.somewhere()):
+		case s.Endpoint != nil && s.Endpoint.Want == nil && (p.NotInUse == nil || !slices.Contains(p.NotInUse.Containers, s.Endpoint.Container) || !p.NotInUse.somewhere()):
 			return errors.New("an endpoint is removed without a proof that its sandbox is dead")
-		case s.Endpoint != nil && s.Endpoint.Want != nil && p.Lives == nil,
-			s.Annotate != nil && !s.Annotate.Empty && (p.Lives == nil || p.Lives.Container != s.Annotate.Container):
+		case s.Endpoint != nil && s.Endpoint.Want != nil && p.Running == nil,
+			s.Annotate != nil && !s.Annotate.Empty && (p.Running == nil || p.Running.Container != s.Annotate.Container):
 			return errors.New("a pod is given a record without a proof that it lives")
-		case s.Annotate != nil && s.Annotate.Empty && (p.Dead == nil || !slices.Contains(p.Dead.Containers, s.Annotate.Container)):
+		case s.Annotate != nil && s.Annotate.Empty && (p.NotInUse == nil || !slices.Contains(p.NotInUse.Containers, s.Annotate.Container)):
 			return errors.New("a pod's record is emptied without a proof that its sandbox is dead")
 		case s.Evict != nil && (s.Evict.UID == "" || len(s.Evict.Keeps) == 0 || s.Evict.Has.UID != s.Evict.UID || s.Evict.Has.Container == "" || slices.ContainsFunc(s.Evict.Keeps, func(k Keep) bool { return k.Handle == "" || !k.IP.IsValid() })):
 			return errors.New("a pod is evicted, and it is not said who stays")
@@ -146,7 +146,7 @@ func (s *Step) proven(targets map[string]*Target) error {
 
 // spares tells that of a living pod's two endpoints the one goes that does not name the
 // node where it lives.
-func (e *Endpoint) spares(on model.Ref, l *Lives) bool {
+func (e *Endpoint) spares(on model.Ref, l *RunningPod) bool {
 	return e.Want == nil && l != nil && e.Container != "" && l.Container == e.Container && e.Instead.Kind == model.KindEndpoint && e.Instead != on &&
 		on.Name != model.EndpointName(l.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod})
 }
@@ -172,15 +172,15 @@ func (s *Step) least() Risk {
 func (n *OnNode) proven(on model.Ref, p Proof) bool {
 	switch n.Verb {
 	case "unlink":
-		return p.Dead != nil && (p.Dead.All || slices.Contains(p.Dead.Nodes, on.OnNode()))
+		return p.NotInUse != nil && (p.NotInUse.All || slices.Contains(p.NotInUse.Nodes, on.OnNode()))
 	case "unroute", "unneighbour":
-		return p.Lives != nil && p.Lives.Node == on.OnNode()
+		return p.Running != nil && p.Running.Node == on.OnNode()
 	case "sysctl":
-		return p.Lives != nil && p.Lives.Node == on.OnNode() && n.Args["value"] == "1"
+		return p.Running != nil && p.Running.Node == on.OnNode() && n.Args["value"] == "1"
 	case "abort":
 		return true // the agent refuses what answers, and what a pod has that the plan does not name
 	case "remove":
-		return p.Dead != nil && slices.ContainsFunc(p.Dead.Gone, func(g PodIs) bool { return g.UID != "" && g.UID == n.Args["uid"] })
+		return p.NotInUse != nil && slices.ContainsFunc(p.NotInUse.Gone, func(g PodIs) bool { return g.UID != "" && g.UID == n.Args["uid"] })
 	default:
 		return false
 	}
@@ -188,7 +188,7 @@ func (n *OnNode) proven(on model.Ref, p Proof) bool {
 
 // covers tells that the proof is of this address, of the container that holds it, and asked
 // of somebody.
-func (d *Dead) covers(o Ordinal) bool {
+func (d *NotInUse) covers(o Ordinal) bool {
 	if d == nil || d.Calm || !slices.Contains(d.IPs, o.IP) || !d.somewhere() || o.From == nil {
 		return false
 	}
@@ -202,4 +202,4 @@ func (o *Ordinal) restores() bool {
 }
 
 // somewhere tells that at least one node must speak.
-func (d *Dead) somewhere() bool { return d != nil && (d.All || len(d.Nodes) > 0) }
+func (d *NotInUse) somewhere() bool { return d != nil && (d.All || len(d.Nodes) > 0) }

@@ -54,7 +54,7 @@ func (d *Decoder) Section(file string, in io.Reader) error {
 		node, table, _ := strings.Cut(rest, "/")
 		for _, sec := range factSections {
 			if sec.table.String()+".jsonl" == table && node != "" {
-				f, err := d.facts(node)
+				f, err := d.nodeState(node)
 				if err != nil {
 					return err
 				}
@@ -80,17 +80,17 @@ func (d *Decoder) meta(in io.Reader) error {
 	return nil
 }
 
-func (d *Decoder) facts(node string) (*model.Facts, error) {
-	if d.s.Facts == nil {
-		d.s.Facts = map[string]*model.Facts{}
+func (d *Decoder) nodeState(node string) (*model.NodeState, error) {
+	if d.s.NodeState == nil {
+		d.s.NodeState = map[string]*model.NodeState{}
 	}
-	f := d.s.Facts[node]
+	f := d.s.NodeState[node]
 	if f == nil {
-		if len(d.s.Facts) >= maxNodes {
+		if len(d.s.NodeState) >= maxNodes {
 			return nil, fmt.Errorf("more than %d nodes", maxNodes)
 		}
-		f = &model.Facts{}
-		d.s.Facts[node] = f
+		f = &model.NodeState{}
+		d.s.NodeState[node] = f
 	}
 	return f, nil
 }
@@ -148,11 +148,11 @@ func (d *Decoder) assumeComplete() {
 		d.s.Coverage = append(d.s.Coverage, model.Coverage{Table: t, Node: node, State: model.Complete})
 	}
 	for _, t := range model.Tables() {
-		if d.sections[t.Whole().String()+".jsonl"] {
+		if d.sections[t.Base().String()+".jsonl"] {
 			add(t, "")
 		}
 	}
-	for node := range d.s.Facts {
+	for node := range d.s.NodeState {
 		for _, sec := range factSections {
 			if d.sections["nodes/"+node+"/"+sec.table.String()+".jsonl"] {
 				add(sec.table, node)

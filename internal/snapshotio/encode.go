@@ -44,7 +44,7 @@ func Encode(s *model.Snapshot, emit func(file string, line []byte) error) error 
 			return fmt.Errorf("write %s: %w", sec.file, err)
 		}
 	}
-	for _, node := range slices.Sorted(maps.Keys(s.Facts)) {
+	for _, node := range slices.Sorted(maps.Keys(s.NodeState)) {
 		for _, sec := range factSections {
 			if !seen[node+"/"+sec.table.String()] {
 				continue
@@ -53,7 +53,7 @@ func Encode(s *model.Snapshot, emit func(file string, line []byte) error) error 
 			if err := emit(file, nil); err != nil {
 				return err
 			}
-			if err := sec.encode(s.Facts[node], func(b []byte) error { return emit(file, b) }); err != nil {
+			if err := sec.encode(s.NodeState[node], func(b []byte) error { return emit(file, b) }); err != nil {
 				return fmt.Errorf("write %s: %w", file, err)
 			}
 		}

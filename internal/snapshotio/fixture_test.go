@@ -15,17 +15,17 @@ import (
 // full has a row in every table, each with a value in every field.
 func full(t *testing.T) *model.Snapshot {
 	t.Helper()
-	s := &model.Snapshot{Facts: map[string]*model.Facts{"w1": {}}}
+	s := &model.Snapshot{NodeState: map[string]*model.NodeState{"w1": {}}}
 	fill(reflect.ValueOf(s).Elem(), t)
 	s.Meta.Schema = model.Schema
 	s.Unknown = nil
-	f := &model.Facts{}
+	f := &model.NodeState{}
 	fill(reflect.ValueOf(f).Elem(), t)
-	s.Facts = map[string]*model.Facts{"w1": f}
+	s.NodeState = map[string]*model.NodeState{"w1": f}
 	s.Coverage = nil
 	for _, table := range model.Tables() {
 		c := model.Coverage{Table: table, State: model.Complete}
-		if table.Fact() {
+		if table.OfNode() {
 			c.Node = "w1"
 		}
 		s.Coverage = append(s.Coverage, c)

@@ -45,7 +45,7 @@ func decodeInto[T any](rows *[]T, line []byte) error {
 // The tables of the whole cluster, in the order in which they are written.
 var sections = []section{
 	rows(model.Cluster, func(s *model.Snapshot) *[]model.Info { return &s.Info }),
-	rows(model.Collector, func(s *model.Snapshot) *[]model.CollectorConfig { return &s.Collector }),
+	rows(model.Collector, func(s *model.Snapshot) *[]model.GarbageCollectorConfig { return &s.Collector }),
 	rows(model.Components, func(s *model.Snapshot) *[]model.Component { return &s.Components }),
 	rows(model.Nodes, func(s *model.Snapshot) *[]model.Node { return &s.Nodes }),
 	rows(model.Pools, func(s *model.Snapshot) *[]model.Pool { return &s.Pools }),
@@ -64,32 +64,32 @@ var sections = []section{
 // A factSection is one table of one node.
 type factSection struct {
 	table  model.Table
-	encode func(f *model.Facts, emit func([]byte) error) error
-	decode func(f *model.Facts, line []byte) error
+	encode func(f *model.NodeState, emit func([]byte) error) error
+	decode func(f *model.NodeState, line []byte) error
 }
 
-func facts[T any](t model.Table, of func(*model.Facts) *[]T) factSection {
+func nodeTables[T any](t model.Table, of func(*model.NodeState) *[]T) factSection {
 	return factSection{
 		table:  t,
-		encode: func(f *model.Facts, emit func([]byte) error) error { return encodeAll(*of(f), emit) },
-		decode: func(f *model.Facts, line []byte) error { return decodeInto(of(f), line) },
+		encode: func(f *model.NodeState, emit func([]byte) error) error { return encodeAll(*of(f), emit) },
+		decode: func(f *model.NodeState, line []byte) error { return decodeInto(of(f), line) },
 	}
 }
 
 var factSections = []factSection{
-	facts(model.Links, func(f *model.Facts) *[]model.Link { return &f.Links }),
-	facts(model.Routes, func(f *model.Facts) *[]model.Route { return &f.Routes }),
-	facts(model.Rules, func(f *model.Facts) *[]model.Rule { return &f.Rules }),
-	facts(model.Paths, func(f *model.Facts) *[]model.Path { return &f.Paths }),
-	facts(model.Neighbours, func(f *model.Facts) *[]model.Neighbour { return &f.Neighbours }),
-	facts(model.Attachments, func(f *model.Facts) *[]model.Attachment { return &f.Attachments }),
-	facts(model.Sysctls, func(f *model.Facts) *[]model.Sysctl { return &f.Sysctls }),
-	facts(model.Sandboxes, func(f *model.Facts) *[]model.Sandbox { return &f.Sandboxes }),
-	facts(model.Containers, func(f *model.Facts) *[]model.Container { return &f.Containers }),
-	facts(model.CNIConfigs, func(f *model.Facts) *[]model.CNIConfig { return &f.CNIConfigs }),
-	facts(model.CNIResults, func(f *model.Facts) *[]model.CNIResult { return &f.CNIResults }),
-	facts(model.Processes, func(f *model.Facts) *[]model.Process { return &f.Processes }),
-	facts(model.Mounts, func(f *model.Facts) *[]model.Mount { return &f.Mounts }),
-	facts(model.Runtimes, func(f *model.Facts) *[]model.Runtime { return &f.Runtimes }),
-	facts(model.Machines, func(f *model.Facts) *[]model.Machine { return &f.Machines }),
+	nodeTables(model.Links, func(f *model.NodeState) *[]model.Link { return &f.Links }),
+	nodeTables(model.Routes, func(f *model.NodeState) *[]model.Route { return &f.Routes }),
+	nodeTables(model.Rules, func(f *model.NodeState) *[]model.Rule { return &f.Rules }),
+	nodeTables(model.Paths, func(f *model.NodeState) *[]model.Path { return &f.Paths }),
+	nodeTables(model.Neighbours, func(f *model.NodeState) *[]model.Neighbour { return &f.Neighbours }),
+	nodeTables(model.Attachments, func(f *model.NodeState) *[]model.Attachment { return &f.Attachments }),
+	nodeTables(model.Sysctls, func(f *model.NodeState) *[]model.Sysctl { return &f.Sysctls }),
+	nodeTables(model.Sandboxes, func(f *model.NodeState) *[]model.Sandbox { return &f.Sandboxes }),
+	nodeTables(model.Containers, func(f *model.NodeState) *[]model.Container { return &f.Containers }),
+	nodeTables(model.CNIConfigs, func(f *model.NodeState) *[]model.CNIConfig { return &f.CNIConfigs }),
+	nodeTables(model.CNIResults, func(f *model.NodeState) *[]model.CNIResult { return &f.CNIResults }),
+	nodeTables(model.Processes, func(f *model.NodeState) *[]model.Process { return &f.Processes }),
+	nodeTables(model.Mounts, func(f *model.NodeState) *[]model.Mount { return &f.Mounts }),
+	nodeTables(model.Runtimes, func(f *model.NodeState) *[]model.Runtime { return &f.Runtimes }),
+	nodeTables(model.Machines, func(f *model.NodeState) *[]model.Machine { return &f.Machines }),
 }

@@ -159,7 +159,7 @@ func TestStoriesJoin(t *testing.T) {
 	l := NewLog()
 	p := tale2017().add(1, idA, "10.0.0.1")
 	p.write(2, SandboxStopped, idA[:12], nobody).
-		write(3, CollectorSuspects, "", nobody, object("k8s-pod-network."+idA)).
+		write(3, GarbageCollectorCandidate, "", nobody, object("k8s-pod-network."+idA)).
 		write(4, ContainerStarted, idA, nobody, inside("17619dcf545c0936")).
 		write(5, ContainerDied, "", nobody, inside("17619dcf545c")).
 		write(6, PodSeen, "", uid(uidA), inside(idA)).
@@ -179,7 +179,7 @@ func TestStoriesJoin(t *testing.T) {
 		}
 	}
 	want := []Kind{
-		AddBegin, AddressAssigned, EndpointWritten, AddEnd, SandboxStopped, CollectorSuspects, ContainerStarted, ContainerDied,
+		AddBegin, AddressAssigned, EndpointWritten, AddEnd, SandboxStopped, GarbageCollectorCandidate, ContainerStarted, ContainerDied,
 		PodSeen, PodTerminating, KubeletStarted,
 	}
 	if !slices.Equal(kinds, want) {

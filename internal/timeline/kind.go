@@ -44,8 +44,8 @@ const (
 	EndpointMissing // it was to be deleted, and was not there
 	EndpointKept    // a DEL left it alone, for it belongs to another sandbox
 
-	CollectorReleased // kube-controllers freed an address as leaked; Object is the handle
-	CollectorSuspects // it holds an address for leaked
+	CollectorReleased         // kube-controllers freed an address as leaked; Object is the handle
+	GarbageCollectorCandidate // it holds an address for leaked
 
 	KubeletStarted
 	RuntimeStarted

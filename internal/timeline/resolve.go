@@ -27,7 +27,7 @@ func (l *Log) resolve() []subject {
 		r.spell(all[n].container)
 	}
 	for n := range all {
-		all[n].sandbox, all[n].container = r.whole(all[n].sandbox), r.whole(all[n].container)
+		all[n].sandbox, all[n].container = r.fullID(all[n].sandbox), r.fullID(all[n].container)
 		r.sandboxes[all[n].sandbox] = true
 	}
 	for n := range all { // the kubelet calls a sandbox a container like the others
@@ -72,7 +72,7 @@ func (r *resolver) spell(id uint32) {
 	}
 }
 
-func (r *resolver) whole(id uint32) uint32 {
+func (r *resolver) fullID(id uint32) uint32 {
 	if key, _, ok := r.key(id); ok && r.full[key] != 0 {
 		return r.full[key]
 	}

@@ -79,7 +79,7 @@ func told(t *testing.T, in []records.Input) *timeline.Log {
 	l := timeline.NewLog()
 	files, err := records.All(t.Context(), in, records.Options{
 		Now: time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), Wants: parse.Wants,
-		Teller: func(_ uint16, f *timeline.File) func(*records.Record) { return parse.New(f, l.Add).Tell },
+		Parser: func(_ uint16, f *timeline.File) func(*records.Record) { return parse.New(f, l.Add).Parse },
 	})
 	if err != nil {
 		t.Fatal(err)

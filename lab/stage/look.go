@@ -15,18 +15,18 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A Looker is shown the cluster at the moments of an incident, with the names of the
+// A Checker is shown the cluster at the moments of an incident, with the names of the
 // findings (CODE/SUBJECT) that must be seen then, and no others. What can only be seen
 // with agents on the nodes begins with a plus, what agents explain by another with a minus.
-type Looker func(ctx context.Context, s *Stage, moment string, want []string) error
+type Checker func(ctx context.Context, s *Stage, moment string, want []string) error
 
-// Look shows the cluster to whoever wants to see it.
-func (s *Stage) Look(ctx context.Context, moment string, want ...string) error {
-	if s.looker == nil {
+// Check shows the cluster to whoever wants to see it.
+func (s *Stage) Check(ctx context.Context, moment string, want ...string) error {
+	if s.checker == nil {
 		return nil
 	}
 	want = s.visible(want)
-	if err := s.looker(ctx, s, moment, want); err != nil {
+	if err := s.checker(ctx, s, moment, want); err != nil {
 		return fmt.Errorf("%s: %w", moment, err)
 	}
 	s.Say("%s: check finds %s", moment, strings.Join(append(want[:len(want):len(want)], "nothing else"), ", "))
@@ -51,7 +51,7 @@ func (s *Stage) visible(want []string) []string {
 
 // A Report is what check -o json prints, as far as a test wants to know.
 type Report struct {
-	Findings, Suspected []struct {
+	Findings, Unconfirmed []struct {
 		Name, Summary, Why string
 		Evidence           json.RawMessage
 	}
@@ -116,9 +116,9 @@ func Plumbline(ctx context.Context, l *lab.Lab, bin, state string, args ...strin
 	return string(out), 0, nil
 }
 
-// Checker is a Looker that runs a plumbline, which must confirm what is expected when
+// NewChecker gives a Checker that runs a plumbline, which must confirm what is expected when
 // it has lasted as long as settle.
-func Checker(bin, state string, settle time.Duration) Looker {
+func NewChecker(bin, state string, settle time.Duration) Checker {
 	return func(ctx context.Context, s *Stage, _ string, want []string) error {
 		var r Report
 		var last error // a look that is cut off at the end says nothing
@@ -132,7 +132,7 @@ func Checker(bin, state string, settle time.Duration) Looker {
 				return err
 			}
 			r = seen
-			last = Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q; suspected %v; not seen %v", want, r.Names(), r.Suspected, r.NotSeen)
+			last = Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q; suspected %v; not seen %v", want, r.Names(), r.Unconfirmed, r.NotSeen)
 			return last
 		})
 		if err != nil {

@@ -35,9 +35,9 @@ type Repair struct {
 // Plans gives the names of the plans that were applied, in order.
 func (r *Repair) Plans() []string { return r.plans }
 
-// Looker checks every moment, and repairs at one.
-func (r *Repair) Looker() Looker {
-	check := Checker(r.Bin, r.State, r.Settle)
+// Checker checks every moment, and repairs at one.
+func (r *Repair) Checker() Checker {
+	check := NewChecker(r.Bin, r.State, r.Settle)
 	return func(ctx context.Context, s *Stage, moment string, want []string) error {
 		if err := check(ctx, s, moment, want); err != nil {
 			return err

@@ -49,7 +49,7 @@ func TestWhole(t *testing.T) {
 		"missing":        {block("h"), nil, `a handle "h" for 2 addresses`},
 		"held meanwhile": {block("plumbline-hold.x.1"), handle("plumbline-hold.x.1", 2), "held for the time being"},
 	} {
-		err := whole(x.blocks, x.handles)
+		err := intact(x.blocks, x.handles)
 		if (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
 			t.Errorf("%s: want %q, got %v", name, x.says, err)
 		}

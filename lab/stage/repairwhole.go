@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	wholeWithin = 20 * time.Second
+	intactWithin = 20 * time.Second
 	// holdPrefix begins the handle under which the product parks an address between two writes.
 	holdPrefix = "plumbline-hold."
 )
 
-// Whole wants a ledger in which nothing is half done: every handle counts what the blocks
+// Intact wants a ledger in which nothing is half done: every handle counts what the blocks
 // hold, no allocation is without its handle, and nothing is held for the time being.
-func (s *Stage) Whole(ctx context.Context) error {
+func (s *Stage) Intact(ctx context.Context) error {
 	// A pod may come or go between the two reads: twice the same is a fault.
-	return lab.Eventually(ctx, wholeWithin, func(ctx context.Context) error {
+	return lab.Eventually(ctx, intactWithin, func(ctx context.Context) error {
 		blocks, err := s.Blocks(ctx)
 		if err != nil {
 			return err
@@ -29,11 +29,11 @@ func (s *Stage) Whole(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return whole(blocks, handles)
+		return intact(blocks, handles)
 	})
 }
 
-func whole(blocks []Block, handles []Handle) error {
+func intact(blocks []Block, handles []Handle) error {
 	held := map[string]map[string]int{} // by handle, by block
 	var all error
 	for _, b := range blocks {

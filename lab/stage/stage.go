@@ -34,9 +34,9 @@ type Stage struct {
 	Brief     bool          // leave out what only takes long
 	Tell      func(line string)
 
-	agents bool
-	looker Looker
-	undo   []func(context.Context) error
+	agents  bool
+	checker Checker
+	undo    []func(context.Context) error
 }
 
 // Cleanup has f run when the incident is over and the cluster is to serve another
@@ -64,14 +64,14 @@ type Options struct {
 	// Brief leaves out what only takes long.
 	Brief bool
 	Tell  func(line string)
-	Look  Looker // is shown the incident's moments
+	Check Checker // is shown the incident's moments
 	// Agents tells that the nodes have agents: more can be seen.
 	Agents bool
 }
 
 // Play runs the scenario in a namespace of its own on the lab.
 func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
-	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, Brief: o.Brief, looker: o.Look, agents: o.Agents}
+	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, Brief: o.Brief, checker: o.Check, agents: o.Agents}
 	if err := s.createNamespace(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
 
 // narrow leaves of a node's facts what concerns a pod or an address, and what is true of
 // the node as a whole. Which of them are zero was not asked about.
-func narrow(f *model.Facts, ns, pod string, ip netip.Addr) {
+func narrow(f *model.NodeState, ns, pod string, ip netip.Addr) {
 	boxes, inodes, uids := map[string]bool{}, map[uint64]bool{}, map[string]bool{}
 	ips := map[netip.Addr]bool{}
 	if ip.IsValid() {

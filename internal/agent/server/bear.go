@@ -18,16 +18,16 @@ type question struct {
 	all        bool
 }
 
-// bear reads, now and past all that was kept, what the node knows of what it is asked
+// collectVerification reads, now and past all that was kept, what the node knows of what it is asked
 // about. What could not be seen makes it incomplete.
-func (s *Server) bear(ctx context.Context, q question) model.Witness {
-	w := model.Witness{Node: s.node, Containers: q.containers, All: q.all}
+func (s *Server) collectVerification(ctx context.Context, q question) model.Verification {
+	w := model.Verification{Node: s.node, Containers: q.containers, All: q.all}
 	for _, ip := range q.ips {
 		w.IPs = append(w.IPs, ip.String())
 	}
 	// Calls are read first and last: one that goes on is seen by one of the two.
 	before, err1 := s.calls(ctx)
-	f, seen := s.body.Facts(ctx, attested...)
+	f, seen := s.reader.Read(ctx, attested...)
 	after, err2 := s.calls(ctx)
 	w.Taken = model.At(s.now())
 	for _, err := range []error{err1, err2} {
@@ -37,7 +37,7 @@ func (s *Server) bear(ctx context.Context, q question) model.Witness {
 	}
 	w.Missing = append(w.Missing, unattested(seen)...)
 	w.Calls = union(before, after)
-	attest(&w, f, q)
+	verificationOf(&w, f, q)
 	w.Complete = len(w.Missing) == 0 && w.BootID != ""
 	return w
 }
@@ -57,8 +57,8 @@ func unattested(seen []model.Coverage) []string {
 	return out
 }
 
-// attest takes from the facts what concerns the question.
-func attest(w *model.Witness, f *model.Facts, q question) {
+// verificationOf takes from the facts what concerns the question.
+func verificationOf(w *model.Verification, f *model.NodeState, q question) {
 	join(f.Attachments, f.Sandboxes)
 	for _, m := range f.Machines {
 		w.BootID, w.Uptime, w.NodeName, w.CalicoName = m.BootID, m.Uptime, m.NodeName, m.CalicoName
@@ -116,7 +116,7 @@ func (q *question) has(ips []netip.Prefix) bool {
 // short leaves out of a roll call what tells of no use: a pod can fill its tables.
 func (q *question) short(a model.Attachment) model.Attachment {
 	if q.all {
-		a.Routes, a.Near = nil, nil
+		a.Routes, a.Neighbours = nil, nil
 	}
 	return a
 }

@@ -19,34 +19,34 @@ func TestAttest(t *testing.T) {
 	t.Parallel()
 	ip, other := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
 	at := func(a netip.Addr) []netip.Prefix { return []netip.Prefix{netip.PrefixFrom(a, 32)} }
-	facts := func() *model.Facts {
-		return &model.Facts{
+	facts := func() *model.NodeState {
+		return &model.NodeState{
 			Machines:   []model.Machine{{BootID: "b", Uptime: 100, NodeName: "n1", CalicoName: "n1"}},
 			CNIConfigs: []model.CNIConfig{{File: "99.conf", NodeName: "no"}, {File: "10-calico.conflist", Loaded: true, NodeName: "n2", Network: "net"}},
 		}
 	}
 	for name, c := range map[string]struct {
-		change    func(*model.Facts)
+		change    func(*model.NodeState)
 		container string
 		calls     []model.Process
 		missing   bool
 		quiet     bool
 	}{
-		"nothing":              {change: func(*model.Facts) {}, quiet: true},
-		"others only":          {change: func(f *model.Facts) { f.Attachments = []model.Attachment{{Inode: 5, IPs: at(other)}} }, quiet: true},
-		"a namespace has it":   {change: func(f *model.Facts) { f.Attachments = []model.Attachment{{Inode: 5, IPs: at(ip)}} }},
-		"its sandbox is there": {change: func(f *model.Facts) { f.Sandboxes = []model.Sandbox{{ID: "c1"}} }, container: "c1"},
-		"a call is under way":  {change: func(*model.Facts) {}, calls: []model.Process{{PID: 9, CNI: "c9", Command: "ADD"}}},
-		"its namespace under its name": {change: func(f *model.Facts) {
+		"nothing":              {change: func(*model.NodeState) {}, quiet: true},
+		"others only":          {change: func(f *model.NodeState) { f.Attachments = []model.Attachment{{Inode: 5, IPs: at(other)}} }, quiet: true},
+		"a namespace has it":   {change: func(f *model.NodeState) { f.Attachments = []model.Attachment{{Inode: 5, IPs: at(ip)}} }},
+		"its sandbox is there": {change: func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{ID: "c1"}} }, container: "c1"},
+		"a call is under way":  {change: func(*model.NodeState) {}, calls: []model.Process{{PID: 9, CNI: "c9", Command: "ADD"}}},
+		"its namespace under its name": {change: func(f *model.NodeState) {
 			f.Sandboxes = []model.Sandbox{{ID: "c1", Inode: 5, Ready: true}}
 			f.Attachments = []model.Attachment{{Inode: 5, IPs: at(other)}}
 		}, container: "c1"},
-		"the runtime was not seen":             {change: func(*model.Facts) {}, missing: true},
-		"a device of the host has it":          {change: func(f *model.Facts) { f.Links = []model.Link{{Name: "vxlan.calico", IPs: at(ip)}} }},
-		"a sandbox whose namespace nobody saw": {change: func(f *model.Facts) { f.Sandboxes = []model.Sandbox{{ID: "c9", Inode: 7}} }},
-		"a sandbox of the host's network":      {change: func(f *model.Facts) { f.Sandboxes = []model.Sandbox{{ID: "c9", Ready: true, HostNetwork: true}} }, quiet: true},
-		"a dead sandbox without a namespace":   {change: func(f *model.Facts) { f.Sandboxes = []model.Sandbox{{ID: "c9"}} }, quiet: true},
-		"what runs inside took the address off the device": {change: func(f *model.Facts) {
+		"the runtime was not seen":             {change: func(*model.NodeState) {}, missing: true},
+		"a device of the host has it":          {change: func(f *model.NodeState) { f.Links = []model.Link{{Name: "vxlan.calico", IPs: at(ip)}} }},
+		"a sandbox whose namespace nobody saw": {change: func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{ID: "c9", Inode: 7}} }},
+		"a sandbox of the host's network":      {change: func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{ID: "c9", Ready: true, HostNetwork: true}} }, quiet: true},
+		"a dead sandbox without a namespace":   {change: func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{ID: "c9"}} }, quiet: true},
+		"what runs inside took the address off the device": {change: func(f *model.NodeState) {
 			f.Sandboxes = []model.Sandbox{{ID: "c1", Inode: 5, Ready: true}}
 			f.Attachments = []model.Attachment{{Inode: 5, Device: "eth0"}}
 			f.CNIResults = []model.CNIResult{{Container: "c1", IPs: at(ip)}}
@@ -54,12 +54,12 @@ func TestAttest(t *testing.T) {
 	} {
 		f := facts()
 		c.change(f)
-		w := model.Witness{Calls: c.calls, Complete: !c.missing}
+		w := model.Verification{Calls: c.calls, Complete: !c.missing}
 		q := question{ips: []netip.Addr{other.Next(), ip}}
 		if c.container != "" {
 			q.containers = []string{"c0", c.container}
 		}
-		attest(&w, f, q)
+		verificationOf(&w, f, q)
 		w.Complete = w.Complete && len(w.Missing) == 0
 		if w.Quiet() != c.quiet || w.BootID != "b" || w.ConfigName != "n2" || w.Network != "net" || w.CalicoName != "n1" {
 			t.Errorf("%s: quiet is %v, %+v", name, w.Quiet(), w)
@@ -68,8 +68,8 @@ func TestAttest(t *testing.T) {
 	// The record of libcni names who had it; that alone uses nothing.
 	f := facts()
 	f.CNIResults = []model.CNIResult{{Container: "c1", IPs: at(ip)}, {Container: "c2", IPs: at(other)}}
-	w := model.Witness{Complete: true}
-	attest(&w, f, question{ips: []netip.Addr{ip}})
+	w := model.Verification{Complete: true}
+	verificationOf(&w, f, question{ips: []netip.Addr{ip}})
 	if len(w.Results) != 1 || w.Results[0].Container != "c1" || !w.Quiet() {
 		t.Errorf("%+v", w)
 	}
@@ -78,7 +78,7 @@ func TestAttest(t *testing.T) {
 // A table that is partial, lost, or that nobody reads leaves a witness incomplete.
 func TestUnattested(t *testing.T) {
 	t.Parallel()
-	whole := seen(attested...)
+	whole := rowAge(attested...)
 	if got := unattested(whole); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
@@ -106,17 +106,17 @@ func TestUnionOfCalls(t *testing.T) {
 func TestRollCall(t *testing.T) {
 	t.Parallel()
 	ips := []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
-	f := &model.Facts{
+	f := &model.NodeState{
 		Attachments: []model.Attachment{
-			{Inode: 5, IPs: ips, Routes: make([]model.Route, 9), Near: make([]model.Neighbour, 9)}, {Inode: 6, NetNS: "/run/netns/empty"},
+			{Inode: 5, IPs: ips, Routes: make([]model.Route, 9), Neighbours: make([]model.Neighbour, 9)}, {Inode: 6, NetNS: "/run/netns/empty"},
 		},
 		Sandboxes:  []model.Sandbox{{ID: "c1", Inode: 5, Ready: true}, {ID: "dead"}, {ID: "host", HostNetwork: true, Ready: true}},
 		CNIResults: []model.CNIResult{{Network: "net", Container: "c1", Interface: "eth0", IPs: ips}, {Container: "gone"}},
 		Links:      []model.Link{{Name: "vxlan.calico", IPs: ips}, {Name: "cali1"}},
 	}
-	var w model.Witness
-	attest(&w, f, question{all: true})
-	if len(w.Attachments) != 2 || w.Attachments[0].Sandbox != "c1" || w.Attachments[0].Routes != nil || w.Attachments[0].Near != nil {
+	var w model.Verification
+	verificationOf(&w, f, question{all: true})
+	if len(w.Attachments) != 2 || w.Attachments[0].Sandbox != "c1" || w.Attachments[0].Routes != nil || w.Attachments[0].Neighbours != nil {
 		t.Errorf("attachments: %+v", w.Attachments)
 	}
 	if len(w.Sandboxes) != 3 || len(w.Links) != 1 || len(w.Missing) != 0 {

@@ -12,8 +12,8 @@ import (
 
 // fresh reads tables now, past all that was kept. One that was not seen in full is an
 // error: what it does not show may be what matters.
-func (s *Server) fresh(ctx context.Context, tables ...model.Table) (*model.Facts, error) {
-	f, coverage := s.body.Facts(ctx, tables...)
+func (s *Server) fresh(ctx context.Context, tables ...model.Table) (*model.NodeState, error) {
+	f, coverage := s.reader.Read(ctx, tables...)
 	for _, t := range tables {
 		i := slices.IndexFunc(coverage, func(c model.Coverage) bool { return c.Table == t })
 		switch {
@@ -39,8 +39,8 @@ func (s *Server) quiet(ctx context.Context) error {
 	return nil
 }
 
-// lives tells that somebody uses what is inside a namespace, or may.
-func lives(a *model.Attachment) bool { return a.PIDs > 0 || a.Sandbox != "" }
+// processLines tells that somebody uses what is inside a namespace, or may.
+func processLines(a *model.Attachment) bool { return a.PIDs > 0 || a.Sandbox != "" }
 
 // behind tells that a device inside is the other end of the host's with that index. Of one
 // whose other end was not found it is assumed.
@@ -49,9 +49,9 @@ func behind(a *model.Attachment, index int, host uint64) bool {
 }
 
 // owner gives who lives behind a device of the host's and has an address; nil if nobody.
-func owner(f *model.Facts, index int, host uint64, ip netip.Addr) *model.Attachment {
+func owner(f *model.NodeState, index int, host uint64, ip netip.Addr) *model.Attachment {
 	for i := range f.Attachments {
-		if a := &f.Attachments[i]; behind(a, index, host) && lives(a) && a.Has(ip) {
+		if a := &f.Attachments[i]; behind(a, index, host) && processLines(a) && a.Has(ip) {
 			return a
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Server) lasts(index int, name string, least time.Duration) error {
 			return fmt.Errorf("%s are not seen in full: %s", c.Table, c.Reason)
 		}
 	}
-	for _, l := range snap.Facts[s.node].Links {
+	for _, l := range snap.NodeState[s.node].Links {
 		if l.Index != index || l.Name != name {
 			continue
 		}

@@ -15,12 +15,12 @@ import (
 )
 
 // A sight is a thing as it was just read: nil if it is not there.
-type sight struct {
+type readState struct {
 	body any
 	says string
 }
 
-func (t *sight) digest() string {
+func (t *readState) digest() string {
 	if t == nil {
 		return ""
 	}
@@ -35,7 +35,7 @@ type verb struct {
 	gone bool
 	// do compares again in the same breath as it acts. Begun tells that the world was told
 	// to change; an error before that means that nothing was done.
-	do func(ctx context.Context, t *sight, args map[string]string, dry bool) (begun bool, err error)
+	do func(ctx context.Context, t *readState, args map[string]string, dry bool) (begun bool, err error)
 }
 
 // errAlready means that it is so already.
@@ -56,7 +56,7 @@ func (s *Server) change(caller context.Context, c agent.Change) (agent.Changed, 
 	if err != nil {
 		return agent.Changed{Refused: err.Error()}, nil
 	}
-	t, err := s.look(ctx, c.Ref, c.Args)
+	t, err := s.poll(ctx, c.Ref, c.Args)
 	switch {
 	case err != nil:
 		return agent.Changed{Refused: err.Error()}, nil
@@ -84,7 +84,7 @@ func (s *Server) change(caller context.Context, c agent.Change) (agent.Changed, 
 func (s *Server) verb(c agent.Change) (verb, error) {
 	v, ok := s.verbs[c.Verb]
 	switch {
-	case s.hands == nil:
+	case s.writer == nil:
 		return v, errReads
 	case !ok:
 		return v, fmt.Errorf("no such verb: %.40q", c.Verb)
@@ -115,7 +115,7 @@ func (s *Server) outcome(ctx context.Context, c agent.Change, v verb, begun bool
 		out.Done = begun
 	}
 	s.changed(touched[c.Ref.Kind]...)
-	t, err := s.look(ctx, c.Ref, c.Args)
+	t, err := s.poll(ctx, c.Ref, c.Args)
 	if err != nil && out.Done {
 		return agent.Changed{}, fmt.Errorf("look again: %w", err)
 	}
@@ -131,7 +131,7 @@ var touched = map[model.Kind][]model.Table{
 }
 
 // enter takes a change down, unlike what is only seen: it waits for its place.
-func (s *Server) enter(ctx context.Context, c agent.Change, t *sight, note string) {
+func (s *Server) enter(ctx context.Context, c agent.Change, t *readState, note string) {
 	if c.DryRun {
 		note = "dry run: " + note
 	}

@@ -60,7 +60,7 @@ func TestRootChangeLink(t *testing.T) {
 		t.Error(err)
 	}
 	// The same name, another device: what was planned is not done to it.
-	thing, err := d.fleet.Thing(t.Context(), model.Ref{Kind: model.KindLink, Name: "n1/cali2"}, nil)
+	thing, err := d.fleet.NodeObject(t.Context(), model.Ref{Kind: model.KindLink, Name: "n1/cali2"}, nil)
 	must(t, err)
 	l, err := netlink.LinkByName("cali2")
 	must(t, err)

@@ -113,13 +113,13 @@ func run(ctx context.Context, e Env) error {
 func snapshot(ctx context.Context, e Env, f flags) error {
 	n := open(f)
 	defer n.close()
-	_ = Snapshot(ctx, f.node, version(), now(), n.senses...)
+	_ = Snapshot(ctx, f.node, version(), now(), n.collectors...)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(twoLooks):
 	}
-	s := Snapshot(ctx, f.node, version(), now(), n.senses...)
+	s := Snapshot(ctx, f.node, version(), now(), n.collectors...)
 	if !f.text {
 		return snapshotio.WriteBundle(e.Stdout, s)
 	}
@@ -143,7 +143,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 		return fmt.Errorf("who may ask is for the API server to say: %w", err)
 	}
 	s := New(Config{
-		Node: f.node, Version: version(), Senses: n.senses, Watch: n.watch, Calls: n.calls, Hands: n.hands,
+		Node: f.node, Version: version(), Collectors: n.collectors, Watch: n.watch, Calls: n.calls, Writer: n.writer,
 		Review: review, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
 	})
 	var lc net.ListenConfig

@@ -11,13 +11,13 @@ import (
 // Bounds of an answer: one who asks reads no more.
 const (
 	maxEntries   = 2000
-	maxFlight    = 3 << 20
-	flightWithin = 4 * time.Second
+	maxEvents    = 3 << 20
+	eventsWithin = 4 * time.Second
 )
 
-// flight hands out the newest entries of the record about something (about), by the agent
+// events hands out the newest entries of the record about something (about), by the agent
 // or by the guard (by), after a moment (since).
-func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	about, by := q.Get("about"), q.Get("by")
 	var since time.Time
@@ -28,7 +28,7 @@ func (s *Server) flight(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	out, err := take(r.Context(), s.flights, flightWithin, func() ([]eventlog.Entry, error) {
+	out, err := take(r.Context(), s.serveEvents, eventsWithin, func() ([]eventlog.Entry, error) {
 		return newest(s.record, func(e *eventlog.Entry) bool {
 			return (by == "" || e.By == by) && e.At.After(since) &&
 				(about == "" || strings.Contains(e.Name, about) || strings.Contains(string(e.Was), about) || strings.Contains(string(e.Now), about))
@@ -59,7 +59,7 @@ func newest(dir string, wanted func(*eventlog.Entry) bool) ([]eventlog.Entry, er
 	from, size := len(out), 0
 	for from > max(0, len(out)-maxEntries) {
 		e := &out[from-1]
-		if size += len(e.Name) + len(e.Was) + len(e.Now) + len(e.Note) + 256; size > maxFlight {
+		if size += len(e.Name) + len(e.Was) + len(e.Now) + len(e.Note) + 256; size > maxEvents {
 			break
 		}
 		from--

@@ -31,7 +31,7 @@ func (s *Server) serveGuard(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the guard's report: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	writeJSON(w, agent.Guarded{Node: s.node, Taken: s.now(), Report: report})
+	writeJSON(w, agent.GuardStatus{Node: s.node, Taken: s.now(), Report: report})
 }
 
 // readReport gives nil if there is none: the guard was never installed, or the node was

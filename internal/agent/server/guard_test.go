@@ -64,7 +64,7 @@ func TestGuardIsHandedOut(t *testing.T) {
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) || strings.Contains(w.Body.String(), "sEcReT") || strings.Contains(w.Body.String(), "root:") {
 			t.Errorf("%s: %d %.200s", name, w.Code, w.Body)
 		}
-		var g agent.Guarded
+		var g agent.GuardStatus
 		if w.Code == 200 && (json.Unmarshal(w.Body.Bytes(), &g) != nil || (g.Report == nil) != (c.write == nil)) {
 			t.Errorf("%s: %+v", name, g)
 		}
@@ -115,8 +115,8 @@ func TestFlightIsNarrowed(t *testing.T) {
 	}
 	must(t, r.Close())
 	count := func(query string) (out []eventlog.Entry) {
-		w := s.answers(t, agent.PathFlight+query)
-		if w.Body.Len() > maxFlight+1<<20 {
+		w := s.answers(t, agent.PathEvents+query)
+		if w.Body.Len() > maxEvents+1<<20 {
 			t.Errorf("%s: %d bytes", query, w.Body.Len())
 		}
 		must(t, json.Unmarshal(w.Body.Bytes(), &out))
@@ -132,7 +132,7 @@ func TestFlightIsNarrowed(t *testing.T) {
 	if n := len(got); n >= 200 || n < 90 || !got[n-1].At.Equal(at.Add(99*time.Second)) {
 		t.Errorf("all: %d", n)
 	}
-	if w := s.answers(t, agent.PathFlight+"?since=x"); w.Code != http.StatusBadRequest {
+	if w := s.answers(t, agent.PathEvents+"?since=x"); w.Code != http.StatusBadRequest {
 		t.Errorf("a moment that is none: %d", w.Code)
 	}
 }

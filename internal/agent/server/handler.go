@@ -21,11 +21,11 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+agent.PathDigest, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.digest()) })
 	mux.HandleFunc("GET /"+agent.PathTables, s.tables)
-	mux.HandleFunc("GET /"+agent.PathWitness, s.witness)
-	mux.HandleFunc("GET /"+agent.PathFlight, s.flight)
+	mux.HandleFunc("GET /"+agent.PathVerify, s.serveVerification)
+	mux.HandleFunc("GET /"+agent.PathEvents, s.events)
 	mux.HandleFunc("GET /"+agent.PathGuard, s.serveGuard)
 	mux.HandleFunc("GET /"+agent.PathLogs, s.serveLogs)
-	mux.HandleFunc("GET /"+agent.PathThing, s.thing)
+	mux.HandleFunc("GET /"+agent.PathThing, s.serveObject)
 	mux.HandleFunc("POST /"+agent.PathChange, s.doChange)
 	return mux
 }
@@ -38,7 +38,7 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	var tables []model.Table
 	for _, name := range q["table"] {
 		var t model.Table
-		if err := t.UnmarshalText([]byte(name)); err != nil || !t.Fact() {
+		if err := t.UnmarshalText([]byte(name)); err != nil || !t.OfNode() {
 			http.Error(w, "no such table", http.StatusBadRequest)
 			return
 		}
@@ -66,7 +66,7 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		ns, name, _ := strings.Cut(pod, "/")
-		narrow(snap.Facts[s.node], ns, name, a.Unmap())
+		narrow(snap.NodeState[s.node], ns, name, a.Unmap())
 	}
 	w.Header().Set("Content-Type", "application/gzip")
 	if err := snapshotio.WriteBundle(w, snap); err != nil {
@@ -74,15 +74,15 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) witness(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
 	q, ok := asked(r.URL.Query())
 	if !ok {
 		http.Error(w, fmt.Sprintf("ask about ip=ADDRESS or container=ID, whole, at most %d of each; or all=1", agent.MaxAsked), http.StatusBadRequest)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), witnessWithin)
+	ctx, cancel := context.WithTimeout(r.Context(), verifyWithin)
 	defer cancel()
-	writeJSON(w, s.bear(ctx, q))
+	writeJSON(w, s.collectVerification(ctx, q))
 }
 
 // asked reads what a witness is asked about. What could be spelled in another way than
@@ -97,7 +97,7 @@ func asked(v url.Values) (q question, ok bool) {
 		return q, false
 	}
 	for _, id := range ids {
-		if !wholeID(id) {
+		if !isFullID(id) {
 			return q, false
 		}
 		q.containers = append(q.containers, id)
@@ -113,12 +113,12 @@ func asked(v url.Values) (q question, ok bool) {
 	return q, true
 }
 
-// wholeID tells that it is a container's ID as runtimes give it.
-func wholeID(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
+// isFullID tells that it is a container's ID as runtimes give it.
+func isFullID(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 const (
-	freshWithin   = 700 * time.Millisecond
-	witnessWithin = 3 * time.Second
+	freshWithin  = 700 * time.Millisecond
+	verifyWithin = 3 * time.Second
 )
 
 func writeJSON(w http.ResponseWriter, v any) {

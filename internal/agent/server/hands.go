@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Hands are what an agent changes its node with.
-type Hands struct {
+// NodeWriter are what an agent changes its node with.
+type NodeWriter struct {
 	Kernel kernel.Options
 	Host   *host.Host
 	CRI    *cri.Client
@@ -33,15 +33,15 @@ func verbsOf(s *Server) map[string]verb {
 	}
 }
 
-// look reads the thing that a reference names, past all that was kept; nil if it is not
+// reread reads the thing that a reference names, past all that was kept; nil if it is not
 // there. Names are those of findings: DEVICE, ADDRESS/DEVICE, ADDRESS, DEVICE/KEY, what is
 // mounted or where, and a sandbox's whole ID, each after the node's.
-func (h *Hands) look(ctx context.Context, ref model.Ref, args map[string]string) (*sight, error) {
+func (h *NodeWriter) reread(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error) {
 	_, name, _ := strings.Cut(ref.Name, "/")
 	first, second, _ := strings.Cut(name, "/")
 	switch ref.Kind {
 	case model.KindLink:
-		c, err := kernel.ReadCable(ctx, h.Kernel, name)
+		c, err := kernel.ReadHostVeth(ctx, h.Kernel, name)
 		return found(c, err, func() string {
 			return fmt.Sprintf("%s %s, index %d, other end %d in namespace %d", c.Kind, c.Name, c.Index, c.Peer, c.PeerNS)
 		})
@@ -57,7 +57,7 @@ func (h *Hands) look(ctx context.Context, ref model.Ref, args map[string]string)
 		if err != nil {
 			return nil, err
 		}
-		w, err := kernel.ReadWay(ctx, h.Kernel, ip)
+		w, err := kernel.ReadHostRoutes(ctx, h.Kernel, ip)
 		return found(w, err, func() string { return fmt.Sprintf("%d routes to %s", len(w.Routes), ip) })
 	case model.KindSysctl:
 		v, err := kernel.ReadSetting(ctx, h.Kernel, first, second, args["ipv6"] != "")
@@ -68,10 +68,10 @@ func (h *Hands) look(ctx context.Context, ref model.Ref, args map[string]string)
 			return fmt.Sprintf("%s %s, device %s, %d mounts of the host, used by %d pods", f.Type, f.Source, f.Device, len(f.Points), len(f.Pods))
 		})
 	case model.KindSandbox:
-		if !wholeID(name) {
+		if !isFullID(name) {
 			return nil, errors.New("a sandbox is named by its whole ID")
 		}
-		b, err := h.CRI.Box(ctx, name)
+		b, err := h.CRI.SandboxStatus(ctx, name)
 		return found(b, err, func() string {
 			return fmt.Sprintf("sandbox of %s/%s, UID %s, with %d containers", b.Namespace, b.Pod, b.UID, len(b.Containers))
 		})
@@ -81,11 +81,11 @@ func (h *Hands) look(ctx context.Context, ref model.Ref, args map[string]string)
 }
 
 // found wraps what was read. It must not become an interface that is not nil but holds nil.
-func found[T any](body *T, err error, says func() string) (*sight, error) {
+func found[T any](body *T, err error, says func() string) (*readState, error) {
 	if err != nil || body == nil {
 		return nil, err
 	}
-	return &sight{body: body, says: says()}, nil
+	return &readState{body: body, says: says()}, nil
 }
 
 func plainAddr(text string) (netip.Addr, error) {

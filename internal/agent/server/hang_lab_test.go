@@ -42,7 +42,7 @@ func hung(t *testing.T, s *stage.Stage, a *asker) {
 		at := time.Now()
 		snap := a.tables(ctx, url.Values{"fresh": {"1"}})
 		slowest = max(slowest, time.Since(at))
-		f := snap.Facts["node1"]
+		f := snap.NodeState["node1"]
 		if f == nil {
 			return fmt.Errorf("no answer: %v", snap.Coverage[0])
 		}
@@ -65,7 +65,7 @@ func hung(t *testing.T, s *stage.Stage, a *asker) {
 			return err
 		}
 		snap := a.tables(ctx, url.Values{"table": {"mounts"}})
-		for _, m := range snap.Facts["node1"].Mounts {
+		for _, m := range snap.NodeState["node1"].Mounts {
 			if m.Silent {
 				return fmt.Errorf("%s is still silent", m.Source)
 			}
@@ -77,7 +77,7 @@ func hung(t *testing.T, s *stage.Stage, a *asker) {
 	}
 }
 
-func namesAll(f *model.Facts, uid string) error {
+func namesAll(f *model.NodeState, uid string) error {
 	for _, m := range f.Mounts {
 		if !m.Silent || !strings.Contains(m.Type, "fuse") {
 			continue

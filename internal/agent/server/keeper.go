@@ -29,12 +29,12 @@ var periods = map[model.Table]time.Duration{
 }
 
 // A keeper keeps the tables of one sense current. What hangs in it hangs there alone.
-type keeper struct {
-	s     *Server
-	sense observe.Sense
-	every time.Duration
-	wake  chan struct{}
-	now   chan struct{} // somebody waits
+type poller struct {
+	s         *Server
+	collector observe.NodeCollector
+	every     time.Duration
+	wake      chan struct{}
+	now       chan struct{} // somebody waits
 
 	mu    sync.Mutex
 	begun uint64        // looks
@@ -42,8 +42,8 @@ type keeper struct {
 	ended chan struct{} // closed and replaced at the end of each look
 }
 
-func newKeeper(s *Server, sense observe.Sense) *keeper {
-	k := &keeper{s: s, sense: sense, every: periods[sense.Tables[0]], wake: make(chan struct{}, 1), now: make(chan struct{}, 1), ended: make(chan struct{})}
+func newPoller(s *Server, sense observe.NodeCollector) *poller {
+	k := &poller{s: s, collector: sense, every: periods[sense.Tables[0]], wake: make(chan struct{}, 1), now: make(chan struct{}, 1), ended: make(chan struct{})}
 	switch {
 	case sense.Tables[0] <= model.Sysctls:
 		k.every = kernelEvery
@@ -53,19 +53,19 @@ func newKeeper(s *Server, sense observe.Sense) *keeper {
 	return k
 }
 
-func (k *keeper) keeps(tables []model.Table) bool {
-	return slices.ContainsFunc(tables, func(t model.Table) bool { return slices.Contains(k.sense.Tables, t) })
+func (k *poller) keeps(tables []model.Table) bool {
+	return slices.ContainsFunc(tables, func(t model.Table) bool { return slices.Contains(k.collector.Tables, t) })
 }
 
 // rouse has the tables read soon.
-func (k *keeper) rouse() {
+func (k *poller) rouse() {
 	select {
 	case k.wake <- struct{}{}:
 	default: // it is woken already
 	}
 }
 
-func (k *keeper) run(ctx context.Context) {
+func (k *poller) run(ctx context.Context) {
 	tick := time.NewTicker(k.every)
 	defer tick.Stop()
 	for {
@@ -93,7 +93,7 @@ func (k *keeper) run(ctx context.Context) {
 }
 
 // again looks anew and comes back when a look that began after now has ended, or says no.
-func (k *keeper) again(ctx context.Context) bool {
+func (k *poller) again(ctx context.Context) bool {
 	k.mu.Lock()
 	want, ended := k.begun+1, k.ended
 	k.mu.Unlock()
@@ -118,13 +118,13 @@ func (k *keeper) again(ctx context.Context) bool {
 }
 
 // read looks once and gives how long that took.
-func (k *keeper) read(ctx context.Context) time.Duration {
+func (k *poller) read(ctx context.Context) time.Duration {
 	began := k.s.now()
 	k.mu.Lock()
 	k.begun++
 	this := k.begun
 	k.mu.Unlock()
-	f, seen := k.s.body.Facts(ctx, k.sense.Tables...)
+	f, seen := k.s.reader.Read(ctx, k.collector.Tables...)
 	if ctx.Err() == nil {
 		k.s.store.put(f, seen, k.s.now())
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // facts asks the agent for tables.
-func facts(t *testing.T, a *asker, tables ...model.Table) *model.Facts {
+func facts(t *testing.T, a *asker, tables ...model.Table) *model.NodeState {
 	t.Helper()
 	q := url.Values{}
 	for _, table := range tables {
@@ -31,7 +31,7 @@ func facts(t *testing.T, a *asker, tables ...model.Table) *model.Facts {
 			t.Fatalf("%s: %s %s", c.Table, c.State, c.Reason)
 		}
 	}
-	return s.Facts["node1"]
+	return s.NodeState["node1"]
 }
 
 func (a *asker) tables(ctx context.Context, q url.Values) *model.Snapshot {
@@ -42,18 +42,18 @@ func (a *asker) tables(ctx context.Context, q url.Values) *model.Snapshot {
 	return read(body)
 }
 
-// witness: one answer says all that a repair must know of an address.
-func witness(t *testing.T, s *stage.Stage, a *asker, pod lab.Pod) {
+// verificationWith: one answer says all that a repair must know of an address.
+func verificationWith(t *testing.T, s *stage.Stage, a *asker, pod lab.Pod) {
 	ctx := t.Context()
-	w, err := a.Witness(ctx, "node1", url.Values{"ip": {pod.Status.PodIP}})
+	w, err := a.Verification(ctx, "node1", url.Values{"ip": {pod.Status.PodIP}})
 	if err != nil || !w.Complete || w.Quiet() || len(w.Sandboxes) != 1 || w.Sandboxes[0].Pod != "web" || len(w.Attachments) != 1 || len(w.Results) != 1 || w.ConfigName != "node1" || w.BootID == "" {
 		t.Errorf("%+v, %v", w, err)
 	}
-	free, err := a.Witness(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
+	free, err := a.Verification(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
 	if err != nil || !free.Quiet() {
 		t.Errorf("an address that nobody has: %+v, %v", free, err)
 	}
-	w, err = a.Witness(ctx, "node1", url.Values{"container": {w.Sandboxes[0].ID}})
+	w, err = a.Verification(ctx, "node1", url.Values{"container": {w.Sandboxes[0].ID}})
 	if err != nil || len(w.Sandboxes) != 1 || len(w.Attachments) != 1 || w.Quiet() {
 		t.Errorf("by its container: %+v, %v", w, err)
 	}
@@ -77,7 +77,7 @@ func making(t *testing.T, s *stage.Stage, a *asker) {
 		_, _ = n.CNI(call, lab.CNICall{Command: "ADD", ContainerID: strings.Repeat("ab", 32), Namespace: "default", Pod: "unborn"})
 	}()
 	err = lab.Eventually(ctx, 10*time.Second, func(ctx context.Context) error {
-		w, err := a.Witness(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
+		w, err := a.Verification(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func frozen(t *testing.T, s *stage.Stage, a *asker) {
 		began := time.Now()
 		snap := a.tables(ctx, url.Values{"fresh": {"1"}})
 		slowest = max(slowest, time.Since(began))
-		f := snap.Facts["node1"]
+		f := snap.NodeState["node1"]
 		if f == nil || !slices.Equal(unseen(snap), []string{"containers", "sandboxes"}) {
 			return fmt.Errorf("not seen %v: %v", unseen(snap), snap.Coverage[0])
 		}
@@ -133,7 +133,7 @@ func frozen(t *testing.T, s *stage.Stage, a *asker) {
 	if err != nil || slowest > time.Second {
 		t.Errorf("%s, %v", slowest, err)
 	}
-	w, err := a.Witness(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
+	w, err := a.Verification(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
 	if err != nil || w.Complete || w.Quiet() {
 		t.Errorf("a witness without the runtime: %+v, %v", w, err)
 	}
@@ -175,7 +175,7 @@ func onTheNode(t *testing.T, l *lab.Lab) {
 // remembered: the flight record tells what came and what went.
 func remembered(t *testing.T, a *asker) {
 	t.Helper()
-	body, err := a.Open(t.Context(), "node1", agent.PathFlight, url.Values{"about": {"calitest"}})
+	body, err := a.Open(t.Context(), "node1", agent.PathEvents, url.Values{"about": {"calitest"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,13 +211,13 @@ func live(t *testing.T, s *stage.Stage, a *asker, rounds int) {
 	inPod := func(argv ...string) func() error {
 		return func() error { _, err := stage.InPod(ctx, n, sb, argv...); return err }
 	}
-	link := func(f *model.Facts, name string) bool {
+	link := func(f *model.NodeState, name string) bool {
 		return slices.ContainsFunc(f.Links, func(l model.Link) bool { return l.Name == name })
 	}
-	near := func(f *model.Facts) bool {
+	near := func(f *model.NodeState) bool {
 		return slices.ContainsFunc(f.Neighbours, func(n model.Neighbour) bool { return n.IP.String() == "10.244.99.99" })
 	}
-	route := func(f *model.Facts) string {
+	route := func(f *model.NodeState) string {
 		for _, r := range f.Routes {
 			if r.Dst.String() == "10.244.99.98/32" {
 				return r.Type + fmt.Sprint(r.Link != 0)
@@ -225,10 +225,10 @@ func live(t *testing.T, s *stage.Stage, a *asker, rounds int) {
 		}
 		return ""
 	}
-	arp := func(f *model.Facts, value string) bool {
+	arp := func(f *model.NodeState, value string) bool {
 		return slices.ContainsFunc(f.Sysctls, func(s model.Sysctl) bool { return s.Device == dev && s.Key == "proxy_arp" && s.Value == value })
 	}
-	has := func(f *model.Facts) bool {
+	has := func(f *model.NodeState) bool {
 		return slices.ContainsFunc(f.Attachments, func(a model.Attachment) bool {
 			return slices.ContainsFunc(a.IPs, func(p netipPrefix) bool { return p.Addr().String() == "10.244.99.97" })
 		})
@@ -238,19 +238,19 @@ func live(t *testing.T, s *stage.Stage, a *asker, rounds int) {
 		for _, c := range []struct {
 			table model.Table
 			do    func() error
-			seen  func(*model.Facts) bool
+			seen  func(*model.NodeState) bool
 		}{
-			{model.Links, host("ip", "link", "add", "calitest", "type", "veth", "peer", "name", "calipeer"), func(f *model.Facts) bool { return link(f, "calitest") }},
-			{model.Links, host("ip", "link", "del", "calitest"), func(f *model.Facts) bool { return !link(f, "calitest") }},
-			{model.Routes, host("ip", "route", "add", "10.244.99.98", "dev", dev), func(f *model.Facts) bool { return route(f) == "true" }},
-			{model.Routes, host("ip", "route", "replace", "blackhole", "10.244.99.98"), func(f *model.Facts) bool { return strings.HasPrefix(route(f), "blackhole") }},
-			{model.Routes, host("ip", "route", "del", "blackhole", "10.244.99.98"), func(f *model.Facts) bool { return route(f) == "" }},
+			{model.Links, host("ip", "link", "add", "calitest", "type", "veth", "peer", "name", "calipeer"), func(f *model.NodeState) bool { return link(f, "calitest") }},
+			{model.Links, host("ip", "link", "del", "calitest"), func(f *model.NodeState) bool { return !link(f, "calitest") }},
+			{model.Routes, host("ip", "route", "add", "10.244.99.98", "dev", dev), func(f *model.NodeState) bool { return route(f) == "true" }},
+			{model.Routes, host("ip", "route", "replace", "blackhole", "10.244.99.98"), func(f *model.NodeState) bool { return strings.HasPrefix(route(f), "blackhole") }},
+			{model.Routes, host("ip", "route", "del", "blackhole", "10.244.99.98"), func(f *model.NodeState) bool { return route(f) == "" }},
 			{model.Neighbours, host("ip", "neigh", "add", "10.244.99.99", "lladdr", "ce:00:8d:99:39:ee", "dev", dev, "nud", "permanent"), near},
-			{model.Neighbours, host("ip", "neigh", "del", "10.244.99.99", "dev", dev), func(f *model.Facts) bool { return !near(f) }},
-			{model.Sysctls, host("sysctl", "-qw", "net.ipv4.conf."+dev+".proxy_arp=0"), func(f *model.Facts) bool { return arp(f, "0") }},
-			{model.Sysctls, host("sysctl", "-qw", "net.ipv4.conf."+dev+".proxy_arp=1"), func(f *model.Facts) bool { return arp(f, "1") }},
+			{model.Neighbours, host("ip", "neigh", "del", "10.244.99.99", "dev", dev), func(f *model.NodeState) bool { return !near(f) }},
+			{model.Sysctls, host("sysctl", "-qw", "net.ipv4.conf."+dev+".proxy_arp=0"), func(f *model.NodeState) bool { return arp(f, "0") }},
+			{model.Sysctls, host("sysctl", "-qw", "net.ipv4.conf."+dev+".proxy_arp=1"), func(f *model.NodeState) bool { return arp(f, "1") }},
 			{model.Attachments, inPod("ip", "addr", "add", "10.244.99.97/32", "dev", "eth0"), has},
-			{model.Attachments, inPod("ip", "addr", "del", "10.244.99.97/32", "dev", "eth0"), func(f *model.Facts) bool { return !has(f) }},
+			{model.Attachments, inPod("ip", "addr", "del", "10.244.99.97/32", "dev", "eth0"), func(f *model.NodeState) bool { return !has(f) }},
 		} {
 			began := time.Now()
 			if err := c.do(); err != nil {

@@ -92,7 +92,7 @@ func (n *logNode) says(l *agent.Logs, word string) {
 	}
 }
 
-const box = "340b1c7a1a908463446030e936216ed961208ef19c39137d4265fcf33cd19472"
+const sandboxes = "340b1c7a1a908463446030e936216ed961208ef19c39137d4265fcf33cd19472"
 
 func zipped(text string) string {
 	var b bytes.Buffer
@@ -107,8 +107,8 @@ func zipped(text string) string {
 func TestLogsOfPod(t *testing.T) {
 	t.Parallel()
 	n := newLogNode(t, LogPlace{Source: "kubelet", Path: "/opt/k3s/kubelet.log"})
-	n.write("var/log/calico/cni/cni.log", "x\nCleanUp "+box+"\ny\n")
-	n.old(n.write("var/log/calico/cni/cni-2026-11-15T13-06-34.037.log.gz", zipped("first\nNamespace=\"ns\" Pod=\"p-0\" ContainerID=\""+box+"\"\nz\n")), 1)
+	n.write("var/log/calico/cni/cni.log", "x\nCleanUp "+sandboxes+"\ny\n")
+	n.old(n.write("var/log/calico/cni/cni-2026-11-15T13-06-34.037.log.gz", zipped("first\nNamespace=\"ns\" Pod=\"p-0\" ContainerID=\""+sandboxes+"\"\nz\n")), 1)
 	n.old(n.write("var/log/calico/cni/cni.log.1", "ns/p-0 once\n"), 2)
 	n.old(n.write("var/log/calico/cni/cni.log-20261101.gz", zipped("ns/p-0 long ago\n")), 3)
 	n.write("var/log/calico/cni/readme.txt", "ns/p-0\n")
@@ -118,13 +118,13 @@ func TestLogsOfPod(t *testing.T) {
 	n.write("var/lib/plumbline/flight/00000001.flight", `0a0b0c0d {"at":"2026-11-15T13:00:00Z","was":{"namespace":"ns","pod":"p-0"}}`+"\n"+`0a0b0c0d {"at":"2026-11-15T13:00:00Z","name":"other"}`+"\n")
 	l := n.ask(aboutP)
 	n.want(l,
-		"cni.log:2 CleanUp "+box,
+		"cni.log:2 CleanUp "+sandboxes,
 		`kubelet.log:2 "Started kubelet"`, `kubelet.log:3 pod="ns/p-0" no end of line`,
 		`00000001.flight:1 0a0b0c0d {"at":"2026-11-15T13:00:00Z","was":{"namespace":"ns","pod":"p-0"}}`,
-		`cni-2026-11-15T13-06-34.037.log.gz:2 Namespace="ns" Pod="p-0" ContainerID="`+box+`"`,
+		`cni-2026-11-15T13-06-34.037.log.gz:2 Namespace="ns" Pod="p-0" ContainerID="`+sandboxes+`"`,
 		"cni.log.1:1 ns/p-0 once", "cni.log-20261101.gz:1 ns/p-0 long ago",
 	)
-	if len(l.Learned) != 1 || l.Learned[0] != box || strings.Join(l.Absent, " ") != "containerd" || l.Zone != "+00:00" || l.Node != "n1" {
+	if len(l.Learned) != 1 || l.Learned[0] != sandboxes || strings.Join(l.Absent, " ") != "containerd" || l.Zone != "+00:00" || l.Node != "n1" {
 		t.Errorf("%+v", l.LogAccount)
 	}
 	n.says(l, "containerd: no file /var/log/containerd*.log")
@@ -253,7 +253,7 @@ func TestLogsThatHang(t *testing.T) {
 	n.logs.find = func() ([]logFile, logMissing) {
 		files, missing := find()
 		return append(files, logFile{source: "cni", name: "/dead/cni.log", seenFile: seenFile{size: 1 << 30, modified: now()}, open: func() (io.ReadCloser, error) {
-			return &slowFile{text: "ns/p-0 " + box + "\n", wait: wait}, nil
+			return &slowFile{text: "ns/p-0 " + sandboxes + "\n", wait: wait}, nil
 		}}), missing
 	}
 	began := now()

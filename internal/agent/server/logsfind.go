@@ -27,7 +27,7 @@ var usualLogs = []LogPlace{
 	{Source: "containerd", Path: "/var/log/containerd*.log"},
 }
 
-const flightSource = "flight"
+const eventSource = "flight"
 
 // ParseLogPlace reads COMPONENT=/DIRECTORY/PATTERN.
 func ParseLogPlace(text string) (LogPlace, error) {
@@ -46,7 +46,7 @@ func ParseLogPlace(text string) (LogPlace, error) {
 func logPlaces(more []LogPlace, record string) []LogPlace {
 	out := slices.Concat(usualLogs, more)
 	if record != "" {
-		out = append(out, LogPlace{Source: flightSource, Path: path.Join(record, "*.flight"), root: "/"})
+		out = append(out, LogPlace{Source: eventSource, Path: path.Join(record, "*.flight"), root: "/"})
 	}
 	return out
 }

@@ -95,7 +95,7 @@ func lines(in io.Reader, begun bool, each func(number uint32, line []byte, cut b
 			begun = false
 			number--
 		case cut:
-			each(number, wholeTokens(line), true)
+			each(number, tokensIn(line), true)
 		default:
 			each(number, line, false)
 		}
@@ -105,9 +105,9 @@ func lines(in io.Reader, begun bool, each func(number uint32, line []byte, cut b
 	}
 }
 
-// wholeTokens cuts a long line where no secret can be cut in two: half of one is not known
+// tokensIn cuts a long line where no secret can be cut in two: half of one is not known
 // for what it is.
-func wholeTokens(line []byte) []byte {
+func tokensIn(line []byte) []byte {
 	line = line[:min(len(line), maxLogLine)]
 	from := max(0, len(line)-maxSecret)
 	if i := bytes.LastIndexByte(line[from:], ' '); i >= 0 {

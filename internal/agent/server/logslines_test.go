@@ -37,8 +37,8 @@ func TestLogLines(t *testing.T) {
 		{"\n", false, "1 0 false;"},
 		{"a\r\nbb\n\nccc", false, "1 1 false;2 2 false;3 0 false;4 3 false;"},
 		{"rest\na\nb\n", true, "1 1 false;2 1 false;"},
-		{long + "\na\n", false, fmt.Sprintf("1 %d true;2 1 false;", len(wholeTokens([]byte(long))))},
-		{long, false, fmt.Sprintf("1 %d true;", len(wholeTokens([]byte(long))))},
+		{long + "\na\n", false, fmt.Sprintf("1 %d true;2 1 false;", len(tokensIn([]byte(long))))},
+		{long, false, fmt.Sprintf("1 %d true;", len(tokensIn([]byte(long))))},
 		{long + "\na\n", true, "1 1 false;"},
 	} {
 		got := ""

@@ -14,12 +14,12 @@ import (
 
 // A node is the real one: its kernel, its runtime, its processes and files.
 type node struct {
-	senses []observe.Sense
-	watch  []func(ctx context.Context, changed func(tables ...model.Table)) error
-	calls  func(ctx context.Context) ([]model.Process, error)
-	hands  *Hands // nil: it only reads
-	server string // where the kubelet reaches the API server
-	close  func()
+	collectors []observe.NodeCollector
+	watch      []func(ctx context.Context, changed func(tables ...model.Table)) error
+	calls      func(ctx context.Context) ([]model.Process, error)
+	writer     *NodeWriter // nil: it only reads
+	server     string      // where the kubelet reaches the API server
+	close      func()
 }
 
 // theOnly gives the one of the sockets that is there. Where two are, nobody has said which
@@ -55,11 +55,11 @@ func open(f flags) *node {
 	c := cri.Open(filepath.Join(f.root, f.socket))
 	n := &node{calls: h.CNICalls, server: h.APIServer()}
 	if f.repair {
-		n.hands = &Hands{Kernel: k, Host: h, CRI: c}
+		n.writer = &NodeWriter{Kernel: k, Host: h, CRI: c}
 	}
-	n.senses = append(n.senses, kernel.Senses(k)...)
-	n.senses = append(n.senses, c.Senses(f.root)...)
-	n.senses = append(n.senses, h.Senses()...)
+	n.collectors = append(n.collectors, kernel.Collectors(k)...)
+	n.collectors = append(n.collectors, c.Collectors(f.root)...)
+	n.collectors = append(n.collectors, h.Collectors()...)
 	n.watch = append(n.watch,
 		func(ctx context.Context, changed func(...model.Table)) error {
 			return kernel.Watch(ctx, k, func(_ uint64, tables ...model.Table) { changed(tables...) })

@@ -16,8 +16,8 @@ import (
 
 // unneighbour deletes a static entry for a pod's address that leads its packets astray.
 // Args: link (index of the device) and mac, as the plan has them.
-func (s *Server) unneighbour(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
-	n, ok := t.body.(*kernel.Near)
+func (s *Server) unneighbour(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
+	n, ok := t.body.(*kernel.NeighbourEntry)
 	if !ok {
 		return false, errors.New("not a neighbour")
 	}
@@ -25,7 +25,7 @@ func (s *Server) unneighbour(ctx context.Context, t *sight, args map[string]stri
 	if err != nil || link != n.Link || !strings.EqualFold(args["mac"], n.MAC) {
 		return false, errors.Join(err, fmt.Errorf("the entry is of device %d with %s", n.Link, n.MAC))
 	}
-	return kernel.Unneighbour(ctx, s.hands.Kernel, *n, func(ctx context.Context) error {
+	return kernel.Unneighbour(ctx, s.writer.Kernel, *n, func(ctx context.Context) error {
 		f, host, err := s.inside(ctx)
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (s *Server) unneighbour(ctx context.Context, t *sight, args map[string]stri
 
 // unroute deletes a host route that leads to another pod's device. Args: link, protocol, and
 // table and metric where they are not the usual ones.
-func (s *Server) unroute(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+func (s *Server) unroute(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	w, want, err := routeOf(t, args)
 	if err != nil {
 		return false, err
@@ -54,7 +54,7 @@ func (s *Server) unroute(ctx context.Context, t *sight, args map[string]string, 
 	default:
 		return false, fmt.Errorf("%d routes are like that", len(there))
 	}
-	return kernel.Unroute(ctx, s.hands.Kernel, there[0], func(ctx context.Context) error {
+	return kernel.Unroute(ctx, s.writer.Kernel, there[0], func(ctx context.Context) error {
 		f, host, err := s.inside(ctx)
 		if err != nil {
 			return err
@@ -67,8 +67,8 @@ func (s *Server) unroute(ctx context.Context, t *sight, args map[string]string, 
 }
 
 // routeOf reads by what arguments name a route.
-func routeOf(t *sight, args map[string]string) (*kernel.Way, model.Route, error) {
-	w, ok := t.body.(*kernel.Way)
+func routeOf(t *readState, args map[string]string) (*kernel.HostRoutes, model.Route, error) {
+	w, ok := t.body.(*kernel.HostRoutes)
 	if !ok {
 		return nil, model.Route{}, errors.New("not a path")
 	}
@@ -89,7 +89,7 @@ func routeOf(t *sight, args map[string]string) (*kernel.Way, model.Route, error)
 }
 
 // sysctl sets a switch of a pod's device. Args: index, of the device, and value.
-func (s *Server) sysctl(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+func (s *Server) sysctl(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	v, ok := t.body.(*kernel.Setting)
 	if !ok {
 		return false, errors.New("not a setting")
@@ -101,11 +101,11 @@ func (s *Server) sysctl(ctx context.Context, t *sight, args map[string]string, d
 	if v.Value == args["value"] {
 		return false, errAlready
 	}
-	return kernel.Set(ctx, s.hands.Kernel, *v, args["value"], func(context.Context) error { return nil }, dry)
+	return kernel.Set(ctx, s.writer.Kernel, *v, args["value"], func(context.Context) error { return nil }, dry)
 }
 
 // inside reads who lives where, with the host's own namespace.
-func (s *Server) inside(ctx context.Context) (*model.Facts, uint64, error) {
+func (s *Server) inside(ctx context.Context) (*model.NodeState, uint64, error) {
 	host, err := podns.Host()
 	if err != nil {
 		return nil, 0, err

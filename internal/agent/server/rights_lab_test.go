@@ -53,7 +53,7 @@ func rights(t *testing.T, s *stage.Stage, a *asker) {
 			if slices.Contains(unseen(snap), want[drop]) {
 				return nil
 			}
-			for _, c := range snap.Facts["node1"].CNIConfigs {
+			for _, c := range snap.NodeState["node1"].CNIConfigs {
 				if want[drop] == "cniconfigs" && c.Error != "" {
 					return nil
 				}

@@ -45,7 +45,7 @@ func strangers(t *testing.T, l *lab.Lab) {
 		"a token for the API server":     {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", ""), 403},
 		"a token for somebody else":      {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", "vault"), 403},
 		"without the right":              {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "stranger", agent.Audience), 403},
-		"a pod's own account":            {http.MethodGet, agent.PathWitness, token(t, l, "default", "default", agent.Audience), 403},
+		"a pod's own account":            {http.MethodGet, agent.PathVerify, token(t, l, "default", "default", agent.Audience), 403},
 		"expired":                        {http.MethodGet, agent.PathTables, until(t, reader, time.Now().Add(-time.Minute)), 403},
 		"not expired":                    {http.MethodGet, agent.PathDigest, until(t, reader, time.Now().Add(time.Minute)), 200},
 		"signed by somebody else":        {http.MethodGet, agent.PathTables, reader[:len(reader)-6] + "AAAAAA", 403},

@@ -14,16 +14,16 @@ import (
 
 // Config is what an agent is made of: how the node is read, who is asked about tokens.
 type Config struct {
-	Node    string
-	Version string
-	Senses  []observe.Sense
+	Node       string
+	Version    string
+	Collectors []observe.NodeCollector
 	// Watch are what tells of changes as they happen.
 	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
 	// Calls gives the CNI calls that are under way.
 	Calls  func(ctx context.Context) ([]model.Process, error)
-	Hands  *Hands   // nil: it only reads
-	Review Reviewer // nil: nobody is let in but root on the node
-	Record string   // directory of the flight record; empty for none
+	Writer *NodeWriter // nil: it only reads
+	Review Reviewer    // nil: nobody is let in but root on the node
+	Record string      // directory of the flight record; empty for none
 	Logs   Logs
 	Log    *slog.Logger
 	Now    func() time.Time
@@ -32,7 +32,7 @@ type Config struct {
 // A Server is the agent of one node.
 type Server struct {
 	node   string
-	body   *observe.Body
+	reader *observe.NodeReader
 	store  *store
 	watch  []func(ctx context.Context, changed func(tables ...model.Table)) error
 	calls  func(ctx context.Context) ([]model.Process, error)
@@ -41,18 +41,18 @@ type Server struct {
 	log    *slog.Logger
 	now    func() time.Time
 
-	keepers []*keeper
+	pollers []*poller
 	entries chan eventlog.Entry
 
-	hands *Hands
-	look  func(ctx context.Context, ref model.Ref, args map[string]string) (*sight, error)
-	verbs map[string]verb
-	turn  chan struct{} // full while something is being changed
+	writer *NodeWriter
+	poll   func(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error)
+	verbs  map[string]verb
+	turn   chan struct{} // full while something is being changed
 
-	logs    *logReader
-	guard   *turn // to read the keeper's report
-	flights *turn // to read the flight record
-	root    string
+	logs        *logReader
+	guard       *turn // to read the keeper's report
+	serveEvents *turn // to read the flight record
+	root        string
 }
 
 // senseWithin is how long one sense may take before it counts as hung.
@@ -62,17 +62,17 @@ const senseWithin = 2500 * time.Millisecond
 func New(c Config) *Server {
 	s := &Server{
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
-		body:    &observe.Body{Node: c.Node, Within: senseWithin, Senses: c.Senses},
+		reader:  &observe.NodeReader{Node: c.Node, Within: senseWithin, Collectors: c.Collectors},
 		entries: make(chan eventlog.Entry, 4096),
-		hands:   c.Hands, turn: make(chan struct{}, 1),
+		writer:  c.Writer, turn: make(chan struct{}, 1),
 	}
-	s.verbs, s.look = verbsOf(s), c.Hands.look
+	s.verbs, s.poll = verbsOf(s), c.Writer.reread
 	s.store = newStore(c.Node, c.Version, s.note)
 	s.gate = newGate(c.Review, c.Node, c.Now)
 	s.logs = newLogReader(&c)
-	s.guard, s.flights, s.root = newTurn(), newTurn(), c.Logs.Root
-	for _, sense := range c.Senses {
-		s.keepers = append(s.keepers, newKeeper(s, sense))
+	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
+	for _, sense := range c.Collectors {
+		s.pollers = append(s.pollers, newPoller(s, sense))
 	}
 	return s
 }
@@ -89,7 +89,7 @@ func (s *Server) note(e eventlog.Entry) {
 // Run keeps the tables current until ctx ends.
 func (s *Server) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, k := range s.keepers {
+	for _, k := range s.pollers {
 		wg.Go(func() { k.run(ctx) })
 	}
 	for _, watch := range s.watch {
@@ -121,7 +121,7 @@ func (s *Server) follow(ctx context.Context, watch func(context.Context, func(..
 
 // changed wakes those who keep the tables.
 func (s *Server) changed(tables ...model.Table) {
-	for _, k := range s.keepers {
+	for _, k := range s.pollers {
 		if k.keeps(tables) {
 			k.rouse()
 		}
@@ -134,7 +134,7 @@ func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []mod
 	defer cancel()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	for _, k := range s.keepers {
+	for _, k := range s.pollers {
 		if len(tables) > 0 && !k.keeps(tables) {
 			continue
 		}
@@ -144,7 +144,7 @@ func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []mod
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			late = append(late, k.sense.Tables...)
+			late = append(late, k.collector.Tables...)
 		})
 	}
 	wg.Wait()
@@ -181,12 +181,12 @@ func (s *Server) write(ctx context.Context) {
 }
 
 // Snapshot reads everything once, without keeping anything.
-func Snapshot(ctx context.Context, node, version string, now time.Time, senses ...observe.Sense) *model.Snapshot {
-	body := &observe.Body{Node: node, Within: senseWithin, Senses: senses}
-	f, seen := body.Facts(ctx)
+func Snapshot(ctx context.Context, node, version string, now time.Time, senses ...observe.NodeCollector) *model.Snapshot {
+	body := &observe.NodeReader{Node: node, Within: senseWithin, Collectors: senses}
+	f, seen := body.Read(ctx)
 	join(f.Attachments, f.Sandboxes)
 	return &model.Snapshot{
-		Meta:  model.Meta{Schema: model.Schema, Taken: model.At(now), Version: version},
-		Facts: map[string]*model.Facts{node: f}, Coverage: seen,
+		Meta:      model.Meta{Schema: model.Schema, Taken: model.At(now), Version: version},
+		NodeState: map[string]*model.NodeState{node: f}, Coverage: seen,
 	}
 }

@@ -26,12 +26,12 @@ func TestAgentKeepsAndEnds(t *testing.T) {
 	dir := t.TempDir()
 	s := New(Config{
 		Node: "n1", Version: "v", Record: dir, Log: slog.New(slog.DiscardHandler), Now: now,
-		Senses: []observe.Sense{
-			{Name: "links", Tables: []model.Table{model.Links}, Read: func(_ context.Context, f *model.Facts) error {
+		Collectors: []observe.NodeCollector{
+			{Name: "links", Tables: []model.Table{model.Links}, Read: func(_ context.Context, f *model.NodeState) error {
 				f.Links = []model.Link{{Index: int(index.Load())}}
 				return nil
 			}},
-			{Name: "mounts", Tables: []model.Table{model.Mounts}, Read: func(context.Context, *model.Facts) error {
+			{Name: "mounts", Tables: []model.Table{model.Mounts}, Read: func(context.Context, *model.NodeState) error {
 				<-hangs
 				return nil
 			}},
@@ -52,7 +52,7 @@ func TestAgentKeepsAndEnds(t *testing.T) {
 		t.Helper()
 		var links []model.Link
 		for end := now().Add(5 * time.Second); now().Before(end); time.Sleep(time.Millisecond) {
-			if links = s.store.snapshot(now(), model.Links).Facts["n1"].Links; len(links) == 1 && links[0].Index == n {
+			if links = s.store.snapshot(now(), model.Links).NodeState["n1"].Links; len(links) == 1 && links[0].Index == n {
 				return
 			}
 		}

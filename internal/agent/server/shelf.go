@@ -12,19 +12,19 @@ import (
 )
 
 // A shelf keeps one table: every row with the moment since when it is what it is.
-type shelf interface {
+type tableCache interface {
 	// put takes new rows and tells what changed. Anew means that nobody was watching:
 	// what is the same may have been something else in between.
-	put(f *model.Facts, now time.Time, anew bool, tell func(eventlog.Entry))
+	put(f *model.NodeState, now time.Time, anew bool, tell func(eventlog.Entry))
 	// copyTo gives the rows, with their times as seen at now.
-	copyTo(f *model.Facts, now time.Time)
+	copyTo(f *model.NodeState, now time.Time)
 	sum() (rows int, sum string)
 }
 
 // rows is a shelf of one type.
 type rows[T any] struct {
 	table model.Table
-	of    func(*model.Facts) *[]T
+	of    func(*model.NodeState) *[]T
 	key   func(*T) string
 	since func(*T) *model.Time
 	plain func(T) T // the row without what moves by itself
@@ -39,7 +39,7 @@ type kept[T any] struct {
 	since time.Time
 }
 
-func (s *rows[T]) put(f *model.Facts, now time.Time, anew bool, tell func(eventlog.Entry)) {
+func (s *rows[T]) put(f *model.NodeState, now time.Time, anew bool, tell func(eventlog.Entry)) {
 	fresh := *s.of(f)
 	next := make(map[string]*kept[T], len(fresh))
 	order := make([]string, 0, len(fresh))
@@ -91,7 +91,7 @@ func encoded[T any](row *T) json.RawMessage {
 
 // copyTo counts back from now by the clock that only runs forward: a node whose clock is
 // set does not make its rows older.
-func (s *rows[T]) copyTo(f *model.Facts, now time.Time) {
+func (s *rows[T]) copyTo(f *model.NodeState, now time.Time) {
 	out := make([]T, 0, len(s.order))
 	for _, k := range s.order {
 		e := s.kept[k]

@@ -78,8 +78,8 @@ type stand struct {
 func newStand(t *testing.T) *stand {
 	t.Helper()
 	d := &stand{T: t, plugins: []string{"calico", "portmap"}}
-	play := func(table model.Table, fill func(*model.Facts)) observe.Sense {
-		return observe.Sense{Name: table.String(), Tables: []model.Table{table}, Read: func(_ context.Context, f *model.Facts) error {
+	play := func(table model.Table, fill func(*model.NodeState)) observe.NodeCollector {
+		return observe.NodeCollector{Name: table.String(), Tables: []model.Table{table}, Read: func(_ context.Context, f *model.NodeState) error {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			fill(f)
@@ -87,15 +87,15 @@ func newStand(t *testing.T) *stand {
 		}}
 	}
 	d.Server = New(Config{
-		Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Hands: &Hands{},
+		Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Writer: &NodeWriter{},
 		Calls: func(context.Context) ([]model.Process, error) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			return d.cni, nil
 		},
-		Senses: append(kernel.Senses(kernel.Options{}),
-			play(model.Sandboxes, func(f *model.Facts) { f.Sandboxes = d.sandboxes }),
-			play(model.CNIConfigs, func(f *model.Facts) { f.CNIConfigs = []model.CNIConfig{{Loaded: true, Plugins: d.plugins}} }),
+		Collectors: append(kernel.Collectors(kernel.Options{}),
+			play(model.Sandboxes, func(f *model.NodeState) { f.Sandboxes = d.sandboxes }),
+			play(model.CNIConfigs, func(f *model.NodeState) { f.CNIConfigs = []model.CNIConfig{{Loaded: true, Plugins: d.plugins}} }),
 		),
 	})
 	d.fleet = fleet(d.handler())
@@ -165,7 +165,7 @@ func (d *stand) play(change func()) {
 func (d *stand) do(verb string, kind model.Kind, name string, args ...string) string {
 	d.Helper()
 	ref := model.Ref{Kind: kind, Name: "n1/" + name}
-	thing, err := d.fleet.Thing(d.Context(), ref, nil)
+	thing, err := d.fleet.NodeObject(d.Context(), ref, nil)
 	if err != nil {
 		return err.Error()
 	}

@@ -17,21 +17,21 @@ import (
 type store struct {
 	node    string
 	version string
-	tell    func(eventlog.Entry)
+	answer  func(eventlog.Entry)
 
 	mu       sync.Mutex
-	shelves  map[model.Table]shelf
+	tables   map[model.Table]tableCache
 	coverage map[model.Table]model.Coverage
 	seen     map[model.Table]time.Time // when each was last seen in full
 }
 
-// blindFor is how long a table may not be seen before its rows count as new: what happened
+// unreadAfter is how long a table may not be seen before its rows count as new: what happened
 // meanwhile nobody knows.
-const blindFor = 2 * time.Minute
+const unreadAfter = 2 * time.Minute
 
 func newStore(node, version string, tell func(eventlog.Entry)) *store {
 	s := &store{
-		node: node, version: version, tell: tell, shelves: shelves(),
+		node: node, version: version, answer: tell, tables: tableSpecs(),
 		coverage: map[model.Table]model.Coverage{}, seen: map[model.Table]time.Time{},
 	}
 	for _, t := range model.FactTables() {
@@ -42,7 +42,7 @@ func newStore(node, version string, tell func(eventlog.Entry)) *store {
 
 // put takes what was read. A table that was not seen in full keeps its rows as they were:
 // half a table would look like change.
-func (s *store) put(f *model.Facts, seen []model.Coverage, now time.Time) {
+func (s *store) put(f *model.NodeState, seen []model.Coverage, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range seen {
@@ -51,11 +51,11 @@ func (s *store) put(f *model.Facts, seen []model.Coverage, now time.Time) {
 		if !c.State.Seen() {
 			continue
 		}
-		again := now.Sub(s.seen[c.Table]) > blindFor
+		again := now.Sub(s.seen[c.Table]) > unreadAfter
 		s.seen[c.Table] = now
-		s.shelves[c.Table].put(f, now, again, func(e eventlog.Entry) {
+		s.tables[c.Table].put(f, now, again, func(e eventlog.Entry) {
 			e.At = now
-			s.tell(e)
+			s.answer(e)
 		})
 	}
 }
@@ -64,10 +64,10 @@ func (s *store) put(f *model.Facts, seen []model.Coverage, now time.Time) {
 func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := &model.Facts{}
+	f := &model.NodeState{}
 	out := &model.Snapshot{
-		Meta:  model.Meta{Schema: model.Schema, Taken: model.At(now), Version: s.version},
-		Facts: map[string]*model.Facts{s.node: f},
+		Meta:      model.Meta{Schema: model.Schema, Taken: model.At(now), Version: s.version},
+		NodeState: map[string]*model.NodeState{s.node: f},
 	}
 	for _, t := range model.FactTables() {
 		if len(tables) > 0 && !slices.Contains(tables, t) {
@@ -76,11 +76,11 @@ func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
 		c := s.coverage[t]
 		out.Coverage = append(out.Coverage, c)
 		if c.State.Seen() {
-			s.shelves[t].copyTo(f, now)
+			s.tables[t].copyTo(f, now)
 		}
 	}
-	boxes := &model.Facts{} // as last seen: a runtime that is silent now has not changed them
-	s.shelves[model.Sandboxes].copyTo(boxes, now)
+	boxes := &model.NodeState{} // as last seen: a runtime that is silent now has not changed them
+	s.tables[model.Sandboxes].copyTo(boxes, now)
 	join(f.Attachments, boxes.Sandboxes)
 	return out
 }
@@ -88,17 +88,17 @@ func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
 func (s *store) digest(now time.Time) agent.Digest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := agent.Digest{Node: s.node, Version: s.version, Taken: model.At(now), Tables: map[string]agent.Shelf{}, Not: map[string]string{}}
+	d := agent.Digest{Node: s.node, Version: s.version, Taken: model.At(now), Tables: map[string]agent.TableDigest{}, Not: map[string]string{}}
 	for t, c := range s.coverage {
 		if !c.State.Seen() {
 			d.Not[t.String()] = cut(c.Reason, 60)
 			continue
 		}
-		n, sum := s.shelves[t].sum()
-		d.Tables[t.String()] = agent.Shelf{Rows: n, Sum: sum}
+		n, sum := s.tables[t].sum()
+		d.Tables[t.String()] = agent.TableDigest{Rows: n, Sum: sum}
 	}
-	f := &model.Facts{}
-	s.shelves[model.Machines].copyTo(f, now)
+	f := &model.NodeState{}
+	s.tables[model.Machines].copyTo(f, now)
 	if len(f.Machines) > 0 {
 		d.BootID = f.Machines[0].BootID
 	}

@@ -15,7 +15,7 @@ import (
 
 var start = time.Unix(1_800_000_000, 0)
 
-func seen(tables ...model.Table) []model.Coverage {
+func rowAge(tables ...model.Table) []model.Coverage {
 	var out []model.Coverage
 	for _, t := range tables {
 		out = append(out, model.Coverage{Table: t, State: model.Complete})
@@ -30,14 +30,14 @@ func TestSinceIsOfTheLastChange(t *testing.T) {
 	s := newStore("n1", "v", func(e eventlog.Entry) { told = append(told, e.What+" "+e.Of+" "+e.Name) })
 	ip := netip.MustParseAddr("10.0.0.1")
 	put := func(after int, state, mac string, link int) {
-		f := &model.Facts{
+		f := &model.NodeState{
 			Neighbours: []model.Neighbour{{IP: ip, MAC: mac, Link: 7, State: state}},
 			Links:      []model.Link{{Index: link, Name: "cali1"}},
 		}
-		s.put(f, seen(model.Neighbours, model.Links), start.Add(time.Duration(after)*time.Second))
+		s.put(f, rowAge(model.Neighbours, model.Links), start.Add(time.Duration(after)*time.Second))
 	}
 	since := func() (model.Time, model.Time) {
-		f := s.snapshot(start.Add(time.Minute)).Facts["n1"]
+		f := s.snapshot(start.Add(time.Minute)).NodeState["n1"]
 		return f.Neighbours[0].Since - model.At(start), f.Links[0].Since - model.At(start)
 	}
 	put(0, "REACHABLE", "aa", 7)
@@ -62,20 +62,20 @@ func TestPartialIsNotWhole(t *testing.T) {
 	t.Parallel()
 	told := 0
 	s := newStore("n1", "v", func(eventlog.Entry) { told++ })
-	two := &model.Facts{Links: []model.Link{{Index: 1}, {Index: 2}}}
-	s.put(two, seen(model.Links), start)
-	s.put(&model.Facts{Links: []model.Link{{Index: 1}}}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "interrupted"}}, start.Add(time.Second))
+	two := &model.NodeState{Links: []model.Link{{Index: 1}, {Index: 2}}}
+	s.put(two, rowAge(model.Links), start)
+	s.put(&model.NodeState{Links: []model.Link{{Index: 1}}}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "interrupted"}}, start.Add(time.Second))
 	snap := s.snapshot(start.Add(2 * time.Second))
-	if len(snap.Facts["n1"].Links) != 0 || told != 0 {
-		t.Errorf("%v, told %d", snap.Facts["n1"].Links, told)
+	if len(snap.NodeState["n1"].Links) != 0 || told != 0 {
+		t.Errorf("%v, told %d", snap.NodeState["n1"].Links, told)
 	}
 	for _, c := range snap.Coverage {
 		if c.Node != "n1" || c.Table == model.Links && (c.State != model.Partial || c.Reason != "interrupted") || c.Table == model.Routes && c.State != model.Lost {
 			t.Errorf("%+v", c)
 		}
 	}
-	s.put(two, seen(model.Links), start.Add(3*time.Second))
-	if f := s.snapshot(start.Add(4 * time.Second)).Facts["n1"]; len(f.Links) != 2 || f.Links[0].Since != model.At(start) || told != 0 {
+	s.put(two, rowAge(model.Links), start.Add(3*time.Second))
+	if f := s.snapshot(start.Add(4 * time.Second)).NodeState["n1"]; len(f.Links) != 2 || f.Links[0].Since != model.At(start) || told != 0 {
 		t.Errorf("%+v, told %d", f.Links, told)
 	}
 }
@@ -85,8 +85,8 @@ func TestBlindnessEndsAges(t *testing.T) {
 	t.Parallel()
 	s := newStore("n1", "v", func(eventlog.Entry) {})
 	put := func(at time.Duration) model.Time {
-		s.put(&model.Facts{Links: []model.Link{{Index: 1}}}, seen(model.Links), start.Add(at))
-		return s.snapshot(start.Add(at)).Facts["n1"].Links[0].Since - model.At(start)
+		s.put(&model.NodeState{Links: []model.Link{{Index: 1}}}, rowAge(model.Links), start.Add(at))
+		return s.snapshot(start.Add(at)).NodeState["n1"].Links[0].Since - model.At(start)
 	}
 	put(0)
 	if got := put(time.Minute); got != 0 {
@@ -101,20 +101,20 @@ func TestBlindnessEndsAges(t *testing.T) {
 func TestAttachmentsAreJoinedByInode(t *testing.T) {
 	t.Parallel()
 	s := newStore("n1", "v", func(eventlog.Entry) {})
-	s.put(&model.Facts{
+	s.put(&model.NodeState{
 		Sandboxes:   []model.Sandbox{{ID: "a", Inode: 5}, {ID: "host", Inode: 9, HostNetwork: true}, {ID: "gone"}},
 		Attachments: []model.Attachment{{Inode: 5, Device: "eth0"}, {Inode: 6, Device: "eth0"}, {Inode: 9}},
-	}, seen(model.Sandboxes, model.Attachments), start)
-	s.put(&model.Facts{}, []model.Coverage{{Table: model.Sandboxes, State: model.Lost, Reason: "frozen"}}, start)
-	f := s.snapshot(start).Facts["n1"]
+	}, rowAge(model.Sandboxes, model.Attachments), start)
+	s.put(&model.NodeState{}, []model.Coverage{{Table: model.Sandboxes, State: model.Lost, Reason: "frozen"}}, start)
+	f := s.snapshot(start).NodeState["n1"]
 	if len(f.Sandboxes) != 0 || f.Attachments[0].Sandbox != "a" || f.Attachments[1].Sandbox != "" || f.Attachments[2].Sandbox != "" {
 		t.Errorf("%+v", f.Attachments)
 	}
 }
 
 // full is a node with 250 pods.
-func full() *model.Facts {
-	f := &model.Facts{Machines: []model.Machine{{BootID: "b", NodeName: "n1"}}}
+func full() *model.NodeState {
+	f := &model.NodeState{Machines: []model.Machine{{BootID: "b", NodeName: "n1"}}}
 	for i := range 250 {
 		id := strings.Repeat(fmt.Sprintf("%04x", i), 16)
 		ip := netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})
@@ -137,7 +137,7 @@ func full() *model.Facts {
 func TestDigestIsSmall(t *testing.T) {
 	t.Parallel()
 	s := newStore("n1", "v0.4.0", func(eventlog.Entry) {})
-	s.put(full(), seen(model.FactTables()...), start)
+	s.put(full(), rowAge(model.FactTables()...), start)
 	one := s.digest(start)
 	b, err := json.Marshal(one)
 	if err != nil || len(b) > 2048 || one.BootID != "b" || one.Tables["links"].Rows != 250 {
@@ -145,7 +145,7 @@ func TestDigestIsSmall(t *testing.T) {
 	}
 	f := full()
 	f.Links[3].Up = false
-	s.put(f, seen(model.Links), start)
+	s.put(f, rowAge(model.Links), start)
 	if two := s.digest(start); two.Tables["links"].Sum == one.Tables["links"].Sum || two.Tables["routes"] != one.Tables["routes"] {
 		t.Errorf("%+v, %+v", one, two)
 	}
@@ -154,9 +154,9 @@ func TestDigestIsSmall(t *testing.T) {
 // What is asked about one pod is what concerns it, and a small answer.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
-	for name, ask := range map[string]func(*model.Facts){
-		"pod":     func(f *model.Facts) { narrow(f, "shop", "web-7", netip.Addr{}) },
-		"address": func(f *model.Facts) { narrow(f, "", "", netip.MustParseAddr("10.0.0.7")) },
+	for name, ask := range map[string]func(*model.NodeState){
+		"pod":     func(f *model.NodeState) { narrow(f, "shop", "web-7", netip.Addr{}) },
+		"address": func(f *model.NodeState) { narrow(f, "", "", netip.MustParseAddr("10.0.0.7")) },
 	} {
 		f := full()
 		f.Routes = append(f.Routes, model.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Link: 2})

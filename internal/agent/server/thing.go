@@ -12,8 +12,8 @@ import (
 // maxChange is more than any change takes to say.
 const maxChange = 256 << 10
 
-// thing tells of one thing that can be changed what it is now.
-func (s *Server) thing(w http.ResponseWriter, r *http.Request) {
+// serveObject tells of one thing that can be changed what it is now.
+func (s *Server) serveObject(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	ref := model.Ref{Kind: model.Kind(q.Get("kind")), Name: q.Get("name")}
 	args := map[string]string{}
@@ -22,7 +22,7 @@ func (s *Server) thing(w http.ResponseWriter, r *http.Request) {
 			args[k] = q.Get(k)
 		}
 	}
-	if s.hands == nil {
+	if s.writer == nil {
 		http.Error(w, errReads.Error(), http.StatusNotFound)
 		return
 	}
@@ -30,12 +30,12 @@ func (s *Server) thing(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "ask about kind=KIND and name=NODE/NAME of this node", http.StatusBadRequest)
 		return
 	}
-	t, err := s.look(r.Context(), ref, args)
+	t, err := s.poll(r.Context(), ref, args)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	out := agent.Thing{Ref: ref, Digest: t.digest(), Says: "it is not there"}
+	out := agent.NodeObject{Ref: ref, Digest: t.digest(), Says: "it is not there"}
 	if t != nil {
 		out.Says, out.Body = t.says, encoded(&t.body)
 	}

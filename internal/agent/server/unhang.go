@@ -13,16 +13,16 @@ import (
 
 // abort ends the connection of a FUSE file system that does not answer. Args: device, and
 // pods, those that the plan knows to use it.
-func (s *Server) abort(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
+func (s *Server) abort(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	f, err := s.silent(ctx, t, args)
 	if err != nil {
 		return false, err
 	}
-	return s.hands.Host.Abort(ctx, *f, list(args, "pods"), dry)
+	return s.writer.Host.Abort(ctx, *f, list(args, "pods"), dry)
 }
 
 // silent asks once more whether a file system answers: one that does is left alone.
-func (s *Server) silent(ctx context.Context, t *sight, args map[string]string) (*host.Filesystem, error) {
+func (s *Server) silent(ctx context.Context, t *readState, args map[string]string) (*host.Filesystem, error) {
 	f, ok := t.body.(*host.Filesystem)
 	if !ok || args["device"] != f.Device {
 		return nil, errors.New("its device is not the one that the plan names")
@@ -45,15 +45,15 @@ func (s *Server) silent(ctx context.Context, t *sight, args map[string]string) (
 
 // remove takes a sandbox away whose pod is gone, as the plan has proven. Args: uid, of that
 // pod, and containers, those that the plan knows to run in it still.
-func (s *Server) remove(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
-	b, ok := t.body.(*cri.Box)
+func (s *Server) remove(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
+	b, ok := t.body.(*cri.SandboxStatus)
 	if !ok || args["uid"] != b.UID {
 		return false, errors.New("its pod is not the one that the plan names")
 	}
 	known := list(args, "containers")
-	return s.hands.CRI.Remove(ctx, *b, func(ctx context.Context) error {
+	return s.writer.CRI.Remove(ctx, *b, func(ctx context.Context) error {
 		for _, k := range b.Containers {
-			alive := k.State == "running" && (k.PID == 0 || s.hands.Host.Lives(k.PID)) || k.State == "unknown"
+			alive := k.State == "running" && (k.PID == 0 || s.writer.Host.RunningPods(k.PID)) || k.State == "unknown"
 			if alive && !slices.Contains(known, k.ID) {
 				return fmt.Errorf("container %s of %s/%s lives, and the plan does not know of it", k.Name, b.Namespace, b.Pod)
 			}

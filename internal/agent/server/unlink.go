@@ -19,8 +19,8 @@ const longEnough = 10 * time.Minute
 // unlink deletes a device of a pod that is gone. Args: index, as the plan has it; peerNS,
 // the namespace that the plan knows to be pinned by a file and nothing else; seen, for how
 // many seconds it must have been as it is.
-func (s *Server) unlink(ctx context.Context, t *sight, args map[string]string, dry bool) (bool, error) {
-	c, ok := t.body.(*kernel.Cable)
+func (s *Server) unlink(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
+	c, ok := t.body.(*kernel.HostVeth)
 	if !ok {
 		return false, errors.New("not a device")
 	}
@@ -28,7 +28,7 @@ func (s *Server) unlink(ctx context.Context, t *sight, args map[string]string, d
 	if err != nil || index != c.Index {
 		return false, errors.Join(err, fmt.Errorf("%s has index %d, not %.20s", c.Name, c.Index, args["index"]))
 	}
-	u := kernel.Unlinking{Cable: *c, Dry: dry}
+	u := kernel.Unlinking{HostVeth: *c, Dry: dry}
 	if args["peerNS"] != "" {
 		if u.Pin, err = strconv.ParseUint(args["peerNS"], 10, 64); err != nil {
 			return false, fmt.Errorf("peerNS: %w", err)
@@ -55,12 +55,12 @@ func (s *Server) unlink(ctx context.Context, t *sight, args map[string]string, d
 		}
 		return s.quiet(ctx)
 	}
-	return kernel.Unlink(ctx, s.hands.Kernel, u)
+	return kernel.Unlink(ctx, s.writer.Kernel, u)
 }
 
 // ofNobody refuses a device that a sandbox has, in whatever state, or that packets to
 // somebody who lives go by; and any device where the network is not Calico's.
-func ofNobody(c *kernel.Cable, f *model.Facts, routes []model.Route) error {
+func ofNobody(c *kernel.HostVeth, f *model.NodeState, routes []model.Route) error {
 	if !slices.ContainsFunc(f.CNIConfigs, func(c model.CNIConfig) bool { return c.Loaded && slices.Contains(c.Plugins, "calico") }) {
 		return errors.New("the network that the runtime uses is not known to be Calico's")
 	}
@@ -77,13 +77,13 @@ func ofNobody(c *kernel.Cable, f *model.Facts, routes []model.Route) error {
 	for i := range f.Attachments {
 		a := &f.Attachments[i]
 		if a.Inode == c.PeerNS {
-			if lives(a) {
+			if processLines(a) {
 				return fmt.Errorf("somebody lives behind %s", c.Name)
 			}
 			continue
 		}
 		for _, r := range routes {
-			if r.Dst.IsSingleIP() && a.Has(r.Dst.Addr()) && lives(a) {
+			if r.Dst.IsSingleIP() && a.Has(r.Dst.Addr()) && processLines(a) {
 				return fmt.Errorf("packets to %s go by %s, and somebody lives who has that address", r.Dst.Addr(), c.Name)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // memory: what the agent holds.
-func (s *site) memory(t *testing.T, r *report) {
+func (s *lookup) memory(t *testing.T, r *report) {
 	t.Helper()
 	p := s.process(t)
 	rt := s.one(t, "containerd")
@@ -36,7 +36,7 @@ func (s *site) memory(t *testing.T, r *report) {
 const times = 50
 
 // answers: how large they are and how long they take, beside one that says nothing.
-func (s *site) answers(t *testing.T, r *report) {
+func (s *lookup) answers(t *testing.T, r *report) {
 	t.Helper()
 	_, nothing := s.timed(t, agent.PathHealth, nil)
 	bare := "healthz " + nothing.String()
@@ -47,7 +47,7 @@ func (s *site) answers(t *testing.T, r *report) {
 		{"digest", agent.PathDigest, nil},
 		{"all tables", agent.PathTables, nil},
 		{"one pod's", agent.PathTables, url.Values{"pod": {"default/web"}}},
-		{"witness, all read anew", agent.PathWitness, url.Values{"ip": {"10.244.9.9"}}},
+		{"witness, all read anew", agent.PathVerify, url.Values{"ip": {"10.244.9.9"}}},
 		{"all tables, all read anew", agent.PathTables, url.Values{"fresh": {"1"}}},
 	} {
 		size, took := s.timed(t, c.path, c.query)
@@ -57,7 +57,7 @@ func (s *site) answers(t *testing.T, r *report) {
 	s.late(t, r)
 }
 
-func (s *site) timed(t *testing.T, path string, query url.Values) (size int, took spread) {
+func (s *lookup) timed(t *testing.T, path string, query url.Values) (size int, took spread) {
 	t.Helper()
 	for range times {
 		began := time.Now()
@@ -72,7 +72,7 @@ func (s *site) timed(t *testing.T, path string, query url.Values) (size int, too
 }
 
 // late: which tables could not be read anew in time.
-func (s *site) late(t *testing.T, r *report) {
+func (s *lookup) late(t *testing.T, r *report) {
 	t.Helper()
 	seen := map[string]int{}
 	for range 10 {

@@ -66,7 +66,7 @@ func (a *asker) digest(ctx context.Context) (agent.Digest, error) {
 var errUnseen = errors.New("the agent does not see it")
 
 // facts asks for one table.
-func (a *asker) facts(ctx context.Context, table model.Table) (*model.Facts, error) {
+func (a *asker) facts(ctx context.Context, table model.Table) (*model.NodeState, error) {
 	b, err := a.get(ctx, agent.PathTables, url.Values{"table": {table.String()}})
 	if err != nil {
 		return nil, err
@@ -80,5 +80,5 @@ func (a *asker) facts(ctx context.Context, table model.Table) (*model.Facts, err
 			return nil, fmt.Errorf("%s: %w: %s", c.Table, errUnseen, c.Reason)
 		}
 	}
-	return s.Facts["node1"], nil
+	return s.NodeState["node1"], nil
 }

@@ -27,10 +27,10 @@ type change struct {
 	table model.Table
 	call  func() error // by the library
 	argv  []string     // by a command; in the pod if it begins with a +
-	seen  func(*model.Facts) bool
+	seen  func(*model.NodeState) bool
 }
 
-func (s *site) command(ctx context.Context, argv []string) error {
+func (s *lookup) command(ctx context.Context, argv []string) error {
 	if argv[0] == "+" {
 		_, err := stage.InPod(ctx, s.node, s.web, argv[1:]...)
 		return err
@@ -46,7 +46,7 @@ func ipNet(addr string) *net.IPNet {
 }
 
 // handles are sockets in the host's namespace and in that of the pod.
-func (s *site) handles(t *testing.T) (host, pod *netlink.Handle) {
+func (s *lookup) handles(t *testing.T) (host, pod *netlink.Handle) {
 	t.Helper()
 	host, err := handleAt(s.node.Path("/proc/1/ns/net"))
 	if err != nil {
@@ -70,7 +70,7 @@ func index(t *testing.T, h *netlink.Handle, name string) int {
 }
 
 // kinds gives the changes, each undone by one that follows.
-func (s *site) kinds(t *testing.T) []change {
+func (s *lookup) kinds(t *testing.T) []change {
 	t.Helper()
 	host, pod := s.handles(t)
 	dev := stage.Device("default", "web")
@@ -84,19 +84,19 @@ func (s *site) kinds(t *testing.T) []change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := func(f *model.Facts) bool {
+	link := func(f *model.NodeState) bool {
 		return slices.ContainsFunc(f.Links, func(l model.Link) bool { return l.Name == "calitest" })
 	}
-	kind := func(f *model.Facts) string { return routeTo(f, "10.244.99.98") }
-	near := func(f *model.Facts) bool { return neighbour(f, "10.244.99.99") }
-	arp := func(value string) func(*model.Facts) bool {
-		return func(f *model.Facts) bool {
+	kind := func(f *model.NodeState) string { return routeTo(f, "10.244.99.98") }
+	near := func(f *model.NodeState) bool { return neighbour(f, "10.244.99.99") }
+	arp := func(value string) func(*model.NodeState) bool {
+		return func(f *model.NodeState) bool {
 			return slices.ContainsFunc(f.Sysctls, func(s model.Sysctl) bool { return s.Device == dev && s.Key == "proxy_arp" && s.Value == value })
 		}
 	}
-	has := func(f *model.Facts) bool { return attached(f, "10.244.99.97") }
-	not := func(f func(*model.Facts) bool) func(*model.Facts) bool {
-		return func(facts *model.Facts) bool { return !f(facts) }
+	has := func(f *model.NodeState) bool { return attached(f, "10.244.99.97") }
+	not := func(f func(*model.NodeState) bool) func(*model.NodeState) bool {
+		return func(facts *model.NodeState) bool { return !f(facts) }
 	}
 	sysctl := func(value string) func() error {
 		return func() error { return s.inHost("/proc/sys/net/ipv4/conf/"+dev+"/proxy_arp", value) }
@@ -104,9 +104,11 @@ func (s *site) kinds(t *testing.T) []change {
 	return []change{
 		{"device added", model.Links, func() error { return host.LinkAdd(veth) }, words("ip link add calitest type veth peer name calipeer"), link},
 		{"device deleted", model.Links, func() error { return host.LinkDel(veth) }, words("ip link del calitest"), not(link)},
-		{"route added", model.Routes, func() error { return host.RouteAdd(route) }, words("ip route add 10.244.99.98 dev " + dev), func(f *model.Facts) bool { return kind(f) == "unicast" || kind(f) == "" && hasRoute(f, "10.244.99.98") }},
-		{"route changed", model.Routes, func() error { return host.RouteReplace(hole) }, words("ip route replace blackhole 10.244.99.98"), func(f *model.Facts) bool { return kind(f) == "blackhole" }},
-		{"route deleted", model.Routes, func() error { return host.RouteDel(hole) }, words("ip route del blackhole 10.244.99.98"), func(f *model.Facts) bool { return !hasRoute(f, "10.244.99.98") }},
+		{"route added", model.Routes, func() error { return host.RouteAdd(route) }, words("ip route add 10.244.99.98 dev " + dev), func(f *model.NodeState) bool {
+			return kind(f) == "unicast" || kind(f) == "" && hasRoute(f, "10.244.99.98")
+		}},
+		{"route changed", model.Routes, func() error { return host.RouteReplace(hole) }, words("ip route replace blackhole 10.244.99.98"), func(f *model.NodeState) bool { return kind(f) == "blackhole" }},
+		{"route deleted", model.Routes, func() error { return host.RouteDel(hole) }, words("ip route del blackhole 10.244.99.98"), func(f *model.NodeState) bool { return !hasRoute(f, "10.244.99.98") }},
 		{"neighbour added", model.Neighbours, func() error { return host.NeighSet(neigh) }, words("ip neigh add 10.244.99.99 lladdr ce:00:8d:99:39:ee nud permanent dev " + dev), near},
 		{"neighbour deleted", model.Neighbours, func() error { return host.NeighDel(neigh) }, words("ip neigh del 10.244.99.99 dev " + dev), not(near)},
 		{"proxy_arp off", model.Sysctls, sysctl("0"), words("sysctl -qw net.ipv4.conf." + dev + ".proxy_arp=0"), arp("0")},
@@ -116,12 +118,12 @@ func (s *site) kinds(t *testing.T) []change {
 	}
 }
 
-func hasRoute(f *model.Facts, ip string) bool {
+func hasRoute(f *model.NodeState, ip string) bool {
 	return slices.ContainsFunc(f.Routes, func(r model.Route) bool { return r.Dst == netip.MustParsePrefix(ip+"/32") })
 }
 
 // routeTo is the type of the route to an address.
-func routeTo(f *model.Facts, ip string) string {
+func routeTo(f *model.NodeState, ip string) string {
 	for _, r := range f.Routes {
 		if r.Dst == netip.MustParsePrefix(ip+"/32") {
 			return r.Type
@@ -130,18 +132,18 @@ func routeTo(f *model.Facts, ip string) string {
 	return ""
 }
 
-func neighbour(f *model.Facts, ip string) bool {
+func neighbour(f *model.NodeState, ip string) bool {
 	return slices.ContainsFunc(f.Neighbours, func(n model.Neighbour) bool { return n.IP.String() == ip })
 }
 
-func attached(f *model.Facts, ip string) bool {
+func attached(f *model.NodeState, ip string) bool {
 	return slices.ContainsFunc(f.Attachments, func(a model.Attachment) bool {
 		return slices.ContainsFunc(a.IPs, func(p netip.Prefix) bool { return p.Addr().String() == ip })
 	})
 }
 
 // inHost writes a file of /proc/sys/net, which is that of the writer's namespace.
-func (s *site) inHost(path, value string) error {
+func (s *lookup) inHost(path, value string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	back, err := netns.Get()

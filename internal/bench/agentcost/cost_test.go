@@ -14,7 +14,7 @@ import (
 type used map[string]float64
 
 // quiet measures programs of the node for a while, during which f goes on.
-func quiet(t *testing.T, s *site, f func(end time.Time), names ...string) used {
+func quiet(t *testing.T, s *lookup, f func(end time.Time), names ...string) used {
 	t.Helper()
 	names = append(names, "containerd", "kubelet")
 	before, began := map[string]time.Duration{}, time.Now()
@@ -36,7 +36,7 @@ func quiet(t *testing.T, s *site, f func(end time.Time), names ...string) used {
 func percent(v float64) string { return fmt.Sprintf("%.2f %%", v) }
 
 // beside tells a share of a core in calls of the bare engines.
-func (s *site) beside(t *testing.T, r *report, share float64) {
+func (s *lookup) beside(t *testing.T, r *report, share float64) {
 	t.Helper()
 	dumped := measure(t, 5, func() (int, error) { return dump(s.node) })
 	listed := measure(t, 20, lister(t, s.node))
@@ -50,7 +50,7 @@ func (s *site) beside(t *testing.T, r *report, share float64) {
 }
 
 // atRest: what the agent takes while nothing happens and nobody asks.
-func (s *site) atRest(t *testing.T, r *report, without used) {
+func (s *lookup) atRest(t *testing.T, r *report, without used) {
 	t.Helper()
 	u := quiet(t, s, nil, "plumbline-agent")
 	r.add("CPU at rest, of one core", percent(u["plumbline-agent"]), "")
@@ -64,7 +64,7 @@ func (s *site) atRest(t *testing.T, r *report, without used) {
 }
 
 // churn: what it takes while a pod a second is replaced.
-func (s *site) churn(t *testing.T, r *report) {
+func (s *lookup) churn(t *testing.T, r *report) {
 	t.Helper()
 	n := 0
 	u := quiet(t, s, func(end time.Time) {

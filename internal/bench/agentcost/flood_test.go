@@ -26,7 +26,7 @@ const (
 )
 
 // flood: more is told than can be heard; nothing may be missed for long.
-func (s *site) flood(t *testing.T, r *report) {
+func (s *lookup) flood(t *testing.T, r *report) {
 	t.Helper()
 	ctx := t.Context()
 	if err := s.node.WriteFile(floodFile, torrent(20)); err != nil {
@@ -96,7 +96,7 @@ func torrent(rounds int) string {
 }
 
 // marks are changes of three kinds that stay.
-func (s *site) marks(t *testing.T) []change {
+func (s *lookup) marks(t *testing.T) []change {
 	t.Helper()
 	host, pod := s.handles(t)
 	dev := stage.Device("default", "web")
@@ -112,20 +112,20 @@ func (s *site) marks(t *testing.T) []change {
 		case 0:
 			out = append(out, change{ip, model.Neighbours, func() error {
 				return host.NeighSet(&netlink.Neigh{LinkIndex: cable, Family: netlink.FAMILY_V4, State: netlink.NUD_PERMANENT, IP: net.ParseIP(ip), HardwareAddr: net.HardwareAddr{0xce, 0, 0, 0, 0, 1}})
-			}, nil, func(f *model.Facts) bool { return neighbour(f, ip) }})
+			}, nil, func(f *model.NodeState) bool { return neighbour(f, ip) }})
 		case 1:
 			out = append(out, change{ip, model.Routes, func() error {
 				return host.RouteAdd(&netlink.Route{LinkIndex: cable, Dst: ipNet(ip), Scope: netlink.SCOPE_LINK})
-			}, nil, func(f *model.Facts) bool { return hasRoute(f, ip) }})
+			}, nil, func(f *model.NodeState) bool { return hasRoute(f, ip) }})
 		default:
-			out = append(out, change{ip, model.Attachments, func() error { return pod.AddrAdd(own, &netlink.Addr{IPNet: ipNet(ip)}) }, nil, func(f *model.Facts) bool { return attached(f, ip) }})
+			out = append(out, change{ip, model.Attachments, func() error { return pod.AddrAdd(own, &netlink.Addr{IPNet: ipNet(ip)}) }, nil, func(f *model.NodeState) bool { return attached(f, ip) }})
 		}
 	}
 	return out
 }
 
 // caughtUp waits until all changes are seen and nothing of the flood is.
-func (s *site) caughtUp(t *testing.T, wanted []change) time.Duration {
+func (s *lookup) caughtUp(t *testing.T, wanted []change) time.Duration {
 	t.Helper()
 	began := time.Now()
 	for {
@@ -161,7 +161,7 @@ func (s *site) caughtUp(t *testing.T, wanted []change) time.Duration {
 }
 
 // drops counts the messages that the kernel could not give to the agent's sockets.
-func (s *site) drops(t *testing.T) int {
+func (s *lookup) drops(t *testing.T) int {
 	t.Helper()
 	dir := s.node.Path(fmt.Sprintf("/proc/%d/fd/", s.process(t).PID))
 	files, err := os.ReadDir(dir)

@@ -14,7 +14,7 @@ import (
 const pause = 5 * time.Millisecond
 
 // latency: how long after a change an answer shows it.
-func (s *site) latency(t *testing.T, r *report) {
+func (s *lookup) latency(t *testing.T, r *report) {
 	t.Helper()
 	kinds := s.kinds(t)
 	wasBusy := busy()
@@ -29,7 +29,7 @@ func (s *site) latency(t *testing.T, r *report) {
 }
 
 // changed makes every change, by command and by call, and gives the larger p99.
-func (s *site) changed(t *testing.T, r *report, kinds []change) time.Duration {
+func (s *lookup) changed(t *testing.T, r *report, kinds []change) time.Duration {
 	t.Helper()
 	var worst time.Duration
 	s.unseen = map[string]int{}
@@ -63,7 +63,7 @@ func (s *site) changed(t *testing.T, r *report, kinds []change) time.Duration {
 	return worst
 }
 
-func (s *site) until(t *testing.T, c change, do func(context.Context, change) error) time.Duration {
+func (s *lookup) until(t *testing.T, c change, do func(context.Context, change) error) time.Duration {
 	t.Helper()
 	began := time.Now()
 	if err := do(t.Context(), c); err != nil {

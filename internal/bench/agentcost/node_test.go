@@ -17,7 +17,7 @@ import (
 )
 
 // A site is the full node and its agent.
-type site struct {
+type lookup struct {
 	*stage.Stage
 	node *lab.Node
 	web  stage.Sandbox // of the pod that changes are made to
@@ -41,13 +41,13 @@ spec:
 `
 
 // fill starts the pods.
-func fill(t *testing.T, l *lab.Lab, r *report) *site {
+func fill(t *testing.T, l *lab.Lab, r *report) *lookup {
 	t.Helper()
 	n, err := l.Node(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{Stage: &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}, node: n}
+	s := &lookup{Stage: &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}, node: n}
 	began := time.Now()
 	if err := l.Apply(t.Context(), fmt.Sprintf(crowdSet, *crowd, build.WorkloadImage)); err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func fill(t *testing.T, l *lab.Lab, r *report) *site {
 }
 
 // allReady waits until as many of the crowd as there must be are ready, and no others are left.
-func (s *site) allReady(t *testing.T) {
+func (s *lookup) allReady(t *testing.T) {
 	t.Helper()
 	last := time.Now()
 	err := lab.Eventually(t.Context(), 15*time.Minute, func(ctx context.Context) error {
@@ -91,7 +91,7 @@ func (s *site) allReady(t *testing.T) {
 }
 
 // install gives the node its agent and waits until it has seen all of it.
-func (s *site) install(t *testing.T, r *report) {
+func (s *lookup) install(t *testing.T, r *report) {
 	t.Helper()
 	ctx, began := t.Context(), time.Now()
 	if err := lab.InstallAgents(ctx, s.Lab, filepath.Clean(*binary), "../../../deploy/agent.yaml"); err != nil {
@@ -117,12 +117,12 @@ func (s *site) install(t *testing.T, r *report) {
 }
 
 // process is the running agent.
-func (s *site) process(t *testing.T) lab.Process {
+func (s *lookup) process(t *testing.T) lab.Process {
 	t.Helper()
 	return s.one(t, "plumbline-agent")
 }
 
-func (s *site) one(t *testing.T, name string) lab.Process {
+func (s *lookup) one(t *testing.T, name string) lab.Process {
 	t.Helper()
 	all, err := s.node.Processes(name)
 	if err != nil || len(all) != 1 {

@@ -31,8 +31,8 @@ var (
 )
 
 // facts is what a healthy node says of itself.
-func (h *host) facts() *model.Facts {
-	f := &model.Facts{
+func (h *host) facts() *model.NodeState {
+	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready",
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"},
@@ -56,7 +56,7 @@ func (h *host) facts() *model.Facts {
 }
 
 // seat is what a node says of a pod that runs on it.
-func seat(f *model.Facts, p *model.Pod, number int) {
+func seat(f *model.NodeState, p *model.Pod, number int) {
 	id, index, inode := p.ContainerID, 10+number, 4026532000+uint64(number)
 	sum := sha1.Sum([]byte(p.Namespace + "." + p.Name)) //nolint:gosec // see above
 	name, ip := "cali"+hex.EncodeToString(sum[:])[:11], p.IPs[0]
@@ -81,7 +81,7 @@ func sandboxOf(p *model.Pod) string {
 
 // speak puts a node's facts into the body that its agent answers with.
 func (h *host) speak(now time.Time) error {
-	s := &model.Snapshot{Meta: model.Meta{Schema: model.Schema, Taken: model.At(now)}, Facts: map[string]*model.Facts{h.name: h.facts()}}
+	s := &model.Snapshot{Meta: model.Meta{Schema: model.Schema, Taken: model.At(now)}, NodeState: map[string]*model.NodeState{h.name: h.facts()}}
 	for _, t := range model.FactTables() {
 		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: h.name, State: model.Complete, At: s.Meta.Taken})
 	}

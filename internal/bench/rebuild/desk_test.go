@@ -72,7 +72,7 @@ func (c *cluster) answer(t *testing.T, review server.Reviewer) {
 		h.desk = &desk{addr: door.Addr(), calls: make(chan net.Conn, 64), over: ctx.Done()}
 		by[h.ip] = h
 		s := server.New(server.Config{
-			Node: h.name, Version: "size", Senses: senses(h), Review: review, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Node: h.name, Version: "size", Collectors: collectors(h), Review: review, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 			Calls: func(context.Context) ([]model.Process, error) { return nil, nil },
 		})
 		go s.Run(ctx)

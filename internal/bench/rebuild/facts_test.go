@@ -31,8 +31,8 @@ var (
 )
 
 // facts is what a healthy node says of itself.
-func (h *host) facts() *model.Facts {
-	f := &model.Facts{
+func (h *host) facts() *model.NodeState {
+	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready",
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"},
@@ -57,7 +57,7 @@ func (h *host) facts() *model.Facts {
 
 // seat is what a node says of a pod that runs on it; no more than what is judged, for one
 // process remembers it for all nodes.
-func seat(f *model.Facts, p *model.Pod, number int) {
+func seat(f *model.NodeState, p *model.Pod, number int) {
 	id, index, inode := p.ContainerID, 10+number, 4026532000+uint64(number)
 	sum := sha1.Sum([]byte(p.Namespace + "." + p.Name)) //nolint:gosec // see above
 	name, ip := "cali"+hex.EncodeToString(sum[:])[:11], p.IPs[0]
@@ -80,10 +80,10 @@ func sandboxOf(p *model.Pod) string {
 	return hex.EncodeToString(sum[:]) + hex.EncodeToString(sum[:12])
 }
 
-// sense gives the facts anew for every look: who asks may change what he gets.
-func (h *host) sense() observe.Sense {
+// collector gives the facts anew for every look: who asks may change what he gets.
+func (h *host) collector() observe.NodeCollector {
 	facts := h.facts()
-	return observe.Sense{Name: "memory", Tables: model.FactTables(), Read: func(_ context.Context, f *model.Facts) error {
+	return observe.NodeCollector{Name: "memory", Tables: model.FactTables(), Read: func(_ context.Context, f *model.NodeState) error {
 		*f = *facts
 		f.Attachments = slices.Clone(facts.Attachments)
 		return nil

@@ -34,7 +34,7 @@ func (c *complaints) close() {
 // judge holds the ledger against what lives and what was broken. Of a node that was silent
 // nothing that was held is free; no handle counts too little; one counts too much only if
 // that was refused.
-func (c *cluster) judge(t *testing.T, broken map[string]*wreck, done *plan, after *ledger) {
+func (c *cluster) judge(t *testing.T, broken map[string]*wreck, done *plan, after *ipam) {
 	t.Helper()
 	says := &complaints{t: t}
 	defer says.close()
@@ -79,7 +79,7 @@ func (c *cluster) judge(t *testing.T, broken map[string]*wreck, done *plan, afte
 	judgeHandles(says, held, done, after)
 }
 
-func judgeHandles(says *complaints, held map[string]map[string]int, done *plan, after *ledger) {
+func judgeHandles(says *complaints, held map[string]map[string]int, done *plan, after *ipam) {
 	left := map[string]bool{}
 	for _, f := range done.Refused {
 		left[f.Finding] = true

@@ -55,14 +55,14 @@ type (
 )
 
 // A ledger is all of Calico's records that matter here.
-type ledger struct {
+type ipam struct {
 	blocks  map[string]*block  // by node
 	handles map[string]*handle // by ID
 }
 
-func (c *cluster) read(t *testing.T) *ledger {
+func (c *cluster) read(t *testing.T) *ipam {
 	t.Helper()
-	l := &ledger{blocks: map[string]*block{}, handles: map[string]*handle{}}
+	l := &ipam{blocks: map[string]*block{}, handles: map[string]*handle{}}
 	list(t, c, "ipamblocks", func(b *block) { l.blocks[strings.TrimPrefix(b.Spec.Affinity, "host:")] = b })
 	list(t, c, "ipamhandles", func(h *handle) { l.handles[h.Spec.ID] = h })
 	return l

@@ -98,7 +98,7 @@ func (c *cluster) reviewer(t *testing.T) *review.Reviewer {
 	return r
 }
 
-func senses(h *host) []observe.Sense { return []observe.Sense{h.sense()} }
+func collectors(h *host) []observe.NodeCollector { return []observe.NodeCollector{h.collector()} }
 
 // each does something for all, a few at a time.
 func each[T any](t *testing.T, all []T, do func(context.Context, T) error) {

@@ -56,7 +56,7 @@ func (c *cluster) wreck(t *testing.T, r *report) map[string]*wreck {
 }
 
 // spoil breaks what belongs to one node.
-func (c *cluster) spoil(ctx context.Context, l *ledger, h *host, w *wreck, random *rand.Rand, crook bool, kind int) (writes int, err error) {
+func (c *cluster) spoil(ctx context.Context, l *ipam, h *host, w *wreck, random *rand.Rand, crook bool, kind int) (writes int, err error) {
 	b := l.blocks[h.name]
 	order := random.Perm(len(h.pods))
 	victim := func(i int) (netip.Addr, string) {

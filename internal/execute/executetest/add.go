@@ -41,7 +41,7 @@ func (a *add) find(w *World, _ *task) step {
 	if a.tries++; a.tries > 30 {
 		return a.cleanup
 	}
-	for _, r := range w.ledger.all(model.KindAffinity) {
+	for _, r := range w.calico.all(model.KindAffinity) {
 		at := r.value.(*object.Affinity)
 		if node, cidr := affinityOf(r.ref.Name); node == a.n.calico && cidr.Addr().Is4() == a.fours[0] && (w.etcd || len(r.labels) > 0) && at.State.V == "confirmed" {
 			if b := w.block(cidr); b != nil && len(b.Unallocated.V) > 0 {
@@ -51,7 +51,7 @@ func (a *add) find(w *World, _ *task) step {
 		}
 	}
 	if w.one(4) { // borrow, rather than claim
-		for _, r := range w.ledger.all(model.KindBlock) {
+		for _, r := range w.calico.all(model.KindBlock) {
 			if b := r.value.(*object.Block); len(b.Unallocated.V) > 0 && b.Affinity.V != "" {
 				if cidr := netip.MustParsePrefix(r.ref.Name); cidr.Addr().Is4() == a.fours[0] {
 					a.cidr = cidr
@@ -70,14 +70,14 @@ func affinityOf(name string) (string, netip.Prefix) {
 }
 
 func (w *World) block(cidr netip.Prefix) *object.Block {
-	if r := w.ledger.get(blockRef(cidr)); r != nil {
+	if r := w.calico.get(blockRef(cidr)); r != nil {
 		return r.value.(*object.Block)
 	}
 	return nil
 }
 
 func (a *add) countRead(w *World, _ *task) step {
-	a.seen = w.ledger.get(handleRef(a.handle()))
+	a.seen = w.calico.get(handleRef(a.handle()))
 	return a.countWrite
 }
 
@@ -86,7 +86,7 @@ func (a *add) countWrite(w *World, t *task) step {
 	if a.seen != nil {
 		next = counted(a.seen.value.(*object.Handle), a.cidr.String(), 1)
 	}
-	if _, ok := w.ledger.swap(others, handleRef(a.handle()), a.seen, &row{value: next}); !ok {
+	if _, ok := w.calico.swap(others, handleRef(a.handle()), a.seen, &row{value: next}); !ok {
 		return a.countRead
 	}
 	a.call.counts[a.cidr]++
@@ -97,7 +97,7 @@ func (a *add) countWrite(w *World, t *task) step {
 }
 
 func (a *add) takeRead(w *World, _ *task) step {
-	a.seen = w.ledger.get(blockRef(a.cidr))
+	a.seen = w.calico.get(blockRef(a.cidr))
 	if a.seen == nil {
 		return a.uncount(a.find)
 	}
@@ -109,7 +109,7 @@ func (a *add) takeWrite(w *World, t *task) step {
 	if next == nil {
 		return a.uncount(a.find)
 	}
-	if _, ok := w.ledger.swap(others, blockRef(a.cidr), a.seen, &row{value: next}); !ok {
+	if _, ok := w.calico.swap(others, blockRef(a.cidr), a.seen, &row{value: next}); !ok {
 		if a.bare { // Calico forgets that it has counted
 			a.call.counts[a.cidr]--
 			return a.countRead
@@ -132,7 +132,7 @@ func (a *add) takeWrite(w *World, t *task) step {
 // uncount takes back what was counted, and goes on.
 func (a *add) uncount(then step) step {
 	return func(w *World, _ *task) step {
-		r := w.ledger.get(handleRef(a.handle()))
+		r := w.calico.get(handleRef(a.handle()))
 		if r == nil {
 			a.call.counts[a.cidr]--
 			return then
@@ -141,7 +141,7 @@ func (a *add) uncount(then step) step {
 		if h := counted(r.value.(*object.Handle), a.cidr.String(), -1); h != nil {
 			next = &row{value: h}
 		}
-		w.ledger.swap(others, r.ref, r, next)
+		w.calico.swap(others, r.ref, r, next)
 		a.call.counts[a.cidr]--
 		return then
 	}
@@ -164,7 +164,7 @@ func (a *add) publish(w *World, _ *task) step {
 	}
 	if w.etcd {
 		ref := endpointRef(a.n.calico, a.b.ns, a.b.pod)
-		w.ledger.swap(others, ref, w.ledger.get(ref), &row{value: newEndpoint(w, a)})
+		w.calico.swap(others, ref, w.calico.get(ref), &row{value: newEndpoint(w, a)})
 		return a.done
 	}
 	p := *r.value.(*pod)
@@ -206,22 +206,22 @@ type claim struct {
 func (c *claim) choose(w *World, _ *task) step {
 	for i := range 32 {
 		c.cidr = blockCIDR(i, c.four)
-		if w.ledger.get(blockRef(c.cidr)) == nil {
+		if w.calico.get(blockRef(c.cidr)) == nil {
 			break
 		}
 	}
 	next := &row{value: newAffinity(w, c.n.calico, c.cidr, "pending"), labels: affinityLabels(w, c.n.calico, c.four)}
 	ref := affinityRef(c.n.calico, c.cidr)
-	w.ledger.swap(others, ref, w.ledger.get(ref), next)
+	w.calico.swap(others, ref, w.calico.get(ref), next)
 	return c.create
 }
 
 func (c *claim) create(w *World, _ *task) step {
 	next := newBlock(c.cidr, "host:"+c.n.calico, firstWord+uint64(w.now))
-	if _, ok := w.ledger.swap(others, blockRef(c.cidr), nil, &row{value: next}); !ok {
+	if _, ok := w.calico.swap(others, blockRef(c.cidr), nil, &row{value: next}); !ok {
 		if b := w.block(c.cidr); b.Affinity.V != "host:"+c.n.calico {
 			ref := affinityRef(c.n.calico, c.cidr)
-			w.ledger.swap(others, ref, w.ledger.get(ref), nil)
+			w.calico.swap(others, ref, w.calico.get(ref), nil)
 			return c.done
 		}
 	}
@@ -230,8 +230,8 @@ func (c *claim) create(w *World, _ *task) step {
 
 func (c *claim) confirm(w *World, _ *task) step {
 	ref := affinityRef(c.n.calico, c.cidr)
-	if r := w.ledger.get(ref); r != nil {
-		w.ledger.swap(others, ref, r, &row{value: newAffinity(w, c.n.calico, c.cidr, "confirmed"), labels: r.labels})
+	if r := w.calico.get(ref); r != nil {
+		w.calico.swap(others, ref, r, &row{value: newAffinity(w, c.n.calico, c.cidr, "confirmed"), labels: r.labels})
 	}
 	return c.done
 }

@@ -24,13 +24,13 @@ func (a agents) Names(context.Context) ([]string, error) {
 }
 
 // Ask has a node bear witness.
-func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers []string) (model.Witness, error) {
+func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	w, n := a.w, a.w.node(name)
 	if n == nil || n.silent {
-		return model.Witness{}, errSilent
+		return model.Verification{}, errSilent
 	}
 	w.asked = w.now
-	out := model.Witness{
+	out := model.Verification{
 		Node: name, Taken: w.time(), Containers: containers, IPs: texts(ips), All: len(ips)+len(containers) == 0, Complete: !n.half,
 		BootID: n.bootID(), Uptime: (w.now - n.booted) / second, NodeName: name, CalicoName: n.calico, ConfigName: n.calico, Network: network,
 	}

@@ -38,22 +38,22 @@ func (w *World) build() {
 
 // future puts fields of a Calico to come into objects: they must survive whatever we write.
 func (w *World) future() {
-	for _, r := range append([]*row(nil), w.ledger.all(model.KindBlock)...) {
+	for _, r := range append([]*row(nil), w.calico.all(model.KindBlock)...) {
 		if !w.one(3) {
 			continue
 		}
 		b := cloneBlock(r.value.(*object.Block))
 		b.Extra = lossless.Extra{"futureField": json.RawMessage(`{"n":9007199254740993}`)}
 		b.AffinityClaimTime = lossless.Some(json.RawMessage(`"2026-01-01T00:00:00Z"`))
-		w.ledger.swap(others, r.ref, r, &row{value: b})
+		w.calico.swap(others, r.ref, r, &row{value: b})
 	}
-	for _, r := range append([]*row(nil), w.ledger.all(model.KindHandle)...) {
+	for _, r := range append([]*row(nil), w.calico.all(model.KindHandle)...) {
 		if !w.one(4) {
 			continue
 		}
 		h := *r.value.(*object.Handle)
 		h.Extra = lossless.Extra{"futureField": json.RawMessage(`18446744073709551615`)}
-		w.ledger.swap(others, r.ref, r, &row{value: &h})
+		w.calico.swap(others, r.ref, r, &row{value: &h})
 	}
 }
 

@@ -156,15 +156,15 @@ func (w *World) machines() int { return len(w.kube.all(model.KindNode)) }
 func (w *World) tunnelUp(n *node) {
 	handle := "vxlan-tunnel-addr-" + n.calico
 	cidr := blockCIDR(0, true)
-	for _, r := range w.ledger.all(model.KindAffinity) {
+	for _, r := range w.calico.all(model.KindAffinity) {
 		if node, c := affinityOf(r.ref.Name); node == n.calico && c.Addr().Is4() {
 			cidr = c
 		}
 	}
-	w.ledger.swap(others, handleRef(handle), w.ledger.get(handleRef(handle)), &row{value: newHandle(handle, cidr.String(), 1, w.etcd)})
-	r := w.ledger.get(blockRef(cidr))
+	w.calico.swap(others, handleRef(handle), w.calico.get(handleRef(handle)), &row{value: newHandle(handle, cidr.String(), 1, w.etcd)})
+	r := w.calico.get(blockRef(cidr))
 	next, ord := assign(r.value.(*object.Block), -1, handle, map[string]string{"node": n.calico, "type": "vxlanTunnelAddress"})
-	w.ledger.swap(others, r.ref, r, &row{value: next})
+	w.calico.swap(others, r.ref, r, &row{value: next})
 	n.tunnel = model.Offset(cidr, ord)
 	if r := w.kube.get(nodeRef(n.name)); r != nil {
 		m := *r.value.(*machine)

@@ -24,8 +24,8 @@ type collector struct {
 	seen   *row
 	// settled means that it has heard of all that was written: what it does not know then it
 	// will never know.
-	settled bool
-	grace   int64 // seconds for which it lets a leak be; 0 means that it is switched off
+	settled     bool
+	gracePeriod int64 // seconds for which it lets a leak be; 0 means that it is switched off
 }
 
 // known is an allocation as the collector saw it first.
@@ -35,12 +35,12 @@ type known struct {
 	handle, node, ns, pod string
 	tunnel                bool
 	sequence              uint64
-	suspect               int64 // since when; 0 if not
+	candidate             int64 // since when; 0 if not
 	confirmed             bool
 }
 
 func newCollector(w *World) *collector {
-	return &collector{w: w, grace: []int64{0, 60, 900, 3600}[w.pick(4)]}
+	return &collector{w: w, gracePeriod: []int64{0, 60, 900, 3600}[w.pick(4)]}
 }
 
 func (c *collector) begin(w *World) { c.task = w.spawn("collector", nil, c.watch) }
@@ -55,7 +55,7 @@ func (c *collector) sees(ch change) {
 // restarts: a new process knows nothing, and reads everything.
 func (c *collector) restarts(w *World) {
 	c.known, c.events = nil, nil
-	for _, r := range w.ledger.all(model.KindBlock) {
+	for _, r := range w.calico.all(model.KindBlock) {
 		c.events = append(c.events, change{ref: r.ref, after: r})
 	}
 }
@@ -72,7 +72,7 @@ func (c *collector) watch(w *World, t *task) step {
 			return c.read
 		}
 	}
-	w.rests(t, time.Duration(c.grace/4+5)*time.Second, time.Duration(c.grace/2+10)*time.Second)
+	w.rests(t, time.Duration(c.gracePeriod/4+5)*time.Second, time.Duration(c.gracePeriod/2+10)*time.Second)
 	return c.watch
 }
 
@@ -114,12 +114,12 @@ func (c *collector) scan(w *World) {
 	for _, k := range c.known {
 		switch {
 		case k.node == "" || c.valid(w, k):
-			k.suspect, k.confirmed = 0, false
-		case k.suspect == 0:
-			k.suspect = now
+			k.candidate, k.confirmed = 0, false
+		case k.candidate == 0:
+			k.candidate = now
 		}
 		gone := w.kube.get(nodeRef(k.node)) == nil
-		k.confirmed = c.grace > 0 && k.suspect != 0 && (gone || now-k.suspect >= c.grace*second)
+		k.confirmed = c.gracePeriod > 0 && k.candidate != 0 && (gone || now-k.candidate >= c.gracePeriod*second)
 	}
 	for _, k := range c.known { // all of a handle, or none
 		if k.confirmed && slices.ContainsFunc(c.known, func(o *known) bool { return o.handle == k.handle && !o.confirmed }) {
@@ -154,7 +154,7 @@ func (c *collector) valid(w *World, k *known) bool {
 }
 
 func (c *collector) read(w *World, _ *task) step {
-	c.seen = w.ledger.get(blockRef(c.block))
+	c.seen = w.calico.get(blockRef(c.block))
 	c.batch = nil
 	for _, k := range c.known {
 		if k.block == c.block && k.confirmed {
@@ -183,7 +183,7 @@ func (c *collector) release(w *World, _ *task) step {
 		}
 		ords = append(ords, o)
 	}
-	if _, ok := w.ledger.swap(others, c.seen.ref, c.seen, &row{value: free(b, true, ords...)}); !ok {
+	if _, ok := w.calico.swap(others, c.seen.ref, c.seen, &row{value: free(b, true, ords...)}); !ok {
 		return c.pause
 	}
 	w.log("the collector frees %d of %s", len(ords), c.block)
@@ -197,7 +197,7 @@ func (c *collector) release(w *World, _ *task) step {
 func (c *collector) uncount(w *World, _ *task) step {
 	for len(c.batch) > 0 {
 		h := c.batch[0].handle
-		r := w.ledger.get(handleRef(h))
+		r := w.calico.get(handleRef(h))
 		if r == nil {
 			c.batch = c.batch[1:]
 			continue
@@ -206,7 +206,7 @@ func (c *collector) uncount(w *World, _ *task) step {
 		if v := counted(r.value.(*object.Handle), c.block.String(), -1); v != nil {
 			next = &row{value: v}
 		}
-		if _, ok := w.ledger.swap(others, r.ref, r, next); ok {
+		if _, ok := w.calico.swap(others, r.ref, r, next); ok {
 			c.batch = slices.DeleteFunc(c.batch, func(k *known) bool { return k.handle == h })
 		}
 		return c.uncount

@@ -29,7 +29,7 @@ func (d *del) begin(w *World, _ *task) step {
 
 func (d *del) recordRead(w *World, _ *task) step {
 	if w.etcd {
-		d.seen = w.ledger.get(endpointRef(d.n.calico, d.ns, d.pod))
+		d.seen = w.calico.get(endpointRef(d.n.calico, d.ns, d.pod))
 		if d.seen == nil || !mine(d.seen.value.(*endpoint).spec.ContainerID.V, d.cid) {
 			return d.unplug
 		}
@@ -48,7 +48,7 @@ func mine(named, cid string) bool { return named == "" || named == cid }
 func (d *del) recordWrite(w *World, _ *task) step {
 	store, next := w.kube, (*row)(nil)
 	if w.etcd {
-		store = w.ledger
+		store = w.calico
 	} else {
 		p := *d.seen.value.(*pod)
 		p.PodIP, p.PodIPs, p.Annotated = "", "", true
@@ -71,7 +71,7 @@ func (d *del) unplug(_ *World, _ *task) step {
 }
 
 func (d *del) handleRead(w *World, _ *task) step {
-	r := w.ledger.get(handleRef(handleOf(d.cid)))
+	r := w.calico.get(handleRef(handleOf(d.cid)))
 	if r == nil {
 		return d.end
 	}
@@ -84,7 +84,7 @@ func (d *del) nextBlock(w *World, _ *task) step {
 		return d.end
 	}
 	cidr := netip.MustParsePrefix(d.blocks[0])
-	d.seen = w.ledger.get(blockRef(cidr))
+	d.seen = w.calico.get(blockRef(cidr))
 	if d.seen == nil || countOf(d.seen.value.(*object.Block), handleOf(d.cid)) == 0 {
 		d.blocks = d.blocks[1:] // and the handle keeps its count for ever
 		return d.nextBlock
@@ -99,14 +99,14 @@ func (d *del) freeBlock(w *World, _ *task) step {
 	if empty(next) && next.Affinity.V == "" {
 		r = nil
 	}
-	if _, ok := w.ledger.swap(others, d.seen.ref, d.seen, r); !ok {
+	if _, ok := w.calico.swap(others, d.seen.ref, d.seen, r); !ok {
 		return d.nextBlock
 	}
 	return d.uncountRead
 }
 
 func (d *del) uncountRead(w *World, _ *task) step {
-	d.seen = w.ledger.get(handleRef(handleOf(d.cid)))
+	d.seen = w.calico.get(handleRef(handleOf(d.cid)))
 	if d.seen == nil {
 		d.blocks = d.blocks[1:]
 		return d.nextBlock
@@ -117,14 +117,14 @@ func (d *del) uncountRead(w *World, _ *task) step {
 func (d *del) uncountWrite(w *World, _ *task) step {
 	h := d.seen.value.(*object.Handle)
 	if next := counted(h, d.blocks[0], -1); next != nil {
-		if _, ok := w.ledger.swap(others, d.seen.ref, d.seen, &row{value: next}); !ok {
+		if _, ok := w.calico.swap(others, d.seen.ref, d.seen, &row{value: next}); !ok {
 			return d.uncountRead
 		}
 		d.blocks = d.blocks[1:]
 		return d.nextBlock
 	}
 	if w.etcd {
-		if _, ok := w.ledger.swap(others, d.seen.ref, d.seen, nil); !ok {
+		if _, ok := w.calico.swap(others, d.seen.ref, d.seen, nil); !ok {
 			return d.uncountRead
 		}
 		return d.end
@@ -132,13 +132,13 @@ func (d *del) uncountWrite(w *World, _ *task) step {
 	// Custom resources are deleted in two writes.
 	marked := *h
 	marked.Deleted = lossless.Some(true)
-	now, ok := w.ledger.swap(others, d.seen.ref, d.seen, &row{value: &marked})
+	now, ok := w.calico.swap(others, d.seen.ref, d.seen, &row{value: &marked})
 	if !ok {
 		return d.uncountRead
 	}
 	return func(w *World, _ *task) step {
-		if r := w.ledger.get(now.ref); r != nil && r.uid == now.uid {
-			w.ledger.swap(others, now.ref, r, nil)
+		if r := w.calico.get(now.ref); r != nil && r.uid == now.uid {
+			w.calico.swap(others, now.ref, r, nil)
 		}
 		return d.end
 	}

@@ -16,7 +16,7 @@ type fault struct {
 	make func(w *World) bool
 }
 
-var faults = slices.Concat(ledgerFaults, podFaults, structureFaults)
+var faults = slices.Concat(ipamFaults, podFaults, structureFaults)
 
 func (f *fault) fits(w *World) bool {
 	return f.only == "" || f.only == w.datastore() || f.only == "dual" && w.dual
@@ -38,7 +38,7 @@ func (w *World) breaks(n int, only []string) {
 	}
 }
 
-var ledgerFaults = []fault{
+var ipamFaults = []fault{
 	{"leaked", "", func(w *World) bool { return w.leak(w.hexID(), "gone-"+w.hexID()[:4], w.open(), w.dual && w.one(2)) }},
 	{"leaked-old", "", func(w *World) bool {
 		k := w.runs()
@@ -47,7 +47,7 @@ var ledgerFaults = []fault{
 	{"leaked-twice", "dual", func(w *World) bool { return w.leak(w.hexID(), "gone-"+w.hexID()[:4], w.open(), true) }},
 	{"orphan-handle", "", func(w *World) bool {
 		id := handleOf(w.hexID())
-		_, ok := w.ledger.swap(others, handleRef(id), nil, &row{value: newHandle(id, w.ledger.all(model.KindBlock)[0].ref.Name, 1, w.etcd)})
+		_, ok := w.calico.swap(others, handleRef(id), nil, &row{value: newHandle(id, w.calico.all(model.KindBlock)[0].ref.Name, 1, w.etcd)})
 		return ok
 	}},
 	{"overcount", "", func(w *World) bool { return w.recounts(1 + w.pick(2)) }},
@@ -57,7 +57,7 @@ var ledgerFaults = []fault{
 		if k == nil {
 			return false
 		}
-		r := w.ledger.get(handleRef(handleOf(k.box.id)))
+		r := w.calico.get(handleRef(handleOf(k.box.id)))
 		return r != nil && w.delete(r)
 	}},
 	{"unrecorded", "", func(w *World) bool {
@@ -101,7 +101,7 @@ func (w *World) store(r *row) *Store {
 	if r.ref.Kind == model.KindPod || r.ref.Kind == model.KindNode {
 		return w.kube
 	}
-	return w.ledger
+	return w.calico
 }
 
 // leak allocates addresses for a container that nobody has any more.
@@ -119,16 +119,16 @@ func (w *World) leak(cid, pod string, n *node, twice bool) bool {
 			return false
 		}
 		next, _ := assign(r.value.(*object.Block), -1, handle, map[string]string{"namespace": "shop", "pod": pod, "node": n.calico, "timestamp": "then"})
-		w.ledger.swap(others, r.ref, r, &row{value: next})
+		w.calico.swap(others, r.ref, r, &row{value: next})
 		h.Block.V[r.ref.Name] = 1
 	}
-	w.ledger.swap(others, handleRef(handle), nil, &row{value: h})
+	w.calico.swap(others, handleRef(handle), nil, &row{value: h})
 	return true
 }
 
 // roomy gives a block of a node that has a free ordinal.
 func (w *World) roomy(n *node, four bool) *row {
-	for _, r := range w.ledger.all(model.KindBlock) {
+	for _, r := range w.calico.all(model.KindBlock) {
 		b := r.value.(*object.Block)
 		if b.Affinity.V == "host:"+n.calico && (r.ref.Name[0] != 'f') == four && len(b.Unallocated.V) > 0 {
 			return r
@@ -143,7 +143,7 @@ func (w *World) recounts(by int) bool {
 	if k == nil {
 		return false
 	}
-	r := w.ledger.get(handleRef(handleOf(k.box.id)))
+	r := w.calico.get(handleRef(handleOf(k.box.id)))
 	if r == nil {
 		return false
 	}
@@ -151,20 +151,20 @@ func (w *World) recounts(by int) bool {
 	if next == nil {
 		return false
 	}
-	_, ok := w.ledger.swap(others, r.ref, r, &row{value: next})
+	_, ok := w.calico.swap(others, r.ref, r, &row{value: next})
 	return ok
 }
 
 // rob frees the addresses of a living pod, as a bug of Calico's or a restore does it.
 func (w *World) rob(k *kubelet) bool {
 	for _, ip := range k.box.ips {
-		r := w.ledger.get(blockRef(blockOf(ip)))
+		r := w.calico.get(blockRef(blockOf(ip)))
 		if r == nil || w.holderOf(ip) != handleOf(k.box.id) {
 			return false
 		}
-		w.ledger.swap(others, r.ref, r, &row{value: free(r.value.(*object.Block), false, ordinalOf(ip))})
+		w.calico.swap(others, r.ref, r, &row{value: free(r.value.(*object.Block), false, ordinalOf(ip))})
 	}
-	if r := w.ledger.get(handleRef(handleOf(k.box.id))); r != nil {
+	if r := w.calico.get(handleRef(handleOf(k.box.id))); r != nil {
 		w.delete(r)
 	}
 	return true
@@ -182,7 +182,7 @@ func (w *World) renames(what string) bool {
 		other = "another"
 	}
 	for _, ip := range k.box.ips {
-		r := w.ledger.get(blockRef(blockOf(ip)))
+		r := w.calico.get(blockRef(blockOf(ip)))
 		b := cloneBlock(r.value.(*object.Block))
 		at := holder(b, ordinalOf(ip))
 		if at == nil || at.Secondary.V[what] == other {
@@ -191,7 +191,7 @@ func (w *World) renames(what string) bool {
 		changed := *at
 		changed.Secondary = lossless.Some(map[string]string{"namespace": k.ns, "pod": k.name, "node": k.n.calico, "timestamp": "then", what: other})
 		*at = changed
-		w.ledger.swap(others, r.ref, r, &row{value: b})
+		w.calico.swap(others, r.ref, r, &row{value: b})
 	}
 	w.collector.restarts(w)
 	return true

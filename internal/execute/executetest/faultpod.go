@@ -24,7 +24,7 @@ var podFaults = []fault{
 		b := &box{id: w.hexID(), ns: "shop", pod: "left-" + w.hexID()[:4]}
 		n := w.open()
 		ref := endpointRef(n.calico, b.ns, b.pod)
-		_, ok := w.ledger.swap(others, ref, nil, &row{value: endpointFor(n.calico, b, w.kubelets[0].addresses())})
+		_, ok := w.calico.swap(others, ref, nil, &row{value: endpointFor(n.calico, b, w.kubelets[0].addresses())})
 		return ok
 	}},
 	{"device-left", "", func(w *World) bool {
@@ -50,7 +50,7 @@ func (k *kubelet) addresses() []netip.Addr {
 // unshow takes the record by which Felix goes from a living pod, as a late DEL did it.
 func (w *World) unshow(k *kubelet) bool {
 	if w.etcd {
-		r := w.ledger.get(endpointRef(k.n.calico, k.ns, k.name))
+		r := w.calico.get(endpointRef(k.n.calico, k.ns, k.name))
 		return r != nil && w.delete(r)
 	}
 	r, p := k.live(w)
@@ -66,11 +66,11 @@ func (w *World) unshow(k *kubelet) bool {
 // shows makes the record of a pod name another sandbox.
 func (w *World) shows(k *kubelet, container string) bool {
 	if w.etcd {
-		r := w.ledger.get(endpointRef(k.n.calico, k.ns, k.name))
+		r := w.calico.get(endpointRef(k.n.calico, k.ns, k.name))
 		if r == nil {
 			return false
 		}
-		_, ok := w.ledger.swap(others, r.ref, r, &row{value: r.value.(*endpoint).with(container)})
+		_, ok := w.calico.swap(others, r.ref, r, &row{value: r.value.(*endpoint).with(container)})
 		return ok
 	}
 	r, p := k.live(w)
@@ -99,11 +99,11 @@ func (w *World) share() bool {
 		}
 	}
 	for _, ip := range old { // its own go back
-		if r := w.ledger.get(blockRef(blockOf(ip))); r != nil && w.holderOf(ip) == handleOf(b.box.id) {
-			w.ledger.swap(others, r.ref, r, &row{value: free(r.value.(*object.Block), false, ordinalOf(ip))})
+		if r := w.calico.get(blockRef(blockOf(ip))); r != nil && w.holderOf(ip) == handleOf(b.box.id) {
+			w.calico.swap(others, r.ref, r, &row{value: free(r.value.(*object.Block), false, ordinalOf(ip))})
 		}
 	}
-	if r := w.ledger.get(handleRef(handleOf(b.box.id))); r != nil {
+	if r := w.calico.get(handleRef(handleOf(b.box.id))); r != nil {
 		w.delete(r)
 	}
 	for _, ip := range ips {
@@ -111,7 +111,7 @@ func (w *World) share() bool {
 	}
 	if w.etcd {
 		ref := endpointRef(b.n.calico, b.ns, b.name)
-		w.ledger.swap(others, ref, w.ledger.get(ref), &row{value: endpointFor(b.n.calico, b.box, ips)})
+		w.calico.swap(others, ref, w.calico.get(ref), &row{value: endpointFor(b.n.calico, b.box, ips)})
 	}
 	if r, p := b.live(w); p != nil {
 		q := *p
@@ -135,17 +135,17 @@ func (w *World) handsOver(from, to *kubelet) {
 	h := newHandle(handleOf(to.box.id), "", 0, w.etcd)
 	h.Block.V = map[string]int{}
 	for _, ip := range from.box.ips {
-		r := w.ledger.get(blockRef(blockOf(ip)))
+		r := w.calico.get(blockRef(blockOf(ip)))
 		next, _ := assign(free(r.value.(*object.Block), true, ordinalOf(ip)), ordinalOf(ip), handleOf(to.box.id),
 			map[string]string{"namespace": to.ns, "pod": to.name, "node": to.n.calico, "timestamp": "then"})
-		w.ledger.swap(others, r.ref, r, &row{value: next})
+		w.calico.swap(others, r.ref, r, &row{value: next})
 		h.Block.V[r.ref.Name]++
 	}
-	if r := w.ledger.get(handleRef(handleOf(from.box.id))); r != nil {
+	if r := w.calico.get(handleRef(handleOf(from.box.id))); r != nil {
 		w.delete(r)
 	}
 	ref := handleRef(handleOf(to.box.id))
-	w.ledger.swap(others, ref, w.ledger.get(ref), &row{value: h})
+	w.calico.swap(others, ref, w.calico.get(ref), &row{value: h})
 }
 
 var structureFaults = []fault{
@@ -194,7 +194,7 @@ var structureFaults = []fault{
 		if w.one(2) {
 			a.Extra = lossless.Extra{"futureField": json.RawMessage(`true`)}
 		}
-		_, ok := w.ledger.swap(others, r.ref, r, &row{value: &a, labels: r.labels})
+		_, ok := w.calico.swap(others, r.ref, r, &row{value: &a, labels: r.labels})
 		return ok
 	}},
 	{"affinity-twice", "", func(w *World) bool {
@@ -204,12 +204,12 @@ var structureFaults = []fault{
 		}
 		_, cidr := affinityOf(r.ref.Name)
 		n := w.open()
-		_, ok := w.ledger.swap(others, affinityRef(n.calico, cidr), nil, &row{value: newAffinity(w, n.calico, cidr, "confirmed"), labels: affinityLabels(w, n.calico, cidr.Addr().Is4())})
+		_, ok := w.calico.swap(others, affinityRef(n.calico, cidr), nil, &row{value: newAffinity(w, n.calico, cidr, "confirmed"), labels: affinityLabels(w, n.calico, cidr.Addr().Is4())})
 		return ok
 	}},
 	{"affinity-bare", "", func(w *World) bool {
 		n, cidr := w.open(), blockCIDR(31, true)
-		_, ok := w.ledger.swap(others, affinityRef(n.calico, cidr), nil, &row{value: newAffinity(w, n.calico, cidr, "confirmed"), labels: affinityLabels(w, n.calico, true)})
+		_, ok := w.calico.swap(others, affinityRef(n.calico, cidr), nil, &row{value: newAffinity(w, n.calico, cidr, "confirmed"), labels: affinityLabels(w, n.calico, true)})
 		return ok
 	}},
 	{"unlabelled", "kdd", func(w *World) bool {
@@ -217,14 +217,14 @@ var structureFaults = []fault{
 		if r == nil {
 			return false
 		}
-		_, ok := w.ledger.swap(others, r.ref, r, &row{value: r.value})
+		_, ok := w.calico.swap(others, r.ref, r, &row{value: r.value})
 		return ok
 	}},
 }
 
 // some gives an object of the ledger; nil if there is none.
 func (w *World) some(k model.Kind) *row {
-	all := w.ledger.all(k)
+	all := w.calico.all(k)
 	if len(all) == 0 {
 		return nil
 	}
@@ -238,6 +238,6 @@ func (w *World) mangles(how func(*object.Block) bool) bool {
 	if !sound(b) || !how(b) {
 		return false
 	}
-	_, ok := w.ledger.swap(others, r.ref, r, &row{value: b})
+	_, ok := w.calico.swap(others, r.ref, r, &row{value: b})
 	return ok
 }

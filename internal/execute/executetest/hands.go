@@ -13,14 +13,14 @@ import (
 )
 
 // hands are the agents where they change something of their node.
-type hands struct {
+type nodeWriter struct {
 	*line
 	byName bool // the mutant: what is compared is the device's name
 }
 
-// Thing reads a device of a node. In the time until it is changed a pod of the same name
+// NodeObject reads a device of a node. In the time until it is changed a pod of the same name
 // may come, whose ADD makes a device of that name.
-func (h hands) Thing(_ context.Context, node string, r model.Ref, args map[string]string) (model.Object, error) {
+func (h nodeWriter) NodeObject(_ context.Context, node string, r model.Ref, args map[string]string) (model.Object, error) {
 	if err := h.moves(); err != nil {
 		return model.Object{}, err
 	}
@@ -39,7 +39,7 @@ func (h hands) Thing(_ context.Context, node string, r model.Ref, args map[strin
 }
 
 // Change removes a device, if it still is the one that was read.
-func (h hands) Change(_ context.Context, node, verb string, thing model.Object, _ map[string]string, dryRun bool) (bool, error) {
+func (h nodeWriter) Change(_ context.Context, node, verb string, thing model.Object, _ map[string]string, dryRun bool) (bool, error) {
 	already := false
 	err := h.writing(func() error {
 		n, l := h.find(node, thing.Ref)
@@ -69,7 +69,7 @@ func (h hands) Change(_ context.Context, node, verb string, thing model.Object, 
 }
 
 // Routed: Felix follows what is written, at once.
-func (h hands) Routed(_ context.Context, a repair.Await) (bool, error) {
+func (h nodeWriter) Routed(_ context.Context, a repair.Await) (bool, error) {
 	if err := h.moves(); err != nil {
 		return false, err
 	}
@@ -80,7 +80,7 @@ func (h hands) Routed(_ context.Context, a repair.Await) (bool, error) {
 	return slices.ContainsFunc(n.boxes, func(b *box) bool { return slices.Contains(b.ips, a.IP) }), nil
 }
 
-func (h hands) find(on string, r model.Ref) (*node, *link) {
+func (h nodeWriter) find(on string, r model.Ref) (*node, *link) {
 	n := h.w.node(on)
 	if n == nil || n.silent {
 		return nil, nil

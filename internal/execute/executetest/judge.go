@@ -179,7 +179,7 @@ func (w *World) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
 	if b == nil {
 		return false
 	}
-	h := valueOf[object.Handle](w.ledger.get(handleRef(handle)))
+	h := valueOf[object.Handle](w.calico.get(handleRef(handle)))
 	n := 0
 	if h != nil {
 		n = h.Block.V[cidr.String()]
@@ -199,7 +199,7 @@ func (w *World) judgeHandle(c change) {
 		}
 		return h.Block.V[cidr]
 	}
-	for _, r := range w.ledger.all(model.KindBlock) {
+	for _, r := range w.calico.all(model.KindBlock) {
 		n := countOf(r.value.(*object.Block), c.ref.Name)
 		cidr := netip.MustParsePrefix(r.ref.Name)
 		for _, m := range w.nodes {

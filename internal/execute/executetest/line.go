@@ -126,12 +126,12 @@ func (a asks) Names(ctx context.Context) ([]string, error) {
 	return a.nodes.Names(ctx)
 }
 
-func (a asks) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error) {
+func (a asks) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	if err := a.moves(); err != nil {
-		return model.Witness{}, err
+		return model.Verification{}, err
 	}
 	if a.fails() {
-		return model.Witness{}, errNet
+		return model.Verification{}, errNet
 	}
 	return a.nodes.Ask(ctx, node, ips, containers)
 }

@@ -18,19 +18,19 @@ import (
 func (w *World) snapshot(skew int) *model.Snapshot {
 	s := &model.Snapshot{Meta: model.Meta{Schema: 1, GUID: "sim", Taken: w.time()}}
 	s.Info = []model.Info{{GUID: "sim", Calico: "v3.31.0", Datastore: w.datastore(), Ready: true, IPAM: "calico", Networking: "calico"}}
-	s.Collector = []model.CollectorConfig{{Grace: w.collector.grace}}
+	s.Collector = []model.GarbageCollectorConfig{{LeakGracePeriod: w.collector.gracePeriod}}
 	s.Pools = []model.Pool{{Name: "four", CIDR: pool4, BlockSize: 29}}
 	if w.dual {
 		s.Pools = append(s.Pools, model.Pool{Name: "six", CIDR: pool6, BlockSize: 125})
 	}
 	for _, t := range model.Tables() {
-		if !t.Fact() {
+		if !t.OfNode() {
 			s.Coverage = append(s.Coverage, model.Coverage{Table: t, State: model.Complete})
 		}
 	}
 	w.lookKube(s)
 	w.ticks(skew)
-	w.lookLedger(s)
+	w.rereadCalico(s)
 	w.ticks(skew)
 	w.lookNodes(s)
 	return s
@@ -82,11 +82,11 @@ func podRow(r *row) model.Pod {
 	return out
 }
 
-func (w *World) lookLedger(s *model.Snapshot) {
-	for _, r := range w.ledger.all(model.KindBlock) {
+func (w *World) rereadCalico(s *model.Snapshot) {
+	for _, r := range w.calico.all(model.KindBlock) {
 		s.Blocks = append(s.Blocks, w.blockRow(r))
 	}
-	for _, r := range w.ledger.all(model.KindHandle) {
+	for _, r := range w.calico.all(model.KindHandle) {
 		h := r.value.(*object.Handle)
 		out := model.Handle{ID: cmp.Or(h.ID.V, r.ref.Name), Name: r.ref.Name, Deleted: h.Deleted.V, UID: r.uid, Written: w.when(r), Revision: r.rev()}
 		for c, n := range h.Block.V {
@@ -95,7 +95,7 @@ func (w *World) lookLedger(s *model.Snapshot) {
 		slices.SortFunc(out.Blocks, func(a, b model.BlockCount) int { return a.CIDR.Addr().Compare(b.CIDR.Addr()) })
 		s.Handles = append(s.Handles, out)
 	}
-	for _, r := range w.ledger.all(model.KindAffinity) {
+	for _, r := range w.calico.all(model.KindAffinity) {
 		a := r.value.(*object.Affinity)
 		node, cidr := affinityOf(r.ref.Name)
 		s.Affinities = append(s.Affinities, model.Affinity{
@@ -103,7 +103,7 @@ func (w *World) lookLedger(s *model.Snapshot) {
 			Deleted: strings.Contains(string(a.Deleted.V), "true"), Labelled: w.etcd || len(r.labels) > 0, UID: r.uid, Written: w.when(r), Revision: r.rev(),
 		})
 	}
-	for _, r := range w.ledger.all(model.KindEndpoint) {
+	for _, r := range w.calico.all(model.KindEndpoint) {
 		e := r.value.(*endpoint)
 		ns, name, _ := strings.Cut(r.ref.Name, "/")
 		s.Endpoints = append(s.Endpoints, model.Endpoint{
@@ -156,7 +156,7 @@ func (w *World) podJSON(ns, name string) (json.RawMessage, error) {
 }
 
 func (w *World) endpointJSON(ns, name string) (json.RawMessage, error) {
-	r := w.ledger.get(model.Ref{Kind: model.KindEndpoint, Name: ns + "/" + name})
+	r := w.calico.get(model.Ref{Kind: model.KindEndpoint, Name: ns + "/" + name})
 	if r == nil {
 		return nil, fmt.Errorf("endpoint %s/%s: no such endpoint", ns, name)
 	}

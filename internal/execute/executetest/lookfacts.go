@@ -13,7 +13,7 @@ var factTables = []model.Table{
 }
 
 func (w *World) lookNodes(s *model.Snapshot) {
-	s.Facts = map[string]*model.Facts{}
+	s.NodeState = map[string]*model.NodeState{}
 	for _, r := range w.kube.all(model.KindNode) {
 		n := w.node(r.ref.Name)
 		n.missed = n.missed || n.silent || n.half
@@ -28,16 +28,16 @@ func (w *World) lookNodes(s *model.Snapshot) {
 			s.Coverage = append(s.Coverage, c)
 		}
 		if !n.silent {
-			s.Facts[n.name] = w.facts(n)
+			s.NodeState[n.name] = w.nodeState(n)
 		}
 	}
 }
 
-// facts are what a node says of itself. The agent has watched for as long as the node runs.
-func (w *World) facts(n *node) *model.Facts {
+// nodeState are what a node says of itself. The agent has watched for as long as the node runs.
+func (w *World) nodeState(n *node) *model.NodeState {
 	at := func(t int64) model.Time { return begin + model.Time(t/second) }
 	up := at(n.booted)
-	f := &model.Facts{
+	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: n.bootID(), Uptime: (w.now - n.booted) / second, NodeName: n.name, CalicoName: n.calico, NetNS: hostNS, Felix: "ready",
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"}, Since: up,

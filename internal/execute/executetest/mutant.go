@@ -71,7 +71,7 @@ func mutantOf(name string) (mutant, error) {
 
 // The mutants, each with the faults among which it shows soonest.
 var mutants = map[string]mutant{
-	"no-compare":  {store: func(_ *run, r reach) execute.Store { return blind{r} }, faults: []string{"leaked", "leaked-old", "unrecorded", "overcount"}, harm: `sequence number|was freed|went from|counts \d+ in|does not count`},
+	"no-compare":  {store: func(_ *run, r reach) execute.Store { return unreadNodes{r} }, faults: []string{"leaked", "leaked-old", "unrecorded", "overcount"}, harm: `sequence number|was freed|went from|counts \d+ in|does not count`},
 	"no-witness":  {nodes: func(n execute.Nodes) execute.Nodes { return yes{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
 	"one-node":    {plan: oneNode, faults: []string{"stale-nodename"}, harm: `was freed, and`},
 	"cri-alone":   {nodes: func(n execute.Nodes) execute.Nodes { return criAlone{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
@@ -85,19 +85,19 @@ var mutants = map[string]mutant{
 }
 
 // blind writes whatever has become of the object since it was read.
-type blind struct{ reach }
+type unreadNodes struct{ reach }
 
-func (b blind) Put(ctx context.Context, o model.Object) (model.Object, error) {
+func (b unreadNodes) Put(ctx context.Context, o model.Object) (model.Object, error) {
 	b.now(&o)
 	return b.reach.Put(ctx, o)
 }
 
-func (b blind) Delete(ctx context.Context, o model.Object) error {
+func (b unreadNodes) Delete(ctx context.Context, o model.Object) error {
 	b.now(&o)
 	return b.reach.Delete(ctx, o)
 }
 
-func (b blind) now(o *model.Object) {
+func (b unreadNodes) now(o *model.Object) {
 	b.w.ticks(b.w.pick(8)) // what the compare would have seen
 	o.UID, o.Revision = "", ""
 	if r := b.store.get(o.Ref); r != nil {
@@ -108,14 +108,14 @@ func (b blind) now(o *model.Object) {
 // yes says of every node that nothing is there.
 type yes struct{ execute.Nodes }
 
-func (yes) Ask(_ context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error) {
-	return model.Witness{Node: node, Complete: true, All: len(ips)+len(containers) == 0}, nil
+func (yes) Ask(_ context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
+	return model.Verification{Node: node, Complete: true, All: len(ips)+len(containers) == 0}, nil
 }
 
 // criAlone knows what the runtime lists, and nothing of namespaces and calls.
 type criAlone struct{ execute.Nodes }
 
-func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Witness, error) {
+func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	w, err := c.Nodes.Ask(ctx, node, ips, containers)
 	w.Attachments, w.Calls, w.Results, w.Links = nil, nil, nil, nil
 	return w, err
@@ -124,7 +124,7 @@ func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, contai
 // oneNode asks only the node that the ledger names.
 func oneNode(_ *World, p *repair.Plan) {
 	for i := range p.Targets {
-		d := p.Targets[i].Proof.Dead
+		d := p.Targets[i].Proof.NotInUse
 		if d == nil {
 			continue
 		}

@@ -151,7 +151,7 @@ func unlinks(w *World, p *repair.Plan) {
 				args["index"] = strconv.Itoa(l.index)
 			}
 		}
-		p.Targets = append(p.Targets, repair.Target{Finding: f.Finding, Risk: repair.Safe, Proof: repair.Proof{Dead: &repair.Dead{}}})
+		p.Targets = append(p.Targets, repair.Target{Finding: f.Finding, Risk: repair.Safe, Proof: repair.Proof{NotInUse: &repair.NotInUse{}}})
 		p.Steps = append(p.Steps, repair.Step{
 			ID: len(p.Steps) + 1, Do: "unlink", On: model.Ref{Kind: model.KindLink, Name: name}, For: []string{f.Finding},
 			Change: repair.Change{Node: &repair.OnNode{Verb: "unlink", Args: args}},

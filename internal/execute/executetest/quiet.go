@@ -24,7 +24,7 @@ func (w *World) quiet() {
 	w.drain()
 	for i := range 12 {
 		w.collector.settled = i > 2
-		w.now += (w.collector.grace + 1) * second
+		w.now += (w.collector.gracePeriod + 1) * second
 		for range 12 {
 			w.collector.task.wake = min(w.collector.task.wake, w.now)
 			w.does(w.collector.task)
@@ -41,11 +41,11 @@ func (r *run) left() {
 	}
 	for i := range r.plan.Targets {
 		t := &r.plan.Targets[i]
-		if l := t.Proof.Lives; l != nil && r.result.Findings[t.Finding].Outcome == repair.Done {
+		if l := t.Proof.Running; l != nil && r.result.Findings[t.Finding].Outcome == repair.Done {
 			w.stillHeld(t.Finding, l)
 		}
 	}
-	for _, b := range w.ledger.all(model.KindBlock) {
+	for _, b := range w.calico.all(model.KindBlock) {
 		for o := range int32(perBlock) {
 			if at := holder(b.value.(*object.Block), o); at != nil && len(at.Handle.V) > len(repair.HoldPrefix) && at.Handle.V[:len(repair.HoldPrefix)] == repair.HoldPrefix {
 				w.harm("%s #%d is still held by %s after all is done", b.ref, o, at.Handle.V)
@@ -65,7 +65,7 @@ func (r *run) left() {
 
 // stillHeld: what was recorded for a pod that lives must be its own after the collector has
 // had its time.
-func (w *World) stillHeld(f string, l *repair.Lives) {
+func (w *World) stillHeld(f string, l *repair.RunningPod) {
 	n := w.node(l.Node)
 	b := n.box(l.Container)
 	if b == nil || !b.ready || w.kube.get(nodeRef(n.name)) == nil {

@@ -119,8 +119,8 @@ func (r *run) makePlan() {
 		memory = report.Memory
 		w.passes(time.Duration(3+w.pick(6)) * time.Minute)
 	}
-	r.plan = repair.Make(report.View, append(report.Findings, report.Suspected...), repair.Options{
-		ID: "sim", Made: w.time(), Version: "sim", IPAM: report.Calico.IPAM, Masses: report.Mass, Mass: true,
+	r.plan = repair.Make(report.View, append(report.Findings, report.Unconfirmed...), repair.Options{
+		ID: "sim", Made: w.time(), Version: "sim", IPAM: report.Calico.IPAM, MassChanges: report.MassChanges, AllowMassChange: true,
 		PodJSON: w.podJSON, EndpointJSON: w.endpointJSON,
 	})
 	r.mutant.plan(w, r.plan)
@@ -180,8 +180,8 @@ func (r *run) execute() {
 func (r *run) executor() *execute.Executor {
 	w := r.w
 	return &execute.Executor{
-		Ledger: r.mutant.store(r, reach{r.line, w.ledger}), Kube: r.mutant.store(r, reach{r.line, w.kube}),
-		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), Hands: hands{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: repair.Destructive,
+		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}),
+		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: repair.Destructive,
 		Journal: r.journal.write,
 		Halt: func(context.Context) error {
 			if r.line.flaky && w.one(400) {

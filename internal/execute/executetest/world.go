@@ -27,7 +27,7 @@ type World struct {
 	etcd bool // Calico keeps its own etcd, with endpoints; else custom resources and annotations
 	dual bool
 
-	kube, ledger *Store
+	kube, calico *Store
 	revision     [2]uint64
 	now          int64 // milliseconds since the world began
 	names        int   // given so far
@@ -55,11 +55,11 @@ func newWorld(seed uint64) *World {
 	w := &World{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
 	w.etcd, w.dual = w.one(2), w.one(3)
 	w.kube = NewStore(false, &w.revision[0], w.time)
-	w.ledger = NewStore(w.etcd, &w.revision[0], w.time)
+	w.calico = NewStore(w.etcd, &w.revision[0], w.time)
 	if w.etcd {
-		w.ledger.counter = &w.revision[1]
+		w.calico.counter = &w.revision[1]
 	}
-	w.kube.wrote, w.ledger.wrote = w.saw, w.saw
+	w.kube.wrote, w.calico.wrote = w.saw, w.saw
 	w.collector = newCollector(w)
 	return w
 }

@@ -49,18 +49,18 @@ func adoptable(all []model.Sandbox, known []guard.Owner, network, ifName string,
 
 // adopts puts on record whom the guard did not see come, so that a late DEL of theirs is
 // known to be one.
-func (k *Keeper) adopts(ctx context.Context, s *stage, now time.Time) error {
+func (k *Daemon) adopts(ctx context.Context, s *stage, now time.Time) error {
 	all, err := k.sandboxes(ctx)
 	if err != nil {
 		return fmt.Errorf("adopt sandboxes from before the guard: %w", err)
 	}
-	known, err := k.book.All()
+	known, err := k.db.All()
 	if err != nil {
 		return fmt.Errorf("adopt sandboxes from before the guard: %w", err)
 	}
 	var errs []error
 	for _, o := range adoptable(all, known, s.network, s.ifName, now) {
-		adopted, err := k.book.Adopt(o)
+		adopted, err := k.db.Adopt(o)
 		if adopted {
 			known = append(known, o)
 			k.Log.Info("adopted", "namespace", o.Namespace, "pod", o.Pod, "container", o.Container)

@@ -58,7 +58,7 @@ func parseCached(raw []byte) (cached, error) {
 
 // results reads what libcni has cached of a network. A file that cannot be read, or is of
 // another kind, speaks for nobody and against nobody.
-func (k *Keeper) results(network string, now time.Time) ([]cached, error) {
+func (k *Daemon) results(network string, now time.Time) ([]cached, error) {
 	dir, err := k.tree.real(resultsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

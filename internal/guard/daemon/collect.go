@@ -13,9 +13,9 @@ import (
 
 // collects looks for attachments that nobody needs, and queues a DEL for each. It deletes
 // nothing itself: when the DEL comes, all is decided again.
-func (k *Keeper) collects(ctx context.Context, s *stage, now time.Time) string {
+func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 	// Who may go is read before who lives: whoever comes in between is not looked at.
-	known, err := k.book.All()
+	known, err := k.db.All()
 	if err != nil {
 		return fmt.Sprintf("refused: %v", err)
 	}
@@ -28,7 +28,7 @@ func (k *Keeper) collects(ctx context.Context, s *stage, now time.Time) string {
 	if err != nil {
 		return fmt.Sprintf("refused: which CNI calls run: %v", err)
 	}
-	living, err := k.Living(ctx)
+	living, err := k.RunningSandboxes(ctx)
 	if err != nil {
 		return fmt.Sprintf("refused: which network namespaces live: %v", err)
 	}
@@ -72,18 +72,18 @@ func alive(known []guard.Owner, results []cached, calls []model.Process, living 
 
 // owe queues a DEL for each key. One without a pod's name is left alone, and one whose name
 // somebody has who is not on record: the DEL could not be told from his own.
-func (k *Keeper) owe(keys []guard.Key, known []guard.Owner, results []cached, boxes []model.Sandbox) (queued, kept int, err error) {
+func (k *Daemon) owe(keys []guard.Key, known []guard.Owner, results []cached, boxes []model.Sandbox) (queued, kept int, err error) {
 	at, err := sinceBoot()
 	if err != nil {
 		return 0, len(keys), err
 	}
-	waiting, err := k.book.Queued()
+	waiting, err := k.db.Queued()
 	if err != nil {
 		return 0, len(keys), err
 	}
 	var errs []error
 	for _, key := range keys {
-		if slices.ContainsFunc(waiting, func(l guard.Later) bool { return l.Key() == key }) {
+		if slices.ContainsFunc(waiting, func(l guard.QueuedDel) bool { return l.Key() == key }) {
 			continue
 		}
 		c := call(key, known, results)
@@ -91,7 +91,7 @@ func (k *Keeper) owe(keys []guard.Key, known []guard.Owner, results []cached, bo
 			kept++
 			continue
 		}
-		if err := k.book.Queue(guard.Later{Call: c, Why: "collected: the runtime has no such sandbox", At: at}); err != nil {
+		if err := k.db.Queue(guard.QueuedDel{Call: c, Why: "collected: the runtime has no such sandbox", At: at}); err != nil {
 			errs = append(errs, err)
 			continue
 		}

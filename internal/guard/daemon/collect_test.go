@@ -33,12 +33,12 @@ func TestAdopt(t *testing.T) {
 	old.Ready = false
 	s.boxes = []model.Sandbox{s.box("web", "web"), old, s.box("new", "twice"), s.box("seen", "seen"), young, host, down, gone, ahead}
 	known := guard.Owner{Key: guard.Key{Network: at.network, Container: "other", IfName: "eth0"}, Namespace: "ns", Pod: "seen", PID: 7}
-	known, err := s.book.Begin(known)
+	known, err := s.db.Begin(known)
 	known.State = guard.Deleted
-	if err := errors.Join(err, s.book.End(known), s.adopts(t.Context(), &at, s.now)); err != nil {
+	if err := errors.Join(err, s.db.End(known), s.adopts(t.Context(), &at, s.now)); err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.book.All()
+	all, err := s.db.All()
 	if err != nil || len(all) != 2 || all[0].Container != "web" || s.report.Adopted != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -46,11 +46,11 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	// Whoever comes after it makes its DEL a late one.
-	if _, err := s.book.Begin(guard.Owner{Key: guard.Key{Network: at.network, Container: "next", IfName: "eth0"}, Namespace: "ns", Pod: "web"}); err != nil {
+	if _, err := s.db.Begin(guard.Owner{Key: guard.Key{Network: at.network, Container: "next", IfName: "eth0"}, Namespace: "ns", Pod: "web"}); err != nil {
 		t.Fatal(err)
 	}
-	own, _ := s.book.Owner(all[0].Key)
-	newest, _ := s.book.Newest(all[0].Name())
+	own, _ := s.db.Owner(all[0].Key)
+	newest, _ := s.db.Newest(all[0].Name())
 	d := guard.Decide(guard.Call{Verb: guard.Del, Network: at.network, Container: "web", IfName: "eth0", Namespace: "ns", Pod: "web"}, guard.Known{Own: own, Newest: newest})
 	if !d.Late {
 		t.Errorf("%+v", d)
@@ -71,9 +71,9 @@ func (s *stand) cache(id, pod, network string, age time.Duration) {
 	}
 }
 
-func (s *stand) owed() string {
+func (s *stand) queued() string {
 	s.t.Helper()
-	all, err := s.book.Queued()
+	all, err := s.db.Queued()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -103,29 +103,29 @@ func TestCollect(t *testing.T) {
 	s.cache("unnamed", "", at.network, time.Hour)
 	s.calls = []model.Process{{CNI: "called"}}
 	for id, inode := range map[string]uint64{"rec-gone": 7, "rec-lives": 8, "rec-unknown": 0} {
-		o, err := s.book.Begin(guard.Owner{Key: guard.Key{Network: at.network, Container: id, IfName: "eth0"}, Namespace: "ns", Pod: id, Inode: inode, PID: 1})
+		o, err := s.db.Begin(guard.Owner{Key: guard.Key{Network: at.network, Container: id, IfName: "eth0"}, Namespace: "ns", Pod: id, Inode: inode, PID: 1})
 		o.State = guard.Added
-		if err := errors.Join(err, s.book.End(o)); err != nil {
+		if err := errors.Join(err, s.db.End(o)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.living = []uint64{8}
 	got := s.collects(t.Context(), &at, s.now)
-	if s.owed() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 left alone: nobody knows whose their name is" {
-		t.Errorf("%s: %s", got, s.owed())
+	if s.queued() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 left alone: nobody knows whose their name is" {
+		t.Errorf("%s: %s", got, s.queued())
 	}
 	if got := s.collects(t.Context(), &at, s.now); !strings.HasPrefix(got, "0 queued") {
 		t.Errorf("queued twice: %s", got)
 	}
 	for _, l := range []string{"dead", "rec-gone"} {
-		if err := s.book.Unqueue(guard.Key{Network: at.network, Container: l, IfName: "eth0"}); err != nil {
+		if err := s.db.Unqueue(guard.Key{Network: at.network, Container: l, IfName: "eth0"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	refused := func(why string) {
 		t.Helper()
-		if got := s.collects(t.Context(), &at, s.now); !strings.HasPrefix(got, "refused: ") || !strings.Contains(got, why) || s.owed() != "" {
-			t.Errorf("%s: %s", got, s.owed())
+		if got := s.collects(t.Context(), &at, s.now); !strings.HasPrefix(got, "refused: ") || !strings.Contains(got, why) || s.queued() != "" {
+			t.Errorf("%s: %s", got, s.queued())
 		}
 	}
 	s.silent = errSilent
@@ -137,7 +137,7 @@ func TestCollect(t *testing.T) {
 	s.boxes = nil
 	refused("no sandbox at all")
 	s.boxes = boxes
-	s.Living = func(context.Context) ([]uint64, error) { return []uint64{8}, observe.ErrPartial }
+	s.RunningSandboxes = func(context.Context) ([]uint64, error) { return []uint64{8}, observe.ErrPartial }
 	refused("namespaces live")
 }
 

@@ -130,16 +130,16 @@ func (w *World) open(root, proc, socket string) (done func()) {
 	c := cri.Open(filepath.Join(root, socket))
 	w.Networking = c.Networking
 	w.Sandboxes = func(ctx context.Context) ([]model.Sandbox, error) {
-		var f model.Facts
-		err := c.Senses(root)[0].Read(ctx, &f)
-		var blind observe.Blind
+		var f model.NodeState
+		err := c.Collectors(root)[0].Read(ctx, &f)
+		var blind observe.TableErrors
 		if errors.As(err, &blind) {
 			err = blind[model.Sandboxes]
 		}
 		return f.Sandboxes, err
 	}
 	w.Calls = h.CNICalls
-	w.Living = func(ctx context.Context) ([]uint64, error) {
+	w.RunningSandboxes = func(ctx context.Context) ([]uint64, error) {
 		all, err := podns.Namespaces(ctx, proc, root)
 		var out []uint64
 		for i := range all {

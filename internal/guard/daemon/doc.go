@@ -21,10 +21,10 @@ type World struct {
 	Program string // the guard's, in our own image
 	Record  string // directory of the flight record on disk; empty for none
 
-	Networking func(ctx context.Context) (cri.Networking, error)
-	Sandboxes  func(ctx context.Context) ([]model.Sandbox, error) // with observe.ErrPartial: all, some without details
-	Calls      func(ctx context.Context) ([]model.Process, error) // CNI's that run now
-	Living     func(ctx context.Context) ([]uint64, error)        // inodes of all network namespaces
-	Now        func() time.Time
-	Log        *slog.Logger
+	Networking       func(ctx context.Context) (cri.Networking, error)
+	Sandboxes        func(ctx context.Context) ([]model.Sandbox, error) // with observe.ErrPartial: all, some without details
+	Calls            func(ctx context.Context) ([]model.Process, error) // CNI's that run now
+	RunningSandboxes func(ctx context.Context) ([]uint64, error)        // inodes of all network namespaces
+	Now              func() time.Time
+	Log              *slog.Logger
 }

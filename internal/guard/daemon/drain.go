@@ -53,9 +53,9 @@ func (d *drain) remember(file string) {
 }
 
 // drains takes what there is.
-func (k *Keeper) drains(ctx context.Context) {
+func (k *Daemon) drains(ctx context.Context) {
 	d := &k.drain
-	changed, err := d.round(ctx, k.file(guard.FlightDir), k.Record, k.Now)
+	changed, err := d.round(ctx, k.file(guard.EventDir), k.Record, k.Now)
 	if changed {
 		raw, bad := json.Marshal(d)
 		if bad == nil {

@@ -51,7 +51,7 @@ func seen(t *testing.T, dir string) map[string]int {
 func TestDrainConcurrent(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	from := s.file(guard.FlightDir)
+	from := s.file(guard.EventDir)
 	var all sync.WaitGroup
 	const writers, each = 8, 60
 	for w := range writers {
@@ -101,7 +101,7 @@ func TestDrainConcurrent(t *testing.T) {
 func TestDrainKilled(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	from := s.file(guard.FlightDir)
+	from := s.file(guard.EventDir)
 	for i := range 3 {
 		appended(t, from, event(t, i, 0))
 	}
@@ -135,7 +135,7 @@ func TestDrainKilled(t *testing.T) {
 func TestDrainFull(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	from := s.file(guard.FlightDir)
+	from := s.file(guard.EventDir)
 	if err := os.Mkdir(s.path("record"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestDrainFull(t *testing.T) {
 func TestDrainTorn(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	from := s.file(guard.FlightDir)
+	from := s.file(guard.EventDir)
 	appended(t, from, event(t, 0, 0))
 	whole := s.text("run/plumbline/guard/flight/00000000.flight")
 	half := len(whole) / 2

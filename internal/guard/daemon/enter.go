@@ -13,7 +13,7 @@ import (
 
 // enter puts the guard into the configuration that the runtime has loaded. What is not ours
 // to change is left alone, and what is half written is looked at again.
-func (k *Keeper) enter(ctx context.Context, s stage, dir string, net *cri.Networking) string {
+func (k *Daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networking) string {
 	file, err := cniconf.Effective([]string{dir}, s.network)
 	if err != nil {
 		if net.Trouble != "" {
@@ -41,14 +41,14 @@ func (k *Keeper) enter(ctx context.Context, s stage, dir string, net *cri.Networ
 		r.File, r.State, r.Program, r.Named = k.host(file), string(state), s.program.host, 0
 		r.Mode, r.Delegate = "", ""
 		if s.on {
-			r.Mode, r.Delegate = k.look.mode, calico
+			r.Mode, r.Delegate = k.observe.mode, calico
 		}
 	})
 	return why
 }
 
 // host gives the path that the host has for one that we see.
-func (k *Keeper) host(seen string) string {
+func (k *Daemon) host(seen string) string {
 	rel, err := filepath.Rel(string(k.tree), seen)
 	if err != nil {
 		return seen

@@ -20,8 +20,8 @@ const (
 
 // insert has the program in its place, and then the guard in the file. On tells that the
 // runtime has it loaded.
-func (k *Keeper) insert(ctx context.Context, f *cniconf.File, s *stage, state cniconf.State) (on bool, why string) {
-	l := &k.look
+func (k *Daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cniconf.State) (on bool, why string) {
+	l := &k.observe
 	err := k.place(s)
 	if err != nil && !s.program.sits() {
 		if state == cniconf.Patched {
@@ -70,11 +70,11 @@ func (k *Keeper) insert(ctx context.Context, f *cniconf.File, s *stage, state cn
 }
 
 // place has the program beside Calico's, the same as ours, and lets it guard.
-func (k *Keeper) place(s *stage) (err error) {
+func (k *Daemon) place(s *stage) (err error) {
 	if s.program, err = beside(k.tree, s.binDirs); err != nil {
 		return err
 	}
-	p, l := s.program, &k.look
+	p, l := s.program, &k.observe
 	l.watch = append(l.watch, p.file(), p.marker())
 	if trace(p.file()) != l.same || !p.sits() {
 		changed, err := p.put(k.Program)
@@ -91,7 +91,7 @@ func (k *Keeper) place(s *stage) (err error) {
 
 // rescue is for a file that names a program which is not there: no pod could start. The
 // guard goes out, unless the runtime finds the program elsewhere.
-func (k *Keeper) rescue(ctx context.Context, f *cniconf.File, binDirs []string) error {
+func (k *Daemon) rescue(ctx context.Context, f *cniconf.File, binDirs []string) error {
 	all, err := placed(k.tree, binDirs)
 	if slices.ContainsFunc(all, program.sits) {
 		return err

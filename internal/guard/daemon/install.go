@@ -36,14 +36,14 @@ type look struct {
 
 // installs makes the node as it is wanted. Most of the times it only looks whether
 // anything has changed.
-func (k *Keeper) installs(ctx context.Context) {
-	l := &k.look
+func (k *Daemon) installs(ctx context.Context) {
+	l := &k.observe
 	k.wants()
 	now := k.Now()
 	if l.mode == l.done && now.Before(l.next) && !now.Before(l.next.Add(-lookAgain)) && trace(l.watch...) == l.trace {
 		return
 	}
-	why := k.whole(ctx)
+	why := k.withDefaults(ctx)
 	if l.doubt != "" && why != "" {
 		why = "; " + why
 	}
@@ -57,8 +57,8 @@ func (k *Keeper) installs(ctx context.Context) {
 }
 
 // wants reads which mode is wanted. Where that cannot be known, what is in force stays.
-func (k *Keeper) wants() {
-	l := &k.look
+func (k *Daemon) wants() {
+	l := &k.observe
 	m, err := wanted(k.Modes, k.Node)
 	if err != nil {
 		doubt := fmt.Sprintf("%v: it stays %s", err, l.mode)
@@ -76,9 +76,9 @@ func (k *Keeper) wants() {
 	}
 }
 
-// whole makes the node as it is wanted, and says why it is not.
-func (k *Keeper) whole(ctx context.Context) string {
-	l := &k.look
+// withDefaults makes the node as it is wanted, and says why it is not.
+func (k *Daemon) withDefaults(ctx context.Context) string {
+	l := &k.observe
 	// First, without asking anybody: this is what the guard itself goes by.
 	for file, says := range map[string]string{guard.ModeFile: string(l.mode), guard.KindFile: calico} {
 		if err := settle(k.file(file), says+"\n"); err != nil {

@@ -18,16 +18,16 @@ const (
 	farewell = 5 * time.Second // for what is under way when we are to end
 )
 
-// A Keeper looks after one node's guard.
-type Keeper struct {
+// A Daemon looks after one node's guard.
+type Daemon struct {
 	World
 	tree tree
 	dir  string // the guard's, as we see it
-	book *ownerdb.Book
+	db   *ownerdb.DB
 
-	look  look
-	drain drain
-	tend  tend
+	observe look
+	drain   drain
+	tend    tend
 
 	mu     sync.Mutex
 	report guard.Report
@@ -47,8 +47,8 @@ type stage struct {
 }
 
 // New makes the keeper of a node. It makes the guard's directory if it is not there.
-func New(w World) (*Keeper, error) {
-	k := &Keeper{World: w, tree: tree(w.Root), since: map[string]time.Time{}}
+func New(w World) (*Daemon, error) {
+	k := &Daemon{World: w, tree: tree(w.Root), since: map[string]time.Time{}}
 	if _, err := k.tree.dir(path.Dir(guard.Dir), 0o755); err != nil {
 		return nil, fmt.Errorf("make the guard's directory: %w", err)
 	}
@@ -57,27 +57,27 @@ func New(w World) (*Keeper, error) {
 		return nil, fmt.Errorf("make the guard's directory: %w", err)
 	}
 	k.dir = k.tree.seen(dir)
-	if k.book, err = ownerdb.Open(k.file(guard.OwnersDir)); err != nil {
+	if k.db, err = ownerdb.Open(k.file(guard.OwnersDir)); err != nil {
 		return nil, err
 	}
 	k.remember()
 	return k, nil
 }
 
-func (k *Keeper) file(name string) string { return path.Join(k.dir, name) }
+func (k *Daemon) file(name string) string { return path.Join(k.dir, name) }
 
 // remember takes up what the last keeper said: how often things happened since the boot,
 // and which mode is in force.
-func (k *Keeper) remember() {
+func (k *Daemon) remember() {
 	var was guard.Report
 	if raw, err := read(k.file(guard.StatusFile), maxStatus); err == nil && json.Unmarshal(raw, &was) == nil {
 		k.report.Put, k.report.GC = was.Put, was.GC
 	}
 	k.report.Node = k.Node
-	k.look.mode = guard.Off
+	k.observe.mode = guard.Off
 	if raw, err := read(k.file(guard.ModeFile), maxMode); err == nil {
 		if m, err := parseMode(string(raw)); err == nil {
-			k.look.mode = m
+			k.observe.mode = m
 		}
 	}
 	k.drain.remember(k.file(drainedFile))
@@ -86,7 +86,7 @@ func (k *Keeper) remember() {
 
 // Run keeps the guard until it is told to end. Each of its works has its own time: what
 // hangs in one, be it a disk, holds up none of the others.
-func (k *Keeper) Run(ctx context.Context) error {
+func (k *Daemon) Run(ctx context.Context) error {
 	release, err := k.alone(ctx)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	defer release()
 	var all sync.WaitGroup
 	for name, work := range map[string]func(context.Context){"install": k.installs, "drain": k.drains, "tend": k.tends, "tell": k.tells} {
-		all.Go(func() { k.work(ctx, name, work) })
+		all.Go(func() { k.step(ctx, name, work) })
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -110,8 +110,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 }
 
-// work does one thing again and again.
-func (k *Keeper) work(ctx context.Context, name string, do func(context.Context)) {
+// step does one thing again and again.
+func (k *Daemon) step(ctx context.Context, name string, do func(context.Context)) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for {
@@ -131,19 +131,19 @@ func (k *Keeper) work(ctx context.Context, name string, do func(context.Context)
 }
 
 // say changes the report.
-func (k *Keeper) say(change func(r *guard.Report)) {
+func (k *Daemon) say(change func(r *guard.Report)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	change(&k.report)
 }
 
-func (k *Keeper) set(s stage) {
+func (k *Daemon) set(s stage) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stage = s
 }
 
-func (k *Keeper) at() stage {
+func (k *Daemon) at() stage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.stage

@@ -24,8 +24,8 @@ const (
 )
 
 // pass makes all programs hand calls on, whatever the files say.
-func (k *Keeper) pass() error {
-	all, err := placed(k.tree, k.look.binDirs)
+func (k *Daemon) pass() error {
+	all, err := placed(k.tree, k.observe.binDirs)
 	for _, p := range all {
 		err = errors.Join(err, p.mark())
 	}
@@ -33,8 +33,8 @@ func (k *Keeper) pass() error {
 }
 
 // leave takes the guard out of every file, and its program when nobody names it.
-func (k *Keeper) leave(ctx context.Context, s stage, dir string, net *cri.Networking) string {
-	l := &k.look
+func (k *Daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networking) string {
+	l := &k.observe
 	if l.off.IsZero() {
 		l.off = k.Now()
 	}
@@ -82,7 +82,7 @@ func (k *Keeper) leave(ctx context.Context, s stage, dir string, net *cri.Networ
 }
 
 // stateOf finds the configuration that is loaded, and how it stands to the guard.
-func (k *Keeper) stateOf(s *stage, dir string) (state string, patched bool) {
+func (k *Daemon) stateOf(s *stage, dir string) (state string, patched bool) {
 	file, err := cniconf.Effective([]string{dir}, s.network)
 	if err != nil {
 		return string(cniconf.Broken), false
@@ -94,8 +94,8 @@ func (k *Keeper) stateOf(s *stage, dir string) (state string, patched bool) {
 
 // clear removes the programs if nobody has named them for a while: neither a file, nor a
 // cache, nor the runtime. Where that is in doubt they stay.
-func (k *Keeper) clear(programs []program, dir string, net *cri.Networking) error {
-	l, now := &k.look, k.Now()
+func (k *Daemon) clear(programs []program, dir string, net *cri.Networking) error {
+	l, now := &k.observe, k.Now()
 	if now.Before(l.search) && !now.Before(l.search.Add(-searchAgain)) {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (k *Keeper) clear(programs []program, dir string, net *cri.Networking) erro
 	}
 	named, err := cniconf.NamedBy([]string{dir}, caches)
 	k.say(func(r *guard.Report) { r.Named = len(named) })
-	owed, queue := k.book.Queued()
+	owed, queue := k.db.Queued()
 	holds := err != nil || queue != nil || len(named) > 0 || len(owed) > 0 && now.Sub(l.off) < owedFor ||
 		slices.ContainsFunc(net.Networks, func(n cri.Network) bool { return slices.Contains(n.Types, cniconf.Guard) })
 	switch {
@@ -132,7 +132,7 @@ func (k *Keeper) clear(programs []program, dir string, net *cri.Networking) erro
 }
 
 // caches are the directories of what was added with which configuration, as we see them.
-func (k *Keeper) caches() ([]string, error) {
+func (k *Daemon) caches() ([]string, error) {
 	var out []string
 	for _, dir := range cniconf.Caches {
 		real, err := k.tree.real(dir)

@@ -72,11 +72,11 @@ func TestOffInDoubt(t *testing.T) {
 			return func() { s.stays = false }
 		},
 		"a DEL is owed": func(s *stand) func() {
-			l := guard.Later{Call: guard.Call{Verb: guard.Del, Network: "n", Container: "c", IfName: "eth0"}}
-			if err := s.book.Queue(l); err != nil {
+			l := guard.QueuedDel{Call: guard.Call{Verb: guard.Del, Network: "n", Container: "c", IfName: "eth0"}}
+			if err := s.db.Queue(l); err != nil {
 				t.Fatal(err)
 			}
-			return func() { _ = s.book.Unqueue(l.Key()) }
+			return func() { _ = s.db.Unqueue(l.Key()) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

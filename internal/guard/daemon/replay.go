@@ -21,9 +21,9 @@ const (
 
 // queue has what is due in the queue done, by the guard's own program on the host: it alone
 // knows how a DEL is carried out.
-func (k *Keeper) queue(ctx context.Context, now time.Time) error {
+func (k *Daemon) queue(ctx context.Context, now time.Time) error {
 	t, s := &k.tend, k.at()
-	all, err := k.book.Queued()
+	all, err := k.db.Queued()
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (k *Keeper) queue(ctx context.Context, now time.Time) error {
 			k.Log.Info("queue", "done", said.Done, "waiting", said.Waiting, "left", said.Left, "why", waiting)
 		}
 		t.waits = waiting
-		if all, err = k.book.Queued(); err != nil {
+		if all, err = k.db.Queued(); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (s *said) waits() string {
 }
 
 // replay runs the guard's program in the host's root, and waits for it.
-func (k *Keeper) replay(ctx context.Context, s *stage) (said, error) {
+func (k *Daemon) replay(ctx context.Context, s *stage) (said, error) {
 	ctx, stop := context.WithTimeout(ctx, replayPatience)
 	defer stop()
 	config, err := read(s.file, maxConf)

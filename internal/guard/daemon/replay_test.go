@@ -121,18 +121,18 @@ func TestQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := guard.Later{Call: guard.Call{Verb: guard.Del, Network: "n", Container: "c", IfName: "eth0"}, Why: "later", At: now + 1000}
-	if err := s.book.Queue(l); err != nil {
+	l := guard.QueuedDel{Call: guard.Call{Verb: guard.Del, Network: "n", Container: "c", IfName: "eth0"}, Why: "later", At: now + 1000}
+	if err := s.db.Queue(l); err != nil {
 		t.Fatal(err)
 	}
 	if r := ask(); r.Queue != 1 || r.Waiting != "later" || s.text("runs") != "-" {
 		t.Fatalf("not due: %+v", r)
 	}
-	if err := s.book.Unqueue(l.Key()); err != nil {
+	if err := s.db.Unqueue(l.Key()); err != nil {
 		t.Fatal(err)
 	}
 	l.At = 0
-	if err := s.book.Queue(l); err != nil {
+	if err := s.db.Queue(l); err != nil {
 		t.Fatal(err)
 	}
 	if r := ask(); r.Queue != 1 || r.Waiting != "the name has an owner" || s.text("runs") != "x\n" {
@@ -185,7 +185,7 @@ func TestRun(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	second := &Keeper{World: s.World, dir: s.dir} // it waits
+	second := &Daemon{World: s.World, dir: s.dir} // it waits
 	if _, err := second.alone(soon); err == nil {
 		t.Error("two keepers at once")
 	}

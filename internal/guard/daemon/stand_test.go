@@ -24,7 +24,7 @@ const plainList = `{"name":"k8s-pod-network","cniVersion":"0.3.1","plugins":[{"t
 type stand struct {
 	t    *testing.T
 	root string
-	*Keeper
+	*Daemon
 
 	mu     sync.Mutex
 	now    time.Time
@@ -59,10 +59,10 @@ func (s *stand) again() {
 	s.t.Helper()
 	k, err := New(World{
 		Node: "w1", Root: s.root, Modes: s.path("modes"), Program: s.path("plumbline-cni"), Record: s.path("record"),
-		Networking: s.networking,
-		Sandboxes:  func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
-		Calls:      func(context.Context) ([]model.Process, error) { return s.calls, nil },
-		Living:     func(context.Context) ([]uint64, error) { return s.living, nil },
+		Networking:       s.networking,
+		Sandboxes:        func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
+		Calls:            func(context.Context) ([]model.Process, error) { return s.calls, nil },
+		RunningSandboxes: func(context.Context) ([]uint64, error) { return s.living, nil },
 		Now: func() time.Time {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *stand) again() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.Keeper = k
+	s.Daemon = k
 }
 
 func (s *stand) path(name string) string { return filepath.Join(s.root, name) }

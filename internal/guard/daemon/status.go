@@ -26,7 +26,7 @@ type told struct {
 
 // tells writes the report where the agent finds it: when it has changed, and now and then
 // so that it is seen that somebody keeps the guard.
-func (k *Keeper) tells(context.Context) {
+func (k *Daemon) tells(context.Context) {
 	now := k.Now()
 	r := k.snapshot(now)
 	raw, err := json.Marshal(r)
@@ -49,7 +49,7 @@ func (k *Keeper) tells(context.Context) {
 }
 
 // snapshot is the report at this moment, with a word on what hangs.
-func (k *Keeper) snapshot(now time.Time) guard.Report {
+func (k *Daemon) snapshot(now time.Time) guard.Report {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.report

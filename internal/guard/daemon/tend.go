@@ -32,7 +32,7 @@ type tend struct {
 }
 
 // tends adopts, collects, and works off the queue.
-func (k *Keeper) tends(ctx context.Context) {
+func (k *Daemon) tends(ctx context.Context) {
 	t, now := &k.tend, k.Now()
 	if now.Before(t.next) && now.After(t.next.Add(-tendEvery)) {
 		return
@@ -54,7 +54,7 @@ func (k *Keeper) tends(ctx context.Context) {
 }
 
 // owners does what needs the runtime's sandboxes.
-func (k *Keeper) owners(ctx context.Context, now time.Time) error {
+func (k *Daemon) owners(ctx context.Context, now time.Time) error {
 	t, s := &k.tend, k.at()
 	if !s.on || s.network == "" || s.ifName == "" {
 		return nil
@@ -84,7 +84,7 @@ func due(now, at time.Time, every time.Duration) bool {
 }
 
 // sandboxes asks the runtime for all that it has. Some may be without details.
-func (k *Keeper) sandboxes(ctx context.Context) ([]model.Sandbox, error) {
+func (k *Daemon) sandboxes(ctx context.Context) ([]model.Sandbox, error) {
 	all, err := k.Sandboxes(ctx)
 	if errors.Is(err, observe.ErrPartial) {
 		return all, nil

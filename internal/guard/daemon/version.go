@@ -13,7 +13,7 @@ const versionPatience = 5 * time.Second
 
 // versions asks Calico's plugin for its version whenever it is another program. What it is
 // called by goes into the report; the guard itself asks anew when it matters.
-func (k *Keeper) versions(ctx context.Context, s *stage) {
+func (k *Daemon) versions(ctx context.Context, s *stage) {
 	if !s.on {
 		return
 	}
@@ -23,10 +23,10 @@ func (k *Keeper) versions(ctx context.Context, s *stage) {
 		return
 	}
 	is := trace(k.tree.seen(real))
-	if is == k.look.asked {
+	if is == k.observe.asked {
 		return
 	}
-	k.look.asked = is
+	k.observe.asked = is
 	ctx, stop := context.WithTimeout(ctx, versionPatience)
 	defer stop()
 	out, _, err := k.onHost(ctx, s, nil, plugin, "-v")

@@ -12,7 +12,7 @@ import (
 // It gets the node's next sequence number, so every ADD to come is later. Only if nobody of
 // its name is on record at all: of two the order would be a guess. Adopted tells whether
 // it was; without an error somebody else was there.
-func (b *Book) Adopt(o guard.Owner) (adopted bool, err error) {
+func (b *DB) Adopt(o guard.Owner) (adopted bool, err error) {
 	for _, id := range []string{o.Network, o.Container, o.IfName, o.Namespace, o.Pod, o.UID} {
 		if len(id) > maxID {
 			return false, fmt.Errorf("adopt an attachment: an identifier of %d bytes is too long", len(id))
@@ -28,7 +28,7 @@ func (b *Book) Adopt(o guard.Owner) (adopted bool, err error) {
 	return adopted, nil
 }
 
-func (b *Book) adopt(o guard.Owner) (bool, error) {
+func (b *DB) adopt(o guard.Owner) (bool, error) {
 	stripe, unlock, err := b.lock(o.Name(), o.Key)
 	if err != nil {
 		return false, err
@@ -49,11 +49,11 @@ func (b *Book) adopt(o guard.Owner) (bool, error) {
 
 // alone tells that neither the attachment nor anybody else of its name is on record, be it
 // a deleted one, or one whose ADD could not be recorded. What cannot be read may be one.
-func (b *Book) alone(o *guard.Owner) (bool, error) {
+func (b *DB) alone(o *guard.Owner) (bool, error) {
 	if was, err := b.Owner(o.Key); was != nil || err != nil && !errors.Is(err, errOtherBoot) {
 		return false, err
 	}
-	if l, err := get[guard.Later](b, laterOf(o.Key)); l != nil || err != nil && !errors.Is(err, errOtherBoot) {
+	if l, err := get[guard.QueuedDel](b, laterOf(o.Key)); l != nil || err != nil && !errors.Is(err, errOtherBoot) {
 		return false, err // a DEL of it is owed
 	}
 	ix, err := get[index](b, indexOf(o.Name()))

@@ -46,36 +46,36 @@ func TestAdopt(t *testing.T) {
 // TestAdoptAlone: whoever of the name was on record, in any state, and whatever cannot be
 // read, leaves nobody to be adopted.
 func TestAdoptAlone(t *testing.T) {
-	for name, before := range map[string]func(b *Book, m *model) error{
-		"adding":  func(b *Book, _ *model) error { _, err := b.Begin(attachment("other", "web")); return err },
-		"deleted": func(b *Book, _ *model) error { return ended(b, "other", guard.Deleted) },
-		"failed":  func(b *Book, _ *model) error { return ended(b, "other", guard.Failed) },
-		"deleted, and the index is swept": func(b *Book, _ *model) error {
+	for name, before := range map[string]func(b *DB, m *model) error{
+		"adding":  func(b *DB, _ *model) error { _, err := b.Begin(attachment("other", "web")); return err },
+		"deleted": func(b *DB, _ *model) error { return ended(b, "other", guard.Deleted) },
+		"failed":  func(b *DB, _ *model) error { return ended(b, "other", guard.Failed) },
+		"deleted, and the index is swept": func(b *DB, _ *model) error {
 			return errors.Join(ended(b, "other", guard.Deleted), b.sweep())
 		},
-		"its ADD could not be recorded": func(b *Book, m *model) error {
+		"its ADD could not be recorded": func(b *DB, m *model) error {
 			o, err := b.Begin(attachment("other", "web"))
 			delete(m.data, ownerOf(o.Key))
 			return err
 		},
-		"the index is corrupt": func(_ *Book, m *model) error {
+		"the index is corrupt": func(_ *DB, m *model) error {
 			o := attachment("other", "web")
 			m.data[indexOf(o.Name())] = []byte("x")
 			return nil
 		},
-		"its own record is corrupt": func(_ *Book, m *model) error {
+		"its own record is corrupt": func(_ *DB, m *model) error {
 			m.data[ownerOf(attachment("old", "web").Key)] = []byte("x")
 			return nil
 		},
-		"a DEL is owed": func(b *Book, _ *model) error {
+		"a DEL is owed": func(b *DB, _ *model) error {
 			o := attachment("old", "web")
-			return b.Queue(guard.Later{Call: guard.Call{Verb: guard.Del, Network: o.Network, Container: o.Container, IfName: o.IfName, Namespace: o.Namespace, Pod: o.Pod}})
+			return b.Queue(guard.QueuedDel{Call: guard.Call{Verb: guard.Del, Network: o.Network, Container: o.Container, IfName: o.IfName, Namespace: o.Namespace, Pod: o.Pod}})
 		},
-		"it is on record under another name": func(b *Book, _ *model) error { _, err := b.Begin(attachment("old", "cron")); return err },
-		"deleted itself":                     func(b *Book, _ *model) error { return ended(b, "old", guard.Deleted) },
+		"it is on record under another name": func(b *DB, _ *model) error { _, err := b.Begin(attachment("old", "cron")); return err },
+		"deleted itself":                     func(b *DB, _ *model) error { return ended(b, "old", guard.Deleted) },
 	} {
 		m := newModel()
-		b := &Book{m, "boot"}
+		b := &DB{m, "boot"}
 		if err := before(b, m); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -87,15 +87,15 @@ func TestAdoptAlone(t *testing.T) {
 		}
 	}
 	m := newModel()
-	if _, err := (&Book{m, "before"}).Begin(attachment("other", "web")); err != nil {
+	if _, err := (&DB{m, "before"}).Begin(attachment("other", "web")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (&Book{m, "boot"}).Adopt(attachment("old", "web")); !got || err != nil {
+	if got, err := (&DB{m, "boot"}).Adopt(attachment("old", "web")); !got || err != nil {
 		t.Errorf("another boot's record: %t, %v", got, err)
 	}
 }
 
-func ended(b *Book, container string, state guard.State) error {
+func ended(b *DB, container string, state guard.State) error {
 	o, err := b.Begin(attachment(container, "web"))
 	o.State = state
 	return errors.Join(err, b.End(o))
@@ -107,9 +107,9 @@ func TestAdoptKilled(t *testing.T) {
 	for kill := 1; ; kill++ {
 		m := newModel()
 		m.kill = kill
-		done := alive(func() { _, _ = (&Book{m, "boot"}).Adopt(attachment("old", "web")) })
+		done := alive(func() { _, _ = (&DB{m, "boot"}).Adopt(attachment("old", "web")) })
 		for forget := range 4 {
-			b := &Book{m.after(forget), "boot"}
+			b := &DB{m.after(forget), "boot"}
 			sane(t, b)
 			next, err := b.Begin(attachment("new", "web"))
 			if err != nil {
@@ -133,7 +133,7 @@ func TestAdoptKilled(t *testing.T) {
 func TestAdoptFull(t *testing.T) {
 	m := newModel()
 	m.full = 1
-	if got, err := (&Book{m, "boot"}).Adopt(attachment("old", "web")); got || err == nil {
+	if got, err := (&DB{m, "boot"}).Adopt(attachment("old", "web")); got || err == nil {
 		t.Errorf("%t, %v", got, err)
 	}
 }

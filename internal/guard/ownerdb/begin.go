@@ -27,7 +27,7 @@ const (
 // Begin records that an ADD begins, before anything is done for it, and gives it the
 // node's next sequence number. The index comes first: a kill in between leaves an entry
 // without an owner, which is nobody.
-func (b *Book) Begin(o guard.Owner) (guard.Owner, error) {
+func (b *DB) Begin(o guard.Owner) (guard.Owner, error) {
 	for _, id := range []string{o.Network, o.Container, o.IfName, o.Namespace, o.Pod, o.UID} {
 		if len(id) > maxID {
 			return o, fmt.Errorf("record an ADD: an identifier of %d bytes is too long", len(id))
@@ -46,7 +46,7 @@ func (b *Book) Begin(o guard.Owner) (guard.Owner, error) {
 	return begun, nil
 }
 
-func (b *Book) begin(o guard.Owner) (guard.Owner, error) {
+func (b *DB) begin(o guard.Owner) (guard.Owner, error) {
 	stripe, unlock, err := b.lock(o.Name(), o.Key)
 	if err != nil {
 		return o, err
@@ -63,7 +63,7 @@ func (b *Book) begin(o guard.Owner) (guard.Owner, error) {
 	}
 	if o.Pod != "" {
 		ix.Top = o.Seq
-		ix.Owned = append(b.living(&ix, o.Container), o.Container)
+		ix.Owned = append(b.runningSandbox(&ix, o.Container), o.Container)
 		if err := put(b, stripe, indexOf(o.Name()), ix); err != nil {
 			return o, err
 		}
@@ -75,7 +75,7 @@ func (b *Book) begin(o guard.Owner) (guard.Owner, error) {
 }
 
 // index reads a name's index. One that cannot be read is begun anew.
-func (b *Book) index(n guard.Name) index {
+func (b *DB) index(n guard.Name) index {
 	ix, _ := get[index](b, indexOf(n))
 	if ix == nil || ix.Name != n {
 		return index{Name: n}
@@ -83,9 +83,9 @@ func (b *Book) index(n guard.Name) index {
 	return *ix
 }
 
-// living gives an index's containers without the one that is added again and, if they
+// runningSandbox gives an index's containers without the one that is added again and, if they
 // are many, without those that do not hold the name any more.
-func (b *Book) living(ix *index, again string) []string {
+func (b *DB) runningSandbox(ix *index, again string) []string {
 	var out []string
 	for _, c := range ix.Owned {
 		if c == again || len(ix.Owned) > fewOwned && b.holder(ix.Name, c) == nil {
@@ -97,7 +97,7 @@ func (b *Book) living(ix *index, again string) []string {
 }
 
 // holder gives a container's record, if it holds the name.
-func (b *Book) holder(n guard.Name, container string) *guard.Owner {
+func (b *DB) holder(n guard.Name, container string) *guard.Owner {
 	o, _ := b.Owner(guard.Key{Network: n.Network, Container: container, IfName: n.IfName})
 	if o == nil || o.Name() != n || !o.Holds() {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A Book is the record of one node. Any number of processes may have it open.
-type Book struct {
+// A DB is the record of one node. Any number of processes may have it open.
+type DB struct {
 	files files
 	boot  string
 }
@@ -28,7 +28,7 @@ const (
 
 // Open opens the record in a directory, which is made if it is not there and refused if
 // it is not ours alone.
-func Open(dir string) (*Book, error) {
+func Open(dir string) (*DB, error) {
 	d, err := private(dir)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func Open(dir string) (*Book, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the boot's identity: %w", err)
 	}
-	return &Book{d, strings.TrimSpace(string(boot))}, nil
+	return &DB{d, strings.TrimSpace(string(boot))}, nil
 }
 
 // The kinds of files, by the first letters of their names.
@@ -69,7 +69,7 @@ func indexOf(n guard.Name) string {
 
 // lock takes the lock of a name: one of 256, so that locks need not be removed. Without
 // a pod there is no name, and the attachment's own does as well.
-func (b *Book) lock(n guard.Name, k guard.Key) (stripe string, unlock func(), err error) {
+func (b *DB) lock(n guard.Name, k guard.Key) (stripe string, unlock func(), err error) {
 	file := indexOf(n)
 	if n.Pod == "" {
 		file = ownerOf(k)
@@ -81,7 +81,7 @@ func (b *Book) lock(n guard.Name, k guard.Key) (stripe string, unlock func(), er
 
 // put replaces a file. Whoever writes holds the stripe, so the new file's name is
 // nobody else's, and what a kill leaves of it is overwritten by the next.
-func put[T any](b *Book, stripe, file string, is T) error {
+func put[T any](b *DB, stripe, file string, is T) error {
 	data, err := encode(b.boot, is)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func put[T any](b *Book, stripe, file string, is T) error {
 }
 
 // get reads a file; nil without an error if there is none.
-func get[T any](b *Book, file string) (*T, error) {
+func get[T any](b *DB, file string) (*T, error) {
 	data, err := b.files.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

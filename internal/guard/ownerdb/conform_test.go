@@ -21,7 +21,7 @@ func TestConform(t *testing.T) {
 	t.Parallel()
 	late, window, waited, rash := 0, 0, 0, 0
 	for i := range uint64(*sequences) {
-		s := newSim(i, keyings[i%3], guard.Enforce, whole())
+		s := newSim(i, keyings[i%3], guard.Enforce, sanitized())
 		s.play()
 		late, window = late+s.late, window+s.window
 		if len(s.harm) > 0 {
@@ -30,7 +30,7 @@ func TestConform(t *testing.T) {
 		if i%8 != 0 {
 			continue
 		}
-		w := whole()
+		w := sanitized()
 		w.givesWay = false
 		r := newSim(i, keyings[i%3], guard.Enforce, w)
 		r.play()
@@ -50,7 +50,7 @@ func TestConform(t *testing.T) {
 func TestConformObserve(t *testing.T) {
 	t.Parallel()
 	for i := range uint64(*sequences) {
-		with, without := newSim(i, keyings[i%3], guard.Observe, whole()), newSim(i, keyings[i%3], guard.Observe, whole())
+		with, without := newSim(i, keyings[i%3], guard.Observe, sanitized()), newSim(i, keyings[i%3], guard.Observe, sanitized())
 		without.bare = true
 		with.play()
 		without.play()
@@ -66,7 +66,7 @@ func TestMutants(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(mutants)) {
 		t.Run(name, func(t *testing.T) {
-			m := whole()
+			m := sanitized()
 			mutants[name](&m)
 			harm := regexp.MustCompile(m.harm)
 			for i := range uint64(1000) {
@@ -76,7 +76,7 @@ func TestMutants(t *testing.T) {
 				if at < 0 {
 					continue
 				}
-				clean := newSim(i, m.keyed, guard.Enforce, whole())
+				clean := newSim(i, m.keyed, guard.Enforce, sanitized())
 				if clean.play(); len(clean.harm) == 0 {
 					t.Logf("caught after %d sequences: %s", i+1, s.harm[at])
 					return

@@ -2,7 +2,7 @@ package ownerdb
 
 // next gives the node's next sequence number. The counter is written before the number
 // is used: a kill leaves a gap, never the same number twice.
-func (b *Book) next(above uint64) (uint64, error) {
+func (b *DB) next(above uint64) (uint64, error) {
 	unlock, err := b.files.Lock(lockFile + countFile)
 	if err != nil {
 		return 0, err
@@ -19,7 +19,7 @@ func (b *Book) next(above uint64) (uint64, error) {
 }
 
 // highest finds where to go on when there is no counter: above all that are on record.
-func (b *Book) highest() (*uint64, error) {
+func (b *DB) highest() (*uint64, error) {
 	all, err := b.All()
 	if err != nil || len(all) == 0 {
 		return new(uint64), err

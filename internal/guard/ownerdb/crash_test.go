@@ -22,7 +22,7 @@ type deed struct {
 // promised: what returned before the kill.
 type player struct {
 	t    *testing.T
-	b    *Book
+	b    *DB
 	top  uint64                 // highest number that was given
 	has  map[string]guard.Owner // by container: what the last deed that returned left
 	open string                 // the container of the deed that is under way
@@ -75,7 +75,7 @@ func ends(container string, s guard.State) deed {
 func queues(container, pod string) deed {
 	return deed{"queue " + container, func(p *player) {
 		p.open = container
-		_ = p.b.Queue(guard.Later{Call: guard.Call{Verb: guard.Del, Network: "net", Container: container, IfName: "eth0", Namespace: "ns", Pod: pod}})
+		_ = p.b.Queue(guard.QueuedDel{Call: guard.Call{Verb: guard.Del, Network: "net", Container: container, IfName: "eth0", Namespace: "ns", Pod: pod}})
 	}}
 }
 
@@ -142,7 +142,7 @@ func TestEveryKill(t *testing.T) {
 			for kill := 1; ; kill++ {
 				m := newModel()
 				m.kill = kill
-				p := &player{t: t, b: &Book{m, "boot"}, has: map[string]guard.Owner{}}
+				p := &player{t: t, b: &DB{m, "boot"}, has: map[string]guard.Owner{}}
 				at := 0
 				if alive(func() {
 					for ; at < len(script); at++ {
@@ -154,7 +154,7 @@ func TestEveryKill(t *testing.T) {
 				points++
 				for forget := range 1 << len(m.loose) {
 					worlds++
-					q := &player{t: t, b: &Book{m.after(forget), "boot"}, top: p.top, has: map[string]guard.Owner{}, open: p.open}
+					q := &player{t: t, b: &DB{m.after(forget), "boot"}, top: p.top, has: map[string]guard.Owner{}, open: p.open}
 					for c, o := range p.has {
 						q.has[c] = o
 					}
@@ -183,7 +183,7 @@ func TestFull(t *testing.T) {
 			for full, last := 1, false; !last; full++ {
 				m := newModel()
 				m.full = full
-				p := &player{t: t, b: &Book{m, "boot"}, has: map[string]guard.Owner{}}
+				p := &player{t: t, b: &DB{m, "boot"}, has: map[string]guard.Owner{}}
 				for _, d := range script {
 					d.do(p)
 					n := m.ops
@@ -206,7 +206,7 @@ func TestManyKills(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		m := newModel()
-		p := &player{t: t, b: &Book{m, "boot"}, has: map[string]guard.Owner{}}
+		p := &player{t: t, b: &DB{m, "boot"}, has: map[string]guard.Owner{}}
 		for range 20 {
 			c, pod := string(rune('a'+r.IntN(6))), "web"
 			states := []guard.State{guard.Added, guard.Failed, guard.Deleted}
@@ -218,7 +218,7 @@ func TestManyKills(t *testing.T) {
 				p.open = ""
 			}
 			m = m.after(r.IntN(4))
-			p.b = &Book{m, "boot"}
+			p.b = &DB{m, "boot"}
 			if p.keeps(); t.Failed() {
 				t.Fatalf("seed %d, after %s", seed, d.name)
 			}

@@ -21,7 +21,7 @@ const maxDeleters = 8
 // Deleting says that a DEL of a name is about to be decided. Whoever says so first and
 // reads the record then, and whoever begins an ADD first and reads the deleters then,
 // cannot both miss the other.
-func (b *Book) Deleting(n guard.Name, d Deleter) error {
+func (b *DB) Deleting(n guard.Name, d Deleter) error {
 	if n.Pod == "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (b *Book) Deleting(n guard.Name, d Deleter) error {
 }
 
 // Deleters gives those of a name, whether they live or not.
-func (b *Book) Deleters(n guard.Name) ([]Deleter, error) {
+func (b *DB) Deleters(n guard.Name) ([]Deleter, error) {
 	ix, err := get[index](b, indexOf(n))
 	if err != nil || ix == nil || ix.Name != n {
 		return nil, err

@@ -63,7 +63,7 @@ func work(dir, rounds string, out io.Writer) error {
 			}
 		}
 		if i%7 == 6 {
-			if err := errors.Join(b.Queue(guard.Later{Call: guard.Call{Network: "net", Container: c, IfName: "eth0"}}), b.Forget(20)); err != nil {
+			if err := errors.Join(b.Queue(guard.QueuedDel{Call: guard.Call{Network: "net", Container: c, IfName: "eth0"}}), b.Forget(20)); err != nil {
 				return err
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 // End records what became of an attachment: o is what Begin or Owner gave, changed. If
 // it was added again or deleted since, nothing is changed.
-func (b *Book) End(o guard.Owner) error {
+func (b *DB) End(o guard.Owner) error {
 	err := b.end(&o)
 	if err == nil || errors.Is(err, ErrReplaced) {
 		return err
@@ -23,7 +23,7 @@ func (b *Book) End(o guard.Owner) error {
 	return err
 }
 
-func (b *Book) end(o *guard.Owner) error {
+func (b *DB) end(o *guard.Owner) error {
 	stripe, unlock, err := b.lock(o.Name(), o.Key)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ const (
 )
 
 // trim forgets, if there is much. That it cannot is nobody's trouble but its own.
-func (b *Book) trim() {
+func (b *DB) trim() {
 	if names, err := b.files.List(); err == nil && len(names) > maxFiles {
 		_ = b.Forget(keepDeleted)
 	}
@@ -27,7 +27,7 @@ func (b *Book) trim() {
 // Forget keeps no more than so many of the deleted attachments, the latest, and bounds
 // all others. Whoever is forgotten is unknown, and its calls are passed on. A deleted one
 // is kept for the DEL that is repeated when its name has a new owner.
-func (b *Book) Forget(keep int) error {
+func (b *DB) Forget(keep int) error {
 	all, err := b.All()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (b *Book) Forget(keep int) error {
 }
 
 // forget removes a record, if it has not changed since it was read.
-func (b *Book) forget(o *guard.Owner) error {
+func (b *DB) forget(o *guard.Owner) error {
 	_, unlock, err := b.lock(o.Name(), o.Key)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (b *Book) forget(o *guard.Owner) error {
 
 // sweep removes what means nothing: halves that a kill left, what cannot be read, and
 // the indexes of names that nobody holds.
-func (b *Book) sweep() error {
+func (b *DB) sweep() error {
 	names, err := b.files.List()
 	errs := []error{err}
 	for _, name := range names {
@@ -85,7 +85,7 @@ func (b *Book) sweep() error {
 				errs = append(errs, b.files.Remove(name))
 			}
 		case strings.HasPrefix(name, queueFile):
-			if l, err := get[guard.Later](b, name); l == nil && err != nil {
+			if l, err := get[guard.QueuedDel](b, name); l == nil && err != nil {
 				errs = append(errs, b.files.Remove(name))
 			}
 		case strings.HasPrefix(name, indexFile):
@@ -96,7 +96,7 @@ func (b *Book) sweep() error {
 }
 
 // idle tells whether nobody holds the name of an index.
-func (b *Book) idle(file string) bool {
+func (b *DB) idle(file string) bool {
 	ix, err := get[index](b, file)
 	if ix == nil {
 		return err != nil
@@ -110,7 +110,7 @@ func (b *Book) idle(file string) bool {
 }
 
 // removeIf removes a file under its writers' lock.
-func (b *Book) removeIf(stripe, file string, yes func() bool) error {
+func (b *DB) removeIf(stripe, file string, yes func() bool) error {
 	if !strings.HasPrefix(stripe, lockFile) {
 		return nil // not a name that we gave
 	}

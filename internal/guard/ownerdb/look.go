@@ -9,7 +9,7 @@ import (
 
 // Owner gives the record of an attachment, nil if there is none. With an error there is
 // none that can be believed: that is as good as none.
-func (b *Book) Owner(k guard.Key) (*guard.Owner, error) {
+func (b *DB) Owner(k guard.Key) (*guard.Owner, error) {
 	o, err := get[guard.Owner](b, ownerOf(k))
 	if err == nil && o != nil && o.Key != k {
 		return nil, errCorrupt
@@ -18,7 +18,7 @@ func (b *Book) Owner(k guard.Key) (*guard.Owner, error) {
 }
 
 // Newest gives the latest owner of a name that may still hold it, nil if nobody does.
-func (b *Book) Newest(n guard.Name) (*guard.Owner, error) {
+func (b *DB) Newest(n guard.Name) (*guard.Owner, error) {
 	all, err := b.owners(n)
 	if len(all) == 0 {
 		return nil, err
@@ -27,12 +27,12 @@ func (b *Book) Newest(n guard.Name) (*guard.Owner, error) {
 }
 
 // Older gives all others that may still hold something under the name, newest first.
-func (b *Book) Older(n guard.Name) ([]guard.Owner, error) {
+func (b *DB) Older(n guard.Name) ([]guard.Owner, error) {
 	all, err := b.owners(n)
 	return all[min(1, len(all)):], err
 }
 
-func (b *Book) owners(n guard.Name) ([]guard.Owner, error) {
+func (b *DB) owners(n guard.Name) ([]guard.Owner, error) {
 	if n.Pod == "" {
 		return nil, nil
 	}
@@ -46,11 +46,11 @@ func (b *Book) owners(n guard.Name) ([]guard.Owner, error) {
 			out = append(out, *o)
 		}
 	}
-	slices.SortFunc(out, later)
+	slices.SortFunc(out, queuedDel)
 	return out, nil
 }
 
-func later(a, b guard.Owner) int {
+func queuedDel(a, b guard.Owner) int {
 	switch {
 	case a.Seq > b.Seq:
 		return -1
@@ -62,7 +62,7 @@ func later(a, b guard.Owner) int {
 }
 
 // All gives every attachment on record, deleted ones too, newest first.
-func (b *Book) All() ([]guard.Owner, error) {
+func (b *DB) All() ([]guard.Owner, error) {
 	names, err := b.files.List()
 	if err != nil {
 		return nil, err
@@ -76,6 +76,6 @@ func (b *Book) All() ([]guard.Owner, error) {
 			out = append(out, *o)
 		}
 	}
-	slices.SortFunc(out, later)
+	slices.SortFunc(out, queuedDel)
 	return out, nil
 }

@@ -121,7 +121,7 @@ func alive(f func()) (yes bool) {
 
 // sane holds a record against itself: numbers are given once and only rise, and whoever
 // is on record as the newest is the newest that is on record.
-func sane(t *testing.T, b *Book) {
+func sane(t *testing.T, b *DB) {
 	t.Helper()
 	all, err := b.All()
 	if err != nil {

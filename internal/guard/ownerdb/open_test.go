@@ -40,7 +40,7 @@ func TestRootOpenRefusesOthers(t *testing.T) {
 	}
 }
 
-func opened(t testing.TB) (*Book, string) {
+func opened(t testing.TB) (*DB, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run", "guard")
 	b, err := Open(dir)
@@ -133,7 +133,7 @@ func TestOtherBoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := &Book{b.files, "another boot"}
+	next := &DB{b.files, "another boot"}
 	if o, _ := next.Owner(old.Key); o != nil {
 		t.Errorf("%+v is believed after a boot", o)
 	}
@@ -173,7 +173,7 @@ func TestHeld(t *testing.T) {
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	m := newModel()
-	b := &Book{m, "boot"}
+	b := &DB{m, "boot"}
 	for i := range 8000 {
 		c := "job-" + strings.Repeat("i", i%7) + time.Duration(i).String()
 		o, err := b.Begin(attachment(c, c))
@@ -219,6 +219,6 @@ func FuzzPage(f *testing.F) {
 			}
 		}
 		_, _ = decode[index]("boot", data)
-		_, _ = decode[guard.Later]("boot", data)
+		_, _ = decode[guard.QueuedDel]("boot", data)
 	})
 }

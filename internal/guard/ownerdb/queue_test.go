@@ -9,7 +9,7 @@ import (
 
 func TestQueue(t *testing.T) {
 	b, _ := opened(t)
-	for _, l := range []guard.Later{{Call: guard.Call{Container: "b"}, At: 8}, {Call: guard.Call{Container: "a"}, At: 9}, {Call: guard.Call{Container: "b"}, At: 7, Why: "more"}} {
+	for _, l := range []guard.QueuedDel{{Call: guard.Call{Container: "b"}, At: 8}, {Call: guard.Call{Container: "a"}, At: 9}, {Call: guard.Call{Container: "b"}, At: 7, Why: "more"}} {
 		if err := b.Queue(l); err != nil {
 			t.Fatal(err)
 		}
@@ -20,7 +20,7 @@ func TestQueue(t *testing.T) {
 	}
 	old := got[0]
 	old.At-- // it was queued again since
-	for i, l := range []guard.Later{old, got[0], got[0]} {
+	for i, l := range []guard.QueuedDel{old, got[0], got[0]} {
 		if err := b.Replayed(l); err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestAddedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := guard.Later{Call: guard.Call{Network: "net", Container: "a", IfName: "eth0", Namespace: "ns", Pod: "web"}}
+	l := guard.QueuedDel{Call: guard.Call{Network: "net", Container: "a", IfName: "eth0", Namespace: "ns", Pod: "web"}}
 	if err := b.Queue(l); err != nil {
 		t.Fatal(err)
 	}
@@ -94,13 +94,13 @@ func TestAddedAgain(t *testing.T) {
 // What is put off waits twice as long each time; what was queued again since is left alone.
 func TestPostpone(t *testing.T) {
 	b, _ := opened(t)
-	first := guard.Later{Call: guard.Call{Container: "a", Pod: "web"}, At: 5}
+	first := guard.QueuedDel{Call: guard.Call{Container: "a", Pod: "web"}, At: 5}
 	if err := b.Queue(first); err != nil {
 		t.Fatal(err)
 	}
 	l := first
 	for i, want := range []int64{60, 120, 240, 480, 960, 1800, 1800, 1800} {
-		if !b.Owed(l) {
+		if !b.IsQueued(l) {
 			t.Fatalf("%+v is not owed", l)
 		}
 		if err := b.Postpone(l, i == 1, 1000); err != nil {
@@ -113,11 +113,11 @@ func TestPostpone(t *testing.T) {
 		l = got[0]
 	}
 	// One that was put off is not what a new one has to wait for.
-	again := guard.Later{Call: l.Call, At: 7}
+	again := guard.QueuedDel{Call: l.Call, At: 7}
 	if err := errors.Join(b.Queue(again), b.Postpone(l, true, 2000), b.Replayed(l)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Queued(); err != nil || len(got) != 1 || got[0] != again || b.Owed(l) {
+	if got, err := b.Queued(); err != nil || len(got) != 1 || got[0] != again || b.IsQueued(l) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 type sim struct {
 	r, kills *rand.Rand
 	m        *model
-	b        *Book
+	b        *DB
 	bare     bool // without a guard
 	mode     guard.Mode
 	keyed    guard.Keying
@@ -59,7 +59,7 @@ type zombie struct {
 
 func newSim(seed uint64, keyed guard.Keying, mode guard.Mode, m mutant) *sim {
 	s := &sim{r: rand.New(rand.NewPCG(seed, 1)), kills: rand.New(rand.NewPCG(seed, 2)), m: newModel(), keyed: keyed, mode: mode, mutant: m, holds: map[string]holding{}}
-	s.b = &Book{s.m, "boot"}
+	s.b = &DB{s.m, "boot"}
 	for _, pod := range []string{"web", "db"} { // from before the guard
 		b := &sandbox{id: "old-" + pod, pod: pod, added: true}
 		s.boxes = append(s.boxes, b)

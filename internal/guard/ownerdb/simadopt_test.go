@@ -13,7 +13,7 @@ func TestConformAdopted(t *testing.T) {
 	late, without := 0, 0
 	played := uint64(*sequences) / 4 // each twice
 	for i := range played {
-		s, plain := newSim(i, keyings[i%3], guard.Enforce, whole()), newSim(i, keyings[i%3], guard.Enforce, whole())
+		s, plain := newSim(i, keyings[i%3], guard.Enforce, sanitized()), newSim(i, keyings[i%3], guard.Enforce, sanitized())
 		for _, b := range s.boxes {
 			adopted, err := s.b.Adopt(attachment(b.id, b.pod))
 			if b.recorded = adopted; err != nil || !adopted {

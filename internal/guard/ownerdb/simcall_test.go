@@ -10,7 +10,7 @@ import (
 // at a time, and others go in between.
 type call struct {
 	verb   guard.Verb
-	owed   bool // from the queue: nobody waits for it
+	queued bool // from the queue: nobody waits for it
 	box    *sandbox
 	number int
 	step   int
@@ -56,7 +56,7 @@ func (s *sim) end(c *call, state guard.State) {
 func (s *sim) queue(c *call, after int64) {
 	r := c.request()
 	r.Verb = guard.Del
-	_ = s.b.Queue(guard.Later{Call: r, At: s.turn + after})
+	_ = s.b.Queue(guard.QueuedDel{Call: r, At: s.turn + after})
 }
 
 func (s *sim) unqueue(c *call) {
@@ -146,7 +146,7 @@ func (s *sim) delStep(c *call) bool {
 			c.step-- // it waits
 			return false
 		}
-		if c.owed && !c.does.Forward && !c.does.Unnamed {
+		if c.queued && !c.does.Forward && !c.does.Unnamed {
 			return true
 		}
 	case 2:
@@ -155,11 +155,11 @@ func (s *sim) delStep(c *call) bool {
 			c.err = s.deed(c)
 		}
 	case 3:
-		done := c.err == nil && (c.does.Forward || s.bare) || c.owed && c.err != nil && c.err.Fault() == guard.NoEndpoint
-		if done && c.owed { // only it: what is queued may be for a delegate that has not yet come to its end
+		done := c.err == nil && (c.does.Forward || s.bare) || c.queued && c.err != nil && c.err.Fault() == guard.NoEndpoint
+		if done && c.queued { // only it: what is queued may be for a delegate that has not yet come to its end
 			s.unqueue(c)
 		}
-		if !c.owed && c.err != nil && !s.bare && s.mutant.succeed(c.request(), c.is, *c.err, c.box.gone) {
+		if !c.queued && c.err != nil && !s.bare && s.mutant.succeed(c.request(), c.is, *c.err, c.box.gone) {
 			s.queue(c, 30)
 			if f := c.err.Fault(); f != guard.NoEndpoint && f != guard.NoNamespace {
 				s.hurt("an error of %q became success", f)
@@ -169,7 +169,7 @@ func (s *sim) delStep(c *call) bool {
 		if done || c.err == nil { // what was not done is in the queue: the name is free of it
 			s.end(c, guard.Deleted)
 		}
-		return c.owed || s.answered(c)
+		return c.queued || s.answered(c)
 	}
 	return false
 }
@@ -178,7 +178,7 @@ func (s *sim) delStep(c *call) bool {
 func (s *sim) decide(c *call) bool {
 	s.announces(c)
 	s.look(c)
-	if c.owed {
+	if c.queued {
 		c.does = s.mutant.replay(c.request(), c.is)
 		return true
 	}
@@ -225,6 +225,6 @@ func (s *sim) answered(c *call) bool {
 }
 
 func (s *sim) isOwed(b *sandbox) bool {
-	l, _ := get[guard.Later](s.b, laterOf(attachment(b.id, "").Key))
+	l, _ := get[guard.QueuedDel](s.b, laterOf(attachment(b.id, "").Key))
 	return l != nil
 }

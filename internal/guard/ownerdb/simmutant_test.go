@@ -15,7 +15,7 @@ type mutant struct {
 	givesWay bool // an ADD does
 }
 
-func whole() mutant {
+func sanitized() mutant {
 	return mutant{decide: guard.Decide, clean: guard.Clean, replay: guard.Replay, succeed: guard.ShouldSucceed, keyed: guard.ByName, givesWay: true}
 }
 

@@ -72,7 +72,7 @@ func (s *sim) go1(c *call) {
 			s.doStep(c)
 		}
 		s.m = s.m.after(s.kills.IntN(4))
-		s.b = &Book{s.m, "boot"}
+		s.b = &DB{s.m, "boot"}
 		s.die(c.number)
 		return
 	}
@@ -127,7 +127,7 @@ func (s *sim) agent() {
 		if l.At > s.turn || i < 0 || !s.quiet && s.kills.IntN(2) == 0 {
 			continue
 		}
-		s.calls = append(s.calls, &call{verb: guard.Del, owed: true, box: s.boxes[i], number: -int(s.turn)})
+		s.calls = append(s.calls, &call{verb: guard.Del, queued: true, box: s.boxes[i], number: -int(s.turn)})
 	}
 }
 

@@ -38,14 +38,14 @@ func (s *session) add(ctx context.Context) *answer {
 	}
 	if own != nil {
 		own.State, own.IPs, own.Device = guard.Added, s.event.IPs, s.event.Device
-		s.trouble("record the result", s.book.End(*own))
+		s.trouble("record the result", s.db.End(*own))
 	}
 	return a
 }
 
 // intend records that the ADD begins; nil if it cannot be recorded.
 func (s *session) intend() *guard.Owner {
-	if s.book == nil {
+	if s.db == nil {
 		return nil
 	}
 	c := &s.call
@@ -60,7 +60,7 @@ func (s *session) intend() *guard.Owner {
 	if o.Inode, err = inodeOf(c.NetNS); err != nil {
 		s.trouble("the namespace", err)
 	}
-	if o, err = s.book.Begin(o); err != nil {
+	if o, err = s.db.Begin(o); err != nil {
 		s.trouble("record the intent", err)
 		return nil
 	}
@@ -74,7 +74,7 @@ func (s *session) undo(own *guard.Owner, a *answer) {
 		return
 	}
 	own.State = guard.Failed
-	s.trouble("record the failure", s.book.End(*own))
+	s.trouble("record the failure", s.db.End(*own))
 	ctx, stop := context.WithTimeout(context.Background(), cleaning)
 	defer stop()
 	s.announce()
@@ -86,7 +86,7 @@ func (s *session) undo(own *guard.Owner, a *answer) {
 	case a.killed():
 		// Whoever ended it, a DEL of its own or the system, goes on from there; but what
 		// it had asked for may still be done.
-		s.later("its ADD was cut off, and may finish later", mayFinish)
+		s.queued("its ADD was cut off, and may finish later", mayFinish)
 	case d.Forward:
 		s.cleanup(ctx, a)
 	default:
@@ -100,7 +100,7 @@ func (s *session) cleanup(ctx context.Context, add *answer) {
 	if errors.Is(add.trouble, errSlow) {
 		after = mayFinish
 	}
-	s.later("its ADD did not succeed", after)
+	s.queued("its ADD did not succeed", after)
 	s.reach("queued")
 	a := s.delegate.run(ctx, string(guard.Del), s.entry.configuration("prevResult"))
 	switch {
@@ -116,19 +116,19 @@ func (s *session) cleanup(ctx context.Context, add *answer) {
 
 // settled takes out of the queue what is done.
 func (s *session) settled() {
-	s.trouble("take a DEL out of the queue", s.book.Unqueue(s.call.Key()))
+	s.trouble("take a DEL out of the queue", s.db.Unqueue(s.call.Key()))
 }
 
-// later asks for a DEL that nobody else will ask for.
-func (s *session) later(why string, after time.Duration) bool {
-	if s.book == nil {
+// queued asks for a DEL that nobody else will ask for.
+func (s *session) queued(why string, after time.Duration) bool {
+	if s.db == nil {
 		return false
 	}
 	now, err := s.boot()
 	if err == nil {
 		call := s.call
 		call.Verb = guard.Del
-		err = s.book.Queue(guard.Later{Call: call, Why: why, At: int64((now + after).Seconds())})
+		err = s.db.Queue(guard.QueuedDel{Call: call, Why: why, At: int64((now + after).Seconds())})
 	}
 	s.trouble("queue a DEL", err)
 	if err == nil {

@@ -40,7 +40,7 @@ func over(ctx context.Context, limit time.Duration, runs func() bool) bool {
 }
 
 func (s *session) adding(own *guard.Owner) bool {
-	o, err := s.book.Owner(own.Key)
+	o, err := s.db.Owner(own.Key)
 	return err == nil && o != nil && o.Seq == own.Seq && o.State == guard.Adding && alive(s.Proc, own.PID, own.Start)
 }
 

@@ -145,7 +145,7 @@ func (s *sequence) compare() {
 		if inside, seen := s.inside(b); seen && inside != address {
 			s.fail("%s: inside is %q, the store says %q", b.id, inside, address)
 		}
-		o, err := s.book().Owner(guard.Key{Network: s.net, Container: b.id, IfName: "eth0"})
+		o, err := s.db().Owner(guard.Key{Network: s.net, Container: b.id, IfName: "eth0"})
 		must(s.t, err)
 		if b.held && o != nil && (o.State == guard.Deleted || o.State == guard.Failed) || !b.held && o != nil && o.State == guard.Added && !s.broken(b) {
 			s.fail("%s: held %v, on record as %+v", b.id, b.held, o)

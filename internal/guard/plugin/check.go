@@ -61,10 +61,10 @@ func (s *session) checked(ctx context.Context) []string {
 
 // owned gives the record of the call's own attachment, if there is any.
 func (s *session) owned() *guard.Owner {
-	if s.book == nil {
+	if s.db == nil {
 		return nil
 	}
-	o, err := s.book.Owner(s.call.Key())
+	o, err := s.db.Owner(s.call.Key())
 	s.trouble("read the record", err)
 	if err != nil {
 		return nil

@@ -29,7 +29,7 @@ func (s *session) del(ctx context.Context) *answer {
 	}
 	s.reach("decided")
 	if d.Again > 0 {
-		s.later("its ADD was cut off, and may finish later", d.Again)
+		s.queued("its ADD was cut off, and may finish later", d.Again)
 	}
 	if !d.Forward {
 		return s.withhold(ctx, &d, known.Own)
@@ -66,14 +66,14 @@ func (s *session) complete() {
 // decide reads the record and decides by it.
 func (s *session) decide(ctx context.Context, by func(guard.Call, guard.Known) guard.Decision) (guard.Decision, guard.Known, error) {
 	k := guard.Known{Mode: s.as, Keyed: guard.NotKnown}
-	if s.book == nil {
+	if s.db == nil {
 		return guard.Decision{Forward: true, Says: "without a record"}, k, nil
 	}
 	var err error
-	if k.Own, err = s.book.Owner(s.call.Key()); err != nil {
+	if k.Own, err = s.db.Owner(s.call.Key()); err != nil {
 		return guard.Decision{}, k, err
 	}
-	if k.Newest, err = s.book.Newest(s.call.Name()); err != nil {
+	if k.Newest, err = s.db.Newest(s.call.Name()); err != nil {
 		return guard.Decision{}, k, err
 	}
 	if o := k.Own; o != nil && o.State == guard.Adding {
@@ -95,7 +95,7 @@ func (s *session) gone(own *guard.Owner) {
 	}
 	o := *own
 	o.State = guard.Deleted
-	s.trouble("record the DEL", s.book.End(o))
+	s.trouble("record the DEL", s.db.End(o))
 }
 
 // withhold keeps a late DEL from the delegate, which would hit the name's new owner. What
@@ -103,7 +103,7 @@ func (s *session) gone(own *guard.Owner) {
 // rest is queued before anything is done, and stays so until the name is free. If that
 // cannot be, the runtime must come again: neither harm nor a lie.
 func (s *session) withhold(ctx context.Context, d *guard.Decision, own *guard.Owner) *answer {
-	if d.Queue && !s.later("late: the name has a newer owner", time.Minute) {
+	if d.Queue && !s.queued("late: the name has a newer owner", time.Minute) {
 		return &answer{trouble: errors.New("a late DEL was not handed on, and could not be queued")}
 	}
 	s.reach("withheld")
@@ -131,7 +131,7 @@ func (s *session) refused(ctx context.Context, a *answer, known guard.Known) *an
 	if s.as != guard.Enforce || known.Own == nil || a.trouble != nil {
 		return a
 	}
-	if !guard.ShouldSucceed(s.call, known, delegateError(a), provenGone(ctx, s.Proc, known.Own)) || !s.later("its DEL does not succeed, and its namespace is gone", 0) {
+	if !guard.ShouldSucceed(s.call, known, delegateError(a), provenGone(ctx, s.Proc, known.Own)) || !s.queued("its DEL does not succeed, and its namespace is gone", 0) {
 		return a
 	}
 	s.event.Rule = 11

@@ -151,7 +151,7 @@ func TestDelWhileItsAddRuns(t *testing.T) {
 				t.Errorf("%+v; the ADD: %s", got, add.ProcessState)
 			}
 			h := s.heard()[0]
-			eventually(t, "all are ended", func() bool { return !lives(h.PID) && (h.Child == 0 || !lives(h.Child)) })
+			eventually(t, "all are ended", func() bool { return !sandboxRuns(h.PID) && (h.Child == 0 || !sandboxRuns(h.Child)) })
 			if s.verbs() != c.verbs || len(s.queued()) != c.queued {
 				t.Errorf("asked %s, queued %+v", s.verbs(), s.queued())
 			}

@@ -29,7 +29,7 @@ func (s *session) log(a *answer) {
 	if err != nil {
 		return
 	}
-	r, err := eventlog.Open(filepath.Join(s.Dir, guard.FlightDir))
+	r, err := eventlog.Open(filepath.Join(s.Dir, guard.EventDir))
 	if err != nil {
 		return
 	}

@@ -60,7 +60,7 @@ func (p *promise) inside(row *model.Attachment) []string {
 		if p.leads == nil || r.Dst.Bits() != 0 || !r.Gateway.IsValid() {
 			continue
 		}
-		if slices.ContainsFunc(row.Near, func(n model.Neighbour) bool { return n.IP == r.Gateway && n.State == "FAILED" }) {
+		if slices.ContainsFunc(row.Neighbours, func(n model.Neighbour) bool { return n.IP == r.Gateway && n.State == "FAILED" }) {
 			out = append(out, fmt.Sprintf("the gateway %s does not answer", r.Gateway))
 		}
 	}

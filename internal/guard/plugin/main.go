@@ -19,7 +19,7 @@ const (
 
 // Main answers one call and gives the code to exit with.
 func Main(w World) int {
-	w.whole()
+	w.withDefaults()
 	verb := lookup(w.Env, "CNI_COMMAND")
 	if verb == "" {
 		return w.refuse("", badEnvironment, errors.New("CNI_COMMAND is not set: this is a CNI plugin"))

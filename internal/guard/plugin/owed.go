@@ -10,8 +10,8 @@ import (
 
 // one does what can be done about a DEL of the queue. Why it must wait is empty if it need
 // not any more.
-func (r *replay) one(ctx context.Context, l guard.Later) (why string) {
-	s := &session{World: r.World, entry: r.entry, call: l.Call, as: guard.Enforce, book: r.book, began: r.Now(), replays: true}
+func (r *replay) one(ctx context.Context, l guard.QueuedDel) (why string) {
+	s := &session{World: r.World, entry: r.entry, call: l.Call, as: guard.Enforce, db: r.db, began: r.Now(), replays: true}
 	rest := false
 	a := &answer{}
 	defer func() {
@@ -20,9 +20,9 @@ func (r *replay) one(ctx context.Context, l guard.Later) (why string) {
 			s.trouble("the guard broke", fmt.Errorf("%v", p))
 		}
 		if why == "" {
-			s.trouble("take a DEL out of the queue", r.book.Replayed(l))
+			s.trouble("take a DEL out of the queue", r.db.Replayed(l))
 		} else {
-			s.trouble("put off a DEL", r.book.Postpone(l, rest, r.now))
+			s.trouble("put off a DEL", r.db.Postpone(l, rest, r.now))
 		}
 		if why == "" || s.called || rest || l.Tries == 0 || len(s.event.Trouble) > 0 { // not each time that it waits
 			s.log(a)
@@ -97,8 +97,8 @@ func (s *session) resume() (why string) {
 }
 
 // forward has the DEL done. That there is nothing to delete is as good as done.
-func (r *replay) forward(ctx context.Context, s *session, d *guard.Decision, known guard.Known, l guard.Later) (why string, a *answer) {
-	if !r.book.Owed(l) {
+func (r *replay) forward(ctx context.Context, s *session, d *guard.Decision, known guard.Known, l guard.QueuedDel) (why string, a *answer) {
+	if !r.db.IsQueued(l) {
 		return "", &answer{} // it was added again since: it owes nothing
 	}
 	r.deeds++

@@ -31,9 +31,9 @@ func outdated(s *stand) {
 
 func added(s *stand) { s.call("ADD", "c1") }
 
-func owed(s *stand) {
+func queued(s *stand) {
 	added(s)
-	must(s.t, s.book().Queue(guard.Later{Call: guard.Call{Network: "net", Container: "c1", IfName: "eth0"}, Why: "test"}))
+	must(s.t, s.db().Queue(guard.QueuedDel{Call: guard.Call{Network: "net", Container: "c1", IfName: "eth0"}, Why: "test"}))
 }
 
 var points = []point{
@@ -48,9 +48,9 @@ var points = []point{
 	{"DEL", "answered", added, 4, "ADD DEL DEL", 0},
 	{"DEL", "log", added, 10, "ADD DEL DEL", 0},
 	{"DEL", "withheld", outdated, 5, "ADD ADD", 1},
-	{"REPLAY", "replaying", owed, 4, "ADD DEL", 1},
-	{"REPLAY", "replayed", owed, 4, "ADD DEL DEL", 1},
-	{"REPLAY", "log", owed, 10, "ADD DEL DEL", 0},
+	{"REPLAY", "replaying", queued, 4, "ADD DEL", 1},
+	{"REPLAY", "replayed", queued, 4, "ADD DEL DEL", 1},
+	{"REPLAY", "log", queued, 10, "ADD DEL DEL", 0},
 }
 
 // Killed at any point, the record lets the DEL that follows do all that it must, and the

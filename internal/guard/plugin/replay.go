@@ -31,7 +31,7 @@ const (
 type replay struct {
 	*World
 	entry *entry
-	book  book
+	db    ownerDB
 	now   int64               // in seconds after the boot
 	deeds int                 // calls of the delegate
 	rests map[guard.Name]bool // names for which a rest waits
@@ -41,7 +41,7 @@ type replay struct {
 // Replay carries out what the queue holds and is due, with the configuration that standard
 // input gives, and says on standard output what became of it. It gives the code to exit with.
 func Replay(w World) int {
-	w.whole()
+	w.withDefaults()
 	r := &replay{World: &w, rests: map[guard.Name]bool{}}
 	if err := r.run(); err != nil {
 		r.said.Trouble = first(err.Error())
@@ -64,10 +64,10 @@ func (r *replay) run() error {
 	if r.entry, err = entryOf(config, word(filepath.Join(r.Dir, guard.KindFile))); err != nil {
 		return err
 	}
-	if r.book, err = r.open(filepath.Join(r.Dir, guard.OwnersDir)); err != nil {
+	if r.db, err = r.open(filepath.Join(r.Dir, guard.OwnersDir)); err != nil {
 		return err
 	}
-	queue, err := r.book.Queued()
+	queue, err := r.db.Queued()
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (r *replay) run() error {
 
 // all goes through the queue, what is due first. A DEL that hangs takes the time of all:
 // it is put off, and the others have theirs in the next run.
-func (r *replay) all(queue []guard.Later) {
+func (r *replay) all(queue []guard.QueuedDel) {
 	ctx, stop := context.WithTimeout(context.Background(), r.patience)
 	defer stop()
 	early, stop := context.WithTimeout(ctx, r.patience/3)

@@ -74,7 +74,7 @@ func TestReplayTellsNoName(t *testing.T) {
 		t.Run(keyed, func(t *testing.T) {
 			t.Parallel()
 			s := stored(t, keyed).mode(guard.Enforce)
-			must(t, s.book().Queue(guard.Later{Call: guard.Call{Verb: guard.Del, Network: "net", Container: "c1", IfName: "eth0", Namespace: "ns", Pod: "web-0"}, Why: "test"}))
+			must(t, s.db().Queue(guard.QueuedDel{Call: guard.Call{Verb: guard.Del, Network: "net", Container: "c1", IfName: "eth0", Namespace: "ns", Pod: "web-0"}, Why: "test"}))
 			_, r := s.replay("0s")
 			if r.Done != 1 || len(s.queued()) != 0 {
 				t.Errorf("%+v, queued %+v", r, s.queued())
@@ -160,7 +160,7 @@ func TestReplayConfigurations(t *testing.T) {
 			t.Parallel()
 			s := newStand(t).mode(guard.Enforce)
 			must(t, os.WriteFile(filepath.Join(s.dir, guard.KindFile), []byte(c.kind), 0o600))
-			must(t, s.book().Queue(guard.Later{Call: guard.Call{Verb: guard.Del, Network: "net", Container: "c1", IfName: "eth0"}, Why: "collected"}))
+			must(t, s.db().Queue(guard.QueuedDel{Call: guard.Call{Verb: guard.Del, Network: "net", Container: "c1", IfName: "eth0"}, Why: "collected"}))
 			cmd := s.command("", "")
 			cmd.Args, cmd.Stdin = append(cmd.Args, "replay"), strings.NewReader(c.config)
 			got := s.run(cmd)
@@ -177,7 +177,7 @@ func TestReplayHarmsNobody(t *testing.T) {
 	t.Parallel()
 	s := newStand(t).mode(guard.Enforce)
 	queue := func(id string) {
-		must(t, s.book().Queue(guard.Later{Call: guard.Call{Verb: guard.Del, Network: "net", Container: id, IfName: "eth0", Namespace: "ns", Pod: "web-0"}, Why: "test"}))
+		must(t, s.db().Queue(guard.QueuedDel{Call: guard.Call{Verb: guard.Del, Network: "net", Container: id, IfName: "eth0", Namespace: "ns", Pod: "web-0"}, Why: "test"}))
 	}
 	s.acts["ADD"] = act{Sleep: 20_000}
 	add := s.command("ADD", "c1")
@@ -198,19 +198,19 @@ func TestReplayHarmsNobody(t *testing.T) {
 }
 
 // forgetful is a book whose queue has changed since it was read.
-type forgetful struct{ book }
+type forgetful struct{ ownerDB }
 
-func (forgetful) Owed(guard.Later) bool { return false }
+func (forgetful) IsQueued(guard.QueuedDel) bool { return false }
 
 // Whoever was added again while the queue was read owes nothing.
 func TestReplayLooksAgain(t *testing.T) {
 	t.Parallel()
 	s := newStand(t).mode(guard.Enforce)
-	owed(s)
+	queued(s)
 	var out strings.Builder
 	code := Replay(World{
 		Env: []string{"CNI_PATH=" + s.bin}, Stdin: bytes.NewReader(s.entry()), Stdout: &out, Stderr: &out, Dir: s.dir, Now: time.Now, //nolint:forbidigo // as the program
-		open: func(string) (book, error) { return forgetful{s.book()}, nil },
+		open: func(string) (ownerDB, error) { return forgetful{s.db()}, nil },
 	})
 	if code != 0 || s.verbs() != "ADD" {
 		t.Errorf("%d, %s, asked %s", code, out.String(), s.verbs())
@@ -222,7 +222,7 @@ func TestReplayIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newStand(t).mode(guard.Enforce)
 	for i := range 3 {
-		must(t, s.book().Queue(guard.Later{Call: guard.Call{Network: "net", Container: fmt.Sprint("c", i), IfName: "eth0"}, Why: "test"}))
+		must(t, s.db().Queue(guard.QueuedDel{Call: guard.Call{Network: "net", Container: fmt.Sprint("c", i), IfName: "eth0"}, Why: "test"}))
 	}
 	s.acts["DEL"] = act{Sleep: 60_000}
 	if got, r := s.replay("0s", "TEST_PATIENCE=1s"); got.code != 0 || r.Waiting != 1 || r.Left != 2 || len(s.heard()) != 1 {

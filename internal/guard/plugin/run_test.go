@@ -13,7 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-func lives(pid int) bool {
+func sandboxRuns(pid int) bool {
 	p, err := look("/proc", pid)
 	return err == nil && p.state != 'Z'
 }
@@ -35,7 +35,7 @@ func TestDeadlineEndsTheGroup(t *testing.T) {
 				t.Errorf("it took %s", got.took)
 			}
 			h := s.heard()[0]
-			eventually(t, "both are ended", func() bool { return !lives(h.PID) && !lives(h.Child) })
+			eventually(t, "both are ended", func() bool { return !sandboxRuns(h.PID) && !sandboxRuns(h.Child) })
 			if o := s.owner("c1"); verb == "ADD" && (o == nil || o.State != guard.Failed) {
 				t.Errorf("%+v", o)
 			}
@@ -58,7 +58,7 @@ func TestGrandchildHoldsNobody(t *testing.T) {
 	if got.took > 5*time.Second {
 		t.Errorf("it took %s", got.took)
 	}
-	if !lives(child) {
+	if !sandboxRuns(child) {
 		t.Error("it was ended, though nobody's time was over")
 	}
 }
@@ -74,7 +74,7 @@ func TestDelegateDiesWithTheGuard(t *testing.T) {
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	pid := s.heard()[0].PID
-	eventually(t, "it is ended", func() bool { return !lives(pid) })
+	eventually(t, "it is ended", func() bool { return !sandboxRuns(pid) })
 }
 
 // A program that is being replaced is waited for, but not for long.

@@ -17,7 +17,7 @@ type session struct {
 	call     guard.Call
 	delegate delegate
 	as       guard.Mode
-	book     book // nil if there is none
+	db       ownerDB // nil if there is none
 	event    guard.Event
 	began    time.Time
 	keyed    guard.Keying // by what the delegate finds things; empty if nobody asked
@@ -47,7 +47,7 @@ func (s *session) serve(ctx context.Context) (a *answer) {
 	if err != nil {
 		s.trouble("no record", err)
 	} else {
-		s.book = b
+		s.db = b
 	}
 	return s.answer(ctx)
 }

@@ -167,7 +167,7 @@ func (s *stand) verbs() string {
 	return strings.Join(out, " ")
 }
 
-func (s *stand) book() *ownerdb.Book {
+func (s *stand) db() *ownerdb.DB {
 	s.t.Helper()
 	b, err := ownerdb.Open(filepath.Join(s.dir, guard.OwnersDir))
 	must(s.t, err)
@@ -176,14 +176,14 @@ func (s *stand) book() *ownerdb.Book {
 
 func (s *stand) owner(container string) *guard.Owner {
 	s.t.Helper()
-	o, err := s.book().Owner(guard.Key{Network: "net", Container: container, IfName: "eth0"})
+	o, err := s.db().Owner(guard.Key{Network: "net", Container: container, IfName: "eth0"})
 	must(s.t, err)
 	return o
 }
 
-func (s *stand) queued() []guard.Later {
+func (s *stand) queued() []guard.QueuedDel {
 	s.t.Helper()
-	q, err := s.book().Queued()
+	q, err := s.db().Queued()
 	must(s.t, err)
 	return q
 }
@@ -191,7 +191,7 @@ func (s *stand) queued() []guard.Later {
 // events gives the flight record.
 func (s *stand) events() (events []guard.Event, lines []eventlog.Entry) {
 	s.t.Helper()
-	_, err := eventlog.Read(filepath.Join(s.dir, guard.FlightDir), func(f eventlog.Entry) error {
+	_, err := eventlog.Read(filepath.Join(s.dir, guard.EventDir), func(f eventlog.Entry) error {
 		var e guard.Event
 		lines = append(lines, f)
 		if err := json.Unmarshal(f.Now, &e); err != nil {

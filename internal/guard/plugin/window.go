@@ -22,13 +22,13 @@ const givingWay = 5 * time.Second
 
 // announce says that this process may hand on a DEL of the name.
 func (s *session) announce() {
-	if s.book == nil || s.as != guard.Enforce || !s.entry.calico() {
+	if s.db == nil || s.as != guard.Enforce || !s.entry.calico() {
 		return
 	}
 	d := ownerdb.Deleter{Container: s.call.Container, PID: os.Getpid()}
 	var err error
 	if d.Start, err = startOf(s.Proc, d.PID); err == nil {
-		err = s.book.Deleting(s.call.Name(), d)
+		err = s.db.Deleting(s.call.Name(), d)
 	}
 	s.trouble("record that a DEL begins", err)
 }
@@ -51,7 +51,7 @@ func (s *session) giveWay(ctx context.Context, own *guard.Owner) {
 }
 
 func (s *session) beingDeleted() bool {
-	all, err := s.book.Deleters(s.call.Name())
+	all, err := s.db.Deleters(s.call.Name())
 	return err == nil && slices.ContainsFunc(all, func(d ownerdb.Deleter) bool {
 		return d.Container != s.call.Container && alive(s.Proc, d.PID, d.Start)
 	})

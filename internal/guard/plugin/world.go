@@ -25,28 +25,28 @@ type World struct {
 	Proc           string // procfs
 
 	patience time.Duration
-	open     func(dir string) (book, error)
+	open     func(dir string) (ownerDB, error)
 	boot     func() (time.Duration, error) // since then; no clock setting changes it
 	reach    func(point string)            // tests break it there
 }
 
 // book is the record of who owns what.
-type book interface {
+type ownerDB interface {
 	Begin(o guard.Owner) (guard.Owner, error)
 	End(o guard.Owner) error
 	Owner(k guard.Key) (*guard.Owner, error)
 	Newest(n guard.Name) (*guard.Owner, error)
-	Queue(l guard.Later) error
+	Queue(l guard.QueuedDel) error
 	Unqueue(k guard.Key) error
-	Queued() ([]guard.Later, error)
-	Owed(l guard.Later) bool
-	Postpone(l guard.Later, rest bool, now int64) error
-	Replayed(l guard.Later) error
+	Queued() ([]guard.QueuedDel, error)
+	IsQueued(l guard.QueuedDel) bool
+	Postpone(l guard.QueuedDel, rest bool, now int64) error
+	Replayed(l guard.QueuedDel) error
 	Deleting(n guard.Name, d ownerdb.Deleter) error
 	Deleters(n guard.Name) ([]ownerdb.Deleter, error)
 }
 
-func (w *World) whole() {
+func (w *World) withDefaults() {
 	if w.Dir == "" {
 		w.Dir = guard.Dir
 	}
@@ -57,7 +57,7 @@ func (w *World) whole() {
 		w.patience = patience
 	}
 	if w.open == nil {
-		w.open = func(dir string) (book, error) { return ownerdb.Open(dir) }
+		w.open = func(dir string) (ownerDB, error) { return ownerdb.Open(dir) }
 	}
 	if w.boot == nil {
 		w.boot = sinceBoot

@@ -27,7 +27,7 @@ func All(ctx context.Context, proc, root string) ([]model.Attachment, error) {
 		rows, err := v.read(ctx, f, n)
 		size := len(rows)
 		for i := range rows {
-			size += len(rows[i].IPs) + len(rows[i].Routes) + len(rows[i].Near)
+			size += len(rows[i].IPs) + len(rows[i].Routes) + len(rows[i].Neighbours)
 		}
 		return rows, size, err
 	})

@@ -121,7 +121,7 @@ func fill(ctx context.Context, s *rtnl.Socket, rows []model.Attachment) error {
 	near, err := s.Neighbours(ctx, maxRows)
 	for _, n := range near {
 		if row := at[n.Link]; row != nil {
-			row.Near = append(row.Near, n)
+			row.Neighbours = append(row.Neighbours, n)
 		}
 	}
 	if err != nil {

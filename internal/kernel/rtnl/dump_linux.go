@@ -18,7 +18,7 @@ const (
 // dump reads a table, at most limit rows of it. It is the only way to one: what was
 // interrupted again and again, or cut at the limit, comes with ErrPartial.
 func dump[T any](ctx context.Context, s *Socket, kind uint16, body []byte, limit int, parse func(Message, []T) ([]T, error)) ([]T, error) {
-	return whole(ctx, func() ([]T, error) {
+	return completeMessage(ctx, func() ([]T, error) {
 		var rows []T
 		err := s.ask(ctx, kind, unix.NLM_F_DUMP, body, func(m Message) error {
 			var err error
@@ -31,8 +31,8 @@ func dump[T any](ctx context.Context, s *Socket, kind uint16, body []byte, limit
 	})
 }
 
-// whole reads until nothing changed meanwhile.
-func whole[T any](ctx context.Context, read func() ([]T, error)) ([]T, error) {
+// completeMessage reads until nothing changed meanwhile.
+func completeMessage[T any](ctx context.Context, read func() ([]T, error)) ([]T, error) {
 	for range tries {
 		rows, err := read()
 		if !errors.Is(err, errIntr) {

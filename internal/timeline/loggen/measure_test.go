@@ -20,7 +20,7 @@ func told(ctx context.Context, in []records.Input, now time.Time) (*timeline.Log
 	l := timeline.NewLog()
 	files, err := records.All(ctx, in, records.Options{
 		Now: now, Wants: parse.Wants,
-		Teller: func(_ uint16, f *timeline.File) func(*records.Record) { return parse.New(f, l.Add).Tell },
+		Parser: func(_ uint16, f *timeline.File) func(*records.Record) { return parse.New(f, l.Add).Parse },
 	})
 	if err != nil {
 		return nil, err

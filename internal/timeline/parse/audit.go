@@ -75,7 +75,7 @@ type auditLine struct {
 	RequestObject  json.RawMessage
 }
 
-func (t *Teller) audit(r *records.Record) {
+func (t *Parser) audit(r *records.Record) {
 	var a auditLine
 	if len(r.Text) > maxJSON || !a.decode(r.Text) || a.ResponseStatus.Code >= 300 {
 		return
@@ -112,7 +112,7 @@ func (a *auditLine) who() string {
 
 // auditHandle tells of handles. One that is deleted was counted down or marked before. That
 // one was made means that its address is about to be claimed.
-func (t *Teller) auditHandle(r *records.Record, a *auditLine, e timeline.Event) {
+func (t *Parser) auditHandle(r *records.Record, a *auditLine, e timeline.Event) {
 	switch a.Verb {
 	case "create":
 		e.Kind = timeline.AddressAssigned
@@ -127,7 +127,7 @@ func (t *Teller) auditHandle(r *records.Record, a *auditLine, e timeline.Event) 
 }
 
 // auditEndpoint tells of endpoints that are objects of their own.
-func (t *Teller) auditEndpoint(r *records.Record, a *auditLine, e timeline.Event) {
+func (t *Parser) auditEndpoint(r *records.Record, a *auditLine, e timeline.Event) {
 	var body struct {
 		Spec struct{ Pod, ContainerID, Node string }
 	}

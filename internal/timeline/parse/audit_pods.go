@@ -29,7 +29,7 @@ const (
 	annotatedContainer = "cni.projectcalico.org/containerID"
 )
 
-func (t *Teller) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
+func (t *Parser) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
 	var body podBody
 	body.decode(a.RequestObject) // policies may leave it out: then only what is there is said
 	for _, uid := range [...]string{body.Preconditions.UID, body.Metadata.UID} {
@@ -80,7 +80,7 @@ func patched(e *timeline.Event, body *podBody) {
 }
 
 // auditNode tells of nodes that are written down as not ready.
-func (t *Teller) auditNode(r *records.Record, a *auditLine, e timeline.Event) {
+func (t *Parser) auditNode(r *records.Record, a *auditLine, e timeline.Event) {
 	var body struct {
 		Spec struct {
 			Taints []struct{ Key string }

@@ -17,7 +17,7 @@ func wantsCalico(r *records.Record) bool {
 		return len(r.Text) > 0 && r.Text[0] == 'P' && said(r.Text) == felixHostname
 	case strings.HasPrefix(r.Origin, "kube-controllers/"):
 		w := said(r.Text)
-		return w == leakSuspected || w == leakReleased
+		return w == leakCandidate || w == leakReleased
 	default:
 		return said(r.Text) != silence
 	}
@@ -25,12 +25,12 @@ func wantsCalico(r *records.Record) bool {
 
 // calico tells of a line of Calico's plugin, IPAM, Felix or kube-controllers. Its process
 // says which call it belongs to.
-func (t *Teller) calico(r *records.Record) {
+func (t *Parser) calico(r *records.Record) {
 	w := said(r.Text)
 	switch w {
 	case felixHostname:
 		t.felix(r)
-	case leakSuspected, leakReleased:
+	case leakCandidate, leakReleased:
 		t.controllers(r, w)
 	case environment:
 		who, netns := environ(r.Text)
@@ -42,7 +42,7 @@ func (t *Teller) calico(r *records.Record) {
 }
 
 // told emits what a line tells of its call.
-func (t *Teller) told(r *records.Record, w word, k *call) {
+func (t *Parser) told(r *records.Record, w word, k *call) {
 	switch {
 	case w >= autoAssign && w <= commandCompleted:
 		t.ipam(r, w, k)
@@ -87,7 +87,7 @@ func verbOf(w word) verb {
 }
 
 // begin tells that a call was asked for.
-func (t *Teller) begin(r *records.Record, k *call, netns bool) {
+func (t *Parser) begin(r *records.Record, k *call, netns bool) {
 	k.netns = k.netns || netns
 	switch {
 	case k.verb == add && k.once(timeline.AddBegin):
@@ -99,7 +99,7 @@ func (t *Teller) begin(r *records.Record, k *call, netns bool) {
 }
 
 // credential tells that a line holds a secret.
-func (t *Teller) credential(r *records.Record, k *call) {
+func (t *Parser) credential(r *records.Record, k *call) {
 	if kinds := scrub.Find(r.Raw); len(kinds) > 0 {
 		e := k.event(timeline.CredentialSeen)
 		e.Note = strings.Join(kinds, ", ")
@@ -108,7 +108,7 @@ func (t *Teller) credential(r *records.Record, k *call) {
 }
 
 // named tells by which name Calico knows the node, when that is news.
-func (t *Teller) named(r *records.Record, source, name string) {
+func (t *Parser) named(r *records.Record, source, name string) {
 	if name == "" || !t.cni.nodeNamed(r.Node+"\x00"+source, name) {
 		return
 	}

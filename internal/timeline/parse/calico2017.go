@@ -12,7 +12,7 @@ func wantsCalico2017(r *records.Record) bool { return said(r.Text) != silence }
 // calico2017 tells of a line that Calico's plugin 1.x wrote to the kubelet's log. It has
 // no process of its own: the environment opens a call, and the pod's name, where a line
 // has one, says which call it belongs to.
-func (t *Teller) calico2017(r *records.Record) {
+func (t *Parser) calico2017(r *records.Record) {
 	w := said(r.Text)
 	if w == environment {
 		who, netns := environ(r.Text)

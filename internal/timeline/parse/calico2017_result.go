@@ -10,7 +10,7 @@ import (
 
 // result tells of the addresses that IPAM gave to an ADD of 2017. IPAM's own lines name
 // nobody, and are nobody's while two calls are under way; the plugin's name the pod.
-func (t *Teller) result(r *records.Record, k *call) {
+func (t *Parser) result(r *records.Record, k *call) {
 	for _, key := range [...]string{"result.IP4", "result.IP6"} {
 		a := resultAddress(get(r, key))
 		if !k.gave(a) {

@@ -8,7 +8,7 @@ import (
 )
 
 // addition tells what the plugin says in an ADD.
-func (t *Teller) addition(r *records.Record, w word, k *call) {
+func (t *Parser) addition(r *records.Record, w word, k *call) {
 	switch w {
 	case extracted:
 		t.named(r, "cni", id(get(r, "Node")))
@@ -43,7 +43,7 @@ func (t *Teller) addition(r *records.Record, w word, k *call) {
 }
 
 // written takes address and device out of the endpoint that is about to be stored.
-func (t *Teller) written(r *records.Record, k *call) {
+func (t *Parser) written(r *records.Record, k *call) {
 	text := r.Text
 	if r.Style == records.Logrus {
 		text = r.Fields
@@ -72,7 +72,7 @@ func (t *Teller) written(r *records.Record, k *call) {
 }
 
 // added tells that the endpoint was stored, which is the last step of an ADD.
-func (t *Teller) added(r *records.Record, k *call) {
+func (t *Parser) added(r *records.Record, k *call) {
 	if !k.once(timeline.EndpointWritten) {
 		return
 	}

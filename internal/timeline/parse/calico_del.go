@@ -7,7 +7,7 @@ import (
 
 // deletion tells what the plugin says in a DEL. None of its lines says that it begins:
 // the first that only a DEL writes does.
-func (t *Teller) deletion(r *records.Record, w word, k *call) {
+func (t *Parser) deletion(r *records.Record, w word, k *call) {
 	if w == endpointKept && k.pod == "" {
 		t.cni.name(k, caller{pod: dumpedPod(r.Text)})
 	}
@@ -52,7 +52,7 @@ func (t *Teller) deletion(r *records.Record, w word, k *call) {
 // endpointDone tells that the endpoint was deleted, which Calico does not log since 2018:
 // it says only why it did not. Where such a line is lost this would be wrong, so it is
 // told of an endpoint alone that is the sandbox's own, as an earlier line showed.
-func (t *Teller) endpointDone(r *records.Record, k *call) {
+func (t *Parser) endpointDone(r *records.Record, k *call) {
 	if r.Style != records.Bracket || k.has(timeline.EndpointKept) || k.has(timeline.EndpointMissing) || !t.cni.owner(r, k) || !k.once(timeline.EndpointDeleted) {
 		return
 	}

@@ -28,8 +28,8 @@ func heardFrom(t testing.TB, name string, log []byte) []timeline.Event {
 	}}
 	_, err := records.All(context.Background(), []records.Input{in}, records.Options{
 		Now: in.ModTime, Workers: 1, Wants: calicos,
-		Teller: func(_ uint16, f *timeline.File) func(*records.Record) {
-			return New(f, func(e timeline.Event) { events = append(events, e) }).Tell
+		Parser: func(_ uint16, f *timeline.File) func(*records.Record) {
+			return New(f, func(e timeline.Event) { events = append(events, e) }).Parse
 		},
 	})
 	if err != nil {

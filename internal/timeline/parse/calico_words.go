@@ -42,7 +42,7 @@ const (
 	keyNotFound      // Key not found error
 	commandCompleted // Command completed without error
 
-	leakSuspected // by kube-controllers
+	leakCandidate // by kube-controllers
 	leakReleased  // by kube-controllers
 	felixHostname // Parsed value for FelixHostname: …
 )
@@ -70,8 +70,8 @@ var openings = [...][]opening{
 		{"Cleaning up netns", endpointDone},
 		{"Cleaning up IP allocations for failed ADD", addCleanup},
 		{"CNI_CONTAINERID does not match WorkloadEndpoint ", endpointKept},
-		{"Candidate IP leak", leakSuspected},
-		{"Confirmed IP leak", leakSuspected},
+		{"Candidate IP leak", leakCandidate},
+		{"Confirmed IP leak", leakCandidate},
 	},
 	'D' - 'A': {
 		{"Delete Key: ", deleteKey},
@@ -92,7 +92,7 @@ var openings = [...][]opening{
 		{"Final result of CNI ADD was an error", addError},
 		{"Final result of CNI DEL was an error", delError},
 		{"Failed to release address", releaseError},
-		{"Failed to release leaked IP", leakSuspected},
+		{"Failed to release leaked IP", leakCandidate},
 	},
 	'G' - 'A': {
 		{"Get Key: ", getKey},
@@ -100,11 +100,11 @@ var openings = [...][]opening{
 	},
 	'I' - 'A': {{"IPAM Result", resultGiven}},
 	'K' - 'A': {{"Key not found error", keyNotFound}},
-	'L' - 'A': {{"Leaked IP address was not successfully garbage collected", leakSuspected}},
+	'L' - 'A': {{"Leaked IP address was not successfully garbage collected", leakCandidate}},
 	'P' - 'A': {
 		{"Populated endpoint", populated},
 		{"Parsed value for FelixHostname: ", felixHostname},
-		{"Pod rescheduled on new node. Allocation no longer valid", leakSuspected},
+		{"Pod rescheduled on new node. Allocation no longer valid", leakCandidate},
 	},
 	'R' - 'A': {
 		{"Releasing address using ", releasing},

@@ -23,9 +23,9 @@ func TestBounded(t *testing.T) {
 	const calls = 3 * maxCalls
 	for i := range calls {
 		sandbox := fmt.Sprintf("%064x", i)
-		teller.Tell(&records.Record{Style: records.Bracket, At: at, PID: i, Text: fmt.Appendf(nil, "Cleaning up netns ContainerID=%q", sandbox)})
-		teller.Tell(&records.Record{Style: records.Logrus, At: at, PID: i % 3, Node: fmt.Sprint(i % 5), Text: []byte("Configured environment: [CNI_COMMAND=DEL CNI_CONTAINERID=" + sandbox + "ff]")})
-		teller.Tell(&records.Record{Style: records.Bracket, At: at, Node: sandbox, Text: []byte("Auto-assign 1 ipv4, 0 ipv6 addrs for host '" + sandbox + "'")})
+		teller.Parse(&records.Record{Style: records.Bracket, At: at, PID: i, Text: fmt.Appendf(nil, "Cleaning up netns ContainerID=%q", sandbox)})
+		teller.Parse(&records.Record{Style: records.Logrus, At: at, PID: i % 3, Node: fmt.Sprint(i % 5), Text: []byte("Configured environment: [CNI_COMMAND=DEL CNI_CONTAINERID=" + sandbox + "ff]")})
+		teller.Parse(&records.Record{Style: records.Bracket, At: at, Node: sandbox, Text: []byte("Auto-assign 1 ipv4, 0 ipv6 addrs for host '" + sandbox + "'")})
 		at = at.Add(time.Millisecond)
 	}
 	if begun != 2*calls {
@@ -78,7 +78,7 @@ func FuzzCalico(f *testing.F) {
 		r := records.Record{Style: records.Style(style % 5), Text: text, Fields: fields, Raw: text, PID: pid}
 		for range 2 {
 			if calicos(&r) {
-				teller.Tell(&r)
+				teller.Parse(&r)
 			}
 			r.PID++
 		}

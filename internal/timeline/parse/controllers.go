@@ -7,9 +7,9 @@ import (
 
 // controllers tells what the garbage collector of kube-controllers does to addresses. Its
 // lines have all that identifies them: ip, handle, node and pod.
-func (t *Teller) controllers(r *records.Record, w word) {
+func (t *Parser) controllers(r *records.Record, w word) {
 	e := timeline.Event{
-		Kind:    timeline.CollectorSuspects,
+		Kind:    timeline.GarbageCollectorCandidate,
 		Address: address(field(r.Text, "ip")),
 		Object:  id(field(r.Text, "handle")),
 		Node:    id(field(r.Text, "node")),
@@ -20,6 +20,6 @@ func (t *Teller) controllers(r *records.Record, w word) {
 	e.Sandbox = sandboxOf(e.Object)
 	e.Pod = podAt(field(r.Text, "pod"), '/')
 	e.Note = sentence(r.Text)
-	t.tell(r, "controllers", e)
+	t.event(r, "controllers", e)
 	t.credential(r, new(call))
 }

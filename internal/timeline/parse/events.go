@@ -42,7 +42,7 @@ type (
 )
 
 // events reads one event, or a list of them, as far as it can be read.
-func (t *Teller) events(r *records.Record) {
+func (t *Parser) events(r *records.Record) {
 	if !hasPrefix(bytes.TrimSpace(r.Text), "{") {
 		return
 	}
@@ -69,7 +69,7 @@ func (t *Teller) events(r *records.Record) {
 	}
 }
 
-func (t *Teller) eventOf(r *records.Record, text []byte) {
+func (t *Parser) eventOf(r *records.Record, text []byte) {
 	var k kubeEvent
 	if len(text) > maxJSON || json.Unmarshal(text, &k) != nil {
 		return

@@ -28,7 +28,7 @@ var eventReasons = map[string]timeline.Kind{
 }
 
 // happened tells a Kubernetes Event, of a table or of JSON.
-func (t *Teller) happened(r *records.Record, e timeline.Event, reason string, words []byte) {
+func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, words []byte) {
 	e.Kind = eventReasons[reason]
 	switch reason {
 	case "FailedCreatePodSandBox":

@@ -9,9 +9,9 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// flightCall reads what the guard wrote of a CNI call: who asked for what, and what came
+// eventCall reads what the guard wrote of a CNI call: who asked for what, and what came
 // of it. A late DEL that was kept from the plugin took nothing, and is told as that.
-func (t *Teller) flightCall(r *records.Record, f *eventlog.Entry) {
+func (t *Parser) eventCall(r *records.Record, f *eventlog.Entry) {
 	_, c := rows[guard.Event](f)
 	e := timeline.Event{
 		Kind: kindOfCall(f.What, &c), UID: uidOf([]byte(c.UID)), Sandbox: containerID([]byte(c.Container)), Device: note([]byte(c.Device)),

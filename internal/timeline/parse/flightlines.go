@@ -15,12 +15,12 @@ import (
 // checksum is how long the checksum before a flight record's line is.
 const checksum = 8
 
-// ofFlight tells whether a line is a flight record's: a checksum, and an entry.
-func ofFlight(text []byte) bool {
+// ofEventLog tells whether a line is a flight record's: a checksum, and an entry.
+func ofEventLog(text []byte) bool {
 	return len(text) > checksum+1 && text[checksum] == ' ' && hasPrefix(text[checksum+1:], `{"at":`)
 }
 
-func wantsFlight(text []byte) bool {
+func wantsEventLog(text []byte) bool {
 	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "cni"} {
 		if i := indexString(text, `"of":"`); i >= 0 && hasPrefix(text[i+len(`"of":"`):], of) {
 			return true
@@ -29,10 +29,10 @@ func wantsFlight(text []byte) bool {
 	return false
 }
 
-// flight reads what the agent saw change, and what the guard decided. A line counts only
+// eventLog reads what the agent saw change, and what the guard decided. A line counts only
 // with its checksum.
-func (t *Teller) flight(r *records.Record) {
-	if len(r.Text) > maxJSON || !ofFlight(r.Text) {
+func (t *Parser) eventLog(r *records.Record) {
+	if len(r.Text) > maxJSON || !ofEventLog(r.Text) {
 		return
 	}
 	body := r.Text[checksum+1:]
@@ -48,20 +48,20 @@ func (t *Teller) flight(r *records.Record) {
 	at.At = f.At
 	switch {
 	case f.By == "guard" && f.Of == "cni":
-		t.flightCall(&at, &f)
+		t.eventCall(&at, &f)
 		return
 	case f.By != "agent":
 		return
 	}
 	switch f.Of {
 	case model.Sandboxes.String():
-		t.flightSandbox(&at, &f)
+		t.eventSandbox(&at, &f)
 	case model.Containers.String():
-		t.flightContainer(&at, &f)
+		t.eventContainer(&at, &f)
 	case model.Attachments.String():
-		t.flightAttachment(&at, &f)
+		t.eventAttachment(&at, &f)
 	default:
-		t.flightNode(&at, &f)
+		t.eventNode(&at, &f)
 	}
 }
 
@@ -72,7 +72,7 @@ func rows[T any](f *eventlog.Entry) (was, now T) {
 	return was, now
 }
 
-func (t *Teller) flightSandbox(r *records.Record, f *eventlog.Entry) {
+func (t *Parser) eventSandbox(r *records.Record, f *eventlog.Entry) {
 	was, now := rows[model.Sandbox](f)
 	row, e := now, timeline.Event{}
 	switch {
@@ -89,7 +89,7 @@ func (t *Teller) flightSandbox(r *records.Record, f *eventlog.Entry) {
 	t.say(r, "flight", e)
 }
 
-func (t *Teller) flightContainer(r *records.Record, f *eventlog.Entry) {
+func (t *Parser) eventContainer(r *records.Record, f *eventlog.Entry) {
 	was, now := rows[model.Container](f)
 	e := timeline.Event{Container: containerID([]byte(now.ID)), Sandbox: containerID([]byte(now.Sandbox))}
 	switch {
@@ -103,9 +103,9 @@ func (t *Teller) flightContainer(r *records.Record, f *eventlog.Entry) {
 	t.say(r, "flight", e)
 }
 
-// flightAttachment shows a sandbox's address. That one is gone is told only if the
+// eventAttachment shows a sandbox's address. That one is gone is told only if the
 // namespace stayed: with it, it goes at every end of a pod.
-func (t *Teller) flightAttachment(r *records.Record, f *eventlog.Entry) {
+func (t *Parser) eventAttachment(r *records.Record, f *eventlog.Entry) {
 	was, now := rows[model.Attachment](f)
 	e := timeline.Event{Kind: timeline.PodSeen, Sandbox: containerID([]byte(now.Sandbox))}
 	switch {
@@ -121,8 +121,8 @@ func (t *Teller) flightAttachment(r *records.Record, f *eventlog.Entry) {
 	t.say(r, "flight", e)
 }
 
-// flightNode tells of what concerns the node as a whole.
-func (t *Teller) flightNode(r *records.Record, f *eventlog.Entry) {
+// eventNode tells of what concerns the node as a whole.
+func (t *Parser) eventNode(r *records.Record, f *eventlog.Entry) {
 	e := timeline.Event{}
 	switch f.Of {
 	case model.Mounts.String():

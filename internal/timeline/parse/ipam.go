@@ -8,7 +8,7 @@ import (
 )
 
 // ipam tells what Calico's IPAM says, and the datastore's client of 2017 below it.
-func (t *Teller) ipam(r *records.Record, w word, k *call) {
+func (t *Parser) ipam(r *records.Record, w word, k *call) {
 	switch w {
 	case autoAssign:
 		host, _ := between(r.Text, "for host '", "'")
@@ -42,7 +42,7 @@ func (t *Teller) ipam(r *records.Record, w word, k *call) {
 }
 
 // assigned tells of the addresses in the next list, each once per call.
-func (t *Teller) assigned(r *records.Record, k *call, handle string, text []byte) {
+func (t *Parser) assigned(r *records.Record, k *call, handle string, text []byte) {
 	list, _ := between(text, "[", "]")
 	for _, word := range bytes.Fields(list) {
 		a := address(word)

@@ -15,7 +15,7 @@ const (
 // key tells what the datastore's client of 2017 says. "Delete Key" is only what was asked
 // for; that it was done is shown by what follows: its empty parents are deleted, or the
 // command completed.
-func (t *Teller) key(r *records.Record, w word, k *call) {
+func (t *Parser) key(r *records.Record, w word, k *call) {
 	switch w {
 	case deleteKey:
 		k.asked, k.object = deleteKey, path(r.Text[len("Delete Key: "):])
@@ -58,7 +58,7 @@ func (t *Teller) key(r *records.Record, w word, k *call) {
 
 // gone tells that the endpoint was deleted. In 2017 that was the last step of a DEL that
 // was logged: what is done in the pod's own namespace afterwards is not.
-func (t *Teller) gone(r *records.Record, k *call) {
+func (t *Parser) gone(r *records.Record, k *call) {
 	if k.once(timeline.EndpointDeleted) {
 		e := k.event(timeline.EndpointDeleted)
 		e.Object = k.object

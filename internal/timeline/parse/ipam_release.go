@@ -6,7 +6,7 @@ import (
 )
 
 // release tells what IPAM says when it gives an address back.
-func (t *Teller) release(r *records.Record, w word, k *call) {
+func (t *Parser) release(r *records.Record, w word, k *call) {
 	var e timeline.Event
 	switch w {
 	case releasing, releasingHandle:

@@ -15,8 +15,8 @@ func wantsJSON(r *records.Record) bool {
 	switch text := r.Text; {
 	case ofAudit(text):
 		return wantsAudit(text)
-	case ofFlight(text):
-		return wantsFlight(text)
+	case ofEventLog(text):
+		return wantsEventLog(text)
 	case bytes.Contains(text, needleCaller):
 		return wantsKlogJSON(text)
 	default:
@@ -24,13 +24,13 @@ func wantsJSON(r *records.Record) bool {
 	}
 }
 
-func (t *Teller) json(r *records.Record) {
+func (t *Parser) json(r *records.Record) {
 	t.secrets(r)
 	switch text := r.Text; {
 	case ofAudit(text):
 		t.audit(r)
-	case ofFlight(text):
-		t.flight(r)
+	case ofEventLog(text):
+		t.eventLog(r)
 	case bytes.Contains(text, needleCaller):
 		t.klogJSON(r)
 	default:

@@ -39,7 +39,7 @@ func callerOf(text []byte) []byte {
 }
 
 // klogJSON writes the line in the text format, which is then read like any other.
-func (t *Teller) klogJSON(r *records.Record) {
+func (t *Parser) klogJSON(r *records.Record) {
 	if len(r.Text) > maxJSON {
 		return
 	}
@@ -65,7 +65,7 @@ func (t *Teller) klogJSON(r *records.Record) {
 		text.Text = append(append(append(append(text.Text, ' '), k...), '='), asText(fields[k])...)
 	}
 	if p := heard(kubeletSays[text.Origin], text.Text); p != nil {
-		p.tell(t, &text)
+		p.parse(t, &text)
 	}
 }
 

@@ -128,6 +128,6 @@ Events:
 `, []string{`events: pod kill failed node=n1 pod=shop/db-0 note=error killing pod: failed to "KillPodSandbox" count=4`}}})
 }
 
-func flightLine(entry string) string {
+func eventLine(entry string) string {
 	return fmt.Sprintf("%08x %s", crc32.ChecksumIEEE([]byte(entry)), entry)
 }

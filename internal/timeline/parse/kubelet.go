@@ -13,76 +13,76 @@ import (
 // together with the error.
 var kubeletSays = map[string][]phrase{
 	"kubelet.go": {
-		{`"SyncLoop (PLEG): event for pod"`, (*Teller).lifecycle},
-		{`"SyncLoop ADD"`, (*Teller).podsListed},
-		{`"SyncLoop DELETE"`, (*Teller).podsListed},
-		{`"SyncLoop REMOVE"`, (*Teller).podsListed},
-		{`"Unable to attach or mount volumes for pod`, (*Teller).unmounted},
-		{`"Skipping pod synchronization"`, (*Teller).stalled},
-		{`SyncLoop (PLEG): "`, (*Teller).lifecycle},
-		{`SyncLoop (ADD, `, (*Teller).podsListed2017},
-		{`SyncLoop (UPDATE, `, (*Teller).podsListed2017},
-		{`SyncLoop (DELETE, `, (*Teller).podsListed2017},
-		{`SyncLoop (REMOVE, `, (*Teller).podsListed2017},
-		{`error killing pod: `, (*Teller).killFailed2017},
-		{`Unable to mount volumes for pod "`, (*Teller).unmounted},
-		{`skipping pod synchronization`, (*Teller).stalled},
+		{`"SyncLoop (PLEG): event for pod"`, (*Parser).lifecycle},
+		{`"SyncLoop ADD"`, (*Parser).podsListed},
+		{`"SyncLoop DELETE"`, (*Parser).podsListed},
+		{`"SyncLoop REMOVE"`, (*Parser).podsListed},
+		{`"Unable to attach or mount volumes for pod`, (*Parser).unmounted},
+		{`"Skipping pod synchronization"`, (*Parser).stalled},
+		{`SyncLoop (PLEG): "`, (*Parser).lifecycle},
+		{`SyncLoop (ADD, `, (*Parser).podsListed2017},
+		{`SyncLoop (UPDATE, `, (*Parser).podsListed2017},
+		{`SyncLoop (DELETE, `, (*Parser).podsListed2017},
+		{`SyncLoop (REMOVE, `, (*Parser).podsListed2017},
+		{`error killing pod: `, (*Parser).killFailed2017},
+		{`Unable to mount volumes for pod "`, (*Parser).unmounted},
+		{`skipping pod synchronization`, (*Parser).stalled},
 	},
 	"kuberuntime_manager.go": {
-		{`"Determined the ip for pod after sandbox changed"`, (*Teller).addressed},
-		{`Determined the ip "`, (*Teller).addressed2017},
-		{`"Failed to stop sandbox"`, (*Teller).sandboxNamed},
-		{`Failed to stop sandbox "`, (*Teller).sandboxNamed},
+		{`"Determined the ip for pod after sandbox changed"`, (*Parser).addressed},
+		{`Determined the ip "`, (*Parser).addressed2017},
+		{`"Failed to stop sandbox"`, (*Parser).sandboxNamed},
+		{`Failed to stop sandbox "`, (*Parser).sandboxNamed},
 	},
 	"kuberuntime_sandbox.go": {
-		{`"Failed to create sandbox for pod"`, (*Teller).notCreated},
-		{`CreatePodSandbox for pod "`, (*Teller).notCreated2017},
+		{`"Failed to create sandbox for pod"`, (*Parser).notCreated},
+		{`CreatePodSandbox for pod "`, (*Parser).notCreated2017},
 	},
 	"kuberuntime_container.go": {
-		{`"Killing container with a grace period"`, (*Teller).containerTold},
-		{`"Container termination failed`, (*Teller).containerTold},
-		{`"PreStop hook failed"`, (*Teller).containerTold},
-		{`Killing container "`, (*Teller).containerTold2017},
-		{`preStop hook for container "`, (*Teller).containerTold2017},
+		{`"Killing container with a grace period"`, (*Parser).containerTold},
+		{`"Container termination failed`, (*Parser).containerTold},
+		{`"PreStop hook failed"`, (*Parser).containerTold},
+		{`Killing container "`, (*Parser).containerTold2017},
+		{`preStop hook for container "`, (*Parser).containerTold2017},
 	},
 	"remote_runtime.go": serviceSays,
 	"log.go":            serviceSays, // of k8s.io/cri-client, which logs for the kubelet of today
 	"status_manager.go": {
-		{`"Pod was deleted and then recreated`, (*Teller).podGone},
-		{`"Pod fully terminated and removed from etcd"`, (*Teller).podGone},
-		{`"Status for pod updated successfully"`, (*Teller).status},
-		{`Ignoring same status for pod "`, (*Teller).status2017},
-		{`Status for pod "`, (*Teller).status2017},
-		{`Pod "`, (*Teller).podGone2017},
+		{`"Pod was deleted and then recreated`, (*Parser).podGone},
+		{`"Pod fully terminated and removed from etcd"`, (*Parser).podGone},
+		{`"Status for pod updated successfully"`, (*Parser).status},
+		{`Ignoring same status for pod "`, (*Parser).status2017},
+		{`Status for pod "`, (*Parser).status2017},
+		{`Pod "`, (*Parser).podGone2017},
 	},
 	"pod_workers.go": {
-		{`"Error syncing pod, skipping"`, (*Teller).notSynced},
-		{`Error syncing pod `, (*Teller).notSynced2017},
+		{`"Error syncing pod, skipping"`, (*Parser).notSynced},
+		{`Error syncing pod `, (*Parser).notSynced2017},
 	},
-	"summary.go":        {{`Missing default interface "`, (*Teller).withoutInterface}},
-	"docker_sandbox.go": {{`failed to read pod IP from plugin/docker: `, (*Teller).namespaceGone}},
+	"summary.go":        {{`Missing default interface "`, (*Parser).withoutInterface}},
+	"docker_sandbox.go": {{`failed to read pod IP from plugin/docker: `, (*Parser).namespaceGone}},
 	"cni.go": {
-		{`CNI failed to retrieve network namespace path: `, (*Teller).namespaceGone},
-		{`Error deleting `, (*Teller).pluginTold},
-		{`Error adding `, (*Teller).pluginTold},
-		{`Deleting `, (*Teller).pluginTold},
-		{`Adding `, (*Teller).pluginTold},
+		{`CNI failed to retrieve network namespace path: `, (*Parser).namespaceGone},
+		{`Error deleting `, (*Parser).pluginTold},
+		{`Error adding `, (*Parser).pluginTold},
+		{`Deleting `, (*Parser).pluginTold},
+		{`Adding `, (*Parser).pluginTold},
 	},
-	"nestedpendingoperations.go": {{`Operation for "`, (*Teller).volumeFailed}},
-	"generic.go":                 {{`GenericPLEG: Unable to retrieve pods: `, (*Teller).stalled}, {`"GenericPLEG: Unable to retrieve pods"`, (*Teller).stalled}},
-	"server.go":                  {{`"Kubelet version"`, (*Teller).kubeletStarted}, {`Started kubelet`, (*Teller).kubeletStarted}},
-	"setters.go":                 {{`"Node became not ready"`, (*Teller).nodeTold}},
+	"nestedpendingoperations.go": {{`Operation for "`, (*Parser).volumeFailed}},
+	"generic.go":                 {{`GenericPLEG: Unable to retrieve pods: `, (*Parser).stalled}, {`"GenericPLEG: Unable to retrieve pods"`, (*Parser).stalled}},
+	"server.go":                  {{`"Kubelet version"`, (*Parser).kubeletStarted}, {`Started kubelet`, (*Parser).kubeletStarted}},
+	"setters.go":                 {{`"Node became not ready"`, (*Parser).nodeTold}},
 	"kubelet_node_status.go": {
-		{`"Recording event message for node"`, (*Teller).nodeTold},
-		{`Recording NodeReady event`, (*Teller).nodeTold2017},
-		{`Node became not ready: `, (*Teller).nodeTold2017},
+		{`"Recording event message for node"`, (*Parser).nodeTold},
+		{`Recording NodeReady event`, (*Parser).nodeTold2017},
+		{`Node became not ready: `, (*Parser).nodeTold2017},
 	},
 	"controller_utils.go": {
-		{`"Recording status change event message for node"`, (*Teller).nodeTold},
-		{`Recording status change `, (*Teller).nodeTold2017},
+		{`"Recording status change event message for node"`, (*Parser).nodeTold},
+		{`Recording status change `, (*Parser).nodeTold2017},
 	},
-	"node_lifecycle_controller.go": {{`"Node is healthy again`, (*Teller).nodeTold}},
-	"taint_eviction.go":            {{`"Deleting pod"`, (*Teller).evicted}},
+	"node_lifecycle_controller.go": {{`"Node is healthy again`, (*Parser).nodeTold}},
+	"taint_eviction.go":            {{`"Deleting pod"`, (*Parser).evicted}},
 }
 
 // kubeletBegins are the first bytes of all that. Most lines begin otherwise, and need not
@@ -93,15 +93,15 @@ func wantsKubelet(r *records.Record) bool {
 	return kubeletBegins.may(r.Text) && heard(kubeletSays[r.Origin], r.Text) != nil
 }
 
-func (t *Teller) kubelet(r *records.Record) {
+func (t *Parser) kubelet(r *records.Record) {
 	t.secrets(r)
 	if p := heard(kubeletSays[r.Origin], r.Text); p != nil {
-		p.tell(t, r)
+		p.parse(t, r)
 	}
 }
 
 // fromKubelet emits what the kubelet of this node tells.
-func (t *Teller) fromKubelet(r *records.Record, e timeline.Event) { t.say(r, "kubelet", e) }
+func (t *Parser) fromKubelet(r *records.Record, e timeline.Event) { t.say(r, "kubelet", e) }
 
 // failure gives a line's error: its err field, or what follows the first ": ".
 func failure(text []byte) []byte {

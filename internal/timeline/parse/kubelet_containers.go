@@ -8,7 +8,7 @@ import (
 )
 
 // containerTold reads what was done to a container, with fields.
-func (t *Teller) containerTold(r *records.Record) {
+func (t *Parser) containerTold(r *records.Record) {
 	e := timeline.Event{
 		Kind: timeline.PodKilled, Pod: newPod(field(r.Text, "pod")),
 		UID: uidOf(field(r.Text, "podUID")), Container: containerID(field(r.Text, "containerID")),
@@ -28,7 +28,7 @@ func (t *Teller) containerTold(r *records.Record) {
 // containerTold2017 reads the same of old, but for what could not be killed: that is said
 // by the call to the runtime. The name of a preStop hook's container is not an ID: whose
 // it is, is not said.
-func (t *Teller) containerTold2017(r *records.Record) {
+func (t *Parser) containerTold2017(r *records.Record) {
 	e := timeline.Event{Container: idAfter(r.Text, "ontainer ")}
 	switch {
 	case hasPrefix(r.Text, "preStop"):
@@ -46,7 +46,7 @@ func (t *Teller) containerTold2017(r *records.Record) {
 
 // sandboxNamed only learns that an ID is a sandbox's: the failure itself is told by the
 // line with its error.
-func (t *Teller) sandboxNamed(r *records.Record) {
+func (t *Parser) sandboxNamed(r *records.Record) {
 	id := containerID(member(r.Text, "ID"))
 	if id == "" {
 		id = idAfter(r.Text, "sandbox ")
@@ -57,12 +57,12 @@ func (t *Teller) sandboxNamed(r *records.Record) {
 	t.seen.put(id, owner{sandbox: id})
 }
 
-func (t *Teller) notCreated(r *records.Record) {
+func (t *Parser) notCreated(r *records.Record) {
 	t.creationFailed(r, newPod(field(r.Text, "pod")), "", failure(r.Text))
 }
 
 // notCreated2017 reads `CreatePodSandbox for pod "name_ns(uid)" failed: …`.
-func (t *Teller) notCreated2017(r *records.Record) {
+func (t *Parser) notCreated2017(r *records.Record) {
 	if of, ok := between(r.Text, `for pod "`, `"`); ok {
 		pod, uid := oldPod(of)
 		t.creationFailed(r, pod, uid, failure(r.Text))
@@ -71,7 +71,7 @@ func (t *Teller) notCreated2017(r *records.Record) {
 
 // creationFailed says what a sandbox failed on: network, runtime, or something that is of
 // no matter here, but shows the pod.
-func (t *Teller) creationFailed(r *records.Record, pod, uid string, words []byte) {
+func (t *Parser) creationFailed(r *records.Record, pod, uid string, words []byte) {
 	e := timeline.Event{Kind: timeline.PodSeen, Pod: pod, UID: uid, Sandbox: idAfter(words, "sandbox "), Note: note(words)}
 	switch {
 	case ofNetwork(words):
@@ -91,7 +91,7 @@ func (t *Teller) creationFailed(r *records.Record, pod, uid string, words []byte
 
 // namespaceGone reads of a sandbox's container that has ended without its network having
 // been taken down.
-func (t *Teller) namespaceGone(r *records.Record) {
+func (t *Parser) namespaceGone(r *records.Record) {
 	e := timeline.Event{Kind: timeline.ContainerDied, Sandbox: idAfter(r.Text, "terminated container "), Note: note(r.Text)}
 	if of, ok := between(r.Text, `for pod "`, `"`); ok {
 		e.Pod, _ = oldPod(of)
@@ -103,7 +103,7 @@ func (t *Teller) namespaceGone(r *records.Record) {
 
 // pluginTold reads what the kubelet's own CNI driver says of a call: until 1.12 only the
 // error, which with Calico has the workload in it; later NAMESPACE_NAME/SANDBOX.
-func (t *Teller) pluginTold(r *records.Record) {
+func (t *Parser) pluginTold(r *records.Record) {
 	text, failed := bytes.CutPrefix(r.Text, []byte("Error "))
 	adds := hasPrefix(text, "adding ") || hasPrefix(text, "Adding ")
 	e := timeline.Event{Kind: timeline.DelBegin}

@@ -8,7 +8,7 @@ import (
 )
 
 // kubeletStarted tells of a start, with the version if the line has it.
-func (t *Teller) kubeletStarted(r *records.Record) {
+func (t *Parser) kubeletStarted(r *records.Record) {
 	version := field(r.Text, "kubeletVersion")
 	if version == nil {
 		_, version, _ = bytes.Cut(r.Text, []byte("kubelet "))
@@ -17,7 +17,7 @@ func (t *Teller) kubeletStarted(r *records.Record) {
 }
 
 // nodeTold reads what kubelet and controller manager say of a node's readiness.
-func (t *Teller) nodeTold(r *records.Record) {
+func (t *Parser) nodeTold(r *records.Record) {
 	e := timeline.Event{Node: nodeName(field(r.Text, "node"))}
 	switch {
 	case hasPrefix(r.Text, `"Node became not ready`):
@@ -45,7 +45,7 @@ func (t *Teller) nodeTold(r *records.Record) {
 }
 
 // nodeTold2017 reads the same of old: `Recording NodeReady event message for node NAME`.
-func (t *Teller) nodeTold2017(r *records.Record) {
+func (t *Parser) nodeTold2017(r *records.Record) {
 	e := timeline.Event{}
 	_, of, _ := bytes.Cut(r.Text, []byte("for node "))
 	e.Node = nodeName(bytes.TrimSpace(of))
@@ -61,7 +61,7 @@ func (t *Teller) nodeTold2017(r *records.Record) {
 }
 
 // ofNode tells of a node: the kubelet of itself, the controller manager of others.
-func (t *Teller) ofNode(r *records.Record, e timeline.Event) {
+func (t *Parser) ofNode(r *records.Record, e timeline.Event) {
 	switch {
 	case e.Kind == timeline.Nothing:
 	case r.Origin == "setters.go" || r.Origin == "kubelet_node_status.go":
@@ -72,7 +72,7 @@ func (t *Teller) ofNode(r *records.Record, e timeline.Event) {
 }
 
 // evicted reads that the controller manager deletes a pod, for its node is tainted.
-func (t *Teller) evicted(r *records.Record) {
+func (t *Parser) evicted(r *records.Record) {
 	pod := newPod(field(r.Text, "pod"))
 	if pod == "" { // as an object: {"Namespace":"…","Name":"…"}
 		namespace, name := member(r.Text, "Namespace"), member(r.Text, "Name")

@@ -7,14 +7,14 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-func (t *Teller) addressed(r *records.Record) {
+func (t *Parser) addressed(r *records.Record) {
 	if ips, ok := between(r.Text, "IPs=[", "]"); ok {
 		t.fromKubelet(r, timeline.Event{Kind: timeline.PodSeen, Pod: newPod(field(r.Text, "pod")), Address: leadingAddress(bytes.TrimLeft(ips, `"`))})
 	}
 }
 
 // addressed2017 reads `Determined the ip "…" for pod "name_ns(uid)" after sandbox changed`.
-func (t *Teller) addressed2017(r *records.Record) {
+func (t *Parser) addressed2017(r *records.Record) {
 	e := timeline.Event{Kind: timeline.PodSeen, Address: leadingAddress(r.Text[len(`Determined the ip "`):])}
 	if of, ok := between(r.Text, `for pod "`, `"`); ok {
 		e.Pod, e.UID = oldPod(of)
@@ -23,14 +23,14 @@ func (t *Teller) addressed2017(r *records.Record) {
 }
 
 // status reads the address of a status that was written, as far as the line has it.
-func (t *Teller) status(r *records.Record) {
+func (t *Parser) status(r *records.Record) {
 	if ip, ok := between(r.Text, `"podIP":"`, `"`); ok {
 		t.fromKubelet(r, timeline.Event{Kind: timeline.PodSeen, Pod: newPod(field(r.Text, "pod")), Address: leadingAddress(ip), Container: idAfter(r.Text, `"containerID":`)})
 	}
 }
 
 // status2017 reads address and container of a pod's status, which is dumped as a Go value.
-func (t *Teller) status2017(r *records.Record) {
+func (t *Parser) status2017(r *records.Record) {
 	e := timeline.Event{Kind: timeline.PodSeen}
 	of, ok := between(r.Text, `for pod "`, `"`)
 	if !ok {
@@ -47,11 +47,11 @@ func (t *Teller) status2017(r *records.Record) {
 }
 
 // podGone tells of the pod that was: beside a new one of its name, by its UID.
-func (t *Teller) podGone(r *records.Record) {
+func (t *Parser) podGone(r *records.Record) {
 	t.fromKubelet(r, timeline.Event{Kind: timeline.PodGone, Pod: newPod(field(r.Text, "pod")), UID: uidOf(field(r.Text, "oldPodUID"))})
 }
 
-func (t *Teller) podGone2017(r *records.Record) {
+func (t *Parser) podGone2017(r *records.Record) {
 	if of, ok := between(r.Text, `Pod "`, `"`); ok && indexString(r.Text, "fully terminated and removed") >= 0 {
 		pod, uid := oldPod(of)
 		t.fromKubelet(r, timeline.Event{Kind: timeline.PodGone, Pod: pod, UID: uid})
@@ -60,7 +60,7 @@ func (t *Teller) podGone2017(r *records.Record) {
 
 // withoutInterface reads `Missing default interface "eth0" for pod:ns_name`, whose order
 // is not that of the kubelet's other lines.
-func (t *Teller) withoutInterface(r *records.Record) {
+func (t *Parser) withoutInterface(r *records.Record) {
 	if _, of, ok := bytes.Cut(r.Text, []byte(" for pod:")); ok {
 		if pod := turnedPod(bytes.TrimSpace(of)); pod != "" {
 			t.fromKubelet(r, timeline.Event{Kind: timeline.PodWithoutInterface, Pod: pod, Note: note(r.Text)})
@@ -70,12 +70,12 @@ func (t *Teller) withoutInterface(r *records.Record) {
 
 // notSynced tells only of pods that could not be ended; why one could not begin is said
 // by other lines.
-func (t *Teller) notSynced(r *records.Record) {
+func (t *Parser) notSynced(r *records.Record) {
 	t.killFailed(r, newPod(field(r.Text, "pod")), uidOf(field(r.Text, "podUID")), failure(r.Text))
 }
 
 // notSynced2017 reads `Error syncing pod UID ("name_ns(uid)"), skipping: …`.
-func (t *Teller) notSynced2017(r *records.Record) {
+func (t *Parser) notSynced2017(r *records.Record) {
 	if of, ok := between(r.Text, `("`, `"`); ok {
 		pod, uid := oldPod(of)
 		t.killFailed(r, pod, uid, failure(r.Text))
@@ -84,7 +84,7 @@ func (t *Teller) notSynced2017(r *records.Record) {
 
 // killFailed2017 reads `error killing pod: failed to "KillPodSandbox" for "uid" with …`. Of
 // a container only its name in the pod is said, which is nobody's.
-func (t *Teller) killFailed2017(r *records.Record) {
+func (t *Parser) killFailed2017(r *records.Record) {
 	if uid, ok := between(r.Text, `"KillPodSandbox" for "`, `"`); ok && uidOf(uid) != "" {
 		pod := ""
 		if of, ok := between(unescaped(r.Text), `teardown pod "`, `"`); ok {
@@ -94,7 +94,7 @@ func (t *Teller) killFailed2017(r *records.Record) {
 	}
 }
 
-func (t *Teller) killFailed(r *records.Record, pod, uid string, words []byte) {
+func (t *Parser) killFailed(r *records.Record, pod, uid string, words []byte) {
 	if indexString(words, "KillPodSandbox") < 0 && indexString(words, "KillContainer") < 0 && indexString(words, "killing pod") < 0 {
 		return
 	}

@@ -9,26 +9,26 @@ import (
 
 // serviceSays is what the kubelet says of calls to the runtime that failed.
 var serviceSays = []phrase{
-	{`"StopPodSandbox from`, (*Teller).callFailed},
-	{`"RemovePodSandbox from`, (*Teller).callFailed},
-	{`"ExecSync`, (*Teller).callFailed},
-	{`"ListPodSandbox`, (*Teller).callFailed},
-	{`"ListContainers`, (*Teller).callFailed},
-	{`"Status from`, (*Teller).callFailed},
-	{`"Version from`, (*Teller).callFailed},
-	{`StopPodSandbox "`, (*Teller).callFailed},
-	{`RemovePodSandbox "`, (*Teller).callFailed},
-	{`StopContainer "`, (*Teller).callFailed},
-	{`ExecSync `, (*Teller).callFailed},
-	{`ListPodSandbox with`, (*Teller).callFailed},
-	{`ListContainers with`, (*Teller).callFailed},
-	{`Status from`, (*Teller).callFailed},
-	{`Version from`, (*Teller).callFailed},
+	{`"StopPodSandbox from`, (*Parser).callFailed},
+	{`"RemovePodSandbox from`, (*Parser).callFailed},
+	{`"ExecSync`, (*Parser).callFailed},
+	{`"ListPodSandbox`, (*Parser).callFailed},
+	{`"ListContainers`, (*Parser).callFailed},
+	{`"Status from`, (*Parser).callFailed},
+	{`"Version from`, (*Parser).callFailed},
+	{`StopPodSandbox "`, (*Parser).callFailed},
+	{`RemovePodSandbox "`, (*Parser).callFailed},
+	{`StopContainer "`, (*Parser).callFailed},
+	{`ExecSync `, (*Parser).callFailed},
+	{`ListPodSandbox with`, (*Parser).callFailed},
+	{`ListContainers with`, (*Parser).callFailed},
+	{`Status from`, (*Parser).callFailed},
+	{`Version from`, (*Parser).callFailed},
 }
 
 // callFailed reads `StopPodSandbox "ID" from runtime service failed: …` and
 // `"StopPodSandbox from runtime service failed" err="…" podSandboxID="ID"`.
-func (t *Teller) callFailed(r *records.Record) {
+func (t *Parser) callFailed(r *records.Record) {
 	verb, rest, _ := bytes.Cut(bytes.TrimPrefix(r.Text, []byte{'"'}), []byte{' '})
 	words := failure(r.Text)
 	e := timeline.Event{Note: note(words)}
@@ -69,7 +69,7 @@ func (t *Teller) callFailed(r *records.Record) {
 
 // stalled reads that the kubelet stands still because the runtime does not answer. That it
 // has not answered yet, just after a start, is nothing.
-func (t *Teller) stalled(r *records.Record) {
+func (t *Parser) stalled(r *records.Record) {
 	words := r.Text
 	if len(words) > 0 && words[0] == '"' {
 		words = failure(r.Text)
@@ -80,7 +80,7 @@ func (t *Teller) stalled(r *records.Record) {
 }
 
 // unmounted reads of volumes that a pod waits for.
-func (t *Teller) unmounted(r *records.Record) {
+func (t *Parser) unmounted(r *records.Record) {
 	e := timeline.Event{Kind: timeline.MountTimeout, Pod: newPod(field(r.Text, "pod"))}
 	if of, ok := between(r.Text, `for pod "`, `"`); ok && r.Text[0] != '"' {
 		e.Pod, e.UID = oldPod(of)
@@ -93,7 +93,7 @@ func (t *Teller) unmounted(r *records.Record) {
 }
 
 // volumeFailed reads of a volume that could not be mounted in time, or not be taken away.
-func (t *Teller) volumeFailed(r *records.Record) {
+func (t *Parser) volumeFailed(r *records.Record) {
 	_, words, ok := bytes.Cut(r.Text, []byte("Error: "))
 	if !ok {
 		return

@@ -13,7 +13,7 @@ const maxPods = 1024
 
 // podsListed reads `"SyncLoop ADD" source="api" pods=["ns/name"]`. Before, from 1.21 on, names
 // had no quotes and were separated by spaces, and for a while the whole list was quoted.
-func (t *Teller) podsListed(r *records.Record) {
+func (t *Parser) podsListed(r *records.Record) {
 	kind := synced(r.Text[len(`"SyncLoop `):])
 	_, list, _ := bytes.Cut(r.Text, []byte(" pods="))
 	list, _ = between(list, "[", "]")
@@ -31,7 +31,7 @@ func (t *Teller) podsListed(r *records.Record) {
 }
 
 // podsListed2017 reads `SyncLoop (ADD, "api"): "name_ns(uid), name_ns(uid)"`.
-func (t *Teller) podsListed2017(r *records.Record) {
+func (t *Parser) podsListed2017(r *records.Record) {
 	kind := synced(r.Text[len(`SyncLoop (`):])
 	_, list, _ := bytes.Cut(r.Text, []byte(`): "`))
 	for n := 0; n < maxPods && len(list) > 0; n++ {
@@ -62,7 +62,7 @@ func synced(operation []byte) timeline.Kind {
 // sandbox's it does not say; containers are taken for granted until a line says otherwise.
 // The event was written in three ways: &pleg.PodLifecycleEvent{ID:"uid", Type:"…", Data:"id"},
 // &{ID:uid Type:… Data:id} and {"ID":"uid","Type":"…","Data":"id"}.
-func (t *Teller) lifecycle(r *records.Record) {
+func (t *Parser) lifecycle(r *records.Record) {
 	i := max(indexString(r.Text, " event="), indexString(r.Text, ", event: "))
 	if i < 0 {
 		return

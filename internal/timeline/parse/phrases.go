@@ -8,7 +8,7 @@ import (
 // A phrase is how a message begins that tells something, and who understands it.
 type phrase struct {
 	begins string
-	tell   func(*Teller, *records.Record)
+	parse  func(*Parser, *records.Record)
 }
 
 // heard gives the phrase that a text begins with, or nil. Phrases of one file begin alike:
@@ -24,14 +24,14 @@ func heard(phrases []phrase, text []byte) *phrase {
 }
 
 // say emits an event with what earlier lines of the file said of its IDs.
-func (t *Teller) say(r *records.Record, source string, e timeline.Event) {
+func (t *Parser) say(r *records.Record, source string, e timeline.Event) {
 	t.seen.complete(&e)
-	t.tell(r, source, e)
+	t.event(r, source, e)
 }
 
 // sayOf emits an event that need not have happened where its line was written: the node
 // is what the event says, or unknown.
-func (t *Teller) sayOf(r *records.Record, source string, e timeline.Event) {
+func (t *Parser) sayOf(r *records.Record, source string, e timeline.Event) {
 	t.seen.complete(&e)
 	e.Source, e.Place = source, r.Place
 	if e.At.IsZero() {

@@ -14,7 +14,7 @@ func wantsPlain(r *records.Record) bool {
 
 // plain tells of such a line. It names nobody: it belongs to the only ADD under way, or
 // tells of the address alone.
-func (t *Teller) plain(r *records.Record) {
+func (t *Parser) plain(r *records.Record) {
 	k := t.cni.only(r, add)
 	if k == nil {
 		k = new(call)

@@ -7,63 +7,63 @@ import (
 
 // runtimeSays is what containerd, CRI-O and dockerd say that matters, by its first byte.
 var runtimeSays = [256][]phrase{
-	'A': {{"Adding pod ", (*Teller).crioCalls}},
+	'A': {{"Adding pod ", (*Parser).crioCalls}},
 	'C': {
-		{`CreateContainer within sandbox "`, (*Teller).containerCreated},
-		{"Created container ", (*Teller).crioContainer},
-		{"Creation of sandbox ", (*Teller).crioSlow},
-		{"Container ", (*Teller).dockerContainer},
+		{`CreateContainer within sandbox "`, (*Parser).containerCreated},
+		{"Created container ", (*Parser).crioContainer},
+		{"Creation of sandbox ", (*Parser).crioSlow},
+		{"Container ", (*Parser).dockerContainer},
 	},
-	'D': {{"Deleting pod ", (*Teller).crioCalls}, {"Daemon has completed initialization", (*Teller).dockerStarted}},
+	'D': {{"Deleting pod ", (*Parser).crioCalls}, {"Daemon has completed initialization", (*Parser).dockerStarted}},
 	'E': {
-		{`ExecSync for "`, (*Teller).containerCall},
-		{"Error running exec in container", (*Teller).dockerExec},
-		{"Error removing mounted layer ", (*Teller).dockerBusy},
-		{"Error stopping network on cleanup: ", (*Teller).crioNetworkFailed},
+		{`ExecSync for "`, (*Parser).containerCall},
+		{"Error running exec in container", (*Parser).dockerExec},
+		{"Error removing mounted layer ", (*Parser).dockerBusy},
+		{"Error stopping network on cleanup: ", (*Parser).crioNetworkFailed},
 	},
 	'F': {
-		{`Failed to destroy network for sandbox "`, (*Teller).networkKept},
-		{"Failed to destroy network for pod sandbox ", (*Teller).crioNetworkFailed},
+		{`Failed to destroy network for sandbox "`, (*Parser).networkKept},
+		{"Failed to destroy network for pod sandbox ", (*Parser).crioNetworkFailed},
 	},
-	'G': {{"Got pod network &{", (*Teller).crioNetwork}},
-	'H': {{"Handler for DELETE /", (*Teller).dockerBusy}},
-	'K': {{"Killing container ", (*Teller).crioKillFailed}},
+	'G': {{"Got pod network &{", (*Parser).crioNetwork}},
+	'H': {{"Handler for DELETE /", (*Parser).dockerBusy}},
+	'K': {{"Killing container ", (*Parser).crioKillFailed}},
 	'R': {
-		{"RunPodSandbox for ", (*Teller).sandboxRun},
-		{`RemovePodSandbox "`, (*Teller).sandboxCall},
-		{`RemovePodSandbox for "`, (*Teller).sandboxCall},
-		{"Ran pod sandbox ", (*Teller).crioSandbox},
-		{"Removed pod sandbox: ", (*Teller).crioSandbox},
+		{"RunPodSandbox for ", (*Parser).sandboxRun},
+		{`RemovePodSandbox "`, (*Parser).sandboxCall},
+		{`RemovePodSandbox for "`, (*Parser).sandboxCall},
+		{"Ran pod sandbox ", (*Parser).crioSandbox},
+		{"Removed pod sandbox: ", (*Parser).crioSandbox},
 	},
 	'S': {
-		{`StopPodSandbox for "`, (*Teller).sandboxCall},
-		{`StartContainer for "`, (*Teller).containerCall},
-		{`StopContainer for "`, (*Teller).containerCall},
-		{"Stopped pod sandbox: ", (*Teller).crioSandbox},
-		{"Stopped container ", (*Teller).crioContainer},
-		{"Started container", (*Teller).crioStarted},
-		{"Stopping container ", (*Teller).crioKillFailed},
-		{"Starting CRI-O, version: ", (*Teller).crioBooted},
+		{`StopPodSandbox for "`, (*Parser).sandboxCall},
+		{`StartContainer for "`, (*Parser).containerCall},
+		{`StopContainer for "`, (*Parser).containerCall},
+		{"Stopped pod sandbox: ", (*Parser).crioSandbox},
+		{"Stopped container ", (*Parser).crioContainer},
+		{"Started container", (*Parser).crioStarted},
+		{"Stopping container ", (*Parser).crioKillFailed},
+		{"Starting CRI-O, version: ", (*Parser).crioBooted},
 	},
 	'T': {
-		{`TearDown network for sandbox "`, (*Teller).tornDown},
-		{"TaskExit event ", (*Teller).taskExit},
+		{`TearDown network for sandbox "`, (*Parser).tornDown},
+		{"TaskExit event ", (*Parser).taskExit},
 	},
-	'r': {{"received exit event ", (*Teller).taskExit}},
-	's': {{"shim disconnected", (*Teller).shimGone}, {"starting containerd", (*Teller).containerdStarted}},
+	'r': {{"received exit event ", (*Parser).taskExit}},
+	's': {{"shim disconnected", (*Parser).shimGone}, {"starting containerd", (*Parser).containerdStarted}},
 }
 
 func wantsRuntime(r *records.Record) bool {
 	return len(r.Text) > 0 && heard(runtimeSays[r.Text[0]], r.Text) != nil
 }
 
-func (t *Teller) runtime(r *records.Record) {
+func (t *Parser) runtime(r *records.Record) {
 	t.secrets(r)
 	if len(r.Text) == 0 {
 		return
 	}
 	if p := heard(runtimeSays[r.Text[0]], r.Text); p != nil {
-		p.tell(t, r)
+		p.parse(t, r)
 	}
 }
 
@@ -72,7 +72,7 @@ func reason(r *records.Record) []byte { return unescaped(field(r.Fields, "error"
 
 // failedOn tells that a call to the runtime failed, and if it was the network, that the
 // CNI's DEL failed: the runtime is who called it.
-func (t *Teller) failedOn(r *records.Record, source string, e timeline.Event, words []byte) {
+func (t *Parser) failedOn(r *records.Record, source string, e timeline.Event, words []byte) {
 	e.Note = note(words)
 	t.say(r, source, e)
 	if e.Kind == timeline.SandboxStopFailed && ofNetwork(words) {

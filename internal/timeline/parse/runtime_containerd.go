@@ -18,7 +18,7 @@ var (
 
 // sandboxRun reads `RunPodSandbox for &PodSandboxMetadata{Name:…,Uid:…,Namespace:…,Attempt:0,}`,
 // since containerd 2 `RunPodSandbox for name:"…"  uid:"…"  namespace:"…"`, and its ends.
-func (t *Teller) sandboxRun(r *records.Record) {
+func (t *Parser) sandboxRun(r *records.Record) {
 	e := timeline.Event{Kind: timeline.PodSeen, UID: uidOf(either(r.Text, "Uid", " uid"))}
 	pod, namespace := either(r.Text, "{Name", " name"), either(r.Text, ",Namespace", " namespace")
 	e.Pod = newPod(append(append(bytes.Clone(namespace), '/'), pod...))
@@ -36,7 +36,7 @@ func (t *Teller) sandboxRun(r *records.Record) {
 }
 
 // runFailed says what a sandbox failed on.
-func (t *Teller) runFailed(r *records.Record, e timeline.Event, words []byte) {
+func (t *Parser) runFailed(r *records.Record, e timeline.Event, words []byte) {
 	e.Sandbox, e.Note = idAfter(words, "sandbox "), note(words)
 	switch {
 	case ofNetwork(words):
@@ -55,7 +55,7 @@ func either(text []byte, one, other string) []byte {
 }
 
 // sandboxCall reads the ends of StopPodSandbox and RemovePodSandbox.
-func (t *Teller) sandboxCall(r *records.Record) {
+func (t *Parser) sandboxCall(r *records.Record) {
 	e := timeline.Event{Sandbox: idAfter(r.Text, "PodSandbox ")}
 	if e.Sandbox == "" {
 		e.Sandbox = idAfter(r.Text, "PodSandbox for ")
@@ -83,19 +83,19 @@ func (t *Teller) sandboxCall(r *records.Record) {
 
 // tornDown reads that a sandbox's network was taken down: its DEL succeeded. That a
 // namespace was there does not follow.
-func (t *Teller) tornDown(r *records.Record) {
+func (t *Parser) tornDown(r *records.Record) {
 	if bytes.HasSuffix(r.Text, []byte("successfully")) {
 		t.say(r, containerd, timeline.Event{Kind: timeline.DelEnd, Sandbox: idAfter(r.Text, "for sandbox ")})
 	}
 }
 
 // networkKept reads of a DEL that failed after an ADD that failed.
-func (t *Teller) networkKept(r *records.Record) {
+func (t *Parser) networkKept(r *records.Record) {
 	t.say(r, containerd, timeline.Event{Kind: timeline.DelFailed, Sandbox: idAfter(r.Text, "for sandbox "), Note: note(reason(r))})
 }
 
 // containerCreated learns whose a container is.
-func (t *Teller) containerCreated(r *records.Record) {
+func (t *Parser) containerCreated(r *records.Record) {
 	sandbox := idAfter(r.Text, "within sandbox ")
 	w := t.seen.known[sandbox]
 	w.sandbox = sandbox
@@ -103,7 +103,7 @@ func (t *Teller) containerCreated(r *records.Record) {
 }
 
 // containerCall reads the ends of calls to containers.
-func (t *Teller) containerCall(r *records.Record) {
+func (t *Parser) containerCall(r *records.Record) {
 	e := timeline.Event{Container: idAfter(r.Text, " for ")}
 	switch {
 	case hasPrefix(r.Text, "StartContainer"):
@@ -125,7 +125,7 @@ func (t *Teller) containerCall(r *records.Record) {
 }
 
 // shimGone reads that the process above a container has gone.
-func (t *Teller) shimGone(r *records.Record) {
+func (t *Parser) shimGone(r *records.Record) {
 	if id := containerID(field(r.Fields, "id")); id != "" {
 		t.say(r, containerd, timeline.Event{Kind: timeline.ContainerDied, Container: id})
 	}
@@ -133,13 +133,13 @@ func (t *Teller) shimGone(r *records.Record) {
 
 // taskExit reads that a container's first process ended. The exit of a command that was
 // run inside has another ID than the container.
-func (t *Teller) taskExit(r *records.Record) {
+func (t *Parser) taskExit(r *records.Record) {
 	of, task := containerID(either(r.Text, "ContainerID", "container_id")), containerID(either(r.Text, ",ID", " id"))
 	if of != "" && of == task {
 		t.say(r, containerd, timeline.Event{Kind: timeline.ContainerDied, Container: of})
 	}
 }
 
-func (t *Teller) containerdStarted(r *records.Record) {
+func (t *Parser) containerdStarted(r *records.Record) {
 	t.say(r, containerd, timeline.Event{Kind: timeline.RuntimeStarted, Note: note(field(r.Fields, "version"))})
 }

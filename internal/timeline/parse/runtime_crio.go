@@ -13,7 +13,7 @@ const crio = "crio"
 
 // crioSandbox reads `Ran pod sandbox ID with infra container: ns/pod/POD`, `Stopped pod
 // sandbox: ID` and `Removed pod sandbox: ID`.
-func (t *Teller) crioSandbox(r *records.Record) {
+func (t *Parser) crioSandbox(r *records.Record) {
 	e := timeline.Event{Kind: timeline.SandboxStopped}
 	switch {
 	case hasPrefix(r.Text, "Ran"):
@@ -34,7 +34,7 @@ func (t *Teller) crioSandbox(r *records.Record) {
 
 // crioNetwork reads `Got pod network &{Name:… Namespace:… ID:… UID:… NetNS:…}`, which
 // comes before an ADD as before a DEL.
-func (t *Teller) crioNetwork(r *records.Record) {
+func (t *Parser) crioNetwork(r *records.Record) {
 	pod, namespace := member(r.Text, "{Name"), member(r.Text, " Namespace")
 	e := timeline.Event{
 		Kind: timeline.PodSeen, Pod: newPod(append(append(bytes.Clone(namespace), '/'), pod...)),
@@ -47,7 +47,7 @@ func (t *Teller) crioNetwork(r *records.Record) {
 
 // crioCalls reads `Adding pod ns_name to CNI network` and `Deleting pod ns_name from CNI
 // network`. Which of the name's sandboxes it is, is not said.
-func (t *Teller) crioCalls(r *records.Record) {
+func (t *Parser) crioCalls(r *records.Record) {
 	of, ok := between(r.Text, " pod ", " ")
 	if !ok || turnedPod(of) == "" || indexString(r.Text, "CNI network") < 0 {
 		return
@@ -60,7 +60,7 @@ func (t *Teller) crioCalls(r *records.Record) {
 }
 
 // crioNetworkFailed reads `… destroy network for pod sandbox k8s_POD_name_ns_uid_0(ID): …`.
-func (t *Teller) crioNetworkFailed(r *records.Record) {
+func (t *Parser) crioNetworkFailed(r *records.Record) {
 	e := timeline.Event{Kind: timeline.DelFailed, Note: note(r.Text)}
 	if of, ok := between(r.Text, "pod sandbox ", "("); ok {
 		e.Pod, e.UID = reservedName(of)
@@ -71,7 +71,7 @@ func (t *Teller) crioNetworkFailed(r *records.Record) {
 
 // crioContainer reads `Created container ID: ns/pod/name`, which only shows whose it is,
 // and `Stopped container ID: ns/pod/name`.
-func (t *Teller) crioContainer(r *records.Record) {
+func (t *Parser) crioContainer(r *records.Record) {
 	e := timeline.Event{Kind: timeline.ContainerDied, Container: idAfter(r.Text, "container ")}
 	if _, of, ok := bytes.Cut(r.Text, []byte(": ")); ok {
 		e.Pod = newPod(bytes.TrimSpace(of))
@@ -85,7 +85,7 @@ func (t *Teller) crioContainer(r *records.Record) {
 	}
 }
 
-func (t *Teller) crioStarted(r *records.Record) {
+func (t *Parser) crioStarted(r *records.Record) {
 	id := containerID(field(r.Fields, "containerID"))
 	if id != "" {
 		t.say(r, crio, timeline.Event{
@@ -97,7 +97,7 @@ func (t *Teller) crioStarted(r *records.Record) {
 
 // crioKillFailed reads `Stopping container ID with stop signal(…) timed out. Killing...` and
 // `Killing container ID failed: …`; that it is stopped is said by the same first words.
-func (t *Teller) crioKillFailed(r *records.Record) {
+func (t *Parser) crioKillFailed(r *records.Record) {
 	if indexString(r.Text, "timed out") >= 0 || indexString(r.Text, " failed: ") >= 0 {
 		t.say(r, crio, timeline.Event{Kind: timeline.ContainerKillFailed, Container: idAfter(r.Text, "container "), Note: note(r.Text)})
 	}
@@ -105,7 +105,7 @@ func (t *Teller) crioKillFailed(r *records.Record) {
 
 // crioSlow reads that a sandbox is asked for again before it could be made: what the
 // kubelet sees as "name is reserved".
-func (t *Teller) crioSlow(r *records.Record) {
+func (t *Parser) crioSlow(r *records.Record) {
 	e := timeline.Event{Kind: timeline.RuntimeTimeout, Note: note(r.Text)}
 	if of, ok := between(r.Text, "sandbox ", " "); ok {
 		e.Pod, e.UID = reservedName(of)
@@ -113,7 +113,7 @@ func (t *Teller) crioSlow(r *records.Record) {
 	t.say(r, crio, e)
 }
 
-func (t *Teller) crioBooted(r *records.Record) {
+func (t *Parser) crioBooted(r *records.Record) {
 	t.say(r, crio, timeline.Event{Kind: timeline.RuntimeStarted, Note: note(r.Text[len("Starting CRI-O, version: "):])})
 }
 

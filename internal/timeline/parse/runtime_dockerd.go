@@ -10,21 +10,21 @@ import (
 const dockerd = "dockerd"
 
 // dockerContainer reads `Container ID failed to exit within 10 seconds of kill - …`.
-func (t *Teller) dockerContainer(r *records.Record) {
+func (t *Parser) dockerContainer(r *records.Record) {
 	if id := containerID(r.Text[len("Container "):]); id != "" && indexString(r.Text, "failed to exit within") >= 0 {
 		t.say(r, dockerd, timeline.Event{Kind: timeline.ContainerKillFailed, Container: id, Note: note(r.Text)})
 	}
 }
 
 // dockerExec reads of a command that could not be run; in which container is not said.
-func (t *Teller) dockerExec(r *records.Record) {
+func (t *Parser) dockerExec(r *records.Record) {
 	t.say(r, dockerd, timeline.Event{Kind: timeline.ExecFailed, Note: note(r.Text)})
 }
 
 // dockerBusy reads of what could not be removed: "Handler for DELETE /containers/ID
 // returned error: … remove PATH: device or resource busy" and the same of a layer. Before
 // the path there may be the version of the API.
-func (t *Teller) dockerBusy(r *records.Record) {
+func (t *Parser) dockerBusy(r *records.Record) {
 	i := indexString(r.Text, ": device or resource busy")
 	if i < 0 {
 		return
@@ -37,6 +37,6 @@ func (t *Teller) dockerBusy(r *records.Record) {
 	t.say(r, dockerd, e)
 }
 
-func (t *Teller) dockerStarted(r *records.Record) {
+func (t *Parser) dockerStarted(r *records.Record) {
 	t.say(r, dockerd, timeline.Event{Kind: timeline.RuntimeStarted})
 }

@@ -26,12 +26,12 @@ func seedLines(f testing.TB) [][]byte {
 			out = append(out, bytes.Clone(s.Bytes()))
 		}
 	}
-	return append(out, []byte(flightLine(`{"at":"2026-11-15T10:31:56Z","by":"agent","what":"new","of":"sandboxes","name":"x","now":{"id":"`+idA+`"}}`)))
+	return append(out, []byte(eventLine(`{"at":"2026-11-15T10:31:56Z","by":"agent","what":"new","of":"sandboxes","name":"x","now":{"id":"`+idA+`"}}`)))
 }
 
 // sound makes sure that whatever a line says, an event's names are names and its size is
 // bounded.
-func sound(t *testing.T, tl *Teller) func(timeline.Event) {
+func sound(t *testing.T, tl *Parser) func(timeline.Event) {
 	return func(e timeline.Event) {
 		if e.Kind == timeline.Nothing {
 			t.Errorf("nothing was told: %+v", e)
@@ -51,8 +51,8 @@ func sound(t *testing.T, tl *Teller) func(timeline.Event) {
 	}
 }
 
-func listening(t *testing.T) *Teller {
-	tl := &Teller{}
+func listening(t *testing.T) *Parser {
+	tl := &Parser{}
 	tl.emit = sound(t, tl)
 	return tl
 }
@@ -109,7 +109,7 @@ func FuzzJSON(f *testing.F) {
 		r := records.Record{Style: records.JSON, Text: text, Raw: text}
 		Wants(&r)
 		tl.json(&r)
-		r.Text = []byte(flightLine(string(text)))
+		r.Text = []byte(eventLine(string(text)))
 		tl.json(&r)
 	})
 }

@@ -27,8 +27,8 @@ func toldOf(t testing.TB, log string) []string {
 	}}
 	_, err := records.All(context.Background(), []records.Input{in}, records.Options{
 		Now: in.ModTime, Workers: 1, Wants: Wants,
-		Teller: func(_ uint16, f *timeline.File) func(*records.Record) {
-			return New(f, func(e timeline.Event) { out = append(out, inOneLine(&e)) }).Tell
+		Parser: func(_ uint16, f *timeline.File) func(*records.Record) {
+			return New(f, func(e timeline.Event) { out = append(out, inOneLine(&e)) }).Parse
 		},
 	})
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 const maxWords = 8 << 10
 
 // secrets tells that a record holds credentials, and of which sort, never which.
-func (t *Teller) secrets(r *records.Record) {
+func (t *Parser) secrets(r *records.Record) {
 	kinds := scrub.Find(r.Raw)
 	if len(kinds) == 0 {
 		return
 	}
-	t.tell(r, sourceOf(r), timeline.Event{Kind: timeline.CredentialSeen, Note: strings.Join(kinds, ", ")})
+	t.event(r, sourceOf(r), timeline.Event{Kind: timeline.CredentialSeen, Note: strings.Join(kinds, ", ")})
 }
 
 // sourceOf gives who wrote a record, as far as its headers say.

@@ -22,14 +22,14 @@ func wantsTable(r *records.Record) bool {
 	case 'W':
 		return hasPrefix(text, "Warning  ")
 	default:
-		return ofFlight(r.Text) && wantsFlight(r.Text) || wantsRow(r)
+		return ofEventLog(r.Text) && wantsEventLog(r.Text) || wantsRow(r)
 	}
 }
 
-func (t *Teller) table(r *records.Record) {
+func (t *Parser) table(r *records.Record) {
 	t.secrets(r)
-	if ofFlight(r.Text) {
-		t.flight(r)
+	if ofEventLog(r.Text) {
+		t.eventLog(r)
 		return
 	}
 	first, rest := column(r.Text)
@@ -51,7 +51,7 @@ func (t *Teller) table(r *records.Record) {
 
 // row reads Reason, Age, From and Message. Its age is of a moment that the table does not
 // say: such an event has no time.
-func (t *Teller) row(r *records.Record, rest []byte) {
+func (t *Parser) row(r *records.Record, rest []byte) {
 	reason, rest := column(rest)
 	age, rest := column(rest)
 	from, words := column(rest)

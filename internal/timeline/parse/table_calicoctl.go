@@ -26,7 +26,7 @@ func hostAddress(b []byte) bool {
 
 // endpointRow tells of such a row. Calico has the endpoint: that the pod has it too is
 // what may be in question, and no sandbox is named.
-func (t *Teller) endpointRow(r *records.Record, c *cells) {
+func (t *Parser) endpointRow(r *records.Record, c *cells) {
 	t.sayOf(r, "calicoctl", timeline.Event{
 		Kind: timeline.PodSeen, Pod: podOf(c.all[2]), Node: nodeName(c.all[0]), Address: address(c.all[4]), Device: string(c.all[5]),
 	})

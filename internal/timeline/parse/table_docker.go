@@ -72,7 +72,7 @@ func dockerPod(b []byte) (pod []byte, sandbox bool) {
 }
 
 // containerRow tells of such a row.
-func (t *Teller) containerRow(r *records.Record, c *cells) {
+func (t *Parser) containerRow(r *records.Record, c *cells) {
 	of, sandbox := dockerPod(c.all[c.n-1])
 	i := bytes.LastIndexByte(of, '_')
 	e := timeline.Event{Kind: timeline.PodSeen, UID: uidOf(of[i+1:])}

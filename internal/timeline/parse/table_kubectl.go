@@ -19,7 +19,7 @@ func podListed(c *cells) int {
 }
 
 // podRow tells of NAME READY STATUS RESTARTS AGE IP NODE.
-func (t *Teller) podRow(r *records.Record, ahead, row [][]byte) {
+func (t *Parser) podRow(r *records.Record, ahead, row [][]byte) {
 	e := timeline.Event{Kind: timeline.PodSeen, Pod: t.seen.asked.pod(r, ahead, row[0]), Address: address(row[5]), Node: nodeName(row[6]), Note: string(row[2])}
 	if e.Pod != "" && e.Address.IsValid() {
 		t.sayOf(r, "kubectl", e)
@@ -56,7 +56,7 @@ func object(b []byte) (kind string, name []byte) {
 }
 
 // eventRow tells of LAST SEEN, TYPE, REASON, OBJECT and MESSAGE.
-func (t *Teller) eventRow(r *records.Record, ahead, row [][]byte) {
+func (t *Parser) eventRow(r *records.Record, ahead, row [][]byte) {
 	kind, name := object(row[3])
 	pod := t.seen.asked.pod(r, ahead, name)
 	e := timeline.Event{Count: times(row[0])}

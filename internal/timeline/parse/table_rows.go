@@ -60,7 +60,7 @@ func wantsRow(r *records.Record) bool {
 }
 
 // listed tells of such a line.
-func (t *Teller) listed(r *records.Record) {
+func (t *Parser) listed(r *records.Record) {
 	if len(r.Text) > maxRow || !r.At.IsZero() {
 		return
 	}

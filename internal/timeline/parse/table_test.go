@@ -21,7 +21,7 @@ func rowsOf(t testing.TB, text []byte) string {
 	in := records.Input{Name: "seed", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 	_, err := records.All(t.Context(), []records.Input{in}, records.Options{
 		Now: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), Workers: 1, Wants: Wants,
-		Teller: func(_ uint16, f *timeline.File) func(*records.Record) {
+		Parser: func(_ uint16, f *timeline.File) func(*records.Record) {
 			return New(f, func(e timeline.Event) {
 				if e.At.IsZero() {
 					line := strconv.Itoa(int(e.Place.Line)) + " " + inOneLine(&e)
@@ -30,7 +30,7 @@ func rowsOf(t testing.TB, text []byte) string {
 					}
 					out.WriteString(line + "\n")
 				}
-			}).Tell
+			}).Parse
 		},
 	})
 	if err != nil {
@@ -177,7 +177,7 @@ func FuzzRows(f *testing.F) {
 			line = bytes.TrimRight(line, "\r\n")
 			r := records.Record{Text: bytes.TrimLeft(line, " \t"), Raw: line, Place: timeline.Place{Line: n}}
 			if len(r.Text) > 0 && wantsRow(&r) {
-				tl.Tell(&r)
+				tl.Parse(&r)
 			}
 			tl.listed(&r)
 		}

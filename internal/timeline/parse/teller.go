@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// A Teller tells the events of one file, line by line.
-type Teller struct {
+// A Parser tells the events of one file, line by line.
+type Parser struct {
 	emit func(timeline.Event)
 	node string    // by the file, where lines don't say
 	cni  calls     // CNI calls under way
@@ -17,8 +17,8 @@ type Teller struct {
 }
 
 // New gives a teller of one file's events.
-func New(f *timeline.File, emit func(timeline.Event)) *Teller {
-	return &Teller{emit: emit, node: f.Node}
+func New(f *timeline.File, emit func(timeline.Event)) *Parser {
+	return &Parser{emit: emit, node: f.Node}
 }
 
 // Wants tells whether a record may hold an event, by its look alone. It is asked of every
@@ -38,8 +38,8 @@ func Wants(r *records.Record) bool {
 	}
 }
 
-// Tell emits what a wanted record tells.
-func (t *Teller) Tell(r *records.Record) {
+// Parse emits what a wanted record tells.
+func (t *Parser) Parse(r *records.Record) {
 	switch r.Style {
 	case records.Bracket:
 		t.calico(r)
@@ -62,8 +62,8 @@ func (t *Teller) Tell(r *records.Record) {
 	}
 }
 
-// tell emits an event with what its record says of time and place.
-func (t *Teller) tell(r *records.Record, source string, e timeline.Event) {
+// event emits an event with what its record says of time and place.
+func (t *Parser) event(r *records.Record, source string, e timeline.Event) {
 	e.Source, e.At, e.Place = source, r.At, r.Place
 	if e.Node == "" {
 		e.Node = r.Node

@@ -175,8 +175,8 @@ func (a *reading) file(ctx context.Context, d *desk, number uint16, f *timeline.
 		t.clock.anchor, beginning = findAnchor(head, &d.reading), 0
 	}
 	t.parser.export, t.parser.names = export, &d.told
-	if a.Teller != nil {
-		t.tell = a.Teller(number, f)
+	if a.Parser != nil {
+		t.tell = a.Parser(number, f)
 	}
 	order := make(chan *job, cap(a.free))
 	var telling sync.WaitGroup

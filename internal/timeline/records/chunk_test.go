@@ -156,7 +156,7 @@ func TestErrorsStayWithTheirFile(t *testing.T) {
 			t.Errorf("%d: %+v, %d records", i, files[i], len(got[i]))
 		}
 	}
-	_, err := All(context.Background(), make([]Input, 70000), Options{Teller: func(uint16, *timeline.File) func(*Record) { return nil }})
+	_, err := All(context.Background(), make([]Input, 70000), Options{Parser: func(uint16, *timeline.File) func(*Record) { return nil }})
 	if err == nil {
 		t.Error("70000 files were told apart by 16 bits")
 	}

@@ -50,7 +50,7 @@ func number(b []byte) (value, length int) {
 	if len(b) >= 8 {
 		if d, odd := digits(b, zeros); odd != 0 {
 			n := bits.TrailingZeros64(odd) / 8
-			return whole(d << (64 - 8*n)), n
+			return wholeFile(d << (64 - 8*n)), n
 		}
 	}
 	for length < len(b) && b[length]-'0' <= 9 {
@@ -62,8 +62,8 @@ func number(b []byte) (value, length int) {
 	return value, length
 }
 
-// whole gives the number that eight digits are: pairs of them first, then pairs of pairs.
-func whole(d uint64) int {
+// wholeFile gives the number that eight digits are: pairs of them first, then pairs of pairs.
+func wholeFile(d uint64) int {
 	const pair = 0x000000ff000000ff
 	d = d*10 + d>>8
 	return int((d&pair*(100+1000000<<32) + d>>16&pair*(1+10000<<32)) >> 32)

@@ -26,5 +26,5 @@ type Options struct {
 	Wants func(*Record) bool
 	// Teller gives who is told the wanted records of one file, in their order; files may be
 	// told of side by side. The file's facts are complete when it has been read.
-	Teller func(number uint16, f *timeline.File) func(*Record)
+	Parser func(number uint16, f *timeline.File) func(*Record)
 }

@@ -26,7 +26,7 @@ func records(t testing.TB, size int, o Options, in ...Input) ([]timeline.File, [
 	t.Helper()
 	var mu sync.Mutex
 	got := map[uint16]*[]copied{}
-	o.Teller = func(number uint16, _ *timeline.File) func(*Record) {
+	o.Parser = func(number uint16, _ *timeline.File) func(*Record) {
 		mu.Lock()
 		defer mu.Unlock()
 		own := new([]copied)

@@ -8,7 +8,7 @@ type splitter struct {
 	wants  func(*Record) bool
 	names  names
 	two    [2]parser // the line before, which may go on, and the line that is read
-	whole  parser    // of wrapped lines
+	line   parser    // of wrapped lines
 	joined []byte
 }
 
@@ -30,7 +30,7 @@ func (s *splitter) split(chunk []byte, head int, export bool, out *found) {
 	for i := range s.two {
 		s.two[i].names, s.two[i].export, s.two[i].headed = &s.names, export, false
 	}
-	s.whole.names, s.whole.export = &s.names, export
+	s.line.names, s.line.export = &s.names, export
 	last, next := &s.two[0], &s.two[1]
 	var at span
 	var j joiner
@@ -85,8 +85,8 @@ func (s *splitter) keep(held bool, p *parser, at span, chunk []byte, out *found)
 	}
 	if at.wrapped > 1 {
 		s.joined = unwrap(s.joined[:0], chunk[at.start:at.end])
-		s.whole.parse(s.joined)
-		p = &s.whole
+		s.line.parse(s.joined)
+		p = &s.line
 	}
 	if s.wants(&p.rec) {
 		out.spans = append(out.spans, at)

@@ -122,7 +122,7 @@ func (w *watcher) watch(ctx context.Context, t *testing.T, d time.Duration) {
 		if err != nil {
 			t.Logf("check: %v", err) // the churn makes the API server hang now and then
 		} else {
-			r.names, r.suspected, r.seen = rep.Names(), len(rep.Suspected), time.Since(r.start)
+			r.names, r.suspected, r.seen = rep.Names(), len(rep.Unconfirmed), time.Since(r.start)
 			// A node that comes or goes is not seen for a moment, and that is said.
 			r.names = slices.DeleteFunc(r.names, func(n string) bool { return strings.HasPrefix(n, "PL9001/") })
 			if out, err := w.l.Calicoctl(ctx, "ipam", "check"); err == nil {

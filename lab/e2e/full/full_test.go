@@ -54,7 +54,7 @@ func play(t *testing.T, mode lab.Datastore, all ...stage.Scenario) {
 	product.InstallAgents(t, l)
 	for _, sc := range all {
 		ok := t.Run(sc.Name, func(t *testing.T) {
-			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second), Agents: true}
+			o := stage.Options{Tell: func(s string) { t.Log(s) }, Check: stage.NewChecker(product.Binary(t), t.TempDir(), 3*time.Second), Agents: true}
 			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}

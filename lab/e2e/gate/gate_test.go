@@ -63,16 +63,18 @@ func TestEtcd(t *testing.T) {
 // incidents plays a few, end to end, and has two of them repaired while healthy pods are
 // asked; make e2e-all plays and repairs them all.
 func incidents(t *testing.T, l *lab.Lab) {
-	play := func(sc stage.Scenario, look func(t *testing.T) stage.Looker) {
+	play := func(sc stage.Scenario, look func(t *testing.T) stage.Checker) {
 		t.Run(sc.Name, func(t *testing.T) {
-			o := stage.Options{Tell: func(s string) { t.Log(s) }, Look: look(t), Agents: true}
+			o := stage.Options{Tell: func(s string) { t.Log(s) }, Check: look(t), Agents: true}
 			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
 	for _, sc := range []stage.Scenario{stalenodename.Scenario, nogateway.Scenario} {
-		play(sc, func(t *testing.T) stage.Looker { return stage.Checker(product.Binary(t), t.TempDir(), 3*time.Second) })
+		play(sc, func(t *testing.T) stage.Checker {
+			return stage.NewChecker(product.Binary(t), t.TempDir(), 3*time.Second)
+		})
 	}
 	// From here on there are bystanders, of whom an incident of a whole node would speak too.
 	harm, err := stage.NewHarm(t.Context(), l, func(s string) { t.Log(s) })
@@ -80,12 +82,12 @@ func incidents(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	for _, sc := range []stage.Scenario{latedel.Scenario, ipamdrift.Scenario} {
-		play(sc, func(t *testing.T) stage.Looker {
+		play(sc, func(t *testing.T) stage.Checker {
 			r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: 3 * time.Second, Harm: harm}
 			if sc.Name == "ipam-drift" {
 				r.Left = []string{"PL1005/"} // of a block inside another nothing is repaired
 			}
-			return r.Looker()
+			return r.Checker()
 		})
 	}
 }

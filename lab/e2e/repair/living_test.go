@@ -78,5 +78,5 @@ func (l *living) recorded(ctx context.Context) error {
 	for _, p := range l.pods {
 		all = errors.Join(all, l.s.Recorded(ctx, p.Metadata.Name))
 	}
-	return errors.Join(all, l.s.Unique(ctx, l.s.Namespace), l.s.Whole(ctx))
+	return errors.Join(all, l.s.Unique(ctx, l.s.Namespace), l.s.Intact(ctx))
 }

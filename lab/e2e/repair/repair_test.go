@@ -90,7 +90,7 @@ func play(t *testing.T, mode lab.Datastore, sc stage.Scenario, with func(r *stag
 	}
 	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: settle, Risk: "destructive", Harm: harm, Moment: *moment}
 	with(r, sc.Name)
-	o := stage.Options{Tell: tell, Look: r.Looker(), Agents: true, Brief: *brief}
+	o := stage.Options{Tell: tell, Check: r.Checker(), Agents: true, Brief: *brief}
 	if err := stage.Play(t.Context(), l, sc, o); err != nil {
 		t.Error(err)
 		time.Sleep(*keep)

@@ -44,7 +44,7 @@ func takenBack(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Whole(ctx); err != nil {
+	if err := s.Intact(ctx); err != nil {
 		return err
 	}
 	return r.All(ctx, s)

@@ -209,7 +209,7 @@ func (b *bench) prove() {
 // seen gives the names of what was found or is suspected.
 func seen(r stage.Report) []string {
 	out := r.Names()
-	for _, s := range r.Suspected {
+	for _, s := range r.Unconfirmed {
 		out = append(out, s.Name)
 	}
 	slices.Sort(out)

@@ -59,7 +59,7 @@ func play(t *testing.T, mode lab.Datastore, sc stage.Scenario) {
 		}
 		return nil
 	}
-	err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }, Look: look, Keep: true})
+	err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }, Check: look, Keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	for _, n := range landed {
 		want = append(want, "+PL4004/"+n+"/hangfs")
 	}
-	return s.Look(ctx, "fallen", want...)
+	return s.Check(ctx, "fallen", want...)
 }
 
 // lands waits for the workload to be placed on a node that has not fallen yet.

@@ -250,5 +250,5 @@ func whatWeSee(ctx context.Context, s *stage.Stage) error {
 	for _, ip := range lost {
 		want = append(want, "PL1001/"+ip)
 	}
-	return s.Look(ctx, "drifted", want...)
+	return s.Check(ctx, "drifted", want...)
 }

@@ -31,7 +31,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := robbed(ctx, s, second); err != nil {
 		return err
 	}
-	if err := s.Look(ctx, "robbed", "PL2001/"+s.Namespace+"/"+second.Metadata.Name); err != nil {
+	if err := s.Check(ctx, "robbed", "PL2001/"+s.Namespace+"/"+second.Metadata.Name); err != nil {
 		return err
 	}
 	if s.Datastore == lab.KDD {

@@ -137,7 +137,7 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node, ours []string
 	for _, d := range devs {
 		want = append(want, "+PL3001/"+node.Name+"/"+d)
 	}
-	return s.Look(ctx, "leaked", want...)
+	return s.Check(ctx, "leaked", want...)
 }
 
 func lastLine(s string) string {

@@ -168,5 +168,5 @@ func released(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod, 
 	if err := stage.Expect(strings.Contains(out, "Found 1 in-use IPs that are in active IP pools but have no corresponding IPAM allocation"), "one address in use and free, got:\n%s", out); err != nil {
 		return err
 	}
-	return s.Look(ctx, "released", "PL1002/"+pod.Status.PodIP)
+	return s.Check(ctx, "released", "PL1002/"+pod.Status.PodIP)
 }

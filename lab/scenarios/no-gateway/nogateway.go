@@ -144,7 +144,7 @@ func play(ctx context.Context, s *stage.Stage, v victim, c cause, peer string) e
 	if err := stage.Expect(!reachable, "no usable entry for the gateway, got %q", entry); err != nil {
 		return err
 	}
-	if err := s.Look(ctx, c.name, "+"+c.code+"/"+s.Namespace+"/victim"); err != nil { // only the node can tell
+	if err := s.Check(ctx, c.name, "+"+c.code+"/"+s.Namespace+"/victim"); err != nil { // only the node can tell
 		return err
 	}
 	if err := c.undo(ctx, v); err != nil {

@@ -42,7 +42,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := otherNode(ctx, s, ip); err != nil {
 		return err
 	}
-	if err := s.Look(ctx, "shared by two nodes", "PL2010/"+ip); err != nil {
+	if err := s.Check(ctx, "shared by two nodes", "PL2010/"+ip); err != nil {
 		return err
 	}
 	if err := sameNode(ctx, s, node, ip); err != nil {
@@ -51,7 +51,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := wrongDevice(ctx, s, node, ip); err != nil {
 		return err
 	}
-	if err := s.Look(ctx, "shared on one node", "PL2010/"+ip); err != nil {
+	if err := s.Check(ctx, "shared on one node", "PL2010/"+ip); err != nil {
 		return err
 	}
 	if s.Datastore == lab.Etcd {
@@ -231,5 +231,5 @@ func secondEndpoint(ctx context.Context, s *stage.Stage, ip string) error {
 	if err != nil {
 		return err
 	}
-	return s.Look(ctx, "two endpoints", "PL2010/"+ip, "PL2002/"+s.Namespace+"/node2-k8s-other-eth0", "PL1001/"+strings.Join(held, ","), "+PL3001/node2/"+stage.Device(s.Namespace, "other"))
+	return s.Check(ctx, "two endpoints", "PL2010/"+ip, "PL2002/"+s.Namespace+"/node2-k8s-other-eth0", "PL1001/"+strings.Join(held, ","), "+PL3001/node2/"+stage.Device(s.Namespace, "other"))
 }

@@ -62,7 +62,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 		return want
 	}
 	ip := victim.Status.PodIP
-	if err := s.Look(ctx, "misnamed", onEtcd("-PL1003/"+ip, "+PL5003/node1")...); err != nil {
+	if err := s.Check(ctx, "misnamed", onEtcd("-PL1003/"+ip, "+PL5003/node1")...); err != nil {
 		return err
 	}
 	// The rest of the pool is in use, so that the next free address is the victim's.
@@ -77,7 +77,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := shared(ctx, s, victim); err != nil {
 		return err
 	}
-	return s.Look(ctx, "shared", onEtcd("PL2010/"+ip, "PL1009/"+pool, "+PL5003/node1")...)
+	return s.Check(ctx, "shared", onEtcd("PL2010/"+ip, "PL1009/"+pool, "+PL5003/node1")...)
 }
 
 // misname gives node1 the name of node2, as a machine has it that was cloned or

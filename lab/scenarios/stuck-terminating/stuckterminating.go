@@ -75,7 +75,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	// Why it is stuck, only the node can tell.
-	if err := s.Look(ctx, "stuck", "+PL4004/"+node.Name+"/hangfs"); err != nil {
+	if err := s.Check(ctx, "stuck", "+PL4004/"+node.Name+"/hangfs"); err != nil {
 		return err
 	}
 	return held(ctx, s, node, deleted)
@@ -239,7 +239,7 @@ func held(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Time
 	for _, name := range []string{reader, threads, zombie} {
 		want = append(want, "PL4001/"+s.Namespace+"/"+name)
 	}
-	return s.Look(ctx, "held", want...)
+	return s.Check(ctx, "held", want...)
 }
 
 // release is not part of the incident: it lets go of what was held, so that the
