@@ -10,7 +10,7 @@ import (
 // PL3003 finds pods that their own node does not reach. Felix puts a missing route back
 // within 90 s if its endpoint is right; one that leads to another pod it lets be.
 var PL3003 = &Detector{
-	Code: "PL3003", Title: "host route of a pod is missing, or points at another device", Severity: finding.Error, Class: finding.Kernel,
+	Code: "PL3003", Title: "host route of a pod is missing, or points to another interface", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Links, model.Routes, model.Paths}, seatNeeds...),
 	Uses:       seatUses,

@@ -10,7 +10,7 @@ import (
 // PL3004 finds entries in a node's neighbour table that lead a pod's packets astray.
 // Felix adds entries (with etcd) and never removes one.
 var PL3004 = &Detector{
-	Code: "PL3004", Title: "neighbour entries for a pod's address on other devices, or with another MAC", Severity: finding.Warning, Class: finding.Kernel,
+	Code: "PL3004", Title: "neighbour entry for a pod's address is on another interface, or has another MAC", Severity: finding.Warning, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Links, model.Neighbours}, seatNeeds...),
 	Uses:       seatUses,

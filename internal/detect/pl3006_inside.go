@@ -11,7 +11,7 @@ import (
 
 // PL3006 finds pods whose network is wrong inside their own namespace.
 var PL3006 = &Detector{
-	Code: "PL3006", Title: "pod's own address, routes or device are wrong inside its namespace", Severity: finding.Error, Class: finding.Kernel,
+	Code: "PL3006", Title: "address, routes or interface are wrong inside a pod's network namespace", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Pools}, seatNeeds...),
 	Uses:       seatUses,

@@ -12,7 +12,7 @@ import (
 // PL4001 finds pods that were deleted and do not end, and follows the reason down: pod,
 // finalizer, node, container, process, wait channel, mount, server.
 var PL4001 = &Detector{
-	Code: "PL4001", Title: "pod stuck in Terminating, with the reason found below", Severity: finding.Error, Class: finding.Now,
+	Code: "PL4001", Title: "pod stuck in Terminating", Severity: finding.Error, Class: finding.Now,
 	Each:  []model.Table{model.Pods},
 	Needs: []model.Table{model.Pods, model.PodNode, model.Nodes},
 	Uses:  []model.Table{model.Sandboxes, model.Containers, model.Processes, model.Mounts, model.Events},

@@ -13,7 +13,7 @@ import (
 // PL4006 finds network teardowns that fail and are tried again, without end. Calico
 // before 2018 carried the late one out on the pod that has the name by then.
 var PL4006 = &Detector{
-	Code: "PL4006", Title: "CNI DEL retried without end", Severity: finding.Warning, Class: finding.Now,
+	Code: "PL4006", Title: "runtime retries a CNI DEL that never succeeds", Severity: finding.Warning, Class: finding.Now,
 	Each:       []model.Table{model.Events},
 	Needs:      []model.Table{model.Events, model.Pods, model.PodNode},
 	Uses:       []model.Table{model.Sandboxes},

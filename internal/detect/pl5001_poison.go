@@ -12,7 +12,7 @@ import (
 // PL5001 finds what nodes that fail have in common: a volume or an image that landed on
 // each of them shortly before. Every node that fell reports it; the reports are one.
 var PL5001 = &Detector{
-	Code: "PL5001", Title: "poison workload: nodes fail in the order in which it lands on them", Severity: finding.Error, Class: finding.Now,
+	Code: "PL5001", Title: "nodes fail in the order in which a workload lands on them", Severity: finding.Error, Class: finding.Now,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes, model.Pods, model.PodNode, model.PodStatus},
 	Uses:  []model.Table{model.Runtimes, model.Mounts},

@@ -9,7 +9,7 @@ import (
 
 // PL5002 finds that Calico's own collector cannot work, or is about to do harm.
 var PL5002 = &Detector{
-	Code: "PL5002", Title: "Calico's own collector is stalled, crashes, or will free a living address", Severity: finding.Error, Class: finding.Transient,
+	Code: "PL5002", Title: "IPAM garbage collector is stalled, crashes, or will release an address in use", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Blocks, model.Allocations, model.Components},
 	Needs:      []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
 	ShadowedBy: []finding.Code{"PL1003"},

@@ -7,7 +7,7 @@ import (
 
 // PL5004 finds affinities that IPAM cannot find: since 3.31 it asks by label.
 var PL5004 = &Detector{
-	Code: "PL5004", Title: "affinities without the labels by which IPAM finds them", Severity: finding.Warning, Class: finding.Leak,
+	Code: "PL5004", Title: "block affinity lacks the labels by which Calico IPAM finds it", Severity: finding.Warning, Class: finding.Leak,
 	Each:       []model.Table{model.Affinities},
 	Needs:      []model.Table{model.Affinities, model.Cluster},
 	ShadowedBy: []finding.Code{"PL1007"},

@@ -10,7 +10,7 @@ import (
 
 // PL9001 finds nodes that were asked about themselves and did not answer, or not in full.
 var PL9001 = &Detector{
-	Code: "PL9001", Title: "node not seen", Severity: finding.Info, Class: finding.Now,
+	Code: "PL9001", Title: "Plumbline cannot read this node", Severity: finding.Info, Class: finding.Now,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes},
 	Since: "0.2", Run: notSeen,
