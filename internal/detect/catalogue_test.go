@@ -57,7 +57,7 @@ func page(t *testing.T, c finding.Code, title string) {
 			t.Errorf("%s: a line of %d columns", c, n)
 		}
 	}
-	want := []string{"# " + string(c) + ": " + title, "## Meaning", "## Evidence", "## Causes", "## Repair", "## False alarms"}
+	want := []string{"# " + string(c) + ": " + title, "## Impact", "## Do now", "## Do not", "## Evidence", "## Causes", "## Repair", "## False alarms"}
 	if !slices.Equal(heads, want) {
 		t.Errorf("%s: sections %q, want %q", c, heads, want)
 	}

@@ -10,7 +10,7 @@ import (
 
 // PL1006 finds handles that do not count what the blocks hold.
 var PL1006 = &Detector{
-	Code: "PL1006", Title: "handle and blocks disagree, or a handle is of a kind that strangers free", Severity: finding.Warning, Class: finding.Transient,
+	Code: "PL1006", Title: "handle and blocks disagree, or a legacy handle that another pod's DEL can release", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Handles},
 	Needs:      []model.Table{model.Handles, model.HandleCounts, model.Blocks, model.Allocations},
 	ShadowedBy: []finding.Code{"PL1004"},

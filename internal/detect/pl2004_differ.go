@@ -10,7 +10,7 @@ import (
 
 // PL2004 finds pods of which the books give different addresses.
 var PL2004 = &Detector{
-	Code: "PL2004", Title: "the addresses of a pod differ between the books", Severity: finding.Error, Class: finding.Teardown,
+	Code: "PL2004", Title: "pod addresses differ between Kubernetes, Calico and the node", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Pools, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Sandboxes, model.Processes, model.Attachments, model.CNIConfigs, model.CNIResults},
