@@ -20,9 +20,9 @@ func agentPod(t *testing.T) (core.PodSpec, *core.SecurityContext) {
 	return pod, pod.Containers[0].SecurityContext
 }
 
-// TestAgentHasTheRightsThatTheGuideNames: a right that is added here must be
-// explained to those who install it.
-func TestAgentHasTheRightsThatTheGuideNames(t *testing.T) {
+// TestAgentHasDocumentedCapabilities: docs/agent.md must explain every capability to
+// those who install the agent.
+func TestAgentHasDocumentedCapabilities(t *testing.T) {
 	t.Parallel()
 	_, sc := agentPod(t)
 	want := []core.Capability{"SYS_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH", "NET_BROADCAST", "NET_ADMIN"}
@@ -35,7 +35,7 @@ func TestAgentHasTheRightsThatTheGuideNames(t *testing.T) {
 	}
 	for _, c := range sc.Capabilities.Add {
 		if !strings.Contains(string(guide), "| `"+string(c)+"` |") {
-			t.Errorf("docs/agent.md does not say what %s is for", c)
+			t.Errorf("docs/agent.md does not explain capability %s", c)
 		}
 	}
 	if *sc.Privileged || *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || sc.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
@@ -43,14 +43,14 @@ func TestAgentHasTheRightsThatTheGuideNames(t *testing.T) {
 	}
 }
 
-// TestAgentWritesInTwoDirectories: all else of the node is looked at through /proc.
+// TestAgentWritesInTwoDirectories: the agent reads all other files of the node through /proc.
 func TestAgentWritesInTwoDirectories(t *testing.T) {
 	t.Parallel()
 	pod, _ := agentPod(t)
 	var got []string
 	for _, v := range pod.Volumes {
 		if v.HostPath == nil {
-			t.Errorf("volume %s is no directory of the node", v.Name)
+			t.Errorf("volume %s is not a hostPath", v.Name)
 			continue
 		}
 		got = append(got, v.HostPath.Path)
@@ -60,8 +60,8 @@ func TestAgentWritesInTwoDirectories(t *testing.T) {
 	}
 }
 
-// TestAgentStaysOnANodeInTrouble: taints, a full node and a slow one are what it is for.
-func TestAgentStaysOnANodeInTrouble(t *testing.T) {
+// TestAgentRunsOnUnhealthyNodes: it must also run on tainted, full and slow nodes.
+func TestAgentRunsOnUnhealthyNodes(t *testing.T) {
 	t.Parallel()
 	pod, _ := agentPod(t)
 	if !slices.Equal(pod.Tolerations, []core.Toleration{{Operator: core.TolerationOpExists}}) {

@@ -12,7 +12,7 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// guardPod gives the agent's pod with the guard's keeper in it, and the keeper.
+// guardPod returns the agent's pod with the guard daemon, and the guard daemon's container.
 func guardPod(t *testing.T) (core.PodSpec, core.Container) {
 	t.Helper()
 	sets := of[*apps.DaemonSet](objects(t, "guard.yaml"))
@@ -23,11 +23,11 @@ func guardPod(t *testing.T) (core.PodSpec, core.Container) {
 	return pod, pod.Containers[1]
 }
 
-// TestKeeperHasTheRightsThatTheGuideNames: each is one more way to harm a node.
-func TestKeeperHasTheRightsThatTheGuideNames(t *testing.T) {
+// TestGuardDaemonHasDocumentedCapabilities: each capability is one more way to harm a node.
+func TestGuardDaemonHasDocumentedCapabilities(t *testing.T) {
 	t.Parallel()
-	_, keeper := guardPod(t)
-	sc := keeper.SecurityContext
+	_, daemon := guardPod(t)
+	sc := daemon.SecurityContext
 	want := []core.Capability{"SYS_PTRACE", "DAC_OVERRIDE", "CHOWN", "FOWNER", "SYS_CHROOT", "SYS_ADMIN", "NET_ADMIN"}
 	if !slices.Equal(sc.Capabilities.Add, want) || !slices.Equal(sc.Capabilities.Drop, []core.Capability{"ALL"}) {
 		t.Errorf("capabilities %v, want %v and no other", sc.Capabilities, want)
@@ -38,28 +38,28 @@ func TestKeeperHasTheRightsThatTheGuideNames(t *testing.T) {
 	}
 	for _, c := range sc.Capabilities.Add {
 		if !strings.Contains(string(guide), "| `"+string(c)+"` |") {
-			t.Errorf("docs/guard.md does not say what %s is for", c)
+			t.Errorf("docs/guard.md does not explain capability %s", c)
 		}
 	}
 	if *sc.Privileged || *sc.AllowPrivilegeEscalation || !*sc.ReadOnlyRootFilesystem || sc.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
 		t.Errorf("security context is %v", sc)
 	}
-	if len(keeper.Ports) > 0 {
-		t.Errorf("it listens on %v", keeper.Ports)
+	if len(daemon.Ports) > 0 {
+		t.Errorf("the guard daemon listens on %v", daemon.Ports)
 	}
 }
 
-// TestGuardLeavesTheAgentAsItIs: who has the guard has the same agent, with the same
-// rights, and one ConfigMap more.
-func TestGuardLeavesTheAgentAsItIs(t *testing.T) {
+// TestGuardDoesNotChangeTheAgent: with the guard the agent's container has the same
+// permissions; the manifest has one more ConfigMap.
+func TestGuardDoesNotChangeTheAgent(t *testing.T) {
 	t.Parallel()
 	bare, _ := agentPod(t)
-	pod, keeper := guardPod(t)
+	pod, daemon := guardPod(t)
 	if !reflect.DeepEqual(bare.Containers[0], pod.Containers[0]) {
-		t.Error("the agent's container differs from agent.yaml's")
+		t.Error("the agent's container differs from the one in agent.yaml")
 	}
-	if keeper.Image != pod.Containers[0].Image {
-		t.Errorf("the keeper's image is %s", keeper.Image)
+	if daemon.Image != pod.Containers[0].Image {
+		t.Errorf("the guard daemon's image is %s", daemon.Image)
 	}
 	more := pod.Volumes[len(bare.Volumes):]
 	if !reflect.DeepEqual(bare.Volumes, pod.Volumes[:len(bare.Volumes)]) || len(more) != 1 || more[0].ConfigMap == nil {
@@ -67,29 +67,29 @@ func TestGuardLeavesTheAgentAsItIs(t *testing.T) {
 	}
 	pod.Containers, pod.Volumes = pod.Containers[:1], pod.Volumes[:len(bare.Volumes)]
 	if !reflect.DeepEqual(bare, pod) {
-		t.Error("the rest of the pod differs from agent.yaml's")
+		t.Error("the rest of the pod differs from the one in agent.yaml")
 	}
 	without, with := objects(t, "agent.yaml"), objects(t, "guard.yaml")
 	if len(of[*core.ConfigMap](without)) != 0 || len(with) != len(without)+1 {
-		t.Error("guard.yaml has more than one ConfigMap more")
+		t.Error("guard.yaml has more than one additional object")
 	}
 }
 
-// TestGuardBeginsInObserve: to change answers is for whoever says so. The mode is read as a
-// whole directory, which the kubelet keeps current, and a pod starts without it.
-func TestGuardBeginsInObserve(t *testing.T) {
+// TestGuardDefaultsToObserve: the guard changes results only if somebody sets the mode. The
+// ConfigMap is mounted as a directory, which the kubelet keeps current, and is optional.
+func TestGuardDefaultsToObserve(t *testing.T) {
 	t.Parallel()
 	modes := of[*core.ConfigMap](objects(t, "guard.yaml"))
 	if len(modes) != 1 || !maps.Equal(modes[0].Data, map[string]string{"mode": "observe"}) {
 		t.Fatalf("modes %v", modes)
 	}
-	pod, keeper := guardPod(t)
+	pod, daemon := guardPod(t)
 	source := pod.Volumes[len(pod.Volumes)-1]
 	if source.ConfigMap.Name != modes[0].Name || !*source.ConfigMap.Optional {
 		t.Errorf("modes come from %v", source.ConfigMap)
 	}
-	i := slices.IndexFunc(keeper.VolumeMounts, func(m core.VolumeMount) bool { return m.Name == source.Name })
-	if i < 0 || keeper.VolumeMounts[i].SubPath != "" || !slices.Contains(keeper.Args, "--modes="+keeper.VolumeMounts[i].MountPath) {
-		t.Errorf("mounts %v, arguments %q", keeper.VolumeMounts, keeper.Args)
+	i := slices.IndexFunc(daemon.VolumeMounts, func(m core.VolumeMount) bool { return m.Name == source.Name })
+	if i < 0 || daemon.VolumeMounts[i].SubPath != "" || !slices.Contains(daemon.Args, "--modes="+daemon.VolumeMounts[i].MountPath) {
+		t.Errorf("mounts %v, arguments %q", daemon.VolumeMounts, daemon.Args)
 	}
 }

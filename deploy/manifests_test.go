@@ -1,5 +1,5 @@
-// Package deploy holds what is given to kubectl. Its tests hold the manifests to the
-// types that the API server knows and to the rights that the guide promises.
+// Package deploy holds the manifests for kubectl. Its tests check the manifests against
+// the types of the Kubernetes API and against the documented permissions.
 package deploy
 
 import (
@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
 
-// objects decodes a manifest strictly: a field that the type does not have is a
-// mistake, and so is a kind of a group that is not listed here.
+// objects decodes a manifest strictly: an unknown field is an error, and so is a kind of
+// a group that is not listed here.
 func objects(t *testing.T, file string) []runtime.Object {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -47,7 +47,7 @@ func objects(t *testing.T, file string) []runtime.Object {
 	return all
 }
 
-// bare is a document without its comments.
+// bare returns a document without its comments.
 func bare(doc string) string {
 	var s strings.Builder
 	for line := range strings.Lines(doc) {
@@ -58,7 +58,7 @@ func bare(doc string) string {
 	return strings.TrimSpace(s.String())
 }
 
-// of gives the objects of one type.
+// of returns the objects of one type.
 func of[T runtime.Object](all []runtime.Object) (some []T) {
 	for _, o := range all {
 		if t, ok := o.(T); ok {
@@ -68,7 +68,7 @@ func of[T runtime.Object](all []runtime.Object) (some []T) {
 	return some
 }
 
-func TestManifestsAreWhatTheAPIServerKnows(t *testing.T) {
+func TestManifestsDecodeStrictly(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]int{"agent.yaml": 30, "guard.yaml": 31, "reader.yaml": 1} {
 		if got := len(objects(t, file)); got != want {
@@ -77,7 +77,7 @@ func TestManifestsAreWhatTheAPIServerKnows(t *testing.T) {
 	}
 }
 
-func TestNoRuleIsWiderThanItsWords(t *testing.T) {
+func TestNoRuleHasWildcardsOrSecrets(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"agent.yaml", "guard.yaml", "reader.yaml"} {
 		all := objects(t, file)
@@ -96,7 +96,7 @@ func TestNoRuleIsWiderThanItsWords(t *testing.T) {
 				}
 				own := func(account string) bool { return account == "plumbline-reader" || account == "plumbline-repairer" }
 				if slices.Contains(r.Resources, "serviceaccounts/token") && (len(r.ResourceNames) == 0 || slices.ContainsFunc(r.ResourceNames, func(a string) bool { return !own(a) })) {
-					t.Errorf("%s: %s may have tokens of %q, want accounts of ours", file, name, r.ResourceNames)
+					t.Errorf("%s: %s may create tokens of %q, want only accounts of Plumbline", file, name, r.ResourceNames)
 				}
 			}
 		}
@@ -106,7 +106,7 @@ func TestNoRuleIsWiderThanItsWords(t *testing.T) {
 	}
 }
 
-// TestEachAccountHasOneRole: what the agents may do in Kubernetes is to ask who asks.
+// TestEachAccountHasOneRole: the agents' only permission is to review tokens and access.
 func TestEachAccountHasOneRole(t *testing.T) {
 	t.Parallel()
 	all := objects(t, "agent.yaml")
@@ -129,11 +129,11 @@ func TestEachAccountHasOneRole(t *testing.T) {
 	for _, b := range of[*rbac.RoleBinding](all) {
 		for _, s := range b.Subjects {
 			if s.Name != "plumbline-repairer" || s.Namespace != "plumbline-system" || !strings.HasPrefix(b.RoleRef.Name, "plumbline-repairer-") {
-				t.Errorf("%s gives %s to %s/%s", b.Name, b.RoleRef.Name, s.Namespace, s.Name)
+				t.Errorf("%s binds %s to %s/%s", b.Name, b.RoleRef.Name, s.Namespace, s.Name)
 			}
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("somebody else has rights: %v", got)
+		t.Errorf("other subjects have roles: %v", got)
 	}
 }

@@ -1,13 +1,13 @@
 {{- define "plumbline.guardContainer" -}}
-# The keeper of the node's guard: it puts it into the CNI configuration and takes it out, as the ConfigMap plumbline-guard says.
-# It listens nowhere, and asks Kubernetes nothing. If it dies, pods come and go as before.
+# The guard daemon of the node: it adds the guard to the CNI configuration and removes it, as the ConfigMap plumbline-guard requires.
+# It listens on no port and sends no request to Kubernetes. If it exits, pods start and end as before.
 - name: guard
   image: {{ include "plumbline.image" . }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
   args:
   - guard
   - --node=$(NODE_NAME)
-  - --root=/proc/1/root # CNI's directories are where the runtime says, on each node
+  - --root=/proc/1/root # the runtime of each node reports its CNI directories
   - --modes=/etc/plumbline/guard
   - --program=/plumbline-cni
   - --record=/var/lib/plumbline/flight

@@ -2,14 +2,14 @@
 {{- include "plumbline.root" . }}
   # setns into the network namespaces of pods.
   - SYS_ADMIN
-  # /proc/PID/ns and /proc/1/root of processes with more rights than the agent's.
+  # /proc/PID/ns and /proc/1/root of processes with more capabilities than the agent.
   - SYS_PTRACE
-  # /proc/PID/fd and environ of processes of other users, and files that only they may read: who serves or holds a mount.
+  # /proc/PID/fd and environ of processes of other users, and files that only they may read: which process serves or holds a mount.
   - DAC_READ_SEARCH
-  # Hear of changes inside the pods' namespaces on one socket, without holding any of them (NETLINK_LISTEN_ALL_NSID).
+  # Receive changes inside the pods' namespaces on one socket, without holding any of them (NETLINK_LISTEN_ALL_NSID).
   - NET_BROADCAST
   {{- if .Values.repair }}
-  # Node steps of a plan; without the value repair the agent only reads. Devices, routes, neighbours and settings of the node.
+  # Node steps of a plan: interfaces, routes, neighbours and sysctls of the node. Without the value repair the agent only reads.
   - NET_ADMIN
   {{- end }}
 {{- include "plumbline.confinement" . }}
@@ -17,19 +17,19 @@
 
 {{- define "plumbline.guardSecurityContext" -}}
 {{- include "plumbline.root" . }}
-  # The node's files through /proc/1/root, and /proc/PID/ns and environ: who lives in a namespace, which CNI calls are running.
+  # The node's files through /proc/1/root, and /proc/PID/ns and environ: which processes are in a namespace, which CNI calls are running.
   - SYS_PTRACE
-  # Write where only another may: installers give /etc/cni/net.d and /opt/cni/bin to users of their own, such as kube.
+  # Write directories of other users: some installers make a user such as kube the owner of /etc/cni/net.d and /opt/cni/bin.
   - DAC_OVERRIDE
-  # A configuration that is written anew keeps its owner,
+  # Keep the owner of a rewritten CNI configuration,
   - CHOWN
-  # and its mode, although it is not root's.
+  # and its mode, although root does not own it.
   - FOWNER
-  # Run the guard's program on the node's own files, to make up for a DEL. The next two are for Calico's plugin in there:
+  # Run the guard's program in the node's root, for queued DELs. Calico's plugin, which it calls, needs the next two:
   - SYS_CHROOT
   # setns into the network namespace of the sandbox,
   - SYS_ADMIN
-  # and delete its device.
+  # and delete its interface.
   - NET_ADMIN
 {{- include "plumbline.confinement" . }}
 {{- end }}
@@ -38,7 +38,7 @@
 privileged: false
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
-runAsUser: 0 # the runtime's socket is root's
+runAsUser: 0 # root owns the runtime's socket
 runAsGroup: 0
 capabilities:
   drop: [ALL]
@@ -49,12 +49,12 @@ capabilities:
 seccompProfile:
   type: RuntimeDefault
 {{- if semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version }}
-# The runtime's own AppArmor profile forbids looking at processes outside the container.
+# The runtime's default AppArmor profile forbids reading processes outside the container.
 appArmorProfile:
   type: Unconfined
 {{- end }}
 {{- with .Values.seLinuxOptions }}
-# Likewise for SELinux; ignored where that is off.
+# Likewise for SELinux; ignored where SELinux is off.
 seLinuxOptions:
   {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// What is written between these is written by the bench.
+// The benchmark replaces everything between these marks.
 const (
 	tablesBegin = "<!-- written by make bench-size: begin -->\n"
 	tablesEnd   = "<!-- written by make bench-size: end -->\n"
 )
 
-var errMarkers = errors.New("the marks between which the tables are written are not there")
+var errMarkers = errors.New("the marks around the tables are missing")
 
 // document writes the plot and the tables into the documentation.
 func (b *book) document(dir string) error {
@@ -36,7 +36,7 @@ func (b *book) document(dir string) error {
 	return os.WriteFile(path, []byte(anew), 0o644)
 }
 
-// between puts new tables in place of those that a page has.
+// between replaces the tables of a page.
 func between(page, tables string) (string, error) {
 	front, rest, ok := strings.Cut(page, tablesBegin)
 	_, back, also := strings.Cut(rest, tablesEnd)
@@ -52,7 +52,7 @@ func (b *book) markdown() string {
 		if c.Pods < 2*gateSize || c.Datastore == "memory" {
 			continue
 		}
-		store := map[string]string{"kdd": "custom resources", "etcd": "an etcd of Calico's own"}[c.Datastore]
+		store := map[string]string{"kdd": "custom resources", "etcd": "etcd datastore"}[c.Datastore]
 		fmt.Fprintf(&s, "\n### %s pods, %s nodes, %s\n\n", thousands(c.Pods), thousands(c.Nodes), store)
 		for i, l := range c.lines() {
 			s.WriteString("| " + strings.Join(l, " | ") + " |\n")

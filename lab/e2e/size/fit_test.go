@@ -62,7 +62,15 @@ func (b *book) curves(of func(figures) float64) (out []series) {
 func wallOf(f figures) float64 { return f.Wall }
 func peakOf(f figures) float64 { return float64(f.Peak) / (1 << 20) }
 
-// growth gives the fits, where there are points enough for one.
+// shown is the name of a series in the documentation.
+func shown(name string) string {
+	if name == "memory, judge" || name == "judge" {
+		return "model and detectors alone"
+	}
+	return name
+}
+
+// growth returns the fits of all series with at least three points.
 func (b *book) growth() string {
 	var out strings.Builder
 	for _, q := range []struct {
@@ -74,7 +82,7 @@ func (b *book) growth() string {
 				continue
 			}
 			base, slope, r2 := s.fit()
-			fmt.Fprintf(&out, "%-6s of %-24s %8.2f %s + %8.2f %s for each 100,000 pods, R² %.4f, exponent %.2f\n", q.what, s.name, base, q.unit, slope*1e5, q.unit, r2, s.exponent())
+			fmt.Fprintf(&out, "%-6s %-26s %8.2f %s + %8.2f %s per 100,000 pods, R² %.4f, exponent %.2f\n", q.what, shown(s.name), base, q.unit, slope*1e5, q.unit, r2, s.exponent())
 		}
 	}
 	return out.String()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// What the plot shows, and in which colour. The datastore is told by the line.
+// What the plot shows, and in which colour. The dashes show the datastore.
 var (
 	inks = []struct{ what, colour string }{
 		{"check", "#0b6e4f"},
@@ -43,17 +43,13 @@ func (b *book) plot() string {
 	var s strings.Builder
 	s.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 500" font-family="sans-serif" font-size="12">` + "\n")
 	s.WriteString(`<rect width="960" height="500" fill="#ffffff"/>` + "\n")
-	draw(&s, "seconds", 60, b.curves(wallOf))
-	draw(&s, "MB, at most", 540, b.curves(peakOf))
+	draw(&s, "time in seconds", 60, b.curves(wallOf))
+	draw(&s, "peak memory in MB", 540, b.curves(peakOf))
 	for i, k := range inks {
 		x, y := 60+float64(i%4)*220, 448+float64(i/4)*20
-		name := k.what
-		if name == "judge" {
-			name = "model and detectors alone"
-		}
-		fmt.Fprintf(&s, `<line x1="%.0f" y1="%.0f" x2="%.0f" y2="%.0f" stroke="%s" stroke-width="2"/><text x="%.0f" y="%.0f">%s</text>`+"\n", x, y-4, x+24, y-4, k.colour, x+30, y, name)
+		fmt.Fprintf(&s, `<line x1="%.0f" y1="%.0f" x2="%.0f" y2="%.0f" stroke="%s" stroke-width="2"/><text x="%.0f" y="%.0f">%s</text>`+"\n", x, y-4, x+24, y-4, k.colour, x+30, y, shown(k.what))
 	}
-	s.WriteString(`<text x="60" y="490" fill="#555555">Both axes are powers of ten: what is linear rises with the thin grey lines. Solid: custom resources; dashed: etcd of Calico's own.</text>` + "\n</svg>\n")
+	s.WriteString(`<text x="60" y="490" fill="#555555">Both axes are logarithmic: linear growth is parallel to the thin grey lines. Solid: custom resources; dashed: etcd datastore.</text>` + "\n</svg>\n")
 	return s.String()
 }
 

@@ -8,11 +8,11 @@ import (
 	"text/tabwriter"
 )
 
-// lines gives the table of a cluster, row by row; the first has the headings.
+// lines returns the table of a cluster, row by row; the first row has the headings.
 func (c *cluster) lines() [][]string {
-	out := [][]string{{"", "time", "CPU", "memory", "read", "API server's CPU", "and memory", "time by bare", "time by check", "memory by check"}}
+	out := [][]string{{"", "time", "CPU", "memory", "read", "API server's CPU", "API server's memory", "time ÷ bare", "time ÷ check", "memory ÷ check"}}
 	if c.Datastore == "etcd" {
-		out[0][5], out[0][6] = "API server's and etcd's CPU", "and memory"
+		out[0][5], out[0][6] = "API server's and etcd's CPU", "API server's and etcd's memory"
 	}
 	check, bare := c.row("check"), c.row("bare download")
 	for _, f := range c.Rows {
@@ -29,7 +29,7 @@ func (c *cluster) lines() [][]string {
 }
 
 func (c *cluster) title() string {
-	return fmt.Sprintf("%s: %d pods, %d nodes, %d objects (load of the machine at the start %s)", c.Datastore, c.Pods, c.Nodes, c.Objects, c.Busy)
+	return fmt.Sprintf("%s: %d pods, %d nodes, %d objects (load average at the start %s)", c.Datastore, c.Pods, c.Nodes, c.Objects, c.Busy)
 }
 
 func (c *cluster) table() string {
@@ -46,21 +46,21 @@ func (c *cluster) table() string {
 	return b.String()
 }
 
-// promises holds what was measured against what was promised.
+// promises compares the measured figures with their limits.
 func (c *cluster) promises() (out []string) {
 	check, bare, other, quick := c.row("check"), c.row("bare download"), c.row("calicoctl"), c.row("check --quick")
 	say := func(text string, got, most float64) {
-		word := "reached"
+		word := "ok"
 		if !(got <= most) {
-			word = "NOT REACHED"
+			word = "EXCEEDED"
 		}
 		out = append(out, fmt.Sprintf("%-52s %6.3f, at most %.3f: %s", text, got, most, word))
 	}
-	say("check by the bare download", check.Wall/bare.Wall, 1.25)
+	say("check ÷ bare download, time", check.Wall/bare.Wall, 1.25)
 	if other.Wall > 0 {
-		say("check by calicoctl", check.Wall/other.Wall, 0.25)
-		say("check --quick by calicoctl", quick.Wall/other.Wall, 0.1)
-		say("check by calicoctl, memory", float64(check.Peak)/float64(other.Peak), 0.125)
+		say("check ÷ calicoctl, time", check.Wall/other.Wall, 0.25)
+		say("check --quick ÷ calicoctl, time", quick.Wall/other.Wall, 0.1)
+		say("check ÷ calicoctl, memory", float64(check.Peak)/float64(other.Peak), 0.125)
 	}
 	say("explain pod, seconds", c.row("explain pod").Wall, 1)
 	say("explain ip, seconds", c.row("explain ip").Wall, 1)
