@@ -14,7 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli"
 )
 
-const seedLogs = "../forensics/read/testdata/seeds"
+const seedLogs = "../timeline/records/testdata/seeds"
 
 // TestTimelineScreens keeps what a person sees of the incidents that started it all.
 func TestTimelineScreens(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // seeds reads the incidents that the product exists for, as their author pasted them.
 func seeds(t *testing.T) *timeline.Log {
 	t.Helper()
-	in, err := records.Walk(os.DirFS("read/testdata"), "seeds")
+	in, err := records.Walk(os.DirFS("records/testdata"), "seeds")
 	if err != nil {
 		t.Fatal(err)
 	}

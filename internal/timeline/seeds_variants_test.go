@@ -28,7 +28,7 @@ func seedsInPieces(t *testing.T) []seed {
 	t.Helper()
 	var out []seed
 	for name, year := range map[string]int{"000.txt": 2017, "001.txt": 2017, "004.txt": 2019} {
-		text, err := os.ReadFile("read/testdata/seeds/" + name)
+		text, err := os.ReadFile("records/testdata/seeds/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

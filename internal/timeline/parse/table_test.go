@@ -44,7 +44,7 @@ func rowsOf(t testing.TB, text []byte) string {
 func TestTablesOfSeeds(t *testing.T) {
 	t.Parallel()
 	for seed, dir := range map[string]string{
-		"000": "../read/testdata/seeds", "001": "../read/testdata/seeds", "002": "testdata/seeds", "003": "testdata/seeds", "004": "../read/testdata/seeds",
+		"000": "../records/testdata/seeds", "001": "../records/testdata/seeds", "002": "testdata/seeds", "003": "testdata/seeds", "004": "../records/testdata/seeds",
 	} {
 		t.Run(seed, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +155,7 @@ func BenchmarkWantsRow(b *testing.B) {
 }
 
 func FuzzRows(f *testing.F) {
-	for _, name := range []string{"../read/testdata/seeds/000.txt", "../read/testdata/seeds/001.txt", "testdata/seeds/003.txt", "../read/testdata/seeds/004.txt"} {
+	for _, name := range []string{"../records/testdata/seeds/000.txt", "../records/testdata/seeds/001.txt", "testdata/seeds/003.txt", "../records/testdata/seeds/004.txt"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

@@ -80,7 +80,7 @@ func every(t *testing.T, l *lab.Lab, bin, kubeconfig string, pod lab.Pod) {
 		{"check --settle=2s --code PL1001", 0, "No findings"},
 		{"check --settle=2s --fail-on error --gentle", 1, "PL1002"},
 		{"check --quick", 3, "Not judged"},
-		{"explain PL1002", 0, "## Meaning"},
+		{"explain PL1002", 0, "## Impact"},
 		{"explain --settle=2s PL1002/" + ip, 0, "free"},
 		{"explain pod robbed -n reader", 0, "FREE"},
 		{"explain ip " + ip, 0, "FREE"},
