@@ -12,19 +12,35 @@ import (
 type unreadNodes struct {
 	nodes  map[string]bool
 	tables map[model.Table]bool
+	known  map[string]bool // by node: what sees has answered
 }
 
 // sees tells whether what the detector needs of the subject's node was seen. A subject
 // that is on no node yet is none of its business.
 func (d *Detector) sees(v *model.View, t model.Table, row int32, b *unreadNodes) bool {
-	node, asked := v.NodeOf(t, row), false
+	if !slices.ContainsFunc(d.Needs, model.Table.OfNode) {
+		return true
+	}
+	node := v.NodeOf(t, row)
+	ok, known := b.known[node]
+	if !known {
+		if b.known == nil {
+			b.known = map[string]bool{}
+		}
+		ok = node != "" && d.seesAll(v, node, b)
+		b.known[node] = ok
+	}
+	return ok
+}
+
+// seesAll tells whether all that the detector needs of a node was seen, and notes what was not.
+func (d *Detector) seesAll(v *model.View, node string, b *unreadNodes) bool {
 	ok := true
 	for _, need := range d.Needs {
 		if !need.OfNode() {
 			continue
 		}
-		asked = true
-		if v.State(need, node).Seen() || node == "" {
+		if v.State(need, node).Seen() {
 			continue
 		}
 		ok = false
@@ -36,7 +52,7 @@ func (d *Detector) sees(v *model.View, t model.Table, row int32, b *unreadNodes)
 		}
 		b.nodes[node], b.tables[need] = true, true
 	}
-	return ok && (!asked || node != "")
+	return ok
 }
 
 func (b *unreadNodes) skip(d *Detector) (Skip, bool) {

@@ -29,6 +29,7 @@ type Pass struct {
 	Calico Calico
 
 	d      *Detector
+	seats  seatCache
 	doubt  bool
 	table  model.Table
 	row    int32

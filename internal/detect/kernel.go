@@ -3,6 +3,7 @@ package detect
 import (
 	"net/netip"
 	"slices"
+	"sync/atomic"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -33,37 +34,54 @@ var (
 // network of its own or will soon have none, its sandbox does not run or is being worked
 // on, or its network is not Calico's.
 func seatOf(p *Pass, row int32) (*seat, bool) {
+	s := p.seats[row].Load()
+	if s == nil {
+		if s = findSeat(p, row); s == nil {
+			s = noSeat
+		}
+		p.seats[row].Store(s)
+	}
+	return s, s != noSeat
+}
+
+// A seatCache holds the seats that were found, by row of the pod, for all detectors of one
+// run: six of them ask for the seat of every pod. A seat is never changed once it is in.
+type seatCache []atomic.Pointer[seat]
+
+var noSeat = new(seat)
+
+func findSeat(p *Pass, row int32) *seat {
 	pod := p.Pod(row)
 	if pod.HostNetwork || !pod.Deleted.IsZero() || pod.Phase != model.Running && pod.Phase != model.Pending {
-		return nil, false
+		return nil
 	}
 	if p.CNISetupOn(pod.Node).Calicos == nil {
-		return nil, false
+		return nil
 	}
 	box, _ := running(p, pod)
 	if box == nil || called(p, box.Node, box.ID) {
-		return nil, false
+		return nil
 	}
 	s := &seat{pod: pod, sandbox: box}
 	device, foreign := p.DeviceOf(box.Node, box.ID)
 	s.device = device
 	byCalico := s.findAddresses(p)
 	if foreign && !byCalico {
-		return nil, false
+		return nil
 	}
 	s.look(p.AttachmentsOf(box.Node, box.ID))
 	if s.around == nil && s.sandbox.Inode != 0 {
 		s.look(p.AttachmentsIn(pod.Node, s.sandbox.Inode))
 	}
 	if s.around == nil {
-		return nil, false // its namespace was not found
+		return nil // its namespace was not found
 	}
 	if !s.told && s.inside != nil {
 		for _, q := range s.inside.IPs {
 			s.ips = append(s.ips, q.Addr())
 		}
 	}
-	return s, true
+	return s
 }
 
 // findAddresses learns which addresses the pod should have: by Calico's word, else by its

@@ -13,6 +13,7 @@ import (
 // order.
 func Run(v *model.View, ds ...*Detector) Result {
 	calico := Recognise(v)
+	seats := make(seatCache, v.Rows(model.Pods))
 	parts := make([]Result, len(ds))
 	next := make(chan int)
 	var all sync.WaitGroup
@@ -22,7 +23,7 @@ func Run(v *model.View, ds ...*Detector) Result {
 		views[w] = own
 		all.Go(func() {
 			for i := range next {
-				parts[i] = run(own, calico, ds[i:i+1], func(t model.Table, judge func(int32)) {
+				parts[i] = run(own, calico, seats, ds[i:i+1], func(t model.Table, judge func(int32)) {
 					for row := range int32(own.Rows(t)) {
 						judge(row)
 					}
@@ -51,7 +52,7 @@ func Run(v *model.View, ds ...*Detector) Result {
 
 // Judge lets the detectors judge only the given subjects.
 func Judge(v *model.View, subjects []model.Subject, ds ...*Detector) Result {
-	return run(v, Recognise(v), ds, func(t model.Table, judge func(int32)) {
+	return run(v, Recognise(v), make(seatCache, v.Rows(model.Pods)), ds, func(t model.Table, judge func(int32)) {
 		for _, s := range subjects {
 			if s.Table != t {
 				continue
@@ -63,7 +64,7 @@ func Judge(v *model.View, subjects []model.Subject, ds ...*Detector) Result {
 	})
 }
 
-func run(v *model.View, calico Calico, ds []*Detector, subjects func(model.Table, func(int32))) Result {
+func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects func(model.Table, func(int32))) Result {
 	res := Result{Judged: map[finding.Code]int{}}
 	for _, d := range ds {
 		if s, skip := d.skip(v, calico); skip {
@@ -71,7 +72,7 @@ func run(v *model.View, calico Calico, ds []*Detector, subjects func(model.Table
 			continue
 		}
 		byKey := map[string]int{}
-		p := &Pass{View: v, Now: v.Snapshot().Meta.Taken, Calico: calico, d: d, doubt: d.Applies != nil && d.Applies(calico) == Maybe}
+		p := &Pass{View: v, Now: v.Snapshot().Meta.Taken, Calico: calico, d: d, seats: seats, doubt: d.Applies != nil && d.Applies(calico) == Maybe}
 		p.report = func(f finding.Finding) {
 			if i, ok := byKey[f.Key()]; ok {
 				res.Findings[i].Merge(&f)

@@ -18,7 +18,7 @@ func JudgeAs(v *model.View, calico Calico, subjects []model.Subject, ds ...*Dete
 		slices.Sort(rows[t])
 		rows[t] = slices.Compact(rows[t])
 	}
-	return run(v, calico, ds, func(t model.Table, judge func(int32)) {
+	return run(v, calico, make(seatCache, v.Rows(model.Pods)), ds, func(t model.Table, judge func(int32)) {
 		for _, row := range rows[t] {
 			judge(row)
 		}

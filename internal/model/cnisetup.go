@@ -14,7 +14,10 @@ type CNISetup struct {
 }
 
 // CNISetupOn tells who gives the pods of a node their network.
-func (v *View) CNISetupOn(node string) CNISetup { return setup(v.CNIConfigsOn(node)) }
+func (v *View) CNISetupOn(node string) CNISetup {
+	v.touched[CNIConfigs] = true
+	return v.nodeIndex.setups[node]
+}
 
 // CNISetups gives those of all nodes whose configuration was seen. Like Ledgered it is
 // asked once, for all of the cluster.
@@ -24,24 +27,17 @@ func (v *View) CNISetups() iter.Seq[CNISetup] {
 			if !v.Sees(node, CNIConfigs) {
 				continue
 			}
-			rows := func(yield func(*CNIConfig) bool) {
-				for i := range v.nodeIndex.configsOn.rows(node) {
-					if !yield(v.nodeIndex.configs[i]) {
-						return
-					}
-				}
-			}
-			if !yield(setup(rows)) {
+			if !yield(v.nodeIndex.setups[node]) {
 				return
 			}
 		}
 	}
 }
 
-func setup(configs iter.Seq[*CNIConfig]) CNISetup {
+func setup(configs []*CNIConfig) CNISetup {
 	var s CNISetup
 	var calicos *CNIConfig
-	for c := range configs {
+	for _, c := range configs {
 		if c.Loaded {
 			s.Loaded = c
 		}

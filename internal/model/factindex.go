@@ -49,6 +49,8 @@ type nodeIndex struct {
 	mountsOn       index[nodeName]
 	runtimesOn     index[string]
 	machineOf      index[string]
+
+	setups map[string]CNISetup // by node, of those that have any configuration
 }
 
 type (
@@ -71,6 +73,7 @@ type (
 // the kernel gives them in an order of its own.
 func (v *View) indexFacts() {
 	f := &v.nodeIndex
+	f.setups = map[string]CNISetup{}
 	for _, node := range slices.Sorted(maps.Keys(v.s.NodeState)) {
 		rows := v.s.NodeState[node]
 		if rows == nil {
@@ -93,6 +96,7 @@ func (v *View) indexFacts() {
 		gather(&f.sandboxes, rows.Sandboxes, func(r *Sandbox) { r.Node = node }, func(a, b *Sandbox) int { return cmp.Compare(a.ID, b.ID) })
 		gather(&f.containers, rows.Containers, func(r *Container) { r.Node = node }, func(a, b *Container) int { return cmp.Compare(a.ID, b.ID) })
 		gather(&f.configs, rows.CNIConfigs, func(r *CNIConfig) { r.Node = node }, func(a, b *CNIConfig) int { return cmp.Compare(a.File, b.File) })
+		f.setups[node] = setup(f.configs[len(f.configs)-len(rows.CNIConfigs):])
 		gather(&f.results, rows.CNIResults, func(r *CNIResult) { r.Node = node }, func(a, b *CNIResult) int {
 			return cmp.Or(cmp.Compare(a.Container, b.Container), cmp.Compare(a.Network, b.Network), cmp.Compare(a.Interface, b.Interface))
 		})

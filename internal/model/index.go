@@ -12,6 +12,7 @@ import (
 type index[K comparable] struct {
 	heads []int32 // of chains, by hash: a link, counted from one
 	links []link
+	hash  func(K) uint32
 	key   func(row int32) K
 	keys  []K // by link, where key is nil
 }
@@ -23,12 +24,12 @@ type link struct {
 
 // newIndex makes one for about so many rows, which do not tell their keys.
 func newIndex[K comparable](size int) index[K] {
-	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), keys: make([]K, 0, size)}
+	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), hash: hasher[K](), keys: make([]K, 0, size)}
 }
 
 // newLean makes one for rows that tell their keys.
 func newLean[K comparable](size int, key func(row int32) K) index[K] {
-	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), key: key}
+	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), hash: hasher[K](), key: key}
 }
 
 // tableSize is a power of two, and at least as large as there are rows.
@@ -45,7 +46,7 @@ func (x *index[K]) add(k K, row int) {
 	if len(x.links) >= len(x.heads) {
 		x.grow()
 	}
-	h := hashOf(k)
+	h := x.hash(k)
 	x.links = append(x.links, link{int32(row), 0, h})
 	x.head(len(x.links) - 1)
 	if x.key == nil {
@@ -89,7 +90,7 @@ func (x *index[K]) chain(k K) int32 {
 	if len(x.links) == 0 {
 		return 0
 	}
-	return x.heads[hashOf(k)&uint32(len(x.heads)-1)]
+	return x.heads[x.hash(k)&uint32(len(x.heads)-1)]
 }
 
 // next is the link of that key from i on; 0 if there is none.
@@ -97,7 +98,7 @@ func (x *index[K]) next(k K, i int32) int32 {
 	if i == 0 {
 		return 0
 	}
-	for h := hashOf(k); i > 0; i = x.links[i-1].next {
+	for h := x.hash(k); i > 0; i = x.links[i-1].next {
 		l := &x.links[i-1]
 		if l.hash != h {
 			continue
@@ -111,16 +112,39 @@ func (x *index[K]) next(k K, i int32) int32 {
 
 var seed = maphash.MakeSeed()
 
-func hashOf[K comparable](k K) uint32 {
-	switch k := any(k).(type) {
+// hasher gives the hash of a kind of key. It is chosen once, when an index is made: a key
+// that is put into an interface for every look-up would be allocated each time.
+func hasher[K comparable]() func(K) uint32 {
+	var h any
+	switch any(*new(K)).(type) {
 	case string:
-		return uint32(maphash.String(seed, k))
+		h = hashString
 	case name:
-		return uint32(maphash.String(seed, k.name)) ^ uint32(maphash.String(seed, k.namespace))*31
-	case netip.Addr: // as a whole it would have to be allocated
-		b := k.As16()
-		return uint32(maphash.Bytes(seed, b[:]))
+		h = func(k name) uint32 { return hashString(k.name) ^ hashString(k.namespace)*31 }
+	case netip.Addr:
+		h = hashAddr
+	case nodeName:
+		h = func(k nodeName) uint32 { return hashString(k.name) ^ hashString(k.node)*31 }
+	case nodeAddr:
+		h = func(k nodeAddr) uint32 { return hashAddr(k.ip) ^ hashString(k.node)*31 }
+	case nodeNumber:
+		h = func(k nodeNumber) uint32 { return hashNumber(uint64(k.n)) ^ hashString(k.node)*31 }
+	case nodeInode:
+		h = func(k nodeInode) uint32 { return hashNumber(k.inode) ^ hashString(k.node)*31 }
 	default:
-		return uint32(maphash.Comparable(seed, k))
+		return func(k K) uint32 { return uint32(maphash.Comparable(seed, k)) }
 	}
+	return h.(func(K) uint32)
+}
+
+func hashString(s string) uint32 { return uint32(maphash.String(seed, s)) }
+
+func hashAddr(a netip.Addr) uint32 {
+	b := a.As16()
+	return uint32(maphash.Bytes(seed, b[:]))
+}
+
+func hashNumber(n uint64) uint32 {
+	n *= 0x9e3779b97f4a7c15 // Fibonacci hashing: the high bits depend on all of n
+	return uint32(n >> 32)
 }

@@ -12,9 +12,12 @@ import (
 // the indices. The snapshot belongs to the view afterwards.
 func Seal(s *Snapshot) *View {
 	s.sort()
-	v := &View{s: s, coverage: make(map[coverageKey]State, len(s.Coverage))}
+	v := &View{s: s, coverage: map[string]*[tables]State{}}
 	for _, c := range s.Coverage {
-		v.coverage[coverageKey{c.Table, c.Node}] = c.State
+		if v.coverage[c.Node] == nil {
+			v.coverage[c.Node] = new([tables]State)
+		}
+		v.coverage[c.Node][c.Table] = c.State
 		v.asked = v.asked || c.Node != ""
 	}
 	var ledger sync.WaitGroup // the two halves of a large cluster take equally long
@@ -25,11 +28,6 @@ func Seal(s *Snapshot) *View {
 	ledger.Wait()
 	v.countUse()
 	return v
-}
-
-type coverageKey struct {
-	table Table
-	node  string
 }
 
 type name struct{ namespace, name string }
@@ -143,7 +141,7 @@ func (v *View) indexHandles() {
 	for i := there - 1; i >= 0; i-- {
 		v.handles.add(HandleKey(v.s.Handles[i].ID), i)
 	}
-	if !v.coverage[coverageKey{Handles, ""}].Seen() {
+	if !v.State(Handles, "").Seen() {
 		return
 	}
 	for i := range v.allocs {

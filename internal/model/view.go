@@ -9,7 +9,7 @@ import (
 // for, so that a test can hold that against what a detector declares.
 type View struct {
 	s        *Snapshot
-	coverage map[coverageKey]State
+	coverage map[string]*[tables]State // by node; the cluster's own under the empty name
 	touched  [tables]bool
 
 	allocs  []Allocation
@@ -89,7 +89,12 @@ func (v *View) Join(w *View) {
 }
 
 // State tells how completely a table was seen; node is empty but for a node's own tables.
-func (v *View) State(t Table, node string) State { return v.coverage[coverageKey{t, node}] }
+func (v *View) State(t Table, node string) State {
+	if states := v.coverage[node]; states != nil {
+		return states[t]
+	}
+	return Unread
+}
 
 // Under gives the view of a snapshot that has the same rows, of another moment.
 func (v *View) Under(s *Snapshot) *View {
