@@ -51,7 +51,14 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	for i := range found {
 		st.settle(&found[i])
 	}
-	leakedShare(v, found)
+	finish(r, found, o)
+	return r
+}
+
+// finish completes a report with what was found and settled.
+func finish(r *Report, found []finding.Finding, o Options) {
+	finding.Sort(found) // which finding explains which does not depend on the order of reading
+	leakedShare(r.View, found)
 	r.MassChanges = massChanges(found, r.Judged)
 	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)
 	found = append(found, expired(o.Suppress, r.Taken)...)
@@ -65,7 +72,6 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	}
 	finding.Sort(r.Findings)
 	finding.Sort(r.Unconfirmed)
-	return r
 }
 
 // keep gives the findings that were asked for, and the names of the others.

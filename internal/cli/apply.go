@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"plumbline.dev/plumbline/internal/audit"
-	"plumbline.dev/plumbline/internal/execute"
-	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/journal"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -88,13 +85,13 @@ func (g *global) runApply(ctx context.Context, f applyFlags) error {
 			return err
 		}
 	}
-	w, err := g.beginWork(ctx, f)
+	w, err := g.beginRun(ctx, f)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	if w.plan = p; f.resume != "" {
-		if err := w.open(ctx, f.resume); err != nil {
+	defer w.Close()
+	if w.Plan = p; f.resume != "" {
+		if err := w.Resume(ctx, f.resume); err != nil {
 			return err
 		}
 	}
@@ -102,81 +99,63 @@ func (g *global) runApply(ctx context.Context, f applyFlags) error {
 		return err
 	}
 	if f.resume == "" {
-		if err := w.create(); err != nil {
+		if err := w.Create(); err != nil {
 			return err
 		}
 	}
 	return w.carryOut(ctx)
 }
 
-// fits refuses a plan that is not for this cluster as it is: another one, one that was
-// restored from a backup since, one whose datastore is locked, or one that is not proven.
-func (w *applyRun) fits(ctx context.Context) error {
-	p := w.plan
-	r, err := w.g.checkAll(ctx, w.c, 0)
+// An applyRun is a run of apply or undo as a person follows it.
+type applyRun struct {
+	*cluster.Run
+	g      *global
+	f      applyFlags
+	budget cluster.Budget
+}
+
+// beginRun opens the cluster with the right to write.
+func (g *global) beginRun(ctx context.Context, f applyFlags) (*applyRun, error) {
+	if err := f.valid(); err != nil {
+		return nil, err
+	}
+	budget, err := budgetOf(f.budget)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.before = r
-	info := r.View.Info()
-	switch {
-	case info.GUID != p.Cluster:
-		return fmt.Errorf("the plan is for cluster %s, and this is %s", p.Cluster, info.GUID)
-	case !info.Ready:
-		return errors.New("Calico's datastore is locked: somebody migrates it, or forgot to unlock it") //nolint:staticcheck // Calico is a name
-	case repair.Unproven(r.View) != "" && p.Writes():
-		return errors.New(repair.Unproven(r.View))
-	case len(p.Steps) == 0:
-		return errors.New("the plan has no steps")
-	}
-	for _, c := range r.Gaps {
-		if c.Node == "" {
-			return fmt.Errorf("%s cannot be read: %s; nothing is repaired that cannot be seen", c.Table, c.Reason)
-		}
-	}
-	api, ledger := repair.Revisions(r.View)
-	if older(api, p.KubeRevision) || older(ledger, p.EtcdRevision) {
-		return errors.New("the cluster is older than the plan: it was restored from a backup; plan again")
-	}
-	if p.Risk().Level() > repair.Risk(w.f.maxRisk).Level() {
-		return fmt.Errorf("the plan is %s, and without --max-risk %s only what is %s is done", p.Risk(), p.Risk(), w.f.maxRisk)
-	}
-	if p.Undoes == "" && w.f.resume == "" {
-		w.gone = p.Refresh(r.View, foundIn(r))
-	}
-	if len(p.Steps) == 0 {
-		for _, r := range w.gone {
-			w.g.field(w.g.Stdout, "left out", short(r.Finding)+": "+short(r.Why))
-		}
-		return errors.New("nothing of the plan is left to do")
-	}
-	return p.Valid()
+	w := &applyRun{g: g, f: f, budget: budget}
+	o, done := g.options()
+	defer done()
+	w.Run, err = cluster.OpenRun(ctx, o, cluster.RunOptions{
+		DryRun: f.dryRun == "server", MaxRisk: repair.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(g), Progress: w.progress,
+	})
+	return w, err
 }
 
-// older tells that a revision is smaller than another that was seen before.
-func older(now, before string) bool {
-	n, err1 := strconv.ParseUint(now, 10, 64)
-	b, err2 := strconv.ParseUint(before, 10, 64)
-	return err1 == nil && err2 == nil && n < b
+// holder tells whoever comes second who holds the lease.
+func holder(g *global) string {
+	host, _ := os.Hostname()
+	user := g.Getenv("USER")
+	if user == "" {
+		user = "somebody"
+	}
+	return fmt.Sprintf("%s@%s (process %d)", user, host, os.Getpid())
 }
 
-// foundIn tells whether a finding is there, whether or not it could be decided already.
-func foundIn(r *audit.Report) func(string) bool {
-	there := map[string]bool{}
-	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed, r.Suppressed} {
-		for i := range fs {
-			there[fs[i].Key()] = true
-			for _, k := range fs[i].Explains {
-				there[k] = true
-			}
-		}
+// fits tells what of the plan fell away, if nothing of it is left.
+func (w *applyRun) fits(ctx context.Context) error {
+	err := w.Fits(ctx, w.f.resume != "")
+	if errors.Is(err, cluster.ErrNothingLeft) {
+		w.skipped()
 	}
-	return func(k string) bool { return there[k] }
+	return err
 }
+
+func (w *applyRun) dryRun() bool { return w.f.dryRun == "server" }
 
 // budgetOf reads blocks=10/s,handles=100.
-func budgetOf(flags []string) (execute.Budget, error) {
-	b := execute.Default
+func budgetOf(flags []string) (cluster.Budget, error) {
+	b := cluster.DefaultBudget
 	for _, s := range flags {
 		k, v, ok := strings.Cut(strings.TrimSuffix(s, "/s"), "=")
 		n, err := strconv.ParseFloat(v, 64)
@@ -204,29 +183,23 @@ func (f *applyFlags) valid() error {
 
 // carryOut runs the plan and shows what becomes of it.
 func (w *applyRun) carryOut(ctx context.Context) error {
-	p := w.plan
 	w.headline()
-	began := w.now()
-	res, err := w.x.Run(ctx, p, w.past)
+	res, took, err := w.Execute(ctx)
 	w.summary(res)
 	if err != nil {
-		w.note(journal.EntirePlan, repair.Failed, err.Error())
-		w.copyJournal(context.WithoutCancel(ctx))
 		fmt.Fprintf(w.g.Stdout, "stopped   %s\n", line(err.Error()))
-		if !w.x.DryRun {
-			w.g.next(w.g.Stdout, "apply --resume %s", p.ID)
+		if !w.dryRun() {
+			w.g.next(w.g.Stdout, "apply --resume %s", w.Plan.ID)
 		}
 		return exit(exitStopped)
 	}
-	if w.x.DryRun {
+	if w.dryRun() {
 		fmt.Fprintf(w.g.Stdout, "dry run   nothing was written; %s\n", w.sent())
 		return w.verdict(res, nil)
 	}
-	still, unseen := w.verify(ctx, res)
-	w.note(journal.EntirePlan, repair.Done, "")
-	w.copyJournal(ctx)
-	w.closing(res, still, unseen, w.now().Sub(began).Round(time.Second))
-	if err := w.verdict(res, still); err != nil || unseen == nil {
+	still, unread := w.Verify(ctx, res)
+	w.closing(res, still, unread, took)
+	if err := w.verdict(res, still); err != nil || unread == nil {
 		return err
 	}
 	return exit(exitFindings)

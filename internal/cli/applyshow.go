@@ -1,28 +1,31 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
 // headline says what begins, and what fell away since the plan was made.
 func (w *applyRun) headline() {
-	p := w.plan
-	fmt.Fprintf(w.g.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.x.Budget.Blocks)
-	for _, r := range w.gone {
-		w.g.field(w.g.Stdout, "left out", line(short(r.Finding))+": "+line(short(r.Why)))
+	p := w.Plan
+	fmt.Fprintf(w.g.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.budget.Blocks)
+	w.skipped()
+}
+
+// skipped tells what fell away since the plan was made.
+func (w *applyRun) skipped() {
+	for _, r := range w.Skipped {
+		w.g.field(w.g.Stdout, "skipped", line(short(r.Finding))+": "+line(short(r.Why)))
 	}
 }
 
 // progress shows a step when it is done. Of many, only those that did not go as planned.
-func (w *applyRun) progress(p execute.Progress) {
+func (w *applyRun) progress(p cluster.Progress) {
 	if p.Of > maxListed && (p.Outcome == repair.Done || p.Outcome == repair.Already) && !p.Undo {
 		if w.g.verbose {
 			fmt.Fprintf(w.g.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
@@ -43,8 +46,8 @@ func (w *applyRun) progress(p execute.Progress) {
 }
 
 // summary tells how many steps ended how, where they were not listed.
-func (w *applyRun) summary(res execute.Result) {
-	if len(w.plan.Steps) <= maxListed {
+func (w *applyRun) summary(res cluster.Result) {
+	if len(w.Plan.Steps) <= maxListed {
 		return
 	}
 	n := map[repair.Outcome]int{}
@@ -57,55 +60,19 @@ func (w *applyRun) summary(res execute.Result) {
 			parts = append(parts, thousands(n[o])+" "+string(o))
 		}
 	}
-	fmt.Fprintf(w.g.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), thousands(len(w.plan.Steps)))
+	fmt.Fprintf(w.g.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), thousands(len(w.Plan.Steps)))
 }
 
 // sent says what a dry run sends.
 func (w *applyRun) sent() string {
-	if w.x.Etcd {
+	if w.Etcd() {
 		return "pods' writes were judged by the API server (dryRun=All), etcd and nodes only read"
 	}
 	return "Kubernetes judged every write (dryRun=All), nodes were only asked"
 }
 
-// verify looks at the cluster again and tells which of the findings that were repaired are
-// still there.
-func (w *applyRun) verify(ctx context.Context, res execute.Result) ([]string, error) {
-	if w.plan.Undoes != "" {
-		return nil, nil
-	}
-	r, err := w.g.checkAll(ctx, w.c, 0)
-	if err != nil {
-		return nil, err
-	}
-	found := foundIn(r)
-	var still []string
-	for f, v := range res.Findings {
-		if (v.Outcome == repair.Done || v.Outcome == repair.Already) && found(f) {
-			still = append(still, f)
-		}
-	}
-	slices.Sort(still)
-	for _, c := range r.Gaps {
-		if c.Node == "" {
-			return still, fmt.Errorf("%s were not seen again: %s", c.Table, c.Reason)
-		}
-		if w.concerns(c.Node) {
-			return still, errors.New(c.Node + " was not seen again")
-		}
-	}
-	return still, nil
-}
-
-// concerns tells that something of the plan is on a node.
-func (w *applyRun) concerns(node string) bool {
-	return slices.ContainsFunc(w.plan.Targets, func(t repair.Target) bool {
-		return t.Proof.Running != nil && t.Proof.Running.Node == node || t.Proof.NotInUse != nil && slices.Contains(t.Proof.NotInUse.Nodes, node)
-	}) || slices.ContainsFunc(w.plan.Steps, func(s repair.Step) bool { return s.On.OnNode() == node })
-}
-
 // closing says what is cured, what is not, where the journal is, and how to take it back.
-func (w *applyRun) closing(res execute.Result, still []string, unseen error, took time.Duration) {
+func (w *applyRun) closing(res cluster.Result, still []string, unseen error, took time.Duration) {
 	out := w.g.Stdout
 	cured, left := 0, map[string]string{}
 	var watch int64
@@ -113,9 +80,9 @@ func (w *applyRun) closing(res execute.Result, still []string, unseen error, too
 		switch {
 		case slices.Contains(still, f):
 			left[f] = "still found: look at it again in a minute, Calico may need it"
-		case v.Outcome == repair.Done || v.Outcome == repair.Already:
+		case v.Repaired():
 			cured++
-			if t := w.plan.Target(f); t != nil {
+			if t := w.Plan.Target(f); t != nil {
 				watch = max(watch, t.Watch)
 			}
 		default:
@@ -123,20 +90,20 @@ func (w *applyRun) closing(res execute.Result, still []string, unseen error, too
 		}
 	}
 	switch {
-	case w.plan.Undoes != "":
+	case w.Plan.Undoes != "":
 		fmt.Fprintf(out, "undone    as far as it could be, in %s\n", took)
 	case unseen != nil:
 		fmt.Fprintf(out, "written   and not verified: %s\n", line(unseen.Error()))
 	default:
-		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.plan, cured), counted(len(w.plan.Targets), "finding", "findings"), took)
+		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), counted(len(w.Plan.Targets), "finding", "findings"), took)
 	}
 	w.left(left)
 	if watch > 0 {
 		fmt.Fprintf(out, "watch     cured means still so in %s: Calico's collector looks until then\n", time.Duration(watch)*time.Second)
 	}
-	fmt.Fprintf(out, "journal   %s\n", w.journal.Path())
-	if w.plan.Undoes == "" && undoText(w.plan) != "none" {
-		fmt.Fprintf(out, "undo with %s undo %s\n", w.g.prog, w.plan.ID)
+	fmt.Fprintf(out, "journal   %s\n", w.JournalPath())
+	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
+		fmt.Fprintf(out, "undo with %s undo %s\n", w.g.prog, w.Plan.ID)
 	}
 	w.g.next(out, "check")
 }
@@ -160,12 +127,12 @@ func curedText(p *repair.Plan, n int) string {
 }
 
 // verdict is the exit code: something was left alone, or is still there.
-func (w *applyRun) verdict(res execute.Result, still []string) error {
+func (w *applyRun) verdict(res cluster.Result, still []string) error {
 	if len(still) > 0 {
 		return exit(exitFindings)
 	}
 	for _, v := range res.Findings {
-		if v.Outcome != repair.Done && v.Outcome != repair.Already {
+		if !v.Repaired() {
 			return exit(exitFindings)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/timeline"
@@ -51,7 +52,7 @@ func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string
 		return nil
 	default:
 		var missing []string
-		if log, missing, err = g.agentLogs(ctx, question{pod: pod}); err != nil {
+		if log, missing, err = g.agentLogs(ctx, question{cluster.LogQuestion{Pod: pod}}); err != nil {
 			fmt.Fprintf(g.Stderr, "logs were not read: %s\n", clean(err.Error()))
 			return nil
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/observe"
 )
 
 // checkFlags say what to check and how to show it.
@@ -63,16 +63,16 @@ func (g *global) check() *cobra.Command {
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
 	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster, and show what is new and what is gone")
 	l.BoolVar(&g.probe, "probe", false, "where no agents run: start a short-lived pod on each node that tells its facts")
-	l.StringVar(&g.probeImage, "probe-image", probeImage(), "image of those pods")
-	l.StringVar(&g.probeNamespace, "probe-namespace", "kube-system", "namespace of those pods")
-	l.BoolVar(&g.quick, "quick", false, "read only metadata of pods and names of handles, and say what that cannot judge")
+	l.StringVar(&g.cluster.Probe.Image, "probe-image", cluster.ProbeImage(version()), "image of those pods")
+	l.StringVar(&g.cluster.Probe.Namespace, "probe-namespace", "kube-system", "namespace of those pods")
+	l.BoolVar(&g.cluster.Quick, "quick", false, "read only metadata of pods and names of handles, and say what that cannot judge")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to read for what caused the findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
 	return c
 }
 
 func (g *global) runCheck(ctx context.Context, f checkFlags) error {
-	opts, err := g.options(f)
+	opts, err := auditOptions(f)
 	if err != nil {
 		return err
 	}
@@ -112,67 +112,33 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 func (g *global) sleep(ctx context.Context, d time.Duration) error {
 	d += time.Second // times are cut to seconds
 	fmt.Fprintf(g.Stderr, "waiting %s for what is only suspected\n", d)
-	return wait(ctx, d)
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return cluster.Wait(ctx, d)
 }
 
 // judge makes one check, of the cluster or of a bundle.
 func (g *global) judge(ctx context.Context, f checkFlags, opts audit.Options) (*audit.Report, error) {
 	if g.bundle != "" {
-		s, err := g.fromBundle()
+		s, err := cluster.ReadBundle(g.bundle)
 		if err != nil {
 			return nil, err
 		}
 		return audit.Judge(ctx, s, audit.Source{}, opts), nil
 	}
-	c, err := g.connect(ctx)
+	c, done, err := g.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer done()
+	defer c.Close()
 	if f.selector != "" {
-		pods, err := c.client.Selected(ctx, f.namespace, f.selector)
+		pods, err := c.Selected(ctx, f.namespace, f.selector)
 		if err != nil {
 			return nil, err
 		}
 		before := opts.Keep
-		opts.Keep = func(x *finding.Finding) bool { return aboutAny(x, pods) && (before == nil || before(x)) }
+		opts.Keep = func(x *finding.Finding) bool { return cluster.About(x, pods) && (before == nil || before(x)) }
 	}
-	opts.Recall = g.recall
-	var done func()
-	opts.Progress, done = g.progress()
-	src := c.source(g.quick)
-	if g.probe && c.fleet == nil {
-		src.Collectors = append([]observe.Collector{probes{c: c, image: g.probeImage, namespace: g.probeNamespace}}, src.Collectors...)
-	}
-	r := audit.Run(ctx, src, opts)
-	done()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := g.keep(r.View.Snapshot().Meta.GUID, r.Memory); err != nil {
-		fmt.Fprintf(g.Stderr, "what was suspected could not be kept for the next run: %v\n", err)
-	}
-	return r, nil
-}
-
-func aboutAny(f *finding.Finding, pods map[string]bool) bool {
-	for _, r := range f.About {
-		if r.Kind == model.KindPod && pods[r.Name] {
-			return true
-		}
-	}
-	return false
+	return c.Check(ctx, opts)
 }
 
 // inNamespace tells that a finding is about anything in a namespace: of a shared address,
@@ -182,7 +148,7 @@ func inNamespace(f *finding.Finding, ns string) bool {
 }
 
 // options turns flags into what audit is asked for.
-func (g *global) options(f checkFlags) (audit.Options, error) {
+func auditOptions(f checkFlags) (audit.Options, error) {
 	o := audit.Options{Settle: f.settle, Detectors: detect.All}
 	if len(f.codes) > 0 {
 		o.Detectors = nil
@@ -198,8 +164,8 @@ func (g *global) options(f checkFlags) (audit.Options, error) {
 		return o, fmt.Errorf("--fail-on %s: want info, warning or error", f.failOn)
 	}
 	for _, b := range f.require {
-		if b != "intent" && b != "ledger" && b != "node" {
-			return o, fmt.Errorf("--require %s: want intent, ledger or node", b)
+		if b != "kubernetes" && b != "calico" && b != "node" {
+			return o, fmt.Errorf("--require %s: want kubernetes, calico or node", b)
 		}
 	}
 	if f.suppress != "" {

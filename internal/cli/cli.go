@@ -13,8 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plumbline.dev/plumbline/internal/calico"
-	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/cluster"
 )
 
 // An Env is what a command has of its process.
@@ -42,17 +41,12 @@ func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // global is what every command may be told.
 type global struct {
 	Env
-	prog string // how the user calls us
-	kube kube.Options
-	etcd calico.EtcdOptions
-	// datastore is auto, kdd or etcd.
-	datastore string
-	bundle    string
-	quick     bool
-	// For nodes without agents.
-	probe                      bool
-	probeImage, probeNamespace string
-	verbose                    bool
+	prog    string // how the user calls us
+	cluster cluster.Options
+	bundle  string
+	// probe starts the pods of cluster.Probe where there are no agents.
+	probe   bool
+	verbose bool
 }
 
 // Main runs a command line and gives the exit code.
@@ -90,16 +84,16 @@ func (g *global) root() *cobra.Command {
 	root.SetOut(g.Stdout)
 	root.SetErr(g.Stderr)
 	f := root.PersistentFlags()
-	f.StringVar(&g.kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
-	f.StringVar(&g.kube.Context, "context", "", "context of the kubeconfig to use")
-	f.DurationVar(&g.kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
-	f.BoolVar(&g.kube.Gentle, "gentle", false, "one list at a time: slower, and easy on the API server")
+	f.StringVar(&g.cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
+	f.StringVar(&g.cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
+	f.DurationVar(&g.cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
+	f.BoolVar(&g.cluster.Kube.Gentle, "gentle", false, "one list at a time: slower, and easy on the API server")
 	f.StringVar(&g.bundle, "bundle", "", "judge a file of 'collect' instead of a cluster")
-	f.StringVar(&g.datastore, "datastore", "auto", "where Calico keeps its records: auto, kdd or etcd")
-	f.StringSliceVar(&g.etcd.Endpoints, "etcd-endpoints", nil, "Calico's etcd, for --datastore etcd")
-	f.StringVar(&g.etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
-	f.StringVar(&g.etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
-	f.StringVar(&g.etcd.Key, "etcd-key", "", "key of that certificate")
+	f.StringVar(&g.cluster.Datastore, "datastore", "auto", "where Calico keeps its records: auto, kdd or etcd")
+	f.StringSliceVar(&g.cluster.Etcd.Endpoints, "etcd-endpoints", nil, "Calico's etcd, for --datastore etcd")
+	f.StringVar(&g.cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
+	f.StringVar(&g.cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
+	f.StringVar(&g.cluster.Etcd.Key, "etcd-key", "", "key of that certificate")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "say on stderr what is read and how long it takes")
 	root.AddCommand(g.status(), g.check(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
 		g.timeline(), g.guard(), g.collect(), g.version(), g.schema())
@@ -114,9 +108,9 @@ func (g *global) root() *cobra.Command {
 func (g *global) advise(err error) string {
 	s := err.Error()
 	switch {
-	case errors.Is(err, kube.ErrUnreachable):
+	case errors.Is(err, cluster.ErrUnreachable):
 		s += "\nIs this the right cluster? See --kubeconfig and --context."
-	case errors.Is(err, calico.ErrNoCRDs):
+	case errors.Is(err, cluster.ErrNoCRDs):
 		s += "\nIf Calico keeps its records in etcd, give --etcd-endpoints and its certificates."
 	}
 	return s

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
 func (g *global) collect() *cobra.Command {
@@ -34,22 +32,17 @@ func (g *global) collect() *cobra.Command {
 }
 
 func (g *global) runCollect(ctx context.Context, file string) error {
-	s, _, err := g.look(ctx, false)
+	s, err := g.collected(ctx)
 	if err != nil {
 		return err
 	}
 	rows := len(s.Pods) + len(s.Nodes) + len(s.Blocks) + len(s.Handles) + len(s.Affinities) + len(s.Endpoints)
 	fmt.Fprintf(g.Stderr, "writing %s rows, about %s\n", thousands(rows), size(int64(rows)*bytesPerRow))
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	written, err := cluster.WriteBundle(file, s)
 	if err != nil {
 		return err
 	}
-	w := &counter{w: f}
-	err = snapshotio.WriteBundle(w, s)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(file))
-	}
-	fmt.Fprintf(g.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, size(w.n), thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)))
+	fmt.Fprintf(g.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, size(written), thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)))
 	for _, c := range s.Coverage {
 		if c.Node == "" && (c.State == model.Lost || c.State == model.Partial) {
 			fmt.Fprintf(g.Stdout, "Left out %s: %s\n", c.Table, line(c.Reason))
@@ -65,15 +58,18 @@ func (g *global) runCollect(ctx context.Context, file string) error {
 // bytesPerRow is what a row of a real cluster takes, compressed.
 const bytesPerRow = 120
 
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
+// collected reads the cluster, or a bundle.
+func (g *global) collected(ctx context.Context) (*model.Snapshot, error) {
+	if g.bundle != "" {
+		return cluster.ReadBundle(g.bundle)
+	}
+	c, done, err := g.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	defer c.Close()
+	return c.Collect(ctx)
 }
 
 func size(n int64) string {

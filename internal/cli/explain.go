@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/kube"
 )
 
 type explainFlags struct {
@@ -61,7 +61,7 @@ func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) 
 		if !ok {
 			ns, pod = f.namespace, name
 			if ns == "" {
-				ns = kube.Namespace(g.kube)
+				ns = cluster.Namespace(g.cluster)
 			}
 		}
 		return g.explainPod(ctx, ns, pod, f)
@@ -105,7 +105,7 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 	if !ok || d == nil {
 		return fmt.Errorf("explain %s: neither a code nor a finding (CODE/SUBJECT)", name)
 	}
-	opts, err := g.options(f.settle)
+	opts, err := auditOptions(f.settle)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"net/url"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/model"
@@ -12,17 +11,15 @@ import (
 
 // explainIP shows everybody who says that an address is theirs.
 func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) error {
-	u, err := g.scoped(ctx)
+	u, done, err := g.openScoped(ctx)
 	if err != nil {
 		return err
 	}
-	defer u.c.close()
-	u.addAddresses(ctx, []netip.Addr{ip})
-	if u.err != nil {
-		return u.err
+	defer done()
+	if err := u.Address(ctx, ip); err != nil {
+		return err
 	}
-	u.addFacts(ctx, url.Values{"ip": {ip.String()}})
-	r := u.judge(ctx, g, f, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	r := u.Judge(ctx, f.settle.settle, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	if f.output == "json" {
 		doc := document(r)
 		doc.Kind = "AddressExplanation"

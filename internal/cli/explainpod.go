@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -15,29 +15,23 @@ import (
 // explainPod shows what each book says of a pod, side by side.
 func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags) error {
 	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
-	u, err := g.scoped(ctx)
+	u, done, err := g.openScoped(ctx)
 	if err != nil {
 		return err
 	}
-	defer u.c.close()
-	u.add(ctx, ref)
-	if u.err != nil {
-		return u.err
+	defer done()
+	ips, found, err := u.Pod(ctx, ns, name)
+	if err != nil {
+		return err
 	}
-	if len(u.s.Pods) == 0 {
-		return fmt.Errorf("pod %s/%s: no such pod", ns, name)
+	if !found {
+		return fmt.Errorf("pod %s/%s does not exist", ns, name)
 	}
-	ips := append([]netip.Addr(nil), u.s.Pods[0].Claims()...)
-	u.addAddresses(ctx, ips)
-	if u.err != nil {
-		return u.err
-	}
-	u.addFacts(ctx, url.Values{"pod": {ns + "/" + name}})
 	about := []model.Ref{ref}
 	for _, ip := range ips {
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
-	r := u.judge(ctx, g, f, about...)
+	r := u.Judge(ctx, f.settle.settle, about...)
 	if err := g.seekCauses(ctx, r, f.logs, ref.Name); err != nil {
 		return err
 	}
@@ -48,6 +42,17 @@ func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags
 	}
 	g.podText(r, r.View.PodByName(ns, name), ips)
 	return nil
+}
+
+// openScoped opens the cluster for what surrounds one pod or address.
+func (g *global) openScoped(ctx context.Context) (*cluster.Scoped, func(), error) {
+	o, done := g.options()
+	u, err := cluster.OpenScoped(ctx, o)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return u, func() { done(); u.Close() }, nil
 }
 
 func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {

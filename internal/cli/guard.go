@@ -43,11 +43,13 @@ func (g *global) guardStatus() *cobra.Command {
 			if err := oneOf(f.output, "text", "wide", "json"); err != nil {
 				return err
 			}
-			p, err := g.guardPost(cmd.Context(), f.node)
+			p, err := g.openGuards(cmd.Context(), f.node)
 			if err != nil {
 				return err
 			}
-			return g.showGuards(p.ask(cmd.Context()), f)
+			var all guards
+			all.said, all.unseen = p.Status(cmd.Context())
+			return g.showGuards(all, f)
 		},
 	}
 	l := c.Flags()
@@ -69,14 +71,14 @@ func (g *global) guardLog() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := g.guardPost(cmd.Context(), f.node)
+			p, err := g.openGuards(cmd.Context(), f.node)
 			if err != nil {
 				return err
 			}
 			if f.follow {
 				return g.followCalls(cmd.Context(), p, q)
 			}
-			return g.showCalls(p.calls(cmd.Context(), q), f.output)
+			return g.showCalls(callsOf(cmd.Context(), p, q), f.output)
 		},
 	}
 	l := c.Flags()
@@ -103,11 +105,11 @@ func (g *global) guardExplain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := g.guardPost(cmd.Context(), q.node)
+			p, err := g.openGuards(cmd.Context(), q.node)
 			if err != nil {
 				return err
 			}
-			return g.explainCalls(p.calls(cmd.Context(), q), f.output)
+			return g.explainCalls(callsOf(cmd.Context(), p, q), f.output)
 		},
 	}
 	l := c.Flags()

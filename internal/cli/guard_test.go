@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
 )
@@ -78,10 +80,37 @@ func sawCalls(node string) []eventlog.Entry {
 	}
 }
 
+// agentsPost are agents that a test plays.
+type agentsPost struct {
+	fleet *agent.Fleet
+	nodes []string
+	none  map[string]error
+}
+
+func (p *agentsPost) Status(ctx context.Context) (all []cluster.GuardStatus, unread map[string]error) {
+	said, unread := p.fleet.Guards(ctx, p.nodes)
+	maps.Copy(unread, p.none)
+	for _, n := range sortedKeys(said) {
+		all = append(all, said[n])
+	}
+	return all, unread
+}
+
+func (p *agentsPost) Calls(ctx context.Context, q cluster.CallQuestion) (map[string][]cluster.GuardCall, map[string]error) {
+	all, unread := p.fleet.GuardCalls(ctx, p.nodes, q)
+	maps.Copy(unread, p.none)
+	return all, unread
+}
+
+func (p *agentsPost) guards() (g guards) {
+	g.said, g.unseen = p.Status(context.Background())
+	return g
+}
+
 // post is a fleet of agents that a test plays.
-func post() *guardPost {
+func post() *agentsPost {
 	all := reports()
-	p := &guardPost{none: map[string]error{"w50": errors.New("no agent runs there")}, fleet: &agent.Fleet{
+	p := &agentsPost{none: map[string]error{"w50": errors.New("no agent runs there")}, fleet: &agent.Fleet{
 		Open: func(_ context.Context, node, path string, _ url.Values) (io.ReadCloser, error) {
 			var v any = sawCalls(node)
 			switch {
@@ -106,22 +135,22 @@ func TestGuardScreens(t *testing.T) {
 	ctx := t.Context()
 	pod := callsQuestion{about: "shop/db-0", namespace: "shop", pod: "db-0"}
 	for name, show := range map[string]func(g *global) error{
-		"guard-status":     func(g *global) error { return g.showGuards(post().ask(ctx), guardFlags{output: "text"}) },
-		"guard-status-all": func(g *global) error { return g.showGuards(post().ask(ctx), guardFlags{output: "text", all: true}) },
+		"guard-status":     func(g *global) error { return g.showGuards(post().guards(), guardFlags{output: "text"}) },
+		"guard-status-all": func(g *global) error { return g.showGuards(post().guards(), guardFlags{output: "text", all: true}) },
 		"guard-none": func(g *global) error {
 			p := post()
 			p.nodes, p.none = []string{"w44"}, nil
-			return g.showGuards(p.ask(ctx), guardFlags{output: "text"})
+			return g.showGuards(p.guards(), guardFlags{output: "text"})
 		},
 		"guard-quiet": func(g *global) error {
 			p := post()
 			p.nodes, p.none = []string{"w5", "w6"}, nil
-			return g.showGuards(p.ask(ctx), guardFlags{output: "text"})
+			return g.showGuards(p.guards(), guardFlags{output: "text"})
 		},
-		"guard-log":     func(g *global) error { return g.showCalls(post().calls(ctx, callsQuestion{}), "text") },
-		"guard-explain": func(g *global) error { return g.explainCalls(post().calls(ctx, pod), "text") },
+		"guard-log":     func(g *global) error { return g.showCalls(callsOf(ctx, post(), callsQuestion{}), "text") },
+		"guard-explain": func(g *global) error { return g.explainCalls(callsOf(ctx, post(), pod), "text") },
 		"guard-line": func(g *global) error {
-			_, err := fmt.Fprintln(g.Stdout, line(guardLine(post().ask(ctx)))[:80]+"\n"+guardLine(guards{said: []agent.GuardStatus{{}}})+"\n"+guardLine(guards{}))
+			_, err := fmt.Fprintln(g.Stdout, line(guardLine(post().guards()))[:80]+"\n"+guardLine(guards{said: []agent.GuardStatus{{}}})+"\n"+guardLine(guards{}))
 			return err
 		},
 	} {
@@ -147,13 +176,15 @@ func TestGuardScreens(t *testing.T) {
 // Machine output says what it is, has IDs whole, and is the same at every run.
 func TestGuardDocuments(t *testing.T) {
 	t.Parallel()
-	for kind, show := range map[string]func(g *global, p *guardPost) error{
-		"GuardStatus": func(g *global, p *guardPost) error {
-			return g.showGuards(p.ask(t.Context()), guardFlags{output: "json"})
+	for kind, show := range map[string]func(g *global, p *agentsPost) error{
+		"GuardStatus": func(g *global, p *agentsPost) error {
+			return g.showGuards(p.guards(), guardFlags{output: "json"})
 		},
-		"GuardLog": func(g *global, p *guardPost) error { return g.showCalls(p.calls(t.Context(), callsQuestion{}), "json") },
-		"GuardExplanation": func(g *global, p *guardPost) error {
-			return g.explainCalls(p.calls(t.Context(), callsQuestion{container: oldBox[:8]}), "json")
+		"GuardLog": func(g *global, p *agentsPost) error {
+			return g.showCalls(callsOf(t.Context(), p, callsQuestion{}), "json")
+		},
+		"GuardExplanation": func(g *global, p *agentsPost) error {
+			return g.explainCalls(callsOf(t.Context(), p, callsQuestion{container: oldBox[:8]}), "json")
 		},
 	} {
 		once := func() string {
@@ -197,12 +228,12 @@ func TestGuardExplainNames(t *testing.T) {
 			t.Errorf("%q: %+v", bad, q)
 		}
 	}
-	calls := post().calls(t.Context(), callsQuestion{}).calls
+	calls := callsOf(t.Context(), post(), callsQuestion{}).calls
 	if len(calls) != 5 {
 		t.Fatalf("%d calls", len(calls))
 	}
 	for _, c := range calls {
-		if again := post().calls(t.Context(), callsQuestion{call: c.Name}).calls; len(again) != 1 || again[0].At != c.At {
+		if again := callsOf(t.Context(), post(), callsQuestion{call: c.Name}).calls; len(again) != 1 || again[0].At != c.At {
 			t.Errorf("%s: %v", c.Name, again)
 		}
 	}

@@ -4,77 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/kube"
-	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/cluster"
 )
 
-var errNobodyToAsk = errors.New("no agents run in this cluster, so that nobody can be asked about guards: docs/agent.md tells how to install them")
-
-// A guardPost is who can be asked about guards, and who cannot.
-type guardPost struct {
-	fleet *agent.Fleet
-	nodes []string
-	none  map[string]error // nodes without an agent, or all if that is not known
-}
-
-// guardPost finds the agents of the cluster, or of one node. Calico's datastore is not
-// needed for it.
-func (g *global) guardPost(ctx context.Context, node string) (*guardPost, error) {
+// openGuards finds the agents of the cluster, or of one node.
+func (g *global) openGuards(ctx context.Context, node string) (guardAgents, error) {
 	if g.bundle != "" {
-		return nil, errors.New("a bundle holds nothing of guards: ask the cluster")
+		return nil, errors.New("a bundle has nothing about guards: run this against the cluster")
 	}
-	client, err := kube.Connect(g.kube)
-	if err != nil {
-		return nil, err
+	o, done := g.options()
+	defer done()
+	p, err := cluster.OpenGuards(ctx, o, node)
+	if errors.Is(err, cluster.ErrNoAgents) {
+		return nil, fmt.Errorf("%w, so the guards cannot be read: docs/agent.md describes how to install them", err)
 	}
-	c := &cluster{client: client, close: func() {}}
-	fleet, err := c.agents(ctx)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("look for agents: %w", err)
-	case fleet == nil:
-		return nil, errNobodyToAsk
-	}
-	p := &guardPost{fleet: fleet.Fleet, nodes: fleet.Nodes, none: map[string]error{}}
-	if node != "" {
-		if _, there := fleet.pods[node]; !there {
-			return nil, fmt.Errorf("node %s: no agent runs there", node)
-		}
-		p.nodes = []string{node}
-		return p, nil
-	}
-	s := observe.Snapshot(ctx, func(string, int, bool) {}, kube.Nodes{Client: client})
-	if c := s.Coverage; len(c) > 0 && c[0].State != model.Complete {
-		fmt.Fprintf(g.Stderr, "nodes without an agent are not known: %s\n", line(c[0].Reason))
-	}
-	for i := range s.Nodes {
-		if _, there := fleet.pods[s.Nodes[i].Name]; !there && expectsAgent(&s.Nodes[i]) {
-			p.none[s.Nodes[i].Name] = errors.New("no agent runs there")
-		}
-	}
-	return p, ctx.Err()
+	return p, err
 }
 
-// Guards are what the nodes say of their guards.
+// guardAgents are the agents that can be asked about guards.
+type guardAgents interface {
+	Status(ctx context.Context) ([]cluster.GuardStatus, map[string]error)
+	Calls(ctx context.Context, q cluster.CallQuestion) (map[string][]cluster.GuardCall, map[string]error)
+}
+
+// guards are what the nodes report of their guards.
 type guards struct {
-	said   []agent.GuardStatus // by node
+	said   []cluster.GuardStatus // by node
 	unseen map[string]error
-}
-
-func (p *guardPost) ask(ctx context.Context) guards {
-	all, silent := p.fleet.Guards(ctx, p.nodes)
-	maps.Copy(silent, p.none)
-	out := guards{unseen: silent}
-	for _, node := range sortedKeys(all) {
-		out.said = append(out.said, all[node])
-	}
-	return out
 }
 
 // unseenNodes says for each reason which nodes were not seen.
@@ -127,7 +86,7 @@ func (g *global) podNamed(name, namespace string) (ns, pod string) {
 		return ns, pod
 	}
 	if namespace == "" {
-		namespace = kube.Namespace(g.kube)
+		namespace = cluster.Namespace(g.cluster)
 	}
 	return namespace, name
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"plumbline.dev/plumbline/internal/cluster"
 )
 
 const (
@@ -16,11 +18,11 @@ const (
 var errFollowText = errors.New("--follow shows text only")
 
 // followCalls shows the calls there are, and goes on with what is new until it is stopped.
-func (g *global) followCalls(ctx context.Context, p *guardPost, q callsQuestion) error {
+func (g *global) followCalls(ctx context.Context, p guardAgents, q callsQuestion) error {
 	told := map[string]time.Time{}
 	silent := map[string]bool{}
 	for {
-		s := p.calls(ctx, q)
+		s := callsOf(ctx, p, q)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -47,7 +49,7 @@ func (g *global) followCalls(ctx context.Context, p *guardPost, q callsQuestion)
 				delete(told, name)
 			}
 		}
-		if wait(ctx, callGlance) != nil {
+		if cluster.Wait(ctx, callGlance) != nil {
 			return nil
 		}
 	}

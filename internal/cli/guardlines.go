@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
@@ -35,7 +35,7 @@ func (g *global) guardLines(all guards) {
 }
 
 // guardSays gives labels, and what is to be said under them of one node.
-func guardSays(n *agent.GuardStatus) (out [][2]string) {
+func guardSays(n *cluster.GuardStatus) (out [][2]string) {
 	r := n.Report
 	say := func(label, format string, args ...any) {
 		out = append(out, [2]string{label + ": ", n.Node + fmt.Sprintf(format, args...)})
@@ -90,7 +90,7 @@ func endlessOf(e *guard.Endless) string {
 
 // guardNext is where to look next: at the worst that was seen.
 func (g *global) guardNext(all guards) {
-	var late *agent.GuardStatus
+	var late *cluster.GuardStatus
 	for i := range all.said {
 		n := &all.said[i]
 		if n.Report == nil {
@@ -135,7 +135,7 @@ func guardLine(all guards) string {
 		modes[mode]++
 	}
 	for _, err := range all.unseen {
-		if errors.Is(err, agent.ErrOlder) {
+		if errors.Is(err, cluster.ErrOlderAgent) {
 			old++
 		}
 	}

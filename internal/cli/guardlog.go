@@ -6,19 +6,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
 // A NamedCall is a call with the name by which it is asked for.
 type NamedCall struct {
 	Name string `json:"name"`
-	agent.GuardCall
+	cluster.GuardCall
 }
 
 // A GuardLog is what guard log -o json prints.
@@ -46,8 +45,8 @@ func (q *callsQuestion) wants(c *NamedCall) bool {
 }
 
 // agents is the question as agents are asked: it may give more than is wanted.
-func (q *callsQuestion) agents() agent.CallQuestion {
-	out := agent.CallQuestion{Since: q.since}
+func (q *callsQuestion) agents() cluster.CallQuestion {
+	out := cluster.CallQuestion{Since: q.since}
 	switch {
 	case q.container != "":
 		out.About = q.container
@@ -66,9 +65,8 @@ type saidCalls struct {
 	unseen map[string]error
 }
 
-func (p *guardPost) calls(ctx context.Context, q callsQuestion) saidCalls {
-	all, silent := p.fleet.GuardCalls(ctx, p.nodes, q.agents())
-	maps.Copy(silent, p.none)
+func callsOf(ctx context.Context, p guardAgents, q callsQuestion) saidCalls {
+	all, silent := p.Calls(ctx, q.agents())
 	out := saidCalls{q: q, unseen: silent}
 	for node, calls := range all {
 		for _, c := range calls {
@@ -84,7 +82,7 @@ func (p *guardPost) calls(ctx context.Context, q callsQuestion) saidCalls {
 }
 
 // callName names a call for a person: its node, and a few digits that stay the same.
-func callName(node string, c *agent.GuardCall) string {
+func callName(node string, c *cluster.GuardCall) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{node, c.At.UTC().Format(time.RFC3339Nano), string(c.Verb), c.Network, c.Container, c.IfName}, "\x00")))
 	return node + ":" + hex.EncodeToString(sum[:3])
 }

@@ -5,16 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
 // A GuardStatus is what guard status -o json prints.
 type GuardStatus struct {
-	APIVersion string              `json:"apiVersion"`
-	Kind       string              `json:"kind"`
-	Nodes      []agent.GuardStatus `json:"nodes"`
-	NotSeen    []Unseen            `json:"notSeen"`
+	APIVersion string                `json:"apiVersion"`
+	Kind       string                `json:"kind"`
+	Nodes      []cluster.GuardStatus `json:"nodes"`
+	NotSeen    []Unseen              `json:"notSeen"`
 }
 
 // daemonSilentAfter is how old a report may be: the keeper writes one every 30 s.
@@ -88,7 +88,7 @@ func (g *global) guardTable(all guards, f guardFlags) {
 }
 
 // notable tells whether a node needs a look.
-func notable(n *agent.GuardStatus) bool {
+func notable(n *cluster.GuardStatus) bool {
 	r := n.Report
 	return r == nil || r.Late+r.Stopped+r.Lost+r.Succeeded+r.Open+len(r.Endless)+r.Queue > 0 || inForce(r) != r.Wanted || r.Why != "" || n.Age() > daemonSilentAfter
 }
@@ -114,7 +114,7 @@ func inMiddle(s string, width int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
 }
 
-func guardRow(n *agent.GuardStatus, notes *footnotes, wide bool, cols int) []string {
+func guardRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []string {
 	name := line(n.Node)
 	if cols > 0 {
 		name = inMiddle(name, max(8, cols-besideName))

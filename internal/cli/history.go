@@ -32,12 +32,13 @@ func (g *global) where(ctx context.Context) (state, guid string, err error) {
 	if state, err = g.stateDir(); err != nil {
 		return "", "", err
 	}
-	c, err := g.connect(ctx)
+	c, done, err := g.open(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	defer c.close()
-	guid, err = c.guid(ctx)
+	defer done()
+	defer c.Close()
+	guid, err = c.GUID(ctx)
 	return state, guid, err
 }
 

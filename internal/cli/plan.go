@@ -56,7 +56,7 @@ func (g *global) planCommand() *cobra.Command {
 	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, yaml or json")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
-	l.BoolVar(&f.allowMassChange, "mass", false, "plan although so many findings at once look like a mistake of ours")
+	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although so many findings at once look like a mistake of ours")
 	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "nodes that will not come back: nothing of theirs lives")
 	return c
 }
@@ -80,12 +80,15 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 	if st, err := os.Stat(f.save); err == nil && st.IsDir() {
 		return fmt.Errorf("--save %s: that is a directory", f.save)
 	}
-	c, err := g.connect(ctx)
+	c, done, err := g.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.close()
-	r, err := g.checkAll(ctx, c, f.settle)
+	defer c.Close()
+	// All is checked, and what is asked for is chosen afterwards: which finding explains which
+	// is known only of all together.
+	r, err := c.Check(ctx, audit.Options{Settle: f.settle})
+	done()
 	if err != nil {
 		return err
 	}
@@ -96,11 +99,9 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 		f.node = "" // the blocks say it; who has addresses of them may be elsewhere
 	}
 	chosen, missing := choose(r, keys, blocks, f)
-	o := repair.Options{
-		ID: newPlanID(), Made: r.Taken, Version: version(), Rebuild: f.rebuild, Blocks: blocks, IPAM: string(r.Calico.IPAM),
-		Settle: f.settle, AllowMassChange: f.allowMassChange, MassChanges: r.MassChanges, NodeGone: f.nodeGone, PodJSON: c.podJSON(ctx), EndpointJSON: c.endpointJSON(ctx),
-	}
-	p := repair.Make(r.View, chosen, o)
+	p := c.Plan(ctx, r, chosen, repair.Options{
+		ID: newPlanID(), Rebuild: f.rebuild, Blocks: blocks, Settle: f.settle, AllowMassChange: f.allowMassChange, NodeGone: f.nodeGone,
+	})
 	p.Refused = append(p.Refused, missing...)
 	if f.save != "" {
 		if err := savePlan(f.save, p); err != nil {
@@ -134,21 +135,6 @@ func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix
 		blocks = append(blocks, p.Masked())
 	}
 	return keys, blocks, nil
-}
-
-// checkAll checks all of the cluster. What is asked for is chosen afterwards: which finding
-// explains which is known only of all together.
-func (g *global) checkAll(ctx context.Context, c *cluster, settle time.Duration) (*audit.Report, error) {
-	tell, done := g.progress()
-	r := audit.Run(ctx, c.source(false), audit.Options{Detectors: detect.All, Settle: settle, Recall: g.recall, Progress: tell})
-	done()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := g.keep(r.View.Snapshot().Meta.GUID, r.Memory); err != nil {
-		fmt.Fprintf(g.Stderr, "what was suspected could not be kept for the next run: %v\n", err)
-	}
-	return r, nil
 }
 
 // choose gives the findings that are asked for, and says why one that is named is none.

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -43,8 +43,8 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	g.reliesOn(w, p)
 	g.touches(w, p)
 	g.refused(w, p.Refused, f.output == "wide")
-	if d := p.Takes(execute.Default.Blocks, execute.Default.Handles); d > 10*time.Second {
-		fmt.Fprintf(w, "Time       about %s at %g block writes a second\n", d.Round(time.Second), execute.Default.Blocks)
+	if d := p.Takes(cluster.DefaultBudget.Blocks, execute.Default.Handles); d > 10*time.Second {
+		fmt.Fprintf(w, "Time       about %s at %g block writes a second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
 	}
 	if f.save == "" {
 		args := []string{"plan"}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -77,10 +77,10 @@ func TestPlanScreens(t *testing.T) {
 		},
 		"apply": func(g *global) {
 			p := rescue()
-			w := &applyRun{g: g, plan: p, f: applyFlags{maxRisk: "safe"}, x: &execute.Executor{Budget: execute.Default}, gone: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}
+			w := &applyRun{g: g, f: applyFlags{maxRisk: "safe"}, budget: cluster.DefaultBudget, Run: &cluster.Run{Plan: p, Skipped: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}}
 			w.headline()
 			for i := range p.Steps {
-				w.progress(execute.Progress{Step: &p.Steps[i], N: i + 1, Of: 4, Outcome: []repair.Outcome{repair.Done, repair.Already, repair.Refused, repair.Unknown}[i], Why: []string{"", "", "sandbox " + anID + " does not run on w17, as its own agent says after a fresh look", ""}[i]})
+				w.progress(cluster.Progress{Step: &p.Steps[i], N: i + 1, Of: 4, Outcome: []repair.Outcome{repair.Done, repair.Already, repair.Refused, repair.Unknown}[i], Why: []string{"", "", "sandbox " + anID + " does not run on w17, as its own agent says after a fresh look", ""}[i]})
 			}
 			w.left(map[string]string{"PL2001/shop/db-0": "refused: sandbox " + anID + " does not run"})
 		},
@@ -188,7 +188,7 @@ func FuzzParsePlan(f *testing.F) {
 func TestBudgetFlag(t *testing.T) {
 	t.Parallel()
 	b, err := budgetOf([]string{"blocks=5/s", "handles=50"})
-	if err != nil || b.Blocks != 5 || b.Handles != 50 || b.Others != execute.Default.Others {
+	if err != nil || b.Blocks != 5 || b.Handles != 50 || b.Others != cluster.DefaultBudget.Others {
 		t.Errorf("%+v, %v", b, err)
 	}
 	for _, bad := range []string{"blocks", "blocks=0", "blocks=-1", "x=1", "blocks=1e9", "blocks=NaN"} {

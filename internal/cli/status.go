@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/observe"
 )
 
 func (g *global) status() *cobra.Command {
@@ -26,7 +26,7 @@ func (g *global) status() *cobra.Command {
 }
 
 func (g *global) runStatus(ctx context.Context) error {
-	s, guards, err := g.look(ctx, true)
+	s, guards, err := g.overview(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,36 +35,30 @@ func (g *global) runStatus(ctx context.Context) error {
 	return nil
 }
 
-// look reads everything once, of the cluster or of a bundle. In short, the nodes are only
-// asked how they and their guards are; nil if nobody was.
-func (g *global) look(ctx context.Context, short bool) (*model.Snapshot, *guards, error) {
+// overview reads everything once, of the cluster or of a bundle. Agents are only asked how
+// many rows they have, and how their guards are; nil if there are none.
+func (g *global) overview(ctx context.Context) (*model.Snapshot, *guards, error) {
 	if g.bundle != "" {
-		s, err := g.fromBundle()
+		s, err := cluster.ReadBundle(g.bundle)
 		return s, nil, err
 	}
-	c, err := g.connect(ctx)
+	c, done, err := g.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer c.close()
-	tell, done := g.progress()
-	fleet := c.fleet
-	if short {
-		c.fleet = nil
-	}
-	src := c.source(false)
-	s := observe.Snapshot(ctx, tell, src.Collectors...)
-	done()
-	src.Adjust(s)
-	if !short || fleet == nil {
-		return s, nil, ctx.Err()
+	defer done()
+	defer c.Close()
+	p := c.Guards()
+	if p == nil {
+		s, err := c.Overview(ctx)
+		return s, nil, err
 	}
 	var all guards
 	var wg sync.WaitGroup
-	wg.Go(func() { all = (&guardPost{fleet: fleet.Fleet, nodes: fleet.Nodes}).ask(ctx) })
-	fleet.inShort(ctx, s)
+	wg.Go(func() { all.said, all.unseen = p.Status(ctx) })
+	s, err := c.Overview(ctx)
 	wg.Wait()
-	return s, &all, ctx.Err()
+	return s, &all, err
 }
 
 func (g *global) statusText(r *audit.Report, guards *guards) {

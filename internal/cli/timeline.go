@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/render"
 )
@@ -85,6 +85,13 @@ func (g *global) runTimeline(ctx context.Context, kind, name string, f timelineF
 	return g.showTimeline(log, q, f, missing)
 }
 
+// agentLogs asks the agents of the nodes concerned for their lines.
+func (g *global) agentLogs(ctx context.Context, q question) (*timeline.Log, []string, error) {
+	o, done := g.options()
+	defer done()
+	return cluster.Logs(ctx, o, q.LogQuestion, q.within)
+}
+
 // runTimelineAll judges logs as a whole.
 func (g *global) runTimelineAll(ctx context.Context, f timelineFlags) error {
 	if len(f.logs) == 0 || f.follow {
@@ -102,18 +109,12 @@ func (g *global) runTimelineAll(ctx context.Context, f timelineFlags) error {
 	return g.showAll(log, f.output)
 }
 
-// A question is whose timeline is asked for, and of when.
-type question struct {
-	pod     string // NAMESPACE/NAME
-	ip      netip.Addr
-	sandbox string
-	since   time.Time
-	until   time.Time
-}
+// A question is whose timeline is asked for, and of which time.
+type question struct{ cluster.LogQuestion }
 
 // within tells whether an event is of the time asked for; one without time may be.
 func (q question) within(e *timeline.Event) bool {
-	return e.At.IsZero() || (q.since.IsZero() || !e.At.Before(q.since)) && (q.until.IsZero() || !e.At.After(q.until))
+	return e.At.IsZero() || (q.Since.IsZero() || !e.At.Before(q.Since)) && (q.Until.IsZero() || !e.At.After(q.Until))
 }
 
 func names(stories []*timeline.Story) string {
@@ -132,12 +133,12 @@ func cutPod(pod string) (ns, name string, ok bool) {
 
 func (q question) String() string {
 	switch {
-	case q.pod != "":
-		return "pod " + q.pod
-	case q.ip.IsValid():
-		return "ip " + q.ip.String()
+	case q.Pod != "":
+		return "pod " + q.Pod
+	case q.IP.IsValid():
+		return "ip " + q.IP.String()
 	default:
-		return "sandbox " + q.sandbox
+		return "sandbox " + q.Sandbox
 	}
 }
 
@@ -147,10 +148,10 @@ func (g *global) window(f timelineFlags) (q question, err error) {
 	if !slices.Contains([]string{"text", "wide", "json", "html"}, f.output) {
 		return q, fmt.Errorf("-o %s: want text, wide, json or html", f.output)
 	}
-	if q.since, err = moment(f.since, now); err != nil {
+	if q.Since, err = moment(f.since, now); err != nil {
 		return q, fmt.Errorf("--since: %w", err)
 	}
-	if q.until, err = moment(f.until, now); err != nil {
+	if q.Until, err = moment(f.until, now); err != nil {
 		return q, fmt.Errorf("--until: %w", err)
 	}
 	return q, nil
@@ -166,19 +167,19 @@ func (g *global) asked(kind, name string, f timelineFlags) (question, error) {
 		ns, pod, ok := strings.Cut(name, "/")
 		if !ok {
 			if ns, pod = f.namespace, name; ns == "" {
-				ns = kube.Namespace(g.kube)
+				ns = cluster.Namespace(g.cluster)
 			}
 		}
-		q.pod = ns + "/" + pod
+		q.Pod = ns + "/" + pod
 	case "ip":
-		if q.ip, err = netip.ParseAddr(name); err != nil {
+		if q.IP, err = netip.ParseAddr(name); err != nil {
 			return q, err
 		}
 	case "sandbox":
 		if len(name) < 8 || strings.Trim(strings.ToLower(name), "0123456789abcdef") != "" {
 			return q, fmt.Errorf("sandbox %q: want at least 8 hexadecimal digits of its ID", name)
 		}
-		q.sandbox = strings.ToLower(name)
+		q.Sandbox = strings.ToLower(name)
 	default:
 		return q, fmt.Errorf("timeline %s: want pod, ip or sandbox", kind)
 	}
@@ -207,12 +208,12 @@ var errNoTrace = errors.New("no line of these logs is about it")
 func storiesOf(log *timeline.Log, q question) []*timeline.Story {
 	var pods []string
 	switch {
-	case q.pod != "":
-		pods = []string{q.pod}
-	case q.ip.IsValid():
-		pods = log.PodsOf(q.ip)
+	case q.Pod != "":
+		pods = []string{q.Pod}
+	case q.IP.IsValid():
+		pods = log.PodsOf(q.IP)
 	default:
-		pods = log.PodsOfSandbox(q.sandbox)
+		pods = log.PodsOfSandbox(q.Sandbox)
 	}
 	shared := timeline.JudgeAddresses(log)
 	var out []*timeline.Story

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/parse"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -59,7 +60,7 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 			return errIfNot(ctx, err)
 		}
 		fo.show(!grown) // what is being written is not judged: its end may be the next line
-		if !fo.behind && wait(ctx, glance) != nil || ctx.Err() != nil {
+		if !fo.behind && cluster.Wait(ctx, glance) != nil || ctx.Err() != nil {
 			return nil
 		}
 	}

@@ -4,15 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/spf13/cobra"
-
-	"plumbline.dev/plumbline/internal/journal"
-	"plumbline.dev/plumbline/internal/kube"
-	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/observe"
-	"plumbline.dev/plumbline/internal/repair"
 )
 
 func (g *global) undoCommand() *cobra.Command {
@@ -42,95 +35,28 @@ func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
 	if g.bundle != "" {
 		return errors.New("a plan is undone in a cluster, not in a file")
 	}
-	w, err := g.beginWork(ctx, f)
+	w, err := g.beginRun(ctx, f)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	p, es, err := w.pastOf(ctx, id)
-	if err != nil {
+	defer w.Close()
+	if err := w.Undo(ctx, id); err != nil {
 		return err
 	}
-	w.plan = repair.Undo(p, es, "")
-	w.plan.Made = model.At(w.now())
-	g.refused(g.Stdout, w.plan.Refused, false)
-	if len(w.plan.Steps) == 0 {
-		fmt.Fprintln(g.Stdout, "Nothing that can be taken back.")
+	g.refused(g.Stdout, w.Plan.Refused, false)
+	if len(w.Plan.Steps) == 0 {
+		fmt.Fprintln(g.Stdout, "Nothing can be undone.")
 		return exit(exitFindings)
 	}
 	if err := w.fits(ctx); err != nil {
 		return err
 	}
-	if err := w.takeUp(); err != nil {
+	if err := w.TakeUp(); err != nil {
 		return err
 	}
 	err = w.carryOut(ctx)
 	if err == nil {
-		w.undone(id)
+		w.Undone(id)
 	}
 	return err
-}
-
-// undone notes in the journal of a plan that it was taken back, as far as it could be.
-func (w *applyRun) undone(id string) {
-	if w.x.DryRun {
-		return
-	}
-	j, err := journal.Open(w.state, w.plan.Cluster, id)
-	if err == nil {
-		err = errors.Join(j.Append(repair.Entry{At: model.At(w.now()), Step: journal.EntireUndo, Outcome: repair.Done}), j.Close())
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the journal of another machine is not here
-		fmt.Fprintf(w.g.Stderr, "the journal of %s does not say that it was undone: %v\n", id, err)
-	}
-}
-
-// takeUp begins the journal of the undoing, or goes on with one that was interrupted. One
-// that came to its end is another: the world has moved since.
-func (w *applyRun) takeUp() error {
-	base := w.plan.ID
-	for n := 2; ; n++ {
-		err := w.create()
-		if !errors.Is(err, journal.ErrExists) {
-			return err
-		}
-		j, err := journal.Open(w.state, w.plan.Cluster, w.plan.ID)
-		if err != nil {
-			return err
-		}
-		if journal.StateOf(j.Entries()) != journal.Finished {
-			w.journal, w.plan, w.past = j, j.Plan(), j.Entries()
-			return nil
-		}
-		if err := j.Close(); err != nil {
-			return err
-		}
-		w.plan.ID = fmt.Sprintf("%s%d", base, n)
-	}
-}
-
-// pastOf finds what was done by a plan: on this machine, or in the copy in the cluster.
-func (w *applyRun) pastOf(ctx context.Context, id string) (*repair.Plan, []repair.Entry, error) {
-	guid, err := w.c.guid(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, es, err := journal.Read(w.state, guid, id)
-	if err == nil {
-		return p, es, nil
-	}
-	chunks, err2 := kube.JournalMaps{Writer: w.writer}.Read(ctx, id)
-	if err2 != nil || len(chunks) == 0 {
-		return nil, nil, errors.Join(fmt.Errorf("plan %s: %w", id, err), err2)
-	}
-	return journal.FromChunks(chunks)
-}
-
-// guid is the cluster's name for itself.
-func (c *cluster) guid(ctx context.Context) (string, error) {
-	s := observe.Snapshot(ctx, func(string, int, bool) {}, c.calicoSource.Config()...)
-	if s.Meta.GUID == "" {
-		return "", errors.New("the cluster does not say who it is: its ClusterInformation has no GUID")
-	}
-	return s.Meta.GUID, nil
 }

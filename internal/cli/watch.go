@@ -8,119 +8,66 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 )
 
-// every is how often a watch reads what nobody tells the changes of.
-const every = 20 * time.Second
-
-// How long a watch waits before it reads all anew, and how long it must have gone well to
-// begin with the shortest again.
-const (
-	firstPause = 2 * time.Second
-	lastPause  = 2 * time.Minute
-	wentWell   = 5 * time.Minute
-)
-
-// watch checks, and then follows what changes; what is new or gone since it began is
-// marked.
+// watch checks, and then follows what changes; what is new or gone since the last judgement
+// is marked.
 func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) error {
 	if f.output != "" && f.output != "table" && f.output != "wide" {
 		return fmt.Errorf("-o %s: not with --watch, which shows a line for what is new or gone", f.output)
 	}
-	p := &printed{g: g, seen: map[string]bool{}, first: true}
-	if g.bundle != "" || g.quick || g.probe {
-		return g.watchAgain(ctx, f, opts, p)
+	if g.bundle != "" {
+		return errors.New("--bundle: not with --watch: a file does not change")
 	}
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		began := time.Now() //nolint:forbidigo // compared with itself alone
-		err := g.follow(ctx, f, opts, p)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if !p.reached {
-			return err // it was never there: the wrong one, rather than one that comes back
-		}
-		if errors.Is(err, audit.ErrDoubled) {
-			fmt.Fprintf(g.Stderr, "%s: changes cannot be followed; all is read again every %s\n", clean(err.Error()), every)
-			return g.watchAgain(ctx, f, opts, p)
-		}
-		if time.Since(began) > wentWell {
-			pause = firstPause
-		}
-		if err == nil {
-			err = errors.New("the changes are told no longer")
-		}
-		fmt.Fprintf(g.Stderr, "%s; all is read anew in %s\n", clean(err.Error()), pause)
-		if wait(ctx, pause) != nil {
-			return nil
-		}
-	}
-}
-
-// watchAgain checks again and again: a part of the pods, or what short-lived pods tell, is
-// not followed.
-func (g *global) watchAgain(ctx context.Context, f checkFlags, opts audit.Options, p *printed) error {
-	for {
-		r, err := g.judge(ctx, f, opts)
-		if ctx.Err() != nil {
-			return nil
-		}
-		switch {
-		case err == nil:
-			p.changes(r)
-		case p.first:
-			return err
-		default:
-			fmt.Fprintf(g.Stderr, "%s\n", clean(err.Error())) // the cluster may be coming back
-		}
-		if wait(ctx, every) != nil {
-			return nil
-		}
-	}
+	o, done := g.options()
+	p := &printed{g: g, first: true}
+	w := cluster.Watch{Options: o, Audit: opts, Namespace: f.namespace, Labels: f.selector, Each: func(pass cluster.Pass) {
+		done()
+		p.unconfirmedLines(pass)
+		p.changes(pass.Report)
+	}}
+	return w.Run(ctx)
 }
 
 // printed is what a watch has shown so far.
 type printed struct {
 	g           *global
 	seen        map[string]bool
-	unconfirmed map[string]bool // by the watchLoop that is or was, whether shown or not
+	unconfirmed map[string]bool
 	unread      []string
-	reached     bool // the cluster, once
 	first       bool
 }
 
-// note keeps what is suspected.
-func (p *printed) note(n audit.News) {
-	if p.unconfirmed == nil {
-		p.unconfirmed = map[string]bool{}
-	}
-	for _, k := range n.Cleared {
-		delete(p.unconfirmed, k)
-	}
-	for _, k := range n.Raised {
-		p.unconfirmed[k] = true
-	}
-}
-
-// sinceBefore gives, of what stands when everything was read anew, what is news to who
-// heard what was suspected before that; and what is suspected no longer.
-func (p *printed) sinceBefore(standing []finding.Finding) (n audit.News) {
+// unconfirmedLines tells with -v which findings are new and which are gone, confirmed or
+// not, and how long after the first of the changes that were judged.
+func (p *printed) unconfirmedLines(pass cluster.Pass) {
 	now := map[string]bool{}
-	for i := range standing {
-		now[standing[i].Key()] = true
-	}
-	for _, k := range sortedKeys(now) {
-		if !p.unconfirmed[k] {
-			n.Raised = append(n.Raised, k)
+	for _, fs := range [][]finding.Finding{pass.Findings, pass.Unconfirmed, pass.Folded} {
+		for i := range fs {
+			now[fs[i].Key()] = true
 		}
 	}
-	for _, k := range sortedKeys(p.unconfirmed) {
-		if !now[k] {
-			n.Cleared = append(n.Cleared, k)
+	before := p.unconfirmed
+	p.unconfirmed = now
+	if !p.g.verbose {
+		return
+	}
+	at := time.Now() //nolint:forbidigo // for the person who reads it; nothing is judged by it
+	took := fmt.Sprintf(", judged in %s", pass.Took.Round(time.Millisecond))
+	if !pass.Changed.IsZero() {
+		took += fmt.Sprintf(", %.1f ms after the first change", float64(at.Sub(pass.Changed).Microseconds())/1000)
+	}
+	say := func(what string, of, not map[string]bool) {
+		for _, k := range sortedKeys(of) {
+			if !not[k] {
+				fmt.Fprintf(p.g.Stderr, "%s %s %s%s\n", at.Local().Format("15:04:05.000"), what, line(k), took)
+			}
 		}
 	}
-	return n
+	say("unconfirmed", now, before)
+	say("cleared", before, now)
 }
 
 // changes prints one line for each finding that came or went, and says what is not seen
@@ -151,7 +98,7 @@ func (p *printed) changes(r *audit.Report) {
 			printLines(g.Stdout, cols, line(b))
 		}
 		if len(blind) == 0 {
-			printLines(g.Stdout, cols, "All is seen again")
+			printLines(g.Stdout, cols, "Everything is read completely again")
 		}
 		p.unread = blind
 	}

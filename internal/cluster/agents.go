@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// readerAccount is whose token lets one ask agents.
+const readerAccount = "plumbline-reader"
+
+// A fleet is the agents of the cluster, reached through the API server: a kubeconfig is
+// all that a person needs.
+type fleet struct {
+	*agent.Fleet
+	pods map[string]kube.AgentPod // by node
+	// without says why agents that are there cannot be asked.
+	without string
+}
+
+// gentleAtOnce is how many agents are asked at a time where one is to be easy on the API server.
+const gentleAtOnce = 32
+
+// agents finds the agents; nil if there are none, which is no fault: then only what
+// Kubernetes and Calico write is judged.
+func (c *Cluster) agents(ctx context.Context) (*fleet, error) {
+	pods, err := c.client.Agents(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(pods) == 0 {
+		return nil, nil
+	}
+	f := &fleet{pods: map[string]kube.AgentPod{}}
+	for _, p := range pods {
+		if old, ok := f.pods[p.Node]; p.Node != "" && (!ok || !old.Ready && p.Ready) {
+			f.pods[p.Node] = p // one is on its way out while the next comes in
+		}
+	}
+	readers := &tokens{client: c.client, namespace: pods[0].Namespace, account: readerAccount}
+	first, err := readers.get(ctx, agent.Audience)
+	if err != nil {
+		f.without = "no token for them: " + err.Error()
+	}
+	var nodes []string
+	for n := range f.pods {
+		nodes = append(nodes, n)
+	}
+	slices.Sort(nodes)
+	f.Fleet = &agent.Fleet{
+		Nodes: nodes,
+		Now:   func() time.Time { return first.at.Add(time.Since(first.since)) },
+		Open: func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
+			p, ok := f.pods[node]
+			switch {
+			case !ok:
+				return nil, errNoAgent
+			case f.without != "":
+				return nil, errors.New(f.without)
+			}
+			t, err := readers.get(ctx, agent.Audience)
+			if err != nil {
+				return nil, err
+			}
+			body, _, err := c.client.Proxy(ctx, p, path, query, t.text)
+			return body, err
+		},
+	}
+	if c.client.Gentle {
+		f.AtOnce = gentleAtOnce
+	}
+	return f, nil
+}
+
+// findAgents looks for agents. A user who may not list them has none, and is told so.
+func (c *Cluster) findAgents(ctx context.Context) (err error) {
+	c.fleet, err = c.agents(ctx)
+	if errors.Is(err, kube.ErrForbidden) {
+		c.o.Notice("agents were not looked for: " + err.Error())
+		return nil
+	}
+	if err != nil {
+		c.close()
+		return fmt.Errorf("list agents: %w", err)
+	}
+	return nil
+}
+
+// complete accounts for the nodes on which no agent runs although one should.
+func (f *fleet) complete(s *model.Snapshot) {
+	var none []string
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if _, ok := f.pods[n.Name]; !ok && expectsAgent(n) {
+			none = append(none, n.Name)
+		}
+	}
+	s.PutFacts(agent.Silent("no agent runs there", none...))
+}
+
+// inShort accounts for what the nodes would say, without having them say it.
+func (f *fleet) inShort(ctx context.Context, s *model.Snapshot) {
+	digests, silent := f.Digests(ctx)
+	account := &model.Snapshot{}
+	for _, node := range f.Nodes {
+		d, ok := digests[node]
+		if !ok {
+			account.Coverage = append(account.Coverage, agent.Silent(silent[node], node).Coverage...)
+			continue
+		}
+		for _, t := range model.FactTables() {
+			c := model.Coverage{Table: t, Node: node, State: model.Complete, Rows: d.Tables[t.String()].Rows}
+			if why, not := d.Not[t.String()]; not {
+				c.State, c.Reason = model.Lost, why
+			}
+			account.Coverage = append(account.Coverage, c)
+		}
+	}
+	s.PutFacts(account)
+	f.complete(s)
+}
+
+// expectsAgent tells whether the node is a machine with a kernel that an agent can read.
+func expectsAgent(n *model.Node) bool {
+	if n.OS != "" && n.OS != "linux" {
+		return false
+	}
+	return !slices.ContainsFunc(n.Taints, func(t string) bool {
+		return strings.HasPrefix(t, "virtual-kubelet.io/") || strings.HasPrefix(t, "eks.amazonaws.com/compute-type")
+	})
+}
+
+var errNoAgent = errors.New("no agent runs there")

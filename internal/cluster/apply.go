@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/journal"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// RunOptions say how a plan is carried out.
+type RunOptions struct {
+	DryRun   bool
+	MaxRisk  repair.Risk
+	Budget   execute.Budget
+	Copy     bool   // the journal into the cluster, so that another person can undo
+	Holder   string // who holds the lease, for whoever comes second
+	Progress func(execute.Progress)
+}
+
+// A Run is one run of apply or undo: it holds the right to write, the lease and the journal.
+// Invariant: nothing is written before the plan fits the cluster as it is (Fits) and its
+// journal is on the disk (Create, Open or TakeUp).
+type Run struct {
+	*Cluster
+	Plan    *repair.Plan
+	Skipped []repair.Refusal // what fell away since the plan was made
+
+	o       RunOptions
+	writer  *kube.Writer
+	x       *execute.Executor
+	past    []repair.Entry
+	journal *journal.Journal
+	release []func()
+}
+
+// OpenRun opens the cluster with the right to write, takes the lease and reads the kill
+// switch.
+func OpenRun(ctx context.Context, o Options, ro RunOptions) (*Run, error) {
+	if o.StateDir == "" {
+		return nil, errors.New("no place for a journal: set HOME or XDG_STATE_HOME")
+	}
+	c, err := Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Cluster: c, o: ro, release: []func(){c.Close}}
+	if err := r.connectExecutor(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// JournalPath is where the journal of the run is on this machine.
+func (r *Run) JournalPath() string { return r.journal.Path() }
+
+// Close gives the lease back.
+func (r *Run) Close() {
+	if r.journal != nil {
+		_ = r.journal.Close() // all of it is on the disk
+	}
+	for _, f := range slices.Backward(r.release) {
+		f()
+	}
+}
+
+// Fits refuses a plan that is not for this cluster as it is: made for another cluster, or
+// before this one was restored from a backup; while the datastore is locked; for a version of
+// Calico on which repair is not tested. What is no longer found is left out of the plan.
+// Resumed plans and undo plans are taken as they are.
+func (r *Run) Fits(ctx context.Context, resumed bool) error {
+	p := r.Plan
+	now, err := r.Check(ctx, audit.Options{})
+	if err != nil {
+		return err
+	}
+	info := now.View.Info()
+	switch {
+	case info.GUID != p.Cluster:
+		return fmt.Errorf("the plan is for cluster %s, and this is cluster %s", p.Cluster, info.GUID)
+	case !info.Ready:
+		return errors.New("the Calico datastore is locked (datastoreReady: false): wait for the migration to end, or unlock it")
+	case repair.Unproven(now.View) != "" && p.Writes():
+		return errors.New(repair.Unproven(now.View))
+	case len(p.Steps) == 0:
+		return errors.New("the plan has no steps")
+	}
+	for _, c := range now.Gaps {
+		if c.Node == "" {
+			return fmt.Errorf("%s cannot be read: %s; nothing is repaired while a source is not read completely", c.Table, c.Reason)
+		}
+	}
+	api, etcd := repair.Revisions(now.View)
+	if older(api, p.KubeRevision) || older(etcd, p.EtcdRevision) {
+		return errors.New("the cluster is older than the plan: it was restored from a backup; plan again")
+	}
+	if p.Risk().Level() > r.o.MaxRisk.Level() {
+		return fmt.Errorf("the risk of the plan is %s: pass --max-risk %s to allow it", p.Risk(), p.Risk())
+	}
+	if p.Undoes == "" && !resumed {
+		r.Skipped = p.Refresh(now.View, foundIn(now))
+	}
+	if len(p.Steps) == 0 {
+		return ErrNothingLeft
+	}
+	return p.Valid()
+}
+
+// ErrNothingLeft means that no finding of a plan is there any more.
+var ErrNothingLeft = errors.New("nothing of the plan is left to do")
+
+// older tells that a revision is smaller than another that was seen before.
+func older(now, before string) bool {
+	n, err1 := strconv.ParseUint(now, 10, 64)
+	b, err2 := strconv.ParseUint(before, 10, 64)
+	return err1 == nil && err2 == nil && n < b
+}
+
+// foundIn tells whether a finding is there, confirmed or not, by itself or under another.
+func foundIn(r *audit.Report) func(string) bool {
+	there := map[string]bool{}
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed, r.Suppressed} {
+		for i := range fs {
+			there[fs[i].Key()] = true
+			for _, k := range fs[i].Explains {
+				there[k] = true
+			}
+		}
+	}
+	return func(k string) bool { return there[k] }
+}
+
+// Execute carries out the plan and notes in the journal how it ended.
+func (r *Run) Execute(ctx context.Context) (res execute.Result, took time.Duration, err error) {
+	began := r.x.Now()
+	res, err = r.x.Run(ctx, r.Plan, r.past)
+	took = r.x.Now().Sub(began).Round(time.Second)
+	if err != nil {
+		r.end(repair.Failed, err.Error())
+		r.copyJournal(context.WithoutCancel(ctx))
+	}
+	return res, took, err
+}
+
+// Verify checks the cluster again, notes the end in the journal, and gives the repaired
+// findings that are still there. An error says what of the plan could not be read again.
+func (r *Run) Verify(ctx context.Context, res execute.Result) (still []string, unread error) {
+	if r.Plan.Undoes == "" {
+		still, unread = r.stillThere(ctx, res)
+	}
+	r.end(repair.Done, "")
+	r.copyJournal(ctx)
+	return still, unread
+}
+
+func (r *Run) stillThere(ctx context.Context, res execute.Result) (still []string, unread error) {
+	now, err := r.Check(ctx, audit.Options{})
+	if err != nil {
+		return nil, err
+	}
+	found := foundIn(now)
+	for f, v := range res.Findings {
+		if v.Repaired() && found(f) {
+			still = append(still, f)
+		}
+	}
+	slices.Sort(still)
+	for _, c := range now.Gaps {
+		if c.Node == "" {
+			return still, fmt.Errorf("%s could not be read again: %s", c.Table, c.Reason)
+		}
+		if r.Plan.Concerns(c.Node) {
+			return still, fmt.Errorf("node %s could not be read again", c.Node)
+		}
+	}
+	return still, nil
+}
+
+func (r *Run) end(o repair.Outcome, why string) {
+	if r.journal == nil || r.x.DryRun {
+		return
+	}
+	if err := r.journal.Append(repair.Entry{At: model.At(r.x.Now()), Step: journal.EntirePlan, Outcome: o, Why: why}); err != nil {
+		r.Cluster.o.Notice(fmt.Sprintf("the journal could not be closed: %v", err))
+	}
+}
+
+// What a run is told, and tells.
+type (
+	Budget   = execute.Budget
+	Progress = execute.Progress
+	Result   = execute.Result
+)
+
+// DefaultBudget is used where nothing is said.
+var DefaultBudget = execute.Default

@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/snapshotio"
+)
+
+// Check reads and judges the cluster once. Unconfirmed findings of earlier checks count, and
+// those of this one are kept for the next.
+func (c *Cluster) Check(ctx context.Context, o audit.Options) (*audit.Report, error) {
+	if o.Detectors == nil {
+		o.Detectors = detect.All
+	}
+	o.Recall, o.Progress = c.o.recall, c.o.Progress
+	r := audit.Run(ctx, c.Source(), o)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.remember(r.View.Snapshot().Meta.GUID, r.Memory)
+	return r, nil
+}
+
+func (c *Cluster) remember(guid string, m audit.Memory) {
+	if err := c.o.keep(guid, m); err != nil {
+		c.o.Notice(fmt.Sprintf("unconfirmed findings could not be kept for the next check: %v", err))
+	}
+}
+
+// Selected gives the pods with these labels, as NAMESPACE/NAME.
+func (c *Cluster) Selected(ctx context.Context, namespace, labels string) (map[string]bool, error) {
+	return c.client.Selected(ctx, namespace, labels)
+}
+
+// Collect reads what a check reads, without judging it.
+func (c *Cluster) Collect(ctx context.Context) (*model.Snapshot, error) {
+	src := c.Source()
+	s := observe.Snapshot(ctx, c.o.Progress, src.Collectors...)
+	src.Adjust(s)
+	return s, ctx.Err()
+}
+
+// Overview is Collect without the tables of the nodes: each agent reports only how many rows
+// it has.
+func (c *Cluster) Overview(ctx context.Context) (*model.Snapshot, error) {
+	src := c.Source()
+	if c.fleet != nil {
+		src.Collectors = src.Collectors[1:]
+	}
+	s := observe.Snapshot(ctx, c.o.Progress, src.Collectors...)
+	src.Adjust(s)
+	if c.fleet != nil {
+		c.fleet.inShort(ctx, s)
+	}
+	return s, ctx.Err()
+}
+
+// Plan plans the repair of findings of a report of this cluster.
+func (c *Cluster) Plan(ctx context.Context, r *audit.Report, chosen []finding.Finding, o repair.Options) *repair.Plan {
+	o.Made, o.Version, o.IPAM, o.MassChanges = r.Taken, c.o.Version, string(r.Calico.IPAM), r.MassChanges
+	o.PodJSON, o.EndpointJSON = c.podJSON(ctx), c.endpointJSON(ctx)
+	return repair.Make(r.View, chosen, o)
+}
+
+// ReadBundle reads a snapshot that WriteBundle wrote.
+func ReadBundle(file string) (*model.Snapshot, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	s, err := snapshotio.ReadBundle(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	return s, nil
+}
+
+// WriteBundle writes a snapshot into a new file, and tells how large it is.
+func WriteBundle(file string, s *model.Snapshot) (size int64, err error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	err = snapshotio.WriteBundle(f, s)
+	size, _ = f.Seek(0, io.SeekCurrent)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(file))
+	}
+	return size, nil
+}

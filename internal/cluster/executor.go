@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/calico"
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// connectExecutor gives the executor its stores, the agents that verify and change, and what
+// stops it: the kill switch and, but for a dry run, the lease.
+func (r *Run) connectExecutor(ctx context.Context) (err error) {
+	if r.fleet == nil || r.fleet.without != "" {
+		return errors.New("no agent can be asked, and nothing is repaired without live verification: install the agents (docs/agent.md)")
+	}
+	if r.writer, err = r.client.Writer(); err != nil {
+		return err
+	}
+	stop := &kube.Switch{Stopped: r.writer.Stop}
+	if err := stop.Ask(ctx); err != nil {
+		return err
+	}
+	halt := stop.Ask
+	if !r.o.DryRun {
+		if halt, err = r.lease(ctx, stop); err != nil {
+			return err
+		}
+	}
+	r.x = &execute.Executor{
+		Kube: kube.PodStore{Writer: r.writer, DryRun: r.o.DryRun}, Nodes: verifier{r.fleet.Fleet, r.Cluster}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
+		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: halt, Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress,
+	}
+	r.x.Calico, err = r.calicoStore(r.writer, r.o.DryRun)
+	return err
+}
+
+// lease takes the lease and gives what halts the run when it is lost.
+func (r *Run) lease(ctx context.Context, stop *kube.Switch) (halt func(context.Context) error, err error) {
+	lease, err := r.writer.Acquire(ctx, r.o.Holder)
+	if err != nil {
+		return nil, err
+	}
+	r.release = append(r.release, func() {
+		short, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = lease.Release(short) // it expires by itself
+	})
+	return func(ctx context.Context) error {
+		select {
+		case <-lease.Lost():
+			return errors.New("the lease was lost: another apply may run")
+		default:
+			return stop.Ask(ctx)
+		}
+	}, nil
+}
+
+// calicoStore is where Calico's records are written.
+func (c *Cluster) calicoStore(w *kube.Writer, dry bool) (execute.Store, error) {
+	switch l := c.calico.(type) {
+	case *calico.Etcd:
+		s := l.Store()
+		s.DryRun = dry
+		return s, nil
+	case *calico.CRDs:
+		s := l.Store(w)
+		s.DryRun = dry
+		return s, nil
+	default:
+		return nil, errors.New("this kind of Calico datastore cannot be written")
+	}
+}
+
+// A verifier is the agents, with every node that there is.
+type verifier struct {
+	*agent.Fleet
+	c *Cluster
+}
+
+// Names lists every node that could use an address, live.
+func (n verifier) Names(ctx context.Context) ([]string, error) {
+	var b model.Builder
+	if _, err := (kube.Nodes{Client: n.c.client}).Collect(ctx, &b); err != nil {
+		return nil, err
+	}
+	s := b.Snapshot()
+	var out []string
+	for i := range s.Nodes {
+		if expectsAgent(&s.Nodes[i]) {
+			out = append(out, s.Nodes[i].Name)
+		}
+	}
+	return out, nil
+}

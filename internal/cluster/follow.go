@@ -1,0 +1,226 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/calico"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A following is a cluster whose rows are kept current by watches, from the first whole read
+// to where a watch can follow no longer. Its rows are changed by one goroutine (run); a
+// judgement works on a snapshot of its own.
+type following struct {
+	*Cluster
+	*selection
+	series *audit.Series
+	each   func(Pass)
+
+	src    audit.Source
+	rows   *observe.Rows
+	began  time.Time
+	taken  model.Time          // the API server's time at began
+	again  []observe.Collector // of tables whose changes no watch reports
+	tables []model.Table       // those tables
+
+	judging bool
+	dirty   bool      // something changed since the last snapshot was taken
+	changed time.Time // when the first such change was received
+	next    time.Time // not before then is the next judgement
+}
+
+// now is the API server's time, by our clock.
+func (f *following) now() model.Time { return f.taken.Add(time.Since(f.began)) }
+
+func (f *following) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f.src, f.began = f.Source(), time.Now() //nolint:forbidigo // how long ago it was read
+	s := observe.Snapshot(ctx, f.o.Progress, f.src.Collectors...)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.taken = s.Meta.Taken
+	since := f.divide(s)
+	var err error
+	if f.rows, err = observe.NewRows(s); err != nil {
+		return err
+	}
+	followers := f.followers()
+	changes, ended := make(chan []observe.Change, 64), make(chan error, len(followers))
+	for _, one := range followers {
+		go func() {
+			ended <- one.Follow(ctx, since, func(cs []observe.Change) {
+				select {
+				case changes <- cs:
+				case <-ctx.Done():
+				}
+			})
+		}()
+	}
+	return f.loop(ctx, s.Meta.GUID, changes, ended)
+}
+
+func (f *following) followers() []observe.Follower {
+	out := []observe.Follower{kube.Follower{Client: f.client}}
+	switch l := f.calico.(type) {
+	case *calico.CRDs:
+		out = append(out, calico.CRDFollower{CRDs: l, Watcher: f.client})
+	case *calico.Etcd:
+		out = append(out, calico.EtcdFollower{EtcdOptions: f.o.Etcd})
+	}
+	return out
+}
+
+// divide tells after which revisions to follow, and notes the tables that cannot be
+// followed, or could not be read: those are read again every while.
+func (f *following) divide(s *model.Snapshot) map[model.Table]string {
+	since := map[model.Table]string{}
+	for _, w := range f.followers() {
+		for _, c := range s.Coverage {
+			if c.Node == "" && c.State == model.Complete && c.Revision != "" && slices.Contains(w.Tables(), c.Table) {
+				since[c.Table] = c.Revision
+			}
+		}
+	}
+	for _, c := range f.src.Collectors {
+		left := slices.DeleteFunc(slices.Clone(c.Tables()), func(t model.Table) bool { return since[t] != "" || t.OfNode() })
+		if len(left) > 0 {
+			f.again, f.tables = append(f.again, c), append(f.tables, left...)
+		}
+	}
+	return since
+}
+
+// A reading is what was read again because no watch reports it.
+type reading struct {
+	s     *model.Snapshot
+	fleet *fleet // nil if there are no agents
+	err   error
+}
+
+// loop takes changes and readings, and judges whenever something is new and it is time.
+func (f *following) loop(ctx context.Context, guid string, changes <-chan []observe.Change, ended <-chan error) error {
+	judged, read := make(chan Pass, 1), make(chan reading, 1)
+	poll, tick := time.NewTicker(pollEvery), time.NewTicker(shortestPause)
+	defer poll.Stop()
+	defer tick.Stop()
+	asking := false
+	f.dirty = true
+	for {
+		f.judge(ctx, judged)
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err = <-ended:
+			if err == nil {
+				err = errors.New("the watch has ended")
+			}
+		case cs := <-changes:
+			if !f.dirty || f.changed.IsZero() {
+				f.changed = cs[0].At
+			}
+			f.dirty = true
+			err = f.rows.Put(cs)
+		case p := <-judged:
+			f.judging = false
+			f.next = time.Now().Add(restAfter(p.Took)) //nolint:forbidigo // compared with itself alone
+			f.each(p)
+			f.remember(guid, f.series.Memory())
+		case r := <-read:
+			asking = false
+			err = f.take(r)
+		case <-poll.C:
+			if !asking {
+				asking = true
+				nodes := f.rows.Nodes()
+				go func() { read <- f.read(ctx, nodes) }()
+			}
+		case <-tick.C: // is it time?
+			if !f.judging && !f.dirty {
+				due := f.series.Due()
+				f.dirty = !due.IsZero() && due <= f.now()
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// The pace of judgements. One takes at most half a core; it follows another after at most
+// ten seconds, unless that would be more.
+const (
+	shortestPause = 200 * time.Millisecond
+	longestPause  = 10 * time.Second
+	share         = 20 // a cheap judgement takes one part in twenty
+)
+
+// restAfter is how long to rest after a judgement that took so long.
+func restAfter(took time.Duration) time.Duration {
+	return max(took, shortestPause, min(longestPause, share*took)-took)
+}
+
+// judge begins a judgement if something is new, none is under way, and it is time.
+func (f *following) judge(ctx context.Context, done chan<- Pass) {
+	began := time.Now() //nolint:forbidigo // compared with itself alone
+	if f.judging || !f.dirty || began.Before(f.next) {
+		return
+	}
+	s := f.rows.Snapshot(f.now())
+	f.src.Adjust(s)
+	src, changed := f.src, f.changed
+	f.judging, f.dirty, f.changed = true, false, time.Time{}
+	go func() {
+		r := f.series.Judge(ctx, s, src)
+		done <- Pass{Report: r, Took: time.Since(began), Changed: changed}
+	}()
+}
+
+// read reads what no watch reports, and asks the nodes. Agents are listed each time: they
+// come and go.
+func (f *following) read(ctx context.Context, nodes []model.Node) reading {
+	if err := f.selection.read(ctx); err != nil {
+		return reading{err: err}
+	}
+	fleet, err := f.agents(ctx)
+	if err != nil {
+		return reading{err: fmt.Errorf("list agents: %w", err)}
+	}
+	again := slices.Clone(f.again)
+	if fleet != nil {
+		again = append(again, fleet)
+	}
+	s := observe.Snapshot(ctx, func(string, int, bool) {}, again...)
+	if fleet != nil {
+		followed := &model.Snapshot{Nodes: nodes}
+		fleet.complete(followed)
+		s.PutFacts(followed)
+	}
+	return reading{s: s, fleet: fleet}
+}
+
+// take takes what was read again. What could not be read is told, and is no reason to read
+// everything again.
+func (f *following) take(r reading) error {
+	if r.err != nil {
+		f.o.Notice(r.err.Error())
+		return nil
+	}
+	if f.fleet = r.fleet; r.fleet != nil {
+		f.src.Nodes = r.fleet
+	} else {
+		f.src.Nodes = nil
+	}
+	f.rows.PutNodes(r.s)
+	f.dirty = true
+	return f.rows.Replace(r.s, f.tables...)
+}

@@ -1,0 +1,94 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// What agents are asked about guards, and answer.
+type (
+	GuardStatus  = agent.GuardStatus
+	GuardCall    = agent.GuardCall
+	CallQuestion = agent.CallQuestion
+)
+
+// ErrOlderAgent means that an agent came before the guard and has nothing about it.
+var ErrOlderAgent = agent.ErrOlder
+
+// ErrNoAgents means that nobody can be asked.
+var ErrNoAgents = errors.New("no agents are installed in this cluster")
+
+// Guards are the agents that can be asked about the guards of their nodes.
+type Guards struct {
+	fleet *agent.Fleet
+	nodes []string
+	none  map[string]error // nodes without an agent
+}
+
+// OpenGuards finds the agents of the cluster, or of one node. The Calico datastore is not
+// needed for it.
+func OpenGuards(ctx context.Context, o Options, node string) (*Guards, error) {
+	c, err := connect(o)
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := c.agents(ctx)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("list agents: %w", err)
+	case fleet == nil:
+		return nil, ErrNoAgents
+	}
+	p := &Guards{fleet: fleet.Fleet, nodes: fleet.Nodes, none: map[string]error{}}
+	if node != "" {
+		if _, there := fleet.pods[node]; !there {
+			return nil, fmt.Errorf("node %s: %w", node, errNoAgent)
+		}
+		p.nodes = []string{node}
+		return p, nil
+	}
+	s := observe.Snapshot(ctx, func(string, int, bool) {}, kube.Nodes{Client: c.client})
+	if c.o.Notice != nil && len(s.Coverage) > 0 && s.Coverage[0].State != model.Complete {
+		c.o.Notice("nodes without an agent are not known: " + s.Coverage[0].Reason)
+	}
+	for i := range s.Nodes {
+		if _, there := fleet.pods[s.Nodes[i].Name]; !there && expectsAgent(&s.Nodes[i]) {
+			p.none[s.Nodes[i].Name] = errNoAgent
+		}
+	}
+	return p, ctx.Err()
+}
+
+// Guards gives the agents of an open cluster; nil if there are none.
+func (c *Cluster) Guards() *Guards {
+	if c.fleet == nil {
+		return nil
+	}
+	return &Guards{fleet: c.fleet.Fleet, nodes: c.fleet.Nodes}
+}
+
+// Status asks for the state of each guard, in the order of nodes, and tells which nodes did
+// not answer, and why.
+func (p *Guards) Status(ctx context.Context) (all []GuardStatus, unread map[string]error) {
+	said, unread := p.fleet.Guards(ctx, p.nodes)
+	maps.Copy(unread, p.none)
+	for _, node := range slices.Sorted(maps.Keys(said)) {
+		all = append(all, said[node])
+	}
+	return all, unread
+}
+
+// Calls asks for the CNI calls that guards have recorded.
+func (p *Guards) Calls(ctx context.Context, q CallQuestion) (all map[string][]GuardCall, unread map[string]error) {
+	all, unread = p.fleet.GuardCalls(ctx, p.nodes, q)
+	maps.Copy(unread, p.none)
+	return all, unread
+}
