@@ -72,7 +72,7 @@ func TestDeletedByNobody(t *testing.T) {
 	tried := func() *pen { return begun().write(70, DelBegin, idA) }
 	only(t, judged(t, tried().add(90, idB, "10.0.0.2").out))
 	only(t, judged(t, tried().write(70, DelFailed, "", note(gone)).add(90, idB, "10.0.0.2").out), AddressMoved)
-	only(t, judged(t, tried().add(90, idB, "10.0.0.2").write(120, DelBegin, idA).write(120, DelFailed, idA, note(gone)).out), EndlessDel, AddressMoved)
+	only(t, judged(t, tried().add(90, idB, "10.0.0.2").write(120, DelBegin, idA).write(120, DelFailed, idA, note(gone)).out), RetriedDel, AddressMoved)
 }
 
 // TestUnpairedByNobody: a DEL whose lines do not say whose it is may be the missing one.

@@ -32,11 +32,11 @@ func (in *innocent) tell(at time.Duration, file uint16, source, node string, kin
 	}
 }
 
-// days lets one name live several lives.
-func (in *innocent) days(name string, lives int) {
+// days lets one name live several instances.
+func (in *innocent) days(name string, instances int) {
 	at := time.Duration(in.IntN(600)) * time.Second
 	kept := ""
-	for range lives {
+	for range instances {
 		n := in.IntN(3)
 		node := fmt.Sprintf("node%d", n)
 		base := uint16(n * 4)

@@ -96,7 +96,7 @@ func TestAddressMovedByTable(t *testing.T) {
 				if v.Cause != AddressMoved {
 					continue
 				}
-				if v.Certainty != c.want || v.Says != "192.168.8.33 became 192.168.8.34 (291716a39be9) by 20:00:10" || v.Culprit != "" || v.Victim != idB {
+				if v.Certainty != c.want || v.Says != "192.168.8.33 became 192.168.8.34 (sandbox 291716a39be9) by 20:00:10" || v.Culprit != "" || v.Victim != idB {
 					t.Errorf("got %+v", v)
 				}
 				return

@@ -13,7 +13,7 @@ func TestNodesNamed(t *testing.T) {
 		return p.write(sec, NodeNamed, "", nobody, object(name))
 	}
 	third := (&pen{file: 3, source: "kubelet", node: "n3"}).write(0, KubeletStarted, "", nobody).out
-	collector := (&pen{file: 4, source: "controllers", node: "n2"}).write(40, GarbageCollectorCandidate, idA, ip("10.0.0.1")).out
+	collector := (&pen{file: 4, source: "controllers", node: "n2"}).write(40, GCCandidate, idA, ip("10.0.0.1")).out
 	first := on(1, "n1", 20, "n2").add(20, idA, "10.0.0.1").out
 	second := on(2, "n2", 10, "n3").out
 	v := only(t, judged(t, first, second, third, collector), StaleNodename)[0]

@@ -23,7 +23,7 @@ var recordedTruth = map[string][]string{
 	"late-del":      {"late-del/etcd1-0 late DEL proven"},
 	"legacy-handle": {"legacy-handle/web-0 late DEL likely"},
 	"stale-nodename": {
-		"stale-nodename/victim address changed hands likely", "stale-nodename/victim released by the collector likely",
+		"stale-nodename/victim address changed hands likely", "stale-nodename/victim released by the IPAM garbage collector likely",
 		"stale-nodename/victim stale node name proven",
 	},
 	"stuck-terminating": {

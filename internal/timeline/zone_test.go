@@ -41,7 +41,7 @@ func TestTimesOfTheFile(t *testing.T) {
 			}
 		}
 		for _, v := range s.Verdicts {
-			if since := "since " + epoch.Add(time.Second).In(zone).Format("15:04:05"); v.Cause == EndlessDel && !strings.Contains(v.Says, since) {
+			if since := "since " + epoch.Add(time.Second).In(zone).Format("15:04:05"); v.Cause == RetriedDel && !strings.Contains(v.Says, since) {
 				t.Errorf("%q lacks %q", v.Says, since)
 			}
 		}

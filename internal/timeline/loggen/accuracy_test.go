@@ -59,6 +59,6 @@ func TestAccuracy(t *testing.T) {
 
 // causes are all that there are.
 var causes = []timeline.Cause{
-	timeline.LateDel, timeline.EndlessDel, timeline.AddressMoved, timeline.AddWithoutDel, timeline.DelNeverCame,
+	timeline.LateDel, timeline.RetriedDel, timeline.AddressMoved, timeline.AddWithoutDel, timeline.DelNeverCame,
 	timeline.TeardownBlocked, timeline.ReleasedInUse, timeline.StaleNodename, timeline.Credential,
 }

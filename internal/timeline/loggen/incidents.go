@@ -53,7 +53,7 @@ func (h *History) late() {
 		at += h.seconds(15, 25)
 		h.play(again, n, at, v)
 	}
-	h.must("late", timeline.EndlessDel, name, n, b.values["sandbox"], "")
+	h.must("late", timeline.RetriedDel, name, n, b.values["sandbox"], "")
 }
 
 // legacy plays a release by the pod's name that an old sandbox's DEL made (today's Calico

@@ -34,7 +34,7 @@ func (h *History) oldLate() {
 	took := h.that(late, "Delete empty Key", "Deleting handle", "Decremented handle", "Delete Key: /calico/ipam")
 	x, y := a.values["sandbox"], b.values["sandbox"]
 	h.must("2017", timeline.LateDel, name, n, x, y, own(second), h.that(second, gave...), own(late), took)
-	h.must("2017", timeline.EndlessDel, name, n, x, "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
+	h.must("2017", timeline.RetriedDel, name, n, x, "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
 	h.must("2017", timeline.AddressMoved, name, n, x, y, own(first), own(second), h.that(first, gave...), h.that(second, gave...))
 	h.leaks(name, n, first, second, late)
 }
@@ -67,7 +67,7 @@ func (h *History) oldEndless() {
 		failed = append(failed, h.play(fail, n, at, l.values)...)
 		at += h.seconds(25, 45)
 	}
-	h.must("2017", timeline.EndlessDel, name, n, l.values["sandbox"], "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
+	h.must("2017", timeline.RetriedDel, name, n, l.values["sandbox"], "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
 	h.leaks(name, n, first)
 }
 

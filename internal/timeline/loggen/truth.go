@@ -48,7 +48,7 @@ func (t *Truth) Key() Key {
 	switch t.Cause {
 	case timeline.LateDel, timeline.AddWithoutDel, timeline.AddressMoved:
 		k.Culprit, k.Victim = t.Culprit, t.Victim
-	case timeline.EndlessDel, timeline.DelNeverCame:
+	case timeline.RetriedDel, timeline.DelNeverCame:
 		k.Culprit = t.Culprit
 	case timeline.ReleasedInUse:
 		k.Victim = t.Victim

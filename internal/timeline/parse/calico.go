@@ -8,9 +8,9 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// wantsCalico tells whether a line in Calico's own format may hold an event. Felix writes
-// most of them, and only says its name; kube-controllers assign addresses, too, but not
-// to pods.
+// wantsCalico reports whether a line in Calico's own format may contain an event. Of Felix, which
+// writes most of them, only the line with its host name is used; kube-controllers also assigns
+// addresses, but not to pods.
 func wantsCalico(r *records.Record) bool {
 	switch {
 	case strings.HasPrefix(r.Origin, "felix/"):
@@ -23,8 +23,8 @@ func wantsCalico(r *records.Record) bool {
 	}
 }
 
-// calico tells of a line of Calico's plugin, IPAM, Felix or kube-controllers. Its process
-// says which call it belongs to.
+// calico parses a line of Calico's CNI plugin, IPAM, Felix or kube-controllers. The process ID
+// identifies the CNI call.
 func (t *Parser) calico(r *records.Record) {
 	w := said(r.Text)
 	switch w {
@@ -41,7 +41,7 @@ func (t *Parser) calico(r *records.Record) {
 	}
 }
 
-// told emits what a line tells of its call.
+// told emits the events of a line of call k.
 func (t *Parser) told(r *records.Record, w word, k *call) {
 	switch {
 	case w >= autoAssign && w <= commandCompleted:
@@ -57,8 +57,8 @@ func (t *Parser) told(r *records.Record, w word, k *call) {
 	t.credential(r, k)
 }
 
-// bracketed reads what a line of Calico's own format says of its call. Workload is the
-// pod's name only in lines of 2017, which have no sandbox.
+// bracketed reads the caller from a line in Calico's own format. Workload is the pod name only in
+// lines of 2017, which have no sandbox.
 func bracketed(text []byte, w word) caller {
 	who := caller{sandbox: id(field(text, "ContainerID")), verb: verbOf(w), main: w < autoAssign}
 	if ns, name := id(field(text, "Namespace")), id(field(text, "Pod")); ns != "" && name != "" {

@@ -60,7 +60,7 @@ func TestStream(t *testing.T) {
 		},
 		"another pod's line": {
 			[]string{environmentLine("01", "DEL", oldID, ""), oldLine("01", "Releasing address using workloadID", " Workload=shop.cart-1")},
-			[]string{del94, "release asked node=slave-197 pod=shop/cart-1 object=shop.cart-1"},
+			[]string{del94, "release requested node=slave-197 pod=shop/cart-1 object=shop.cart-1"},
 		},
 		"an ADD that fails takes back its address, which is no DEL": {
 			[]string{
@@ -72,7 +72,7 @@ func TestStream(t *testing.T) {
 			[]string{
 				"ADD begin node=slave-197 pod=shop/db-0 sandbox=291716a39be9",
 				"ADD failed node=slave-197 pod=shop/db-0 sandbox=291716a39be9 note=Cleaning up IP allocations for failed ADD",
-				"release asked node=slave-197 pod=shop/db-0 sandbox=291716a39be9 object=shop.db-0",
+				"release requested node=slave-197 pod=shop/db-0 sandbox=291716a39be9 object=shop.db-0",
 			},
 		},
 		"a name that can be none": {

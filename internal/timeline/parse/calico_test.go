@@ -17,7 +17,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-var updateCalico = flag.Bool("update-calico", false, "write what Calico's readers tell as what they should")
+var updateCalico = flag.Bool("update-calico", false, "rewrite the golden files of the Calico parsers")
 
 // heardFrom gives all that is told of a log by the readers of this test's components.
 func heardFrom(t testing.TB, name string, log []byte) []timeline.Event {

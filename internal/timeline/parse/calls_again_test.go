@@ -23,12 +23,12 @@ func TestTriedAgain(t *testing.T) {
 	}{
 		"the same one's": {oldID, []string{
 			del94, called, del94,
-			"release asked node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb object=shop.db-0",
+			"release requested node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb object=shop.db-0",
 			deleted + " sandbox=94feeebc95fb object=" + endpointKey, "DEL node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb",
 		}},
 		"another's": {newID, []string{
 			del94, called, "DEL begin node=slave-197 pod=shop/db-0 sandbox=291716a39be9",
-			"release asked node=slave-197 pod=shop/db-0 object=shop.db-0",
+			"release requested node=slave-197 pod=shop/db-0 object=shop.db-0",
 			deleted + " object=" + endpointKey,
 		}},
 	} {

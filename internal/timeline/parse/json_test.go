@@ -45,7 +45,7 @@ func TestAuditWithoutBodies(t *testing.T) {
 		{"deleted", line("delete", "admin", pod, "", 200), []string{"audit: pod terminating pod=shop/db-0 note=delete by admin with x/1"}},
 		{"not found", line("delete", "admin", pod, "", 404), nil},
 		{"by the kubelet", line("delete", "system:node:n1", pod, `,"requestObject":{"gracePeriodSeconds":0,"preconditions":{"uid":"`+uid+`"}}`, 200), []string{
-			"audit: pod gone node=n1 pod=shop/db-0 uid=07cbebe7-7fb note=delete by system:node:n1 with x/1, at once",
+			"audit: pod gone node=n1 pod=shop/db-0 uid=07cbebe7-7fb note=delete by system:node:n1 with x/1, grace period 0",
 		}},
 		{"annotations nulled", line("patch", "calico", pod, `,"requestObject":{"metadata":{"annotations":{"cni.projectcalico.org/podIP":null}}}`, 200), []string{
 			"audit: endpoint deleted pod=shop/db-0 object=annotations of pod shop/db-0 note=patch by calico with x/1",
@@ -94,7 +94,7 @@ func TestFlightLines(t *testing.T) {
 	want := []string{
 		"flight: sandbox created pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
 		"flight: container started pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 container=d4186da55842",
-		"flight: pod without interface pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 note=the agent saw eth0 go",
+		"flight: pod without interface pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
 		"flight: sandbox stopped pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
 		"flight: sandbox removed pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
 		"flight: mount timeout object=/data",
@@ -104,7 +104,7 @@ func TestFlightLines(t *testing.T) {
 		{"whole", string(b), want},
 		{"a line that was changed", string(bytes.Replace(b, []byte(`"pod":"db-0"`), []byte(`"pod":"db-9"`), 1)), append([]string{
 			"flight: container started sandbox=340b1c7a1a90 container=d4186da55842",
-			"flight: pod without interface sandbox=340b1c7a1a90 note=the agent saw eth0 go",
+			"flight: pod without interface sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
 		}, want[3:]...)},
 	})
 }

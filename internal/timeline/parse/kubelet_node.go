@@ -79,7 +79,7 @@ func (t *Parser) evicted(r *records.Record) {
 		pod = newPod(append(append(bytes.Clone(namespace), '/'), name...))
 	}
 	if pod != "" {
-		t.sayOf(r, "controller-manager", timeline.Event{Kind: timeline.PodTerminating, Pod: pod, Note: "deleted for its node's taints"})
+		t.sayOf(r, "controller-manager", timeline.Event{Kind: timeline.PodTerminating, Pod: pod, Note: "deleted because of taints of its node"})
 	}
 }
 

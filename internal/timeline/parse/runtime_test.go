@@ -16,7 +16,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-var updateRuntime = flag.Bool("update-runtime", false, "write what the readers of kubelet, runtimes, events and audit tell as what they should")
+var updateRuntime = flag.Bool("update-runtime", false, "rewrite the golden files of the kubelet, runtime, event and audit parsers")
 
 // toldOf gives all that is told of a log, one line an event.
 func toldOf(t testing.TB, log string) []string {

@@ -47,7 +47,7 @@ func all(ctx context.Context, in []Input, o Options, size int) ([]timeline.File,
 	next := make(chan int)
 	for range o.Workers {
 		readers.Go(func() {
-			d := newDesk()
+			d := newBuffers()
 			for i := range next {
 				a.input(ctx, d, uint16(i), in[i])
 			}
@@ -95,7 +95,7 @@ func (a *reading) work() {
 }
 
 // input reads one input: a file, or a bundle of files.
-func (a *reading) input(ctx context.Context, d *desk, number uint16, in Input) {
+func (a *reading) input(ctx context.Context, d *buffers, number uint16, in Input) {
 	a.mu.Lock()
 	f := a.files[number]
 	a.mu.Unlock()
@@ -131,7 +131,7 @@ func (a *reading) input(ctx context.Context, d *desk, number uint16, in Input) {
 }
 
 // member reads one file of a bundle.
-func (a *reading) member(ctx context.Context, d *desk, in Input, h *tar.Header, r io.Reader) error {
+func (a *reading) member(ctx context.Context, d *buffers, in Input, h *tar.Header, r io.Reader) error {
 	a.mu.Lock()
 	number := len(a.files)
 	if number > math.MaxUint16 {
@@ -158,7 +158,7 @@ func (a *reading) member(ctx context.Context, d *desk, in Input, h *tar.Header, 
 
 // file reads the lines of one file: its chunks are looked through side by side, and told
 // of in their order.
-func (a *reading) file(ctx context.Context, d *desk, number uint16, f *timeline.File, in Input, b *bufio.Reader, head []byte) error {
+func (a *reading) file(ctx context.Context, d *buffers, number uint16, f *timeline.File, in Input, b *bufio.Reader, head []byte) error {
 	if len(head) == 0 {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (a *reading) file(ctx context.Context, d *desk, number uint16, f *timeline.
 	if err != nil {
 		return fmt.Errorf("not read: %w", err)
 	}
-	t := &told{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now}}
+	t := &fileParser{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now}}
 	beginning := len(head)
 	switch {
 	case export: // whose stamps lack nothing

@@ -11,7 +11,7 @@ const maxTrailing = 256
 
 // ends gives the time of a chunk's last line that has one, wanted or not: that a file goes
 // on is shown by any line.
-func (t *told) ends(buf []byte) (at time.Time) {
+func (t *fileParser) ends(buf []byte) (at time.Time) {
 	asked := t.clock.asked // what is guessed for this alone concerns no event
 	for n := 0; n < maxTrailing && len(buf) > 0 && at.IsZero(); n++ {
 		buf = bytes.TrimRight(buf, "\r\n")

@@ -30,7 +30,7 @@ func (p *printer) page(page []int, all []row, first bool, pages int) {
 	var shown []row
 	for i := range all {
 		r := &all[i]
-		onPage := slices.Contains(page, r.lane) || r.blow != nil && slices.Contains(page, r.blow.victim)
+		onPage := slices.Contains(page, r.lane) || r.lateDel != nil && slices.Contains(page, r.lateDel.victim)
 		if onPage || r.lane == noLane && first {
 			shown = append(shown, *r)
 		}
@@ -72,14 +72,14 @@ func (p *printer) columns(page []int, shown []row, room int) []column {
 			most = 2 * leastLane
 		}
 		want(own, min(cells(p.said(r)), most))
-		if r.blow == nil {
+		if r.lateDel == nil {
 			continue
 		}
 		want(own, leastLane)
-		victim := slices.Index(page, r.blow.victim)
-		want(victim, cells(r.blow.lost))
+		victim := slices.Index(page, r.lateDel.victim)
+		want(victim, cells(r.lateDel.lost))
 		if victim < own {
-			want(victim, cells(r.blow.lost)+leastArrow)
+			want(victim, cells(r.lateDel.lost)+leastArrow)
 		}
 	}
 	return share(need, room)
@@ -160,8 +160,8 @@ func (p *printer) row(r *row, page []int, columns []column, right int) {
 	l.put(end, p.o.source(r.places, right), right)
 	own := slices.Index(page, r.lane)
 	switch {
-	case r.blow != nil:
-		p.arrow(l, r, own, slices.Index(page, r.blow.victim), columns, end)
+	case r.lateDel != nil:
+		p.arrow(l, r, own, slices.Index(page, r.lateDel.victim), columns, end)
 		p.line(p.red(l.String()))
 		return
 	case own >= 0:
@@ -203,19 +203,19 @@ func (p *printer) own(l *line, r *row, start, end int) {
 // arrow draws a late DEL from its own lane to its victim's. If one of them is on
 // another page, it is named.
 func (p *printer) arrow(l *line, r *row, from, to int, columns []column, end int) {
-	victim, own := p.lanes.all[r.blow.victim].title, p.lanes.all[r.lane].title
+	victim, own := p.lanes.all[r.lateDel.victim].title, p.lanes.all[r.lane].title
 	switch {
 	case to < 0:
-		l.put(columns[from].start, r.said+"  --> "+victim+": "+r.blow.lost, end-gap-columns[from].start)
+		l.put(columns[from].start, r.said+"  --> "+victim+": "+r.lateDel.lost, end-gap-columns[from].start)
 	case from < 0:
-		l.put(columns[to].start, r.blow.lost+" <-- DEL of "+own, end-gap-columns[to].start)
+		l.put(columns[to].start, r.lateDel.lost+" <-- DEL of "+own, end-gap-columns[to].start)
 	case from < to:
 		at := columns[from].start + cells(r.said) + gap
 		l.put(columns[from].start, r.said, columns[from].width)
 		l.put(at, dashes(columns[to].start-gap-at-1)+">", end)
-		l.put(columns[to].start, r.blow.fit(end-gap-columns[to].start), end-gap-columns[to].start)
+		l.put(columns[to].start, r.lateDel.fit(end-gap-columns[to].start), end-gap-columns[to].start)
 	default:
-		lost := cutRight(r.blow.fit(columns[to].width-leastArrow+gap), columns[to].width-leastArrow+gap)
+		lost := cutRight(r.lateDel.fit(columns[to].width-leastArrow+gap), columns[to].width-leastArrow+gap)
 		l.put(columns[to].start, lost, columns[to].width)
 		at := columns[to].start + cells(lost) + gap
 		l.put(at, "<"+dashes(columns[from].start-gap-at-1), end)

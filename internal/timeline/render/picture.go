@@ -17,7 +17,7 @@ type picture struct {
 	Gaps                              []tick
 	Lanes                             []drawnLane
 	Marks                             []mark
-	Blows                             []drawnBlow
+	LateDels                          []drawnLateDel
 	Nodes                             []mark // of no lane
 	NotDrawn                          int    // marks
 }
@@ -30,12 +30,12 @@ type tick struct {
 }
 
 type drawnLane struct {
-	Y, Bar, X, W    float64
-	Title, Of       string
-	Open, Born      bool // it was not deleted; its ADD is known
-	HasIt           bool // something was taken from it, at Robbed
-	Robbed, RobbedW float64
-	Without         string
+	Y, Bar, X, W   float64
+	Title, Of      string
+	Open, AddKnown bool // it was not deleted; its ADD is known
+	HasLost        bool // something was taken from it, at LostX
+	LostX, LostW   float64
+	Without        string
 }
 
 type mark struct {
@@ -49,7 +49,7 @@ type mark struct {
 	Slot  int     // row of labels: 0 above the bar, 1 below, -1 none
 }
 
-type drawnBlow struct {
+type drawnLateDel struct {
 	X, From, Y1, Y2, LabelY float64
 	Title                   string
 	Row                     int
@@ -86,8 +86,8 @@ func newPicture(s *timeline.Story, l *lanes, all []row, o Options, zone *time.Lo
 	used := map[[2]int]float64{}
 	for i := range all {
 		r := &all[i]
-		if r.blow != nil {
-			p.blow(r, a.rows[i], bar(r.lane), bar(r.blow.victim), tip(s, r, l, o, zone))
+		if r.lateDel != nil {
+			p.lateDel(r, a.rows[i], bar(r.lane), bar(r.lateDel.victim), tip(s, r, l, o, zone))
 			used[[2]int{r.lane, 0}], used[[2]int{r.lane, 1}] = plotRight, plotRight
 			continue
 		}
@@ -143,8 +143,8 @@ func tip(s *timeline.Story, r *row, l *lanes, o Options, zone *time.Location) st
 		b.WriteString(r.at.In(zone).Format("2006-01-02 15:04:05.000") + "  ")
 	}
 	b.WriteString(r.told("×", zone))
-	if r.blow != nil {
-		fmt.Fprintf(&b, " of %s: %s of %s", l.all[r.lane].title, r.blow.lost, l.all[r.blow.victim].title)
+	if r.lateDel != nil {
+		fmt.Fprintf(&b, " of %s: %s of %s", l.all[r.lane].title, r.lateDel.lost, l.all[r.lateDel.victim].title)
 	}
 	if r.reason != "" {
 		b.WriteString("\n" + r.reason)
@@ -169,7 +169,7 @@ func class(k timeline.Kind) string {
 		return "add"
 	case timeline.DelEnd, timeline.DelStopped, timeline.SandboxRemoved, timeline.SandboxStopped:
 		return "del"
-	case timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.CollectorReleased, timeline.PodWithoutInterface:
+	case timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.GCReleased, timeline.PodWithoutInterface:
 		return "take"
 	case timeline.EndpointWritten, timeline.AddressAssigned:
 		return "give"

@@ -19,17 +19,17 @@ type row struct {
 	node     string
 	places   []timeline.Place
 	event    int // the number of the first of its events, or -1
-	blow     *blow
+	lateDel  *lateDel
 }
 
-// A blow is a late DEL: what it took, and from whom.
-type blow struct {
+// A lateDel is a late DEL: what it took, and from whom.
+type lateDel struct {
 	victim int
 	lost   string
 }
 
 // fit says what was lost in a shorter way, if the width asks for it.
-func (b *blow) fit(width int) string {
+func (b *lateDel) fit(width int) string {
 	if cells(b.lost) <= width {
 		return b.lost
 	}
@@ -46,7 +46,7 @@ type rowKey struct {
 // one row with its number, and what one lane did within a second in one row, if that is
 // no more than so many columns.
 func rows(s *timeline.Story, l *lanes, most int) []row {
-	blows, taken := blowsOf(s, l)
+	lateDels, taken := lateDelRows(s, l)
 	var out []row
 	seen := map[rowKey]int{}
 	var now time.Time
@@ -55,8 +55,8 @@ func rows(s *timeline.Story, l *lanes, most int) []row {
 		if !e.At.IsZero() {
 			now = e.At
 		}
-		for len(blows) > 0 && blows[0].at.Before(now.Truncate(time.Second)) {
-			out, blows = append(out, blows[0]), blows[1:]
+		for len(lateDels) > 0 && lateDels[0].at.Before(now.Truncate(time.Second)) {
+			out, lateDels = append(out, lateDels[0]), lateDels[1:]
 			clear(seen)
 		}
 		if aside(e.Kind) || taken[e.Place] && takes(e.Kind) {
@@ -74,7 +74,7 @@ func rows(s *timeline.Story, l *lanes, most int) []row {
 		seen[key] = len(out)
 		out = append(out, r)
 	}
-	return together(withoutBegins(append(out, blows...)), most)
+	return together(withoutBegins(append(out, lateDels...)), most)
 }
 
 // again counts an event that was told already.
@@ -125,7 +125,7 @@ func together(all []row, most int) []row {
 		if n := len(out); n > 0 && !r.at.IsZero() {
 			o := &out[n-1]
 			same := o.lane == r.lane && o.node == r.node && o.at.Truncate(time.Second).Equal(r.at.Truncate(time.Second))
-			if same && o.blow == nil && r.blow == nil && o.count == 1 && r.count == 1 && o.reason == "" && r.reason == "" && cells(o.said)+cells(r.said) < most-gap {
+			if same && o.lateDel == nil && r.lateDel == nil && o.count == 1 && r.count == 1 && o.reason == "" && r.reason == "" && cells(o.said)+cells(r.said) < most-gap {
 				o.said += ", " + r.said
 				o.places = append(o.places, r.places...)
 				if weight(r.kind) > weight(o.kind) {
@@ -160,8 +160,8 @@ func linesOf(s *timeline.Story, event int) []timeline.Place {
 // sameCall is within how long the steps of one DEL are taken.
 const sameCall = 2 * time.Second
 
-// blowsOf gives a row for each late DEL, and the places of the lines that it is made of.
-func blowsOf(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
+// lateDelRows gives a row for each late DEL, and the places of the lines that it is made of.
+func lateDelRows(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
 	var out []row
 	taken := map[timeline.Place]bool{}
 	for i := range s.Verdicts {
@@ -170,7 +170,7 @@ func blowsOf(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
 		if v.Cause != timeline.LateDel || from == noLane || to == noLane || from == to {
 			continue
 		}
-		r := row{at: v.At, last: v.At, lane: from, said: "DEL", count: max(1, v.Count), kind: timeline.DelEnd, node: v.Node, event: -1, blow: &blow{to, lost(v)}}
+		r := row{at: v.At, last: v.At, lane: from, said: "DEL", count: max(1, v.Count), kind: timeline.DelEnd, node: v.Node, event: -1, lateDel: &lateDel{to, lost(v)}}
 		for j := range s.Events {
 			e := &s.Events[j]
 			own := l.event(e)

@@ -43,7 +43,7 @@ func say(e *timeline.Event) string {
 		if e.UID != "" {
 			words += ", uid " + short(e.UID)
 		}
-	case timeline.NodeNamed, timeline.MountBusy, timeline.CollectorReleased:
+	case timeline.NodeNamed, timeline.MountBusy, timeline.GCReleased:
 		if e.Object != "" {
 			words += " " + clean(e.Object)
 		}

@@ -102,10 +102,10 @@
     });
   }
   // On a narrow screen the picture is scrolled: to the late DEL at first, its titles with it.
-  const blow = svg.querySelector(".blow"), pane = svg.parentElement;
+  const late = svg.querySelector(".latedel"), pane = svg.parentElement;
   pane.addEventListener("scroll", () => {
     const x = 12 + pane.scrollLeft * width / svg.getBoundingClientRect().width;
     for (const title of titles) title.setAttribute("x", x);
   });
-  if (blow) pane.scrollLeft = (+blow.dataset.x / width) * svg.getBoundingClientRect().width - pane.clientWidth * 0.6;
+  if (late) pane.scrollLeft = (+late.dataset.x / width) * svg.getBoundingClientRect().width - pane.clientWidth * 0.6;
 })();

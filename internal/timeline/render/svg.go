@@ -32,7 +32,7 @@ func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 	}
 	shown := map[float64]bool{}
 	for i := range all {
-		if all[i].blow != nil && free(a.rows[i]) {
+		if all[i].lateDel != nil && free(a.rows[i]) {
 			shown[a.rows[i]] = true
 		}
 	}
@@ -57,9 +57,9 @@ func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 }
 
 // lanes draws each sandbox's bar from its ADD to its DEL. Without an ADD it begins at the
-// first that is known of it, without a DEL it has no end; what was robbed is hatched.
+// first that is known of it, without a DEL it has no end; what was lost is hatched.
 func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool) {
-	first, robbed := map[int]float64{}, map[int]float64{}
+	first, lost := map[int]float64{}, map[int]float64{}
 	deleted, without := map[int]float64{}, map[int]string{}
 	for i := range all {
 		r := &all[i]
@@ -72,20 +72,20 @@ func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool
 		if r.kind == timeline.DelEnd {
 			deleted[r.lane] = a.rows[i]
 		}
-		if r.blow != nil {
-			if _, ok := robbed[r.blow.victim]; !ok {
-				robbed[r.blow.victim] = a.rows[i]
-				without[r.blow.victim] = cutRight("without "+strings.TrimSuffix(r.blow.lost, " deleted"), 24)
+		if r.lateDel != nil {
+			if _, ok := lost[r.lateDel.victim]; !ok {
+				lost[r.lateDel.victim] = a.rows[i]
+				without[r.lateDel.victim] = cutRight("without "+strings.TrimSuffix(r.lateDel.lost, " deleted"), 24)
 			}
 		}
 	}
 	for i := range l.all {
 		box := &l.all[i]
-		d := drawnLane{Y: top + laneHeight*float64(i), Title: box.title, Of: describeLane(box, withNode), Born: !box.Added.IsZero(), Open: box.Deleted.IsZero()}
+		d := drawnLane{Y: top + laneHeight*float64(i), Title: box.title, Of: describeLane(box, withNode), AddKnown: !box.Added.IsZero(), Open: box.Deleted.IsZero()}
 		d.Bar, d.X = d.Y+barTop, plotLeft
 		if x, ok := first[i]; ok {
 			d.X = x
-		} else if d.Born {
+		} else if d.AddKnown {
 			d.X = a.at(box.Added)
 		}
 		end := pictureWidth - 8
@@ -96,8 +96,8 @@ func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool
 			}
 		}
 		d.W = max(2, end-d.X)
-		if x, ok := robbed[i]; ok && x < end {
-			d.HasIt, d.Robbed, d.RobbedW = true, x, end-x
+		if x, ok := lost[i]; ok && x < end {
+			d.HasLost, d.LostX, d.LostW = true, x, end-x
 			d.Without = without[i]
 		}
 		p.Lanes = append(p.Lanes, d)
@@ -126,14 +126,14 @@ func describeLane(box *lane, withNode bool) string {
 	return strings.Join(words, " · ")
 }
 
-// blow draws a late DEL as an arrow from one bar to the other.
-func (p *picture) blow(r *row, x, from, to float64, title string) {
-	b := drawnBlow{X: x, From: from, Y1: from + barHeight/2 + 3, Y2: to - barHeight/2 - 5, Title: title, Row: inTable(r.event)}
+// lateDel draws a late DEL as an arrow from one bar to the other.
+func (p *picture) lateDel(r *row, x, from, to float64, title string) {
+	b := drawnLateDel{X: x, From: from, Y1: from + barHeight/2 + 3, Y2: to - barHeight/2 - 5, Title: title, Row: inTable(r.event)}
 	if to < from {
 		b.Y1, b.Y2 = from-barHeight/2-3, to+barHeight/2+5
 	}
 	b.LabelY = (b.Y1+b.Y2)/2 + 4
-	p.Blows = append(p.Blows, b)
+	p.LateDels = append(p.LateDels, b)
 }
 
 // describe is the picture for those who cannot see it.

@@ -4,11 +4,11 @@ import "bufio"
 
 // A desk is what one reader works with, file after file: there may be thousands of small
 // ones, and each would need as much anew.
-type desk struct {
+type buffers struct {
 	outside, inside *bufio.Reader // of an input, and of a file in a bundle
 	reading, told   names         // of the lines where chunks end, and of those that are wanted
 }
 
-func newDesk() *desk {
-	return &desk{outside: bufio.NewReaderSize(nil, headSize), inside: bufio.NewReaderSize(nil, headSize)}
+func newBuffers() *buffers {
+	return &buffers{outside: bufio.NewReaderSize(nil, headSize), inside: bufio.NewReaderSize(nil, headSize)}
 }

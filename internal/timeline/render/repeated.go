@@ -8,7 +8,7 @@ import (
 
 // told is what a row says, how often it was so, and when last.
 func (r *row) told(times string, zone *time.Location) string {
-	if r.count < 2 || r.blow != nil {
+	if r.count < 2 || r.lateDel != nil {
 		return r.said
 	}
 	said := fmt.Sprintf("%s %s%d", r.said, times, r.count)

@@ -8,9 +8,9 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// told is the ordered side of reading a file: it reads the wanted lines once more, now
+// fileParser is the ordered side of reading a file: it reads the wanted lines once more, now
 // knowing what came before them, and passes them on.
-type told struct {
+type fileParser struct {
 	file    *timeline.File
 	number  uint16
 	zone    *time.Location
@@ -24,7 +24,7 @@ type told struct {
 }
 
 // chunk tells of one chunk's wanted records.
-func (t *told) chunk(j *job) {
+func (t *fileParser) chunk(j *job) {
 	turns := j.found.turns
 	if !t.begun {
 		t.begin(j)
@@ -52,7 +52,7 @@ func (t *told) chunk(j *job) {
 }
 
 // begin takes what the file's beginning says of all its stamps.
-func (t *told) begin(j *job) {
+func (t *fileParser) begin(j *job) {
 	t.begun = true
 	if j.head > 0 {
 		t.clock.anchor = j.found.anchor
@@ -61,7 +61,7 @@ func (t *told) begin(j *job) {
 	t.file.East = t.clock.anchor.offset
 }
 
-func (t *told) record(buf []byte, s span) {
+func (t *fileParser) record(buf []byte, s span) {
 	line := buf[s.start:s.end]
 	if s.wrapped > 1 {
 		t.joined = unwrap(t.joined[:0], line)
@@ -83,7 +83,7 @@ func (t *told) record(buf []byte, s span) {
 }
 
 // parsed reads a line, and gives its time.
-func (t *told) parsed(line []byte) time.Time {
+func (t *fileParser) parsed(line []byte) time.Time {
 	p := &t.parser
 	p.parse(line)
 	if p.rec.Style == JSON && !p.outer.is() {
@@ -93,7 +93,7 @@ func (t *told) parsed(line []byte) time.Time {
 }
 
 // end says what is to be said of the file as a whole.
-func (t *told) end(c *chunker, lines io.Reader) {
+func (t *fileParser) end(c *chunker, lines io.Reader) {
 	f := t.file
 	f.Bytes = c.bytes
 	if e, ok := lines.(*exportReader); ok {
