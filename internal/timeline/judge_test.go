@@ -172,7 +172,7 @@ func TestLateDelInside(t *testing.T) {
 	only(t, judged(t, p.out, k.out))
 }
 
-func TestEndlessDel(t *testing.T) {
+func TestRetriedDel(t *testing.T) {
 	t.Parallel()
 	fail := func(p *pen, sec float64) *pen {
 		return p.write(sec, DelBegin, idA).write(sec, DelFailed, "", note(gone)).

@@ -9,7 +9,7 @@ import (
 // scenes are the incidents. Each plays on nodes of its choice and says what must be found.
 var scenes = []func(*History){
 	(*History).late, (*History).legacy, (*History).stuck, (*History).cascade, (*History).stale, (*History).addWithoutDel, (*History).delNeverCame,
-	(*History).oldLate, (*History).oldLate, (*History).oldEndless, (*History).oldMoved, (*History).oldBlocked, (*History).oldBusy,
+	(*History).oldLate, (*History).oldLate, (*History).oldRetried, (*History).oldMoved, (*History).oldBlocked, (*History).oldBusy,
 }
 
 // incidents plays as many incidents as are planned, each sort in its turn.

@@ -50,8 +50,8 @@ func (h *History) leaks(name values, n *Node, plays ...[]int) {
 	}
 }
 
-// oldEndless plays a DEL of 2017 that fails for ever.
-func (h *History) oldEndless() {
+// oldRetried plays a DEL of 2017 that fails repeatedly and never succeeds.
+func (h *History) oldRetried() {
 	n := h.node(true, false)
 	if n == nil {
 		return

@@ -2,11 +2,10 @@ package records
 
 import "bufio"
 
-// A desk is what one reader works with, file after file: there may be thousands of small
-// ones, and each would need as much anew.
+// buffers are reused by one reader for all its files: there may be thousands of small ones.
 type buffers struct {
-	outside, inside *bufio.Reader // of an input, and of a file in a bundle
-	reading, told   names         // of the lines where chunks end, and of those that are wanted
+	outside, inside *bufio.Reader // of an input, and of a file in a tar archive
+	reading, told   names         // of the chunker, and of the fileParser
 }
 
 func newBuffers() *buffers {

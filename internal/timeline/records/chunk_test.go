@@ -91,7 +91,7 @@ func TestLineOf100MB(t *testing.T) {
 	if len(got[0]) != 2 || len(got[0][0].Raw) != maxLine || got[0][1].Text != "after it" || got[0][1].Place.Line != 2 {
 		t.Fatalf("%d records, the last %+v", len(got[0]), got[0][len(got[0])-1])
 	}
-	if f := files[0]; f.Lines != 2 || len(f.Left) != 1 || f.Left[0] != "what lines have beyond 256 KiB: 104595458 bytes, in 1 of them" {
+	if f := files[0]; f.Lines != 2 || len(f.Left) != 1 || f.Left[0] != "the part of lines beyond 256 KiB: 104595458 bytes in 1 lines" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -158,6 +158,6 @@ func TestErrorsStayWithTheirFile(t *testing.T) {
 	}
 	_, err := All(context.Background(), make([]Input, 70000), Options{Parser: func(uint16, *timeline.File) func(*Record) { return nil }})
 	if err == nil {
-		t.Error("70000 files were told apart by 16 bits")
+		t.Error("70000 files were accepted, although their numbers have 16 bits")
 	}
 }

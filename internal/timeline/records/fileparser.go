@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// fileParser is the ordered side of reading a file: it reads the wanted lines once more, now
-// knowing what came before them, and passes them on.
+// fileParser handles the chunks of one file in file order: it parses the wanted lines again, now
+// with what the lines before them show (year, zone, line number), and passes them on.
 type fileParser struct {
 	file    *timeline.File
 	number  uint16
@@ -23,7 +23,8 @@ type fileParser struct {
 	skipped int64
 }
 
-// chunk tells of one chunk's wanted records.
+// chunk passes on the wanted records of one chunk. The turns of the chunk are applied at their
+// lines, all of them by its end.
 func (t *fileParser) chunk(j *job) {
 	turns := j.found.turns
 	if !t.begun {
@@ -51,7 +52,7 @@ func (t *fileParser) chunk(j *job) {
 	}
 }
 
-// begin takes what the file's beginning says of all its stamps.
+// begin sets year and zone for the whole file from its beginning.
 func (t *fileParser) begin(j *job) {
 	t.begun = true
 	if j.head > 0 {
@@ -82,7 +83,7 @@ func (t *fileParser) record(buf []byte, s span) {
 	}
 }
 
-// parsed reads a line, and gives its time.
+// parsed parses a line and gives its time.
 func (t *fileParser) parsed(line []byte) time.Time {
 	p := &t.parser
 	p.parse(line)
@@ -92,7 +93,7 @@ func (t *fileParser) parsed(line []byte) time.Time {
 	return t.clock.at(&p.outer, &p.inner)
 }
 
-// end says what is to be said of the file as a whole.
+// end sets what is known of the file after its last line.
 func (t *fileParser) end(c *chunker, lines io.Reader) {
 	f := t.file
 	f.Bytes = c.bytes
@@ -101,6 +102,6 @@ func (t *fileParser) end(c *chunker, lines io.Reader) {
 	}
 	f.Guessed = append(f.Guessed, t.clock.guessed()...)
 	if long := t.long + c.long; long > 0 {
-		f.Left = append(f.Left, fmt.Sprintf("what lines have beyond %d KiB: %d bytes, in %d of them", maxLine>>10, t.skipped+c.skipped, long))
+		f.Left = append(f.Left, fmt.Sprintf("the part of lines beyond %d KiB: %d bytes in %d lines", maxLine>>10, t.skipped+c.skipped, long))
 	}
 }

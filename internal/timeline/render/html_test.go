@@ -95,7 +95,7 @@ func TestHTML(t *testing.T) {
 	}
 	for _, want := range []string{
 		"lijiaob/stateful-new-pod-0", "dev-slave-107", "2017-12-13", "+08:00", "2 sandboxes", "the DEL of sandbox 41857f70 removed the endpoint and handle of sandbox 247d3c78, 20 s after its ADD",
-		"192.168.8.33 became 192.168.8.34", "PL9002: 2 of these lines contain a token", "no line before 10:27:42 was read", "without endpoint, handle", "kubelet.log:373", oldBox, newUID, "guessed: no year",
+		"192.168.8.33 became 192.168.8.34", "PL9002: 2 of these lines contain a token", "no line before 10:27:42 was read", "without endpoint, handle", "kubelet.log:373", oldBox, newUID, "guessed: timestamps without a year",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told", want)

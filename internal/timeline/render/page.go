@@ -12,8 +12,8 @@ const (
 	gap       = 2
 )
 
-// sourceWidth is how wide the last column is: as its widest, but so that three lanes
-// fit into 80 columns.
+// sourceWidth is the width of the SOURCE column: as wide as needed, but so that three lanes fit
+// into 80 columns.
 func (p *printer) sourceWidth(all []row) int {
 	most, need := min(40, max(12, p.o.width()-timeWidth-3*(leastLane+1))), len("SOURCE")
 	for i := range all {
@@ -22,7 +22,7 @@ func (p *printer) sourceWidth(all []row) int {
 	return min(need, most)
 }
 
-// A column is where a lane stands on a page.
+// A column is the position of a lane on a page.
 type column struct{ start, width int }
 
 // page writes the rows of some lanes; those of no lane are on the first page only.
@@ -52,9 +52,9 @@ func (p *printer) page(page []int, all []row, first bool, pages int) {
 	}
 }
 
-// columns gives each lane what it needs, if there is room; else the narrow ones what
-// they need, and the others an equal part of what is left. What a lane says may run on
-// under the lanes to its right where they say nothing, so only the last needs it all.
+// columns gives each lane the width it needs, if there is room; else the narrow lanes what they
+// need, and the others an equal part of the rest. Text of a lane may extend over the lanes to
+// its right where they are empty, so only the last lane needs its full width.
 func (p *printer) columns(page []int, shown []row, room int) []column {
 	need := make([]int, len(page))
 	for i, n := range page {
@@ -109,7 +109,7 @@ func share(need []int, room int) []column {
 	return out
 }
 
-// nodeWidth is 0 if all sandboxes are on one node: then the heading names it.
+// nodeWidth is 0 if all sandboxes are on one node, which the heading then names.
 func (p *printer) nodeWidth(lane int) int {
 	if len(p.nodes) < 2 {
 		return 0
@@ -146,7 +146,7 @@ func (p *printer) names(page []int) string {
 	return fmt.Sprintf("%s (%d of %d)", strings.Join(names, ", "), len(page), len(p.lanes.all))
 }
 
-// said is what a row says in its lane, and how often it was so.
+// said gives the text of a row in its lane, with its count.
 func (p *printer) said(r *row) string {
 	return r.told("x", p.zone)
 }
@@ -177,8 +177,8 @@ func (p *printer) row(r *row, page []int, columns []column, right int) {
 	p.line(l.String())
 }
 
-// own writes a row of one lane. A reason that is too long for it gets a line of its own,
-// once: the same reason is often told by every component on the way up.
+// own writes a row of one lane. A reason that does not fit gets a line of its own, once: several
+// components often log the same reason.
 func (p *printer) own(l *line, r *row, start, end int) {
 	said := p.said(r)
 	again := r.reason == "" || p.reason == r.reason && p.reasonLane == r.lane
@@ -200,8 +200,8 @@ func (p *printer) own(l *line, r *row, start, end int) {
 	}
 }
 
-// arrow draws a late DEL from its own lane to its victim's. If one of them is on
-// another page, it is named.
+// arrow draws a late DEL from its own lane to the lane that lost something. If one of them is
+// on another page, it is named.
 func (p *printer) arrow(l *line, r *row, from, to int, columns []column, end int) {
 	victim, own := p.lanes.all[r.lateDel.victim].title, p.lanes.all[r.lane].title
 	switch {

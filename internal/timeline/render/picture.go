@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A picture is what the SVG is made of. Its numbers are of the picture's units; texts
-// are cleaned, and escaped by the template.
+// A picture is the data of the SVG. Numbers are in pixels at full width; texts are cleaned, and
+// escaped by the template.
 type picture struct {
 	Width, Height, Left, Right, AxisY float64
 	Desc                              string
@@ -18,22 +18,22 @@ type picture struct {
 	Lanes                             []drawnLane
 	Marks                             []mark
 	LateDels                          []drawnLateDel
-	Nodes                             []mark // of no lane
+	Nodes                             []mark // without a lane
 	NotDrawn                          int    // marks
 }
 
 type tick struct {
 	X     float64
 	Label string
-	Off   bool // there is no room for it
+	Off   bool // hidden, there is no room for it
 	at    time.Time
 }
 
 type drawnLane struct {
 	Y, Bar, X, W   float64
 	Title, Of      string
-	Open, AddKnown bool // it was not deleted; its ADD is known
-	HasLost        bool // something was taken from it, at LostX
+	Open, AddKnown bool // no DEL is known; its ADD is known
+	HasLost        bool // it lost something, at LostX
 	LostX, LostW   float64
 	Without        string
 }
@@ -45,7 +45,7 @@ type mark struct {
 	Tip   string
 	Row   int // of the table, or -1
 	Lane  int
-	SpanW float64 // how far it goes on
+	SpanW float64 // width of a mark that lasts
 	Slot  int     // row of labels: 0 above the bar, 1 below, -1 none
 }
 
@@ -121,7 +121,7 @@ func (m *mark) place(used map[[2]int]float64) {
 	}
 }
 
-// inTable gives the row of the table that an event has there, or -1.
+// inTable gives the row of an event in the table, or -1 if it is not in it.
 func inTable(event int) int {
 	if event >= maxTable {
 		return -1
@@ -136,7 +136,7 @@ func label(r *row) string {
 	return r.said
 }
 
-// tip is all that a row has to say.
+// tip gives the full text of a row.
 func tip(s *timeline.Story, r *row, l *lanes, o Options, zone *time.Location) string {
 	var b strings.Builder
 	if !r.at.IsZero() {
@@ -151,7 +151,7 @@ func tip(s *timeline.Story, r *row, l *lanes, o Options, zone *time.Location) st
 	}
 	if r.event >= 0 {
 		e := &s.Events[r.event]
-		b.WriteString("\n" + strings.TrimSpace("told by "+clean(e.Source)))
+		b.WriteString("\n" + strings.TrimSpace("source: "+clean(e.Source)))
 		if e.Node != "" {
 			b.WriteString(" on " + clean(e.Node))
 		}
@@ -162,7 +162,7 @@ func tip(s *timeline.Story, r *row, l *lanes, o Options, zone *time.Location) st
 	return b.String()
 }
 
-// class names the sort of a mark for the style sheet.
+// class gives the CSS class of a mark.
 func class(k timeline.Kind) string {
 	switch k {
 	case timeline.AddEnd:

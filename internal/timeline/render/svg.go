@@ -9,16 +9,15 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// The room that a time takes on the axis, and a duration between two.
+// Width of a time on the axis, and of a duration between two.
 const (
 	timeRoom = 62.0
 	gapRoom  = 76.0
 	maxTicks = 400
 )
 
-// ticks puts as many times above the picture as there is room for, those of late DELs
-// before all others, and between them how long it was. The others show when the picture
-// is drawn out.
+// ticks puts as many times above the picture as fit, those of late DELs first, and the durations
+// between them. The others are visible when the picture is zoomed in.
 func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 	var taken []float64
 	free := func(x float64) bool {
@@ -57,7 +56,7 @@ func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 }
 
 // lanes draws each sandbox's bar from its ADD to its DEL. Without an ADD it begins at the
-// first that is known of it, without a DEL it has no end; what was lost is hatched.
+// sandbox's first event, without a DEL it has no end; after a loss it is hatched.
 func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool) {
 	first, lost := map[int]float64{}, map[int]float64{}
 	deleted, without := map[int]float64{}, map[int]string{}
@@ -104,7 +103,7 @@ func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool
 	}
 }
 
-// at gives a lane; that of no sandbox is empty.
+// at gives the sandbox of a lane; that of noLane is empty.
 func (l *lanes) at(n int) *timeline.Sandbox {
 	if n < 0 || n >= len(l.all) {
 		return &timeline.Sandbox{}
@@ -126,7 +125,7 @@ func describeLane(box *lane, withNode bool) string {
 	return strings.Join(words, " · ")
 }
 
-// lateDel draws a late DEL as an arrow from one bar to the other.
+// lateDel draws a late DEL as an arrow between two bars.
 func (p *picture) lateDel(r *row, x, from, to float64, title string) {
 	b := drawnLateDel{X: x, From: from, Y1: from + barHeight/2 + 3, Y2: to - barHeight/2 - 5, Title: title, Row: inTable(r.event)}
 	if to < from {
@@ -136,9 +135,9 @@ func (p *picture) lateDel(r *row, x, from, to float64, title string) {
 	p.LateDels = append(p.LateDels, b)
 }
 
-// describe is the picture for those who cannot see it.
+// describe gives the text alternative of the picture.
 func describe(s *timeline.Story, l *lanes) string {
-	words := []string{fmt.Sprintf("Time runs to the right; one lane for each of %d sandboxes.", len(l.all))}
+	words := []string{fmt.Sprintf("Time runs from left to right; one lane for each of %d sandboxes.", len(l.all))}
 	for i := range s.Verdicts {
 		if s.Verdicts[i].Cause != timeline.Credential {
 			words = append(words, verdictSays(&s.Verdicts[i])+".")
