@@ -52,7 +52,7 @@ func part(b []byte, i, number int) (end, letters int) {
 	return run(b, i, base64url)
 }
 
-// signatureLength tells whether that many letters are a signature: of 32, 64, 96, 132,
+// signatureLength reports whether that many letters are a signature: of 32, 64, 96, 132,
 // 256, 384 or 512 bytes.
 func signatureLength(n int) bool {
 	switch n {
@@ -85,7 +85,7 @@ func codedJWT(b []byte, from, i int) (span, bool) {
 // maxHeadJSON is how many letters of base64 are looked at for what they mean.
 const maxHeadJSON = 344
 
-// secretJSON tells whether base64 text is the beginning of a JSON object that a token
+// secretJSON reports whether base64 text is the beginning of a JSON object that a token
 // or a registry's credentials begin with. Much else is JSON in base64: where a list
 // goes on, for instance.
 func secretJSON(coded []byte) bool {
@@ -112,7 +112,7 @@ func opens(coded []byte) bool {
 	return opensObject(decode(room[:0], coded))
 }
 
-// opensObject tells whether a text begins with a brace and a key, or with a part of it.
+// opensObject reports whether a text begins with a brace and a key, or with a part of it.
 func opensObject(text []byte) bool {
 	if !bytes.HasPrefix(text, []byte(`{"`)) {
 		return false

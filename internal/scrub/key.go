@@ -29,7 +29,7 @@ func key(b []byte, from, i int) (span, bool) {
 	return span{}, false
 }
 
-// secretKey tells whether the word "key" at i is one of a secret: api_key, accessKey.
+// secretKey reports whether the word "key" at i is one of a secret: api_key, accessKey.
 func secretKey(b []byte, from, i int) bool {
 	j := i - 1
 	if j >= from && (b[j] == '_' || b[j] == '-') {

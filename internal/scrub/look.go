@@ -2,7 +2,7 @@ package scrub
 
 import "bytes"
 
-// random tells whether a value of at least n letters looks drawn by lot: capitals,
+// random reports whether a value of at least n letters looks drawn by lot: capitals,
 // small letters and digits; or hexadecimal of 128 bits; or a bootstrap token. Names of
 // objects, digests and UIDs of Kubernetes have no capitals, and dashes in their middle.
 func random(v []byte, n int) bool {
@@ -48,7 +48,7 @@ func bootstrap(v []byte) bool {
 	return digit && !upper && bytes.Count(v, []byte(".")) == 1 && bytes.IndexByte(v, '-') < 0
 }
 
-// path tells whether a value is the name of a file, which base64 hardly ever looks
+// path reports whether a value is the name of a file, which base64 hardly ever looks
 // like.
 func path(v []byte) bool {
 	if len(v) == 0 || v[0] != '/' {

@@ -58,7 +58,7 @@ var evens, all = func() (evens, all *table) {
 	return evens, all
 }()
 
-// wrapped tells whether a text has several lines.
+// wrapped reports whether a text has several lines.
 func wrapped(b []byte) bool { return bytes.IndexByte(b, '\n') >= 0 }
 
 // next finds the first credential at or after from.
@@ -105,7 +105,7 @@ func quiet(b []byte, i int) int {
 	return i
 }
 
-// at tells whether the letter at i is the sign of a credential. What stands before from
+// at reports whether the letter at i is the sign of a credential. What stands before from
 // was looked at already.
 func at(b []byte, from, i int) (span, bool) {
 	switch b[i] {

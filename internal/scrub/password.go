@@ -38,7 +38,7 @@ func keyedPassword(b []byte, end int) (span, bool) {
 
 func hasDigit(b []byte) bool { return bytes.ContainsAny(b, "0123456789") }
 
-// placeholder tells whether a value says only that there was a secret, or that there
+// placeholder reports whether a value says only that there was a secret, or that there
 // is none. Every kubelet says at its start that its storage driver's password is root.
 func placeholder(v []byte) bool {
 	if string(v) == "credential" || len(v) > 2 && len(bytes.Trim(v, "xX*.-_=")) == 0 {

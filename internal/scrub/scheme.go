@@ -72,7 +72,7 @@ func valueAfter(b []byte, i int) (start, end int) {
 	return value(b, i)
 }
 
-// userColonPassword tells whether base64 text is what Basic is followed by.
+// userColonPassword reports whether base64 text is what Basic is followed by.
 func userColonPassword(coded []byte) bool {
 	if len(coded) < 8 {
 		return false

@@ -57,7 +57,7 @@ func runTo(b []byte, i int, letters *[256]bool, most int) (end, n int) {
 	return end, n
 }
 
-// word tells whether a word in small letters, whatever its letters' case in b, has its
+// word reports whether a word in small letters, whatever its letters' case in b, has its
 // letter number n at i, and where it begins and ends.
 func word(b []byte, from, i, n int, want string) (start, end int, ok bool) {
 	for start = i; n > 0; n-- {

@@ -98,7 +98,7 @@ func slotAt(text string, i int, slots []slot) (length, slot int) {
 	return 0, 0
 }
 
-// inName tells whether a pod's, namespace's or node's name is only a part of a longer name
+// inName reports whether a pod's, namespace's or node's name is only a part of a longer name
 // here, or, as pods of the lab are called next, an ordinary word of a sentence.
 func inName(text string, i, end int, of string) bool {
 	before, after := byte(' '), byte(' ')

@@ -17,7 +17,7 @@ type Truth struct {
 	Scene string
 }
 
-// Excused tells whether the lines that are left cannot show it.
+// Excused reports whether the lines that are left cannot show it.
 func (h *History) Excused(t *Truth) bool {
 	for _, need := range t.Needs {
 		left := false
