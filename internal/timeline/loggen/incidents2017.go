@@ -6,11 +6,11 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// token is how the line begins in which a CNI of 2017 logged its credential.
+// token is the beginning of the line in which a CNI plugin of 2017 logged its credential.
 const token = "K8S_API_TOKEN="
 
-// oldLate plays the incident of 2017: the DEL of a sandbox fails for want of an endpoint
-// until there is one again, which is the next pod's.
+// oldLate replays the incident of 2017: the DEL of a sandbox fails because its endpoint does not
+// exist, until there is one again, which belongs to the next pod.
 func (h *History) oldLate() {
 	n := h.node(true, false)
 	if n == nil {
@@ -39,7 +39,7 @@ func (h *History) oldLate() {
 	h.leaks(name, n, first, second, late)
 }
 
-// leaks says that a pod's lines hold a credential, if they do.
+// leaks expects a verdict about a credential, if the pod's lines contain one.
 func (h *History) leaks(name values, n *Node, plays ...[]int) {
 	var lines []int
 	for _, p := range plays {
@@ -71,7 +71,7 @@ func (h *History) oldRetried() {
 	h.leaks(name, n, first)
 }
 
-// oldMoved plays a pod of 2017 that had another address all of a sudden.
+// oldMoved replays a pod of 2017 whose address changed.
 func (h *History) oldMoved() {
 	n := h.node(true, false)
 	if n == nil {
@@ -83,7 +83,7 @@ func (h *History) oldMoved() {
 	h.must("2017", timeline.AddressMoved, name, n, "", "", h.that(lines, "192.168.247.220"), h.that(lines, "192.168.247.231"))
 }
 
-// oldBlocked plays a pod of 2019 that cannot be ended.
+// oldBlocked replays a pod of 2019 that cannot be stopped.
 func (h *History) oldBlocked() {
 	n := h.node(true, false)
 	if n == nil {
@@ -95,7 +95,7 @@ func (h *History) oldBlocked() {
 	h.must("2019", timeline.TeardownBlocked, name, n, "", "", h.that(lines, "Error syncing pod")) // the only one with the pod's name
 }
 
-// oldBusy plays a container of 2017 that cannot be removed, and that nothing gives a pod.
+// oldBusy replays a container of 2017 that cannot be removed and whose pod no line names.
 func (h *History) oldBusy() {
 	n := h.node(true, false)
 	if n == nil {

@@ -96,7 +96,7 @@ func (t *Parser) crioStarted(r *records.Record) {
 }
 
 // crioKillFailed reads `Stopping container ID with stop signal(…) timed out. Killing...` and
-// `Killing container ID failed: …`; that it is stopped is logged by the same first words.
+// `Killing container ID failed: …`; a successful stop begins with the same words.
 func (t *Parser) crioKillFailed(r *records.Record) {
 	if indexString(r.Text, "timed out") >= 0 || indexString(r.Text, " failed: ") >= 0 {
 		t.say(r, crio, timeline.Event{Kind: timeline.ContainerKillFailed, Container: idAfter(r.Text, "container "), Note: note(r.Text)})
