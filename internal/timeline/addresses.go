@@ -16,10 +16,10 @@ type holding struct {
 
 // An end is what the events show of a sandbox after its ADD.
 type end struct {
-	asked int64 // the first time at which the end of the sandbox or the deletion of its pod was requested; MaxInt64 if never
-	freed int   // the event by which the IPAM garbage collector released its address; 0 if none
-	alive int64 // the last time at which an event shows the sandbox running; noTime if none
-	shows int   // the event of alive
+	asked   int64 // the first time at which the end of the sandbox or the deletion of its pod was requested; MaxInt64 if never
+	freed   int   // the event by which the IPAM garbage collector released its address; 0 if none
+	running int64 // the last time at which an event shows the sandbox running; noTime if none
+	shows   int   // the event of running
 }
 
 // JudgeAddresses finds addresses that were assigned to another pod while the first pod still
@@ -45,7 +45,7 @@ func JudgeAddresses(l *Log) []Verdict {
 		e := ends[a.sandbox]
 		switch late := b.at + int64(clockSlack); {
 		case e.asked <= late:
-		case e.alive > late:
+		case e.running > late:
 			out = append(out, l.shared(a, b, e.shows, Proven))
 		case e.freed != 0 && l.events.at(e.freed).at < b.at:
 			out = append(out, l.shared(a, b, e.freed, Likely))
@@ -70,7 +70,7 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 		}
 		e, ok := ends[s.sandbox]
 		if !ok {
-			e = end{asked: 1<<63 - 1, alive: noTime}
+			e = end{asked: 1<<63 - 1, running: noTime}
 		}
 		switch {
 		case p.kind == AddEnd || p.kind == AddressAssigned:
@@ -86,8 +86,8 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 		}
 		switch p.kind {
 		case PodSeen, ContainerStarted, DelBegin, PodTerminating, PodKilled:
-			if p.at > e.alive {
-				e.alive, e.shows = p.at, n
+			if p.at > e.running {
+				e.running, e.shows = p.at, n
 			}
 		default:
 		}

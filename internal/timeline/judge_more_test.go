@@ -64,26 +64,26 @@ func TestTeardownBlocked(t *testing.T) {
 
 func TestReleasedInUse(t *testing.T) {
 	t.Parallel()
-	collector := &pen{source: "controllers", node: "slave-197", file: 1}
-	collector.write(100, GCReleased, "", object("k8s-pod-network."+idA), ip("10.0.0.1"), nobody)
-	alive := tale2017().add(1, idA, "10.0.0.1").write(200, PodKilled, idA).del(202, idA)
-	v := only(t, judged(t, alive.out, collector.out), ReleasedInUse)[0]
+	gc := &pen{source: "controllers", node: "slave-197", file: 1}
+	gc.write(100, GCReleased, "", object("k8s-pod-network."+idA), ip("10.0.0.1"), nobody)
+	running := tale2017().add(1, idA, "10.0.0.1").write(200, PodKilled, idA).del(202, idA)
+	v := only(t, judged(t, running.out, gc.out), ReleasedInUse)[0]
 	if v.Certainty != Proven || v.Victim != idA || v.Was.String() != "10.0.0.1" {
 		t.Errorf("got %+v", v)
 	}
 	quiet := tale2017().add(1, idA, "10.0.0.1").later(300)
-	if v := only(t, judged(t, quiet.out, collector.out), ReleasedInUse)[0]; v.Certainty != Likely || len(v.NotShown) == 0 {
+	if v := only(t, judged(t, quiet.out, gc.out), ReleasedInUse)[0]; v.Certainty != Likely || len(v.NotShown) == 0 {
 		t.Errorf("got %+v", v)
 	}
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").out, collector.out)) // the node's file ends before
-	elsewhere := slices.Clone(collector.out)
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").out, gc.out)) // the node's file ends before
+	elsewhere := slices.Clone(gc.out)
 	elsewhere[0].Node = "slave-198"
 	if v := only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").out, elsewhere), ReleasedInUse)[0]; v.Certainty != Likely {
 		t.Errorf("got %+v", v)
 	}
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(50, PodKilled, idA).write(200, DelFailed, idA).later(300).out, collector.out))
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(98, PodGone, "").write(200, DelBegin, idA).later(300).out, collector.out))
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(102, PodKilled, idA).later(300).out, collector.out)) // clocks could turn it round
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(50, PodKilled, idA).write(200, DelFailed, idA).later(300).out, gc.out))
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(98, PodGone, "").write(200, DelBegin, idA).later(300).out, gc.out))
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(102, PodKilled, idA).later(300).out, gc.out)) // clocks could turn it round
 }
 
 func TestStaleNodename(t *testing.T) {

@@ -210,7 +210,7 @@ func TestRetriedDel(t *testing.T) {
 		s := judged(t, p.out, k.out)
 		only(t, s)
 		if len(s.Events) != 1 || len(s.Places(0)) != 2 {
-			t.Errorf("one happening told twice is %d events", len(s.Events))
+			t.Errorf("one event logged twice is %d events", len(s.Events))
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestRestarting has it that a teardown is blocked only since it was asked for, and that
+// TestRestarting checks that a teardown is blocked only since it was asked for, and that
 // the kubelet's starts are not said to be why.
 func TestRestarting(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestRestarting(t *testing.T) {
 	only(t, judged(t, k.out)) // nobody asked for its end
 }
 
-// TestLateDelByName has it that a handle that has the pod's name is not said to be the
+// TestLateDelByName checks that a handle that has the pod's name is not said to be the
 // victim's, whose address was given under its own; and what else was lost still is.
 func TestLateDelByName(t *testing.T) {
 	t.Parallel()

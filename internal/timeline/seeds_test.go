@@ -109,7 +109,7 @@ func linesOf(v timeline.Verdict) []uint32 {
 	return out
 }
 
-// TestSeed000Tables has it that rows of docker tell the sandboxes' UIDs, and that rows
+// TestSeed000Tables checks that rows of docker tell the sandboxes' UIDs, and that rows
 // stand in the story where they stand in the file.
 func TestSeed000Tables(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestSeed004(t *testing.T) {
 	}
 }
 
-// TestSeedsNothingElse has it that these are all the verdicts on the seeds.
+// TestSeedsNothingElse checks that these are all the verdicts on the seeds.
 func TestSeedsNothingElse(t *testing.T) {
 	t.Parallel()
 	busy := " teardown blocked proven" // of containers in a dockerd's log that nothing gives a pod's name

@@ -15,8 +15,8 @@ var (
 	shown     = flag.Int("shown", 20, "how many differences are shown")
 )
 
-// What every verdict must reach: of what is said all is true, and of what lines are left to
-// show 99 of 100 are found.
+// Required accuracy of each cause: no wrong verdict, and 99 of 100 found of those that the
+// remaining lines can show.
 const (
 	precision = 1
 	recall    = 0.99

@@ -14,18 +14,18 @@ func (h *History) ordinary() {
 		at := h.seconds(0, h.Lasts.Seconds()/2)
 		switch {
 		case n.Old:
-			h.oldLives(n, at)
+			h.oldSandboxes(n, at)
 		case h.IntN(4) == 0:
 			l := h.life(h.pod(), n, at, at+time.Minute)
 			h.play(h.any("life"), n, at, l.values)
 		default:
-			h.lives(n, at)
+			h.sandboxes(n, at)
 		}
 	}
 }
 
-// lives gives a name several sandboxes, with current components.
-func (h *History) lives(n *Node, at time.Duration) {
+// sandboxes gives a name several sandboxes, with current components.
+func (h *History) sandboxes(n *Node, at time.Duration) {
 	name := h.pod()
 	var old []life
 	for range 1 + h.IntN(4) {
@@ -72,8 +72,8 @@ func (h *History) collect(old []life, owner life, at time.Duration) {
 	}))
 }
 
-// oldLives gives a name several sandboxes, with components of 2017.
-func (h *History) oldLives(n *Node, at time.Duration) {
+// oldSandboxes gives a name several sandboxes, with components of 2017.
+func (h *History) oldSandboxes(n *Node, at time.Duration) {
 	name := h.pod()
 	for range 1 + h.IntN(4) {
 		end := at + h.seconds(5, 120)

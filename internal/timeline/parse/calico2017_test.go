@@ -18,7 +18,7 @@ const (
 	del94       = "DEL begin node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb"
 )
 
-// TestStream has what the kubelet's log of 2017 cannot tell apart, and what it can.
+// TestStream checks which calls can be distinguished in the kubelet's log of 2017.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ lines, want []string }{
@@ -83,7 +83,7 @@ func TestStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got, want := calicoTold(t, c.lines...), strings.Join(c.want, "\n")+"\n"; got != want {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}

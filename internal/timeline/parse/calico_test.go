@@ -84,7 +84,7 @@ func recorded(t testing.TB, name string) []byte {
 	return bytes.ReplaceAll(b, []byte("{TOKEN}"), []byte(token))
 }
 
-// TestCalicoGolden compares all that is told of recorded logs with what should be.
+// TestCalicoGolden compares the events of recorded logs with the golden files.
 func TestCalicoGolden(t *testing.T) {
 	t.Parallel()
 	logs, err := filepath.Glob("testdata/*-v*.log")
@@ -109,7 +109,7 @@ func TestCalicoGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.String() != string(want) {
-				t.Errorf("told:\n%swant:\n%s", got.String(), want)
+				t.Errorf("got:\n%swant:\n%s", got.String(), want)
 			}
 		})
 	}

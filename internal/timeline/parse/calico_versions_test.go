@@ -87,7 +87,7 @@ func TestVersions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got, want := calicoTold(t, c.lines...), strings.Join(c.want, "\n")+"\n"; got != want {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}

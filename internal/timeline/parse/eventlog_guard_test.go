@@ -12,8 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// The guard's lines tell who asked for what. A late DEL that was stopped is not told as a
-// DEL that was carried out.
+// The guard's entries become events. A late DEL that the guard stopped is not a successful DEL.
 func TestGuardLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Kubernetes Events as the API writes them; besides seed 004's table none was recorded.
+// Kubernetes Events as the API writes them; besides one table of 2019 none was recorded.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	killing := `{"kind":"Event","apiVersion":"v1","metadata":{"name":"db-0.1","namespace":"shop"},"involvedObject":{"kind":"Pod","namespace":"shop","name":"db-0","uid":"` + uid + `"},"reason":"FailedKillPod","message":"error killing pod: failed to \"KillPodSandbox\"","source":{"component":"kubelet","host":"n1"},"firstTimestamp":"2026-11-15T10:00:00Z","lastTimestamp":"2026-11-15T10:31:56Z","count":4,"type":"Warning"}`
@@ -33,7 +33,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// Policies differ in what they record: without a body only what is there is said.
+// Policies differ in what they record: without a body only the other fields are used.
 func TestAuditWithoutBodies(t *testing.T) {
 	t.Parallel()
 	line := func(verb, user, object, body string, code int) string {
@@ -109,7 +109,7 @@ func TestFlightLines(t *testing.T) {
 	})
 }
 
-// What `kubectl describe` says above its table shows whose it is.
+// The lines that `kubectl describe` prints above its table show the pod.
 func TestTableOfDescribe(t *testing.T) {
 	t.Parallel()
 	compare(t, []toldCase{{"today", `Name:             db-0

@@ -56,13 +56,13 @@ func TestChunksOfAnySize(t *testing.T) {
 	}
 }
 
-// endless gives so many of one byte, then what follows.
-type endless struct {
+// repeatedByte reads a number of equal bytes, then then.
+type repeatedByte struct {
 	n    int
 	then *strings.Reader
 }
 
-func (e *endless) Read(b []byte) (int, error) {
+func (e *repeatedByte) Read(b []byte) (int, error) {
 	if e.n == 0 {
 		return e.then.Read(b)
 	}
@@ -74,12 +74,12 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (e *endless) Close() error { return nil }
+func (e *repeatedByte) Close() error { return nil }
 
 func TestLineOf100MB(t *testing.T) {
 	const size = 100 << 20
 	in := Input{Name: "long", Open: func() (io.ReadCloser, error) {
-		return &endless{size, strings.NewReader("yy\nI1115 10:31:56.650149      36 a.go:1] after it\n")}, nil
+		return &repeatedByte{size, strings.NewReader("yy\nI1115 10:31:56.650149      36 a.go:1] after it\n")}, nil
 	}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -142,7 +142,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// What one file's reader says of it, others don't suffer from.
+// A read error of one file does not affect the others.
 func TestErrorsStayWithTheirFile(t *testing.T) {
 	t.Parallel()
 	in := make([]Input, 0, 40)

@@ -48,7 +48,7 @@ func TestYears(t *testing.T) {
 	}
 }
 
-// Lines that nobody wants tell of a new year too.
+// Lines that are not wanted show a new year too.
 func TestYearsBetweenWantedLines(t *testing.T) {
 	t.Parallel()
 	text := "Mar  1 10:00:00 n kernel: want\nDec  1 10:00:00 n kernel: x\nJan  1 10:00:00 n kernel: x\nMar  2 10:00:00 n kernel: want\n"

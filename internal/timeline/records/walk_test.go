@@ -79,7 +79,7 @@ func TestWalkNamesNodes(t *testing.T) {
 	}
 }
 
-// What is no file is said, and never opened.
+// What is not a regular file is reported and never opened.
 func TestWalkStaysInItsTree(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -98,11 +98,11 @@ func TestHTML(t *testing.T) {
 		"192.168.8.33 became 192.168.8.34", "PL9002: 2 of these lines contain a token", "no line before 10:27:42 was read", "without endpoint, handle", "kubelet.log:373", oldBox, newUID, "guessed: timestamps without a year",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not told", want)
+			t.Errorf("%q is missing", want)
 		}
 	}
 	if n := strings.Count(text, "20 s after its ADD"); n != 2 { // in the picture's description, too
-		t.Errorf("the first verdict is told %d times, want 2", n)
+		t.Errorf("the first verdict is shown %d times, want 2", n)
 	}
 	if !strings.Contains(page, `content="default-src 'none'; style-src '`+hash(style)+`'; script-src '`+hash(script)+`'; base-uri 'none'; form-action 'none'"`) {
 		t.Error("the policy does not let our own style and script in, and nothing else")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An innocent writes the log of ordinary days: pods come and go, their names return on
+// An innocent writes a log without incidents: pods are created and deleted, their names return on
 // the same node or another, addresses are given again, and kubelets collect old
 // sandboxes late, which today's Calico answers by doing nothing.
 type innocent struct {
