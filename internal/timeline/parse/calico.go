@@ -73,7 +73,7 @@ func bracketed(text []byte, w word) caller {
 	return who
 }
 
-// verbOf gives what a call is to do that says this. IPAM's words don't tell: an ADD that
+// verbOf gives the verb of calls that log this word. IPAM's words do not show it: an ADD that
 // failed releases, too.
 func verbOf(w word) verb {
 	switch w {
@@ -86,7 +86,7 @@ func verbOf(w word) verb {
 	}
 }
 
-// begin tells that a call was asked for.
+// begin reports that a call was started.
 func (t *Parser) begin(r *records.Record, k *call, netns bool) {
 	k.netns = k.netns || netns
 	switch {
@@ -98,7 +98,7 @@ func (t *Parser) begin(r *records.Record, k *call, netns bool) {
 	t.credential(r, k)
 }
 
-// credential tells that a line holds a secret.
+// credential reports that a line contains a credential.
 func (t *Parser) credential(r *records.Record, k *call) {
 	if kinds := scrub.Find(r.Raw); len(kinds) > 0 {
 		e := k.event(timeline.CredentialSeen)
@@ -107,7 +107,7 @@ func (t *Parser) credential(r *records.Record, k *call) {
 	}
 }
 
-// named tells by which name Calico knows the node, when that is news.
+// named reports the name that Calico uses for the node, when it changes.
 func (t *Parser) named(r *records.Record, source, name string) {
 	if name == "" || !t.cni.nodeNamed(r.Node+"\x00"+source, name) {
 		return

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// ipam tells what Calico's IPAM says, and the datastore's client of 2017 below it.
+// ipam parses a line of Calico IPAM, or of the datastore client of 2017 below it.
 func (t *Parser) ipam(r *records.Record, w word, k *call) {
 	switch w {
 	case autoAssign:

@@ -56,7 +56,7 @@ func TestChunksOfAnySize(t *testing.T) {
 	}
 }
 
-// repeatedByte reads a number of equal bytes, then then.
+// repeatedByte reads a number of equal bytes, then the bytes of then.
 type repeatedByte struct {
 	n    int
 	then *strings.Reader
