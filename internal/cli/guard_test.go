@@ -277,7 +277,7 @@ func TestTimelineTellsTheGuard(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if !strings.Contains(got, "stopped by") || strings.Contains(got, "destroyed") || strings.Contains(got, "late DEL:") {
+	if !strings.Contains(got, "stopped by") || strings.Contains(got, "removed the") || strings.Contains(got, "late DEL:") {
 		t.Errorf("\n%s", got)
 	}
 }

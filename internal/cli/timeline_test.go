@@ -115,7 +115,7 @@ func TestTimelineFollow(t *testing.T) {
 		Getenv: func(string) string { return "" },
 	})
 	text := out.String()
-	add, late := strings.Index(text, "ADD 192.168.252.66"), strings.Index(text, "VERDICT   late DEL: 94feeebc95fb destroyed endpoint of 291716a39be9")
+	add, late := strings.Index(text, "ADD 192.168.252.66"), strings.Index(text, "VERDICT   late DEL: the DEL of sandbox 94feeebc95fb")
 	if code != 0 || add < 0 || late < add || strings.Count(text, "VERDICT   late DEL") != 1 || !strings.Contains(text, "kubelet.log:1") {
 		t.Errorf("exit %d\n%s", code, text)
 	}
@@ -149,7 +149,7 @@ func TestTimelineUsage(t *testing.T) {
 func TestCheckWithLogs(t *testing.T) {
 	t.Parallel()
 	r := run(t, 80, "check", "--bundle", bundle(t, "PL1006", nil), "--logs", seedLogs, "-o", "json")
-	if r.code != 1 || !strings.Contains(r.out, `"PL9002/seeds/000.txt"`) || !strings.Contains(r.out, "a credential stands in 2 of its lines") {
+	if r.code != 1 || !strings.Contains(r.out, `"PL9002/seeds/000.txt"`) || !strings.Contains(r.out, "2 of its lines contain a credential") {
 		t.Errorf("exit %d, %s\n%.1000s", r.code, r.err, r.out)
 	}
 }

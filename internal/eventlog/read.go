@@ -14,8 +14,8 @@ import (
 	"strconv"
 )
 
-// Read hands out the entries of a record, the oldest first, and tells how many lines
-// did not count: torn by a crash, or not ours.
+// Read calls each with the entries of an event log, the oldest first, and gives the number of
+// lines with a wrong checksum: cut by a crash, or written by another program.
 func Read(dir string, each func(Entry) error) (bad int, err error) {
 	numbers, err := list(dir)
 	if err != nil {
@@ -24,10 +24,10 @@ func Read(dir string, each func(Entry) error) (bad int, err error) {
 	for _, n := range numbers {
 		f, err := os.Open(filepath.Join(dir, fmt.Sprintf("%08d%s", n, suffix)))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // its time was over
+			continue // removed meanwhile as the oldest
 		}
 		if err != nil {
-			return bad, fmt.Errorf("read flight record: %w", err)
+			return bad, fmt.Errorf("read event log: %w", err)
 		}
 		b, err := readSegment(io.LimitReader(f, 2*segmentSize), each)
 		bad += b
@@ -60,13 +60,12 @@ func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
 			return bad, nil
 		}
 		if err != nil {
-			return bad, fmt.Errorf("read flight record: %w", err)
+			return bad, fmt.Errorf("read event log: %w", err)
 		}
 	}
 }
 
-// Parse reads a line: its checksum, a space, and an entry. What does not match was torn by
-// a crash, or is not ours.
+// Parse reads a line: checksum, space, entry. It gives false if the checksum does not match.
 func Parse(line []byte) (Entry, bool) {
 	var e Entry
 	sum, body, ok := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})

@@ -1,7 +1,7 @@
 package scrub
 
-// decode appends what base64 of either alphabet means, as far as dst has room. Line
-// breaks in it are skipped.
+// decode appends decoded base64 of either alphabet, as far as dst has room. Line breaks are
+// skipped.
 func decode(dst, coded []byte) []byte {
 	var bits, have uint
 	for _, c := range coded {

@@ -2,15 +2,14 @@ package scrub
 
 import "bytes"
 
-// shortHead is the least that is taken for the beginning of a token whose rest was cut
-// off: {"alg":"RS256" is longer.
+// shortHead is the least length of the beginning of a token whose rest was cut off: {"alg":"RS256" is longer.
 const shortHead = 20
 
-// maxParts is how many parts a token has if it is encrypted; signed ones have three.
+// maxParts is the number of parts of an encrypted token; signed ones have three.
 const maxParts = 5
 
 // jwt finds a JSON web token by the J of eyJ, which is how {" begins in base64. Its
-// head says how it was signed; if the head was cut off, its claims begin alike.
+// header names the signature algorithm; if it was cut off, the claims begin the same way.
 func jwt(b []byte, from, i int) (span, bool) {
 	start, _, ok := word(b, from, i, 2, "eyj")
 	if !ok {
@@ -44,7 +43,7 @@ func jwt(b []byte, from, i int) (span, bool) {
 }
 
 // part gives the end of a token's part that begins at i. A signature that is complete
-// at a line's end doesn't go on in the next line, which is another's.
+// at a line's end does not continue on the next line.
 func part(b []byte, i, number int) (end, letters int) {
 	if line := over(b, i, base64url); number == 2 && signatureLength(line-i) {
 		return line, line - i
@@ -52,7 +51,7 @@ func part(b []byte, i, number int) (end, letters int) {
 	return run(b, i, base64url)
 }
 
-// signatureLength tells whether that many letters are a signature: of 32, 64, 96, 132,
+// signatureLength reports whether a signature may have that many characters: of 32, 64, 96, 132,
 // 256, 384 or 512 bytes.
 func signatureLength(n int) bool {
 	switch n {
@@ -62,8 +61,7 @@ func signatureLength(n int) bool {
 	return false
 }
 
-// codedJWT finds a token that was coded once more, as a Secret holds it, by the K of
-// ZXlK.
+// codedJWT finds a token that was base64-encoded again, as in a Secret, by the K of ZXlK.
 func codedJWT(b []byte, from, i int) (span, bool) {
 	start, _, ok := word(b, from, i, 3, "zxlk")
 	if !ok {
@@ -82,10 +80,10 @@ func codedJWT(b []byte, from, i int) (span, bool) {
 	return span{start, over(b, end, padding), "JWT"}, true
 }
 
-// maxHeadJSON is how many letters of base64 are looked at for what they mean.
+// maxHeadJSON is how many characters of base64 are decoded.
 const maxHeadJSON = 344
 
-// secretJSON tells whether base64 text is the beginning of a JSON object that a token
+// secretJSON reports whether base64 text is the beginning of a JSON object that a token
 // or a registry's credentials begin with. Much else is JSON in base64: where a list
 // goes on, for instance.
 func secretJSON(coded []byte) bool {
@@ -105,14 +103,13 @@ func secretJSON(coded []byte) bool {
 	}
 }
 
-// opens is opensObject of base64, by its first letters: it is asked often, and hardly
-// ever so.
+// opens is opensObject for base64, by its first characters: it is called often and seldom true.
 func opens(coded []byte) bool {
 	var room [12]byte
 	return opensObject(decode(room[:0], coded))
 }
 
-// opensObject tells whether a text begins with a brace and a key, or with a part of it.
+// opensObject reports whether a text begins with a brace and a key, or with a part of it.
 func opensObject(text []byte) bool {
 	if !bytes.HasPrefix(text, []byte(`{"`)) {
 		return false

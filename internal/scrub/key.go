@@ -2,7 +2,7 @@ package scrub
 
 const keyKind = "secret after its key"
 
-// key finds the value of a key that secrets have, by one letter of the key's name.
+// key finds the value after a key that names a secret, by one letter of the key.
 func key(b []byte, from, i int) (span, bool) {
 	switch b[i] | 0x20 {
 	case 'k':
@@ -29,7 +29,8 @@ func key(b []byte, from, i int) (span, bool) {
 	return span{}, false
 }
 
-// secretKey tells whether the word "key" at i is one of a secret: api_key, accessKey.
+// secretKey reports whether the word "key" at i is part of the name of a secret: api_key,
+// accessKey.
 func secretKey(b []byte, from, i int) bool {
 	j := i - 1
 	if j >= from && (b[j] == '_' || b[j] == '-') {
@@ -65,9 +66,9 @@ func keyed(b []byte, end int, secret func([]byte, int) bool) (span, bool) {
 	return span{start, stop, keyKind}, true
 }
 
-// known finds the credential that begins at start and can be told without a key.
+// known finds a credential at start that is recognised without a key.
 func known(b []byte, start int) (span, bool) {
-	const opening = 64 // in letters and line breaks, of what such a one is told by
+	const opening = 64 // characters and line breaks by which such a one is recognised
 	for i := start; i < len(b) && i < start+opening; i++ {
 		if b[i] != 'J' && b[i] != 'K' {
 			continue
@@ -79,7 +80,7 @@ func known(b []byte, start int) (span, bool) {
 	return span{}, false
 }
 
-// sign gives the place after = or : that follows a key, whose end may be quoted.
+// sign gives the position after the = or : that follows a key, which may end with a quote.
 func sign(b []byte, i int) (int, bool) {
 	for i < len(b) && (b[i] == '"' || b[i] == '\'' || b[i] == '\\') {
 		i++

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// A sign is one letter by which a credential can be told, with those that may stand
-// before and after it; any letter if there are none.
+// A sign is one character of a credential by which it is recognised, with the characters that may
+// be before and after it; any if empty.
 var signs = []struct{ before, letters, after string }{
 	{"yYdD", "J", ""},
 	{"", "@", ""},
@@ -21,7 +21,7 @@ var signs = []struct{ before, letters, after string }{
 	{"Ii", "Zz", "Aa"},
 }
 
-// A table marks pairs of letters, the first in the low byte, with 1.
+// A table marks pairs of bytes, the first in the low byte, with 1.
 type table [1 << 16]uint8
 
 func (t *table) mark(first, second string) {
@@ -43,10 +43,10 @@ func letters(of string) []byte {
 	return all
 }
 
-// Most lines hold no credential, and every line is looked at, so the look is short. In
-// text of one line, where a sign stands with both its neighbors, one of the two pairs
-// that it is part of begins at an even place: evens is asked for every second pair. In
-// text of several lines a neighbor may be a line break: all is asked for every pair.
+// Every line is searched and most have no credential, so the search must be fast. In text of one
+// line a sign has both its neighbors, and one of the two pairs that it is part of begins at an even
+// position: evens is checked for every second pair. In text of several lines a neighbor may be a
+// line break: all is checked for every pair.
 var evens, all = func() (evens, all *table) {
 	evens, all = new(table), new(table)
 	for _, s := range signs {
@@ -58,7 +58,7 @@ var evens, all = func() (evens, all *table) {
 	return evens, all
 }()
 
-// wrapped tells whether a text has several lines.
+// wrapped reports whether a text has several lines.
 func wrapped(b []byte) bool { return bytes.IndexByte(b, '\n') >= 0 }
 
 // next finds the first credential at or after from.
@@ -92,8 +92,8 @@ func next(b []byte, from int, wrapped bool) (span, bool) {
 	return span{}, false
 }
 
-// quiet gives the first eight letters from i on, in steps of eight, in which there is a
-// pair of evens, or the last few.
+// quiet gives the first position from i on, in steps of eight, whose eight bytes contain a pair of
+// evens, or the position of the last few bytes.
 func quiet(b []byte, i int) int {
 	t := evens
 	for ; i+8 <= len(b); i += 8 {
@@ -105,8 +105,8 @@ func quiet(b []byte, i int) int {
 	return i
 }
 
-// at tells whether the letter at i is the sign of a credential. What stands before from
-// was looked at already.
+// at gives the credential whose sign is the byte at i, if there is one. What is before from
+// was searched already.
 func at(b []byte, from, i int) (span, bool) {
 	switch b[i] {
 	case 'J': // eyJ, LS0tLS1CRUdJTi

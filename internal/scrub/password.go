@@ -2,8 +2,8 @@ package scrub
 
 import "bytes"
 
-// notPassword ends a password: those that hold such letters are quoted, and what is
-// quoted ends at its quote.
+// notPassword are the characters that end a password: one that contains them is quoted, and ends
+// at its quote.
 var notPassword = set(" \t\r\n\"'\\,;&)}]<>`")
 
 var inPassword = func() *[256]bool {
@@ -14,11 +14,11 @@ var inPassword = func() *[256]bool {
 	return &t
 }()
 
-// longestWord is how long a word of a sentence can be.
+// longestWord is the longest word of a sentence.
 const longestWord = 32
 
-// keyedPassword finds the value after a key that is a password's. Nothing else is said
-// with = or in quotes; after a colon alone it may be a sentence that goes on.
+// keyedPassword finds the value after a key that names a password. After = or in quotes it is a
+// value; after a colon alone it may be the rest of a sentence.
 func keyedPassword(b []byte, end int) (span, bool) {
 	at, ok := sign(b, end)
 	if !ok {
@@ -38,8 +38,8 @@ func keyedPassword(b []byte, end int) (span, bool) {
 
 func hasDigit(b []byte) bool { return bytes.ContainsAny(b, "0123456789") }
 
-// placeholder tells whether a value says only that there was a secret, or that there
-// is none. Every kubelet says at its start that its storage driver's password is root.
+// placeholder reports whether a value only stands for a secret, or for none. Every kubelet logs at
+// its start that the password of its storage driver is root.
 func placeholder(v []byte) bool {
 	if string(v) == "credential" || len(v) > 2 && len(bytes.Trim(v, "xX*.-_=")) == 0 {
 		return true

@@ -4,18 +4,17 @@ import "bytes"
 
 const (
 	pemKind = "PEM private key"
-	maxPEM  = 16 << 10 // of 16384 bits, as text, has 13 kB
+	maxPEM  = 16 << 10 // a key of 16384 bits has 13 kB as text
 	maxHead = 48       // -----BEGIN OPENSSH PRIVATE KEY-----
 )
 
 var (
 	dashes = []byte("-----")
-	// inPEM is what a block is made of, its line breaks perhaps written as \n.
+	// inPEM are the characters of a block; its line breaks may be written as \n.
 	inPEM = set(alphanumeric + "+/= \t\r\n\\")
 )
 
-// pem finds a private key by the V of PRIVATE. What of it was cut off, at either end,
-// makes it no less of a secret.
+// pem finds a private key by the V of PRIVATE, also if its beginning or end was cut off.
 func pem(b []byte, from, i int) (span, bool) {
 	start, end, ok := word(b, from, i, 3, "private key")
 	if !ok {
@@ -40,7 +39,7 @@ func pem(b []byte, from, i int) (span, bool) {
 	return span{opening, pemEnd(b, end), pemKind}, true
 }
 
-// pemEnd gives where a block ends whose body begins at i.
+// pemEnd gives the end of a block whose body begins at i.
 func pemEnd(b []byte, i int) int {
 	body := b[i:min(len(b), i+maxPEM)]
 	if closing := bytes.Index(body, []byte("-----END")); closing >= 0 {
@@ -53,8 +52,8 @@ func pemEnd(b []byte, i int) int {
 	return over(b, i, inPEM)
 }
 
-// codedPEM finds a private key that was coded once more, as client-key-data is, by the
-// J of LS0tLS1CRUdJTi, which is -----BEGIN. Certificates begin alike, and are no secret.
+// codedPEM finds a private key that was base64-encoded again, as client-key-data is, by the J of
+// LS0tLS1CRUdJTi, which is -----BEGIN. Certificates begin the same way and are not secret.
 func codedPEM(b []byte, from, i int) (span, bool) {
 	const opening = "ls0tls1crudjti"
 	start, _, ok := word(b, from, i, 11, opening)

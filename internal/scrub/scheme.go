@@ -7,7 +7,7 @@ const (
 	basicKind  = "basic auth"
 )
 
-// shortToken is the least that is taken for a secret without knowing its form.
+// shortToken is the least length of a secret of unknown form.
 const shortToken = 16
 
 // scheme finds what follows Bearer or Basic, if it looks like a secret, by the second
@@ -27,8 +27,7 @@ func scheme(b []byte, from, i int) (span, bool) {
 	return span{}, false
 }
 
-// authorization finds what an HTTP header of that name says, whatever it looks like, by
-// its z.
+// authorization finds the value of an HTTP header of that name, of any form, by its z.
 func authorization(b []byte, from, i int) (span, bool) {
 	_, end, ok := word(b, from, i, 7, "authorization")
 	if !ok {
@@ -57,14 +56,14 @@ func authorization(b []byte, from, i int) (span, bool) {
 	return span{start, stop, bearerKind}, true
 }
 
-// value gives where the value begins and ends that follows i.
+// value gives begin and end of the value after i.
 func value(b []byte, i int) (start, end int) {
 	start = over(b, i, around)
 	end, _ = run(b, start, opaque)
 	return start, over(b, end, padding)
 }
 
-// valueAfter is value, which is empty if nothing stands between it and i.
+// valueAfter is as value, but empty if no separator is at i.
 func valueAfter(b []byte, i int) (start, end int) {
 	if i == len(b) || !around[b[i]] {
 		return i, i
@@ -72,7 +71,7 @@ func valueAfter(b []byte, i int) (start, end int) {
 	return value(b, i)
 }
 
-// userColonPassword tells whether base64 text is what Basic is followed by.
+// userColonPassword reports whether base64 text decodes to user:password.
 func userColonPassword(coded []byte) bool {
 	if len(coded) < 8 {
 		return false

@@ -1,11 +1,11 @@
-// Package scrub takes credentials out of text. It knows them by what they are, not by
-// what stands before them: a key may be broken in two by whoever pasted the log. Keys
-// are a second net, for secrets that look like nothing.
+// Package scrub removes credentials from text. It recognises them by their value, not by the name
+// before them: the name may be split where a pasted log was wrapped. Names such as token= are a
+// second way, for secrets whose value has no recognisable form.
 package scrub
 
 import "slices"
 
-// A span is where a credential stands.
+// A span is the position of a credential: [start, end).
 type span struct {
 	start, end int
 	kind       string
@@ -16,8 +16,8 @@ const (
 	closing = "]"
 )
 
-// Find gives the kinds of credentials that stand in the text, each once, in the order
-// of their first appearance. It gives nil, and allocates nothing, where there are none.
+// Find gives the kinds of credentials in the text, each once, in order of their first appearance.
+// It gives nil and allocates nothing if there are none.
 func Find(b []byte) []string {
 	var kinds []string
 	many := wrapped(b)
@@ -33,7 +33,7 @@ func Find(b []byte) []string {
 	}
 }
 
-// Bytes appends b to dst, every credential replaced by a word on what it was.
+// Bytes appends b to dst with every credential replaced by its kind.
 func Bytes(dst, b []byte) []byte {
 	many := wrapped(b)
 	at := 0
@@ -50,7 +50,8 @@ func Bytes(dst, b []byte) []byte {
 	}
 }
 
-// String gives the text without its credentials; text that has none is given as it is.
+// String gives the text with every credential replaced by its kind; text without any is returned
+// unchanged.
 func String(s string) string {
 	b := []byte(s)
 	if _, ok := next(b, 0, wrapped(b)); !ok {

@@ -1,7 +1,7 @@
 package scrub
 
-// through gives the first place at or after i that is not a line break with the white
-// space that follows it. Pasted logs are wrapped, in the middle of what must go.
+// through gives the first position at or after i that is not a line break with the white space
+// after it: pasted logs are wrapped in the middle of credentials.
 func through(b []byte, i int) int {
 	j := i
 	if j < len(b) && b[j] == '\r' {
@@ -15,8 +15,8 @@ func through(b []byte, i int) int {
 	return j
 }
 
-// back gives the last place before i that is not part of a line break and the white
-// space after it, or -1.
+// back gives the last position before i that is not part of a line break and the white space
+// after it, or -1.
 func back(b []byte, i int) int {
 	j := i - 1
 	for j >= 0 && (b[j] == ' ' || b[j] == '\t') {
@@ -31,14 +31,14 @@ func back(b []byte, i int) int {
 	return j
 }
 
-// run gives where the letters of a set that begin at i end, and how many they are, line
-// breaks not counted. A break belongs to the run only if letters of it follow.
+// run gives the end and the length of the characters of a set from i on; line breaks are not
+// counted. A break belongs to the run only if characters of the set follow.
 func run(b []byte, i int, letters *[256]bool) (end, n int) {
 	return runTo(b, i, letters, len(b))
 }
 
-// runTo is run, but of no more letters than most. What is not taken for a credential must
-// be seen to be none within a bound, or a long line would be looked at again and again.
+// runTo is run with at most most characters. Without a bound a long line that has no credential
+// would be read again for every sign in it.
 func runTo(b []byte, i int, letters *[256]bool, most int) (end, n int) {
 	end = i
 	for i < len(b) && n < most {
@@ -57,8 +57,8 @@ func runTo(b []byte, i int, letters *[256]bool, most int) (end, n int) {
 	return end, n
 }
 
-// word tells whether a word in small letters, whatever its letters' case in b, has its
-// letter number n at i, and where it begins and ends.
+// word reports whether b has the word want, ignoring case, with its letter number n at i, and
+// gives its begin and end. want is in small letters.
 func word(b []byte, from, i, n int, want string) (start, end int, ok bool) {
 	for start = i; n > 0; n-- {
 		start = back(b, start)
@@ -79,7 +79,7 @@ func word(b []byte, from, i, n int, want string) (start, end int, ok bool) {
 	return start, end, true
 }
 
-// over gives the first place at or after i whose letter is not of the set.
+// over gives the first position at or after i whose character is not in the set.
 func over(b []byte, i int, letters *[256]bool) int {
 	for i < len(b) && letters[b[i]] {
 		i++
@@ -100,9 +100,9 @@ const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 var (
 	base64url = set(alphanumeric + "-_")
 	base64std = set(alphanumeric + "+/")
-	opaque    = set(alphanumeric + "-._~+/") // token68 of RFC 7235, but for its end
+	opaque    = set(alphanumeric + "-._~+/") // token68 of RFC 7235 without its padding
 	capitals  = set("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 	spaces    = set(" \t\r\n")
-	around    = set(" \t\r\n\"'\\[{(") // what may stand between a key's sign and its value
+	around    = set(" \t\r\n\"'\\[{(") // what may be between = or : and the value
 	padding   = set("=")
 )

@@ -2,13 +2,13 @@ package scrub
 
 import "bytes"
 
-// notUserinfo is what cannot stand between :// and @.
+// notUserinfo are the characters that cannot be between :// and @.
 var notUserinfo = set(" \t\r\n\"'<>/?#\\`|^{}()[],;")
 
-// maxUserinfo bounds how far back a URL's beginning is looked for.
+// maxUserinfo bounds how far back the beginning of a URL is searched.
 const maxUserinfo = 512
 
-// password finds what stands before the @ of a URL and should not.
+// password finds a password, or a token, before the @ of a URL.
 func password(b []byte, from, i int) (span, bool) {
 	start, colon := i, -1
 	for limit := max(from, i-maxUserinfo); ; {
@@ -31,7 +31,7 @@ func password(b []byte, from, i int) (span, bool) {
 		return span{}, false
 	}
 	if bytes.HasPrefix(b[i+1:], []byte("sha256:")) || bytes.HasPrefix(b[i+1:], []byte("sha512:")) {
-		return span{}, false // of an image's name
+		return span{}, false // digest of an image name
 	}
 	if colon >= 0 {
 		start = through(b, colon+1)
@@ -43,7 +43,7 @@ func password(b []byte, from, i int) (span, bool) {
 	return span{start, end, "password in a URL"}, true
 }
 
-// lastAt gives the last @ before the URL goes on: a password may hold one, unescaped.
+// lastAt gives the last @ of the user information: a password may contain one, unescaped.
 func lastAt(b []byte, i int) int {
 	for j := i + 1; j < len(b) && j < i+maxUserinfo && !notUserinfo[b[j]]; j++ {
 		if b[j] == '@' {

@@ -7,23 +7,28 @@ import (
 	"time"
 )
 
-// A holding is one sandbox being given an address.
+// A holding says that a sandbox was assigned an address.
 type holding struct {
 	address, pod, sandbox uint32
-	at                    int64
-	event                 int
+	at                    int64 // time of the event, in ns since 1970
+	event                 int   // number of the event that shows it, in Log.events
 }
 
-// An end is what is known of a sandbox besides its ADD.
+// An end is what the events show of a sandbox after its ADD.
 type end struct {
-	asked int64 // when its node first spoke of its end, or the pod's deletion was asked for
-	freed int   // the event by which the collector freed what it had, 0 if none
-	alive int64 // when it was last seen at work
-	shows int   // the event that shows it
+	asked   int64 // the first time at which the end of the sandbox or the deletion of its pod was requested; MaxInt64 if never
+	freed   int   // the event by which the IPAM garbage collector released its address; 0 if none
+	running int64 // the last time at which an event shows the sandbox running; noTime if none
+	shows   int   // the event of running
 }
 
-// JudgeAddresses finds addresses that were given to another pod while the first still
-// had it: across stories, so that no single one can tell.
+// JudgeAddresses finds addresses that were assigned to another pod while the first pod still
+// had them. This compares pods with each other, so Judge, which reads one story, cannot do it.
+//
+// For two assignments of one address in a row, to a and then to b:
+//   - no verdict if the end of a was requested before b's ADD, give or take clockSlack;
+//   - proven if an event shows a running later than b's ADD plus clockSlack;
+//   - likely if the IPAM garbage collector had released the address and nothing had ended a.
 func JudgeAddresses(l *Log) []Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +45,7 @@ func JudgeAddresses(l *Log) []Verdict {
 		e := ends[a.sandbox]
 		switch late := b.at + int64(clockSlack); {
 		case e.asked <= late:
-		case e.alive > late:
+		case e.running > late:
 			out = append(out, l.shared(a, b, e.shows, Proven))
 		case e.freed != 0 && l.events.at(e.freed).at < b.at:
 			out = append(out, l.shared(a, b, e.freed, Likely))
@@ -50,8 +55,8 @@ func JudgeAddresses(l *Log) []Verdict {
 	return out
 }
 
-// holdings gives who was given which address when, once per sandbox, and what is known
-// of every sandbox's end.
+// holdings gives every assignment of an address to a sandbox, the first of each pair, and
+// the end of every sandbox.
 func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 	var given []holding
 	ends := map[uint32]end{}
@@ -65,7 +70,7 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 		}
 		e, ok := ends[s.sandbox]
 		if !ok {
-			e = end{asked: 1<<63 - 1, alive: noTime}
+			e = end{asked: 1<<63 - 1, running: noTime}
 		}
 		switch {
 		case p.kind == AddEnd || p.kind == AddressAssigned:
@@ -73,7 +78,7 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 				seen[k] = true
 				given = append(given, holding{p.address, s.pod, s.sandbox, p.at, n})
 			}
-		case p.kind == CollectorReleased:
+		case p.kind == GCReleased:
 			e.freed = n
 		case slices.Contains(ending, p.kind), slices.Contains(failed, p.kind),
 			slices.Contains(delDid, p.kind) && (p.kind == EndpointDeleted || onNode(l.sources[p.source])):
@@ -81,8 +86,8 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 		}
 		switch p.kind {
 		case PodSeen, ContainerStarted, DelBegin, PodTerminating, PodKilled:
-			if p.at > e.alive {
-				e.alive, e.shows = p.at, n
+			if p.at > e.running {
+				e.running, e.shows = p.at, n
 			}
 		default:
 		}
@@ -91,14 +96,15 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 	return given, ends
 }
 
-// shared makes the verdict that b was given what a still had, as event shows tells.
+// shared makes the verdict that b was assigned the address that a still had. Event shows is
+// the evidence for a.
 func (l *Log) shared(a, b holding, shows int, sure Certainty) Verdict {
 	word := func(n uint32) string { return string(l.texts.get(n)) }
 	addr, at := l.addresses.value(a.address), l.events.at(b.event)
 	v := Verdict{
 		Cause: AddressMoved, Certainty: sure, Pod: word(a.pod), Culprit: word(b.sandbox), Victim: word(a.sandbox), Was: addr, Is: addr,
 		At: time.Unix(0, b.at).In(l.zones.of(at, l.files)), Lost: []string{"address"},
-		Says: fmt.Sprintf("%s was given to %s while %s still had it", addr, word(b.pod), word(a.pod)),
+		Says: fmt.Sprintf("%s was assigned to pod %s while pod %s still had it", addr, word(b.pod), word(a.pod)),
 	}
 	for _, n := range []int{a.event, b.event, shows} {
 		p := l.events.at(n)
@@ -106,7 +112,7 @@ func (l *Log) shared(a, b holding, shows int, sure Certainty) Verdict {
 	}
 	v.Lines = tidy(v.Lines)
 	if sure == Likely {
-		v.NotShown = []string{"the first pod at work after that: no line of it is later; the collector had freed its address, and nothing had ended it"}
+		v.NotShown = []string{"whether the first pod still ran after that: no later line is about it; the IPAM garbage collector had released its address, and no line ends the pod"}
 	}
 	return v
 }

@@ -2,13 +2,16 @@ package timeline
 
 import "time"
 
-// chained is how far apart the lines of one failure stand: the plugin's, the runtime's,
-// the kubelet's.
+// chained is the longest time between the lines that the CNI plugin, the runtime and the
+// kubelet write about one failure.
 const chained = 2 * time.Second
 
-// adopt gives events a sandbox that their own lines do not name, where it is certain.
+// adopt sets Event.Sandbox of events whose own line does not name the sandbox, where only one
+// sandbox is possible: the only one of the pod's UID, or, for a failed DEL, the only one whose
+// stop failed in the same file within chained. An event with a UID is never given a sandbox
+// by its time.
 func (s *Story) adopt() {
-	home := map[string]string{} // by UID; "?" if it had several
+	home := map[string]string{} // sandbox by UID; "?" if the UID had several
 	for i := range s.Events {
 		if e := &s.Events[i]; e.UID != "" && e.Sandbox != "" && home[e.UID] != e.Sandbox {
 			home[e.UID] = map[bool]string{true: e.Sandbox, false: "?"}[home[e.UID] == ""]
@@ -31,10 +34,11 @@ func (s *Story) adopt() {
 	}
 }
 
-// failedStop gives the one sandbox whose stop failed in the same file beside an event.
+// failedStop gives the only sandbox whose stop failed within chained of event i in the same
+// file, empty if there is none or more than one.
 func (s *Story) failedStop(i int) string {
 	id := ""
-	look := func(k int) bool {
+	visit := func(k int) bool { // false: too far from event i, stop
 		e := &s.Events[k]
 		if e.At.IsZero() {
 			return true
@@ -51,9 +55,9 @@ func (s *Story) failedStop(i int) string {
 		}
 		return true
 	}
-	for k := i - 1; k >= 0 && look(k); k-- {
+	for k := i - 1; k >= 0 && visit(k); k-- {
 	}
-	for k := i + 1; k < len(s.Events) && look(k); k++ {
+	for k := i + 1; k < len(s.Events) && visit(k); k++ {
 	}
 	if id == "?" {
 		return ""

@@ -22,12 +22,12 @@ func BenchmarkLog(b *testing.B) {
 		l := NewLog()
 		began := time.Now() //nolint:forbidigo // measures
 		for i := range total {
-			life := i / each
-			id := fmt.Sprintf("%064x", life*7919)
+			instance := i / each
+			id := fmt.Sprintf("%064x", instance*7919)
 			l.Add(Event{
-				At: epoch.Add(time.Duration(i) * time.Millisecond), Kind: kinds[i%each/2], Source: "cni", Node: fmt.Sprintf("node%d", life%100),
-				Pod: fmt.Sprintf("shop/db-%d", life%20000), Sandbox: id, Object: "k8s-pod-network." + id,
-				Address: netip.AddrFrom4([4]byte{10, byte(life >> 16), byte(life >> 8), byte(life)}), Place: Place{File: uint16(life % 100), Line: uint32(i)},
+				At: epoch.Add(time.Duration(i) * time.Millisecond), Kind: kinds[i%each/2], Source: "cni", Node: fmt.Sprintf("node%d", instance%100),
+				Pod: fmt.Sprintf("shop/db-%d", instance%20000), Sandbox: id, Object: "k8s-pod-network." + id,
+				Address: netip.AddrFrom4([4]byte{10, byte(instance >> 16), byte(instance >> 8), byte(instance)}), Place: Place{File: uint16(instance % 100), Line: uint32(i)},
 			})
 		}
 		added := time.Since(began)

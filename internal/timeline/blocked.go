@@ -6,11 +6,15 @@ import (
 	"strings"
 )
 
-// fewKills is how often a container may outlive a signal: many ignore the first.
+// fewKills is how many failed kills of a container are needed for a verdict: many containers
+// ignore the first signal.
 const fewKills = 3
 
-// blocked finds teardowns that the runtime, a mount or a missing namespace holds up.
-func blocked(s *Story, _ []*life) []Verdict {
+// blocked finds teardowns that the runtime, a mount or a missing namespace blocks. One strong
+// event (see blocker) is enough; weak ones count only if there are fewKills of them and nothing
+// shows the end of the sandbox later. Without any, a kubelet that restarts repeatedly may be
+// the cause (restarting).
+func blocked(s *Story, _ []*instance) []Verdict {
 	var by []string
 	var lines []int
 	begin, last, count, signals := -1, -1, 0, 0
@@ -46,7 +50,7 @@ func blocked(s *Story, _ []*life) []Verdict {
 		}
 	}
 	if count == 0 && len(by) == 0 && signals >= fewKills && s.endsAfter(last) < 0 {
-		by = []string{"a container that outlives its signals"}
+		by = []string{"a container that keeps running after its kill signals"}
 	}
 	if len(by) == 0 {
 		return nil
@@ -69,30 +73,31 @@ func blocked(s *Story, _ []*life) []Verdict {
 	return []Verdict{v}
 }
 
-// namesMount tells whether a line of the story names a mount that does not answer, or is
+// namesMount reports whether an event of the story names a mount that does not answer or is
 // in use.
 func (s *Story) namesMount() bool {
 	return slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == MountTimeout || e.Kind == MountBusy })
 }
 
-// blocker says what holds a teardown up by an event, and whether that needs no other.
+// blocker gives what blocks the teardown according to an event. strong means that the event
+// alone is enough for a verdict.
 func blocker(e *Event) (what string, strong bool) {
 	if e.Pod == "" {
-		return "", false // of the whole node: beside it, not because of it
+		return "", false // concerns the whole node: may be unrelated to this pod
 	}
 	late := inTime.MatchString(e.Note)
 	switch e.Kind {
 	case RuntimeTimeout:
 		return "the runtime, which does not answer in time", true
 	case ContainerKillFailed:
-		return "a container that does not end in time", late
+		return "a container that does not stop in time", late
 	case PodKillFailed, SandboxStopFailed, SandboxRemoveFailed:
 		if late {
-			return "a container that does not end in time", true
+			return "a container that does not stop in time", true
 		}
 	case ExecFailed:
 		if strings.Contains(e.Note, "/ns/") && strings.Contains(e.Note, "no such file") {
-			return "a command that cannot enter: " + namespace(e.Note) + " is gone", true
+			return "a command that cannot enter a namespace: " + namespace(e.Note) + " is gone", true
 		}
 	case MountBusy:
 		return "a mount in use elsewhere: " + orSome(e.Object), true
@@ -101,7 +106,7 @@ func blocker(e *Event) (what string, strong bool) {
 	return "", false
 }
 
-// endsAfter gives the event that shows the end of what was held up, or -1.
+// endsAfter gives the first event after last that shows that the teardown finished, or -1.
 func (s *Story) endsAfter(last int) int {
 	for i := last + 1; i < len(s.Events); i++ {
 		switch s.Events[i].Kind {
@@ -128,7 +133,7 @@ func namespace(note string) string {
 
 func orSome(path string) string {
 	if path == "" {
-		return "which is not said"
+		return "no line names it"
 	}
 	return path
 }

@@ -9,10 +9,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// brings says what a cause brings about, by the codes of findings.
+// brings lists the findings that a cause can lead to.
 var brings = map[Cause][]finding.Code{
 	LateDel:         {"PL1002", "PL1003", "PL2001", "PL2003", "PL2010", "PL3003", "PL3004", "PL3005"},
-	EndlessDel:      {"PL4001", "PL4003", "PL4006"},
+	RetriedDel:      {"PL4001", "PL4003", "PL4006"},
 	AddressMoved:    {"PL1002", "PL2001", "PL2003", "PL2004", "PL2010", "PL3003"},
 	AddWithoutDel:   {"PL1001", "PL2002", "PL3001"},
 	DelNeverCame:    {"PL1001", "PL2002", "PL3001"},
@@ -21,11 +21,11 @@ var brings = map[Cause][]finding.Code{
 	StaleNodename:   {"PL1003", "PL2001", "PL2002", "PL5003"},
 }
 
-// leastID is how much of a container's ID names it.
+// leastID is how many characters of a container ID identify it.
 const leastID = 12
 
-// Causes finds, among the verdicts of stories, those that explain a finding: about the same
-// pod, address or node, and of a sort that brings such a thing about.
+// Causes gives the verdicts that explain a finding: they are about the same pod, address,
+// sandbox or node, and their cause can lead to a finding of that code.
 func Causes(f *finding.Finding, verdicts []Verdict, files []File) []finding.Cause {
 	var out []finding.Cause
 	for i := range verdicts {
@@ -44,7 +44,7 @@ func Causes(f *finding.Finding, verdicts []Verdict, files []File) []finding.Caus
 	return out
 }
 
-// Secrets gives a finding for every file in which verdicts saw a credential.
+// Secrets gives a finding for every file in which verdicts found a credential.
 func Secrets(verdicts []Verdict, files []File) []finding.Finding {
 	lines := map[uint16][]uint32{}
 	said := map[uint16]string{}
@@ -69,14 +69,14 @@ func Secrets(verdicts []Verdict, files []File) []finding.Finding {
 		ref := model.Ref{Kind: model.KindLog, Name: f.Name}
 		out = append(out, finding.Finding{
 			Code: "PL9002", Severity: finding.Warning, Subject: ref, Class: finding.Now, State: finding.Confirmed, Node: f.Node,
-			Summary:  fmt.Sprintf("a credential stands in %d of its lines", len(at)),
+			Summary:  fmt.Sprintf("%d of its lines contain a credential", len(at)),
 			Evidence: []finding.Evidence{{Ref: ref, Says: fmt.Sprintf("line %d: %s", at[0], said[uint16(n)])}},
 		})
 	}
 	return out
 }
 
-// about tells whether a verdict speaks of what a finding is about.
+// about reports whether a verdict and a finding are about the same object.
 func (v *Verdict) about(f *finding.Finding) bool {
 	refs := slices.Concat([]model.Ref{f.Subject}, f.About)
 	for _, e := range f.Evidence {

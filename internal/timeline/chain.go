@@ -2,12 +2,12 @@ package timeline
 
 import "time"
 
-// chainedKill is how far apart the kubelet's lines of one failed kill stand.
+// chainedKill is the longest time between the kubelet's lines about one failed kill.
 const chainedKill = 50 * time.Millisecond
 
-// chain learns whose container could not be killed: the kubelet first names the container
-// without its pod, and in the next breath the pod without its container. Only where one
-// container failed at that moment is it certain.
+// chain learns the pod of a container that could not be killed: the kubelet first writes a line
+// that names the container without its pod, and then one that names the pod without its
+// container. This is used only if exactly one container failed within chainedKill in that file.
 func (r *resolver) chain(all []subject) {
 	type kill struct {
 		container uint32

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// Bounds of what a story tells of its nodes.
+// Bounds of the node events that are added to a story.
 const (
 	maxContext    = 20
 	contextMargin = 10 * time.Minute
 )
 
-// around gives what happened to the story's nodes as a whole while it had sandboxes
-// there, the nearest to its own events.
+// around gives the events of whole nodes (kubelet restarts, mounts, readiness) while the story
+// had events there, contextMargin before and after included. At most maxContext are given, those
+// nearest in time to an event of the story. A repeated event is given once with its count.
 func (l *Log) around(x *index, s *Story) []Event {
 	type near struct {
 		event, last uint32
@@ -33,10 +34,10 @@ func (l *Log) around(x *index, s *Story) []Event {
 		to := times[len(times)-1].Add(contextMargin).UnixNano()
 		i, _ := slices.BinarySearchFunc(list, from, func(e uint32, at int64) int { return cmp.Compare(l.events.at(int(e)).at, at) })
 		named := map[uint32]bool{}
-		run := -1 // where the same happening began that goes on
+		run := -1 // in found: the event that is being repeated
 		for ; i < len(list) && l.events.at(int(list[i])).at <= to; i++ {
 			p := l.events.at(int(list[i]))
-			if p.kind == NodeNamed { // every call says it: once is enough, and nothing new is nothing
+			if p.kind == NodeNamed { // every CNI call logs it: only a name other than the node's is of interest, and once
 				if named[p.object] || strings.EqualFold(string(l.texts.get(p.object)), node) {
 					continue
 				}
@@ -68,13 +69,13 @@ func (l *Log) around(x *index, s *Story) []Event {
 	return out
 }
 
-// repeats tells whether a node's happening is the one before it again, soon after: a
-// kubelet that cannot start is started again and again.
+// repeats reports whether p is the same node event as the one before, less than a minute
+// later: systemd restarts a kubelet that cannot start again and again.
 func repeats(before, p *packed) bool {
 	return before.kind == p.kind && before.object == p.object && p.at-before.at < int64(time.Minute)
 }
 
-// times gives when the story happened on each node, in order.
+// times gives the times of the story's events on each node, in order.
 func (s *Story) times() map[string][]time.Time {
 	out := map[string][]time.Time{}
 	for i := range s.Events {
@@ -85,7 +86,8 @@ func (s *Story) times() map[string][]time.Time {
 	return out
 }
 
-// nearest gives how far a moment is from the nearest of times, which are almost in order.
+// nearest gives the distance of a time to the nearest of times. times may be slightly out of
+// order (see inOrder), so the result may be slightly too large.
 func nearest(times []time.Time, at int64) int64 {
 	i, _ := slices.BinarySearchFunc(times, at, func(t time.Time, at int64) int { return cmp.Compare(t.UnixNano(), at) })
 	best := int64(contextMargin) * 2

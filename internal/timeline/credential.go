@@ -2,8 +2,8 @@ package timeline
 
 import "fmt"
 
-// credentials says that secrets stand in the story's lines (PL9002).
-func credentials(s *Story, _ []*life) []Verdict {
+// credentials reports that lines of the story contain credentials (PL9002).
+func credentials(s *Story, _ []*instance) []Verdict {
 	v := Verdict{Cause: Credential, Certainty: Proven}
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -21,7 +21,7 @@ func credentials(s *Story, _ []*life) []Verdict {
 	}
 	v.Lines = tidy(v.Lines)
 	v.Count = len(v.Lines)
-	v.Says = fmt.Sprintf("PL9002: %s stands in %d of these lines; it is not shown", v.Says, v.Count)
+	v.Says = fmt.Sprintf("PL9002: %d of these lines contain %s; it is not shown", v.Count, v.Says)
 	return []Verdict{v}
 }
 

@@ -1,5 +1,5 @@
-// Package timeline tells from logs what happened to a pod's network, and who did it.
-// Lines become records (read), records become events (tell), the events of one pod's
-// name become a story, and stories have verdicts. Nothing here opens a file or asks a
-// clock: it is given readers.
+// Package timeline shows from logs what happened to a pod's network, and which call did it.
+// Lines become records (package records), records become events (package parse), the events
+// of one pod name become a Story, and Judge adds its verdicts. Nothing here opens a file or
+// reads a clock: readers and times are passed in.
 package timeline

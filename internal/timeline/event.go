@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A Place is where a line stands: the file's number in the log's list, and the number of
-// its first line, from one.
+// A Place identifies a log line: the number of the file in Log.Files, and the number of the
+// line in it, from one; of wrapped lines the first.
 type Place struct {
 	File uint16
 	Line uint32
 }
 
-// An Event is what one line tells. Fields that the line does not have are empty; what
-// follows from other lines of the same call is filled in by tell.
+// An Event is what one log line reports. Fields that the line does not have are empty; package
+// parse fills in what other lines of the same CNI call show.
 type Event struct {
 	At        time.Time  `json:"at"`
 	Kind      Kind       `json:"kind"`
 	Source    string     `json:"source"`              // kubelet, containerd, crio, dockerd, cni, ipam, felix, controllers, events, audit, flight
-	Node      string     `json:"node,omitempty"`      // on which it happened, if known
+	Node      string     `json:"node,omitempty"`      // where it happened, if known
 	Pod       string     `json:"pod,omitempty"`       // NAMESPACE/NAME
 	UID       string     `json:"uid,omitempty"`       // of the pod
 	Sandbox   string     `json:"sandbox,omitempty"`   // container ID, as long as the line has it
@@ -32,20 +32,20 @@ type Event struct {
 	Place     Place      `json:"-"`
 }
 
-// MaxNote bounds an event's note: an error needs no more to be known again.
+// MaxNote bounds an event's note: it is enough to recognise an error.
 const MaxNote = 512
 
-// A File is one source of lines, and what had to be guessed about it.
+// A File is one log file, and what had to be guessed about it.
 type File struct {
 	Name    string    `json:"name"`
 	Lines   uint32    `json:"lines"`
 	Bytes   int64     `json:"bytes"`
-	Node    string    `json:"node,omitempty"`    // whose it is, where lines don't say
-	East    int       `json:"east,omitempty"`    // seconds east of UTC, by its own stamps
+	Node    string    `json:"node,omitempty"`    // the node it is from, for lines that do not name one
+	East    int       `json:"east,omitempty"`    // seconds east of UTC, by its own timestamps
 	Ends    time.Time `json:"ends,omitzero"`     // time of its last line that has one
-	Guessed []string  `json:"guessed,omitempty"` // such as "no year in its stamps: 2017, by …"
+	Guessed []string  `json:"guessed,omitempty"` // such as "timestamps without a year: 2017, from …"
 	Left    []string  `json:"left,omitempty"`    // what was not read, and why
 }
 
-// At gives file and line, as a person would look them up.
+// At gives FILE:LINE.
 func (f *File) At(line uint32) string { return fmt.Sprintf("%s:%d", f.Name, line) }

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// index orders a log's events by pod. It is made when the log is first asked, for only
-// then is it known whose every event is.
+// index orders a log's events by pod. It is built at the first query: an event may be
+// attributed to its pod by a line that was read after it.
 type index struct {
-	subjects []subject // as all events together know them
-	pods     []tale    // by name
+	subjects []subject   // by number, completed from all events (resolve)
+	pods     []podEvents // by name
 	byPod    map[uint32]int
-	order    []uint32            // numbers of events, pod by pod
-	context  map[uint32][]uint32 // per node, what concerns all of it, in order of time
-	nodes    map[string]bool     // whose kubelet tells
+	order    []uint32            // numbers of events, those of one pod together, in order of Add
+	context  map[uint32][]uint32 // per node, events that concern the whole node, in order of time
+	nodes    map[string]bool     // nodes of which a kubelet's log was read
 }
 
-// A tale is where one pod's events stand in the order.
-type tale struct {
+// podEvents is the range [from, to) of index.order that holds one pod's events.
+type podEvents struct {
 	pod      uint32
 	from, to uint32
 }
 
-// indexed is called with the lock held.
+// indexed gives the index, which it builds if Add was called since. l.mu must be held.
 func (l *Log) indexed() *index {
 	if l.index != nil {
 		return l.index
@@ -42,14 +42,14 @@ func (l *Log) indexed() *index {
 			x.context[s.node] = append(x.context[s.node], uint32(n))
 		}
 		if s.node != 0 && s.node != kubelets && l.sources[p.source] == "kubelet" {
-			kubelets = s.node // most lines are of the node of the line before
+			kubelets = s.node // most lines are from the same node as the line before
 			x.nodes[string(l.texts.get(s.node))] = true
 		}
 	}
 	for pod := range count {
-		x.pods = append(x.pods, tale{pod: pod})
+		x.pods = append(x.pods, podEvents{pod: pod})
 	}
-	slices.SortFunc(x.pods, func(a, b tale) int { return bytes.Compare(l.texts.get(a.pod), l.texts.get(b.pod)) })
+	slices.SortFunc(x.pods, func(a, b podEvents) int { return bytes.Compare(l.texts.get(a.pod), l.texts.get(b.pod)) })
 	at := uint32(0)
 	for i := range x.pods {
 		p := &x.pods[i]
@@ -72,7 +72,7 @@ func (l *Log) indexed() *index {
 	return x
 }
 
-// concernsNode tells what happens to a node as a whole.
+// concernsNode reports whether a kind of event concerns a whole node.
 func concernsNode(k Kind) bool {
 	switch k {
 	case KubeletStarted, RuntimeStarted, RuntimeTimeout, MountTimeout, NodeNotReady, NodeReady, NodeNamed:

@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// backstep is how far stamps may run backwards in one file while its order of lines is
-// still the order of events: clocks are set, and writers overtake each other. Further
-// back begins another excerpt.
+// backstep is how far timestamps may go back within one file while the order of its lines is
+// still taken as the order of events: clocks are adjusted, and writers interleave. A larger step
+// back is the start of another excerpt.
 const backstep = 2 * time.Second
 
-// timed is an event and when it counts as having happened.
+// timed is an event and the time by which it is sorted, which differs from Event.At where
+// that is missing or less than backstep before the line above.
 type timed struct {
 	at int64
 	e  Event
 }
 
-// inOrder sorts by time, lines of one file by line where their stamps almost agree. An
-// event without time stands with its neighbours in its file: behind the last before it
-// that has one, else before the first behind it; at the end if the file has none at all.
+// inOrder sorts events by time; within one file line order wins over steps back of up to
+// backstep. An event without a time is sorted after the last event above it in its file that
+// has one, else before the first below it, and at the end if its file has no time at all.
 func inOrder(events []Event) []timed {
 	slices.SortStableFunc(events, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Line, b.Place.Line))
@@ -38,9 +39,9 @@ func inOrder(events []Event) []timed {
 	return out
 }
 
-// ofFile finds out when the events of one file count as having happened.
+// ofFile sets the times by which the events of one file are sorted.
 func ofFile(events []Event, out []timed) {
-	last, leading := int64(math.MaxInt64), 0 // how many have none before the first that has
+	last, leading := int64(math.MaxInt64), 0 // number of events before the first that has a time
 	for i, e := range events {
 		out[i].e = e
 		if !e.At.IsZero() {

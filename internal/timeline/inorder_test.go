@@ -38,7 +38,7 @@ func TestRowsStandWithTheirNeighbours(t *testing.T) {
 	}
 }
 
-// TestRowsAreNotLines has it that a row without time is never taken for a line that has
+// TestRowsAreNotLines checks that a row without time is never taken for a line that has
 // one, though it stands beside it: it would be given what the line says.
 func TestRowsAreNotLines(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestRowsAreNotLines(t *testing.T) {
 	}
 }
 
-// TestRowsBetweenFailures has it that a row between the lines of one failure does not
+// TestRowsBetweenFailures checks that a row between the lines of one failure does not
 // part them.
 func TestRowsBetweenFailures(t *testing.T) {
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestRowsBetweenFailures(t *testing.T) {
 	}
 }
 
-// TestRowsDoNotBegin has it that what is blocked is so since the first time that is known.
+// TestRowsDoNotBegin checks that what is blocked is so since the first time that is known.
 func TestRowsDoNotBegin(t *testing.T) {
 	t.Parallel()
 	p := tale2017().write(0, RuntimeTimeout, idA, timeless, times(4)).write(10, RuntimeTimeout, idA).write(90, RuntimeTimeout, idA).write(0, RuntimeTimeout, idA, timeless, times(5))
@@ -96,7 +96,7 @@ func TestAddressMovedByTable(t *testing.T) {
 				if v.Cause != AddressMoved {
 					continue
 				}
-				if v.Certainty != c.want || v.Says != "192.168.8.33 became 192.168.8.34 (291716a39be9) by 20:00:10" || v.Culprit != "" || v.Victim != idB {
+				if v.Certainty != c.want || v.Says != "192.168.8.33 became 192.168.8.34 (sandbox 291716a39be9) by 20:00:10" || v.Culprit != "" || v.Victim != idB {
 					t.Errorf("got %+v", v)
 				}
 				return

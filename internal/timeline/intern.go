@@ -2,10 +2,10 @@ package timeline
 
 import "hash/maphash"
 
-// interned gives every distinct value a number; zero is the zero value's.
+// interned assigns every distinct value a number; the zero value has number zero.
 type interned[T comparable] struct {
 	seed   maphash.Seed
-	table  []uint32 // open addressing; zero is an empty place
+	table  []uint32 // open addressing; zero marks an empty slot
 	values slabs[T]
 }
 
@@ -33,7 +33,7 @@ func (in *interned[T]) number(v T) uint32 {
 
 func (in *interned[T]) value(n uint32) T { return *in.values.at(int(n)) }
 
-// place is where v stands in the table, or would.
+// place gives the slot of v in the table, or the empty slot where it belongs.
 func (in *interned[T]) place(v T) uint64 {
 	mask := uint64(len(in.table) - 1)
 	at := maphash.Comparable(in.seed, v) & mask

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Judge fills in a story's verdicts, in order of time, and what its lines do not show.
+// Judge sets a story's verdicts, the most urgent cause first (rank), and adds to NotShown what
+// its lines cannot show. Each judge decides alone; none depends on the result of another.
 func Judge(s *Story) {
-	lives := s.lives()
+	instances := s.instances()
 	s.Verdicts = nil
-	for _, judge := range []func(*Story, []*life) []Verdict{
-		lateDel, lateInside, endlessDel, moved, unpaired, blocked, collected, staleNodename, credentials,
+	for _, judge := range []func(*Story, []*instance) []Verdict{
+		lateDel, lateInside, retriedDels, moved, unpaired, blocked, releasedByGC, staleNodename, credentials,
 	} {
-		s.Verdicts = append(s.Verdicts, judge(s, lives)...)
+		s.Verdicts = append(s.Verdicts, judge(s, instances)...)
 	}
 	for i := range s.Verdicts {
 		v := &s.Verdicts[i]
@@ -24,14 +25,14 @@ func Judge(s *Story) {
 	slices.SortStableFunc(s.Verdicts, func(a, b Verdict) int { return cmp.Compare(rank(a.Cause), rank(b.Cause)) })
 }
 
-// rank puts what a person on call needs first to the top.
+// rank orders causes by what a person on call needs first.
 func rank(c Cause) int {
 	return slices.Index([]Cause{
-		LateDel, ReleasedInUse, EndlessDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, Credential,
+		LateDel, ReleasedInUse, RetriedDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, Credential,
 	}, c)
 }
 
-// lines gives all lines that tell the events.
+// lines gives all lines that report the events; negative numbers are skipped.
 func (s *Story) lines(events ...int) []Place {
 	var out []Place
 	for _, i := range events {
@@ -42,13 +43,13 @@ func (s *Story) lines(events ...int) []Place {
 	return out
 }
 
-// tidy orders lines and names each once.
+// tidy sorts lines and removes duplicates.
 func tidy(lines []Place) []Place {
 	slices.SortFunc(lines, func(a, b Place) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return slices.Compact(lines)
 }
 
-// clock is a moment as a person reads it beside the others of the same day.
+// clock formats a time of day, in the zone of the story.
 func clock(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
@@ -56,7 +57,7 @@ func clock(t time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// lasted says how long something took, no finer than a person needs it.
+// lasted formats a duration: tenths of a second below 10 s, else seconds.
 func lasted(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:
@@ -66,7 +67,7 @@ func lasted(d time.Duration) string {
 	}
 }
 
-// and joins words as a sentence does.
+// and joins words: a, b and c.
 func and(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -48,7 +48,7 @@ func TestTeardownBlocked(t *testing.T) {
 	if v.Certainty != Proven || v.Count != 6 || !v.At.Equal(epoch.Add(20*time.Second)) {
 		t.Errorf("got %+v", v)
 	}
-	if want := "since 20:00:20 by a container that does not end in time and a command that cannot enter: /proc/30849/ns/ipc is gone"; v.Says != want {
+	if want := "since 20:00:20 by a container that does not stop in time and a command that cannot enter a namespace: /proc/30849/ns/ipc is gone"; v.Says != want {
 		t.Errorf("says %q", v.Says)
 	}
 	busy := tale2017().write(20, MountBusy, idA, object("/var/lib/docker/containers/x/shm"))
@@ -64,26 +64,26 @@ func TestTeardownBlocked(t *testing.T) {
 
 func TestReleasedInUse(t *testing.T) {
 	t.Parallel()
-	collector := &pen{source: "controllers", node: "slave-197", file: 1}
-	collector.write(100, CollectorReleased, "", object("k8s-pod-network."+idA), ip("10.0.0.1"), nobody)
-	alive := tale2017().add(1, idA, "10.0.0.1").write(200, PodKilled, idA).del(202, idA)
-	v := only(t, judged(t, alive.out, collector.out), ReleasedInUse)[0]
+	gc := &pen{source: "controllers", node: "slave-197", file: 1}
+	gc.write(100, GCReleased, "", object("k8s-pod-network."+idA), ip("10.0.0.1"), nobody)
+	running := tale2017().add(1, idA, "10.0.0.1").write(200, PodKilled, idA).del(202, idA)
+	v := only(t, judged(t, running.out, gc.out), ReleasedInUse)[0]
 	if v.Certainty != Proven || v.Victim != idA || v.Was.String() != "10.0.0.1" {
 		t.Errorf("got %+v", v)
 	}
 	quiet := tale2017().add(1, idA, "10.0.0.1").later(300)
-	if v := only(t, judged(t, quiet.out, collector.out), ReleasedInUse)[0]; v.Certainty != Likely || len(v.NotShown) == 0 {
+	if v := only(t, judged(t, quiet.out, gc.out), ReleasedInUse)[0]; v.Certainty != Likely || len(v.NotShown) == 0 {
 		t.Errorf("got %+v", v)
 	}
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").out, collector.out)) // the node's file ends before
-	elsewhere := slices.Clone(collector.out)
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").out, gc.out)) // the node's file ends before
+	elsewhere := slices.Clone(gc.out)
 	elsewhere[0].Node = "slave-198"
 	if v := only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").out, elsewhere), ReleasedInUse)[0]; v.Certainty != Likely {
 		t.Errorf("got %+v", v)
 	}
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(50, PodKilled, idA).write(200, DelFailed, idA).later(300).out, collector.out))
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(98, PodGone, "").write(200, DelBegin, idA).later(300).out, collector.out))
-	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(102, PodKilled, idA).later(300).out, collector.out)) // clocks could turn it round
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(50, PodKilled, idA).write(200, DelFailed, idA).later(300).out, gc.out))
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(98, PodGone, "").write(200, DelBegin, idA).later(300).out, gc.out))
+	only(t, judged(t, tale2017().add(1, idA, "10.0.0.1").write(102, PodKilled, idA).later(300).out, gc.out)) // clocks could turn it round
 }
 
 func TestStaleNodename(t *testing.T) {
@@ -93,12 +93,12 @@ func TestStaleNodename(t *testing.T) {
 	own := &pen{source: "kubelet", node: "slave-197", file: 2}
 	own.write(1, PodSeen, "")
 	p := tale2017().add(1, idA, "10.0.0.1").write(1, NodeNamed, idA, object("node2"))
-	if v := only(t, judged(t, p.out, other.out, own.out), StaleNodename)[0]; v.Says != "Calico's CNI on slave-197 calls itself node2" || v.Certainty != Proven {
+	if v := only(t, judged(t, p.out, other.out, own.out), StaleNodename)[0]; v.Says != "Calico CNI on node slave-197 uses the node name node2" || v.Certainty != Proven {
 		t.Errorf("got %+v", v)
 	}
 	s := judged(t, p.out) // it may be called so with right
 	only(t, s)
-	says(t, s.NotShown, "whether node2 is the node's right name")
+	says(t, s.NotShown, "whether node2 is the correct node name")
 	only(t, judged(t, p.out, other.out)) // slave-197 may be no more than a directory's name
 	only(t, judged(t, tale2017().write(1, NodeNamed, idA, object("slave-197.example.com")).out, other.out))
 }
@@ -106,7 +106,7 @@ func TestStaleNodename(t *testing.T) {
 func TestCredential(t *testing.T) {
 	t.Parallel()
 	v := only(t, judged(t, tale2017().write(1, CredentialSeen, idA, note("JWT")).write(50, CredentialSeen, idB, note("JWT")).out), Credential)[0]
-	if v.Says != "PL9002: a credential (JWT) stands in 2 of these lines; it is not shown" || v.Count != 2 || len(v.Lines) != 2 {
+	if v.Says != "PL9002: 2 of these lines contain a credential (JWT); it is not shown" || v.Count != 2 || len(v.Lines) != 2 {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -122,7 +122,7 @@ func TestJudgeAddresses(t *testing.T) {
 	l := NewLog()
 	give(l, tale2017().add(1, idA, "10.0.0.1").del(200, idA), 100)
 	v := JudgeAddresses(l)
-	if len(v) != 1 || v[0].Pod != pod || v[0].Victim != idA || v[0].Culprit != idB || v[0].Says != "10.0.0.1 was given to other/pod while lijiaob/etcd1-0 still had it" {
+	if len(v) != 1 || v[0].Pod != pod || v[0].Victim != idA || v[0].Culprit != idB || v[0].Says != "10.0.0.1 was assigned to pod other/pod while pod lijiaob/etcd1-0 still had it" {
 		t.Errorf("got %+v", v)
 	}
 	for name, innocent := range map[string]*pen{
@@ -159,7 +159,7 @@ func TestStoriesJoin(t *testing.T) {
 	l := NewLog()
 	p := tale2017().add(1, idA, "10.0.0.1")
 	p.write(2, SandboxStopped, idA[:12], nobody).
-		write(3, GarbageCollectorCandidate, "", nobody, object("k8s-pod-network."+idA)).
+		write(3, GCCandidate, "", nobody, object("k8s-pod-network."+idA)).
 		write(4, ContainerStarted, idA, nobody, inside("17619dcf545c0936")).
 		write(5, ContainerDied, "", nobody, inside("17619dcf545c")).
 		write(6, PodSeen, "", uid(uidA), inside(idA)).
@@ -179,7 +179,7 @@ func TestStoriesJoin(t *testing.T) {
 		}
 	}
 	want := []Kind{
-		AddBegin, AddressAssigned, EndpointWritten, AddEnd, SandboxStopped, GarbageCollectorCandidate, ContainerStarted, ContainerDied,
+		AddBegin, AddressAssigned, EndpointWritten, AddEnd, SandboxStopped, GCCandidate, ContainerStarted, ContainerDied,
 		PodSeen, PodTerminating, KubeletStarted,
 	}
 	if !slices.Equal(kinds, want) {

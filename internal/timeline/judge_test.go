@@ -110,10 +110,10 @@ func TestLateDel(t *testing.T) {
 	if v.Certainty != Proven || v.Culprit != idA || v.Victim != idB || !slices.Equal(v.Lost, []string{"endpoint"}) || !v.At.Equal(epoch.Add(144*time.Second)) {
 		t.Errorf("got %+v", v)
 	}
-	if v.Says != "94feeebc95fb destroyed endpoint of 291716a39be9, 57s after its ADD" {
+	if v.Says != "the DEL of sandbox 94feeebc95fb removed the endpoint of sandbox 291716a39be9, 57s after its ADD" {
 		t.Errorf("says %q", v.Says)
 	}
-	says(t, v.NotShown, "whether 192.168.252.66 was freed: a release by name was asked for, but only block 192.168.176.64-26 was read")
+	says(t, v.NotShown, "whether 192.168.252.66 was released: a release by name was requested, but only block 192.168.176.64-26 was read")
 	for _, line := range []uint32{4, 5, 8} { // the ADD's end, the DEL and the deletion
 		if !slices.Contains(v.Lines, Place{Line: line}) {
 			t.Errorf("lines %v lack %d", v.Lines, line)
@@ -163,7 +163,7 @@ func TestLateDelInside(t *testing.T) {
 	if v.Certainty != Proven || v.Culprit != idA || v.Victim != idB || !slices.Equal(v.Lost, []string{"address"}) {
 		t.Errorf("got %+v", v)
 	}
-	says(t, v.NotShown, "whether the endpoint of 291716a39be9 was deleted")
+	says(t, v.NotShown, "whether the endpoint of sandbox 291716a39be9 was deleted")
 	shown := (&pen{source: "containerd", node: "node1", line: 90}).write(40.35, EndpointDeleted, idB, object("x"))
 	if v := only(t, judged(t, p.out, k.out, shown.out), LateDel)[0]; !slices.Equal(v.Lost, []string{"address", "endpoint"}) {
 		t.Errorf("got %+v", v)
@@ -172,7 +172,7 @@ func TestLateDelInside(t *testing.T) {
 	only(t, judged(t, p.out, k.out))
 }
 
-func TestEndlessDel(t *testing.T) {
+func TestRetriedDel(t *testing.T) {
 	t.Parallel()
 	fail := func(p *pen, sec float64) *pen {
 		return p.write(sec, DelBegin, idA).write(sec, DelFailed, "", note(gone)).
@@ -180,7 +180,7 @@ func TestEndlessDel(t *testing.T) {
 	}
 	t.Run("again and again", func(t *testing.T) {
 		t.Parallel()
-		v := only(t, judged(t, fail(fail(fail(tale2017(), 18), 78), 138).out), EndlessDel)[0]
+		v := only(t, judged(t, fail(fail(fail(tale2017(), 18), 78), 138).out), RetriedDel)[0]
 		if v.Certainty != Proven || v.Count != 3 || !v.At.Equal(epoch.Add(18*time.Second)) || v.Culprit != idA || v.Error != gone {
 			t.Errorf("got %+v", v)
 		}
@@ -188,7 +188,7 @@ func TestEndlessDel(t *testing.T) {
 	t.Run("seen since", func(t *testing.T) {
 		t.Parallel()
 		s := judged(t, fail(tale2017(), 18).add(87, idB, "192.168.252.66").del(144, idA).out)
-		v := only(t, s, LateDel, EndlessDel)[1]
+		v := only(t, s, LateDel, RetriedDel)[1]
 		if v.Certainty != Likely || v.Count != 1 || !v.At.Equal(epoch.Add(18*time.Second)) || !v.Until.Equal(epoch.Add(144*time.Second)) || v.Victim != idB {
 			t.Errorf("got %+v", v)
 		}
@@ -210,7 +210,7 @@ func TestEndlessDel(t *testing.T) {
 		s := judged(t, p.out, k.out)
 		only(t, s)
 		if len(s.Events) != 1 || len(s.Places(0)) != 2 {
-			t.Errorf("one happening told twice is %d events", len(s.Events))
+			t.Errorf("one event logged twice is %d events", len(s.Events))
 		}
 	})
 }
@@ -225,7 +225,7 @@ func TestAddressMoved(t *testing.T) {
 	if v.Was.String() != "192.168.247.220" || v.Is.String() != "192.168.247.231" || v.Certainty != Proven || !v.Until.Equal(epoch.Add(705*time.Second)) {
 		t.Errorf("got %+v", v)
 	}
-	says(t, v.NotShown, "no line kills, stops or deletes uid 07cbebe7")
+	says(t, v.NotShown, "no line shows that pod UID 07cbebe7 was killed, stopped or deleted")
 	says(t, v.NotShown, "eth0")
 	p.write(600, PodKilled, "", uid(uidA)) // now the kubelet ended the first: an ordinary recreation
 	only(t, judged(t, p.out))
@@ -238,7 +238,7 @@ func TestAddressMovedAfterFailedDel(t *testing.T) {
 		write(18, SandboxStopFailed, idA, note(gone)).
 		add(25, idB, "192.168.8.34").
 		write(45, DelBegin, idA).write(45, HandleReleased, idA, object("lijiaob.etcd1-0")).write(45, EndpointDeleted, idA, object("x")).write(45, DelEnd, idA)
-	v := only(t, judged(t, p.out), LateDel, EndlessDel, AddressMoved)
+	v := only(t, judged(t, p.out), LateDel, RetriedDel, AddressMoved)
 	if !slices.Equal(v[0].Lost, []string{"endpoint", "handle"}) || v[2].Was.String() != "192.168.8.33" || v[2].Is.String() != "192.168.8.34" {
 		t.Errorf("got %+v", v)
 	}

@@ -8,20 +8,23 @@ import (
 	"time"
 )
 
-// sameCall is how far apart the lines of one DEL stand at most.
+// sameCall is the longest time between two lines of one DEL.
 const sameCall = 30 * time.Second
 
-// A robbery is a DEL of one life that took what another had.
-type robbery struct{ culprit, victim *life }
+// A lateDelPair is an instance whose DEL removed objects of another, and that other one.
+type lateDelPair struct{ culprit, victim *instance }
 
-// lateDel finds DELs of older sandboxes that took what a newer one of the same name had.
-func lateDel(s *Story, lives []*life) []Verdict {
-	at, first := map[robbery]int{}, map[int]int{}
-	var who []robbery
+// lateDel finds DELs of older sandboxes that removed objects of a newer sandbox of the same name.
+// An event d of instance a is evidence if holderAt finds another instance b that held the name
+// at d, and takes shows that what d removed was not a's own. All events of one pair (a, b) make
+// one verdict.
+func lateDel(s *Story, instances []*instance) []Verdict {
+	at, first := map[lateDelPair]int{}, map[int]int{}
+	var who []lateDelPair
 	var out []Verdict
-	for _, a := range lives {
+	for _, a := range instances {
 		for _, d := range a.events {
-			b := s.robbed(a, d, lives)
+			b := s.holderAt(a, d, instances)
 			if b == nil {
 				continue
 			}
@@ -29,7 +32,7 @@ func lateDel(s *Story, lives []*life) []Verdict {
 			if lost == "" {
 				continue
 			}
-			r := robbery{a, b}
+			r := lateDelPair{a, b}
 			n, ok := at[r]
 			if !ok {
 				n = len(out)
@@ -45,32 +48,35 @@ func lateDel(s *Story, lives []*life) []Verdict {
 	}
 	for n := range out {
 		slices.Sort(out[n].Lost)
-		s.sayLate(&out[n], who[n], first[n])
+		s.describeLate(&out[n], who[n], first[n])
 	}
 	return out
 }
 
-// sayLate says what a verdict comes to whose first event is d. A handle that is by name
-// may have held nothing of the victim.
-func (s *Story) sayLate(v *Verdict, r robbery, d int) {
+// describeLate sets the text of a verdict whose first event is d. A handle that is keyed by pod
+// name may not have held an address of the victim, so a verdict about such a handle alone is
+// likely, not proven, where the victim's address is known to be under a handle of its own.
+func (s *Story) describeLate(v *Verdict, r lateDelPair, d int) {
 	a, b := r.culprit.name(), r.victim.name()
 	after := lasted(v.At.Sub(s.Events[r.victim.add].At))
-	v.Says = fmt.Sprintf("%s destroyed %s of %s, %s after its ADD", a, and(v.Lost), b, after)
+	v.Says = fmt.Sprintf("the DEL of %s removed the %s of %s, %s after its ADD", a, and(v.Lost), b, after)
 	if !slices.Contains(v.Lost, "handle") || !keyedByID(s, r.victim) {
 		return
 	}
-	v.NotShown = slices.Insert(v.NotShown, 0, fmt.Sprintf("whether that handle held anything of %s: its address was given under one with its own ID", b))
+	v.NotShown = slices.Insert(v.NotShown, 0, fmt.Sprintf("whether that handle held an address of %s: its address was assigned under a handle with its own container ID", b))
 	if len(v.Lost) == 1 {
 		v.Certainty = Likely
-		v.Says = fmt.Sprintf("%s released handle %s, which is by name and not its own, %s after the ADD of %s", a, s.Events[d].Object, after, b)
+		v.Says = fmt.Sprintf("the DEL of %s released handle %s, which is keyed by pod name and not its own, %s after the ADD of %s", a, s.Events[d].Object, after, b)
 	}
 }
 
-// robbed gives the newest life that had the name when event d of life a took something,
-// nil if a had it itself, or if nobody else had it for certain.
-func (s *Story) robbed(a *life, d int, lives []*life) *life {
-	var b *life
-	for _, o := range lives {
+// holderAt gives the newest instance other than a that held the pod name at event d of a. Its
+// ADD is before d (not just possibly, see before) and not before a's ADD, and its own DEL is not
+// and cannot be before d. nil if there is none: then d removed what was a's own, or nothing is
+// certain.
+func (s *Story) holderAt(a *instance, d int, instances []*instance) *instance {
+	var b *instance
+	for _, o := range instances {
 		if o == a || o.ID == "" || o.add < 0 || o.add >= d || s.before(o.add, d) == unknown || a.add > o.add {
 			continue
 		}
@@ -84,8 +90,9 @@ func (s *Story) robbed(a *life, d int, lives []*life) *life {
 	return b
 }
 
-// done tells whether a life's own DEL had come before event d, or may have.
-func (s *Story) done(l *life, d int) bool {
+// done reports whether the instance's own DEL was, or may have been, before event d: it is not
+// certainly after it.
+func (s *Story) done(l *instance, d int) bool {
 	for _, i := range l.events {
 		switch s.Events[i].Kind {
 		case DelBegin, DelEnd, DelStopped, EndpointDeleted, SandboxStopped, SandboxRemoved:
@@ -98,8 +105,10 @@ func (s *Story) done(l *life, d int) bool {
 	return false
 }
 
-// takes says what event d of life a took from life b, nothing if it was a's own.
-func (s *Story) takes(d int, a, b *life) string {
+// takes gives what event d of instance a removed from instance b: "endpoint", "handle" or
+// "address"; empty if it was a's own. An endpoint is found by node and pod name, so on one node
+// it is b's. A handle or address is a's own if the handle carries a's container ID.
+func (s *Story) takes(d int, a, b *instance) string {
 	e := &s.Events[d]
 	switch e.Kind {
 	case EndpointDeleted:
@@ -123,31 +132,34 @@ func (s *Story) takes(d int, a, b *life) string {
 	return ""
 }
 
-// names tells whether a handle carries the life's container ID.
-func names(handle string, l *life) bool { return len(l.ID) >= minID && strings.Contains(handle, l.ID) }
+// names reports whether a handle carries the instance's container ID.
+func names(handle string, l *instance) bool {
+	return len(l.ID) >= minID && strings.Contains(handle, l.ID)
+}
 
-// late begins the verdict that event d of life a took something from life b.
-func (s *Story) late(a, b *life, d int) Verdict {
+// late starts the verdict that event d of instance a removed something of instance b. It is
+// proven only if one file or one clock orders b's ADD and d.
+func (s *Story) late(a, b *instance, d int) Verdict {
 	v := Verdict{
 		Cause: LateDel, Certainty: Proven, Node: a.Node, At: s.Events[d].At, Culprit: a.ID, Victim: b.ID,
 		Lines: s.lines(s.latest(a, d, DelBegin), b.add),
 	}
 	if s.before(b.add, d) != certain {
 		v.Certainty = Likely
-		v.NotShown = append(v.NotShown, "which came first for certain: the lines are of two clocks")
+		v.NotShown = append(v.NotShown, "which came first: the lines have timestamps of two clocks")
 	}
 	v.NotShown = append(v.NotShown, s.freed(a, b, d)...)
 	return v
 }
 
-// keyedByID tells whether the life's address was given under a handle with its own ID: a
-// release by name then need not be of it.
-func keyedByID(s *Story, l *life) bool {
+// keyedByID reports whether the instance's address was assigned under a handle with its own
+// container ID: a release by pod name then need not concern it.
+func keyedByID(s *Story, l *instance) bool {
 	return slices.ContainsFunc(l.events, func(i int) bool { return s.Events[i].Kind == AddressAssigned && names(s.Events[i].Object, l) })
 }
 
-// latest gives the life's last event of a kind up to event d, -1 if there is none.
-func (s *Story) latest(l *life, d int, kind Kind) int {
+// latest gives the instance's last event of a kind up to event d, -1 if there is none.
+func (s *Story) latest(l *instance, d int, kind Kind) int {
 	found := -1
 	for _, i := range l.events {
 		if i <= d && s.Events[i].Kind == kind {
@@ -157,8 +169,9 @@ func (s *Story) latest(l *life, d int, kind Kind) int {
 	return found
 }
 
-// freed says what is not known of b's address after a's DEL around event d.
-func (s *Story) freed(a, b *life, d int) []string {
+// freed gives what the lines do not show about b's address after a's DEL at event d: nothing if
+// a line reports its release, or if no release but a's own was requested.
+func (s *Story) freed(a, b *instance, d int) []string {
 	addr, asked := b.address(), false
 	var blocks []string
 	for _, i := range a.events {
@@ -189,13 +202,13 @@ func (s *Story) freed(a, b *life, d int) []string {
 	case !addr.IsValid() || !asked:
 		return nil
 	case len(blocks) > 0:
-		return []string{fmt.Sprintf("whether %s was freed: a release by name was asked for, but only block %s was read", addr, and(blocks))}
+		return []string{fmt.Sprintf("whether %s was released: a release by name was requested, but only block %s was read", addr, and(blocks))}
 	default:
-		return []string{fmt.Sprintf("whether %s was freed: a release by name was asked for, and no line says what it freed", addr)}
+		return []string{fmt.Sprintf("whether %s was released: a release by name was requested, and no line shows what it released", addr)}
 	}
 }
 
-// blockHolds tells whether an address is in a block, written 192.168.0.64-26 or /26.
+// blockHolds reports whether an address is in a block, written 192.168.0.64-26 or /26.
 func blockHolds(block string, addr netip.Addr) bool {
 	if i := strings.LastIndexByte(block, '/'); i >= 0 && strings.Contains(block[:i], "/") {
 		block = block[i+1:]

@@ -6,16 +6,22 @@ import (
 	"time"
 )
 
-// enclosing is how long before and after a DEL another sandbox's may have begun and ended
-// for the one to have been part of the other.
+// enclosing is how long before and after a DEL the stop of another sandbox may have begun and
+// ended for the DEL to count as part of that stop.
 const enclosing = 10 * time.Second
 
-// lateInside finds DELs that the plugin made of a living sandbox while an older one of
-// the same name was being stopped. A plugin that finds endpoints by name does so: it
-// names the new sandbox itself, and nobody had asked for the new one's end.
-func lateInside(s *Story, lives []*life) []Verdict {
+// lateInside finds DELs of a running sandbox b that the plugin made while an older sandbox a of
+// the same name was being stopped. A plugin that finds endpoints by pod name does this: its
+// lines name b, although nobody requested the end of b. Conditions:
+//   - the node had not begun to stop b before the DEL (endAsked);
+//   - the stop of a began before the DEL and ended after it (stopping);
+//   - an event shows b running after the DEL (ranAfter), or one file has the begin of a's stop,
+//     the DEL and the end of a's stop, in this order (enclosed).
+//
+// With both of the last it is proven, with one of them likely.
+func lateInside(s *Story, instances []*instance) []Verdict {
 	var out []Verdict
-	for _, b := range lives {
+	for _, b := range instances {
 		if b.ID == "" || b.add < 0 {
 			continue
 		}
@@ -23,25 +29,25 @@ func lateInside(s *Story, lives []*life) []Verdict {
 		if d < 0 || s.endAsked(b, d) {
 			continue
 		}
-		lived := s.livedOn(b, d)
-		a, from, to := s.stopping(b, d, lives)
+		ran := s.ranAfter(b, d)
+		a, from, to := s.stopping(b, d, instances)
 		if a == nil {
 			continue
 		}
 		enclosed := s.shareFile(from, d) && s.shareFile(d, to)
-		if lived < 0 && !enclosed {
+		if ran < 0 && !enclosed {
 			continue
 		}
 		e := &s.Events[d]
 		v := Verdict{
 			Cause: LateDel, Certainty: Likely, Node: b.Node, At: e.At, Culprit: a.ID, Victim: b.ID,
-			Says:  fmt.Sprintf("the stop of %s deleted %s too, %s after its ADD", a.name(), b.name(), lasted(e.At.Sub(s.Events[b.add].At))),
-			Lines: s.lines(b.add, from, d, to, lived),
+			Says:  fmt.Sprintf("the stop of %s also ran a DEL of %s, %s after its ADD", a.name(), b.name(), lasted(e.At.Sub(s.Events[b.add].At))),
+			Lines: s.lines(b.add, from, d, to, ran),
 		}
 		s.lostInside(&v, b, d)
 		switch {
-		case lived < 0:
-			v.NotShown = append(v.NotShown, fmt.Sprintf("that %s lived on: no line of it is later, and none asks for its end", b.name()))
+		case ran < 0:
+			v.NotShown = append(v.NotShown, fmt.Sprintf("whether %s still ran after that: no later line is about it, and none ends it", b.name()))
 		case enclosed:
 			v.Certainty = Proven
 		}
@@ -50,9 +56,9 @@ func lateInside(s *Story, lives []*life) []Verdict {
 	return out
 }
 
-// lostInside adds what lines show that a life lost in its DEL around event d, and says
-// what they do not.
-func (s *Story) lostInside(v *Verdict, l *life, d int) {
+// lostInside adds to v what the lines show that the instance lost in its DEL at event d, and
+// what they do not show.
+func (s *Story) lostInside(v *Verdict, l *instance, d int) {
 	for _, i := range l.events {
 		e := &s.Events[i]
 		lost := map[Kind]string{AddressReleased: "address", EndpointDeleted: "endpoint", HandleReleased: "handle"}[e.Kind]
@@ -66,12 +72,12 @@ func (s *Story) lostInside(v *Verdict, l *life, d int) {
 	}
 	slices.Sort(v.Lost)
 	if !slices.Contains(v.Lost, "endpoint") {
-		v.NotShown = append(v.NotShown, fmt.Sprintf("whether the endpoint of %s was deleted: no line says so", l.name()))
+		v.NotShown = append(v.NotShown, fmt.Sprintf("whether the endpoint of %s was deleted: no line shows it", l.name()))
 	}
 }
 
-// asked gives the first event of a life's DEL by its node's own log, or -1.
-func (s *Story) asked(l *life) int {
+// asked gives the first event of the instance's DEL after its ADD in a log of its node, or -1.
+func (s *Story) asked(l *instance) int {
 	for _, i := range l.events {
 		if i > l.add && onNode(s.Events[i].Source) && slices.Contains(delDid, s.Events[i].Kind) {
 			return i
@@ -80,9 +86,9 @@ func (s *Story) asked(l *life) int {
 	return -1
 }
 
-// endAsked tells whether the node had begun to end a life before event d. That its
-// deletion was asked for is not enough: its containers end before its network does.
-func (s *Story) endAsked(l *life, d int) bool {
+// endAsked reports whether the node had, or may have, begun to stop the instance before event d.
+// A request for its deletion is not enough: its containers stop before its network is deleted.
+func (s *Story) endAsked(l *instance, d int) bool {
 	for _, i := range l.events {
 		switch s.Events[i].Kind {
 		case PodKilled, PodKillFailed, ContainerDied, ContainerKillFailed, SandboxStopFailed, SandboxStopped:
@@ -95,8 +101,8 @@ func (s *Story) endAsked(l *life, d int) bool {
 	return false
 }
 
-// livedOn gives an event that shows the life still running after event d, or -1.
-func (s *Story) livedOn(l *life, d int) int {
+// ranAfter gives an event that shows that the instance still ran after event d, or -1.
+func (s *Story) ranAfter(l *instance, d int) int {
 	for _, i := range l.events {
 		switch s.Events[i].Kind {
 		case PodKilled, ContainerDied, SandboxStopFailed, DelFailed:
@@ -109,9 +115,10 @@ func (s *Story) livedOn(l *life, d int) int {
 	return -1
 }
 
-// stopping gives an older life whose own stop began before event d and ended after it.
-func (s *Story) stopping(b *life, d int, lives []*life) (a *life, from, to int) {
-	for _, o := range lives {
+// stopping gives an instance older than b whose own stop began (from) after b's ADD and before
+// event d, and ended (to) after d, both within enclosing of d; nil if there is none.
+func (s *Story) stopping(b *instance, d int, instances []*instance) (a *instance, from, to int) {
+	for _, o := range instances {
 		if o == b || o.ID == "" || o.Node != b.Node || o.add > b.add || s.begin(o) > b.add {
 			continue
 		}

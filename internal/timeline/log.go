@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// MaxEvents bounds a log. Beyond it the events that came first are let go, and said so.
+// MaxEvents bounds a log. Beyond it the events added first are dropped, and Left reports it.
 const MaxEvents = 3_000_000
 
-// A Log holds the events of many files in little room, and tells stories of them. It may
-// be added to from several goroutines; asking it waits until nobody adds.
+// A Log holds the events of many files in little memory and gives them as stories. Add may be
+// called from several goroutines. Queries build an index first; Stories and Pod read without the
+// lock after that, so nothing may be added meanwhile.
 type Log struct {
 	mu        sync.Mutex
 	limit     int
@@ -22,11 +23,11 @@ type Log struct {
 	sources   []string
 	zones     zones
 	files     []File
-	ends      map[uint16]int64 // per file, the latest stamp; of any line, once the files are known
-	dels      map[uint16]bool  // files that tell of DELs
-	named     map[string]bool  // nodes that Calico calls by their name
-	dropped   int
-	index     *index // of what was there when it was last asked
+	ends      map[uint16]int64 // per file, the latest timestamp of an event; of any line after SetFiles
+	dels      map[uint16]bool  // files that contain DELs
+	named     map[string]bool  // nodes for which Calico uses their own name
+	dropped   int              // events dropped beyond limit
+	index     *index           // nil after Add
 }
 
 // NewLog gives an empty log.
@@ -38,7 +39,7 @@ func NewLog() *Log {
 	}
 }
 
-// Add takes an event.
+// Add adds an event.
 func (l *Log) Add(e Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,21 +61,21 @@ func (l *Log) Add(e Event) {
 	l.index = nil
 }
 
-// endsAt takes note that a file goes on until a moment.
+// endsAt notes that a file has a line of that time.
 func (l *Log) endsAt(file uint16, at time.Time) {
 	if end, ok := l.ends[file]; !at.IsZero() && (!ok || at.UnixNano() > end) {
 		l.ends[file] = at.UnixNano()
 	}
 }
 
-// Len gives how many events are held.
+// Len gives the number of events held.
 func (l *Log) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.events.len()
 }
 
-// SetFiles says which files the events' places mean.
+// SetFiles sets the files that Place.File numbers.
 func (l *Log) SetFiles(files []File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,14 +86,14 @@ func (l *Log) SetFiles(files []File) {
 	}
 }
 
-// Files gives the files that places mean.
+// Files gives the files that Place.File numbers.
 func (l *Log) Files() []File {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.files
 }
 
-// Left says what was not kept.
+// Left reports what was not kept.
 func (l *Log) Left() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

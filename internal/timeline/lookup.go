@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Stories gives every pod's story, by name, not yet judged, until yield has enough. The
-// log must not be added to meanwhile.
+// Stories calls yield with every pod's story, by name, not yet judged, until it returns false.
+// Nothing may be added to the log meanwhile.
 func (l *Log) Stories(yield func(*Story) bool) {
 	l.mu.Lock()
 	x := l.indexed()
@@ -21,7 +21,7 @@ func (l *Log) Stories(yield func(*Story) bool) {
 	}
 }
 
-// Pod gives one pod's story, nil if nothing is known of NAMESPACE/NAME.
+// Pod gives the story of pod NAMESPACE/NAME, nil if no event is about it.
 func (l *Log) Pod(name string) *Story {
 	l.mu.Lock()
 	x := l.indexed()
@@ -37,7 +37,7 @@ func (l *Log) Pod(name string) *Story {
 	return l.story(x, &x.pods[i])
 }
 
-// PodsOf gives the names that ever had the address, or were said to.
+// PodsOf gives the pods that had the address according to any event.
 func (l *Log) PodsOf(addr netip.Addr) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Log) PodsOf(addr netip.Addr) []string {
 	return l.names(found)
 }
 
-// PodsOfSandbox gives the names that a sandbox or container had whose ID begins so.
+// PodsOfSandbox gives the pods of the sandboxes and containers whose ID has this prefix.
 func (l *Log) PodsOfSandbox(idPrefix string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *Log) names(pods map[uint32]bool) []string {
 }
 
 // story unpacks and orders the events of one pod.
-func (l *Log) story(x *index, t *tale) *Story {
+func (l *Log) story(x *index, t *podEvents) *Story {
 	events := make([]Event, 0, t.to-t.from)
 	words := map[uint32]named{}
 	for _, n := range x.order[t.from:t.to] {
@@ -101,12 +101,12 @@ func (l *Log) story(x *index, t *tale) *Story {
 		s = NewStory(s.Pod, append(events, more...), cover)
 	}
 	if l.dropped > 0 {
-		s.NotShown = append(s.NotShown, "what the oldest lines said: there was no room for all events")
+		s.NotShown = append(s.NotShown, "what the oldest lines show: the limit of stored events was reached")
 	}
 	return s
 }
 
-// covered gives until when each of the events' files goes on.
+// covered gives the time of the last line of each of the events' files.
 func (l *Log) covered(events []Event) map[uint16]time.Time {
 	out := map[uint16]time.Time{}
 	for i := range events {

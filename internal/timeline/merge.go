@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// How far apart two lines may be that tell the same happening: in one file, by two
-// components of one node, and by two clocks.
+// How far apart two lines may be that report the same event: in one file, by two components of
+// one node, and by two clocks. lookBack is how many events back a match is searched.
 const (
 	sameFile  = 100 * time.Millisecond
 	sameNode  = time.Second
@@ -14,14 +14,14 @@ const (
 	lookBack  = 64
 )
 
-// merge makes one of events that tell the same: the runtime's log has a copy of the CNI's
-// lines, the kubelet repeats what the runtime answered, and pasted logs repeat
-// themselves. It gives the lines that are told by more than one, by event.
+// merge joins events that report the same: the runtime's log contains a copy of the CNI plugin's
+// lines, the kubelet repeats the runtime's errors, and pasted logs contain lines twice. The first
+// in order is kept and completed with the fields of the others; also has their lines, by event.
 func merge(in []timed) (events []Event, also map[int][]Place) {
 	kept := make([]timed, 0, len(in))
 	also = map[int][]Place{}
 	for _, t := range in {
-		if i := told(kept, also, &t); i >= 0 {
+		if i := duplicateOf(kept, also, &t); i >= 0 {
 			complete(&kept[i].e, &t.e)
 			if t.e.Place != kept[i].e.Place && !slices.Contains(also[i], t.e.Place) {
 				also[i] = append(also[i], t.e.Place)
@@ -37,8 +37,8 @@ func merge(in []timed) (events []Event, also map[int][]Place) {
 	return events, also
 }
 
-// told finds the event that tells the same as t, or -1.
-func told(kept []timed, also map[int][]Place, t *timed) int {
+// duplicateOf gives the kept event that reports the same as t, or -1.
+func duplicateOf(kept []timed, also map[int][]Place, t *timed) int {
 	for i := len(kept) - 1; i >= max(0, len(kept)-lookBack); i-- {
 		k := &kept[i]
 		apart := time.Duration(t.at - k.at)
@@ -62,7 +62,7 @@ func told(kept []timed, also map[int][]Place, t *timed) int {
 	return -1
 }
 
-// sameSubject tells whether both are about the same sandbox or container, or, where
+// sameSubject reports whether both events are about the same sandbox or container, or, where
 // neither names one, the same pod.
 func sameSubject(a, b *Event) bool {
 	switch {
@@ -77,14 +77,15 @@ func sameSubject(a, b *Event) bool {
 	}
 }
 
-// ofContainer tells what happens to each container by itself, the sandbox's own too.
+// ofContainer reports whether a kind concerns a single container; the pause container is one.
 func ofContainer(k Kind) bool {
 	return k == ContainerStarted || k == ContainerDied || k == ContainerKillFailed || k == ExecFailed
 }
 
+// agree reports whether two values are equal or one of them is not known.
 func agree(a, b string) bool { return a == b || a == "" || b == "" }
 
-// complete fills in what the other line knows besides.
+// complete fills empty fields of e from the other event.
 func complete(e, other *Event) {
 	fill := func(to *string, from string) {
 		if *to == "" {

@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// moved finds names whose address changed without an end of the first life: recreating a
-// pod changes it too, but then lines say that the old one was killed and deleted.
-func moved(s *Story, lives []*life) []Verdict {
-	var addressed []*life
-	for _, l := range lives {
+// moved finds pod names whose address changed although no line shows the end of the first
+// instance, or its DEL failed. Recreating a pod changes its address too, but then lines show
+// that the old one was killed and deleted.
+func moved(s *Story, instances []*instance) []Verdict {
+	var addressed []*instance
+	for _, l := range instances {
 		if len(l.Addresses) > 0 {
 			addressed = append(addressed, l)
 		}
@@ -22,7 +23,7 @@ func moved(s *Story, lives []*life) []Verdict {
 			continue
 		}
 		was, is := s.showsAddress(a), s.showsAddress(b)
-		undone := s.delUndone(a, s.begin(b), lives)
+		undone := s.delUndone(a, s.begin(b), instances)
 		if was < 0 || is < 0 || !undone && s.tornDown(a, s.begin(b)) {
 			continue
 		}
@@ -31,7 +32,9 @@ func moved(s *Story, lives []*life) []Verdict {
 	return out
 }
 
-func (s *Story) change(a, b *life, was, is int, undone bool) Verdict {
+// change makes the verdict that the name's address changed from a's (event was) to b's (event
+// is). undone: a's DEL failed, which is the reason; else the reason is reported as unknown.
+func (s *Story) change(a, b *instance, was, is int, undone bool) Verdict {
 	v := Verdict{
 		Cause: AddressMoved, Certainty: Proven, Node: b.Node, At: s.Events[is].At, Was: a.address(), Is: b.address(),
 		Culprit: a.ID, Victim: b.ID, Lines: s.lines(was, is),
@@ -50,21 +53,21 @@ func (s *Story) change(a, b *life, was, is int, undone bool) Verdict {
 	if undone {
 		return v
 	}
-	v.NotShown = append(v.NotShown, fmt.Sprintf("why: no line kills, stops or deletes %s", a.name()))
+	v.NotShown = append(v.NotShown, fmt.Sprintf("why: no line shows that %s was killed, stopped or deleted", a.name()))
 	if a.add < 0 && b.add < 0 {
-		v.NotShown = append(v.NotShown, "whether the CNI was asked: no line of an ADD or a DEL was read")
+		v.NotShown = append(v.NotShown, "whether the CNI plugin was called: no line of an ADD or a DEL was read")
 	}
 	for i := s.begin(a); i <= is; i++ {
 		if s.Events[i].Kind == PodWithoutInterface {
-			v.NotShown = append(v.NotShown, fmt.Sprintf("who took eth0, which the kubelet missed at %s", clock(s.Events[i].At)))
+			v.NotShown = append(v.NotShown, fmt.Sprintf("who removed eth0, which the kubelet reported missing at %s", clock(s.Events[i].At)))
 			v.Lines = append(v.Lines, s.lines(i)...)
 		}
 	}
 	return v
 }
 
-// called names a life, and a container of it where no sandbox is known.
-func (s *Story) called(l *life) string {
+// called names an instance, with a container of it where no sandbox is known.
+func (s *Story) called(l *instance) string {
 	for _, i := range l.events {
 		if c := s.Events[i].Container; c != "" && l.ID == "" {
 			return l.name() + ", container " + short(c)
@@ -73,9 +76,9 @@ func (s *Story) called(l *life) string {
 	return l.name()
 }
 
-// showsAddress gives the first event that says that the life had its address, one that
-// has a time if there is any; -1 if there is none.
-func (s *Story) showsAddress(l *life) int {
+// showsAddress gives the first event that shows the instance's address, preferably one with a
+// time; -1 if there is none.
+func (s *Story) showsAddress(l *instance) int {
 	found := -1
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -92,8 +95,8 @@ func (s *Story) showsAddress(l *life) int {
 	return found
 }
 
-// lastSeen gives the last event with a time of a life.
-func (s *Story) lastSeen(l *life) int {
+// lastSeen gives the instance's last event that has a time.
+func (s *Story) lastSeen(l *instance) int {
 	for _, i := range slices.Backward(l.events) {
 		if !s.Events[i].At.IsZero() {
 			return i
@@ -102,17 +105,18 @@ func (s *Story) lastSeen(l *life) int {
 	return s.begin(l)
 }
 
-// delUndone tells whether the life's DEL had failed when the next life began, and never
-// succeeded but by taking what was another's. It may have succeeded if the last try is not
-// known to have failed, or if the name's endpoint was deleted and no line says by whom.
-func (s *Story) delUndone(l *life, until int, lives []*life) bool {
+// delUndone reports whether the instance's DEL had failed when the next instance began (event
+// until), and later succeeded never, or only by removing objects of another instance. It is false
+// if the DEL may have succeeded: the last try is not known to have failed, or the endpoint of
+// the pod name was deleted and no line shows by which sandbox.
+func (s *Story) delUndone(l *instance, until int, instances []*instance) bool {
 	fail := s.any(l, 0, failed...)
-	if fail < 0 || fail > until || s.byNobody(l, fail, until, EndpointDeleted) {
+	if fail < 0 || fail > until || s.unattributed(l, fail, until, EndpointDeleted) {
 		return false
 	}
 	last := max(fail, s.latest(l, until, DelBegin))
-	if s.any(l, last, failed...) < 0 && !s.byNobody(l, last, until, failed...) {
+	if s.any(l, last, failed...) < 0 && !s.unattributed(l, last, until, failed...) {
 		return false
 	}
-	return s.any(l, fail, DelEnd, DelStopped, SandboxStopped, EndpointDeleted) < 0 || s.firstRobbed(l, fail, lives) != nil
+	return s.any(l, fail, DelEnd, DelStopped, SandboxStopped, EndpointDeleted) < 0 || s.firstVictim(l, fail, instances) != nil
 }

@@ -5,10 +5,10 @@ import (
 	"net/netip"
 )
 
-// byTable says of a change of address what is known where only rows of tables show one of
-// the two. That the name had both is shown; which was first, by the order of the lines
-// alone, if all that tell are of one file.
-func (s *Story) byTable(v *Verdict, a, b *life, was, is int) {
+// byTable sets what is known of a change of address where only table rows show one of the two
+// addresses. That the name had both is proven; which came first follows from the order of the
+// lines, and only if all lines that show either address are in one file.
+func (s *Story) byTable(v *Verdict, a, b *instance, was, is int) {
 	if !s.listedBefore(a.address(), b.address()) {
 		v.Certainty = Likely
 	}
@@ -25,23 +25,23 @@ func (s *Story) byTable(v *Verdict, a, b *life, was, is int) {
 			} else {
 				v.Victim = ""
 			}
-			v.NotShown = append(v.NotShown, fmt.Sprintf("when it had %s, and in which sandbox: it stands in a table that says neither", e.Address))
+			v.NotShown = append(v.NotShown, fmt.Sprintf("when it had %s, and in which sandbox: the table that shows it has neither", e.Address))
 		default:
-			v.NotShown = append(v.NotShown, fmt.Sprintf("when it had %s: it stands in a table without a time", e.Address))
+			v.NotShown = append(v.NotShown, fmt.Sprintf("when it had %s: the table that shows it has no times", e.Address))
 		}
 	}
 }
 
-// had names an address, and the life that had it if event i says which.
-func (s *Story) had(l *life, i int) string {
+// had names an address, and the instance that had it if event i shows which.
+func (s *Story) had(l *instance, i int) string {
 	if e := &s.Events[i]; e.Sandbox == "" && e.UID == "" {
 		return l.address().String()
 	}
 	return fmt.Sprintf("%s (%s)", l.address(), s.called(l))
 }
 
-// listedBefore tells whether every line that shows the pod with one address stands before
-// every line that shows it with another, in one file.
+// listedBefore reports whether all lines that show the pod with either address are in one file,
+// and those with was are before those with is.
 func (s *Story) listedBefore(was, is netip.Addr) bool {
 	last, first := Place{}, Place{}
 	for i := range s.Events {
@@ -60,7 +60,8 @@ func (s *Story) listedBefore(was, is netip.Addr) bool {
 	return last.Line > 0 && first.Line > 0 && last.File == first.File && last.Line < first.Line
 }
 
-// widen moves a place that is further to p; it tells whether p is of the same file.
+// widen sets *to to p if *to is empty, or if p is further in the same file. It reports whether
+// p is of the same file.
 func widen(to *Place, p Place, further bool) bool {
 	if to.Line == 0 || further && to.File == p.File {
 		*to = p

@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
-// staleNodename finds that Calico's CNI calls its node by another's name. That a node's
-// host is called otherwise than the node is ordinary: it must be a name that another
-// node of these logs has, or one that this node did not have all the time. And that the
-// node itself is called so must not be known by a directory's name alone (node2-cni).
-// The collector and the ledger speak of nodes that the pod never was on: they are no
-// matter of its.
-func staleNodename(s *Story, _ []*life) []Verdict {
+// staleNodename finds that Calico CNI uses the name of another node for its node. A host name
+// that differs from the node name is common and no verdict. There is one
+//   - proven: if both names are nodes of which a kubelet's log was read. The name of a directory
+//     alone (node2-cni) does not make a node;
+//   - likely: if Calico also used the node's own name in these logs.
+//
+// Only nodes that the pod's sandboxes were on count: lines of the IPAM garbage collector and of
+// IPAM also name nodes that the pod was never on.
+func staleNodename(s *Story, _ []*instance) []Verdict {
 	for i := range s.Events {
 		e := &s.Events[i]
 		if e.Kind != NodeNamed || e.Node == "" || e.Object == "" || sameHost(e.Object, e.Node) || !s.ranOn(e.Node) {
@@ -19,14 +21,14 @@ func staleNodename(s *Story, _ []*life) []Verdict {
 		}
 		v := Verdict{
 			Cause: StaleNodename, Certainty: Proven, Node: e.Node, At: e.At, Lines: s.lines(i),
-			Says: fmt.Sprintf("Calico's CNI on %s calls itself %s", e.Node, e.Object),
+			Says: fmt.Sprintf("Calico CNI on node %s uses the node name %s", e.Node, e.Object),
 		}
 		switch {
 		case s.cover.Nodes[e.Object] && s.cover.Nodes[e.Node]:
 		case s.cover.Named[e.Node]:
 			v.Certainty = Likely
 		default:
-			s.NotShown = append(s.NotShown, fmt.Sprintf("whether %s is the node's right name: Calico calls %s so", e.Object, e.Node))
+			s.NotShown = append(s.NotShown, fmt.Sprintf("whether %s is the correct node name: Calico uses it for node %s", e.Object, e.Node))
 			return nil
 		}
 		return []Verdict{v}
@@ -34,8 +36,8 @@ func staleNodename(s *Story, _ []*life) []Verdict {
 	return nil
 }
 
-// ranOn tells whether one of the pod's sandboxes was on a node; where no line says on which
-// they were it may have been any.
+// ranOn reports whether one of the pod's sandboxes was on the node. It is true for every node if
+// no line shows the node of any sandbox.
 func (s *Story) ranOn(node string) bool {
 	known := false
 	for i := range s.Sandboxes {
@@ -47,7 +49,7 @@ func (s *Story) ranOn(node string) bool {
 	return !known
 }
 
-// sameHost tells whether two names are one host's, short and with its domain.
+// sameHost reports whether two names are of one host, with or without its domain.
 func sameHost(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// JudgeNodes finds what concerns no pod that is known: secrets in other lines, and
-// containers that cannot be removed and that nothing gives a pod's name.
+// JudgeNodes finds what concerns no known pod: credentials in lines that belong to no pod, and
+// containers that cannot be removed and whose pod no line names.
 func JudgeNodes(l *Log) []Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,10 +49,10 @@ func JudgeNodes(l *Log) []Verdict {
 	out := make([]Verdict, 0, len(found))
 	for k, v := range found {
 		if v.Cause == Credential {
-			v.Says, v.Error = fmt.Sprintf("PL9002: %s stands in %d lines of no known pod; it is not shown", orSecret(v.Error), v.Count), ""
+			v.Says, v.Error = fmt.Sprintf("PL9002: %d lines that belong to no known pod contain %s; it is not shown", v.Count, orSecret(v.Error)), ""
 		} else {
 			v.Says = fmt.Sprintf("by a mount in use elsewhere: %s", orSome(k.object))
-			v.NotShown = []string{"whose container it is: no line gives its pod"}
+			v.NotShown = []string{"which pod the container belongs to: no line names it"}
 		}
 		v.Lines = tidy(v.Lines)
 		out = append(out, *v)

@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// A subject is whom an event is about, in numbers of texts. Many events share one.
+// A subject is the objects that an event is about, as numbers of Log.texts; 0 is unknown. Many
+// events share one.
 type subject struct {
 	node, pod, uid, sandbox, container, device uint32
 }
 
-// packed is an event in 40 bytes, without pointers.
+// packed is an event in 40 bytes without pointers. subject, address, object and note are numbers
+// of Log.subjects, Log.addresses and Log.texts.
 type packed struct {
 	at      int64 // nanoseconds since 1970; noTime if the line has none
 	subject uint32
@@ -28,7 +30,7 @@ type packed struct {
 
 const noTime = math.MinInt64
 
-// pack is called with the lock held.
+// pack converts an event. l.mu must be held.
 func (l *Log) pack(e *Event) packed {
 	if e.Sandbox == "" && e.Pod == "" {
 		e.Sandbox = sandboxOf(e.Object)
@@ -52,7 +54,7 @@ func (l *Log) pack(e *Event) packed {
 
 func (l *Log) text(s string) uint32 { return l.texts.number(s, maxTexts) }
 
-// source numbers the few sources that there are.
+// source gives the number of a source; there are few.
 func (l *Log) source(s string) uint8 {
 	for i, have := range l.sources {
 		if have == s {
@@ -66,7 +68,8 @@ func (l *Log) source(s string) uint8 {
 	return uint8(len(l.sources) - 1)
 }
 
-// sandboxOf gives the container ID that a handle of today carries: k8s-pod-network.ID.
+// sandboxOf gives the container ID in a handle of the current form, k8s-pod-network.ID; empty if
+// it has none.
 func sandboxOf(handle string) string {
 	id := handle[strings.LastIndexByte(handle, '.')+1:]
 	if len(id) == 64 && len(id) < len(handle) && isHex(id) {
@@ -84,7 +87,7 @@ func isHex(s string) bool {
 	return true
 }
 
-// unpack gives the event again, its subject as other events know it.
+// unpack converts back; s is the subject as completed by resolve.
 func (l *Log) unpack(p *packed, s *named) Event {
 	e := Event{
 		Kind: p.kind, Source: l.sources[p.source], Node: s.node, Pod: s.pod, UID: s.uid, Sandbox: s.sandbox,
@@ -98,7 +101,7 @@ func (l *Log) unpack(p *packed, s *named) Event {
 	return e
 }
 
-// named is a subject in words.
+// named is a subject with its texts.
 type named struct {
 	node, pod, uid, sandbox, container, device string
 }

@@ -23,7 +23,7 @@ var recordedTruth = map[string][]string{
 	"late-del":      {"late-del/etcd1-0 late DEL proven"},
 	"legacy-handle": {"legacy-handle/web-0 late DEL likely"},
 	"stale-nodename": {
-		"stale-nodename/victim address changed hands likely", "stale-nodename/victim released by the collector likely",
+		"stale-nodename/victim address changed hands likely", "stale-nodename/victim released by the IPAM garbage collector likely",
 		"stale-nodename/victim stale node name proven",
 	},
 	"stuck-terminating": {
@@ -97,7 +97,7 @@ func TestRecordings(t *testing.T) {
 	eachRecording(t, func(t *testing.T, name, scenario string) {
 		got := everyVerdict(told(t, recording(t, name)))
 		if want := recordedTruth[scenario]; !slices.Equal(briefly(got), want) {
-			t.Errorf("told %q, want %q", briefly(got), want)
+			t.Errorf("got %q, want %q", briefly(got), want)
 		}
 		for _, v := range got {
 			if len(v.Lines) == 0 || v.Says == "" || v.At.IsZero() {
@@ -107,7 +107,7 @@ func TestRecordings(t *testing.T) {
 	})
 }
 
-// TestRecordingsInPart has it that what is not there may take a verdict away or make it
+// TestRecordingsInPart checks that what is not there may take a verdict away or make it
 // less certain, but brings up no other: without a file, without a node's directory,
 // without what one component wrote anywhere, and with a file alone.
 func TestRecordingsInPart(t *testing.T) {
@@ -172,7 +172,7 @@ func linesAt(t *testing.T, name string, v *timeline.Verdict) map[string][]string
 	return out
 }
 
-// TestRecordedLines has it that the lines named are those of the DEL that did the harm,
+// TestRecordedLines checks that the lines named are those of the DEL that did the harm,
 // and of the ADD of what it harmed.
 func TestRecordedLines(t *testing.T) {
 	t.Parallel()

@@ -1,20 +1,23 @@
 package timeline
 
-// minID is how much of a container ID tells it from all others.
+// minID is how many characters of a container ID identify it.
 const minID = 12
 
-// resolver finds out whom events are about that do not name a pod: another event knows
-// the pod of the same sandbox, container or UID.
+// resolver attributes events that do not name a pod: another event names the pod of the same
+// sandbox, container or UID. All maps hold numbers of Log.texts; the first value learned for a
+// key stays.
 type resolver struct {
 	log       *Log
-	full      map[[minID]byte]uint32 // the longest spelling of an ID; zero if two IDs begin so
+	full      map[[minID]byte]uint32 // the longest form of an ID by its first minID bytes; zero if two different IDs share them
 	sandboxes map[uint32]bool
-	podOf     map[uint32]uint32 // by sandbox, container or UID: their texts never meet
+	podOf     map[uint32]uint32 // by sandbox, container or UID: no text is used for two of these
 	uidOf     map[uint32]uint32 // by sandbox
 	homeOf    map[uint32]uint32 // sandbox by container
 }
 
-// resolve gives every subject as all events together know it, by its number.
+// resolve gives every subject, by its number, with the fields that other subjects add. Order:
+// short IDs become full ones, containers that are sandboxes become sandboxes, chain, then two
+// rounds of learn and fill, because a container may only lead to its sandbox and that to its pod.
 func (l *Log) resolve() []subject {
 	r := &resolver{
 		log: l, full: map[[minID]byte]uint32{}, sandboxes: map[uint32]bool{},
@@ -30,13 +33,13 @@ func (l *Log) resolve() []subject {
 		all[n].sandbox, all[n].container = r.fullID(all[n].sandbox), r.fullID(all[n].container)
 		r.sandboxes[all[n].sandbox] = true
 	}
-	for n := range all { // the kubelet calls a sandbox a container like the others
+	for n := range all { // some kubelet lines call a sandbox a container
 		if s := &all[n]; s.sandbox == 0 && s.container != 0 && r.sandboxes[s.container] {
 			s.sandbox, s.container = s.container, 0
 		}
 	}
 	r.chain(all)
-	for range 2 { // a container may know its sandbox, and only that its pod
+	for range 2 { // container to sandbox, then sandbox to pod
 		for n := range all {
 			r.learn(&all[n])
 		}
@@ -47,7 +50,7 @@ func (l *Log) resolve() []subject {
 	return all
 }
 
-// spell remembers the longest spelling of an ID.
+// spell remembers the longest form of an ID.
 func (r *resolver) spell(id uint32) {
 	key, text, ok := r.key(id)
 	if !ok {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// manyStarts is how often a kubelet starts within minutes that does not get to work.
+// manyStarts is how many starts within minutes make a kubelet that does not get to work.
 const manyStarts = 5
 
-// restarting finds a kubelet that starts over and over on the pod's node while the pod is
-// to be ended, and is not. What keeps it from its work is another matter: often a mount
-// holds the one before it, which keeps its port.
+// restarting finds a kubelet that restarts repeatedly on the pod's node after the pod's deletion
+// was requested, while nothing shows that the pod is being stopped. It does not find out why the
+// kubelet restarts: often the previous process hangs on a mount and keeps its port.
 func (s *Story) restarting() []Verdict {
 	asked := slices.IndexFunc(s.Events, func(e Event) bool { return e.Kind == PodTerminating })
 	done := slices.ContainsFunc(s.Events, func(e Event) bool {
@@ -38,13 +38,13 @@ func (s *Story) restarting() []Verdict {
 	}
 	begin := max(asked, first)
 	v.At, v.Until, v.Node = s.Events[begin].At, s.Events[last].At, cmp.Or(s.Events[begin].Node, s.Events[first].Node)
-	v.Says = fmt.Sprintf("since %s by the kubelet, which starts again and again since %s and does not get to it", clock(v.At), clock(s.Events[first].At))
+	v.Says = fmt.Sprintf("since %s by the kubelet, which restarts repeatedly since %s and does not stop the pod", clock(v.At), clock(s.Events[first].At))
 	if end := s.endsAfter(last); end >= 0 {
 		v.Until = s.Events[end].At
 		v.Says += ", until " + clock(v.Until)
 	}
 	if !s.namesMount() {
-		v.NotShown = []string{"what keeps the kubelet from its work: no line names a mount or a process"}
+		v.NotShown = []string{"what blocks the kubelet: no line names a mount or a process"}
 	}
 	return []Verdict{v}
 }

@@ -26,7 +26,7 @@ func sandboxes(events []Event) []Sandbox {
 	return out
 }
 
-// see takes from an event of the sandbox what it tells.
+// see takes over what an event of the sandbox shows.
 func (b *Sandbox) see(e *Event) {
 	if b.Node == "" && onNode(e.Source) {
 		b.Node = e.Node
@@ -59,8 +59,8 @@ func (b *Sandbox) hold(a netip.Addr) {
 	}
 }
 
-// fromTables gives an address that only a table names, such as kubectl's, to the one
-// sandbox that has none.
+// fromTables gives an address that only a table shows, such as that of kubectl, to the sandbox
+// without an address, if there is exactly one.
 func fromTables(all []Sandbox, events []Event) {
 	bare := -1
 	for i := range all {
@@ -85,7 +85,7 @@ func fromTables(all []Sandbox, events []Event) {
 	}
 }
 
-// onNode tells whether a source runs on the node that it tells of.
+// onNode reports whether a source runs on the node that its events are about.
 func onNode(source string) bool {
 	switch source {
 	case "audit", "controllers", "events", "kubectl", "calicoctl":

@@ -61,12 +61,12 @@ func TestSeed000First(t *testing.T) {
 		!late.At.Equal(time.Date(2017, 12, 12, 20, 22, 24, 0, china)) || !slices.Equal(late.Lost, []string{"endpoint"}) {
 		t.Errorf("late DEL: %+v", late)
 	}
-	if want := "whether 192.168.252.66 was freed: a release by name was asked for, but only block 192.168.176.64-26 was read"; !slices.Contains(late.NotShown, want) {
+	if want := "whether 192.168.252.66 was released: a release by name was requested, but only block 192.168.176.64-26 was read"; !slices.Contains(late.NotShown, want) {
 		t.Errorf("not shown: %q", late.NotShown)
 	}
-	endless := v[timeline.EndlessDel]
-	if endless.At.Format("15:04:05 -07:00") != "20:00:18 +08:00" || !strings.HasPrefix(endless.Error, "resource does not exist: WorkloadEndpoint(node=slave-197") {
-		t.Errorf("endless DEL: %+v", endless)
+	retried := v[timeline.RetriedDel]
+	if retried.At.Format("15:04:05 -07:00") != "20:00:18 +08:00" || !strings.HasPrefix(retried.Error, "resource does not exist: WorkloadEndpoint(node=slave-197") {
+		t.Errorf("retried DEL: %+v", retried)
 	}
 	if len(v) != 2 {
 		t.Errorf("%d verdicts", len(v))
@@ -81,19 +81,19 @@ func TestSeed000Second(t *testing.T) {
 		!late.At.Equal(time.Date(2017, 12, 13, 10, 28, 9, 0, china)) || !slices.Equal(late.Lost, []string{"endpoint", "handle"}) {
 		t.Errorf("late DEL: %+v", late)
 	}
-	endless := v[timeline.EndlessDel]
-	if endless.At.Format("15:04:05") != "10:27:42" || endless.Until.Format("15:04:05") != "10:28:09" || endless.Count != 1 {
-		t.Errorf("endless DEL: %+v", endless)
+	retried := v[timeline.RetriedDel]
+	if retried.At.Format("15:04:05") != "10:27:42" || retried.Until.Format("15:04:05") != "10:28:09" || retried.Count != 1 {
+		t.Errorf("retried DEL: %+v", retried)
 	}
 	if c := v[timeline.Credential]; c.Count != 2 || strings.Contains(c.Says, "eyJ") {
 		t.Errorf("credential: %+v", c)
 	}
 	m := v[timeline.AddressMoved]
 	if m.Certainty != timeline.Proven || m.Was.String() != "192.168.8.33" || m.Is.String() != "192.168.8.34" ||
-		m.Says != "192.168.8.33 became 192.168.8.34 (247d3c783345) by 10:27:49" || !slices.Equal(linesOf(m), []uint32{188, 193, 332}) {
+		m.Says != "192.168.8.33 became 192.168.8.34 (sandbox 247d3c783345) by 10:27:49" || !slices.Equal(linesOf(m), []uint32{188, 193, 332}) {
 		t.Errorf("address: %+v", m)
 	}
-	if want := "when it had 192.168.8.33, and in which sandbox: it stands in a table that says neither"; !slices.Equal(m.NotShown, []string{want}) {
+	if want := "when it had 192.168.8.33, and in which sandbox: the table that shows it has neither"; !slices.Equal(m.NotShown, []string{want}) {
 		t.Errorf("not shown of the address: %q", m.NotShown)
 	}
 	if len(v) != 4 {
@@ -109,7 +109,7 @@ func linesOf(v timeline.Verdict) []uint32 {
 	return out
 }
 
-// TestSeed000Tables has it that rows of docker tell the sandboxes' UIDs, and that rows
+// TestSeed000Tables checks that rows of docker tell the sandboxes' UIDs, and that rows
 // stand in the story where they stand in the file.
 func TestSeed000Tables(t *testing.T) {
 	t.Parallel()
@@ -143,7 +143,7 @@ func TestSeed001(t *testing.T) {
 	if m.Was.String() != "192.168.247.220" || m.Is.String() != "192.168.247.231" || m.At.Format("15:04") != "10:09" || m.Until.Format("15:04") != "10:11" {
 		t.Errorf("got %+v", m)
 	}
-	for _, part := range []string{"uid 1d402e65, container 6a661302e272", "uid 4f663934, container f8189c4b982a"} {
+	for _, part := range []string{"pod UID 1d402e65, container 6a661302e272", "pod UID 4f663934, container f8189c4b982a"} {
 		if !strings.Contains(m.Says, part) {
 			t.Errorf("%q lacks %q", m.Says, part)
 		}
@@ -156,21 +156,21 @@ func TestSeed001(t *testing.T) {
 func TestSeed004(t *testing.T) {
 	t.Parallel()
 	v := verdicts(t, seeds(t), "xxx-xxxx/xxxx-xxxxx-index-task-569f775985-2qv8x")[timeline.TeardownBlocked]
-	if v.Certainty != timeline.Proven || !strings.Contains(v.Says, "does not end in time") || !strings.Contains(v.Says, "/proc/30849/ns/ipc is gone") {
+	if v.Certainty != timeline.Proven || !strings.Contains(v.Says, "does not stop in time") || !strings.Contains(v.Says, "/proc/30849/ns/ipc is gone") {
 		t.Errorf("got %+v", v)
 	}
 }
 
-// TestSeedsNothingElse has it that these are all the verdicts on the seeds.
+// TestSeedsNothingElse checks that these are all the verdicts on the seeds.
 func TestSeedsNothingElse(t *testing.T) {
 	t.Parallel()
 	busy := " teardown blocked proven" // of containers in a dockerd's log that nothing gives a pod's name
 	want := []string{
 		busy, busy, busy,
 		"XXXXX-system/XXXXX-0 address changed hands proven",
-		"lijiaob/etcd1-0 endless DEL likely", "lijiaob/etcd1-0 late DEL proven",
+		"lijiaob/etcd1-0 late DEL proven", "lijiaob/etcd1-0 retried DEL likely",
 		"lijiaob/stateful-new-pod-0 address changed hands proven", "lijiaob/stateful-new-pod-0 credential in the log proven",
-		"lijiaob/stateful-new-pod-0 endless DEL likely", "lijiaob/stateful-new-pod-0 late DEL proven",
+		"lijiaob/stateful-new-pod-0 late DEL proven", "lijiaob/stateful-new-pod-0 retried DEL likely",
 		"xxx-xxxx/xxxx-xxxxx-index-task-* teardown blocked proven",
 	}
 	if got := briefly(everyVerdict(seeds(t))); !slices.Equal(got, want) {

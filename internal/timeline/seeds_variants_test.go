@@ -156,7 +156,7 @@ var moments = []string{
 	"2017-12-04 10:10:00", "2017-12-04 10:11:00", "2019-04-08 13:32:00", "2019-04-08 13:33:45",
 }
 
-// TestSeedsDisguised has it that nothing in the verdicts hangs on a name, an ID, an address,
+// TestSeedsDisguised checks that nothing in the verdicts hangs on a name, an ID, an address,
 // a time, or on where lines were broken: under any disguise, and pasted, whole or broken
 // anew, the seeds have the very verdicts that they have as their author pasted them.
 func TestSeedsDisguised(t *testing.T) {

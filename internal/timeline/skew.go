@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// skewSaid is how far two clocks may be apart before it is worth a line: between a call
-// and the line about it lies some time too.
+// skewSaid is the difference of two clocks from which on it is reported: some time also passes
+// between a call and the line about it.
 const skewSaid = 500 * time.Millisecond
 
-// skew says how far the control plane's clock and the node's are apart, where both tell
-// the same happening. It moves nothing: verdicts allow for clocks anyway.
+// skew reports the difference between the clocks of the control plane and the node, where both
+// logs report the same event. No time is corrected by it: verdicts allow for clockSlack anyway.
 func skew(in []timed) string {
 	var apart []time.Duration
 	for i := range in {
@@ -29,11 +29,11 @@ func skew(in []timed) string {
 	if median < skewSaid {
 		return ""
 	}
-	return fmt.Sprintf("which clock is right: the node's and the control plane's are about %s apart, by %d happenings that both tell",
+	return fmt.Sprintf("which clock is right: the clocks of the node and the control plane differ by about %s, by %d events that both report",
 		median.Round(100*time.Millisecond), len(apart))
 }
 
-// twin finds the same happening told by a node's own log.
+// twin finds the same event in a log of the node, and gives how much later its timestamp is.
 func twin(in []timed, i int) (time.Duration, bool) {
 	e := &in[i].e
 	for k := max(0, i-lookBack); k < min(len(in), i+lookBack); k++ {
@@ -47,19 +47,22 @@ func twin(in []timed, i int) (time.Duration, bool) {
 	return 0, false
 }
 
-// clockSlack is what two nodes' clocks may be apart, each two seconds from the truth.
+// clockSlack is how far the clocks of two nodes may be apart, each two seconds off.
 const clockSlack = 4 * time.Second
 
-// order says how certain it is that one event was before another.
+// order is how certain it is that one event was before another.
 type order int
 
 const (
-	unknown order = iota
-	likely        // by two clocks
-	certain       // by the lines of one file, or one node's clock
+	unknown order = iota // not before, or the clocks allow both orders
+	likely               // by two clocks, more than clockSlack apart
+	certain              // by line order in one file, or by one node's clock, more than sameNode apart
 )
 
-// before tells whether event i was before event k, by more than clocks could turn round.
+// before reports whether event i was before event k. The result is unknown unless the difference
+// is larger than the error of the clocks, so !before(i, k) does not mean that k was before i.
+// Verdicts rely on this: what must have happened before needs before(i, k) != unknown, and what
+// must not have happened before is excluded only by before(k, i) != unknown.
 func (s *Story) before(i, k int) order {
 	a, b := &s.Events[i], &s.Events[k]
 	if a.At.IsZero() || b.At.IsZero() {
@@ -83,6 +86,7 @@ func (s *Story) before(i, k int) order {
 	return unknown
 }
 
+// shareFile reports whether one file has a line of each event: its line order then decides.
 func (s *Story) shareFile(i, k int) bool {
 	for _, p := range s.Places(i) {
 		for _, q := range s.Places(k) {

@@ -1,14 +1,14 @@
 package timeline
 
-// slabLen is how many things stand in one slab.
+// slabLen is the number of elements of one slab.
 const slabLen = 1 << 13
 
-// slabs is a list that grows without ever being copied, and whose oldest part can be let
-// go. What it holds has no pointers, so that the collector has nothing to look at.
+// slabs is a list that grows without being copied and whose oldest part can be dropped. T has no
+// pointers, so Go's garbage collector does not scan it. Elements are numbered first <= n < end.
 type slabs[T any] struct {
 	blocks []*[slabLen]T
-	first  int // number of the first that is still there; a multiple of slabLen
-	end    int // number of the next
+	first  int // number of the first element still held; a multiple of slabLen
+	end    int // number of the next element
 }
 
 func (s *slabs[T]) add(v T) int {
@@ -24,7 +24,8 @@ func (s *slabs[T]) at(n int) *T { return &s.blocks[(n-s.first)/slabLen][n%slabLe
 
 func (s *slabs[T]) len() int { return s.end - s.first }
 
-// dropOldest lets the oldest slab go, and gives how many were in it.
+// dropOldest drops the oldest slab and gives the number of its elements; the slab that is being
+// filled is never dropped.
 func (s *slabs[T]) dropOldest() int {
 	if len(s.blocks) < 2 {
 		return 0

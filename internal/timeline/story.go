@@ -2,16 +2,18 @@ package timeline
 
 import "time"
 
-// Cover says what the files of a story's lines cover besides them.
+// Cover describes the files of a story's lines: only where a file would contain a line does its
+// absence mean something.
 type Cover struct {
-	Ends  map[uint16]time.Time // per file, its latest stamp
-	Dels  map[uint16]bool      // files that tell of DELs at all
-	Nodes map[string]bool      // nodes whose kubelet tells of itself
-	Named map[string]bool      // nodes that Calico was seen to call by their own name
+	Ends  map[uint16]time.Time // per file, its latest timestamp
+	Dels  map[uint16]bool      // files that contain any DEL
+	Nodes map[string]bool      // nodes of which a kubelet's log was read
+	Named map[string]bool      // nodes for which Calico used their own name
 }
 
-// NewStory puts one pod's events in order, makes one of those that tell the same, and
-// finds the sandboxes in them. It takes the events.
+// NewStory sorts one pod's events, merges those that report the same, and finds the sandboxes in
+// them. It reorders the slice events. Steps: inOrder, merge, adopt, sandboxes; each relies on the
+// one before.
 func NewStory(pod string, events []Event, cover Cover) *Story {
 	s := &Story{Pod: pod, cover: cover}
 	in := inOrder(events)
@@ -24,7 +26,7 @@ func NewStory(pod string, events []Event, cover Cover) *Story {
 	return s
 }
 
-// Places gives every line that tells the event, in order.
+// Places gives every line that reports the event, that of the event itself first.
 func (s *Story) Places(event int) []Place {
 	return append([]Place{s.Events[event].Place}, s.Also[event]...)
 }

@@ -2,22 +2,23 @@ package timeline
 
 import "hash/maphash"
 
-// Bounds of what is kept of strings. Words of components go first: a story without an
-// error's text is still a story, one without the pod's name is not.
+// Bounds of the strings that are kept. Messages have the lower bound: a story without the text of
+// an error is of use, one without the pod's name is not.
 const (
 	textChunk = 1 << 20
 	maxTexts  = 96 << 20
 	maxNotes  = 48 << 20
 )
 
-// texts keeps every distinct string once, in large pieces without pointers to each.
+// texts keeps every distinct string once, in large chunks without a pointer to each. Strings are
+// numbered from one; zero is the empty string.
 type texts struct {
 	seed   maphash.Seed
-	table  []uint32 // open addressing; zero is an empty place
+	table  []uint32 // open addressing; zero marks an empty slot
 	chunks [][]byte
 	spans  slabs[span]
 	bytes  int
-	lost   int // strings that were not kept, for there was no room
+	lost   int // strings that were not kept because of the bounds
 }
 
 type span struct {
@@ -31,8 +32,8 @@ func newTexts() *texts {
 	return t
 }
 
-// number gives the string's number, zero for the empty one and for what finds no room
-// below limit.
+// number gives the string's number and adds it if it is new; zero for the empty string, and for
+// a new one if limit bytes are reached.
 func (t *texts) number(s string, limit int) uint32 {
 	if s == "" {
 		return 0

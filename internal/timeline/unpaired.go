@@ -6,23 +6,26 @@ import (
 	"time"
 )
 
-// goesOn is how long a file must go on before the lack of a line in it means something.
+// goesOn is how long after an event a file must continue before the absence of a line in it
+// counts.
 const goesOn = 2 * time.Minute
 
-// unpaired finds sandboxes whose ADD was logged and whose DEL was not, though the file
-// that has the one would have the other.
-func unpaired(s *Story, lives []*life) []Verdict {
+// unpaired finds sandboxes whose ADD was logged and whose DEL was not, although the file that has
+// the ADD would have the DEL: it contains other DELs and continues for goesOn. No verdict if
+// any event shows a DEL or stop of the sandbox, tried or done, or could do so because no line
+// gives its sandbox (unattributed).
+func unpaired(s *Story, instances []*instance) []Verdict {
 	var out []Verdict
-	for n, a := range lives {
+	for n, a := range instances {
 		if a.ID == "" || a.add < 0 || len(s.addPlaces(a)) == 0 || s.any(a, 0, delDid...) >= 0 || s.any(a, 0, failed...) >= 0 ||
 			s.any(a, 0, SandboxStopped, SandboxRemoved) >= 0 {
 			continue
 		}
-		b, until := s.follower(a, lives[n+1:]), len(s.Events)
+		b, until := s.follower(a, instances[n+1:]), len(s.Events)
 		if b != nil {
 			until = b.add
 		}
-		if s.byNobody(a, a.add, until, delDid...) {
+		if s.unattributed(a, a.add, until, delDid...) {
 			continue
 		}
 		gone := s.gone(a, b)
@@ -31,14 +34,14 @@ func unpaired(s *Story, lives []*life) []Verdict {
 			out = append(out, Verdict{
 				Cause: AddWithoutDel, Certainty: Likely, Node: a.Node, At: s.Events[b.add].At, Culprit: a.ID, Victim: b.ID,
 				Says:     fmt.Sprintf("%s was followed by %s at %s without a DEL of its own", a.name(), b.name(), clock(s.Events[b.add].At)),
-				NotShown: []string{fmt.Sprintf("whether what %s had is still held: no line frees it", a.name())},
+				NotShown: []string{fmt.Sprintf("whether the address of %s is still allocated: no line releases it", a.name())},
 				Lines:    s.lines(a.add, b.add),
 			})
 		case b == nil && gone >= 0 && s.covers(a, s.Events[gone].At.Add(goesOn)):
 			out = append(out, Verdict{
 				Cause: DelNeverCame, Certainty: Likely, Node: a.Node, At: s.Events[gone].At, Culprit: a.ID,
-				Says:     fmt.Sprintf("the pod is gone since %s, and no DEL of %s came", clock(s.Events[gone].At), a.name()),
-				NotShown: []string{"whether its address is still held: no line frees it"},
+				Says:     fmt.Sprintf("the pod is gone since %s, and no line shows a DEL of %s", clock(s.Events[gone].At), a.name()),
+				NotShown: []string{"whether its address is still allocated: no line releases it"},
 				Lines:    s.lines(a.add, gone),
 			})
 		}
@@ -46,9 +49,9 @@ func unpaired(s *Story, lives []*life) []Verdict {
 	return out
 }
 
-// addPlaces gives the lines of a life's ADD that stand where DELs stand too: each of them
-// may be copied in another file.
-func (s *Story) addPlaces(l *life) []Place {
+// addPlaces gives the lines of the instance's ADD that are in files which also contain DELs. A
+// line may have copies in other files.
+func (s *Story) addPlaces(l *instance) []Place {
 	var out []Place
 	for _, i := range l.events {
 		switch e := &s.Events[i]; e.Kind {
@@ -62,17 +65,17 @@ func (s *Story) addPlaces(l *life) []Place {
 	return slices.DeleteFunc(out, func(p Place) bool { return !s.cover.Dels[p.File] })
 }
 
-// covers tells whether a file that has a life's ADD goes on until a moment.
-func (s *Story) covers(l *life, until time.Time) bool {
+// covers reports whether a file with the instance's ADD (addPlaces) continues until a time.
+func (s *Story) covers(l *instance, until time.Time) bool {
 	return slices.ContainsFunc(s.addPlaces(l), func(p Place) bool {
 		end, ok := s.cover.Ends[p.File]
 		return ok && !end.Before(until)
 	})
 }
 
-// byNobody tells whether some event between two is one of kinds that no line gives a
-// sandbox, so that it may be the life's.
-func (s *Story) byNobody(l *life, from, until int, kinds ...Kind) bool {
+// unattributed reports whether an event of one of the kinds, from event from to before event
+// until, has no sandbox and so may belong to the instance.
+func (s *Story) unattributed(l *instance, from, until int, kinds ...Kind) bool {
 	for i := from; i < until; i++ {
 		if e := &s.Events[i]; e.Sandbox == "" && agree(e.UID, l.UID) && agree(e.Node, l.Node) && slices.Contains(kinds, e.Kind) {
 			return true
@@ -81,8 +84,8 @@ func (s *Story) byNobody(l *life, from, until int, kinds ...Kind) bool {
 	return false
 }
 
-// follower gives the next life on the same node that had an ADD.
-func (s *Story) follower(a *life, later []*life) *life {
+// follower gives the next instance with an ADD on the same node, nil if there is none.
+func (s *Story) follower(a *instance, later []*instance) *instance {
 	for _, b := range later {
 		if b.ID != "" && b.add >= 0 && b.Node == a.Node && b.add > a.add {
 			return b
@@ -91,8 +94,9 @@ func (s *Story) follower(a *life, later []*life) *life {
 	return nil
 }
 
-// gone gives the event by which the life's pod is no more, or -1.
-func (s *Story) gone(a, b *life) int {
+// gone gives the event that shows that the instance's pod no longer exists, or -1. There is none
+// if b, a later instance, has the name.
+func (s *Story) gone(a, b *instance) int {
 	for i := a.add; i < len(s.Events); i++ {
 		e := &s.Events[i]
 		if e.Kind == PodGone && b == nil && (e.UID == "" || e.UID == a.UID) && s.before(a.add, i) != unknown {

@@ -5,54 +5,55 @@ import (
 	"time"
 )
 
-// A Certainty says how sure a verdict is.
+// A Certainty is how certain a verdict is.
 type Certainty string
 
-// The certainties. What is not even likely is no verdict, but may be said in NotShown.
+// The certainties. What is less than likely is no verdict, but may be mentioned in NotShown.
 const (
-	Proven Certainty = "proven" // the lines themselves show it
-	Likely Certainty = "likely" // they fit, but a step of it was not logged
+	Proven Certainty = "proven" // the lines themselves show it, in an order that does not depend on two clocks
+	Likely Certainty = "likely" // they fit, but a step was not logged, or two clocks had to be compared
 )
 
-// A Cause is a sort of verdict.
+// A Cause is the kind of a verdict.
 type Cause string
 
 // The causes.
 const (
-	LateDel         Cause = "late DEL"                  // an older sandbox's DEL took what a newer one had
-	EndlessDel      Cause = "endless DEL"               // a DEL fails again and again; the next pod of that name is its next victim
-	AddressMoved    Cause = "address changed hands"     // the pod's name had one address, then another, or an address had one pod, then another
-	AddWithoutDel   Cause = "ADD without DEL"           // a sandbox was followed by another without a DEL of its own: what it had may have leaked
-	DelNeverCame    Cause = "DEL never came"            // the pod is gone, and its last sandbox was never deleted
-	TeardownBlocked Cause = "teardown blocked"          // by the runtime, a mount, or a mount held elsewhere
-	ReleasedInUse   Cause = "released by the collector" // kube-controllers freed what a living pod used (calico issue 12257)
-	StaleNodename   Cause = "stale node name"           // Calico's CNI calls its node by another's name
-	Credential      Cause = "credential in the log"     // PL9002
+	LateDel         Cause = "late DEL"                               // the DEL of an older sandbox removed objects of a newer one
+	RetriedDel      Cause = "retried DEL"                            // a DEL fails repeatedly; the next pod of that name may lose its endpoint to it
+	AddressMoved    Cause = "address changed hands"                  // the pod's name had one address, then another, or an address had one pod, then another
+	AddWithoutDel   Cause = "ADD without DEL"                        // a sandbox was followed by another without a DEL of its own: its address may have leaked
+	DelNeverCame    Cause = "DEL never came"                         // the pod is gone, and its last sandbox was never deleted
+	TeardownBlocked Cause = "teardown blocked"                       // by the runtime, a mount, or a mount held elsewhere
+	ReleasedInUse   Cause = "released by the IPAM garbage collector" // of calico-kube-controllers, while a running pod used the address (calico issue 12257)
+	StaleNodename   Cause = "stale node name"                        // Calico CNI uses the name of another node
+	Credential      Cause = "credential in the log"                  // PL9002
 )
 
-// A Verdict is an answer to "who did it", with its lines.
+// A Verdict is what the log lines show of a pod's network: which call did what to which sandbox,
+// with the lines that it rests on.
 type Verdict struct {
 	Cause     Cause      `json:"cause"`
 	Certainty Certainty  `json:"certainty"`
 	Pod       string     `json:"pod,omitempty"`
 	Node      string     `json:"node,omitempty"`
 	At        time.Time  `json:"at,omitzero"`       // when it happened, or began
-	Until     time.Time  `json:"until,omitzero"`    // when it was last seen, for what goes on
+	Until     time.Time  `json:"until,omitzero"`    // the last time, for what lasts or is repeated
 	Count     int        `json:"count,omitempty"`   // how often
 	Culprit   string     `json:"culprit,omitempty"` // sandbox whose DEL it was, or that is not deleted
 	Victim    string     `json:"victim,omitempty"`  // sandbox that lost something
 	Lost      []string   `json:"lost,omitempty"`    // endpoint, handle, address
 	Was       netip.Addr `json:"was,omitzero"`
 	Is        netip.Addr `json:"is,omitzero"`
-	Error     string     `json:"error,omitempty"`    // the component's own words
-	Says      string     `json:"says"`               // in one line
-	NotShown  []string   `json:"notShown,omitempty"` // what these lines cannot tell
-	Lines     []Place    `json:"-"`                  // that it rests on, in order
+	Error     string     `json:"error,omitempty"`    // the component's message
+	Says      string     `json:"says"`               // one line of text
+	NotShown  []string   `json:"notShown,omitempty"` // what these lines cannot show
+	Lines     []Place    `json:"-"`                  // that it rests on, sorted
 }
 
-// A Sandbox is one life of a pod's name.
+// A Sandbox is one sandbox of a pod name.
 type Sandbox struct {
-	ID        string       `json:"id"` // as long as any line had it
+	ID        string       `json:"id"` // the longest form that any line has
 	Node      string       `json:"node,omitempty"`
 	UID       string       `json:"uid,omitempty"`
 	Addresses []netip.Addr `json:"addresses,omitempty"`
@@ -61,15 +62,15 @@ type Sandbox struct {
 	Deleted   time.Time    `json:"deleted,omitzero"` // when its first successful DEL ended
 }
 
-// A Story is all that is known of one pod's name: every sandbox that it had, on
-// whichever node, and what happened to them in order.
+// A Story is everything that the lines show of one pod name: every sandbox that it had, on all
+// nodes, and their events in order.
 type Story struct {
 	Pod       string    `json:"pod"`
 	Sandboxes []Sandbox `json:"sandboxes,omitempty"`
 	Events    []Event   `json:"events,omitempty"`
 	Verdicts  []Verdict `json:"verdicts,omitempty"`
-	NotShown  []string  `json:"notShown,omitempty"` // of the story as a whole
+	NotShown  []string  `json:"notShown,omitempty"` // about the story as a whole
 
-	Also  map[int][]Place `json:"-"` // by event: further lines that tell the same
+	Also  map[int][]Place `json:"-"` // by event: further lines that report the same
 	cover Cover
 }

@@ -2,8 +2,8 @@ package timeline
 
 import "time"
 
-// zones are the offsets' locations, by seconds east of UTC; there are few. They are noted
-// while the log's lock is held, so that many may ask for them later.
+// zones are the locations of offsets, by seconds east of UTC; there are few. note is called with
+// Log.mu held; after that of may be called from several goroutines.
 type zones map[int]*time.Location
 
 func (z zones) note(east int) {
@@ -12,8 +12,8 @@ func (z zones) note(east int) {
 	}
 }
 
-// of gives the zone in which an event's time is told: that of its file's stamps, so that a
-// person finds there what is told here, else that of its own.
+// of gives the zone in which an event's time is shown: that of its file's timestamps, so that
+// the reader finds the same digits in the file, else that of the event's own timestamp.
 func (z zones) of(p *packed, files []File) *time.Location {
 	east := int(p.zone) * 60
 	if f := int(p.file); f < len(files) && files[f].East != 0 {
@@ -25,11 +25,11 @@ func (z zones) of(p *packed, files []File) *time.Location {
 	return time.UTC
 }
 
-// inOneZone brings the times of a story's events to the zone that most of them have: files
-// of several zones would put two clocks into one sentence.
+// inOneZone converts the times of a story's events to the zone that most of them have, so that
+// one sentence never mixes times of two zones.
 func inOneZone(events []Event) {
 	count := map[*time.Location]int{}
-	var most *time.Location // the first of those that are as many
+	var most *time.Location // of equally frequent ones the first
 	for i := range events {
 		if at := events[i].At; !at.IsZero() {
 			z := at.Location()

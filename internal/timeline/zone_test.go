@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestTimesOfTheFile has it that times are told in the zone that the file's stamps have,
+// TestTimesOfTheFile checks that times are told in the zone that the file's stamps have,
 // and that one story has one zone.
 func TestTimesOfTheFile(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestTimesOfTheFile(t *testing.T) {
 		Judge(s)
 		zone := s.Events[0].At.Location()
 		if got := s.Events[0].At.Format("15:04:05 -07:00"); got != c.want || !s.Events[0].At.Equal(epoch) {
-			t.Errorf("told as %s, want %s", got, c.want)
+			t.Errorf("got %s, want %s", got, c.want)
 		}
 		for _, e := range s.Events {
 			if want := epoch.Add(125 * time.Second).In(zone).Format("15:04:05"); e.Kind == NodeNotReady && !strings.Contains(e.Note, want) {
@@ -41,7 +41,7 @@ func TestTimesOfTheFile(t *testing.T) {
 			}
 		}
 		for _, v := range s.Verdicts {
-			if since := "since " + epoch.Add(time.Second).In(zone).Format("15:04:05"); v.Cause == EndlessDel && !strings.Contains(v.Says, since) {
+			if since := "since " + epoch.Add(time.Second).In(zone).Format("15:04:05"); v.Cause == RetriedDel && !strings.Contains(v.Says, since) {
 				t.Errorf("%q lacks %q", v.Says, since)
 			}
 		}

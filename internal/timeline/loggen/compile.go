@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A line is a recorded line, taken apart.
+// A line is a recorded line, split into pieces.
 type line struct {
 	text   string // as recorded
 	pieces []piece
-	at     int64 // when it was written, by its own clock's hands
+	at     int64 // when it was written, as local time of its clock
 }
 
-// A piece is text that stays, a value that is replaced, or a stamp that is moved.
+// A piece is fixed text, a value that is replaced, or a timestamp that is moved.
 type piece struct {
 	text string
 	slot int // −1 if none
@@ -21,7 +21,7 @@ type piece struct {
 	look *layout
 }
 
-// compile takes the lines apart.
+// compile splits the lines into pieces.
 func (t *Template) compile(values []slot, raw [][]string) {
 	t.slots = slotsOf(values, raw)
 	year := yearOf(raw)
@@ -32,7 +32,7 @@ func (t *Template) compile(values []slot, raw [][]string) {
 		for _, text := range lines {
 			l := line{text: text, at: math.MinInt64}
 			l.take(text, t.slots, year)
-			if l.at = max(l.at, at); l.at == math.MinInt64 { // no stamp: with the line before it
+			if l.at = max(l.at, at); l.at == math.MinInt64 { // no timestamp: that of the line before
 				l.at = at
 			}
 			at = l.at
@@ -79,7 +79,7 @@ func (l *line) take(text string, slots []slot, year int) {
 	add(len(text))
 }
 
-// slotAt finds the value that stands at a place as a word of its own.
+// slotAt finds the value at a position, as a separate word.
 func slotAt(text string, i int, slots []slot) (length, slot int) {
 	for n := range slots {
 		v := slots[n].value
@@ -98,7 +98,7 @@ func slotAt(text string, i int, slots []slot) (length, slot int) {
 	return 0, 0
 }
 
-// inName tells whether a pod's, namespace's or node's name is only a part of a longer name
+// inName reports whether a pod's, namespace's or node's name is only a part of a longer name
 // here, or, as pods of the lab are called next, an ordinary word of a sentence.
 func inName(text string, i, end int, of string) bool {
 	before, after := byte(' '), byte(' ')

@@ -1,4 +1,4 @@
-// Package loggen makes logs whose truth is known: it plays recorded lines again, under
-// other names and at other times, as happenings of a cluster that never was. It invents
-// no line. What the timeline makes of such logs is held against what was played.
+// Package loggen generates logs with known incidents: it replays recorded lines with other names
+// and times, as logs of a cluster that does not exist. It invents no line. Tests compare the
+// verdicts of the timeline with what was replayed.
 package loggen

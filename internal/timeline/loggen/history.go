@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// A Plan says what history is to be made.
+// A Plan configures a history.
 type Plan struct {
 	Seed      uint64
 	Nodes     int
-	Incidents int           // how many are played
-	Pods      int           // how many ordinary names live, of which some return
+	Incidents int           // number of incidents
+	Pods      int           // number of ordinary pod names, of which some return
 	Lasts     time.Duration // from its first line to its last
 	Noise     float64       // the least share of lines that are of no incident
 	Lines     int           // the least number of lines
-	Drop      float64       // the share of lines that are lost
+	Drop      float64       // the share of lines that are dropped
 	Begin     time.Time
 }
 
-// Default is the plan of a history that is quickly read.
+// Default is the plan of a small history.
 func Default(seed uint64, nodes int) Plan {
 	return Plan{
 		Seed: seed, Nodes: nodes, Incidents: max(2, nodes/5), Pods: nodes, Lasts: 40 * time.Minute, Noise: 0.95, Drop: 0.01,
@@ -31,22 +31,22 @@ func Default(seed uint64, nodes int) Plan {
 	}
 }
 
-// A Node is a machine with files and a clock of its own.
+// A Node has its own files and its own clock.
 type Node struct {
 	Name    string
-	Old     bool // its kubelet and CNI are of 2017: all of it stands in one file
+	Old     bool // its kubelet and CNI plugin are of 2017 and log to one file
 	skew    int64
 	block   string // first address of its block
 	spare   string // an address that no pod of a scene has
 	kubelet string // PID
 	taken   map[string][]stay
-	busy    bool // an incident has it for itself
+	busy    bool // reserved by an incident
 }
 
 // stay is how long a pod has an address.
 type stay struct{ from, to time.Duration }
 
-// A History is the logs of a cluster, and what is true of them.
+// A History is the logs of a cluster and the verdicts that must be found in them.
 type History struct {
 	Plan
 	namer
@@ -61,13 +61,13 @@ type History struct {
 	numbers   map[string]int
 }
 
-// Make plays a history.
+// Make generates a history.
 func Make(p Plan) (*History, error) {
 	all, err := Templates()
 	if err != nil {
 		return nil, err
 	}
-	r := rand.New(rand.NewPCG(p.Seed, 2017)) // a history must come out the same again
+	r := rand.New(rand.NewPCG(p.Seed, 2017)) // a history must be reproducible
 	h := &History{
 		Plan: p, namer: namer{Rand: r, pods: map[string]bool{}, pid: 300}, templates: map[string][]*Template{},
 		begin: p.Begin.UnixNano(), numbers: map[string]int{},
@@ -75,7 +75,7 @@ func Make(p Plan) (*History, error) {
 	for _, t := range all {
 		h.templates[t.Kind] = append(h.templates[t.Kind], t)
 	}
-	for _, of := range h.templates { // a map's order is not a seed's
+	for _, of := range h.templates { // the order of a map is random
 		slices.SortFunc(of, func(a, b *Template) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	h.skew = h.anySkew()
@@ -92,7 +92,7 @@ func Make(p Plan) (*History, error) {
 	return h, nil
 }
 
-// maxSkew is how far a clock may be from the truth.
+// maxSkew is the largest error of a clock.
 const maxSkew = 2 * time.Second
 
 func (h *History) anySkew() int64 { return h.Int64N(2*int64(maxSkew)+1) - int64(maxSkew) }
@@ -115,14 +115,14 @@ func (h *History) file(n *Node, name string) (number int, skew int64) {
 	return number, skew
 }
 
-// lose loses some lines.
+// lose drops some lines.
 func (h *History) lose() {
 	for i := range h.lines {
 		h.lines[i].dropped = h.Float64() < h.Drop
 	}
 }
 
-// Files gives the files as they would be found: every file in the order of its clock.
+// Files gives the files, each in the order of its clock.
 func (h *History) Files() map[string][]byte {
 	order := make([]int, len(h.lines))
 	for i := range order {

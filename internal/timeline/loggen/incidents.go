@@ -6,13 +6,13 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// scenes are the incidents. Each plays on nodes of its choice and says what must be found.
+// scenes are the incidents. Each chooses its nodes and adds the verdicts that must be found.
 var scenes = []func(*History){
 	(*History).late, (*History).legacy, (*History).stuck, (*History).cascade, (*History).stale, (*History).addWithoutDel, (*History).delNeverCame,
-	(*History).oldLate, (*History).oldLate, (*History).oldEndless, (*History).oldMoved, (*History).oldBlocked, (*History).oldBusy,
+	(*History).oldLate, (*History).oldLate, (*History).oldRetried, (*History).oldMoved, (*History).oldBlocked, (*History).oldBusy,
 }
 
-// incidents plays as many incidents as are planned, each sort in its turn.
+// incidents replays as many incidents as planned, each kind in turn.
 func (h *History) incidents() {
 	h.signal = true
 	turn := int(h.Seed)
@@ -22,11 +22,11 @@ func (h *History) incidents() {
 	h.signal = false
 }
 
-// at gives a moment that leaves enough time for what follows.
+// at gives a time that leaves enough time for what follows.
 func (h *History) at() time.Duration { return h.seconds(60, h.Lasts.Seconds()/2) }
 
-// late plays a stop of an old sandbox that took the new one's network, as the CNI of 2017
-// did; sometimes the new one then cannot be stopped, for ever.
+// late replays a stop of an old sandbox that removed the network of the new one, as the CNI plugin
+// of 2017 did; sometimes the DEL of the new one then fails repeatedly.
 func (h *History) late() {
 	n := h.node(false, false)
 	if n == nil {
@@ -53,11 +53,11 @@ func (h *History) late() {
 		at += h.seconds(15, 25)
 		h.play(again, n, at, v)
 	}
-	h.must("late", timeline.EndlessDel, name, n, b.values["sandbox"], "")
+	h.must("late", timeline.RetriedDel, name, n, b.values["sandbox"], "")
 }
 
-// legacy plays a release by the pod's name that an old sandbox's DEL made (today's Calico
-// still does so for handles of old).
+// legacy replays a release by pod name in the DEL of an old sandbox (current Calico still does this
+// for handles of the old form).
 func (h *History) legacy() {
 	n := h.node(false, false)
 	if n == nil {
@@ -73,7 +73,7 @@ func (h *History) legacy() {
 	h.must("legacy", timeline.LateDel, name, n, a.values["sandbox"], c.values["sandbox"])
 }
 
-// stuck plays a pod whose container outlives its end.
+// stuck replays a pod whose container cannot be killed.
 func (h *History) stuck() {
 	n := h.node(false, false)
 	if n == nil {
@@ -87,7 +87,7 @@ func (h *History) stuck() {
 	h.must("stuck", timeline.TeardownBlocked, name, n, "", "")
 }
 
-// cascade plays a kubelet that starts again and again, and a pod that it is to end.
+// cascade replays a kubelet that restarts repeatedly, and a pod that it should stop.
 func (h *History) cascade() {
 	n := h.node(false, true)
 	if n == nil {
@@ -102,8 +102,8 @@ func (h *History) cascade() {
 	h.must("cascade", timeline.TeardownBlocked, name, n, "", "")
 }
 
-// stale plays a node whose CNI calls itself by another's name: the collector frees its
-// pod's address, and another pod is given it.
+// stale replays a node whose CNI uses the name of another node: the IPAM garbage collector releases
+// the address of its pod, and another pod is assigned it.
 func (h *History) stale() {
 	n := h.node(false, true)
 	other := h.node(false, false)

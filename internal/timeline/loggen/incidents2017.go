@@ -6,11 +6,11 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// token is how the line begins in which a CNI of 2017 logged its credential.
+// token is the beginning of the line in which a CNI plugin of 2017 logged its credential.
 const token = "K8S_API_TOKEN="
 
-// oldLate plays the incident of 2017: the DEL of a sandbox fails for want of an endpoint
-// until there is one again, which is the next pod's.
+// oldLate replays the incident of 2017: the DEL of a sandbox fails because its endpoint does not
+// exist, until there is one again, which belongs to the next pod.
 func (h *History) oldLate() {
 	n := h.node(true, false)
 	if n == nil {
@@ -34,12 +34,12 @@ func (h *History) oldLate() {
 	took := h.that(late, "Delete empty Key", "Deleting handle", "Decremented handle", "Delete Key: /calico/ipam")
 	x, y := a.values["sandbox"], b.values["sandbox"]
 	h.must("2017", timeline.LateDel, name, n, x, y, own(second), h.that(second, gave...), own(late), took)
-	h.must("2017", timeline.EndlessDel, name, n, x, "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
+	h.must("2017", timeline.RetriedDel, name, n, x, "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
 	h.must("2017", timeline.AddressMoved, name, n, x, y, own(first), own(second), h.that(first, gave...), h.that(second, gave...))
 	h.leaks(name, n, first, second, late)
 }
 
-// leaks says that a pod's lines hold a credential, if they do.
+// leaks expects a verdict about a credential, if the pod's lines contain one.
 func (h *History) leaks(name values, n *Node, plays ...[]int) {
 	var lines []int
 	for _, p := range plays {
@@ -50,8 +50,8 @@ func (h *History) leaks(name values, n *Node, plays ...[]int) {
 	}
 }
 
-// oldEndless plays a DEL of 2017 that fails for ever.
-func (h *History) oldEndless() {
+// oldRetried plays a DEL of 2017 that fails repeatedly and never succeeds.
+func (h *History) oldRetried() {
 	n := h.node(true, false)
 	if n == nil {
 		return
@@ -67,11 +67,11 @@ func (h *History) oldEndless() {
 		failed = append(failed, h.play(fail, n, at, l.values)...)
 		at += h.seconds(25, 45)
 	}
-	h.must("2017", timeline.EndlessDel, name, n, l.values["sandbox"], "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
+	h.must("2017", timeline.RetriedDel, name, n, l.values["sandbox"], "", h.that(failed, "StopPodSandbox", "Error deleting network", "error killing pod"))
 	h.leaks(name, n, first)
 }
 
-// oldMoved plays a pod of 2017 that had another address all of a sudden.
+// oldMoved replays a pod of 2017 whose address changed.
 func (h *History) oldMoved() {
 	n := h.node(true, false)
 	if n == nil {
@@ -83,7 +83,7 @@ func (h *History) oldMoved() {
 	h.must("2017", timeline.AddressMoved, name, n, "", "", h.that(lines, "192.168.247.220"), h.that(lines, "192.168.247.231"))
 }
 
-// oldBlocked plays a pod of 2019 that cannot be ended.
+// oldBlocked replays a pod of 2019 that cannot be stopped.
 func (h *History) oldBlocked() {
 	n := h.node(true, false)
 	if n == nil {
@@ -95,7 +95,7 @@ func (h *History) oldBlocked() {
 	h.must("2019", timeline.TeardownBlocked, name, n, "", "", h.that(lines, "Error syncing pod")) // the only one with the pod's name
 }
 
-// oldBusy plays a container of 2017 that cannot be removed, and that nothing gives a pod.
+// oldBusy replays a container of 2017 that cannot be removed and whose pod no line names.
 func (h *History) oldBusy() {
 	n := h.node(true, false)
 	if n == nil {

@@ -42,7 +42,7 @@ func verdicts(l *timeline.Log, each ...func(*timeline.Story)) []timeline.Verdict
 	return slices.Concat(out, timeline.JudgeAddresses(l), timeline.JudgeNodes(l))
 }
 
-// A score counts what became of one cause's truths and verdicts.
+// A score counts the expected and the found verdicts of one cause.
 type score struct {
 	truths, hit, excused int // excused: not found, and no line is left that shows it
 	wrong                int // verdicts that are not true

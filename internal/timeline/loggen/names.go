@@ -1,7 +1,7 @@
 package loggen
 
 import (
-	"crypto/sha1" // Calico names its devices so
+	"crypto/sha1" // Calico derives interface names from it
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -10,7 +10,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// A namer makes names up, none twice.
+// A namer generates unique names.
 type namer struct {
 	*rand.Rand
 	pods map[string]bool
@@ -50,13 +50,13 @@ func (n *namer) set() (namespace, pod string) {
 	}
 }
 
-// device gives the host's device of a pod, which Calico makes of its name.
+// device gives the name of a pod's host veth, which Calico derives from the pod name.
 func device(namespace, pod string) string {
 	sum := sha1.Sum([]byte(namespace + "." + pod))
 	return "cali" + hex.EncodeToString(sum[:])[:11]
 }
 
-// fresh makes a value for a role that no scene has given one.
+// fresh generates a value for a role that the scene does not set.
 func (n *namer) fresh(role string) string {
 	switch sort(role) {
 	case "id", "sandbox", "container":

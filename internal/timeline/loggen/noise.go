@@ -3,7 +3,7 @@ package loggen
 import "time"
 
 // noise adds other lines of the same components until those of incidents are as few as
-// planned. Lines of ordinary pods count with it: they are of no incident either.
+// planned. Lines of ordinary pods count as noise.
 func (h *History) noise() {
 	signal := 0
 	for i := range h.lines {
@@ -48,7 +48,7 @@ func (h *History) noiseLine(n *Node) {
 	}
 }
 
-// Shares says of what a history's lines are.
+// Shares counts a history's lines by kind.
 type Shares struct {
 	Lines, Signal, Dropped int
 	Lasts                  time.Duration

@@ -2,9 +2,9 @@ package loggen
 
 import "time"
 
-// ordinary lets pods live of which nothing is to be said: names return, on the same node
-// or on another, addresses are given again, kubelets restart and stop old sandboxes once
-// more, which Calico of today answers by leaving alone what is not theirs.
+// ordinary replays pods without an incident: names return, on the same node or on another, addresses
+// are assigned again, kubelets restart and stop old sandboxes again, for which current Calico does
+// not delete what belongs to others.
 func (h *History) ordinary() {
 	for i := range h.Pods {
 		n := h.node(i%4 == 3, false)
@@ -14,18 +14,18 @@ func (h *History) ordinary() {
 		at := h.seconds(0, h.Lasts.Seconds()/2)
 		switch {
 		case n.Old:
-			h.oldLives(n, at)
+			h.oldSandboxes(n, at)
 		case h.IntN(4) == 0:
 			l := h.life(h.pod(), n, at, at+time.Minute)
 			h.play(h.any("life"), n, at, l.values)
 		default:
-			h.lives(n, at)
+			h.sandboxes(n, at)
 		}
 	}
 }
 
-// lives lets a name of today live several times.
-func (h *History) lives(n *Node, at time.Duration) {
+// sandboxes gives a name several sandboxes, with current components.
+func (h *History) sandboxes(n *Node, at time.Duration) {
 	name := h.pod()
 	var old []life
 	for range 1 + h.IntN(4) {
@@ -57,7 +57,7 @@ func (h *History) lives(n *Node, at time.Duration) {
 	}
 }
 
-// collect lets kubelets stop old sandboxes of a name again that belongs to another now.
+// collect lets kubelets stop old sandboxes again whose name belongs to another sandbox now.
 func (h *History) collect(old []life, owner life, at time.Duration) {
 	o := old[h.IntN(len(old))]
 	if o.node != owner.node {
@@ -72,8 +72,8 @@ func (h *History) collect(old []life, owner life, at time.Duration) {
 	}))
 }
 
-// oldLives lets a name of 2017 live several times.
-func (h *History) oldLives(n *Node, at time.Duration) {
+// oldSandboxes gives a name several sandboxes, with components of 2017.
+func (h *History) oldSandboxes(n *Node, at time.Duration) {
 	name := h.pod()
 	for range 1 + h.IntN(4) {
 		end := at + h.seconds(5, 120)
@@ -82,7 +82,7 @@ func (h *History) oldLives(n *Node, at time.Duration) {
 		}
 		l := h.life(name, n, at, end)
 		h.play(h.named("2017-add-first"), n, at, l.values)
-		if h.IntN(5) == 0 { // it fails once, which is no loop
+		if h.IntN(5) == 0 { // it fails once, which is no retried DEL
 			h.play(h.named("2017-fail-first"), n, end, l.values)
 			end += h.seconds(5, 20)
 		}

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A written line waits for its place in a file.
+// A written line is sorted into its file later.
 type written struct {
 	file    int
 	at      int64 // by the clock of its file's owner
 	text    string
-	shows   string // the line as recorded, by which scenes know it again
-	signal  bool   // it is of an incident
+	shows   string // the line as recorded, by which scenes find it
+	signal  bool   // it belongs to an incident
 	dropped bool
 }
 
-// values are what a scene has for the roles of a template.
+// values are a scene's values for the roles of a template.
 type values map[string]string
 
 // with gives the values with more of them.
@@ -27,8 +27,8 @@ func (v values) with(more values) values {
 	return out
 }
 
-// play writes a template's lines down as if they had been written from a moment on, on a
-// node. It gives the numbers of its lines. Lines that hold one of the words are left out.
+// play writes a template's lines with the times from a given time on, on a node. It gives the
+// numbers of the lines. Lines that contain one of the words are omitted.
 func (h *History) play(t *Template, n *Node, at time.Duration, v values, without ...string) []int {
 	v = maps.Clone(v)
 	if v == nil {
@@ -83,8 +83,8 @@ func (h *History) missing(n *Node, role string) string {
 	}
 }
 
-// write puts a line together again. Values that the scene does not give are made up, and
-// remembered for the next line.
+// write assembles a line. Values that the scene does not set are generated and kept for the next
+// line.
 func (h *History) write(t *Template, l *line, n *Node, v values, spelled []string, move int64) string {
 	b := make([]byte, 0, len(l.text)+64)
 	for i := range l.pieces {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A slot is a value of the recording that a history has another for.
+// A slot is a value of the recording that a history replaces.
 type slot struct {
-	role  string // such as sandbox2; of what sort it is follows from its letters
+	role  string // such as sandbox2; its letters are its kind
 	value string // as recorded
-	of    string // role of which this is another spelling
+	of    string // role of which this is another form
 	form  form
 }
 
-// A form is how a value is spelled.
+// A form is how a value is written.
 type form uint8
 
 const (
@@ -25,8 +25,8 @@ const (
 	dashed        // with its dashes doubled
 )
 
-// What is found in the lines of a recording and must differ in every history, though no
-// scene asks for it.
+// Values that are found in the lines of a recording and must differ in every history, although no
+// scene sets them.
 var found = []struct {
 	role string
 	look *regexp.Regexp
@@ -41,11 +41,11 @@ var found = []struct {
 	{"event", regexp.MustCompile(`\.([0-9a-f]{16})\b`)},
 }
 
-// sameMAC is the address that Calico gives to every device of a host: it is no name.
+// sameMAC is the MAC address that Calico gives to every host veth: it identifies nothing.
 const sameMAC = "ee:ee:ee:ee:ee:ee"
 
 // slotsOf gives all values that are replaced in lines, longest first, so that a value that
-// holds another wins.
+// contains another wins.
 func slotsOf(values []slot, lines [][]string) []slot {
 	out := slices.Clone(values)
 	known := map[string]bool{sameMAC: true}
@@ -70,7 +70,7 @@ func slotsOf(values []slot, lines [][]string) []slot {
 	return out
 }
 
-// spellings gives the other forms in which values stand in lines.
+// spellings gives the other forms in which values appear in lines.
 func spellings(slots []slot) []slot {
 	var out []slot
 	for _, s := range slots {
@@ -93,12 +93,12 @@ func spellings(slots []slot) []slot {
 	return out
 }
 
-// sort gives of what sort a role is: its letters before a number or a colon.
+// sort gives the kind of a role: its letters before a number or a colon.
 func sort(role string) string {
 	return strings.TrimRight(strings.SplitN(role, ":", 2)[0], "0123456789")
 }
 
-// spell gives a slot's value in a history, by the values of the roles.
+// spell gives a slot's value in a history from the values of the roles.
 func (s *slot) spell(values map[string]string) string {
 	v := values[s.role]
 	switch s.form {

@@ -18,8 +18,8 @@ func (h *History) seconds(from, to float64) time.Duration {
 	return time.Duration((from + (to-from)*h.Float64()) * float64(time.Second))
 }
 
-// node gives a node of one of the eras. A node that an incident has for itself is nobody
-// else's.
+// node gives a node of one of the eras. A node that an incident reserves is not
+// given again.
 func (h *History) node(old, alone bool) *Node {
 	var free []*Node
 	for _, n := range h.Nodes {
@@ -35,10 +35,10 @@ func (h *History) node(old, alone bool) *Node {
 	return n
 }
 
-// quarantine is how long an address is left alone before another pod is given it.
+// quarantine is how long an address is unused before another pod is assigned it.
 const quarantine = 10 * time.Second
 
-// address gives an address of a node's block that nobody has meanwhile.
+// address gives an address of a node's block that is free in that time.
 func (h *History) address(n *Node, from, to time.Duration) string {
 	base := n.block[:len(n.block)-len("64")]
 	for at := h.IntN(60); ; at++ {
@@ -54,7 +54,7 @@ func (h *History) address(n *Node, from, to time.Duration) string {
 	}
 }
 
-// A life is one sandbox of a name.
+// A life is one sandbox of a pod name.
 type life struct {
 	values
 	node *Node
@@ -73,14 +73,14 @@ func (h *History) life(name values, n *Node, from, to time.Duration) life {
 	}), n}
 }
 
-// second gives the values of two lives as those templates want them that hold both.
+// second gives the values of two sandboxes for templates with both.
 func (l life) second(b life) values {
 	return l.with(values{"uid2": b.values["uid"], "sandbox2": b.values["sandbox"], "container2": b.values["container"], "address2": b.values["address"]})
 }
 
 func (v values) name() string { return v["namespace"] + "/" + v["pod"] }
 
-// must says what a scene's lines must lead to.
+// must adds a verdict that must be found in a scene's lines.
 func (h *History) must(scene string, cause timeline.Cause, name values, n *Node, culprit, victim string, needs ...[]int) {
 	h.Truth = append(h.Truth, Truth{Scene: scene, Cause: cause, Pod: name.name(), Node: n.Name, Culprit: culprit, Victim: victim, Needs: needs})
 }

@@ -19,11 +19,11 @@ var (
 	full    = []*layout{nanos, micros, seconds, spaced, bare}
 )
 
-// earliest is the first year that is a stamp's: some lines show a time that never was.
+// earliest is the first valid year of a timestamp: some lines contain zero times.
 const earliest = 2010
 
-// stampAt reads the stamp that begins at a place. Its time is that of the clock's hands,
-// whatever zone they are of; a stamp without a year is of the recording's.
+// stampAt reads the stamp that begins at a place. Its time is the local
+// time of the clock, whatever its zone; a timestamp without a year is of the recording's year.
 func stampAt(text string, i, year int) (length int, at int64, look *layout) {
 	if i > 0 && text[i-1] >= '0' && text[i-1] <= '9' {
 		return 0, 0, nil

@@ -11,21 +11,21 @@ import (
 //go:embed testdata/templates/*.flow
 var recorded embed.FS
 
-// A Template is the lines that one happening left in the files of a recording.
+// A Template is the lines of one event in the files of a recording.
 type Template struct {
 	Name     string
-	Kind     string // what happened: the scenes ask for templates by it
+	Kind     string // kind of event, by which scenes select templates
 	Origin   string // components and versions
-	Recorded string // in which recording, and what of it
+	Recorded string // which recording, and which part of it
 	InTests  bool   // the parsers' own tests use that recording
 	parts    []part
 	slots    []slot
-	base     int64 // the first stamp, as its clock showed it
-	span     int64 // from the first stamp to the last
-	zone     int64 // by how much its clock's hands are ahead of UTC
+	base     int64 // first timestamp, as local time of its clock
+	span     int64 // from the first timestamp to the last
+	zone     int64 // offset of its clock from UTC
 }
 
-// A part is what one file got.
+// A part is the lines of one file.
 type part struct {
 	file  string
 	lines []line

@@ -4,20 +4,20 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A Truth is a verdict that a history's lines must lead to.
+// A Truth is a verdict that must be found in a history's lines.
 type Truth struct {
 	Cause   timeline.Cause
-	Pod     string // NAMESPACE/NAME; empty for what is of a node
+	Pod     string // NAMESPACE/NAME; empty for a verdict about a node
 	Node    string
 	Culprit string
 	Victim  string
-	// Needs are what must be shown, each by any one of some lines. If all lines of one were
-	// lost, nothing else can show it, and who misses the verdict is excused.
+	// Needs are sets of lines, by number: at least one line of each set is needed for the
+	// verdict. If all lines of a set were dropped, a missing verdict is excused.
 	Needs [][]int
 	Scene string
 }
 
-// Excused tells whether the lines that are left cannot show it.
+// Excused reports whether the lines that were not dropped cannot show it.
 func (h *History) Excused(t *Truth) bool {
 	for _, need := range t.Needs {
 		left := false
@@ -31,7 +31,7 @@ func (h *History) Excused(t *Truth) bool {
 	return false
 }
 
-// that gives those lines that hold one of some words.
+// that gives those of the lines that contain one of the words.
 func (h *History) that(lines []int, words ...string) []int {
 	var out []int
 	for _, i := range lines {
@@ -42,13 +42,13 @@ func (h *History) that(lines []int, words ...string) []int {
 	return out
 }
 
-// Key tells truths and verdicts of one cause apart.
+// Key gives what identifies a truth or a verdict of one cause.
 func (t *Truth) Key() Key {
 	k := Key{Cause: t.Cause, Pod: t.Pod}
 	switch t.Cause {
 	case timeline.LateDel, timeline.AddWithoutDel, timeline.AddressMoved:
 		k.Culprit, k.Victim = t.Culprit, t.Victim
-	case timeline.EndlessDel, timeline.DelNeverCame:
+	case timeline.RetriedDel, timeline.DelNeverCame:
 		k.Culprit = t.Culprit
 	case timeline.ReleasedInUse:
 		k.Victim = t.Victim
@@ -66,7 +66,7 @@ func (t *Truth) Key() Key {
 	return k
 }
 
-// A Key is what must agree for a verdict to be the right one.
+// A Key is what must be equal for a verdict to be the expected one.
 type Key struct {
 	Cause                      timeline.Cause
 	Pod, Node, Culprit, Victim string

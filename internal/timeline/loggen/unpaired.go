@@ -6,8 +6,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// addWithoutDel plays a node that went down: its pod gets another sandbox and address, and
-// no DEL of the first was ever asked for.
+// addWithoutDel replays a node that went down: its pod gets another sandbox and address, and no DEL
+// of the first sandbox is ever called.
 func (h *History) addWithoutDel() {
 	n := h.node(false, false)
 	if n == nil {
@@ -29,12 +29,12 @@ func (h *History) addWithoutDel() {
 	h.must("ADD without DEL", timeline.AddressMoved, name, n, a.values["sandbox"], b.values["sandbox"])
 }
 
-// runtime are words of what the runtime writes, and of what its CNI plugin asks for.
+// runtime are words of lines of the runtime, and of requests of its CNI plugin.
 var runtime = []string{" [INFO][", " [WARNING][", "time=\"20", "calico-cni-plugin"}
 
-// delNeverCame plays a pod that is gone for Kubernetes and the kubelet, and whose sandbox
-// the runtime never took down. That a DEL is missing is shown by files that go on and
-// tell of DELs: another pod comes and goes there later.
+// delNeverCame replays a pod that Kubernetes and the kubelet report as gone, and whose sandbox the
+// runtime never tore down. The files must continue and contain DELs to show that one is missing:
+// another pod is created and deleted there later.
 func (h *History) delNeverCame() {
 	n := h.node(false, false)
 	if n == nil {

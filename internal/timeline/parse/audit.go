@@ -18,11 +18,11 @@ var (
 	needleBody     = []byte(`"requestObject":`)
 )
 
-// ofAudit tells whether a line is an audit log's: its version stands near its beginning.
+// ofAudit reports whether a line is of an audit log: its API version is near its beginning.
 func ofAudit(text []byte) bool { return bytes.Contains(text[:min(len(text), 128)], needleAudit) }
 
-// wantsAudit passes over what cannot become an event. The API server writes the verb
-// before the object, and that before the body.
+// wantsAudit rejects what cannot become an event. The API server writes the verb before the
+// object reference, and that before the body.
 func wantsAudit(text []byte) bool {
 	verb, rest := stringAfter(text, needleVerb)
 	if len(verb) == 0 || verb[0] == 'g' || verb[0] == 'l' || verb[0] == 'w' { // get, list, watch
@@ -49,7 +49,7 @@ func wantsAudit(text []byte) bool {
 	return bytes.Contains(text, needleComplete)
 }
 
-// stringAfter gives what stands between a needle and the next quote, and what follows it.
+// stringAfter gives the text between a needle and the next quote, and the rest from the quote.
 func stringAfter(text, needle []byte) (s, rest []byte) {
 	i := bytes.Index(text, needle)
 	if i < 0 {
@@ -63,8 +63,8 @@ func stringAfter(text, needle []byte) (s, rest []byte) {
 	return text[:end], text[end:]
 }
 
-// An auditLine is what matters of an audit event. Its body is there only if the cluster's
-// audit policy asks for it.
+// An auditLine has the fields of an audit event that are used. RequestObject is present only if
+// the cluster's audit policy logs it.
 type auditLine struct {
 	Verb           string
 	User           struct{ Username string }
@@ -104,14 +104,14 @@ func (t *Parser) audit(r *records.Record) {
 	}
 }
 
-// who says who asked for what, and with which program.
+// who gives verb, user and program of the request.
 func (a *auditLine) who() string {
 	with, _, _ := strings.Cut(a.UserAgent, " ")
 	return note([]byte(a.Verb + " by " + a.User.Username + " with " + with))
 }
 
-// auditHandle tells of handles. One that is deleted was counted down or marked before. That
-// one was made means that its address is about to be claimed.
+// auditHandle reports IPAM handles. A handle that is created means that its address is about to
+// be assigned; one that is deleted was decremented or marked before.
 func (t *Parser) auditHandle(r *records.Record, a *auditLine, e timeline.Event) {
 	switch a.Verb {
 	case "create":
@@ -126,12 +126,12 @@ func (t *Parser) auditHandle(r *records.Record, a *auditLine, e timeline.Event) 
 	t.sayOf(r, "audit", e)
 }
 
-// auditEndpoint tells of endpoints that are objects of their own.
+// auditEndpoint reports WorkloadEndpoints that are objects of their own.
 func (t *Parser) auditEndpoint(r *records.Record, a *auditLine, e timeline.Event) {
 	var body struct {
 		Spec struct{ Pod, ContainerID, Node string }
 	}
-	_ = json.Unmarshal(a.RequestObject, &body) // a body that is not there leaves it empty
+	_ = json.Unmarshal(a.RequestObject, &body) // without a body it stays empty
 	switch a.Verb {
 	case "create", "update", "patch":
 		e.Kind = timeline.EndpointWritten

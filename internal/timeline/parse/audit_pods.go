@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// podBody is what matters of bodies that concern a pod: options of a delete, a binding, a
-// patch of the status or of annotations.
+// podBody has the fields that are used of requests about a pod: options of a delete, a binding,
+// a patch of the status or of annotations.
 type podBody struct {
 	GracePeriodSeconds *int
 	Preconditions      struct{ UID string }
@@ -22,8 +22,8 @@ type podBody struct {
 	Status struct{ PodIP string }
 }
 
-// The annotations of a pod in which Calico keeps its endpoint when its ledger is the API
-// server: an endpoint is deleted by emptying them.
+// The annotations of a pod that hold its endpoint if Calico uses the Kubernetes datastore: an
+// endpoint is deleted by emptying them.
 const (
 	annotatedIP        = "cni.projectcalico.org/podIP"
 	annotatedContainer = "cni.projectcalico.org/containerID"
@@ -31,7 +31,7 @@ const (
 
 func (t *Parser) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
 	var body podBody
-	body.decode(a.RequestObject) // policies may leave it out: then only what is there is said
+	body.decode(a.RequestObject) // the audit policy may omit it
 	for _, uid := range [...]string{body.Preconditions.UID, body.Metadata.UID} {
 		if e.UID == "" {
 			e.UID = uidOf([]byte(uid))
@@ -41,8 +41,8 @@ func (t *Parser) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
 	case verb == "delete" && of == "", verb == "create" && of == "eviction":
 		e.Kind = timeline.PodTerminating
 		if body.GracePeriodSeconds != nil && *body.GracePeriodSeconds == 0 {
-			e.Note += ", at once"
-			if strings.HasPrefix(a.User.Username, "system:node:") { // the kubelet's last word of it
+			e.Note += ", grace period 0"
+			if strings.HasPrefix(a.User.Username, "system:node:") { // the kubelet's last request about it
 				e.Kind = timeline.PodGone
 			}
 		}
@@ -54,7 +54,7 @@ func (t *Parser) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
 	case (verb == "patch" || verb == "update") && (of == "" || of == "status"):
 		patched(&e, &body)
 		if e.Kind == timeline.Nothing && of == "status" && e.Node != "" {
-			e.Kind = timeline.PodSeen // by its kubelet, so that its node is known
+			e.Kind = timeline.PodSeen // by its kubelet, which shows its node
 		}
 	}
 	if e.Kind != timeline.Nothing && e.Pod != "" {
@@ -62,7 +62,8 @@ func (t *Parser) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
 	}
 }
 
-// patched tells an endpoint's writing from its end, and both from a status.
+// patched distinguishes an endpoint that is written from one that is deleted, and both from a
+// status.
 func patched(e *timeline.Event, body *podBody) {
 	ip, there := body.Metadata.Annotations[annotatedIP]
 	switch {
@@ -79,7 +80,7 @@ func patched(e *timeline.Event, body *podBody) {
 	}
 }
 
-// auditNode tells of nodes that are written down as not ready.
+// auditNode reports nodes that are marked as not ready.
 func (t *Parser) auditNode(r *records.Record, a *auditLine, e timeline.Event) {
 	var body struct {
 		Spec struct {

@@ -8,9 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// decode reads a line of an audit log: by looking at its members one after the other, for
-// most of a line is of no use here, and encoding/json reads every byte of it twice. What
-// that cannot do, encoding/json does.
+// decode reads a line of an audit log. scan visits only the members that are used, because
+// encoding/json reads every byte twice; encoding/json is used where scan fails.
 func (a *auditLine) decode(text []byte) bool {
 	if a.scan(text) {
 		return true
@@ -19,8 +18,8 @@ func (a *auditLine) decode(text []byte) bool {
 	return json.Unmarshal(text, a) == nil
 }
 
-// scan gives what encoding/json would, or false. Its keys are as the API server writes
-// them. The body is text's own.
+// scan gives the same as encoding/json, or false. Keys must be spelled as the API server writes
+// them. RequestObject aliases text.
 func (a *auditLine) scan(text []byte) bool {
 	return members(text, func(key, val []byte) bool {
 		switch string(key) {
@@ -62,7 +61,7 @@ func (a *auditLine) scanObject(key, val []byte) bool {
 	return true
 }
 
-// decode reads a body as far as it can be read.
+// decode reads a body as far as possible.
 func (p *podBody) decode(body []byte) {
 	if len(body) == 0 || p.scan(body) {
 		return
@@ -71,7 +70,7 @@ func (p *podBody) decode(body []byte) {
 	_ = json.Unmarshal(body, p)
 }
 
-// scan is what auditLine.scan is. Of the annotations it takes those that are asked for.
+// scan is as auditLine.scan. It reads only the annotations that are used.
 func (p *podBody) scan(body []byte) bool {
 	return members(body, func(key, val []byte) bool {
 		switch string(key) {
@@ -113,7 +112,7 @@ func (p *podBody) scanAnnotation(key, val []byte) bool {
 	return true
 }
 
-// memberText takes one member of an object.
+// memberText reads one string member of an object.
 func memberText(object []byte, name string, to *string) bool {
 	return members(object, func(key, val []byte) bool { return string(key) != name || plainText(val, to) })
 }
@@ -125,7 +124,7 @@ func members(text []byte, visit func(key, val []byte) bool) bool {
 	})
 }
 
-// plainText takes a string that has no escapes and is ASCII.
+// plainText reads a string that is ASCII without escapes.
 func plainText(val []byte, to *string) bool {
 	if len(val) < 2 || val[0] != '"' {
 		return false

@@ -17,7 +17,7 @@ import (
 var auditKeys = strings.Fields("verb user username userAgent stageTimestamp objectRef resource subresource namespace name uid responseStatus code requestObject " +
 	"gracePeriodSeconds preconditions target spec nodeName metadata annotations status podIP " + annotatedIP + " " + annotatedContainer)
 
-// asWritten tells whether all keys are spelled as the API server does.
+// asWritten reports whether all keys are spelled as the API server does.
 func asWritten(text []byte) bool {
 	lower := bytes.ToLower(text)
 	for _, c := range text {
@@ -108,7 +108,7 @@ func wantedIfTold(t *testing.T, text []byte) (told bool) {
 	return told
 }
 
-// inOrder tells whether a line's parts stand as the API server puts them, each once.
+// inOrder reports whether a line's parts stand as the API server puts them, each once.
 func inOrder(text []byte) bool {
 	order := [...]string{`"stage":"ResponseComplete"`, `"verb":"`, `"objectRef":{"resource":"`, `"requestObject":`}
 	last := 0

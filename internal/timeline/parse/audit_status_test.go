@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A kubelet that writes a pod's status tells where the pod is; others tell nothing of it.
+// A status that a kubelet writes shows the node of the pod; one that others write does not.
 func TestAuditStatus(t *testing.T) {
 	t.Parallel()
 	line := func(user, body string) string {

@@ -2,8 +2,8 @@ package parse
 
 import "encoding/binary"
 
-// beginnings tell quickly that a text begins with none of many phrases: by a mark at a
-// place that its first four bytes choose. Others may choose the same place.
+// beginnings is a filter: a text whose hash of the first four bytes is not marked begins with
+// none of the phrases. A marked one may still begin with none.
 type beginnings [1 << 11]bool
 
 func beginningsOf(says map[string][]phrase) *beginnings {
@@ -16,7 +16,8 @@ func beginningsOf(says map[string][]phrase) *beginnings {
 	return &b
 }
 
-// may tells whether text may begin with one of the phrases, all of which have four bytes.
+// may reports whether text may begin with one of the phrases, all of which have at least four
+// bytes.
 func (b *beginnings) may(text []byte) bool { return len(text) >= 4 && b[place(text)] }
 
 func place(text []byte) uint32 { return binary.LittleEndian.Uint32(text) * 0x9e3779b1 >> 21 }

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// TestBeginnings: no line that a phrase is heard in is passed over, and most others are.
+// TestBeginnings: the filter rejects no line with a phrase, and most others.
 func TestBeginnings(t *testing.T) {
 	t.Parallel()
 	for origin, phrases := range kubeletSays {

@@ -8,9 +8,9 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// wantsCalico tells whether a line in Calico's own format may hold an event. Felix writes
-// most of them, and only says its name; kube-controllers assign addresses, too, but not
-// to pods.
+// wantsCalico reports whether a line in Calico's own format may contain an event. Of Felix, which
+// writes most of them, only the line with its host name is used; kube-controllers also assigns
+// addresses, but not to pods.
 func wantsCalico(r *records.Record) bool {
 	switch {
 	case strings.HasPrefix(r.Origin, "felix/"):
@@ -23,8 +23,8 @@ func wantsCalico(r *records.Record) bool {
 	}
 }
 
-// calico tells of a line of Calico's plugin, IPAM, Felix or kube-controllers. Its process
-// says which call it belongs to.
+// calico parses a line of Calico's CNI plugin, IPAM, Felix or kube-controllers. The process ID
+// identifies the CNI call.
 func (t *Parser) calico(r *records.Record) {
 	w := said(r.Text)
 	switch w {
@@ -41,7 +41,7 @@ func (t *Parser) calico(r *records.Record) {
 	}
 }
 
-// told emits what a line tells of its call.
+// told emits the events of a line of call k.
 func (t *Parser) told(r *records.Record, w word, k *call) {
 	switch {
 	case w >= autoAssign && w <= commandCompleted:
@@ -57,8 +57,8 @@ func (t *Parser) told(r *records.Record, w word, k *call) {
 	t.credential(r, k)
 }
 
-// bracketed reads what a line of Calico's own format says of its call. Workload is the
-// pod's name only in lines of 2017, which have no sandbox.
+// bracketed reads the caller from a line in Calico's own format. Workload is the pod name only in
+// lines of 2017, which have no sandbox.
 func bracketed(text []byte, w word) caller {
 	who := caller{sandbox: id(field(text, "ContainerID")), verb: verbOf(w), main: w < autoAssign}
 	if ns, name := id(field(text, "Namespace")), id(field(text, "Pod")); ns != "" && name != "" {
@@ -73,7 +73,7 @@ func bracketed(text []byte, w word) caller {
 	return who
 }
 
-// verbOf gives what a call is to do that says this. IPAM's words don't tell: an ADD that
+// verbOf gives the verb of calls that log this word. IPAM's words do not show it: an ADD that
 // failed releases, too.
 func verbOf(w word) verb {
 	switch w {
@@ -86,7 +86,7 @@ func verbOf(w word) verb {
 	}
 }
 
-// begin tells that a call was asked for.
+// begin reports that a call was started.
 func (t *Parser) begin(r *records.Record, k *call, netns bool) {
 	k.netns = k.netns || netns
 	switch {
@@ -98,7 +98,7 @@ func (t *Parser) begin(r *records.Record, k *call, netns bool) {
 	t.credential(r, k)
 }
 
-// credential tells that a line holds a secret.
+// credential reports that a line contains a credential.
 func (t *Parser) credential(r *records.Record, k *call) {
 	if kinds := scrub.Find(r.Raw); len(kinds) > 0 {
 		e := k.event(timeline.CredentialSeen)
@@ -107,7 +107,7 @@ func (t *Parser) credential(r *records.Record, k *call) {
 	}
 }
 
-// named tells by which name Calico knows the node, when that is news.
+// named reports the name that Calico uses for the node, when it changes.
 func (t *Parser) named(r *records.Record, source, name string) {
 	if name == "" || !t.cni.nodeNamed(r.Node+"\x00"+source, name) {
 		return

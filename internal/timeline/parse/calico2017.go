@@ -6,12 +6,12 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// wantsCalico2017 tells whether a logrus line may be one of Calico's plugin 1.x.
+// wantsCalico2017 reports whether a logrus line may be one of Calico's plugin 1.x.
 func wantsCalico2017(r *records.Record) bool { return said(r.Text) != silence }
 
-// calico2017 tells of a line that Calico's plugin 1.x wrote to the kubelet's log. It has
-// no process of its own: the environment opens a call, and the pod's name, where a line
-// has one, says which call it belongs to.
+// calico2017 parses a line that Calico's plugin 1.x wrote to the kubelet's log. It has no process
+// ID of its own: the line with the environment opens a call, and the pod name, if a line has one,
+// identifies the call.
 func (t *Parser) calico2017(r *records.Record) {
 	w := said(r.Text)
 	if w == environment {
@@ -73,8 +73,8 @@ func environ(text []byte) (who caller, netns bool) {
 	return who, len(variable(text, "CNI_NETNS=")) > 0
 }
 
-// variable gives what follows a name in an environment, or in the arguments of CNI in it.
-// Quotes mean nothing there.
+// variable gives the value after a name in an environment, or in CNI_ARGS in it. Quotes have no
+// meaning there.
 func variable(text []byte, name string) []byte {
 	for from := 0; ; {
 		i := indexString(text[from:], name)

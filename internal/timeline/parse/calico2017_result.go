@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// result tells of the addresses that IPAM gave to an ADD of 2017. IPAM's own lines name
-// nobody, and are nobody's while two calls are under way; the plugin's name the pod.
+// result reports the addresses that IPAM assigned in an ADD of 2017. IPAM's own lines name neither
+// pod nor sandbox and cannot be attributed while two calls are open; the plugin's name the pod.
 func (t *Parser) result(r *records.Record, k *call) {
 	for _, key := range [...]string{"result.IP4", "result.IP6"} {
 		a := resultAddress(get(r, key))
@@ -22,8 +22,8 @@ func (t *Parser) result(r *records.Record, k *call) {
 	}
 }
 
-// resultAddress reads &{{ADDRESS MASK} GATEWAY ROUTES}. Whoever pasted it may have lost a
-// brace.
+// resultAddress reads &{{ADDRESS MASK} GATEWAY ROUTES}. A
+// brace may be lost in a pasted line.
 func resultAddress(b []byte) netip.Addr {
 	b = bytes.TrimLeft(b, `&\{`)
 	if i := bytes.IndexByte(b, ' '); i >= 0 {

@@ -18,7 +18,7 @@ const (
 	del94       = "DEL begin node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb"
 )
 
-// TestStream has what the kubelet's log of 2017 cannot tell apart, and what it can.
+// TestStream checks which calls can be distinguished in the kubelet's log of 2017.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ lines, want []string }{
@@ -60,7 +60,7 @@ func TestStream(t *testing.T) {
 		},
 		"another pod's line": {
 			[]string{environmentLine("01", "DEL", oldID, ""), oldLine("01", "Releasing address using workloadID", " Workload=shop.cart-1")},
-			[]string{del94, "release asked node=slave-197 pod=shop/cart-1 object=shop.cart-1"},
+			[]string{del94, "release requested node=slave-197 pod=shop/cart-1 object=shop.cart-1"},
 		},
 		"an ADD that fails takes back its address, which is no DEL": {
 			[]string{
@@ -72,7 +72,7 @@ func TestStream(t *testing.T) {
 			[]string{
 				"ADD begin node=slave-197 pod=shop/db-0 sandbox=291716a39be9",
 				"ADD failed node=slave-197 pod=shop/db-0 sandbox=291716a39be9 note=Cleaning up IP allocations for failed ADD",
-				"release asked node=slave-197 pod=shop/db-0 sandbox=291716a39be9 object=shop.db-0",
+				"release requested node=slave-197 pod=shop/db-0 sandbox=291716a39be9 object=shop.db-0",
 			},
 		},
 		"a name that can be none": {
@@ -83,7 +83,7 @@ func TestStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got, want := calicoTold(t, c.lines...), strings.Join(c.want, "\n")+"\n"; got != want {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}

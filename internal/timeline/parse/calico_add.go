@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// addition tells what the plugin says in an ADD.
+// addition parses a line of the plugin in an ADD.
 func (t *Parser) addition(r *records.Record, w word, k *call) {
 	switch w {
 	case extracted:
@@ -31,7 +31,7 @@ func (t *Parser) addition(r *records.Record, w word, k *call) {
 	case endpointWritten:
 		t.added(r, k)
 	case addError, addCleanup:
-		// The lines that follow a failure say it again, or with less.
+		// The lines after a failure repeat it.
 		if w == addCleanup && r.Style == records.Bracket || !k.once(timeline.AddFailed) {
 			return
 		}
@@ -42,7 +42,7 @@ func (t *Parser) addition(r *records.Record, w word, k *call) {
 	}
 }
 
-// written takes address and device out of the endpoint that is about to be stored.
+// written reads address and host interface from the endpoint that is about to be stored.
 func (t *Parser) written(r *records.Record, k *call) {
 	text := r.Text
 	if r.Style == records.Logrus {
@@ -71,7 +71,7 @@ func (t *Parser) written(r *records.Record, k *call) {
 	}
 }
 
-// added tells that the endpoint was stored, which is the last step of an ADD.
+// added reports that the endpoint was stored, which is the last step of an ADD.
 func (t *Parser) added(r *records.Record, k *call) {
 	if !k.once(timeline.EndpointWritten) {
 		return

@@ -5,8 +5,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// deletion tells what the plugin says in a DEL. None of its lines says that it begins:
-// the first that only a DEL writes does.
+// deletion parses a line of the plugin in a DEL. No line marks the begin of a DEL: the first line
+// that only a DEL writes counts as it.
 func (t *Parser) deletion(r *records.Record, w word, k *call) {
 	if w == endpointKept && k.pod == "" {
 		t.cni.name(k, caller{pod: dumpedPod(r.Text)})
@@ -49,9 +49,9 @@ func (t *Parser) deletion(r *records.Record, w word, k *call) {
 	}
 }
 
-// endpointDone tells that the endpoint was deleted, which Calico does not log since 2018:
-// it says only why it did not. Where such a line is lost this would be wrong, so it is
-// told of an endpoint alone that is the sandbox's own, as an earlier line showed.
+// endpointDone reports that the endpoint was deleted. Calico does not log this since 2018; it only
+// logs why it did not delete one. If such a line is missing, the conclusion would be wrong, so it
+// is drawn only for an endpoint that an earlier line shows to be the sandbox's own.
 func (t *Parser) endpointDone(r *records.Record, k *call) {
 	if r.Style != records.Bracket || k.has(timeline.EndpointKept) || k.has(timeline.EndpointMissing) || !t.cni.owner(r, k) || !k.once(timeline.EndpointDeleted) {
 		return
@@ -63,7 +63,7 @@ func (t *Parser) endpointDone(r *records.Record, k *call) {
 }
 
 // endpointOf gives the name of the endpoint that a line of a DEL is about. It is printed
-// as its name, or as all of the object.
+// as its name, or as the whole object.
 func endpointOf(r *records.Record) string {
 	if name := id(get(r, "WorkloadEndpoint")); name != "" {
 		return name
@@ -74,7 +74,7 @@ func endpointOf(r *records.Record) string {
 	return id(get(r, "Workload"))
 }
 
-// dumpedPod gives the pod of an endpoint that is printed whole.
+// dumpedPod gives the pod of an endpoint that is printed as the whole object.
 func dumpedPod(text []byte) string {
 	ns, _ := between(text, ` Namespace:"`, `"`)
 	name, _ := between(text, ` Pod:"`, `"`)

@@ -10,7 +10,7 @@ import (
 // maxName is the longest name that Kubernetes and Calico give: node, pod and interface.
 const maxName = 600
 
-// id gives a name, an ID or a handle, or nothing if it holds what such things cannot.
+// id gives a name, an ID or a handle, empty if it has characters that these cannot have.
 func id(b []byte) string {
 	if len(b) == 0 || len(b) > maxName {
 		return ""
@@ -30,7 +30,7 @@ func podOf(workload []byte) string {
 	return podAt(workload, '.')
 }
 
-// podAt gives NAMESPACE/NAME of the two parted by a sign.
+// podAt gives NAMESPACE/NAME of the two joined by a separator.
 func podAt(b []byte, sign byte) string {
 	i := bytes.IndexByte(b, sign)
 	if i < 0 {
@@ -76,7 +76,7 @@ func sandboxOf(handle string) string {
 	return ""
 }
 
-// get gives a field of a line, wherever its format has them.
+// get gives a field of a line in any format.
 func get(r *records.Record, key string) []byte {
 	if r.Style == records.Logrus {
 		return field(r.Fields, key)
@@ -110,7 +110,7 @@ func addressIn(text []byte) netip.Addr {
 	return address(list)
 }
 
-// errorOf gives a line's error in its own words: what follows error=, which Calico writes
+// errorOf gives a line's error: the text after error=, which Calico writes
 // without quotes and last, else the message.
 func errorOf(r *records.Record) string {
 	words := r.Text

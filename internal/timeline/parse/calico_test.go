@@ -17,7 +17,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-var updateCalico = flag.Bool("update-calico", false, "write what Calico's readers tell as what they should")
+var updateCalico = flag.Bool("update-calico", false, "rewrite the golden files of the Calico parsers")
 
 // heardFrom gives all that is told of a log by the readers of this test's components.
 func heardFrom(t testing.TB, name string, log []byte) []timeline.Event {
@@ -84,7 +84,7 @@ func recorded(t testing.TB, name string) []byte {
 	return bytes.ReplaceAll(b, []byte("{TOKEN}"), []byte(token))
 }
 
-// TestCalicoGolden compares all that is told of recorded logs with what should be.
+// TestCalicoGolden compares the events of recorded logs with the golden files.
 func TestCalicoGolden(t *testing.T) {
 	t.Parallel()
 	logs, err := filepath.Glob("testdata/*-v*.log")
@@ -109,7 +109,7 @@ func TestCalicoGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.String() != string(want) {
-				t.Errorf("told:\n%swant:\n%s", got.String(), want)
+				t.Errorf("got:\n%swant:\n%s", got.String(), want)
 			}
 		})
 	}

@@ -56,7 +56,7 @@ func TestVersions(t *testing.T) {
 				"node named object=my-n1", "ADD begin pod=shop/db-0 sandbox=94feeebc95fb",
 				"address assigned pod=shop/db-0 sandbox=94feeebc95fb object=" + handle + " address=fd00::5",
 				"ADD failed pod=shop/db-0 sandbox=94feeebc95fb note=context deadline exceeded",
-				"release asked pod=shop/db-0 sandbox=94feeebc95fb object=" + handle,
+				"release requested pod=shop/db-0 sandbox=94feeebc95fb object=" + handle,
 				"address released pod=shop/db-0 sandbox=94feeebc95fb object=" + handle + " address=fd00::5",
 			},
 		},
@@ -75,9 +75,9 @@ func TestVersions(t *testing.T) {
 			[]string{newLine("01", "INFO", "77", "k8s.go 586", `Cleaning up netns `+id), strings.Replace(newLine("01", "ERROR", "77", "plugin.go 580", `Final result of CNI DEL was an error. error=a`), "10:00", "11:00", 1)},
 			[]string{"DEL begin sandbox=94feeebc95fb", "DEL failed note=a"},
 		},
-		"the collector of 3.20": {
+		"the IPAM garbage collector of 3.20": {
 			[]string{newLine("01", "INFO", "9", "ipam.go 902", `Garbage collecting leaked IP address handle="`+handle+`" ip="10.0.0.9" node="n1" pod="shop/db-0"`)},
-			[]string{"collector released node=n1 pod=shop/db-0 sandbox=94feeebc95fb object=" + handle + " note=Garbage collecting leaked IP address address=10.0.0.9"},
+			[]string{"released by the IPAM garbage collector node=n1 pod=shop/db-0 sandbox=94feeebc95fb object=" + handle + " note=Garbage collecting leaked IP address address=10.0.0.9"},
 		},
 		"an address asked for by annotation": {
 			[]string{newLine("01", "INFO", "9", "ipam_plugin.go 220", `Appending an IPv4 address to the result `+id+` HandleID="`+handle+`" Workload="n1-k8s-db--0-eth0" result.IPs=10.0.0.9`)},
@@ -87,7 +87,7 @@ func TestVersions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got, want := calicoTold(t, c.lines...), strings.Join(c.want, "\n")+"\n"; got != want {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}

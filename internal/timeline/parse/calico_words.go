@@ -1,6 +1,6 @@
 package parse
 
-// A word is a sentence that Calico says, in the words of all its versions since 2017.
+// A word identifies a message of Calico, whatever its wording in the versions since 2017.
 type word uint8
 
 const (
@@ -47,13 +47,13 @@ const (
 	felixHostname // Parsed value for FelixHostname: …
 )
 
-// An opening is how a sentence begins.
+// An opening is the beginning of a message.
 type opening struct {
 	begins string
 	word   word
 }
 
-// openings are sorted by their first letter; of two that begin alike the longer comes first.
+// openings are by their first letter; of two that begin alike the longer comes first.
 var openings = [...][]opening{
 	0: {
 		{"Auto-assigned ", assigned},
@@ -125,8 +125,8 @@ var openings = [...][]opening{
 	},
 }
 
-// said tells which sentence a message is. It is asked of every line: few get past the
-// first letter and the fifth.
+// said gives the word of a message. It is called for every line: the first and the fifth letter
+// rule out most.
 func said(text []byte) word {
 	const shortest = len("Get Key: ")
 	if len(text) < shortest || text[0] < 'A' || int(text[0]-'A') >= len(openings) {

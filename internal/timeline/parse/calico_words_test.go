@@ -75,7 +75,7 @@ func BenchmarkWants(b *testing.B) {
 	}
 }
 
-// TestNotPods: kube-controllers' own addresses are no node's and no pod's.
+// TestNotPods: addresses that kube-controllers uses itself belong to no node and no pod.
 func TestNotPods(t *testing.T) {
 	t.Parallel()
 	r := records.Record{Style: records.Bracket, Origin: "kube-controllers/ipam.go", Text: []byte("Auto-assign 1 ipv4, 0 ipv6 addrs for host 'load-balancer'")}

@@ -23,12 +23,12 @@ func TestTriedAgain(t *testing.T) {
 	}{
 		"the same one's": {oldID, []string{
 			del94, called, del94,
-			"release asked node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb object=shop.db-0",
+			"release requested node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb object=shop.db-0",
 			deleted + " sandbox=94feeebc95fb object=" + endpointKey, "DEL node=slave-197 pod=shop/db-0 sandbox=94feeebc95fb",
 		}},
 		"another's": {newID, []string{
 			del94, called, "DEL begin node=slave-197 pod=shop/db-0 sandbox=291716a39be9",
-			"release asked node=slave-197 pod=shop/db-0 object=shop.db-0",
+			"release requested node=slave-197 pod=shop/db-0 object=shop.db-0",
 			deleted + " object=" + endpointKey,
 		}},
 	} {
@@ -39,13 +39,13 @@ func TestTriedAgain(t *testing.T) {
 				oldLine("05", "Delete empty Key: "+endpointKey, ""),
 			})
 			if got, want := calicoTold(t, lines...), strings.Join(c.want, "\n")+"\n"; got != want {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}
 }
 
-// TestAddressOfWhom has an ADD beside another pod's: IPAM's own lines name nobody.
+// TestAddressOfWhom has an ADD beside another pod's: IPAM's own lines name neither pod nor sandbox.
 func TestAddressOfWhom(t *testing.T) {
 	t.Parallel()
 	both := []string{environmentLine("01", "ADD", newID, ""), strings.ReplaceAll(environmentLine("01", "ADD", oldID, ""), "db-0", "cart-1")}
@@ -85,7 +85,7 @@ func TestAddressOfWhom(t *testing.T) {
 			t.Parallel()
 			got, want := calicoTold(t, append(append(both[:2:2], c.line...), written)...), strings.Join(append([]string{add29, cart}, c.want...), "\n")+"\n"
 			if got != want {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}

@@ -2,14 +2,16 @@ package parse
 
 import "plumbline.dev/plumbline/internal/timeline/records"
 
-// today finds the call of a line that has a process of its own. IPAM is another process
-// than the plugin that calls it: the sandbox joins the two, and the process joins the
-// lines that have no sandbox.
+// today finds or opens the call of a line that carries the plugin's own process ID. The IPAM
+// plugin is another process than the CNI plugin that calls it: the sandbox joins the two
+// processes, and the process joins the lines without a sandbox. A process ID is not taken for
+// the same call if processLife has passed, or if the line contradicts the call (sandbox, pod,
+// verb, or another main process).
 func (c *calls) today(r *records.Record, w caller) *call {
 	p := process{r.Node, r.PID}
 	k := c.byProcess[p]
 	if k != nil && !k.fresh(r, processLife) {
-		k = nil // the number was used again
+		k = nil // the process ID was reused
 	}
 	switch {
 	case k == nil:
@@ -35,7 +37,8 @@ func (c *calls) today(r *records.Record, w caller) *call {
 	return k
 }
 
-// ofSandbox gives the call of the sandbox that is under way, if it can be this line's.
+// ofSandbox gives the newest call of the line's sandbox if it has not ended and can have written
+// the line, else nil.
 func (c *calls) ofSandbox(r *records.Record, w caller) *call {
 	s := c.bySandbox[w.sandbox]
 	if w.sandbox == "" || s == nil || s.ended || !s.fresh(r, processLife) {
@@ -45,12 +48,13 @@ func (c *calls) ofSandbox(r *records.Record, w caller) *call {
 		return nil
 	}
 	if w.main && s.main != 0 && s.main != r.PID {
-		return nil // the same again, by another process: a second try
+		return nil // another process for the same sandbox: a retry
 	}
 	return s
 }
 
-// bind lets a process stand for a call.
+// bind makes the lines of a process belong to a call. Beyond 16 processes of one call the oldest
+// is dropped.
 func (c *calls) bind(p process, k *call) {
 	if c.byProcess[p] == k {
 		return

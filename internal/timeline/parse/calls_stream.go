@@ -6,9 +6,9 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// environ finds or opens the call that "Configured environment" belongs to. The plugin
-// and its IPAM both write it, so the second one is not another call; but a DEL that has
-// got as far as the endpoint has had both.
+// environ finds or opens the call that a line "Configured environment" belongs to. The CNI plugin
+// and its IPAM plugin both write it, so a second one does not open another call; but a DEL with
+// an object (a datastore request) has had both, so the next one is a retry.
 func (c *calls) environ(r *records.Record, w caller) *call {
 	list := c.near(r)
 	var k *call
@@ -28,9 +28,10 @@ func (c *calls) environ(r *records.Record, w caller) *call {
 	return k
 }
 
-// named finds the call of a line that names a pod. Where two may be meant, as when a new
-// sandbox is added while the old one of that name is deleted, the verb decides; where it
-// doesn't, the sandbox stays unknown. A call that is tried again is the same sandbox's.
+// named finds or opens the call of a line that names a pod. If calls of several sandboxes are
+// possible, as when a new sandbox is added while the old one of that name is deleted, the verb
+// decides; if it does not, the result is a call without a sandbox that is kept nowhere. Of
+// several calls of one sandbox, which are retries, it is the last.
 func (c *calls) named(r *records.Record, w caller) *call {
 	var k *call
 	several := false
@@ -52,8 +53,8 @@ func (c *calls) named(r *records.Record, w caller) *call {
 	return k
 }
 
-// only gives the call of a line that names nobody: the only one under way that can have
-// written it, or nil.
+// only gives the call of a line that names neither pod nor sandbox: the only open call that can
+// have written it (of retries the last), nil if there is none or more than one.
 func (c *calls) only(r *records.Record, v verb) *call {
 	var k *call
 	for _, o := range c.near(r) {
@@ -71,10 +72,11 @@ func (c *calls) only(r *records.Record, v verb) *call {
 	return k
 }
 
-// again tells whether another call is of the same sandbox: the last of them is under way.
+// again reports whether o is a retry for the same sandbox.
 func (k *call) again(o *call) bool { return k.sandbox != "" && k.sandbox == o.sandbox }
 
-// start opens a call among those under way.
+// start opens a call and adds it to underWay; beyond maxUnderWay the oldest of the stream is
+// removed from it.
 func (c *calls) start(r *records.Record, w caller) *call {
 	k := c.open(r, w)
 	list := c.underWay[k.of]
@@ -85,7 +87,8 @@ func (c *calls) start(r *records.Record, w caller) *call {
 	return k
 }
 
-// near gives the calls of this line's stream that are still under way.
+// near gives the open calls of the line's stream, and removes those that ended or are older than
+// callLife.
 func (c *calls) near(r *records.Record) []*call {
 	p := process{r.Node, r.PID}
 	list, ok := c.underWay[p]

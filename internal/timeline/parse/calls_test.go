@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// TestBounded sends more calls than are remembered, of both eras, none of which ends.
+// TestBounded sends more calls than are kept, of both eras, none of which ends.
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	begun := 0
@@ -29,7 +29,7 @@ func TestBounded(t *testing.T) {
 		at = at.Add(time.Millisecond)
 	}
 	if begun != 2*calls {
-		t.Errorf("%d of %d calls were told of", begun, 2*calls)
+		t.Errorf("%d of %d calls have an event", begun, 2*calls)
 	}
 	c := &teller.cni
 	under := 0
@@ -41,7 +41,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestForgotten: the oldest calls go first, and are then unknown.
+// TestForgotten: the oldest calls are dropped first.
 func TestForgotten(t *testing.T) {
 	t.Parallel()
 	var c calls
@@ -59,7 +59,7 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// FuzzCalico feeds lines to all readers of Calico's words.
+// FuzzCalico feeds lines to all readers of Calico's messages.
 func FuzzCalico(f *testing.F) {
 	for _, name := range []string{"seed000-cni-v1.5.0.log", "calico-cni-v3.31.0-late-del.log", "calico-kube-controllers-v3.31.0.log", "calico-felix-v3.31.0.log"} {
 		for line := range strings.Lines(string(recorded(f, name))) {

@@ -5,17 +5,17 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// controllers tells what the garbage collector of kube-controllers does to addresses. Its
-// lines have all that identifies them: ip, handle, node and pod.
+// controllers parses lines of the IPAM garbage collector. They have everything that identifies
+// the address: ip, handle, node and pod.
 func (t *Parser) controllers(r *records.Record, w word) {
 	e := timeline.Event{
-		Kind:    timeline.GarbageCollectorCandidate,
+		Kind:    timeline.GCCandidate,
 		Address: address(field(r.Text, "ip")),
 		Object:  id(field(r.Text, "handle")),
 		Node:    id(field(r.Text, "node")),
 	}
 	if w == leakReleased {
-		e.Kind = timeline.CollectorReleased
+		e.Kind = timeline.GCReleased
 	}
 	e.Sandbox = sandboxOf(e.Object)
 	e.Pod = podAt(field(r.Text, "pod"), '/')

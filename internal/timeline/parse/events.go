@@ -19,7 +19,7 @@ func ofEvents(text []byte) bool {
 }
 
 // A kubeEvent is an Event of Kubernetes, of its first API or of events.k8s.io. Times are
-// strings: one that cannot be read must not take the rest with it.
+// strings, so that one that cannot be parsed does not affect the rest.
 type kubeEvent struct {
 	Reason, Message, Note     string
 	InvolvedObject, Regarding eventObject

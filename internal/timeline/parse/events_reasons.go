@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// eventReasons are the reasons of Kubernetes Events that matter whatever their message is.
+// eventReasons are the reasons of Kubernetes Events that are used whatever their message is.
 var eventReasons = map[string]timeline.Kind{
 	"Killing":                timeline.PodKilled,
 	"FailedKillPod":          timeline.PodKillFailed,
@@ -27,7 +27,7 @@ var eventReasons = map[string]timeline.Kind{
 	"FailedAttachVolume":     timeline.MountTimeout,
 }
 
-// happened tells a Kubernetes Event, of a table or of JSON.
+// happened emits a Kubernetes Event from a table or from JSON.
 func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, words []byte) {
 	e.Kind = eventReasons[reason]
 	switch reason {

@@ -3,8 +3,8 @@ package parse
 import "bytes"
 
 // field gives the value of key=value or key="value" in a message, without its quotes; nil
-// if it isn't there. Escapes in a quoted value are left as they stand, and what looks like
-// a field inside of a quoted value is none. It allocates nothing.
+// if it isn't there. Escapes in a quoted value are kept, and key=value
+// inside a quoted value is not a field. It allocates nothing.
 func field(text []byte, key string) []byte {
 	for from := 0; ; {
 		i := indexString(text[from:], key)
@@ -20,8 +20,8 @@ func field(text []byte, key string) []byte {
 	}
 }
 
-// value gives the value that stands at the beginning of text. A quoted one that isn't
-// closed was cut off: it goes to the end.
+// value gives the value at the beginning of text. A quoted one without a closing quote was cut
+// off: it extends to the end.
 func value(text []byte) []byte {
 	if len(text) > 0 && text[0] == '"' {
 		text = text[1:]
@@ -41,7 +41,7 @@ func value(text []byte) []byte {
 	return text
 }
 
-// quoted tells whether what follows text stands inside of quotes.
+// quoted reports whether the text after this one is inside quotes.
 func quoted(text []byte) bool {
 	in := false
 	for i := 0; i < len(text); i++ {
@@ -78,8 +78,7 @@ func hasPrefix(text []byte, s string) bool {
 	return len(text) >= len(s) && string(text[:len(s)]) == s
 }
 
-// between gives what stands between the first before and the next after it, and whether
-// both are there.
+// between gives the text between the first before and the next after, and whether both exist.
 func between(text []byte, before, after string) ([]byte, bool) {
 	i := indexString(text, before)
 	if i < 0 {

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// ipam tells what Calico's IPAM says, and the datastore's client of 2017 below it.
+// ipam parses a line of Calico IPAM, or of the datastore client of 2017 below it.
 func (t *Parser) ipam(r *records.Record, w word, k *call) {
 	switch w {
 	case autoAssign:
@@ -41,7 +41,7 @@ func (t *Parser) ipam(r *records.Record, w word, k *call) {
 	}
 }
 
-// assigned tells of the addresses in the next list, each once per call.
+// assigned reports the addresses in the next list, each once per call.
 func (t *Parser) assigned(r *records.Record, k *call, handle string, text []byte) {
 	list, _ := between(text, "[", "]")
 	for _, word := range bytes.Fields(list) {

@@ -12,9 +12,8 @@ const (
 	handlePart   = "/ipam/v2/handle/"
 )
 
-// key tells what the datastore's client of 2017 says. "Delete Key" is only what was asked
-// for; that it was done is shown by what follows: its empty parents are deleted, or the
-// command completed.
+// key parses a line of the datastore client of 2017. "Delete Key" is only the request; the line
+// after it shows that it was done: its empty parents are deleted, or the command completed.
 func (t *Parser) key(r *records.Record, w word, k *call) {
 	switch w {
 	case deleteKey:
@@ -34,7 +33,7 @@ func (t *Parser) key(r *records.Record, w word, k *call) {
 			e := k.event(timeline.EndpointMissing)
 			e.Object = k.object
 			t.say(r, "cni", e)
-			k.ended = k.ended || r.Style == records.Logrus // and with it the DEL, in an error
+			k.ended = k.ended || r.Style == records.Logrus // this also ends the DEL, with an error
 		}
 		k.asked = silence
 	case commandCompleted:
@@ -56,8 +55,8 @@ func (t *Parser) key(r *records.Record, w word, k *call) {
 	}
 }
 
-// gone tells that the endpoint was deleted. In 2017 that was the last step of a DEL that
-// was logged: what is done in the pod's own namespace afterwards is not.
+// gone reports that the endpoint was deleted. In 2017 that was the last logged step of a DEL: what
+// follows in the pod's network namespace is not logged.
 func (t *Parser) gone(r *records.Record, k *call) {
 	if k.once(timeline.EndpointDeleted) {
 		e := k.event(timeline.EndpointDeleted)
@@ -74,7 +73,7 @@ func (t *Parser) gone(r *records.Record, k *call) {
 	t.say(r, "cni", e)
 }
 
-// path gives a key of the datastore, or nothing if it holds what keys cannot.
+// path gives a key of the datastore, empty if it has characters that keys cannot have.
 func path(b []byte) string {
 	b = value(b)
 	for part := range bytes.SplitSeq(b, []byte("/")) {

@@ -5,13 +5,13 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// release tells what IPAM says when it gives an address back.
+// release parses IPAM's lines about the release of an address.
 func (t *Parser) release(r *records.Record, w word, k *call) {
 	var e timeline.Event
 	switch w {
 	case releasing, releasingHandle:
 		if !k.once(timeline.ReleaseAsked) {
-			return // by handle, and then by name, too
+			return // requested by handle and then also by name
 		}
 		e = k.event(timeline.ReleaseAsked)
 		e.Object = handleOf(r)
@@ -20,8 +20,8 @@ func (t *Parser) release(r *records.Record, w word, k *call) {
 		e.Object = handleOf(r)
 		switch {
 		case get(r, "ContainerID") == nil:
-			// In 2017 this was said whether or not the block held anything of that name. Only
-			// the count that goes down shows that it did.
+			// In 2017 this was logged whether or not the block held an address of that name. Only
+			// the decremented handle shows that it did.
 			if !k.has(timeline.HandleReleased) {
 				return
 			}
@@ -33,7 +33,7 @@ func (t *Parser) release(r *records.Record, w word, k *call) {
 		e.Address = address(value(r.Text[len("Released explicit address: "):]))
 	case releaseNothing:
 		if r.Level == 'D' {
-			return // it was looked for under its old name, in case
+			return // the old name is only tried in addition
 		}
 		e = k.event(timeline.ReleaseNothing)
 		e.Object = handleOf(r)
@@ -45,7 +45,7 @@ func (t *Parser) release(r *records.Record, w word, k *call) {
 		e.Note = errorOf(r)
 	case handleCounted:
 		if k.verb == add || !k.once(timeline.HandleReleased) {
-			return // an ADD takes back its own count when it comes too late
+			return // an ADD that lost a race reverts its own increment
 		}
 		e = k.event(timeline.HandleReleased)
 		e.Object = handleOf(r)

@@ -9,8 +9,8 @@ import (
 // maxJSON bounds what is decoded at once. A pod may be 1.5 MB in an audit log.
 const maxJSON = 4 << 20
 
-// wantsJSON looks for a few words that what matters must have: most lines are an audit
-// log's, and long.
+// wantsJSON searches for a few words that lines of use contain: most lines are of an audit log,
+// and long.
 func wantsJSON(r *records.Record) bool {
 	switch text := r.Text; {
 	case ofAudit(text):

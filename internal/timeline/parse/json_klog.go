@@ -38,7 +38,7 @@ func callerOf(text []byte) []byte {
 	return text[bytes.LastIndexByte(text, '/')+1:]
 }
 
-// klogJSON writes the line in the text format, which is then read like any other.
+// klogJSON converts the line to the text format, which is then parsed like any other.
 func (t *Parser) klogJSON(r *records.Record) {
 	if len(r.Text) > maxJSON {
 		return

@@ -13,7 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Kubernetes Events as the API writes them; besides seed 004's table none was recorded.
+// Kubernetes Events as the API writes them; besides one table of 2019 none was recorded.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	killing := `{"kind":"Event","apiVersion":"v1","metadata":{"name":"db-0.1","namespace":"shop"},"involvedObject":{"kind":"Pod","namespace":"shop","name":"db-0","uid":"` + uid + `"},"reason":"FailedKillPod","message":"error killing pod: failed to \"KillPodSandbox\"","source":{"component":"kubelet","host":"n1"},"firstTimestamp":"2026-11-15T10:00:00Z","lastTimestamp":"2026-11-15T10:31:56Z","count":4,"type":"Warning"}`
@@ -33,7 +33,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// Policies differ in what they record: without a body only what is there is said.
+// Policies differ in what they record: without a body only the other fields are used.
 func TestAuditWithoutBodies(t *testing.T) {
 	t.Parallel()
 	line := func(verb, user, object, body string, code int) string {
@@ -45,7 +45,7 @@ func TestAuditWithoutBodies(t *testing.T) {
 		{"deleted", line("delete", "admin", pod, "", 200), []string{"audit: pod terminating pod=shop/db-0 note=delete by admin with x/1"}},
 		{"not found", line("delete", "admin", pod, "", 404), nil},
 		{"by the kubelet", line("delete", "system:node:n1", pod, `,"requestObject":{"gracePeriodSeconds":0,"preconditions":{"uid":"`+uid+`"}}`, 200), []string{
-			"audit: pod gone node=n1 pod=shop/db-0 uid=07cbebe7-7fb note=delete by system:node:n1 with x/1, at once",
+			"audit: pod gone node=n1 pod=shop/db-0 uid=07cbebe7-7fb note=delete by system:node:n1 with x/1, grace period 0",
 		}},
 		{"annotations nulled", line("patch", "calico", pod, `,"requestObject":{"metadata":{"annotations":{"cni.projectcalico.org/podIP":null}}}`, 200), []string{
 			"audit: endpoint deleted pod=shop/db-0 object=annotations of pod shop/db-0 note=patch by calico with x/1",
@@ -94,7 +94,7 @@ func TestFlightLines(t *testing.T) {
 	want := []string{
 		"flight: sandbox created pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
 		"flight: container started pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 container=d4186da55842",
-		"flight: pod without interface pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 note=the agent saw eth0 go",
+		"flight: pod without interface pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
 		"flight: sandbox stopped pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
 		"flight: sandbox removed pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
 		"flight: mount timeout object=/data",
@@ -104,12 +104,12 @@ func TestFlightLines(t *testing.T) {
 		{"whole", string(b), want},
 		{"a line that was changed", string(bytes.Replace(b, []byte(`"pod":"db-0"`), []byte(`"pod":"db-9"`), 1)), append([]string{
 			"flight: container started sandbox=340b1c7a1a90 container=d4186da55842",
-			"flight: pod without interface sandbox=340b1c7a1a90 note=the agent saw eth0 go",
+			"flight: pod without interface sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
 		}, want[3:]...)},
 	})
 }
 
-// What `kubectl describe` says above its table shows whose it is.
+// The lines that `kubectl describe` prints above its table show the pod.
 func TestTableOfDescribe(t *testing.T) {
 	t.Parallel()
 	compare(t, []toldCase{{"today", `Name:             db-0

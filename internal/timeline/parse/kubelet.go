@@ -7,10 +7,10 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// kubeletSays is what the kubelet and the node controllers say that matters, by the source
-// file that says it. What begins with a quote is of the kubelet since 1.21, which logs with
-// fields. Of several lines about one failure only those are here that name pod or sandbox
-// together with the error.
+// kubeletSays are the messages of the kubelet and the node controllers that are parsed, by the
+// source file that logs them. Those that begin with a quote are of the kubelet since 1.21, which
+// logs with fields. Of several lines about one failure only those are here that name pod or
+// sandbox together with the error.
 var kubeletSays = map[string][]phrase{
 	"kubelet.go": {
 		{`"SyncLoop (PLEG): event for pod"`, (*Parser).lifecycle},
@@ -85,8 +85,7 @@ var kubeletSays = map[string][]phrase{
 	"taint_eviction.go":            {{`"Deleting pod"`, (*Parser).evicted}},
 }
 
-// kubeletBegins are the first bytes of all that. Most lines begin otherwise, and need not
-// be looked up by their source file.
+// kubeletBegins filters lines by their first bytes, before the lookup by source file.
 var kubeletBegins = beginningsOf(kubeletSays)
 
 func wantsKubelet(r *records.Record) bool {
@@ -100,10 +99,10 @@ func (t *Parser) kubelet(r *records.Record) {
 	}
 }
 
-// fromKubelet emits what the kubelet of this node tells.
+// fromKubelet emits an event of this node's kubelet.
 func (t *Parser) fromKubelet(r *records.Record, e timeline.Event) { t.say(r, "kubelet", e) }
 
-// failure gives a line's error: its err field, or what follows the first ": ".
+// failure gives a line's error: its err field, or the text after the first ": ".
 func failure(text []byte) []byte {
 	if len(text) > 0 && text[0] == '"' {
 		return unescaped(field(text, "err"))
@@ -112,7 +111,7 @@ func failure(text []byte) []byte {
 	return after
 }
 
-// late tells whether an error says that something took too long.
+// late reports whether an error is a timeout.
 func late(words []byte) bool {
 	for _, w := range [...]string{"DeadlineExceeded", "deadline exceeded", "operation timeout", "timed out", "timeout"} {
 		if indexString(words, w) >= 0 {
@@ -122,8 +121,8 @@ func late(words []byte) bool {
 	return false
 }
 
-// ofNetwork tells whether an error is of a network that could not be set up or taken down,
-// in the words of dockershim, containerd and CRI-O.
+// ofNetwork reports whether an error is about a network that could not be set up or torn down, in
+// the messages of dockershim, containerd and CRI-O.
 func ofNetwork(words []byte) bool {
 	for _, w := range [...]string{"network for sandbox", "NetworkPlugin cni failed", "CNI network", "network for pod sandbox", "pod network sandbox"} {
 		if indexString(words, w) >= 0 {

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// containerTold reads what was done to a container, with fields.
+// containerTold parses lines with fields about a container.
 func (t *Parser) containerTold(r *records.Record) {
 	e := timeline.Event{
 		Kind: timeline.PodKilled, Pod: newPod(field(r.Text, "pod")),
@@ -25,9 +25,9 @@ func (t *Parser) containerTold(r *records.Record) {
 	t.fromKubelet(r, e)
 }
 
-// containerTold2017 reads the same of old, but for what could not be killed: that is said
-// by the call to the runtime. The name of a preStop hook's container is not an ID: whose
-// it is, is not said.
+// containerTold2017 parses the same in the format of 2017, except failed kills, which the call to
+// the runtime reports. The line about a preStop hook names a container by its name, not its ID,
+// and no pod.
 func (t *Parser) containerTold2017(r *records.Record) {
 	e := timeline.Event{Container: idAfter(r.Text, "ontainer ")}
 	switch {
@@ -44,8 +44,8 @@ func (t *Parser) containerTold2017(r *records.Record) {
 	t.fromKubelet(r, e)
 }
 
-// sandboxNamed only learns that an ID is a sandbox's: the failure itself is told by the
-// line with its error.
+// sandboxNamed only learns that an ID is of a sandbox: the line with the error reports the
+// failure.
 func (t *Parser) sandboxNamed(r *records.Record) {
 	id := containerID(member(r.Text, "ID"))
 	if id == "" {
@@ -69,8 +69,8 @@ func (t *Parser) notCreated2017(r *records.Record) {
 	}
 }
 
-// creationFailed says what a sandbox failed on: network, runtime, or something that is of
-// no matter here, but shows the pod.
+// creationFailed reports why a sandbox could not be created: network, runtime, or another reason,
+// which only shows the pod.
 func (t *Parser) creationFailed(r *records.Record, pod, uid string, words []byte) {
 	e := timeline.Event{Kind: timeline.PodSeen, Pod: pod, UID: uid, Sandbox: idAfter(words, "sandbox "), Note: note(words)}
 	switch {
@@ -89,8 +89,8 @@ func (t *Parser) creationFailed(r *records.Record, pod, uid string, words []byte
 	}
 }
 
-// namespaceGone reads of a sandbox's container that has ended without its network having
-// been taken down.
+// namespaceGone parses lines about a pause container that exited before its network was torn
+// down.
 func (t *Parser) namespaceGone(r *records.Record) {
 	e := timeline.Event{Kind: timeline.ContainerDied, Sandbox: idAfter(r.Text, "terminated container "), Note: note(r.Text)}
 	if of, ok := between(r.Text, `for pod "`, `"`); ok {
@@ -101,8 +101,8 @@ func (t *Parser) namespaceGone(r *records.Record) {
 	}
 }
 
-// pluginTold reads what the kubelet's own CNI driver says of a call: until 1.12 only the
-// error, which with Calico has the workload in it; later NAMESPACE_NAME/SANDBOX.
+// pluginTold parses lines of the kubelet's own CNI driver: until 1.12 only the error, which for
+// Calico contains the workload; later NAMESPACE_NAME/SANDBOX.
 func (t *Parser) pluginTold(r *records.Record) {
 	text, failed := bytes.CutPrefix(r.Text, []byte("Error "))
 	adds := hasPrefix(text, "adding ") || hasPrefix(text, "Adding ")

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// kubeletStarted tells of a start, with the version if the line has it.
+// kubeletStarted reports a start, with the version if the line has it.
 func (t *Parser) kubeletStarted(r *records.Record) {
 	version := field(r.Text, "kubeletVersion")
 	if version == nil {
@@ -16,7 +16,7 @@ func (t *Parser) kubeletStarted(r *records.Record) {
 	t.fromKubelet(r, timeline.Event{Kind: timeline.KubeletStarted, Note: note(version)})
 }
 
-// nodeTold reads what kubelet and controller manager say of a node's readiness.
+// nodeTold parses lines of the kubelet and the controller manager about a node's readiness.
 func (t *Parser) nodeTold(r *records.Record) {
 	e := timeline.Event{Node: nodeName(field(r.Text, "node"))}
 	switch {
@@ -33,7 +33,7 @@ func (t *Parser) nodeTold(r *records.Record) {
 		}
 		switch string(what) {
 		case "NodeNotReady":
-			// The kubelet said so just before, with the reason.
+			// The kubelet logged it just before, with the reason.
 			if r.Origin != "kubelet_node_status.go" {
 				e.Kind = timeline.NodeNotReady
 			}
@@ -44,7 +44,7 @@ func (t *Parser) nodeTold(r *records.Record) {
 	t.ofNode(r, e)
 }
 
-// nodeTold2017 reads the same of old: `Recording NodeReady event message for node NAME`.
+// nodeTold2017 parses the same in the format of 2017: `Recording NodeReady event message for node NAME`.
 func (t *Parser) nodeTold2017(r *records.Record) {
 	e := timeline.Event{}
 	_, of, _ := bytes.Cut(r.Text, []byte("for node "))
@@ -60,7 +60,7 @@ func (t *Parser) nodeTold2017(r *records.Record) {
 	t.ofNode(r, e)
 }
 
-// ofNode tells of a node: the kubelet of itself, the controller manager of others.
+// ofNode emits an event of a node: the kubelet's own, or any for the controller manager.
 func (t *Parser) ofNode(r *records.Record, e timeline.Event) {
 	switch {
 	case e.Kind == timeline.Nothing:
@@ -71,7 +71,7 @@ func (t *Parser) ofNode(r *records.Record, e timeline.Event) {
 	}
 }
 
-// evicted reads that the controller manager deletes a pod, for its node is tainted.
+// evicted reads that the controller manager deletes a pod because of its node's taints.
 func (t *Parser) evicted(r *records.Record) {
 	pod := newPod(field(r.Text, "pod"))
 	if pod == "" { // as an object: {"Namespace":"…","Name":"…"}
@@ -79,7 +79,7 @@ func (t *Parser) evicted(r *records.Record) {
 		pod = newPod(append(append(bytes.Clone(namespace), '/'), name...))
 	}
 	if pod != "" {
-		t.sayOf(r, "controller-manager", timeline.Event{Kind: timeline.PodTerminating, Pod: pod, Note: "deleted for its node's taints"})
+		t.sayOf(r, "controller-manager", timeline.Event{Kind: timeline.PodTerminating, Pod: pod, Note: "deleted because of taints of its node"})
 	}
 }
 

@@ -46,7 +46,7 @@ func (t *Parser) status2017(r *records.Record) {
 	}
 }
 
-// podGone tells of the pod that was: beside a new one of its name, by its UID.
+// podGone reports a pod that no longer exists, by its UID: a new one may have its name.
 func (t *Parser) podGone(r *records.Record) {
 	t.fromKubelet(r, timeline.Event{Kind: timeline.PodGone, Pod: newPod(field(r.Text, "pod")), UID: uidOf(field(r.Text, "oldPodUID"))})
 }
@@ -68,8 +68,8 @@ func (t *Parser) withoutInterface(r *records.Record) {
 	}
 }
 
-// notSynced tells only of pods that could not be ended; why one could not begin is said
-// by other lines.
+// notSynced reports only pods that could not be stopped; other lines report why one could not
+// start.
 func (t *Parser) notSynced(r *records.Record) {
 	t.killFailed(r, newPod(field(r.Text, "pod")), uidOf(field(r.Text, "podUID")), failure(r.Text))
 }
@@ -83,7 +83,7 @@ func (t *Parser) notSynced2017(r *records.Record) {
 }
 
 // killFailed2017 reads `error killing pod: failed to "KillPodSandbox" for "uid" with …`. Of
-// a container only its name in the pod is said, which is nobody's.
+// a container only its name in the pod is logged, which is not unique.
 func (t *Parser) killFailed2017(r *records.Record) {
 	if uid, ok := between(r.Text, `"KillPodSandbox" for "`, `"`); ok && uidOf(uid) != "" {
 		pod := ""

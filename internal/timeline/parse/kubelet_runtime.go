@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// serviceSays is what the kubelet says of calls to the runtime that failed.
+// serviceSays are the kubelet's messages about failed calls to the runtime.
 var serviceSays = []phrase{
 	{`"StopPodSandbox from`, (*Parser).callFailed},
 	{`"RemovePodSandbox from`, (*Parser).callFailed},
@@ -32,7 +32,7 @@ func (t *Parser) callFailed(r *records.Record) {
 	verb, rest, _ := bytes.Cut(bytes.TrimPrefix(r.Text, []byte{'"'}), []byte{' '})
 	words := failure(r.Text)
 	e := timeline.Event{Note: note(words)}
-	of := rest // where the ID stands
+	of := rest // where the ID is
 	if r.Text[0] == '"' {
 		of = nil
 	}
@@ -67,8 +67,8 @@ func (t *Parser) callFailed(r *records.Record) {
 	t.fromKubelet(r, e)
 }
 
-// stalled reads that the kubelet stands still because the runtime does not answer. That it
-// has not answered yet, just after a start, is nothing.
+// stalled reads that the kubelet does not synchronize pods because the runtime does not answer.
+// That it has not answered yet, just after a start, is not reported.
 func (t *Parser) stalled(r *records.Record) {
 	words := r.Text
 	if len(words) > 0 && words[0] == '"' {
@@ -79,7 +79,7 @@ func (t *Parser) stalled(r *records.Record) {
 	}
 }
 
-// unmounted reads of volumes that a pod waits for.
+// unmounted parses lines about volumes that a pod waits for.
 func (t *Parser) unmounted(r *records.Record) {
 	e := timeline.Event{Kind: timeline.MountTimeout, Pod: newPod(field(r.Text, "pod"))}
 	if of, ok := between(r.Text, `for pod "`, `"`); ok && r.Text[0] != '"' {
@@ -92,7 +92,7 @@ func (t *Parser) unmounted(r *records.Record) {
 	}
 }
 
-// volumeFailed reads of a volume that could not be mounted in time, or not be taken away.
+// volumeFailed parses lines about a volume that could not be mounted in time, or not unmounted.
 func (t *Parser) volumeFailed(r *records.Record) {
 	_, words, ok := bytes.Cut(r.Text, []byte("Error: "))
 	if !ok {

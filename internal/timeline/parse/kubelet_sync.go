@@ -7,8 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// maxPods bounds how many pods one line may name: a kubelet that starts names all of its
-// node's.
+// maxPods bounds the pods of one line: a kubelet that starts names all pods of its node.
 const maxPods = 1024
 
 // podsListed reads `"SyncLoop ADD" source="api" pods=["ns/name"]`. Before, from 1.21 on, names
@@ -58,8 +57,8 @@ func synced(operation []byte) timeline.Kind {
 	}
 }
 
-// lifecycle reads what the pod lifecycle event generator saw. Whether its ID is a
-// sandbox's it does not say; containers are taken for granted until a line says otherwise.
+// lifecycle reads an event of the pod lifecycle event generator (PLEG). It does not show whether
+// the ID is of a sandbox; it is taken for a container until a line shows otherwise.
 // The event was written in three ways: &pleg.PodLifecycleEvent{ID:"uid", Type:"…", Data:"id"},
 // &{ID:uid Type:… Data:id} and {"ID":"uid","Type":"…","Data":"id"}.
 func (t *Parser) lifecycle(r *records.Record) {

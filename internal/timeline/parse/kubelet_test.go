@@ -85,7 +85,7 @@ func TestKubeletFormats(t *testing.T) {
 	})
 }
 
-// The kubelet's JSON format says the same as its text format.
+// The kubelet's JSON format gives the same events as its text format.
 func TestKubeletJSON(t *testing.T) {
 	t.Parallel()
 	compare(t, []toldCase{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of names: what is longer is none.
+// Bounds of names: a longer text is not a name.
 const (
 	maxPodName = 253 + 1 + 63
 	maxUID     = 64
@@ -47,8 +47,8 @@ func newPod(b []byte) string {
 	return string(namespace) + "/" + string(name)
 }
 
-// plainName tells whether b may be a name: short, and without what separates names.
-// Capitals are let through, for people who publish logs replace names by XXXX.
+// plainName reports whether b may be a name: short and without separators. Capitals are accepted,
+// because people who publish logs replace names by XXXX.
 func plainName(b []byte) bool {
 	if len(b) == 0 || len(b) > maxPodName {
 		return false
@@ -87,8 +87,8 @@ func containerID(b []byte) string {
 	return string(b[:n])
 }
 
-// idAfter gives the first ID that stands after a word. Where a pasted line was broken, the
-// space between them may be lost.
+// idAfter gives the first ID after a word. In a pasted line that was wrapped the space between
+// them may be missing.
 func idAfter(text []byte, word string) string {
 	word = strings.TrimRight(word, " ")
 	for {

@@ -5,14 +5,14 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// A phrase is how a message begins that tells something, and who understands it.
+// A phrase is the beginning of a message that is parsed, and its parser.
 type phrase struct {
 	begins string
 	parse  func(*Parser, *records.Record)
 }
 
-// heard gives the phrase that a text begins with, or nil. Phrases of one file begin alike:
-// their last byte tells most of them apart.
+// heard gives the phrase that a text begins with, or nil. Phrases of one source file begin alike,
+// so the last byte is compared first.
 func heard(phrases []phrase, text []byte) *phrase {
 	for i := range phrases {
 		begins := phrases[i].begins
@@ -23,14 +23,14 @@ func heard(phrases []phrase, text []byte) *phrase {
 	return nil
 }
 
-// say emits an event with what earlier lines of the file said of its IDs.
+// say emits an event, completed with what earlier lines of the file show of its IDs.
 func (t *Parser) say(r *records.Record, source string, e timeline.Event) {
 	t.seen.complete(&e)
 	t.event(r, source, e)
 }
 
-// sayOf emits an event that need not have happened where its line was written: the node
-// is what the event says, or unknown.
+// sayOf emits an event that may have happened on another node than its line was written on: the
+// node is that of the event, or unknown.
 func (t *Parser) sayOf(r *records.Record, source string, e timeline.Event) {
 	t.seen.complete(&e)
 	e.Source, e.Place = source, r.Place

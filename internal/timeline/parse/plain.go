@@ -2,8 +2,8 @@ package parse
 
 import "plumbline.dev/plumbline/internal/timeline/records"
 
-// wantsPlain tells whether a line without a header is one that Calico's plugin of 2017
-// wrote beside its log. The others of them say nothing that identifies a call.
+// wantsPlain reports whether a line without a header is one that Calico's plugin of 2017
+// wrote beside its log. Its other lines do not identify a call.
 func wantsPlain(r *records.Record) bool {
 	if !hasPrefix(r.Text, "Calico CNI ") {
 		return false
@@ -12,8 +12,8 @@ func wantsPlain(r *records.Record) bool {
 	return w == usingAddresses || w == assignedResult
 }
 
-// plain tells of such a line. It names nobody: it belongs to the only ADD under way, or
-// tells of the address alone.
+// plain parses such a line. It names neither pod nor sandbox: it belongs to the only open ADD, or
+// shows only the address.
 func (t *Parser) plain(r *records.Record) {
 	k := t.cni.only(r, add)
 	if k == nil {

@@ -5,7 +5,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// runtimeSays is what containerd, CRI-O and dockerd say that matters, by its first byte.
+// runtimeSays are the messages of containerd, CRI-O and dockerd that are parsed, by first byte.
 var runtimeSays = [256][]phrase{
 	'A': {{"Adding pod ", (*Parser).crioCalls}},
 	'C': {
@@ -67,11 +67,11 @@ func (t *Parser) runtime(r *records.Record) {
 	}
 }
 
-// reason gives a line's error field in plain words.
+// reason gives a line's error field, unescaped.
 func reason(r *records.Record) []byte { return unescaped(field(r.Fields, "error")) }
 
-// failedOn tells that a call to the runtime failed, and if it was the network, that the
-// CNI's DEL failed: the runtime is who called it.
+// failedOn reports that a call to the runtime failed; if the error is about the network, also that
+// the CNI DEL failed, which the runtime called.
 func (t *Parser) failedOn(r *records.Record, source string, e timeline.Event, words []byte) {
 	e.Note = note(words)
 	t.say(r, source, e)

@@ -10,7 +10,7 @@ import (
 const containerd = "containerd"
 
 // Messages of containerd's CRI plugin come in threes: the call, and that it "returns …" or
-// "failed". The call alone tells nothing that its end does not tell better.
+// "failed". Only the last is parsed.
 var (
 	returned = []byte(" returns ")
 	failed   = []byte(" failed")
@@ -35,7 +35,7 @@ func (t *Parser) sandboxRun(r *records.Record) {
 	}
 }
 
-// runFailed says what a sandbox failed on.
+// runFailed reports why a sandbox could not be created.
 func (t *Parser) runFailed(r *records.Record, e timeline.Event, words []byte) {
 	e.Sandbox, e.Note = idAfter(words, "sandbox "), note(words)
 	switch {
@@ -81,20 +81,20 @@ func (t *Parser) sandboxCall(r *records.Record) {
 	t.say(r, containerd, e)
 }
 
-// tornDown reads that a sandbox's network was taken down: its DEL succeeded. That a
-// namespace was there does not follow.
+// tornDown reads that a sandbox's network was torn down: its DEL succeeded. This does not show
+// that its network namespace still existed.
 func (t *Parser) tornDown(r *records.Record) {
 	if bytes.HasSuffix(r.Text, []byte("successfully")) {
 		t.say(r, containerd, timeline.Event{Kind: timeline.DelEnd, Sandbox: idAfter(r.Text, "for sandbox ")})
 	}
 }
 
-// networkKept reads of a DEL that failed after an ADD that failed.
+// networkKept parses a DEL that failed after an ADD that failed.
 func (t *Parser) networkKept(r *records.Record) {
 	t.say(r, containerd, timeline.Event{Kind: timeline.DelFailed, Sandbox: idAfter(r.Text, "for sandbox "), Note: note(reason(r))})
 }
 
-// containerCreated learns whose a container is.
+// containerCreated learns the sandbox of a container.
 func (t *Parser) containerCreated(r *records.Record) {
 	sandbox := idAfter(r.Text, "within sandbox ")
 	w := t.seen.known[sandbox]
@@ -124,7 +124,7 @@ func (t *Parser) containerCall(r *records.Record) {
 	t.say(r, containerd, e)
 }
 
-// shimGone reads that the process above a container has gone.
+// shimGone reads that the shim of a container exited.
 func (t *Parser) shimGone(r *records.Record) {
 	if id := containerID(field(r.Fields, "id")); id != "" {
 		t.say(r, containerd, timeline.Event{Kind: timeline.ContainerDied, Container: id})

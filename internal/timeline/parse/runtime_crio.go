@@ -33,7 +33,7 @@ func (t *Parser) crioSandbox(r *records.Record) {
 }
 
 // crioNetwork reads `Got pod network &{Name:… Namespace:… ID:… UID:… NetNS:…}`, which
-// comes before an ADD as before a DEL.
+// precedes both ADD and DEL.
 func (t *Parser) crioNetwork(r *records.Record) {
 	pod, namespace := member(r.Text, "{Name"), member(r.Text, " Namespace")
 	e := timeline.Event{
@@ -46,7 +46,7 @@ func (t *Parser) crioNetwork(r *records.Record) {
 }
 
 // crioCalls reads `Adding pod ns_name to CNI network` and `Deleting pod ns_name from CNI
-// network`. Which of the name's sandboxes it is, is not said.
+// network`. The line does not show which sandbox it is.
 func (t *Parser) crioCalls(r *records.Record) {
 	of, ok := between(r.Text, " pod ", " ")
 	if !ok || turnedPod(of) == "" || indexString(r.Text, "CNI network") < 0 {
@@ -69,7 +69,7 @@ func (t *Parser) crioNetworkFailed(r *records.Record) {
 	t.say(r, crio, e)
 }
 
-// crioContainer reads `Created container ID: ns/pod/name`, which only shows whose it is,
+// crioContainer reads `Created container ID: ns/pod/name`, which only shows its pod,
 // and `Stopped container ID: ns/pod/name`.
 func (t *Parser) crioContainer(r *records.Record) {
 	e := timeline.Event{Kind: timeline.ContainerDied, Container: idAfter(r.Text, "container ")}
@@ -96,15 +96,15 @@ func (t *Parser) crioStarted(r *records.Record) {
 }
 
 // crioKillFailed reads `Stopping container ID with stop signal(…) timed out. Killing...` and
-// `Killing container ID failed: …`; that it is stopped is said by the same first words.
+// `Killing container ID failed: …`; a successful stop begins with the same words.
 func (t *Parser) crioKillFailed(r *records.Record) {
 	if indexString(r.Text, "timed out") >= 0 || indexString(r.Text, " failed: ") >= 0 {
 		t.say(r, crio, timeline.Event{Kind: timeline.ContainerKillFailed, Container: idAfter(r.Text, "container "), Note: note(r.Text)})
 	}
 }
 
-// crioSlow reads that a sandbox is asked for again before it could be made: what the
-// kubelet sees as "name is reserved".
+// crioSlow reads that a sandbox is requested again before it was created, which the kubelet gets
+// as "name is reserved".
 func (t *Parser) crioSlow(r *records.Record) {
 	e := timeline.Event{Kind: timeline.RuntimeTimeout, Note: note(r.Text)}
 	if of, ok := between(r.Text, "sandbox ", " "); ok {

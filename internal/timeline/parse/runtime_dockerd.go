@@ -16,12 +16,12 @@ func (t *Parser) dockerContainer(r *records.Record) {
 	}
 }
 
-// dockerExec reads of a command that could not be run; in which container is not said.
+// dockerExec reads that a command could not be run; the line does not name the container.
 func (t *Parser) dockerExec(r *records.Record) {
 	t.say(r, dockerd, timeline.Event{Kind: timeline.ExecFailed, Note: note(r.Text)})
 }
 
-// dockerBusy reads of what could not be removed: "Handler for DELETE /containers/ID
+// dockerBusy reads what could not be removed: "Handler for DELETE /containers/ID
 // returned error: … remove PATH: device or resource busy" and the same of a layer. Before
 // the path there may be the version of the API.
 func (t *Parser) dockerBusy(r *records.Record) {

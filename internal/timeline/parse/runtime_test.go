@@ -16,7 +16,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-var updateRuntime = flag.Bool("update-runtime", false, "write what the readers of kubelet, runtimes, events and audit tell as what they should")
+var updateRuntime = flag.Bool("update-runtime", false, "rewrite the golden files of the kubelet, runtime, event and audit parsers")
 
 // toldOf gives all that is told of a log, one line an event.
 func toldOf(t testing.TB, log string) []string {
@@ -64,7 +64,7 @@ func inOneLine(e *timeline.Event) string {
 
 func shortened(id string) string { return id[:min(len(id), 12)] }
 
-// TestRecorded compares all that is told of recorded logs with what should be.
+// TestRecorded compares the events of recorded logs with the golden files.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
@@ -89,13 +89,13 @@ func TestRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}
 }
 
-// A toldCase compares what is told of single lines.
+// A toldCase compares the events of single lines.
 type toldCase struct {
 	name, log string
 	want      []string
@@ -107,7 +107,7 @@ func compare(t *testing.T, cases []toldCase) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			if got := toldOf(t, c.log); strings.Join(got, "\n") != strings.Join(c.want, "\n") {
-				t.Errorf("told:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+				t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
 	}

@@ -2,27 +2,30 @@ package parse
 
 import "plumbline.dev/plumbline/internal/timeline"
 
-// maxSeen bounds how many IDs of one file are remembered: a node has a few hundred at a
-// time, and what was forgotten only leaves a field empty.
+// maxSeen bounds the IDs of one file that are kept: a node has a few hundred at a time, and an
+// ID that was dropped only leaves a field empty.
 const maxSeen = 2048
 
-// sandboxes remembers whose the IDs of a file are, for most lines name only one of pod,
-// UID, sandbox and container. Nothing is in it that a line did not say.
+// sandboxes keeps which pod, UID and sandbox the IDs of a file belong to, because most lines name
+// only one of pod, UID, sandbox and container. It holds only what a line shows.
+//
+// Invariant: order has the keys of known, each once, at most maxSeen; when full, the oldest is at
+// next.
 type sandboxes struct {
-	known map[string]owner
-	order []string // the IDs in a ring, the oldest at next
+	known map[string]owner // by sandbox ID, container ID or UID
+	order []string
 	next  int
-	about described
-	asked listing
+	about described // the pod of the last `kubectl describe`
+	asked listing   // the last `kubectl get`
 }
 
-// An owner is what an ID belongs to. A sandbox belongs to itself.
+// An owner is what an ID belongs to. The owner of a sandbox ID has that ID as sandbox.
 type owner struct{ sandbox, pod, uid string }
 
-// described is the pod that `kubectl describe` wrote of before its table of events.
+// described is the pod that `kubectl describe` printed before its table of events.
 type described struct{ name, namespace, node string }
 
-// put remembers an ID; what was known of it before stays.
+// put adds an ID; fields that are empty in w keep their value.
 func (s *sandboxes) put(id string, w owner) {
 	if id == "" || w == (owner{}) {
 		return
@@ -52,8 +55,8 @@ func (s *sandboxes) put(id string, w owner) {
 	}
 }
 
-// complete adds to an event what earlier lines said of its IDs, and remembers what it
-// says itself.
+// complete fills the event's empty fields from earlier lines with the same IDs, and keeps what
+// the event adds.
 func (s *sandboxes) complete(e *timeline.Event) {
 	if e.Container != "" && s.known[e.Container].sandbox == e.Container {
 		e.Sandbox, e.Container = e.Container, ""
@@ -78,8 +81,8 @@ func (s *sandboxes) complete(e *timeline.Event) {
 	}
 }
 
-// ofSandbox gives what it means for a sandbox that its container did something. That it
-// died does not mean that the sandbox was stopped: its network may still be there.
+// ofSandbox converts the kind of an event of a pause container to that of its sandbox. Its death
+// does not mean that the sandbox was stopped: its network may still exist.
 func ofSandbox(k timeline.Kind) timeline.Kind {
 	switch k {
 	case timeline.ContainerStarted:

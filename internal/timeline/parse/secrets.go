@@ -9,10 +9,10 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// maxWords bounds what is looked at of a component's words: a note is far shorter.
+// maxWords bounds how much of a message is searched: a note is far shorter.
 const maxWords = 8 << 10
 
-// secrets tells that a record holds credentials, and of which sort, never which.
+// secrets reports that a record contains credentials, with their type, never their value.
 func (t *Parser) secrets(r *records.Record) {
 	kinds := scrub.Find(r.Raw)
 	if len(kinds) == 0 {
@@ -21,7 +21,7 @@ func (t *Parser) secrets(r *records.Record) {
 	t.event(r, sourceOf(r), timeline.Event{Kind: timeline.CredentialSeen, Note: strings.Join(kinds, ", ")})
 }
 
-// sourceOf gives who wrote a record, as far as its headers say.
+// sourceOf gives the component that wrote a record, as far as its headers show.
 func sourceOf(r *records.Record) string {
 	switch {
 	case r.Program != "":
@@ -35,8 +35,8 @@ func sourceOf(r *records.Record) string {
 	}
 }
 
-// note makes a component's own words fit for an event. Secrets are taken out before it is
-// cut: half of one would not be known any more.
+// note makes a message fit for an event. Credentials are removed before it is cut: half of one
+// would not be recognised.
 func note(words []byte) string {
 	if len(words) > maxWords {
 		words = words[:maxWords]
@@ -52,6 +52,6 @@ func note(words []byte) string {
 	return strings.ToValidUTF8(s[:half], "") + gap + strings.ToValidUTF8(s[len(s)-half:], "")
 }
 
-// gap stands for the middle of a note that is too long: whom an error is about stands at
-// its beginning, and why it came at its end.
+// gap replaces the middle of a note that is too long: the object of an error is at its beginning,
+// the reason at its end.
 const gap = " … "

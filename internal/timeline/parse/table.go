@@ -8,9 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// wantsTable looks for rows of the table of events that `kubectl describe` writes, for
-// the lines above it that say whose it is, for rows of other commands' tables, and for
-// flight records without another header.
+// wantsTable finds rows of the event table of `kubectl describe`, the lines above it that name the
+// pod, rows of other commands' tables, and lines of event logs without another header.
 func wantsTable(r *records.Record) bool {
 	if len(r.Text) == 0 {
 		return false
@@ -49,8 +48,8 @@ func (t *Parser) table(r *records.Record) {
 	}
 }
 
-// row reads Reason, Age, From and Message. Its age is of a moment that the table does not
-// say: such an event has no time.
+// row reads Reason, Age, From and Message. The table does not show the time that the age refers
+// to, so such an event has no time.
 func (t *Parser) row(r *records.Record, rest []byte) {
 	reason, rest := column(rest)
 	age, rest := column(rest)
@@ -68,13 +67,13 @@ func (t *Parser) row(r *records.Record, rest []byte) {
 	}
 }
 
-// column gives what stands before two spaces or more, and what stands after them.
+// column gives the text before two spaces or more, and the text after them.
 func column(b []byte) (one, rest []byte) {
 	one, rest, _ = bytes.Cut(b, []byte("  "))
 	return one, bytes.TrimLeft(rest, " ")
 }
 
-// times reads how often: "9s (x4 over 6m)".
+// times reads a count: "9s (x4 over 6m)".
 func times(age []byte) int {
 	n, ok := between(age, "(x", " ")
 	if !ok {

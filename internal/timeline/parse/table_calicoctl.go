@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// endpointListed tells whether a row is one of a pod in what calicoctl of 2017 wrote for
+// endpointListed reports whether a row is one of a pod in what calicoctl of 2017 wrote for
 // `get workloadendpoint -o wide`: NODE ORCHESTRATOR WORKLOAD NAME NETWORKS INTERFACE and
 // PROFILES. The profile names the namespace once more.
 func endpointListed(c *cells) bool {
@@ -19,13 +19,13 @@ func endpointListed(c *cells) bool {
 	return ok && i > 0 && plainName(c.all[2][i+1:]) && string(c.all[2][:i]) == string(namespace) && plainName(namespace) && hostAddress(c.all[4])
 }
 
-// hostAddress tells whether b is one address with its length: 192.168.8.33/32.
+// hostAddress reports whether b is one address with its length: 192.168.8.33/32.
 func hostAddress(b []byte) bool {
 	return address(b).IsValid() && (bytes.HasSuffix(b, []byte("/32")) || bytes.HasSuffix(b, []byte("/128")))
 }
 
-// endpointRow tells of such a row. Calico has the endpoint: that the pod has it too is
-// what may be in question, and no sandbox is named.
+// endpointRow parses such a row. It shows only Calico's endpoint, not that the pod has the address,
+// and names no sandbox.
 func (t *Parser) endpointRow(r *records.Record, c *cells) {
 	t.sayOf(r, "calicoctl", timeline.Event{
 		Kind: timeline.PodSeen, Pod: podOf(c.all[2]), Node: nodeName(c.all[0]), Address: address(c.all[4]), Device: string(c.all[5]),

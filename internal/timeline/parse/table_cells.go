@@ -13,13 +13,13 @@ func number(b []byte) bool {
 	return len(b) > 0 && len(b) < 10
 }
 
-// ofAll reads how many of all are ready: 1/2.
+// ofAll reads the READY cell: 1/2.
 func ofAll(b []byte) bool {
 	ready, all, ok := bytes.Cut(b, []byte{'/'})
 	return ok && number(ready) && number(all)
 }
 
-// titled tells whether b is in the manner of a pod's status or an event's reason: Running,
+// titled reports whether b has the form of a pod's status or an event's reason: Running,
 // Init:1/2, CrashLoopBackOff.
 func titled(b []byte) bool {
 	for _, c := range b {

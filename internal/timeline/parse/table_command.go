@@ -6,13 +6,14 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// A listing is what a command of kubectl says of the rows that follow it line by line.
+// A listing is what a kubectl command shows of the rows on the lines directly after it.
 type listing struct {
-	namespace string // empty if it does not say it: what is the default is not known
-	next      uint32 // the line at which they go on
+	namespace string // empty if the command does not name it: the default is not known
+	next      uint32 // the line of the next row
 }
 
-// goesOn tells whether a record stands where the next row must, and moves on.
+// goesOn reports whether a record is on the line of the next row, and advances; if not, the
+// listing ends.
 func (l *listing) goesOn(r *records.Record) bool {
 	if r.Place.Line != l.next {
 		*l = listing{}
@@ -22,8 +23,7 @@ func (l *listing) goesOn(r *records.Record) bool {
 	return true
 }
 
-// pod gives whose a row is: by the namespace that stands ahead of its name, or by the
-// command.
+// pod gives the pod of a row: with the namespace in the row, or that of the command.
 func (l *listing) pod(r *records.Record, ahead [][]byte, name []byte) string {
 	namespace := l.namespace
 	if !l.goesOn(r) {
@@ -37,13 +37,13 @@ func (l *listing) pod(r *records.Record, ahead [][]byte, name []byte) string {
 
 var kubectl = []byte("kubectl ")
 
-// asksKubectl tells whether a line is a command typed at a prompt that lists something.
+// asksKubectl reports whether a line is a command typed at a prompt that lists something.
 func asksKubectl(text []byte) bool {
 	i := bytes.Index(text, kubectl)
 	return i >= 0 && prompt(text[:i]) && indexString(text[i:], " get ") >= 0
 }
 
-// prompt tells whether a command may stand after b: nothing, "$ ", "[root@node ~]# sudo ".
+// prompt reports whether b is a prompt: nothing, "$ ", "[root@node ~]# sudo ".
 func prompt(b []byte) bool {
 	b = bytes.TrimRight(b, " \t")
 	b = bytes.TrimRight(bytes.TrimSuffix(b, []byte("sudo")), " \t")
@@ -85,7 +85,7 @@ func namespaceAsked(text []byte) string {
 	return found
 }
 
-// heads tells whether cells are the names of columns that kubectl writes above rows.
+// heads reports whether cells are the names of columns that kubectl writes above rows.
 func heads(c *cells) bool {
 	i := 0
 	if string(c.all[0]) == "NAMESPACE" {

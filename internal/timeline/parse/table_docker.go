@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// containerListed tells whether a row is one of `docker ps` of a pod's container. People
-// leave columns out of it that are wide: ID, command, age, state and name must be there.
+// containerListed reports whether a row is one of `docker ps` of a pod's container. People
+// omit wide columns: ID, command, age, state and name are required.
 func containerListed(c *cells) bool {
 	if c.n < 5 || !shortID(c.all[0]) {
 		return false
@@ -26,7 +26,7 @@ func containerListed(c *cells) bool {
 	return seen == 3 && len(pod) > 0
 }
 
-// shortID tells whether b is a container's ID, in docker's short form or in full.
+// shortID reports whether b is a container's ID, in docker's short form or in full.
 func shortID(b []byte) bool {
 	for _, c := range b {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
@@ -36,7 +36,7 @@ func shortID(b []byte) bool {
 	return len(b) == minID || len(b) == 64
 }
 
-// state tells how docker says what a container does.
+// state reports whether b is a container state of docker.
 func state(b []byte) bool {
 	for _, s := range [...]string{"Up ", "Exited (", "Restarting (", "Created", "Dead", "Removal In Progress"} {
 		if hasPrefix(b, s) {
@@ -71,7 +71,7 @@ func dockerPod(b []byte) (pod []byte, sandbox bool) {
 	}
 }
 
-// containerRow tells of such a row.
+// containerRow parses such a row.
 func (t *Parser) containerRow(r *records.Record, c *cells) {
 	of, sandbox := dockerPod(c.all[c.n-1])
 	i := bytes.LastIndexByte(of, '_')

@@ -5,8 +5,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// podListed tells where the name stands in a row of `kubectl get pod -o wide`, behind the
-// namespace where all of them were asked for; -1 if it is no such row.
+// podListed gives the cell of the name in a row of `kubectl get pod -o wide`: 1 after a namespace,
+// else 0; -1 if it is no such row.
 func podListed(c *cells) int {
 	for i := range 2 {
 		row := c.all[i:]
@@ -18,7 +18,7 @@ func podListed(c *cells) int {
 	return -1
 }
 
-// podRow tells of NAME READY STATUS RESTARTS AGE IP NODE.
+// podRow parses NAME READY STATUS RESTARTS AGE IP NODE.
 func (t *Parser) podRow(r *records.Record, ahead, row [][]byte) {
 	e := timeline.Event{Kind: timeline.PodSeen, Pod: t.seen.asked.pod(r, ahead, row[0]), Address: address(row[5]), Node: nodeName(row[6]), Note: string(row[2])}
 	if e.Pod != "" && e.Address.IsValid() {
@@ -26,9 +26,8 @@ func (t *Parser) podRow(r *records.Record, ahead, row [][]byte) {
 	}
 }
 
-// eventListed tells where the age stands in a row of `kubectl get events`, behind the
-// namespace where all of them were asked for; -1 if it is no such row. A wide one is none:
-// empty cells of it cannot be told.
+// eventListed gives the cell of the age in a row of `kubectl get events`: 1 after a namespace, else
+// 0; -1 if it is no such row. Rows of -o wide are not read: their empty cells cannot be recognised.
 func eventListed(c *cells) int {
 	for i := range 2 {
 		row := c.all[i:]
@@ -45,7 +44,7 @@ func eventListed(c *cells) int {
 	return -1
 }
 
-// object reads pod/NAME and node/NAME; other objects matter to nobody here.
+// object reads pod/NAME and node/NAME; other objects are ignored.
 func object(b []byte) (kind string, name []byte) {
 	for _, kind := range [...]string{"pod", "node"} {
 		if hasPrefix(b, kind+"/") && plainName(b[len(kind)+1:]) {
@@ -55,7 +54,7 @@ func object(b []byte) (kind string, name []byte) {
 	return "", nil
 }
 
-// eventRow tells of LAST SEEN, TYPE, REASON, OBJECT and MESSAGE.
+// eventRow parses LAST SEEN, TYPE, REASON, OBJECT and MESSAGE.
 func (t *Parser) eventRow(r *records.Record, ahead, row [][]byte) {
 	kind, name := object(row[3])
 	pod := t.seen.asked.pod(r, ahead, name)

@@ -6,27 +6,27 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// People paste what commands print between the lines of a log. Such a row has no time:
-// its place among the lines is all that says when. Only rows are read whose every cell
-// is what its column may hold, so that prose is never taken for one.
+// People paste output of commands between the lines of a log. Such a row has no time; only its
+// position among the lines shows when. A row is used only if every cell has a valid value for its
+// column, so that prose is never taken for a row.
 
-// Bounds of rows: what is longer or has more cells is none.
+// Bounds of rows: a longer line or one with more cells is not a row.
 const (
 	maxRow   = 4 << 10
 	maxCells = 12
 )
 
-// cells are a row's. Commands part them by three blanks or more; inside of a cell there
-// are single ones.
+// cells are the cells of a row. Commands separate them by three blanks or more; inside a cell
+// there are single blanks.
 type cells struct {
-	all [maxCells][]byte // behind the last there are empty ones
+	all [maxCells][]byte // empty from n on
 	n   int
 }
 
-// twoBlanks stands between cells at least, where no tab does.
+// twoBlanks separates cells at least, unless a tab does.
 var twoBlanks = []byte("  ")
 
-// cut parts a row into its cells; with more than there may be it gives none.
+// cut splits a row into its cells; it gives none if there are too many.
 func cut(b []byte) (c cells) {
 	for len(b) > 0 {
 		if c.n == maxCells {
@@ -43,8 +43,8 @@ func cut(b []byte) (c cells) {
 	return c
 }
 
-// wantsRow tells whether a line without any header is a row, or a line above rows that
-// says where they are from.
+// wantsRow reports whether a line without any header is a row, or a line above rows that
+// shows where they are from.
 func wantsRow(r *records.Record) bool {
 	if len(r.Text) > maxRow || len(r.Raw)-len(r.Text) != blanks(r.Raw) {
 		return false
@@ -59,7 +59,7 @@ func wantsRow(r *records.Record) bool {
 	return heads(&c) || podListed(&c) >= 0 || eventListed(&c) >= 0 || containerListed(&c) || endpointListed(&c)
 }
 
-// listed tells of such a line.
+// listed parses such a line.
 func (t *Parser) listed(r *records.Record) {
 	if len(r.Text) > maxRow || !r.At.IsZero() {
 		return

@@ -39,7 +39,7 @@ func rowsOf(t testing.TB, text []byte) string {
 	return out.String()
 }
 
-// TestTablesOfSeeds has it that rows of commands are all that is told without a time of
+// TestTablesOfSeeds checks that rows of commands are all that is told without a time of
 // what the incidents' author pasted and wrote, and nothing of the prose around them.
 func TestTablesOfSeeds(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestTablesOfSeeds(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("told:\n%swant:\n%s", got, want)
+				t.Errorf("got:\n%swant:\n%s", got, want)
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func TestTables(t *testing.T) {
 	})
 }
 
-// TestRowsHaveNoHeader has it that what a program logs is its own affair, even a table.
+// TestRowsHaveNoHeader checks that what a program logs is its own affair, even a table.
 func TestRowsHaveNoHeader(t *testing.T) {
 	t.Parallel()
 	text := []byte("a   web-0   1/1   Running   0   1m   10.0.0.1   n1")

@@ -14,10 +14,10 @@ import (
 
 const chunkSize = 1 << 20
 
-// All reads the inputs in one pass, and tells of the records that are wanted. A file that
-// cannot be read, or not in full, stops no other: its Left says so. The error is the
-// context's, or that there are more files than can be counted. The first files that it
-// gives are the inputs; those that came out of bundles follow.
+// All reads the inputs in one pass and passes the wanted records to Options.Parser. A file that
+// cannot be read, or not completely, does not stop the others: File.Left reports it. The error is
+// that of the context, or that there are too many files. The first files of the result are the
+// inputs, in their order; those from tar archives follow.
 func All(ctx context.Context, in []Input, o Options) ([]timeline.File, error) {
 	return all(ctx, in, o, chunkSize)
 }
@@ -25,7 +25,7 @@ func All(ctx context.Context, in []Input, o Options) ([]timeline.File, error) {
 // all is All with chunks of any size.
 func all(ctx context.Context, in []Input, o Options, size int) ([]timeline.File, error) {
 	if len(in) > math.MaxUint16 {
-		return nil, fmt.Errorf("read %d files: at most %d can be told apart", len(in), math.MaxUint16)
+		return nil, fmt.Errorf("%d log files: at most %d can be read; pass fewer paths", len(in), math.MaxUint16)
 	}
 	if o.Workers <= 0 {
 		o.Workers = 2
@@ -47,7 +47,7 @@ func all(ctx context.Context, in []Input, o Options, size int) ([]timeline.File,
 	next := make(chan int)
 	for range o.Workers {
 		readers.Go(func() {
-			d := newDesk()
+			d := newBuffers()
 			for i := range next {
 				a.input(ctx, d, uint16(i), in[i])
 			}
@@ -71,16 +71,17 @@ func all(ctx context.Context, in []Input, o Options, size int) ([]timeline.File,
 type reading struct {
 	Options
 	size  int
-	jobs  chan *job // chunks to look through
-	free  chan *job // as many as may be under way: they bound the memory
+	jobs  chan *job // chunks for the workers
+	free  chan *job // unused jobs; their fixed number bounds the memory
 	mu    sync.Mutex
 	files []*timeline.File
 }
 
-// A job is a chunk of a file, and what was found in it.
+// A job is a chunk of a file and what a worker found in it. It goes from free to a reader, to a
+// worker, and in file order to the file's parser, which returns it to free.
 type job struct {
 	buf    []byte
-	head   int // so much of it is the file's beginning, where its anchor is looked for
+	head   int // length of the part in which the anchor is searched: the file's beginning, 0 for later chunks
 	export bool
 	found  found
 	done   chan struct{}
@@ -94,8 +95,8 @@ func (a *reading) work() {
 	}
 }
 
-// input reads one input: a file, or a bundle of files.
-func (a *reading) input(ctx context.Context, d *desk, number uint16, in Input) {
+// input reads one input: a file, or a tar archive of files.
+func (a *reading) input(ctx context.Context, d *buffers, number uint16, in Input) {
 	a.mu.Lock()
 	f := a.files[number]
 	a.mu.Unlock()
@@ -112,7 +113,7 @@ func (a *reading) input(ctx context.Context, d *desk, number uint16, in Input) {
 		left(err)
 		return
 	}
-	// A read that waits for another's writing is ended by closing what it reads.
+	// Closing the reader ends a read that waits for data.
 	stop := context.AfterFunc(ctx, func() { _ = rc.Close() })
 	defer func() {
 		if stop() {
@@ -130,13 +131,13 @@ func (a *reading) input(ctx context.Context, d *desk, number uint16, in Input) {
 	}
 }
 
-// member reads one file of a bundle.
-func (a *reading) member(ctx context.Context, d *desk, in Input, h *tar.Header, r io.Reader) error {
+// member reads one file of a tar archive.
+func (a *reading) member(ctx context.Context, d *buffers, in Input, h *tar.Header, r io.Reader) error {
 	a.mu.Lock()
 	number := len(a.files)
 	if number > math.MaxUint16 {
 		a.mu.Unlock()
-		return fmt.Errorf("%s not read: there are too many files", h.Name)
+		return fmt.Errorf("%s not read: more than %d files", h.Name, math.MaxUint16)
 	}
 	f := &timeline.File{Name: in.Name + ":" + h.Name, Node: in.Node}
 	a.files = append(a.files, f)
@@ -156,9 +157,9 @@ func (a *reading) member(ctx context.Context, d *desk, in Input, h *tar.Header, 
 	return ctx.Err()
 }
 
-// file reads the lines of one file: its chunks are looked through side by side, and told
-// of in their order.
-func (a *reading) file(ctx context.Context, d *desk, number uint16, f *timeline.File, in Input, b *bufio.Reader, head []byte) error {
+// file reads the lines of one file: workers search its chunks in parallel, and fileParser handles
+// the results in file order.
+func (a *reading) file(ctx context.Context, d *buffers, number uint16, f *timeline.File, in Input, b *bufio.Reader, head []byte) error {
 	if len(head) == 0 {
 		return nil
 	}
@@ -166,10 +167,10 @@ func (a *reading) file(ctx context.Context, d *desk, number uint16, f *timeline.
 	if err != nil {
 		return fmt.Errorf("not read: %w", err)
 	}
-	t := &told{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now}}
+	t := &fileParser{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now}}
 	beginning := len(head)
 	switch {
-	case export: // whose stamps lack nothing
+	case export: // its timestamps are complete
 		beginning = 0
 	case a.size < 4*headSize:
 		t.clock.anchor, beginning = findAnchor(head, &d.reading), 0
@@ -203,7 +204,7 @@ func (a *reading) file(ctx context.Context, d *desk, number uint16, f *timeline.
 	telling.Wait()
 	t.end(&c, lines)
 	if c.err != nil {
-		return fmt.Errorf("not read to its end, after %d bytes: %w", c.bytes, c.err)
+		return fmt.Errorf("read only up to byte %d: %w", c.bytes, c.err)
 	}
 	return nil
 }

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// An anchor is what a file's beginning tells of the year and the zone that its stamps
-// leave out: lines that have two stamps, one of them complete.
+// An anchor is the year and the zone for timestamps of a file that lack them, taken from lines in
+// its beginning that have two timestamps, one of them complete.
 type anchor struct {
-	year   int
-	day    int16 // in that year, of the line that told it
-	zoned  bool
-	offset int // seconds east of UTC
+	year   int   // of the first incomplete timestamp beside a complete one; 0 if there is none
+	day    int16 // stamp.date of that timestamp; the year of other days follows by turns
+	zoned  bool  // offset is known
+	offset int   // seconds east of UTC; 0 if not zoned
 }
 
-// An anchoring looks for lines in a file's beginning whose stamps tell what others lack.
+// An anchoring searches the beginning of a file for an anchor, line by line.
 type anchoring struct {
 	anchor
-	bare stamp // of the last line that had a header
+	bare stamp // timestamp of the last line with a header; lines without one that follow belong to it
 }
 
 func (a *anchoring) found() bool { return a.year != 0 && a.zoned }
 
-// see looks at a line.
+// see reads a line.
 func (a *anchoring) see(p *parser) {
 	if p.headed {
 		if p.outer.is() && p.inner.is() {
@@ -36,10 +36,10 @@ func (a *anchoring) see(p *parser) {
 	a.inside(p.body, &a.bare)
 }
 
-// blank takes note of an empty line: what follows belongs to nothing before it.
+// blank notes an empty line: what follows does not belong to the lines before it.
 func (a *anchoring) blank() { a.bare = stamp{} }
 
-// findAnchor goes through a beginning that does not stand in one chunk.
+// findAnchor searches a beginning that is longer than one chunk.
 func findAnchor(head []byte, n *names) anchor {
 	p, a := parser{names: n}, anchoring{}
 	for more := true; more && len(head) > 0 && !a.found(); {
@@ -55,8 +55,9 @@ func findAnchor(head []byte, n *names) anchor {
 	return a.anchor
 }
 
-// header takes what one stamp of a line's headers has and the other lacks. Both were
-// written at the same moment.
+// header takes what one timestamp of a line's headers has and the other lacks. Both were written
+// at the same time, so their difference is the zone (apart). Without a zone in full only the year
+// is taken.
 func (a *anchor) header(full, bare *stamp) {
 	if full.year == 0 || bare.complete() {
 		return
@@ -71,15 +72,17 @@ func (a *anchor) header(full, bare *stamp) {
 	}
 }
 
+// tell sets the year of the first line that shows one; later lines do not change it.
 func (a *anchor) tell(year int, bare *stamp) {
 	if a.year == 0 {
 		a.year, a.day = year, bare.date()
 	}
 }
 
-// inside looks for stamps in the message itself. Such a time may be any, but one of the
-// same day was most likely written in the same year; and a process that prints times in
-// a zone of its own stamps its lines in that zone.
+// inside searches the message for complete timestamps. They may be of any time, but one of the
+// same day and month is most likely of the same year, and a process that prints times in a zone
+// other than UTC uses that zone for its own timestamps. A zone of UTC in a message proves
+// nothing about them.
 func (a *anchor) inside(b []byte, bare *stamp) {
 	if !bare.is() || bare.complete() {
 		return
@@ -107,9 +110,9 @@ func (a *anchor) inside(b []byte, bare *stamp) {
 	}
 }
 
-// apart gives the year and the offset by which a stamp that lacks one of them shows the
-// time t. Clocks of zones differ by quarters of an hour; two minutes are for the way from
-// one logger to the next.
+// apart gives the year and the offset with which the incomplete timestamp bare shows the time t.
+// Offsets are multiples of 15 minutes of at most 14 hours; two minutes are allowed between the
+// two loggers. ok is false if no year fits.
 func apart(bare *stamp, t time.Time) (year, offset int, ok bool) {
 	t = t.UTC()
 	for year := t.Year() - 1; year <= t.Year()+1; year++ {

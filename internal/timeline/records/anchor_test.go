@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a file's beginning tells is the same whether it is found in the first chunk or,
+// The anchor is the same whether it is found in the first chunk or,
 // with smaller ones, before them.
 func TestAnchorByChunk(t *testing.T) {
 	t.Parallel()

@@ -1,13 +1,13 @@
 package records
 
-// balance follows quotes and brackets through a message, to know whether it has ended.
+// balance counts quotes and brackets of a message to find whether it is complete.
 type balance struct {
 	depth   int
 	quoted  bool
 	escaped bool
 }
 
-// feed goes on with more of the message. A bracket that closes nothing is let be: lines of
+// feed reads more of the message. A closing bracket without an opening one is ignored: lines of
 // 2017 have such.
 func (o *balance) feed(b []byte) {
 	for _, c := range b {
@@ -27,5 +27,5 @@ func (o *balance) feed(b []byte) {
 	}
 }
 
-// open says that a quote or a bracket has not been closed.
+// open reports whether a quote or a bracket is not closed.
 func (o *balance) open() bool { return o.quoted || o.depth > 0 }

@@ -6,22 +6,21 @@ import (
 	"io"
 )
 
-// A chunker cuts a stream into chunks that can be read apart: each begins with a line that
-// goes on with no other, whatever the chunks' size. Of lines that are too long it keeps
-// the beginning.
+// A chunker cuts a stream into chunks that can be parsed independently: each begins with a line
+// that does not continue another. Of lines that are too long it keeps the beginning.
 type chunker struct {
 	r       io.Reader
 	size    int
 	probe   parser
-	carry   []byte // what the last chunk left
+	carry   []byte // the rest after the last chunk
 	eof     bool
-	err     error // what ended the stream, other than its end
+	err     error // read error other than io.EOF
 	bytes   int64
 	long    int
 	skipped int64
 }
 
-// next fills buf with a chunk. At the end it is empty.
+// next fills buf with a chunk, which is empty at the end of the stream.
 func (c *chunker) next(buf []byte) []byte {
 	buf = append(buf[:0], c.carry...)
 	c.carry = c.carry[:0]
@@ -37,7 +36,7 @@ func (c *chunker) next(buf []byte) []byte {
 	}
 }
 
-// fill reads until buf is as long as wanted.
+// fill reads until buf has want bytes.
 func (c *chunker) fill(buf []byte, want int) []byte {
 	start := bytes.LastIndexByte(buf, '\n') + 1 // of the last line
 	for !c.eof && len(buf) < want {
@@ -73,7 +72,7 @@ func (c *chunker) read(buf []byte, n int) []byte {
 	return buf[:at+got]
 }
 
-// skip leaves a line's rest out, of which buf has something from keep on.
+// skip drops the rest of the last line in buf, from keep on.
 func (c *chunker) skip(buf []byte, keep int) []byte {
 	c.long++
 	for {
@@ -91,9 +90,9 @@ func (c *chunker) skip(buf []byte, keep int) []byte {
 	}
 }
 
-// cut finds the last place in buf at which a chunk may end, 0 if there is none: before a
-// line that has a header, after an empty one, or where no header is near enough for
-// anything to be joined to it.
+// cut gives the last position in buf at which a chunk may end, 0 if there is none: before a line
+// with a header, after an empty line, or where no header is near enough for lines to be joined
+// to it.
 func (c *chunker) cut(buf []byte) int {
 	end := bytes.LastIndexByte(buf, '\n')
 	last := 0

@@ -56,13 +56,13 @@ func TestChunksOfAnySize(t *testing.T) {
 	}
 }
 
-// endless gives so many of one byte, then what follows.
-type endless struct {
+// repeatedByte reads a number of equal bytes, then the bytes of then.
+type repeatedByte struct {
 	n    int
 	then *strings.Reader
 }
 
-func (e *endless) Read(b []byte) (int, error) {
+func (e *repeatedByte) Read(b []byte) (int, error) {
 	if e.n == 0 {
 		return e.then.Read(b)
 	}
@@ -74,12 +74,12 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (e *endless) Close() error { return nil }
+func (e *repeatedByte) Close() error { return nil }
 
 func TestLineOf100MB(t *testing.T) {
 	const size = 100 << 20
 	in := Input{Name: "long", Open: func() (io.ReadCloser, error) {
-		return &endless{size, strings.NewReader("yy\nI1115 10:31:56.650149      36 a.go:1] after it\n")}, nil
+		return &repeatedByte{size, strings.NewReader("yy\nI1115 10:31:56.650149      36 a.go:1] after it\n")}, nil
 	}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -91,7 +91,7 @@ func TestLineOf100MB(t *testing.T) {
 	if len(got[0]) != 2 || len(got[0][0].Raw) != maxLine || got[0][1].Text != "after it" || got[0][1].Place.Line != 2 {
 		t.Fatalf("%d records, the last %+v", len(got[0]), got[0][len(got[0])-1])
 	}
-	if f := files[0]; f.Lines != 2 || len(f.Left) != 1 || f.Left[0] != "what lines have beyond 256 KiB: 104595458 bytes, in 1 of them" {
+	if f := files[0]; f.Lines != 2 || len(f.Left) != 1 || f.Left[0] != "the part of lines beyond 256 KiB: 104595458 bytes in 1 lines" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -142,7 +142,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// What one file's reader says of it, others don't suffer from.
+// A read error of one file does not affect the others.
 func TestErrorsStayWithTheirFile(t *testing.T) {
 	t.Parallel()
 	in := make([]Input, 0, 40)
@@ -158,6 +158,6 @@ func TestErrorsStayWithTheirFile(t *testing.T) {
 	}
 	_, err := All(context.Background(), make([]Input, 70000), Options{Parser: func(uint16, *timeline.File) func(*Record) { return nil }})
 	if err == nil {
-		t.Error("70000 files were told apart by 16 bits")
+		t.Error("70000 files were accepted, although their numbers have 16 bits")
 	}
 }

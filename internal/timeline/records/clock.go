@@ -5,21 +5,28 @@ import (
 	"time"
 )
 
-// A clock makes times of one file's stamps, and remembers what it had to guess.
+// A clock converts the timestamps of one file, in file order, to times, and records what it had to
+// guess. Sources of a missing year, first match: another timestamp of the line; the anchor; the
+// file's modification time; the current time. Of a missing zone: another timestamp of the line;
+// the anchor; the zone of the node (Input.Zone); UTC.
+//
+// Invariant: between two lines, year is the year of the last timestamp without one, and day its
+// date. chunk and turn move both forward: a date that goes back by more than half a year means
+// the next year.
 type clock struct {
 	anchor anchor
-	mod    time.Time // of the file
-	now    time.Time
-	year   int                       // of the stamp read last
-	day    int16                     // of it; 0 before the first
-	begun  int                       // the first year, 0 if it is not known
-	by     string                    // what told the year
-	zoneBy string                    // what told the zone
-	asked  struct{ year, zone bool } // some stamp needed it
+	mod    time.Time                 // modification time of the file; zero if unknown
+	now    time.Time                 // current time; zero if not to be used
+	year   int                       // of the last timestamp without a year
+	day    int16                     // stamp.date of it; 0 before the first
+	begun  int                       // year of the first one; 0 if nothing shows it: such timestamps then give no time
+	by     string                    // source of the year
+	zoneBy string                    // source of the zone
+	asked  struct{ year, zone bool } // a timestamp of an event needed the guess, so it is reported
 }
 
-// chunk goes on to a chunk's first stamp: it may be of another year than the last of the
-// chunk before. Without one, nothing changes.
+// chunk moves to the first timestamp without a year of the next chunk, which may be of another
+// year than the last one of the chunk before. Without such a timestamp nothing changes.
 func (c *clock) chunk(d dates) {
 	if d.first == 0 {
 		return
@@ -35,7 +42,7 @@ func (c *clock) chunk(d dates) {
 	c.day = d.first
 }
 
-// turn goes on to another year.
+// turn moves to another year, by a line at which the splitter found that it changes.
 func (c *clock) turn(t turn) {
 	c.year += int(t.years)
 	if t.year != 0 {
@@ -43,31 +50,31 @@ func (c *clock) turn(t turn) {
 	}
 }
 
-// zone takes the zone that is known of the file from elsewhere, where its own lines tell
-// none.
+// zone sets the zone of the node for a file whose own lines show none.
 func (c *clock) zone(z *time.Location) {
-	c.zoneBy = "by the stamps inside its lines"
+	c.zoneBy = "from timestamps inside its lines"
 	if z == nil || c.anchor.zoned {
 		return
 	}
 	_, c.anchor.offset = time.Time{}.In(z).Zone()
-	c.anchor.zoned, c.zoneBy = true, "by its node"
+	c.anchor.zoned, c.zoneBy = true, "from its node"
 }
 
-// begin finds the year of the first stamp.
+// begin sets the year of the first timestamp without one, whose date is day.
 func (c *clock) begin(day int16) {
 	switch {
 	case c.anchor.year != 0:
-		c.year, c.by = c.anchor.year-int(turns(day, c.anchor.day)), "by the stamps inside its lines"
+		c.year, c.by = c.anchor.year-int(turns(day, c.anchor.day)), "from timestamps inside its lines"
 	case !c.mod.IsZero():
-		c.year, c.by = lastYear(day, c.mod), "by the file's modification time"
+		c.year, c.by = lastYear(day, c.mod), "from the file's modification time"
 	case !c.now.IsZero():
-		c.year, c.by = lastYear(day, c.now), "by today's date"
+		c.year, c.by = lastYear(day, c.now), "from today's date"
 	}
 	c.begun = c.year
 }
 
-// lastYear gives the last year in which a day was not after t; zones may make it a day.
+// lastYear gives the last year in which the day is not later than t plus one day; the day allows
+// for zones.
 func lastYear(day int16, t time.Time) int {
 	t = t.UTC().AddDate(0, 0, 1)
 	s := stamp{month: uint8(t.Month()), day: uint8(t.Day())}
@@ -77,8 +84,11 @@ func lastYear(day int16, t time.Time) int {
 	return t.Year()
 }
 
-// at gives the time of a line. The finest stamp that is complete is taken; one that is
-// finer but lacks year or zone gets them from the other on its line, or from the file.
+// at gives the time of a line with up to two timestamps: outer of syslog, journald or the
+// container runtime, inner of the logger. The finest complete one is used, inner if both are
+// equally fine. If inner is incomplete and outer, which is complete, only has seconds, inner is
+// used with year and zone from outer, or outer if they do not fit. If neither is complete, inner is used, with the year of
+// outer if that has one.
 func (c *clock) at(outer, inner *stamp) time.Time {
 	switch {
 	case !inner.is() && !outer.is():
@@ -111,7 +121,8 @@ func (c *clock) at(outer, inner *stamp) time.Time {
 	}
 }
 
-// time gives a stamp's time, with the file's year and zone where it has none.
+// time converts one timestamp, with the file's year and zone where it has none; zero if the year
+// is not known.
 func (c *clock) time(s *stamp) time.Time {
 	if s.year == 0 {
 		c.asked.year = true
@@ -125,18 +136,18 @@ func (c *clock) time(s *stamp) time.Time {
 	return s.in(c.year, c.anchor.offset)
 }
 
-// guessed says what the file's stamps left out, and what was taken for it.
+// guessed reports what the file's timestamps lack, and what was used instead.
 func (c *clock) guessed() []string {
 	var out []string
 	if c.asked.year {
-		out = append(out, "no year in its stamps: "+c.years())
+		out = append(out, "timestamps without a year: "+c.years())
 	}
 	if c.asked.zone {
 		zone, by := "read as UTC", ""
 		if c.anchor.zoned {
 			zone, by = zoneName(c.anchor.offset), ", "+c.zoneBy
 		}
-		out = append(out, fmt.Sprintf("no zone in its stamps: %s%s", zone, by))
+		out = append(out, fmt.Sprintf("timestamps without a zone: %s%s", zone, by))
 	}
 	return out
 }
@@ -144,7 +155,7 @@ func (c *clock) guessed() []string {
 func (c *clock) years() string {
 	switch c.begun {
 	case 0:
-		return "and nothing tells it, so they are left out"
+		return "no line or file time shows it; such times are omitted"
 	case c.year:
 		return fmt.Sprintf("%d, %s", c.year, c.by)
 	default:

@@ -24,14 +24,14 @@ func TestYears(t *testing.T) {
 		years   []int
 		guessed string
 	}{
-		"by the modification time":       {kernel("Dec 31", "Jan  2"), mod, []int{2020, 2021}, "no year in its stamps: 2020 to 2021, by the file's modification time"},
-		"by today":                       {kernel("Nov 15"), time.Time{}, []int{2026}, "no year in its stamps: 2026, by today's date"},
-		"by today, a year ago":           {kernel("Nov 30"), time.Time{}, []int{2025}, "no year in its stamps: 2025, by today's date"},
-		"tomorrow may be a zone":         {kernel("Nov 16"), time.Time{}, []int{2026}, "no year in its stamps: 2026, by today's date"},
-		"two years":                      {kernel("Nov 30", "Jan  1", "Aug  1", "Jan  5"), mod, []int{2020, 2021, 2021, 2022}, "no year in its stamps: 2020 to 2022, by the file's modification time"},
-		"nodes take turns at midnight":   {kernel("Dec 31", "Jan  1", "Dec 31", "Jan  1"), mod, []int{2020, 2021, 2020, 2021}, "no year in its stamps: 2020 to 2021, by the file's modification time"},
-		"back by less than half a year":  {kernel("Dec 13", "Jul 14", "Dec 13"), mod, []int{2020, 2020, 2020}, "no year in its stamps: 2020, by the file's modification time"},
-		"by a line's other stamp, later": {kernel("Dec 31") + "Jan  1 10:00:00 n d: time=\"2018-01-01T10:00:00Z\" level=info msg=x\n", mod, []int{2017, 2018}, "no year in its stamps: 2017 to 2018, by the stamps inside its lines"},
+		"by the modification time":       {kernel("Dec 31", "Jan  2"), mod, []int{2020, 2021}, "timestamps without a year: 2020 to 2021, from the file's modification time"},
+		"by today":                       {kernel("Nov 15"), time.Time{}, []int{2026}, "timestamps without a year: 2026, from today's date"},
+		"by today, a year ago":           {kernel("Nov 30"), time.Time{}, []int{2025}, "timestamps without a year: 2025, from today's date"},
+		"tomorrow may be a zone":         {kernel("Nov 16"), time.Time{}, []int{2026}, "timestamps without a year: 2026, from today's date"},
+		"two years":                      {kernel("Nov 30", "Jan  1", "Aug  1", "Jan  5"), mod, []int{2020, 2021, 2021, 2022}, "timestamps without a year: 2020 to 2022, from the file's modification time"},
+		"nodes take turns at midnight":   {kernel("Dec 31", "Jan  1", "Dec 31", "Jan  1"), mod, []int{2020, 2021, 2020, 2021}, "timestamps without a year: 2020 to 2021, from the file's modification time"},
+		"back by less than half a year":  {kernel("Dec 13", "Jul 14", "Dec 13"), mod, []int{2020, 2020, 2020}, "timestamps without a year: 2020, from the file's modification time"},
+		"by a line's other stamp, later": {kernel("Dec 31") + "Jan  1 10:00:00 n d: time=\"2018-01-01T10:00:00Z\" level=info msg=x\n", mod, []int{2017, 2018}, "timestamps without a year: 2017 to 2018, from timestamps inside its lines"},
 	} {
 		in := file(name, c.text)
 		in.ModTime = c.mod
@@ -48,7 +48,7 @@ func TestYears(t *testing.T) {
 	}
 }
 
-// Lines that nobody wants tell of a new year too.
+// Lines that are not wanted show a new year too.
 func TestYearsBetweenWantedLines(t *testing.T) {
 	t.Parallel()
 	text := "Mar  1 10:00:00 n kernel: want\nDec  1 10:00:00 n kernel: x\nJan  1 10:00:00 n kernel: x\nMar  2 10:00:00 n kernel: want\n"
@@ -67,18 +67,18 @@ func TestZones(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, guessed string }{
 		"by a stamp in another zone": {
 			"Dec 12 20:21:27 n d: time=\"2017-12-12T12:21:28Z\" level=info msg=x\nDec 12 20:21:30 n d: y\n",
-			"2017-12-12T12:21:30Z", "no zone in its stamps: +08:00, by the stamps inside its lines",
+			"2017-12-12T12:21:30Z", "timestamps without a zone: +08:00, from timestamps inside its lines",
 		},
 		"by a time in a message": {
 			"E1212 20:21:27.500000      36 a.go:1] since 2017-12-12 20:00:00 -0330 NST\nE1212 20:21:30.500000      36 a.go:1] y\n",
-			"2017-12-12T23:51:30.5Z", "no zone in its stamps: -03:30, by the stamps inside its lines",
+			"2017-12-12T23:51:30.5Z", "timestamps without a zone: -03:30, from timestamps inside its lines",
 		},
 		"a time in UTC says nothing": {
 			"E1212 20:21:27.500000      36 a.go:1] since 2017-12-12 20:00:00 +0000 UTC\nE1212 20:21:30.500000      36 a.go:1] y\n",
-			"2017-12-12T20:21:30.5Z", "no zone in its stamps: read as UTC",
+			"2017-12-12T20:21:30.5Z", "timestamps without a zone: read as UTC",
 		},
 		"Calico's alone": {
-			"2026-11-15 10:32:04.670 [INFO][365] a.go 74: x\n", "2026-11-15T10:32:04.67Z", "no zone in its stamps: read as UTC",
+			"2026-11-15 10:32:04.670 [INFO][365] a.go 74: x\n", "2026-11-15T10:32:04.67Z", "timestamps without a zone: read as UTC",
 		},
 		"without any": {"prose\n", "0001-01-01T00:00:00Z", ""},
 	} {

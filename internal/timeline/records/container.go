@@ -2,7 +2,7 @@ package records
 
 import "bytes"
 
-// containerStream reads the words that a container runtime puts after its stamp: stderr F.
+// containerStream reads what a container runtime puts after its timestamp: stderr F.
 func containerStream(b []byte) (text []byte, ok bool) {
 	if len(b) < 9 || b[7] != 'F' && b[7] != 'P' || b[8] != ' ' || string(b[:7]) != "stderr " && string(b[:7]) != "stdout " {
 		return nil, false
@@ -30,8 +30,8 @@ func (p *parser) dockerJSON(b []byte) bool {
 	return p.message(bytes.TrimRight(p.unquote(rest[:end]), "\r\n"))
 }
 
-// journalJSON reads a line of journalctl -o json. Its fields are in capitals, which tells
-// it from all others.
+// journalJSON reads a line of journalctl -o json. Its fields are in capitals, unlike those
+// of other formats.
 func (p *parser) journalJSON(b []byte) bool {
 	first := bytes.TrimLeft(b[1:], " ")
 	if len(first) < 2 || first[0] != '"' || (first[1] != '_' && (first[1] < 'A' || first[1] > 'Z')) {

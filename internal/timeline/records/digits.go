@@ -5,9 +5,8 @@ import (
 	"math/bits"
 )
 
-// Digits are read eight bytes at once, the first in the lowest byte. Loops that end after
-// one digit in this line and after four in the next cost more than all else: no processor
-// guesses them.
+// Digits are read eight bytes at once, the first in the lowest byte. Loops
+// whose length differs from line to line are slow: the processor cannot predict them.
 const (
 	zeros   = 0x3030303030303030
 	clocked = 0x30303a30303a3030 // 00:00:00

@@ -17,7 +17,7 @@ func slowNumber(b []byte) (value, length int) {
 	return value, length
 }
 
-// slowShape tells whether b looks like a pattern in which every 0 is a digit.
+// slowShape reports whether b looks like a pattern in which every 0 is a digit.
 func slowShape(b []byte, like string) bool {
 	for i := range len(like) {
 		if like[i] == '0' && (b[i] < '0' || b[i] > '9') || like[i] != '0' && b[i] != like[i] {

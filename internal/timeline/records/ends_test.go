@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestEnds: a file goes on until its last line that has a time, wanted or not, whatever
+// TestEnds: a file continues until its last line that has a time, wanted or not, whatever
 // the chunks' size.
 func TestEnds(t *testing.T) {
 	t.Parallel()

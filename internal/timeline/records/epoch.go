@@ -6,7 +6,7 @@ import (
 )
 
 // epoch reads a number of seconds, milliseconds, microseconds or nanoseconds since 1970;
-// how large it is tells which. klog's JSON has milliseconds with a fraction.
+// its size shows which. klog's JSON has milliseconds with a fraction.
 func epoch(b []byte) stamp {
 	if v, err := strconv.ParseInt(string(b), 10, 64); err == nil && v > 0 {
 		unit := unitOf(float64(v))

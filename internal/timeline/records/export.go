@@ -30,7 +30,7 @@ type exportEntry struct {
 	any                          bool
 }
 
-// isExport tells by a file's beginning whether journalctl exported it.
+// isExport reports by a file's beginning whether it is of journalctl -o export.
 func isExport(head []byte) bool {
 	line, _, _ := bytes.Cut(head, newline)
 	name, _, ok := bytes.Cut(line, []byte("="))

@@ -7,23 +7,22 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A parser takes the headers off lines, one line at a time. What it gave is overwritten
-// by the next line.
+// A parser removes the headers of one line at a time. The next line overwrites its fields.
 type parser struct {
 	names   *names
-	export  bool // lines are those that an exportReader made
+	export  bool // lines come from an exportReader
 	rec     Record
-	headed  bool   // the line has a header of some sort, so that it is nobody's continuation
-	indent  int    // blanks before it
+	headed  bool   // the line has a header, so it does not continue another
+	indent  int    // number of blanks before it
 	outer   stamp  // of syslog, journald or the container runtime
 	inner   stamp  // of the logger itself
-	body    []byte // what follows the headers, as it stands
-	sealed  bool   // the line says itself where its message ends: nothing is joined to it
+	body    []byte // the text after the headers, unchanged
+	sealed  bool   // the format marks the end of the message: no line is joined to it
 	line    uint32 // by an exportReader: the line in the file
 	scratch []byte
 }
 
-// parse takes the headers off one line. Its stamps are read, but not yet made a time.
+// parse removes the headers of one line. Its timestamps are read, but not yet converted to a time.
 func (p *parser) parse(line []byte) {
 	line = trimReturn(line)
 	p.reset(line)
@@ -40,8 +39,8 @@ func (p *parser) parse(line []byte) {
 	p.headed = p.outerHeader(b) || p.innerHeader(b)
 }
 
-// reset forgets the line before. It is done for every line there is: what is seldom set is
-// only cleared if it was.
+// reset clears the fields of the line before. It runs for every line: fields that are seldom set
+// are cleared only if set.
 func (p *parser) reset(line []byte) {
 	r := &p.rec
 	r.Style, r.PID, r.Level, r.Raw, r.Fields = Plain, 0, 0, line, nil
@@ -61,7 +60,7 @@ func (p *parser) reset(line []byte) {
 	}
 }
 
-// trimReturn takes off what is left of a line's end in files from Windows.
+// trimReturn removes the carriage return of files from Windows.
 func trimReturn(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return line[:n-1]
@@ -79,7 +78,8 @@ func indent(line []byte) int {
 	return len(line)
 }
 
-// outerHeader reads what others put before a logger's line, and then the logger's own.
+// outerHeader reads the header that syslog, journald or the runtime put before the logger's line,
+// and then the logger's own.
 func (p *parser) outerHeader(b []byte) bool {
 	switch c := b[0]; {
 	case c == '{':
@@ -118,15 +118,15 @@ func (p *parser) innerHeader(b []byte) bool {
 	return false
 }
 
-// message reads what an outer header left: with a header of its own, or plain.
+// message reads the text after an outer header: with a header of the logger, or plain.
 func (p *parser) message(b []byte) bool {
 	p.body, p.rec.Text = b, b
 	p.innerHeader(b)
 	return true
 }
 
-// dated reads lines that begin with a full date: Calico's own, those of a container's log,
-// of syslog and journald with ISO stamps, and any other that has a stamp.
+// dated reads lines that begin with a full date: Calico's own format, container logs, syslog and
+// journald with ISO timestamps, and any other with a timestamp.
 func (p *parser) dated(b []byte) bool {
 	var s stamp
 	n := isoStamp(b, &s)

@@ -9,22 +9,22 @@ import (
 
 // An Input is one file, or one stream.
 type Input struct {
-	Name    string // as a person would look it up
-	Node    string // whose it is, if its path says so
+	Name    string // as shown to the user
+	Node    string // the node it is from, if its path shows it
 	ModTime time.Time
-	Zone    *time.Location // of stamps that have none, if it is known; a fixed one
+	Zone    *time.Location // for timestamps without a zone, if known; a fixed offset
 	Open    func() (io.ReadCloser, error)
 }
 
-// Options say what is done with the records.
+// Options configure All.
 type Options struct {
-	Now     time.Time // for stamps without a year, where nothing else tells it
-	Workers int       // how many lines are looked at side by side; 0 means two
-	// Wants tells whether a record may be of use. It is called for every line, from several
-	// goroutines at once, and must keep nothing. The record has no time, no place and no node
-	// of its file yet: these need what came before it.
+	Now     time.Time // for timestamps without a year, if nothing else shows it
+	Workers int       // number of goroutines that search chunks; 0 means two
+	// Wants reports whether a record may be of use. It is called for every line, from several
+	// goroutines, and must keep nothing. The record has no time, no place and no node of its
+	// file yet: these depend on the lines before it.
 	Wants func(*Record) bool
-	// Teller gives who is told the wanted records of one file, in their order; files may be
-	// told of side by side. The file's facts are complete when it has been read.
+	// Parser gives the function that is called with the wanted records of one file, in file
+	// order; it is called for several files in parallel. f is complete when All returns.
 	Parser func(number uint16, f *timeline.File) func(*Record)
 }

@@ -16,15 +16,15 @@ type span struct {
 	wrapped    uint32 // how many lines it has
 }
 
-// joiner decides whether a line without a header belongs to the one before it.
+// joiner decides whether a line without a header continues the one before it.
 type joiner struct {
 	balance balance
-	fed     bool // the balance has seen what the span has so far
+	fed     bool // balance has read the span so far
 	empty   bool // the message has not begun yet
 }
 
-// joins tells whether a line goes on with the span whose header p has read. Joining must
-// be certain: the line is set deeper than the header's, or what that began is still open.
+// joins reports whether a line continues the span whose header p has read. It must be certain: the
+// line is indented deeper than the header, or a quote or bracket is still open.
 func (j *joiner) joins(p *parser, s *span, line []byte, end int) bool {
 	if !p.headed || p.sealed || p.export || s.wrapped >= maxWrapped || end-int(s.start) > maxLine {
 		return false
@@ -49,14 +49,14 @@ func (j *joiner) joins(p *parser, s *span, line []byte, end int) bool {
 	return true
 }
 
-// elided tells the lines with which people say that they left something out, or end a
-// block: what follows is not what came before.
+// elided reports whether a line marks an omission or the end of a code block: the lines after it
+// do not continue those before.
 func elided(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("...")) || bytes.HasPrefix(b, []byte("```"))
 }
 
-// unwrap gives the span's text as it was before it was wrapped: without the blanks that
-// the lines after the first begin with, and nothing between them.
+// unwrap gives the span's text before it was wrapped: line breaks and the indentation of the
+// following lines are removed.
 func unwrap(into, b []byte) []byte {
 	for first := true; len(b) > 0; first = false {
 		line, rest, _ := bytes.Cut(b, newline)

@@ -55,7 +55,7 @@ func TestLongLinesAreCut(t *testing.T) {
 		if !slices.Equal(lens, []int{1, maxLine, 2, maxLine}) || files[0].Lines != 4 {
 			t.Errorf("chunks of %d: %v in %d lines", size, lens, files[0].Lines)
 		}
-		if want := "what lines have beyond 256 KiB: 90150 bytes, in 2 of them"; len(files[0].Left) != 1 || files[0].Left[0] != want {
+		if want := "the part of lines beyond 256 KiB: 90150 bytes in 2 lines"; len(files[0].Left) != 1 || files[0].Left[0] != want {
 			t.Errorf("chunks of %d: %q", size, files[0].Left)
 		}
 	}

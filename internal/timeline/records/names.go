@@ -2,9 +2,8 @@ package records
 
 import "encoding/binary"
 
-// names keeps the few names that lines repeat (nodes, programs, source files), so that a
-// line's name costs no allocation. Each has two seats that it may take; the name that
-// was not asked for lately makes room.
+// names caches the few names that lines repeat (nodes, programs, source files), so that a name
+// needs no allocation. Each name has two slots; the one used less recently is replaced.
 type names [2048]string
 
 func (n *names) of(b []byte) string {
@@ -24,7 +23,7 @@ func (n *names) of(b []byte) string {
 	return *first
 }
 
-// seat mixes a name's length, beginning and end.
+// seat hashes a name's length, beginning and end.
 func seat(b []byte) uint64 {
 	const prime = 0x9e3779b97f4a7c15
 	h := uint64(len(b))

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// nameNodes names the nodes whose files these are, where the directories say so: where
-// several hold a log of the same name, each is a node's. A directory that is called like
-// a node's with something added (node1-cni beside node1) is of that node, unless it
-// holds logs that the node's own holds too.
+// nameNodes sets Input.Node by the directories: if several hold a log of the same name, each is of
+// one node and has its name. A directory whose name is that of a node with a suffix (node1-cni
+// beside node1) is of that node, unless both hold a log of the same name.
 func nameNodes(in []Input) {
 	byLog := map[string][]int{}
 	for i := range in {
 		log := ageOf(in[i].Name).log
 		byLog[log] = append(byLog[log], i)
 	}
-	logs := map[string]map[string]bool{} // those that a node has
+	logs := map[string]map[string]bool{} // logs by node
 	for log, at := range byLog {
 		up, ok := differ(in, at)
 		if !ok {
@@ -66,7 +65,7 @@ func apartFrom(a, b map[string]bool) bool {
 	return true
 }
 
-// differ finds how far up the directories of these files have different names.
+// differ gives how many levels up the directories of these files first have different names.
 func differ(in []Input, at []int) (up int, ok bool) {
 	for up = 1; up < 32; up++ {
 		first, more := ancestor(in[at[0]].Name, up), false
@@ -84,7 +83,7 @@ func differ(in []Input, at []int) (up int, ok bool) {
 	return 0, false
 }
 
-// ancestor gives the name of the directory so far up, empty if there is none.
+// ancestor gives the name of the directory up levels above, empty if there is none.
 func ancestor(name string, up int) string {
 	for range up {
 		name = path.Dir(name)

@@ -2,9 +2,9 @@ package records
 
 import "bytes"
 
-// Members visits the members of the object that b is, not those of objects in it, until
-// visit has had enough. Keys come without their quotes, values as they stand. It tells
-// whether b is one object to its end; what is inside of values is not looked at.
+// Members calls visit with the top-level members of the JSON object b until it returns false.
+// Keys are without quotes, values unchanged. It reports whether b is one complete object; the
+// inside of values is not checked.
 func Members(b []byte, visit func(key, val []byte) bool) bool {
 	b = blanks(b)
 	if len(b) == 0 || b[0] != '{' {
@@ -90,7 +90,7 @@ func blanks(b []byte) []byte {
 }
 
 // jsonStamp finds when an object says that it was written, in the words of klog, etcd, the
-// API server's audit and the flight record.
+// API server's audit log and the event log of a node.
 func jsonStamp(b []byte) (s stamp) {
 	Members(b, func(key, val []byte) bool {
 		switch string(key) {

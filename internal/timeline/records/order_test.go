@@ -2,8 +2,8 @@ package records
 
 import "testing"
 
-// TestPastedOutOfOrder has it that a line which tells its year is believed, and tells that
-// of the lines around it, where whoever pasted them did not keep their order.
+// TestPastedOutOfOrder checks that the year that a line shows is used, also for the lines
+// around it, where pasted lines are out of order.
 func TestPastedOutOfOrder(t *testing.T) {
 	t.Parallel()
 	const logrus = ` level=info msg="x"`

@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A copied is a record that outlives its telling.
+// A copied is a copy of a record that stays valid.
 type copied struct {
 	Record
 	Text, Fields, Raw string

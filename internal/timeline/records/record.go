@@ -1,7 +1,6 @@
-// Package records turns bytes of log files into records: it takes off the headers that
-// syslog, journald, the container runtime and the loggers put before a message, joins
-// what was wrapped, and finds out what the stamps leave out. It knows nothing of what
-// messages mean.
+// Package records turns log files into records: it removes the headers that syslog, journald, the
+// container runtime and the loggers put before a message, joins wrapped lines, and completes
+// timestamps that lack year or zone. It does not interpret messages.
 package records
 
 import (
@@ -10,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A Style is how a line was written, which decides how its message is read.
+// A Style is the format of a line, which decides how its message is parsed.
 type Style uint8
 
 // The styles.
@@ -22,8 +21,8 @@ const (
 	JSON                 // one object per line: Text is all of it
 )
 
-// A Record is one line of a log, wrapped lines joined, its headers taken off. It is
-// valid only while it is being told of: its bytes are used again.
+// A Record is one line of a log without its headers, wrapped lines joined. It is valid only during
+// the call that it is passed to: its bytes are reused.
 type Record struct {
 	At      time.Time // zero if the line has none
 	Style   Style
@@ -34,6 +33,6 @@ type Record struct {
 	Origin  string // source file of the message without its line: "kubelet.go", "cni-plugin/k8s.go"
 	Text    []byte // the message
 	Fields  []byte // Logrus: what follows the message
-	Raw     []byte // the whole line as it stands, for those who look for secrets
+	Raw     []byte // the whole line, for the search for credentials
 	Place   timeline.Place
 }

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// An age is a file's place in the set that rotation made of one log.
+// An age is the position of a file among the rotated files of one log.
 type age struct {
-	log   string // the name that the log has while it is written to
-	dated string // when it was put aside, if its name says so
-	count int    // how many were put aside since, if its name says so
+	log   string // the name of the log that is being written
+	dated string // when it was rotated, if its name has it
+	count int    // its rotation number, if its name has one
 }
 
 var (
@@ -20,7 +20,7 @@ var (
 	dated      = regexp.MustCompile(`^(.+)[-.](\d{8}(?:-\d{4,10})?)$`)                       // kubelet.log-20261115
 )
 
-// ageOf tells from a file's name which log it is a part of, and which.
+// ageOf reads log and age from a file name.
 func ageOf(name string) age {
 	base := path.Base(name)
 	for _, suffix := range []string{".gz", ".zst"} {
@@ -39,8 +39,8 @@ func ageOf(name string) age {
 	return age{log: base}
 }
 
-// compare orders the files of one log from the oldest on. The one without date and number
-// is being written to: it is the last.
+// compare orders the files of one log, the oldest first. The one without date and number is
+// being written: it is last.
 func (a age) compare(b age) int {
 	if a.log != b.log {
 		return strings.Compare(a.log, b.log)

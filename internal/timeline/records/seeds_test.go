@@ -39,7 +39,7 @@ func TestSeedOfTheLateDel(t *testing.T) {
 	t.Parallel()
 	f, got := seed(t, "000.txt")
 	if f.Lines != 480 || !slices.Equal(f.Guessed, []string{
-		"no year in its stamps: 2017, by the stamps inside its lines", "no zone in its stamps: +08:00, by the stamps inside its lines",
+		"timestamps without a year: 2017, from timestamps inside its lines", "timestamps without a zone: +08:00, from timestamps inside its lines",
 	}) || len(f.Left) != 0 {
 		t.Errorf("%+v", f)
 	}
@@ -83,7 +83,7 @@ func TestSeedOfTheLateDel(t *testing.T) {
 func TestSeedOfTheUpgrade(t *testing.T) {
 	t.Parallel()
 	f, got := seed(t, "001.txt")
-	if !slices.Equal(f.Guessed, []string{"no year in its stamps: 2017, by the stamps inside its lines", "no zone in its stamps: +08:00, by the stamps inside its lines"}) {
+	if !slices.Equal(f.Guessed, []string{"timestamps without a year: 2017, from timestamps inside its lines", "timestamps without a zone: +08:00, from timestamps inside its lines"}) {
 		t.Error(f.Guessed)
 	}
 	first := got[49]

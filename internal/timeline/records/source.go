@@ -12,18 +12,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// headSize is how much of a file is looked at before it is read: what it is, and which
-// year and zone its stamps are of.
+// headSize is how much of a file's beginning is used to find its format and the year and zone of
+// its timestamps.
 const headSize = 256 << 10
 
 var (
-	errBinary  = errors.New("it is binary")
-	errJournal = errors.New("it is a binary journal: give the output of journalctl -o export instead")
-	errNested  = errors.New("it is packed too often")
+	errBinary  = errors.New("binary file")
+	errJournal = errors.New("binary journal; pass the output of journalctl -o export instead")
+	errNested  = errors.New("archive or compression nested too deeply")
 )
 
-// unpacked takes the compression off a stream, and gives its beginning. The first layer is
-// read with b, which must have room for that.
+// unpacked decompresses a stream, up to two layers, and gives its beginning. The first layer is
+// read with b, whose buffer must have headSize bytes.
 func unpacked(r io.Reader, b *bufio.Reader) (*bufio.Reader, []byte, error) {
 	for layer := range 3 {
 		if layer == 0 {
@@ -51,10 +51,10 @@ func unpacked(r io.Reader, b *bufio.Reader) (*bufio.Reader, []byte, error) {
 	return nil, nil, errNested
 }
 
-// maxWindow bounds what a stranger's file makes the decoder hold.
+// maxWindow bounds the memory that an untrusted file makes the decoder use.
 const maxWindow = 64 << 20
 
-// zstdReader takes zstd's compression off. With one at a time it needs no closing.
+// zstdReader decompresses zstd. With a concurrency of one it needs no Close.
 func zstdReader(r io.Reader) (io.Reader, error) {
 	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderLowmem(true))
 	if err != nil {
@@ -63,12 +63,12 @@ func zstdReader(r io.Reader) (io.Reader, error) {
 	return d, nil
 }
 
-// isTar tells by its beginning whether a file is a bundle of others.
+// isTar reports by its beginning whether a file is a tar archive.
 func isTar(head []byte) bool {
 	return len(head) >= 512 && bytes.HasPrefix(head[257:], []byte("ustar"))
 }
 
-// asLines gives a file's lines, or says why it has none.
+// asLines gives a reader of a file's lines, or an error if the file is not text.
 func asLines(b *bufio.Reader, head []byte) (r io.Reader, export bool, err error) {
 	switch {
 	case isExport(head):
@@ -82,7 +82,7 @@ func asLines(b *bufio.Reader, head []byte) (r io.Reader, export bool, err error)
 	}
 }
 
-// bundled calls each with the files of a bundle, one after the other as they come.
+// bundled calls each with the regular files of a tar archive, in order.
 func bundled(r io.Reader, each func(*tar.Header, io.Reader)) error {
 	t := tar.NewReader(r)
 	for {
@@ -91,7 +91,7 @@ func bundled(r io.Reader, each func(*tar.Header, io.Reader)) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("next file of the bundle: %w", err)
+			return fmt.Errorf("next file of the tar archive: %w", err)
 		}
 		if h.Typeflag == tar.TypeReg {
 			each(h, t)

@@ -2,12 +2,12 @@ package records
 
 import "bytes"
 
-// A splitter finds the wanted records of chunks. It belongs to one goroutine, and needs
-// no more memory for the millionth chunk than for the first.
+// A splitter finds the wanted records of chunks. It belongs to one goroutine and reuses its
+// buffers.
 type splitter struct {
 	wants  func(*Record) bool
 	names  names
-	two    [2]parser // the line before, which may go on, and the line that is read
+	two    [2]parser // the line before, which may continue, and the current line
 	line   parser    // of wrapped lines
 	joined []byte
 }
@@ -17,14 +17,14 @@ type found struct {
 	spans   []span
 	turns   []turn
 	dates   dates
-	anchor  anchor // by as much of the chunk as is the file's beginning
+	anchor  anchor // from the part of the chunk that is the file's beginning
 	lines   uint32
 	long    int   // lines that were cut
 	skipped int64 // bytes of them
 }
 
-// split goes through a chunk, which begins with a line that goes on with no other. Its
-// first bytes up to head are looked through for an anchor.
+// split reads a chunk, which begins with a line that does not continue another. Its first head
+// bytes are searched for an anchor.
 func (s *splitter) split(chunk []byte, head int, export bool, out *found) {
 	*out = found{spans: out.spans[:0], turns: out.turns[:0]}
 	for i := range s.two {
@@ -73,12 +73,12 @@ func (s *splitter) split(chunk []byte, head int, export bool, out *found) {
 	out.anchor = a.anchor
 }
 
-// isBlank tells whether a line has nothing but blanks.
+// isBlank reports whether a line has only white space.
 func isBlank(line []byte) bool {
 	return len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0
 }
 
-// keep notes a logical line that has ended, if it is wanted.
+// keep adds a logical line that has ended to out, if it is wanted.
 func (s *splitter) keep(held bool, p *parser, at span, chunk []byte, out *found) {
 	if !held {
 		return

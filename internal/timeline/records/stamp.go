@@ -2,13 +2,13 @@ package records
 
 import "time"
 
-// A stamp is a time as it is written in a line: it may lack its year and its zone.
-// Without a month it is none.
+// A stamp is a timestamp as written in a line: it may lack its year and its zone. The zero stamp,
+// with month 0, is no timestamp (is).
 type stamp struct {
 	year              int16 // 0 if it has none
 	month, day        uint8
 	hour, minute, sec uint8
-	zoned, fine       bool // it has a zone; it is finer than a second
+	zoned, fine       bool // it has a zone; it has a fraction of a second
 	nano              int32
 	offset            int32 // seconds east of UTC, if zoned
 }
@@ -16,7 +16,7 @@ type stamp struct {
 func (s *stamp) is() bool       { return s.month != 0 }
 func (s *stamp) complete() bool { return s.year != 0 && s.zoned }
 
-// in gives the stamp's time in a year and at an offset, where it has none of its own.
+// in gives the time, with year and offset used only where the stamp has none of its own.
 func (s *stamp) in(year, offset int) time.Time {
 	if s.year != 0 {
 		year = int(s.year)
@@ -28,7 +28,7 @@ func (s *stamp) in(year, offset int) time.Time {
 	return t.Add(-time.Duration(offset) * time.Second)
 }
 
-// date orders days within a year; every month counts as long as the longest.
+// date gives a number that orders days within a year, as if every month had 31 days.
 func (s *stamp) date() int16 { return int16(s.month)*31 + int16(s.day) }
 
 // clockTime reads hh:mm:ss with its fraction at the beginning of b, and gives how long it is.
@@ -54,7 +54,7 @@ func (s *stamp) clockTime(b []byte) int {
 	return i
 }
 
-// monthDay takes month and day if they are of a calendar.
+// monthDay sets month and day if they are valid.
 func (s *stamp) monthDay(month, day int) bool {
 	if month < 1 || month > 12 || day < 1 || day > 31 {
 		return false
@@ -63,9 +63,8 @@ func (s *stamp) monthDay(month, day int) bool {
 	return true
 }
 
-// isoStamp reads 2026-11-15T10:32:04.670Z and its kin at the beginning of b: with a space
-// for the T, with or without fraction and zone. It gives how long the stamp is, 0 if
-// there is none.
+// isoStamp reads 2026-11-15T10:32:04.670Z and similar at the beginning of b: with a space
+// for the T, with or without fraction and zone. It gives the length, 0 if there is none.
 func isoStamp(b []byte, s *stamp) int {
 	if len(b) < 19 || (b[10] != 'T' && b[10] != ' ') {
 		return 0

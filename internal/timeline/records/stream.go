@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Stream is an input that is read as it comes, such as a pipe. Its reading can be ended
-// while it waits for more.
+// Stream gives an input that is read as data arrives, such as a pipe. Close ends a read that
+// waits for data.
 func Stream(name string, r io.Reader) Input {
 	return Input{Name: name, Open: func() (io.ReadCloser, error) {
 		s := &stream{more: make(chan []byte), used: make(chan struct{}), closed: make(chan struct{})}
@@ -15,15 +15,15 @@ func Stream(name string, r io.Reader) Input {
 	}}
 }
 
-// A stream reads in a goroutine of its own, which is left behind if its reader never
-// comes back: nobody waits for it.
+// A stream reads in its own goroutine. If the underlying read never returns, that goroutine is
+// abandoned: Close does not wait for it.
 type stream struct {
-	more   chan []byte   // what was read; closed at the end
-	used   chan struct{} // all of it was taken
+	more   chan []byte   // data read; closed at the end
+	used   chan struct{} // the data was consumed
 	closed chan struct{}
 	once   sync.Once
 	rest   []byte
-	err    error // why more is closed
+	err    error // set before more is closed
 }
 
 func (s *stream) pump(r io.Reader) {

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Walk gives a file, or all files of a directory, as inputs: those of one log together,
-// from the oldest on. What cannot be read is an input too, so that it is said. Links are
-// not followed: what one points to inside the directory is there anyway.
+// Walk gives a file, or all files of a directory, as inputs: those of one rotated log together,
+// the oldest first. What cannot be read is an input too, so that it is reported. Symbolic links
+// are not followed: their target inside the directory is an input anyway.
 func Walk(fsys fs.FS, name string) ([]Input, error) {
 	var out []Input
 	err := fs.WalkDir(fsys, name, func(p string, d fs.DirEntry, err error) error {
@@ -29,10 +29,10 @@ func Walk(fsys fs.FS, name string) ([]Input, error) {
 		case d.IsDir():
 		case d.Type()&fs.ModeSymlink != 0:
 			if leavesTree(fsys, name, p) {
-				out = append(out, unreadable(p, errors.New("not read: it is a link to elsewhere")))
+				out = append(out, unreadable(p, errors.New("not read: symbolic link out of the directory")))
 			}
 		case !d.Type().IsRegular():
-			out = append(out, unreadable(p, fmt.Errorf("not read: it is no file but %s", kindOf(d.Type()))))
+			out = append(out, unreadable(p, fmt.Errorf("not read: %s, not a regular file", kindOf(d.Type()))))
 		default:
 			out = append(out, regular(fsys, p, d))
 		}
@@ -66,8 +66,7 @@ func unreadable(p string, err error) Input {
 	return Input{Name: p, Open: func() (io.ReadCloser, error) { return nil, err }}
 }
 
-// leavesTree tells whether a link points out of the directory that is walked, or nobody
-// knows where.
+// leavesTree reports whether a link points out of the directory, or its target is not known.
 func leavesTree(fsys fs.FS, root, p string) bool {
 	to, err := fs.ReadLink(fsys, p)
 	if err != nil || path.IsAbs(to) {

@@ -79,7 +79,7 @@ func TestWalkNamesNodes(t *testing.T) {
 	}
 }
 
-// What is no file is said, and never opened.
+// What is not a regular file is reported and never opened.
 func TestWalkStaysInItsTree(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -115,7 +115,7 @@ func TestWalkStaysInItsTree(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"logs/a.log": "", "logs/out": "not read: it is a link to elsewhere", "logs/abs": "not read: it is a link to elsewhere", "logs/s": "not read: it is no file but a socket",
+		"logs/a.log": "", "logs/out": "not read: symbolic link out of the directory", "logs/abs": "not read: symbolic link out of the directory", "logs/s": "not read: a socket, not a regular file",
 	}
 	for name, says := range want {
 		if got, ok := left[name]; !ok || got != says {

@@ -1,28 +1,28 @@
 package records
 
-// Stamps without a year tell of a new one only by going back. Every line is looked at for
-// it, wanted or not: two wanted lines may lie a year apart.
+// Timestamps without a year show a new year only by going back. Every line is checked for this,
+// wanted or not, because two wanted lines may be a year apart.
 const (
-	halfYear  = 6 * 31
-	nearAYear = 12*31 - 17 // lines of several nodes take turns around midnight on New Year's Eve
+	halfYear  = 6 * 31     // a step back larger than this is a new year; a smaller one is disorder
+	nearAYear = 12*31 - 17 // a step forward larger than this is the year before: lines of several nodes mix at New Year
 )
 
-// A turn is a line of a chunk at which the year changes, or is told.
+// A turn is a line of a chunk at which the year changes, or which shows its year.
 type turn struct {
-	line  uint32
-	years int8
-	year  int16 // where the line tells it, else 0
+	line  uint32 // in the chunk, from zero
+	years int8   // to add to the year: -1, 0 or 1
+	year  int16  // the year that the line shows, which overrides years; 0 if it shows none
 }
 
-// dates are the first and the last day that a chunk's stamps without a year name.
+// dates are the first and the last date of a chunk's timestamps without a year; 0 if it has none.
 type dates struct {
 	first, last int16
-	year        int16 // of the first, where its line tells it
-	sure        bool  // a line of the last day has told its year
+	year        int16 // of first, if its line shows it, else 0
+	sure        bool  // a line of date last has shown its year
 }
 
-// see looks at a line's stamps. A line that has another stamp with a year tells it: that
-// is better than to count, for whoever pasted lines together may not have kept their order.
+// see reads a line's timestamps. If the line has another timestamp with a year, that year is used
+// instead of counting: pasted lines may be out of order.
 func (d *dates) see(p *parser, out *found) {
 	s, other := &p.outer, &p.inner
 	if !s.is() || s.year != 0 {
@@ -47,8 +47,8 @@ func (d *dates) see(p *parser, out *found) {
 	d.last, d.sure = day, t.year != 0
 }
 
-// yearBeside gives the year of a stamp that has none, by one that was written at the same
-// moment; 0 if they do not fit.
+// yearBeside gives the year of a timestamp without one from another that was written at the same
+// time; 0 if they do not fit.
 func yearBeside(bare, full *stamp) int16 {
 	if !full.zoned {
 		return full.year
@@ -57,7 +57,7 @@ func yearBeside(bare, full *stamp) int16 {
 	return int16(year)
 }
 
-// turns tells by how many years a day is apart from the day before it in the file.
+// turns gives by how many years a date differs from the date before it in the file: -1, 0 or 1.
 func turns(last, day int16) int8 {
 	switch {
 	case last-day > halfYear:

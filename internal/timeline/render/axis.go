@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// The picture's measures, in its own units, which are pixels at its full width.
+// Measures of the picture, in pixels at its full width.
 const (
 	pictureWidth = 1160.0
 	plotLeft     = 40.0
-	plotRight    = pictureWidth - 190 // what is still there goes on to the picture's edge
+	plotRight    = pictureWidth - 190 // bars of sandboxes that were not deleted continue to the edge
 	leastStep    = 20.0               // between two marks of one lane
 	leastGap     = 6.0                // between two times
 )
 
-// An axis says where a time stands. Logs have seconds full of lines and hours without
-// one, so it is not to scale: a gap is as wide as its logarithm, and is labelled with
-// its true length. What happened later never stands further left.
+// An axis gives the x position of a time. It is not to scale, because logs have seconds with many
+// lines and hours without any: the width of a gap is its logarithm, and its label has its true
+// length. Invariant: a later time is never further left.
 type axis struct {
 	times []time.Time
 	x     []float64
-	rows  []float64 // of the rows, by their number
+	rows  []float64 // x of each row
 }
 
-// A stop is a place on the axis: a row, or the last of many events that a row stands for.
+// A stop is a position on the axis: a row, or the last of several events that a row stands for.
 type stop struct {
 	at   time.Time
 	row  int // or -1
@@ -63,12 +63,12 @@ func newAxis(all []row, lanes []lane) *axis {
 	return a
 }
 
-// place gives each stop its least distance from the ones before, and shares what is left
-// of the width among the gaps by the logarithm of their length.
+// place sets x of all stops: each has its least distance from the ones before, and the rest of
+// the width is divided among the gaps by the logarithm of their length.
 func place(stops []stop) {
 	least := make([]float64, len(stops))
 	gaps := make([]float64, len(stops))
-	lastIn := map[int]float64{} // by lane, where its last mark is if nothing is stretched
+	lastIn := map[int]float64{} // by lane, x of its last mark without stretching
 	var at, total float64
 	for i := range stops {
 		if i > 0 {
@@ -104,7 +104,7 @@ func place(stops []stop) {
 	}
 }
 
-// at gives where a time stands: between the stops around it in proportion.
+// at gives the x of a time, interpolated between the stops around it.
 func (a *axis) at(t time.Time) float64 {
 	if len(a.times) == 0 {
 		return plotLeft

@@ -11,9 +11,9 @@ import (
 
 const ellipsis = "…"
 
-// clean makes a stranger's text safe to show on one line: credentials are taken out (once
-// more: this is the last gate), and what is not printable, turns the direction of writing
-// or has no width is shown as an escape.
+// clean makes untrusted text safe to show on one line: credentials are removed (again: this is
+// the last step before output), and characters that are not printable, change the writing
+// direction or have no width are shown as escapes.
 func clean(s string) string {
 	s = scrub.String(s)
 	if !strings.ContainsFunc(s, func(r rune) bool { return !harmless(r) }) {
@@ -35,8 +35,8 @@ func clean(s string) string {
 	return b.String()
 }
 
-// harmless tells whether a rune may be shown as it is. Marks that are put upon other
-// letters are not: they can be piled up over the lines around.
+// harmless reports whether a rune may be shown unchanged. Combining marks are not: many of them
+// can cover the lines around.
 func harmless(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= ' ' && r != 0x7f
@@ -44,7 +44,7 @@ func harmless(r rune) bool {
 	return r != utf8.RuneError && unicode.IsPrint(r) && !unicode.In(r, unicode.M, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// cells is how many columns a text takes on a terminal.
+// cells is the number of terminal columns of a text.
 func cells(s string) int {
 	n := 0
 	for _, r := range s {
@@ -64,7 +64,7 @@ func wide(r rune) int {
 	return 1
 }
 
-// cutRight shortens a text at its end to so many columns.
+// cutRight shortens a text at its end to width columns.
 func cutRight(s string, width int) string {
 	if cells(s) <= width {
 		return s
@@ -78,7 +78,7 @@ func cutRight(s string, width int) string {
 	return s
 }
 
-// cutLeft shortens a text at its beginning: of a file's path the end matters.
+// cutLeft shortens a text at its beginning, for paths.
 func cutLeft(s string, width int) string {
 	if cells(s) <= width {
 		return s
@@ -92,7 +92,7 @@ func cutLeft(s string, width int) string {
 	return s
 }
 
-// fitting gives how many bytes of a text take at most so many columns; one rune at least.
+// fitting gives how many bytes of a text fit into width columns; at least one rune.
 func fitting(s string, width int) int {
 	n := 0
 	for i, r := range s {
@@ -103,7 +103,7 @@ func fitting(s string, width int) int {
 	return len(s)
 }
 
-// cutPath shortens a file's name to its last folders, if that is enough.
+// cutPath shortens a path to its last directories.
 func cutPath(s string, width int) string {
 	cut := cutLeft(s, width)
 	if cut == s {
@@ -115,8 +115,8 @@ func cutPath(s string, width int) string {
 	return cut
 }
 
-// wrap breaks a text at spaces into lines of at most width columns; a word that is longer
-// is broken where it must be.
+// wrap breaks a text at spaces into lines of at most width columns; a longer word
+// is split.
 func wrap(s string, width int) []string {
 	var lines []string
 	now := ""

@@ -10,7 +10,7 @@ import (
 
 const footIndent = 10
 
-// verdicts writes what follows from the rows, what must be noticed, and what is unknown.
+// verdicts writes the verdicts, the notices and what the lines do not show.
 func (p *printer) verdicts() {
 	for i := range p.story.Verdicts {
 		v := &p.story.Verdicts[i]
@@ -39,7 +39,7 @@ func (p *printer) foot(word, text string) {
 	}
 }
 
-// verdictSays names the cause, then tells it.
+// verdictSays gives the cause, the text of the verdict and the error.
 func verdictSays(v *timeline.Verdict) string {
 	says, cause := clean(v.Says), clean(string(v.Cause))
 	if says == "" {
@@ -54,7 +54,7 @@ func verdictSays(v *timeline.Verdict) string {
 	return says
 }
 
-// notices tells of credentials in the lines.
+// notices reports credentials in the lines.
 func notices(s *timeline.Story) []string {
 	var out []string
 	for i := range s.Verdicts {
@@ -75,12 +75,12 @@ func notices(s *timeline.Story) []string {
 	case 0:
 		return nil
 	case 1:
-		return []string{"PL9002: a credential stands in 1 of these lines; it is not shown"}
+		return []string{"PL9002: 1 of these lines contains a credential; it is not shown"}
 	}
-	return []string{fmt.Sprintf("PL9002: a credential stands in %d of these lines; it is not shown", len(lines))}
+	return []string{fmt.Sprintf("PL9002: %d of these lines contain a credential; it is not shown", len(lines))}
 }
 
-// unknowns are what the verdicts and the story leave open, each once.
+// unknowns gives what the lines do not show, of the verdicts and the story, each once.
 func unknowns(s *timeline.Story) []string {
 	var out []string
 	add := func(all []string) {

@@ -24,7 +24,7 @@ var script string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// policy lets the file use its own style and script, by their hash, and nothing else.
+// policy is the Content-Security-Policy: only the file's own style and script, by their hash.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hash(style), hash(script))
 
 func hash(text string) string {
@@ -32,8 +32,8 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// HTML writes a story as one file with a picture, which needs nothing from elsewhere and
-// can be read without its script.
+// HTML writes a story as one file with a picture. It loads nothing, and is readable without its
+// script.
 func HTML(w io.Writer, s *timeline.Story, o Options) error {
 	zone, l := o.zone(s), lanesOf(s)
 	all := rows(s, l, mostLabelled)
@@ -52,12 +52,12 @@ func HTML(w io.Writer, s *timeline.Story, o Options) error {
 	d.Boxes = boxes(l, zone)
 	d.Files = files(o)
 	if err := page.Execute(w, &d); err != nil {
-		return fmt.Errorf("writing %s as HTML: %w", d.Pod, err)
+		return fmt.Errorf("write %s as HTML: %w", d.Pod, err)
 	}
 	return nil
 }
 
-// mostLabelled is how much one mark tells.
+// mostLabelled is how many columns the events of one mark may have.
 const mostLabelled = 44
 
 type document struct {

@@ -94,15 +94,15 @@ func TestHTML(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"lijiaob/stateful-new-pod-0", "dev-slave-107", "2017-12-13", "+08:00", "2 sandboxes", "41857f70 destroyed endpoint and handle of 247d3c78, 20 s after its ADD",
-		"192.168.8.33 became 192.168.8.34", "PL9002: a token stands in 2 of these lines", "no line before 10:27:42 was read", "without endpoint, handle", "kubelet.log:373", oldBox, newUID, "guessed: no year",
+		"lijiaob/stateful-new-pod-0", "dev-slave-107", "2017-12-13", "+08:00", "2 sandboxes", "the DEL of sandbox 41857f70 removed the endpoint and handle of sandbox 247d3c78, 20 s after its ADD",
+		"192.168.8.33 became 192.168.8.34", "PL9002: 2 of these lines contain a token", "no line before 10:27:42 was read", "without endpoint, handle", "kubelet.log:373", oldBox, newUID, "guessed: timestamps without a year",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%q is not told", want)
+			t.Errorf("%q is missing", want)
 		}
 	}
 	if n := strings.Count(text, "20 s after its ADD"); n != 2 { // in the picture's description, too
-		t.Errorf("the first verdict is told %d times, want 2", n)
+		t.Errorf("the first verdict is shown %d times, want 2", n)
 	}
 	if !strings.Contains(page, `content="default-src 'none'; style-src '`+hash(style)+`'; script-src '`+hash(script)+`'; base-uri 'none'; form-action 'none'"`) {
 		t.Error("the policy does not let our own style and script in, and nothing else")

@@ -15,13 +15,13 @@ type lane struct {
 	concerned bool // a verdict names it
 }
 
-// noLane is where events stand that are of no sandbox: a kubelet's start, for instance.
+// noLane is the lane of events without a sandbox, such as a kubelet's start.
 const noLane = -1
 
 // lanes finds the lane of an event.
 type lanes struct {
 	all   []lane
-	byID  map[string][]int // by the first letters
+	byID  map[string][]int // by the first characters
 	byUID map[string][]int
 }
 
@@ -57,7 +57,7 @@ func lanesOf(s *timeline.Story) *lanes {
 
 func head(id string) string { return id[:min(len(id), shortID)] }
 
-// sandbox gives the lane of a sandbox by its ID, which may be longer or shorter here.
+// sandbox gives the lane of a sandbox by its ID, of which one may be a prefix of the other.
 func (l *lanes) sandbox(id string) int {
 	if id == "" {
 		return noLane
@@ -70,8 +70,8 @@ func (l *lanes) sandbox(id string) int {
 	return noLane
 }
 
-// event gives the lane of an event: its sandbox's, or that of its pod's UID. A pod may
-// have had several sandboxes: then the last that was there already.
+// event gives the lane of an event: that of its sandbox, or of its pod's UID. If the UID had
+// several sandboxes, it is the last that was added before the event.
 func (l *lanes) event(e *timeline.Event) int {
 	if e.Sandbox != "" {
 		return l.sandbox(e.Sandbox)
@@ -88,7 +88,7 @@ func (l *lanes) event(e *timeline.Event) int {
 	return found
 }
 
-// nodes are those of a story, in the order in which it came to them.
+// nodes gives the nodes of a story in order of appearance.
 func nodes(s *timeline.Story) []string {
 	var names []string
 	see := func(n string) {

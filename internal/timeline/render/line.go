@@ -2,13 +2,13 @@ package render
 
 import "strings"
 
-// A line is written in columns, from left to right or not.
+// A line is a row of terminal columns that can be written in any order.
 type line struct{ cells []string }
 
 func newLine(width int) *line { return &line{make([]string, width)} }
 
-// put writes a text at a column, cut to a width. A letter that takes two columns leaves
-// the second empty.
+// put writes a text at a column, cut to width. A character of two columns fills the second with
+// a marker.
 func (l *line) put(at int, text string, width int) {
 	if width <= 0 {
 		return

@@ -12,8 +12,8 @@ const (
 	gap       = 2
 )
 
-// sourceWidth is how wide the last column is: as its widest, but so that three lanes
-// fit into 80 columns.
+// sourceWidth is the width of the SOURCE column: as wide as needed, but so that three lanes fit
+// into 80 columns.
 func (p *printer) sourceWidth(all []row) int {
 	most, need := min(40, max(12, p.o.width()-timeWidth-3*(leastLane+1))), len("SOURCE")
 	for i := range all {
@@ -22,7 +22,7 @@ func (p *printer) sourceWidth(all []row) int {
 	return min(need, most)
 }
 
-// A column is where a lane stands on a page.
+// A column is the position of a lane on a page.
 type column struct{ start, width int }
 
 // page writes the rows of some lanes; those of no lane are on the first page only.
@@ -30,7 +30,7 @@ func (p *printer) page(page []int, all []row, first bool, pages int) {
 	var shown []row
 	for i := range all {
 		r := &all[i]
-		onPage := slices.Contains(page, r.lane) || r.blow != nil && slices.Contains(page, r.blow.victim)
+		onPage := slices.Contains(page, r.lane) || r.lateDel != nil && slices.Contains(page, r.lateDel.victim)
 		if onPage || r.lane == noLane && first {
 			shown = append(shown, *r)
 		}
@@ -52,9 +52,9 @@ func (p *printer) page(page []int, all []row, first bool, pages int) {
 	}
 }
 
-// columns gives each lane what it needs, if there is room; else the narrow ones what
-// they need, and the others an equal part of what is left. What a lane says may run on
-// under the lanes to its right where they say nothing, so only the last needs it all.
+// columns gives each lane the width it needs, if there is room; else the narrow lanes what they
+// need, and the others an equal part of the rest. Text of a lane may extend over the lanes to
+// its right where they are empty, so only the last lane needs its full width.
 func (p *printer) columns(page []int, shown []row, room int) []column {
 	need := make([]int, len(page))
 	for i, n := range page {
@@ -72,14 +72,14 @@ func (p *printer) columns(page []int, shown []row, room int) []column {
 			most = 2 * leastLane
 		}
 		want(own, min(cells(p.said(r)), most))
-		if r.blow == nil {
+		if r.lateDel == nil {
 			continue
 		}
 		want(own, leastLane)
-		victim := slices.Index(page, r.blow.victim)
-		want(victim, cells(r.blow.lost))
+		victim := slices.Index(page, r.lateDel.victim)
+		want(victim, cells(r.lateDel.lost))
 		if victim < own {
-			want(victim, cells(r.blow.lost)+leastArrow)
+			want(victim, cells(r.lateDel.lost)+leastArrow)
 		}
 	}
 	return share(need, room)
@@ -109,7 +109,7 @@ func share(need []int, room int) []column {
 	return out
 }
 
-// nodeWidth is 0 if all sandboxes are on one node: then the heading names it.
+// nodeWidth is 0 if all sandboxes are on one node, which the heading then names.
 func (p *printer) nodeWidth(lane int) int {
 	if len(p.nodes) < 2 {
 		return 0
@@ -146,7 +146,7 @@ func (p *printer) names(page []int) string {
 	return fmt.Sprintf("%s (%d of %d)", strings.Join(names, ", "), len(page), len(p.lanes.all))
 }
 
-// said is what a row says in its lane, and how often it was so.
+// said gives the text of a row in its lane, with its count.
 func (p *printer) said(r *row) string {
 	return r.told("x", p.zone)
 }
@@ -160,8 +160,8 @@ func (p *printer) row(r *row, page []int, columns []column, right int) {
 	l.put(end, p.o.source(r.places, right), right)
 	own := slices.Index(page, r.lane)
 	switch {
-	case r.blow != nil:
-		p.arrow(l, r, own, slices.Index(page, r.blow.victim), columns, end)
+	case r.lateDel != nil:
+		p.arrow(l, r, own, slices.Index(page, r.lateDel.victim), columns, end)
 		p.line(p.red(l.String()))
 		return
 	case own >= 0:
@@ -177,8 +177,8 @@ func (p *printer) row(r *row, page []int, columns []column, right int) {
 	p.line(l.String())
 }
 
-// own writes a row of one lane. A reason that is too long for it gets a line of its own,
-// once: the same reason is often told by every component on the way up.
+// own writes a row of one lane. A reason that does not fit gets a line of its own, once: several
+// components often log the same reason.
 func (p *printer) own(l *line, r *row, start, end int) {
 	said := p.said(r)
 	again := r.reason == "" || p.reason == r.reason && p.reasonLane == r.lane
@@ -200,22 +200,22 @@ func (p *printer) own(l *line, r *row, start, end int) {
 	}
 }
 
-// arrow draws a late DEL from its own lane to its victim's. If one of them is on
-// another page, it is named.
+// arrow draws a late DEL from its own lane to the lane that lost something. If one of them is
+// on another page, it is named.
 func (p *printer) arrow(l *line, r *row, from, to int, columns []column, end int) {
-	victim, own := p.lanes.all[r.blow.victim].title, p.lanes.all[r.lane].title
+	victim, own := p.lanes.all[r.lateDel.victim].title, p.lanes.all[r.lane].title
 	switch {
 	case to < 0:
-		l.put(columns[from].start, r.said+"  --> "+victim+": "+r.blow.lost, end-gap-columns[from].start)
+		l.put(columns[from].start, r.said+"  --> "+victim+": "+r.lateDel.lost, end-gap-columns[from].start)
 	case from < 0:
-		l.put(columns[to].start, r.blow.lost+" <-- DEL of "+own, end-gap-columns[to].start)
+		l.put(columns[to].start, r.lateDel.lost+" <-- DEL of "+own, end-gap-columns[to].start)
 	case from < to:
 		at := columns[from].start + cells(r.said) + gap
 		l.put(columns[from].start, r.said, columns[from].width)
 		l.put(at, dashes(columns[to].start-gap-at-1)+">", end)
-		l.put(columns[to].start, r.blow.fit(end-gap-columns[to].start), end-gap-columns[to].start)
+		l.put(columns[to].start, r.lateDel.fit(end-gap-columns[to].start), end-gap-columns[to].start)
 	default:
-		lost := cutRight(r.blow.fit(columns[to].width-leastArrow+gap), columns[to].width-leastArrow+gap)
+		lost := cutRight(r.lateDel.fit(columns[to].width-leastArrow+gap), columns[to].width-leastArrow+gap)
 		l.put(columns[to].start, lost, columns[to].width)
 		at := columns[to].start + cells(lost) + gap
 		l.put(at, "<"+dashes(columns[from].start-gap-at-1), end)

@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A picture is what the SVG is made of. Its numbers are of the picture's units; texts
-// are cleaned, and escaped by the template.
+// A picture is the data of the SVG. Numbers are in pixels at full width; texts are cleaned, and
+// escaped by the template.
 type picture struct {
 	Width, Height, Left, Right, AxisY float64
 	Desc                              string
@@ -17,25 +17,25 @@ type picture struct {
 	Gaps                              []tick
 	Lanes                             []drawnLane
 	Marks                             []mark
-	Blows                             []drawnBlow
-	Nodes                             []mark // of no lane
+	LateDels                          []drawnLateDel
+	Nodes                             []mark // without a lane
 	NotDrawn                          int    // marks
 }
 
 type tick struct {
 	X     float64
 	Label string
-	Off   bool // there is no room for it
+	Off   bool // hidden, there is no room for it
 	at    time.Time
 }
 
 type drawnLane struct {
-	Y, Bar, X, W    float64
-	Title, Of       string
-	Open, Born      bool // it was not deleted; its ADD is known
-	HasIt           bool // something was taken from it, at Robbed
-	Robbed, RobbedW float64
-	Without         string
+	Y, Bar, X, W   float64
+	Title, Of      string
+	Open, AddKnown bool // no DEL is known; its ADD is known
+	HasLost        bool // it lost something, at LostX
+	LostX, LostW   float64
+	Without        string
 }
 
 type mark struct {
@@ -45,11 +45,11 @@ type mark struct {
 	Tip   string
 	Row   int // of the table, or -1
 	Lane  int
-	SpanW float64 // how far it goes on
+	SpanW float64 // width of a mark that lasts
 	Slot  int     // row of labels: 0 above the bar, 1 below, -1 none
 }
 
-type drawnBlow struct {
+type drawnLateDel struct {
 	X, From, Y1, Y2, LabelY float64
 	Title                   string
 	Row                     int
@@ -86,8 +86,8 @@ func newPicture(s *timeline.Story, l *lanes, all []row, o Options, zone *time.Lo
 	used := map[[2]int]float64{}
 	for i := range all {
 		r := &all[i]
-		if r.blow != nil {
-			p.blow(r, a.rows[i], bar(r.lane), bar(r.blow.victim), tip(s, r, l, o, zone))
+		if r.lateDel != nil {
+			p.lateDel(r, a.rows[i], bar(r.lane), bar(r.lateDel.victim), tip(s, r, l, o, zone))
 			used[[2]int{r.lane, 0}], used[[2]int{r.lane, 1}] = plotRight, plotRight
 			continue
 		}
@@ -121,7 +121,7 @@ func (m *mark) place(used map[[2]int]float64) {
 	}
 }
 
-// inTable gives the row of the table that an event has there, or -1.
+// inTable gives the row of an event in the table, or -1 if it is not in it.
 func inTable(event int) int {
 	if event >= maxTable {
 		return -1
@@ -136,22 +136,22 @@ func label(r *row) string {
 	return r.said
 }
 
-// tip is all that a row has to say.
+// tip gives the full text of a row.
 func tip(s *timeline.Story, r *row, l *lanes, o Options, zone *time.Location) string {
 	var b strings.Builder
 	if !r.at.IsZero() {
 		b.WriteString(r.at.In(zone).Format("2006-01-02 15:04:05.000") + "  ")
 	}
 	b.WriteString(r.told("×", zone))
-	if r.blow != nil {
-		fmt.Fprintf(&b, " of %s: %s of %s", l.all[r.lane].title, r.blow.lost, l.all[r.blow.victim].title)
+	if r.lateDel != nil {
+		fmt.Fprintf(&b, " of %s: %s of %s", l.all[r.lane].title, r.lateDel.lost, l.all[r.lateDel.victim].title)
 	}
 	if r.reason != "" {
 		b.WriteString("\n" + r.reason)
 	}
 	if r.event >= 0 {
 		e := &s.Events[r.event]
-		b.WriteString("\n" + strings.TrimSpace("told by "+clean(e.Source)))
+		b.WriteString("\n" + strings.TrimSpace("source: "+clean(e.Source)))
 		if e.Node != "" {
 			b.WriteString(" on " + clean(e.Node))
 		}
@@ -162,14 +162,14 @@ func tip(s *timeline.Story, r *row, l *lanes, o Options, zone *time.Location) st
 	return b.String()
 }
 
-// class names the sort of a mark for the style sheet.
+// class gives the CSS class of a mark.
 func class(k timeline.Kind) string {
 	switch k {
 	case timeline.AddEnd:
 		return "add"
 	case timeline.DelEnd, timeline.DelStopped, timeline.SandboxRemoved, timeline.SandboxStopped:
 		return "del"
-	case timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.CollectorReleased, timeline.PodWithoutInterface:
+	case timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.GCReleased, timeline.PodWithoutInterface:
 		return "take"
 	case timeline.EndpointWritten, timeline.AddressAssigned:
 		return "give"

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// fileName gives the name of a place's file, the shortest that is still only its own.
+// fileName gives the name of a place's file.
 func (o Options) fileName(n uint16) string {
 	if int(n) >= len(o.Files) {
 		return fmt.Sprintf("file %d", n)
@@ -16,8 +16,8 @@ func (o Options) fileName(n uint16) string {
 	return clean(o.Files[n].Name)
 }
 
-// source names lines within a width: the first file with as many of its lines as there
-// is room for, and how many there are elsewhere.
+// source names lines within a width: the first file with as many of its lines as fit, and the
+// number of the others.
 func (o Options) source(places []timeline.Place, width int) string {
 	if len(places) == 0 {
 		return ""

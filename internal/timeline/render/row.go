@@ -8,28 +8,28 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A row is what happened at one time in one lane.
+// A row is one or more events of one lane at one time.
 type row struct {
-	at, last time.Time // last is that of the last of many
+	at, last time.Time // last is the time of the last of several events
 	lane     int
 	said     string
-	reason   string // in the component's own words
+	reason   string // message of the component
 	count    int
 	kind     timeline.Kind // of its first event
 	node     string
 	places   []timeline.Place
 	event    int // the number of the first of its events, or -1
-	blow     *blow
+	lateDel  *lateDel
 }
 
-// A blow is a late DEL: what it took, and from whom.
-type blow struct {
+// A lateDel is what a late DEL removed, and from which lane.
+type lateDel struct {
 	victim int
 	lost   string
 }
 
-// fit says what was lost in a shorter way, if the width asks for it.
-func (b *blow) fit(width int) string {
+// fit gives a shorter text of what was lost, if the width requires it.
+func (b *lateDel) fit(width int) string {
 	if cells(b.lost) <= width {
 		return b.lost
 	}
@@ -42,11 +42,11 @@ type rowKey struct {
 	node, said, reason string
 }
 
-// rows gives a story's rows in order: late DELs as one row each, what is repeated as
-// one row with its number, and what one lane did within a second in one row, if that is
-// no more than so many columns.
+// rows gives a story's rows in order: late DELs as one row each, repeated events as one row with
+// a count, and the events of one lane within a second in one row, if they have fewer than most
+// columns.
 func rows(s *timeline.Story, l *lanes, most int) []row {
-	blows, taken := blowsOf(s, l)
+	lateDels, taken := lateDelRows(s, l)
 	var out []row
 	seen := map[rowKey]int{}
 	var now time.Time
@@ -55,8 +55,8 @@ func rows(s *timeline.Story, l *lanes, most int) []row {
 		if !e.At.IsZero() {
 			now = e.At
 		}
-		for len(blows) > 0 && blows[0].at.Before(now.Truncate(time.Second)) {
-			out, blows = append(out, blows[0]), blows[1:]
+		for len(lateDels) > 0 && lateDels[0].at.Before(now.Truncate(time.Second)) {
+			out, lateDels = append(out, lateDels[0]), lateDels[1:]
 			clear(seen)
 		}
 		if aside(e.Kind) || taken[e.Place] && takes(e.Kind) {
@@ -74,10 +74,10 @@ func rows(s *timeline.Story, l *lanes, most int) []row {
 		seen[key] = len(out)
 		out = append(out, r)
 	}
-	return together(withoutBegins(append(out, blows...)), most)
+	return together(withoutBegins(append(out, lateDels...)), most)
 }
 
-// again counts an event that was told already.
+// again adds a repeated event.
 func (r *row) again(e *row) {
 	r.count += e.count
 	if e.at.After(r.last) {
@@ -91,10 +91,10 @@ func (r *row) again(e *row) {
 // maxPlaces bounds the lines that one row names.
 const maxPlaces = 16
 
-// withoutBegins leaves out the beginning of an ADD or DEL whose end is told in the same
-// lane soon after.
+// withoutBegins removes the begin of an ADD or DEL whose end is in the same lane at most a minute
+// later.
 func withoutBegins(all []row) []row {
-	ends := map[int]time.Time{} // by lane, of what comes after
+	ends := map[int]time.Time{} // by lane, time of the next end
 	keep := make([]bool, len(all))
 	for i := len(all) - 1; i >= 0; i-- {
 		r := &all[i]
@@ -118,14 +118,14 @@ func withoutBegins(all []row) []row {
 	return out
 }
 
-// together joins what one lane did within one second.
+// together joins the events of one lane within one second.
 func together(all []row, most int) []row {
 	var out []row
 	for _, r := range all {
 		if n := len(out); n > 0 && !r.at.IsZero() {
 			o := &out[n-1]
 			same := o.lane == r.lane && o.node == r.node && o.at.Truncate(time.Second).Equal(r.at.Truncate(time.Second))
-			if same && o.blow == nil && r.blow == nil && o.count == 1 && r.count == 1 && o.reason == "" && r.reason == "" && cells(o.said)+cells(r.said) < most-gap {
+			if same && o.lateDel == nil && r.lateDel == nil && o.count == 1 && r.count == 1 && o.reason == "" && r.reason == "" && cells(o.said)+cells(r.said) < most-gap {
 				o.said += ", " + r.said
 				o.places = append(o.places, r.places...)
 				if weight(r.kind) > weight(o.kind) {
@@ -139,7 +139,7 @@ func together(all []row, most int) []row {
 	return out
 }
 
-// weight says which of two kinds a joined row is of.
+// weight decides which kind a joined row has.
 func weight(k timeline.Kind) int {
 	switch {
 	case k == timeline.DelEnd || k == timeline.AddEnd:
@@ -152,16 +152,16 @@ func weight(k timeline.Kind) int {
 	return 0
 }
 
-// linesOf gives the lines that tell an event.
+// linesOf gives the lines that report an event.
 func linesOf(s *timeline.Story, event int) []timeline.Place {
 	return append([]timeline.Place{s.Events[event].Place}, s.Also[event]...)
 }
 
-// sameCall is within how long the steps of one DEL are taken.
+// sameCall is the longest time between the steps of one DEL.
 const sameCall = 2 * time.Second
 
-// blowsOf gives a row for each late DEL, and the places of the lines that it is made of.
-func blowsOf(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
+// lateDelRows gives a row for each late DEL, and the lines that it replaces.
+func lateDelRows(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
 	var out []row
 	taken := map[timeline.Place]bool{}
 	for i := range s.Verdicts {
@@ -170,7 +170,7 @@ func blowsOf(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
 		if v.Cause != timeline.LateDel || from == noLane || to == noLane || from == to {
 			continue
 		}
-		r := row{at: v.At, last: v.At, lane: from, said: "DEL", count: max(1, v.Count), kind: timeline.DelEnd, node: v.Node, event: -1, blow: &blow{to, lost(v)}}
+		r := row{at: v.At, last: v.At, lane: from, said: "DEL", count: max(1, v.Count), kind: timeline.DelEnd, node: v.Node, event: -1, lateDel: &lateDel{to, lost(v)}}
 		for j := range s.Events {
 			e := &s.Events[j]
 			own := l.event(e)
@@ -195,7 +195,7 @@ func blowsOf(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
 	return out, taken
 }
 
-// lost names what a victim lost, by sort.
+// lost names what a sandbox lost.
 func lost(v *timeline.Verdict) string {
 	var sorts []string
 	for _, what := range v.Lost {
@@ -205,7 +205,7 @@ func lost(v *timeline.Verdict) string {
 		}
 	}
 	if len(sorts) == 0 {
-		return "destroyed"
+		return "network deleted"
 	}
 	return cutRight(strings.Join(sorts, ", ")+" deleted", maxSaid)
 }

@@ -6,7 +6,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// shortID is how much of an ID people know a sandbox or a pod by.
+// shortID is how many characters of an ID are shown.
 const shortID = 8
 
 func short(id string) string {
@@ -16,10 +16,10 @@ func short(id string) string {
 	return clean(id)
 }
 
-// maxSaid bounds what one event says in a lane.
+// maxSaid bounds the text of one event.
 const maxSaid = 160
 
-// reason gives the component's own words, where they matter as much as what happened.
+// reason gives the component's message for kinds of which it is shown (why).
 func reason(e *timeline.Event) string {
 	if !why(e.Kind) {
 		return ""
@@ -27,7 +27,7 @@ func reason(e *timeline.Event) string {
 	return cutRight(clean(strings.TrimSpace(e.Note)), maxSaid)
 }
 
-// say tells an event in a few words.
+// say gives a short text of an event.
 func say(e *timeline.Event) string {
 	words := e.Kind.String()
 	switch e.Kind {
@@ -43,7 +43,7 @@ func say(e *timeline.Event) string {
 		if e.UID != "" {
 			words += ", uid " + short(e.UID)
 		}
-	case timeline.NodeNamed, timeline.MountBusy, timeline.CollectorReleased:
+	case timeline.NodeNamed, timeline.MountBusy, timeline.GCReleased:
 		if e.Object != "" {
 			words += " " + clean(e.Object)
 		}
@@ -55,7 +55,7 @@ func say(e *timeline.Event) string {
 	return cutRight(words, maxSaid)
 }
 
-// why tells whether the component's own words matter as much as what happened.
+// why reports whether the component's message is shown for a kind of event.
 func why(k timeline.Kind) bool {
 	switch k {
 	case timeline.PodKillFailed, timeline.SandboxStopFailed, timeline.SandboxRemoveFailed, timeline.ContainerKillFailed, timeline.ExecFailed,
@@ -66,7 +66,7 @@ func why(k timeline.Kind) bool {
 	}
 }
 
-// aside tells whether an event is only a step of another that says more.
+// aside reports whether an event is only a step of another that is shown.
 func aside(k timeline.Kind) bool {
 	switch k {
 	case timeline.Nothing, timeline.BlockRead, timeline.CredentialSeen:
@@ -76,8 +76,7 @@ func aside(k timeline.Kind) bool {
 	}
 }
 
-// turns tells whether the story goes on differently after such an event: what is
-// repeated is counted between two of them.
+// turns reports whether a kind of event ends the counting of repeated events.
 func turns(k timeline.Kind) bool {
 	switch k {
 	case timeline.AddEnd, timeline.DelEnd, timeline.DelStopped, timeline.SandboxCreated, timeline.PodTerminating, timeline.PodGone,
@@ -88,7 +87,7 @@ func turns(k timeline.Kind) bool {
 	}
 }
 
-// takes tells whether such an event takes something from a sandbox.
+// takes reports whether a kind of event removes something of a sandbox.
 func takes(k timeline.Kind) bool {
 	switch k {
 	case timeline.DelBegin, timeline.DelEnd, timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.ReleaseAsked:

@@ -18,7 +18,7 @@
   });
   if (!svg) return;
 
-  // The picture: k is how far it is drawn out, t how far it is moved.
+  // The picture: k is the zoom factor, t the horizontal offset.
   const width = svg.viewBox.baseVal.width;
   const moving = all("[data-x]", svg).map(e => ({e, x: +e.dataset.x, w: e.dataset.w && +e.dataset.w, y: e.dataset.y || 0}));
   const labels = all("a[data-lane]", svg).map(e => {
@@ -36,7 +36,7 @@
       else { m.e.setAttribute("x", m.x * k + t); m.e.setAttribute("width", m.w * k); }
     }
     svg.classList.toggle("zoomed", k > 1);
-    for (const g of gaps) g.classList.toggle("off", k > 1); // times between show then
+    for (const g of gaps) g.classList.toggle("off", k > 1); // the times between are visible then
     const taken = ticks.filter(m => m.first).map(m => m.x * k + t);
     for (const m of ticks) if (!m.first) {
       const x = m.x * k + t, free = taken.every(o => Math.abs(o - x) >= 62);
@@ -84,7 +84,7 @@
   });
   svg.classList.add("live");
 
-  // A mark that is pointed at says what it has to say below, and lights its line.
+  // A mark under the pointer shows its text below the picture and highlights its row.
   const detail = document.getElementById("detail");
   const light = mark => {
     detail.hidden = false;
@@ -101,11 +101,11 @@
       light(mark);
     });
   }
-  // On a narrow screen the picture is scrolled: to the late DEL at first, its titles with it.
-  const blow = svg.querySelector(".blow"), pane = svg.parentElement;
+  // On a narrow screen the picture scrolls, at first to the late DEL; the titles stay visible.
+  const late = svg.querySelector(".latedel"), pane = svg.parentElement;
   pane.addEventListener("scroll", () => {
     const x = 12 + pane.scrollLeft * width / svg.getBoundingClientRect().width;
     for (const title of titles) title.setAttribute("x", x);
   });
-  if (blow) pane.scrollLeft = (+blow.dataset.x / width) * svg.getBoundingClientRect().width - pane.clientWidth * 0.6;
+  if (late) pane.scrollLeft = (+late.dataset.x / width) * svg.getBoundingClientRect().width - pane.clientWidth * 0.6;
 })();

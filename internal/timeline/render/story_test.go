@@ -19,7 +19,7 @@ const (
 	newUID = "35b722f5-dfac-11e7-9a8f-52549da43ad9"
 )
 
-var kubeletLog = []timeline.File{{Name: "kubelet.log", Lines: 480, Bytes: 42129, Guessed: []string{"no year in its stamps: 2017, by the messages' own"}}}
+var kubeletLog = []timeline.File{{Name: "kubelet.log", Lines: 480, Bytes: 42129, Guessed: []string{"timestamps without a year: 2017, from the messages"}}}
 
 // seed is the second incident of seed 000: the DEL of the old sandbox that failed until
 // it found the new one's endpoint.
@@ -63,18 +63,18 @@ func seed() *timeline.Story {
 		Verdicts: []timeline.Verdict{
 			{
 				Cause: timeline.LateDel, Certainty: timeline.Proven, Pod: "lijiaob/stateful-new-pod-0", Node: "dev-slave-107", At: clock(10, 28, 9), Culprit: oldBox, Victim: newBox,
-				Lost: []string{"endpoint", "handle"}, Says: "41857f70 destroyed endpoint and handle of 247d3c78, 20 s after its ADD",
+				Lost: []string{"endpoint", "handle"}, Says: "the DEL of sandbox 41857f70 removed the endpoint and handle of sandbox 247d3c78, 20 s after its ADD",
 				Lines: []timeline.Place{{Line: 331}, {Line: 364}, {Line: 373}, {Line: 382}},
 			},
 			{
-				Cause: timeline.EndlessDel, Certainty: timeline.Likely, At: clock(10, 27, 42), Count: 1, Culprit: oldBox, Error: "resource does not exist", Says: "the DEL of 41857f70 fails since 10:27:42, and ended at 10:28:09 by taking what 247d3c78 had",
+				Cause: timeline.RetriedDel, Certainty: timeline.Likely, At: clock(10, 27, 42), Count: 1, Culprit: oldBox, Error: "resource does not exist", Says: "the DEL of sandbox 41857f70 fails since 10:27:42; at 10:28:09 it removed what belonged to sandbox 247d3c78",
 				NotShown: []string{"who deleted the first endpoint: no line before 10:27:42 was read"}, Lines: []timeline.Place{{Line: 296}},
 			},
 			{
 				Cause: timeline.AddressMoved, Certainty: timeline.Proven, At: clock(10, 27, 49), Was: netip.MustParseAddr("192.168.8.33"), Is: netip.MustParseAddr("192.168.8.34"),
 				Says: "192.168.8.33 became 192.168.8.34", Lines: []timeline.Place{{Line: 210}, {Line: 331}},
 			},
-			{Cause: timeline.Credential, Certainty: timeline.Proven, Count: 2, Says: "a token stands in 2 of these lines; it is not shown"},
+			{Cause: timeline.Credential, Certainty: timeline.Proven, Count: 2, Says: "2 of these lines contain a token; it is not shown"},
 		},
 	}
 	return s
@@ -126,7 +126,7 @@ func many(n int) *timeline.Story {
 		timeline.Event{At: at.Add(time.Second), Kind: timeline.DelEnd, Source: "cni", Node: from.Node, Sandbox: from.ID, Place: timeline.Place{File: 1, Line: 912}})
 	s.Verdicts = []timeline.Verdict{{
 		Cause: timeline.LateDel, Certainty: timeline.Proven, At: at, Culprit: from.ID, Victim: to.ID, Lost: []string{"endpoint"},
-		Says: fmt.Sprintf("%s destroyed the endpoint of %s, 90 s after its ADD", from.ID[:8], to.ID[:8]), Lines: []timeline.Place{{File: 1, Line: 911}},
+		Says: fmt.Sprintf("the DEL of sandbox %s removed the endpoint of sandbox %s, 90 s after its ADD", from.ID[:8], to.ID[:8]), Lines: []timeline.Place{{File: 1, Line: 911}},
 	}}
 	return s
 }

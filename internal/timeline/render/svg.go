@@ -9,16 +9,15 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// The room that a time takes on the axis, and a duration between two.
+// Width of a time on the axis, and of a duration between two.
 const (
 	timeRoom = 62.0
 	gapRoom  = 76.0
 	maxTicks = 400
 )
 
-// ticks puts as many times above the picture as there is room for, those of late DELs
-// before all others, and between them how long it was. The others show when the picture
-// is drawn out.
+// ticks puts as many times above the picture as fit, those of late DELs first, and the durations
+// between them. The others are visible when the picture is zoomed in.
 func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 	var taken []float64
 	free := func(x float64) bool {
@@ -32,7 +31,7 @@ func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 	}
 	shown := map[float64]bool{}
 	for i := range all {
-		if all[i].blow != nil && free(a.rows[i]) {
+		if all[i].lateDel != nil && free(a.rows[i]) {
 			shown[a.rows[i]] = true
 		}
 	}
@@ -57,9 +56,9 @@ func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 }
 
 // lanes draws each sandbox's bar from its ADD to its DEL. Without an ADD it begins at the
-// first that is known of it, without a DEL it has no end; what was robbed is hatched.
+// sandbox's first event, without a DEL it has no end; after a loss it is hatched.
 func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool) {
-	first, robbed := map[int]float64{}, map[int]float64{}
+	first, lost := map[int]float64{}, map[int]float64{}
 	deleted, without := map[int]float64{}, map[int]string{}
 	for i := range all {
 		r := &all[i]
@@ -72,20 +71,20 @@ func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool
 		if r.kind == timeline.DelEnd {
 			deleted[r.lane] = a.rows[i]
 		}
-		if r.blow != nil {
-			if _, ok := robbed[r.blow.victim]; !ok {
-				robbed[r.blow.victim] = a.rows[i]
-				without[r.blow.victim] = cutRight("without "+strings.TrimSuffix(r.blow.lost, " deleted"), 24)
+		if r.lateDel != nil {
+			if _, ok := lost[r.lateDel.victim]; !ok {
+				lost[r.lateDel.victim] = a.rows[i]
+				without[r.lateDel.victim] = cutRight("without "+strings.TrimSuffix(r.lateDel.lost, " deleted"), 24)
 			}
 		}
 	}
 	for i := range l.all {
 		box := &l.all[i]
-		d := drawnLane{Y: top + laneHeight*float64(i), Title: box.title, Of: describeLane(box, withNode), Born: !box.Added.IsZero(), Open: box.Deleted.IsZero()}
+		d := drawnLane{Y: top + laneHeight*float64(i), Title: box.title, Of: describeLane(box, withNode), AddKnown: !box.Added.IsZero(), Open: box.Deleted.IsZero()}
 		d.Bar, d.X = d.Y+barTop, plotLeft
 		if x, ok := first[i]; ok {
 			d.X = x
-		} else if d.Born {
+		} else if d.AddKnown {
 			d.X = a.at(box.Added)
 		}
 		end := pictureWidth - 8
@@ -96,15 +95,15 @@ func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool
 			}
 		}
 		d.W = max(2, end-d.X)
-		if x, ok := robbed[i]; ok && x < end {
-			d.HasIt, d.Robbed, d.RobbedW = true, x, end-x
+		if x, ok := lost[i]; ok && x < end {
+			d.HasLost, d.LostX, d.LostW = true, x, end-x
 			d.Without = without[i]
 		}
 		p.Lanes = append(p.Lanes, d)
 	}
 }
 
-// at gives a lane; that of no sandbox is empty.
+// at gives the sandbox of a lane; that of noLane is empty.
 func (l *lanes) at(n int) *timeline.Sandbox {
 	if n < 0 || n >= len(l.all) {
 		return &timeline.Sandbox{}
@@ -126,19 +125,19 @@ func describeLane(box *lane, withNode bool) string {
 	return strings.Join(words, " · ")
 }
 
-// blow draws a late DEL as an arrow from one bar to the other.
-func (p *picture) blow(r *row, x, from, to float64, title string) {
-	b := drawnBlow{X: x, From: from, Y1: from + barHeight/2 + 3, Y2: to - barHeight/2 - 5, Title: title, Row: inTable(r.event)}
+// lateDel draws a late DEL as an arrow between two bars.
+func (p *picture) lateDel(r *row, x, from, to float64, title string) {
+	b := drawnLateDel{X: x, From: from, Y1: from + barHeight/2 + 3, Y2: to - barHeight/2 - 5, Title: title, Row: inTable(r.event)}
 	if to < from {
 		b.Y1, b.Y2 = from-barHeight/2-3, to+barHeight/2+5
 	}
 	b.LabelY = (b.Y1+b.Y2)/2 + 4
-	p.Blows = append(p.Blows, b)
+	p.LateDels = append(p.LateDels, b)
 }
 
-// describe is the picture for those who cannot see it.
+// describe gives the text alternative of the picture.
 func describe(s *timeline.Story, l *lanes) string {
-	words := []string{fmt.Sprintf("Time runs to the right; one lane for each of %d sandboxes.", len(l.all))}
+	words := []string{fmt.Sprintf("Time runs from left to right; one lane for each of %d sandboxes.", len(l.all))}
 	for i := range s.Verdicts {
 		if s.Verdicts[i].Cause != timeline.Credential {
 			words = append(words, verdictSays(&s.Verdicts[i])+".")

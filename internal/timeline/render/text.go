@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// Text writes a story in swim lanes, its verdicts below.
+// Text writes a story in swim lanes with its verdicts below.
 func Text(w io.Writer, s *timeline.Story, o Options) error {
 	out := bufio.NewWriter(w)
 	p := printer{out: out, o: o, story: s, zone: o.zone(s), lanes: lanesOf(s), nodes: nodes(s)}
@@ -37,11 +37,11 @@ type printer struct {
 	lanes *lanes
 	nodes []string
 
-	reason     string // that was told last
+	reason     string // the last one written
 	reasonLane int
 }
 
-// line writes a line; errors are kept by the writer until it is flushed.
+// line writes a line; the writer returns errors at Flush.
 func (p *printer) line(s string) { _, _ = p.out.WriteString(strings.TrimRight(s, " ") + "\n") }
 
 func (p *printer) heading() {
@@ -87,14 +87,14 @@ func offset(s *timeline.Story, zone *time.Location) string {
 	return "UTC"
 }
 
-// mostJoined is how much is told in one row; the rest gets rows of its own.
+// mostJoined is how many columns the events of one row may have.
 const mostJoined = 28
 
-// leastLane is as narrow as a lane can be and still tell something.
+// leastLane is the least width of a lane.
 const leastLane = 16
 
-// pages gives the lanes of each page. If not all fit, those that verdicts name come
-// first; within a page they stand in the story's order.
+// pages gives the lanes of each page. If not all fit, those that verdicts name come first; within
+// a page they are in the story's order.
 func (p *printer) pages(all []row) [][]int {
 	order := make([]int, len(p.lanes.all))
 	for i := range order {

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { lab.Main(m) }
 var truth = map[string][]string{
 	"late-del":          {"late-del/etcd1-0 late DEL"},
 	"legacy-handle":     {"legacy-handle/web-0 late DEL"},
-	"stale-nodename":    {"stale-nodename/victim address changed hands", "stale-nodename/victim released by the collector", "stale-nodename/victim stale node name"},
+	"stale-nodename":    {"stale-nodename/victim address changed hands", "stale-nodename/victim released by the IPAM garbage collector", "stale-nodename/victim stale node name"},
 	"stuck-terminating": {"stuck-terminating/reader teardown blocked", "stuck-terminating/threads teardown blocked", "stuck-terminating/zombie teardown blocked"},
 	"cascade":           {"cascade/index-task-* teardown blocked"},
 	"churn":             nil,

@@ -14,7 +14,7 @@ func twoClocks() (node, audit *pen) {
 	return node, audit
 }
 
-// TestAddByItsNode: the control plane's log tells of no DEL, so that what it lacks shows
+// TestAddByItsNode: the control plane's log contains no DEL, so that what it lacks shows
 // nothing; the node's does.
 func TestAddByItsNode(t *testing.T) {
 	t.Parallel()
@@ -30,8 +30,8 @@ func TestAddByItsNode(t *testing.T) {
 	only(t, judged(t, audit.out), AddressMoved)
 }
 
-// TestFileGoesOn: a file goes on by any of its lines, not only by those that tell events.
-func TestFileGoesOn(t *testing.T) {
+// TestFileContinues: any line shows that a file continues, not only those with events.
+func TestFileContinues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		ends time.Time
@@ -56,9 +56,9 @@ func TestFileGoesOn(t *testing.T) {
 	}
 }
 
-// TestDeletedByNobody: after a DEL that failed, a deletion that no line gives a sandbox may
+// TestUnattributedDeletion: after a DEL that failed, a deletion without a sandbox may
 // be the same one's at last; without it the address changed hands.
-func TestDeletedByNobody(t *testing.T) {
+func TestUnattributedDeletion(t *testing.T) {
 	t.Parallel()
 	begun := func() *pen {
 		return tale2017().add(1, idA, "10.0.0.1").write(50, DelBegin, idA).write(50, DelFailed, idA, note(gone))
@@ -72,11 +72,11 @@ func TestDeletedByNobody(t *testing.T) {
 	tried := func() *pen { return begun().write(70, DelBegin, idA) }
 	only(t, judged(t, tried().add(90, idB, "10.0.0.2").out))
 	only(t, judged(t, tried().write(70, DelFailed, "", note(gone)).add(90, idB, "10.0.0.2").out), AddressMoved)
-	only(t, judged(t, tried().add(90, idB, "10.0.0.2").write(120, DelBegin, idA).write(120, DelFailed, idA, note(gone)).out), EndlessDel, AddressMoved)
+	only(t, judged(t, tried().add(90, idB, "10.0.0.2").write(120, DelBegin, idA).write(120, DelFailed, idA, note(gone)).out), RetriedDel, AddressMoved)
 }
 
-// TestUnpairedByNobody: a DEL whose lines do not say whose it is may be the missing one.
-func TestUnpairedByNobody(t *testing.T) {
+// TestUnattributedDel: a DEL without a sandbox may be the missing one.
+func TestUnattributedDel(t *testing.T) {
 	t.Parallel()
 	released := func(p *pen, sec float64, more ...func(*Event)) *pen {
 		return p.write(sec, ReleaseAsked, "", append(more, object("lijiaob.etcd1-0"))...)
@@ -93,8 +93,8 @@ func TestUnpairedByNobody(t *testing.T) {
 	only(t, judged(t, released(end(), 52).later(300).out))
 }
 
-// TestCopyGoesOn: of the ADD's lines one is enough in a file that goes on, whichever it is.
-func TestCopyGoesOn(t *testing.T) {
+// TestCopyContinues: one line of the ADD in a file that continues is enough, whichever it is.
+func TestCopyContinues(t *testing.T) {
 	t.Parallel()
 	cni := tale2017().write(0, DelBegin, "ffffffffffffffffffffffff", nobody).add(1, idA, "10.0.0.1").write(50, PodGone, "")
 	only(t, judged(t, cni.out))
@@ -105,7 +105,7 @@ func TestCopyGoesOn(t *testing.T) {
 	only(t, judged(t, cni.out, copied.out))
 }
 
-// TestNodeByAudit: where only the control plane tells on which node a pod is, what happens
+// TestNodeByAudit: where only the control plane shows on which node a pod is, what happens
 // to that node is beside its story.
 func TestNodeByAudit(t *testing.T) {
 	t.Parallel()

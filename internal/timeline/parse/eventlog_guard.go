@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// eventCall reads what the guard wrote of a CNI call: who asked for what, and what came
-// of it. A late DEL that was kept from the plugin took nothing, and is told as that.
+// eventCall reads the guard's entry about a CNI call and its result. A late DEL that the guard did
+// not pass to the plugin removed nothing; it becomes DelStopped.
 func (t *Parser) eventCall(r *records.Record, f *eventlog.Entry) {
 	_, c := rows[guard.Event](f)
 	e := timeline.Event{
@@ -29,7 +29,7 @@ func (t *Parser) eventCall(r *records.Record, f *eventlog.Entry) {
 	case c.Error != "":
 		e.Note = note([]byte(c.Error))
 	case len(c.Lost) > 0:
-		e.Note = note([]byte(c.Says + "; the newer one lost: " + strings.Join(c.Lost, ", ")))
+		e.Note = note([]byte(c.Says + "; the newer sandbox lost: " + strings.Join(c.Lost, ", ")))
 	case c.Late:
 		e.Note = note([]byte(c.Says))
 	}
@@ -56,7 +56,7 @@ func kindOfCall(verb string, c *guard.Event) timeline.Kind {
 		if c.Called && !failed {
 			return timeline.DelEnd
 		}
-		return timeline.Nothing // nobody waits for it: it comes again
+		return timeline.Nothing // the guard retries it
 	default:
 		return timeline.Nothing
 	}

@@ -12,8 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// The guard's lines tell who asked for what. A late DEL that was stopped is not told as a
-// DEL that was carried out.
+// The guard's entries become events. A late DEL that the guard stopped is not a successful DEL.
 func TestGuardLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,7 +59,7 @@ func TestGuardLines(t *testing.T) {
 		"flight: ADD failed" + of + "d4186da55842 note=no address is free",
 		"flight: late DEL stopped by the guard" + of + "340b1c7a1a90 note=late: it is of ADD 1",
 		"flight: DEL failed" + of + "340b1c7a1a90 note=unauthorized",
-		"flight: DEL" + of + "d4186da55842 note=late: it is of ADD 2; the newer one lost: eth0 is not there",
+		"flight: DEL" + of + "d4186da55842 note=late: it is of ADD 2; the newer sandbox lost: eth0 is not there",
 		"flight: DEL" + of + "340b1c7a1a90",
 	}}, {"a line that was changed", strings.Replace(strings.SplitAfter(string(b), "\n")[0], "10.244.8.34", "10.244.8.99", 1), nil}})
 }

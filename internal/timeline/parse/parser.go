@@ -1,6 +1,6 @@
-// Package parse knows what components say: it turns records of logs into events. It holds
-// one small reader per component and era, and the memory of which call is under way, for
-// many lines tell only together whose they are.
+// Package parse turns log records into events. It has one small parser per component and era, and
+// keeps the CNI calls under way (calls) and the owners of IDs (sandboxes), because many lines only
+// show together which sandbox they belong to.
 package parse
 
 import (
@@ -8,21 +8,22 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// A Parser tells the events of one file, line by line.
+// A Parser emits the events of one file. Parse must be called with the lines in file order and
+// from one goroutine.
 type Parser struct {
 	emit func(timeline.Event)
-	node string    // by the file, where lines don't say
-	cni  calls     // CNI calls under way
-	seen sandboxes // whose the IDs of the file are
+	node string    // node of the file, for lines that do not name one
+	cni  calls     // CNI calls of the file
+	seen sandboxes // owners of the IDs of the file
 }
 
-// New gives a teller of one file's events.
+// New gives a parser of one file.
 func New(f *timeline.File, emit func(timeline.Event)) *Parser {
 	return &Parser{emit: emit, node: f.Node}
 }
 
-// Wants tells whether a record may hold an event, by its look alone. It is asked of every
-// line there is: it must be quick, and allocate nothing.
+// Wants reports whether a record may contain an event, without any context. It is called for every
+// line, from several goroutines: it must be fast, allocate nothing and keep nothing.
 func Wants(r *records.Record) bool {
 	switch r.Style {
 	case records.Bracket:
@@ -38,7 +39,7 @@ func Wants(r *records.Record) bool {
 	}
 }
 
-// Parse emits what a wanted record tells.
+// Parse emits the events of a wanted record.
 func (t *Parser) Parse(r *records.Record) {
 	switch r.Style {
 	case records.Bracket:
@@ -62,7 +63,7 @@ func (t *Parser) Parse(r *records.Record) {
 	}
 }
 
-// event emits an event with what its record says of time and place.
+// event emits an event with time, place and node of its record.
 func (t *Parser) event(r *records.Record, source string, e timeline.Event) {
 	e.Source, e.At, e.Place = source, r.At, r.Place
 	if e.Node == "" {

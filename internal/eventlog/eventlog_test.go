@@ -38,8 +38,7 @@ func entry(name string) eventlog.Entry {
 	return eventlog.Entry{At: time.Unix(1, 0).UTC(), By: "agent", What: "new", Of: "links", Name: name}
 }
 
-// Whatever byte a crash stops at, what was written before is there, and what is written
-// after is there too.
+// At whatever byte a crash stops, entries before and after it are readable.
 func TestCrashAtEveryByte(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,7 +60,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "c"
-		if cut >= first-1 { // a line that lacks only its end is whole
+		if cut >= first-1 { // a line that lacks only its line break is complete
 			want = "a c"
 		}
 		if cut >= len(whole)-1 {
@@ -96,7 +95,7 @@ func TestForeignLinesDoNotCount(t *testing.T) {
 	}
 }
 
-// The record never takes more than its share of the disk, and keeps the newest.
+// The log never exceeds its bound, and keeps the newest entries.
 func TestBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -138,7 +137,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// Two processes may write one record: each line is one write.
+// Two processes may write one log: each line is one write.
 func TestTwoWriters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

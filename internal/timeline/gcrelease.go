@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// collected finds addresses that kube-controllers freed as leaked while their pod lived
-// (calico issue 12257).
-func collected(s *Story, lives []*life) []Verdict {
+// releasedByGC finds addresses that the IPAM garbage collector of calico-kube-controllers
+// released as leaked while their pod was running (calico issue 12257).
+func releasedByGC(s *Story, instances []*instance) []Verdict {
 	var out []Verdict
 	for c := range s.Events {
 		e := &s.Events[c]
-		if e.Kind != CollectorReleased {
+		if e.Kind != GCReleased {
 			continue
 		}
-		for _, l := range lives {
+		for _, l := range instances {
 			if l.ID == "" || e.Sandbox != l.ID && (e.Sandbox != "" || !slices.Contains(l.Addresses, e.Address)) {
 				continue
 			}
@@ -26,7 +26,11 @@ func collected(s *Story, lives []*life) []Verdict {
 	return out
 }
 
-func (s *Story) releasedInUse(l *life, c int) (Verdict, bool) {
+// releasedInUse judges the release c of an address of instance l. No verdict if the end of l was
+// or may have been requested before c. Proven if an event of l after c shows that it ran.
+// Otherwise likely, and only if the garbage collector attributed the address to another node, or
+// if the node's log continues after c and so would show the end of l.
+func (s *Story) releasedInUse(l *instance, c int) (Verdict, bool) {
 	if l.add < 0 || s.before(l.add, c) == unknown || s.endedBy(l, c) {
 		return Verdict{}, false
 	}
@@ -38,7 +42,7 @@ func (s *Story) releasedInUse(l *life, c int) (Verdict, bool) {
 	if e.Address.IsValid() {
 		v.Was = e.Address
 	}
-	v.Says = fmt.Sprintf("kube-controllers freed %s of %s as leaked while it ran", v.Was, l.name())
+	v.Says = fmt.Sprintf("calico-kube-controllers released %s of %s as leaked while the sandbox was running", v.Was, l.name())
 	for _, i := range l.events {
 		switch s.Events[i].Kind {
 		case PodSeen, ContainerStarted, PodTerminating, PodKilled, ContainerDied, DelBegin:
@@ -50,16 +54,18 @@ func (s *Story) releasedInUse(l *life, c int) (Verdict, bool) {
 		default:
 		}
 	}
-	v.NotShown = append(v.NotShown, fmt.Sprintf("%s at work after that: no line of it is later, and none ends it", l.name()))
+	v.NotShown = append(v.NotShown, fmt.Sprintf("whether %s still ran after that: no later line is about it, and none ends it", l.name()))
 	if e.Node != "" && l.Node != "" && !sameHost(e.Node, l.Node) {
-		v.Says += fmt.Sprintf(": it took it for one of %s, and it is on %s", e.Node, l.Node)
+		v.Says += fmt.Sprintf(": it attributed the address to node %s, and the pod is on %s", e.Node, l.Node)
 		return v, true
 	}
 	return v, s.covers(l, e.At)
 }
 
-// endedBy tells whether a life was, or may have been, asked to end before event c.
-func (s *Story) endedBy(l *life, c int) bool {
+// endedBy reports whether the end of an instance was, or may have been, requested before
+// event c: an event that ends it is not certainly after c. Events without a sandbox count if
+// their UID does not contradict.
+func (s *Story) endedBy(l *instance, c int) bool {
 	over := func(i int) bool {
 		k := s.Events[i].Kind
 		byNode := slices.Contains(delDid, k) && (k == EndpointDeleted || onNode(s.Events[i].Source))
@@ -68,7 +74,7 @@ func (s *Story) endedBy(l *life, c int) bool {
 	if slices.ContainsFunc(l.events, over) {
 		return true
 	}
-	for i := l.add + 1; i < len(s.Events); i++ { // by name: whoever had it then
+	for i := l.add + 1; i < len(s.Events); i++ { // events that name only the pod
 		if e := &s.Events[i]; e.Sandbox == "" && (e.UID == "" || e.UID == l.UID) && over(i) {
 			return true
 		}

@@ -1,5 +1,5 @@
-// Package render shows a story: as text in swim lanes, one per sandbox, and as a picture
-// in one file of HTML. All that comes from logs is cleaned before it is shown.
+// Package render shows a story: as text in swim lanes, one per sandbox, and as a picture in one
+// HTML file. All text from logs is passed through clean before it is shown.
 package render
 
 import (
@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// Options say how a story is shown.
+// Options configure how a story is shown.
 type Options struct {
 	Width int             // of the text, in columns; 0 means 80
 	Zone  *time.Location  // of the times; nil means that of the first event

@@ -1,6 +1,6 @@
-// Package eventlog is the record of what happened on a node: what changed, who was asked
-// what. The agent and the guard write the same lines. It is bounded, and whatever a
-// crash leaves behind can be read: a line counts only with its checksum.
+// Package eventlog is the event log of a node: changes of node state that the agent recorded, and
+// CNI calls that the guard recorded. Its size is bounded. Every line has a checksum, so that what a
+// crash leaves behind can be read; a line with a wrong checksum is ignored.
 package eventlog
 
 import (
@@ -18,20 +18,20 @@ import (
 	"time"
 )
 
-// An Entry is one thing that happened.
+// An Entry is one event.
 type Entry struct {
 	At   time.Time       `json:"at"` // by the node's clock
 	Boot string          `json:"boot,omitempty"`
 	By   string          `json:"by"`             // agent, guard
-	What string          `json:"what"`           // new, changed, gone; for a call its command
-	Of   string          `json:"of"`             // the table, or cni
+	What string          `json:"what"`           // new, changed or gone; for a CNI call its command
+	Of   string          `json:"of"`             // name of the table, or cni
 	Name string          `json:"name"`           // of the row
 	Was  json.RawMessage `json:"was,omitempty"`  // the row before
 	Now  json.RawMessage `json:"now,omitempty"`  // the row after
-	Note string          `json:"note,omitempty"` // what went wrong
+	Note string          `json:"note,omitempty"` // error
 }
 
-// Bounds of a record: it takes no more than segments x segmentSize of the disk.
+// Bounds of a log: it uses at most segments x segmentSize bytes of the disk.
 const (
 	segmentSize = 1 << 20
 	segments    = 16
@@ -39,20 +39,21 @@ const (
 	suffix      = ".flight"
 )
 
-// A Record is a directory of segments. Several processes may append to one.
+// A Record is an event log: a directory of numbered segments. Several processes may append to one:
+// every line is one write to a file opened with O_APPEND.
 type Record struct {
 	dir string
 
-	mu   sync.Mutex
-	file *os.File
-	size int64
-	last int
+	mu   sync.Mutex // guards the fields below
+	file *os.File   // segment last, open for appending
+	size int64      // bytes in it when opened plus bytes written here; other processes' are not counted
+	last int        // number of the newest segment
 }
 
-// Open makes the directory if it is not there and continues its newest segment.
+// Open creates the directory if needed and continues its newest segment.
 func Open(dir string) (*Record, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open flight record: %w", err)
+		return nil, fmt.Errorf("open event log: %w", err)
 	}
 	r := &Record{dir: dir}
 	numbers, err := list(dir)
@@ -68,7 +69,7 @@ func Open(dir string) (*Record, error) {
 func (r *Record) open() error {
 	f, err := os.OpenFile(r.path(r.last), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
-		return fmt.Errorf("open flight record: %w", err)
+		return fmt.Errorf("open event log: %w", err)
 	}
 	st, err := f.Stat()
 	if err != nil {
@@ -78,14 +79,14 @@ func (r *Record) open() error {
 	return r.endLine()
 }
 
-// endLine ends what a crash left half written, so that the next line is whole.
+// endLine ends a line that a crash left incomplete, so that the next one begins on its own line.
 func (r *Record) endLine() error {
 	if r.size == 0 {
 		return nil
 	}
 	last := make([]byte, 1)
 	if _, err := r.file.ReadAt(last, r.size-1); err != nil {
-		return fmt.Errorf("open flight record: %w", err)
+		return fmt.Errorf("open event log: %w", err)
 	}
 	if last[0] == '\n' {
 		return nil
@@ -114,20 +115,20 @@ func (r *Record) Append(entries ...Entry) error {
 		n, err := r.file.Write(line)
 		r.size += int64(n)
 		if err != nil {
-			if n > 0 { // a full disk took half a line: the next must not be taken with it
+			if n > 0 { // the disk is full: end the incomplete line
 				err = errors.Join(err, r.endLine())
 			}
-			return fmt.Errorf("write flight record: %w", err)
+			return fmt.Errorf("write event log: %w", err)
 		}
 	}
 	return nil
 }
 
-// next begins a segment and removes the oldest.
+// next starts a segment and removes the oldest ones beyond segments.
 func (r *Record) next() error {
 	old, size := r.file, r.size
 	r.last++
-	if err := r.open(); err != nil { // the old one serves until a new one can be had
+	if err := r.open(); err != nil { // continue with the old segment
 		r.file, r.size = old, size
 		r.last--
 		return err
@@ -146,7 +147,7 @@ func (r *Record) next() error {
 	return nil
 }
 
-// Close ends writing.
+// Close closes the newest segment.
 func (r *Record) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,11 +157,11 @@ func (r *Record) Close() error {
 func encode(e *Entry) ([]byte, error) {
 	b, err := json.Marshal(e)
 	if err != nil {
-		return nil, fmt.Errorf("write flight record: %w", err)
+		return nil, fmt.Errorf("write event log: %w", err)
 	}
 	if len(b) > maxLine {
 		short := *e
-		short.Was, short.Now, short.Note = nil, nil, "too long to be recorded"
+		short.Was, short.Now, short.Note = nil, nil, "entry too long; only its name was recorded"
 		if b, err = json.Marshal(&short); err != nil {
 			return nil, err
 		}
@@ -172,7 +173,7 @@ func encode(e *Entry) ([]byte, error) {
 func list(dir string) ([]int, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("read flight record: %w", err)
+		return nil, fmt.Errorf("read event log: %w", err)
 	}
 	var out []int
 	for _, f := range files {

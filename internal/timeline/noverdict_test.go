@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// An innocent writes the log of ordinary days: pods come and go, their names return on
+// An innocent writes a log without incidents: pods are created and deleted, their names return on
 // the same node or another, addresses are given again, and kubelets collect old
 // sandboxes late, which today's Calico answers by doing nothing.
 type innocent struct {
@@ -32,11 +32,11 @@ func (in *innocent) tell(at time.Duration, file uint16, source, node string, kin
 	}
 }
 
-// days lets one name live several lives.
-func (in *innocent) days(name string, lives int) {
+// days lets one name live several instances.
+func (in *innocent) days(name string, instances int) {
 	at := time.Duration(in.IntN(600)) * time.Second
 	kept := ""
-	for range lives {
+	for range instances {
 		n := in.IntN(3)
 		node := fmt.Sprintf("node%d", n)
 		base := uint16(n * 4)

@@ -2,8 +2,8 @@ package scrub
 
 import "bytes"
 
-// random tells whether a value of at least n letters looks drawn by lot: capitals,
-// small letters and digits; or hexadecimal of 128 bits; or a bootstrap token. Names of
+// random reports whether a value of at least n characters looks random: capitals, small letters
+// and digits; or hexadecimal of 128 bits; or a bootstrap token. Names of
 // objects, digests and UIDs of Kubernetes have no capitals, and dashes in their middle.
 func random(v []byte, n int) bool {
 	if len(v) < n || placeholder(v) {
@@ -13,7 +13,8 @@ func random(v []byte, n int) bool {
 	return upper && lower && digit || digit && hex && len(v) >= 32 || bootstrap(v)
 }
 
-// mixed is random for what stands after a key that says it all: letters with digits.
+// mixed is the weaker form of random for values after a key that names a secret: letters and
+// digits.
 func mixed(v []byte, n int) bool {
 	if len(v) < n || placeholder(v) {
 		return false
@@ -39,7 +40,7 @@ func classes(v []byte) (upper, lower, digit, hex bool) {
 	return upper, lower, digit, hex
 }
 
-// bootstrap tells a kubeadm token: six letters, a dot, sixteen.
+// bootstrap reports whether a value is a kubeadm token: six characters, a dot, sixteen.
 func bootstrap(v []byte) bool {
 	if len(v) != 23 || v[6] != '.' {
 		return false
@@ -48,8 +49,8 @@ func bootstrap(v []byte) bool {
 	return digit && !upper && bytes.Count(v, []byte(".")) == 1 && bytes.IndexByte(v, '-') < 0
 }
 
-// path tells whether a value is the name of a file, which base64 hardly ever looks
-// like.
+// path reports whether a value is the name of a file, which base64 rarely
+// resembles.
 func path(v []byte) bool {
 	if len(v) == 0 || v[0] != '/' {
 		return false

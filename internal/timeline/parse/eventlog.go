@@ -12,10 +12,10 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
-// checksum is how long the checksum before a flight record's line is.
+// checksum is the length of the checksum at the start of a line of an event log.
 const checksum = 8
 
-// ofEventLog tells whether a line is a flight record's: a checksum, and an entry.
+// ofEventLog reports whether a line has the form of an event log: a checksum and an entry.
 func ofEventLog(text []byte) bool {
 	return len(text) > checksum+1 && text[checksum] == ' ' && hasPrefix(text[checksum+1:], `{"at":`)
 }
@@ -29,8 +29,8 @@ func wantsEventLog(text []byte) bool {
 	return false
 }
 
-// eventLog reads what the agent saw change, and what the guard decided. A line counts only
-// with its checksum.
+// eventLog reads a line of a node's event log: a change that the agent recorded, or a call that
+// the guard recorded. A line with a wrong checksum is ignored.
 func (t *Parser) eventLog(r *records.Record) {
 	if len(r.Text) > maxJSON || !ofEventLog(r.Text) {
 		return
@@ -65,7 +65,7 @@ func (t *Parser) eventLog(r *records.Record) {
 	}
 }
 
-// rows decodes what a row was and is; a row that is not there stays empty.
+// rows decodes the row before and after a change; a missing row stays empty.
 func rows[T any](f *eventlog.Entry) (was, now T) {
 	_ = json.Unmarshal(f.Was, &was)
 	_ = json.Unmarshal(f.Now, &now)
@@ -103,8 +103,8 @@ func (t *Parser) eventContainer(r *records.Record, f *eventlog.Entry) {
 	t.say(r, "flight", e)
 }
 
-// eventAttachment shows a sandbox's address. That one is gone is told only if the
-// namespace stayed: with it, it goes at every end of a pod.
+// eventAttachment reports a sandbox's address. A missing interface is reported only if the network
+// namespace still exists: at the end of every pod both disappear.
 func (t *Parser) eventAttachment(r *records.Record, f *eventlog.Entry) {
 	was, now := rows[model.Attachment](f)
 	e := timeline.Event{Kind: timeline.PodSeen, Sandbox: containerID([]byte(now.Sandbox))}
@@ -112,7 +112,7 @@ func (t *Parser) eventAttachment(r *records.Record, f *eventlog.Entry) {
 	case e.Sandbox == "":
 		return
 	case f.What == "changed" && was.Device != "" && now.Device == "":
-		e.Kind, e.Note = timeline.PodWithoutInterface, "the agent saw "+note([]byte(was.Device))+" go"
+		e.Kind, e.Note = timeline.PodWithoutInterface, "the agent recorded that interface "+note([]byte(was.Device))+" disappeared"
 	case len(now.IPs) > 0:
 		e.Address = now.IPs[0].Addr()
 	default:
@@ -121,7 +121,7 @@ func (t *Parser) eventAttachment(r *records.Record, f *eventlog.Entry) {
 	t.say(r, "flight", e)
 }
 
-// eventNode tells of what concerns the node as a whole.
+// eventNode reports what concerns the whole node.
 func (t *Parser) eventNode(r *records.Record, f *eventlog.Entry) {
 	e := timeline.Event{}
 	switch f.Of {

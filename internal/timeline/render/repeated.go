@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// told is what a row says, how often it was so, and when last.
+// told gives the text of a row, its count and its last time.
 func (r *row) told(times string, zone *time.Location) string {
-	if r.count < 2 || r.blow != nil {
+	if r.count < 2 || r.lateDel != nil {
 		return r.said
 	}
 	said := fmt.Sprintf("%s %s%d", r.said, times, r.count)
@@ -24,7 +24,7 @@ func (r *row) told(times string, zone *time.Location) string {
 
 func day(t time.Time, zone *time.Location) string { return t.In(zone).Format(time.DateOnly) }
 
-// lasted says a duration in the one or two units that matter.
+// lasted formats a duration in one or two units.
 func lasted(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -8,9 +8,9 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// told is the ordered side of reading a file: it reads the wanted lines once more, now
-// knowing what came before them, and passes them on.
-type told struct {
+// fileParser handles the chunks of one file in file order: it parses the wanted lines again, now
+// with what the lines before them show (year, zone, line number), and passes them on.
+type fileParser struct {
 	file    *timeline.File
 	number  uint16
 	zone    *time.Location
@@ -23,8 +23,9 @@ type told struct {
 	skipped int64
 }
 
-// chunk tells of one chunk's wanted records.
-func (t *told) chunk(j *job) {
+// chunk passes on the wanted records of one chunk. The turns of the chunk are applied at their
+// lines, all of them by its end.
+func (t *fileParser) chunk(j *job) {
 	turns := j.found.turns
 	if !t.begun {
 		t.begin(j)
@@ -51,8 +52,8 @@ func (t *told) chunk(j *job) {
 	}
 }
 
-// begin takes what the file's beginning says of all its stamps.
-func (t *told) begin(j *job) {
+// begin sets year and zone for the whole file from its beginning.
+func (t *fileParser) begin(j *job) {
 	t.begun = true
 	if j.head > 0 {
 		t.clock.anchor = j.found.anchor
@@ -61,7 +62,7 @@ func (t *told) begin(j *job) {
 	t.file.East = t.clock.anchor.offset
 }
 
-func (t *told) record(buf []byte, s span) {
+func (t *fileParser) record(buf []byte, s span) {
 	line := buf[s.start:s.end]
 	if s.wrapped > 1 {
 		t.joined = unwrap(t.joined[:0], line)
@@ -82,8 +83,8 @@ func (t *told) record(buf []byte, s span) {
 	}
 }
 
-// parsed reads a line, and gives its time.
-func (t *told) parsed(line []byte) time.Time {
+// parsed parses a line and gives its time.
+func (t *fileParser) parsed(line []byte) time.Time {
 	p := &t.parser
 	p.parse(line)
 	if p.rec.Style == JSON && !p.outer.is() {
@@ -92,8 +93,8 @@ func (t *told) parsed(line []byte) time.Time {
 	return t.clock.at(&p.outer, &p.inner)
 }
 
-// end says what is to be said of the file as a whole.
-func (t *told) end(c *chunker, lines io.Reader) {
+// end sets what is known of the file after its last line.
+func (t *fileParser) end(c *chunker, lines io.Reader) {
 	f := t.file
 	f.Bytes = c.bytes
 	if e, ok := lines.(*exportReader); ok {
@@ -101,6 +102,6 @@ func (t *told) end(c *chunker, lines io.Reader) {
 	}
 	f.Guessed = append(f.Guessed, t.clock.guessed()...)
 	if long := t.long + c.long; long > 0 {
-		f.Left = append(f.Left, fmt.Sprintf("what lines have beyond %d KiB: %d bytes, in %d of them", maxLine>>10, t.skipped+c.skipped, long))
+		f.Left = append(f.Left, fmt.Sprintf("the part of lines beyond %d KiB: %d bytes in %d lines", maxLine>>10, t.skipped+c.skipped, long))
 	}
 }
