@@ -54,7 +54,7 @@ func play(t *testing.T, mode lab.Datastore, sc stage.Scenario) {
 		product.InstallAgents(t, l)
 	}
 	look := func(_ context.Context, _ *stage.Stage, moment string, _ []string) error {
-		if sc.Name == "late-del" && moment == "robbed" {
+		if sc.Name == "late-del" && moment == "released" {
 			byAgents(t, l)
 		}
 		return nil
