@@ -142,8 +142,8 @@ func TestCommandErrors(t *testing.T) {
 		"too many nodes":     {[]string{"up", "--nodes", "201"}, 2, "want 1 to 200"},
 		"no scenario":        {[]string{"run"}, 2, "lab scenarios"},
 		"unknown scenario":   {[]string{"run", "nope"}, 2, "lab scenarios"},
-		"mode not supported":    {[]string{"run", "leaked-endpoints", "--datastore", "kdd"}, 2, "runs only on etcd"},
-		"no lab to remove": {[]string{"down", "--name", "nobody"}, 0, ""},
+		"mode not supported": {[]string{"run", "leaked-endpoints", "--datastore", "kdd"}, 2, "runs only on etcd"},
+		"no lab to remove":   {[]string{"down", "--name", "nobody"}, 0, ""},
 	} {
 		_, diag, code := Run(t, c.args...)
 		if code != c.code || !strings.Contains(diag, c.says) {

@@ -16,7 +16,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "late-del", Title: "the DEL of an old sandbox releases the new pod's address",
+	Name: "late-del", Title: "an old sandbox's DEL releases the new pod's IP",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
