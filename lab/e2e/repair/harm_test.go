@@ -46,12 +46,12 @@ func TestHarmIsSeen(t *testing.T) {
 	if err == nil || toll.Lost == 0 {
 		t.Fatalf("a route was deleted and nothing lost: %s, %v", toll, err)
 	}
-	for _, want := range []string{"no request lost", "want bystanders/asked-node1 untouched", "connection broken"} {
+	for _, want := range []string{"no request lost", "want bystanders/asked-node1 unchanged", "connection broken"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the report does not say %q: %v", want, err)
 		}
 	}
-	if strings.Contains(err.Error(), "asked-node2 untouched") {
+	if strings.Contains(err.Error(), "asked-node2 unchanged") {
 		t.Errorf("the report blames another: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func (l *living) broken(ctx context.Context, n int) error {
 	other := map[string]string{"node1": "node2", "node2": "node1"}
 	for what, f := range map[string]func(context.Context) error{
 		"release": func(ctx context.Context) error { return l.s.Release(ctx, at(0)) },
-		"rob":     func(ctx context.Context) error { return l.s.Rob(ctx, at(1)) },
+		"rob":     func(ctx context.Context) error { return l.s.LoseEndpoint(ctx, at(1)) },
 		"misname": func(ctx context.Context) error { return l.s.Misname(ctx, at(2), other[at(2).Spec.NodeName]) },
 		"count":   func(ctx context.Context) error { return l.s.Miscount(ctx, at(3)) },
 		"leak":    func(ctx context.Context) error { return l.s.Leak(ctx, at(4), stranger("leak", n)) },
