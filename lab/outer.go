@@ -174,7 +174,7 @@ func ended(pid int) bool {
 	return i > 0 && len(b) > i+2 && b[i+2] == 'Z' && len(threads) == 1
 }
 
-// enterArgs is the command line that runs argv inside the namespaces of pid's children.
+// enterArgs is the command line that runs argv inside the namespaces of pid.
 func enterArgs(pid int, argv ...string) []string {
 	return append([]string{"nsenter", "-t", strconv.Itoa(pid), "-m", "-n", "-p", "--"}, argv...)
 }
