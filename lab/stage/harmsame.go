@@ -44,7 +44,7 @@ func (h *Harm) project(ctx context.Context, pods []bystander) (map[string]string
 	if err != nil {
 		return nil, err
 	}
-	ledger, err := h.allocations(ctx)
+	allocations, err := h.allocations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (h *Harm) project(ctx context.Context, pods []bystander) (map[string]string
 				line += fmt.Sprintf(", %s=%s", a, p.Metadata.Annotations[a])
 			}
 		}
-		out[p.name()] = line + ", endpoint " + weps[etcdWEPs+p.endpoint()] + ", allocation " + ledger[p.Status.PodIP]
+		out[p.name()] = line + ", endpoint " + weps[etcdWEPs+p.endpoint()] + ", allocation " + allocations[p.Status.PodIP]
 	}
 	return out, nil
 }
