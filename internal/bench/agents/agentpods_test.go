@@ -44,7 +44,7 @@ func (c *cluster) staff(t *testing.T, r *report) {
 		if err := c.agentPod(ctx, h); err != nil {
 			return err
 		}
-		return h.speak(time.Now())
+		return h.encode(time.Now())
 	})
 	c.answer(t, c.reviewer(t))
 	size := 0

@@ -30,8 +30,8 @@ var (
 	inside  = []model.Route{{Dst: all4, Gateway: gateway, Link: insideAt, Table: 254}, {Dst: single(gateway), Link: insideAt, Table: 254, Scope: "link"}}
 )
 
-// facts returns the state of a healthy node.
-func (h *host) facts() *model.NodeState {
+// nodeState returns the state of a healthy node.
+func (h *host) nodeState() *model.NodeState {
 	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready",
@@ -79,9 +79,9 @@ func sandboxOf(p *model.Pod) string {
 	return hex.EncodeToString(sum[:]) + hex.EncodeToString(sum[:12])
 }
 
-// speak encodes node state as the body of the agent's answer.
-func (h *host) speak(now time.Time) error {
-	s := &model.Snapshot{Meta: model.Meta{Schema: model.Schema, Taken: model.At(now)}, NodeState: map[string]*model.NodeState{h.name: h.facts()}}
+// encode encodes node state as the body of the agent's answer.
+func (h *host) encode(now time.Time) error {
+	s := &model.Snapshot{Meta: model.Meta{Schema: model.Schema, Taken: model.At(now)}, NodeState: map[string]*model.NodeState{h.name: h.nodeState()}}
 	for _, t := range model.FactTables() {
 		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: h.name, State: model.Complete, At: s.Meta.Taken})
 	}

@@ -30,8 +30,8 @@ var (
 	inside  = []model.Route{{Dst: all4, Gateway: gateway, Link: insideAt, Table: 254}, {Dst: single(gateway), Link: insideAt, Table: 254, Scope: "link"}}
 )
 
-// facts returns the state of a healthy node.
-func (h *host) facts() *model.NodeState {
+// nodeState returns the state of a healthy node.
+func (h *host) nodeState() *model.NodeState {
 	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready",
@@ -82,10 +82,10 @@ func sandboxOf(p *model.Pod) string {
 
 // collector returns new node state for every read: the caller may change it.
 func (h *host) collector() observe.NodeCollector {
-	facts := h.facts()
+	state := h.nodeState()
 	return observe.NodeCollector{Name: "memory", Tables: model.FactTables(), Read: func(_ context.Context, f *model.NodeState) error {
-		*f = *facts
-		f.Attachments = slices.Clone(facts.Attachments)
+		*f = *state
+		f.Attachments = slices.Clone(state.Attachments)
 		return nil
 	}}
 }

@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Figures are the cost of one process and of the servers that it read.
+// figures are the cost of one process and of the servers that it read.
 type figures struct {
 	What    string          `json:"what"`
 	Wall    float64         `json:"wall"` // seconds
