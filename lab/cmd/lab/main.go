@@ -60,7 +60,7 @@ func commands() []command {
 		{"calicoctl", "ARGS…", "calicoctl, with full permissions", forward("calico", "calicoctl")},
 		{"do", "-- CMD…", "run a command in the lab, with KUBECONFIG set", do},
 		{"exec", "NODE -- CMD…", "run a command on a node", execNode},
-		{"image", "FILE | --binary FILE …", "import an image archive on every node, or write one", images},
+		{"image", "FILE | --binary FILE …", "import an image on every node, or write one", images},
 		{"agents", "[FLAGS]", "install Plumbline's agents on every node", agents},
 		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
 		{"load", "[FLAGS]", "fill a control-plane-only lab; see load --help", fill},
