@@ -1,4 +1,4 @@
-# Every target is one or two lines; what is long lives in Go.
+# Targets are one or a few commands each; longer logic is in Go.
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
 HELM  := $(GO) tool -modfile=tools/helm/go.mod helm
@@ -26,7 +26,7 @@ lint: ## Run the linters
 	$(GO) -C lab/build/hangfs vet ./...
 	$(HELM) lint --strict --quiet charts/plumbline && $(HELM) lint --strict --quiet --kube-version 1.24 charts/plumbline
 
-gen: ## Write the generated files anew
+gen: ## Regenerate the generated files
 	$(GO) mod tidy
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
@@ -36,16 +36,16 @@ gen: ## Write the generated files anew
 verify: gen lint vulncheck ## Fail if generated files, formatting or lint are not clean
 	git diff --exit-code
 
-vulncheck: ## Look for known vulnerabilities, where the database answers
-	@$(TOOL) govulncheck ./... || { [ $$? -eq 3 ] && exit 3 || echo "govulncheck: not run (its database does not answer)"; }
+vulncheck: ## Check for known vulnerabilities, if the database is reachable
+	@$(TOOL) govulncheck ./... || { [ $$? -eq 3 ] && exit 3 || echo "govulncheck: not run (its database is not reachable)"; }
 
-lab-build: build ## Build the lab's real parts into the cache
+lab-build: build ## Build the lab's components into the cache
 	bin/lab build
 
 lab-up: build ## Start a lab (ARGS="--nodes 3 --datastore etcd")
 	bin/lab up $(ARGS)
 
-lab-down: build ## End the lab and all that belongs to it
+lab-down: build ## Stop the lab and remove all of it
 	bin/lab down
 
 e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
@@ -62,7 +62,7 @@ e2e-all: lab-build ## Run every scenario of a suite in each mode (SUITE=all)
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./lab/e2e/timeline -suite=$(SUITE)
 	$(TESTS) -tags=e2e -count=1 -timeout=90m ./lab/e2e/guard -run='TestLateDel|TestLegacyHandle|TestPlain|TestChained' -modes=observe,enforce -runtimes=debian,2.2
 
-long: lab-build ## Run what takes long: cycles and kills, churn with checks, a million worlds, fuzzing
+long: lab-build ## Run the long tests: lab cycles and kills, churn with checks, a million generated clusters, fuzzing
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents
 	$(TESTS) -tags=e2e -count=1 -timeout=240m ./lab/e2e/repair -run='TestKill|TestChurn' -kills=100 -rounds=34
 	$(TESTS) -tags=e2e -count=1 -timeout=120m ./lab/e2e/guard -run='TestSwitch|TestConform' -switches=50 -conform=200
@@ -76,12 +76,12 @@ long: lab-build ## Run what takes long: cycles and kills, churn with checks, a m
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m
 
-bench: lab-build ## Print measured figures: agents, the guard, a lab's start
+bench: lab-build ## Measure agents, the guard and the start of a lab, and print the figures
 	$(GO) test -tags=e2e -count=1 -v -timeout=60m ./internal/bench/agentcost
 	$(GO) test -tags=e2e -count=1 -v -timeout=40m ./lab/e2e/guard -run=TestCost -calls=500
 	$(GO) test -tags=e2e -count=1 -run='^$$' -bench=. -benchtime=3x ./lab/e2e/bench
 
-bench-size: lab-build ## Measure check at SIZES pods (300000 takes a machine of 48 GB) and write docs/performance.md
+bench-size: lab-build ## Measure check at SIZES pods (300000 needs a machine with 48 GB) and write docs/performance.md
 	$(GO) test -count=1 -run='^$$' -bench='BenchmarkJudge$$' -benchtime=3x ./internal/audit -figures=$(CURDIR)/bin/judged.json
 	$(GO) test -tags=e2e -count=1 -v -timeout=180m ./lab/e2e/size -run=TestSize -pods=$(SIZES) -judged=$(CURDIR)/bin/judged.json -out=$(CURDIR)/bin/size.json -write-docs
 	$(GO) test -tags=e2e -count=1 -v -timeout=90m ./lab/e2e/watch -run=TestWatchAtSize -pods=$(SIZES)

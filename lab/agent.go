@@ -14,7 +14,7 @@ import (
 	"plumbline.dev/plumbline/lab/image"
 )
 
-// AgentNamespace is where the product's manifest puts the agents.
+// AgentNamespace is the agents' namespace in the product's manifest.
 const AgentNamespace = "plumbline-system"
 
 const (
@@ -23,10 +23,10 @@ const (
 	agentsTimeout  = 60 * time.Second
 )
 
-// InstallAgents puts the program, a static binary, onto every node as the
-// product's agent, by the product's own manifest, and waits until each node has
-// one that is ready. Doing it again with another binary replaces the agents. Further
-// programs are put beside it in its image.
+// InstallAgents installs the program, a static binary, on every node as the product's
+// agent, with the product's own manifest, and waits until each node has a ready agent. A
+// second call with another binary replaces the agents. Further programs are added to its
+// image.
 func InstallAgents(ctx context.Context, l *Lab, binary, manifest string, beside ...string) error {
 	text, err := os.ReadFile(manifest)
 	if err != nil {
@@ -49,8 +49,8 @@ func InstallAgents(ctx context.Context, l *Lab, binary, manifest string, beside 
 	return nil
 }
 
-// RemoveAgents takes away what the manifest put in and waits until it is gone.
-// What agents have written on their nodes stays there.
+// RemoveAgents deletes the objects of the manifest and waits until they are gone. Files
+// that agents have written on their nodes stay.
 func RemoveAgents(ctx context.Context, l *Lab, manifest string) error {
 	text, err := os.ReadFile(manifest)
 	if err != nil {
@@ -63,8 +63,8 @@ func RemoveAgents(ctx context.Context, l *Lab, manifest string) error {
 	return nil
 }
 
-// importProgram gives every node an image of the program. The image is named
-// after its content, so that another binary is another image to the DaemonSet.
+// importProgram imports an image of the program on every node. The image is named after
+// its content, so that the DaemonSet rolls out another binary as another image.
 func (l *Lab) importProgram(ctx context.Context, binary string, beside []string) (ref string, err error) {
 	img, err := image.Program("", binary, "serve")
 	if err != nil {
@@ -88,17 +88,17 @@ func (l *Lab) importProgram(ctx context.Context, binary string, beside []string)
 	}
 	for _, n := range nodes {
 		if err := n.importAgent(ctx); err != nil {
-			return "", fmt.Errorf("give %s to %s: %w", img.Ref, n.Name, err)
+			return "", fmt.Errorf("import %s on %s: %w", img.Ref, n.Name, err)
 		}
 	}
 	return img.Ref, nil
 }
 
-// agentArchive is the agent's image, once there are agents: a node that is added later
-// needs it too.
+// agentArchive is the agent's image, once agents are installed: a node that is added
+// later needs it too.
 const agentArchive = stateDir + "/agent.tar"
 
-// importAgent writes the image onto the node, which does not see the lab's files.
+// importAgent writes the image to the node, which cannot read the lab's files.
 func (n *Node) importAgent(ctx context.Context) error {
 	b, err := os.ReadFile(agentArchive)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,10 +117,10 @@ func (n *Node) importAgent(ctx context.Context) error {
 
 var agentImageLine = regexp.MustCompile(`(?m)^(\s*image:\s*)"?` + regexp.QuoteMeta(agentImage) + `[:@][^\s"]*"?[ \t]*$`)
 
-// withImage puts ref in the place of the agent's image, of which each container has the same.
+// withImage replaces the agent's image by ref in each container.
 func withImage(manifest, ref string) (string, error) {
 	if !agentImageLine.MatchString(manifest) {
-		return "", fmt.Errorf("the image %s does not stand there", agentImage)
+		return "", fmt.Errorf("the manifest does not have the image %s", agentImage)
 	}
 	return agentImageLine.ReplaceAllString(manifest, "${1}"+ref), nil
 }

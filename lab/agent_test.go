@@ -19,10 +19,10 @@ func TestAgentImageIsReplacedInTheProductsManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := strings.Count(got, "image: "+ref+"\n"); n != containers {
-			t.Errorf("%s: the new image stands there %d times", file, n)
+			t.Errorf("%s: the manifest has the new image %d times", file, n)
 		}
 		if strings.Contains(got, agentImage+":dev") {
-			t.Errorf("%s: the old image is still there", file)
+			t.Errorf("%s: the manifest still has the old image", file)
 		}
 		if a, b := strings.Count(got, "\n"), strings.Count(string(text), "\n"); a != b {
 			t.Errorf("%s: %d lines became %d", file, b, a)
@@ -34,7 +34,7 @@ func TestManifestWithoutAgentImageIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"none": "kind: DaemonSet\n", "another's": "image: example.com/" + agentImage + "-x:1\n"} {
 		if _, err := withImage(text, "x:1"); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	for _, text := range []string{"image: \"" + agentImage + ":1\"\n", "image: " + agentImage + "@sha256:ab\n"} {
@@ -44,7 +44,7 @@ func TestManifestWithoutAgentImageIsRefused(t *testing.T) {
 	}
 }
 
-func TestAgentsAreDoneWhenEveryNodeHasTheNewest(t *testing.T) {
+func TestRolloutIsDoneWhenEveryNodeHasTheNewestAgent(t *testing.T) {
 	t.Parallel()
 	whole := func() (d daemonSet) {
 		d.Metadata.Generation, d.Status.ObservedGeneration = 2, 2
@@ -52,13 +52,13 @@ func TestAgentsAreDoneWhenEveryNodeHasTheNewest(t *testing.T) {
 		return d
 	}
 	if err := whole().done(3); err != nil {
-		t.Errorf("all are there: %v", err)
+		t.Errorf("complete rollout: %v", err)
 	}
 	for name, spoil := range map[string]func(*daemonSet){
-		"an old generation was looked at": func(d *daemonSet) { d.Status.ObservedGeneration = 1 },
-		"a node is to have none":          func(d *daemonSet) { d.Status.DesiredNumberScheduled = 2 },
-		"one has an old agent":            func(d *daemonSet) { d.Status.UpdatedNumberScheduled = 2 },
-		"one is not ready":                func(d *daemonSet) { d.Status.NumberReady = 2 },
+		"an old generation was observed": func(d *daemonSet) { d.Status.ObservedGeneration = 1 },
+		"a node gets none":               func(d *daemonSet) { d.Status.DesiredNumberScheduled = 2 },
+		"one has an old agent":           func(d *daemonSet) { d.Status.UpdatedNumberScheduled = 2 },
+		"one is not ready":               func(d *daemonSet) { d.Status.NumberReady = 2 },
 	} {
 		d := whole()
 		spoil(&d)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A daemonSet is as much of one as tells whether it is done.
+// A daemonSet has the fields of a DaemonSet that show whether its rollout is done.
 type daemonSet struct {
 	Metadata struct{ Generation int64 }
 	Status   struct {
@@ -16,14 +16,14 @@ type daemonSet struct {
 	}
 }
 
-// done is nil when all nodes have the newest pod, and it is ready.
+// done returns nil if all nodes have the newest pod and it is ready.
 func (d daemonSet) done(nodes int) error {
 	s := d.Status
 	switch {
 	case s.ObservedGeneration < d.Metadata.Generation:
-		return fmt.Errorf("generation %d is not looked at yet", d.Metadata.Generation)
+		return fmt.Errorf("generation %d is not observed yet", d.Metadata.Generation)
 	case s.DesiredNumberScheduled != nodes, s.UpdatedNumberScheduled != nodes, s.NumberReady != nodes:
-		return fmt.Errorf("%d nodes, %d to have one, %d have the newest, %d ready", nodes, s.DesiredNumberScheduled, s.UpdatedNumberScheduled, s.NumberReady)
+		return fmt.Errorf("%d nodes, %d scheduled, %d updated, %d ready", nodes, s.DesiredNumberScheduled, s.UpdatedNumberScheduled, s.NumberReady)
 	}
 	return nil
 }
@@ -40,8 +40,8 @@ func (l *Lab) agentsReady(ctx context.Context) error {
 	return d.done(len(nodes.Items))
 }
 
-// agentsSaid tells what is known of agents that did not become ready: what was
-// noted about them and about their DaemonSet, and the last words of each.
+// agentsSaid describes agents that did not become ready: events of their pods and of
+// their DaemonSet, and the last log lines of each.
 func (l *Lab) agentsSaid(ctx context.Context) string {
 	var said strings.Builder
 	pods, err := l.Pods(ctx, AgentNamespace, "app.kubernetes.io/component=agent")
@@ -69,7 +69,7 @@ func (l *Lab) agentsSaid(ctx context.Context) string {
 
 const agentsPath = "/api/v1/namespaces/" + AgentNamespace
 
-// noted adds the last warnings about one object.
+// noted adds the last warning events of one object.
 func (l *Lab) noted(ctx context.Context, said *strings.Builder, name string) {
 	var events struct {
 		Items []struct{ Reason, Message string }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// newClient speaks to the lab's API server as administrator. Manifests for people
-// to read go through kubectl; this is for waiting, looking and for many at a time.
+// newClient returns a client of the lab's API server, as administrator. Manifests are
+// applied with kubectl; this client is for waiting, reading and bulk requests.
 func newClient() (*http.Client, error) {
 	pki := filepath.Join(stateDir, "pki")
 	pair, err := tls.LoadX509KeyPair(filepath.Join(pki, "admin.crt"), filepath.Join(pki, "admin.key"))
@@ -35,13 +35,14 @@ func newClient() (*http.Client, error) {
 	}, nil
 }
 
-// maxAnswer bounds what is read of one answer.
+// maxAnswer bounds how much of one response is read.
 const maxAnswer = 64 << 20
 
-// ErrAnswer means that the API server refused; the text around it has the status.
-var ErrAnswer = errors.New("the API server said no")
+// ErrAnswer means that the API server refused the request; the error text has the
+// status.
+var ErrAnswer = errors.New("the API server refused the request")
 
-// Do asks the API server; body is JSON. A refusal is ErrAnswer.
+// Do sends a request to the API server; body is JSON. A refusal is ErrAnswer.
 func (l *Lab) Do(ctx context.Context, method, path, body string) ([]byte, error) {
 	if _, ok := Inside(); !ok {
 		return nil, ErrOutside

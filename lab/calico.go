@@ -12,12 +12,12 @@ import (
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// KubeControllers is Calico's controller, the collector of leaked addresses among them.
+// KubeControllers is calico-kube-controllers, which includes the IPAM garbage collector.
 const KubeControllers = "calico-kube-controllers"
 
-// startCalicoEtcd runs the etcd that is Calico's alone: TLS, and three users by
-// the name in their certificate. root is for people, calico for Calico's parts,
-// read-only for those who only look.
+// startCalicoEtcd runs Calico's etcd: with TLS, and three users, identified by the name
+// in their certificate. root is for people, calico for Calico's components, read-only
+// for readers.
 func (l *Lab) startCalicoEtcd(ctx context.Context) error {
 	pki := filepath.Join(stateDir, "etcd-pki") + "/"
 	err := l.start(ctx, "calico-etcd", l.Bin("etcd", "etcd"), "--name=calico", "--data-dir="+stateDir+"/calico-etcd",
@@ -50,8 +50,8 @@ func (l *Lab) startCalicoEtcd(ctx context.Context) error {
 	return nil
 }
 
-// installCalico creates the accounts, the least rights and, for KDD, the
-// resource definitions, all as Calico ships them.
+// installCalico creates the service accounts, the RBAC roles and, for KDD, the CRDs, all
+// as Calico ships them.
 func (l *Lab) installCalico(ctx context.Context) error {
 	if _, err := l.Kubectl(ctx, "apply", "--server-side", "-f", l.Bin("calico", string(l.Datastore)+".yaml")); err != nil {
 		return err
@@ -62,9 +62,8 @@ func (l *Lab) installCalico(ctx context.Context) error {
 	return await(ctx, l.sup, "", "kube-apiserver", l.definitionsReady)
 }
 
-// definitionsReady is nil when the API server answers for every resource definition.
-// One that is established may still be refused for a moment, with a 429, while the
-// server fills its cache.
+// definitionsReady returns nil if the API server serves every CRD. An established CRD
+// may still be refused for a moment, with a 429, while the server fills its cache.
 func (l *Lab) definitionsReady(ctx context.Context) error {
 	var list struct {
 		Items []struct {
@@ -87,7 +86,7 @@ func (l *Lab) definitionsReady(ctx context.Context) error {
 	return nil
 }
 
-// tokenKubeconfig gives a configuration for one of Calico's service accounts.
+// tokenKubeconfig returns a kubeconfig of one of Calico's service accounts.
 func (l *Lab) tokenKubeconfig(ctx context.Context, account string) (string, error) {
 	token, err := l.Kubectl(ctx, "-n", "kube-system", "create", "token", account, "--duration=168h")
 	if err != nil {
@@ -121,7 +120,8 @@ func (l *Lab) startKubeControllers(ctx context.Context) error {
 	return err
 }
 
-// datastoreEnv tells a part of Calico where its records are.
+// datastoreEnv returns the environment that configures the datastore of a Calico
+// component.
 func (l *Lab) datastoreEnv(ca, crt, key string) []string {
 	if l.Datastore == KDD {
 		return []string{"DATASTORE_TYPE=kubernetes"}
@@ -132,7 +132,7 @@ func (l *Lab) datastoreEnv(ca, crt, key string) []string {
 	}
 }
 
-// Where Calico keeps its credentials on a node.
+// Where Calico's credentials are on a node.
 const (
 	nodeEtcdCA   = "/etc/cni/net.d/calico-tls/etcd-ca"
 	nodeEtcdCert = "/etc/cni/net.d/calico-tls/etcd-cert"
@@ -142,7 +142,7 @@ const (
 	calicoKube   = "/etc/calico/kubeconfig"
 )
 
-// installCNI puts the plugins and their configuration onto the node, as Calico's
+// installCNI installs the plugins and their configuration on the node, as Calico's
 // install-cni container does.
 func (n *Node) installCNI(ctx context.Context) error {
 	l := n.lab
@@ -178,7 +178,8 @@ func (n *Node) installCNI(ctx context.Context) error {
 	return n.WriteFile(cniConfig, n.cniConfig())
 }
 
-// cniConfig is the network configuration of Calico's manifests, filled in.
+// cniConfig is the network configuration of Calico's manifests, with the values of this
+// lab.
 func (n *Node) cniConfig() string {
 	store := fmt.Sprintf(`"datastore_type": "kubernetes", "nodename": %q`, n.Name)
 	if n.lab.Datastore == Etcd {
@@ -210,8 +211,8 @@ func (n *Node) calicoEnv() []string {
 		"FELIX_LOGSEVERITYSCREEN=Info", "FELIX_LOGSEVERITYSYS=none", "FELIX_LOGFILEPATH=none",
 		"FELIX_HEALTHENABLED=true", "FELIX_HEALTHHOST=127.0.0.1", "FELIX_DEFAULTENDPOINTTOHOSTACTION=Accept",
 		"FELIX_USAGEREPORTINGENABLED=false", "FELIX_BPFENABLED=false",
-		// Built without cgo, Felix cannot look for a load balancer of an eBPF data
-		// plane that was never there, and panics when it tries. The case matters.
+		// Built without cgo, Felix cannot look for the load balancer of an eBPF data plane that
+		// never existed, and panics if it tries. The spelling is case-sensitive.
 		"FELIX_DebugSkipCTLBCleanup=true", "FELIX_BPFKUBEPROXYIPTABLESCLEANUPENABLED=false",
 	)
 	if l.Datastore == Etcd {
@@ -228,7 +229,7 @@ func (n *Node) calicoEnv() []string {
 }
 
 // startCalico does what calico-node's container does at its start, in its order:
-// register the node (and, the first one, the pools), then the services.
+// register the node (and, on the first node, the pools), then start the services.
 func (n *Node) startCalico(ctx context.Context) error {
 	bin := n.lab.Bin("calico", "calico-node")
 	cmd := n.Command(ctx, bin, "-startup")
@@ -251,7 +252,7 @@ func (n *Node) startCalico(ctx context.Context) error {
 	return nil
 }
 
-// felixReady is nil when Felix says that it has programmed what it knows.
+// felixReady returns nil if Felix reports that it has programmed the data plane.
 func (n *Node) felixReady(ctx context.Context) error {
 	return await(ctx, n.sup, n.Path(""), Felix, func(ctx context.Context) error {
 		_, err := n.Exec(ctx, "curl", "-fsS", "--max-time", "2", "http://127.0.0.1:9099/readiness")

@@ -19,7 +19,7 @@ func cgroupName(lab string) string { return "plumbline-lab-" + lab }
 // hierarchies lists the mounted cgroup v1 controllers.
 func hierarchies() ([]string, error) {
 	if _, err := os.Stat(filepath.Join(cgroupRoot, "cgroup.controllers")); err == nil {
-		return nil, errors.New("this machine has only cgroup v2; the lab is proven on cgroup v1 (hybrid) alone")
+		return nil, errors.New("this machine has only cgroup v2; the lab supports only cgroup v1 (hybrid)")
 	}
 	dirs, err := filepath.Glob(filepath.Join(cgroupRoot, "*", "cgroup.procs"))
 	if err != nil || len(dirs) == 0 {
@@ -34,8 +34,8 @@ func hierarchies() ([]string, error) {
 	return out, nil
 }
 
-// createCgroups makes the cgroup below which a node's kubelet puts its pods. In
-// cgroup v1 a new cpuset is empty and takes no process until it is filled.
+// createCgroups creates the cgroup below which a node's kubelet puts its pods. In cgroup
+// v1 a new cpuset is empty and accepts no process until it is filled.
 func createCgroups(lab, node string) error {
 	hs, err := hierarchies()
 	if err != nil {
@@ -66,12 +66,12 @@ func createCgroups(lab, node string) error {
 	return nil
 }
 
-// removeCgroups removes the lab's cgroups. Their processes are dead, but the
-// kernel may need a moment to let go of them.
+// removeCgroups removes the lab's cgroups. Their processes have exited, but the kernel
+// may need a moment to release them.
 func removeCgroups(ctx context.Context, lab string) error {
 	tops, err := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName(lab)))
 	if err != nil {
-		return fmt.Errorf("look for cgroups: %w", err)
+		return fmt.Errorf("list cgroups: %w", err)
 	}
 	var last error
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end) && ctx.Err() == nil; {
@@ -93,7 +93,7 @@ func removeTree(top string) error {
 		if err == nil && d.IsDir() {
 			dirs = append(dirs, p)
 		}
-		return nil //nolint:nilerr // what has gone meanwhile needs no removal
+		return nil //nolint:nilerr // removed meanwhile
 	})
 	if err != nil {
 		return err
@@ -106,10 +106,10 @@ func removeTree(top string) error {
 	return nil
 }
 
-// sweepCgroups removes what labs left that were killed together with everything that
-// would have cleaned up after them: cgroups outlive their processes. A lab in another
-// PID namespace of this machine is not seen as running, so only what is empty and has
-// not changed for a while goes.
+// sweepCgroups removes cgroups of labs that were killed together with the processes that
+// would have cleaned up: cgroups outlast their processes. A lab in another PID namespace
+// of this machine does not appear as running, so only cgroups that are empty and have
+// not changed for a while are removed.
 func sweepCgroups(running map[string]int, idle time.Duration) {
 	tops, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName("*")))
 	for _, top := range tops {
@@ -125,7 +125,7 @@ func sweepCgroups(running map[string]int, idle time.Duration) {
 	}
 }
 
-// populated says whether a cgroup or one below it has a process, or cannot be read.
+// populated returns whether a cgroup or one below it has a process, or cannot be read.
 func populated(top string) bool {
 	found := errors.New("found")
 	return filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A CNICall is what a container runtime asks of the network plugin.
+// A CNICall is a call of the network plugin by a container runtime.
 type CNICall struct {
 	Command     string // ADD or DEL
 	ContainerID string
@@ -17,8 +17,8 @@ type CNICall struct {
 	Pod         string
 }
 
-// CNI calls the node's first network plugin with the node's own configuration, as
-// the runtime does.
+// CNI calls the node's first network plugin with the node's own configuration, as the
+// runtime does.
 func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
 	b, err := os.ReadFile(n.Path(cniConfig))
 	if err != nil {
@@ -43,7 +43,7 @@ func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
 		fmt.Sprintf("CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=%s;K8S_POD_NAME=%s;K8S_POD_INFRA_CONTAINER_ID=%s", c.Namespace, c.Pod, c.ContainerID))
 	out, err := output(cmd)
 	if err != nil {
-		return out, fmt.Errorf("%w: %s", err, out) // a plugin tells its error on stdout
+		return out, fmt.Errorf("%w: %s", err, out) // a plugin prints its error to stdout
 	}
 	return out, nil
 }
@@ -51,8 +51,8 @@ func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
 // CNIConfig is the path of the node's network configuration.
 func (n *Node) CNIConfig() string { return n.Path(cniConfig) }
 
-// CNIDirs gives, from outside the node, where its plugins, its network
-// configurations and the runtime's cache of results are.
+// CNIDirs returns the paths, outside the node, of its plugins, its network
+// configurations and the runtime's cache of results.
 func (n *Node) CNIDirs() (plugins, config, results string) {
 	return n.Path("/opt/cni/bin"), n.Path("/etc/cni/net.d"), n.Path("/var/lib/cni")
 }

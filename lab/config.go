@@ -1,6 +1,6 @@
-// Package lab runs a real multi-node Kubernetes with real Calico on one machine,
-// inside namespaces that nothing outside can see or reach. It is the ground on
-// which every claim of the product is proven; it imports nothing of the product.
+// Package lab runs a real multi-node Kubernetes with real Calico on one machine, inside
+// namespaces that cannot be reached from outside. The product is tested on it; the lab
+// imports nothing of the product.
 package lab
 
 import (
@@ -9,13 +9,13 @@ import (
 	"regexp"
 )
 
-// Datastore is where Calico keeps its records.
+// Datastore is Calico's datastore.
 type Datastore string
 
-// The two datastores that Calico knows.
+// The two datastores that Calico supports.
 const (
 	KDD  Datastore = "kdd"  // custom resources in the Kubernetes API
-	Etcd Datastore = "etcd" // an etcd of Calico's own
+	Etcd Datastore = "etcd" // a separate etcd for Calico
 )
 
 // The container runtimes that a node can run.
@@ -24,7 +24,7 @@ const (
 	Containerd22     = "2.2"
 )
 
-// Config says what a lab looks like. The zero value of a field means its default.
+// Config describes a lab. The zero value of a field means its default.
 type Config struct {
 	Name             string    `json:"name"`
 	Nodes            int       `json:"nodes"`
@@ -35,16 +35,16 @@ type Config struct {
 	Containerd       string    `json:"containerd"`
 }
 
-// DefaultName is the lab that commands mean when none is named.
+// DefaultName is the lab's name if a command has no --name.
 const DefaultName = "lab"
 
-// A lab's name becomes part of cgroup names and of command lines.
+// A lab's name is part of cgroup names and of command lines.
 var nameOK = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,29}[a-z0-9])?$`)
 
-// maxNodes keeps node addresses inside one /24 beside the control plane's.
+// maxNodes keeps node addresses inside one /24, beside the control plane's address.
 const maxNodes = 200
 
-// WithDefaults fills in what was left open and refuses what cannot be built.
+// WithDefaults sets defaults and refuses a configuration that cannot be built.
 func (c Config) WithDefaults() (Config, error) {
 	if c.Name == "" {
 		c.Name = DefaultName
@@ -71,7 +71,7 @@ func (c Config) WithDefaults() (Config, error) {
 	case c.Datastore != KDD && c.Datastore != Etcd:
 		return c, fmt.Errorf("datastore %q: want %s or %s", c.Datastore, KDD, Etcd)
 	case c.BlockSize < 20 || c.BlockSize > 32:
-		return c, fmt.Errorf("block size %d: Calico takes 20 to 32", c.BlockSize)
+		return c, fmt.Errorf("block size %d: Calico accepts 20 to 32", c.BlockSize)
 	case c.Containerd != ContainerdDebian && c.Containerd != Containerd22:
 		return c, fmt.Errorf("containerd %q: want %s or %s", c.Containerd, ContainerdDebian, Containerd22)
 	}

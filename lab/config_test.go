@@ -15,13 +15,13 @@ func TestWithDefaults(t *testing.T) {
 		"a name that is too long":     {Name: "abcdefghijabcdefghijabcdefghijab"},
 		"nodes without a node":        {ControlPlaneOnly: true, Nodes: 1},
 		"more nodes than addresses":   {Nodes: 201},
-		"fewer than none":             {Nodes: -1},
+		"a negative number of nodes":  {Nodes: -1},
 		"an unknown datastore":        {Datastore: "postgres"},
 		"a block that Calico refuses": {BlockSize: 19},
 		"an unknown runtime":          {Containerd: "docker"},
 	} {
 		if got, err := c.WithDefaults(); err == nil {
-			t.Errorf("%s: taken as %+v", name, got)
+			t.Errorf("%s: accepted as %+v", name, got)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// credentials makes the cluster's authority, its certificates and the kubeconfigs
-// of everyone who is not a service account.
+// credentials creates the cluster's CA, its certificates and the kubeconfigs of all
+// users that are not service accounts.
 func (l *Lab) credentials() error {
 	ca, err := newAuthority(filepath.Join(stateDir, "pki"), "plumbline-lab")
 	if err != nil {
@@ -49,8 +49,8 @@ func (l *Lab) credentials() error {
 	if l.Datastore != Etcd {
 		return nil
 	}
-	// An authority of its own: a user of Calico's etcd is a certificate's name,
-	// and no certificate of Kubernetes may pass for one.
+	// A separate CA: a user of Calico's etcd is identified by a certificate's name, and no
+	// certificate of Kubernetes may be accepted as one.
 	eca, err := newAuthority(filepath.Join(stateDir, "etcd-pki"), "plumbline-lab-etcd")
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// RestartKubeControllers ends Calico's controllers in good order and runs them again.
+// RestartKubeControllers stops calico-kube-controllers gracefully and starts it again.
 func (l *Lab) RestartKubeControllers(ctx context.Context) error {
 	if err := l.sup.Stop(ctx, KubeControllers, 10*time.Second); err != nil {
 		return err
@@ -15,7 +15,8 @@ func (l *Lab) RestartKubeControllers(ctx context.Context) error {
 	return l.sup.Again(ctx, KubeControllers)
 }
 
-// RestartAPIServer ends the API server in good order, runs it again, and waits for it.
+// RestartAPIServer stops the API server gracefully, starts it again, and waits until it
+// is ready.
 func (l *Lab) RestartAPIServer(ctx context.Context) error {
 	if err := l.sup.Stop(ctx, "kube-apiserver", 10*time.Second); err != nil {
 		return err
@@ -29,12 +30,12 @@ func (l *Lab) RestartAPIServer(ctx context.Context) error {
 	})
 }
 
-// FreezeAPIServer stops the API server where it is; nobody gets an answer.
+// FreezeAPIServer stops the API server's process (SIGSTOP); it answers no request.
 func (l *Lab) FreezeAPIServer(ctx context.Context) error {
 	return l.sup.Signal(ctx, "kube-apiserver", syscall.SIGSTOP)
 }
 
-// ThawAPIServer lets it go on.
+// ThawAPIServer continues it.
 func (l *Lab) ThawAPIServer(ctx context.Context) error {
 	return l.sup.Signal(ctx, "kube-apiserver", syscall.SIGCONT)
 }

@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Download reads a whole answer of the API server and throws it away: the bare cost of
-// looking, which others are measured against.
+// Download reads a complete response of the API server and discards it: the minimum cost
+// of a read, with which others are compared.
 func (l *Lab) Download(ctx context.Context, path, accept string) (int64, error) {
 	if _, ok := Inside(); !ok {
 		return 0, ErrOutside
@@ -17,7 +17,7 @@ func (l *Lab) Download(ctx context.Context, path, accept string) (int64, error) 
 	if err != nil {
 		return 0, err
 	}
-	client.Timeout = 0 // the context's deadline holds
+	client.Timeout = 0 // the context has the deadline
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, l.server()+path, nil)
 	if err != nil {
 		return 0, err

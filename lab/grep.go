@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// maxLine bounds a line of a log; longer ones are cut into several.
+// maxLine bounds a line of a log; longer ones are split.
 const maxLine = 1 << 20
 
 // Grep counts the lines of a log that contain the text.

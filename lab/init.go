@@ -18,11 +18,11 @@ const (
 	nameFile    = stateDir + "/name"
 )
 
-// Init must be the first call of every main (and TestMain) that can create a
-// lab: the process that holds a lab or a node is the same binary, started again.
+// Init must be the first call of every main (and TestMain) that can create a lab: the
+// first process of a lab or a node is the same binary, started again.
 func Init() {
 	if wd := os.Getenv(workDirEnv); wd != "" {
-		_ = os.Chdir(wd) // nsenter has left it
+		_ = os.Chdir(wd) // nsenter has changed it
 		_ = os.Unsetenv(workDirEnv)
 	}
 	if os.Args[0] != initArg0 || len(os.Args) != 3 {
@@ -32,7 +32,7 @@ func Init() {
 	switch kind, name := os.Args[1], os.Args[2]; kind {
 	case "outer":
 		if err = mountOuter(name); err == nil {
-			err = logTo(stateDir + "/log/init.log") // whoever started the lab will not listen for long
+			err = logTo(stateDir + "/log/init.log") // the process that started the lab does not read for long
 		}
 		if err == nil {
 			err = supervise.Serve(outerSocket)
@@ -48,7 +48,7 @@ func Init() {
 	os.Exit(1)
 }
 
-// logTo sends what this process says from now on to a file.
+// logTo redirects stdout and stderr of this process to a file.
 func logTo(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -63,7 +63,7 @@ func logTo(path string) error {
 	return nil
 }
 
-// Inside gives the name of the lab that this process runs in.
+// Inside returns the name of the lab that this process runs in.
 func Inside() (string, bool) {
 	b, err := os.ReadFile(nameFile)
 	return string(b), err == nil
@@ -90,7 +90,7 @@ func (m *mounts) bind(source, target string) {
 	m.do(source, target, "", syscall.MS_BIND|syscall.MS_REC, "")
 }
 
-// readOnly makes dir a mount that refuses writes, whatever lies below it.
+// readOnly makes dir a read-only mount, with everything below it.
 func (m *mounts) readOnly(dir string) {
 	m.bind(dir, dir)
 	m.do("", dir, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, "")
@@ -110,8 +110,8 @@ func (m *mounts) write(path, text string) {
 	}
 }
 
-// mountOuter gives the lab a private /run: names of network namespaces,
-// sockets, keys and logs are nobody else's, and vanish with the lab.
+// mountOuter gives the lab a private /run: names of network namespaces, sockets, keys
+// and logs belong to this lab only, and are gone when it ends.
 func mountOuter(name string) error {
 	m := &mounts{}
 	m.do("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
@@ -125,9 +125,9 @@ func mountOuter(name string) error {
 	return loopbackUp()
 }
 
-// mountNode gives a node a file system of its own: it reads the machine's files,
-// and what it writes to /etc, /opt, /var, /run or /tmp goes into memory. The rest
-// is read-only, so nothing that runs in a node can change the machine.
+// mountNode gives a node its own file system: it reads the machine's files, and its
+// writes to /etc, /opt, /var, /run or /tmp go to memory. The rest is read-only, so
+// nothing that runs in a node can change the machine.
 func mountNode(name string) error {
 	m := &mounts{}
 	m.do("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
@@ -135,8 +135,8 @@ func mountNode(name string) error {
 	m.tmpfs("/run")
 	m.mkdir("/run/lock", "/run/netns")
 
-	// /sys shows the devices of the network namespace of whoever mounts it; the
-	// cgroup tree below it is put back.
+	// /sys shows the interfaces of the network namespace of the process that mounts it; the
+	// cgroup tree below it is mounted again.
 	m.mkdir("/run/node/cgroup")
 	m.bind(cgroupRoot, "/run/node/cgroup")
 	m.do("sysfs", "/sys", "sysfs", 0, "")
@@ -148,8 +148,8 @@ func mountNode(name string) error {
 		m.mkdir(upper, work)
 		m.do("overlay", "/"+d, "overlay", 0, fmt.Sprintf("lowerdir=/%s,upperdir=%s,workdir=%s", d, upper, work))
 	}
-	// An overlay cannot hold the upper layer of another one: containerd's
-	// snapshots need a real file system.
+	// An overlay cannot have its upper layer on another overlay: containerd's snapshots need
+	// a real file system.
 	m.tmpfs("/var/lib/containerd")
 	m.tmpfs("/var/lib/kubelet")
 	m.tmpfs("/var/log")
@@ -157,7 +157,7 @@ func mountNode(name string) error {
 
 	m.kernelSettings()
 	m.do("", "/", "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, "")
-	m.do("", "/", "", syscall.MS_REC|syscall.MS_SHARED, "") // the kubelet hands mounts on to containers
+	m.do("", "/", "", syscall.MS_REC|syscall.MS_SHARED, "") // the kubelet propagates mounts to containers
 	if m.err != nil {
 		return m.err
 	}
@@ -167,8 +167,8 @@ func mountNode(name string) error {
 	return loopbackUp()
 }
 
-// kernelSettings shows the kubelet the sysctls that it would otherwise set: they
-// are the machine's, not the node's. All but the network's are read-only.
+// kernelSettings gives the kubelet the sysctl values that it would otherwise set: they
+// belong to the machine, not to the node. All but those of the network are read-only.
 func (m *mounts) kernelSettings() {
 	for _, d := range []string{"kernel", "vm", "fs"} {
 		m.readOnly("/proc/sys/" + d)

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// KeepLogs copies the logs of the control plane and of every node to a directory of
-// the machine: they would go with the lab.
+// KeepLogs copies the logs of the control plane and of every node to a directory of the
+// machine, since they are removed with the lab.
 func (l *Lab) KeepLogs(ctx context.Context, dir string) error {
 	from := map[string]string{"control-plane": filepath.Join(stateDir, "log")}
 	nodes, err := l.RunningNodes(ctx)

@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// A credential is how a kubeconfig's user proves who it is.
+// A credential authenticates the user of a kubeconfig.
 type credential string
 
-// clientCert takes the pair NAME.crt and NAME.key of the authority.
+// clientCert uses the pair NAME.crt and NAME.key of the authority.
 func (a *authority) clientCert(name string) (credential, error) {
 	crt, err := os.ReadFile(a.path(name + ".crt"))
 	if err != nil {
@@ -24,8 +24,8 @@ func (a *authority) clientCert(name string) (credential, error) {
 
 func tokenCredential(token string) credential { return credential(fmt.Sprintf("{token: %q}", token)) }
 
-// kubeconfig is a whole configuration in one file: it holds what it needs, so
-// that it can be put onto a node as it is.
+// kubeconfig returns a kubeconfig with all data in one file, so that it can be copied to
+// a node.
 func kubeconfig(server string, ca []byte, c credential) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config

@@ -18,24 +18,23 @@ import (
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// ErrOutside means that a client wanted to talk to a lab from outside of it. An
-// address of the lab, asked for from there, would follow the machine's default
-// route and reach somebody else.
+// ErrOutside means that a client was used outside of a lab. There, a request to an
+// address of the lab would follow the machine's default route to another host.
 var ErrOutside = errors.New("not inside a lab")
 
-// A Lab is a running cluster, seen from inside its namespaces.
+// A Lab is a running cluster, used from inside its namespaces.
 type Lab struct {
 	Config
 	Parts map[string]string // where each built component is
 
 	sup supervise.Client
 
-	once    sync.Once // the first to ask the API server makes the client
+	once    sync.Once // the first request to the API server creates the client
 	http    *http.Client
 	httpErr error
 }
 
-// Open gives the lab that this process runs in.
+// Open returns the lab that this process runs in.
 func Open() (*Lab, error) {
 	if _, ok := Inside(); !ok {
 		return nil, ErrOutside
@@ -56,29 +55,29 @@ func (l *Lab) save() error {
 	return os.WriteFile(filepath.Join(stateDir, "lab.json"), b, 0o644)
 }
 
-// Kubeconfig is the path of the administrator's configuration.
+// Kubeconfig is the path of the administrator's kubeconfig.
 func (l *Lab) Kubeconfig() string { return filepath.Join(stateDir, "kubeconfig", "admin.conf") }
 
 // EtcdEndpoint is Calico's own etcd, for clients with one of EtcdCerts.
 func (l *Lab) EtcdEndpoint() string { return fmt.Sprintf("https://%s:12379", controlPlane4) }
 
-// KubernetesEtcd is the API server's etcd, in the clear on loopback.
+// KubernetesEtcd is the API server's etcd, without TLS on loopback.
 func (l *Lab) KubernetesEtcd() string { return "http://127.0.0.1:2379" }
 
-// EtcdCerts gives CA, certificate and key of a user of Calico's etcd: root,
-// calico or read-only.
+// EtcdCerts returns the CA, certificate and key of a user of Calico's etcd: root, calico
+// or read-only.
 func (l *Lab) EtcdCerts(user string) (ca, cert, key string) {
 	dir := filepath.Join(stateDir, "etcd-pki")
 	return filepath.Join(dir, "ca.crt"), filepath.Join(dir, user+".crt"), filepath.Join(dir, user+".key")
 }
 
-// AuditLog is where the API server writes what it was asked.
+// AuditLog is the path of the API server's audit log.
 func (l *Lab) AuditLog() string { return filepath.Join(stateDir, "log", "audit.log") }
 
 // Bin is the path of a built program.
 func (l *Lab) Bin(component, name string) string { return filepath.Join(l.Parts[component], name) }
 
-// Env is what a command inside the lab needs to find the cluster.
+// Env is the environment that a command inside the lab needs to reach the cluster.
 func (l *Lab) Env() []string {
 	env := []string{
 		"KUBECONFIG=" + l.Kubeconfig(),
@@ -87,23 +86,23 @@ func (l *Lab) Env() []string {
 	return append(env, l.datastoreEnv(l.EtcdCerts("calico"))...)
 }
 
-// Kubectl runs kubectl as administrator and gives what it printed.
+// Kubectl runs kubectl as administrator and returns what it printed.
 func (l *Lab) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return l.run(ctx, "", l.Bin("kubernetes", "kubectl"), args...)
 }
 
-// Apply gives the manifest to kubectl.
+// Apply applies the manifest with kubectl.
 func (l *Lab) Apply(ctx context.Context, manifest string) error {
 	_, err := l.run(ctx, manifest, l.Bin("kubernetes", "kubectl"), "apply", "--server-side", "--force-conflicts", "-f", "-")
 	return err
 }
 
-// Calicoctl runs Calico's own tool with full rights.
+// Calicoctl runs calicoctl with full permissions.
 func (l *Lab) Calicoctl(ctx context.Context, args ...string) (string, error) {
 	return l.run(ctx, "", l.Bin("calico", "calicoctl"), args...)
 }
 
-// CalicoctlApply gives the manifest to calicoctl.
+// CalicoctlApply applies the manifest with calicoctl.
 func (l *Lab) CalicoctlApply(ctx context.Context, manifest string) error {
 	_, err := l.run(ctx, manifest, l.Bin("calico", "calicoctl"), "apply", "-f", "-")
 	return err
@@ -123,7 +122,7 @@ func (l *Lab) run(ctx context.Context, stdin, name string, args ...string) (stri
 	return output(cmd)
 }
 
-// output gives what a command printed; its error says what it complained of.
+// output returns what a command printed; its error has the end of stderr.
 func output(cmd *exec.Cmd) (string, error) {
 	var out, diag bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diag
@@ -163,10 +162,10 @@ func (l *Lab) Log(part string) string {
 	return filepath.Join(stateDir, "log", filepath.Base(part)+".log")
 }
 
-// Status tells how the parts outside the nodes are doing, the nodes as one part each.
+// Status returns the state of the parts outside the nodes, with each node as one part.
 func (l *Lab) Status(ctx context.Context) ([]supervise.Status, error) { return l.sup.List(ctx) }
 
-// RunningNodes gives the nodes that are up, in order.
+// RunningNodes returns the running nodes, in order.
 func (l *Lab) RunningNodes(ctx context.Context) ([]*Node, error) {
 	all, err := l.sup.List(ctx)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Leftovers lists everything of a lab that is visible on the machine while no lab
-// runs: processes, cgroups, mounts, devices, named namespaces, firewall rules.
-// Nothing may be. (On a machine that runs Calico itself, that shows up as well.)
+// Leftovers lists everything of a lab that is visible on the machine while no lab runs:
+// processes, cgroups, mounts, interfaces, named namespaces, firewall rules. The list
+// must be empty. (On a machine that runs Calico itself, Calico is listed too.)
 func Leftovers(ctx context.Context) ([]string, error) {
 	var out []string
 	labs, err := Running()
@@ -43,11 +43,11 @@ func Leftovers(ctx context.Context) ([]string, error) {
 	}
 	links, err := exec.CommandContext(ctx, "ip", "-j", "link").Output()
 	if err != nil {
-		return nil, fmt.Errorf("list devices: %w", err)
+		return nil, fmt.Errorf("list interfaces: %w", err)
 	}
 	var devices []struct{ Ifname string }
 	if err := json.Unmarshal(links, &devices); err != nil {
-		return nil, fmt.Errorf("list devices: %w", err)
+		return nil, fmt.Errorf("list interfaces: %w", err)
 	}
 	for _, d := range devices {
 		if ours.MatchString(d.Ifname) {
@@ -75,8 +75,8 @@ func Leftovers(ctx context.Context) ([]string, error) {
 
 var ours = regexp.MustCompile(`^(lab0|port[0-9]+|cali[0-9a-f]{11}|vxlan\.calico)$`)
 
-// strayProcesses finds what runs from the lab's cache, is a node's or lab's first
-// process, or is in a cgroup of a lab, wherever it is.
+// strayProcesses finds processes that run from the lab's cache, are the first process of
+// a node or lab, or are in a cgroup of a lab.
 func strayProcesses() ([]string, error) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {

@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// A Machine is what a lab could have changed on the machine around it: kernel
-// settings, devices, addresses, routes, firewall, mounts, namespaces. Two of them
-// are compared to show that it changed nothing.
+// A Machine is the state that a lab could have changed on the machine: kernel settings,
+// interfaces, addresses, routes, firewall, mounts, namespaces. Comparing two shows
+// whether it changed anything.
 type Machine map[string]string
 
 // These change by themselves.
 var restless = regexp.MustCompile(`^(kernel/random/|kernel/ns_last_pid|kernel/pty/nr|kernel/perf_event_max|fs/(dentry-state|file-nr|inode-nr|inode-state|aio-nr|quota/)|net/netfilter/nf_conntrack_count|kernel/sched_domain|vm/stat_refresh|vm/drop_caches|vm/compact_memory|net/ipv[46]/route/flush|debug/)`)
 
-// LookAtMachine reads it. Namespaces of running labs are part of it.
+// LookAtMachine reads the state, including namespaces of running labs.
 func LookAtMachine(ctx context.Context) (Machine, error) {
 	m := Machine{}
 	root := "/proc/sys"
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // not all of it is readable, not even for root
+			return nil //nolint:nilerr // some files are not readable, not even for root
 		}
 		name, _ := filepath.Rel(root, p)
 		if st, err := d.Info(); err != nil || st.Mode().Perm()&0o444 == 0 || restless.MatchString(name) {
@@ -73,7 +73,7 @@ func namespaces() map[string]bool {
 	return out
 }
 
-// Differences lists what is not as it was before.
+// Differences lists what differs from before.
 func (m Machine) Differences(before Machine) []string {
 	var out []string
 	for k, v := range m {
@@ -84,9 +84,9 @@ func (m Machine) Differences(before Machine) []string {
 		}
 	}
 	for k := range before {
-		// A namespace that has gone was somebody else's.
+		// A namespace that is gone belonged to another process.
 		if _, ok := m[k]; !ok && !strings.HasPrefix(k, "namespace ") {
-			out = append(out, k+" has gone")
+			out = append(out, k+" is gone")
 		}
 	}
 	slices.Sort(out)

@@ -11,8 +11,8 @@ import (
 
 const bridge = "lab0"
 
-// createBridge makes the switch to which every node is cabled. The control plane
-// answers on its address; nothing leads out of it.
+// createBridge creates the bridge to which every node is connected. The control plane
+// has an address on it; no route leads out of it.
 func createBridge(ctx context.Context) error {
 	return ip(ctx, nil,
 		"link add "+bridge+" type bridge",
@@ -22,11 +22,12 @@ func createBridge(ctx context.Context) error {
 	)
 }
 
-// connect gives a node its eth0. The default route is needed although it leads
-// nowhere: without one the kernel does not answer a pod's ARP for 169.254.1.1.
+// connect gives a node its eth0. The default route is needed although it leads nowhere:
+// without one the kernel does not answer a pod's ARP for 169.254.1.1.
 func (l *Lab) connect(ctx context.Context, n *Node) error {
 	port := "port" + strconv.Itoa(n.Index)
-	// One of an earlier node stays until the kernel has got round to the node's namespace.
+	// The interface of an earlier node stays until the kernel has removed that node's
+	// namespace.
 	_ = ip(ctx, nil, "link del "+port)
 	err := ip(ctx, nil,
 		fmt.Sprintf("link add %s type veth peer name eth0 netns %d", port, n.PID),
@@ -49,7 +50,7 @@ func (l *Lab) connect(ctx context.Context, n *Node) error {
 	return err
 }
 
-// ip runs iproute2 commands, in another network namespace if a prefix says so.
+// ip runs iproute2 commands, in another network namespace if a prefix is given.
 func ip(ctx context.Context, prefix []string, cmds ...string) error {
 	for _, c := range cmds {
 		argv := append(append(append([]string{}, prefix...), "ip"), strings.Fields(c)...)

@@ -16,12 +16,12 @@ import (
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// A Node is one machine of the cluster: namespaces of its own with a kubelet, a
-// container runtime and Calico's parts in them.
+// A Node is one node of the cluster: its own namespaces with a kubelet, a container
+// runtime and Calico's components.
 type Node struct {
 	Name  string
 	Index int
-	PID   int // of the node's first process, as the lab sees it
+	PID   int // of the node's first process, in the lab's PID namespace
 
 	lab *Lab
 	sup supervise.Client
@@ -29,7 +29,7 @@ type Node struct {
 
 func nodeName(i int) string { return "node" + strconv.Itoa(i) }
 
-// Node gives a node by its number, counted from 1.
+// Node returns a node by its number, counted from 1.
 func (l *Lab) Node(ctx context.Context, i int) (*Node, error) {
 	st, err := l.sup.Status(ctx, nodeName(i))
 	if err != nil {
@@ -47,19 +47,19 @@ func (l *Lab) node(i, pid int) *Node {
 	return n
 }
 
-// NodeByName gives the node with that name.
+// NodeByName returns the node with that name.
 func (l *Lab) NodeByName(ctx context.Context, name string) (*Node, error) {
 	var i int
 	if _, err := fmt.Sscanf(name, "node%d", &i); err != nil || nodeName(i) != name {
-		return nil, fmt.Errorf("no node %q: they are called node1, node2, …", name)
+		return nil, fmt.Errorf("no node %q: nodes are named node1, node2, …", name)
 	}
 	return l.Node(ctx, i)
 }
 
-// Path is where a file of the node is found from outside the node.
+// Path returns the path, outside the node, of a file of the node.
 func (n *Node) Path(p string) string { return fmt.Sprintf("/proc/%d/root%s", n.PID, p) }
 
-// CRISocket is where the node's container runtime answers.
+// CRISocket is the socket of the node's container runtime.
 func (n *Node) CRISocket() string { return n.Path("/run/containerd/containerd.sock") }
 
 // Addr is the node's IPv4 address.
@@ -73,13 +73,13 @@ func (n *Node) Command(ctx context.Context, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// Exec runs argv in the node and gives what it printed.
+// Exec runs argv in the node and returns what it printed.
 func (n *Node) Exec(ctx context.Context, argv ...string) (string, error) {
 	return output(n.Command(ctx, argv...))
 }
 
-// WriteFile puts a file onto the node. What runs there sees either the old one or
-// the new one whole.
+// WriteFile writes a file on the node. Its processes read either the old file or the
+// complete new one.
 func (n *Node) WriteFile(path, text string) error {
 	p := n.Path(path)
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -113,10 +113,10 @@ const (
 	tunnels    = "tunnel-addresses"
 )
 
-// Stop, Kill, Freeze, Thaw and Restart do to a part of the node what an operator
-// or a crash would. Containers outlive their runtime, as on a real node.
+// Stop, Kill, Freeze, Thaw and Restart do to a part of the node what an operator or a
+// crash would do. Containers keep running without their runtime, as on a real node.
 
-// Stop ends the part in good order.
+// Stop stops the part gracefully.
 func (n *Node) Stop(ctx context.Context, part string) error {
 	return n.sup.Stop(ctx, part, 15*time.Second)
 }
@@ -129,20 +129,20 @@ func (n *Node) Crash(ctx context.Context, part string) error {
 	return n.sup.Signal(ctx, part, syscall.SIGKILL)
 }
 
-// Freeze stops the part's process where it is.
+// Freeze stops the part's process (SIGSTOP).
 func (n *Node) Freeze(ctx context.Context, part string) error {
 	return n.sup.Signal(ctx, part, syscall.SIGSTOP)
 }
 
-// Thaw lets a frozen part go on.
+// Thaw continues a frozen part.
 func (n *Node) Thaw(ctx context.Context, part string) error {
 	return n.sup.Signal(ctx, part, syscall.SIGCONT)
 }
 
-// Start runs a part that was stopped or killed.
+// Start starts a part that was stopped or killed.
 func (n *Node) Start(ctx context.Context, part string) error { return n.sup.Again(ctx, part) }
 
-// Restart ends the part in good order and runs it again.
+// Restart stops the part gracefully and starts it again.
 func (n *Node) Restart(ctx context.Context, part string) error {
 	if err := n.Stop(ctx, part); err != nil {
 		return err
@@ -150,16 +150,16 @@ func (n *Node) Restart(ctx context.Context, part string) error {
 	return n.Start(ctx, part)
 }
 
-// Status tells how the node's parts are doing.
+// Status returns the state of the node's parts.
 func (n *Node) Status(ctx context.Context) ([]supervise.Status, error) { return n.sup.List(ctx) }
 
-// StartPart runs a further process in the node, looked after like its other parts.
+// StartPart runs a further process in the node, supervised like its other parts.
 func (n *Node) StartPart(ctx context.Context, p supervise.Part) error {
 	_, err := n.sup.Start(ctx, p)
 	return err
 }
 
-// symlink makes name on the node point at a file of the machine.
+// symlink creates a link on the node to a file of the machine.
 func (n *Node) symlink(target, name string) error {
 	err := os.Symlink(target, n.Path(name))
 	if errors.Is(err, fs.ErrExist) {

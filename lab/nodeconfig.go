@@ -1,6 +1,6 @@
 package lab
 
-// What a node's parts are configured with. Paths are those of a real node.
+// The configuration of a node's parts. Paths are those of a real node.
 
 const containerdConfig = `version = 2
 root = "/var/lib/containerd"
@@ -48,7 +48,7 @@ nodeStatusUpdateFrequency: 5s
 syncFrequency: 10s
 `
 
-// kubeProxyConfig leaves conntrack's settings alone: they are the machine's.
+// kubeProxyConfig does not set conntrack's sysctls: they belong to the machine.
 const kubeProxyConfig = `apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration
 mode: nftables

@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// createNode makes a node's namespaces, its cable to the lab's bridge, and runs
-// its container runtime with the images in it. It does not need the API server.
+// createNode creates a node's namespaces and its veth to the lab's bridge, and runs its
+// container runtime with the images. It does not need the API server.
 func (l *Lab) createNode(ctx context.Context, i int) (*Node, error) {
 	name := nodeName(i)
 	if err := createCgroups(l.Name, name); err != nil {
@@ -61,7 +61,7 @@ func (n *Node) startRuntime(ctx context.Context) error {
 	return n.importAgent(ctx)
 }
 
-// containerd gives the path of a program of the node's container runtime.
+// containerd returns the path of a program of the node's container runtime.
 func (n *Node) containerd(name string) string {
 	if n.lab.Containerd == Containerd22 {
 		return n.lab.Bin("containerd", name)
@@ -69,18 +69,18 @@ func (n *Node) containerd(name string) string {
 	return filepath.Join("/usr/bin", name)
 }
 
-// Ctr runs containerd's own tool in the node, in the namespace of Kubernetes.
+// Ctr runs containerd's ctr in the node, in the namespace of Kubernetes.
 func (n *Node) Ctr(ctx context.Context, args ...string) (string, error) {
 	return n.Exec(ctx, append([]string{n.containerd("ctr"), "-n", "k8s.io"}, args...)...)
 }
 
-// ImportImage gives an image archive to the node's runtime.
+// ImportImage imports an image archive in the node's runtime.
 func (n *Node) ImportImage(ctx context.Context, file string) error {
 	_, err := n.Ctr(ctx, "images", "import", file)
 	return err
 }
 
-// join makes the node a member of the cluster: credentials, kubelet, kube-proxy.
+// join adds the node to the cluster: credentials, kubelet, kube-proxy.
 func (n *Node) join(ctx context.Context) error {
 	l := n.lab
 	ca, err := loadAuthority(filepath.Join(stateDir, "pki"))
@@ -133,7 +133,7 @@ func (n *Node) join(ctx context.Context) error {
 	return await(ctx, n.sup, n.Path(""), Kubelet, n.Ready)
 }
 
-// Ready is nil when the API server says that the node is Ready.
+// Ready returns nil if the API server reports the node as Ready.
 func (n *Node) Ready(ctx context.Context) error {
 	var node struct {
 		Status struct {
@@ -154,11 +154,11 @@ func (n *Node) Ready(ctx context.Context) error {
 	return errors.New("no Ready condition yet")
 }
 
-// start runs a part in the node. Like a service of systemd, it is started again
-// when it ends by itself.
+// start runs a part in the node. Like a service of systemd, it is restarted if it exits
+// by itself.
 func (n *Node) start(ctx context.Context, name string, argv ...string) error {
 	env := baseEnv()
-	// The runtime looks for its shim beside itself first.
+	// The runtime looks for its shim in its own directory first.
 	env[0] = "PATH=" + filepath.Dir(n.containerd("containerd")) + ":" + os.Getenv("PATH")
 	return n.StartPart(ctx, supervise.Part{Name: name, Argv: argv, Env: env, Log: strings.TrimPrefix(n.Log(name), n.Path("")), RestartOn: []int{supervise.AnyExit}})
 }

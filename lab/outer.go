@@ -17,7 +17,7 @@ import (
 
 /*
 A lab is one process: the first of a PID namespace that has network and mount
-namespaces of its own. Everything else of the lab lives below it.
+namespaces of its own. Everything else of the lab runs below it.
 
 	machine
 	 └─ plumbline-lab-init outer NAME     outer namespaces: no way out, private /run
@@ -32,7 +32,7 @@ looking for its process, and killing that process ends all of it at once. Only
 cgroups are machine-wide; their names carry the lab's name.
 */
 
-// initArg0 is what the first process of a lab or node calls itself.
+// initArg0 is argv[0] of the first process of a lab or node.
 const initArg0 = "plumbline-lab-init"
 
 // ErrNoLab means that no lab of that name is running.
@@ -42,13 +42,13 @@ var ErrNoLab = errors.New("no such lab")
 func Running() (map[string]int, error) {
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
-		return nil, fmt.Errorf("look for labs: %w", err)
+		return nil, fmt.Errorf("list labs: %w", err)
 	}
 	labs := map[string]int{}
 	for _, d := range dirs {
 		b, err := os.ReadFile(filepath.Join(d, "cmdline"))
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // it has exited meanwhile
 		}
 		argv := strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 		if len(argv) != 3 || argv[0] != initArg0 || argv[1] != "outer" {
@@ -62,7 +62,7 @@ func Running() (map[string]int, error) {
 	return labs, nil
 }
 
-// Find gives the first process of the lab.
+// Find returns the first process of the lab.
 func Find(name string) (int, error) {
 	labs, err := Running()
 	if err != nil {
@@ -75,8 +75,9 @@ func Find(name string) (int, error) {
 	return pid, nil
 }
 
-// createOuter makes the empty namespaces of a lab and gives their first process. The
-// caller may end; the lab stays, or dies with the calling thread if it is tied to it.
+// createOuter creates the empty namespaces of a lab and returns their first process. The
+// lab remains when the caller exits, unless it is tied to the calling thread; then it
+// ends with that thread.
 func createOuter(ctx context.Context, name string, tied bool) (*exec.Cmd, error) {
 	running, err := Running()
 	if err != nil {
@@ -115,7 +116,7 @@ func createOuter(ctx context.Context, name string, tied bool) (*exec.Cmd, error)
 		if ended(cmd.Process.Pid) {
 			_ = cmd.Wait()
 			why, _ := io.ReadAll(io.LimitReader(says, 4096))
-			return nil, fmt.Errorf("first process of lab %s ended at once: %s", name, why)
+			return nil, fmt.Errorf("first process of lab %s exited at once: %s", name, why)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -124,20 +125,20 @@ func createOuter(ctx context.Context, name string, tied bool) (*exec.Cmd, error)
 	return nil, fmt.Errorf("create lab %s: %w", name, ctx.Err())
 }
 
-// Down ends a lab and all that belongs to it. A lab that is not there is no error.
+// Down stops a lab and removes all of it. It is not an error if the lab does not exist.
 func Down(ctx context.Context, name string) error {
 	pid, err := Find(name)
 	if errors.Is(err, ErrNoLab) {
-		// One that is being made right now may not have its name yet.
+		// A lab that is being created may not have its name yet.
 		time.Sleep(100 * time.Millisecond)
 		pid, err = Find(name)
 	}
 	if err == nil {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("end lab %s: %w", name, err)
+			return fmt.Errorf("stop lab %s: %w", name, err)
 		}
 		if err := awaitEnd(ctx, pid); err != nil {
-			return fmt.Errorf("end lab %s: %w", name, err)
+			return fmt.Errorf("stop lab %s: %w", name, err)
 		}
 	} else if !errors.Is(err, ErrNoLab) {
 		return err
@@ -145,8 +146,8 @@ func Down(ctx context.Context, name string) error {
 	return removeCgroups(ctx, name)
 }
 
-// awaitEnd waits until the kernel has ended every process of the PID namespace: the
-// last thread of its first process goes only after all the others have gone.
+// awaitEnd waits until the kernel has ended every process of the PID namespace: the last
+// thread of its first process exits only after all others.
 func awaitEnd(ctx context.Context, pid int) error {
 	for !ended(pid) {
 		select {
@@ -158,8 +159,8 @@ func awaitEnd(ctx context.Context, pid int) error {
 	return nil
 }
 
-// ended tells whether a process has gone, or is a zombie that nobody has reaped. A
-// zombie with further threads has not ended: only its leader has.
+// ended returns whether a process is gone, or is a zombie that was not reaped. A zombie
+// with further threads has not ended: only its leader has.
 func ended(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -173,7 +174,7 @@ func ended(pid int) bool {
 	return i > 0 && len(b) > i+2 && b[i+2] == 'Z' && len(threads) == 1
 }
 
-// enterArgs is the command line that runs argv inside the namespaces below pid.
+// enterArgs is the command line that runs argv inside the namespaces of pid.
 func enterArgs(pid int, argv ...string) []string {
 	return append([]string{"nsenter", "-t", strconv.Itoa(pid), "-m", "-n", "-p", "--"}, argv...)
 }
@@ -188,8 +189,8 @@ func Enter(name string, argv ...string) error {
 	if err != nil {
 		return fmt.Errorf("enter lab %s: %w", name, err)
 	}
-	// nsenter starts in the namespace's root directory; --wd would be resolved
-	// before entering, so the inner command finds its way back by this variable.
+	// nsenter starts in the namespace's root directory; --wd would be resolved before
+	// entering, so this variable carries the directory to the inner command.
 	wd, _ := os.Getwd()
 	env := append(slices.Clone(os.Environ()), workDirEnv+"="+wd)
 	if err := syscall.Exec(path, enterArgs(pid, argv...), env); err != nil {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// A lab lives for hours; its certificates for a week.
+// A lab runs for hours; its certificates are valid for a week.
 const certLife = 7 * 24 * time.Hour
 
 // An authority signs certificates and writes them as files into its directory.
@@ -28,7 +28,7 @@ type authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority makes a CA, with ca.crt in dir.
+// newAuthority creates a CA, with ca.crt in dir.
 func newAuthority(dir, name string) (*authority, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make CA %s: %w", name, err)
@@ -46,7 +46,7 @@ func newAuthority(dir, name string) (*authority, error) {
 	return a, nil
 }
 
-// identity is whom a certificate speaks for, and the names under which it serves.
+// identity is the subject of a certificate and its server names.
 type identity struct {
 	user   string
 	groups []string
@@ -96,7 +96,7 @@ func template(subject pkix.Name) *x509.Certificate {
 	}
 }
 
-// newSigningKey writes the pair with which service account tokens are signed.
+// newSigningKey writes the key pair that signs service account tokens.
 func newSigningKey(dir string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -124,7 +124,7 @@ func writePEM(path, kind string, der []byte) error {
 	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
 }
 
-// loadAuthority gives an authority that newAuthority made before.
+// loadAuthority returns an authority that newAuthority created before.
 func loadAuthority(dir string) (*authority, error) {
 	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestSignedCertificateSpeaksForItsIdentityOnly(t *testing.T) {
+func TestSignedCertificateIsValidForItsIdentityOnly(t *testing.T) {
 	t.Parallel()
 	ours, err := newAuthority(t.TempDir(), "ours")
 	if err != nil {
@@ -20,7 +20,7 @@ func TestSignedCertificateSpeaksForItsIdentityOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := identity{user: "system:node:node1", groups: []string{"system:nodes"}, dns: []string{"node1"}, ips: []netip.Addr{nodeAddr4(1)}}
-	again, err := loadAuthority(ours.dir) // as a node that joins later is signed
+	again, err := loadAuthority(ours.dir) // as for a node that joins later
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +50,10 @@ func TestSignedCertificateSpeaksForItsIdentityOnly(t *testing.T) {
 		}
 	}
 	if verify(ours, "node2") == nil {
-		t.Error("node1's certificate passes for node2")
+		t.Error("node1's certificate is accepted for node2")
 	}
 	if verify(other, "node1") == nil {
-		t.Error("a certificate of another authority passes")
+		t.Error("a certificate of another CA is accepted")
 	}
 	st, err := os.Stat(ours.path("node1.key"))
 	if err != nil || st.Mode().Perm() != 0o600 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Pod is what the scenarios want to know of one.
+// A Pod has the fields of a pod that the scenarios use.
 type Pod struct {
 	Metadata struct {
 		Name, Namespace, UID string
@@ -22,7 +22,7 @@ type Pod struct {
 	}
 }
 
-// Ready tells whether the pod's Ready condition is true.
+// Ready returns whether the pod's Ready condition is true.
 func (p Pod) Ready() bool {
 	for _, c := range p.Status.Conditions {
 		if c.Type == "Ready" {

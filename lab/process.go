@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// A Process is one of a node's, as /proc tells.
+// A Process is a process of a node, read from /proc.
 type Process struct {
 	PID       int   // in the node
 	RSS, Peak int64 // bytes
 	Threads   int
-	CPU       time.Duration // that it has used, itself and in the kernel
+	CPU       time.Duration // CPU time, user and system
 	Files     int           // open
 	NetNS     int           // of these, how many hold a network namespace
 }
 
-// Processes gives the node's processes that go by one of the names, which the kernel
-// knows or which they were started with. One that ends while it is looked at is left out.
+// Processes returns the node's processes with one of the names, by the kernel's name or
+// argv[0]. One that exits during the read is omitted.
 func (n *Node) Processes(names ...string) ([]Process, error) {
 	proc := n.Path("/proc")
 	entries, err := os.ReadDir(proc)
@@ -42,7 +42,7 @@ func (n *Node) Processes(names ...string) ([]Process, error) {
 		case errors.Is(err, errOther), gone(err):
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("look at process %d of %s: %w", pid, n.Name, err)
+			return nil, fmt.Errorf("read process %d of %s: %w", pid, n.Name, err)
 		}
 		p.PID = pid
 		out = append(out, p)
@@ -50,7 +50,7 @@ func (n *Node) Processes(names ...string) ([]Process, error) {
 	return out, nil
 }
 
-// ProcessOf is what a process of this machine uses, its files left out.
+// ProcessOf returns what a process of this machine uses, without its open files.
 func ProcessOf(pid int) (Process, error) {
 	p, err := readUse(filepath.Join("/proc", strconv.Itoa(pid)))
 	p.PID = pid
@@ -105,11 +105,10 @@ func readProcess(dir string, names []string) (Process, error) {
 	return p, nil
 }
 
-// tick is how long one of those is in which the kernel tells the time of processes.
+// tick is the kernel's unit of process times in /proc.
 const tick = 10 * time.Millisecond
 
-// parseProcess reads the texts of a process's status and stat. One that has ended and is
-// not waited for yet has no memory.
+// parseProcess reads the texts of a process's status and stat. A zombie has no memory.
 func parseProcess(status, stat string) (Process, error) {
 	var p Process
 	for line := range strings.Lines(status) {
@@ -131,7 +130,7 @@ func parseProcess(status, stat string) (Process, error) {
 			p.Threads = int(v)
 		}
 	}
-	// The name may hold spaces and brackets; what follows its last bracket does not.
+	// The name may contain spaces and brackets; what follows its last bracket does not.
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(f) < 13 {
 		return p, fmt.Errorf("read stat: %d fields", len(f))
@@ -147,6 +146,6 @@ func parseProcess(status, stat string) (Process, error) {
 }
 
 func gone(err error) bool {
-	// /proc says ESRCH when a process ends between open and read.
+	// /proc returns ESRCH if a process exits between open and read.
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
 }

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A Proxy passes connections on to one address, and breaks them off when told to.
+// A Proxy forwards connections to one address, and breaks them on request.
 type Proxy struct {
 	Addr string
-	Cuts atomic.Int64 // how many connections were broken off
+	Cuts atomic.Int64 // how many connections were broken
 
 	to   string
 	mu   sync.Mutex
 	open map[net.Conn]bool
-	most atomic.Int64 // bytes of the answer after which a connection breaks; 0: none
+	most atomic.Int64 // bytes of the response after which a connection breaks; 0: never
 }
 
 // StartProxy listens until the test ends.
@@ -41,17 +41,17 @@ func StartProxy(t testing.TB, to string) *Proxy {
 	return p
 }
 
-// CutAfter lets every new connection break in the middle of what the server sends.
+// CutAfter breaks every new connection after that many bytes of the response.
 func (p *Proxy) CutAfter(bytes int64) { p.most.Store(bytes) }
 
-// Open is how many connections there are.
+// Open is the number of open connections.
 func (p *Proxy) Open() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.open)
 }
 
-// Cut breaks all connections that are open.
+// Cut breaks all open connections.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

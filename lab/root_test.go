@@ -14,7 +14,7 @@ import (
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// outer makes a lab's empty namespaces for a test.
+// outer creates a lab's empty namespaces for a test.
 func outer(t *testing.T) (name string, pid int) {
 	t.Helper()
 	name = fmt.Sprintf("root-%d", os.Getpid())
@@ -47,16 +47,16 @@ func TestRootOuterIsSealed(t *testing.T) {
 		t.Errorf("found as %d, %v; want %d", found, err, pid)
 	}
 	if _, err := createOuter(t.Context(), name, false); err == nil {
-		t.Error("a second lab of that name was made")
+		t.Error("a second lab of that name was created")
 	}
 	if links := strings.Split(strings.TrimSpace(in(t, pid, "ip", "-o", "link")), "\n"); len(links) != 1 || !strings.Contains(links[0], "lo:") {
-		t.Errorf("devices inside: %q", links)
+		t.Errorf("interfaces inside: %q", links)
 	}
 	if routes := in(t, pid, "ip", "route", "show", "table", "main"); routes != "" {
 		t.Errorf("routes inside: %s", routes)
 	}
 	if got := in(t, pid, "cat", nameFile); got != name {
-		t.Errorf("inside, the lab is called %q", got)
+		t.Errorf("inside, the lab's name is %q", got)
 	}
 	if _, err := os.Stat(nameFile); err == nil {
 		t.Errorf("%s is on the machine", nameFile)
@@ -69,7 +69,7 @@ func TestRootOuterIsSealed(t *testing.T) {
 func TestRootDownEndsEverythingAtOnce(t *testing.T) {
 	name, pid := outer(t)
 	sup := supervise.Client(fmt.Sprintf("/proc/%d/root%s", pid, outerSocket))
-	// One that ignores being asked, with a child that has left its session.
+	// A process that ignores signals, with a child that has left its session.
 	_, err := sup.Start(t.Context(), supervise.Part{
 		Name: "stubborn", Argv: []string{"/bin/sh", "-c", "trap '' TERM INT HUP; setsid sleep 4321 & sleep 4321"}, Log: stateDir + "/log/x.log",
 	})
@@ -80,7 +80,7 @@ func TestRootDownEndsEverythingAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := cgroupsLeft(); len(left) == 0 {
-		t.Fatal("no cgroups were made")
+		t.Fatal("no cgroups were created")
 	}
 	t0 := time.Now()
 	if err := Down(t.Context(), name); err != nil {
@@ -90,11 +90,11 @@ func TestRootDownEndsEverythingAtOnce(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 	if out, _ := exec.CommandContext(t.Context(), "pgrep", "-f", "sleep 4321").Output(); len(out) > 0 {
-		t.Errorf("processes are left: %s", out)
+		t.Errorf("processes remain: %s", out)
 	}
 	for _, c := range cgroupsLeft() {
 		if filepath.Base(c) == cgroupName(name) {
-			t.Errorf("cgroup %s is left", c)
+			t.Errorf("cgroup %s remains", c)
 		}
 	}
 	if _, err := Find(name); !errors.Is(err, ErrNoLab) {
@@ -105,8 +105,8 @@ func TestRootDownEndsEverythingAtOnce(t *testing.T) {
 	}
 }
 
-// TestRootTiedLabDiesWithItsMaker: a test binary that is killed leaves no lab.
-func TestRootTiedLabDiesWithItsMaker(t *testing.T) {
+// TestRootTiedLabEndsWithItsCreator: a test binary that is killed leaves no lab.
+func TestRootTiedLabEndsWithItsCreator(t *testing.T) {
 	name := fmt.Sprintf("tied-%d", os.Getpid())
 	maker := exec.CommandContext(t.Context(), "/proc/self/exe")
 	maker.Env = append(os.Environ(), tiedEnv+"="+name)
@@ -116,7 +116,7 @@ func TestRootTiedLabDiesWithItsMaker(t *testing.T) {
 	there := func(want bool) error {
 		return Eventually(t.Context(), 10*time.Second, func(context.Context) error {
 			if _, err := Find(name); (err == nil) != want {
-				return fmt.Errorf("lab there: %v, want %v", err == nil, want)
+				return fmt.Errorf("lab running: %v, want %v", err == nil, want)
 			}
 			return nil
 		})
@@ -132,11 +132,11 @@ func TestRootTiedLabDiesWithItsMaker(t *testing.T) {
 	}
 }
 
-func TestRootFailedPartIsNamedWithItsLastWords(t *testing.T) {
+func TestRootErrorHasFailedPartAndItsLastLogLines(t *testing.T) {
 	_, pid := outer(t)
 	root := fmt.Sprintf("/proc/%d/root", pid)
 	sup := supervise.Client(root + outerSocket)
-	// The one that is waited for only suffers from the one that has failed.
+	// The part that is waited for fails only because of the part that has failed.
 	for name, script := range map[string]string{"etcd": `printf 'no such flag \033[2J'; exit 7`, "kube-apiserver": "sleep 100"} {
 		_, err := sup.Start(t.Context(), supervise.Part{Name: name, Argv: []string{"/bin/sh", "-c", script}, Log: stateDir + "/log/" + name + ".log"})
 		if err != nil {
@@ -149,15 +149,15 @@ func TestRootFailedPartIsNamedWithItsLastWords(t *testing.T) {
 	}
 	for _, want := range []string{"etcd", "exit code 7", "no such flag", "connection refused"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not say %q", err, want)
+			t.Errorf("%q does not contain %q", err, want)
 		}
 	}
 	if strings.Contains(err.Error(), "\x1b") {
-		t.Errorf("%q has an escape sequence of the log's in it", err)
+		t.Errorf("%q has an escape sequence of the log", err)
 	}
 }
 
-func TestRootMachineIsLookedAtTwiceTheSame(t *testing.T) {
+func TestRootMachineDifferences(t *testing.T) {
 	a, err := LookAtMachine(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -170,18 +170,18 @@ func TestRootMachineIsLookedAtTwiceTheSame(t *testing.T) {
 		t.Errorf("changed by itself: %q", d)
 	}
 	if len(a) < 500 {
-		t.Errorf("only %d things were looked at", len(a))
+		t.Errorf("only %d values were read", len(a))
 	}
 	a["sysctl vm/swappiness"] = "changed"
 	delete(a, "mounts")
 	if d := b.Differences(a); len(d) != 2 {
-		t.Errorf("two changes, seen: %q", d)
+		t.Errorf("two changes, reported: %q", d)
 	}
 }
 
-// TestRootSweepTakesOnlyWhatIsDead: cgroups of a killed lab go; those of a lab that
-// runs, that holds a process or that is new stay.
-func TestRootSweepTakesOnlyWhatIsDead(t *testing.T) {
+// TestRootSweepRemovesOnlyDeadLabs: cgroups of a killed lab are removed; those of a
+// running lab, with a process, or new ones stay.
+func TestRootSweepRemovesOnlyDeadLabs(t *testing.T) {
 	there := func(name string) bool {
 		_, err := os.Stat(filepath.Join(cgroupRoot, "pids", cgroupName(name), "node1"))
 		return err == nil
@@ -204,17 +204,17 @@ func TestRootSweepTakesOnlyWhatIsDead(t *testing.T) {
 	}
 	sweepCgroups(nil, time.Hour)
 	if !there(dead) {
-		t.Error("what is new was taken")
+		t.Error("a new cgroup was removed")
 	}
 	sweepCgroups(map[string]int{dead: 1}, 0)
 	if !there(dead) {
-		t.Error("what belongs to a running lab was taken")
+		t.Error("a cgroup of a running lab was removed")
 	}
 	sweepCgroups(nil, 0)
 	if there(dead) {
-		t.Error("what is dead was left")
+		t.Error("a cgroup of a killed lab was not removed")
 	}
 	if !there(held) {
-		t.Error("what holds a process was taken")
+		t.Error("a cgroup with a process was removed")
 	}
 }

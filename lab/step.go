@@ -12,16 +12,16 @@ import (
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// Progress hears when a step of the work begins (zero duration) and ends.
+// Progress is called when a step begins (zero duration) and ends.
 type Progress func(step string, took time.Duration)
 
-// ErrPartFailed means that a part of the lab ended or did not become ready.
+// ErrPartFailed means that a part of the lab exited or did not become ready.
 var ErrPartFailed = errors.New("part failed")
 
 func partFailed(st supervise.Status, logPath string, why error) error {
 	how := "is running but not ready"
 	if !st.Running {
-		how = "has ended: " + st.Exit
+		how = "has exited: " + st.Exit
 	}
 	var said strings.Builder
 	b, _ := os.ReadFile(logPath)
@@ -31,8 +31,7 @@ func partFailed(st supervise.Status, logPath string, why error) error {
 	return fmt.Errorf("%w: %s %s (%w)\nlast lines of %s:%s", ErrPartFailed, st.Name, how, why, st.Log, said.String())
 }
 
-// forTerminal cuts a line of a log to a readable length and takes out what a
-// terminal would obey.
+// forTerminal shortens a line of a log and removes terminal control sequences.
 func forTerminal(line string) string {
 	line = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -48,8 +47,8 @@ func forTerminal(line string) string {
 
 const maxShown = 240
 
-// await asks ready until it is. When a part beside it has ended and is not started
-// again, or time is up, the error tells which part it was and what it last said.
+// await calls ready until it succeeds. If another part has exited and is not restarted,
+// or the time is up, the error has the name of the part and its last log lines.
 func await(ctx context.Context, sup supervise.Client, root, part string, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -79,12 +78,13 @@ func await(ctx context.Context, sup supervise.Client, root, part string, ready f
 	}
 }
 
-// goneFor is longer than a part needs that is started again as a container would be.
+// goneFor is longer than a restart of a part takes.
 const goneFor = 2 * time.Second
 
 const readyTimeout = 90 * time.Second
 
-// Eventually asks until ok gives no error, and gives its last error when time is up.
+// Eventually retries until ok returns no error, and returns its last error when the time
+// is up.
 func Eventually(ctx context.Context, within time.Duration, ok func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -101,7 +101,7 @@ func Eventually(ctx context.Context, within time.Duration, ok func(context.Conte
 	}
 }
 
-// together runs the functions side by side and gives the first error.
+// together runs the functions concurrently and returns the first error.
 func together(ctx context.Context, fs ...func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestTogetherGivesTheFirstErrorAndStopsTheOthers(t *testing.T) {
+func TestTogetherReturnsTheFirstErrorAndStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("boom")
 	stopped := false
@@ -52,6 +52,6 @@ func TestGrepCountsLinesOfAnyLength(t *testing.T) {
 		t.Errorf("got %d, %v; want 3", n, err)
 	}
 	if _, err := Grep(file+".none", "x"); err == nil {
-		t.Error("a log that is not there was searched")
+		t.Error("a search of a missing log succeeded")
 	}
 }

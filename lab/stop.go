@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Stop takes the cluster down and leaves the lab's namespaces empty, so that
-// another one can be started in them.
+// Stop stops the cluster and leaves the lab's namespaces empty, so that another cluster
+// can be started in them.
 func (l *Lab) Stop(ctx context.Context) error {
 	parts, err := l.sup.List(ctx)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Main runs the tests of a package inside a lab's namespaces: it creates them,
-// starts the test binary again in there, and takes everything down afterwards.
-// A TestMain that uses it calls nothing else.
+// Main runs the tests of a package inside a lab's namespaces: it creates them, starts
+// the test binary again inside, and removes everything afterwards. A TestMain that uses
+// it calls nothing else.
 func Main(m *testing.M) {
 	Init()
 	if _, ok := Inside(); ok {
@@ -31,7 +31,7 @@ func mainOutside() (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	name := fmt.Sprintf("test-%d", os.Getpid())
-	runtime.LockOSThread() // the lab ends with this thread, however this process ends
+	runtime.LockOSThread() // the lab ends with this thread, however this process exits
 	first, err := createOuter(ctx, name, true)
 	if err != nil {
 		return 1, err
@@ -60,8 +60,8 @@ func mainOutside() (code int, err error) {
 	return 0, err
 }
 
-// Start brings up a cluster that ends with the test. The test's package must use
-// Main; tests that start one cannot run in parallel, since they share a network.
+// Start starts a cluster that ends with the test. The test's package must use Main;
+// tests that start a cluster cannot run in parallel, since they share a network.
 func Start(t testing.TB, c Config) *Lab {
 	t.Helper()
 	if _, ok := Inside(); !ok {
@@ -84,14 +84,14 @@ func Start(t testing.TB, c Config) *Lab {
 		}
 	})
 	if err != nil {
-		t.Fatalf("start lab: %v", err) // what there is of it is stopped all the same
+		t.Fatalf("start lab: %v", err) // the cleanup stops the started parts anyway
 	}
 	return l
 }
 
-// keepLogs saves what the parts of a failed test's cluster said.
+// keepLogs saves the logs of a failed test's cluster.
 func keepLogs(t testing.TB, l *Lab) {
-	dir, err := os.MkdirTemp("", "plumbline-lab-logs-") //nolint:usetesting // the logs must outlive the test
+	dir, err := os.MkdirTemp("", "plumbline-lab-logs-") //nolint:usetesting // the logs are needed after the test
 	if err == nil {
 		err = l.KeepLogs(context.Background(), dir)
 	}

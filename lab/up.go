@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/lab/build"
 )
 
-// Create makes the namespaces of a lab with nothing in them yet; Up, run inside,
-// fills them. It is for programs that enter a lab by Enter.
+// Create creates the empty namespaces of a lab; Up, run inside, starts the cluster. It
+// is for programs that enter a lab with Enter.
 func Create(ctx context.Context, name string) error {
 	cmd, err := createOuter(ctx, name, false)
 	if err != nil {
@@ -19,7 +19,7 @@ func Create(ctx context.Context, name string) error {
 	return cmd.Process.Release()
 }
 
-// Up builds the cluster in the lab that this process is in.
+// Up starts the cluster in the lab that this process runs in.
 func Up(ctx context.Context, c Config, say Progress) (*Lab, error) {
 	name, ok := Inside()
 	if !ok {
@@ -45,7 +45,7 @@ func Up(ctx context.Context, c Config, say Progress) (*Lab, error) {
 	return l, l.up(ctx, say)
 }
 
-// step runs f and tells how long it took.
+// step runs f and reports how long it took.
 func step(say Progress, name string, f func() error) error {
 	say(name, 0)
 	t := time.Now()
@@ -88,7 +88,7 @@ func (l *Lab) up(ctx context.Context, say Progress) error {
 		return err
 	}
 	return step(say, "calico", func() error {
-		// The first node alone creates the pools: two at once would both try.
+		// Only the first node creates the pools: two at once would both try.
 		if err := nodes[0].startCalico(ctx); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (l *Lab) controlPlane(ctx context.Context) error {
 	if err := together(ctx, work...); err != nil {
 		return err
 	}
-	// A control-plane-only lab holds objects; nothing may act on them by itself.
+	// A control-plane-only lab only stores objects; no controller may act on them.
 	if !l.ControlPlaneOnly {
 		if err := l.startControllers(ctx); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (l *Lab) joinNode(ctx context.Context, n *Node) error {
 	return n.join(ctx)
 }
 
-// AddNode brings a further node into the running cluster.
+// AddNode adds a node to the running cluster.
 func (l *Lab) AddNode(ctx context.Context, i int) (*Node, error) {
 	n, err := l.createNode(ctx, i)
 	if err != nil {
@@ -144,7 +144,8 @@ func (l *Lab) AddNode(ctx context.Context, i int) (*Node, error) {
 	return n, n.felixReady(ctx)
 }
 
-// RemoveNode takes a node away for good: the machine is off, the Node object deleted.
+// RemoveNode removes a node permanently: its processes are stopped and its Node object
+// is deleted.
 func (l *Lab) RemoveNode(ctx context.Context, i int) error {
 	if err := l.sup.Kill(ctx, nodeName(i)); err != nil {
 		return err
@@ -166,7 +167,7 @@ func forEach(ctx context.Context, nodes []*Node, f func(context.Context, *Node) 
 	return together(ctx, work...)
 }
 
-// CheckTools looks for the Debian packages that a node needs.
+// CheckTools checks that the Debian packages that a node needs are installed.
 func CheckTools() error {
 	for tool, pkg := range map[string]string{
 		"/usr/bin/containerd": "containerd", "/usr/sbin/runc": "runc", "/usr/sbin/iptables": "iptables", "/usr/sbin/ipset": "ipset",

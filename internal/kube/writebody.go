@@ -94,7 +94,7 @@ func (d *deletion) sound(revision bool) error {
 		return errors.New("no UID or revision to compare with")
 	}
 	if d.GracePeriodSeconds != nil {
-		return errors.New("a pod is given the time that it wants")
+		return errors.New("a delete or eviction must not set gracePeriodSeconds")
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestPickTakesWholeDocumentsOfTheWantedKinds(t *testing.T) {
+func TestPickReturnsDocumentsOfTheGivenKinds(t *testing.T) {
 	t.Parallel()
 	in := "---\n# Source: a\nkind: ClusterRole\nname: a\n---\nspec:\n  kind: ClusterRole\nkind: DaemonSet\n---\napiVersion: v1\nkind: ServiceAccount\nname: b"
 	got := pick(in, "ClusterRole", "ServiceAccount")
@@ -18,7 +18,7 @@ func TestPickTakesWholeDocumentsOfTheWantedKinds(t *testing.T) {
 		}
 	}
 	if strings.Contains(got, "DaemonSet") {
-		t.Errorf("took a document by a kind inside it:\n%s", got)
+		t.Errorf("picked a document by a nested kind:\n%s", got)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestKeyCoversEveryInput(t *testing.T) {
 	before := key()
 	write("c/x_test.go", "package c")
 	if key() != before {
-		t.Error("a test is no input")
+		t.Error("a test file is not an input")
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// ErrNotBuilt means that the lab's parts are not in the cache: run make lab-build.
+// ErrNotBuilt means that the lab's components are not in the cache: run make lab-build.
 var ErrNotBuilt = errors.New("the lab is not built for this tree; run: make lab-build")
 
-// New finds the source tree around the working directory or the executable, and
-// the user's cache.
+// New finds the source tree around the working directory or the executable, and the
+// user's cache.
 func New() (*Builder, error) {
 	tree, err := findTree()
 	if err != nil {
@@ -44,7 +44,7 @@ func findTree() (string, error) {
 	return "", fmt.Errorf("no Plumbline source tree around %s or %s", wd, exe)
 }
 
-// Paths gives the directory of every component, by name, or ErrNotBuilt.
+// Paths returns the directory of every component, by name, or ErrNotBuilt.
 func (b *Builder) Paths(ctx context.Context) (map[string]string, error) {
 	paths := map[string]string{}
 	for _, c := range Components {
@@ -60,12 +60,12 @@ func (b *Builder) Paths(ctx context.Context) (map[string]string, error) {
 	return paths, nil
 }
 
-// path names the component's place in the cache after all that goes into it.
+// path derives the component's directory in the cache from all its inputs.
 func (b *Builder) path(ctx context.Context, c Component) (string, error) {
 	if b.goVersion == "" {
 		out, err := goCommand(ctx, b.Tree, "env", "GOVERSION", "GOOS", "GOARCH").Output()
 		if err != nil {
-			return "", fmt.Errorf("ask go for its version: %w", err)
+			return "", fmt.Errorf("read the version of go: %w", err)
 		}
 		b.goVersion = strings.Join(strings.Fields(string(out)), " ")
 	}

@@ -1,6 +1,6 @@
-// Package build compiles the lab's real parts from pinned modules and keeps them
-// in a cache outside the tree, one directory per component and per key of its
-// inputs. It never fetches anything but Go modules.
+// Package build compiles the lab's components from pinned modules and keeps them in a
+// cache outside the tree, one directory per component and key of its inputs. It
+// downloads nothing but Go modules.
 package build
 
 import (
@@ -14,19 +14,19 @@ import (
 	"strings"
 )
 
-// A Component is built in one go from the files that its key covers.
+// A Component is built in one step from the files that its key covers.
 type Component struct {
 	Name    string
 	Dir     string            // below the source tree; its files are the inputs
-	Package string            // what to build there: "tool" means the tool lines of go.mod
+	Package string            // packages to build there: "tool" means the tool lines of go.mod
 	LDFlags string            // version stamps
-	Rename  map[string]string // outputs that want a better name
+	Rename  map[string]string // outputs to rename
 	Finish  func(ctx context.Context, b *Builder, dir, out string) error
 }
 
 const kubernetesVersion = "v1.34.4"
 
-// CalicoVersion is what the lab's Calico calls itself.
+// CalicoVersion is the version that the lab's Calico reports.
 const CalicoVersion = "v3.31.0"
 
 func kubernetesStamps() string {
@@ -37,7 +37,7 @@ func kubernetesStamps() string {
 	return s.String()
 }
 
-// Components lists everything a lab is made of, the longest build first.
+// Components lists all components of a lab, the longest build first.
 var Components = []Component{
 	{Name: "kubernetes", Dir: "lab/build/kubernetes", Package: "tool", LDFlags: kubernetesStamps()},
 	{
@@ -58,15 +58,15 @@ var Components = []Component{
 type Builder struct {
 	Tree  string
 	Cache string
-	Log   io.Writer // what the compiler says
+	Log   io.Writer // output of the compiler
 
 	goVersion string
 }
 
-// Done tells of one component: how long it took is the caller's to measure.
+// Done is called after one component; the caller measures how long it took.
 type Done func(c Component, cached bool)
 
-// All builds what is not in the cache yet.
+// All builds the components that are not in the cache yet.
 func (b *Builder) All(ctx context.Context, done Done) error {
 	for _, c := range Components {
 		cached, err := b.one(ctx, c)
@@ -86,8 +86,8 @@ func (b *Builder) one(ctx context.Context, c Component) (cached bool, err error)
 	if _, err := os.Stat(out); err == nil {
 		return true, nil
 	}
-	// Built beside its final place and moved there whole: a build that is killed
-	// never looks finished.
+	// Build beside the final directory and rename it at the end: a build that is killed
+	// never looks complete.
 	if err := os.MkdirAll(b.Cache, 0o755); err != nil {
 		return false, err
 	}

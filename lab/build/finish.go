@@ -11,9 +11,9 @@ import (
 	"plumbline.dev/plumbline/lab/image"
 )
 
-// calicoManifests takes from Calico's own manifests what a cluster needs before
-// Calico can run: accounts, least rights and, for KDD, the resource definitions.
-// The lab runs Calico's parts as processes, so the workloads are left out.
+// calicoManifests extracts from Calico's own manifests what a cluster needs before
+// Calico can run: service accounts, RBAC roles and, for KDD, the CRDs. The lab runs
+// Calico's components as processes, so it omits the workloads.
 func calicoManifests(ctx context.Context, _ *Builder, dir, out string) error {
 	src, err := goCommand(ctx, dir, "list", "-m", "-f", "{{.Dir}}", "github.com/projectcalico/calico").Output()
 	if err != nil {
@@ -27,7 +27,7 @@ func calicoManifests(ctx context.Context, _ *Builder, dir, out string) error {
 		}
 		crds, rights := pick(string(text), "CustomResourceDefinition"), pick(string(text), "ServiceAccount", "ClusterRole", "ClusterRoleBinding")
 		if rights == "" || (mode == "kdd") != (crds != "") {
-			return fmt.Errorf("%s: not the accounts, roles and definitions that were expected", file)
+			return fmt.Errorf("%s: does not have the expected accounts, roles and CRDs", file)
 		}
 		if err := os.WriteFile(filepath.Join(out, mode+".yaml"), []byte(rights+crds), 0o644); err != nil {
 			return err
@@ -36,7 +36,7 @@ func calicoManifests(ctx context.Context, _ *Builder, dir, out string) error {
 	return nil
 }
 
-// pick gives the documents of the wanted kinds.
+// pick returns the documents of the given kinds.
 func pick(manifest string, kinds ...string) string {
 	var s strings.Builder
 	for _, doc := range strings.Split(manifest, "\n---\n") {
@@ -59,8 +59,8 @@ const (
 	WorkloadImage = "plumbline.dev/lab/workload:1"
 )
 
-// images wraps the workload's binary twice: as the pause container and as the
-// workload itself.
+// images packs the workload's binary twice: as the pause container and as the workload
+// itself.
 func images(_ context.Context, _ *Builder, _, out string) error {
 	bin, err := os.ReadFile(filepath.Join(out, "workload"))
 	if err != nil {

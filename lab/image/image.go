@@ -15,19 +15,19 @@ import (
 	"slices"
 )
 
-// An Image holds a binary and the arguments with which it starts.
+// An Image holds a binary and the arguments that it starts with.
 type Image struct {
 	Ref    string
 	Path   string // of the binary, from the root
 	Binary []byte
 	Beside map[string][]byte // further binaries, by path
 	Args   []string
-	Arch   string            // as Go calls it; empty means this machine's
-	Labels map[string]string // what the image says of itself
+	Arch   string            // GOARCH; empty means that of this machine
+	Labels map[string]string // labels of the image
 }
 
-// Write puts the image into file in the format of docker save. The same image
-// gives the same bytes.
+// Write writes the image to file in the format of docker save. The same image gives the
+// same bytes.
 func (i Image) Write(file string) error {
 	files := []entry{
 		{name: "dev/", mode: 0o755},

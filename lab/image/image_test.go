@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-func TestWrittenImageHoldsTogether(t *testing.T) {
+func TestWrittenImageIsConsistent(t *testing.T) {
 	t.Parallel()
 	img := Image{Ref: "example.com/x:1", Path: "x", Binary: []byte("#!binary"), Args: []string{"serve"}}
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
@@ -24,7 +24,7 @@ func TestWrittenImageHoldsTogether(t *testing.T) {
 	}
 	files := untar(t, read(t, a))
 	if !bytes.Equal(read(t, a), read(t, b)) {
-		t.Error("the same image gave different bytes")
+		t.Error("two writes of one image gave different bytes")
 	}
 	var manifest []struct {
 		Config   string
@@ -49,7 +49,7 @@ func TestWrittenImageHoldsTogether(t *testing.T) {
 	}
 	layer := files[m.Layers[0]]
 	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(layer)); config.Rootfs.DiffIDs[0] != want {
-		t.Errorf("layer is %s, config says %s", want, config.Rootfs.DiffIDs[0])
+		t.Errorf("layer is %s, config has %s", want, config.Rootfs.DiffIDs[0])
 	}
 	if got := config.Config.Entrypoint[0]; got != "/x" || config.Config.Cmd[0] != "serve" {
 		t.Errorf("starts %q %q", got, config.Config.Cmd)

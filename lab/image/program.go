@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 )
 
-// ErrNotStatic means that the program needs a loader or libraries, which an image
-// from scratch does not have: its containers would say "no such file".
+// ErrNotStatic means that the program needs a loader or libraries, which an image from
+// scratch does not have: its containers would fail with "no such file".
 var ErrNotStatic = errors.New("not a static program (build it with CGO_ENABLED=0)")
 
-// arches has Go's names of the machines that the product is built for.
+// arches maps ELF machines that the product is built for to GOARCH.
 var arches = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}
 
-// Program is the image of one static Go program, which starts with args. It is
-// labelled with the version that was built into the program.
+// Program returns the image of one static Go program, which starts with args. Its label
+// has the version that was built into the program.
 func Program(ref, file string, args ...string) (Image, error) {
 	b, arch, err := static(file)
 	if err != nil {
@@ -35,7 +35,7 @@ func Program(ref, file string, args ...string) (Image, error) {
 	}, nil
 }
 
-// Add puts another program of the same machine beside the first.
+// Add adds another program for the same architecture to the image.
 func (i *Image) Add(file string) error {
 	b, arch, err := static(file)
 	if err != nil {
@@ -44,9 +44,9 @@ func (i *Image) Add(file string) error {
 	name := filepath.Base(file)
 	switch {
 	case arch != i.Arch:
-		return fmt.Errorf("%s is for %s, and the image for %s", file, arch, i.Arch)
+		return fmt.Errorf("%s is built for %s, the image is for %s", file, arch, i.Arch)
 	case name == i.Path || i.Beside[name] != nil:
-		return fmt.Errorf("the image has a %s already", name)
+		return fmt.Errorf("the image already has %s", name)
 	case i.Beside == nil:
 		i.Beside = map[string][]byte{}
 	}
@@ -54,7 +54,7 @@ func (i *Image) Add(file string) error {
 	return nil
 }
 
-// static reads a program that needs nothing but the kernel, and tells for which machine it is.
+// static reads a program that needs only the kernel, and returns its architecture.
 func static(file string) (b []byte, arch string, err error) {
 	if b, err = os.ReadFile(file); err != nil {
 		return nil, "", fmt.Errorf("read program: %w", err)
@@ -70,7 +70,7 @@ func static(file string) (b []byte, arch string, err error) {
 	}
 	arch, ok := arches[e.Machine]
 	if !ok {
-		return nil, "", fmt.Errorf("%s is for %s, for which no images are made", file, e.Machine)
+		return nil, "", fmt.Errorf("%s is built for %s, which images do not support", file, e.Machine)
 	}
 	return b, arch, nil
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// built compiles a program of one line, with what is given in the environment.
+// built compiles a program of one line, with the given environment.
 func built(t *testing.T, source string, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func built(t *testing.T, source string, env ...string) string {
 	return filepath.Join(dir, "prog")
 }
 
-func TestProgramSaysWhatItIs(t *testing.T) {
+func TestProgramIsLabelledWithItsVersion(t *testing.T) {
 	t.Parallel()
 	file := built(t, "package main\n\nfunc main() {}\n", "CGO_ENABLED=0")
 	img, err := Program("example.com/prog:1", file, "serve")
@@ -69,7 +69,7 @@ func TestProgramSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestProgramOfAnotherMachineIsLabelledForIt(t *testing.T) {
+func TestProgramOfAnotherArchitecture(t *testing.T) {
 	t.Parallel()
 	img, err := Program("x:1", built(t, "package main\n\nfunc main() {}\n", "CGO_ENABLED=0", "GOARCH=arm64"))
 	if err != nil || img.Arch != "arm64" {
@@ -77,7 +77,7 @@ func TestProgramOfAnotherMachineIsLabelledForIt(t *testing.T) {
 	}
 }
 
-func TestProgramWithoutItsLibrariesIsRefused(t *testing.T) {
+func TestDynamicProgramIsRefused(t *testing.T) {
 	t.Parallel()
 	file := built(t, "package main\n\nimport \"C\"\n\nfunc main() {}\n", "CGO_ENABLED=1")
 	if _, err := Program("x:1", file); !errors.Is(err, ErrNotStatic) {
@@ -88,11 +88,11 @@ func TestProgramWithoutItsLibrariesIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Program("x:1", text); err == nil {
-		t.Error("a script was taken")
+		t.Error("a script was accepted")
 	}
 }
 
-func TestProgramsBesideEachOther(t *testing.T) {
+func TestAddProgram(t *testing.T) {
 	t.Parallel()
 	file := built(t, "package main\n\nfunc main() {}\n", "CGO_ENABLED=0")
 	img, err := Program("x:1", file)
@@ -100,7 +100,7 @@ func TestProgramsBesideEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := img.Add(file); err == nil {
-		t.Error("one path was taken twice")
+		t.Error("one path was accepted twice")
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	if err := os.Rename(built(t, "package main\n\nfunc main() { println() }\n", "CGO_ENABLED=0"), other); err != nil {
@@ -115,11 +115,11 @@ func TestProgramsBesideEachOther(t *testing.T) {
 	}
 	layer := untar(t, untar(t, read(t, out))["layer.tar"])
 	if !bytes.Equal(layer["prog"], read(t, file)) || !bytes.Equal(layer["other"], read(t, other)) {
-		t.Error("the image has not both")
+		t.Error("the image does not have both programs")
 	}
 	far := built(t, "package main\n\nfunc main() {}\n", "CGO_ENABLED=0", "GOARCH=arm64")
 	img.Arch, img.Path = "amd64", "first"
 	if err := img.Add(far); err == nil {
-		t.Error("a program of another machine was taken")
+		t.Error("a program for another architecture was accepted")
 	}
 }

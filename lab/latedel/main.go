@@ -1,13 +1,13 @@
-// Command latedel stands in front of the real Calico CNI plugin and makes DEL
-// behave as it did in 2017 (cni-plugin v1.5.0), when endpoints and addresses were
-// found by the pod's name and not by the sandbox:
+// Command latedel runs in front of the real Calico CNI plugin and makes DEL behave as in
+// 2017 (cni-plugin v1.5.0), when endpoints and addresses were found by the pod's name
+// and not by the sandbox:
 //
 //   - ADD passes through;
-//   - a DEL for a pod name that now belongs to another sandbox is carried out for
+//   - a DEL for a pod name that now belongs to another sandbox is executed for
 //     the old sandbox and for the owner's;
-//   - a DEL with no endpoint left fails, so the kubelet tries it again for ever.
+//   - a DEL without an endpoint fails, so the kubelet retries it without end.
 //
-// It is installed as "calico" with the real plugin beside it as "calico.real".
+// It is installed as "calico", with the real plugin beside it as "calico.real".
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// endpoints says which sandbox owns the endpoint of each pod name.
+	// endpoints maps each pod name to the sandbox that owns its endpoint.
 	endpoints = "/run/latedel"
 	maxConfig = 1 << 20
 )
@@ -78,8 +78,8 @@ func del(config []byte, record, id string) (int, error) {
 		return code, err
 	}
 	if string(owner) != id {
-		// In 2017 this was one deletion by name: the endpoint and the address went,
-		// the namespace of the pod that owned them was not touched.
+		// In 2017 this was one deletion by name: it removed the endpoint and the address and did
+		// not touch the network namespace of the pod that owned them.
 		if code, err := plugin(config, io.Discard, "CNI_CONTAINERID="+string(owner), "CNI_NETNS="); err != nil || code != 0 {
 			return code, err
 		}
@@ -87,10 +87,10 @@ func del(config []byte, record, id string) (int, error) {
 	return 0, os.Remove(record)
 }
 
-// plugin runs the real one with the same input.
+// plugin runs the real plugin with the same input.
 func plugin(config []byte, out io.Writer, env ...string) (int, error) {
 	cmd := exec.Command(filepath.Join(filepath.Dir(os.Args[0]), "calico.real"))
-	cmd.Args[0] = "calico" // it tells its roles apart by this name
+	cmd.Args[0] = "calico" // it selects its role by this name
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(config), out, os.Stderr
 	err := cmd.Run()
@@ -101,7 +101,7 @@ func plugin(config []byte, out io.Writer, env ...string) (int, error) {
 	return 0, err
 }
 
-// podName gives NAMESPACE.POD from the runtime's arguments.
+// podName returns NAMESPACE.POD from the runtime's arguments.
 func podName(args string) string {
 	v := map[string]string{}
 	for kv := range strings.SplitSeq(args, ";") {

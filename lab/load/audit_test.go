@@ -12,9 +12,9 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// TestWhatIsWrongIsWhatIsReported audits what is written, knowing nothing of how it
-// was made, and finds each reported fault and nothing else.
-func TestWhatIsWrongIsWhatIsReported(t *testing.T) {
+// TestReportedFaultsAreThoseWritten checks the written objects, without knowledge of how
+// they were made, and finds each reported fault and no other.
+func TestReportedFaultsAreThoseWritten(t *testing.T) {
 	t.Parallel()
 	for _, d := range []lab.Datastore{lab.KDD, lab.Etcd} {
 		c := everything
@@ -50,7 +50,7 @@ func TestWhatIsWrongIsWhatIsReported(t *testing.T) {
 	}
 }
 
-// A world is what is stored, read back from its JSON.
+// A world is the stored state, read back from its JSON.
 type world struct {
 	pods       map[string]pod
 	nodes      map[string]bool
@@ -60,7 +60,7 @@ type world struct {
 	affinities []string // NODE CIDR
 }
 
-// read takes in one stored object.
+// read adds one stored object.
 func (w *world) read(t *testing.T, p put) {
 	t.Helper()
 	var v struct {
@@ -100,7 +100,7 @@ func (w *world) read(t *testing.T, p put) {
 	}
 }
 
-// audit names all that is wrong.
+// audit lists all faults.
 func (w *world) audit() (found []string) {
 	say := func(k Kind, subject string) { found = append(found, fmt.Sprint(k, " ", subject)) }
 	owner := map[string]attribute{}

@@ -6,8 +6,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// What etcd takes in one transaction, by its defaults: 128 operations; and 1.5 MiB,
-// of which some is left.
+// What etcd accepts in one transaction, by its defaults: 128 operations; and 1.5 MiB, of
+// which we leave a margin.
 const (
 	maxPuts  = 128
 	maxBytes = 1 << 20
@@ -44,7 +44,7 @@ func (b *batch) flush(ctx context.Context) error {
 	return nil
 }
 
-// batches are those of one worker, one for each datastore.
+// batches are those of one worker, one per datastore.
 type batches struct {
 	stores             *stores
 	kubernetes, calico batch

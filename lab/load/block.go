@@ -21,7 +21,7 @@ var pool = netip.MustParsePrefix("10.128.0.0/10")
 
 const poolBlocks = 1 << (blockBits - 10)
 
-// addressAt gives the address n behind the first.
+// addressAt returns the n-th address after the first.
 func addressAt(first netip.Addr, n int) netip.Addr {
 	a := first.As4()
 	v := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
@@ -33,8 +33,8 @@ func blockCIDR(i int) netip.Prefix {
 	return netip.PrefixFrom(addressAt(pool.Addr(), i*blockSize), blockBits)
 }
 
-// A block is Calico's ledger of 64 addresses. The tags are those of the etcd value,
-// in its order; the custom resource has the same fields.
+// A block is an IPAM block of 64 addresses. The tags are those of the etcd value, in its
+// order; the custom resource has the same fields.
 type block struct {
 	CIDR         string            `json:"cidr"`
 	Affinity     string            `json:"affinity"`
@@ -49,14 +49,14 @@ type block struct {
 	createdNanos int64
 }
 
-// An attribute says who holds an address.
+// An attribute is the owner of an address.
 type attribute struct {
 	Handle    string            `json:"handle_id"`
 	Secondary map[string]string `json:"secondary"`
 }
 
-// newBlock is one whose node has seen pods come and go: the free addresses are in
-// disorder, and some have the sequence number that their last user had.
+// newBlock returns a block on a node where pods have started and ended: the free
+// addresses are unordered, and some have the sequence number of their last owner.
 func newBlock(r *rand.Rand, i int, h host) *block {
 	p := blockCIDR(i)
 	b := &block{
@@ -66,7 +66,7 @@ func newBlock(r *rand.Rand, i int, h host) *block {
 	b.Sequence = uint64(b.createdNanos)
 	for _, ord := range b.Unallocated[blockSize-8:] {
 		b.SequenceOf[strconv.Itoa(ord)] = b.Sequence
-		b.Sequence += 2 // it was taken and given back
+		b.Sequence += 2 // it was assigned and released
 	}
 	return b
 }
@@ -75,8 +75,8 @@ func (b *block) ordinal(a netip.Addr) int {
 	return int(a.As4()[3]) - int(b.prefix.Addr().As4()[3])
 }
 
-// claim gives the address to the holder. The write that does it has the number that
-// the block had before.
+// claim allocates the address to the owner. The allocation has the sequence number that
+// the block had before the write.
 func (b *block) claim(a netip.Addr, holder attribute) {
 	ord, at := b.ordinal(a), len(b.Attributes)
 	b.Unallocated = slices.DeleteFunc(b.Unallocated, func(o int) bool { return o == ord })

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A cell is a node and all that belongs to it.
+// A cell is a node with everything that belongs to it.
 type cell struct {
 	host       host
 	blocks     []*block
 	pods       []pod
-	stale      []pod // pods that are gone and have left their endpoint
+	stale      []pod // pods that are gone and left their endpoint
 	handles    []handle
 	affinities []affinity
 	faults     []Fault
 
 	plan   *plan
 	rand   *rand.Rand
-	free   []netip.Addr // what no pod has yet
+	free   []netip.Addr // addresses that no pod has yet
 	serial int          // of the next pod
 }
 
@@ -36,7 +36,7 @@ type pod struct {
 	host                       host
 	address                    netip.Addr
 	created                    time.Time
-	endpoint                   bool // Calico knows of it
+	endpoint                   bool // Calico has an endpoint for it
 	finished                   bool
 }
 
@@ -56,10 +56,10 @@ type affinity struct {
 	created   time.Time
 }
 
-// Nodes have addresses in a network that is none of the lab's.
+// Node addresses are in a network that the lab does not use.
 var nodeNet = netip.MustParsePrefix("172.16.0.0/12")
 
-// cell makes node i: always the same for the same plan.
+// cell creates node i: always the same for the same plan.
 func (p *plan) cell(i int) *cell {
 	share := p.nodes[i]
 	r := rand.New(rand.NewPCG(p.Seed, uint64(i)+1))
@@ -88,7 +88,7 @@ func (p *plan) cell(i int) *cell {
 	return c
 }
 
-// ago is a moment in the past.
+// ago returns a time in the past.
 func (c *cell) ago(least, most time.Duration) time.Time {
 	return c.plan.Now.Add(-least - time.Duration(c.rand.Int64N(int64(most-least)))).Truncate(time.Second)
 }
@@ -108,8 +108,7 @@ func (c *cell) blockOf(a netip.Addr) *block {
 	return c.blocks[0]
 }
 
-// openTunnel gives the node's first address to its end of the overlay, before any
-// pod comes.
+// openTunnel allocates the node's first address to its tunnel, before any pod starts.
 func (c *cell) openTunnel() {
 	c.host.tunnel = c.blocks[0].prefix.Addr()
 	c.free = slices.DeleteFunc(c.free, func(a netip.Addr) bool { return a == c.host.tunnel })
@@ -118,7 +117,7 @@ func (c *cell) openTunnel() {
 	c.addHandle(id, c.host.tunnel, 1, c.host.created)
 }
 
-// newPod invents a pod of some Deployment, without entering it anywhere.
+// newPod creates a pod of some Deployment, without adding it to any record.
 func (c *cell) newPod(a netip.Addr) pod {
 	app := &c.plan.apps[c.rand.IntN(len(c.plan.apps))]
 	p := pod{
@@ -130,14 +129,14 @@ func (c *cell) newPod(a netip.Addr) pod {
 	return p
 }
 
-// healthy enters the pod everywhere it belongs.
+// healthy adds the pod to all records.
 func (c *cell) healthy(p pod) {
 	c.pods = append(c.pods, p)
 	c.claim(p, c.host.name)
 	c.addHandle(p.handleID(), p.address, 1, p.created.Add(time.Second))
 }
 
-// claim enters the pod into the ledger, as being on the node.
+// claim adds the pod to IPAM, with this node.
 func (c *cell) claim(p pod, node string) {
 	at := p.created.Add(time.Second + time.Duration(c.rand.Int64N(1e9)))
 	c.blockOf(p.address).claim(p.address, attribute{p.handleID(), map[string]string{

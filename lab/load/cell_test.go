@@ -25,7 +25,7 @@ func mustPlan(t *testing.T, c Config, d lab.Datastore) *plan {
 	return p
 }
 
-// stored gives all that is written of a plan.
+// stored returns everything that is written for a plan.
 func (p *plan) stored(t *testing.T) (puts []put) {
 	t.Helper()
 	for i := range p.nodes {
@@ -47,7 +47,7 @@ func (p *plan) stored(t *testing.T) (puts []put) {
 	return puts
 }
 
-func TestASeedGivesTheSameClusterAgain(t *testing.T) {
+func TestSeedDeterminesTheCluster(t *testing.T) {
 	t.Parallel()
 	for _, d := range []lab.Datastore{lab.KDD, lab.Etcd} {
 		c := everything
@@ -75,8 +75,9 @@ func TestASeedGivesTheSameClusterAgain(t *testing.T) {
 	}
 }
 
-// Blocks keep what Calico promises of them, but for those that are broken on purpose.
-func TestBlocksAreSound(t *testing.T) {
+// TestBlocksAreConsistent: blocks keep Calico's invariants, except those that are broken
+// on purpose.
+func TestBlocksAreConsistent(t *testing.T) {
 	t.Parallel()
 	p := mustPlan(t, everything, lab.Etcd)
 	for i := range p.nodes {
@@ -85,7 +86,7 @@ func TestBlocksAreSound(t *testing.T) {
 			if slices.ContainsFunc(c.faults, func(f Fault) bool { return f.Kind == BadIndex && f.Subject == b.CIDR }) {
 				continue
 			}
-			state := make([]int, blockSize) // how often each ordinal is free or taken
+			state := make([]int, blockSize) // how often each ordinal is free or allocated
 			used := make([]int, len(b.Attributes))
 			for ord, at := range b.Allocations {
 				if at == nil {

@@ -12,21 +12,21 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A singleton is an object of Calico's of which a cluster has one.
+// A singleton is an object of Calico that a cluster has once.
 type singleton struct {
 	kind, plural, name string
 	spec               json.RawMessage
 }
 
-// loadPool is written first, and only where there is none: it tells that a load is there.
+// loadPool is written first, and only if it does not exist: it marks a loaded lab.
 func loadPool() singleton {
 	return singleton{"IPPool", "ippools", poolName, json.RawMessage(fmt.Sprintf(
 		`{"allowedUses":["Workload","Tunnel"],"assignmentMode":"Automatic","blockSize":%d,"cidr":%q,"ipipMode":"Never","natOutgoing":true,"nodeSelector":"all()","vxlanMode":"Always"}`,
 		blockBits, pool.String()))}
 }
 
-// settings are what Calico's parts write when they first start, which they never do
-// in a control-plane-only lab. Its tools ask for them.
+// settings are the objects that Calico's components write when they first start, which
+// never happens in a control-plane-only lab. Calico's tools read them.
 func (p *plan) settings() []singleton {
 	r := rand.New(rand.NewPCG(p.Seed, 1<<63))
 	clusterType := "k8s,kdd"
@@ -44,7 +44,7 @@ func (p *plan) settings() []singleton {
 	}
 }
 
-// put is the object in the plan's datastore.
+// put returns the object for the plan's datastore.
 func (s singleton) put(p *plan) (put, error) {
 	r := rand.New(rand.NewPCG(p.Seed, uint64(len(s.kind))<<32))
 	created := p.Now.Add(-100 * 24 * time.Hour)
@@ -65,7 +65,7 @@ func (s singleton) put(p *plan) (put, error) {
 	}, s.spec)
 }
 
-// ipamConfig is Calico's setting of its ledger, which is no resource in etcd.
+// ipamConfig is Calico's IPAM configuration, which is not a resource in etcd.
 func (p *plan) ipamConfig() (put, error) {
 	if p.datastore == lab.Etcd {
 		return put{calicoIPAM + "config", []byte(`{"auto_allocate_blocks":true}`)}, nil

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Where Calico keeps what, in an etcd of its own.
+// Key prefixes in Calico's own etcd.
 const (
 	calicoIPAM      = "/calico/ipam/v2/"
 	calicoResources = "/calico/resources/v3/projectcalico.org/"
 )
 
-// etcdObjects gives what is kept of a node where Calico has an etcd of its own:
-// first what is in Kubernetes', then what is in Calico's.
+// etcdObjects returns the objects of a node if Calico has its own etcd: first those in
+// Kubernetes' etcd, then those in Calico's.
 func etcdObjects(c *cell) (kubernetes, calico []put, err error) {
 	kubernetes = []put{storedNode(c.host, false, c.plan.Now)}
 	endpoints := c.stale
@@ -61,7 +61,7 @@ type affinityValue struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// A v3Resource is one of Calico's own API, in the order of its fields there.
+// A v3Resource is a resource of Calico's v3 API, with its order of fields.
 type v3Resource struct {
 	Kind       string     `json:"kind"`
 	APIVersion string     `json:"apiVersion"`
@@ -88,7 +88,7 @@ func (h host) v3(uid string) (string, v3Resource) {
 	for _, l := range h.labels() {
 		labels[l[0]] = l[1]
 	}
-	copied, _ := json.Marshal(labels) // a map of strings has no reason to fail
+	copied, _ := json.Marshal(labels) // encoding a map of strings cannot fail
 	type m = map[string]any
 	return calicoResources + "nodes/" + h.name, v3("Node", v3Metadata{
 		Name: h.name, UID: uid, Created: h.created.Format(time.RFC3339), Labels: labels,
@@ -122,10 +122,10 @@ type endpointPort struct {
 }
 
 func (p pod) v3(uid, mac string) (string, v3Resource) {
-	// A dash separates the parts of the name; one inside a part is doubled.
+	// A dash separates the parts of the name; a dash inside a part is doubled.
 	double := strings.NewReplacer("-", "--")
 	name := double.Replace(p.host.name) + "-k8s-" + double.Replace(p.name) + "-eth0"
-	device := sha1.Sum([]byte(p.namespace + "." + p.name)) // Calico names interfaces so
+	device := sha1.Sum([]byte(p.namespace + "." + p.name)) // as Calico names interfaces
 	return calicoResources + "workloadendpoints/" + p.namespace + "/" + name, v3("WorkloadEndpoint", v3Metadata{
 		Name: name, GenerateName: p.app.replicaSet() + "-", Namespace: p.namespace, UID: uid, Created: p.created.Add(time.Second).Format(time.RFC3339),
 		Labels: map[string]string{

@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// Kind is what is wrong.
+// Kind is a kind of fault.
 type Kind string
 
-// The faults that can be injected. Each gets a pod or an address of its own.
+// The faults that can be injected. Each gets its own pod or address.
 const (
 	Leaked           Kind = "leaked"             // allocation and handle of a pod that does not exist
-	Unallocated      Kind = "unallocated"        // running pod whose address is free in the ledger
-	OrphanHandle     Kind = "orphan-handle"      // handle that holds no address
+	Unallocated      Kind = "unallocated"        // running pod whose address is free in its block
+	OrphanHandle     Kind = "orphan-handle"      // handle without an address
 	MiscountedHandle Kind = "miscounted-handle"  // handle that counts three addresses and holds one
-	MissingHandle    Kind = "missing-handle"     // allocation whose handle is not there
+	MissingHandle    Kind = "missing-handle"     // allocation whose handle does not exist
 	NoAnnotation     Kind = "no-annotation"      // running pod without an endpoint: empty annotations, or no WorkloadEndpoint
 	StaleEndpoint    Kind = "stale-endpoint"     // WorkloadEndpoint of a pod that is gone; etcd only
-	SharedAddress    Kind = "shared-address"     // two running pods with one address
-	WrongNode        Kind = "wrong-node"         // allocation that names another node
+	SharedAddress    Kind = "shared-address"     // two running pods with the same address
+	WrongNode        Kind = "wrong-node"         // allocation with the name of another node
 	GoneNodeAffinity Kind = "gone-node-affinity" // affinity of a node and a block that do not exist
-	BadIndex         Kind = "bad-index"          // allocation that points behind the attributes
-	Finished         Kind = "finished"           // pod that has ended and owns nothing: no fault at all
+	BadIndex         Kind = "bad-index"          // allocation whose index is beyond the attributes
+	Finished         Kind = "finished"           // pod that has finished and owns nothing: not a fault
 )
 
 // Kinds lists all of them.
@@ -35,7 +35,7 @@ var Kinds = []Kind{
 	StaleEndpoint, SharedAddress, WrongNode, GoneNodeAffinity, BadIndex, Finished,
 }
 
-// pods is how many pods that would be healthy a fault of this kind takes.
+// pods returns how many otherwise healthy pods a fault of this kind needs.
 func (k Kind) pods() int {
 	switch k {
 	case SharedAddress:
@@ -47,8 +47,8 @@ func (k Kind) pods() int {
 	return 0
 }
 
-// addresses is how many addresses a fault of this kind takes beside those of the
-// healthy pods.
+// addresses returns how many addresses a fault of this kind needs, in addition to those
+// of the healthy pods.
 func (k Kind) addresses() int {
 	if k == Leaked || k == StaleEndpoint || k == Finished {
 		return 1
@@ -56,10 +56,10 @@ func (k Kind) addresses() int {
 	return 0
 }
 
-// Faults says how many of each kind.
+// Faults counts the faults of each kind.
 type Faults map[Kind]int
 
-// ErrFault means that a list of faults cannot be understood or cannot be had.
+// ErrFault means that a list of faults cannot be parsed or injected.
 var ErrFault = errors.New("faults")
 
 // ParseFaults reads leaked=20,unallocated=10.
@@ -72,7 +72,7 @@ func ParseFaults(text string) (Faults, error) {
 		name, count, _ := strings.Cut(part, "=")
 		kind := Kind(name)
 		if !slices.Contains(Kinds, kind) {
-			return nil, fmt.Errorf("%w: %q is none of %v", ErrFault, name, Kinds)
+			return nil, fmt.Errorf("%w: %q is not one of %v", ErrFault, name, Kinds)
 		}
 		n, err := strconv.ParseUint(count, 10, 31)
 		if err != nil {
@@ -93,18 +93,18 @@ func (f Faults) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Fault is one that was injected. What does not apply is empty.
+// Fault is an injected fault. Fields that do not apply are empty.
 type Fault struct {
 	Kind    Kind   `json:"fault"`
-	Subject string `json:"subject"`         // address, handle or block that the fault is of
+	Subject string `json:"subject"`         // address, handle or block with the fault
 	Pod     string `json:"pod,omitempty"`   // NAMESPACE/NAME
-	Other   string `json:"other,omitempty"` // the second pod of a shared address; the node that is named wrongly
-	Node    string `json:"node,omitempty"`  // where it is
+	Other   string `json:"other,omitempty"` // the second pod of a duplicate address; the wrong node name
+	Node    string `json:"node,omitempty"`  // its node
 	Handle  string `json:"handle,omitempty"`
 	Block   string `json:"block,omitempty"`
 }
 
-// WriteFaults writes a line of JSON for each.
+// WriteFaults writes one line of JSON for each.
 func WriteFaults(w io.Writer, faults []Fault) error {
 	e := json.NewEncoder(w)
 	for _, f := range faults {

@@ -1,9 +1,9 @@
 package load
 
-// The texts of managedFields, as the API server writes them: they are half of what
-// a pod weighs.
+// The texts of managedFields, as the API server writes them: they are half of a pod's
+// size.
 
-// controllerFields is what the controller sets that creates the pod.
+// controllerFields lists the fields that the controller of the pod sets.
 func controllerFields(p pod, o meta) string {
 	labels := ""
 	for _, l := range o.labels {
@@ -18,7 +18,7 @@ func controllerFields(p pod, o meta) string {
 		`"f:securityContext":{},"f:terminationGracePeriodSeconds":{},"f:volumes":{".":{},"k:{\"name\":\"cache\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}`
 }
 
-// calicoFields is what Calico's plugin sets.
+// calicoFields lists the fields that Calico's plugin sets.
 const calicoFields = `{"f:metadata":{"f:annotations":{".":{},"f:` + annotationSandbox + `":{},"f:` + annotationIP + `":{},"f:` + annotationIPs + `":{}}}}`
 
 const conditionFields = `{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:observedGeneration":{},"f:status":{},"f:type":{}}`
@@ -27,13 +27,13 @@ const conditionsFields = `{"k:{\"type\":\"ContainersReady\"}":` + conditionField
 	`,"k:{\"type\":\"PodReadyToStartContainers\"}":` + conditionFields + `,"k:{\"type\":\"PodScheduled\"}":{"f:observedGeneration":{}},` +
 	`"k:{\"type\":\"Ready\"}":` + conditionFields + `}`
 
-// kubeletFields is what the kubelet sets.
+// kubeletFields lists the fields that the kubelet sets.
 func kubeletFields(p pod) string {
 	return `{"f:status":{"f:conditions":` + conditionsFields + `,"f:containerStatuses":{},"f:hostIP":{},"f:hostIPs":{},"f:observedGeneration":{},` +
 		`"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"` + p.address.String() + `\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
 }
 
-// What sets which fields of a node.
+// The managers of a node's fields.
 const (
 	nodeBirthFields = `{"f:metadata":{"f:annotations":{".":{},"f:volumes.kubernetes.io/controller-managed-attach-detach":{}},` +
 		`"f:labels":{".":{},"f:beta.kubernetes.io/arch":{},"f:beta.kubernetes.io/os":{},"f:kubernetes.io/arch":{},"f:kubernetes.io/hostname":{},"f:kubernetes.io/os":{}}}}`

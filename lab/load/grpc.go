@@ -14,15 +14,16 @@ import (
 	"time"
 )
 
-// A store is an etcd. It is spoken to in gRPC itself, which is a POST over HTTP/2:
-// the gateway that takes JSON refuses client certificates, by which users of
-// Calico's etcd are known, and costs time for base64.
+// A store is an etcd. The loader sends gRPC itself, which is a POST over HTTP/2: the
+// JSON gateway refuses client certificates, which identify users of Calico's etcd, and
+// costs time for base64.
 type store struct {
 	url  string
 	http *http.Client
 }
 
-// newStore speaks to an etcd in the clear, or with the TLS configuration if there is one.
+// newStore connects to an etcd without TLS, or with the TLS configuration if there is
+// one.
 func newStore(url string, conf *tls.Config) *store {
 	var p http.Protocols
 	p.SetHTTP2(conf != nil)
@@ -44,7 +45,7 @@ func clientTLS(ca, cert, key string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// A put is a key and the value it shall have.
+// A put is a key and its new value.
 type put struct {
 	key   string
 	value []byte
@@ -55,14 +56,14 @@ func (p put) size() int { return len(p.key) + len(p.value) }
 // txnTimeout is for one transaction, of at most a megabyte.
 const txnTimeout = time.Minute
 
-var errEtcd = errors.New("etcd said no")
+var errEtcd = errors.New("etcd refused the request")
 
-// txn writes all puts at once; if absent is not empty, only if that key does not
-// exist. It gives the revision and whether it has written.
+// txn writes all puts in one transaction; if absent is not empty, only if that key does
+// not exist. It returns the revision and whether it has written.
 func (s *store) txn(ctx context.Context, absent string, puts []put) (revision uint64, written bool, err error) {
 	var req message
 	if absent != "" {
-		req.nest(1, func() { // the version of a key that is not there is 0
+		req.nest(1, func() { // the version of a missing key is 0
 			req.text(3, absent)
 			req.number(4, 0)
 		})
@@ -89,7 +90,7 @@ func readTxn(b []byte) (revision uint64, written bool, err error) {
 			return 0, false, fmt.Errorf("read answer of a transaction: %w", err)
 		}
 		switch field {
-		case 1: // the header, of which field 3 is the revision
+		case 1: // the header, whose field 3 is the revision
 			for len(value) > 0 {
 				var f int
 				var v uint64
@@ -108,8 +109,8 @@ func readTxn(b []byte) (revision uint64, written bool, err error) {
 	return revision, written, nil
 }
 
-// call makes one gRPC call. A message has five bytes in front: not compressed, and
-// its length. The status comes behind it.
+// call makes one gRPC call. A message follows five bytes: not compressed, and its
+// length. The status comes after it.
 func (s *store) call(ctx context.Context, method string, m message) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, txnTimeout)
 	defer cancel()
@@ -131,7 +132,7 @@ func (s *store) call(ctx context.Context, method string, m message) ([]byte, err
 		return nil, err
 	}
 	status, text := r.Trailer.Get("Grpc-Status"), r.Trailer.Get("Grpc-Message")
-	if status == "" { // an answer without a message has its status in front
+	if status == "" { // a response without a message has its status in the headers
 		status, text = r.Header.Get("Grpc-Status"), r.Header.Get("Grpc-Message")
 	}
 	if status != "0" || len(answer) < len(frame[:5]) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// serve answers calls as a gRPC server does, on HTTP/2 in the clear.
+// serve answers calls as a gRPC server does, over HTTP/2 without TLS.
 func serve(t *testing.T, answer func(request []byte) (reply []byte, status, text string)) *store {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

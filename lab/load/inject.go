@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// inject brings one fault about, with pods and addresses that nothing else uses.
+// inject creates one fault, with pods and addresses that nothing else uses.
 func (c *cell) inject(f injection) {
 	switch f.kind {
 	case Leaked:
@@ -18,7 +18,7 @@ func (c *cell) inject(f injection) {
 		c.stale = append(c.stale, p)
 		c.report(Fault{Kind: f.kind, Subject: p.address.String(), Pod: p.key()}, p)
 	case OrphanHandle:
-		p := c.gonePod(f) // nothing will tell whose the handle was
+		p := c.gonePod(f) // nothing shows which pod had the handle
 		c.addHandle(p.handleID(), p.address, 1, p.created)
 		c.report(Fault{Kind: f.kind, Subject: p.handleID(), Handle: p.handleID()}, p)
 	case Finished:
@@ -34,7 +34,7 @@ func (c *cell) inject(f injection) {
 	}
 }
 
-// injure lets something be wrong with a running pod.
+// injure creates a fault of a running pod.
 func (c *cell) injure(k Kind, p pod) {
 	fault := Fault{Kind: k, Subject: p.address.String(), Pod: p.key(), Handle: p.handleID()}
 	node, claimed, count := c.host.name, true, 1
@@ -66,16 +66,16 @@ func (c *cell) injure(k Kind, p pod) {
 	c.report(fault, p)
 }
 
-// report says what was injected, and where.
+// report records what was injected, and where.
 func (c *cell) report(f Fault, p pod) {
 	f.Node, f.Block = c.host.name, c.blockOf(p.address).CIDR
 	c.faults = append(c.faults, f)
 }
 
-// gonePod is one that is not there any more. Its name is its own: the serials of
-// faults begin behind those of pods.
+// gonePod returns a pod that no longer exists. Its name is unique: the serials of faults
+// begin after those of pods.
 func (c *cell) gonePod(f injection) pod {
-	a := c.host.tunnel // of no interest but for its block
+	a := c.host.tunnel // only its block matters
 	if f.kind.addresses() > 0 {
 		a = c.takeAddress()
 	}
@@ -85,7 +85,8 @@ func (c *cell) gonePod(f injection) pod {
 	return p
 }
 
-// finishedPod is one of a CronJob. It keeps the address in its status that it had.
+// finishedPod returns a finished pod of a CronJob. Its status keeps the address that it
+// had.
 func (c *cell) finishedPod(f injection) pod {
 	p := c.gonePod(f)
 	p.finished, p.endpoint = true, false
@@ -101,7 +102,7 @@ func (c *cell) otherNode() string {
 	}
 }
 
-// goneAffinity is what a node leaves that was deleted while its block was, too.
+// goneAffinity is what remains of a node that was deleted together with its block.
 func (c *cell) goneAffinity(f injection) {
 	a := affinity{
 		node: fmt.Sprintf("gone-%05d", f.index), uid: uid(c.rand), block: blockCIDR(c.plan.gone[f.index]), created: c.ago(100*24*time.Hour, 200*24*time.Hour),
@@ -110,8 +111,8 @@ func (c *cell) goneAffinity(f injection) {
 	c.faults = append(c.faults, Fault{Kind: f.kind, Subject: a.block.String(), Node: a.node, Block: a.block.String()})
 }
 
-// breakBlock lets an allocation of the node's last block, which holds nothing else,
-// point behind the attributes.
+// breakBlock makes an allocation of the node's last block, which has no others, point
+// beyond the attributes.
 func (c *cell) breakBlock(f injection) {
 	b := c.blocks[len(c.blocks)-1]
 	a, nowhere := addressAt(b.prefix.Addr(), b.Unallocated[0]), 7

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// kddObjects gives what is kept of a node where custom resources are Calico's
-// datastore: all of it in Kubernetes' etcd.
+// kddObjects returns the objects of a node if Calico's datastore is KDD: all of them in
+// Kubernetes' etcd.
 func kddObjects(c *cell) ([]put, error) {
 	puts := []put{storedNode(c.host, true, c.plan.Now)}
 	for _, p := range c.pods {
@@ -37,7 +37,7 @@ func kddObjects(c *cell) ([]put, error) {
 	return puts, nil
 }
 
-// blockSpec has the fields of a block in the order of the alphabet.
+// blockSpec has the fields of a block in alphabetical order.
 type blockSpec struct {
 	Affinity       string            `json:"affinity"`
 	Allocations    []*int            `json:"allocations"`

@@ -1,5 +1,5 @@
-// Package load fills a control-plane-only lab with the objects of a large cluster
-// and with known faults, straight into etcd as the API server and Calico store them.
+// Package load fills a control-plane-only lab with the objects of a large cluster and
+// with known faults, directly in etcd as the API server and Calico store them.
 package load
 
 import (
@@ -11,40 +11,40 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Config says what to fill a lab with.
+// Config describes what to fill a lab with.
 type Config struct {
 	Nodes       int
 	PodsPerNode int
 	Faults      Faults
 	Seed        uint64 // the same seed gives the same names, addresses and identifiers; if 0, 1
 
-	Now     time.Time     // ages are counted back from here; if zero, the present
-	Timeout time.Duration // for all of it; if zero, 15 minutes
-	Say     lab.Progress  // hears of the steps, if set
+	Now     time.Time     // ages are counted back from this time; if zero, the present
+	Timeout time.Duration // timeout for everything; if zero, 15 minutes
+	Say     lab.Progress  // is called for each step, if set
 }
 
-// Summary tells what was written and how long it took.
+// Summary describes what was written and how long it took.
 type Summary struct {
 	Nodes, Pods, Objects int
-	Bytes                int64         // keys and values
-	Write                time.Duration // until etcd had it all
-	Settle               time.Duration // from then until the API server had seen it all
+	Bytes                int64         // size of keys and values
+	Write                time.Duration // until etcd had everything
+	Settle               time.Duration // from then until the API server's caches had everything
 	Faults               []Fault
 }
 
-// The lab must be one in which nobody acts on objects by himself, and without a load.
+// The lab must have no controllers that act on objects, and must not be loaded.
 var (
 	ErrControllers = errors.New("the lab has controllers, which would act on the objects; start it with --control-plane-only")
-	ErrLoaded      = errors.New("the lab has been loaded before, if only in part; take a new one")
+	ErrLoaded      = errors.New("the lab was already loaded, at least in part; start a new one")
 )
 
-// Fill loads the lab that this process is in and gives the faults that are in it now.
+// Fill loads the lab that this process runs in and returns the injected faults.
 func Fill(ctx context.Context, l *lab.Lab, c Config) ([]Fault, error) {
 	s, err := Run(ctx, l, c)
 	return s.Faults, err
 }
 
-// Run is Fill for those who also want to know how much and how fast.
+// Run is Fill with a summary of size and duration.
 func Run(ctx context.Context, l *lab.Lab, c Config) (Summary, error) {
 	if _, ok := lab.Inside(); !ok {
 		return Summary{}, lab.ErrOutside
@@ -80,7 +80,7 @@ func Run(ctx context.Context, l *lab.Lab, c Config) (Summary, error) {
 	c.Say("the API server catches up", 0)
 	start = time.Now()
 	if err := settle(ctx, l, revision); err != nil {
-		return sum, fmt.Errorf("wait until the API server has seen revision %d: %w", revision, err)
+		return sum, fmt.Errorf("wait until the API server has revision %d: %w", revision, err)
 	}
 	sum.Settle = time.Since(start)
 	c.Say("the API server catches up", sum.Settle)
@@ -104,8 +104,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// settle waits until the caches of the API server, which follow etcd each on its
-// own, have come to the revision: a list that comes sooner would be of the past.
+// settle waits until the caches of the API server, each of which watches etcd
+// separately, have reached the revision: an earlier list would be stale.
 func settle(ctx context.Context, l *lab.Lab, revision uint64) error {
 	paths := []string{"/api/v1/namespaces", "/api/v1/nodes", "/api/v1/pods"}
 	if l.Datastore == lab.KDD {

@@ -2,7 +2,7 @@ package load
 
 import "time"
 
-// meta is the metadata of an object, as far as it is used here.
+// meta has the fields of an object's metadata that are used here.
 type meta struct {
 	name, generateName, namespace, uid string
 	generation                         uint64
@@ -15,7 +15,7 @@ type meta struct {
 // An owner is the controller of an object.
 type owner struct{ apiVersion, kind, name, uid string }
 
-// managed tells which fields somebody has set.
+// managed is an entry of managedFields.
 type managed struct {
 	manager, subresource, fields string
 	at                           time.Time
@@ -69,8 +69,8 @@ func (m *message) managed(f managed) {
 	})
 }
 
-// stored is an object of Kubernetes' core as the API server keeps it: a magic
-// number, then an envelope that names its type.
+// stored is a core object as the API server stores it: a magic number, then an envelope
+// with its type.
 func stored(kind string, fill func(*message)) []byte {
 	m := make(message, 0, 4096)
 	m = append(m, "k8s\x00"...)

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// Kubernetes takes generated names from letters that form no words.
+// Kubernetes generates names from letters that form no words.
 const letters = "bcdfghjklmnpqrstvwxz2456789"
 
-// suffix gives the five letters at the end of a pod's name, different for every n
-// below 27⁵: the factor has no divisor in common with 27, so nothing comes twice.
+// suffix returns the five letters at the end of a pod's name, different for every n
+// below 27⁵: the factor and 27 are coprime, so nothing repeats.
 func suffix(n int) string {
 	const all = 27 * 27 * 27 * 27 * 27
 	v := (n*5_764_801 + 1_234_567) % all
@@ -32,7 +32,7 @@ func word(r *rand.Rand, n int) string {
 	return string(b)
 }
 
-// id64 is an identifier as containers have it.
+// id64 returns an identifier like a container ID.
 func id64(r *rand.Rand) string {
 	var raw [32]byte
 	for i := 0; i < len(raw); i += 8 {
@@ -41,7 +41,7 @@ func id64(r *rand.Rand) string {
 	return hex.EncodeToString(raw[:])
 }
 
-// uid is a random UUID, version 4.
+// uid returns a random UUID, version 4.
 func uid(r *rand.Rand) string {
 	var raw [16]byte
 	binary.BigEndian.PutUint64(raw[:8], r.Uint64())
@@ -58,13 +58,14 @@ func uid(r *rand.Rand) string {
 	return string(b)
 }
 
-// mac is an address as the kernel invents it: local, and of one interface.
+// mac returns an address like those that the kernel generates: locally administered,
+// unicast.
 func mac(r *rand.Rand) string {
 	v := r.Uint64()
 	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", v&0xfc|2, v>>8&0xff, v>>16&0xff, v>>24&0xff, v>>32&0xff, v>>40&0xff)
 }
 
-// An app is a Deployment, by its current ReplicaSet.
+// An app is a Deployment, with its current ReplicaSet.
 type app struct {
 	namespace, name, hash, uid, image, digest string
 }
@@ -78,7 +79,7 @@ var appNames = []string{
 	"mailer", "ingest", "frontend", "scheduler", "inventory", "notifications", "recommendations", "audit", "exporter", "session-store",
 }
 
-// newApps gives n of them, spread over the namespaces, no name twice in one.
+// newApps returns n apps, spread over the namespaces, with unique names in each.
 func newApps(r *rand.Rand, n int) []app {
 	apps := make([]app, n)
 	for i := range apps {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func TestNoSuffixComesTwice(t *testing.T) {
+func TestSuffixesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for i := range 600_000 {
 		s := suffix(i)
 		if seen[s] {
-			t.Fatalf("%s is that of %d and of one before", s, i)
+			t.Fatalf("%s is the suffix of %d and of an earlier number", s, i)
 		}
 		seen[s] = true
 	}
@@ -34,13 +34,13 @@ func TestIdentifiers(t *testing.T) {
 	}
 }
 
-func TestNoAppComesTwiceInANamespace(t *testing.T) {
+func TestAppsAreUniqueInANamespace(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, a := range newApps(rand.New(rand.NewPCG(1, 1)), 12_500) {
 		key := a.namespace + "/" + a.name
 		if seen[key] {
-			t.Fatalf("%s comes twice", key)
+			t.Fatalf("%s is not unique", key)
 		}
 		seen[key] = true
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// labels are those that the kubelet gives to its node.
+// labels are those that the kubelet sets on its node.
 func (h host) labels() [][2]string {
 	return [][2]string{
 		{"beta.kubernetes.io/arch", "amd64"},
@@ -16,11 +16,11 @@ func (h host) labels() [][2]string {
 	}
 }
 
-// cidr is the node's address and network, as Calico notes it.
+// cidr is the node's address and network, as Calico records it.
 func (h host) cidr() string { return fmt.Sprintf("%s/%d", h.address, nodeNet.Bits()) }
 
-// storedNode is the node as the API server keeps it; annotated, if Calico keeps
-// what it knows of nodes in annotations.
+// storedNode is the node as the API server stores it; with annotations, if Calico stores
+// its node data in annotations.
 func storedNode(h host, annotated bool, now time.Time) put {
 	o := meta{
 		name: h.name, uid: h.uid, created: h.created, labels: h.labels(),
@@ -47,7 +47,7 @@ func storedNode(h host, annotated bool, now time.Time) put {
 }
 
 func (m *message) nodeStatus(h host, now time.Time) {
-	for i, memory := range []string{"65842740Ki", "65740340Ki"} { // capacity, and what of it may be given away
+	for i, memory := range []string{"65842740Ki", "65740340Ki"} { // capacity, and the allocatable part of it
 		field := i + 1
 		m.quantity(field, "cpu", "16")
 		m.quantity(field, "ephemeral-storage", "203056560Ki")

@@ -7,32 +7,32 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A plan says for every node how many blocks it has and which faults it gets, so
-// that the nodes can be made one by one, side by side, without knowing each other.
+// A plan has, for every node, its number of blocks and its faults, so that the nodes can
+// be created in parallel, independently of each other.
 type plan struct {
 	Config
 	datastore lab.Datastore
 	apps      []app
 	nodes     []share
-	gone      []int // the blocks, all behind those that exist, of affinities that nobody has
+	gone      []int // blocks of affinities without a node, after all existing blocks
 }
 
-// A share is what one node gets.
+// A share is the part of one node.
 type share struct {
 	pods   int
 	blocks []int
 	faults []injection
 }
 
-// An injection is a fault to be. Its serial is its own among all pods and faults,
-// for names; its index, among those of its kind.
+// An injection is a planned fault. Its serial is unique among all pods and faults, for
+// names; its index, among those of its kind.
 type injection struct {
 	kind          Kind
 	serial, index int
 }
 
-// The bounds of what the names and addresses can tell apart. A node may have 20
-// blocks, by Calico's default.
+// The limits of unique names and addresses. A node may have 20 blocks, by Calico's
+// default.
 const (
 	maxNodes       = 60_000
 	maxPodsPerNode = 20*blockSize - 1
@@ -46,7 +46,7 @@ func newPlan(c Config, d lab.Datastore) (*plan, error) {
 	case c.PodsPerNode < 0 || c.PodsPerNode > maxPodsPerNode:
 		return nil, fmt.Errorf("%d pods per node: want 0 to %d", c.PodsPerNode, maxPodsPerNode)
 	case c.Faults[StaleEndpoint] > 0 && d != lab.Etcd:
-		return nil, fmt.Errorf("%w: %s: only Calico's own etcd has endpoints that outlive a pod", ErrFault, StaleEndpoint)
+		return nil, fmt.Errorf("%w: %s: only Calico's own etcd can have endpoints without a pod", ErrFault, StaleEndpoint)
 	case c.Faults[WrongNode] > 0 && c.Nodes < 2:
 		return nil, fmt.Errorf("%w: %s needs a second node", ErrFault, WrongNode)
 	}
@@ -65,8 +65,8 @@ func newPlan(c Config, d lab.Datastore) (*plan, error) {
 	return p, nil
 }
 
-// spread gives the faults to the nodes, one to each before one gets a second. A
-// broken block has a node of its own beside the others.
+// spread distributes the faults, one to each node before any gets a second. A broken
+// block gets a node without other faults.
 func (p *plan) spread(r *rand.Rand) error {
 	serial := p.Nodes * p.PodsPerNode
 	order := r.Perm(p.Nodes)
@@ -108,7 +108,7 @@ func (p *plan) divide() error {
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		addresses, broken := 1+n.pods, 0 // one is the tunnel's
+		addresses, broken := 1+n.pods, 0 // one for the tunnel
 		for _, f := range n.faults {
 			addresses += f.kind.addresses()
 			if f.kind == BadIndex {

@@ -6,7 +6,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-func TestPlanRefusesWhatCannotBe(t *testing.T) {
+func TestPlanRefusesImpossibleConfigs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Config{
 		"no node":                   {},
@@ -23,7 +23,7 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-func TestNodesGetTheBlocksTheyNeed(t *testing.T) {
+func TestNodesGetEnoughBlocks(t *testing.T) {
 	t.Parallel()
 	for pods, want := range map[int]int{0: 1, 63: 1, 64: 2, 127: 2, 128: 3, maxPodsPerNode: 20} {
 		p, err := newPlan(Config{Nodes: 3, PodsPerNode: pods}.withDefaults(), lab.KDD)

@@ -2,15 +2,15 @@ package load
 
 import "time"
 
-// Annotations of Calico's plugin, where custom resources are its datastore.
+// Annotations of Calico's plugin, if the datastore is KDD.
 const (
 	annotationSandbox = "cni.projectcalico.org/containerID"
 	annotationIP      = "cni.projectcalico.org/podIP"
 	annotationIPs     = "cni.projectcalico.org/podIPs"
 )
 
-// storedPod is the pod as the API server keeps it; annotated, if Calico keeps its
-// endpoint in annotations.
+// storedPod is the pod as the API server stores it; with annotations, if Calico stores
+// its endpoint in annotations.
 func storedPod(p pod, annotated bool) put {
 	return put{"/registry/pods/" + p.namespace + "/" + p.name, stored("Pod", func(m *message) {
 		m.meta(p.meta(annotated))
@@ -32,7 +32,7 @@ func (p pod) meta(annotated bool) meta {
 	}
 	o.managed = append(o.managed, managed{"kube-controller-manager", "", controllerFields(p, o), p.created})
 	if annotated {
-		// An end leaves the annotations empty and the sandbox's identifier there.
+		// After a pod finished, its annotations are empty and the sandbox's ID remains.
 		ip := ""
 		if p.endpoint {
 			ip = p.address.String() + "/32"
@@ -59,12 +59,12 @@ func (m *message) podSpec(p pod) {
 	} else {
 		m.text(3, "Always")
 	}
-	m.number(4, 30) // grace
+	m.number(4, 30) // termination grace period
 	m.text(6, "ClusterFirst")
 	m.text(8, "default")
 	m.text(9, "default")
 	m.text(10, p.host.name)
-	m.text(14, "") // a security context that says nothing
+	m.text(14, "") // an empty security context
 	m.text(19, "default-scheduler")
 	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
 		m.nest(22, func() {
@@ -135,7 +135,7 @@ func (m *message) resources() {
 	m.quantity(2, "memory", "256Mi")
 }
 
-// quantity writes a pair of a map of amounts.
+// quantity writes an entry of a map of quantities.
 func (m *message) quantity(field int, key, amount string) {
 	m.nest(field, func() {
 		m.text(1, key)

@@ -52,7 +52,7 @@ func (m *message) containerStatus(p pod, up time.Time) {
 			m.text(7, id)
 		})
 	})
-	m.text(3, "") // no state before
+	m.text(3, "") // no previous state
 	if !p.finished {
 		m.number(4, 1) // ready
 		m.number(9, 1) // started

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A resource is a custom resource of Calico as the API server keeps it: JSON, every
+// A resource is a custom resource of Calico as the API server stores it: JSON, every
 // object's keys in alphabetical order.
 type resource struct {
 	APIVersion string   `json:"apiVersion"`
@@ -40,8 +40,8 @@ type managedJSON struct {
 
 const calicoV1 = "crd.projectcalico.org/v1"
 
-// identity is what a resource needs beside its spec. Fields are the names of the
-// spec's fields, in the notation of managedFields.
+// identity is what a resource needs besides its spec. Fields are the names of the spec's
+// fields, in the notation of managedFields.
 type identity struct {
 	kind, plural, name, uid, fields string
 	created, changed                time.Time
@@ -49,8 +49,8 @@ type identity struct {
 	labels                          map[string]string
 }
 
-// storedResource is the resource as Calico's client writes it, which keeps a copy
-// of the metadata that it was given in an annotation.
+// storedResource is the resource as Calico's client writes it, which keeps a copy of the
+// given metadata in an annotation.
 func storedResource(id identity, spec any) (put, error) {
 	given, err := json.Marshal(struct {
 		Created *string           `json:"creationTimestamp"`
@@ -78,13 +78,13 @@ func storedResource(id identity, spec any) (put, error) {
 	return put{"/registry/crd.projectcalico.org/" + id.plural + "/" + id.name, value}, nil
 }
 
-// dashed is how Calico names a resource after a CIDR.
+// dashed returns the name that Calico derives from a CIDR.
 func dashed(p netip.Prefix) string {
 	return strings.NewReplacer(".", "-", "/", "-").Replace(p.String())
 }
 
-// hostHash is the label by which Calico finds a node's affinities: a node's name
-// may be longer than a label.
+// hostHash is the label by which Calico finds a node's affinities: a node's name may be
+// longer than a label value.
 func hostHash(node string) string {
 	sum := sha3.Sum256([]byte(node))
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])

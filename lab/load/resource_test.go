@@ -10,13 +10,14 @@ var noon = time.Date(2026, 11, 15, 3, 32, 45, 0, time.UTC)
 
 func TestHostHash(t *testing.T) {
 	t.Parallel()
-	// Seen on an affinity that Calico 3.31.0 wrote for node1.
+	// Observed on an affinity that Calico 3.31.0 wrote for node1.
 	if got := hostHash("node1"); got != "7DS2CCNJGGLTHBDQLLFO6SX24SY2YDDEG3W2VN556FA2W4DLLV5A" {
 		t.Error(got)
 	}
 }
 
-// What etcd held after Calico 3.31.0 had written it through the API server 1.34.4.
+// TestResourcesAreStoredAsTheAPIServerDoes compares with what etcd held after Calico
+// 3.31.0 had written through the API server 1.34.4.
 func TestResourcesAreStoredAsTheAPIServerDoes(t *testing.T) {
 	t.Parallel()
 	prefix := netip.MustParsePrefix("10.244.166.128/26")

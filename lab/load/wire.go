@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A message is a protobuf message under construction. The API server stores pods
-// and nodes in protobuf and etcd speaks it; a writer of four methods is enough for
-// both. A field that is never written has its zero value.
+// A message is a protobuf message under construction. The API server stores pods and
+// nodes in protobuf and etcd's API uses it; a writer of four methods is enough for both.
+// A field that is never written has its zero value.
 type message []byte
 
 // The wire types that are used here.
@@ -37,7 +37,7 @@ func (m *message) bytes(field int, b []byte) {
 }
 
 // nest writes a message inside this one: what fill adds. Its length, known only
-// afterwards, is moved in front of it.
+// afterwards, is moved before it.
 func (m *message) nest(field int, fill func()) {
 	m.tag(field, delimited)
 	start := len(*m)
@@ -55,7 +55,7 @@ func (m *message) time(field int, t time.Time) {
 	m.nest(field, func() { m.number(1, uint64(t.Unix())) })
 }
 
-// entry writes a pair of a map of strings.
+// entry writes an entry of a map of strings.
 func (m *message) entry(field int, key, value string) {
 	m.nest(field, func() {
 		m.text(1, key)
@@ -65,8 +65,8 @@ func (m *message) entry(field int, key, value string) {
 
 var errWire = errors.New("malformed protobuf")
 
-// readField takes the first field off a message: its number, and its value as a
-// number or as bytes.
+// readField reads the first field of a message: its number, and its value as a number or
+// as bytes.
 func readField(b []byte) (field int, n uint64, value, rest []byte, err error) {
 	tag, used := binary.Uvarint(b)
 	if used <= 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestNestedMessagesHaveTheirLengthInFront(t *testing.T) {
+func TestNestedMessagesHaveALengthPrefix(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 1, 126, 127, 128, 16383, 16384, 70000} { // a length takes one byte, two, three
 		text := strings.Repeat("x", size)
@@ -22,7 +22,7 @@ func TestNestedMessagesHaveTheirLengthInFront(t *testing.T) {
 			t.Fatalf("%d: outer field %d, %v", size, outer, err)
 		}
 		if f, _, v, _, err := readField(rest); f != 4 || string(v) != "behind" || err != nil {
-			t.Errorf("%d: behind it field %d is %q, %v", size, f, v, err)
+			t.Errorf("%d: the next field %d is %q, %v", size, f, v, err)
 		}
 		inner, _, v, rest, err := readField(value)
 		if err != nil || inner != 3 {
@@ -46,8 +46,8 @@ func TestMalformedMessagesAreRefused(t *testing.T) {
 	}
 }
 
-// A namespace as the API server of the lab stored it, without the fields that it
-// writes although they are empty.
+// TestStoredNamespaceHasTheEnvelope compares with a namespace as the lab's API server
+// stored it, without the fields that it writes although they are empty.
 func TestStoredNamespaceHasTheEnvelope(t *testing.T) {
 	t.Parallel()
 	p := storedNamespace("team-000", "c66ecaeb-a6d2-4a50-abd5-4ff2d0b6bfb6", noon)

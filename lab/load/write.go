@@ -10,8 +10,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// stores are the datastores of a cluster. Where Calico has none of its own, they
-// are one.
+// stores are the datastores of a cluster. In KDD mode, both are the same.
 type stores struct {
 	kubernetes, calico *store
 	objects, bytes     atomic.Int64
@@ -35,9 +34,9 @@ func (s *stores) close() {
 	s.calico.http.CloseIdleConnections()
 }
 
-// fill writes everything and gives the revision of the last write to Kubernetes'
-// etcd. The API server stands still meanwhile: it would read along and take the
-// cores that it is written with, for twice the time.
+// fill writes everything and returns the revision of the last write to Kubernetes' etcd.
+// The API server is frozen meanwhile: it would watch and use the cores that the writes
+// need, and double the time.
 func (s *stores) fill(ctx context.Context, l *lab.Lab, p *plan) (revision uint64, faults []Fault, err error) {
 	if err := l.FreezeAPIServer(ctx); err != nil {
 		return 0, nil, fmt.Errorf("freeze the API server: %w", err)
@@ -57,8 +56,8 @@ func (s *stores) fill(ctx context.Context, l *lab.Lab, p *plan) (revision uint64
 	return revision, faults, err
 }
 
-// begin writes the pool, which must not be there, and what of Calico's settings is
-// not there.
+// begin writes the pool, which must not exist, and those of Calico's settings that do
+// not exist.
 func (s *stores) begin(ctx context.Context, p *plan) error {
 	first, err := loadPool().put(p)
 	if err != nil {
@@ -91,7 +90,7 @@ func (s *stores) begin(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// create writes an object of Calico's where there is none.
+// create writes an object of Calico if it does not exist.
 func (s *stores) create(ctx context.Context, p put) (bool, error) {
 	_, written, err := s.calico.txn(ctx, p.key, []put{p})
 	if written {
@@ -109,10 +108,10 @@ func (s *stores) count(puts []put) {
 	s.bytes.Add(int64(size))
 }
 
-// workers is more than there are cores: each waits for etcd half of its time.
+// workers is more than the number of cores: each waits for etcd half of its time.
 const workers = 4
 
-// write makes the nodes and writes them, and gives the faults in the nodes' order.
+// write creates the nodes and writes them, and returns the faults in the nodes' order.
 func (s *stores) write(ctx context.Context, p *plan) ([]Fault, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -146,9 +145,9 @@ func (s *stores) write(ctx context.Context, p *plan) ([]Fault, error) {
 	return faults, nil
 }
 
-// finish writes the namespaces, the last of them in a transaction of its own: a
-// cache of the API server counts as having a revision as soon as it has the first
-// object of it, so the last revision must not have two.
+// finish writes the namespaces, the last one in its own transaction: a cache of the API
+// server counts as having a revision as soon as it has the first object of it, so the
+// last revision must have only one.
 func (s *stores) finish(ctx context.Context, p *plan) (revision uint64, err error) {
 	puts := p.namespaces()
 	last := len(puts) - 1

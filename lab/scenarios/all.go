@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// All is every incident, in the order of the issue that asked for them.
+// All lists every incident.
 var All = []stage.Scenario{
 	latedel.Scenario,
 	leakedendpoints.Scenario,

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEveryFolderIsAScenarioWithItsStory: folder, list and README belong together.
-func TestEveryFolderIsAScenarioWithItsStory(t *testing.T) {
+// TestEveryFolderIsAScenarioWithREADME: folders, All and the READMEs must agree.
+func TestEveryFolderIsAScenarioWithREADME(t *testing.T) {
 	t.Parallel()
 	listed := map[string]bool{}
 	for _, s := range All {
@@ -21,9 +21,9 @@ func TestEveryFolderIsAScenarioWithItsStory(t *testing.T) {
 		}
 		readme, err := os.ReadFile(filepath.Join(s.Name, "README.md"))
 		if err != nil {
-			t.Errorf("%s has no story: %v", s.Name, err)
+			t.Errorf("%s has no README: %v", s.Name, err)
 		} else if !strings.HasPrefix(string(readme), "# "+s.Name+": ") {
-			t.Errorf("the story of %s does not begin with its name", s.Name)
+			t.Errorf("the README of %s does not begin with its name", s.Name)
 		}
 	}
 	dirs, err := filepath.Glob("*/README.md")

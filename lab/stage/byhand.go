@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A HandMade pod got its network by a real CNI ADD with the node's configuration,
-// but no kubelet knows it: what a node looks like that lost its kubelet's memory.
+// A HandMade pod got its network by a real CNI ADD with the node's configuration, but
+// the kubelet has no record of it, as on a node whose kubelet lost its state.
 type HandMade struct {
 	Pod, ID, NetNS string
 }
@@ -24,8 +24,8 @@ func (s *Stage) CreateUnrun(ctx context.Context, n *lab.Node, names []string) er
 	return s.Apply(ctx, b.String())
 }
 
-// AddByHand does for each pod what the runtime would: a network namespace and a
-// CNI ADD, a few at a time.
+// AddByHand does for each pod what the runtime would do: it creates a network namespace
+// and runs a CNI ADD, a few at a time.
 func (s *Stage) AddByHand(ctx context.Context, n *lab.Node, names []string) ([]HandMade, error) {
 	made := make([]HandMade, len(names))
 	err := parallel(len(names), 4, func(i int) error {
@@ -40,19 +40,20 @@ func (s *Stage) AddByHand(ctx context.Context, n *lab.Node, names []string) ([]H
 	return made, err
 }
 
-// Unplug removes the network namespace; the kernel takes the device and its route.
+// Unplug removes the network namespace; the kernel removes the interface and its route.
 func (h HandMade) Unplug(ctx context.Context, n *lab.Node) error {
 	_, err := n.Exec(ctx, "ip", "netns", "del", h.NetNS)
 	return err
 }
 
-// Forget is a DEL that no longer knows the namespace: the records go, the device stays.
+// Forget runs a DEL without the network namespace: it removes the records and leaves the
+// host interface.
 func (s *Stage) Forget(ctx context.Context, n *lab.Node, h HandMade) error {
 	_, err := n.CNI(ctx, lab.CNICall{Command: "DEL", ContainerID: h.ID, Namespace: s.Namespace, Pod: h.Pod})
 	return err
 }
 
-// parallel calls f for 0 to n-1, width at a time, and gives the first error.
+// parallel calls f for 0 to n-1, width at a time, and returns the first error.
 func parallel(n, width int, f func(int) error) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -81,7 +82,7 @@ func parallel(n, width int, f func(int) error) error {
 	return first
 }
 
-// Each does f for every hand-made pod, a few at a time.
+// Each calls f for every hand-made pod, a few at a time.
 func Each(all []HandMade, f func(HandMade) error) error {
 	return parallel(len(all), 4, func(i int) error { return f(all[i]) })
 }

@@ -19,7 +19,7 @@ const (
 	hangControl = "/run/hang.control"
 )
 
-// MountHang mounts a FUSE file system on the node that answers, for now.
+// MountHang mounts a FUSE file system on the node. It answers until Hang is called.
 func (s *Stage) MountHang(ctx context.Context, n *lab.Node) error {
 	if err := os.MkdirAll(n.Path(HangDir), 0o755); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *Stage) MountHang(ctx context.Context, n *lab.Node) error {
 		if err := Hang(n, ""); err != nil {
 			return err
 		}
-		// A repair may have aborted its connection, which is its end.
+		// A repair may have aborted its FUSE connection, which ends the server.
 		parts, err := n.Status(ctx)
 		if err != nil || !slices.ContainsFunc(parts, func(st supervise.Status) bool { return st.Name == "hangfs" && st.Running }) {
 			return err
@@ -50,11 +50,12 @@ func (s *Stage) MountHang(ctx context.Context, n *lab.Node) error {
 		if err != nil {
 			return err
 		}
-		return Expect(strings.Contains(string(log), "mounted"), "hangfs to mount, it says %q", log)
+		return Expect(strings.Contains(string(log), "mounted"), "hangfs to mount, it prints %q", log)
 	})
 }
 
-// Hang names the operations that never return from now on; none lets all go on.
+// Hang lists the operations that do not return from now on; an empty list ends every
+// hang.
 func Hang(n *lab.Node, operations string) error { return n.WriteFile(hangControl, operations) }
 
 // Containers lists the containers (not sandboxes) of a pod that have a process.
@@ -62,13 +63,13 @@ func (s *Stage) Containers(ctx context.Context, n *lab.Node, pod string) ([]Sand
 	return s.tasks(ctx, n, pod, "container", "")
 }
 
-// A Thread is a task of a process, as the kernel tells it.
+// A Thread is a thread of a process, read from /proc.
 type Thread struct {
 	TID, State, Waits string
 }
 
-// Threads gives the state of every thread of a process of the node; the leader is
-// the one whose TID is the PID.
+// Threads returns the state of every thread of a process on the node; the leader is the
+// one whose TID is the PID.
 func Threads(n *lab.Node, pid string) ([]Thread, error) {
 	dirs, err := filepath.Glob(n.Path("/proc/" + pid + "/task/*"))
 	if err != nil {
@@ -78,7 +79,7 @@ func Threads(n *lab.Node, pid string) ([]Thread, error) {
 	for _, d := range dirs {
 		stat, err := os.ReadFile(filepath.Join(d, "stat"))
 		if err != nil {
-			continue // it has ended meanwhile
+			continue // it has exited meanwhile
 		}
 		i := strings.LastIndexByte(string(stat), ')')
 		if i < 0 || len(stat) < i+3 {

@@ -11,24 +11,24 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Harm measures whether a repair harms who has nothing to do with it. On every node a
-// pod asks every healthy pod, ten times a second over a new connection and ten times
-// over one that stays open; and what the three books say of each healthy pod must be
-// the same afterwards.
+// Harm measures whether a repair harms unrelated pods. On every node a pod sends
+// requests to every healthy pod, ten per second over new connections and ten over one
+// that stays open; and Kubernetes, the Calico datastore and the node must have the same
+// state for each healthy pod afterwards.
 type Harm struct {
 	s      *Stage
 	askers []string
-	own    map[string]bool     // addresses of the pods that are there for the purpose
-	pairs  map[string][]string // by asker: whom it asks
-	also   map[string][]string // by asker: who is asked although a finding is about it
-	before map[string]string   // by pod: what the books say of it
+	own    map[string]bool     // addresses of the pods that exist for this purpose
+	pairs  map[string][]string // by asker: its targets
+	also   map[string][]string // by asker: targets although a finding is about them
+	before map[string]string   // by pod: its state in all sources
 }
 
-// harmNamespace has the pods that ask and are asked.
+// harmNamespace has the pods that send and answer the requests.
 const harmNamespace = "bystanders"
 
-// NewHarm puts two pods onto every node: one that asks and one that is asked. It is done
-// before anything is broken, so that they are healthy by all accounts.
+// NewHarm creates two pods on every node: one that sends requests and one that answers.
+// They are created before any fault, so that they are healthy in all sources.
 func NewHarm(ctx context.Context, l *lab.Lab, tell func(string)) (*Harm, error) {
 	h := &Harm{s: &Stage{Lab: l, Namespace: harmNamespace, Tell: tell}, own: map[string]bool{}}
 	if err := h.s.createNamespace(ctx); err != nil {
@@ -43,7 +43,7 @@ func NewHarm(ctx context.Context, l *lab.Lab, tell func(string)) (*Harm, error) 
 		for kind, mode := range map[string]string{"asker-": "ask", "asked-": "serve"} {
 			name := kind + n.Name
 			all = append(all, name)
-			// They stay whatever becomes of their node's kubelet for a while.
+			// They stay if the kubelet of their node is down for a while.
 			pod := h.s.Manifest(PodSpec{Name: name, Node: n.Name, Args: []string{mode}}) + "  tolerations: [{operator: Exists}]\n"
 			if err := l.Apply(ctx, pod); err != nil {
 				return nil, err
@@ -61,8 +61,8 @@ func NewHarm(ctx context.Context, l *lab.Lab, tell func(string)) (*Harm, error) 
 	return h, nil
 }
 
-// Also has an address asked from its own node, although a finding is about it: of those who
-// share it, the one that answers there is to keep it.
+// Also adds requests to an address from its own node, although a finding is about it: of
+// the pods with a duplicate address, the one that answers there must keep it.
 func (h *Harm) Also(node, ip string) {
 	if h.also == nil {
 		h.also = map[string][]string{}
@@ -70,8 +70,8 @@ func (h *Harm) Also(node, ip string) {
 	h.also["asker-"+node] = append(h.also["asker-"+node], URL(ip))
 }
 
-// Start begins to ask every healthy pod: those that are Ready and that no finding is
-// about. A pod of the incident that does not answer from the start is not healthy.
+// Start begins to send requests to every healthy pod: Ready, and without a finding about
+// it. A pod of the incident that does not answer from the start is not healthy.
 func (h *Harm) Start(ctx context.Context, findings []string) error {
 	pods, err := h.healthy(ctx, findings)
 	if err != nil {
@@ -100,11 +100,11 @@ func (h *Harm) Start(ctx context.Context, findings []string) error {
 	for _, to := range h.pairs {
 		n += len(to)
 	}
-	h.s.Say("harm: %d healthy pods, %d pairs asked 20 times a second", len(pods), n)
+	h.s.Say("harm: %d healthy pods, %d pairs with 20 requests per second", len(pods), n)
 	return nil
 }
 
-// warmUp leaves the pairs that answer; those of our own pods must.
+// warmUp keeps the pairs that answer; the pairs of our own pods must answer.
 func (h *Harm) warmUp(ctx context.Context, urls []string) error {
 	return lab.Eventually(ctx, time.Minute, func(ctx context.Context) error {
 		h.pairs = map[string][]string{}
@@ -125,7 +125,7 @@ func (h *Harm) warmUp(ctx context.Context, urls []string) error {
 				case t.Lost == 0 && t.Asked > 0:
 					h.pairs[a] = append(h.pairs[a], t.URL)
 				case h.own[address(t.URL)]:
-					bad = errors.Join(bad, fmt.Errorf("%s does not reach %s to begin with: %s", a, t.URL, t.First))
+					bad = errors.Join(bad, fmt.Errorf("%s does not reach %s before the repair: %s", a, t.URL, t.First))
 				default:
 					h.s.Say("harm: %s (%s) does not answer %s before the repair: not counted", t.URL, t.Host, a)
 				}
@@ -135,19 +135,19 @@ func (h *Harm) warmUp(ctx context.Context, urls []string) error {
 	})
 }
 
-// A Toll is what was asked while a repair ran, and what of it was lost.
+// A Toll counts the requests while a repair ran, and the lost ones.
 type Toll struct {
 	Asked, Lost, Late, Resent int
 	Slowest                   int      // ms
-	Losses                    []string // one line for each pair that lost anything
+	Losses                    []string // one line for each pair that lost a request
 }
 
 func (t Toll) String() string {
-	return fmt.Sprintf("%d asked, %d lost, %d late, slowest %d ms, %d segments sent again", t.Asked, t.Lost, t.Late, t.Slowest, t.Resent)
+	return fmt.Sprintf("%d requests, %d lost, %d late, slowest %d ms, %d segments retransmitted", t.Asked, t.Lost, t.Late, t.Slowest, t.Resent)
 }
 
-// Stop ends the asking. It is an error if anything was lost, or if a book says
-// something else of a healthy pod than before.
+// Stop ends the requests. It is an error if a request was lost, or if the state of a
+// healthy pod in any source differs from before.
 func (h *Harm) Stop(ctx context.Context) (Toll, error) {
 	var sum Toll
 	for _, a := range h.askers {

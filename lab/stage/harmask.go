@@ -12,7 +12,7 @@ import (
 	"plumbline.dev/plumbline/lab/build"
 )
 
-// asked is what an asker answers to /asked.
+// asked is what an asker returns from /asked.
 type asked struct {
 	Resent  int
 	Targets []struct {
@@ -21,7 +21,7 @@ type asked struct {
 	}
 }
 
-// begin has an asker ask, without end.
+// begin makes an asker send requests continuously.
 func (h *Harm) begin(ctx context.Context, asker string, urls []string) error {
 	q := url.Values{"target": urls}
 	out, err := h.tell(ctx, asker, "start?"+q.Encode())
@@ -31,7 +31,7 @@ func (h *Harm) begin(ctx context.Context, asker string, urls []string) error {
 	return Expect(strings.HasPrefix(out, "{"), "%s to begin, got %q", asker, out)
 }
 
-// end stops an asker and gives what it counted.
+// end stops an asker and returns what it counted.
 func (h *Harm) end(ctx context.Context, asker string) (asked, error) {
 	var a asked
 	err := lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
@@ -47,7 +47,8 @@ func (h *Harm) end(ctx context.Context, asker string) (asked, error) {
 	return a, err
 }
 
-// tell asks the asker itself, from inside its pod: over nothing that is being measured.
+// tell sends a command to the asker from inside its pod, so that it does not use the
+// network that is measured.
 func (h *Harm) tell(ctx context.Context, asker, what string) (string, error) {
 	return h.s.Kubectl(ctx, "-n", h.s.Namespace, "exec", asker, "--", "/workload", "get", "http://127.0.0.1:8080/"+what)
 }
@@ -60,7 +61,7 @@ func address(u string) string {
 	return p.Hostname()
 }
 
-// A bystander is a pod with what must not change of it.
+// A bystander is a pod with the state that must not change.
 type bystander struct {
 	Metadata struct {
 		Name, Namespace, UID, DeletionTimestamp string
@@ -93,7 +94,7 @@ func (b bystander) endpoint() string {
 
 func (b bystander) device() string { return Device(b.Metadata.Namespace, b.Metadata.Name) }
 
-// serves tells whether the pod answers HTTP when it is well.
+// serves returns whether the pod answers HTTP when it is healthy.
 func (b bystander) serves() bool {
 	return slices.ContainsFunc(b.Spec.Containers, func(c struct {
 		Image string
@@ -118,7 +119,7 @@ func (h *Harm) healthy(ctx context.Context, findings []string) ([]bystander, err
 	return slices.DeleteFunc(all, func(b bystander) bool { return !b.ready() || slices.ContainsFunc(findings, b.about) }), nil
 }
 
-// about tells whether a finding, CODE/SUBJECT, names the pod in any of the ways there are.
+// about returns whether a finding, CODE/SUBJECT, names the pod in any form.
 func (b bystander) about(finding string) bool {
 	_, subject, _ := strings.Cut(finding, "/")
 	return slices.Contains([]string{b.name(), b.Status.PodIP, b.endpoint(), b.Spec.NodeName + "/" + b.device()}, subject)

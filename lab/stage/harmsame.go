@@ -13,8 +13,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// same compares what the books say now with what they said at the start: every pod that
-// was healthy then must still be there, and be the same in all of them.
+// same compares the state of now with that of the start: every pod that was healthy then
+// must still exist, with the same state in all sources.
 func (h *Harm) same(ctx context.Context) error {
 	pods, err := h.bystanders(ctx)
 	if err != nil {
@@ -27,23 +27,24 @@ func (h *Harm) same(ctx context.Context) error {
 	return compare(h.before, now)
 }
 
-// compare wants every pod of before in now, unchanged.
+// compare requires every pod of before in now, unchanged.
 func compare(before, now map[string]string) error {
 	var all error
 	for _, pod := range slices.Sorted(maps.Keys(before)) {
-		all = errors.Join(all, Expect(now[pod] == before[pod], "%s untouched;\nbefore %s\nnow    %s", pod, before[pod], now[pod]))
+		all = errors.Join(all, Expect(now[pod] == before[pod], "%s unchanged;\nbefore %s\nnow    %s", pod, before[pod], now[pod]))
 	}
 	return all
 }
 
-// project writes down, for every pod, all that a repair could take from it: address,
-// containers, device, route, annotations or endpoint, allocation with its number.
+// project collects, for every pod, all state that a repair could change: address,
+// containers, interface, route, annotations or endpoint, allocation with its sequence
+// number.
 func (h *Harm) project(ctx context.Context, pods []bystander) (map[string]string, error) {
 	nodes, err := h.kernels(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ledger, err := h.allocations(ctx)
+	allocations, err := h.allocations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,21 +62,21 @@ func (h *Harm) project(ctx context.Context, pods []bystander) (map[string]string
 		for _, c := range p.Status.ContainerStatuses {
 			line += fmt.Sprintf(", container %s started %d times", c.ContainerID, c.RestartCount+1)
 		}
-		line += fmt.Sprintf(", device %s #%d, route %s", p.device(), k.index[p.device()], k.route[p.Status.PodIP])
+		line += fmt.Sprintf(", interface %s #%d, route %s", p.device(), k.index[p.device()], k.route[p.Status.PodIP])
 		for _, a := range slices.Sorted(maps.Keys(p.Metadata.Annotations)) {
 			if strings.HasPrefix(a, "cni.projectcalico.org/") {
 				line += fmt.Sprintf(", %s=%s", a, p.Metadata.Annotations[a])
 			}
 		}
-		out[p.name()] = line + ", endpoint " + weps[etcdWEPs+p.endpoint()] + ", allocation " + ledger[p.Status.PodIP]
+		out[p.name()] = line + ", endpoint " + weps[etcdWEPs+p.endpoint()] + ", allocation " + allocations[p.Status.PodIP]
 	}
 	return out, nil
 }
 
-// A kernel is what a node's kernel says of its pods.
+// A kernel is the state of a node's pods in its kernel.
 type kernel struct {
-	index map[string]int    // by device
-	route map[string]string // device by address
+	index map[string]int    // by interface
+	route map[string]string // interface by address
 }
 
 func (h *Harm) kernels(ctx context.Context) (map[string]kernel, error) {
@@ -111,7 +112,8 @@ func (h *Harm) kernels(ctx context.Context) (map[string]kernel, error) {
 	return out, nil
 }
 
-// allocations writes down who holds each address, and the number of that allocation.
+// allocations collects the owner of each address, and the sequence number of that
+// allocation.
 func (h *Harm) allocations(ctx context.Context) (map[string]string, error) {
 	type numbered struct {
 		Block

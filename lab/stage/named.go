@@ -6,7 +6,8 @@ import (
 	"plumbline.dev/plumbline/lab/load"
 )
 
-// NamesOf gives the findings that a loaded fault must become.
+// NamesOf returns the names of the findings that Plumbline must report for a loaded
+// fault.
 func NamesOf(f load.Fault) []string {
 	switch f.Kind {
 	case load.Leaked:

@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Own gives a pod that runs a controller: a ReplicaSet, which adopts it and would make
-// another one in its place, without the annotations that this one was made with.
+// Own gives a running pod a controller: a ReplicaSet, which adopts it and would replace
+// it by another pod without the annotations of this one.
 func (s *Stage) Own(ctx context.Context, p PodSpec) error {
 	set := fmt.Sprintf(`apiVersion: apps/v1
 kind: ReplicaSet

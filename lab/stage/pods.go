@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/lab/build"
 )
 
-// PodSpec says what a pod of a scenario looks like.
+// PodSpec describes a pod of a scenario.
 type PodSpec struct {
 	Name        string
 	Node        string
@@ -21,7 +21,7 @@ type PodSpec struct {
 	Grace       int    // seconds; 1 if 0
 }
 
-// Manifest is the pod's, in the scenario's namespace.
+// Manifest returns the pod's manifest, in the scenario's namespace.
 func (s *Stage) Manifest(p PodSpec) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: %s\n  namespace: %s\n  labels: {app: %s}\n", p.Name, s.Namespace, p.Name)
@@ -65,7 +65,7 @@ func (s *Stage) Run(ctx context.Context, p PodSpec) (lab.Pod, error) {
 	return s.WaitReady(ctx, p.Name, "")
 }
 
-// StatefulSet gives a set of one pod, NAME-0, on a node.
+// StatefulSet returns a StatefulSet with pods NAME-0 and so on, on a node.
 func (s *Stage) StatefulSet(p PodSpec, replicas int) string {
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: StatefulSet
@@ -81,7 +81,7 @@ spec:
 %[3]s`, p.Name, s.Namespace, s.spec(p, "      "), replicas)
 }
 
-// WaitReady waits for a ready pod of that name that is not the one with the UID.
+// WaitReady waits for a ready pod of that name whose UID is not notUID.
 func (s *Stage) WaitReady(ctx context.Context, name, notUID string) (lab.Pod, error) {
 	var pod lab.Pod
 	err := lab.Eventually(ctx, 90*time.Second, func(ctx context.Context) (err error) {
@@ -96,7 +96,7 @@ func (s *Stage) WaitReady(ctx context.Context, name, notUID string) (lab.Pod, er
 	return pod, err
 }
 
-// WaitGone waits until no pod of that name is left.
+// WaitGone waits until no pod of that name exists.
 func (s *Stage) WaitGone(ctx context.Context, name string) error {
 	return lab.Eventually(ctx, 90*time.Second, func(ctx context.Context) error {
 		pods, err := s.Pods(ctx, s.Namespace, "")
@@ -105,14 +105,14 @@ func (s *Stage) WaitGone(ctx context.Context, name string) error {
 		}
 		for _, p := range pods {
 			if p.Metadata.Name == name {
-				return fmt.Errorf("pod %s is still there", name)
+				return fmt.Errorf("pod %s still exists", name)
 			}
 		}
 		return nil
 	})
 }
 
-// Delete deletes a pod and waits until it has gone.
+// Delete deletes a pod and waits until it is gone.
 func (s *Stage) Delete(ctx context.Context, name string) error {
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "pod", name, "--wait=false"); err != nil {
 		return err
@@ -120,18 +120,19 @@ func (s *Stage) Delete(ctx context.Context, name string) error {
 	return s.WaitGone(ctx, name)
 }
 
-// ForceDelete removes the pod's object at once, whatever its node does.
+// ForceDelete removes the pod's object at once, without waiting for its node.
 func (s *Stage) ForceDelete(ctx context.Context, name string) error {
 	_, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "pod", name, "--force", "--grace-period=0")
 	return err
 }
 
-// GetFrom asks a workload at ip from inside the pod and gives its answer.
+// GetFrom sends a request to a workload at ip from inside the pod and returns its
+// answer.
 func (s *Stage) GetFrom(ctx context.Context, pod, ip string) (string, error) {
 	return s.Kubectl(ctx, "-n", s.Namespace, "exec", pod, "--", "/workload", "get", URL(ip))
 }
 
-// URL is where a workload with that address answers.
+// URL is the URL of a workload with that address.
 func URL(ip string) string {
 	a, err := netip.ParseAddr(ip)
 	if err != nil {

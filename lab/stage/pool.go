@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Pool creates an IP pool for pods that ask for it by name. A small one makes sure
-// that a freed address is the next to be given out.
+// Pool creates an IP pool for pods that request it by name. In a small pool, a released
+// address is the next to be assigned.
 func (s *Stage) Pool(ctx context.Context, name, cidr string, blockSize int) error {
 	spec := fmt.Sprintf(`{"cidr": %q, "blockSize": %d, "vxlanMode": "Always", "ipipMode": "Never", "natOutgoing": true, "nodeSelector": "!all()", "allowedUses": ["Workload"]}`, cidr, blockSize)
 	group := "projectcalico.org/v3"
@@ -26,12 +26,12 @@ func (s *Stage) Pool(ctx context.Context, name, cidr string, blockSize int) erro
 	return s.CalicoctlApply(ctx, manifest)
 }
 
-// FromPool asks Calico for an address of that pool.
+// FromPool requests an address of that pool from Calico.
 func FromPool(name string) map[string]string {
 	return map[string]string{"cni.projectcalico.org/ipv4pools": fmt.Sprintf("[%q]", name)}
 }
 
-// WithAddress asks Calico for that very address.
+// WithAddress requests that very address from Calico.
 func WithAddress(ip string) map[string]string {
 	return map[string]string{"cni.projectcalico.org/ipAddrs": fmt.Sprintf("[%q]", ip)}
 }

@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// An Object of Calico's ledger, written past Calico: what a crash half-way, an old
-// version or a restored backup leaves.
+// An Object of Calico IPAM that is written directly to the datastore: what a crash
+// between two writes, an old version or a restored backup leaves.
 type Object struct {
 	Resource, Kind string // of the custom resource
 	Name           string // of the custom resource
@@ -21,7 +21,7 @@ type Object struct {
 	Value          string // JSON: the etcd value, if it differs from the spec
 }
 
-// PutRaw writes the object as it is.
+// PutRaw writes the object unchanged.
 func (s *Stage) PutRaw(ctx context.Context, o Object) error {
 	if s.Datastore == lab.KDD {
 		return s.Apply(ctx, fmt.Sprintf(`{"apiVersion": "crd.projectcalico.org/v1", "kind": %q, "metadata": {"name": %q}, "spec": %s}`, o.Kind, o.Name, o.Spec))
@@ -34,7 +34,7 @@ func (s *Stage) PutRaw(ctx context.Context, o Object) error {
 	return err
 }
 
-// RemoveRaw deletes the object past Calico.
+// RemoveRaw deletes the object directly in the datastore.
 func (s *Stage) RemoveRaw(ctx context.Context, o Object) error {
 	if s.Datastore == lab.KDD {
 		_, err := s.Kubectl(ctx, "delete", "--ignore-not-found", o.Resource+".crd.projectcalico.org", o.Name)
@@ -44,7 +44,7 @@ func (s *Stage) RemoveRaw(ctx context.Context, o Object) error {
 	return err
 }
 
-// HandleObject is a handle that claims n addresses of a block.
+// HandleObject is a handle that counts n addresses of a block.
 func HandleObject(id, cidr string, n int) Object {
 	return Object{
 		Resource: "ipamhandles", Kind: "IPAMHandle", Name: id, Key: etcdHandles + id,
@@ -53,7 +53,7 @@ func HandleObject(id, cidr string, n int) Object {
 	}
 }
 
-// AffinityObject says that a node owns a block.
+// AffinityObject is an affinity of a node for a block.
 func AffinityObject(node, ip string, bits int) Object {
 	return Object{
 		Resource: "blockaffinities", Kind: "BlockAffinity", Name: node + "-" + dashed(ip, bits),
@@ -82,12 +82,12 @@ func List(n int, element func(int) string) string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// dashed is how Calico names a resource after a CIDR.
+// dashed returns the name that Calico derives from a CIDR.
 func dashed(ip string, bits int) string {
 	return fmt.Sprintf("%s-%d", strings.ReplaceAll(ip, ".", "-"), bits)
 }
 
-// EditBlock changes a block past Calico. Numbers stay as they are written: sequence
+// EditBlock changes a block directly in the datastore. Numbers stay as written: sequence
 // numbers do not fit into a float.
 func (s *Stage) EditBlock(ctx context.Context, b Block, edit func(spec map[string]any)) error {
 	if s.Datastore == lab.KDD {

@@ -12,27 +12,27 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// ErrRepaired ends an incident that was repaired: what would have followed does not happen.
+// ErrRepaired ends an incident that was repaired: its later steps do not happen.
 var ErrRepaired = errors.New("repaired")
 
-// A Repair is how an incident is ended by the product.
+// A Repair repairs an incident with the product.
 type Repair struct {
 	Bin    string // plumbline
 	State  string // directory of its journals
 	Settle time.Duration
-	Moment string   // at which it is repaired; empty: the first
+	Moment string   // the moment at which it is repaired; empty: the first
 	Risk   string   // --max-risk
-	Args   []string // of plan, besides
-	Left   []string // findings that no repair is expected to end
-	Harm   *Harm    // measures meanwhile, if there is one
-	Folded []string // findings that others explain: their pods are not healthy either
-	// Before and After surround the repair.
+	Args   []string // further arguments of plan
+	Left   []string // findings that no repair is expected to resolve
+	Harm   *Harm    // measures harm meanwhile, if set
+	Folded []string // findings that are folded under others: their pods are not healthy either
+	// Before runs before the repair, After after it.
 	Before, After func(ctx context.Context, s *Stage) error
 
-	plans []string // that were applied
+	plans []string // names of the applied plans
 }
 
-// Plans gives the names of the plans that were applied, in order.
+// Plans returns the names of the plans that were applied, in order.
 func (r *Repair) Plans() []string { return r.plans }
 
 // Checker checks every moment, and repairs at one.
@@ -65,7 +65,7 @@ func (r *Repair) run(ctx context.Context, s *Stage, found []string) error {
 	return err
 }
 
-// Unharmed does f while the healthy pods are asked, where that is measured.
+// Unharmed calls f while requests are sent to the healthy pods, if harm is measured.
 func (r *Repair) Unharmed(ctx context.Context, found []string, f func(context.Context) error) error {
 	if r.Harm == nil {
 		return f(ctx)
@@ -78,8 +78,8 @@ func (r *Repair) Unharmed(ctx context.Context, found []string, f func(context.Co
 	return errors.Join(err, harm)
 }
 
-// All repairs what there is. What explains another is repaired first; the other is
-// judged by itself then.
+// All repairs all findings. A finding that explains others is repaired first; then the
+// others are checked by themselves.
 func (r *Repair) All(ctx context.Context, s *Stage) error {
 	for round := range 3 {
 		left, err := r.round(ctx, s)
@@ -93,32 +93,34 @@ func (r *Repair) All(ctx context.Context, s *Stage) error {
 	return r.Clean(ctx, s.Lab)
 }
 
-// Plan makes a plan and gives its file and name; none if there is nothing to do.
+// Plan creates a plan and returns its file and name; both are empty if there is nothing
+// to do.
 func (r *Repair) Plan(ctx context.Context, s *Stage) (file, id string, err error) {
 	file = filepath.Join(r.State, fmt.Sprintf("plan-%d.yaml", time.Now().UnixNano()))
 	args := append([]string{"plan", "--settle=" + r.Settle.String(), "--save=" + file}, r.Args...)
 	out, code, err := Plumbline(ctx, s.Lab, r.Bin, r.State, args...)
-	s.Say("plan says (exit code %d)\n%s", code, out)
+	s.Say("plan printed (exit code %d)\n%s", code, out)
 	if id = planOf(out); err != nil || code != 0 || id == "" {
 		return "", "", err
 	}
 	return file, id, nil
 }
 
-// round plans and applies once; it tells whether there was anything to do.
+// round plans and applies once; it returns whether there was anything to do.
 func (r *Repair) round(ctx context.Context, s *Stage) (bool, error) {
-	time.Sleep(r.Settle) // what the last round brought to light must have lasted too
+	time.Sleep(r.Settle) // findings that the last round exposed must persist for the minimum duration too
 	file, id, err := r.Plan(ctx, s)
 	if err != nil || file == "" {
 		return false, err
 	}
 	r.plans = append(r.plans, id)
 	out, code, err := Plumbline(ctx, s.Lab, r.Bin, r.State, r.Apply("-f", file)...)
-	s.Say("apply says (exit code %d)\n%s", code, out)
+	s.Say("apply printed (exit code %d)\n%s", code, out)
 	return true, errors.Join(err, Expect(code == 0 || code == 1 && onlyLater(out), "everything repaired, got exit code %d", code))
 }
 
-// onlyLater tells that nothing is left but what was done and takes a moment to show.
+// onlyLater returns whether every remaining finding was repaired but is still reported
+// for a moment.
 func onlyLater(out string) bool {
 	left, later := 0, 0
 	for line := range strings.Lines(out) {
@@ -132,7 +134,7 @@ func onlyLater(out string) bool {
 	return left > 0 && left == later
 }
 
-// Apply is the command line that carries out a plan.
+// Apply returns the arguments that apply a plan.
 func (r *Repair) Apply(args ...string) []string {
 	risk := r.Risk
 	if risk == "" {
@@ -141,7 +143,7 @@ func (r *Repair) Apply(args ...string) []string {
 	return append([]string{"apply", "--max-risk=" + risk}, args...)
 }
 
-// planOf reads the plan's name from what plan says first: "Plan NAME: …".
+// planOf reads the plan's name from the first line of plan: "Plan NAME: …".
 func planOf(out string) string {
 	f := strings.Fields(out)
 	if len(f) < 2 || f[0] != "Plan" {
@@ -150,7 +152,7 @@ func planOf(out string) string {
 	return strings.TrimSuffix(f[1], ":")
 }
 
-// Clean waits until check finds nothing but what is left on purpose.
+// Clean waits until check reports nothing but what remains on purpose.
 func (r *Repair) Clean(ctx context.Context, l *lab.Lab) error {
 	return lab.Eventually(ctx, 2*time.Minute, func(ctx context.Context) error {
 		seen, err := CheckWith(ctx, l, r.Bin, r.State, "--wait", "--settle="+r.Settle.String())
@@ -160,6 +162,6 @@ func (r *Repair) Clean(ctx context.Context, l *lab.Lab) error {
 		left := slices.DeleteFunc(seen.Names(), func(name string) bool {
 			return slices.ContainsFunc(r.Left, func(l string) bool { return strings.HasPrefix(name, l) })
 		})
-		return Expect(len(left) == 0, "nothing left, got %q", left)
+		return Expect(len(left) == 0, "no findings left, got %q", left)
 	})
 }

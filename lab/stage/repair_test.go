@@ -27,8 +27,8 @@ func TestOnlyLater(t *testing.T) {
 	}
 }
 
-// TestWhole: each way of being half done is seen, and a whole ledger is not blamed.
-func TestWhole(t *testing.T) {
+// TestIntact: every incomplete write is detected, and an intact IPAM passes.
+func TestIntact(t *testing.T) {
 	t.Parallel()
 	const cidr = "10.244.0.0/26"
 	at := func(i int) *int { return &i }
@@ -41,13 +41,13 @@ func TestWhole(t *testing.T) {
 		handles []Handle
 		says    string
 	}{
-		"whole":          {block("H"), handle("h", 2), ""},
+		"intact":         {block("H"), handle("h", 2), ""},
 		"nothing":        {nil, nil, ""},
 		"too small":      {block("h"), handle("h", 1), "to count what"},
 		"too large":      {block("h"), handle("h", 3), "to count what"},
 		"orphan":         {nil, handle("h", 1), "to count what"},
 		"missing":        {block("h"), nil, `a handle "h" for 2 addresses`},
-		"held meanwhile": {block("plumbline-hold.x.1"), handle("plumbline-hold.x.1", 2), "held for the time being"},
+		"held meanwhile": {block("plumbline-hold.x.1"), handle("plumbline-hold.x.1", 2), "held temporarily"},
 	} {
 		err := intact(x.blocks, x.handles)
 		if (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
@@ -56,12 +56,12 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestCompare: what changed and what has gone is told, what came is not.
+// TestCompare: changed and missing pods are reported, new ones are not.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	before := map[string]string{"a": "1", "b": "2", "c": "3"}
 	err := compare(before, map[string]string{"a": "1", "b": "5", "new": "9"})
-	if err == nil || strings.Contains(err.Error(), "want a untouched") || !strings.Contains(err.Error(), "want b untouched") || !strings.Contains(err.Error(), "want c untouched") {
+	if err == nil || strings.Contains(err.Error(), "want a unchanged") || !strings.Contains(err.Error(), "want b unchanged") || !strings.Contains(err.Error(), "want c unchanged") {
 		t.Errorf("got %v", err)
 	}
 	if err := compare(before, before); err != nil {
@@ -69,7 +69,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestAbout: a pod is left out whichever way a finding names it.
+// TestAbout: a pod is excluded in whichever form a finding names it.
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	var b bystander

@@ -14,17 +14,17 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// The faults here are small and quick: one record of a pod that lives is made wrong, or
-// one is made for a pod that never was. Calico may write to the same objects meanwhile.
+// The faults here are small and quick: each makes one record of a running pod wrong, or
+// creates one for a pod that never existed. Calico may write the same objects meanwhile.
 
-// Release frees the address of a pod, as a late DEL does.
+// Release releases the address of a pod, as a late DEL does.
 func (s *Stage) Release(ctx context.Context, pod lab.Pod) error {
 	_, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP)
 	return err
 }
 
-// Rob takes the address and the endpoint of a pod.
-func (s *Stage) Rob(ctx context.Context, pod lab.Pod) error {
+// LoseEndpoint releases the address of a pod and deletes its endpoint.
+func (s *Stage) LoseEndpoint(ctx context.Context, pod lab.Pod) error {
 	if err := s.Release(ctx, pod); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *Stage) Rob(ctx context.Context, pod lab.Pod) error {
 	return err
 }
 
-// Misname has the ledger say that the pod is on another node.
+// Misname writes another node's name into the pod's allocation.
 func (s *Stage) Misname(ctx context.Context, pod lab.Pod, node string) error {
 	owner, b, err := s.blockOf(ctx, pod.Status.PodIP)
 	if err != nil {
@@ -55,11 +55,11 @@ func (s *Stage) Misname(ctx context.Context, pod lab.Pod, node string) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%s no longer holds %s", owner.Handle, pod.Status.PodIP)
+		return fmt.Errorf("%s no longer allocates %s", owner.Handle, pod.Status.PodIP)
 	})
 }
 
-// Miscount has the pod's handle claim more than it has.
+// Miscount makes the pod's handle count more addresses than it holds.
 func (s *Stage) Miscount(ctx context.Context, pod lab.Pod) error {
 	owner, b, err := s.blockOf(ctx, pod.Status.PodIP)
 	if err != nil {
@@ -68,7 +68,8 @@ func (s *Stage) Miscount(ctx context.Context, pod lab.Pod) error {
 	return s.PutRaw(ctx, HandleObject(owner.Handle, b.CIDR, 3))
 }
 
-// Leak has a pod that never was hold an address of the same block; id is its container.
+// Leak allocates an address of the same block to a pod that never existed; id is its
+// container.
 func (s *Stage) Leak(ctx context.Context, beside lab.Pod, id string) error {
 	_, b, err := s.blockOf(ctx, beside.Status.PodIP)
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *Stage) Leak(ctx context.Context, beside lab.Pod, id string) error {
 	})
 }
 
-// Orphan is a handle of no address; id is its container.
+// Orphan creates a handle without an address; id is its container.
 func (s *Stage) Orphan(ctx context.Context, beside lab.Pod, id string) error {
 	_, b, err := s.blockOf(ctx, beside.Status.PodIP)
 	if err != nil {
@@ -117,16 +118,17 @@ func (s *Stage) blockOf(ctx context.Context, ip string) (Attribute, Block, error
 			return a, b, nil
 		}
 	}
-	return Attribute{}, Block{}, fmt.Errorf("no block holds %s", ip)
+	return Attribute{}, Block{}, fmt.Errorf("no block allocates %s", ip)
 }
 
-// change edits a block past Calico, but never over what Calico has written meanwhile.
+// change edits a block directly in the datastore, but never overwrites what Calico has
+// written meanwhile.
 func (s *Stage) change(ctx context.Context, b Block, edit func(spec map[string]any) error) error {
 	return lab.Eventually(ctx, 20*time.Second, func(ctx context.Context) error {
 		if s.Datastore == lab.Etcd {
 			return s.changeEtcd(ctx, b.Key, edit)
 		}
-		var wrong error // the resource's version is part of what is put: who comes late is refused
+		var wrong error // the object has its resourceVersion: a late write is refused
 		err := s.EditBlock(ctx, b, func(spec map[string]any) { wrong = edit(spec) })
 		return errors.Join(wrong, err)
 	})
@@ -169,5 +171,5 @@ func (s *Stage) changeEtcd(ctx context.Context, key string, edit func(spec map[s
 	if err != nil {
 		return fmt.Errorf("etcdctl txn: %w: %s", err, out)
 	}
-	return Expect(strings.HasPrefix(string(out), "SUCCESS"), "nobody to have written %s meanwhile, got %s", key, out)
+	return Expect(strings.HasPrefix(string(out), "SUCCESS"), "no other write to %s meanwhile, got %s", key, out)
 }

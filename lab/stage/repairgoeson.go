@@ -10,15 +10,16 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// GoesOn shows that Calico itself goes on after a repair: it gives addresses and takes
-// them back on every node, and its collector, with a short grace, finds no fault.
+// GoesOn checks that Calico works after a repair: it assigns and releases addresses on
+// every node, and its IPAM garbage collector, with a short grace period, releases
+// nothing that is in use.
 type GoesOn struct {
-	Pods, Rounds int           // so many on each node, so often
-	For          time.Duration // at least, with the collector at work
-	Grace        time.Duration // of the collector
+	Pods, Rounds int           // pods per node, and rounds
+	For          time.Duration // minimum time with the IPAM garbage collector running
+	Grace        time.Duration // garbage-collection grace period
 }
 
-// After has Calico go on, then looks at the books again with both tools.
+// After lets Calico run, then checks with Plumbline and calicoctl again.
 func (g GoesOn) After(ctx context.Context, s *Stage, r *Repair) error {
 	began := time.Now()
 	if err := CollectorGrace(ctx, s, g.Grace); err != nil {
@@ -39,16 +40,16 @@ func (g GoesOn) After(ctx context.Context, s *Stage, r *Repair) error {
 	case <-time.After(g.For - time.Since(began)):
 	}
 	if err := r.Clean(ctx, s.Lab); err != nil {
-		return fmt.Errorf("after Calico went on for %s: %w", time.Since(began).Round(time.Second), err)
+		return fmt.Errorf("after Calico ran for %s: %w", time.Since(began).Round(time.Second), err)
 	}
 	if err := NoProblems(ctx, s); err != nil {
 		return err
 	}
-	s.Say("Calico went on for %.0f s with a grace of %s, %d pods came and went on each node: clean, calicoctl ipam check too", time.Since(began).Seconds(), g.Grace, g.Pods*g.Rounds)
+	s.Say("Calico ran for %.0f s with a grace period of %s, %d pods started and ended on each node: no findings, also none of calicoctl ipam check", time.Since(began).Seconds(), g.Grace, g.Pods*g.Rounds)
 	return nil
 }
 
-// NoProblems wants Calico's own check to find nothing.
+// NoProblems requires that calicoctl ipam check reports nothing.
 func NoProblems(ctx context.Context, s *Stage) error {
 	return lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
 		out, err := s.Problems(ctx)
@@ -59,8 +60,8 @@ func NoProblems(ctx context.Context, s *Stage) error {
 	})
 }
 
-// CollectorGrace sets how long Calico's collector waits before it frees an address that
-// seems to be nobody's; the incident's end sets it back.
+// CollectorGrace sets the grace period after which Calico's IPAM garbage collector
+// releases an address that it considers leaked; the cleanup of the incident restores it.
 func CollectorGrace(ctx context.Context, s *Stage, grace time.Duration) error {
 	patch := func(ctx context.Context, d time.Duration) error {
 		_, err := s.Calicoctl(ctx, "patch", "kubecontrollersconfiguration", "default", "-p", fmt.Sprintf(`{"spec":{"controllers":{"node":{"leakGracePeriod":%q}}}}`, d))
@@ -70,7 +71,8 @@ func CollectorGrace(ctx context.Context, s *Stage, grace time.Duration) error {
 	return lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error { return patch(ctx, grace) })
 }
 
-// comeAndGo creates pods on every node, has one node's ask another's, and deletes them.
+// comeAndGo creates pods on every node, sends a request from one node's pod to
+// another's, and deletes them.
 func (s *Stage) comeAndGo(ctx context.Context, pods, round int) error {
 	nodes, err := s.RunningNodes(ctx)
 	if err != nil {

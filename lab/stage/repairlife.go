@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A Life is what stays the same of a pod that nobody has touched.
+// A Life is the state of a pod that stays the same if nothing touched it.
 type Life struct {
 	UID, Address, Container, Sandbox string
 	Restarts                         int
 }
 
-// Life tells it of a pod with one container.
+// Life returns it for a pod with one container.
 func (s *Stage) Life(ctx context.Context, pod string) (Life, error) {
 	var p bystander
 	if err := s.Get(ctx, fmt.Sprintf("/api/v1/namespaces/%s/pods/%s", s.Namespace, pod), &p); err != nil {
@@ -33,8 +33,8 @@ func (s *Stage) Life(ctx context.Context, pod string) (Life, error) {
 	return Life{p.Metadata.UID, p.Status.PodIP, c.ContainerID, box.ID, c.RestartCount}, nil
 }
 
-// Recorded wants the pod in both books of Calico, under its own sandbox: the endpoint or
-// the annotations, the allocation, and a handle that counts it.
+// Recorded requires that Calico's records of the pod have its own sandbox: the endpoint
+// or the annotations, the allocation, and a handle that counts it.
 func (s *Stage) Recorded(ctx context.Context, pod string) error {
 	life, err := s.Life(ctx, pod)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package stage is what the incidents are played on: a cluster, a voice that
-// tells each step, and looks at the three books. It asserts; it never repairs.
+// Package stage runs the incidents: it provides a cluster, prints each step, and reads
+// Kubernetes, the Calico datastore and the nodes. It asserts; it never repairs.
 package stage
 
 import (
@@ -12,26 +12,26 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A Scenario is one incident: how it comes about, and the symptoms it must show.
+// A Scenario is one incident: how it is produced, and the symptoms it must show.
 type Scenario struct {
 	Name  string
 	Title string // one line
 	Nodes int
 	Modes []lab.Datastore
-	// Wrecks means that the cluster is of no use to another scenario afterwards.
+	// Wrecks means that the cluster cannot be used for another scenario afterwards.
 	Wrecks bool
 	Run    func(ctx context.Context, s *Stage) error
 }
 
-// Both is the list of modes for a scenario that plays in each.
+// Both lists both modes, for scenarios that run in each.
 var Both = []lab.Datastore{lab.KDD, lab.Etcd}
 
-// A Stage is a cluster in which one scenario is played.
+// A Stage is a cluster in which one scenario runs.
 type Stage struct {
 	*lab.Lab
 	Namespace string        // the scenario's own
-	For       time.Duration // how long, for scenarios that go on for a while
-	Brief     bool          // leave out what only takes long
+	For       time.Duration // duration of scenarios that run for a while
+	Brief     bool          // omit long steps
 	Tell      func(line string)
 
 	agents  bool
@@ -39,17 +39,17 @@ type Stage struct {
 	undo    []func(context.Context) error
 }
 
-// Cleanup has f run when the incident is over and the cluster is to serve another
-// one. It takes away what was put in, so that Kubernetes and Calico can tidy up.
+// Cleanup registers f to run after the incident, before the cluster is used for another
+// one. f removes what the scenario added, so that Kubernetes and Calico can clean up.
 func (s *Stage) Cleanup(f func(context.Context) error) { s.undo = append(s.undo, f) }
 
-// Say tells what is being done or was seen.
+// Say prints the current step or an observation.
 func (s *Stage) Say(format string, args ...any) { s.Tell(fmt.Sprintf(format, args...)) }
 
-// ErrSymptom means that the incident did not show what it must show.
-var ErrSymptom = errors.New("symptom not seen")
+// ErrSymptom means that the incident did not show an expected symptom.
+var ErrSymptom = errors.New("symptom missing")
 
-// Expect is an error unless ok; the text says what must be true.
+// Expect returns an error unless ok; the text states what must be true.
 func Expect(ok bool, format string, args ...any) error {
 	if ok {
 		return nil
@@ -57,19 +57,19 @@ func Expect(ok bool, format string, args ...any) error {
 	return fmt.Errorf("%w: want %s", ErrSymptom, fmt.Sprintf(format, args...))
 }
 
-// Options say how a scenario is played.
+// Options of a run.
 type Options struct {
-	Keep bool          // leave the broken cluster as it is
+	Keep bool          // keep the broken cluster as it is
 	For  time.Duration // see Stage.For; 0 means the scenario's own default
-	// Brief leaves out what only takes long.
+	// Brief omits long steps.
 	Brief bool
 	Tell  func(line string)
-	Check Checker // is shown the incident's moments
-	// Agents tells that the nodes have agents: more can be seen.
+	Check Checker // called at the incident's moments
+	// Agents means that the nodes have agents: more findings are possible.
 	Agents bool
 }
 
-// Play runs the scenario in a namespace of its own on the lab.
+// Play runs the scenario in its own namespace on the lab.
 func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
 	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, Brief: o.Brief, checker: o.Check, agents: o.Agents}
 	if err := s.createNamespace(ctx); err != nil {
@@ -97,7 +97,7 @@ func (s *Stage) createNamespace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Pods are refused until the controllers have made the namespace's account.
+	// Pods are refused until the controllers have created the namespace's service account.
 	return lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
 		var account struct{}
 		return s.Get(ctx, "/api/v1/namespaces/"+s.Namespace+"/serviceaccounts/default", &account)

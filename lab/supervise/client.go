@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Client talks to the supervisor that listens at the path.
+// A Client sends requests to the supervisor that listens at the path.
 type Client string
 
 // Start runs p; it is an error if a part of that name is already running.
@@ -22,24 +22,24 @@ func (c Client) Start(ctx context.Context, p Part) (Status, error) {
 	return st[0], nil
 }
 
-// Again runs a part that has ended as it was first started.
+// Again restarts a part that has exited, as it was first started.
 func (c Client) Again(ctx context.Context, name string) error {
 	_, err := c.ask(ctx, request{Op: opAgain, Name: name})
 	return err
 }
 
-// Signal sends sig to the part. After SIGTERM or SIGKILL it stays down.
+// Signal sends sig to the part. After SIGTERM or SIGKILL the part is not restarted.
 func (c Client) Signal(ctx context.Context, name string, sig syscall.Signal) error {
 	_, err := c.ask(ctx, request{Op: opSignal, Name: name, Signal: sig})
 	return err
 }
 
-// List tells how every part is doing, in the order in which they were first started.
+// List returns the status of every part, in the order in which they were first started.
 func (c Client) List(ctx context.Context) ([]Status, error) {
 	return c.ask(ctx, request{Op: opStatus})
 }
 
-// Status tells how one part is doing.
+// Status returns the status of one part.
 func (c Client) Status(ctx context.Context, name string) (Status, error) {
 	all, err := c.List(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c Client) Status(ctx context.Context, name string) (Status, error) {
 	return Status{}, fmt.Errorf("no part %q was ever started", name)
 }
 
-// Stop ends the part with SIGTERM, and with SIGKILL when it has not gone after grace.
+// Stop ends the part with SIGTERM, and with SIGKILL if it has not exited after grace.
 func (c Client) Stop(ctx context.Context, name string, grace time.Duration) error {
 	if err := c.Signal(ctx, name, syscall.SIGTERM); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (c Client) Stop(ctx context.Context, name string, grace time.Duration) erro
 	return c.Kill(ctx, name)
 }
 
-// Kill ends the part with SIGKILL and waits until it has gone.
+// Kill ends the part with SIGKILL and waits until it has exited.
 func (c Client) Kill(ctx context.Context, name string) error {
 	if err := c.Signal(ctx, name, syscall.SIGKILL); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c Client) Kill(ctx context.Context, name string) error {
 	if c.gone(ctx, name, 10*time.Second) {
 		return nil
 	}
-	return fmt.Errorf("kill %s: still there after SIGKILL", name)
+	return fmt.Errorf("kill %s: still running after SIGKILL", name)
 }
 
 func (c Client) gone(ctx context.Context, name string, within time.Duration) bool {
@@ -94,11 +94,11 @@ func (c Client) ask(ctx context.Context, q request) ([]Status, error) {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 	if err := json.NewEncoder(conn).Encode(q); err != nil {
-		return nil, fmt.Errorf("ask the supervisor: %w", err)
+		return nil, fmt.Errorf("send to the supervisor: %w", err)
 	}
 	var r response
 	if err := json.NewDecoder(conn).Decode(&r); err != nil {
-		return nil, fmt.Errorf("hear from the supervisor: %w", err)
+		return nil, fmt.Errorf("read the supervisor's answer: %w", err)
 	}
 	if r.Error != "" {
 		return nil, errors.New(r.Error)

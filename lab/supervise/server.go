@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// requestTimeout bounds how long a client may take to say what it wants.
+	// requestTimeout bounds how long a client may take to send its request.
 	requestTimeout = 10 * time.Second
-	// restartDelay keeps a part that cannot start from taking a whole core.
+	// restartDelay keeps a part that cannot start from using a whole core.
 	restartDelay = 500 * time.Millisecond
 )
 
 type server struct {
-	mu    sync.Mutex // held from fork until the part is known, so that the reaper never sees a stranger
+	mu    sync.Mutex // held from fork until the part is registered, so that the reaper finds every child
 	parts []*running
 }
 
@@ -30,8 +30,8 @@ type running struct {
 	status Status
 }
 
-// Serve runs the supervisor on the unix socket at path and returns only when it
-// cannot listen. The caller must be the first process of its PID namespace.
+// Serve runs the supervisor on the unix socket at path and returns only if it cannot
+// listen. The caller must be the first process of its PID namespace.
 func Serve(path string) error {
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *server) answer(c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(requestTimeout))
 	var q request
 	if err := json.NewDecoder(c).Decode(&q); err != nil {
-		return // a client that goes away half-way is owed nothing
+		return // a client that disconnects early needs no answer
 	}
 	st, err := s.do(q)
 	r := response{Status: st}
@@ -116,8 +116,8 @@ func (s *server) find(name string) *running {
 
 func (s *server) add(p Part) ([]Status, error) {
 	r := s.find(p.Name)
-	// One that was told to end may be unable to, with a thread in the kernel; as
-	// with systemd, the next one is started all the same.
+	// A stopped part may be unable to exit, with a thread in the kernel; as with systemd,
+	// the next one is started anyway.
 	if r != nil && r.status.Running && !r.status.Down {
 		return nil, fmt.Errorf("start %s: already running as %d", p.Name, r.status.PID)
 	}
@@ -162,8 +162,8 @@ func (r *running) fork() error {
 	return nil
 }
 
-// reap collects every child that ends, our parts and the orphans that a PID
-// namespace hands to its first process (container shims among them).
+// reap waits for every child that exits: our parts, and the orphans that the kernel
+// gives to the first process of a PID namespace (container shims among them).
 func (s *server) reap() {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)

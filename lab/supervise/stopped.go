@@ -11,8 +11,8 @@ import (
 // stopWithin is how long a process may take until its last thread has stopped.
 const stopWithin = 2 * time.Second
 
-// stopped waits until every thread of a process has stopped: on a busy machine that is
-// not at once, and until then it still answers.
+// stopped waits until every thread of a process has stopped: on a busy machine that
+// takes a moment, and until then the process still answers.
 func stopped(pid int) error {
 	for end := time.Now().Add(stopWithin); ; time.Sleep(time.Millisecond) {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
@@ -23,7 +23,7 @@ func stopped(pid int) error {
 		for _, t := range threads {
 			stat, err := os.ReadFile(t)
 			if err != nil {
-				continue // it has ended
+				continue // it has exited
 			}
 			if i := bytes.LastIndexByte(stat, ')'); i < 0 || len(stat) < i+3 || stat[i+2] != 'T' {
 				left++

@@ -31,7 +31,7 @@ func until(t *testing.T, ok func() bool) {
 	t.Fatal("not within 10 s")
 }
 
-// One supervisor for all: reaping is per process, so two in one would rob each other.
+// One supervisor for all: reaping is per process, so two would reap each other's parts.
 func TestSupervisor(t *testing.T) {
 	c, dir := serve(t)
 	sh := func(name, script string, restartOn ...int) Part {
@@ -45,7 +45,7 @@ func TestSupervisor(t *testing.T) {
 		return s
 	}
 
-	t.Run("output goes to the log and the exit is told", func(t *testing.T) {
+	t.Run("output goes to the log and the exit code is reported", func(t *testing.T) {
 		if _, err := c.Start(t.Context(), sh("short", "echo hello; echo there >&2; exit 3")); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestSupervisor(t *testing.T) {
 			t.Errorf("log is %q", b)
 		}
 	})
-	t.Run("a part is running once", func(t *testing.T) {
+	t.Run("a part runs once", func(t *testing.T) {
 		if _, err := c.Start(t.Context(), sh("long", "sleep 100")); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestSupervisor(t *testing.T) {
 			}
 		}
 	})
-	t.Run("killed stays down until started again", func(t *testing.T) {
+	t.Run("a killed part is not restarted", func(t *testing.T) {
 		if err := c.Kill(t.Context(), "long"); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestSupervisor(t *testing.T) {
 			t.Errorf("stop: %v", err)
 		}
 	})
-	t.Run("restarted only after the exit codes that are named", func(t *testing.T) {
+	t.Run("restarted only after the listed exit codes", func(t *testing.T) {
 		once := "test -e %[1]s && sleep 100; touch %[1]s; exit 129"
 		once = strings.ReplaceAll(once, "%[1]s", filepath.Join(dir, "flag"))
 		if _, err := c.Start(t.Context(), sh("felix", once, 129)); err != nil {
@@ -109,7 +109,7 @@ func TestSupervisor(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	t.Run("stopped in good order, it stays down", func(t *testing.T) {
+	t.Run("a stopped part is not restarted", func(t *testing.T) {
 		if _, err := c.Start(t.Context(), sh("polite", "trap 'exit 0' TERM; while :; do sleep 0.05; done", AnyExit)); err != nil {
 			t.Fatal(err)
 		}
@@ -122,13 +122,13 @@ func TestSupervisor(t *testing.T) {
 			t.Errorf("got %+v", s)
 		}
 	})
-	t.Run("what cannot be started says so", func(t *testing.T) {
+	t.Run("a part that cannot start is an error", func(t *testing.T) {
 		_, err := c.Start(t.Context(), Part{Name: "none", Argv: []string{"/nonexistent"}, Log: filepath.Join(dir, "none.log")})
 		if err == nil || !strings.Contains(err.Error(), "/nonexistent") {
 			t.Errorf("got %v", err)
 		}
 		if err := c.Signal(context.Background(), "nobody", syscall.SIGTERM); err == nil {
-			t.Error("a signal to nobody was taken")
+			t.Error("a signal to an unknown part was accepted")
 		}
 	})
 }

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Bounds of one measurement: whatever asks for it, the pod stays a small one.
+// Bounds of one measurement: the pod stays small whatever is requested.
 const (
 	maxTargets  = 200
 	maxTime     = time.Hour
 	every       = 100 * time.Millisecond
-	patience    = 2 * time.Second // then a request is lost
+	patience    = 2 * time.Second // a request without an answer after this time is lost
 	late        = 500 * time.Millisecond
 	maxInFlight = 32 // of one target
 )
@@ -29,18 +29,18 @@ type asking struct {
 	resent  int
 }
 
-// handle adds /start?target=URL&target=URL, /stop and /asked to what the pod answers.
+// handle serves /start?target=URL&target=URL, /stop and /asked.
 func (a *asking) handle() {
 	http.HandleFunc("/start", func(w http.ResponseWriter, r *http.Request) { answer(w, a.start(r.URL.Query()["target"])) })
 	http.HandleFunc("/stop", func(w http.ResponseWriter, _ *http.Request) {
-		go a.end() // what is under way is waited for; /asked tells when
+		go a.end() // requests in progress are waited for; /asked returns the result then
 		answer(w, nil)
 	})
 	http.HandleFunc("/asked", func(w http.ResponseWriter, _ *http.Request) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.stop != nil || a.targets == nil {
-			answer(w, errors.New("nothing was asked, or it goes on"))
+			answer(w, errors.New("no measurement has finished"))
 			return
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"targets": a.targets, "resent": a.resent})
@@ -59,7 +59,7 @@ func (a *asking) start(urls []string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.stop != nil {
-		return errors.New("it is asking already")
+		return errors.New("a measurement is already running")
 	}
 	if len(urls) == 0 || len(urls) > maxTargets {
 		return errors.New("too few or too many targets")
@@ -81,7 +81,7 @@ func (a *asking) start(urls []string) error {
 	return nil
 }
 
-// end stops the measurement and waits for what is under way.
+// end stops the measurement and waits for requests in progress.
 func (a *asking) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

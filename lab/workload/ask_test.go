@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestAskCountsWhatIsLost: a server that goes silent for a while costs requests, one
-// that answers costs none.
-func TestAskCountsWhatIsLost(t *testing.T) {
+// TestAskCountsLostRequests: a server that does not answer for a while loses requests,
+// one that answers loses none.
+func TestAskCountsLostRequests(t *testing.T) {
 	t.Parallel()
 	var silent atomic.Bool
 	gone := make(chan struct{})
@@ -44,14 +44,14 @@ func TestAskCountsWhatIsLost(t *testing.T) {
 	if b.Lost < 5 || b.Broken == 0 || b.First == "" || b.Host != "bad" {
 		t.Errorf("bad: %+v", b)
 	}
-	a.end() // a second time does nothing
+	a.end() // a second call does nothing
 	if err := a.start(nil); err == nil {
-		t.Error("asks nobody")
+		t.Error("a measurement without targets was accepted")
 	}
 }
 
-// TestAskKnowsWhoAnswers: another's answer is none.
-func TestAskKnowsWhoAnswers(t *testing.T) {
+// TestAskChecksWhichPodAnswers: an answer of another pod does not count.
+func TestAskChecksWhichPodAnswers(t *testing.T) {
 	t.Parallel()
 	var x target
 	x.note(time.Now(), "a", nil)

@@ -1,8 +1,8 @@
-// Command workload is what the lab's pods run: it waits (pause), serves HTTP and
-// probes peers (serve), asks one URL (get), asks peers without end and counts what was
-// not answered (ask), or misbehaves in the ways that the incidents need (hang,
-// leader-exit, fail, sleep). It uses the standard library only, so that its image is
-// one small static binary.
+// Command workload runs in the lab's pods: it waits (pause), serves HTTP and sends
+// requests to peers (serve), requests one URL (get), sends requests to peers
+// continuously and counts those without an answer (ask), or misbehaves as the incidents
+// need it (hang, leader-exit, fail, sleep). It uses the standard library only, so that
+// its image is one small static binary.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run(args []string) error {
 		return readFor(args[1])
 	case mode == "hang" && len(args) == 2:
 		go func() { fmt.Fprintln(os.Stderr, readFor(args[1])) }()
-		select {} // the leader waits, another thread sits in the read
+		select {} // the leader waits, another thread is in the read
 	case mode == "leader-exit":
 		return leaderExit()
 	case mode == "sleep" && len(args) == 2:
@@ -53,13 +53,13 @@ func run(args []string) error {
 		time.Sleep(time.Duration(s) * time.Second)
 		return err
 	case mode == "fail":
-		return errors.New("failing as asked")
+		return errors.New("failing as requested")
 	default:
 		return fmt.Errorf("unknown or incomplete command %q", args)
 	}
 }
 
-// pause holds the pod's namespaces and reaps what is left to it.
+// pause holds the pod's namespaces and reaps orphans.
 func pause() {
 	c := make(chan os.Signal, 16)
 	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
@@ -87,7 +87,7 @@ func get(url string) error {
 	return err
 }
 
-// serve answers who it is, and asks a peer on request.
+// serve answers with its host name, and sends a request to a peer if asked to.
 func serve() error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
@@ -110,8 +110,8 @@ func serve() error {
 	return srv.ListenAndServe()
 }
 
-// readFor reads the file again and again; on a file system that never answers,
-// it stays in the first read.
+// readFor reads the file repeatedly; on a file system that does not answer, it stays in
+// the first read.
 func readFor(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -125,8 +125,8 @@ func readFor(path string) error {
 	}
 }
 
-// leaderExit ends the main thread alone: the process becomes a zombie leader
-// with living threads, which no runtime expects.
+// leaderExit ends only the main thread: the process becomes a zombie leader with running
+// threads, which no runtime expects.
 func leaderExit() error {
 	go func() {
 		runtime.LockOSThread()
@@ -138,6 +138,6 @@ func leaderExit() error {
 }
 
 func init() {
-	// The main goroutine stays on the thread that the kernel calls the leader.
+	// The main goroutine stays on the thread that is the kernel's thread group leader.
 	runtime.LockOSThread()
 }

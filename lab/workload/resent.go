@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resent is how many TCP segments this network namespace has sent a second time. A
-// packet that is lost shows here even if the request was answered in the end.
+// resent is the number of TCP segments that this network namespace has retransmitted. It
+// shows a lost packet even if the request was answered in the end.
 func resent() int {
 	text, err := os.ReadFile("/proc/net/snmp")
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// A target is asked in two ways: each time over a new connection, and over one that is
-// kept open throughout. Nothing is asked twice: what got no answer is lost.
+// A target gets requests in two ways: each over a new connection, and over one that
+// stays open. No request is retried: one without an answer is lost.
 type target struct {
 	URL     string `json:"url"`
 	Asked   int    `json:"asked"`
 	Lost    int    `json:"lost"`
-	Late    int    `json:"late"`    // answered, but not at once
-	Broken  int    `json:"broken"`  // how often the kept connection had to be made anew
+	Late    int    `json:"late"`    // answered, but late
+	Broken  int    `json:"broken"`  // how often the open connection had to be re-established
 	Slowest int    `json:"slowest"` // ms
-	First   string `json:"first"`   // what was lost first, and when
-	Host    string `json:"host"`    // who answers
+	First   string `json:"first"`   // the first lost request, and when
+	Host    string `json:"host"`    // the host name that answers
 
 	addr string
 	mu   sync.Mutex
 }
 
-// note counts one request. An answer of somebody else is no answer.
+// note counts one request. An answer of another host does not count.
 func (t *target) note(began time.Time, host string, err error) {
 	took := time.Since(began)
 	t.mu.Lock()
@@ -53,7 +53,8 @@ func (t *target) note(began time.Time, host string, err error) {
 	}
 }
 
-// fresh asks over a new connection each time, on time whatever became of the last one.
+// fresh sends each request over a new connection, at its time, whether or not earlier
+// ones were answered.
 func (t *target) fresh(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -68,8 +69,8 @@ func (t *target) fresh(ctx context.Context) {
 		}
 		select {
 		case places <- struct{}{}:
-		default: // so many without an answer: the next one would have none either
-			t.note(time.Now(), "", errors.New("too many requests wait for an answer"))
+		default: // with so many unanswered requests the next one would not be answered either
+			t.note(time.Now(), "", errors.New("too many unanswered requests"))
 			continue
 		}
 		all.Go(func() {
@@ -90,7 +91,7 @@ func (t *target) once(deadline time.Time) (string, error) {
 	return ask(c, bufio.NewReader(c), deadline)
 }
 
-// kept asks over one connection, which is made anew only when it broke.
+// kept sends requests over one connection, which is re-established only if it broke.
 func (t *target) kept(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -132,7 +133,7 @@ func (t *target) kept(ctx context.Context) {
 
 func (t *target) dial() (net.Conn, error) { return net.DialTimeout("tcp", t.addr, patience) }
 
-// ask sends one request over a connection and gives the name of who answered.
+// ask sends one request over a connection and returns the host name that answered.
 func ask(c net.Conn, in *bufio.Reader, deadline time.Time) (string, error) {
 	if err := c.SetDeadline(deadline); err != nil {
 		return "", err

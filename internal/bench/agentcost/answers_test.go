@@ -13,20 +13,20 @@ import (
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
-// memory: what the agent holds.
+// memory measures the agent's memory, threads and open files.
 func (s *lookup) memory(t *testing.T, r *report) {
 	t.Helper()
 	p := s.process(t)
 	rt := s.one(t, "containerd")
 	r.add(fmt.Sprintf("memory with %d pods", *crowd), fmt.Sprintf("RSS %s, peak %s", megabytes(p.RSS), megabytes(p.Peak)), "containerd "+megabytes(rt.RSS))
 	held := p.NetNS
-	for range 5 { // a reading holds one for a moment
+	for range 5 { // a read holds one for a moment
 		time.Sleep(200 * time.Millisecond)
 		held = min(held, s.process(t).NetNS)
 	}
 	r.add("threads, open files, namespaces held", fmt.Sprintf("%d, %d, %d", p.Threads, p.Files, held), "")
 	if p.Peak > maxRSS {
-		t.Errorf("the agent has held %s", megabytes(p.Peak))
+		t.Errorf("the agent's peak memory is %s", megabytes(p.Peak))
 	}
 	if held > 0 {
 		t.Errorf("the agent holds %d network namespaces", held)
@@ -35,7 +35,7 @@ func (s *lookup) memory(t *testing.T, r *report) {
 
 const times = 50
 
-// answers: how large they are and how long they take, beside one that says nothing.
+// answers measures the size and duration of answers, compared with an empty answer.
 func (s *lookup) answers(t *testing.T, r *report) {
 	t.Helper()
 	_, nothing := s.timed(t, agent.PathHealth, nil)
@@ -46,9 +46,9 @@ func (s *lookup) answers(t *testing.T, r *report) {
 	}{
 		{"digest", agent.PathDigest, nil},
 		{"all tables", agent.PathTables, nil},
-		{"one pod's", agent.PathTables, url.Values{"pod": {"default/web"}}},
-		{"witness, all read anew", agent.PathVerify, url.Values{"ip": {"10.244.9.9"}}},
-		{"all tables, all read anew", agent.PathTables, url.Values{"fresh": {"1"}}},
+		{"tables of one pod", agent.PathTables, url.Values{"pod": {"default/web"}}},
+		{"verification, all reread", agent.PathVerify, url.Values{"ip": {"10.244.9.9"}}},
+		{"all tables, all reread", agent.PathTables, url.Values{"fresh": {"1"}}},
 	} {
 		size, took := s.timed(t, c.path, c.query)
 		r.add("answer: "+c.name, fmt.Sprintf("%s, %s", kilobytes(size), took), bare)
@@ -71,7 +71,7 @@ func (s *lookup) timed(t *testing.T, path string, query url.Values) (size int, t
 	return size, took
 }
 
-// late: which tables could not be read anew in time.
+// late reports which tables could not be reread in time.
 func (s *lookup) late(t *testing.T, r *report) {
 	t.Helper()
 	seen := map[string]int{}
@@ -90,5 +90,5 @@ func (s *lookup) late(t *testing.T, r *report) {
 			}
 		}
 	}
-	r.add("of 10 answers read anew, tables not in time", fmt.Sprint(seen), "")
+	r.add("in 10 reread answers, tables not in time", fmt.Sprint(seen), "")
 }

@@ -20,7 +20,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// An asker talks to the agent itself, past the API server's proxy.
+// An asker sends requests directly to the agent, without the API server's proxy.
 type asker struct {
 	client *http.Client
 	base   string
@@ -30,7 +30,7 @@ type asker struct {
 const maxAnswer = 64 << 20
 
 func newAsker(t *testing.T, n *lab.Node, token string) *asker {
-	// The agent's certificate is its own, as it is for the API server's proxy.
+	// The agent's certificate is self-signed; the API server's proxy accepts it as well.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	t.Cleanup(client.CloseIdleConnections)
 	return &asker{client: client, base: fmt.Sprintf("https://%s:%d/", n.Addr(), agent.Port), token: token}
@@ -63,9 +63,9 @@ func (a *asker) digest(ctx context.Context) (agent.Digest, error) {
 	return d, err
 }
 
-var errUnseen = errors.New("the agent does not see it")
+var errUnseen = errors.New("the agent has not read it")
 
-// facts asks for one table.
+// facts reads one table.
 func (a *asker) facts(ctx context.Context, table model.Table) (*model.NodeState, error) {
 	b, err := a.get(ctx, agent.PathTables, url.Values{"table": {table.String()}})
 	if err != nil {

@@ -57,7 +57,7 @@ func ownCPU(t *testing.T) time.Duration {
 }
 
 // dump reads links, addresses, routes and neighbours of the host and of every pod with
-// the usual library, and gives the number of rows.
+// the netlink library, and returns the number of rows.
 func dump(n *lab.Node) (int, error) {
 	names, err := os.ReadDir(n.Path("/run/netns"))
 	if err != nil {
@@ -94,7 +94,7 @@ func handleAt(path string) (*netlink.Handle, error) {
 	return netlink.NewHandleAt(ns, unix.NETLINK_ROUTE)
 }
 
-// lister gives a call that lists sandboxes and containers, and nothing more of them.
+// lister returns a function that only lists sandboxes and containers.
 func lister(t *testing.T, n *lab.Node) func() (int, error) {
 	t.Helper()
 	conn, err := grpc.NewClient("passthrough:///runtime",

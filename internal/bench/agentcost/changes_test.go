@@ -21,7 +21,7 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// A change is made to the node, and then an answer must show it.
+// A change is made on the node; then an answer must show it.
 type change struct {
 	name  string
 	table model.Table
@@ -45,7 +45,7 @@ func ipNet(addr string) *net.IPNet {
 	return &net.IPNet{IP: net.ParseIP(addr), Mask: net.CIDRMask(32, 32)}
 }
 
-// handles are sockets in the host's namespace and in that of the pod.
+// handles are sockets in the host's network namespace and in the pod's.
 func (s *lookup) handles(t *testing.T) (host, pod *netlink.Handle) {
 	t.Helper()
 	host, err := handleAt(s.node.Path("/proc/1/ns/net"))
@@ -69,7 +69,7 @@ func index(t *testing.T, h *netlink.Handle, name string) int {
 	return l.Attrs().Index
 }
 
-// kinds gives the changes, each undone by one that follows.
+// kinds returns the changes, each reverted by one that follows.
 func (s *lookup) kinds(t *testing.T) []change {
 	t.Helper()
 	host, pod := s.handles(t)
@@ -102,8 +102,8 @@ func (s *lookup) kinds(t *testing.T) []change {
 		return func() error { return s.inHost("/proc/sys/net/ipv4/conf/"+dev+"/proxy_arp", value) }
 	}
 	return []change{
-		{"device added", model.Links, func() error { return host.LinkAdd(veth) }, words("ip link add calitest type veth peer name calipeer"), link},
-		{"device deleted", model.Links, func() error { return host.LinkDel(veth) }, words("ip link del calitest"), not(link)},
+		{"interface added", model.Links, func() error { return host.LinkAdd(veth) }, words("ip link add calitest type veth peer name calipeer"), link},
+		{"interface deleted", model.Links, func() error { return host.LinkDel(veth) }, words("ip link del calitest"), not(link)},
 		{"route added", model.Routes, func() error { return host.RouteAdd(route) }, words("ip route add 10.244.99.98 dev " + dev), func(f *model.NodeState) bool {
 			return kind(f) == "unicast" || kind(f) == "" && hasRoute(f, "10.244.99.98")
 		}},
@@ -142,7 +142,8 @@ func attached(f *model.NodeState, ip string) bool {
 	})
 }
 
-// inHost writes a file of /proc/sys/net, which is that of the writer's namespace.
+// inHost writes a file of /proc/sys/net, which applies to the writer's network
+// namespace.
 func (s *lookup) inHost(path, value string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -161,7 +162,7 @@ func (s *lookup) inHost(path, value string) error {
 	}
 	err = os.WriteFile(s.node.Path(path), []byte(value), 0)
 	if e := netns.Set(back); e != nil {
-		panic(fmt.Sprintf("a thread is left in another namespace: %v", e))
+		panic(fmt.Sprintf("a thread remains in another namespace: %v", e))
 	}
 	return err
 }

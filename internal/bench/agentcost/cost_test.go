@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// used is the CPU that a time took, in percent of one core.
+// used is CPU time in percent of one core.
 type used map[string]float64
 
-// quiet measures programs of the node for a while, during which f goes on.
+// quiet measures programs of the node for a while, during which f runs.
 func quiet(t *testing.T, s *lookup, f func(end time.Time), names ...string) used {
 	t.Helper()
 	names = append(names, "containerd", "kubelet")
@@ -35,7 +35,7 @@ func quiet(t *testing.T, s *lookup, f func(end time.Time), names ...string) used
 
 func percent(v float64) string { return fmt.Sprintf("%.2f %%", v) }
 
-// beside tells a share of a core in calls of the bare engines.
+// beside compares a share of a core with bare calls.
 func (s *lookup) beside(t *testing.T, r *report, share float64) {
 	t.Helper()
 	dumped := measure(t, 5, func() (int, error) { return dump(s.node) })
@@ -43,27 +43,28 @@ func (s *lookup) beside(t *testing.T, r *report, share float64) {
 	minute := time.Duration(share / 100 * float64(time.Minute))
 	r.add("  one dump of all namespaces' links, addresses, routes, neighbours", "", dumped.String())
 	r.add("  one list of the runtime's sandboxes and containers", "", listed.String())
-	// At rest the agent reads the kernel once a minute and the runtime every five seconds.
+	// When idle, the agent reads the kernel once a minute and the runtime every five
+	// seconds.
 	same := dumped.cpu + 12*listed.cpu
-	r.add("  a minute at rest, beside 1 dump and 12 lists", short(minute)+" CPU", fmt.Sprintf("%s CPU: ratio %.1f", short(same), float64(minute)/float64(same)))
-	r.add("  that many bare calls a minute would cost as much", "", fmt.Sprintf("%.0f dumps or %.0f lists", float64(minute)/float64(dumped.cpu), float64(minute)/float64(listed.cpu)))
+	r.add("  a minute idle, compared with 1 dump and 12 lists", short(minute)+" CPU", fmt.Sprintf("%s CPU: ratio %.1f", short(same), float64(minute)/float64(same)))
+	r.add("  bare calls per minute at the same cost", "", fmt.Sprintf("%.0f dumps or %.0f lists", float64(minute)/float64(dumped.cpu), float64(minute)/float64(listed.cpu)))
 }
 
-// atRest: what the agent takes while nothing happens and nobody asks.
+// atRest measures the agent while nothing changes and nobody sends requests.
 func (s *lookup) atRest(t *testing.T, r *report, without used) {
 	t.Helper()
 	u := quiet(t, s, nil, "plumbline-agent")
-	r.add("CPU at rest, of one core", percent(u["plumbline-agent"]), "")
+	r.add("CPU when idle, of one core", percent(u["plumbline-agent"]), "")
 	s.beside(t, r, u["plumbline-agent"])
 	for _, n := range []string{"containerd", "kubelet"} {
-		r.add("CPU of "+n+" at rest, with the agent and without", percent(u[n]), percent(without[n]))
+		r.add("CPU of "+n+" when idle, with and without the agent", percent(u[n]), percent(without[n]))
 	}
 	if u["plumbline-agent"] > maxCPU {
-		t.Errorf("the agent takes %s of a core at rest", percent(u["plumbline-agent"]))
+		t.Errorf("the agent uses %s of a core when idle", percent(u["plumbline-agent"]))
 	}
 }
 
-// churn: what it takes while a pod a second is replaced.
+// churn measures the agent while one pod per second is replaced.
 func (s *lookup) churn(t *testing.T, r *report) {
 	t.Helper()
 	n := 0
@@ -76,7 +77,7 @@ func (s *lookup) churn(t *testing.T, r *report) {
 			}
 			p := pods[rand.IntN(len(pods))]
 			if _, err := s.Do(t.Context(), http.MethodDelete, "/api/v1/namespaces/default/pods/"+p.Metadata.Name, ""); err != nil {
-				t.Logf("delete: %v", err) // another delete of the same was quicker
+				t.Logf("delete: %v", err) // another delete of the same pod was first
 			} else {
 				n++
 			}
@@ -90,6 +91,6 @@ func (s *lookup) churn(t *testing.T, r *report) {
 	p := s.process(t)
 	r.add("memory afterwards", fmt.Sprintf("RSS %s, peak %s, %d files", megabytes(p.RSS), megabytes(p.Peak), p.Files), "")
 	if p.Peak > maxRSS {
-		t.Errorf("the agent has held %s", megabytes(p.Peak))
+		t.Errorf("the agent's peak memory is %s", megabytes(p.Peak))
 	}
 }

@@ -16,17 +16,17 @@ var (
 	binary  = flag.String("agent", "../../../bin/plumbline-agent", "the agent to measure")
 	crowd   = flag.Int("pods", 250, "how many pods run on the node")
 	changes = flag.Int("changes", 40, "how many times each kind of change is made")
-	rest    = flag.Duration("rest", time.Minute, "how long CPU is measured at rest and under churn")
+	rest    = flag.Duration("rest", time.Minute, "how long CPU is measured when idle and under churn")
 )
 
-// What the agent must stay below.
+// Limits of the agent.
 const (
 	maxRSS  = 150 << 20
-	maxCPU  = 5.0 // percent of one core, at rest
+	maxCPU  = 5.0 // percent of one core, when idle
 	maxLate = 200 * time.Millisecond
 )
 
-// TestLabFigures fills a node with pods and prints what its agent takes and gives.
+// TestLabFigures fills a node with pods and prints the figures of its agent.
 func TestLabFigures(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 1})
 	r := &report{}

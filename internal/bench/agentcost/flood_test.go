@@ -20,12 +20,13 @@ import (
 
 const (
 	floodFile  = "/run/flood"
-	inFlood    = 20 // changes that must not be missed
+	inFlood    = 20 // changes that must be reported
 	catchUp    = 2 * time.Second
-	floodRound = 1000 // routes that are there at once
+	floodRound = 1000 // routes that exist at a time
 )
 
-// flood: more is told than can be heard; nothing may be missed for long.
+// flood sends more netlink messages than the agent can receive; it must report every
+// lasting change soon after.
 func (s *lookup) flood(t *testing.T, r *report) {
 	t.Helper()
 	ctx := t.Context()
@@ -62,7 +63,7 @@ func (s *lookup) flood(t *testing.T, r *report) {
 		}
 		asked := time.Now()
 		if _, err := s.ask.digest(ctx); err != nil {
-			t.Errorf("an answer in the flood: %v", err)
+			t.Errorf("an answer during the flood: %v", err)
 		}
 		slowest = max(slowest, time.Since(asked))
 		time.Sleep(100 * time.Millisecond)
@@ -73,12 +74,12 @@ func (s *lookup) flood(t *testing.T, r *report) {
 	}
 	lasted := time.Since(began)
 	took := s.caughtUp(t, wanted)
-	r.add(fmt.Sprintf("flood of %d messages in %s: all %d changes seen after its end", told, lasted.Round(100*time.Millisecond), len(wanted)), short(took),
+	r.add(fmt.Sprintf("flood of %d messages in %s: all %d changes reported after its end", told, lasted.Round(100*time.Millisecond), len(wanted)), short(took),
 		fmt.Sprintf("%d messages lost by the agent's sockets; slowest digest meanwhile %s", s.drops(t)-dropped, short(slowest)))
 	p := s.process(t)
 	r.add("memory after the flood", fmt.Sprintf("RSS %s, peak %s", megabytes(p.RSS), megabytes(p.Peak)), "")
 	if took > catchUp {
-		t.Errorf("all was seen %s after the flood", took)
+		t.Errorf("all changes were reported %s after the flood", took)
 	}
 }
 
@@ -95,7 +96,7 @@ func torrent(rounds int) string {
 	return b.String()
 }
 
-// marks are changes of three kinds that stay.
+// marks are lasting changes of three kinds.
 func (s *lookup) marks(t *testing.T) []change {
 	t.Helper()
 	host, pod := s.handles(t)
@@ -124,7 +125,7 @@ func (s *lookup) marks(t *testing.T) []change {
 	return out
 }
 
-// caughtUp waits until all changes are seen and nothing of the flood is.
+// caughtUp waits until the agent reports all lasting changes and nothing of the flood.
 func (s *lookup) caughtUp(t *testing.T, wanted []change) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -155,12 +156,12 @@ func (s *lookup) caughtUp(t *testing.T, wanted []change) time.Duration {
 			return took
 		}
 		if took > 90*time.Second {
-			t.Fatalf("never seen: %.300s", strings.Join(missing, " "))
+			t.Fatalf("never reported: %.300s", strings.Join(missing, " "))
 		}
 	}
 }
 
-// drops counts the messages that the kernel could not give to the agent's sockets.
+// drops counts the messages that the kernel could not deliver to the agent's sockets.
 func (s *lookup) drops(t *testing.T) int {
 	t.Helper()
 	dir := s.node.Path(fmt.Sprintf("/proc/%d/fd/", s.process(t).PID))

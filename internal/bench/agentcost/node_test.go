@@ -16,14 +16,14 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// A site is the full node and its agent.
+// A lookup has the full node and its agent.
 type lookup struct {
 	*stage.Stage
 	node *lab.Node
-	web  stage.Sandbox // of the pod that changes are made to
+	web  stage.Sandbox // of the pod that is changed
 	ask  *asker
 
-	unseen map[string]int // answers that said that they do not know
+	unseen map[string]int // answers without the table
 }
 
 const crowdSet = `apiVersion: apps/v1
@@ -63,12 +63,12 @@ func fill(t *testing.T, l *lab.Lab, r *report) *lookup {
 	return s
 }
 
-// allReady waits until as many of the crowd as there must be are ready, and no others are left.
+// allReady waits until all pods of the Deployment are ready, and no others remain.
 func (s *lookup) allReady(t *testing.T) {
 	t.Helper()
 	last := time.Now()
 	err := lab.Eventually(t.Context(), 15*time.Minute, func(ctx context.Context) error {
-		time.Sleep(2 * time.Second) // a list of all pods is no small thing for what else runs here
+		time.Sleep(2 * time.Second) // a list of all pods loads the machine that is measured
 		pods, err := s.Pods(ctx, "default", "app=crowd")
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *lookup) allReady(t *testing.T) {
 	}
 }
 
-// install gives the node its agent and waits until it has seen all of it.
+// install installs the agent on the node and waits until it has read everything.
 func (s *lookup) install(t *testing.T, r *report) {
 	t.Helper()
 	ctx, began := t.Context(), time.Now()
@@ -108,15 +108,15 @@ func (s *lookup) install(t *testing.T, r *report) {
 			return err
 		}
 		boxes, attached := d.Tables["sandboxes"].Rows, d.Tables["attachments"].Rows
-		return stage.Expect(len(d.Not) == 0 && boxes >= *crowd+2 && attached >= *crowd+1, "all to be seen, got %d sandboxes, %d attachments, not seen: %v", boxes, attached, d.Not)
+		return stage.Expect(len(d.Not) == 0 && boxes >= *crowd+2 && attached >= *crowd+1, "all to be read, got %d sandboxes, %d attachments, not read: %v", boxes, attached, d.Not)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.add("agent installed, all seen after", time.Since(began).Round(100*time.Millisecond).String(), "")
+	r.add("agent installed, all read after", time.Since(began).Round(100*time.Millisecond).String(), "")
 }
 
-// process is the running agent.
+// process returns the running agent.
 func (s *lookup) process(t *testing.T) lab.Process {
 	t.Helper()
 	return s.one(t, "plumbline-agent")

@@ -14,7 +14,7 @@ import (
 // A report is the table that is printed at the end.
 type report struct{ rows [][]string }
 
-// add takes a figure and, where there is one, the bare engine's beside it.
+// add adds a figure and, if there is one, that of the bare call.
 func (r *report) add(what, value, bare string) {
 	r.rows = append(r.rows, []string{what, value, bare, load()})
 }
@@ -23,7 +23,7 @@ func (r *report) String() string {
 	var b strings.Builder
 	b.WriteString("\n")
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "figure\tagent\tbare engine\tload")
+	fmt.Fprintln(w, "figure\tagent\tbare call\tload")
 	for _, row := range r.rows {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
@@ -31,7 +31,7 @@ func (r *report) String() string {
 	return b.String()
 }
 
-// load is the machine's load of the last minute: others work here too.
+// load is the machine's load average of the last minute: it may run other work.
 func load() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -41,14 +41,14 @@ func load() string {
 	return first
 }
 
-// busy tells that the machine has more to do than it can.
+// busy returns whether the machine has more work than cores.
 func busy() bool {
 	var v float64
 	_, err := fmt.Sscan(load(), &v)
 	return err != nil || v > 4
 }
 
-// spread is how durations are told.
+// spread is a set of durations.
 type spread []time.Duration
 
 func (s spread) at(percent int) time.Duration {

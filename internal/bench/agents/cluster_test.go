@@ -26,17 +26,17 @@ import (
 
 const podsPerNode = 30
 
-// A cluster is the loaded lab, and those who answer for its nodes.
+// A cluster is the loaded lab, with the agents of its nodes.
 type cluster struct {
 	*lab.Lab
 	config *rest.Config
 	http   *http.Client
 	hosts  []*host // by name
-	state  string  // the program's own directory
+	state  string  // the program's state directory
 	server int     // the API server's process
 }
 
-// A host is a node, and what its agent says.
+// A host is a node, and the answer of its agent.
 type host struct {
 	name  string
 	ip    netip.Addr
@@ -47,7 +47,7 @@ type host struct {
 	known atomic.Pointer[leave]
 }
 
-// fill loads a healthy cluster and reads back what is in it.
+// fill loads a healthy cluster and reads it back.
 func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 	t.Helper()
 	sum, err := load.Run(t.Context(), l, load.Config{Nodes: *nodes, PodsPerNode: podsPerNode})
@@ -98,7 +98,7 @@ func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 	return c
 }
 
-// ask sends a request as an administrator and reads the answer.
+// ask sends a request as an administrator and reads the response.
 func (c *cluster) ask(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// cost begins to measure what the API server spends, and gives it in words.
+// cost starts to measure the API server, and returns a function that describes its cost.
 func (c *cluster) cost(t *testing.T) (spent func() string) {
 	t.Helper()
 	before := cpuOf(t, c.server)
-	// From here on its most memory is counted anew.
+	// Reset the peak of its memory.
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", c.server), []byte("5"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func (c *cluster) cost(t *testing.T) (spent func() string) {
 	}
 }
 
-// cpuOf is what a process has spent so far.
+// cpuOf is the CPU time of a process so far.
 func cpuOf(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -40,7 +40,7 @@ func cpuOf(t *testing.T, pid int) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// memoryOf reads a figure of a process; 0 if it has gone.
+// memoryOf reads a memory figure of a process; 0 if it has exited.
 func memoryOf(pid int, figure string) (bytes int64) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if _, rest, ok := strings.Cut(string(b), figure); ok {
@@ -49,7 +49,7 @@ func memoryOf(pid int, figure string) (bytes int64) {
 	return bytes << 10
 }
 
-// highWater follows a process and gives, when it has ended, the most memory that it had.
+// highWater reads the memory of a process until it exits, and returns the peak.
 func highWater(pid int) (peak func() int64) {
 	end, told := make(chan struct{}), make(chan int64)
 	go func() {

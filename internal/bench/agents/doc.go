@@ -1,5 +1,5 @@
-// Package agents has the program that people run ask thousands of agents, which one process
-// answers for, through the API server's real proxy and with real tokens, and measures it
-// beside bare requests for the same bodies. It holds tests only; they need the lab and are
-// built with the tag e2e.
+// Package agents measures check with thousands of agents, which one process simulates,
+// through the API server's real proxy and with real tokens, compared with bare requests
+// for the same bodies. It has tests only; they need the lab and are built with the tag
+// e2e.
 package agents

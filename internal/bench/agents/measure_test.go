@@ -25,8 +25,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// bare fetches all bodies through the proxy with a token that no agent has seen, and throws
-// them away.
+// bare fetches all bodies through the proxy with a token that no agent has reviewed, and
+// discards them.
 func (c *cluster) bare(t *testing.T, r *report) time.Duration {
 	t.Helper()
 	token, err := c.Kubectl(t.Context(), "-n", lab.AgentNamespace, "create", "token", "plumbline-reader", "--audience="+agent.Audience)
@@ -39,7 +39,7 @@ func (c *cluster) bare(t *testing.T, r *report) time.Duration {
 	c.each(t, 64, func(ctx context.Context, h *host) error {
 		at := fmt.Sprintf("%s%s/https:%s:%d/proxy/%s", c.config.Host, podPath, h.agent.Name, agent.Port, agent.PathTables)
 		n, err := c.fetch(ctx, at, token)
-		for try := 1; err != nil && try < 5; try++ { // so many at once can be too much for it
+		for try := 1; err != nil && try < 5; try++ { // so many in parallel can be too much for it
 			twice.Add(1)
 			n, err = c.fetch(ctx, at, token)
 		}
@@ -47,7 +47,7 @@ func (c *cluster) bare(t *testing.T, r *report) time.Duration {
 		return err
 	})
 	took := time.Since(began)
-	r.add("bare requests, 64 at once", short(took), fmt.Sprintf("%d kB, %d asked again; %s; load %s", bytes.Load()>>10, twice.Load(), cost(), load1()))
+	r.add("bare requests, 64 in parallel", short(took), fmt.Sprintf("%d kB, %d retried; %s; load %s", bytes.Load()>>10, twice.Load(), cost(), load1()))
 	return took
 }
 
@@ -69,7 +69,7 @@ func (c *cluster) fetch(ctx context.Context, at, token string) (int64, error) {
 	return n, err
 }
 
-// A result is what a check gave and took.
+// A result is the output and cost of a check.
 type result struct {
 	report       stage.Report
 	took, agents time.Duration
@@ -77,7 +77,7 @@ type result struct {
 
 var agentsTook = regexp.MustCompile(`read agents +[0-9,]+ rows in ([0-9a-zµ.]+)`)
 
-// check runs the program as a person would.
+// check runs the program as a user would.
 func (c *cluster) check(t *testing.T, r *report, what string, args ...string) result {
 	t.Helper()
 	bin, err := filepath.Abs(*binary)
@@ -112,7 +112,8 @@ func (c *cluster) check(t *testing.T, r *report, what string, args ...string) re
 	return got
 }
 
-// only sees that these nodes were not seen, and that nothing else was found.
+// only requires that exactly these nodes are not covered, and that there are no other
+// findings.
 func (got result) only(t *testing.T, silent []string) {
 	t.Helper()
 	var want []string
@@ -132,7 +133,7 @@ func (got result) only(t *testing.T, silent []string) {
 	}
 }
 
-// first gives the first few that the others do not have.
+// first returns the first few that the others do not have.
 func first(some, others []string) (out []string) {
 	for _, n := range some {
 		if !slices.Contains(others, n) && len(out) < 5 {
@@ -142,8 +143,8 @@ func first(some, others []string) (out []string) {
 	return out
 }
 
-// stalls has the API server answer nobody for a while, again and again, until it is told to
-// stop, which tells how often that was.
+// stalls freezes the API server for a while, repeatedly, until it is stopped; it returns
+// how often.
 func (c *cluster) stalls(t *testing.T, length time.Duration) (stop func() int) {
 	t.Helper()
 	end, told := make(chan struct{}), make(chan int)
@@ -191,7 +192,7 @@ func (r *report) String() string {
 
 func short(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }
 
-// load1 is the machine's load of the last minute: others work here too.
+// load1 is the machine's load average of the last minute: it may run other work.
 func load1() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

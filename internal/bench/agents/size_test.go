@@ -15,13 +15,13 @@ func TestMain(m *testing.M) { lab.Main(m) }
 
 var (
 	binary   = flag.String("plumbline", "../../../bin/plumbline", "the program to measure")
-	manifest = flag.String("manifest", "../../../deploy/agent.yaml", "what installs the agents")
+	manifest = flag.String("manifest", "../../../deploy/agent.yaml", "the manifest that installs the agents")
 	nodes    = flag.Int("nodes", 400, "how many nodes, each with an agent and 30 pods")
-	bound    = flag.Duration("bound", 30*time.Second, "how long a check may take with some silent and some slow; 0: as it is")
+	bound    = flag.Duration("bound", 30*time.Second, "limit for a check with some hanging and some slow agents; 0: no limit")
 )
 
-// TestLabAgentsAtSize: a check hears all who live, whoever else is silent or slow, and
-// however slow the API server is.
+// TestLabAgentsAtSize: check reads all agents that answer, although others hang or are
+// slow, and however slow the API server is.
 func TestLabAgentsAtSize(t *testing.T) {
 	l := lab.Start(t, lab.Config{ControlPlaneOnly: true})
 	r := &report{}
@@ -29,21 +29,22 @@ func TestLabAgentsAtSize(t *testing.T) {
 	c := fill(t, l, r)
 	c.staff(t, r)
 
-	// As good as it gets, beside the same bodies fetched by nobody who reads them.
+	// The best case, compared with a download of the same bodies.
 	bare := c.bare(t, r)
 	whole := c.check(t, r, "check, all answer")
 	whole.only(t, nil)
-	r.add("ratio", fmt.Sprintf("%.2f", whole.agents.Seconds()/bare.Seconds()), "agents read by check, against the bare requests")
+	r.add("ratio", fmt.Sprintf("%.2f", whole.agents.Seconds()/bare.Seconds()), "agents read by check, compared with the bare requests")
 
-	// The API server does not answer for a while, twice: that is nobody's silence.
+	// The API server does not answer for a while, twice: no agent may be reported as
+	// missing.
 	stop := c.stalls(t, 7*time.Second)
 	stalled := c.check(t, r, "check, the API server stalls")
 	r.add("stalls", fmt.Sprint(stop()), "of 7 s each")
 	stalled.only(t, nil)
 
-	// One of a hundred is silent, and one takes 10 s.
+	// One agent of a hundred hangs, and one takes 10 s.
 	silent := c.trouble()
-	some := c.check(t, r, "check, 1 % silent, 1 % slow")
+	some := c.check(t, r, "check, 1 % hang, 1 % slow")
 	some.only(t, silent)
 	if *bound > 0 && some.took > *bound {
 		t.Errorf("took %s", some.took)

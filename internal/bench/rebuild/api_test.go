@@ -17,8 +17,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// An api is the API server, asked by an administrator with more patience than the lab has:
-// it is slow when it holds so much.
+// An api is a client of the API server, as administrator, with a longer timeout than the
+// lab's: the server is slow with so many objects.
 type api struct {
 	config *rest.Config
 	http   *http.Client
@@ -39,7 +39,7 @@ func connect(t *testing.T, l *lab.Lab) api {
 	return api{cfg, client}
 }
 
-// open sends a request; the answer is the caller's to close.
+// open sends a request; the caller must close the response.
 func (a api) open(ctx context.Context, method, path, accept string, body []byte) (*http.Response, error) {
 	q, err := http.NewRequestWithContext(ctx, method, a.config.Host+path, bytes.NewReader(body))
 	if err != nil {
@@ -50,7 +50,7 @@ func (a api) open(ctx context.Context, method, path, accept string, body []byte)
 	return a.http.Do(q)
 }
 
-// ask sends a request and reads the answer.
+// ask sends a request and reads the response.
 func (a api) ask(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

@@ -18,26 +18,26 @@ import (
 
 const podsPerNode = 30
 
-// A cluster is the loaded lab, and what its nodes would say if there were any.
+// A cluster is the loaded lab, with the simulated state of its nodes.
 type cluster struct {
 	*lab.Lab
 	api
 	hosts []*host // by name
-	state string  // the program's own directory
+	state string  // the program's state directory
 }
 
-// A host is a node as its own pods know it.
+// A host is a node with its pods.
 type host struct {
 	name  string
 	ip    netip.Addr
-	pods  []*model.Pod // with a network of their own, by name
+	pods  []*model.Pod // with their own network, by name
 	agent *model.Pod
 	mute  bool
-	hangs bool // it takes the question, and says nothing
+	hangs bool // it accepts requests, and does not answer
 	desk  *desk
 }
 
-// fill loads a healthy cluster and reads back what is in it.
+// fill loads a healthy cluster and reads it back.
 func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 	t.Helper()
 	sum, err := load.Run(t.Context(), l, load.Config{Nodes: *nodes, PodsPerNode: podsPerNode, Seed: *seed})
@@ -79,8 +79,8 @@ func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 	return c
 }
 
-// silence has some of the agents say nothing from now on: one half takes questions and
-// never answers, the other hangs up.
+// silence makes some of the agents not answer from now on: half of them accept requests
+// and never answer, the others close the connection.
 func (c *cluster) silence() {
 	for i := range *silent {
 		h := c.hosts[(i**nodes / *silent + 1)%*nodes]
@@ -90,11 +90,11 @@ func (c *cluster) silence() {
 	}
 }
 
-// block is where its pods' addresses are from.
+// block is the block of its pods' addresses.
 func (h *host) block() netip.Prefix {
 	b, _ := h.pods[0].IPs[0].Prefix(26)
 	return b
 }
 
-// handleOf is what Calico's plugin calls what it holds for a sandbox.
+// handleOf is the handle that Calico's plugin uses for a sandbox.
 func handleOf(sandbox string) string { return network + "." + sandbox }

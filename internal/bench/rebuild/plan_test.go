@@ -15,11 +15,11 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// patience is how often all nodes are asked until all that can answer have: thousands of
-// agents share two cores with the API server here.
+// patience is how often all nodes are read until all that can answer have answered:
+// thousands of agents share two cores with the API server here.
 const patience = 5
 
-// healthy sees that nothing is wrong yet.
+// healthy requires that there are no findings yet.
 func (c *cluster) healthy(t *testing.T, r *report) {
 	t.Helper()
 	var got result
@@ -31,10 +31,10 @@ func (c *cluster) healthy(t *testing.T, r *report) {
 	t.Fatalf("the cluster is not healthy before anything is broken: exit %d\n%.3000s", got.exit, got.text)
 }
 
-// A plan is one that was saved.
+// A plan is a saved plan.
 type plan struct{ repair.Plan }
 
-// plan has a rebuild planned by all nodes that are not silent.
+// plan plans a rebuild with all nodes whose agents answer.
 func (c *cluster) plan(t *testing.T, r *report, name string) *plan {
 	t.Helper()
 	file := filepath.Join(c.state, name)
@@ -52,7 +52,7 @@ func (c *cluster) plan(t *testing.T, r *report, name string) *plan {
 			return &p
 		}
 	}
-	t.Fatalf("nodes that should answer do not: %d silent", *silent)
+	t.Fatalf("nodes that should answer do not: %d without an answer", *silent)
 	return nil
 }
 
@@ -66,7 +66,8 @@ func (p *plan) unseen() (n int) {
 	return n
 }
 
-// judge counts what is planned, and sees that nothing is taken from silent nodes.
+// judge counts the planned changes, and requires that nothing is released on nodes
+// without an answer.
 func (p *plan) judge(t *testing.T, r *report, c *cluster) {
 	t.Helper()
 	says := &complaints{t: t}
@@ -90,7 +91,7 @@ func (p *plan) judge(t *testing.T, r *report, c *cluster) {
 		kinds[s.Do+" "+string(s.On.Kind)]++
 		for _, o := range s.Ordinals {
 			if b, _ := o.IP.Prefix(26); mute[b] {
-				says.add("planned", "to %s %s of a silent node", s.Do, o.IP)
+				says.add("planned", "to %s %s of a node without an answer", s.Do, o.IP)
 			}
 		}
 	}
@@ -98,7 +99,8 @@ func (p *plan) judge(t *testing.T, r *report, c *cluster) {
 	r.add("refused", fmt.Sprint(refused), "")
 }
 
-// refusedOnly sees that what is left is about silent nodes, or needs their word.
+// refusedOnly requires that every refusal is about a node without an answer, or needs
+// its verification.
 func (p *plan) refusedOnly(t *testing.T, c *cluster) {
 	t.Helper()
 	says := &complaints{t: t}
@@ -107,7 +109,7 @@ func (p *plan) refusedOnly(t *testing.T, c *cluster) {
 	for _, h := range c.hosts {
 		if h.mute {
 			quiet[h.name] = true
-			quiet[repair.UnknownHandle(h.block())] = true // what its broken block held for nobody that could be asked
+			quiet[repair.UnknownHandle(h.block())] = true // what its broken block allocated with invalid attributes
 		}
 	}
 	for _, f := range p.Refused {
@@ -122,7 +124,7 @@ func (p *plan) refusedOnly(t *testing.T, c *cluster) {
 	}
 }
 
-// ownerOf is the node whose block an address is of.
+// ownerOf is the node whose block has an address.
 func (c *cluster) ownerOf(ip netip.Addr) string {
 	for _, h := range c.hosts {
 		if h.block().Contains(ip) {

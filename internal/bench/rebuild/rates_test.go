@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 )
 
-// rates are when the API server told of writes, by kind.
+// rates are the times of writes, by kind, as watched at the API server.
 type rates struct {
 	mu   sync.Mutex
 	seen map[string][]time.Time
@@ -23,11 +23,11 @@ type rates struct {
 	wg   sync.WaitGroup
 }
 
-// window is what rates are judged in: a watch tells of several writes at once when the
-// machine is busy, so that one second proves nothing.
+// window is the time over which rates are checked: on a busy machine a watch delivers
+// several writes at once, so one second is too short.
 const window = 10 * time.Second
 
-// watch listens to all writes of blocks and handles from now on.
+// watch watches all writes of blocks and handles from now on.
 func (c *cluster) watch(t *testing.T) *rates {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -62,19 +62,19 @@ func (c *cluster) watch(t *testing.T) *rates {
 	return r
 }
 
-// judge sees that no budget was spent faster than it may be.
+// judge requires that no rate exceeded its budget.
 func (r *rates) judge(t *testing.T, to *report, took time.Duration) {
 	t.Helper()
-	time.Sleep(2 * time.Second) // what was written last is told by then
+	time.Sleep(2 * time.Second) // the last writes have arrived by then
 	r.stop()
 	r.wg.Wait()
 	for kind, budget := range map[string]float64{"ipamblocks": execute.Default.Blocks, "ipamhandles": execute.Default.Handles} {
 		at := r.seen[kind]
 		most, second := busiest(at, window), busiest(at, time.Second)
-		to.add("writes of "+kind, fmt.Sprintf("%d", len(at)), fmt.Sprintf("%.1f/s over all, %.1f/s in the busiest %s, %d in the busiest second; budget %g/s",
+		to.add("writes of "+kind, fmt.Sprintf("%d", len(at)), fmt.Sprintf("%.1f/s on average, %.1f/s in the busiest %s, %d in the busiest second; budget %g/s",
 			float64(len(at))/took.Seconds(), float64(most)/window.Seconds(), window, second, budget))
 		if len(at) == 0 {
-			t.Errorf("no write of %s was seen", kind)
+			t.Errorf("no write of %s arrived", kind)
 		}
 		if float64(most) > budget*window.Seconds()+budget/2 {
 			t.Errorf("%s: %d writes in %s, budget %g/s", kind, most, window, budget)
@@ -82,7 +82,7 @@ func (r *rates) judge(t *testing.T, to *report, took time.Duration) {
 	}
 }
 
-// busiest is the most that lies within any span of that length.
+// busiest is the largest number of writes within any span of that length.
 func busiest(at []time.Time, span time.Duration) int {
 	most, from := 0, 0
 	for i := range at {

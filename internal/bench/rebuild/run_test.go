@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// A result is what a run of the program gave.
+// A result is the output and cost of a run of the program.
 type result struct {
 	exit int
 	text string
 	took time.Duration
 }
 
-// run runs the program as a person would, and takes down what it took.
+// run runs the program as a user would, and records its cost.
 func (c *cluster) run(t *testing.T, r *report, args ...string) result {
 	t.Helper()
 	bin, err := filepath.Abs(*binary)
@@ -53,8 +53,8 @@ func (c *cluster) run(t *testing.T, r *report, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), diag.String() + out.String(), took}
 }
 
-// memoryOf follows a process and gives, when it has ended, the most memory that it had. What
-// wait tells of it would be no less than what the parent had when it was started.
+// memoryOf reads the memory of a process until it exits, and returns the peak. The peak
+// that wait returns includes that of the parent at the start.
 func memoryOf(pid int) (peak func() int64) {
 	end, told := make(chan struct{}), make(chan int64)
 	go func() {
@@ -107,7 +107,7 @@ func (r *report) String() string {
 
 func short(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }
 
-// load1 is the machine's load of the last minute: others work here too.
+// load1 is the machine's load average of the last minute: it may run other work.
 func load1() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

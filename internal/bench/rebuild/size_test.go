@@ -15,13 +15,13 @@ func TestMain(m *testing.M) { lab.Main(m) }
 var (
 	binary  = flag.String("plumbline", "../../../bin/plumbline", "the program to measure")
 	nodes   = flag.Int("nodes", 50, "how many nodes, each with one block and 30 pods")
-	silent  = flag.Int("silent", 2, "how many of them do not answer while it is planned and applied")
-	crooked = flag.Int("crooked", 4, "how many blocks contradict themselves")
-	seed    = flag.Uint64("seed", 1, "which pods are hit")
+	silent  = flag.Int("silent", 2, "how many of them do not answer during plan and apply")
+	crooked = flag.Int("crooked", 4, "how many blocks are inconsistent")
+	seed    = flag.Uint64("seed", 1, "seed that selects the affected pods")
 )
 
-// TestLabRebuildAtSize breaks the ledger of a healthy cluster everywhere at once, lets some
-// nodes fall silent, and has the rest rebuilt from what lives.
+// TestLabRebuildAtSize breaks all IPAM blocks of a healthy cluster, makes some agents
+// not answer, and rebuilds the rest from running pods.
 func TestLabRebuildAtSize(t *testing.T) {
 	l := lab.Start(t, lab.Config{ControlPlaneOnly: true})
 	r := &report{}

@@ -1,12 +1,12 @@
-// Command hangfs serves a FUSE file system whose operations can be made to hang
-// after the server has taken the request, which is when a caller can no longer
-// be killed. It stands in for a dead network file system.
+// Command hangfs serves a FUSE file system whose operations can be made to hang after
+// the server has accepted the request: from then on the caller cannot be killed. It
+// simulates a network file system whose server failed.
 //
 //	hangfs MOUNTPOINT CONTROL
 //
-// CONTROL is a file that lists the operations that hang: read, getattr, lookup,
-// opendir, open, statfs or all. It is read again while an operation hangs, so
-// emptying it lets everything go on.
+// CONTROL is a file that lists the operations that hang: read, getattr, lookup, opendir,
+// open, statfs or all. It is reread while an operation hangs, so emptying it ends every
+// hang.
 package main
 
 import (
@@ -27,7 +27,7 @@ const size = 1 << 20
 
 type control string
 
-// wait returns once op is not to hang. It ignores the kernel's INTERRUPT on purpose.
+// wait returns once op must not hang. It ignores the kernel's INTERRUPT on purpose.
 func (c control) wait(op string) {
 	for {
 		b, _ := os.ReadFile(string(c))
@@ -112,7 +112,7 @@ func run(args []string) error {
 	}
 	var never time.Duration
 	srv, err := fs.Mount(args[0], &root{control: control(args[1])}, &fs.Options{
-		AttrTimeout: &never, EntryTimeout: &never, // every look goes to the server
+		AttrTimeout: &never, EntryTimeout: &never, // every access goes to the server
 		MountOptions: fuse.MountOptions{FsName: "hangfs", Name: "hangfs", AllowOther: true, DirectMountStrict: true},
 	})
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"plumbline.dev/plumbline/lab/image"
 )
 
-// agents puts the product's agents onto the nodes of a lab, or takes them away.
+// agents installs the product's agents on the nodes of a lab, or removes them.
 func agents(ctx context.Context, e env) error {
 	fs := flag.NewFlagSet("agents", flag.ContinueOnError)
-	fs.String("name", lab.DefaultName, "the lab's `NAME`, in front of the other flags")
-	binary := fs.String("binary", "bin/plumbline-agent", "the agent's program, static: `FILE`")
-	manifest := fs.String("manifest", "deploy/agent.yaml", "how it is installed: `FILE`")
-	beside := fs.String("beside", "", "another program of its image, such as bin/plumbline-cni: `FILE`")
-	remove := fs.Bool("remove", false, "take the agents away")
+	fs.String("name", lab.DefaultName, "the lab's `NAME`, before the other flags")
+	binary := fs.String("binary", "bin/plumbline-agent", "the agent's static binary: `FILE`")
+	manifest := fs.String("manifest", "deploy/agent.yaml", "the manifest that installs it: `FILE`")
+	beside := fs.String("beside", "", "another program in its image, such as bin/plumbline-cni: `FILE`")
+	remove := fs.Bool("remove", false, "remove the agents")
 	rest, err := parse(e, fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -44,15 +44,15 @@ func agents(ctx context.Context, e env) error {
 	return lab.InstallAgents(ctx, l, *binary, *manifest, more...)
 }
 
-// images writes an archive of one program, which needs no lab, or gives an archive
-// to the nodes of one.
+// images writes an image archive of one program, which needs no lab, or imports an
+// archive on the nodes of a lab.
 func images(ctx context.Context, e env) error {
 	fs := flag.NewFlagSet("image", flag.ContinueOnError)
-	fs.String("name", lab.DefaultName, "the lab's `NAME`, in front of the other flags")
-	binary := fs.String("binary", "", "write an archive of this static program: `FILE`")
-	beside := fs.String("beside", "", "another program of it, such as bin/plumbline-cni: `FILE`")
-	ref := fs.String("ref", "", "what the written image is called, `REPOSITORY:TAG`")
-	out := fs.String("out", "", "where the archive goes: `FILE`")
+	fs.String("name", lab.DefaultName, "the lab's `NAME`, before the other flags")
+	binary := fs.String("binary", "", "write an image archive of this static program: `FILE`")
+	beside := fs.String("beside", "", "another program in the image, such as bin/plumbline-cni: `FILE`")
+	ref := fs.String("ref", "", "name of the written image, `REPOSITORY:TAG`")
+	out := fs.String("out", "", "path of the written archive: `FILE`")
 	rest, err := parse(e, fs)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

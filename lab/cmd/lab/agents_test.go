@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestImageIsWrittenWholeOrNotAtAll(t *testing.T) {
+func TestImageIsWrittenCompletelyOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, args := range []string{"--binary x", "--ref x:1 --out y", "--binary x --ref x:1", "--binary x --ref x:1 --out y z"} {
@@ -22,14 +22,14 @@ func TestImageIsWrittenWholeOrNotAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := run(t.Context(), env{args: []string{"image", "--binary", script, "--ref", "x:1", "--out", out}}); err == nil {
-		t.Error("a script was taken for a static program")
+		t.Error("a script was accepted as a static program")
 	}
 	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("an archive is there: %v", err)
+		t.Errorf("an archive was written: %v", err)
 	}
 }
 
-func TestAgentsRefusesMistakesBeforeItLooksForALab(t *testing.T) {
+func TestAgentsRefusesUsageErrorsWithoutALab(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"--nope", "unexpected"} {
 		if err := run(t.Context(), env{args: append([]string{"agents"}, strings.Fields(args)...)}); !errors.Is(err, errUsage) {

@@ -11,10 +11,10 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// parse reads flags wherever they stand and gives the other arguments. Help goes
-// to stdout, since it was asked for.
+// parse reads flags at any position and returns the other arguments. It prints help to
+// stdout, because help was requested.
 func parse(e env, fs *flag.FlagSet) ([]string, error) {
-	fs.SetOutput(io.Discard) // the error that Parse gives says it all
+	fs.SetOutput(io.Discard) // Parse returns the error with the same text
 	fs.Usage = func() {}
 	var rest []string
 	for args := e.args; ; {
@@ -34,16 +34,16 @@ func parse(e env, fs *flag.FlagSet) ([]string, error) {
 }
 
 func help(w io.Writer, fs *flag.FlagSet) {
-	_, _ = fmt.Fprintf(w, "lab %s takes these flags:\n\n", fs.Name())
+	_, _ = fmt.Fprintf(w, "flags of lab %s:\n\n", fs.Name())
 	fs.VisitAll(func(f *flag.Flag) {
 		arg, text := flag.UnquoteUsage(f)
 		_, _ = fmt.Fprintf(w, "  %-26s %s\n", strings.TrimRight("--"+f.Name+" "+arg, " "), text)
 	})
 }
 
-// inLab makes sure that the process is inside the lab whose name may stand as
-// --name in front of the arguments; if it is not, the process is replaced by one
-// that is. It gives the lab and the arguments without the name.
+// inLab ensures that the process runs inside the lab, which --name may select as the
+// first argument; otherwise it replaces the process by the same command inside the lab.
+// It returns the lab and the arguments without the name.
 func inLab(e env) (*lab.Lab, []string, error) {
 	name, args := lab.DefaultName, e.args
 	named := len(args) >= 2 && args[0] == "--name"
@@ -52,7 +52,7 @@ func inLab(e env) (*lab.Lab, []string, error) {
 	}
 	if inside, ok := lab.Inside(); ok {
 		if named && inside != name {
-			return nil, nil, fmt.Errorf("this is the inside of lab %s; lab %s cannot be reached from here", inside, name)
+			return nil, nil, fmt.Errorf("this process runs inside lab %s; lab %s cannot be reached from here", inside, name)
 		}
 		l, err := lab.Open()
 		return l, args, err

@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-func TestFlagsMayStandAnywhere(t *testing.T) {
+func TestFlagsAreAcceptedAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"late-del", "--keep", "--nodes", "3"}, {"--nodes=3", "late-del", "--keep"}, {"--keep", "--nodes", "3", "late-del"}} {
 		var c lab.Config
@@ -24,7 +24,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	}
 }
 
-func TestHelpGoesToStdoutAndMistakesAreUsage(t *testing.T) {
+func TestHelpGoesToStdoutAndMistakesAreUsageErrors(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	fs := flag.NewFlagSet("up", flag.ContinueOnError)

@@ -14,13 +14,13 @@ import (
 func fill(ctx context.Context, e env) error {
 	var c load.Config
 	fs := flag.NewFlagSet("load", flag.ContinueOnError)
-	name := fs.String("name", "", "the lab's `NAME`, if not lab")
-	fs.IntVar(&c.Nodes, "nodes", 100, "number of nodes: `N`, if not 100")
-	fs.IntVar(&c.PodsPerNode, "pods-per-node", 30, "running pods on each: `N`, if not 30")
-	fs.Uint64Var(&c.Seed, "seed", 1, "the same `SEED` gives the same cluster; if not 1")
-	fs.DurationVar(&c.Timeout, "timeout", 0, "give up after this `TIME`, if not 15m")
-	out := fs.String("out", "", "write the faults to this `FILE`, a line of JSON each")
-	fs.Func("faults", fmt.Sprintf("`KIND=COUNT,…` with kinds of %v", load.Kinds), func(s string) (err error) {
+	name := fs.String("name", "", "the lab's `NAME`, default lab")
+	fs.IntVar(&c.Nodes, "nodes", 100, "number of nodes: `N`, default 100")
+	fs.IntVar(&c.PodsPerNode, "pods-per-node", 30, "running pods per node: `N`, default 30")
+	fs.Uint64Var(&c.Seed, "seed", 1, "the same `SEED` gives the same cluster; default 1")
+	fs.DurationVar(&c.Timeout, "timeout", 0, "give up after this `TIME`, default 15m")
+	out := fs.String("out", "", "write the faults to this `FILE`, one line of JSON each")
+	fs.Func("faults", fmt.Sprintf("`KIND=COUNT,…`, kinds are %v", load.Kinds), func(s string) (err error) {
 		c.Faults, err = load.ParseFaults(s)
 		return err
 	})
@@ -59,12 +59,12 @@ func fill(ctx context.Context, e env) error {
 	if faults == "" {
 		faults = "no faults"
 	}
-	_, err = fmt.Fprintf(e.stdout, "lab %s is loaded: %d nodes, %d pods, %d objects, %.0f MB, written in %.1f s, seen by the API server %.1f s later; %s\n",
+	_, err = fmt.Fprintf(e.stdout, "lab %s is loaded: %d nodes, %d pods, %d objects, %.0f MB, written in %.1f s, in the API server's caches %.1f s later; %s\n",
 		l.Name, s.Nodes, s.Pods, s.Objects, float64(s.Bytes)/1e6, s.Write.Seconds(), s.Settle.Seconds(), faults)
 	return err
 }
 
-// discard is a file that is not wanted.
+// discard is used if no file was requested.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

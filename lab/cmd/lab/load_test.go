@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestLoadRefusesMistakesBeforeItLooksForALab(t *testing.T) {
+func TestLoadRefusesUsageErrorsWithoutALab(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"--faults nope=1", "--faults leaked", "--seed -1", "--nodes many", "unexpected"} {
 		var out strings.Builder

@@ -1,5 +1,5 @@
-// Command lab runs a real Kubernetes with real Calico on one machine and
-// produces real incidents on it.
+// Command lab runs a real Kubernetes with real Calico on one machine and reproduces real
+// incidents on it.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// env is what a command may touch of the process.
+// env holds the arguments and streams that a command may use.
 type env struct {
 	args           []string
 	stdin          io.Reader
@@ -50,21 +50,21 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"build", "", "build the lab's real parts into the cache", buildParts},
+		{"build", "", "build the lab's components into the cache", buildParts},
 		{"up", "[FLAGS]", "start a cluster; up --help lists the flags", up},
-		{"down", "[--all]", "end a lab and all that belongs to it", down},
+		{"down", "[--all]", "stop a lab and remove all of it", down},
 		{"list", "", "list the labs on this machine", list},
 		{"leftovers", "", "fail if anything of a lab is left on the machine", leftovers},
-		{"status", "", "tell how every part of a lab is doing", status},
+		{"status", "", "show the state of every component of a lab", status},
 		{"kubectl", "ARGS…", "kubectl, as administrator", forward("kubernetes", "kubectl")},
-		{"calicoctl", "ARGS…", "calicoctl, with full rights", forward("calico", "calicoctl")},
+		{"calicoctl", "ARGS…", "calicoctl, with full permissions", forward("calico", "calicoctl")},
 		{"do", "-- CMD…", "run a command in the lab, with KUBECONFIG set", do},
-		{"exec", "NODE -- CMD…", "run a command in a node", execNode},
-		{"image", "FILE | --binary FILE …", "give an archive to every node, or write one", images},
-		{"agents", "[FLAGS]", "put Plumbline's agents onto every node", agents},
+		{"exec", "NODE -- CMD…", "run a command on a node", execNode},
+		{"image", "FILE | --binary FILE …", "import an image on every node, or write one", images},
+		{"agents", "[FLAGS]", "install Plumbline's agents on every node", agents},
 		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
-		{"load", "[FLAGS]", "fill a lab that has no nodes; see load --help", fill},
-		{"run", "SCENARIO [FLAGS]", "produce an incident and assert its symptoms", runScenario},
+		{"load", "[FLAGS]", "fill a control-plane-only lab; see load --help", fill},
+		{"run", "SCENARIO [FLAGS]", "reproduce an incident and check its symptoms", runScenario},
 		{"scenarios", "", "list the incidents", scenarioList},
 	}
 }

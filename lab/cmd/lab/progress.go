@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// progress shows on a terminal what is being done and for how long; in a pipe it
-// says nothing.
+// progress shows the current step and its duration on a terminal; in a pipe it prints
+// nothing.
 type progress struct {
 	mu    sync.Mutex
 	w     io.Writer

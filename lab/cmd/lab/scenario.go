@@ -40,8 +40,8 @@ func find(name string) (stage.Scenario, error) {
 	return stage.Scenario{}, fmt.Errorf("%w: no scenario %q; lab scenarios lists them", errUsage, name)
 }
 
-// playerEnv tells the process that plays a scenario in one mode from the one
-// that was asked to.
+// playerEnv is set in the process that runs a scenario in one mode, to distinguish it
+// from its parent.
 const playerEnv = "PLUMBLINE_LAB_PLAYER"
 
 func runScenario(ctx context.Context, e env) error {
@@ -49,8 +49,8 @@ func runScenario(ctx context.Context, e env) error {
 	var c lab.Config
 	configFlags(fs, &c)
 	var o stage.Options
-	fs.BoolVar(&o.Keep, "keep", false, "leave the broken cluster for looking at")
-	fs.DurationVar(&o.For, "for", 0, "how long churn goes on, `2m`")
+	fs.BoolVar(&o.Keep, "keep", false, "keep the broken cluster for inspection")
+	fs.DurationVar(&o.For, "for", 0, "how long churn runs, `2m`")
 	rest, err := parse(e, fs)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -66,7 +66,7 @@ func runScenario(ctx context.Context, e env) error {
 		return err
 	}
 	if c.Datastore != "" && !slices.Contains(sc.Modes, c.Datastore) {
-		return fmt.Errorf("%w: %s plays on %s", errUsage, sc.Name, modes(sc))
+		return fmt.Errorf("%w: %s runs only on %s", errUsage, sc.Name, modes(sc))
 	}
 	if os.Getenv(playerEnv) != "" {
 		return play(ctx, e, sc, c, o)
@@ -81,8 +81,8 @@ func runScenario(ctx context.Context, e env) error {
 	return nil
 }
 
-// stageFor plays in a process of its own, since entering a lab replaces a process,
-// and takes the lab down afterwards.
+// stageFor runs the scenario in a separate process, since entering a lab replaces a
+// process, and removes the lab afterwards.
 func stageFor(ctx context.Context, e env, sc stage.Scenario, c lab.Config, mode lab.Datastore, keep bool) error {
 	name := c.Name
 	if name == lab.DefaultName {
@@ -98,7 +98,7 @@ func stageFor(ctx context.Context, e env, sc stage.Scenario, c lab.Config, mode 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.stdin, e.stdout, e.stderr
 	err = cmd.Run()
 	if keep {
-		_, _ = fmt.Fprintf(e.stdout, "The cluster is kept: lab kubectl --name %s get pods -A; end it with: lab down --name %s\n", name, name)
+		_, _ = fmt.Fprintf(e.stdout, "The cluster is kept. Inspect it with: lab kubectl --name %s get pods -A; remove it with: lab down --name %s\n", name, name)
 	} else {
 		err = errors.Join(err, lab.Down(context.WithoutCancel(ctx), name))
 	}
@@ -129,6 +129,6 @@ func play(ctx context.Context, e env, sc stage.Scenario, c lab.Config, o stage.O
 	if err := stage.Play(ctx, l, sc, o); err != nil {
 		return fmt.Errorf("%s on %s: %w", sc.Name, l.Datastore, err)
 	}
-	_, err = fmt.Fprintf(e.stdout, "%s on %s: produced, every symptom seen, %.0f s\n", sc.Name, l.Datastore, time.Since(t).Seconds())
+	_, err = fmt.Fprintf(e.stdout, "%s on %s: reproduced with every symptom, %.0f s\n", sc.Name, l.Datastore, time.Since(t).Seconds())
 	return err
 }

@@ -15,14 +15,14 @@ import (
 )
 
 func configFlags(fs *flag.FlagSet, c *lab.Config) {
-	fs.StringVar(&c.Name, "name", lab.DefaultName, "the lab's `NAME`, if not lab")
-	fs.IntVar(&c.Nodes, "nodes", 0, "number of nodes: `N`, if not 2")
-	fs.Func("datastore", "where Calico keeps its records, `kdd|etcd`", func(s string) error {
+	fs.StringVar(&c.Name, "name", lab.DefaultName, "the lab's `NAME`, default lab")
+	fs.IntVar(&c.Nodes, "nodes", 0, "number of nodes: `N`, default 2")
+	fs.Func("datastore", "Calico's datastore, `kdd|etcd`", func(s string) error {
 		c.Datastore = lab.Datastore(s)
 		return nil
 	})
-	fs.BoolVar(&c.ControlPlaneOnly, "control-plane-only", false, "etcd, API server, Calico's definitions; no node")
-	fs.BoolVar(&c.DualStack, "dual-stack", false, "IPv6 beside IPv4")
+	fs.BoolVar(&c.ControlPlaneOnly, "control-plane-only", false, "only etcd, API server and Calico's CRDs; no nodes")
+	fs.BoolVar(&c.DualStack, "dual-stack", false, "IPv4 and IPv6")
 	fs.IntVar(&c.BlockSize, "block-size", 26, "prefix length of Calico's IPv4 blocks, `20..32`")
 	fs.StringVar(&c.Containerd, "containerd", lab.ContainerdDebian, "container runtime, `debian|2.2`")
 }
@@ -47,12 +47,12 @@ func up(ctx context.Context, e env) error {
 	return create(ctx, e, c)
 }
 
-// insideNew makes a lab and comes back inside it: the process is replaced by the
-// same command, run in there.
+// insideNew creates a lab and continues inside it: the process is replaced by the same
+// command, run inside the lab.
 func insideNew(ctx context.Context, name string) error {
 	inside, ok := lab.Inside()
 	if ok && inside != name {
-		return fmt.Errorf("this is the inside of lab %s: no lab is started from here", inside)
+		return fmt.Errorf("this process runs inside lab %s; a lab cannot be started from here", inside)
 	}
 	if ok {
 		return nil
@@ -75,7 +75,7 @@ func create(ctx context.Context, e env, c lab.Config) error {
 	l, err := lab.Up(ctx, c, p.step)
 	p.end()
 	if err != nil {
-		return fmt.Errorf("%w\nThe lab is left as it is. Look at it with: lab status --name %s; end it with: lab down --name %s", err, c.Name, c.Name)
+		return fmt.Errorf("%w\nThe lab is kept as it is. Inspect it with: lab status --name %s; remove it with: lab down --name %s", err, c.Name, c.Name)
 	}
 	what := fmt.Sprintf("%d nodes", l.Nodes)
 	switch {
@@ -88,7 +88,8 @@ func create(ctx context.Context, e env, c lab.Config) error {
 	return err
 }
 
-// checkBuilt looks for all that a lab needs, before there is one.
+// checkBuilt checks that everything a lab needs is built and installed, before a lab is
+// created.
 func checkBuilt(ctx context.Context) error {
 	b, err := build.New()
 	if err != nil {
@@ -145,7 +146,7 @@ func leftovers(ctx context.Context, e env) error {
 		_, _ = fmt.Fprintln(e.stdout, l)
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("%d things are left behind", len(left))
+		return fmt.Errorf("%d leftovers of labs on this machine", len(left))
 	}
 	return nil
 }

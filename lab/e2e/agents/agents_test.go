@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { lab.Main(m) }
 
 var (
-	howLong = flag.Duration("agents", 30*time.Minute, "how long agents are killed in a churning cluster")
+	howLong = flag.Duration("agents", 30*time.Minute, "how long agents are killed under churn")
 	binary  = flag.String("agent", "../../../bin/plumbline-agent", "the agent to kill")
 )
 
@@ -30,8 +30,8 @@ const (
 	restAfter   = time.Minute
 )
 
-// TestAgentKilled kills the agents in turn while pods come and go, and looks at what is
-// left of them when all is over.
+// TestAgentKilled kills the agents in turn while pods start and end, and checks what
+// remains of them afterwards.
 func TestAgentKilled(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 3, Datastore: lab.KDD})
 	if err := lab.InstallAgents(t.Context(), l, filepath.Clean(*binary), "../../../deploy/agent.yaml"); err != nil {
@@ -39,7 +39,7 @@ func TestAgentKilled(t *testing.T) {
 	}
 	w := &watch{l: l}
 	w.answers(t, 30*time.Second)
-	time.Sleep(sampleEvery) // let them read all there is
+	time.Sleep(sampleEvery) // until they have read everything
 	w.sample(t)
 	sc := churn.Scenario
 	run := sc.Run
@@ -54,9 +54,9 @@ func TestAgentKilled(t *testing.T) {
 		return err
 	}
 	if err := stage.Play(t.Context(), l, sc, stage.Options{Keep: true, For: *howLong, Tell: func(s string) { t.Log(s) }}); err != nil {
-		t.Errorf("churn: %v", err) // what became of the agents is still to be told
+		t.Errorf("churn: %v", err) // the results of the agents are still reported
 	}
-	// The kubelet lets a pod that ends again and again wait for up to five minutes.
+	// The kubelet delays a pod that exits repeatedly for up to five minutes.
 	w.answers(t, 6*time.Minute)
 	time.Sleep(restAfter)
 	w.sample(t)
@@ -66,8 +66,8 @@ func TestAgentKilled(t *testing.T) {
 	nothingFound(t, l)
 }
 
-// nothingFound: a cluster in which nothing but agents was killed is in order, and all of
-// it is seen.
+// nothingFound: a cluster in which only agents were killed has no findings and complete
+// coverage.
 func nothingFound(t *testing.T, l *lab.Lab) {
 	t.Helper()
 	out, _, err := stage.Plumbline(t.Context(), l, product.Binary(t), t.TempDir(), "check", "-o", "json", "--wait", "--settle=20s")
@@ -83,15 +83,15 @@ func nothingFound(t *testing.T, l *lab.Lab) {
 	}
 	for _, f := range r.Findings {
 		if f.Severity == "warning" || f.Severity == "error" {
-			t.Errorf("found: %s %s: %s", f.Severity, f.Name, f.Summary)
+			t.Errorf("finding: %s %s: %s", f.Severity, f.Name, f.Summary)
 		} else {
-			t.Logf("found: %s %s: %s", f.Severity, f.Name, f.Summary)
+			t.Logf("finding: %s %s: %s", f.Severity, f.Name, f.Summary)
 		}
 	}
 	for _, n := range r.NotSeen {
 		if n.Node != "" {
-			t.Errorf("not seen: %s of %s: %s", n.Table, n.Node, n.Reason)
+			t.Errorf("not checked: %s of %s: %s", n.Table, n.Node, n.Reason)
 		}
 	}
-	t.Logf("check: %d findings, %d tables not seen", len(r.Findings), len(r.NotSeen))
+	t.Logf("check: %d findings, %d tables not checked", len(r.Findings), len(r.NotSeen))
 }

@@ -18,17 +18,17 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// What the agent's processes are called.
+// Names of the agent's processes.
 const agentName = "plumbline-agent"
 
 var childs = []string{"plumbline-probe", "plumbline-asks"}
 
 const (
 	maxRSS  = 100 << 20
-	maxMore = 10 // open files, and threads, than at the first look
+	maxMore = 10 // open files and threads, compared with the first sample
 )
 
-// A look at one node.
+// A look is a sample of one node.
 type look struct {
 	at     time.Time
 	agents []lab.Process
@@ -41,8 +41,8 @@ type watch struct {
 	killed, back, replaced int
 }
 
-// kill ends the agents in turn. The kubelet lets one that ends again and again wait for
-// longer each time: every third time, and when there is none, the pod is replaced too.
+// kill kills the agents in turn. The kubelet delays the restart of one that exits
+// repeatedly: every third time, and if there is none, the pod is replaced too.
 func (w *watch) kill(ctx context.Context, t *testing.T) {
 	for i := 0; wait(ctx, killEvery); i++ {
 		n, err := w.l.Node(ctx, 1+i%len(w.looks))
@@ -80,13 +80,13 @@ func (w *watch) renew(ctx context.Context, node string) error {
 	}
 	i := slices.IndexFunc(pods, func(p lab.Pod) bool { return p.Spec.NodeName == node })
 	if i < 0 {
-		return errors.New("it has none")
+		return errors.New("the node has no agent")
 	}
 	_, err = w.l.Kubectl(ctx, "-n", lab.AgentNamespace, "delete", "pod", pods[i].Metadata.Name, "--wait=false")
 	return err
 }
 
-// wait tells whether there is more time.
+// wait returns whether there is time left.
 func wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -102,14 +102,14 @@ func (w *watch) follow(ctx context.Context, t *testing.T) {
 	}
 }
 
-// sample looks at every node.
+// sample reads the state of every node.
 func (w *watch) sample(t *testing.T) {
 	t.Helper()
 	var said strings.Builder
 	for i := range w.looks {
 		n, err := w.l.Node(t.Context(), i+1)
 		if err != nil {
-			t.Errorf("look: %v", err)
+			t.Errorf("sample: %v", err)
 			return
 		}
 		v := look{at: time.Now()}
@@ -117,7 +117,7 @@ func (w *watch) sample(t *testing.T) {
 		v.agents, e1 = n.Processes(agentName)
 		v.probes, e2 = n.Processes(childs...)
 		if e1 != nil || e2 != nil {
-			t.Errorf("look: %v, %v", e1, e2)
+			t.Errorf("sample: %v, %v", e1, e2)
 			return
 		}
 		w.looks[i] = append(w.looks[i], v)
@@ -130,10 +130,10 @@ func (w *watch) sample(t *testing.T) {
 	t.Logf("load %.4s%s", b, said.String())
 }
 
-// judge holds the last look against the first and all of them against the bound.
+// judge compares the last sample with the first and all of them with the limit.
 func (w *watch) judge(t *testing.T) {
 	t.Helper()
-	t.Logf("%d agents killed; %d times one was held back by the kubelet, %d pods replaced", w.killed, w.back, w.replaced)
+	t.Logf("%d agents killed; %d times the kubelet delayed one, %d pods replaced", w.killed, w.back, w.replaced)
 	for i, looks := range w.looks {
 		name := fmt.Sprintf("node%d", i+1)
 		var most lab.Process
@@ -151,7 +151,7 @@ func (w *watch) judge(t *testing.T) {
 			continue
 		}
 		a, b := first.agents[0], last.agents[0]
-		t.Logf("%s: %d looks; files %d, then %d (most %d); threads %d, then %d (most %d); %.1f MB, then %.1f (most %.1f); at most %d probes, %d namespaces open at once",
+		t.Logf("%s: %d samples; files %d, then %d (most %d); threads %d, then %d (most %d); %.1f MB, then %.1f (most %.1f); at most %d probes, %d namespaces open at once",
 			name, len(looks), a.Files, b.Files, most.Files, a.Threads, b.Threads, most.Threads, mb(a), mb(b), mb(most), probes, held)
 		if b.Files > a.Files+maxMore || b.Threads > a.Threads+maxMore || most.RSS > maxRSS {
 			t.Errorf("%s: %+v at first, %+v at the end, at most %+v", name, a, b, most)
@@ -161,7 +161,7 @@ func (w *watch) judge(t *testing.T) {
 
 func mb(p lab.Process) float64 { return float64(p.RSS) / (1 << 20) }
 
-// leftovers: no child of an agent stays, and no namespace that no pod has.
+// leftovers: no child of an agent may remain, and no namespace without a pod.
 func (w *watch) leftovers(t *testing.T) {
 	t.Helper()
 	pods, err := w.l.Pods(t.Context(), "", "")
@@ -191,7 +191,8 @@ func (w *watch) leftovers(t *testing.T) {
 	}
 }
 
-// lasting looks a few times: a probe lives for a moment, and a reading holds a namespace for one.
+// lasting samples a few times: a probe exists for a moment, and a read holds a namespace
+// for a moment.
 func (w *watch) lasting(t *testing.T, n *lab.Node) {
 	t.Helper()
 	seen, held := map[int]int{}, 0
@@ -215,7 +216,7 @@ func (w *watch) lasting(t *testing.T, n *lab.Node) {
 	}
 	for pid, times := range seen {
 		if times == looks {
-			t.Errorf("%s: the probe %d stays", n.Name, pid)
+			t.Errorf("%s: the probe %d remains", n.Name, pid)
 		}
 	}
 	if held == looks {
@@ -223,7 +224,7 @@ func (w *watch) lasting(t *testing.T, n *lab.Node) {
 	}
 }
 
-// answers: every agent says that it sees its node, and all of it.
+// answers: every agent reports complete state of its node.
 func (w *watch) answers(t *testing.T, within time.Duration) {
 	t.Helper()
 	for i := range w.looks {
@@ -244,7 +245,7 @@ func (w *watch) answers(t *testing.T, within time.Duration) {
 			if err := json.Unmarshal([]byte(out), &d); err != nil {
 				return err
 			}
-			return stage.Expect(d.Node == n.Name && len(d.Not) == 0, "an answer of %s about all, got %s", n.Name, out)
+			return stage.Expect(d.Node == n.Name && len(d.Not) == 0, "complete node state of %s, got %s", n.Name, out)
 		})
 		if err != nil {
 			t.Errorf("node%d: %v", i+1, err)

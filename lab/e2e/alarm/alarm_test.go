@@ -21,15 +21,16 @@ import (
 func TestMain(m *testing.M) { lab.Main(m) }
 
 var (
-	quiet  = flag.Duration("quiet", 10*time.Minute, "how long the churn goes on with no fault")
-	faulty = flag.Duration("faulty", 10*time.Minute, "how long it goes on with faults")
+	quiet  = flag.Duration("quiet", 10*time.Minute, "how long the churn runs without a fault")
+	faulty = flag.Duration("faulty", 10*time.Minute, "how long it runs with faults")
 )
 
 const between = 20 * time.Second
 
-// TestNoFalseAlarm checks a churning cluster every 20 s: first with no fault, when no
-// run may confirm anything; then with 25 faults, each of which must be confirmed by the
-// first run that starts after its class's time has passed, by none before, and nothing else.
+// TestNoFalseAlarm checks a churning cluster every 20 s: first without a fault, when no
+// check may confirm a finding; then with 25 faults, each of which must be confirmed by
+// the first check that starts after its class's minimum duration, by none before, and
+// nothing else.
 func TestNoFalseAlarm(t *testing.T) {
 	for _, mode := range stage.Both {
 		t.Run(string(mode), func(t *testing.T) {
@@ -52,7 +53,7 @@ func TestNoFalseAlarm(t *testing.T) {
 				}
 				w.watch(ctx, t, *faulty)
 				cancel()
-				<-done // it was stopped in the middle of everything
+				<-done // the test was stopped in the middle of the churn
 				return nil
 			}
 			if err := stage.Play(t.Context(), l, sc, stage.Options{Keep: true, For: time.Hour, Tell: func(s string) { t.Log(s) }}); err != nil {
@@ -63,17 +64,17 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// A fault that was put in, and how long it must last.
+// A fault that was created, and its minimum duration.
 type fault struct {
 	name  string
-	begun time.Time // before it was put in
-	at    time.Time // when it was there
+	begun time.Time // before it was created
+	at    time.Time // when it existed
 	last  time.Duration
 }
 
 type round struct {
 	start     time.Time
-	seen      time.Duration // how long it took to look
+	seen      time.Duration // duration of the check
 	names     []string
 	suspected int
 	theirs    string // what calicoctl ipam check counts
@@ -89,9 +90,11 @@ type watcher struct {
 
 const quietPool = "quiet"
 
-// prepare makes eight pods in a pool of their own, whose freed addresses nobody takes.
+// prepare creates eight pods in a separate pool, whose released addresses no other pod
+// gets.
 func (w *watcher) prepare(ctx context.Context, s *stage.Stage) error {
-	// Calico's own collector would take the leaks away before they can be confirmed.
+	// Calico's own IPAM garbage collector would release the leaks before they can be
+	// confirmed.
 	err := lab.Eventually(ctx, time.Minute, func(context.Context) error {
 		_, err := s.Calicoctl(ctx, "patch", "kubecontrollersconfiguration", "default", "-p", `{"spec":{"controllers":{"node":{"leakGracePeriod":"0s"}}}}`)
 		return err
@@ -120,10 +123,10 @@ func (w *watcher) watch(ctx context.Context, t *testing.T, d time.Duration) {
 		r := round{start: time.Now(), theirs: "-"}
 		rep, err := stage.CheckWith(ctx, w.l, w.bin, w.state)
 		if err != nil {
-			t.Logf("check: %v", err) // the churn makes the API server hang now and then
+			t.Logf("check: %v", err) // the churn delays the API server now and then
 		} else {
 			r.names, r.suspected, r.seen = rep.Names(), len(rep.Unconfirmed), time.Since(r.start)
-			// A node that comes or goes is not seen for a moment, and that is said.
+			// A node that joins or leaves is not covered for a moment, and the report states that.
 			r.names = slices.DeleteFunc(r.names, func(n string) bool { return strings.HasPrefix(n, "PL9001/") })
 			if out, err := w.l.Calicoctl(ctx, "ipam", "check"); err == nil {
 				if m := problems.FindStringSubmatch(out); m != nil {
@@ -131,7 +134,7 @@ func (w *watcher) watch(ctx context.Context, t *testing.T, d time.Duration) {
 				}
 			}
 			w.rounds = append(w.rounds, r)
-			t.Logf("%s  confirmed %d, suspected %d; calicoctl ipam check: %s problems", r.start.Format("15:04:05"), len(r.names), r.suspected, r.theirs)
+			t.Logf("%s  confirmed %d, unconfirmed %d; calicoctl ipam check: %s problems", r.start.Format("15:04:05"), len(r.names), r.suspected, r.theirs)
 			if w.faults == nil {
 				for _, f := range rep.Findings {
 					t.Logf("          %s: %s %s", f.Name, f.Summary, f.Evidence)
@@ -153,7 +156,7 @@ func (w *watcher) add(begun time.Time, name string, last time.Duration) {
 	w.faults = append(w.faults, fault{name, begun, time.Now(), last})
 }
 
-// break25 puts in 25 faults of five kinds.
+// break25 creates 25 faults of five kinds.
 func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
 	const cidr = "10.244.250.0/26"
 	begun := time.Now()
@@ -218,7 +221,7 @@ func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
 	return nil
 }
 
-// judge holds every round against what was put in and when.
+// judge compares every round with the created faults and their times.
 func (w *watcher) judge(t *testing.T) {
 	theirs, ours := 0, 0
 	for _, r := range w.rounds {
@@ -231,8 +234,8 @@ func (w *watcher) judge(t *testing.T) {
 			i := slices.IndexFunc(w.faults, func(f fault) bool { return f.name == name })
 			switch {
 			case i < 0:
-				t.Errorf("%s: %s is no fault of ours", r.start.Format("15:04:05"), name)
-			case r.start.Before(w.faults[i].begun.Add(w.faults[i].last - time.Second)): // times are cut to seconds
+				t.Errorf("%s: %s is not a created fault", r.start.Format("15:04:05"), name)
+			case r.start.Before(w.faults[i].begun.Add(w.faults[i].last - time.Second)): // times are truncated to seconds
 				t.Errorf("%s: %s was confirmed after %s, want %s", r.start.Format("15:04:05"), name, r.start.Sub(w.faults[i].begun), w.faults[i].last)
 			}
 		}
@@ -240,15 +243,15 @@ func (w *watcher) judge(t *testing.T) {
 	for _, f := range w.faults {
 		w.confirmed(t, f)
 	}
-	t.Logf("with no fault, over all rounds: we confirmed %d, calicoctl ipam check counted %d problems", ours, theirs)
+	t.Logf("without a fault, over all rounds: check confirmed %d, calicoctl ipam check counted %d problems", ours, theirs)
 }
 
-// confirmed: age is proven by the API server's times or by our own waiting since the end
-// of the first run that could see it.
+// confirmed: the duration is known from the API server's timestamps, or from our own
+// wait since the end of the first check that could report the fault.
 func (w *watcher) confirmed(t *testing.T, f fault) {
 	first := slices.IndexFunc(w.rounds, func(r round) bool { return r.start.After(f.at) })
 	if first < 0 {
-		t.Errorf("no round after %s was put in", f.name)
+		t.Errorf("no round after %s was created", f.name)
 		return
 	}
 	due := slices.IndexFunc(w.rounds, func(r round) bool {
@@ -260,7 +263,7 @@ func (w *watcher) confirmed(t *testing.T, f fault) {
 	}
 	for _, r := range w.rounds[due:] {
 		if !slices.Contains(r.names, f.name) {
-			t.Errorf("%s: %s, put in %s before, is not confirmed", r.start.Format("15:04:05"), f.name, r.start.Sub(f.at).Round(time.Second))
+			t.Errorf("%s: %s, created %s before, is not confirmed", r.start.Format("15:04:05"), f.name, r.start.Sub(f.at).Round(time.Second))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/lab/e2e/outside"
 )
 
-// BenchmarkUpDown is the time of a whole cycle.
+// BenchmarkUpDown measures the start and stop of a lab.
 func BenchmarkUpDown(b *testing.B) {
 	for name, args := range map[string][]string{
 		"control-plane-only": {"--control-plane-only"},

@@ -1,3 +1,3 @@
-// Package full plays every scenario in each mode that it has; they need the lab and
-// are built with the tag e2e.
+// Package full runs every scenario in each of its modes; the tests need the lab and are
+// built with the tag e2e.
 package full

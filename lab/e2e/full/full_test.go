@@ -15,12 +15,12 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-var suite = flag.String("suite", "all", "names of scenarios, with commas, or all")
+var suite = flag.String("suite", "all", "comma-separated scenarios, or all")
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
-// TestScenarios plays those that leave the cluster usable one after the other on
-// one cluster, and the others each on its own.
+// TestScenarios runs the scenarios that leave the cluster usable one after the other on
+// one cluster, and each of the others on a separate one.
 func TestScenarios(t *testing.T) {
 	for _, mode := range stage.Both {
 		var shared, alone []stage.Scenario
@@ -60,7 +60,7 @@ func play(t *testing.T, mode lab.Datastore, all ...stage.Scenario) {
 			}
 		})
 		if !ok {
-			t.Fatalf("%s has left the cluster in an unknown state", sc.Name)
+			t.Fatalf("%s left the cluster in an unknown state", sc.Name)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// TestVariants starts each kind of cluster once and lets pods of two nodes talk, in
-// every address family that it has.
+// TestVariants starts each kind of cluster once and sends requests between pods of two
+// nodes, in each of its address families.
 func TestVariants(t *testing.T) {
 	for name, c := range map[string]lab.Config{
 		"dual stack on kdd":  {DualStack: true, Datastore: lab.KDD},
@@ -32,7 +32,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// TestThreeNodesTalkWithinAMinute measures from nothing to HTTP between nodes.
+// TestThreeNodesTalkWithinAMinute measures from the start of a lab to HTTP between
+// nodes.
 func TestThreeNodesTalkWithinAMinute(t *testing.T) {
 	for _, mode := range stage.Both {
 		t.Run(string(mode), func(t *testing.T) {
@@ -45,7 +46,7 @@ func TestThreeNodesTalkWithinAMinute(t *testing.T) {
 				t.Fatal(err)
 			}
 			took := time.Since(start)
-			t.Logf("3 nodes Ready after %.1f s, pods of two nodes talk after %.1f s", up.Seconds(), took.Seconds())
+			t.Logf("3 nodes Ready after %.1f s, pods of two nodes connected after %.1f s", up.Seconds(), took.Seconds())
 			if took > time.Minute {
 				t.Errorf("took %s", took)
 			}

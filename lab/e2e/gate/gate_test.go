@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
-// TestControlPlaneOnly is what tests use that need an API server and no node: it must
-// be there in seconds.
+// TestControlPlaneOnly starts the lab for tests that need an API server and no node: it
+// must be ready in seconds.
 func TestControlPlaneOnly(t *testing.T) {
 	for _, mode := range stage.Both {
 		t.Run(string(mode), func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestControlPlaneOnly(t *testing.T) {
 			var list struct{ Items []struct{} }
 			err := l.Get(t.Context(), "/apis/crd.projectcalico.org/v1/ipamblocks", &list)
 			if (err == nil) != (mode == lab.KDD) {
-				t.Errorf("Calico's definitions on %s: %v", mode, err)
+				t.Errorf("Calico's CRDs on %s: %v", mode, err)
 			}
 		})
 	}
@@ -54,14 +54,14 @@ func TestKDD(t *testing.T) {
 func TestEtcd(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.Etcd})
 	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
-	t.Run("etcd keeps strangers out", func(t *testing.T) { etcdRights(t, l) })
+	t.Run("etcd refuses other users", func(t *testing.T) { etcdRights(t, l) })
 	t.Run("reader", func(t *testing.T) { reader(t, l) })
 	t.Run("install agents", func(t *testing.T) { product.InstallAgents(t, l) })
 	incidents(t, l)
 }
 
-// incidents plays a few, end to end, and has two of them repaired while healthy pods are
-// asked; make e2e-all plays and repairs them all.
+// incidents runs a few scenarios, and repairs two of them while requests are sent to
+// healthy pods; make e2e-all runs and repairs all of them.
 func incidents(t *testing.T, l *lab.Lab) {
 	play := func(sc stage.Scenario, look func(t *testing.T) stage.Checker) {
 		t.Run(sc.Name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func incidents(t *testing.T, l *lab.Lab) {
 			return stage.NewChecker(product.Binary(t), t.TempDir(), 3*time.Second)
 		})
 	}
-	// From here on there are bystanders, of whom an incident of a whole node would speak too.
+	// From here on there are bystander pods, which findings of a whole node would include.
 	harm, err := stage.NewHarm(t.Context(), l, func(s string) { t.Log(s) })
 	if err != nil {
 		t.Fatal(err)
@@ -85,15 +85,15 @@ func incidents(t *testing.T, l *lab.Lab) {
 		play(sc, func(t *testing.T) stage.Checker {
 			r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: 3 * time.Second, Harm: harm}
 			if sc.Name == "ipam-drift" {
-				r.Left = []string{"PL1005/"} // of a block inside another nothing is repaired
+				r.Left = []string{"PL1005/"} // overlapping blocks are not repaired
 			}
 			return r.Checker()
 		})
 	}
 }
 
-// cluster shows that pods of different nodes talk, that services work, and that
-// Calico's parts act under their own accounts.
+// cluster checks that pods of different nodes can connect, that services work, and that
+// Calico's components use their own accounts.
 func cluster(t *testing.T, l *lab.Lab) {
 	sc := stage.Scenario{Name: "cluster", Run: func(ctx context.Context, s *stage.Stage) error {
 		a, err := s.Run(ctx, stage.PodSpec{Name: "a", Node: "node1"})
@@ -110,7 +110,7 @@ func cluster(t *testing.T, l *lab.Lab) {
 		if err := s.Reaches(ctx, "b", a.Status.PodIP, "a"); err != nil {
 			return err
 		}
-		// The certificate is not known to the pod: an answer, if not a trusted one.
+		// The pod does not trust the certificate: an answer, although not a trusted one.
 		_, err = s.Kubectl(ctx, "-n", s.Namespace, "exec", "a", "--", "/workload", "get", "https://10.96.0.1/readyz")
 		return stage.Expect(err != nil && strings.Contains(err.Error(), "certificate signed by unknown authority"),
 			"the kubernetes Service to answer, got %v", err)
@@ -121,15 +121,15 @@ func cluster(t *testing.T, l *lab.Lab) {
 	who := writers(t, l)
 	for _, account := range []string{"calico-node", "calico-kube-controllers"} {
 		if !who["system:serviceaccount:kube-system:"+account] {
-			t.Errorf("nothing was asked as %s; seen: %v", account, who)
+			t.Errorf("no request as %s; requests by: %v", account, who)
 		}
 	}
 	if l.Datastore == lab.KDD && !who["system:serviceaccount:kube-system:calico-cni-plugin"] {
-		t.Errorf("the CNI plugin wrote nothing under its own account; seen: %v", who)
+		t.Errorf("the CNI plugin wrote nothing with its own account; requests by: %v", who)
 	}
 }
 
-// writers lists who asked the API server for anything, by its audit log.
+// writers lists the users in the API server's audit log.
 func writers(t *testing.T, l *lab.Lab) map[string]bool {
 	t.Helper()
 	f, err := os.Open(l.AuditLog())

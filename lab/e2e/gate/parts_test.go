@@ -14,7 +14,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// parts shows that a test can reach and disturb each part of a node.
+// parts checks that a test can reach and disturb each part of a node.
 func parts(t *testing.T, l *lab.Lab) {
 	ctx := t.Context()
 	n, err := l.Node(ctx, 2)

@@ -14,7 +14,7 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// probe: without agents, short-lived pods tell the nodes' facts. None of them stays, even
+// probe: without agents, short-lived pods report node state. None of them remains, even
 // if the command is killed while they run.
 func probe(t *testing.T, l *lab.Lab) {
 	ctx := t.Context()
@@ -39,7 +39,7 @@ func probe(t *testing.T, l *lab.Lab) {
 		if _, err := n.Exec(ctx, "sysctl", "-qw", "net.ipv4.conf."+dev+".proxy_arp=0"); err != nil {
 			return err
 		}
-		// It has seen nothing become what it is: two runs prove the age.
+		// The fault has no timestamp: two runs prove its duration.
 		var r stage.Report
 		for range 2 {
 			began := time.Now()
@@ -49,7 +49,7 @@ func probe(t *testing.T, l *lab.Lab) {
 			t.Logf("check --probe took %s: %v", time.Since(began).Round(100*time.Millisecond), r.Names())
 			time.Sleep(2 * time.Second)
 		}
-		return stage.Expect(len(r.Names()) == 1 && r.Names()[0] == "PL3005/"+s.Namespace+"/"+pod.Metadata.Name && len(r.NotSeen) == 0, "PL3005 alone, got %v, not seen %v", r.Names(), r.NotSeen)
+		return stage.Expect(len(r.Names()) == 1 && r.Names()[0] == "PL3005/"+s.Namespace+"/"+pod.Metadata.Name && len(r.NotSeen) == 0, "PL3005 alone, got %v, not checked %v", r.Names(), r.NotSeen)
 	}}
 	if err := stage.Play(ctx, l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 		t.Fatal(err)
@@ -61,14 +61,14 @@ func probe(t *testing.T, l *lab.Lab) {
 	cmd.Env = append(l.Env(), "XDG_STATE_HOME="+state)
 	_ = cmd.Run()
 	if left := probePods(t, l); len(left) == 0 {
-		t.Log("the killed command had left no pod behind")
+		t.Log("the killed command left no pod")
 	}
 	if err := lab.Eventually(ctx, 60*time.Second, func(ctx context.Context) error { // its pods end by themselves
 		out, err := l.Kubectl(ctx, "-n", "kube-system", "get", "pods", "-l", "app.kubernetes.io/component=probe", "--field-selector=status.phase!=Succeeded", "-o", "name")
 		if err != nil {
 			return err
 		}
-		return stage.Expect(strings.TrimSpace(out) == "", "no probe to run on, got %s", out)
+		return stage.Expect(strings.TrimSpace(out) == "", "no running probe, got %s", out)
 	}); err != nil {
 		t.Error(err)
 	}

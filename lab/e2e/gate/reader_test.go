@@ -20,14 +20,14 @@ import (
 
 const account = "system:serviceaccount:kube-system:plumbline-reader"
 
-// reader runs every command with the rights that we ship, while there is something to
-// find, and holds what was asked of the API server against its audit log.
+// reader runs every command with the permissions that we ship, while there is a fault,
+// and compares its requests with the API server's audit log.
 func reader(t *testing.T, l *lab.Lab) {
 	ctx := t.Context()
 	bin := product.Binary(t)
 	kubeconfig := asReader(t, l, filepath.Join(filepath.Dir(filepath.Dir(bin)), "deploy", "reader.yaml"))
 	sc := stage.Scenario{Name: "reader", Run: func(ctx context.Context, s *stage.Stage) error {
-		pod, err := s.Run(ctx, stage.PodSpec{Name: "robbed", Node: "node1"})
+		pod, err := s.Run(ctx, stage.PodSpec{Name: "freed", Node: "node1"})
 		if err != nil {
 			return err
 		}
@@ -46,17 +46,17 @@ func reader(t *testing.T, l *lab.Lab) {
 	}
 	t.Log(asked)
 	if asked["list"] == 0 || asked["get"] == 0 {
-		t.Errorf("the audit log shows nothing of us: %v", asked)
+		t.Errorf("the audit log has no request of our account: %v", asked)
 	}
 	for verb := range asked {
 		if verb != "get" && verb != "list" {
-			t.Errorf("we asked to %s", verb)
+			t.Errorf("our account sent %s", verb)
 		}
 	}
 	lacking(t, l, bin, kubeconfig)
 }
 
-// every runs each command that the help lists, each way that its examples show.
+// every runs each command of the help, in each form of its examples.
 func every(t *testing.T, l *lab.Lab, bin, kubeconfig string, pod lab.Pod) {
 	state, ip := t.TempDir(), pod.Status.PodIP
 	bundle := filepath.Join(t.TempDir(), "b.tar.gz")
@@ -75,14 +75,14 @@ func every(t *testing.T, l *lab.Lab, bin, kubeconfig string, pod lab.Pod) {
 		{"check --settle=2s -n reader", 1, "PL1002"},
 		{"check --settle=2s -n kube-system", 0, "No findings"},
 		{"check --settle=2s --node node2", 0, "No findings"},
-		{"check --settle=2s -l app=robbed", 1, "PL1002"},
+		{"check --settle=2s -l app=freed", 1, "PL1002"},
 		{"check --settle=2s -l app=other", 0, "No findings"},
 		{"check --settle=2s --code PL1001", 0, "No findings"},
 		{"check --settle=2s --fail-on error --gentle", 1, "PL1002"},
 		{"check --quick", 3, "Not judged"},
 		{"explain PL1002", 0, "## Impact"},
 		{"explain --settle=2s PL1002/" + ip, 0, "free"},
-		{"explain pod robbed -n reader", 0, "FREE"},
+		{"explain pod freed -n reader", 0, "FREE"},
 		{"explain ip " + ip, 0, "FREE"},
 		{"explain node node1", 0, "is ready"},
 		{"collect --save " + bundle, 0, "Wrote"},
@@ -101,7 +101,7 @@ func every(t *testing.T, l *lab.Lab, bin, kubeconfig string, pod lab.Pod) {
 	}
 }
 
-// requests is how many our account has sent.
+// requests is the number of requests of our account.
 func requests(t *testing.T, l *lab.Lab) int {
 	t.Helper()
 	n := 0
@@ -111,7 +111,7 @@ func requests(t *testing.T, l *lab.Lab) int {
 	return n
 }
 
-// asReader gives a kubeconfig of an account that has our ClusterRole and nothing else.
+// asReader returns a kubeconfig of an account that has our ClusterRole and nothing else.
 func asReader(t *testing.T, l *lab.Lab, role string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -152,7 +152,7 @@ func asReader(t *testing.T, l *lab.Lab, role string) string {
 	return path
 }
 
-// verbsOf counts what an account asked the API server for.
+// verbsOf counts the verbs of an account's requests.
 func verbsOf(t *testing.T, l *lab.Lab, user string) map[string]int {
 	t.Helper()
 	f, err := os.Open(l.AuditLog())
@@ -178,7 +178,8 @@ func verbsOf(t *testing.T, l *lab.Lab, user string) map[string]int {
 	return out
 }
 
-// lacking: without the right to one resource the rest still works, and we say so.
+// lacking: without the permission for one resource the rest still works, and the report
+// states what is missing.
 func lacking(t *testing.T, l *lab.Lab, bin, kubeconfig string) {
 	const without = `[{"op": "replace", "path": "/rules/0/resources", "value": ["nodes", "services"]}]`
 	if _, err := l.Kubectl(t.Context(), "patch", "clusterrole", "plumbline-reader", "--type=json", "-p", without); err != nil {
@@ -194,6 +195,6 @@ func lacking(t *testing.T, l *lab.Lab, bin, kubeconfig string) {
 	}
 	slices.Sort(tables)
 	if r.Exit != 3 || fmt.Sprint(tables) != "[pods pods.node pods.phase pods.status]" || len(r.NotJudged) == 0 {
-		t.Errorf("exit %d, not seen %v, not judged %v", r.Exit, tables, r.NotJudged)
+		t.Errorf("exit %d, not checked %v, skipped %v", r.Exit, tables, r.NotJudged)
 	}
 }

@@ -18,17 +18,17 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// more is put behind Calico's entry and portmap's.
+// more is added after the entries of Calico and portmap.
 const more = `},
   {"type": "bandwidth",   "capabilities": {"bandwidth": true}}
 ]}`
 
-// another is a network of somebody else, that the runtime does not load.
+// another is the configuration of another network, which the runtime does not load.
 const another = `{"name":"other","cniVersion":"0.4.0","plugins":[{"type":"bridge","bridge":"br9","ipam":{"type":"host-local","subnet":"10.99.0.0/24"}},{"type":"calico","note":"not this one"}]}
 `
 
-// TestChained has other plugins behind Calico's, and another's file beside: both stay as
-// they are, and so does the file when the guard has gone.
+// TestChained has further plugins after Calico's, and a configuration of another network
+// beside it: both stay unchanged, and so does Calico's file after the guard is removed.
 func TestChained(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 1, Datastore: lab.KDD})
 	n, err := l.Node(t.Context(), 1)
@@ -52,7 +52,7 @@ func TestChained(t *testing.T) {
 	goes(t, n)
 }
 
-// chain writes the files as an administrator would who wants more plugins.
+// chain writes the files as an administrator would to add plugins.
 func chain(t *testing.T, n *lab.Node) {
 	t.Helper()
 	b, err := os.ReadFile(n.CNIConfig())
@@ -78,7 +78,7 @@ func chain(t *testing.T, n *lab.Node) {
 	}
 }
 
-// folder gives every network configuration of the node by name, with mode and owner.
+// folder returns every network configuration of the node by name, with mode and owner.
 func folder(t *testing.T, n *lab.Node) map[string]string {
 	t.Helper()
 	_, dir, _ := n.CNIDirs()
@@ -104,8 +104,8 @@ func folder(t *testing.T, n *lab.Node) map[string]string {
 	return out
 }
 
-// entriesKept wants all plugins in their order, Calico's inside the guard's, and nothing
-// else changed.
+// entriesKept requires all plugins in their order, Calico's inside the guard's entry,
+// and no other change.
 func entriesKept(t *testing.T, before, now map[string]string) {
 	t.Helper()
 	const file = "10-calico.conflist"
@@ -149,7 +149,8 @@ func parsed(t *testing.T, text string) (c conflist) {
 	return c
 }
 
-// published wants a port of the node to lead to a pod: portmap got its runtimeConfig.
+// published requires that a port of the node leads to a pod: portmap got its
+// runtimeConfig.
 func published(ctx context.Context, s *stage.Stage) error {
 	pod := s.Manifest(stage.PodSpec{Name: "web", Node: "node1"})
 	pod = strings.Replace(pod, `args: [serve]`, `args: [serve], ports: [{containerPort: 8080, hostPort: 18080}]`, 1)
@@ -174,7 +175,7 @@ func published(ctx context.Context, s *stage.Stage) error {
 		if err != nil {
 			return err
 		}
-		return stage.Expect(strings.HasPrefix(out, "host=web "), "an answer of web by the node's port, got %q", out)
+		return stage.Expect(strings.HasPrefix(out, "host=web "), "an answer of web on the node's port, got %q", out)
 	})
 	if err != nil {
 		return err
@@ -186,8 +187,8 @@ func published(ctx context.Context, s *stage.Stage) error {
 	return stage.Expect(err != nil, "the node's port to be free again, got %q", out)
 }
 
-// rewritten has Calico write its file anew, as it does at every start: the guard comes
-// back, and the file is Calico's again when it goes.
+// rewritten lets Calico rewrite its file, as it does at every start: the guard is added
+// again, and the file is Calico's again when the guard is removed.
 func rewritten(t *testing.T, l *lab.Lab, n *lab.Node, before map[string]string) {
 	t.Helper()
 	r, err := reported(n)
@@ -214,21 +215,22 @@ func rewritten(t *testing.T, l *lab.Lab, n *lab.Node, before map[string]string) 
 		if err != nil {
 			return err
 		}
-		return stage.Expect(now.Put > r.Put && now.State == "patched", "the guard put back, got %+v", now)
+		return stage.Expect(now.Put > r.Put && now.State == "patched", "the guard added again, got %+v", now)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("put back after %.1f s", time.Since(began).Seconds())
+	t.Logf("added again after %.1f s", time.Since(began).Seconds())
 	inForce(t, l, "enforce")
 }
 
-// goes wants the guard's program to go too, when nobody names it any more.
+// goes requires that the guard's program is removed too, once no configuration
+// references it.
 func goes(t *testing.T, n *lab.Node) {
 	t.Helper()
 	dir, _, _ := n.CNIDirs()
 	began := time.Now()
-	err := lab.Eventually(t.Context(), 6*time.Minute, func(context.Context) error { // it waits a while until it believes that
+	err := lab.Eventually(t.Context(), 6*time.Minute, func(context.Context) error { // the guard daemon waits a while before it removes the program
 		left, err := filepath.Glob(filepath.Join(dir, "*plumbline*"))
 		if err != nil {
 			return err
@@ -242,5 +244,5 @@ func goes(t *testing.T, n *lab.Node) {
 	if err != nil {
 		t.Error(err)
 	}
-	t.Logf("%s: the program went after %.0f s", n.Name, time.Since(began).Seconds())
+	t.Logf("%s: the program was removed after %.0f s", n.Name, time.Since(began).Seconds())
 }

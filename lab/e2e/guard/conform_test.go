@@ -16,15 +16,15 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-var conforms = flag.Int("conform", 10, "random sequences of calls on real Calico")
+var conforms = flag.Int("conform", 10, "number of random sequences of calls on real Calico")
 
-// atOnce is how many sequences run at a time.
+// atOnce is how many sequences run in parallel.
 const atOnce = 6
 
-// TestConform calls the guard of one node in any order, repeatedly, at once, and kills it in
-// the middle. After every step what Calico holds is what the model says: nothing that is
-// owned is lost, no newer owner is touched; and nothing that was released is kept, at the
-// latest when the keeper has worked off the queue.
+// TestConform calls the guard of one node in any order, repeatedly, in parallel, and
+// kills it in the middle. After every step Calico's state equals the model's: no owner
+// loses anything, a newer owner is not touched; and nothing that was released is kept,
+// at the latest when the guard daemon has processed the queue.
 func TestConform(t *testing.T) {
 	l := start(t, lab.Config{Nodes: 1, Datastore: lab.KDD, BlockSize: 24}, "enforce")
 	c := &conform{}
@@ -36,7 +36,7 @@ func TestConform(t *testing.T) {
 			return err
 		}
 		c.Stage, c.count = s, map[string]int{}
-		if err := c.n.Stop(ctx, lab.Kubelet); err != nil { // the pods are ours alone
+		if err := c.n.Stop(ctx, lab.Kubelet); err != nil { // only this test uses the pods
 			return err
 		}
 		return c.run(ctx)
@@ -54,19 +54,19 @@ func TestConform(t *testing.T) {
 	c.judge(t)
 }
 
-// A conform is all sequences on one node.
+// A conform runs all sequences on one node.
 type conform struct {
 	*stage.Stage
 	n    *lab.Node
-	ways []way // bare, guarded
+	ways []way // without the guard, with the guard
 
 	mu    sync.Mutex
 	count map[string]int // of steps
 	all   []*sequence
 }
 
-// run plays the sequences. The last ones leave somebody alive: whoever is in the queue must
-// not touch them.
+// run runs the sequences. The last ones leave running sandboxes: queued DELs must not
+// touch them.
 func (c *conform) run(ctx context.Context) error {
 	began := time.Now()
 	next, errs := make(chan int), make(chan error, *conforms)
@@ -125,8 +125,8 @@ func (c *conform) play(ctx context.Context, i int) error {
 	return s.with(s.end(ctx))
 }
 
-// outlive waits until all that is queued was tried, and looks at who lives. Then they go
-// too.
+// outlive waits until all queued DELs were tried, and checks the running sandboxes. Then
+// they are deleted too.
 func (c *conform) outlive(ctx context.Context) error {
 	began := time.Now()
 	err := lab.Eventually(ctx, 5*time.Minute, func(context.Context) error {
@@ -144,7 +144,7 @@ func (c *conform) outlive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Say("all that was queued was tried after %.0f s", time.Since(began).Seconds())
+	c.Say("all queued DELs were tried after %.0f s", time.Since(began).Seconds())
 	for _, s := range c.all {
 		if err := s.with(s.over(ctx)); err != nil {
 			return err
@@ -153,9 +153,9 @@ func (c *conform) outlive(ctx context.Context) error {
 	return nil
 }
 
-// over looks at those who outlived their sequence, and deletes them.
+// over checks the sandboxes that remained after their sequence, and deletes them.
 func (s *sequence) over(ctx context.Context) error {
-	for _, b := range s.boxes { // the queue was worked off
+	for _, b := range s.boxes { // the queue was processed
 		if b.unsure {
 			b.unsure, b.held = false, false
 		}

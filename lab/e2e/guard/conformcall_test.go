@@ -18,14 +18,14 @@ import (
 	"plumbline.dev/plumbline/lab/build"
 )
 
-// An answer is what became of a call.
+// An answer is the result of a call.
 type answer struct {
 	out    string
 	code   int
 	killed bool
 }
 
-// call asks the guard as a runtime does. It is killed after a while, unless that is 0.
+// call calls the guard as a runtime does. It is killed after a while, unless that is 0.
 func (s *sequence) call(verb string, b *box, netns string, after time.Duration) (answer, error) {
 	conf := map[string]any{}
 	if err := json.Unmarshal([]byte(s.ways[1].config), &conf); err != nil {
@@ -71,8 +71,8 @@ func (c *conform) ask(program string, conf map[string]any, env []string, after t
 	return a, err
 }
 
-// settle waits until nothing runs any more that was started for the container: what the
-// guard called may outlive it.
+// settle waits until no process for the container runs: a plugin that the guard called
+// may still run after the guard.
 func (s *sequence) settle(ctx context.Context, b *box) error {
 	err := lab.Eventually(ctx, time.Minute, func(context.Context) error {
 		files, err := filepath.Glob(s.n.Path("/proc") + "/[0-9]*/environ")
@@ -86,12 +86,12 @@ func (s *sequence) settle(ctx context.Context, b *box) error {
 		}
 		return nil
 	})
-	time.Sleep(200 * time.Millisecond) // what it asked the API for
+	time.Sleep(200 * time.Millisecond) // its requests to the API
 	return err
 }
 
-// name gives the pod an address under the handle that Calico 2 would have made: what is
-// found by the pod's name, by every DEL that is told it.
+// name gives the pod an address with the handle that Calico 2 would have used: every DEL
+// with the pod's name finds it.
 func (s *sequence) name(pod string) error {
 	conf := map[string]any{}
 	if err := json.Unmarshal([]byte(s.ways[0].config), &conf); err != nil {
@@ -108,7 +108,7 @@ func (s *sequence) name(pod string) error {
 	return nil
 }
 
-// create makes a pod that is bound to the node: nobody runs it.
+// create creates a pod that is bound to the node: no kubelet runs it.
 func (s *sequence) create(ctx context.Context, pod string) error {
 	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q},"spec":{"nodeName":%q,"tolerations":[{"operator":"Exists"}],"containers":[{"name":"main","image":%q}]}}`,
 		pod, s.n.Name, build.WorkloadImage)
@@ -122,7 +122,7 @@ func (s *sequence) create(ctx context.Context, pod string) error {
 	return err
 }
 
-// replace has another pod in the place of one, by the same name.
+// replace replaces a pod by another with the same name.
 func (s *sequence) replace(ctx context.Context, pod string) error {
 	if _, err := s.Do(ctx, http.MethodDelete, "/api/v1/namespaces/"+s.Namespace+"/pods/"+pod+"?gracePeriodSeconds=0", ""); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// workedOff waits until nothing is left in the queue.
+// workedOff waits until the queue is empty.
 func (c *conform) workedOff(ctx context.Context) error {
 	return lab.Eventually(ctx, 6*time.Minute, func(context.Context) error {
 		r, err := reported(c.n)
@@ -30,9 +30,9 @@ func (c *conform) workedOff(ctx context.Context) error {
 	})
 }
 
-// nothing wants no address, no handle, no endpoint and no claim left.
+// nothing requires that no address, handle, endpoint or ownership record remains.
 func (c *conform) nothing(ctx context.Context) error {
-	held, handles, err := c.ledger(ctx)
+	held, handles, err := c.allocations(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,20 +45,21 @@ func (c *conform) nothing(ctx context.Context) error {
 		for _, b := range s.boxes {
 			state := owners[b.id].State
 			if _, owed := queue[b.id]; owed || len(held[handleOf(b)]) > 0 || handles[handleOf(b)] || state == "added" || state == "adding" {
-				errs = append(errs, s.with(fmt.Errorf("%s is left: %q, handle %v, %q on record, queued %v", b, held[handleOf(b)], handles[handleOf(b)], state, owed)))
+				errs = append(errs, s.with(fmt.Errorf("%s remains: %q, handle %v, recorded as %q, queued %v", b, held[handleOf(b)], handles[handleOf(b)], state, owed)))
 			}
 		}
 	}
 	pods, err := c.Pods(ctx, c.Namespace, "")
 	for i := range pods {
 		if ip := pods[i].Metadata.Annotations["cni.projectcalico.org/podIP"]; ip != "" {
-			errs = append(errs, fmt.Errorf("%s still says %s", pods[i].Metadata.Name, ip))
+			errs = append(errs, fmt.Errorf("%s still has %s", pods[i].Metadata.Name, ip))
 		}
 	}
 	return errors.Join(append(errs, err)...)
 }
 
-// judge wants every late DEL kept from Calico, and no newer owner to have lost anything.
+// judge requires that no late DEL was passed to Calico, and that no newer owner lost
+// anything.
 func (c *conform) judge(t *testing.T) {
 	all, err := events(c.n)
 	if err != nil {
@@ -71,19 +72,19 @@ func (c *conform) judge(t *testing.T) {
 		}
 		rules[fmt.Sprintf("%s %d", e.Verb, e.Rule)]++
 		if e.Late && e.Called || len(e.Lost) > 0 || e.Late && e.Keyed != "both" {
-			t.Errorf("late, and called; or lost: %s", e)
+			t.Errorf("late and passed to Calico, or lost: %s", e)
 		}
 		for _, text := range e.Trouble {
 			trouble[text]++
 		}
 	}
-	t.Logf("how often each rule was followed: %v", rules)
+	t.Logf("how often each rule applied: %v", rules)
 	for _, text := range slices.Sorted(maps.Keys(trouble)) {
-		t.Logf("trouble: %d times %s", trouble[text], text)
+		t.Logf("error: %d times %s", trouble[text], text)
 	}
 	for _, rule := range []string{"ADD 1", "DEL 4", "DEL 5"} {
 		if rules[rule] == 0 {
-			t.Errorf("%s was never followed", rule)
+			t.Errorf("%s never applied", rule)
 		}
 	}
 }

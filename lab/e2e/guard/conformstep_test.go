@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// A box is one sandbox of a sequence, with what the model says of it.
+// A box is one sandbox of a sequence, with its state in the model.
 type box struct {
 	id, pod, uid, netns string
 	order               int
-	claims              bool   // its ADD was begun, and neither failed nor was it deleted
+	claims              bool   // its ADD was started, has not failed, and it was not deleted
 	held                bool   // Calico has an address for it
-	unsure              bool   // it may have one until the queue is worked off
-	behind              bool   // a DEL of it may have come further than its record
+	unsure              bool   // it may have one until the queue is processed
+	behind              bool   // a DEL of it may have done more than its record shows
 	result              string // of its ADD
 }
 
 func (b *box) String() string { return b.id[:12] }
 
-// A sequence is a random run of calls for a few pods, against the model.
+// A sequence is a random sequence of calls for a few pods, compared with the model.
 type sequence struct {
 	*conform
 	i        int
@@ -35,8 +35,8 @@ type sequence struct {
 	pods     []string
 	uid      map[string]string
 	boxes    []*box
-	last     map[string]*box // whose ADD was the pod's last, if the pod is still the same
-	named    map[string]bool // an address is held by the pod's name
+	last     map[string]*box // the sandbox of the pod's last ADD, if the pod is still the same
+	named    map[string]bool // an address is allocated by the pod's name
 
 	talk sync.Mutex
 	said []string
@@ -87,7 +87,7 @@ func (s *sequence) step(ctx context.Context) error {
 	}
 }
 
-// open makes a sandbox, without a network as yet.
+// open creates a sandbox, without a network as yet.
 func (s *sequence) open(ctx context.Context, pod string) (*box, error) {
 	k := len(s.boxes)
 	b := &box{id: fmt.Sprintf("%06x%06x%052x", s.i+1, k+1, 7), pod: pod, uid: s.uid[pod], order: k}
@@ -111,7 +111,7 @@ func (s *sequence) plug(ctx context.Context, pod string, after time.Duration) er
 		return err
 	case a.killed:
 		s.add("ADD killed")
-		if b.unsure = true; s.r.IntN(2) == 0 { // else the next step comes while it still runs
+		if b.unsure = true; s.r.IntN(2) == 0 { // otherwise the next step begins while it still runs
 			return s.catchUp(ctx, b)
 		}
 		return s.recorded(b)
@@ -126,7 +126,7 @@ func (s *sequence) plug(ctx context.Context, pod string, after time.Duration) er
 	return nil
 }
 
-// plugNowhere adds a sandbox that has no namespace. A runtime deletes it after that.
+// plugNowhere adds a sandbox without a namespace. A runtime then deletes it.
 func (s *sequence) plugNowhere(ctx context.Context, pod string) error {
 	b, err := s.open(ctx, pod)
 	if err != nil {
@@ -140,7 +140,8 @@ func (s *sequence) plugNowhere(ctx context.Context, pod string) error {
 	return s.del(b)
 }
 
-// late tells whether the name has a newer owner. Who is not on record never is late.
+// late returns whether the name has a newer owner. A sandbox without a record is never
+// late.
 func (s *sequence) late(b *box) (bool, error) {
 	owners, _, err := s.record()
 	if _, known := owners[b.id]; !known || err != nil {
@@ -169,7 +170,7 @@ func (s *sequence) del(b *box) error {
 	return s.deleted(b, netns, true)
 }
 
-// lure gives a late DEL something of the newer owner's that it could take.
+// lure gives the newer owner something that a late DEL could release.
 func (s *sequence) lure(pod string) error {
 	if s.named[pod] {
 		return nil
@@ -189,7 +190,7 @@ func (s *sequence) deleted(b *box, netns string, late bool) error {
 	return nil
 }
 
-// cut kills the guard over a DEL.
+// cut kills the guard during a DEL.
 func (s *sequence) cut(ctx context.Context, b *box, after time.Duration) error {
 	late, err := s.late(b)
 	if err != nil {
@@ -209,7 +210,7 @@ func (s *sequence) cut(ctx context.Context, b *box, after time.Duration) error {
 	}
 	s.add(fmt.Sprintf("DEL killed late %v", late))
 	if b.behind = true; s.last[b.pod] == b {
-		delete(s.last, b.pod) // the endpoint may have gone before the address
+		delete(s.last, b.pod) // the endpoint may be gone before the address
 	}
 	if err := s.catchUp(ctx, b); err != nil || late {
 		return err
@@ -217,7 +218,7 @@ func (s *sequence) cut(ctx context.Context, b *box, after time.Duration) error {
 	return s.seen(ctx, b.pod)
 }
 
-// check only reads; the last owner of a name has all that it was given.
+// check only reads; the last owner of a name has everything that it was given.
 func (s *sequence) check(b *box) error {
 	if s.version == "0.3.1" || b.result == "" {
 		return nil
@@ -230,8 +231,8 @@ func (s *sequence) check(b *box) error {
 	return nil
 }
 
-// end deletes all, in any order, and one of them twice. What is left are those who have
-// their names, if they are to stay.
+// end deletes all, in any order, and one of them twice. The owners of their names
+// remain, if they are to stay.
 func (s *sequence) end(ctx context.Context) error {
 	all := slices.Clone(s.boxes)
 	s.r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

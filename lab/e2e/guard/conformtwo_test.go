@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// plugAndDelete has a DEL come while its own ADD runs.
+// plugAndDelete runs a DEL while its own ADD runs.
 func (s *sequence) plugAndDelete(ctx context.Context, pod string, after time.Duration) error {
 	b, err := s.open(ctx, pod)
 	if err != nil {
@@ -31,8 +31,7 @@ func (s *sequence) plugAndDelete(ctx context.Context, pod string, after time.Dur
 	return s.seen(ctx, pod)
 }
 
-// plugOver has a DEL of an older sandbox come while its successor is added, or just
-// before.
+// plugOver runs a DEL of an older sandbox while its successor is added, or just before.
 func (s *sequence) plugOver(ctx context.Context, old *box, after time.Duration) error {
 	b, err := s.open(ctx, old.pod)
 	if err != nil {
@@ -59,7 +58,7 @@ func (s *sequence) plugOver(ctx context.Context, old *box, after time.Duration) 
 	if err != nil {
 		return err
 	}
-	return s.seen(ctx, old.pod) // either may have come first
+	return s.seen(ctx, old.pod) // either may have run first
 }
 
 // deleteTwo deletes two at once, or one twice.

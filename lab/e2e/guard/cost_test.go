@@ -23,15 +23,15 @@ import (
 
 var calls = flag.Int("calls", 20, "how many ADDs and DELs are measured each, with and without the guard")
 
-// A way is how a call gets to Calico.
+// A way is how a call reaches Calico.
 type way struct {
 	name    string
 	program string
 	config  string
 }
 
-// TestCost measures calls through the guard against the same calls of Calico's plugin
-// itself, in turn, on one node: one at a time, and twenty at once.
+// TestCost compares calls through the guard with the same calls of Calico's plugin
+// itself, in turn, on one node: one at a time, and twenty in parallel.
 func TestCost(t *testing.T) {
 	l := start(t, lab.Config{Nodes: 1, Datastore: lab.KDD, BlockSize: 24}, "enforce")
 	sc := stage.Scenario{Name: "cost", Run: func(ctx context.Context, s *stage.Stage) error {
@@ -43,7 +43,7 @@ func TestCost(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := n.Stop(ctx, lab.Kubelet); err != nil { // the pods are ours alone
+		if err := n.Stop(ctx, lab.Kubelet); err != nil { // only this test uses the pods
 			return err
 		}
 		for _, width := range []int{1, 20} {
@@ -70,7 +70,7 @@ func TestCost(t *testing.T) {
 	t.Logf("plumbline-cni has %.1f MB", float64(st.Size())/(1<<20))
 }
 
-// waysTo reads the node's configuration: the guard's entry, and Calico's inside of it.
+// waysTo reads the node's configuration: the guard's entry, and Calico's inside it.
 func waysTo(n *lab.Node) ([]way, error) {
 	b, err := os.ReadFile(n.CNIConfig())
 	if err != nil {
@@ -103,7 +103,7 @@ func waysTo(n *lab.Node) ([]way, error) {
 	return out, nil
 }
 
-// took is how long calls took, by WAY VERB.
+// took has the durations of calls, by WAY VERB.
 type took struct {
 	mu sync.Mutex
 	by map[string][]time.Duration
@@ -115,7 +115,8 @@ func (k *took) add(what string, d time.Duration) {
 	k.by[what] = append(k.by[what], d)
 }
 
-// measure has so many workers add and delete their own pod, by each way in turn.
+// measure runs that many workers, which add and delete their own pod, by each way in
+// turn.
 func measure(ctx context.Context, s *stage.Stage, n *lab.Node, ways []way, width int) error {
 	names := make([]string, width)
 	for i := range names {
@@ -134,7 +135,7 @@ func measure(ctx context.Context, s *stage.Stage, n *lab.Node, ways []way, width
 		wg.Go(func() {
 			for round := range (*calls + width - 1) / width {
 				for j := range ways {
-					w := ways[(j+round+i)%len(ways)] // none is always the first
+					w := ways[(j+round+i)%len(ways)] // neither is always the first
 					id := fmt.Sprintf("%08x%08x%048x", i+1, round+1, width*10+j)
 					if err := addAndDelete(ctx, s, n, w, name, id, k); err != nil {
 						errs <- err
@@ -172,7 +173,7 @@ func addAndDelete(ctx context.Context, s *stage.Stage, n *lab.Node, w way, pod, 
 	return nil
 }
 
-// peak tells how much memory the guard takes, while what it called is at work.
+// peak measures the guard's memory, while the plugin that it called runs.
 func peak(ctx context.Context, s *stage.Stage, n *lab.Node, guarded way, pod string) error {
 	done := make(chan error, 1)
 	go func() {
@@ -182,7 +183,7 @@ func peak(ctx context.Context, s *stage.Stage, n *lab.Node, guarded way, pod str
 	for {
 		select {
 		case err := <-done:
-			s.Say("plumbline-cni has %.1f MB of memory at most", float64(most)/(1<<20))
+			s.Say("plumbline-cni uses at most %.1f MB of memory", float64(most)/(1<<20))
 			return err
 		case <-time.After(5 * time.Millisecond):
 			all, err := n.Processes("plumbline-cni")
@@ -196,7 +197,7 @@ func peak(ctx context.Context, s *stage.Stage, n *lab.Node, guarded way, pod str
 	}
 }
 
-// tell says how both ways compare.
+// tell prints how both ways compare.
 func tell(s *stage.Stage, k *took, width int) {
 	for _, verb := range []string{"ADD", "DEL"} {
 		bare, guarded := k.by["bare "+verb], k.by["guarded "+verb]
@@ -219,8 +220,8 @@ func percentile(all []time.Duration, p int) time.Duration {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// inside runs a program on the node as the runtime does, and tells how long it took:
-// without what it takes to get there.
+// inside runs a program on the node as the runtime does, and returns how long it took,
+// without the time to enter the node.
 func inside(n *lab.Node, env []string, stdin, program string) (time.Duration, string, error) {
 	var d time.Duration
 	var out strings.Builder
@@ -235,8 +236,8 @@ func inside(n *lab.Node, env []string, stdin, program string) (time.Duration, st
 	return d, out.String(), err
 }
 
-// spaces are the namespaces of a node that a plugin sees. The mounts come last: the files
-// of the others are found by them.
+// spaces are the namespaces of a node that a plugin uses. The mount namespace comes
+// last: the files of the others are found in the current one.
 var spaces = []string{"net", "uts", "ipc", "pid", "mnt"}
 
 func spaceOf(n *lab.Node, kind string) string {

@@ -1,3 +1,3 @@
-// Package guard has incidents prevented that the other packages only look at; it is all
-// tests.
+// Package guard tests that the guard prevents incidents that the other packages only
+// reproduce; it has tests only.
 package guard

@@ -19,14 +19,14 @@ import (
 )
 
 var (
-	modes    = flag.String("modes", "enforce", "of the guard, with commas: observe, enforce")
-	runtimes = flag.String("runtimes", lab.ContainerdDebian, "versions of containerd, with commas: debian, 2.2")
-	keep     = flag.Duration("keep", 0, "how long to leave the cluster as it is after a failure")
+	modes    = flag.String("modes", "enforce", "comma-separated modes of the guard: observe, enforce")
+	runtimes = flag.String("runtimes", lab.ContainerdDebian, "comma-separated versions of containerd: debian, 2.2")
+	keep     = flag.Duration("keep", 0, "how long to keep the cluster after a failure")
 )
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
-// A report is what a keeper says of its node, as far as it matters here.
+// A report has the fields of a guard daemon's report that are used here.
 type report struct {
 	At                                                         time.Time
 	Wanted, Mode, Why, State, Version, Keyed, Waiting, Program string
@@ -34,7 +34,7 @@ type report struct {
 	Adds, Dels                                                 struct{ Count, Failed int }
 }
 
-// start gives a cluster whose nodes have the guard, in a mode.
+// start returns a cluster whose nodes have the guard, in a mode.
 func start(t *testing.T, c lab.Config, mode string) *lab.Lab {
 	t.Helper()
 	l := lab.Start(t, c)
@@ -51,7 +51,8 @@ func start(t *testing.T, c lab.Config, mode string) *lab.Lab {
 	return l
 }
 
-// switchTo patches the ConfigMap, as a person would, and waits until it is in force.
+// switchTo patches the ConfigMap, as a person would, and waits until the mode is in
+// force.
 func switchTo(t *testing.T, l *lab.Lab, mode string) {
 	t.Helper()
 	patch(t, l, mode)
@@ -66,10 +67,11 @@ func patch(t *testing.T, l *lab.Lab, mode string) {
 	}
 }
 
-// within is what is promised of a switch.
+// within is the documented limit for a change of the mode.
 const within = 90 * time.Second
 
-// inForce waits until the keeper of every node that stays says that the mode is in force.
+// inForce waits until the guard daemon of every remaining node reports that the mode is
+// in force.
 func inForce(t *testing.T, l *lab.Lab, mode string) {
 	t.Helper()
 	began := time.Now()
@@ -92,19 +94,19 @@ func inForce(t *testing.T, l *lab.Lab, mode string) {
 	if err != nil {
 		t.Fatalf("guard: %v", err)
 	}
-	t.Logf("the guard is in %s after %.1f s", mode, time.Since(began).Seconds())
+	t.Logf("the guard is in mode %s after %.1f s", mode, time.Since(began).Seconds())
 }
 
-// is tells whether the mode is in force, and the configuration as that wants it.
+// is returns whether the mode is in force and the configuration matches it.
 func (r report) is(mode string) error {
 	force, state := mode, "patched"
 	if mode == "off" {
 		force, state = r.Mode, "plain"
 		if force != "" && force != "off" {
-			return fmt.Errorf("the guard is in %s: %s", r.Mode, r.Why)
+			return fmt.Errorf("the guard is in mode %s: %s", r.Mode, r.Why)
 		}
 	}
-	return stage.Expect(r.Wanted == mode && r.Mode == force && r.State == state && (mode == "off" || r.Version != ""), "the guard in %s, got %+v", mode, r)
+	return stage.Expect(r.Wanted == mode && r.Mode == force && r.State == state && (mode == "off" || r.Version != ""), "the guard in mode %s, got %+v", mode, r)
 }
 
 func reported(n *lab.Node) (report, error) {
@@ -116,7 +118,7 @@ func reported(n *lab.Node) (report, error) {
 	return r, json.Unmarshal(b, &r)
 }
 
-// An event is a call that the guard recorded, as far as it matters here.
+// An event has the fields of a call in the guard's event log that are used here.
 type event struct {
 	At        time.Time // when it ended
 	Verb      string
@@ -138,14 +140,14 @@ type event struct {
 	Trouble   []string
 }
 
-// began is when the call came.
+// began is when the call started.
 func (e event) began() time.Time { return e.At.Add(-time.Duration(e.Took) * time.Millisecond) }
 
 func (e event) String() string {
 	return fmt.Sprintf("%s %s %s %s/%s %.12s rule %d late %v called %v: %s %s %q %q %q", e.At.Format("15:04:05.000"), e.Node, e.Verb, e.Namespace, e.Pod, e.Container, e.Rule, e.Late, e.Called, e.Says, e.Error, e.Did, e.Lost, e.Trouble)
 }
 
-// events reads what the guard of a node has recorded, wherever it is by now.
+// events reads the guard's event log of a node, from both directories where it can be.
 func events(n *lab.Node) ([]event, error) {
 	var out []event
 	seen := map[string]bool{}
@@ -161,7 +163,7 @@ func events(n *lab.Node) ([]event, error) {
 			}
 			for line := range strings.Lines(string(b)) {
 				if e, ok := eventOf(line); ok && !seen[line] {
-					seen[line] = true // a line may be on its way
+					seen[line] = true // a line may be incomplete
 					e.Node = n.Name
 					out = append(out, e)
 				}
@@ -185,7 +187,7 @@ func eventOf(line string) (event, bool) {
 	return e, json.Unmarshal(entry.Now, &e) == nil
 }
 
-// eventually reads a node's events until some fit.
+// eventually reads a node's events until some match.
 func eventually(t *testing.T, n *lab.Node, what string, fits func(event) bool) []event {
 	t.Helper()
 	var some []event

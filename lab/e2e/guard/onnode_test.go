@@ -12,15 +12,15 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// onNode runs f on a thread that is in the node's namespaces, as far as f's children are
-// concerned. The thread ends with it.
+// onNode runs f on a thread in the node's namespaces, which f's child processes inherit.
+// The thread ends with f.
 func onNode(n *lab.Node, f func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // never unlocked: it is of no use to others
+		runtime.LockOSThread() // never unlocked: no other goroutine may use this thread
 		done <- func() error {
 			if err := unix.Unshare(unix.CLONE_FS); err != nil {
-				return fmt.Errorf("leave the file system of the others: %w", err)
+				return fmt.Errorf("unshare the file system attributes: %w", err)
 			}
 			var files []*os.File
 			for _, kind := range spaces {

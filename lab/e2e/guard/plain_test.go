@@ -16,13 +16,13 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-var churns = flag.Duration("churn", 45*time.Second, "how long pods come and go under the guard")
+var churns = flag.Duration("churn", 45*time.Second, "how long pods start and end with the guard")
 
-// TestPlain has pods come and go on plain Calico under a guard that enforces: for them
-// nothing changes, every decision is right, and nothing is left behind.
+// TestPlain starts and ends pods on plain Calico with the guard in mode enforce: nothing
+// changes for them, every decision is correct, and nothing is left behind.
 func TestPlain(t *testing.T) {
 	l := start(t, lab.Config{Nodes: 2, Datastore: lab.KDD}, "enforce")
-	sc := churn.Scenario // it wants Calico's own check to find nothing at its end
+	sc := churn.Scenario // it requires that calicoctl ipam check reports nothing at its end
 	if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }, For: *churns}); err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func TestPlain(t *testing.T) {
 	}
 	found, err := stage.CheckWith(t.Context(), l, product.Binary(t), t.TempDir(), "--wait", "--settle=3s")
 	if err != nil || len(found.Findings) > 0 {
-		t.Errorf("check finds %v, %v", found.Names(), err)
+		t.Errorf("check reports %v, %v", found.Names(), err)
 	}
 }
 
-// emptied wants nothing left in the queue.
+// emptied requires an empty queue.
 func emptied(t *testing.T, n *lab.Node) {
 	t.Helper()
 	var r report
@@ -64,8 +64,8 @@ func emptied(t *testing.T, n *lab.Node) {
 	}
 }
 
-// judge decides anew, from the times of the calls alone, and compares. What overlaps so
-// that either is right is left out.
+// judge derives each decision from the times of the calls alone, and compares. Calls
+// that overlap so that both decisions are correct are skipped.
 func judge(t *testing.T, all []event) {
 	t.Helper()
 	slices.SortFunc(all, func(a, b event) int { return a.began().Compare(b.began()) })
@@ -73,7 +73,7 @@ func judge(t *testing.T, all []event) {
 	for i, e := range all {
 		rules[fmt.Sprintf("%s %d", e.Verb, e.Rule)]++
 		if len(e.Trouble) > 0 || len(e.Lost) > 0 {
-			t.Errorf("trouble or loss: %s", e)
+			t.Errorf("error or loss: %s", e)
 		}
 		switch e.Verb {
 		case "ADD":
@@ -94,11 +94,11 @@ func judge(t *testing.T, all []event) {
 			}
 		}
 	}
-	t.Logf("%d calls, %d not clear: %v", len(all), unclear, rules)
+	t.Logf("%d calls, %d ambiguous: %v", len(all), unclear, rules)
 }
 
-// lateBy tells whether a newer sandbox had the name when the DEL came, and whether that is
-// sure.
+// lateBy returns whether a newer sandbox owned the name when the DEL started, and
+// whether that is certain.
 func lateBy(all []event, at int) (late, sure bool) {
 	d := all[at]
 	own := slices.IndexFunc(all, func(e event) bool { return e.Verb == "ADD" && e.Container == d.Container })
@@ -128,7 +128,7 @@ func lateBy(all []event, at int) (late, sure bool) {
 	return late, sure
 }
 
-// ruleOf gives the rules that a DEL of a name's newest owner can follow.
+// ruleOf returns the rules that can apply to a DEL of a name's newest owner.
 func ruleOf(all []event, at int) []int {
 	d := all[at]
 	added, deleted := false, false
@@ -148,10 +148,10 @@ func ruleOf(all []event, at int) []int {
 	}
 	switch {
 	case !added:
-		return []int{6, 8, 10} // its ADD may have died unrecorded
+		return []int{6, 8, 10} // its ADD may have been killed before it was recorded
 	case deleted:
 		return []int{10}
 	default:
-		return []int{4, 10, 11} // a failed ADD cleans up after itself
+		return []int{4, 10, 11} // a failed ADD cleans up by itself
 	}
 }

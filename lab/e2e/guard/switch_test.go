@@ -20,8 +20,8 @@ import (
 
 var switches = flag.Int("switches", 1, "how often the guard is installed, switched and removed under churn")
 
-// TestSwitch installs, switches and removes the guard while pods come and go: no pod's
-// start fails because of it, and what was added with it can be deleted without it.
+// TestSwitch installs, switches and removes the guard while pods start and end: no pod
+// start fails because of it, and pods added with it can be deleted without it.
 func TestSwitch(t *testing.T) {
 	l := start(t, lab.Config{Nodes: 2, Datastore: lab.KDD}, "observe")
 	sc := stage.Scenario{Name: "switched", Run: func(ctx context.Context, s *stage.Stage) error {
@@ -37,7 +37,7 @@ func TestSwitch(t *testing.T) {
 				return err
 			}
 		}
-		s.Say("%d times installed, switched and removed in %.0f s", *switches, time.Since(began).Seconds())
+		s.Say("installed, switched and removed %d times in %.0f s", *switches, time.Since(began).Seconds())
 		return <-ended
 	}}
 	if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
@@ -53,7 +53,7 @@ func TestSwitch(t *testing.T) {
 	}
 }
 
-// cycle goes once through the modes. A pod of each is deleted when the guard has gone.
+// cycle uses each mode once. A pod of each is deleted after the guard is removed.
 func cycle(ctx context.Context, t *testing.T, s *stage.Stage, i int) error {
 	var pods []string
 	for _, mode := range []string{"observe", "enforce", "off"} {
@@ -76,7 +76,7 @@ func cycle(ctx context.Context, t *testing.T, s *stage.Stage, i int) error {
 	return nil
 }
 
-// nudge has the kubelets look at the agents' pods, and with them at the ConfigMap.
+// nudge makes the kubelets sync the agents' pods, and with them the ConfigMap.
 func nudge(ctx context.Context, l *lab.Lab, word string) error {
 	return lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error { // the API may be slow
 		_, err := l.Kubectl(ctx, "-n", lab.AgentNamespace, "annotate", "--overwrite", "pods", "-l", "app.kubernetes.io/component=agent", "plumbline.dev/nudge="+word)
@@ -86,12 +86,12 @@ func nudge(ctx context.Context, l *lab.Lab, word string) error {
 
 var (
 	notStarted = regexp.MustCompile(`CreatePodSandbox for pod failed.*?err="(.*?[^\\])"|NetworkPluginNotReady|cni plugin not initialized`)
-	// others: a pod that has gone meanwhile, and an API that churn makes slow.
+	// other reasons: a pod that was deleted meanwhile, and an API that churn makes slow.
 	others = []string{"context deadline exceeded", "context canceled", "connection refused", "i/o timeout", "TLS handshake timeout", "client rate limiter", "not found", "request canceled", "Client.Timeout"}
 )
 
-// started reads the kubelet's log: a sandbox that was not made must have a reason that has
-// nothing to do with the guard.
+// started reads the kubelet's log: a sandbox that was not created must have a reason
+// unrelated to the guard.
 func started(t *testing.T, n *lab.Node) {
 	t.Helper()
 	f, err := os.Open(n.Log(lab.Kubelet))
@@ -116,10 +116,11 @@ func started(t *testing.T, n *lab.Node) {
 	if err := in.Err(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: %d sandboxes were not made at the first try, %d of them for an unknown reason", n.Name, failed, ours)
+	t.Logf("%s: %d sandboxes were not created at the first attempt, %d of them for an unknown reason", n.Name, failed, ours)
 }
 
-// blames tells whether the message has another reason, and none that is the guard's.
+// blames returns whether the message has another reason, and none that the guard can
+// cause.
 func blames(message string) bool {
 	for _, bad := range []string{"failed to find plugin", "text file busy", "plugin not initialized", "NotReady", "parsing", "exec format"} {
 		if strings.Contains(message, bad) {

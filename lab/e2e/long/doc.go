@@ -1,3 +1,3 @@
-// Package long holds the tests that take long: cycles, kills at random moments,
-// churn. They need the lab and are built with the tag e2e.
+// Package long has the tests that take long: cycles, kills at random moments, churn.
+// They need the lab and are built with the tag e2e.
 package long

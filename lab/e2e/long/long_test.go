@@ -15,7 +15,7 @@ const (
 	kills  = 20
 )
 
-// TestCycles starts and ends a lab of three nodes ten times in each mode.
+// TestCycles starts and stops a lab of three nodes ten times in each mode.
 func TestCycles(t *testing.T) {
 	for _, mode := range []string{"kdd", "etcd"} {
 		t.Run(mode, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// TestKilledAtAnyMoment kills lab up and then ends what there is of the lab.
+// TestKilledAtAnyMoment kills lab up and then removes what exists of the lab.
 func TestKilledAtAnyMoment(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -45,7 +45,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		mode := []string{"kdd", "etcd"}[i%2]
 		wait := time.Duration(rnd.Int64N(int64(10 * time.Second)))
 		if i%4 == 0 {
-			wait = time.Duration(rnd.Int64N(int64(50 * time.Millisecond))) // while the namespaces are made
+			wait = time.Duration(rnd.Int64N(int64(50 * time.Millisecond))) // while the namespaces are created
 		}
 		cmd := outside.Command(t.Context(), t, "up", "--name", "killed", "--nodes", "3", "--datastore", mode)
 		if err := cmd.Start(); err != nil {
@@ -60,7 +60,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// TestChurn goes on for five minutes in each mode.
+// TestChurn runs churn for five minutes in each mode.
 func TestChurn(t *testing.T) {
 	for _, mode := range []string{"kdd", "etcd"} {
 		t.Run(mode, func(t *testing.T) {

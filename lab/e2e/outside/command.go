@@ -12,7 +12,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Command is the built lab command, seen from a package two levels below lab/.
+// Command returns the path of the built lab command, relative to a package two levels
+// below lab/.
 func Command(ctx context.Context, t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	bin, err := filepath.Abs("../../../bin/lab")
@@ -22,7 +23,7 @@ func Command(ctx context.Context, t testing.TB, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, bin, args...)
 }
 
-// Run runs it and gives what it printed and its exit code.
+// Run runs it and returns what it printed and its exit code.
 func Run(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := Command(t.Context(), t, args...)
@@ -39,7 +40,7 @@ func Run(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	return out.String(), diag.String(), 0
 }
 
-// Must runs it and fails the test when it does not succeed.
+// Must runs it and fails the test if it does not succeed.
 func Must(t testing.TB, args ...string) string {
 	t.Helper()
 	out, diag, code := Run(t, args...)
@@ -49,7 +50,7 @@ func Must(t testing.TB, args ...string) string {
 	return out
 }
 
-// Look reads the machine.
+// Look reads the state of the machine.
 func Look(t testing.TB) lab.Machine {
 	t.Helper()
 	m, err := lab.LookAtMachine(t.Context())
@@ -59,8 +60,8 @@ func Look(t testing.TB) lab.Machine {
 	return m
 }
 
-// NothingLeft fails the test unless the machine is as it was before. The kernel tears
-// down network namespaces in its own time, so it gets a few seconds.
+// NothingLeft fails the test unless the machine is as before. The kernel removes network
+// namespaces asynchronously, so NothingLeft waits a few seconds.
 func NothingLeft(t testing.TB, before lab.Machine) {
 	t.Helper()
 	var left []string

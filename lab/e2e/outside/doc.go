@@ -1,3 +1,3 @@
-// Package outside tests the lab from where a person stands: the built command, and
-// a machine that must not notice anything.
+// Package outside tests the lab from the outside: the built command, and that a lab does
+// not affect the machine.
 package outside

@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/lab/image"
 )
 
-// TestTwoLabsSideBySide: two labs run, the machine notices neither, and both go
-// without a trace.
+// TestTwoLabsSideBySide: two labs run without an effect on the machine, and leave
+// nothing behind.
 func TestTwoLabsSideBySide(t *testing.T) {
 	before := Look(t)
 	t.Cleanup(func() {
@@ -33,9 +33,9 @@ func TestTwoLabsSideBySide(t *testing.T) {
 		}
 	}
 	if got := Must(t, "list"); !strings.Contains(got, "side-a") || !strings.Contains(got, "side-b") {
-		t.Errorf("list says %q", got)
+		t.Errorf("list prints %q", got)
 	}
-	t.Run("each is its own", func(t *testing.T) {
+	t.Run("labs are separate", func(t *testing.T) {
 		if got := Must(t, "kubectl", "--name", "side-a", "get", "nodes", "-o", "name"); got != "node/node1\nnode/node2\n" {
 			t.Errorf("nodes of side-a: %q", got)
 		}
@@ -53,18 +53,18 @@ func TestTwoLabsSideBySide(t *testing.T) {
 		if _, err := lab.Up(t.Context(), lab.Config{}, nil); !errors.Is(err, lab.ErrOutside) {
 			t.Errorf("Up: %v", err)
 		}
-		// The routing table is asked; nothing is sent.
+		// This only queries the routing table; it sends no packet.
 		out, err := exec.CommandContext(t.Context(), "ip", "route", "get", "192.168.77.254").CombinedOutput()
 		if err == nil && strings.Contains(string(out), "lab0") {
-			t.Errorf("the machine has a way into a lab: %s", out)
+			t.Errorf("the machine has a route into a lab: %s", out)
 		}
 	})
-	t.Run("there is no way out", func(t *testing.T) {
+	t.Run("labs have no route out", func(t *testing.T) {
 		for _, in := range [][]string{{"do", "--name", "side-a", "--"}, {"exec", "--name", "side-a", "node1", "--"}} {
 			out := Must(t, append(in, "ip", "-o", "link")...)
 			for line := range strings.Lines(out) {
 				if strings.Contains(line, "eth0@") != (in[0] == "exec" && strings.Contains(line, "eth0@")) {
-					t.Errorf("%v has a device of the machine: %s", in, line)
+					t.Errorf("%v has an interface of the machine: %s", in, line)
 				}
 			}
 		}
@@ -72,7 +72,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 			t.Errorf("the lab has a default route: %s", out)
 		}
 		if out := Must(t, "do", "--name", "side-a", "--", "ls", "/run"); strings.Contains(out, "systemd") || !strings.Contains(out, "plumbline-lab") {
-			t.Errorf("/run is not the lab's own: %s", out)
+			t.Errorf("/run is not private to the lab: %s", out)
 		}
 	})
 	t.Run("a node cannot change the machine", func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 			t.Error("a file of node1 is on node2")
 		}
 	})
-	t.Run("what it tells people", func(t *testing.T) {
+	t.Run("output for users", func(t *testing.T) {
 		status := Must(t, "status", "--name", "side-a")
 		for _, part := range []string{"kube-apiserver", "calico-kube-controllers", "kubelet", "containerd", "felix", "kube-proxy"} {
 			if !strings.Contains(status, part) {
@@ -94,7 +94,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 			}
 		}
 		if strings.Contains(status, "exit") || strings.Contains(status, "killed") {
-			t.Errorf("a part is down:\n%s", status)
+			t.Errorf("a component is down:\n%s", status)
 		}
 		for _, part := range []string{"kubelet", "containerd", "felix"} {
 			if Must(t, "logs", "--name", "side-a", "node1", part) == "" {
@@ -102,16 +102,16 @@ func TestTwoLabsSideBySide(t *testing.T) {
 			}
 		}
 		if _, diag, code := Run(t, "logs", "--name", "side-a", "node1", "nope"); code != 1 || !strings.Contains(diag, "lab status") {
-			t.Errorf("logs of nobody: %d, %q", code, diag)
+			t.Errorf("logs of an unknown node: %d, %q", code, diag)
 		}
 		if _, _, code := Run(t, "exec", "--name", "side-a", "node1", "--", "sh", "-c", "exit 42"); code != 42 {
 			t.Errorf("the exit code of a command is %d, want 42", code)
 		}
 		if got := Must(t, "do", "--name", "side-a", "--", "sh", "-c", "kubectl --kubeconfig $KUBECONFIG get ns default -o name"); got != "namespace/default\n" {
-			t.Errorf("do says %q", got)
+			t.Errorf("do prints %q", got)
 		}
 	})
-	t.Run("an image reaches every node", func(t *testing.T) {
+	t.Run("an image is imported on every node", func(t *testing.T) {
 		tar := filepath.Join(t.TempDir(), "image.tar")
 		if err := (image.Image{Ref: "example.com/mine:1", Path: "x", Binary: []byte("x")}).Write(tar); err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestTwoLabsSideBySide(t *testing.T) {
 		Must(t, "image", "--name", "side-a", tar)
 		for _, node := range []string{"node1", "node2"} {
 			if got := Must(t, "exec", "--name", "side-a", node, "--", "ctr", "-n", "k8s.io", "images", "ls", "-q"); !strings.Contains(got, "example.com/mine:1") {
-				t.Errorf("%s has not got it: %s", node, got)
+				t.Errorf("%s does not have the image: %s", node, got)
 			}
 		}
 	})
@@ -128,8 +128,8 @@ func TestTwoLabsSideBySide(t *testing.T) {
 	NothingLeft(t, before)
 }
 
-// TestCommandTellsPeople: what a person sees who makes a mistake.
-func TestCommandTellsPeople(t *testing.T) {
+// TestCommandErrors checks what users read after a mistake.
+func TestCommandErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -142,12 +142,12 @@ func TestCommandTellsPeople(t *testing.T) {
 		"too many nodes":     {[]string{"up", "--nodes", "201"}, 2, "want 1 to 200"},
 		"no scenario":        {[]string{"run"}, 2, "lab scenarios"},
 		"unknown scenario":   {[]string{"run", "nope"}, 2, "lab scenarios"},
-		"mode not played":    {[]string{"run", "leaked-endpoints", "--datastore", "kdd"}, 2, "plays on etcd"},
-		"nothing to be down": {[]string{"down", "--name", "nobody"}, 0, ""},
+		"mode not supported": {[]string{"run", "leaked-endpoints", "--datastore", "kdd"}, 2, "runs only on etcd"},
+		"no lab to remove":   {[]string{"down", "--name", "nobody"}, 0, ""},
 	} {
 		_, diag, code := Run(t, c.args...)
 		if code != c.code || !strings.Contains(diag, c.says) {
-			t.Errorf("%s: exit code %d, says %q; want %d and %q", name, code, diag, c.code, c.says)
+			t.Errorf("%s: exit code %d, prints %q; want %d and %q", name, code, diag, c.code, c.says)
 		}
 	}
 	out := Must(t, "help")

@@ -1,4 +1,4 @@
-// Package product finds the programs that make build has put into bin/: the lab runs
+// Package product finds the programs that make build has written to bin/: the lab runs
 // them as a user would, and imports nothing of them.
 package product
 
@@ -10,10 +10,10 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Binary is the path of plumbline. A test without it fails: it is what is tested.
+// Binary is the path of plumbline. A test fails if it is missing, since it tests it.
 func Binary(t testing.TB) string { return file(t, "bin/plumbline") }
 
-// InstallAgents puts the agents onto every node, by the manifest that we ship.
+// InstallAgents installs the agents on every node, with the manifest that we ship.
 func InstallAgents(t testing.TB, l *lab.Lab) {
 	t.Helper()
 	if err := lab.InstallAgents(t.Context(), l, file(t, "bin/plumbline-agent"), file(t, "deploy/agent.yaml")); err != nil {
@@ -21,7 +21,7 @@ func InstallAgents(t testing.TB, l *lab.Lab) {
 	}
 }
 
-// RemoveAgents takes them away again.
+// RemoveAgents removes them again.
 func RemoveAgents(t testing.TB, l *lab.Lab) {
 	t.Helper()
 	if err := lab.RemoveAgents(t.Context(), l, file(t, "deploy/agent.yaml")); err != nil {
@@ -29,8 +29,7 @@ func RemoveAgents(t testing.TB, l *lab.Lab) {
 	}
 }
 
-// InstallGuard puts the agents onto every node with the keeper of the guard, which begins
-// in observe.
+// InstallGuard installs the agents with the guard daemon on every node, in mode observe.
 func InstallGuard(t testing.TB, l *lab.Lab) {
 	t.Helper()
 	if err := lab.InstallAgents(t.Context(), l, file(t, "bin/plumbline-agent"), file(t, "deploy/guard.yaml"), file(t, "bin/plumbline-cni")); err != nil {

@@ -17,22 +17,23 @@ import (
 )
 
 var (
-	rounds    = flag.Int("rounds", 3, "of six faults each, repaired under churn, in each mode")
+	rounds    = flag.Int("rounds", 3, "rounds of six faults each, repaired under churn, in each mode")
 	eachRound = flag.Duration("each-round", 90*time.Second, "how long the churn lasts, for each round")
 )
 
-// TestChurn breaks and repairs while pods come and go as fast as they can and Calico's
-// collector is at work with a short grace: nobody may lose an address or get another's.
+// TestChurn breaks and repairs records while pods start and end as fast as they can and
+// Calico's IPAM garbage collector runs with a short grace period: no pod may lose its
+// address or get another pod's.
 func TestChurn(t *testing.T) {
 	for _, mode := range stage.Both {
-		// In a large block a freed address is not the next to be given out: who gets the
-		// address of another is harmed by us, not by the fault.
+		// In a large block a released address is not the next to be assigned: a pod that gets
+		// another's address was then harmed by the repair, not by the fault.
 		c := lab.Config{Nodes: 2, Datastore: mode, BlockSize: 24}
 		t.Run(string(mode), func(t *testing.T) { onFaults(t, c, "under-churn", underChurn) })
 	}
 }
 
-func underChurn(ctx context.Context, r *stage.Repair, l *living) error {
+func underChurn(ctx context.Context, r *stage.Repair, l *victims) error {
 	if err := stage.CollectorGrace(ctx, l.s, time.Minute); err != nil {
 		return err
 	}
@@ -52,26 +53,27 @@ func underChurn(ctx context.Context, r *stage.Repair, l *living) error {
 		}
 	}
 	l.s.Say("%d rounds under churn, steps: %v", n, outcomes)
-	if err := <-ended; err != nil { // it wants Calico's own check to find nothing, too
+	if err := <-ended; err != nil { // it requires that calicoctl ipam check reports nothing, too
 		return fmt.Errorf("churn: %w", err)
 	}
 	return errors.Join(stage.Expect(n >= *rounds, "%d rounds, got %d", *rounds, n), r.All(ctx, l.s), l.recorded(ctx), stage.NoProblems(ctx, l.s))
 }
 
-// churned is one round: break, plan, apply, look.
-func churned(ctx context.Context, r *stage.Repair, l *living, n int, outcomes map[string]int) error {
+// churned is one round: break, plan, apply, check.
+func churned(ctx context.Context, r *stage.Repair, l *victims, n int, outcomes map[string]int) error {
 	if err := l.broken(ctx, n); err != nil {
 		return err
 	}
-	// The API may be slow, a node may just be coming: then it is tried again, as a person would.
+	// The API may be slow, a node may be joining: then it is retried, as a person would do.
 	err := lab.Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
 		return l.repaired(ctx, r, outcomes)
 	})
 	return errors.Join(err, l.unharmed(ctx), l.s.Unique(ctx))
 }
 
-// repaired plans and applies once, and wants the living recorded then.
-func (l *living) repaired(ctx context.Context, r *stage.Repair, outcomes map[string]int) error {
+// repaired plans and applies once, and then requires correct records of the running
+// pods.
+func (l *victims) repaired(ctx context.Context, r *stage.Repair, outcomes map[string]int) error {
 	if _, err := stage.CheckWith(ctx, l.s.Lab, r.Bin, r.State, "--wait", "--settle="+r.Settle.String()); err != nil {
 		return err
 	}
@@ -81,10 +83,10 @@ func (l *living) repaired(ctx context.Context, r *stage.Repair, outcomes map[str
 	}
 	if file != "" {
 		out, code, err := stage.Plumbline(ctx, l.s.Lab, r.Bin, r.State, r.Apply("-f", file)...)
-		l.s.Say("apply says (exit code %d, %v)\n%s", code, err, out)
+		l.s.Say("apply printed (exit code %d, %v)\n%s", code, err, out)
 		if code == 4 {
 			out, code, err = stage.Plumbline(ctx, l.s.Lab, r.Bin, r.State, r.Apply("--resume", id)...)
-			l.s.Say("resumed, apply says (exit code %d, %v)\n%s", code, err, out)
+			l.s.Say("resumed, apply printed (exit code %d, %v)\n%s", code, err, out)
 		}
 		if err != nil {
 			return err
@@ -101,7 +103,8 @@ func (l *living) repaired(ctx context.Context, r *stage.Repair, outcomes map[str
 	return all
 }
 
-// count notes how each step ended, by the lines that apply prints: N/M KIND OUTCOME NAME.
+// count counts the outcomes of steps, from the lines that apply prints: N/M KIND OUTCOME
+// NAME.
 func count(out string, outcomes map[string]int) {
 	for line := range strings.Lines(out) {
 		if f := strings.Fields(line); len(f) >= 4 && strings.Contains(f[0], "/") {

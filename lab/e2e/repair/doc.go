@@ -1,3 +1,3 @@
-// Package repair plays the incidents and has the product end them, on a cluster whose
-// healthy pods are asked all the while.
+// Package repair runs the scenarios and repairs them with the product, while requests
+// are sent to the healthy pods of the cluster.
 package repair

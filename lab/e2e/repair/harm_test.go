@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// TestHarmIsSeen breaks a healthy pod, as no repair may, and wants it measured: a
-// measurement that cannot fail proves nothing.
+// TestHarmIsSeen breaks a healthy pod, as no repair may, and requires that the
+// measurement reports it.
 func TestHarmIsSeen(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
 	ctx := t.Context()
@@ -25,7 +25,7 @@ func TestHarmIsSeen(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second)
 	if toll, err := h.Stop(ctx); err != nil || toll.Asked < 100 {
-		t.Fatalf("nothing was broken: %s, %v", toll, err)
+		t.Fatalf("harm without a fault: %s, %v", toll, err)
 	}
 	if err := h.Start(ctx, nil); err != nil {
 		t.Fatal(err)
@@ -46,12 +46,12 @@ func TestHarmIsSeen(t *testing.T) {
 	if err == nil || toll.Lost == 0 {
 		t.Fatalf("a route was deleted and nothing lost: %s, %v", toll, err)
 	}
-	for _, want := range []string{"no request lost", "want bystanders/asked-node1 untouched", "connection broken"} {
+	for _, want := range []string{"no request lost", "want bystanders/asked-node1 unchanged", "connection broken"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the report does not say %q: %v", want, err)
+			t.Errorf("the report does not contain %q: %v", want, err)
 		}
 	}
-	if strings.Contains(err.Error(), "asked-node2 untouched") {
-		t.Errorf("the report blames another: %v", err)
+	if strings.Contains(err.Error(), "asked-node2 unchanged") {
+		t.Errorf("the report names another pod: %v", err)
 	}
 }

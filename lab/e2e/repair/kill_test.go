@@ -19,21 +19,21 @@ import (
 
 var kills = flag.Int("kills", 5, "how often apply is killed, in each mode")
 
-// TestKill kills apply at any moment of its life: what it began is finished by --resume
-// or taken back by undo, and nothing stays in between.
+// TestKill kills apply at any moment: --resume completes what it began, or undo reverts
+// it, and nothing incomplete remains.
 func TestKill(t *testing.T) {
 	for _, mode := range stage.Both {
 		t.Run(string(mode), func(t *testing.T) { onFaults(t, lab.Config{Nodes: 2, Datastore: mode}, "kill", killed) })
 	}
 }
 
-// onFaults runs f on a cluster whose pods live on while their records are broken.
-func onFaults(t *testing.T, c lab.Config, name string, f func(context.Context, *stage.Repair, *living) error) {
+// onFaults runs f on a cluster whose pods keep running while their records are broken.
+func onFaults(t *testing.T, c lab.Config, name string, f func(context.Context, *stage.Repair, *victims) error) {
 	l := lab.Start(t, c)
 	product.InstallAgents(t, l)
 	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: time.Second, Risk: "disruptive"}
 	sc := stage.Scenario{Name: name, Run: func(ctx context.Context, s *stage.Stage) error {
-		all, err := live(ctx, s)
+		all, err := startVictims(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func onFaults(t *testing.T, c lab.Config, name string, f func(context.Context, *
 	}
 }
 
-func killed(ctx context.Context, r *stage.Repair, l *living) error {
-	// Once without a kill: how long it lives.
+func killed(ctx context.Context, r *stage.Repair, l *victims) error {
+	// Once without a kill: how long apply runs.
 	whole := map[bool]time.Duration{}
 	for i, slow := range []bool{false, true} {
 		took, _, _, err := interrupted(ctx, r, l, 1000+i, slow, 0)
@@ -57,7 +57,7 @@ func killed(ctx context.Context, r *stage.Repair, l *living) error {
 			return err
 		}
 		whole[slow] = took
-		l.s.Say("apply lives for %s, slow: %v", took.Round(time.Millisecond), slow)
+		l.s.Say("apply runs for %s, slow: %v", took.Round(time.Millisecond), slow)
 	}
 	seed := uint64(time.Now().UnixNano())
 	l.s.Say("seed %d", seed)
@@ -72,13 +72,14 @@ func killed(ctx context.Context, r *stage.Repair, l *living) error {
 	return nil
 }
 
-// interrupted breaks, plans, and kills the apply after a while; no while means not at all.
-// A slow one has time between its writes, a quick one is hit in the middle of them.
-func interrupted(ctx context.Context, r *stage.Repair, l *living, n int, slow bool, after time.Duration) (took time.Duration, file, id string, err error) {
+// interrupted breaks records, plans, and kills the apply after a while; 0 means not at
+// all. A slow apply has time between its writes, a quick one is killed in the middle of
+// them.
+func interrupted(ctx context.Context, r *stage.Repair, l *victims, n int, slow bool, after time.Duration) (took time.Duration, file, id string, err error) {
 	if err := l.broken(ctx, n); err != nil {
 		return 0, "", "", err
 	}
-	// Two looks: what is found must have lasted.
+	// Two checks: findings must persist for the minimum duration.
 	if _, err := stage.CheckWith(ctx, l.s.Lab, r.Bin, r.State, "--wait", "--settle="+r.Settle.String()); err != nil {
 		return 0, "", "", err
 	}
@@ -102,19 +103,20 @@ func interrupted(ctx context.Context, r *stage.Repair, l *living, n int, slow bo
 	err = cmd.Wait()
 	took = time.Since(began)
 	if after > 0 {
-		err = nil // it was killed, or just done
+		err = nil // it was killed, or has just finished
 	}
-	l.s.Say("apply of %s ended after %s with %d steps said\n%s", id, took.Round(time.Millisecond), strings.Count(out.String(), " done "), out.String())
+	l.s.Say("apply of %s ended after %s with %d steps printed\n%s", id, took.Round(time.Millisecond), strings.Count(out.String(), " done "), out.String())
 	return took, file, id, err
 }
 
-// survives kills once, has it resumed or undone, and wants nothing in between.
-func survives(ctx context.Context, r *stage.Repair, l *living, n int, slow bool, after time.Duration) error {
+// survives kills once, resumes or undoes the plan, and requires that nothing is
+// incomplete.
+func survives(ctx context.Context, r *stage.Repair, l *victims, n int, slow bool, after time.Duration) error {
 	_, file, id, err := interrupted(ctx, r, l, n, slow, max(after, time.Millisecond))
 	if err != nil {
 		return err
 	}
-	// Who knows that it is dead need not wait for its lease to run out.
+	// A caller that knows that the holder is gone need not wait until its lease expires.
 	if _, err := l.s.Kubectl(ctx, "delete", "lease", "-A", "--field-selector=metadata.name=plumbline-apply", "--ignore-not-found"); err != nil {
 		return err
 	}
@@ -124,13 +126,13 @@ func survives(ctx context.Context, r *stage.Repair, l *living, n int, slow bool,
 		args = r.Apply("--resume", id)
 	}
 	out, code, err := stage.Plumbline(ctx, l.s.Lab, r.Bin, r.State, args...)
-	l.s.Say("%s says (exit code %d, %v)\n%s", strings.Join(args, " "), code, err, out)
+	l.s.Say("%s printed (exit code %d, %v)\n%s", strings.Join(args, " "), code, err, out)
 	if err != nil && !strings.Contains(err.Error(), "no such file") { // it was killed before it had begun
 		return err
 	}
 	if err != nil {
 		out, code, err = stage.Plumbline(ctx, l.s.Lab, r.Bin, r.State, r.Apply("-f", file)...)
-		l.s.Say("apply says (exit code %d, %v)\n%s", code, err, out)
+		l.s.Say("apply printed (exit code %d, %v)\n%s", code, err, out)
 	}
 	if err != nil || resume && code != 0 || code > 1 {
 		return fmt.Errorf("exit code %d: %w", code, err)
@@ -144,7 +146,7 @@ func survives(ctx context.Context, r *stage.Repair, l *living, n int, slow bool,
 		}
 		return l.recorded(ctx)
 	}
-	if err := r.All(ctx, l.s); err != nil { // what was taken back is a fault again
+	if err := r.All(ctx, l.s); err != nil { // a reverted repair is a fault again
 		return err
 	}
 	return l.recorded(ctx)

@@ -17,38 +17,38 @@ import (
 )
 
 var (
-	suite  = flag.String("suite", "all", "names of scenarios, with commas, or all")
-	keep   = flag.Duration("keep", 0, "how long to leave the cluster as it is after a failure")
-	moment = flag.String("moment", "", "of the incident, at which it is repaired; the first if empty")
-	brief  = flag.Bool("brief", false, "leave out what only takes long")
-	goesOn = flag.Duration("goes-on", 70*time.Second, "how long Calico goes on after each repair")
+	suite  = flag.String("suite", "all", "comma-separated scenarios, or all")
+	keep   = flag.Duration("keep", 0, "how long to keep the cluster after a failure")
+	moment = flag.String("moment", "", "the moment of the incident at which it is repaired; the first if empty")
+	brief  = flag.Bool("brief", false, "omit long steps")
+	goesOn = flag.Duration("goes-on", 70*time.Second, "how long Calico runs after each repair")
 )
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
 const settle = 3 * time.Second
 
-// TestRepair has every incident repaired, in each mode that applies.
+// TestRepair repairs every incident, in each of its modes.
 func TestRepair(t *testing.T) {
-	each(t, func(r *stage.Repair, name string) { tellStory(r, name) })
+	each(t, func(r *stage.Repair, name string) { withChecks(r, name) })
 }
 
-// undoneUnderChurn are the incidents on whose nodes pods can come and go: the others break
-// whatever comes.
+// undoneUnderChurn are the incidents on whose nodes pods can start and end: the others
+// break new pods too.
 var undoneUnderChurn = []string{"ipam-drift", "shared-address", "no-gateway", "legacy-handle"}
 
-// TestUndo has every repair taken back again, and then done once more; half of them while
-// pods come and go.
+// TestUndo undoes every repair, and then repairs again; half of them while pods start
+// and end.
 func TestUndo(t *testing.T) {
 	each(t, func(r *stage.Repair, name string) {
-		tellStory(r, name)
+		withChecks(r, name)
 		churns := slices.Contains(undoneUnderChurn, name)
 		story := r.After
 		r.After = func(ctx context.Context, s *stage.Stage) error {
 			if err := undone(ctx, s, r, churns); err != nil {
 				return err
 			}
-			if name == "leaked-endpoints" { // its story wants one plan: there are two by now
+			if name == "leaked-endpoints" { // its checks expect one plan: there are two by now
 				return goOn(ctx, s, r)
 			}
 			return story(ctx, s)
@@ -56,7 +56,7 @@ func TestUndo(t *testing.T) {
 	})
 }
 
-// each plays the chosen incidents; with says how they are repaired.
+// each runs the selected incidents; with configures how they are repaired.
 func each(t *testing.T, with func(r *stage.Repair, name string)) {
 	for _, mode := range stage.Both {
 		t.Run(string(mode), func(t *testing.T) {
@@ -69,20 +69,20 @@ func each(t *testing.T, with func(r *stage.Repair, name string)) {
 	}
 }
 
-// chosen tells whether the incident is to be played in that mode. Where nothing is
-// broken there is nothing to repair.
+// chosen returns whether the incident is selected in that mode. An incident without a
+// fault has nothing to repair.
 func chosen(sc stage.Scenario, mode lab.Datastore) bool {
 	return slices.Contains(sc.Modes, mode) && sc.Name != "churn" && (*suite == "all" || slices.Contains(strings.Split(*suite, ","), sc.Name))
 }
 
-// play has one incident repaired on a cluster of its own, whose healthy pods are asked
-// meanwhile.
+// play repairs one incident on a separate cluster, while requests are sent to its
+// healthy pods.
 func play(t *testing.T, mode lab.Datastore, sc stage.Scenario, with func(r *stage.Repair, name string)) {
 	l := lab.Start(t, lab.Config{Nodes: sc.Nodes, Datastore: mode})
 	product.InstallAgents(t, l)
 	tell := func(s string) { t.Log(s) }
 	var harm *stage.Harm
-	if sc.Name != "cascade" { // there, an image that all nodes have is part of what is found
+	if sc.Name != "cascade" { // there, an image on all nodes is part of the findings
 		var err error
 		if harm, err = stage.NewHarm(t.Context(), l, tell); err != nil {
 			t.Fatal(err)

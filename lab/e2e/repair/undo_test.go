@@ -13,8 +13,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// undone takes back every plan, the last first, while the healthy pods are asked; it
-// wants to be told of every finding what became of it. Then all is repaired once more.
+// undone undoes every plan, the last first, while requests are sent to the healthy pods;
+// undo must report the result for every finding. Then everything is repaired again.
 func undone(ctx context.Context, s *stage.Stage, r *stage.Repair, churns bool) error {
 	ended := make(chan error, 1)
 	if churns {
@@ -31,7 +31,7 @@ func takenBack(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
 	err := r.Unharmed(ctx, nil, func(ctx context.Context) error {
 		for _, id := range slices.Backward(slices.Clone(r.Plans())) {
 			out, code, err := stage.Plumbline(ctx, s.Lab, r.Bin, r.State, "undo", id, "--max-risk=destructive")
-			s.Say("undo %s says (exit code %d)\n%s", id, code, out)
+			s.Say("undo %s printed (exit code %d)\n%s", id, code, out)
 			if err != nil {
 				return err
 			}
@@ -50,16 +50,16 @@ func takenBack(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
 	return r.All(ctx, s)
 }
 
-// undoSays wants the reason of everything that was not taken back, and that all was if
-// the exit code says so.
+// undoSays requires the reason for everything that was not undone, and exit code 0 only
+// if everything was.
 func undoSays(out string, code int) error {
 	left := strings.Contains(out, "Refused ") || strings.Contains(out, "left  ")
 	switch code {
 	case 0:
-		return stage.Expect(strings.Contains(out, " done ") || strings.Contains(out, " already "), "an undo that says what it took back")
+		return stage.Expect(strings.Contains(out, " done ") || strings.Contains(out, " already "), "an undo that reports what it reverted")
 	case 1:
-		return stage.Expect(left, "the reason why something was not taken back")
+		return stage.Expect(left, "the reason why something was not reverted")
 	default:
-		return stage.Expect(false, "an undo that comes to its end, got exit code %d", code)
+		return stage.Expect(false, "an undo that completes, got exit code %d", code)
 	}
 }

@@ -14,21 +14,22 @@ import (
 	"time"
 )
 
-// What is measured beside check runs in a process of its own: this binary, started again
-// in a role. It has its job on standard input and tells what it read on standard output.
+// The programs that are compared with check run in separate processes: this binary,
+// started again in a role. It reads its job from standard input and prints what it read
+// to standard output.
 const roleEnv = "PLUMBLINE_SIZE_ROLE"
 
 var roles = map[string]func(context.Context, job) (int64, error){"bare": bare, "paged": paged}
 
-// A job says what to read, and where.
+// A job describes what to read, and where.
 type job struct {
 	Kubeconfig string
 	Servers    map[string]server
-	Calls      []call   // bare: to be made again
+	Calls      []call   // bare: the calls to repeat
 	Lists      []string // paged: paths of collections
 }
 
-// A server is one of the two, with what it takes to speak to it, in PEM.
+// A server is one of the two, with its credentials, in PEM.
 type server struct {
 	URL           string
 	CA, Cert, Key []byte
@@ -44,7 +45,7 @@ func (s server) tls() (*tls.Config, error) {
 	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// act is the main of a process that plays a role.
+// act is the main of a process with a role.
 func act(play func(context.Context, job) (int64, error)) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
@@ -63,7 +64,7 @@ func act(play func(context.Context, job) (int64, error)) int {
 	return 0
 }
 
-// casting gives the command that plays a role.
+// casting returns the command that runs a role.
 func casting(t *testing.T, role string, j job) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// bare makes the calls of a script again, as many at once as were made then, and throws
-// the answers away. That is what check would cost if it did nothing with what it reads.
+// bare repeats the calls of a script, with the same concurrency, and discards the
+// answers. That is what check would cost if it did nothing with the data that it reads.
 func bare(ctx context.Context, j job) (int64, error) {
 	s, err := newStub(j.Servers)
 	if err != nil {
@@ -46,7 +46,7 @@ func bare(ctx context.Context, j job) (int64, error) {
 	return s.read.Load(), context.Cause(ctx)
 }
 
-// A stub speaks to both servers.
+// A stub has connections to both servers.
 type stub struct {
 	servers map[string]server
 	http    map[string]*http.Client // by protocol
@@ -81,7 +81,7 @@ func newStub(servers map[string]server) (*stub, error) {
 
 func (s *stub) make(ctx context.Context, c call) error {
 	if c.Store == toEtcd {
-		return s.etcd.Invoke(ctx, c.URI, c.Body[5:], nil) // in front are a flag and the length
+		return s.etcd.Invoke(ctx, c.URI, c.Body[5:], nil) // a flag and the length come first
 	}
 	q, err := http.NewRequestWithContext(ctx, c.Method, s.servers[toAPI].URL+c.URI, nil)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *stub) make(ctx context.Context, c call) error {
 	return err
 }
 
-// discard is a codec that lets bytes pass out and counts what comes in.
+// discard is a codec that passes bytes out and counts what comes in.
 type discard struct{ read *atomic.Int64 }
 
 func (discard) Name() string { return "proto" }
@@ -109,7 +109,7 @@ func (discard) Name() string { return "proto" }
 func (discard) Marshal(v any) (mem.BufferSlice, error) {
 	b, ok := v.([]byte)
 	if !ok {
-		return nil, fmt.Errorf("%T is no message", v)
+		return nil, fmt.Errorf("%T is not a message", v)
 	}
 	return mem.BufferSlice{mem.SliceBuffer(b)}, nil
 }

@@ -29,7 +29,7 @@ type bench struct {
 	servers map[string]server
 	watched map[string]*watched
 	script  []call
-	state   string // of the first check, for the proof
+	state   string // of the first check, to confirm its findings
 }
 
 func newBench(t *testing.T, l *lab.Lab) *bench {
@@ -42,8 +42,8 @@ func newBench(t *testing.T, l *lab.Lab) *bench {
 	return b
 }
 
-// fill loads the lab. The API server, which reads along, is made to collect its garbage
-// meanwhile: by itself it would grow to twice what it needs, and fill this machine.
+// fill loads the lab. Meanwhile, the API server, which watches, is made to collect its
+// garbage: otherwise it would grow to twice what it needs, and fill this machine.
 func (b *bench) fill(nodes int) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
@@ -58,27 +58,27 @@ func (b *bench) fill(nodes int) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Logf("%d pods, %d objects, %d MB written in %.0f s, seen by the API server after %.0f s", sum.Pods, sum.Objects, sum.Bytes>>20, sum.Write.Seconds(), sum.Settle.Seconds())
+	b.t.Logf("%d pods, %d objects, %d MB written in %.0f s, in the API server's caches after %.0f s", sum.Pods, sum.Objects, sum.Bytes>>20, sum.Write.Seconds(), sum.Settle.Seconds())
 	b.want, b.faults = wanted(sum.Faults), sum.Faults
 	b.cluster = cluster{Datastore: string(b.l.Datastore), Nodes: sum.Nodes, Pods: sum.Pods, Objects: sum.Objects, Stored: sum.Bytes, Busy: busy()}
 }
 
-// busy is how much the machine had to do in the last minute.
+// busy is the machine's load average of the last minute.
 func busy() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(text), " ")
 	return first
 }
 
-// plumbline is a command of ours with a memory of its own. A user with a deadline would
-// have ended it long before ours.
+// plumbline returns a command of plumbline with its own state directory. A user with a
+// deadline would have stopped it long before our limit.
 func (b *bench) plumbline(state string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Minute)
 	b.t.Cleanup(cancel)
 	return stage.Command(ctx, b.l, b.bin, state, args...)
 }
 
-// record runs check through recorders, to learn what it asks.
+// record runs check through recorders, to learn its requests.
 func (b *bench) record() {
 	b.t.Helper()
 	var p tape
@@ -100,9 +100,9 @@ func (b *bench) record() {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, b.bin, args...)
 	cmd.Env = append(append(os.Environ(), b.l.Env()...), "XDG_STATE_HOME="+b.t.TempDir())
-	text, _ := cmd.Output() // that it found faults is no error, and what it missed shows below
+	text, _ := cmd.Output() // findings are not an error, and missing tables show below
 	if r := b.report(string(text)); len(r.NotSeen) > 0 {
-		b.t.Fatalf("recorded check did not see %v", r.NotSeen)
+		b.t.Fatalf("recorded check did not read %v", r.NotSeen)
 	}
 	b.script = p.script()
 	for _, c := range b.script {
@@ -121,7 +121,7 @@ func (b *bench) report(text string) (r stage.Report) {
 	return r
 }
 
-// pair measures a check without a memory, and the bare download of what it read.
+// pair measures a check without earlier state, and the bare download of what it read.
 func (b *bench) pair() (check, bare figures) {
 	b.t.Helper()
 	state := b.t.TempDir()
@@ -135,12 +135,12 @@ func (b *bench) pair() (check, bare figures) {
 		b.t.Fatalf("bare download: %s", bare.Note)
 	}
 	if !alike(check.Bytes, bare.Bytes) {
-		b.t.Errorf("check read %d bytes, and the bare download %d: they are not the same", check.Bytes, bare.Bytes)
+		b.t.Errorf("check read %d bytes, the bare download %d: want the same", check.Bytes, bare.Bytes)
 	}
 	return check, bare
 }
 
-// ours measures check and the bare download in turn, and what else we have.
+// ours measures check and the bare download in turn, and our other commands.
 func (b *bench) ours() {
 	b.t.Helper()
 	var checks, bares []figures
@@ -156,9 +156,9 @@ func (b *bench) ours() {
 	}
 }
 
-// matching gives the calls by which as much is read as check has just read. It has lists
-// compressed only by servers that seem far away, which by chance may be so in one run and
-// not in the next.
+// matching returns the calls that read as many bytes as check has just read. check
+// requests compressed lists only from servers that seem far away, which by chance may be
+// so in one run and not in the next.
 func (b *bench) matching(read int64) []call {
 	var recorded int64
 	for _, c := range b.script {
@@ -167,7 +167,7 @@ func (b *bench) matching(read int64) []call {
 	if alike(recorded, read) {
 		return b.script
 	}
-	b.t.Logf("check read %d bytes of %d: lists came compressed", read, recorded)
+	b.t.Logf("check read %d bytes of %d: lists were compressed", read, recorded)
 	out := slices.Clone(b.script)
 	for i := range out {
 		if c := &out[i]; c.Proto == "HTTP/1.1" {
@@ -178,7 +178,7 @@ func (b *bench) matching(read int64) []call {
 	return out
 }
 
-// alike allows for what a server sends to others meanwhile.
+// alike allows for what a server sends to other clients meanwhile.
 func alike(a, b int64) bool {
 	const others = 1 << 20
 	return max(a, b)-min(a, b) < others+max(a, b)/50
@@ -195,8 +195,8 @@ func (b *bench) explainIP() []string {
 	return []string{"explain", "ip", b.faults[i].Subject}
 }
 
-// prove runs check again with the memory of the first, whole and paged: what was
-// suspected is found, and nothing else.
+// prove runs check again with the state of the first, with full and paged lists: it must
+// confirm what was unconfirmed, and nothing else.
 func (b *bench) prove() {
 	b.t.Helper()
 	for _, args := range [][]string{nil, {"--gentle"}} {
@@ -206,7 +206,7 @@ func (b *bench) prove() {
 	}
 }
 
-// seen gives the names of what was found or is suspected.
+// seen returns the names of confirmed and unconfirmed findings.
 func seen(r stage.Report) []string {
 	out := r.Names()
 	for _, s := range r.Unconfirmed {
@@ -216,7 +216,7 @@ func seen(r stage.Report) []string {
 	return slices.Compact(out)
 }
 
-// others measures what there is beside us.
+// others measures other programs.
 func (b *bench) others() {
 	b.t.Helper()
 	cmd := exec.CommandContext(b.t.Context(), b.l.Bin("calico", "calicoctl"), "ipam", "check")
@@ -239,7 +239,7 @@ func (b *bench) others() {
 	b.Rows = append(b.Rows, f)
 }
 
-// collection tells that a path is of all objects of a kind, in a whole cluster.
+// collection returns whether a path lists all objects of a kind in the cluster.
 func collection(path string) bool {
 	part := strings.Split(strings.Trim(path, "/"), "/")
 	return part[0] == "api" && len(part) == 3 || part[0] == "apis" && len(part) == 4

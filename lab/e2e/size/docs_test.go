@@ -20,7 +20,7 @@ const (
 var errMarkers = errors.New("the marks around the tables are missing")
 
 // document writes the plot and the tables into the documentation.
-func (b *book) document(dir string) error {
+func (b *results) document(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "performance.svg"), []byte(b.plot()), 0o644); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func between(page, tables string) (string, error) {
 	return front + tablesBegin + tables + tablesEnd + back, nil
 }
 
-func (b *book) markdown() string {
+func (b *results) markdown() string {
 	var s strings.Builder
 	for _, c := range b.Clusters {
 		if c.Pods < 2*gateSize || c.Datastore == "memory" {

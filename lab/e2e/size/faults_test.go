@@ -11,7 +11,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// faultsOf gives what is loaded: a fault of every kind that these two books can show.
+// faultsOf returns what is loaded: a fault of every kind that Kubernetes and the Calico
+// datastore can show.
 func faultsOf(d lab.Datastore) load.Faults {
 	f := load.Faults{
 		load.Leaked: 20, load.Unallocated: 10, load.OrphanHandle: 20, load.MiscountedHandle: 10, load.MissingHandle: 10, load.NoAnnotation: 10,
@@ -23,7 +24,7 @@ func faultsOf(d lab.Datastore) load.Faults {
 	return f
 }
 
-// wanted gives the findings that the faults must become, each once.
+// wanted returns the findings that the faults must become, each once.
 func wanted(faults []load.Fault) (want []string) {
 	for _, f := range faults {
 		want = append(want, stage.NamesOf(f)...)
@@ -32,17 +33,17 @@ func wanted(faults []load.Fault) (want []string) {
 	return slices.Compact(want)
 }
 
-// compare holds what was found against what was loaded, by name.
+// compare compares the findings with the loaded faults, by name.
 func compare(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	for _, n := range want {
 		if !slices.Contains(got, n) {
-			t.Errorf("%s: not found: %s", what, n)
+			t.Errorf("%s: not reported: %s", what, n)
 		}
 	}
 	for _, n := range got {
 		if !slices.Contains(want, n) {
-			t.Errorf("%s: found, and not loaded: %s", what, n)
+			t.Errorf("%s: reported but not loaded: %s", what, n)
 		}
 	}
 	t.Logf("%s: %d findings, %d loaded", what, len(got), len(want))

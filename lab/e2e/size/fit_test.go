@@ -10,14 +10,13 @@ import (
 	"testing"
 )
 
-// A series is how something grows with the number of pods.
+// A series is the growth of a figure with the number of pods.
 type series struct {
 	name string
 	x, y []float64
 }
 
-// fit is the line through the points of least squares, and how much of their spread it
-// explains.
+// fit returns the least-squares line through the points, and R².
 func (s series) fit() (base, slope, r2 float64) {
 	n := float64(len(s.x))
 	var mx, my float64
@@ -33,16 +32,16 @@ func (s series) fit() (base, slope, r2 float64) {
 	return my - slope*mx, slope, sxy * sxy / (sxx * syy)
 }
 
-// exponent is the power of the number of pods by which it grows, between first and last:
-// 1 is linear, 2 square.
+// exponent is the exponent of the growth with the number of pods, between first and
+// last: 1 is linear, 2 quadratic.
 func (s series) exponent() float64 {
 	last := len(s.x) - 1
 	return math.Log(s.y[last]/s.y[0]) / math.Log(s.x[last]/s.x[0])
 }
 
-// curves gives how each of those who were measured grows, in time or memory. A cluster as
-// small as the gate's is all overhead and left out.
-func (b *book) curves(of func(figures) float64) (out []series) {
+// curves returns the growth of each program, in time or memory. A cluster as small as
+// the one in CI is mostly overhead and omitted.
+func (b *results) curves(of func(figures) float64) (out []series) {
 	for _, c := range b.Clusters {
 		if c.Pods < 2*gateSize {
 			continue
@@ -71,7 +70,7 @@ func shown(name string) string {
 }
 
 // growth returns the fits of all series with at least three points.
-func (b *book) growth() string {
+func (b *results) growth() string {
 	var out strings.Builder
 	for _, q := range []struct {
 		what, unit string
@@ -92,10 +91,10 @@ func TestFit(t *testing.T) {
 	t.Parallel()
 	line := series{x: []float64{1, 2, 4}, y: []float64{5, 7, 11}}
 	if base, slope, r2 := line.fit(); math.Abs(base-3)+math.Abs(slope-2)+math.Abs(r2-1) > 1e-9 {
-		t.Errorf("3 + 2x is told as %v + %vx, R² %v", base, slope, r2)
+		t.Errorf("3 + 2x is fitted as %v + %vx, R² %v", base, slope, r2)
 	}
 	square := series{x: []float64{1, 2, 4}, y: []float64{1, 4, 16}}
 	if _, _, r2 := square.fit(); r2 > 0.98 || math.Abs(square.exponent()-2) > 1e-9 {
-		t.Errorf("a square is told as a line, R² %v, exponent %v", r2, square.exponent())
+		t.Errorf("a quadratic is fitted as a line, R² %v, exponent %v", r2, square.exponent())
 	}
 }

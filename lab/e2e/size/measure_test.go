@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Figures are what one process cost, itself and the servers that it read.
+// figures are the cost of one process and of the servers that it read.
 type figures struct {
 	What    string          `json:"what"`
 	Wall    float64         `json:"wall"` // seconds
@@ -23,20 +23,19 @@ type figures struct {
 	Peak    int64           `json:"peak"` // bytes, VmHWM
 	Bytes   int64           `json:"bytes,omitempty"`
 	Servers map[string]cost `json:"servers,omitempty"`
-	Each    []figures       `json:"each,omitempty"` // where it was measured several times
+	Each    []figures       `json:"each,omitempty"` // if it was measured several times
 	Note    string          `json:"note,omitempty"`
 }
 
-// A cost is what a server spent on a process: time, and how much larger it became than
-// it was, at most.
+// A cost is what a server spent on a process: CPU time, and the largest growth of its
+// memory.
 type cost struct {
 	CPU    float64 `json:"cpu"`
 	Memory int64   `json:"memory"`
 }
 
-// measure runs a command and tells what it took, and what it printed. The peak is looked
-// up while it runs: what the kernel tells at the end is also that of the process that
-// started it.
+// measure runs a command and returns its cost and output. The peak is read while it
+// runs: the one that the kernel returns at the end includes the process that started it.
 func (b *bench) measure(what string, cmd *exec.Cmd) (f figures, stdout string) {
 	b.t.Helper()
 	b.calm()
@@ -94,7 +93,7 @@ func (b *bench) use(pid int) lab.Process {
 	return u
 }
 
-// peakUntil follows the largest size of a process until it ends.
+// peakUntil reads the largest size of a process until it exits.
 func peakUntil(pid int, done <-chan struct{}) (peak int64) {
 	every := time.NewTicker(5 * time.Millisecond)
 	defer every.Stop()
@@ -110,8 +109,9 @@ func peakUntil(pid int, done <-chan struct{}) (peak int64) {
 	}
 }
 
-// calm lets the API server collect its garbage and waits until the servers rest. Else a
-// collection, which takes it as long as a list, falls into every second row: always the same.
+// calm makes the API server collect its garbage and waits until the servers are idle.
+// Otherwise a collection, which takes as long as a list, would always fall into the same
+// rows.
 func (b *bench) calm() {
 	if err := b.watched[toAPI].collect(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -130,17 +130,17 @@ func (b *bench) calm() {
 			return
 		}
 	}
-	b.t.Log("the servers do not come to rest")
+	b.t.Log("the servers do not become idle")
 }
 
-// keepSmall lets the API server collect its garbage whenever it has grown by much.
+// keepSmall makes the API server collect its garbage whenever it has grown by much.
 func (b *bench) keepSmall(ctx context.Context) {
 	const much = 1 << 30
 	api := b.watched[toAPI]
 	before := int64(0)
 	for ctx.Err() == nil {
 		if u, err := lab.ProcessOf(api.pid); err == nil && u.RSS > before+much {
-			_ = api.collect(ctx) // frozen, or we are done
+			_ = api.collect(ctx) // frozen, or the test is done
 			if u, err = lab.ProcessOf(api.pid); err == nil {
 				before = u.RSS
 			}
@@ -152,7 +152,7 @@ func (b *bench) keepSmall(ctx context.Context) {
 	}
 }
 
-// collect lets a server collect its garbage, which takes seconds where it is large.
+// collect makes a server collect its garbage, which takes seconds if it is large.
 func (w *watched) collect(ctx context.Context) error {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(w.url, "/metrics")+"/debug/pprof/heap?gc=1", nil)
 	if err != nil {
@@ -160,7 +160,7 @@ func (w *watched) collect(ctx context.Context) error {
 	}
 	resp, err := w.http.Do(q)
 	if err != nil {
-		return fmt.Errorf("let the API server collect its garbage: %w", err)
+		return fmt.Errorf("collect the API server's garbage: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	_, err = io.Copy(io.Discard, resp.Body)

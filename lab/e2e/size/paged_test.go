@@ -17,9 +17,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// paged reads collections with client-go as controllers do: 500 at a time, one collection
-// after the other, typed and in protobuf where Kubernetes has types. It keeps nothing, and
-// is not held back by a rate of its own, which by default would take it far longer.
+// paged reads collections with client-go as controllers do: 500 at a time, one
+// collection after the other, typed and in protobuf where Kubernetes has types. It
+// stores nothing, and has no client-side rate limit, which by default would take far
+// longer.
 func paged(ctx context.Context, j job) (int64, error) {
 	cfg, err := clientcmd.BuildConfigFromFlags("", j.Kubeconfig)
 	if err != nil {
@@ -74,7 +75,7 @@ func page(ctx context.Context, core *rest.RESTClient, dyn dynamic.Interface, pat
 	case 4:
 		of = schema.GroupVersionResource{Group: part[1], Version: part[2], Resource: part[3]}
 	default:
-		return 0, "", fmt.Errorf("%q is no collection of a whole cluster", path)
+		return 0, "", fmt.Errorf("%q is not a collection of the whole cluster", path)
 	}
 	l, err := dyn.Resource(of).List(ctx, o)
 	if err != nil {

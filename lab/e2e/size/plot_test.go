@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// What the plot shows, and in which colour. The dashes show the datastore.
+// The series of the plot with their colours. The dashes show the datastore.
 var (
 	inks = []struct{ what, colour string }{
 		{"check", "#0b6e4f"},
@@ -27,8 +27,8 @@ var (
 	dashes = map[string]string{"kdd": "none", "etcd": "6 4", "memory": "2 3"}
 )
 
-// A panel is one diagram with both axes in powers of ten: what is linear rises by one
-// power to the right of each, whatever its height.
+// A panel is one diagram with both axes logarithmic: linear growth rises by one power of
+// ten per power of ten.
 type panel struct {
 	left, top, width, height float64
 	x0, x1, y0, y1           float64 // powers of ten
@@ -39,7 +39,7 @@ func (p panel) at(x, y float64) (float64, float64) {
 }
 
 // plot draws time and memory over the number of pods.
-func (b *book) plot() string {
+func (b *results) plot() string {
 	var s strings.Builder
 	s.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 500" font-family="sans-serif" font-size="12">` + "\n")
 	s.WriteString(`<rect width="960" height="500" fill="#ffffff"/>` + "\n")
@@ -91,7 +91,7 @@ func draw(s *strings.Builder, title string, left float64, all []series) {
 	}
 }
 
-// guide draws how a linear thing would rise from a power of ten at the left.
+// guide draws a line of linear growth that starts at a power of ten at the left.
 func guide(s *strings.Builder, p panel, e float64) {
 	x0, y0 := p.at(4e4, math.Pow(10, e))
 	reach := min(1.2e6/4e4, math.Pow(10, p.y1-e))
@@ -116,7 +116,7 @@ func thousands(n int) string {
 
 func TestPlotIsWellFormed(t *testing.T) {
 	t.Parallel()
-	var b book
+	var b results
 	for _, n := range []int{50_000, 150_000, 300_000} {
 		b.add(cluster{Datastore: "kdd", Pods: n, Rows: []figures{{What: "check", Wall: float64(n) / 2e4, Peak: int64(n) * 2000}}})
 	}

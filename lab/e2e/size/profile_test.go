@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// profile asks the API server where its time goes while something runs that takes longer
-// than a few seconds, and gives what waits for the answer.
+// profile takes a CPU profile of the API server while something runs for longer than a
+// few seconds, and returns a function that waits for it.
 func (b *bench) profile(what string) (wait func()) {
 	if *into == "" {
 		return func() {}

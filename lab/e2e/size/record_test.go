@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// A call is one request as it was made, and what it waited for: the calls that had been
-// answered when it began. So a replay asks for as much at once as the original did.
+// A call is a recorded request, and what it waited for: the calls that were answered
+// when it began. So a replay has the same concurrency as the original.
 type call struct {
-	Store  string // which it went to: the API server, or Calico's etcd
+	Store  string // its server: the API server, or Calico's etcd
 	Method string
 	URI    string
 	Proto  string
@@ -30,7 +30,7 @@ type call struct {
 	Body   []byte
 	After  []int
 
-	Bytes      int64 // of the answer's body, as it came over the wire
+	Bytes      int64 // of the response body, as sent
 	began, end time.Time
 }
 
@@ -39,13 +39,13 @@ const (
 	toEtcd = "etcd"
 )
 
-// A tape has what went through the recorders.
+// A tape has the calls of the recorders.
 type tape struct {
 	sync.Mutex
 	calls []*call
 }
 
-// script gives the calls with what each waited for.
+// script returns the calls with what each waited for.
 func (p *tape) script() []call {
 	p.Lock()
 	defer p.Unlock()
@@ -61,12 +61,12 @@ func (p *tape) script() []call {
 	return out
 }
 
-// A recorder stands before a server and writes down what it is asked. It speaks HTTP/1.1
-// and HTTP/2 (and so gRPC), whichever the client prefers. It makes the server seem farther
-// away, where check would have lists compressed; that it leaves out.
+// A recorder is a proxy of a server that records requests. It supports HTTP/1.1 and
+// HTTP/2 (and so gRPC), whichever the client prefers. It makes the server seem farther
+// away, so check would request compressed lists; the recorder removes that.
 type recorder struct {
 	url string
-	ca  string // the file that clients must trust
+	ca  string // the CA file that clients must trust
 }
 
 func (p *tape) record(t *testing.T, store, target string, conf *tls.Config) recorder {
@@ -79,7 +79,7 @@ func (p *tape) record(t *testing.T, store, target string, conf *tls.Config) reco
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = "" },
 		Transport:     &http.Transport{TLSClientConfig: conf, ForceAttemptHTTP2: true, DisableCompression: true, MaxIdleConnsPerHost: 16},
 		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0), // a client that has seen enough is no error
+		ErrorLog:      log.New(io.Discard, "", 0), // it is not an error if a client stops reading
 	}
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -125,10 +125,10 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets what is written be sent at once.
+// Unwrap allows flushes.
 func (c *counter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// kubeconfig is one that leads to the recorder.
+// kubeconfig returns a kubeconfig for the recorder.
 func (r recorder) kubeconfig(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -18,8 +18,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// serversOf finds the servers of a lab that are read: the API server, and Calico's etcd
-// where it has one.
+// serversOf returns the servers of a lab that are read: the API server, and Calico's
+// etcd if it has one.
 func serversOf(t *testing.T, l *lab.Lab) map[string]server {
 	t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", l.Kubeconfig())
@@ -40,12 +40,12 @@ func serversOf(t *testing.T, l *lab.Lab) map[string]server {
 	return out
 }
 
-// A watched is a server whose cost is measured: its process, and how much it has sent.
+// A watched is a server whose cost is measured: its process, and how many bytes it sent.
 type watched struct {
 	pid    int
 	http   *http.Client
 	url    string
-	metric string // what it has sent, summed over all labels
+	metric string // the metric of sent bytes, summed over all labels
 }
 
 func watch(t *testing.T, l *lab.Lab, servers map[string]server) map[string]*watched {
@@ -59,7 +59,7 @@ func watch(t *testing.T, l *lab.Lab, servers map[string]server) map[string]*watc
 		w := &watched{pid: p.PID}
 		store := map[string]string{"kube-apiserver": toAPI, "calico-etcd": toEtcd}[p.Name]
 		if store == "" || !p.Running {
-			continue // a part of an earlier lab is listed still
+			continue // a part of an earlier lab may still be listed
 		}
 		w.metric = map[string]string{toAPI: "apiserver_response_sizes_sum", toEtcd: "etcd_network_client_grpc_sent_bytes_total"}[store]
 		conf, err := servers[store].tls()
@@ -73,7 +73,7 @@ func watch(t *testing.T, l *lab.Lab, servers map[string]server) map[string]*watc
 	return out
 }
 
-// sent is how many bytes of answers the server has given.
+// sent is the number of response bytes that the server has sent.
 func (w *watched) sent(t *testing.T) (sum int64) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url, nil)
@@ -100,12 +100,12 @@ func (w *watched) sent(t *testing.T) (sum int64) {
 		sum, found = sum+int64(v), true
 	}
 	if in.Err() != nil || !found {
-		t.Fatalf("%s: %s is not there: %v", w.url, w.metric, in.Err())
+		t.Fatalf("%s: no metric %s: %v", w.url, w.metric, in.Err())
 	}
 	return sum
 }
 
-// forgetPeak lets the kernel count a process's largest size anew.
+// forgetPeak resets the kernel's record of a process's largest size.
 func forgetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 }

@@ -12,7 +12,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// TestMain is also the main of the processes that are measured beside check.
+// TestMain is also the main of the processes that are compared with check.
 func TestMain(m *testing.M) {
 	if play, ok := roles[os.Getenv(roleEnv)]; ok {
 		os.Exit(act(play))
@@ -22,24 +22,24 @@ func TestMain(m *testing.M) {
 
 var (
 	pods    = flag.String("pods", strconv.Itoa(gateSize), "how many pods to load, one cluster after the other")
-	modes   = flag.String("modes", "kdd,etcd", "which datastores")
+	modes   = flag.String("modes", "kdd,etcd", "comma-separated datastores")
 	repeats = flag.Int("repeats", 3, "how often check and the bare download are measured, in turn")
-	binary  = flag.String("binary", "", "which plumbline; if empty, what make build has made")
-	alone   = flag.Bool("alone", false, "leave out calicoctl and client-go, which take long")
-	out     = flag.String("out", "", "write the figures into this file, beside those of other sizes that it has")
-	judged  = flag.String("judged", "", "take in the figures of model and detectors alone, which internal/audit has written there")
+	binary  = flag.String("binary", "", "path of plumbline; if empty, bin/plumbline")
+	alone   = flag.Bool("alone", false, "omit calicoctl and client-go, which take long")
+	out     = flag.String("out", "", "add the figures to those of other sizes in this file")
+	judged  = flag.String("judged", "", "read the figures of model and detectors alone, which internal/audit has written to this file")
 	into    = flag.String("profiles", "", "write CPU profiles of the API server into this directory, one of the first seconds of each row")
-	docs    = flag.Bool("write-docs", false, "write the table and the plot of docs/performance.md anew, from all figures")
+	docs    = flag.Bool("write-docs", false, "rewrite the tables and the plot of docs/performance.md, from all figures")
 )
 
-// podsPerNode is what the loader puts on each node.
+// podsPerNode is the number of pods that the loader creates on each node.
 const podsPerNode = 30
 
-// TestSize loads clusters, proves that check finds the loaded faults by name and nothing
-// else, and tells what that took, and what others take. Of a cluster as small as the
-// gate's, it is held against what it once took.
+// TestSize loads clusters, tests that check reports the loaded faults by name and
+// nothing else, and measures its cost and that of other programs. At the size used in
+// CI, it compares the cost with fixed limits.
 func TestSize(t *testing.T) {
-	var all book
+	var all results
 	if err := all.read(*out, *judged); err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,3 @@
-// Package timeline has the logs read that real components wrote while an incident was
-// played; it is all tests.
+// Package timeline tests the timeline on logs that real components wrote during a
+// scenario; it has tests only.
 package timeline

@@ -18,14 +18,14 @@ import (
 )
 
 var (
-	suite = flag.String("suite", "all", "names of scenarios, with commas, or all")
-	into  = flag.String("into", "", "directory in which the logs are kept")
+	suite = flag.String("suite", "all", "comma-separated scenarios, or all")
+	into  = flag.String("into", "", "directory for the logs")
 )
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
-// truth is what the logs of each incident must tell, and all that they may: POD CAUSE. A
-// star stands for what a controller adds to a pod's name.
+// truth has the causes that the timeline must report for each incident, and no others:
+// POD CAUSE. A star stands for the suffix that a controller adds to a pod's name.
 var truth = map[string][]string{
 	"late-del":          {"late-del/etcd1-0 late DEL"},
 	"legacy-handle":     {"legacy-handle/web-0 late DEL"},
@@ -35,7 +35,8 @@ var truth = map[string][]string{
 	"churn":             nil,
 }
 
-// TestLogs plays incidents, and has the logs judged that the real components wrote.
+// TestLogs runs incidents, and checks the timeline of the logs that the real components
+// wrote.
 func TestLogs(t *testing.T) {
 	for _, mode := range stage.Both {
 		t.Run(string(mode), func(t *testing.T) {
@@ -54,7 +55,7 @@ func play(t *testing.T, mode lab.Datastore, sc stage.Scenario) {
 		product.InstallAgents(t, l)
 	}
 	look := func(_ context.Context, _ *stage.Stage, moment string, _ []string) error {
-		if sc.Name == "late-del" && moment == "robbed" {
+		if sc.Name == "late-del" && moment == "released" {
 			byAgents(t, l)
 		}
 		return nil
@@ -72,11 +73,11 @@ func play(t *testing.T, mode lab.Datastore, sc stage.Scenario) {
 	}
 	got := verdicts(t, l, "--logs", dir)
 	if want := truth[sc.Name]; !slices.Equal(got, want) {
-		t.Errorf("the logs tell %q, want %q", got, want)
+		t.Errorf("the timeline reports %q, want %q", got, want)
 	}
 }
 
-// A summary is what timeline -o json prints, as far as it matters here.
+// A summary has the fields of timeline -o json that are used here.
 type summary struct {
 	Verdicts []struct {
 		Pod, Cause, Culprit, Victim string
@@ -104,7 +105,8 @@ func timeline(t *testing.T, l *lab.Lab, args ...string) summary {
 	return s
 }
 
-// verdicts gives POD CAUSE of every verdict, each once; each must name lines that are there.
+// verdicts returns POD CAUSE of every verdict, each once; each must reference existing
+// lines.
 func verdicts(t *testing.T, l *lab.Lab, args ...string) []string {
 	t.Helper()
 	var out []string
@@ -114,7 +116,7 @@ func verdicts(t *testing.T, l *lab.Lab, args ...string) []string {
 			v.Pod = v.Pod[:i] + "index-task-*"
 		}
 		if len(v.Lines) == 0 {
-			t.Errorf("%s of %s rests on no line", v.Cause, v.Pod)
+			t.Errorf("%s of %s references no line", v.Cause, v.Pod)
 		}
 		if s := v.Pod + " " + v.Cause; !slices.Contains(out, s) {
 			out = append(out, s)
@@ -124,30 +126,30 @@ func verdicts(t *testing.T, l *lab.Lab, args ...string) []string {
 	return out
 }
 
-// byAgents asks the agents instead: no file is on this side.
+// byAgents reads the logs through the agents: no file is local.
 func byAgents(t *testing.T, l *lab.Lab) {
 	t.Helper()
 	s := timeline(t, l, "pod", "etcd1-0", "-n", "late-del")
 	t.Logf("not read: %q", s.NotRead)
 	if len(s.Stories) != 1 {
-		t.Fatalf("%d stories", len(s.Stories))
+		t.Fatalf("%d timelines", len(s.Stories))
 	}
 	for _, v := range s.Stories[0].Verdicts {
-		t.Logf("by agents: %s, %q", v.Cause, v.Lines)
+		t.Logf("from agents: %s, %q", v.Cause, v.Lines)
 		if v.Cause == "late DEL" && slices.ContainsFunc(v.Lines, func(l string) bool { return strings.HasPrefix(l, "node1:/var/log/") }) {
 			explained(t, l)
 			return
 		}
 	}
-	t.Errorf("the agents' lines tell %+v", s.Stories[0].Verdicts)
+	t.Errorf("the agents' lines give %+v", s.Stories[0].Verdicts)
 }
 
-// explained wants explain to know the cause as well.
+// explained requires that explain reports the cause too.
 func explained(t *testing.T, l *lab.Lab) {
 	t.Helper()
 	out, _, err := stage.Plumbline(t.Context(), l, product.Binary(t), t.TempDir(), "explain", "pod", "etcd1-0", "-n", "late-del")
 	if err != nil || !strings.Contains(out, "Cause     late DEL") {
-		t.Errorf("explain says nothing of the cause: %v\n%s", err, out)
+		t.Errorf("explain does not report the cause: %v\n%s", err, out)
 	}
 	t.Log(out)
 }

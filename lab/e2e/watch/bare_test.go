@@ -26,16 +26,16 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// The bare watch is a process of its own, this binary started again: it asks for the same
-// events in the same encodings and does nothing but to note when each is there.
+// The bare watch is a separate process, this binary started again: it watches the same
+// events in the same encodings and only records when each arrives.
 const roleEnv = "PLUMBLINE_WATCH_ROLE"
 
-// A job says where the servers are.
+// A job has the addresses of the servers.
 type job struct {
-	API, Etcd place // no etcd where custom resources are Calico's datastore
+	API, Etcd place // no etcd if the datastore is KDD
 }
 
-// An arrival is when an event was there. Its revision tells which it is.
+// An arrival is when an event arrived, identified by its revision.
 type arrival struct {
 	Book     string
 	Revision int64
@@ -47,8 +47,8 @@ const (
 	ofCalico     = "calico"
 )
 
-// act is the main of the bare watch. It says when it watches, and what it heard when its
-// standard input ends.
+// act is the main of the bare watch. It reports when it watches, and prints the arrivals
+// when its standard input ends.
 func act() int {
 	in := bufio.NewReader(os.Stdin)
 	line, err := in.ReadBytes('\n')
@@ -90,10 +90,10 @@ type bare struct {
 	err   error
 }
 
-func (b *bare) note(book string, revision int64, at time.Time) {
+func (b *bare) note(store string, revision int64, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.heard = append(b.heard, arrival{book, revision, at.UnixMicro()})
+	b.heard = append(b.heard, arrival{store, revision, at.UnixMicro()})
 }
 
 func (b *bare) fail(err error) {
@@ -117,7 +117,7 @@ func (b *bare) begin(ctx context.Context, j job) error {
 	return b.etcd(ctx, j.Etcd)
 }
 
-// watch follows a collection from now on.
+// watch watches a collection from now on.
 func (b *bare) watch(ctx context.Context, c *http.Client, url, accept string, cut func(io.Reader, func([]byte)) error) error {
 	ask := func(query, accept string) (*http.Response, error) {
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, url+query, nil)
@@ -162,7 +162,7 @@ func (b *bare) watch(ctx context.Context, c *http.Client, url, accept string, cu
 	watching := make(chan error, 1)
 	go func() {
 		err := once(func() { watching <- nil })
-		for errors.Is(err, io.EOF) && ctx.Err() == nil { // the server ends the watch of who is slow
+		for errors.Is(err, io.EOF) && ctx.Err() == nil { // the server ends the watch of a slow client
 			err = once(func() {})
 		}
 		b.fail(fmt.Errorf("%s: %w", url, err))
@@ -171,7 +171,7 @@ func (b *bare) watch(ctx context.Context, c *http.Client, url, accept string, cu
 	return <-watching
 }
 
-// lined cuts JSON.
+// lined splits JSON events.
 func lined(r io.Reader, f func([]byte)) error {
 	in := bufio.NewReaderSize(r, 1<<20)
 	for {
@@ -183,7 +183,7 @@ func lined(r io.Reader, f func([]byte)) error {
 	}
 }
 
-// framed cuts protobuf.
+// framed splits protobuf events.
 func framed(r io.Reader, f func([]byte)) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var head [4]byte
@@ -227,7 +227,7 @@ func inside(b []byte, want protowire.Number) (out []byte) {
 	return out
 }
 
-// etcd follows the blocks of Calico's own.
+// etcd watches the blocks in Calico's own etcd.
 func (b *bare) etcd(ctx context.Context, p place) error {
 	s, err := open(p)
 	if err != nil {
@@ -265,7 +265,7 @@ func (b *bare) etcd(ctx context.Context, p place) error {
 	return nil
 }
 
-// watchBare starts the bare watch; end gives what it heard.
+// watchBare starts the bare watch; end returns the arrivals.
 func watchBare(t *testing.T, l *lab.Lab) (end func() map[string]map[int64]time.Time) {
 	t.Helper()
 	exe, err := os.Executable()

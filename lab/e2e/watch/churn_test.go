@@ -20,29 +20,29 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A target is an object that is changed to and fro. If it has a name, a finding of that
-// name comes with every other change, and goes with the next.
+// A target is an object that is changed back and forth. If it has a name, a finding of
+// that name appears with every other change, and disappears with the next.
 type target struct {
 	name   string
 	key    string
-	states [2]func(n int) ([]byte, error) // what is stored
+	states [2]func(n int) ([]byte, error) // stored values
 	path   string                         // in the API
-	patch  [2]func(n int) string          // what makes it so
+	patch  [2]func(n int) string          // what creates the change
 	made   []int64                        // revisions
-	at     []time.Time                    // when they were made
+	at     []time.Time                    // when they were written
 }
 
-// How many objects are changed, whatever the cluster's size; each comes again after
-// seconds, before a suspicion is looked at a second time.
+// How many objects are changed, whatever the cluster's size; each is changed again after
+// seconds, before an unconfirmed finding is rechecked.
 const (
 	blockTargets = 240
 	podTargets   = 2000
 	plainTargets = 5000
 )
 
-// targets finds the objects to change: blocks to which an allocation comes that nobody
-// has, pods whose address a DEL has emptied, and pods of which nothing matters.
-func (b *books) targets(t *testing.T) (blocks, pods, plain []*target) {
+// targets returns the objects to change: blocks that get an allocation without an owner,
+// pods whose address annotation a DEL has emptied, and pods whose change is irrelevant.
+func (b *stores) targets(t *testing.T) (blocks, pods, plain []*target) {
 	t.Helper()
 	all, err := b.calico.below(t.Context(), b.blocks())
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *books) targets(t *testing.T) (blocks, pods, plain []*target) {
 		blocks = append(blocks, x)
 	}
 	all = nil
-	for i := 0; i < 200 && len(all) < podTargets+plainTargets; i++ { // a namespace at a time: all would be a gigabyte
+	for i := 0; i < 200 && len(all) < podTargets+plainTargets; i++ { // one namespace at a time: all would be a gigabyte
 		some, err := b.kubernetes.below(t.Context(), podKey(fmt.Sprintf("team-%03d/", i)))
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func (b *books) targets(t *testing.T) (blocks, pods, plain []*target) {
 
 func constant(v []byte) func(int) ([]byte, error) { return func(int) ([]byte, error) { return v, nil } }
 
-func (b *books) blockTarget(w write, i int) (*target, error) {
+func (b *stores) blockTarget(w write, i int) (*target, error) {
 	x := &target{key: w.key}
 	handle := fmt.Sprintf("k8s-pod-network.%064x", i)
 	var patches [2]string
@@ -138,7 +138,7 @@ func plainTarget(w write) *target {
 }
 
 // change makes the next change of an object.
-func (x *target) change(ctx context.Context, b *books, api *http.Client, url string) error {
+func (x *target) change(ctx context.Context, b *stores, api *http.Client, url string) error {
 	n := len(x.made) + 1
 	var revision int64
 	if api != nil && strings.HasPrefix(x.key, "/registry/") {
@@ -198,13 +198,13 @@ func apiOf(t *testing.T, l *lab.Lab) place {
 
 const writers = 8
 
-// blockShare: of so many changes one is of a block. The API server keeps a minute of them,
-// and one takes it a hundred kilobytes.
+// blockShare: one of so many changes is of a block. The API server caches a minute of
+// them, and each takes a hundred kilobytes.
 const blockShare = 20
 
-// churn changes objects at a rate, for a time: of two changes one is of a pod of which
-// nothing matters. It gives how many it made, and how long that took.
-func (b *books) churn(t *testing.T, l *lab.Lab, blocks, pods, plain []*target) (made int, took time.Duration) {
+// churn changes objects at a rate, for a time: every second change is of a pod whose
+// change is irrelevant. It returns how many changes it made, and how long that took.
+func (b *stores) churn(t *testing.T, l *lab.Lab, blocks, pods, plain []*target) (made int, took time.Duration) {
 	t.Helper()
 	var api *http.Client
 	at := apiOf(t, l)

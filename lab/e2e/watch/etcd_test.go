@@ -21,16 +21,17 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A store is an etcd, spoken to in plain messages: its client is the product's.
+// A store is an etcd, used with plain messages, because the product uses its client
+// library.
 type store struct{ conn *grpc.ClientConn }
 
-// A place is where an etcd is, and who asks.
+// A place is the address of an etcd and the credentials.
 type place struct {
 	URL           string
-	CA, Cert, Key string // files; empty in the clear
+	CA, Cert, Key string // files; empty without TLS
 }
 
-// placesOf gives Kubernetes' etcd and Calico's, which may be the same.
+// placesOf returns Kubernetes' etcd and Calico's, which may be the same.
 func placesOf(l *lab.Lab) (kubernetes, calico place) {
 	kubernetes = place{URL: l.KubernetesEtcd()}
 	if l.Datastore == lab.KDD {
@@ -68,7 +69,7 @@ func (p place) tls() (*tls.Config, error) {
 	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// raw is a codec that leaves messages as they are.
+// raw is a codec that does not change messages.
 type raw struct{}
 
 func (raw) Name() string { return "proto" }
@@ -76,7 +77,7 @@ func (raw) Name() string { return "proto" }
 func (raw) Marshal(v any) (mem.BufferSlice, error) {
 	b, ok := v.([]byte)
 	if !ok {
-		return nil, fmt.Errorf("%T is no message", v)
+		return nil, fmt.Errorf("%T is not a message", v)
 	}
 	return mem.BufferSlice{mem.SliceBuffer(b)}, nil
 }
@@ -84,19 +85,19 @@ func (raw) Marshal(v any) (mem.BufferSlice, error) {
 func (raw) Unmarshal(b mem.BufferSlice, v any) error {
 	to, ok := v.(*[]byte)
 	if !ok {
-		return fmt.Errorf("%T is no message", v)
+		return fmt.Errorf("%T is not a message", v)
 	}
 	*to = b.Materialize()
 	return nil
 }
 
-// A write gives a key a value; nil takes it away.
+// A write sets a key to a value; nil deletes it.
 type write struct {
 	key   string
 	value []byte
 }
 
-// commit writes all at once, and gives the revision.
+// commit writes all in one transaction, and returns the revision.
 func (s *store) commit(ctx context.Context, ws ...write) (revision int64, err error) {
 	var req []byte
 	for _, w := range ws {
@@ -115,14 +116,14 @@ func (s *store) commit(ctx context.Context, ws ...write) (revision int64, err er
 	return headed(answer)
 }
 
-// below gives all keys with a prefix, and their values.
+// below returns all keys with a prefix, and their values.
 func (s *store) below(ctx context.Context, prefix string) ([]write, error) {
 	end := []byte(prefix)
 	end[len(end)-1]++
 	return s.read(ctx, field(field(nil, 1, []byte(prefix)), 2, end))
 }
 
-// get gives one value; nil if there is none.
+// get returns one value; nil if there is none.
 func (s *store) get(ctx context.Context, key string) ([]byte, error) {
 	all, err := s.read(ctx, field(nil, 1, []byte(key)))
 	if err != nil || len(all) == 0 {
@@ -185,7 +186,7 @@ func field(to []byte, n protowire.Number, v []byte) []byte {
 
 var errMessage = errors.New("not a message")
 
-// each gives the fields of a message: bytes, or a number.
+// each calls a function for the fields of a message: bytes, or a number.
 func each(b []byte, f func(protowire.Number, []byte, uint64)) error {
 	for len(b) > 0 {
 		n, kind, l := protowire.ConsumeTag(b)

@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// names gives the findings that a fault must become. What check puts under another is told
-// by itself here.
+// names returns the findings that a fault must become. A finding that check folds under
+// another is reported by itself here.
 func names(f load.Fault) []string {
 	out := stage.NamesOf(f)
 	if f.Kind == load.WrongNode {
@@ -24,15 +24,15 @@ func names(f load.Fault) []string {
 	return out
 }
 
-// A cure is what makes a fault go away, and what brings it back.
+// A cure removes a fault, and restores it.
 type cure struct{ heal, hurt []write }
 
-// cure finds out how. What is changed is kept as it was.
-func (b *books) cure(ctx context.Context, f load.Fault) (c cure, err error) {
+// cure determines how, and keeps the original values.
+func (b *stores) cure(ctx context.Context, f load.Fault) (c cure, err error) {
 	now := func(key string, value []byte) {
 		was, e := b.of(key).get(ctx, key)
 		if e != nil || was == nil {
-			err = fmt.Errorf("%s of %s: %s is not there: %w", f.Kind, f.Subject, key, e)
+			err = fmt.Errorf("%s of %s: %s does not exist: %w", f.Kind, f.Subject, key, e)
 			return
 		}
 		c.heal, c.hurt = append(c.heal, write{key, value}), append(c.hurt, write{key, was})

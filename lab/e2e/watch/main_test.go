@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	program = flag.String("plumbline", "", "which plumbline; if empty, what make build has made")
-	modes   = flag.String("modes", "kdd,etcd", "which datastores")
+	program = flag.String("plumbline", "", "path of plumbline; if empty, bin/plumbline")
+	modes   = flag.String("modes", "kdd,etcd", "comma-separated datastores")
 	pods    = flag.String("pods", "3000", "TestWatchAtSize: how many pods to load, one cluster after the other")
 	rate    = flag.Int("rate", 1000, "changes per second")
 	lasting = flag.Duration("lasting", time.Minute, "for how long there are changes")

@@ -22,7 +22,7 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// ours is a check --watch -v that runs.
+// ours is a running check --watch -v.
 type ours struct {
 	cmd  *exec.Cmd
 	done chan error
@@ -30,8 +30,8 @@ type ours struct {
 	mu       sync.Mutex
 	standing map[string]bool
 	verdicts []verdict
-	began    bool     // the first look is shown
-	said     []string // what is no verdict, the last of it
+	began    bool     // the first check is complete
+	said     []string // the last lines that are not verdicts
 }
 
 // A verdict is one line of it.
@@ -39,7 +39,7 @@ type verdict struct {
 	at     time.Time
 	raised bool
 	key    string
-	own    float64 // milliseconds from hearing of the change, as it says itself
+	own    float64 // milliseconds since the event of the change arrived, as reported
 }
 
 var verdictLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) (suspected|cleared) (.*?)(?:, ([0-9.]+) ms after the change)?$`)
@@ -70,7 +70,7 @@ func start(t *testing.T, l *lab.Lab, args ...string) *ours {
 		if t.Failed() {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			t.Logf("it said:\n%s", strings.Join(o.said, "\n"))
+			t.Logf("it printed:\n%s", strings.Join(o.said, "\n"))
 		}
 	})
 	return o
@@ -104,7 +104,7 @@ func (o *ours) told(line string) {
 		return
 	}
 	v := verdict{at: at, raised: m[2] == "suspected", key: m[3]}
-	v.own, _ = strconv.ParseFloat(m[4], 64) // what was due without a change has none
+	v.own, _ = strconv.ParseFloat(m[4], 64) // a finding without a change has none
 	o.verdicts = append(o.verdicts, v)
 	if v.raised {
 		o.standing[v.key] = true
@@ -121,14 +121,14 @@ func (o *ours) keep(line string) {
 	o.said = append(o.said, time.Now().Format("15:04:05.000 ")+line)
 }
 
-// stands gives what is suspected now.
+// stands returns the findings that are currently unconfirmed.
 func (o *ours) stands() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Sorted(maps.Keys(o.standing))
 }
 
-// heard gives the verdicts so far.
+// heard returns the verdicts so far.
 func (o *ours) heard() []verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -141,7 +141,7 @@ func (o *ours) count() int {
 	return len(o.verdicts)
 }
 
-// begins waits for the first look.
+// begins waits for the first check.
 func (o *ours) begins(t *testing.T, within time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
@@ -153,16 +153,16 @@ func (o *ours) begins(t *testing.T, within time.Duration) {
 		}
 		select {
 		case err := <-o.done:
-			t.Fatalf("it ended before its first look: %v", err)
+			t.Fatalf("it exited before its first check: %v", err)
 		default:
 		}
 		if time.Now().After(end) {
-			t.Fatalf("no first look within %s", within)
+			t.Fatalf("no first check within %s", within)
 		}
 	}
 }
 
-// wait waits until it is as wanted, and stays so for a moment.
+// wait waits until the findings are as wanted, and stay so for a moment.
 func (o *ours) wait(t *testing.T, what string, within time.Duration, want []string) {
 	t.Helper()
 	want = slices.Sorted(slices.Values(want))
@@ -185,18 +185,18 @@ func differs(got, want []string) string {
 	var b strings.Builder
 	for _, w := range want {
 		if !slices.Contains(got, w) {
-			fmt.Fprintf(&b, "; not told: %s", w)
+			fmt.Fprintf(&b, "; not reported: %s", w)
 		}
 	}
 	for _, g := range got {
 		if !slices.Contains(want, g) {
-			fmt.Fprintf(&b, "; told, and not so: %s", g)
+			fmt.Fprintf(&b, "; reported although absent: %s", g)
 		}
 	}
 	return b.String()
 }
 
-// calms waits until it has told nothing for a while: the server may be behind.
+// calms waits until it has reported nothing for a while: the server may be behind.
 func (o *ours) calms(quiet, most time.Duration) {
 	last, since := -1, time.Now()
 	for end := time.Now().Add(most); time.Now().Before(end) && time.Since(since) < quiet; time.Sleep(50 * time.Millisecond) {
@@ -206,7 +206,7 @@ func (o *ours) calms(quiet, most time.Duration) {
 	}
 }
 
-// interrupt ends it as Ctrl-C does.
+// interrupt stops it like Ctrl-C.
 func (o *ours) interrupt(t *testing.T) {
 	t.Helper()
 	if err := o.cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -215,9 +215,9 @@ func (o *ours) interrupt(t *testing.T) {
 	select {
 	case err := <-o.done:
 		if err != nil {
-			t.Errorf("after an interrupt it ended with %v", err)
+			t.Errorf("after an interrupt it exited with %v", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("it did not end after an interrupt")
+		t.Error("it did not exit after an interrupt")
 	}
 }

@@ -12,15 +12,16 @@ import (
 	"plumbline.dev/plumbline/lab/load"
 )
 
-// soon is how long a verdict may take on a busy machine; anew, if all had to be read.
+// soon is how long a verdict may take on a busy machine; anew, if everything had to be
+// reread.
 const (
 	soon = 10 * time.Second
 	anew = 2 * time.Minute
 )
 
-// TestWatchSees: what is wrong is told when it comes and when it goes, each kind by itself
-// and all at once, and nothing else; also what happened while the API server was silent,
-// or was another.
+// TestWatchSees: check --watch reports each fault when it appears and when it
+// disappears, each kind separately and all at once, and nothing else; also what happened
+// while the API server was frozen or restarted.
 func TestWatchSees(t *testing.T) {
 	for _, mode := range strings.Split(*modes, ",") {
 		t.Run(mode, func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestWatchSees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &sight{T: t, l: l, b: openBooks(t, l), faults: sum.Faults}
+			s := &sight{T: t, l: l, b: openStores(t, l), faults: sum.Faults}
 			s.o = start(t, l)
 			s.o.begins(t, time.Minute)
 			s.o.wait(t, "at first", soon, s.want())
@@ -48,16 +49,16 @@ func TestWatchSees(t *testing.T) {
 	}
 }
 
-// sight is a watch that is shown faults.
+// sight is a watch and the faults of its cluster.
 type sight struct {
 	*testing.T
 	l      *lab.Lab
-	b      *books
+	b      *stores
 	o      *ours
 	faults []load.Fault
 }
 
-// want gives what must stand when some of the faults are not there.
+// want returns the findings that must exist while some of the faults are removed.
 func (s *sight) want(without ...load.Fault) (out []string) {
 	for _, f := range s.faults {
 		if !slices.Contains(without, f) {
@@ -87,7 +88,7 @@ func (s *sight) kind(k load.Kind) load.Fault {
 	return s.faults[slices.IndexFunc(s.faults, func(f load.Fault) bool { return f.Kind == k })]
 }
 
-// oneByOne takes each fault away and brings it back.
+// oneByOne removes each fault and restores it.
 func (s *sight) oneByOne() {
 	for _, f := range s.faults {
 		c := s.cure(f)
@@ -100,13 +101,13 @@ func (s *sight) oneByOne() {
 		s.o.wait(s.T, string(f.Kind)+" is back", soon, s.want())
 		told := s.o.heard()[before:]
 		s.Logf("%-20s gone after %s, back after %s; %d verdicts", f.Kind, gone.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond), len(told))
-		if len(told) > 2*len(names(f)) { // books are written one after the other, and heard of so
-			s.Logf("among them, for a moment: %s", passing(told, names(f)))
+		if len(told) > 2*len(names(f)) { // the datastores are written one after the other, and their events arrive so
+			s.Logf("among them, temporary: %s", passing(told, names(f)))
 		}
 	}
 }
 
-// passing gives what was told beside what had to be.
+// passing returns what was reported besides what had to be.
 func passing(told []verdict, names []string) string {
 	var out []string
 	for _, v := range told {
@@ -117,7 +118,7 @@ func passing(told []verdict, names []string) string {
 	return strings.Join(out, " ")
 }
 
-// atOnce takes all away, and brings them back.
+// atOnce removes all faults, and restores them.
 func (s *sight) atOnce() {
 	var all cure
 	for _, f := range s.faults {
@@ -130,27 +131,27 @@ func (s *sight) atOnce() {
 	s.o.wait(s.T, "all are back", soon, s.want())
 }
 
-// frozen: what happens while the API server is silent is told when it speaks again.
+// frozen: what happens while the API server is frozen is reported when it answers again.
 func (s *sight) frozen() {
 	f := s.kind(load.Unallocated)
 	c := s.cure(f)
 	if err := s.l.FreezeAPIServer(s.Context()); err != nil {
 		s.Fatal(err)
 	}
-	ofAPI := func(w write) bool { return s.b.of(w.key) == s.b.kubernetes } // Calico's own etcd is not silent
+	ofAPI := func(w write) bool { return s.b.of(w.key) == s.b.kubernetes } // Calico's own etcd still answers
 	s.put(slices.DeleteFunc(slices.Clone(c.heal), func(w write) bool { return !ofAPI(w) }))
 	time.Sleep(3 * time.Second)
-	s.o.wait(s.T, "while it is silent", soon, s.want())
+	s.o.wait(s.T, "while it is frozen", soon, s.want())
 	if err := s.l.ThawAPIServer(s.Context()); err != nil {
 		s.Fatal(err)
 	}
 	s.put(slices.DeleteFunc(c.heal, ofAPI))
-	s.o.wait(s.T, "when it speaks again", soon, s.want(f))
+	s.o.wait(s.T, "when it answers again", soon, s.want(f))
 	s.put(c.hurt)
 	s.o.wait(s.T, "and after that", soon, s.want())
 }
 
-// restarted: a new API server knows nothing of what was before it.
+// restarted: a new API server has no events from before its start.
 func (s *sight) restarted() {
 	f := s.kind(load.Unallocated)
 	c := s.cure(f)

@@ -16,8 +16,9 @@ import (
 
 const podsPerNode = 30
 
-// TestWatchAtSize: many changes a second, on clusters of several sizes: how much later than
-// a bare watch has the event we have the verdict, and what one change costs.
+// TestWatchAtSize: many changes per second, on clusters of several sizes: how much later
+// than a bare watch receives the event does check report the verdict, and what one
+// change costs.
 func TestWatchAtSize(t *testing.T) {
 	for _, mode := range strings.Split(*modes, ",") {
 		for _, text := range strings.FieldsFunc(*pods, func(r rune) bool { return r == ',' }) {
@@ -36,17 +37,17 @@ func atSize(t *testing.T, mode lab.Datastore, nodes int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d pods loaded in %.0f s, seen after %.0f s; load %s", sum.Pods, sum.Write.Seconds(), sum.Settle.Seconds(), busy())
-	b := openBooks(t, l)
+	t.Logf("%d pods loaded in %.0f s, in the API server's caches after %.0f s; load %s", sum.Pods, sum.Write.Seconds(), sum.Settle.Seconds(), busy())
+	b := openStores(t, l)
 	blocks, pods, plain := b.targets(t)
 	begun := time.Now()
 	o := start(t, l)
 	o.begins(t, 10*time.Minute)
-	t.Logf("first look after %.1f s", time.Since(begun).Seconds())
+	t.Logf("first check after %.1f s", time.Since(begun).Seconds())
 	end := watchBare(t, l)
-	time.Sleep(20 * time.Second) // in which it judges all once more, beside what is told
+	time.Sleep(20 * time.Second) // in which it checks everything once more, besides the events
 	before, then := useOf(t, o), time.Now()
-	time.Sleep(22 * time.Second) // in which it reads again what nobody tells
+	time.Sleep(22 * time.Second) // in which it rereads what it cannot watch
 	idle := useOf(t, o)
 	idleFor := time.Since(then)
 	still := (idle.CPU - before.CPU).Seconds() / idleFor.Seconds()
@@ -62,8 +63,8 @@ func atSize(t *testing.T, mode lab.Datastore, nodes int) {
 	heard := end()
 	r := match(o.heard(), heard, append(slices.Clone(blocks), pods...), mode)
 	cpu := after.CPU - idle.CPU
-	t.Logf("%d changes in %.1f s: %.0f/s (asked for %d/s, through %s); load %s, then %s", made, took.Seconds(), float64(made)/took.Seconds(), *rate, *through, busyBefore, busyAfter)
-	t.Logf("%d verdicts; later than the bare watch by p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, most %.1f; own, from hearing to verdict: p50 %.1f ms, p99 %.1f; %d judged with the next; %d later than 100 ms", len(r.later),
+	t.Logf("%d changes in %.1f s: %.0f/s (requested %d/s, through %s); load %s, then %s", made, took.Seconds(), float64(made)/took.Seconds(), *rate, *through, busyBefore, busyAfter)
+	t.Logf("%d verdicts; later than the bare watch by p50 %.1f ms, p90 %.1f, p99 %.1f, p99.9 %.1f, most %.1f; own, from event to verdict: p50 %.1f ms, p99 %.1f; %d judged with the next; %d later than 100 ms", len(r.later),
 		at(r.later, .5), at(r.later, .9), at(r.later, .99), at(r.later, .999), at(r.later, 1), at(r.own, .5), at(r.own, .99), r.together, r.late)
 	t.Logf("the bare watch itself had events p50 %.1f ms, p99 %.1f, most %.1f after they were written; the last verdict %.1f s after the last change", at(r.lag, .5), at(r.lag, .99), at(r.lag, 1), (all-idleFor-took).Seconds()-3)
 	t.Logf("CPU %.0f µs per change (%.0f with what it takes when nothing changes, which is %.1f %% of a core); the API server's %.0f µs per change; memory %d MB, at most %d MB",
@@ -82,22 +83,23 @@ func atSize(t *testing.T, mode lab.Datastore, nodes int) {
 		t.Errorf("%d changes and verdicts do not belong together", r.lost)
 	}
 	if p99 := at(r.later, .99); p99 > 100 {
-		t.Errorf("p99 is %.1f ms later than a bare watch, promised are 100", p99)
+		t.Errorf("p99 is %.1f ms later than a bare watch, the limit is 100", p99)
 	}
 	o.interrupt(t)
 }
 
-// A result is how much later verdicts were, in milliseconds, in order.
+// A result has the delays of verdicts, in milliseconds, in order.
 type result struct {
 	later, own []float64
-	lag        []float64 // of the bare watch behind the writes
+	lag        []float64 // of the bare watch after the writes
 	late       int
-	together   int // changes that were judged with the next one of the same object
-	lost       int // verdicts that nothing explains, and changes that none did
+	together   int // changes that were checked with the next one of the same object
+	lost       int // verdicts without a change, and changes without a verdict
 }
 
-// early is how much sooner than a bare watch we may be: the server hands events out to one
-// after the other. It ends before the object is changed again.
+// early is how much sooner than a bare watch check may be: the server sends events to
+// one client after the other. It is shorter than the time until the object is changed
+// again.
 func early(x *target) time.Duration {
 	if n := len(x.at); n > 1 {
 		return min(time.Second, x.at[n-1].Sub(x.at[0])/time.Duration(n-1)/2)
@@ -105,20 +107,20 @@ func early(x *target) time.Duration {
 	return time.Second
 }
 
-// match finds the change of each verdict: the last that a bare watch had by then, or soon
-// after. Those before it were judged together with it.
+// match finds the change of each verdict: the last that a bare watch had received by
+// then, or soon after. Earlier ones were checked together with it.
 func match(vs []verdict, heard map[string]map[int64]time.Time, ts []*target, mode lab.Datastore) (r result) {
 	of := map[string][]verdict{}
 	for _, v := range vs {
 		of[v.key] = append(of[v.key], v)
 	}
 	for _, x := range ts {
-		book := heard[ofKubernetes]
+		store := heard[ofKubernetes]
 		if mode == lab.Etcd && !strings.HasPrefix(x.key, "/registry/") {
-			book = heard[ofCalico]
+			store = heard[ofCalico]
 		}
 		for i, revision := range x.made {
-			if bare, ok := book[revision]; ok {
+			if bare, ok := store[revision]; ok {
 				r.lag = append(r.lag, float64(bare.Sub(x.at[i]).Microseconds())/1000)
 			}
 		}
@@ -126,10 +128,10 @@ func match(vs []verdict, heard map[string]map[int64]time.Time, ts []*target, mod
 		for _, v := range of[x.name] {
 			i := -1
 			for j := next; j < len(x.made); j++ {
-				if bare, ok := book[x.made[j]]; ok && v.raised == (j%2 == 0) && bare.Before(v.at.Add(sooner)) {
+				if bare, ok := store[x.made[j]]; ok && v.raised == (j%2 == 0) && bare.Before(v.at.Add(sooner)) {
 					i = j
 					if len(of[x.name]) == len(x.made) {
-						break // none was judged with another
+						break // none was checked with another
 					}
 				}
 			}
@@ -137,7 +139,7 @@ func match(vs []verdict, heard map[string]map[int64]time.Time, ts []*target, mod
 				r.lost++
 				continue
 			}
-			later := float64(v.at.Sub(book[x.made[i]]).Microseconds()) / 1000
+			later := float64(v.at.Sub(store[x.made[i]]).Microseconds()) / 1000
 			if later > 100 {
 				r.late++
 			}
@@ -193,6 +195,6 @@ func partUse(t *testing.T, l *lab.Lab, name string) time.Duration {
 			return u.CPU
 		}
 	}
-	t.Fatalf("there is no %s", name)
+	t.Fatalf("no process %s", name)
 	return 0
 }

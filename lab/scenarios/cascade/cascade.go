@@ -1,5 +1,5 @@
-// Package cascade plays seed 004's avalanche: a workload with a dead mount takes down
-// each node that it is rescheduled to.
+// Package cascade makes node after node NotReady: a workload whose mount does not answer
+// is rescheduled to each of them.
 package cascade
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "cascade", Title: "a workload that takes every node (seed 004)",
+	Name: "cascade", Title: "a workload makes every node NotReady",
 	Nodes: 3, Modes: stage.Both, Wrecks: true, Run: run,
 }
 
@@ -47,7 +47,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 			return err
 		}
 	}
-	s.Say("the file server behind %s has died: every node's mount takes requests and never answers", stage.HangDir)
+	s.Say("the file server of %s fails: every node's mount accepts requests and does not answer", stage.HangDir)
 	if err := s.Apply(ctx, fmt.Sprintf(deployment, s.Namespace, stage.HangDir, build.WorkloadImage)); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 			return err
 		}
 	}
-	s.Say("the nodes fell in the order in which the workload landed on them: %s", strings.Join(landed, ", "))
+	s.Say("the nodes became NotReady in the order in which the workload was scheduled to them: %s", strings.Join(landed, ", "))
 	if err := order(ctx, s, landed); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	return s.Check(ctx, "fallen", want...)
 }
 
-// lands waits for the workload to be placed on a node that has not fallen yet.
+// lands waits until the workload is scheduled to a node that is still Ready.
 func lands(ctx context.Context, s *stage.Stage, fallen []string) (string, error) {
 	var node string
 	err := lab.Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
@@ -87,15 +87,15 @@ func lands(ctx context.Context, s *stage.Stage, fallen []string) (string, error)
 				return nil
 			}
 		}
-		return stage.Expect(false, "the workload on a further node than %v", fallen)
+		return stage.Expect(false, "the workload on another node than %v", fallen)
 	})
-	s.Say("the workload lands on %s", node)
+	s.Say("the workload is scheduled to %s", node)
 	return node, err
 }
 
-// falls: the kubelet's threads hang in the mount. Restarted, as an operator does, it
-// cannot be killed whole and keeps its port; the new one cannot listen, and the node
-// is NotReady.
+// falls: threads of the kubelet hang in the mount. After a restart, as an operator does
+// it, the old process cannot be killed and keeps its port; the new kubelet cannot
+// listen, and the node becomes NotReady.
 func falls(ctx context.Context, s *stage.Stage, name string) error {
 	node, err := s.NodeByName(ctx, name)
 	if err != nil {
@@ -116,7 +116,7 @@ func falls(ctx context.Context, s *stage.Stage, name string) error {
 		if err != nil {
 			return err
 		}
-		return stage.Expect(n > 0 && node.Ready(ctx) != nil, "the new kubelet of %s to find its port taken and the node to be NotReady", name)
+		return stage.Expect(n > 0 && node.Ready(ctx) != nil, "the port of the new kubelet of %s to be occupied and the node to be NotReady", name)
 	})
 	if err != nil {
 		return err
@@ -126,8 +126,8 @@ func falls(ctx context.Context, s *stage.Stage, name string) error {
 		return err
 	}
 	held := slices.ContainsFunc(ts, func(t stage.Thread) bool { return t.State == "D" && t.Waits == "request_wait_answer" })
-	s.Say("%s is NotReady: its kubelet was restarted, threads of the old one hang in the mount and hold its port", name)
-	return stage.Expect(held, "a thread of the old kubelet in D in the mount, got %v", ts)
+	s.Say("%s is NotReady: its kubelet was restarted, threads of the old process hang in the mount and hold its port", name)
+	return stage.Expect(held, "a thread of the old kubelet in state D in the mount, got %v", ts)
 }
 
 // hangingKubelet waits until a thread of the node's kubelet is inside the mount.
@@ -150,7 +150,7 @@ func hangingKubelet(ctx context.Context, node *lab.Node) (pid string, err error)
 	})
 }
 
-// order: the API server's own times tell the same story.
+// order: the API server's timestamps confirm the order.
 func order(ctx context.Context, s *stage.Stage, landed []string) error {
 	var last string
 	for _, name := range landed {
@@ -166,7 +166,7 @@ func order(ctx context.Context, s *stage.Stage, landed []string) error {
 			if c.Type != "Ready" {
 				continue
 			}
-			if err := stage.Expect(c.Status != "True" && c.LastTransitionTime >= last, "%s NotReady after the one before, got %s at %s", name, c.Status, c.LastTransitionTime); err != nil {
+			if err := stage.Expect(c.Status != "True" && c.LastTransitionTime >= last, "%s NotReady after the previous node, got %s at %s", name, c.Status, c.LastTransitionTime); err != nil {
 				return err
 			}
 			last = c.LastTransitionTime

@@ -1,5 +1,5 @@
-// Package churn plays no incident: it makes pods come and go as fast as the machine
-// can, in every way they do, with no fault. Nothing may ever be found here.
+// Package churn has no fault: it starts and ends pods as fast as the machine can, in
+// many ways. Plumbline must not report a finding at any time.
 package churn
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Scenario is the churn.
 var Scenario = stage.Scenario{
-	Name: "churn", Title: "no fault, at the highest rate",
+	Name: "churn", Title: "no fault; pods start and end at the highest rate",
 	Nodes: 3, Modes: stage.Both, Run: run,
 }
 
@@ -27,11 +27,11 @@ const defaultTime = 2 * time.Minute
 // A churner counts what its workers do.
 type churner struct {
 	*stage.Stage
-	pods     atomic.Int64 // that were started and have ended
+	pods     atomic.Int64 // started and ended
 	restarts atomic.Int64 // sandboxes killed and replaced
 	nodes    atomic.Int64 // added and removed
 	parts    atomic.Int64 // Felix, kube-controllers, slow API
-	others   []string     // devices that were there before
+	others   []string     // interfaces that existed before
 }
 
 func run(ctx context.Context, s *stage.Stage) error {
@@ -46,25 +46,25 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := c.statefulSets(ctx); err != nil {
 		return err
 	}
-	// The rate is that of the time in which all workers are at it; what is under way
-	// at its end is still finished.
+	// The rate counts only the time in which all workers run; pods in progress at its end
+	// still finish.
 	inTime := make(chan int64, 1)
 	time.AfterFunc(s.For, func() { inTime <- c.pods.Load() })
 	if err := c.work(ctx); err != nil {
 		return err
 	}
 	n := <-inTime
-	s.Say("%d pods came and went in %.0f s: %.2f a second", n, s.For.Seconds(), float64(n)/s.For.Seconds())
-	s.Say("%d sandboxes were killed and replaced, %d nodes added and removed, %d times a part restarted or the API slow",
+	s.Say("%d pods started and ended in %.0f s: %.2f per second", n, s.For.Seconds(), float64(n)/s.For.Seconds())
+	s.Say("%d sandboxes were killed and replaced, %d nodes added and removed, %d times a component restarted or the API slow",
 		c.restarts.Load(), c.nodes.Load(), c.parts.Load())
-	if err := stage.Expect(c.pods.Load() > 10, "pods to come and go, got %d", c.pods.Load()); err != nil {
+	if err := stage.Expect(c.pods.Load() > 10, "pods to start and end, got %d", c.pods.Load()); err != nil {
 		return err
 	}
 	return c.settles(ctx)
 }
 
-// work runs every kind of worker until time is up. A worker that is in the middle of
-// something finishes it.
+// work runs every kind of worker until the time is up. A worker finishes its current
+// cycle.
 func (c *churner) work(ctx context.Context) error {
 	deadline := time.Now().Add(c.For)
 	kinds := []func(context.Context, string, int) error{c.plain, c.plain, c.plain, c.plain, c.job, c.job, c.failing, c.returning, c.killSandbox}
@@ -97,7 +97,8 @@ func (c *churner) work(ctx context.Context) error {
 	return all
 }
 
-// settles: when all is over, the three books must agree again by themselves.
+// settles: after the churn, Kubernetes, the Calico datastore and the nodes must agree
+// again by themselves.
 func (c *churner) settles(ctx context.Context) error {
 	if _, err := c.Kubectl(ctx, "-n", c.Namespace, "delete", "statefulsets,jobs,pods", "--all", "--wait=false"); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (c *churner) settles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := stage.Expect(slices.Equal(devs, c.others), "no cali* device but %q, got %q", c.others, devs); err != nil {
+		if err := stage.Expect(slices.Equal(devs, c.others), "no cali* interface but %q, got %q", c.others, devs); err != nil {
 			return err
 		}
 		out, err := c.Problems(ctx)
@@ -125,7 +126,7 @@ func (c *churner) settles(ctx context.Context) error {
 	})
 }
 
-// devices lists the cali* devices of all nodes, as NODE/DEVICE.
+// devices lists the cali* interfaces of all nodes, as NODE/INTERFACE.
 func (c *churner) devices(ctx context.Context) ([]string, error) {
 	nodes, err := c.RunningNodes(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ func (c *churner) comeAndGo(ctx context.Context) error {
 	return nil
 }
 
-// disturb restarts Calico's parts and makes the API slow, in turn, with a pause.
+// disturb restarts Calico's components and makes the API slow, in turn, with a pause.
 func (c *churner) disturb(ctx context.Context, i int) error {
 	time.Sleep(8 * time.Second)
 	c.parts.Add(1)
@@ -46,7 +46,7 @@ func (c *churner) disturb(ctx context.Context, i int) error {
 	}
 }
 
-// slowAPI stops the API server for a moment, again and again, for ten seconds.
+// slowAPI stops the API server for a moment, repeatedly, for ten seconds.
 func (c *churner) slowAPI(ctx context.Context) error {
 	for range 10 {
 		if err := c.FreezeAPIServer(ctx); err != nil {

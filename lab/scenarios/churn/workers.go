@@ -21,8 +21,9 @@ func (c *churner) path(kind string) string {
 	return "/api/v1/namespaces/" + c.Namespace + "/" + kind
 }
 
-// ask repeats a request while the API server is slow or away: that is no fault of
-// the pod's. An answer that it exists already, or no longer, is as good as done.
+// ask retries a request while the API server is slow or unavailable: that is not a fault
+// of the pod. An answer that the object already exists, or no longer exists, counts as
+// success.
 func (c *churner) ask(ctx context.Context, method, path, body string) error {
 	return lab.Eventually(ctx, time.Minute, func(ctx context.Context) error {
 		_, err := c.Do(ctx, method, path, body)
@@ -60,7 +61,7 @@ func gone(_ lab.Pod, err error) bool {
 	return err != nil && strings.Contains(err.Error(), "404 Not Found")
 }
 
-// plain: a pod is created, becomes ready and is deleted; every third one by force.
+// plain creates a pod, waits until it is ready and deletes it; every third one by force.
 func (c *churner) plain(ctx context.Context, node string, i int) error {
 	name := fmt.Sprintf("plain-%s-%d", node, i)
 	if err := c.create(ctx, name, spec(node, "Always", "serve")); err != nil {
@@ -84,7 +85,7 @@ func (c *churner) end(ctx context.Context, name string, force bool) error {
 	return c.until(ctx, "gone", gone, name)
 }
 
-// job: a pod that finishes by itself and is collected with its Job.
+// job runs a pod that finishes by itself and is garbage-collected with its Job.
 func (c *churner) job(ctx context.Context, node string, i int) error {
 	name := fmt.Sprintf("job-%s-%d", node, i)
 	err := c.ask(ctx, http.MethodPost, c.path("jobs"), fmt.Sprintf(
@@ -99,11 +100,11 @@ func (c *churner) job(ctx context.Context, node string, i int) error {
 		if gone(lab.Pod{}, err) {
 			return nil
 		}
-		return fmt.Errorf("job %s is still there: %w", name, err)
+		return fmt.Errorf("job %s still exists: %w", name, err)
 	})
 }
 
-// failing: a container that ends at once, again and again, until it is deleted.
+// failing runs a container that exits at once, repeatedly, until its pod is deleted.
 func (c *churner) failing(ctx context.Context, node string, i int) error {
 	name := fmt.Sprintf("failing-%s-%d", node, i)
 	if err := c.create(ctx, name, spec(node, "Always", "fail")); err != nil {
@@ -129,8 +130,8 @@ func (c *churner) statefulSets(ctx context.Context) error {
 	return nil
 }
 
-// returning: a StatefulSet's pod is deleted, every second time by force, and comes
-// back under the same name on the same node.
+// returning deletes a StatefulSet's pod, every second time by force; it is recreated
+// with the same name on the same node.
 func (c *churner) returning(ctx context.Context, node string, i int) error {
 	name := fmt.Sprintf("set-%s-0", node)
 	if err := c.until(ctx, "ready", ready, name); err != nil {
@@ -138,7 +139,7 @@ func (c *churner) returning(ctx context.Context, node string, i int) error {
 	}
 	old, err := c.Pod(ctx, c.Namespace, name)
 	if err != nil {
-		return nil //nolint:nilerr // gone meanwhile, or the API is slow: next time
+		return nil //nolint:nilerr // deleted meanwhile, or the API is slow: retried in the next cycle
 	}
 	path := c.path("pods") + "/" + name
 	if i%2 == 0 {
@@ -151,7 +152,7 @@ func (c *churner) returning(ctx context.Context, node string, i int) error {
 	return c.until(ctx, "back", func(p lab.Pod, err error) bool { return ready(p, err) && p.Metadata.UID != old.Metadata.UID }, name)
 }
 
-// killSandbox: the pause process of a running pod dies; the kubelet makes a new
+// killSandbox kills the pause process of a running pod; the kubelet creates a new
 // sandbox, with a new address, for the same pod.
 func (c *churner) killSandbox(ctx context.Context, node string, _ int) error {
 	name := fmt.Sprintf("set-%s-1", node)
@@ -164,11 +165,11 @@ func (c *churner) killSandbox(ctx context.Context, node string, _ int) error {
 	}
 	sb, err := c.Sandbox(ctx, n, name)
 	if err != nil {
-		time.Sleep(time.Second) // one is just being replaced
+		time.Sleep(time.Second) // a sandbox is being replaced
 		return nil              //nolint:nilerr // see above
 	}
 	if _, err := n.Exec(ctx, "kill", "-9", sb.PID); err != nil {
-		return nil //nolint:nilerr // it has ended by itself
+		return nil //nolint:nilerr // it has exited by itself
 	}
 	c.restarts.Add(1)
 	err = lab.Eventually(ctx, waitFor, func(ctx context.Context) error {
@@ -181,8 +182,8 @@ func (c *churner) killSandbox(ctx context.Context, node string, _ int) error {
 	if err != nil {
 		return err
 	}
-	// Its container has been restarted; a pod that goes through this again and again
-	// would be held back for longer each time. So it makes way for another one.
+	// The container was restarted; a pod that goes through this repeatedly gets a longer
+	// back-off each time. So another pod replaces it.
 	if err := c.ask(ctx, http.MethodDelete, c.path("pods")+"/"+name, ""); err != nil {
 		return err
 	}

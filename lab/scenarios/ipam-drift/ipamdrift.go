@@ -1,4 +1,4 @@
-// Package ipamdrift plays seed 002: a ledger that no longer describes the cluster.
+// Package ipamdrift produces Calico IPAM records that no longer describe the cluster.
 package ipamdrift
 
 import (
@@ -14,11 +14,11 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "ipam-drift", Title: "a ledger that is wrong in seven ways (seed 002)",
+	Name: "ipam-drift", Title: "Calico IPAM records are wrong in seven ways",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
-// orphanID is that of a container that no node has ever had.
+// orphanID is the ID of a container that never existed on any node.
 var orphanID = strings.Repeat("0dead0", 10) + "beef"
 
 func run(ctx context.Context, s *stage.Stage) error {
@@ -47,8 +47,8 @@ func run(ctx context.Context, s *stage.Stage) error {
 	return whatWeSee(ctx, s)
 }
 
-// leak: pods got addresses and vanished while their node's kubelet was down. In
-// etcd mode somebody has then deleted the endpoints, as the seed's author did.
+// leak: pods got addresses and were deleted while their node's kubelet was down. In etcd
+// mode somebody then deleted the endpoints, as in the original incident.
 func leak(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	if err := node.Stop(ctx, lab.Kubelet); err != nil {
 		return err
@@ -96,11 +96,11 @@ func leak(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 			}
 		}
 	}
-	s.Say("%d addresses are held for pods that are gone", leaked)
+	s.Say("%d addresses are allocated to pods that are gone", leaked)
 	return stage.Expect(leaked == len(names), "%d leaked allocations, got %d", len(names), leaked)
 }
 
-// freeInUse: the address of a living pod is released.
+// freeInUse releases the address of a running pod.
 func freeInUse(ctx context.Context, s *stage.Stage) error {
 	pod, err := s.Run(ctx, stage.PodSpec{Name: "alive", Node: "node1"})
 	if err != nil {
@@ -117,8 +117,8 @@ func freeInUse(ctx context.Context, s *stage.Stage) error {
 	return stage.Expect(!held, "%s to be free in its block", pod.Status.PodIP)
 }
 
-// handles: one without an allocation (a crash between the two writes of an
-// assignment), one that counts more than there is.
+// handles creates one handle without an allocation (a crash between the two writes of an
+// assignment) and one that counts more addresses than it holds.
 func handles(ctx context.Context, s *stage.Stage) error {
 	pod, err := s.Run(ctx, stage.PodSpec{Name: "counted", Node: "node1"})
 	if err != nil {
@@ -126,7 +126,7 @@ func handles(ctx context.Context, s *stage.Stage) error {
 	}
 	owner, held, err := s.Owner(ctx, pod.Status.PodIP)
 	if err != nil || !held {
-		return fmt.Errorf("owner of %s: held %v, %w", pod.Status.PodIP, held, err)
+		return fmt.Errorf("owner of %s: allocated %v, %w", pod.Status.PodIP, held, err)
 	}
 	all, err := s.Handles(ctx)
 	if err != nil {
@@ -159,12 +159,12 @@ func handles(ctx context.Context, s *stage.Stage) error {
 	return stage.Expect(miscounted && orphaned, "a miscounted and an orphan handle, got %v and %v", miscounted, orphaned)
 }
 
-// blocks: one whose lists contradict each other, and one that lies inside it.
-// Neither has an affinity, so no node assigns from them.
+// blocks creates a block whose lists contradict each other, and one inside it. Neither
+// has an affinity, so no node assigns from them.
 func blocks(ctx context.Context, s *stage.Stage) error {
 	broken := stage.BlockObject("10.244.200.0", 26,
 		stage.List(64, func(i int) string { return map[bool]string{true: "0", false: "null"}[i == 3] }),
-		stage.List(64, func(i int) string { return fmt.Sprint(max(i, 3)) }), // 3 is free and held; 0 to 2 are neither
+		stage.List(64, func(i int) string { return fmt.Sprint(max(i, 3)) }), // 3 is free and allocated; 0 to 2 are neither
 		`[{"handle_id": "k8s-pod-network.broken", "secondary": {"note": "held and free at once"}}]`)
 	inside := stage.BlockObject("10.244.200.32", 27,
 		stage.List(32, func(int) string { return "null" }), stage.List(32, func(i int) string { return fmt.Sprint(i) }), "[]")
@@ -184,12 +184,12 @@ func blocks(ctx context.Context, s *stage.Stage) error {
 	}
 	b, ok := cidrs["10.244.200.0/26"]
 	_, ok2 := cidrs["10.244.200.32/27"]
-	s.Say("a block holds and offers one address, and another block lies inside it")
-	return stage.Expect(ok && ok2 && b.Allocations[3] != nil && slices.Contains(b.Unallocated, 3), "a broken and an overlapping block")
+	s.Say("a block lists one address as allocated and as free, and another block overlaps it")
+	return stage.Expect(ok && ok2 && b.Allocations[3] != nil && slices.Contains(b.Unallocated, 3), "an inconsistent and an overlapping block")
 }
 
-// goneNode: an affinity whose node and block are gone. Calico's collector never
-// removes it, since it looks for the block first.
+// goneNode creates an affinity whose node and block are gone. Calico's IPAM garbage
+// collector never removes it, since it looks for the block first.
 func goneNode(ctx context.Context, s *stage.Stage) error {
 	a := stage.AffinityObject("node-gone", "10.244.201.0", 26)
 	if err := s.PutRaw(ctx, a); err != nil {
@@ -200,32 +200,33 @@ func goneNode(ctx context.Context, s *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	s.Say("an affinity names a node that is gone")
+	s.Say("an affinity has the name of a node that is gone")
 	return stage.Expect(slices.ContainsFunc(all, func(k string) bool { return strings.Contains(k, "node-gone") }), "an affinity of a node that is gone, got %q", all)
 }
 
-// whatCalicoSees notes what Calico's own check says of all this, and what it does not.
+// whatCalicoSees asserts what calicoctl ipam check reports of all this, and what it does
+// not report.
 func whatCalicoSees(ctx context.Context, s *stage.Stage) error {
 	out, err := s.Problems(ctx)
 	if err != nil {
 		return err
 	}
 	for _, want := range []string{"Found 4 IPs that are allocated in IPAM but not actually in use", "Found 1 in-use IPs that are in active IP pools but have no corresponding IPAM allocation", "Found 1 handles with no matching IPs"} {
-		if err := stage.Expect(strings.Contains(out, want), "calicoctl ipam check to say %q, got:\n%s", want, out); err != nil {
+		if err := stage.Expect(strings.Contains(out, want), "calicoctl ipam check to report %q, got:\n%s", want, out); err != nil {
 			return err
 		}
 	}
 	for _, unseen := range []string{"node-gone", "overlap", "invalid", "count"} {
-		if err := stage.Expect(!strings.Contains(out, unseen), "calicoctl ipam check not to see %s", unseen); err != nil {
+		if err := stage.Expect(!strings.Contains(out, unseen), "calicoctl ipam check not to report %s", unseen); err != nil {
 			return err
 		}
 	}
-	s.Say("calicoctl ipam check sees the leaks, the free address in use and the orphan handle; not the count, the broken lists, the overlap, the affinity")
+	s.Say("calicoctl ipam check reports the leaks, the free address in use and the orphan handle; not the count, the inconsistent lists, the overlap, the affinity")
 	return nil
 }
 
-// whatWeSee: each fault by its name, and that a broken block's address is nobody's and
-// its handle missing is part of the block's finding.
+// whatWeSee asserts one finding per fault. That an inconsistent block's address has no
+// owner and its handle is missing is part of the block's finding.
 func whatWeSee(ctx context.Context, s *stage.Stage) error {
 	lost, err := s.Held(ctx, func(a stage.Attribute) bool { return strings.HasPrefix(a.Secondary["pod"], "lost-") })
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// Guarded is the same incident on nodes whose guard enforces: the late DEL comes, again
-// and again, and takes nothing. It is no scenario of the list, which needs no product.
+// Guarded is the same incident on nodes with the guard in mode enforce: late DELs arrive
+// repeatedly and release nothing. It is not in the list of scenarios, because those run
+// without the product.
 var Guarded = stage.Scenario{
-	Name: "late-del-guarded", Title: "late-del, and nothing is lost",
+	Name: "late-del-guarded", Title: "late-del with the guard: nothing is lost",
 	Nodes: 2, Modes: stage.Both, Run: guarded,
 }
 
-// quiet is how long no DEL may fail: the kubelet tries again after ten seconds or so.
+// quiet is how long no DEL may fail: the kubelet retries after about ten seconds.
 const quiet = 35 * time.Second
 
 func guarded(ctx context.Context, s *stage.Stage) error {
@@ -37,14 +38,15 @@ func guarded(ctx context.Context, s *stage.Stage) error {
 	if err := torn(ctx, s, node, name, old); err != nil {
 		return err
 	}
-	// Whenever the kubelet's came: these come while the new pod is asked.
+	// The kubelet's DEL may arrive earlier or later; these arrive while the harm measurement
+	// sends requests to the new pod.
 	for range 5 {
 		if _, err := node.CNI(ctx, lab.CNICall{Command: "DEL", ContainerID: old.ID, Namespace: s.Namespace, Pod: name}); err != nil {
 			return err
 		}
 		time.Sleep(time.Second)
 	}
-	s.Say("five more late DELs came")
+	s.Say("five more late DELs were run")
 	if err := ends(ctx, s, node); err != nil {
 		return err
 	}
@@ -54,12 +56,12 @@ func guarded(ctx context.Context, s *stage.Stage) error {
 	if err := s.Recorded(ctx, name); err != nil {
 		return err
 	}
-	s.Say("the new pod has all that it had")
+	s.Say("the new pod has its endpoint and address as before")
 	return leaves(ctx, s, second)
 }
 
-// replaceHanging has the kubelet's DEL fail for a while before there is another pod of the
-// name: what began without end must end.
+// replaceHanging lets the kubelet's DEL fail for a while before another pod of the name
+// exists: the retries must end.
 func replaceHanging(ctx context.Context, s *stage.Stage, node *lab.Node, first lab.Pod) (lab.Pod, error) {
 	scale := func(n string) error {
 		_, err := s.Kubectl(ctx, "-n", s.Namespace, "scale", "statefulset", "etcd1", "--replicas="+n)
@@ -71,7 +73,7 @@ func replaceHanging(ctx context.Context, s *stage.Stage, node *lab.Node, first l
 	if err := failsAgain(ctx, node, 0); err != nil {
 		return lab.Pod{}, err
 	}
-	s.Say("deleted, it hangs in Terminating: its DEL fails again and again")
+	s.Say("deleted, it stays in Terminating: its DEL fails on every retry")
 	if err := s.ForceDelete(ctx, first.Metadata.Name); err != nil {
 		return lab.Pod{}, err
 	}
@@ -86,7 +88,7 @@ func replaceHanging(ctx context.Context, s *stage.Stage, node *lab.Node, first l
 	return second, nil
 }
 
-// torn waits until the old sandbox has been torn down: its DEL succeeded at last.
+// torn waits until the old sandbox is removed: its DEL succeeded.
 func torn(ctx context.Context, s *stage.Stage, node *lab.Node, pod string, old stage.Sandbox) error {
 	began := time.Now()
 	err := lab.Eventually(ctx, 2*time.Minute, func(ctx context.Context) error {
@@ -94,15 +96,15 @@ func torn(ctx context.Context, s *stage.Stage, node *lab.Node, pod string, old s
 		if err != nil {
 			return err
 		}
-		return stage.Expect(len(boxes) == 1 && boxes[0].ID != old.ID, "the old sandbox %.12s to end, got %v", old.ID, boxes)
+		return stage.Expect(len(boxes) == 1 && boxes[0].ID != old.ID, "the old sandbox %.12s to be removed, got %v", old.ID, boxes)
 	})
 	if err == nil {
-		s.Say("after %.0f s the old sandbox is torn down", time.Since(began).Seconds())
+		s.Say("after %.0f s the old sandbox is removed", time.Since(began).Seconds())
 	}
 	return err
 }
 
-// ends wants the kubelet's DEL to fail no more.
+// ends asserts that the kubelet's DEL no longer fails.
 func ends(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	before, err := failed(node)
 	if err != nil {
@@ -117,11 +119,11 @@ func ends(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	if err != nil {
 		return err
 	}
-	s.Say("a DEL had failed %d times; it does not any more", before)
-	return stage.Expect(after == before, "no DEL to fail any more, %d did", after-before)
+	s.Say("a DEL had failed %d times; it no longer fails", before)
+	return stage.Expect(after == before, "no further DEL to fail, %d did", after-before)
 }
 
-// leaves: the new pod can be deleted like any other, and its address is free then.
+// leaves deletes the new pod normally and asserts that its address is then free.
 func leaves(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "statefulset", "etcd1", "--wait=false"); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package latedel plays seed 000: a StatefulSet's pod is robbed by the late DEL of
-// its predecessor of the same name.
+// Package latedel produces a late DEL: the DEL of an old sandbox releases the address of
+// a StatefulSet's new pod with the same name.
 package latedel
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "late-del", Title: "an old sandbox's DEL robs the new pod (seed 000)",
+	Name: "late-del", Title: "an old sandbox's DEL releases the new pod's IP",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
@@ -28,25 +28,25 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	if err := robbed(ctx, s, second); err != nil {
+	if err := lostEndpoint(ctx, s, second); err != nil {
 		return err
 	}
-	if err := s.Check(ctx, "robbed", "PL2001/"+s.Namespace+"/"+second.Metadata.Name); err != nil {
+	if err := s.Check(ctx, "released", "PL2001/"+s.Namespace+"/"+second.Metadata.Name); err != nil {
 		return err
 	}
 	if s.Datastore == lab.KDD {
-		err = timeBomb(ctx, s, second)
+		err = keepsFreeAddress(ctx, s, second)
 	} else {
 		err = cutOff(ctx, s, node, second)
 	}
 	if err != nil {
 		return err
 	}
-	return endlessDel(ctx, s, node, second)
+	return stuckDel(ctx, s, node, second)
 }
 
-// acts is what comes before the robbery: the old sandbox is still there, its DEL fails,
-// and the name belongs to another pod by now.
+// acts runs the incident up to the late DEL: the old sandbox still exists, its DEL
+// fails, and the name belongs to another pod by now.
 func acts(ctx context.Context, s *stage.Stage, replace replacing) (node *lab.Node, old stage.Sandbox, second lab.Pod, err error) {
 	if node, err = s.Node(ctx, 1); err != nil {
 		return node, old, second, err
@@ -72,10 +72,10 @@ func acts(ctx context.Context, s *stage.Stage, replace replacing) (node *lab.Nod
 	return node, old, second, err
 }
 
-// A replacing has another pod of the name in the first one's place, on the same node.
+// A replacing replaces the first pod by another pod with the same name on the same node.
 type replacing func(ctx context.Context, s *stage.Stage, node *lab.Node, first lab.Pod) (lab.Pod, error)
 
-// install puts the CNI of 2017 in front of the real plugin.
+// install installs the CNI plugin of 2017 in front of the real plugin.
 func install(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	dir, _, _ := node.CNIDirs()
 	plugin, behind := filepath.Join(dir, "calico"), filepath.Join(dir, "calico.real")
@@ -90,22 +90,22 @@ func install(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	if err != nil {
 		return err
 	}
-	return stage.Expect(version == "v1.5.0\n", "the plugin to call itself v1.5.0, got %q", version)
+	return stage.Expect(version == "v1.5.0\n", "the plugin to report version v1.5.0, got %q", version)
 }
 
-// emptyEndpoint is what an earlier duplicate DEL has done: the first pod runs, but
-// has no endpoint any more, so its own DEL will fail and be tried again.
+// emptyEndpoint repeats what an earlier duplicate DEL did: the first pod runs, but has
+// no endpoint any more, so its own DEL will fail and be retried.
 func emptyEndpoint(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod, sb stage.Sandbox) error {
 	_, err := node.CNI(ctx, lab.CNICall{Command: "DEL", ContainerID: sb.ID, Namespace: s.Namespace, Pod: pod.Metadata.Name})
 	if err != nil {
 		return err
 	}
 	s.Say("its endpoint was emptied by a duplicate DEL")
-	return expectRobbed(ctx, s, pod)
+	return expectReleased(ctx, s, pod)
 }
 
-// replace deletes the pod by force; the StatefulSet makes another of that name at
-// once, on the same node, while the old sandbox is still being torn down.
+// replace deletes the pod by force; the StatefulSet creates another pod of that name at
+// once, on the same node, while the old sandbox is still being removed.
 func replace(ctx context.Context, s *stage.Stage, _ *lab.Node, first lab.Pod) (lab.Pod, error) {
 	if err := s.ForceDelete(ctx, first.Metadata.Name); err != nil {
 		return lab.Pod{}, err
@@ -118,23 +118,23 @@ func replace(ctx context.Context, s *stage.Stage, _ *lab.Node, first lab.Pod) (l
 	return second, stage.Expect(second.Spec.NodeName == first.Spec.NodeName, "the new pod on %s", first.Spec.NodeName)
 }
 
-// robbed waits for the kubelet's DEL of the old sandbox: the endpoint and the
-// address of the new pod go, although it runs.
-func robbed(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
-	err := lab.Eventually(ctx, 2*time.Minute, func(ctx context.Context) error { return expectRobbed(ctx, s, pod) })
+// lostEndpoint waits for the kubelet's DEL of the old sandbox: it removes the endpoint
+// and the address of the new pod, although that pod runs.
+func lostEndpoint(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
+	err := lab.Eventually(ctx, 2*time.Minute, func(ctx context.Context) error { return expectReleased(ctx, s, pod) })
 	if err != nil {
 		return err
 	}
-	s.Say("the late DEL came: the new pod has lost its endpoint and its address %s", pod.Status.PodIP)
+	s.Say("late DEL: the new pod lost its endpoint, and its address %s was released", pod.Status.PodIP)
 	now, err := s.WaitReady(ctx, pod.Metadata.Name, "")
 	if err != nil {
 		return err
 	}
-	return stage.Expect(now.Metadata.UID == pod.Metadata.UID && now.Metadata.DeletionTimestamp == "", "the robbed pod to run on as if nothing had happened")
+	return stage.Expect(now.Metadata.UID == pod.Metadata.UID && now.Metadata.DeletionTimestamp == "", "the pod that lost its endpoint to keep running")
 }
 
-// expectRobbed looks at both records of a pod: its endpoint and its allocation.
-func expectRobbed(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
+// expectReleased asserts that a pod has neither an endpoint nor an allocation.
+func expectReleased(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
 	has, err := s.HasEndpoint(ctx, pod)
 	if err != nil {
 		return err
@@ -146,36 +146,37 @@ func expectRobbed(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
 	return stage.Expect(!has && !allocated, "neither endpoint nor allocation of %s, got %v and %v", pod.Status.PodIP, has, allocated)
 }
 
-// timeBomb: in KDD mode Felix takes the address from the pod's status, so the pod
-// goes on talking on an address that the next pod may get.
-func timeBomb(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
+// keepsFreeAddress: in KDD mode Felix takes the address from the pod's status, so the
+// pod stays reachable at an address that the next pod may get.
+func keepsFreeAddress(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
 	if err := s.Reaches(ctx, "peer", pod.Status.PodIP, pod.Metadata.Name); err != nil {
 		return err
 	}
-	s.Say("it still answers, on an address that is free in the block: the time bomb")
+	s.Say("it still answers, at an address that is free in the block: the next pod may get it")
 	return nil
 }
 
-// cutOff: in etcd mode the endpoint is all that Felix knows of the pod. With it go
-// the route and the network.
+// cutOff: in etcd mode Felix uses only the endpoint. Without it the host route and the
+// pod's network are gone.
 func cutOff(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod) error {
 	err := lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
 		dev, err := stage.RouteDevice(ctx, node, pod.Status.PodIP)
 		if err != nil {
 			return err
 		}
-		return stage.Expect(dev == "", "no host route for %s, it is on %s", pod.Status.PodIP, dev)
+		return stage.Expect(dev == "", "no host route for %s, it points to %s", pod.Status.PodIP, dev)
 	})
 	if err != nil {
 		return err
 	}
 	out, err := s.GetFrom(ctx, "peer", pod.Status.PodIP)
-	s.Say("its host route has gone; asked from another node: %v", err)
+	s.Say("its host route is gone; a request from another node: %v", err)
 	return stage.Expect(err != nil, "no answer from %s, got %q", pod.Status.PodIP, out)
 }
 
-// endlessDel: deleting the robbed pod now fails for want of an endpoint, again and again.
-func endlessDel(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod) error {
+// stuckDel: the DEL of the pod that lost its endpoint now fails on every retry, because
+// the endpoint does not exist.
+func stuckDel(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod) error {
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "statefulset", "etcd1", "--wait=false"); err != nil {
 		return err
 	}
@@ -188,13 +189,13 @@ func endlessDel(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod
 	}
 	p, err := s.Pod(ctx, s.Namespace, pod.Metadata.Name)
 	if err != nil {
-		return fmt.Errorf("the pod should hang in Terminating: %w", err)
+		return fmt.Errorf("the pod should stay in Terminating: %w", err)
 	}
-	s.Say("deleted, it hangs in Terminating since %s: DEL fails without end", p.Metadata.DeletionTimestamp)
-	return stage.Expect(strings.TrimSpace(p.Metadata.DeletionTimestamp) != "", "a pod that hangs in Terminating")
+	s.Say("deleted, it is in Terminating since %s: its DEL fails on every retry", p.Metadata.DeletionTimestamp)
+	return stage.Expect(strings.TrimSpace(p.Metadata.DeletionTimestamp) != "", "a pod that stays in Terminating")
 }
 
-// failed counts the DELs that failed for want of an endpoint.
+// failed counts the DELs that failed because the endpoint does not exist.
 func failed(node *lab.Node) (int, error) {
 	return lab.Grep(node.Log(lab.Kubelet), "resource does not exist: WorkloadEndpoint")
 }
@@ -205,6 +206,6 @@ func failsAgain(ctx context.Context, node *lab.Node, before int) error {
 		if err != nil {
 			return err
 		}
-		return stage.Expect(n >= before+2, "the DEL to fail again and again, seen %d times", n-before)
+		return stage.Expect(n >= before+2, "the DEL to fail repeatedly, seen %d times", n-before)
 	})
 }

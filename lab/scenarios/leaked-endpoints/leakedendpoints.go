@@ -1,5 +1,5 @@
-// Package leakedendpoints plays seed 001: after a kubelet upgrade, endpoints whose
-// pods are gone and devices whose endpoints are gone.
+// Package leakedendpoints produces, as a kubelet upgrade did, endpoints whose pods are
+// gone and interfaces whose endpoints are gone.
 package leakedendpoints
 
 import (
@@ -13,7 +13,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// litter is how many endpoints are without a pod, and devices without an endpoint.
+// litter returns how many endpoints have no pod, and how many interfaces have no
+// endpoint.
 func litter(s *stage.Stage) (endpoints, devices int) {
 	if s.Brief {
 		return 60, 5
@@ -23,7 +24,7 @@ func litter(s *stage.Stage) (endpoints, devices int) {
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "leaked-endpoints", Title: "endpoints and devices of nobody (seed 001)",
+	Name: "leaked-endpoints", Title: "endpoints without pods, veths without endpoints",
 	Nodes: 2, Modes: []lab.Datastore{lab.Etcd}, Wrecks: true, Run: run,
 }
 
@@ -49,11 +50,11 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	s.Say("each has got its network by a real CNI ADD, %.2f s each", time.Since(t).Seconds()/float64(len(made)))
+	s.Say("each got its network by a real CNI ADD, %.2f s each", time.Since(t).Seconds()/float64(len(made)))
 	if err := lose(ctx, s, node, made); err != nil {
 		return err
 	}
-	// One request for all of them: kubectl would ask 650 times, slowly.
+	// One request for all of them: kubectl would send 650, slowly.
 	if _, err := s.Kubectl(ctx, "delete", "--raw", "/api/v1/namespaces/"+s.Namespace+"/pods?gracePeriodSeconds=0"); err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := lab.Eventually(ctx, time.Minute, node.Ready); err != nil {
 		return err
 	}
-	s.Say("the pods were deleted meanwhile; the new kubelet knows nothing of them")
+	s.Say("the pods were deleted meanwhile; the new kubelet has no record of them")
 	ours := make([]string, len(names))
 	for i, name := range names {
 		ours[i] = stage.Device(s.Namespace, name)
@@ -71,7 +72,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	return symptoms(ctx, s, node, ours)
 }
 
-// lose splits them into the two kinds of litter that the seed found.
+// lose splits the pods into the two kinds of leaks of the original incident.
 func lose(ctx context.Context, s *stage.Stage, node *lab.Node, made []stage.HandMade) error {
 	endpoints, _ := litter(s)
 	err := stage.Each(made[:endpoints], func(h stage.HandMade) error { return h.Unplug(ctx, node) })
@@ -81,12 +82,11 @@ func lose(ctx context.Context, s *stage.Stage, node *lab.Node, made []stage.Hand
 	return stage.Each(made[endpoints:], func(h stage.HandMade) error { return s.Forget(ctx, node, h) })
 }
 
-// symptoms looks at the litter; ours are the devices that the scenario made.
+// symptoms asserts the leaks; ours are the interfaces that the scenario created.
 func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node, ours []string) error {
 	endpoints, devices := litter(s)
-	// Long enough for everyone who might tidy up: the kubelet's housekeeping and a
-	// full resync of Felix.
-	s.Say("waiting 30 s for anyone to tidy up")
+	// Long enough for every cleanup: the kubelet's housekeeping and a full resync of Felix.
+	s.Say("waiting 30 s for any cleanup")
 	time.Sleep(30 * time.Second)
 	keys, err := s.Endpoints(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node, ours []string
 			orphans++
 		}
 	}
-	keys = slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, s.Namespace+"/") }) // others' pods live
+	keys = slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, s.Namespace+"/") }) // pods of other namespaces are running
 	if err := stage.Expect(len(pods) == 0 && orphans == endpoints, "%d endpoints without a pod, got %d endpoints and %d pods", endpoints, orphans, len(pods)); err != nil {
 		return err
 	}
@@ -111,16 +111,16 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node, ours []string
 		return err
 	}
 	devs = slices.DeleteFunc(devs, func(d string) bool { return !slices.Contains(ours, d) })
-	if err := stage.Expect(len(devs) == devices, "%d cali* devices without an endpoint, got %d", devices, len(devs)); err != nil {
+	if err := stage.Expect(len(devs) == devices, "%d cali* interfaces without an endpoint, got %d", devices, len(devs)); err != nil {
 		return err
 	}
-	s.Say("%d endpoints have no pod, %d devices have no endpoint", orphans, len(devs))
+	s.Say("%d endpoints have no pod, %d interfaces have no endpoint", orphans, len(devs))
 	out, err := s.Problems(ctx)
 	if err != nil {
 		return err
 	}
-	s.Say("calicoctl ipam check takes each endpoint for use: %s", lastLine(out))
-	if err := stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to see nothing"); err != nil {
+	s.Say("calicoctl ipam check counts each endpoint as in use: %s", lastLine(out))
+	if err := stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to report nothing"); err != nil {
 		return err
 	}
 	held, err := s.Held(ctx, func(a stage.Attribute) bool { return a.Secondary["namespace"] == s.Namespace })

@@ -8,10 +8,10 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// Guarded is the same incident on nodes whose guard enforces: the dead sandbox is
-// collected, and the living one keeps its address.
+// Guarded is the same incident on nodes with the guard in mode enforce: the exited
+// sandbox is garbage-collected, and the running one keeps its address.
 var Guarded = stage.Scenario{
-	Name: "legacy-handle-guarded", Title: "legacy-handle, and nothing is lost",
+	Name: "legacy-handle-guarded", Title: "legacy-handle with the guard: nothing is lost",
 	Nodes: 2, Modes: stage.Both, Run: guarded,
 }
 
@@ -27,17 +27,17 @@ func guarded(ctx context.Context, s *stage.Stage) error {
 		if err != nil {
 			return err
 		}
-		return stage.Expect(!kept, "the dead sandbox %.12s to be collected", old.ID)
+		return stage.Expect(!kept, "the exited sandbox %.12s to be garbage-collected", old.ID)
 	})
 	if err != nil {
 		return err
 	}
-	s.Say("after %.0f s the kubelet collected the dead sandbox", time.Since(began).Seconds())
+	s.Say("after %.0f s the kubelet garbage-collected the exited sandbox", time.Since(began).Seconds())
 	owner, held, err := s.Owner(ctx, ip)
 	if err != nil {
 		return err
 	}
-	if err := stage.Expect(held && owner.Handle == s.Namespace+"."+name, "%s held as before, got %v by %q", ip, held, owner.Handle); err != nil {
+	if err := stage.Expect(held && owner.Handle == s.Namespace+"."+name, "%s allocated as before, got %v by %q", ip, held, owner.Handle); err != nil {
 		return err
 	}
 	if err := s.Reaches(ctx, "peer", ip, name); err != nil {
@@ -46,11 +46,11 @@ func guarded(ctx context.Context, s *stage.Stage) error {
 	if err := stage.NoProblems(ctx, s); err != nil {
 		return err
 	}
-	s.Say("%s is still the living pod's", ip)
+	s.Say("%s still belongs to the running pod", ip)
 	return leaves(ctx, s, name, ip)
 }
 
-// leaves: the pod's own DEL releases it, under the old handle as well.
+// leaves: the pod's own DEL releases the address, also with the old handle.
 func leaves(ctx context.Context, s *stage.Stage, pod, ip string) error {
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "statefulset", "web", "--wait=false"); err != nil {
 		return err

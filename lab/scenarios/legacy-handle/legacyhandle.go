@@ -1,6 +1,5 @@
-// Package legacyhandle plays seed 000 as it can happen today, on plain Calico 3.31: a
-// handle that Calico 2 named after the pod is released by every DEL of an older
-// sandbox of that name.
+// Package legacyhandle produces a late DEL on plain Calico 3.31: every DEL of an older
+// sandbox of a pod's name releases a handle that Calico 2 named after the pod.
 package legacyhandle
 
 import (
@@ -15,7 +14,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "legacy-handle", Title: "late-del on today's Calico, no shim (seed 000)",
+	Name: "legacy-handle", Title: "late DEL on plain Calico 3.31, no shim",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
@@ -27,8 +26,9 @@ func run(ctx context.Context, s *stage.Stage) error {
 	return released(ctx, s, node, pod, old)
 }
 
-// acts is what comes before the robbery: a dead sandbox waits to be collected, and the
-// address of the living one has the handle that every DEL of the name releases.
+// acts runs the incident up to the late DEL: an exited sandbox awaits garbage
+// collection, and the address of the running one has the handle that every DEL of the
+// name releases.
 func acts(ctx context.Context, s *stage.Stage) (node *lab.Node, pod lab.Pod, old stage.Sandbox, err error) {
 	if node, err = s.Node(ctx, 1); err != nil {
 		return node, pod, old, err
@@ -45,12 +45,12 @@ func acts(ctx context.Context, s *stage.Stage) (node *lab.Node, pod lab.Pod, old
 	if pod, old, err = twice(ctx, s, node); err != nil {
 		return node, pod, old, err
 	}
-	s.Say("two sandboxes of web-0 died and were replaced; the first waits to be collected")
+	s.Say("two sandboxes of web-0 exited and were replaced; the first awaits garbage collection")
 	return node, pod, old, rename(ctx, s, pod)
 }
 
-// twice has the sandbox replaced: the kubelet keeps the last dead container of a pod, and
-// its sandbox with it, and collects the one before.
+// twice replaces the sandbox twice: the kubelet keeps the last exited container of a
+// pod, with its sandbox, and garbage-collects the one before.
 func twice(ctx context.Context, s *stage.Stage, node *lab.Node) (pod lab.Pod, old stage.Sandbox, err error) {
 	if _, old, err = replaceSandbox(ctx, s, node); err != nil {
 		return pod, old, err
@@ -59,7 +59,8 @@ func twice(ctx context.Context, s *stage.Stage, node *lab.Node) (pod lab.Pod, ol
 	if err != nil {
 		return pod, old, err
 	}
-	// Its collector comes once a minute. If it has just been, the next one is as good.
+	// The kubelet's garbage collection runs once a minute. If it has just run, the next run
+	// will do.
 	kept, err := s.Kept(ctx, node, "web-0", old.ID)
 	if err != nil || kept {
 		return pod, old, err
@@ -68,8 +69,8 @@ func twice(ctx context.Context, s *stage.Stage, node *lab.Node) (pod lab.Pod, ol
 	return pod, next, err
 }
 
-// replaceSandbox kills the pod's pause process, and the kubelet makes a new sandbox.
-// The dead one is kept until it is collected, with another DEL.
+// replaceSandbox kills the pod's pause process, and the kubelet creates a new sandbox.
+// The exited one is kept until it is garbage-collected, with another DEL.
 func replaceSandbox(ctx context.Context, s *stage.Stage, node *lab.Node) (pod lab.Pod, old stage.Sandbox, err error) {
 	before, err := s.WaitReady(ctx, "web-0", "")
 	if err != nil {
@@ -90,7 +91,7 @@ func replaceSandbox(ctx context.Context, s *stage.Stage, node *lab.Node) (pod la
 	return pod, old, err
 }
 
-// rename gives the pod's allocation the name that Calico 2 would have given it.
+// rename gives the pod's allocation the handle name that Calico 2 would have used.
 func rename(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
 	blocks, err := s.Blocks(ctx)
 	if err != nil {
@@ -123,14 +124,14 @@ func rename(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
 		if err != nil {
 			return err
 		}
-		s.Say("%s is held by the handle %s, as Calico 2 wrote it", pod.Status.PodIP, now.Handle)
+		s.Say("%s has the handle %s, as Calico 2 wrote it", pod.Status.PodIP, now.Handle)
 		return stage.Expect(held && now.Handle == legacy, "an allocation with handle %s, got %v", legacy, now)
 	}
-	return fmt.Errorf("no block holds %s", pod.Status.PodIP)
+	return fmt.Errorf("no block allocates %s", pod.Status.PodIP)
 }
 
-// released waits for the kubelet to collect the dead sandbox. Its DEL carries another
-// container ID and releases the living pod's address all the same.
+// released waits until the kubelet garbage-collects the exited sandbox. Its DEL has
+// another container ID and still releases the running pod's address.
 func released(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod, old stage.Sandbox) error {
 	t := time.Now()
 	err := lab.Eventually(ctx, 4*time.Minute, func(ctx context.Context) error {
@@ -143,12 +144,12 @@ func released(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod, 
 	if err != nil {
 		return err
 	}
-	s.Say("after %.0f s the kubelet collected the dead sandbox; its DEL released %s", time.Since(t).Seconds(), pod.Status.PodIP)
+	s.Say("after %.0f s the kubelet garbage-collected the exited sandbox; its DEL released %s", time.Since(t).Seconds(), pod.Status.PodIP)
 	now, err := s.WaitReady(ctx, pod.Metadata.Name, "")
 	if err != nil {
 		return err
 	}
-	if err := stage.Expect(now.Metadata.UID == pod.Metadata.UID && now.Status.PodIP == pod.Status.PodIP, "the pod to run on with its address"); err != nil {
+	if err := stage.Expect(now.Metadata.UID == pod.Metadata.UID && now.Status.PodIP == pod.Status.PodIP, "the pod to keep running with its address"); err != nil {
 		return err
 	}
 	n, err := lab.Grep(node.Log("cni"), old.ID)

@@ -1,5 +1,5 @@
-// Package nogateway plays seeds 000 and 003: a running pod that cannot resolve its
-// gateway 169.254.1.1, for each cause that today's Calico leaves.
+// Package nogateway produces a running pod that cannot resolve its gateway 169.254.1.1,
+// once for each cause that remains in current Calico.
 package nogateway
 
 import (
@@ -13,16 +13,16 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "no-gateway", Title: "169.254.1.1 does not resolve (seeds 000, 003)",
+	Name: "no-gateway", Title: "a running pod cannot resolve 169.254.1.1",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
 const gateway = "169.254.1.1"
 
-// A cause makes the gateway go away for a pod, and takes itself back.
+// A cause makes the gateway unreachable for a pod, and reverts that.
 type cause struct {
 	name       string
-	code       string // what it is called when the node is seen
+	code       string // the finding, if agents report node state
 	make, undo func(ctx context.Context, v victim) error
 }
 
@@ -44,7 +44,7 @@ func (v victim) pod(ctx context.Context, argv ...string) error {
 
 var causes = []cause{
 	{
-		"proxy_arp was switched off on the host's device (a sysctl reload)",
+		"proxy_arp was switched off on the host interface (a sysctl reload)",
 		"PL3005",
 		func(ctx context.Context, v victim) error {
 			return v.host(ctx, "sysctl", "-qw", "net.ipv4.conf."+v.device+".proxy_arp=0")
@@ -54,7 +54,7 @@ var causes = []cause{
 		},
 	},
 	{
-		"the node has no default route, so nothing answers for the gateway (calico 3270)",
+		"the node has no default route, so nothing answers for the gateway (calico#3270)",
 		"PL3005",
 		func(ctx context.Context, v victim) error { return v.host(ctx, "ip", "route", "del", "default") },
 		func(ctx context.Context, v victim) error {
@@ -62,7 +62,7 @@ var causes = []cause{
 		},
 	},
 	{
-		"the pod has a permanent entry with a MAC that no device has (a static entry of old Calico)",
+		"the pod has a permanent neighbour entry with a MAC address that no interface has (a static entry of old Calico)",
 		"PL3005",
 		func(ctx context.Context, v victim) error {
 			return v.pod(ctx, "ip", "neigh", "replace", gateway, "lladdr", "ce:00:8d:99:39:ee", "dev", "eth0", "nud", "permanent")
@@ -72,7 +72,7 @@ var causes = []cause{
 		},
 	},
 	{
-		"the host's device is down",
+		"the host interface is down",
 		"PL3002",
 		func(ctx context.Context, v victim) error { return v.host(ctx, "ip", "link", "set", v.device, "down") },
 		func(ctx context.Context, v victim) error { return v.host(ctx, "ip", "link", "set", v.device, "up") },
@@ -105,8 +105,8 @@ func run(ctx context.Context, s *stage.Stage) error {
 }
 
 func play(ctx context.Context, s *stage.Stage, v victim, c cause, peer string) error {
-	// It works before, and what it has learnt is forgotten: an entry in the pod
-	// hides the fault for as long as it is fresh.
+	// The pod works before; flush what it has learnt: a fresh neighbour entry in the pod
+	// hides the fault.
 	if err := s.Reaches(ctx, "victim", peer, "peer"); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func play(ctx context.Context, s *stage.Stage, v victim, c cause, peer string) e
 		_ = v.pod(ctx, "ip", "neigh", "flush", "dev", "eth0")
 	}
 	out, err := s.GetFrom(ctx, "victim", peer)
-	if err := stage.Expect(err != nil, "no way out of the pod: %s; got %q", c.name, out); err != nil {
+	if err := stage.Expect(err != nil, "no answer to a request from the pod: %s; got %q", c.name, out); err != nil {
 		return err
 	}
 	entry, err := stage.InPod(ctx, v.node, v.sb, "ip", "neigh", "show", gateway)
@@ -136,15 +136,15 @@ func play(ctx context.Context, s *stage.Stage, v victim, c cause, peer string) e
 	if err != nil {
 		return err
 	}
-	s.Say("%s: the pod is Running, its records are perfect, its neighbour entry is %q", c.name, strings.TrimSpace(entry))
-	if err := stage.Expect(has && held, "a perfect record, got endpoint %v and allocation %v", has, held); err != nil {
+	s.Say("%s: the pod is Running, its endpoint and allocation are correct, its neighbour entry is %q", c.name, strings.TrimSpace(entry))
+	if err := stage.Expect(has && held, "a correct endpoint and allocation, got endpoint %v and allocation %v", has, held); err != nil {
 		return err
 	}
 	reachable := strings.Contains(entry, "REACHABLE") || strings.Contains(entry, "ee:ee:ee:ee:ee:ee")
 	if err := stage.Expect(!reachable, "no usable entry for the gateway, got %q", entry); err != nil {
 		return err
 	}
-	if err := s.Check(ctx, c.name, "+"+c.code+"/"+s.Namespace+"/victim"); err != nil { // only the node can tell
+	if err := s.Check(ctx, c.name, "+"+c.code+"/"+s.Namespace+"/victim"); err != nil { // only node state shows it
 		return err
 	}
 	if err := c.undo(ctx, v); err != nil {

@@ -1,5 +1,5 @@
-// Package sharedaddress plays seed 003: several running pods with one address, and a
-// kernel that sends its traffic to one of them.
+// Package sharedaddress produces duplicate addresses: several running pods have one
+// address, and the kernel sends its traffic to one of them.
 package sharedaddress
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "shared-address", Title: "several running pods, one address (seed 003)",
+	Name: "shared-address", Title: "several running pods have the same address",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
@@ -42,7 +42,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := otherNode(ctx, s, ip); err != nil {
 		return err
 	}
-	if err := s.Check(ctx, "shared by two nodes", "PL2010/"+ip); err != nil {
+	if err := s.Check(ctx, "duplicate on two nodes", "PL2010/"+ip); err != nil {
 		return err
 	}
 	if err := sameNode(ctx, s, node, ip); err != nil {
@@ -51,7 +51,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := wrongDevice(ctx, s, node, ip); err != nil {
 		return err
 	}
-	if err := s.Check(ctx, "shared on one node", "PL2010/"+ip); err != nil {
+	if err := s.Check(ctx, "duplicate on one node", "PL2010/"+ip); err != nil {
 		return err
 	}
 	if s.Datastore == lab.Etcd {
@@ -60,8 +60,8 @@ func run(ctx context.Context, s *stage.Stage) error {
 	return nil
 }
 
-// fastFelix makes Felix look at the kernel's routes every 10 s and not every 90 s, so
-// that two looks do not take three minutes.
+// fastFelix makes Felix resync the kernel's routes every 10 s and not every 90 s, so
+// that two resyncs do not take three minutes.
 func fastFelix(ctx context.Context, s *stage.Stage) error {
 	patch := func(ctx context.Context, every string) error {
 		_, err := s.Calicoctl(ctx, "patch", "felixconfiguration", "default", "-p", fmt.Sprintf(`{"spec":{"routeRefreshInterval":%q}}`, every))
@@ -76,7 +76,8 @@ func release(ctx context.Context, s *stage.Stage, ip string) error {
 	return err
 }
 
-// otherNode: the address of a living pod was released, and a pod on another node gets it.
+// otherNode: the address of a running pod was released, and a pod on another node gets
+// it.
 func otherNode(ctx context.Context, s *stage.Stage, ip string) error {
 	if err := release(ctx, s, ip); err != nil {
 		return err
@@ -95,19 +96,20 @@ func otherNode(ctx context.Context, s *stage.Stage, ip string) error {
 	if err != nil {
 		return err
 	}
-	if err := stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to see nothing, got:\n%s", out); err != nil {
+	if err := stage.Expect(strings.Contains(out, "found 0 problems"), "calicoctl ipam check to report nothing, got:\n%s", out); err != nil {
 		return err
 	}
 	s.Say("first on node1 and second on node2 both run with %s; calicoctl ipam check finds 0 problems", ip)
-	// Each node has the address on a device of its own: who answers depends on who asks.
+	// Each node routes the address to its own interface: which pod answers depends on the
+	// client.
 	if err := s.Reaches(ctx, "client1", ip, "first"); err != nil {
 		return err
 	}
 	return s.Reaches(ctx, "client2", ip, "second")
 }
 
-// sameNode: on the node that has the address, ADD refuses, until the route is
-// missing for a moment.
+// sameNode: on the node that has the address, ADD fails, until the route is missing for
+// a moment.
 func sameNode(ctx context.Context, s *stage.Stage, node *lab.Node, ip string) error {
 	if err := release(ctx, s, ip); err != nil {
 		return err
@@ -120,7 +122,7 @@ func sameNode(ctx context.Context, s *stage.Stage, node *lab.Node, ip string) er
 		if err != nil {
 			return err
 		}
-		return stage.Expect(strings.Contains(out, "already exists for an interface other than"), "ADD to refuse because of the route, got %q", out)
+		return stage.Expect(strings.Contains(out, "already exists for an interface other than"), "ADD to fail because of the route, got %q", out)
 	})
 	if err != nil {
 		return err
@@ -141,9 +143,10 @@ func sameNode(ctx context.Context, s *stage.Stage, node *lab.Node, ip string) er
 	return s.Own(ctx, stage.PodSpec{Name: "third", Node: "node1"})
 }
 
-// wrongDevice: the host route points at a pod that has nothing to do with the address,
-// and permanent neighbour entries for it are on other devices. Felix 3.31.0 repairs a
-// route that is missing, and never one that points at another cali* device.
+// wrongDevice: the host route points to the interface of a pod that does not have the
+// address, and other interfaces have permanent neighbour entries for it. Felix 3.31.0
+// restores a route that is missing, and never corrects one that points to another cali*
+// interface.
 func wrongDevice(ctx context.Context, s *stage.Stage, node *lab.Node, ip string) error {
 	other := stage.Device(s.Namespace, "other")
 	if _, err := node.Exec(ctx, "ip", "route", "replace", ip, "dev", other, "scope", "link"); err != nil {
@@ -167,19 +170,19 @@ func wrongDevice(ctx context.Context, s *stage.Stage, node *lab.Node, ip string)
 	if err != nil {
 		return err
 	}
-	s.Say("Felix has looked twice: the route for %s still points at %s, and %d devices have a neighbour entry for it", ip, dev, len(neigh))
+	s.Say("after two resyncs of Felix the route for %s still points to %s, and %d interfaces have a neighbour entry for it", ip, dev, len(neigh))
 	if err := stage.Expect(dev == other, "the route on %s, got %s", other, dev); err != nil {
 		return err
 	}
-	if err := stage.Expect(neigh[other] == "PERMANENT" && neigh[stage.Device(s.Namespace, "client1")] == "PERMANENT", "permanent entries on both devices, got %v", neigh); err != nil {
+	if err := stage.Expect(neigh[other] == "PERMANENT" && neigh[stage.Device(s.Namespace, "client1")] == "PERMANENT", "permanent entries on both interfaces, got %v", neigh); err != nil {
 		return err
 	}
 	out, err := s.GetFrom(ctx, "client1", ip)
 	return stage.Expect(err != nil, "no answer from %s on node1 any more, got %q", ip, out)
 }
 
-// felixLooks waits for a full look of Felix at the routes: the deleted route of
-// another pod comes back by nothing else.
+// felixLooks waits for a full resync of Felix's routes: only a resync restores the
+// deleted route of another pod.
 func felixLooks(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	p, err := s.Pod(ctx, s.Namespace, "client1")
 	if err != nil {
@@ -193,11 +196,11 @@ func felixLooks(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 		if err != nil {
 			return err
 		}
-		return stage.Expect(dev != "", "Felix to put back the route for %s", p.Status.PodIP)
+		return stage.Expect(dev != "", "Felix to restore the route for %s", p.Status.PodIP)
 	})
 }
 
-// secondEndpoint: a pod of node1 has an endpoint on node2 as well.
+// secondEndpoint: a pod of node1 also has an endpoint on node2.
 func secondEndpoint(ctx context.Context, s *stage.Stage, ip string) error {
 	node2, err := s.Node(ctx, 2)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package stalenodename plays calico issue 12257 on plain Calico 3.31: a node whose CNI
-// configuration carries another node's name, and a collector that therefore
-// releases the addresses of living pods.
+// Package stalenodename produces calico#12257 on plain Calico 3.31: the CNI
+// configuration of a node has another node's name, so the IPAM garbage collector
+// releases the addresses of running pods.
 package stalenodename
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "stale-nodename", Title: "living addresses are collected (calico 12257)",
+	Name: "stale-nodename", Title: "IPAM GC releases addresses in use (calico#12257)",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
@@ -45,18 +45,18 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	s.Say("victim runs on %s with %s; the ledger says it is on %s", victim.Spec.NodeName, victim.Status.PodIP, owner.Secondary["node"])
+	s.Say("victim runs on %s with %s; its allocation in Calico IPAM names %s", victim.Spec.NodeName, victim.Status.PodIP, owner.Secondary["node"])
 	if err := stage.Expect(held && owner.Secondary["node"] == "node2" && owner.Secondary["pod"] == "victim", "an allocation that names node2, got %v", owner); err != nil {
 		return err
 	}
-	if s.Datastore == lab.Etcd { // no DEL will ever look for it on that node
+	if s.Datastore == lab.Etcd { // no DEL on that node will release it
 		s.Cleanup(func(ctx context.Context) error {
 			_, err := s.Calicoctl(ctx, "delete", "workloadendpoint", "node2-k8s-victim-eth0", "-n", s.Namespace, "--skip-not-exists")
 			return err
 		})
 	}
 	onEtcd := func(want ...string) []string {
-		if s.Datastore == lab.Etcd { // the endpoint is on the wrong node too
+		if s.Datastore == lab.Etcd { // the endpoint has the wrong node too
 			want = append(want, "PL2002/"+s.Namespace+"/node2-k8s-victim-eth0")
 		}
 		return want
@@ -80,9 +80,9 @@ func run(ctx context.Context, s *stage.Stage) error {
 	return s.Check(ctx, "shared", onEtcd("PL2010/"+ip, "PL1009/"+pool, "+PL5003/node1")...)
 }
 
-// misname gives node1 the name of node2, as a machine has it that was cloned or
-// renamed: in KDD mode in the CNI configuration, in etcd mode in the file that
-// the plugin reads when its configuration names no node.
+// misname gives node1 the name of node2, as on a machine that was cloned or renamed: in
+// KDD mode in the CNI configuration, in etcd mode in the file that the plugin reads if
+// its configuration has no node name.
 func misname(s *stage.Stage, node *lab.Node) error {
 	path := "/var/lib/calico/nodename"
 	if s.Datastore == lab.KDD {
@@ -100,8 +100,8 @@ func misname(s *stage.Stage, node *lab.Node) error {
 	return node.WriteFile(path, after)
 }
 
-// collect waits for Calico's collector, with a short grace, to free the address of
-// the pod that it believes to be gone from node2.
+// collect waits until Calico's IPAM garbage collector, with a short grace period,
+// releases the address of the pod that it does not find on node2.
 func collect(ctx context.Context, s *stage.Stage, victim lab.Pod) error {
 	patch := func(grace string) error {
 		_, err := s.Calicoctl(ctx, "patch", "kubecontrollersconfiguration", "default", "-p", fmt.Sprintf(`{"spec":{"controllers":{"node":{"leakGracePeriod":%q}}}}`, grace))
@@ -117,7 +117,7 @@ func collect(ctx context.Context, s *stage.Stage, victim lab.Pod) error {
 		if err != nil {
 			return err
 		}
-		return stage.Expect(!held, "the collector to release %s, still held by %v", victim.Status.PodIP, owner)
+		return stage.Expect(!held, "the IPAM garbage collector to release %s, still allocated to %v", victim.Status.PodIP, owner)
 	})
 	if err != nil {
 		return err
@@ -126,8 +126,8 @@ func collect(ctx context.Context, s *stage.Stage, victim lab.Pod) error {
 	if err != nil {
 		return err
 	}
-	s.Say("after %.0f s Calico's collector has released %s, which the running victim uses", time.Since(t).Seconds(), victim.Status.PodIP)
-	return stage.Expect(now.Metadata.UID == victim.Metadata.UID && now.Status.PodIP == victim.Status.PodIP, "the victim to run on with its address")
+	s.Say("after %.0f s Calico's IPAM garbage collector released %s, which the running victim uses", time.Since(t).Seconds(), victim.Status.PodIP)
+	return stage.Expect(now.Metadata.UID == victim.Metadata.UID && now.Status.PodIP == victim.Status.PodIP, "the victim to keep running with its address")
 }
 
 // shared: the next pod of the pool gets the victim's address.
@@ -136,6 +136,6 @@ func shared(ctx context.Context, s *stage.Stage, victim lab.Pod) error {
 	if err != nil {
 		return err
 	}
-	s.Say("the next pod has got %s: two running pods, one address", next.Status.PodIP)
+	s.Say("the next pod got %s: two running pods have one address", next.Status.PodIP)
 	return stage.Expect(next.Status.PodIP == victim.Status.PodIP, "the next pod with the victim's address %s, got %s", victim.Status.PodIP, next.Status.PodIP)
 }

@@ -1,5 +1,5 @@
-// Package stuckterminating plays seed 004: pods that cannot die, because a process of
-// theirs sits in a file system that took the request and never answers.
+// Package stuckterminating produces pods that cannot be killed, because one of their
+// processes waits for a file system that accepted a request and does not answer.
 package stuckterminating
 
 import (
@@ -16,15 +16,15 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "stuck-terminating", Title: "pods that cannot die (seed 004)",
+	Name: "stuck-terminating", Title: "pods that cannot be killed",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
-// The three ways in which a pod cannot die.
+// The three ways in which a pod cannot be killed.
 const (
-	reader  = "reader"  // its leader sits in the read
+	reader  = "reader"  // its leader waits in the read
 	threads = "threads" // another thread does: the leader becomes a zombie
-	zombie  = "zombie"  // the leader has ended by itself, another thread lives: no mount needed
+	zombie  = "zombie"  // the leader has exited by itself, another thread runs: no mount needed
 )
 
 const grace = 3
@@ -64,7 +64,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	deleted := time.Now()
-	s.Say("the mount has stopped answering, and the pods are deleted")
+	s.Say("the mount no longer answers, and the pods are deleted")
 	if err := states(ctx, s, node, pids); err != nil {
 		return err
 	}
@@ -74,15 +74,15 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := stuck(ctx, s, node, deleted); err != nil {
 		return err
 	}
-	// Why it is stuck, only the node can tell.
+	// Only node state shows why it is stuck.
 	if err := s.Check(ctx, "stuck", "+PL4004/"+node.Name+"/hangfs"); err != nil {
 		return err
 	}
 	return held(ctx, s, node, deleted)
 }
 
-// sitsInMount waits until a thread of the process is inside a request that the
-// server has taken.
+// sitsInMount waits until a thread of the process waits for a request that the server
+// has accepted.
 func sitsInMount(ctx context.Context, s *stage.Stage, node *lab.Node, name, pid string) error {
 	return lab.Eventually(ctx, 20*time.Second, func(context.Context) error {
 		ts, err := stage.Threads(node, pid)
@@ -99,18 +99,19 @@ func sitsInMount(ctx context.Context, s *stage.Stage, node *lab.Node, name, pid 
 	})
 }
 
-// leaderEnded waits until the main thread of the process has ended by itself.
+// leaderEnded waits until the main thread of the process has exited by itself.
 func leaderEnded(ctx context.Context, node *lab.Node, pid string) error {
 	return lab.Eventually(ctx, 20*time.Second, func(context.Context) error {
 		ts, err := stage.Threads(node, pid)
 		if err != nil {
 			return err
 		}
-		return stage.Expect(len(ts) > 1 && ts[0].TID == pid && ts[0].State == "Z", "a zombie leader with living threads, got %v", ts)
+		return stage.Expect(len(ts) > 1 && ts[0].TID == pid && ts[0].State == "Z", "a zombie leader with running threads, got %v", ts)
 	})
 }
 
-// states: killed, the processes are what the seed saw with ps.
+// states: after the kill, the processes have the states that ps showed in the original
+// incident.
 func states(ctx context.Context, s *stage.Stage, node *lab.Node, pids map[string]string) error {
 	want := map[string]struct{ leader, thread string }{reader: {"D", ""}, threads: {"Z", "D"}, zombie: {"Z", "S"}}
 	seen := map[string]string{}
@@ -147,8 +148,8 @@ func states(ctx context.Context, s *stage.Stage, node *lab.Node, pids map[string
 	return err
 }
 
-// unreadable: the namespace links of a zombie leader cannot be read, which is what
-// runc and docker complain of in the seed; those of its thread can.
+// unreadable: the namespace links of a zombie leader cannot be read, about which runc
+// and docker complained in the original incident; those of its thread can be read.
 func unreadable(node *lab.Node, pid string, ts []stage.Thread) error {
 	_, err := os.Readlink(node.Path("/proc/" + pid + "/ns/net"))
 	if err := stage.Expect(errors.Is(err, fs.ErrNotExist), "unreadable namespace links of the zombie, got %v", err); err != nil {
@@ -160,10 +161,10 @@ func unreadable(node *lab.Node, pid string, ts []stage.Thread) error {
 			return err
 		}
 	}
-	return stage.Expect(false, "a living thread beside the zombie")
+	return stage.Expect(false, "a running thread beside the zombie")
 }
 
-// sandboxGone: the pause process dies; the container stays behind without a sandbox.
+// sandboxGone: the pause process exits; the container remains without a sandbox.
 func sandboxGone(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	sb, err := s.Sandbox(ctx, node, threads)
 	if err != nil {
@@ -184,13 +185,13 @@ func sandboxGone(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 		if err := stage.Expect(len(boxes) == 0 && len(containers) == 1, "a container without a sandbox, got %d and %d", len(containers), len(boxes)); err != nil {
 			return err
 		}
-		s.Say("%s: its sandbox is gone, its container is not", threads)
+		s.Say("%s: its sandbox is gone, its container remains", threads)
 		return nil
 	})
 }
 
-// stuck: the pods stay in Terminating with all that they hold, and the kubelet gives
-// up on each try after two minutes.
+// stuck: the pods stay in Terminating with address, route and interface, and the kubelet
+// gives up each attempt after two minutes.
 func stuck(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Time) error {
 	const says = "Kill container failed"
 	err := lab.Eventually(ctx, 4*time.Minute, func(context.Context) error {
@@ -198,12 +199,12 @@ func stuck(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Tim
 		if err != nil {
 			return err
 		}
-		return stage.Expect(n > 0, "the kubelet to give up on a try")
+		return stage.Expect(n > 0, "the kubelet to give up an attempt")
 	})
 	if err != nil {
 		return err
 	}
-	s.Say("after %.0f s the kubelet says: %s … DeadlineExceeded", time.Since(deleted).Seconds(), says)
+	s.Say("after %.0f s the kubelet logs: %s … DeadlineExceeded", time.Since(deleted).Seconds(), says)
 	for _, name := range []string{reader, threads, zombie} {
 		pod, err := s.Pod(ctx, s.Namespace, name)
 		if err != nil {
@@ -213,19 +214,19 @@ func stuck(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Tim
 		if err != nil {
 			return err
 		}
-		if err := stage.Expect(pod.Metadata.DeletionTimestamp != "" && held, "%s in Terminating with its address held, got %q and %v", name, pod.Metadata.DeletionTimestamp, held); err != nil {
+		if err := stage.Expect(pod.Metadata.DeletionTimestamp != "" && held, "%s in Terminating with its address allocated, got %q and %v", name, pod.Metadata.DeletionTimestamp, held); err != nil {
 			return err
 		}
 	}
 	if err := node.Ready(ctx); err != nil {
 		return err
 	}
-	s.Say("all three hang in Terminating with their addresses; the node is Ready as if nothing were wrong")
+	s.Say("all three stay in Terminating with their addresses; the node is still Ready")
 	return nil
 }
 
-// held: five minutes after the grace was over it is a finding of each pod, by the API
-// server's clock, and with its reason where the node is seen.
+// held: five minutes after the termination grace period, by the API server's clock,
+// there is a finding for each pod, with its reason if agents report node state.
 func held(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Time) error {
 	if s.Brief {
 		return nil
@@ -242,8 +243,8 @@ func held(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Time
 	return s.Check(ctx, "held", want...)
 }
 
-// release is not part of the incident: it lets go of what was held, so that the
-// cluster can serve another one.
+// release is not part of the incident: it ends what hangs, so that the cluster can be
+// used for another scenario.
 func release(ctx context.Context, s *stage.Stage, node *lab.Node, zombiePID string) error {
 	if err := stage.Hang(node, ""); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A desk is where the agent of one node answers: a listener that is handed its connections
-// by whoever stands at the door.
+// A desk is the listener of one node's agent: it gets its connections from the shared
+// port.
 type desk struct {
 	addr  net.Addr
 	calls chan net.Conn
@@ -28,7 +28,7 @@ type desk struct {
 	lines sync.Map // that are open
 }
 
-// A line is a connection that its desk can cut.
+// A line is a connection that its desk can close.
 type line struct {
 	net.Conn
 	of *desk
@@ -39,7 +39,7 @@ func (l *line) Close() error {
 	return l.Conn.Close()
 }
 
-// hush has the agent say nothing from now on, also to those who are connected.
+// hush makes the agent not answer from now on, also on open connections.
 func (d *desk) hush() {
 	d.quiet.Store(true)
 	d.lines.Range(func(l, _ any) bool { return l.(*line).Close() != nil || true })
@@ -57,8 +57,8 @@ func (d *desk) Accept() (net.Conn, error) {
 func (d *desk) Close() error   { return nil }
 func (d *desk) Addr() net.Addr { return d.addr }
 
-// answer starts the real agent of every node behind one port, and a door that tells by the
-// address that was called whom it is for.
+// answer starts the real agent of every node behind one port; the destination address
+// identifies the node.
 func (c *cluster) answer(t *testing.T, review server.Reviewer) {
 	t.Helper()
 	ctx := t.Context()

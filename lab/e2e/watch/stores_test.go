@@ -19,15 +19,16 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// books are what is written in: Kubernetes' etcd, and Calico's, which may be the same.
-type books struct {
+// stores are the etcds that the test writes: Kubernetes' and Calico's, which may be the
+// same.
+type stores struct {
 	mode               lab.Datastore
 	kubernetes, calico *store
 }
 
-func openBooks(t *testing.T, l *lab.Lab) *books {
+func openStores(t *testing.T, l *lab.Lab) *stores {
 	t.Helper()
-	b := &books{mode: l.Datastore}
+	b := &stores{mode: l.Datastore}
 	k, c := placesOf(l)
 	for to, from := range map[**store]place{&b.kubernetes: k, &b.calico: c} {
 		s, err := open(from)
@@ -40,7 +41,7 @@ func openBooks(t *testing.T, l *lab.Lab) *books {
 	return b
 }
 
-// Where things are kept.
+// Key prefixes.
 const (
 	crds      = "/registry/crd.projectcalico.org/"
 	ipam      = "/calico/ipam/v2/"
@@ -49,28 +50,28 @@ const (
 
 func podKey(pod string) string { return "/registry/pods/" + pod }
 
-func (b *books) blockKey(cidr string) string {
+func (b *stores) blockKey(cidr string) string {
 	if b.mode == lab.KDD {
 		return crds + "ipamblocks/" + dashed(cidr)
 	}
 	return ipam + "assignment/ipv4/block/" + strings.Replace(cidr, "/", "-", 1)
 }
 
-func (b *books) blocks() string {
+func (b *stores) blocks() string {
 	if b.mode == lab.KDD {
 		return crds + "ipamblocks/"
 	}
 	return ipam + "assignment/ipv4/block/"
 }
 
-func (b *books) handleKey(id string) string {
+func (b *stores) handleKey(id string) string {
 	if b.mode == lab.KDD {
 		return crds + "ipamhandles/" + strings.ToLower(id)
 	}
 	return ipam + "handle/" + id
 }
 
-func (b *books) affinityKey(node, cidr string) string {
+func (b *stores) affinityKey(node, cidr string) string {
 	if b.mode == lab.KDD {
 		return crds + "blockaffinities/" + node + "-" + dashed(cidr)
 	}
@@ -89,15 +90,15 @@ func endpointName(node, name string) string {
 
 func dashed(cidr string) string { return strings.NewReplacer(".", "-", "/", "-").Replace(cidr) }
 
-func (b *books) of(key string) *store {
+func (b *stores) of(key string) *store {
 	if strings.HasPrefix(key, "/registry/") {
 		return b.kubernetes
 	}
 	return b.calico
 }
 
-// put writes into the book that each key belongs to.
-func (b *books) put(ctx context.Context, ws []write) error {
+// put writes each key to its etcd.
+func (b *stores) put(ctx context.Context, ws []write) error {
 	parts := map[*store][]write{}
 	for _, w := range ws {
 		parts[b.of(w.key)] = append(parts[b.of(w.key)], w)
@@ -110,8 +111,8 @@ func (b *books) put(ctx context.Context, ws []write) error {
 	return nil
 }
 
-// edit gives a block with something else in its spec. Numbers stay as they are written:
-// sequence numbers do not fit into a float.
+// edit returns a block with a changed spec. Numbers stay as written: sequence numbers do
+// not fit into a float.
 func edit(value []byte, change func(spec map[string]any) error) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
@@ -129,10 +130,10 @@ func edit(value []byte, change func(spec map[string]any) error) ([]byte, error) 
 	return json.Marshal(o)
 }
 
-var errNotHeld = errors.New("the block does not hold it")
+var errNotHeld = errors.New("the block does not allocate it")
 
-// release gives an address back as Calico does: what points behind the attribute that
-// goes is moved up.
+// release releases an address as Calico does: indices after the removed attribute are
+// decreased.
 func release(spec map[string]any, handle string) error {
 	list, _ := spec["attributes"].([]any)
 	at := slices.IndexFunc(list, func(a any) bool { m, _ := a.(map[string]any); return m["handle_id"] == handle })
@@ -162,7 +163,7 @@ func release(spec map[string]any, handle string) error {
 	return nil
 }
 
-// claim gives the first free address to a pod, and tells which it is.
+// claim allocates the first free address to a pod, and returns it.
 func claim(spec map[string]any, handle string, secondary map[string]any) (netip.Addr, error) {
 	free, _ := spec["unallocated"].([]any)
 	slots, _ := spec["allocations"].([]any)
@@ -187,7 +188,7 @@ func claim(spec map[string]any, handle string, secondary map[string]any) (netip.
 
 var magic = []byte("k8s\x00")
 
-// editPod gives a pod as the API server keeps it, with something changed.
+// editPod returns a changed pod in the API server's encoding.
 func editPod(value []byte, change func(*corev1.Pod)) ([]byte, error) {
 	var u runtime.Unknown
 	var p corev1.Pod

@@ -26,22 +26,22 @@ import (
 // How an agent behaves.
 const (
 	answers int32 = iota
-	hangs         // it takes the question, and says nothing
+	hangs         // it accepts the request, and does not answer
 	hangsUp
 	tarries // it takes 10 s
 )
 
 const tarriesFor = 10 * time.Second
 
-// A leave is what an agent knows of a token, for a minute as the real one does.
+// A leave is a reviewed token, cached for a minute as the real agent does.
 type leave struct {
 	token string
 	until time.Time
 }
 
-// answer opens the door behind which all agents are: whom a question is for is told by the
-// address that was called. All that the API server has to do with it is real: the way
-// through its proxy, a connection of each node's own, and two reviews of each new token.
+// answer opens the port of all agents: the destination address identifies the node. The
+// API server's part is real: its proxy, a separate connection to each node, and two
+// reviews of each new token.
 func (c *cluster) answer(t *testing.T, reviewer *review.Reviewer) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", net.JoinHostPort("0.0.0.0", strconv.Itoa(agent.Port)))
@@ -95,7 +95,7 @@ func (h *host) serve(w http.ResponseWriter, q *http.Request, reviewer *review.Re
 	}
 	if ok, err := h.may(q.Context(), q.Header.Get(agent.Header), reviewer); err != nil {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "the API server cannot be asked about the token", http.StatusServiceUnavailable)
+		http.Error(w, "the token cannot be reviewed by the API server", http.StatusServiceUnavailable)
 		return
 	} else if !ok {
 		w.WriteHeader(http.StatusForbidden)
@@ -119,7 +119,7 @@ func (h *host) may(ctx context.Context, token string, reviewer *review.Reviewer)
 	return ok, err
 }
 
-// trouble has one of a hundred fall silent and one tarry, and gives the silent ones.
+// trouble makes one of a hundred agents hang and one slow, and returns the hanging ones.
 func (c *cluster) trouble() (silent []string) {
 	for i, h := range c.hosts {
 		switch i % 100 {

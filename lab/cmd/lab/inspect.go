@@ -68,7 +68,7 @@ func logs(ctx context.Context, e env) error {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("%s has no log of %s (lab status lists the parts): %w", args[0], args[1], errors.Unwrap(err))
+		return fmt.Errorf("%s has no log of %s (lab status lists the components): %w", args[0], args[1], errors.Unwrap(err))
 	}
 	defer func() { _ = f.Close() }()
 	_, err = io.Copy(e.stdout, f)
@@ -153,8 +153,8 @@ func attached(e env, l *lab.Lab, cmd *exec.Cmd) error {
 	return err
 }
 
-// exitCode is the end of a command that was run for the user and has said
-// everything itself.
+// exitCode is the exit code of a command that was run for the user and that has printed
+// its own error.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }

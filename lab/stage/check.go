@@ -15,12 +15,12 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A Checker is shown the cluster at the moments of an incident, with the names of the
-// findings (CODE/SUBJECT) that must be seen then, and no others. What can only be seen
-// with agents on the nodes begins with a plus, what agents explain by another with a minus.
+// A Checker is called at the moments of an incident, with the names of the findings
+// (CODE/SUBJECT) that must be reported then, and no others. The prefix + marks a finding
+// that needs agents on the nodes, - one that agents fold under another finding.
 type Checker func(ctx context.Context, s *Stage, moment string, want []string) error
 
-// Check shows the cluster to whoever wants to see it.
+// Check calls the checker, if there is one.
 func (s *Stage) Check(ctx context.Context, moment string, want ...string) error {
 	if s.checker == nil {
 		return nil
@@ -29,11 +29,11 @@ func (s *Stage) Check(ctx context.Context, moment string, want ...string) error 
 	if err := s.checker(ctx, s, moment, want); err != nil {
 		return fmt.Errorf("%s: %w", moment, err)
 	}
-	s.Say("%s: check finds %s", moment, strings.Join(append(want[:len(want):len(want)], "nothing else"), ", "))
+	s.Say("%s: check reports %s", moment, strings.Join(append(want[:len(want):len(want)], "nothing else"), ", "))
 	return nil
 }
 
-// visible leaves what can be seen here of what could be.
+// visible returns the wanted findings that can be reported here, with or without agents.
 func (s *Stage) visible(want []string) []string {
 	var out []string
 	for _, w := range want {
@@ -49,7 +49,7 @@ func (s *Stage) visible(want []string) []string {
 	return out
 }
 
-// A Report is what check -o json prints, as far as a test wants to know.
+// A Report has the fields of check -o json that tests use.
 type Report struct {
 	Findings, Unconfirmed []struct {
 		Name, Summary, Why string
@@ -60,7 +60,7 @@ type Report struct {
 	Exit      int `json:"-"`
 }
 
-// Names gives the names of the confirmed findings, in order.
+// Names returns the names of the confirmed findings, in order.
 func (r Report) Names() []string {
 	out := make([]string, 0, len(r.Findings))
 	for _, f := range r.Findings {
@@ -70,8 +70,8 @@ func (r Report) Names() []string {
 	return out
 }
 
-// CheckWith runs a plumbline on the lab, with what it needs to find both books.
-// State is the directory in which it remembers what it saw.
+// CheckWith runs plumbline check on the lab, with access to Kubernetes and the Calico
+// datastore. State is the directory in which it keeps unconfirmed findings.
 func CheckWith(ctx context.Context, l *lab.Lab, bin, state string, args ...string) (Report, error) {
 	out, code, err := Plumbline(ctx, l, bin, state, append([]string{"check", "-o", "json"}, args...)...)
 	r := Report{Exit: code}
@@ -81,13 +81,13 @@ func CheckWith(ctx context.Context, l *lab.Lab, bin, state string, args ...strin
 	return r, json.Unmarshal([]byte(out), &r)
 }
 
-// Command is a plumbline that can be run on the lab, with what it needs to find both
-// books. State is where it keeps what it must remember.
+// Command returns a plumbline command for the lab, with access to Kubernetes and the
+// Calico datastore. State is the directory in which it keeps its state.
 func Command(ctx context.Context, l *lab.Lab, bin, state string, args ...string) *exec.Cmd {
 	if l.Datastore == lab.Etcd {
 		user := "read-only"
 		if args[0] == "apply" || args[0] == "undo" {
-			user = "calico" // who writes needs Calico's own rights
+			user = "calico" // writes need Calico's own permissions
 		}
 		ca, crt, key := l.EtcdCerts(user)
 		args = append(args[:len(args):len(args)], "--etcd-endpoints="+l.EtcdEndpoint(), "--etcd-cacert="+ca, "--etcd-cert="+crt, "--etcd-key="+key)
@@ -97,8 +97,8 @@ func Command(ctx context.Context, l *lab.Lab, bin, state string, args ...string)
 	return cmd
 }
 
-// Plumbline runs any command of it and gives what it printed and its exit code; an
-// error only if it could not look at all.
+// Plumbline runs any command and returns what it printed and its exit code; an error
+// only if it could not run at all.
 func Plumbline(ctx context.Context, l *lab.Lab, bin, state string, args ...string) (string, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
@@ -116,13 +116,13 @@ func Plumbline(ctx context.Context, l *lab.Lab, bin, state string, args ...strin
 	return string(out), 0, nil
 }
 
-// NewChecker gives a Checker that runs a plumbline, which must confirm what is expected when
-// it has lasted as long as settle.
+// NewChecker returns a Checker that runs plumbline, which must confirm the expected
+// findings once they have persisted for settle.
 func NewChecker(bin, state string, settle time.Duration) Checker {
 	return func(ctx context.Context, s *Stage, _ string, want []string) error {
 		var r Report
-		var last error // a look that is cut off at the end says nothing
-		// The last write of an incident may just have happened: two looks at most.
+		var last error // a check that is cut off at the end proves nothing
+		// The last write of an incident may just have happened: two checks at most.
 		err := lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) (err error) {
 			seen, err := CheckWith(ctx, s.Lab, bin, state, "--wait", "--settle="+settle.String())
 			if err != nil && last != nil {
@@ -132,17 +132,17 @@ func NewChecker(bin, state string, settle time.Duration) Checker {
 				return err
 			}
 			r = seen
-			last = Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q; suspected %v; not seen %v", want, r.Names(), r.Unconfirmed, r.NotSeen)
+			last = Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q; unconfirmed %v; not checked %v", want, r.Names(), r.Unconfirmed, r.NotSeen)
 			return last
 		})
 		if err != nil {
 			return err
 		}
-		return Expect((r.Exit == 1) == (len(want) > 0), "an exit code that tells, got %d", r.Exit)
+		return Expect((r.Exit == 1) == (len(want) > 0), "an exit code for these findings, got %d", r.Exit)
 	}
 }
 
-// Held lists the addresses whose attribute fits.
+// Held lists the allocated addresses whose attribute fits.
 func (s *Stage) Held(ctx context.Context, fits func(Attribute) bool) ([]string, error) {
 	blocks, err := s.Blocks(ctx)
 	if err != nil {

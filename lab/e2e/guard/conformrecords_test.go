@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// owned and later are the guard's record, as far as it matters here.
+// owned and later have the fields of the guard's ownership records and queued DELs that
+// are used here.
 type (
 	owned struct {
 		Container, State string
@@ -25,7 +26,7 @@ type (
 	}
 )
 
-// record reads what the guard has on record, by container.
+// record reads the guard's ownership records and queued DELs, by container.
 func (c *conform) record() (map[string]owned, map[string]later, error) {
 	owners, err := pages(c, "owner-", func(o owned) string { return o.Container })
 	if err != nil {
@@ -44,7 +45,7 @@ func pages[T any](c *conform, kind string, key func(T) string) (map[string]T, er
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if errors.Is(err, fs.ErrNotExist) || strings.HasSuffix(f, ".new") {
-			continue // it has gone meanwhile, or is not there yet
+			continue // it is gone meanwhile, or does not exist yet
 		}
 		if err != nil {
 			return nil, err
@@ -59,9 +60,9 @@ func pages[T any](c *conform, kind string, key func(T) string) (map[string]T, er
 	return out, nil
 }
 
-// ledger gives the addresses that Calico holds in its blocks, by handle, and which handles
-// it has.
-func (c *conform) ledger(ctx context.Context) (held map[string][]string, handles map[string]bool, err error) {
+// allocations returns the addresses that Calico's blocks allocate, by handle, and its
+// handles.
+func (c *conform) allocations(ctx context.Context) (held map[string][]string, handles map[string]bool, err error) {
 	blocks, err := c.Blocks(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -88,12 +89,12 @@ func handleOf(b *box) string { return "k8s-pod-network." + b.id }
 
 func (s *sequence) handleBy(pod string) string { return s.Namespace + "." + pod }
 
-// catchUp waits for what a killed guard left running, and reads what came of it.
+// catchUp waits for processes that a killed guard left running, and reads the result.
 func (s *sequence) catchUp(ctx context.Context, b *box) error {
 	if err := s.settle(ctx, b); err != nil {
 		return err
 	}
-	held, _, err := s.ledger(ctx)
+	held, _, err := s.allocations(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,8 +102,8 @@ func (s *sequence) catchUp(ctx context.Context, b *box) error {
 	return s.recorded(b)
 }
 
-// recorded reads whether the sandbox has its name. If Calico has more for it than the
-// record knows, the queue must.
+// recorded reads whether the sandbox owns its name. If Calico has more for it than its
+// record, there must be a queued DEL.
 func (s *sequence) recorded(b *box) error {
 	owners, queue, err := s.record()
 	if err != nil {
@@ -111,29 +112,29 @@ func (s *sequence) recorded(b *box) error {
 	o := owners[b.id]
 	b.claims = o.State == "adding" || o.State == "added"
 	_, owed := queue[b.id]
-	s.tell("%s is %q, owed %v, held %v", b, o.State, owed, b.held)
+	s.tell("%s is %q, queued %v, allocated %v", b, o.State, owed, b.held)
 	switch {
 	case b.unsure:
 	case o.State == "added" && !b.held && !b.behind:
-		return fmt.Errorf("%s is on record as added, and has lost its address", b)
+		return fmt.Errorf("%s is recorded as added, and has lost its address", b)
 	case !b.claims && b.held && owed:
 		b.unsure = true
 	case o.State != "" && !b.claims && b.held:
-		return fmt.Errorf("%s is on record as %s, and has an address that nobody will release", b, o.State)
+		return fmt.Errorf("%s is recorded as %s, and has an address that no DEL will release", b, o.State)
 	}
 	return nil
 }
 
-// seen reads whether an address is held by the pod's name, where either is right.
+// seen reads whether an address is allocated by the pod's name, where both are correct.
 func (s *sequence) seen(ctx context.Context, pod string) error {
-	held, _, err := s.ledger(ctx)
+	held, _, err := s.allocations(ctx)
 	s.named[pod] = len(held[s.handleBy(pod)]) > 0
 	return err
 }
 
-// compare holds the model against Calico's books and the guard's.
+// compare compares the model with Calico's records and the guard's.
 func (s *sequence) compare(ctx context.Context) error {
-	held, handles, err := s.ledger(ctx)
+	held, handles, err := s.allocations(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,15 +148,15 @@ func (s *sequence) compare(ctx context.Context) error {
 		}
 		ips, handle, state := held[handleOf(b)], handles[handleOf(b)], owners[b.id].State
 		if (len(ips) > 0) != b.held || handle != b.held || len(ips) > 1 {
-			return fmt.Errorf("%s: Calico holds %q, handle %v; the model says %v", b, ips, handle, b.held)
+			return fmt.Errorf("%s: Calico allocates %q, handle %v; the model has %v", b, ips, handle, b.held)
 		}
 		if b.held && (state == "deleted" || state == "failed") || !b.held && state == "added" && !b.behind {
-			return fmt.Errorf("%s: held %v, on record as %s", b, b.held, state)
+			return fmt.Errorf("%s: allocated %v, recorded as %s", b, b.held, state)
 		}
 	}
 	for _, pod := range s.pods {
 		if is := len(held[s.handleBy(pod)]) > 0; is != s.named[pod] {
-			return fmt.Errorf("%s: an address held by its name: %v, the model says %v", pod, is, s.named[pod])
+			return fmt.Errorf("%s: an address allocated by its name: %v, the model has %v", pod, is, s.named[pod])
 		}
 		if b := s.last[pod]; b != nil && b.held && b.claims && !b.unsure && b.result != "" {
 			if err := s.shown(ctx, b, held[handleOf(b)][0]); err != nil {
@@ -166,7 +167,7 @@ func (s *sequence) compare(ctx context.Context) error {
 	return nil
 }
 
-// shown wants the pod to say whose it is.
+// shown requires that the pod's annotations have its owner.
 func (s *sequence) shown(ctx context.Context, b *box, ip string) error {
 	p, err := s.Pod(ctx, s.Namespace, b.pod)
 	if err != nil {
@@ -174,7 +175,7 @@ func (s *sequence) shown(ctx context.Context, b *box, ip string) error {
 	}
 	const prefix = "cni.projectcalico.org/"
 	if a := p.Metadata.Annotations; a[prefix+"containerID"] != b.id || a[prefix+"podIP"] != ip+"/32" {
-		return fmt.Errorf("%s is owned by %s with %s, and says %v", b.pod, b, ip, a)
+		return fmt.Errorf("%s is owned by %s with %s, and its annotations are %v", b.pod, b, ip, a)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// complaints are bounded: one mistake shows thousands of times.
+// complaints are limited: one mistake appears thousands of times.
 type complaints struct {
 	t     *testing.T
 	count map[string]int
@@ -26,14 +26,14 @@ func (c *complaints) add(kind, format string, args ...any) {
 func (c *complaints) close() {
 	for kind, n := range c.count {
 		if n > 3 {
-			c.t.Errorf("%s: %d in all", kind, n)
+			c.t.Errorf("%s: %d in total", kind, n)
 		}
 	}
 }
 
-// judge holds the ledger against what lives and what was broken. Of a node that was silent
-// nothing that was held is free; no handle counts too little; one counts too much only if
-// that was refused.
+// judge compares IPAM with the running pods and the faults. On a node whose agent did
+// not answer, no allocation was released; no handle counts too little; a handle counts
+// too much only if its repair was refused.
 func (c *cluster) judge(t *testing.T, broken map[string]*wreck, done *plan, after *ipam) {
 	t.Helper()
 	says := &complaints{t: t}
@@ -53,7 +53,7 @@ func (c *cluster) judge(t *testing.T, broken map[string]*wreck, done *plan, afte
 		for id, ip := range w.dead {
 			switch now := b.holder(b.ordinal(ip)); {
 			case h.mute && now != id:
-				says.add("freed for a silent node", "%s of %s, now %q", ip, h.name, now)
+				says.add("freed on a node without an answer", "%s of %s, now %q", ip, h.name, now)
 			case !h.mute && (now == id || after.handles[id] != nil):
 				says.add("not freed", "%s of %s", ip, h.name)
 			}
@@ -64,15 +64,15 @@ func (c *cluster) judge(t *testing.T, broken map[string]*wreck, done *plan, afte
 			lost := slices.Contains(w.lost, ip) || ip == w.hidden
 			switch {
 			case ip == w.hidden && slices.Contains(b.Unallocated, b.ordinal(ip)):
-				says.add("free to be given twice", "%s of %s, which nobody could get before", ip, p.Ref())
+				says.add("free for a second owner", "%s of %s, which was not free before", ip, p.Ref())
 			case !h.mute && now != want:
-				says.add("living pod", "%s of %s is held by %q, want %q", ip, p.Ref(), now, want)
+				says.add("running pod", "%s of %s is allocated to %q, want %q", ip, p.Ref(), now, want)
 			case h.mute && lost && now != "":
-				says.add("given on a silent node", "%s to %q", ip, now)
+				says.add("allocated on a node without an answer", "%s to %q", ip, now)
 			case h.mute && !lost && now == "":
-				says.add("freed on a silent node", "%s of %s", ip, p.Ref())
+				says.add("freed on a node without an answer", "%s of %s", ip, p.Ref())
 			case h.mute && !lost && now != want && !w.crooked:
-				says.add("taken on a silent node", "%s of %s is held by %q", ip, p.Ref(), now)
+				says.add("reallocated on a node without an answer", "%s of %s is allocated to %q", ip, p.Ref(), now)
 			}
 		}
 	}
@@ -87,20 +87,20 @@ func judgeHandles(says *complaints, held map[string]map[string]int, done *plan, 
 	for id, blocks := range held {
 		for cidr, n := range blocks {
 			if h := after.handles[id]; h == nil || h.Spec.Block[cidr] < n {
-				says.add("handle counts too little", "%s in %s: %v, held %d", id, cidr, h, n)
+				says.add("handle counts too little", "%s in %s: %v, allocated %d", id, cidr, h, n)
 			}
 		}
 	}
 	for id, h := range after.handles {
 		for cidr, n := range h.Spec.Block {
 			if n > held[id][cidr] && !left["PL1006/"+id] {
-				says.add("handle counts too much", "%s in %s: %d, held %d", id, cidr, n, held[id][cidr])
+				says.add("handle counts too much", "%s in %s: %d, allocated %d", id, cidr, n, held[id][cidr])
 			}
 		}
 	}
 }
 
-// contradiction says what is wrong with a block by itself.
+// contradiction describes an inconsistency inside a block.
 func (b *blockSpec) contradiction() string {
 	used := make([]bool, len(b.Attributes))
 	for n, at := range b.Allocations {
@@ -112,17 +112,17 @@ func (b *blockSpec) contradiction() string {
 		}
 		switch {
 		case at == nil && free != 1:
-			return fmt.Sprintf("ordinal %d is not held, and free %d times", n, free)
+			return fmt.Sprintf("ordinal %d is not allocated, and free %d times", n, free)
 		case at != nil && free != 0:
-			return fmt.Sprintf("ordinal %d is held and free", n)
+			return fmt.Sprintf("ordinal %d is allocated and free", n)
 		case at != nil && (*at < 0 || *at >= len(b.Attributes)):
-			return fmt.Sprintf("ordinal %d is held by nobody who can be read", n)
+			return fmt.Sprintf("ordinal %d is allocated with an invalid attribute index", n)
 		case at != nil:
 			used[*at] = true
 		}
 	}
 	if n := slices.Index(used, false); n >= 0 {
-		return fmt.Sprintf("owner %d (%s) owns nothing", n, b.Attributes[n].Handle)
+		return fmt.Sprintf("attribute %d (%s) is not used", n, b.Attributes[n].Handle)
 	}
 	return ""
 }

@@ -2,7 +2,7 @@ package stage
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // Calico names devices by it
+	"crypto/sha1" //nolint:gosec // Calico derives interface names with it
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -12,13 +12,13 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// Device is the name that Calico gives to the host's end of a pod's cable.
+// Device returns the name that Calico gives to the host veth of a pod.
 func Device(namespace, pod string) string {
 	sum := sha1.Sum([]byte(namespace + "." + pod)) //nolint:gosec // see above
 	return "cali" + hex.EncodeToString(sum[:])[:11]
 }
 
-// Devices lists the cali* devices of a node.
+// Devices lists the cali* interfaces of a node.
 func Devices(ctx context.Context, n *lab.Node) ([]string, error) {
 	out, err := n.Exec(ctx, "ip", "-j", "link")
 	if err != nil {
@@ -37,7 +37,7 @@ func Devices(ctx context.Context, n *lab.Node) ([]string, error) {
 	return names, nil
 }
 
-// RouteDevice gives the device of the node's host route for an address, or "".
+// RouteDevice returns the interface of the node's host route for an address, or "".
 func RouteDevice(ctx context.Context, n *lab.Node, ip string) (string, error) {
 	out, err := n.Exec(ctx, "ip", "-j", "route", "show", "exact", ip)
 	if err != nil {
@@ -53,7 +53,7 @@ func RouteDevice(ctx context.Context, n *lab.Node, ip string) (string, error) {
 	return routes[0].Dev, nil
 }
 
-// Neighbours lists the devices on which the node has a neighbour entry for an
+// Neighbours lists the interfaces on which the node has a neighbour entry for an
 // address, with its state.
 func Neighbours(ctx context.Context, n *lab.Node, ip string) (map[string]string, error) {
 	out, err := n.Exec(ctx, "ip", "-j", "neigh", "show", "to", ip)
@@ -74,7 +74,7 @@ func Neighbours(ctx context.Context, n *lab.Node, ip string) (map[string]string,
 	return m, nil
 }
 
-// A Sandbox is a pod's network as the runtime knows it.
+// A Sandbox is a pod's sandbox in the container runtime.
 type Sandbox struct {
 	ID  string
 	PID string // of the pause process, in the node
@@ -85,7 +85,7 @@ func (s *Stage) Sandboxes(ctx context.Context, n *lab.Node, pod string) ([]Sandb
 	return s.tasks(ctx, n, pod, "sandbox", "RUNNING")
 }
 
-// Kept tells whether the runtime still keeps a sandbox of the pod, dead or alive.
+// Kept returns whether the runtime still has a sandbox of the pod, running or exited.
 func (s *Stage) Kept(ctx context.Context, n *lab.Node, pod, id string) (bool, error) {
 	ids, err := s.containers(ctx, n, pod, "sandbox")
 	return slices.Contains(ids, id), err
@@ -97,8 +97,8 @@ func (s *Stage) containers(ctx context.Context, n *lab.Node, pod, kind string) (
 	return strings.Fields(out), err
 }
 
-// tasks lists what the runtime runs for a pod: kind is sandbox or container, and
-// an empty state means any.
+// tasks lists what the runtime runs for a pod: kind is sandbox or container, and an
+// empty state means any.
 func (s *Stage) tasks(ctx context.Context, n *lab.Node, pod, kind, state string) ([]Sandbox, error) {
 	ids, err := s.containers(ctx, n, pod, kind)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Stage) tasks(ctx context.Context, n *lab.Node, pod, kind, state string)
 	return found, nil
 }
 
-// Sandbox gives the one running sandbox of the pod.
+// Sandbox returns the only running sandbox of the pod.
 func (s *Stage) Sandbox(ctx context.Context, n *lab.Node, pod string) (Sandbox, error) {
 	all, err := s.Sandboxes(ctx, n, pod)
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 
 const podPath = "/api/v1/namespaces/" + lab.AgentNamespace + "/pods"
 
-// staff gives every node an agent: its pod, as the DaemonSet would make it, and somebody
-// who answers at the pod's address, which is its node's.
+// staff gives every node an agent: its pod, as the DaemonSet would create it, and a
+// server at the pod's address, which is its node's.
 func (c *cluster) staff(t *testing.T, r *report) {
 	t.Helper()
 	began := time.Now()
@@ -36,7 +36,7 @@ func (c *cluster) staff(t *testing.T, r *report) {
 	if err := c.Apply(t.Context(), string(text)); err != nil {
 		t.Fatal(err)
 	}
-	// All nodes' addresses are this machine's, inside the lab.
+	// All nodes' addresses belong to this machine, inside the lab.
 	if out, err := exec.CommandContext(t.Context(), "ip", "route", "add", "local", "172.16.0.0/12", "dev", "lo").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -44,7 +44,7 @@ func (c *cluster) staff(t *testing.T, r *report) {
 		if err := c.agentPod(ctx, h); err != nil {
 			return err
 		}
-		return h.speak(time.Now())
+		return h.encode(time.Now())
 	})
 	c.answer(t, c.reviewer(t))
 	size := 0
@@ -52,10 +52,10 @@ func (c *cluster) staff(t *testing.T, r *report) {
 		size += len(h.body)
 		h.pods = nil
 	}
-	r.add("agents", short(time.Since(began)), fmt.Sprintf("%d, with %d bytes to say each", len(c.hosts), size/len(c.hosts)))
+	r.add("agents", short(time.Since(began)), fmt.Sprintf("%d, with answers of %d bytes each", len(c.hosts), size/len(c.hosts)))
 }
 
-// agentPod makes the pod of a node's agent, running and ready.
+// agentPod creates the pod of a node's agent, running and ready.
 func (c *cluster) agentPod(ctx context.Context, h *host) error {
 	name := "plumbline-agent-" + h.name[strings.LastIndexByte(h.name, '-')+1:]
 	b, err := c.ask(ctx, http.MethodPost, podPath, fmt.Appendf(nil, `{"metadata":{"name":%q,"labels":{"app.kubernetes.io/name":"plumbline","app.kubernetes.io/version":"dev","app.kubernetes.io/component":"agent"}},
@@ -88,7 +88,7 @@ func (c *cluster) agentPod(ctx context.Context, h *host) error {
 	return nil
 }
 
-// reviewer asks the API server about tokens with the rights that agents have.
+// reviewer reviews tokens at the API server with the permissions of agents.
 func (c *cluster) reviewer(t *testing.T) *review.Reviewer {
 	t.Helper()
 	token, err := c.Kubectl(t.Context(), "-n", lab.AgentNamespace, "create", "token", "plumbline-agent", "--duration=12h")
@@ -104,7 +104,7 @@ func (c *cluster) reviewer(t *testing.T) *review.Reviewer {
 	return r
 }
 
-// each does something for all hosts, so many at a time.
+// each calls a function for all hosts, so many at a time.
 func (c *cluster) each(t *testing.T, atOnce int, do func(context.Context, *host) error) {
 	t.Helper()
 	var next atomic.Int64

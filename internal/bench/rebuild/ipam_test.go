@@ -15,8 +15,8 @@ import (
 
 const calicoPath = "/apis/crd.projectcalico.org/v1/"
 
-// An object is a custom resource of Calico's, as the API server gives it: the test reads
-// and writes the ledger without the product.
+// An object is a custom resource of Calico, as the API server returns it: the test reads
+// and writes IPAM without the product.
 type object[S any] struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -54,7 +54,7 @@ type (
 	handle = object[handleSpec]
 )
 
-// A ledger is all of Calico's records that matter here.
+// An ipam has all of Calico's IPAM records that are used here.
 type ipam struct {
 	blocks  map[string]*block  // by node
 	handles map[string]*handle // by ID
@@ -92,7 +92,7 @@ func list[S any](t *testing.T, c *cluster, kind string, each func(*object[S])) {
 	}
 }
 
-// put writes an object anew; create writes one that is not there.
+// put updates an object; create creates one.
 func put[S any](ctx context.Context, c *cluster, kind string, o *object[S]) error {
 	return send(ctx, c, http.MethodPut, kind+"/"+o.name(), o)
 }
@@ -115,13 +115,14 @@ func (c *cluster) remove(ctx context.Context, kind, name string) error {
 	return err
 }
 
-// ordinal is the place of an address in the block.
+// ordinal is the index of an address in the block.
 func (b *blockSpec) ordinal(ip netip.Addr) int {
 	first := netip.MustParsePrefix(b.CIDR).Addr().As4()
 	return int(ip.As4()[3]) - int(first[3])
 }
 
-// holder is the handle of an ordinal; empty if it is free, or nobody can read it.
+// holder is the handle of an ordinal; empty if it is free or its attribute index is
+// invalid.
 func (b *blockSpec) holder(ordinal int) string {
 	if at := b.Allocations[ordinal]; at != nil && *at >= 0 && *at < len(b.Attributes) {
 		return b.Attributes[*at].Handle
@@ -129,7 +130,7 @@ func (b *blockSpec) holder(ordinal int) string {
 	return ""
 }
 
-// held counts what the block holds for each handle.
+// held counts the allocations of each handle.
 func (b *blockSpec) held() map[string]int {
 	out := map[string]int{}
 	for i := range b.Allocations {

@@ -12,24 +12,24 @@ import (
 	"slices"
 )
 
-// A book has the figures of many clusters, as they are kept in a file.
-type book struct {
+// results has the figures of many clusters, as stored in a file.
+type results struct {
 	Clusters []cluster `json:"clusters"`
 }
 
-// A cluster is one that was measured. Model and detectors alone are measured in one
-// whose datastore is "memory".
+// A cluster is a measured cluster. Model and detectors alone are measured in one whose
+// datastore is "memory".
 type cluster struct {
 	Datastore string    `json:"datastore"`
 	Nodes     int       `json:"nodes,omitempty"`
 	Pods      int       `json:"pods"`
 	Objects   int       `json:"objects,omitempty"`
 	Stored    int64     `json:"stored,omitempty"`
-	Busy      string    `json:"load,omitempty"` // of the machine, when it began
+	Busy      string    `json:"load,omitempty"` // load average of the machine at the start
 	Rows      []figures `json:"rows"`
 }
 
-// row gives the figures of one of those who were measured, or none.
+// row returns the figures of one program, or none.
 func (c *cluster) row(what string) figures {
 	for _, f := range c.Rows {
 		if f.What == what {
@@ -39,8 +39,8 @@ func (c *cluster) row(what string) figures {
 	return figures{}
 }
 
-// read takes in the files that are there.
-func (b *book) read(paths ...string) error {
+// read reads the files that exist.
+func (b *results) read(paths ...string) error {
 	for _, path := range paths {
 		if path == "" {
 			continue
@@ -52,7 +52,7 @@ func (b *book) read(paths ...string) error {
 		if err != nil {
 			return err
 		}
-		var more book
+		var more results
 		if err := json.Unmarshal(text, &more); err != nil {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
@@ -63,8 +63,8 @@ func (b *book) read(paths ...string) error {
 	return nil
 }
 
-// add takes in a cluster, in place of one of about the same size.
-func (b *book) add(c cluster) {
+// add adds a cluster, and replaces one of about the same size.
+func (b *results) add(c cluster) {
 	same := func(o cluster) bool {
 		return o.Datastore == c.Datastore && max(o.Pods, c.Pods)-min(o.Pods, c.Pods) < max(o.Pods, c.Pods)/10
 	}
@@ -74,7 +74,7 @@ func (b *book) add(c cluster) {
 	})
 }
 
-func (b *book) write(path string) error {
+func (b *results) write(path string) error {
 	if path == "" {
 		return nil
 	}
@@ -85,9 +85,8 @@ func (b *book) write(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// middlePair gives, of two that were measured in turn, the pair whose times are in neither
-// the highest nor the lowest proportion, since what disturbs one mostly disturbs the
-// other; and keeps all.
+// middlePair returns, of pairs that were measured in turn, the one with the median ratio
+// of times, since a disturbance of one mostly affects the other too; and keeps all.
 func middlePair(a, b []figures) (figures, figures) {
 	order := make([]int, len(a))
 	for i := range order {
@@ -102,7 +101,7 @@ func middlePair(a, b []figures) (figures, figures) {
 	return x, y
 }
 
-// all gives what was measured several times, one by one.
+// all returns repeated measurements one by one.
 func (f figures) all() []figures {
 	if len(f.Each) > 0 {
 		return f.Each

@@ -1,26 +1,26 @@
 //go:build e2e
 
-package rebuild
+package agents
 
 import (
-	"context"
-	"crypto/sha1" //nolint:gosec // Calico names devices by it
+	"bytes"
+	"crypto/sha1" //nolint:gosec // Calico derives interface names with it
 	"encoding/hex"
 	"fmt"
 	"net/netip"
-	"slices"
+	"time"
 
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
-// What every node has in common.
+// What all nodes have in common.
 const (
 	network  = "k8s-pod-network"
 	hostNS   = 4026531840 // inode of the host's network namespace
 	hostMAC  = "ee:ee:ee:ee:ee:ee"
-	card     = 2 // the host's own device
-	insideAt = 3 // number of a pod's own device
+	card     = 2 // the host's own interface
+	insideAt = 3 // index of a pod's own interface
 )
 
 var (
@@ -30,8 +30,8 @@ var (
 	inside  = []model.Route{{Dst: all4, Gateway: gateway, Link: insideAt, Table: 254}, {Dst: single(gateway), Link: insideAt, Table: 254, Scope: "link"}}
 )
 
-// facts is what a healthy node says of itself.
-func (h *host) facts() *model.NodeState {
+// nodeState returns the state of a healthy node.
+func (h *host) nodeState() *model.NodeState {
 	f := &model.NodeState{
 		Machines: []model.Machine{{
 			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready",
@@ -55,8 +55,7 @@ func (h *host) facts() *model.NodeState {
 	return f
 }
 
-// seat is what a node says of a pod that runs on it; no more than what is judged, for one
-// process remembers it for all nodes.
+// seat adds the node state of a running pod.
 func seat(f *model.NodeState, p *model.Pod, number int) {
 	id, index, inode := p.ContainerID, 10+number, 4026532000+uint64(number)
 	sum := sha1.Sum([]byte(p.Namespace + "." + p.Name)) //nolint:gosec // see above
@@ -74,18 +73,20 @@ func seat(f *model.NodeState, p *model.Pod, number int) {
 
 func single(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, ip.BitLen()) }
 
-// sandboxOf invents one for a pod that shares its node's network.
+// sandboxOf creates a sandbox ID for a pod with hostNetwork.
 func sandboxOf(p *model.Pod) string {
 	sum := sha1.Sum([]byte(p.UID)) //nolint:gosec // only a name
 	return hex.EncodeToString(sum[:]) + hex.EncodeToString(sum[:12])
 }
 
-// collector gives the facts anew for every look: who asks may change what he gets.
-func (h *host) collector() observe.NodeCollector {
-	facts := h.facts()
-	return observe.NodeCollector{Name: "memory", Tables: model.FactTables(), Read: func(_ context.Context, f *model.NodeState) error {
-		*f = *facts
-		f.Attachments = slices.Clone(facts.Attachments)
-		return nil
-	}}
+// encode encodes node state as the body of the agent's answer.
+func (h *host) encode(now time.Time) error {
+	s := &model.Snapshot{Meta: model.Meta{Schema: model.Schema, Taken: model.At(now)}, NodeState: map[string]*model.NodeState{h.name: h.nodeState()}}
+	for _, t := range model.FactTables() {
+		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: h.name, State: model.Complete, At: s.Meta.Taken})
+	}
+	var b bytes.Buffer
+	err := snapshotio.WriteBundle(&b, s)
+	h.body = b.Bytes()
+	return err
 }

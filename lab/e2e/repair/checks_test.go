@@ -13,33 +13,33 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// A hook is told of the cluster.
+// A hook is called with the cluster.
 type hook = func(context.Context, *stage.Stage) error
 
-// stories say what must be so after the repair of an incident, besides that it is clean.
-var stories = map[string]func(r *stage.Repair) (before, after hook){
+// checks are the checks after the repair of each incident, besides that no finding
+// remains.
+var checks = map[string]func(r *stage.Repair) (before, after hook){
 	"late-del":         lateDel,
 	"leaked-endpoints": leakedEndpoints,
 	"ipam-drift":       ipamDrift,
 	"shared-address":   sharedAddress,
 	"cascade": func(r *stage.Repair) (before, after hook) {
-		r.Left = []string{"PL5001/", "PL4001/", "PL4002/", "PL4003/", "PL9001/"} // the workload is a person's to stop
+		r.Left = []string{"PL5001/", "PL4001/", "PL4002/", "PL4003/", "PL9001/"} // a person must stop the workload
 		return nil, nil
 	},
 	"stuck-terminating": func(r *stage.Repair) (before, after hook) {
-		// The mount answers again with an error; when the kubelet next tries to end what hung in
-		// it is the kubelet's to choose, and grows longer with each try.
+		// The mount answers again, with an error; the kubelet chooses when it next tries to end
+		// what hung in it, and waits longer after each attempt.
 		r.Left = []string{"PL4001/", "PL4002/", "PL4003/"}
 		return nil, nil
 	},
 	"stale-nodename": staleNodename,
 }
 
-// tellStory has the repair followed by what the incident's own story wants, and by
-// Calico's going on.
-func tellStory(r *stage.Repair, name string) {
+// withChecks adds the incident's own checks after the repair, and then lets Calico run.
+func withChecks(r *stage.Repair, name string) {
 	var before, after hook
-	if s := stories[name]; s != nil {
+	if s := checks[name]; s != nil {
 		before, after = s(r)
 	}
 	r.Before = before
@@ -53,12 +53,12 @@ func tellStory(r *stage.Repair, name string) {
 	}
 }
 
-// goOn has Calico itself go on after the repair.
+// goOn lets Calico itself run after the repair.
 func goOn(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
 	return stage.GoesOn{Pods: 3, Rounds: 2, For: *goesOn, Grace: time.Minute}.After(ctx, s, r)
 }
 
-// lateDel: the robbed pod has all of it back, and never stopped.
+// lateDel: the pod that lost its endpoint has all its records back, and never stopped.
 func lateDel(*stage.Repair) (before, after hook) {
 	var was stage.Life
 	before = func(ctx context.Context, s *stage.Stage) (err error) {
@@ -78,8 +78,8 @@ func lateDel(*stage.Repair) (before, after hook) {
 	return before, after
 }
 
-// leakedEndpoints: all of the litter goes in one plan, which has to be asked for: so much
-// at once may as well be a mistake of ours.
+// leakedEndpoints: one plan removes all leaks. It has to be requested with a flag,
+// because it exceeds the mass-change limit.
 func leakedEndpoints(r *stage.Repair) (before, after hook) {
 	before = func(ctx context.Context, s *stage.Stage) error {
 		out, code, err := stage.Plumbline(ctx, s.Lab, r.Bin, r.State, "plan", "--settle="+r.Settle.String())
@@ -102,8 +102,9 @@ func leakedEndpoints(r *stage.Repair) (before, after hook) {
 	return before, after
 }
 
-// staleNodename: the living pod's address outlives the collector's grace, although its
-// node still calls itself by another's name: that is for a person to put right.
+// staleNodename: the running pod's address is not released after the garbage-collection
+// grace period, although its node still has another node's name: a person must correct
+// that.
 func staleNodename(r *stage.Repair) (before, after hook) {
 	r.Left = []string{"PL5003/"}
 	var was stage.Life
@@ -111,7 +112,7 @@ func staleNodename(r *stage.Repair) (before, after hook) {
 		was, err = s.Life(ctx, "victim")
 		r.Folded = []string{"PL1003/" + was.Address}
 		if s.Datastore == lab.Etcd {
-			// Its endpoint is of the other node, too, so that nobody has ever reached it.
+			// Its endpoint has the other node too, so that the pod was never reachable.
 			r.Left = append(r.Left, "PL2001/", "PL2002/", "PL3003/")
 			return err
 		}
@@ -122,7 +123,7 @@ func staleNodename(r *stage.Repair) (before, after hook) {
 		if err := stage.CollectorGrace(ctx, s, 10*time.Second); err != nil {
 			return err
 		}
-		time.Sleep(90 * time.Second) // twice what it took to rob the victim
+		time.Sleep(90 * time.Second) // twice the time after which the victim's address was released
 		is, err := s.Life(ctx, "victim")
 		if err != nil {
 			return err
@@ -134,7 +135,7 @@ func staleNodename(r *stage.Repair) (before, after hook) {
 		if s.Datastore == lab.KDD {
 			return errors.Join(s.Recorded(ctx, "victim"), rename(ctx, s))
 		}
-		// With its own name back, the endpoint can be made right as well.
+		// After the node has its own name again, the endpoint can be corrected too.
 		if err := rename(ctx, s); err != nil {
 			return err
 		}
@@ -160,14 +161,14 @@ func rename(ctx context.Context, s *stage.Stage) error {
 	return node.WriteFile(path, strings.ReplaceAll(string(text), "node2", node.Name))
 }
 
-// ipamDrift: of a block inside another nothing is repaired. Both are empty in the end.
+// ipamDrift: overlapping blocks are not repaired. Both are empty in the end.
 func ipamDrift(r *stage.Repair) (before, after hook) {
 	r.Left = []string{"PL1005/"}
 	return nil, nil
 }
 
-// sharedAddress: one keeps the address and its connections; the others are made again by
-// their controllers and get addresses of their own.
+// sharedAddress: one pod keeps the address and its connections; the controllers recreate
+// the others, with addresses of their own.
 func sharedAddress(r *stage.Repair) (before, after hook) {
 	var ip string
 	was := map[string]stage.Life{}
@@ -175,7 +176,7 @@ func sharedAddress(r *stage.Repair) (before, after hook) {
 		for _, name := range []string{"first", "second", "third"} {
 			life, err := s.Life(ctx, name)
 			if errors.Is(err, lab.ErrAnswer) {
-				continue // not yet, at this moment
+				continue // not at this moment
 			}
 			if err != nil {
 				return err
@@ -184,7 +185,7 @@ func sharedAddress(r *stage.Repair) (before, after hook) {
 		}
 		owner, held, err := s.Owner(ctx, ip)
 		if dev, err := routeOf(ctx, s, owner.Secondary["node"], ip); err == nil && held && dev == stage.Device(s.Namespace, owner.Secondary["pod"]) {
-			r.Harm.Also(owner.Secondary["node"], ip) // it answers now, and must all the time
+			r.Harm.Also(owner.Secondary["node"], ip) // it answers now, and must answer all the time
 		}
 		return err
 	}
@@ -194,7 +195,7 @@ func sharedAddress(r *stage.Repair) (before, after hook) {
 			return err
 		}
 		keeper := owner.Secondary["pod"]
-		if err := stage.Expect(held && was[keeper] != stage.Life{}, "%s held by one of those who had it, got %v", ip, owner); err != nil {
+		if err := stage.Expect(held && was[keeper] != stage.Life{}, "%s allocated to one of the pods that had it, got %v", ip, owner); err != nil {
 			return err
 		}
 		is, err := s.Life(ctx, keeper)
@@ -204,13 +205,13 @@ func sharedAddress(r *stage.Repair) (before, after hook) {
 		if err := stage.Expect(is == was[keeper], "%s as it was, %+v, got %+v", keeper, was[keeper], is); err != nil {
 			return err
 		}
-		s.Say("%s has kept %s", keeper, ip)
+		s.Say("%s kept %s", keeper, ip)
 		return errors.Join(othersElsewhere(ctx, s, was, keeper, ip), s.Reaches(ctx, "client1", ip, keeper), s.Reaches(ctx, "client2", ip, keeper))
 	}
 	return before, after
 }
 
-// routeOf is the device to which a node sends packets for an address.
+// routeOf is the interface of the node's route for an address.
 func routeOf(ctx context.Context, s *stage.Stage, node, ip string) (string, error) {
 	n, err := s.NodeByName(ctx, node)
 	if err != nil {
@@ -219,7 +220,7 @@ func routeOf(ctx context.Context, s *stage.Stage, node, ip string) (string, erro
 	return stage.RouteDevice(ctx, n, ip)
 }
 
-// othersElsewhere wants a ready pod of each controller, with an address of its own.
+// othersElsewhere requires a ready pod of each controller, with a different address.
 func othersElsewhere(ctx context.Context, s *stage.Stage, was map[string]stage.Life, keeper, ip string) error {
 	for name := range was {
 		if name == keeper {

@@ -10,7 +10,7 @@ func TestOwner(t *testing.T) {
 		Attributes: []Attribute{{Handle: "h"}},
 	}
 	b.Allocations[3] = &zero
-	b.Allocations[4] = &nine // an index that points nowhere
+	b.Allocations[4] = &nine // an index without an attribute
 	for ip, want := range map[string]string{
 		"10.244.1.67": "h", "10.244.1.66": "", "10.244.1.68": "", "10.244.1.3": "", "10.244.2.67": "", "nonsense": "",
 	} {
@@ -25,7 +25,7 @@ func TestOwner(t *testing.T) {
 
 func TestDeviceIsNamedAsCalicoDoes(t *testing.T) {
 	t.Parallel()
-	// Seen on a node: pod web-2ncks in default.
+	// Observed on a node: pod web-2ncks in default.
 	if got := Device("default", "web-2ncks"); got != "cali2b2a911d4b3" {
 		t.Errorf("got %s", got)
 	}

@@ -12,14 +12,16 @@ import (
 
 const (
 	intactWithin = 20 * time.Second
-	// holdPrefix begins the handle under which the product parks an address between two writes.
+	// holdPrefix is the prefix of the handle with which the product holds an address between
+	// two writes.
 	holdPrefix = "plumbline-hold."
 )
 
-// Intact wants a ledger in which nothing is half done: every handle counts what the blocks
-// hold, no allocation is without its handle, and nothing is held for the time being.
+// Intact requires IPAM records without incomplete writes: every handle counts what the
+// blocks allocate, no allocation is without its handle, and no address is held between
+// two writes.
 func (s *Stage) Intact(ctx context.Context) error {
-	// A pod may come or go between the two reads: twice the same is a fault.
+	// A pod may start or end between the two reads: the same result twice is a fault.
 	return lab.Eventually(ctx, intactWithin, func(ctx context.Context) error {
 		blocks, err := s.Blocks(ctx)
 		if err != nil {
@@ -51,10 +53,10 @@ func intact(blocks []Block, handles []Handle) error {
 	for _, h := range handles {
 		id := strings.ToLower(h.ID)
 		for cidr, n := range h.Block {
-			all = errors.Join(all, Expect(held[id][cidr] == n, "handle %s to count what %s holds, %d, got %d", h.ID, cidr, held[id][cidr], n))
+			all = errors.Join(all, Expect(held[id][cidr] == n, "handle %s to count what %s allocates, %d, got %d", h.ID, cidr, held[id][cidr], n))
 			delete(held[id], cidr)
 		}
-		all = errors.Join(all, Expect(!strings.HasPrefix(id, holdPrefix), "nothing held for the time being, got %s", h.ID))
+		all = errors.Join(all, Expect(!strings.HasPrefix(id, holdPrefix), "nothing held temporarily, got %s", h.ID))
 	}
 	for h, left := range held {
 		for cidr, n := range left {
@@ -64,8 +66,8 @@ func intact(blocks []Block, handles []Handle) error {
 	return all
 }
 
-// Unique wants every address with one living pod, and each living pod of the namespaces
-// recorded under its own name.
+// Unique requires that every address has one running pod, and that each running pod of
+// the namespaces is recorded with its own name.
 func (s *Stage) Unique(ctx context.Context, namespaces ...string) error {
 	pods, err := s.Pods(ctx, "", "")
 	if err != nil {
@@ -97,7 +99,7 @@ func (s *Stage) Unique(ctx context.Context, namespaces ...string) error {
 				owner = a
 			}
 		}
-		all = errors.Join(all, Expect(owner.Secondary["namespace"] == ns && owner.Secondary["pod"] == pod, "%s held for %s, got %v", ip, name, owner))
+		all = errors.Join(all, Expect(owner.Secondary["namespace"] == ns && owner.Secondary["pod"] == pod, "%s allocated to %s, got %v", ip, name, owner))
 	}
 	return all
 }

@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// A Block is Calico's record of a range of addresses, as either datastore holds it.
-// Numbers that exceed a float's precision stay text.
+// A Block is Calico's IPAM block, as read from either datastore. Numbers that exceed a
+// float's precision stay text.
 type Block struct {
 	Key         string      `json:"-"` // resource name, or etcd key
 	CIDR        string      `json:"cidr"`
@@ -21,13 +21,13 @@ type Block struct {
 	Attributes  []Attribute `json:"attributes"`
 }
 
-// An Attribute says who holds addresses of a block.
+// An Attribute is the owner of addresses of a block.
 type Attribute struct {
 	Handle    string            `json:"handle_id"`
 	Secondary map[string]string `json:"secondary"`
 }
 
-// Owner gives the attribute of an address of the block, if it is allocated.
+// Owner returns the attribute of an address of the block, if it is allocated.
 func (b Block) Owner(ip string) (Attribute, bool) {
 	a, err := netip.ParseAddr(ip)
 	p, err2 := netip.ParsePrefix(b.CIDR)
@@ -41,7 +41,7 @@ func (b Block) Owner(ip string) (Attribute, bool) {
 	return b.Attributes[*b.Allocations[i]], true
 }
 
-// A Handle is Calico's record of who holds how many addresses of which block.
+// A Handle is Calico's IPAM handle: how many addresses of which block it holds.
 type Handle struct {
 	Key     string         `json:"-"`
 	ID      string         `json:"handleID"`
@@ -85,8 +85,8 @@ func (s *Stage) Affinities(ctx context.Context) ([]string, error) {
 	return keys, err
 }
 
-// Endpoints lists the pods (NAMESPACE/NODE-k8s-POD-eth0) that have an endpoint of
-// their own, in etcd mode.
+// Endpoints lists the pods (NAMESPACE/NODE-k8s-POD-eth0) that have a WorkloadEndpoint,
+// in etcd mode.
 func (s *Stage) Endpoints(ctx context.Context) ([]string, error) {
 	keys, err := s.etcdKeys(ctx, etcdWEPs)
 	for i := range keys {
@@ -119,7 +119,7 @@ func readAll[T any](ctx context.Context, s *Stage, resource, prefix string, name
 	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	var out []T
-	for i := 0; i+1 < len(lines); i += 2 { // a line for the key, a line for the value
+	for i := 0; i+1 < len(lines); i += 2 { // one line for the key, one for the value
 		var v T
 		if err := json.Unmarshal([]byte(lines[i+1]), &v); err != nil {
 			return nil, fmt.Errorf("read %s: %w", lines[i], err)
@@ -135,7 +135,7 @@ func (s *Stage) etcdKeys(ctx context.Context, prefix string) ([]string, error) {
 	return strings.Fields(text), err
 }
 
-// Owner gives who holds the address by the ledger, if anyone does.
+// Owner returns the owner of the address in Calico IPAM, if it is allocated.
 func (s *Stage) Owner(ctx context.Context, ip string) (Attribute, bool, error) {
 	blocks, err := s.Blocks(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Stage) Owner(ctx context.Context, ip string) (Attribute, bool, error) {
 	return Attribute{}, false, nil
 }
 
-// HasEndpoint tells whether Calico knows the pod: by its annotation (KDD) or its
+// HasEndpoint returns whether the pod has an endpoint: its annotation (KDD) or its
 // WorkloadEndpoint (etcd).
 func (s *Stage) HasEndpoint(ctx context.Context, pod lab.Pod) (bool, error) {
 	if s.Datastore == lab.KDD {
@@ -160,7 +160,7 @@ func (s *Stage) HasEndpoint(ctx context.Context, pod lab.Pod) (bool, error) {
 	return len(keys) > 0, err
 }
 
-// Problems runs calicoctl ipam check and gives what it printed.
+// Problems runs calicoctl ipam check and returns what it printed.
 func (s *Stage) Problems(ctx context.Context) (string, error) {
 	return s.Calicoctl(ctx, "ipam", "check", "--show-problem-ips")
 }

@@ -27,8 +27,8 @@ import (
 
 const podPath = "/api/v1/namespaces/" + lab.AgentNamespace + "/pods"
 
-// staff gives every node an agent: its pod, as the DaemonSet would make it, and one that
-// really answers at the pod's address, which is its node's.
+// staff gives every node an agent: its pod, as the DaemonSet would create it, and a real
+// agent that answers at the pod's address, which is its node's.
 func (c *cluster) staff(t *testing.T, r *report) {
 	t.Helper()
 	began := time.Now()
@@ -39,17 +39,17 @@ func (c *cluster) staff(t *testing.T, r *report) {
 	if err := c.Apply(t.Context(), string(manifest)); err != nil {
 		t.Fatal(err)
 	}
-	// All nodes' addresses are this machine's, inside the lab.
+	// All nodes' addresses belong to this machine, inside the lab.
 	if out, err := exec.CommandContext(t.Context(), "ip", "route", "add", "local", "172.16.0.0/12", "dev", "lo").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	debug.SetGCPercent(25) // what all agents remember is in this one process
+	debug.SetGCPercent(25) // this one process stores the state of all agents
 	each(t, c.hosts, func(ctx context.Context, h *host) error { return c.agentPod(ctx, h) })
 	c.answer(t, c.reviewer(t))
 	r.add("agents' pods and agents", short(time.Since(began)), fmt.Sprintf("%d", len(c.hosts)))
 }
 
-// agentPod makes the pod of a node's agent, running and ready.
+// agentPod creates the pod of a node's agent, running and ready.
 func (c *cluster) agentPod(ctx context.Context, h *host) error {
 	name := "plumbline-agent-" + h.name[strings.LastIndexByte(h.name, '-')+1:]
 	b, err := c.ask(ctx, http.MethodPost, podPath, fmt.Appendf(nil, `{"metadata":{"name":%q,"labels":{"app.kubernetes.io/name":"plumbline","app.kubernetes.io/version":"dev","app.kubernetes.io/component":"agent"}},
@@ -82,7 +82,7 @@ func (c *cluster) agentPod(ctx context.Context, h *host) error {
 	return nil
 }
 
-// reviewer asks the API server about tokens with the rights that agents have.
+// reviewer reviews tokens at the API server with the permissions of agents.
 func (c *cluster) reviewer(t *testing.T) *review.Reviewer {
 	t.Helper()
 	token, err := c.Kubectl(t.Context(), "-n", lab.AgentNamespace, "create", "token", "plumbline-agent", "--duration=12h")
@@ -100,7 +100,7 @@ func (c *cluster) reviewer(t *testing.T) *review.Reviewer {
 
 func collectors(h *host) []observe.NodeCollector { return []observe.NodeCollector{h.collector()} }
 
-// each does something for all, a few at a time.
+// each calls a function for all, a few at a time.
 func each[T any](t *testing.T, all []T, do func(context.Context, T) error) {
 	t.Helper()
 	var next atomic.Int64

@@ -16,22 +16,23 @@ import (
 	"time"
 )
 
-// What is wrong with every block.
+// The faults in every block.
 const (
-	leaks  = 3 // held for pods that are gone
-	freed  = 2 // free although a pod lives there: one of them with its handle, one without
-	counts = 2 // handles of living pods: one counts too much, one is gone
+	leaks  = 3 // allocated to pods that are gone
+	freed  = 2 // free although a running pod uses it: one of them with its handle, one without
+	counts = 2 // handles of running pods: one counts too much, one is gone
 )
 
-// A wreck is what was done to one node's part of the ledger.
+// A wreck has the faults of one node's IPAM records.
 type wreck struct {
 	dead    map[string]netip.Addr // by handle
-	lost    []netip.Addr          // freed under living pods
-	hidden  netip.Addr            // neither held nor free, under a living pod
+	lost    []netip.Addr          // free, but used by running pods
+	hidden  netip.Addr            // neither allocated nor free, used by a running pod
 	crooked bool
 }
 
-// wreck breaks every block, by hand and past everybody. It gives what each node's is now.
+// wreck breaks every block directly at the API server, and returns the faults of each
+// node.
 func (c *cluster) wreck(t *testing.T, r *report) map[string]*wreck {
 	t.Helper()
 	began := time.Now()
@@ -50,12 +51,12 @@ func (c *cluster) wreck(t *testing.T, r *report) map[string]*wreck {
 		writes.Add(int64(n))
 		return err
 	})
-	r.add("broken by hand", short(time.Since(began)), fmt.Sprintf("%d writes: %d leaks, %d freed under pods, %d handles miscounted or gone, %d blocks crooked",
+	r.add("broken by hand", short(time.Since(began)), fmt.Sprintf("%d writes: %d leaks, %d free but in use, %d handles miscounted or gone, %d blocks inconsistent",
 		writes.Load(), leaks**nodes, freed**nodes, counts**nodes, (*nodes+every-2)/every))
 	return out
 }
 
-// spoil breaks what belongs to one node.
+// spoil breaks the records of one node.
 func (c *cluster) spoil(ctx context.Context, l *ipam, h *host, w *wreck, random *rand.Rand, crook bool, kind int) (writes int, err error) {
 	b := l.blocks[h.name]
 	order := random.Perm(len(h.pods))
@@ -101,7 +102,7 @@ func (c *cluster) spoil(ctx context.Context, l *ipam, h *host, w *wreck, random 
 	return writes, err
 }
 
-// free gives an address back as Calico does it.
+// free releases an address as Calico does.
 func (b *blockSpec) free(ip netip.Addr) {
 	n := b.ordinal(ip)
 	gone := *b.Allocations[n]
@@ -117,8 +118,8 @@ func (b *blockSpec) free(ip netip.Addr) {
 	b.Sequence++
 }
 
-// hold takes a free address for somebody. What living pods use is left out, whatever the
-// block says: that would be another fault, and a worse one.
+// hold allocates a free address. Addresses of running pods are skipped, whatever the
+// block has: that would be another fault, and a worse one.
 func (b *blockSpec) hold(a attribute) netip.Addr {
 	n := b.Unallocated[0]
 	b.Unallocated = b.Unallocated[1:]
@@ -131,18 +132,18 @@ func (b *blockSpec) hold(a attribute) netip.Addr {
 	return netip.AddrFrom4(first)
 }
 
-// crook makes the block contradict itself, in one of four ways.
+// crook makes the block inconsistent, in one of four ways.
 func (b *blockSpec) crook(kind int, ip netip.Addr) {
 	n := b.ordinal(ip)
 	switch kind {
-	case 0: // free and held at once
+	case 0: // free and allocated at once
 		b.Unallocated = append(b.Unallocated, n)
-	case 1: // neither free nor held, although a pod lives there: nobody will get it while that is so
+	case 1: // neither free nor allocated, although a running pod uses it: nobody gets it until that changes
 		b.free(ip)
 		b.Unallocated = b.Unallocated[:len(b.Unallocated)-1]
-	case 2: // an owner of nothing
+	case 2: // an unused attribute
 		b.Attributes = append(b.Attributes, attribute{network + "." + strings.Repeat("ab", 32), map[string]string{"note": "left behind"}})
-	default: // held by nobody who can be read
+	default: // allocated with an invalid attribute index
 		b.Allocations[n] = new(len(b.Attributes) + 7)
 	}
 }
