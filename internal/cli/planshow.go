@@ -43,7 +43,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	g.reliesOn(w, p)
 	g.touches(w, p)
 	g.refused(w, p.Refused, f.output == "wide")
-	if d := p.Takes(cluster.DefaultBudget.Blocks, execute.Default.Handles); d > 10*time.Second {
+	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
 		fmt.Fprintf(w, "Time       about %s at %g block writes a second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
 	}
 	if f.save == "" {
