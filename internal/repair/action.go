@@ -26,7 +26,7 @@ func actions() map[finding.Code]action {
 		"PL2001": planNoEndpoint,
 		"PL2002": planNoPod,
 		"PL2003": planOtherSandbox,
-		"PL2010": planShared,
+		"PL2010": planDuplicate,
 
 		// The nodes.
 		"PL3001": planDevice,

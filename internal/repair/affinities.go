@@ -77,7 +77,7 @@ func (b *builder) missingAffinity(f *finding.Finding) {
 	t := b.target(f, Disruptive, Proof{})
 	t.Warnings = []string{"where routes are announced by BGP, " + node + " begins to announce " + cidr.String()}
 	ref := model.Ref{Kind: model.KindAffinity, Name: node + "/" + cidr.String()}
-	b.step(settling, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: AffinityConfirmed}})
+	b.step(cleanUp, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: AffinityConfirmed}})
 }
 
 // planLabels puts on an affinity the labels by which IPAM finds it.
@@ -92,7 +92,7 @@ func planLabels(b *builder, f *finding.Finding) {
 }
 
 func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want string) {
-	b.step(settling, f, do, a.Ref(), Change{Affinity: &Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, AffinityConfirmed), UID: a.UID}})
+	b.step(cleanUp, f, do, a.Ref(), Change{Affinity: &Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, AffinityConfirmed), UID: a.UID}})
 }
 
 // affinity finds one by its name.

@@ -15,15 +15,15 @@ type builder struct {
 	view *model.View
 	o    Options
 
-	planned  map[string]bool // keys of the findings that are being planned: confirmed and asked for
-	doubted  map[string]bool // and of those that are only suspected
-	targets  []*Target
-	repaired map[string]bool // their keys
-	refused  []Refusal
-	drafts   []*draft
-	at       map[place]*draft
-	links    [][2]string // findings and objects that belong together although no step says so
-	nodes    nodesToAsk
+	planned     map[string]bool // keys of the findings that are being planned: confirmed and asked for
+	unconfirmed map[string]bool // and of those that are only suspected
+	targets     []*Target
+	repaired    map[string]bool // their keys
+	refused     []Refusal
+	drafts      []*draft
+	at          map[place]*draft
+	links       [][2]string // findings and objects that belong together although no step says so
+	nodes       nodeVerifiers
 }
 
 // A draft is a step that is not yet numbered.
@@ -73,7 +73,7 @@ func (b *builder) step(at stage, f *finding.Finding, do string, on model.Ref, c 
 		}
 		return
 	}
-	d := &draft{stage: at, asked: len(b.drafts), Step: Step{Do: do, On: on, For: []string{f.Key()}, Always: at == recounting, Change: c}}
+	d := &draft{stage: at, asked: len(b.drafts), Step: Step{Do: do, On: on, For: []string{f.Key()}, Always: at == recountHandles, Change: c}}
 	b.drafts = append(b.drafts, d)
 	b.at[p] = d
 }

@@ -25,10 +25,10 @@ func planNoPod(b *builder, f *finding.Finding) {
 	if t, other := b.insteadOf(e); t != nil {
 		target := b.target(f, Safe, t.proof())
 		target.NoUndo = "the pod has its endpoint on the node where it is"
-		b.step(removeEndpoint, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
+		b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
 		return
 	}
-	d, no := b.deadEndpoint(e)
+	d, no := b.endpointNotInUse(e)
 	if no != nil {
 		b.refuse(f, no.why, no.advice)
 		return
@@ -41,7 +41,7 @@ func planNoPod(b *builder, f *finding.Finding) {
 			target.Touches = append(target.Touches, pod.Namespace+"/"+pod.Name+" has "+ip.String()+" as well")
 		}
 	}
-	b.step(removeEndpoint, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
+	b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
 }
 
 // insteadOf finds the living pod that has an endpoint of the same sandbox on the node where
@@ -53,22 +53,22 @@ func (b *builder) insteadOf(e *model.Endpoint) (*runningPod, *model.Endpoint) {
 		return nil, nil
 	}
 	t, no := b.runningPodOf(pod)
-	if no != nil || t.box.ID != e.ContainerID {
+	if no != nil || t.sandbox.ID != e.ContainerID {
 		return nil, nil
 	}
 	own := b.endpointRef(t)
 	for other := range b.view.EndpointsOf(e.Namespace, e.Pod) {
-		if other.Ref() == own && other.ContainerID == t.box.ID && b.view.SameNode(other.Node, pod.Node) {
+		if other.Ref() == own && other.ContainerID == t.sandbox.ID && b.view.SameNode(other.Node, pod.Node) {
 			return t, other
 		}
 	}
 	return nil, nil
 }
 
-// deadEndpoint is the proof that the sandbox of an endpoint is gone, wherever it was.
-func (b *builder) deadEndpoint(e *model.Endpoint) (*NotInUse, *refusal) {
+// endpointNotInUse is the proof that the sandbox of an endpoint is gone, wherever it was.
+func (b *builder) endpointNotInUse(e *model.Endpoint) (*NotInUse, *refusal) {
 	v := b.view
-	b.look()
+	b.surveyNodes()
 	node := v.NodeByName(e.Node)
 	pod := v.PodByName(e.Namespace, e.Pod)
 	switch {
@@ -81,9 +81,9 @@ func (b *builder) deadEndpoint(e *model.Endpoint) (*NotInUse, *refusal) {
 	case pod != nil && (pod.Node == "" || v.SameNode(e.Node, pod.Node)):
 		return nil, refuse("look again", "its pod is on %s by now", orText(pod.Node, "no node yet"))
 	}
-	for box := range v.SandboxesOf(e.Namespace, e.Pod) {
-		if box.ID == e.ContainerID && (box.Ready || box.Inode != 0) {
-			return nil, refuse("see what keeps it, and what the CNI configuration of "+box.Node+" calls that node", "its sandbox lives, on %s", box.Node)
+	for sandbox := range v.SandboxesOf(e.Namespace, e.Pod) {
+		if sandbox.ID == e.ContainerID && (sandbox.Ready || sandbox.Inode != 0) {
+			return nil, refuse("see what keeps it, and what the CNI configuration of "+sandbox.Node+" calls that node", "its sandbox lives, on %s", sandbox.Node)
 		}
 	}
 	d := &NotInUse{Containers: []string{e.ContainerID}, Nodes: []string{node.Name}, All: b.nodes.renamed}
@@ -149,7 +149,7 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refu
 		return nil, refuse("repair that name first (PL5003)", "the CNI plugin of %s calls it %q", t.pod.Node, name)
 	}
 	if old != nil {
-		if old.ContainerID == t.box.ID {
+		if old.ContainerID == t.sandbox.ID {
 			return nil, nil
 		}
 		if !sameMAC(old.MAC, t.inside.MAC) || !sameAddresses(old.IPs, t.ips) {
@@ -168,7 +168,7 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refu
 		return nil, no
 	}
 	body, err := EndpointBody(PodSource{JSON: raw, UID: t.pod.UID}, NodeSource{
-		Node: t.pod.Node, Name: name, Container: t.box.ID, Device: t.outside.Name, MAC: t.inside.MAC, IPs: t.ips,
+		Node: t.pod.Node, Name: name, Container: t.sandbox.ID, Device: t.outside.Name, MAC: t.inside.MAC, IPs: t.ips,
 		UID: b.newUID(t), Created: b.o.Made,
 	}, healthy)
 	if err != nil {
@@ -224,8 +224,8 @@ func (b *builder) healthyOf(t *runningPod, pod *model.Pod) *model.Endpoint {
 		return nil
 	}
 	for e := range b.view.EndpointsOf(pod.Namespace, pod.Name) {
-		box := b.view.RunningSandbox(pod)
-		if e.Orchestrator == "k8s" && b.view.SameNode(e.Node, pod.Node) && box != nil && box.ID == e.ContainerID {
+		sandbox := b.view.RunningSandbox(pod)
+		if e.Orchestrator == "k8s" && b.view.SameNode(e.Node, pod.Node) && sandbox != nil && sandbox.ID == e.ContainerID {
 			return e
 		}
 	}
@@ -234,7 +234,7 @@ func (b *builder) healthyOf(t *runningPod, pod *model.Pod) *model.Endpoint {
 
 // newUID is one that no other object has, and the same in every making of this plan.
 func (b *builder) newUID(t *runningPod) string {
-	sum := sha256.Sum256([]byte(b.o.ID + "/" + t.name() + "/" + t.pod.UID + "/" + t.box.ID))
+	sum := sha256.Sum256([]byte(b.o.ID + "/" + t.name() + "/" + t.pod.UID + "/" + t.sandbox.ID))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8: made by ourselves
 	x := hex.EncodeToString(sum[:16])
 	return fmt.Sprintf("%s-%s-%s-%s-%s", x[:8], x[8:12], x[12:16], x[16:20], x[20:])

@@ -31,10 +31,10 @@ func planHandle(b *builder, f *finding.Finding) {
 		b.orphan(f, h)
 	case h.Missing:
 		b.target(f, Safe, Proof{})
-		b.count(raising, f, "create", h, held)
+		b.count(raiseHandles, f, "create", h, held)
 	case under > 0 || h.Deleted:
 		b.target(f, Safe, Proof{})
-		b.count(raising, f, "raise", h, held)
+		b.count(raiseHandles, f, "raise", h, held)
 	case over > 0 && h.Revision != "":
 		b.lower(f, h, held)
 	case legacyHandle(h, b.view.AttributeOf(held[0])):
@@ -90,7 +90,7 @@ func legacyHandle(h *model.Handle, at *model.Attribute) bool {
 // count has a handle count what its blocks hold.
 func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle, held []*model.Allocation) {
 	c := &Count{Handle: sanitized(h.ID)}
-	if at == settling {
+	if at == cleanUp {
 		c.Unchanged = h.Revision // it may be lowered while it is as it was seen
 	}
 	for _, n := range h.Blocks {
@@ -112,8 +112,8 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 	case id == "" && model.Reusable(h.ID):
 		b.refuse(f, "its name is its owner's, who may be between two writes", "it is harmless: it counts too much, not too little")
 		return
-	case b.anySilent() != "":
-		b.refuse(f, "every node must say that no CNI call is under way for it, and "+b.anySilent()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
+	case b.unverifiable() != "":
+		b.refuse(f, "every node must say that no CNI call is under way for it, and "+b.unverifiable()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
 		return
 	}
 	d := &NotInUse{All: true, Calm: true}
@@ -121,7 +121,7 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 		d.Containers = []string{id}
 	}
 	b.target(f, Safe, Proof{NotInUse: d})
-	b.count(settling, f, "lower", h, held) // not with the recounts: without its proof it is not done
+	b.count(cleanUp, f, "lower", h, held) // not with the recounts: without its proof it is not done
 }
 
 // orphan removes a handle that holds nothing.
@@ -134,16 +134,16 @@ func (b *builder) orphan(f *finding.Finding, h *model.Handle) {
 		// The name comes back only with its node, and that is gone by a person's word.
 		node := model.Ref{Kind: model.KindNode, Name: b.tunnelGone(h.ID)}
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{node}}})
-		b.count(settling, f, "remove", h, nil)
+		b.count(cleanUp, f, "remove", h, nil)
 	case id == "" && model.Reusable(h.ID):
 		b.refuse(f, "its name is its owner's, who may come back to it", "it is harmless while its owner exists; delete it when that is gone for good")
 	case id == "":
 		b.refuse(f, "it names no container, so that no node can say that it is gone", "it is harmless; delete it by hand if no block names it")
-	case b.anySilent() != "":
-		b.refuse(f, "every node must say that its container is gone, and "+b.anySilent()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
+	case b.unverifiable() != "":
+		b.refuse(f, "every node must say that its container is gone, and "+b.unverifiable()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
 	default:
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Containers: []string{id}, All: true}})
-		b.count(settling, f, "remove", h, nil) // not with the recounts: without its proof it is not done
+		b.count(cleanUp, f, "remove", h, nil) // not with the recounts: without its proof it is not done
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 // On a node the agent compares again in the same breath as it acts: what a plan says about
 // it are the numbers by which it knows the thing again, never its name alone.
 
-// usuallySeen is for how long an agent must have seen a device as it is, in seconds: links
+// minSeen is for how long an agent must have seen a device as it is, in seconds: links
 // carry no date.
-const usuallySeen = 600
+const minSeen = 600
 
 // planDevice deletes a device that no pod uses, by its index: its name is the next pod's of
 // that name too.
@@ -34,7 +34,7 @@ func planDevice(b *builder, f *finding.Finding) {
 		b.refuse(f, "its other end was not found: somebody may live where nobody can look", "restart the node when it suits")
 		return
 	}
-	args := map[string]string{"index": strconv.Itoa(l.Index), "seen": strconv.Itoa(usuallySeen)}
+	args := map[string]string{"index": strconv.Itoa(l.Index), "seen": strconv.Itoa(minSeen)}
 	if s := int(b.o.Settle.Seconds()); s > 0 {
 		args["seen"] = strconv.Itoa(s) // a person has said how long is long enough
 	}
@@ -45,7 +45,7 @@ func planDevice(b *builder, f *finding.Finding) {
 	}
 	t := b.target(f, Safe, Proof{NotInUse: &NotInUse{Nodes: []string{node}}})
 	t.NoUndo = "a deleted device does not come back"
-	b.step(acting, f, "delete device", f.Subject, Change{Node: &OnNode{Verb: "unlink", Args: args}})
+	b.step(actOnNodes, f, "delete device", f.Subject, Change{Node: &OnNode{Verb: "unlink", Args: args}})
 }
 
 // planRoute takes away a host route that leads to another device. Felix writes the right
@@ -78,7 +78,7 @@ func planRoute(b *builder, f *finding.Finding) {
 	for _, r := range wrong {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + r.Dst.Addr().String()}
 		args := map[string]string{"link": strconv.Itoa(r.Link), "protocol": strconv.Itoa(r.Protocol), "table": strconv.Itoa(r.Table), "metric": strconv.Itoa(r.Metric)}
-		b.step(acting, f, "delete route", on, Change{Node: &OnNode{Verb: "unroute", Args: args}})
+		b.step(actOnNodes, f, "delete route", on, Change{Node: &OnNode{Verb: "unroute", Args: args}})
 	}
 	b.await(f, t)
 }
@@ -87,7 +87,7 @@ func planRoute(b *builder, f *finding.Finding) {
 func (b *builder) await(f *finding.Finding, t *runningPod) {
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + ip.String()}
-		b.step(acting, f, "wait", on, Change{Await: &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
+		b.step(actOnNodes, f, "wait", on, Change{Await: &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
 	}
 }
 
@@ -119,7 +119,7 @@ func planNeighbour(b *builder, f *finding.Finding) {
 		l := b.view.LinkAt(t.pod.Node, n.Link)
 		on := model.Ref{Kind: model.KindNeighbour, Name: t.pod.Node + "/" + n.IP.String() + "/" + l.Name}
 		args := map[string]string{"link": strconv.Itoa(n.Link), "mac": n.MAC}
-		b.step(acting, f, "delete entry", on, Change{Node: &OnNode{Verb: "unneighbour", Args: args}})
+		b.step(actOnNodes, f, "delete entry", on, Change{Node: &OnNode{Verb: "unneighbour", Args: args}})
 	}
 }
 
@@ -145,7 +145,7 @@ func planGateway(b *builder, f *finding.Finding) {
 	for _, key := range off {
 		on := model.Ref{Kind: model.KindSysctl, Name: t.pod.Node + "/" + t.outside.Name + "/" + key}
 		args := map[string]string{"index": strconv.Itoa(t.outside.Index), "value": "1"}
-		b.step(acting, f, "set to 1", on, Change{Node: &OnNode{Verb: "sysctl", Args: args}})
+		b.step(actOnNodes, f, "set to 1", on, Change{Node: &OnNode{Verb: "sysctl", Args: args}})
 	}
 }
 
@@ -160,7 +160,7 @@ func (b *builder) runningPodOn(f *finding.Finding) *runningPod {
 	t, no := b.runningPodOf(pod)
 	if no == nil {
 		for _, ip := range t.ips {
-			if no = b.rival(t, ip); no != nil {
+			if no = b.otherUser(t, ip); no != nil {
 				break
 			}
 		}

@@ -36,7 +36,7 @@ type Options struct {
 // plan. What it does not plan it refuses, and says why and what a person can do. Findings
 // that others explain may be among them; those that are not can only be looked at again.
 func Make(v *model.View, fs []finding.Finding, o Options) *Plan {
-	b := &builder{view: v, o: o, planned: map[string]bool{}, doubted: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
+	b := &builder{view: v, o: o, planned: map[string]bool{}, unconfirmed: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
 	p := &Plan{Schema: Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, Made: o.Made, Version: o.Version}
 	p.KubeRevision, p.EtcdRevision = Revisions(v)
 	fs = slices.Clone(fs)
@@ -63,7 +63,7 @@ func later(c finding.Code) int {
 func (b *builder) plan(fs []finding.Finding) {
 	for i := range fs {
 		b.planned[fs[i].Key()] = fs[i].State == finding.Confirmed
-		b.doubted[fs[i].Key()] = fs[i].State != finding.Confirmed
+		b.unconfirmed[fs[i].Key()] = fs[i].State != finding.Confirmed
 	}
 	table, gate := actions(), b.gates()
 	cured := curedBy(fs)
@@ -77,7 +77,7 @@ func (b *builder) plan(fs []finding.Finding) {
 		case why != "":
 			b.refuse(f, why, what)
 		case f.State != finding.Confirmed:
-			b.refuse(f, undecided(f), "plan again then")
+			b.refuse(f, unconfirmedReason(f), "plan again then")
 		default:
 			act(b, f)
 		}
@@ -127,8 +127,8 @@ func cures(cause, effect finding.Code) bool {
 	}[cause], effect)
 }
 
-// undecided says when a suspicion will be one no more.
-func undecided(f *finding.Finding) string {
+// unconfirmedReason says when a suspicion will be one no more.
+func unconfirmedReason(f *finding.Finding) string {
 	why := "it is only suspected"
 	if f.Why != "" {
 		why += ": " + f.Why

@@ -55,9 +55,9 @@ func planMend(b *builder, f *finding.Finding) {
 	slices.SortFunc(owners, func(x, y Ordinal) int { return x.IP.Compare(y.IP) })
 	for _, id := range slices.Sorted(maps.Keys(raise)) {
 		slices.SortFunc(raise[id], netip.Addr.Compare)
-		b.step(raising, f, "count", handleRef(id), Change{Count: &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}}})
+		b.step(raiseHandles, f, "count", handleRef(id), Change{Count: &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}}})
 	}
-	b.step(mending, f, "mend", block.Ref(), Change{Mend: &Mend{Owners: owners}})
+	b.step(repairBlocks, f, "mend", block.Ref(), Change{Mend: &Mend{Owners: owners}})
 }
 
 // neither gives the owners of what a block neither holds nor offers and somebody uses: to

@@ -24,9 +24,9 @@ func planMisnamed(b *builder, f *finding.Finding) {
 	if no == nil {
 		t, no = b.runningPodOf(pod)
 	}
-	var p *posting
+	var p *assignment
 	if no == nil {
-		p, no = b.posting(t, ip, b.fromAnother(t))
+		p, no = b.assignment(t, ip, b.fromOtherPod(t))
 	}
 	switch {
 	case no != nil:
@@ -39,11 +39,11 @@ func planMisnamed(b *builder, f *finding.Finding) {
 	p.hold = true
 	// Only the node in an attribute moves traffic: with it unchanged nobody notices.
 	target := b.target(f, b.routed(t, p), t.proof())
-	target.Watch = b.collected()
+	target.Watch = b.watchSeconds()
 	if target.Risk != Safe {
 		target.Touches = append(target.Touches, t.name()+": nodes that sent to "+orText(p.from.Node, "the node of its block")+" will send to "+t.pod.Node)
 	}
-	for _, name := range b.callsItself(t.pod.Node) {
+	for _, name := range b.calicoNamesOf(t.pod.Node) {
 		if name != "" && !b.view.SameNode(name, t.pod.Node) {
 			target.Warnings = append(target.Warnings, "the cause stays: "+t.pod.Node+" still calls itself "+name+" (PL5003), and its next pod will be misnamed too")
 			break
@@ -52,9 +52,9 @@ func planMisnamed(b *builder, f *finding.Finding) {
 	b.record(f, t, p)
 }
 
-// fromAnother lets a tenant take what the ledger says is another pod's, which does not
+// fromOtherPod lets a tenant take what the ledger says is another pod's, which does not
 // have the address, as was seen before. It objects where that one may be about to use it.
-func (b *builder) fromAnother(t *runningPod, spared ...*model.Pod) taking {
+func (b *builder) fromOtherPod(t *runningPod, spared ...*model.Pod) takeover {
 	return func(at *model.Attribute) *refusal {
 		ns, name := at.PodName()
 		other := b.view.PodByName(ns, name)
@@ -63,7 +63,7 @@ func (b *builder) fromAnother(t *runningPod, spared ...*model.Pod) taking {
 			return nil
 		case len(other.IPs) == 0:
 			return refuse("plan again when it has one", "%s/%s, which the ledger names, has no address yet", ns, name)
-		case !b.asked(other.Node):
+		case !b.canVerify(other.Node):
 			return refuse("get its agent to answer", "%s, where %s/%s lives, which the ledger names, cannot be asked", other.Node, ns, name)
 		default:
 			return nil

@@ -37,7 +37,7 @@ func (b *builder) finish(p *Plan) {
 	}
 	slices.SortFunc(b.drafts, func(x, y *draft) int {
 		first := cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.stage, y.stage))
-		if first != 0 || x.stage == acting {
+		if first != 0 || x.stage == actOnNodes {
 			return cmp.Or(first, cmp.Compare(x.asked, y.asked))
 		}
 		return cmp.Or(cmp.Compare(x.On.Kind, y.On.Kind), cmp.Compare(x.On.Name, y.On.Name), cmp.Compare(x.asked, y.asked))

@@ -60,7 +60,7 @@ func (d *NotInUse) Against(w *model.Verification) (why string, passing bool) {
 	if d.Calm {
 		return d.calls(w)
 	}
-	boxes := map[string]bool{} // that have one of the addresses
+	sandboxes := map[string]bool{} // that have one of the addresses
 	for i := range w.Attachments {
 		a := &w.Attachments[i]
 		if slices.Contains(d.Containers, a.Sandbox) {
@@ -75,13 +75,13 @@ func (d *NotInUse) Against(w *model.Verification) (why string, passing bool) {
 	for i := range w.Results {
 		for _, ip := range d.IPs {
 			if slices.ContainsFunc(w.Results[i].IPs, func(p netip.Prefix) bool { return p.Addr() == ip }) {
-				boxes[w.Results[i].Container] = !slices.Contains(d.Except, w.Results[i].Container)
+				sandboxes[w.Results[i].Container] = !slices.Contains(d.Except, w.Results[i].Container)
 			}
 		}
 	}
 	for i := range w.Sandboxes {
 		s := &w.Sandboxes[i]
-		if (slices.Contains(d.Containers, s.ID) || boxes[s.ID]) && (s.Ready || s.Inode != 0) {
+		if (slices.Contains(d.Containers, s.ID) || sandboxes[s.ID]) && (s.Ready || s.Inode != 0) {
 			return fmt.Sprintf("sandbox %s of %s/%s is there on %s", short(s.ID), s.Namespace, s.Pod, w.Node), false
 		}
 	}

@@ -134,7 +134,7 @@ func (b *builder) lacks(found func(finding.Finding)) {
 
 // untouched says what stays as it is because its node cannot be asked.
 func (b *builder) untouched() {
-	b.look()
+	b.surveyNodes()
 	of := map[string]int{}
 	for i := range int32(b.view.Rows(model.Allocations)) {
 		a := b.view.Allocation(i)

@@ -10,7 +10,7 @@ import (
 )
 
 // A posting is one address that the ledger shall say a tenant holds.
-type posting struct {
+type assignment struct {
 	ip      netip.Addr
 	ordinal int32
 	block   netip.Prefix
@@ -21,17 +21,17 @@ type posting struct {
 	hold    bool          // through a name of ours: Calico's collector never reads anew what it knows by handle and address
 }
 
-// A taking says which entries of others may be handed to a tenant; nil objects to none.
-type taking func(at *model.Attribute) *refusal
+// A takeover says which entries of others may be handed to a tenant; nil objects to none.
+type takeover func(at *model.Attribute) *refusal
 
 // posting finds what the ledger lacks about an address of a tenant. Nil with no refusal
 // means nothing. Nothing is ever taken from anybody living but the spared.
-func (b *builder) posting(t *runningPod, ip netip.Addr, from taking, spared ...*model.Pod) (*posting, *refusal) {
+func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared ...*model.Pod) (*assignment, *refusal) {
 	v := b.view
 	if !v.State(model.Blocks, "").Seen() || !v.State(model.Handles, "").Seen() || !v.State(model.Pods, "").Seen() {
 		return nil, refuse("", "blocks, handles and pods were not seen in full")
 	}
-	if no := b.rival(t, ip, spared...); no != nil {
+	if no := b.otherUser(t, ip, spared...); no != nil {
 		return nil, no
 	}
 	if n := v.NodeByName(t.pod.Node); n == nil || n.OS == "windows" {
@@ -43,13 +43,13 @@ func (b *builder) posting(t *runningPod, ip netip.Addr, from taking, spared ...*
 	}
 	a := v.AllocationOf(ip)
 	if a == nil {
-		return b.freePosting(t, ip, block)
+		return b.assignFree(t, ip, block)
 	}
 	at := v.AttributeOf(a)
 	if at == nil {
 		return nil, refuse("repair the block first", "nobody can read who holds %s in %s", ip, block.CIDR)
 	}
-	p := &posting{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
+	p := &assignment{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
 	if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 		if at.Pod == t.pod.Name && at.Namespace == t.pod.Namespace && v.SameNode(at.Node, t.pod.Node) {
 			p.right = true
@@ -64,7 +64,7 @@ func (b *builder) posting(t *runningPod, ip netip.Addr, from taking, spared ...*
 		return nil, no
 	}
 	if from == nil {
-		from = b.formerSelf(t)
+		from = b.fromOwnFormerSandbox(t)
 	}
 	return p, from(at)
 }
@@ -84,7 +84,7 @@ func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 	return found, nil
 }
 
-// kept objects to taking what is not a pod's.
+// kept objects to takeover what is not a pod's.
 func (b *builder) kept(t *runningPod, at *model.Attribute) *refusal {
 	switch {
 	case at.Handle == model.WindowsHandle:
@@ -104,9 +104,9 @@ func (b *builder) kept(t *runningPod, at *model.Attribute) *refusal {
 	}
 }
 
-// formerSelf lets a tenant take what a former sandbox of the same pod holds. That no
+// fromOwnFormerSandbox lets a tenant take what a former sandbox of the same pod holds. That no
 // sandbox but its own has the address was seen before.
-func (b *builder) formerSelf(t *runningPod) taking {
+func (b *builder) fromOwnFormerSandbox(t *runningPod) takeover {
 	return func(at *model.Attribute) *refusal {
 		if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 			return nil
@@ -118,8 +118,8 @@ func (b *builder) formerSelf(t *runningPod) taking {
 	}
 }
 
-// freePosting is for an address that the ledger would give away.
-func (b *builder) freePosting(t *runningPod, ip netip.Addr, block *model.Block) (*posting, *refusal) {
+// assignFree is for an address that the ledger would give away.
+func (b *builder) assignFree(t *runningPod, ip netip.Addr, block *model.Block) (*assignment, *refusal) {
 	pool := b.view.PoolWith(ip)
 	switch {
 	case pool == nil:
@@ -135,15 +135,15 @@ func (b *builder) freePosting(t *runningPod, ip netip.Addr, block *model.Block) 
 		return nil, refuse("IPAM does not give it to others", "reservation %s keeps %s", name, ip)
 	}
 	if block == nil {
-		s, no := b.siteFor(t, ip, pool)
+		s, no := b.missingBlockFor(t, ip, pool)
 		if no != nil {
 			return nil, no
 		}
-		return &posting{ip: ip, block: s.cidr, home: s.node, missing: s}, nil
+		return &assignment{ip: ip, block: s.cidr, home: s.node, missing: s}, nil
 	}
 	for _, n := range block.Free {
 		if model.Offset(block.CIDR, n) == ip {
-			return &posting{ip: ip, ordinal: n, block: block.CIDR, home: block.Node()}, nil
+			return &assignment{ip: ip, ordinal: n, block: block.CIDR, home: block.Node()}, nil
 		}
 	}
 	return nil, refuse("repair the block first", "%s says that %s is neither held nor free", block.CIDR, ip)
@@ -176,13 +176,13 @@ func (b *builder) counted(handle string, block netip.Prefix) bool {
 
 // record plans what makes the ledger say what a tenant holds: its handle counts it before
 // a block gives it. It is done for a finding that is a target, whose proof is the tenant's.
-func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*posting) {
+func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 	for _, p := range ps {
 		if p.missing != nil {
-			b.foundBlock(f, p.missing, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
+			b.createMissingBlock(f, p.missing, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
 		}
 		on := model.Ref{Kind: model.KindBlock, Name: p.block.String()}
-		b.step(raising, f, "count", handleRef(t.handle()), Change{Count: &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}}})
+		b.step(raiseHandles, f, "count", handleRef(t.handle()), Change{Count: &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}}})
 		if p.right {
 			continue
 		}
@@ -192,10 +192,10 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*posting) {
 		}
 		if p.hold {
 			hold := Owner{Handle: fmt.Sprintf("plumbline-hold.%s.%d", b.o.ID, p.ordinal), Secondary: map[string]string{"node": b.view.CalicoName(t.pod.Node)}}
-			b.step(holding, f, "hold", on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: &hold}}})
+			b.step(holdOrdinals, f, "hold", on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: &hold}}})
 			from = &Held{Attribute: model.Attribute{Handle: hold.Handle}}
 		}
-		b.step(writing, f, do, on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}}})
+		b.step(writeOrdinals, f, do, on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}}})
 		if p.from != nil && p.from.Handle != "" && model.HandleKey(p.from.Handle) != model.HandleKey(t.handle()) {
 			b.recount(f, p.from.Handle, slices.Collect(b.view.AllocationsBy(p.from.Handle)))
 		}
@@ -210,10 +210,10 @@ func (b *builder) owner(t *runningPod) *Owner {
 	}}
 }
 
-// routed is the risk of postings. Every Felix routes a block to its node and by itself
+// routed is the risk of assignments. Every Felix routes a block to its node and by itself
 // what others hold of it (F3): where the ledger names another node than before for an
 // address, routes move, if only to where the pod is.
-func (b *builder) routed(t *runningPod, ps ...*posting) Risk {
+func (b *builder) routed(t *runningPod, ps ...*assignment) Risk {
 	for _, p := range ps {
 		before := p.home
 		if p.from != nil {
@@ -226,13 +226,13 @@ func (b *builder) routed(t *runningPod, ps ...*posting) Risk {
 	return Safe
 }
 
-// usualGrace is Calico's, in seconds, where its configuration was not seen.
-const usualGrace = 15 * 60
+// defaultGracePeriod is Calico's, in seconds, where its configuration was not seen.
+const defaultGracePeriod = 15 * 60
 
 // collected is for how long a record must stay to be there for good: Calico's collector
 // decides by what it saw before.
-func (b *builder) collected() int64 {
-	grace := int64(usualGrace)
+func (b *builder) watchSeconds() int64 {
+	grace := int64(defaultGracePeriod)
 	if c, ok := b.view.Collector(); ok {
 		grace = c.LeakGracePeriod
 	}

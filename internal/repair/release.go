@@ -23,12 +23,12 @@ func planLeaked(b *builder, f *finding.Finding) {
 		b.refuse(f, "node "+at.Node+" is another cluster's, or of none", "repair it from there")
 		return
 	}
-	held, why, what := b.together(at, ip)
+	held, why, what := b.allOfHandle(at, ip)
 	if why != "" {
 		b.refuse(f, why, what)
 		return
 	}
-	d, why, what := b.dead(held)
+	d, why, what := b.notInUse(held)
 	if why != "" {
 		b.refuse(f, why, what)
 		return
@@ -45,7 +45,7 @@ func planLeaked(b *builder, f *finding.Finding) {
 		}
 		block := b.view.BlockOf(o)
 		from := &Held{Attribute: *b.view.AttributeOf(o), Sequence: block.SequenceOf(o.Ordinal)}
-		b.step(writing, f, "release", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: o.IP, From: from}}})
+		b.step(writeOrdinals, f, "release", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: o.IP, From: from}}})
 		if e := b.endpointWith(o.IP); e != nil {
 			b.link(f, e.Ref())
 		}
@@ -54,7 +54,7 @@ func planLeaked(b *builder, f *finding.Finding) {
 }
 
 // together gives all that a handle holds, if nobody living claims any of it.
-func (b *builder) together(at *model.Attribute, ip netip.Addr) (held []*model.Allocation, why, advice string) {
+func (b *builder) allOfHandle(at *model.Attribute, ip netip.Addr) (held []*model.Allocation, why, advice string) {
 	if at.Handle == "" || at.Handle == model.WindowsHandle || at.Cooling {
 		return nil, "it has no handle, so that nobody can tell whose it was", "ask its node; calicoctl ipam release --ip frees it without any check"
 	}
@@ -66,7 +66,7 @@ func (b *builder) together(at *model.Attribute, ip netip.Addr) (held []*model.Al
 			return nil, "handle " + other.Handle + " differs by its spelling only", "repair PL1006 of it first"
 		case b.claimed(a.IP):
 			return nil, a.IP.String() + " of the same handle is in use", "it goes with the last of its addresses"
-		case a.IP != ip && given && b.doubted["PL1001/"+a.IP.String()]:
+		case a.IP != ip && given && b.unconfirmed["PL1001/"+a.IP.String()]:
 			return nil, a.IP.String() + " of the same handle is only suspected", "plan again when that is decided"
 		case e != nil && !b.repaired["PL2002/"+e.Ref().Name]:
 			return nil, "endpoint " + e.Ref().Name + " still has " + a.IP.String(), "repair PL2002/" + e.Ref().Name + " first, or with it"
@@ -124,5 +124,5 @@ func (b *builder) recount(f *finding.Finding, id string, held []*model.Allocatio
 			}
 		}
 	}
-	b.step(recounting, f, "recount", handleRef(id), Change{Count: c})
+	b.step(recountHandles, f, "recount", handleRef(id), Change{Count: c})
 }

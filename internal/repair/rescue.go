@@ -21,9 +21,9 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 	if no == nil {
 		t, no = b.runningPodOf(pod)
 	}
-	var p *posting
+	var p *assignment
 	if no == nil {
-		p, no = b.posting(t, ip, nil)
+		p, no = b.assignment(t, ip, nil)
 	}
 	switch {
 	case no != nil:
@@ -34,7 +34,7 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 		return
 	}
 	target := b.target(f, b.routed(t, p), t.proof())
-	target.Watch = b.collected()
+	target.Watch = b.watchSeconds()
 	if p.missing != nil {
 		target.Warnings = append(target.Warnings, "all nodes will route "+p.block.String()+" to "+p.home)
 	}
@@ -56,8 +56,8 @@ func (b *builder) userOf(ip netip.Addr) (*model.Pod, *refusal) {
 	}
 	if len(pods) == 0 {
 		for at := range v.AttachmentsWith(ip) {
-			if box := v.SandboxNamed(at.Node, at.Sandbox); box != nil && box.Ready {
-				if pod := v.PodByUID(box.UID); pod != nil && pod.Node == box.Node {
+			if sandbox := v.SandboxNamed(at.Node, at.Sandbox); sandbox != nil && sandbox.Ready {
+				if pod := v.PodByUID(sandbox.UID); pod != nil && pod.Node == sandbox.Node {
 					add(pod)
 				}
 			}
@@ -104,9 +104,9 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 		return
 	}
 	t, no := b.runningPodOf(pod)
-	var ps []*posting
+	var ps []*assignment
 	if no == nil {
-		ps, no = b.postings(t)
+		ps, no = b.assignments(t)
 	}
 	var shown *Change
 	if no == nil {
@@ -122,7 +122,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 	}
 	target := b.target(f, b.routed(t, ps...), t.proof())
 	if len(ps) > 0 {
-		target.Watch = b.collected()
+		target.Watch = b.watchSeconds()
 	}
 	b.record(f, t, ps...)
 	if shown == nil {
@@ -138,15 +138,15 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 	}
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: pod.Node + "/" + ip.String()}
-		b.step(acting, f, "wait", on, Change{Await: &Await{Node: pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
+		b.step(actOnNodes, f, "wait", on, Change{Await: &Await{Node: pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
 	}
 }
 
-// postings are what the ledger lacks about all addresses of a tenant.
-func (b *builder) postings(t *runningPod) ([]*posting, *refusal) {
-	var out []*posting
+// assignments are what the ledger lacks about all addresses of a tenant.
+func (b *builder) assignments(t *runningPod) ([]*assignment, *refusal) {
+	var out []*assignment
 	for _, ip := range t.ips {
-		p, no := b.posting(t, ip, nil)
+		p, no := b.assignment(t, ip, nil)
 		if no != nil {
 			return nil, no
 		}
@@ -164,8 +164,8 @@ func (b *builder) shown(t *runningPod, old *model.Endpoint) (*Change, *refusal) 
 	}
 	pod := t.pod
 	same := len(pod.Annotated) == len(t.ips) && !slices.ContainsFunc(t.ips, func(ip netip.Addr) bool { return !slices.Contains(pod.Annotated, ip) })
-	if pod.Annotation == model.Written && pod.ContainerID == t.box.ID && same {
+	if pod.Annotation == model.Written && pod.ContainerID == t.sandbox.ID && same {
 		return nil, nil
 	}
-	return &Change{Annotate: &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.box.ID, From: pod.ContainerID}}, nil
+	return &Change{Annotate: &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.sandbox.ID, From: pod.ContainerID}}, nil
 }

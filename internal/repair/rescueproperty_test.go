@@ -25,8 +25,8 @@ func users(v *model.View, ip netip.Addr) []*model.Pod {
 		}
 		uses := slices.Contains(pod.Claims(), ip)
 		if v.Sees(pod.Node, model.Sandboxes, model.Attachments) {
-			box := v.RunningSandbox(pod)
-			uses = box != nil && v.Inside(pod.Node, box.ID) != nil && v.Inside(pod.Node, box.ID).Has(ip)
+			sandbox := v.RunningSandbox(pod)
+			uses = sandbox != nil && v.Inside(pod.Node, sandbox.ID) != nil && v.Inside(pod.Node, sandbox.ID).Has(ip)
 		}
 		if uses {
 			out = append(out, pod)
@@ -120,8 +120,8 @@ func checkOrdinal(t *testing.T, v *model.View, p *Plan, s *Step, o Ordinal, evic
 		t.Errorf("step %d gives %s to %s, which does not count it yet", s.ID, o.IP, o.To.Handle)
 	}
 	for _, pod := range who {
-		box := v.RunningSandbox(pod)
-		mine := box != nil && strings.HasSuffix(o.To.Handle, "."+box.ID) && o.To.Secondary["pod"] == pod.Name && v.SameNode(o.To.Secondary["node"], pod.Node)
+		sandbox := v.RunningSandbox(pod)
+		mine := sandbox != nil && strings.HasSuffix(o.To.Handle, "."+sandbox.ID) && o.To.Secondary["pod"] == pod.Name && v.SameNode(o.To.Secondary["node"], pod.Node)
 		if !mine && !evicted[pod.Namespace+"/"+pod.Name] {
 			t.Errorf("step %d moves %s to %s, away from %s", s.ID, o.IP, o.To.Handle, pod.Name)
 		}

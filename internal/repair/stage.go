@@ -7,16 +7,16 @@ type stage int
 
 // The stages, in the order of execution.
 const (
-	removeEndpoint stage = iota // endpoints that are nobody's: before their address can go to another
-	raising                     // handles: what will be held is counted before
-	claiming                    // a node's affinity for a block that is to be made: pending
-	createBlock                 // a block that is gone although pods live in it
-	confirming                  // that affinity: confirmed
-	mending                     // the structure of blocks
-	holding                     // the first of two writes of one ordinal
-	writing                     // ordinals of blocks
-	publish                     // endpoints and annotations: the ledger came first
-	recounting                  // handles: what the blocks now hold
-	settling                    // affinities
-	acting                      // on nodes and pods, in the order in which an action asked for it
+	removeEndpoints   stage = iota // endpoints that are nobody's: before their address can go to another
+	raiseHandles                   // handles: what will be held is counted before
+	claimAffinities                // a node's affinity for a block that is to be made: pending
+	createBlocks                   // a block that is gone although pods live in it
+	confirmAffinities              // that affinity: confirmed
+	repairBlocks                   // the structure of blocks
+	holdOrdinals                   // the first of two writes of one ordinal
+	writeOrdinals                  // ordinals of blocks
+	publish                        // endpoints and annotations: the ledger came first
+	recountHandles                 // handles: what the blocks now hold
+	cleanUp                        // affinities
+	actOnNodes                     // on nodes and pods, in the order in which an action asked for it
 )

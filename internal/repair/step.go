@@ -70,7 +70,7 @@ type Mend struct {
 	Owners []Ordinal `json:"owners,omitempty"` // From is not used
 }
 
-// A NewBlock makes a block that is gone although pods live in it. It is born holding what
+// A NewBlock makes a block that is gone although pods live in it. It is born holdOrdinals what
 // they have: what was free in it for a moment would be given away.
 type NewBlock struct {
 	Node   string    `json:"node"`

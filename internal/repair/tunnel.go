@@ -37,8 +37,8 @@ func planTunnel(b *builder, f *finding.Finding) {
 		b.refuse(f, block.CIDR.String()+" says that it is neither held nor free", "repair PL1004/"+block.CIDR.String()+" first")
 	default:
 		b.target(f, Safe, Proof{})
-		b.step(raising, f, "count", handleRef(owner.Handle), Change{Count: &Count{Handle: owner.Handle, Raise: []Raise{{block.CIDR, []netip.Addr{ip}}}}})
-		b.step(writing, f, "record", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: ip, To: owner}}})
+		b.step(raiseHandles, f, "count", handleRef(owner.Handle), Change{Count: &Count{Handle: owner.Handle, Raise: []Raise{{block.CIDR, []netip.Addr{ip}}}}})
+		b.step(writeOrdinals, f, "record", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: ip, To: owner}}})
 	}
 }
 
@@ -94,7 +94,7 @@ func (b *builder) restartNode(f *finding.Finding, node *model.Node, rival string
 			t.Warnings = append(t.Warnings, rival+" keeps "+f.Subject.Name)
 		}
 		t.Touches = []string{pod.Ref().Name}
-		b.step(acting, f, "restart", pod.Ref(), Change{Restart: &RestartOf{UID: pod.UID}})
+		b.step(actOnNodes, f, "restart", pod.Ref(), Change{Restart: &RestartOf{UID: pod.UID}})
 		return
 	}
 	b.refuse(f, "the ledger gives it to another, and calico-node of "+node.Name+" was not found", "restart calico-node on "+node.Name+": it takes another address")

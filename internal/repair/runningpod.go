@@ -13,7 +13,7 @@ import (
 // A tenant is a living pod in its place on its node: what a record about it is made from.
 type runningPod struct {
 	pod     *model.Pod
-	box     *model.Sandbox
+	sandbox *model.Sandbox
 	inside  *model.Attachment // Calico's device in the pod
 	outside *model.Link       // its other end, on the host
 	network string            // by libcni's record: handles begin with it
@@ -57,17 +57,17 @@ func (b *builder) runningPodOf(pod *model.Pod) (*runningPod, *refusal) {
 			return nil, refuse("see why the agent of "+pod.Node+" does not answer", "%s of %s were not seen", t, pod.Node)
 		}
 	}
-	t := &runningPod{pod: pod, box: v.RunningSandbox(pod)}
-	if t.box == nil {
+	t := &runningPod{pod: pod, sandbox: v.RunningSandbox(pod)}
+	if t.sandbox == nil {
 		return nil, refuse("its kubelet makes it another, or ends it", "its newest sandbox on %s does not run", pod.Node)
 	}
-	if b.called(t.box) {
+	if b.called(t.sandbox) {
 		return nil, refuse("plan again in a minute", "a CNI call that may be for it is under way on %s", pod.Node)
 	}
-	if no := t.look(v); no != nil {
+	if no := t.findInterfaces(v); no != nil {
 		return nil, no
 	}
-	return t, t.remember(v)
+	return t, t.readCNIResult(v)
 }
 
 // callTime is how long a CNI call may take; the kubelet gives up on a sandbox after four
@@ -76,17 +76,17 @@ const callTime = 6 * time.Minute
 
 // called tells that a CNI call may be working on the sandbox's pod. A sandbox in the making
 // is in no list: only its call is.
-func (b *builder) called(box *model.Sandbox) bool {
+func (b *builder) called(sandbox *model.Sandbox) bool {
 	v := b.view
-	for pr := range v.ProcessesOn(box.Node) {
+	for pr := range v.ProcessesOn(sandbox.Node) {
 		if pr.Why != "cni" {
 			continue
 		}
-		of := v.SandboxNamed(box.Node, pr.CNI)
+		of := v.SandboxNamed(sandbox.Node, pr.CNI)
 		old := !pr.Since.IsZero() && v.Snapshot().Meta.Taken.Sub(pr.Since) >= callTime
 		switch {
-		case pr.Pod != "" && pr.Pod != box.Namespace+"/"+box.Pod: // another's, by its own word
-		case of != nil && (of.Namespace != box.Namespace || of.Pod != box.Pod):
+		case pr.Pod != "" && pr.Pod != sandbox.Namespace+"/"+sandbox.Pod: // another's, by its own word
+		case of != nil && (of.Namespace != sandbox.Namespace || of.Pod != sandbox.Pod):
 		case of == nil && pr.CNI != "" && old:
 		default:
 			return true
@@ -96,17 +96,17 @@ func (b *builder) called(box *model.Sandbox) bool {
 }
 
 // look finds the device in the pod and its other end, each by what the other says.
-func (t *runningPod) look(v *model.View) *refusal {
+func (t *runningPod) findInterfaces(v *model.View) *refusal {
 	node := t.pod.Node
-	device, foreign := v.DeviceOf(node, t.box.ID)
+	device, foreign := v.DeviceOf(node, t.sandbox.ID)
 	if foreign || v.CNISetupOn(node).Calicos == nil {
 		return refuse("", "its network on %s is not Calico's", node)
 	}
 	if device != podDevice {
 		return refuse("", "its device of Calico's is %s, and Calico keeps endpoints of %s only", device, podDevice)
 	}
-	t.inside = v.Inside(node, t.box.ID)
-	if t.inside == nil || t.box.Inode != 0 && t.inside.Inode != t.box.Inode {
+	t.inside = v.Inside(node, t.sandbox.ID)
+	if t.inside == nil || t.sandbox.Inode != 0 && t.inside.Inode != t.sandbox.Inode {
 		return refuse("", "its sandbox has no %s", podDevice)
 	}
 	t.outside = v.LinkAt(node, t.inside.Peer)
@@ -127,16 +127,16 @@ func (t *runningPod) look(v *model.View) *refusal {
 
 // remember takes network and addresses from libcni's record, and holds them against what
 // the device really has.
-func (t *runningPod) remember(v *model.View) *refusal {
+func (t *runningPod) readCNIResult(v *model.View) *refusal {
 	setup := v.CNISetupOn(t.pod.Node)
 	var record *model.CNIResult
-	for r := range v.CNIResultsOf(t.pod.Node, t.box.ID) {
+	for r := range v.CNIResultsOf(t.pod.Node, t.sandbox.ID) {
 		if r.Network == setup.Calicos.Network && r.Interface == podDevice {
 			record = r
 		}
 	}
 	if record == nil || record.Network == "" || len(record.IPs) == 0 {
-		return refuse("end the pod when it suits: a new sandbox has a record", "libcni has no record of sandbox %s, so the name of its handle is not known", short(t.box.ID))
+		return refuse("end the pod when it suits: a new sandbox has a record", "libcni has no record of sandbox %s, so the name of its handle is not known", short(t.sandbox.ID))
 	}
 	t.network = record.Network
 	for _, p := range record.IPs {
@@ -161,7 +161,7 @@ func (t *runningPod) remember(v *model.View) *refusal {
 }
 
 // handle is what the pod's own DEL will look for.
-func (t *runningPod) handle() string { return t.network + "." + t.box.ID }
+func (t *runningPod) handle() string { return t.network + "." + t.sandbox.ID }
 
 func (t *runningPod) name() string { return t.pod.Namespace + "/" + t.pod.Name }
 
@@ -169,7 +169,7 @@ func (t *runningPod) name() string { return t.pod.Namespace + "/" + t.pod.Name }
 func (t *runningPod) proof() Proof {
 	return Proof{Running: &RunningPod{
 		Namespace: t.pod.Namespace, Pod: t.pod.Name, UID: t.pod.UID, Static: t.pod.Static,
-		Node: t.pod.Node, Container: t.box.ID, IPs: slices.Clone(t.ips), Device: t.outside.Name,
+		Node: t.pod.Node, Container: t.sandbox.ID, IPs: slices.Clone(t.ips), Device: t.outside.Name,
 	}}
 }
 

@@ -10,38 +10,38 @@ import (
 )
 
 // A sharing is one address and the pods that have it.
-type sharing struct {
+type duplicate struct {
 	ip      netip.Addr
-	own     []*sharer    // whose own nodes say that their device has it
-	leaving []*model.Pod // who end anyway
-	wrong   []*model.Pod // whose books claim it, and whose sandbox does not have it
+	own     []*duplicateOwner // whose own nodes say that their device has it
+	leaving []*model.Pod      // who end anyway
+	wrong   []*model.Pod      // whose books claim it, and whose sandbox does not have it
 	notes   []string
 
-	stays *sharer
-	goes  []*sharer
+	stays *duplicateOwner
+	goes  []*duplicateOwner
 	why   string // that one stays
 }
 
 // A sharer is one pod that really has the address.
-type sharer struct {
-	pod    *model.Pod
-	box    *model.Sandbox
-	routed bool // its node's kernel sends packets to it
-	named  bool // the ledger names it
+type duplicateOwner struct {
+	pod     *model.Pod
+	sandbox *model.Sandbox
+	routed  bool // its node's kernel sends packets to it
+	named   bool // the ledger names it
 }
 
-func (o *sharer) handle(b *builder) string {
+func (o *duplicateOwner) handle(b *builder) string {
 	if c := b.view.CNISetupOn(o.pod.Node).Calicos; c != nil {
-		return c.Network + "." + o.box.ID
+		return c.Network + "." + o.sandbox.ID
 	}
 	return ""
 }
 
-// sharers finds who has an address. Of a pod only its own node speaks (R11).
-func (b *builder) sharers(ip netip.Addr) (*sharing, *refusal) {
+// duplicateOf finds who has an address. Of a pod only its own node speaks (R11).
+func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *refusal) {
 	v := b.view
-	s := &sharing{ip: ip}
-	if no := b.noPods(ip); no != nil {
+	s := &duplicate{ip: ip}
+	if no := b.nonPodUser(ip); no != nil {
 		return nil, no
 	}
 	var seen []*model.Pod
@@ -61,15 +61,15 @@ func (b *builder) sharers(ip netip.Addr) (*sharing, *refusal) {
 		case !v.Sees(pod.Node, model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Paths):
 			return nil, refuse("get its agent to answer", "%s, where %s lives, was not seen", orText(pod.Node, "the node"), name)
 		}
-		box := v.RunningSandbox(pod)
-		if box == nil || v.Inside(pod.Node, box.ID) == nil || !v.Inside(pod.Node, box.ID).Has(ip) {
+		sandbox := v.RunningSandbox(pod)
+		if sandbox == nil || v.Inside(pod.Node, sandbox.ID) == nil || !v.Inside(pod.Node, sandbox.ID).Has(ip) {
 			s.wrong = append(s.wrong, pod)
 			s.notes = append(s.notes, name+" is left alone: its books say so, but no running sandbox of it has the address")
 			continue
 		}
-		at := v.Inside(pod.Node, box.ID)
+		at := v.Inside(pod.Node, sandbox.ID)
 		path := v.PathTo(pod.Node, ip)
-		s.own = append(s.own, &sharer{pod: pod, box: box, routed: path != nil && path.Error == "" && path.Link == at.Peer && at.Peer != 0})
+		s.own = append(s.own, &duplicateOwner{pod: pod, sandbox: sandbox, routed: path != nil && path.Error == "" && path.Link == at.Peer && at.Peer != 0})
 	}
 	if len(s.own) == 0 {
 		return nil, refuse("look again", "no running sandbox has %s", ip)
@@ -83,8 +83,8 @@ func (b *builder) sharers(ip netip.Addr) (*sharing, *refusal) {
 	return s, nil
 }
 
-// noPods objects if anything but pods of the API has the address.
-func (b *builder) noPods(ip netip.Addr) *refusal {
+// nonPodUser objects if anything but pods of the API has the address.
+func (b *builder) nonPodUser(ip netip.Addr) *refusal {
 	v := b.view
 	for c := range v.Claims(ip) {
 		switch c.By {
@@ -97,15 +97,15 @@ func (b *builder) noPods(ip netip.Addr) *refusal {
 			return refuse("give the service another address, or end the pods", "service %s/%s has it", s.Namespace, s.Name)
 		case model.BySandbox:
 			at := v.Attachment(c.Row)
-			box := v.SandboxNamed(at.Node, at.Sandbox)
-			if box == nil {
+			sandbox := v.SandboxNamed(at.Node, at.Sandbox)
+			if sandbox == nil {
 				return refuse("see what lives there", "it is in use on %s in %s, which is no sandbox's", at.Node, at.NetNS)
 			}
 			if device, _ := v.DeviceOf(at.Node, at.Sandbox); at.Device != device {
 				continue
 			}
-			if pod := v.PodByUID(box.UID); pod == nil || pod.Node != box.Node {
-				return refuse("see what lives in it", "sandbox %s on %s has it, and no pod of the API is that", short(box.ID), box.Node)
+			if pod := v.PodByUID(sandbox.UID); pod == nil || pod.Node != sandbox.Node {
+				return refuse("see what lives in it", "sandbox %s on %s has it, and no pod of the API is that", short(sandbox.ID), sandbox.Node)
 			}
 		case model.ByPod, model.ByEndpoint:
 		}
@@ -116,7 +116,7 @@ func (b *builder) noPods(ip netip.Addr) *refusal {
 // choose decides who stays: who has the route keeps its connections; else who is named by
 // the ledger; else the oldest. Between nodes the ledger alone decides: a node's word about
 // its own pod must not cost another node's pod its life.
-func (s *sharing) choose() *refusal {
+func (s *duplicate) choose() *refusal {
 	nodes := map[string]bool{}
 	for _, o := range s.own {
 		nodes[o.pod.Node] = true
@@ -128,7 +128,7 @@ func (s *sharing) choose() *refusal {
 		}
 		return 1
 	}
-	slices.SortFunc(s.own, func(x, y *sharer) int {
+	slices.SortFunc(s.own, func(x, y *duplicateOwner) int {
 		by := cmp.Or(yes(x.routed)-yes(y.routed), yes(x.named)-yes(y.named))
 		if apart {
 			by = cmp.Or(yes(x.named)-yes(y.named), yes(x.routed)-yes(y.routed))
@@ -150,7 +150,7 @@ func (s *sharing) choose() *refusal {
 	default:
 		s.why = "it is the oldest, none has the route, and the ledger names none"
 	}
-	slices.SortStableFunc(s.goes, func(x, y *sharer) int {
+	slices.SortStableFunc(s.goes, func(x, y *duplicateOwner) int {
 		return cmp.Or(x.turn()-y.turn(), cmp.Compare(x.pod.Namespace, y.pod.Namespace), cmp.Compare(x.pod.Name, y.pod.Name))
 	})
 	return nil
@@ -159,7 +159,7 @@ func (s *sharing) choose() *refusal {
 const lastTurn = 3
 
 // turn is when a pod goes: those first that serve nobody yet.
-func (o *sharer) turn() int {
+func (o *duplicateOwner) turn() int {
 	switch {
 	case strings.HasPrefix(o.pod.Owner, "StatefulSet/"):
 		return lastTurn
@@ -173,7 +173,7 @@ func (o *sharer) turn() int {
 }
 
 // evictable objects to ending what nobody makes again.
-func (s *sharing) evictable() *refusal {
+func (s *duplicate) evictable() *refusal {
 	for _, o := range s.goes {
 		name := o.pod.Namespace + "/" + o.pod.Name
 		switch {
@@ -189,7 +189,7 @@ func (s *sharing) evictable() *refusal {
 }
 
 // everybody are the pods that the plan knows to say that the address is theirs.
-func (s *sharing) everybody() []*model.Pod {
+func (s *duplicate) pods() []*model.Pod {
 	out := slices.Concat(s.leaving, s.wrong)
 	for _, o := range s.own {
 		out = append(out, o.pod)

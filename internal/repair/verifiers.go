@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// nodesToAsk is what is known of all nodes, looked up once.
-type nodesToAsk struct {
+// nodeVerifiers is what is known of all nodes, looked up once.
+type nodeVerifiers struct {
 	known   bool
 	renamed bool                        // some node calls itself by a name that is not its own
 	silent  []string                    // nodes that cannot be asked
@@ -25,8 +25,8 @@ const outOfService = "node.kubernetes.io/out-of-service"
 // dead is the proof that nobody uses what is held: which nodes must say so (R10). The node
 // in the record is not enough, for it is the very thing that may be wrong. Why is not empty
 // if that proof cannot be had.
-func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string) {
-	b.look()
+func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice string) {
+	b.surveyNodes()
 	nodes, gone := map[string]bool{}, map[string]bool{}
 	add := func(name string) {
 		if n := b.view.NodeByName(name); n != nil {
@@ -72,7 +72,7 @@ func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string
 		}
 		d.Absent, d.All = append(d.Absent, model.Ref{Kind: model.KindNode, Name: name}), true
 	}
-	if why, advice := b.speakers(&d, nodes); why != "" {
+	if why, advice := b.chooseVerifiers(&d, nodes); why != "" {
 		return d, why, advice
 	}
 	slices.SortFunc(d.IPs, netip.Addr.Compare)
@@ -80,9 +80,9 @@ func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string
 	return d, "", ""
 }
 
-// speakers names the nodes that must bear witness. For one that a person has put out of
+// chooseVerifiers names the nodes that must bear witness. For one that a person has put out of
 // service all the others do.
-func (b *builder) speakers(d *NotInUse, must map[string]bool) (why, advice string) {
+func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) (why, advice string) {
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
 		switch silent := b.nodes.mute[name]; {
@@ -94,7 +94,7 @@ func (b *builder) speakers(d *NotInUse, must map[string]bool) (why, advice strin
 			d.Nodes = append(d.Nodes, name)
 		}
 	}
-	switch silent := b.anySilent(); {
+	switch silent := b.unverifiable(); {
 	case d.All && silent != "":
 		return "every node must be asked, and " + silent + " cannot be", "get the agents to answer"
 	case !excused:
@@ -114,7 +114,7 @@ func (b *builder) speakers(d *NotInUse, must map[string]bool) (why, advice strin
 
 // look finds out, once, which nodes cannot be asked, whether any calls itself by a name
 // that is not its own, and who shows which address.
-func (b *builder) look() {
+func (b *builder) surveyNodes() {
 	w := &b.nodes
 	if w.known {
 		return
@@ -122,11 +122,11 @@ func (b *builder) look() {
 	w.known, w.mute, w.shown = true, map[string]bool{}, map[netip.Addr][]*model.Pod{}
 	for i := range int32(b.view.Rows(model.Nodes)) {
 		n := b.view.Node(i)
-		if !b.asked(n.Name) {
+		if !b.canVerify(n.Name) {
 			w.silent, w.mute[n.Name] = append(w.silent, n.Name), true
 			continue
 		}
-		for _, name := range b.callsItself(n.Name) {
+		for _, name := range b.calicoNamesOf(n.Name) {
 			w.renamed = w.renamed || name != "" && !b.view.SameNode(name, n.Name)
 		}
 	}
@@ -147,12 +147,12 @@ func (b *builder) look() {
 }
 
 // asked tells that a node's agent showed all that a witness speaks of.
-func (b *builder) asked(node string) bool {
+func (b *builder) canVerify(node string) bool {
 	return b.view.Sees(node, model.Sandboxes, model.Attachments, model.Processes)
 }
 
-// callsItself gives the names under which a node's own Calico writes to the ledger.
-func (b *builder) callsItself(node string) []string {
+// calicoNamesOf gives the names under which a node's own Calico writes to the ledger.
+func (b *builder) calicoNamesOf(node string) []string {
 	var names []string
 	if m := b.view.MachineOf(node); m != nil {
 		names = append(names, m.CalicoName)
@@ -167,9 +167,9 @@ func downForGood(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t string) bool { return strings.HasPrefix(t, outOfService+":") })
 }
 
-// anySilent names the nodes that cannot be asked; empty if all can.
-func (b *builder) anySilent() string {
-	b.look()
+// unverifiable names the nodes that cannot be asked; empty if all can.
+func (b *builder) unverifiable() string {
+	b.surveyNodes()
 	switch silent := b.nodes.silent; len(silent) {
 	case 0:
 		return ""

@@ -9,7 +9,7 @@ import (
 
 // rival objects if anybody living besides the tenant has the address, however weakly he
 // says so. The spared ones are those of whom the plan knows.
-func (b *builder) rival(t *runningPod, ip netip.Addr, spared ...*model.Pod) *refusal {
+func (b *builder) otherUser(t *runningPod, ip netip.Addr, spared ...*model.Pod) *refusal {
 	v := b.view
 	const advice = "repair the shared address first"
 	for c := range v.Claims(ip) {
@@ -32,7 +32,7 @@ func (b *builder) rival(t *runningPod, ip netip.Addr, spared ...*model.Pod) *ref
 				return refuse(advice, "the endpoint of %s/%s has %s", e.Namespace, e.Pod, ip)
 			}
 		case model.BySandbox:
-			if no := b.rivalBox(t, v.Attachment(c.Row), ip, spared); no != nil {
+			if no := b.otherSandbox(t, v.Attachment(c.Row), ip, spared); no != nil {
 				return no
 			}
 		}
@@ -40,24 +40,24 @@ func (b *builder) rival(t *runningPod, ip netip.Addr, spared ...*model.Pod) *ref
 	return nil
 }
 
-// rivalBox objects if another sandbox has the address on the device that is Calico's. What
+// otherSandbox objects if another sandbox has the address on the device that is Calico's. What
 // else is inside is the pod's own: a docker0 may have any address.
-func (b *builder) rivalBox(t *runningPod, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *refusal {
+func (b *builder) otherSandbox(t *runningPod, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *refusal {
 	v := b.view
-	if at.Node == t.box.Node && at.Sandbox == t.box.ID {
+	if at.Node == t.sandbox.Node && at.Sandbox == t.sandbox.ID {
 		return nil
 	}
-	box := v.SandboxNamed(at.Node, at.Sandbox)
-	if box == nil {
+	sandbox := v.SandboxNamed(at.Node, at.Sandbox)
+	if sandbox == nil {
 		return refuse("see what lives there", "%s is in use on %s in %s, which is no sandbox's", ip, at.Node, at.NetNS)
 	}
 	if device, _ := v.DeviceOf(at.Node, at.Sandbox); at.Device != device {
 		return nil
 	}
 	for _, pod := range spared {
-		if box.Node == pod.Node && (box.UID == pod.UID || pod.Static != "" && box.UID == pod.Static) {
+		if sandbox.Node == pod.Node && (sandbox.UID == pod.UID || pod.Static != "" && sandbox.UID == pod.Static) {
 			return nil
 		}
 	}
-	return refuse("repair the shared address first", "sandbox %s of %s/%s on %s has %s", short(box.ID), box.Namespace, box.Pod, box.Node, ip)
+	return refuse("repair the shared address first", "sandbox %s of %s/%s on %s has %s", short(sandbox.ID), sandbox.Namespace, sandbox.Pod, sandbox.Node, ip)
 }

@@ -8,16 +8,16 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planShared leaves a shared address to one of its owners. The ledger names that one
+// planDuplicate leaves a shared address to one of its owners. The ledger names that one
 // first: the DEL of another frees by its own handle, and must find nothing there. Then
 // Kubernetes is asked to end the others.
-func planShared(b *builder, f *finding.Finding) {
+func planDuplicate(b *builder, f *finding.Finding) {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if err != nil {
 		b.refuse(f, "it is about no address", "")
 		return
 	}
-	s, no := b.sharers(ip)
+	s, no := b.duplicateOf(ip)
 	if no == nil {
 		no = s.choose()
 	}
@@ -25,16 +25,16 @@ func planShared(b *builder, f *finding.Finding) {
 		no = s.evictable()
 	}
 	if no == nil {
-		no = b.sharesMore(s)
+		no = b.ownsOtherDuplicates(s)
 	}
 	var t *runningPod
 	if no == nil {
 		t, no = b.runningPodOf(s.stays.pod)
 	}
-	var p *posting
+	var p *assignment
 	if no == nil {
-		spared := s.everybody()
-		p, no = b.posting(t, ip, b.fromAnother(t, spared...), spared...)
+		spared := s.pods()
+		p, no = b.assignment(t, ip, b.fromOtherPod(t, spared...), spared...)
 	}
 	if no == nil && p == nil && len(s.goes) == 0 {
 		no = refuse("look again when the others are gone; of one that stays, end the pod when it suits", "only %s really has it, and the ledger says so: the others end, or only their books say so", t.name())
@@ -47,7 +47,7 @@ func planShared(b *builder, f *finding.Finding) {
 }
 
 // leaveTo plans the transfer and the evictions.
-func (b *builder) leaveTo(f *finding.Finding, s *sharing, t *runningPod, p *posting) {
+func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *assignment) {
 	risk := Safe
 	if p != nil {
 		risk = b.routed(t, p)
@@ -62,7 +62,7 @@ func (b *builder) leaveTo(f *finding.Finding, s *sharing, t *runningPod, p *post
 	}
 	var block netip.Prefix
 	if p != nil {
-		target.Watch = b.collected()
+		target.Watch = b.watchSeconds()
 		block = p.block
 		b.record(f, t, p)
 	} else if at, _ := b.onlyBlock(s.ip); at != nil {
@@ -91,8 +91,8 @@ func (b *builder) leaveTo(f *finding.Finding, s *sharing, t *runningPod, p *post
 			target.Warnings = append(target.Warnings, pod.Namespace+"/"+pod.Name+" is of a Job, which may count that as a failure")
 		}
 		keep := Keep{IP: s.ip, Block: block, Handle: t.handle()}
-		has := RunningPod{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.box.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.box.ID))}
-		b.step(acting, f, "evict", pod.Ref(), Change{Evict: &Evict{UID: pod.UID, Keeps: []Keep{keep}, Has: has}})
+		has := RunningPod{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.sandbox.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.sandbox.ID))}
+		b.step(actOnNodes, f, "evict", pod.Ref(), Change{Evict: &Evict{UID: pod.UID, Keeps: []Keep{keep}, Has: has}})
 	}
 }
 
@@ -104,11 +104,11 @@ func addressesIn(a *model.Attachment) []netip.Addr {
 	return out
 }
 
-// sharesMore objects if one that goes shares another address of which this plan does not
+// ownsOtherDuplicates objects if one that goes shares another address of which this plan does not
 // decide too: its DEL would free that one under whoever has it.
-func (b *builder) sharesMore(s *sharing) *refusal {
+func (b *builder) ownsOtherDuplicates(s *duplicate) *refusal {
 	for _, o := range s.goes {
-		for _, ip := range addressesIn(b.view.Inside(o.pod.Node, o.box.ID)) {
+		for _, ip := range addressesIn(b.view.Inside(o.pod.Node, o.sandbox.ID)) {
 			alone := true
 			for other := range b.view.PodsWith(ip) {
 				alone = alone && other == o.pod

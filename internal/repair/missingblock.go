@@ -19,10 +19,10 @@ type missingBlock struct {
 	strict bool
 }
 
-// siteFor finds where the block of an address was. The node that still claims it gets it;
+// missingBlockFor finds where the block of an address was. The node that still claims it gets it;
 // else that of most of the pods that live in it. All who live in it must be recorded by
 // this plan: in a new block their addresses are free.
-func (b *builder) siteFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*missingBlock, *refusal) {
+func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*missingBlock, *refusal) {
 	v := b.view
 	bits := pool.BlockSize
 	if bits == 0 {
@@ -32,9 +32,9 @@ func (b *builder) siteFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*miss
 	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, maxOrdinals+1) > maxOrdinals {
 		return nil, refuse("", "pool %s has blocks of a strange size (%d)", pool.Name, bits)
 	}
-	s, no := b.siteAsked(cidr), (*refusal)(nil)
+	s, no := b.plannedBlock(cidr), (*refusal)(nil)
 	if s == nil {
-		s, no = b.siteOf(cidr, t)
+		s, no = b.inspectMissingBlock(cidr, t)
 	}
 	if no != nil {
 		return nil, no
@@ -50,21 +50,21 @@ func (b *builder) siteFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*miss
 	return s, nil
 }
 
-// siteAsked is the one that another finding has asked for already.
-func (b *builder) siteAsked(cidr netip.Prefix) *missingBlock {
-	d := b.at[place{createBlock, model.Ref{Kind: model.KindBlock, Name: cidr.String()}}]
+// plannedBlock is the one that another finding has asked for already.
+func (b *builder) plannedBlock(cidr netip.Prefix) *missingBlock {
+	d := b.at[place{createBlocks, model.Ref{Kind: model.KindBlock, Name: cidr.String()}}]
 	if d == nil || d.NewBlock == nil {
 		return nil
 	}
 	s := &missingBlock{cidr: cidr, node: d.NewBlock.Node, strict: d.NewBlock.Strict, state: AffinityPending}
-	if c := b.at[place{claiming, s.claim()}]; c != nil {
+	if c := b.at[place{claimAffinities, s.claim()}]; c != nil {
 		s.state, s.uid = c.Affinity.From, c.Affinity.UID
 	}
 	return s
 }
 
-// siteOf looks at all that stands in the way of a new block.
-func (b *builder) siteOf(cidr netip.Prefix, t *runningPod) (*missingBlock, *refusal) {
+// inspectMissingBlock looks at all that stands in the way of a new block.
+func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missingBlock, *refusal) {
 	v := b.view
 	if !v.State(model.Affinities, "").Seen() || !v.State(model.Cluster, "").Seen() {
 		return nil, refuse("", "affinities were not seen in full")
@@ -88,14 +88,14 @@ func (b *builder) siteOf(cidr netip.Prefix, t *runningPod) (*missingBlock, *refu
 		}
 	}
 	if s.node == "" {
-		s.node = b.mostOf(cidr, t)
+		s.node = b.nodeOfMostPods(cidr, t)
 	}
-	return s, b.leftOut(cidr, t)
+	return s, b.unplannedUser(cidr, t)
 }
 
-// leftOut objects if somebody lives in a range whom this plan does not record: a new block
+// unplannedUser objects if somebody lives in a range whom this plan does not record: a new block
 // would give his address to the next who asks.
-func (b *builder) leftOut(cidr netip.Prefix, t *runningPod) *refusal {
+func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *refusal {
 	advice := "plan all of it: --rebuild " + cidr.String()
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
 		ip := model.Offset(cidr, n)
@@ -133,9 +133,9 @@ func (b *builder) reserved(ip netip.Addr) string {
 	return ""
 }
 
-// mostOf is the node, as Calico calls it, of most of the pods that live in a range; of
+// nodeOfMostPods is the node, as Calico calls it, of most of the pods that live in a range; of
 // several the first by name.
-func (b *builder) mostOf(cidr netip.Prefix, t *runningPod) string {
+func (b *builder) nodeOfMostPods(cidr netip.Prefix, t *runningPod) string {
 	count := map[string]int{t.pod.Node: 0}
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
 		for pod := range b.view.PodsWith(model.Offset(cidr, n)) {
@@ -152,22 +152,22 @@ func (s *missingBlock) claim() model.Ref {
 	return model.Ref{Kind: model.KindAffinity, Name: s.node + "/" + s.cidr.String()}
 }
 
-// foundBlock plans the making of a block in Calico's order: claimed, made, confirmed. What
+// createMissingBlock plans the making of a block in Calico's order: claimed, made, confirmed. What
 // tunnels have of it is recorded with it: nobody else would before the next pod asks.
-func (b *builder) foundBlock(f *finding.Finding, s *missingBlock, born Ordinal) {
+func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born Ordinal) {
 	if s.state != AffinityPending {
-		b.step(claiming, f, "claim", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityPending, From: s.state, UID: s.uid}})
+		b.step(claimAffinities, f, "claim", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityPending, From: s.state, UID: s.uid}})
 	}
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
-	b.step(createBlock, f, "create", on, Change{NewBlock: &NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)}})
-	b.step(confirming, f, "confirm", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityConfirmed, From: AffinityPending}})
+	b.step(createBlocks, f, "create", on, Change{NewBlock: &NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)}})
+	b.step(confirmAffinities, f, "confirm", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityConfirmed, From: AffinityPending}})
 }
 
 // tunnelsIn are the addresses of a new block that tunnels have. They are recorded once,
 // with the first finding that asks for the block.
 func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []Ordinal {
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
-	if b.at[place{createBlock, on}] != nil {
+	if b.at[place{createBlocks, on}] != nil {
 		return nil
 	}
 	var out []Ordinal
@@ -182,7 +182,7 @@ func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []Ordinal {
 		if owner == nil {
 			continue
 		}
-		b.step(raising, f, "count", handleRef(owner.Handle), Change{Count: &Count{Handle: owner.Handle, Raise: []Raise{{s.cidr, []netip.Addr{ip}}}}})
+		b.step(raiseHandles, f, "count", handleRef(owner.Handle), Change{Count: &Count{Handle: owner.Handle, Raise: []Raise{{s.cidr, []netip.Addr{ip}}}}})
 		out = append(out, Ordinal{For: f.Key(), IP: ip, To: owner})
 	}
 	return out
