@@ -8,13 +8,13 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planDuplicate leaves a shared address to one of its owners. The ledger names that one
-// first: the DEL of another frees by its own handle, and must find nothing there. Then
-// Kubernetes is asked to end the others.
+// planDuplicate leaves a duplicate address to one pod. First IPAM records the address for
+// that pod: the DEL of another pod releases by its own handle, and must not find the address
+// there. Then the other pods are evicted.
 func planDuplicate(b *builder, f *finding.Finding) {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if err != nil {
-		b.refuse(f, "it is about no address", "")
+		b.refuse(f, "its subject is not an IP address", "")
 		return
 	}
 	s, no := b.duplicateOf(ip)
@@ -37,7 +37,7 @@ func planDuplicate(b *builder, f *finding.Finding) {
 		p, no = b.assignment(t, ip, b.fromOtherPod(t, spared...), spared...)
 	}
 	if no == nil && p == nil && len(s.goes) == 0 {
-		no = refuse("look again when the others are gone; of one that stays, end the pod when it suits", "only %s really has it, and the ledger says so: the others end, or only their books say so", t.name())
+		no = refuse("run plumbline check again when the other pods are gone; if one stays, delete it at a convenient time", "only the sandbox of %s has it, and IPAM agrees: the other pods are being deleted, or have it only in their status, annotation or endpoint", t.name())
 	}
 	if no != nil {
 		b.refuse(f, no.why, no.advice)
@@ -46,7 +46,7 @@ func planDuplicate(b *builder, f *finding.Finding) {
 	b.leaveTo(f, s, t, p)
 }
 
-// leaveTo plans the transfer and the evictions.
+// leaveTo plans the transfer to t in IPAM, then the evictions.
 func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *assignment) {
 	risk := Safe
 	if p != nil {
@@ -58,7 +58,7 @@ func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *as
 	target := b.target(f, risk, t.proof())
 	target.Warnings = append([]string{t.name() + " keeps it: " + s.why}, s.notes...)
 	if !s.stays.routed {
-		target.Warnings = append(target.Warnings, "the route to it moves to "+t.name()+": connections to "+s.ip.String()+" break")
+		target.Warnings = append(target.Warnings, "the route moves to "+t.name()+": connections to "+s.ip.String()+" break")
 	}
 	var block netip.Prefix
 	if p != nil {
@@ -79,16 +79,16 @@ func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *as
 		}
 	}
 	if len(s.goes) > 0 {
-		target.NoUndo = "a pod that was evicted does not come back: its controller makes another"
+		target.NoUndo = "an evicted pod cannot be restored: its controller creates another"
 	}
 	for _, o := range s.goes {
 		pod := o.pod
 		target.Touches = append(target.Touches, pod.Namespace+"/"+pod.Name+" of "+pod.Owner+" is evicted")
 		if o.turn() == lastTurn {
-			target.Warnings = append(target.Warnings, pod.Namespace+"/"+pod.Name+" is of a StatefulSet: one at a time, and data on its node's own disks stays there")
+			target.Warnings = append(target.Warnings, pod.Namespace+"/"+pod.Name+" belongs to a StatefulSet: pods are evicted one at a time, and data on local disks stays on the node")
 		}
 		if strings.HasPrefix(pod.Owner, "Job/") {
-			target.Warnings = append(target.Warnings, pod.Namespace+"/"+pod.Name+" is of a Job, which may count that as a failure")
+			target.Warnings = append(target.Warnings, pod.Namespace+"/"+pod.Name+" belongs to a Job, which may count the eviction as a failure")
 		}
 		keep := Keep{IP: s.ip, Block: block, Handle: t.handle()}
 		has := RunningPod{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.sandbox.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.sandbox.ID))}
@@ -104,8 +104,8 @@ func addressesIn(a *model.Attachment) []netip.Addr {
 	return out
 }
 
-// ownsOtherDuplicates objects if one that goes shares another address of which this plan does not
-// decide too: its DEL would free that one under whoever has it.
+// ownsOtherDuplicates refuses if a pod to evict has another duplicate address that this plan
+// does not repair: the DEL of the evicted pod could release it while another pod uses it.
 func (b *builder) ownsOtherDuplicates(s *duplicate) *refusal {
 	for _, o := range s.goes {
 		for _, ip := range addressesIn(b.view.Inside(o.pod.Node, o.sandbox.ID)) {
@@ -114,7 +114,7 @@ func (b *builder) ownsOtherDuplicates(s *duplicate) *refusal {
 				alone = alone && other == o.pod
 			}
 			if key := "PL2010/" + ip.String(); ip != s.ip && !alone && !b.planned[key] {
-				return refuse("plan "+key+" with it", "%s/%s, which would go, shares %s as well", o.pod.Namespace, o.pod.Name, ip)
+				return refuse("plan "+key+" with it", "%s/%s, which would be evicted, also has the duplicate address %s", o.pod.Namespace, o.pod.Name, ip)
 			}
 		}
 	}

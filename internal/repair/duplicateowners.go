@@ -9,25 +9,25 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A sharing is one address and the pods that have it.
+// A duplicate is one address and the pods that have it. Invariant after choose: own is stays followed by goes.
 type duplicate struct {
 	ip      netip.Addr
-	own     []*duplicateOwner // whose own nodes say that their device has it
-	leaving []*model.Pod      // who end anyway
-	wrong   []*model.Pod      // whose books claim it, and whose sandbox does not have it
+	own     []*duplicateOwner // pods whose running sandbox has it, by their own node
+	leaving []*model.Pod      // pods that are being deleted
+	wrong   []*model.Pod      // pods with it in status, annotation or endpoint whose sandbox does not have it
 	notes   []string
 
-	stays *duplicateOwner
-	goes  []*duplicateOwner
-	why   string // that one stays
+	stays *duplicateOwner   // keeps the address
+	goes  []*duplicateOwner // are evicted, in this order
+	why   string            // why stays keeps it
 }
 
-// A sharer is one pod that really has the address.
+// A duplicateOwner is a pod whose running sandbox has the address.
 type duplicateOwner struct {
 	pod     *model.Pod
 	sandbox *model.Sandbox
-	routed  bool // its node's kernel sends packets to it
-	named   bool // the ledger names it
+	routed  bool // its node routes the address to it
+	named   bool // IPAM names it
 }
 
 func (o *duplicateOwner) handle(b *builder) string {
@@ -37,7 +37,7 @@ func (o *duplicateOwner) handle(b *builder) string {
 	return ""
 }
 
-// duplicateOf finds who has an address. Of a pod only its own node speaks (R11).
+// duplicateOf finds the pods that have an address. Only the report of a pod's own node counts for that pod.
 func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *refusal) {
 	v := b.view
 	s := &duplicate{ip: ip}
@@ -53,18 +53,18 @@ func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *refusal) {
 		name := pod.Namespace + "/" + pod.Name
 		switch {
 		case pod.VM != "":
-			return nil, refuse("KubeVirt and Calico hand a machine's address from pod to pod", "%s runs the machine %s", name, pod.VM)
+			return nil, refuse("KubeVirt and Calico move the address of a VM between its pods", "%s runs the VM %s", name, pod.VM)
 		case !pod.Deleted.IsZero():
 			s.leaving = append(s.leaving, pod)
-			s.notes = append(s.notes, name+" is being deleted anyway")
+			s.notes = append(s.notes, name+" is already being deleted")
 			continue
 		case !v.Sees(pod.Node, model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Paths):
-			return nil, refuse("get its agent to answer", "%s, where %s lives, was not seen", orText(pod.Node, "the node"), name)
+			return nil, refuse("make the agent on the node answer", "%s, which runs %s, was not checked", orText(pod.Node, "the node"), name)
 		}
 		sandbox := v.RunningSandbox(pod)
 		if sandbox == nil || v.Inside(pod.Node, sandbox.ID) == nil || !v.Inside(pod.Node, sandbox.ID).Has(ip) {
 			s.wrong = append(s.wrong, pod)
-			s.notes = append(s.notes, name+" is left alone: its books say so, but no running sandbox of it has the address")
+			s.notes = append(s.notes, name+" is not changed: it has the address in its status, annotation or endpoint, but not in a running sandbox")
 			continue
 		}
 		at := v.Inside(pod.Node, sandbox.ID)
@@ -72,7 +72,7 @@ func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *refusal) {
 		s.own = append(s.own, &duplicateOwner{pod: pod, sandbox: sandbox, routed: path != nil && path.Error == "" && path.Link == at.Peer && at.Peer != 0})
 	}
 	if len(s.own) == 0 {
-		return nil, refuse("look again", "no running sandbox has %s", ip)
+		return nil, refuse("run plumbline check again", "no running sandbox has %s", ip)
 	}
 	if a := v.AllocationOf(ip); a != nil && v.AttributeOf(a) != nil {
 		at := v.AttributeOf(a)
@@ -83,29 +83,29 @@ func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *refusal) {
 	return s, nil
 }
 
-// nonPodUser objects if anything but pods of the API has the address.
+// nonPodUser refuses if anything except pods in Kubernetes has the address.
 func (b *builder) nonPodUser(ip netip.Addr) *refusal {
 	v := b.view
 	for c := range v.Claims(ip) {
 		switch c.By {
 		case model.ByTunnel:
 			if n := v.Node(c.Row); !slices.Contains(n.Addresses, ip) {
-				return refuse("restart calico-node on "+n.Name+": it sees that the address is taken and gets another; all traffic between that node and others stops for a moment", "a tunnel of %s has it", n.Name)
+				return refuse("restart calico-node on "+n.Name+": it then takes another tunnel address; traffic between "+n.Name+" and all other nodes is interrupted briefly", "it is the tunnel address of %s", n.Name)
 			}
 		case model.ByService:
 			s := v.Service(c.Row)
-			return refuse("give the service another address, or end the pods", "service %s/%s has it", s.Namespace, s.Name)
+			return refuse("give the service another address, or delete the pods", "service %s/%s has it", s.Namespace, s.Name)
 		case model.BySandbox:
 			at := v.Attachment(c.Row)
 			sandbox := v.SandboxNamed(at.Node, at.Sandbox)
 			if sandbox == nil {
-				return refuse("see what lives there", "it is in use on %s in %s, which is no sandbox's", at.Node, at.NetNS)
+				return refuse("check what runs in that namespace", "it is in use on %s in %s, which belongs to no sandbox", at.Node, at.NetNS)
 			}
 			if device, _ := v.DeviceOf(at.Node, at.Sandbox); at.Device != device {
 				continue
 			}
 			if pod := v.PodByUID(sandbox.UID); pod == nil || pod.Node != sandbox.Node {
-				return refuse("see what lives in it", "sandbox %s on %s has it, and no pod of the API is that", short(sandbox.ID), sandbox.Node)
+				return refuse("check what runs in that sandbox", "sandbox %s on %s has it, and belongs to no pod in Kubernetes", short(sandbox.ID), sandbox.Node)
 			}
 		case model.ByPod, model.ByEndpoint:
 		}
@@ -113,9 +113,10 @@ func (b *builder) nonPodUser(ip netip.Addr) *refusal {
 	return nil
 }
 
-// choose decides who stays: who has the route keeps its connections; else who is named by
-// the ledger; else the oldest. Between nodes the ledger alone decides: a node's word about
-// its own pod must not cost another node's pod its life.
+// choose sets stays, goes and why. On one node: the pod with the route stays, because its
+// connections survive; else the pod that IPAM names; else the oldest. On several nodes the
+// pod that IPAM names stays, and without one it refuses: the report of one node is not
+// enough to evict a pod of another node.
 func (s *duplicate) choose() *refusal {
 	nodes := map[string]bool{}
 	for _, o := range s.own {
@@ -137,18 +138,18 @@ func (s *duplicate) choose() *refusal {
 	})
 	s.stays, s.goes = s.own[0], slices.Clone(s.own[1:])
 	if apart && !s.stays.named {
-		return refuse("decide which of them stays, and end the others", "its owners are on %d nodes and the ledger names none of them; a node's word alone ends no pod of another", len(nodes))
+		return refuse("decide which pod keeps the address, and delete the others", "the pods are on %d nodes and IPAM names none of them; the report of one node is not enough to evict a pod of another", len(nodes))
 	}
 	switch {
 	case s.stays.routed && !apart:
-		s.why = "packets to it arrive there"
+		s.why = "its node routes the address to it"
 		if s.stays.named {
-			s.why += ", and the ledger names it"
+			s.why += ", and IPAM names it"
 		}
 	case s.stays.named:
-		s.why = "the ledger names it"
+		s.why = "IPAM names it"
 	default:
-		s.why = "it is the oldest, none has the route, and the ledger names none"
+		s.why = "it is the oldest; no pod has the route, and IPAM names none"
 	}
 	slices.SortStableFunc(s.goes, func(x, y *duplicateOwner) int {
 		return cmp.Or(x.turn()-y.turn(), cmp.Compare(x.pod.Namespace, y.pod.Namespace), cmp.Compare(x.pod.Name, y.pod.Name))
@@ -158,7 +159,7 @@ func (s *duplicate) choose() *refusal {
 
 const lastTurn = 3
 
-// turn is when a pod goes: those first that serve nobody yet.
+// turn orders evictions: pods that serve no traffic first, pods of StatefulSets last.
 func (o *duplicateOwner) turn() int {
 	switch {
 	case strings.HasPrefix(o.pod.Owner, "StatefulSet/"):
@@ -172,15 +173,15 @@ func (o *duplicateOwner) turn() int {
 	}
 }
 
-// evictable objects to ending what nobody makes again.
+// evictable refuses to evict pods that no controller creates again.
 func (s *duplicate) evictable() *refusal {
 	for _, o := range s.goes {
 		name := o.pod.Namespace + "/" + o.pod.Name
 		switch {
 		case o.pod.Static != "":
-			return refuse("restart it on "+o.pod.Node+": move its manifest away and back", "%s is a static pod, which eviction does not end", name)
+			return refuse("restart it on "+o.pod.Node+": move its manifest away and back", "%s is a static pod, which cannot be evicted", name)
 		case o.pod.Owner == "":
-			return refuse("end it yourself, if it can be spared", "%s has no controller: nobody would make it again", name)
+			return refuse("delete the pod yourself if it is not needed", "%s has no controller that would create it again", name)
 		case o.pod.UID == "":
 			return refuse("", "%s has no UID", name)
 		}
@@ -188,7 +189,7 @@ func (s *duplicate) evictable() *refusal {
 	return nil
 }
 
-// everybody are the pods that the plan knows to say that the address is theirs.
+// pods gives all pods of the duplicate.
 func (s *duplicate) pods() []*model.Pod {
 	out := slices.Concat(s.leaving, s.wrong)
 	for _, o := range s.own {

@@ -10,18 +10,18 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A site is a block that is gone although pods live in it.
+// A missingBlock is a block that does not exist although running pods have addresses of it.
 type missingBlock struct {
 	cidr   netip.Prefix
-	node   string // that it will belong to, as Calico calls it
-	state  string // of the affinity that the node still has; empty: none
+	node   string // node that gets the block, by its Calico name
+	state  string // state of the affinity that the node still has; empty: none
 	uid    string
 	strict bool
 }
 
-// missingBlockFor finds where the block of an address was. The node that still claims it gets it;
-// else that of most of the pods that live in it. All who live in it must be recorded by
-// this plan: in a new block their addresses are free.
+// missingBlockFor finds the missing block of an address. The node that still has an affinity
+// for it gets it; else the node with most of its pods. Invariant: this plan records all users
+// of the block, because in a new block all other addresses are free.
 func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*missingBlock, *refusal) {
 	v := b.view
 	bits := pool.BlockSize
@@ -30,7 +30,7 @@ func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool
 	}
 	cidr, err := ip.Prefix(bits)
 	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, maxOrdinals+1) > maxOrdinals {
-		return nil, refuse("", "pool %s has blocks of a strange size (%d)", pool.Name, bits)
+		return nil, refuse("", "pool %s has an invalid block size (%d)", pool.Name, bits)
 	}
 	s, no := b.plannedBlock(cidr), (*refusal)(nil)
 	if s == nil {
@@ -41,16 +41,16 @@ func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool
 	}
 	switch n := v.NodeByName(s.node); {
 	case n == nil || v.Stranger(s.node):
-		return nil, refuse("repair the affinities first", "%s, which claims %s, is no node of this cluster", s.node, cidr)
+		return nil, refuse("repair the affinities first", "%s, which has an affinity for %s, is not a node of this cluster", s.node, cidr)
 	case n.OS == "windows":
-		return nil, refuse("", "%s is of %s, which keeps addresses of it for Windows", cidr, s.node)
+		return nil, refuse("", "%s belongs to %s, which reserves some of its addresses for Windows", cidr, s.node)
 	case s.strict && n.Name != t.pod.Node:
-		return nil, refuse("end the pod when it suits", "%s would belong to %s, and nodes may not borrow", cidr, s.node)
+		return nil, refuse("delete the pod at a convenient time", "%s would belong to %s, and strict affinity forbids other nodes to borrow", cidr, s.node)
 	}
 	return s, nil
 }
 
-// plannedBlock is the one that another finding has asked for already.
+// plannedBlock gives the block if another finding has already planned to create it; else nil.
 func (b *builder) plannedBlock(cidr netip.Prefix) *missingBlock {
 	d := b.at[place{createBlocks, model.Ref{Kind: model.KindBlock, Name: cidr.String()}}]
 	if d == nil || d.NewBlock == nil {
@@ -63,15 +63,15 @@ func (b *builder) plannedBlock(cidr netip.Prefix) *missingBlock {
 	return s
 }
 
-// inspectMissingBlock looks at all that stands in the way of a new block.
+// inspectMissingBlock checks everything that prevents a new block: overlaps, affinities, users outside the plan.
 func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missingBlock, *refusal) {
 	v := b.view
 	if !v.State(model.Affinities, "").Seen() || !v.State(model.Cluster, "").Seen() {
-		return nil, refuse("", "affinities were not seen in full")
+		return nil, refuse("", "affinities were not read completely")
 	}
 	for i := range v.Snapshot().Blocks {
 		if other := &v.Snapshot().Blocks[i]; other.CIDR.Overlaps(cidr) {
-			return nil, refuse("a person must decide which of them is right", "block %s would overlap %s", cidr, other.CIDR)
+			return nil, refuse("decide which of the two blocks is right", "block %s would overlap %s", cidr, other.CIDR)
 		}
 	}
 	s := &missingBlock{cidr: cidr, strict: v.Info().StrictAffinity}
@@ -80,9 +80,9 @@ func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missin
 		switch {
 		case !a.CIDR.Overlaps(cidr):
 		case a.CIDR != cidr, s.node != "", a.Type == "virtual":
-			return nil, refuse("repair the affinities first", "%s has an affinity for %s as well", a.Node, a.CIDR)
+			return nil, refuse("repair the affinities first", "%s also has an affinity for %s", a.Node, a.CIDR)
 		case a.Deleted || a.State == "pendingDeletion":
-			return nil, refuse("plan again when it is gone", "%s is giving %s up", a.Node, a.CIDR)
+			return nil, refuse("plan again when it is gone", "%s is releasing %s", a.Node, a.CIDR)
 		default:
 			s.node, s.state, s.uid = a.Node, cmp.Or(a.State, AffinityConfirmed), a.UID
 		}
@@ -93,10 +93,10 @@ func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missin
 	return s, b.unplannedUser(cidr, t)
 }
 
-// unplannedUser objects if somebody lives in a range whom this plan does not record: a new block
-// would give his address to the next who asks.
+// unplannedUser refuses if an address of the range is in use and this plan does not record
+// it: in a new block it would be free, and Calico would assign it again.
 func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *refusal {
-	advice := "plan all of it: --rebuild " + cidr.String()
+	advice := "plan the whole block: --rebuild " + cidr.String()
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
 		ip := model.Offset(cidr, n)
 		if !b.claimed(ip) || slices.Contains(t.ips, ip) || b.reserved(ip) != "" {
@@ -104,9 +104,9 @@ func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *refusal {
 		}
 		if node := b.view.TunnelWith(ip); node != nil {
 			if rival := b.otherThanTunnel(ip); rival != "" {
-				return refuse("repair the shared address first", "%s and a tunnel of %s share %s", rival, node.Name, ip)
+				return refuse("repair the duplicate address (PL2010) first", "%s and the tunnel of %s both have %s", rival, node.Name, ip)
 			}
-			continue // it is recorded with the block
+			continue // tunnelsIn records it with the block
 		}
 		pod, no := b.userOf(ip)
 		if no == nil && pod != t.pod {
@@ -114,15 +114,15 @@ func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *refusal {
 		}
 		switch {
 		case no != nil:
-			return refuse(no.advice, "%s lives in %s as well, and cannot be recorded: %s", ip, cidr, no.why)
+			return refuse(no.advice, "%s, also of %s, cannot be recorded: %s", ip, cidr, no.why)
 		case !b.planned["PL1002/"+ip.String()] && !b.planned["PL2001/"+pod.Namespace+"/"+pod.Name]:
-			return refuse(advice, "%s of %s/%s lives in %s as well, and is not part of this plan", ip, pod.Namespace, pod.Name, cidr)
+			return refuse(advice, "%s of %s/%s is also in %s, and is not part of this plan", ip, pod.Namespace, pod.Name, cidr)
 		}
 	}
 	return nil
 }
 
-// reserved names the reservation that keeps an address from being given out; empty if none.
+// reserved names the IPReservation that contains an address; empty if none.
 func (b *builder) reserved(ip netip.Addr) string {
 	for i := range b.view.Snapshot().Reservations {
 		r := &b.view.Snapshot().Reservations[i]
@@ -133,8 +133,8 @@ func (b *builder) reserved(ip netip.Addr) string {
 	return ""
 }
 
-// nodeOfMostPods is the node, as Calico calls it, of most of the pods that live in a range; of
-// several the first by name.
+// nodeOfMostPods gives the Calico name of the node with most pods in a range; of several the
+// first by name.
 func (b *builder) nodeOfMostPods(cidr netip.Prefix, t *runningPod) string {
 	count := map[string]int{t.pod.Node: 0}
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
@@ -152,8 +152,9 @@ func (s *missingBlock) claim() model.Ref {
 	return model.Ref{Kind: model.KindAffinity, Name: s.node + "/" + s.cidr.String()}
 }
 
-// createMissingBlock plans the making of a block in Calico's order: claimed, made, confirmed. What
-// tunnels have of it is recorded with it: nobody else would before the next pod asks.
+// createMissingBlock plans to create a block in Calico's order: affinity pending, block,
+// affinity confirmed. Tunnel addresses of the block are allocated in the same write:
+// calico-node would record them only later, after Calico may have assigned them.
 func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born Ordinal) {
 	if s.state != AffinityPending {
 		b.step(claimAffinities, f, "claim", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityPending, From: s.state, UID: s.uid}})
@@ -163,8 +164,8 @@ func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born O
 	b.step(confirmAffinities, f, "confirm", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityConfirmed, From: AffinityPending}})
 }
 
-// tunnelsIn are the addresses of a new block that tunnels have. They are recorded once,
-// with the first finding that asks for the block.
+// tunnelsIn gives the tunnel addresses of a new block. They are added once, with the first
+// finding that needs the block.
 func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []Ordinal {
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
 	if b.at[place{createBlocks, on}] != nil {

@@ -7,20 +7,20 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// rival objects if anybody living besides the tenant has the address, however weakly he
-// says so. The spared ones are those of whom the plan knows.
+// otherUser refuses if anything except the running pod has the address, by any source. The
+// pods in spared are not considered: the plan handles them.
 func (b *builder) otherUser(t *runningPod, ip netip.Addr, spared ...*model.Pod) *refusal {
 	v := b.view
-	const advice = "repair the shared address first"
+	const advice = "repair the duplicate address (PL2010) first"
 	for c := range v.Claims(ip) {
 		switch c.By {
 		case model.ByPod:
 			if pod := v.Pod(c.Row); pod != t.pod && !slices.Contains(spared, pod) {
-				return refuse(advice, "%s/%s says that %s is its own", pod.Namespace, pod.Name, ip)
+				return refuse(advice, "%s/%s has %s in its status or annotation", pod.Namespace, pod.Name, ip)
 			}
 		case model.ByTunnel:
 			if n := v.Node(c.Row); !slices.Contains(n.Addresses, ip) {
-				return refuse(advice, "a tunnel of %s has %s", n.Name, ip)
+				return refuse(advice, "%s has %s as tunnel address", n.Name, ip)
 			}
 		case model.ByService:
 			s := v.Service(c.Row)
@@ -40,8 +40,8 @@ func (b *builder) otherUser(t *runningPod, ip netip.Addr, spared ...*model.Pod) 
 	return nil
 }
 
-// otherSandbox objects if another sandbox has the address on the device that is Calico's. What
-// else is inside is the pod's own: a docker0 may have any address.
+// otherSandbox refuses if another sandbox has the address on its Calico interface. Other
+// interfaces in a pod do not count: a docker0 may have any address.
 func (b *builder) otherSandbox(t *runningPod, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *refusal {
 	v := b.view
 	if at.Node == t.sandbox.Node && at.Sandbox == t.sandbox.ID {
@@ -49,7 +49,7 @@ func (b *builder) otherSandbox(t *runningPod, at *model.Attachment, ip netip.Add
 	}
 	sandbox := v.SandboxNamed(at.Node, at.Sandbox)
 	if sandbox == nil {
-		return refuse("see what lives there", "%s is in use on %s in %s, which is no sandbox's", ip, at.Node, at.NetNS)
+		return refuse("check what runs in that namespace", "%s is in use on %s in %s, which belongs to no sandbox", ip, at.Node, at.NetNS)
 	}
 	if device, _ := v.DeviceOf(at.Node, at.Sandbox); at.Device != device {
 		return nil
@@ -59,5 +59,5 @@ func (b *builder) otherSandbox(t *runningPod, at *model.Attachment, ip netip.Add
 			return nil
 		}
 	}
-	return refuse("repair the shared address first", "sandbox %s of %s/%s on %s has %s", short(sandbox.ID), sandbox.Namespace, sandbox.Pod, sandbox.Node, ip)
+	return refuse("repair the duplicate address (PL2010) first", "sandbox %s of %s/%s on %s has %s", short(sandbox.ID), sandbox.Namespace, sandbox.Pod, sandbox.Node, ip)
 }

@@ -9,33 +9,33 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A posting is one address that the ledger shall say a tenant holds.
+// An assignment is one address that IPAM must have for a running pod.
 type assignment struct {
 	ip      netip.Addr
 	ordinal int32
 	block   netip.Prefix
-	home    string        // the node that the block belongs to, as Calico calls it
-	missing *missingBlock // the block, if it is yet to be made
-	from    *Held         // nil means free
-	right   bool          // the block says so; only its handle does not count it
-	hold    bool          // through a name of ours: Calico's collector never reads anew what it knows by handle and address
+	home    string        // node that the block belongs to, by its Calico name
+	missing *missingBlock // the block, if it must be created
+	from    *Held         // owner now; nil means free
+	right   bool          // the block is right; only the handle does not count it
+	hold    bool          // first write a temporary handle: see planMisnamed
 }
 
-// A takeover says which entries of others may be handed to a tenant; nil objects to none.
+// A takeover refuses if an allocation of another owner must not be transferred to the running pod; nil allows it.
 type takeover func(at *model.Attribute) *refusal
 
-// posting finds what the ledger lacks about an address of a tenant. Nil with no refusal
-// means nothing. Nothing is ever taken from anybody living but the spared.
+// assignment finds what IPAM needs for an address of a running pod. Nil with no refusal: IPAM
+// is right. Invariant: no address is taken from another user, except from the pods in spared.
 func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared ...*model.Pod) (*assignment, *refusal) {
 	v := b.view
 	if !v.State(model.Blocks, "").Seen() || !v.State(model.Handles, "").Seen() || !v.State(model.Pods, "").Seen() {
-		return nil, refuse("", "blocks, handles and pods were not seen in full")
+		return nil, refuse("", "blocks, handles and pods were not read completely")
 	}
 	if no := b.otherUser(t, ip, spared...); no != nil {
 		return nil, no
 	}
 	if n := v.NodeByName(t.pod.Node); n == nil || n.OS == "windows" {
-		return nil, refuse("", "%s is no node that we know, or one of Windows", t.pod.Node)
+		return nil, refuse("", "%s is not a known node, or runs Windows", t.pod.Node)
 	}
 	block, no := b.onlyBlock(ip)
 	if no != nil {
@@ -47,7 +47,7 @@ func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared
 	}
 	at := v.AttributeOf(a)
 	if at == nil {
-		return nil, refuse("repair the block first", "nobody can read who holds %s in %s", ip, block.CIDR)
+		return nil, refuse("repair the block (PL1004) first", "the attribute of %s in %s is not readable", ip, block.CIDR)
 	}
 	p := &assignment{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
 	if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
@@ -74,7 +74,7 @@ func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 	var found *model.Block
 	for block := range b.view.BlocksWith(ip) {
 		if found != nil {
-			return nil, refuse("a person must decide which of them is right", "%s lies in two blocks, %s and %s", ip, found.CIDR, block.CIDR)
+			return nil, refuse("decide which of the two blocks is right", "%s is in two blocks, %s and %s", ip, found.CIDR, block.CIDR)
 		}
 		found = block
 	}
@@ -84,28 +84,28 @@ func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 	return found, nil
 }
 
-// kept objects to takeover what is not a pod's.
+// kept refuses to take an allocation that is not of a pod.
 func (b *builder) kept(t *runningPod, at *model.Attribute) *refusal {
 	switch {
 	case at.Handle == model.WindowsHandle:
-		return refuse("", "the ledger keeps it for Windows")
+		return refuse("", "IPAM reserves it for Windows")
 	case at.Tunnel():
-		return refuse("restart calico-node of that node: it takes another", "the ledger says that a tunnel of %s has it", at.Node)
+		return refuse("restart calico-node on that node: it takes another tunnel address", "IPAM has it as tunnel address of %s", at.Node)
 	case at.Service != "" || at.Type != "":
-		return refuse("", "the ledger says that it is a service's, or no pod's")
+		return refuse("", "IPAM has it for a service, or for something else than a pod")
 	case at.VM != "" || at.Alternate != "":
-		return refuse("KubeVirt and Calico hand a machine's address from pod to pod", "the ledger says that it is a machine's")
+		return refuse("KubeVirt and Calico move the address of a VM between its pods", "IPAM has it for a VM")
 	case at.Cooling:
-		return refuse("", "the ledger keeps it from use for a while")
+		return refuse("", "IPAM does not assign it yet after its release (cooldown)")
 	case t.pod.NoIPAM:
-		return refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for its address past IPAM")
+		return refuse("exclude such addresses from IPAM with an IPReservation", "the pod requested its address without IPAM")
 	default:
 		return nil
 	}
 }
 
-// fromOwnFormerSandbox lets a tenant take what a former sandbox of the same pod holds. That no
-// sandbox but its own has the address was seen before.
+// fromOwnFormerSandbox allows a running pod to take over an allocation of its former sandbox.
+// The caller has checked that no other sandbox has the address.
 func (b *builder) fromOwnFormerSandbox(t *runningPod) takeover {
 	return func(at *model.Attribute) *refusal {
 		if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
@@ -114,25 +114,25 @@ func (b *builder) fromOwnFormerSandbox(t *runningPod) takeover {
 		if at.Namespace == t.pod.Namespace && at.Pod == t.pod.Name {
 			return nil
 		}
-		return refuse("repair the allocation first", "the ledger says that it is %s's", orText(at.Namespace+"/"+at.Pod, at.Handle))
+		return refuse("repair the allocation (PL1003) first", "IPAM has it for %s", orText(at.Namespace+"/"+at.Pod, at.Handle))
 	}
 }
 
-// assignFree is for an address that the ledger would give away.
+// assignFree is assignment for an address that IPAM has as free.
 func (b *builder) assignFree(t *runningPod, ip netip.Addr, block *model.Block) (*assignment, *refusal) {
 	pool := b.view.PoolWith(ip)
 	switch {
 	case pool == nil:
-		return nil, refuse("", "%s lies in no pool", ip)
+		return nil, refuse("", "%s is in no IP pool", ip)
 	case pool.Disabled:
-		return nil, refuse("enable the pool, or end the pod when it suits", "pool %s is disabled", pool.Name)
+		return nil, refuse("enable the pool, or delete the pod at a convenient time", "IP pool %s is disabled", pool.Name)
 	case !pool.Serves("Workload"):
-		return nil, refuse("", "pool %s is not for pods", pool.Name)
+		return nil, refuse("", "IP pool %s is not for pods", pool.Name)
 	case t.pod.NoIPAM:
-		return nil, refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
+		return nil, refuse("exclude such addresses from IPAM with an IPReservation", "the pod requested %s without IPAM", ip)
 	}
 	if name := b.reserved(ip); name != "" {
-		return nil, refuse("IPAM does not give it to others", "reservation %s keeps %s", name, ip)
+		return nil, refuse("IPAM does not assign it to others", "IPReservation %s contains %s", name, ip)
 	}
 	if block == nil {
 		s, no := b.missingBlockFor(t, ip, pool)
@@ -146,10 +146,10 @@ func (b *builder) assignFree(t *runningPod, ip netip.Addr, block *model.Block) (
 			return &assignment{ip: ip, ordinal: n, block: block.CIDR, home: block.Node()}, nil
 		}
 	}
-	return nil, refuse("repair the block first", "%s says that %s is neither held nor free", block.CIDR, ip)
+	return nil, refuse("repair the block (PL1004) first", "%s lists %s neither as allocated nor as free", block.CIDR, ip)
 }
 
-// counted tells that a handle counts what a block holds for it.
+// counted reports that a handle counts all addresses that a block has for it.
 func (b *builder) counted(handle string, block netip.Prefix) bool {
 	v := b.view
 	if !v.State(model.HandleCounts, "").Seen() {
@@ -174,8 +174,8 @@ func (b *builder) counted(handle string, block netip.Prefix) bool {
 	return false
 }
 
-// record plans what makes the ledger say what a tenant holds: its handle counts it before
-// a block gives it. It is done for a finding that is a target, whose proof is the tenant's.
+// record plans the writes that make IPAM have the addresses for a running pod: its handle
+// counts an address before a block allocates it. f must be a target whose proof is t.proof.
 func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 	for _, p := range ps {
 		if p.missing != nil {
@@ -202,7 +202,7 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 	}
 }
 
-// owner is what Calico's plugin writes about a pod that it gives an address.
+// owner gives the attribute that Calico's CNI plugin writes for a pod.
 func (b *builder) owner(t *runningPod) *Owner {
 	return &Owner{Handle: t.handle(), Secondary: map[string]string{
 		"node": b.view.CalicoName(t.pod.Node), "pod": t.pod.Name, "namespace": t.pod.Namespace,
@@ -210,9 +210,9 @@ func (b *builder) owner(t *runningPod) *Owner {
 	}}
 }
 
-// routed is the risk of assignments. Every Felix routes a block to its node and by itself
-// what others hold of it (F3): where the ledger names another node than before for an
-// address, routes move, if only to where the pod is.
+// routed gives the risk of assignments. Every Felix routes a block to its node, and borrowed
+// addresses of it one by one to the node in their attribute. So routes change if IPAM names
+// another node than before for an address, even if it is the node that runs the pod.
 func (b *builder) routed(t *runningPod, ps ...*assignment) Risk {
 	for _, p := range ps {
 		before := p.home
@@ -226,11 +226,11 @@ func (b *builder) routed(t *runningPod, ps ...*assignment) Risk {
 	return Safe
 }
 
-// defaultGracePeriod is Calico's, in seconds, where its configuration was not seen.
+// defaultGracePeriod is the garbage-collection grace period in seconds if the configuration was not read.
 const defaultGracePeriod = 15 * 60
 
-// collected is for how long a record must stay to be there for good: Calico's collector
-// decides by what it saw before.
+// watchSeconds is for how long a record is watched after the repair: the IPAM garbage
+// collector may still release it because of its cache, until 1.5 grace periods have passed.
 func (b *builder) watchSeconds() int64 {
 	grace := int64(defaultGracePeriod)
 	if c, ok := b.view.Collector(); ok {

@@ -10,21 +10,24 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// nodeVerifiers is what is known of all nodes, looked up once.
+// nodeVerifiers is what is known of all nodes. surveyNodes fills it once per plan.
 type nodeVerifiers struct {
-	known   bool
-	renamed bool                        // some node calls itself by a name that is not its own
-	silent  []string                    // nodes that cannot be asked
-	mute    map[string]bool             // the same
-	shown   map[netip.Addr][]*model.Pod // every pod that shows an address, also one that has finished
+	known   bool                        // surveyNodes has run; the other fields are valid
+	renamed bool                        // Calico on some node uses the name of another node
+	silent  []string                    // nodes whose agents cannot verify, in the order of the view
+	mute    map[string]bool             // the same nodes as silent
+	shown   map[netip.Addr][]*model.Pod // pods by address in status or annotation, finished pods included
 }
 
-// outOfService is what a person puts on a node that is down for good.
+// outOfService is the taint that the user puts on a node that is down permanently.
 const outOfService = "node.kubernetes.io/out-of-service"
 
-// dead is the proof that nobody uses what is held: which nodes must say so (R10). The node
-// in the record is not enough, for it is the very thing that may be wrong. Why is not empty
-// if that proof cannot be had.
+// notInUse gives what must be verified before allocations are released: which agents must
+// verify that the addresses and containers are not in use. The node in the attribute alone is
+// not enough: it may be wrong. So also: the node of the block, of every pod and endpoint with
+// the address, and of the pod that the attribute names; and all nodes if a node uses another
+// node's name, if the attribute has no node or no container, or if a node has no Node object.
+// Why is not empty if that verification is not possible.
 func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice string) {
 	b.surveyNodes()
 	nodes, gone := map[string]bool{}, map[string]bool{}
@@ -57,8 +60,8 @@ func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice st
 				add(pod.Node)
 			}
 		}
-		// Kubernetes' word on where the pod is which the record names: its next sandbox may
-		// be in the making there, whatever that node calls itself.
+		// The node that runs the pod that the attribute names, from the API server: the pod's
+		// next sandbox may be being created there, whatever name Calico uses on that node.
 		if pod := b.view.PodByName(at.PodName()); pod != nil && pod.Node != "" && !pod.Finished() {
 			add(pod.Node)
 		}
@@ -68,7 +71,7 @@ func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice st
 	}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		if !slices.Contains(b.o.NodeGone, name) {
-			return d, "node " + name + " has no Node object, which does not prove that it is down", "if it will not come back, say --node-gone " + name + "; or leave it to Calico's collector"
+			return d, "node " + name + " has no Node object, but its pods may still run", "if the node is permanently removed, pass --node-gone " + name + "; or leave it to the IPAM garbage collector"
 		}
 		d.Absent, d.All = append(d.Absent, model.Ref{Kind: model.KindNode, Name: name}), true
 	}
@@ -80,8 +83,9 @@ func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice st
 	return d, "", ""
 }
 
-// chooseVerifiers names the nodes that must bear witness. For one that a person has put out of
-// service all the others do.
+// chooseVerifiers sets d.Nodes to the nodes whose agents must verify. If one of must is
+// tainted out-of-service and its agent does not answer, the agents on all other nodes must
+// verify.
 func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) (why, advice string) {
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
@@ -89,14 +93,14 @@ func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) (why, advic
 		case silent && downForGood(b.view.NodeByName(name)):
 			excused = true
 		case silent:
-			return "node " + name + " cannot be asked", "get its agent to answer; if it is down for good, taint it " + outOfService
+			return "live verification by the agent on " + name + " is not possible", "make the agent on " + name + " answer; if the node is down permanently, taint it " + outOfService
 		default:
 			d.Nodes = append(d.Nodes, name)
 		}
 	}
 	switch silent := b.unverifiable(); {
 	case d.All && silent != "":
-		return "every node must be asked, and " + silent + " cannot be", "get the agents to answer"
+		return "the agents on all nodes must verify it; not possible on " + silent, "make these agents answer"
 	case !excused:
 		return "", ""
 	}
@@ -106,14 +110,13 @@ func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) (why, advic
 		case !b.nodes.mute[n.Name]:
 			d.Nodes = append(d.Nodes, n.Name)
 		case !downForGood(n):
-			return "every other node must be asked, and " + n.Name + " cannot be", "get its agent to answer"
+			return "the agents on all other nodes must verify it; not possible on " + n.Name, "make the agent on " + n.Name + " answer"
 		}
 	}
 	return "", ""
 }
 
-// look finds out, once, which nodes cannot be asked, whether any calls itself by a name
-// that is not its own, and who shows which address.
+// surveyNodes fills b.nodes, once.
 func (b *builder) surveyNodes() {
 	w := &b.nodes
 	if w.known {
@@ -146,12 +149,12 @@ func (b *builder) surveyNodes() {
 	}
 }
 
-// asked tells that a node's agent showed all that a witness speaks of.
+// canVerify reports that the agent on a node reported everything that a verification needs.
 func (b *builder) canVerify(node string) bool {
 	return b.view.Sees(node, model.Sandboxes, model.Attachments, model.Processes)
 }
 
-// calicoNamesOf gives the names under which a node's own Calico writes to the ledger.
+// calicoNamesOf gives the node names that Calico on a node writes into IPAM.
 func (b *builder) calicoNamesOf(node string) []string {
 	var names []string
 	if m := b.view.MachineOf(node); m != nil {
@@ -167,7 +170,7 @@ func downForGood(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t string) bool { return strings.HasPrefix(t, outOfService+":") })
 }
 
-// unverifiable names the nodes that cannot be asked; empty if all can.
+// unverifiable names the nodes whose agents cannot verify; empty if there are none.
 func (b *builder) unverifiable() string {
 	b.surveyNodes()
 	switch silent := b.nodes.silent; len(silent) {
