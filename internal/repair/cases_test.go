@@ -132,7 +132,7 @@ func TestCases(t *testing.T) {
 		"an endpoint that stays keeps its address": {
 			"PL1001", func(s *model.Snapshot, g *given) {
 				strayEndpoint(s)
-				s.Endpoints[0].ContainerID = "" // no node can be asked about it
+				s.Endpoints[0].ContainerID = "" // no node can verify it
 				g.Only = append(g.Only, "PL2002")
 			},
 			[]string{"refused PL1001/10.0.0.2: endpoint shop/gone still has 10.0.0.2", "refused PL2002/shop/gone"},

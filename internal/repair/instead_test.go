@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Of a living pod's two endpoints the wrong one goes only while the right one is there.
+// Of the two endpoints of a running pod the wrong one is deleted only while the right one exists.
 func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
 	t.Parallel()
 	const sandbox = "a1a1a1a1a1a1a1a1"

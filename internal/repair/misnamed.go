@@ -11,7 +11,7 @@ import (
 // planMisnamed makes an allocation name the pod that uses the address. It takes two writes.
 // The IPAM garbage collector caches an allocation by handle and address and does not read it
 // again: if only the attribute were corrected, it would release the address minutes later.
-// The first write puts a handle of ours, so the collector drops its cached entry; the second
+// The first write puts a temporary handle, so the collector drops its cached entry; the second
 // puts the right handle, which it reads as new. Invariants: the ordinal is never free in
 // between, and the node attribute stays set, because remote nodes route borrowed addresses
 // by it.
