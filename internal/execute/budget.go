@@ -7,19 +7,20 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Budget bounds writes in a second. Every Felix of the cluster hears each write of a
-// block; nobody but Calico's controllers hears one of a handle.
+// A Budget bounds writes per second, by kind of object. Every Felix of the cluster receives
+// each write of a block; only Calico's controllers receive writes of handles. 0 means no
+// limit.
 type Budget struct {
 	Blocks, Handles, Others float64
 }
 
-// Default is what is used where nothing is said.
+// Default is the budget if none is given.
 var Default = Budget{Blocks: 10, Handles: 100, Others: 20}
 
-// spending is when the next write of each kind may be.
+// spending is the earliest time of the next write, by kind of object.
 type spending struct{ blocks, handles, others time.Time }
 
-// spend waits for its turn.
+// spend waits until the budget allows a write of that kind, and reserves it.
 func (x *Executor) spend(ctx context.Context, k model.Kind) error {
 	next, rate := &x.spent.others, x.Budget.Others
 	switch k {

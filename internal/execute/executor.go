@@ -11,44 +11,67 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// What ends a run before its plan is done. Nothing more is written after any of them.
+// Errors that end a run before the plan is done. Nothing is written after any of them.
 var (
 	ErrHalted  = errors.New("stopped")
 	ErrJournal = errors.New("the journal cannot be written")
-	ErrTooMany = errors.New("one write after the other fails")
+	ErrTooMany = errors.New("too many writes in a row failed")
 )
 
-// An Executor carries out one plan. It does one thing after the other, and has no clock of
-// its own.
+// An Executor executes one plan. It has one goroutine and no clock of its own.
+//
+// What holds for every write of a step:
+//
+//  1. Before: the object was read live, the conditions of the step hold for that version, the
+//     proofs of all findings that it serves were verified after that read (exceptions:
+//     Step.Always needs none, see also allNodesFor), Halt allowed it, and an Intent entry is
+//     on disk.
+//  2. The write is atomic: the store applies it only if the object still has the UID and
+//     revision of that read (on a node: the agent verifies and changes atomically).
+//  3. After: an entry with the outcome is on disk before the next step begins.
+//  4. After the last step of a finding its proof is verified once more; if it does not hold
+//     any more, the writes for that finding are undone by new writes.
+//
+// What a crash leaves:
+//
+//   - before the Intent is on disk: nothing was written;
+//   - between Intent and outcome: the write may have been done. The journal ends with the
+//     Intent; the next Run executes the step again, finds ErrAlready or does it, and Undo
+//     treats it as done;
+//   - between two steps: every finished step is final, and the order of steps (see
+//     repair.Make) keeps IPAM safe at every such point. The next Run skips steps with outcome
+//     Done and continues.
+//   - during an undo of 4: the next Run drops findings with an undo step that is Done, does
+//     not repair them again, and continues their undo.
 type Executor struct {
 	Calico     Store // blocks, handles, affinities, endpoints
-	Kube       Store // pods; nodes, services and machines to look at
+	Kube       Store // pods; reads nodes, services and VMs
 	Nodes      Nodes
-	NodeWriter NodeWriter // nil if nothing on a node can be changed
-	Etcd       bool       // Calico's records are in etcd
-	MaxRisk    repair.Risk
-	DryRun     bool // the stores write nothing, and nothing is journalled
+	NodeWriter NodeWriter  // nil: steps that change a node are refused
+	Etcd       bool        // Calico's datastore is etcd
+	MaxRisk    repair.Risk // findings with a higher risk are dropped
+	DryRun     bool        // the caller gives stores that write nothing; nothing is journalled
 
-	Journal  func(repair.Entry) error        // returns when the entry is on disk
-	Halt     func(ctx context.Context) error // asked before every write: the kill switch, the lease
-	Now      func() time.Time                // the API server's
+	Journal  func(repair.Entry) error        // must return only when the entry is on disk
+	Halt     func(ctx context.Context) error // called before every write; an error stops the run (stop ConfigMap, lease)
+	Now      func() time.Time                // time of the API server
 	Sleep    func(context.Context, time.Duration) error
 	Budget   Budget
 	Progress func(Progress) // may be nil
 
-	plan    *repair.Plan
-	targets map[string]*repair.Target
-	last    map[string]int // index of the last step for a finding
-	entries []repair.Entry
-	dropped map[string]Verdict // findings that are no longer repaired, and why
-	written map[string]bool    // findings for which something was written
-	rolls   map[string]nodeAnswers
+	plan    *repair.Plan              // passed Valid, or made by repair.Undo
+	targets map[string]*repair.Target // by key
+	last    map[string]int            // by finding: index of its last step in plan.Steps
+	entries []repair.Entry            // of past runs and this one, in order: what the journal holds
+	dropped map[string]Verdict        // findings that are no longer repaired; the first reason stays
+	written map[string]bool           // findings for which a write was or may have been done; superset of those to undo
+	rolls   map[string]nodeAnswers    // by node: full verification, valid for allNodesFor
 	spent   spending
-	failing int // writes in a row
-	undoing bool
+	failing int  // steps in a row that gave up; a successful write resets it
+	undoing bool // this is the copy that compensate makes: entries get Undo, close does nothing
 }
 
-// A Progress is told after each step.
+// A Progress is reported after each step.
 type Progress struct {
 	Step    *repair.Step
 	N, Of   int
@@ -57,27 +80,28 @@ type Progress struct {
 	Undo    bool
 }
 
-// A Verdict is what became of a finding or a step.
+// A Verdict is the outcome of a finding or a step. The zero Verdict means that a proof holds.
 type Verdict struct {
 	Outcome repair.Outcome
 	Why     string
 }
 
-// A Result is what became of a plan.
+// A Result is the outcome of a plan, by step ID and by finding.
 type Result struct {
 	Steps    map[int]Verdict
 	Findings map[string]Verdict
 }
 
-// How often a step is judged again when others write in between, and how many failures in
-// a row mean that something is wrong with all of them.
+// maxTries is how often a step starts again when other writers are first. maxFailing is the
+// number of failed steps in a row that ends the run with ErrTooMany.
 const (
 	maxTries   = 12
 	maxFailing = 3
 )
 
-// Run carries out the plan from where a past run of it ended. An error means that it did
-// not come to its end.
+// Run executes the plan. past are the journal entries of earlier runs of the same plan: Run
+// continues after them. An error means that the run ended before the plan did; the Result is
+// then complete for the steps that were done.
 func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry) (Result, error) {
 	if err := p.Valid(); err != nil {
 		return Result{}, err
@@ -90,7 +114,7 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	x.refuseRisks()
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		v := Verdict{Outcome: repair.Done, Why: "in an earlier run"}
+		v := Verdict{Outcome: repair.Done, Why: "done in an earlier run"}
 		if !done[s.ID] {
 			var err error
 			if v, err = x.step(ctx, s); err != nil {
@@ -107,7 +131,7 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	return x.finish(res), nil
 }
 
-// read makes the plan easy to ask: there may be tens of thousands of findings.
+// read indexes the plan: there may be tens of thousands of findings.
 func (x *Executor) read(p *repair.Plan) {
 	x.plan, x.targets, x.last = p, make(map[string]*repair.Target, len(p.Targets)), make(map[string]int, len(p.Targets))
 	for i := range p.Targets {
@@ -120,14 +144,16 @@ func (x *Executor) read(p *repair.Plan) {
 	}
 }
 
-// recall takes from a past run what is done, and for which findings something was written
-// or may have been: an intent without an outcome is one of which nobody knows.
+// recall reads the entries of past runs. It returns the steps that are Done, marks findings
+// for which a write was or may have been done (an Intent without an outcome that excludes
+// it), and drops findings that were undone or that a Done step left out.
 func (x *Executor) recall(past []repair.Entry) map[int]bool {
+	// open: findings of a step's newest Intent. void: the newest entry says that nothing was written.
 	done, open, void := map[int]bool{}, map[int][]string{}, map[int]bool{}
 	for _, e := range past {
 		if e.Undo && e.Outcome == repair.Done {
 			for _, f := range e.For {
-				x.drop(f, repair.Failed, "it was taken back in an earlier run")
+				x.drop(f, repair.Failed, "it was undone in an earlier run")
 			}
 		}
 		if e.Undo || e.Step <= 0 {
@@ -145,7 +171,7 @@ func (x *Executor) recall(past []repair.Entry) map[int]bool {
 			x.wrote(e.For)
 		case repair.Stale, repair.Failed, repair.Refused:
 			void[e.Step] = true // nothing was written
-		default: // it was so when somebody looked: perhaps by that very write
+		default: // Already, Moved: the object may have that state because of our write
 			void[e.Step] = false
 		}
 	}
@@ -157,15 +183,15 @@ func (x *Executor) recall(past []repair.Entry) map[int]bool {
 	return done
 }
 
-// dropOthers drops the findings of a step that was done without them.
+// dropOthers drops the findings of a Done step that its write did not serve.
 func (x *Executor) dropOthers(e repair.Entry) {
-	i := e.Step - 1 // a valid plan counts its steps from one
+	i := e.Step - 1 // in a valid plan the ID is 1 + index
 	if i >= len(x.plan.Steps) || x.plan.Steps[i].Always || len(e.For) == 0 {
 		return
 	}
 	for _, f := range x.plan.Steps[i].For {
 		if !slices.Contains(e.For, f) {
-			x.drop(f, repair.Moved, "it was left alone in an earlier run")
+			x.drop(f, repair.Moved, "an earlier run did not repair it")
 		}
 	}
 }
@@ -176,16 +202,16 @@ func (x *Executor) wrote(findings []string) {
 	}
 }
 
-// refuseRisks drops what is riskier than was allowed.
+// refuseRisks drops findings with a higher risk than MaxRisk.
 func (x *Executor) refuseRisks() {
 	for i := range x.plan.Targets {
 		if t := &x.plan.Targets[i]; t.Risk.Level() > x.MaxRisk.Level() {
-			x.drop(t.Finding, repair.Refused, fmt.Sprintf("it is %s, and --max-risk is %s", t.Risk, x.MaxRisk))
+			x.drop(t.Finding, repair.Refused, fmt.Sprintf("its risk is %s, above --max-risk=%s", t.Risk, x.MaxRisk))
 		}
 	}
 }
 
-// step does one step, if anything is left for it to do.
+// step executes one step unless it is idle. An error ends the run.
 func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 	if why, skip := x.idle(s); skip {
 		return Verdict{repair.Moved, why}, nil
@@ -196,14 +222,14 @@ func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 	case s.Node != nil:
 		return x.onNode(ctx, s)
 	default:
-		return x.swap(ctx, s)
+		return x.update(ctx, s)
 	}
 }
 
-// idle tells that nothing is left for a step: its findings were dropped; or it only sets a
-// record right after a write that did not happen.
+// idle reports that a step has nothing to do: all its findings were dropped; or it has Always
+// set and nothing was written for any of its findings.
 func (x *Executor) idle(s *repair.Step) (string, bool) {
-	why := "nothing was written that it would follow"
+	why := "nothing was written for its findings"
 	for _, f := range s.For {
 		if s.Always && x.written[f] {
 			return "", false
@@ -225,8 +251,12 @@ func (x *Executor) drop(f string, o repair.Outcome, why string) {
 	}
 }
 
-// close ends a finding after its last step. What was given is proven once more: if its owner
-// has died meanwhile, or only a part could be done, what was written is compensated.
+// close finishes the findings whose last step is step i. For a finding with writes that is
+// still repaired it verifies the proof once more. It undoes the writes of a finding that was
+// dropped (its proof failed, or only a part could be done), except
+//
+//   - if the outcome is Unknown: without an answer from the node nothing is undone;
+//   - if it was dropped as Moved and only releases: see onlyFrees.
 func (x *Executor) close(ctx context.Context, i int) error {
 	for _, f := range x.plan.Steps[i].For {
 		if x.undoing || x.DryRun || !x.written[f] || x.last[f] > i {
@@ -238,7 +268,7 @@ func (x *Executor) close(ctx context.Context, i int) error {
 				return err
 			}
 			if why != "" {
-				x.drop(f, repair.Failed, "after the repair: "+why)
+				x.drop(f, repair.Failed, "verification after the repair failed: "+why)
 			}
 		}
 		if v, gone := x.dropped[f]; gone && v.Outcome != repair.Unknown && (v.Outcome != repair.Moved || !x.onlyFrees(f)) {
@@ -250,9 +280,9 @@ func (x *Executor) close(ctx context.Context, i int) error {
 	return nil
 }
 
-// onlyFrees tells that a finding's repair gives nothing to anybody. If the world moved on
-// while it was under way, what was freed is another's to have: it is given back only to one
-// who turns out alive.
+// onlyFrees reports that the repair of a finding only releases. If an object changed during
+// the repair (Moved), released addresses may already belong to others and are not allocated
+// again; that happens only if verification shows that a container is in use after all.
 func (x *Executor) onlyFrees(f string) bool {
 	for i := range x.plan.Steps {
 		if s := &x.plan.Steps[i]; slices.Contains(s.For, f) && !s.Frees() && (s.Count == nil || len(s.Count.Raise) > 0) {
@@ -262,9 +292,10 @@ func (x *Executor) onlyFrees(f string) bool {
 	return true
 }
 
-// again asks for a proof once more, after the last write: the one that was given something
-// may have died since, and the one that was thought dead may turn out alive. Of an address
-// that was freed nothing is asked: it may be another's by now, and rightly.
+// again verifies the proof of a finding after its last write: the pod that received the
+// record may be gone, or a container that was not in use may appear. It gives why the proof
+// failed. Released addresses are not verified: they may correctly belong to others by now. If
+// no answer comes, it drops the finding as Unknown, and nothing is undone.
 func (x *Executor) again(ctx context.Context, t *repair.Target) (string, error) {
 	p := repair.Proof{Running: t.Proof.Running}
 	if d := t.Proof.NotInUse; d != nil && len(d.Containers) > 0 && !d.Calm && !asksAllNodes(d) {
@@ -281,17 +312,17 @@ func (x *Executor) again(ctx context.Context, t *repair.Target) (string, error) 
 			return "", nil
 		case repair.Refused:
 			return v.Why, nil
-		default: // silent, or busy: no reason to take anything back
+		default: // no answer, or a CNI call in progress: no reason to undo
 		}
 		if err := x.Sleep(ctx, 2*time.Second); err != nil {
 			return "", fmt.Errorf("%w: %w", ErrHalted, err)
 		}
 	}
-	x.drop(t.Finding, repair.Unknown, "done, and not verified: "+v.Why)
+	x.drop(t.Finding, repair.Unknown, "done, but not verified afterwards: "+v.Why)
 	return "", nil
 }
 
-// needed tells that a step after this one gives something to a handle.
+// needed reports that a step after index at allocates an address to the handle.
 func (x *Executor) needed(at int, handle string) bool {
 	for _, s := range x.plan.Steps[at+1:] {
 		if slices.ContainsFunc(s.Ordinals, func(o repair.Ordinal) bool { return o.To != nil && o.To.Handle == handle }) {
@@ -301,7 +332,9 @@ func (x *Executor) needed(at int, handle string) bool {
 	return false
 }
 
-// compensate takes back what was written for a finding up to a step, by new forward writes.
+// compensate undoes the writes for finding f up to step index at, by new writes with their
+// own verification. It runs on a copy of x with undoing set; only entries, spent and failing
+// are copied back, so findings that are dropped in the undo stay as they are in x.
 func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 	back := repair.Undo(x.plan, x.entries, f)
 	y := *x
@@ -311,11 +344,11 @@ func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 	for i := range back.Steps {
 		s := &back.Steps[i]
 		if s.Count != nil && x.needed(at, s.Count.Handle) {
-			continue // a step to come counts on it: too much only leaks a record
+			continue // a later step needs this count; a count that is too high only leaks the handle object
 		}
 		v, err := y.step(ctx, s)
 		if err != nil {
-			return fmt.Errorf("take back step for %s: %w", f, err)
+			return fmt.Errorf("undo of %s: %w", f, err)
 		}
 		x.report(Progress{Step: s, N: i + 1, Of: len(back.Steps), Outcome: v.Outcome, Why: v.Why, Undo: true})
 	}
@@ -323,11 +356,12 @@ func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 	return nil
 }
 
-// finish tells what became of every finding. One for which no step came to its end was not
-// repaired, whatever else was.
+// finish fills Result.Findings: dropped findings with their reason; else Done if a step was
+// done and something was written for the finding; else Already if a step found the wanted
+// state; else Moved.
 func (x *Executor) finish(res Result) Result {
 	for f := range x.targets {
-		res.Findings[f] = Verdict{repair.Moved, "nothing was left to do for it"}
+		res.Findings[f] = Verdict{repair.Moved, "nothing was left to do"}
 	}
 	for i := range x.plan.Steps {
 		s := &x.plan.Steps[i]
@@ -353,6 +387,8 @@ func (x *Executor) report(p Progress) {
 	}
 }
 
+// log appends an entry to x.entries and to the journal. When it returns nil the entry is on
+// disk (not in a dry run).
 func (x *Executor) log(e repair.Entry) error {
 	e.At, e.Undo = model.At(x.Now()), x.undoing
 	x.entries = append(x.entries, e)

@@ -10,36 +10,40 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// NodeWriter are the agents where they change something of their node.
+// A NodeWriter changes node objects through the agents.
 type NodeWriter interface {
-	// Thing reads one thing of a node; its revision is a digest of what matters of it.
+	// NodeObject reads one object of a node. Its revision is a digest of what identifies it.
 	NodeObject(ctx context.Context, node string, r model.Ref, args map[string]string) (model.Object, error)
-	// Change does it, if the thing still has that digest; the agent compares again in the
-	// same breath. ErrStale and ErrRefused mean that nothing was done.
-	Change(ctx context.Context, node, verb string, thing model.Object, args map[string]string, dryRun bool) (already bool, err error)
-	// Routed tells whether the kernel of a node sends packets for an address to a device.
+	// Change changes the object if it still has that revision: the agent verifies and changes
+	// atomically. ErrStale and ErrRefused mean that nothing was done; any other error leaves
+	// it open. already: the object had the wanted state.
+	Change(ctx context.Context, node, verb string, object model.Object, args map[string]string, dryRun bool) (already bool, err error)
+	// Routed reports whether the kernel of a node routes the address to the interface.
 	Routed(ctx context.Context, a repair.Await) (bool, error)
 }
 
-// onNode changes something of a node through its agent. A kernel has no revisions: the
-// window between comparing and changing is the agent's, and small.
+// onNode executes a step that changes a node, through its agent: read the object, verify the
+// proofs, journal, change. The kernel has no revisions: the agent compares the digest and
+// changes in one call, so the time between the two is short but not zero. On ErrStale and on
+// no answer it starts again; if a later try finds the object gone or changed as wanted, the
+// step is Done.
 func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) {
 	node := s.On.OnNode()
 	if x.NodeWriter == nil || node == "" {
-		return x.giveUp(s, repair.Refused, "nobody is there to do it on the node")
+		return x.giveUp(s, repair.Refused, "no agent on the node can do it")
 	}
 	for try := range maxTries {
 		if err := x.ready(ctx, s, try); err != nil {
 			return Verdict{}, err
 		}
-		thing, err := x.NodeWriter.NodeObject(ctx, node, s.On, s.Node.Args)
+		object, err := x.NodeWriter.NodeObject(ctx, node, s.On, s.Node.Args)
 		if err != nil {
 			return x.giveUp(s, repair.Failed, err.Error())
 		}
-		if !thing.There() && s.Node.Verb == "sysctl" {
-			return x.giveUp(s, repair.Moved, "the device is gone")
+		if !object.There() && s.Node.Verb == "sysctl" {
+			return x.giveUp(s, repair.Moved, "the interface is gone")
 		}
-		if !thing.There() {
+		if !object.There() {
 			return x.already(s, try > 0)
 		}
 		failed, err := x.prove(ctx, s.For)
@@ -52,26 +56,28 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if why, skip := x.idle(s); skip {
 			return Verdict{repair.Refused, why}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Refused, Why: why})
 		}
-		v, again, err := x.change(ctx, s, node, thing)
+		v, again, err := x.change(ctx, s, node, object)
 		if err == nil && !again && v.Outcome == repair.Already && try > 0 {
-			v = Verdict{repair.Done, "its answer was lost, or came too late"}
+			v = Verdict{repair.Done, "an earlier try of this step did it; its answer was lost or late"}
 		}
 		if err != nil || !again {
 			return v, err
 		}
 	}
-	return x.giveUp(s, repair.Failed, "it changes again and again")
+	return x.giveUp(s, repair.Failed, "the object changed during every try")
 }
 
-func (x *Executor) change(ctx context.Context, s *repair.Step, node string, thing model.Object) (v Verdict, again bool, err error) {
-	if err := x.Halt(ctx); err != nil { // the proofs may have taken long
+// change journals the Intent, has the agent do the change, and journals the outcome. A crash
+// in between leaves an Intent without an outcome. again: start the step again.
+func (x *Executor) change(ctx context.Context, s *repair.Step, node string, object model.Object) (v Verdict, again bool, err error) {
+	if err := x.Halt(ctx); err != nil { // verification may have taken long
 		return Verdict{}, false, fmt.Errorf("%w: %w", ErrHalted, err)
 	}
-	in := repair.Entry{Step: s.ID, Outcome: repair.Intent, For: s.For, Revision: thing.Revision, Was: thing.Body}
+	in := repair.Entry{Step: s.ID, Outcome: repair.Intent, For: s.For, Revision: object.Revision, Was: object.Body}
 	if err := x.log(in); err != nil {
 		return Verdict{}, false, err
 	}
-	done, err := x.NodeWriter.Change(ctx, node, s.Node.Verb, thing, s.Node.Args, x.DryRun)
+	done, err := x.NodeWriter.Change(ctx, node, s.Node.Verb, object, s.Node.Args, x.DryRun)
 	out := repair.Entry{Step: s.ID, Outcome: repair.Done, For: s.For}
 	switch {
 	case err == nil && done:
@@ -94,10 +100,10 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, node string, thin
 	return Verdict{out.Outcome, out.Why}, again, x.log(out)
 }
 
-// await waits for what others do about it: no write of ours.
+// await waits until Felix has set a route. It writes nothing; on a timeout the findings are dropped as Unknown and not undone.
 func (x *Executor) await(ctx context.Context, s *repair.Step) (Verdict, error) {
 	if x.NodeWriter == nil || x.DryRun {
-		return Verdict{repair.Moved, "not waited for"}, nil
+		return Verdict{repair.Moved, "not waited for (dry run, or no agents)"}, nil
 	}
 	end := x.Now().Add(time.Duration(s.Await.Seconds) * time.Second)
 	for {
@@ -106,7 +112,7 @@ func (x *Executor) await(ctx context.Context, s *repair.Step) (Verdict, error) {
 			return Verdict{Outcome: repair.Done}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Done})
 		}
 		if x.Now().After(end) {
-			why := "not so after the time that it should take"
+			why := fmt.Sprintf("the route is not set after %ds", s.Await.Seconds)
 			if err != nil {
 				why += ": " + err.Error()
 			}

@@ -13,12 +13,15 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// patience is how often a proof is asked for again while only a CNI call stands in its way;
-// of somebody who does not answer, twice.
+// patience is how often a verification is repeated while only a CNI call prevents it. If a
+// node does not answer it is repeated twice.
 const patience = 6
 
-// prove asks, live, whether what the findings need still holds. The answer names those for
-// which it does not, and why; Unknown means that somebody did not answer.
+// prove verifies the proofs of the findings live. It returns those whose proof does not hold:
+// Refused: contradicted; Stale: a CNI call is in progress; Unknown: a node or the API server
+// did not answer. Order: it must be called after the object of the step was read. Only then
+// does it prove something about that version: what a CNI call wrote before the read is in the
+// object, and a call that is still in progress is visible on its node.
 func (x *Executor) prove(ctx context.Context, findings []string) (map[string]Verdict, error) {
 	for try := 0; ; try++ {
 		failed, err := x.proveOnce(ctx, findings)
@@ -36,13 +39,15 @@ func (x *Executor) prove(ctx context.Context, findings []string) (map[string]Ver
 	}
 }
 
+// proveOnce verifies once: the pods and other objects in Kubernetes per finding, then all
+// nodes with one request each for all findings together, then judges per finding.
 func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string]Verdict, error) {
 	failed := map[string]Verdict{}
 	asked := questions{}
 	for _, f := range findings {
 		t := x.targets[f]
 		if t == nil {
-			failed[f] = Verdict{repair.Refused, "the plan does not say what it needs"}
+			failed[f] = Verdict{repair.Refused, "the plan has no target for it"}
 			continue
 		}
 		why, err := x.pods(ctx, &t.Proof)
@@ -73,8 +78,7 @@ func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string
 	return failed, nil
 }
 
-// hold asks whether a proof holds now. No outcome means that it does; Stale that a CNI call
-// is in the way.
+// hold verifies one proof once. The zero Verdict means that it holds; else as in prove.
 func (x *Executor) hold(ctx context.Context, p *repair.Proof) (Verdict, error) {
 	why, err := x.pods(ctx, p)
 	if err != nil {
@@ -90,7 +94,7 @@ func (x *Executor) hold(ctx context.Context, p *repair.Proof) (Verdict, error) {
 	return x.judge(ctx, p, x.ask(ctx, q)), nil
 }
 
-// pods looks at the pods, and what else of Kubernetes a proof speaks of.
+// pods verifies the part of a proof that concerns Kubernetes: pods, nodes, services, VMs. It gives why it does not hold.
 func (x *Executor) pods(ctx context.Context, p *repair.Proof) (string, error) {
 	if l := p.Running; l != nil {
 		o, err := x.Kube.Get(ctx, podRef(l.Namespace, l.Pod))
@@ -123,7 +127,7 @@ func (x *Executor) pods(ctx context.Context, p *repair.Proof) (string, error) {
 			return "", err
 		}
 		if o.There() {
-			return r.String() + " is there", nil
+			return r.String() + " exists", nil
 		}
 	}
 	return "", nil
@@ -133,7 +137,7 @@ func podRef(namespace, name string) model.Ref {
 	return model.Ref{Kind: model.KindPod, Name: namespace + "/" + name}
 }
 
-// questions are what each node is to be asked, together.
+// questions are the addresses and containers that each node must verify, for all findings together.
 type questions map[string]*question
 
 type question struct {
@@ -153,6 +157,7 @@ func (q questions) add(node string, ips []netip.Addr, containers ...string) {
 	}
 }
 
+// question adds what the nodes must verify for a proof, unless asksAllNodes.
 func (x *Executor) question(ctx context.Context, q questions, p *repair.Proof) error {
 	if l := p.Running; l != nil {
 		q.add(l.Node, l.IPs, l.Container)
@@ -167,6 +172,8 @@ func (x *Executor) question(ctx context.Context, q questions, p *repair.Proof) e
 	return err
 }
 
+// nodesOf gives the nodes whose agents must verify. With All: the nodes that exist now, and
+// those of the plan that are gone since, except those that the user declared gone (Absent).
 func (x *Executor) nodesOf(ctx context.Context, d *repair.NotInUse) ([]string, error) {
 	if !d.All {
 		return d.Nodes, nil
@@ -176,9 +183,9 @@ func (x *Executor) nodesOf(ctx context.Context, d *repair.NotInUse) ([]string, e
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("list nodes: there are none")
+		return nil, fmt.Errorf("list nodes: the cluster has none")
 	}
-	// One whose object has gone meanwhile is asked too: it may be cut off, not dead.
+	// A node whose Node object was deleted since may still run pods: its agent must verify too.
 	for _, n := range slices.Concat(d.Nodes, x.plan.Nodes) {
 		if !slices.Contains(all, n) && !slices.Contains(d.Absent, model.Ref{Kind: model.KindNode, Name: n}) {
 			all = append(all, n)
@@ -187,26 +194,27 @@ func (x *Executor) nodesOf(ctx context.Context, d *repair.NotInUse) ([]string, e
 	return all, nil
 }
 
-// An answer is a witness, or why there is none.
+// An answer is the verification by a node, or why there is none.
 type answer struct {
 	w   model.Verification
 	err error
 }
 
+// ask requests the verifications, one request per node.
 func (x *Executor) ask(ctx context.Context, q questions) map[string]answer {
 	said := map[string]answer{}
 	for _, node := range slices.Sorted(maps.Keys(q)) {
 		ips := slices.SortedFunc(maps.Keys(q[node].ips), netip.Addr.Compare)
 		w, err := x.Nodes.Ask(ctx, node, ips, slices.Sorted(maps.Keys(q[node].containers)))
 		if err == nil && w.Node != node {
-			err = fmt.Errorf("%s answers in its place", w.Node)
+			err = fmt.Errorf("the agent of %s answered instead", w.Node)
 		}
 		said[node] = answer{w, err}
 	}
 	return said
 }
 
-// judge holds a proof against what the nodes said.
+// judge compares a proof with the verifications. The zero Verdict means that it holds.
 func (x *Executor) judge(ctx context.Context, p *repair.Proof, said map[string]answer) Verdict {
 	if l := p.Running; l != nil {
 		if v := one(l.Node, said[l.Node], l.Against); v.Outcome != "" {
@@ -231,15 +239,17 @@ func (x *Executor) judge(ctx context.Context, p *repair.Proof, said map[string]a
 	return Verdict{}
 }
 
+// one compares a proof with the verification by one node. No or an incomplete answer is
+// Unknown, never success.
 func one(node string, a answer, against func(*model.Verification) (string, bool)) Verdict {
 	if a.err != nil {
-		return Verdict{repair.Unknown, node + " does not answer: " + a.err.Error()}
+		return Verdict{repair.Unknown, "the agent on " + node + " does not answer: " + a.err.Error()}
 	}
 	if a.w.Node != node {
-		return Verdict{repair.Unknown, node + " was not asked"}
+		return Verdict{repair.Unknown, "the agent on " + node + " was not asked to verify"}
 	}
 	if !a.w.Complete {
-		return Verdict{repair.Unknown, node + " could not see all of itself: " + strings.Join(a.w.Missing, "; ")}
+		return Verdict{repair.Unknown, "the agent on " + node + " could not read everything: " + strings.Join(a.w.Missing, "; ")}
 	}
 	switch why, passing := against(&a.w); {
 	case why != "" && passing:
@@ -250,20 +260,23 @@ func one(node string, a answer, against func(*model.Verification) (string, bool)
 	return Verdict{}
 }
 
-// A roll is what a node named when it was asked for everything.
+// nodeAnswers is a full verification by a node (all sandboxes, records and calls) and its time.
 type nodeAnswers struct {
 	answer
 	at time.Time
 }
 
-// allNodesFor is how long a roll call is good. It is asked after the plan had seen the handle,
-// and the handle is only removed at the revision that was seen then. A container gets its
-// handle once, by writing it: what was in no list then, and has not been written since, is
-// dead.
+// allNodesFor is how long a full verification is valid. It is used only for proofs about
+// containers without addresses: to lower or remove a handle. That is safe although the
+// verification may be older than the read of the handle: it is newer than the plan, and the
+// handle is written only at the revision in the plan (Count.Unchanged). A container writes
+// its handle before it uses it, so a container that no node had then and whose handle was not
+// written since is gone; and a CNI call that counted before the plan and has not yet written
+// its block is in that verification.
 const allNodesFor = time.Minute
 
-// asksAllNodes tells that a proof is about containers alone, which nodes can be asked about all
-// at once: there may be tens of thousands.
+// asksAllNodes reports that a proof is about containers only, on all nodes. Then each node is
+// asked once for everything, instead of once per finding: there may be tens of thousands.
 func asksAllNodes(d *repair.NotInUse) bool { return d.All && len(d.IPs) == 0 }
 
 func (x *Executor) allNodes(ctx context.Context, nodes []string) map[string]answer {
@@ -274,7 +287,7 @@ func (x *Executor) allNodes(ctx context.Context, nodes []string) map[string]answ
 			r.at = x.Now()
 			r.w, r.err = x.Nodes.Ask(ctx, n, nil, nil)
 			if r.err == nil && !r.w.All {
-				r.err = fmt.Errorf("it does not name all that it has")
+				r.err = fmt.Errorf("its answer is not a full verification")
 			}
 			x.rolls[n] = r
 		}

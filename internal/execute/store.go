@@ -1,6 +1,7 @@
-// Package execute carries out plans. All safety is here, once: budget, live read, compare,
-// witnesses, journal, compare-and-swap, witness again, verify, compensate or stop. It
-// knows no API server and no etcd: those are Stores.
+// Package execute executes plans. All safety checks are here, once: budget, live read,
+// comparison, live verification by the agents, journal, atomic update, verification after the
+// last write, and undo or stop. It does not depend on the API server or etcd: those are
+// Stores.
 package execute
 
 import (
@@ -11,38 +12,38 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What a Store's answer can be besides an object.
+// Errors of a Store.
 var (
-	// ErrStale means that the object is not as it was read: nothing was written.
-	ErrStale = errors.New("somebody else wrote it meanwhile")
-	// ErrRefused means that the other side said no for good: nothing was written.
+	// ErrStale means that the object changed since it was read: nothing was written.
+	ErrStale = errors.New("another writer changed the object")
+	// ErrRefused means that the server or agent rejected the write permanently: nothing was written.
 	ErrRefused = errors.New("refused")
-	// Any other error of a write leaves open whether it was done.
+	// After any other error of a write it is not known whether it was done.
 )
 
-// A Store is one place that can be changed.
+// A Store reads and writes objects with compare-and-swap: the API server, or etcd.
 type Store interface {
-	// Get reads an object live, past every cache. One that is not there has no revision,
-	// which is no error.
+	// Get reads an object live, without a cache. An absent object has no revision; that is
+	// not an error.
 	Get(ctx context.Context, r model.Ref) (model.Object, error)
-	// Put writes it if it still has o.UID and o.Revision; with no revision it is created. The
-	// answer is as it is now.
+	// Put writes o if the object still has o.UID and o.Revision; without a revision it creates
+	// it. It returns the object as written.
 	Put(ctx context.Context, o model.Object) (model.Object, error)
-	// Delete removes it if it still has o.UID and o.Revision.
+	// Delete deletes the object if it still has o.UID and o.Revision.
 	Delete(ctx context.Context, o model.Object) error
 }
 
-// A Restarter ends a pod of Calico's own, which its controller makes again. A Store of pods
-// may be one; else it is evicted as any other.
+// A Restarter deletes a pod of Calico, which its controller creates again. A Store of pods may
+// implement it; else the pod is evicted.
 type Restarter interface {
 	RestartPod(ctx context.Context, r model.Ref, uid string) error
 }
 
-// Nodes are the agents: witnesses, and hands.
+// Nodes gives live verifications by the agents.
 type Nodes interface {
-	// Names lists every node that could use an address, whether or not it has an agent.
+	// Names lists every node that could use an address, with or without an agent.
 	Names(ctx context.Context) ([]string, error)
-	// Ask has a node bear witness, now, about addresses and containers; with neither, it
-	// names every sandbox, record and call that it has.
+	// Ask has the agent on a node verify addresses and containers now. With neither it
+	// reports every sandbox, CNI result and CNI call of the node (Verification.All).
 	Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error)
 }

@@ -14,9 +14,9 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// A chunk is a line that says what it is, and a piece of the journal: the head, the plan,
-// and all entries, one after the other, cut at fixed places. Because a journal only grows,
-// a copy that is being renewed is a shorter journal at every moment.
+// A chunk is a header line and a part of the journal. The journal is the head, the plan and
+// all entries in order, cut at fixed offsets. A journal only grows, so while a copy is being
+// renewed in order, the chunks are a valid, shorter journal at every moment.
 const (
 	maxChunk  = 512 << 10
 	chunkHead = len("plumbline-journal 1 00000000 00000000 ") + 64 + len(" 00000000\n")
@@ -24,8 +24,8 @@ const (
 	maxChunks = (maxLog+maxPlan)/chunkBody + 2
 )
 
-// Chunks gives the journal in pieces that fit into objects of the cluster. Write them in
-// their order: when one is written, those before it must be.
+// Chunks gives the journal in parts that fit into Kubernetes objects. The caller must write
+// them in order, each after the ones before it.
 func Chunks(j *Journal) ([][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -79,12 +79,12 @@ func parseChunk(b []byte) (c chunk, ok bool) {
 	return c, ok && bytes.Equal(b[:chunkHead], chunkLine(c.index, c.total, c.plan, c.body))
 }
 
-// ErrShort means that the end of a copy is missing. What comes with it is good as far as
-// it goes; more may have been done.
+// ErrShort means that the end of a copy is missing. The plan and entries returned with it are
+// valid; more writes may have been done.
 var ErrShort = errors.New("the copy of the journal ends too early")
 
-// FromChunks reads a copy, whose chunks may come in any order. Those of a copy that was
-// being renewed may differ in how many they say there are.
+// FromChunks reads a copy. The chunks may be in any order. Chunks of a copy that was being
+// renewed may have different totals.
 func FromChunks(chunks [][]byte) (*repair.Plan, []repair.Entry, error) {
 	plan, es, err := fromChunks(chunks)
 	if err != nil {
@@ -105,7 +105,7 @@ func fromChunks(chunks [][]byte) (*repair.Plan, []repair.Entry, error) {
 	for i, b := range chunks {
 		c, ok := parseChunk(b)
 		if !ok {
-			return nil, nil, fmt.Errorf("%w: chunk %d is not as it was written", ErrDamaged, i)
+			return nil, nil, fmt.Errorf("%w: chunk %d has a wrong checksum or header", ErrDamaged, i)
 		}
 		all[i], total = c, max(total, c.total)
 	}
@@ -121,14 +121,14 @@ func fromChunks(chunks [][]byte) (*repair.Plan, []repair.Entry, error) {
 		bodies = append(bodies, bytes.NewReader(all[i].body))
 		size += int64(len(all[i].body))
 		if len(all[i].body) < chunkBody {
-			break // what follows is newer than this one
+			break // the next chunk is from a newer copy
 		}
 	}
 	return readCopy(newReader(io.MultiReader(bodies...), size), all[0].plan, len(bodies) < total)
 }
 
-// readCopy reads the whole of a journal from one stream. In a short one the last record may
-// be cut, though no crash cut it.
+// readCopy reads a journal from one stream. If it is short the last record may be cut; that is
+// then not damage.
 func readCopy(r *reader, sum string, short bool) (*repair.Plan, []repair.Entry, error) {
 	h, err := r.head()
 	switch {
@@ -137,7 +137,7 @@ func readCopy(r *reader, sum string, short bool) (*repair.Plan, []repair.Entry, 
 	case err != nil:
 		return nil, nil, err
 	case h.SHA256 != sum:
-		return nil, nil, fmt.Errorf("%w: its chunks are not of its plan", ErrDamaged)
+		return nil, nil, fmt.Errorf("%w: the chunks are of another plan", ErrDamaged)
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.in, h.Size))
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 const (
 	planFile = "plan.json"
 	logFile  = "log"
-	unnamed  = ".new-" // a directory that is being made, or was left so by a crash
+	unnamed  = ".new-" // prefix of a directory that is being created, or that a crash left
 )
 
-// Names become parts of paths, and they come from strangers.
+// goodName restricts names that become parts of paths: they come from files of others.
 var goodName = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
 func clusterDir(state, cluster string) (string, error) {
 	if !filepath.IsAbs(state) {
-		return "", fmt.Errorf("the directory of journals is %q: it must be absolute", state)
+		return "", fmt.Errorf("journal directory %q is not an absolute path", state)
 	}
 	if !goodName.MatchString(cluster) {
-		return "", fmt.Errorf("%q cannot be the GUID of a cluster", cluster)
+		return "", fmt.Errorf("%q is not a valid cluster GUID", cluster)
 	}
 	return filepath.Join(state, "plumbline", cluster), nil
 }
@@ -32,12 +32,12 @@ func clusterDir(state, cluster string) (string, error) {
 func planDir(state, cluster, plan string) (string, error) {
 	base, err := clusterDir(state, cluster)
 	if err == nil && !goodName.MatchString(plan) {
-		err = fmt.Errorf("%q cannot be the ID of a plan", plan)
+		err = fmt.Errorf("%q is not a valid plan ID", plan)
 	}
 	return filepath.Join(base, plan), err
 }
 
-// makeDirs makes a directory with all above it, each of them on the disk.
+// makeDirs creates a directory and its parents and syncs each parent.
 func makeDirs(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	above := filepath.Dir(dir)
@@ -48,7 +48,7 @@ func makeDirs(dir string) error {
 		err = os.Mkdir(dir, 0o700)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return nil // if it is no directory, the next step says so
+		return nil // if it is not a directory the next call fails
 	}
 	if err != nil {
 		return err
@@ -64,8 +64,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// openRegular opens a file without waiting for a writer of a pipe, and without following
-// a link.
+// openRegular opens a regular file. It does not follow a symbolic link and does not block on
+// a pipe.
 func openRegular(path string, flag int) (*os.File, int64, error) {
 	f, err := os.OpenFile(path, flag|plainly, 0)
 	if err != nil {
@@ -81,18 +81,18 @@ func openRegular(path string, flag int) (*os.File, int64, error) {
 	return f, st.Size(), nil
 }
 
-// readPlan reads the bytes that h speaks of.
+// readPlan reads the plan file that h describes.
 func readPlan(dir string, h *head) ([]byte, error) {
 	f, size, err := openRegular(filepath.Join(dir, planFile), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) { // it was there before the log was
-		return nil, fmt.Errorf("%w: it has no %s", ErrDamaged, planFile)
+	if errors.Is(err, fs.ErrNotExist) { // the plan file is created before the journal gets its name
+		return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, planFile)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if size != h.Size {
-		return nil, fmt.Errorf("%w: %s has %d bytes, %d were written", ErrDamaged, f.Name(), size, h.Size)
+		return nil, fmt.Errorf("%w: %s has %d bytes, expected %d", ErrDamaged, f.Name(), size, h.Size)
 	}
 	raw := make([]byte, size)
 	_, err = io.ReadFull(f, raw)

@@ -17,8 +17,8 @@ const (
 	maxPlan = 256 << 20
 )
 
-// A head is the first record of a log. It binds the log to its plan: a plan that rotted or
-// was changed is not gone on with.
+// A head is the first record of a log. It binds the log to its plan by size and checksum: a
+// damaged or edited plan is not continued.
 type head struct {
 	Journal int    `json:"journal"` // version of the format
 	Cluster string `json:"cluster"`
@@ -27,8 +27,8 @@ type head struct {
 	SHA256  string `json:"sha256"`
 }
 
-// encodePlan gives the plan's bytes and the head that speaks of them. It reads them again:
-// what cannot be read could not be undone.
+// encodePlan gives the bytes of the plan and their head. It decodes them again as a check: a
+// plan that cannot be read could not be undone.
 func encodePlan(p *repair.Plan) ([]byte, head, error) {
 	raw, err := json.Marshal(p)
 	if err != nil {
@@ -36,7 +36,7 @@ func encodePlan(p *repair.Plan) ([]byte, head, error) {
 	}
 	raw = append(raw, '\n')
 	if len(raw) > maxPlan {
-		return nil, head{}, fmt.Errorf("plan %s has %d bytes, at most %d are kept", p.ID, len(raw), maxPlan)
+		return nil, head{}, fmt.Errorf("plan %s has %d bytes, the limit is %d", p.ID, len(raw), maxPlan)
 	}
 	sum := sha256.Sum256(raw)
 	h := head{Journal: format, Cluster: p.Cluster, Plan: p.ID, Size: int64(len(raw)), SHA256: hex.EncodeToString(sum[:])}
@@ -44,11 +44,11 @@ func encodePlan(p *repair.Plan) ([]byte, head, error) {
 	return raw, h, err
 }
 
-// decode reads the plan that the head speaks of.
+// decode parses the plan that the head describes.
 func (h *head) decode(raw []byte) (*repair.Plan, error) {
 	sum := sha256.Sum256(raw)
 	if hex.EncodeToString(sum[:]) != h.SHA256 {
-		return nil, fmt.Errorf("%w: plan %s is not the one that the log is of", ErrDamaged, h.Plan)
+		return nil, fmt.Errorf("%w: plan %s has another checksum than the log expects", ErrDamaged, h.Plan)
 	}
 	p := new(repair.Plan)
 	if err := strictly(raw, p); err != nil {
@@ -56,7 +56,7 @@ func (h *head) decode(raw []byte) (*repair.Plan, error) {
 	}
 	switch {
 	case p.Schema != repair.Schema:
-		return nil, fmt.Errorf("read plan %s: it has schema %d, this version knows %d", h.Plan, p.Schema, repair.Schema)
+		return nil, fmt.Errorf("read plan %s: schema %d is not supported, this version reads %d", h.Plan, p.Schema, repair.Schema)
 	case p.ID != h.Plan || p.Cluster != h.Cluster:
 		return nil, fmt.Errorf("%w: its plan is %q of cluster %q", ErrDamaged, p.ID, p.Cluster)
 	}
@@ -67,8 +67,8 @@ func (h *head) decode(raw []byte) (*repair.Plan, error) {
 func (r *reader) head() (head, error) {
 	var h head
 	text, err := r.next()
-	if errors.Is(err, errTorn) || errors.Is(err, io.EOF) { // it was there before the log had its name
-		err = fmt.Errorf("%w: the log has no beginning", ErrDamaged)
+	if errors.Is(err, errTorn) || errors.Is(err, io.EOF) { // the head is written before the journal gets its name
+		err = fmt.Errorf("%w: the log has no head", ErrDamaged)
 	}
 	if err == nil {
 		err = strictly(text, &h)
@@ -77,14 +77,14 @@ func (r *reader) head() (head, error) {
 	case err != nil:
 		return h, fmt.Errorf("read head: %w", err)
 	case h.Journal != format:
-		return h, fmt.Errorf("read head: it has format %d, this version knows %d", h.Journal, format)
+		return h, fmt.Errorf("read head: format %d is not supported, this version reads %d", h.Journal, format)
 	case h.Size < 0 || h.Size > maxPlan:
-		return h, fmt.Errorf("read head: a plan of %d bytes, at most %d are read", h.Size, maxPlan)
+		return h, fmt.Errorf("read head: plan has %d bytes, the limit is %d", h.Size, maxPlan)
 	}
 	return h, nil
 }
 
-// entries reads all records that follow. Those before an error are good.
+// entries reads all following records. Those before an error are valid.
 func (r *reader) entries() ([]repair.Entry, error) {
 	var out []repair.Entry
 	for {

@@ -1,9 +1,9 @@
-// Package journal keeps what became of a plan, so that a crash at any moment leaves enough
-// to go on or to take it back. An intent is on the disk before the world is changed.
+// Package journal stores the progress of a plan, so that a crash at any moment leaves enough
+// to continue or undo it. Invariant: an Intent is on disk before its write is sent.
 //
-// Of a plan there is one directory, STATE/plumbline/CLUSTER/PLAN: plan.json, which never
-// changes, and log, to which records are only appended. It gets its name when both are on
-// the disk: there is no half journal.
+// A plan has one directory, STATE/plumbline/CLUSTER/PLAN, with plan.json, which never
+// changes, and log, which is only appended to. The directory is created under a temporary
+// name and renamed when both files are on disk: there is no partial journal.
 package journal
 
 import (
@@ -17,16 +17,16 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// What a journal can say besides yes.
+// Errors of a journal.
 var (
-	ErrExists = errors.New("the plan has a journal already")
-	ErrInUse  = errors.New("another process writes this journal")
-	// ErrDisk means that an earlier record may not have reached the disk. After a failed
-	// fsync the kernel may hold for written what is lost; asking again proves nothing.
-	ErrDisk = errors.New("the journal cannot be trusted any more: an earlier record did not reach the disk")
+	ErrExists = errors.New("the plan already has a journal")
+	ErrInUse  = errors.New("another process has this journal open")
+	// ErrDisk means that an earlier record may not be on disk. After a failed fsync the kernel
+	// may report lost data as written; a second fsync proves nothing.
+	ErrDisk = errors.New("the journal is not reliable any more: an earlier record was not written to disk")
 )
 
-// A disk is what a log is written to.
+// A disk is the file of a log.
 type disk interface {
 	io.Writer
 	io.ReaderAt
@@ -35,18 +35,18 @@ type disk interface {
 	Close() error
 }
 
-// A Journal is open for appending, by this process alone.
+// A Journal is open for appending, by this process only (lock).
 type Journal struct {
 	dir string
 
-	mu   sync.Mutex
+	mu   sync.Mutex // guards all below, except plan, which does not change
 	file disk
 	content
-	broken error
+	broken error // set after a failed append or Close: all later appends fail with it
 }
 
-// Append writes the entry. When it returns without an error, the entry is on the disk. A
-// journal that could not write one takes no other: open it again.
+// Append writes an entry. When it returns nil the entry is on disk. After an error of the disk
+// all later appends fail: open the journal again.
 func (j *Journal) Append(e repair.Entry) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,10 +58,10 @@ func (j *Journal) Append(e repair.Entry) error {
 		return fmt.Errorf("append to journal %s: step %d: %w", j.dir, e.Step, err)
 	}
 	if j.size+int64(len(record)) > room(e.Outcome) {
-		return fmt.Errorf("append to journal %s: step %d: it is full (%d bytes)", j.dir, e.Step, j.size)
+		return fmt.Errorf("append to journal %s: step %d: the journal is full (%d bytes)", j.dir, e.Step, j.size)
 	}
 	if err := j.write(record); err != nil {
-		// Nobody may take a record for kept that may be gone tomorrow.
+		// Cut the record off: it must not be read as written if it may be lost later.
 		err = errors.Join(err, j.file.Truncate(j.size))
 		j.broken = fmt.Errorf("%w: %w", ErrDisk, err)
 		return fmt.Errorf("append to journal %s: step %d: %w", j.dir, e.Step, j.broken)
@@ -79,7 +79,7 @@ func (j *Journal) write(record []byte) error {
 	return j.file.Sync()
 }
 
-// entryRecord gives the record of an entry, and the entry as it will be read again.
+// entryRecord gives the record of an entry, and the entry as it will be decoded.
 func entryRecord(seq uint32, e *repair.Entry) (record []byte, kept repair.Entry, err error) {
 	record, text, err := frame(seq, e)
 	if err == nil {
@@ -88,7 +88,7 @@ func entryRecord(seq uint32, e *repair.Entry) (record []byte, kept repair.Entry,
 	return record, kept, err
 }
 
-// room is how large the log may become: what is begun must find room to be ended.
+// room is the size limit of the log. It is lower for an Intent, so that its outcome always fits.
 func room(o repair.Outcome) int64 {
 	if o == repair.Intent {
 		return maxLog - 8*int64(maxFrame)
@@ -96,23 +96,23 @@ func room(o repair.Outcome) int64 {
 	return maxLog
 }
 
-// Entries gives all that was written, the oldest first.
+// Entries gives all entries, the oldest first.
 func (j *Journal) Entries() []repair.Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.entries)
 }
 
-// Plan gives the plan that the journal is of.
+// Plan gives the plan of the journal.
 func (j *Journal) Plan() *repair.Plan { return j.plan }
 
 // Path is the journal's directory.
 func (j *Journal) Path() string { return j.dir }
 
-// Torn is how many bytes of an unfinished record were cut off when it was opened.
+// Torn is the number of bytes of an incomplete record that were cut off when it was opened.
 func (j *Journal) Torn() int64 { return j.torn }
 
-// Close lets others have it. All that was appended is on the disk already.
+// Close releases the lock. All appended entries are already on disk.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -16,25 +16,25 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// maxPlans is how many journals of a cluster are listed.
+// maxPlans is the maximum number of journals that are listed per cluster.
 const maxPlans = 10_000
 
-// A Summary is one line of the history. Of a broken journal it has what could be read.
+// A Summary is one line of the history. For a broken journal it has what could be read.
 type Summary struct {
 	Plan    string      `json:"plan"`
 	State   State       `json:"state"`
-	Why     string      `json:"why,omitempty"` // it stopped, or is broken
+	Why     string      `json:"why,omitempty"` // why it stopped or is broken
 	Made    time.Time   `json:"made,omitzero"`
-	Last    time.Time   `json:"last,omitzero"` // entry
+	Last    time.Time   `json:"last,omitzero"` // time of the last entry
 	Risk    repair.Risk `json:"risk,omitempty"`
 	Undoes  string      `json:"undoes,omitempty"`
 	Targets []string    `json:"targets,omitempty"` // keys of findings
 	Steps   int         `json:"steps"`
-	Tried   int         `json:"tried"` // steps of which the journal says something
+	Tried   int         `json:"tried"` // steps with an entry
 }
 
-// List gives the journals of a cluster, the newest plan first; those without a time come
-// last. One that is broken says so and hides no other.
+// List gives the journals of a cluster, the newest plan first; those without a time come last.
+// A broken journal is listed as such and does not affect the others.
 func List(state, cluster string) ([]Summary, error) {
 	base, err := clusterDir(state, cluster)
 	if err != nil {
@@ -54,7 +54,7 @@ func List(state, cluster string) ([]Summary, error) {
 		err = nil
 	}
 	if len(all) > maxPlans {
-		all, err = all[:maxPlans], fmt.Errorf("%s has more than %d journals: the rest is not listed", base, maxPlans)
+		all, err = all[:maxPlans], fmt.Errorf("%s has more than %d journals; the rest is not listed", base, maxPlans)
 	}
 	for _, e := range all {
 		if !strings.HasPrefix(e.Name(), ".") {
@@ -73,8 +73,8 @@ func List(state, cluster string) ([]Summary, error) {
 func summarize(dir string) Summary {
 	s := Summary{Plan: filepath.Base(dir)}
 	if !goodName.MatchString(s.Plan) {
-		// A terminal shows it: nothing of it may be a command to one.
-		return Summary{Plan: strconv.QuoteToASCII(s.Plan), State: Broken, Why: "no plan has such a name"}
+		// Quote it: it may contain control sequences for the terminal.
+		return Summary{Plan: strconv.QuoteToASCII(s.Plan), State: Broken, Why: "not a valid plan ID"}
 	}
 	f, _, err := openRegular(filepath.Join(dir, logFile), os.O_RDONLY)
 	if err != nil {
@@ -82,7 +82,7 @@ func summarize(dir string) Summary {
 		return s
 	}
 	defer f.Close()
-	running := locked(f) // asked first: an end that is written now is then read
+	running := locked(f) // check the lock before reading: a plan that ends in between is then read as finished
 	c, err := read(dir, f)
 	s.fill(&c)
 	switch {

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// plainly: neither through a link nor by waiting for a pipe.
+// plainly: do not follow links, do not block on pipes.
 const plainly = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// lock keeps other processes out for as long as the file is open. It asks more than once,
-// because who looks at the history holds a lock for a moment.
+// lock takes an exclusive lock that lasts until the file is closed. It retries, because
+// locked takes a shared lock for a moment.
 func lock(f *os.File) error {
 	for range 20 {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -29,7 +29,7 @@ func lock(f *os.File) error {
 	return ErrInUse
 }
 
-// locked tells whether a process has the log open for appending.
+// locked reports whether a process has the log open for appending.
 func locked(f *os.File) bool {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if err == nil {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// plainly needs nothing here: opening a link or a pipe is seen by what the file is.
+// plainly needs no flags on Windows: openRegular checks the type of the file.
 const plainly = 0
 
-// lock keeps other processes out for as long as the file is open.
+// lock takes an exclusive lock that lasts until the file is closed.
 func lock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond())
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
@@ -23,7 +23,7 @@ func lock(f *os.File) error {
 	return nil
 }
 
-// locked tells whether a process has the log open for appending.
+// locked reports whether a process has the log open for appending.
 func locked(f *os.File) bool {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond())
 	if err == nil {
@@ -32,5 +32,5 @@ func locked(f *os.File) bool {
 	return errors.Is(err, windows.ERROR_LOCK_VIOLATION)
 }
 
-// beyond is a place after all that is ever written: here a lock keeps others from reading.
+// beyond is an offset after all data: on Windows a lock on data would prevent others from reading it.
 func beyond() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }

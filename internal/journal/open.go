@@ -9,12 +9,12 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// Create begins the journal of a plan; one that exists is left alone (ErrExists).
+// Create creates the journal of a plan. ErrExists: there is one, and it is not changed.
 func Create(state, cluster string, p *repair.Plan) (*Journal, error) {
 	return Restore(state, cluster, p, nil)
 }
 
-// Restore makes a journal with entries that another machine wrote, all or none of them.
+// Restore creates a journal with the entries of a copy: all of them or none.
 func Restore(state, cluster string, p *repair.Plan, es []repair.Entry) (*Journal, error) {
 	dir, err := planDir(state, cluster, p.ID)
 	if err == nil && p.Cluster != cluster {
@@ -63,7 +63,7 @@ func (j *Journal) create(p *repair.Plan, es []repair.Entry) error {
 	return nil
 }
 
-// fill writes both files of a directory that has no name yet.
+// fill writes both files of a directory that still has its temporary name, and syncs them. The log is locked before the rename.
 func fill(log *os.File, dir string, plan []byte, h *head, es []repair.Entry) error {
 	if err := lock(log); err != nil {
 		return err
@@ -93,8 +93,8 @@ func fill(log *os.File, dir string, plan []byte, h *head, es []repair.Entry) err
 	return errors.Join(err, f.Sync(), f.Close(), log.Sync(), syncDir(dir))
 }
 
-// Open goes on with the journal of a plan. A record that a crash left unfinished is cut
-// off; anything else that is not as it was written is ErrDamaged.
+// Open opens the journal of a plan for appending. An incomplete last record, which a crash
+// left, is cut off; any other damage is ErrDamaged.
 func Open(state, cluster, plan string) (*Journal, error) {
 	dir, err := planDir(state, cluster, plan)
 	if err != nil {
@@ -114,8 +114,8 @@ func Open(state, cluster, plan string) (*Journal, error) {
 	return j, nil
 }
 
-// load reads everything and cuts off what is torn. What it leaves is on the disk: whoever
-// wrote it may have been killed before it was.
+// load reads the journal and cuts off an incomplete last record. It syncs everything that
+// remains: the process that wrote it may have been killed before its sync.
 func (j *Journal) load(f *os.File) error {
 	c, err := read(j.dir, f)
 	if err == nil && c.torn > 0 {
@@ -128,8 +128,8 @@ func (j *Journal) load(f *os.File) error {
 	return err
 }
 
-// Read gives plan and entries without taking the journal from a process that writes it,
-// and changes nothing. Entries that stand before a damage come with the error.
+// Read gives plan and entries without a lock and changes nothing; another process may be
+// appending. With an error it returns the entries before the damage.
 func Read(state, cluster, plan string) (*repair.Plan, []repair.Entry, error) {
 	dir, err := planDir(state, cluster, plan)
 	if err != nil {

@@ -2,28 +2,28 @@ package journal
 
 import "plumbline.dev/plumbline/internal/repair"
 
-// Entries that are of no step but of the whole. Done, or already so, says that it is
-// complete; an intent that it begins; any other outcome that it was stopped there, and why.
+// Step numbers of entries about the whole plan. Outcome Done or Already: complete; Intent: it
+// begins; any other: it stopped, with the reason.
 const (
 	EntirePlan = -1 // Done: the plan is finished
 	EntireUndo = -2 // Done: the plan is undone
 )
 
-// A State is what became of a plan.
+// A State is the state of a plan.
 type State string
 
 // The states.
 const (
-	Running     State = "running"     // a process writes the journal
-	Finished    State = "finished"    // whatever was to be done of it
-	Interrupted State = "interrupted" // cut off: to be resumed or undone
-	Stopped     State = "stopped"     // it ended before its end and says why
+	Running     State = "running"     // a process has the journal open
+	Finished    State = "finished"    // the run reached the end of the plan
+	Interrupted State = "interrupted" // crashed or killed: resume or undo it
+	Stopped     State = "stopped"     // ended before the end of the plan, with a reason
 	Undone      State = "undone"
-	Broken      State = "broken" // it cannot be read
+	Broken      State = "broken" // the journal cannot be read
 )
 
-// StateOf tells what became of a plan that nobody is at: what was begun after it was said
-// to be over counts as cut off again.
+// StateOf gives the state of a plan that no process is executing. Entries of steps after the
+// end of the plan make it Interrupted again.
 func StateOf(es []repair.Entry) State {
 	state := Interrupted
 	for i := range es {
@@ -50,8 +50,8 @@ func ended(o repair.Outcome, well State) State {
 	}
 }
 
-// Progress gives the last outcome of each step of the plan that has one. What was done to
-// take steps back is not in it.
+// Progress gives the last outcome of each step that has one. Entries of an undo are not
+// included.
 func Progress(p *repair.Plan, es []repair.Entry) map[int]repair.Outcome {
 	known := make(map[int]bool, len(p.Steps))
 	for i := range p.Steps {

@@ -11,24 +11,25 @@ import (
 	"strconv"
 )
 
-// A record is a mark, its number, the length of its text, a checksum over all three, the
-// text, and a line end. The text is JSON as Go writes it: it holds no mark, no line end and
-// no zero. So what a crash left can be told from what rotted: see torn.
+// A record is a mark, its number, the length of its text, a checksum over number, length and
+// text, the text, and a newline. The text is JSON as Go encodes it: it contains no mark, no
+// newline and no zero byte. So an incomplete record can be distinguished from damage: see
+// torn.
 const (
 	mark      = 0x1e // ASCII's record separator
 	headLen   = len("\x1e00000000 00000000 00000000 ")
 	maxRecord = 1 << 20
 	maxFrame  = headLen + maxRecord + 1
 	maxLog    = 1 << 30
-	sector    = 512 // the least that a disk writes
+	sector    = 512 // smallest unit that a disk writes
 )
 
-// ErrDamaged means that what is kept is not what was written, and that no crash explains
-// it. Nobody should go on from there without a person's look.
+// ErrDamaged means that the stored data is not what was written, and a crash does not explain
+// it. Do not continue such a journal without checking it.
 var ErrDamaged = errors.New("journal is damaged")
 
 var (
-	errTorn    = errors.New("the last record was not written to its end")
+	errTorn    = errors.New("the last record is incomplete")
 	castagnoli = crc32.MakeTable(crc32.Castagnoli)
 )
 
@@ -38,20 +39,20 @@ func headOf(seq uint32, text []byte) []byte {
 	return fmt.Appendf(head, "%08x ", sum)
 }
 
-// frame gives the record with that number whose text is v.
+// frame encodes v as the record with that number.
 func frame(seq uint32, v any) (record, text []byte, err error) {
 	text, err = json.Marshal(v)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(text) > maxRecord {
-		return nil, nil, fmt.Errorf("record of %d bytes, at most %d are kept", len(text), maxRecord)
+		return nil, nil, fmt.Errorf("record has %d bytes, the limit is %d", len(text), maxRecord)
 	}
 	record = append(append(headOf(seq, text), text...), '\n')
 	return record, record[headLen : len(record)-1], nil
 }
 
-// lengthIn reads how long a record is in all; what it says counts only with the checksum.
+// lengthIn gives the total length of a record from its header. It is not trusted before the checksum is verified.
 func lengthIn(head []byte) (int, bool) {
 	if len(head) < headLen {
 		return 0, false
@@ -60,21 +61,21 @@ func lengthIn(head []byte) (int, bool) {
 	return headLen + int(n) + 1, err == nil && n <= maxRecord
 }
 
-// A reader hands out records one after the other.
+// A reader reads records in order.
 type reader struct {
 	in  *bufio.Reader
-	at  int64 // where the next record begins: all before it is good
+	at  int64 // offset of the next record; all before it is valid
 	seq uint32
 }
 
-// newReader reads that many bytes at most.
+// newReader reads at most size bytes.
 func newReader(r io.Reader, size int64) *reader {
-	hold := min(size, int64(maxFrame)) + 1 // a record and a byte more, or all there is
+	hold := min(size, int64(maxFrame)) + 1 // the largest record and one byte, or everything
 	return &reader{in: bufio.NewReaderSize(io.LimitReader(r, size), int(hold))}
 }
 
-// next gives the text of the next record, good until the next call. It ends in io.EOF, in
-// errTorn, or in an error.
+// next gives the text of the next record, valid until the next call. At the end it returns
+// io.EOF, errTorn for an incomplete last record, or another error.
 func (r *reader) next() ([]byte, error) {
 	head, err := r.peek(headLen)
 	if err == nil && len(head) == 0 {
@@ -89,7 +90,7 @@ func (r *reader) next() ([]byte, error) {
 			}
 		}
 	}
-	if err != nil { // a disk that does not answer is no torn tail
+	if err != nil { // a read error is not an incomplete record
 		return nil, err
 	}
 	tail, err := r.peek(maxFrame + 1)
@@ -102,7 +103,7 @@ func (r *reader) next() ([]byte, error) {
 	return nil, fmt.Errorf("%w: record %d, at byte %d", ErrDamaged, r.seq, r.at)
 }
 
-// peek gives what is there of the next n bytes.
+// peek gives the next n bytes, or fewer at the end.
 func (r *reader) peek(n int) ([]byte, error) {
 	b, err := r.in.Peek(min(n, r.in.Size()))
 	if errors.Is(err, io.EOF) {
@@ -117,10 +118,10 @@ func (r *reader) skip(n int) error {
 	return err
 }
 
-// torn tells whether a crash in the middle of an append leaves such a tail. Every append
-// is on the disk before the next begins, so it is of one record only: its beginning, or
-// with sectors of zeros that were never written. All else had been whole once, and cutting
-// it off would forget what was done.
+// torn reports whether a crash during an append can leave such a tail. Every append is on
+// disk before the next begins, so the tail is of one record only: its beginning, or the
+// record with sectors of zeros that were never written. Any other tail was a complete record
+// once: to cut it off would lose what was done.
 func torn(tail []byte, at int64, seq uint32) bool {
 	if len(tail) > maxFrame || bytes.IndexByte(tail[1:], mark) >= 0 {
 		return false // another record begins in it
@@ -135,7 +136,7 @@ func torn(tail []byte, at int64, seq uint32) bool {
 	return !whole && bytes.Equal(tail[:n], begin[:n])
 }
 
-// unwritten tells whether a sector of the tail, or what the tail has of it, is all zeros.
+// unwritten reports whether a sector of the tail, or the part of it in the tail, is all zeros.
 func unwritten(tail []byte, at int64) bool {
 	for len(tail) > 0 {
 		n := min(len(tail), sector-int(at%sector))
@@ -147,8 +148,8 @@ func unwritten(tail []byte, at int64) bool {
 	return false
 }
 
-// strictly reads one JSON value and nothing else. A field that this version does not know
-// may be a condition: it must not be passed over.
+// strictly decodes one JSON value and nothing else. It rejects unknown fields: such a field
+// may be a condition that must not be ignored.
 func strictly(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -156,7 +157,7 @@ func strictly(text []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the value")
+		return errors.New("data after the JSON value")
 	}
 	return nil
 }

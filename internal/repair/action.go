@@ -4,15 +4,15 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 )
 
-// An action plans the repair of one finding: it names its target, what must be proven,
-// and the steps; or it refuses, and says what a person can do.
+// An action plans the repair of one finding. It adds exactly one target, with what must be
+// verified before each write, and its steps; or it adds a refusal with a reason and advice.
 type action func(b *builder, f *finding.Finding)
 
-// actions are what can be repaired, by code. A code that is not here is a person's, and
-// advice says what that one can do.
+// actions maps the codes that Plumbline can repair to their actions. For all other codes
+// advice says what the user can do.
 func actions() map[finding.Code]action {
 	return map[finding.Code]action{
-		// The ledger.
+		// Calico IPAM.
 		"PL1001": planLeaked,
 		"PL1002": planUnrecorded,
 		"PL1003": planMisnamed,
@@ -22,13 +22,13 @@ func actions() map[finding.Code]action {
 		"PL1008": planTunnel,
 		"PL5004": planLabels,
 
-		// What pods show, and what they share.
+		// Endpoints of pods, and duplicate addresses.
 		"PL2001": planNoEndpoint,
 		"PL2002": planNoPod,
 		"PL2003": planOtherSandbox,
-		"PL2010": planShared,
+		"PL2010": planDuplicate,
 
-		// The nodes.
+		// Node state.
 		"PL3001": planDevice,
 		"PL3003": planRoute,
 		"PL3004": planNeighbour,

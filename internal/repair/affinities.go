@@ -9,11 +9,13 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// left is how long an affinity without a block is left alone: its node's next ADD heals it.
-const left = 24 * time.Hour
+// affinityMinAge is how long an affinity without a block must exist before it is removed:
+// the next ADD on its node normally creates the block.
+const affinityMinAge = 24 * time.Hour
 
-// planAffinity makes affinities agree with blocks (1.6). Nodes announce by them, so the one
-// that a block names is never taken away, and no block's own affinity is changed.
+// planAffinity makes affinities agree with blocks. Nodes announce routes by affinity.
+// Invariants: the affinity that a block names is never removed, and the affinity field of a
+// block is never changed.
 func planAffinity(b *builder, f *finding.Finding) {
 	if f.Subject.Kind == model.KindBlock {
 		b.missingAffinity(f)
@@ -21,70 +23,70 @@ func planAffinity(b *builder, f *finding.Finding) {
 	}
 	a := b.affinity(f.Subject)
 	if a == nil {
-		b.refuse(f, "it is not there any more", "look again")
+		b.refuse(f, "the affinity is gone", "run plumbline check again")
 		return
 	}
 	block := b.view.BlockAt(a.CIDR)
 	switch named := block != nil && block.Affinity == "host:"+a.Node; {
 	case b.view.Stranger(a.Node):
-		b.refuse(f, "node "+a.Node+" is another cluster's, or of none", "repair it from there")
+		b.refuse(f, "node "+a.Node+" belongs to another cluster, or to none", "repair it from that cluster")
 	case block == nil && b.view.NodeByName(a.Node) == nil:
 		gone := model.Ref{Kind: model.KindNode, Name: a.Node}
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{gone}}})
 		b.wantAffinity(f, a, "remove", AffinityGone)
-	case block == nil && b.age(f, a) < left:
-		b.refuse(f, "the next pod that starts on "+a.Node+" heals it; it is left alone for a day", "start a pod there, or plan again tomorrow")
+	case block == nil && b.age(f, a) < affinityMinAge:
+		b.refuse(f, "the next pod that starts on "+a.Node+" normally creates the block; Plumbline waits a day", "start a pod on "+a.Node+", or plan again tomorrow")
 	case block == nil:
 		b.target(f, Safe, Proof{})
 		b.wantAffinity(f, a, "remove", AffinityGone)
 	case b.view.NodeByName(a.Node) == nil && named && len(block.Held) > 0:
-		b.refuse(f, "its block still holds addresses, and is routed by it", "repair PL1001 of the block first; Calico's collector then removes both")
+		b.refuse(f, "its block still holds addresses and is routed by this affinity", "repair PL1001 of the block first; the IPAM garbage collector then removes block and affinity")
 	case b.view.NodeByName(a.Node) == nil && named:
-		b.refuse(f, "its block is empty, and Calico's collector removes both", "if it does not, see PL5002")
+		b.refuse(f, "its block is empty: the IPAM garbage collector removes block and affinity", "if it does not, see PL5002")
 	case named:
 		t := b.target(f, Disruptive, Proof{})
-		t.Warnings = []string{"where routes are announced by BGP, " + a.Node + " begins to announce " + a.CIDR.String()}
+		t.Warnings = []string{"with BGP, " + a.Node + " starts to announce " + a.CIDR.String()}
 		b.wantAffinity(f, a, "confirm", AffinityConfirmed)
 	case b.rightful(block) != nil:
 		t := b.target(f, Disruptive, Proof{})
-		t.Warnings = []string{"where routes are announced by BGP, this is an outage for " + a.CIDR.String() + " until it is done"}
+		t.Warnings = []string{"with BGP, " + a.CIDR.String() + " has an outage until this is done"}
 		b.wantAffinity(f, a, "remove", AffinityGone)
 	case block.Affinity == "" && a.State == "pendingDeletion":
-		b.target(f, Safe, Proof{}) // the last of three writes of a release
+		b.target(f, Safe, Proof{}) // Calico's release of a block stopped before its third and last write
 		b.wantAffinity(f, a, "remove", AffinityGone)
 	default:
-		b.refuse(f, "the block belongs to "+cmp.Or(block.Affinity, "nobody")+", and no affinity says so: neither is known to be right", "see which node has the block's pods, and move them away one by one")
+		b.refuse(f, "the block has affinity "+cmp.Or(block.Affinity, "none")+" and no affinity object agrees: it is not known which is right", "find the node that runs the block's pods, and delete those pods one by one")
 	}
 }
 
-// missingAffinity makes the affinity that a block names.
+// missingAffinity creates the affinity that a block names.
 func (b *builder) missingAffinity(f *finding.Finding) {
 	cidr, err := netip.ParsePrefix(f.Subject.Name)
 	block := b.view.BlockAt(cidr)
 	if err != nil || block == nil || block.Node() == "" {
-		b.refuse(f, "the block is not there any more, or belongs to nobody", "look again")
+		b.refuse(f, "the block is gone, or has no affinity", "run plumbline check again")
 		return
 	}
 	node := block.Node()
 	if b.view.NodeByName(node) == nil {
-		b.refuse(f, "node "+node+" does not exist", "repair PL1001 of the block first; Calico's collector then removes it")
+		b.refuse(f, "node "+node+" does not exist", "repair PL1001 of the block first; the IPAM garbage collector then removes the block")
 		return
 	}
 	for other := range b.view.AffinitiesOf(cidr) {
-		b.refuse(f, "node "+other.Node+" has one for it", "repair PL1007/"+other.Ref().Name+" first")
+		b.refuse(f, "node "+other.Node+" has an affinity for the block", "repair PL1007/"+other.Ref().Name+" first")
 		return
 	}
 	t := b.target(f, Disruptive, Proof{})
-	t.Warnings = []string{"where routes are announced by BGP, " + node + " begins to announce " + cidr.String()}
+	t.Warnings = []string{"with BGP, " + node + " starts to announce " + cidr.String()}
 	ref := model.Ref{Kind: model.KindAffinity, Name: node + "/" + cidr.String()}
-	b.step(settling, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: AffinityConfirmed}})
+	b.step(cleanUp, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: AffinityConfirmed}})
 }
 
-// planLabels puts on an affinity the labels by which IPAM finds it.
+// planLabels adds the labels by which IPAM selects the affinities of a node.
 func planLabels(b *builder, f *finding.Finding) {
 	a := b.affinity(f.Subject)
 	if a == nil || a.Labelled {
-		b.refuse(f, "it is not there any more, or has them", "look again")
+		b.refuse(f, "the affinity is gone, or has its labels", "run plumbline check again")
 		return
 	}
 	b.target(f, Safe, Proof{})
@@ -92,10 +94,10 @@ func planLabels(b *builder, f *finding.Finding) {
 }
 
 func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want string) {
-	b.step(settling, f, do, a.Ref(), Change{Affinity: &Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, AffinityConfirmed), UID: a.UID}})
+	b.step(cleanUp, f, do, a.Ref(), Change{Affinity: &Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, AffinityConfirmed), UID: a.UID}})
 }
 
-// affinity finds one by its name.
+// affinity finds the affinity with that ref; nil if it is gone.
 func (b *builder) affinity(r model.Ref) *model.Affinity {
 	for _, row := range b.view.Find(model.Subject{Table: model.Affinities, Ref: r}) {
 		return b.view.Affinity(row)
@@ -103,7 +105,7 @@ func (b *builder) affinity(r model.Ref) *model.Affinity {
 	return nil
 }
 
-// rightful gives the affinity that a block names, or nil.
+// rightful gives the affinity object that a block names, or nil.
 func (b *builder) rightful(block *model.Block) *model.Affinity {
 	for a := range b.view.AffinitiesOf(block.CIDR) {
 		if block.Affinity == "host:"+a.Node {
@@ -113,7 +115,7 @@ func (b *builder) rightful(block *model.Block) *model.Affinity {
 	return nil
 }
 
-// age is how long it is known to have been so.
+// age is for how long the affinity is known to be unchanged: since its last write, else since the finding started.
 func (b *builder) age(f *finding.Finding, a *model.Affinity) time.Duration {
 	if !a.Written.IsZero() {
 		return b.o.Made.Sub(a.Written)

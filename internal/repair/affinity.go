@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What can be wanted of an affinity.
+// The values of Affinity.Want.
 const (
 	AffinityGone      = "gone"
 	AffinityPending   = "pending"
@@ -18,8 +18,9 @@ const (
 	AffinityLabelled  = "labelled"
 )
 
-// editAffinity changes a node's claim on a block. BIRD announces by it, so the claim that
-// the block itself names is never taken away, and none is made that it does not name.
+// editAffinity changes the affinity of a node for a block. BIRD announces routes by
+// affinity. Invariants, compared with the block as it is now: an affinity that the block
+// names is not removed, and an affinity is confirmed only if the block names it.
 func (s *Step) editAffinity(sc Scene) (Edited, error) {
 	a := s.Affinity
 	v, err := readAffinity(sc.Live)
@@ -40,17 +41,17 @@ func (s *Step) editAffinity(sc Scene) (Edited, error) {
 		a.Want == AffinityLabelled && sc.Live.There() && has(sc.Live.Labels, a.Label):
 		return Edited{}, ErrAlready
 	case a.UID != "" && sc.Live.UID != a.UID:
-		return Edited{}, moved("it is another one of that name")
+		return Edited{}, moved("the affinity was deleted and created again")
 	case state != a.From && a.Want != AffinityLabelled:
-		return Edited{}, moved("it is %s now", orAbsent(state))
+		return Edited{}, moved("the affinity is %s now", orAbsent(state))
 	case a.Want == AffinityGone && named:
-		return Edited{}, moved("the block says that it belongs to %s", a.Node)
+		return Edited{}, moved("the block names %s", a.Node)
 	case a.Want == AffinityConfirmed && !named:
-		return Edited{}, moved("the block does not say that it belongs to %s", a.Node)
+		return Edited{}, moved("the block does not name %s", a.Node)
 	case a.Want == AffinityPending && there:
-		return Edited{}, moved("the block is there")
+		return Edited{}, moved("the block exists")
 	case a.Want == AffinityLabelled && !sc.Live.There():
-		return Edited{}, moved("it is gone")
+		return Edited{}, moved("the affinity is gone")
 	}
 	o := sc.Live
 	if a.Want == AffinityGone {
@@ -70,13 +71,13 @@ func (s *Step) editAffinity(sc Scene) (Edited, error) {
 }
 
 func readAffinity(o model.Object) (object.Affinity, error) {
-	if !o.There() || len(o.Body) == 0 { // etcd: an empty value is a confirmed one of long ago
+	if !o.There() || len(o.Body) == 0 { // etcd: old versions wrote an empty value for a confirmed affinity
 		return object.Affinity{}, nil
 	}
 	return object.Decode(o.Ref.String(), o.Body, func(v *object.Affinity) *lossless.Extra { return &v.Extra })
 }
 
-// named tells whether the block names the node, and whether there is one.
+// named reports whether the block names the node, and whether the block exists.
 func (s *Step) named(sc Scene) (named, there bool, err error) {
 	o := sc.Also[model.Ref{Kind: model.KindBlock, Name: s.Affinity.CIDR.String()}]
 	if !o.There() {
@@ -89,7 +90,7 @@ func (s *Step) named(sc Scene) (named, there bool, err error) {
 	return b.Affinity.V == "host:"+s.Affinity.Node || b.HostAffinity.V == s.Affinity.Node, true, nil
 }
 
-// body writes the state; what else it said stays.
+// body encodes the affinity with state a.Want. All other fields, unknown ones included, stay.
 func (a *Affinity) body(v object.Affinity, sc Scene) (json.RawMessage, error) {
 	v.State = lossless.Some(a.Want)
 	switch {
@@ -135,4 +136,4 @@ func with(all, more map[string]string) map[string]string {
 	return out
 }
 
-func orAbsent(s string) string { return cmp.Or(s, "not there") }
+func orAbsent(s string) string { return cmp.Or(s, "absent") }

@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// answer has every node say of itself what its pods show: a snapshot with agents, from one
-// without. What a fixture says itself about a node stays.
+// answer adds the node state that fits the pods to every node: a snapshot with agents from
+// one without. Node state that the fixture already has is kept.
 func answer(s *model.Snapshot, g given) {
 	for i := range s.Handles {
 		if s.Handles[i].Revision == "" {

@@ -15,13 +15,13 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A block is one as it is stored, with what is computed from its name.
+// A block is a stored IPAM block and its CIDR. Invariant: cidr equals the block's cidr field and its name.
 type block struct {
 	object.Block
 	cidr netip.Prefix
 }
 
-// maxOrdinals bounds a block: Calico's largest is a /20.
+// maxOrdinals bounds the size of a block that is read. The largest block of Calico is a /20.
 const maxOrdinals = 1 << 16
 
 func readBlock(o model.Object) (*block, error) {
@@ -34,18 +34,18 @@ func readBlock(o model.Object) (*block, error) {
 		return nil, fmt.Errorf("%s: %w", o.Ref, err)
 	}
 	if cidr.String() != o.Ref.Name {
-		return nil, fmt.Errorf("%s: it says that it is %s", o.Ref, cidr)
+		return nil, fmt.Errorf("%s: its cidr field is %s", o.Ref, cidr)
 	}
 	if model.Size(cidr, maxOrdinals+1) > maxOrdinals {
-		return nil, fmt.Errorf("%s: larger than any block", o.Ref)
+		return nil, fmt.Errorf("%s: larger than the largest block of Calico", o.Ref)
 	}
 	return &block{v, cidr}, nil
 }
 
-// body writes the block again.
+// body encodes the block, unknown fields included.
 func (b *block) body() (json.RawMessage, error) { return lossless.Encode(b.Block, b.Extra) }
 
-// ordinal is the place of an address, or -1.
+// ordinal is the index of an address in the block, or -1.
 func (b *block) ordinal(ip netip.Addr) int {
 	if !b.cidr.Contains(ip) {
 		return -1
@@ -61,12 +61,12 @@ func (b *block) ordinal(ip netip.Addr) int {
 	return n
 }
 
-// free tells that an ordinal is in the list of those to give out, and nowhere else.
+// free reports that an ordinal is unallocated and in the list of free ordinals.
 func (b *block) free(n int) bool {
 	return b.Allocations.V[n] == nil && slices.Contains(b.Unallocated.V, int32(n))
 }
 
-// holder gives the attribute of a held ordinal; nil if it has none that can be read.
+// holder gives the attribute of an allocated ordinal; nil if it is free or its index is invalid.
 func (b *block) holder(n int) *object.Attribute {
 	i := b.Allocations.V[n]
 	if i == nil || *i < 0 || int(*i) >= len(b.Attributes.V) {
@@ -77,7 +77,7 @@ func (b *block) holder(n int) *object.Attribute {
 
 func (b *block) sequenceOf(n int) uint64 { return b.Sequences.V[strconv.Itoa(n)] }
 
-// holds counts the ordinals of a handle.
+// holds counts the ordinals that are allocated to a handle.
 func (b *block) holds(handle string) int {
 	count := 0
 	for n := range b.Allocations.V {
@@ -88,7 +88,7 @@ func (b *block) holds(handle string) int {
 	return count
 }
 
-// release gives an ordinal back: to the end of the list, as Calico does it.
+// release frees an ordinal. It goes to the end of the free list, as in Calico.
 func (b *block) release(n int) {
 	b.Allocations.V[n] = nil
 	b.Unallocated.V = append(slices.DeleteFunc(b.Unallocated.V, func(o int32) bool { return int(o) == n }), int32(n))
@@ -96,8 +96,9 @@ func (b *block) release(n int) {
 	delete(b.Sequences.V, strconv.Itoa(n))
 }
 
-// give writes an owner of an ordinal. Attributes are shared between ordinals, so none is
-// changed in its place. The number of the assignment is the block's before this write.
+// give allocates an ordinal to an owner. Ordinals share attributes, so no attribute is
+// changed in place. As in Calico, the sequence number of the allocation is the block's
+// sequence number before this write.
 func (b *block) give(n int, at object.Attribute) {
 	i := slices.IndexFunc(b.Attributes.V, func(o object.Attribute) bool { return reflect.DeepEqual(o, at) })
 	if i < 0 {
@@ -112,11 +113,12 @@ func (b *block) give(n int, at object.Attribute) {
 	b.Sequences.V[strconv.Itoa(n)] = b.Sequence.V
 }
 
-var errNoNumbers = errors.New("its sequence number cannot grow")
+var errNoNumbers = errors.New("the sequence number of the block is at its maximum")
 
-// finish does what every write of a block does: the number grows, and what nobody refers
-// to any more goes, numbers of free ordinals that DELs leave behind included. Of a block
-// that is broken elsewhere only the number grows: what cannot be read is not renumbered.
+// finish must be called once before every write of a block. It increments the sequence
+// number, and removes attributes without an ordinal and sequence numbers of free ordinals
+// (a DEL leaves them behind). If the block is not sound it only increments the sequence
+// number: attributes are not renumbered while an index is invalid.
 func (b *block) finish() error {
 	if b.Sequence.V == math.MaxUint64 {
 		return errNoNumbers
@@ -144,7 +146,7 @@ func (b *block) finish() error {
 	return nil
 }
 
-// sound tells that every held ordinal has a readable owner. Only then may attributes be
+// sound reports that every allocated ordinal has a valid attribute. Only then may attributes be
 // renumbered.
 func (b *block) sound() bool {
 	for n, i := range b.Allocations.V {
@@ -155,10 +157,10 @@ func (b *block) sound() bool {
 	return true
 }
 
-// empty tells that it holds nothing.
+// empty reports that no ordinal is allocated.
 func (b *block) empty() bool {
 	return !slices.ContainsFunc(b.Allocations.V, func(i *int32) bool { return i != nil })
 }
 
-// ownerless tells that no node has the block: Calico removes such a one when it is empty.
+// ownerless reports that no node has an affinity for the block: Calico deletes such a block when it is empty.
 func (b *block) ownerless() bool { return b.Affinity.V == "" && b.HostAffinity.V == "" }

@@ -95,7 +95,7 @@ func TestReleaseFreesAndKeepsTheRest(t *testing.T) {
 	}
 }
 
-func TestReleaseOfTheLastRemovesABlockOfNobody(t *testing.T) {
+func TestReleaseOfTheLastRemovesABlockWithoutAffinity(t *testing.T) {
 	t.Parallel()
 	for affinity, gone := range map[string]bool{"host:n1": false, "": true} {
 		live := blockOf(t, func(b map[string]any) {
@@ -111,8 +111,8 @@ func TestReleaseOfTheLastRemovesABlockOfNobody(t *testing.T) {
 	}
 }
 
-// TestWhatMovedOnIsLeftAlone: every way in which an address can be another's now.
-func TestWhatMovedOnIsLeftAlone(t *testing.T) {
+// TestChangedAddressesAreNotWritten: every way in which an address can be another's now.
+func TestChangedAddressesAreNotWritten(t *testing.T) {
 	t.Parallel()
 	first := blockOf(t, nil)
 	from := rowOf(t, first, 0)
@@ -150,8 +150,8 @@ func secondary(b map[string]any) map[string]any {
 	return attribute(b)["secondary"].(map[string]any)
 }
 
-// TestOneHandleLivesOrDiesTogether: one address of a finding that moved on keeps the others.
-func TestOneHandleLivesOrDiesTogether(t *testing.T) {
+// TestHandleIsReleasedAsAWhole: if one address of a finding changed, the others are not released.
+func TestHandleIsReleasedAsAWhole(t *testing.T) {
 	t.Parallel()
 	live := blockOf(t, nil)
 	stale := *rowOf(t, live, 2)

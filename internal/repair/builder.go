@@ -9,62 +9,62 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A builder collects what actions ask for. One object is changed by one step however
-// many findings it is about, so steps are merged as they come.
+// A builder collects targets, steps and refusals of the actions. Invariant: within one
+// stage, changes of one object are one step where they can be merged, however many findings
+// need them.
 type builder struct {
 	view *model.View
 	o    Options
 
-	planned  map[string]bool // keys of the findings that are being planned: confirmed and asked for
-	doubted  map[string]bool // and of those that are only suspected
-	targets  []*Target
-	repaired map[string]bool // their keys
-	refused  []Refusal
-	drafts   []*draft
-	at       map[place]*draft
-	links    [][2]string // findings and objects that belong together although no step says so
-	nodes    nodesToAsk
+	planned     map[string]bool // keys of all given findings; true if confirmed. Complete before the first action runs
+	unconfirmed map[string]bool // keys of the unconfirmed ones
+	targets     []*Target
+	repaired    map[string]bool // keys of the targets so far
+	refused     []Refusal
+	drafts      []*draft
+	at          map[place]*draft
+	links       [][2]string // findings and objects to order as one group although no step connects them
+	nodes       nodeVerifiers
 }
 
 // A draft is a step that is not yet numbered.
 type draft struct {
 	Step
 	stage stage
-	asked int // in which order
-	turn  int // of all that it hangs together with; see finish
+	asked int // index in drafts: the order in which actions added them
+	turn  int // position of its group: the smallest asked in the group; see finish
 }
 
-// A place is where steps are merged.
+// A place identifies steps that can be merged: the same object in the same stage.
 type place struct {
 	stage stage
 	on    model.Ref
 }
 
-// target says that a finding is repaired, and what must hold live before every write for
-// it. The steps follow.
+// target adds a finding as a target, with what must be verified before every write for it.
+// The action adds its steps after this call.
 func (b *builder) target(f *finding.Finding, risk Risk, proof Proof) *Target {
 	t := &Target{Finding: f.Key(), Summary: f.Summary, Evidence: f.Evidence, Risk: risk, Proof: proof}
 	b.targets, b.repaired[f.Key()] = append(b.targets, t), true
 	return t
 }
 
-// link has what a finding needs done in one order with what is done to an object for
-// others.
+// link puts the steps of a finding into the same group as the steps of an object.
 func (b *builder) link(f *finding.Finding, to model.Ref) {
 	b.links = append(b.links, [2]string{f.Key(), to.String()})
 }
 
-// refuse leaves a finding alone.
+// refuse records that a finding is not repaired.
 func (b *builder) refuse(f *finding.Finding, why, advice string) {
 	b.refused = append(b.refused, Refusal{Finding: f.Key(), Why: why, Advice: advice})
 }
 
-// step asks for a change of one object for a finding that is a target. What is asked of
-// the same object at the same stage becomes one step; what cannot be one stays apart, in
-// the order in which it was asked for.
+// step adds a change of one object for a finding that is a target. Changes of the same
+// object in the same stage become one step; those that cannot be merged become separate
+// steps in the order of the calls.
 func (b *builder) step(at stage, f *finding.Finding, do string, on model.Ref, c Change) {
 	if a := c.Affinity; a != nil && a.Want != AffinityGone && a.Label == nil {
-		a.Label = object.AffinityLabels(a.Node, a.CIDR) // IPAM finds none without
+		a.Label = object.AffinityLabels(a.Node, a.CIDR) // IPAM does not select affinities without labels
 	}
 	p := place{at, on}
 	if d := b.at[p]; d != nil && d.merge(&c) {
@@ -73,13 +73,13 @@ func (b *builder) step(at stage, f *finding.Finding, do string, on model.Ref, c 
 		}
 		return
 	}
-	d := &draft{stage: at, asked: len(b.drafts), Step: Step{Do: do, On: on, For: []string{f.Key()}, Always: at == recounting, Change: c}}
+	d := &draft{stage: at, asked: len(b.drafts), Step: Step{Do: do, On: on, For: []string{f.Key()}, Always: at == recountHandles, Change: c}}
 	b.drafts = append(b.drafts, d)
 	b.at[p] = d
 }
 
-// merge takes in what else is asked of the same object; false if that needs a step of its
-// own.
+// merge adds a change of the same object to the step; false if it needs its own step. On
+// false the step is unchanged.
 func (d *draft) merge(c *Change) bool {
 	switch {
 	case d.Ordinals != nil && c.Ordinals != nil:
@@ -96,7 +96,7 @@ func (d *draft) merge(c *Change) bool {
 	case d.NewBlock != nil && c.NewBlock != nil:
 		d.NewBlock.Born = append(d.NewBlock.Born, c.NewBlock.Born...)
 	case d.Evict != nil && c.Evict != nil && d.Evict.UID == c.Evict.UID && d.Evict.Has.Container == c.Evict.Has.Container:
-		d.Evict.Keeps = append(d.Evict.Keeps, c.Evict.Keeps...) // ended once, when all that it shares is another's
+		d.Evict.Keeps = append(d.Evict.Keeps, c.Evict.Keeps...) // one eviction, after all its duplicate addresses are recorded for others
 	case d.Node != nil && c.Node != nil:
 		return reflect.DeepEqual(d.Node, c.Node)
 	default:
@@ -105,8 +105,9 @@ func (d *draft) merge(c *Change) bool {
 	return true
 }
 
-// mergeOrdinals takes in more addresses. Two findings may ask for the same of one address,
-// so that it is done if either is left; they cannot ask for different things in one write.
+// mergeOrdinals adds addresses. Two findings may need the same change of one address: it is
+// listed once per finding, so that it is done while either finding is still repaired. It is
+// false if they need different changes of one address: one write cannot do both.
 func (d *draft) mergeOrdinals(more []Ordinal) bool {
 	for _, o := range more {
 		for _, have := range d.Ordinals {
@@ -142,6 +143,6 @@ func (c *Count) merge(with *Count) {
 		}
 	}
 	if c.Unchanged == "" {
-		c.Unchanged = with.Unchanged // who asks for more care gets it
+		c.Unchanged = with.Unchanged // keep the stricter condition
 	}
 }

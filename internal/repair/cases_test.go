@@ -42,7 +42,7 @@ func TestCases(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		"both addresses of a handle go, under one proof": {
+		"both addresses of a handle are released with one proof": {
 			"PL1001", func(s *model.Snapshot, _ *given) { v6Sibling(s) },
 			[]string{
 				"PL1001/10.0.0.2 safe\n  dead: [10.0.0.2 fd00::2] by [n1 n2], containers [283bb9de], shop/gone not with [10.0.0.2 fd00::2]",
@@ -52,12 +52,12 @@ func TestCases(t *testing.T) {
 			},
 			nil,
 		},
-		"an address that nobody planned goes with its handle": {
+		"an address without a finding is released with its handle": {
 			"PL1001", func(s *model.Snapshot, g *given) { v6Sibling(s); g.Unconfirmed = []string{"-PL1001/fd00::2"} },
 			[]string{"release block fd00::/125 for PL1001/10.0.0.2\n  fd00::2 k8s-pod-network.283bb9de/0 -> free"},
 			[]string{"PL1001/fd00::2"},
 		},
-		"one address of a handle is in use: none is freed": {
+		"one address of a handle is in use: none is released": {
 			"PL1001", func(s *model.Snapshot, g *given) {
 				v6Sibling(s)
 				s.Pods[0].IPs = append(s.Pods[0].IPs, netip.MustParseAddr("fd00::2"))
@@ -66,12 +66,12 @@ func TestCases(t *testing.T) {
 			[]string{"refused PL1001/10.0.0.2: fd00::2 of the same handle is in use"},
 			[]string{"10.0.0.2 k8s-pod-network.283bb9de"},
 		},
-		"one address of a handle is only suspected: none is freed": {
+		"one address of a handle is unconfirmed: none is released": {
 			"PL1001", func(s *model.Snapshot, g *given) { v6Sibling(s); g.Unconfirmed = []string{"PL1001/fd00::2"} },
-			[]string{"refused PL1001/10.0.0.2: fd00::2 of the same handle is only suspected"},
+			[]string{"refused PL1001/10.0.0.2: fd00::2 of the same handle is unconfirmed"},
 			[]string{"10.0.0.2 k8s-pod-network.283bb9de", "fd00::2 k8s"},
 		},
-		"some node calls itself by another's name: all are asked": {
+		"some node uses another node's name: all nodes must verify": {
 			"PL1001", func(_ *model.Snapshot, g *given) { g.Rename = map[string]string{"n2": "n1"} },
 			[]string{"dead: [10.0.0.2] by [n1] and all"},
 			nil,
@@ -81,12 +81,12 @@ func TestCases(t *testing.T) {
 			[]string{"refused PL1001/10.0.0.2: node n7 has no Node object"},
 			[]string{"10.0.0.2 k8s"},
 		},
-		"a person says that it is gone: all others are asked": {
+		"--node-gone: all other nodes must verify": {
 			"PL1001", func(s *model.Snapshot, g *given) { s.Blocks[0].Attributes[2].Node = "n7"; g.NodeGone = []string{"n7"} },
 			[]string{"dead: [10.0.0.2] by [n1] and all, containers [283bb9de], shop/gone not with [10.0.0.2], no node n7"},
 			nil,
 		},
-		"out of service: the others are asked": {
+		"out of service: the other nodes must verify": {
 			"PL1001", func(s *model.Snapshot, g *given) {
 				s.Nodes[1].Taints = []string{"node.kubernetes.io/out-of-service:NoExecute"}
 				g.Silent = []string{"n2"}
@@ -94,14 +94,14 @@ func TestCases(t *testing.T) {
 			[]string{"PL1001/10.0.0.10 safe\n  dead: [10.0.0.10] by [n1], containers [baa4b433]"},
 			nil,
 		},
-		"a finished pod on another node still shows it: that node is asked too": {
+		"a finished pod on another node still has it in its status: that node must verify too": {
 			"PL1001", func(s *model.Snapshot, _ *given) {
 				s.Pods = append(s.Pods, model.Pod{Namespace: "shop", Name: "done", Node: "n2", Phase: model.Succeeded, IPs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}})
 			},
 			[]string{"dead: [10.0.0.2] by [n1 n2], containers [283bb9de]"},
 			nil,
 		},
-		"a missing handle of what is released is made, and goes with it": {
+		"a missing handle of a released address is created, and removed with it": {
 			"PL1001", func(s *model.Snapshot, g *given) { dropHandle(s, leakedID); g.Only = append(g.Only, "PL1006") },
 			[]string{"create handle k8s-pod-network.283bb9de for PL1006/k8s-pod-network.283bb9de", "recount handle k8s-pod-network.283bb9de for PL1001/10.0.0.2, always"},
 			nil,
@@ -132,15 +132,15 @@ func TestCases(t *testing.T) {
 		"an endpoint that stays keeps its address": {
 			"PL1001", func(s *model.Snapshot, g *given) {
 				strayEndpoint(s)
-				s.Endpoints[0].ContainerID = "" // no node can be asked about it
+				s.Endpoints[0].ContainerID = "" // no node can verify it
 				g.Only = append(g.Only, "PL2002")
 			},
 			[]string{"refused PL1001/10.0.0.2: endpoint shop/gone still has 10.0.0.2", "refused PL2002/shop/gone"},
 			[]string{"10.0.0.2 k8s"},
 		},
-		"a version that was not proven": {
+		"a version that is not tested": {
 			"PL1001", func(s *model.Snapshot, _ *given) { s.Info[0].Calico = "v3.30.2" },
-			[]string{"refused PL1001/10.0.0.2: Calico is v3.30.2 (repair is proven for Calico v3.31.0 only"},
+			[]string{"refused PL1001/10.0.0.2: Calico is v3.30.2 (repair is tested with Calico v3.31.0 only"},
 			[]string{"1 release"},
 		},
 		"a part of Calico of another version": {
@@ -152,19 +152,19 @@ func TestCases(t *testing.T) {
 		},
 		"a locked datastore": {
 			"PL1001", func(s *model.Snapshot, _ *given) { s.Info[0].Ready = false },
-			[]string{"refused PL1001/10.0.0.2: the datastore is locked"},
+			[]string{"refused PL1001/10.0.0.2: the Calico datastore is locked"},
 			[]string{"1 release"},
 		},
-		"many at once, and a person says so": {
+		"mass change, and the user allows it": {
 			"gate-mass", func(_ *model.Snapshot, g *given) { g.AllowMassChange = true }, []string{"10.0.0.2 k8s-pod-network.283bb9de/1800000000000000003 -> free"}, nil,
 		},
-		"an affinity without a block is left alone for a day": {
+		"an affinity without a block is not changed for a day": {
 			"PL1007", func(s *model.Snapshot, _ *given) {
 				for i := range s.Affinities {
 					s.Affinities[i].Written = taken() - 3600
 				}
 			},
-			[]string{"refused PL1007/n1/10.0.0.72/29: the next pod that starts on n1 heals it"},
+			[]string{"refused PL1007/n1/10.0.0.72/29: the next pod that starts on n1 normally creates the block"},
 			[]string{"remove affinity n1/10.0.0.72/29"},
 		},
 		"a node that is gone, and its block holds addresses": {
@@ -179,9 +179,9 @@ func TestCases(t *testing.T) {
 			[]string{"refused PL1007/n9/10.0.0.0/29: its block still holds addresses"},
 			[]string{"remove affinity n9/10.0.0.0/29"},
 		},
-		"a block of nobody's, and a confirmed affinity": {
+		"a block without affinity, and a confirmed affinity": {
 			"PL1007", func(s *model.Snapshot, _ *given) { s.Blocks[2].Affinity = ""; s.Blocks[3].Affinity = "" },
-			[]string{"refused PL1007/n1/10.0.0.88/29: the block belongs to nobody"},
+			[]string{"refused PL1007/n1/10.0.0.88/29: the block has affinity none"},
 			[]string{"confirm affinity n1/10.0.0.88/29", "remove affinity n1/10.0.0.88/29"},
 		},
 		"labels": {
@@ -216,7 +216,7 @@ func TestCases(t *testing.T) {
 			[]string{"10.0.0.0 -> vxlan-tunnel-addr-n1 node=n1 type=vxlanTunnelAddress"},
 			nil,
 		},
-		"a tunnel's handle goes with its node, by a person's word": {
+		"a tunnel's handle is removed with its node, with --node-gone": {
 			"PL1006", func(s *model.Snapshot, g *given) {
 				s.Handles = append(s.Handles, model.Handle{ID: "vxlan-tunnel-addr-n9", Name: "vxlan-tunnel-addr-n9", Revision: "8"})
 				g.NodeGone = []string{"n9"}
@@ -228,12 +228,12 @@ func TestCases(t *testing.T) {
 			"PL1006", func(s *model.Snapshot, _ *given) {
 				s.Handles = append(s.Handles, model.Handle{ID: "vxlan-tunnel-addr-n9", Name: "vxlan-tunnel-addr-n9", Revision: "8"})
 			},
-			[]string{"refused PL1006/vxlan-tunnel-addr-n9: its name is its owner's"},
+			[]string{"refused PL1006/vxlan-tunnel-addr-n9: its owner may reuse this handle"},
 			[]string{"remove handle vxlan"},
 		},
-		"an object by which nobody finds it": {
+		"an object with a name that Calico does not look up": {
 			"PL1006", func(s *model.Snapshot, _ *given) { s.Handles[2].Name = "strange" },
-			[]string{"refused PL1006/k8s-pod-network.97375646: its object has a name"},
+			[]string{"refused PL1006/k8s-pod-network.97375646: the handle object has a name"},
 			[]string{"lower handle"},
 		},
 	} {

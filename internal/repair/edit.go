@@ -8,34 +8,35 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What an edit can come to besides a new object.
+// Results of Edit other than an edited object. Nothing is written after either.
 var (
-	ErrAlready = errors.New("it is so already")
-	ErrMoved   = errors.New("the world moved on")
+	ErrAlready = errors.New("the object already has the wanted state")
+	ErrMoved   = errors.New("the object changed since the plan was made")
 )
 
-// A Scene is what an edit is computed from: the object as it is, and what else had to be
-// read after it.
+// A Scene is the input of Edit. Invariant: every object of Also was read after Live. The
+// write compares Live.UID and Live.Revision, so what Also shows is at least as new as the
+// object that is replaced.
 type Scene struct {
 	Live model.Object
 	Also map[model.Ref]model.Object
-	// Keep tells which findings are still being repaired.
+	// Keep reports whether a finding is still being repaired.
 	Keep func(finding string) bool
-	Etcd bool // how Calico's etcd spells things
+	Etcd bool // encode as in Calico's etcd, not as in custom resources
 	Now  model.Time
 }
 
-// An Edited is what is to be written in the place of the object that was read.
+// An Edited is the write that replaces the object that was read.
 type Edited struct {
 	Object  model.Object
-	Delete  bool              // instead of being written
-	For     []string          // the findings that it serves
-	Dropped map[string]string // findings that it no longer can serve, and why
-	Was     json.RawMessage   // what is changed, as it was
-	Now     json.RawMessage   // and as it will be
+	Delete  bool              // delete Object instead of writing it
+	For     []string          // the findings that this write serves; not empty
+	Dropped map[string]string // findings that can no longer be repaired, and why
+	Was     json.RawMessage   // the changed part before the write, for the journal
+	Now     json.RawMessage   // the changed part after the write
 }
 
-// Also names what must be read after the object itself.
+// Also names the objects that must be read after the object of the step.
 func (s *Step) Also(live model.Object) ([]model.Ref, error) {
 	switch {
 	case s.Count != nil:
@@ -57,8 +58,9 @@ func (s *Step) Also(live model.Object) ([]model.Ref, error) {
 	}
 }
 
-// Edit computes what the step writes. ErrAlready means that there is nothing left to do,
-// ErrMoved that what it relies on holds no more.
+// Edit computes the write of the step. It is pure. ErrAlready: the object has the wanted
+// state. ErrMoved: a condition of the step no longer holds. Any other error: an object
+// cannot be parsed. Dropped may be set together with an error.
 func (s *Step) Edit(sc Scene) (Edited, error) {
 	switch {
 	case s.Ordinals != nil:
@@ -80,16 +82,16 @@ func (s *Step) Edit(sc Scene) (Edited, error) {
 	case s.Restart != nil:
 		return s.restartPod(sc)
 	default:
-		return Edited{}, fmt.Errorf("step %d: nothing that an object could be edited by", s.ID)
+		return Edited{}, fmt.Errorf("step %d: it does not change an object", s.ID)
 	}
 }
 
-// moved says why what a step relies on holds no more.
+// moved makes an ErrMoved that names the condition that no longer holds.
 func moved(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMoved, fmt.Sprintf(format, args...))
 }
 
-// complete is an edit of an object for all of the step's findings that are still repaired.
+// complete makes the Edited for all findings of the step that are still repaired.
 func (s *Step) complete(sc Scene, o model.Object, was, now any) (Edited, error) {
 	e := Edited{Object: o}
 	for _, f := range s.For {
@@ -98,7 +100,7 @@ func (s *Step) complete(sc Scene, o model.Object, was, now any) (Edited, error) 
 		}
 	}
 	if len(e.For) == 0 {
-		return e, moved("none of its findings is left")
+		return e, moved("none of its findings is repaired any more")
 	}
 	var err1, err2 error
 	e.Was, err1 = json.Marshal(was)
@@ -106,7 +108,7 @@ func (s *Step) complete(sc Scene, o model.Object, was, now any) (Edited, error) 
 	return e, errors.Join(err1, err2)
 }
 
-// onto gives the object with another body.
+// onto gives the object with a new body.
 func onto(o model.Object, body any) (model.Object, error) {
 	b, err := json.Marshal(body)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// endpointIs is what an edit compares of an endpoint.
+// endpointIs has the fields of a WorkloadEndpoint that Edit compares.
 type endpointIs struct {
 	Spec struct {
 		ContainerID string   `json:"containerID"`
@@ -21,7 +21,7 @@ type endpointIs struct {
 	} `json:"metadata"`
 }
 
-// editEndpoint makes, replaces or removes the endpoint of a pod.
+// editEndpoint creates an endpoint, changes its containerID, or deletes it.
 func (s *Step) editEndpoint(sc Scene) (Edited, error) {
 	e := s.Endpoint
 	var is, want endpointIs
@@ -35,7 +35,7 @@ func (s *Step) editEndpoint(sc Scene) (Edited, error) {
 			return Edited{}, ErrAlready
 		}
 		if is.Spec.ContainerID != e.Container {
-			return Edited{}, moved("it is of sandbox %.8s now", is.Spec.ContainerID)
+			return Edited{}, moved("the endpoint names sandbox %.8s now", is.Spec.ContainerID)
 		}
 		if err := s.instead(sc, is); err != nil {
 			return Edited{}, err
@@ -55,7 +55,8 @@ func (s *Step) editEndpoint(sc Scene) (Edited, error) {
 	return s.complete(sc, o, nil, e.Want)
 }
 
-// instead wants the endpoint that a living pod has besides the one that goes.
+// instead checks that the running pod still has its other endpoint: same sandbox and pod,
+// other node. Only then may this one be deleted.
 func (s *Step) instead(sc Scene, is endpointIs) error {
 	ref := s.Endpoint.Instead
 	if ref == (model.Ref{}) {
@@ -63,26 +64,26 @@ func (s *Step) instead(sc Scene, is endpointIs) error {
 	}
 	o := sc.Also[ref]
 	if !o.There() {
-		return moved("%s is gone, which the pod has instead", ref)
+		return moved("%s, the other endpoint of the pod, is gone", ref)
 	}
 	var other endpointIs
 	if err := json.Unmarshal(o.Body, &other); err != nil {
 		return fmt.Errorf("%s: %w", ref, err)
 	}
 	if other.Spec.ContainerID != s.Endpoint.Container || other.Spec.Pod != is.Spec.Pod || other.Spec.Node == is.Spec.Node {
-		return moved("%s is not the pod's own on another node", ref)
+		return moved("%s does not name the same pod and sandbox on another node", ref)
 	}
 	return nil
 }
 
-// sandboxOfEndpoint changes in an endpoint that is there nothing but the sandbox.
+// sandboxOfEndpoint changes the containerID of an existing endpoint, and nothing else.
 func (s *Step) sandboxOfEndpoint(sc Scene, is, want endpointIs) (Edited, error) {
 	switch is.Spec.ContainerID {
 	case want.Spec.ContainerID:
 		return Edited{}, ErrAlready
 	case s.Endpoint.Container:
 	default:
-		return Edited{}, moved("it is of sandbox %.8s now", is.Spec.ContainerID)
+		return Edited{}, moved("the endpoint names sandbox %.8s now", is.Spec.ContainerID)
 	}
 	body, err := setField(sc.Live.Body, want.Spec.ContainerID, "spec", "containerID")
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *Step) sandboxOfEndpoint(sc Scene, is, want endpointIs) (Edited, error) 
 	return s.complete(sc, o, map[string]string{"containerID": is.Spec.ContainerID}, map[string]string{"containerID": want.Spec.ContainerID})
 }
 
-// setField changes one field of raw JSON and leaves all else as it is, numbers included.
+// setField changes one field of raw JSON. All other fields keep their bytes, numbers included.
 func setField(raw json.RawMessage, value any, path ...string) (json.RawMessage, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {

@@ -9,27 +9,27 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A PodSource is a pod as Kubernetes has it now.
+// A PodSource is a pod as the API server returns it now.
 type PodSource struct {
 	JSON json.RawMessage
-	UID  string // that it must have
+	UID  string // the UID that the pod must have
 }
 
-// A NodeSource is what the pod's node says of it.
+// A NodeSource is what the pod's node reports about the pod.
 type NodeSource struct {
-	Node      string // as Kubernetes calls it
-	Name      string // as its CNI configuration calls it
+	Node      string // name of the Kubernetes node
+	Name      string // nodename in its CNI configuration
 	Container string
-	Device    string // of the host
-	MAC       string // of the device in the pod
+	Device    string // host veth
+	MAC       string // of the pod interface
 	IPs       []netip.Addr
-	UID       string // of the endpoint
+	UID       string // of the endpoint to create
 	Created   model.Time
 }
 
-// An endpointBody is a WorkloadEndpoint with what Calico's CNI plugin writes of it, in its
-// order (v3.31.0, cni-plugin/pkg/k8s/k8s.go). It writes no qosControls, whatever the pod is
-// annotated with: those reach Felix only where pods themselves are the endpoints.
+// An endpointBody is a WorkloadEndpoint with the fields that Calico's CNI plugin writes, in
+// the same order (v3.31.0, cni-plugin/pkg/k8s/k8s.go). The plugin writes no qosControls,
+// whatever the annotations of the pod: Felix gets those only with the Kubernetes datastore.
 type endpointBody struct {
 	Kind       string       `json:"kind"`
 	APIVersion string       `json:"apiVersion"`
@@ -70,22 +70,22 @@ type endpointPort struct {
 	HostIP   string `json:"hostIP"`
 }
 
-// Labels that Calico adds to those of the pod: policy selects by them.
+// Labels that Calico adds to the labels of the pod. Policy selects by them.
 const (
 	labelNamespace      = "projectcalico.org/namespace"
 	labelOrchestrator   = "projectcalico.org/orchestrator"
 	labelServiceAccount = "projectcalico.org/serviceaccount"
 )
 
-// Annotations by which a pod asks Calico's plugin for more than an address.
+// Annotations by which a pod requests more than an address from Calico's CNI plugin.
 const (
 	annotationSpoofed  = "cni.projectcalico.org/allowedSourcePrefixes"
 	annotationFloating = "cni.projectcalico.org/floatingIPs"
 )
 
-// EndpointBody gives the endpoint that Calico's CNI plugin writes for a pod. A label or a
-// profile that is missing is a hole in policy: what cannot be written exactly is refused by
-// name, and so is a plugin whose work on a healthy pod looks different from ours.
+// EndpointBody gives the endpoint that Calico's CNI plugin writes for a pod. A missing label
+// or profile would bypass policy, so it returns an error for everything that it cannot write
+// exactly, and if healthy, an endpoint that the plugin wrote, differs from ours in form.
 func EndpointBody(p PodSource, n NodeSource, healthy json.RawMessage) (json.RawMessage, error) {
 	pod, err := readPodSource(p, n)
 	if err != nil {
@@ -94,10 +94,10 @@ func EndpointBody(p PodSource, n NodeSource, healthy json.RawMessage) (json.RawM
 	m, sa := &pod.Metadata, pod.Spec.ServiceAccount
 	mac := hardware(n.MAC)
 	if mac == "" {
-		return nil, fmt.Errorf("pod %s/%s: its device has no address of its own: %q", m.Namespace, m.Name, n.MAC)
+		return nil, fmt.Errorf("pod %s/%s: its interface has no valid MAC address: %q", m.Namespace, m.Name, n.MAC)
 	}
 	if n.Name == "" || n.Container == "" || n.Device == "" || n.UID == "" || n.Created.IsZero() || len(n.IPs) == 0 {
-		return nil, fmt.Errorf("pod %s/%s: its node did not say enough of it", m.Namespace, m.Name)
+		return nil, fmt.Errorf("pod %s/%s: the report of its node is incomplete", m.Namespace, m.Name)
 	}
 	e := endpointBody{
 		Kind: "WorkloadEndpoint", APIVersion: "projectcalico.org/v3",
@@ -120,7 +120,7 @@ func EndpointBody(p PodSource, n NodeSource, healthy json.RawMessage) (json.RawM
 		return nil, fmt.Errorf("pod %s/%s: %s: %w", m.Namespace, m.Name, annotationSpoofed, err)
 	}
 	if err := e.like(healthy); err != nil {
-		return nil, fmt.Errorf("the plugin writes endpoints differently here: %w", err)
+		return nil, fmt.Errorf("Calico's CNI plugin writes endpoints differently on this cluster: %w", err)
 	}
 	return json.Marshal(e)
 }
@@ -141,7 +141,7 @@ func endpointProfiles(namespace, sa string) []string {
 	return out
 }
 
-// spoofed are the ranges that a pod may send from besides its own address.
+// spoofed parses the source ranges that a pod may use besides its own address.
 func spoofed(annotation string) ([]string, error) {
 	if annotation == "" {
 		return nil, nil
@@ -160,4 +160,4 @@ func spoofed(annotation string) ([]string, error) {
 	return out, nil
 }
 
-var errNotThatPod = errors.New("it is not the pod that was looked at")
+var errNotThatPod = errors.New("it is not the pod of the finding (other UID or node)")

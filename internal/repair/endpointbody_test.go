@@ -88,12 +88,12 @@ func TestEndpointBodyRefuses(t *testing.T) {
 		"another pod":        {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) { p.UID = "uid-2" }, says: "not the pod"},
 		"another node":       {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.Node = "w-18" }, says: "not the pod"},
 		"no pod":             {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) { p.JSON = nil }, says: "read pod"},
-		"no MAC":             {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.MAC = "" }, says: "its device"},
-		"no address":         {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.IPs = nil }, says: "did not say enough"},
+		"no MAC":             {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.MAC = "" }, says: "no valid MAC"},
+		"no address":         {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.IPs = nil }, says: "report of its node is incomplete"},
 		"no healthy one":     {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) { *h = nil }, says: "no healthy endpoint"},
 		"ending": {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) {
 			p.JSON = json.RawMessage(strings.Replace(string(p.JSON), `"uid":`, `"deletionTimestamp":"2026-01-01T00:00:00Z","uid":`, 1))
-		}, says: "it ends"},
+		}, says: "being deleted"},
 		"a port beyond": {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) {
 			p.JSON = json.RawMessage(strings.Replace(string(p.JSON), `8080`, `88080`, 1))
 		}, says: "port 88080"},

@@ -14,76 +14,76 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planNoPod removes an endpoint that stands for no pod. Its address is left to the ledger's
-// own findings: Calico would free it by the bare address, whoever has it by now.
+// planNoPod deletes an endpoint that has no pod. It does not release the address: that is
+// the repair of PL1001. (Calico would release it by address, whoever owns it by now.)
 func planNoPod(b *builder, f *finding.Finding) {
 	e := b.endpointIn(f)
 	if e == nil {
-		b.refuse(f, "the endpoint is gone", "look again")
+		b.refuse(f, "the endpoint is gone", "run plumbline check again")
 		return
 	}
 	if t, other := b.insteadOf(e); t != nil {
 		target := b.target(f, Safe, t.proof())
-		target.NoUndo = "the pod has its endpoint on the node where it is"
-		b.step(removeEndpoint, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
+		target.NoUndo = "the pod has its endpoint on the node that runs it"
+		b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
 		return
 	}
-	d, no := b.deadEndpoint(e)
+	d, no := b.endpointNotInUse(e)
 	if no != nil {
 		b.refuse(f, no.why, no.advice)
 		return
 	}
 	target := b.target(f, Safe, Proof{NotInUse: d})
-	target.NoUndo = "there is no pod to give the endpoint back to"
+	target.NoUndo = "the pod of the endpoint does not exist"
 	for _, ip := range e.IPs {
 		for pod := range b.view.PodsWith(ip) {
-			target.Risk = Disruptive // Felix may have had to choose between the two
-			target.Touches = append(target.Touches, pod.Namespace+"/"+pod.Name+" has "+ip.String()+" as well")
+			target.Risk = Disruptive // Felix had two endpoints with one address
+			target.Touches = append(target.Touches, pod.Namespace+"/"+pod.Name+" also has "+ip.String())
 		}
 	}
-	b.step(removeEndpoint, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
+	b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
 }
 
-// insteadOf finds the living pod that has an endpoint of the same sandbox on the node where
-// it is, besides the one that names another node: written while a node was misnamed, it
-// would stay for ever, for the pod's own DEL takes only the other.
+// insteadOf finds the running pod that has another endpoint with the same sandbox on the
+// node that runs it. e names another node: it was written while a node had a wrong name.
+// The pod's DEL deletes only the other endpoint, so e would never be deleted.
 func (b *builder) insteadOf(e *model.Endpoint) (*runningPod, *model.Endpoint) {
 	pod := b.view.PodByName(e.Namespace, e.Pod)
 	if pod == nil || e.Orchestrator != "k8s" || b.view.NodeByName(e.Node) == nil || !b.ownHost(e.Node) || b.view.SameNode(e.Node, pod.Node) {
 		return nil, nil
 	}
 	t, no := b.runningPodOf(pod)
-	if no != nil || t.box.ID != e.ContainerID {
+	if no != nil || t.sandbox.ID != e.ContainerID {
 		return nil, nil
 	}
 	own := b.endpointRef(t)
 	for other := range b.view.EndpointsOf(e.Namespace, e.Pod) {
-		if other.Ref() == own && other.ContainerID == t.box.ID && b.view.SameNode(other.Node, pod.Node) {
+		if other.Ref() == own && other.ContainerID == t.sandbox.ID && b.view.SameNode(other.Node, pod.Node) {
 			return t, other
 		}
 	}
 	return nil, nil
 }
 
-// deadEndpoint is the proof that the sandbox of an endpoint is gone, wherever it was.
-func (b *builder) deadEndpoint(e *model.Endpoint) (*NotInUse, *refusal) {
+// endpointNotInUse gives what must be verified before an endpoint is deleted: no node has its sandbox.
+func (b *builder) endpointNotInUse(e *model.Endpoint) (*NotInUse, *refusal) {
 	v := b.view
-	b.look()
+	b.surveyNodes()
 	node := v.NodeByName(e.Node)
 	pod := v.PodByName(e.Namespace, e.Pod)
 	switch {
 	case e.Orchestrator != "k8s":
-		return nil, refuse("", "it is not of Kubernetes but of %s", orText(e.Orchestrator, "nobody known"))
+		return nil, refuse("", "the endpoint belongs to orchestrator %s, not to Kubernetes", orText(e.Orchestrator, "unknown"))
 	case node == nil || v.Stranger(e.Node) || !b.ownHost(e.Node):
-		return nil, refuse("Calico's node must name the Kubernetes node that it is (orchRefs)", "Calico's node %s is not known to be of this cluster", e.Node)
+		return nil, refuse("set orchRefs of the Calico node to its Kubernetes node", "Calico node %s is not known to belong to this cluster", e.Node)
 	case len(e.ContainerID) < 12:
-		return nil, refuse("", "it names no sandbox that its node could be asked about")
+		return nil, refuse("", "the endpoint names no sandbox that its node could verify")
 	case pod != nil && (pod.Node == "" || v.SameNode(e.Node, pod.Node)):
-		return nil, refuse("look again", "its pod is on %s by now", orText(pod.Node, "no node yet"))
+		return nil, refuse("run plumbline check again", "its pod is now on %s", orText(pod.Node, "no node yet"))
 	}
-	for box := range v.SandboxesOf(e.Namespace, e.Pod) {
-		if box.ID == e.ContainerID && (box.Ready || box.Inode != 0) {
-			return nil, refuse("see what keeps it, and what the CNI configuration of "+box.Node+" calls that node", "its sandbox lives, on %s", box.Node)
+	for sandbox := range v.SandboxesOf(e.Namespace, e.Pod) {
+		if sandbox.ID == e.ContainerID && (sandbox.Ready || sandbox.Inode != 0) {
+			return nil, refuse("find out why the sandbox exists, and which nodename the CNI configuration of "+sandbox.Node+" has", "its sandbox exists on %s", sandbox.Node)
 		}
 	}
 	d := &NotInUse{Containers: []string{e.ContainerID}, Nodes: []string{node.Name}, All: b.nodes.renamed}
@@ -94,19 +94,19 @@ func (b *builder) deadEndpoint(e *model.Endpoint) (*NotInUse, *refusal) {
 	}
 	for _, name := range b.nodes.silent {
 		if d.All || slices.Contains(d.Nodes, name) {
-			return nil, refuse("get its agent to answer", "node %s cannot be asked", name)
+			return nil, refuse("make the agent on "+name+" answer", "live verification by the agent on %s is not possible", name)
 		}
 	}
 	return d, nil
 }
 
-// ownHost tells that Calico's node of that name says which node of this cluster it is: one
-// etcd may serve several clusters, with nodes of the same names.
+// ownHost reports that the Calico node of that name refers to a Kubernetes node of this
+// cluster: one etcd may serve several clusters with equal node names.
 func (b *builder) ownHost(name string) bool {
 	return slices.ContainsFunc(b.view.Snapshot().Hosts, func(h model.Host) bool { return h.Name == name && h.Kubernetes != "" })
 }
 
-// endpointIn finds the endpoint that a finding is about, by its pod: there may be very many.
+// endpointIn finds the endpoint of a finding. It looks up by pod first: there may be very many endpoints.
 func (b *builder) endpointIn(f *finding.Finding) *model.Endpoint {
 	for _, r := range f.About {
 		ns, pod, ok := strings.Cut(r.Name, "/")
@@ -125,12 +125,12 @@ func (b *builder) endpointIn(f *finding.Finding) *model.Endpoint {
 	return nil
 }
 
-// endpointRef names the endpoint of a tenant.
+// endpointRef names the endpoint of a running pod.
 func (b *builder) endpointRef(t *runningPod) model.Ref {
 	return model.Ref{Kind: model.KindEndpoint, Name: model.EndpointName(b.pluginName(t.pod.Node), t.pod)}
 }
 
-// pluginName is how the CNI plugin of a node calls the node, and so its endpoints.
+// pluginName is the node name that the CNI plugin of a node writes into endpoints; empty if unknown.
 func (b *builder) pluginName(node string) string {
 	if c := b.view.CNISetupOn(node).Calicos; c != nil && c.NodeName != "" {
 		return c.NodeName
@@ -141,23 +141,24 @@ func (b *builder) pluginName(node string) string {
 	return ""
 }
 
-// endpointOf is the endpoint that the CNI plugin would have written for a tenant, or, of
-// an old one that is right but for its sandbox, the change of that.
+// endpointOf creates the endpoint that the CNI plugin would have written for a running pod.
+// If old is right except for its sandbox, it changes only that. Nil with no refusal: nothing
+// to change.
 func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refusal) {
 	name := b.pluginName(t.pod.Node)
 	if name == "" || !b.view.SameNode(name, t.pod.Node) {
-		return nil, refuse("repair that name first (PL5003)", "the CNI plugin of %s calls it %q", t.pod.Node, name)
+		return nil, refuse("correct that node name first (PL5003)", "the CNI plugin on %s uses the node name %q", t.pod.Node, name)
 	}
 	if old != nil {
-		if old.ContainerID == t.box.ID {
+		if old.ContainerID == t.sandbox.ID {
 			return nil, nil
 		}
 		if !sameMAC(old.MAC, t.inside.MAC) || !sameAddresses(old.IPs, t.ips) {
-			return nil, refuse("end the pod when it suits", "the endpoint differs from the sandbox that runs in more than its name")
+			return nil, refuse("delete the pod at a convenient time", "the endpoint differs from the running sandbox in MAC or addresses too")
 		}
 	}
 	if b.o.PodJSON == nil || b.o.EndpointJSON == nil {
-		return nil, refuse("plan on the live cluster", "labels and ports of the pod cannot be read here")
+		return nil, refuse("plan on the live cluster", "a snapshot does not have the labels and ports of the pod")
 	}
 	raw, err := b.o.PodJSON(t.pod.Namespace, t.pod.Name)
 	if err != nil {
@@ -168,11 +169,11 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refu
 		return nil, no
 	}
 	body, err := EndpointBody(PodSource{JSON: raw, UID: t.pod.UID}, NodeSource{
-		Node: t.pod.Node, Name: name, Container: t.box.ID, Device: t.outside.Name, MAC: t.inside.MAC, IPs: t.ips,
+		Node: t.pod.Node, Name: name, Container: t.sandbox.ID, Device: t.outside.Name, MAC: t.inside.MAC, IPs: t.ips,
 		UID: b.newUID(t), Created: b.o.Made,
 	}, healthy)
 	if err != nil {
-		return nil, refuse("end the pod when it suits: Calico makes its endpoint anew", "%v", err)
+		return nil, refuse("delete the pod at a convenient time: Calico then creates its endpoint", "%v", err)
 	}
 	e := &Endpoint{Want: body}
 	if old != nil {
@@ -181,26 +182,26 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refu
 	return &Change{Endpoint: e}, nil
 }
 
-// healthyLike reads an endpoint that the CNI plugin wrote for another pod, if it can be of
-// the same node: what we write must be of the same make.
+// healthyLike reads an endpoint that the CNI plugin wrote for another running pod, first of
+// the same node: EndpointBody compares its own output with it.
 func (b *builder) healthyLike(t *runningPod) (json.RawMessage, *refusal) {
-	no := refuse("end the pod when it suits: Calico makes its endpoint anew", "no endpoint of a running pod is there to show how Calico's plugin writes them here")
+	no := refuse("delete the pod at a convenient time: Calico then creates its endpoint", "no other running pod has an endpoint to compare with")
 	tried := 0
-	look := func(pod *model.Pod) json.RawMessage {
+	read := func(pod *model.Pod) json.RawMessage {
 		e := b.healthyOf(t, pod)
 		if e == nil {
 			return nil
 		}
 		tried++
 		raw, err := b.o.EndpointJSON(e.Namespace, e.Name)
-		if err != nil { // where pods come and go it may just have gone: the next one will do
+		if err != nil { // its pod may just be deleted: try the next one
 			no = refuse("plan again", "read endpoint %s/%s: %v", e.Namespace, e.Name, err)
 			return nil
 		}
 		return raw
 	}
 	for pod := range b.view.PodsOn(t.pod.Node) {
-		if raw := look(pod); raw != nil {
+		if raw := read(pod); raw != nil {
 			return raw, nil
 		}
 		if tried == maxHealthy {
@@ -208,34 +209,34 @@ func (b *builder) healthyLike(t *runningPod) (json.RawMessage, *refusal) {
 		}
 	}
 	for i := int32(0); int(i) < b.view.Rows(model.Pods) && tried < maxHealthy; i++ {
-		if raw := look(b.view.Pod(i)); raw != nil {
+		if raw := read(b.view.Pod(i)); raw != nil {
 			return raw, nil
 		}
 	}
 	return nil, no
 }
 
-// maxHealthy is how many are read before we say that none can be.
+// maxHealthy is how many endpoints healthyLike tries to read.
 const maxHealthy = 8
 
-// healthyOf gives the endpoint of another pod, if it is of the sandbox that runs.
+// healthyOf gives the endpoint of another pod if it names the running sandbox.
 func (b *builder) healthyOf(t *runningPod, pod *model.Pod) *model.Endpoint {
 	if pod == t.pod || pod.HostNetwork || pod.Node == "" {
 		return nil
 	}
 	for e := range b.view.EndpointsOf(pod.Namespace, pod.Name) {
-		box := b.view.RunningSandbox(pod)
-		if e.Orchestrator == "k8s" && b.view.SameNode(e.Node, pod.Node) && box != nil && box.ID == e.ContainerID {
+		sandbox := b.view.RunningSandbox(pod)
+		if e.Orchestrator == "k8s" && b.view.SameNode(e.Node, pod.Node) && sandbox != nil && sandbox.ID == e.ContainerID {
 			return e
 		}
 	}
 	return nil
 }
 
-// newUID is one that no other object has, and the same in every making of this plan.
+// newUID gives a unique UID that is the same whenever this plan is made again.
 func (b *builder) newUID(t *runningPod) string {
-	sum := sha256.Sum256([]byte(b.o.ID + "/" + t.name() + "/" + t.pod.UID + "/" + t.box.ID))
-	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // version 8: made by ourselves
+	sum := sha256.Sum256([]byte(b.o.ID + "/" + t.name() + "/" + t.pod.UID + "/" + t.sandbox.ID))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // UUID version 8
 	x := hex.EncodeToString(sum[:16])
 	return fmt.Sprintf("%s-%s-%s-%s-%s", x[:8], x[8:12], x[12:16], x[16:20], x[20:])
 }
@@ -247,7 +248,7 @@ func sameMAC(a, b string) bool {
 
 var hardwareOK = regexp.MustCompile(`^([0-9a-f]{2}:){5}[0-9a-f]{2}$`)
 
-// hardware is a MAC address as the kernel writes it; empty if it is none.
+// hardware gives a MAC address as the kernel formats it; empty if it is not one.
 func hardware(s string) string {
 	if s = strings.ToLower(s); !hardwareOK.MatchString(s) {
 		return ""

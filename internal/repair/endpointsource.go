@@ -11,11 +11,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// maxPodSource bounds a pod that we are willing to parse; the API server's own limit is
-// below.
+// maxPodSource bounds the JSON that is parsed. The limit of the API server is lower.
 const maxPodSource = 4 << 20
 
-// A podSource is what Calico's plugin reads of a pod.
+// A podSource has the fields that Calico's CNI plugin reads of a pod.
 type podSource struct {
 	Metadata struct {
 		Name         string            `json:"name"`
@@ -45,12 +44,12 @@ type containerSource struct {
 	} `json:"ports"`
 }
 
-// readPodSource reads a pod, and refuses one that is not the one or asks for what we do
-// not write.
+// readPodSource parses a pod. It returns an error if it is not the expected pod, or if the
+// pod requests something that Plumbline does not write.
 func readPodSource(p PodSource, n NodeSource) (*podSource, error) {
 	var pod podSource
 	if len(p.JSON) > maxPodSource {
-		return nil, errors.New("read pod: it is larger than any")
+		return nil, errors.New("read pod: larger than 4 MB")
 	}
 	if err := json.Unmarshal(p.JSON, &pod); err != nil {
 		return nil, fmt.Errorf("read pod: %w", err)
@@ -60,14 +59,14 @@ func readPodSource(p PodSource, n NodeSource) (*podSource, error) {
 	case m.Name == "" || m.Namespace == "" || p.UID == "" || m.UID != p.UID || pod.Spec.Node != n.Node:
 		return nil, fmt.Errorf("pod %s/%s: %w", m.Namespace, m.Name, errNotThatPod)
 	case m.Deleted != "" || pod.Spec.HostNetwork:
-		return nil, fmt.Errorf("pod %s/%s: it ends, or has no network of its own", m.Namespace, m.Name)
+		return nil, fmt.Errorf("pod %s/%s: it is being deleted, or uses the host network", m.Namespace, m.Name)
 	case m.Annotations[annotationFloating] != "":
-		return nil, fmt.Errorf("pod %s/%s: it asks for %s, which we do not write", m.Namespace, m.Name, annotationFloating)
+		return nil, fmt.Errorf("pod %s/%s: it has the annotation %s, which Plumbline does not write", m.Namespace, m.Name, annotationFloating)
 	}
 	return &pod, nil
 }
 
-// ports are those that have a name or are the host's: policy speaks of them by name.
+// ports gives the ports with a name or a host port. Policy refers to ports by name.
 func (p *podSource) ports() ([]endpointPort, error) {
 	var out []endpointPort
 	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.Init) {
@@ -76,7 +75,7 @@ func (p *podSource) ports() ([]endpointPort, error) {
 				continue
 			}
 			if q.Port < 0 || q.Port > math.MaxUint16 || q.HostPort < 0 || q.HostPort > math.MaxUint16 {
-				return nil, fmt.Errorf("pod %s/%s: port %d is none", p.Metadata.Namespace, p.Metadata.Name, q.Port)
+				return nil, fmt.Errorf("pod %s/%s: port %d is not valid", p.Metadata.Namespace, p.Metadata.Name, q.Port)
 			}
 			protocol := q.Protocol
 			switch protocol {
@@ -92,17 +91,17 @@ func (p *podSource) ports() ([]endpointPort, error) {
 	return out, nil
 }
 
-// What Calico's plugin writes of an endpoint. A field beside these means that it is of
-// another version, or that another writes endpoints too.
+// endpointFields are the spec fields that Calico's CNI plugin writes. Another field means
+// another version of the plugin, or another writer of endpoints.
 var endpointFields = []string{
 	"orchestrator", "node", "containerID", "pod", "endpoint", "serviceAccountName", "ipNetworks", "ipNATs",
 	"profiles", "interfaceName", "mac", "ports", "allowSpoofedSourcePrefixes",
 }
 
-// like tells why the endpoint of a healthy pod was not made as this one is.
+// like returns an error if the endpoint of a healthy pod has another form than e.
 func (e *endpointBody) like(healthy json.RawMessage) error {
 	if len(healthy) == 0 || len(healthy) > maxPodSource {
-		return errors.New("there is no healthy endpoint to compare with")
+		return errors.New("no healthy endpoint to compare with")
 	}
 	var h endpointBody
 	var fields struct {
@@ -113,7 +112,7 @@ func (e *endpointBody) like(healthy json.RawMessage) error {
 	}
 	for k := range fields.Spec {
 		if !slices.Contains(endpointFields, k) {
-			return fmt.Errorf("a healthy endpoint has %q", k)
+			return fmt.Errorf("a healthy endpoint has the field %q", k)
 		}
 	}
 	s, m := &h.Spec, &h.Metadata
@@ -122,15 +121,15 @@ func (e *endpointBody) like(healthy json.RawMessage) error {
 	own, _ := strings.CutSuffix(e.Spec.Interface, model.DeviceName("", e.Metadata.Namespace, e.Spec.Pod))
 	switch {
 	case h.Kind != e.Kind || h.APIVersion != e.APIVersion || s.Orchestrator != e.Spec.Orchestrator || s.Endpoint != e.Spec.Endpoint:
-		return fmt.Errorf("a healthy one is %s %s of %s for %s", h.APIVersion, h.Kind, s.Orchestrator, s.Endpoint)
+		return fmt.Errorf("a healthy endpoint is %s %s of orchestrator %s for %s", h.APIVersion, h.Kind, s.Orchestrator, s.Endpoint)
 	case m.Name != model.EndpointIn(s.Node, s.Pod):
-		return fmt.Errorf("a healthy one is called %s", m.Name)
+		return fmt.Errorf("a healthy endpoint has the name %s", m.Name)
 	case !slices.Equal(s.Profiles, endpointProfiles(m.Namespace, s.ServiceAccount)):
-		return fmt.Errorf("a healthy one has the profiles %s", strings.Join(s.Profiles, ", "))
+		return fmt.Errorf("a healthy endpoint has the profiles %s", strings.Join(s.Profiles, ", "))
 	case !has(m.Labels, labels):
-		return errors.New("a healthy one lacks labels of namespace, orchestrator or service account")
+		return errors.New("a healthy endpoint lacks labels of namespace, orchestrator or service account")
 	case !named || prefix != own:
-		return fmt.Errorf("a healthy one has the device %s", s.Interface)
+		return fmt.Errorf("a healthy endpoint has the device %s", s.Interface)
 	default:
 		return nil
 	}

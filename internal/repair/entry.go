@@ -6,33 +6,33 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// An Outcome is what became of a step.
+// An Outcome is the result of a step.
 type Outcome string
 
-// The outcomes. Intent is written before the world is changed: a journal that ends in one
-// was cut off there.
+// The outcomes. Intent is journalled before the write is sent: if a journal ends with an
+// Intent, it is not known whether that write was done.
 const (
 	Intent  Outcome = "intent"
 	Done    Outcome = "done"
-	Already Outcome = "already" // it was so when we came
-	Moved   Outcome = "moved"   // the world moved on: what it relied on holds no more
-	Refused Outcome = "refused" // a witness says no, or says nothing
-	Stale   Outcome = "stale"   // somebody wrote in between; it is judged again
-	Failed  Outcome = "failed"
-	Unknown Outcome = "unknown" // no answer: the next look decides
+	Already Outcome = "already" // the object had the wanted state before any write of this run
+	Moved   Outcome = "moved"   // a condition of the step no longer holds; nothing was written
+	Refused Outcome = "refused" // live verification failed or was not possible; nothing was written
+	Stale   Outcome = "stale"   // another writer was first; nothing was written, the step starts again
+	Failed  Outcome = "failed"  // the write was refused, or every try failed; nothing was written
+	Unknown Outcome = "unknown" // no answer to the write: it may have been done
 )
 
-// An Entry is one line of a journal: what is about to be changed, or what came of it. It
-// holds what the step changes and never a whole object.
+// An Entry is one line of a journal: what is about to be changed, or the outcome. It holds
+// the part that the step changes, never a whole object.
 type Entry struct {
 	At       model.Time      `json:"at"`
 	Step     int             `json:"step"`
-	Undo     bool            `json:"undo,omitempty"` // it takes a step back
+	Undo     bool            `json:"undo,omitempty"` // the step belongs to an undo
 	Outcome  Outcome         `json:"outcome"`
 	Why      string          `json:"why,omitempty"`
-	For      []string        `json:"for,omitempty"` // findings that it was done for; the others were dropped
+	For      []string        `json:"for,omitempty"` // findings that this write served; the step's other findings were dropped
 	UID      string          `json:"uid,omitempty"`
-	Revision string          `json:"revision,omitempty"` // before, of an intent; after, of what is done
-	Was      json.RawMessage `json:"was,omitempty"`      // what is changed, as it was: enough to compensate
-	Now      json.RawMessage `json:"now,omitempty"`      // and as it will be
+	Revision string          `json:"revision,omitempty"` // of an Intent: before the write; of Done: after it
+	Was      json.RawMessage `json:"was,omitempty"`      // the changed part before the write: enough for Undo
+	Now      json.RawMessage `json:"now,omitempty"`      // the changed part after the write
 }

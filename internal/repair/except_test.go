@@ -7,9 +7,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A plan is a file and may come from anywhere: nobody is excepted from the proof that
-// nobody uses what is taken away.
-func TestNobodyIsExceptedFromARelease(t *testing.T) {
+// A plan is a file and may come from anywhere: a release with exceptions from its proof is
+// not valid.
+func TestReleaseAllowsNoExceptions(t *testing.T) {
 	t.Parallel()
 	ip := netip.MustParseAddr("10.0.0.1")
 	held := &Held{Attribute: model.Attribute{Handle: "k8s-pod-network.a1a1a1a1a1a1"}}
@@ -30,8 +30,8 @@ func TestNobodyIsExceptedFromARelease(t *testing.T) {
 	}
 }
 
-// An undo that gives one address back and takes another away excepts nobody.
-func TestUndoOfBothExceptsNobody(t *testing.T) {
+// An undo that gives one address back and releases another has no exceptions.
+func TestUndoOfBothHasNoExceptions(t *testing.T) {
 	t.Parallel()
 	ip := netip.MustParseAddr("10.0.0.1")
 	gives, takes := Proof{NotInUse: &NotInUse{IPs: []netip.Addr{ip}, Nodes: []string{"n1"}, Except: []string{"a"}}}, Proof{NotInUse: &NotInUse{IPs: []netip.Addr{ip}, Containers: []string{"b"}}}

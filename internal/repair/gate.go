@@ -7,49 +7,49 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 )
 
-// proven are the versions of Calico whose writes were compared with ours on the lab. On
-// another we only read.
+// proven are the Calico versions with which repairs were tested in the lab, write by write.
+// On other versions Plumbline only reads.
 var proven = []string{"v3.31.0"}
 
-// A gate is why nothing of Calico's, or nothing at all, is repaired on a cluster.
+// A gate is why no Calico object, or nothing at all, is repaired on a cluster.
 type gate struct {
-	why, advice string // for what is Calico's
-	all         bool   // and for everything else
+	why, advice string // for all codes except PL4xxx; empty: repairs are allowed
+	all         bool   // for PL4xxx too
 }
 
-// stops tells why findings of that code are not repaired here; empty if they are.
+// stops gives why findings of that code are not repaired; empty if they are.
 func (g gate) stops(c finding.Code) (why, advice string) {
 	if !g.all && strings.HasPrefix(string(c), "PL4") {
-		return "", "" // processes and mounts are none of Calico's
+		return "", "" // processes and mounts do not belong to Calico
 	}
 	return g.why, g.advice
 }
 
-// gates looks at what is true of the whole cluster.
+// gates checks the conditions that hold for the whole cluster.
 func (b *builder) gates() gate {
 	info := b.view.Info()
 	switch version := b.unproven(); {
 	case len(b.o.MassChanges) > 0 && !b.o.AllowMassChange:
-		return gate{b.o.MassChanges[0], "if that is so, say --mass", true}
+		return gate{b.o.MassChanges[0], "if you know why, pass --allow-mass-change", true}
 	case !b.view.Agents():
-		return gate{"the nodes cannot be asked: install the agents", "kubectl apply -f deploy/agent.yaml, see docs/agent.md", true}
+		return gate{"no agents are installed, so live verification is not possible", "kubectl apply -f deploy/agent.yaml, see docs/agent.md", true}
 	case b.o.IPAM != "calico":
-		return gate{"it is not known that addresses are Calico's to give", "only Calico's own IPAM is repaired", false}
+		return gate{"the cluster is not known to use Calico IPAM", "Plumbline repairs only Calico IPAM", false}
 	case version != "":
-		return gate{version, "repair is proven for Calico " + strings.Join(proven, ", ") + " only; on others we read", false}
+		return gate{version, "repair is tested with Calico " + strings.Join(proven, ", ") + " only; with other versions Plumbline only reads", false}
 	case !info.Ready:
-		return gate{"the datastore is locked, or not ready (PL9003)", "calicoctl datastore migrate unlock, when nobody migrates", false}
+		return gate{"the Calico datastore is locked, or not ready (PL9003)", "if no migration is running, run calicoctl datastore migrate unlock", false}
 	default:
 		return gate{}
 	}
 }
 
-// unproven names the part of Calico whose version was not proven: in a rolling upgrade
-// the old and the new both write.
+// unproven names a Calico component whose version is not tested; empty if all are. During a
+// rolling upgrade the old and the new version both write.
 func (b *builder) unproven() string {
 	if v := b.view.Info().Calico; !slices.Contains(proven, v) {
 		if v == "" {
-			return "the version of Calico is not known"
+			return "the Calico version is not known"
 		}
 		return "Calico is " + v
 	}

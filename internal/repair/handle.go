@@ -19,7 +19,7 @@ func readHandle(o model.Object) (object.Handle, error) {
 	return object.Decode(o.Ref.String(), o.Body, func(v *object.Handle) *lossless.Extra { return &v.Extra })
 }
 
-// countReads names the blocks in which a handle may hold something.
+// countReads names all blocks in which the handle may have addresses.
 func (s *Step) countReads(live model.Object) ([]model.Ref, error) {
 	h, err := readHandle(live)
 	if err != nil {
@@ -49,24 +49,26 @@ func (s *Step) countReads(live model.Object) ([]model.Ref, error) {
 	return refs, nil
 }
 
-// editCount makes a handle count what the blocks hold, and what a step to come will put
-// there. The blocks were read after the handle, and the handle is written only if nobody
-// has written it since: an ADD that counts in between makes us begin again.
+// editCount sets the counts of a handle to what the blocks hold plus Raise, which later
+// steps will allocate. Invariant: the written count is never lower than what the blocks hold
+// or an ADD is about to allocate. It holds because Calico counts in the handle before it
+// allocates in the block, the blocks were read after the handle, and the handle is written
+// only at the revision that was read: an ADD that counts in between makes the write stale.
 func (s *Step) editCount(sc Scene) (Edited, error) {
 	h, err := readHandle(sc.Live)
 	if err != nil {
 		return Edited{}, err
 	}
 	if h.ID.V != "" && h.ID.V != s.Count.Handle {
-		return Edited{}, moved("it is the handle %s", h.ID.V)
+		return Edited{}, moved("the object is of handle %s", h.ID.V)
 	}
 	want, err := s.recount(sc)
 	if err != nil {
 		return Edited{}, err
 	}
 	raises, lowers := false, h.Deleted.V
-	// What others have counted stays counted, unless the record is one that we have just
-	// emptied, or has not been written since it was judged.
+	// Counts are not lowered, except in a recount after our own release (Always) or where
+	// Unchanged states the revision that was verified.
 	keep := len(s.Count.Raise) > 0 || !s.Always && s.Count.Unchanged == ""
 	for cidr, n := range h.Block.V {
 		if keep {
@@ -86,7 +88,7 @@ func (s *Step) editCount(sc Scene) (Edited, error) {
 	case !sc.Live.There() && len(want) == 0:
 		return Edited{}, ErrAlready
 	case (lowers || len(want) == 0) && s.Count.Unchanged != "" && s.Count.Unchanged != sc.Live.Revision:
-		return Edited{}, moved("the handle was written since")
+		return Edited{}, moved("the handle was written since the plan was made")
 	}
 	was := maps.Clone(h.Block.V)
 	if !sc.Live.There() && !sc.Etcd {
@@ -104,8 +106,8 @@ func (s *Step) editCount(sc Scene) (Edited, error) {
 	return e, err
 }
 
-// recount counts what the blocks hold for the handle, as they are, and with what will be
-// recorded.
+// recount counts, per block, the addresses that the block holds for the handle, plus those
+// of Raise that it does not hold yet.
 func (s *Step) recount(sc Scene) (map[string]int, error) {
 	want := map[string]int{}
 	for ref, o := range sc.Also {
@@ -130,7 +132,7 @@ func (s *Step) recount(sc Scene) (map[string]int, error) {
 	}
 	for _, r := range s.Count.Raise {
 		if _, ok := want[r.Block.String()]; !ok {
-			want[r.Block.String()] = len(r.IPs) // the block is yet to be made
+			want[r.Block.String()] = len(r.IPs) // a later step creates the block
 		}
 	}
 	return want, nil

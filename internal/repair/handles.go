@@ -9,43 +9,44 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planHandle makes a handle count what the blocks hold (1.5). What makes it count more
-// needs no proof, for too much only leaks a record; what makes it count less relies on it
-// being as it was seen; and to remove it, its container must be gone everywhere.
+// planHandle sets the counts of a handle to what the blocks hold. Raising needs no
+// verification: a count that is too high only leaks the handle object. Lowering needs an
+// unchanged handle and no CNI call for it on any node. Removing needs that its container is
+// gone on every node.
 func planHandle(b *builder, f *finding.Finding) {
 	h := b.handleOf(f.Subject.Name)
 	if h == nil {
-		b.refuse(f, "it is not there any more, and no block names it", "look again")
+		b.refuse(f, "the handle is gone, and no block names it", "run plumbline check again")
 		return
 	}
 	held, spelt := b.heldBy(h)
 	over, under := b.miscount(h, held)
 	switch {
 	case !spelt:
-		b.refuse(f, "blocks spell it otherwise than its object, and Calico takes both for one", "restart its pod: its DEL frees by the name that both have; then look again")
+		b.refuse(f, "the blocks and the handle object spell its ID differently, and Calico treats both as one", "restart its pod: its DEL releases by the common name; then run plumbline check again")
 	case h.Name != "" && model.HandleKey(h.Name) != model.HandleKey(h.ID):
-		b.refuse(f, "its object has a name by which nobody finds it", "restart its pod; then delete the object "+h.Name)
+		b.refuse(f, "the handle object has a name that Calico does not look up", "restart its pod; then delete the object "+h.Name)
 	case b.twin(h):
-		b.refuse(f, "another handle differs from it by case only", "restart its pod; then delete the one that no block names")
+		b.refuse(f, "another handle differs only by upper and lower case", "restart its pod; then delete the handle that no block names")
 	case len(held) == 0:
 		b.orphan(f, h)
 	case h.Missing:
 		b.target(f, Safe, Proof{})
-		b.count(raising, f, "create", h, held)
+		b.count(raiseHandles, f, "create", h, held)
 	case under > 0 || h.Deleted:
 		b.target(f, Safe, Proof{})
-		b.count(raising, f, "raise", h, held)
+		b.count(raiseHandles, f, "raise", h, held)
 	case over > 0 && h.Revision != "":
 		b.lower(f, h, held)
 	case legacyHandle(h, b.view.AttributeOf(held[0])):
-		b.refuse(f, "a handle cannot be renamed while its pod lives", "restart its pod: kubectl -n NAMESPACE delete pod POD")
+		b.refuse(f, "a handle cannot be renamed while its pod is running", "restart its pod: kubectl -n NAMESPACE delete pod POD")
 	default:
-		b.refuse(f, "it counts what the blocks hold", "look again")
+		b.refuse(f, "the handle counts what the blocks hold", "run plumbline check again")
 	}
 }
 
-// heldBy gives what the blocks hold for a handle; spelt is false if any of it is written
-// otherwise than the handle's own name.
+// heldBy gives the allocations of a handle in all blocks; spelt is false if any block
+// spells the handle ID differently.
 func (b *builder) heldBy(h *model.Handle) (held []*model.Allocation, spelt bool) {
 	spelt = true
 	for a := range b.view.AllocationsBy(h.ID) {
@@ -65,8 +66,8 @@ func (b *builder) twin(h *model.Handle) bool {
 	return false
 }
 
-// miscount is by how much the handle counts more, and by how much less, than the blocks
-// hold.
+// miscount gives by how much the handle counts more (over) and less (under) than the blocks
+// hold, summed over blocks.
 func (b *builder) miscount(h *model.Handle, held []*model.Allocation) (over, under int) {
 	left := map[netip.Prefix]int{}
 	for _, c := range h.Blocks {
@@ -81,17 +82,17 @@ func (b *builder) miscount(h *model.Handle, held []*model.Allocation) (over, und
 	return over, under
 }
 
-// legacyHandle tells that the handle is named after its pod, as Calico 2 did it.
+// legacyHandle reports that the handle is named after its pod, as Calico 2 did.
 func legacyHandle(h *model.Handle, at *model.Attribute) bool {
 	ns, name := at.PodName()
 	return name != "" && h.ID == ns+"."+name
 }
 
-// count has a handle count what its blocks hold.
+// count adds the step that sets the counts of a handle to what its blocks hold.
 func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle, held []*model.Allocation) {
 	c := &Count{Handle: sanitized(h.ID)}
-	if at == settling {
-		c.Unchanged = h.Revision // it may be lowered while it is as it was seen
+	if at == cleanUp {
+		c.Unchanged = h.Revision // lower or remove it only at this revision
 	}
 	for _, n := range h.Blocks {
 		c.Blocks = append(c.Blocks, n.CIDR)
@@ -104,16 +105,17 @@ func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle
 	b.step(at, f, do, handleRef(h.ID), Change{Count: c})
 }
 
-// lower makes a handle count less. Its container may live; but a call that has counted, and
-// not yet written its block, must be none.
+// lower plans to lower the counts of a handle. Its container may run. What must be verified:
+// no CNI call for it is in progress, because an ADD counts in the handle before it allocates
+// in the block.
 func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Allocation) {
 	id := model.ContainerOf(h.ID)
 	switch {
 	case id == "" && model.Reusable(h.ID):
-		b.refuse(f, "its name is its owner's, who may be between two writes", "it is harmless: it counts too much, not too little")
+		b.refuse(f, "its owner reuses this handle and may be between two writes", "no action needed: a count that is too high is harmless")
 		return
-	case b.anySilent() != "":
-		b.refuse(f, "every node must say that no CNI call is under way for it, and "+b.anySilent()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
+	case b.unverifiable() != "":
+		b.refuse(f, "the agent on every node must verify that no CNI call for it is in progress; not possible on "+b.unverifiable(), "make these agents answer; the handle is harmless meanwhile")
 		return
 	}
 	d := &NotInUse{All: true, Calm: true}
@@ -121,33 +123,33 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 		d.Containers = []string{id}
 	}
 	b.target(f, Safe, Proof{NotInUse: d})
-	b.count(settling, f, "lower", h, held) // not with the recounts: without its proof it is not done
+	b.count(cleanUp, f, "lower", h, held) // not in stage recountHandles: recounts are done without verification
 }
 
-// orphan removes a handle that holds nothing.
+// orphan plans to remove a handle without addresses.
 func (b *builder) orphan(f *finding.Finding, h *model.Handle) {
 	id := model.ContainerOf(h.ID)
 	switch {
 	case h.Revision == "":
-		b.refuse(f, "its revision is not known, so that nobody could tell whether it was used since", "look again")
+		b.refuse(f, "its revision is not known, so a later use could not be detected", "run plumbline check again")
 	case id == "" && b.tunnelGone(h.ID) != "":
-		// The name comes back only with its node, and that is gone by a person's word.
+		// Only its node reuses this ID, and the user passed --node-gone for it.
 		node := model.Ref{Kind: model.KindNode, Name: b.tunnelGone(h.ID)}
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{node}}})
-		b.count(settling, f, "remove", h, nil)
+		b.count(cleanUp, f, "remove", h, nil)
 	case id == "" && model.Reusable(h.ID):
-		b.refuse(f, "its name is its owner's, who may come back to it", "it is harmless while its owner exists; delete it when that is gone for good")
+		b.refuse(f, "its owner may reuse this handle", "it is harmless while its owner exists; delete it when the owner is gone permanently")
 	case id == "":
-		b.refuse(f, "it names no container, so that no node can say that it is gone", "it is harmless; delete it by hand if no block names it")
-	case b.anySilent() != "":
-		b.refuse(f, "every node must say that its container is gone, and "+b.anySilent()+" cannot be asked", "get the agents to answer; it is harmless meanwhile")
+		b.refuse(f, "it names no container that nodes could verify as gone", "it is harmless; delete it by hand if no block names it")
+	case b.unverifiable() != "":
+		b.refuse(f, "the agent on every node must verify that its container is gone; not possible on "+b.unverifiable(), "make these agents answer; the handle is harmless meanwhile")
 	default:
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Containers: []string{id}, All: true}})
-		b.count(settling, f, "remove", h, nil) // not with the recounts: without its proof it is not done
+		b.count(cleanUp, f, "remove", h, nil) // not in stage recountHandles: recounts are done without verification
 	}
 }
 
-// tunnelGone gives the node of a tunnel's handle, if a person says that it is gone.
+// tunnelGone gives the node of a tunnel address handle, if the user passed --node-gone for it and it has no Node object.
 func (b *builder) tunnelGone(id string) string {
 	_, node, ok := strings.Cut(id, "-tunnel-addr-")
 	if !ok || b.view.NodeByName(node) != nil || !slices.Contains(b.o.NodeGone, node) {

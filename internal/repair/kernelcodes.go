@@ -10,33 +10,33 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// On a node the agent compares again in the same breath as it acts: what a plan says about
-// it are the numbers by which it knows the thing again, never its name alone.
+// The agent verifies and changes a node object atomically. The arguments of a step identify
+// the object by numbers (index, inode), never by name alone: a name can be reused.
 
-// usuallySeen is for how long an agent must have seen a device as it is, in seconds: links
-// carry no date.
-const usuallySeen = 600
+// minSeen is for how many seconds the agent must have seen an interface unchanged before it
+// deletes it. The kernel does not report when an interface was created.
+const minSeen = 600
 
-// planDevice deletes a device that no pod uses, by its index: its name is the next pod's of
-// that name too.
+// planDevice deletes a host veth that no pod uses. The step identifies it by index: the next
+// pod of the same name gets an interface of the same name.
 func planDevice(b *builder, f *finding.Finding) {
 	node := f.Subject.OnNode()
 	_, name, _ := strings.Cut(f.Subject.Name, "/")
 	l := b.view.LinkNamed(node, name)
 	switch {
 	case l == nil:
-		b.refuse(f, "the device is gone", "look again")
+		b.refuse(f, "the interface is gone", "run plumbline check again")
 		return
 	case b.view.CNISetupOn(node).Calicos == nil:
-		b.refuse(f, "the network of "+node+" is not known to be Calico's", "")
+		b.refuse(f, "the network of "+node+" is not known to be managed by Calico", "")
 		return
 	case l.PeerNS == 0:
-		b.refuse(f, "its other end was not found: somebody may live where nobody can look", "restart the node when it suits")
+		b.refuse(f, "its peer interface was not found: it may be in a network namespace that the agent cannot read", "restart the node at a convenient time")
 		return
 	}
-	args := map[string]string{"index": strconv.Itoa(l.Index), "seen": strconv.Itoa(usuallySeen)}
+	args := map[string]string{"index": strconv.Itoa(l.Index), "seen": strconv.Itoa(minSeen)}
 	if s := int(b.o.Settle.Seconds()); s > 0 {
-		args["seen"] = strconv.Itoa(s) // a person has said how long is long enough
+		args["seen"] = strconv.Itoa(s) // the user passed --settle
 	}
 	for a := range b.view.AttachmentsIn(node, l.PeerNS) {
 		if a.Pinned && a.PIDs == 0 {
@@ -44,12 +44,12 @@ func planDevice(b *builder, f *finding.Finding) {
 		}
 	}
 	t := b.target(f, Safe, Proof{NotInUse: &NotInUse{Nodes: []string{node}}})
-	t.NoUndo = "a deleted device does not come back"
-	b.step(acting, f, "delete device", f.Subject, Change{Node: &OnNode{Verb: "unlink", Args: args}})
+	t.NoUndo = "a deleted interface cannot be restored"
+	b.step(actOnNodes, f, "delete device", f.Subject, Change{Node: &OnNode{Verb: "unlink", Args: args}})
 }
 
-// planRoute takes away a host route that leads to another device. Felix writes the right
-// one: it puts back what is missing, and lets be what it did not write.
+// planRoute deletes a host route that leads to another interface, and waits for Felix. Felix
+// adds missing routes, and does not touch routes that it did not write.
 func planRoute(b *builder, f *finding.Finding) {
 	t := b.runningPodOn(f)
 	if t == nil {
@@ -57,7 +57,7 @@ func planRoute(b *builder, f *finding.Finding) {
 	}
 	m := b.view.MachineOf(t.pod.Node)
 	if m == nil || m.Felix != "ready" {
-		b.refuse(f, "Felix on "+t.pod.Node+" is not ready: nobody would write the right route", "get calico-node to run there")
+		b.refuse(f, "Felix on "+t.pod.Node+" is not ready and would not add the right route", "make calico-node on "+t.pod.Node+" ready")
 		return
 	}
 	var wrong []*model.Route
@@ -69,30 +69,30 @@ func planRoute(b *builder, f *finding.Finding) {
 		}
 	}
 	if len(wrong) == 0 {
-		b.refuse(f, "no route leads elsewhere: one is missing, and Felix puts that back within 90 s if its own records are right", "if it does not, restart calico-node on "+t.pod.Node)
+		b.refuse(f, "no route leads to another interface; a route is missing, and Felix adds it within 90 s if its endpoint is right", "if it does not, restart calico-node on "+t.pod.Node)
 		return
 	}
 	target := b.target(f, Disruptive, t.proof())
-	target.NoUndo = "a route that led to the wrong pod is not set again"
-	target.Touches = []string{t.name() + ": packets to it find it again"}
+	target.NoUndo = "a route to the wrong interface is not restored"
+	target.Touches = []string{t.name() + ": packets reach the pod again"}
 	for _, r := range wrong {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + r.Dst.Addr().String()}
 		args := map[string]string{"link": strconv.Itoa(r.Link), "protocol": strconv.Itoa(r.Protocol), "table": strconv.Itoa(r.Table), "metric": strconv.Itoa(r.Metric)}
-		b.step(acting, f, "delete route", on, Change{Node: &OnNode{Verb: "unroute", Args: args}})
+		b.step(actOnNodes, f, "delete route", on, Change{Node: &OnNode{Verb: "unroute", Args: args}})
 	}
 	b.await(f, t)
 }
 
-// await waits for Felix to set the routes of a tenant.
+// await adds the steps that wait until Felix has set the routes of a running pod.
 func (b *builder) await(f *finding.Finding, t *runningPod) {
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + ip.String()}
-		b.step(acting, f, "wait", on, Change{Await: &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
+		b.step(actOnNodes, f, "wait", on, Change{Await: &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
 	}
 }
 
-// planNeighbour takes away static entries that lead a pod's packets astray; nobody else
-// ever does. What is learned anew after that is right.
+// planNeighbour deletes static neighbour entries with a wrong interface or MAC. Nothing else
+// removes them. The kernel then learns the right entry.
 func planNeighbour(b *builder, f *finding.Finding) {
 	t := b.runningPodOn(f)
 	if t == nil {
@@ -109,21 +109,21 @@ func planNeighbour(b *builder, f *finding.Finding) {
 		}
 	}
 	if len(wrong) == 0 {
-		b.refuse(f, "no static entry is wrong: the pod itself does not answer, or another answers for it", "see what runs in it")
+		b.refuse(f, "no static neighbour entry is wrong: the pod does not answer, or another host answers for it", "check the processes in the pod")
 		return
 	}
 	target := b.target(f, Disruptive, t.proof())
-	target.NoUndo = "an entry that was wrong is not written again"
-	target.Touches = []string{t.name() + ": its node asks for it anew"}
+	target.NoUndo = "a wrong neighbour entry is not restored"
+	target.Touches = []string{t.name() + ": its node resolves its MAC address again"}
 	for _, n := range wrong {
 		l := b.view.LinkAt(t.pod.Node, n.Link)
 		on := model.Ref{Kind: model.KindNeighbour, Name: t.pod.Node + "/" + n.IP.String() + "/" + l.Name}
 		args := map[string]string{"link": strconv.Itoa(n.Link), "mac": n.MAC}
-		b.step(acting, f, "delete entry", on, Change{Node: &OnNode{Verb: "unneighbour", Args: args}})
+		b.step(actOnNodes, f, "delete entry", on, Change{Node: &OnNode{Verb: "unneighbour", Args: args}})
 	}
 }
 
-// planGateway switches on again what makes the host answer for a pod's gateway.
+// planGateway sets the sysctls of the host veth by which the host answers for the pod's gateway.
 func planGateway(b *builder, f *finding.Finding) {
 	t := b.runningPodOn(f)
 	if t == nil {
@@ -136,31 +136,31 @@ func planGateway(b *builder, f *finding.Finding) {
 		}
 	}
 	if len(off) == 0 {
-		b.refuse(f, "no setting of "+t.outside.Name+" is at fault, and neither the node's own routes nor a pod's inside are ours to change", "give the node a default route; or restart the pod when it suits")
+		b.refuse(f, "the sysctls of "+t.outside.Name+" are right, and Plumbline changes neither the node's own routes nor anything inside a pod", "add a default route on the node; or restart the pod at a convenient time")
 		return
 	}
 	target := b.target(f, Disruptive, t.proof())
-	target.NoUndo = "what let the pod answer is not switched off again"
+	target.NoUndo = "forwarding and proxy_arp of a pod's interface are not disabled again"
 	target.Touches = []string{t.name() + ": its gateway answers again"}
 	for _, key := range off {
 		on := model.Ref{Kind: model.KindSysctl, Name: t.pod.Node + "/" + t.outside.Name + "/" + key}
 		args := map[string]string{"index": strconv.Itoa(t.outside.Index), "value": "1"}
-		b.step(acting, f, "set to 1", on, Change{Node: &OnNode{Verb: "sysctl", Args: args}})
+		b.step(actOnNodes, f, "set to 1", on, Change{Node: &OnNode{Verb: "sysctl", Args: args}})
 	}
 }
 
-// runningPodOn finds the pod that a finding is about, in its place; nil if that was refused.
+// runningPodOn finds the running pod of a finding. It is nil after a refusal: also if another user has one of its addresses.
 func (b *builder) runningPodOn(f *finding.Finding) *runningPod {
 	ns, name, _ := strings.Cut(f.Subject.Name, "/")
 	pod := b.view.PodByName(ns, name)
 	if pod == nil {
-		b.refuse(f, "the pod is gone", "look again")
+		b.refuse(f, "the pod is gone", "run plumbline check again")
 		return nil
 	}
 	t, no := b.runningPodOf(pod)
 	if no == nil {
 		for _, ip := range t.ips {
-			if no = b.rival(t, ip); no != nil {
+			if no = b.otherUser(t, ip); no != nil {
 				break
 			}
 		}

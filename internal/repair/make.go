@@ -12,31 +12,32 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Options are what a person, and the one who looked, say about a plan.
+// Options are the choices of the user and the facts of the check that a plan depends on.
 type Options struct {
 	ID      string
 	Made    model.Time // by the API server's clock
 	Version string     // of Plumbline
 
-	Rebuild bool           // make the blocks say what lives
-	Blocks  []netip.Prefix // of a rebuild: only these; none means all
+	Rebuild bool           // rebuild IPAM blocks from running pods
+	Blocks  []netip.Prefix // of a rebuild: only blocks within these; empty means all
 
-	IPAM            string        // who hands out addresses, as detect recognised it
-	MassChanges     []string      // headlines of the breaker
-	AllowMassChange bool          // a person says that so much at once is right
-	Settle          time.Duration // what a person says is long enough for a difference to last; 0: the usual
-	NodeGone        []string      // nodes of which a person says that they will not come back
+	IPAM            string        // the IPAM plugin, as detected
+	MassChanges     []string      // why the mass-change limit was reached; empty: it was not
+	AllowMassChange bool          // the user passed --allow-mass-change
+	Settle          time.Duration // minimum duration of a difference (--settle); 0: the default of each code
+	NodeGone        []string      // nodes that are permanently removed (--node-gone)
 
-	// What an endpoint in etcd is made from is read live: labels, ports, and how Calico's
-	// plugin writes another's. Nil where only a snapshot is there.
+	// PodJSON and EndpointJSON read live objects: an endpoint in etcd is built from the pod's
+	// labels and ports, and compared with another endpoint. Nil when planning from a snapshot.
 	PodJSON, EndpointJSON func(namespace, name string) (json.RawMessage, error)
 }
 
-// Make plans the repair of findings. It is pure: the same view and findings give the same
-// plan. What it does not plan it refuses, and says why and what a person can do. Findings
-// that others explain may be among them; those that are not can only be looked at again.
+// Make plans the repair of findings. It is pure: the same view, findings and options give
+// the same plan. Every finding becomes a target or a refusal with a reason and advice,
+// unless the repair of a finding that explains it repairs it too. fs may contain findings
+// that others explain; explained findings that are not in fs are refused.
 func Make(v *model.View, fs []finding.Finding, o Options) *Plan {
-	b := &builder{view: v, o: o, planned: map[string]bool{}, doubted: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
+	b := &builder{view: v, o: o, planned: map[string]bool{}, unconfirmed: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
 	p := &Plan{Schema: Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, Made: o.Made, Version: o.Version}
 	p.KubeRevision, p.EtcdRevision = Revisions(v)
 	fs = slices.Clone(fs)
@@ -44,7 +45,7 @@ func Make(v *model.View, fs []finding.Finding, o Options) *Plan {
 		fs = b.rebuild(fs)
 	}
 	finding.Sort(fs)
-	// Whether an endpoint goes is known before it is asked whether its address may.
+	// PL1001 last: whether an address may be released depends on whether its endpoint is deleted.
 	slices.SortStableFunc(fs, func(x, y finding.Finding) int { return cmp.Compare(later(x.Code), later(y.Code)) })
 	b.plan(fs)
 	b.explained(fs)
@@ -59,32 +60,32 @@ func later(c finding.Code) int {
 	return 0
 }
 
-// plan gives every finding to its action. Only what is confirmed is repaired.
+// plan runs the action of every finding. Only confirmed findings are repaired.
 func (b *builder) plan(fs []finding.Finding) {
 	for i := range fs {
 		b.planned[fs[i].Key()] = fs[i].State == finding.Confirmed
-		b.doubted[fs[i].Key()] = fs[i].State != finding.Confirmed
+		b.unconfirmed[fs[i].Key()] = fs[i].State != finding.Confirmed
 	}
 	table, gate := actions(), b.gates()
-	cured := curedBy(fs)
+	curedToo := curedBy(fs)
 	for i := range fs {
 		f := &fs[i]
 		act := table[f.Code]
 		switch why, what := gate.stops(f.Code); {
-		case cured[f.Key()]:
+		case curedToo[f.Key()]:
 		case act == nil:
-			b.refuse(f, "there is no safe repair of it", advice(f.Code))
+			b.refuse(f, "Plumbline has no safe repair for it", advice(f.Code))
 		case why != "":
 			b.refuse(f, why, what)
 		case f.State != finding.Confirmed:
-			b.refuse(f, undecided(f), "plan again then")
+			b.refuse(f, unconfirmedReason(f), "plan again then")
 		default:
 			act(b, f)
 		}
 	}
 }
 
-// curedBy are the findings that go with one that explains them.
+// curedBy gives the findings that the repair of a confirmed finding repairs too.
 func curedBy(fs []finding.Finding) map[string]bool {
 	out := map[string]bool{}
 	for i := range fs {
@@ -98,8 +99,8 @@ func curedBy(fs []finding.Finding) map[string]bool {
 	return out
 }
 
-// explained leaves alone what others explain and nobody handed in: whether it was confirmed
-// is not known, and most of it goes with its cause.
+// explained refuses findings that others explain and that are not in fs: it is not known
+// whether they are confirmed, and most of them disappear with their cause.
 func (b *builder) explained(fs []finding.Finding) {
 	for i := range fs {
 		for _, key := range fs[i].Explains {
@@ -109,32 +110,32 @@ func (b *builder) explained(fs []finding.Finding) {
 				continue
 			}
 			f := finding.Finding{Code: finding.Code(code), Subject: model.Ref{Name: subject}}
-			b.refuse(&f, "it is explained by "+fs[i].Key()+" and was not judged by itself", "repair that, then look again")
+			b.refuse(&f, "it is explained by "+fs[i].Key()+" and was not confirmed separately", "repair "+fs[i].Key()+", then run plumbline check again")
 		}
 	}
 }
 
-// cures tells that the repair of one kind of finding takes the other with it, if it is
-// about the same thing.
+// cures reports that the repair of a finding of code cause also repairs an explained
+// finding of code effect.
 func cures(cause, effect finding.Code) bool {
 	return slices.Contains(map[finding.Code][]finding.Code{
-		"PL2001": {"PL1002", "PL2003", "PL2004", "PL3003", "PL3005"}, // rescue records first, and Felix follows
+		"PL2001": {"PL1002", "PL2003", "PL2004", "PL3003", "PL3005"}, // the repair records the addresses first, then Felix sets the routes
 		"PL2010": {"PL1001", "PL1002", "PL1003", "PL2003", "PL2004", "PL3003", "PL3004", "PL3005", "PL3006"},
 		"PL1003": {"PL5002"},
-		"PL1007": {"PL5004"}, // it goes, or gets its labels with the rest
+		"PL1007": {"PL5004"}, // the affinity is deleted, or written with its labels
 		"PL4004": {"PL4002"},
 		"PL4002": {"PL4003"},
 	}[cause], effect)
 }
 
-// undecided says when a suspicion will be one no more.
-func undecided(f *finding.Finding) string {
-	why := "it is only suspected"
+// unconfirmedReason says why a finding is unconfirmed and when to recheck.
+func unconfirmedReason(f *finding.Finding) string {
+	why := "the finding is unconfirmed"
 	if f.Why != "" {
 		why += ": " + f.Why
 	}
 	if !f.RecheckAfter.IsZero() {
-		why += "; it is decided at " + f.RecheckAfter.String()
+		why += "; recheck after " + f.RecheckAfter.String()
 	}
 	return why
 }

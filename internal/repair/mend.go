@@ -12,14 +12,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// UnknownHandle holds what a broken block held for nobody that can be read: it stays held,
-// and a person decides.
+// UnknownHandle is the handle for addresses of a broken block whose attribute is invalid and
+// whose owner was not found. They stay allocated; the user decides about them.
 func UnknownHandle(cidr netip.Prefix) string {
 	return "plumbline-unknown." + model.BlockName(cidr)
 }
 
-// mendBlock makes a block's structure right. It is a merge: nothing that is held becomes
-// free by it.
+// mendBlock repairs the structure of a block. Invariant: every ordinal that is allocated
+// before is allocated after.
 func (s *Step) mendBlock(sc Scene) (Edited, error) {
 	if !sc.Live.There() {
 		return Edited{}, moved("the block is gone")
@@ -34,23 +34,23 @@ func (s *Step) mendBlock(sc Scene) (Edited, error) {
 	var did []string
 	size := model.Size(b.cidr, maxOrdinals)
 	if b.resize(size) {
-		did = append(did, fmt.Sprintf("list of ordinals has %d places", size))
+		did = append(did, fmt.Sprintf("allocations has %d entries", size))
 	}
 	if len(b.Allocations.V) != size {
-		return Edited{}, moved("it holds ordinals beyond its range")
+		return Edited{}, moved("the block has allocations beyond its range")
 	}
 	did = append(did, b.nameOwners(s.Mend.Owners)...)
 	did = append(did, b.holdUsed(s.Mend.Owners)...)
 	if b.oneEach() {
-		did = append(did, "every owner is written once, and used")
+		did = append(did, "every attribute is unique and used")
 	}
 	if b.listFree() {
-		did = append(did, "list of free ordinals is what is not held")
+		did = append(did, "unallocated lists exactly the free ordinals")
 	}
 	for k, n := range b.Sequences.V {
 		if n > b.Sequence.V {
 			b.Sequences.V[k] = b.Sequence.V
-			did = append(did, "number of ordinal "+k+" is not above the block's")
+			did = append(did, "sequence number of ordinal "+k+" is not above the block's")
 		}
 	}
 	if len(did) == 0 {
@@ -61,11 +61,11 @@ func (s *Step) mendBlock(sc Scene) (Edited, error) {
 		return e, err
 	}
 	slices.Sort(did)
-	return b.edited(sc, e, nil, did) // it is not taken back, so what it was is not kept
+	return b.edited(sc, e, nil, did) // there is no undo, so the old state is not journalled
 }
 
-// resize adds places that are missing, and takes away those beyond the range if nothing is
-// held there.
+// resize makes the list of allocations size entries long. It does not cut entries that are
+// allocated. It reports whether it changed the list.
 func (b *block) resize(size int) bool {
 	have := len(b.Allocations.V)
 	if have == size {
@@ -74,13 +74,13 @@ func (b *block) resize(size int) bool {
 	if have > size && slices.ContainsFunc(b.Allocations.V[size:], func(i *int32) bool { return i != nil }) {
 		return false
 	}
-	places := make([]*int32, size)
-	copy(places, b.Allocations.V)
-	b.Allocations = lossless.Some(places)
+	entries := make([]*int32, size)
+	copy(entries, b.Allocations.V)
+	b.Allocations = lossless.Some(entries)
 	return true
 }
 
-// nameOwners gives every held ordinal an owner that can be read.
+// nameOwners gives every allocated ordinal with an invalid attribute an owner: the one in found, else UnknownHandle.
 func (b *block) nameOwners(found []Ordinal) []string {
 	var did []string
 	for n, i := range b.Allocations.V {
@@ -88,33 +88,33 @@ func (b *block) nameOwners(found []Ordinal) []string {
 			continue
 		}
 		ip := model.Offset(b.cidr.Masked(), int32(n))
-		owner := &Owner{Handle: UnknownHandle(b.cidr), Secondary: map[string]string{"note": "held, and its owner could not be read"}}
+		owner := &Owner{Handle: UnknownHandle(b.cidr), Secondary: map[string]string{"note": "allocated; its attribute was not readable"}}
 		if node, ok := strings.CutPrefix(b.Affinity.V, "host:"); ok {
-			owner.Secondary["node"] = node // a borrowed address is routed by it
+			owner.Secondary["node"] = node // remote nodes route borrowed addresses by this field
 		}
 		if k := slices.IndexFunc(found, func(o Ordinal) bool { return o.IP == ip && o.To != nil }); k >= 0 {
 			owner = found[k].To
 		}
 		b.give(n, owner.attribute(nil))
-		did = append(did, fmt.Sprintf("%s is held by %s", ip, owner.Handle))
+		did = append(did, fmt.Sprintf("%s is allocated to %s", ip, owner.Handle))
 	}
 	return did
 }
 
-// holdUsed has the block hold what it neither held nor offered and somebody uses.
+// holdUsed allocates addresses of found that are neither allocated nor in the free list.
 func (b *block) holdUsed(found []Ordinal) []string {
 	var did []string
 	for _, o := range found {
 		if n := b.ordinal(o.IP); n >= 0 && o.To != nil && b.Allocations.V[n] == nil && !slices.Contains(b.Unallocated.V, int32(n)) {
 			b.give(n, o.To.attribute(nil))
-			did = append(did, fmt.Sprintf("%s is held by %s", o.IP, o.To.Handle))
+			did = append(did, fmt.Sprintf("%s is allocated to %s", o.IP, o.To.Handle))
 		}
 	}
 	return did
 }
 
-// oneEach makes ordinals of one owner point at one attribute; those that nobody points at
-// any more go when the block is written. It tells whether there were any.
+// oneEach makes ordinals with equal attributes use the first of them; finish then removes
+// the unused ones. It reports whether there are any.
 func (b *block) oneEach() bool {
 	used := map[int32]bool{}
 	for n, i := range b.Allocations.V {
@@ -128,8 +128,8 @@ func (b *block) oneEach() bool {
 	return len(used) < len(b.Attributes.V)
 }
 
-// listFree makes the list of free ordinals the complement of what is held: the old order is
-// kept, what was missing comes at the end.
+// listFree makes the free list the complement of the allocations. It keeps the old order
+// and appends missing ordinals. It reports whether it changed the list.
 func (b *block) listFree() bool {
 	listed := make([]bool, len(b.Allocations.V))
 	free := []int32{}
@@ -151,11 +151,11 @@ func (b *block) listFree() bool {
 	return true
 }
 
-// newBlock makes a block for a node that has claimed it, as Calico does it.
+// newBlock creates a block for a node that has an affinity for it, as Calico does. Born is allocated from the start.
 func (s *Step) newBlock(sc Scene) (Edited, error) {
 	cidr, err := netip.ParsePrefix(s.On.Name)
 	if err != nil || model.Size(cidr, maxOrdinals+1) > maxOrdinals {
-		return Edited{}, fmt.Errorf("step %d: no block can be %q", s.ID, s.On.Name)
+		return Edited{}, fmt.Errorf("step %d: %q is not the CIDR of a block", s.ID, s.On.Name)
 	}
 	owner := "host:" + s.NewBlock.Node
 	if sc.Live.There() {
@@ -166,11 +166,11 @@ func (s *Step) newBlock(sc Scene) (Edited, error) {
 		if b.Affinity.V == owner && !b.Deleted.V {
 			return Edited{}, ErrAlready
 		}
-		return Edited{}, moved("the block is there, and belongs to %s", b.Affinity.V)
+		return Edited{}, moved("the block exists with affinity %s", b.Affinity.V)
 	}
 	claim := sc.Also[model.Ref{Kind: model.KindAffinity, Name: s.NewBlock.Node + "/" + s.On.Name}]
 	if !claim.There() {
-		return Edited{}, moved("the node has no claim on it any more")
+		return Edited{}, moved("the node has no affinity for the block any more")
 	}
 	size := model.Size(cidr, maxOrdinals)
 	b := block{cidr: cidr, Block: object.Block{
@@ -196,5 +196,5 @@ func (s *Step) newBlock(sc Scene) (Edited, error) {
 	}
 	o := sc.Live
 	o.Body = body
-	return s.complete(sc, o, nil, "new, of "+s.NewBlock.Node)
+	return s.complete(sc, o, nil, "new, affinity "+s.NewBlock.Node)
 }

@@ -9,21 +9,21 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planMend makes a block's structure right (1.4). It is a merge: what is held stays held,
-// for a sandbox in the making shows nowhere else. Frees go by PL1001 only.
+// planMend repairs the structure of a block. Allocated addresses stay allocated: of a
+// sandbox that is being created the allocation may be the only trace. Only PL1001 releases.
 func planMend(b *builder, f *finding.Finding) {
 	cidr, err := netip.ParsePrefix(f.Subject.Name)
 	block := b.view.BlockAt(cidr)
 	if err != nil || block == nil {
-		b.refuse(f, "the block is not there any more", "look again")
+		b.refuse(f, "the block is gone", "run plumbline check again")
 		return
 	}
 	if why := beyond(block); why != "" {
-		b.refuse(f, why, "move its pods away one by one (kubectl delete pod), then have it deleted when it is empty")
+		b.refuse(f, why, "delete its pods one by one (kubectl delete pod), then delete the block when it is empty")
 		return
 	}
 	if !broken(block) {
-		b.refuse(f, "what is wrong with it does no harm, and goes with its next write", "nothing; or restart the pods whose attributes have no handle")
+		b.refuse(f, "the defect is harmless and disappears with the next write of the block", "no action needed; or restart the pods whose attributes have no handle")
 		return
 	}
 	lost, no := b.neither(block)
@@ -46,8 +46,8 @@ func planMend(b *builder, f *finding.Finding) {
 		owner := b.found(ip)
 		if owner == nil {
 			raise[UnknownHandle(block.CIDR)] = append(raise[UnknownHandle(block.CIDR)], ip)
-			t.Warnings = append(t.Warnings, ip.String()+" stays held for nobody that can be named")
-			continue // the edit gives it that name
+			t.Warnings = append(t.Warnings, ip.String()+" stays allocated to an unknown owner")
+			continue // nameOwners does that
 		}
 		raise[owner.Handle] = append(raise[owner.Handle], ip)
 		owners = append(owners, Ordinal{For: f.Key(), IP: ip, To: owner})
@@ -55,13 +55,13 @@ func planMend(b *builder, f *finding.Finding) {
 	slices.SortFunc(owners, func(x, y Ordinal) int { return x.IP.Compare(y.IP) })
 	for _, id := range slices.Sorted(maps.Keys(raise)) {
 		slices.SortFunc(raise[id], netip.Addr.Compare)
-		b.step(raising, f, "count", handleRef(id), Change{Count: &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}}})
+		b.step(raiseHandles, f, "count", handleRef(id), Change{Count: &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}}})
 	}
-	b.step(mending, f, "mend", block.Ref(), Change{Mend: &Mend{Owners: owners}})
+	b.step(repairBlocks, f, "mend", block.Ref(), Change{Mend: &Mend{Owners: owners}})
 }
 
-// neither gives the owners of what a block neither holds nor offers and somebody uses: to
-// list it as free would give it away.
+// neither gives the owners of addresses in use that the block lists neither as allocated nor
+// as free. If they were listed as free, Calico would assign them again.
 func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *refusal) {
 	out := map[netip.Addr]*Owner{}
 	known := map[int32]bool{}
@@ -77,13 +77,13 @@ func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *refusal) 
 			continue
 		}
 		if out[ip] = b.found(ip); out[ip] == nil {
-			return nil, refuse("end what uses it, or get its node to answer", "%s is in use, and it is not known for sure by whom", ip)
+			return nil, refuse("delete the pod that uses it, or make the agent on its node answer", "%s is in use, and its user is not known for certain", ip)
 		}
 	}
 	return out, nil
 }
 
-// found gives the owner of an address by who has it; nil if that is not known for sure.
+// found gives the owner of an address from who uses it; nil if that is not certain.
 func (b *builder) found(ip netip.Addr) *Owner {
 	var owner *Owner
 	for c := range b.view.Claims(ip) {
@@ -109,21 +109,21 @@ func (b *builder) found(ip netip.Addr) *Owner {
 	return owner
 }
 
-// beyond says what of a block nobody may mend while it is in use.
+// beyond gives the defect that must not be repaired while the block is in use; empty if none.
 func beyond(block *model.Block) string {
 	switch {
 	case block.Deleted:
-		return "it is marked deleted: Calico is at it, or stopped half-way"
+		return "the block is marked deleted: Calico is deleting it, or stopped half-way"
 	case block.CIDR != block.CIDR.Masked():
-		return "its range does not begin at a boundary"
+		return "its CIDR is not aligned"
 	case block.Name != "" && block.Name != model.BlockName(block.CIDR):
-		return "its object is called " + block.Name + ", by which nobody finds it"
+		return "its object is named " + block.Name + ", which Calico does not look up"
 	default:
 		return ""
 	}
 }
 
-// broken tells that a block's lists contradict each other.
+// broken reports that the lists of a block contradict each other.
 func broken(block *model.Block) bool {
 	size := model.Size(block.CIDR, maxOrdinals)
 	seen := make([]bool, max(size, block.Length))

@@ -8,15 +8,17 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planMisnamed makes an allocation name the pod that uses the address. It takes two writes:
-// Calico's collector knows an allocation by handle and address and never reads it again, so
-// a corrected attribute alone leaves it to free the address minutes later (F2). Under a name
-// of ours it forgets the old one; under the real name it learns the new one. The ordinal is
-// never free, and the node stays set, for remote nodes route borrowed addresses by it.
+// planMisnamed makes an allocation name the pod that uses the address. It takes two writes.
+// The IPAM garbage collector caches an allocation by handle and address and does not read it
+// again: if only the attribute were corrected, it would release the address minutes later.
+// The first write puts a temporary handle, so the collector drops its cached entry; the second
+// puts the right handle, which it reads as new. Invariants: the ordinal is never free in
+// between, and the node attribute stays set, because remote nodes route borrowed addresses
+// by it.
 func planMisnamed(b *builder, f *finding.Finding) {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if err != nil || b.view.AllocationOf(ip) == nil {
-		b.refuse(f, "it is not held any more", "look again")
+		b.refuse(f, "the address is not allocated any more", "run plumbline check again")
 		return
 	}
 	pod, no := b.userOf(ip)
@@ -24,37 +26,38 @@ func planMisnamed(b *builder, f *finding.Finding) {
 	if no == nil {
 		t, no = b.runningPodOf(pod)
 	}
-	var p *posting
+	var p *assignment
 	if no == nil {
-		p, no = b.posting(t, ip, b.fromAnother(t))
+		p, no = b.assignment(t, ip, b.fromOtherPod(t))
 	}
 	switch {
 	case no != nil:
 		b.refuse(f, no.why, no.advice)
 		return
 	case p == nil || p.right || p.from == nil:
-		b.refuse(f, "the ledger names the right one by now", "look again")
+		b.refuse(f, "IPAM now names the right owner", "run plumbline check again")
 		return
 	}
 	p.hold = true
-	// Only the node in an attribute moves traffic: with it unchanged nobody notices.
+	// Only the node attribute affects routes. If it stays the same the repair is safe.
 	target := b.target(f, b.routed(t, p), t.proof())
-	target.Watch = b.collected()
+	target.Watch = b.watchSeconds()
 	if target.Risk != Safe {
-		target.Touches = append(target.Touches, t.name()+": nodes that sent to "+orText(p.from.Node, "the node of its block")+" will send to "+t.pod.Node)
+		target.Touches = append(target.Touches, t.name()+": nodes that routed it to "+orText(p.from.Node, "the node of its block")+" will route it to "+t.pod.Node)
 	}
-	for _, name := range b.callsItself(t.pod.Node) {
+	for _, name := range b.calicoNamesOf(t.pod.Node) {
 		if name != "" && !b.view.SameNode(name, t.pod.Node) {
-			target.Warnings = append(target.Warnings, "the cause stays: "+t.pod.Node+" still calls itself "+name+" (PL5003), and its next pod will be misnamed too")
+			target.Warnings = append(target.Warnings, "the cause remains: Calico on "+t.pod.Node+" still uses the node name "+name+" (PL5003), so its next pod gets a wrong record too")
 			break
 		}
 	}
 	b.record(f, t, p)
 }
 
-// fromAnother lets a tenant take what the ledger says is another pod's, which does not
-// have the address, as was seen before. It objects where that one may be about to use it.
-func (b *builder) fromAnother(t *runningPod, spared ...*model.Pod) taking {
+// fromOtherPod allows a running pod to take over an allocation that names another pod. The
+// caller has checked that the other pod does not have the address. It refuses where the
+// other pod may be about to use it.
+func (b *builder) fromOtherPod(t *runningPod, spared ...*model.Pod) takeover {
 	return func(at *model.Attribute) *refusal {
 		ns, name := at.PodName()
 		other := b.view.PodByName(ns, name)
@@ -62,9 +65,9 @@ func (b *builder) fromAnother(t *runningPod, spared ...*model.Pod) taking {
 		case other == nil || other == t.pod || slices.Contains(spared, other) || !other.Networked():
 			return nil
 		case len(other.IPs) == 0:
-			return refuse("plan again when it has one", "%s/%s, which the ledger names, has no address yet", ns, name)
-		case !b.asked(other.Node):
-			return refuse("get its agent to answer", "%s, where %s/%s lives, which the ledger names, cannot be asked", other.Node, ns, name)
+			return refuse("plan again when it has one", "%s/%s, which IPAM names, has no address yet", ns, name)
+		case !b.canVerify(other.Node):
+			return refuse("make the agent on "+other.Node+" answer", "live verification by the agent on %s is not possible; it runs %s/%s, which IPAM names", other.Node, ns, name)
 		default:
 			return nil
 		}

@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A collector is Calico's, with its cache: what it knows by handle and address it never
+// A collector is the IPAM garbage collector with its cache: what it knows by handle and address it never
 // reads again (F2).
 type collector map[string]map[string]string
 

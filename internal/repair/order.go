@@ -9,16 +9,26 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// finish orders and numbers the steps. Those that hang together by an object or a finding
-// are done together, so that a plan that is cut off leaves few findings half repaired; what
-// hurts most comes first, as the findings do.
+// finish orders and numbers the steps and completes the plan.
+//
+// Steps are grouped: two steps are in one group if they share an object or a finding, or if
+// a step counts a handle in a block that another step changes, or by link. The order is
+//
+//  1. by group, in the order in which the first step of each group was added, which is the
+//     order of the findings (most severe first), so an interrupted plan leaves at most one
+//     group incomplete;
+//  2. within a group by stage: see stage for why an interruption after any step is harmless;
+//  3. within a stage by kind and name of the object; in actOnNodes in the order in which the
+//     action added the steps, because those depend on each other (delete a route, then wait).
+//
+// The order is the same for the same input: it does not depend on map iteration.
 func (b *builder) finish(p *Plan) {
 	sets := sets{}
 	for _, d := range b.drafts {
 		for _, key := range d.For {
 			sets.join(d.On.String(), key)
 		}
-		if d.Count != nil { // a handle is counted together with what its blocks give
+		if d.Count != nil { // a handle belongs to the group of the blocks in which it counts
 			for _, c := range d.Count.Blocks {
 				sets.join(d.On.String(), model.Ref{Kind: model.KindBlock, Name: c.String()}.String())
 			}
@@ -27,7 +37,7 @@ func (b *builder) finish(p *Plan) {
 	for _, l := range b.links {
 		sets.join(l[0], l[1])
 	}
-	first := map[string]int{} // of those that hang together, the one that was asked for first
+	first := map[string]int{} // by group: the smallest draft.asked
 	for _, d := range b.drafts {
 		root := sets.find(d.On.String())
 		if _, ok := first[root]; !ok {
@@ -37,7 +47,7 @@ func (b *builder) finish(p *Plan) {
 	}
 	slices.SortFunc(b.drafts, func(x, y *draft) int {
 		first := cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.stage, y.stage))
-		if first != 0 || x.stage == acting {
+		if first != 0 || x.stage == actOnNodes {
 			return cmp.Or(first, cmp.Compare(x.asked, y.asked))
 		}
 		return cmp.Or(cmp.Compare(x.On.Kind, y.On.Kind), cmp.Compare(x.On.Name, y.On.Name), cmp.Compare(x.asked, y.asked))
@@ -63,7 +73,7 @@ func (b *builder) finish(p *Plan) {
 	}
 }
 
-// noUndo tells why nothing that is done for a finding can be taken back; empty if some can.
+// noUndo gives why no step for a finding can be undone; empty if at least one can.
 func (p *Plan) noUndo(t *Target) string {
 	why := ""
 	for i := range p.Steps {
@@ -73,23 +83,25 @@ func (p *Plan) noUndo(t *Target) string {
 		}
 		switch {
 		case s.Mend != nil:
-			why = "a block that was mended is not broken again"
+			why = "a repaired block structure is not reverted"
 		case s.Affinity != nil && s.Affinity.Want == AffinityLabelled:
-			why = "labels by which IPAM finds an affinity are not taken off again"
+			why = "labels by which IPAM selects an affinity are not removed"
 		case s.Affinity != nil:
-			why = "an affinity that agrees with its block is not made to differ again"
+			why = "an affinity that agrees with its block is not changed back"
 		case slices.ContainsFunc(s.Ordinals, func(o Ordinal) bool { return o.For == t.Finding && o.From != nil && o.To != nil }):
-			why = "an address that is recorded for the one that uses it is not taken from it"
+			why = "an address that is recorded for the pod that uses it is not taken from it"
 		case s.Ordinals != nil, s.Endpoint != nil, s.Annotate != nil:
 			return ""
 		case s.Count != nil && why == "":
-			why = "a handle that counts what is held is not made to count wrongly again"
+			why = "a handle with the right count is not changed back"
 		}
 	}
 	return why
 }
 
-// sets are names that belong together.
+// sets is a union-find over names (objects and findings): x -> parent. A name without an
+// entry is its own root. Invariant: a parent is smaller than its child, so the root is the
+// smallest name of its set, whatever the order of joins.
 type sets map[string]string
 
 func (s sets) find(x string) string {
@@ -105,7 +117,7 @@ func (s sets) find(x string) string {
 	}
 }
 
-// join makes the smaller name stand for both, so that the order of joining does not show.
+// join merges the sets of x and y.
 func (s sets) join(x, y string) {
 	x, y = s.find(x), s.find(y)
 	if x == y {
@@ -114,8 +126,8 @@ func (s sets) join(x, y string) {
 	s[max(x, y)] = min(x, y)
 }
 
-// Takes is how long its writes take at what the budget allows. What Calico does about it
-// afterwards comes on top.
+// Takes estimates how long the writes take within the budget. The time that Calico needs to
+// react is not included.
 func (p *Plan) Takes(blocksPerSecond, handlesPerSecond float64) time.Duration {
 	var blocks, others float64
 	for i := range p.Steps {
@@ -137,14 +149,14 @@ func (p *Plan) Takes(blocksPerSecond, handlesPerSecond float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// Revisions are the newest of the API server and of Calico's etcd that the view shows.
+// Revisions gives the newest revision of the API server and of Calico's etcd in the view; empty if unknown.
 func Revisions(v *model.View) (api, etcd string) {
 	newest := map[bool]uint64{}
 	apart := v.Info().Datastore == "etcd"
 	for _, c := range v.Snapshot().Coverage {
 		if n, err := strconv.ParseUint(c.Revision, 10, 64); err == nil && !c.Table.OfNode() {
-			ledgers := apart && c.Table >= model.Cluster && c.Table != model.Components
-			newest[ledgers] = max(newest[ledgers], n)
+			inEtcd := apart && c.Table >= model.Cluster && c.Table != model.Components
+			newest[inEtcd] = max(newest[inEtcd], n)
 		}
 	}
 	text := func(n uint64) string {

@@ -113,7 +113,7 @@ func TestSameEveryTime(t *testing.T) {
 	}
 }
 
-// TestExplained: what another finding explains goes with it, or is looked at again; handed
+// TestExplained: what another finding explains is repaired with it, or refused; handed
 // in by itself it is planned.
 func TestExplained(t *testing.T) {
 	t.Parallel()

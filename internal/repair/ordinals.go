@@ -12,17 +12,17 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// An OrdinalWas is one address in a journal: enough to give it back, or to take it back.
+// An OrdinalWas is the state of one address in a journal: enough to undo its change.
 type OrdinalWas struct {
 	IP        netip.Addr      `json:"ip"`
 	For       string          `json:"for"`
-	Attribute json.RawMessage `json:"attribute,omitempty"` // none means free
+	Attribute json.RawMessage `json:"attribute,omitempty"` // empty means free
 	Sequence  uint64          `json:"sequence,omitempty,string"`
 }
 
-// editOrdinals frees, records and hands over addresses of one block. A finding of which one
-// address is not as it was is left alone as a whole: what one handle holds lives or dies
-// together.
+// editOrdinals releases, records and transfers addresses of one block. If one address of a
+// finding is not as the plan saw it, no address of that finding is changed: the addresses of
+// one handle are released together or not at all.
 func (s *Step) editOrdinals(sc Scene) (Edited, error) {
 	if !sc.Live.There() {
 		return Edited{}, moved("the block is gone")
@@ -35,7 +35,7 @@ func (s *Step) editOrdinals(sc Scene) (Edited, error) {
 		return Edited{}, moved("the block is being deleted")
 	}
 	e := Edited{Dropped: map[string]string{}}
-	open, reached := map[string]bool{}, map[string]bool{} // findings with something left to do, and without
+	open, reached := map[string]bool{}, map[string]bool{} // findings with an address to change, and with an address that already is right
 	for _, o := range s.Ordinals {
 		if !sc.Keep(o.For) {
 			continue
@@ -82,7 +82,7 @@ func (s *Step) editOrdinals(sc Scene) (Edited, error) {
 	return b.edited(sc, e, was, now)
 }
 
-// edited finishes the block and puts it into the edit.
+// edited calls finish and puts the encoded block into the edit.
 func (b *block) edited(sc Scene, e Edited, was, now any) (Edited, error) {
 	if err := b.finish(); err != nil {
 		return e, fmt.Errorf("%s: %w", sc.Live.Ref, err)
@@ -100,8 +100,8 @@ func (b *block) edited(sc Scene, e Edited, was, now any) (Edited, error) {
 	return e, err
 }
 
-// compare tells whether an address still is what the plan saw, and whether anything is
-// left to do. Why is empty if it is.
+// compare compares an address with what the plan saw. Why is not empty if it differs; else
+// todo reports whether it must still be changed.
 func (b *block) compare(o Ordinal) (todo bool, why string) {
 	n := b.ordinal(o.IP)
 	if n < 0 {
@@ -109,36 +109,36 @@ func (b *block) compare(o Ordinal) (todo bool, why string) {
 	}
 	held := b.holder(n)
 	if held == nil && !b.free(n) {
-		return false, fmt.Sprintf("%s is neither held by anybody nor free: the block is broken", o.IP)
+		return false, fmt.Sprintf("%s is neither allocated nor free: the block is inconsistent (PL1004)", o.IP)
 	}
 	if held != nil && slices.Contains(b.Unallocated.V, int32(n)) {
-		return false, fmt.Sprintf("%s is held and offered at once: the block is broken", o.IP)
+		return false, fmt.Sprintf("%s is both allocated and free: the block is inconsistent (PL1004)", o.IP)
 	}
 	if o.reached(held) {
 		return false, ""
 	}
 	switch {
 	case o.From == nil && held != nil:
-		return false, fmt.Sprintf("%s is held by %s now", o.IP, held.Handle.V)
+		return false, fmt.Sprintf("%s is now allocated to %s", o.IP, held.Handle.V)
 	case o.From == nil:
 		return true, ""
 	case held == nil:
 		return false, fmt.Sprintf("%s is free now", o.IP)
 	case held.Row() != o.From.Attribute && !o.From.hold():
-		return false, fmt.Sprintf("%s is held by %s now, or for another owner", o.IP, held.Handle.V)
+		return false, fmt.Sprintf("%s is now allocated to %s, or to another owner of that handle", o.IP, held.Handle.V)
 	case o.From.hold() && held.Handle.V != o.From.Handle:
-		return false, fmt.Sprintf("%s is held by %s now", o.IP, held.Handle.V)
+		return false, fmt.Sprintf("%s is now allocated to %s", o.IP, held.Handle.V)
 	case o.From.Sequence != 0 && b.sequenceOf(n) != o.From.Sequence:
-		return false, fmt.Sprintf("%s was given anew since", o.IP)
+		return false, fmt.Sprintf("%s was allocated again since the plan was made", o.IP)
 	default:
 		return true, ""
 	}
 }
 
-// hold tells that the holder is our own, of a step before: only its name counts.
+// hold reports that the holder is our temporary one, from an earlier step: only its handle is compared.
 func (h *Held) hold() bool { return h.Attribute == model.Attribute{Handle: h.Handle} }
 
-// reached tells that the address already is what it shall become.
+// reached reports that the address already has its wanted owner, timestamps aside.
 func (o *Ordinal) reached(held *object.Attribute) bool {
 	if o.To == nil || held == nil {
 		return o.To == nil && held == nil
@@ -154,13 +154,13 @@ func (o *Ordinal) reached(held *object.Attribute) bool {
 	return true
 }
 
-// timestamp says when an address was given. It is nobody's evidence, and kept.
+// timestamp is the attribute with the time of the allocation. It is not compared, and kept on a transfer.
 const timestamp = "timestamp"
 
-// tunnel tells that the owner is a node's own device, whatever became of a finding.
+// tunnel reports that the owner is a tunnel of a node.
 func (o *Owner) tunnel() bool { return o != nil && o.Secondary["type"] != "" }
 
-// attribute is what is written for an owner in the place of another.
+// attribute gives the stored attribute for an owner, with the timestamp of the one before.
 func (o *Owner) attribute(before *object.Attribute) object.Attribute {
 	secondary := maps.Clone(o.Secondary)
 	if secondary == nil {

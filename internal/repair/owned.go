@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// claimed tells that anybody living says that the address is his, however weakly: enough
-// to leave it alone. An endpoint alone is nobody; see endpointWith.
+// claimed reports that a pod, sandbox, tunnel or service has the address, by any source:
+// enough to not release it. An endpoint alone does not count; see endpointWith.
 func (b *builder) claimed(ip netip.Addr) bool {
 	for c := range b.view.Claims(ip) {
 		if c.By != model.ByEndpoint {
@@ -28,8 +28,8 @@ func (b *builder) endpointWith(ip netip.Addr) *model.Endpoint {
 	return nil
 }
 
-// handleOf finds the object of a handle; nil if there is none of that spelling. One that
-// is only named is Missing.
+// handleOf finds the handle with that spelling; nil if there is none. A handle that only
+// blocks name has Missing set.
 func (b *builder) handleOf(id string) *model.Handle {
 	for h := range b.view.HandlesOf(id) {
 		if sanitized(h.ID) == sanitized(id) {
@@ -39,7 +39,7 @@ func (b *builder) handleOf(id string) *model.Handle {
 	return nil
 }
 
-// sanitized cuts what old plugins left behind a carriage return, as Calico does it.
+// sanitized cuts a handle ID at a carriage return, which old plugins left, as Calico does.
 func sanitized(handle string) string {
 	handle, _, _ = strings.Cut(handle, "\r")
 	return handle

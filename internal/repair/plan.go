@@ -1,6 +1,6 @@
-// Package repair turns findings into plans. A plan is data: which objects are changed how,
-// what that relies on, what must be proven before, and how it is taken back. The package
-// is pure: it decides and computes, and package execute acts.
+// Package repair turns findings into plans. A plan is data: which objects are changed and
+// how, the conditions of each change, what the agents must verify before each write, and how
+// it is undone. The package is pure: it computes; package execute reads and writes.
 package repair
 
 import (
@@ -10,20 +10,20 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Schema is the version of plans.
+// Schema is the version of the plan format.
 const Schema = 1
 
-// A Risk says what a step may do to what lives.
+// A Risk says how a repair may affect running pods.
 type Risk string
 
 // The risks, the smallest first.
 const (
-	Safe        Risk = "safe"        // touches only what nobody uses
-	Disruptive  Risk = "disruptive"  // a pod or a route may notice
+	Safe        Risk = "safe"        // changes only what is not in use
+	Disruptive  Risk = "disruptive"  // may affect a pod or a route
 	Destructive Risk = "destructive" // a pod restarts
 )
 
-// Level orders risks; one that is not known is above all.
+// Level orders risks; an unknown risk is the highest.
 func (r Risk) Level() int {
 	if i := slices.Index([]Risk{Safe, Disruptive, Destructive}, r); i >= 0 {
 		return i
@@ -31,7 +31,7 @@ func (r Risk) Level() int {
 	return 99
 }
 
-// A Plan is what a person reads, saves, and applies.
+// A Plan is what the user reads, saves and applies. Plans come from files: call Valid before use.
 type Plan struct {
 	Schema       int        `json:"schema"`
 	ID           string     `json:"id"`
@@ -40,9 +40,9 @@ type Plan struct {
 	Rebuild      bool       `json:"rebuild,omitempty"`
 	Made         model.Time `json:"made"` // by the API server's clock
 	Version      string     `json:"version,omitempty"`
-	KubeRevision string     `json:"revision,omitempty"` // the newest of the API server that was seen: a smaller one later means that it was restored
-	EtcdRevision string     `json:"ledger,omitempty"`   // the newest of Calico's etcd, likewise
-	Nodes        []string   `json:"nodes,omitempty"`    // all that there were, where a proof needs every one
+	KubeRevision string     `json:"revision,omitempty"` // newest resourceVersion that was read; if it is smaller later, the cluster was restored
+	EtcdRevision string     `json:"ledger,omitempty"`   // newest revision of Calico's etcd, likewise
+	Nodes        []string   `json:"nodes,omitempty"`    // all nodes when the plan was made, if a proof has All
 	Targets      []Target   `json:"targets"`
 	Steps        []Step     `json:"steps"`
 	Refused      []Refusal  `json:"refused,omitempty"`
@@ -54,21 +54,21 @@ type Target struct {
 	Summary  string             `json:"summary"`
 	Evidence []finding.Evidence `json:"evidence,omitempty"`
 	Risk     Risk               `json:"risk"`
-	Proof    Proof              `json:"proof"`              // what must hold before every write for it, and after the last
-	NoUndo   string             `json:"noUndo,omitempty"`   // why it cannot be taken back
-	Watch    int64              `json:"watch,omitempty"`    // seconds for which it must stay true to be cured: Calico's collector may still be at it
-	Touches  []string           `json:"touches,omitempty"`  // living pods that notice, named
-	Warnings []string           `json:"warnings,omitempty"` // what a person should know before
+	Proof    Proof              `json:"proof"`              // what must be verified before every write for it, and after the last
+	NoUndo   string             `json:"noUndo,omitempty"`   // why it cannot be undone; empty: it can
+	Watch    int64              `json:"watch,omitempty"`    // seconds to watch the repair: the IPAM garbage collector may still act on its cache
+	Touches  []string           `json:"touches,omitempty"`  // running pods that are affected
+	Warnings []string           `json:"warnings,omitempty"` // what the user should know before apply
 }
 
-// A Refusal is a finding that the plan leaves alone.
+// A Refusal is a finding that the plan does not repair.
 type Refusal struct {
 	Finding string `json:"finding"`
 	Why     string `json:"why"`
-	Advice  string `json:"advice,omitempty"` // what a person can do
+	Advice  string `json:"advice,omitempty"` // what the user can do
 }
 
-// Risk is the largest of its targets'.
+// Risk is the highest risk of its targets.
 func (p *Plan) Risk() Risk {
 	r := Safe
 	for i := range p.Targets {
@@ -79,10 +79,10 @@ func (p *Plan) Risk() Risk {
 	return r
 }
 
-// Writes tells that it changes what Calico writes too.
+// Writes reports that the plan changes something that Calico also writes.
 func (p *Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
-		hung := s.On.Kind == model.KindMount || s.On.Kind == model.KindSandbox // which Calico knows nothing of
+		hung := s.On.Kind == model.KindMount || s.On.Kind == model.KindSandbox // Calico does not write these
 		return s.Await == nil && !hung
 	})
 }

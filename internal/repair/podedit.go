@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// ReadPod reads what a store gives of a pod.
+// ReadPod parses the body that a store returns for a pod.
 func ReadPod(o model.Object) (model.PodBody, error) {
 	var p model.PodBody
 	if !o.There() {
@@ -22,7 +22,7 @@ func ReadPod(o model.Object) (model.PodBody, error) {
 	return p, nil
 }
 
-// editPod writes what Calico's plugin writes of a pod when it has got its addresses.
+// editPod sets the annotations that Calico's CNI plugin sets after an ADD.
 func (s *Step) editPod(sc Scene) (Edited, error) {
 	a := s.Annotate
 	p, err := ReadPod(sc.Live)
@@ -34,14 +34,14 @@ func (s *Step) editPod(sc Scene) (Edited, error) {
 	case !sc.Live.There() || sc.Live.UID != a.UID:
 		return Edited{}, moved("the pod is gone")
 	case p.Deleted || p.Finished() || p.HostNetwork:
-		return Edited{}, moved("the pod ends, or has no network of its own")
+		return Edited{}, moved("the pod is being deleted or has finished, or uses the host network")
 	case p.ContainerID == a.Container && p.PodIP == first && p.PodIPs == all:
 		return Edited{}, ErrAlready
 	case p.ContainerID != a.From && p.ContainerID != "" && p.ContainerID != a.Container:
-		return Edited{}, moved("its annotation is of sandbox %.8s now", p.ContainerID)
+		return Edited{}, moved("the annotation names sandbox %.8s now", p.ContainerID)
 	}
 	if a.Empty && p.ContainerID != a.Container {
-		return Edited{}, ErrAlready // somebody wrote another one: it is not ours any more
+		return Edited{}, ErrAlready // another writer replaced the annotation that the plan wrote
 	}
 	was := map[string]string{"podIP": p.PodIP, "podIPs": p.PodIPs, "containerID": p.ContainerID}
 	p.PodIP, p.PodIPs, p.ContainerID, p.Annotated = first, all, a.Container, true
@@ -52,7 +52,7 @@ func (s *Step) editPod(sc Scene) (Edited, error) {
 	return s.complete(sc, o, was, map[string]string{"podIP": first, "podIPs": all, "containerID": a.Container})
 }
 
-// addressText is how Calico writes addresses into annotations.
+// addressText formats addresses as Calico does in annotations.
 func addressText(ips []netip.Prefix) (first, all string) {
 	var texts []string
 	for _, ip := range ips {
@@ -64,7 +64,7 @@ func addressText(ips []netip.Prefix) (first, all string) {
 	return first, strings.Join(texts, ",")
 }
 
-// evictPod ends a pod, once the ledger names the ones that stay.
+// evictPod evicts a pod. Condition: for each of Keeps, IPAM already has the address for the handle that keeps it.
 func (s *Step) evictPod(sc Scene) (Edited, error) {
 	if !sc.Live.There() || sc.Live.UID != s.Evict.UID {
 		return Edited{}, ErrAlready
@@ -79,7 +79,7 @@ func (s *Step) evictPod(sc Scene) (Edited, error) {
 			return Edited{}, err
 		}
 		if n := b.ordinal(k.IP); n < 0 || !b.heldBy(n, k.Handle) {
-			return Edited{}, moved("the ledger does not name the one that keeps %s", k.IP)
+			return Edited{}, moved("IPAM does not have %s for the pod that keeps it", k.IP)
 		}
 	}
 	e, err := s.complete(sc, sc.Live, nil, "evicted")
@@ -87,7 +87,7 @@ func (s *Step) evictPod(sc Scene) (Edited, error) {
 	return e, err
 }
 
-// restartPod ends a pod of Calico's own, which its controller makes again.
+// restartPod deletes a pod of Calico; its controller creates it again.
 func (s *Step) restartPod(sc Scene) (Edited, error) {
 	if !sc.Live.There() || sc.Live.UID != s.Restart.UID {
 		return Edited{}, ErrAlready
@@ -97,7 +97,7 @@ func (s *Step) restartPod(sc Scene) (Edited, error) {
 	return e, err
 }
 
-// claims tells which of the addresses a pod says are its own.
+// claims gives those of the addresses that are in the status or annotations of a pod.
 func claims(p *model.PodBody, ips []netip.Addr) []netip.Addr {
 	var out []netip.Addr
 	for _, ip := range ips {

@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// wild is a small cluster in which anything can be wrong: records for the living, the dead
-// and nobody, on the right node and on others, by handles of one address or several.
+// wild is a small cluster in which anything can be wrong: records for running pods, deleted
+// pods and no pod, on the right node and on others, with handles of one address or several.
 func wild(rnd *rand.Rand) (*model.Snapshot, given) {
 	s := &model.Snapshot{Info: []model.Info{{GUID: "g", Calico: "v3.31.0", Ready: true, IPAM: "calico"}}}
 	for _, t := range model.Tables() {
@@ -79,10 +79,10 @@ func wild(rnd *rand.Rand) (*model.Snapshot, given) {
 	return s, g
 }
 
-// TestNothingLivingIsFreed: whatever the findings say, a plan frees nothing that anybody
-// living claims, nothing without the word of the nodes that could know, and of a handle
+// TestNothingInUseIsReleased: whatever the findings say, a plan releases no address that any source
+// has in use, none without verification by the nodes that could use it, and of a handle
 // all or nothing.
-func TestNothingLivingIsFreed(t *testing.T) {
+func TestNothingInUseIsReleased(t *testing.T) {
 	t.Parallel()
 	freed := 0
 	for seed := range uint64(1000) {
@@ -119,19 +119,19 @@ func checkFreed(t *testing.T, seed uint64, v *model.View, p *repair.Plan, g give
 	for ip, key := range free {
 		for c := range v.Claims(ip) {
 			if c.By != model.ByEndpoint {
-				t.Errorf("seed %d: %s is freed, and claimed by %v", seed, ip, c)
+				t.Errorf("seed %d: %s is released, and claimed by %v", seed, ip, c)
 			}
 		}
 		at := v.AttributeOf(v.AllocationOf(ip))
 		d := p.Target(key).Proof.NotInUse
 		for a := range v.AllocationsBy(at.Handle) {
 			if free[a.IP] == "" || !slices.Contains(d.IPs, a.IP) {
-				t.Errorf("seed %d: %s is freed, and %s of the same handle is not, or not proven dead", seed, ip, a.IP)
+				t.Errorf("seed %d: %s is released, and %s of the same handle is not, or without verification", seed, ip, a.IP)
 			}
 		}
 		witness := func(node string) {
 			if node != "" && !d.All && !slices.Contains(d.Nodes, node) {
-				t.Errorf("seed %d: %s is freed without the word of %s", seed, ip, node)
+				t.Errorf("seed %d: %s is released without verification by %s", seed, ip, node)
 			}
 		}
 		witness(at.Node)
@@ -142,10 +142,10 @@ func checkFreed(t *testing.T, seed uint64, v *model.View, p *repair.Plan, g give
 			}
 		}
 		if at.Node == "n3" && !slices.Contains(g.NodeGone, "n3") {
-			t.Errorf("seed %d: %s of a node that nobody says is gone", seed, ip)
+			t.Errorf("seed %d: %s of a node without --node-gone", seed, ip)
 		}
 		if (at.Node == "n3" || g.Rename["n1"] != "" && !slices.Contains(g.Silent, "n1")) && !d.All {
-			t.Errorf("seed %d: %s: its node is in doubt, and not all are asked", seed, ip)
+			t.Errorf("seed %d: %s: its node is not certain, and not all nodes verify", seed, ip)
 		}
 		for _, n := range g.Silent {
 			if d.All || slices.Contains(d.Nodes, n) {

@@ -11,10 +11,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// rebuild makes the findings of a rebuild: the ledger shall say what lives, block by block.
-// It is a merge and an ordinary plan. What only gives is done even if it is no more than
-// suspected, or was explained by another, for its own proof decides; what takes away is
-// done only where a finding is confirmed.
+// rebuild gives the findings of a rebuild: IPAM blocks are rebuilt from running pods. The
+// result is an ordinary plan. Findings whose repair releases nothing are planned even if
+// unconfirmed or explained by others: their live verification decides. Findings whose repair
+// releases something are planned only if confirmed.
 func (b *builder) rebuild(fs []finding.Finding) []finding.Finding {
 	fs = slices.DeleteFunc(fs, func(f finding.Finding) bool { return !b.rebuilds(&f) })
 	for i := range fs {
@@ -37,7 +37,7 @@ func (b *builder) rebuild(fs []finding.Finding) []finding.Finding {
 	return fs
 }
 
-// rebuilds tells that a finding is about the blocks that are rebuilt.
+// rebuilds reports that a finding is about the blocks that are rebuilt.
 func (b *builder) rebuilds(f *finding.Finding) bool {
 	switch f.Subject.Kind {
 	case model.KindAddress:
@@ -57,7 +57,7 @@ func (b *builder) rebuilds(f *finding.Finding) bool {
 	}
 }
 
-// within tells that a range is part of what is rebuilt.
+// within reports that a range is within the blocks that are rebuilt.
 func (b *builder) within(p netip.Prefix) bool {
 	return len(b.o.Blocks) == 0 || slices.ContainsFunc(b.o.Blocks, func(c netip.Prefix) bool { return c.Bits() <= p.Bits() && c.Contains(p.Addr()) })
 }
@@ -74,7 +74,7 @@ func (b *builder) touches(h *model.Handle) bool {
 	return false
 }
 
-// gives tells that the repair of a finding takes nothing from anybody.
+// gives reports that the repair of a finding releases nothing.
 func (b *builder) gives(f *finding.Finding) bool {
 	switch f.Code {
 	case "PL1002", "PL1004":
@@ -90,14 +90,14 @@ func (b *builder) gives(f *finding.Finding) bool {
 	}
 }
 
-// short tells that a handle counts less than the blocks hold, or is not there.
+// short reports that a handle is missing or counts less than the blocks hold.
 func (b *builder) short(h *model.Handle) bool {
 	held, spelt := b.heldBy(h)
 	over, under := b.miscount(h, held)
 	return spelt && len(held) > 0 && (h.Missing || under > 0 && over == 0)
 }
 
-// lacks finds, in the view itself, what the blocks that are rebuilt lack.
+// lacks finds in the view what is missing in the blocks that are rebuilt.
 func (b *builder) lacks(found func(finding.Finding)) {
 	for i := range int32(b.view.Rows(model.Blocks)) {
 		if block := b.view.Block(i); b.within(block.CIDR) && broken(block) {
@@ -118,7 +118,7 @@ func (b *builder) lacks(found func(finding.Finding)) {
 		ref := model.Ref{Kind: model.KindAddress, Name: ip.String()}
 		if n := b.view.TunnelWith(ip); n != nil {
 			if !slices.Contains(n.Addresses, ip) {
-				found(finding.Finding{Code: "PL1008", Subject: ref, Node: n.Name, Summary: "tunnel of " + n.Name + "; free in the ledger"})
+				found(finding.Finding{Code: "PL1008", Subject: ref, Node: n.Name, Summary: "tunnel address of " + n.Name + ", free in IPAM"})
 			}
 			continue
 		}
@@ -126,15 +126,15 @@ func (b *builder) lacks(found func(finding.Finding)) {
 			if pod.NoIPAM || !pool.Serves("Workload") {
 				continue
 			}
-			found(finding.Finding{Code: "PL1002", Subject: ref, Node: pod.Node, Namespace: pod.Namespace, About: []model.Ref{pod.Ref()}, Summary: "used by " + pod.Ref().Name + ", free in the ledger"})
+			found(finding.Finding{Code: "PL1002", Subject: ref, Node: pod.Node, Namespace: pod.Namespace, About: []model.Ref{pod.Ref()}, Summary: "used by " + pod.Ref().Name + ", free in IPAM"})
 			break
 		}
 	}
 }
 
-// untouched says what stays as it is because its node cannot be asked.
+// untouched adds a refusal for each node whose allocations are not changed because its agent cannot verify.
 func (b *builder) untouched() {
-	b.look()
+	b.surveyNodes()
 	of := map[string]int{}
 	for i := range int32(b.view.Rows(model.Allocations)) {
 		a := b.view.Allocation(i)
@@ -152,6 +152,6 @@ func (b *builder) untouched() {
 	}
 	for _, node := range slices.Sorted(maps.Keys(of)) {
 		f := finding.Finding{Code: "PL9001", Subject: model.Ref{Kind: model.KindNode, Name: node}}
-		b.refuse(&f, fmt.Sprintf("it cannot be asked: the %d addresses that the ledger holds for it stay as they are", of[node]), advice(f.Code))
+		b.refuse(&f, fmt.Sprintf("live verification is not possible: the %d addresses that IPAM has for this node are not changed", of[node]), advice(f.Code))
 	}
 }

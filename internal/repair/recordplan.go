@@ -9,33 +9,33 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A posting is one address that the ledger shall say a tenant holds.
-type posting struct {
+// An assignment is one address that IPAM must have for a running pod.
+type assignment struct {
 	ip      netip.Addr
 	ordinal int32
 	block   netip.Prefix
-	home    string        // the node that the block belongs to, as Calico calls it
-	missing *missingBlock // the block, if it is yet to be made
-	from    *Held         // nil means free
-	right   bool          // the block says so; only its handle does not count it
-	hold    bool          // through a name of ours: Calico's collector never reads anew what it knows by handle and address
+	home    string        // node that the block belongs to, by its Calico name
+	missing *missingBlock // the block, if it must be created
+	from    *Held         // owner now; nil means free
+	right   bool          // the block is right; only the handle does not count it
+	hold    bool          // first write a temporary handle: see planMisnamed
 }
 
-// A taking says which entries of others may be handed to a tenant; nil objects to none.
-type taking func(at *model.Attribute) *refusal
+// A takeover refuses if an allocation of another owner must not be transferred to the running pod; nil allows it.
+type takeover func(at *model.Attribute) *refusal
 
-// posting finds what the ledger lacks about an address of a tenant. Nil with no refusal
-// means nothing. Nothing is ever taken from anybody living but the spared.
-func (b *builder) posting(t *runningPod, ip netip.Addr, from taking, spared ...*model.Pod) (*posting, *refusal) {
+// assignment finds what IPAM needs for an address of a running pod. Nil with no refusal: IPAM
+// is right. Invariant: no address is taken from another user, except from the pods in spared.
+func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared ...*model.Pod) (*assignment, *refusal) {
 	v := b.view
 	if !v.State(model.Blocks, "").Seen() || !v.State(model.Handles, "").Seen() || !v.State(model.Pods, "").Seen() {
-		return nil, refuse("", "blocks, handles and pods were not seen in full")
+		return nil, refuse("", "blocks, handles and pods were not read completely")
 	}
-	if no := b.rival(t, ip, spared...); no != nil {
+	if no := b.otherUser(t, ip, spared...); no != nil {
 		return nil, no
 	}
 	if n := v.NodeByName(t.pod.Node); n == nil || n.OS == "windows" {
-		return nil, refuse("", "%s is no node that we know, or one of Windows", t.pod.Node)
+		return nil, refuse("", "%s is not a known node, or runs Windows", t.pod.Node)
 	}
 	block, no := b.onlyBlock(ip)
 	if no != nil {
@@ -43,13 +43,13 @@ func (b *builder) posting(t *runningPod, ip netip.Addr, from taking, spared ...*
 	}
 	a := v.AllocationOf(ip)
 	if a == nil {
-		return b.freePosting(t, ip, block)
+		return b.assignFree(t, ip, block)
 	}
 	at := v.AttributeOf(a)
 	if at == nil {
-		return nil, refuse("repair the block first", "nobody can read who holds %s in %s", ip, block.CIDR)
+		return nil, refuse("repair the block (PL1004) first", "the attribute of %s in %s is not readable", ip, block.CIDR)
 	}
-	p := &posting{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
+	p := &assignment{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
 	if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 		if at.Pod == t.pod.Name && at.Namespace == t.pod.Namespace && v.SameNode(at.Node, t.pod.Node) {
 			p.right = true
@@ -64,7 +64,7 @@ func (b *builder) posting(t *runningPod, ip netip.Addr, from taking, spared ...*
 		return nil, no
 	}
 	if from == nil {
-		from = b.formerSelf(t)
+		from = b.fromOwnFormerSandbox(t)
 	}
 	return p, from(at)
 }
@@ -74,7 +74,7 @@ func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 	var found *model.Block
 	for block := range b.view.BlocksWith(ip) {
 		if found != nil {
-			return nil, refuse("a person must decide which of them is right", "%s lies in two blocks, %s and %s", ip, found.CIDR, block.CIDR)
+			return nil, refuse("decide which of the two blocks is right", "%s is in two blocks, %s and %s", ip, found.CIDR, block.CIDR)
 		}
 		found = block
 	}
@@ -84,29 +84,29 @@ func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 	return found, nil
 }
 
-// kept objects to taking what is not a pod's.
+// kept refuses to take an allocation that is not of a pod.
 func (b *builder) kept(t *runningPod, at *model.Attribute) *refusal {
 	switch {
 	case at.Handle == model.WindowsHandle:
-		return refuse("", "the ledger keeps it for Windows")
+		return refuse("", "IPAM reserves it for Windows")
 	case at.Tunnel():
-		return refuse("restart calico-node of that node: it takes another", "the ledger says that a tunnel of %s has it", at.Node)
+		return refuse("restart calico-node on that node: it takes another tunnel address", "IPAM has it as tunnel address of %s", at.Node)
 	case at.Service != "" || at.Type != "":
-		return refuse("", "the ledger says that it is a service's, or no pod's")
+		return refuse("", "IPAM has it for a service, or for something else than a pod")
 	case at.VM != "" || at.Alternate != "":
-		return refuse("KubeVirt and Calico hand a machine's address from pod to pod", "the ledger says that it is a machine's")
+		return refuse("KubeVirt and Calico move the address of a VM between its pods", "IPAM has it for a VM")
 	case at.Cooling:
-		return refuse("", "the ledger keeps it from use for a while")
+		return refuse("", "IPAM does not assign it yet after its release (cooldown)")
 	case t.pod.NoIPAM:
-		return refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for its address past IPAM")
+		return refuse("exclude such addresses from IPAM with an IPReservation", "the pod requested its address without IPAM")
 	default:
 		return nil
 	}
 }
 
-// formerSelf lets a tenant take what a former sandbox of the same pod holds. That no
-// sandbox but its own has the address was seen before.
-func (b *builder) formerSelf(t *runningPod) taking {
+// fromOwnFormerSandbox allows a running pod to take over an allocation of its former sandbox.
+// The caller has checked that no other sandbox has the address.
+func (b *builder) fromOwnFormerSandbox(t *runningPod) takeover {
 	return func(at *model.Attribute) *refusal {
 		if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 			return nil
@@ -114,42 +114,42 @@ func (b *builder) formerSelf(t *runningPod) taking {
 		if at.Namespace == t.pod.Namespace && at.Pod == t.pod.Name {
 			return nil
 		}
-		return refuse("repair the allocation first", "the ledger says that it is %s's", orText(at.Namespace+"/"+at.Pod, at.Handle))
+		return refuse("repair the allocation (PL1003) first", "IPAM has it for %s", orText(at.Namespace+"/"+at.Pod, at.Handle))
 	}
 }
 
-// freePosting is for an address that the ledger would give away.
-func (b *builder) freePosting(t *runningPod, ip netip.Addr, block *model.Block) (*posting, *refusal) {
+// assignFree is assignment for an address that IPAM has as free.
+func (b *builder) assignFree(t *runningPod, ip netip.Addr, block *model.Block) (*assignment, *refusal) {
 	pool := b.view.PoolWith(ip)
 	switch {
 	case pool == nil:
-		return nil, refuse("", "%s lies in no pool", ip)
+		return nil, refuse("", "%s is in no IP pool", ip)
 	case pool.Disabled:
-		return nil, refuse("enable the pool, or end the pod when it suits", "pool %s is disabled", pool.Name)
+		return nil, refuse("enable the pool, or delete the pod at a convenient time", "IP pool %s is disabled", pool.Name)
 	case !pool.Serves("Workload"):
-		return nil, refuse("", "pool %s is not for pods", pool.Name)
+		return nil, refuse("", "IP pool %s is not for pods", pool.Name)
 	case t.pod.NoIPAM:
-		return nil, refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
+		return nil, refuse("exclude such addresses from IPAM with an IPReservation", "the pod requested %s without IPAM", ip)
 	}
 	if name := b.reserved(ip); name != "" {
-		return nil, refuse("IPAM does not give it to others", "reservation %s keeps %s", name, ip)
+		return nil, refuse("IPAM does not assign it to others", "IPReservation %s contains %s", name, ip)
 	}
 	if block == nil {
-		s, no := b.siteFor(t, ip, pool)
+		s, no := b.missingBlockFor(t, ip, pool)
 		if no != nil {
 			return nil, no
 		}
-		return &posting{ip: ip, block: s.cidr, home: s.node, missing: s}, nil
+		return &assignment{ip: ip, block: s.cidr, home: s.node, missing: s}, nil
 	}
 	for _, n := range block.Free {
 		if model.Offset(block.CIDR, n) == ip {
-			return &posting{ip: ip, ordinal: n, block: block.CIDR, home: block.Node()}, nil
+			return &assignment{ip: ip, ordinal: n, block: block.CIDR, home: block.Node()}, nil
 		}
 	}
-	return nil, refuse("repair the block first", "%s says that %s is neither held nor free", block.CIDR, ip)
+	return nil, refuse("repair the block (PL1004) first", "%s lists %s neither as allocated nor as free", block.CIDR, ip)
 }
 
-// counted tells that a handle counts what a block holds for it.
+// counted reports that a handle counts all addresses that a block has for it.
 func (b *builder) counted(handle string, block netip.Prefix) bool {
 	v := b.view
 	if !v.State(model.HandleCounts, "").Seen() {
@@ -174,15 +174,15 @@ func (b *builder) counted(handle string, block netip.Prefix) bool {
 	return false
 }
 
-// record plans what makes the ledger say what a tenant holds: its handle counts it before
-// a block gives it. It is done for a finding that is a target, whose proof is the tenant's.
-func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*posting) {
+// record plans the writes that make IPAM have the addresses for a running pod: its handle
+// counts an address before a block allocates it. f must be a target whose proof is t.proof.
+func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 	for _, p := range ps {
 		if p.missing != nil {
-			b.foundBlock(f, p.missing, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
+			b.createMissingBlock(f, p.missing, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
 		}
 		on := model.Ref{Kind: model.KindBlock, Name: p.block.String()}
-		b.step(raising, f, "count", handleRef(t.handle()), Change{Count: &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}}})
+		b.step(raiseHandles, f, "count", handleRef(t.handle()), Change{Count: &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}}})
 		if p.right {
 			continue
 		}
@@ -192,17 +192,17 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*posting) {
 		}
 		if p.hold {
 			hold := Owner{Handle: fmt.Sprintf("plumbline-hold.%s.%d", b.o.ID, p.ordinal), Secondary: map[string]string{"node": b.view.CalicoName(t.pod.Node)}}
-			b.step(holding, f, "hold", on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: &hold}}})
+			b.step(holdOrdinals, f, "hold", on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: &hold}}})
 			from = &Held{Attribute: model.Attribute{Handle: hold.Handle}}
 		}
-		b.step(writing, f, do, on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}}})
+		b.step(writeOrdinals, f, do, on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}}})
 		if p.from != nil && p.from.Handle != "" && model.HandleKey(p.from.Handle) != model.HandleKey(t.handle()) {
 			b.recount(f, p.from.Handle, slices.Collect(b.view.AllocationsBy(p.from.Handle)))
 		}
 	}
 }
 
-// owner is what Calico's plugin writes about a pod that it gives an address.
+// owner gives the attribute that Calico's CNI plugin writes for a pod.
 func (b *builder) owner(t *runningPod) *Owner {
 	return &Owner{Handle: t.handle(), Secondary: map[string]string{
 		"node": b.view.CalicoName(t.pod.Node), "pod": t.pod.Name, "namespace": t.pod.Namespace,
@@ -210,10 +210,10 @@ func (b *builder) owner(t *runningPod) *Owner {
 	}}
 }
 
-// routed is the risk of postings. Every Felix routes a block to its node and by itself
-// what others hold of it (F3): where the ledger names another node than before for an
-// address, routes move, if only to where the pod is.
-func (b *builder) routed(t *runningPod, ps ...*posting) Risk {
+// routed gives the risk of assignments. Every Felix routes a block to its node, and borrowed
+// addresses of it one by one to the node in their attribute. So routes change if IPAM names
+// another node than before for an address, even if it is the node that runs the pod.
+func (b *builder) routed(t *runningPod, ps ...*assignment) Risk {
 	for _, p := range ps {
 		before := p.home
 		if p.from != nil {
@@ -226,13 +226,13 @@ func (b *builder) routed(t *runningPod, ps ...*posting) Risk {
 	return Safe
 }
 
-// usualGrace is Calico's, in seconds, where its configuration was not seen.
-const usualGrace = 15 * 60
+// defaultGracePeriod is the garbage-collection grace period in seconds if the configuration was not read.
+const defaultGracePeriod = 15 * 60
 
-// collected is for how long a record must stay to be there for good: Calico's collector
-// decides by what it saw before.
-func (b *builder) collected() int64 {
-	grace := int64(usualGrace)
+// watchSeconds is for how long a record is watched after the repair: the IPAM garbage
+// collector may still release it because of its cache, until 1.5 grace periods have passed.
+func (b *builder) watchSeconds() int64 {
+	grace := int64(defaultGracePeriod)
 	if c, ok := b.view.Collector(); ok {
 		grace = c.LeakGracePeriod
 	}

@@ -6,15 +6,15 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Refresh holds a saved plan against a new look at the cluster: what is no longer found is
-// not repaired, and who claims an address since the plan was made is asked as well. It
-// gives what falls away.
+// Refresh compares a saved plan with a new check. It removes targets whose finding is gone
+// or whose address a running pod now has, adds the nodes of pods that now have an address
+// to the nodes that must verify, and returns the removed targets.
 func (p *Plan) Refresh(v *model.View, found func(key string) bool) []Refusal {
 	var out []Refusal
 	p.Targets = slices.DeleteFunc(p.Targets, func(t Target) bool {
 		why := ""
 		if !p.Rebuild && p.Undoes == "" && !found(t.Finding) {
-			why = "it is not found any more"
+			why = "the finding is not present in the current check"
 		}
 		if d := t.Proof.NotInUse; d != nil && why == "" {
 			why = d.refresh(v)
@@ -30,7 +30,7 @@ func (p *Plan) Refresh(v *model.View, found func(key string) bool) []Refusal {
 	return out
 }
 
-// strip takes out of the steps what they do for findings that are no targets any more.
+// strip removes from the steps everything for findings that are not targets any more, and renumbers them.
 func (p *Plan) strip() {
 	there := map[string]bool{}
 	for i := range p.Targets {
@@ -57,12 +57,12 @@ func (p *Plan) strip() {
 	p.Steps = kept
 }
 
-// refresh adds the nodes of pods that claim an address now.
+// refresh adds the nodes of pods that now have one of the addresses. It gives why the proof cannot hold any more.
 func (d *NotInUse) refresh(v *model.View) string {
 	for _, ip := range d.IPs {
 		for pod := range v.PodsWith(ip) {
 			if pod.Networked() && slices.Contains(pod.Claims(), ip) {
-				return pod.Namespace + "/" + pod.Name + " says that " + ip.String() + " is its own"
+				return pod.Namespace + "/" + pod.Name + " has " + ip.String() + " in its status or annotation"
 			}
 			if pod.Node != "" && !slices.Contains(d.Nodes, pod.Node) {
 				d.Nodes = append(d.Nodes, pod.Node)
@@ -72,5 +72,5 @@ func (d *NotInUse) refresh(v *model.View) string {
 	return ""
 }
 
-// Unproven names the part of Calico on which no repair has been proven; empty if all is.
+// Unproven names a Calico component whose version is not tested for repairs; empty if all are.
 func Unproven(v *model.View) string { return (&builder{view: v}).unproven() }

@@ -9,26 +9,26 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planLeaked frees an address that is held for nobody. The unit is its handle: all that
-// the handle holds, in all blocks, must be proven dead, or none of it is freed (R8).
+// planLeaked releases an address that is not in use. The unit is its handle: all addresses
+// of the handle, in all blocks, must be verified as not in use, or none is released.
 func planLeaked(b *builder, f *finding.Finding) {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	a := b.view.AllocationOf(ip)
 	if err != nil || a == nil || b.view.AttributeOf(a) == nil {
-		b.refuse(f, "it is not held any more, or nobody can read by whom", "look again; PL1004 comes first")
+		b.refuse(f, "the address is not allocated any more, or its attribute is not readable", "run plumbline check again; repair PL1004 first")
 		return
 	}
 	at := b.view.AttributeOf(a)
 	if b.view.Stranger(at.Node) {
-		b.refuse(f, "node "+at.Node+" is another cluster's, or of none", "repair it from there")
+		b.refuse(f, "node "+at.Node+" belongs to another cluster, or to none", "repair it from that cluster")
 		return
 	}
-	held, why, what := b.together(at, ip)
+	held, why, what := b.allOfHandle(at, ip)
 	if why != "" {
 		b.refuse(f, why, what)
 		return
 	}
-	d, why, what := b.dead(held)
+	d, why, what := b.notInUse(held)
 	if why != "" {
 		b.refuse(f, why, what)
 		return
@@ -41,11 +41,11 @@ func planLeaked(b *builder, f *finding.Finding) {
 	for _, o := range held {
 		key := "PL1001/" + o.IP.String()
 		if key != f.Key() && b.planned[key] {
-			continue // it has a finding of its own, under the same proof
+			continue // it has its own finding with the same proof
 		}
 		block := b.view.BlockOf(o)
 		from := &Held{Attribute: *b.view.AttributeOf(o), Sequence: block.SequenceOf(o.Ordinal)}
-		b.step(writing, f, "release", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: o.IP, From: from}}})
+		b.step(writeOrdinals, f, "release", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: o.IP, From: from}}})
 		if e := b.endpointWith(o.IP); e != nil {
 			b.link(f, e.Ref())
 		}
@@ -53,21 +53,21 @@ func planLeaked(b *builder, f *finding.Finding) {
 	b.recount(f, at.Handle, held)
 }
 
-// together gives all that a handle holds, if nobody living claims any of it.
-func (b *builder) together(at *model.Attribute, ip netip.Addr) (held []*model.Allocation, why, advice string) {
+// allOfHandle gives all allocations of a handle. Why is not empty if any of them may be in use.
+func (b *builder) allOfHandle(at *model.Attribute, ip netip.Addr) (held []*model.Allocation, why, advice string) {
 	if at.Handle == "" || at.Handle == model.WindowsHandle || at.Cooling {
-		return nil, "it has no handle, so that nobody can tell whose it was", "ask its node; calicoctl ipam release --ip frees it without any check"
+		return nil, "the allocation has no handle, so its owner is not known", "check its node; calicoctl ipam release --ip releases it without any check"
 	}
 	for a := range b.view.AllocationsBy(at.Handle) {
 		other := b.view.AttributeOf(a)
 		_, given := b.planned["PL1001/"+a.IP.String()]
 		switch e := b.endpointWith(a.IP); {
 		case other.Handle != at.Handle:
-			return nil, "handle " + other.Handle + " differs by its spelling only", "repair PL1006 of it first"
+			return nil, "handle " + other.Handle + " differs only in spelling", "repair its PL1006 first"
 		case b.claimed(a.IP):
-			return nil, a.IP.String() + " of the same handle is in use", "it goes with the last of its addresses"
-		case a.IP != ip && given && b.doubted["PL1001/"+a.IP.String()]:
-			return nil, a.IP.String() + " of the same handle is only suspected", "plan again when that is decided"
+			return nil, a.IP.String() + " of the same handle is in use", "it is released with the last address of the handle"
+		case a.IP != ip && given && b.unconfirmed["PL1001/"+a.IP.String()]:
+			return nil, a.IP.String() + " of the same handle is unconfirmed", "plan again when that is confirmed"
 		case e != nil && !b.repaired["PL2002/"+e.Ref().Name]:
 			return nil, "endpoint " + e.Ref().Name + " still has " + a.IP.String(), "repair PL2002/" + e.Ref().Name + " first, or with it"
 		}
@@ -77,8 +77,9 @@ func (b *builder) together(at *model.Attribute, ip netip.Addr) (held []*model.Al
 	return held, "", ""
 }
 
-// gone adds who must be gone for good besides the container. Why is not empty if one is
-// not: what belongs to a service, a tunnel or a machine is never freed while that exists.
+// gone adds to d the owner that must not exist: the pod, service, node or VM of the
+// attribute. Why is not empty if the owner exists: an address of a service, tunnel or VM is
+// never released while that exists.
 func (b *builder) gone(d *NotInUse, at *model.Attribute) (why, advice string) {
 	ns, pod := at.PodName()
 	var owner model.Ref
@@ -89,17 +90,17 @@ func (b *builder) gone(d *NotInUse, at *model.Attribute) (why, advice string) {
 	case at.Tunnel():
 		owner, there = model.Ref{Kind: model.KindNode, Name: at.Node}, b.view.NodeByName(at.Node) != nil
 	case vm != "" && !b.view.State(model.VMs, "").Seen():
-		return "machines were not seen", "let Plumbline read virtualmachines.kubevirt.io"
+		return "virtual machines were not checked", "give Plumbline read access to virtualmachines.kubevirt.io"
 	case vm != "":
 		owner, there = model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + vm}, b.view.VMByName(at.Namespace, vm) != nil
 	case pod == "":
-		return "it names nobody, so that nobody can be proven gone", "ask its node; calicoctl ipam release --ip frees it without any check"
+		return "the allocation names no owner that could be verified as gone", "check its node; calicoctl ipam release --ip releases it without any check"
 	default:
 		d.Gone = append(d.Gone, PodIs{Namespace: ns, Name: pod, Not: slices.Clone(d.IPs)})
 		return "", ""
 	}
 	if there {
-		return owner.String() + " exists", "it is its owner's until that is gone"
+		return owner.String() + " exists", "the address belongs to it until it is deleted"
 	}
 	if !slices.Contains(d.Absent, owner) {
 		d.Absent = append(d.Absent, owner)
@@ -107,8 +108,8 @@ func (b *builder) gone(d *NotInUse, at *model.Attribute) (why, advice string) {
 	return "", ""
 }
 
-// recount makes a handle say what its blocks hold when all else is done. It may only be
-// lowered while it is as it was seen: an ADD counts before it allocates.
+// recount adds the last step for a handle: set its counts to what the blocks then hold. It
+// lowers only at the revision of the view: an ADD counts before it allocates.
 func (b *builder) recount(f *finding.Finding, id string, held []*model.Allocation) {
 	c := &Count{Handle: sanitized(id)}
 	for _, a := range held {
@@ -124,5 +125,5 @@ func (b *builder) recount(f *finding.Finding, id string, held []*model.Allocatio
 			}
 		}
 	}
-	b.step(recounting, f, "recount", handleRef(id), Change{Count: c})
+	b.step(recountHandles, f, "recount", handleRef(id), Change{Count: c})
 }

@@ -9,11 +9,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// planUnrecorded records an address that a living pod uses and the ledger would give away.
+// planUnrecorded records an address that a running pod uses and that IPAM has as free.
 func planUnrecorded(b *builder, f *finding.Finding) {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if err != nil {
-		b.refuse(f, "it is about no address", "")
+		b.refuse(f, "its subject is not an IP address", "")
 		return
 	}
 	pod, no := b.userOf(ip)
@@ -21,28 +21,28 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 	if no == nil {
 		t, no = b.runningPodOf(pod)
 	}
-	var p *posting
+	var p *assignment
 	if no == nil {
-		p, no = b.posting(t, ip, nil)
+		p, no = b.assignment(t, ip, nil)
 	}
 	switch {
 	case no != nil:
 		b.refuse(f, no.why, no.advice)
 		return
 	case p == nil:
-		b.refuse(f, "the ledger has it by now", "look again")
+		b.refuse(f, "IPAM now has the address for the pod", "run plumbline check again")
 		return
 	}
 	target := b.target(f, b.routed(t, p), t.proof())
-	target.Watch = b.collected()
+	target.Watch = b.watchSeconds()
 	if p.missing != nil {
 		target.Warnings = append(target.Warnings, "all nodes will route "+p.block.String()+" to "+p.home)
 	}
 	b.record(f, t, p)
 }
 
-// userOf gives the one pod that has an address: by what it shows, else by what its own
-// node says of its sandbox.
+// userOf gives the only pod that has an address: by status or annotation, else by the
+// sandbox that its own node reports.
 func (b *builder) userOf(ip netip.Addr) (*model.Pod, *refusal) {
 	v := b.view
 	var pods []*model.Pod
@@ -56,8 +56,8 @@ func (b *builder) userOf(ip netip.Addr) (*model.Pod, *refusal) {
 	}
 	if len(pods) == 0 {
 		for at := range v.AttachmentsWith(ip) {
-			if box := v.SandboxNamed(at.Node, at.Sandbox); box != nil && box.Ready {
-				if pod := v.PodByUID(box.UID); pod != nil && pod.Node == box.Node {
+			if sandbox := v.SandboxNamed(at.Node, at.Sandbox); sandbox != nil && sandbox.Ready {
+				if pod := v.PodByUID(sandbox.UID); pod != nil && pod.Node == sandbox.Node {
 					add(pod)
 				}
 			}
@@ -65,22 +65,22 @@ func (b *builder) userOf(ip netip.Addr) (*model.Pod, *refusal) {
 	}
 	switch {
 	case len(pods) > 1:
-		return nil, refuse("repair the shared address first", "%d pods say that %s is their own", len(pods), ip)
+		return nil, refuse("repair the duplicate address (PL2010) first", "%d pods have %s", len(pods), ip)
 	case len(pods) == 0:
-		return nil, refuse("see what lives in that sandbox; when it ends, nothing is left to record", "no pod of the API has %s", ip)
+		return nil, refuse("check what runs in that sandbox; when it exits, nothing needs a record", "no pod in Kubernetes has %s", ip)
 	case pods[0].NoIPAM:
-		return nil, refuse("an IPReservation keeps such addresses from IPAM", "the pod asked for %s past IPAM", ip)
+		return nil, refuse("exclude such addresses from IPAM with an IPReservation", "the pod requested %s without IPAM", ip)
 	}
 	return pods[0], nil
 }
 
-// felixTime is within what Felix sets a route for an endpoint that is right, in seconds.
+// felixTime is the number of seconds within which Felix sets the route of a right endpoint.
 const felixTime = 90
 
-// planNoEndpoint gives a running pod back what Calico should know of it.
+// planNoEndpoint restores the IPAM records and the endpoint of a running pod.
 func planNoEndpoint(b *builder, f *finding.Finding) { b.rescue(f, nil) }
 
-// planOtherSandbox makes Calico's record of a pod that of the sandbox that runs.
+// planOtherSandbox makes the endpoint of a pod name its running sandbox.
 func planOtherSandbox(b *builder, f *finding.Finding) {
 	ns, name, _ := strings.Cut(f.Subject.Name, "/")
 	var old *model.Endpoint
@@ -94,19 +94,19 @@ func planOtherSandbox(b *builder, f *finding.Finding) {
 	b.rescue(f, old)
 }
 
-// rescue plans the record of a pod from what its own namespace shows: the ledger first,
-// for Felix gives a route to whoever the endpoint names.
+// rescue plans the records of a pod from its running sandbox. IPAM comes before the endpoint
+// or annotation, because Felix routes an address to whoever publishes it.
 func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 	ns, name, _ := strings.Cut(f.Subject.Name, "/")
 	pod := b.view.PodByName(ns, name)
 	if pod == nil {
-		b.refuse(f, "the pod is gone", "look again")
+		b.refuse(f, "the pod is gone", "run plumbline check again")
 		return
 	}
 	t, no := b.runningPodOf(pod)
-	var ps []*posting
+	var ps []*assignment
 	if no == nil {
-		ps, no = b.postings(t)
+		ps, no = b.assignments(t)
 	}
 	var shown *Change
 	if no == nil {
@@ -117,12 +117,12 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 		b.refuse(f, no.why, no.advice)
 		return
 	case len(ps) == 0 && shown == nil:
-		b.refuse(f, "the books agree by now", "look again")
+		b.refuse(f, "Kubernetes, Calico and the node now agree", "run plumbline check again")
 		return
 	}
 	target := b.target(f, b.routed(t, ps...), t.proof())
 	if len(ps) > 0 {
-		target.Watch = b.collected()
+		target.Watch = b.watchSeconds()
 	}
 	b.record(f, t, ps...)
 	if shown == nil {
@@ -138,15 +138,15 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 	}
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: pod.Node + "/" + ip.String()}
-		b.step(acting, f, "wait", on, Change{Await: &Await{Node: pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
+		b.step(actOnNodes, f, "wait", on, Change{Await: &Await{Node: pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
 	}
 }
 
-// postings are what the ledger lacks about all addresses of a tenant.
-func (b *builder) postings(t *runningPod) ([]*posting, *refusal) {
-	var out []*posting
+// assignments are the changes that IPAM needs for all addresses of a running pod.
+func (b *builder) assignments(t *runningPod) ([]*assignment, *refusal) {
+	var out []*assignment
 	for _, ip := range t.ips {
-		p, no := b.posting(t, ip, nil)
+		p, no := b.assignment(t, ip, nil)
 		if no != nil {
 			return nil, no
 		}
@@ -157,15 +157,15 @@ func (b *builder) postings(t *runningPod) ([]*posting, *refusal) {
 	return out, nil
 }
 
-// shown is what makes Felix see the pod; nil if it does.
+// shown gives the change that publishes the pod to Felix; nil if it is published.
 func (b *builder) shown(t *runningPod, old *model.Endpoint) (*Change, *refusal) {
 	if b.view.Info().Datastore == "etcd" {
 		return b.endpointOf(t, old)
 	}
 	pod := t.pod
 	same := len(pod.Annotated) == len(t.ips) && !slices.ContainsFunc(t.ips, func(ip netip.Addr) bool { return !slices.Contains(pod.Annotated, ip) })
-	if pod.Annotation == model.Written && pod.ContainerID == t.box.ID && same {
+	if pod.Annotation == model.Written && pod.ContainerID == t.sandbox.ID && same {
 		return nil, nil
 	}
-	return &Change{Annotate: &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.box.ID, From: pod.ContainerID}}, nil
+	return &Change{Annotate: &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.sandbox.ID, From: pod.ContainerID}}, nil
 }

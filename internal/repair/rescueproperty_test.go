@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// users are the living pods that the view shows with an address: by their own node, else,
-// where that was not seen, by their own word.
+// users are the running pods that have an address: by the report of their own node, else,
+// where that was not checked, by their status or annotation.
 func users(v *model.View, ip netip.Addr) []*model.Pod {
 	var out []*model.Pod
 	for i := range int32(v.Rows(model.Pods)) {
@@ -25,8 +25,8 @@ func users(v *model.View, ip netip.Addr) []*model.Pod {
 		}
 		uses := slices.Contains(pod.Claims(), ip)
 		if v.Sees(pod.Node, model.Sandboxes, model.Attachments) {
-			box := v.RunningSandbox(pod)
-			uses = box != nil && v.Inside(pod.Node, box.ID) != nil && v.Inside(pod.Node, box.ID).Has(ip)
+			sandbox := v.RunningSandbox(pod)
+			uses = sandbox != nil && v.Inside(pod.Node, sandbox.ID) != nil && v.Inside(pod.Node, sandbox.ID).Has(ip)
 		}
 		if uses {
 			out = append(out, pod)
@@ -120,19 +120,19 @@ func checkOrdinal(t *testing.T, v *model.View, p *Plan, s *Step, o Ordinal, evic
 		t.Errorf("step %d gives %s to %s, which does not count it yet", s.ID, o.IP, o.To.Handle)
 	}
 	for _, pod := range who {
-		box := v.RunningSandbox(pod)
-		mine := box != nil && strings.HasSuffix(o.To.Handle, "."+box.ID) && o.To.Secondary["pod"] == pod.Name && v.SameNode(o.To.Secondary["node"], pod.Node)
+		sandbox := v.RunningSandbox(pod)
+		mine := sandbox != nil && strings.HasSuffix(o.To.Handle, "."+sandbox.ID) && o.To.Secondary["pod"] == pod.Name && v.SameNode(o.To.Secondary["node"], pod.Node)
 		if !mine && !evicted[pod.Namespace+"/"+pod.Name] {
 			t.Errorf("step %d moves %s to %s, away from %s", s.ID, o.IP, o.To.Handle, pod.Name)
 		}
 	}
 	if len(who) == 0 {
-		t.Errorf("step %d gives %s to %s, and nobody living has it", s.ID, o.IP, o.To.Handle)
+		t.Errorf("step %d gives %s to %s, and no running pod has it", s.ID, o.IP, o.To.Handle)
 	}
 }
 
-// Edits of all fixtures, thrown together at random: whatever the books then say, no plan
-// takes an address from one who lives with it.
+// Random combinations of the edits of all fixtures: whatever the sources then report, no plan
+// takes an address from a running pod that has it.
 func TestRescueHarmsNobody(t *testing.T) {
 	t.Parallel()
 	var edits []string

@@ -8,42 +8,42 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Says tells a person what the step does.
+// Says describes the step for the user.
 func (s *Step) Says() string {
 	switch {
 	case s.Ordinals != nil:
 		return s.ordinalsSay()
 	case s.Mend != nil:
-		return "mend: what is held stays held, the list of free ordinals is what is not"
+		return "repair its structure: allocated addresses stay allocated, all others become free"
 	case s.NewBlock != nil:
-		return "create, of " + s.NewBlock.Node
+		return "create with affinity " + s.NewBlock.Node
 	case s.Count != nil:
 		return s.Count.says()
 	case s.Affinity != nil:
 		return s.Affinity.says()
 	case s.Endpoint != nil:
 		if s.Endpoint.Instead != (model.Ref{}) {
-			return "delete, if " + s.Endpoint.Instead.Name + " is of the same sandbox"
+			return "delete, if " + s.Endpoint.Instead.Name + " names the same sandbox"
 		}
 		if s.Endpoint.Want == nil {
-			return "delete, if it still is of sandbox " + orText(s.Endpoint.Container, "none")
+			return "delete, if it still names sandbox " + orText(s.Endpoint.Container, "none")
 		}
-		return "create from the facts of the node"
+		return "create from the node state"
 	case s.Annotate != nil:
 		_, all := addressText(s.Annotate.IPs)
-		return "annotate " + orText(all, "nothing") + ", sandbox " + s.Annotate.Container
+		return "annotate " + orText(all, "no address") + ", sandbox " + s.Annotate.Container
 	case s.Evict != nil:
-		return "evict, once the ledger names the one that stays"
+		return "evict, after IPAM has the address for the pod that keeps it"
 	case s.Restart != nil:
-		return "restart: its controller makes it again"
+		return "delete: its controller creates it again"
 	case s.Node != nil:
 		return map[string]string{
-			"unlink": "delete the device, by its index " + s.Node.Args["index"], "unroute": "delete the route to device " + s.Node.Args["link"],
-			"unneighbour": "delete the static entry " + s.Node.Args["mac"], "sysctl": "set to " + s.Node.Args["value"],
-			"abort": "end the connection of the file system", "remove": "stop and remove the sandbox",
+			"unlink": "delete the interface with index " + s.Node.Args["index"], "unroute": "delete the route to interface index " + s.Node.Args["link"],
+			"unneighbour": "delete the static neighbour entry " + s.Node.Args["mac"], "sysctl": "set to " + s.Node.Args["value"],
+			"abort": "abort the FUSE connection", "remove": "stop and remove the sandbox",
 		}[s.Node.Verb]
 	case s.Await != nil:
-		return fmt.Sprintf("wait until Felix sets %s dev %s (%ds, no write of ours)", s.Await.IP, s.Await.Device, s.Await.Seconds)
+		return fmt.Sprintf("wait until Felix sets the route %s dev %s (at most %ds, no write)", s.Await.IP, s.Await.Device, s.Await.Seconds)
 	default:
 		return s.Do
 	}
@@ -51,7 +51,7 @@ func (s *Step) Says() string {
 
 func (s *Step) ordinalsSay() string {
 	var parts []string
-	said := map[netip.Addr]bool{} // two findings may ask for the same
+	said := map[netip.Addr]bool{} // two findings may need the same change
 	for i, o := range s.Ordinals {
 		if len(parts) == 4 {
 			parts = append(parts, fmt.Sprintf("%d more", len(s.Ordinals)-i))
@@ -63,12 +63,12 @@ func (s *Step) ordinalsSay() string {
 		said[o.IP] = true
 		from, to := "free", "free"
 		if o.From != nil {
-			from = orText(o.From.Handle, "held")
+			from = orText(o.From.Handle, "allocated")
 		}
 		if o.To != nil {
 			to = o.To.Handle
 			if o.From != nil && o.From.Handle == to {
-				to = "the same handle, with its right owner"
+				to = "same handle, corrected owner"
 			}
 		}
 		parts = append(parts, fmt.Sprintf("%s: %s -> %s", o.IP, from, to))
@@ -78,13 +78,13 @@ func (s *Step) ordinalsSay() string {
 
 func (c *Count) says() string {
 	if len(c.Raise) == 0 {
-		return "count what the blocks hold; remove it if that is nothing"
+		return "set its count to what the blocks hold; delete it if that is zero"
 	}
 	var parts []string
 	for _, r := range c.Raise {
-		parts = append(parts, fmt.Sprintf("%d in %s", len(r.IPs), r.Block))
+		parts = append(parts, fmt.Sprintf("%d for %s", len(r.IPs), r.Block))
 	}
-	return "count " + strings.Join(parts, ", ") + " more, before the block says so"
+	return "raise its count by " + strings.Join(parts, ", ") + ", before the block allocates"
 }
 
 func (a *Affinity) says() string {
@@ -92,8 +92,8 @@ func (a *Affinity) says() string {
 	case AffinityGone:
 		return "delete, unless the block names " + a.Node
 	case AffinityLabelled:
-		return "add the labels by which IPAM finds it"
+		return "add the labels by which IPAM selects it"
 	default:
-		return "make it " + a.Want
+		return "set state " + a.Want
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// HoldPrefix begins the handle under which an address stands for the moment between two
-// writes of ours.
+// HoldPrefix begins the temporary handle of an address between two writes of one repair. It
+// has no handle object.
 const HoldPrefix = "plumbline-hold."
 
-// Undo plans how to take back what the entries of a journal say was done, for one finding
-// or for all. It is compensation: new writes in the world as it is now, with proofs of
-// their own, never the old body put back. What cannot be taken back is refused, and why.
+// Undo plans how to undo what a journal says was done, for one finding, or for all if only
+// is empty. It compensates: new writes to the current objects, with their own verification;
+// an old body is never put back. What cannot be undone is refused with a reason. Steps are
+// undone in reverse order of their writes; recounts of handles come last.
 func Undo(p *Plan, es []Entry, only string) *Plan {
 	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, KubeRevision: p.KubeRevision, EtcdRevision: p.EtcdRevision, Nodes: p.Nodes}, plan: p, only: only}
 	for _, e := range slices.Backward(changes(p, es)) {
@@ -28,20 +29,26 @@ func Undo(p *Plan, es []Entry, only string) *Plan {
 	return u.back
 }
 
-// changes gives what was done or may have been: every intent that is not known to have
-// come to nothing. A request that was sent twice is refused the second time: what was so
-// when we looked again may be of the first. Of what only frees that is not believed: Calico
-// frees too, and counts its handle down afterwards; what is taken back from it then would
-// stand under a handle that goes.
+// changes gives the Intents of writes that were done or may have been done, in order. An
+// Intent is left out only if its write is known to have changed nothing:
+//
+//   - Stale, Failed, Refused after it: the write was rejected, unless an Unknown came before
+//     (then an earlier try of it may have been done);
+//   - Already after a Stale: a request may be sent twice, and the second is rejected as stale
+//     although the first was done, so Already then counts as done by us. Except for steps that
+//     only release: Calico may have released the address and lowers the count of the handle
+//     afterwards; an undo would allocate the address to a handle that Calico deletes.
+//
+// Done, Unknown, Moved and no outcome at all leave the Intent in.
 func changes(p *Plan, es []Entry) []Entry {
 	frees := map[int]bool{}
 	for i := range p.Steps {
 		frees[p.Steps[i].ID] = p.Steps[i].Frees()
 	}
 	var out []Entry
-	var void []bool
-	last := map[int]int{} // index of a step's newest intent
-	unknown := map[int]bool{}
+	var void []bool           // by index in out: its write is known to have changed nothing
+	last := map[int]int{}     // by step: index in out of its newest Intent
+	unknown := map[int]bool{} // by index in out: a try had outcome Unknown
 	for _, e := range es {
 		if e.Undo || e.Step <= 0 {
 			continue
@@ -54,7 +61,7 @@ func changes(p *Plan, es []Entry) []Entry {
 		case open:
 			nothing := e.Outcome == Stale || e.Outcome == Failed || e.Outcome == Refused || e.Outcome == Already && void[i] && frees[e.Step]
 			void[i] = nothing && !unknown[i]
-			unknown[i] = unknown[i] || e.Outcome == Unknown // then only a look can tell
+			unknown[i] = unknown[i] || e.Outcome == Unknown // only a read of the object can tell
 		}
 	}
 	var kept []Entry
@@ -66,15 +73,16 @@ func changes(p *Plan, es []Entry) []Entry {
 	return kept
 }
 
+// An undoer builds the plan back that undoes plan.
 type undoer struct {
 	plan, back *Plan
-	only       string
-	counts     map[string]*recounted // handles to recount in the end
+	only       string                // key of the only finding to undo; empty: all
+	counts     map[string]*recounted // by handle: recounts that finish appends
 }
 
 func (u *undoer) wants(f string) bool { return u.only == "" || u.only == f }
 
-// take adds what takes one step back.
+// take adds what undoes one write. Its entry e is an Intent that changes returned.
 func (u *undoer) take(s *Step, e Entry) {
 	var f string
 	if i := slices.IndexFunc(e.For, u.wants); i >= 0 {
@@ -95,13 +103,13 @@ func (u *undoer) take(s *Step, e Entry) {
 	case s.Annotate != nil:
 		u.annotation(s, f)
 	case s.Mend != nil:
-		u.refuse(f, "a block that was mended is not broken again")
+		u.refuse(f, "a repaired block structure is not reverted")
 	case s.NewBlock != nil:
-		u.refuse(f, "the block stays: Calico removes it when it is empty and nobody claims it")
+		u.refuse(f, "the block stays: Calico deletes it when it is empty and has no affinity")
 	case s.Evict != nil, s.Restart != nil:
-		u.refuse(f, s.On.Name+" was ended, and what has ended does not come back")
+		u.refuse(f, s.On.Name+" was evicted or restarted, which cannot be undone")
 	case s.Node != nil:
-		u.refuse(f, s.On.Name+": what was done on the node is not taken back")
+		u.refuse(f, s.On.Name+": a change on a node cannot be undone")
 	}
 }
 
@@ -112,12 +120,14 @@ func (u *undoer) refuse(f, why string) {
 	}
 }
 
-// target says what must hold for a finding to be taken back. Several steps of one finding
-// need the sum of it.
+// target adds what must be verified to undo a finding. The proof of several steps of one
+// finding is their union: all addresses, containers and nodes. Except stays only if every
+// step has exceptions: one that releases or deletes allows none. All is set if any step
+// names no node.
 func (u *undoer) target(f string, p Proof) {
 	t := u.back.Target(f)
 	if t == nil {
-		u.back.Targets = append(u.back.Targets, Target{Finding: f, Summary: "take back what was done for it", Risk: Safe, NoUndo: "it takes something back itself"})
+		u.back.Targets = append(u.back.Targets, Target{Finding: f, Summary: "undo what was done for it", Risk: Safe, NoUndo: "an undo cannot be undone"})
 		t = &u.back.Targets[len(u.back.Targets)-1]
 	}
 	if p.Running != nil {
@@ -131,7 +141,7 @@ func (u *undoer) target(f string, p Proof) {
 	case d == nil:
 		t.Proof.NotInUse = &NotInUse{All: all, Except: slices.Clone(p.NotInUse.Except)}
 	case len(d.Except) == 0 || len(p.NotInUse.Except) == 0:
-		d.All, d.Except = d.All || all, nil // a part of it is taken away: then nobody is excepted
+		d.All, d.Except = d.All || all, nil // one of the steps releases or deletes: no exceptions
 	default:
 		d.All = d.All || all
 		for _, c := range p.NotInUse.Except {
@@ -146,7 +156,7 @@ func (u *undoer) target(f string, p Proof) {
 	for _, c := range p.NotInUse.Containers {
 		t.Proof.NotInUse.Containers = appendNew(t.Proof.NotInUse.Containers, c)
 	}
-	// Where it was when it was given something, whether or not Kubernetes still knows that node.
+	// The node that ran the pod when it received the record, also if its Node object is gone.
 	if was := u.plan.Target(f); was != nil && was.Proof.Running != nil {
 		t.Proof.NotInUse.Nodes = appendNew(t.Proof.NotInUse.Nodes, was.Proof.Running.Node)
 	}
@@ -160,10 +170,10 @@ func (u *undoer) step(s Step) {
 	u.back.Steps = append(u.back.Steps, s)
 }
 
-// A recounted handle is counted for what was taken back of it.
+// A recounted handle has blocks in which the undo changes its addresses.
 type recounted struct {
 	blocks []netip.Prefix
-	of     []string // findings
+	of     []string // keys of the findings
 }
 
 func (u *undoer) recount(f, handle string, blocks []netip.Prefix, raises []Raise) {
@@ -181,8 +191,8 @@ func (u *undoer) recount(f, handle string, blocks []netip.Prefix, raises []Raise
 	}
 }
 
-// finish puts the recounts at the end: they make handles say what is, whatever was taken
-// back.
+// finish appends the recounts. They have Always set: they set handles to what the blocks
+// hold, whichever steps of the undo succeed.
 func (u *undoer) finish() {
 	var handles []string
 	for h := range u.counts {
@@ -193,14 +203,14 @@ func (u *undoer) finish() {
 		c := u.counts[h]
 		c.of = slices.DeleteFunc(c.of, func(f string) bool { return u.back.Target(f) == nil })
 		if len(c.of) == 0 {
-			continue // nothing is taken back that a count would follow
+			continue // no step of this undo changes its addresses
 		}
 		slices.SortFunc(c.blocks, func(a, b netip.Prefix) int { return strings.Compare(a.String(), b.String()) })
 		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: Change{Count: &Count{Handle: h, Blocks: slices.Compact(c.blocks)}}})
 	}
 }
 
-// owner reads an attribute of a journal.
+// owner parses the attribute of a journal entry; nil means free.
 func owner(w OrdinalWas) (*object.Attribute, bool) {
 	if len(w.Attribute) == 0 {
 		return nil, true

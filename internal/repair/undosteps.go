@@ -10,12 +10,12 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// ordinals takes back what was done in a block, finding by finding.
+// ordinals undoes the change of a block, address by address.
 func (u *undoer) ordinals(s *Step, e Entry) {
 	var was, now []OrdinalWas
 	if json.Unmarshal(e.Was, &was) != nil || json.Unmarshal(e.Now, &now) != nil || len(was) != len(now) {
 		for _, f := range e.For {
-			u.refuse(f, "the journal does not say what was in the block")
+			u.refuse(f, "the journal does not have the former content of the block")
 		}
 		return
 	}
@@ -31,7 +31,7 @@ func (u *undoer) ordinals(s *Step, e Entry) {
 		before, ok1 := owner(was[i])
 		after, ok2 := owner(now[i])
 		if !ok1 || !ok2 {
-			u.refuse(was[i].For, "the journal does not say whose "+was[i].IP.String()+" was")
+			u.refuse(was[i].For, "the journal does not have the former owner of "+was[i].IP.String())
 			continue
 		}
 		if o, ok := u.ordinal(cidr, was[i], now[i], before, after); ok {
@@ -44,8 +44,10 @@ func (u *undoer) ordinals(s *Step, e Entry) {
 	}
 }
 
-// ordinal takes one address back: what was freed is held again if it is still free, what
-// was recorded is released by the rules of a release.
+// ordinal undoes the change of one address; ok is false if that is refused.
+// A released address is allocated again if it is still free. A recorded address is released
+// with the verification of a release. A temporary handle is replaced by the former owner. A
+// transfer to the pod that uses the address is not undone.
 func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *object.Attribute) (Ordinal, bool) {
 	o := Ordinal{For: was.For, IP: was.IP}
 	if after != nil {
@@ -54,31 +56,31 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 	}
 	switch {
 	case before == nil && after != nil:
-		dead := &NotInUse{IPs: []netip.Addr{was.IP}}
+		unused := &NotInUse{IPs: []netip.Addr{was.IP}}
 		if id := model.ContainerOf(after.Handle.V); id != "" {
-			dead.Containers = []string{id}
+			unused.Containers = []string{id}
 		}
-		u.target(was.For, Proof{NotInUse: dead})
+		u.target(was.For, Proof{NotInUse: unused})
 		return o, true
 	case before != nil && before.Handle.V == "" && (after == nil || !strings.HasPrefix(after.Handle.V, HoldPrefix)):
-		u.refuse(was.For, was.IP.String()+" was held by no handle: nobody could release it again")
+		u.refuse(was.For, was.IP.String()+" had no handle: it could not be released again")
 		return o, false
 	case after != nil && !strings.HasPrefix(after.Handle.V, HoldPrefix):
-		u.refuse(was.For, was.IP.String()+" is recorded for the one that uses it: that is not taken from it")
+		u.refuse(was.For, was.IP.String()+" is recorded for the pod that uses it and is not taken from it")
 		return o, false
 	}
 	o.To = &Owner{Handle: before.Handle.V, Secondary: before.Secondary.V}
 	u.target(was.For, u.unused(was, before))
-	if h := before.Handle.V; h != "" { // under our hold it was not counted either
+	if h := before.Handle.V; h != "" { // the former handle did not count it while our temporary handle had it
 		u.step(Step{Do: "raise", On: model.Ref{Kind: model.KindHandle, Name: h}, For: []string{was.For}, Change: Change{Count: &Count{Handle: h, Raise: []Raise{{Block: cidr, IPs: []netip.Addr{was.IP}}}}}})
 	}
 	u.recount(was.For, before.Handle.V, []netip.Prefix{cidr}, nil)
 	return o, true
 }
 
-// unused is the proof that nobody uses an address but the one who gets it back: another may
-// have been given it, and have lost its record since. The nodes that spoke for the release
-// speak for this.
+// unused gives what must be verified before an address is allocated to its former owner
+// again: no other sandbox uses it. Another pod may have received it and lost its record
+// since. The nodes that verified the release verify this.
 func (u *undoer) unused(was OrdinalWas, before *object.Attribute) Proof {
 	t := u.plan.Target(was.For)
 	if t == nil || t.Proof.NotInUse == nil || t.Proof.NotInUse.Calm {
@@ -96,19 +98,19 @@ func (u *undoer) unused(was OrdinalWas, before *object.Attribute) Proof {
 
 func (u *undoer) affinity(s *Step, e Entry, f string) {
 	var was string
-	_ = json.Unmarshal(e.Was, &was) // nothing means that it was not there
+	_ = json.Unmarshal(e.Was, &was) // empty: the affinity did not exist
 	a := *s.Affinity
 	a.UID = ""
 	switch {
 	case a.Want == AffinityGone:
 		a.Want, a.From, a.Label = AffinityConfirmed, "", object.AffinityLabels(a.Node, a.CIDR)
 	case a.Want == AffinityLabelled:
-		u.refuse(f, "labels by which IPAM finds an affinity are not taken off again")
+		u.refuse(f, "labels by which IPAM selects an affinity are not removed")
 		return
 	case was == "":
 		a.Want, a.From = AffinityGone, a.Want
 	default:
-		u.refuse(f, "an affinity that was finished is not made unfinished again")
+		u.refuse(f, "a confirmed affinity is not set back")
 		return
 	}
 	u.target(f, Proof{})
@@ -119,9 +121,9 @@ func (u *undoer) endpoint(s *Step, e Entry, f string) {
 	var is endpointIs
 	switch {
 	case s.Endpoint.Instead != model.Ref{}:
-		u.refuse(f, "the pod has its endpoint on the node where it is; the other would stay for ever")
+		u.refuse(f, "the pod has its endpoint on the node that runs it; the other would never be deleted")
 	case s.Endpoint.Want != nil && len(e.Was) > 0 && string(e.Was) != "null":
-		u.refuse(f, "the endpoint is of the sandbox that runs: that is not taken from it")
+		u.refuse(f, "the endpoint names the running sandbox and is not changed back")
 	case s.Endpoint.Want != nil:
 		if json.Unmarshal(s.Endpoint.Want, &is) != nil {
 			return
@@ -130,7 +132,7 @@ func (u *undoer) endpoint(s *Step, e Entry, f string) {
 		u.step(Step{Do: "undo " + s.Do, On: s.On, For: []string{f}, Change: Change{Endpoint: &Endpoint{Container: is.Spec.ContainerID}}})
 	default:
 		if json.Unmarshal(e.Was, &is) != nil {
-			u.refuse(f, "the journal does not say what the endpoint was")
+			u.refuse(f, "the journal does not have the former endpoint")
 			return
 		}
 		ns, _, _ := strings.Cut(s.On.Name, "/")
@@ -139,15 +141,15 @@ func (u *undoer) endpoint(s *Step, e Entry, f string) {
 	}
 }
 
-// annotation empties what was written for a sandbox that has died since; that of one that
-// lives is not taken from it.
+// annotation clears the annotation that was written, if its sandbox is gone since. The
+// verification fails if the sandbox is running.
 func (u *undoer) annotation(s *Step, f string) {
 	a := s.Annotate
-	dead := &NotInUse{Containers: []string{a.Container}}
+	unused := &NotInUse{Containers: []string{a.Container}}
 	for _, ip := range a.IPs {
-		dead.IPs = append(dead.IPs, ip.Addr())
+		unused.IPs = append(unused.IPs, ip.Addr())
 	}
-	u.target(f, Proof{NotInUse: dead})
+	u.target(f, Proof{NotInUse: unused})
 	u.step(Step{Do: "undo " + s.Do, On: s.On, For: []string{f}, Change: Change{Annotate: &Annotate{UID: a.UID, Container: a.Container, From: a.Container, Empty: true}}})
 }
 

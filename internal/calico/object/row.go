@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Row is what the model keeps of it.
+// Row gives the attribute as the model stores it.
 func (a *Attribute) Row() model.Attribute {
 	s := a.Secondary.V
 	out := model.Attribute{
@@ -18,7 +18,7 @@ func (a *Attribute) Row() model.Attribute {
 	if alt := a.Alternate.V; alt["pod"] != "" {
 		out.Alternate = alt["namespace"] + "/" + alt["pod"]
 	}
-	// Two attributes are one only if all of them is the same, timestamps included.
+	// Other is a digest of all remaining data: two attributes are equal only if everything is, timestamps included.
 	h := fnv.New64a()
 	for _, m := range []map[string]string{s, a.Alternate.V} {
 		for _, k := range slices.Sorted(maps.Keys(m)) {

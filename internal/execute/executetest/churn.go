@@ -38,13 +38,13 @@ func (w *World) churn() {
 	case 14: // an agent falls silent, or speaks again
 		n := w.nodes[w.pick(len(w.nodes))]
 		n.silent, n.half = !n.silent, w.one(2)
-		w.log("%s: silent %v, half blind %v", n.name, n.silent, n.half)
+		w.log("%s: no answer %v, incomplete %v", n.name, n.silent, n.half)
 	case 15:
 		n := w.nodes[w.pick(len(w.nodes))]
 		if n.cut = !n.cut; n.cut {
 			n.silent = true
 		}
-		w.log("%s: cut off %v, silent %v", n.name, n.cut, n.silent)
+		w.log("%s: cut off %v, no answer %v", n.name, n.cut, n.silent)
 	case 16:
 		w.collector.restarts(w)
 	case 17:

@@ -62,11 +62,11 @@ var ipamFaults = []fault{
 	}},
 	{"unrecorded", "", func(w *World) bool {
 		k := w.runs()
-		return k != nil && w.rob(k)
+		return k != nil && w.releaseInUse(k)
 	}},
-	{"robbed", "", func(w *World) bool {
+	{"released", "", func(w *World) bool {
 		k := w.runs()
-		return k != nil && w.rob(k) && w.unshow(k)
+		return k != nil && w.releaseInUse(k) && w.unshow(k)
 	}},
 	{"wrong-node", "", func(w *World) bool { return w.renames("node") }},
 	{"wrong-pod", "", func(w *World) bool { return w.renames("pod") }},
@@ -137,7 +137,7 @@ func (w *World) roomy(n *node, four bool) *row {
 	return nil
 }
 
-// recounts makes the handle of a living pod count wrongly.
+// recounts makes the handle of a running pod count wrongly.
 func (w *World) recounts(by int) bool {
 	k := w.runs()
 	if k == nil {
@@ -155,8 +155,8 @@ func (w *World) recounts(by int) bool {
 	return ok
 }
 
-// rob frees the addresses of a living pod, as a bug of Calico's or a restore does it.
-func (w *World) rob(k *kubelet) bool {
+// releaseInUse releases the addresses of a running pod, as a bug of Calico or a restore does.
+func (w *World) releaseInUse(k *kubelet) bool {
 	for _, ip := range k.box.ips {
 		r := w.calico.get(blockRef(blockOf(ip)))
 		if r == nil || w.holderOf(ip) != handleOf(k.box.id) {
@@ -170,7 +170,7 @@ func (w *World) rob(k *kubelet) bool {
 	return true
 }
 
-// renames makes the ledger name another node or pod for the addresses of a living one. The
+// renames makes IPAM name another node or pod for the addresses of a running one. The
 // collector has seen it so from the first.
 func (w *World) renames(what string) bool {
 	k := w.runs()

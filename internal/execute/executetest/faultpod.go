@@ -47,7 +47,7 @@ func (k *kubelet) addresses() []netip.Addr {
 	return k.box.ips
 }
 
-// unshow takes the record by which Felix goes from a living pod, as a late DEL did it.
+// unshow takes the record by which Felix goes from a running pod, as a late DEL did it.
 func (w *World) unshow(k *kubelet) bool {
 	if w.etcd {
 		r := w.calico.get(endpointRef(k.n.calico, k.ns, k.name))
@@ -83,7 +83,7 @@ func (w *World) shows(k *kubelet, container string) bool {
 	return ok
 }
 
-// share gives a pod the addresses of another: the ledger names one of them, or nobody.
+// share gives a pod the addresses of another: IPAM names one of them, or nobody.
 func (w *World) share() bool {
 	a, b := w.runs(), w.runs()
 	if a == nil || b == nil || a == b || a.uid == b.uid {
@@ -123,14 +123,14 @@ func (w *World) share() bool {
 	}
 	switch w.pick(3) {
 	case 0:
-		w.rob(a) // the ledger names nobody
+		w.releaseInUse(a) // IPAM names nobody
 	case 1:
 		w.handsOver(a, b)
 	}
 	return true
 }
 
-// handsOver makes the ledger name the second of two that share.
+// handsOver makes IPAM name the second of two that share.
 func (w *World) handsOver(from, to *kubelet) {
 	h := newHandle(handleOf(to.box.id), "", 0, w.etcd)
 	h.Block.V = map[string]int{}
@@ -222,7 +222,7 @@ var structureFaults = []fault{
 	}},
 }
 
-// some gives an object of the ledger; nil if there is none.
+// some gives an object of IPAM; nil if there is none.
 func (w *World) some(k model.Kind) *row {
 	all := w.calico.all(k)
 	if len(all) == 0 {

@@ -14,7 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// harm notes that a write of ours broke what must never break.
+// harm records the first violation of a safety rule by a write of Plumbline.
 func (w *World) harm(format string, args ...any) {
 	if w.broken == nil {
 		w.broken = fmt.Errorf(format, args...)
@@ -22,7 +22,7 @@ func (w *World) harm(format string, args ...any) {
 	}
 }
 
-// judge looks at every write of ours, at the moment of it.
+// judge checks every write of Plumbline against the true state at that moment.
 func (w *World) judge(c change) {
 	switch c.ref.Kind {
 	case model.KindBlock:
@@ -50,7 +50,7 @@ func (w *World) judgeBlock(c change) {
 		case before.Affinity.V != after.Affinity.V:
 			w.harm("%s: its owner went from %q to %q", c.ref, before.Affinity.V, after.Affinity.V)
 		case !kept(before.Extra, after.Extra) || !bytes.Equal(before.AffinityClaimTime.V, after.AffinityClaimTime.V):
-			w.harm("%s: a field that we do not know was lost", c.ref)
+			w.harm("%s: an unknown field was lost", c.ref)
 		case sound(before) && !sound(after):
 			w.harm("%s: it was sound and is not: %s", c.ref, c.after.json())
 		}
@@ -60,7 +60,7 @@ func (w *World) judgeBlock(c change) {
 		ip := model.Offset(cidr, o)
 		if was == is {
 			if is != free0 && before.Sequences.V[strconv.Itoa(int(o))] != after.Sequences.V[strconv.Itoa(int(o))] {
-				w.wroteFor[ip] = true // to the same one, and anew
+				w.wroteFor[ip] = true // allocated again to the same handle
 			}
 			continue
 		}
@@ -111,15 +111,14 @@ func ownerOf(b *object.Block, o int32) string {
 	}
 }
 
-// ours tells that a handle is one of Plumbline's own, which has no object.
+// ours reports that a handle is one of Plumbline's own, which has no object.
 func ours(handle string) bool {
 	return strings.HasPrefix(handle, repair.HoldPrefix) || strings.HasPrefix(handle, "plumbline-unknown.")
 }
 
-// beyond tells that what is on a node is nobody's living pod, and that nobody could see it:
-// Kubernetes has no such pod any more, and the machine is silent or has no Node. With a
-// wrong name of its own besides, only a word of every machine that ever was would show it,
-// which a cluster of hundreds never has.
+// beyond reports that a sandbox could not be known: Kubernetes does not have its pod any more,
+// and its machine does not answer or has no Node. If the machine also used a wrong node name,
+// only a verification by every machine that ever existed could find it.
 func (w *World) beyond(n *node, cid string) bool {
 	unseen := n.silent || n.half || n.missed || n.cut || w.kube.get(nodeRef(n.name)) == nil
 	b := n.box(cid)
@@ -142,7 +141,7 @@ func (w *World) judgeFreed(ip netip.Addr, was string) {
 		}
 		for _, b := range n.boxes {
 			if handleOf(b.id) == was && b.netns && b.died == 0 && !w.beyond(n, b.id) {
-				w.harm("%s was freed, and its handle's sandbox %s lives with %v", ip, b.id, b.ips)
+				w.harm("%s was freed, and its handle's sandbox %s runs with %v", ip, b.id, b.ips)
 			}
 		}
 		for _, c := range n.calls {
@@ -153,15 +152,15 @@ func (w *World) judgeFreed(ip netip.Addr, was string) {
 	}
 }
 
-// judgeGiven: an address that somebody uses may be written for him only. One who died after
-// the witness spoke was alive as far as anybody could know; the repair takes it back then.
+// judgeGiven: an address in use may be recorded only for its user. A sandbox that exited after
+// the verification counts as running: the repair is undone then.
 func (w *World) judgeGiven(ip netip.Addr, was, is string) {
 	us := w.users(ip)
 	if ours(is) {
 		w.heldFrom[ip] = was
 	}
 	if ours(was) && w.heldFrom[ip] == is {
-		return // as it was before we held it
+		return // the owner before our temporary handle
 	}
 	if len(us) == 0 || ours(is) || slices.ContainsFunc(us, func(u user) bool { return u.handle == is }) {
 		return
@@ -174,7 +173,7 @@ func (w *World) judgeGiven(ip netip.Addr, was, is string) {
 	w.harm("%s went from %q to %s, and %s on %s uses it", ip, was, is, us[0].handle, us[0].node.name)
 }
 
-// lacks tells that a handle counts less than a block holds for it.
+// lacks reports that a handle counts less than a block holds for it.
 func (w *World) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
 	if b == nil {
 		return false
@@ -191,7 +190,7 @@ func (w *World) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
 func (w *World) judgeHandle(c change) {
 	before, after := valueOf[object.Handle](c.before), valueOf[object.Handle](c.after)
 	if before != nil && after != nil && !kept(before.Extra, after.Extra) {
-		w.harm("%s: a field that we do not know was lost", c.ref)
+		w.harm("%s: an unknown field was lost", c.ref)
 	}
 	count := func(h *object.Handle, cidr string) int {
 		if h == nil {
@@ -215,7 +214,7 @@ func (w *World) judgeHandle(c change) {
 	}
 }
 
-// sound tells that every ordinal is either held by somebody or free, once.
+// sound reports that every ordinal is exactly once either allocated or free.
 func sound(b *object.Block) bool {
 	seen := make([]int, len(b.Allocations.V))
 	for _, o := range b.Unallocated.V {

@@ -16,7 +16,7 @@ func (w *World) judgeAffinity(c change) {
 	case after == nil && b != nil && b.Affinity.V == "host:"+node && !empty(b):
 		w.harm("%s was removed, and its block holds addresses", c.ref)
 	case before != nil && after != nil && !kept(before.Extra, after.Extra):
-		w.harm("%s: a field that we do not know was lost", c.ref)
+		w.harm("%s: an unknown field was lost", c.ref)
 	case after != nil && after.State.V == "confirmed" && b != nil && b.Affinity.V != "host:"+node && (before == nil || before.State.V != "confirmed"):
 		w.harm("%s was confirmed, and the block is %q's", c.ref, b.Affinity.V)
 	}
@@ -38,7 +38,7 @@ func (w *World) judgePod(c change) {
 	if after.PodIP != "" {
 		w.judgeShown(c.ref.String(), c.before.uid, after.ContainerID, prefixAddrs(strings.Split(after.PodIPs, ",")))
 	} else if b := w.boxOf(c.before.uid); b != nil && b.ready && b.id == before.ContainerID && before.PodIP != "" {
-		w.harm("%s: the annotation of a living sandbox was emptied", c.ref)
+		w.harm("%s: the annotation of a running sandbox was cleared", c.ref)
 	}
 }
 
@@ -51,7 +51,7 @@ func prefixAddrs(texts []string) (out []netip.Addr) {
 	return out
 }
 
-// boxOf gives the newest sandbox of a pod that is there.
+// boxOf gives the newest listed sandbox of a pod.
 func (w *World) boxOf(uid string) *box {
 	var out *box
 	for _, n := range w.nodes {
@@ -64,42 +64,42 @@ func (w *World) boxOf(uid string) *box {
 	return out
 }
 
-// judgeShown: Felix routes an address to the pod that shows it.
+// judgeShown: Felix routes an address to the pod that publishes it, so the sandbox must run with it and IPAM must name it.
 func (w *World) judgeShown(what, uid, container string, ips []netip.Addr) {
 	for _, d := range w.dead {
 		if d.id == container && d.died >= w.asked {
-			return // it died after the witness spoke
+			return // it exited after the verification
 		}
 	}
 	b := w.boxOf(uid)
 	if b == nil || b.id != container || !b.ready {
-		w.harm("%s: shows sandbox %s, which does not run", what, container)
+		w.harm("%s: publishes sandbox %s, which is not running", what, container)
 		return
 	}
 	for _, ip := range ips {
 		if !slices.Contains(b.ips, ip) {
-			w.harm("%s: shows %s, which its sandbox does not have", what, ip)
+			w.harm("%s: publishes %s, which its sandbox does not have", what, ip)
 		} else if at := w.holderOf(ip); at != handleOf(b.id) && !ours(at) {
-			w.harm("%s: shows %s before the ledger names it (%q)", what, ip, at)
+			w.harm("%s: publishes %s before IPAM names it (%q)", what, ip, at)
 		}
 	}
 }
 
 func (w *World) holderOf(ip netip.Addr) string { return ownerOf(w.block(blockOf(ip)), ordinalOf(ip)) }
 
-// judgeEvicted: only who shares an address may be ended, and only when the ledger has it
+// judgeEvicted: only who shares an address may be ended, and only when IPAM has it
 // for the one that stays: the DEL of the other would free it under him.
 func (w *World) judgeEvicted(r *row) {
 	b := w.boxOf(r.uid)
 	if b == nil || !b.ready {
-		return // it had ended by itself
+		return // it had already exited
 	}
 	shared := false
 	for _, ip := range b.ips {
 		if w.shared[ip] {
 			shared = true
 			if w.holderOf(ip) == handleOf(b.id) {
-				w.harm("%s is evicted, and the ledger has %s for it", r.ref, ip)
+				w.harm("%s is evicted, and IPAM has %s for it", r.ref, ip)
 			}
 		}
 	}

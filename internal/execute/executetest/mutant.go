@@ -13,20 +13,20 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// A mutant is Plumbline without one of its safeties. It is made by what stands between the
-// executor and the world: the product itself has no switches.
+// A mutant is Plumbline without one safety check. It is made by wrapping the stores, nodes or
+// plan of the executor: the product itself has no switches for it.
 type mutant struct {
 	plan   func(*World, *repair.Plan)
 	store  func(*run, reach) execute.Store
 	nodes  func(execute.Nodes) execute.Nodes
 	byName bool
-	undo   bool // it shows in an undo only
+	undo   bool // it does harm only in an undo
 	faults []string
-	harm   string // a regular expression of what it must come to: other harm proves nothing about it
+	harm   string // regular expression of the harm that it must do: other harm proves nothing
 }
 
-// Caught tells whether a run without a safety comes to the harm that the safety prevents.
-// It counts only where the run with it is clean: else it would prove nothing.
+// Caught reports whether a run without a safety check does the harm that the check prevents,
+// for a seed at which the run with the check does no harm.
 func Caught(seed uint64, name string) (bool, error) {
 	m, err := mutantOf(name)
 	if err != nil {
@@ -38,12 +38,12 @@ func Caught(seed uint64, name string) (bool, error) {
 	}
 	sane := Options{Faults: m.faults}
 	if m.byName {
-		sane.Mutant = byIndex // the same plan, with hands that compare
+		sane.Mutant = byIndex // the same plan, with an agent that compares the index
 	}
 	return Run(seed, sane) == nil, err
 }
 
-// byIndex is no mutant: it only has devices removed, which the mutant needs too.
+// byIndex is not a mutant: it deletes the same interfaces as the mutant, with the check.
 const byIndex = "by-index"
 
 // Mutants gives the names of all, in order.
@@ -69,50 +69,50 @@ func mutantOf(name string) (mutant, error) {
 	return m, nil
 }
 
-// The mutants, each with the faults among which it shows soonest.
+// The mutants, each with the faults with which it is caught soonest.
 var mutants = map[string]mutant{
-	"no-compare":  {store: func(_ *run, r reach) execute.Store { return unreadNodes{r} }, faults: []string{"leaked", "leaked-old", "unrecorded", "overcount"}, harm: `sequence number|was freed|went from|counts \d+ in|does not count`},
-	"no-witness":  {nodes: func(n execute.Nodes) execute.Nodes { return yes{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
-	"one-node":    {plan: oneNode, faults: []string{"stale-nodename"}, harm: `was freed, and`},
-	"cri-alone":   {nodes: func(n execute.Nodes) execute.Nodes { return criAlone{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
-	"write-order": {plan: blocksFirst, faults: []string{"unrecorded", "robbed"}, harm: `does not count it yet`},
-	"old-body":    {undo: true, store: func(r *run, to reach) execute.Store { return &restorer{to, r} }, faults: []string{"leaked", "leaked-old", "unrecorded"}, harm: `sequence number went`},
-	"decrement":   {store: func(r *run, to reach) execute.Store { return &decrementer{to, r} }, faults: []string{"overcount"}, harm: `counts \d+ in`},
-	"half-handle": {plan: halfHandles, faults: []string{"leaked-twice"}, harm: `PL1001/fd00.* is left`},
-	"one-write":   {plan: oneWrite, faults: []string{"wrong-node"}, harm: `was repaired, and now|collector is stuck`},
-	"by-name":     {plan: unlinks, byName: true, faults: []string{"device-left"}, harm: `lives behind it`},
-	"evict-first": {plan: evictFirst, faults: []string{"shared"}, harm: `is evicted, and the ledger has`},
+	"no-compare":      {store: func(_ *run, r reach) execute.Store { return noCompare{r} }, faults: []string{"leaked", "leaked-old", "unrecorded", "overcount"}, harm: `sequence number|was freed|went from|counts \d+ in|does not count`},
+	"no-verification": {nodes: func(n execute.Nodes) execute.Nodes { return yes{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
+	"one-node":        {plan: oneNode, faults: []string{"stale-nodename"}, harm: `was freed, and`},
+	"cri-alone":       {nodes: func(n execute.Nodes) execute.Nodes { return criAlone{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
+	"write-order":     {plan: blocksFirst, faults: []string{"unrecorded", "released"}, harm: `does not count it yet`},
+	"old-body":        {undo: true, store: func(r *run, to reach) execute.Store { return &restorer{to, r} }, faults: []string{"leaked", "leaked-old", "unrecorded"}, harm: `sequence number went`},
+	"decrement":       {store: func(r *run, to reach) execute.Store { return &decrementer{to, r} }, faults: []string{"overcount"}, harm: `counts \d+ in`},
+	"half-handle":     {plan: halfHandles, faults: []string{"leaked-twice"}, harm: `PL1001/fd00.* is left`},
+	"one-write":       {plan: oneWrite, faults: []string{"wrong-node"}, harm: `was repaired, and now|collector is stuck`},
+	"by-name":         {plan: unlinks, byName: true, faults: []string{"device-left"}, harm: `is running behind it`},
+	"evict-first":     {plan: evictFirst, faults: []string{"shared"}, harm: `is evicted, and IPAM has`},
 }
 
-// blind writes whatever has become of the object since it was read.
-type unreadNodes struct{ reach }
+// noCompare writes without comparing the revision.
+type noCompare struct{ reach }
 
-func (b unreadNodes) Put(ctx context.Context, o model.Object) (model.Object, error) {
+func (b noCompare) Put(ctx context.Context, o model.Object) (model.Object, error) {
 	b.now(&o)
 	return b.reach.Put(ctx, o)
 }
 
-func (b unreadNodes) Delete(ctx context.Context, o model.Object) error {
+func (b noCompare) Delete(ctx context.Context, o model.Object) error {
 	b.now(&o)
 	return b.reach.Delete(ctx, o)
 }
 
-func (b unreadNodes) now(o *model.Object) {
-	b.w.ticks(b.w.pick(8)) // what the compare would have seen
+func (b noCompare) now(o *model.Object) {
+	b.w.ticks(b.w.pick(8)) // writes that the comparison would have detected
 	o.UID, o.Revision = "", ""
 	if r := b.store.get(o.Ref); r != nil {
 		o.UID, o.Revision = r.uid, r.rev()
 	}
 }
 
-// yes says of every node that nothing is there.
+// yes answers for every node that nothing is in use.
 type yes struct{ execute.Nodes }
 
 func (yes) Ask(_ context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	return model.Verification{Node: node, Complete: true, All: len(ips)+len(containers) == 0}, nil
 }
 
-// criAlone knows what the runtime lists, and nothing of namespaces and calls.
+// criAlone verifies only with the runtime's list, without network namespaces and CNI calls.
 type criAlone struct{ execute.Nodes }
 
 func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
@@ -121,7 +121,7 @@ func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, contai
 	return w, err
 }
 
-// oneNode asks only the node that the ledger names.
+// oneNode verifies only on the node that IPAM names.
 func oneNode(_ *World, p *repair.Plan) {
 	for i := range p.Targets {
 		d := p.Targets[i].Proof.NotInUse

@@ -110,7 +110,7 @@ func oneWrite(_ *World, p *repair.Plan) {
 	p.Steps = slices.DeleteFunc(p.Steps, func(s repair.Step) bool { return s.Ordinals != nil && len(s.Ordinals) == 0 })
 }
 
-// evictFirst ends the losers before the ledger names the winner: that it names somebody
+// evictFirst ends the losers before IPAM names the winner: that it names somebody
 // else than he is is taken for good.
 func evictFirst(_ *World, p *repair.Plan) {
 	for i := range p.Steps {

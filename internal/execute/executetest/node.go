@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// A node is a machine: what its kernel and its runtime have, whatever anybody wrote down.
+// A node is a machine with the true state of its kernel and runtime.
 type node struct {
 	name   string // Kubernetes'
 	calico string // by which its CNI plugin writes: another one is Calico's issue 12257
 	boot   int
 	booted int64
 	silent bool // its agent does not answer
-	half   bool // or it answers, and cannot see all
-	missed bool // it was so when it was looked at for the plan
+	half   bool // its agent answers incompletely
+	missed bool // its agent did not answer completely when the plan was made
 	cut    bool // it is cut off from everybody, and what runs on it goes on running
 
 	boxes []*box
@@ -41,7 +41,7 @@ type box struct {
 	told             []netip.Addr // what the runtime told of it
 	link             int          // the host's end
 	born             int64
-	died             int64 // when it stopped being alive; 0 while it is
+	died             int64 // when it exited; 0 while it runs
 }
 
 // A call is a CNI plugin that runs.

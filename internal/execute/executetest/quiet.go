@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// quiet lets everybody finish: all nodes answer, nothing new begins, and Calico's collector
-// has time to do what it means to do.
+// quiet lets all tasks finish: all nodes answer, nothing new starts, and the IPAM garbage
+// collector runs until it is done.
 func (w *World) quiet() {
 	w.rate = 0
 	for _, n := range w.nodes {
@@ -33,11 +33,11 @@ func (w *World) quiet() {
 	w.drain()
 }
 
-// left tells what is still wrong although the plan says that it is done.
+// left reports findings that remain although the plan says that they are repaired.
 func (r *run) left() {
 	w := r.w
 	if r.ended != nil {
-		return // it said that it did not come to its end
+		return // it reported that it ended early
 	}
 	for i := range r.plan.Targets {
 		t := &r.plan.Targets[i]
@@ -63,8 +63,8 @@ func (r *run) left() {
 	}
 }
 
-// stillHeld: what was recorded for a pod that lives must be its own after the collector has
-// had its time.
+// stillHeld: an address that was recorded for a running pod must still be its own after the
+// IPAM garbage collector ran.
 func (w *World) stillHeld(f string, l *repair.RunningPod) {
 	n := w.node(l.Node)
 	b := n.box(l.Container)
@@ -78,7 +78,7 @@ func (w *World) stillHeld(f string, l *repair.RunningPod) {
 	}
 }
 
-// remains is what a last look finds, and finds again.
+// remains gives the findings of two last checks that both have.
 func (w *World) remains() []finding.Finding {
 	first := w.audit(0, nil)
 	w.now += (20 * time.Minute).Milliseconds()
@@ -89,7 +89,7 @@ func same(a, b []finding.Evidence) bool {
 	return slices.EqualFunc(a, b, func(x, y finding.Evidence) bool { return x.Ref == y.Ref && x.Says == y.Says })
 }
 
-// touched tells that another than us wrote last what the finding is about.
+// touched reports that another writer wrote the object of a finding last.
 func (w *World) touched(f finding.Finding) bool {
 	for _, e := range f.Evidence {
 		if w.theirs[e.Ref] && e.Ref.Kind != model.KindBlock {

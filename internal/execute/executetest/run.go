@@ -18,10 +18,10 @@ import (
 // Options say how a run goes.
 type Options struct {
 	Faults []string // only these; none means all
-	Mutant string   // a safety that is missing: the run must then end in harm for some seeds
-	Calm   bool     // nothing moves but what the faults started
+	Mutant string   // a safety check that is removed: the run must then do harm for some seeds
+	Calm   bool     // no other writers except those that the faults started
 	Trace  bool
-	Stats  *Stats // counts, if somebody wants them
+	Stats  *Stats // optional
 }
 
 // Stats count what happened over many runs.
@@ -45,15 +45,15 @@ type run struct {
 	journal *journal
 	plan    *repair.Plan
 	result  execute.Result
-	ended   error // why the last run of the plan did not come to its end
+	ended   error // why the last run of the plan ended early
 	undone  bool
 
 	bodies map[model.Ref]json.RawMessage // what a mutant remembers
 	first  map[model.Ref]*row
 }
 
-// Run builds a world from the seed, breaks it, has Plumbline repair it while it moves and
-// Plumbline dies, and tells the first harm.
+// Run builds a cluster from the seed, injects faults, has Plumbline repair it while other
+// writers are active and Plumbline crashes, and returns the first harm.
 func Run(seed uint64, o Options) error {
 	_, err := play(seed, o)
 	if err != nil {
@@ -105,7 +105,7 @@ func play(seed uint64, o Options) (*run, error) {
 	return r, w.broken
 }
 
-// makePlan looks twice, some minutes apart, as a person does who looks at what stays.
+// makePlan checks twice, some minutes apart, and plans the findings that remain.
 func (r *run) makePlan() {
 	w := r.w
 	skew := 0
@@ -144,8 +144,8 @@ func (w *World) audit(skew int, memory audit.Memory) *audit.Report {
 	})
 }
 
-// execute runs the plan until it is done: after every death another Plumbline goes on from
-// the journal.
+// execute runs the plan until it is done: after every crash a new Plumbline continues from the
+// journal.
 func (r *run) execute() {
 	r.w.began = true
 	r.line = &line{w: r.w, flaky: r.w.one(2) && !r.o.Calm}
@@ -185,7 +185,7 @@ func (r *run) executor() *execute.Executor {
 		Journal: r.journal.write,
 		Halt: func(context.Context) error {
 			if r.line.flaky && w.one(400) {
-				return errors.New("somebody wants us to stop")
+				return errors.New("stop requested")
 			}
 			return nil
 		},
@@ -209,7 +209,7 @@ func (w *World) clock() time.Time {
 	return t
 }
 
-// undo takes everything back.
+// undo undoes the whole plan.
 func (r *run) undo() {
 	r.undone = true
 	back := repair.Undo(r.plan, r.journal.entries, "")

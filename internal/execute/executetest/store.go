@@ -1,7 +1,7 @@
-// Package executetest is a cluster in memory in which plans are executed while the world moves:
-// pods come and go, CNI calls stop half way, Calico's collector frees what it thinks is
-// leaked, nodes fall silent, answers are lost, and Plumbline itself dies. Everything
-// follows from one seed; there is no goroutine and no clock but its own.
+// Package executetest simulates a cluster in memory in which plans are executed while other
+// writers are active: pods are created and deleted, CNI calls stop half way, the IPAM garbage
+// collector releases addresses, agents do not answer, answers are lost, and Plumbline itself
+// crashes. A run is determined by its seed: there is one goroutine and a simulated clock.
 package executetest
 
 import (
@@ -17,18 +17,18 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Store is objects under compare-and-swap, as the API server keeps them, or as etcd does.
+// A Store keeps objects with compare-and-swap, like the API server or like etcd.
 type Store struct {
 	etcd    bool
-	counter *uint64 // of revisions; one for all that one server keeps
+	counter *uint64 // of revisions; shared by all stores of one server
 	uids    int
 	rows    map[model.Ref]*row
-	kinds   map[model.Kind][]*row // in the order in which they came: iteration must not depend on maps
+	kinds   map[model.Kind][]*row // in order of creation: iteration must not depend on maps
 	clock   func() model.Time
-	wrote   func(change) // after every write, whoever did it
+	wrote   func(change) // called after every write
 }
 
-// A row is one version of one object. It never changes: a write makes another.
+// A row is one version of one object. It is immutable: a write creates a new row.
 type row struct {
 	ref      model.Ref
 	uid      string
@@ -36,10 +36,10 @@ type row struct {
 	labels   map[string]string
 	written  model.Time
 	body     []byte // made when it is first asked for
-	value    any    // likewise; *ledger.Block and so on
+	value    any    // likewise; *object.Block and so on
 }
 
-// A who tells whose hand writes.
+// A who is the writer.
 type who uint8
 
 const (
@@ -47,14 +47,14 @@ const (
 	plumbline
 )
 
-// A change is one write: nil means not there.
+// A change is one write; nil means absent.
 type change struct {
 	by            who
 	ref           model.Ref
 	before, after *row
 }
 
-// NewStore makes an empty one. Those that share a counter are kept by one server.
+// NewStore creates an empty store. Stores that share a counter belong to one server.
 func NewStore(etcd bool, counter *uint64, clock func() model.Time) *Store {
 	return &Store{
 		etcd: etcd, counter: counter, clock: clock, wrote: func(change) {},
@@ -77,8 +77,8 @@ func (s *Store) get(r model.Ref) *row { return s.rows[s.key(r)] }
 // all gives the objects of a kind, in the order in which they came.
 func (s *Store) all(k model.Kind) []*row { return s.kinds[k] }
 
-// swap puts next in the place of old, if old is what is there; nil is absence. It is the
-// only way in which anything changes.
+// swap replaces old by next if old is the current version; nil means absent. All changes go
+// through swap.
 func (s *Store) swap(by who, ref model.Ref, old, next *row) (*row, bool) {
 	k := s.key(ref)
 	if s.rows[k] != old {
@@ -93,7 +93,7 @@ func (s *Store) swap(by who, ref model.Ref, old, next *row) (*row, bool) {
 			s.uids++
 			next.uid = "uid-" + strconv.Itoa(s.uids)
 			if s.etcd {
-				next.uid = strconv.FormatUint(next.revision, 10) // a key made anew is another
+				next.uid = strconv.FormatUint(next.revision, 10) // a key that is created again is another object
 			}
 		}
 		s.rows[k] = next
@@ -155,7 +155,7 @@ func (s *Store) Delete(_ context.Context, o model.Object) error {
 	return nil
 }
 
-// compare is the compare of compare-and-swap.
+// compare checks UID and revision of a write.
 func (s *Store) compare(o *model.Object) (*row, error) {
 	old := s.get(o.Ref)
 	switch {

@@ -6,7 +6,7 @@ import "time"
 // Whatever can happen between two calls can so happen here.
 type step func(w *World, t *task) step
 
-// A task is somebody who works.
+// A task is a sequence of steps of one component.
 type task struct {
 	name string
 	on   *node // whose machine it runs on; nil for the control plane

@@ -21,7 +21,7 @@ var (
 	pool6 = netip.MustParsePrefix("fd00::/120")
 )
 
-// A World is a cluster: what Kubernetes wants, what Calico wrote down, and what is.
+// A World is a cluster: Kubernetes objects, the Calico datastore, and the true state of the nodes.
 type World struct {
 	rng  *rand.Rand
 	etcd bool // Calico keeps its own etcd, with endpoints; else custom resources and annotations
@@ -32,19 +32,19 @@ type World struct {
 	now          int64 // milliseconds since the world began
 	names        int   // given so far
 
-	nodes     []*node // machines: one lives on when its Node is deleted
+	nodes     []*node // machines: they continue to run when their Node is deleted
 	tasks     []*task
 	kubelets  []*kubelet
 	collector *collector
 	rate      int // one in so many ticks something else happens; 0 means never
 
-	shared   map[netip.Addr]bool   // addresses that two living pods once had
+	shared   map[netip.Addr]bool   // addresses that two running pods once had
 	freed    map[netip.Addr]bool   // addresses that were last freed by us
-	dead     []*box                // sandboxes that have died
-	wroteFor map[netip.Addr]bool   // addresses that we have written for somebody
-	heldFrom map[netip.Addr]string // whose those were that we held for a moment
+	dead     []*box                // sandboxes that exited
+	wroteFor map[netip.Addr]bool   // addresses that Plumbline recorded for a pod
+	heldFrom map[netip.Addr]string // owners before our temporary handle
 	theirs   map[model.Ref]bool    // what others wrote last, since we began
-	asked    int64                 // when a node last bore witness
+	asked    int64                 // time of the last verification
 	trace    []string              // what happened, if somebody wants to know
 	traced   bool
 	began    bool  // Plumbline has

@@ -11,13 +11,21 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// swap is the one way in which an object is changed: read it live, compare, have the
-// witnesses speak, journal, write if nobody else has written since. On a conflict all of it
-// begins anew. The record is read before the witnesses are asked: only then do they prove
-// anything about it.
-func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
-	lost := false // the answer to a write of ours
-	unread := errors.New("others write it again and again")
+// update executes a step on an object of a store. It is the only way in which such an object
+// is changed. In this order:
+//
+//  1. ready: budget and Halt.
+//  2. scene: read the object, then the objects that the step depends on.
+//  3. Edit: compare the conditions, compute the write.
+//  4. unproven, spared: verify the proofs. They must come after 2: see prove.
+//  5. reedit, for counts of handles: read the blocks again after 4.
+//  6. write: journal the Intent, write at the revision of 2, journal the outcome.
+//
+// If another writer was first, or there was no answer, it starts again at 1, at most maxTries
+// times. A crash before 6 leaves nothing; a crash in 6 leaves an Intent without an outcome.
+func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) {
+	lost := false // an earlier try may have done the write
+	unread := errors.New("other writers changed the object during every try")
 	for try := range maxTries {
 		if err := x.ready(ctx, s, try); err != nil {
 			return Verdict{}, err
@@ -40,7 +48,7 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 			return x.already(s, lost)
 		case errors.Is(err, repair.ErrMoved):
 			return x.moved(s, err)
-		case err != nil: // it cannot be read
+		case err != nil: // an object cannot be parsed
 			return x.leave(s, repair.Refused, err.Error())
 		}
 		if again, err := x.unproven(ctx, s, e); err != nil {
@@ -52,8 +60,9 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 			return v, err
 		}
 		if s.Count != nil {
-			// The blocks that it counts are not what is compared: they must be read after the
-			// nodes have said that nobody is about to write one.
+			// The write compares the revision of the handle, not of the blocks that were counted.
+			// So read the blocks again, after the nodes verified that no CNI call is about to
+			// write one.
 			if e, err = x.reedit(ctx, s, sc); err != nil {
 				unread = err
 				continue
@@ -69,17 +78,18 @@ func (x *Executor) swap(ctx context.Context, s *repair.Step) (Verdict, error) {
 		case errors.Is(err, ErrRefused):
 			return x.giveUp(s, repair.Failed, err.Error())
 		default:
-			// Stale too: a request that was sent twice is refused the second time. If the next
-			// look finds it so, it may well have been the first. But what only frees may as well
-			// have been freed by Calico, which counts its handle down afterwards: to take that
-			// back would give the address to a handle that is about to go.
+			// Also ErrStale: a client may send a request twice, and the second is rejected as
+			// stale although the first was done. If the next try finds the wanted state, we take
+			// it as our write. Not for a release: Calico may have released the address and lowers
+			// the count of its handle afterwards; an undo would allocate the address to a handle
+			// that Calico is about to delete.
 			lost = lost || !errors.Is(err, ErrStale) || !s.Frees()
 		}
 	}
 	return x.giveUp(s, repair.Failed, unread.Error())
 }
 
-// ready waits for the budget and asks whether anybody wants us to stop.
+// ready waits for the budget (on a retry also for a backoff) and calls Halt.
 func (x *Executor) ready(ctx context.Context, s *repair.Step, try int) error {
 	if try > 0 {
 		if err := x.Sleep(ctx, min(time.Second, 20*time.Millisecond<<try)); err != nil {
@@ -95,10 +105,10 @@ func (x *Executor) ready(ctx context.Context, s *repair.Step, try int) error {
 	return nil
 }
 
-// errUnreadable means that an object is not what its kind should be.
-var errUnreadable = errors.New("it cannot be read")
+// errUnreadable means that an object cannot be parsed: retrying does not help.
+var errUnreadable = errors.New("the object cannot be parsed")
 
-// scene reads the object, and after it what else the step must see.
+// scene reads the object of the step, and after it the objects that Edit needs.
 func (x *Executor) scene(ctx context.Context, s *repair.Step) (repair.Scene, error) {
 	sc := repair.Scene{Keep: x.keep, Etcd: x.Etcd, Now: model.At(x.Now()), Also: map[model.Ref]model.Object{}}
 	var err error
@@ -117,7 +127,7 @@ func (x *Executor) scene(ctx context.Context, s *repair.Step) (repair.Scene, err
 	return sc, nil
 }
 
-// reedit reads anew what a step must see besides its object, and computes it again.
+// reedit reads the other objects of the scene again and computes the edit again.
 func (x *Executor) reedit(ctx context.Context, s *repair.Step, sc repair.Scene) (repair.Edited, error) {
 	for r := range sc.Also {
 		o, err := x.store(r.Kind).Get(ctx, r)
@@ -138,11 +148,12 @@ func (x *Executor) store(k model.Kind) Store {
 	}
 }
 
-// unproven asks the witnesses of all findings that the edit serves. It tells to begin
-// again if some of them fell away.
+// unproven verifies the proofs of all findings that the edit serves, and drops those that
+// fail. It is true if any failed: then the step starts again without them. Steps with Always
+// need no verification.
 func (x *Executor) unproven(ctx context.Context, s *repair.Step, e repair.Edited) (bool, error) {
 	if s.Always {
-		return false, nil // it makes a record say what is
+		return false, nil // it only sets a handle to what the blocks hold
 	}
 	failed, err := x.prove(ctx, e.For)
 	if err != nil {
@@ -154,8 +165,8 @@ func (x *Executor) unproven(ctx context.Context, s *repair.Step, e repair.Edited
 	return len(failed) > 0, nil
 }
 
-// spared leaves a pod alone that does not share an address any more: its sandbox was
-// replaced, or it ends.
+// spared verifies, before an eviction, that the pod still has the duplicate addresses. If not
+// (its sandbox was replaced, or it is being deleted) the step is Moved and nothing is written.
 func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) {
 	if s.Evict == nil {
 		return Verdict{}, nil
@@ -170,8 +181,8 @@ func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) 
 	return Verdict{repair.Moved, v.Why}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Moved, Why: v.Why})
 }
 
-// ended waits until a pod that was evicted is gone, so that no two of a set end at once. One
-// that takes longer ends by itself.
+// ended waits until an evicted pod is gone, at most two minutes, so that two pods of one
+// StatefulSet do not terminate at once.
 func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 	if s.Evict == nil || x.DryRun {
 		return nil
@@ -188,9 +199,12 @@ func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 	return nil
 }
 
-// write journals what is about to be done, does it, and journals what came of it.
+// write journals the Intent, writes, and journals the outcome. When it sends the write, the
+// Intent is on disk. It marks the findings as written if the write was or may have been done.
+// If only the outcome cannot be journalled, the returned error is ErrJournal although the
+// write was done: the next Run sees an Intent without an outcome.
 func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) error {
-	if err := x.Halt(ctx); err != nil { // the proofs may have taken long
+	if err := x.Halt(ctx); err != nil { // verification may have taken long
 		return fmt.Errorf("%w: %w", ErrHalted, err)
 	}
 	in := repair.Entry{Step: s.ID, Outcome: repair.Intent, For: e.For, UID: e.Object.UID, Revision: e.Object.Revision, Was: e.Was, Now: e.Now}
@@ -230,12 +244,12 @@ func (x *Executor) dropMoved(e repair.Edited) {
 	}
 }
 
-// already: the goal is reached. If we have tried to write before, it may be we who reached it.
+// already ends a step whose object has the wanted state: Done if an earlier try may have written it (lost), else Already.
 func (x *Executor) already(s *repair.Step, lost bool) (Verdict, error) {
 	o := repair.Already
 	why := ""
 	if lost {
-		o, why = repair.Done, "its answer was lost, or came too late"
+		o, why = repair.Done, "an earlier try of this step did it; its answer was lost or late"
 	}
 	e := repair.Entry{Step: s.ID, Outcome: o, Why: why}
 	for _, f := range s.For {
@@ -249,6 +263,7 @@ func (x *Executor) already(s *repair.Step, lost bool) (Verdict, error) {
 	return Verdict{o, why}, x.log(e)
 }
 
+// moved ends a step whose conditions no longer hold, and drops its findings (not for Always).
 func (x *Executor) moved(s *repair.Step, err error) (Verdict, error) {
 	why := strings.TrimPrefix(err.Error(), repair.ErrMoved.Error()+": ")
 	for _, f := range s.For {
@@ -259,8 +274,8 @@ func (x *Executor) moved(s *repair.Step, err error) (Verdict, error) {
 	return Verdict{repair.Moved, why}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Moved, Why: why})
 }
 
-// leave leaves the findings of a step alone, for good. It is of this one, and no sign that
-// others fail.
+// leave ends a step and drops its findings. The reason concerns only this step, so it does
+// not count as failing.
 func (x *Executor) leave(s *repair.Step, o repair.Outcome, why string) (Verdict, error) {
 	for _, f := range s.For {
 		x.drop(f, o, why)
@@ -268,13 +283,13 @@ func (x *Executor) leave(s *repair.Step, o repair.Outcome, why string) (Verdict,
 	return Verdict{o, why}, x.log(repair.Entry{Step: s.ID, Outcome: o, Why: why})
 }
 
-// giveUp leaves a step whose write, or whose reading, failed. One after the other means
-// that something is wrong with all of them.
+// giveUp is leave for a step whose reads or writes failed. maxFailing of them in a row end the
+// run with ErrTooMany: the cause probably concerns all steps.
 func (x *Executor) giveUp(s *repair.Step, o repair.Outcome, why string) (Verdict, error) {
 	x.failing++
 	v, err := x.leave(s, o, why)
 	if err == nil && x.failing >= maxFailing {
-		err = fmt.Errorf("%w, at last: %s", ErrTooMany, why)
+		err = fmt.Errorf("%w; last: %s", ErrTooMany, why)
 	}
 	return v, err
 }

@@ -13,8 +13,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// snapshot is the cluster as Plumbline sees it: first Kubernetes, then the ledger, then the
-// nodes, and in between others go on if skew says so.
+// snapshot reads the cluster as Plumbline does: Kubernetes, then Calico, then the nodes. Skew
+// is the number of steps of other writers in between.
 func (w *World) snapshot(skew int) *model.Snapshot {
 	s := &model.Snapshot{Meta: model.Meta{Schema: 1, GUID: "sim", Taken: w.time()}}
 	s.Info = []model.Info{{GUID: "sim", Calico: "v3.31.0", Datastore: w.datastore(), Ready: true, IPAM: "calico", Networking: "calico"}}
@@ -28,11 +28,11 @@ func (w *World) snapshot(skew int) *model.Snapshot {
 			s.Coverage = append(s.Coverage, model.Coverage{Table: t, State: model.Complete})
 		}
 	}
-	w.lookKube(s)
+	w.snapshotKube(s)
 	w.ticks(skew)
-	w.rereadCalico(s)
+	w.snapshotCalico(s)
 	w.ticks(skew)
-	w.lookNodes(s)
+	w.snapshotNodes(s)
 	return s
 }
 
@@ -43,7 +43,7 @@ func (w *World) datastore() string {
 	return "kdd"
 }
 
-func (w *World) lookKube(s *model.Snapshot) {
+func (w *World) snapshotKube(s *model.Snapshot) {
 	for _, r := range w.kube.all(model.KindNode) {
 		m := r.value.(*machine)
 		n := model.Node{Name: r.ref.Name, UID: r.uid, BootID: m.BootID, Ready: m.ready, Changed: m.created, Created: m.created, Revision: r.rev()}
@@ -82,7 +82,7 @@ func podRow(r *row) model.Pod {
 	return out
 }
 
-func (w *World) rereadCalico(s *model.Snapshot) {
+func (w *World) snapshotCalico(s *model.Snapshot) {
 	for _, r := range w.calico.all(model.KindBlock) {
 		s.Blocks = append(s.Blocks, w.blockRow(r))
 	}

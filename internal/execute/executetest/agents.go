@@ -9,12 +9,12 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-var errSilent = errors.New("no answer within 10s")
+var errNoAnswer = errors.New("no answer within 10s")
 
-// agents are the nodes as Plumbline asks them. They answer from what is.
+// agents gives live verifications from the true state of the simulated nodes.
 type agents struct{ w *World }
 
-// Names lists the nodes of Kubernetes: of a machine whose Node is gone nobody knows.
+// Names lists the Node objects: a machine whose Node was deleted is not listed.
 func (a agents) Names(context.Context) ([]string, error) {
 	var out []string
 	for _, r := range a.w.kube.all(model.KindNode) {
@@ -23,11 +23,11 @@ func (a agents) Names(context.Context) ([]string, error) {
 	return out, nil
 }
 
-// Ask has a node bear witness.
+// Ask has the agent on a node verify.
 func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	w, n := a.w, a.w.node(name)
 	if n == nil || n.silent {
-		return model.Verification{}, errSilent
+		return model.Verification{}, errNoAnswer
 	}
 	w.asked = w.now
 	out := model.Verification{
@@ -73,7 +73,7 @@ func (b *box) sandbox() model.Sandbox {
 	return s
 }
 
-// attachment is the device inside a box, or its bare namespace.
+// attachment is the interface in a sandbox, or its empty network namespace.
 func (n *node) attachment(b *box) (model.Attachment, bool) {
 	if !b.netns {
 		return model.Attachment{}, false

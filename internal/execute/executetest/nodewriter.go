@@ -12,24 +12,24 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// hands are the agents where they change something of their node.
+// A nodeWriter is the agents as they change their nodes.
 type nodeWriter struct {
 	*line
-	byName bool // the mutant: what is compared is the device's name
+	byName bool // mutant: compare only the name of the interface
 }
 
-// NodeObject reads a device of a node. In the time until it is changed a pod of the same name
-// may come, whose ADD makes a device of that name.
+// NodeObject reads an interface of a node. Before it is changed a pod of the same name may be
+// created, whose ADD creates an interface of the same name.
 func (h nodeWriter) NodeObject(_ context.Context, node string, r model.Ref, args map[string]string) (model.Object, error) {
 	if err := h.moves(); err != nil {
 		return model.Object{}, err
 	}
 	n, l := h.find(node, r)
 	if n == nil {
-		return model.Object{}, errSilent
+		return model.Object{}, errNoAnswer
 	}
 	if l == nil || strconv.Itoa(l.index) != args["index"] && !h.byName {
-		return model.Object{Ref: r}, nil // one of that name, made since, is another
+		return model.Object{Ref: r}, nil // an interface of that name with another index is another one
 	}
 	o := model.Object{Ref: r, Revision: l.digest()}
 	if h.w.one(3) {
@@ -38,14 +38,14 @@ func (h nodeWriter) NodeObject(_ context.Context, node string, r model.Ref, args
 	return o, nil
 }
 
-// Change removes a device, if it still is the one that was read.
+// Change deletes an interface if it still is the one that was read.
 func (h nodeWriter) Change(_ context.Context, node, verb string, thing model.Object, _ map[string]string, dryRun bool) (bool, error) {
 	already := false
 	err := h.writing(func() error {
 		n, l := h.find(node, thing.Ref)
 		switch {
 		case n == nil:
-			return errSilent
+			return errNoAnswer
 		case verb != "unlink":
 			return fmt.Errorf("%s: %w", verb, execute.ErrRefused)
 		case l == nil:
@@ -59,7 +59,7 @@ func (h nodeWriter) Change(_ context.Context, node, verb string, thing model.Obj
 		h.w.log("WE unlink %s #%d of %s", l.name, l.index, n.name)
 		for _, b := range n.boxes {
 			if b.inode == l.inode && b.netns && b.died == 0 {
-				h.w.harm("device %s #%d of %s was removed, and %s/%s lives behind it", l.name, l.index, n.name, b.ns, b.pod)
+				h.w.harm("device %s #%d of %s was removed, and %s/%s is running behind it", l.name, l.index, n.name, b.ns, b.pod)
 			}
 		}
 		n.unlink(l)
@@ -68,14 +68,14 @@ func (h nodeWriter) Change(_ context.Context, node, verb string, thing model.Obj
 	return already, err
 }
 
-// Routed: Felix follows what is written, at once.
+// Routed: the simulated Felix sets routes immediately.
 func (h nodeWriter) Routed(_ context.Context, a repair.Await) (bool, error) {
 	if err := h.moves(); err != nil {
 		return false, err
 	}
 	n := h.w.node(a.Node)
 	if n == nil || n.silent {
-		return false, errSilent
+		return false, errNoAnswer
 	}
 	return slices.ContainsFunc(n.boxes, func(b *box) bool { return slices.Contains(b.ips, a.IP) }), nil
 }
@@ -96,7 +96,7 @@ func (h nodeWriter) find(on string, r model.Ref) (*node, *link) {
 
 func (l *link) digest() string { return fmt.Sprintf("%d %s %d", l.index, l.name, l.inode) }
 
-// returns lets the pod come back whose device has that name, all at once.
+// returns creates the pod whose interface has that name, with all its steps at once.
 func (w *World) returns(n *node, device string) {
 	for i := range 4 {
 		name := fmt.Sprintf("db-%d", i)

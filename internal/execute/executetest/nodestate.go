@@ -6,22 +6,22 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// factTables are what the simulated nodes have; of the others nobody asks them.
-var factTables = []model.Table{
+// nodeTables are what the simulated nodes have; of the others nobody asks them.
+var nodeTables = []model.Table{
 	model.Links, model.Paths, model.Attachments, model.Sandboxes, model.Containers, model.CNIConfigs,
 	model.CNIResults, model.Processes, model.Machines,
 }
 
-func (w *World) lookNodes(s *model.Snapshot) {
+func (w *World) snapshotNodes(s *model.Snapshot) {
 	s.NodeState = map[string]*model.NodeState{}
 	for _, r := range w.kube.all(model.KindNode) {
 		n := w.node(r.ref.Name)
 		n.missed = n.missed || n.silent || n.half
-		for _, t := range factTables {
+		for _, t := range nodeTables {
 			c := model.Coverage{Table: t, Node: n.name, State: model.Complete}
 			switch {
 			case n.silent:
-				c.State, c.Reason = model.Lost, errSilent.Error()
+				c.State, c.Reason = model.Lost, errNoAnswer.Error()
 			case n.half && t == model.Attachments:
 				c.State, c.Reason = model.Partial, "permission denied"
 			}
@@ -33,7 +33,7 @@ func (w *World) lookNodes(s *model.Snapshot) {
 	}
 }
 
-// nodeState are what a node says of itself. The agent has watched for as long as the node runs.
+// nodeState is the report of a node's agent, which has run as long as the node.
 func (w *World) nodeState(n *node) *model.NodeState {
 	at := func(t int64) model.Time { return begin + model.Time(t/second) }
 	up := at(n.booted)

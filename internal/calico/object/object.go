@@ -1,6 +1,7 @@
-// Package object is Calico's IPAM objects and endpoints as they are stored, in custom
-// resources and in etcd alike. Whatever is read and written again is the same: fields that
-// we do not know, and absent against null, included. It reads and writes nothing itself.
+// Package object has Calico's IPAM objects and endpoints as they are stored, in custom
+// resources and in etcd. Invariant: decoding and encoding an object gives the same object,
+// including unknown fields and the difference between absent and null. The package does no
+// I/O.
 package object
 
 import (
@@ -11,13 +12,13 @@ import (
 	"plumbline.dev/plumbline/internal/lossless"
 )
 
-// maxObject bounds what we are willing to parse; etcd's own limit is far below.
+// maxObject bounds what is parsed. The limit of etcd is far lower.
 const maxObject = 10 << 20
 
-// ErrTooBig means that an object is larger than any of Calico's.
+// ErrTooBig means that an object exceeds maxObject.
 var ErrTooBig = errors.New("exceeds 10 MB")
 
-// Decode reads a spec or a value; name is the object's, for the error.
+// Decode parses a spec (custom resource) or a value (etcd); name is used in errors.
 func Decode[T any](name string, b []byte, extra func(*T) *lossless.Extra) (T, error) {
 	var v T
 	if len(b) > maxObject {
@@ -31,7 +32,7 @@ func Decode[T any](name string, b []byte, extra func(*T) *lossless.Extra) (T, er
 	return v, nil
 }
 
-// A Block is an IPAMBlock's spec, or the value of a block's key.
+// A Block is the spec of an IPAMBlock, or the value of a block key in etcd.
 type Block struct {
 	CIDR              lossless.Opt[string]            `json:"cidr,omitzero"`
 	Affinity          lossless.Opt[string]            `json:"affinity,omitzero"`
@@ -43,12 +44,12 @@ type Block struct {
 	Deleted           lossless.Opt[bool]              `json:"deleted,omitzero"`
 	StrictAffinity    lossless.Opt[bool]              `json:"strictAffinity,omitzero"`
 	AffinityClaimTime lossless.Opt[json.RawMessage]   `json:"affinityClaimTime,omitzero"`
-	HostAffinity      lossless.Opt[string]            `json:"hostAffinity,omitzero"` // of long ago, in etcd
+	HostAffinity      lossless.Opt[string]            `json:"hostAffinity,omitzero"` // only in etcd, written by old versions
 
 	Extra lossless.Extra `json:"-"`
 }
 
-// An Attribute says who holds ordinals.
+// An Attribute is the owner of ordinals. Several ordinals may refer to one attribute.
 type Attribute struct {
 	Handle     lossless.Opt[string]            `json:"handle_id,omitzero"`
 	Secondary  lossless.Opt[map[string]string] `json:"secondary,omitzero"`
@@ -58,7 +59,7 @@ type Attribute struct {
 	Extra lossless.Extra `json:"-"`
 }
 
-// UnmarshalJSON keeps what we do not know.
+// UnmarshalJSON keeps unknown fields in Extra.
 func (a *Attribute) UnmarshalJSON(b []byte) (err error) {
 	type plain Attribute
 	var p plain
@@ -69,13 +70,13 @@ func (a *Attribute) UnmarshalJSON(b []byte) (err error) {
 	return nil
 }
 
-// MarshalJSON writes it again.
+// MarshalJSON writes Extra too.
 func (a Attribute) MarshalJSON() ([]byte, error) {
 	type plain Attribute
 	return lossless.Encode(plain(a), a.Extra)
 }
 
-// A Handle is an IPAMHandle's spec, or the value of a handle's key.
+// A Handle is the spec of an IPAMHandle, or the value of a handle key in etcd.
 type Handle struct {
 	ID      lossless.Opt[string]         `json:"handleID,omitzero"`
 	Block   lossless.Opt[map[string]int] `json:"block,omitzero"`
@@ -84,8 +85,8 @@ type Handle struct {
 	Extra lossless.Extra `json:"-"`
 }
 
-// An Affinity is a BlockAffinity's spec, or the value of an affinity's key. Whether it
-// is deleted is a string in one API group and a boolean elsewhere.
+// An Affinity is the spec of a BlockAffinity, or the value of an affinity key in etcd.
+// Deleted is a string in one API group and a boolean elsewhere.
 type Affinity struct {
 	State   lossless.Opt[string]          `json:"state,omitzero"`
 	Node    lossless.Opt[string]          `json:"node,omitzero"`
@@ -96,7 +97,7 @@ type Affinity struct {
 	Extra lossless.Extra `json:"-"`
 }
 
-// An Endpoint is a WorkloadEndpoint's spec.
+// An Endpoint is the spec of a WorkloadEndpoint.
 type Endpoint struct {
 	Orchestrator lossless.Opt[string]   `json:"orchestrator,omitzero"`
 	Node         lossless.Opt[string]   `json:"node,omitzero"`

@@ -10,23 +10,26 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// nodesToAsk is what is known of all nodes, looked up once.
-type nodesToAsk struct {
-	known   bool
-	renamed bool                        // some node calls itself by a name that is not its own
-	silent  []string                    // nodes that cannot be asked
-	mute    map[string]bool             // the same
-	shown   map[netip.Addr][]*model.Pod // every pod that shows an address, also one that has finished
+// nodeVerifiers is what is known of all nodes. surveyNodes fills it once per plan.
+type nodeVerifiers struct {
+	known   bool                        // surveyNodes has run; the other fields are valid
+	renamed bool                        // Calico on some node uses the name of another node
+	silent  []string                    // nodes whose agents cannot verify, in the order of the view
+	mute    map[string]bool             // the same nodes as silent
+	shown   map[netip.Addr][]*model.Pod // pods by address in status or annotation, finished pods included
 }
 
-// outOfService is what a person puts on a node that is down for good.
+// outOfService is the taint that the user puts on a node that is down permanently.
 const outOfService = "node.kubernetes.io/out-of-service"
 
-// dead is the proof that nobody uses what is held: which nodes must say so (R10). The node
-// in the record is not enough, for it is the very thing that may be wrong. Why is not empty
-// if that proof cannot be had.
-func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string) {
-	b.look()
+// notInUse gives what must be verified before allocations are released: which agents must
+// verify that the addresses and containers are not in use. The node in the attribute alone is
+// not enough: it may be wrong. So also: the node of the block, of every pod and endpoint with
+// the address, and of the pod that the attribute names; and all nodes if a node uses another
+// node's name, if the attribute has no node or no container, or if a node has no Node object.
+// Why is not empty if that verification is not possible.
+func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice string) {
+	b.surveyNodes()
 	nodes, gone := map[string]bool{}, map[string]bool{}
 	add := func(name string) {
 		if n := b.view.NodeByName(name); n != nil {
@@ -57,8 +60,8 @@ func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string
 				add(pod.Node)
 			}
 		}
-		// Kubernetes' word on where the pod is which the record names: its next sandbox may
-		// be in the making there, whatever that node calls itself.
+		// The node that runs the pod that the attribute names, from the API server: the pod's
+		// next sandbox may be being created there, whatever name Calico uses on that node.
 		if pod := b.view.PodByName(at.PodName()); pod != nil && pod.Node != "" && !pod.Finished() {
 			add(pod.Node)
 		}
@@ -68,11 +71,11 @@ func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string
 	}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		if !slices.Contains(b.o.NodeGone, name) {
-			return d, "node " + name + " has no Node object, which does not prove that it is down", "if it will not come back, say --node-gone " + name + "; or leave it to Calico's collector"
+			return d, "node " + name + " has no Node object, but its pods may still run", "if the node is permanently removed, pass --node-gone " + name + "; or leave it to the IPAM garbage collector"
 		}
 		d.Absent, d.All = append(d.Absent, model.Ref{Kind: model.KindNode, Name: name}), true
 	}
-	if why, advice := b.speakers(&d, nodes); why != "" {
+	if why, advice := b.chooseVerifiers(&d, nodes); why != "" {
 		return d, why, advice
 	}
 	slices.SortFunc(d.IPs, netip.Addr.Compare)
@@ -80,23 +83,24 @@ func (b *builder) dead(held []*model.Allocation) (d NotInUse, why, advice string
 	return d, "", ""
 }
 
-// speakers names the nodes that must bear witness. For one that a person has put out of
-// service all the others do.
-func (b *builder) speakers(d *NotInUse, must map[string]bool) (why, advice string) {
+// chooseVerifiers sets d.Nodes to the nodes whose agents must verify. If one of must is
+// tainted out-of-service and its agent does not answer, the agents on all other nodes must
+// verify.
+func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) (why, advice string) {
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
 		switch silent := b.nodes.mute[name]; {
 		case silent && downForGood(b.view.NodeByName(name)):
 			excused = true
 		case silent:
-			return "node " + name + " cannot be asked", "get its agent to answer; if it is down for good, taint it " + outOfService
+			return "live verification by the agent on " + name + " is not possible", "make the agent on " + name + " answer; if the node is down permanently, taint it " + outOfService
 		default:
 			d.Nodes = append(d.Nodes, name)
 		}
 	}
-	switch silent := b.anySilent(); {
+	switch silent := b.unverifiable(); {
 	case d.All && silent != "":
-		return "every node must be asked, and " + silent + " cannot be", "get the agents to answer"
+		return "the agents on all nodes must verify it; not possible on " + silent, "make these agents answer"
 	case !excused:
 		return "", ""
 	}
@@ -106,15 +110,14 @@ func (b *builder) speakers(d *NotInUse, must map[string]bool) (why, advice strin
 		case !b.nodes.mute[n.Name]:
 			d.Nodes = append(d.Nodes, n.Name)
 		case !downForGood(n):
-			return "every other node must be asked, and " + n.Name + " cannot be", "get its agent to answer"
+			return "the agents on all other nodes must verify it; not possible on " + n.Name, "make the agent on " + n.Name + " answer"
 		}
 	}
 	return "", ""
 }
 
-// look finds out, once, which nodes cannot be asked, whether any calls itself by a name
-// that is not its own, and who shows which address.
-func (b *builder) look() {
+// surveyNodes fills b.nodes, once.
+func (b *builder) surveyNodes() {
 	w := &b.nodes
 	if w.known {
 		return
@@ -122,11 +125,11 @@ func (b *builder) look() {
 	w.known, w.mute, w.shown = true, map[string]bool{}, map[netip.Addr][]*model.Pod{}
 	for i := range int32(b.view.Rows(model.Nodes)) {
 		n := b.view.Node(i)
-		if !b.asked(n.Name) {
+		if !b.canVerify(n.Name) {
 			w.silent, w.mute[n.Name] = append(w.silent, n.Name), true
 			continue
 		}
-		for _, name := range b.callsItself(n.Name) {
+		for _, name := range b.calicoNamesOf(n.Name) {
 			w.renamed = w.renamed || name != "" && !b.view.SameNode(name, n.Name)
 		}
 	}
@@ -146,13 +149,13 @@ func (b *builder) look() {
 	}
 }
 
-// asked tells that a node's agent showed all that a witness speaks of.
-func (b *builder) asked(node string) bool {
+// canVerify reports that the agent on a node reported everything that a verification needs.
+func (b *builder) canVerify(node string) bool {
 	return b.view.Sees(node, model.Sandboxes, model.Attachments, model.Processes)
 }
 
-// callsItself gives the names under which a node's own Calico writes to the ledger.
-func (b *builder) callsItself(node string) []string {
+// calicoNamesOf gives the node names that Calico on a node writes into IPAM.
+func (b *builder) calicoNamesOf(node string) []string {
 	var names []string
 	if m := b.view.MachineOf(node); m != nil {
 		names = append(names, m.CalicoName)
@@ -167,9 +170,9 @@ func downForGood(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t string) bool { return strings.HasPrefix(t, outOfService+":") })
 }
 
-// anySilent names the nodes that cannot be asked; empty if all can.
-func (b *builder) anySilent() string {
-	b.look()
+// unverifiable names the nodes whose agents cannot verify; empty if there are none.
+func (b *builder) unverifiable() string {
+	b.surveyNodes()
 	switch silent := b.nodes.silent; len(silent) {
 	case 0:
 		return ""

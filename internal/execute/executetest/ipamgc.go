@@ -11,9 +11,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A collector is the garbage collector of Calico's kube-controllers, with its cache: an
-// allocation that it knows by handle and address it never reads again, whatever has become
-// of it (safety.md F2).
+// A collector is the IPAM garbage collector of calico-kube-controllers, with its cache: it
+// does not read an allocation again that it has cached by handle and address (see
+// planMisnamed in package repair).
 type collector struct {
 	w      *World
 	events []change
@@ -22,20 +22,19 @@ type collector struct {
 	batch  []*known
 	block  netip.Prefix
 	seen   *row
-	// settled means that it has heard of all that was written: what it does not know then it
-	// will never know.
+	// settled means that it has received all writes: its cache does not change any more.
 	settled     bool
-	gracePeriod int64 // seconds for which it lets a leak be; 0 means that it is switched off
+	gracePeriod int64 // garbage-collection grace period in seconds; 0: garbage collection is off
 }
 
-// known is an allocation as the collector saw it first.
+// known is a cached allocation, as the collector read it first.
 type known struct {
 	block                 netip.Prefix
 	ip                    netip.Addr
 	handle, node, ns, pod string
 	tunnel                bool
 	sequence              uint64
-	candidate             int64 // since when; 0 if not
+	candidate             int64 // since when it is a candidate for release; 0: it is not
 	confirmed             bool
 }
 
@@ -45,14 +44,14 @@ func newCollector(w *World) *collector {
 
 func (c *collector) begin(w *World) { c.task = w.spawn("collector", nil, c.watch) }
 
-// sees takes note of a write; it is looked at in its turn.
+// sees queues a write; watch processes it later.
 func (c *collector) sees(ch change) {
 	if ch.ref.Kind == model.KindBlock {
 		c.events = append(c.events, ch)
 	}
 }
 
-// restarts: a new process knows nothing, and reads everything.
+// restarts: a new process has an empty cache and reads everything.
 func (c *collector) restarts(w *World) {
 	c.known, c.events = nil, nil
 	for _, r := range w.calico.all(model.KindBlock) {
@@ -76,8 +75,8 @@ func (c *collector) watch(w *World, t *task) step {
 	return c.watch
 }
 
-// reads brings the cache up to date with a block: what is new is added, what is gone is
-// dropped, what is known is left as it is.
+// reads updates the cache from a block: new allocations are added, gone ones removed, cached
+// ones not changed.
 func (c *collector) reads(e change) {
 	cidr, _ := netip.ParsePrefix(e.ref.Name)
 	var b *object.Block
@@ -121,7 +120,7 @@ func (c *collector) scan(w *World) {
 		gone := w.kube.get(nodeRef(k.node)) == nil
 		k.confirmed = c.gracePeriod > 0 && k.candidate != 0 && (gone || now-k.candidate >= c.gracePeriod*second)
 	}
-	for _, k := range c.known { // all of a handle, or none
+	for _, k := range c.known { // release all allocations of a handle, or none
 		if k.confirmed && slices.ContainsFunc(c.known, func(o *known) bool { return o.handle == k.handle && !o.confirmed }) {
 			k.confirmed = false
 		}
@@ -143,7 +142,7 @@ func (c *collector) valid(w *World, k *known) bool {
 	p := r.value.(*pod)
 	switch {
 	case node && p.Node != k.node:
-		return false // Calico's issue 12257, if the node's name in the ledger is not its own
+		return false // Calico's issue 12257, if the node's name in IPAM is not its own
 	case p.Phase == "Succeeded" || p.Phase == "Failed":
 		return false
 	case len(p.ips) == 0:
@@ -167,8 +166,8 @@ func (c *collector) read(w *World, _ *task) step {
 	return c.release
 }
 
-// release frees what it thinks is leaked, if handle and sequence number still are what it
-// saw first. One that is not fails the whole batch.
+// release releases the confirmed leaks of a block if handle and sequence number are as
+// cached. One that differs fails the whole batch.
 func (c *collector) release(w *World, _ *task) step {
 	b := c.seen.value.(*object.Block)
 	var ords []int32
@@ -177,7 +176,7 @@ func (c *collector) release(w *World, _ *task) step {
 		at := holder(b, o)
 		if at == nil || at.Handle.V != k.handle || b.Sequences.V[strconv.Itoa(int(o))] != k.sequence {
 			if c.settled && at != nil && at.Handle.V == k.handle && w.wroteFor[k.ip] {
-				w.harm("the collector is stuck at %s: it knows %s as it was before our write", k.block, k.ip)
+				w.harm("the collector is stuck at %s: it has %s cached as it was before our write", k.block, k.ip)
 			}
 			return c.pause
 		}
@@ -193,7 +192,7 @@ func (c *collector) release(w *World, _ *task) step {
 	return c.uncount
 }
 
-// uncount takes one from each handle, however many were freed.
+// uncount lowers the count of each handle by one, however many addresses were released.
 func (c *collector) uncount(w *World, _ *task) step {
 	for len(c.batch) > 0 {
 		h := c.batch[0].handle

@@ -1,0 +1,166 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// planStuck ends the hung mount that keeps a pod from being deleted.
+func planStuck(b *builder, f *finding.Finding) {
+	for _, r := range f.About {
+		if r.Kind != model.KindMount {
+			continue
+		}
+		ns, name, _ := strings.Cut(f.Subject.Name, "/")
+		if pod := b.view.PodByName(ns, name); pod != nil {
+			if m := b.unresponsiveMount(r.Name, pod.UID); m != nil {
+				b.abortMount(f, m)
+				return
+			}
+		}
+	}
+	b.refuse(f, "nothing that blocks the pod's deletion can be ended safely", advice(f.Code))
+}
+
+// planMount ends a hung mount. Only FUSE has a way to do that without effect on the kernel
+// and on other mounts: abort the connection.
+func planMount(b *builder, f *finding.Finding) {
+	m := b.unresponsiveMount(f.Subject.Name, "")
+	if m == nil {
+		b.refuse(f, "the mount is gone, or answers, or several mounts of that name hang", "run plumbline check again; plan PL4001 of a pod that it blocks")
+		return
+	}
+	b.abortMount(f, m)
+}
+
+// unresponsiveMount finds a hung mount by name (node and source), and by the UID of a pod
+// that uses it if uid is set. Several file systems may have one name: nil if it is not known
+// which one is meant.
+func (b *builder) unresponsiveMount(name, uid string) *model.Mount {
+	var found *model.Mount
+	for i := range int32(b.view.Rows(model.Mounts)) {
+		m := b.view.Mount(i)
+		if m.Ref().Name != name || !m.Silent || uid != "" && !slices.Contains(m.Pods, uid) {
+			continue
+		}
+		if found != nil && found.Device != m.Device {
+			return nil
+		}
+		found = m
+	}
+	return found
+}
+
+// abortMount aborts the connection of a FUSE file system. That ends all its mounts in all
+// namespaces, so the step names every pod that uses it; the agent refuses if it finds a pod
+// that is not named.
+func (b *builder) abortMount(f *finding.Finding, m *model.Mount) {
+	if !strings.HasPrefix(m.Type, "fuse") || m.Device == "" {
+		b.refuse(f, "a "+m.Type+" mount cannot be aborted safely", "bring its server "+orText(m.Server, "")+" back; or, if no pod needs the mount, run umount -f on the node")
+		return
+	}
+	var uids, affected []string
+	for i := range int32(b.view.Rows(model.Mounts)) {
+		if o := b.view.Mount(i); o.Node == m.Node && o.Device == m.Device {
+			for _, uid := range o.Pods {
+				uids = appendNew(uids, uid)
+			}
+		}
+	}
+	for _, uid := range uids {
+		pod := b.view.PodByUID(uid)
+		switch {
+		case pod == nil:
+		case pod.Deleted.IsZero():
+			affected = append(affected, pod.Namespace+"/"+pod.Name+" loses the volume "+m.Source)
+		default:
+			affected = append(affected, pod.Namespace+"/"+pod.Name+", which is being deleted, loses the volume "+m.Source)
+		}
+	}
+	slices.Sort(uids)
+	slices.Sort(affected)
+	risk := Disruptive
+	if slices.ContainsFunc(affected, func(s string) bool { return !strings.Contains(s, "being deleted") }) {
+		risk = Destructive
+	}
+	t := b.target(f, risk, Proof{})
+	t.Touches, t.NoUndo = affected, "an aborted connection cannot be restored: pods that need the volume must mount it again"
+	if m.Server != "" {
+		t.Warnings = append(t.Warnings, "its server "+m.Server+" is not changed")
+	}
+	args := map[string]string{"device": m.Device, "pods": strings.Join(uids, ",")}
+	b.step(actOnNodes, f, "abort connection", m.Ref(), Change{Node: &OnNode{Verb: "abort", Args: args}})
+}
+
+// planUnkillable ends the mount that a process waits for, not the process.
+func planUnkillable(b *builder, f *finding.Finding) {
+	for _, r := range f.About {
+		if m := b.unresponsiveMount(r.Name, ""); r.Kind == model.KindMount && m != nil {
+			b.abortMount(f, m)
+			return
+		}
+	}
+	b.refuse(f, "an unkillable process exits only when its wait ends, and no mount to abort was found", advice(f.Code))
+}
+
+// planOrphan removes the sandbox that is left of a deleted pod. Processes and mounts that
+// are left go with their sandbox or owner.
+func planOrphan(b *builder, f *finding.Finding) {
+	node := f.Subject.OnNode()
+	_, name, _ := strings.Cut(f.Subject.Name, "/")
+	if f.Subject.Kind != model.KindSandbox {
+		b.refuse(f, "it is released together with its sandbox, its process or its owner", advice(f.Code))
+		return
+	}
+	b.removeSandbox(f, node, name)
+}
+
+const staticUID = 32 // length of a static pod's UID: a manifest hash without dashes
+
+// removeSandbox plans that the runtime stops and removes a sandbox whose pod is deleted.
+// That runs its CNI DEL. It refuses sandboxes of static pods: the kubelet manages those.
+func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
+	var sandbox *model.Sandbox
+	for i := range int32(b.view.Rows(model.Sandboxes)) {
+		if s := b.view.Sandbox(i); s.Node == node && s.Ref() == f.Subject {
+			sandbox = s
+		}
+	}
+	switch {
+	case sandbox == nil:
+		b.refuse(f, "sandbox "+short(name)+" is gone", "run plumbline check again")
+		return
+	case len(strings.ReplaceAll(sandbox.UID, "-", "")) != staticUID || len(sandbox.UID) == staticUID:
+		b.refuse(f, "the sandbox belongs to a static pod, or to no Kubernetes pod", "check the static pod manifests on "+node)
+		return
+	case b.view.PodByUID(sandbox.UID) != nil:
+		b.refuse(f, "its pod exists", "run plumbline check again")
+		return
+	case b.view.PodByName(sandbox.Namespace, sandbox.Pod) != nil:
+		b.refuse(f, "a new pod has its name, and the DEL of the old sandbox may affect it", "remove the sandbox with crictl on "+node+" when the new pod may lose its network")
+		return
+	}
+	var running []string
+	for c := range b.view.ContainersIn(node, sandbox.ID) {
+		if c.State == "running" {
+			running = append(running, c.ID)
+		}
+	}
+	t := b.target(f, Destructive, Proof{NotInUse: &NotInUse{Gone: []PodIs{{Namespace: sandbox.Namespace, Name: sandbox.Pod, UID: sandbox.UID}}}})
+	t.NoUndo = "a removed sandbox cannot be restored"
+	t.Touches = []string{fmt.Sprintf("%s of %s/%s on %s exit", plural(len(running), "container", "containers"), sandbox.Namespace, sandbox.Pod, node)}
+	args := map[string]string{"uid": sandbox.UID, "containers": strings.Join(running, ",")}
+	b.step(actOnNodes, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + sandbox.ID}, Change{Node: &OnNode{Verb: "remove", Args: args}})
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
