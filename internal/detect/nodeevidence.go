@@ -10,9 +10,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What the rows of a node say. Each has lasted since the node's agent saw it change.
+// Evidence from node state. Since is when the agent on the node saw the row change.
 
-// seatSays leaves out what a pod without network changes all the time: its readiness.
+// seatSays leaves out the readiness: it changes all the time while a pod has no network.
 func seatSays(s *seat) finding.Evidence {
 	p := s.pod
 	says := fmt.Sprintf("uid %s, on %s, not being deleted; should have %s", orDash(p.UID), p.Node, addrs(s.ips))
@@ -24,19 +24,19 @@ func sandboxSays(s *model.Sandbox) finding.Evidence {
 	return finding.Evidence{Ref: s.Ref(), Says: says, Since: s.Since}
 }
 
-// machineSays leaves out how long the node is up: that moves by itself.
+// machineSays leaves out the uptime: it changes by itself.
 func machineSays(m *model.Machine) finding.Evidence {
 	felix := m.Felix
 	if felix == "" {
-		felix = "not to be asked"
+		felix = "of unknown state"
 	}
 	return finding.Evidence{Ref: m.Ref(), Says: "Felix is " + felix + ", boot " + orDash(m.BootID), Since: m.Since}
 }
 
 func linkSays(l *model.Link, more string) finding.Evidence {
-	says := fmt.Sprintf("number %d, %s, %s", l.Index, orDash(l.Kind), upOrDown(l.Up))
+	says := fmt.Sprintf("index %d, %s, %s", l.Index, orDash(l.Kind), upOrDown(l.Up))
 	if l.Peer != 0 {
-		says += fmt.Sprintf("; its other end is number %d", l.Peer)
+		says += fmt.Sprintf("; peer index %d", l.Peer)
 	}
 	if l.PeerNS != 0 {
 		says += fmt.Sprintf(" in namespace %d", l.PeerNS)
@@ -46,26 +46,26 @@ func linkSays(l *model.Link, more string) finding.Evidence {
 
 func insideSays(a *model.Attachment) finding.Evidence {
 	if a.Device == "" {
-		return finding.Evidence{Ref: a.Ref(), Says: fmt.Sprintf("namespace %d has no device", a.Inode), Since: a.Since}
+		return finding.Evidence{Ref: a.Ref(), Says: fmt.Sprintf("namespace %d has no interface", a.Inode), Since: a.Since}
 	}
 	var ips []netip.Addr
 	for _, q := range a.IPs {
 		ips = append(ips, q.Addr())
 	}
-	says := fmt.Sprintf("%s of namespace %d is %s and has %s, MAC %s; its other end is number %d", a.Device, a.Inode, upOrDown(a.Up), addrs(ips), orDash(a.MAC), a.Peer)
+	says := fmt.Sprintf("%s in namespace %d is %s and has %s, MAC %s; peer index %d", a.Device, a.Inode, upOrDown(a.Up), addrs(ips), orDash(a.MAC), a.Peer)
 	return finding.Evidence{Ref: a.Ref(), Says: says, Since: a.Since}
 }
 
-// namespaceSays is of a namespace that nobody lives in.
+// namespaceSays describes a network namespace without process and sandbox.
 func namespaceSays(a *model.Attachment) finding.Evidence {
 	says := fmt.Sprintf("namespace %d: no process, no sandbox", a.Inode)
 	if a.Pinned {
-		says += "; a file keeps it"
+		says += "; a file keeps it open"
 	}
 	return finding.Evidence{Ref: a.Ref(), Says: says, Since: a.Since}
 }
 
-// routesSays tells the ways out of a pod.
+// routesSays lists the pod's default routes and its routes to the gateway.
 func routesSays(a *model.Attachment) finding.Evidence {
 	var out []string
 	for i := range a.Routes {
@@ -92,7 +92,8 @@ func neighbourSays(n *model.Neighbour, l *model.Link) finding.Evidence {
 	return finding.Evidence{Ref: ref, Says: stateOf(n) + " with MAC " + orDash(n.MAC), Since: n.Since}
 }
 
-// nearSays is of a pod's own neighbour table, which is dated with the pod's device.
+// nearSays describes an entry of the pod's own neighbour table. Since is not before the
+// pod's interface was last changed.
 func nearSays(a *model.Attachment, n *model.Neighbour) finding.Evidence {
 	says := fmt.Sprintf("%s is %s", n.IP, stateOf(n))
 	if n.MAC != "" {
@@ -105,7 +106,7 @@ func nearSays(a *model.Attachment, n *model.Neighbour) finding.Evidence {
 	return finding.Evidence{Ref: a.Ref(), Says: says, Since: since}
 }
 
-// stateOf puts together the states between which an entry moves by itself.
+// stateOf gives one name to the states between which an entry changes by itself.
 func stateOf(n *model.Neighbour) string {
 	switch n.State {
 	case "REACHABLE", "STALE", "DELAY", "PROBE":
@@ -126,7 +127,7 @@ func linkName(p *Pass, node string, index int) string {
 	if l := p.LinkAt(node, index); l != nil {
 		return l.Name
 	}
-	return fmt.Sprintf("device %d", index)
+	return fmt.Sprintf("interface %d", index)
 }
 
 func upOrDown(up bool) string {

@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL2010 finds addresses that several living owners have.
+// PL2010 finds addresses that several running owners have.
 var PL2010 = &Detector{
 	Code: "PL2010", Title: "duplicate address: more than one pod, tunnel or service uses it", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Addresses},
@@ -18,17 +18,17 @@ var PL2010 = &Detector{
 		model.Hosts, model.Endpoints, model.Blocks, model.Allocations, model.Cluster,
 		model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Paths,
 	},
-	Since: "0.1", Run: shared,
+	Since: "0.1", Run: duplicate,
 }
 
-func shared(p *Pass, _ model.Table, row int32) {
+func duplicate(p *Pass, _ model.Table, row int32) {
 	ip := p.Address(row)
 	if alone(p, ip) {
 		return
 	}
 	pods := holders(p, ip)
 	if len(pods) == 2 && sameMachine(pods[0], pods[1]) {
-		pods = pods[:1] // it is moving from the one to the other
+		pods = pods[:1] // the VM is migrating from one to the other
 	}
 	node := p.TunnelWith(ip)
 	if node != nil && slices.Contains(node.Addresses, ip) {
@@ -72,17 +72,17 @@ func shared(p *Pass, _ model.Table, row int32) {
 	for _, s := range services {
 		rest = append(rest, finding.Evidence{Ref: s.Ref(), Says: "has " + ip.String(), Revision: s.Revision})
 	}
-	rightful, ledger := rightful(p, pods, ip)
-	f.Summary = sharedSummary(owners, len(pods), node, f.Node, rightful)
+	rightful, record := rightful(p, pods, ip)
+	f.Summary = duplicateSummary(owners, len(pods), node, f.Node, rightful)
 	if pod := receives(p, pods, ip); pod != nil {
 		f.Summary += "; traffic on " + pod.Node + " goes to " + pod.Namespace + "/" + pod.Name
 	}
-	rest = append(rest, ledger)
+	rest = append(rest, record)
 	f.Evidence = rest
 	p.Report(f)
 }
 
-// alone is the quick answer for nearly all addresses.
+// alone is the fast path for nearly all addresses: fewer than two claims.
 func alone(p *Pass, ip netip.Addr) bool {
 	n := 0
 	for c := range p.Claims(ip) {
@@ -93,39 +93,39 @@ func alone(p *Pass, ip netip.Addr) bool {
 	return n < 2
 }
 
-func sharedSummary(owners, pods int, node *model.Node, where, rightful string) string {
-	s := fmt.Sprintf("%d living pods share it", pods)
+func duplicateSummary(owners, pods int, node *model.Node, where, rightful string) string {
+	s := fmt.Sprintf("%d running pods use it", pods)
 	switch {
 	case node != nil:
-		s = fmt.Sprintf("%s and a tunnel of %s share it", count(pods, "living pod", "living pods"), node.Name)
+		s = fmt.Sprintf("%s and a tunnel of %s use it", count(pods, "running pod", "running pods"), node.Name)
 	case pods < owners:
-		s = fmt.Sprintf("%s and a service share it", count(pods, "living pod", "living pods"))
+		s = fmt.Sprintf("%s and a service use it", count(pods, "running pod", "running pods"))
 	case where != "":
-		s += ", node " + where
+		s += ", all on node " + where
 	}
 	return s + "; " + rightful
 }
 
-// rightful names who should keep the address: the one that the ledger names, else the
-// oldest.
+// rightful names the owner that should keep the address: the one in the IPAM record, else
+// the oldest pod.
 func rightful(p *Pass, pods []*model.Pod, a netip.Addr) (string, finding.Evidence) {
 	if al := p.AllocationOf(a); al != nil {
 		says := allocationSays(p, al)
 		if at := p.AttributeOf(al); at != nil {
 			for _, pod := range pods {
 				if at.Namespace == pod.Namespace && at.Pod == pod.Name {
-					return "the ledger names " + pod.Namespace + "/" + pod.Name, says
+					return "IPAM names " + pod.Namespace + "/" + pod.Name, says
 				}
 			}
 			if at.Tunnel() {
-				return "the ledger names a tunnel of " + at.Node, says
+				return "IPAM names a tunnel of " + at.Node, says
 			}
 		}
-		return "the ledger names none of them", says
+		return "IPAM names none of them", says
 	}
 	free := freeSays(p, a)
 	if len(pods) == 0 {
-		return "the ledger says free", free
+		return "free in IPAM", free
 	}
 	oldest := pods[0]
 	for _, pod := range pods[1:] {
@@ -133,10 +133,11 @@ func rightful(p *Pass, pods []*model.Pod, a netip.Addr) (string, finding.Evidenc
 			oldest = pod
 		}
 	}
-	return fmt.Sprintf("the ledger says free; %s/%s is the oldest", oldest.Namespace, oldest.Name), free
+	return fmt.Sprintf("free in IPAM; %s/%s is the oldest", oldest.Namespace, oldest.Name), free
 }
 
-// sameMachine: during a live migration two pods of one machine have its address.
+// sameMachine reports whether both pods run the same KubeVirt VM: during a live migration
+// two pods have its address.
 func sameMachine(a, b *model.Pod) bool {
 	return a.VM != "" && a.VM == b.VM && a.Namespace == b.Namespace
 }

@@ -8,14 +8,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// unreadNodes notes on which nodes a detector could not judge, and for want of which tables.
+// unreadNodes records on which nodes a detector did not run, and which tables were missing.
 type unreadNodes struct {
 	nodes  map[string]bool
 	tables map[model.Table]bool
 }
 
-// sees tells whether what the detector needs of the subject's node was seen. A subject
-// that is on no node yet is none of its business.
+// sees reports whether the node tables that the detector needs were read completely on the
+// subject's node. A subject without a node is skipped by detectors that need node tables.
 func (d *Detector) sees(v *model.View, t model.Table, row int32, b *unreadNodes) bool {
 	node, asked := v.NodeOf(t, row), false
 	ok := true
@@ -29,7 +29,7 @@ func (d *Detector) sees(v *model.View, t model.Table, row int32, b *unreadNodes)
 		}
 		ok = false
 		if v.State(need, node) == model.Unread {
-			continue // a node of another kind: nothing of it is expected
+			continue // no agent is expected on this node
 		}
 		if b.nodes == nil {
 			b.nodes, b.tables = map[string]bool{}, map[model.Table]bool{}
@@ -48,10 +48,10 @@ func (b *unreadNodes) skip(d *Detector) (Skip, bool) {
 		tables = append(tables, t.String())
 	}
 	nodes := slices.Sorted(maps.Keys(b.nodes))
-	return Skip{Code: d.Code, Why: "not seen on " + some(nodes) + ": " + strings.Join(tables, ", "), Nodes: nodes}, true
+	return Skip{Code: d.Code, Why: "not read on " + some(nodes) + ": " + strings.Join(tables, ", "), Nodes: nodes}, true
 }
 
-// some names the first few of many.
+// some lists the first few names.
 func some(names []string) string {
 	const few = 3
 	if len(names) <= few {

@@ -10,50 +10,50 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL4006 finds network teardowns that fail and are tried again, without end. Calico
-// before 2018 carried the late one out on the pod that has the name by then.
+// PL4006 finds CNI DELs that fail and are retried without success. Calico before 2018
+// executes such a late DEL on the pod that has the name by then.
 var PL4006 = &Detector{
 	Code: "PL4006", Title: "runtime retries a CNI DEL that never succeeds", Severity: finding.Warning, Class: finding.Now,
 	Each:       []model.Table{model.Events},
 	Needs:      []model.Table{model.Events, model.Pods, model.PodNode},
 	Uses:       []model.Table{model.Sandboxes},
 	ShadowedBy: []finding.Code{"PL4001"},
-	Since:      "0.2", Run: endlessDel,
+	Since:      "0.2", Run: retriedDel,
 }
 
-func endlessDel(p *Pass, _ model.Table, row int32) {
+func retriedDel(p *Pass, _ model.Table, row int32) {
 	e := p.Event(row)
 	if !delFails(p, e) {
 		return
 	}
 	f := finding.Finding{
 		Subject: e.Ref(), Node: e.Node, Namespace: e.Namespace,
-		Summary:  fmt.Sprintf("DEL for sandbox %s on %s fails since %s", orDash(first8(delSandbox(e.Message))), orDash(plain(e.Node, maxName)), e.First),
+		Summary:  fmt.Sprintf("DEL of sandbox %s on %s has failed since %s", orDash(first8(delSandbox(e.Message))), orDash(plain(e.Node, maxName)), e.First),
 		Evidence: []finding.Evidence{delFact(e)},
 	}
-	if v := victim(p, e); v != nil {
+	if v := atRisk(p, e); v != nil {
 		f.Severity = finding.Error
 		if e.UID != "" && v.UID != e.UID {
-			f.Summary += "; next victim: its new pod there"
+			f.Summary += "; at risk: the new pod of that name"
 		} else {
-			f.Summary += "; next victim: its newer sandbox"
+			f.Summary += "; at risk: its newer sandbox"
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{Ref: v.Ref(), Says: fmt.Sprintf("lives on %s under the same name, uid %s", v.Node, orDash(v.UID)), Revision: v.Revision, Since: v.Created})
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: v.Ref(), Says: fmt.Sprintf("on %s under the same name, uid %s", v.Node, orDash(v.UID)), Revision: v.Revision, Since: v.Created})
 	}
 	f.Summary += ": " + delReason(e.Message)
 	p.Report(f)
 }
 
-// How often and how long a DEL must have failed, and how fresh the last try must be:
-// the kubelet tries again at least every few minutes.
+// How often and how long a DEL must have failed, and how recent the last attempt must be:
+// the kubelet retries at least every few minutes.
 const (
 	delTries = 3
 	delSpan  = 2 * time.Minute
 	delFresh = 10 * time.Minute
 )
 
-// delFails tells that a DEL fails again and again, and still does: one whose sandbox is
-// gone from its node has succeeded.
+// delFails reports whether a DEL fails repeatedly, and still does: if its sandbox is gone
+// from its node, it has succeeded.
 func delFails(p *Pass, e *model.Event) bool {
 	if e.Count < delTries || e.Last.Sub(e.First) < delSpan || p.Now.Sub(e.Last) > delFresh || !delMarks.MatchString(e.Message) {
 		return false
@@ -62,7 +62,7 @@ func delFails(p *Pass, e *model.Event) bool {
 	return id == "" || e.Node == "" || !p.Sees(e.Node, model.Sandboxes) || p.SandboxNamed(e.Node, id) != nil
 }
 
-// failedDel gives the DEL that fails for a pod.
+// failedDel returns the event of a DEL that fails for the pod, or nil.
 func failedDel(p *Pass, pod *model.Pod) *model.Event {
 	for e := range p.EventsOf(pod.Namespace, pod.Name) {
 		if (e.UID == "" || e.UID == pod.UID) && delFails(p, e) {
@@ -72,9 +72,9 @@ func failedDel(p *Pass, pod *model.Pod) *model.Event {
 	return nil
 }
 
-// victim gives the pod that lives under the name and on the node of the one whose DEL
-// is late: another pod, or the same one in a newer sandbox.
-func victim(p *Pass, e *model.Event) *model.Pod {
+// atRisk returns the pod with the name and the node of the late DEL: another pod, or the
+// same one with a newer sandbox.
+func atRisk(p *Pass, e *model.Event) *model.Pod {
 	pod := p.PodByName(e.Namespace, e.Pod)
 	if pod == nil || !pod.Deleted.IsZero() || pod.Node != e.Node || e.Node == "" {
 		return nil
@@ -91,8 +91,8 @@ func victim(p *Pass, e *model.Event) *model.Pod {
 	return nil
 }
 
-// What the runtimes say when a DEL fails: containerd, CRI-O, dockershim, libcni. That a
-// sandbox cannot be stopped is not enough: a process that cannot end does that as well.
+// What the runtimes log when a DEL fails: containerd, CRI-O, dockershim, libcni. A sandbox
+// that cannot be stopped is not enough: a process that cannot end causes that as well.
 var (
 	delMarks = regexp.MustCompile(`destroy network for |failed to teardown pod (?:\\?"[^"]*" network)?|from CNI network|failed \(delete\)`)
 	delID    = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
@@ -104,8 +104,8 @@ func delFact(e *model.Event) finding.Evidence {
 	return finding.Evidence{Ref: e.Ref(), Says: fmt.Sprintf("%s on %s: %s", plain(e.Reason, maxName), orDash(plain(e.Node, maxName)), delReason(e.Message)), Since: e.First}
 }
 
-// delReason is the end of the message, which says why: what the kubelet and the runtime
-// put before it is long and always the same.
+// delReason is the end of the message, which contains the reason: the text that kubelet and
+// runtime put before it is long and always the same.
 func delReason(message string) string {
 	at := delMarks.FindStringIndex(message)
 	if at == nil {

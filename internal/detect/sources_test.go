@@ -9,10 +9,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Whatever a node says, what is found about another node and its pods stays the same.
-func TestNoNodeSpeaksForAnother(t *testing.T) {
+// A node is no source for another node: whatever it reports, the findings about the other
+// node and its pods stay the same.
+func TestNodeIsNoSourceForAnother(t *testing.T) {
 	t.Parallel()
-	load := cases(t)["testdata/wolf/one-node-speaks-for-another.txtar"]
+	load := cases(t)["testdata/wolf/node-reports-pods-of-another.txtar"]
 	const victim, liar = "w3", "a1"
 	ofVictim := func(s *model.Snapshot) map[string]finding.Finding {
 		v := model.Seal(s)
@@ -34,7 +35,7 @@ func TestNoNodeSpeaksForAnother(t *testing.T) {
 	}
 	for k, f := range got {
 		if w, ok := want[k]; !ok || !w.Same(&f) || w.Summary != f.Summary {
-			t.Errorf("%s: %s\n%v\nif %s were silent: %s\n%v", k, f.Summary, f.Evidence, liar, w.Summary, w.Evidence)
+			t.Errorf("%s: %s\n%v\nwithout the reports of %s: %s\n%v", k, f.Summary, f.Evidence, liar, w.Summary, w.Evidence)
 		}
 	}
 	if len(got) != len(want) {

@@ -8,18 +8,18 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL9001 finds nodes that were asked about themselves and did not answer, or not in full.
+// PL9001 finds nodes whose agent did not answer, or could not read everything.
 var PL9001 = &Detector{
 	Code: "PL9001", Title: "Plumbline cannot read this node", Severity: finding.Info, Class: finding.Now,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes},
-	Since: "0.2", Run: notSeen,
+	Since: "0.2", Run: notRead,
 }
 
-func notSeen(p *Pass, _ model.Table, row int32) {
+func notRead(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
 	if !p.Agents() || n.OS == "windows" {
-		return // nothing is expected
+		return // no agent is expected there
 	}
 	var lost []string
 	anything := false
@@ -38,11 +38,11 @@ func notSeen(p *Pass, _ model.Table, row int32) {
 	if len(lost) == 0 {
 		return
 	}
-	what := "not seen"
+	what := "node state not read"
 	if anything {
-		what = "not seen in full (" + some(lost) + ")"
+		what = "node state not read completely (" + some(lost) + ")"
 	}
-	if why := whyUnseen(p, n.Name); why != "" {
+	if why := whyUnread(p, n.Name); why != "" {
 		what += ": " + why
 	}
 	p.Report(finding.Finding{
@@ -51,8 +51,8 @@ func notSeen(p *Pass, _ model.Table, row int32) {
 	})
 }
 
-// whyUnseen gives the first few reasons that were noted for a node.
-func whyUnseen(p *Pass, node string) string {
+// whyUnread returns the first few reasons in the node's coverage.
+func whyUnread(p *Pass, node string) string {
 	const few = 2
 	var whys []string
 	for i := range p.Snapshot().Coverage {

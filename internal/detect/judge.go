@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// JudgeAs is Judge for a snapshot of a few rows, which alone do not tell what Calico does in
-// the cluster. Each row is judged once, and in the order in which Run does it.
+// JudgeAs is Judge for a snapshot of a few rows, from which Recognise cannot detect what
+// Calico does; the caller passes it. Each row is evaluated once, in the order of Run.
 func JudgeAs(v *model.View, calico Calico, subjects []model.Subject, ds ...*Detector) Result {
 	rows := map[model.Table][]int32{}
 	for _, s := range subjects {
@@ -25,7 +25,8 @@ func JudgeAs(v *model.View, calico Calico, subjects []model.Subject, ds ...*Dete
 	})
 }
 
-// DuePod is when a pod is judged otherwise although nothing changes: zero if never.
+// DuePod is the time at which the result for a pod changes although no row changes; zero if
+// there is none.
 func DuePod(p *model.Pod) model.Time {
 	if p.Deleted.IsZero() {
 		return 0
@@ -33,5 +34,5 @@ func DuePod(p *model.Pod) model.Time {
 	return p.Deleted.Add(overdue + time.Second)
 }
 
-// DueEvent is the same of what was noted about a pod.
+// DueEvent is the same for an event of a pod.
 func DueEvent(e *model.Event) model.Time { return e.Last.Add(delFresh + time.Second) }
