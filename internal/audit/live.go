@@ -13,49 +13,50 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A Live is a cluster that is judged while it changes: by the same detectors as at once,
-// woken by the rows that changed. It is for one goroutine.
+// A Live evaluates a cluster continuously: a changed row wakes the subjects that depend on
+// it, and the same detectors as in a check evaluate them. It is for one goroutine; Whole and
+// Second run in others.
 type Live struct {
-	// Adjust completes the row about the cluster with what another book says; may be nil.
+	// Adjust completes the cluster row with those of another source; may be nil.
 	Adjust func(*model.Snapshot)
 
 	store  *live.Store
 	opts   Options
 	memory Memory
 	calico detect.Calico
-	shows  [2]bool            // that blocks and pods show what Calico does
-	prompt []*detect.Detector // judged with each change
-	late   []*detect.Detector // judged with all anew: they rest on what nodes say, or on all nodes
+	shows  [2]bool            // whether blocks and pods showed that Calico is in use, at the last full evaluation
+	prompt []*detect.Detector // evaluated with each change
+	late   []*detect.Detector // evaluated only in full (Anew): they need node state, or all nodes
 	judged map[finding.Code]int
 	skips  []detect.Skip
 
-	standing  map[string]*standing
-	bySubject map[model.Subject][]*standing
-	byRef     map[model.Ref][]*standing
+	standing  map[string]*standing          // current findings by key; the next two index the same ones
+	bySubject map[model.Subject][]*standing // by each canonical subject in from
+	byRef     map[model.Ref][]*standing     // by each ref of Evidence and About
 	timers    timers
-	certain   bool                       // what is confirmed is another than when it was asked last
-	stale     bool                       // all must be judged anew
-	since     map[model.Subject]struct{} // woken while all is being judged anew; nil if it is not
+	certain   bool                       // confirmed findings may have changed since Certain was called
+	stale     bool                       // a full evaluation is needed
+	since     map[model.Subject]struct{} // subjects woken during a full evaluation; nil if none is in progress
 }
 
-// ErrDoubled means that two objects have one name, so that changes of the one cannot be
-// told from changes of the other.
+// ErrDoubled means that two objects have the same name, so that their changes cannot be told
+// apart.
 var ErrDoubled = live.ErrDoubled
 
-// A standing is a finding that is there, as the detectors gave it.
+// A standing is a current finding, as the detectors reported it.
 type standing struct {
 	finding.Finding
-	from  []model.Subject // what was judged, each by one name
-	late  bool
-	fresh bool // of the judgement under way
+	from  []model.Subject // the subjects that report it, canonical, each once
+	late  bool            // reported by a late detector
+	fresh bool            // reported by the evaluation in progress; false between evaluations
 	settling
 }
 
-// NewLive begins with the rows of a snapshot, as they were read and before it is sealed.
+// NewLive starts with the rows of a snapshot that is not sealed yet, and takes ownership of it.
 func NewLive(s *model.Snapshot, o Options) (*Live, error) {
 	st, err := live.New(s)
 	if err != nil {
-		return nil, fmt.Errorf("keep the rows: %w", err)
+		return nil, fmt.Errorf("store the snapshot: %w", err)
 	}
 	l := &Live{store: st, opts: o, memory: Memory{}, standing: map[string]*standing{}, bySubject: map[model.Subject][]*standing{}, byRef: map[model.Ref][]*standing{}}
 	for _, d := range o.Detectors {
@@ -72,20 +73,20 @@ func NewLive(s *model.Snapshot, o Options) (*Live, error) {
 	return l, nil
 }
 
-// News is what a judgement changed.
+// News is what an evaluation changed.
 type News struct {
 	Raised, Cleared []string // keys of findings
 	Judged          int      // subjects
 }
 
-// Apply takes changes, and judges what they concern.
+// Apply stores changes and evaluates the subjects that depend on them.
 func (l *Live) Apply(changes []observe.Change, now model.Time) (News, error) {
 	for _, c := range changes {
 		if info, ok := c.Row.(*model.Info); ok {
 			c.Row = l.adjusted(*info)
 		}
 		if err := l.store.Put(c); err != nil {
-			return News{}, fmt.Errorf("keep what changed: %w", err)
+			return News{}, fmt.Errorf("store a change: %w", err)
 		}
 		if p, ok := c.Row.(*model.Pod); ok {
 			l.timePod(p)
@@ -94,7 +95,7 @@ func (l *Live) Apply(changes []observe.Change, now model.Time) (News, error) {
 	return l.Judge(now), nil
 }
 
-// Replace takes tables that were read again as a whole; Judge judges what they concern.
+// Replace stores tables that were read again completely; Judge evaluates what depends on them.
 func (l *Live) Replace(read *model.Snapshot, tables ...model.Table) error {
 	if slices.Contains(tables, model.Events) {
 		l.timeEvents(read.Events)
@@ -108,7 +109,7 @@ func (l *Live) Replace(read *model.Snapshot, tables ...model.Table) error {
 		read.Info[i] = *l.adjusted(read.Info[i])
 	}
 	if err := l.store.Replace(read, tables...); err != nil {
-		return fmt.Errorf("keep what was read again: %w", err)
+		return fmt.Errorf("store tables: %w", err)
 	}
 	if few := l.store.Few(); slices.Contains(tables, model.Components) && len(few.Info) > 0 {
 		return l.store.Put(observe.Change{Ref: observe.ClusterRef, Row: l.adjusted(few.Info[0])})
@@ -116,7 +117,7 @@ func (l *Live) Replace(read *model.Snapshot, tables ...model.Table) error {
 	return nil
 }
 
-// adjusted completes the row about the cluster with what the workloads' settings say.
+// adjusted completes the cluster row with the settings of Calico's workloads.
 func (l *Live) adjusted(info model.Info) *model.Info {
 	few := l.store.Few()
 	s := model.Snapshot{Info: []model.Info{info}, Components: few.Components}
@@ -126,19 +127,19 @@ func (l *Live) adjusted(info model.Info) *model.Info {
 	return &s.Info[0]
 }
 
-// PutFacts takes what all nodes said of themselves: all is to be judged anew.
+// PutFacts stores the node state of all nodes: a full evaluation is needed.
 func (l *Live) PutFacts(said *model.Snapshot) {
 	l.store.PutFacts(said)
 	l.stale = true
 }
 
-// Nodes gives the rows of nodes, which are the caller's own.
+// Nodes returns a copy of the rows of Nodes.
 func (l *Live) Nodes() []model.Node { return l.store.Nodes() }
 
-// GUID is the cluster's.
+// GUID is that of the cluster.
 func (l *Live) GUID() string { return l.store.GUID() }
 
-// Judge judges what was woken, and what is due although nothing changed.
+// Judge evaluates the subjects that changes woke, and those that are due by time.
 func (l *Live) Judge(now model.Time) News {
 	w := l.store.Wake()
 	l.stale = l.stale || w.Anew
@@ -170,8 +171,8 @@ func add(to map[model.Subject]struct{}, subjects []model.Subject) {
 	}
 }
 
-// judge judges subjects in a small snapshot of their own. One finding may be of several:
-// they are judged together.
+// judge evaluates subjects in a small snapshot of their own. If several subjects report one
+// finding, they are evaluated together: it repeats until no subject is added.
 func (l *Live) judge(subjects map[model.Subject]struct{}, now model.Time) News {
 	if len(subjects) == 0 {
 		return News{}
@@ -198,7 +199,7 @@ func (l *Live) judge(subjects map[model.Subject]struct{}, now model.Time) News {
 	return n
 }
 
-// complete adds the subjects that a finding of one of them has beside it.
+// complete adds the other subjects of findings that one of the subjects reports.
 func (l *Live) complete(subjects map[model.Subject]struct{}) {
 	var more []model.Subject
 	for s := range subjects {
@@ -211,7 +212,7 @@ func (l *Live) complete(subjects map[model.Subject]struct{}) {
 	add(subjects, more)
 }
 
-// replace puts what was found about subjects in the place of what stood about them.
+// replace replaces the findings of the subjects by those that were found now.
 func (l *Live) replace(subjects map[model.Subject]struct{}, found []finding.Finding, now model.Time) News {
 	var n News
 	for i := range found {
@@ -241,7 +242,8 @@ func (l *Live) replace(subjects map[model.Subject]struct{}, found []finding.Find
 	return n
 }
 
-// put lets a finding stand; it tells whether it is new.
+// put adds or replaces a finding and marks it fresh; it reports whether it is new. The
+// settling of a finding with unchanged evidence is kept.
 func (l *Live) put(f *finding.Finding, late bool, now model.Time) bool {
 	old := l.standing[f.Key()]
 	x := &standing{Finding: *f, late: late, fresh: true, settling: begun(f, now)}
@@ -265,14 +267,14 @@ func (l *Live) put(f *finding.Finding, late bool, now model.Time) bool {
 	return old == nil
 }
 
-// clear lets a finding stand no longer.
+// clear removes a finding.
 func (l *Live) clear(x *standing) {
 	l.certain = l.certain || x.state == finding.Confirmed
 	l.drop(x)
 }
 
-// Certain tells whether what is confirmed may be another than when it was asked last.
-// Suspicions come and go far more often.
+// Certain reports whether confirmed findings may have changed since the last call.
+// Unconfirmed ones change far more often.
 func (l *Live) Certain() bool {
 	was := l.certain
 	l.certain = false
@@ -289,7 +291,7 @@ func (l *Live) drop(x *standing) {
 	without(l.byRef, slices.Values(rs), x)
 }
 
-// Findings gives what stands, as detectors gave it.
+// Findings returns the current findings as the detectors reported them, by key.
 func (l *Live) Findings() []finding.Finding {
 	out := make([]finding.Finding, 0, len(l.standing))
 	for _, x := range l.standing {

@@ -10,7 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Whole is all that is known, to be judged aside while changes go on.
+// A Whole is a full evaluation. Live.Anew creates it with a copy of all rows, Judge runs in
+// another goroutine while Live takes changes, Live.Adopt applies it.
 type Whole struct {
 	s      *model.Snapshot
 	ds     []*detect.Detector
@@ -19,18 +20,19 @@ type Whole struct {
 	shows  [2]bool
 }
 
-// Stale tells that all must be judged anew: something changed that everything rests on.
+// Stale reports whether a full evaluation is needed: something changed on which all findings
+// depend.
 func (l *Live) Stale() bool { return l.stale }
 
-// Anew begins to judge all. There is never more than one.
+// Anew begins a full evaluation. There is never more than one.
 func (l *Live) Anew(now model.Time) *Whole {
-	l.Judge(now) // what was woken until here is part of it
+	l.Judge(now) // changes up to here are part of the copy
 	l.stale, l.since = false, map[model.Subject]struct{}{}
 	blocks, pods := l.store.Shows()
 	return &Whole{s: l.store.Whole(now), ds: slices.Concat(l.prompt, l.late), shows: [2]bool{blocks, pods}}
 }
 
-// Judge takes as long as the cluster is large, and touches nothing that changes meanwhile.
+// Judge evaluates all rows. It shares no memory with Live that changes meanwhile.
 func (w *Whole) Judge() {
 	v := model.Seal(w.s)
 	w.calico = detect.Recognise(v)
@@ -38,7 +40,8 @@ func (w *Whole) Judge() {
 	w.s = nil
 }
 
-// Adopt lets what came of judging all stand, and judges once more what changed meanwhile.
+// Adopt replaces all findings by those of the full evaluation, and evaluates again the
+// subjects that changed meanwhile.
 func (l *Live) Adopt(w *Whole, now model.Time) News {
 	l.calico, l.shows, l.judged, l.skips = w.calico, w.shows, w.res.Judged, w.res.Skipped
 	var n News
@@ -65,8 +68,8 @@ func (l *Live) Adopt(w *Whole, now model.Time) News {
 	return n
 }
 
-// Fallen judges what nodes that fail have in common. It looks through all pods, unless all
-// nodes are well, and is asked now and then.
+// Fallen evaluates PL5001 (what failed nodes have in common). If a node has failed, it reads
+// all pods, so the caller calls it only now and then.
 func (l *Live) Fallen(now model.Time) News {
 	var n News
 	if !slices.Contains(l.late, detect.PL5001) {
@@ -94,7 +97,7 @@ func (l *Live) isLate(c finding.Code) bool {
 	return slices.ContainsFunc(l.late, func(d *detect.Detector) bool { return d.Code == c })
 }
 
-// refs gives what a finding rests on, and what it is about, each once.
+// refs yields the refs of Evidence and About, each once.
 func refs(f *finding.Finding) iter.Seq[model.Ref] {
 	return func(yield func(model.Ref) bool) {
 		seen := make(map[model.Ref]bool, len(f.Evidence)+len(f.About))
@@ -113,6 +116,7 @@ func refs(f *finding.Finding) iter.Seq[model.Ref] {
 	}
 }
 
+// without removes x from the lists of the keys, and empty lists from the map.
 func without[K comparable](m map[K][]*standing, ks iter.Seq[K], x *standing) {
 	for k := range ks {
 		rest := slices.DeleteFunc(m[k], func(y *standing) bool { return y == x })
@@ -124,7 +128,7 @@ func without[K comparable](m map[K][]*standing, ks iter.Seq[K], x *standing) {
 	}
 }
 
-// A timer wakes a subject that is judged otherwise when time has passed.
+// A timer wakes a subject whose result changes at a time although no row changes.
 type timer struct {
 	at model.Time
 	of model.Subject
@@ -136,14 +140,14 @@ func (t timers) Len() int           { return len(t) }
 func (t timers) Less(i, j int) bool { return t[i].at < t[j].at }
 func (t timers) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
 
-// Push is heap's.
+// Push implements heap.Interface.
 func (t *timers) Push(x any) {
 	if one, ok := x.(timer); ok {
 		*t = append(*t, one)
 	}
 }
 
-// Pop is heap's.
+// Pop implements heap.Interface.
 func (t *timers) Pop() any {
 	last := (*t)[len(*t)-1]
 	*t = (*t)[:len(*t)-1]

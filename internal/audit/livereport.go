@@ -5,7 +5,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Report gives what stands now, as a check would. Its view has no rows but those of few.
+// Report returns the current findings as a check would. Its view has only the small tables.
 func (l *Live) Report(now model.Time) *Report {
 	r := &Report{View: model.Seal(l.store.Small(now)), Taken: now, Calico: l.calico, Skipped: l.skips, Judged: l.judged, Gaps: l.store.Gaps(), Memory: l.Memory(now)}
 	found := make([]finding.Finding, 0, len(l.standing))
@@ -14,7 +14,7 @@ func (l *Live) Report(now model.Time) *Report {
 			found = append(found, f)
 		}
 	}
-	finding.Sort(found) // what is explained by what does not depend on an order of ours
+	finding.Sort(found) // so that fold does not depend on the order of the map
 	leakedShare(r.View, found)
 	r.MassChanges = massChanges(found, r.Judged)
 	found, r.Suppressed = suppress(found, l.opts.Suppress, now)

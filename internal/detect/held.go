@@ -13,7 +13,7 @@ import (
 type hold struct {
 	container *model.Container // running, or of unknown state
 	process   *model.Process   // cannot end; preferably one that hangs in state D
-	mount     *model.Mount     // does not answer; nil if process does not hang
+	mount     *model.Mount     // does not answer; nil if process is not nil and does not hang
 	others    []*model.Pod     // other pods that use mount
 }
 

@@ -9,14 +9,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A detector that hits so much of what it judges is more likely to be wrong about this
-// cluster than right about each of them.
+// A detector that reports more than massCount subjects and more than one in massShare is more
+// likely wrong about this cluster than right about each of them.
 const (
-	massShare = 100 // one in a hundred
+	massShare = 100
 	massCount = 50
 )
 
-// massChanges gives a headline for every code that hits too much.
+// massChanges returns one line for every code that affects too many subjects, sorted.
 func massChanges(fs []finding.Finding, judged map[finding.Code]int) []string {
 	hits := map[finding.Code]int{}
 	for i := range fs {
@@ -25,14 +25,14 @@ func massChanges(fs []finding.Finding, judged map[finding.Code]int) []string {
 	var out []string
 	for code, n := range hits {
 		if all := judged[code]; n > massCount && n*massShare > all {
-			out = append(out, fmt.Sprintf("%s hits %d of %d: the ledger does not describe this cluster, was restored, or we misread it", code, n, all))
+			out = append(out, fmt.Sprintf("%s affects %d of %d: Calico IPAM does not describe this cluster, was restored, or Plumbline misreads it", code, n, all))
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// leakedShare adds to a full pool how much of it is leaked.
+// leakedShare adds to the summary of a full pool how many of its addresses are leaked.
 func leakedShare(v *model.View, fs []finding.Finding) {
 	for i := range fs {
 		if fs[i].Code != "PL1009" || fs[i].Subject.Kind != model.KindPool {
@@ -47,7 +47,7 @@ func leakedShare(v *model.View, fs []finding.Finding) {
 			}
 		}
 		if n > 0 {
-			fs[i].Summary += fmt.Sprintf("; %d of them by nobody", n)
+			fs[i].Summary += fmt.Sprintf("; %d of them are leaked (PL1001)", n)
 		}
 	}
 }

@@ -11,31 +11,35 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Reread is a second, live reading of a few objects.
+// A Reread is the result of reading a few objects again, live.
+// Invariant: a ref in Read without a row in Rows did not exist at At; a row in Rows may be
+// missing in Read.
 type Reread struct {
-	Rows model.Snapshot // what was found
-	Read []model.Ref    // what was asked for and answered, present or absent
-	At   time.Time      // by the answering server's clock
+	Rows model.Snapshot // the objects that exist
+	Read []model.Ref    // the refs that a server answered, present or absent
+	At   time.Time      // time of the earliest answer, by the answering server's clock; zero: unknown
 }
 
-// A Rereader reads objects again, live and consistently.
+// A Rereader reads objects of one source again, live: not from a cache, and not older than
+// the call.
 type Rereader interface {
-	// Reread reads those of the refs that are of its book and leaves the others alone.
+	// Reread reads the refs of its own source and ignores the others.
 	Reread(ctx context.Context, refs []model.Ref) (Reread, error)
 }
 
-// Patch gives a copy of the snapshot in which what was looked at again is as it was
-// found; the rest is as before.
-func Patch(s *model.Snapshot, looks ...Reread) *model.Snapshot {
-	out, _ := Patched(s, looks...)
+// Patch returns a copy of the snapshot in which the reread objects are as the rereads found
+// them; all other rows are unchanged.
+func Patch(s *model.Snapshot, rereads ...Reread) *model.Snapshot {
+	out, _ := Patched(s, rereads...)
 	return out
 }
 
-// Patched is Patch for who wants to know whether any row became another. Tables in which
-// none did are shared.
-func Patched(s *model.Snapshot, looks ...Reread) (patched *model.Snapshot, changed bool) {
+// Patched is Patch, and reports whether any row changed. s is not modified; the result shares
+// with it the tables in which no row changed. Later rereads replace earlier ones. Meta.Taken
+// becomes the time of the last reread that has one. Rereads of nodes always count as changed.
+func Patched(s *model.Snapshot, rereads ...Reread) (patched *model.Snapshot, changed bool) {
 	out := *s
-	for _, l := range looks {
+	for _, l := range rereads {
 		p := patch{names: map[string]bool{}, kinds: map[model.Kind]bool{}, read: make(map[model.Ref]bool, len(l.Read))}
 		for _, r := range l.Read {
 			p.add(r)
@@ -48,7 +52,7 @@ func Patched(s *model.Snapshot, looks ...Reread) (patched *model.Snapshot, chang
 		replace(&p, &out.Handles, l.Rows.Handles, model.KindHandle, (*model.Handle).Ref, nil)
 		replace(&p, &out.Affinities, l.Rows.Affinities, model.KindAffinity, (*model.Affinity).Ref, nil)
 		replace(&p, &out.Endpoints, l.Rows.Endpoints, model.KindEndpoint, (*model.Endpoint).Ref, func(r *model.Endpoint) string { return r.Name })
-		if len(l.Rows.Coverage) > 0 { // nodes were asked again; the original stays as it is
+		if len(l.Rows.Coverage) > 0 { // a reread of nodes; s must not change
 			out.Coverage, out.NodeState = slices.Clone(out.Coverage), maps.Clone(out.NodeState)
 			out.PutFacts(&l.Rows)
 			p.changed = true
@@ -61,20 +65,23 @@ func Patched(s *model.Snapshot, looks ...Reread) (patched *model.Snapshot, chang
 	return &out, changed
 }
 
-// A patch is one look that is being put over a snapshot.
+// A patch is one reread that is being applied to a snapshot.
+// Invariant: kinds and names contain the kind and the last name part of every ref in read.
 type patch struct {
-	read    map[model.Ref]bool
-	kinds   map[model.Kind]bool // of what was read
-	names   map[string]bool     // the ends of theirs
-	changed bool
+	read    map[model.Ref]bool  // refs that were reread, or that have a row in the reread
+	kinds   map[model.Kind]bool // their kinds, to skip tables quickly
+	names   map[string]bool     // the last parts of their names, to skip rows quickly
+	changed bool                // some table differs from that of the snapshot
 }
 
 func (p *patch) add(r model.Ref) {
 	p.read[r], p.kinds[r.Kind], p.names[r.Name[strings.LastIndexByte(r.Name, '/')+1:]] = true, true, true
 }
 
-// replace puts what was found where it stood, so that the order stays. End is the end of a
-// row's name: putting the whole together for every row of a large table costs more.
+// replace replaces the reread rows of a table in place, so that a sorted table stays sorted;
+// rows that are new are appended in their order, rows that are gone are removed. The table is
+// copied when the first row differs, so the original array is never written. end, if not nil,
+// returns the last part of a row's name: it is cheaper than the whole Ref of every row.
 func replace[T any](p *patch, table *[]T, with []T, kind model.Kind, ref func(*T) model.Ref, end func(*T) string) {
 	if len(with) == 0 && !p.kinds[kind] {
 		return
@@ -86,7 +93,7 @@ func replace[T any](p *patch, table *[]T, with []T, kind model.Kind, ref func(*T
 		found[r] = append(found[r], with[i])
 	}
 	rows := *table
-	var out []T // nil while all is as it was
+	var out []T // nil while no row differs
 	for i := range rows {
 		row := &rows[i]
 		now := rows[i : i+1]
@@ -108,7 +115,7 @@ func replace[T any](p *patch, table *[]T, with []T, kind model.Kind, ref func(*T
 	if out == nil {
 		out = slices.Clip(rows)
 	}
-	for i := range with { // in their order
+	for i := range with { // rows that were not in the table, in their order
 		r := ref(&with[i])
 		out = append(out, found[r]...)
 		delete(found, r)
@@ -116,6 +123,7 @@ func replace[T any](p *patch, table *[]T, with []T, kind model.Kind, ref func(*T
 	*table, p.changed = out, true
 }
 
+// was returns the ref of a row and whether it was reread.
 func was[T any](p *patch, row *T, ref func(*T) model.Ref, end func(*T) string) (model.Ref, bool) {
 	if end != nil && !p.names[end(row)] {
 		return model.Ref{}, false

@@ -12,16 +12,16 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A NodeCollector reads some of one node's own tables, and no others. It reads into facts that
-// nobody else holds. An error says which of its tables were not seen in full: all, or
-// those of a TableErrors.
+// A NodeCollector reads some tables of one node, and no others, into a NodeState of its own.
+// An error means that its tables were not read completely: all of them, or only those of a
+// TableErrors.
 type NodeCollector struct {
 	Name   string
 	Tables []model.Table
 	Read   func(ctx context.Context, f *model.NodeState) error
 }
 
-// A TableErrors is an error about some of a sense's tables; the others were seen in full.
+// A TableErrors is an error about some tables of a collector; the others were read completely.
 type TableErrors map[model.Table]error
 
 func (b TableErrors) Error() string {
@@ -34,19 +34,20 @@ func (b TableErrors) Error() string {
 	return errors.Join(errs...).Error()
 }
 
-// A NodeReader is a node with its senses. What hangs in one of them hangs there alone: it is
-// waited for no longer than its time, and not asked again before it has come back.
+// A NodeReader reads the state of one node with its collectors. A collector that hangs does
+// not affect the others: Read waits for it no longer than Within, and does not start it again
+// before it has returned.
 type NodeReader struct {
 	Node       string
-	Within     time.Duration // for each sense
-	Collectors []NodeCollector
+	Within     time.Duration   // time limit of each collector
+	Collectors []NodeCollector // with different names, and each table in one of them
 
 	mu    sync.Mutex
-	turns map[string]chan struct{} // full while a sense is being asked
+	turns map[string]chan struct{} // by name; holds one element while the collector runs
 }
 
-// Read asks the senses that fill one of the tables, all at once, and gives what they
-// saw with the account of it. No tables means all.
+// Read runs the collectors that fill one of the tables, concurrently, and returns their rows
+// and the coverage of their tables, sorted by table. No tables means all.
 func (b *NodeReader) Read(ctx context.Context, tables ...model.Table) (*model.NodeState, []model.Coverage) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -85,9 +86,9 @@ func (s NodeCollector) fills(tables []model.Table) bool {
 }
 
 func coverage(node string, t model.Table, err error) model.Coverage {
-	var blind TableErrors
-	if errors.As(err, &blind) {
-		err = blind[t]
+	var some TableErrors
+	if errors.As(err, &some) {
+		err = some[t]
 	}
 	c := model.Coverage{Table: t, Node: node, State: model.Complete}
 	switch {
@@ -101,8 +102,8 @@ func coverage(node string, t model.Table, err error) model.Coverage {
 	return c
 }
 
-// ask runs one sense in a goroutine of its own, and leaves it behind if it hangs. Who comes
-// while another asks waits for his turn.
+// ask runs one collector in its own goroutine, and leaves that goroutine behind if it hangs.
+// A concurrent call for the same collector waits until it has returned.
 func (b *NodeReader) ask(ctx context.Context, s NodeCollector) (*model.NodeState, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Within)
 	defer cancel()
@@ -110,7 +111,7 @@ func (b *NodeReader) ask(ctx context.Context, s NodeCollector) (*model.NodeState
 	select {
 	case turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%s has not come back from the last time", s.Name)
+		return nil, fmt.Errorf("%s: previous read has not returned", s.Name)
 	}
 	type answer struct {
 		f   *model.NodeState

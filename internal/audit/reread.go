@@ -11,22 +11,31 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// lookAgain reads the candidates live, as a sandwich: owners and nodes, ledger, nodes and
-// owners. If what matters of an owner or a node is the same in both, it was so at the
-// instant when the ledger was read, and the books disagreed at one moment. What is not
-// seen again was a difference in time only, and is dropped. It tells when the second look was.
-func lookAgain(ctx context.Context, s *model.Snapshot, src Source, judge judging, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
-	return lookFrom(ctx, s, nil, src, judge, found)
+// rereadFindings is rereadWith without a view of the snapshot.
+func rereadFindings(ctx context.Context, s *model.Snapshot, src Source, judge judging, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
+	return rereadWith(ctx, s, nil, src, judge, found)
 }
 
+// judging runs the detectors over the given subjects of a view.
 type judging = func(*model.View, []model.Subject) detect.Result
 
-// lookFrom is lookAgain for who has a view of the snapshot: where nothing has changed, it
-// serves again.
-func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source, judge judging, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
+// rereadWith rereads the objects of every finding that is not of class Now, live, and
+// evaluates them again.
+//
+// Order of the reads: Kubernetes, nodes, Calico, nodes, Kubernetes. If Kubernetes objects and
+// node state have the same evidence before and after, they had it when Calico was read, so
+// the sources differed at one instant. A finding that neither evaluation finds again was only
+// a difference between the times of the reads and is dropped.
+//
+// It returns, for each remaining finding, the second evaluation of it, or the original with
+// Why set if the reread could not verify it (Why empty means verified); the coverage of
+// tables that were read first and could not be reread; and when the reread ended, by the API
+// server's clock. If one source fails, all findings are returned with Why set. v is a view of
+// s, or nil: it is reused if the reread changed no row. s and v are not changed.
+func rereadWith(ctx context.Context, s *model.Snapshot, v *model.View, src Source, judge judging, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
 	refs, subjects := candidates(found)
-	// The owners' second answer also tells the time at which the ledger had been read:
-	// any node will do for that, if no owner is among the candidates.
+	// The second answer of Kubernetes is also the time at which Calico had been read. If no
+	// ref is a Kubernetes object, any node serves for that.
 	if len(s.Nodes) > 0 && !slices.Contains(refs, s.Nodes[0].Ref()) {
 		refs = append(refs, s.Nodes[0].Ref())
 	}
@@ -36,7 +45,7 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 	if src.Nodes != nil {
 		facts[0], err4 = src.Nodes.Reread(ctx, refs)
 	}
-	ledger, err2 := src.Calico.Reread(ctx, refs)
+	calico, err2 := src.Calico.Reread(ctx, refs)
 	if src.Nodes != nil {
 		facts[1], err5 = src.Nodes.Reread(ctx, refs)
 	}
@@ -44,19 +53,19 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		for i := range found {
 			if found[i].Class != finding.Now {
-				found[i].Why = "could not be looked at again: " + err.Error()
+				found[i].Why = "reread failed: " + err.Error()
 			}
 		}
 		return found, nil, s.Meta.Taken
 	}
 	now := model.At(second.At)
 	if now.IsZero() {
-		now = max(s.Meta.Taken, model.At(ledger.At), model.At(first.At))
+		now = max(s.Meta.Taken, model.At(calico.At), model.At(first.At))
 	}
-	// One after the other: a view of a large cluster is large.
-	var sees [2]observation
+	// One after the other: a view of a large cluster needs much memory.
+	var sees [2]readTables
 	again := func(i int, owners observe.Reread) map[string]*finding.Finding {
-		p, changed := observe.Patched(s, facts[i], owners, ledger)
+		p, changed := observe.Patched(s, facts[i], owners, calico)
 		w := v
 		if w == nil || changed {
 			w = model.Seal(p)
@@ -67,7 +76,7 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 		return index(judge(w, subjects).Findings)
 	}
 	before, after := again(0, first), again(1, second)
-	lost := silentSince(facts[:], s)
+	lost := lostTables(facts[:], s)
 	var out []finding.Finding
 	for i := range found {
 		f := &found[i]
@@ -80,13 +89,13 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 		switch {
 		case (!inBefore || !inAfter) && unreadTables(f, sees):
 			g := *f
-			g.Why = "its node did not answer again"
+			g.Why = "its node did not answer the reread"
 			out = append(out, g)
 		case !inBefore && !inAfter:
 			continue
 		case !inBefore || !inAfter || !a.Same(b):
 			g := *f
-			g.Why = "its owner is changing while we look"
+			g.Why = "its objects changed during the reread"
 			out = append(out, g)
 		default:
 			out = append(out, *a)
@@ -95,9 +104,9 @@ func lookFrom(ctx context.Context, s *model.Snapshot, v *model.View, src Source,
 	return out, lost, now
 }
 
-// unreadTables tells that what a finding rests on could not be seen again on its node. Not seen
-// is not gone.
-func unreadTables(f *finding.Finding, sees [2]observation) bool {
+// unreadTables reports whether a node table that the detector of f uses could not be reread
+// on a node of its evidence: then the absence of the finding means nothing.
+func unreadTables(f *finding.Finding, sees [2]readTables) bool {
 	for _, e := range f.Evidence {
 		node := e.Ref.OnNode()
 		if node == "" {
@@ -115,28 +124,29 @@ func unreadTables(f *finding.Finding, sees [2]observation) bool {
 	return false
 }
 
-// A sight is which tables could be seen, of which node.
-type observation map[place]bool
+// readTables has the tables that were read completely, by node.
+type readTables map[place]bool
 
 type place struct {
 	table model.Table
 	node  string
 }
 
-func seeing(s *model.Snapshot) observation {
-	out := make(observation, len(s.Coverage))
+func seeing(s *model.Snapshot) readTables {
+	out := make(readTables, len(s.Coverage))
 	for _, c := range s.Coverage {
 		out[place{c.Table, c.Node}] = c.State.Seen()
 	}
 	return out
 }
 
-// silentSince is what the second look could not see although the first could.
-func silentSince(looks []observe.Reread, s *model.Snapshot) []model.Coverage {
+// lostTables is the coverage of the tables that the snapshot has and that could not be
+// reread, each table and node once.
+func lostTables(rereads []observe.Reread, s *model.Snapshot) []model.Coverage {
 	seen := seeing(s)
 	var out []model.Coverage
-	for i := range looks {
-		for _, c := range looks[i].Rows.Coverage {
+	for i := range rereads {
+		for _, c := range rereads[i].Rows.Coverage {
 			if k := (place{c.Table, c.Node}); !c.State.Seen() && seen[k] {
 				seen[k] = false // once
 				out = append(out, c)
@@ -146,7 +156,8 @@ func silentSince(looks []observe.Reread, s *model.Snapshot) []model.Coverage {
 	return out
 }
 
-// candidates gives what to read again and what to judge again.
+// candidates returns the objects to reread (all refs of the evidence) and the subjects to
+// evaluate again, each once. Findings of class Now need no reread.
 func candidates(found []finding.Finding) ([]model.Ref, []model.Subject) {
 	seen := map[model.Ref]bool{}
 	judged := map[model.Subject]bool{}

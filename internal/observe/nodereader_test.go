@@ -13,9 +13,9 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// One broken sense hides no other; what hangs is left behind, asked again only when it has
-// come back, and waited for no longer than its time.
-func TestSensesDoNotHideEachOther(t *testing.T) {
+// A failing collector does not affect the others; one that hangs is left behind, started
+// again only after it has returned, and waited for no longer than its time limit.
+func TestCollectorsAreIndependent(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	asked := 0
@@ -27,7 +27,7 @@ func TestSensesDoNotHideEachOther(t *testing.T) {
 		{Name: "partial", Tables: []model.Table{model.Routes}, Read: func(context.Context, *model.NodeState) error {
 			return fmt.Errorf("cut: %w", observe.ErrPartial)
 		}},
-		{Name: "half blind", Tables: []model.Table{model.Sandboxes, model.Runtimes}, Read: func(_ context.Context, f *model.NodeState) error {
+		{Name: "some tables", Tables: []model.Table{model.Sandboxes, model.Runtimes}, Read: func(_ context.Context, f *model.NodeState) error {
 			f.Runtimes = []model.Runtime{{Call: "Version", Error: "silent"}}
 			return observe.TableErrors{model.Sandboxes: errors.New("no answer")}
 		}},
@@ -52,7 +52,7 @@ func TestSensesDoNotHideEachOther(t *testing.T) {
 		return strings.Join(out, ", ")
 	}
 	const want = "links complete, routes partial, sandboxes absent, mounts absent, runtimes complete"
-	began := time.Now() //nolint:forbidigo // how long it takes is what is tested
+	began := time.Now() //nolint:forbidigo // the duration is tested
 	for range 3 {
 		if got := states(); got != want {
 			t.Errorf("%s", got)
@@ -69,6 +69,6 @@ func TestSensesDoNotHideEachOther(t *testing.T) {
 		}
 	}
 	if !strings.Contains(got, "mounts complete") || asked < 2 {
-		t.Errorf("after it came back: %s, asked %d times", got, asked)
+		t.Errorf("after it returned: %s, asked %d times", got, asked)
 	}
 }

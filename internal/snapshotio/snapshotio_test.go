@@ -112,7 +112,7 @@ func TestEveryFieldOfEveryTableSurvives(t *testing.T) {
 	}
 }
 
-func TestWhatWeDoNotKnowIsKept(t *testing.T) {
+func TestUnknownFieldsAreKept(t *testing.T) {
 	t.Parallel()
 	in := "-- meta.json --\n{\"schema\":1,\"taken\":\"\",\"moon\":\"full\"}\n-- coverage.jsonl --\n{\"table\":\"pods\",\"state\":\"complete\"}\n" +
 		"-- pods.jsonl --\n{\"namespace\":\"a\",\"name\":\"b\",\"mood\":{\"x\":[1,2]}}\n-- stars.jsonl --\n{\"name\":\"sun\"}\n"

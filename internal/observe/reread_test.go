@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// plainly is what a patch must come to, whatever the order.
+// plainly is the expected result of a patch, in any order.
 func plainly(rows []model.Pod, l Reread) []string {
 	read := map[model.Ref]bool{}
 	for _, r := range l.Read {
@@ -78,7 +78,7 @@ func TestPatched(t *testing.T) {
 	}
 }
 
-// Where nothing is gone or new, what is sorted stays sorted.
+// If no row is gone or new, a sorted table stays sorted.
 func TestPatchedKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	s := model.Snapshot{Pods: []model.Pod{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
