@@ -20,8 +20,7 @@ type Reread struct {
 	At   time.Time      // time of the earliest answer, by the answering server's clock; zero: unknown
 }
 
-// A Rereader reads objects of one source again, live: not from a cache, and not older than
-// the call.
+// A Rereader reads objects of one source again, live and consistently.
 type Rereader interface {
 	// Reread reads the refs of its own source and ignores the others.
 	Reread(ctx context.Context, refs []model.Ref) (Reread, error)

@@ -1,7 +1,7 @@
 package model
 
-// InUse tells whether any block records a pod's address or a tunnel's: nobody but
-// Calico's IPAM writes those.
+// InUse reports whether any block records an address of a pod or a tunnel: only Calico IPAM
+// writes those.
 func (v *View) InUse() bool {
 	for i := range v.s.Blocks {
 		for j := range v.s.Blocks[i].Attributes {
@@ -13,7 +13,7 @@ func (v *View) InUse() bool {
 	return false
 }
 
-// Annotated tells whether Calico's CNI plugin has written on any pod.
+// Annotated reports whether Calico's CNI plugin has annotated any pod.
 func (v *View) Annotated() bool {
 	for i := range v.s.Pods {
 		if v.s.Pods[i].Annotation == Written {

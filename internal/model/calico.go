@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Info is what is true of the whole cluster. There is one row.
+// Info describes the whole cluster. There is one row.
 type Info struct {
 	GUID           string `json:"guid,omitempty"`
 	Kubernetes     string `json:"kubernetes,omitempty"`
@@ -22,14 +22,14 @@ type Info struct {
 	Extra          Extra  `json:"-"`
 }
 
-// GarbageCollectorConfig says how Calico's garbage collector is set. There is one row.
+// GarbageCollectorConfig is the configuration of the IPAM garbage collector. There is one row.
 type GarbageCollectorConfig struct {
 	LeakGracePeriod int64  `json:"grace"` // leakGracePeriod in seconds; 0 means off
 	Revision        string `json:"revision,omitempty"`
 	Extra           Extra  `json:"-"`
 }
 
-// A Component is a part of Calico that runs as a workload.
+// A Component is a DaemonSet or Deployment of Calico.
 type Component struct {
 	Name     string            `json:"name"` // calico-node, calico-kube-controllers, …
 	Version  string            `json:"version,omitempty"`
@@ -39,7 +39,7 @@ type Component struct {
 	Extra    Extra             `json:"-"`
 }
 
-// A Pool is a range from which Calico may take blocks.
+// A Pool is an IPPool.
 type Pool struct {
 	Name       string       `json:"name"`
 	CIDR       netip.Prefix `json:"cidr"`
@@ -48,7 +48,7 @@ type Pool struct {
 	Uses       []string     `json:"uses,omitempty"` // allowedUses; empty means workloads and tunnels
 	Assignment string       `json:"assignment,omitempty"`
 	Selector   string       `json:"selector,omitempty"` // nodeSelector
-	Tunnel     string       `json:"tunnel,omitempty"`   // IPIP, VXLAN or nothing
+	Tunnel     string       `json:"tunnel,omitempty"`   // IPIP, VXLAN or empty
 	Revision   string       `json:"revision,omitempty"`
 	Extra      Extra        `json:"-"`
 }
@@ -56,7 +56,7 @@ type Pool struct {
 // Ref names the pool.
 func (p *Pool) Ref() Ref { return Ref{KindPool, p.Name} }
 
-// Serves tells whether addresses of the pool may go to that use.
+// Serves reports whether the pool allows that use.
 func (p *Pool) Serves(use string) bool {
 	if len(p.Uses) == 0 {
 		return use != "LoadBalancer"
@@ -69,21 +69,21 @@ func (p *Pool) Serves(use string) bool {
 	return false
 }
 
-// A Reservation is a set of addresses that IPAM shall not give out by itself.
+// A Reservation is an IPReservation: addresses that IPAM does not assign by itself.
 type Reservation struct {
 	Name  string         `json:"name"`
 	CIDRs []netip.Prefix `json:"cidrs,omitempty"`
 	Extra Extra          `json:"-"`
 }
 
-// A Block is a range of addresses with the record of who holds which.
+// A Block is an IPAM block.
 type Block struct {
-	Name       string       `json:"name"` // of the object, or the end of its key
+	Name       string       `json:"name"` // of the object, or the last part of its etcd key
 	CIDR       netip.Prefix `json:"cidr"`
 	Affinity   string       `json:"affinity,omitempty"` // host:NODE, virtual:load-balancer, or none
 	Length     int          `json:"length"`             // of the list of ordinals
 	Held       []Slot       `json:"held,omitempty"`
-	Free       []int32      `json:"free,omitempty"` // the list of ordinals to give out next, in its order
+	Free       []int32      `json:"free,omitempty"` // ordinals to assign next, in this order
 	Attributes []Attribute  `json:"attributes,omitempty"`
 	Sequence   uint64       `json:"sequence,string"`
 	Sequences  []Sequence   `json:"sequences,omitempty"`
@@ -97,7 +97,7 @@ type Block struct {
 // Ref names the block.
 func (b *Block) Ref() Ref { return Ref{KindBlock, b.CIDR.String()} }
 
-// Node is the node that the block is affine to, or nothing.
+// Node is the node of the block's affinity, or empty.
 func (b *Block) Node() string {
 	if n, ok := strings.CutPrefix(b.Affinity, "host:"); ok {
 		return n
@@ -105,21 +105,22 @@ func (b *Block) Node() string {
 	return ""
 }
 
-// BlockName is what Calico calls a block of that range: the name of its resource.
+// BlockName is the name of the resource of a block.
 func BlockName(p netip.Prefix) string { return dashed.Replace(p.String()) }
 
 var dashed = strings.NewReplacer(".", "-", ":", "-", "/", "-")
 
-// A Slot is an ordinal that is held, and the index of the attribute that says by whom.
+// A Slot is an allocated ordinal, and the index of its attribute in Attributes. In a broken
+// block (PL1004) either may be out of range.
 type Slot [2]int32
 
-// A Sequence is the block's number when the ordinal was assigned.
+// A Sequence is the block's sequence number when the ordinal was assigned.
 type Sequence struct {
 	Ordinal int32  `json:"o"`
 	Number  uint64 `json:"n,string"`
 }
 
-// An Attribute says who holds ordinals of a block.
+// An Attribute describes the owner of allocated ordinals.
 type Attribute struct {
 	Handle    string `json:"handle,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
@@ -128,23 +129,23 @@ type Attribute struct {
 	Type      string `json:"type,omitempty"`
 	Service   string `json:"service,omitempty"`
 	VM        string `json:"vm,omitempty"`
-	Alternate string `json:"alternate,omitempty"`    // pod that a machine is moving to
-	Other     uint64 `json:"other,omitempty,string"` // a digest of what else it says
-	Cooling   bool   `json:"cooling,omitempty"`      // released, and kept from use for a while
+	Alternate string `json:"alternate,omitempty"`    // pod that a KubeVirt VM migrates to
+	Other     uint64 `json:"other,omitempty,string"` // a digest of its other fields
+	Cooling   bool   `json:"cooling,omitempty"`      // released, in its cooldown
 }
 
-// WindowsHandle marks ordinals that Windows nodes keep for themselves.
+// WindowsHandle is the handle of ordinals that Windows nodes reserve.
 const WindowsHandle = "windows-reserved-ipam-handle"
 
-// Tunnel tells that a node's own tunnel device holds the address.
+// Tunnel reports whether a tunnel of a node holds the address.
 func (a *Attribute) Tunnel() bool { return strings.HasSuffix(a.Type, "TunnelAddress") }
 
-// An Allocation is one held ordinal: derived from its block when a snapshot is sealed.
+// An Allocation is one allocated ordinal, derived from its block by Seal.
 type Allocation struct {
-	IP      netip.Addr
-	Block   int32 // row
-	Ordinal int32
-	Attr    int32
+	IP      netip.Addr // Offset(block's CIDR, Ordinal)
+	Block   int32      // row of Blocks
+	Ordinal int32      // within the block
+	Attr    int32      // index of its attribute; out of range in a broken block
 }
 
 // Ref names the allocation by its address.
@@ -152,7 +153,7 @@ func (a *Allocation) Ref() Ref { return Ref{KindAddress, a.IP.String()} }
 
 // A Handle counts, by block, the addresses that one owner holds.
 type Handle struct {
-	ID       string       `json:"id"` // as its owner spells it
+	ID       string       `json:"id"` // spelled as in the object
 	Name     string       `json:"name,omitempty"`
 	Blocks   []BlockCount `json:"blocks,omitempty"`
 	Deleted  bool         `json:"deleted,omitempty"`
@@ -161,19 +162,19 @@ type Handle struct {
 	Revision string       `json:"revision,omitempty"`
 	Extra    Extra        `json:"-"`
 
-	Missing bool `json:"-"` // blocks name it, and there is no such object: derived
+	Missing bool `json:"-"` // derived by Seal: blocks name it, but the object does not exist
 }
 
 // Ref names the handle.
 func (h *Handle) Ref() Ref { return Ref{KindHandle, h.ID} }
 
-// A BlockCount is how many addresses of a block a handle says it holds.
+// A BlockCount is the handle's count of addresses in a block.
 type BlockCount struct {
 	CIDR  netip.Prefix `json:"cidr"`
 	Count int          `json:"count"`
 }
 
-// An Affinity says that a node (or Calico's load balancer) owns a block.
+// An Affinity is a BlockAffinity: a node (or Calico's load balancer) owns a block.
 type Affinity struct {
 	Name     string       `json:"name"`
 	Node     string       `json:"node"`
@@ -191,11 +192,11 @@ type Affinity struct {
 // Ref names the affinity.
 func (a *Affinity) Ref() Ref { return Ref{KindAffinity, a.Node + "/" + a.CIDR.String()} }
 
-// A Host is a node as Calico keeps it in etcd. Its name may differ from Kubernetes',
-// and it may be none of this cluster's.
+// A Host is a Calico Node (etcd mode). Its name may differ from the Kubernetes node's, and it
+// may belong to another cluster.
 type Host struct {
 	Name       string   `json:"name"`
-	Kubernetes string   `json:"kubernetes,omitempty"` // the node that it says it is
+	Kubernetes string   `json:"kubernetes,omitempty"` // the Kubernetes node in orchRefs
 	Tunnels    []Tunnel `json:"tunnels,omitempty"`
 	Revision   string   `json:"revision,omitempty"`
 	Extra      Extra    `json:"-"`

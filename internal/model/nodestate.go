@@ -2,27 +2,26 @@ package model
 
 import "net/netip"
 
-// The rows below are what one node says of itself. They stand in sections of their own,
-// one per table and node: a row learns its node's name when the snapshot is sealed.
-// Since is when the node's agent saw the row become what it is, counted back from the
-// moment of its answer by a clock that only runs forward; zero if nobody was watching.
+// The rows below are the state of one node, as its agent reports it. They are stored in
+// sections per table and node; Seal sets Node. Since is when the agent saw the row become
+// what it is, counted back from the time of its answer by a monotonic clock; zero if unknown.
 
-// A Link is a network device of the host's namespace.
+// A Link is a network interface in the host's network namespace.
 type Link struct {
 	Node   string         `json:"-"`
 	Index  int            `json:"index"`
 	Name   string         `json:"name"`
-	Kind   string         `json:"kind,omitempty"` // veth, netkit, vxlan …; empty for a real card
+	Kind   string         `json:"kind,omitempty"` // veth, netkit, vxlan …; empty for a physical interface
 	MAC    string         `json:"mac,omitempty"`
 	Up     bool           `json:"up,omitempty"`
-	Peer   int            `json:"peer,omitempty"`   // index of the other end
-	PeerNS uint64         `json:"peerNS,omitempty"` // inode of the namespace of the other end; 0 if it could not be found
+	Peer   int            `json:"peer,omitempty"`   // index of the peer
+	PeerNS uint64         `json:"peerNS,omitempty"` // inode of the peer's network namespace; 0 if it could not be found
 	IPs    []netip.Prefix `json:"ips,omitempty"`
 	Since  Time           `json:"since,omitzero"`
 	Extra  Extra          `json:"-"`
 }
 
-// Ref names the device.
+// Ref names the interface.
 func (l *Link) Ref() Ref { return Ref{KindLink, l.Node + "/" + l.Name} }
 
 // A Route is an entry of a routing table.
@@ -40,7 +39,7 @@ type Route struct {
 	Extra    Extra        `json:"-"`
 }
 
-// A Rule decides which routing table is asked.
+// A Rule is a routing policy rule: it selects a routing table.
 type Rule struct {
 	Node     string       `json:"-"`
 	Priority int          `json:"priority"`
@@ -54,8 +53,8 @@ type Rule struct {
 	Extra    Extra        `json:"-"`
 }
 
-// A Path is what the kernel of the node does with a packet to an address that a pod of
-// the node has, or that it has a host route for: the route that it really takes.
+// A Path is the route that the node's kernel uses for a packet (`ip route get`) to an address
+// that a pod of the node has, or for which it has a host route.
 type Path struct {
 	Node    string     `json:"-"`
 	IP      netip.Addr `json:"ip"`
@@ -63,7 +62,7 @@ type Path struct {
 	Gateway netip.Addr `json:"gateway,omitzero"`
 	Table   int        `json:"table,omitempty"`
 	Type    string     `json:"type,omitempty"`  // as in Route
-	Error   string     `json:"error,omitempty"` // the kernel's answer where there is no way: a blackhole says "invalid argument"
+	Error   string     `json:"error,omitempty"` // the kernel's error if it has no route; for a blackhole route "invalid argument"
 	Since   Time       `json:"since,omitzero"`
 	Extra   Extra      `json:"-"`
 }
@@ -83,29 +82,29 @@ type Neighbour struct {
 	Extra Extra      `json:"-"`
 }
 
-// An Attachment is one device inside a network namespace that is not the host's; a
-// namespace that has none but its loopback is one row without a device.
+// An Attachment is an interface in a network namespace other than the host's; a namespace
+// that has only its loopback is one row without Device.
 type Attachment struct {
 	Node       string         `json:"-"`
-	Sandbox    string         `json:"sandbox,omitempty"` // whose namespace it is, if the runtime knows
-	NetNS      string         `json:"netns"`             // a path by which it can be reached from the host
-	Inode      uint64         `json:"inode"`             // the namespace
-	PIDs       int            `json:"pids,omitempty"`    // how many processes live in it
-	Pinned     bool           `json:"pinned,omitempty"`  // a file keeps it
+	Sandbox    string         `json:"sandbox,omitempty"` // of the namespace, if the runtime lists it
+	NetNS      string         `json:"netns"`             // a path to it on the host
+	Inode      uint64         `json:"inode"`             // of the namespace
+	PIDs       int            `json:"pids,omitempty"`    // number of processes in it
+	Pinned     bool           `json:"pinned,omitempty"`  // a file keeps it open
 	Device     string         `json:"device,omitempty"`
 	Index      int            `json:"index,omitempty"`
-	Peer       int            `json:"peer,omitempty"`   // index of the other end
-	PeerNS     uint64         `json:"peerNS,omitempty"` // inode of the other end's namespace; 0 if it could not be found
+	Peer       int            `json:"peer,omitempty"`   // index of the peer
+	PeerNS     uint64         `json:"peerNS,omitempty"` // inode of the peer's network namespace; 0 if it could not be found
 	MAC        string         `json:"mac,omitempty"`
 	Up         bool           `json:"up,omitempty"`
 	IPs        []netip.Prefix `json:"ips,omitempty"` // without link-local ones
 	Routes     []Route        `json:"routes,omitempty"`
-	Neighbours []Neighbour    `json:"near,omitempty"` // its neighbour table: the gateway above all
+	Neighbours []Neighbour    `json:"near,omitempty"` // its neighbour table, mainly the gateway
 	Since      Time           `json:"since,omitzero"`
 	Extra      Extra          `json:"-"`
 }
 
-// Ref names the device inside.
+// Ref names the attachment by its sandbox, or by its namespace.
 func (a *Attachment) Ref() Ref {
 	of := a.Sandbox
 	if of == "" {
@@ -114,7 +113,7 @@ func (a *Attachment) Ref() Ref {
 	return Ref{KindAttachment, a.Node + "/" + of}
 }
 
-// Has tells that the device inside has the address.
+// Has reports whether the interface has the address.
 func (a *Attachment) Has(ip netip.Addr) bool {
 	for _, p := range a.IPs {
 		if p.Addr() == ip {
@@ -124,7 +123,7 @@ func (a *Attachment) Has(ip netip.Addr) bool {
 	return false
 }
 
-// A Sysctl is a setting of one device.
+// A Sysctl is a sysctl of one interface.
 type Sysctl struct {
 	Node   string `json:"-"`
 	Device string `json:"device"`

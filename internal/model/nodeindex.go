@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// facts are all nodes' own rows, in one order, with what finds them. An ID finds only
-// rows of the node that it is asked of: no node speaks for what another has.
+// nodeIndex holds the rows of all node tables, sorted by node and then within the node, and
+// their indices. The keys contain the node's name, so that a node is no source for another;
+// only attachedWith and sandboxesOf span nodes, and their users check the node.
 type nodeIndex struct {
 	links       []*Link
 	paths       []*Path
@@ -67,9 +68,9 @@ type (
 	}
 )
 
-// indexFacts puts the nodes' rows into one order. Within a node they are sorted, since
-// the kernel gives them in an order of its own.
-func (v *View) indexFacts() {
+// indexNodeState collects the rows of all nodes and sets their Node. It sorts them within a
+// node, because the kernel returns them in any order.
+func (v *View) indexNodeState() {
 	f := &v.nodeIndex
 	for _, node := range slices.Sorted(maps.Keys(v.s.NodeState)) {
 		rows := v.s.NodeState[node]
@@ -107,6 +108,7 @@ func (v *View) indexFacts() {
 	f.indexRuntime()
 }
 
+// gather appends pointers to the rows of one node, sorted; place sets the row's node.
 func gather[T any](all *[]*T, rows []T, place func(*T), by func(a, b *T) int) {
 	first := len(*all)
 	for i := range rows {
@@ -116,7 +118,7 @@ func gather[T any](all *[]*T, rows []T, place func(*T), by func(a, b *T) int) {
 	slices.SortStableFunc((*all)[first:], by)
 }
 
-// by builds an index; key says no for a row that has none.
+// by builds an index; key returns false for a row without a key.
 func by[T any, K comparable](rows []*T, key func(*T) (K, bool)) index[K] {
 	x := newIndex[K](len(rows))
 	for i := len(rows) - 1; i >= 0; i-- {
@@ -176,13 +178,14 @@ func (f *nodeIndex) indexRuntime() {
 	f.machineOf = by(f.machines, func(m *Machine) (string, bool) { return m.Node, true })
 }
 
-// claimFacts: an address inside a namespace that lives is in use, whatever the books say.
-func (v *View) claimFacts() {
+// claimNodeState claims the addresses in network namespaces that are in use (a process, or a
+// ready sandbox), whatever Kubernetes and Calico record.
+func (v *View) claimNodeState() {
 	for i := len(v.nodeIndex.attachments) - 1; i >= 0; i-- {
 		a := v.nodeIndex.attachments[i]
 		box, ok := v.nodeIndex.sandboxNamed.first(nodeName{a.Node, a.Sandbox})
 		if a.PIDs == 0 && (!ok || !v.nodeIndex.sandboxes[box].Ready) {
-			continue // left over: nobody lives there
+			continue // a leftover namespace, not in use
 		}
 		for _, p := range a.IPs {
 			v.claim(p.Addr(), Claim{BySandbox, int32(i), p.Addr()})

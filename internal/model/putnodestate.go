@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// PutFacts adds what nodes said, and how much of it was seen, in the place of what they
-// said before.
+// PutFacts replaces node state and coverage of the nodes that said has coverage of. Those of
+// other nodes stay.
 func (s *Snapshot) PutFacts(said *Snapshot) {
 	of := map[string]bool{}
 	for _, c := range said.Coverage {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Phase is a pod's.
+// A Phase is the phase of a pod.
 type Phase string
 
 // The phases of a pod.
@@ -16,11 +16,11 @@ const (
 	Failed    Phase = "Failed"
 )
 
-// An Annotation says what Calico's CNI plugin has written on a pod about its addresses.
+// An Annotation is the state of the address annotation of Calico's CNI plugin.
 type Annotation string
 
-// Absent: no ADD has finished, or Calico keeps endpoints elsewhere. Emptied: a DEL
-// has run. Written: the addresses are in Annotated. Garbled: nobody can read it.
+// Absent: no ADD has finished, or endpoints are objects of their own (etcd). Emptied: a DEL
+// has run. Written: the addresses are in Annotated. Garbled: it cannot be parsed.
 const (
 	Absent  Annotation = ""
 	Emptied Annotation = "emptied"
@@ -28,7 +28,7 @@ const (
 	Garbled Annotation = "garbled"
 )
 
-// A Pod is what Kubernetes says of a pod.
+// A Pod is a Kubernetes pod.
 type Pod struct {
 	Namespace   string       `json:"namespace"`
 	Name        string       `json:"name"`
@@ -37,21 +37,21 @@ type Pod struct {
 	Phase       Phase        `json:"phase,omitempty"`
 	HostNetwork bool         `json:"hostNetwork,omitempty"`
 	Ready       bool         `json:"ready,omitempty"`
-	NoIPAM      bool         `json:"noIPAM,omitempty"` // it asked for addresses past IPAM (ipAddrsNoIpam)
+	NoIPAM      bool         `json:"noIPAM,omitempty"` // it requested addresses outside IPAM (ipAddrsNoIpam)
 	Created     Time         `json:"created,omitzero"`
-	Deleted     Time         `json:"deleted,omitzero"` // deletionTimestamp: the end of the grace
-	Written     Time         `json:"written,omitzero"` // when anybody wrote the object last
+	Deleted     Time         `json:"deleted,omitzero"` // deletionTimestamp: the end of the termination grace period
+	Written     Time         `json:"written,omitzero"` // when the object was last written
 	IPs         []netip.Addr `json:"ips,omitempty"`    // status.podIPs
 	Annotation  Annotation   `json:"annotation,omitempty"`
 	Annotated   []netip.Addr `json:"annotated,omitempty"`
 	ContainerID string       `json:"containerID,omitempty"` // of the sandbox, as annotated
 	Owner       string       `json:"owner,omitempty"`       // KIND/NAME of its controller
-	VM          string       `json:"vm,omitempty"`          // KubeVirt machine that it runs
-	Static      string       `json:"static,omitempty"`      // UID of the static pod that it stands for, which its sandbox carries
-	Finalizers  []string     `json:"finalizers,omitempty"`  // who must let go before it can end
-	Volumes     []string     `json:"volumes,omitempty"`     // KIND:SOURCE of those that can hang; see kube
+	VM          string       `json:"vm,omitempty"`          // KubeVirt VM that it runs
+	Static      string       `json:"static,omitempty"`      // of a mirror pod: UID of its static pod, as in its sandbox
+	Finalizers  []string     `json:"finalizers,omitempty"`
+	Volumes     []string     `json:"volumes,omitempty"` // KIND:SOURCE of those that can hang; see kube
 	Images      []string     `json:"images,omitempty"`
-	Started     Time         `json:"started,omitzero"` // when its kubelet took it on
+	Started     Time         `json:"started,omitzero"` // status.startTime, by the kubelet's clock
 	Revision    string       `json:"revision,omitempty"`
 	Extra       Extra        `json:"-"`
 }
@@ -59,17 +59,16 @@ type Pod struct {
 // Ref names the pod.
 func (p *Pod) Ref() Ref { return Ref{KindPod, p.Namespace + "/" + p.Name} }
 
-// Finished tells that no container of the pod will run again.
+// Finished reports whether no container of the pod will run again.
 func (p *Pod) Finished() bool { return p.Phase == Succeeded || p.Phase == Failed }
 
-// TornDown tells that the pod is being deleted and its network is already gone.
+// TornDown reports whether the pod is being deleted and a DEL has emptied its annotation.
 func (p *Pod) TornDown() bool { return !p.Deleted.IsZero() && p.Annotation == Emptied }
 
-// Networked tells that the pod has, or will have, an address of its own.
+// Networked reports whether the pod has, or will get, an address of its own.
 func (p *Pod) Networked() bool { return !p.HostNetwork && !p.Finished() && !p.TornDown() }
 
-// Claims gives the addresses that a living pod says are its own, by status and
-// annotation.
+// Claims returns the addresses in status and annotation, if the pod is Networked.
 func (p *Pod) Claims() []netip.Addr {
 	if !p.Networked() {
 		return nil
@@ -86,19 +85,19 @@ func (p *Pod) Claims() []netip.Addr {
 	return out
 }
 
-// A Node is what Kubernetes says of a node, with Calico's annotations on it.
+// A Node is a Kubernetes node, with Calico's annotations.
 type Node struct {
 	Name      string         `json:"name"`
 	UID       string         `json:"uid,omitempty"`
 	BootID    string         `json:"bootID,omitempty"`
 	OS        string         `json:"os,omitempty"`
 	Ready     bool           `json:"ready,omitempty"`
-	Changed   Time           `json:"changed,omitzero"` // since when it is ready, or not
+	Changed   Time           `json:"changed,omitzero"` // last transition of the Ready condition
 	Taints    []string       `json:"taints,omitempty"`
 	PodCIDRs  []netip.Prefix `json:"podCIDRs,omitempty"`
 	Addresses []netip.Addr   `json:"addresses,omitempty"` // InternalIPs
 	Tunnels   []Tunnel       `json:"tunnels,omitempty"`
-	Calico    string         `json:"calico,omitempty"` // what Calico calls it, if not by its name
+	Calico    string         `json:"calico,omitempty"` // Calico's name for it, if Calico has nodes of its own
 	Created   Time           `json:"created,omitzero"`
 	Revision  string         `json:"revision,omitempty"`
 	Extra     Extra          `json:"-"`
@@ -107,13 +106,13 @@ type Node struct {
 // Ref names the node.
 func (n *Node) Ref() Ref { return Ref{KindNode, n.Name} }
 
-// A Tunnel is an address of a node's own tunnel device.
+// A Tunnel is the address of a tunnel interface of a node.
 type Tunnel struct {
 	Kind string     `json:"kind"` // as in the handle: ipip, vxlan, vxlan-v6, wireguard, wireguard-v6
 	IP   netip.Addr `json:"ip"`
 }
 
-// A Service is one of type LoadBalancer.
+// A Service is a service of type LoadBalancer.
 type Service struct {
 	Namespace string       `json:"namespace"`
 	Name      string       `json:"name"`
@@ -127,7 +126,7 @@ type Service struct {
 // Ref names the service.
 func (s *Service) Ref() Ref { return Ref{KindService, s.Namespace + "/" + s.Name} }
 
-// A VM is a KubeVirt machine, or a machine instance that stands alone.
+// A VM is a KubeVirt VirtualMachine, or a VirtualMachineInstance without one.
 type VM struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -136,5 +135,5 @@ type VM struct {
 	Extra     Extra  `json:"-"`
 }
 
-// Ref names the machine.
+// Ref names the VM.
 func (m *VM) Ref() Ref { return Ref{KindVM, m.Namespace + "/" + m.Name} }

@@ -1,6 +1,6 @@
 package model
 
-// NodeOf is the node that a subject is on; empty if it is on none, or on many.
+// NodeOf is the node of a subject; empty if it has none, or several.
 func (v *View) NodeOf(t Table, i int32) string {
 	switch t {
 	case Pods:
@@ -17,7 +17,7 @@ func (v *View) NodeOf(t Table, i int32) string {
 	}
 }
 
-// factSubjects tells how many subjects a table has, over all nodes, and names them.
+// factSubjects returns the number of subjects of a node table, over all nodes, and their refs.
 func (v *View) factSubjects(t Table) (int, func(int32) Ref) {
 	switch t {
 	case Links:
@@ -51,7 +51,8 @@ func (v *View) factRef(t Table, i int32) Ref {
 	return ref(i)
 }
 
-// findFact gives the rows of a subject of a node's table: suspects are few.
+// findFact returns the rows of a subject of a node table. It scans the table: only the few
+// subjects of a reread are searched this way.
 func (v *View) findFact(s Subject) []int32 {
 	var out []int32
 	n, ref := v.factSubjects(s.Table)
