@@ -52,7 +52,7 @@ type CNIConfig struct {
 	Loaded   bool     `json:"loaded,omitempty"`   // the runtime uses it
 	Plugins  []string `json:"plugins,omitempty"`  // their types, in order
 	NodeName string   `json:"nodeName,omitempty"` // nodename in Calico's entry
-	IPAM     string   `json:"ipam,omitempty"`     // IPAM type of Calico's entry, or of the first one that has one
+	IPAM     string   `json:"ipam,omitempty"`     // IPAM type of Calico's entry, or of the first plugin
 	Error    string   `json:"error,omitempty"`    // why it cannot be read
 	Since    Time     `json:"since,omitzero"`
 	Extra    Extra    `json:"-"`
