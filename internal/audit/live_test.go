@@ -17,8 +17,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// After every batch of changes what stands is what judging all at once would find: the
-// same findings, with the same evidence.
+// After every batch of changes, Live has the same findings with the same evidence as a full
+// evaluation.
 func TestLiveIsTheWhole(t *testing.T) {
 	t.Parallel()
 	raised, cleared := map[finding.Code]int{}, map[finding.Code]int{}

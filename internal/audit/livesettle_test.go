@@ -12,7 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// following is a Live of a snapshot, after it was judged once.
+// following is a Live of a snapshot after one full evaluation.
 func following(t *testing.T, s *model.Snapshot) *audit.Live {
 	t.Helper()
 	o := audit.Options{Detectors: detect.All}
@@ -33,7 +33,7 @@ func apply(t *testing.T, l *audit.Live, at model.Time, changes ...observe.Change
 	return n
 }
 
-// second looks at what is due and gives the state of a finding.
+// second rereads what is due and returns the state of a finding.
 func second(t *testing.T, l *audit.Live, at model.Time, src audit.Source) (asked bool) {
 	t.Helper()
 	look := l.Reread(at, src)
@@ -63,8 +63,8 @@ func leaking(at model.Time) audit.Source {
 	return audit.Source{Kubernetes: &looks{answers: []observe.Reread{pods}}, Calico: &looks{answers: []observe.Reread{ipam(base())}}}
 }
 
-// A suspicion is looked at when it has stood for a while, and again when its time has
-// come, though nothing changes in between: only then it is a finding.
+// An unconfirmed finding is reread after a while, and again after its minimum duration,
+// although nothing changes in between: only then it is confirmed.
 func TestLiveSettles(t *testing.T) {
 	t.Parallel()
 	const key = "PL1001/10.0.0.1"
@@ -77,7 +77,7 @@ func TestLiveSettles(t *testing.T) {
 		t.Error("looked at too early")
 	}
 	if !second(t, l, now+11, leaking(now+11)) || state(l, now+11, key) != finding.Unconfirmed {
-		t.Errorf("after the first look: %s", state(l, now+11, key))
+		t.Errorf("after the first reread: %s", state(l, now+11, key))
 	}
 	if due := l.Due(); due != now+11+1350 {
 		t.Errorf("due at %d, want %d", due-now, 11+1350)
@@ -89,7 +89,7 @@ func TestLiveSettles(t *testing.T) {
 		t.Error("nothing is confirmed yet")
 	}
 	if !second(t, l, now+1361, leaking(now+1361)) || state(l, now+1361, key) != finding.Confirmed {
-		t.Errorf("after the second look: %s", state(l, now+1361, key))
+		t.Errorf("after the second reread: %s", state(l, now+1361, key))
 	}
 	if !l.Certain() || l.Certain() {
 		t.Error("that it is confirmed must be told, once")
@@ -104,14 +104,14 @@ func TestLiveSettles(t *testing.T) {
 	if !l.Certain() {
 		t.Error("that what was confirmed is gone must be told")
 	}
-	// It comes back: it must be proven anew.
+	// It comes back: its age counts from then.
 	apply(t, l, now+9002, podGone)
 	if s := state(l, now+9002, key); s != finding.Unconfirmed {
 		t.Errorf("back at once as %s", s)
 	}
 }
 
-// What a second look does not see, or cannot, is not certain, however long it stands.
+// A finding that rereads do not find, or cannot verify, stays unconfirmed.
 func TestLiveDoubts(t *testing.T) {
 	t.Parallel()
 	const key = "PL1001/10.0.0.1"
@@ -127,10 +127,10 @@ func TestLiveDoubts(t *testing.T) {
 			}
 		}
 		if s := state(l, now+4000, key); s != finding.Unconfirmed || asked < 5 || asked > 30 {
-			t.Errorf("%s: %s after %d looks", name, s, asked)
+			t.Errorf("%s: %s after %d rereads", name, s, asked)
 		}
 	}
-	// One that becomes another meanwhile begins anew, and a look at what it was says nothing.
+	// A finding whose evidence changes during a reread starts again; that reread is ignored.
 	l := following(t, base())
 	apply(t, l, now+1, podGone)
 	second(t, l, now+11, leaking(now+11))
@@ -145,7 +145,7 @@ func TestLiveDoubts(t *testing.T) {
 	}
 }
 
-// What is a fact by itself is certain at once, and what only a node can prove never.
+// Class Now is confirmed at once, class Node never.
 func TestLiveWaitsForNothing(t *testing.T) {
 	t.Parallel()
 	l := following(t, base())
@@ -162,11 +162,11 @@ func TestLiveWaitsForNothing(t *testing.T) {
 		second(t, l, at, leaking(at))
 	}
 	if s := state(l, now+9000, "PL1001/10.0.0.1"); s != finding.Unconfirmed {
-		t.Errorf("a leak of a silent node is %s", s)
+		t.Errorf("a leak on a node that is not ready is %s", s)
 	}
 }
 
-// What earlier runs saw counts, and what is seen is kept for later ones.
+// Observations of earlier runs count, and new ones are kept for later runs.
 func TestLiveRemembers(t *testing.T) {
 	t.Parallel()
 	const key = "PL1001/10.0.0.1"
@@ -176,15 +176,15 @@ func TestLiveRemembers(t *testing.T) {
 	l.Hurry(now + 2000)
 	second(t, l, now+2000, leaking(now+2000))
 	if s := state(l, now+2000, key); s != finding.Confirmed {
-		t.Errorf("what was seen long ago is %s", s)
+		t.Errorf("observed long ago: %s", s)
 	}
 	if m := l.Memory(now + 2000); m[key].First != now || m[key].Last != now+2000 {
 		t.Errorf("kept %+v", m)
 	}
 }
 
-// What another book says of the cluster is not lost when the row about it is read again,
-// and reading it again is no reason to judge all.
+// Adjust is applied again when the cluster row is read again, and that needs no full
+// evaluation.
 func TestLiveAdjusts(t *testing.T) {
 	t.Parallel()
 	s := base()
@@ -208,7 +208,7 @@ func TestLiveAdjusts(t *testing.T) {
 	}
 }
 
-// A table that could not be read again keeps its rows, and what needs it is not judged.
+// A table that could not be read again keeps its rows, and detectors that need it are skipped.
 func TestLiveLosesATable(t *testing.T) {
 	t.Parallel()
 	l := following(t, leak(base()))
@@ -222,6 +222,6 @@ func TestLiveLosesATable(t *testing.T) {
 	anew(l, now)
 	r := l.Report(now)
 	if len(r.Gaps) != 1 || !slices.ContainsFunc(r.Skipped, func(s detect.Skip) bool { return s.Code == "PL1001" }) || len(r.Unconfirmed) != 0 {
-		t.Errorf("gaps %v, skipped %v, suspected %v", r.Gaps, r.Skipped, names(r.Unconfirmed))
+		t.Errorf("gaps %v, skipped %v, unconfirmed %v", r.Gaps, r.Skipped, names(r.Unconfirmed))
 	}
 }

@@ -35,7 +35,7 @@ func wrongNodeName(p *Pass, _ model.Table, row int32) {
 	}
 	f := finding.Finding{
 		Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{says},
-		Summary: fmt.Sprintf("%s contains node name %s", plain(where, maxName), plain(name, maxName)),
+		Summary: fmt.Sprintf("%s names node %s", plain(where, maxName), plain(name, maxName)),
 	}
 	if other := p.NodeByName(name); other != nil {
 		f.Summary += ", which is another node: the IPAM garbage collector will release the addresses of this node's pods"

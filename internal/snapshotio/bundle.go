@@ -71,7 +71,7 @@ func ReadBundle(r io.Reader) (*model.Snapshot, error) { return ReadBundleOf(r, m
 func ReadBundleOf(r io.Reader, bytes int64, rows int) (*model.Snapshot, error) {
 	zip, err := gzip.NewReader(r)
 	if err != nil {
-		return nil, fmt.Errorf("not a Plumbline bundle: %w", err)
+		return nil, fmt.Errorf("not a bundle: %w", err)
 	}
 	files := tar.NewReader(io.LimitReader(zip, bytes))
 	d := Decoder{most: rows}

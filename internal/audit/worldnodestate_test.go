@@ -39,7 +39,7 @@ func deviceName(namespace, pod string) string {
 
 func single(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, ip.BitLen()) }
 
-// factsOf is what a node without pods says of itself.
+// factsOf is the state of a node without pods.
 func factsOf(name string, tunnel netip.Addr) *model.NodeState {
 	f := &model.NodeState{
 		Machines: []model.Machine{{
@@ -71,7 +71,7 @@ func factsOf(name string, tunnel netip.Addr) *model.NodeState {
 	return f
 }
 
-// seat is what a node says of a pod that runs on it.
+// seat adds the node state of a running pod.
 func seat(f *model.NodeState, p *model.Pod, number int, etcd bool) {
 	name, id, index, inode := deviceName(p.Namespace, p.Name), containerOf(p.Name), hostIndex(number), inodeOf(number)
 	in := model.Attachment{
