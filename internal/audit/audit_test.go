@@ -89,14 +89,15 @@ func TestAgeMustBeProven(t *testing.T) {
 				got = r.Findings
 			}
 			if !slices.Equal(names(got), []string{"PL1002/10.0.0.1"}) || r.RecheckAfter() != c.decide {
-				t.Errorf("findings %v, suspected %v, decided at %v", names(r.Findings), names(r.Unconfirmed), r.RecheckAfter())
+				t.Errorf("findings %v, unconfirmed %v, recheck after %v", names(r.Findings), names(r.Unconfirmed), r.RecheckAfter())
 			}
 		})
 	}
 }
 
-// A leak has no time of its own: only what an earlier run saw proves it, if it saw the
-// same, and as long as Calico's own collector may still be at it nothing does.
+// A leak has no time of its own: only the observation of an earlier run with the same
+// evidence proves its age, and it stays unconfirmed while the IPAM garbage collector may
+// still release it.
 func TestMemoryProvesAge(t *testing.T) {
 	t.Parallel()
 	first := judge(t, leak(base()), audit.Source{}, audit.Options{})
@@ -122,22 +123,22 @@ func TestMemoryProvesAge(t *testing.T) {
 			c.change(s)
 			r := judge(t, s, audit.Source{}, audit.Options{Recall: recall})
 			if (len(r.Findings) == 1) != c.confirmed || len(r.Findings)+len(r.Unconfirmed) != 1 {
-				t.Errorf("findings %v, suspected %v", names(r.Findings), names(r.Unconfirmed))
+				t.Errorf("findings %v, unconfirmed %v", names(r.Findings), names(r.Unconfirmed))
 			}
 		})
 	}
-	// A run that was asked about something else does not forget.
+	// A run with other detectors keeps the observation.
 	other := judge(t, leak(base()), audit.Source{}, audit.Options{Recall: recall, Keep: func(*finding.Finding) bool { return false }})
 	if other.Memory["PL1001/10.0.0.1"] != first.Memory["PL1001/10.0.0.1"] {
 		t.Errorf("forgotten: %v", other.Memory)
 	}
-	// What is seen no more is forgotten.
+	// The observation of a finding that is gone is dropped.
 	if clean := judge(t, base(), audit.Source{}, audit.Options{Recall: recall}); len(clean.Memory) > 0 {
 		t.Errorf("remembered: %v", clean.Memory)
 	}
 }
 
-// looks answers with one reading after the other.
+// looks returns one prepared reread after the other.
 type looks struct {
 	answers []observe.Reread
 	err     error
@@ -156,7 +157,7 @@ func (l *looks) Reread(context.Context, []model.Ref) (observe.Reread, error) {
 	return a, nil
 }
 
-// owners and ledger are what each book shows of a snapshot in a second look.
+// owners and ledger are the rereads of Kubernetes and of Calico from a snapshot.
 func owners(s *model.Snapshot) observe.Reread {
 	return observe.Reread{
 		Rows: model.Snapshot{Pods: s.Pods}, At: s.Meta.Taken.Time().Add(time.Second),
@@ -193,11 +194,11 @@ func TestUnconfirmedAreReread(t *testing.T) {
 			src := audit.Source{Kubernetes: &looks{answers: c.owners, err: c.err}, Calico: &looks{answers: []observe.Reread{c.ledger}}}
 			r := judge(t, free(base()), src, audit.Options{})
 			if !slices.Equal(names(r.Findings), c.confirmed) || !slices.Equal(names(r.Unconfirmed), c.suspected) {
-				t.Errorf("findings %v, suspected %v", names(r.Findings), names(r.Unconfirmed))
+				t.Errorf("findings %v, unconfirmed %v", names(r.Findings), names(r.Unconfirmed))
 			}
 		})
 	}
-	// What could not be looked at twice is no sighting, and does not end an older one.
+	// A failed reread is no observation, and does not end an older one.
 	older := audit.Memory{"PL1002/10.0.0.1": {Digest: "f", First: now - 50, Last: now - 40}}
 	for _, memory := range []audit.Memory{nil, older} {
 		away := &looks{err: errors.New("away")}
@@ -209,7 +210,7 @@ func TestUnconfirmedAreReread(t *testing.T) {
 	// A healthy cluster is read once.
 	o := &looks{}
 	if judge(t, base(), audit.Source{Kubernetes: o, Calico: o}, audit.Options{}); o.asked > 0 {
-		t.Errorf("looked %d times at nothing", o.asked)
+		t.Errorf("reread %d times without a finding", o.asked)
 	}
 }
 
@@ -240,7 +241,7 @@ func TestSuppressions(t *testing.T) {
 	}
 }
 
-func TestBreaker(t *testing.T) {
+func TestMassChange(t *testing.T) {
 	t.Parallel()
 	s := base()
 	for i := range 60 {
@@ -254,14 +255,15 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// One cause, one headline; but what is only suspected hides nothing that is confirmed.
+// A finding is folded under the one that explains it, but never a confirmed one under an
+// unconfirmed one.
 func TestFolding(t *testing.T) {
 	t.Parallel()
 	s := free(base())
 	s.Nodes[0].Tunnels = []model.Tunnel{{Kind: "vxlan", IP: netip.MustParseAddr("10.0.0.1")}}
 	r := judge(t, s, audit.Source{}, audit.Options{})
 	if !slices.Equal(names(r.Findings), []string{"PL1002/10.0.0.1"}) || !slices.Equal(names(r.Unconfirmed), []string{"PL2010/10.0.0.1"}) {
-		t.Fatalf("findings %v, suspected %v", names(r.Findings), names(r.Unconfirmed))
+		t.Fatalf("findings %v, unconfirmed %v", names(r.Findings), names(r.Unconfirmed))
 	}
 	s.Meta.Taken += 3600
 	r = judge(t, s, audit.Source{}, audit.Options{Recall: func(string) audit.Memory { return r.Memory }})

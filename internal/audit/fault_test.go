@@ -8,10 +8,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A fault breaks a world and says which findings must come of it.
+// A fault breaks a world and returns the expected findings.
 type fault struct {
 	name string
-	only string // a datastore, "agents" for a fault that only a node sees, or nothing
+	only string // a datastore, "agents" for a fault that only node state shows, or empty
 	make func(w *world) []string
 }
 

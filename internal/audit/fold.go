@@ -8,8 +8,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// fold puts a finding under another that explains it: one cause, one headline. A
-// suspicion explains nothing that is confirmed. What was put under another is given too.
+// fold shows a finding under another that explains it (ShadowedBy, with a common object in
+// About). An unconfirmed finding explains no confirmed one. Every finding is in exactly one
+// of heads and folded; the Explains of each head have the keys of all findings under it.
 func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
 	about := map[model.Ref][]int{}
 	for i := range fs {
@@ -49,7 +50,8 @@ func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
 	return heads, folded
 }
 
-// root follows what explains what to the end; the table of shadows has no circle.
+// root is the head of finding i; under[i] is the index of the finding that explains i, or -1.
+// ShadowedBy has no cycle; the bound only prevents an endless loop.
 func root(under []int, i int) int {
 	for n := 0; under[i] >= 0 && n < len(under); n++ {
 		i = under[i]

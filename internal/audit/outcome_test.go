@@ -14,11 +14,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// An outcome is what came of judging a world.
+// An outcome is the result of evaluating a world.
 type outcome struct {
 	heads map[string]finding.State // not folded away
 	under map[string]string        // what explains the others
-	blind []string                 // what was not judged and should have been, or not said
+	blind []string                 // detectors that were skipped wrongly, or without being reported
 }
 
 func judged(t *rapid.T, w *world) outcome {
@@ -36,9 +36,9 @@ func judged(t *rapid.T, w *world) outcome {
 
 func (o outcome) names() []string { return slices.Sorted(maps.Keys(o.heads)) }
 
-// wrong holds an outcome against what must come. A name stands for a finding in whatever
-// state; "!" before it: it must be confirmed, "?": it must not be; "X under Y": X must be
-// folded, and Y explain it. Nothing else may come.
+// wrong compares an outcome with the expected findings. A name is a finding in any state; "!"
+// before it: it must be confirmed, "?": it must not be; "X under Y": X must be folded under
+// Y. No other finding is allowed.
 func (o outcome) wrong(wants []string) string {
 	wrong := slices.Clone(o.blind)
 	heads, under := map[string]bool{}, map[string]bool{}
@@ -74,8 +74,8 @@ func (o outcome) wrong(wants []string) string {
 	return strings.Join(wrong, "\n")
 }
 
-// blindness tells which detectors did not judge though they could have, and which could
-// not and do not say so.
+// blindness returns the detectors that were skipped although they could run, and those that
+// could not run and are not reported as skipped.
 func (w *world) blindness(skips []detect.Skip) []string {
 	var out []string
 	said := map[finding.Code]detect.Skip{}
@@ -101,7 +101,7 @@ func (w *world) blindness(skips []detect.Skip) []string {
 	return out
 }
 
-// missed tells that a detector has a subject on a node, and not what it needs of it.
+// missed reports whether a detector has a subject on a node whose tables were not read.
 func (w *world) missed(d *detect.Detector, node string) bool {
 	if !slices.ContainsFunc(d.Needs, func(t model.Table) bool { return slices.Contains(w.lost[node], t) }) {
 		return false

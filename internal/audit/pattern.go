@@ -11,30 +11,30 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Pattern is that most findings began at one time, and what else happened then.
+// A Pattern is that most findings started around the same time, and what else happened then.
+// Invariants: Findings <= Of; From <= To.
 type Pattern struct {
-	Findings  int        `json:"findings"` // that began then
-	Of        int        `json:"of"`       // whose beginning is known
+	Findings  int        `json:"findings"` // number of findings that started then
+	Of        int        `json:"of"`       // number of findings whose start is known
 	From      model.Time `json:"from"`
 	To        model.Time `json:"to"`
 	Kubelets  []string   `json:"kubelets,omitempty"` // nodes whose kubelet started then
 	Boots     []string   `json:"boots,omitempty"`    // nodes that booted then
-	Concerned int        `json:"concerned"`          // nodes that these findings are of
+	Concerned int        `json:"concerned"`          // number of nodes of these findings
 }
 
-// What counts as one time, as most, and as enough to speak of a pattern.
 const (
-	atOnce  = 30 * time.Minute
-	atLeast = 5
-	mostOf  = 0.8
+	atOnce  = 30 * time.Minute // findings that started within this count as one time
+	atLeast = 5                // findings that make a pattern
+	mostOf  = 0.8              // share of the findings with a known start
 )
 
-// Pattern looks for it in what was found.
+// Pattern is the pattern of the confirmed findings.
 func (r *Report) Pattern() *Pattern { return PatternOf(r.Findings, r.View, r.Taken) }
 
-// PatternOf looks for the time at which most findings began; nil if there is none. Only
-// what is known to have begun at some time counts: that we see it since we first looked
-// says nothing.
+// PatternOf finds the time at which most findings started; nil if there is none. Only
+// findings with a known start count, not those of which only Plumbline's first observation
+// is known.
 func PatternOf(fs []finding.Finding, v *model.View, taken model.Time) *Pattern {
 	var known []*finding.Finding
 	for i := range fs {
@@ -67,14 +67,15 @@ func PatternOf(fs []finding.Finding, v *model.View, taken model.Time) *Pattern {
 	return p
 }
 
-// onset is when a finding is known to have begun: by the logs, else by the stamps of the
-// books. An agent's word does not count, for it sees since it was started.
+// onset is when a finding is known to have started: from logs, else from the times of its
+// Kubernetes and Calico objects; zero if unknown. Node state does not count: its times begin
+// at the start of the agent.
 func onset(f *finding.Finding) model.Time {
 	if len(f.Causes) > 0 {
 		return f.Causes[0].At
 	}
-	fact := func(e finding.Evidence) bool { return slices.Contains(seenByAgents, e.Ref.Kind) }
-	if slices.ContainsFunc(f.Evidence, fact) {
+	nodeState := func(e finding.Evidence) bool { return slices.Contains(seenByAgents, e.Ref.Kind) }
+	if slices.ContainsFunc(f.Evidence, nodeState) {
 		return 0
 	}
 	return f.Proven()
@@ -85,7 +86,7 @@ var seenByAgents = []model.Kind{
 	model.KindCNIConfig, model.KindProcess, model.KindMount, model.KindRuntime, model.KindMachine,
 }
 
-// densest is the stretch of half an hour in which most of them began.
+// densest returns the range of findings, sorted by onset, that is the longest within atOnce.
 func densest(fs []*finding.Finding) (first, last int) {
 	for i, j := 0, 0; j < len(fs); j++ {
 		for onset(fs[j]).Sub(onset(fs[i])) > atOnce {
@@ -98,7 +99,8 @@ func densest(fs []*finding.Finding) (first, last int) {
 	return first, last
 }
 
-// restarts notes that a node, or its kubelet, started a little before or within that time.
+// restarts records the node if it booted, or its kubelet started, within the pattern's time
+// or up to atOnce before.
 func (p *Pattern) restarts(name string, m *model.Machine, taken model.Time) {
 	if m == nil || m.Uptime == 0 {
 		return
@@ -113,7 +115,7 @@ func (p *Pattern) restarts(name string, m *model.Machine, taken model.Time) {
 	}
 }
 
-// String says it in one line, in UTC as all times of a report are.
+// String is the pattern as one line, in UTC.
 func (p *Pattern) String() string {
 	const layout = "2006-01-02 15:04"
 	until := "-" + p.To.Time().Format("15:04")
@@ -122,7 +124,7 @@ func (p *Pattern) String() string {
 	} else if p.From.Time().YearDay() != p.To.Time().YearDay() {
 		until = " - " + p.To.Time().Format(layout)
 	}
-	s := fmt.Sprintf("%d%% begin %s%s", p.Findings*100/p.Of, p.From.Time().Format(layout), until)
+	s := fmt.Sprintf("%d%% of these findings started around %s%s UTC", p.Findings*100/p.Of, p.From.Time().Format(layout), until)
 	var also []string
 	for _, r := range []struct {
 		what  string
@@ -135,5 +137,5 @@ func (p *Pattern) String() string {
 	if len(also) == 0 {
 		return s
 	}
-	return s + "; " + strings.Join(also, ", ") + " then"
+	return s + "; " + strings.Join(also, ", ") + " at that time"
 }

@@ -35,7 +35,7 @@ func TestPattern(t *testing.T) {
 	if p == nil {
 		t.Fatal("no pattern")
 	}
-	if got, want := p.String(), "96% begin 2017-12-01 02:10-02:39; 3 of 4 nodes restarted their kubelet then"; got != want {
+	if got, want := p.String(), "96% of these findings started around 2017-12-01 02:10-02:39 UTC; 3 of 4 nodes restarted their kubelet at that time"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for name, fs := range map[string][]finding.Finding{

@@ -58,8 +58,8 @@ func TestFaultsAreFound(t *testing.T) {
 	})
 }
 
-// The order of rows never matters, and judging one subject after the other finds what
-// judging all at once finds.
+// The order of rows does not matter, and evaluating subjects one by one gives the same
+// findings as evaluating all.
 func TestOrderNeverMatters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -118,7 +118,7 @@ func shuffleTables(rnd *rand.Rand, tables reflect.Value) {
 	}
 }
 
-// Every kind of fault is tried, whatever chance would have picked.
+// Every kind of fault is tried.
 func TestEveryFaultAlone(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {

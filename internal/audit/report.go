@@ -1,5 +1,6 @@
-// Package audit is the one way from looking to findings: observe, judge, look again,
-// settle, fold. It knows no command line and no HTTP.
+// Package audit turns a cluster into findings: read the sources, run the detectors, reread
+// the objects of unconfirmed findings, confirm, suppress, fold. It has no command line and no
+// HTTP.
 package audit
 
 import (
@@ -12,44 +13,45 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A Source is where the books are.
+// A Source is where the cluster is read from.
 type Source struct {
 	Collectors []observe.Collector
-	Kubernetes observe.Rereader // Kubernetes, live; nil if nothing can be looked at again
-	Calico     observe.Rereader // Calico's datastore, live
-	Nodes      observe.Rereader // the nodes themselves, live; nil if nobody is there to ask
-	// Adjust completes what the collectors read from one book with what another says.
+	Kubernetes observe.Rereader // Kubernetes; nil if objects cannot be reread (a bundle)
+	Calico     observe.Rereader // the Calico datastore; nil like Kubernetes
+	Nodes      observe.Rereader // the agents; nil if there are none
+	// Adjust completes rows of one source with those of another.
 	Adjust func(*model.Snapshot)
 }
 
-// Options say how to judge.
+// Options control the evaluation.
 type Options struct {
 	Detectors []*detect.Detector
-	Settle    time.Duration                   // instead of each class's own time; 0 means those
-	Recall    func(clusterGUID string) Memory // what earlier runs saw; may be nil
+	Settle    time.Duration                   // minimum duration for all classes; 0: each class's own
+	Recall    func(clusterGUID string) Memory // observations of earlier runs; may be nil
 	Suppress  []Suppression
 	Progress  func(name string, rows int, done bool)
-	Keep      func(*finding.Finding) bool // which findings are asked for; nil means all
+	Keep      func(*finding.Finding) bool // which findings to report; nil means all
 }
 
-// A Report is what came out.
+// A Report is the result of one check. Every finding is in exactly one of the four lists.
 type Report struct {
 	View   *model.View
 	Taken  model.Time
 	Calico detect.Calico
 
-	Findings    []finding.Finding // confirmed, worst first
-	Unconfirmed []finding.Finding
-	Suppressed  []finding.Finding
-	Folded      []finding.Finding // what others explain
+	Findings    []finding.Finding // confirmed, highest severity first
+	Unconfirmed []finding.Finding // likewise
+	Suppressed  []finding.Finding // confirmed or not
+	Folded      []finding.Finding // shown under another finding, confirmed or not
 	Skipped     []detect.Skip
-	Gaps        []model.Coverage // in scope, and not seen in full
-	MassChanges []string         // headlines of the massChanges
+	Gaps        []model.Coverage // tables that were not read completely, or not in the reread
+	MassChanges []string         // one line per code that affects too many subjects
 	Judged      map[finding.Code]int
 	Memory      Memory // for the next run
 }
 
-// RecheckAfter is when the last suspicion can be decided; zero if none can by waiting.
+// RecheckAfter is when the last unconfirmed finding can be confirmed; zero if waiting
+// confirms none.
 func (r *Report) RecheckAfter() model.Time {
 	var t model.Time
 	for i := range r.Unconfirmed {
@@ -58,9 +60,9 @@ func (r *Report) RecheckAfter() model.Time {
 	return t
 }
 
-// Unread tells whether one of the named books was not seen in full.
-func (r *Report) Unread(books []string) bool {
-	for _, b := range books {
+// Unread reports whether one of the named sources was not read completely.
+func (r *Report) Unread(sources []string) bool {
+	for _, b := range sources {
 		if b == "node" {
 			if !r.View.Agents() || slices.ContainsFunc(r.Gaps, func(c model.Coverage) bool { return c.Node != "" }) {
 				return true
@@ -68,7 +70,7 @@ func (r *Report) Unread(books []string) bool {
 			continue
 		}
 		want := []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services}
-		if b == "ledger" {
+		if b == "calico" {
 			want = []model.Table{model.Cluster, model.Pools, model.Blocks, model.Handles, model.HandleCounts, model.Affinities, model.Endpoints}
 		}
 		for _, t := range want {

@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Run looks at the cluster and judges it.
+// Run reads the cluster and evaluates it.
 func Run(ctx context.Context, src Source, o Options) *Report {
 	if o.Progress == nil {
 		o.Progress = func(string, int, bool) {}
@@ -21,22 +21,20 @@ func Run(ctx context.Context, src Source, o Options) *Report {
 	return Judge(ctx, s, src, o)
 }
 
-// Judge is Run for a snapshot that is already there.
+// Judge is Run for a snapshot that exists already. Order: run the detectors, reread, confirm,
+// suppress, fold.
 func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Report {
 	v := model.Seal(s)
 	res := detect.Run(v, o.Detectors...)
 	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged}
 	r.Gaps = gaps(s)
 	found, others := keep(res.Findings, o.Keep)
-	// Ages are counted up to the beginning of the run, and from the end of the look that
-	// saw something first: neither can make one longer than it was.
+	// Ages count up to the beginning of this run, and from the end of the reread that first
+	// found a difference: neither makes an age too long.
 	seen := s.Meta.Taken
 	if src.Kubernetes != nil && src.Calico != nil && waits(found) {
 		var lost []model.Coverage
-		judge := func(v *model.View, subjects []model.Subject) detect.Result {
-			return detect.Judge(v, subjects, o.Detectors...)
-		}
-		found, lost, seen = lookFrom(ctx, s, v, src, judge, found)
+		found, lost, seen = reread(ctx, s, v, src, o.Detectors, found)
 		r.Gaps = append(r.Gaps, lost...)
 	}
 	var memory Memory
@@ -74,7 +72,7 @@ func finish(r *Report, found []finding.Finding, o Options) {
 	finding.Sort(r.Unconfirmed)
 }
 
-// keep gives the findings that were asked for, and the names of the others.
+// keep returns the findings that want accepts, and the keys of the others.
 func keep(fs []finding.Finding, want func(*finding.Finding) bool) (kept []finding.Finding, others map[string]bool) {
 	if want == nil {
 		return fs, nil
@@ -90,6 +88,7 @@ func keep(fs []finding.Finding, want func(*finding.Finding) bool) (kept []findin
 	return kept, others
 }
 
+// gaps is the coverage of the tables that were not read completely.
 func gaps(s *model.Snapshot) []model.Coverage {
 	var out []model.Coverage
 	for _, c := range s.Coverage {
@@ -100,6 +99,7 @@ func gaps(s *model.Snapshot) []model.Coverage {
 	return out
 }
 
+// waits reports whether a finding needs a reread.
 func waits(fs []finding.Finding) bool {
 	for i := range fs {
 		if fs[i].Class != finding.Now {

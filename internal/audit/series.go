@@ -69,10 +69,7 @@ func (w *Series) Judge(ctx context.Context, s *model.Snapshot, src Source) *Repo
 	}
 	seen := r.Taken
 	if src.Kubernetes != nil && src.Calico != nil && len(due) > 0 {
-		judge := func(v *model.View, subjects []model.Subject) detect.Result {
-			return detect.Judge(v, subjects, w.opts.Detectors...)
-		}
-		looked, lost, at := lookFrom(ctx, s, v, src, judge, due)
+		looked, lost, at := reread(ctx, s, v, src, w.opts.Detectors, due)
 		r.Gaps, seen = append(r.Gaps, lost...), at
 		w.missed(due, looked, r.Taken)
 		due = looked

@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Suppression hides findings that somebody knows about, for a while.
+// A Suppression hides accepted findings until it expires.
 type Suppression struct {
 	Code    finding.Code `json:"code"`
 	Subject string       `json:"subject"` // a glob
@@ -18,24 +18,24 @@ type Suppression struct {
 	Expires model.Time   `json:"expires"`
 }
 
-// maxSuppression is how far in the future one may expire: what is hidden for ever is
-// forgotten.
+// maxSuppression is how far in the future a suppression may expire, so that hidden findings
+// are not forgotten.
 const maxSuppression = 366 * 24 * time.Hour
 
 // Valid refuses a suppression that hides too much or for too long.
 func (s *Suppression) Valid(now model.Time) error {
 	switch {
 	case s.Code == "" || s.Subject == "":
-		return errors.New("needs a code and a subject")
+		return errors.New("suppression needs code and subject")
 	case s.Reason == "":
-		return fmt.Errorf("%s/%s needs a reason", s.Code, s.Subject)
+		return fmt.Errorf("suppression %s/%s needs a reason", s.Code, s.Subject)
 	case s.Expires.IsZero():
-		return fmt.Errorf("%s/%s needs a date to expire", s.Code, s.Subject)
+		return fmt.Errorf("suppression %s/%s needs an expires date", s.Code, s.Subject)
 	case s.Expires.Sub(now) > maxSuppression:
-		return fmt.Errorf("%s/%s expires in more than a year", s.Code, s.Subject)
+		return fmt.Errorf("suppression %s/%s expires in more than a year; choose an earlier date", s.Code, s.Subject)
 	}
 	if _, err := path.Match(s.Subject, ""); err != nil {
-		return fmt.Errorf("%s/%s: %w", s.Code, s.Subject, err)
+		return fmt.Errorf("suppression %s/%s: subject: %w", s.Code, s.Subject, err)
 	}
 	return nil
 }
@@ -62,8 +62,8 @@ next:
 	return shown, hidden
 }
 
-// Expired is the code of a suppression that ran out. It has no detector: it is about the
-// user's own file.
+// Expired is the code of an expired suppression. It has no detector: it is about the user's
+// own file.
 const Expired finding.Code = "PL9004"
 
 func expired(by []Suppression, now model.Time) []finding.Finding {

@@ -11,10 +11,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A world is a cluster that is healthy by construction: every record is written as
-// Calico and Kubernetes would write it, with all that is odd and normal. With agents,
-// its nodes say of themselves what is true: their facts follow what lives, and never
-// what the ledger has of it.
+// A world is a cluster that is healthy by construction: every record is written as Calico and
+// Kubernetes would write it, including what is unusual but correct. With agents, node state is
+// derived from the running pods, never from the IPAM records.
 type world struct {
 	t      *rapid.T
 	s      model.Snapshot
@@ -24,9 +23,9 @@ type world struct {
 	next   map[string]int           // free ordinals to take, by block
 	seats  map[string]int           // pods that a node has had, by node
 	places map[string]int           // their numbers there, by pod
-	habits map[string]string        // what is odd about a node, and normal
-	shut   map[string]bool          // nodes that a fault has for itself
-	lost   map[string][]model.Table // what is not seen of a node
+	habits map[string]string        // what is unusual about a node, but correct
+	shut   map[string]bool          // nodes reserved for one fault
+	lost   map[string][]model.Table // tables that are not read of a node
 	n      int
 }
 
@@ -120,7 +119,7 @@ func (w *world) open() string {
 	return names[w.pick("node", len(names))]
 }
 
-// oddities adds what only looks wrong in the ledger.
+// oddities adds IPAM records that only look wrong.
 func (w *world) oddities() {
 	if rapid.Bool().Draw(w.t, "cooling") {
 		w.hold(w.take(&w.s.Blocks[0]), model.Attribute{Cooling: true}, false)

@@ -4,46 +4,44 @@ import "plumbline.dev/plumbline/internal/finding"
 
 // All is every detector, in the order of their codes.
 //
-// The invariants I1 to I46 of Calico's data model and who watches them:
+// The invariants of Calico's data model and the detectors that check them:
 //
-//	I1–I7    PL1004   (I5: only a number above the block's own; residue of DELs is normal)
-//	I8–I10   PL1005
-//	I12–I14  PL1007
-//	I17      PL5004
-//	I18–I22  PL1006
-//	I24      PL1002 for pods, PL1008 for tunnels
-//	I25, I30 PL1001
-//	I26      PL1003
-//	I27      PL2003, as far as annotation, endpoint and handle tell; the sandbox needs the node
-//	I28      PL2010, PL1008
-//	I29      PL2004; eth0 where the node is seen
-//	I31      PL1001: what a pod does not use of its own is held for an older sandbox
-//	I32      PL2001, PL2002
-//	I33      PL2003
-//	I35      PL2010 (addresses); device names: see below
-//	I36, I37 PL3001, PL3002
-//	I38      PL3003
-//	I40      PL3004
-//	I41, I42 PL3005, PL3006 (I41: rp_filter is what its owner wants)
-//	I43      PL4003
-//	I44      PL4001, PL4002, PL4004
-//	I45      PL5003; PL1003 and PL5002 see its consequence
-//	I46      PL9003
+//	PL1004          the lists of a block agree (ordinals, attributes, free list, sequence
+//	                numbers; a sequence number without an allocation is a normal leftover of a DEL)
+//	PL1005          blocks are inside a pool, have its block size and do not overlap
+//	PL1007          affinity, block and node reference each other
+//	PL5004          affinities have the labels by which IPAM finds them (since Calico 3.31)
+//	PL1006          handles and blocks count the same addresses
+//	PL1002, PL1008  every address in use is allocated: pods, tunnels
+//	PL1001          every allocation is in use, also by the owner's current sandbox
+//	PL1003          an allocation names the pod and node that use the address
+//	PL2003          annotation, endpoint and handle name the running sandbox
+//	PL2010, PL1008  one address has one owner
+//	PL2004          status, annotation or endpoint, and interface have the same addresses
+//	PL2001, PL2002  every running pod has an endpoint, every endpoint a pod
+//	PL3001, PL3002  every cali* interface has a pod, every pod its interface
+//	PL3003          the host route of an address points to its pod
+//	PL3004          neighbour entries of an address have its pod's MAC
+//	PL3005, PL3006  the pod reaches its gateway (rp_filter is the owner's choice, not checked)
+//	PL4003          sandbox, container and pod exist together
+//	PL4001, PL4002, PL4004  a deleted pod terminates
+//	PL5003          a node uses its own name (PL1003 and PL5002 report the consequences)
+//	PL9003          the datastore is not locked
 //
-// Not included:
+// Not checked:
 //
-//	I11  an allocation inside a reservation: legal, reservations only stop new ones
-//	I15  more blocks than maxBlocksPerHost: legal when the limit was lowered later
-//	I16  borrowed under strict affinity: legal when it pre-dates the setting
-//	I23  two addresses of one family for a machine: IPAM's write path refuses it
-//	I24  for LoadBalancer services: which controller gave an address is not recorded where
-//	     another than Calico's did it, and a false alarm there would be the rule
-//	I34  endpoint's device name: follows from FELIX_INTERFACEPREFIX of the node that wrote it
-//	I35  for device names: follows from I34
-//	I39  a route by a pod's device to an address that no pod has: Felix removes it within 90 s,
-//	     and it harms nobody until a pod has the address, which is PL3003
+//   - an allocation inside a reservation: legal, reservations only prevent new ones
+//   - more blocks than maxBlocksPerHost: legal if the limit was lowered later
+//   - a borrowed address under strict affinity: legal if it is older than the setting
+//   - two addresses of one family for a KubeVirt VM: IPAM refuses to write it
+//   - LoadBalancer addresses that are not allocated: if another controller than Calico's
+//     assigned them, that is not recorded, and most reports would be false
+//   - the interface name in an endpoint, and duplicate names: they follow from
+//     FELIX_INTERFACEPREFIX of the node that wrote the endpoint
+//   - a route via a pod's interface to an address that no pod has: Felix removes it within
+//     90 s, and it does no harm until a pod has the address, which is PL3003
 //
-// PL9004 (suppression expired) is no detector: it is about the user's own file.
+// PL9004 (suppression expired) has no detector: it is about the user's own file.
 var All = []*Detector{
 	PL1001, PL1002, PL1003, PL1004, PL1005, PL1006, PL1007, PL1008, PL1009,
 	PL2001, PL2002, PL2003, PL2004, PL2010,

@@ -7,71 +7,79 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Calico says what Calico does in this cluster: whole families of findings have no
-// meaning where it only enforces policy, or where another hands out addresses.
+// Calico describes what Calico does in this cluster. Many codes do not apply where Calico
+// only enforces policy, or where another IPAM plugin assigns addresses.
 type Calico struct {
 	IPAM    string // calico, host-local, other, or unknown
 	Network string // calico, other, or unknown
 	Etcd    bool   // endpoints are objects of their own
-	Why     string // one line: what was recognised, and from what
+	Why     string // one line: what was detected, and from what
 }
 
-// Unknown is what could not be told.
+// Unknown is the value of IPAM and Network if they could not be detected.
 const Unknown = "unknown"
 
-// Recognise tells what Calico does here. What all nodes do is the truth; then comes what
-// its configuration says, then what some nodes do, then what the ledger holds. So a node
-// that is strange, or lies, cannot make Calico another for the whole cluster.
+// Recognise detects what Calico does here. Sources, in this order: the CNI configuration if
+// all nodes agree, Calico's own configuration, the CNI configuration of some nodes, the IPAM
+// blocks and pod annotations. So one misconfigured or wrongly reporting node cannot change
+// the result for the whole cluster.
 func Recognise(v *model.View) Calico {
 	info := v.Info()
 	c := Calico{Etcd: info.Datastore == "etcd"}
 	nodes := byNodes(v)
 	if nodes.network == "other" && (info.Networking != "" || info.IPAM == "calico") {
-		nodes = told{} // what was said outright is truer than what was not found
+		nodes = loadedCNI{} // explicit configuration outweighs that no Calico file was found
 	}
 	switch {
 	case nodes.all && nodes.network == "calico" && nodes.ipam != "":
-		c.IPAM, c.Network, c.Why = nodes.ipam, nodes.network, "by what the nodes have loaded"
+		c.IPAM, c.Network, c.Why = nodes.ipam, nodes.network, fromNodes
 		return c.describe()
 	case info.IPAM != "" && info.Networking != "":
-		c.IPAM, c.Network, c.Why = info.IPAM, info.Networking, "by its configuration"
+		c.IPAM, c.Network, c.Why = info.IPAM, info.Networking, fromConfig
 		return c.describe()
 	}
-	books := byBooks(v)
-	c.IPAM = cmp.Or(info.IPAM, nodes.ipam, books.IPAM)
-	c.Network = cmp.Or(info.Networking, nodes.network, books.Network)
-	c.Why = "by what the books hold"
+	records := byRecords(v)
+	c.IPAM = cmp.Or(info.IPAM, nodes.ipam, records.IPAM)
+	c.Network = cmp.Or(info.Networking, nodes.network, records.Network)
+	c.Why = fromRecords
 	if nodes.network != "" {
-		c.Why = "by what the nodes have loaded"
+		c.Why = fromNodes
 	}
 	return c.describe()
 }
 
-// byBooks goes by what the ledger holds.
-func byBooks(v *model.View) Calico {
+// What IPAM and network were detected from.
+const (
+	fromNodes   = "the CNI configuration of the nodes"
+	fromConfig  = "Calico's configuration"
+	fromRecords = "IPAM blocks and pod annotations"
+)
+
+// byRecords detects it from the IPAM blocks and the pod annotations.
+func byRecords(v *model.View) Calico {
 	c := Calico{IPAM: Unknown, Network: Unknown}
-	ledgered := v.InUse()
-	if ledgered {
+	inUse := v.InUse()
+	if inUse {
 		c.IPAM = "calico"
 	}
-	if ledgered || v.Annotated() {
+	if inUse || v.Annotated() {
 		c.Network = "calico"
 	}
 	return c
 }
 
-// told is what the nodes' runtimes have really loaded, as far as it was seen; empty where
-// it does not tell.
-type told struct {
+// loadedCNI is what the runtimes of the nodes have loaded, as far as it was read; empty
+// strings where it is not known.
+type loadedCNI struct {
 	network, ipam string
-	all           bool // every node that was seen says so
+	all           bool // every node whose configuration was read agrees
 }
 
-// byNodes: the network is Calico's if it is on any node, and another's only if no node
-// has so much as a file of Calico's. Where nodes differ it is judged node by node.
-func byNodes(v *model.View) told {
-	t := told{all: true}
-	var with, without []string // who gives addresses: on nodes with Calico, and without
+// byNodes: the network is Calico's if any node has loaded it, and another's only if no node
+// has even a Calico configuration file. If nodes differ, detectors check node by node.
+func byNodes(v *model.View) loadedCNI {
+	t := loadedCNI{all: true}
+	var with, without []string // IPAM plugins: on nodes with Calico, and without
 	for s := range v.CNISetups() {
 		switch {
 		case s.Calicos != nil:
@@ -94,7 +102,7 @@ func byNodes(v *model.View) told {
 	return t
 }
 
-// one is what all are; empty if they differ.
+// one is the common value; empty if the values differ.
 func one(of []string) string {
 	if slices.ContainsFunc(of, func(s string) bool { return s != of[0] }) {
 		return ""
@@ -102,7 +110,7 @@ func one(of []string) string {
 	return of[0]
 }
 
-// ipamOf tells who gives a node's pods their addresses.
+// ipamOf is the IPAM plugin of a node's CNI configuration.
 func ipamOf(c *model.CNIConfig) string {
 	switch c.IPAM {
 	case "calico-ipam":
@@ -115,14 +123,15 @@ func ipamOf(c *model.CNIConfig) string {
 }
 
 func (c Calico) describe() Calico {
-	c.Why = "IPAM is " + c.IPAM + ", network is " + c.Network + " (" + c.Why + ")"
+	c.Why = "IPAM " + c.IPAM + ", network " + c.Network + " (detected from " + c.Why + ")"
 	return c
 }
 
-// A Fit tells whether a family of findings means anything here.
+// A Fit is whether a detector applies to this cluster.
 type Fit int
 
-// No is a complete answer; under Maybe all stays suspected.
+// No: nothing to check, coverage is complete. Maybe: it runs, and its findings stay
+// unconfirmed. Yes: it runs.
 const (
 	No Fit = iota
 	Maybe
@@ -140,10 +149,10 @@ func fit(what string) Fit {
 	}
 }
 
-// Where IPAM is another's, the ledger says nothing about pods.
+// ipamIsCalicos: if another IPAM plugin assigns addresses, Calico's blocks do not describe pods.
 func ipamIsCalicos(c Calico) Fit { return fit(c.IPAM) }
 
-// A block can be broken, and no pod recorded in it.
+// ipamMayBeCalicos: a block can be broken although it records no pod.
 func ipamMayBeCalicos(c Calico) Fit {
 	if fit(c.IPAM) == No {
 		return No
@@ -167,7 +176,7 @@ func labelsMatter(c Calico) Fit {
 	return ipamMayBeCalicos(c)
 }
 
-// A lock stops pods wherever Calico may be what gives them their network.
+// networkMayBeCalicos: a lock stops pods wherever Calico may be their network plugin.
 func networkMayBeCalicos(c Calico) Fit {
 	if fit(c.Network) == No {
 		return No

@@ -12,7 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A code is one file, one page, one fixture with bad and good objects, one line in All.
+// Every code has one file, one page, one fixture with faulty and correct objects, and one
+// entry in All.
 func TestCatalogue(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("pl*.go")
@@ -30,7 +31,7 @@ func TestCatalogue(t *testing.T) {
 		}
 		page(t, d.Code, d.Title)
 	}
-	page(t, "PL9002", "credential written to a log") // by the logs, not by a detector
+	page(t, "PL9002", "credential written to a log") // found in logs, not by a detector
 	page(t, "PL9004", "suppression expired")
 	if !slices.Equal(inFiles, inAll) {
 		t.Errorf("files %v\nAll   %v", inFiles, inAll)
@@ -63,7 +64,7 @@ func page(t *testing.T, c finding.Code, title string) {
 	}
 }
 
-// What a detector reads is what it declares: nothing else, and nothing more.
+// A detector reads exactly the tables that it declares.
 func TestTablesDeclared(t *testing.T) {
 	t.Parallel()
 	read := map[finding.Code]map[model.Table]bool{}
@@ -77,7 +78,7 @@ func TestTablesDeclared(t *testing.T) {
 					read[d.Code] = map[model.Table]bool{}
 				}
 				read[d.Code][table] = true
-				declared := slices.Concat(d.Each, d.Needs, d.Uses, []model.Table{model.Cluster}) // Cluster: what Calico is here
+				declared := slices.Concat(d.Each, d.Needs, d.Uses, []model.Table{model.Cluster}) // Cluster: read by Recognise
 				if !slices.ContainsFunc(declared, func(x model.Table) bool { return x.Base() == table }) {
 					t.Errorf("%s: %s reads %s and does not declare it", path, d.Code, table)
 				}
@@ -137,7 +138,7 @@ func TestColumnsDeclared(t *testing.T) {
 	}
 }
 
-// Without a table that it needs, a detector is skipped, not silent.
+// Without a table that it needs, a detector is reported as skipped.
 func TestAbsentIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	load := cases(t)["testdata/PL1001.txtar"]
@@ -154,9 +155,9 @@ func TestAbsentIsNotEmpty(t *testing.T) {
 	}
 }
 
-// Where a node's own table was not seen, that node is named and nothing of it is judged,
-// and the other nodes are judged as before.
-func TestUnseenNodeIsNotHealthy(t *testing.T) {
+// If a table of a node was not read, the node is reported as skipped and not checked; the
+// other nodes are checked as before.
+func TestUnreadNodeIsNotHealthy(t *testing.T) {
 	t.Parallel()
 	all := cases(t)
 	for _, d := range detect.All {
@@ -175,14 +176,14 @@ func TestUnseenNodeIsNotHealthy(t *testing.T) {
 					}
 				}
 				if lost {
-					unseen(t, d, table, node, load().Snapshot, s)
+					unread(t, d, table, node, load().Snapshot, s)
 				}
 			}
 		}
 	}
 }
 
-func unseen(t *testing.T, d *detect.Detector, table model.Table, node string, whole, part *model.Snapshot) {
+func unread(t *testing.T, d *detect.Detector, table model.Table, node string, whole, part *model.Snapshot) {
 	t.Helper()
 	v := model.Seal(whole)
 	before, after := detect.Run(v, d), detect.Run(model.Seal(part), d)
@@ -201,14 +202,14 @@ func unseen(t *testing.T, d *detect.Detector, table model.Table, node string, wh
 				continue
 			}
 			if !slices.ContainsFunc(after.Skipped, func(s detect.Skip) bool { return slices.Contains(s.Nodes, node) }) {
-				t.Errorf("%s: %s of %s is lost, and it does not say so", d.Code, table, node)
+				t.Errorf("%s: %s of %s was not read, and this is not reported as skipped", d.Code, table, node)
 			}
 			return
 		}
 	}
 }
 
-// What explains what has no circle.
+// ShadowedBy has no cycle.
 func TestShadowsEnd(t *testing.T) {
 	t.Parallel()
 	var depth func(c finding.Code, n int) int

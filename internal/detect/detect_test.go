@@ -17,9 +17,10 @@ import (
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
-var update = flag.Bool("update", false, "rewrite what the fixtures expect")
+var update = flag.Bool("update", false, "rewrite the expected findings of the fixtures")
 
-// cases reads every fixture below testdata anew: sealing takes a snapshot over.
+// cases returns a loader for every fixture: each test needs its own snapshot, because Seal
+// takes ownership of it.
 func cases(t *testing.T) map[string]func() *snapshotio.Case {
 	t.Helper()
 	out := map[string]func() *snapshotio.Case{}
@@ -84,8 +85,7 @@ func rewrite(t *testing.T, path, got string) {
 	}
 }
 
-// Judged one subject after the other, in any order, and from rows in any order, the
-// findings are the same.
+// Subjects evaluated one by one, in any order, and rows in any order, give the same findings.
 func TestOneByOne(t *testing.T) {
 	t.Parallel()
 	for path, load := range cases(t) {
@@ -116,8 +116,8 @@ func TestOneByOne(t *testing.T) {
 	}
 }
 
-// stripSummaries leaves severity, class and name: of a finding that several rows report,
-// the first one words it.
+// stripSummaries keeps severity, class and name: if several rows report a finding, the
+// summary is that of the first.
 func stripSummaries(s string) string {
 	var out []string
 	for l := range strings.Lines(s) {

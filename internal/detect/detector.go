@@ -1,5 +1,5 @@
-// Package detect judges a sealed snapshot. Each detector is one value in one file;
-// it judges one subject by look-ups, has no clock, and reads and changes nothing.
+// Package detect evaluates a sealed snapshot. Each detector is one value in one file; it
+// evaluates one subject by look-ups, has no clock, reads no source and changes nothing.
 package detect
 
 import (
@@ -7,16 +7,16 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Detector is a value: identity, what it reads, and one pure function.
+// A Detector is a value: its identity, the tables that it reads, and one pure function.
 type Detector struct {
 	Code       finding.Code
 	Title      string // one line, no full stop
 	Severity   finding.Severity
 	Class      finding.Class
-	Each       []model.Table    // whose rows are the subjects
-	Needs      []model.Table    // all tables and column groups that Run reads; a node's own are asked for on the subject's node
-	Uses       []model.Table    // tables that make it sharper, and may be missing
-	ShadowedBy []finding.Code   // folded under one of these if it is about the same thing
+	Each       []model.Table    // the rows of these tables are the subjects
+	Needs      []model.Table    // tables and column groups without which Run is skipped; node tables must be complete on the subject's node
+	Uses       []model.Table    // tables that Run also reads and that may be missing
+	ShadowedBy []finding.Code   // shown under a finding of one of these codes if both are about the same object; no cycles
 	Applies    func(Calico) Fit // nil means always
 	Since      string
 	Run        func(p *Pass, t model.Table, row int32)
@@ -25,18 +25,19 @@ type Detector struct {
 // A Pass is one run of one detector over one snapshot.
 type Pass struct {
 	*model.View
-	Now    model.Time // the snapshot's time; detectors never ask the clock
+	Now    model.Time // the snapshot's time; detectors never read a clock
 	Calico Calico
 
 	d      *Detector
-	seats  seatCache
-	doubt  bool
-	table  model.Table
+	seats  seatCache   // shared by all detectors of a run
+	doubt  bool        // Applies returned Maybe: every finding gets class Node
+	table  model.Table // with row: the subject that Run evaluates now
 	row    int32
-	report func(finding.Finding)
+	report func(finding.Finding) // merges findings with the same key
 }
 
-// Report hands in a finding; what the detector fixes is filled in.
+// Report adds a finding. Report sets Code, State and From; Severity and Class default to the
+// detector's.
 func (p *Pass) Report(f finding.Finding) {
 	f.Code = p.d.Code
 	f.State = finding.Unconfirmed
@@ -48,28 +49,28 @@ func (p *Pass) Report(f finding.Finding) {
 		f.Class = p.d.Class
 	}
 	if p.doubt {
-		f.Class = finding.Node // nothing is confirmed where it is not known who hands out addresses
+		f.Class = finding.Node // nothing is confirmed while the IPAM or network plugin is unknown
 	}
 	f.About = append(f.About, f.Subject)
 	p.report(f)
 }
 
-// A Skip is a detector that did not judge, and why. Not judged is not healthy.
+// A Skip is a detector that did not run, or not on all nodes, and why. Not checked does not
+// mean healthy.
 type Skip struct {
 	Code finding.Code `json:"code"`
 	Why  string       `json:"why"`
-	// NotApplicable means that there is nothing here for it to judge, which is a
-	// complete answer.
+	// NotApplicable means that the cluster has nothing to check: coverage is complete.
 	NotApplicable bool `json:"notApplicable,omitempty"`
-	// OutOfScope means that it would judge a book that has no source here.
+	// OutOfScope means that the detector needs a source that is not available (no agents).
 	OutOfScope bool `json:"outOfScope,omitempty"`
-	// Nodes are those on which it could not judge; it did on the others.
+	// Nodes are the nodes on which the detector did not run; it ran on the others.
 	Nodes []string `json:"nodes,omitempty"`
 }
 
-// A Result is what came out.
+// A Result holds the findings of one run.
 type Result struct {
-	Findings []finding.Finding
-	Skipped  []Skip
-	Judged   map[finding.Code]int // subjects
+	Findings []finding.Finding    // sorted by finding.Sort, each key once
+	Skipped  []Skip               // detectors that did not run, or not on all nodes
+	Judged   map[finding.Code]int // number of subjects that each detector evaluated
 }

@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What a piece of evidence says is compared between two looks, so the functions
-// below put in what a judgement rests on, and nothing that moves by itself.
+// Says is compared between a read and its reread. The functions below put into it what the
+// finding depends on, and nothing that changes by itself (ages, counters, readiness).
 
 func podSays(p *model.Pod) finding.Evidence {
 	var b strings.Builder
@@ -43,8 +43,8 @@ func noPod(namespace, name string) finding.Evidence {
 	return finding.Evidence{Ref: model.Ref{Kind: model.KindPod, Name: namespace + "/" + name}, Says: "no such pod"}
 }
 
-// allocationSays describes who holds an address. It has been so since the block was
-// written last, at the latest.
+// allocationSays describes the IPAM record of an address. It is unchanged at least since
+// the block was last written.
 func allocationSays(p *Pass, a *model.Allocation) finding.Evidence {
 	b := p.BlockOf(a)
 	says := fmt.Sprintf("#%d %s is held", a.Ordinal, a.IP)
@@ -79,8 +79,8 @@ func attributeSays(at *model.Attribute) string {
 	return says
 }
 
-// freeSays tells that an address is not allocated: by the block that it lies in, or
-// by the lack of one.
+// freeSays is the evidence that an address is not allocated: its block lists it as free, or
+// it has no block.
 func freeSays(p *Pass, ip netip.Addr) finding.Evidence {
 	for b := range p.BlocksWith(ip) {
 		return finding.Evidence{Ref: b.Ref(), Says: fmt.Sprintf("%s is free", ip), Revision: b.Revision, Since: b.Written}
@@ -88,7 +88,7 @@ func freeSays(p *Pass, ip netip.Addr) finding.Evidence {
 	return finding.Evidence{Ref: model.Ref{Kind: model.KindBlock, Name: blockFor(p, ip)}, Says: "no such block"}
 }
 
-// blockFor is the range of the block that would hold the address, by its pool.
+// blockFor is the CIDR of the block that would hold the address, from its pool's block size.
 func blockFor(p *Pass, ip netip.Addr) string {
 	bits := map[bool]int{true: 26, false: 122}[ip.Is4()]
 	if pool := p.PoolWith(ip); pool != nil && pool.BlockSize > 0 {
@@ -101,7 +101,7 @@ func blockFor(p *Pass, ip netip.Addr) string {
 }
 
 func unclaimed(ip netip.Addr) finding.Evidence {
-	return finding.Evidence{Ref: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Says: "no living pod, tunnel or service has it"}
+	return finding.Evidence{Ref: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Says: "no running pod, tunnel or service has it"}
 }
 
 func blockSays(b *model.Block, says string) finding.Evidence {
@@ -121,7 +121,7 @@ func handleSays(h *model.Handle, says string) finding.Evidence {
 }
 
 func affinitySays(a *model.Affinity) finding.Evidence {
-	says := fmt.Sprintf("%s by %s, %s", a.CIDR, a.Node, a.State)
+	says := fmt.Sprintf("%s for %s, %s", a.CIDR, a.Node, a.State)
 	if a.Deleted {
 		says += ", marked deleted"
 	}

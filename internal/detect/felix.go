@@ -7,11 +7,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// settledBoot is how long a node may take to come to rest after it was started, in seconds.
+// settledBoot is how long after a boot the network of a node may still be set up, in seconds.
 const settledBoot = 600
 
-// kernelClass is how long to wait for what a node's kernel does: two of Felix' looks, or
-// for ever where nobody knows whether Felix looks at all.
+// kernelClass is the class of a finding about a node's kernel: Kernel (two of Felix'
+// resyncs), or Node if Felix is not known to be ready or the node has just booted.
 func kernelClass(p *Pass, node string) finding.Class {
 	m := p.MachineOf(node)
 	if m == nil || m.Felix != "ready" || m.Uptime < settledBoot {
@@ -20,7 +20,7 @@ func kernelClass(p *Pass, node string) finding.Class {
 	return finding.Kernel
 }
 
-// reportKernel hands in a finding about a node's kernel, with the word of Felix.
+// reportKernel adds a finding about a node's kernel, with the state of Felix as evidence.
 func reportKernel(p *Pass, node string, f finding.Finding) {
 	f.Node = node
 	if f.Class == "" {
@@ -32,7 +32,7 @@ func reportKernel(p *Pass, node string, f finding.Finding) {
 	p.Report(f)
 }
 
-// setting is one of Calico's settings on a node.
+// setting is the value of an environment variable of calico-node on a node.
 func setting(p *Pass, node, name string) string {
 	if m := p.MachineOf(node); m != nil {
 		return m.Settings[name]
@@ -40,7 +40,7 @@ func setting(p *Pass, node, name string) string {
 	return ""
 }
 
-// eBPF tells that Felix moves the node's packets past the kernel's own ways.
+// eBPF reports whether the node uses the eBPF data plane, which bypasses kernel routing.
 func eBPF(p *Pass, node string) bool {
 	switch strings.ToLower(setting(p, node, "FELIX_BPFENABLED")) {
 	case "true", "1", "yes", "y", "t":
@@ -50,7 +50,7 @@ func eBPF(p *Pass, node string) bool {
 	}
 }
 
-// prefixes are how the names of pods' devices begin on a node.
+// prefixes are the interface name prefixes of pods on a node (FELIX_INTERFACEPREFIX).
 func prefixes(p *Pass, node string) []string {
 	var out []string
 	for s := range strings.SplitSeq(setting(p, node, "FELIX_INTERFACEPREFIX"), ",") {
@@ -64,5 +64,5 @@ func prefixes(p *Pass, node string) []string {
 	return out
 }
 
-// pair tells that a device is one end of two.
+// pair reports whether an interface is one end of a pair.
 func pair(l *model.Link) bool { return l.Kind == "veth" || l.Kind == "netkit" }

@@ -8,13 +8,13 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A hold is what keeps a pod from ending, as far down as its node lets us see: the
-// container that still runs, the process that cannot end, the mount that it waits for.
+// A hold is what keeps a pod from terminating, as far as node state was read: each field is
+// nil if there is none.
 type hold struct {
-	container *model.Container
-	process   *model.Process
-	mount     *model.Mount
-	others    []*model.Pod // who else uses the mount
+	container *model.Container // running, or of unknown state
+	process   *model.Process   // cannot end; preferably one that hangs in state D
+	mount     *model.Mount     // does not answer; nil if process is not nil and does not hang
+	others    []*model.Pod     // other pods that use mount
 }
 
 func holdOf(p *Pass, pod *model.Pod) hold {
@@ -22,7 +22,7 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 	uids := identities(pod)
 	h.process = holder(p, pod, uids)
 	if h.process != nil {
-		h.container = runningSandbox(p.ContainerNamed(pod.Node, h.process.Container))
+		h.container = mayRun(p.ContainerNamed(pod.Node, h.process.Container))
 	}
 	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
 		if s.Node != pod.Node || !slices.Contains(uids, s.UID) {
@@ -30,16 +30,16 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 		}
 		for c := range p.ContainersIn(s.Node, s.ID) {
 			if h.container == nil {
-				h.container = runningSandbox(c)
+				h.container = mayRun(c)
 			}
 		}
 	}
 	if h.process != nil {
 		if _, stuck := hangs(h.process); !stuck {
-			return h // it waits for nothing: that a mount of its pod is silent is another matter
+			return h // the process waits for nothing, so a mount that does not answer is not the reason
 		}
 	}
-	h.mount = silentMount(p, pod, uids, h.process)
+	h.mount = hungMount(p, pod, uids, h.process)
 	if h.mount != nil {
 		h.others, _ = usersOf(p, h.mount)
 		h.others = slices.DeleteFunc(h.others, func(o *model.Pod) bool { return o.Ref() == pod.Ref() })
@@ -47,18 +47,19 @@ func holdOf(p *Pass, pod *model.Pod) hold {
 	return h
 }
 
-func runningSandbox(c *model.Container) *model.Container {
+// mayRun returns the container if it is running or of unknown state, else nil.
+func mayRun(c *model.Container) *model.Container {
 	if c == nil || c.State != "running" && c.State != "unknown" {
 		return nil
 	}
 	return c
 }
 
-// holder gives the pod's process that holds it: rather one that hangs than one that is
-// left of it.
+// holder returns the process that keeps the pod from terminating; one that hangs in state D
+// is preferred to a zombie.
 func holder(p *Pass, pod *model.Pod, uids []string) *model.Process {
 	var found *model.Process
-	look := func(pr *model.Process) {
+	consider := func(pr *model.Process) {
 		if !cannotEnd(pr) {
 			return
 		}
@@ -68,7 +69,7 @@ func holder(p *Pass, pod *model.Pod, uids []string) *model.Process {
 	}
 	for _, uid := range uids {
 		for pr := range p.ProcessesOf(pod.Node, uid) {
-			look(pr)
+			consider(pr)
 		}
 	}
 	for s := range p.SandboxesOf(pod.Namespace, pod.Name) {
@@ -77,7 +78,7 @@ func holder(p *Pass, pod *model.Pod, uids []string) *model.Process {
 		}
 		for c := range p.ContainersIn(s.Node, s.ID) {
 			for pr := range p.ProcessesIn(c.Node, c.ID) {
-				look(pr)
+				consider(pr)
 			}
 		}
 	}
@@ -89,10 +90,10 @@ func hung(pr *model.Process) bool {
 	return stuck
 }
 
-// silentMount gives the mount that the pod waits for. If several are silent, it is rather
-// one of the kind that the thread waits in. Where its files are open does not tell: those
-// paths are the container's own.
-func silentMount(p *Pass, pod *model.Pod, uids []string, pr *model.Process) *model.Mount {
+// hungMount returns the mount that the pod waits for: one that does not answer, preferably
+// of the file system type that the thread waits in. The paths of open files are not used:
+// they are paths inside the container.
+func hungMount(p *Pass, pod *model.Pod, uids []string, pr *model.Process) *model.Mount {
 	var found *model.Mount
 	for _, uid := range uids {
 		for m := range p.MountsOf(pod.Node, uid) {
@@ -104,7 +105,8 @@ func silentMount(p *Pass, pod *model.Pod, uids []string, pr *model.Process) *mod
 	return found
 }
 
-// waitsFor tells that the kernel function is one of the mount's kind of file system.
+// waitsFor reports whether the kernel function that the process waits in belongs to the
+// mount's file system type.
 func waitsFor(pr *model.Process, m *model.Mount) bool {
 	if pr == nil {
 		return false
@@ -118,7 +120,7 @@ func waitsFor(pr *model.Process, m *model.Mount) bool {
 	return false
 }
 
-// facts are the chain, from the container down.
+// facts are the evidence for the hold: container, process, mount, in this order.
 func (h *hold) facts(p *Pass) (out []finding.Evidence, about []model.Ref) {
 	if h.container != nil {
 		e := containerFact(h.container)

@@ -9,19 +9,21 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A seat is a pod's place on its node: the sandbox that runs, and Calico's device in it.
+// A seat is a running pod on its node: its running sandbox, and Calico's interface in it.
+// Invariants: sandbox is ready and on pod.Node; around is not nil; inside is nil or an
+// interface of the same namespace as around.
 type seat struct {
 	pod     *model.Pod
 	sandbox *model.Sandbox
-	device  string            // what Calico's device is called inside
-	inside  *model.Attachment // that device; nil if the namespace has none of that name
-	around  *model.Attachment // some row of the namespace
-	others  int               // devices inside, beside it, that are in use
-	ips     []netip.Addr      // that the pod should have
-	told    bool              // a book says so; else they are only what the device has
+	device  string            // name of Calico's interface in the pod
+	inside  *model.Attachment // that interface; nil if the namespace has none of that name
+	around  *model.Attachment // any row of the pod's namespace
+	others  int               // number of other interfaces in the namespace that are up
+	ips     []netip.Addr      // addresses that the pod should have
+	told    bool              // ips come from Kubernetes or Calico; else from the interface itself
 }
 
-// What is read to find a pod's place on its node.
+// Tables that seatOf reads.
 var (
 	seatNeeds = []model.Table{
 		model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Nodes, model.Hosts,
@@ -30,9 +32,9 @@ var (
 	seatUses = []model.Table{model.CNIResults, model.Processes, model.Machines}
 )
 
-// seatOf finds a pod's place. It says no where there is nothing to judge: the pod has no
-// network of its own or will soon have none, its sandbox does not run or is being worked
-// on, or its network is not Calico's.
+// seatOf finds the pod's sandbox and interface. It returns false if there is nothing to
+// check: the pod uses the host network, is finished or being deleted, its sandbox is not
+// running or a CNI call for it is in progress, or its network is not Calico's.
 func seatOf(p *Pass, row int32) (*seat, bool) {
 	s := p.seats[row].Load()
 	if s == nil {
@@ -74,7 +76,7 @@ func findSeat(p *Pass, row int32) *seat {
 		s.look(p.AttachmentsIn(pod.Node, s.sandbox.Inode))
 	}
 	if s.around == nil {
-		return nil // its namespace was not found
+		return nil // its network namespace was not found
 	}
 	if !s.told && s.inside != nil {
 		for _, q := range s.inside.IPs {
@@ -84,8 +86,8 @@ func findSeat(p *Pass, row int32) *seat {
 	return s
 }
 
-// findAddresses learns which addresses the pod should have: by Calico's word, else by its
-// status. It tells whether Calico said anything.
+// findAddresses sets the addresses that the pod should have: from Calico's record, else from
+// its status. It reports whether they come from Calico's record.
 func (s *seat) findAddresses(p *Pass) (byCalico bool) {
 	s.ips = s.pod.Annotated
 	if p.Calico.Etcd {
@@ -104,22 +106,23 @@ func (s *seat) findAddresses(p *Pass) (byCalico bool) {
 	return byCalico
 }
 
+// look sets inside, around and others from the rows of the pod's namespace.
 func (s *seat) look(devices func(func(*model.Attachment) bool)) {
 	for a := range devices {
 		s.around = a
 		switch {
 		case a.Device == s.device:
 			s.inside = a
-		case a.Device != "" && a.Up: // every namespace has a sleeping tunl0 where IPIP is loaded
+		case a.Device != "" && a.Up: // every namespace has a tunl0 that is down if the IPIP module is loaded
 			s.others++
 		}
 	}
 }
 
-// machine tells that the pod runs a machine, which may have taken over address and MAC.
+// machine reports whether the pod runs a KubeVirt VM, which may have taken over address and MAC.
 func (s *seat) machine() bool { return s.pod.VM != "" }
 
-// report hands in a finding about the pod on its node.
+// report adds a finding about the pod, with pod, sandbox and Felix as evidence.
 func (s *seat) report(p *Pass, f finding.Finding) {
 	f.Subject, f.Namespace = s.pod.Ref(), s.pod.Namespace
 	f.Evidence = append([]finding.Evidence{seatSays(s), sandboxSays(s.sandbox)}, f.Evidence...)

@@ -13,7 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
-// ofKernel gives the findings about kernels in the fixtures that are about them.
+// ofKernel returns the PL3xxx findings of the PL3xxx fixtures.
 func ofKernel(t *testing.T, change func(*model.Snapshot)) map[string]finding.Finding {
 	t.Helper()
 	out := map[string]finding.Finding{}
@@ -40,7 +40,7 @@ func kernelCases(t *testing.T) map[string]func() *snapshotio.Case {
 	return out
 }
 
-// An agent that has watched proves the age of what it saw: all of it, Felix included.
+// Since of the node's rows proves the age of a finding: all rows, Felix included.
 func TestKernelAgeIsProven(t *testing.T) {
 	t.Parallel()
 	found := ofKernel(t, func(*model.Snapshot) {})
@@ -48,12 +48,12 @@ func TestKernelAgeIsProven(t *testing.T) {
 		t.Fatalf("%d findings: the fixtures are not what they were", len(found))
 	}
 	for name, f := range found {
-		undated := strings.HasPrefix(name, "testdata/PL3005.txtar PL3005/shop/island") // nothing dates a route that is not there
+		undated := strings.HasPrefix(name, "testdata/PL3005.txtar PL3005/shop/island") // a missing route has no time
 		if f.Class == finding.Kernel && f.Proven().IsZero() != undated {
 			t.Errorf("%s is proven since %s: %v", name, f.Proven(), f.Evidence)
 		}
 		if !slices.ContainsFunc(f.Evidence, func(e finding.Evidence) bool { return e.Ref.Kind == model.KindMachine }) {
-			t.Errorf("%s does not rest on Felix' word", name)
+			t.Errorf("%s has no evidence about Felix", name)
 		}
 	}
 	felix := model.Time(1)
@@ -71,13 +71,13 @@ func TestKernelAgeIsProven(t *testing.T) {
 	}
 }
 
-// What moves by itself changes nothing that two looks are compared by.
+// What changes by itself does not change the evidence that a reread compares.
 func TestKernelEvidenceHolds(t *testing.T) {
 	t.Parallel()
 	before := ofKernel(t, func(*model.Snapshot) {})
 	after := ofKernel(t, func(s *model.Snapshot) {
 		for i := range s.Pods {
-			if !unanswered(s, &s.Pods[i]) { // there readiness is what it rests on
+			if !unanswered(s, &s.Pods[i]) { // there readiness is part of the evidence
 				s.Pods[i].Ready = !s.Pods[i].Ready
 			}
 		}
@@ -133,7 +133,7 @@ func flipped(state string) string {
 	}
 }
 
-// The order in which a kernel gives its rows means nothing.
+// The order of the kernel's rows does not matter.
 func TestKernelOrder(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 4))

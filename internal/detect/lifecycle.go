@@ -10,11 +10,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What the runtime and the kernel say of containers, processes and mounts. Counters and
-// latencies are left out: they move by themselves.
+// Evidence about containers, processes and mounts. Counters and latencies are left out:
+// they change by themselves.
 
-// plain makes one line of a text that others wrote: nothing that steers a terminal, and
-// no more than n characters.
+// plain makes one line of a text from another system: only printable characters (no
+// terminal control sequences), at most n of them.
 func plain(text string, n int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -30,11 +30,11 @@ func plain(text string, n int) string {
 }
 
 const (
-	maxReason = 120 // of an error that others wrote
-	maxName   = 80  // of a process, a mount, a server
+	maxReason = 120 // characters of an error from another system
+	maxName   = 80  // characters of the name of a process, a mount, a server
 )
 
-// first8 are the digits by which a person tells container IDs apart.
+// first8 is the short form of a container ID.
 func first8(id string) string { return plain(id[:min(len(id), 8)], 8) }
 
 func sandboxFact(s *model.Sandbox) finding.Evidence {
@@ -49,17 +49,18 @@ func containerFact(c *model.Container) finding.Evidence {
 	return finding.Evidence{Ref: c.Ref(), Says: fmt.Sprintf("%s is %s", plain(c.Name, maxName), plain(c.State, maxName)), Since: c.Since}
 }
 
-// named is what a person calls a process.
+// named is a process as summaries show it: NAME (PID).
 func named(pr *model.Process) string { return fmt.Sprintf("%s (%d)", plain(pr.Name, maxName), pr.PID) }
 
-// cannotEnd tells that a process holds its container. A zombie without threads that is
-// not the first of its container is only waiting to be collected: that is common and
-// holds nothing.
+// cannotEnd reports whether a process keeps its container from ending. A zombie without
+// threads that is not the first process of its container only waits to be reaped: that is
+// common and holds nothing.
 func cannotEnd(pr *model.Process) bool {
 	return pr.Why == "unkillable" || pr.Why == "zombie" && (pr.Init || len(pr.Threads) > 0)
 }
 
-// hangs gives the thread that no signal reaches, and the kernel function that it waits in.
+// hangs returns the thread in state D, which no signal reaches; its Waits is the kernel
+// function that it waits in.
 func hangs(pr *model.Process) (model.Thread, bool) {
 	for _, t := range pr.Threads {
 		if t.State == "D" {
@@ -69,26 +70,26 @@ func hangs(pr *model.Process) (model.Thread, bool) {
 	return model.Thread{TID: pr.PID, State: pr.State, Waits: pr.Waits}, pr.State == "D"
 }
 
-// condition says what is wrong with a process.
+// condition describes what is wrong with a process.
 func condition(pr *model.Process) string {
 	t, stuck := hangs(pr)
 	switch {
 	case stuck && t.TID == pr.PID:
-		return "is in D"
+		return "is in state D"
 	case stuck && pr.State == "Z":
-		return fmt.Sprintf("leader is a zombie, thread %d is in D", t.TID)
+		return fmt.Sprintf("leader is a zombie, thread %d is in state D", t.TID)
 	case stuck:
-		return fmt.Sprintf("thread %d is in D", t.TID)
+		return fmt.Sprintf("thread %d is in state D", t.TID)
 	case pr.State == "Z" && len(pr.Threads) > 0:
-		return fmt.Sprintf("leader is a zombie, thread %d lives on", pr.Threads[0].TID)
+		return fmt.Sprintf("leader is a zombie, thread %d still runs", pr.Threads[0].TID)
 	case pr.State == "Z":
-		return "is a zombie that nobody collects"
+		return "is a zombie that nothing reaps"
 	default:
 		return "cannot be killed"
 	}
 }
 
-// processFacts are what a process is in, and what it waits for.
+// processFacts are the state of a process and the kernel function that it waits in.
 func processFacts(pr *model.Process) []finding.Evidence {
 	out := []finding.Evidence{{Ref: pr.Ref(), Says: plain(pr.Name, maxName) + ": " + condition(pr), Since: pr.Since}}
 	if t, stuck := hangs(pr); stuck && t.Waits != "" {
@@ -97,14 +98,14 @@ func processFacts(pr *model.Process) []finding.Evidence {
 	return out
 }
 
-// mounted is what a person calls a mount: what is mounted, and if that has no name, where.
+// mounted names a mount: by its source, or by its target if the source has no name.
 func mounted(m *model.Mount) string {
 	_, what, _ := strings.Cut(m.Ref().Name, "/")
 	return plain(what, maxName)
 }
 
-// mountFacts are that a mount is silent, and who should answer. How that was found out
-// differs from look to look, and is no part of it.
+// mountFacts are that a mount does not answer, and its server. How this was detected
+// differs from read to read and is left out.
 func mountFacts(m *model.Mount) []finding.Evidence {
 	says := fmt.Sprintf("%s at %s does not answer", plain(m.Type, maxName), plain(m.Target, 2*maxName))
 	out := []finding.Evidence{{Ref: m.Ref(), Says: says, Since: m.Since}}
@@ -114,8 +115,8 @@ func mountFacts(m *model.Mount) []finding.Evidence {
 	return out
 }
 
-// usersOf gives the pods that use a file system on a node, through whichever of its
-// mounts, and how many more are not known to Kubernetes.
+// usersOf returns the pods that use a file system on a node, through any of its mounts, and
+// the number of further UIDs that are no pod of this node in Kubernetes.
 func usersOf(p *Pass, m *model.Mount) (pods []*model.Pod, gone int) {
 	uids := slices.Clone(m.Pods)
 	if m.Device != "" {
@@ -151,7 +152,8 @@ func podRefs(pods []*model.Pod) []model.Ref {
 	return out
 }
 
-// podOn finds a pod by what its own node calls it: of another node's pod no node speaks.
+// podOn finds a pod by UID, only if it is bound to this node: a node is no source for the
+// pods of another node.
 func podOn(p *Pass, node, uid string) *model.Pod {
 	if pod := p.PodByUID(uid); uid != "" && pod != nil && pod.Node == node {
 		return pod
@@ -159,7 +161,7 @@ func podOn(p *Pass, node, uid string) *model.Pod {
 	return nil
 }
 
-// identities are the UIDs under which a node knows a pod.
+// identities are the UIDs that a node may use for a pod: its own, and that of its static pod.
 func identities(pod *model.Pod) []string {
 	return slices.DeleteFunc([]string{pod.UID, pod.Static}, func(s string) bool { return s == "" })
 }

@@ -25,8 +25,8 @@ func byKey(fs []finding.Finding) map[string]*finding.Finding {
 	return out
 }
 
-// The reason is followed from the pod down to the server, in that order, and all whom it
-// holds are named.
+// The evidence leads from the pod to the server, in that order, and About contains all pods
+// that are affected.
 func TestReasonFollowedDown(t *testing.T) {
 	t.Parallel()
 	f := byKey(detect.Run(model.Seal(cases(t)["testdata/PL4001.txtar"]().Snapshot), detect.PL4001).Findings)["PL4001/shop/index-task"]
@@ -35,9 +35,9 @@ func TestReasonFollowedDown(t *testing.T) {
 		got = append(got, string(e.Ref.Kind)+": "+e.Says)
 	}
 	want := []string{
-		"pod: to be gone by 2026-01-01T09:00:00Z",
+		"pod: deletionTimestamp 2026-01-01T09:00:00Z",
 		"container: main is running, its sandbox is gone",
-		"process: java: leader is a zombie, thread 31301 is in D",
+		"process: java: leader is a zombie, thread 31301 is in state D",
 		"process: waits in request_wait_answer",
 		"mount: fuse.glusterfs at /var/lib/kubelet/pods/",
 		"mount: its server is glusterfs (2210)",
@@ -52,7 +52,7 @@ func TestReasonFollowedDown(t *testing.T) {
 	}
 }
 
-// What moves by itself is in no evidence: else a finding would never be seen twice.
+// Nothing that changes by itself is in the evidence: otherwise no finding would pass a reread.
 func TestNothingThatMoves(t *testing.T) {
 	t.Parallel()
 	for path, load := range cases(t) {
@@ -76,7 +76,7 @@ func TestNothingThatMoves(t *testing.T) {
 		after := byKey(detect.Run(model.Seal(s), lifecycle...).Findings)
 		for k, f := range before {
 			if g := after[k]; g == nil || !f.Same(g) {
-				t.Errorf("%s: %s is not seen again twenty seconds later", path, k)
+				t.Errorf("%s: %s is not found again twenty seconds later", path, k)
 			}
 		}
 	}
@@ -99,8 +99,8 @@ func moveRuntimes(f *model.NodeState) {
 	}
 }
 
-// Since a mount was silent, a runtime slow or a process stuck is part of the evidence: a
-// moment is not a finding.
+// The evidence has the time since when a mount does not answer, a runtime is slow or a
+// process hangs: a short moment is not a finding.
 func TestAgesAreProven(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
@@ -120,7 +120,7 @@ func TestAgesAreProven(t *testing.T) {
 	}
 }
 
-// That a pod is not there has no date: the age of its sandbox proves nothing.
+// The absence of a pod has no time: the age of its sandbox proves nothing.
 func TestSandboxAgeProvesNothing(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -138,7 +138,7 @@ func TestSandboxAgeProvesNothing(t *testing.T) {
 	}
 }
 
-// Nothing that others wrote steers a terminal, or fills it.
+// Text from other systems contains no terminal control sequences and is cut.
 func FuzzForeignText(f *testing.F) {
 	f.Add(`failed to destroy network for sandbox "`+strings.Repeat("a1", 32)+`": plugin type="calico" failed (delete): gone`, "java")
 	f.Add("NetworkPlugin cni failed to teardown pod \"a_b\" network: \x1b]0;x\a\u202e\xff", "\x1b[2J\n")
@@ -175,7 +175,7 @@ func FuzzForeignText(f *testing.F) {
 				if strings.ContainsFunc(text, func(r rune) bool {
 					return !unicode.IsPrint(r) || r == unicode.ReplacementChar && !strings.ContainsRune(message+name, r)
 				}) {
-					t.Errorf("%s steers: %q", g.Key(), text)
+					t.Errorf("%s contains control characters: %q", g.Key(), text)
 				}
 				if n := len([]rune(text)); n > 600 {
 					t.Errorf("%s is %d characters long", g.Key(), n)
@@ -185,7 +185,7 @@ func FuzzForeignText(f *testing.F) {
 	})
 }
 
-// When everything is down the search for a poison stays short.
+// When all nodes are down, the search for a common workload stays short.
 func BenchmarkPoison(b *testing.B) {
 	for _, down := range []int{3, 100, 256, 5000} {
 		b.Run(fmt.Sprint(down), func(b *testing.B) {

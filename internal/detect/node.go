@@ -6,8 +6,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// running gives the sandbox that runs for a pod by the word of its node. Seen is false
-// where the node's runtime was not seen: then nothing follows from there being none.
+// running returns the pod's running sandbox as its node's agent reports it. If seen is
+// false, the sandboxes of the node were not read, and nil means unknown.
 func running(p *Pass, pod *model.Pod) (box *model.Sandbox, seen bool) {
 	if pod.Node == "" || !p.Sees(pod.Node, model.Sandboxes) {
 		return nil, false
@@ -15,15 +15,15 @@ func running(p *Pass, pod *model.Pod) (box *model.Sandbox, seen bool) {
 	return p.RunningSandbox(pod), true
 }
 
-// stands tells that the node itself shows the pod's sandbox, and that nothing is being
-// done there: then a pod that is not ready is as good a witness as one that is.
+// stands reports whether the agent on the pod's node reports its running sandbox and no CNI
+// call that may change it is in progress. Then a pod that is not ready counts like a ready one.
 func stands(p *Pass, pod *model.Pod) bool {
 	box, seen := running(p, pod)
 	return seen && box != nil && !changing(p, box.Node, box.ID)
 }
 
-// inside gives the addresses of Calico's device inside a sandbox, and that device; seen
-// is false where the namespaces of the node were not seen.
+// inside returns Calico's interface in a sandbox and its addresses. If seen is false, the
+// network namespaces of the node were not read, and nil means unknown.
 func inside(p *Pass, box *model.Sandbox) (ips []netip.Addr, at *model.Attachment, seen bool) {
 	if box == nil || !p.Sees(box.Node, model.Attachments) {
 		return nil, nil, false
@@ -38,8 +38,8 @@ func inside(p *Pass, box *model.Sandbox) (ips []netip.Addr, at *model.Attachment
 	return ips, at, true
 }
 
-// livesIn gives the sandbox, of those that run, whose device of Calico's has the address.
-// What else is inside is the pod's own: a docker0 may have any address.
+// livesIn returns the running sandbox whose Calico interface has the address. Other
+// interfaces in a pod do not count: a docker0 may have any address.
 func livesIn(p *Pass, ip netip.Addr) (*model.Sandbox, *model.Attachment) {
 	for a := range p.AttachmentsWith(ip) {
 		box := p.SandboxNamed(a.Node, a.Sandbox)
@@ -53,8 +53,8 @@ func livesIn(p *Pass, ip netip.Addr) (*model.Sandbox, *model.Attachment) {
 	return nil, nil
 }
 
-// receives gives the pod, of those that share an address, that the node's kernel really
-// sends its packets to; nil if that is none of them or was not seen.
+// receives returns the one of these pods with the same address to which its node's kernel
+// sends the packets; nil if it is none of them, or if node state was not read.
 func receives(p *Pass, pods []*model.Pod, ip netip.Addr) *model.Pod {
 	for _, pod := range pods {
 		box, _ := running(p, pod)
@@ -69,9 +69,8 @@ func receives(p *Pass, pods []*model.Pod, ip netip.Addr) *model.Pod {
 	return nil
 }
 
-// nameInConfig is the name by which a node's CNI plugin calls the node: in Calico's
-// configuration that is in use, else in the file that Calico keeps it in. Empty if that
-// was not seen.
+// nameInConfig is the node name that the node's CNI plugin uses: from Calico's configuration
+// in use, else from the nodename file. Empty if neither was read.
 func nameInConfig(p *Pass, node string) string {
 	if !p.Sees(node, model.CNIConfigs, model.Machines) {
 		return ""

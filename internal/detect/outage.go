@@ -11,17 +11,18 @@ import (
 
 // A fall is when and how a node failed.
 type fall struct {
-	at    model.Time
+	at    model.Time // not zero
 	how   string
-	byAPI bool     // the API server's own times prove it
-	pods  []string // UIDs of those that use a mount that is silent; if there are any, no other is unconfirmed
+	byAPI bool     // at comes from the node's Ready condition, not from its agent
+	pods  []string // UIDs of pods that use a mount that does not answer; if not empty, only these can be the cause
 }
 
-// incubation is how long after a pod has landed on a node it can be blamed.
+// incubation is how long after its start a pod can be the cause of a node failure.
 const incubation = 30 * time.Minute
 
-// fallOf tells that a node has failed: it is not ready, its runtime is silent, or a mount
-// that pods use is. One whose time is not known tells nothing of an order.
+// fallOf reports whether a node has failed: it is not ready, or its runtime or a mount that
+// pods use does not answer. A failure without a known time does not count: it has no place
+// in an order.
 func fallOf(p *Pass, n *model.Node) (fall, bool) {
 	var f fall
 	earlier := func(at model.Time, how string) {
@@ -32,14 +33,14 @@ func fallOf(p *Pass, n *model.Node) (fall, bool) {
 	if facts := p.Snapshot().NodeState[n.Name]; facts != nil {
 		for i := range facts.Mounts { // those that matter on one node: a few
 			if m := &facts.Mounts[i]; m.Silent && len(m.Pods) > 0 {
-				earlier(m.Since, "mount "+mounted(m)+" silent")
+				earlier(m.Since, "mount "+mounted(m)+" does not answer")
 				f.pods = append(f.pods, m.Pods...)
 			}
 		}
 	}
 	for r := range p.RuntimesOn(n.Name) {
 		if r.Error != "" {
-			earlier(r.Since, "runtime silent")
+			earlier(r.Since, "runtime does not answer")
 		}
 	}
 	if !n.Ready && !n.Changed.IsZero() {
@@ -48,12 +49,11 @@ func fallOf(p *Pass, n *model.Node) (fall, bool) {
 	return f, !f.at.IsZero()
 }
 
-// landed is when a pod came to its node. The kubelet's word for it is by its own clock,
-// which can be behind, and a kubelet that falls at once has never said it: then the pod
-// came after it was made.
+// landed is when a pod started on its node. The kubelet reports this by its own clock, which
+// can be behind, and a kubelet that fails at once never reports it: then the creation time counts.
 func landed(pod *model.Pod) model.Time { return max(pod.Started, pod.Created) }
 
-// after tells that the node fell after the pod had landed, and soon.
+// after reports whether the node failed within incubation after the pod started there.
 func (f fall) after(pod *model.Pod) bool {
 	at := landed(pod)
 	if at.IsZero() || at > f.at || f.at.Sub(at) > incubation {
@@ -62,15 +62,15 @@ func (f fall) after(pod *model.Pod) bool {
 	return len(f.pods) == 0 || slices.ContainsFunc(identities(pod), func(uid string) bool { return slices.Contains(f.pods, uid) })
 }
 
-// An outage is all nodes that have failed.
+// An outage is the set of nodes that have failed.
 type outage struct {
-	falls map[string]fall
-	nodes int // in all
+	falls map[string]fall // by node
+	nodes int             // number of nodes in the cluster; >= len(falls)
 	now   model.Time
 }
 
-// maxFallen bounds the search: every node that fell asks about all. When more are down,
-// what they have in common is more than a workload.
+// maxFallen limits the search, which is quadratic in the failed nodes. If more nodes are
+// down, the common cause is not a workload.
 const maxFallen = 256
 
 func outageOf(p *Pass) (outage, bool) {
@@ -87,26 +87,27 @@ func outageOf(p *Pass) (outage, bool) {
 	return o, true
 }
 
-// A landing is the first that a unconfirmed came to a node.
+// A landing is the first start of a pod with a candidate on a node.
 type landing struct {
 	node string
 	at   model.Time
 	pod  *model.Pod
 }
 
-// A unconfirmed is a volume or an image, and the nodes that have it.
-type unconfirmed struct {
+// A candidate is a volume or an image that may be the cause, and the nodes that have it.
+// Invariant: len(fallen) <= failed <= holders.
+type candidate struct {
 	what    string
-	fallen  []landing // on nodes that failed soon after, in the order of landing
-	healthy []landing // on nodes that have not failed
-	holders int       // all nodes that have it
-	failed  int       // those that have failed, whenever
+	fallen  []landing // on nodes that failed within incubation, ordered by start
+	healthy []landing // on nodes that have not failed, ordered by start
+	holders int       // number of nodes that have it
+	failed  int       // number of those that have failed, at any time
 }
 
-// weigh looks at all nodes that have a volume or an image. It gives up on what more
-// healthy nodes have than there are failed ones.
-func (o outage) weigh(p *Pass, what string) unconfirmed {
-	s := unconfirmed{what: what}
+// weigh collects the nodes that have a volume or an image. It stops early, with fallen and
+// healthy empty, if more healthy nodes have it than nodes have failed.
+func (o outage) weigh(p *Pass, what string) candidate {
+	s := candidate{what: what}
 	first := map[string]landing{}
 	healthy := 0
 	for pod := range p.PodsUsing(what) {
@@ -142,14 +143,14 @@ func (o outage) weigh(p *Pass, what string) unconfirmed {
 	return s
 }
 
-// slack is how exact the order of failures is: a node is said to be not ready some time
-// after it went.
+// slack is the precision of failure times: a node becomes not ready some time after it failed.
 const slack = time.Minute
 
-// guilty: at least two nodes failed after it came, one after the other, in the order in
-// which it came; at least half of those that have it; few have stood it for longer than
-// those that failed; and nodes without it do not fail as often.
-func (s *unconfirmed) guilty(o outage) bool {
+// guilty reports whether the candidate is the likely cause: at least two nodes failed after
+// it started there, one after the other, in the order in which it started; they are at least
+// half of the nodes that have it; few nodes have run it for longer than those that failed;
+// and nodes without it fail less often.
+func (s *candidate) guilty(o outage) bool {
 	if len(s.fallen) < 2 || 2*len(s.fallen) < s.holders {
 		return false
 	}
@@ -163,7 +164,7 @@ func (s *unconfirmed) guilty(o outage) bool {
 		first, last, took = min(first, at), max(last, at), max(took, at.Sub(l.at))
 	}
 	if last.Sub(first) < slack {
-		return false // all at once: power, a switch
+		return false // all at the same time: power or a switch
 	}
 	if s.everywhere() {
 		return false
@@ -175,15 +176,15 @@ func (s *unconfirmed) guilty(o outage) bool {
 		}
 	}
 	without, fellWithout := o.nodes-s.holders, len(o.falls)-s.failed
-	if without == 0 { // there is nothing to compare with
+	if without == 0 { // every node has it: nothing to compare with
 		return stood == 0
 	}
 	return 2*stood <= len(s.fallen) && len(s.fallen)*without > fellWithout*s.holders
 }
 
-// everywhere tells that it came to all of them at once, as what every node has does: it
-// did not go from one to the next.
-func (s *unconfirmed) everywhere() bool {
+// everywhere reports whether a DaemonSet started it on all of them at the same time: then it
+// did not move from node to node.
+func (s *candidate) everywhere() bool {
 	if s.fallen[len(s.fallen)-1].at.Sub(s.fallen[0].at) >= slack {
 		return false
 	}

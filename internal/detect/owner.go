@@ -8,9 +8,9 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// holds tells that a living pod has the address now, not only in a status that its
-// kubelet has yet to renew: by Calico's own word (annotation or endpoint), or by the
-// status of a pod that is ready.
+// holds reports whether a pod that is not finished has the address now: by Calico's record
+// (annotation or endpoint), or by the status of a ready pod without a valid annotation. The
+// status of a pod that is not ready does not count; the kubelet may not have updated it yet.
 func holds(p *Pass, pod *model.Pod, a netip.Addr) bool {
 	if !pod.Networked() {
 		return false
@@ -18,9 +18,9 @@ func holds(p *Pass, pod *model.Pod, a netip.Addr) bool {
 	return byCalicosWord(p, pod, a) || pod.Ready && pod.Annotation != model.Written && slices.Contains(pod.IPs, a)
 }
 
-// byCalicosWord tells that Calico itself says that the pod has the address. The status
-// is the kubelet's word, and a kubelet that is short of time says "ready" of a pod whose
-// sandbox is being replaced.
+// byCalicosWord reports whether Calico's record of the pod has the address. The status is
+// weaker: the kubelet writes it, and under load it reports a pod as ready whose sandbox is
+// being replaced.
 func byCalicosWord(p *Pass, pod *model.Pod, a netip.Addr) bool {
 	if slices.Contains(pod.Annotated, a) {
 		return true
@@ -35,7 +35,8 @@ func byCalicosWord(p *Pass, pod *model.Pod, a netip.Addr) bool {
 	return false
 }
 
-// classHeld is how long to wait for what is wrong with an address that pods have.
+// classHeld is the class of a finding about an address that these pods have: Node if one of
+// their nodes is not ready, Teardown if only a status has the address, else Transient.
 func classHeld(p *Pass, a netip.Addr, pods ...*model.Pod) finding.Class {
 	c := finding.Transient
 	for _, pod := range pods {
@@ -49,7 +50,7 @@ func classHeld(p *Pass, a netip.Addr, pods ...*model.Pod) finding.Class {
 	return c
 }
 
-// holders gives the living pods that have the address.
+// holders returns the pods that have the address, as holds defines it, each once.
 func holders(p *Pass, a netip.Addr) []*model.Pod {
 	var out []*model.Pod
 	for pod := range p.PodsWith(a) {
@@ -60,8 +61,8 @@ func holders(p *Pass, a netip.Addr) []*model.Pod {
 	return out
 }
 
-// claimed tells that anybody living says that the address is his, however weakly:
-// enough to leave it alone.
+// claimed reports whether any pod, tunnel, service or sandbox in use claims the address, by
+// any source: enough not to treat it as leaked. Endpoints alone do not count.
 func claimed(p *Pass, a netip.Addr) bool {
 	for c := range p.Claims(a) {
 		if c.By != model.ByEndpoint {
@@ -71,9 +72,10 @@ func claimed(p *Pass, a netip.Addr) bool {
 	return false
 }
 
-// classOf is how long to wait for what is wrong with a pod: while it is not ready its
-// sandbox may be being replaced, for hours, and only its node can tell. While it is ready,
-// or its node shows its sandbox, that takes no longer than the kubelet waits for one.
+// classOf is the class of a finding about a pod. While the pod is not ready, its sandbox may
+// be being replaced for hours, and only its node can confirm anything. While it is ready, or
+// its node's agent reports its running sandbox, that takes no longer than the kubelet waits
+// for a sandbox.
 func classOf(p *Pass, pod *model.Pod) finding.Class {
 	if !pod.Ready && !stands(p, pod) {
 		return finding.Node
@@ -81,8 +83,8 @@ func classOf(p *Pass, pod *model.Pod) finding.Class {
 	return classOn(p, pod.Node, finding.Teardown)
 }
 
-// classOn is how long to wait for what a node does: for ever, if it is not ready,
-// since then nobody knows what it does.
+// classOn is c, or Node if the node exists and is not ready: then its state is unknown and
+// the finding stays unconfirmed.
 func classOn(p *Pass, node string, c finding.Class) finding.Class {
 	if n := p.NodeByName(node); n != nil && !n.Ready {
 		return finding.Node

@@ -9,7 +9,7 @@ import (
 //go:embed doc/*.md
 var pages embed.FS
 
-// Page is the text about a code that ships in the binary.
+// Page is the documentation page of a code, which is embedded in the binary.
 func Page(c finding.Code) (string, bool) {
 	b, err := pages.ReadFile("doc/" + string(c) + ".md")
 	return string(b), err == nil

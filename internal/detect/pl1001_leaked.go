@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1001 finds addresses that are held for nobody.
+// PL1001 finds allocated addresses that nobody uses.
 var PL1001 = &Detector{
 	Code: "PL1001", Title: "address allocated, nobody uses it", Severity: finding.Warning, Class: finding.Leak,
 	Each:       []model.Table{model.Allocations},
@@ -33,7 +33,7 @@ func leaked(p *Pass, _ model.Table, row int32) {
 		leakedVM(p, a, at)
 	case name == "":
 		p.Report(finding.Finding{
-			Subject: a.Ref(), Summary: "held for nobody that can be named, and nobody uses it", Class: finding.Node,
+			Subject: a.Ref(), Summary: "allocated, but the IPAM record names no owner and nobody uses it", Class: finding.Node,
 			Evidence: []finding.Evidence{allocationSays(p, a), unclaimed(a.IP)}, Node: p.BlockOf(a).Node(), About: []model.Ref{p.BlockOf(a).Ref()},
 		})
 	default:
@@ -41,13 +41,14 @@ func leaked(p *Pass, _ model.Table, row int32) {
 	}
 }
 
-// onPurpose: Windows keeps ordinals for itself, a released address cools down, and
-// tunnels of long ago have neither handle nor attributes.
+// onPurpose reports whether the allocation is intended: ordinals reserved for Windows, a
+// released address in its cooldown, or a tunnel of an old version without handle and attributes.
 func onPurpose(at *model.Attribute) bool {
 	return at.Handle == model.WindowsHandle || at.Cooling || *at == model.Attribute{}
 }
 
-// sharesHandle: what one handle holds lives or dies together (calico issue 5044).
+// sharesHandle reports whether another address of the same handle is in use: the addresses
+// of one handle are released together (calico#5044).
 func sharesHandle(p *Pass, a *model.Allocation, at *model.Attribute) bool {
 	if at.Handle == "" {
 		return false
@@ -73,19 +74,19 @@ func leakedPod(p *Pass, a *model.Allocation, at *model.Attribute, pod *model.Pod
 		f.Summary = "held for " + ns + "/" + name + ", which has finished"
 		f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod), unclaimed(a.IP)}
 	case pod.HostNetwork:
-		f.Summary = "held for " + ns + "/" + name + ", which uses the host's network"
+		f.Summary = "held for " + ns + "/" + name + ", which uses the host network"
 		f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod), unclaimed(a.IP)}
 	case len(pod.IPs) == 0 && !pod.TornDown():
-		return // a sandbox is in the making, and only its node can tell
+		return // its sandbox may be starting; only its node has that state
 	default:
 		id, _, _ := recorded(p, pod)
 		if id != "" && id == model.ContainerOf(at.Handle) && !pod.TornDown() {
-			return // its own sandbox holds it: the addresses differ, which is another finding
+			return // its own sandbox holds it: the addresses differ, which is PL2004
 		}
 		f.Summary = "held for an older sandbox of " + ns + "/" + name
 		if id == "" {
-			f.Summary = "held for " + ns + "/" + name + ", which shows another"
-			f.Class = finding.Node // its next sandbox may be in the making
+			f.Summary = "held for " + ns + "/" + name + ", which has another address"
+			f.Class = finding.Node // its next sandbox may be starting
 		}
 		f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod), unclaimed(a.IP)}
 	}
@@ -94,7 +95,7 @@ func leakedPod(p *Pass, a *model.Allocation, at *model.Attribute, pod *model.Pod
 
 func leakedService(p *Pass, a *model.Allocation, at *model.Attribute) {
 	if p.ServiceByName(at.Namespace, at.Service) != nil {
-		return // the controller may be about to write its status
+		return // the controller may not have written its status yet
 	}
 	p.Report(finding.Finding{
 		Subject: a.Ref(), Namespace: at.Namespace, Class: finding.Leak,
@@ -107,8 +108,8 @@ func leakedService(p *Pass, a *model.Allocation, at *model.Attribute) {
 	})
 }
 
-// leakedTunnel: while the node exists, its allocator may be between its two writes,
-// for as long as it likes.
+// leakedTunnel reports only tunnels of nodes that are gone: while the node exists, its
+// allocator may be between its two writes, with no upper limit.
 func leakedTunnel(p *Pass, a *model.Allocation, at *model.Attribute) {
 	if p.NodeByName(at.Node) != nil {
 		return
@@ -124,10 +125,10 @@ func leakedVM(p *Pass, a *model.Allocation, at *model.Attribute) {
 		return
 	}
 	p.Report(finding.Finding{
-		Subject: a.Ref(), Namespace: at.Namespace, Node: at.Node, Summary: "held for machine " + at.Namespace + "/" + at.Machine() + ", which is gone",
+		Subject: a.Ref(), Namespace: at.Namespace, Node: at.Node, Summary: "held for KubeVirt VM " + at.Namespace + "/" + at.Machine() + ", which is gone",
 		Evidence: []finding.Evidence{
 			allocationSays(p, a),
-			{Ref: model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + at.Machine()}, Says: "no such machine"},
+			{Ref: model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + at.Machine()}, Says: "no such KubeVirt VM"},
 			unclaimed(a.IP),
 		},
 	})

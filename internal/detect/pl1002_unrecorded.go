@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1002 finds addresses that living pods use and that the ledger would give away.
+// PL1002 finds addresses that running pods use and that are free in Calico IPAM.
 var PL1002 = &Detector{
 	Code: "PL1002", Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Addresses},
@@ -25,27 +25,27 @@ func unrecorded(p *Pass, _ model.Table, row int32) {
 	}
 	for _, pod := range holders(p, ip) {
 		if pod.NoIPAM {
-			continue // it asked for this address past IPAM
+			continue // it requested this address outside IPAM
 		}
 		f := finding.Finding{
 			Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Node: pod.Node, Namespace: pod.Namespace,
-			Summary:  "used by " + pod.Namespace + "/" + pod.Name + ", free in the ledger",
+			Summary:  "used by " + pod.Namespace + "/" + pod.Name + ", free in Calico IPAM",
 			Evidence: []finding.Evidence{podSays(pod), freeSays(p, ip)},
 			About:    []model.Ref{pod.Ref()},
 		}
 		f.Class = classHeld(p, ip, pod)
 		if !pod.Ready && f.Class == finding.Transient {
-			f.Class = finding.Teardown // its sandbox may be on its way out
+			f.Class = finding.Teardown // its sandbox may be being removed
 		}
 		p.Report(f)
 		return
 	}
-	unrecordedLife(p, ip)
+	unrecordedSandbox(p, ip)
 }
 
-// unrecordedLife: no pod of the API has the address, but a sandbox that runs does. The
-// fact wins: the next pod would share it.
-func unrecordedLife(p *Pass, ip netip.Addr) {
+// unrecordedSandbox: no pod in the API has the address, but a running sandbox does. Node
+// state takes precedence: the next pod would get a duplicate address.
+func unrecordedSandbox(p *Pass, ip netip.Addr) {
 	box, at := livesIn(p, ip)
 	if box == nil || changing(p, box.Node, box.ID) {
 		return
@@ -55,13 +55,13 @@ func unrecordedLife(p *Pass, ip netip.Addr) {
 	}
 	f := finding.Finding{
 		Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Node: box.Node, Class: finding.Teardown,
-		Summary:  "used inside sandbox " + first8(box.ID) + " of node " + box.Node + ", free in the ledger",
+		Summary:  "used inside sandbox " + first8(box.ID) + " on node " + box.Node + ", free in Calico IPAM",
 		Evidence: []finding.Evidence{sandboxSays(box), insideSays(at), freeSays(p, ip)},
 	}
-	// Of a pod that is on another node this one does not speak.
+	// A node is no source for the pods of another node.
 	if pod := p.PodByName(box.Namespace, box.Pod); pod == nil || pod.Node == box.Node {
 		name := box.Namespace + "/" + box.Pod
-		f.Summary = "used inside sandbox " + first8(box.ID) + " of " + name + ", free in the ledger"
+		f.Summary = "used inside sandbox " + first8(box.ID) + " of " + name + ", free in Calico IPAM"
 		f.Namespace, f.About = box.Namespace, []model.Ref{{Kind: model.KindPod, Name: name}}
 	}
 	p.Report(f)

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1003 finds allocations that name another owner than the one that lives.
+// PL1003 finds allocations that name another owner than the pod that uses the address.
 var PL1003 = &Detector{
 	Code: "PL1003", Title: "allocation names another pod or node than the one that uses it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Allocations},
@@ -21,30 +21,30 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 	a := p.Allocation(row)
 	at := p.AttributeOf(a)
 	if at == nil || at.Tunnel() || at.Service != "" || at.Machine() != "" {
-		return // a machine's pods come and go under one handle
+		return // the pods of a KubeVirt VM change under one handle
 	}
 	users := holders(p, a.IP)
 	if len(users) != 1 {
-		return // nobody, or a shared address: other findings
+		return // nobody (PL1001), or a duplicate address (PL2010)
 	}
 	pod := users[0]
 	ns, name := at.PodName()
 	var f finding.Finding
 	switch {
 	case name == "":
-		f.Summary = fmt.Sprintf("used by %s/%s; the ledger names no pod", pod.Namespace, pod.Name)
+		f.Summary = fmt.Sprintf("used by %s/%s; the IPAM record names no pod", pod.Namespace, pod.Name)
 		f.Severity = finding.Warning
 	case ns != pod.Namespace || name != pod.Name:
-		f.Summary = fmt.Sprintf("used by %s/%s; the ledger says %s/%s", pod.Namespace, pod.Name, ns, name)
+		f.Summary = fmt.Sprintf("used by %s/%s; the IPAM record names %s/%s", pod.Namespace, pod.Name, ns, name)
 	case at.Node != "" && pod.Node != "" && !p.SameNode(at.Node, pod.Node):
-		f.Summary = fmt.Sprintf("used on %s; the ledger says %s", pod.Node, at.Node)
+		f.Summary = fmt.Sprintf("used on %s; the IPAM record names %s", pod.Node, at.Node)
 		if name := nameInConfig(p, pod.Node); name == at.Node { // then that is the cause
 			f.Summary += ", as the CNI configuration of " + pod.Node + " does"
 			f.About = append(f.About, model.Ref{Kind: model.KindNode, Name: pod.Node})
 		}
-		// The collector takes an allocation of a node that it does not know for valid.
+		// The IPAM garbage collector keeps an allocation of a node that does not exist.
 		if c, ok := p.Collector(); (!ok || c.LeakGracePeriod > 0) && p.NodeByName(at.Node) != nil {
-			f.Summary += ", and Calico's collector will free it"
+			f.Summary += "; the IPAM garbage collector will free it"
 		}
 	default:
 		return

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1004 finds blocks whose own lists contradict each other.
+// PL1004 finds blocks whose lists contradict each other.
 var PL1004 = &Detector{
 	Code: "PL1004", Title: "block structure broken", Severity: finding.Error, Class: finding.Now,
 	Each:    []model.Table{model.Blocks},
@@ -25,7 +25,7 @@ func brokenBlock(p *Pass, _ model.Table, row int32) {
 	}
 	f := finding.Finding{Subject: b.Ref(), Node: b.Node(), Summary: faults[0]}
 	if len(faults) == 1 && b.Deleted {
-		f.Class = finding.Transient // Calico deletes in two writes, and we came between
+		f.Class = finding.Transient // Calico deletes in two writes; this may be between them
 	}
 	if more := len(faults) - 1; more > 0 {
 		f.Summary += fmt.Sprintf(" (and %d more)", more)
@@ -39,13 +39,14 @@ func brokenBlock(p *Pass, _ model.Table, row int32) {
 	p.Report(f)
 }
 
-// indexFaults: what is held must say by whom (I1, I2, I3). A bad index makes Calico's
-// kube-controllers crash, and with it the collection of the whole cluster.
+// indexFaults checks that every allocated ordinal points to an attribute, and every attribute
+// is used. An index that points to no attribute makes calico-kube-controllers crash, which
+// stops the IPAM garbage collector for the whole cluster.
 func indexFaults(b *model.Block) []string {
 	var out []string
 	size := model.Size(b.CIDR, 1<<12)
 	if b.Length != size {
-		out = append(out, fmt.Sprintf("has a list of %d ordinals, want %d", b.Length, size))
+		out = append(out, fmt.Sprintf("has %d ordinals, want %d", b.Length, size))
 	}
 	used := make([]bool, len(b.Attributes))
 	for _, s := range b.Held {
@@ -64,7 +65,7 @@ func indexFaults(b *model.Block) []string {
 	return out
 }
 
-// listFaults: every ordinal is either held or free, once (I4).
+// listFaults checks that every ordinal is either allocated or in the free list, once.
 func listFaults(b *model.Block) []string {
 	var out []string
 	const held, free = 1, 2
@@ -78,24 +79,25 @@ func listFaults(b *model.Block) []string {
 	for _, o := range b.Free {
 		switch {
 		case o < 0 || int(o) >= b.Length:
-			out = append(out, fmt.Sprintf("offers #%d, which it does not have", o))
+			out = append(out, fmt.Sprintf("free list contains #%d, which is outside the block", o))
 		case seen[o] == held:
-			out = append(out, fmt.Sprintf("#%d is held and offered at once", o))
+			out = append(out, fmt.Sprintf("#%d is allocated and in the free list", o))
 		case seen[o] == free:
-			out = append(out, fmt.Sprintf("offers #%d twice", o))
+			out = append(out, fmt.Sprintf("free list contains #%d twice", o))
 		default:
 			seen[o] = free
 			different++
 		}
 	}
 	if missing := b.Length - different; missing > 0 {
-		out = append(out, fmt.Sprintf("%d ordinals are neither held nor free", missing))
+		out = append(out, fmt.Sprintf("%d ordinals are neither allocated nor free", missing))
 	}
 	return out
 }
 
-// identityFaults: numbers only grow (I5), equal attributes are one (I6), a block is
-// called by its range and not left half deleted (I7).
+// identityFaults checks that no sequence number is above the block's own, no attribute is
+// stored twice or without a handle, and the block has the name of its CIDR and is not left
+// half deleted.
 func identityFaults(b *model.Block) []string {
 	var out []string
 	for _, q := range b.Sequences {
@@ -106,7 +108,7 @@ func identityFaults(b *model.Block) []string {
 	seen := make(map[model.Attribute]int, len(b.Attributes))
 	for i, at := range b.Attributes {
 		if first, ok := seen[at]; ok && at.Handle != "" {
-			out = append(out, fmt.Sprintf("attributes %d and %d are the same", first, i))
+			out = append(out, fmt.Sprintf("attributes %d and %d are equal", first, i))
 		}
 		seen[at] = i
 		if at.Handle == "" && !at.Cooling && at != (model.Attribute{}) {
@@ -114,18 +116,18 @@ func identityFaults(b *model.Block) []string {
 		}
 	}
 	if b.CIDR != b.CIDR.Masked() {
-		out = append(out, "its range does not begin at a boundary")
+		out = append(out, "its CIDR is not aligned")
 	}
 	if b.Name != "" && b.Name != model.BlockName(b.CIDR) {
-		out = append(out, fmt.Sprintf("is called %s", b.Name))
+		out = append(out, fmt.Sprintf("is named %s", b.Name))
 	}
 	if b.Deleted {
-		out = append(out, "is marked deleted, and still there")
+		out = append(out, "is marked deleted, but still exists")
 	}
 	return out
 }
 
-// short makes a handle readable: eight digits of a container's ID are enough.
+// short shortens the container ID in a handle to eight digits.
 func short(handle string) string {
 	if id := model.ContainerOf(handle); len(id) > 8 {
 		return strings.TrimSuffix(handle, id) + id[:8]

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1005 finds blocks that lie where no block may lie.
+// PL1005 finds blocks that overlap, are outside every pool, or have the wrong size.
 var PL1005 = &Detector{
 	Code: "PL1005", Title: "blocks overlap, lie outside every pool, or have the wrong size", Severity: finding.Info, Class: finding.Transient,
 	Each:    []model.Table{model.Blocks},
@@ -21,8 +21,8 @@ func misplacedBlock(p *Pass, _ model.Table, row int32) {
 	for other := range p.BlocksAround(b.CIDR) {
 		if other.CIDR.Masked() != b.CIDR.Masked() {
 			f.Severity = finding.Error
-			f.Summary = fmt.Sprintf("lies inside block %s: two nodes may give out the same address", other.CIDR)
-			f.Evidence = []finding.Evidence{blockSays(b, "range "+b.CIDR.String()), blockSays(other, "range "+other.CIDR.String())}
+			f.Summary = fmt.Sprintf("overlaps block %s: two nodes may assign the same address", other.CIDR)
+			f.Evidence = []finding.Evidence{blockSays(b, "CIDR "+b.CIDR.String()), blockSays(other, "CIDR "+other.CIDR.String())}
 			f.About = []model.Ref{other.Ref()}
 			p.Report(f)
 			return
@@ -31,11 +31,11 @@ func misplacedBlock(p *Pass, _ model.Table, row int32) {
 	pool := p.PoolAround(b.CIDR)
 	switch {
 	case pool == nil:
-		f.Summary = "lies outside every pool; what is held in it stays valid"
-		f.Evidence = []finding.Evidence{blockSays(b, fmt.Sprintf("range %s, %d held", b.CIDR, len(b.Held)))}
+		f.Summary = "outside every pool; its allocations stay valid"
+		f.Evidence = []finding.Evidence{blockSays(b, fmt.Sprintf("CIDR %s, %d allocated", b.CIDR, len(b.Held)))}
 	case pool.BlockSize != 0 && pool.BlockSize != b.CIDR.Bits():
-		f.Summary = fmt.Sprintf("is not of the size of pool %s (/%d)", pool.Name, pool.BlockSize)
-		f.Evidence = []finding.Evidence{blockSays(b, "range "+b.CIDR.String())}
+		f.Summary = fmt.Sprintf("does not have the block size of pool %s (/%d)", pool.Name, pool.BlockSize)
+		f.Evidence = []finding.Evidence{blockSays(b, "CIDR "+b.CIDR.String())}
 	default:
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1006 finds handles that do not count what the blocks hold.
+// PL1006 finds handles whose counts differ from the blocks, and legacy handles.
 var PL1006 = &Detector{
 	Code: "PL1006", Title: "handle and blocks disagree, or a legacy handle that another pod's DEL can release", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Handles},
@@ -25,7 +25,7 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 	held, evidence := recount(p, h)
 	f := finding.Finding{Subject: h.Ref(), Evidence: evidence}
 	if model.Reusable(h.ID) && !h.Missing {
-		f.Class = finding.Node // its owner may be between its writes, for as long as it likes
+		f.Class = finding.Node // its owner may be between its writes, with no upper limit
 	}
 	for a := range p.AllocationsBy(h.ID) {
 		f.About = append(f.About, p.BlockOf(a).Ref())
@@ -36,19 +36,19 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 	}
 	switch {
 	case h.Missing:
-		f.Summary = fmt.Sprintf("blocks name it for %s, and it does not exist: a DEL will leak them", count(total, "address", "addresses"))
+		f.Summary = fmt.Sprintf("blocks reference it for %s, but it does not exist: a DEL will leak them", count(total, "address", "addresses"))
 		f.Evidence = append([]finding.Evidence{{Ref: h.Ref(), Says: "no such handle"}}, evidence...)
 	case h.Name != "" && model.HandleKey(h.Name) != model.HandleKey(h.ID):
-		f.Summary = "its object is called " + h.Name + ", by which nobody finds it"
-		f.Evidence = []finding.Evidence{handleSays(h, "called "+h.Name)}
-		f.Class = finding.Now // nothing that Calico does renames one
+		f.Summary = "its object is named " + h.Name + ", so Calico does not find it"
+		f.Evidence = []finding.Evidence{handleSays(h, "named "+h.Name)}
+		f.Class = finding.Now // Calico never renames a handle
 	case twins(p, h):
-		f.Summary = "another handle differs from it by case only"
+		f.Summary = "another handle differs from it only in case"
 		f.Evidence = []finding.Evidence{handleSays(h, "handle "+h.ID)}
 	case total == 0:
 		f.Summary = "no allocation uses it"
 		if h.Deleted {
-			f.Summary = "is marked deleted, and still there"
+			f.Summary = "is marked deleted, but still exists"
 		}
 		f.Evidence = append([]finding.Evidence{handleSays(h, countsSay(h))}, evidence...)
 	default:
@@ -63,8 +63,8 @@ func wrongHandle(p *Pass, _ model.Table, row int32) {
 	p.Report(f)
 }
 
-// ordinary is the quick answer for nearly all handles: it holds what it counts, in one
-// block, and is named after a container.
+// ordinary is the fast path for nearly all handles: named after a container, in one block,
+// with the correct count.
 func ordinary(p *Pass, h *model.Handle) bool {
 	if h.Missing || h.Deleted || len(h.Blocks) != 1 || model.ContainerOf(h.ID) == "" || h.Name != h.ID {
 		return false
@@ -79,8 +79,8 @@ func ordinary(p *Pass, h *model.Handle) bool {
 	return n == h.Blocks[0].Count && n > 0 && !twins(p, h)
 }
 
-// recount counts what the blocks hold for the handle, and says so of every block that
-// either of the two names.
+// recount counts the addresses of the handle by block, with evidence for every block that
+// the handle or an allocation names.
 func recount(p *Pass, h *model.Handle) (map[netip.Prefix]int, []finding.Evidence) {
 	held := map[netip.Prefix]int{}
 	for a := range p.AllocationsBy(h.ID) {
@@ -94,7 +94,7 @@ func recount(p *Pass, h *model.Handle) (map[netip.Prefix]int, []finding.Evidence
 		}
 		said[c] = true
 		if b := p.BlockAt(c); b != nil {
-			evidence = append(evidence, blockSays(b, fmt.Sprintf("holds %s of it", count(held[c], "address", "addresses"))))
+			evidence = append(evidence, blockSays(b, fmt.Sprintf("holds %s for it", count(held[c], "address", "addresses"))))
 		} else {
 			evidence = append(evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindBlock, Name: c.String()}, Says: "no such block"})
 		}
@@ -108,8 +108,8 @@ func recount(p *Pass, h *model.Handle) (map[netip.Prefix]int, []finding.Evidence
 	return held, evidence
 }
 
-// miscount: more than the blocks hold only leaks a record; less loses addresses when
-// the handle goes before its last one.
+// miscount compares the counts. A count that is too high only leaves a handle behind; one
+// that is too low leaks addresses, because the handle is deleted before its last address.
 func miscount(h *model.Handle, held map[netip.Prefix]int) (string, finding.Severity) {
 	counts := map[netip.Prefix]int{}
 	for _, c := range h.Blocks {
@@ -124,18 +124,18 @@ func miscount(h *model.Handle, held map[netip.Prefix]int) (string, finding.Sever
 	}
 	switch {
 	case under > 0:
-		return fmt.Sprintf("counts %d fewer than the blocks hold: they leak when it goes", under), finding.Error
+		return fmt.Sprintf("counts %d fewer than the blocks hold: they leak when the handle is deleted", under), finding.Error
 	case over > 0:
 		return fmt.Sprintf("counts %d more than the blocks hold", over), finding.Warning
 	case h.Deleted:
-		return "is marked deleted, and addresses are held by it", finding.Warning
+		return "is marked deleted, but still holds addresses", finding.Warning
 	default:
 		return "", ""
 	}
 }
 
-// legacyHandle: a handle named after its pod is released by every DEL of an older
-// sandbox of that name, on today's Calico too.
+// legacyHandle: every DEL of an older sandbox of that name releases a handle that is named
+// after its pod, also in current versions of Calico.
 func legacyHandle(p *Pass, h *model.Handle) {
 	if !model.Legacy(h.ID) {
 		return
@@ -151,7 +151,7 @@ func legacyHandle(p *Pass, h *model.Handle) {
 		}
 		p.Report(finding.Finding{
 			Subject: h.Ref(), Node: at.Node, Namespace: ns, Class: finding.Now,
-			Summary:  fmt.Sprintf("is of Calico 2: any DEL of an older sandbox of %s/%s frees %s", ns, name, a.IP),
+			Summary:  fmt.Sprintf("legacy handle of Calico 2: any DEL of an older sandbox of %s/%s releases %s", ns, name, a.IP),
 			Evidence: []finding.Evidence{handleSays(h, countsSay(h)), allocationSays(p, a)},
 			About:    []model.Ref{{Kind: model.KindPod, Name: ns + "/" + name}},
 		})
@@ -159,7 +159,7 @@ func legacyHandle(p *Pass, h *model.Handle) {
 	}
 }
 
-// twins tells that another object has the same name to Calico.
+// twins reports whether another handle has the same name to Calico, which ignores case.
 func twins(p *Pass, h *model.Handle) bool {
 	for other := range p.HandlesOf(h.ID) {
 		if other.ID != h.ID {

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1007 finds affinities and blocks that do not agree on who owns what.
+// PL1007 finds affinities and blocks that disagree about the owner of a block.
 var PL1007 = &Detector{
 	Code: "PL1007", Title: "affinity without block or node, or block and affinity disagree", Severity: finding.Warning, Class: finding.Transient,
 	Each:    []model.Table{model.Affinities, model.Blocks},
@@ -22,29 +22,29 @@ func wrongAffinity(p *Pass, t model.Table, row int32) {
 	}
 	a := p.Affinity(row)
 	if a.Type == "virtual" || p.Stranger(a.Node) {
-		return // Calico's load balancer is no node, and another cluster's is none of ours
+		return // Calico's load balancer is no node; a node of another cluster is not checked
 	}
 	b := p.BlockAt(a.CIDR)
 	f := finding.Finding{Subject: a.Ref(), Node: a.Node, Evidence: []finding.Evidence{affinitySays(a)}}
 	switch {
 	case p.NodeByName(a.Node) == nil:
 		f.Summary = "its node is gone"
-		f.Class = finding.Leak // a drained node is Calico's own business for a while
+		f.Class = finding.Leak // Calico's garbage collector removes it after its grace period
 		f.Evidence = append(f.Evidence, noNode(a.Node))
 		if b == nil {
-			f.Summary += ", and so is its block: nobody will ever remove it"
+			f.Summary += ", and its block does not exist: Calico never removes it"
 		}
 	case b == nil:
 		f.Summary = "its block does not exist"
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindBlock, Name: a.CIDR.String()}, Says: "no such block"})
 	case b.Affinity != "host:"+a.Node:
-		f.Summary = fmt.Sprintf("the block belongs to %s: both may announce %s", orNobody(b.Affinity), a.CIDR)
+		f.Summary = fmt.Sprintf("the block's affinity is %s: both nodes may advertise %s", orNone(b.Affinity), a.CIDR)
 		f.Severity = finding.Error
-		f.Evidence = append(f.Evidence, blockSays(b, "affinity "+orNobody(b.Affinity)))
+		f.Evidence = append(f.Evidence, blockSays(b, "affinity "+orNone(b.Affinity)))
 	case a.Deleted:
-		f.Summary = "is marked deleted, and still there"
+		f.Summary = "is marked deleted, but still exists"
 	case a.State == "pending" || a.State == "pendingDeletion":
-		f.Summary = "is " + a.State + " and was never finished"
+		f.Summary = "its state is " + a.State + " and was never completed"
 	default:
 		return
 	}
@@ -62,7 +62,7 @@ func blockWithoutAffinity(p *Pass, b *model.Block) {
 		}
 	}
 	p.Report(finding.Finding{
-		Subject: b.Ref(), Node: node, Summary: fmt.Sprintf("says it belongs to %s, which has no affinity for it", node),
+		Subject: b.Ref(), Node: node, Summary: fmt.Sprintf("names node %s, which has no affinity for it", node),
 		Evidence: []finding.Evidence{
 			blockSays(b, "affinity "+b.Affinity),
 			{Ref: model.Ref{Kind: model.KindAffinity, Name: node + "/" + b.CIDR.String()}, Says: "no such affinity"},
@@ -70,9 +70,9 @@ func blockWithoutAffinity(p *Pass, b *model.Block) {
 	})
 }
 
-func orNobody(s string) string {
+func orNone(s string) string {
 	if s == "" {
-		return "nobody"
+		return "none"
 	}
 	return s
 }

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1008 finds tunnel addresses that the ledger does not keep for their node.
+// PL1008 finds tunnel addresses that Calico IPAM does not record for their node.
 var PL1008 = &Detector{
 	Code: "PL1008", Title: "tunnel address not recorded, or given to a pod", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Nodes},
@@ -22,7 +22,7 @@ func tunnel(p *Pass, _ model.Table, row int32) {
 	for _, t := range p.TunnelsOf(n) {
 		pool := p.PoolWith(t.IP)
 		if pool == nil || slices.Contains(n.Addresses, t.IP) {
-			continue // not of a pool of Calico's, or the node's own
+			continue // in no Calico pool, or the node's own address
 		}
 		f := finding.Finding{
 			Subject: model.Ref{Kind: model.KindAddress, Name: t.IP.String()}, Node: n.Name,
@@ -31,7 +31,7 @@ func tunnel(p *Pass, _ model.Table, row int32) {
 		}
 		a := p.AllocationOf(t.IP)
 		if a == nil {
-			f.Summary = fmt.Sprintf("%s tunnel of %s; free in the ledger: the next pod may get it", t.Kind, n.Name)
+			f.Summary = fmt.Sprintf("%s tunnel of %s; free in Calico IPAM: the next pod may get it", t.Kind, n.Name)
 			f.Evidence = append(f.Evidence, freeSays(p, t.IP))
 			p.Report(f)
 			continue
@@ -40,7 +40,7 @@ func tunnel(p *Pass, _ model.Table, row int32) {
 		if at == nil || *at == (model.Attribute{}) || (at.Tunnel() && p.SameNode(at.Node, n.Name)) {
 			continue
 		}
-		f.Summary = fmt.Sprintf("%s tunnel of %s; the ledger gives it to another", t.Kind, n.Name)
+		f.Summary = fmt.Sprintf("%s tunnel of %s; the IPAM record names another owner", t.Kind, n.Name)
 		f.Evidence = append(f.Evidence, allocationSays(p, a))
 		p.Report(f)
 	}

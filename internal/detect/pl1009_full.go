@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL1009 finds pools, and nodes that are kept to their own blocks, that are nearly full.
+// PL1009 finds pools, and nodes under strict affinity, that are nearly full.
 var PL1009 = &Detector{
 	Code: "PL1009", Title: "pool or node nearly out of addresses", Severity: finding.Warning, Class: finding.Now,
 	Each:    []model.Table{model.Pools, model.Nodes},
@@ -16,7 +16,7 @@ var PL1009 = &Detector{
 	Applies: ipamMayBeCalicos, Since: "0.1", Run: nearlyFull,
 }
 
-// From which share of addresses on it is worth a warning, and an error.
+// Share of allocated addresses, in percent, from which a warning or an error is reported.
 const (
 	warnAt  = 85
 	errorAt = 95
@@ -32,7 +32,7 @@ func nearlyFull(p *Pass, t model.Table, row int32) {
 		reportFull(p, pool.Ref(), "", u.Held, model.Size(pool.CIDR, 1<<30), "of pool "+pool.Name+" ("+pool.CIDR.String()+")")
 		return
 	}
-	// A node can take from every pool unless it is kept to its own blocks.
+	// Without strict affinity a node can borrow from every block.
 	info := p.Info()
 	if !info.StrictAffinity {
 		return
@@ -53,7 +53,7 @@ func reportFull(p *Pass, subject model.Ref, node string, held, size int, of stri
 	if size == 0 || held*100 < size*warnAt {
 		return
 	}
-	f := finding.Finding{Subject: subject, Node: node, Summary: fmt.Sprintf("%d of %d addresses %s are held", held, size, of)}
+	f := finding.Finding{Subject: subject, Node: node, Summary: fmt.Sprintf("%d of %d addresses %s are allocated", held, size, of)}
 	if held*100 >= size*errorAt {
 		f.Severity = finding.Error
 	}

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL2001 finds running pods that Calico does not know any more.
+// PL2001 finds running pods that have lost their endpoint or address annotation.
 var PL2001 = &Detector{
 	Code: "PL2001", Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
@@ -30,7 +30,7 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 			}
 			f.About = append(f.About, e.Ref())
 		}
-		f.Summary = "runs without endpoint"
+		f.Summary = "running, but has no endpoint"
 		missing := model.Ref{Kind: model.KindEndpoint, Name: model.EndpointName(p.CalicoName(pod.Node), pod)}
 		f.Evidence = []finding.Evidence{podSays(pod), {Ref: missing, Says: "no such endpoint"}}
 	} else {
@@ -38,11 +38,11 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 		case model.Written:
 			return
 		case model.Emptied:
-			f.Summary = "runs, but a DEL has emptied its address annotation"
+			f.Summary = "running, but a DEL has emptied its address annotation"
 		case model.Absent:
-			f.Summary = "runs without an address annotation"
+			f.Summary = "running, but has no address annotation"
 		case model.Garbled:
-			f.Summary = "its address annotation cannot be read"
+			f.Summary = "its address annotation cannot be parsed"
 		}
 		f.Evidence = []finding.Evidence{podSays(pod)}
 	}
@@ -54,7 +54,7 @@ func noEndpoint(p *Pass, _ model.Table, row int32) {
 	p.Report(f)
 }
 
-// ofCalico tells that one of the addresses can only come from a pool of Calico's.
+// ofCalico reports whether one of the addresses is in a Calico pool.
 func ofCalico(p *Pass, ips []netip.Addr) bool {
 	for _, ip := range ips {
 		if p.PoolWith(ip) != nil {

@@ -5,7 +5,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL2002 finds endpoints that stand for no pod.
+// PL2002 finds endpoints without a pod, or on another node than their pod.
 var PL2002 = &Detector{
 	Code: "PL2002", Title: "endpoint without a pod, or on a node where its pod does not run", Severity: finding.Error, Class: finding.Teardown,
 	Each:    []model.Table{model.Endpoints},
@@ -25,7 +25,7 @@ func endpointWithoutPod(p *Pass, _ model.Table, row int32) {
 	pod := p.PodByName(e.Namespace, e.Pod)
 	switch {
 	case pod == nil:
-		f.Summary = "no such pod"
+		f.Summary = "its pod does not exist"
 		f.Evidence = append(f.Evidence, noPod(e.Namespace, e.Pod))
 	case pod.Node != "" && !p.SameNode(e.Node, pod.Node):
 		f.Summary = "its pod runs on " + pod.Node

@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL2003 finds pods whose record at Calico is of another sandbox than the one that
-// holds their address, or, where the node is seen, than the one that runs.
+// PL2003 finds pods whose annotation or endpoint names another sandbox than the one that
+// holds their address or, where an agent runs, than the running one.
 var PL2003 = &Detector{
 	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
@@ -35,7 +35,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 		for a := range p.AllocationsOf(ip) {
 			at := p.AttributeOf(a)
 			if at == nil || at.Namespace != pod.Namespace || at.Pod != pod.Name {
-				continue // it is another's: another finding
+				continue // recorded for another pod: PL1003
 			}
 			if holder := model.ContainerOf(at.Handle); holder != "" && holder != id {
 				says := []finding.Evidence{podSays(pod), allocationSays(p, a)}
@@ -44,7 +44,7 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 				}
 				f := finding.Finding{
 					Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
-					Summary:  "its record is of sandbox " + first8(id) + ", its address is held by " + first8(holder),
+					Summary:  "Calico's record names sandbox " + first8(id) + ", sandbox " + first8(holder) + " holds its address",
 					Evidence: says,
 					About:    []model.Ref{a.Ref()}, Class: classOf(p, pod),
 				}
@@ -55,12 +55,12 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 	}
 }
 
-// recordOfAnother: the runtime itself says which sandbox runs, and it is not the one that
-// Calico has on record. The DEL of the one that runs will spare the record.
+// recordOfAnother: the runtime reports another running sandbox than the one in Calico's
+// record. The DEL of the running sandbox will not remove that record.
 func recordOfAnother(p *Pass, pod *model.Pod, endpoint *model.Endpoint, id string, box *model.Sandbox) {
 	f := finding.Finding{
 		Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Class: classOf(p, pod),
-		Summary:  "its record is of sandbox " + first8(id) + ", the one that runs is " + first8(box.ID),
+		Summary:  "Calico's record names sandbox " + first8(id) + ", sandbox " + first8(box.ID) + " is running",
 		Evidence: []finding.Evidence{podSays(pod), sandboxSays(box)},
 	}
 	if endpoint != nil {
@@ -69,8 +69,8 @@ func recordOfAnother(p *Pass, pod *model.Pod, endpoint *model.Endpoint, id strin
 	p.Report(f)
 }
 
-// recorded gives the sandbox and the addresses that Calico has for a pod, and the
-// endpoint where that is an object.
+// recorded returns the sandbox and the addresses in Calico's record of a pod (the annotation;
+// with etcd the endpoint, which is returned too).
 func recorded(p *Pass, pod *model.Pod) (string, []netip.Addr, *model.Endpoint) {
 	if !p.Calico.Etcd {
 		if pod.Annotation != model.Written || len(pod.ContainerID) < 8 {

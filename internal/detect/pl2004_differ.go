@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL2004 finds pods of which the books give different addresses.
+// PL2004 finds pods whose addresses differ between Kubernetes, Calico and the node.
 var PL2004 = &Detector{
 	Code: "PL2004", Title: "pod addresses differ between Kubernetes, Calico and the node", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
@@ -42,7 +42,7 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 	for _, e := range endpoints {
 		f.Evidence = append(f.Evidence, endpointSays(e))
 	}
-	f.Summary = "status says " + addrs(pod.IPs) + ", " + from + " says " + addrs(calicos)
+	f.Summary = "status has " + addrs(pod.IPs) + ", " + from + " has " + addrs(calicos)
 	if at != nil {
 		f.Summary += ", " + at.Device + " has " + addrs(own)
 		f.Evidence = append(f.Evidence, insideSays(at))
@@ -53,8 +53,8 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 	p.Report(f)
 }
 
-// ownAddresses are those of the pod's own device, as far as its node was seen. None at
-// all is another finding's.
+// ownAddresses are the addresses of Calico's interface in the pod, if its node state was
+// read. An interface without any Calico address is PL3006.
 func ownAddresses(p *Pass, pod *model.Pod) ([]netip.Addr, *model.Attachment) {
 	box, _ := running(p, pod)
 	ips, at, _ := inside(p, box)
@@ -64,8 +64,8 @@ func ownAddresses(p *Pass, pod *model.Pod) ([]netip.Addr, *model.Attachment) {
 	return ips, at
 }
 
-// agree: every address of the status is Calico's; Calico may know one more of a
-// family that Kubernetes does not use here (calico issue 5044).
+// agree reports whether Calico has every address of the status. Calico may have an
+// additional one of an IP family that Kubernetes does not use here (calico#5044).
 func agree(status, calicos []netip.Addr) bool {
 	for _, a := range status {
 		if !slices.Contains(calicos, a) {

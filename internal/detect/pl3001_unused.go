@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL3001 finds devices of pods that are gone.
+// PL3001 finds host interfaces of pods that are gone.
 var PL3001 = &Detector{
 	Code: "PL3001", Title: "cali* interface that no pod uses", Severity: finding.Warning, Class: finding.Kernel,
 	Each: []model.Table{model.Links},
@@ -25,32 +25,32 @@ func unusedDevice(p *Pass, _ model.Table, row int32) {
 	if !pair(l) || !slices.ContainsFunc(prefixes(p, l.Node), func(s string) bool { return strings.HasPrefix(l.Name, s) }) {
 		return
 	}
-	behind, living := behindDevice(p, l)
-	if living || p.CNISetupOn(l.Node).Calicos == nil || ofSomePod(p, l) || changing(p, l.Node, sandboxesOf(behind)...) {
+	behind, inUse := behindDevice(p, l)
+	if inUse || p.CNISetupOn(l.Node).Calicos == nil || ofSomePod(p, l) || changing(p, l.Node, sandboxesOf(behind)...) {
 		return
 	}
-	f := finding.Finding{Subject: l.Ref(), Evidence: []finding.Evidence{linkSays(l, "; no sandbox, no process and no pod has it")}}
+	f := finding.Finding{Subject: l.Ref(), Evidence: []finding.Evidence{linkSays(l, "; no sandbox, process or pod uses it")}}
 	switch {
 	case len(behind) > 0:
-		f.Summary = "its other end is in a namespace without sandbox and process"
+		f.Summary = "its peer is in a network namespace without sandbox and process"
 		for _, a := range behind {
 			f.Evidence = append(f.Evidence, namespaceSays(a))
 		}
 	case onHost(p, l):
-		f.Summary = "its other end is in no pod, but on the host"
+		f.Summary = "its peer is on the host, not in a pod"
 	default:
-		// Somebody may live in a namespace that cannot be seen.
-		f.Summary, f.Class = "no pod has it, and its other end was not found", finding.Node
+		// A process may run in a network namespace that the agent cannot read.
+		f.Summary, f.Class = "no pod uses it, and its peer was not found", finding.Node
 	}
 	reportKernel(p, l.Node, f)
 }
 
-// behindDevice gives what was seen of the namespace that the other end is in, and whether
-// anybody lives there: a sandbox that the runtime knows, in whatever state, or a process.
-func behindDevice(p *Pass, l *model.Link) (rows []*model.Attachment, living bool) {
+// behindDevice returns the rows of the network namespace of the peer, and whether it is in
+// use: by a process, or by a sandbox that the runtime lists, in any state.
+func behindDevice(p *Pass, l *model.Link) (rows []*model.Attachment, inUse bool) {
 	found := p.AttachmentsIn(l.Node, l.PeerNS)
 	if l.PeerNS == 0 {
-		found = p.AttachmentsBehind(l.Node, l.Index) // by number only: enough to leave it alone
+		found = p.AttachmentsBehind(l.Node, l.Index) // by index only: enough not to report it
 	}
 	for a := range found {
 		if a.PIDs > 0 || a.Sandbox != "" && p.SandboxNamed(a.Node, a.Sandbox) != nil {
@@ -63,7 +63,7 @@ func behindDevice(p *Pass, l *model.Link) (rows []*model.Attachment, living bool
 	return rows, false
 }
 
-// sandboxesOf are those that the namespaces were, by their own names.
+// sandboxesOf are the sandbox IDs of the network namespaces.
 func sandboxesOf(rows []*model.Attachment) []string {
 	var out []string
 	for _, a := range rows {
@@ -77,8 +77,8 @@ func onHost(p *Pass, l *model.Link) bool {
 	return m != nil && m.NetNS != 0 && m.NetNS == l.PeerNS
 }
 
-// ofSomePod tells that a pod of the node has, or will have, a device of that name. It is
-// asked only of a device that nothing else speaks for.
+// ofSomePod reports whether a pod of the node has, or will get, an interface of that name.
+// It is called only if nothing else uses the interface, because it reads all pods of the node.
 func ofSomePod(p *Pass, l *model.Link) bool {
 	for pod := range p.PodsOn(l.Node) {
 		if pod.HostNetwork || pod.Finished() {

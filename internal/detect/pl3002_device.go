@@ -30,7 +30,7 @@ func deviceLost(p *Pass, _ model.Table, row int32) {
 		f.Evidence = []finding.Evidence{insideSays(s.inside)}
 		gone := model.Ref{Kind: model.KindLink, Name: fmt.Sprintf("%s/%d", s.pod.Node, s.inside.Peer)}
 		if l == nil {
-			f.Evidence = append(f.Evidence, finding.Evidence{Ref: gone, Says: "no such device on the host", Since: s.inside.Since})
+			f.Evidence = append(f.Evidence, finding.Evidence{Ref: gone, Says: "no such interface on the host", Since: s.inside.Since})
 		}
 	}
 	if l != nil {
@@ -40,8 +40,8 @@ func deviceLost(p *Pass, _ model.Table, row int32) {
 	s.report(p, f)
 }
 
-// hostSide gives the device on the host that the pod's is connected to, and what is wrong
-// with that. It gives neither where the device inside is no end of a pair.
+// hostSide returns the host interface that the pod's interface is connected to, and what is
+// wrong with it. Both are empty if the pod's interface is no end of a pair.
 func (s *seat) hostSide(p *Pass) (l *model.Link, wrong string) {
 	a := s.inside
 	if a == nil {
@@ -51,16 +51,16 @@ func (s *seat) hostSide(p *Pass) (l *model.Link, wrong string) {
 		return nil, ""
 	}
 	if m := p.MachineOf(a.Node); m != nil && m.NetNS != 0 && a.PeerNS != 0 && a.PeerNS != m.NetNS {
-		return nil, "the other end of its " + s.device + " is not on the host"
+		return nil, "the peer of its " + s.device + " is not on the host"
 	}
 	l = p.LinkAt(a.Node, a.Peer)
 	switch {
 	case l == nil:
-		return nil, fmt.Sprintf("its host device, number %d, is gone", a.Peer)
+		return nil, fmt.Sprintf("its host interface, index %d, is gone", a.Peer)
 	case !pair(l) || l.Peer != 0 && l.Peer != a.Index || l.PeerNS != 0 && l.PeerNS != a.Inode:
-		return l, fmt.Sprintf("%s, number %d of the host, does not lead to the pod", l.Name, a.Peer)
+		return l, fmt.Sprintf("%s, index %d on the host, is not connected to the pod", l.Name, a.Peer)
 	case !l.Up:
-		return l, "its host device " + l.Name + " is down"
+		return l, "its host interface " + l.Name + " is down"
 	}
 	return l, ""
 }

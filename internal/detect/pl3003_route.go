@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL3003 finds pods that their own node does not reach. Felix puts a missing route back
-// within 90 s if its endpoint is right; one that leads to another pod it lets be.
+// PL3003 finds pods that their own node does not reach. Felix restores a missing route
+// within 90 s if the endpoint is correct; it does not remove one that points to another pod.
 var PL3003 = &Detector{
 	Code: "PL3003", Title: "host route of a pod is missing, or points to another interface", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
@@ -40,12 +40,12 @@ func wrongRoute(p *Pass, _ model.Table, row int32) {
 	}
 }
 
-// leadsTo tells that a packet goes to that device, and no further.
+// leadsTo reports whether the kernel delivers packets directly to that interface.
 func leadsTo(path *model.Path, l *model.Link) bool {
 	return path.Error == "" && path.Type == "" && !path.Gateway.IsValid() && path.Link == l.Index
 }
 
-// moving tells that a machine is moving from one pod to the other, with its address.
+// moving reports whether a KubeVirt VM is migrating to another pod with its address.
 func moving(p *Pass, pod *model.Pod, ip netip.Addr) bool {
 	for other := range p.PodsWith(ip) {
 		if other != pod && sameMachine(pod, other) {
@@ -55,7 +55,7 @@ func moving(p *Pass, pod *model.Pod, ip netip.Addr) bool {
 	return false
 }
 
-// routeSays tells what the routing tables have for that one address.
+// routeSays describes the host route of the address in the routing tables.
 func routeSays(p *Pass, ip netip.Addr, own *model.Link) string {
 	says := "it has no host route"
 	for r := range p.RoutesTo(own.Node, ip) {
@@ -63,28 +63,28 @@ func routeSays(p *Pass, ip netip.Addr, own *model.Link) string {
 		case r.Type != "":
 			says = "its host route is of type " + r.Type
 		case r.Link == own.Index:
-			return "its host route is not taken"
+			return "its host route is not used"
 		default:
-			return "its host route points at " + linkName(p, own.Node, r.Link)
+			return "its host route points to " + linkName(p, own.Node, r.Link)
 		}
 	}
 	return says
 }
 
-// wayOf tells what really happens to a packet.
+// wayOf describes what the kernel does with a packet to the address.
 func wayOf(p *Pass, path *model.Path) string {
 	name := linkName(p, path.Node, path.Link)
 	switch {
 	case path.Error != "" && path.Type != "":
-		return "is refused: " + path.Error + " (" + path.Type + ")"
+		return "is rejected: " + path.Error + " (" + path.Type + ")"
 	case path.Error != "":
-		return "is refused: " + path.Error
+		return "is rejected: " + path.Error
 	case path.Type == "local":
-		return "is taken for the node's own"
+		return "is treated as the node's own address"
 	case path.Type != "":
 		return "ends in a route of type " + path.Type
 	case path.Gateway.IsValid():
-		return "leaves by " + name + " via " + path.Gateway.String()
+		return "leaves through " + name + " via " + path.Gateway.String()
 	}
 	for a := range p.AttachmentsBehind(path.Node, path.Link) {
 		if other := p.SandboxNamed(a.Node, a.Sandbox); other != nil {

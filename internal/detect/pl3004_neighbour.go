@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL3004 finds entries in a node's neighbour table that lead a pod's packets astray.
-// Felix adds entries (with etcd) and never removes one.
+// PL3004 finds wrong entries for a pod's address in its node's neighbour table. Felix adds
+// entries (with etcd) and never removes one.
 var PL3004 = &Detector{
 	Code: "PL3004", Title: "neighbour entry for a pod's address is on another interface, or has another MAC", Severity: finding.Warning, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
@@ -43,11 +43,11 @@ func wrongNeighbours(p *Pass, _ model.Table, row int32) {
 				elsewhere = append(elsewhere, l.Name)
 			case l == own && otherMAC(n, s.inside) && n.State == "PERMANENT":
 				f.Severity = finding.Error
-				says = append(says, "static entry for "+ip.String()+" with "+n.MAC+", its own MAC is "+s.inside.MAC)
+				says = append(says, "static entry for "+ip.String()+" with MAC "+n.MAC+", the pod's MAC is "+s.inside.MAC)
 			case l == own && otherMAC(n, s.inside) && n.State == "REACHABLE":
-				says = append(says, "another than the pod answers for "+ip.String()+", with "+n.MAC)
-			case l == own && s.deaf(n):
-				says = append(says, "it is not ready, and does not answer when its node asks for "+ip.String())
+				says = append(says, "something other than the pod answers for "+ip.String()+", with MAC "+n.MAC)
+			case l == own && s.unanswered(n):
+				says = append(says, "it is not ready and does not answer ARP or NDP for "+ip.String())
 				f.Evidence = append(f.Evidence, finding.Evidence{Ref: s.pod.Ref(), Says: "not ready", Revision: s.pod.Revision, Since: s.pod.Written})
 			default:
 				continue
@@ -60,21 +60,22 @@ func wrongNeighbours(p *Pass, _ model.Table, row int32) {
 		return
 	}
 	if len(elsewhere) > 0 {
-		says = append(says, "static entries on other devices: "+some(elsewhere))
+		says = append(says, "static entries on other interfaces: "+some(elsewhere))
 	}
 	f.Summary = strings.Join(says, "; ")
 	f.Evidence = append([]finding.Evidence{insideSays(s.inside), linkSays(own, "")}, f.Evidence...)
 	s.report(p, f)
 }
 
-// deaf: the kernel keeps an entry that failed for ever while the table is small, so that
-// alone says nothing about now. If the pod is not ready either, it does.
-func (s *seat) deaf(n *model.Neighbour) bool {
+// unanswered: while the table is small, the kernel keeps a failed entry forever, so the
+// entry alone shows nothing about now. It counts only if the pod is not ready either.
+func (s *seat) unanswered(n *model.Neighbour) bool {
 	return unresolved(n) && !s.pod.Ready && s.inside.Up && s.inside.Has(n.IP)
 }
 
-// astray: what was learned on another device ages by itself; what is static stays for
-// ever. A device that needs no resolving has such an entry for whatever passed it.
+// astray reports whether an entry on another interface is wrong: a learned entry ages by
+// itself, a static one stays. An interface without ARP has a NOARP entry for every address
+// that it sent to; only on a veth is that wrong.
 func astray(n *model.Neighbour, l *model.Link) bool {
 	return n.State == "PERMANENT" || strings.EqualFold(n.State, "NOARP") && l.Kind == "veth"
 }

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL3005 finds pods that nobody answers when they ask for their gateway.
+// PL3005 finds pods that get no ARP reply for their gateway.
 var PL3005 = &Detector{
 	Code: "PL3005", Title: "pod cannot resolve its gateway 169.254.1.1", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
@@ -18,8 +18,8 @@ var PL3005 = &Detector{
 	Applies:    networkIsCalicos, Since: "0.2", Run: noGateway,
 }
 
-// gateway is what Calico gives every pod as its next hop: no device has that address, the
-// host's end of the pod's device answers for it.
+// gateway is the next hop of every Calico pod. No interface has this address; the pod's host
+// interface answers ARP for it (proxy ARP).
 var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
 
 func noGateway(p *Pass, _ model.Table, row int32) {
@@ -31,9 +31,9 @@ func noGateway(p *Pass, _ model.Table, row int32) {
 	if own == nil || wrong != "" || own.Kind != "veth" {
 		return
 	}
-	why, says := silence(p, s, own)
+	why, says := noReply(p, s, own)
 	if why == "" {
-		return // an idle pod has no entry, or one that failed when it was asked for last: no fault
+		return // an idle pod has no entry, or an old failed one: no fault
 	}
 	s.report(p, finding.Finding{
 		Summary: why, Evidence: append([]finding.Evidence{insideSays(s.inside), linkSays(own, "")}, says...),
@@ -41,22 +41,22 @@ func noGateway(p *Pass, _ model.Table, row int32) {
 	})
 }
 
-// silence tells why the pod is not answered, if there is a reason.
-func silence(p *Pass, s *seat, own *model.Link) (string, []finding.Evidence) {
-	const nobody = "nobody answers for 169.254.1.1: "
+// noReply returns why the pod gets no ARP reply; empty if no reason is found.
+func noReply(p *Pass, s *seat, own *model.Link) (string, []finding.Evidence) {
+	const nobody = "no ARP reply for 169.254.1.1: "
 	near := nearGateway(s.inside)
-	if near != nil && near.State == "PERMANENT" { // then it does not ask
+	if near != nil && near.State == "PERMANENT" { // then the pod sends no ARP request
 		if near.MAC == "" || own.MAC == "" || strings.EqualFold(near.MAC, own.MAC) {
 			return "", nil
 		}
 		mac := finding.Evidence{Ref: own.Ref(), Says: "MAC " + own.MAC, Since: own.Since}
-		return "its static entry for 169.254.1.1 is " + near.MAC + ", but " + own.Name + " is " + own.MAC, []finding.Evidence{nearSays(s.inside, near), mac}
+		return "its static entry for 169.254.1.1 has MAC " + near.MAC + ", but " + own.Name + " has " + own.MAC, []finding.Evidence{nearSays(s.inside, near), mac}
 	}
 	if off := switchedOff(p, own); off != nil {
 		return nobody + off.Key + " of " + own.Name + " is " + off.Value, []finding.Evidence{sysctlSays(off)}
 	}
 	if says, ok := unreached(p, own.Node); ok {
-		return nobody + "its node has no route that covers it", []finding.Evidence{says}
+		return nobody + "the node has no route that covers it", []finding.Evidence{says}
 	}
 	if near != nil && unresolved(near) {
 		if path := strayPath(p, s, own); path != nil {
@@ -66,7 +66,7 @@ func silence(p *Pass, s *seat, own *model.Link) (string, []finding.Evidence) {
 	return "", nil
 }
 
-// asksGateway tells that the pod sends packets by way of the gateway.
+// asksGateway reports whether the pod has a route via the gateway.
 func asksGateway(a *model.Attachment) bool {
 	for i := range a.Routes {
 		if a.Routes[i].Gateway == gateway && ofDevice(&a.Routes[i], a) {
@@ -87,8 +87,8 @@ func nearGateway(a *model.Attachment) *model.Neighbour {
 
 func unresolved(n *model.Neighbour) bool { return n.State == "FAILED" || n.State == "INCOMPLETE" }
 
-// switchedOff gives the setting that keeps the host from answering for the gateway. To
-// answer for others is allowed for one device, or for all.
+// switchedOff returns the sysctl that prevents the host from answering for the gateway.
+// proxy_arp may be enabled for the interface, or for all.
 func switchedOff(p *Pass, own *model.Link) *model.Sysctl {
 	if s := p.SysctlOf(own.Node, own.Name, "forwarding", false); s != nil && s.Value == "0" {
 		return s
@@ -103,8 +103,8 @@ func switchedOff(p *Pass, own *model.Link) *model.Sysctl {
 	return s
 }
 
-// unreached tells that the node would not know where to send a packet to the gateway, for
-// want of a default route: then the kernel does not answer for it.
+// unreached reports whether the node has no route that covers the gateway (no default
+// route): then the kernel does not answer ARP for it.
 func unreached(p *Pass, node string) (finding.Evidence, bool) {
 	if path := p.PathTo(node, gateway); path != nil {
 		return pathSays(p, path), path.Error != "" || path.Type != ""
@@ -124,11 +124,11 @@ func unreached(p *Pass, node string) (finding.Evidence, bool) {
 		}
 	}
 	ref := model.Ref{Kind: model.KindPath, Name: node + "/" + gateway.String()}
-	return finding.Evidence{Ref: ref, Says: "no route covers it"}, true // nothing dates it but our own waiting
+	return finding.Evidence{Ref: ref, Says: "no route covers it"}, true // no Since: only two checks prove its age
 }
 
-// strayPath gives the way of an address of the pod's that does not lead to it: the kernel
-// does not answer whom it would not reach.
+// strayPath returns the path of an address of the pod that does not lead to the pod: the
+// kernel does not answer ARP from an address that it routes elsewhere.
 func strayPath(p *Pass, s *seat, own *model.Link) *model.Path {
 	for _, ip := range s.ips {
 		if path := p.PathTo(own.Node, ip); path != nil && ip.Is4() && !leadsTo(path, own) {

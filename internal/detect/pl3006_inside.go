@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL3006 finds pods whose network is wrong inside their own namespace.
+// PL3006 finds pods whose network is wrong inside their network namespace.
 var PL3006 = &Detector{
 	Code: "PL3006", Title: "address, routes or interface are wrong inside a pod's network namespace", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
@@ -28,10 +28,10 @@ func wrongInside(p *Pass, _ model.Table, row int32) {
 	switch {
 	case !s.inside.Up:
 		wrong = s.device + " is down"
-	case !sharesKernel(s.sandbox): // then the guest has address and routes
+	case !sharesKernel(s.sandbox): // then the guest kernel has address and routes
 	default:
 		wrong = s.wrongAddress(p)
-		if wrong == "" && s.others == 0 { // with several devices the routes are somebody's choice
+		if wrong == "" && s.others == 0 { // with several interfaces the routes are the owner's choice
 			wrong = s.wrongRoutes()
 		}
 	}
@@ -41,9 +41,9 @@ func wrongInside(p *Pass, _ model.Table, row int32) {
 	s.report(p, finding.Finding{Summary: wrong, Evidence: []finding.Evidence{insideSays(s.inside), routesSays(s.inside)}})
 }
 
-// sharesKernel tells that the pod's processes use the node's kernel, and with it the
-// devices that we see. gVisor and its like take address and routes off the device, for a
-// network of their own; what a handler of another name does is not known.
+// sharesKernel reports whether the pod's processes use the node's kernel, and with it the
+// interfaces that the agent reads. gVisor and similar runtimes move address and routes to a
+// network stack of their own; what other handlers do is unknown.
 func sharesKernel(s *model.Sandbox) bool {
 	switch h := strings.ToLower(s.Handler); h {
 	case "", "default", "youki", "nvidia":
@@ -53,8 +53,8 @@ func sharesKernel(s *model.Sandbox) bool {
 	}
 }
 
-// wrongAddress compares what the device has with what the books say; where they say
-// nothing, what it has is right.
+// wrongAddress compares the addresses of the interface with those in Kubernetes and Calico;
+// if these have none, the interface is correct.
 func (s *seat) wrongAddress(p *Pass) string {
 	var has, extra []netip.Addr
 	for _, q := range s.inside.IPs {
@@ -73,12 +73,13 @@ func (s *seat) wrongAddress(p *Pass) string {
 		}
 	}
 	if len(extra) > 0 {
-		return s.device + " also has " + addrs(extra) + ", which no book gives it"
+		return s.device + " also has " + addrs(extra) + ", which neither Kubernetes nor Calico has for it"
 	}
 	return ""
 }
 
-// wrongRoutes looks for the way out, of each family that the pod has an address of.
+// wrongRoutes checks the default route and the route to the gateway, for each IP family of
+// the pod.
 func (s *seat) wrongRoutes() string {
 	four := slices.ContainsFunc(s.ips, netip.Addr.Is4)
 	six := slices.ContainsFunc(s.ips, func(a netip.Addr) bool { return !a.Is4() })
@@ -87,16 +88,16 @@ func (s *seat) wrongRoutes() string {
 	case four && len(out) == 0 && !asksGateway(s.inside):
 		return "it has no default route"
 	case four && len(out) > 0 && !slices.Contains(out, gateway):
-		return "its default route is not by way of 169.254.1.1"
+		return "its default route is not via 169.254.1.1"
 	case four && asksGateway(s.inside) && !onLink(s.inside):
 		return "it has no route to its gateway 169.254.1.1"
 	case six && len(defaults(s.inside, false)) == 0:
-		return "it has no default route for IPv6"
+		return "it has no IPv6 default route"
 	}
 	return ""
 }
 
-// defaults gives the next hops of the default routes by that device.
+// defaults returns the next hops of the default routes through that interface.
 func defaults(a *model.Attachment, four bool) []netip.Addr {
 	var out []netip.Addr
 	for i := range a.Routes {
@@ -108,7 +109,7 @@ func defaults(a *model.Attachment, four bool) []netip.Addr {
 	return out
 }
 
-// onLink tells that the gateway is said to be right behind the device.
+// onLink reports whether a route without next hop covers the gateway.
 func onLink(a *model.Attachment) bool {
 	for i := range a.Routes {
 		r := &a.Routes[i]
@@ -119,5 +120,5 @@ func onLink(a *model.Attachment) bool {
 	return false
 }
 
-// ofDevice: a route of the namespace may be of another device.
+// ofDevice reports whether the route is not of another interface of the namespace.
 func ofDevice(r *model.Route, a *model.Attachment) bool { return r.Link == 0 || r.Link == a.Index }

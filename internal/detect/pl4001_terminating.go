@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL4001 finds pods that were deleted and do not end, and follows the reason down: pod,
-// finalizer, node, container, process, wait channel, mount, server.
+// PL4001 finds deleted pods that do not terminate, and the deepest cause: pod, finalizer,
+// node, container, process, kernel function, mount, server.
 var PL4001 = &Detector{
 	Code: "PL4001", Title: "pod stuck in Terminating", Severity: finding.Error, Class: finding.Now,
 	Each:  []model.Table{model.Pods},
@@ -19,20 +19,20 @@ var PL4001 = &Detector{
 	Since: "0.2", Run: stuckTerminating,
 }
 
-// overdue is how long a pod may take to end after its grace.
+// overdue is how long a pod may take after its termination grace period.
 const overdue = 5 * time.Minute
 
 func stuckTerminating(p *Pass, _ model.Table, row int32) {
 	pod := p.Pod(row)
 	if pod.Deleted.IsZero() || p.Now.Sub(pod.Deleted) <= overdue {
-		return // the time of deletion contains the grace, however long
+		return // deletionTimestamp includes the termination grace period
 	}
 	f := finding.Finding{
 		Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
-		Evidence: []finding.Evidence{{Ref: pod.Ref(), Says: "to be gone by " + pod.Deleted.String(), Revision: pod.Revision, Since: pod.Deleted}},
+		Evidence: []finding.Evidence{{Ref: pod.Ref(), Says: "deletionTimestamp " + pod.Deleted.String(), Revision: pod.Revision, Since: pod.Deleted}},
 	}
 	if len(pod.Finalizers) > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{Ref: pod.Ref(), Says: "kept by " + finalizers(pod), Revision: pod.Revision, Since: pod.Deleted})
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: pod.Ref(), Says: "has " + finalizers(pod), Revision: pod.Revision, Since: pod.Deleted})
 	}
 	node := p.NodeByName(pod.Node)
 	switch {
@@ -52,32 +52,32 @@ func stuckTerminating(p *Pass, _ model.Table, row int32) {
 	p.Report(f)
 }
 
-// verdict words the deepest reason that was found. What only the node could tell, and
-// it is down, stays a suspicion; what somebody's finalizer does is not the node's fault.
+// verdict describes the deepest cause that was found. If only the node could confirm it and
+// the node is not ready, the finding stays unconfirmed. A finalizer is a warning only.
 func verdict(p *Pass, pod *model.Pod, node *model.Node, h *hold, del *model.Event) (string, finding.Severity, finding.Class) {
 	switch {
 	case h.process != nil && h.mount != nil:
-		return fmt.Sprintf("cannot end: %s waits for %s, which is silent%s", named(h.process), mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
+		return fmt.Sprintf("cannot terminate: %s waits for %s, which does not answer%s", named(h.process), mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
 	case h.process != nil:
-		return fmt.Sprintf("cannot end: %s: %s", named(h.process), condition(h.process)), finding.Error, finding.Now
+		return fmt.Sprintf("cannot terminate: %s: %s", named(h.process), condition(h.process)), finding.Error, finding.Now
 	case h.mount != nil:
-		return fmt.Sprintf("cannot end: its mount %s is silent%s", mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
+		return fmt.Sprintf("cannot terminate: its mount %s does not answer%s", mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
 	case node == nil && pod.Node != "":
-		return "cannot end: there is no node " + pod.Node, finding.Warning, finding.Now
+		return "cannot terminate: no such node: " + pod.Node, finding.Warning, finding.Now
 	case node != nil && !node.Ready && h.container != nil:
-		return fmt.Sprintf("cannot end: its node %s is not ready, and container %s still runs", node.Name, plain(h.container.Name, maxName)), finding.Error, finding.Now
+		return fmt.Sprintf("cannot terminate: its node %s is not ready, and container %s still runs", node.Name, plain(h.container.Name, maxName)), finding.Error, finding.Now
 	case node != nil && !node.Ready:
-		return fmt.Sprintf("cannot end: its node %s is not ready", node.Name), finding.Warning, finding.Node
+		return fmt.Sprintf("cannot terminate: its node %s is not ready", node.Name), finding.Warning, finding.Node
 	case del != nil:
-		return "cannot end: its network cannot be taken down: " + delReason(del.Message), finding.Error, finding.Now
+		return "cannot terminate: its CNI DEL fails: " + delReason(del.Message), finding.Error, finding.Now
 	case h.container != nil:
-		return fmt.Sprintf("cannot end: container %s still runs", plain(h.container.Name, maxName)), finding.Error, finding.Now
+		return fmt.Sprintf("cannot terminate: container %s still runs", plain(h.container.Name, maxName)), finding.Error, finding.Now
 	case len(pod.Finalizers) > 0:
-		return "cannot end: kept by " + finalizers(pod), finding.Warning, finding.Now
+		return "cannot terminate: has " + finalizers(pod), finding.Warning, finding.Now
 	case p.Sees(pod.Node, model.Sandboxes, model.Containers, model.Processes):
-		return fmt.Sprintf("nothing of it runs on %s, and its kubelet has not said so", pod.Node), finding.Error, finding.Now
+		return fmt.Sprintf("nothing of it runs on %s, but the kubelet has not reported this", pod.Node), finding.Error, finding.Now
 	default:
-		return fmt.Sprintf("has not ended; %s was not asked why", orDash(pod.Node)), finding.Error, finding.Now
+		return fmt.Sprintf("has not terminated; cause unknown, node state of %s was not read", orDash(pod.Node)), finding.Error, finding.Now
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL4002 finds processes of containers that cannot end.
+// PL4002 finds container processes that cannot end.
 var PL4002 = &Detector{
 	Code: "PL4002", Title: "container's process is a zombie or cannot be killed", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Processes},
@@ -29,16 +29,16 @@ func unkillable(p *Pass, _ model.Table, row int32) {
 	}
 	if pod := podOfProcess(p, pr); pod != nil {
 		f.Namespace = pod.Namespace
-		f.Summary += "; of " + pod.Namespace + "/" + pod.Name
+		f.Summary += "; pod " + pod.Namespace + "/" + pod.Name
 		f.About = append(f.About, pod.Ref())
-		if m := silentMount(p, pod, identities(pod), pr); m != nil && hung(pr) {
+		if m := hungMount(p, pod, identities(pod), pr); m != nil && hung(pr) {
 			f.About = append(f.About, m.Ref())
 		}
 	}
 	p.Report(f)
 }
 
-// podOfProcess finds the pod by the control group, or by the container.
+// podOfProcess finds the pod of a process by its cgroup, or by its container.
 func podOfProcess(p *Pass, pr *model.Process) *model.Pod {
 	if pr.PodUID != "" {
 		return podOn(p, pr.Node, pr.PodUID)

@@ -9,7 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL4003 finds what is left of pods and containers on a node when the other half is gone.
+// PL4003 finds leftovers on a node: sandboxes without pod, containers without sandbox,
+// unreadable namespace links, mounts of removed containers.
 var PL4003 = &Detector{
 	Code: "PL4003", Title: "namespace links unreadable, container without sandbox, sandbox without pod", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Sandboxes, model.Containers, model.Processes, model.Mounts},
@@ -28,15 +29,15 @@ func leftBehind(p *Pass, t model.Table, row int32) {
 	case model.Processes:
 		linksUnreadable(p, p.Process(row))
 	default:
-		mountOfTheDead(p, p.Mount(row))
+		mountOfRemoved(p, p.Mount(row))
 	}
 }
 
-// young is how long a sandbox may be there before its pod is: a static pod's is.
+// young is how long a sandbox may exist before its pod does, as that of a static pod.
 const young = 10 * time.Minute
 
-// sandboxWithoutPod: only one that is ready counts, since the kubelet keeps dead ones for
-// a while, and only one that Kubernetes has named, since people make others.
+// sandboxWithoutPod reports only ready sandboxes, because the kubelet keeps exited ones for a
+// while, and only those with a pod UID of Kubernetes, because people create others by hand.
 func sandboxWithoutPod(p *Pass, s *model.Sandbox) {
 	if !s.Ready || s.Namespace == "" || s.Pod == "" || !podUID(s.UID) || p.PodByUID(s.UID) != nil {
 		return
@@ -46,13 +47,13 @@ func sandboxWithoutPod(p *Pass, s *model.Sandbox) {
 	}
 	p.Report(finding.Finding{
 		Subject: s.Ref(), Node: s.Node, Namespace: s.Namespace,
-		Summary:  fmt.Sprintf("sandbox of %s/%s is ready, and there is no such pod", plain(s.Namespace, maxName), plain(s.Pod, maxName)),
-		Evidence: []finding.Evidence{sandboxFact(s), {Ref: model.Ref{Kind: model.KindPod, Name: s.Namespace + "/" + s.Pod}, Says: "none with uid " + plain(s.UID, maxName)}},
+		Summary:  fmt.Sprintf("sandbox of %s/%s is ready, but there is no such pod", plain(s.Namespace, maxName), plain(s.Pod, maxName)),
+		Evidence: []finding.Evidence{sandboxFact(s), {Ref: model.Ref{Kind: model.KindPod, Name: s.Namespace + "/" + s.Pod}, Says: "no pod with uid " + plain(s.UID, maxName)}},
 	})
 }
 
-// podUID tells that a UID is Kubernetes' own, or the hash of a static pod's manifest:
-// those of `crictl runp` are what somebody typed.
+// podUID reports whether a UID has the form of Kubernetes, or of the hash of a static pod's
+// manifest. With `crictl runp` the UID is free text.
 func podUID(uid string) bool {
 	const dashed, hash = 36, 32
 	bare := strings.ReplaceAll(uid, "-", "")
@@ -60,7 +61,7 @@ func podUID(uid string) bool {
 	return hex && len(bare) == hash && (len(uid) == dashed || len(uid) == hash)
 }
 
-// containerWithoutSandbox: the pause process died first, or its sandbox was removed.
+// containerWithoutSandbox: the pause process exited first, or the sandbox was removed.
 func containerWithoutSandbox(p *Pass, c *model.Container) {
 	if c.State != "running" || c.Sandbox == "" {
 		return
@@ -69,7 +70,7 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 	f := finding.Finding{Subject: c.Ref(), Node: c.Node, Evidence: []finding.Evidence{containerFact(c)}}
 	switch {
 	case s == nil:
-		f.Summary = fmt.Sprintf("container %s runs, and its sandbox %s is gone", plain(c.Name, maxName), first8(c.Sandbox))
+		f.Summary = fmt.Sprintf("container %s is running, but its sandbox %s is gone", plain(c.Name, maxName), first8(c.Sandbox))
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindSandbox, Name: c.Node + "/" + c.Sandbox}, Says: "no such sandbox"})
 		for pr := range p.ProcessesIn(c.Node, c.ID) {
 			if pod := podOfProcess(p, pr); pod != nil {
@@ -78,10 +79,10 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 		}
 	case !s.Ready && podUID(s.UID):
 		if pod := p.PodByUID(s.UID); pod != nil && p.Now <= pod.Deleted {
-			return // it has its grace
+			return // within its termination grace period
 		}
 		f.Namespace = s.Namespace
-		f.Summary = fmt.Sprintf("container %s of %s/%s runs, and its sandbox %s does not", plain(c.Name, maxName), plain(s.Namespace, maxName), plain(s.Pod, maxName), first8(c.Sandbox))
+		f.Summary = fmt.Sprintf("container %s of %s/%s is running, but its sandbox %s is not", plain(c.Name, maxName), plain(s.Namespace, maxName), plain(s.Pod, maxName), first8(c.Sandbox))
 		f.Evidence = append(f.Evidence, sandboxFact(s))
 		if pod := podOn(p, s.Node, s.UID); pod != nil {
 			f.About = append(f.About, pod.Ref())
@@ -92,7 +93,7 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 	p.Report(f)
 }
 
-// linksUnreadable: no tool can enter the container, nor stop it in the usual way.
+// linksUnreadable: no tool can enter the container, or stop it in the normal way.
 func linksUnreadable(p *Pass, pr *model.Process) {
 	if pr.NSLinks == "" || !cannotEnd(pr) || pr.Container == "" && pr.PodUID == "" {
 		return
@@ -103,20 +104,20 @@ func linksUnreadable(p *Pass, pr *model.Process) {
 	}
 	if pod := podOfProcess(p, pr); pod != nil {
 		f.Namespace, f.About = pod.Namespace, []model.Ref{pod.Ref()}
-		f.Summary += "; of " + pod.Namespace + "/" + pod.Name
+		f.Summary += "; pod " + pod.Namespace + "/" + pod.Name
 	}
 	p.Report(f)
 }
 
-// mountOfTheDead: a process that was started while the container or pod lived has a copy
-// of its mount, and keeps it.
-func mountOfTheDead(p *Pass, m *model.Mount) {
+// mountOfRemoved: a process that started while the container or pod was running has a copy
+// of its mount and keeps it.
+func mountOfRemoved(p *Pass, m *model.Mount) {
 	if m.Dead == "" || p.PodByUID(m.Dead) != nil {
 		return
 	}
 	f := finding.Finding{
 		Subject: model.Ref{Kind: model.KindContainer, Name: m.Node + "/" + m.Dead}, Node: m.Node,
-		Summary:  fmt.Sprintf("is gone, and its mount at %s is kept", plain(m.Target, maxName)),
+		Summary:  fmt.Sprintf("is gone, but its mount at %s is held", plain(m.Target, maxName)),
 		Evidence: []finding.Evidence{{Ref: m.Ref(), Says: fmt.Sprintf("%s at %s, of %s, which is gone", plain(m.Type, maxName), plain(m.Target, 2*maxName), first8(m.Dead)), Since: m.Since}},
 		About:    []model.Ref{m.Ref()},
 	}
@@ -129,7 +130,7 @@ func mountOfTheDead(p *Pass, m *model.Mount) {
 		if i == 0 {
 			f.Summary += " by " + who
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindProcess, Name: fmt.Sprintf("%s/%d", m.Node, h.PID)}, Says: "keeps it: " + who, Since: m.Since})
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindProcess, Name: fmt.Sprintf("%s/%d", m.Node, h.PID)}, Says: "holds it: " + who, Since: m.Since})
 	}
 	p.Report(f)
 }

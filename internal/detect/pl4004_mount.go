@@ -14,10 +14,10 @@ var PL4004 = &Detector{
 	Each:  []model.Table{model.Mounts},
 	Needs: []model.Table{model.Mounts},
 	Uses:  []model.Table{model.Pods, model.PodNode},
-	Since: "0.2", Run: silent,
+	Since: "0.2", Run: hungMounts,
 }
 
-func silent(p *Pass, _ model.Table, row int32) {
+func hungMounts(p *Pass, _ model.Table, row int32) {
 	m := p.Mount(row)
 	if !m.Silent {
 		return

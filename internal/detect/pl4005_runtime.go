@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL4005 finds container runtimes that do not answer, or answer late.
+// PL4005 finds container runtimes that do not answer, or answer slowly.
 var PL4005 = &Detector{
 	Code: "PL4005", Title: "container runtime is slow or does not answer", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Nodes},
@@ -15,11 +15,11 @@ var PL4005 = &Detector{
 	Since: "0.2", Run: slowRuntime,
 }
 
-// late is the answer, in milliseconds, that a healthy runtime gives even under load.
+// late is the response time, in milliseconds, that a healthy runtime meets even under load.
 const late = 2000
 
-// slowRuntime says only that it is silent, or slow: which call it is, and with what error,
-// differs from look to look.
+// slowRuntime: the evidence is only that the runtime does not answer, or is slow; call and
+// error differ from read to read.
 func slowRuntime(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
 	name := "runtime"
@@ -32,7 +32,7 @@ func slowRuntime(p *Pass, _ model.Table, row int32) {
 	if worst := worstCall(p, n.Name, func(r *model.Runtime) bool { return r.Error != "" }); worst != nil {
 		f.Severity = finding.Error
 		f.Summary = fmt.Sprintf("%s fails on %s: %s", name, plain(worst.Call, maxName), plain(worst.Error, maxReason))
-		f.Evidence = []finding.Evidence{{Ref: f.Subject, Says: "silent", Since: worst.Since}}
+		f.Evidence = []finding.Evidence{{Ref: f.Subject, Says: "does not answer", Since: worst.Since}}
 		p.Report(f)
 	} else if worst := worstCall(p, n.Name, func(r *model.Runtime) bool { return r.Millis > late }); worst != nil {
 		f.Severity = finding.Warning
@@ -42,7 +42,7 @@ func slowRuntime(p *Pass, _ model.Table, row int32) {
 	}
 }
 
-// worstCall gives the call that has been so for the longest time: so long the runtime is so.
+// worstCall returns the call for which is has been true longest: this is the runtime's Since.
 func worstCall(p *Pass, node string, is func(*model.Runtime) bool) *model.Runtime {
 	var worst *model.Runtime
 	for r := range p.RuntimesOn(node) {

@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL5001 finds what nodes that fail have in common: a volume or an image that landed on
-// each of them shortly before. Every node that fell reports it; the reports are one.
+// PL5001 finds what failed nodes have in common: a volume or an image that landed on each of
+// them shortly before. Every failed node reports it; the reports are merged into one finding.
 var PL5001 = &Detector{
 	Code: "PL5001", Title: "nodes fail in the order in which a workload lands on them", Severity: finding.Error, Class: finding.Now,
 	Each:  []model.Table{model.Nodes},
@@ -50,9 +50,9 @@ func poison(p *Pass, _ model.Table, row int32) {
 	}
 }
 
-// explained tells that an image is on the fallen nodes only because a volume is, or
-// another image of the same pods that is named before it.
-func explained(p *Pass, o outage, s unconfirmed) bool {
+// explained reports whether a better candidate explains the image: a volume of the same
+// pods, or another image of them that sorts before it.
+func explained(p *Pass, o outage, s candidate) bool {
 	var better []string
 	for _, l := range s.fallen {
 		better = append(better, l.pod.Volumes...)
@@ -68,7 +68,7 @@ func explained(p *Pass, o outage, s unconfirmed) bool {
 	})
 }
 
-func accuse(p *Pass, o outage, s unconfirmed, kind model.Kind, name string) {
+func accuse(p *Pass, o outage, s candidate, kind model.Kind, name string) {
 	const few = 16
 	f := finding.Finding{Subject: model.Ref{Kind: kind, Name: plain(name, 2*maxName)}}
 	var nodes, owners []string
@@ -82,14 +82,14 @@ func accuse(p *Pass, o outage, s unconfirmed, kind model.Kind, name string) {
 		if i < few {
 			f.Evidence = append(f.Evidence, finding.Evidence{
 				Ref:  model.Ref{Kind: model.KindNode, Name: l.node},
-				Says: fmt.Sprintf("%s/%s landed at %s, %s at %s", l.pod.Namespace, l.pod.Name, l.at, fall.how, fall.at), Since: fall.at,
+				Says: fmt.Sprintf("%s/%s landed at %s; %s since %s", l.pod.Namespace, l.pod.Name, l.at, fall.how, fall.at), Since: fall.at,
 			})
 			f.About = append(f.About, l.pod.Ref(), model.Ref{Kind: model.KindNode, Name: l.node})
 		}
 	}
 	owners = distinct(owners)
 	last := o.falls[nodes[len(nodes)-1]].at
-	f.Evidence = append(f.Evidence, finding.Evidence{Ref: f.Subject, Says: "brought by " + some(owners), Since: last})
+	f.Evidence = append(f.Evidence, finding.Evidence{Ref: f.Subject, Says: "used by " + some(owners), Since: last})
 	f.Summary = fmt.Sprintf("%d nodes failed in the order in which it landed on them: %s", len(nodes), some(nodes))
 	if len(s.healthy) > 0 {
 		var next []string
@@ -98,12 +98,12 @@ func accuse(p *Pass, o outage, s unconfirmed, kind model.Kind, name string) {
 		}
 		slices.Sort(next)
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: f.Subject, Says: "also on " + strings.Join(next[:min(few, len(next))], ", "), Since: last})
-		f.Summary += "; next may be " + some(next)
+		f.Summary += "; may fail next: " + some(next)
 	}
 	p.Report(f)
 }
 
-// sourceOf is a volume without its kind, as a mount names it.
+// sourceOf is the source of a volume, without its kind.
 func sourceOf(volume string) string {
 	if _, source, ok := strings.Cut(volume, ":"); ok && source != "" {
 		return source

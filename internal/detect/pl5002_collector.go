@@ -7,7 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL5002 finds that Calico's own collector cannot work, or is about to do harm.
+// PL5002 finds that the IPAM garbage collector is stalled, crashes, or will release an
+// address in use.
 var PL5002 = &Detector{
 	Code: "PL5002", Title: "IPAM garbage collector is stalled, crashes, or will release an address in use", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Blocks, model.Allocations, model.Components},
@@ -17,7 +18,7 @@ var PL5002 = &Detector{
 	Applies:    ipamIsCalicos, Since: "0.1", Run: collector,
 }
 
-// What is wrong with the collector is part of the subject: one can be mended without
+// Each fault of the garbage collector is a subject of its own: one can be repaired without
 // the other.
 var (
 	collectorCrashes = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/crashes"}
@@ -31,7 +32,7 @@ func collector(p *Pass, t model.Table, row int32) {
 		for _, s := range b.Held {
 			if s[1] < 0 || int(s[1]) >= len(b.Attributes) {
 				p.Report(finding.Finding{
-					Subject: collectorCrashes, Summary: fmt.Sprintf("crashes on block %s, and no leak in the cluster is collected", b.CIDR), About: []model.Ref{b.Ref()},
+					Subject: collectorCrashes, Summary: fmt.Sprintf("crashes on block %s; no leaked address in the cluster is released", b.CIDR), About: []model.Ref{b.Ref()},
 					Evidence: []finding.Evidence{blockSays(b, fmt.Sprintf("#%d points at attribute %d of %d", s[0], s[1], len(b.Attributes)))},
 				})
 				return
@@ -41,7 +42,7 @@ func collector(p *Pass, t model.Table, row int32) {
 		c := p.Component(row)
 		if c.Name == "calico-kube-controllers" && c.Wanted > 0 && c.Ready == 0 {
 			p.Report(finding.Finding{
-				Subject: collectorStalled, Summary: "none of its replicas is ready: no leak is collected", Class: finding.Teardown,
+				Subject: collectorStalled, Summary: "none of its replicas is ready: no leaked address is released", Class: finding.Teardown,
 				Evidence: []finding.Evidence{{Ref: collectorStalled, Says: fmt.Sprintf("%d wanted, none ready", c.Wanted)}},
 			})
 		}
@@ -50,8 +51,8 @@ func collector(p *Pass, t model.Table, row int32) {
 	}
 }
 
-// aboutToFree: the collector takes a pod on another node than the allocation says for
-// gone (calico issue 12257).
+// aboutToFree: the IPAM garbage collector treats a pod as gone if it is on another node than
+// the one in the record (calico#12257).
 func aboutToFree(p *Pass, a *model.Allocation) {
 	at := p.AttributeOf(a)
 	if c, ok := p.Collector(); at == nil || at.Pod == "" || p.NodeByName(at.Node) == nil || at.Machine() != "" || (ok && c.LeakGracePeriod == 0) {
@@ -63,7 +64,7 @@ func aboutToFree(p *Pass, a *model.Allocation) {
 	}
 	p.Report(finding.Finding{
 		Subject:  model.Ref{Kind: model.KindCollector, Name: "kube-controllers/" + a.IP.String()},
-		Summary:  fmt.Sprintf("will free %s, which %s/%s uses: the ledger has its node wrong", a.IP, pod.Namespace, pod.Name),
+		Summary:  fmt.Sprintf("will release %s, which %s/%s uses: the IPAM record names the wrong node", a.IP, pod.Namespace, pod.Name),
 		Evidence: []finding.Evidence{allocationSays(p, a), {Ref: pod.Ref(), Says: "runs on " + pod.Node, Revision: pod.Revision, Since: pod.Written}}, About: []model.Ref{a.Ref(), pod.Ref()},
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL5004 finds affinities that IPAM cannot find: since 3.31 it asks by label.
+// PL5004 finds affinities that IPAM cannot find: since Calico 3.31 it selects by label.
 var PL5004 = &Detector{
 	Code: "PL5004", Title: "block affinity lacks the labels by which Calico IPAM finds it", Severity: finding.Warning, Class: finding.Leak,
 	Each:       []model.Table{model.Affinities},
@@ -20,9 +20,9 @@ func unlabelled(p *Pass, _ model.Table, row int32) {
 		return
 	}
 	p.Report(finding.Finding{
-		Subject: a.Ref(), Node: a.Node, Summary: "IPAM does not see it: the node will claim block after block",
-		// The cluster's version rises with the first node of a rolling upgrade; the others
-		// get their labels when they restart.
+		Subject: a.Ref(), Node: a.Node, Summary: "IPAM ignores it: the node will claim more and more blocks",
+		// The first node of a rolling upgrade raises the cluster's version; the affinities of
+		// the others get their labels when calico-node restarts there.
 		Evidence: []finding.Evidence{affinitySays(a), {Ref: model.Ref{Kind: model.KindCluster, Name: "calico"}, Says: p.Info().Calico}},
 	})
 }

@@ -8,20 +8,20 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// PL9005 finds versions of Calico that are known to harm, or that are mixed.
+// PL9005 finds Calico versions with a known fault, and mixed versions.
 var PL9005 = &Detector{
 	Code: "PL9005", Title: "Calico version with a known fault, or mixed Calico versions", Severity: finding.Warning, Class: finding.Now,
 	Each: []model.Table{model.Cluster, model.Components}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components},
 	Since: "0.1", Run: version,
 }
 
-// A knownFault is one that destroys what living pods use; lesser ones are not worth a
+// knownFaults are versions that destroy what running pods use; lesser faults are not worth a
 // warning on every cluster.
 var knownFaults = []struct {
 	from, before [2]int // minor versions of Calico 3
 	says         string
 }{
-	{[2]int{3, 0}, [2]int{3, 22}, "its collector released addresses of living pods (calico issues 5044, 3940)"},
+	{[2]int{3, 0}, [2]int{3, 22}, "its IPAM garbage collector releases addresses of running pods (calico#5044, calico#3940)"},
 }
 
 func version(p *Pass, t model.Table, row int32) {
@@ -31,7 +31,7 @@ func version(p *Pass, t model.Table, row int32) {
 		if minor(c.Version) != minor(info.Calico) && minor(c.Version) != [2]int{} && minor(info.Calico) != [2]int{} {
 			subject := model.Ref{Kind: model.KindCluster, Name: c.Name}
 			p.Report(finding.Finding{
-				Subject: subject, Summary: fmt.Sprintf("is %s, the cluster says %s", c.Version, info.Calico),
+				Subject: subject, Summary: fmt.Sprintf("is %s, ClusterInformation has %s", c.Version, info.Calico),
 				Evidence: []finding.Evidence{{Ref: subject, Says: c.Version}},
 			})
 		}
@@ -57,7 +57,7 @@ func minor(v string) (m [2]int) {
 	return m
 }
 
-// since tells that a version is known, and major.minor or later.
+// since reports whether a version is known, and is major.minor or later.
 func since(v string, major, mi int) bool {
 	m := minor(v)
 	return m[0] > major || m[0] == major && m[1] >= mi

@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Run lets the detectors judge every subject, side by side. Same input, same output, same
-// order.
+// Run runs the detectors over all their subjects, in parallel. It is deterministic: the
+// same snapshot gives the same findings in the same order.
 func Run(v *model.View, ds ...*Detector) Result {
 	calico := Recognise(v)
 	seats := make(seatCache, v.Rows(model.Pods))
@@ -50,7 +50,7 @@ func Run(v *model.View, ds ...*Detector) Result {
 	return res
 }
 
-// Judge lets the detectors judge only the given subjects.
+// Judge runs the detectors over the given subjects only.
 func Judge(v *model.View, subjects []model.Subject, ds ...*Detector) Result {
 	return run(v, Recognise(v), make(seatCache, v.Rows(model.Pods)), ds, func(t model.Table, judge func(int32)) {
 		for _, s := range subjects {
@@ -64,6 +64,8 @@ func Judge(v *model.View, subjects []model.Subject, ds ...*Detector) Result {
 	})
 }
 
+// run runs the detectors one after the other; subjects calls its argument with each row of a
+// table that is to be evaluated. Findings with the same key are merged.
 func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects func(model.Table, func(int32))) Result {
 	res := Result{Judged: map[finding.Code]int{}}
 	for _, d := range ds {
@@ -81,10 +83,10 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 			byKey[f.Key()] = len(res.Findings)
 			res.Findings = append(res.Findings, f)
 		}
-		var blind unreadNodes
+		var unread unreadNodes
 		for _, t := range d.Each {
 			subjects(t, func(row int32) {
-				if !d.sees(v, t, row, &blind) {
+				if !d.sees(v, t, row, &unread) {
 					return
 				}
 				p.table, p.row = t, row
@@ -92,7 +94,7 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 				d.Run(p, t, row)
 			})
 		}
-		if s, ok := blind.skip(d); ok {
+		if s, ok := unread.skip(d); ok {
 			res.Skipped = append(res.Skipped, s)
 		}
 	}
@@ -100,7 +102,7 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 	return res
 }
 
-// skip tells why the detector cannot judge this snapshot.
+// skip reports whether the detector cannot run on this snapshot, and why.
 func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
 	if d.Applies != nil && d.Applies(c) == No {
 		return Skip{Code: d.Code, Why: c.Why, NotApplicable: true}, true
@@ -109,9 +111,9 @@ func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
 	for _, t := range d.Needs {
 		if t.OfNode() {
 			if !v.Agents() {
-				return Skip{Code: d.Code, Why: "no agents: the nodes themselves were not asked", OutOfScope: true}, true
+				return Skip{Code: d.Code, Why: "no agents installed: node state is not read", OutOfScope: true}, true
 			}
-			continue // asked of the subject's own node
+			continue // checked for the subject's own node, in sees
 		}
 		if derived := t == model.Allocations || t == model.Addresses; derived {
 			continue
@@ -121,7 +123,7 @@ func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
 		}
 	}
 	if len(lacks) > 0 {
-		return Skip{Code: d.Code, Why: "not seen: " + strings.Join(lacks, ", ")}, true
+		return Skip{Code: d.Code, Why: "not read: " + strings.Join(lacks, ", ")}, true
 	}
 	return Skip{}, false
 }

@@ -1,5 +1,5 @@
-// Package finding is what a detector reports: a disagreement between the books,
-// with the evidence for it. It formats nothing for a terminal and reads nothing.
+// Package finding defines what a detector reports: a difference between Kubernetes, the
+// Calico datastore and the nodes, with its evidence. It formats nothing and reads nothing.
 package finding
 
 import (
@@ -10,10 +10,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Code names a kind of finding, for life.
+// A Code identifies a kind of finding. It is never reused for another kind.
 type Code string
 
-// A Severity says how much harm is done.
+// A Severity is the impact of a finding.
 type Severity string
 
 // The severities.
@@ -26,47 +26,49 @@ const (
 // Level orders severities.
 func (s Severity) Level() int { return slices.Index([]Severity{Info, Warning, Error}, s) }
 
-// A State says how sure we are.
+// A State is whether a finding is confirmed.
 type State string
 
-// A difference is first a suspicion: the books are never read at the same instant.
+// A finding starts unconfirmed, because the sources are never read at the same instant. It
+// is confirmed once the difference has lasted for the minimum duration of its class.
 const (
 	Unconfirmed State = "suspected"
 	Confirmed   State = "confirmed"
 )
 
-// A Class says how long a difference of this kind may last in a healthy cluster.
+// A Class determines how long a difference of this kind may last in a healthy cluster.
 type Class string
 
-// The classes of settling.
+// The classes. Package audit has the minimum duration of each.
 const (
-	Now       Class = "now"       // a fact by itself; nothing to wait for
+	Now       Class = "now"       // confirmed at once: one object contradicts itself
 	Transient Class = "transient" // two writes of one protocol
-	Teardown  Class = "teardown"  // a sandbox may be in the making or on its way out
-	Leak      Class = "leak"      // Calico's own collector may still be at it
-	Kernel    Class = "kernel"    // Felix may still be at it: two of its looks
-	Node      Class = "node"      // only the node can prove it
+	Teardown  Class = "teardown"  // a sandbox may be starting or being removed
+	Leak      Class = "leak"      // the IPAM garbage collector may still release it
+	Kernel    Class = "kernel"    // Felix may still correct it: two of its resyncs
+	Node      Class = "node"      // never confirmed by waiting: only the node can confirm it
 )
 
-// An Evidence is one fact that a finding rests on. What it says is the projection
-// that two looks are compared by: it holds what matters and nothing that moves.
+// An Evidence is one observation that a finding depends on.
 type Evidence struct {
-	Ref      model.Ref  `json:"ref"`
+	Ref model.Ref `json:"ref"` // the object, present or absent
+	// Says is compared between a read and its reread: it contains what the finding depends
+	// on, and nothing that changes by itself.
 	Says     string     `json:"says"`
 	Revision string     `json:"revision,omitempty"`
-	Since    model.Time `json:"since,omitzero"` // it has been so at least since then, by the API server's clock
+	Since    model.Time `json:"since,omitzero"` // Says has been true at least since then, by the API server's clock; zero: unknown
 }
 
-// A Cause is how a finding came about, by the logs.
+// A Cause is how a finding came about, according to the logs.
 type Cause struct {
 	Says      string     `json:"says"`
 	Certainty string     `json:"certainty"` // proven, likely
 	At        model.Time `json:"at,omitzero"`
-	Lines     []string   `json:"lines,omitempty"`    // file:line that it rests on
-	NotShown  []string   `json:"notShown,omitempty"` // what the logs cannot tell
+	Lines     []string   `json:"lines,omitempty"`    // file:line of the evidence
+	NotShown  []string   `json:"notShown,omitempty"` // what the logs do not show
 }
 
-// A Finding is one disagreement.
+// A Finding is one difference. Detectors fill the first block, package audit the second.
 type Finding struct {
 	Code     Code       `json:"code"`
 	Severity Severity   `json:"severity"`
@@ -76,23 +78,23 @@ type Finding struct {
 	Class    Class      `json:"class"`
 
 	State        State      `json:"state"`
-	Since        model.Time `json:"since,omitzero"`  // proven to have lasted since then
-	RecheckAfter model.Time `json:"decide,omitzero"` // when a suspicion can be decided
-	Why          string     `json:"why,omitempty"`   // why it is still a suspicion
-	Explains     []string   `json:"explains,omitempty"`
+	Since        model.Time `json:"since,omitzero"`     // known to have lasted since then
+	RecheckAfter model.Time `json:"decide,omitzero"`    // when an unconfirmed finding can be confirmed; zero if waiting does not help
+	Why          string     `json:"why,omitempty"`      // why it is unconfirmed; empty if confirmed
+	Explains     []string   `json:"explains,omitempty"` // keys of the findings that are shown under it
 
-	Causes    []Cause         `json:"causes,omitempty"` // by the logs, if they were read
+	Causes    []Cause         `json:"causes,omitempty"` // from logs, if they were read
 	Node      string          `json:"node,omitempty"`
 	Namespace string          `json:"namespace,omitempty"`
-	About     []model.Ref     `json:"about,omitempty"` // what else it is about
-	From      []model.Subject `json:"-"`               // the rows that were judged
+	About     []model.Ref     `json:"about,omitempty"` // Subject and related objects; findings with a common one can be folded
+	From      []model.Subject `json:"-"`               // the rows that the detector evaluated, for the reread
 }
 
-// Key names the finding: stable between runs, and what a person types.
+// Key identifies the finding: CODE/SUBJECT, stable between runs, as users type it.
 func (f *Finding) Key() string { return string(f.Code) + "/" + f.Subject.Name }
 
-// Proven is the time since when all of the evidence is known to have held; zero if
-// that is not known of some of it.
+// Proven is the time since when all evidence is known to be true: the latest Since; zero if
+// one of them is unknown.
 func (f *Finding) Proven() model.Time {
 	var since model.Time
 	for _, e := range f.Evidence {
@@ -104,12 +106,13 @@ func (f *Finding) Proven() model.Time {
 	return since
 }
 
-// Same tells whether two looks saw the same facts.
+// Same reports whether both findings have the same evidence: refs and Says, in order.
 func (f *Finding) Same(g *Finding) bool {
 	return slices.EqualFunc(f.Evidence, g.Evidence, func(a, b Evidence) bool { return a.Ref == b.Ref && a.Says == b.Says })
 }
 
-// Merge adds what another report of the same finding says.
+// Merge adds the evidence, objects and rows of another report of the same finding. The
+// summary stays that of f; the higher severity wins.
 func (f *Finding) Merge(g *Finding) {
 	for _, e := range g.Evidence {
 		if !slices.ContainsFunc(f.Evidence, func(o Evidence) bool { return o.Ref == e.Ref && o.Says == e.Says }) && len(f.Evidence) < maxEvidence {
@@ -127,17 +130,17 @@ func (f *Finding) Merge(g *Finding) {
 	}
 }
 
-// maxEvidence bounds a finding that hundreds of rows report.
+// maxEvidence limits the evidence of a finding that hundreds of rows report.
 const maxEvidence = 64
 
-// Sort orders findings: the worst first, then by code and subject.
+// Sort orders findings: highest severity first, then by code and subject.
 func Sort(fs []Finding) {
 	slices.SortFunc(fs, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity.Level(), a.Severity.Level()), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.Name, b.Subject.Name))
 	})
 }
 
-// Age is how long the finding is proven to have lasted at t; 0 if that is not known.
+// Age is how long the finding is known to have lasted at t; 0 if that is unknown.
 func (f *Finding) Age(t model.Time) time.Duration {
 	if f.Since.IsZero() {
 		return 0

@@ -1,6 +1,6 @@
-// Package lossless reads JSON into a struct without losing what the struct does not
-// know: unknown fields, and the difference between absent, null and zero. What is read
-// and written again is the same. It knows nothing of what the JSON means.
+// Package lossless reads JSON into a struct without losing anything: it keeps unknown fields
+// and the difference between absent, null and zero. Reading and writing again gives an equal
+// JSON value.
 package lossless
 
 import (
@@ -15,20 +15,20 @@ import (
 	"strings"
 )
 
-// Extra holds the fields that a struct does not know.
+// Extra holds the fields of the JSON object that the struct does not have.
 type Extra = map[string]json.RawMessage
 
 // Decode reads one JSON object.
 func Decode(b []byte, v any) (Extra, error) {
 	if t := bytes.TrimLeft(b, " \t\r\n"); len(t) == 0 || t[0] != '{' {
-		return nil, errors.New("not an object") // null would pass for an empty one
+		return nil, errors.New("not a JSON object") // json would read null as an empty one
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
 	if err == nil {
 		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return nil, errors.New("more than one value")
+			return nil, errors.New("more than one JSON value")
 		}
 		return nil, nil
 	}
@@ -49,14 +49,14 @@ func Decode(b []byte, v any) (Extra, error) {
 	return all, nil
 }
 
-// Encode writes the struct and the fields that it does not know.
+// Encode writes the struct and the fields in extra.
 func Encode(v any, extra Extra) ([]byte, error) {
 	out, err := json.Marshal(v)
 	if err != nil || len(extra) == 0 {
 		return out, err
 	}
 	if len(out) < 2 || out[len(out)-1] != '}' {
-		return nil, fmt.Errorf("%T is no object", v)
+		return nil, fmt.Errorf("%T is not a JSON object", v)
 	}
 	out = out[:len(out)-1]
 	for _, k := range slices.Sorted(maps.Keys(extra)) {
@@ -83,17 +83,17 @@ func names(t reflect.Type) map[string]bool {
 	return out
 }
 
-// An Opt is a field that may be absent, null or there. It is written as it was read
-// if its tag says omitzero.
+// An Opt is a field that may be absent, null or set. It is written as it was read if its tag
+// has omitzero. Invariant: Null implies Set.
 type Opt[T any] struct {
 	V         T
 	Set, Null bool
 }
 
-// Some is a field that is there.
+// Some is a field with a value.
 func Some[T any](v T) Opt[T] { return Opt[T]{V: v, Set: true} }
 
-// IsZero tells that the field was absent.
+// IsZero reports whether the field is absent.
 func (o Opt[T]) IsZero() bool { return !o.Set }
 
 // MarshalJSON writes null or the value.
@@ -106,7 +106,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON is not called for absent fields.
 func (o *Opt[T]) UnmarshalJSON(b []byte) error {
-	o.Set, o.Null = true, string(b) == "null" // of a field that stands twice the last holds
+	o.Set, o.Null = true, string(b) == "null" // the last one counts if a field occurs twice
 	if o.Null {
 		return nil
 	}

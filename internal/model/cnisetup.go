@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// A CNISetup is who gives the pods of a node their network, by its configuration files.
+// A CNISetup is the CNI configuration of a node: which plugin sets up the pods' network.
 type CNISetup struct {
-	Loaded  *CNIConfig // the one that the runtime uses; nil if it has none
-	Calicos *CNIConfig // Calico's that is in use: loaded, or called by the loaded one; else nil
-	Doubt   bool       // Calico's may be in use although none was found: a file of it lies there, or one cannot be read
+	Loaded  *CNIConfig // the configuration that the runtime uses; nil if it has none
+	Calicos *CNIConfig // Calico's configuration in use: loaded, or delegated to by the loaded one; else nil
+	Doubt   bool       // Calico may be in use although Calicos is nil: a Calico file exists, or a file cannot be read; false if Calicos is set
 }
 
-// CNISetupOn tells who gives the pods of a node their network.
+// CNISetupOn returns the CNI configuration of a node.
 func (v *View) CNISetupOn(node string) CNISetup {
 	v.touched[CNIConfigs] = true
 	return v.nodeIndex.setups[node]
 }
 
-// CNISetups gives those of all nodes whose configuration was seen. Like Ledgered it is
-// asked once, for all of the cluster.
+// CNISetups returns those of all nodes whose configuration was read. Like InUse it is called
+// once for the whole cluster and not counted in Touched.
 func (v *View) CNISetups() iter.Seq[CNISetup] {
 	return func(yield func(CNISetup) bool) {
 		for _, node := range slices.Sorted(maps.Keys(v.s.NodeState)) {
@@ -53,37 +53,37 @@ func setup(configs []*CNIConfig) CNISetup {
 		s.Doubt = s.Doubt || calicos != nil
 	}
 	if s.Loaded != nil && s.Loaded.multus() {
-		s.Doubt = true // what it calls may stand in its own file
+		s.Doubt = true // the delegate may be in Multus' own file
 	}
 	s.Doubt = s.Doubt && s.Calicos == nil
 	return s
 }
 
-// Networks gives the names under which libcni keeps Calico's work on the node; none if
-// the pods there get their network from another.
+// Networks returns the network names under which libcni caches Calico's results on the node;
+// none if another plugin sets up the pods' network.
 func (s *CNISetup) Networks() []string {
 	switch {
 	case s.Calicos == nil:
 		return nil
 	case s.Loaded == nil || s.Loaded == s.Calicos:
 		return []string{s.Calicos.Network}
-	default: // Multus has its own record beside that of the one that it calls
+	default: // Multus has its own result beside that of its delegate
 		return []string{s.Loaded.Network, s.Calicos.Network}
 	}
 }
 
-// Calicos tells that the configuration is Calico's, or has our guard before it.
+// Calicos reports whether the configuration has Calico's plugin, or the guard that calls it.
 func (c *CNIConfig) Calicos() bool { return c.has("calico", "plumbline-cni") }
 
-// multus tells that the configuration only calls others, by their files.
+// multus reports whether the configuration delegates to other files.
 func (c *CNIConfig) multus() bool { return c.has("multus", "multus-shim") }
 
 func (c *CNIConfig) has(plugins ...string) bool {
 	return slices.ContainsFunc(c.Plugins, func(t string) bool { return slices.Contains(plugins, t) })
 }
 
-// DeviceOf is what Calico's device is called inside a node's sandbox, by libcni's records.
-// Where they name networks of others only, foreign tells so, and it is the usual name.
+// DeviceOf is the name of Calico's interface in a node's sandbox, from libcni's cached
+// results; eth0 if they do not name it. foreign is true if they name only other networks.
 func (v *View) DeviceOf(node, sandbox string) (device string, foreign bool) {
 	const usual = "eth0"
 	setup := v.CNISetupOn(node)
@@ -101,7 +101,7 @@ func (v *View) DeviceOf(node, sandbox string) (device string, foreign bool) {
 	return own[0], false
 }
 
-// Inside gives Calico's device inside a node's sandbox; nil if its namespace has none of
+// Inside returns Calico's interface in a node's sandbox; nil if its namespace has none of
 // that name.
 func (v *View) Inside(node, sandbox string) *Attachment {
 	device, _ := v.DeviceOf(node, sandbox)

@@ -1,10 +1,10 @@
 package model
 
-// A Coverage says how much of a table was seen. Absence of a row means something
-// only where the table is complete.
+// A Coverage is how completely a table was read. The absence of a row means something only
+// if the table is Seen.
 type Coverage struct {
 	Table    Table  `json:"table"`
-	Node     string `json:"node,omitempty"` // for a node's own tables
+	Node     string `json:"node,omitempty"` // for node tables
 	State    State  `json:"state"`
 	Reason   string `json:"reason,omitempty"` // why it is not complete
 	Revision string `json:"revision,omitempty"`
@@ -16,8 +16,8 @@ type Coverage struct {
 // A State of coverage.
 type State string
 
-// The states. Unread is a table that nobody was asked to read: out of scope.
-// NotThere is one that this cluster does not have, which is a complete answer.
+// The states. Partial: some rows were read. Lost: none could be read. NotThere: this cluster
+// does not have such objects, so the table is complete. Unread: reading was not requested.
 const (
 	Complete State = "complete"
 	Partial  State = "partial"
@@ -26,5 +26,5 @@ const (
 	Unread   State = ""
 )
 
-// Seen tells whether absence of a row proves anything.
+// Seen reports whether the absence of a row proves that the object does not exist.
 func (s State) Seen() bool { return s == Complete || s == NotThere }

@@ -1,7 +1,6 @@
 package model
 
-// An Event is Kubernetes' note of what went wrong with a pod: those that tell of the
-// network or of an end that does not come.
+// An Event is a Kubernetes event about a pod: about its network, or about its termination.
 type Event struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`

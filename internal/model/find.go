@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A Subject is a row of a table, by what it is called: it can be found again in
-// another snapshot, where it has another number.
+// A Subject is a row of a table, by its name: it can be found in another snapshot, where it
+// has another row number.
 type Subject struct {
 	Table Table `json:"table"`
 	Ref   Ref   `json:"ref"`
 }
 
-// Find gives the rows of a subject.
+// Find returns the rows of a subject, ascending; several rows may have the same name.
 func (v *View) Find(s Subject) []int32 {
 	switch s.Table {
 	case Pods:
@@ -54,7 +54,7 @@ func (v *View) Find(s Subject) []int32 {
 	return nil
 }
 
-// RefOf names a row.
+// RefOf is the ref of a row.
 func (v *View) RefOf(t Table, i int32) Ref {
 	switch t {
 	case Pods:
@@ -99,7 +99,7 @@ func (v *View) findAffinity(full string) []int32 {
 	return out
 }
 
-// search is for small tables, or for the one look-up of explain.
+// search scans a table: only for small tables, or for single look-ups.
 func search[T any](rows []T, r Ref, ref func(*T) Ref) []int32 {
 	for i := range rows {
 		if ref(&rows[i]) == r {

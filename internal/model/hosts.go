@@ -1,7 +1,7 @@
 package model
 
-// indexHosts tells each node what Calico calls it and which tunnels Calico gives it,
-// where Calico keeps nodes of its own. A host that says nothing is the node of its name.
+// indexHosts sets each node's Calico name and tunnels from the Calico Nodes (etcd mode). A
+// Calico Node without orchRefs is the node of the same name.
 func (v *View) indexHosts() {
 	v.strangers, v.aliases = map[string]bool{}, map[string]int{}
 	if len(v.s.Hosts) == 0 {
@@ -23,8 +23,8 @@ func (v *View) indexHosts() {
 			v.strangers[h.Name] = true
 			continue
 		}
-		// Two hosts may say they are one node, one of them left over: that of the
-		// node's own name is right, and both names mean it.
+		// Two Calico Nodes may reference one node, one of them left over: that of the same
+		// name wins, and both names are aliases.
 		v.aliases[h.Name] = row
 		if n := &v.s.Nodes[row]; n.Calico == "" || h.Name == n.Name {
 			n.Calico, n.Tunnels = h.Name, h.Tunnels
@@ -32,13 +32,13 @@ func (v *View) indexHosts() {
 	}
 }
 
-// TunnelsOf gives a node's tunnels, whichever book keeps them.
+// TunnelsOf returns a node's tunnels, from its annotations or from its Calico Node.
 func (v *View) TunnelsOf(n *Node) []Tunnel {
 	v.touched[Hosts] = true
 	return n.Tunnels
 }
 
-// CalicoName is what Calico calls a node of Kubernetes'.
+// CalicoName is Calico's name for a Kubernetes node.
 func (v *View) CalicoName(node string) string {
 	v.touched[Hosts] = true
 	if n := v.NodeByName(node); n != nil && n.Calico != "" {
@@ -47,14 +47,14 @@ func (v *View) CalicoName(node string) string {
 	return node
 }
 
-// Stranger tells that Calico knows a node of that name which is none of this cluster's:
-// one etcd may serve several clusters, and hosts of none.
+// Stranger reports whether Calico has a node of that name that is no node of this cluster:
+// one etcd may serve several clusters, and other hosts.
 func (v *View) Stranger(node string) bool {
 	v.touched[Hosts] = true
 	return v.strangers[node]
 }
 
-// SameNode tells that Calico's name for a node and Kubernetes' mean the same one.
+// SameNode reports whether Calico's and Kubernetes' names are of the same node.
 func (v *View) SameNode(calicos, kubernetes string) bool {
 	v.touched[Hosts] = true
 	if calicos == kubernetes {

@@ -6,33 +6,41 @@ import (
 	"net/netip"
 )
 
-// An index finds the rows that have a key. Rows of one hash are chained through an array;
-// what a row's key is, the row itself is asked again: a million rows cost two arrays
-// without a pointer in them.
+// An index is a multimap from a key to rows: a hash table with chains through an array. A
+// lean index does not store keys but reads them from the rows (key), so that a million rows
+// cost two arrays without pointers.
+//
+// Invariants: len(heads) is a power of two (or 0 for the zero value, which is
+// empty); len(links) <= len(heads) after each add; every link is in exactly one chain,
+// that of its hash; exactly one of key and keys is used; rows(k) yields rows in the reverse
+// order of add.
 type index[K comparable] struct {
-	heads []int32 // of chains, by hash: a link, counted from one
-	links []link
-	hash  func(K) uint32
-	key   func(row int32) K
-	keys  []K // by link, where key is nil
+	heads []int32           // by hash modulo len(heads): first link of the chain, plus 1; 0: empty
+	links []link            // one per add, in the order of add
+	hash  func(K) uint32    // of a key
+	key   func(row int32) K // the key of a row; nil: see keys
+	keys  []K               // by link, if key is nil
 }
 
+// A link is one entry of a chain.
 type link struct {
-	row, next int32
-	hash      uint32
+	row  int32  // the row that was added
+	next int32  // next link of the chain, plus 1; 0: end
+	hash uint32 // full hash of the key, to skip others without reading their key
 }
 
-// newIndex makes one for about so many rows, which do not tell their keys.
+// newIndex makes an index for about size rows that stores the keys.
 func newIndex[K comparable](size int) index[K] {
 	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), hash: hasher[K](), keys: make([]K, 0, size)}
 }
 
-// newLean makes one for rows that tell their keys.
+// newLean makes an index for about size rows that reads keys from the rows: key(row) must
+// return the same key as was passed to add.
 func newLean[K comparable](size int, key func(row int32) K) index[K] {
 	return index[K]{heads: make([]int32, tableSize(size)), links: make([]link, 0, size), hash: hasher[K](), key: key}
 }
 
-// tableSize is a power of two, and at least as large as there are rows.
+// tableSize is the smallest power of two that is at least rows.
 func tableSize(rows int) int {
 	n := 1
 	for n < rows {
@@ -41,7 +49,7 @@ func tableSize(rows int) int {
 	return n
 }
 
-// add is called in descending order of rows, so that they are found in ascending order.
+// add adds a row. Call it in descending order of rows: then rows are found in ascending order.
 func (x *index[K]) add(k K, row int) {
 	if len(x.links) >= len(x.heads) {
 		x.grow()
@@ -54,13 +62,15 @@ func (x *index[K]) add(k K, row int) {
 	}
 }
 
-// head puts a link in front of its chain.
+// head inserts link i at the front of its chain.
 func (x *index[K]) head(i int) {
 	h := &x.heads[x.links[i].hash&uint32(len(x.heads)-1)]
 	x.links[i].next = *h
 	*h = int32(i) + 1
 }
 
+// grow doubles the table and chains all links again, in the order of add, which keeps the
+// order within each chain.
 func (x *index[K]) grow() {
 	x.heads = make([]int32, max(2*len(x.heads), 1))
 	for i := range x.links {
@@ -68,6 +78,7 @@ func (x *index[K]) grow() {
 	}
 }
 
+// rows yields the rows with that key.
 func (x *index[K]) rows(k K) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for i := x.next(k, x.chain(k)); i > 0; i = x.next(k, x.links[i-1].next) {
@@ -78,6 +89,7 @@ func (x *index[K]) rows(k K) iter.Seq[int32] {
 	}
 }
 
+// first is the first row with that key.
 func (x *index[K]) first(k K) (int32, bool) {
 	i := x.next(k, x.chain(k))
 	if i == 0 {
@@ -86,6 +98,7 @@ func (x *index[K]) first(k K) (int32, bool) {
 	return x.links[i-1].row, true
 }
 
+// chain is the first link, plus 1, of the chain that may contain the key; 0 if it is empty.
 func (x *index[K]) chain(k K) int32 {
 	if len(x.links) == 0 {
 		return 0
@@ -93,7 +106,8 @@ func (x *index[K]) chain(k K) int32 {
 	return x.heads[x.hash(k)&uint32(len(x.heads)-1)]
 }
 
-// next is the link of that key from i on; 0 if there is none.
+// next is the first link, plus 1, with that key in the chain from i on (i included); 0 if
+// there is none.
 func (x *index[K]) next(k K, i int32) int32 {
 	if i == 0 {
 		return 0

@@ -5,26 +5,26 @@ import (
 	"net/netip"
 )
 
-// PodByName finds a pod, or gives nil.
+// PodByName finds a pod, or returns nil.
 func (v *View) PodByName(ns, n string) *Pod { return find(v, Pods, v.s.Pods, &v.pods, name{ns, n}) }
 
-// NodeByName finds a node, or gives nil.
+// NodeByName finds a node by Kubernetes' or Calico's name, or returns nil.
 func (v *View) NodeByName(n string) *Node { return find(v, Nodes, v.s.Nodes, &v.nodes, n) }
 
-// ServiceByName finds a service, or gives nil.
+// ServiceByName finds a service, or returns nil.
 func (v *View) ServiceByName(ns, n string) *Service {
 	return find(v, Services, v.s.Services, &v.services, name{ns, n})
 }
 
-// VMByName finds a machine, or gives nil.
+// VMByName finds a VM, or returns nil.
 func (v *View) VMByName(ns, n string) *VM { return find(v, VMs, v.s.VMs, &v.vms, name{ns, n}) }
 
-// Claims gives all who say that the address is theirs.
+// Claims returns all claims of the address.
 func (v *View) Claims(a netip.Addr) iter.Seq[*Claim] {
 	return each(v, Addresses, v.claimed, v.claims.rows(a))
 }
 
-// PodsWith gives the living pods that claim the address.
+// PodsWith returns the pods that claim the address; see Pod.Claims.
 func (v *View) PodsWith(a netip.Addr) iter.Seq[*Pod] {
 	v.touched[Pods] = true
 	return func(yield func(*Pod) bool) {
@@ -36,7 +36,7 @@ func (v *View) PodsWith(a netip.Addr) iter.Seq[*Pod] {
 	}
 }
 
-// TunnelWith gives the node whose tunnel claims the address.
+// TunnelWith returns the node whose tunnel has the address, or nil.
 func (v *View) TunnelWith(a netip.Addr) *Node {
 	v.touched[Nodes] = true
 	for row := range v.claims.rows(a) {
@@ -47,27 +47,27 @@ func (v *View) TunnelWith(a netip.Addr) *Node {
 	return nil
 }
 
-// EndpointsOf gives the endpoints of a pod.
+// EndpointsOf returns the endpoints of a pod, on any node.
 func (v *View) EndpointsOf(ns, pod string) iter.Seq[*Endpoint] {
 	return each(v, Endpoints, v.s.Endpoints, v.endpointsByPod.rows(name{ns, pod}))
 }
 
-// AllocationsOf gives the allocations of an address: more than one only if blocks overlap.
+// AllocationsOf returns the allocations of an address: several only if blocks overlap.
 func (v *View) AllocationsOf(a netip.Addr) iter.Seq[*Allocation] {
 	return each(v, Allocations, v.allocs, v.allocsByIP.rows(a))
 }
 
-// AllocationOf gives the allocation of an address, or nil.
+// AllocationOf returns the first allocation of an address, or nil.
 func (v *View) AllocationOf(a netip.Addr) *Allocation {
 	return find(v, Allocations, v.allocs, &v.allocsByIP, a)
 }
 
-// AllocationsBy gives the allocations that a handle holds.
+// AllocationsBy returns the allocations of a handle.
 func (v *View) AllocationsBy(handle string) iter.Seq[*Allocation] {
 	return each(v, Allocations, v.allocs, v.allocsByHandle.rows(HandleKey(handle)))
 }
 
-// AttributeOf says who holds an allocation; nil if its index points nowhere.
+// AttributeOf returns the owner of an allocation; nil if its index is out of range.
 func (v *View) AttributeOf(a *Allocation) *Attribute {
 	v.touched[Blocks] = true
 	return v.attribute(a)
@@ -81,13 +81,13 @@ func (v *View) attribute(a *Allocation) *Attribute {
 	return &b.Attributes[a.Attr]
 }
 
-// BlockOf gives the block that an allocation is part of.
+// BlockOf returns the block of an allocation.
 func (v *View) BlockOf(a *Allocation) *Block {
 	v.touched[Blocks] = true
 	return &v.s.Blocks[a.Block]
 }
 
-// SequenceOf gives the number under which an ordinal was assigned; 0 if there is none.
+// SequenceOf returns the sequence number of an ordinal; 0 if there is none.
 func (b *Block) SequenceOf(ordinal int32) uint64 {
 	for _, q := range b.Sequences {
 		if q.Ordinal == ordinal {
@@ -97,20 +97,20 @@ func (b *Block) SequenceOf(ordinal int32) uint64 {
 	return 0
 }
 
-// BlocksAround gives the blocks that contain all of p, the smallest first.
+// BlocksAround returns the blocks that contain all of p, the smallest first.
 func (v *View) BlocksAround(p netip.Prefix) iter.Seq[*Block] {
 	return each(v, Blocks, v.s.Blocks, v.blocks.around(p))
 }
 
-// BlocksWith gives the blocks that an address lies in, the smallest first.
+// BlocksWith returns the blocks that contain an address, the smallest first.
 func (v *View) BlocksWith(a netip.Addr) iter.Seq[*Block] { return v.BlocksAround(host(a)) }
 
-// BlockAt gives the block of that range, or nil.
+// BlockAt returns the block with that CIDR, or nil.
 func (v *View) BlockAt(p netip.Prefix) *Block {
 	return find(v, Blocks, v.s.Blocks, &v.blocks.index, p.Masked())
 }
 
-// HandlesOf gives the handles whose names are the same to Calico.
+// HandlesOf returns the handles with the same HandleKey, missing ones included.
 func (v *View) HandlesOf(id string) iter.Seq[*Handle] {
 	v.touched[Handles] = true
 	return func(yield func(*Handle) bool) {
@@ -122,12 +122,12 @@ func (v *View) HandlesOf(id string) iter.Seq[*Handle] {
 	}
 }
 
-// AffinitiesOf gives the affinities for a block.
+// AffinitiesOf returns the affinities for a block.
 func (v *View) AffinitiesOf(p netip.Prefix) iter.Seq[*Affinity] {
 	return each(v, Affinities, v.s.Affinities, v.affinities.rows(p.Masked()))
 }
 
-// PoolAround gives the smallest pool that contains all of p, or nil.
+// PoolAround returns the smallest pool that contains all of p, or nil.
 func (v *View) PoolAround(p netip.Prefix) *Pool {
 	v.touched[Pools] = true
 	for row := range v.pools.around(p) {
@@ -136,16 +136,16 @@ func (v *View) PoolAround(p netip.Prefix) *Pool {
 	return nil
 }
 
-// PoolWith gives the smallest pool that an address lies in, or nil.
+// PoolWith returns the smallest pool that contains an address, or nil.
 func (v *View) PoolWith(a netip.Addr) *Pool { return v.PoolAround(host(a)) }
 
-// PoolUse counts a pool's addresses.
+// PoolUse is the usage of a pool, by row.
 func (v *View) PoolUse(pool int32) Usage {
 	v.touched[Blocks] = true
 	return v.poolUse[pool]
 }
 
-// NodeUse counts the addresses of a node's blocks.
+// NodeUse is the usage of a node's blocks, by Calico's node name.
 func (v *View) NodeUse(node string) Usage {
 	v.touched[Blocks] = true
 	return v.nodeUse[node]

@@ -1,14 +1,15 @@
 package model
 
 import (
-	"crypto/sha1" //nolint:gosec // Calico names devices by it
+	"crypto/sha1" //nolint:gosec // Calico derives interface names from it
 	"encoding/hex"
 	"strings"
 )
 
-// ContainerOf is the end of a handle that is named after a container; empty if it is not.
+// ContainerOf is the container ID in a handle's name; empty if the handle is not named after
+// a container.
 func ContainerOf(handle string) string {
-	handle, _, _ = strings.Cut(handle, "\r") // what old plugins left behind it
+	handle, _, _ = strings.Cut(handle, "\r") // old plugins appended more
 	i := strings.LastIndexByte(handle, '.')
 	id := handle[i+1:]
 	if i < 0 || len(id) < 12 || strings.Trim(strings.ToLower(id), "0123456789abcdef") != "" {
@@ -17,20 +18,20 @@ func ContainerOf(handle string) string {
 	return id
 }
 
-// Reusable tells that a handle's name is its owner's, who may come back to it: a tunnel, a
-// load balancer's service, a machine.
+// Reusable reports whether a handle is named after an owner that may use it again: a tunnel,
+// a LoadBalancer service, a KubeVirt VM.
 func Reusable(handle string) bool {
 	return strings.Contains(handle, "-tunnel-addr-") || strings.HasPrefix(handle, "lb-") || strings.Contains(handle, ".vmi.")
 }
 
-// Legacy tells that a handle is named after the pod, as Calico 2 did it, and not after a
-// container. Those that a repair of ours leaves are after neither.
+// Legacy reports whether a handle is named after the pod, as in Calico 2, and not after a
+// container. Temporary handles of Plumbline's repairs are neither.
 func Legacy(handle string) bool {
 	_, rest, ok := strings.Cut(handle, ".")
 	return ok && !strings.HasPrefix(handle, "plumbline-") && ContainerOf(handle) == "" && !strings.Contains(rest, ".")
 }
 
-// PodName gives the pod that an attribute names. Calico 2 named it in the handle only.
+// PodName returns the pod that an attribute names. In Calico 2 only the handle names it.
 func (a *Attribute) PodName() (namespace, name string) {
 	if a.Pod != "" {
 		return a.Namespace, a.Pod
@@ -41,7 +42,7 @@ func (a *Attribute) PodName() (namespace, name string) {
 	return "", ""
 }
 
-// Machine is the KubeVirt machine that holds an address: it keeps it while it is stopped.
+// Machine is the KubeVirt VM that holds an address, also while it is stopped; else empty.
 func (a *Attribute) Machine() string {
 	if a.VM != "" {
 		return a.VM
@@ -56,7 +57,7 @@ func (a *Attribute) Machine() string {
 	return rest
 }
 
-// DeviceName is what Calico calls the host's end of a pod's device.
+// DeviceName is Calico's name for the host interface of a pod.
 func DeviceName(prefix, namespace, pod string) string {
 	sum := sha1.Sum([]byte(namespace + "." + pod)) //nolint:gosec // see above
 	return prefix + hex.EncodeToString(sum[:])[:11]

@@ -2,7 +2,7 @@ package model
 
 import "net/netip"
 
-// A PodBody is what a store gives of a pod. Only the three annotations are ever written.
+// A PodBody is the Body of a pod's Object. Only the three annotations are ever written.
 type PodBody struct {
 	Node        string       `json:"node"`
 	Phase       Phase        `json:"phase"`
@@ -14,8 +14,8 @@ type PodBody struct {
 	ContainerID string       `json:"containerID"`
 	Static      string       `json:"static"`
 	Owner       string       `json:"owner"`
-	Annotated   bool         `json:"annotated"` // the annotation is there at all
+	Annotated   bool         `json:"annotated"` // the annotation exists
 }
 
-// Finished tells that no container of the pod will run again.
+// Finished reports whether no container of the pod will run again.
 func (p *PodBody) Finished() bool { return p.Phase == Succeeded || p.Phase == Failed }

@@ -2,8 +2,8 @@ package model
 
 import "iter"
 
-// poduse finds pods by what nodes know them by. It is built when it is first asked for:
-// a healthy cluster seen from outside never needs it.
+// poduse indexes pods by UID, node, volumes and images. It is built on first use: a healthy
+// cluster without agents never needs it.
 type poduse struct {
 	built  bool
 	uid    index[string]
@@ -37,16 +37,16 @@ func (v *View) uses() *poduse {
 	return u
 }
 
-// PodByUID finds a pod by what its sandbox carries: its UID, or that of the static pod
-// that it stands for.
+// PodByUID finds a pod by the UID in its sandbox: its own, or for a mirror pod that of its
+// static pod.
 func (v *View) PodByUID(uid string) *Pod { return find(v, Pods, v.s.Pods, &v.uses().uid, uid) }
 
-// PodsOn gives the pods that are bound to a node.
+// PodsOn returns the pods that are bound to a node.
 func (v *View) PodsOn(node string) iter.Seq[*Pod] {
 	return each(v, Pods, v.s.Pods, v.uses().node.rows(node))
 }
 
-// PodsUsing gives the pods that use a volume or an image.
+// PodsUsing returns the pods that use a volume or an image.
 func (v *View) PodsUsing(what string) iter.Seq[*Pod] {
 	return each(v, Pods, v.s.Pods, v.uses().things.rows(what))
 }

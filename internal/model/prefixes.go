@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// prefixes finds the ranges that contain an address or another range: one look-up
-// for each length that occurs.
+// prefixes finds the CIDRs that contain an address or another CIDR, with one look-up for each
+// prefix length that occurs. Keys are masked.
 type prefixes struct {
 	index[netip.Prefix]
-	bits [2][]int // lengths that occur, longest first, by family
+	bits [2][]int // prefix lengths that occur, by IP family, longest first
 }
 
 func family(a netip.Addr) int {
@@ -20,6 +20,7 @@ func family(a netip.Addr) int {
 	return 1
 }
 
+// put adds a row; call it in descending order of rows, like add. Invalid CIDRs are skipped.
 func (x *prefixes) put(p netip.Prefix, row int) {
 	if !p.IsValid() {
 		return
@@ -32,7 +33,7 @@ func (x *prefixes) put(p netip.Prefix, row int) {
 	}
 }
 
-// around gives the rows whose range contains all of p, the longest first.
+// around yields the rows whose CIDR contains all of p, the longest prefix first.
 func (x *prefixes) around(p netip.Prefix) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for _, n := range x.bits[family(p.Addr())] {
@@ -54,7 +55,7 @@ func (x *prefixes) around(p netip.Prefix) iter.Seq[int32] {
 
 func host(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }
 
-// Offset gives the address n places after the first of p.
+// Offset returns the address n after the first of p.
 func Offset(p netip.Prefix, n int32) netip.Addr {
 	a := p.Masked().Addr()
 	if a.Is4() {
@@ -67,6 +68,7 @@ func Offset(p netip.Prefix, n int32) netip.Addr {
 	return netip.AddrFrom16(b)
 }
 
+// carry adds n to the big-endian number b.
 func carry(b []byte, n int32) {
 	sum := uint32(n)
 	for i := len(b) - 1; i >= 0 && sum > 0; i-- {
@@ -76,7 +78,7 @@ func carry(b []byte, n int32) {
 	}
 }
 
-// Size is how many addresses p has, or max if there are more.
+// Size is the number of addresses in p, or most if there are more.
 func Size(p netip.Prefix, most int) int {
 	n := p.Addr().BitLen() - p.Bits()
 	if !p.IsValid() || n < 0 {

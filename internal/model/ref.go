@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A Kind says what a Ref names.
+// A Kind is the kind of object that a Ref names.
 type Kind string
 
-// What can be named.
+// The kinds.
 const (
 	KindPod       Kind = "pod"
 	KindNode      Kind = "node"
@@ -26,7 +26,7 @@ const (
 	KindImage     Kind = "image"
 	KindLog       Kind = "log"
 
-	// What is on a node. Their names begin with the node's and a slash.
+	// Node state. The names begin with the node's name and a slash.
 	KindLink       Kind = "link"
 	KindPath       Kind = "path"
 	KindNeighbour  Kind = "neighbour"
@@ -41,8 +41,8 @@ const (
 	KindMachine    Kind = "machine"
 )
 
-// A Ref names one thing, present or absent. Name is what a person would type:
-// shop/db-0, 10.0.0.5, 10.0.0.0/26, node/10.0.0.0/26 for an affinity.
+// A Ref names one object, present or absent. Name is what users type: shop/db-0, 10.0.0.5,
+// 10.0.0.0/26, NODE/10.0.0.0/26 for an affinity.
 type Ref struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
@@ -50,7 +50,7 @@ type Ref struct {
 
 func (r Ref) String() string { return string(r.Kind) + " " + r.Name }
 
-// OnNode gives the node that a fact is of; empty for what is not a node's own.
+// OnNode returns the node of a node state ref; empty for other kinds.
 func (r Ref) OnNode() string {
 	switch r.Kind {
 	case KindLink, KindPath, KindNeighbour, KindAttachment, KindSysctl, KindSandbox, KindContainer,
@@ -62,6 +62,6 @@ func (r Ref) OnNode() string {
 	}
 }
 
-// Extra holds the fields of a row that this version does not know: they are kept
-// and written again, so that an older Plumbline does not lose what a newer one saw.
+// Extra holds the fields of a row that this version does not know. They are kept and written
+// again, so that an older Plumbline does not lose what a newer one read.
 type Extra map[string]json.RawMessage

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Sandbox is a pod sandbox as the container runtime has it.
+// A Sandbox is a pod sandbox as the container runtime reports it.
 type Sandbox struct {
 	Node        string `json:"-"`
 	ID          string `json:"id"`
@@ -16,9 +16,9 @@ type Sandbox struct {
 	Ready       bool   `json:"ready,omitempty"`
 	HostNetwork bool   `json:"hostNetwork,omitempty"`
 	NetNS       string `json:"netns,omitempty"`
-	Inode       uint64 `json:"inode,omitempty"` // of the namespace; 0 if it is gone
+	Inode       uint64 `json:"inode,omitempty"` // of the network namespace; 0 if it is gone
 	PID         int    `json:"pid,omitempty"`
-	Handler     string `json:"handler,omitempty"` // the runtime class's; empty for the usual one
+	Handler     string `json:"handler,omitempty"` // of the runtime class; empty for the default one
 	Created     Time   `json:"created,omitzero"`  // by the node's clock: for display only
 	Since       Time   `json:"since,omitzero"`
 	Extra       Extra  `json:"-"`
@@ -27,7 +27,7 @@ type Sandbox struct {
 // Ref names the sandbox.
 func (s *Sandbox) Ref() Ref { return Ref{KindSandbox, s.Node + "/" + s.ID} }
 
-// A Container is one of a pod's, as the container runtime has it.
+// A Container is a container as the container runtime reports it.
 type Container struct {
 	Node    string `json:"-"`
 	ID      string `json:"id"`
@@ -44,15 +44,15 @@ type Container struct {
 // Ref names the container.
 func (c *Container) Ref() Ref { return Ref{KindContainer, c.Node + "/" + c.ID} }
 
-// A CNIConfig is a network configuration that the runtime may load, without secrets.
+// A CNIConfig is a CNI configuration that the runtime may load, without secrets.
 type CNIConfig struct {
 	Node     string   `json:"-"`
 	File     string   `json:"file"`
 	Network  string   `json:"network"`
-	Loaded   bool     `json:"loaded,omitempty"`   // it is the one that the runtime uses
+	Loaded   bool     `json:"loaded,omitempty"`   // the runtime uses it
 	Plugins  []string `json:"plugins,omitempty"`  // their types, in order
-	NodeName string   `json:"nodeName,omitempty"` // as Calico's entry has it
-	IPAM     string   `json:"ipam,omitempty"`     // type of Calico's entry's IPAM, or of the first one's
+	NodeName string   `json:"nodeName,omitempty"` // nodename in Calico's entry
+	IPAM     string   `json:"ipam,omitempty"`     // IPAM type of Calico's entry, or of the first plugin
 	Error    string   `json:"error,omitempty"`    // why it cannot be read
 	Since    Time     `json:"since,omitzero"`
 	Extra    Extra    `json:"-"`
@@ -61,7 +61,7 @@ type CNIConfig struct {
 // Ref names the file.
 func (c *CNIConfig) Ref() Ref { return Ref{KindCNIConfig, c.Node + "/" + c.File} }
 
-// A CNIResult is libcni's record of an attachment.
+// A CNIResult is libcni's cached result of an ADD.
 type CNIResult struct {
 	Node      string         `json:"-"`
 	Network   string         `json:"network"`
@@ -72,7 +72,8 @@ type CNIResult struct {
 	Extra     Extra          `json:"-"`
 }
 
-// A Process is one that matters: a zombie, one that cannot be killed, a CNI call, Felix.
+// A Process is a process that the agent reports: a zombie, one that cannot be killed, a CNI
+// call, Felix.
 type Process struct {
 	Node      string   `json:"-"`
 	PID       int      `json:"pid"`
@@ -80,16 +81,16 @@ type Process struct {
 	Why       string   `json:"why"`               // zombie, unkillable, cni, felix
 	State     string   `json:"state"`             // of the leader: R, S, D, Z, T …
 	Waits     string   `json:"waits,omitempty"`   // the kernel function that the leader waits in
-	Threads   []Thread `json:"threads,omitempty"` // those that are in D, or live beside a zombie; at most 16
+	Threads   []Thread `json:"threads,omitempty"` // threads in state D, or that run although the leader is a zombie; at most 16
 	Parent    int      `json:"parent,omitempty"`
 	Init      bool     `json:"init,omitempty"`      // first process of a PID namespace: its container ends with it
-	Container string   `json:"container,omitempty"` // by its control group
-	PodUID    string   `json:"podUID,omitempty"`    // by its control group
+	Container string   `json:"container,omitempty"` // from its cgroup
+	PodUID    string   `json:"podUID,omitempty"`    // from its cgroup
 	NSLinks   string   `json:"nsLinks,omitempty"`   // the error with which its namespace links cannot be read
 	Command   string   `json:"command,omitempty"`   // CNI_COMMAND of a CNI call
 	CNI       string   `json:"cni,omitempty"`       // CNI_CONTAINERID of a CNI call
 	Pod       string   `json:"pod,omitempty"`       // NAMESPACE/NAME that a CNI call is for
-	Files     []string `json:"files,omitempty"`     // mounts that it has open files or its directory on
+	Files     []string `json:"files,omitempty"`     // mounts of its open files and its working directory
 	Since     Time     `json:"since,omitzero"`
 	Extra     Extra    `json:"-"`
 }
@@ -97,14 +98,14 @@ type Process struct {
 // Ref names the process.
 func (p *Process) Ref() Ref { return Ref{KindProcess, p.Node + "/" + strconv.Itoa(p.PID)} }
 
-// A Thread is one of a process's.
+// A Thread is a thread of a process.
 type Thread struct {
 	TID   int    `json:"tid"`
 	State string `json:"state"`
 	Waits string `json:"waits,omitempty"`
 }
 
-// A Mount is one that can hang, or that keeps something alive which should be gone.
+// A Mount is a mount that can hang, or that is left of a container or pod that is gone.
 type Mount struct {
 	Node    string   `json:"-"`
 	Target  string   `json:"target"`
@@ -112,17 +113,17 @@ type Mount struct {
 	Source  string   `json:"source"`
 	Device  string   `json:"device"`            // major:minor
 	Silent  bool     `json:"silent,omitempty"`  // it does not answer
-	Asked   string   `json:"asked,omitempty"`   // how that was found out: probe, fuse waiting, mountstats
+	Asked   string   `json:"asked,omitempty"`   // how that was detected: probe, fuse waiting, mountstats
 	Waiting int      `json:"waiting,omitempty"` // requests that the server has not answered
 	Server  string   `json:"server,omitempty"`  // host of a network file system, process of a FUSE one
 	Pods    []string `json:"pods,omitempty"`    // UIDs of the pods that use it
 	Dead    string   `json:"dead,omitempty"`    // the container, sandbox or pod (UID) that it belonged to, which is gone
-	HeldBy  []Holder `json:"heldBy,omitempty"`  // whose mount namespace keeps it, for a dead one
+	HeldBy  []Holder `json:"heldBy,omitempty"`  // processes whose mount namespace keeps it, if Dead is set
 	Since   Time     `json:"since,omitzero"`
 	Extra   Extra    `json:"-"`
 }
 
-// Ref names the mount by what is mounted.
+// Ref names the mount by its source.
 func (m *Mount) Ref() Ref {
 	what := m.Source
 	if what == "" || what == "none" {
@@ -131,7 +132,7 @@ func (m *Mount) Ref() Ref {
 	return Ref{KindMount, m.Node + "/" + what}
 }
 
-// A Holder is a process in whose mount namespace something is kept alive.
+// A Holder is a process whose mount namespace keeps a mount.
 type Holder struct {
 	PID    int    `json:"pid"`
 	Name   string `json:"name"`
@@ -145,23 +146,23 @@ type Runtime struct {
 	Name   string `json:"name,omitempty"`
 	Millis int64  `json:"millis"`
 	Error  string `json:"error,omitempty"`
-	Since  Time   `json:"since,omitzero"` // since when it is as slow, or as silent, as it is
+	Since  Time   `json:"since,omitzero"` // since when it has been slow, or has not answered
 	Extra  Extra  `json:"-"`
 }
 
-// A Machine is what is true of the node as a whole.
+// A Machine describes the node as a whole. There is one row per node.
 type Machine struct {
 	Node       string            `json:"-"`
 	BootID     string            `json:"bootID"`
 	Uptime     int64             `json:"uptime"`            // seconds
-	Kubelet    int64             `json:"kubelet,omitempty"` // seconds after the boot at which its kubelet started; 0: not seen
+	Kubelet    int64             `json:"kubelet,omitempty"` // seconds after the boot at which its kubelet started; 0: unknown
 	NodeName   string            `json:"nodeName"`
 	CalicoName string            `json:"calicoName,omitempty"` // content of Calico's nodename file
 	NetNS      uint64            `json:"netNS,omitempty"`      // inode of the host's network namespace
 	Kernel     string            `json:"kernel,omitempty"`
-	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: it was not to be asked
-	Settings   map[string]string `json:"settings,omitempty"` // that decide what Calico does here: FELIX_BPFENABLED …
-	Since      Time              `json:"since,omitzero"`     // since when Felix is what it is
+	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: unknown
+	Settings   map[string]string `json:"settings,omitempty"` // environment of calico-node that matters: FELIX_BPFENABLED …
+	Since      Time              `json:"since,omitzero"`     // since when Felix has this state
 	Extra      Extra             `json:"-"`
 }
 

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// Seal brings the rows into one order, derives what follows from them and builds
-// the indices. The snapshot belongs to the view afterwards.
+// Seal sorts the rows, derives Allocations, Addresses and missing handles, and builds the
+// indices. The view owns the snapshot afterwards: nobody may change it. The result does not
+// depend on the order of the rows.
 func Seal(s *Snapshot) *View {
 	s.sort()
 	v := &View{s: s, coverage: map[string]*[tables]State{}}
@@ -20,12 +21,13 @@ func Seal(s *Snapshot) *View {
 		v.coverage[c.Node][c.Table] = c.State
 		v.asked = v.asked || c.Node != ""
 	}
-	var ledger sync.WaitGroup // the two halves of a large cluster take equally long
-	ledger.Go(v.indexIPAM)
-	v.indexHosts()
-	v.indexFacts()
-	v.indexIntent()
-	ledger.Wait()
+	// IPAM and the rest take about equally long; they write different fields of v.
+	var ipam sync.WaitGroup
+	ipam.Go(v.indexIPAM)
+	v.indexHosts()     // before indexKubernetes: it sets the tunnels and aliases of nodes
+	v.indexNodeState() // before indexKubernetes: claimNodeState uses it
+	v.indexKubernetes()
+	ipam.Wait()
 	v.countUse()
 	return v
 }
@@ -62,7 +64,7 @@ func (s *Snapshot) sort() {
 	})
 }
 
-// sortBy sorts large rows by pointer; lists mostly come sorted already.
+// sortBy sorts large rows by pointer. Most lists are sorted already.
 func sortBy[T any](rows []T, by func(a, b *T) int) {
 	sorted := true
 	for i := 1; i < len(rows) && sorted; i++ {
@@ -82,6 +84,8 @@ func sortBy[T any](rows []T, by func(a, b *T) int) {
 	}
 }
 
+// indexIPAM derives Allocations and builds the indices of blocks, handles, affinities, pools.
+// Indices are filled in descending order of rows; see index.add.
 func (v *View) indexIPAM() {
 	s := v.s
 	total := 0
@@ -95,7 +99,7 @@ func (v *View) indexIPAM() {
 		b := &s.Blocks[i]
 		for _, slot := range b.Held {
 			if slot[0] < 0 || int(slot[0]) >= Size(b.CIDR, maxBlock) {
-				continue // the block is broken; that is a finding of its own
+				continue // the block is broken, which is PL1004
 			}
 			v.allocs = append(v.allocs, Allocation{IP: Offset(b.CIDR, slot[0]), Block: int32(i), Ordinal: slot[0], Attr: slot[1]})
 		}
@@ -119,11 +123,11 @@ func (v *View) indexIPAM() {
 	}
 }
 
-// maxBlock bounds what a block may claim to hold: Calico's largest is a /20.
+// maxBlock limits the size of a block: Calico's largest is a /20.
 const maxBlock = 1 << 12
 
-// HandleKey is what two spellings of one handle have in common: Calico cuts
-// at a carriage return and names the object in lower case.
+// HandleKey is equal for all spellings of one handle: Calico cuts the ID at a carriage return
+// and names the object in lower case.
 func HandleKey(id string) string {
 	for i := range len(id) {
 		if c := id[i]; c == '\r' || c >= 'A' && c <= 'Z' || c >= 0x80 {
@@ -131,10 +135,11 @@ func HandleKey(id string) string {
 			return strings.ToLower(id)
 		}
 	}
-	return id // as nearly all are
+	return id // nearly all
 }
 
-// indexHandles adds a row for every handle that a block names and that is not there.
+// indexHandles adds a row for every handle that a block names and that does not exist. It adds
+// none if Handles were not read completely.
 func (v *View) indexHandles() {
 	there := len(v.s.Handles)
 	v.handles = newLean(there, func(i int32) string { return HandleKey(v.handle(i).ID) })
@@ -157,7 +162,9 @@ func (v *View) indexHandles() {
 	}
 }
 
-func (v *View) indexIntent() {
+// indexKubernetes builds the indices of the Kubernetes tables and of endpoints, and derives
+// claims and Addresses.
+func (v *View) indexKubernetes() {
 	s := v.s
 	v.pods = newLean(len(s.Pods), func(i int32) name { return name{s.Pods[i].Namespace, s.Pods[i].Name} })
 	v.claims = newLean(len(s.Pods)+len(s.Endpoints), func(i int32) netip.Addr { return v.claimed[i].IP })
@@ -193,7 +200,7 @@ func (v *View) indexIntent() {
 			v.claim(a, Claim{ByPod, int32(i), a})
 		}
 	}
-	v.claimFacts()
+	v.claimNodeState()
 	v.vms = newIndex[name](len(s.VMs))
 	for i := len(s.VMs) - 1; i >= 0; i-- {
 		v.vms.add(name{s.VMs[i].Namespace, s.VMs[i].Name}, i)
@@ -209,6 +216,7 @@ func (v *View) indexIntent() {
 	slices.SortFunc(v.addrs, netip.Addr.Compare)
 }
 
+// claim adds a claim. Invariant: addrs contains an address exactly once if it has a claim.
 func (v *View) claim(a netip.Addr, c Claim) {
 	if _, ok := v.claims.first(a); !ok {
 		v.addrs = append(v.addrs, a)

@@ -2,16 +2,15 @@ package model
 
 import "strings"
 
-// A Text keeps strings that do not repeat one behind the other, in a few large pieces: a
-// million names cost neither a million pieces of memory nor what each is rounded up by. It
-// is not safe for use by several readers at once.
+// A Text stores strings that do not repeat in a few large allocations: a million names cost
+// neither a million allocations nor their rounding. It is not safe for concurrent use.
 type Text struct{ piece strings.Builder }
 
-// maxPiece is how large a piece becomes. The first are as small as what is in them, for
-// those who read a single object.
+// maxPiece limits the size of an allocation. The first ones are small, for the read of a
+// single object.
 const maxPiece = 64 << 10
 
-// Of gives a copy of b.
+// Of returns a copy of b as a string.
 func (t *Text) Of(b []byte) string {
 	if t.piece.Cap()-t.piece.Len() < len(b) {
 		next := max(min(2*t.piece.Cap(), maxPiece), len(b))
@@ -19,16 +18,16 @@ func (t *Text) Of(b []byte) string {
 		t.piece.Grow(next)
 	}
 	from := t.piece.Len()
-	t.piece.Write(b) // within its capacity: what was given out stays where it is
+	t.piece.Write(b) // within the capacity, so strings that were returned stay valid
 	return t.piece.String()[from:]
 }
 
-// A Slab keeps short lists in the same way.
+// A Slab stores short lists in the same way.
 type Slab[T any] struct{ piece []T }
 
 const maxRows = 1 << 10
 
-// Of gives a copy of rows, never nil, to which nobody can append in place.
+// Of returns a copy of rows, never nil, with no spare capacity: append to it copies.
 func (s *Slab[T]) Of(rows []T) []T {
 	if s.piece == nil || cap(s.piece)-len(s.piece) < len(rows) {
 		s.piece = make([]T, 0, max(min(2*cap(s.piece), maxRows), len(rows)))
@@ -38,8 +37,8 @@ func (s *Slab[T]) Of(rows []T) []T {
 	return s.piece[from:len(s.piece):len(s.piece)]
 }
 
-// A Gather collects the rows of a table whose length nobody knows. It does not copy them
-// again and again as it grows.
+// A Gather collects the rows of a table of unknown length without copying them repeatedly
+// while it grows.
 type Gather[T any] struct {
 	full [][]T
 	last []T
@@ -47,7 +46,7 @@ type Gather[T any] struct {
 
 const gathered = 4 << 10
 
-// Add takes one more row.
+// Add adds a row.
 func (g *Gather[T]) Add(row T) {
 	if len(g.last) == gathered {
 		g.full, g.last = append(g.full, g.last), make([]T, 0, gathered)
@@ -55,10 +54,10 @@ func (g *Gather[T]) Add(row T) {
 	g.last = append(g.last, row)
 }
 
-// Len is how many there are.
+// Len is the number of rows.
 func (g *Gather[T]) Len() int { return len(g.full)*gathered + len(g.last) }
 
-// Rows gives all of them as one table, nil if there are none.
+// Rows returns all rows as one slice, nil if there are none. Call it once, at the end.
 func (g *Gather[T]) Rows() []T {
 	if len(g.full) == 0 {
 		return g.last

@@ -7,17 +7,17 @@ import (
 // Schema is the version of the rows.
 const Schema = 1
 
-// Meta says what a snapshot is of.
+// Meta describes a snapshot.
 type Meta struct {
 	Schema  int    `json:"schema"`
 	GUID    string `json:"clusterGUID,omitempty"`
 	Taken   Time   `json:"taken"`             // by the API server's clock
-	Version string `json:"version,omitempty"` // of the Plumbline that took it
+	Version string `json:"version,omitempty"` // of the Plumbline that created it
 	Extra   Extra  `json:"-"`
 }
 
-// A Snapshot is rows as they were read. It is filled, then sealed into a View, and
-// never changed again.
+// A Snapshot holds rows as they were read. It is filled, then sealed into a View, and never
+// changed afterwards.
 type Snapshot struct {
 	Meta     Meta
 	Coverage []Coverage
@@ -41,10 +41,10 @@ type Snapshot struct {
 
 	NodeState map[string]*NodeState // by node
 
-	Unknown map[string][]byte // sections that this version does not know, as they came
+	Unknown map[string][]byte // sections that this version does not know, unchanged
 }
 
-// NodeState are one node's own tables.
+// NodeState holds the tables of one node.
 type NodeState struct {
 	Links       []Link
 	Routes      []Route
@@ -63,31 +63,31 @@ type NodeState struct {
 	Machines    []Machine
 }
 
-// A Builder takes rows from several readers at once.
+// A Builder takes rows from several readers concurrently.
 type Builder struct {
 	mu sync.Mutex
 	s  Snapshot
 }
 
-// Add lets f put rows into the snapshot. Calls do not overlap.
+// Add calls f to add rows to the snapshot. Calls do not overlap.
 func (b *Builder) Add(f func(*Snapshot)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f(&b.s)
 }
 
-// Snapshot gives what was collected. The builder is not used afterwards.
+// Snapshot returns the snapshot. The builder must not be used afterwards.
 func (b *Builder) Snapshot() *Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return &b.s
 }
 
-// An Interner gives one copy of equal strings, for those that repeat: names of
-// nodes, namespaces and owners. It is not safe for use by several readers at once.
+// An Interner returns one copy of equal strings, for those that repeat: names of nodes,
+// namespaces and owners. It is not safe for concurrent use.
 type Interner map[string]string
 
-// Of gives the one copy of s.
+// Of returns the one copy of s.
 func (in Interner) Of(s string) string {
 	if t, ok := in[s]; ok {
 		return t
@@ -96,7 +96,7 @@ func (in Interner) Of(s string) string {
 	return s
 }
 
-// Bytes gives the one copy of b.
+// Bytes returns the one copy of b.
 func (in Interner) Bytes(b []byte) string {
 	if t, ok := in[string(b)]; ok {
 		return t

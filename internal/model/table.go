@@ -1,40 +1,39 @@
-// Package model holds what was seen of a cluster: rows by table, how completely
-// each table was seen, and indices over them. It knows no other system's types,
-// reads nothing, and has no clock.
+// Package model holds what was read of a cluster: rows by table, the coverage of each table,
+// and indices over the rows. It has no types of other systems, reads nothing, and has no clock.
 package model
 
 import "fmt"
 
-// A Table names rows of one kind, or a group of their columns that is read on its
-// own and can be missing while the rest is there.
+// A Table identifies rows of one kind, or a group of their columns that is read separately
+// and can be missing while the rest was read.
 type Table uint8
 
-// The tables. Those of a group say where the columns come from.
+// The tables.
 const (
-	// Intent: what Kubernetes wants.
+	// Kubernetes.
 	Pods      Table = iota // identity, labels and annotations
 	PodPhase               // phase and hostNetwork
-	PodNode                // the node that a pod was bound to
+	PodNode                // the node that a pod is bound to
 	PodStatus              // addresses and readiness
 	Nodes
 	Services
 	VMs
 	Events
 
-	// Ledger: what Calico recorded.
+	// The Calico datastore.
 	Cluster
-	Collector // the configuration of Calico's garbage collector
+	Collector // the configuration of the IPAM garbage collector
 	Components
 	Pools
 	Reservations
 	Blocks
 	Handles
-	HandleCounts // what is inside a handle, beyond its name
+	HandleCounts // the content of a handle, beside its name
 	Affinities
 	Endpoints
-	Hosts // Calico's own nodes, where it keeps them apart from Kubernetes'
+	Hosts // Calico Nodes, if they are objects of their own (etcd mode)
 
-	// Fact: what a node's kernel and runtime say.
+	// Node state: kernel, runtime and CNI state of a node.
 	Links
 	Routes
 	Rules
@@ -51,7 +50,7 @@ const (
 	Runtimes
 	Machines
 
-	// Derived when a snapshot is sealed; never read from anywhere.
+	// Derived by Seal; never read from a source.
 	Allocations
 	Addresses
 
@@ -76,7 +75,7 @@ func (t Table) String() string {
 	return fmt.Sprintf("table%d", uint8(t))
 }
 
-// MarshalText gives the table's name.
+// MarshalText returns the table's name.
 func (t Table) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText finds a table by its name.
@@ -87,7 +86,7 @@ func (t *Table) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no table %q", b)
+	return fmt.Errorf("unknown table %q", b)
 }
 
 // Base is the table that a group of columns belongs to.
@@ -102,10 +101,10 @@ func (t Table) Base() Table {
 	}
 }
 
-// OfNode tells that the table is a node's own.
+// OfNode reports whether the table is a node table (node state).
 func (t Table) OfNode() bool { return t >= Links && t <= Machines }
 
-// FactTables lists the tables of a node, in order.
+// FactTables lists the node tables, in order.
 func FactTables() []Table {
 	var out []Table
 	for t := Links; t <= Machines; t++ {
@@ -114,7 +113,7 @@ func FactTables() []Table {
 	return out
 }
 
-// Tables lists every table that is read from somewhere, in order.
+// Tables lists every table that is read from a source, in order.
 func Tables() []Table {
 	var out []Table
 	for t := Pods; t < Allocations; t++ {

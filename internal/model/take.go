@@ -1,6 +1,6 @@
 package model
 
-// Take puts rows of other facts in the place of ours, for the named tables.
+// Take replaces the named tables by those of g.
 func (f *NodeState) Take(g *NodeState, tables ...Table) {
 	for _, t := range tables {
 		switch t {

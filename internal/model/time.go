@@ -6,7 +6,7 @@ import "time"
 // Eight bytes instead of 24: there are millions of them.
 type Time int64
 
-// At gives the Time of t.
+// At returns t as a Time.
 func At(t time.Time) Time {
 	if t.IsZero() {
 		return 0
@@ -14,7 +14,7 @@ func At(t time.Time) Time {
 	return Time(t.Unix())
 }
 
-// Time gives t as the standard library has it.
+// Time returns t as a time.Time, in UTC.
 func (t Time) Time() time.Time {
 	if t == 0 {
 		return time.Time{}
@@ -22,10 +22,10 @@ func (t Time) Time() time.Time {
 	return time.Unix(int64(t), 0).UTC()
 }
 
-// IsZero tells whether the time is unknown.
+// IsZero reports whether the time is unknown.
 func (t Time) IsZero() bool { return t == 0 }
 
-// Sub is the time from u to t.
+// Sub is the duration from u to t.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t-u) * time.Second }
 
 // Add is the instant d later.

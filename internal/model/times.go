@@ -2,8 +2,7 @@ package model
 
 import "time"
 
-// Shift moves every Since by d: from the clock of the node that noted it to the clock of
-// the one who asks.
+// Shift adds d to every Since that is set: it converts the node's clock to the API server's.
 func (f *NodeState) Shift(d time.Duration) {
 	move := func(t *Time) {
 		if !t.IsZero() {

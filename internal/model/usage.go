@@ -1,13 +1,13 @@
 package model
 
-// A Usage counts addresses of a pool, or of what one node can take from.
+// A Usage counts the addresses of a pool, or of a node's blocks.
 type Usage struct {
-	Blocks int // claimed
-	Size   int // of those blocks
-	Held   int // allocated in them
+	Blocks int // number of blocks
+	Size   int // number of addresses in them
+	Held   int // number of allocated addresses in them
 }
 
-// countUse adds up blocks by pool and by node.
+// countUse sums up blocks by pool (the smallest that contains the block) and by node.
 func (v *View) countUse() {
 	v.poolUse = make([]Usage, len(v.s.Pools))
 	v.nodeUse = make(map[string]Usage, len(v.s.Nodes))

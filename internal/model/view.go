@@ -5,63 +5,67 @@ import (
 	"net/netip"
 )
 
-// A View is a sealed snapshot with its indices. It notes which tables it was asked
-// for, so that a test can hold that against what a detector declares.
+// A View is a sealed snapshot with its indices. Rows and indices never change after Seal,
+// except through PutUse; so several views may share them (Aside, Under). Each view records
+// which tables were read through it, so that a test can compare that with what a detector
+// declares; this makes one view usable by one goroutine only.
 type View struct {
 	s        *Snapshot
-	coverage map[string]*[tables]State // by node; the cluster's own under the empty name
-	touched  [tables]bool
+	coverage map[string]*[tables]State // by node, the cluster's own under ""; nil: Unread
+	touched  [tables]bool              // tables read since the last call of Touched
 
-	allocs  []Allocation
-	addrs   []netip.Addr
-	claimed []Claim
-	missing []Handle // those that are only named: rows behind the others
+	allocs  []Allocation // rows of Allocations, in the order of blocks and of their Held lists
+	addrs   []netip.Addr // rows of Addresses: every claimed address once, sorted
+	claimed []Claim      // rows of the index claims
+	missing []Handle     // handles that only allocations name; row i is len(s.Handles)+i of Handles
 
+	// The indices return rows in ascending order. A key without rows means that the row does
+	// not exist, which proves something only if State of the table is Seen.
 	pods           index[name]
-	nodes          index[string]
+	nodes          index[string] // by Kubernetes' name, and by Calico's where no node has that name
 	services       index[name]
 	vms            index[name]
 	claims         index[netip.Addr]
 	blocks         prefixes
 	allocsByIP     index[netip.Addr]
-	allocsByHandle index[string]
-	handles        index[string]
+	allocsByHandle index[string] // by HandleKey
+	handles        index[string] // by HandleKey
 	affinities     prefixes
 	endpointsByPod index[name]
 	pools          prefixes
-	poolUse        []Usage
-	nodeUse        map[string]Usage
-	strangers      map[string]bool // hosts that are no node of this cluster
-	aliases        map[string]int  // rows of nodes, by Calico's names for them
+	poolUse        []Usage          // by row of Pools
+	nodeUse        map[string]Usage // by Calico's node name
+	strangers      map[string]bool  // Calico nodes that are no node of this cluster
+	aliases        map[string]int   // rows of Nodes, by Calico's names for them
 	events         index[name]
-	poduse         poduse
+	poduse         poduse // built on first use; a copy made by Aside builds its own
 	nodeIndex      nodeIndex
-	asked          bool // some node was asked about itself
+	asked          bool // there is coverage of a node table: agents are installed
 }
 
-// A Claimer is the kind of thing that says an address is its own.
+// A Claimer is the kind of object that claims an address.
 type Claimer uint8
 
-// Who can claim an address.
+// The claimers.
 const (
 	ByPod Claimer = iota
 	ByEndpoint
 	ByTunnel
 	ByService
-	BySandbox // a device inside a namespace that lives: the fact
+	BySandbox // an interface in a network namespace that is in use
 )
 
-// A Claim is one that says an address is its own.
+// A Claim is that an object claims an address.
 type Claim struct {
 	By  Claimer
-	Row int32
+	Row int32 // of Pods, Endpoints, Nodes, Services or Attachments, according to By
 	IP  netip.Addr
 }
 
-// Snapshot gives the rows. They must not be changed.
+// Snapshot returns the rows. They must not be changed.
 func (v *View) Snapshot() *Snapshot { return v.s }
 
-// Touched lists the tables that were asked for since the last call.
+// Touched lists the tables that were read since the last call.
 func (v *View) Touched() []Table {
 	var out []Table
 	for t, yes := range v.touched {
@@ -73,15 +77,15 @@ func (v *View) Touched() []Table {
 	return out
 }
 
-// Aside gives a view of the same rows for another goroutine. When that is done, Join notes
-// what it was asked for.
+// Aside returns a view of the same rows for another goroutine. When that is done, Join adds
+// the tables that were read.
 func (v *View) Aside() *View {
 	w := *v
 	w.touched = [tables]bool{}
 	return &w
 }
 
-// Join notes what a view aside was asked for.
+// Join adds the tables that were read through w, a result of Aside.
 func (v *View) Join(w *View) {
 	for t, yes := range w.touched {
 		v.touched[t] = v.touched[t] || yes
@@ -96,14 +100,15 @@ func (v *View) State(t Table, node string) State {
 	return Unread
 }
 
-// Under gives the view of a snapshot that has the same rows, of another moment.
+// Under returns a view of s, which must have the same rows as the view's snapshot; only
+// Meta may differ.
 func (v *View) Under(s *Snapshot) *View {
 	w := *v
 	w.s = s
 	return &w
 }
 
-// Rows is how many subjects a table has.
+// Rows is the number of subjects of a table.
 func (v *View) Rows(t Table) int {
 	switch t {
 	case Pods:
@@ -205,10 +210,10 @@ func (v *View) Endpoint(i int32) *Endpoint { return at(v, Endpoints, v.s.Endpoin
 // Allocation is a row of Allocations.
 func (v *View) Allocation(i int32) *Allocation { return at(v, Allocations, v.allocs, i) }
 
-// Address is a row of Addresses: one that somebody claims.
+// Address is a row of Addresses: a claimed address.
 func (v *View) Address(i int32) netip.Addr { return *at(v, Addresses, v.addrs, i) }
 
-// Info is what is true of the whole cluster; never nil.
+// Info is the cluster row; never nil. Without one, the datastore counts as ready.
 func (v *View) Info() *Info {
 	v.touched[Cluster] = true
 	if len(v.s.Info) == 0 {
@@ -217,7 +222,7 @@ func (v *View) Info() *Info {
 	return &v.s.Info[0]
 }
 
-// Collector is how Calico's garbage collector is set, if that is known.
+// Collector is the configuration of the IPAM garbage collector, if it was read.
 func (v *View) Collector() (GarbageCollectorConfig, bool) {
 	v.touched[Collector] = true
 	if len(v.s.Collector) == 0 {

@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Changes are told in the order in which they came, none is lost, at most 500 at a time,
-// and none waits for the next.
+// Changes are delivered in order, none is lost, at most 500 at a time, and none waits for
+// the next one.
 func TestGather(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestGatherFromMany(t *testing.T) {
 	}
 }
 
-// A watch that breaks is taken up again, as gently as the server asks, and not for ever.
+// A broken watch resumes, respects Retry-After, and gives up after two minutes.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("lost")
@@ -107,14 +107,14 @@ func TestResume(t *testing.T) {
 			return true, &observe.Broken{Err: lost}
 		})
 		if took := time.Since(begun); !errors.Is(err, observe.ErrGone) || took > time.Minute {
-			t.Errorf("what is heard from: %v after %s", err, took)
+			t.Errorf("a watch with events: %v after %s", err, took)
 		}
 		tries, begun = 0, time.Now() //nolint:forbidigo // the test's own clock
 		err = observe.Resume(t.Context(), func(context.Context) (bool, error) {
 			if tries++; tries == 100 {
 				return false, lost
 			}
-			time.Sleep(9 * time.Minute) // nothing happened, and it was there
+			time.Sleep(9 * time.Minute) // no event, but the watch was open
 			return false, &observe.Broken{Err: lost, After: 7 * time.Second}
 		})
 		if took := time.Since(begun); err == nil || took != 99*(9*time.Minute+7*time.Second) {

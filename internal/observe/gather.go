@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// How changes are told: those that come together, together.
 const (
-	maxTold   = 500
-	gatherFor = 3 * time.Millisecond
+	maxTold   = 500                  // changes per call of deliver
+	gatherFor = 3 * time.Millisecond // how long a change waits for others
 )
 
-// A Gatherer tells changes in the order in which they came, several at a time. Who adds to
-// it waits while they are told: what cannot be judged so fast is not piled up here.
+// A Gatherer delivers changes in the order in which they were added, in batches. Add blocks
+// while a batch is delivered, so that a slow receiver slows down the watch instead of filling
+// memory.
 type Gatherer struct {
-	deliver func([]Change)
+	deliver func([]Change) // called with mu held, so never concurrently
 
 	mu    sync.Mutex
-	held  []Change
-	timer *time.Timer
+	held  []Change    // not delivered yet; fewer than maxTold
+	timer *time.Timer // runs while held is not empty
 }
 
-// Gather makes a Gatherer. Its last changes are told by Flush.
+// Gather makes a Gatherer. Call Flush at the end to deliver the last changes.
 func Gather(tell func([]Change)) *Gatherer {
 	g := &Gatherer{deliver: tell}
 	g.timer = time.AfterFunc(time.Hour, g.Flush)
@@ -29,7 +29,7 @@ func Gather(tell func([]Change)) *Gatherer {
 	return g
 }
 
-// Add takes a change, which is told within a few milliseconds.
+// Add takes a change and delivers it within a few milliseconds.
 func (g *Gatherer) Add(c Change) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -42,7 +42,7 @@ func (g *Gatherer) Add(c Change) {
 	}
 }
 
-// Flush tells what is held, at once.
+// Flush delivers the held changes at once.
 func (g *Gatherer) Flush() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,6 +55,6 @@ func (g *Gatherer) flush() {
 	}
 	g.timer.Stop()
 	told := g.held
-	g.held = nil // whoever was told keeps it
+	g.held = nil // the receiver owns the slice
 	g.deliver(told)
 }

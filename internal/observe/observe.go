@@ -1,5 +1,5 @@
-// Package observe runs collectors and keeps the account of what they saw. It decides
-// nothing about what is wrong.
+// Package observe runs collectors and records their coverage: what was read, and what was
+// not. It does not evaluate what is wrong.
 package observe
 
 import (
@@ -11,19 +11,19 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// ErrNotThere means that this cluster does not have such a thing at all, which is a
-// complete answer.
-var ErrNotThere = errors.New("not there")
+// ErrNotThere means that this cluster does not have such objects at all: the table is
+// complete and empty.
+var ErrNotThere = errors.New("does not exist in this cluster")
 
-// ErrPartial means that some facts were read but not all. What was read is kept, the
-// table is marked incomplete.
+// ErrPartial means that some rows were read but not all. They are kept, and the table is
+// marked as partial.
 var ErrPartial = errors.New("partial read")
 
-// ErrAgain is what Again makes of an error.
-var ErrAgain = errors.New("worth asking again")
+// ErrAgain matches the errors that Again returns.
+var ErrAgain = errors.New("retry once")
 
-// Again marks an error after which the collector, which has added nothing yet, asks in
-// another way, once.
+// Again marks an error after which Snapshot calls the collector once more; the collector has
+// added no rows yet and reads in another way.
 func Again(err error) error { return again{err} }
 
 type again struct{ error }
@@ -31,34 +31,35 @@ type again struct{ error }
 func (e again) Unwrap() error     { return e.error }
 func (again) Is(other error) bool { return other == ErrAgain }
 
-// A Collector fills the tables it names, and no others.
+// A Collector fills the tables that it names, and no others.
 type Collector interface {
 	Name() string
 	Tables() []model.Table
 	Collect(ctx context.Context, b *model.Builder) (ReadInfo, error)
 }
 
-// ReadInfo says of what moment a collector's answer is.
+// ReadInfo describes the answer that a collector got.
 type ReadInfo struct {
-	Revision string
-	At       time.Time // by the answering server's clock
+	Revision string    // resourceVersion or etcd revision of the list
+	At       time.Time // time of the answer, by the answering server's clock; zero: unknown
 	Rows     int
-	// Only, if set, are the tables that were seen in full; the others were not read.
+	// Only, if not nil, are the tables that were read completely; the others were not read.
 	Only []model.Table
 }
 
-// maxAtOnce bounds how many lists are under way: one takes up to ten of the API
-// server's seats.
+// maxAtOnce limits concurrent lists: one list uses up to ten seats of the API server's
+// priority and fairness.
 const maxAtOnce = 2
 
-// Snapshot runs the collectors, in their order. It never fails as a whole: what could not
-// be read is said in the coverage. Tell is called when a collector begins (false) and ends (true).
+// Snapshot runs the collectors, in their order. It never fails as a whole: what could not be
+// read is recorded in the coverage. tell is called when a collector begins (false) and ends
+// (true).
 func Snapshot(ctx context.Context, tell func(name string, rows int, done bool), cs ...Collector) *model.Snapshot {
 	var b model.Builder
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxAtOnce)
 	for _, c := range cs {
-		slots <- struct{}{} // here, so that they begin in the order given: the large ones first, and none at the end alone
+		slots <- struct{}{} // here, so that they begin in the given order: the largest first, so that none runs alone at the end
 		wg.Go(func() {
 			defer func() { <-slots }()
 			tell(c.Name(), 0, false)
@@ -74,6 +75,7 @@ func Snapshot(ctx context.Context, tell func(name string, rows int, done bool), 
 	return b.Snapshot()
 }
 
+// account records the coverage of a collector's tables.
 func account(s *model.Snapshot, c Collector, seen ReadInfo, err error) {
 	state, reason := model.Complete, ""
 	switch {
@@ -93,7 +95,7 @@ func account(s *model.Snapshot, c Collector, seen ReadInfo, err error) {
 			Table: t, State: state, Reason: reason, Revision: seen.Revision, At: model.At(seen.At), Rows: seen.Rows,
 		})
 	}
-	// The earliest moment is the snapshot's: an age counted from it is never too long.
+	// The earliest answer is the snapshot's time: an age counted up to it is never too long.
 	if at := model.At(seen.At); !at.IsZero() && (s.Meta.Taken.IsZero() || at < s.Meta.Taken) {
 		s.Meta.Taken = at
 	}

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// A Broken is an error after which a watch can be taken up again where it was.
+// A Broken is an error after which a watch can resume where it was.
 type Broken struct {
 	Err   error
-	After time.Duration // how long the server asked us to wait
+	After time.Duration // Retry-After of the server; 0 if there is none
 }
 
 func (b *Broken) Error() string { return b.Err.Error() }
 func (b *Broken) Unwrap() error { return b.Err }
 
-// How long a watch is taken up again without success before that is said, and how often it
-// is tried. Whoever follows is blind meanwhile.
+// While a watch is broken, no changes arrive.
 const (
-	patience   = 2 * time.Minute
+	patience   = 2 * time.Minute // a watch that is broken for longer is an error
 	firstPause = 20 * time.Millisecond
 	maxPause   = 5 * time.Second
-	steady     = 10 * time.Second // a watch that lasted so long was one, though nothing happened
+	steady     = 10 * time.Second // a watch that lasted so long worked, even without events
 )
 
-// Resume runs a watch again and again, until ctx ends, it ends with anything but a Broken,
-// or it was broken for too long. Once tells whether it heard anything.
+// Resume restarts a watch until ctx ends, the watch ends with an error other than Broken, or
+// it has been broken for longer than patience. once runs the watch and reports whether it
+// received anything.
 func Resume(ctx context.Context, once func(ctx context.Context) (heard bool, err error)) error {
-	var blind time.Time
+	var brokenSince time.Time // zero: the watch has not failed yet
 	pause := firstPause
 	for {
 		began := time.Now() //nolint:forbidigo // compared with itself alone
@@ -42,13 +42,13 @@ func Resume(ctx context.Context, once func(ctx context.Context) (heard bool, err
 		}
 		now := time.Now() //nolint:forbidigo // compared with itself alone
 		if heard || now.Sub(began) >= steady {
-			blind, pause = now, firstPause
+			brokenSince, pause = now, firstPause
 		}
-		if blind.IsZero() {
-			blind = began
+		if brokenSince.IsZero() {
+			brokenSince = began
 		}
-		if now.Sub(blind) > patience {
-			return fmt.Errorf("not heard for %s: %w", now.Sub(blind).Round(time.Second), broken.Err)
+		if now.Sub(brokenSince) > patience {
+			return fmt.Errorf("watch interrupted for %s: %w", now.Sub(brokenSince).Round(time.Second), broken.Err)
 		}
 		if err := Wait(ctx, max(pause, broken.After)); err != nil {
 			return err
@@ -57,7 +57,7 @@ func Resume(ctx context.Context, once func(ctx context.Context) (heard bool, err
 	}
 }
 
-// Wait lets time pass, unless ctx ends.
+// Wait waits for d, or until ctx ends.
 func Wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

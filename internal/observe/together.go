@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// Together runs all at once. The first that ends with an error ends the others, and it is
-// that error which is given.
+// Together runs all functions concurrently. The first error cancels the others and is returned.
 func Together(ctx context.Context, fs ...func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -22,7 +21,7 @@ func Together(ctx context.Context, fs ...func(ctx context.Context) error) error 
 	return context.Cause(ctx)
 }
 
-// UntilEnd waits for the end of ctx: whoever has nothing to follow follows all the same.
+// UntilEnd waits until ctx ends: a Follower without anything to watch uses it.
 func UntilEnd(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()

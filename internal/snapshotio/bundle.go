@@ -14,11 +14,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A bundle is a tar.gz of sections. A large one is written in parts of this size, since
-// a tar must know a file's size before its first byte.
+// A bundle is a tar.gz of sections. A large section is written in parts of this size, because
+// tar needs the size of a file before its content.
 const partSize = 4 << 20
 
-// maxBundle bounds what a bundle may unpack to.
+// maxBundle limits the unpacked size of a bundle.
 const maxBundle = 8 << 30
 
 // WriteBundle writes the snapshot as a stream.
@@ -67,8 +67,7 @@ func (p *parts) flush() error {
 // ReadBundle reads a bundle as a stream.
 func ReadBundle(r io.Reader) (*model.Snapshot, error) { return ReadBundleOf(r, maxBundle, 0) }
 
-// ReadBundleOf reads one of which we know how large it can be: so many bytes unpacked, and
-// so many rows (0 means any number).
+// ReadBundleOf reads a bundle with limits: bytes unpacked, and rows (0 means any number).
 func ReadBundleOf(r io.Reader, bytes int64, rows int) (*model.Snapshot, error) {
 	zip, err := gzip.NewReader(r)
 	if err != nil {

@@ -11,25 +11,24 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Bounds on what a stranger's bundle may contain.
+// Limits for a bundle from an untrusted source.
 const (
 	maxLine    = 16 << 20
 	maxUnknown = 64 << 20
 	maxNodes   = 20000
 )
 
-// ErrNewer means that a snapshot was written by a Plumbline whose rows mean something
-// else than ours.
-var ErrNewer = errors.New("written by a newer Plumbline")
+// ErrNewer means that a newer Plumbline with another schema wrote the snapshot.
+var ErrNewer = errors.New("written by a newer Plumbline; upgrade to read it")
 
-// A Decoder takes sections in any order; one that comes in parts is put together.
+// A Decoder takes sections in any order; the parts of one section are joined.
 type Decoder struct {
 	s           model.Snapshot
 	sections    map[string]bool
 	hasMeta     bool
 	hasCoverage bool
 	unknown     int
-	rows, most  int // most is 0 for any number
+	rows, most  int // rows so far, and their limit; 0: no limit
 }
 
 // Section reads one section.
@@ -52,7 +51,7 @@ func (d *Decoder) Section(file string, in io.Reader) error {
 	}
 	if rest, ok := strings.CutPrefix(file, "nodes/"); ok {
 		node, table, _ := strings.Cut(rest, "/")
-		for _, sec := range factSections {
+		for _, sec := range nodeSections {
 			if sec.table.String()+".jsonl" == table && node != "" {
 				f, err := d.nodeState(node)
 				if err != nil {
@@ -74,7 +73,7 @@ func (d *Decoder) meta(in io.Reader) error {
 		return fmt.Errorf("read %s: %w", metaFile, err)
 	}
 	if d.s.Meta.Schema > model.Schema {
-		return fmt.Errorf("schema %d, we know %d: %w", d.s.Meta.Schema, model.Schema, ErrNewer)
+		return fmt.Errorf("schema %d, supported is %d: %w", d.s.Meta.Schema, model.Schema, ErrNewer)
 	}
 	d.hasMeta = true
 	return nil
@@ -101,7 +100,7 @@ func (d *Decoder) keep(file string, in io.Reader) error {
 		return fmt.Errorf("read %s: %w", file, err)
 	}
 	if d.unknown += len(b); d.unknown > maxUnknown {
-		return fmt.Errorf("read %s: sections that we do not know exceed %d bytes", file, maxUnknown)
+		return fmt.Errorf("read %s: unknown sections exceed %d bytes", file, maxUnknown)
 	}
 	if d.s.Unknown == nil {
 		d.s.Unknown = map[string][]byte{}
@@ -131,11 +130,11 @@ func (d *Decoder) lines(file string, in io.Reader, each func([]byte) error) erro
 	return nil
 }
 
-// Snapshot gives what was read. Without a section on coverage, a table that is there is
-// complete; one that is not there is absent, not empty.
+// Snapshot returns what was read. Without a coverage section, a table that has a section is
+// complete; one without a section was not read, which is not the same as empty.
 func (d *Decoder) Snapshot() (*model.Snapshot, error) {
 	if !d.hasMeta {
-		return nil, errors.New("no meta.json: not a snapshot of Plumbline's")
+		return nil, errors.New("not a Plumbline snapshot: meta.json is missing")
 	}
 	if !d.hasCoverage {
 		d.assumeComplete()
@@ -153,7 +152,7 @@ func (d *Decoder) assumeComplete() {
 		}
 	}
 	for node := range d.s.NodeState {
-		for _, sec := range factSections {
+		for _, sec := range nodeSections {
 			if d.sections["nodes/"+node+"/"+sec.table.String()+".jsonl"] {
 				add(sec.table, node)
 			}

@@ -8,14 +8,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// The sections that are no tables.
+// The sections that are not tables.
 const (
 	metaFile     = "meta.json"
 	coverageFile = "coverage.jsonl"
 )
 
-// Encode hands out the snapshot's sections, line by line; a section that is there and
-// has no row is announced with a nil line. Tables that were not seen have no section.
+// Encode emits the snapshot's sections line by line. Each section of a table begins with a
+// nil line, so that an empty table has a section. Tables that were not read have none.
 func Encode(s *model.Snapshot, emit func(file string, line []byte) error) error {
 	meta, err := encodeRow(&s.Meta)
 	if err != nil {
@@ -45,7 +45,7 @@ func Encode(s *model.Snapshot, emit func(file string, line []byte) error) error 
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(s.NodeState)) {
-		for _, sec := range factSections {
+		for _, sec := range nodeSections {
 			if !seen[node+"/"+sec.table.String()] {
 				continue
 			}

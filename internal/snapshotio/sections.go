@@ -4,7 +4,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A section is one table as lines.
+// A section is one table as JSON lines.
 type section struct {
 	file   string
 	table  model.Table
@@ -61,22 +61,22 @@ var sections = []section{
 	rows(model.Events, func(s *model.Snapshot) *[]model.Event { return &s.Events }),
 }
 
-// A factSection is one table of one node.
-type factSection struct {
+// A nodeSection is one table of one node.
+type nodeSection struct {
 	table  model.Table
 	encode func(f *model.NodeState, emit func([]byte) error) error
 	decode func(f *model.NodeState, line []byte) error
 }
 
-func nodeTables[T any](t model.Table, of func(*model.NodeState) *[]T) factSection {
-	return factSection{
+func nodeTables[T any](t model.Table, of func(*model.NodeState) *[]T) nodeSection {
+	return nodeSection{
 		table:  t,
 		encode: func(f *model.NodeState, emit func([]byte) error) error { return encodeAll(*of(f), emit) },
 		decode: func(f *model.NodeState, line []byte) error { return decodeInto(of(f), line) },
 	}
 }
 
-var factSections = []factSection{
+var nodeSections = []nodeSection{
 	nodeTables(model.Links, func(f *model.NodeState) *[]model.Link { return &f.Links }),
 	nodeTables(model.Routes, func(f *model.NodeState) *[]model.Route { return &f.Routes }),
 	nodeTables(model.Rules, func(f *model.NodeState) *[]model.Rule { return &f.Rules }),

@@ -9,11 +9,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Case is a snapshot in a text file, with what is expected of it.
+// A Case is a snapshot in a text file, with the expected results.
 type Case struct {
 	Comment  string
 	Snapshot *model.Snapshot
-	Expect   map[string]string // sections that are not of the snapshot: findings, plan
+	Expect   map[string]string // sections that do not belong to the snapshot: findings, plan
 }
 
 // ParseText reads a test fixture.

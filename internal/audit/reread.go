@@ -1,0 +1,182 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// reread rereads the objects of every finding that is not of class Now, live, and
+// evaluates them again.
+//
+// Order of the reads: Kubernetes, nodes, Calico, nodes, Kubernetes. If Kubernetes objects and
+// node state have the same evidence before and after, they had it when Calico was read, so
+// the sources differed at one instant. A finding that neither evaluation finds again was only
+// a difference between the times of the reads and is dropped.
+//
+// It returns, for each remaining finding, the second evaluation of it, or the original with
+// Why set if the reread could not verify it (Why empty means verified); the coverage of
+// tables that were read first and could not be reread; and when the reread ended, by the API
+// server's clock. If one source fails, all findings are returned with Why set. v is a
+// view of s: it is reused if the reread changed no row. s and v are not changed.
+func reread(ctx context.Context, s *model.Snapshot, v *model.View, src Source, ds []*detect.Detector, found []finding.Finding) ([]finding.Finding, []model.Coverage, model.Time) {
+	refs, subjects := candidates(found)
+	// The second answer of Kubernetes is also the time at which Calico had been read. If no
+	// ref is a Kubernetes object, any node serves for that.
+	if len(s.Nodes) > 0 && !slices.Contains(refs, s.Nodes[0].Ref()) {
+		refs = append(refs, s.Nodes[0].Ref())
+	}
+	var facts [2]observe.Reread
+	var err4, err5 error
+	first, err1 := src.Kubernetes.Reread(ctx, refs)
+	if src.Nodes != nil {
+		facts[0], err4 = src.Nodes.Reread(ctx, refs)
+	}
+	calico, err2 := src.Calico.Reread(ctx, refs)
+	if src.Nodes != nil {
+		facts[1], err5 = src.Nodes.Reread(ctx, refs)
+	}
+	second, err3 := src.Kubernetes.Reread(ctx, refs)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		for i := range found {
+			if found[i].Class != finding.Now {
+				found[i].Why = "reread failed: " + err.Error()
+			}
+		}
+		return found, nil, s.Meta.Taken
+	}
+	now := model.At(second.At)
+	if now.IsZero() {
+		now = max(s.Meta.Taken, model.At(calico.At), model.At(first.At))
+	}
+	// One after the other: a view of a large cluster needs much memory.
+	var sees [2]readTables
+	again := func(i int, owners observe.Reread) map[string]*finding.Finding {
+		p, changed := observe.Patched(s, facts[i], owners, calico)
+		w := v.Under(p)
+		if changed {
+			w = model.Seal(p)
+		}
+		sees[i] = seeing(p)
+		return index(detect.Judge(w, subjects, ds...).Findings)
+	}
+	before, after := again(0, first), again(1, second)
+	lost := lostTables(facts[:], s)
+	var out []finding.Finding
+	for i := range found {
+		f := &found[i]
+		if f.Class == finding.Now {
+			out = append(out, *f)
+			continue
+		}
+		b, inBefore := before[f.Key()]
+		a, inAfter := after[f.Key()]
+		switch {
+		case (!inBefore || !inAfter) && unreadTables(f, sees):
+			g := *f
+			g.Why = "its node did not answer the reread"
+			out = append(out, g)
+		case !inBefore && !inAfter:
+			continue
+		case !inBefore || !inAfter || !a.Same(b):
+			g := *f
+			g.Why = "its objects changed during the reread"
+			out = append(out, g)
+		default:
+			out = append(out, *a)
+		}
+	}
+	return out, lost, now
+}
+
+// unreadTables reports whether a node table that the detector of f uses could not be reread
+// on a node of its evidence: then the absence of the finding means nothing.
+func unreadTables(f *finding.Finding, sees [2]readTables) bool {
+	for _, e := range f.Evidence {
+		node := e.Ref.OnNode()
+		if node == "" {
+			continue
+		}
+		d := detect.ByCode(f.Code)
+		for _, seen := range sees {
+			for _, t := range slices.Concat(d.Needs, d.Uses) {
+				if t.OfNode() && !seen[place{t, node}] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// readTables has the tables that were read completely, by node.
+type readTables map[place]bool
+
+type place struct {
+	table model.Table
+	node  string
+}
+
+func seeing(s *model.Snapshot) readTables {
+	out := make(readTables, len(s.Coverage))
+	for _, c := range s.Coverage {
+		out[place{c.Table, c.Node}] = c.State.Seen()
+	}
+	return out
+}
+
+// lostTables is the coverage of the tables that the snapshot has and that could not be
+// reread, each table and node once.
+func lostTables(rereads []observe.Reread, s *model.Snapshot) []model.Coverage {
+	seen := seeing(s)
+	var out []model.Coverage
+	for i := range rereads {
+		for _, c := range rereads[i].Rows.Coverage {
+			if k := (place{c.Table, c.Node}); !c.State.Seen() && seen[k] {
+				seen[k] = false // once
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// candidates returns the objects to reread (all refs of the evidence) and the subjects to
+// evaluate again, each once. Findings of class Now need no reread.
+func candidates(found []finding.Finding) ([]model.Ref, []model.Subject) {
+	seen := map[model.Ref]bool{}
+	judged := map[model.Subject]bool{}
+	var refs []model.Ref
+	var subjects []model.Subject
+	for i := range found {
+		if found[i].Class == finding.Now {
+			continue
+		}
+		for _, e := range found[i].Evidence {
+			if !seen[e.Ref] {
+				seen[e.Ref] = true
+				refs = append(refs, e.Ref)
+			}
+		}
+		for _, s := range found[i].From {
+			if !judged[s] {
+				judged[s] = true
+				subjects = append(subjects, s)
+			}
+		}
+	}
+	return refs, subjects
+}
+
+func index(fs []finding.Finding) map[string]*finding.Finding {
+	out := make(map[string]*finding.Finding, len(fs))
+	for i := range fs {
+		out[fs[i].Key()] = &fs[i]
+	}
+	return out
+}

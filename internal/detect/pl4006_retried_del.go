@@ -1,0 +1,124 @@
+package detect
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL4006 finds CNI DELs that fail and are retried without success. Calico before 2018
+// executes such a late DEL on the pod that has the name by then.
+var PL4006 = &Detector{
+	Code: "PL4006", Title: "runtime retries a CNI DEL that never succeeds", Severity: finding.Warning, Class: finding.Now,
+	Each:       []model.Table{model.Events},
+	Needs:      []model.Table{model.Events, model.Pods, model.PodNode},
+	Uses:       []model.Table{model.Sandboxes},
+	ShadowedBy: []finding.Code{"PL4001"},
+	Since:      "0.2", Run: retriedDel,
+}
+
+func retriedDel(p *Pass, _ model.Table, row int32) {
+	e := p.Event(row)
+	if !delFails(p, e) {
+		return
+	}
+	f := finding.Finding{
+		Subject: e.Ref(), Node: e.Node, Namespace: e.Namespace,
+		Summary:  fmt.Sprintf("DEL of sandbox %s on %s has failed since %s", orDash(first8(delSandbox(e.Message))), orDash(plain(e.Node, maxName)), e.First),
+		Evidence: []finding.Evidence{delFact(e)},
+	}
+	if v := atRisk(p, e); v != nil {
+		f.Severity = finding.Error
+		if e.UID != "" && v.UID != e.UID {
+			f.Summary += "; at risk: the new pod of that name"
+		} else {
+			f.Summary += "; at risk: its newer sandbox"
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: v.Ref(), Says: fmt.Sprintf("on %s under the same name, uid %s", v.Node, orDash(v.UID)), Revision: v.Revision, Since: v.Created})
+	}
+	f.Summary += ": " + delReason(e.Message)
+	p.Report(f)
+}
+
+// How often and how long a DEL must have failed, and how recent the last attempt must be:
+// the kubelet retries at least every few minutes.
+const (
+	delTries = 3
+	delSpan  = 2 * time.Minute
+	delFresh = 10 * time.Minute
+)
+
+// delFails reports whether a DEL fails repeatedly, and still does: if its sandbox is gone
+// from its node, it has succeeded.
+func delFails(p *Pass, e *model.Event) bool {
+	if e.Count < delTries || e.Last.Sub(e.First) < delSpan || p.Now.Sub(e.Last) > delFresh || !delMarks.MatchString(e.Message) {
+		return false
+	}
+	id := delSandbox(e.Message)
+	return id == "" || e.Node == "" || !p.Sees(e.Node, model.Sandboxes) || p.SandboxNamed(e.Node, id) != nil
+}
+
+// failedDel returns the event of a DEL that fails for the pod, or nil.
+func failedDel(p *Pass, pod *model.Pod) *model.Event {
+	for e := range p.EventsOf(pod.Namespace, pod.Name) {
+		if (e.UID == "" || e.UID == pod.UID) && delFails(p, e) {
+			return e
+		}
+	}
+	return nil
+}
+
+// atRisk returns the pod with the name and the node of the late DEL: another pod, or the
+// same one with a newer sandbox.
+func atRisk(p *Pass, e *model.Event) *model.Pod {
+	pod := p.PodByName(e.Namespace, e.Pod)
+	if pod == nil || !pod.Deleted.IsZero() || pod.Node != e.Node || e.Node == "" {
+		return nil
+	}
+	if e.UID != "" && pod.UID != e.UID {
+		return pod
+	}
+	id := delSandbox(e.Message)
+	for s := range p.SandboxesOf(e.Namespace, e.Pod) {
+		if id != "" && s.Node == e.Node && s.Ready && s.ID != id {
+			return pod
+		}
+	}
+	return nil
+}
+
+// What the runtimes log when a DEL fails: containerd, CRI-O, dockershim, libcni. A sandbox
+// that cannot be stopped is not enough: a process that cannot end causes that as well.
+var (
+	delMarks = regexp.MustCompile(`destroy network for |failed to teardown pod (?:\\?"[^"]*" network)?|from CNI network|failed \(delete\)`)
+	delID    = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+)
+
+func delSandbox(message string) string { return delID.FindString(message) }
+
+func delFact(e *model.Event) finding.Evidence {
+	return finding.Evidence{Ref: e.Ref(), Says: fmt.Sprintf("%s on %s: %s", plain(e.Reason, maxName), orDash(plain(e.Node, maxName)), delReason(e.Message)), Since: e.First}
+}
+
+// delReason is the end of the message, which contains the reason: the text that kubelet and
+// runtime put before it is long and always the same.
+func delReason(message string) string {
+	at := delMarks.FindStringIndex(message)
+	if at == nil {
+		return plain(message, maxReason)
+	}
+	rest := message[at[1]:]
+	if id := delID.FindStringIndex(rest); id != nil {
+		rest = rest[id[1]:]
+	}
+	rest = strings.ReplaceAll(strings.TrimLeft(rest, `\": `), `\"`, `"`)
+	rest = strings.TrimRight(rest, `\"] `)
+	if rest == "" {
+		rest = message
+	}
+	return plain(rest, maxReason)
+}

@@ -1,0 +1,77 @@
+package detect
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// unreadNodes records on which nodes a detector did not run, and which tables were missing.
+type unreadNodes struct {
+	nodes  map[string]bool
+	tables map[model.Table]bool
+	known  map[string]bool // by node: what sees has answered
+}
+
+// sees reports whether the node tables that the detector needs were read completely on the
+// subject's node. A subject without a node is skipped by detectors that need node tables.
+func (d *Detector) sees(v *model.View, t model.Table, row int32, b *unreadNodes) bool {
+	if !slices.ContainsFunc(d.Needs, model.Table.OfNode) {
+		return true
+	}
+	node := v.NodeOf(t, row)
+	ok, known := b.known[node]
+	if !known {
+		if b.known == nil {
+			b.known = map[string]bool{}
+		}
+		ok = node != "" && d.seesAll(v, node, b)
+		b.known[node] = ok
+	}
+	return ok
+}
+
+// seesAll tells whether all that the detector needs of a node was seen, and notes what was not.
+func (d *Detector) seesAll(v *model.View, node string, b *unreadNodes) bool {
+	ok := true
+	for _, need := range d.Needs {
+		if !need.OfNode() {
+			continue
+		}
+		if v.State(need, node).Seen() {
+			continue
+		}
+		ok = false
+		if v.State(need, node) == model.Unread {
+			continue // no agent is expected on this node
+		}
+		if b.nodes == nil {
+			b.nodes, b.tables = map[string]bool{}, map[model.Table]bool{}
+		}
+		b.nodes[node], b.tables[need] = true, true
+	}
+	return ok
+}
+
+func (b *unreadNodes) skip(d *Detector) (Skip, bool) {
+	if len(b.nodes) == 0 {
+		return Skip{}, false
+	}
+	var tables []string
+	for _, t := range slices.Sorted(maps.Keys(b.tables)) {
+		tables = append(tables, t.String())
+	}
+	nodes := slices.Sorted(maps.Keys(b.nodes))
+	return Skip{Code: d.Code, Why: "not read on " + some(nodes) + ": " + strings.Join(tables, ", "), Nodes: nodes}, true
+}
+
+// some lists the first few names.
+func some(names []string) string {
+	const few = 3
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:few], ", ") + " and others"
+}
