@@ -137,7 +137,7 @@ func TestCollect(t *testing.T) {
 	s.boxes = nil
 	refused("no sandbox at all")
 	s.boxes = boxes
-	s.RunningSandboxes = func(context.Context) ([]uint64, error) { return []uint64{8}, observe.ErrPartial }
+	s.Namespaces = func(context.Context) ([]uint64, error) { return []uint64{8}, observe.ErrPartial }
 	refused("namespaces live")
 }
 

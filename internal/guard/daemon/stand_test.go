@@ -59,10 +59,10 @@ func (s *stand) again() {
 	s.t.Helper()
 	k, err := New(World{
 		Node: "w1", Root: s.root, Modes: s.path("modes"), Program: s.path("plumbline-cni"), Record: s.path("record"),
-		Networking:       s.networking,
-		Sandboxes:        func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
-		Calls:            func(context.Context) ([]model.Process, error) { return s.calls, nil },
-		RunningSandboxes: func(context.Context) ([]uint64, error) { return s.living, nil },
+		Networking: s.networking,
+		Sandboxes:  func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
+		Calls:      func(context.Context) ([]model.Process, error) { return s.calls, nil },
+		Namespaces: func(context.Context) ([]uint64, error) { return s.living, nil },
 		Now: func() time.Time {
 			s.mu.Lock()
 			defer s.mu.Unlock()

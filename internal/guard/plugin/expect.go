@@ -13,24 +13,24 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A promise is what a container was given.
-type promise struct {
-	device string // inside
+// A expectation is what the ADD gave to a container.
+type expectation struct {
+	device string // pod interface
 	ips    []netip.Prefix
-	host   string // the end outside; empty if nobody said
+	host   string // host interface; empty if unknown
 	leads  func(is4 bool) bool
 }
 
-// broken reads a namespace and says what a container no longer has of it. An error means
-// that it could not be seen.
-func (p *promise) broken(ctx context.Context, ns *os.File) ([]string, error) {
+// broken reads a network namespace and returns what the container no longer has. An error
+// means that it could not be read.
+func (p *expectation) broken(ctx context.Context, ns *os.File) ([]string, error) {
 	rows, err := podns.Read(ctx, ns)
 	if err != nil {
 		return nil, err
 	}
 	at := slices.IndexFunc(rows, func(r model.Attachment) bool { return r.Device == p.device })
 	if at < 0 {
-		return []string{"the device " + p.device + " is not there"}, nil
+		return []string{"the interface " + p.device + " does not exist"}, nil
 	}
 	row := &rows[at]
 	out := p.inside(row)
@@ -41,19 +41,19 @@ func (p *promise) broken(ctx context.Context, ns *os.File) ([]string, error) {
 	return out, err
 }
 
-// inside says what is missing on the container's side.
-func (p *promise) inside(row *model.Attachment) []string {
+// inside returns what is missing in the container's namespace.
+func (p *expectation) inside(row *model.Attachment) []string {
 	var out []string
 	if !row.Up {
-		out = append(out, "the device "+row.Device+" is down")
+		out = append(out, "the interface "+row.Device+" is down")
 	}
 	for _, ip := range p.ips {
 		if !slices.ContainsFunc(row.IPs, func(has netip.Prefix) bool { return has.Addr() == ip.Addr() }) {
-			out = append(out, fmt.Sprintf("the address %s is not on %s", ip.Addr(), row.Device))
+			out = append(out, fmt.Sprintf("the address %s is missing on %s", ip.Addr(), row.Device))
 			continue
 		}
 		if p.leads != nil && !p.way(row, ip.Addr().Is4()) {
-			out = append(out, fmt.Sprintf("no route leads from %s to others than one", ip.Addr()))
+			out = append(out, fmt.Sprintf("no usable route from %s", ip.Addr()))
 		}
 	}
 	for _, r := range row.Routes {
@@ -67,22 +67,23 @@ func (p *promise) inside(row *model.Attachment) []string {
 	return out
 }
 
-// way tells whether the device leads anywhere: by a default route if one was promised,
-// else by any that is not to a single address, for not all plugins tell their routes.
-func (p *promise) way(row *model.Attachment, is4 bool) bool {
+// way reports whether the interface has a usable route: a default route if the result has
+// one, else any route that is not to a single address, because not all plugins report their
+// routes.
+func (p *expectation) way(row *model.Attachment, is4 bool) bool {
 	return slices.ContainsFunc(row.Routes, func(r model.Route) bool {
 		return r.Type == "" && r.Dst.Addr().Is4() == is4 && (r.Dst.Bits() == 0 || !p.leads(is4) && !r.Dst.IsSingleIP())
 	})
 }
 
-// outside says what is wrong with the other end.
-func (p *promise) outside(ctx context.Context, row *model.Attachment) (string, error) {
+// outside returns what is wrong with the host interface.
+func (p *expectation) outside(ctx context.Context, row *model.Attachment) (string, error) {
 	host, err := podns.Host()
 	if err != nil || p.host == "" || row.Peer == 0 {
 		return "", err
 	}
 	if row.PeerNS != host {
-		return "the other end of " + row.Device + " is not on the host", nil
+		return "the peer of " + row.Device + " is not in the host's network namespace", nil
 	}
 	s, err := rtnl.Open()
 	if err != nil {
@@ -92,13 +93,13 @@ func (p *promise) outside(ctx context.Context, row *model.Attachment) (string, e
 	l, err := s.Link(ctx, row.Peer)
 	switch {
 	case errors.Is(err, rtnl.ErrGone):
-		return "the host's end " + p.host + " is not there", nil
+		return "the host interface " + p.host + " does not exist", nil
 	case err != nil:
 		return "", err
 	case l.Name != p.host:
-		return fmt.Sprintf("the host's end is %s, not %s", l.Name, p.host), nil
+		return fmt.Sprintf("the host interface is %s, not %s", l.Name, p.host), nil
 	case !l.Up:
-		return "the host's end " + p.host + " is down", nil
+		return "the host interface " + p.host + " is down", nil
 	}
 	return "", nil
 }

@@ -7,8 +7,8 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// Owner gives the record of an attachment, nil if there is none. With an error there is
-// none that can be believed: that is as good as none.
+// Owner returns the record of an attachment, nil if there is none. With an error the record
+// is unusable: callers treat the attachment as unknown.
 func (b *DB) Owner(k guard.Key) (*guard.Owner, error) {
 	o, err := get[guard.Owner](b, ownerOf(k))
 	if err == nil && o != nil && o.Key != k {
@@ -17,7 +17,8 @@ func (b *DB) Owner(k guard.Key) (*guard.Owner, error) {
 	return o, err
 }
 
-// Newest gives the latest owner of a name that may still hold it, nil if nobody does.
+// Newest returns the holder of a name with the highest sequence number, nil if nobody holds
+// it.
 func (b *DB) Newest(n guard.Name) (*guard.Owner, error) {
 	all, err := b.owners(n)
 	if len(all) == 0 {
@@ -26,7 +27,7 @@ func (b *DB) Newest(n guard.Name) (*guard.Owner, error) {
 	return &all[0], err
 }
 
-// Older gives all others that may still hold something under the name, newest first.
+// Older returns all other holders of a name, newest first.
 func (b *DB) Older(n guard.Name) ([]guard.Owner, error) {
 	all, err := b.owners(n)
 	return all[min(1, len(all)):], err
@@ -46,11 +47,11 @@ func (b *DB) owners(n guard.Name) ([]guard.Owner, error) {
 			out = append(out, *o)
 		}
 	}
-	slices.SortFunc(out, queuedDel)
+	slices.SortFunc(out, newestFirst)
 	return out, nil
 }
 
-func queuedDel(a, b guard.Owner) int {
+func newestFirst(a, b guard.Owner) int {
 	switch {
 	case a.Seq > b.Seq:
 		return -1
@@ -61,7 +62,7 @@ func queuedDel(a, b guard.Owner) int {
 	}
 }
 
-// All gives every attachment on record, deleted ones too, newest first.
+// All returns every attachment on record, including deleted ones, newest first.
 func (b *DB) All() ([]guard.Owner, error) {
 	names, err := b.files.List()
 	if err != nil {
@@ -76,6 +77,6 @@ func (b *DB) All() ([]guard.Owner, error) {
 			out = append(out, *o)
 		}
 	}
-	slices.SortFunc(out, queuedDel)
+	slices.SortFunc(out, newestFirst)
 	return out, nil
 }

@@ -12,22 +12,25 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A DB is the record of one node. Any number of processes may have it open.
+// A DB is the ownership record of one node. Any number of processes may have it open: all
+// state is in the files, and every change holds the lock of the name that it changes. See
+// the package comment for what a kill leaves.
 type DB struct {
 	files files
-	boot  string
+	boot  string // boot ID; files of another boot are ignored
 }
 
-// ErrReplaced says that a record has gone on since what was to be changed was read.
+// ErrReplaced says that the attachment was added again or deleted after the record to
+// change was read.
 var ErrReplaced = errors.New("the attachment was added again or deleted since")
 
 const (
 	bootFile = "/proc/sys/kernel/random/boot_id"
-	maxID    = 512 // of an identifier; Kubernetes' and runtimes' have at most 253
+	maxID    = 512 // of an identifier; those of Kubernetes and runtimes have at most 253 characters
 )
 
-// Open opens the record in a directory, which is made if it is not there and refused if
-// it is not ours alone.
+// Open opens the record in a directory. It creates the directory if it does not exist, and
+// refuses one that other users can access.
 func Open(dir string) (*DB, error) {
 	d, err := private(dir)
 	if err != nil {
@@ -35,12 +38,12 @@ func Open(dir string) (*DB, error) {
 	}
 	boot, err := disk("").Read(bootFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the boot's identity: %w", err)
+		return nil, fmt.Errorf("read the boot ID: %w", err)
 	}
 	return &DB{d, strings.TrimSpace(string(boot))}, nil
 }
 
-// The kinds of files, by the first letters of their names.
+// The kinds of files, by prefix of their names; newFile is a suffix.
 const (
 	ownerFile = "owner-"
 	indexFile = "name-"
@@ -50,7 +53,8 @@ const (
 	newFile   = ".new"
 )
 
-// hashed makes a file's name of identifiers, whatever they hold.
+// hashed returns a file name for identifiers. Lengths are part of the hashed text, so
+// different identifiers never give the same text.
 func hashed(kind string, ids ...string) string {
 	var text []byte
 	for _, id := range ids {
@@ -62,13 +66,16 @@ func hashed(kind string, ids ...string) string {
 }
 
 func ownerOf(k guard.Key) string { return hashed(ownerFile, k.Network, k.Container, k.IfName) }
-func laterOf(k guard.Key) string { return hashed(queueFile, k.Network, k.Container, k.IfName) }
+func queueOf(k guard.Key) string { return hashed(queueFile, k.Network, k.Container, k.IfName) }
 func indexOf(n guard.Name) string {
 	return hashed(indexFile, n.Network, n.Namespace, n.Pod, n.IfName)
 }
 
-// lock takes the lock of a name: one of 256, so that locks need not be removed. Without
-// a pod there is no name, and the attachment's own does as well.
+// lock takes the lock of a name, one of 256, so that lock files need not be removed. A call
+// without a pod has no name and takes the lock of its attachment. Invariant: index, owner
+// and queue files of a name change only under its lock, except that Forget and Unqueue
+// remove files whose owner is irrelevant. Never take two name locks; the counter's lock is
+// taken after the name's.
 func (b *DB) lock(n guard.Name, k guard.Key) (stripe string, unlock func(), err error) {
 	file := indexOf(n)
 	if n.Pod == "" {
@@ -79,8 +86,9 @@ func (b *DB) lock(n guard.Name, k guard.Key) (stripe string, unlock func(), err 
 	return stripe, unlock, err
 }
 
-// put replaces a file. Whoever writes holds the stripe, so the new file's name is
-// nobody else's, and what a kill leaves of it is overwritten by the next.
+// put replaces a file by rename: a kill leaves the old or the new content. The caller holds
+// stripe, so nobody else writes the temporary file, and one that a kill left is overwritten
+// by the next put.
 func put[T any](b *DB, stripe, file string, is T) error {
 	data, err := encode(b.boot, is)
 	if err != nil {
@@ -96,7 +104,7 @@ func put[T any](b *DB, stripe, file string, is T) error {
 	return nil
 }
 
-// get reads a file; nil without an error if there is none.
+// get reads a file; nil without an error if it does not exist.
 func get[T any](b *DB, file string) (*T, error) {
 	data, err := b.files.Read(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,46 +15,48 @@ import (
 
 const (
 	tick     = time.Second
-	farewell = 5 * time.Second // for what is under way when we are to end
+	farewell = 5 * time.Second // for running work when the daemon is stopped
 )
 
-// A Daemon looks after one node's guard.
+// A Daemon is the guard daemon of one node. Each worker owns one of install, drain and tend;
+// mu guards the fields below it, which workers share.
 type Daemon struct {
 	World
 	tree tree
-	dir  string // the guard's, as we see it
+	dir  string // the guard's directory, as a path of this container
 	db   *ownerdb.DB
 
-	observe look
+	install installState
 	drain   drain
 	tend    tend
 
 	mu     sync.Mutex
 	report guard.Report
 	stage  stage
-	since  map[string]time.Time // of workers that are at work
+	since  map[string]time.Time // start of the current run, of each worker that runs
 	told   told
 }
 
-// A stage is what the installation found, for those who work with it.
+// A stage is what the installation found, for the other workers.
 type stage struct {
-	on      bool // the guard is in what the runtime has loaded, and not off
+	on      bool // the runtime has loaded the guard, and the mode is not off
 	network string
 	ifName  string
 	binDirs []string
-	file    string // of the network's configuration, as we see it
+	file    string // the network's configuration, as a path of this container
 	program program
 }
 
-// New makes the keeper of a node. It makes the guard's directory if it is not there.
+// New returns the guard daemon of a node. It creates the guard's directory if it does not
+// exist.
 func New(w World) (*Daemon, error) {
 	k := &Daemon{World: w, tree: tree(w.Root), since: map[string]time.Time{}}
 	if _, err := k.tree.dir(path.Dir(guard.Dir), 0o755); err != nil {
-		return nil, fmt.Errorf("make the guard's directory: %w", err)
+		return nil, fmt.Errorf("create the guard's directory: %w", err)
 	}
 	dir, err := k.tree.dir(guard.Dir, 0o755)
 	if err != nil {
-		return nil, fmt.Errorf("make the guard's directory: %w", err)
+		return nil, fmt.Errorf("create the guard's directory: %w", err)
 	}
 	k.dir = k.tree.seen(dir)
 	if k.db, err = ownerdb.Open(k.file(guard.OwnersDir)); err != nil {
@@ -66,26 +68,26 @@ func New(w World) (*Daemon, error) {
 
 func (k *Daemon) file(name string) string { return path.Join(k.dir, name) }
 
-// remember takes up what the last keeper said: how often things happened since the boot,
-// and which mode is in force.
+// remember reads the state of the previous guard daemon: the counters since boot and the
+// mode in force.
 func (k *Daemon) remember() {
 	var was guard.Report
 	if raw, err := read(k.file(guard.StatusFile), maxStatus); err == nil && json.Unmarshal(raw, &was) == nil {
 		k.report.Put, k.report.GC = was.Put, was.GC
 	}
 	k.report.Node = k.Node
-	k.observe.mode = guard.Off
+	k.install.mode = guard.Off
 	if raw, err := read(k.file(guard.ModeFile), maxMode); err == nil {
 		if m, err := parseMode(string(raw)); err == nil {
-			k.observe.mode = m
+			k.install.mode = m
 		}
 	}
 	k.drain.remember(k.file(drainedFile))
 	k.report.Tally, k.report.Keyed = k.drain.Count.tally(k.Now()), k.drain.Count.Keyed
 }
 
-// Run keeps the guard until it is told to end. Each of its works has its own time: what
-// hangs in one, be it a disk, holds up none of the others.
+// Run runs the guard daemon until the context ends. Each worker has its own goroutine: one
+// that hangs, for example on a disk, does not delay the others.
 func (k *Daemon) Run(ctx context.Context) error {
 	release, err := k.alone(ctx)
 	if err != nil {
@@ -106,11 +108,11 @@ func (k *Daemon) Run(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-time.After(farewell):
-		return errors.New("something that was under way does not come to its end")
+		return errors.New("a worker of the guard daemon did not stop within 5s")
 	}
 }
 
-// step does one thing again and again.
+// step runs one worker every tick.
 func (k *Daemon) step(ctx context.Context, name string, do func(context.Context)) {
 	t := time.NewTicker(tick)
 	defer t.Stop()

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// lockName is the file whose lock makes a keeper the only one. During an update there may
-// be two, and what both took to the disk would be there twice.
+// lockName is the file whose lock makes a guard daemon the only one on the node. During an
+// update there may be two, and both would copy the same events to disk.
 const lockName = "keeper"
 
-// alone waits until no other keeper works on this node.
+// alone waits until no other guard daemon runs on this node.
 func (k *Daemon) alone(ctx context.Context) (release func(), err error) {
 	f, err := os.OpenFile(k.file(lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the keeper's lock: %w", err)
+		return nil, fmt.Errorf("open the guard daemon's lock: %w", err)
 	}
 	for waits := false; ; waits = true {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -25,10 +25,10 @@ func (k *Daemon) alone(ctx context.Context) (release func(), err error) {
 			return func() { _ = f.Close() }, nil
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			return nil, errors.Join(fmt.Errorf("take the keeper's lock: %w", err), f.Close())
+			return nil, errors.Join(fmt.Errorf("take the guard daemon's lock: %w", err), f.Close())
 		}
 		if !waits {
-			k.Log.Info("waits for another keeper of this node to end")
+			k.Log.Info("waiting for another guard daemon on this node to exit")
 		}
 		select {
 		case <-ctx.Done():

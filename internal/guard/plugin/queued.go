@@ -8,33 +8,33 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// one does what can be done about a DEL of the queue. Why it must wait is empty if it need
-// not any more.
+// one carries out a queued DEL. An empty why means that the DEL is done or no longer
+// needed; otherwise it is postponed.
 func (r *replay) one(ctx context.Context, l guard.QueuedDel) (why string) {
 	s := &session{World: r.World, entry: r.entry, call: l.Call, as: guard.Enforce, db: r.db, began: r.Now(), replays: true}
 	rest := false
 	a := &answer{}
 	defer func() {
 		if p := recover(); p != nil {
-			why = fmt.Sprintf("the guard broke: %v", p)
-			s.trouble("the guard broke", fmt.Errorf("%v", p))
+			why = fmt.Sprintf("the guard panicked: %v", p)
+			s.trouble("the guard panicked", fmt.Errorf("%v", p))
 		}
 		if why == "" {
-			s.trouble("take a DEL out of the queue", r.db.Replayed(l))
+			s.trouble("remove a DEL from the queue", r.db.Replayed(l))
 		} else {
-			s.trouble("put off a DEL", r.db.Postpone(l, rest, r.now))
+			s.trouble("postpone a DEL", r.db.Postpone(l, rest, r.now))
 		}
-		if why == "" || s.called || rest || l.Tries == 0 || len(s.event.Trouble) > 0 { // not each time that it waits
+		if why == "" || s.called || rest || l.Tries == 0 || len(s.event.Trouble) > 0 { // do not log each time that it is postponed
 			s.log(a)
 		}
 	}()
-	s.did("from the queue: %s", l.Why)
+	s.did("queued DEL: %s", l.Why)
 	s.complete()
 	if why := s.resume(); why != "" {
 		return why
 	}
 	if l.Rest {
-		s.keyed = guard.ByName // what is left of it is found by name, whatever else was not
+		s.keyed = guard.ByName // only what is found by name is left
 	}
 	d, known, err := s.decide(ctx, guard.Replay)
 	if err == nil && d.Forward {
@@ -44,7 +44,7 @@ func (r *replay) one(ctx context.Context, l guard.QueuedDel) (why string) {
 	s.reach("replaying")
 	switch {
 	case err != nil:
-		s.trouble("read the record", err)
+		s.trouble("read the ownership record", err)
 		return err.Error()
 	case d.Forward:
 		why, a = r.forward(ctx, s, &d, known, l)
@@ -53,28 +53,28 @@ func (r *replay) one(ctx context.Context, l guard.QueuedDel) (why string) {
 		return d.Says
 	case !l.Rest:
 		r.deeds++
-		d.Queue = false // it is
+		d.Queue = false // it already is
 		if a = s.withhold(ctx, &d, known.Own); !a.ok() {
 			return wrong(a)
 		}
 		rest = true
 	case r.rests[s.call.Name()]:
-		return "" // what is found by the name is one: another DEL waits for it
+		return "" // one queued DEL per name is enough for what is found by name
 	}
 	r.rests[s.call.Name()] = true
 	return d.Says
 }
 
-// resume makes the call what a runtime's would be.
+// resume builds the call as the runtime would make it.
 func (s *session) resume() (why string) {
 	c := &s.call
 	c.Verb, c.NetNS = guard.Del, ""
 	if c.Network != s.entry.network {
-		return fmt.Sprintf("it is of the network %q", c.Network)
+		return fmt.Sprintf("it belongs to the network %q, which the configuration does not have", c.Network)
 	}
 	for _, id := range []string{c.Container, c.IfName, c.Namespace, c.Pod, c.UID} {
 		if strings.ContainsAny(id, ";=\x00") {
-			return "it has a name that no runtime gives"
+			return "an identifier contains a character that is not allowed in CNI_ARGS"
 		}
 	}
 	if o := s.owned(); o != nil {
@@ -96,10 +96,10 @@ func (s *session) resume() (why string) {
 	return ""
 }
 
-// forward has the DEL done. That there is nothing to delete is as good as done.
+// forward carries out the DEL. A missing endpoint counts as success.
 func (r *replay) forward(ctx context.Context, s *session, d *guard.Decision, known guard.Known, l guard.QueuedDel) (why string, a *answer) {
 	if !r.db.IsQueued(l) {
-		return "", &answer{} // it was added again since: it owes nothing
+		return "", &answer{} // the container was added again: nothing is left to delete
 	}
 	r.deeds++
 	a = s.careful(ctx, d, known)
@@ -111,18 +111,18 @@ func (r *replay) forward(ctx context.Context, s *session, d *guard.Decision, kno
 	return wrong(a), a
 }
 
-// careful leaves alone what is found by the pod's name. A runtime's DEL comes while its pod
-// is here; ours comes later, and the pod of that name may live on another node by then, of
-// which nobody here knows. What stays is for check to find.
+// careful does not delete what the plugin finds by pod name. The runtime's DEL comes while
+// the pod is on this node; a queued one comes later, when the pod of that name may run on
+// another node, which cannot be known here. `plumbline check` finds what is left.
 func (s *session) careful(ctx context.Context, d *guard.Decision, known guard.Known) *answer {
 	switch s.goesBy(ctx) {
 	case guard.ByName:
-		s.did("left alone what is found by name: the pod may live elsewhere")
+		s.did("did not delete what the plugin finds by pod name: the pod may run on another node")
 		return &answer{}
 	case guard.ByBoth:
 		a := s.unnamed(ctx)
 		if a.ok() {
-			s.did("released what is the container's")
+			s.did("released the addresses of the container ID")
 		}
 		return a
 	default:
