@@ -29,6 +29,13 @@ type Event struct {
 	Trouble   []string       `json:"trouble,omitempty"` // errors of the guard itself
 }
 
+// Texts of Did that readers of the event log compare with: see stillQueued in package cli.
+const (
+	DidQueue   = "queued a DEL"
+	DidRelease = "released the addresses of the container ID"
+	DidCleanUp = "cleaned up with a DEL"
+)
+
 // Subject is the pod of the event, or the container if the call named no pod.
 func (e *Event) Subject() string {
 	if e.Pod == "" {

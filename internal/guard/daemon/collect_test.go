@@ -111,7 +111,7 @@ func TestCollect(t *testing.T) {
 	}
 	s.living = []uint64{8}
 	got := s.collects(t.Context(), &at, s.now)
-	if s.queued() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 left alone: nobody knows whose their name is" {
+	if s.queued() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 skipped: the owner of their pod name is unknown" {
 		t.Errorf("%s: %s", got, s.queued())
 	}
 	if got := s.collects(t.Context(), &at, s.now); !strings.HasPrefix(got, "0 queued") {
@@ -138,7 +138,7 @@ func TestCollect(t *testing.T) {
 	refused("no sandbox at all")
 	s.boxes = boxes
 	s.Namespaces = func(context.Context) ([]uint64, error) { return []uint64{8}, observe.ErrPartial }
-	refused("namespaces live")
+	refused("list the network namespaces")
 }
 
 func TestParseCached(t *testing.T) {

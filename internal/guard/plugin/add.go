@@ -108,10 +108,10 @@ func (s *session) cleanup(ctx context.Context, add *answer) {
 	case !a.ok():
 		s.did("the DEL after the failed ADD failed: %s", wrong(a))
 	case after == 0:
-		s.did("cleaned up with a DEL")
+		s.did(guard.DidCleanUp)
 		s.settled()
 	default:
-		s.did("cleaned up with a DEL")
+		s.did(guard.DidCleanUp)
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *session) queued(why string, after time.Duration) bool {
 	}
 	s.trouble("queue a DEL", err)
 	if err == nil {
-		s.did("queued a DEL")
+		s.did(guard.DidQueue)
 	}
 	return err == nil
 }

@@ -119,7 +119,7 @@ func (s *session) withhold(ctx context.Context, d *guard.Decision, own *guard.Ow
 		if !a.ok() {
 			return a // an error of the plugin never becomes a success
 		}
-		s.did("released the addresses of the container ID")
+		s.did(guard.DidRelease)
 	}
 	s.gone(own)
 	return &answer{}

@@ -122,7 +122,7 @@ func (s *session) careful(ctx context.Context, d *guard.Decision, known guard.Kn
 	case guard.ByBoth:
 		a := s.unnamed(ctx)
 		if a.ok() {
-			s.did("released the addresses of the container ID")
+			s.did(guard.DidRelease)
 		}
 		return a
 	default:

@@ -8,26 +8,30 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// attested are the tables that a witness rests on.
-var attested = []model.Table{model.Sandboxes, model.Attachments, model.CNIResults, model.CNIConfigs, model.Machines, model.Links}
+// verifiedTables are the tables that a verification is built from.
+var verifiedTables = []model.Table{model.Sandboxes, model.Attachments, model.CNIResults, model.CNIConfigs, model.Machines, model.Links}
 
-// A question is what a witness is asked about: addresses and containers, or everything.
+// A question is what to verify: addresses and containers, or everything.
 type question struct {
 	ips        []netip.Addr
 	containers []string
 	all        bool
 }
 
-// collectVerification reads, now and past all that was kept, what the node knows of what it is asked
-// about. What could not be seen makes it incomplete.
+// collectVerification reads the node now, not from the cache, and returns what concerns the
+// question. Invariant: Complete is set only if every table of verifiedTables and both reads
+// of the running CNI calls succeeded, the namespace of every sandbox was read, and the boot
+// ID is known. A caller must not conclude from an incomplete verification that something
+// does not exist.
 func (s *Server) collectVerification(ctx context.Context, q question) model.Verification {
 	w := model.Verification{Node: s.node, Containers: q.containers, All: q.all}
 	for _, ip := range q.ips {
 		w.IPs = append(w.IPs, ip.String())
 	}
-	// Calls are read first and last: one that goes on is seen by one of the two.
+	// Calls are read before and after the tables: a call that changes them is seen by at
+	// least one read.
 	before, err1 := s.calls(ctx)
-	f, seen := s.reader.Read(ctx, attested...)
+	f, seen := s.reader.Read(ctx, verifiedTables...)
 	after, err2 := s.calls(ctx)
 	w.Taken = model.At(s.now())
 	for _, err := range []error{err1, err2} {
@@ -35,21 +39,22 @@ func (s *Server) collectVerification(ctx context.Context, q question) model.Veri
 			w.Missing = append(w.Missing, "calls: "+err.Error())
 		}
 	}
-	w.Missing = append(w.Missing, unattested(seen)...)
+	w.Missing = append(w.Missing, unverified(seen)...)
 	w.Calls = union(before, after)
 	verificationOf(&w, f, q)
 	w.Complete = len(w.Missing) == 0 && w.BootID != ""
 	return w
 }
 
-// unattested tells which of the tables were not seen; one that nobody reads is not seen.
-func unattested(seen []model.Coverage) []string {
+// unverified returns which of the tables were not read completely, and why. A table
+// without a collector counts as not read.
+func unverified(seen []model.Coverage) []string {
 	var out []string
-	for _, t := range attested {
+	for _, t := range verifiedTables {
 		i := slices.IndexFunc(seen, func(c model.Coverage) bool { return c.Table == t })
 		switch {
 		case i < 0:
-			out = append(out, t.String()+": nobody reads it")
+			out = append(out, t.String()+": no collector reads it")
 		case !seen[i].State.Seen():
 			out = append(out, t.String()+": "+seen[i].Reason)
 		}
@@ -57,7 +62,7 @@ func unattested(seen []model.Coverage) []string {
 	return out
 }
 
-// verificationOf takes from the facts what concerns the question.
+// verificationOf copies from the node's state what concerns the question.
 func verificationOf(w *model.Verification, f *model.NodeState, q question) {
 	join(f.Attachments, f.Sandboxes)
 	for _, m := range f.Machines {
@@ -76,8 +81,8 @@ func verificationOf(w *model.Verification, f *model.NodeState, q question) {
 			with[a.Sandbox] = true
 		}
 	}
-	// Some runtimes take the address off the device and give it to what runs inside: the
-	// record of libcni still tells whose it is.
+	// Some runtimes move the address from the interface to what runs inside the sandbox:
+	// libcni's cached result still says whose it is.
 	for _, r := range f.CNIResults {
 		if q.of(r.Container) || q.has(r.IPs) {
 			with[r.Container] = true
@@ -92,7 +97,7 @@ func verificationOf(w *model.Verification, f *model.NodeState, q question) {
 			w.Sandboxes = append(w.Sandboxes, s)
 		}
 		if !s.HostNetwork && (s.Inode != 0 && !visited[s.Inode] || s.Inode == 0 && s.Ready) {
-			w.Missing = append(w.Missing, "attachments: nobody has looked into the namespace of sandbox "+s.ID)
+			w.Missing = append(w.Missing, "attachments: the network namespace was not read for sandbox "+s.ID)
 		}
 	}
 	for _, l := range f.Links {
@@ -102,18 +107,18 @@ func verificationOf(w *model.Verification, f *model.NodeState, q question) {
 	}
 }
 
-// of tells that a container is asked about.
+// of reports whether a container is asked about.
 func (q *question) of(id string) bool {
 	return q.all || id != "" && slices.Contains(q.containers, id)
 }
 
-// has tells that one of the addresses is asked about; a roll call names all that are
-// anybody's.
+// has reports whether one of the addresses is asked about; with all, every address is.
 func (q *question) has(ips []netip.Prefix) bool {
 	return slices.ContainsFunc(ips, func(p netip.Prefix) bool { return q.all || slices.Contains(q.ips, p.Addr()) })
 }
 
-// short leaves out of a roll call what tells of no use: a pod can fill its tables.
+// short drops tables that a pod can fill and that are not needed if everything is asked
+// about.
 func (q *question) short(a model.Attachment) model.Attachment {
 	if q.all {
 		a.Routes, a.Neighbours = nil, nil
@@ -121,7 +126,7 @@ func (q *question) short(a model.Attachment) model.Attachment {
 	return a
 }
 
-// join tells whose namespace each attachment is in. A namespace is what its inode says.
+// join sets the sandbox of each attachment by the inode of its network namespace.
 func join(as []model.Attachment, boxes []model.Sandbox) {
 	of := make(map[uint64]string, len(boxes))
 	for _, s := range boxes {

@@ -10,36 +10,37 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// How often tables are read. Those of the kernel are read when it tells of a change, and
-// once a minute in case it did not; the rest has no such voice.
+// How often tables are read. Those of the kernel are read when it reports a change, and
+// once a minute in case it did not; the others have no notification.
 const (
 	kernelEvery = time.Minute
 	hostEvery   = 5 * time.Second
-	gap         = 25 * time.Millisecond // changes come in swarms
-	share       = 2                     // a keeper rests this many times as long as it reads,
-	maxRest     = 50 * time.Millisecond // but a change must not wait for long
+	gap         = 25 * time.Millisecond // changes come in bursts
+	share       = 2                     // a poller pauses this many times as long as it reads,
+	maxRest     = 50 * time.Millisecond // but a change must not wait long
 )
 
-// periods are those of senses that cost more, or that hear of changes too.
+// periods are those of collectors that cost more, or that are also notified of changes.
 var periods = map[model.Table]time.Duration{
 	model.Mounts:     15 * time.Second, // every mount namespace has a table of its own
-	model.Processes:  10 * time.Second, // every thread is looked at
+	model.Processes:  10 * time.Second, // every thread is read
 	model.Machines:   15 * time.Second,
 	model.CNIConfigs: 30 * time.Second,
 }
 
-// A keeper keeps the tables of one sense current. What hangs in it hangs there alone.
+// A poller keeps the tables of one collector current. A read that hangs blocks only its own
+// poller. mu guards begun, done and ended.
 type poller struct {
 	s         *Server
 	collector observe.NodeCollector
 	every     time.Duration
-	wake      chan struct{}
-	now       chan struct{} // somebody waits
+	wake      chan struct{} // read soon
+	now       chan struct{} // read now: a caller waits
 
 	mu    sync.Mutex
-	begun uint64        // looks
-	done  uint64        // the last one that has ended
-	ended chan struct{} // closed and replaced at the end of each look
+	begun uint64        // number of the last read that began
+	done  uint64        // number of the last read that ended; invariant: done <= begun
+	ended chan struct{} // closed and replaced at the end of each read
 }
 
 func newPoller(s *Server, sense observe.NodeCollector) *poller {
@@ -61,7 +62,7 @@ func (k *poller) keeps(tables []model.Table) bool {
 func (k *poller) rouse() {
 	select {
 	case k.wake <- struct{}{}:
-	default: // it is woken already
+	default: // it is already due
 	}
 }
 
@@ -79,7 +80,7 @@ func (k *poller) run(ctx context.Context) {
 		case <-k.now:
 			continue
 		}
-		select { // let the swarm pass
+		select { // wait for the end of the burst
 		case <-ctx.Done():
 			return
 		case <-time.After(max(gap, rest-k.s.now().Sub(ended))):
@@ -92,14 +93,15 @@ func (k *poller) run(ctx context.Context) {
 	}
 }
 
-// again looks anew and comes back when a look that began after now has ended, or says no.
+// again has the tables read and reports whether a read that began after the call has ended
+// before ctx did.
 func (k *poller) again(ctx context.Context) bool {
 	k.mu.Lock()
 	want, ended := k.begun+1, k.ended
 	k.mu.Unlock()
 	select {
 	case k.now <- struct{}{}:
-	default: // somebody else waits too
+	default: // another caller waits too
 	}
 	for {
 		select {
@@ -117,7 +119,7 @@ func (k *poller) again(ctx context.Context) bool {
 	}
 }
 
-// read looks once and gives how long that took.
+// read reads once and returns how long that took.
 func (k *poller) read(ctx context.Context) time.Duration {
 	began := k.s.now()
 	k.mu.Lock()

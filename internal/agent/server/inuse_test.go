@@ -20,7 +20,7 @@ import (
 func TestOfNobody(t *testing.T) {
 	t.Parallel()
 	ip := netip.MustParsePrefix("10.0.0.1/32")
-	cable := &kernel.HostVeth{Name: "cali1", Index: 7, Peer: 2, PeerNS: 5, Pinned: "/run/netns/x"}
+	veth := &kernel.HostVeth{Name: "cali1", Index: 7, Peer: 2, PeerNS: 5, Pinned: "/run/netns/x"}
 	routes := []model.Route{{Dst: netip.MustParsePrefix("10.0.0.0/26"), Link: 7}, {Dst: ip, Link: 7}}
 	for name, c := range map[string]struct {
 		change func(*model.NodeState)
@@ -41,8 +41,8 @@ func TestOfNobody(t *testing.T) {
 		"another network":          {func(f *model.NodeState) { f.CNIConfigs[0].Plugins = []string{"aws-cni", "egress"} }, "Calico's"},
 		"a sandbox has it":         {func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{Inode: 5}} }, "sandbox"},
 		"a sandbox has that file":  {func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{NetNS: "/run/netns/x"}} }, "sandbox"},
-		"a sandbox of nowhere":     {func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{Ready: true}} }, "not known"},
-		"a process is there":       {func(f *model.NodeState) { f.Attachments = []model.Attachment{{Inode: 5, PIDs: 1}} }, "lives behind"},
+		"a sandbox of nowhere":     {func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{Ready: true}} }, "is unknown"},
+		"a process is there":       {func(f *model.NodeState) { f.Attachments = []model.Attachment{{Inode: 5, PIDs: 1}} }, "is in use"},
 		"one who lives has it": {func(f *model.NodeState) {
 			f.Attachments = []model.Attachment{{Inode: 6, PIDs: 1, IPs: []netip.Prefix{ip}}}
 		}, "packets to 10.0.0.1"},
@@ -52,7 +52,7 @@ func TestOfNobody(t *testing.T) {
 	} {
 		f := &model.NodeState{CNIConfigs: []model.CNIConfig{{Loaded: true, Plugins: []string{"calico", "portmap"}}}}
 		c.change(f)
-		err := ofNobody(cable, f, routes)
+		err := ofNobody(veth, f, routes)
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -135,9 +135,9 @@ func TestSilent(t *testing.T) {
 	}{
 		"silent":          {rows: []model.Mount{{Device: "0:51"}, {Device: "0:52", Silent: true}}},
 		"it answers":      {rows: []model.Mount{{Device: "0:52"}}, want: errAlready.Error()},
-		"only its ghost":  {rows: []model.Mount{{Device: "0:52", Silent: true, Dead: "x"}}, want: "not known"},
-		"unknown":         {want: "not known"},
-		"not all is seen": {rows: []model.Mount{{Device: "0:52", Silent: true}}, err: observe.ErrPartial, want: "not seen in full"},
+		"only its ghost":  {rows: []model.Mount{{Device: "0:52", Silent: true, Dead: "x"}}, want: "is unknown"},
+		"unknown":         {want: "is unknown"},
+		"not all is seen": {rows: []model.Mount{{Device: "0:52", Silent: true}}, err: observe.ErrPartial, want: "could not be read completely"},
 		"another device":  {rows: []model.Mount{{Device: "0:52", Silent: true}}, device: "0:51", want: "not the one"},
 	} {
 		s := New(Config{Node: "n1", Now: now, Collectors: []observe.NodeCollector{{Name: "m", Tables: []model.Table{model.Mounts}, Read: func(_ context.Context, into *model.NodeState) error {

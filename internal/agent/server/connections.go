@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// maxConns is how many may be connected at once: whoever can reach the node's address can
-// open connections, and none of them may cost the agent its memory.
+// maxConns bounds concurrent connections: whoever can reach the node's address can open
+// connections, and they must not exhaust the agent's memory.
 const maxConns = 128
 
-// places is a listener with a bounded number of places.
+// places is a listener with a bounded number of connections.
 type places struct {
 	net.Listener
 	free chan struct{}

@@ -9,10 +9,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// maxChange is more than any change takes to say.
+// maxChange bounds the size of a request.
 const maxChange = 256 << 10
 
-// serveObject tells of one thing that can be changed what it is now.
+// serveObject returns the current state of one object that can be changed.
 func (s *Server) serveObject(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	ref := model.Ref{Kind: model.Kind(q.Get("kind")), Name: q.Get("name")}
@@ -27,33 +27,33 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if ref.OnNode() != s.node {
-		http.Error(w, "ask about kind=KIND and name=NODE/NAME of this node", http.StatusBadRequest)
+		http.Error(w, "specify kind=KIND and name=NODE/NAME of this node", http.StatusBadRequest)
 		return
 	}
-	t, err := s.poll(r.Context(), ref, args)
+	t, err := s.read(r.Context(), ref, args)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	out := agent.NodeObject{Ref: ref, Digest: t.digest(), Says: "it is not there"}
+	out := agent.NodeObject{Ref: ref, Digest: t.digest(), Says: "does not exist"}
 	if t != nil {
 		out.Says, out.Body = t.says, encoded(&t.body)
 	}
 	writeJSON(w, out)
 }
 
-// doChange changes one thing. What cannot be read as a change is none.
+// doChange changes one object. It refuses a request that is not a valid change.
 func (s *Server) doChange(w http.ResponseWriter, r *http.Request) {
 	var c agent.Change
 	d := json.NewDecoder(io.LimitReader(r.Body, maxChange))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		http.Error(w, "not a change: "+err.Error(), http.StatusBadRequest)
+		http.Error(w, "not a valid change: "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	out, err := s.change(r.Context(), c)
 	if err != nil {
-		http.Error(w, "it was begun, and whether it was done is not known: "+err.Error(), http.StatusInternalServerError)
+		http.Error(w, "the change has begun, and its result is unknown: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	s.log.Info("change", "verb", c.Verb, "of", c.Ref.String(), "dry", c.DryRun, "done", out.Done, "already", out.Already, "refused", out.Refused)

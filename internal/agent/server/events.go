@@ -8,15 +8,15 @@ import (
 	"plumbline.dev/plumbline/internal/eventlog"
 )
 
-// Bounds of an answer: one who asks reads no more.
+// Bounds of an answer: clients read no more.
 const (
 	maxEntries   = 2000
 	maxEvents    = 3 << 20
 	eventsWithin = 4 * time.Second
 )
 
-// events hands out the newest entries of the record about something (about), by the agent
-// or by the guard (by), after a moment (since).
+// events returns the newest entries of the event log about something (about), by the agent
+// or by the guard (by), after a time (since).
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	about, by := q.Get("about"), q.Get("by")
@@ -24,7 +24,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if text := q.Get("since"); text != "" {
 		var err error
 		if since, err = time.Parse(time.RFC3339Nano, text); err != nil {
-			http.Error(w, "since: not a time", http.StatusBadRequest)
+			http.Error(w, "since: not an RFC 3339 time", http.StatusBadRequest)
 			return
 		}
 	}
@@ -35,13 +35,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		})
 	})
 	if err != nil {
-		http.Error(w, "the flight record cannot be read", http.StatusInternalServerError)
+		http.Error(w, "the event log cannot be read", http.StatusInternalServerError)
 		return
 	}
 	writeJSON(w, out)
 }
 
-// newest gives the last of the entries that are wanted, as many as an answer may have.
+// newest returns the last of the wanted entries, as many as an answer may have.
 func newest(dir string, wanted func(*eventlog.Entry) bool) ([]eventlog.Entry, error) {
 	if dir == "" {
 		return nil, nil

@@ -12,11 +12,11 @@ func TestRootLives(t *testing.T) {
 		if err := ended.Kill(); err != nil { // and nobody waits for it yet
 			t.Fatal(err)
 		}
-		eventually(t, "a zombie", func() bool { return !h.RunningPods(ended.Pid) })
-		if !h.RunningPods(runs.Pid) || !h.RunningPods(threads.Pid) || h.RunningPods(4_000_000) {
+		eventually(t, "a zombie", func() bool { return !h.ProcessRunning(ended.Pid) })
+		if !h.ProcessRunning(runs.Pid) || !h.ProcessRunning(threads.Pid) || h.ProcessRunning(4_000_000) {
 			t.Error("it is wrong about who lives")
 		}
-		if blind := New(Options{Proc: g.dir + "/none"}); !blind.RunningPods(runs.Pid) {
+		if blind := New(Options{Proc: g.dir + "/none"}); !blind.ProcessRunning(runs.Pid) {
 			t.Error("of what it cannot see it says that it is dead")
 		}
 	})

@@ -14,14 +14,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// NodeWriter are what an agent changes its node with.
+// A NodeWriter is what an agent changes its node with.
 type NodeWriter struct {
 	Kernel kernel.Options
 	Host   *host.Host
 	CRI    *cri.Client
 }
 
-// verbsOf are all that an agent can do to its node.
+// verbsOf lists all changes that an agent can make on its node.
 func verbsOf(s *Server) map[string]verb {
 	return map[string]verb{
 		"unlink":      {model.KindLink, true, s.unlink},
@@ -33,9 +33,9 @@ func verbsOf(s *Server) map[string]verb {
 	}
 }
 
-// reread reads the thing that a reference names, past all that was kept; nil if it is not
-// there. Names are those of findings: DEVICE, ADDRESS/DEVICE, ADDRESS, DEVICE/KEY, what is
-// mounted or where, and a sandbox's whole ID, each after the node's.
+// reread reads the object of a reference, not from the cache; nil if it does not exist.
+// After the node's name, names are those of findings: INTERFACE, ADDRESS/INTERFACE,
+// ADDRESS, INTERFACE/KEY, source or target of a mount, and a full sandbox ID.
 func (h *NodeWriter) reread(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error) {
 	_, name, _ := strings.Cut(ref.Name, "/")
 	first, second, _ := strings.Cut(name, "/")
@@ -43,7 +43,7 @@ func (h *NodeWriter) reread(ctx context.Context, ref model.Ref, args map[string]
 	case model.KindLink:
 		c, err := kernel.ReadHostVeth(ctx, h.Kernel, name)
 		return found(c, err, func() string {
-			return fmt.Sprintf("%s %s, index %d, other end %d in namespace %d", c.Kind, c.Name, c.Index, c.Peer, c.PeerNS)
+			return fmt.Sprintf("%s %s, index %d, peer %d in network namespace %d", c.Kind, c.Name, c.Index, c.Peer, c.PeerNS)
 		})
 	case model.KindNeighbour:
 		ip, err := plainAddr(first)
@@ -65,22 +65,23 @@ func (h *NodeWriter) reread(ctx context.Context, ref model.Ref, args map[string]
 	case model.KindMount:
 		f, err := h.Host.Filesystem(ctx, name, args["device"])
 		return found(f, err, func() string {
-			return fmt.Sprintf("%s %s, device %s, %d mounts of the host, used by %d pods", f.Type, f.Source, f.Device, len(f.Points), len(f.Pods))
+			return fmt.Sprintf("%s %s, device %s, %d mounts on the host, used by %d pods", f.Type, f.Source, f.Device, len(f.Points), len(f.Pods))
 		})
 	case model.KindSandbox:
 		if !isFullID(name) {
-			return nil, errors.New("a sandbox is named by its whole ID")
+			return nil, errors.New("use the full ID of the sandbox")
 		}
 		b, err := h.CRI.SandboxStatus(ctx, name)
 		return found(b, err, func() string {
 			return fmt.Sprintf("sandbox of %s/%s, UID %s, with %d containers", b.Namespace, b.Pod, b.UID, len(b.Containers))
 		})
 	default:
-		return nil, fmt.Errorf("nothing can be done to a %.40q", ref.Kind)
+		return nil, fmt.Errorf("no change is supported for a %.40q", ref.Kind)
 	}
 }
 
-// found wraps what was read. It must not become an interface that is not nil but holds nil.
+// found wraps what was read. A nil *T must become a nil *readState, not an interface that
+// holds a nil pointer.
 func found[T any](body *T, err error, says func() string) (*readState, error) {
 	if err != nil || body == nil {
 		return nil, err
@@ -91,7 +92,7 @@ func found[T any](body *T, err error, says func() string) (*readState, error) {
 func plainAddr(text string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(text)
 	if err == nil && (ip.Zone() != "" || ip.Is4In6()) {
-		err = errors.New("not an address of a pod's")
+		err = errors.New("not a pod address")
 	}
 	if err != nil {
 		return ip, fmt.Errorf("%.60q: %w", text, err)
@@ -99,16 +100,16 @@ func plainAddr(text string) (netip.Addr, error) {
 	return ip, nil
 }
 
-// number reads an argument that must be there.
+// number reads a required argument.
 func number(args map[string]string, name string) (int, error) {
 	n, err := strconv.Atoi(args[name])
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%s: %.40q is no number", name, args[name])
+		return 0, fmt.Errorf("%s: %.40q is not a number", name, args[name])
 	}
 	return n, nil
 }
 
-// list reads an argument that is several, with commas in between.
+// list reads a comma-separated argument.
 func list(args map[string]string, name string) []string {
 	if args[name] == "" {
 		return nil

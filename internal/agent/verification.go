@@ -11,27 +11,27 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// MaxAsked is how many addresses, and how many containers, one question may have.
+// MaxAsked is how many addresses, and how many containers, one request may have.
 const MaxAsked = 64
 
-// Verification asks one node about addresses (ip) and containers (container), or for its roll
-// call (all).
+// Verification requests a live verification from one node: of addresses (ip) and containers
+// (container), or of everything on the node (all).
 func (f *Fleet) Verification(ctx context.Context, node string, query url.Values) (model.Verification, error) {
 	var w model.Verification
 	if err := f.json(ctx, node, PathVerify, query, &w); err != nil {
-		return model.Verification{}, fmt.Errorf("ask %s for a witness: %w", node, err)
+		return model.Verification{}, fmt.Errorf("live verification by the agent on %s: %w", node, err)
 	}
 	switch {
 	case w.Node != node:
-		return model.Verification{}, fmt.Errorf("ask %s for a witness: %s answers", node, w.Node)
+		return model.Verification{}, fmt.Errorf("live verification by the agent on %s: the agent on %s answered", node, w.Node)
 	case !answers(&w, query):
-		// An agent of an earlier version hears only the first of several.
-		return model.Verification{}, fmt.Errorf("ask %s for a witness: its agent answers another question", node)
+		// An agent of an earlier version reads only the first of several values.
+		return model.Verification{}, fmt.Errorf("live verification by the agent on %s: the answer does not match the request", node)
 	}
 	return w, nil
 }
 
-// answers tells that a witness is about what was asked, and about all of it.
+// answers reports whether a verification covers exactly what was requested.
 func answers(w *model.Verification, query url.Values) bool {
 	ips := make([]string, 0, len(query["ip"]))
 	for _, text := range query["ip"] {
@@ -45,8 +45,8 @@ func answers(w *model.Verification, query url.Values) bool {
 	return slices.Equal(w.IPs, ips) && slices.Equal(w.Containers, query["container"]) && w.All == all
 }
 
-// Ask has a node bear witness about addresses and containers; with neither, it names all
-// that it has. Many are asked in several questions, whose answers are one witness.
+// Ask has a node verify addresses and containers; with neither, everything on the node.
+// Long lists are split into several requests and joined.
 func (f *Fleet) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	if len(ips)+len(containers) == 0 {
 		return f.Verification(ctx, node, url.Values{"all": {"1"}})
@@ -73,13 +73,13 @@ func (f *Fleet) Ask(ctx context.Context, node string, ips []netip.Addr, containe
 
 func part[T any](all []T, at int) []T { return all[min(at, len(all)):min(at+MaxAsked, len(all))] }
 
-// join adds what a second answer says. It is as old as the first and as complete as the
-// worse; a node that became another in between has said nothing.
+// join adds a second answer. The result is as old as the older and as complete as the less
+// complete one; if the node changed in between it is incomplete.
 func join(w, more *model.Verification) {
 	was, is := w, more
 	if was.BootID != is.BootID || was.NodeName != is.NodeName || was.CalicoName != is.CalicoName ||
 		was.ConfigName != is.ConfigName || was.Network != is.Network {
-		w.Missing = append(w.Missing, "the node changed between two answers")
+		w.Missing = append(w.Missing, "the node changed between two requests")
 		w.Complete = false
 	}
 	w.Taken, w.Uptime = min(w.Taken, more.Taken), min(w.Uptime, more.Uptime)
@@ -97,7 +97,7 @@ func join(w, more *model.Verification) {
 	w.Links = joined(w.Links, more.Links, func(l *model.Link) string { return strconv.Itoa(l.Index) + " " + l.Name })
 }
 
-// joined gives what is in either, each once.
+// joined returns the union, each element once.
 func joined[T any](a, b []T, key func(*T) string) []T {
 	seen := make(map[string]bool, len(a))
 	for i := range a {

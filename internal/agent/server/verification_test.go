@@ -75,21 +75,21 @@ func TestAttest(t *testing.T) {
 	}
 }
 
-// A table that is partial, lost, or that nobody reads leaves a witness incomplete.
-func TestUnattested(t *testing.T) {
+// A table that is partial, lost, or without a collector makes a verification incomplete.
+func TestUnverified(t *testing.T) {
 	t.Parallel()
-	whole := rowAge(attested...)
-	if got := unattested(whole); len(got) != 0 {
+	whole := rowAge(verifiedTables...)
+	if got := unverified(whole); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 	for i, c := range whole {
 		broken := slices.Clone(whole)
 		broken[i].State, broken[i].Reason = model.Partial, "cut"
-		if got := unattested(broken); !slices.Equal(got, []string{c.Table.String() + ": cut"}) {
+		if got := unverified(broken); !slices.Equal(got, []string{c.Table.String() + ": cut"}) {
 			t.Errorf("%s is partial: %q", c.Table, got)
 		}
-		if got := unattested(slices.Delete(slices.Clone(whole), i, i+1)); len(got) != 1 {
-			t.Errorf("nobody reads %s: %q", c.Table, got)
+		if got := unverified(slices.Delete(slices.Clone(whole), i, i+1)); len(got) != 1 {
+			t.Errorf("no collector for %s: %q", c.Table, got)
 		}
 	}
 }

@@ -11,32 +11,34 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A shelf keeps one table: every row with the moment since when it is what it is.
+// A tableCache holds the last completely read rows of one table, each with the time since when
+// it is unchanged. It is not safe for concurrent use: store.mu guards it.
 type tableCache interface {
-	// put takes new rows and tells what changed. Anew means that nobody was watching:
-	// what is the same may have been something else in between.
+	// put replaces the rows and calls tell for every row that is new, changed or gone. anew
+	// means that the table was not read for a while: rows that are equal may have been
+	// different in between, so their time restarts.
 	put(f *model.NodeState, now time.Time, anew bool, tell func(eventlog.Entry))
-	// copyTo gives the rows, with their times as seen at now.
+	// copyTo copies the rows, with their times as of now.
 	copyTo(f *model.NodeState, now time.Time)
 	sum() (rows int, sum string)
 }
 
-// rows is a shelf of one type.
+// rows is a tableCache of one type of row. The functions are set once; see tableSpecs.
 type rows[T any] struct {
 	table model.Table
 	of    func(*model.NodeState) *[]T
 	key   func(*T) string
 	since func(*T) *model.Time
-	plain func(T) T // the row without what moves by itself
+	plain func(T) T // the row without fields that change by themselves; only this is compared
 
-	kept  map[string]*kept[T]
-	order []string
+	kept  map[string]*kept[T] // by key; nil until the first put
+	order []string            // keys as they were read; invariant: exactly the keys of kept
 }
 
 type kept[T any] struct {
-	row   T
-	plain T
-	since time.Time
+	row   T         // as last read
+	plain T         // plain(row)
+	since time.Time // since when plain is unchanged, by the monotonic clock
 }
 
 func (s *rows[T]) put(f *model.NodeState, now time.Time, anew bool, tell func(eventlog.Entry)) {
@@ -45,7 +47,7 @@ func (s *rows[T]) put(f *model.NodeState, now time.Time, anew bool, tell func(ev
 	order := make([]string, 0, len(fresh))
 	for i := range fresh {
 		k := s.key(&fresh[i])
-		for n := 2; next[k] != nil; n++ { // two rows of one name: they are told apart by their order
+		for n := 2; next[k] != nil; n++ { // rows with the same key: numbered in the order of reading
 			k = s.key(&fresh[i]) + "#" + strconv.Itoa(n)
 		}
 		p := s.plain(fresh[i])
@@ -89,8 +91,8 @@ func encoded[T any](row *T) json.RawMessage {
 	return b
 }
 
-// copyTo counts back from now by the clock that only runs forward: a node whose clock is
-// set does not make its rows older.
+// copyTo counts times back from now with the monotonic clock: setting the node's clock does
+// not change the age of rows.
 func (s *rows[T]) copyTo(f *model.NodeState, now time.Time) {
 	out := make([]T, 0, len(s.order))
 	for _, k := range s.order {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// RunningPods tells that a process is there and can still do something. A zombie cannot, unless
+// ProcessRunning tells that a process is there and can still do something. A zombie cannot, unless
 // it has threads that go on; of what cannot be read it is not said that it is dead.
-func (h *Host) RunningPods(pid int) bool {
+func (h *Host) ProcessRunning(pid int) bool {
 	dir := h.o.Proc + "/" + strconv.Itoa(pid)
 	buf := make([]byte, maxLine)
 	t, ok := readStat(dir, buf)

@@ -8,11 +8,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// slow is from when on a call of the runtime counts as slow.
+// slow is the duration in milliseconds from which a runtime call counts as slow.
 const slow = 2000
 
-// tableSpecs gives an empty shelf for every table of a node: how its rows are told apart,
-// and what of a row moves by itself and is no change.
+// tableSpecs returns an empty cache for every table of a node: what identifies its rows,
+// and which fields change by themselves and are not a change.
 func tableSpecs() map[model.Table]tableCache {
 	return map[model.Table]tableCache{
 		model.Links: &rows[model.Link]{
@@ -86,7 +86,7 @@ func tableSpecs() map[model.Table]tableCache {
 	}
 }
 
-// What the kernel does with an entry that is in use is no change.
+// State changes of a neighbour entry in use are not a change of the entry.
 func plainNeighbour(r model.Neighbour) model.Neighbour {
 	r.State = settled(r.State)
 	return r
@@ -105,7 +105,7 @@ func settled(state string) string {
 
 func plainAttachment(r model.Attachment) model.Attachment {
 	r.PIDs = min(r.PIDs, 1)
-	// Entries that the kernel learns and forgets come and go with every conversation.
+	// Learned entries come and go with traffic.
 	r.Neighbours = slices.DeleteFunc(slices.Clone(r.Neighbours), func(n model.Neighbour) bool { return settled(n.State) == "dynamic" })
 	for i := range r.Neighbours {
 		r.Neighbours[i].State = settled(r.Neighbours[i].State)
@@ -115,7 +115,7 @@ func plainAttachment(r model.Attachment) model.Attachment {
 
 func plainProcess(r model.Process) model.Process {
 	r.Files = nil
-	if r.Why == "felix" || r.Why == "cni" { // they live: what they wait in changes all the time
+	if r.Why == "felix" || r.Why == "cni" { // running: what they wait for changes all the time
 		r.State, r.Waits, r.Threads = "", "", nil
 	}
 	return r
