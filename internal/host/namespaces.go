@@ -9,13 +9,13 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A space is a mount namespace, with a process that lives in it and its mounts of interest.
+// A space is a mount namespace, with one of its processes and its mounts of interest.
 type space struct {
-	dir    string // of that process
+	dir    string // procfs directory of that process
 	pid    int
 	name   string
-	holder bool // a runtime or a kubelet lives in it
-	host   bool // the host's own, or one that the node's runtime or kubelet made for itself
+	holder bool // a runtime or a kubelet is in it
+	host   bool // the host's own, or one that the node's runtime or kubelet created for itself
 	owner  owner
 	mounts []mount
 }
@@ -23,10 +23,10 @@ type space struct {
 // Bounds on mount namespaces.
 const (
 	maxSpaces  = 4096
-	maxPerRoom = 3 // processes kept per namespace, should the first end
+	maxPerRoom = 3 // processes kept per namespace, in case the first ends
 )
 
-// spaces gives the mount namespaces of the node, the host's first.
+// spaces returns the mount namespaces of the node, the host's first.
 func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	var order []string
 	rooms, kept := map[string][]process{}, map[string]bool{}
@@ -38,7 +38,7 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 		ns, err := os.Readlink(h.dir(p) + "/ns/mnt")
 		switch {
 		case err != nil && p.id == 1:
-			ns = "the host's" // we may lack the right to know its number
+			ns = "the host's" // we may lack the right to read its number
 		case err != nil:
 			if !gone(err) {
 				blind++
@@ -82,7 +82,7 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	return out, nil
 }
 
-// space reads a namespace by the first of its processes that is still there.
+// space reads a namespace through the first of its processes that still exists.
 func (h *Host) space(ps []process, keeper bool) (*space, error) {
 	var failed error
 	for i := range ps {
@@ -103,7 +103,7 @@ func (h *Host) space(ps []process, keeper bool) (*space, error) {
 
 func ofInterest(kind, target []byte) bool { return canHang(string(kind)) || mayBeState(target) }
 
-// holders mount what belongs to pods, some of them in a namespace of their own.
+// holders mount volumes of pods, some of them in a namespace of their own.
 var holders = map[string]bool{
 	"kubelet": true, "containerd": true, "crio": true, "dockerd": true, "docker-containe": true,
 	"k3s": true, "k3s-server": true, "k3s-agent": true, "k0s": true, "rke2": true, "kubelite": true,

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// ProcessRunning tells that a process is there and can still do something. A zombie cannot, unless
-// it has threads that go on; of what cannot be read it is not said that it is dead.
+// ProcessRunning reports whether a process exists and can still run. A zombie cannot,
+// unless it has running threads; if it cannot be read, it counts as running.
 func (h *Host) ProcessRunning(pid int) bool {
 	dir := h.o.Proc + "/" + strconv.Itoa(pid)
 	buf := make([]byte, maxLine)
@@ -24,7 +24,7 @@ func (h *Host) ProcessRunning(pid int) bool {
 	return p.alive() != 0
 }
 
-// isProc tells that a directory shows processes at all.
+// isProc reports whether a directory is a procfs at all.
 func isProc(dir string) bool {
 	st, err := os.Stat(dir + "/1")
 	return err == nil && st.Mode().Type() == fs.ModeDir

@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Collectors gives the one sense of a runtime. Root is where the host's files are seen,
-// empty if they are our own: the paths that a runtime tells are the host's.
+// Collectors returns the collector of a runtime. root is where the host's files are, empty
+// if they are our own: paths from the runtime are the host's.
 func (c *Client) Collectors(root string) []observe.NodeCollector {
 	return []observe.NodeCollector{{
 		Name:   "runtime",
@@ -21,8 +21,8 @@ func (c *Client) Collectors(root string) []observe.NodeCollector {
 	}}
 }
 
-// read makes all four calls at once. How they went is always told in full; a list that
-// did not come is a table that was not seen.
+// read makes all four calls concurrently. Their durations are always complete; a list
+// without an answer makes its table not read.
 func (c *Client) read(ctx context.Context, root string, f *model.NodeState) error {
 	if c.bad != nil {
 		return c.bad
@@ -74,7 +74,7 @@ func (c *Client) read(ctx context.Context, root string, f *model.NodeState) erro
 }
 
 func measure(call string, do func() (string, error)) model.Runtime {
-	began := time.Now() //nolint:forbidigo // how long the runtime takes is what is asked
+	began := time.Now() //nolint:forbidigo // the duration is what is measured
 	name, err := do()
 	r := model.Runtime{Call: call, Name: name, Millis: time.Since(began).Milliseconds()}
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Rereader reads pods, nodes and services again.
+// Rereader rereads pods, nodes and services.
 type Rereader struct{ Client *Client }
 
-// Reread reads what is Kubernetes' of the refs: pods by name, addresses by the pods whose
-// status has them, nodes and services by name.
+// Reread reads those of the refs that belong to Kubernetes: pods, nodes and services by
+// name, addresses by the pods whose status has them.
 func (l Rereader) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
 	var out observe.Reread
 	var mine []model.Ref
@@ -72,7 +72,7 @@ func (l Rereader) one(ctx context.Context, r model.Ref) (look observe.Reread, er
 	ns, name, _ := strings.Cut(r.Name, "/")
 	switch r.Kind {
 	case model.KindPod:
-		// As a list of one: that has a revision and a time even if there is none.
+		// As a list of one: a list has a revision and a time even if it is empty.
 		var a observe.ReadInfo
 		look.Rows.Pods, a, err = l.Client.podsOf(ctx, ns, "metadata.name="+name)
 		look.At = a.At
@@ -112,7 +112,7 @@ func (c *Client) podsOf(ctx context.Context, namespace, selector string) ([]mode
 	return c.pods(ctx, path, url.Values{"fieldSelector": {selector}}, acceptProto)
 }
 
-// once keeps the last of rows with one name.
+// once keeps the last of rows with the same name.
 func once[T any](rows []T, ref func(*T) model.Ref) []T {
 	at := map[model.Ref]int{}
 	out := rows[:0]

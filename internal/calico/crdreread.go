@@ -14,15 +14,15 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Reread reads blocks, handles and affinities again.
+// Reread rereads blocks, handles and affinities.
 func (c *CRDs) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
 	byKind := map[model.Kind][]model.Ref{}
 	for _, r := range refs {
 		byKind[r.Kind] = append(byKind[r.Kind], r)
 	}
 	var out observe.Reread
-	// Blocks after handles: an ADD writes the handle first, so a handle that was there
-	// and whose block does not show it is really behind.
+	// Blocks after handles: an ADD writes the handle first, so a handle that exists and
+	// that its block does not show is really inconsistent.
 	if err := lookAt(ctx, c, &out, byKind[model.KindHandle], "ipamhandles", handleRow, &out.Rows.Handles, c.handlePath); err != nil {
 		return out, err
 	}
@@ -44,7 +44,7 @@ func (c *CRDs) handlePath(r model.Ref) string {
 	return c.path("ipamhandles/" + url.PathEscape(model.HandleKey(r.Name)))
 }
 
-// lookAffinities lists them: their names can be hashes, and they are few.
+// lookAffinities lists them: their names can be hashes, and there are few.
 func (c *CRDs) lookAffinities(ctx context.Context, out *observe.Reread, refs []model.Ref) error {
 	if len(refs) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func lookAt[T any](ctx context.Context, c *CRDs, out *observe.Reread, refs []mod
 
 func readOne[T any](ctx context.Context, c *CRDs, resource, path string, row func([]byte, origin) (T, error)) ([]T, time.Time, error) {
 	if path == "" || strings.HasSuffix(path, "/") {
-		return nil, time.Time{}, fmt.Errorf("no name of a %s", resource)
+		return nil, time.Time{}, fmt.Errorf("missing name of a %s", resource)
 	}
 	raw, at, err := c.API.Get(ctx, path)
 	if errors.Is(err, observe.ErrNotThere) {

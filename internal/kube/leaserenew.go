@@ -9,20 +9,20 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 )
 
-// When a lease is renewed, and when its holder no longer relies on it: some seconds before
+// When a lease is renewed, and when its holder stops relying on it: some seconds before
 // others may take it.
 const (
 	renewEvery = 10 * time.Second
-	renewAgain = 2 * time.Second // after one that did not come through
+	renewAgain = 2 * time.Second // after a failed renewal
 	renewWait  = 5 * time.Second
 	leaseSafe  = (leaseSeconds - 5) * time.Second
 )
 
-// Lost is closed when the lease is no longer surely ours: stop writing. It says nothing
-// after a Release, nor after the end of the context that it was taken with.
+// Lost is closed when the lease may no longer be ours: the caller must stop writing. It is
+// not closed by Release or by the end of the context of Acquire.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
-// keep renews the lease until it is told to stop, or has lost it.
+// keep renews the lease until it is stopped or the lease is lost.
 func (l *Lease) keep(ctx context.Context) {
 	defer close(l.finished)
 	next := renewEvery
@@ -49,7 +49,7 @@ func (l *Lease) keep(ctx context.Context) {
 	}
 }
 
-// renew writes the lease again. One that is not as we left it is looked at: it may be our
+// renew writes the lease again. On a conflict it rereads the lease: the change may be our
 // own write whose answer was lost.
 func (l *Lease) renew(ctx context.Context) error {
 	ctx, cancel := context.WithDeadline(ctx, l.good.Add(leaseSafe))
@@ -63,14 +63,14 @@ func (l *Lease) renew(ctx context.Context) error {
 		return err
 	}
 	if got.lease.Spec.HolderIdentity != l.id {
-		return ErrHeld // or it is gone, which somebody wanted
+		return ErrHeld // or somebody deleted it
 	}
 	l.now, l.clock = got.lease, got.clock
 	return l.write(ctx, l.now.taken(l.id, l.clock.now()))
 }
 
-// Release gives the lease back, also when the context that it was taken with has ended.
-// That it was lost before is no error.
+// Release gives the lease back, also after the end of the context of Acquire. A lease that
+// was lost before is not an error.
 func (l *Lease) Release(ctx context.Context) error {
 	l.end()
 	<-l.finished
@@ -97,5 +97,5 @@ func (l *Lease) Release(ctx context.Context) error {
 		}
 		l.now, l.clock = got.lease, got.clock
 	}
-	return errors.New("release the lease: it does not go; it ends by itself")
+	return errors.New("release the lease: no attempt succeeded; it expires by itself")
 }

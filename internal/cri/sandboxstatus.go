@@ -32,13 +32,13 @@ type ContainerStatus struct {
 	PID   int    `json:"pid,omitempty"`
 }
 
-// sourceKey is the annotation in which the kubelet says where it had a pod from.
+// sourceKey is the annotation in which the kubelet records where it read a pod from.
 const sourceKey = "kubernetes.io/config.source"
 
-// ErrGone means that what was to be changed is not there any more.
-var ErrGone = errors.New("it is gone")
+// ErrGone means that the object to change does not exist any more.
+var ErrGone = errors.New("it does not exist any more")
 
-// SandboxStatus gives a sandbox by its whole ID; nil if the runtime has none.
+// SandboxStatus returns a sandbox by its full ID; nil if the runtime has none.
 func (c *Client) SandboxStatus(ctx context.Context, id string) (*SandboxStatus, error) {
 	if c.bad != nil {
 		return nil, c.bad
@@ -53,8 +53,8 @@ func (c *Client) SandboxStatus(ctx context.Context, id string) (*SandboxStatus, 
 		return nil, fmt.Errorf("status of sandbox %s: %w", id, plain(err))
 	}
 	s, m := a.GetStatus(), a.GetStatus().GetMetadata()
-	if s.GetId() != id { // runtimes take the beginning of an ID for the whole
-		return nil, fmt.Errorf("status of sandbox %s: the answer is of another", id)
+	if s.GetId() != id { // runtimes accept the beginning of an ID
+		return nil, fmt.Errorf("status of sandbox %s: the runtime answered for another sandbox", id)
 	}
 	b := &SandboxStatus{
 		ID: id, Namespace: m.GetNamespace(), Pod: m.GetName(), UID: m.GetUid(), Attempt: m.GetAttempt(),

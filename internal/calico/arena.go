@@ -6,12 +6,12 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A keeper keeps the parts of many rows close together. It is not safe for use by several
-// readers at once.
+// An arena keeps the parts of many rows close together in memory. It is not safe for
+// concurrent use.
 type arena struct {
 	text       model.Text
 	names      model.Interner
-	node       string // the last one: all of a block are on it
+	node       string // the last one: all addresses of a block are on it
 	counts     model.Slab[model.BlockCount]
 	slots      model.Slab[model.Slot]
 	free       model.Slab[int32]
@@ -23,7 +23,7 @@ type arena struct {
 
 func newArena() *arena { return &arena{names: model.Interner{}} }
 
-// orNew is for who reads a single object.
+// orNew is for callers that read a single object.
 func (k *arena) orNew() *arena {
 	if k == nil {
 		return newArena()
@@ -34,7 +34,7 @@ func (k *arena) orNew() *arena {
 // own keeps a string that no other row has.
 func (k *arena) own(b []byte) string { return k.text.Of(b) }
 
-// shared keeps one that many have.
+// shared keeps a string that many rows have.
 func (k *arena) shared(b []byte) string { return k.names.Bytes(b) }
 
 // on keeps the name of a node.

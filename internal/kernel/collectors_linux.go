@@ -13,11 +13,11 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Options say where the host is, as seen from here.
+// Options say where the host's file systems are.
 type Options struct {
 	Proc   string // procfs of the host's PID namespace; /proc if empty
 	Root   string // the host's file system; / if empty
-	Buffer int    // bytes that Watch's socket may hold back; 4 MiB if zero
+	Buffer int    // bytes of the receive buffer of Watch's socket; 4 MiB if zero
 }
 
 func (o Options) withDefaults() Options {
@@ -36,7 +36,8 @@ func (o Options) withDefaults() Options {
 // maxRows bounds each table of the host.
 const maxRows = 100_000
 
-// Collectors gives the senses for the kernel's tables. What breaks one leaves the others.
+// Collectors returns the collectors of the kernel's tables. A failure of one does not
+// affect the others.
 func Collectors(o Options) []observe.NodeCollector {
 	o = o.withDefaults()
 	sense := func(name string, read func(context.Context, Options, *model.NodeState) error, tables ...model.Table) observe.NodeCollector {
@@ -57,8 +58,9 @@ func Collectors(o Options) []observe.NodeCollector {
 	}
 }
 
-// atHome tells that we are where the host's first process is: anywhere else we would take
-// a pod's network for the host's, and the host's for a pod's.
+// atHome verifies that this process is in the network namespace of the host's first
+// process: anywhere else a pod's network would be taken for the host's, and the host's for
+// a pod's.
 func (o Options) atHome() error {
 	own, err := podns.Host()
 	if err != nil {
@@ -66,15 +68,15 @@ func (o Options) atHome() error {
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(o.Proc+"/1/ns/net", &st); err != nil {
-		return fmt.Errorf("look at the network namespace of the host's first process: %w", err)
+		return fmt.Errorf("read the network namespace of the host's first process: %w", err)
 	}
 	if st.Ino != own {
-		return errors.New("this process is not in the host's network namespace")
+		return errors.New("this process is not in the host's network namespace: run it with hostNetwork")
 	}
 	return nil
 }
 
-// told says an incomplete reading in the words of the senses.
+// told converts rtnl.ErrPartial to observe.ErrPartial.
 func told(err error) error {
 	var blind observe.TableErrors
 	switch {

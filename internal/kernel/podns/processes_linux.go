@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lived looks for namespaces that processes live in.
+// lived finds the namespaces of processes.
 func (c *census) lived(ctx context.Context, proc string) error {
 	pids, err := numbers(proc, maxProcesses)
 	if errors.Is(err, errMany) {
@@ -29,7 +29,7 @@ func (c *census) lived(ctx context.Context, proc string) error {
 	return nil
 }
 
-// process notes the namespace that a process lives in. One that vanished lives in none.
+// process records the namespace of a process. One that has ended has none.
 func (c *census) process(proc, pid string) {
 	err := c.task(proc, pid, map[uint64]bool{})
 	if err == nil {
@@ -39,7 +39,7 @@ func (c *census) process(proc, pid string) {
 		c.partly(err)
 		return
 	}
-	// The leader may be a zombie while its other threads live.
+	// The leader may be a zombie while other threads run.
 	tids, err := numbers(proc+"/"+pid+"/task", maxThreads)
 	if err != nil && !gone(err) {
 		c.partly(err)
@@ -52,12 +52,12 @@ func (c *census) process(proc, pid string) {
 	}
 }
 
-// task notes the namespace of a thread; a process counts once in each.
+// task records the namespace of a thread; a process counts once in each.
 func (c *census) task(proc, task string, counted map[uint64]bool) error {
 	link := "/" + task + "/ns/net"
 	var st unix.Stat_t
 	if err := unix.Stat(proc+link, &st); err != nil {
-		return &fs.PathError{Op: "look at", Path: proc + link, Err: err}
+		return &fs.PathError{Op: "read", Path: proc + link, Err: err}
 	}
 	if n := c.meet(st.Ino, "/proc"+link, door{path: proc + link}); n != nil && !counted[st.Ino] {
 		n.PIDs++
@@ -68,8 +68,8 @@ func (c *census) task(proc, task string, counted map[uint64]bool) error {
 
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) }
 
-// errMany means that a directory has more entries than are looked at.
-var errMany = errors.New("too many")
+// errMany means that a directory has more entries than the limit.
+var errMany = errors.New("too many entries")
 
 // numbers lists the entries of a directory that are numbers, at most limit of them.
 func numbers(dir string, limit int) ([]string, error) {

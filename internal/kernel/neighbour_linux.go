@@ -19,7 +19,7 @@ type NeighbourEntry struct {
 	State  string     `json:"state"`
 }
 
-// ReadNear gives the entry of an address on a device; nil if there is none.
+// ReadNear returns the entry of an address on an interface; nil if there is none.
 func ReadNear(ctx context.Context, o Options, ip netip.Addr, device string) (*NeighbourEntry, error) {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
@@ -33,12 +33,12 @@ func ReadNear(ctx context.Context, o Options, ip netip.Addr, device string) (*Ne
 	return n, err
 }
 
-// neighbourEntry reads the devices first: an entry goes with its device, and its index is not given
-// to another.
+// neighbourEntry reads the interfaces first: an entry is removed with its interface, and
+// interface indexes are not reused.
 func neighbourEntry(ctx context.Context, s *rtnl.Socket, ip netip.Addr, device string) (*NeighbourEntry, error) {
 	devices, err := s.Links(ctx, maxRows)
 	if err != nil {
-		return nil, fmt.Errorf("devices: %w", err)
+		return nil, fmt.Errorf("list the interfaces: %w", err)
 	}
 	d := slices.IndexFunc(devices, func(d rtnl.Device) bool { return d.Name == device })
 	if d < 0 {
@@ -46,7 +46,7 @@ func neighbourEntry(ctx context.Context, s *rtnl.Socket, ip netip.Addr, device s
 	}
 	rows, err := s.Neighbours(ctx, maxRows)
 	if err != nil {
-		return nil, fmt.Errorf("neighbours: %w", err)
+		return nil, fmt.Errorf("list the neighbours: %w", err)
 	}
 	i := slices.IndexFunc(rows, func(n model.Neighbour) bool { return n.IP == ip && n.Link == devices[d].Index && !n.Proxy })
 	if i < 0 {
@@ -55,8 +55,8 @@ func neighbourEntry(ctx context.Context, s *rtnl.Socket, ip netip.Addr, device s
 	return &NeighbourEntry{IP: ip, Device: device, Link: rows[i].Link, MAC: rows[i].MAC, State: rows[i].State}, nil
 }
 
-// Unneighbour deletes an entry that nothing else would ever remove. The kernel cannot be
-// told to compare the MAC: it is read directly before.
+// Unneighbour deletes a permanent entry, which nothing else would remove. The kernel cannot
+// compare the MAC address: it is read immediately before.
 func Unneighbour(ctx context.Context, o Options, want NeighbourEntry, check func(context.Context) error, dry bool) (begun bool, err error) {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
@@ -64,9 +64,9 @@ func Unneighbour(ctx context.Context, o Options, want NeighbourEntry, check func
 	}
 	switch {
 	case !Calicos(want.Device):
-		return false, fmt.Errorf("%s is no device of Calico's", want.Device)
+		return false, fmt.Errorf("%s is not a pod interface of Calico", want.Device)
 	case want.State != "PERMANENT":
-		return false, fmt.Errorf("the entry of %s on %s is not permanent: the kernel forgets it by itself", want.IP, want.Device)
+		return false, fmt.Errorf("the entry of %s on %s is not permanent: the kernel removes it by itself", want.IP, want.Device)
 	}
 	err = asking(func(s *rtnl.Socket) error {
 		if err := check(ctx); err != nil {
@@ -79,7 +79,7 @@ func Unneighbour(ctx context.Context, o Options, want NeighbourEntry, check func
 		case n == nil:
 			return fmt.Errorf("the entry of %s on %s: %w", want.IP, want.Device, ErrGone)
 		case *n != want:
-			return fmt.Errorf("the entry of %s on %s is not what it was", want.IP, want.Device)
+			return fmt.Errorf("the entry of %s on %s has changed", want.IP, want.Device)
 		case dry:
 			return nil
 		}

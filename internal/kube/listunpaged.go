@@ -8,21 +8,21 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// unpagedClient is for whole lists. They come by HTTP/1.1, each over a connection of its own:
-// measured at 150,000 pods an API server hands them out twice as fast as by HTTP/2, where
-// every few kilobytes go from one goroutine to the other.
+// unpagedClient is for whole lists. They use HTTP/1.1, each over a connection of its own:
+// measured at 150,000 pods an API server sends them twice as fast as over HTTP/2, where
+// every few kilobytes pass from one goroutine to another.
 func unpagedClient(cfg *rest.Config, base *url.URL) (*http.Client, error) {
 	own := rest.CopyConfig(cfg)
 	own.NextProtos = []string{"http/1.1"}
 	return through(own, base, mayRead)
 }
 
-// near is within which time the server of our own network answers a small question.
+// near is the time within which a server in our own network answers a small request.
 const nearestTime = 5 * time.Millisecond
 
-// listUnpaged is the client and the header to ask for a list. What few rows a selector leaves
-// comes the usual way. A server that is near need not compress, which takes it longer than
-// sending does, and longest on an API server that is busy.
+// listUnpaged returns the client and the headers to request a list. Short lists, with a
+// selector, use the normal client. A near server need not compress, which takes longer than
+// sending, and longest on a busy API server.
 func (c *Client) listUnpaged(query url.Values) (*http.Client, http.Header) {
 	if c.lists == nil || len(query["fieldSelector"])+len(query["labelSelector"]) > 0 {
 		return c.http, nil
@@ -33,9 +33,9 @@ func (c *Client) listUnpaged(query url.Values) (*http.Client, http.Header) {
 	return c.lists, nil
 }
 
-// answered notes how long a small question took.
+// answered records how long a small request took.
 func (c *Client) answered(d time.Duration) {
 	if was := c.quickest.Load(); was == 0 || int64(d) < was {
-		c.quickest.Store(max(int64(d), 1)) // if two do so at once, either is good enough
+		c.quickest.Store(max(int64(d), 1)) // if two do so at once, either value is good enough
 	}
 }

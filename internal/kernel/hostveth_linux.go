@@ -12,11 +12,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// ErrGone means that what was to be changed is not there any more.
+// ErrGone means that the object to change does not exist any more.
 var ErrGone = rtnl.ErrGone
 
-// A HostVeth is a pod's device on the host, with what tells it from every other that has, or
-// will have, its name.
+// A HostVeth is the host interface of a pod, with what distinguishes it from every other
+// interface that has or will have its name.
 type HostVeth struct {
 	Name   string `json:"name"`
 	Index  int    `json:"index"`
@@ -30,15 +30,15 @@ type HostVeth struct {
 	Pinned string `json:"pinned,omitempty"` // a file that pins it
 }
 
-// prefix is how Calico names the devices of pods.
+// prefix is the prefix of Calico's pod interfaces.
 const prefix = "cali"
 
-// Calicos tells that a device has the name of one of Calico's for a pod.
+// Calicos reports whether a name is that of a pod interface of Calico.
 func Calicos(name string) bool {
 	return len(name) > len(prefix) && strings.HasPrefix(name, prefix) && fileName(name)
 }
 
-// ReadHostVeth gives the device of that name; nil if there is none.
+// ReadHostVeth returns the interface of that name; nil if there is none.
 func ReadHostVeth(ctx context.Context, o Options, name string) (*HostVeth, error) {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
@@ -48,7 +48,7 @@ func ReadHostVeth(ctx context.Context, o Options, name string) (*HostVeth, error
 	err := asking(func(s *rtnl.Socket) error {
 		devices, err := s.Links(ctx, maxRows)
 		if err != nil {
-			return fmt.Errorf("devices: %w", err)
+			return fmt.Errorf("list the interfaces: %w", err)
 		}
 		i := slices.IndexFunc(devices, func(d rtnl.Device) bool { return d.Name == name })
 		if i < 0 {
@@ -63,8 +63,8 @@ func ReadHostVeth(ctx context.Context, o Options, name string) (*HostVeth, error
 	return c, err
 }
 
-// hostVeth reads a device, then what is behind it, then the device again: a number means one
-// namespace only as long as a device has its other end there.
+// hostVeth reads the interface, then the namespace of its peer, then the interface again: a
+// namespace ID is valid only as long as an interface has its peer there.
 func hostVeth(ctx context.Context, s *rtnl.Socket, o Options, index int) (*HostVeth, error) {
 	d, err := s.Link(ctx, index)
 	if err != nil {
@@ -88,28 +88,28 @@ func hostVeth(ctx context.Context, s *rtnl.Socket, o Options, index int) (*HostV
 		return nil, err
 	}
 	if !same(&d, &again) {
-		return nil, fmt.Errorf("device %d changes while it is read", index)
+		return nil, fmt.Errorf("interface %d changed while it was read", index)
 	}
 	return c, nil
 }
 
-// same tells that two readings are of one device with one other end.
+// same reports whether two reads are of one interface with one peer.
 func same(a, b *rtnl.Device) bool {
 	return a.Index == b.Index && a.Name == b.Name && a.Kind == b.Kind && a.MAC == b.MAC && a.Peer == b.Peer && a.Away == b.Away && a.AwayID == b.AwayID
 }
 
-// refused tells that the kernel itself said no: then nothing was done. An answer that did
-// not come leaves it open.
+// refused reports whether the kernel itself refused: then nothing was changed. Without an
+// answer that is unknown.
 func refused(err error) bool {
 	var no *rtnl.Refusal
 	return errors.As(err, &no)
 }
 
-// routesBy gives the routes that lead to a device.
+// routesBy returns the routes through an interface.
 func routesBy(ctx context.Context, s *rtnl.Socket, index int) ([]model.Route, error) {
 	all, err := s.Routes(ctx, maxRows)
 	if err != nil {
-		return nil, fmt.Errorf("routes: %w", err)
+		return nil, fmt.Errorf("list the routes: %w", err)
 	}
 	return slices.DeleteFunc(all, func(r model.Route) bool { return r.Link != index }), nil
 }

@@ -7,14 +7,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A deadKey names a mount that outlived what it belonged to.
+// A deadKey identifies a mount that outlived its container, sandbox or pod.
 type deadKey struct{ id, tail string }
 
 const maxHolders = 16
 
-// deadMounts are mounts of containers, sandboxes and pods that are gone from the host's
-// own table and have no process, but which another mount namespace keeps: what is below
-// cannot be removed, and the runtime tries for ever.
+// deadMounts are mounts of containers, sandboxes and pods that are gone from the host's own
+// mount table and have no process, but that another mount namespace keeps: the directory
+// below cannot be removed, and the runtime retries without end.
 func (h *Host) deadMounts(spaces []space) []model.Mount {
 	living := map[string]bool{}
 	for _, s := range spaces {
@@ -30,7 +30,7 @@ func (h *Host) deadMounts(spaces []space) []model.Mount {
 	var out []model.Mount
 	for _, s := range spaces {
 		if s.host || s.holder {
-			continue // a runtime inside a pod keeps containers of its own
+			continue // a runtime inside a pod has containers of its own
 		}
 		for _, m := range s.mounts {
 			id, tail := stateOf(m.target)
