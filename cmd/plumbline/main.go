@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	// Collect garbage rarely: the state of a large cluster is held once, and memory is
-	// scarcer than a second.
+	// Collect garbage more often than by default: for a large cluster memory is
+	// scarcer than a second of run time.
 	debug.SetGCPercent(75)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, cli.Env{Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv})

@@ -37,7 +37,9 @@ func TestGuardLines(t *testing.T) {
 			e.Rule, e.IPs, e.Device = 1, []netip.Prefix{netip.MustParsePrefix("10.244.8.34/32")}, "cali1"
 		}),
 		entry(guard.Add, idB, func(e *guard.Event) { e.Rule, e.Code, e.Error = 1, 1, "no address is free" }),
-		entry(guard.Del, idA, func(e *guard.Event) { e.Rule, e.Late, e.Called, e.Says = 5, true, false, "late DEL: it belongs to ADD 1" }),
+		entry(guard.Del, idA, func(e *guard.Event) {
+			e.Rule, e.Late, e.Called, e.Says = 5, true, false, "late DEL: it belongs to ADD 1"
+		}),
 		entry(guard.Del, idA, func(e *guard.Event) { e.Rule, e.Late, e.Called, e.Code, e.Error = 5, true, false, 1, "unauthorized" }),
 		entry(guard.Del, idB, func(e *guard.Event) {
 			e.Rule, e.Late, e.Says, e.Lost = 5, true, "late DEL: it belongs to ADD 2", []string{"eth0 is not there"}
