@@ -54,7 +54,7 @@ func TestAskInParts(t *testing.T) {
 		t.Errorf("%+v, %v", w, err)
 	}
 	if w.Taken != 100 {
-		t.Errorf("taken %d: a witness is as old as its first answer", w.Taken)
+		t.Errorf("taken %d: a verification is as old as its first answer", w.Taken)
 	}
 }
 

@@ -12,8 +12,8 @@ const (
 	maxShare = 5 // at most one attachment in five is deleted per run
 )
 
-// A Lived is an attachment with an ownership record.
-type Lived struct {
+// A RecordedOwner is an attachment with an ownership record.
+type RecordedOwner struct {
 	Owner
 	Gone bool // its network namespace is verified gone; false if that is not known
 }
@@ -24,11 +24,11 @@ type Cached struct {
 	Age time.Duration
 }
 
-// Alive collects everything that shows whether an attachment is in use.
-type Alive struct {
+// InUse collects everything that shows whether an attachment is in use.
+type InUse struct {
 	Failed    error    // why the runtime did not report its sandboxes
 	Sandboxes []string // container IDs of all sandboxes that the runtime reported, in any state
-	Recorded  []Lived
+	Recorded  []RecordedOwner
 	Cached    []Cached
 	Calls     []string // container IDs of the running CNI calls
 }
@@ -37,7 +37,7 @@ type Alive struct {
 // result or running call needs, or the reason why none may be deleted. If the runtime does
 // not answer, reports no sandbox, or very many attachments would be deleted at once, it is
 // more likely that something was not read.
-func Collectable(a Alive) (keys []Key, refused string) {
+func Collectable(a InUse) (keys []Key, refused string) {
 	switch {
 	case a.Failed != nil:
 		return nil, "the runtime did not report its sandboxes: " + a.Failed.Error()

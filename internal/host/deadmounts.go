@@ -16,12 +16,12 @@ const maxHolders = 16
 // mount table and have no process, but that another mount namespace keeps: the directory
 // below cannot be removed, and the runtime retries without end.
 func (h *Host) deadMounts(spaces []space) []model.Mount {
-	living := map[string]bool{}
+	running := map[string]bool{}
 	for _, s := range spaces {
-		living[s.owner.container], living[s.owner.pod] = true, true
+		running[s.owner.container], running[s.owner.pod] = true, true
 		for _, m := range s.mounts {
 			if id, _ := stateOf(m.target); s.host {
-				living[id] = true
+				running[id] = true
 			}
 		}
 	}
@@ -35,7 +35,7 @@ func (h *Host) deadMounts(spaces []space) []model.Mount {
 		for _, m := range s.mounts {
 			id, tail := stateOf(m.target)
 			k := deadKey{id, tail}
-			if id == "" || living[id] {
+			if id == "" || running[id] {
 				continue
 			}
 			i, again := at[k]

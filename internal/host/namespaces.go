@@ -83,11 +83,11 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 }
 
 // space reads a namespace through the first of its processes that still exists.
-func (h *Host) space(ps []process, keeper bool) (*space, error) {
+func (h *Host) space(ps []process, holder bool) (*space, error) {
 	var failed error
 	for i := range ps {
 		p := &ps[i]
-		s := space{dir: h.dir(p), pid: p.id, name: p.name, holder: keeper}
+		s := space{dir: h.dir(p), pid: p.id, name: p.name, holder: holder}
 		var err error
 		s.mounts, err = readMountinfo(s.dir, ofInterest)
 		if err != nil && s.mounts == nil {
@@ -95,7 +95,7 @@ func (h *Host) space(ps []process, keeper bool) (*space, error) {
 			continue
 		}
 		s.owner = readOwner(s.dir)
-		s.host = p.id == 1 || keeper && s.owner == owner{}
+		s.host = p.id == 1 || holder && s.owner == owner{}
 		return &s, err
 	}
 	return nil, failed

@@ -10,7 +10,7 @@ import (
 
 // A Point is a mount in the host's own mount namespace.
 type Point struct {
-	ID     int    `json:"id"` // of the mount, as long as it lives
+	ID     int    `json:"id"` // of the mount, unique while it is mounted
 	Target string `json:"target"`
 	device string
 }

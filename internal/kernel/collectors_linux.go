@@ -40,7 +40,7 @@ const maxRows = 100_000
 // affect the others.
 func Collectors(o Options) []observe.NodeCollector {
 	o = o.withDefaults()
-	sense := func(name string, read func(context.Context, Options, *model.NodeState) error, tables ...model.Table) observe.NodeCollector {
+	collector := func(name string, read func(context.Context, Options, *model.NodeState) error, tables ...model.Table) observe.NodeCollector {
 		return observe.NodeCollector{Name: name, Tables: tables, Read: func(ctx context.Context, f *model.NodeState) error {
 			if err := o.atHome(); err != nil {
 				return err
@@ -49,12 +49,12 @@ func Collectors(o Options) []observe.NodeCollector {
 		}}
 	}
 	return []observe.NodeCollector{
-		sense("links", readLinks, model.Links),
-		sense("routes", readRoutes, model.Routes, model.Rules),
-		sense("neighbours", readNeighbours, model.Neighbours),
-		sense("sysctls", readSysctls, model.Sysctls),
-		sense("namespaces", readNamespaces, model.Attachments),
-		sense("paths", readPaths, model.Paths),
+		collector("links", readLinks, model.Links),
+		collector("routes", readRoutes, model.Routes, model.Rules),
+		collector("neighbours", readNeighbours, model.Neighbours),
+		collector("sysctls", readSysctls, model.Sysctls),
+		collector("namespaces", readNamespaces, model.Attachments),
+		collector("paths", readPaths, model.Paths),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// TestRootChangeLink: who bears witness for a device keeps it.
+// TestRootChangeLink: an interface that is in use is not deleted.
 func TestRootChangeLink(t *testing.T) {
 	if !alone(t) {
 		return
@@ -128,7 +128,7 @@ func TestRootChangeWays(t *testing.T) {
 	}
 	d.want("a switch", set("proxy_arp", "1"), "done")
 	d.want("again", set("proxy_arp", "1"), "already")
-	d.want("not ours", set("rp_filter", "0"), "not ours")
+	d.want("not ours", set("rp_filter", "0"), "not a sysctl")
 	time.Sleep(50 * time.Millisecond)
 	if late := d.refresh(t.Context(), model.Sysctls); len(late) > 0 {
 		t.Errorf("late: %v", late)

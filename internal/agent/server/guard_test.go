@@ -21,7 +21,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// guarded is an agent whose node has a file where the keeper writes.
+// guarded is an agent whose node has a file where the guard daemon writes.
 func guarded(t *testing.T, write func(file string)) *Server {
 	t.Helper()
 	root := t.TempDir()

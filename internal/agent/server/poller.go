@@ -43,10 +43,10 @@ type poller struct {
 	ended chan struct{} // closed and replaced at the end of each read
 }
 
-func newPoller(s *Server, sense observe.NodeCollector) *poller {
-	k := &poller{s: s, collector: sense, every: periods[sense.Tables[0]], wake: make(chan struct{}, 1), now: make(chan struct{}, 1), ended: make(chan struct{})}
+func newPoller(s *Server, collector observe.NodeCollector) *poller {
+	k := &poller{s: s, collector: collector, every: periods[collector.Tables[0]], wake: make(chan struct{}, 1), now: make(chan struct{}, 1), ended: make(chan struct{})}
 	switch {
-	case sense.Tables[0] <= model.Sysctls:
+	case collector.Tables[0] <= model.Sysctls:
 		k.every = kernelEvery
 	case k.every == 0:
 		k.every = hostEvery

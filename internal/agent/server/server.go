@@ -55,14 +55,14 @@ type Server struct {
 	root        string
 }
 
-// senseWithin is how long one collector may take before its read counts as hung.
-const senseWithin = 2500 * time.Millisecond
+// collectorWithin is how long one collector may take before its read counts as hung.
+const collectorWithin = 2500 * time.Millisecond
 
 // New returns an agent; nothing is read before Run.
 func New(c Config) *Server {
 	s := &Server{
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
-		reader:  &observe.NodeReader{Node: c.Node, Within: senseWithin, Collectors: c.Collectors},
+		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Collectors: c.Collectors},
 		entries: make(chan eventlog.Entry, 4096),
 		writer:  c.Writer, turn: make(chan struct{}, 1),
 	}
@@ -71,8 +71,8 @@ func New(c Config) *Server {
 	s.gate = newGate(c.Review, c.Node, c.Now)
 	s.logs = newLogReader(&c)
 	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
-	for _, sense := range c.Collectors {
-		s.pollers = append(s.pollers, newPoller(s, sense))
+	for _, collector := range c.Collectors {
+		s.pollers = append(s.pollers, newPoller(s, collector))
 	}
 	return s
 }
@@ -182,9 +182,9 @@ func (s *Server) write(ctx context.Context) {
 }
 
 // Snapshot reads everything once, without caching.
-func Snapshot(ctx context.Context, node, version string, now time.Time, senses ...observe.NodeCollector) *model.Snapshot {
-	body := &observe.NodeReader{Node: node, Within: senseWithin, Collectors: senses}
-	f, seen := body.Read(ctx)
+func Snapshot(ctx context.Context, node, version string, now time.Time, collectors ...observe.NodeCollector) *model.Snapshot {
+	reader := &observe.NodeReader{Node: node, Within: collectorWithin, Collectors: collectors}
+	f, seen := reader.Read(ctx)
 	join(f.Attachments, f.Sandboxes)
 	return &model.Snapshot{
 		Meta:      model.Meta{Schema: model.Schema, Taken: model.At(now), Version: version},

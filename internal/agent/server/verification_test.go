@@ -14,7 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A witness tells of everything that may use an address, under whatever name.
+// A verification tells of everything that may use an address, under whatever name.
 func TestAttest(t *testing.T) {
 	t.Parallel()
 	ip, other := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")

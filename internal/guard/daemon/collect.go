@@ -29,12 +29,12 @@ func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 	if err != nil {
 		return fmt.Sprintf("refused: list the running CNI calls: %v", err)
 	}
-	living, err := k.Namespaces(ctx)
+	namespaces, err := k.Namespaces(ctx)
 	if err != nil {
 		return fmt.Sprintf("refused: list the network namespaces: %v", err)
 	}
 	boxes, err := k.sandboxes(ctx)
-	keys, refused := guard.Collectable(alive(known, results, calls, living, boxes, err))
+	keys, refused := guard.Collectable(alive(known, results, calls, namespaces, boxes, err))
 	if refused != "" {
 		return "refused: " + refused
 	}
@@ -54,13 +54,13 @@ func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 
 // alive collects everything that shows that an attachment is in use. A namespace is gone if
 // its inode is on record and not among all namespaces of the node.
-func alive(known []guard.Owner, results []cached, calls []model.Process, living []uint64, boxes []model.Sandbox, failed error) guard.Alive {
-	a := guard.Alive{Failed: failed}
+func alive(known []guard.Owner, results []cached, calls []model.Process, namespaces []uint64, boxes []model.Sandbox, failed error) guard.InUse {
+	a := guard.InUse{Failed: failed}
 	for i := range boxes {
 		a.Sandboxes = append(a.Sandboxes, boxes[i].ID)
 	}
 	for _, o := range known {
-		a.Recorded = append(a.Recorded, guard.Lived{Owner: o, Gone: o.Inode != 0 && !slices.Contains(living, o.Inode)})
+		a.Recorded = append(a.Recorded, guard.RecordedOwner{Owner: o, Gone: o.Inode != 0 && !slices.Contains(namespaces, o.Inode)})
 	}
 	for _, c := range results {
 		a.Cached = append(a.Cached, guard.Cached{Key: c.Key, Age: c.age})

@@ -109,7 +109,7 @@ func TestCollect(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.living = []uint64{8}
+	s.namespaces = []uint64{8}
 	got := s.collects(t.Context(), &at, s.now)
 	if s.queued() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 skipped: the owner of their pod name is unknown" {
 		t.Errorf("%s: %s", got, s.queued())

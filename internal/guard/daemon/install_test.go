@@ -53,7 +53,7 @@ func TestInstall(t *testing.T) {
 	}
 	s.again()
 	if s.turn(""); trace(s.path(netFile), s.path("opt/real/plumbline-cni")) != before {
-		t.Error("a new keeper replaced what was right")
+		t.Error("a new guard daemon replaced what was right")
 	}
 	s.write("plumbline-cni", "a new one!!", 0o755) // of the same length
 	s.again()                                      // with a new image

@@ -187,7 +187,7 @@ func TestRun(t *testing.T) {
 	defer cancel()
 	second := &Daemon{World: s.World, dir: s.dir} // it waits
 	if _, err := second.alone(soon); err == nil {
-		t.Error("two keepers at once")
+		t.Error("two guard daemons at once")
 	}
 	stop()
 	if err := <-ended; err != nil {

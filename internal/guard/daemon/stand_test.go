@@ -33,7 +33,7 @@ type stand struct {
 	first  *cri.Networking
 	boxes  []model.Sandbox
 	calls  []model.Process
-	living []uint64
+	namespaces []uint64
 }
 
 func newStand(t *testing.T) *stand {
@@ -54,7 +54,7 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// again is a keeper that begins anew.
+// again is a guard daemon that begins anew.
 func (s *stand) again() {
 	s.t.Helper()
 	k, err := New(World{
@@ -62,7 +62,7 @@ func (s *stand) again() {
 		Networking: s.networking,
 		Sandboxes:  func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
 		Calls:      func(context.Context) ([]model.Process, error) { return s.calls, nil },
-		Namespaces: func(context.Context) ([]uint64, error) { return s.living, nil },
+		Namespaces: func(context.Context) ([]uint64, error) { return s.namespaces, nil },
 		Now: func() time.Time {
 			s.mu.Lock()
 			defer s.mu.Unlock()
