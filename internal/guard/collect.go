@@ -24,7 +24,7 @@ type Cached struct {
 	Age time.Duration
 }
 
-// InUse collects everything that shows whether an attachment is in use.
+// InUse holds everything that shows whether an attachment is in use.
 type InUse struct {
 	Failed    error    // why the runtime did not report its sandboxes
 	Sandboxes []string // container IDs of all sandboxes that the runtime reported, in any state

@@ -26,13 +26,13 @@ type stand struct {
 	root string
 	*Daemon
 
-	mu     sync.Mutex
-	now    time.Time
-	silent error // why the runtime does not answer
-	stays  bool  // the runtime does not load what is changed
-	first  *cri.Networking
-	boxes  []model.Sandbox
-	calls  []model.Process
+	mu         sync.Mutex
+	now        time.Time
+	silent     error // why the runtime does not answer
+	stays      bool  // the runtime does not load what is changed
+	first      *cri.Networking
+	boxes      []model.Sandbox
+	calls      []model.Process
 	namespaces []uint64
 }
 
