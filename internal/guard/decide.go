@@ -78,7 +78,7 @@ func del(c *Call, k *Known) Decision {
 func late(o *Owner, k *Known) Decision {
 	d := Decision{
 		Rule: 5, Late: true, Confirm: true,
-		Says: fmt.Sprintf("late DEL: it belongs to ADD %d, and %s owns the pod name since ADD %d", o.Seq, k.Newest.Container, k.Newest.Seq),
+		Says: fmt.Sprintf("late: it belongs to ADD %d, and %s owns the pod name since ADD %d", o.Seq, k.Newest.Container, k.Newest.Seq),
 	}
 	if k.Newest.State == Adding {
 		d.Rule = 9

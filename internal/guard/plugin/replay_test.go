@@ -44,7 +44,7 @@ func TestReplayOfALateDel(t *testing.T) {
 				if i > 0 { // two of one name wait for the same
 					want = Replayed{Waiting: 1, Done: 2 - i}
 				}
-				if r.Waiting != want.Waiting || r.Done != want.Done || !strings.Contains(fmt.Sprint(r.Why), "late DEL: ") {
+				if r.Waiting != want.Waiting || r.Done != want.Done || !strings.Contains(fmt.Sprint(r.Why), "late: ") {
 					t.Errorf("%s later: %+v, want %+v", ahead, r, want)
 				}
 			}
