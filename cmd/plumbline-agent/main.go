@@ -1,6 +1,6 @@
-// Command plumbline-agent runs on a node and says what its kernel and its container
-// runtime really are. It judges nothing; with --repair it changes one thing at a time, for
-// whoever may. As guard, in a container of its own, it keeps the node's CNI guard.
+// Command plumbline-agent runs on a node and reads the state of its kernel and container
+// runtime. It does not evaluate it; with --repair it makes one change at a time, for
+// authorized callers. As guard, in a container of its own, it is the guard daemon.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 
 func main() {
 	if host.ProbeMain() {
-		return // a child that asked one mount whether it answers
+		return // a child process that asked one mount whether it answers
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := 0
@@ -30,7 +30,7 @@ func main() {
 	os.Exit(code)
 }
 
-// serve runs the node's agent, which judges nothing.
+// serve runs the node's agent.
 func serve(ctx context.Context) int {
 	return server.Main(ctx, server.Env{
 		Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Hostname: os.Hostname, Getenv: os.Getenv,

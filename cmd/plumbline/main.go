@@ -1,4 +1,4 @@
-// Command plumbline finds and explains disagreements in a cluster's pod network.
+// Command plumbline finds and repairs drift between Kubernetes, Calico IPAM and the nodes.
 // Installed as kubectl-plumbline it is a kubectl plugin.
 package main
 
@@ -13,7 +13,8 @@ import (
 )
 
 func main() {
-	// A large cluster is held once and judged once: memory is scarcer than a second.
+	// Collect garbage more often than by default: for a large cluster memory is
+	// scarcer than a second of run time.
 	debug.SetGCPercent(75)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Main(ctx, cli.Env{Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv})

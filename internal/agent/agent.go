@@ -1,16 +1,16 @@
-// Package agent is how one talks to the agents of the nodes: the paths, the answers and
-// the client. What an agent does to answer is in agent/server.
+// Package agent is the protocol and the client of the node agents: paths, answers and the
+// fleet that asks them. The server side is in agent/server.
 package agent
 
 import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What client and server agree on.
+// Constants of the protocol.
 const (
 	Port     = 9474
-	Audience = "plumbline-agent" // for which a token must be made
-	Header   = "Plumbline-Token" // the API server's proxy takes Authorization away
+	Audience = "plumbline-agent" // audience of tokens that read
+	Header   = "Plumbline-Token" // the API server's proxy removes Authorization
 
 	PathHealth = "healthz"
 	PathDigest = "v1/digest"
@@ -21,26 +21,27 @@ const (
 	PathChange = "v1/change"
 	PathGuard  = "v1/guard"
 
-	// The virtual resource whose rights decide who may ask.
+	// The virtual resource whose RBAC rights authorize callers.
 	Group    = "plumbline.dev"
 	Resource = "nodefacts"
 )
 
-// RepairAudience is for whom a token must be made that lets one change something: one node.
-// Each agent sees the tokens that it is shown, and could show them to the others.
+// RepairAudience is the audience of a token that may change something on one node. Each
+// agent sees the tokens that it is sent and could send them to other agents, so a token for
+// changes is valid on one node only.
 func RepairAudience(node string) string { return Audience + "/" + node }
 
-// A Digest is what an agent says in short.
+// A Digest is the summary of an agent's state.
 type Digest struct {
 	Node    string                 `json:"node"`
 	Version string                 `json:"version"`
 	BootID  string                 `json:"bootID,omitempty"`
 	Taken   model.Time             `json:"taken"`
 	Tables  map[string]TableDigest `json:"tables"`
-	Not     map[string]string      `json:"not,omitempty"` // tables that are not seen in full, and why
+	Not     map[string]string      `json:"not,omitempty"` // tables that were not read completely, and why
 }
 
-// A TableDigest is one table in short: the same sum means the same rows.
+// A TableDigest is the summary of one table: equal sums mean equal rows.
 type TableDigest struct {
 	Rows int    `json:"rows"`
 	Sum  string `json:"sum"`

@@ -15,34 +15,34 @@ import (
 // ChangeWithin is how long an agent takes for a change, at most.
 const ChangeWithin = 10 * time.Second
 
-// A NodeObject is one thing of a node that can be changed, read now.
+// A NodeObject is the current state of one object of a node that can be changed.
 type NodeObject struct {
 	Ref    model.Ref       `json:"ref"`
-	Digest string          `json:"digest,omitempty"` // of what it is; empty if it is not there
-	Says   string          `json:"says"`             // the same for people
+	Digest string          `json:"digest,omitempty"` // of its current state; empty if it does not exist
+	Says   string          `json:"says"`             // the same as text
 	Body   json.RawMessage `json:"body,omitempty"`
 }
 
-// A Change is what an agent is told to do.
+// A Change is a request to change one object of a node.
 type Change struct {
 	Verb   string            `json:"verb"`
 	Ref    model.Ref         `json:"ref"`
-	Expect string            `json:"expect"` // the digest that the thing must still have
+	Expect string            `json:"expect"` // digest that the object must still have, else the agent refuses
 	Args   map[string]string `json:"args,omitempty"`
-	DryRun bool              `json:"dryRun,omitempty"` // everything but the change itself
+	DryRun bool              `json:"dryRun,omitempty"` // everything except the change itself
 }
 
-// A Changed is what came of it. With none of the first three set it would be done: it was
-// a dry run.
+// A Changed is the result. At most one of Done, Already and Refused is set; none of them
+// means that a dry run found nothing against the change.
 type Changed struct {
 	Done    bool   `json:"done,omitempty"`
-	Already bool   `json:"already,omitempty"` // it was so when we came
-	Refused string `json:"refused,omitempty"` // why nothing was done
-	Digest  string `json:"digest,omitempty"`  // of what the thing is now; empty if it is gone
+	Already bool   `json:"already,omitempty"` // the object already was as requested
+	Refused string `json:"refused,omitempty"` // why nothing was changed
+	Digest  string `json:"digest,omitempty"`  // of the object's state now; empty if it does not exist
 }
 
-// NodeObject reads something of a node that can be changed. Args say which, where its name is
-// that of several.
+// NodeObject reads an object of a node that can be changed. Args select one if its name is
+// not unique.
 func (f *Fleet) NodeObject(ctx context.Context, ref model.Ref, args map[string]string) (NodeObject, error) {
 	query := url.Values{"kind": {string(ref.Kind)}, "name": {ref.Name}}
 	for k, v := range args {
@@ -53,16 +53,16 @@ func (f *Fleet) NodeObject(ctx context.Context, ref model.Ref, args map[string]s
 		return NodeObject{}, fmt.Errorf("read %s: %w", ref, err)
 	}
 	if t.Ref != ref {
-		return NodeObject{}, fmt.Errorf("read %s: its agent answers of %s", ref, t.Ref)
+		return NodeObject{}, fmt.Errorf("read %s: the agent answered for %s", ref, t.Ref)
 	}
 	return t, nil
 }
 
-// Change has the agent of a node change something. An error leaves open whether it was
-// done: the next look decides.
+// Change requests the agent of a node to change something. After an error it is unknown
+// whether the change was made: the caller must reread.
 func (f *Fleet) Change(parent context.Context, c Change) (Changed, error) {
 	if f.Post == nil {
-		return Changed{Refused: "nobody may change anything here"}, nil
+		return Changed{Refused: "changes on nodes are not enabled for this run"}, nil
 	}
 	b, err := json.Marshal(c)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f *Fleet) Change(parent context.Context, c Change) (Changed, error) {
 		return Changed{}, fmt.Errorf("%s %s: %w", c.Verb, c.Ref, err)
 	}
 	if n := count(out.Done, out.Already, out.Refused != ""); n > 1 || n == 0 && !c.DryRun || out.Done && c.DryRun {
-		return Changed{}, fmt.Errorf("%s %s: the agent's answer makes no sense", c.Verb, c.Ref)
+		return Changed{}, fmt.Errorf("%s %s: the agent returned a contradictory answer", c.Verb, c.Ref)
 	}
 	return out, nil
 }

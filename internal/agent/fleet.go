@@ -17,15 +17,15 @@ import (
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
-// A Fleet is the agents of a cluster. The slowest of them holds up nobody.
+// A Fleet is the agents of a cluster. A slow agent does not delay the others.
 type Fleet struct {
-	// Open asks the agent of a node; the answer is the caller's to close.
+	// Open sends a GET to the agent of a node; the caller closes the answer.
 	Open func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error)
-	// Post tells the agent of a node to change something, likewise; nil if nobody may.
+	// Post sends a change to the agent of a node; nil if changes are not enabled.
 	Post  func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error)
-	Nodes []string         // those that have an agent
-	Now   func() time.Time // by the API server's clock
-	// AtOnce is how many are asked at a time, at most; 0 leaves it to how they answer.
+	Nodes []string         // nodes that have an agent
+	Now   func() time.Time // the API server's clock
+	// AtOnce is the limit of concurrent requests; 0 adapts it to how fast agents answer.
 	AtOnce int
 
 	pace pace
@@ -33,25 +33,25 @@ type Fleet struct {
 
 const (
 	maxJSON = 4 << 20
-	// What one node may say: a node is a stranger too.
+	// Limits of one node's answer: nodes are not trusted.
 	maxBytes = 64 << 20
 	maxRows  = 300_000
 )
 
-// Name is what progress calls it.
+// Name is the name in progress output.
 func (*Fleet) Name() string { return "agents" }
 
-// Tables is empty: what was seen is said for each node.
+// Tables is empty: coverage is reported per node.
 func (*Fleet) Tables() []model.Table { return nil }
 
-// Collect asks every agent for all of its tables.
+// Collect reads all tables of every agent.
 func (f *Fleet) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	said := f.gather(ctx, f.Nodes, nil)
 	b.Add(func(all *model.Snapshot) { all.PutFacts(said) })
 	return observe.ReadInfo{Rows: len(f.Nodes)}, nil
 }
 
-// Reread reads again, on the nodes themselves, those of the refs that are a node's own.
+// Reread rereads, on the nodes themselves, those of the refs that belong to a node.
 func (f *Fleet) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
 	var l observe.Reread
 	var nodes []string
@@ -73,7 +73,7 @@ func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *mo
 	return f.gather(ctx, nodes, query)
 }
 
-// gather asks some agents for tables; what they say stands in the order of the nodes.
+// gather reads tables from some agents; the answers are in the order of the nodes.
 func (f *Fleet) gather(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
 	answers := make([]*model.Snapshot, len(nodes))
 	f.each(nodes, func(i int) { answers[i] = f.ask(ctx, nodes[i], query) })
@@ -85,7 +85,7 @@ func (f *Fleet) gather(ctx context.Context, nodes []string, query url.Values) *m
 	return out
 }
 
-// Digests asks every agent how it is; an agent that does not answer is in silent, with
+// Digests asks every agent for its digest; silent has the agents that did not answer, with
 // the reason.
 func (f *Fleet) Digests(ctx context.Context) (all map[string]Digest, silent map[string]string) {
 	all, silent = map[string]Digest{}, map[string]string{}
@@ -105,7 +105,7 @@ func (f *Fleet) Digests(ctx context.Context) (all map[string]Digest, silent map[
 }
 
 func (f *Fleet) json(ctx context.Context, node, path string, query url.Values, into any) error {
-	var raw json.RawMessage // what is cut off leaves nothing behind for a second turn
+	var raw json.RawMessage // an answer that is cut off leaves nothing behind for the second attempt
 	err := f.turn(ctx, node, func(ctx context.Context) error {
 		body, err := f.Open(ctx, node, path, query)
 		if err != nil {
@@ -119,8 +119,8 @@ func (f *Fleet) json(ctx context.Context, node, path string, query url.Values, i
 	return json.Unmarshal(raw, into)
 }
 
-// each does something for every node. In no order: nodes that fail together often have
-// names that follow each other, and whether it is them is told by the others.
+// each calls do for every node, in random order: nodes that fail together often have
+// consecutive names, and only answers of other nodes show whether the failure is theirs.
 func (*Fleet) each(nodes []string, do func(i int)) {
 	var wg sync.WaitGroup
 	for _, i := range rand.Perm(len(nodes)) {
@@ -129,7 +129,7 @@ func (*Fleet) each(nodes []string, do func(i int)) {
 	wg.Wait()
 }
 
-// ask gives a node's facts, or the account of why there are none.
+// ask returns the state of a node, or coverage that says why there is none.
 func (f *Fleet) ask(ctx context.Context, node string, query url.Values) *model.Snapshot {
 	var s *model.Snapshot
 	err := f.turn(ctx, node, func(ctx context.Context) (err error) {
@@ -154,8 +154,8 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 	return Own(s, node, f.Now())
 }
 
-// Own takes from an agent's answer what it says of its own node, and nothing else: a
-// node is believed about itself only. Its times are counted back from now.
+// Own takes from an agent's answer what concerns its own node, and nothing else: an agent
+// is trusted about its own node only. Times are converted to the clock of now.
 func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error) {
 	out := &model.Snapshot{}
 	for _, c := range s.Coverage {
@@ -165,20 +165,20 @@ func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error)
 	}
 	for other := range s.NodeState {
 		if other != node {
-			return nil, errors.New("its agent speaks of another node")
+			return nil, errors.New("the agent reported another node")
 		}
 	}
 	if len(out.Coverage) == 0 {
-		return nil, errors.New("its agent says nothing of its node")
+		return nil, errors.New("the agent reported nothing about its node")
 	}
-	if f := s.NodeState[node]; f != nil { // an agent that has just begun has none yet
+	if f := s.NodeState[node]; f != nil { // an agent that has just started has none yet
 		f.Shift(model.At(now).Sub(s.Meta.Taken))
 		out.NodeState = map[string]*model.NodeState{node: f}
 	}
 	return out, nil
 }
 
-// Silent is the account of nodes that were not seen.
+// Silent returns coverage for nodes that could not be read.
 func Silent(why string, nodes ...string) *model.Snapshot {
 	s := &model.Snapshot{}
 	for _, node := range nodes {

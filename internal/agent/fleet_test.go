@@ -73,7 +73,7 @@ func TestFleet(t *testing.T) {
 			t.Errorf("an agent speaks of the whole cluster: %+v", c)
 		}
 	}
-	want := map[string]string{"good": "complete ", "liar": "absent its agent speaks of another node", "refuses": "absent refused", "hangs": "absent no answer in 5s"}
+	want := map[string]string{"good": "complete ", "liar": "absent the agent reported another node", "refuses": "absent refused", "hangs": "absent no answer in 5s"}
 	for n, w := range want {
 		if why[n] != w {
 			t.Errorf("%s: %q, want %q", n, why[n], w)

@@ -14,14 +14,14 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A GuardStatus is what an agent says of its node's guard.
+// A GuardStatus is an agent's answer about its node's guard.
 type GuardStatus struct {
 	Node   string        `json:"node"`
 	Taken  time.Time     `json:"taken"`            // by the node's clock
 	Report *guard.Report `json:"report,omitempty"` // nil if the guard is not installed
 }
 
-// Age is how old the keeper's report is, by the node's own clock.
+// Age is the age of the guard daemon's report, by the node's own clock.
 func (g *GuardStatus) Age() time.Duration {
 	if g.Report == nil {
 		return 0
@@ -29,11 +29,11 @@ func (g *GuardStatus) Age() time.Duration {
 	return g.Taken.Sub(g.Report.At)
 }
 
-// ErrOlder means that an agent does not know what it was asked: it came before it.
-var ErrOlder = errors.New("its agent is older than the guard")
+// ErrOlder means that the agent's version does not support the request.
+var ErrOlder = errors.New("the agent is older than the guard: upgrade it")
 
-// notServed is what a server says that has no such path. An agent that is gone altogether
-// is said to be so in other words.
+// notServed is the answer of a server that does not have the path. A missing agent gives
+// another error.
 const notServed = "404 page not found"
 
 func older(err error) error {
@@ -43,34 +43,34 @@ func older(err error) error {
 	return err
 }
 
-// Guards asks some agents for their guards; those that did not answer are in silent, with
-// the reason.
+// Guards asks some agents for the status of their guards; silent has those that did not
+// answer, with the reason.
 func (f *Fleet) Guards(ctx context.Context, nodes []string) (all map[string]GuardStatus, silent map[string]error) {
 	return each(f, nodes, func(node string) (GuardStatus, error) {
 		var g GuardStatus
 		err := older(f.json(ctx, node, PathGuard, nil, &g))
 		if err == nil && (g.Node != node || g.Report != nil && g.Report.Node != "" && g.Report.Node != node) {
-			err = errors.New("its agent speaks of another node")
+			err = errors.New("the agent reported another node")
 		}
 		return g, err
 	})
 }
 
-// A GuardCall is one line that the guard wrote into a node's flight record.
+// A GuardCall is one entry of the guard in a node's event log.
 type GuardCall struct {
 	Node string     `json:"node"`
-	At   time.Time  `json:"at"` // by the node's clock, when it was answered
+	At   time.Time  `json:"at"` // when it was answered, by the node's clock
 	Verb guard.Verb `json:"verb"`
 	guard.Event
 }
 
-// A CallQuestion says which calls are asked for.
+// A CallQuestion selects calls.
 type CallQuestion struct {
-	About string // a part of a pod's name, or of a container's ID; empty for all
+	About string // part of a pod's name or of a container ID; empty for all
 	Since time.Time
 }
 
-// GuardCalls asks some agents for the newest calls that their guards saw, the oldest first.
+// GuardCalls asks some agents for the newest calls that their guards handled, oldest first.
 func (f *Fleet) GuardCalls(ctx context.Context, nodes []string, q CallQuestion) (all map[string][]GuardCall, silent map[string]error) {
 	query := url.Values{"by": {"guard"}}
 	if q.About != "" {
@@ -82,7 +82,7 @@ func (f *Fleet) GuardCalls(ctx context.Context, nodes []string, q CallQuestion) 
 	return each(f, nodes, func(node string) ([]GuardCall, error) {
 		var entries []eventlog.Entry
 		if err := f.json(ctx, node, PathEvents, query, &entries); err != nil {
-			return nil, fmt.Errorf("read the flight record: %w", err)
+			return nil, fmt.Errorf("read the event log: %w", err)
 		}
 		var out []GuardCall
 		for i := range entries {
@@ -94,7 +94,7 @@ func (f *Fleet) GuardCalls(ctx context.Context, nodes []string, q CallQuestion) 
 	})
 }
 
-// guardCall reads an entry that the guard wrote; an older agent hands out others too.
+// guardCall reads an entry of the guard; older agents return other entries too.
 func guardCall(node string, e *eventlog.Entry) (GuardCall, bool) {
 	c := GuardCall{Node: node, At: e.At, Verb: guard.Verb(e.What)}
 	if e.By != "guard" || e.Of != "cni" || json.Unmarshal(e.Now, &c.Event) != nil {
@@ -103,7 +103,7 @@ func guardCall(node string, e *eventlog.Entry) (GuardCall, bool) {
 	return c, true
 }
 
-// each asks nodes side by side.
+// each asks nodes concurrently.
 func each[T any](f *Fleet, nodes []string, ask func(node string) (T, error)) (all map[string]T, silent map[string]error) {
 	all, silent = map[string]T{}, map[string]error{}
 	var mu sync.Mutex

@@ -58,7 +58,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// Of a flight record only the guard's lines are calls, whoever hands out more.
+// Of a event log only the guard's lines are calls, whoever hands out more.
 func TestGuardCalls(t *testing.T) {
 	t.Parallel()
 	row, err := json.Marshal(guard.Event{Key: guard.Key{Container: "c"}, Pod: "db-0", Namespace: "shop", Rule: 5, Late: true})

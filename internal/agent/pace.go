@@ -8,47 +8,50 @@ import (
 	"time"
 )
 
-// How many agents are asked at once. The way to them leads through the API server, which
-// holds nobody back there: requests into pods have no priority and no queue. So we hold
-// back ourselves.
+// How many agents are asked at once. Requests go through the API server, whose proxy to
+// pods has no priority and no queue, so the client limits itself.
 const (
-	beginWith = 32  // before anybody has answered
-	fewest    = 4   // however slow it goes
-	most      = 192 // however quick
+	beginWith = 32  // before any agent has answered
+	fewest    = 4   // lower bound, however slow answers are
+	most      = 192 // upper bound, however fast
 
-	quick   = time.Second      // an answer, if nothing is in its way
-	late    = 2 * time.Second  // from then on it is; who is so while others are not holds up nobody
-	nothing = 20 * time.Second // without any answer from anybody: the rest is not asked
+	quick   = time.Second      // duration of an undisturbed answer
+	late    = 2 * time.Second  // a request is late after this; a late one among others that are not gives up its slot
+	nothing = 20 * time.Second // without any answer at all: the remaining agents are not asked
 )
 
-var errNobody = fmt.Errorf("not asked: no agent had answered for %s", nothing)
+var errNobody = fmt.Errorf("not asked: no agent answered for %s", nothing)
 
-// A pace is how many are asked at once: twice as many after a round of quick answers, half
-// as many after one of late ones. Whoever is late while others are not is so by himself, and
-// gives his turn to the next; where all are late nobody is asked on top of them. The zero
-// value is ready.
+// A pace limits concurrent requests: it doubles the limit after a round of quick answers
+// and halves it after a round of late ones. A request that is late while others are not is
+// slow because of its own node and gives its slot to the next; while all are late no
+// further request is sent. The zero value is ready. mu guards all fields.
+//
+// Invariants: limits[0] <= limit <= limits[1]; asking <= limit except after limit was
+// lowered; every channel in lines belongs to one waiting request and is closed when it is
+// admitted.
 type pace struct {
 	mu     sync.Mutex
 	limit  int
-	limits [2]int // the least and the most that it may be
-	asking int
-	lines  [2][]chan struct{} // who waits for his turn; and who for his second, after all of those
+	limits [2]int             // lower and upper bound of limit
+	asking int                // requests that hold a slot
+	lines  [2][]chan struct{} // waiting requests; and those that wait for a second attempt, after all first ones
 
-	inside, peak int       // who asks or waits, now and at most, since there was nobody
-	heard        time.Time // when somebody answered; before that, when the first came
-	alive        string    // who answered last, and soon
-	last         time.Time // when anybody did, or he said that he is well
-	beats        bool      // he is being asked
+	inside, peak int       // requests asking or waiting, now and at most, since there were none
+	heard        time.Time // when the last answer came; before any, when the first request arrived
+	alive        string    // node whose answer came last, preferably a quick one
+	last         time.Time // when any node answered last, or alive answered a health request
+	beats        bool      // a health request to alive is running
 
 	round       round
-	flows       bool      // in the last one, most answers were not late
-	rest, quiet time.Time // until when a busy server asks to be left alone, and is
+	flows       bool      // in the last round most answers were not late
+	rest, quiet time.Time // until when a busy server asked not to be called; and until when no request is admitted
 }
 
-// A round is answers by how long they took, and those who are late with theirs.
+// A round counts answers by duration, and open requests that are late.
 type round struct{ fast, fair, slow, open int }
 
-// arrive is called before a first turn, depart after the last.
+// arrive is called before a request's first attempt, depart after its last.
 func (p *pace) arrive(atMost int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,13 +73,13 @@ func (p *pace) depart() {
 	p.inside--
 }
 
-// The two turns that one may have.
+// The two queues of attempts.
 const (
 	firstTurn = iota
 	secondTurn
 )
 
-// enter waits for a turn.
+// enter waits for a slot.
 func (p *pace) enter(ctx context.Context, turn int) error {
 	left := p.patience()
 	if left <= 0 {
@@ -115,17 +118,17 @@ func (p *pace) giveUp(me chan struct{}, turn int, why error) error {
 	defer p.mu.Unlock()
 	if at := slices.Index(p.lines[turn], me); at >= 0 {
 		p.lines[turn] = slices.Delete(p.lines[turn], at, at+1)
-	} else { // it was let in at this moment
+	} else { // it was admitted at this moment
 		p.asking--
 		p.admit()
 	}
 	return why
 }
 
-// admit lets in as many as may ask. The lock is held.
+// admit admits as many requests as the limit allows. The caller holds mu.
 func (p *pace) admit() {
 	if clock().Before(p.quiet) {
-		return // whoever has set it will call again
+		return // hush calls admit again when quiet ends
 	}
 	for turn := range p.lines {
 		for p.asking < p.limit && len(p.lines[turn]) > 0 {
@@ -136,8 +139,7 @@ func (p *pace) admit() {
 	}
 }
 
-// begin is called with a turn, when the question is sent, and the end that it gives when
-// it is over.
+// begin is called with a slot when the request is sent; the returned end when it is over.
 func (p *pace) begin() (end func(node string, err error)) {
 	since, gone, counted := clock(), false, false
 	leave := func() {
@@ -176,8 +178,8 @@ func (p *pace) begin() (end func(node string, err error)) {
 	}
 }
 
-// note counts what came of a question. An error says nothing of the way there, unless it
-// is that the server is busy. The lock is held.
+// note counts the result of a request. Errors do not count, because they say nothing about
+// the API server, except that it is busy. The caller holds mu.
 func (p *pace) note(node string, err error, took time.Duration) {
 	wait, busy := retryAfter(err)
 	if err == nil {
@@ -202,8 +204,8 @@ func (p *pace) note(node string, err error, took time.Duration) {
 	}
 }
 
-// judge sets the limit anew at the end of a round, which is as many outcomes as there may
-// be at once. The lock is held.
+// judge sets the limit at the end of a round, which is as many results as the limit. The
+// caller holds mu.
 func (p *pace) judge() {
 	r := p.round
 	if r.fast+r.fair+r.slow+r.open >= p.limit {
@@ -214,7 +216,7 @@ func (p *pace) judge() {
 		case r.slow > r.fast+r.fair:
 			p.limit = max(p.limit/2, p.limits[0])
 			p.hush()
-		case r.open >= p.limit && p.limit > beginWith: // nobody answers: that may be the nodes themselves
+		case r.open >= p.limit && p.limit > beginWith: // no answers: possibly the nodes themselves
 			p.limit = max(p.limit/2, beginWith)
 		}
 		p.round = round{}
@@ -222,8 +224,8 @@ func (p *pace) judge() {
 	p.admit()
 }
 
-// hush leaves a server alone that wants it. One node that says so among others that answer
-// is not believed for all. The lock is held.
+// hush stops admitting while a server asks for it. It is only called if most answers were
+// slow: one busy node among others that answer does not stop all. The caller holds mu.
 func (p *pace) hush() {
 	now := clock()
 	if !p.rest.After(now) || p.quiet.After(now) {
@@ -237,5 +239,5 @@ func (p *pace) hush() {
 	})
 }
 
-// clock is only for the time that passes.
-func clock() time.Time { return time.Now() } //nolint:forbidigo // the hour is never used
+// clock is only used for durations.
+func clock() time.Time { return time.Now() } //nolint:forbidigo // the time of day is never used

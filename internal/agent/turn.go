@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// How long one waits for an answer, from when it was asked for. Only the time counts in
-// which the way to the agents is open.
+// How long to wait for an answer, from when it was requested. Time counts only while the
+// path to the agents is open.
 const (
 	within = 5 * time.Second
-	longer = 12 * time.Second // for one who was late in a crowd, when that is over
-	crowd  = 8                // from so many on, one may be late because of the others
-	turns  = 5                // at most, of one who says that the API server is busy
+	longer = 12 * time.Second // second attempt, for an agent that was late while many were asked
+	crowd  = 8                // from this many requests on, an agent may be late because of the others
+	turns  = 5                // limit of attempts while the API server reports that it is busy
 )
 
-// turn asks one agent when it may be asked. One that did not answer while many were asked
-// is asked once more, after all the others: it may have been us, or the API server. One that
-// says that it is this is asked a few times more.
+// turn asks one agent when the pace admits it. An agent that did not answer while many were
+// asked is asked once more, after all the others: the client or the API server may have
+// been the reason. If the API server reports that it is busy, it is asked a few times more.
 func (f *Fleet) turn(ctx context.Context, node string, ask func(context.Context) error) error {
 	p := &f.pace
 	p.arrive(f.AtOnce)
@@ -35,7 +35,7 @@ func (f *Fleet) turn(ctx context.Context, node string, ask func(context.Context)
 		slow := busy || errors.As(err, new(lateError))
 		again := f.once(ctx, node, secondTurn, longer, func(ctx context.Context) error {
 			if !slow && !p.some() {
-				return err // all refuse: they need not say so twice
+				return err // all agents refuse: asking again does not help
 			}
 			return ask(ctx)
 		})
@@ -46,7 +46,7 @@ func (f *Fleet) turn(ctx context.Context, node string, ask func(context.Context)
 	}
 }
 
-// once is one turn, of so long.
+// once is one attempt with a time limit.
 func (f *Fleet) once(parent context.Context, node string, turn int, within time.Duration, ask func(context.Context) error) error {
 	p := &f.pace
 	if err := p.enter(parent, turn); err != nil {
@@ -76,9 +76,9 @@ func (f *Fleet) once(parent context.Context, node string, turn int, within time.
 
 const second = time.Second
 
-// open tells that the way to the agents is: somebody has answered just now. When nobody has
-// for a while, because those who are still asked are silent, one who lives is asked how he
-// is. Where few are asked it is taken to be.
+// open reports whether the path to the agents is open: an agent has answered just now. If
+// none has for a while, because the remaining ones do not answer, an agent that answered
+// before gets a health request. With few requests the path is assumed open.
 func (f *Fleet) open(ctx context.Context) bool {
 	p := &f.pace
 	p.mu.Lock()
@@ -110,26 +110,26 @@ func (f *Fleet) beat(ctx context.Context, node string) {
 	}
 }
 
-// crowded tells that many are asked, or were since nobody was.
+// crowded reports whether many agents are or were asked in this run.
 func (p *pace) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.peak >= crowd
 }
 
-// some tells that somebody has answered.
+// some reports whether any agent has answered.
 func (p *pace) some() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.alive != ""
 }
 
-// A lateError says how long was waited in vain.
+// A lateError is how long was waited without an answer.
 type lateError time.Duration
 
 func (e lateError) Error() string { return fmt.Sprintf("no answer in %s", time.Duration(e)) }
 
-// retryAfter tells that a server wants to be left alone, and for how long.
+// retryAfter reports whether a server is busy, and when to ask again.
 func retryAfter(err error) (time.Duration, bool) {
 	var b interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &b) {

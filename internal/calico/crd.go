@@ -16,34 +16,34 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// An API is how Calico's custom resources are reached: lists and single objects of the
-// Kubernetes API.
+// An API is access to Calico's custom resources: lists and single objects of the Kubernetes
+// API.
 type API interface {
 	List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.ReadInfo, error)
 	Names(ctx context.Context, path string, each func(name string)) (observe.ReadInfo, error)
-	// Get and Resources fail with observe.ErrNotThere for what does not exist.
+	// Get and Resources return observe.ErrNotThere for what does not exist.
 	Get(ctx context.Context, path string) ([]byte, time.Time, error)
 	Resources(ctx context.Context, group string) ([]string, error)
 }
 
-// The groups that Calico's resources can be in.
+// The API groups that Calico's resources can be in.
 const (
 	GroupV1 = "crd.projectcalico.org/v1"
-	GroupV3 = "projectcalico.org/v3" // native since 3.32; not proven against a real one
+	GroupV3 = "projectcalico.org/v3" // native since 3.32; not tested against a real one
 )
 
-// ErrNoCRDs means that the API server does not have Calico's ledger.
+// ErrNoCRDs means that the API server has no Calico IPAM resources.
 var ErrNoCRDs = errors.New("the API server has no Calico IPAM resources")
 
-// CRDs is a ledger kept in custom resources.
+// CRDs reads the Calico datastore in custom resources.
 type CRDs struct {
 	API   API
 	Group string
-	Quick bool // names of handles, not what they count
+	Quick bool // only the names of handles, not their counts
 }
 
-// FindCRDs tells in which group the ledger is. The aggregated API server offers the
-// group v3 too, but no blocks in it.
+// FindCRDs returns the API group of the IPAM resources. Calico's aggregated API server has
+// the group v3 too, but no blocks in it.
 func FindCRDs(ctx context.Context, api API) (*CRDs, error) {
 	for _, g := range []string{GroupV1, GroupV3} {
 		names, err := api.Resources(ctx, g)
@@ -59,7 +59,7 @@ func FindCRDs(ctx context.Context, api API) (*CRDs, error) {
 
 func (c *CRDs) path(resource string) string { return "/apis/" + c.Group + "/" + resource }
 
-// Collectors gives one for each table.
+// Collectors returns one per table.
 func (c *CRDs) Collectors() []observe.Collector {
 	handles := crd(c, "ipamhandles", []model.Table{model.Handles, model.HandleCounts}, handleRow, func(s *model.Snapshot) *[]model.Handle { return &s.Handles })
 	if c.Quick {
@@ -77,7 +77,7 @@ func (c *CRDs) Collectors() []observe.Collector {
 	}
 }
 
-// Config gives the collectors of what is small and true of the whole cluster.
+// Config returns the collectors of small, cluster-wide configuration.
 func (c *CRDs) Config() []observe.Collector {
 	return []observe.Collector{c.pools(), singles{c, false}, collectorConfig{c}}
 }
@@ -131,7 +131,7 @@ func keptRow[T any](resource string, item []byte, keep *arena, row func([]byte, 
 	return row(h.spec, h.origin(keep))
 }
 
-// handleNames reads only which handles there are.
+// handleNames reads only the names of handles.
 type handleNames struct{ *CRDs }
 
 func (handleNames) Name() string          { return "ipamhandles" }
@@ -181,7 +181,8 @@ func keptAffinity(item []byte, keep *arena) (model.Affinity, error) {
 	return row, err
 }
 
-// noEndpoints: in this mode a pod's endpoint is the pod itself, and a node the node.
+// noEndpoints: in this mode the pod itself is the endpoint, and the Kubernetes node the
+// node.
 type noEndpoints struct{}
 
 func (noEndpoints) Name() string          { return "endpoints" }
@@ -191,10 +192,10 @@ func (noEndpoints) Collect(context.Context, *model.Builder) (observe.ReadInfo, e
 	return observe.ReadInfo{}, observe.ErrNotThere
 }
 
-// singles reads what there is one of.
+// singles reads resources with a single instance.
 type singles struct {
 	*CRDs
-	ipam bool // with IPAM's settings
+	ipam bool // with the IPAM configuration
 }
 
 func (singles) Name() string          { return "cluster" }
@@ -265,7 +266,7 @@ func ipamConfig(spec []byte, info *model.Info) error {
 	return nil
 }
 
-// collectorConfig reads how Calico's garbage collector is set.
+// collectorConfig reads the settings of Calico's IPAM garbage collector.
 type collectorConfig struct{ *CRDs }
 
 func (collectorConfig) Name() string          { return "collector" }
@@ -288,7 +289,7 @@ func (c collectorConfig) Collect(ctx context.Context, b *model.Builder) (observe
 	return observe.ReadInfo{At: at, Rows: 1}, nil
 }
 
-// defaultGrace is what the collector takes if nothing is set.
+// defaultGrace is the garbage-collection grace period if none is set.
 const defaultGrace = 15 * time.Minute
 
 func collectorRow(spec []byte, revision string) (model.GarbageCollectorConfig, error) {
@@ -304,7 +305,7 @@ func collectorRow(spec []byte, revision string) (model.GarbageCollectorConfig, e
 	}
 	n := v.Controllers.Node
 	if n == nil {
-		return model.GarbageCollectorConfig{Revision: revision}, nil // the controller is switched off
+		return model.GarbageCollectorConfig{Revision: revision}, nil // the controller is disabled
 	}
 	grace := defaultGrace
 	if n.LeakGracePeriod != nil {

@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// asRead gives all of the object that o was made from. Reading it again opens no gap: what
-// is written is still compared with o's own revision.
+// asRead returns the complete object that o was made from. Reading it again is safe: a
+// write still compares with o's own revision.
 func (s *CRDStore) asRead(ctx context.Context, o model.Object, p place) (stored, error) {
 	s.lock.Lock()
 	was := s.last[o.Ref]
@@ -27,7 +27,7 @@ func (s *CRDStore) asRead(ctx context.Context, o model.Object, p place) (stored,
 	return was, err
 }
 
-// maxLast bounds how many objects are remembered; one that is not is read again.
+// maxLast bounds how many objects are remembered; others are read again.
 const maxLast = 100
 
 func (s *CRDStore) remember(r model.Ref, o stored) {
@@ -44,11 +44,11 @@ func (c *CRDs) one(p place, o stored) string {
 	return c.path(p.resource + "/" + url.PathEscape(o.meta.Name))
 }
 
-// errTwice means that nobody can say which of two is meant.
-var errTwice = errors.New("there are two of it")
+// errTwice means that two objects match.
+var errTwice = errors.New("two objects match")
 
-// find reads an object where Calico would have put it. An affinity that is not there may
-// have another name: those are looked through.
+// find reads an object under the name that Calico would give it. A missing affinity may
+// have another name: the list is searched.
 func (s *CRDStore) find(ctx context.Context, r model.Ref, p place) (stored, error) {
 	found, err := s.read(ctx, p)
 	if err != nil || r.Kind != model.KindAffinity || found.there() && isOf(r, found.raw["spec"]) {

@@ -10,15 +10,15 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A Watcher tells what happens to a collection of the Kubernetes API after a revision
-// (none: what there is first), until ctx ends or the changes are gone.
+// A Watcher reports the changes of a collection of the Kubernetes API after a revision
+// (none: its current items first), until ctx ends or the changes are no longer available.
 type Watcher interface {
 	Watch(ctx context.Context, path string, query url.Values, since string, each observe.Heard) error
 }
 
-// CRDFollower tells what happens to a ledger kept in custom resources. A table whose list
-// has no revision is not followed; of what there is one of, each event is an occasion to
-// read it again.
+// CRDFollower reports changes of the Calico datastore in custom resources. A table whose
+// list has no revision is not followed; a resource with a single instance is reread at each
+// event.
 type CRDFollower struct {
 	CRDs    *CRDs
 	Watcher Watcher
@@ -33,7 +33,7 @@ func (CRDFollower) Tables() []model.Table {
 	}
 }
 
-// Follow watches all at once.
+// Follow watches all of them concurrently.
 func (f CRDFollower) Follow(ctx context.Context, since map[model.Table]string, tell func([]observe.Change)) error {
 	g := observe.Gather(tell)
 	defer g.Flush()
@@ -60,7 +60,7 @@ func parsed[T any](resource string, row func([]byte, origin) (T, error)) func([]
 	return func(item []byte) (T, error) { return parseRow(resource, item, row) }
 }
 
-// hear makes of each event a change of one row.
+// hear turns each event into a change of one row.
 func hear[T any](g *observe.Gatherer, parse func([]byte) (T, error), ref func(*T) model.Ref, revision func(*T) string) observe.Heard {
 	return func(object []byte, gone bool) (string, error) {
 		c := observe.Change{At: observe.Now()}
@@ -77,7 +77,7 @@ func hear[T any](g *observe.Gatherer, parse func([]byte) (T, error), ref func(*T
 	}
 }
 
-// hearReservation: the row itself has no revision.
+// hearReservation is hear for reservations, whose rows have no revision.
 func hearReservation(g *observe.Gatherer) observe.Heard {
 	each := hear(g, parsed("ipreservations", reservationRow), reservationRef, func(*model.Reservation) string { return "" })
 	return func(object []byte, gone bool) (string, error) {
@@ -97,9 +97,9 @@ func reservationRef(r *model.Reservation) model.Ref {
 	return model.Ref{Kind: observe.KindReservation, Name: r.Name}
 }
 
-// A single is a row that is made of objects of one resource or more.
+// A single is a row that is built from objects of one or more resources.
 type single struct {
-	turn     *sync.Mutex // one after the other: what was read last is told last
+	turn     *sync.Mutex // one after the other: what was read last is reported last
 	resource string
 	read     observe.Collector
 	row      func(*model.Snapshot) observe.Change
@@ -118,8 +118,7 @@ func (f CRDFollower) singles() []single {
 	}
 }
 
-// follow reads a single again whenever something happened to what it is made of. A cluster
-// need not have it.
+// follow rereads a single whenever one of its objects changes. A cluster need not have it.
 func (f CRDFollower) follow(ctx context.Context, g *observe.Gatherer, s single) error {
 	err := f.Watcher.Watch(ctx, f.CRDs.path(s.resource), nil, "", func(object []byte, _ bool) (string, error) {
 		rev, err := revisionOf(s.resource, object)
@@ -134,7 +133,7 @@ func (f CRDFollower) follow(ctx context.Context, g *observe.Gatherer, s single) 
 	return err
 }
 
-// reread tells a row as it is now.
+// reread reports a row as it is now.
 func reread(ctx context.Context, g *observe.Gatherer, s single) error {
 	at := observe.Now()
 	s.turn.Lock()

@@ -13,10 +13,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A place is where Calico keeps an object among the custom resources.
+// A place is where Calico stores an object among the custom resources.
 type place struct{ resource, kind, name string }
 
-// placeOf says where Calico itself would create the object.
+// placeOf returns where Calico itself would create the object.
 func placeOf(r model.Ref) (place, error) {
 	if err := exact(r); err != nil {
 		return place{}, err
@@ -30,19 +30,19 @@ func placeOf(r model.Ref) (place, error) {
 		node, cidr := nodeAndRange(r)
 		return place{"blockaffinities", "BlockAffinity", affinityName(node, cidr)}, nil
 	default:
-		return place{}, fmt.Errorf("%s: not kept in custom resources: %w", r, execute.ErrRefused)
+		return place{}, fmt.Errorf("%s: not stored in custom resources: %w", r, execute.ErrRefused)
 	}
 }
 
-// exact refuses a ref that could name more than one thing, or nothing: what is read by it
-// would be written by it.
+// exact refuses a ref that could name several objects or none: what is read by it would be
+// written by it.
 func exact(r model.Ref) error {
 	ok := false
 	switch r.Kind {
 	case model.KindBlock:
 		ok = masked(r.Name)
 	case model.KindHandle:
-		// Both datastores have handles beside each other: a slash would leave that place.
+		// Both datastores keep all handles in one place: a slash would lead out of it.
 		ok = r.Name != "" && r.Name != "." && r.Name != ".." && !strings.Contains(r.Name, "/")
 	case model.KindAffinity:
 		node, cidr, _ := strings.Cut(r.Name, "/")
@@ -53,30 +53,31 @@ func exact(r model.Ref) error {
 	default:
 	}
 	if !ok {
-		return fmt.Errorf("%s: not the name of an object of Calico's: %w", r, execute.ErrRefused)
+		return fmt.Errorf("%s: not a valid name of a Calico object: %w", r, execute.ErrRefused)
 	}
 	return nil
 }
 
-// masked tells a range as Calico spells it: no address inside it, none of IPv4 in IPv6.
+// masked reports whether a CIDR is spelled as Calico spells it: no host bits, no IPv4 in
+// IPv6.
 func masked(cidr string) bool {
 	p, err := netip.ParsePrefix(cidr)
 	return err == nil && p.Masked().String() == cidr && !p.Addr().Is4In6()
 }
 
-// nodeAndRange takes an exact affinity's name apart.
+// nodeAndRange splits an exact affinity's name.
 func nodeAndRange(r model.Ref) (string, netip.Prefix) {
 	node, cidr, _ := strings.Cut(r.Name, "/")
 	return node, netip.MustParsePrefix(cidr)
 }
 
-// What Calico makes of a node and a range that are too long for one name.
+// How Calico shortens a node and a CIDR that are too long for one name.
 const (
 	maxName  = 252
 	nameHash = 11
 )
 
-// affinityName is what Calico calls a node's affinity for a range.
+// affinityName is Calico's name of a node's affinity for a block.
 func affinityName(node string, cidr netip.Prefix) string {
 	dashed := model.BlockName(cidr)
 	name := node + "-" + dashed
@@ -88,7 +89,8 @@ func affinityName(node string, cidr netip.Prefix) string {
 	return short + "-" + dashed + "-" + hex.EncodeToString(sum[:])[:nameHash]
 }
 
-// isOf tells that a spec is that of the ref: names are made from it, but they are not it.
+// isOf reports whether a spec belongs to the ref: names are derived from it, but are not
+// proof.
 func isOf(r model.Ref, spec []byte) bool {
 	switch r.Kind {
 	case model.KindBlock:
@@ -100,7 +102,7 @@ func isOf(r model.Ref, spec []byte) bool {
 	case model.KindAffinity:
 		v, err := object.Decode(r.Name, spec, func(v *object.Affinity) *lossless.Extra { return &v.Extra })
 		node, cidr, _ := strings.Cut(r.Name, "/")
-		// What is virtual is of no node, whatever it is called.
+		// A virtual affinity belongs to no node, whatever its name.
 		return err == nil && v.Node.V == node && sameRange(v.CIDR.V, cidr) && v.Type.V != "virtual"
 	default:
 		return false

@@ -11,35 +11,35 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Writer changes objects of the Kubernetes API. It fails with execute.ErrStale if the
-// object is another by now, or there already, or gone; with execute.ErrRefused if nothing
-// was written and never will be; with anything else if it cannot tell.
+// A Writer changes objects of the Kubernetes API. It returns execute.ErrStale if the object
+// has changed, already exists or is gone; execute.ErrRefused if nothing was written and a
+// retry would not help; any other error if the result is unknown.
 type Writer interface {
 	Write(ctx context.Context, method, path, contentType string, query url.Values, body []byte) (answer []byte, err error)
 }
 
-// ErrGroup means that how Calico writes in that API group has not been proven.
-var ErrGroup = fmt.Errorf("writing in this API group is not proven: %w", execute.ErrRefused)
+// ErrGroup means that Calico's format in that API group is not tested.
+var ErrGroup = fmt.Errorf("writing in this API group is not supported yet: %w", execute.ErrRefused)
 
-// CRDStore changes blocks, handles and affinities that are custom resources.
+// CRDStore changes blocks, handles and affinities in custom resources.
 type CRDStore struct {
-	DryRun bool // the API server checks everything and keeps nothing
+	DryRun bool // the API server validates everything and persists nothing
 
 	crds   *CRDs
 	writer Writer
 
 	lock sync.Mutex
-	last map[model.Ref]stored // as each was read last, so that a write keeps what is not ours
+	last map[model.Ref]stored // each object as last read, so that a write keeps fields that are not ours
 }
 
 var _ execute.Store = (*CRDStore)(nil)
 
-// Store gives what writes single objects.
+// Store returns what writes single objects.
 func (c *CRDs) Store(w Writer) *CRDStore {
 	return &CRDStore{crds: c, writer: w, last: map[model.Ref]stored{}}
 }
 
-// Get reads an object live. One that Calico has only marked as deleted is there.
+// Get reads an object live. One that Calico has only marked as deleted exists.
 func (s *CRDStore) Get(ctx context.Context, r model.Ref) (model.Object, error) {
 	p, err := placeOf(r)
 	if err != nil {
@@ -53,15 +53,15 @@ func (s *CRDStore) Get(ctx context.Context, r model.Ref) (model.Object, error) {
 	return found.object(r), nil
 }
 
-// Put writes it if it still has o.UID and o.Revision; without a revision it is created.
-// The answer of a dry run is what was asked for.
+// Put writes o if the object still has o.UID and o.Revision; without a revision it creates
+// it. A dry run returns o.
 func (s *CRDStore) Put(ctx context.Context, o model.Object) (model.Object, error) {
 	p, err := s.mayWrite(o.Ref)
 	if err != nil {
 		return model.Object{}, err
 	}
 	if !isOf(o.Ref, o.Body) {
-		return model.Object{}, fmt.Errorf("write %s: its body is that of another: %w", o.Ref, execute.ErrRefused)
+		return model.Object{}, fmt.Errorf("write %s: its body belongs to another object: %w", o.Ref, execute.ErrRefused)
 	}
 	answer, err := s.send(ctx, o, p)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *CRDStore) Put(ctx context.Context, o model.Object) (model.Object, error
 	}
 	now, err := parseStored(answer)
 	if err != nil {
-		return model.Object{}, fmt.Errorf("write %s: its answer: %w", o.Ref, err)
+		return model.Object{}, fmt.Errorf("write %s: read the answer: %w", o.Ref, err)
 	}
 	s.remember(o.Ref, now)
 	return now.object(o.Ref), nil
@@ -97,7 +97,7 @@ func (s *CRDStore) send(ctx context.Context, o model.Object, p place) ([]byte, e
 	return s.write(ctx, http.MethodPut, s.crds.one(p, was), body)
 }
 
-// Delete removes it, in one step, if it still has o.UID and o.Revision.
+// Delete deletes the object atomically if it still has o.UID and o.Revision.
 func (s *CRDStore) Delete(ctx context.Context, o model.Object) error {
 	p, err := s.mayWrite(o.Ref)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *CRDStore) Delete(ctx context.Context, o model.Object) error {
 	if err != nil {
 		return fmt.Errorf("delete %s: %w", o.Ref, err)
 	}
-	if f := was.meta.Finalizers; len(f) > 0 { // it would be half deleted, for as long as they like
-		return fmt.Errorf("delete %s: %q hold it: %w", o.Ref, f, execute.ErrRefused)
+	if f := was.meta.Finalizers; len(f) > 0 { // it would stay half deleted until they are removed
+		return fmt.Errorf("delete %s: finalizers %q block the deletion: %w", o.Ref, f, execute.ErrRefused)
 	}
 	body, err := was.onlyIf(s.DryRun)
 	if err != nil {
@@ -127,8 +127,8 @@ func (s *CRDStore) mayWrite(r model.Ref) (place, error) {
 	return placeOf(r)
 }
 
-// write sends it. A field that the server does not know would be dropped without a
-// word; we would rather be refused.
+// write sends it. With Strict a field that the server does not know is refused instead of
+// dropped silently.
 func (s *CRDStore) write(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	q := url.Values{}
 	if method != http.MethodDelete {

@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A stored is a custom resource as the API server has it, every field of it: what we do
-// not mean to change is written again as it was.
+// A stored is a custom resource with every field as the API server has it: fields that we
+// do not change are written back unchanged.
 type stored struct {
 	raw, metadata map[string]json.RawMessage
 	meta          struct {
@@ -23,8 +23,8 @@ type stored struct {
 	}
 }
 
-// errNameless means that an object could not be found again.
-var errNameless = errors.New("no name, UID or resource version in it")
+// errNameless means that an object cannot be identified.
+var errNameless = errors.New("the object has no name, UID or resourceVersion")
 
 func parseStored(b []byte) (stored, error) {
 	var s stored
@@ -43,15 +43,15 @@ func parseStored(b []byte) (stored, error) {
 	if s.meta.Name == "" || s.meta.UID == "" || s.meta.ResourceVersion == "" {
 		return s, errNameless
 	}
-	// Without them the server keeps its own: who wrote what is not ours to say.
+	// Without managedFields the server keeps its own.
 	delete(s.metadata, "managedFields")
 	return s, nil
 }
 
-// there tells that something was read.
+// there reports whether something was read.
 func (s *stored) there() bool { return s.raw != nil }
 
-// is tells that it is that very object, as it was when o was read.
+// is reports whether it is the same object, unchanged since o was read.
 func (s *stored) is(o *model.Object) bool {
 	return s.there() && o.There() && s.meta.UID == o.UID && s.meta.ResourceVersion == o.Revision
 }
@@ -82,7 +82,7 @@ func (s *stored) with(spec json.RawMessage, labels map[string]string) ([]byte, e
 	return json.Marshal(raw)
 }
 
-// fresh is an object that is to be created.
+// fresh is an object to create.
 func fresh(group string, p place, spec json.RawMessage, labels map[string]string) ([]byte, error) {
 	metadata := map[string]any{"name": p.name}
 	if len(labels) > 0 {
@@ -91,9 +91,8 @@ func fresh(group string, p place, spec json.RawMessage, labels map[string]string
 	return json.Marshal(map[string]any{"apiVersion": group, "kind": p.kind, "metadata": metadata, "spec": spec})
 }
 
-// onlyIf is the body of a deletion that hits this object at this revision, or nothing. That
-// it is a dry run must stand in it: with a body the server does not look at the query, and
-// would delete.
+// onlyIf is the body of a deletion of this object at this revision. A dry run must be set
+// in it: with a body the server ignores the query and would delete.
 func (s *stored) onlyIf(dryRun bool) ([]byte, error) {
 	options := map[string]any{
 		"apiVersion": "v1", "kind": "DeleteOptions",

@@ -18,14 +18,15 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// EtcdOptions say where Calico's etcd is, and who we are to it.
+// EtcdOptions are the address and credentials of Calico's etcd.
 type EtcdOptions struct {
 	Endpoints         []string
 	CACert, Cert, Key string
 	Timeout           time.Duration
 }
 
-// Etcd is a ledger kept in etcd. All that one snapshot reads is of one revision.
+// Etcd reads the Calico datastore in etcd. Everything in one snapshot has the same
+// revision.
 type Etcd struct {
 	kv      clientv3.KV
 	timeout time.Duration
@@ -36,8 +37,8 @@ type Etcd struct {
 	err  error
 }
 
-// OpenEtcd connects and asks for the revision, so that a wrong address or certificate
-// shows at once.
+// OpenEtcd connects and reads the revision, so that a wrong address or certificate shows at
+// once.
 func OpenEtcd(ctx context.Context, o EtcdOptions) (*Etcd, error) {
 	cfg := clientv3.Config{Endpoints: o.Endpoints, DialTimeout: 10 * time.Second, Logger: zap.NewNop()}
 	if o.CACert != "" || o.Cert != "" {
@@ -72,7 +73,7 @@ func (o EtcdOptions) tls() (*tls.Config, error) {
 		}
 		out.RootCAs = x509.NewCertPool()
 		if !out.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s: no certificate in it", o.CACert)
+			return nil, fmt.Errorf("%s: contains no certificate", o.CACert)
 		}
 	}
 	if o.Cert != "" {
@@ -88,7 +89,7 @@ func (o EtcdOptions) tls() (*tls.Config, error) {
 // Close ends the connection.
 func (e *Etcd) Close() { _ = e.close() }
 
-// revision is the one that the whole snapshot is of: the first that was asked for.
+// revision is the revision of the whole snapshot: the first that was read.
 func (e *Etcd) revision(ctx context.Context) (int64, error) {
 	e.once.Do(func() { e.rev, e.err = e.current(ctx) })
 	return e.rev, e.err
@@ -102,10 +103,10 @@ func (e *Etcd) current(ctx context.Context) (int64, error) {
 	return resp.Header.Revision, nil
 }
 
-// page is how many keys are asked for at once.
+// page is how many keys are read at once.
 const page = 2000
 
-// each hands out the keys below a prefix, as they were at a revision.
+// each passes the keys below a prefix, as they were at a revision.
 func (e *Etcd) each(ctx context.Context, prefix string, rev int64, f func(key string, value []byte, mod int64) error) error {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
@@ -137,7 +138,7 @@ type prefix[T any] struct {
 	of     func(*model.Snapshot) *[]T
 }
 
-// alone is for tables that are small.
+// alone is for small tables.
 func alone[T any](row func(string, []byte, string) (T, bool, error)) func(*arena, string, []byte, string) (T, bool, error) {
 	return func(_ *arena, key string, value []byte, rev string) (T, bool, error) { return row(key, value, rev) }
 }

@@ -16,9 +16,9 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// EtcdFollower tells what happens to a ledger kept in etcd, over a connection of its own. A
-// table whose list has no revision is not followed; of what there is one of, each event is
-// an occasion to read it again.
+// EtcdFollower reports changes of the Calico datastore in etcd, over a connection of its
+// own. A table whose list has no revision is not followed; a resource with a single
+// instance is reread at each event.
 type EtcdFollower struct{ EtcdOptions }
 
 var _ observe.Follower = EtcdFollower{}
@@ -28,7 +28,7 @@ func (EtcdFollower) Tables() []model.Table {
 	return append(CRDFollower{}.Tables(), model.Endpoints, model.Hosts)
 }
 
-// Follow watches all prefixes at once.
+// Follow watches all prefixes concurrently.
 func (f EtcdFollower) Follow(ctx context.Context, since map[model.Table]string, tell func([]observe.Change)) error {
 	client, err := f.connect()
 	if err != nil {
@@ -61,7 +61,7 @@ func (f EtcdFollower) Follow(ctx context.Context, since map[model.Table]string, 
 	return observe.Together(ctx, streams...)
 }
 
-// connect makes a client that notices when the other end is no longer there.
+// connect returns a client that notices a dead connection.
 func (f EtcdFollower) connect() (*clientv3.Client, error) {
 	cfg := clientv3.Config{
 		Endpoints: f.Endpoints, DialTimeout: 10 * time.Second, Logger: zap.NewNop(),
@@ -88,10 +88,10 @@ type etcdWatch struct {
 	rev     int64 // of the lists
 }
 
-// follow tells the events of a key, or of all below it, until it can no longer.
+// follow reports the events of a key, or of all below it, until it fails.
 func (e *etcdWatch) follow(ctx context.Context, key string, rev int64, each func(*clientv3.Event) error, more ...clientv3.OpOption) error {
 	err := observe.Resume(ctx, func(ctx context.Context) (heard bool, err error) {
-		// A member without a leader would be silent, and look like one to which nothing happens.
+		// A member without a leader would send nothing, as if nothing happened.
 		ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 		defer cancel()
 		opts := append([]clientv3.OpOption{clientv3.WithRev(rev + 1), clientv3.WithProgressNotify(), clientv3.WithFragment()}, more...)
@@ -100,7 +100,7 @@ func (e *etcdWatch) follow(ctx context.Context, key string, rev int64, each func
 				if resp.CompactRevision != 0 {
 					return heard, fmt.Errorf("%w: etcd has compacted up to %d", observe.ErrGone, resp.CompactRevision)
 				}
-				if strings.Contains(err.Error(), rpctypes.ErrPermissionDenied.Error()) { // its words are all that is left of it
+				if strings.Contains(err.Error(), rpctypes.ErrPermissionDenied.Error()) { // only its message is left of the error
 					return heard, err
 				}
 				return heard, &observe.Broken{Err: err}
@@ -116,7 +116,7 @@ func (e *etcdWatch) follow(ctx context.Context, key string, rev int64, each func
 			}
 			heard = true
 		}
-		return heard, &observe.Broken{Err: errors.New("the watch has ended")}
+		return heard, &observe.Broken{Err: errors.New("the watch ended")}
 	})
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("watch %s: %w", key, err)
@@ -124,12 +124,12 @@ func (e *etcdWatch) follow(ctx context.Context, key string, rev int64, each func
 	return err
 }
 
-// askEvery is how often etcd is asked whether it is there: its client takes up a watch
-// again in silence.
+// askEvery is how often etcd is asked whether it answers: its client resumes a watch
+// silently.
 const askEvery = 10 * time.Second
 
-// listen ends when etcd does not answer for long, or is not the one that was listed: one
-// that was restored counts from an earlier revision, and would be waited for.
+// listen ends when etcd does not answer for long, or is not the one that was listed: a
+// restored etcd counts from an earlier revision, and its events would never come.
 func (e *etcdWatch) listen(ctx context.Context) error {
 	var cluster uint64
 	return observe.Resume(ctx, func(ctx context.Context) (bool, error) {
@@ -144,7 +144,7 @@ func (e *etcdWatch) listen(ctx context.Context) error {
 				cluster = resp.Header.ClusterId
 			}
 			if resp.Header.Revision < e.rev || resp.Header.ClusterId != cluster {
-				return heard, fmt.Errorf("%w: etcd is at revision %d, its list was at %d", observe.ErrGone, resp.Header.Revision, e.rev)
+				return heard, fmt.Errorf("%w: etcd is at revision %d, the list was read at %d", observe.ErrGone, resp.Header.Revision, e.rev)
 			}
 			if err := observe.Wait(ctx, askEvery); err != nil {
 				return heard, err

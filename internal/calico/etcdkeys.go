@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Where Calico keeps what, in etcd.
+// Calico's keys in etcd.
 const (
 	keyBlocks4      = "/calico/ipam/v2/assignment/ipv4/block/"
 	keyBlocks6      = "/calico/ipam/v2/assignment/ipv6/block/"
@@ -31,7 +31,7 @@ func etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) 
 }
 
 func (k *arena) etcdBlock(key string, value []byte, rev string) (model.Block, bool, error) {
-	// Named as the custom resource would be, so that one rule holds for both.
+	// Named like the custom resource, so that the same code handles both.
 	name := key[strings.LastIndexByte(key, '/')+1:]
 	if p, err := rangeOf(name); err == nil {
 		name = model.BlockName(p)
@@ -46,13 +46,13 @@ func etcdHandle(key string, value []byte, rev string) (model.Handle, bool, error
 
 func (k *arena) etcdHandle(key string, value []byte, rev string) (model.Handle, bool, error) {
 	k = k.orNew()
-	name := k.own([]byte(strings.TrimPrefix(key, keyHandles))) // the key itself is longer
+	name := k.own([]byte(strings.TrimPrefix(key, keyHandles))) // a copy: the key itself is longer
 	row, err := handleRow(value, origin{name: name, revision: rev, keep: k})
 	return row, true, err
 }
 
-// etcdAffinity reads host/NODE/ipv4/block/10.0.0.0-26. Other keys below are not
-// affinities; an empty value is a confirmed one of long ago.
+// etcdAffinity reads host/NODE/ipv4/block/10.0.0.0-26. Other keys below are not affinities;
+// an empty value is a confirmed affinity of an old version.
 func etcdAffinity(key string, value []byte, rev string) (model.Affinity, bool, error) {
 	rest, typ := strings.TrimPrefix(key, keyHosts), "host"
 	if r, ok := strings.CutPrefix(key, keyVirtual); ok {
@@ -80,7 +80,7 @@ func etcdAffinity(key string, value []byte, rev string) (model.Affinity, bool, e
 func rangeOf(s string) (netip.Prefix, error) {
 	i := strings.LastIndexByte(s, '-')
 	if i < 0 {
-		return netip.Prefix{}, fmt.Errorf("no range in %q", s)
+		return netip.Prefix{}, fmt.Errorf("no CIDR in %q", s)
 	}
 	return netip.ParsePrefix(s[:i] + "/" + s[i+1:])
 }
@@ -99,7 +99,7 @@ func (k *arena) etcdEndpoint(key string, value []byte, rev string) (model.Endpoi
 		}
 	}
 	k = k.orNew()
-	// The creation time is the CNI plugin's own clock: a node's, and no proof of age.
+	// The creation time comes from the node's clock: it does not prove an age.
 	row, err := endpointRow(k.shared([]byte(ns)), h.spec, origin{name: k.own([]byte(name)), revision: rev, keep: k})
 	return row, true, err
 }

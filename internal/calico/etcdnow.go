@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// singles are read through the quorum, as they are now.
+// singles are read through the quorum, at the current revision.
 func (e *etcdWatch) singles() []single {
 	var turn sync.Mutex
 	return []single{
@@ -18,7 +18,7 @@ func (e *etcdWatch) singles() []single {
 	}
 }
 
-// etcdNow collects at the present revision, and not at that of a snapshot.
+// etcdNow collects at the current revision instead of the snapshot's.
 type etcdNow struct {
 	e  *etcdWatch
 	of func(*Etcd) observe.Collector

@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A keyspace is a prefix, and what becomes of its events.
+// A keyspace is a prefix and the handler of its events.
 type keyspace struct {
 	table model.Table
 	root  string
@@ -48,8 +48,8 @@ func keyspaces(g *observe.Gatherer) []keyspace {
 	}
 }
 
-// hearKeys makes of each event a change of one row. What is gone is known by its key, which
-// is all that etcd tells of it; a key that is not of the table says nothing.
+// hearKeys turns each event into a change of one row. A deleted key is all that etcd
+// reports; a key that is not of the table is ignored.
 func hearKeys[T any](g *observe.Gatherer, parse func(string, []byte, string) (T, bool, error), ref func(*T) model.Ref, of func(key string) model.Ref) func(*clientv3.Event) error {
 	return func(ev *clientv3.Event) error {
 		c := observe.Change{At: observe.Now()}
@@ -80,7 +80,7 @@ func blockOfKey(key string) model.Ref {
 	return (&model.Block{CIDR: p}).Ref()
 }
 
-// affinityOfKey reads the key as the table's decoder does: an empty value is one as well.
+// affinityOfKey reads the key as the table's decoder does, also with an empty value.
 func affinityOfKey(key string) model.Ref {
 	row, ok, err := etcdAffinity(key, nil, "")
 	if err != nil || !ok {

@@ -14,24 +14,24 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// EtcdStore changes blocks, handles, affinities and endpoints that are keys of etcd. A
-// key's UID is the revision at which it was made: one that was deleted and made again is
-// another. Labels are none of its business: what Calico selects by is in the key.
+// EtcdStore changes blocks, handles, affinities and endpoints in etcd. The UID of a key is
+// its create revision: a key that was deleted and created again is another object. It has
+// no labels: what Calico selects by is in the key.
 type EtcdStore struct {
-	DryRun bool // all is compared and nothing sent
+	DryRun bool // everything is compared and nothing written
 
 	etcd *Etcd
 }
 
 var _ execute.Store = (*EtcdStore)(nil)
 
-// Store gives what writes single keys.
+// Store returns what writes single keys.
 func (e *Etcd) Store() *EtcdStore { return &EtcdStore{etcd: e} }
 
-// errNoJSON means that a value is none of Calico's.
+// errNoJSON means that a value is not Calico's.
 var errNoJSON = errors.New("its value is not JSON")
 
-// Get reads a key through the quorum, as it is now.
+// Get reads a key through the quorum, at the current revision.
 func (s *EtcdStore) Get(ctx context.Context, r model.Ref) (model.Object, error) {
 	key, err := s.key(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *EtcdStore) Get(ctx context.Context, r model.Ref) (model.Object, error) 
 	kv := resp.Kvs[0]
 	o.UID, o.Revision, o.Body = strconv.FormatInt(kv.CreateRevision, 10), strconv.FormatInt(kv.ModRevision, 10), kv.Value
 	if len(o.Body) == 0 && r.Kind == model.KindAffinity {
-		o.Body = json.RawMessage("{}") // a confirmed one of long ago
+		o.Body = json.RawMessage("{}") // a confirmed affinity of an old version
 	}
 	if !json.Valid(o.Body) {
 		return model.Object{}, fmt.Errorf("read %s: %w", r, errNoJSON)
@@ -58,15 +58,15 @@ func (s *EtcdStore) Get(ctx context.Context, r model.Ref) (model.Object, error) 
 	return o, nil
 }
 
-// Put writes it if it still has o.UID and o.Revision; without a revision it is created.
-// The answer of a dry run is what was asked for.
+// Put writes o if the key still has o.UID and o.Revision; without a revision it creates it.
+// A dry run returns o.
 func (s *EtcdStore) Put(ctx context.Context, o model.Object) (model.Object, error) {
 	key, err := s.key(o.Ref)
 	if err != nil {
 		return model.Object{}, err
 	}
 	if !fits(o.Ref, o.Body) {
-		return model.Object{}, fmt.Errorf("write %s: its body is not one of it: %w", o.Ref, execute.ErrRefused)
+		return model.Object{}, fmt.Errorf("write %s: its body belongs to another object: %w", o.Ref, execute.ErrRefused)
 	}
 	still := []clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", 0)}
 	if o.There() {
@@ -88,7 +88,7 @@ func (s *EtcdStore) Put(ctx context.Context, o model.Object) (model.Object, erro
 	return o, nil
 }
 
-// Delete removes it if it still has o.UID and o.Revision.
+// Delete deletes the key if it still has o.UID and o.Revision.
 func (s *EtcdStore) Delete(ctx context.Context, o model.Object) error {
 	key, err := s.key(o.Ref)
 	if err != nil {
@@ -104,12 +104,12 @@ func (s *EtcdStore) Delete(ctx context.Context, o model.Object) error {
 	return nil
 }
 
-// commit does it if all still holds, and gives the revision at which it was done.
+// commit applies the operation if all comparisons hold, and returns its revision.
 func (s *EtcdStore) commit(ctx context.Context, still []clientv3.Cmp, do clientv3.Op) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.etcd.timeout)
 	defer cancel()
 	if s.DryRun {
-		do = clientv3.OpGet(string(do.KeyBytes())) // with no operation at all the quorum would not be asked
+		do = clientv3.OpGet(string(do.KeyBytes())) // without any operation the quorum would not be asked
 	}
 	resp, err := s.etcd.kv.Txn(ctx).If(still...).Then(do).Commit()
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *EtcdStore) commit(ctx context.Context, still []clientv3.Cmp, do clientv
 	return strconv.FormatInt(resp.Header.Revision, 10), nil
 }
 
-// unchanged compares a key with what was read of it. To etcd a revision of 0 is that of
-// a key that is not there: no object has it.
+// unchanged compares a key with what was read. etcd uses revision 0 for a missing key: no
+// object has it.
 func unchanged(key string, o *model.Object) ([]clientv3.Cmp, error) {
 	made, err := strconv.ParseInt(o.UID, 10, 64)
 	if err != nil || made <= 0 {
@@ -138,8 +138,8 @@ func unchanged(key string, o *model.Object) ([]clientv3.Cmp, error) {
 	}, nil
 }
 
-// refusedByEtcd tells the answers that come before anything is written. That there is no
-// space is none of them: etcd says it after the write that took the last.
+// refusedByEtcd lists the errors before anything is written. No space is not among them:
+// etcd reports it after the write that took the last space.
 func refusedByEtcd(err error) error {
 	for _, no := range []error{rpctypes.ErrPermissionDenied, rpctypes.ErrPermissionNotGranted, rpctypes.ErrInvalidAuthToken, rpctypes.ErrUserEmpty, rpctypes.ErrRequestTooLarge} {
 		if errors.Is(err, no) {
@@ -157,7 +157,7 @@ func (s *EtcdStore) key(r model.Ref) (string, error) {
 	return key, nil
 }
 
-// fits: of a block the value says which it is; of the others the key alone.
+// fits: a block's value identifies it, of the others only the key does.
 func fits(r model.Ref, value []byte) bool {
 	if r.Kind == model.KindBlock {
 		return isOf(r, value)

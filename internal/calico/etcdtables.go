@@ -13,7 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Collectors gives one for each table.
+// Collectors returns one per table.
 func (e *Etcd) Collectors() []observe.Collector {
 	return append([]observe.Collector{ // the largest first
 		prefix[model.Endpoint]{e, "endpoints", []string{keyEndpoints}, []model.Table{model.Endpoints}, (*arena).etcdEndpoint, func(s *model.Snapshot) *[]model.Endpoint { return &s.Endpoints }},
@@ -24,7 +24,7 @@ func (e *Etcd) Collectors() []observe.Collector {
 	}, e.Config()...)
 }
 
-// Config gives the collectors of what is small and true of the whole cluster.
+// Config returns the collectors of small, cluster-wide configuration.
 func (e *Etcd) Config() []observe.Collector {
 	return []observe.Collector{
 		prefix[model.Pool]{e, "pools", []string{keyPools}, []model.Table{model.Pools}, alone(etcdPool), func(s *model.Snapshot) *[]model.Pool { return &s.Pools }},
@@ -99,7 +99,7 @@ func (e *Etcd) value(ctx context.Context, key string) ([]byte, string, error) {
 	return resp.Kvs[0].Value, fmt.Sprint(resp.Kvs[0].ModRevision), nil
 }
 
-// Reread reads keys again, all at one new revision.
+// Reread rereads keys, all at one new revision.
 func (e *Etcd) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
@@ -142,7 +142,7 @@ func adding[T any](rows *[]T, row func(string, []byte, string) (T, bool, error))
 	}
 }
 
-// keyOf is where a thing is kept, and into which table it goes.
+// keyOf returns the key of an object, and the table that it goes into.
 func (e *Etcd) keyOf(r model.Ref, s *model.Snapshot) (string, adder) {
 	switch r.Kind {
 	case model.KindBlock:
@@ -165,5 +165,5 @@ func (e *Etcd) keyOf(r model.Ref, s *model.Snapshot) (string, adder) {
 	return "", nil
 }
 
-// keyRange is how a range stands in a key.
+// keyRange is the form of a CIDR in a key.
 func keyRange(p netip.Prefix) string { return fmt.Sprintf("%s-%d", p.Addr(), p.Bits()) }

@@ -25,7 +25,7 @@ import (
 	"plumbline.dev/plumbline/lab"
 )
 
-// TestLabFollow: whatever happens to a ledger in a real API server or a real etcd, and
+// TestLabFollow: whatever happens to a Calico datastore in a real API server or a real etcd, and
 // however often the connection breaks, what was listed and what was told since is what a
 // new list has; and each object's changes are told once, in their order.
 func TestLabFollow(t *testing.T) {
@@ -190,7 +190,7 @@ func happen(t *testing.T, s execute.Store, n int, refs []model.Ref) {
 	}
 }
 
-// watched is a ledger to which things happen while it is followed on two ways.
+// watched is a datastore to which things happen while it is followed on two ways.
 type watched struct {
 	lists           func() []observe.Collector
 	straight, rough observe.Follower

@@ -1,6 +1,6 @@
-// Package calico reads Calico's ledger as Calico wrote it, from custom resources or from
-// etcd, without Calico's own library, and turns it into rows; and it writes single objects
-// of it by compare-and-swap.
+// Package calico reads the Calico datastore as Calico wrote it, from custom resources or
+// from etcd, without Calico's own library, and turns it into rows; and it writes single
+// objects by atomic updates.
 package calico
 
 import (
@@ -13,12 +13,12 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// The types below are read only; those that are written too are in package ledger.
+// The types below are only read; those that are also written are in package object.
 
-// maxObject bounds what we are willing to parse; etcd's own limit is far below.
+// maxObject bounds what is parsed; etcd's own limit is far below.
 const maxObject = 10 << 20
 
-// A Host is a Node's spec in etcd. Of its inner objects we only read.
+// A Host is a Node's spec in etcd. Its inner objects are only read.
 type Host struct {
 	OrchRefs lossless.Opt[[]orchRef] `json:"orchRefs,omitzero"`
 	BGP      lossless.Opt[hostBGP]   `json:"bgp,omitzero"`
@@ -75,7 +75,7 @@ type ClusterInformation struct {
 	Extra lossless.Extra `json:"-"`
 }
 
-// An IPAMConfig is the spec of the one object of that kind; etcd spells it differently.
+// An IPAMConfig is the spec of the one object of that kind; etcd uses other names.
 type IPAMConfig struct {
 	StrictAffinity     lossless.Opt[bool] `json:"strictAffinity,omitzero"`
 	AutoAllocateBlocks lossless.Opt[bool] `json:"autoAllocateBlocks,omitzero"`
@@ -86,7 +86,7 @@ type IPAMConfig struct {
 	Extra lossless.Extra `json:"-"`
 }
 
-// meta is what we use of an object's metadata.
+// meta is the part of an object's metadata that we use.
 type meta struct {
 	Name              string            `json:"name"`
 	Namespace         string            `json:"namespace"`
@@ -99,7 +99,7 @@ type meta struct {
 	} `json:"managedFields"`
 }
 
-// written is when anybody wrote the object last, by the API server's clock.
+// written is when the object was last written, by the API server's clock.
 func (m *meta) written() model.Time {
 	t := m.CreationTimestamp
 	for _, f := range m.ManagedFields {
@@ -127,7 +127,7 @@ func parseObject(kind string, b []byte) (rawObject, error) {
 	return o, nil
 }
 
-// parseHeader reads whatever an object has around its spec.
+// parseHeader reads what an object has around its spec.
 func parseHeader(kind string, b []byte) (header, error) {
 	if h, ok := scanHeader(b); ok {
 		return h, nil

@@ -13,11 +13,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// origin is where a row was read: its name, and when and at which revision.
+// origin is where a row was read: its name, time and revision.
 type origin struct {
 	name, uid, revision string
 	written             model.Time
-	keep                *arena // of its parts; may be nil
+	keep                *arena // allocates its parts; may be nil
 }
 
 func blockRow(b []byte, o origin) (model.Block, error) {
@@ -115,7 +115,7 @@ func decodeAffinity(b []byte, o origin) (model.Affinity, error) {
 		Deleted: bytes.Contains(v.Deleted.V, []byte("true")), UID: o.uid, Written: o.written, Revision: o.revision,
 	}
 	if v.CIDR.V == "" {
-		return row, nil // in etcd the key says it
+		return row, nil // in etcd the key has it
 	}
 	if row.CIDR, err = netip.ParsePrefix(v.CIDR.V); err != nil {
 		return row, fmt.Errorf("affinity %s: %w", o.name, err)

@@ -2,17 +2,16 @@ package calico
 
 import "strings"
 
-// A scan reads JSON as Calico and the API server write it, and no other: whatever is
-// unusual (an escape, a name that stands twice or in another case, null) makes it bad, and
-// encoding/json decides. What it does read it reads as encoding/json would; a fuzz test
-// holds it to that.
+// A scan reads JSON as Calico and the API server write it, and no other: anything unusual
+// (an escape, a duplicate name or another case, null) makes it bad, and encoding/json
+// decides. What it reads it reads as encoding/json would; a fuzz test verifies that.
 type scan struct {
 	b   []byte
 	i   int
 	bad bool
 }
 
-// peek gives the next byte that is no space; 0 at the end.
+// peek returns the next byte that is not white space; 0 at the end.
 func (s *scan) peek() byte {
 	for ; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; c {
@@ -24,7 +23,7 @@ func (s *scan) peek() byte {
 	return 0
 }
 
-// take passes over c, if that is next.
+// take skips c if it is next.
 func (s *scan) take(c byte) bool {
 	if s.bad || s.peek() != c {
 		return false
@@ -39,7 +38,7 @@ func (s *scan) need(c byte) {
 	}
 }
 
-// end tells that all was read, and nothing was unusual.
+// end reports whether everything was read and nothing was unusual.
 func (s *scan) end() bool { return s.peek() == 0 && s.i == len(s.b) && !s.bad }
 
 // object calls member for each, which reads or skips the value.
@@ -77,7 +76,7 @@ func (s *scan) array(element func()) {
 	}
 }
 
-// which finds a member's name among those that matter; -1 if it is none of them.
+// which finds a member's name among the known ones; -1 if it is none of them.
 func (s *scan) which(name []byte, known []string, seen *uint) int {
 	for i, k := range known {
 		if string(name) == k {
@@ -138,7 +137,7 @@ func (s *scan) small() int32 {
 	return int32(n)
 }
 
-// word passes over true, false or null, if that is next.
+// word skips true, false or null if it is next.
 func (s *scan) word(w string) bool {
 	s.peek()
 	if s.bad || len(s.b)-s.i < len(w) || string(s.b[s.i:s.i+len(w)]) != w {

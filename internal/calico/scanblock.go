@@ -16,7 +16,7 @@ var (
 	ownerFields     = []string{"namespace", "node", "pod", "type", "service", "vmi-name"}
 )
 
-// A blockScan holds the lists of a block while they are read, and is used again.
+// A blockScan holds the lists of a block while they are read, and is reused.
 type blockScan struct {
 	scan
 	keep       *arena
@@ -85,7 +85,7 @@ func (s *blockScan) member(field int, row *model.Block) {
 	case 9:
 		s.skip(0)
 	case 10:
-		s.bad = true // of long ago
+		s.bad = true // format of an old version
 	default:
 		s.skip(0)
 	}
@@ -98,7 +98,7 @@ func (s *scan) positive() uint64 {
 	return n
 }
 
-// attribute reads who holds ordinals.
+// attribute reads the owner of ordinals.
 func (s *blockScan) attribute() {
 	var at model.Attribute
 	var seen uint
@@ -114,14 +114,14 @@ func (s *blockScan) attribute() {
 				s.skip(0)
 			}
 		default:
-			s.bad = true // whatever else it says belongs to its digest
+			s.bad = true // everything else belongs to its digest
 		}
 	})
 	s.attributes = append(s.attributes, at)
 }
 
-// owner reads the attributes proper, and makes the digest of them as ledger.Attribute
-// does: for that they must be sorted, as they are if a program wrote them.
+// owner reads the attributes and computes their digest as object.Attribute does: for that
+// they must be sorted, as programs write them.
 func (s *blockScan) owner(at *model.Attribute) {
 	var seen uint
 	var before []byte
@@ -157,7 +157,7 @@ const (
 	prime64  = 1099511628211
 )
 
-// add takes a text and the zero behind it.
+// add adds a text and a zero byte.
 func (d digest) add(b []byte) digest {
 	for _, c := range b {
 		d = (d ^ digest(c)) * prime64

@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What follows reads what is read by the hundred thousand. Each tells whether it did;
-// where not, its careful counterpart decides, and says what is wrong.
+// The functions below read rows that come by the hundred thousand. Each reports whether it
+// could; if not, its careful counterpart decides and reports the error.
 
 var (
 	objectFields   = []string{"metadata", "spec"}
@@ -21,8 +21,8 @@ var (
 	affinityFields = []string{"state", "node", "type", "cidr", "deleted"}
 )
 
-// A header is what is around an object's spec, as far as we use it, the spec itself, and
-// whether IPAM's labels are on it. Its parts are those of the item.
+// A header is what we use around an object's spec, the spec itself, and whether IPAM's
+// labels are on it. Its parts point into the item.
 type header struct {
 	name, uid, revision, spec []byte
 	written                   model.Time
@@ -96,7 +96,7 @@ func (s *scan) time() (t model.Time) {
 	return t
 }
 
-// labels tells that all by which IPAM finds an affinity are there.
+// labels reports whether all labels by which IPAM finds an affinity exist.
 func (s *scan) labels() bool {
 	var seen uint
 	all := 0
@@ -120,7 +120,7 @@ func scanHandle(b []byte, o origin) (row model.Handle, ok bool) {
 		switch s.which(name, handleFields, &seen) {
 		case 0:
 			if id := s.text(); string(id) == o.name {
-				row.ID = o.name // one copy of a long string
+				row.ID = o.name // share one copy of a long string
 			} else {
 				row.ID = o.keep.own(id)
 			}
@@ -145,7 +145,7 @@ func scanHandle(b []byte, o origin) (row model.Handle, ok bool) {
 	return row, s.end() && len(b) <= maxObject
 }
 
-// repeats tells that of sorted rows two are the same: in JSON a name stood twice.
+// repeats reports whether two sorted rows are equal: a name occurred twice in JSON.
 func repeats[T any](rows []T, by func(a, b T) int) bool {
 	for i := 1; i < len(rows); i++ {
 		if by(rows[i-1], rows[i]) == 0 {

@@ -1,9 +1,9 @@
 package calico
 
-// maxSkip is how deep what we pass over may be nested; deeper goes the careful way.
+// maxSkip is the deepest nesting that skip handles; deeper values go to encoding/json.
 const maxSkip = 64
 
-// skip passes over a value of any kind. It must be as valid as if it were read.
+// skip skips a value of any kind. It must be as valid as if it were read.
 func (s *scan) skip(depth int) {
 	if depth > maxSkip {
 		s.bad = true
@@ -45,7 +45,7 @@ func (s *scan) skip(depth int) {
 	}
 }
 
-// skipText passes over a string, whose quote is next.
+// skipText skips a string, whose quote is next.
 func (s *scan) skipText() {
 	b := s.b
 	for i := s.i + 1; i < len(b); i++ {
@@ -58,7 +58,7 @@ func (s *scan) skipText() {
 			return
 		case c == '\\':
 			if i++; i < len(b) && !escapes[b[i]] {
-				s.bad = true // \u among them: rare in what we pass over
+				s.bad = true // including \u, which is rare in skipped values
 				return
 			}
 		}

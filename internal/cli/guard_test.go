@@ -73,8 +73,8 @@ func sawCalls(node string) []eventlog.Entry {
 			e.Rule, e.IPs, e.Device = 1, []netip.Prefix{netip.MustParsePrefix("10.244.8.34/32")}, "cali91dded39638"
 		}),
 		entry(guard.Del, oldBox, func(e *guard.Event) {
-			e.Rule, e.Late, e.Called, e.Keyed, e.Says = 5, true, false, guard.ByBoth, "late: it is of ADD 1, and the name belongs to "+newBox+" since ADD 2"
-			e.Did = []string{"queued a DEL", "deleted eth0 in its own namespace", "released what is the container's"}
+			e.Rule, e.Late, e.Called, e.Keyed, e.Says = 5, true, false, guard.ByBoth, "late: it belongs to ADD 1, and "+newBox+" owns the pod name since ADD 2"
+			e.Did = []string{guard.DidQueue, "deleted eth0 in the network namespace of the old sandbox", guard.DidRelease}
 		}),
 		entry(guard.Add, newBox, func(e *guard.Event) { e.Namespace, e.Pod, e.Rule = "shop", "db-01", 1 }),
 	}

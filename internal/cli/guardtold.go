@@ -90,7 +90,7 @@ func (s *saidCalls) notShown() []string {
 
 // stillQueued tells whether a call left a DEL in the queue, by the guard's own words.
 func stillQueued(c *NamedCall) bool {
-	settled := slices.Contains(c.Did, "released what is the container's") ||
-		slices.Contains(c.Did, "cleaned by a DEL") && !strings.Contains(c.Error, "did not answer in time")
-	return slices.Contains(c.Did, "queued a DEL") && !settled
+	settled := slices.Contains(c.Did, guard.DidRelease) ||
+		slices.Contains(c.Did, guard.DidCleanUp) && !strings.Contains(c.Error, "did not answer in time")
+	return slices.Contains(c.Did, guard.DidQueue) && !settled
 }

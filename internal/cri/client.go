@@ -1,5 +1,5 @@
-// Package cri asks the node's container runtime what it has: sandboxes, containers, and
-// how long each answer takes. It only asks; the one call that changes something is Remove.
+// Package cri reads the node's container runtime: sandboxes, containers, and how long each
+// answer takes. The only call that changes something is Remove.
 package cri
 
 import (
@@ -21,32 +21,33 @@ import (
 
 const (
 	maxMessage = 32 << 20
-	// patience is how long one reading may take, all its calls together.
+	// patience is how long one read may take, with all its calls.
 	patience = 2 * time.Second
 )
 
-// A Client asks one runtime.
+// A Client is a connection to one runtime.
 type Client struct {
 	conn *grpc.ClientConn
 	api  runtime.RuntimeServiceClient
-	bad  error // the connection could not even be described
+	bad  error // why the connection could not be configured
 
 	sandboxes  known[sandboxDetail]
 	containers known[containerDetail]
 }
 
-// Open describes the way to the runtime behind a unix socket. It does not go there yet,
-// and goes again by itself when the runtime comes back.
+// Open configures a connection to the runtime behind a unix socket. It does not connect
+// yet, and reconnects by itself when the runtime comes back.
 func Open(socket string) *Client {
 	c := &Client{}
 	c.conn, c.bad = grpc.NewClient("passthrough:///runtime",
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}),
-		grpc.WithAuthority("localhost"), // older servers refuse what they cannot read as a host
+		grpc.WithAuthority("localhost"), // older servers refuse an authority that is not a host name
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			// A socket on the same machine: waiting for minutes, as is usual, would hide that it is back.
+			// A socket on the same machine: the usual back-off of minutes would hide that
+			// it is back.
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 			MinConnectTimeout: patience,
 		}),
@@ -62,7 +63,7 @@ func Open(socket string) *Client {
 	return c
 }
 
-// Close ends the connection, and with it every call under way.
+// Close ends the connection and all its calls.
 func (c *Client) Close() error {
 	if c.conn == nil {
 		return nil
@@ -70,8 +71,8 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// within gives the time for one reading: less than the caller has, so that what was
-// learned of a silent runtime still reaches him.
+// within returns the time for one read: less than the caller has, so that the result of a
+// runtime that does not answer still reaches the caller.
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	d := patience
 	if end, ok := ctx.Deadline(); ok {
@@ -80,10 +81,10 @@ func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, d)
 }
 
-// errSilent means that the runtime took the call and did not answer.
+// errSilent means that the runtime accepted the call and did not answer.
 var errSilent = errors.New("the runtime does not answer")
 
-// plain turns gRPC's error into one for people: short, and without control characters.
+// plain turns a gRPC error into a short text without control characters.
 func plain(err error) error {
 	if err == nil {
 		return nil

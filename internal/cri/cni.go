@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// CNI asks the runtime where it looks for network configurations and plugins, so that no
-// table of distributions is needed. ErrNotThere: this runtime does not tell.
+// CNI asks the runtime for its CNI directories, so that no table of distributions is
+// needed. ErrNotThere: this runtime does not report them.
 func (c *Client) CNI(ctx context.Context) (confDir string, binDirs []string, err error) {
 	if c.bad != nil {
 		return "", nil, c.bad

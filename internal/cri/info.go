@@ -6,12 +6,12 @@ import (
 	"path"
 )
 
-// maxInfo bounds what is parsed. A container's has its whole specification in it, with
-// its environment: nothing but the few fields below is kept of it, ever.
+// maxInfo bounds what is parsed. A container's info holds its whole specification with its
+// environment: only the few fields below are kept.
 const maxInfo = 8 << 20
 
-// info is what we take from the verbose part of a status, which every runtime shapes as
-// it likes. What is not there stays empty.
+// info is what we use of the verbose part of a status, whose form differs by runtime.
+// Missing fields stay empty.
 type info struct {
 	pid   int
 	netns string
@@ -27,7 +27,7 @@ type verbose struct {
 			} `json:"namespaces"`
 		} `json:"linux"`
 	} `json:"runtimeSpec"`
-	// containerd 2 has no specification of a sandbox whose task is gone, but this.
+	// containerd 2 has no specification of a sandbox whose task is gone, but has this.
 	SandboxMetadata *struct {
 		Metadata struct {
 			NetNSPath string `json:"NetNSPath"`
@@ -49,7 +49,7 @@ func parseInfo(m map[string]string) (info, error) {
 		return info{}, fmt.Errorf("read info: %w", err)
 	}
 	var out info
-	if v.PID > 0 && v.PID <= 1<<22 { // the kernel's own limit
+	if v.PID > 0 && v.PID <= 1<<22 { // the kernel's limit
 		out.pid = int(v.PID)
 	}
 	if v.SandboxMetadata != nil {
@@ -65,7 +65,7 @@ func parseInfo(m map[string]string) (info, error) {
 	return out, nil
 }
 
-// absolute gives a path that begins at the root and is short enough to be one.
+// absolute returns an absolute path of valid length, else nothing.
 func absolute(p string) string {
 	if !path.IsAbs(p) || len(p) > 4096 {
 		return ""
@@ -73,8 +73,8 @@ func absolute(p string) string {
 	return path.Clean(p)
 }
 
-// parseConfig finds CNI's directories in the configuration that containerd tells with its
-// status. CRI-O tells none.
+// parseConfig finds the CNI directories in the configuration in containerd's status. CRI-O
+// returns none.
 func parseConfig(m map[string]string) (confDir string, binDirs []string, err error) {
 	text := m["config"]
 	if len(text) > maxInfo {

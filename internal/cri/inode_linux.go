@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inode finds the network namespace that a path of the host names; 0 if it is gone.
+// inode returns the network namespace at a path of the host; 0 if it is gone.
 //
-// Links on the way (/var/run is one, to /run) are the host's and must end inside root,
-// not in our own files. And a file is a namespace only while one is mounted on it: what
-// remains after that is an ordinary file with a number that means nothing.
+// Links on the path (/var/run to /run) are the host's and must end inside root, not in our
+// own files. And a file is a namespace only while one is mounted on it: afterwards it is an
+// ordinary file whose inode means nothing.
 func inode(root, p string) uint64 {
 	if strings.HasPrefix(p, "/proc/") {
 		link, err := os.Readlink(path.Join("/", root, p))
@@ -43,13 +43,14 @@ func inode(root, p string) uint64 {
 	return st.Ino
 }
 
-// openIn opens a path without using what it names, as if dir were the root.
+// openIn opens a path with O_PATH, as if dir were the root.
 func openIn(dir int, p string) (int, error) {
 	fd, err := unix.Openat2(dir, p, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
 	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
 		return fd, err
 	}
-	// Before Linux 5.6, or where a filter does not know the call: the one link that matters.
+	// Before Linux 5.6, or if a seccomp filter blocks the call: handle the one link that
+	// matters.
 	if rest, ok := strings.CutPrefix(p, "/var/run/"); ok {
 		p = "/run/" + rest
 	}

@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A status asks the shim of one pod. One that hangs is waited for no longer than
-// onePatience, in one of askers places.
+// A status call reaches the shim of one pod. One that hangs is waited for at most
+// onePatience, in one of askers slots.
 const (
 	askers      = 12
 	onePatience = 800 * time.Millisecond
@@ -24,17 +24,18 @@ type key struct {
 	state int32
 }
 
-// known remembers what does not change of a thing while it is in one state: asking 250
-// sandboxes every time would cost the runtime more than all the rest. It holds what the
-// last list had and no more.
+// known caches what does not change while an object is in one state: asking for 250
+// sandboxes every time would cost the runtime more than everything else. It holds only
+// objects of the last list.
 type known[T any] struct {
 	mu   sync.Mutex
 	of   map[key]T
 	late map[key]bool // did not answer; asked after all others, so that they never wait for it
 }
 
-// all gives what is known of the keys, and asks for the rest. Gone are those that the
-// runtime no longer has. What did not answer is in neither, and the error says so.
+// all returns the details of the keys and asks for unknown ones. gone are those that the
+// runtime no longer has. Objects that did not answer are in neither, and the error reports
+// them.
 func (k *known[T]) all(ctx context.Context, keys []key, ask func(context.Context, string) (T, error)) (found map[key]T, gone map[key]bool, why error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -59,7 +60,7 @@ func (k *known[T]) all(ctx context.Context, keys []key, ask func(context.Context
 		lock.Lock()
 		defer lock.Unlock()
 		switch {
-		case status.Code(err) == codes.NotFound: // it went after the list was made
+		case status.Code(err) == codes.NotFound: // removed after the list was read
 			gone[key] = true
 		case err != nil:
 			late[key] = true
@@ -77,7 +78,7 @@ func (k *known[T]) all(ctx context.Context, keys []key, ask func(context.Context
 	return found, gone, why
 }
 
-// each does something for all keys, a few at a time and in their order.
+// each calls do for all keys, a few at a time and in order.
 func each(keys []key, do func(key, sync.Locker)) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

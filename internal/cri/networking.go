@@ -12,27 +12,26 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Networking is what the runtime says of its pod networks.
+// Networking is the runtime's state of pod networks.
 type Networking struct {
 	ConfDir  string
 	BinDirs  []string
-	Networks []Network // that it has loaded, the loopback's too
-	Trouble  string    // of the last time that it loaded them
+	Networks []Network // loaded networks, including loopback
+	Trouble  string    // error of the last load
 }
 
-// A Network is one that the runtime has loaded. Its configuration may hold credentials:
-// nothing but this is kept of it.
+// A Network is a loaded network. Its configuration may hold credentials: only this is kept.
 type Network struct {
 	Name   string
-	IfName string   // of its device in a pod
+	IfName string   // of its interface in a pod
 	Types  []string // of its plugins, in order
 }
 
-// statusPatience is for one status with all details: whoever asks has time.
+// statusPatience is for one verbose status, which may take longer.
 const statusPatience = 5 * time.Second
 
-// Networking asks the runtime where it looks for networks and which it has loaded.
-// ErrNotThere: this runtime does not tell.
+// Networking asks the runtime for its CNI directories and loaded networks. ErrNotThere:
+// this runtime does not report them.
 func (c *Client) Networking(ctx context.Context) (Networking, error) {
 	if c.bad != nil {
 		return Networking{}, c.bad
@@ -50,7 +49,7 @@ func (c *Client) Networking(ctx context.Context) (Networking, error) {
 	return n, nil
 }
 
-// parseNetworking reads the verbose part of a runtime's status, as containerd shapes it.
+// parseNetworking reads the verbose part of containerd's status.
 func parseNetworking(m map[string]string) (n Networking, err error) {
 	if n.ConfDir, n.BinDirs, err = parseConfig(m); err != nil {
 		return Networking{}, err
@@ -68,7 +67,7 @@ func parseNetworking(m map[string]string) (n Networking, err error) {
 	return n, nil
 }
 
-// Bounds of what is believed of a runtime.
+// Bounds of what is accepted from a runtime.
 const (
 	maxNetworks = 64
 	maxPlugins  = 64
@@ -93,7 +92,7 @@ func parseNetworks(text string) ([]Network, error) {
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return nil, errors.New("read cniconfig: it is not as it should be") // the decoder's error may quote it
+		return nil, errors.New("read cniconfig: unexpected format") // the decoder's error may quote the content
 	}
 	if len(v.Networks) > maxNetworks {
 		return nil, fmt.Errorf("cniconfig has %d networks", len(v.Networks))
@@ -101,7 +100,7 @@ func parseNetworks(text string) ([]Network, error) {
 	var out []Network
 	for _, each := range v.Networks {
 		if each == nil || each.Config == nil || len(each.Config.Name) > maxWord || len(each.IFName) > maxWord || len(each.Config.Plugins) > maxPlugins {
-			return nil, errors.New("read cniconfig: a network is not as it should be")
+			return nil, errors.New("read cniconfig: a network has an unexpected format")
 		}
 		n := Network{Name: each.Config.Name, IfName: each.IFName}
 		for _, p := range each.Config.Plugins {

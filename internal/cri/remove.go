@@ -12,10 +12,10 @@ import (
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// Remove stops a sandbox, which makes the runtime call CNI's DEL, and removes it. That its
-// pod is gone is for whoever plans to prove; check is asked before the sandbox is read for
-// the last time. Begun tells that the runtime was told to stop it; an error before that
-// means that nothing was done.
+// Remove stops a sandbox, which makes the runtime call CNI DEL, and removes it. The caller
+// must have verified that its pod is gone; check runs before the last read of the sandbox.
+// Invariant: begun is false until the runtime was asked to stop it, so an error with begun
+// false means that nothing was changed.
 func (c *Client) Remove(ctx context.Context, want SandboxStatus, check func(context.Context) error, dry bool) (begun bool, err error) {
 	if err := removable(&want); err != nil {
 		return false, err
@@ -30,12 +30,12 @@ func (c *Client) Remove(ctx context.Context, want SandboxStatus, check func(cont
 	case now == nil:
 		return false, fmt.Errorf("sandbox %s: %w", want.ID, ErrGone)
 	case !want.equal(now):
-		return false, fmt.Errorf("sandbox %s is not what it was", want.ID)
+		return false, fmt.Errorf("sandbox %s has changed", want.ID)
 	case dry:
 		return false, nil
 	}
 	_, err = c.api.StopPodSandbox(ctx, &runtime.StopPodSandboxRequest{PodSandboxId: want.ID})
-	if err != nil && status.Code(err) != codes.NotFound { // then somebody was quicker
+	if err != nil && status.Code(err) != codes.NotFound { // NotFound: another was faster
 		return true, fmt.Errorf("stop sandbox %s: %w", want.ID, plain(err))
 	}
 	_, err = c.api.RemovePodSandbox(ctx, &runtime.RemovePodSandboxRequest{PodSandboxId: want.ID})
@@ -45,19 +45,19 @@ func (c *Client) Remove(ctx context.Context, want SandboxStatus, check func(cont
 	return true, nil
 }
 
-// podUID is a UID as the API server gives them; that of a static pod is a hash.
+// podUID is a UID from the API server; that of a static pod is a hash.
 var podUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// removable refuses what is, or may be, the kubelet's own business: a pod that it has from
-// a file is in no API, and who made another by hand wanted it.
+// removable refuses sandboxes that the kubelet may own: a static pod is in no API, and one
+// that was created by hand was wanted.
 func removable(b *SandboxStatus) error {
 	switch {
 	case len(b.ID) != 64 || strings.Trim(b.ID, "0123456789abcdef") != "":
-		return fmt.Errorf("%.80q is no sandbox's whole name", b.ID)
+		return fmt.Errorf("%.80q is not a full sandbox ID", b.ID)
 	case b.Namespace == "" || b.Pod == "" || b.UID == "":
-		return fmt.Errorf("sandbox %s is of no pod", b.ID)
+		return fmt.Errorf("sandbox %s belongs to no pod", b.ID)
 	case b.Source != "api", !podUID.MatchString(b.UID):
-		return fmt.Errorf("sandbox %s is a static pod's, or somebody's own", b.ID)
+		return fmt.Errorf("sandbox %s belongs to a static pod, or was created by hand", b.ID)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func TestRootRemove(t *testing.T) {
 		_, err := c.api.StopContainer(ctx, &runtime.StopContainerRequest{ContainerId: container})
 		return err
 	}
-	if begun, err := c.Remove(t.Context(), want, changes, false); begun || err == nil || !strings.Contains(err.Error(), "not what it was") {
+	if begun, err := c.Remove(t.Context(), want, changes, false); begun || err == nil || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("a container ends while we look: %v, %v", begun, err)
 	}
 	want = read(id)

@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// sandboxDetail is what only the status of a sandbox tells, and what does not change.
+// sandboxDetail is what only the status of a sandbox has, and what does not change.
 type sandboxDetail struct {
 	info
 	host bool
@@ -40,7 +40,7 @@ func (c *Client) sandboxRows(ctx context.Context, root string, list []*runtime.P
 			row.Inode = inode(root, row.NetNS)
 		}
 		if _, told := details[keys[i]]; told && row.Ready && !row.HostNetwork && row.NetNS == "" && err == nil {
-			err = fmt.Errorf("sandbox %s: the runtime does not tell its network namespace: %w", row.ID, observe.ErrPartial)
+			err = fmt.Errorf("sandbox %s: the runtime does not report its network namespace: %w", row.ID, observe.ErrPartial)
 		}
 		out = append(out, row)
 	}
@@ -94,7 +94,7 @@ func (c *Client) askContainer(ctx context.Context, id string) (containerDetail, 
 	return containerDetail{pid: i.pid}, nil
 }
 
-// image is the name that the user gave, where the runtime keeps it.
+// image is the name that the user gave, if the runtime keeps it.
 func image(s *runtime.ImageSpec) string {
 	if s.GetUserSpecifiedImage() != "" {
 		return s.GetUserSpecifiedImage()

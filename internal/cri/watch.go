@@ -11,13 +11,13 @@ import (
 // pollEvery is how late a change may be noticed.
 const pollEvery = 2 * time.Second
 
-// Watch calls changed when sandboxes or containers came, went or changed their state,
-// and when the runtime falls silent or speaks again; until the context ends.
+// Watch calls changed when sandboxes or containers appeared, disappeared or changed state,
+// and when the runtime stops or resumes answering; until the context ends.
 //
-// It asks again and again and does not use GetContainerEvents, because a second listener
-// does harm there: containerd 1.7 and older CRI-O hand each event to one listener only, so
-// that the kubelet misses ours, and in containerd 2 a listener that stops reading (a frozen
-// agent) blocks RunPodSandbox of the whole node. A list comes out of the runtime's memory.
+// It polls and does not use GetContainerEvents, because a second listener does harm:
+// containerd 1.7 and older CRI-O send each event to one listener only, so that the kubelet
+// would miss ours, and in containerd 2 a listener that stops reading (a frozen agent)
+// blocks RunPodSandbox on the whole node. A list comes from the runtime's memory.
 func (c *Client) Watch(ctx context.Context, changed func()) error {
 	if c.bad != nil {
 		return c.bad
@@ -27,7 +27,7 @@ func (c *Client) Watch(ctx context.Context, changed func()) error {
 	defer tick.Stop()
 	before, first := uint64(0), true
 	for {
-		// Silence is a state like any other.
+		// No answer is a state like any other.
 		if now := c.print(ctx, seed); now != before || first {
 			if !first && ctx.Err() == nil {
 				changed()
@@ -42,8 +42,8 @@ func (c *Client) Watch(ctx context.Context, changed func()) error {
 	}
 }
 
-// print sums up which sandboxes and containers there are, in which states, in any order;
-// 0 if the runtime does not say.
+// print is a hash of all sandboxes and containers and their states, in any order; 0 if the
+// runtime does not answer.
 func (c *Client) print(ctx context.Context, seed maphash.Seed) uint64 {
 	ctx, cancel := within(ctx)
 	defer cancel()

@@ -1,9 +1,9 @@
 package guard
 
-// A Verb is what a runtime asks for.
+// A Verb is the CNI command of a call (CNI_COMMAND).
 type Verb string
 
-// The verbs of CNI 1.1.
+// The commands of CNI 1.1.
 const (
 	Add    Verb = "ADD"
 	Del    Verb = "DEL"
@@ -12,15 +12,16 @@ const (
 	Status Verb = "STATUS"
 )
 
-// A Key names an attachment: CNI's own identity of what an ADD makes.
+// A Key identifies an attachment as CNI does: by network, container ID and interface name.
 type Key struct {
 	Network   string `json:"network"`
 	Container string `json:"container"`
 	IfName    string `json:"ifName"`
 }
 
-// A Name is what a pod's device is called by those who do not look at containers. One
-// name has one owner at a time.
+// A Name identifies a pod interface for plugins that find objects by pod name instead of by
+// container ID. Invariant: at most one sandbox owns a name at a time, the holder with the
+// highest Owner.Seq.
 type Name struct {
 	Network   string `json:"network"`
 	Namespace string `json:"namespace"`
@@ -28,7 +29,7 @@ type Name struct {
 	IfName    string `json:"ifName"`
 }
 
-// A Call is what identifies a request. Nothing else of it is ever kept: arguments and
+// A Call identifies a request. Nothing else of the request is stored: arguments and
 // configuration may hold credentials.
 type Call struct {
 	Verb      Verb
@@ -41,8 +42,8 @@ type Call struct {
 	NetNS     string // path, may be empty
 }
 
-// Key is the attachment that the call is about.
+// Key returns the attachment of the call.
 func (c *Call) Key() Key { return Key{c.Network, c.Container, c.IfName} }
 
-// Name is the name that the call is about; without a pod there is none.
+// Name returns the pod name of the call. Without a pod it identifies nothing.
 func (c *Call) Name() Name { return Name{c.Network, c.Namespace, c.Pod, c.IfName} }

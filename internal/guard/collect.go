@@ -9,41 +9,42 @@ import (
 
 const (
 	young    = 10 * time.Minute
-	maxShare = 5 // no more than one in five is deleted at once
+	maxShare = 5 // at most one attachment in five is deleted per run
 )
 
-// A Lived is an attachment that the guard has on record.
-type Lived struct {
+// A RecordedOwner is an attachment with an ownership record.
+type RecordedOwner struct {
 	Owner
-	Gone bool // its network namespace is proven gone; not known is not gone
+	Gone bool // its network namespace is verified gone; false if that is not known
 }
 
-// A Cached is a result that the runtime keeps of an attachment.
+// A Cached is a CNI result of an attachment that the runtime has cached.
 type Cached struct {
 	Key
 	Age time.Duration
 }
 
-// Alive is all that speaks for an attachment's life.
-type Alive struct {
-	Failed    error    // why the runtime did not tell its sandboxes
-	Sandboxes []string // container IDs of all that it told, in any state
-	Recorded  []Lived
+// InUse holds everything that shows whether an attachment is in use.
+type InUse struct {
+	Failed    error    // why the runtime did not report its sandboxes
+	Sandboxes []string // container IDs of all sandboxes that the runtime reported, in any state
+	Recorded  []RecordedOwner
 	Cached    []Cached
-	Calls     []string // container IDs of the CNI calls that are running
+	Calls     []string // container IDs of the running CNI calls
 }
 
-// Collectable gives the attachments that nobody needs, in order, or why none may be
-// deleted. Where the runtime does not answer, or says that nothing runs here, or very
-// many would go at once, it is more likely that something was not seen.
-func Collectable(a Alive) (keys []Key, refused string) {
+// Collectable returns, sorted, the attachments that no sandbox, ownership record, recent
+// result or running call needs, or the reason why none may be deleted. If the runtime does
+// not answer, reports no sandbox, or very many attachments would be deleted at once, it is
+// more likely that something was not read.
+func Collectable(a InUse) (keys []Key, refused string) {
 	switch {
 	case a.Failed != nil:
-		return nil, "the runtime did not tell its sandboxes: " + a.Failed.Error()
+		return nil, "the runtime did not report its sandboxes: " + a.Failed.Error()
 	case len(a.Sandboxes) == 0:
-		return nil, "the runtime told no sandbox at all"
+		return nil, "the runtime reported no sandbox at all"
 	}
-	valid := map[string]bool{"": true} // nothing is deleted that has no name
+	valid := map[string]bool{"": true} // an attachment without a container ID is never deleted
 	for _, id := range slices.Concat(a.Sandboxes, a.Calls) {
 		valid[id] = true
 	}

@@ -8,17 +8,18 @@ import (
 const (
 	// waitForAdd is how long a DEL waits for the ADD of its own attachment.
 	waitForAdd = 5 * time.Second
-	// mayFinish is how long after its caller's death calico-ipam may still assign: it
-	// gives itself 90 s, and waits for a lock before.
+	// mayFinish is how long after its caller has exited calico-ipam may still assign an
+	// address: its own limit is 90 s, and before that it waits for a lock.
 	mayFinish = 150 * time.Second
 )
 
-// Decide says what is done with a call. In observe it may say that a DEL is late, and
-// nothing else: whatever comes, it is passed on at once and alone.
+// Decide returns what the guard does with a call. In observe a decision only reports that a
+// DEL is late: every call is passed on at once, and nothing else is done.
 //
-// A decision holds for what was on record when it was made. Whoever waited reads the
-// record again and decides again. An attachment whose DEL is answered with success is
-// recorded as deleted, also if its rest is only queued: it has no claim to its name.
+// A decision is valid for the records that were read for it: a caller that has waited must
+// read the records again and decide again. An attachment whose DEL is answered with success
+// is recorded as deleted, also if part of the DEL is only queued: it no longer owns its
+// name.
 func Decide(c Call, k Known) Decision {
 	switch c.Verb {
 	case Add:
@@ -26,38 +27,38 @@ func Decide(c Call, k Known) Decision {
 	case Del:
 		return del(&c, &k)
 	case Check, Status:
-		return Decision{Rule: 13, Forward: true, Says: "it only reads"}
+		return Decision{Rule: 13, Forward: true, Says: "CHECK and STATUS only read"}
 	case GC:
-		return Decision{Rule: 14, Forward: true, Says: "what it may delete is decided by what lives"}
+		return Decision{Rule: 14, Forward: true, Says: "the guard daemon decides which attachments may be deleted"}
 	default:
-		return Decision{Forward: true, Says: "not a verb that is known"}
+		return Decision{Forward: true, Says: "unknown CNI command"}
 	}
 }
 
 func add(c *Call, k *Known) Decision {
 	if own(c, k) != nil {
-		return Decision{Rule: 3, Forward: true, Says: "a second ADD of one attachment: against the protocol"}
+		return Decision{Rule: 3, Forward: true, Says: "second ADD of the same attachment, which violates the CNI protocol"}
 	}
-	return Decision{Rule: 1, Forward: true, Says: "a new attachment"}
+	return Decision{Rule: 1, Forward: true, Says: "new attachment"}
 }
 
 func del(c *Call, k *Known) Decision {
 	o := own(c, k)
 	if o == nil {
-		// A sandbox from before the guard, an ADD that failed open, a lost record: who
-		// knows nothing of a container has no right to call it late.
-		return Decision{Rule: 6, Forward: true, Says: "an unknown container"}
+		// The sandbox may be older than the guard, its ADD may not have been recorded, or
+		// its record was lost: without a record a DEL cannot be called late.
+		return Decision{Rule: 6, Forward: true, Says: "container without an ownership record"}
 	}
-	d := Decision{Rule: 4, Forward: true, Says: "the name's newest owner"}
+	d := Decision{Rule: 4, Forward: true, Says: "the container is the newest owner of the pod name"}
 	switch {
 	case newer(o, k.Newest):
 		d = late(o, k)
 	case o.State == Adding && k.Running:
-		d.Rule, d.Says = 7, "its own ADD is running"
+		d.Rule, d.Says = 7, "the ADD of the same container is running"
 	case o.State == Adding:
-		d.Rule, d.Says = 8, "its own ADD died"
+		d.Rule, d.Says = 8, "the ADD of the same container exited without a result"
 	case o.State == Deleted:
-		d.Rule, d.Says = 10, "deleted before" // the first may have met a handle that was not yet there
+		d.Rule, d.Says = 10, "a DEL of this container succeeded before" // the handle may not have existed yet when the first DEL ran
 	}
 	if k.Mode != Enforce {
 		return Decision{Rule: d.Rule, Late: d.Late, Confirm: d.Confirm, Forward: true, Says: d.Says}
@@ -71,12 +72,13 @@ func del(c *Call, k *Known) Decision {
 	return d
 }
 
-// late is the decision on an older sandbox's DEL. That it is repeated changes nothing:
-// the name has another owner now, and what is found by name is the owner's.
+// late decides on the DEL of an older sandbox. A repeated DEL is decided in the same way:
+// the name has another owner now, and what the delegate finds by name belongs to that
+// owner.
 func late(o *Owner, k *Known) Decision {
 	d := Decision{
 		Rule: 5, Late: true, Confirm: true,
-		Says: fmt.Sprintf("late: it is of ADD %d, and the name belongs to %s since ADD %d", o.Seq, k.Newest.Container, k.Newest.Seq),
+		Says: fmt.Sprintf("late: it belongs to ADD %d, and %s owns the pod name since ADD %d", o.Seq, k.Newest.Container, k.Newest.Seq),
 	}
 	if k.Newest.State == Adding {
 		d.Rule = 9
@@ -85,14 +87,14 @@ func late(o *Owner, k *Known) Decision {
 	case ByName, ByBoth:
 		d.Unnamed = k.Keyed == ByBoth
 		d.Inside = true
-		d.Queue = o.State != Deleted // then nothing is left that was not done
+		d.Queue = o.State != Deleted // a deleted attachment has nothing left to delete
 	default:
 		d.Forward = true
 	}
 	return d
 }
 
-// own gives the record of the call's attachment. A record of another is none.
+// own returns the record of the call's attachment, nil if k.Own is another attachment's.
 func own(c *Call, k *Known) *Owner {
 	if k.Own == nil || k.Own.Key != c.Key() {
 		return nil
@@ -100,15 +102,15 @@ func own(c *Call, k *Known) *Owner {
 	return k.Own
 }
 
-// newer tells whether the name belongs to a later ADD than o's. Order is the node's own
-// sequence: clocks are set back, attempts start anew, and UIDs have no order.
+// newer reports whether the name belongs to a later ADD than o's. The node's own sequence
+// gives the order: clocks are set back, attempt numbers restart, and UIDs have no order.
 func newer(o, newest *Owner) bool {
 	return newest != nil && o.Pod != "" && newest.Name() == o.Name() && newest.Key != o.Key &&
 		newest.Seq > o.Seq && newest.Holds()
 }
 
-// Holds tells whether its name may be taken. After a second ADD that failed, what the
-// first one made may still be in use.
+// Holds reports whether the attachment may still own its name. After a second ADD that
+// failed, what the first ADD created may still be in use.
 func (o *Owner) Holds() bool {
 	return o.State == Adding || o.State == Added || o.State == Failed && o.Again
 }

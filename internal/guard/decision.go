@@ -2,48 +2,49 @@ package guard
 
 import "time"
 
-// A Mode says whether answers may be changed.
+// A Mode says whether the guard may change calls and answers.
 type Mode string
 
-// The modes. Observe is the default: all is recorded, nothing is changed.
+// The modes. Observe is the default: everything is recorded, nothing is changed.
 const (
 	Observe Mode = "observe"
 	Enforce Mode = "enforce"
-	Off     Mode = "off" // calls are handed on, and nothing else is done
+	Off     Mode = "off" // calls are passed on, and nothing else is done
 )
 
-// A Keying says by what a delegate finds what it is to delete.
+// A Keying says how a delegate finds the objects that a DEL deletes.
 type Keying string
 
-// The ways of finding it. Of a delegate that is not in the table nothing is known, and
-// it is treated as one that finds by container: the call is passed on.
+// The ways to find them. A delegate that is not in the table is NotKnown and treated as
+// ByContainer: the call is passed on.
 const (
 	ByContainer Keying = "container"
 	ByName      Keying = "name"
-	ByBoth      Keying = "both" // by container, and once more by name: see keyed.go
+	ByBoth      Keying = "both" // by container, and then also by name: see keyed.go
 	NotKnown    Keying = "unknown"
 )
 
-// Known is what is on record when a call comes.
+// Known is what the ownership record holds when a call arrives.
 type Known struct {
-	Own     *Owner // of the call's attachment; nil if there is none
-	Newest  *Owner // of the call's name; nil if nobody has it
-	Running bool   // the process that runs Own's ADD lives
+	Own     *Owner // record of the call's attachment; nil if there is none
+	Newest  *Owner // newest owner of the call's name; nil if nobody owns it
+	Running bool   // the process that runs Own's ADD is running
 	Keyed   Keying
 	Mode    Mode
 }
 
-// A Decision is what is done with a call. Rule is the line of the table in
-// docs/guard.md that it follows.
+// A Decision is what the guard does with a call. Invariant: not Forward means that the
+// delegate is not called with the call as it came; Unnamed and Inside then say what is done
+// instead.
 type Decision struct {
-	Rule    int
-	Late    bool          // it is an older sandbox's DEL, and the name has a newer owner
-	Wait    time.Duration // for the attachment's own ADD to end, at most; then its group is killed
+	Rule    int           // the rule in docs/guard.md that it follows; 0 if none
+	Late    bool          // DEL of an older sandbox, and the name has a newer owner
+	Wait    time.Duration // how long to wait for the attachment's own ADD; after that the ADD is ended
 	Forward bool          // the delegate is called
 	Unnamed bool          // its IPAM plugin is called instead, without the pod's name: see keyed.go
-	Inside  bool          // only what is inside the sandbox's own namespace is deleted
-	Confirm bool          // afterwards, that the newest owner has all that it had
-	Again   time.Duration // after which another DEL is due, for the delegate may finish later; 0: none
-	Queue   bool          // what was not done is to be done later
-	Says    string        // why, for the record
+	Inside  bool          // only the interface inside the sandbox's own namespace is deleted
+	Confirm bool          // check the newest owner before and after, and report what it lost
+	Again   time.Duration // when the DEL is repeated, because the ADD may still assign something; 0: never
+	Queue   bool          // the part that was not done is queued
+	Says    string        // the reason, for the event log
 }

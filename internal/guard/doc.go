@@ -1,4 +1,4 @@
-// Package guard decides what becomes of a CNI call: whose it is, whether it comes late,
-// whether it is passed on. It runs nothing and reads nothing: it is given the call and
-// what is on record, and says what is to be done.
+// Package guard decides what happens to a CNI call: which sandbox it belongs to, whether it
+// is late, whether it is passed on. It runs nothing and reads nothing: it is given the call
+// and the ownership record and returns a decision.
 package guard

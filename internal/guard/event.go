@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// An Event is what is kept of a call: the row of a flight record's line. It never holds a
-// configuration, or arguments other than those that identify.
+// An Event is what is stored of a call: the Now value of an entry in the event log. It
+// never holds a configuration, nor arguments other than those that identify the call.
 type Event struct {
 	Key
 	Namespace string         `json:"namespace,omitempty"`
@@ -16,20 +16,27 @@ type Event struct {
 	Mode      Mode           `json:"mode"`
 	Rule      int            `json:"rule,omitempty"`
 	Late      bool           `json:"late,omitempty"`
-	Keyed     Keying         `json:"keyed,omitempty"`  // by what the delegate finds things, if that mattered
-	Lost      []string       `json:"lost,omitempty"`   // by the name's newest owner, by a DEL that was not its own
-	Says      string         `json:"says,omitempty"`   // why it was decided so
-	Did       []string       `json:"did,omitempty"`    // beside the delegate's call
-	Called    bool           `json:"called,omitempty"` // the delegate was
+	Keyed     Keying         `json:"keyed,omitempty"`  // how the delegate finds objects, if that mattered
+	Lost      []string       `json:"lost,omitempty"`   // what the newest owner of the name lost by another sandbox's DEL
+	Says      string         `json:"says,omitempty"`   // the reason of the decision
+	Did       []string       `json:"did,omitempty"`    // what the guard did beside the delegate's call
+	Called    bool           `json:"called,omitempty"` // the delegate was called
 	Took      int64          `json:"took"`             // milliseconds
-	Code      int            `json:"code,omitempty"`   // of the exit
+	Code      int            `json:"code,omitempty"`   // exit code
 	Error     string         `json:"error,omitempty"`
 	IPs       []netip.Prefix `json:"ips,omitempty"`
 	Device    string         `json:"device,omitempty"`
-	Trouble   []string       `json:"trouble,omitempty"` // of the guard's own
+	Trouble   []string       `json:"trouble,omitempty"` // errors of the guard itself
 }
 
-// Subject is what the event is about: the pod, or the container if none was named.
+// Texts of Did that readers of the event log compare with: see stillQueued in package cli.
+const (
+	DidQueue   = "queued a DEL"
+	DidRelease = "released the addresses of the container ID"
+	DidCleanUp = "cleaned up with a DEL"
+)
+
+// Subject is the pod of the event, or the container if the call named no pod.
 func (e *Event) Subject() string {
 	if e.Pod == "" {
 		return e.Container
@@ -37,7 +44,7 @@ func (e *Event) Subject() string {
 	return e.Namespace + "/" + e.Pod
 }
 
-// Note is the event in words.
+// Note is the event as text.
 func (e *Event) Note() string {
 	var out []string
 	for _, s := range append([]string{e.Says, e.Error}, append(e.Did, e.Trouble...)...) {

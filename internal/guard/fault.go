@@ -2,31 +2,32 @@ package guard
 
 import "strings"
 
-// A Fault is what kind of error a delegate gave.
+// A Fault is the kind of an error of a delegate.
 type Fault string
 
-// The faults. Only of the last two is anything known that allows to go on without it.
+// The faults. Only NoEndpoint and NoNamespace may be answered with success: see
+// ShouldSucceed.
 const (
-	Other         Fault = ""              // nothing is known of it
-	API           Fault = "api"           // the API server or the datastore did not answer, or not well
-	Authorization Fault = "authorization" // or did not let the delegate in
+	Other         Fault = ""              // unknown
+	API           Fault = "api"           // the API server or the datastore did not answer, or with an error
+	Authorization Fault = "authorization" // the API server or the datastore refused access
 	Locked        Fault = "locked"        // the datastore is locked, or not ready
-	NoEndpoint    Fault = "no endpoint"   // what is to be deleted does not exist
+	NoEndpoint    Fault = "no endpoint"   // the object to delete does not exist
 	NoNamespace   Fault = "no namespace"  // the sandbox's namespace could not be entered
 )
 
-// A DelegateError is an error as a delegate gave it.
+// A DelegateError is an error as the delegate returned it.
 type DelegateError struct {
 	Code    uint
 	Msg     string
 	Details string
 }
 
-// tryAgainLater is CNI's code for just that.
+// tryAgainLater is the CNI error code with that meaning.
 const tryAgainLater = 11
 
-// faults are the words by which errors are told apart, worst first: an error that has
-// words of two kinds is of the worse.
+// faults lists the words by which errors are classified, worst first: an error with words
+// of two kinds is of the worse kind.
 var faults = []struct {
 	fault Fault
 	words []string
@@ -41,7 +42,7 @@ var faults = []struct {
 	{NoNamespace, []string{`failed to statfs "`, "unknown fs magic"}},
 }
 
-// Fault tells what kind of error it is.
+// Fault classifies the error.
 func (e DelegateError) Fault() Fault {
 	if e.Code == tryAgainLater {
 		return API
@@ -60,8 +61,8 @@ func (e DelegateError) Fault() Fault {
 	return Other
 }
 
-// unnamed takes out the names between two marks: words of theirs mean nothing. What has
-// a space in it is not a name.
+// unnamed removes the names between two marks, because words in a name mean nothing. Text
+// with white space is not a name and stays.
 func unnamed(said, from, to string) string {
 	var out strings.Builder
 	for {
@@ -78,10 +79,10 @@ func unnamed(said, from, to string) string {
 	}
 }
 
-// ShouldSucceed tells whether a DEL that its delegate refused is answered with success,
-// and the rest queued: a sandbox whose namespace is proven gone holds nothing that an
-// endless DEL could still delete. It is counted and alarmed. Any error that is not known
-// to be harmless is passed on.
+// ShouldSucceed reports whether a DEL that its delegate refused is answered with success
+// and its rest queued: if the sandbox's namespace is verified gone, a retried DEL has
+// nothing left to delete. Such an answer is counted and reported. Every error that is not
+// known to be harmless is passed on.
 func ShouldSucceed(c Call, k Known, err DelegateError, nsGone bool) bool {
 	if k.Mode != Enforce || c.Verb != Del || !nsGone || k.Running || own(&c, &k) == nil {
 		return false

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Keyed says by what a delegate finds what it is to delete, by its type, its IPAM
-// plugin's and the version that it gives. It is a table from the sources, and nothing is
-// tried out.
+// Keyed returns how a delegate finds the objects that a DEL deletes, from its type, the
+// type of its IPAM plugin and its version. The table comes from Calico's source; nothing is
+// probed.
 //
-// Calico looks for addresses by pod name before v1.11.2 (December 2017). Since then, and
-// up to today, calico-ipam releases by container and after that, on every DEL, what it
-// would have called the same pod before: the handle `<namespace>.<pod>`, whoever has it
-// now. So a late DEL of the newest Calico can still take the address of a living pod, and
-// must not be passed on as it is. But half of it is wanted: else the old sandbox's own
-// address would stay taken as long as the new pod lives. calico-ipam takes the second
-// handle from the pod's name in CNI_ARGS; not told a name, it takes the container's ID.
-// So a late DEL goes to calico-ipam alone, unnamed: that cannot touch what is found by a
-// name. The endpoint is left alone: with a newer owner Calico itself would keep it.
-// With another IPAM plugin Calico finds all by container.
+// Before v1.11.2 (December 2017) Calico finds addresses by pod name. Since then, including
+// current releases, calico-ipam releases by container ID and then, on every DEL, also the
+// legacy handle `<namespace>.<pod>`, whichever pod owns it now. So a late DEL of the newest
+// Calico can still release the address of a running pod and must not be passed on as it is.
+// But its first half is needed: otherwise the old sandbox's own address stays assigned as
+// long as the new pod runs. calico-ipam takes the second handle from the pod's name in
+// CNI_ARGS, and without a pod name from the container ID. So a late DEL goes to calico-ipam
+// alone, without the pod's name, and cannot release anything by name. The WorkloadEndpoint
+// is not touched: with a newer owner Calico itself would keep it. With another IPAM plugin
+// Calico finds everything by container ID.
 func Keyed(plugin, ipam, version string) Keying {
 	if plugin != "calico" {
 		return NotKnown
@@ -47,7 +47,7 @@ func before(a, b [3]int) bool {
 	return false
 }
 
-// parseVersion reads v1.2.3 and v1.2.3-anything. What follows makes it an earlier one.
+// parseVersion reads v1.2.3 and v1.2.3-suffix. A suffix marks a pre-release.
 func parseVersion(s string) (v [3]int, pre, ok bool) {
 	s = strings.TrimSpace(s)
 	if len(s) > 100 || !strings.HasPrefix(s, "v") {

@@ -1,13 +1,13 @@
 package guard
 
-// Where the guard keeps what it knows. It does not outlive a boot, as nothing does that
-// it is about.
+// Files of the guard. Dir is on a tmpfs: like the pod network of the node, the records end
+// with a reboot.
 const (
 	Dir        = "/run/plumbline/guard"
 	ModeFile   = "mode"     // below it: observe, enforce or off
 	KindFile   = "delegate" // below it: the type of the plugin that is wrapped on this node
-	EventDir   = "flight"   // below it: what happened, until the agent takes it
-	OwnersDir  = "owners"   // below it: who owns what
-	StatusFile = "status"   // below it: the keeper's Report
-	Marker     = ".removed" // after the name of the program: it is only here because somebody still names it
+	EventDir   = "flight"   // below it: the plugin's event log, until the guard daemon copies it to disk
+	OwnersDir  = "owners"   // below it: the ownership record
+	StatusFile = "status"   // below it: the Report of the guard daemon
+	Marker     = ".removed" // suffix of the program's path: the guard is off, and the program stays only because a file still names it
 )

@@ -2,44 +2,44 @@ package guard
 
 import "time"
 
-// A Report is what the keeper of a node's guard says of it, whenever that changes.
+// A Report is the status of a node's guard. The guard daemon writes it whenever it changes.
 type Report struct {
 	Node    string    `json:"node"`
 	At      time.Time `json:"at"`
-	Wanted  Mode      `json:"wanted"`            // by whoever runs the cluster
+	Wanted  Mode      `json:"wanted"`            // the configured mode
 	Mode    Mode      `json:"mode,omitempty"`    // in force; empty if the guard is not installed
-	Why     string    `json:"why,omitempty"`     // it is not what is wanted
-	File    string    `json:"file,omitempty"`    // the configuration that the runtime loads
+	Why     string    `json:"why,omitempty"`     // why Mode differs from Wanted
+	File    string    `json:"file,omitempty"`    // the CNI configuration that the runtime loads
 	State   string    `json:"state,omitempty"`   // of that file: patched, plain, foreign, broken
-	Put     int       `json:"put,omitempty"`     // how often the guard was put into it: Calico writes it anew
-	Program string    `json:"program,omitempty"` // where the guard's is
-	Named   int       `json:"named,omitempty"`   // files that still name it, while it is off
+	Put     int       `json:"put,omitempty"`     // how often the guard was inserted: Calico rewrites the file
+	Program string    `json:"program,omitempty"` // path of the guard's program on the host
+	Named   int       `json:"named,omitempty"`   // files that still name the guard while it is off
 
-	Delegate string `json:"delegate,omitempty"` // type of the plugin that is wrapped
+	Delegate string `json:"delegate,omitempty"` // type of the wrapped plugin
 	Version  string `json:"version,omitempty"`
 	Keyed    Keying `json:"keyed,omitempty"`
 
 	Tally
-	Queue   int    `json:"queue,omitempty"`   // DELs that must still come
-	Waiting string `json:"waiting,omitempty"` // why the first of them has not come yet
-	Adopted int    `json:"adopted,omitempty"` // sandboxes from before the guard that are on record
-	GC      string `json:"gc,omitempty"`      // what became of the last collection
+	Queue   int    `json:"queue,omitempty"`   // queued DELs
+	Waiting string `json:"waiting,omitempty"` // why the first of them has not run yet
+	Adopted int    `json:"adopted,omitempty"` // sandboxes older than the guard that have an ownership record
+	GC      string `json:"gc,omitempty"`      // result of the last garbage collection
 }
 
-// A Tally is what the calls of a boot come to.
+// A Tally counts the calls since the node booted.
 type Tally struct {
 	Since     time.Time `json:"since"`
 	Adds      Times     `json:"adds"`
 	Dels      Times     `json:"dels"`
 	Late      int       `json:"late,omitempty"`      // DELs
-	Stopped   int       `json:"stopped,omitempty"`   // of these, kept from the delegate
-	Lost      int       `json:"lost,omitempty"`      // times that a newest owner lost something
+	Stopped   int       `json:"stopped,omitempty"`   // of the late DELs, those not passed on
+	Lost      int       `json:"lost,omitempty"`      // late DELs by which a newest owner lost something
 	Succeeded int       `json:"succeeded,omitempty"` // errors that were answered with success, rule 11
-	Open      int       `json:"open,omitempty"`      // calls in which the guard had troubles of its own
-	Endless   []Endless `json:"endless,omitempty"`   // the worst first
+	Open      int       `json:"open,omitempty"`      // calls in which the guard itself had an error
+	Endless   []Endless `json:"endless,omitempty"`   // the most retried first
 }
 
-// Times are how long calls took, in milliseconds.
+// Times are the durations of calls, in milliseconds.
 type Times struct {
 	Count  int   `json:"count"`
 	Failed int   `json:"failed,omitempty"`
@@ -47,7 +47,7 @@ type Times struct {
 	P99    int64 `json:"p99"`
 }
 
-// Endless is a DEL that fails again and again.
+// Endless is a retried DEL: the runtime repeats it, and it fails each time.
 type Endless struct {
 	Key
 	Namespace string    `json:"namespace,omitempty"`

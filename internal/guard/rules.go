@@ -1,19 +1,19 @@
 package guard
 
-// Replayed is the verb, in the record only, of a DEL from the queue: the guard's own.
+// Replayed is the verb, in the event log only, of a DEL that the guard runs from its queue.
 const Replayed Verb = "REPLAY"
 
-// A Rule is one line of the table of decisions, in words. docs/guard.md has the same
-// table, and a test compares the two.
+// A Rule is one row of the decision table, as text. docs/guard.md has the same table, and a
+// test compares the two.
 type Rule struct {
 	Number int
 	Title  string // when it applies
 	Does   string // what the guard does
 	Why    string // one sentence
-	Alone  string // what today's Calico does without the guard
+	Alone  string // what current Calico does without the guard
 }
 
-// Rules is the table, by number from one.
+// Rules is the table; Rules[i].Number is i+1.
 var Rules = [...]Rule{
 	{
 		1, "ADD of a new container",
@@ -101,12 +101,12 @@ var Rules = [...]Rule{
 	},
 }
 
-// RuleOf gives a rule; what was decided without one was passed on as it came.
+// RuleOf returns a rule. A call that was decided without one was passed on unchanged.
 func RuleOf(number int) Rule {
 	if number < 1 || number > len(Rules) {
 		return Rule{
-			Number: number, Title: "no rule", Does: "passed on as it came",
-			Why: "the guard had no record to decide by, or did not know the call", Alone: "the same",
+			Number: number, Title: "no rule", Does: "passed on unchanged",
+			Why: "the guard had no ownership record for the call, or the CNI command is unknown", Alone: "the same",
 		}
 	}
 	return Rules[number-1]
@@ -119,15 +119,15 @@ func (e *Event) Alone() string {
 	}
 	switch e.Keyed {
 	case ByName:
-		return "it finds by the pod's name: it would have taken endpoint and address of the newer sandbox"
+		return "it finds by the pod's name: it would have deleted the endpoint and released the address of the newer sandbox"
 	case ByBoth:
-		return "it would have kept the newer endpoint and released the old container's address; then the handle that is called after the pod, whoever has it"
+		return "it would have kept the newer endpoint and released the old container's address; then the handle that is named after the pod, whichever sandbox owns it"
 	case ByContainer:
-		return "it finds all by container: the newer sandbox would have kept what it has; here the guard adds nothing but the record"
+		return "it finds everything by container ID: the newer sandbox would have kept its endpoint and address; the guard only records the call"
 	default:
-		return "it is not known by what this plugin finds things"
+		return "it is unknown how this plugin finds the objects to delete"
 	}
 }
 
-// Stopped tells that a late DEL was kept from the plugin.
+// Stopped reports whether a late DEL was not passed on to the plugin.
 func (e *Event) Stopped() bool { return e.Late && !e.Called }

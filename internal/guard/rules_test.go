@@ -49,7 +49,7 @@ func TestEveryDecisionHasARule(t *testing.T) {
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	for keyed, says := range map[guard.Keying]string{
-		guard.ByName: "by the pod's name", guard.ByBoth: "called after the pod", guard.ByContainer: "adds nothing", guard.NotKnown: "not known", "": "not known",
+		guard.ByName: "by the pod's name", guard.ByBoth: "named after the pod", guard.ByContainer: "only records", guard.NotKnown: "is unknown", "": "is unknown",
 	} {
 		e := guard.Event{Rule: 5, Late: true, Keyed: keyed}
 		if !strings.Contains(e.Alone(), says) || !e.Stopped() {

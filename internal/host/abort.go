@@ -8,19 +8,20 @@ import (
 	"strconv"
 )
 
-// Abort ends the connection of a FUSE file system to its server: whoever waits for an
-// answer gets an error, in every mount namespace. Pods are those that are known to use it.
-// Begun tells that it was told to; an error before that means that nothing was done.
+// Abort ends the connection of a FUSE file system to its server: every process that waits
+// for an answer gets an error, in every mount namespace. pods are those known to use it.
+// Invariant: begun is false until the abort was written, so an error with begun false means
+// that nothing was changed.
 func (h *Host) Abort(ctx context.Context, want Filesystem, pods []string, dry bool) (begun bool, err error) {
 	major, minor, ok := numbersOf(want.Device)
 	if !ok || !isFUSE(want.Type) {
-		return false, fmt.Errorf("%s is no FUSE file system", want.Source)
+		return false, fmt.Errorf("%s is not a FUSE file system", want.Source)
 	}
 	if err := want.knows(pods); err != nil {
 		return false, err
 	}
-	// Opened before it is compared: the number of a device is given again, but what was
-	// opened of a connection that has ended leads nowhere.
+	// Opened before it is compared: device numbers are reused, but the file of an ended
+	// connection has no effect.
 	f, err := os.OpenFile(h.o.Sys+"/fs/fuse/connections/"+strconv.Itoa(major<<20|minor)+"/abort", os.O_WRONLY, 0)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) && errors.Is(h.again(ctx, &want), ErrGone) {

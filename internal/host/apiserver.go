@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// kubeconfigs are where kubelets keep how they reach the API server.
+// kubeconfigs are the usual kubeconfig files of kubelets.
 var kubeconfigs = []string{
 	"/etc/kubernetes/kubelet.conf", "/var/lib/kubelet/kubeconfig", "/etc/kubernetes/kubelet/kubeconfig",
 	"/var/lib/rancher/k3s/agent/kubelet.kubeconfig", "/var/lib/rancher/rke2/agent/kubelet.kubeconfig",
@@ -14,9 +14,9 @@ var kubeconfigs = []string{
 
 var serverLine = regexp.MustCompile(`(?m)(?:^|[\s{,])(?:"server"|server):\s*["']?(https://[^\s"',}]+)`)
 
-// APIServer gives the address at which the node's kubelet reaches the API server, or
-// nothing. A node whose services are broken, or that has no default route, reaches it there
-// and nowhere else. Nothing else is taken from that file, which holds secrets.
+// APIServer returns the address at which the node's kubelet reaches the API server, or
+// nothing. A node with broken services or without a default route reaches it only there.
+// Nothing else is read from that file, which holds secrets.
 func (h *Host) APIServer() string {
 	for _, path := range kubeconfigs {
 		text, err := h.content(path, maxJSON)

@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// How a mount was found silent.
+// How a mount was found not to answer.
 const (
 	byProbe   = "probe"
 	byWaiting = "fuse waiting"
 	byStats   = "mountstats"
 )
 
-// Bounds on one look.
+// Bounds of one read.
 const (
-	atOnce     = 16              // children asking
+	atOnce     = 16              // concurrent child processes
 	askWithin  = 5 * time.Second // for all of them
 	askMargin  = 200 * time.Millisecond
-	askedEvery = 10 * time.Second // who has answered, and keeps nobody waiting, is left alone
+	askedEvery = 10 * time.Second // one that answered, and has no waiting requests, is not asked again before
 )
 
-// A verdict is whether a file system answers. One that answers with an error does: silent is
-// only who keeps others waiting.
+// A verdict is whether a file system answers. An error is an answer: silent means only that
+// requests wait.
 type verdict struct {
 	silent  bool
 	how     string
 	waiting int
 }
 
-// errUnasked means that a look says nothing about some file systems.
+// errUnasked means that some file systems could not be asked.
 var errUnasked = errors.New("file systems that could not be asked")
 
-// ask finds out of each device whether it answers: from outside, and if that proves
-// nothing, by a child. The error tells of those that could not be asked.
+// ask determines for each device whether it answers: from outside, and if that is
+// inconclusive, by a child process. The error reports those that could not be asked.
 func (h *Host) ask(ctx context.Context, vols []volume) (map[string]verdict, error) {
 	at := h.now()
-	h.children.reap(h.note) // answers to an earlier look
+	h.children.reap(h.note) // answers to an earlier read
 	out := map[string]verdict{}
 	var queue []*volume
 	for i := range vols {
@@ -50,7 +50,7 @@ func (h *Host) ask(ctx context.Context, vols []volume) (map[string]verdict, erro
 		out[device] = a
 		last, answered := h.alive[device]
 		fresh := answered && at-last < askedEvery && a.waiting == 0
-		// Who hangs already is asked no second time.
+		// One that already hangs is not asked a second time.
 		if !a.silent && !fresh && h.children[device] == nil {
 			queue = append(queue, v)
 		}
@@ -76,11 +76,11 @@ func (h *Host) ask(ctx context.Context, vols []volume) (map[string]verdict, erro
 	return out, err
 }
 
-// await asks by children, some at a time, and waits for them: for each as long as it may
-// take, and for all no longer than a look may take.
+// await asks with child processes, some at a time, and waits for them: for each as long as
+// it may take, and in total no longer than a read may take.
 func (h *Host) await(ctx context.Context, queue []*volume) error {
 	until := h.now() + askWithin
-	if deadline, ok := ctx.Deadline(); ok { // what is found too late is lost
+	if deadline, ok := ctx.Deadline(); ok { // a later result would be lost
 		until = min(until, h.now()+time.Until(deadline)-askMargin)
 	}
 	mine := map[string]bool{}
@@ -105,7 +105,8 @@ func (h *Host) await(ctx context.Context, queue []*volume) error {
 	}
 }
 
-// note takes what a child has to say. That it was killed, or found nothing there, says nothing.
+// note records the result of a child. One that was killed, or found nothing there, has no
+// result.
 func (h *Host) note(device string, code int) {
 	if code == probeAnswered {
 		h.alive[device] = h.now()
@@ -113,7 +114,7 @@ func (h *Host) note(device string, code int) {
 	}
 }
 
-// killLate ends the children that have not come back in time, if they can be ended.
+// killLate kills the children that have not returned in time, if they can be killed.
 func (h *Host) killLate() {
 	late := children{}
 	for device, c := range h.children {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// An owner is whose a process is, by its control group.
+// An owner is the pod and container of a process, by its cgroup.
 type owner struct{ container, pod string }
 
-// The shapes of a pod's and a container's group. What makes them is
+// The forms of a pod's and a container's cgroup:
 //
 //	cgroupfs          /kubepods/burstable/podUID/CID
 //	systemd           /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podU_I_D.slice/cri-containerd-CID.scope
@@ -22,7 +22,7 @@ var (
 	containerGroup = regexp.MustCompile(`(?:^|[/:]|[/:](?:cri-containerd|containerd|docker|crio|cri-o|libpod)-)([0-9a-f]{64})(?:\.scope)?(?:/|$)`)
 )
 
-// parseCgroup finds whose a process is in its cgroup file, of version 1, 2 or both.
+// parseCgroup finds the owner of a process in its cgroup file, of version 1, 2 or both.
 func parseCgroup(b []byte) owner {
 	var best owner
 	for line := range bytes.Lines(b) {

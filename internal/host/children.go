@@ -12,21 +12,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds on probes.
+// Bounds of probes.
 const (
 	probeWithin = 2 * time.Second
-	maxChildren = 64 // also those that can't be ended
+	maxChildren = 64 // including those that cannot be killed
 )
 
-// A child is a probe that has not ended, as far as we know.
+// A child is a probe that has not ended, as far as is known.
 type child struct {
 	pid    int
 	asking time.Duration // since when it was seen to ask; 0 if not yet
 	killed bool
 }
 
-// waits tells that a child asks for longer than it should, and not because it gets no
-// CPU: one that has its answer would run.
+// waits reports whether a child has been asking for longer than it should, and not for lack
+// of CPU: one that has its answer would run.
 func (c *child) waits(at time.Duration) bool {
 	dir := "/proc/" + strconv.Itoa(c.pid)
 	buf := make([]byte, maxLine)
@@ -44,14 +44,15 @@ func (c *child) waits(at time.Duration) bool {
 	return !runs(t) && !slices.ContainsFunc(threads(dir, c.pid, buf), runs)
 }
 
-// children are the probes under way, by device: never two for one. Nobody sleeps for
-// them: whoever looks next sees who has ended.
+// children are the running probes, by device: at most one per device. Nothing waits for
+// them: the next read finds which have ended.
 type children map[string]*child
 
-// start sends a child to ask the device at path. It takes nothing along, and ends with us.
+// start starts a child that asks the device at path. It inherits nothing, and is killed
+// with us.
 func (c children) start(device, path string, major, minor int) error {
 	if len(c) >= maxChildren {
-		return fmt.Errorf("%w: %d others do not answer already", errUnasked, len(c))
+		return fmt.Errorf("%w: %d others already do not answer", errUnasked, len(c))
 	}
 	pid, err := syscall.ForkExec("/proc/self/exe",
 		[]string{probeName, path, strconv.Itoa(major), strconv.Itoa(minor)},
@@ -63,14 +64,14 @@ func (c children) start(device, path string, major, minor int) error {
 	return nil
 }
 
-// reap takes note of those that have ended, and gives how; -1 if not by themselves.
+// reap collects the children that have ended and reports their exit code; -1 if killed.
 func (c children) reap(ended func(device string, code int)) {
 	for device, x := range c {
 		var ws unix.WaitStatus
 		pid, err := unix.Wait4(x.pid, &ws, unix.WNOHANG, nil)
 		switch {
 		case errors.Is(err, unix.EINTR), err == nil && pid == 0:
-		case err != nil: // somebody else has reaped it
+		case err != nil: // another waiter has reaped it
 			delete(c, device)
 			ended(device, -1)
 		default:
@@ -80,8 +81,8 @@ func (c children) reap(ended func(device string, code int)) {
 	}
 }
 
-// kill tells all children to end. One inside a request that a server has taken can't,
-// until that server is gone.
+// kill kills all children. One inside a request that a server has accepted cannot end until
+// that server is gone.
 func (c children) kill() {
 	for _, x := range c {
 		if !x.killed {
@@ -90,7 +91,7 @@ func (c children) kill() {
 	}
 }
 
-// end tells all children to end, and waits for those that can.
+// end kills all children and waits for those that can end.
 func (c children) end(ctx context.Context) {
 	c.kill()
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {

@@ -19,11 +19,11 @@ const (
 	resultDir  = "/var/lib/cni/results"
 	maxConfigs = 256
 	maxResults = 8192
-	// Both are written in place: what is broken may only be half written.
+	// Both are written in place: an invalid file may only be half written.
 	writtenAfter = 200 * time.Millisecond
 )
 
-// readCNI reads the runtime's network configurations and libcni's records.
+// readCNI reads the runtime's network configurations and libcni's cached results.
 func (h *Host) readCNI(ctx context.Context, f *model.NodeState) error {
 	blind := observe.TableErrors{}
 	if err := h.readConfigs(ctx, f); err != nil {
@@ -50,7 +50,7 @@ func (h *Host) readConfigs(ctx context.Context, f *model.NodeState) error {
 	if slices.ContainsFunc(f.CNIConfigs, func(c model.CNIConfig) bool { return c.Error != "" }) && pauseFor(ctx, writtenAfter) {
 		f.CNIConfigs = h.configs(names)
 	}
-	// The runtime takes the first that it can read.
+	// The runtime loads the first valid one.
 	for i := range f.CNIConfigs {
 		if f.CNIConfigs[i].Error == "" {
 			f.CNIConfigs[i].Loaded = true
@@ -90,17 +90,17 @@ func (h *Host) readResults(ctx context.Context, f *model.NodeState) error {
 		broken = h.results(broken, f)
 	}
 	if len(broken) > 0 && err == nil {
-		err = fmt.Errorf("%w: %d records cannot be read, %s is one", observe.ErrPartial, len(broken), broken[0])
+		err = fmt.Errorf("%w: %d cached CNI results cannot be read, for example %s", observe.ErrPartial, len(broken), broken[0])
 	}
 	return err
 }
 
-// results reads records, and gives those that cannot be.
+// results reads cached results, and returns those that are invalid.
 func (h *Host) results(names []string, f *model.NodeState) (broken []string) {
 	for _, name := range names {
 		b, err := h.content(path.Join(resultDir, name), maxJSON)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // its pod has ended meanwhile
+			continue // removed meanwhile, with its pod
 		}
 		var r model.CNIResult
 		if err == nil {
@@ -115,7 +115,7 @@ func (h *Host) results(names []string, f *model.NodeState) (broken []string) {
 	return broken
 }
 
-// files lists the files of a directory of the host that are wanted, by name.
+// files lists the wanted files of a directory of the host, by name.
 func (h *Host) files(dir string, limit int, want func(string) bool) ([]string, error) {
 	d, err := h.inside(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,15 +10,15 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A process that waits for a disk is asked again, as its wait is over soon.
+// A process that waits for a disk is asked again, as that wait is usually short.
 const (
 	askAgain      = 5
 	askAgainAfter = 20 * time.Millisecond
 )
 
-// CNICalls are the CNI calls that run at this moment. Without an error there is no other:
-// a process that could not be asked is an error. Who lives in a PID namespace below the
-// host's is none, whatever it calls itself.
+// CNICalls returns the running CNI calls. Without an error the list is complete: a process
+// that could not be read is an error. A process in a PID namespace below the host's is
+// never a CNI call, whatever its environment.
 func (h *Host) CNICalls(ctx context.Context) ([]model.Process, error) {
 	if err := h.procs.take(ctx); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (h *Host) CNICalls(ctx context.Context) ([]model.Process, error) {
 			return out, nil
 		}
 		if try == askAgain {
-			return out, fmt.Errorf("%w: may be CNI calls: %s", observe.ErrPartial, strings.Join(unasked[:min(len(unasked), maxTold)], ", "))
+			return out, fmt.Errorf("%w: processes that may be CNI calls: %s", observe.ErrPartial, strings.Join(unasked[:min(len(unasked), maxTold)], ", "))
 		}
 		select {
 		case <-time.After(askAgainAfter):
@@ -53,7 +53,7 @@ func (h *Host) cniCalls(ctx context.Context) (out []model.Process, unasked []str
 		case err != nil:
 			unasked = append(unasked, fmt.Sprintf("%s pid %d", p.name, p.id))
 		case who.cni() && (p.state != 'Z' || p.alive() != 0):
-			r, _ := h.row(p, who, whyCNI) // its files are not told
+			r, _ := h.row(p, who, whyCNI) // its files are not reported
 			out = append(out, r)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A plugin is what we want of an entry; whatever else is in it may be secret.
+// A plugin is what we use of an entry; other fields may be secret.
 type plugin struct {
 	Type     string  `json:"type"`
 	NodeName string  `json:"nodename"`
@@ -19,7 +19,7 @@ type plugin struct {
 	} `json:"ipam"`
 }
 
-// calico is the entry that is Calico's: this one, or the one behind it.
+// calico returns Calico's entry: this one, or its delegate.
 func (p *plugin) calico() *plugin {
 	if p.Type == "calico" {
 		return p
@@ -66,8 +66,8 @@ func parseConfig(b []byte, list bool) (model.CNIConfig, error) {
 	return out, nil
 }
 
-// parseResult reads libcni's record of an attachment. Older ones are the bare result, and
-// only the file's name says whose it is.
+// parseResult reads a cached result of libcni. Older ones are the bare result, and only the
+// file's name identifies the attachment.
 func parseResult(file string, b []byte) (model.CNIResult, error) {
 	type result struct {
 		IPs []struct {
@@ -92,7 +92,7 @@ func parseResult(file string, b []byte) (model.CNIResult, error) {
 		out.Network, out.Container, out.Interface = parseResultName(file)
 	}
 	if out.Container == "" {
-		return out, errors.New("whose it is, is not told")
+		return out, errors.New("it does not identify its attachment")
 	}
 	from := r.result
 	if r.Result != nil {
@@ -110,7 +110,7 @@ func parseResult(file string, b []byte) (model.CNIResult, error) {
 	return out, nil
 }
 
-// parseResultName takes NETWORK-CONTAINER-INTERFACE apart: a network may have dashes.
+// parseResultName splits NETWORK-CONTAINER-INTERFACE: a network name may contain dashes.
 func parseResultName(file string) (network, container, iface string) {
 	i := strings.LastIndexByte(file, '-')
 	if i < 0 {

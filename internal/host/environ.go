@@ -10,20 +10,21 @@ import (
 
 const (
 	maxEnviron    = 64 << 10
-	environWithin = 300 * time.Millisecond // if nobody else keeps us waiting
+	environWithin = 300 * time.Millisecond // if no other read hangs
 	maxValue      = 256
 )
 
-// errUnread means that a process's own memory could not be asked.
-var errUnread = errors.New("its memory does not answer")
+// errUnread means that the memory of a process could not be read.
+var errUnread = errors.New("reading its memory does not return")
 
 type answer struct {
 	b   []byte
 	err error
 }
 
-// memoryOf reads environ or cmdline of a process, and leaves the read behind if it hangs:
-// it is not asked again before that one has come back. One in D is not asked at all.
+// memoryOf reads environ or cmdline of a process, and abandons the read if it hangs: the
+// file is not read again before that read has returned. A process in state D is not read at
+// all.
 func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, error) {
 	dir := h.dir(p)
 	if p.others == nil && p.threads > 1 {
@@ -38,7 +39,7 @@ func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, e
 		b, err := slurp(path, maxEnviron)
 		done <- answer{b, err}
 	}()
-	// The more hang, the less each is waited for: all of them within about a second.
+	// The more reads hang, the less each is waited for: all of them within about a second.
 	late := time.NewTimer(environWithin / time.Duration(1+len(h.unread)))
 	defer late.Stop()
 	select {
@@ -51,9 +52,9 @@ func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, e
 	return nil, fmt.Errorf("read %s: %w", path, errUnread)
 }
 
-// parseCall gives the CNI call that an environment is of, and the pod that it is for. A
-// variable that stands twice has its first value, as for getenv. Of the arguments nothing
-// but the pod's name is kept: they may hold secrets.
+// parseCall returns the CNI call of an environment, and its pod. Of a duplicate variable
+// the first value counts, as for getenv. Of the arguments only the pod's name is kept: they
+// may hold secrets.
 func parseCall(b []byte) (command, container, pod string) {
 	var args []byte
 	for v := range bytes.SplitSeq(b, []byte{0}) {
@@ -72,7 +73,7 @@ func parseCall(b []byte) (command, container, pod string) {
 	return command, container, podOfArgs(args)
 }
 
-// podOfArgs reads K8S_POD_NAMESPACE=a;K8S_POD_NAME=b. A name that is said twice is none.
+// podOfArgs reads K8S_POD_NAMESPACE=a;K8S_POD_NAME=b. A duplicate name is invalid.
 func podOfArgs(args []byte) string {
 	said := map[string]string{}
 	for v := range bytes.SplitSeq(args, []byte(";")) {

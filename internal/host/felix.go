@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// felixNames are the programs that Felix may be.
+// felixNames are the process names that Felix may have.
 var felixNames = map[string]bool{"calico-felix": true, "calico-node": true, "calico": true}
 
 // A felix is what is known of Felix beyond its process.
 type felix struct {
 	set     map[string]string
-	refused []string // settings with values that we do not take
+	refused []string // settings with values that are not accepted
 }
 
-// runsAsFelix: it lives in the host's network, and is a program of its own, or a part of
-// calico-node that is named by an argument.
+// runsAsFelix reports whether a process is Felix: it is in the host's network namespace,
+// and is a program of its own or a part of calico-node that is selected by an argument.
 func (h *Host) runsAsFelix(ctx context.Context, p *process) (bool, error) {
 	if !felixNames[p.name] {
 		return false, nil
@@ -39,13 +39,13 @@ func felixArgs(cmdline []byte) bool {
 	return false
 }
 
-// older tells which of two that run as Felix is it: who came later has no claim.
+// older selects the older of two processes that run as Felix.
 func older(p, than *process) bool {
 	return than == nil || p.start < than.start || p.start == than.start && p.id < than.id
 }
 
-// findFelix looks for the process; nil if there is none. An error says what of it, or of
-// one that may be it, could not be seen. It notes in passing since when the kubelet runs.
+// findFelix finds the process; nil if there is none. The error reports what could not be
+// read of it, or of a process that may be it. It also records since when the kubelet runs.
 func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	if err := h.procs.take(ctx); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (h *Host) askFelix(ctx context.Context, p *process) (*felix, error) {
 	}
 	f := &felix{set: maps.Clone(k.felix.set)}
 	if len(k.felix.refused) > 0 {
-		return f, fmt.Errorf("read Felix' settings: no value that we take: %s", strings.Join(k.felix.refused, ", "))
+		return f, fmt.Errorf("read Felix' settings: unexpected values of %s", strings.Join(k.felix.refused, ", "))
 	}
 	return f, nil
 }

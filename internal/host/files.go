@@ -12,9 +12,9 @@ import (
 
 const maxOpen = 1024 // files of one process
 
-// openMounts are the mounts on which a process has files open or its directory, without
-// touching one: links of procfs are names only. Those that can hang come first. The error
-// says that we lack the right to see some.
+// openMounts returns the mounts on which a process has open files or its working directory,
+// without touching one: it only reads the links of procfs. Those that can hang come first.
+// The error reports a missing right.
 func openMounts(dir string) ([]string, error) {
 	table, denial := readMountinfo(dir, nil)
 	if denial != nil || len(table) == 0 {
@@ -38,8 +38,8 @@ func openMounts(dir string) ([]string, error) {
 	return mountsOf(table, paths), denial
 }
 
-// denied is an error that tells of a right that we lack; nil if it is another, as of a
-// process that has ended.
+// denied returns an error about a missing right; nil for others, such as of a process that
+// has ended.
 func denied(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return err
@@ -65,7 +65,7 @@ func mountsOf(table []mount, paths []string) []string {
 	return out[:min(len(out), maxTold)]
 }
 
-// below finds the mount that a path is on: the longest, and of equal ones the last, which
+// below finds the mount of a path: the longest target, and of equal ones the last, which
 // covers the others.
 func below(table []mount, path string) *mount {
 	if !strings.HasPrefix(path, "/") {

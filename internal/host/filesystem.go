@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Filesystem is one that can hang, with all who have it mounted.
+// A Filesystem is a file system that can hang, with everything that has it mounted.
 type Filesystem struct {
 	Device string      `json:"device"` // major:minor
 	Type   string      `json:"type"`
@@ -29,15 +29,15 @@ type FUSEServer struct {
 	Container string `json:"container,omitempty"`
 }
 
-// ErrGone means that what was to be changed is not there any more.
-var ErrGone = errors.New("it is gone")
+// ErrGone means that the object to change does not exist any more.
+var ErrGone = errors.New("it does not exist any more")
 
-// Filesystem gives the one that has that name: its source, a path where the host has it, or
-// its device, of which the last is unique. Nil if there is none.
+// Filesystem returns the file system of that name: its source, a path of a mount on the
+// host, or its device, of which only the last is unique. Nil if there is none.
 func (h *Host) Filesystem(ctx context.Context, name, device string) (*Filesystem, error) {
 	spaces, err := h.spaces(ctx)
 	if err != nil {
-		return nil, err // also if it is only partial: somebody unseen may use it
+		return nil, err // also if only partial: a pod that could not be read may use it
 	}
 	var found []volume
 	for _, v := range h.volumes(spaces) {
@@ -52,7 +52,7 @@ func (h *Host) Filesystem(ctx context.Context, name, device string) (*Filesystem
 	case 1:
 		return h.filesystem(ctx, &found[0], spaces)
 	default:
-		return nil, fmt.Errorf("%d file systems are called %s: say which device", len(found), name)
+		return nil, fmt.Errorf("%d file systems are named %s: specify the device", len(found), name)
 	}
 }
 
@@ -64,7 +64,7 @@ func anyAt(spaces []space, device, target string) bool {
 
 func (h *Host) filesystem(ctx context.Context, v *volume, spaces []space) (*Filesystem, error) {
 	f := &Filesystem{Device: v.device(), Type: v.kind, Source: v.source}
-	for _, s := range spaces { // by device alone: it may have several sources
+	for _, s := range spaces { // by device only: it may have several sources
 		for _, m := range s.mounts {
 			if pod := userOf(s, m.target); m.device() == f.Device && pod != "" && !slices.Contains(f.Pods, pod) {
 				f.Pods = append(f.Pods, pod)
@@ -90,7 +90,7 @@ func (h *Host) filesystem(ctx context.Context, v *volume, spaces []space) (*File
 	return f, nil
 }
 
-// serverProcess finds the process that serves a FUSE file system; nil if it cannot be told.
+// serverProcess finds the process that serves a FUSE file system; nil if it is unknown.
 func (h *Host) serverProcess(ctx context.Context, v *volume) (*FUSEServer, error) {
 	told, err := h.fuseServer(ctx, v)
 	at := strings.LastIndex(told, " pid ")
@@ -99,7 +99,7 @@ func (h *Host) serverProcess(ctx context.Context, v *volume) (*FUSEServer, error
 	}
 	pid, err := strconv.Atoi(told[at+len(" pid "):])
 	if err != nil {
-		return nil, fmt.Errorf("who serves %s: %w", v.source, err)
+		return nil, fmt.Errorf("find the process that serves %s: %w", v.source, err)
 	}
 	dir := h.o.Proc + "/" + strconv.Itoa(pid)
 	t, ok := readStat(dir, make([]byte, maxLine))
@@ -110,7 +110,7 @@ func (h *Host) serverProcess(ctx context.Context, v *volume) (*FUSEServer, error
 	return &FUSEServer{PID: pid, Start: t.start, Name: t.name, PodUID: o.pod, Container: o.container}, nil
 }
 
-// equal tells that it is the same file system, used and served by the same.
+// equal reports whether it is the same file system, used and served by the same.
 func (f *Filesystem) equal(o *Filesystem) bool {
 	if o == nil || f.Device != o.Device || f.Type != o.Type || f.Source != o.Source || !slices.Equal(f.Pods, o.Pods) || (f.Server == nil) != (o.Server == nil) {
 		return false
@@ -119,17 +119,17 @@ func (f *Filesystem) equal(o *Filesystem) bool {
 	return slices.EqualFunc(f.Points, o.Points, same) && (f.Server == nil || *f.Server == *o.Server)
 }
 
-// knows refuses if a pod uses it that whoever plans does not know of.
+// knows refuses if a pod uses it that is not in the plan.
 func (f *Filesystem) knows(pods []string) error {
 	for _, p := range f.Pods {
 		if !slices.Contains(pods, p) {
-			return fmt.Errorf("pod %s uses %s as well", p, f.Source)
+			return fmt.Errorf("pod %s also uses %s and is not in the plan", p, f.Source)
 		}
 	}
 	return nil
 }
 
-// again reads it once more and compares.
+// again rereads it and compares.
 func (h *Host) again(ctx context.Context, want *Filesystem) error {
 	now, err := h.Filesystem(ctx, want.Device, want.Device)
 	switch {
@@ -138,7 +138,7 @@ func (h *Host) again(ctx context.Context, want *Filesystem) error {
 	case now == nil:
 		return fmt.Errorf("%s: %w", want.Source, ErrGone)
 	case !want.equal(now):
-		return fmt.Errorf("%s is not what it was", want.Source)
+		return fmt.Errorf("%s has changed", want.Source)
 	}
 	return nil
 }

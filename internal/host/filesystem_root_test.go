@@ -67,14 +67,14 @@ func TestRootAbort(t *testing.T) {
 		}{
 			"a pod that nobody knew of": {want, []string{uidB}, uidA},
 			"no pod is known":           {want, nil, uidA},
-			"another source":            {with(want, func(f *Filesystem) { f.Source = "two" }), []string{uidA}, "not what it was"},
-			"another device":            {with(want, func(f *Filesystem) { f.Device = "0:" + itoa(other.minor) }), []string{uidA}, "not what it was"},
-			"a pod more than was seen":  {with(want, func(f *Filesystem) { f.Pods = []string{} }), nil, "not what it was"},
-			"another mount":             {with(want, func(f *Filesystem) { f.Points = []Point{{ID: 1, Target: one.dir}} }), []string{uidA}, "not what it was"},
-			"another server":            {with(want, func(f *Filesystem) { s := *f.Server; s.Start++; f.Server = &s }), []string{uidA}, "not what it was"},
-			"no server":                 {with(want, func(f *Filesystem) { f.Server = nil }), []string{uidA}, "not what it was"},
-			"no FUSE":                   {with(want, func(f *Filesystem) { f.Type = "nfs4" }), []string{uidA}, "no FUSE"},
-			"no device":                 {with(want, func(f *Filesystem) { f.Device = "x" }), []string{uidA}, "no FUSE"},
+			"another source":            {with(want, func(f *Filesystem) { f.Source = "two" }), []string{uidA}, "has changed"},
+			"another device":            {with(want, func(f *Filesystem) { f.Device = "0:" + itoa(other.minor) }), []string{uidA}, "has changed"},
+			"a pod more than was seen":  {with(want, func(f *Filesystem) { f.Pods = []string{} }), nil, "has changed"},
+			"another mount":             {with(want, func(f *Filesystem) { f.Points = []Point{{ID: 1, Target: one.dir}} }), []string{uidA}, "has changed"},
+			"another server":            {with(want, func(f *Filesystem) { s := *f.Server; s.Start++; f.Server = &s }), []string{uidA}, "has changed"},
+			"no server":                 {with(want, func(f *Filesystem) { f.Server = nil }), []string{uidA}, "has changed"},
+			"no FUSE":                   {with(want, func(f *Filesystem) { f.Type = "nfs4" }), []string{uidA}, "is not a FUSE"},
+			"no device":                 {with(want, func(f *Filesystem) { f.Device = "x" }), []string{uidA}, "is not a FUSE"},
 		} {
 			if begun, err := h.Abort(t.Context(), c.f, c.pods, false); begun || err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, ErrGone) {
 				t.Errorf("%s: %v, %v", name, begun, err)

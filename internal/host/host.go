@@ -1,6 +1,6 @@
-// Package host reads what a node's procfs, mount tables and CNI directories say. It judges
-// nothing and never touches a mount that may hang: whatever could, is asked by a disposable
-// child. What it can change is a file system that does not answer, when it is told to.
+// Package host reads a node's procfs, mount tables and CNI directories. It does not
+// evaluate them, and never touches a mount that may hang: a disposable child process does.
+// The only change that it can make is to abort a file system that does not answer.
 package host
 
 import (
@@ -13,23 +13,23 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Options say where the node is, as seen from here. What is empty has a default.
+// Options say where the node's file systems are. Empty fields have defaults.
 type Options struct {
 	Proc      string        // procfs of the host's PID namespace: /proc
 	Root      string        // the host's file system: /; for a container with hostPID, /proc/1/root
 	Sys       string        // sysfs with FUSE's control files: sys below Root
 	CNIConfig string        // where the runtime finds its network configurations, below Root: /etc/cni/net.d
 	NodeName  string        // the node's name in Kubernetes
-	Readiness string        // URL that tells whether Felix is ready: http://127.0.0.1:9099/readiness
-	Settle    time.Duration // for how long something passing must last before it is told: 1 s
+	Readiness string        // URL of Felix' readiness: http://127.0.0.1:9099/readiness
+	Settle    time.Duration // how long a temporary state must last before it is reported: 1 s
 }
 
-// A Host is a node that is looked at again and again: some things show only in two looks.
+// A Host is a node that is read repeatedly: some problems show only in two reads.
 type Host struct {
 	o   Options
-	now func() time.Duration // by a clock that only runs forward
+	now func() time.Duration // monotonic
 
-	kubelet atomic.Uint64 // since when it runs, in ticks after the boot; 0: there is none
+	kubelet atomic.Uint64 // start time of the kubelet, in ticks after boot; 0: there is none
 
 	procs  turn // guards the four below
 	known  map[int]known
@@ -46,7 +46,7 @@ type Host struct {
 	children children
 }
 
-// New gives a host that nobody has looked at yet.
+// New returns a host that has not been read yet.
 func New(o Options) *Host {
 	fill := func(s *string, with string) {
 		if *s == "" {
@@ -70,7 +70,7 @@ func New(o Options) *Host {
 	}
 }
 
-// Collectors are what a node's agent asks.
+// Collectors are the collectors of a node's agent.
 func (h *Host) Collectors() []observe.NodeCollector {
 	return []observe.NodeCollector{
 		{Name: "processes", Tables: []model.Table{model.Processes}, Read: h.readProcesses},
@@ -80,8 +80,7 @@ func (h *Host) Collectors() []observe.NodeCollector {
 	}
 }
 
-// Close ends the children that can be ended. One that sits in a dead mount ends with
-// that mount; it has been told to.
+// Close kills the children that can be killed. One in a hanging mount ends with that mount.
 func (h *Host) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -2,29 +2,29 @@ package host
 
 import "context"
 
-// known is what a process was found to be. It holds for as long as the process is the
-// same and has not become another program: an exec gives it another name or environment.
+// known is what a process was identified as. It is valid while the process is the same and
+// has not executed another program: an exec changes its name or environment.
 type known struct {
 	start, env uint64
 	name       string
 	identity
-	felix *felix // what else is known of Felix, once it was asked
+	felix *felix // details of Felix, once read
 }
 
 type identity struct {
 	command, container, pod string // of a CNI call
-	isFelix                 bool   // it runs as Felix does
+	isFelix                 bool   // it is Felix
 }
 
-// cni tells that it is a CNI call.
+// cni reports whether it is a CNI call.
 func (i *identity) cni() bool { return i.command != "" && i.container != "" }
 
-// identify says what a process is: its memory is read once, and only if where it lives
-// allows it to be one that matters. What a pod says of itself counts for nothing else. An
-// error means that it could not be told.
+// identify determines what a process is: its memory is read once, and only if its
+// namespaces allow it to be one that matters. A process of a pod cannot pretend to be one.
+// An error means that it is unknown.
 func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
 	k, ok := h.known[p.id]
-	// One that is ending has no environment any more, and is what it was.
+	// A process that is ending has no environment any more; the cached identity stays.
 	if ok && k.start == p.start && k.name == p.name && (k.env == p.env || p.env == 0) {
 		return k.identity, nil
 	}
@@ -54,7 +54,7 @@ func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
 	return i, nil
 }
 
-// forget drops what is known of processes that are gone.
+// forget drops processes that have ended.
 func (h *Host) forget(alive map[int]bool) {
 	for pid := range h.known {
 		if !alive[pid] {

@@ -2,15 +2,15 @@ package host
 
 import "strings"
 
-// Kinds of file system that ask somebody who may never answer. Those of FUSE are told by
-// their prefix.
+// File systems that wait for a server that may never answer. Those of FUSE are recognized
+// by their prefix.
 var remote = map[string]bool{
 	"nfs": true, "nfs4": true, "cifs": true, "smb3": true, "smbfs": true, "ceph": true, "glusterfs": true, "9p": true,
 	"virtiofs": true, "lustre": true, "beegfs": true, "afs": true, "gfs2": true, "ocfs2": true, "gpfs": true,
 	"orangefs": true, "pvfs2": true, "coda": true, "ncpfs": true, "wekafs": true, "panfs": true,
 }
 
-// Kinds that live in memory and answer always.
+// File systems in memory, which always answer.
 var inMemory = map[string]bool{
 	"proc": true, "sysfs": true, "tmpfs": true, "devtmpfs": true, "devpts": true, "cgroup": true, "cgroup2": true,
 	"mqueue": true, "ramfs": true, "securityfs": true, "debugfs": true, "tracefs": true, "bpf": true, "fusectl": true,
@@ -27,7 +27,7 @@ func canHang(kind string) bool { return remote[kind] || isFUSE(kind) }
 
 func onDisk(kind string) bool { return !canHang(kind) && !inMemory[kind] }
 
-// serverOf is the host in the source of a network file system: host:/path, [v6]:/path,
+// serverOf returns the host in the source of a network file system: host:/path, [v6]:/path,
 // //host/share, mon1,mon2:/path.
 func serverOf(kind, source string) string {
 	if kind == "fuse.glusterfs" {

@@ -11,12 +11,12 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// ticks are those of a second, in procfs: the same on every architecture that Linux has today.
+// ticks are those of a second in procfs: the same on every architecture of Linux today.
 const ticks = 100
 
 const calicoName = "/var/lib/calico/nodename"
 
-// readMachine reads what is true of the node as a whole.
+// readMachine reads the state of the node as a whole.
 func (h *Host) readMachine(ctx context.Context, f *model.NodeState) error {
 	boot, err := slurp(h.o.Proc+"/sys/kernel/random/boot_id", maxLine)
 	if err != nil {
@@ -36,7 +36,7 @@ func (h *Host) readMachine(ctx context.Context, f *model.NodeState) error {
 	} else {
 		missing = fmt.Errorf("read the host's network namespace: %w", err)
 	}
-	// It may well not be there: then Calico goes by the host's name.
+	// It may not exist: then Calico uses the host name.
 	name, err := h.content(calicoName, maxLine)
 	if err == nil {
 		m.CalicoName = word(name)

@@ -2,8 +2,8 @@ package host
 
 import "time"
 
-// A memory tells for how long things have been as they are: what was not seen in the
-// last look, or was seen otherwise, is new.
+// A memory records how long states have lasted: what was missing or different in the last
+// read is new.
 type memory[K, V comparable] struct {
 	before, now map[K]seen[V]
 }
@@ -13,13 +13,14 @@ type seen[V comparable] struct {
 	first time.Duration
 }
 
-// A look that finds more than this has other worries.
+// maxRemembered bounds the states of one read.
 const maxRemembered = 16384
 
-// begin starts a look.
+// begin starts a read.
 func (m *memory[K, V]) begin() { m.before, m.now = m.now, map[K]seen[V]{} }
 
-// lasts notes that k is as v, and gives since when it is; false if this is the first look at it.
+// lasts records that k has state v, and returns since when; false if this is its first
+// read.
 func (m *memory[K, V]) lasts(k K, v V, at time.Duration) (time.Duration, bool) {
 	s, again := m.before[k]
 	if again = again && s.as == v; !again {

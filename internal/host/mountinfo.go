@@ -25,9 +25,9 @@ func readMountinfo(dir string, keep func(kind, target []byte) bool) ([]mount, er
 	return parseMountinfo(b, keep)
 }
 
-// parseMountinfo reads a mount table line by line, so that a broken one costs no other,
-// and only those that keep wants: a node has ten thousands. An error tells of lines that
-// were not understood; the others are given all the same.
+// parseMountinfo reads a mount table line by line, so that an invalid line affects no
+// other, and only the lines that keep selects: a node has ten thousands. An error reports
+// invalid lines; the others are returned all the same.
 func parseMountinfo(b []byte, keep func(kind, target []byte) bool) ([]mount, error) {
 	var out []mount
 	var bad error
@@ -39,10 +39,10 @@ func parseMountinfo(b []byte, keep func(kind, target []byte) bool) ([]mount, err
 		}
 		infos, err := mountinfo.GetMountsFromReader(bytes.NewReader(line), nil)
 		if err == nil && len(infos) != 1 {
-			err = errors.New("not one line")
+			err = errors.New("not a single line")
 		}
 		if err != nil {
-			bad = fmt.Errorf("a line of a mount table: %w", err)
+			bad = fmt.Errorf("invalid line in a mount table: %w", err)
 			continue
 		}
 		i := infos[0]
@@ -51,7 +51,7 @@ func parseMountinfo(b []byte, keep func(kind, target []byte) bool) ([]mount, err
 	return out, bad
 }
 
-// glance finds kind and target of a line as they stand there, escaped.
+// glance finds type and target of a line, still escaped.
 func glance(line []byte) (kind, target []byte, ok bool) {
 	head, tail, ok := bytes.Cut(line, []byte(" - "))
 	if !ok {

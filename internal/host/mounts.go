@@ -11,15 +11,15 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A volume is a file system that can hang, with all who have it mounted.
+// A volume is a file system that can hang, with everything that has it mounted.
 type volume struct {
 	mount
 	target string // a path by which we can reach it
-	dir    string // of a process that has it mounted
+	dir    string // procfs directory of a process that has it mounted
 	pods   []string
 }
 
-// readMounts is one look at all mount tables, and one question to each that can hang.
+// readMounts reads all mount tables once, and asks each file system that can hang once.
 func (h *Host) readMounts(ctx context.Context, f *model.NodeState) error {
 	if err := h.mounts.take(ctx); err != nil {
 		return err
@@ -54,14 +54,14 @@ func (h *Host) readMounts(ctx context.Context, f *model.NodeState) error {
 	}
 	dead := h.deadMounts(spaces)
 	if len(dead) > maxRows {
-		dead, err = dead[:maxRows], also(err, fmt.Errorf("%w: more than %d mounts of what is gone", observe.ErrPartial, maxRows))
+		dead, err = dead[:maxRows], also(err, fmt.Errorf("%w: more than %d mounts of deleted containers and pods", observe.ErrPartial, maxRows))
 	}
 	f.Mounts = append(f.Mounts, dead...)
 	return err
 }
 
-// volumes joins what is mounted in all namespaces by device and source. The path that is
-// told is the host's, if it has one.
+// volumes joins the mounts of all namespaces by device and source. The reported path is the
+// host's, if it has one.
 func (h *Host) volumes(spaces []space) []volume {
 	type key struct{ device, source string }
 	at := map[key]int{}
@@ -96,8 +96,8 @@ func (h *Host) volumes(spaces []space) []volume {
 	return out
 }
 
-// userOf is the pod that uses a mount: by the kubelet's path, else by who has it. A pod
-// that mounts the kubelet's whole directory uses none of what it sees there.
+// userOf is the pod that uses a mount: by the kubelet's path, else by the process that has
+// it. A pod that mounts the kubelet's whole directory does not use the mounts in it.
 func userOf(s space, target string) string {
 	if pod := podOf(target); pod != "" {
 		return pod
@@ -108,8 +108,7 @@ func userOf(s space, target string) string {
 	return s.owner.pod
 }
 
-// forgetVolumes drops what was learned of file systems that are gone: their device
-// numbers will be others'.
+// forgetVolumes drops the state of file systems that are gone: device numbers are reused.
 func (h *Host) forgetVolumes(vols []volume) {
 	there := map[string]bool{}
 	for i := range vols {

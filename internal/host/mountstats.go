@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// calls are an NFS mount's requests, over several looks. A request that was sent between
-// two looks, and nothing received since, has no answer. What was sent before that may
-// have been answered on a connection that is gone, so it proves nothing.
+// calls are the requests of an NFS mount over several reads. A request that was sent
+// between two reads, with nothing received since, is unanswered. Earlier requests may have
+// been answered on a closed connection and prove nothing.
 type calls struct {
 	sent, received uint64
-	open           time.Duration // when something was seen to be sent and unanswered; 0 if nothing is
+	open           time.Duration // when an unanswered request was first seen; 0 if there is none
 }
 
-// A proof grows old: a soft mount gives up, and the next look asks again.
+// A result expires: a soft mount gives up, and the next read asks again.
 const statsHold = time.Minute
 
 func (h *Host) nfsCalls(v *volume, at time.Duration) verdict {
@@ -42,11 +42,11 @@ func (h *Host) nfsCalls(v *volume, at time.Duration) verdict {
 	return verdict{silent: true, how: byStats, waiting: int(now.sent - last.sent)}
 }
 
-// mangle writes a path as the kernel does in its tables.
+// mangle escapes a path as the kernel does in its tables.
 var mangle = strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`, "#", `\043`)
 
-// parseMountstats finds how many requests an NFS mount has sent and how many answers it
-// has received, over all its connections; false if it is not told.
+// parseMountstats returns how many requests an NFS mount has sent and how many answers it
+// has received, over all its connections; false if unknown.
 func parseMountstats(b []byte, target string) (calls, bool) {
 	var c calls
 	here, found := false, false

@@ -9,13 +9,13 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A space is a mount namespace, with a process that lives in it and its mounts of interest.
+// A space is a mount namespace, with one of its processes and its mounts of interest.
 type space struct {
-	dir    string // of that process
+	dir    string // procfs directory of that process
 	pid    int
 	name   string
-	holder bool // a runtime or a kubelet lives in it
-	host   bool // the host's own, or one that the node's runtime or kubelet made for itself
+	holder bool // a runtime or a kubelet is in it
+	host   bool // the host's own, or one that the node's runtime or kubelet created for itself
 	owner  owner
 	mounts []mount
 }
@@ -23,10 +23,10 @@ type space struct {
 // Bounds on mount namespaces.
 const (
 	maxSpaces  = 4096
-	maxPerRoom = 3 // processes kept per namespace, should the first end
+	maxPerRoom = 3 // processes kept per namespace, in case the first ends
 )
 
-// spaces gives the mount namespaces of the node, the host's first.
+// spaces returns the mount namespaces of the node, the host's first.
 func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	var order []string
 	rooms, kept := map[string][]process{}, map[string]bool{}
@@ -38,7 +38,7 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 		ns, err := os.Readlink(h.dir(p) + "/ns/mnt")
 		switch {
 		case err != nil && p.id == 1:
-			ns = "the host's" // we may lack the right to know its number
+			ns = "the host's" // we may lack the right to read its number
 		case err != nil:
 			if !gone(err) {
 				blind++
@@ -82,12 +82,12 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	return out, nil
 }
 
-// space reads a namespace by the first of its processes that is still there.
-func (h *Host) space(ps []process, keeper bool) (*space, error) {
+// space reads a namespace through the first of its processes that still exists.
+func (h *Host) space(ps []process, holder bool) (*space, error) {
 	var failed error
 	for i := range ps {
 		p := &ps[i]
-		s := space{dir: h.dir(p), pid: p.id, name: p.name, holder: keeper}
+		s := space{dir: h.dir(p), pid: p.id, name: p.name, holder: holder}
 		var err error
 		s.mounts, err = readMountinfo(s.dir, ofInterest)
 		if err != nil && s.mounts == nil {
@@ -95,7 +95,7 @@ func (h *Host) space(ps []process, keeper bool) (*space, error) {
 			continue
 		}
 		s.owner = readOwner(s.dir)
-		s.host = p.id == 1 || keeper && s.owner == owner{}
+		s.host = p.id == 1 || holder && s.owner == owner{}
 		return &s, err
 	}
 	return nil, failed
@@ -103,7 +103,7 @@ func (h *Host) space(ps []process, keeper bool) (*space, error) {
 
 func ofInterest(kind, target []byte) bool { return canHang(string(kind)) || mayBeState(target) }
 
-// holders mount what belongs to pods, some of them in a namespace of their own.
+// holders mount volumes of pods, some of them in a namespace of their own.
 var holders = map[string]bool{
 	"kubelet": true, "containerd": true, "crio": true, "dockerd": true, "docker-containe": true,
 	"k3s": true, "k3s-server": true, "k3s-agent": true, "k0s": true, "rke2": true, "kubelite": true,

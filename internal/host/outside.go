@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// For how long a mount must have left a request unanswered before it is called silent:
-// the longer time is for one that does answer a child, for it may only be busy.
+// How long a mount must have had an unanswered request before it counts as silent: the
+// longer time is for one that answers a child, because it may only be busy.
 const (
 	silentAfter = 2 * time.Second
 	busyAfter   = 15 * time.Second
 )
 
-// waiting is what FUSE's control file has told over several looks.
+// waiting is the content of FUSE's control file over several reads.
 type waiting struct {
-	low   int           // the fewest requests that were open at any look since
+	low   int           // the lowest number of open requests since
 	since time.Duration // since when it is above zero
 }
 
-// fromOutside judges without asking the file system.
+// fromOutside decides without asking the file system.
 func (h *Host) fromOutside(v *volume, at time.Duration) verdict {
 	switch {
 	case isFUSE(v.kind):
@@ -31,10 +31,10 @@ func (h *Host) fromOutside(v *volume, at time.Duration) verdict {
 	}
 }
 
-// fuseWaiting: requests that stay open from look to look have no answer. A server that is
-// only busy has none open at some moment, so several moments are looked at.
+// fuseWaiting: requests that stay open from read to read are unanswered. A busy server has
+// none open at some moment, so it is read several times.
 func (h *Host) fuseWaiting(v *volume, at time.Duration) verdict {
-	// The kernel names a connection by its device number, as it has it inside.
+	// The kernel names a connection by its internal device number.
 	path := h.o.Sys + "/fs/fuse/connections/" + strconv.Itoa(v.major<<20|v.minor) + "/waiting"
 	open, low := 0, 0
 	for i := range 3 {

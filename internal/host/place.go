@@ -2,14 +2,14 @@ package host
 
 import "os"
 
-// A place is where a process lives. It keeps that for life, whatever it becomes.
+// A place is the namespaces of a process. They do not change with an exec.
 type place struct {
 	start  uint64
 	nested bool
 }
 
-// nested tells that a process lives in a PID namespace below the host's, where no runtime
-// starts a CNI call. Of whom it cannot be told, it is not said.
+// nested reports whether a process is in a PID namespace below the host's, where no runtime
+// starts a CNI call. If that is unknown it is false.
 func (h *Host) nested(p *process) bool {
 	if w, ok := h.places[p.id]; ok && w.start == p.start {
 		return w.nested
@@ -17,7 +17,7 @@ func (h *Host) nested(p *process) bool {
 	dir := h.dir(p)
 	depth := readStatus(dir).depth
 	nested := depth > 1
-	if depth == 0 { // kernels before 4.1 do not count
+	if depth == 0 { // kernels before 4.1 do not report it
 		same, err := h.shares(dir, "pid")
 		if err != nil {
 			return false
@@ -28,7 +28,8 @@ func (h *Host) nested(p *process) bool {
 	return nested
 }
 
-// shares tells that the process in dir has a namespace with the host's first process.
+// shares reports whether the process in dir shares a namespace with the host's first
+// process.
 func (h *Host) shares(dir, kind string) (bool, error) {
 	hosts, err := os.Readlink(h.o.Proc + "/1/ns/" + kind)
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 
 // The kubelet and the runtimes mount below directories that are named after a pod, a
 // container, a sandbox or a layer. The kubelet's own directory may be anywhere, and a pod
-// that mounts the host's sees all of this below another path: so only the end counts.
+// that mounts the host's file system has all of this below another path: so only the end of
+// a path counts.
 const uid = `([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})`
 
 const cid = `([0-9a-f]{64})`
 
 var (
 	podDir = regexp.MustCompile(`/pods/` + uid + `/(?:volumes|volume-subpaths|volumeDevices)/`)
-	// A layer of docker's has 64 characters, or 25 of another alphabet.
+	// A layer of docker has 64 characters, or 25 of another alphabet.
 	stateDirs = []*regexp.Regexp{
 		podDir,
 		regexp.MustCompile(`/io\.containerd\.runtime\.v[12]\.(?:task|linux)/[^/]+/` + cid + `/rootfs$`),
@@ -26,7 +27,8 @@ var (
 	}
 )
 
-// podOf is the pod whose volume is mounted at a path of the kubelet's; empty for another path.
+// podOf is the pod whose volume is mounted at a path of the kubelet; empty for another
+// path.
 func podOf(target string) string {
 	if m := podDir.FindStringSubmatch(target); m != nil {
 		return m[1]
@@ -34,11 +36,11 @@ func podOf(target string) string {
 	return ""
 }
 
-// staged tells that a path is the kubelet's own, before a volume is given to pods.
+// staged reports whether a path is the kubelet's own, before a volume is mounted for pods.
 func staged(target string) bool { return strings.Contains(target, "/kubelet/plugins/") }
 
-// stateOf is what a mount of the kubelet's or a runtime's belongs to, and its path from
-// where that is the same in every mount namespace.
+// stateOf is what a mount of the kubelet or a runtime belongs to, and the part of its path
+// that is the same in every mount namespace.
 func stateOf(target string) (id, tail string) {
 	for _, r := range stateDirs {
 		if at := r.FindStringSubmatchIndex(target); at != nil {
@@ -48,7 +50,7 @@ func stateOf(target string) (id, tail string) {
 	return "", ""
 }
 
-// mayBeState is a cheap first look at a path: most are nobody's.
+// mayBeState is a cheap filter of paths: most belong to neither.
 func mayBeState(target []byte) bool {
 	for _, part := range [][]byte{[]byte("/pods/"), []byte("/rootfs"), []byte("/shm"), []byte("/merged"), []byte("/mnt/")} {
 		if bytes.Contains(target, part) {

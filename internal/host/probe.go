@@ -7,22 +7,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// probeName is what a probe is called: by it, it knows itself.
+// probeName is the process name of a probe, by which it recognizes itself.
 const probeName = "plumbline-probe"
 
-// probeAsking is what it calls itself once it asks: on a busy node that may be long after
-// it was started, and is not the file system's fault.
+// probeAsking is its name once it asks: on a busy node that may be long after its start,
+// which is not the file system's fault.
 const probeAsking = "plumbline-asks"
 
-// How a probe ends.
+// Exit codes of a probe.
 const (
 	probeAnswered = 0
 	probeElse     = 3 // something else is mounted there
-	probeNoWay    = 4 // the path leads nowhere
+	probeNoWay    = 4 // the path cannot be reached
 )
 
-// ProbeMain asks one file system whether it is there, if this process was started for
-// that: then it tells so, and main has nothing else to do. A main calls it before all else.
+// ProbeMain asks one file system whether it answers, if this process was started for that,
+// and reports so; then main must return. A main calls it first.
 func ProbeMain() bool {
 	if len(os.Args) == 0 || os.Args[0] != probeName {
 		return false
@@ -34,10 +34,11 @@ func ProbeMain() bool {
 	return true
 }
 
-// probe takes a path and the device that should be there. An error is an answer, too: of a
-// FUSE mount whose server has died the kernel itself says ENOTCONN, as of others ESTALE, EIO
-// or EHOSTDOWN. Such a mount is broken, but nobody hangs in it, so it is not silent. Where
-// already the way there gives an error, nothing was asked and nothing is said.
+// probe takes a path and the device that should be mounted there. An error is an answer,
+// too: for a FUSE mount whose server has exited the kernel itself returns ENOTCONN, for
+// others ESTALE, EIO or EHOSTDOWN. Such a mount is broken, but nothing hangs in it, so it
+// is not silent. If the path already gives an error, nothing was asked and there is no
+// result.
 func probe(args []string) int {
 	if len(args) != 3 {
 		return probeNoWay
@@ -48,7 +49,7 @@ func probe(args []string) int {
 	if err != nil {
 		return probeNoWay
 	}
-	// What is known of it here: nobody is asked for that.
+	// This is known to the kernel: no server is asked.
 	var x unix.Statx_t
 	err = unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, 0, &x)
 	if err == nil && (uint64(x.Dev_major) != major || uint64(x.Dev_minor) != minor) {

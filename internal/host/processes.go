@@ -16,7 +16,7 @@ import (
 
 const maxRows = 1024
 
-// readProcesses is one look at all processes.
+// readProcesses reads all processes once.
 func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 	if err := h.procs.take(ctx); err != nil {
 		return err
@@ -42,7 +42,8 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 	err := h.hostFirst(ctx, func(p *process) {
 		alive[p.id] = true
 		who, err := h.identify(ctx, p)
-		// One in D is told as such; what else it is, it says when it is out of it.
+		// A process in state D is reported as such; what else it is, is read when it has
+		// left that state.
 		if err != nil && !p.hung() && !h.nested(p) {
 			unseen++
 			example = err
@@ -72,12 +73,13 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 		err = also(err, fmt.Errorf("%w: %d processes may be CNI calls: %w", observe.ErrPartial, unseen, example))
 	}
 	if denied > 0 {
-		err = also(err, fmt.Errorf("%w: the open files of %d processes cannot be seen: %w", observe.ErrPartial, denied, denial))
+		err = also(err, fmt.Errorf("%w: the open files of %d processes cannot be read: %w", observe.ErrPartial, denied, denial))
 	}
 	return err
 }
 
-// row tells all of a process that matters. The error says that its files may not be seen.
+// row returns everything that matters of a process. The error reports that its files cannot
+// be read.
 func (h *Host) row(p *process, who identity, why string) (model.Process, error) {
 	dir := h.dir(p)
 	own := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
@@ -100,7 +102,7 @@ func (h *Host) row(p *process, who identity, why string) (model.Process, error) 
 	return r, denial
 }
 
-// plain is an error without the path, which differs by where procfs is mounted.
+// plain is an error without the path, which depends on where procfs is mounted.
 func plain(err error) string {
 	var pe *os.PathError
 	if errors.As(err, &pe) {

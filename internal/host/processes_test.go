@@ -13,7 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// The process of seed 004: the leader is a zombie, one thread waits for a dead mount.
+// The process of a recorded incident: the leader is a zombie, one thread waits for a dead mount.
 func TestZombieWithThreads(t *testing.T) {
 	t.Parallel()
 	tr, h := newTree(t)

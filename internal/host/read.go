@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errTooBig means that a file was left unread.
-var errTooBig = errors.New("larger than we read")
+// errTooBig means that a file exceeds its limit and was not read.
+var errTooBig = errors.New("the file exceeds the size limit")
 
-// Bounds on what is read of one file.
+// Bounds of one file.
 const (
-	maxLine  = 4 << 10  // a file of procfs that is a few lines
+	maxLine  = 4 << 10  // a short file of procfs
 	maxTable = 16 << 20 // a mount table
 	maxJSON  = 1 << 20
 )
 
-// slurp reads a file of procfs or sysfs, directly: the poller has nothing to do with them.
+// slurp reads a file of procfs or sysfs directly, without the runtime's poller.
 func slurp(path string, limit int) ([]byte, error) {
 	b := make([]byte, 0, min(limit, maxLine)+1)
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -49,7 +49,7 @@ func slurp(path string, limit int) ([]byte, error) {
 	}
 }
 
-// gone tells that an error only means that a process or file has ended meanwhile.
+// gone reports whether an error only means that a process or file has ended meanwhile.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH)
 }
@@ -82,8 +82,8 @@ func numbers(dir string, limit int) (out []int, whole bool, err error) {
 	}
 }
 
-// inside opens a file or directory of the host. Links in it are the host's: they lead
-// where they lead there, and never out of it.
+// inside opens a file or directory of the host. Links in it are resolved as on the host,
+// and never lead out of it.
 func (h *Host) inside(path string) (*os.File, error) {
 	root, err := unix.Open(h.o.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -101,7 +101,7 @@ func (h *Host) inside(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// content reads an ordinary file of the host.
+// content reads a regular file of the host.
 func (h *Host) content(path string, limit int64) ([]byte, error) {
 	f, err := h.inside(path)
 	if err != nil {
@@ -113,7 +113,7 @@ func (h *Host) content(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: it is not a file", path)
+		return nil, fmt.Errorf("read %s: not a regular file", path)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {

@@ -7,7 +7,7 @@ import (
 )
 
 // readStat reads the stat file of a task; false if it has ended meanwhile. It is called
-// thousands of times in a look, so it brings its own buffer.
+// thousands of times per read, so the caller provides the buffer.
 func readStat(dir string, buf []byte) (task, bool) {
 	fd, err := unix.Open(dir+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

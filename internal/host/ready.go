@@ -13,7 +13,7 @@ const (
 	readyWithin = 500 * time.Millisecond
 )
 
-// felixReady asks Felix itself. Without an answer it is not ready, if it is there at all.
+// felixReady asks Felix itself. Without an answer it is not ready, if it runs at all.
 func (h *Host) felixReady(ctx context.Context, it *felix) string {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -21,14 +21,14 @@ func (h *Host) felixReady(ctx context.Context, it *felix) string {
 	if err != nil {
 		return ""
 	}
-	t := &http.Transport{DisableKeepAlives: true} // no proxy: it is this machine
+	t := &http.Transport{DisableKeepAlives: true} // no proxy: it is on this node
 	defer t.CloseIdleConnections()
 	resp, err := t.RoundTrip(req)
 	if err == nil {
 		_ = resp.Body.Close()
 	}
 	switch {
-	case err == nil && resp.StatusCode/100 == 2: // 204, if it has nothing to add
+	case err == nil && resp.StatusCode/100 == 2: // 204 if it has no content
 		return "ready"
 	case err == nil || it != nil:
 		return "not ready"
@@ -37,7 +37,7 @@ func (h *Host) felixReady(ctx context.Context, it *felix) string {
 	}
 }
 
-// readinessURL is where Felix was told to answer, unless we were told better.
+// readinessURL is Felix' configured readiness address, unless Options has another.
 func (h *Host) readinessURL(it *felix) string {
 	if it == nil || h.o.Readiness != readiness || it.set[healthPort] == "" {
 		return h.o.Readiness

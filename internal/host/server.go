@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// A server is who serves a file system, as far as it was found.
+// A server is what serves a file system, as far as it is known.
 type server struct {
 	name   string
-	at     time.Duration // when it was looked for
-	denial error         // why it could not be found, if we lack the right
+	at     time.Duration // when it was searched
+	denial error         // why it is unknown, if a right is missing
 }
 
-// Bounds on looking for the process behind a FUSE mount.
+// Bounds of the search for the process behind a FUSE mount.
 const (
 	maxLinks      = 100_000
 	lookAgainFor  = time.Minute
@@ -30,9 +30,9 @@ const (
 
 var errEnough = errors.New("enough links read")
 
-// server names who should answer: the host of a network file system, or the process that
-// serves a FUSE one. That process is only looked for when its mount is silent. The error
-// says that it could not be.
+// server returns what should answer: the host of a network file system, or the process that
+// serves a FUSE one. That process is searched only if its mount is silent. The error
+// reports that the search failed.
 func (h *Host) server(ctx context.Context, v *volume, silent bool) (string, error) {
 	host := serverOf(v.kind, v.source)
 	if !isFUSE(v.kind) || !silent {
@@ -47,9 +47,9 @@ func (h *Host) server(ctx context.Context, v *volume, silent bool) (string, erro
 	return cmp.Or(s.name, host), s.denial
 }
 
-// fuseServer finds the process that has the mount's FUSE device open. Newer kernels tell
-// of which connection a device is; else it is told only if there is but one candidate, and
-// nobody whose files we may not see.
+// fuseServer finds the process that has the mount's FUSE device open. Newer kernels report
+// the connection of a device; else the process is reported only if it is the only candidate
+// and all processes could be read.
 func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -92,7 +92,7 @@ func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 	case denial != nil:
 		return "", fmt.Errorf("look for the process that serves %s: %w", v.mount.target, denial)
 	case ctx.Err() != nil:
-		return "", nil // not all were looked at: another may have it
+		return "", nil // the search was incomplete: another may have it
 	case len(named) == 1:
 		return named[0], nil
 	case len(some) == 1:
@@ -101,7 +101,7 @@ func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 	return "", nil
 }
 
-// connectionOf reads of which FUSE connection a descriptor is, where the kernel tells.
+// connectionOf reads the FUSE connection of a descriptor, if the kernel reports it.
 func connectionOf(fdinfo string) (int, bool) {
 	b, err := slurp(fdinfo, maxLine)
 	if err != nil {

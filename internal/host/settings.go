@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// settings are the variables of Calico's processes that decide what it does; others may be secrets.
+// settings are the variables of Calico's processes that select its behaviour; others may be
+// secrets.
 var settings = map[string]bool{
 	"FELIX_BPFENABLED": true, "FELIX_INTERFACEPREFIX": true, "CALICO_NETWORKING_BACKEND": true, "USE_POD_CIDR": true,
 	healthPort: true, "NODENAME": true, "FELIX_FELIXHOSTNAME": true, "FELIX_ROUTEREFRESHINTERVAL": true,
@@ -14,11 +15,11 @@ var settings = map[string]bool{
 
 const (
 	healthPort = "FELIX_HEALTHPORT"
-	maxSetting = 253 // a node's name can be as long
+	maxSetting = 253 // the maximum length of a node name
 )
 
-// parseSettings gives the settings in an environment, and the names of those whose values
-// are none that we take. A variable that stands twice has its first value, as for getenv.
+// parseSettings returns the settings in an environment, and the names of those whose values
+// are not accepted. Of a duplicate variable the first value counts, as for getenv.
 func parseSettings(b []byte) (set map[string]string, refused []string) {
 	set = map[string]string{}
 	for v := range bytes.SplitSeq(b, []byte{0}) {
@@ -36,7 +37,7 @@ func parseSettings(b []byte) (set map[string]string, refused []string) {
 	return set, refused
 }
 
-// plausible tells that a value is short and printable, and a port if it should be one.
+// plausible reports whether a value is short and printable, and a port if it should be one.
 func plausible(name string, value []byte) bool {
 	if len(value) > maxSetting {
 		return false

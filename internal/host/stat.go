@@ -11,10 +11,10 @@ type task struct {
 	name    string
 	state   byte
 	parent  int
-	kernel  bool // a thread of the kernel
+	kernel  bool // a kernel thread
 	threads int
-	start   uint64 // in ticks since boot: with the ID it names a task for ever
-	env     uint64 // where its environment begins: another one after an exec; 0 if it has none, or is not for us to see
+	start   uint64 // in ticks since boot: unique together with the ID
+	env     uint64 // start address of its environment: changes with an exec; 0 if it has none or may not be read
 }
 
 // Fields of the stat file, counted from the one after the name.
@@ -31,7 +31,8 @@ const (
 
 var errStat = errors.New("not the stat of a task")
 
-// parseStat reads a stat file. The name may hold anything, so it ends at the last bracket.
+// parseStat reads a stat file. The name may hold any character, so it ends at the last
+// parenthesis.
 func parseStat(b []byte) (task, error) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 2 || end < open || end+2 >= len(b) {

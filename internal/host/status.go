@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// A status is what the status file of a task tells beyond its stat.
+// A status is what the status file of a task has beyond its stat.
 type status struct {
-	depth    int    // how many PID namespaces it is in, from the host's on
-	first    bool   // the first of the innermost one
-	dying    bool   // it was told SIGKILL and has not obeyed yet
-	switches uint64 // how often it has been taken off a CPU: unchanged means that it has not run
+	depth    int    // number of PID namespaces it is in, from the host's
+	first    bool   // PID 1 of the innermost one
+	dying    bool   // SIGKILL is pending
+	switches uint64 // context switches: unchanged means that it has not run
 }
 
 const killed = 1 << (9 - 1) // SIGKILL, in a mask of signals

@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A pause is a task that does not go on. As long as all of this is the same, it has not
-// run for a moment: being in D twice is ordinary for whoever reads a disk.
+// A pause is the state of a task that does not run. As long as it is unchanged the task has
+// not run at all: being in state D twice is normal for a task that reads a disk.
 type pause struct {
 	start    uint64
 	state    byte
@@ -17,7 +17,7 @@ type pause struct {
 	switches uint64
 }
 
-// Why a process matters.
+// Why a process is reported.
 const (
 	whyZombie     = "zombie"
 	whyUnkillable = "unkillable"
@@ -25,12 +25,12 @@ const (
 	whyFelix      = "felix"
 )
 
-// stuckness tells why a process cannot end, if it cannot: zombie, unkillable, or nothing.
+// stuckness returns why a process cannot end: zombie, unkillable, or empty.
 func (h *Host) stuckness(p *process) string {
 	at := h.now()
 	switch {
 	case p.state == 'Z' && p.alive() != 0:
-		h.frozen(p) // its threads are remembered for their own sake
+		h.frozen(p) // the state of its threads is recorded
 		return whyZombie
 	case p.state == 'Z':
 		age, again := h.stuck.lasts(p.id, pause{start: p.start, state: 'Z'}, at)
@@ -43,7 +43,8 @@ func (h *Host) stuckness(p *process) string {
 	return ""
 }
 
-// frozen tells that a thread in D has not run since an earlier look, or does not obey SIGKILL.
+// frozen reports whether a thread in state D has not run since an earlier read, or does not
+// react to SIGKILL.
 func (h *Host) frozen(p *process) bool {
 	at, yes := h.now(), false
 	for _, t := range append([]task{p.task}, p.others...) {
@@ -66,7 +67,8 @@ func (h *Host) taskDir(pid, tid int) string {
 
 const maxTold = 16 // threads, or mounts with open files, of one process
 
-// toldThreads are the threads that say why: those in D first, then what lives beside a zombie.
+// toldThreads are the threads that show why: those in state D first, then those that run
+// beside a zombie.
 func (h *Host) toldThreads(p *process) []model.Thread {
 	var pick []task
 	for _, t := range p.others {

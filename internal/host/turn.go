@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A turn is a lock that is not waited for any longer than a context allows.
+// A turn is a lock that is waited for at most as long as a context allows.
 type turn chan struct{}
 
 func newTurn() turn { return make(turn, 1) }
@@ -15,13 +15,13 @@ func (t turn) take(ctx context.Context) error {
 	case t <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait for an earlier look to end: %w", ctx.Err())
+		return fmt.Errorf("wait for an earlier read to end: %w", ctx.Err())
 	}
 }
 
 func (t turn) leave() { <-t }
 
-// also is two things that went wrong, on one line.
+// also joins two errors on one line.
 func also(a, b error) error {
 	switch {
 	case a == nil:

@@ -1,20 +1,21 @@
 package host
 
-// Bounds on the reads that are left behind at once. A hostile process can make us wait for
-// its memory: it shall cost those of its own pod, and never the host's.
+// Bounds of abandoned reads. A hostile process can make us wait for its memory: that may
+// affect only reads of its own pod, never those of the host.
 const (
 	maxUnread       = 16
 	maxUnreadOfPods = 8
 	maxUnreadPerPod = 2
 )
 
-// A hanging is a read that has not come back.
+// A hanging is a read that has not returned.
 type hanging struct {
 	done  <-chan answer
 	group string
 }
 
-// crowded tells that a file is not to be read now, as it hangs already, or too many others do.
+// crowded reports whether a file must not be read now, because its read already hangs, or
+// too many others do.
 func (h *Host) crowded(p *process, path string) bool {
 	for at, u := range h.unread {
 		select {
@@ -45,7 +46,7 @@ func (h *Host) crowded(p *process, path string) bool {
 	return pods >= maxUnreadOfPods || same >= maxUnreadPerPod
 }
 
-// groupOf is whose a process is: a pod's or container's; empty if it is the host's own.
+// groupOf is the pod or container of a process; empty for the host's own.
 func (h *Host) groupOf(p *process) string {
 	switch o := readOwner(h.dir(p)); {
 	case o.pod != "":

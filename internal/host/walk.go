@@ -11,19 +11,20 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Bounds on one look at all processes.
+// Bounds of one walk over all processes.
 const (
 	maxProcesses = 1 << 17
 	maxThreads   = 1 << 15 // of one process
 )
 
-// A process with those of its threads that were looked at.
+// A process with those of its threads that were read.
 type process struct {
 	task
-	others []task // beside the leader; nil if there are none, or none was asked for
+	others []task // beside the leader; nil if there are none, or none was requested
 }
 
-// hung tells that a thread is in D, so that its memory must not be asked for: that may wait as well.
+// hung reports whether a thread is in state D: then its memory must not be read, because
+// that may hang too.
 func (p *process) hung() bool {
 	return p.state == 'D' || slices.ContainsFunc(p.others, func(t task) bool { return t.state == 'D' })
 }
@@ -38,7 +39,8 @@ func (p *process) alive() int {
 	return 0
 }
 
-// dir is where procfs still tells all about the process: of a zombie only a living thread does.
+// dir is the procfs directory with the complete state: for a zombie that of a running
+// thread.
 func (h *Host) dir(p *process) string {
 	dir := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
 	if p.state == 'Z' {
@@ -49,13 +51,13 @@ func (h *Host) dir(p *process) string {
 	return dir
 }
 
-// Which threads a walk looks at: all, or only what lives beside a zombie, which is cheaper.
+// Which threads a walk reads: all, or only those beside a zombie, which is cheaper.
 const (
 	every = true
 	few   = false
 )
 
-// walk visits every process but the kernel's, by rising number.
+// walk visits every process except kernel threads, by rising PID.
 func (h *Host) walk(ctx context.Context, all bool, visit func(*process)) error {
 	pids, whole, err := numbers(h.o.Proc, maxProcesses)
 	if err != nil {
@@ -88,7 +90,7 @@ func (h *Host) walk(ctx context.Context, all bool, visit func(*process)) error {
 }
 
 // hostFirst visits every process with its threads: those of the host's own PID namespace
-// first, so that they are asked before anybody in a container can keep us waiting.
+// first, so that they are read before a process in a container can delay us.
 func (h *Host) hostFirst(ctx context.Context, visit func(*process)) error {
 	var inner []*process
 	err := h.walk(ctx, every, func(p *process) {

@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// watched are the directories whose files say how pods get their network, and the tables
-// that a change in them concerns.
+// watched are the directories that configure the network of pods, and the tables that a
+// change in them affects.
 func (h *Host) watched() map[string][]model.Table {
 	return map[string][]model.Table{
 		h.o.CNIConfig:          {model.CNIConfigs},
@@ -24,12 +24,12 @@ func (h *Host) watched() map[string][]model.Table {
 	}
 }
 
-// lookAgain is how often directories that are not there yet, or were replaced, are looked for.
+// lookAgain is how often missing or replaced directories are searched.
 const lookAgain = 10 * time.Second
 
 const interesting = unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_TO | unix.IN_MOVED_FROM | unix.IN_ONLYDIR
 
-// Watch calls changed with the tables that a change of files concerns, until ctx ends.
+// Watch calls changed with the tables that a change of files affects, until ctx ends.
 func (h *Host) Watch(ctx context.Context, changed func(tables ...model.Table)) error {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -41,8 +41,7 @@ func (h *Host) Watch(ctx context.Context, changed func(tables ...model.Table)) e
 	defer stop()
 	buf := make([]byte, 64<<10)
 	for {
-		// Adding a watch that is there changes nothing; one of a directory that was
-		// replaced is new.
+		// Adding an existing watch changes nothing; that of a replaced directory is new.
 		tables := map[int][]model.Table{}
 		for dir, ts := range h.watched() {
 			if wd, err := unix.InotifyAddWatch(fd, filepath.Join(h.o.Root, dir), interesting); err == nil {
@@ -64,14 +63,14 @@ func (h *Host) Watch(ctx context.Context, changed func(tables ...model.Table)) e
 		for _, wd := range descriptors(buf[:n]) {
 			if ts := tables[wd]; ts != nil {
 				changed(ts...)
-			} else { // the kernel had to drop some, or it is of a watch that is gone
+			} else { // the kernel dropped events, or the event is of a removed watch
 				changed(model.CNIConfigs, model.CNIResults, model.Machines)
 			}
 		}
 	}
 }
 
-// descriptors gives the watches that events are of, each once.
+// descriptors returns the watches of the events, each once.
 func descriptors(b []byte) []int {
 	var out []int
 	for len(b) >= unix.SizeofInotifyEvent {
@@ -88,4 +87,4 @@ func descriptors(b []byte) []int {
 	return out
 }
 
-func deadline(d time.Duration) time.Time { return time.Now().Add(d) } //nolint:forbidigo // a deadline is of the clock
+func deadline(d time.Duration) time.Time { return time.Now().Add(d) } //nolint:forbidigo // deadlines use the wall clock

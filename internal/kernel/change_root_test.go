@@ -147,13 +147,13 @@ func TestRootUnroute(t *testing.T) {
 		check func(context.Context) error
 		says  string
 	}{
-		"another device":   {with(func(r *model.Route) { r.Link = own.index }), yes, "gone"},
-		"another protocol": {with(func(r *model.Route) { r.Protocol = 3 }), yes, "gone"},
-		"another metric":   {with(func(r *model.Route) { r.Metric = 7 }), yes, "gone"},
-		"another table":    {with(func(r *model.Route) { r.Table = 100 }), yes, "gone"},
-		"the local table":  {with(func(r *model.Route) { r.Table = 255 }), yes, "not one of a pod's"},
-		"a network":        {with(func(r *model.Route) { r.Dst = netip.MustParsePrefix("10.8.0.0/24") }), yes, "not one of a pod's"},
-		"not Calico's":     {only(t, read("10.0.0.3"), "eth7", func(r *model.Route) bool { return r.Link == eth.index }), yes, "no device of Calico's"},
+		"another device":   {with(func(r *model.Route) { r.Link = own.index }), yes, "does not exist any more"},
+		"another protocol": {with(func(r *model.Route) { r.Protocol = 3 }), yes, "does not exist any more"},
+		"another metric":   {with(func(r *model.Route) { r.Metric = 7 }), yes, "does not exist any more"},
+		"another table":    {with(func(r *model.Route) { r.Table = 100 }), yes, "does not exist any more"},
+		"the local table":  {with(func(r *model.Route) { r.Table = 255 }), yes, "not a pod's host route"},
+		"a network":        {with(func(r *model.Route) { r.Dst = netip.MustParsePrefix("10.8.0.0/24") }), yes, "not a pod's host route"},
+		"not Calico's":     {only(t, read("10.0.0.3"), "eth7", func(r *model.Route) bool { return r.Link == eth.index }), yes, "is not a pod interface of Calico"},
 		"somebody says no": {wrong, no, errNo.Error()},
 	} {
 		begun, err := kernel.Unroute(t.Context(), kernel.Options{}, c.r, c.check, false)

@@ -8,13 +8,13 @@ import (
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 )
 
-// A datagram is what came in at once.
+// A datagram is one received datagram.
 type datagram struct {
 	body []byte
 	from uint32 // 0 is the kernel
-	away bool   // it happened in another namespace
-	id   int32  // which has this number in ours
-	cut  bool   // not all of it came
+	away bool   // it is about another namespace
+	id   int32  // ID of that namespace in ours
+	cut  bool   // it was truncated
 	err  error
 }
 
@@ -37,8 +37,8 @@ func receive(fd int, buf, oob []byte) datagram {
 
 var errControl = errors.New("malformed control message")
 
-// namespaceOf finds the number of the namespace in what comes beside a message; there is
-// none beside one of our own.
+// namespaceOf finds the namespace ID in the control data of a message; messages of our own
+// namespace have none.
 func namespaceOf(oob []byte) (id int32, away bool, err error) {
 	for len(oob) > 0 {
 		hdr, data, rest, err := unix.ParseOneSocketControlMessage(oob)

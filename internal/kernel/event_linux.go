@@ -7,13 +7,13 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Every table that changes can concern.
+// Tables that a change can affect.
 var everything = []model.Table{
 	model.Links, model.Routes, model.Rules, model.Paths, model.Neighbours, model.Attachments, model.Sysctls,
 }
 
-// The kernel tells of less than it does: when a device or an address goes, so do routes
-// and neighbours, and nothing is said of those of IPv4.
+// The kernel does not report everything: when an interface or an address is removed, routes
+// and neighbours are removed too, and for IPv4 that is not reported.
 var (
 	ofLink    = []model.Table{model.Links, model.Routes, model.Paths, model.Neighbours, model.Attachments, model.Sysctls}
 	ofAddress = []model.Table{model.Links, model.Routes, model.Paths}
@@ -26,7 +26,7 @@ var (
 	insideIPs = []model.Table{model.Attachments, model.Paths}
 )
 
-// concerns tells which tables a message is about, on the host or inside another namespace.
+// concerns returns which tables a message affects, on the host or inside another namespace.
 func concerns(kind uint16, host bool) []model.Table {
 	var here, there []model.Table
 	switch kind {
@@ -52,7 +52,7 @@ func concerns(kind uint16, host bool) []model.Table {
 	return there
 }
 
-// renumbered gives the number that a message gives to a namespace, or takes from one.
+// renumbered returns the ID that a message assigns to a namespace, or removes.
 func renumbered(m rtnl.Message) (id int32, ok bool) {
 	if m.Type != unix.RTM_NEWNSID && m.Type != unix.RTM_DELNSID {
 		return 0, false

@@ -17,9 +17,10 @@ func readLinks(ctx context.Context, o Options, f *model.NodeState) error {
 	return asking(func(s *rtnl.Socket) error {
 		before, err := s.Links(ctx, maxRows)
 		if err != nil {
-			return fmt.Errorf("devices: %w", err)
+			return fmt.Errorf("list the interfaces: %w", err)
 		}
-		// Where the other ends are is a help: without it the devices are still whole.
+		// The namespaces of the peers are optional: without them the interfaces are still
+		// complete.
 		names, err := podns.IDs(ctx, o.Proc, o.Root)
 		if err != nil {
 			names = nil
@@ -27,7 +28,7 @@ func readLinks(ctx context.Context, o Options, f *model.NodeState) error {
 		devices, err := s.Links(ctx, maxRows)
 		at := place(f, host, names, before, devices)
 		if err != nil {
-			return fmt.Errorf("devices: %w", err)
+			return fmt.Errorf("list the interfaces: %w", err)
 		}
 		addrs, err := s.Addresses(ctx, maxRows)
 		for _, a := range addrs {
@@ -36,16 +37,16 @@ func readLinks(ctx context.Context, o Options, f *model.NodeState) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("addresses: %w", err)
+			return fmt.Errorf("list the addresses: %w", err)
 		}
 		return nil
 	})
 }
 
-// place adds the devices with the namespaces of their other ends, and tells where each
-// stands. A number is given again when its namespace has ended, so a device gets the
-// name only if it was there before the numbers were asked for and still is: all that
-// time its other end, and with it the namespace, lived.
+// place adds the interfaces with the namespaces of their peers, and returns the index of
+// each. Namespace IDs are reused when a namespace ends, so an interface gets the namespace
+// only if it existed before the IDs were read and still does: all that time its peer, and
+// with it the namespace, existed.
 func place(f *model.NodeState, host uint64, names map[int32]uint64, before, devices []rtnl.Device) map[int]int {
 	was := make(map[int]int32, len(before))
 	for _, d := range before {

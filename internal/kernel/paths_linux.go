@@ -15,8 +15,9 @@ import (
 // maxPaths is how many addresses the kernel is asked about.
 const maxPaths = 20_000
 
-// readPaths asks for the path to every address that a namespace has, or that the host has
-// a route of its own for. What was read of the addresses is asked about in any case.
+// readPaths asks for the path to every address in a namespace, and to every address with a
+// host route of its own. If some addresses could not be read, the others are still asked
+// about.
 func readPaths(ctx context.Context, o Options, f *model.NodeState) error {
 	inside, errInside := podns.Addresses(ctx, o.Proc, o.Root)
 	if errInside != nil && !errors.Is(errInside, rtnl.ErrPartial) {
@@ -25,8 +26,7 @@ func readPaths(ctx context.Context, o Options, f *model.NodeState) error {
 	return pathsTo(ctx, inside, errInside, f)
 }
 
-// pathsTo asks for the path to addresses, and to those that the host has a route of its
-// own for.
+// pathsTo asks for the path to addresses, and to those with a host route of their own.
 func pathsTo(ctx context.Context, inside []netip.Addr, errInside error, f *model.NodeState) error {
 	var routes []model.Route
 	errRoutes := asking(func(s *rtnl.Socket) (err error) {
@@ -53,11 +53,11 @@ func pathsTo(ctx context.Context, inside []netip.Addr, errInside error, f *model
 	})
 }
 
-// gateway is every pod's next hop with Calico: the kernel answers for it only if it would
-// know where to send a packet to it.
+// gateway is the next hop of every pod with Calico: the kernel answers for it only if it
+// has a route to it.
 var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
 
-// targets gives the addresses that are asked about, each once, in order.
+// targets returns the addresses to ask about, each once, in order.
 func targets(inside []netip.Addr, routes []model.Route) []netip.Addr {
 	out := append(slices.Clone(inside), gateway)
 	for _, r := range routes {

@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 )
 
-// A Setting is one of a pod's device on the host.
+// A Setting is a sysctl of a pod's host interface.
 type Setting struct {
 	Device string `json:"device"`
 	Index  int    `json:"index"`
@@ -20,8 +20,8 @@ type Setting struct {
 	Value  string `json:"value"`
 }
 
-// What may be set: what Felix itself sets once, when a device comes up, and never again.
-// Whether packets are filtered is not among it.
+// Sysctls that may be set: those that Felix sets only once, when an interface comes up.
+// Packet filtering is not among them.
 var settable = map[bool][]string{
 	false: {"proxy_arp", "forwarding", "route_localnet"},
 	true:  {"proxy_ndp", "forwarding"},
@@ -35,14 +35,14 @@ func (v *Setting) path(base string) string {
 	return base + "/sys/net/" + family + "/conf/" + v.Device + "/" + v.Key
 }
 
-// ReadSetting gives a setting of a device; nil if there is no such device.
+// ReadSetting returns a sysctl of an interface; nil if the interface does not exist.
 func ReadSetting(ctx context.Context, o Options, device, key string, ipv6 bool) (*Setting, error) {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return nil, err
 	}
 	if !Calicos(device) || !slices.Contains(settable[ipv6], key) {
-		return nil, fmt.Errorf("%s of %s is not ours to set", key, device)
+		return nil, fmt.Errorf("%s of %s is not a sysctl that Plumbline sets", key, device)
 	}
 	v := &Setting{Device: device, Key: key, IPv6: ipv6}
 	err := asking(func(s *rtnl.Socket) (err error) {
@@ -62,7 +62,7 @@ func ReadSetting(ctx context.Context, o Options, device, key string, ipv6 bool) 
 func indexOf(ctx context.Context, s *rtnl.Socket, device string) (int, error) {
 	devices, err := s.Links(ctx, maxRows)
 	if err != nil {
-		return 0, fmt.Errorf("devices: %w", err)
+		return 0, fmt.Errorf("list the interfaces: %w", err)
 	}
 	for _, d := range devices {
 		if d.Name == device {
@@ -72,22 +72,23 @@ func indexOf(ctx context.Context, s *rtnl.Socket, device string) (int, error) {
 	return 0, nil
 }
 
-// Set writes a setting. The file is opened before the device's index is compared: once the
-// device goes, the file is dead, so that a new device of that name is not written to.
+// Set writes a sysctl. The file is opened before the interface's index is compared: once
+// the interface is removed the file has no effect, so a new interface of that name is never
+// written to.
 func Set(ctx context.Context, o Options, want Setting, value string, check func(context.Context) error, dry bool) (begun bool, err error) {
 	o = o.withDefaults()
 	if value != "0" && value != "1" {
-		return false, fmt.Errorf("%.20q is no value of a switch", value)
+		return false, fmt.Errorf("%.20q is not a valid value: use 0 or 1", value)
 	}
-	// Looked at before its path is opened: the name must be one of Calico's.
+	// Checked before its path is opened: the name must be one of Calico's.
 	if _, err := ReadSetting(ctx, o, want.Device, want.Key, want.IPv6); err != nil {
 		return false, err
 	}
 	if err := check(ctx); err != nil {
 		return false, err
 	}
-	// Our own view of it is read-only in a container; the host's is not, and is of the
-	// namespace of whoever opens it.
+	// In a container our own /proc/sys is read-only; the host's is not, and belongs to the
+	// network namespace of the process that opens it.
 	f, err := os.OpenFile(want.path(o.Root+"/proc"), os.O_WRONLY, 0)
 	if err != nil {
 		return false, fmt.Errorf("open a setting: %w", err)
@@ -100,7 +101,7 @@ func Set(ctx context.Context, o Options, want Setting, value string, check func(
 	case now == nil:
 		return false, fmt.Errorf("%s of %s: %w", want.Key, want.Device, ErrGone)
 	case *now != want:
-		return false, fmt.Errorf("%s of %s is not what it was", want.Key, want.Device)
+		return false, fmt.Errorf("%s of %s has changed", want.Key, want.Device)
 	case dry:
 		return false, nil
 	}
@@ -109,10 +110,10 @@ func Set(ctx context.Context, o Options, want Setting, value string, check func(
 	}
 	now, err = ReadSetting(ctx, o, want.Device, want.Key, want.IPv6)
 	if err == nil && (now == nil || now.Index != want.Index || now.Value != value) {
-		err = errors.New("it is not what was written")
+		err = errors.New("it does not have the written value")
 	}
 	if err != nil {
-		return true, fmt.Errorf("look at %s of %s again: %w", want.Key, want.Device, err)
+		return true, fmt.Errorf("reread %s of %s: %w", want.Key, want.Device, err)
 	}
 	return true, nil
 }

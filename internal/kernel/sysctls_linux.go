@@ -13,7 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// settings are those of a pod's device on the host that decide whether it is answered.
+// settings are the sysctls of a pod's host interface that its connectivity depends on.
 var settings = []struct {
 	family string
 	keys   []string
@@ -22,11 +22,11 @@ var settings = []struct {
 	{"ipv6", []string{"forwarding", "proxy_ndp"}},
 }
 
-// readSysctls reads the settings of the devices whose other end is in another namespace.
+// readSysctls reads the sysctls of the interfaces whose peer is in another namespace.
 // procfs shows those of the reader's own network namespace, which is the host's.
 func readSysctls(ctx context.Context, o Options, f *model.NodeState) error {
 	return asking(func(s *rtnl.Socket) error {
-		all, err := deviceSettings(o.Proc, "all") // some count for every device
+		all, err := deviceSettings(o.Proc, "all") // some apply to every interface
 		if err != nil {
 			return err
 		}
@@ -49,10 +49,12 @@ func readSysctls(ctx context.Context, o Options, f *model.NodeState) error {
 	})
 }
 
-// fileName tells that a device's name is one name in a path, as the kernel promises.
+// fileName verifies that an interface name is a single path element, as the kernel
+// guarantees.
 func fileName(s string) bool { return s != "" && s != "." && s != ".." && !strings.Contains(s, "/") }
 
-// deviceSettings gives no row for a device that went, nor for a family that the kernel has not.
+// deviceSettings returns no row for a removed interface, nor for a family that the kernel
+// does not have.
 func deviceSettings(proc, device string) ([]model.Sysctl, error) {
 	var rows []model.Sysctl
 	for _, group := range settings {

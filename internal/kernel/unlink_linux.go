@@ -8,21 +8,21 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// An Unlinking is a device that is to be deleted.
+// An Unlinking is an interface to delete, and the conditions for it.
 type Unlinking struct {
 	HostVeth
-	// Pin is the namespace, by its inode, that a file may still pin: whoever plans knew
-	// that, and that no sandbox has it. A process in it is never forgiven.
+	// Pin is the inode of the namespace that a file may still pin: the plan has verified
+	// that, and that no sandbox has it. A process in it always prevents the deletion.
 	Pin uint64
-	// Check is asked with the routes that lead to the device, before it is read for the
-	// last time.
+	// Check is called with the routes through the interface, before its last read.
 	Check func(ctx context.Context, routes []model.Route) error
 	Dry   bool
 }
 
-// Unlink deletes a device by its index, in the session that has just read it: ADD of a pod
-// of the same name deletes it and makes another of that name. Begun tells that the kernel
-// was told to; an error before that means that nothing was done.
+// Unlink deletes an interface by its index, over the socket that has just read it: an ADD
+// of a pod of the same name deletes it and creates another of that name. Invariant: begun
+// is false until the delete request was sent, so an error with begun false means that
+// nothing was changed.
 func Unlink(ctx context.Context, o Options, u Unlinking) (begun bool, err error) {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
@@ -43,7 +43,7 @@ func Unlink(ctx context.Context, o Options, u Unlinking) (begun bool, err error)
 		case err != nil:
 			return err
 		case *c != u.HostVeth:
-			return fmt.Errorf("device %d is not what it was", u.Index)
+			return fmt.Errorf("interface %d has changed", u.Index)
 		case u.Dry:
 			return nil
 		}
@@ -54,24 +54,24 @@ func Unlink(ctx context.Context, o Options, u Unlinking) (begun bool, err error)
 	return begun, err
 }
 
-// abandoned tells what speaks for the device's being used, from what it is.
+// abandoned refuses an interface that by its own state may be in use.
 func abandoned(u *Unlinking) error {
 	switch {
 	case !Calicos(u.Name):
-		return fmt.Errorf("%s is no device of Calico's", u.Name)
+		return fmt.Errorf("%s is not a pod interface of Calico", u.Name)
 	case u.Kind != "veth" || u.Peer <= 0:
-		return fmt.Errorf("%s is no veth with another end", u.Name)
+		return fmt.Errorf("%s is not a veth with a peer", u.Name)
 	case u.Away && (u.PeerID < 0 || u.PeerNS == 0):
-		return fmt.Errorf("the kernel does not tell where the other end of %s is", u.Name)
+		return fmt.Errorf("the kernel does not report the network namespace of the peer of %s", u.Name)
 	case u.Lived:
-		return fmt.Errorf("a process lives behind %s", u.Name)
+		return fmt.Errorf("a process runs in the network namespace behind %s", u.Name)
 	case u.Pinned != "" && (u.Pin == 0 || u.Pin != u.PeerNS):
-		return fmt.Errorf("%s pins what is behind %s", u.Pinned, u.Name)
+		return fmt.Errorf("%s pins the network namespace behind %s", u.Pinned, u.Name)
 	}
 	return nil
 }
 
-// unused asks the kernel whether anything of the host goes by the device.
+// unused refuses an interface that the host uses, according to the kernel.
 func (u *Unlinking) unused(ctx context.Context, s *rtnl.Socket) error {
 	ends := map[int]bool{u.Index: true}
 	if !u.Away {
@@ -80,12 +80,12 @@ func (u *Unlinking) unused(ctx context.Context, s *rtnl.Socket) error {
 		case err != nil:
 			return err
 		case other.Away || other.Peer != u.Index:
-			return fmt.Errorf("device %d is not the other end of %s", u.Peer, u.Name)
+			return fmt.Errorf("interface %d is not the peer of %s", u.Peer, u.Name)
 		}
 		ends[u.Peer] = true
 		routes, err := routesBy(ctx, s, u.Peer)
 		if err == nil && len(routes) > 0 {
-			err = fmt.Errorf("%d routes lead to the other end of %s, on the host", len(routes), u.Name)
+			err = fmt.Errorf("%d routes on the host lead to the peer of %s", len(routes), u.Name)
 		}
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (u *Unlinking) unused(ctx context.Context, s *rtnl.Socket) error {
 	}
 	addrs, err := s.Addresses(ctx, maxRows)
 	if err != nil {
-		return fmt.Errorf("addresses: %w", err)
+		return fmt.Errorf("list the addresses: %w", err)
 	}
 	for _, a := range addrs {
 		if ends[a.Link] && !a.Prefix.Addr().IsLinkLocalUnicast() {

@@ -19,12 +19,12 @@ var groups = []int{
 }
 
 // Watch listens to the kernel until the context ends, and calls changed with the tables
-// that a change concerns and the inode of the namespace that it happened in: 0 for the
-// host's own, Any for one that could not be told. It begins with one call for everything
-// once it listens, so that who reads then misses nothing, and makes one such call
-// whenever the kernel had to drop messages. It hears namespaces that have a number in the
-// host's, as every one at the other end of a veth has, without holding them. It needs
-// CAP_NET_BROADCAST. Changed must be quick; it is called from one goroutine.
+// that a change affects and the inode of its namespace: 0 for the host's own, Any if
+// unknown. It begins with one call for everything once it listens, so that a reader misses
+// nothing, and makes one such call whenever the kernel dropped messages. It receives
+// changes of namespaces that have an ID in the host's, as every namespace with a veth to
+// the host has, without holding them. It needs CAP_NET_BROADCAST. changed must be quick; it
+// is called from one goroutine.
 func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...model.Table)) error {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
@@ -69,7 +69,7 @@ func listen(buffer int) (*os.File, error) {
 		return nil, err
 	}
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer); err != nil {
-		// Without the right to it we get what everybody may have.
+		// Without the capability we get only our own namespace's messages.
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer)
 	}
 	err = errors.Join(
@@ -92,7 +92,7 @@ type watcher struct {
 	changed func(inode uint64, tables ...model.Table)
 }
 
-// hear takes one datagram. What cannot be understood can be about anything.
+// hear handles one datagram. A malformed one may affect everything.
 func (w *watcher) hear(ctx context.Context, d datagram) error {
 	switch {
 	case errors.Is(d.err, unix.ENOBUFS), d.cut:
@@ -102,7 +102,7 @@ func (w *watcher) hear(ctx context.Context, d datagram) error {
 	case d.err != nil:
 		return d.err
 	case d.from != 0:
-		return nil // only the kernel is believed
+		return nil // only messages of the kernel count
 	}
 	err := rtnl.Messages(d.body, func(m rtnl.Message) (bool, error) {
 		inode := uint64(0)
@@ -110,7 +110,7 @@ func (w *watcher) hear(ctx context.Context, d datagram) error {
 			inode = w.names.of(ctx, d.id)
 		} else if id, ok := renumbered(m); ok {
 			w.names.forget(id)
-			inode = Any // one came or went
+			inode = Any // a namespace appeared or disappeared
 		}
 		if tables := concerns(m.Type, !d.away || inode == 0); len(tables) > 0 {
 			w.changed(inode, tables...)

@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What the agents' own package says too, which this one does not know.
+// Constants that package agent has too, which this package does not import.
 const (
 	agentNamespace = "plumbline-system"
 	agentLabels    = "app.kubernetes.io/name=plumbline,app.kubernetes.io/component=agent"
@@ -26,17 +26,17 @@ const (
 	maxAnswer      = 64 << 20
 )
 
-// An AgentPod is one that an agent runs in.
+// An AgentPod is a pod that runs an agent.
 type AgentPod struct {
 	Node, Namespace, Name string
 	Ready                 bool
 	Phase                 model.Phase
 }
 
-// Agents finds the agents' pods in a namespace, or in the one where they are if none is
-// named. They are of one namespace, always: a token for the agents of one is not to be
-// shown to pods of another, which anybody may have labelled so. For the same reason a pod
-// that does not share its node's network is no agent: few may make one that does.
+// Agents finds the agents' pods in a namespace, or without a namespace wherever they are.
+// All must be in one namespace: a token for the agents of one namespace must not be sent to
+// pods of another, which anybody may have labelled as agents. For the same reason a pod
+// without hostNetwork is not an agent: few users may create one with it.
 func (c *Client) Agents(ctx context.Context, namespace string) ([]AgentPod, error) {
 	if namespace != "" {
 		return c.agentsIn(ctx, namespace)
@@ -47,7 +47,7 @@ func (c *Client) Agents(ctx context.Context, namespace string) ([]AgentPod, erro
 	}
 	all, err := c.agentsIn(ctx, "")
 	if errors.Is(err, ErrForbidden) {
-		return nil, nil // the usual place could be read, and has none
+		return nil, nil // the usual namespace could be read and has none
 	}
 	return all, errors.Join(err, oneNamespace(all))
 }
@@ -61,7 +61,7 @@ func oneNamespace(pods []AgentPod) error {
 	}
 	if len(in) > 1 {
 		slices.Sort(in)
-		return fmt.Errorf("pods that say they are agents in several namespaces, none of them %s: %s", agentNamespace, strings.Join(in, ", "))
+		return fmt.Errorf("pods with the label of agents are in several namespaces, none of them %s: %s", agentNamespace, strings.Join(in, ", "))
 	}
 	return nil
 }
@@ -93,14 +93,14 @@ func agentPods(pods []model.Pod) []AgentPod {
 	return out
 }
 
-// AgentToken asks the API server for a token of one of Plumbline's accounts that is good
-// for that audience alone, agents of ours, and for ten minutes. At is the server's time.
+// AgentToken requests a token of one of Plumbline's service accounts, valid for ten minutes
+// and only for that audience of agents. at is the API server's time.
 func (c *Client) AgentToken(ctx context.Context, namespace, account, audience string) (token string, at time.Time, err error) {
 	if err := named(namespace, account); err != nil {
 		return "", at, err
 	}
 	if audience != agentAudience && !strings.HasPrefix(audience, agentAudience+"/") {
-		return "", at, fmt.Errorf("%.80q is no audience of agents", audience) // the API server's own would be a key to it
+		return "", at, fmt.Errorf("%.80q is not an audience of agents", audience) // a token with the API server's own audience would give access to it
 	}
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
@@ -134,22 +134,21 @@ func (c *Client) AgentToken(ctx context.Context, namespace, account, audience st
 	return o.Status.Token, at, nil
 }
 
-// Proxy asks an agent through the API server. The answer is the caller's to close; it
-// ends with an error where it is longer than anybody needs. How long to wait is the
-// context's to say.
+// Proxy asks an agent through the API server. The caller closes the answer; reading more
+// than the limit fails. The context sets the timeout.
 func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url.Values, token string) (io.ReadCloser, http.Header, error) {
 	at, err := proxyPath(pod, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	// The API server takes the caller's Authorization away and passes the rest on.
+	// The API server removes the caller's Authorization header and passes the others on.
 	head := http.Header{agentHeader: {token}}
-	// Once: a node that says that it is busy holds up nobody but itself.
+	// Once: a busy node delays only itself.
 	resp, err := c.sendOnce(ctx, c.http, request{method: http.MethodGet, path: at, query: query, accept: "*/*", header: head})
 	if err != nil {
-		var long *url.Error // with an address that says less than the node's name
+		var long *url.Error // its address tells less than the node's name
 		switch {
-		case errors.Is(err, ErrNotFound): // of an agent that is there, and says less than we asked for
+		case errors.Is(err, ErrNotFound): // the agent is there, but does not have the path
 			err = errors.New(err.Error())
 		case errors.As(err, &long):
 			err = fmt.Errorf("%w: %w", ErrUnreachable, long.Err)
@@ -165,7 +164,7 @@ func proxyPath(pod AgentPod, path string) (string, error) {
 	}
 	path = strings.TrimPrefix(path, "/")
 	if slices.Contains(strings.Split(path, "/"), "..") {
-		return "", fmt.Errorf("%.80q leads elsewhere", path)
+		return "", fmt.Errorf("%.80q contains the path element ..", path)
 	}
 	return fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/%s", pod.Namespace, pod.Name, agentPort, path), nil
 }

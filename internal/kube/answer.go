@@ -16,14 +16,14 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 )
 
-// An answer is what a server said, whatever that is.
+// An answer is a response of a server, whatever its code.
 type answer struct {
 	code  int
 	body  []byte
-	retry string    // after how long to come back
-	at    time.Time // by the server's clock; zero if it did not say
-	sent  time.Time // by ours, when it was asked
-	doubt bool      // an earlier try may have been carried out
+	retry string    // value of Retry-After
+	at    time.Time // by the server's clock; zero if the response has no date
+	sent  time.Time // by our clock, when the request was sent
+	doubt bool      // an earlier attempt may have been carried out
 }
 
 // once sends a request one time.
@@ -53,7 +53,7 @@ func (w *Writer) once(ctx context.Context, r request) (answer, error) {
 	return a, nil
 }
 
-// A status is what the API server answers if it is not with an object.
+// A status is the API server's response instead of an object.
 type status struct {
 	Kind    string `json:"kind"`
 	Status  string `json:"status"`
@@ -79,27 +79,27 @@ func (a *answer) status() status {
 	return s
 }
 
-// absent tells that the API server knows no object of that name.
+// absent reports whether the API server has no object of that name.
 func (a *answer) absent(at string) bool {
 	s := a.status()
 	return a.code == http.StatusNotFound && s.Reason == "NotFound" && s.Details.Name == path.Base(at)
 }
 
-// budget tells that a disruption budget forbids an eviction. That two guard a pod, which
-// no eviction can serve, the API server says in words alone.
+// budget reports whether a disruption budget forbids an eviction. If two budgets select a
+// pod, no eviction is possible, and the API server reports that only in its message.
 func (a *answer) budget() bool {
 	s := a.status()
 	return slices.ContainsFunc(s.Details.Causes, func(c cause) bool { return c.Reason == "DisruptionBudget" }) ||
 		a.code == http.StatusInternalServerError && strings.HasPrefix(s.Message, "This pod has more than one PodDisruptionBudget")
 }
 
-// another tells that the object of that name is not the one that was meant. A patch with
-// the UID of another is called invalid, not a conflict.
+// another reports whether the object of that name is not the intended one. A patch with
+// another UID is reported as invalid, not as a conflict.
 func (a *answer) another() bool {
 	return slices.ContainsFunc(a.status().Details.Causes, func(c cause) bool { return c.Field == "metadata.uid" })
 }
 
-// said is what the server said, and why.
+// said is the server's message with its causes.
 func (a *answer) said() string {
 	out := words(a.body)
 	for i, c := range a.status().Details.Causes {
@@ -110,7 +110,7 @@ func (a *answer) said() string {
 	return out
 }
 
-// busy tells that the server wants to be asked again later.
+// busy reports whether the server asks to retry later.
 func (a *answer) busy(r request) bool {
 	switch a.code {
 	case http.StatusTooManyRequests:
@@ -122,13 +122,13 @@ func (a *answer) busy(r request) bool {
 	}
 }
 
-// refusals are the codes that mean no, with nothing done.
+// refusals are the codes that mean that nothing was done.
 var refusals = []int{
 	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 	http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
 }
 
-// verdict says what came of a write.
+// verdict classifies the result of a write.
 func (a *answer) verdict(r request) error {
 	why := a.class(r)
 	switch {
@@ -152,7 +152,7 @@ func (a *answer) class(r request) error {
 	case a.code == http.StatusConflict:
 		return execute.ErrStale
 	case a.code == http.StatusNotFound && r.method == http.MethodPost && !evicts:
-		return execute.ErrRefused // where it should be made is nothing
+		return execute.ErrRefused // its namespace or collection does not exist
 	case a.code == http.StatusNotFound && s.Reason == "NotFound":
 		return execute.ErrStale
 	case evicts && a.budget():

@@ -2,8 +2,8 @@ package kube
 
 import "io"
 
-// bounded is a body that must not go on for ever. That it was cut is an error: half an
-// answer is none.
+// bounded is a body of limited length. Exceeding the limit is an error: a partial answer
+// must not be used.
 type bounded struct {
 	body io.ReadCloser
 	left int64
@@ -13,7 +13,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, ErrTooBig
 	}
-	if int64(len(p)) > b.left+1 { // one more than there may be tells that there is more
+	if int64(len(p)) > b.left+1 { // one byte more than allowed shows that there is more
 		p = p[:b.left+1]
 	}
 	n, err := b.body.Read(p)

@@ -1,8 +1,7 @@
-// Package kube reads Kubernetes: pods, nodes and services, as a stream, and hands out
-// lists of any other resource. It cannot write: its transport lets nothing through but GET,
-// and the question for a token with which agents can be asked. Two more clients can write,
-// and each only what its list names: that of probes, which somebody must ask for, and the
-// Writer of repairs.
+// Package kube reads Kubernetes: pods, nodes and services as a stream, and lists of any
+// other resource. It cannot write: its transport sends only GET and the request for a token
+// for agents. Two more clients can write, each only what its list names: that of probes,
+// which the user must request, and the Writer of repairs.
 package kube
 
 import (
@@ -19,23 +18,23 @@ import (
 	"sync/atomic"
 	"time"
 
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs name these
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // auth providers that kubeconfigs name
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// What a caller does differently for.
+// Errors that callers distinguish.
 var (
-	ErrNoConfig    = errors.New("no kubeconfig: give --kubeconfig, or set KUBECONFIG")
-	ErrForbidden   = errors.New("no right to read it")
+	ErrNoConfig    = errors.New("no kubeconfig: pass --kubeconfig or set KUBECONFIG")
+	ErrForbidden   = errors.New("access denied")
 	ErrNotFound    = observe.ErrNotThere
 	ErrUnreachable = errors.New("the API server does not answer")
-	ErrTruncated   = errors.New("the answer was cut off")
+	ErrTruncated   = errors.New("the answer is incomplete")
 )
 
-// Options say which cluster, and how gently.
+// Options select the cluster and the load on it.
 type Options struct {
 	Kubeconfig string
 	Context    string
@@ -48,15 +47,15 @@ type Client struct {
 	Options
 	base   *url.URL
 	http   *http.Client
-	lists  *http.Client                 // for whole lists; nil if as for all else
-	probe  func() (*http.Client, error) // for writes, of probes alone
+	lists  *http.Client                 // for whole lists; nil: the same as for everything else
+	probe  func() (*http.Client, error) // for writes of probes
 	repair func() (*http.Client, error) // for writes of a Writer
 	line   waitingLine
-	turn   waitingLine // for lists, if gentle
+	turn   waitingLine // for lists, if Gentle
 
-	page atomic.Int32 // how many rows at a time, of a server that cannot give all at once; 0: all
+	page atomic.Int32 // rows per page, for a server that cannot stream a whole list; 0: all
 
-	quickest atomic.Int64 // how long the quickest answer took
+	quickest atomic.Int64 // duration of the quickest answer
 }
 
 func (o Options) loader() clientcmd.ClientConfig {
@@ -65,7 +64,7 @@ func (o Options) loader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
 }
 
-// Connect finds the cluster. It asks nothing of it yet.
+// Connect reads the kubeconfig. It sends no request yet.
 func Connect(o Options) (*Client, error) {
 	cfg, err := o.loader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
@@ -96,7 +95,7 @@ func Connect(o Options) (*Client, error) {
 	}, nil
 }
 
-// Namespace is the one that the kubeconfig's context names.
+// Namespace is the namespace of the kubeconfig's context.
 func Namespace(o Options) string {
 	ns, _, err := o.loader().Namespace()
 	if err != nil || ns == "" {
@@ -105,15 +104,15 @@ func Namespace(o Options) string {
 	return ns
 }
 
-// How often a busy API server is asked again to write, and how long we wait for it at most
-// before we do. One that fills its cache asks for a second at first, and for half a minute
-// in the end.
+// How often a write is retried if the API server is busy, and how long to wait at most
+// between attempts. A server that fills its cache asks for one second at first and for half
+// a minute in the end.
 const (
 	maxBusy  = 5
 	maxPause = 30 * time.Second
 )
 
-// A request is one to the API server.
+// A request is a request to the API server.
 type request struct {
 	method, path, accept string
 	query                url.Values
@@ -121,7 +120,8 @@ type request struct {
 	body                 []byte
 }
 
-// open asks for a path and gives the body, which the caller closes, and the server's time.
+// open requests a path and returns the body, which the caller closes, and the server's
+// time.
 func (c *Client) open(ctx context.Context, hc *http.Client, r request) (io.ReadCloser, time.Time, error) {
 	r.method = http.MethodGet
 	resp, err := c.send(ctx, hc, r)
@@ -131,13 +131,13 @@ func (c *Client) open(ctx context.Context, hc *http.Client, r request) (io.ReadC
 	at, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		_ = resp.Body.Close()
-		return nil, at, fmt.Errorf("read %s: no time in the answer: %w", r.path, err)
+		return nil, at, fmt.Errorf("read %s: the answer has no valid Date header: %w", r.path, err)
 	}
 	return resp.Body, at, nil
 }
 
-// send gives an answer that is one, whose body the caller closes. A busy server is asked
-// again as it wishes and as long as the context lasts, by one request after the other.
+// send returns a successful answer, whose body the caller closes. If the server is busy it
+// retries as requested until the context ends, one request after the other.
 func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
 	var refused *BusyError
 	var until time.Time
@@ -165,7 +165,7 @@ func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Re
 	}
 }
 
-// gaveUp says that there is no time left to ask again, and why one would have to.
+// gaveUp reports that there is no time left to retry, and why a retry is needed.
 func gaveUp(r request, refused *BusyError, err error) error {
 	if refused != nil {
 		err = refused
@@ -173,7 +173,7 @@ func gaveUp(r request, refused *BusyError, err error) error {
 	return fmt.Errorf("%s %s: the API server is busy: %w", verb(r.method), r.path, err)
 }
 
-// sendOnce is send for those who know by themselves when to ask again.
+// sendOnce is send for callers that retry themselves.
 func (c *Client) sendOnce(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
 	q, err := http.NewRequestWithContext(ctx, r.method, c.at(r), bytes.NewReader(r.body))
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *Client) sendOnce(ctx context.Context, hc *http.Client, r request) (*htt
 	return nil, err
 }
 
-// at is the address that a request goes to.
+// at is the URL of a request.
 func (c *Client) at(r request) string {
 	u := *c.base
 	u.Path = strings.TrimSuffix(u.Path, "/") + r.path
@@ -220,7 +220,7 @@ func verb(method string) string {
 	}
 }
 
-// refusal turns an answer that is none into an error, with what the server said.
+// refusal turns a failed response into an error with the server's message.
 func refusal(resp *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	text := readable(message(said))
@@ -234,7 +234,7 @@ func refusal(resp *http.Response) error {
 	}
 }
 
-// pause obeys a busy server, within reason.
+// pause waits as a busy server asks, within limits.
 func pause(ctx context.Context, after string) error {
 	d := time.Second
 	if n, err := strconv.Atoi(after); err == nil && n >= 0 {

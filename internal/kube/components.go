@@ -11,17 +11,16 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Components reads the workloads that Calico runs as, and what their settings say about
-// who hands out addresses here.
+// Components reads Calico's workloads and the settings that select the IPAM in use.
 type Components struct{ Client *Client }
 
-// Name is what progress calls it.
-func (Components) Name() string { return "calico's workloads" }
+// Name is the name in progress output.
+func (Components) Name() string { return "Calico workloads" }
 
-// Tables is what it fills.
+// Tables lists the tables that it fills.
 func (Components) Tables() []model.Table { return []model.Table{model.Components} }
 
-// Where Calico's parts are installed: by manifest, by operator.
+// Namespaces of Calico's workloads: installed by manifest, by operator.
 var workloads = []string{
 	"/apis/apps/v1/namespaces/kube-system/daemonsets/calico-node",
 	"/apis/apps/v1/namespaces/calico-system/daemonsets/calico-node",
@@ -31,7 +30,7 @@ var workloads = []string{
 	"/apis/apps/v1/namespaces/calico-system/deployments/calico-typha",
 }
 
-// Collect reads them; those that are not there run some other way, which says nothing.
+// Collect reads them. Missing ones run in another way, which is not an error.
 func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Component
 	var s observe.ReadInfo
@@ -63,7 +62,7 @@ func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.Read
 	return s, nil
 }
 
-// installation reads what Calico's operator was told, where there is one.
+// installation reads the Installation resource of Calico's operator, if there is one.
 func (c Components) installation(ctx context.Context) ([]model.Component, error) {
 	if _, err := c.Client.Resources(ctx, "operator.tigera.io/v1"); errors.Is(err, ErrNotFound) {
 		return nil, nil
@@ -93,7 +92,7 @@ func (c Components) installation(ctx context.Context) ([]model.Component, error)
 	return []model.Component{{Name: "installation", Settings: map[string]string{"cni": o.Spec.CNI.Type, "ipam": o.Spec.CNI.IPAM.Type}}}, nil
 }
 
-// settings are the variables that say what Calico does; none of them is a secret.
+// settings are the environment variables that select Calico's behaviour; none is a secret.
 var settings = []string{"USE_POD_CIDR", "CALICO_NETWORKING_BACKEND", "FELIX_INTERFACEPREFIX", "CLUSTER_TYPE", "DATASTORE_TYPE"}
 
 func parseWorkload(b []byte) (model.Component, error) {

@@ -15,17 +15,17 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Events reads what kubelets say of pods that do not start or do not end.
+// Events reads the events of pods that fail to start or to stop.
 type Events struct{ Client *Client }
 
-// Name is what progress calls it.
+// Name is the name in progress output.
 func (Events) Name() string { return "events" }
 
-// Tables is what it fills.
+// Tables lists the tables that it fills.
 func (Events) Tables() []model.Table { return []model.Table{model.Events} }
 
-// reasons are asked for one by one, the rarest first: there is no selector for several,
-// and all events of a busy cluster are more than all its pods.
+// reasons are requested one by one, the rarest first: there is no selector for several, and
+// a busy cluster has more events than pods.
 var reasons = []string{"FailedKillPod", "ExceededGracePeriod", "FailedCreatePodSandBox", "FailedMount"}
 
 const (
@@ -35,7 +35,8 @@ const (
 
 var errEnough = errors.New("enough")
 
-// Collect reads events of the reasons above. A storm of them is cut, and that is said.
+// Collect reads events of the reasons above. Too many are truncated, and coverage reports
+// it.
 func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Event
 	var seen observe.ReadInfo
@@ -71,19 +72,19 @@ func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 	return seen, nil
 }
 
-// room is how many events there may be after the reason that is i-th: whatever there is of
-// it, some of those that follow still find a place.
+// room is how many events may be kept after the i-th reason, so that the following reasons
+// still have room.
 func room(i int) int { return maxEvents - (len(reasons)-1-i)*maxEvents/20 }
 
 func eventQuery(reason string) url.Values {
 	return url.Values{
 		"fieldSelector": {"involvedObject.kind=Pod,reason=" + reason},
-		"limit":         {strconv.Itoa(pageSize)}, // events come from etcd, not from the server's memory
+		"limit":         {strconv.Itoa(pageSize)}, // events come from etcd, not from the server's cache
 	}
 }
 
-// parseEvent reads an event of either kind: with counts and times of its own, or with a
-// series. It tells whether it is about a pod.
+// parseEvent reads an event of either API: with a count, or with a series. It reports
+// whether the event is about a pod.
 func parseEvent(b []byte) (model.Event, bool, error) {
 	var o struct {
 		Metadata       objectMeta `json:"metadata"`
@@ -128,7 +129,7 @@ func parseEvent(b []byte) (model.Event, bool, error) {
 	return e, o.InvolvedObject.Kind == "Pod", nil
 }
 
-// earliest is the first of the times that is known.
+// earliest is the first of the known times.
 func earliest(times ...model.Time) model.Time {
 	for _, t := range times {
 		if !t.IsZero() {
@@ -138,7 +139,7 @@ func earliest(times ...model.Time) model.Time {
 	return 0
 }
 
-// readable cuts a text between characters and takes out what a terminal would obey.
+// readable cuts a text between characters and removes control characters.
 func readable(s string) string {
 	if most := maxMessage; len(s) > most {
 		for most > 0 && !utf8.RuneStart(s[most]) {

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// node says whether it is ready, and since which boot.
+// node returns whether the node is ready, and its boot ID.
 func (s PodStore) node(ctx context.Context, r model.Ref) (model.Object, error) {
 	if err := named(r.Name); err != nil {
 		return model.Object{}, err
@@ -31,8 +31,8 @@ func (s PodStore) service(ctx context.Context, r model.Ref) (model.Object, error
 	return s.get(ctx, r, "/api/v1/namespaces/"+ns+"/services/"+name, exists(model.KindService))
 }
 
-// machine is there if either the machine is, or an instance of its name. Where nobody has
-// installed KubeVirt there is none.
+// machine exists if the VirtualMachine or a VirtualMachineInstance of its name exists.
+// Without KubeVirt there are none.
 func (s PodStore) machine(ctx context.Context, r model.Ref) (model.Object, error) {
 	ns, name, err := split(r.Name)
 	if err != nil {
@@ -62,7 +62,7 @@ func exists(kind model.Kind) func([]byte) (model.Object, error) {
 	}
 }
 
-// serves tells whether the API server knows a group, from its list of all.
+// serves reports whether the API server has a group, from its list of groups.
 func (w *Writer) serves(ctx context.Context, group string) (bool, error) {
 	a, there, err := w.read(ctx, "/apis")
 	if err != nil {
@@ -73,7 +73,7 @@ func (w *Writer) serves(ctx context.Context, group string) (bool, error) {
 		Groups []struct{ Name string } `json:"groups"`
 	}
 	if json.Unmarshal(a.body, &l) != nil || !there || l.Kind != "APIGroupList" {
-		return false, errors.New("read /apis: the answer is no list of groups")
+		return false, errors.New("read /apis: the answer is not a list of groups")
 	}
 	for _, g := range l.Groups {
 		if g.Name == group {

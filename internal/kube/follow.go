@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A Follower tells what happens to pods, nodes, services and machines. A table whose list
-// has no revision is not followed.
+// A Follower reports changes of pods, nodes, services and machines. A table whose list has
+// no revision is not followed.
 type Follower struct{ Client *Client }
 
 var _ observe.Follower = Follower{}
@@ -22,7 +22,7 @@ func (Follower) Tables() []model.Table {
 	return append(Pods{}.Tables(), model.Nodes, model.Services, model.VMs)
 }
 
-// Follow watches all at once.
+// Follow watches all of them concurrently.
 func (f Follower) Follow(ctx context.Context, since map[model.Table]string, tell func([]observe.Change)) error {
 	g := observe.Gather(tell)
 	defer g.Flush()
@@ -54,7 +54,7 @@ var (
 	machines = [...]string{"virtualmachines", "virtualmachineinstances"}
 )
 
-// hear makes of each event a change of one row.
+// hear turns each event into a change of one row.
 func hear[T any](g *observe.Gatherer, parse func([]byte) (T, error), ref func(*T) model.Ref, revision func(*T) string) observe.Heard {
 	return func(object []byte, gone bool) (string, error) {
 		c := observe.Change{At: observe.Now()}
@@ -71,8 +71,8 @@ func hear[T any](g *observe.Gatherer, parse func([]byte) (T, error), ref func(*T
 	}
 }
 
-// maxInterned bounds for how many pods one copy of equal strings is kept: names of owners
-// come and go for as long as we follow.
+// maxInterned bounds for how many pods equal strings are shared: names of owners come and
+// go as long as we follow.
 const maxInterned = 20_000
 
 func hearPods(g *observe.Gatherer) observe.Heard {
@@ -91,8 +91,8 @@ func hearPods(g *observe.Gatherer) observe.Heard {
 	}, (*model.Pod).Ref, func(p *model.Pod) string { return p.Revision })
 }
 
-// hearMachine tells of a machine or of an instance, which are one row: that one of them is
-// gone says nothing of the other, which is asked for.
+// hearMachine reports a change of a machine or of its instance, which are one row: if one
+// is deleted the other may still exist and is read.
 func (f Follower) hearMachine(ctx context.Context, g *observe.Gatherer, other string, object []byte, gone bool) (string, error) {
 	c := observe.Change{At: observe.Now()}
 	row, err := parseMachine(object)

@@ -14,7 +14,7 @@ const (
 	maxDepth  = 256
 )
 
-// ErrTooBig means that an object exceeds what we are willing to hold.
+// ErrTooBig means that an object exceeds the limits.
 var ErrTooBig = errors.New("object exceeds 10 MB or is nested too deep")
 
 type listMeta struct {
@@ -22,17 +22,17 @@ type listMeta struct {
 	Continue        string `json:"continue"`
 }
 
-// eachItem cuts a JSON list into its items as they arrive; only one is held at a time.
+// eachItem splits a JSON list into its items as they arrive; only one is held at a time.
 func eachItem(r io.Reader, each func(item []byte) error) (listMeta, error) {
 	s := splitter{in: r, buf: make([]byte, 256<<10)}
 	meta, err := s.list(each)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = ErrTruncated // rows of half an answer are no rows
+		err = ErrTruncated // rows of an incomplete answer are not used
 	}
 	return meta, err
 }
 
-// A splitter scans what it has read in place; a value is a piece of its buffer.
+// A splitter scans what it has read in place; a value is a part of its buffer.
 type splitter struct {
 	in       io.Reader
 	buf      []byte
@@ -75,7 +75,7 @@ func (s *splitter) items(each func([]byte) error) error {
 		return s.value()
 	}
 	if c != '[' {
-		return fmt.Errorf("items begin with %q", c)
+		return fmt.Errorf("items begins with %q", c)
 	}
 	for {
 		c, err := s.next()
@@ -126,7 +126,7 @@ func (s *splitter) key() (string, bool, error) {
 	}
 }
 
-// value finds the end of one JSON value. Its syntax is checked by whoever parses it.
+// value finds the end of one JSON value. Its syntax is checked by the parser of the value.
 func (s *splitter) value() error {
 	if _, err := s.next(); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *splitter) value() error {
 			depth++
 			s.pos++
 		case c == '}' || c == ']':
-			if depth == 0 { // of what this value is part of
+			if depth == 0 { // the end of the enclosing object or array
 				s.item = s.buf[start:s.pos]
 				return nil
 			}
@@ -176,7 +176,7 @@ func (s *splitter) value() error {
 	}
 }
 
-// text passes over a string, whose first quote is at pos. A quote behind an odd number of
+// text skips a string, whose first quote is at pos. A quote after an odd number of
 // backslashes is part of it.
 func (s *splitter) text(start int) (moved int, err error) {
 	s.pos++
@@ -203,13 +203,13 @@ func (s *splitter) text(start int) (moved int, err error) {
 	}
 }
 
-// more reads on, and keeps what there is from start. It tells by how much it moved.
+// more reads on and keeps what there is from start. It returns by how much the data moved.
 func (s *splitter) more(start int) (moved int, err error) {
 	if start > 0 {
 		copy(s.buf, s.buf[start:s.end])
 		s.pos, s.end, moved = s.pos-start, s.end-start, start
 	}
-	if s.end > maxObject { // all of one value, and no end in sight
+	if s.end > maxObject { // one value fills the buffer and has no end
 		return moved, ErrTooBig
 	}
 	if s.end == len(s.buf) {
@@ -250,7 +250,7 @@ func (s *splitter) expect(want byte) error {
 	return err
 }
 
-// message is what a Status object says, or the text itself.
+// message is the message of a Status object, or the text itself.
 func message(b []byte) string {
 	var s struct{ Message string }
 	if json.Unmarshal(b, &s) == nil && s.Message != "" {

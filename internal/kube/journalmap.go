@@ -23,10 +23,10 @@ const (
 	maxChunks    = 500
 )
 
-// ErrCut means that a journal in the cluster goes on, but not here.
-var ErrCut = errors.New("a part of the journal is not there")
+// ErrCut means that a chunk of a journal in the cluster is missing.
+var ErrCut = errors.New("a part of the journal is missing")
 
-// JournalMaps keeps copies of journals in ConfigMaps, so that another person can undo.
+// JournalMaps stores copies of journals in ConfigMaps, so that another person can undo.
 type JournalMaps struct{ Writer *Writer }
 
 type journalMap struct {
@@ -50,8 +50,8 @@ var planOK = regexp.MustCompile(`^` + planName + `$`)
 
 func journalName(plan string, n int) string { return journalPrefix + plan + "-" + strconv.Itoa(n) }
 
-// Put makes the maps of a plan say these chunks. A journal only grows: a map that holds
-// what these chunks do not is somebody else's, and is left alone.
+// Put writes these chunks to the ConfigMaps of a plan. A journal only grows: a ConfigMap
+// whose content is not a prefix of its chunk belongs to another journal and is not changed.
 func (j JournalMaps) Put(ctx context.Context, plan string, chunks [][]byte) error {
 	if !planOK.MatchString(plan) || len(chunks) > maxChunks {
 		return fmt.Errorf("plan %.60q with %d chunks: not a journal", plan, len(chunks))
@@ -87,7 +87,7 @@ func (j JournalMaps) put(ctx context.Context, plan string, n int, chunk []byte, 
 			return nil
 		}
 		if !bytes.HasPrefix(chunk, old) {
-			return fmt.Errorf("%s: %w: it holds another journal", at, execute.ErrRefused)
+			return fmt.Errorf("ConfigMap %s: %w: it holds another journal", at, execute.ErrRefused)
 		}
 		m.Metadata.UID, m.Metadata.ResourceVersion = was.Metadata.UID, was.Metadata.ResourceVersion
 		method, to = http.MethodPut, at
@@ -104,8 +104,8 @@ func (j JournalMaps) put(ctx context.Context, plan string, n int, chunk []byte, 
 	return err
 }
 
-// Read gives the chunks of a plan's journal; none if there is none. With ErrCut they are
-// those that are left from its beginning.
+// Read returns the chunks of a plan's journal; none if there is none. With ErrCut it
+// returns the chunks before the missing one.
 func (j JournalMaps) Read(ctx context.Context, plan string) ([][]byte, error) {
 	maps, err := j.list(ctx, plan)
 	if err != nil {
@@ -146,7 +146,7 @@ func (j JournalMaps) list(ctx context.Context, plan string) (map[string]journalM
 	return out, err
 }
 
-// Plans names those whose journals are in the cluster.
+// Plans returns the plans whose journals are in the cluster.
 func (j JournalMaps) Plans(ctx context.Context) ([]string, error) {
 	var out []string
 	_, err := j.Writer.c.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel}, "limit": {"10"}}, func(item []byte) error {
@@ -163,7 +163,7 @@ func (j JournalMaps) Plans(ctx context.Context) ([]string, error) {
 	return out, err
 }
 
-// Remove deletes the maps of a plan, the last first: what is left of it can be read.
+// Remove deletes the ConfigMaps of a plan, the last first, so that the rest stays readable.
 func (j JournalMaps) Remove(ctx context.Context, plan string) error {
 	maps, err := j.list(ctx, plan)
 	if err != nil {

@@ -13,41 +13,41 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 )
 
-// ErrHeld means that somebody else applies a plan to this cluster.
-var ErrHeld = errors.New("another apply is under way")
+// ErrHeld means that another apply holds the lease.
+var ErrHeld = errors.New("another apply is running")
 
-// A Lease keeps two people from repairing a cluster at a time. It is a courtesy: what
-// protects each object is its compare-and-swap.
+// A Lease keeps two people from repairing a cluster at the same time. It is advisory: each
+// object is protected by the atomic update of its own write.
 type Lease struct {
 	w        *Writer
 	id       string
-	now      leaseObject // as it was last written or read; of the goroutine until that ends
+	now      leaseObject // as last written or read; owned by the goroutine until it ends
 	clock    serverClock
-	good     time.Time // when the last renewal that came through was sent
+	good     time.Time // when the last successful renewal was sent
 	lost     chan struct{}
 	end      context.CancelFunc
 	finished chan struct{}
 }
 
-// A serverClock tells the API server's time without asking again. It counts from when the
-// question was sent, and so is never behind by more than the second that a Date rounds off.
+// A serverClock returns the API server's time without asking again. It counts from when the
+// request was sent, so it is behind by at most the second to which a Date is rounded.
 type serverClock struct{ at, sent time.Time }
 
 func (c serverClock) now() time.Time { return c.at.Add(monotonic().Sub(c.sent)) }
 
-// Acquire takes the lease, and keeps it until it is released or the context ends. The
-// holder is told to whoever comes second.
+// Acquire takes the lease and keeps it until Release or the end of the context. A second
+// caller gets the holder in its error.
 func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
 	holder = strings.TrimSpace(readable(holder))
 	if holder == "" || len(holder) > 150 {
-		return nil, fmt.Errorf("%.80q does not tell who applies", holder)
+		return nil, fmt.Errorf("%.80q is not a valid holder of the lease", holder)
 	}
 	ns, err := w.home(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("take the lease: %w", err)
 	}
 	l := &Lease{w: w, id: holder + "_" + rand.Text(), lost: make(chan struct{}), finished: make(chan struct{})}
-	for range 3 { // lost races, and lost answers
+	for range 3 { // lost races and lost answers
 		if err = l.take(ctx, ns); err == nil || errors.Is(err, ErrHeld) || errors.Is(err, execute.ErrRefused) || ctx.Err() != nil {
 			break
 		}
@@ -61,8 +61,8 @@ func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
 	return l, nil
 }
 
-// home is the namespace of the lease: Plumbline's own where it is installed. A lease of
-// before it was installed counts there too.
+// home is the namespace of the lease: Plumbline's own if it is installed. A lease from
+// before it was installed counts too.
 func (w *Writer) home(ctx context.Context) (string, error) {
 	_, there, err := w.read(ctx, "/api/v1/namespaces/"+agentNamespace)
 	if err != nil {
@@ -77,7 +77,7 @@ func (w *Writer) home(ctx context.Context) (string, error) {
 	return agentNamespace, nil
 }
 
-// A looked is a lease that nobody holds, or that is not there.
+// A looked is a lease that nobody holds, or that does not exist.
 type looked struct {
 	lease leaseObject
 	clock serverClock
@@ -87,7 +87,7 @@ func leaseAt(ns string) string {
 	return "/apis/coordination.k8s.io/v1/namespaces/" + ns + "/leases"
 }
 
-// get reads a lease; that somebody holds it is ErrHeld, with the lease.
+// get reads a lease; if another holds it the error is ErrHeld, with the lease.
 func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 	out := looked{lease: leaseObject{Metadata: identity{Name: leaseName, Namespace: ns}}}
 	a, there, err := w.read(ctx, leaseAt(ns)+"/"+leaseName)
@@ -95,7 +95,7 @@ func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 		return out, err
 	}
 	if a.at.IsZero() {
-		return out, errors.New("no time in the API server's answer")
+		return out, errors.New("the API server's answer has no Date header")
 	}
 	out.clock = serverClock{at: a.at, sent: a.sent}
 	if !there {
@@ -109,13 +109,13 @@ func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 		if i := strings.LastIndexByte(who, '_'); i > 0 {
 			who = who[:i]
 		}
-		err = fmt.Errorf("%w: by %s since %s; if that is long over, it is free after %d seconds, or when lease %s/%s is deleted",
+		err = fmt.Errorf("%w: held by %s since %s; if it no longer runs, the lease expires %d seconds after its last renewal; or delete lease %s/%s",
 			ErrHeld, readable(who), readable(s.AcquireTime), s.LeaseDurationSeconds, ns, leaseName)
 	}
 	return out, err
 }
 
-// take makes the lease ours, if it is free or, after a lost answer, if it is so already.
+// take makes the lease ours if it is free or, after a lost answer, already ours.
 func (l *Lease) take(ctx context.Context, ns string) error {
 	got, err := l.w.get(ctx, ns)
 	l.clock, l.now = got.clock, got.lease
@@ -128,7 +128,7 @@ func (l *Lease) take(ctx context.Context, ns string) error {
 	return l.write(ctx, l.now.taken(l.id, l.clock.now()))
 }
 
-// write puts the lease as it shall be, if it still is as it was read.
+// write updates the lease if it is unchanged since it was read.
 func (l *Lease) write(ctx context.Context, want leaseObject) error {
 	sent := monotonic()
 	body, err := json.Marshal(want)

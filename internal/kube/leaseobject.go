@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// How long a lease holds without being renewed, as others read it.
+// How long a lease is valid without renewal, as others read it.
 const leaseSeconds = 30
 
-// microTime is how Kubernetes' own clients write the times of a lease.
+// microTime is the time format of Kubernetes' own clients.
 const microTime = "2006-01-02T15:04:05.000000Z07:00"
 
 type leaseObject struct {
@@ -34,13 +34,13 @@ func readLease(b []byte) (leaseObject, error) {
 		return o, fmt.Errorf("read the lease: %w", err)
 	}
 	if o.Metadata.Name != leaseName || o.Metadata.UID == "" || o.Metadata.ResourceVersion == "" {
-		return o, errors.New("the answer is no lease")
+		return o, errors.New("the answer is not a lease")
 	}
 	return o, nil
 }
 
-// free tells that nobody holds it, at that moment of the server's clock. One that does not
-// say when it was renewed may be held.
+// free reports whether nobody holds it at that time of the server's clock. A lease without
+// a renewal time may be held.
 func (o *leaseObject) free(now time.Time) bool {
 	if o.Spec.HolderIdentity == "" {
 		return true
@@ -53,7 +53,7 @@ func (o *leaseObject) free(now time.Time) bool {
 	return err == nil && now.After(renewed.Add(time.Duration(seconds)*time.Second))
 }
 
-// taken is the lease as it is when this holder has it.
+// taken is the lease with this holder.
 func (o leaseObject) taken(holder string, now time.Time) leaseObject {
 	at := now.UTC().Format(microTime)
 	o.APIVersion, o.Kind = "coordination.k8s.io/v1", "Lease"

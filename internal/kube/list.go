@@ -23,9 +23,8 @@ const (
 	pageSize        = 500
 )
 
-// List reads a whole collection and hands out its items, which are only valid during
-// the call. From servers that stream (1.33 and later) it is one answer out of their
-// cache, from others pages.
+// List reads a whole collection and passes its items, which are valid only during the call.
+// Servers that stream (1.33 and later) send one answer from their cache, others pages.
 func (c *Client) List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.ReadInfo, error) {
 	return c.list(ctx, path, query, acceptJSON, eachItem, each)
 }
@@ -33,7 +32,7 @@ func (c *Client) List(ctx context.Context, path string, query url.Values, each f
 type reader func(r io.Reader, each func([]byte) error) (listMeta, error)
 
 func (c *Client) list(ctx context.Context, path string, query url.Values, accept string, read reader, each func([]byte) error) (observe.ReadInfo, error) {
-	if c.Gentle { // waiting for one's turn is not the server's time
+	if c.Gentle { // waiting for the turn does not count as the server's time
 		leave, err := c.turn.join(ctx)
 		if err != nil {
 			return observe.ReadInfo{}, err
@@ -54,8 +53,8 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 		meta, at, err := c.part(ctx, hc, request{path: path, query: q, accept: accept, header: header}, read, func(item []byte) error { a.Rows++; return each(item) })
 		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && a.Rows > 0
 		if page == 0 && (late || errors.Is(err, ErrTruncated)) {
-			// An API server ends what takes longer than a minute, be it slow or the way to it;
-			// and so do we, after our own time.
+			// An API server ends a request after a minute, whether the server or the
+			// connection is slow; the client ends it after its own timeout.
 			c.page.Store(pageSize)
 			return a, observe.Again(err)
 		}
@@ -72,7 +71,7 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 	}
 }
 
-// part reads one answer: all rows, or a page of them.
+// part reads one answer: all rows, or one page.
 func (c *Client) part(ctx context.Context, hc *http.Client, r request, read reader, each func([]byte) error) (listMeta, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -88,7 +87,7 @@ func (c *Client) part(ctx context.Context, hc *http.Client, r request, read read
 	return meta, at, err
 }
 
-// Names reads the names of a collection, in wire format and without the rest.
+// Names reads only the names of a collection, in protobuf format.
 func (c *Client) Names(ctx context.Context, path string, each func(name string)) (observe.ReadInfo, error) {
 	return c.list(ctx, path, nil, acceptMetaProto, eachProto, func(item []byte) error {
 		return fields(item, func(num protowire.Number, m []byte, _ uint64) {
@@ -125,8 +124,8 @@ func (c *Client) Get(ctx context.Context, path string) ([]byte, time.Time, error
 	return b, at, err
 }
 
-// Version asks the server for its version, and pages from now on if it is one that
-// would build a whole list in memory.
+// Version reads the server's version, and selects paging if that version would build a
+// whole list in memory.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	b, _, err := c.Get(ctx, "/version")
 	if err != nil {
@@ -142,7 +141,7 @@ func (c *Client) Version(ctx context.Context) (string, error) {
 	return v.GitVersion, nil
 }
 
-// streams tells that the server encodes lists piece by piece: since 1.33.
+// streams reports whether the server encodes lists incrementally: since 1.33.
 func streams(version string) bool {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "v%d.%d", &major, &minor); err != nil {
@@ -151,7 +150,7 @@ func streams(version string) bool {
 	return major > 1 || minor >= 33
 }
 
-// Resources lists what an API group offers; nothing if there is no such group.
+// Resources lists the resources of an API group; none if the group does not exist.
 func (c *Client) Resources(ctx context.Context, group string) ([]string, error) {
 	b, _, err := c.Get(ctx, "/apis/"+group)
 	if err != nil {

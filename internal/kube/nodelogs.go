@@ -14,38 +14,38 @@ import (
 	"time"
 )
 
-// Bounds of one question to a kubelet.
+// Bounds of one request to a kubelet.
 const (
 	maxNodeLog     = 8 << 20
-	maxPattern     = 6 << 10          // it travels in the address
+	maxPattern     = 6 << 10          // it is part of the URL
 	nodeLogWithin  = 30 * time.Second // as long as kubelets let journalctl run
 	nodeLogWindow  = "2006-01-02T15:04:05Z07:00"
 	nodeLogService = " kubelet containerd "
 )
 
-// Why a kubelet gave no lines.
+// Why a kubelet returned no lines.
 var (
-	// ErrNoLogQuery means that it takes no such questions.
-	ErrNoLogQuery = errors.New("its kubelet takes no log queries: they need the feature NodeLogQuery, enableSystemLogHandler and enableSystemLogQuery")
-	// ErrNotInJournal means that the service does not log there.
-	ErrNotInJournal = errors.New("journald has nothing of it")
+	// ErrNoLogQuery means that log queries are not enabled.
+	ErrNoLogQuery = errors.New("the kubelet does not serve log queries: enable the feature gate NodeLogQuery, enableSystemLogHandler and enableSystemLogQuery")
+	// ErrNotInJournal means that the service does not log to journald.
+	ErrNotInJournal = errors.New("journald has no entries of this service")
 )
 
-// A NodeLogQuery is what a kubelet is asked for out of journald.
+// A NodeLogQuery selects lines of journald on a node.
 type NodeLogQuery struct {
 	Node    string
 	Service string // kubelet or containerd
-	// Since is zero for all that there is. The kubelet hands the time of day to journalctl,
-	// which takes it for the node's own: it must be in the node's zone.
+	// Since is zero for everything. The kubelet passes the time of day to journalctl, which
+	// reads it in the node's zone: it must be in that zone.
 	Since   time.Time
-	Needles []string // lines have at least one of them
+	Needles []string // lines contain at least one of them
 }
 
-// NodeLog asks the kubelet of a node for what journald has of a service: UTC, no year. Not
-// scrubbed. Whether more was to be had is cut.
+// NodeLog asks the kubelet of a node for the journald lines of a service: in UTC, without a
+// year, not scrubbed. cut says that there are more.
 //
-// It goes with the caller's own rights to get nodes/proxy, which lead to much more: nothing
-// of ours grants them, and this client lets nothing else through to a node.
+// It uses the caller's own right to get nodes/proxy, which gives access to much more:
+// Plumbline grants it to nobody, and this client sends nothing else to a node.
 func (c *Client) NodeLog(ctx context.Context, q NodeLogQuery) (text []byte, cut bool, err error) {
 	r, err := nodeLogRequest(q)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *Client) NodeLog(ctx context.Context, q NodeLogQuery) (text []byte, cut 
 
 var nodeLogPath = regexp.MustCompile(`^/api/v1/nodes/` + dnsName + `/proxy/logs/$`)
 
-// mayNodeLog lets through the one path of kubelets that only reads logs.
+// mayNodeLog admits the one path of kubelets that only reads logs.
 func mayNodeLog(method, path string) bool {
 	return method == http.MethodGet && nodeLogPath.MatchString(path)
 }
@@ -88,7 +88,7 @@ func nodeLogRequest(q NodeLogQuery) (request, error) {
 		return request{}, err
 	}
 	if !strings.Contains(nodeLogService, " "+q.Service+" ") {
-		return request{}, fmt.Errorf("%.40q is not asked of kubelets", q.Service)
+		return request{}, fmt.Errorf("%.40q is not a service that kubelets are asked for", q.Service)
 	}
 	var quoted []string
 	for _, n := range q.Needles {
@@ -98,30 +98,30 @@ func nodeLogRequest(q NodeLogQuery) (request, error) {
 	}
 	pattern := strings.Join(quoted, "|")
 	if pattern == "" || len(pattern) > maxPattern {
-		return request{}, fmt.Errorf("%d bytes of pattern for the kubelet of %s", len(pattern), q.Node)
+		return request{}, fmt.Errorf("the search pattern of %d bytes is too long for the kubelet of %s", len(pattern), q.Node)
 	}
 	v := url.Values{"query": {q.Service}, "pattern": {pattern}}
-	// No untilTime, for some kubelets take it for sinceTime; no tailLines, which turns the
-	// order around where there is a pattern.
+	// No untilTime, because some kubelets read it as sinceTime; no tailLines, which
+	// reverses the order if there is a pattern.
 	if !q.Since.IsZero() {
 		v.Set("sinceTime", q.Since.Format(nodeLogWindow))
 	}
 	return request{method: http.MethodGet, path: "/api/v1/nodes/" + q.Node + "/proxy/logs/", query: v, accept: "text/plain, */*"}, nil
 }
 
-// nodeLogError words a refusal.
+// nodeLogError explains a refusal.
 func nodeLogError(err error) error {
 	switch {
 	case errors.Is(err, ErrForbidden):
-		return fmt.Errorf("%w (it takes get on nodes/proxy, which leads to more than logs and is not Plumbline's to give)", err)
+		return fmt.Errorf("%w (this needs get on nodes/proxy, which gives access to more than logs; Plumbline does not grant it)", err)
 	case errors.Is(err, ErrNotFound), strings.Contains(err.Error(), "405"):
-		return fmt.Errorf("%w: %s", ErrNoLogQuery, err.Error()) // not "there is no such node": an error of ours would be taken for that
+		return fmt.Errorf("%w: %s", ErrNoLogQuery, err.Error()) // not wrapped: callers would take ErrNotFound for a missing node
 	default:
 		return err
 	}
 }
 
-// What kubelets and journalctl write where lines should be.
+// Texts that kubelets and journalctl write instead of lines.
 var nodeLogSays = []struct {
 	text string
 	err  error
@@ -129,16 +129,16 @@ var nodeLogSays = []struct {
 	{"query resolved to log files for", ErrNotInJournal},
 	{"log not found for ", ErrNotInJournal},
 	{"-- No entries --", nil},
-	{"Compiled without pattern matching support", errors.New("its journalctl cannot search for patterns")},
-	{"error: journal output not available", errors.New("its journald gives nothing")},
+	{"Compiled without pattern matching support", errors.New("the node's journalctl cannot search for patterns")},
+	{"error: journal output not available", errors.New("the node's journald returns nothing")},
 	{"error getting log for ", ErrNotInJournal},
-	{"failed to get logging cmd", errors.New("its kubelet cannot run journalctl")},
+	{"failed to get logging cmd", errors.New("the kubelet cannot run journalctl")},
 	{"No journal files were found", ErrNotInJournal},
-	{"Failed to add match", errors.New("its journalctl refuses")},
+	{"Failed to add match", errors.New("the node's journalctl refuses the query")},
 }
 
-// nodeLogText takes an answer for what it is. A kubelet without log queries shows the
-// directory instead, and says so by nothing but its type.
+// nodeLogText classifies an answer. A kubelet without log queries returns a directory
+// listing instead, which only its content type shows.
 func nodeLogText(contentType string, body []byte) (text []byte, cut bool, err error) {
 	if strings.HasPrefix(contentType, "text/html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
 		return nil, false, ErrNoLogQuery
@@ -164,7 +164,8 @@ func nodeLogText(contentType string, body []byte) (text []byte, cut bool, err er
 	return out, cut, nil
 }
 
-// complains tells that a line is a word of the kubelet's to us. A stamp begins every other.
+// complains reports whether a line is a message of the kubelet itself. Every other line
+// begins with a time stamp.
 func complains(line []byte) (bool, error) {
 	if len(line) > 15 && line[3] == ' ' && line[9] == ':' && line[12] == ':' {
 		return false, nil

@@ -13,13 +13,13 @@ import (
 // Nodes reads all nodes.
 type Nodes struct{ Client *Client }
 
-// Name is what progress calls it.
+// Name is the name in progress output.
 func (Nodes) Name() string { return "nodes" }
 
-// Tables is what it fills.
+// Tables lists the tables that it fills.
 func (Nodes) Tables() []model.Table { return []model.Table{model.Nodes} }
 
-// Collect reads nodes in wire format, one at a time.
+// Collect reads nodes in protobuf format, one at a time.
 func (c Nodes) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	var out []model.Node
 	a, err := c.Client.list(ctx, allNodes, nil, acceptProto, eachProto, func(item []byte) error {
@@ -37,8 +37,8 @@ func (c Nodes) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo,
 	return a, nil
 }
 
-// tunnels lists the annotations by which a node tells its tunnel addresses, with the
-// kind as it stands in the handle.
+// tunnels lists the annotations with a node's tunnel addresses, with the kind as it is in
+// the handle.
 var tunnels = []struct{ annotation, kind string }{
 	{"projectcalico.org/IPv4IPIPTunnelAddr", "ipip"},
 	{"projectcalico.org/IPv4VXLANTunnelAddr", "vxlan"},

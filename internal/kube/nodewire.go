@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// pickNode takes from a node in wire format what parseNode takes from its JSON. A whole list
-// comes this way: it is shorter, and both sides are done with it sooner.
+// pickNode takes from a node in protobuf what parseNode takes from its JSON. Whole lists
+// are read in protobuf: it is shorter and faster for both sides.
 func pickNode(b []byte) (n model.Node, bad error) {
 	keep := func(err error) {
 		if bad == nil {
@@ -89,7 +89,7 @@ func nodeStatus(b []byte, n *model.Node) error {
 	})
 }
 
-// field is one of a message.
+// field is a field of a message.
 func field(b []byte, want protowire.Number) (out []byte) {
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		if num == want {

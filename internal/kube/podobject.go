@@ -39,7 +39,7 @@ func readPod(b []byte) (podObject, error) {
 	return o, err
 }
 
-// parsePod gives a pod as a repair knows it.
+// parsePod returns the fields of a pod that repairs use.
 func parsePod(b []byte) (model.Object, error) {
 	p, err := readPod(b)
 	if err != nil {
@@ -60,7 +60,7 @@ func parsePod(b []byte) (model.Object, error) {
 	return object(model.KindPod, m.objectMeta, body)
 }
 
-// addresses are those of the status, as they are written everywhere else.
+// addresses are those of the status, in canonical form.
 func (p *podObject) addresses() []netip.Addr {
 	out := []netip.Addr{}
 	texts := make([]string, 0, len(p.Status.PodIPs)+1)
@@ -78,8 +78,8 @@ func (p *podObject) addresses() []netip.Addr {
 	return out
 }
 
-// object puts together what a Store answers. What has no UID or revision cannot be
-// compared with later.
+// object builds what a Store returns. An object without UID or revision cannot be compared
+// later and is refused.
 func object(kind model.Kind, m objectMeta, body any) (model.Object, error) {
 	name := m.Name
 	if m.Namespace != "" {
@@ -97,8 +97,8 @@ func object(kind model.Kind, m objectMeta, body any) (model.Object, error) {
 	return o, err
 }
 
-// patchOf is what is written of a pod. A body without any of the three, and not annotated,
-// takes the annotations away: that is how it was before a step.
+// patchOf is the patch of a pod. A body without any of the three values, and not annotated,
+// removes the annotations: that was the state before a step.
 func patchOf(o model.Object) ([]byte, error) {
 	var b model.PodBody
 	if err := json.Unmarshal(o.Body, &b); err != nil {

@@ -12,10 +12,10 @@ import (
 // Pods reads all pods.
 type Pods struct {
 	Client *Client
-	Quick  bool // metadata, and what selectors tell of the rest
+	Quick  bool // only metadata, and what selectors tell
 }
 
-// Name is what progress calls it.
+// Name is the name in progress output.
 func (Pods) Name() string { return "pods" }
 
 // Tables lists the columns that a pod has.
@@ -23,7 +23,7 @@ func (Pods) Tables() []model.Table {
 	return []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus}
 }
 
-// Collect reads pods in wire format, one at a time.
+// Collect reads pods in protobuf format, one at a time.
 func (c Pods) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	if c.Quick {
 		return c.quick(ctx, b)
@@ -53,7 +53,7 @@ func (c *Client) pods(ctx context.Context, path string, query url.Values, accept
 }
 
 // quick reads metadata. Which pods have finished and which use the host's network,
-// selectors tell for little; nodes and addresses are not read.
+// selectors tell at little cost; nodes and addresses are not read.
 func (c Pods) quick(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	pods, a, err := c.Client.pods(ctx, allPods, nil, acceptMetaProto)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A PodStore is where pods are, of which it writes three annotations, and the nodes,
-// services and machines that proofs ask about, which it only reads.
+// A PodStore writes three annotations of pods, and reads the nodes, services and machines
+// that verifications need.
 type PodStore struct {
 	Writer *Writer
-	DryRun bool // the API server judges every write and does none
+	DryRun bool // the API server validates every write and persists none
 }
 
 var _ execute.Store = PodStore{}
@@ -32,7 +32,7 @@ func (s PodStore) Get(ctx context.Context, r model.Ref) (o model.Object, err err
 	case model.KindVM:
 		o, err = s.machine(ctx, r)
 	default:
-		err = fmt.Errorf("there is no %s here", r.Kind)
+		err = fmt.Errorf("a %s is not stored in Kubernetes", r.Kind)
 	}
 	if err != nil {
 		return model.Object{}, fmt.Errorf("%s: %w", r, err)
@@ -53,7 +53,7 @@ func podAt(r model.Ref) (string, error) {
 	return "/api/v1/namespaces/" + ns + "/pods/" + name, err
 }
 
-// get reads what is at a path; that it is not there is no error.
+// get reads a path; a missing object is not an error.
 func (s PodStore) get(ctx context.Context, r model.Ref, at string, parse func([]byte) (model.Object, error)) (model.Object, error) {
 	a, there, err := s.Writer.read(ctx, at)
 	if err != nil || !there {
@@ -62,11 +62,11 @@ func (s PodStore) get(ctx context.Context, r model.Ref, at string, parse func([]
 	return itself(r, a.body, parse)
 }
 
-// itself parses an object and makes sure that it is the one that was asked for.
+// itself parses an object and verifies that it is the requested one.
 func itself(r model.Ref, b []byte, parse func([]byte) (model.Object, error)) (model.Object, error) {
 	o, err := parse(b)
 	if err == nil && o.Ref != r {
-		err = fmt.Errorf("the answer is %s", o.Ref)
+		err = fmt.Errorf("the answer is another object: %s", o.Ref)
 	}
 	return o, err
 }
@@ -74,7 +74,7 @@ func itself(r model.Ref, b []byte, parse func([]byte) (model.Object, error)) (mo
 // Put writes the three annotations of a pod.
 func (s PodStore) Put(ctx context.Context, o model.Object) (model.Object, error) {
 	if o.Ref.Kind != model.KindPod || !o.There() {
-		return model.Object{}, fmt.Errorf("write %s: %w: it is not ours to make", o.Ref, execute.ErrRefused)
+		return model.Object{}, fmt.Errorf("write %s: %w: Plumbline does not create it", o.Ref, execute.ErrRefused)
 	}
 	at, err := podAt(o.Ref)
 	if err != nil {
@@ -95,11 +95,10 @@ func (s PodStore) Put(ctx context.Context, o model.Object) (model.Object, error)
 	return now, nil
 }
 
-// Delete evicts a pod: this one and not another of its name, and within its disruption
-// budgets.
+// Delete evicts a pod: only the one with this UID, and within its disruption budgets.
 func (s PodStore) Delete(ctx context.Context, o model.Object) error {
 	if o.Ref.Kind != model.KindPod {
-		return fmt.Errorf("delete %s: %w: it is not ours to end", o.Ref, execute.ErrRefused)
+		return fmt.Errorf("delete %s: %w: Plumbline does not delete it", o.Ref, execute.ErrRefused)
 	}
 	ns, name, err := split(o.Ref.Name)
 	if err != nil {
@@ -117,13 +116,13 @@ func (s PodStore) Delete(ctx context.Context, o model.Object) error {
 	return err
 }
 
-// RestartPod ends a pod of Calico's own; its controller makes another, which reads
-// everything again. No disruption budget is asked: Calico has none, or one that its node
-// could never meet.
+// RestartPod deletes a pod of Calico; its controller creates another, which reads
+// everything again. Disruption budgets do not apply: Calico has none, or one that a single
+// node could never meet.
 func (s PodStore) RestartPod(ctx context.Context, r model.Ref, uid string) error {
 	at, err := podAt(r)
 	if err != nil || !calicoPath.MatchString(at) {
-		return fmt.Errorf("restart %s: %w: not a pod of Calico's own", r, execute.ErrRefused)
+		return fmt.Errorf("restart %s: %w: not a pod of Calico", r, execute.ErrRefused)
 	}
 	a, there, err := s.Writer.read(ctx, at)
 	if err != nil {
@@ -132,13 +131,13 @@ func (s PodStore) RestartPod(ctx context.Context, r model.Ref, uid string) error
 	p, err := readPod(a.body)
 	switch {
 	case !there:
-		return fmt.Errorf("restart %s: %w: it is gone", r, execute.ErrStale)
+		return fmt.Errorf("restart %s: %w: the pod is gone", r, execute.ErrStale)
 	case err != nil:
 		return fmt.Errorf("restart %s: %w", r, err)
 	case p.Metadata.UID != uid:
-		return fmt.Errorf("restart %s: %w: it is another", r, execute.ErrStale)
+		return fmt.Errorf("restart %s: %w: another pod has its name", r, execute.ErrStale)
 	case !slices.Contains(calicoApps, p.Metadata.Labels["k8s-app"]):
-		return fmt.Errorf("restart %s: %w: it does not say that it is Calico's own", r, execute.ErrRefused)
+		return fmt.Errorf("restart %s: %w: its labels are not those of Calico", r, execute.ErrRefused)
 	}
 	body, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": map[string]string{"uid": uid}})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// volume names the source of a volume that can hang, as KIND:SOURCE; nothing for the
-// others, which live in memory or on the node's own disk. Field numbers are those of
+// volume returns the source of a volume that can hang, as KIND:SOURCE; empty for the
+// others, which are in memory or on the node's own disk. Field numbers are those of
 // k8s.io/api.
 //
 //	pvc:NAMESPACE/CLAIM  nfs:SERVER:PATH     glusterfs:ENDPOINTS/PATH  cephfs:MONITOR:PATH
@@ -36,7 +36,7 @@ func volume(b []byte, p *model.Pod) string {
 	return out
 }
 
-// ephemeral stands for a claim that Kubernetes makes for this pod alone.
+// ephemeral stands for a claim that Kubernetes creates for this pod.
 const ephemeral = "ephemeral"
 
 func source(kind int, b []byte, p *model.Pod) string {
@@ -75,10 +75,10 @@ func source(kind int, b []byte, p *model.Pod) string {
 	return ""
 }
 
-// maxSource bounds one name: an API server takes longer ones, a file system does not.
+// maxSource bounds one name: the API server accepts longer ones, a file system does not.
 const maxSource = 512
 
-// first is the first value of a field that holds text.
+// first is the first value of a text field.
 func first(b []byte, want protowire.Number) string {
 	var out string
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
@@ -89,8 +89,8 @@ func first(b []byte, want protowire.Number) string {
 	return out
 }
 
-// mayHang tells of a directory of the node that somebody may have mounted something on.
-// What every system has is not counted: half of all pods have it.
+// mayHang reports whether something else may be mounted on a directory of the node.
+// Directories of every system are not counted: half of all pods use them.
 func mayHang(dir string) bool {
 	dir = path.Clean("/" + dir)
 	if dir == "/" || strings.HasPrefix(dir, "/var/log") || strings.HasPrefix(dir, "/opt/cni") {

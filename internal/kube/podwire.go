@@ -19,26 +19,26 @@ const (
 	vmLabel     = "vm.kubevirt.io/name"
 )
 
-// A podPicker takes from a pod in wire format what we keep of it, and nothing else:
-// field numbers are those of k8s.io/api, and a test holds us against it.
+// A podPicker takes from a pod in protobuf the fields that we keep, and nothing else: field
+// numbers are those of k8s.io/api, and a test compares with it.
 type podPicker struct {
 	intern model.Interner
-	keep   *podArena // for those who pick many; nil keeps each part by itself
+	keep   *podArena // for callers that pick many; nil allocates each part
 	notes  [len(noted)]note
 	lists  struct{ volumes, images, finalizers []string } // of the pod at hand
 }
 
-// A podArena keeps the parts of many pods close together.
+// A podArena keeps the parts of many pods close together in memory.
 type podArena struct {
 	text  model.Text
 	addrs model.Slab[netip.Addr]
 	lists model.Slab[string]
 }
 
-// noted are the annotations and labels that matter to us.
+// noted are the annotations and labels that we keep.
 var noted = [...]string{podIP, podIPs, containerID, noIPAM, mirror, vmLabel}
 
-// A note is one of those, if it is there.
+// A note is one of them, if it exists.
 type note struct {
 	value []byte
 	there bool
@@ -67,7 +67,7 @@ func (k *podPicker) pick(b []byte) (model.Pod, error) {
 		}
 	})
 	keep(err)
-	keep(k.spec(spec, &p)) // after the metadata: a claim is named with the pod's namespace
+	keep(k.spec(spec, &p)) // after the metadata: a claim needs the pod's namespace
 	p.Volumes, p.Images, p.Finalizers = k.list(l.volumes), k.list(l.images), k.list(l.finalizers)
 	k.annotate(&p)
 	return p, bad
@@ -181,14 +181,14 @@ func (k *podPicker) spec(b []byte, p *model.Pod) error {
 	})
 }
 
-// How much of a list is kept, however long somebody made it.
+// How much of a list is kept, however long it is.
 const (
 	maxVolumes    = 16
 	maxImages     = 8
 	maxFinalizers = 16
 )
 
-// some adds what is new to a short list of strings that other pods have too.
+// some adds new elements to a short list of strings that other pods share.
 func (k *podPicker) some(list []string, s string, most int) []string {
 	if s == "" || len(list) >= most || slices.Contains(list, s) {
 		return list
@@ -229,7 +229,7 @@ func (k *podPicker) status(b []byte, p *model.Pod) error {
 	return err
 }
 
-// pair gives the first two fields: a key and its value, a condition's type and status.
+// pair returns the first two fields: a key and its value, a condition's type and status.
 func pair(b []byte) (key, value []byte) {
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
@@ -252,7 +252,8 @@ func seconds(b []byte) model.Time {
 	return s
 }
 
-// annotate reads what Calico has written on the pod. podIPs says all, podIP the first.
+// annotate reads Calico's annotations of the pod. podIPs has all addresses, podIP the
+// first.
 func (k *podPicker) annotate(p *model.Pod) {
 	note := func(name string) note { return k.notes[slices.Index(noted[:], name)] }
 	where := note(podIPs)
@@ -263,7 +264,7 @@ func (k *podPicker) annotate(p *model.Pod) {
 		var annotated []netip.Addr
 		annotated, p.Annotation = addresses(string(where.value))
 		if slices.Equal(annotated, p.IPs) {
-			p.Annotated = p.IPs // as of nearly all: one copy
+			p.Annotated = p.IPs // equal for nearly all pods: share one copy
 		} else {
 			p.Annotated = k.addrs(annotated)
 		}
@@ -289,7 +290,7 @@ func addresses(text string) ([]netip.Addr, model.Annotation) {
 	return out, model.Written
 }
 
-// address reads one, with or without the length of its range.
+// address reads an address, with or without a prefix length.
 func address(s string) (netip.Addr, error) {
 	if strings.Contains(s, "/") {
 		if p, err := netip.ParsePrefix(s); err == nil {

@@ -18,21 +18,21 @@ import (
 const (
 	probePrefix = "plumbline-probe-"
 	probeLabels = "app.kubernetes.io/name=plumbline,app.kubernetes.io/component=probe"
-	// probeSeconds is after how long the node itself ends a probe, whatever became of us.
+	// probeSeconds is after how long the kubelet ends a probe, even if the CLI is gone.
 	probeSeconds = 120
 	probeLook    = time.Second
 )
 
-// A Probe is a pod that lives for moments and tells a node's facts where no agent does.
+// A Probe is a short-lived pod that reads a node's state where no agent runs.
 type Probe struct {
 	Namespace string
 	Image     string
 	Node      string
-	Deadline  time.Duration // for all of it; at most, and if not given, what the node grants
+	Deadline  time.Duration // for everything; at most, and by default, probeSeconds
 }
 
-// RunProbe makes the pod, waits for its end, and gives what it wrote. It removes the pod
-// in any case. The rights for all of this are the user's own.
+// RunProbe creates the pod, waits for its end, and returns its output. It always deletes
+// the pod. It uses the user's own rights.
 func (c *Client) RunProbe(ctx context.Context, p Probe) (said []byte, err error) {
 	if err := named(p.Namespace, p.Node); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (c *Client) RunProbe(ctx context.Context, p Probe) (said []byte, err error)
 		return nil, fmt.Errorf("probe %s: %w", p.Node, err)
 	}
 	defer func() {
-		// Also when nobody waits any more.
+		// Also after the context has ended.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		err = errors.Join(err, c.removeProbe(last, hc, p.Namespace, made.Metadata.Name, made.Metadata.UID))
@@ -77,14 +77,14 @@ func (c *Client) RunProbe(ctx context.Context, p Probe) (said []byte, err error)
 	return said, nil
 }
 
-// probeEnd waits until the pod has done its work.
+// probeEnd waits until the pod has finished.
 func (c *Client) probeEnd(ctx context.Context, path string) error {
 	tick := time.NewTicker(probeLook)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("it did not end: %w", ctx.Err())
+			return fmt.Errorf("the probe pod did not finish: %w", ctx.Err())
 		case <-tick.C:
 		}
 		b, _, err := c.Get(ctx, path)
@@ -111,8 +111,8 @@ func (c *Client) probeLog(ctx context.Context, path string) ([]byte, error) {
 	return b, errors.Join(err, resp.Body.Close())
 }
 
-// RemoveProbes deletes probes that were left behind: those that have ended, and those that
-// are older than a probe can be. It tells how many.
+// RemoveProbes deletes probes that were left behind: those that have ended, and those older
+// than a probe can be. It returns how many.
 func (c *Client) RemoveProbes(ctx context.Context, namespace string) (int, error) {
 	if err := named(namespace); err != nil {
 		return 0, err
@@ -145,7 +145,7 @@ func leftBehind(p *model.Pod, now model.Time) bool {
 	return p.Finished() || now.Sub(p.Created) > 2*probeSeconds*time.Second
 }
 
-// removeProbe deletes this very pod, not another of its name.
+// removeProbe deletes the pod with this UID only.
 func (c *Client) removeProbe(ctx context.Context, hc *http.Client, namespace, name, uid string) error {
 	body, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": map[string]any{"uid": uid}})
 	if err != nil {

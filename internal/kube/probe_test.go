@@ -39,9 +39,9 @@ func TestProbeEnd(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"phase":"Succeeded"}`: "done", `{"phase":"Running"}`: "", `{"phase":"Pending"}`: "", `{}`: "",
-		`{"phase":"Failed","reason":"OutOfpods","message":"no\u001b room"}`:                                                                      "it came to nothing: OutOfpods no  room",
+		`{"phase":"Failed","reason":"OutOfpods","message":"no\u001b room"}`:                                                                      "the probe pod failed: OutOfpods no  room",
 		`{"phase":"Failed","containerStatuses":[{"state":{"terminated":{"exitCode":3}}}]}`:                                                       "exit code 3",
-		`{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image \"x\""}}}]}`: "it does not start: ImagePullBackOff",
+		`{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image \"x\""}}}]}`: "the probe pod does not start: ImagePullBackOff",
 		`{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"ContainerCreating"}}}]}`:                                         "",
 	} {
 		o, err := readProbe(strings.NewReader(`{"metadata":{"name":"n","uid":"u"},"status":` + text + `}`))

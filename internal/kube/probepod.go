@@ -8,7 +8,7 @@ import (
 )
 
 // probePod is the pod of a probe. It has the agent's rights on the node (deploy/agent.yaml
-// says what each is for) but those for following events, and none in Kubernetes.
+// explains each) except those for following events, and none in Kubernetes.
 func probePod(p Probe) map[string]any {
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Pod",
@@ -17,7 +17,7 @@ func probePod(p Probe) map[string]any {
 			"labels": map[string]string{"app.kubernetes.io/name": "plumbline", "app.kubernetes.io/component": "probe"},
 		},
 		"spec": map[string]any{
-			"nodeName":      p.Node, // past the scheduler: it is this node that is asked
+			"nodeName":      p.Node, // bypasses the scheduler: this node must be read
 			"restartPolicy": "Never", "activeDeadlineSeconds": probeSeconds, "terminationGracePeriodSeconds": 1,
 			"hostNetwork": true, "hostPID": true, "dnsPolicy": "Default",
 			"automountServiceAccountToken": false, "enableServiceLinks": false,
@@ -41,7 +41,7 @@ func probePod(p Probe) map[string]any {
 	}
 }
 
-// A probed is what we need to know of a probe's pod.
+// A probed is the status of a probe's pod.
 type probed struct {
 	Metadata objectMeta `json:"metadata"`
 	Status   struct {
@@ -74,7 +74,7 @@ func readProbe(r io.Reader) (probed, error) {
 	return o, nil
 }
 
-// ended tells that the probe has done its work, or why it never will.
+// ended reports whether the probe has finished, or why it never will.
 func (o *probed) ended() (bool, error) {
 	s := &o.Status
 	switch s.Phase {
@@ -87,16 +87,16 @@ func (o *probed) ended() (bool, error) {
 				why += fmt.Sprintf(" exit code %d %s", t.ExitCode, t.Message)
 			}
 		}
-		return false, fmt.Errorf("it came to nothing: %s", readable(why))
+		return false, fmt.Errorf("the probe pod failed: %s", readable(why))
 	}
 	for _, k := range s.ContainerStatuses {
 		w := k.State.Waiting
 		if w == nil {
 			continue
 		}
-		switch w.Reason { // what a minute more does not mend
+		switch w.Reason { // a longer wait does not help
 		case "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError":
-			return false, fmt.Errorf("it does not start: %s", readable(w.Reason+" "+w.Message))
+			return false, fmt.Errorf("the probe pod does not start: %s", readable(w.Reason+" "+w.Message))
 		}
 	}
 	return false, nil

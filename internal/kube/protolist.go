@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// eachProto cuts a list in Kubernetes' protobuf format into its items as they arrive.
-// The envelope is "k8s\0" and a message whose field 2 is the list; the list's field 1
-// is its metadata, field 2 its items.
+// eachProto splits a list in Kubernetes' protobuf format into its items as they arrive. The
+// envelope is "k8s\\0" and a message whose field 2 is the list; the list's field 1 is its
+// metadata, field 2 its items.
 func eachProto(r io.Reader, each func(item []byte) error) (listMeta, error) {
 	p := protoReader{in: bufio.NewReaderSize(r, 256<<10), left: 1 << 62}
 	meta, err := p.envelope(each)
@@ -95,7 +95,7 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 	return meta, nil
 }
 
-// item gives the next bytes: where they lie in the buffer, if they have room there.
+// item returns the next bytes, in place if the buffer has room.
 func (p *protoReader) item(size int) (b []byte, err error) {
 	if size <= p.in.Size() {
 		if b, err = p.in.Peek(size); err == nil {
@@ -110,7 +110,7 @@ func (p *protoReader) item(size int) (b []byte, err error) {
 	return p.buf[:size], err
 }
 
-// field reads the head of a length-delimited field, and passes over others.
+// field reads the head of a length-delimited field, and skips others.
 func (p *protoReader) field() (protowire.Number, int64, error) {
 	for {
 		tag, err := p.varint()
@@ -146,7 +146,7 @@ func (p *protoReader) skip(n int64) error {
 	return err
 }
 
-// counted takes the bytes of a varint off what is left.
+// counted subtracts the bytes of a varint from what is left.
 type counted struct{ p *protoReader }
 
 func (c counted) ReadByte() (byte, error) {
@@ -155,7 +155,7 @@ func (c counted) ReadByte() (byte, error) {
 	return b, err
 }
 
-// errWire means that a message is not what its length and tags say.
+// errWire means that a message does not match its length and tags.
 var errWire = errors.New("broken protobuf message")
 
 // fields calls f for every field of a message; v for bytes, n for numbers.

@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 )
 
-// ProxyPost has an agent carry out a step, through the API server. The errors are those of
-// Write. How long to wait is the context's to say.
+// ProxyPost sends a change to an agent through the API server. The errors are those of
+// Write. The context sets the timeout.
 func (c *Client) ProxyPost(ctx context.Context, pod AgentPod, path, token string, body []byte) (io.ReadCloser, error) {
 	at, err := proxyPath(pod, path)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Client) ProxyPost(ctx context.Context, pod AgentPod, path, token string
 		return io.NopCloser(bytes.NewReader(a.body)), nil
 	}
 	if token != "" && strings.Contains(err.Error(), token) {
-		err = errors.New("it answered with the token that it was shown")
+		err = errors.New("its answer contains the token that it was sent")
 	}
-	return nil, fmt.Errorf("ask the agent of %s for a step: %w", pod.Node, err)
+	return nil, fmt.Errorf("send a change to the agent of %s: %w", pod.Node, err)
 }

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// Selected gives the names (NAMESPACE/NAME) of the pods with these labels.
+// Selected returns the names (NAMESPACE/NAME) of the pods with these labels.
 func (c *Client) Selected(ctx context.Context, namespace, selector string) (map[string]bool, error) {
 	path := allPods
 	if namespace != "" {

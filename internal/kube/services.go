@@ -12,13 +12,13 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Services reads those of type LoadBalancer.
+// Services reads the services of type LoadBalancer.
 type Services struct{ Client *Client }
 
-// Name is what progress calls it.
+// Name is the name in progress output.
 func (Services) Name() string { return "services" }
 
-// Tables is what it fills.
+// Tables lists the tables that it fills.
 func (Services) Tables() []model.Table { return []model.Table{model.Services} }
 
 // Collect reads services.
@@ -65,16 +65,16 @@ func parseService(b []byte) (model.Service, error) {
 	return s, nil
 }
 
-// VMs reads KubeVirt's machines, and instances that stand alone.
+// VMs reads KubeVirt's machines, and instances without a machine.
 type VMs struct{ Client *Client }
 
-// Name is what progress calls it.
+// Name is the name in progress output.
 func (VMs) Name() string { return "vms" }
 
-// Tables is what it fills.
+// Tables lists the tables that it fills.
 func (VMs) Tables() []model.Table { return []model.Table{model.VMs} }
 
-// Collect reads machines, where there are any.
+// Collect reads machines, if KubeVirt is installed.
 func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	if _, err := c.Client.Resources(ctx, "kubevirt.io/v1"); err != nil {
 		if errors.Is(err, ErrNotFound) {

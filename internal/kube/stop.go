@@ -11,24 +11,23 @@ import (
 
 const stopName = "plumbline-stop"
 
-// ErrStopped means that somebody has forbidden all writes: the ConfigMap plumbline-stop is
-// there.
+// ErrStopped means that all writes are forbidden: the ConfigMap plumbline-stop exists.
 var ErrStopped = errors.New("all repairs are stopped")
 
 const (
-	stopLook = 2 * time.Second // how old the last look may be
-	stopWait = 3 * time.Second // for an answer: who cannot see does not write
+	stopLook = 2 * time.Second // how old the last read may be
+	stopWait = 3 * time.Second // for an answer: without one nothing is written
 )
 
-// Stop tells whether the kill switch is thrown, live. ErrStopped has the reason that was
-// given. Any other error means that it could not be seen, and that nothing must be written.
+// Stop reads the kill switch live. ErrStopped has the reason that was given. Any other
+// error means that it could not be read, and that nothing must be written.
 func (w *Writer) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	for _, ns := range []string{agentNamespace, "kube-system"} {
 		a, there, err := w.read(ctx, "/api/v1/namespaces/"+ns+"/configmaps/"+stopName)
 		if err != nil {
-			return fmt.Errorf("look at the kill switch: %w", err)
+			return fmt.Errorf("read the kill switch: %w", err)
 		}
 		if there {
 			return fmt.Errorf("%w by ConfigMap %s/%s: %s", ErrStopped, ns, stopName, reason(a.body))
@@ -37,7 +36,8 @@ func (w *Writer) Stop(ctx context.Context) error {
 	return nil
 }
 
-// reason is why it was thrown. That it is there is enough: one that cannot be read stops too.
+// reason is the reason in the ConfigMap. Its existence is enough: an unreadable one stops
+// too.
 func reason(b []byte) string {
 	var o struct{ Data struct{ Reason string } }
 	if json.Unmarshal(b, &o) != nil || o.Data.Reason == "" {
@@ -46,16 +46,16 @@ func reason(b []byte) string {
 	return readable(o.Data.Reason)
 }
 
-// A Switch is asked before every write, and looks every two seconds.
+// A Switch is asked before every write, and rereads every two seconds.
 type Switch struct {
 	Stopped func(context.Context) error // a Writer's Stop
 
 	mu   sync.Mutex
-	at   time.Time // when the last look began
+	at   time.Time // when the last read began
 	said error
 }
 
-// Ask is nil while writing is allowed. What could not be seen is looked at again at once.
+// Ask is nil while writing is allowed. After a failed read it reads again at once.
 func (s *Switch) Ask(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,9 +64,9 @@ func TestSwitchUnseen(t *testing.T) {
 		"in neither":        {[]said{{404, none, ""}, {404, none, ""}}, ""},
 		"in the second":     {[]said{{404, none, ""}, {200, `{"data":{"reason":"audit"}}`, ""}}, "stopped by ConfigMap kube-system/plumbline-stop: audit"},
 		"in the first":      {[]said{{200, `{}`, ""}}, "stopped by ConfigMap plumbline-system/plumbline-stop: no reason"},
-		"forbidden":         {[]said{{404, none, ""}, {403, "", ""}}, "look at the kill switch"},
-		"a proxy's 404":     {[]said{{404, "404 page not found", ""}}, "look at the kill switch"},
-		"nobody is at home": {[]said{{500, "", ""}}, "look at the kill switch"},
+		"forbidden":         {[]said{{404, none, ""}, {403, "", ""}}, "read the kill switch"},
+		"a proxy's 404":     {[]said{{404, "404 page not found", ""}}, "read the kill switch"},
+		"nobody is at home": {[]said{{500, "", ""}}, "read the kill switch"},
 	} {
 		w, _ := answers(t, c.answers...)
 		err := w.Stop(t.Context())

@@ -10,23 +10,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A guarded transport sends what it may and nothing else: no bug of ours can write.
+// A guarded transport sends only admitted requests: no bug in the caller can write.
 type guarded struct {
 	http.RoundTripper
-	prefix string // of the API server's own paths, where it stands behind another
+	prefix string // path prefix of the API server, if it is behind a proxy
 	may    func(method, path string) bool
 }
 
 func (g guarded) RoundTrip(q *http.Request) (*http.Response, error) {
 	path, ours := strings.CutPrefix(q.URL.Path, g.prefix)
-	escaped := q.Method != http.MethodGet && q.URL.RawPath != "" // it would be read in two ways
+	escaped := q.Method != http.MethodGet && q.URL.RawPath != "" // it could be read in two ways
 	if !ours || escaped || !g.may(q.Method, path) {
-		return nil, fmt.Errorf("%s %s: not on this client's list", q.Method, q.URL.Path)
+		return nil, fmt.Errorf("%s %s: this client does not send this request", q.Method, q.URL.Path)
 	}
 	return g.RoundTripper.RoundTrip(q)
 }
 
-// through makes a client whose requests are all guarded. It follows nobody elsewhere: the
+// through returns a client whose requests are all guarded. It follows no redirects: the
 // user's credentials would go along.
 func through(cfg *rest.Config, base *url.URL, may func(method, path string) bool) (*http.Client, error) {
 	own := rest.CopyConfig(cfg)
@@ -53,9 +53,9 @@ var (
 	namePassed = regexp.MustCompile(`^` + dnsName + `$`)
 )
 
-// mayRead lets reads through, and the question for a token of one of Plumbline's own
-// accounts: it makes nothing that lasts. A GET that leads into a pod or a node is no mere
-// read; only the way to an agent is open.
+// mayRead admits reads, and the request for a token of one of Plumbline's own accounts,
+// which creates nothing that lasts. A GET to a proxy of a pod or node is more than a read;
+// only the path to an agent is admitted.
 func mayRead(method, path string) bool {
 	switch method {
 	case http.MethodGet:
@@ -67,12 +67,12 @@ func mayRead(method, path string) bool {
 	}
 }
 
-// mayProbe lets a pod be made, and a probe be deleted.
+// mayProbe admits creating a pod and deleting a probe.
 func mayProbe(method, path string) bool {
 	return method == http.MethodPost && podsPath.MatchString(path) || method == http.MethodDelete && probePath.MatchString(path)
 }
 
-// named refuses what is not the name of an object: a path is put together from it.
+// named refuses what is not the name of an object: paths are built from it.
 func named(names ...string) error {
 	for _, n := range names {
 		if !namePassed.MatchString(n) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A BusyError is what a server says that wants to be left alone for a while.
+// A BusyError is the answer of a server that asks to retry later.
 type BusyError struct {
 	Wait time.Duration
 	Said error
@@ -17,10 +17,10 @@ type BusyError struct {
 func (e *BusyError) Error() string { return e.Said.Error() }
 func (e *BusyError) Unwrap() error { return e.Said }
 
-// RetryAfter is for how long.
+// RetryAfter is how long to wait.
 func (e *BusyError) RetryAfter() time.Duration { return e.Wait }
 
-// orBusy makes a refusal one that will not last, if the answer says so.
+// orBusy turns a refusal into a BusyError if the answer says that it is temporary.
 func orBusy(resp *http.Response, why error) error {
 	after := resp.Header.Get("Retry-After")
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable && after != "" {
@@ -29,7 +29,7 @@ func orBusy(resp *http.Response, why error) error {
 	return why
 }
 
-// retryAfter reads how long to wait: so many seconds, or until a time by the server's own
+// retryAfter reads how long to wait: a number of seconds, or a time by the server's own
 // clock.
 func retryAfter(after, date string) time.Duration {
 	d := time.Second
@@ -43,9 +43,9 @@ func retryAfter(after, date string) time.Duration {
 	return min(d, maxPause)
 }
 
-// A waitingLine is where requests stand while the server is busy. Only the first of them asks
-// again, when the server wants it, and new ones stand behind: a server that comes back
-// finds them one by one, and not all at once. The zero value is ready.
+// A waitingLine queues requests while the server is busy. Only the first retries, when the
+// server asks for it, and new ones queue behind it: a recovering server gets them one by
+// one. The zero value is ready.
 type waitingLine struct {
 	mu    sync.Mutex
 	stand []chan struct{} // the first has the turn
@@ -90,7 +90,7 @@ func (l *waitingLine) empty() bool {
 	return len(l.stand) == 0
 }
 
-// await waits until a time, unless the context would not live to see it.
+// await waits until a time, unless the context ends before it.
 func await(ctx context.Context, until time.Time) error {
 	if end, ok := ctx.Deadline(); ok && end.Before(until) {
 		return context.DeadlineExceeded

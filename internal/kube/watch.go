@@ -13,30 +13,30 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Bounds of one connection of a watch. The server sends a bookmark about once a minute: who
-// is silent for longer is not there.
+// Bounds of one connection of a watch. The server sends a bookmark about once a minute: a
+// longer silence means that the connection is dead.
 const (
 	answerWithin = 30 * time.Second
 	maxSilence   = 3 * time.Minute
-	watchFor     = 9 * time.Minute // then the server ends it, and it is taken up again
+	watchFor     = 9 * time.Minute // then the server ends it, and it is resumed
 )
 
-var errSilent = errors.New("nothing was heard")
+var errSilent = errors.New("the server sent nothing")
 
-// Watch tells what happens to a collection after a revision (none: what there is first),
-// one event after the other, until ctx ends, its changes are gone (observe.ErrGone), or the
-// server is not heard. A broken connection is taken up where it was.
+// Watch reports the changes of a collection after a revision (none: its current items
+// first), one event after the other, until ctx ends, the changes are no longer available
+// (observe.ErrGone), or the server does not answer. A broken connection is resumed.
 func (c *Client) Watch(ctx context.Context, path string, query url.Values, since string, each observe.Heard) error {
 	return c.watch(ctx, watch{path: path, query: query, wire: jsonWire, last: since, each: each})
 }
 
-// A watch is one of a collection.
+// A watch is the state of one collection's watch.
 type watch struct {
 	path  string
 	query url.Values
 	wire  wire
 	each  observe.Heard
-	last  string // the revision up to which all is told
+	last  string // the revision up to which all changes are reported
 }
 
 func (c *Client) watch(ctx context.Context, w watch) error {
@@ -65,7 +65,7 @@ func (c *Client) watchOnce(ctx context.Context, w *watch) (heard bool, err error
 		if err != nil {
 			return heard, broken(errors.Join(err, context.Cause(ctx)))
 		}
-		if !alive.Stop() { // what is being told takes its time, and the server is not to blame
+		if !alive.Stop() { // the time that the callback takes is not the server's
 			return heard, broken(errSilent)
 		}
 		if err := w.hear(frame); err != nil {
@@ -77,7 +77,7 @@ func (c *Client) watchOnce(ctx context.Context, w *watch) (heard bool, err error
 
 func broken(err error) error { return &observe.Broken{Err: err} }
 
-// hear handles one event. A revision counts only when its event was told.
+// hear handles one event. A revision counts only after its event was reported.
 func (w *watch) hear(frame []byte) error {
 	e, err := w.wire.event(frame)
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *watch) hear(frame []byte) error {
 	case "ERROR":
 		return w.wire.failure(e.object).err()
 	default:
-		return broken(fmt.Errorf("an event of type %.40q", e.kind))
+		return broken(fmt.Errorf("unknown event type %.40q", e.kind))
 	}
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (w *watch) hear(frame []byte) error {
 	return nil
 }
 
-// openWatch asks once.
+// openWatch sends the request once.
 func (c *Client) openWatch(ctx context.Context, w *watch) (io.ReadCloser, error) {
 	q := url.Values{
 		"watch": {"true"}, "allowWatchBookmarks": {"true"},
@@ -122,11 +122,11 @@ func (c *Client) openWatch(ctx context.Context, w *watch) (io.ReadCloser, error)
 		return nil, err
 	}
 	r.Header.Set("Accept", w.wire.accept)
-	r.Header.Set("Accept-Encoding", "identity") // what is compressed is held back until it is worth it
+	r.Header.Set("Accept-Encoding", "identity") // a compressed stream is buffered by the server
 	r.Header.Set("User-Agent", "plumbline")
 	hc := c.http
 	if c.lists != nil {
-		hc = c.lists // a connection of its own, over which an event is one write, as with lists
+		hc = c.lists // a connection of its own, on which an event is one write, as with lists
 	}
 	resp, err := hc.Do(r)
 	if err != nil {
@@ -144,14 +144,14 @@ func (c *Client) openWatch(ctx context.Context, w *watch) (io.ReadCloser, error)
 	return nil, f.err()
 }
 
-// A failure is what the server said instead of an event.
+// A failure is the server's error instead of an event.
 type failure struct {
 	code  int
 	after time.Duration
 	why   error
 }
 
-// err tells what can be tried again from what cannot.
+// err separates what can be retried from what cannot.
 func (f failure) err() error {
 	switch {
 	case f.code == http.StatusGone:

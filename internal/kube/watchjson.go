@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// jsonWire is one JSON object in each line.
+// jsonWire is one JSON object per line.
 var jsonWire = wire{accept: acceptJSON, frames: lineFrames, event: jsonEvent, revision: jsonRevision, failure: jsonFailure}
 
-// jsonEvent takes apart {"type":"ADDED","object":{…}}. As the server writes it, the object
-// is found without reading it; its syntax is checked by whoever parses it.
+// jsonEvent splits {"type":"ADDED","object":{…}}. In the form that the server writes, the
+// object is found without parsing it; its parser checks its syntax.
 func jsonEvent(line []byte) (event, error) {
 	if rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`)); ok {
 		kind, rest, _ := bytes.Cut(rest, []byte(`","object":`))

@@ -10,7 +10,7 @@ import (
 )
 
 // protoWire is Kubernetes' protobuf. A frame is a WatchEvent: field 1 is its type, field 2
-// wraps (field 1) the object, in the envelope that a list has as well.
+// wraps (field 1) the object, in the same envelope as a list.
 var protoWire = wire{
 	accept: acceptProto + ";stream=watch", frames: lengthFrames, event: protoEvent,
 	revision: protoRevision, failure: protoFailure,
@@ -40,7 +40,7 @@ func protoEvent(frame []byte) (event, error) {
 	return e, err
 }
 
-// inside is a field that is a message or text; nothing if it is not there.
+// inside is a field that is a message or text; nil if it does not exist.
 func inside(b []byte, want protowire.Number) ([]byte, error) {
 	var out []byte
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// A wire is how a watch is sent.
+// A wire is the encoding of a watch.
 type wire struct {
 	accept   string
 	frames   func(io.Reader) func() ([]byte, error) // one after the other, each valid until the next
@@ -17,7 +17,7 @@ type wire struct {
 	failure  func(object []byte) failure
 }
 
-// An event is one thing that happened to an object.
+// An event is one change of an object.
 type event struct {
 	kind   string
 	object []byte
@@ -25,7 +25,7 @@ type event struct {
 
 const watchBuffer = 64 << 10
 
-// lengthFrames cuts a stream in which a length of four bytes stands before each frame.
+// lengthFrames splits a stream of frames, each after its length in four bytes.
 func lengthFrames(r io.Reader) func() ([]byte, error) {
 	in := bufio.NewReaderSize(r, watchBuffer)
 	var head [4]byte
@@ -44,7 +44,7 @@ func lengthFrames(r io.Reader) func() ([]byte, error) {
 	}
 }
 
-// fill reads so many bytes, and takes memory as they come: a length is only a promise.
+// fill reads n bytes and allocates memory as they arrive: the length is not trusted.
 func fill(in io.Reader, buf []byte, size int) ([]byte, error) {
 	for len(buf) < size {
 		n := min(size-len(buf), max(len(buf), watchBuffer))
@@ -60,7 +60,8 @@ func fill(in io.Reader, buf []byte, size int) ([]byte, error) {
 	return buf, nil
 }
 
-// lineFrames cuts a stream of lines. JSON has no line's end inside it as the server writes it.
+// lineFrames splits a stream of lines. JSON as the server writes it has no line break
+// inside.
 func lineFrames(r io.Reader) func() ([]byte, error) {
 	in := bufio.NewReaderSize(r, watchBuffer)
 	var long []byte

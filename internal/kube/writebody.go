@@ -14,7 +14,7 @@ import (
 
 const strategicMerge = "application/strategic-merge-patch+json"
 
-// A written is as much of a body as says whether it may be sent.
+// A written is the part of a body that decides whether it may be sent.
 type written struct {
 	Metadata struct {
 		identity
@@ -24,7 +24,7 @@ type written struct {
 	DeleteOptions deletion `json:"deleteOptions"` // of an eviction
 }
 
-// An identity names an object, and what a compare-and-swap compares.
+// An identity names an object, and what an atomic update compares.
 type identity struct {
 	Name            string `json:"name"`
 	Namespace       string `json:"namespace"`
@@ -40,12 +40,12 @@ type deletion struct {
 	} `json:"preconditions"`
 }
 
-// sound refuses a write that compares with nothing, or that its path does not tell what it
-// does: the API server would carry it out.
+// sound refuses a write without a precondition, or whose body does not match its path: the
+// API server would carry it out.
 func sound(r request) error {
 	for k, v := range r.query {
 		if (k != "dryRun" || len(v) != 1 || v[0] != "All") && k != "fieldManager" && k != "fieldValidation" {
-			return fmt.Errorf("%.40q has no place in the query", k)
+			return fmt.Errorf("query parameter %.40q is not allowed", k)
 		}
 	}
 	if stepPath.MatchString(r.path) {
@@ -60,7 +60,7 @@ func sound(r request) error {
 		return soundNew(r.path, b)
 	case http.MethodPut:
 		if b.Metadata.UID == "" || b.Metadata.ResourceVersion == "" || b.Metadata.Name != path.Base(r.path) {
-			return errors.New("no name, UID or revision to compare with")
+			return errors.New("no name, UID or resourceVersion as precondition")
 		}
 	case http.MethodDelete:
 		return b.sound(!calicoPath.MatchString(r.path))
@@ -75,7 +75,7 @@ func soundNew(at string, b written) error {
 	switch {
 	case evictionPath.MatchString(at):
 		if b.Metadata.Name != path.Base(path.Dir(at)) {
-			return fmt.Errorf("%.80q is not the pod of the path", b.Metadata.Name)
+			return fmt.Errorf("%.80q is not the pod in the path", b.Metadata.Name)
 		}
 		return b.DeleteOptions.sound(false)
 	case leasesPath.MatchString(at):
@@ -84,14 +84,14 @@ func soundNew(at string, b written) error {
 		want = journalPath
 	}
 	if b.Metadata.GenerateName != "" || !want.MatchString(at+"/"+b.Metadata.Name) {
-		return fmt.Errorf("%.80q is not a name for it", b.Metadata.Name)
+		return fmt.Errorf("%.80q is not an allowed name for it", b.Metadata.Name)
 	}
 	return nil
 }
 
 func (d *deletion) sound(revision bool) error {
 	if d.Preconditions.UID == "" || revision && d.Preconditions.ResourceVersion == "" {
-		return errors.New("no UID or revision to compare with")
+		return errors.New("no UID or resourceVersion as precondition")
 	}
 	if d.GracePeriodSeconds != nil {
 		return errors.New("a delete or eviction must not set gracePeriodSeconds")
@@ -99,10 +99,10 @@ func (d *deletion) sound(revision bool) error {
 	return nil
 }
 
-// soundPatch lets nothing of a pod be changed but the three annotations.
+// soundPatch admits only changes of the three annotations of a pod.
 func soundPatch(r request) error {
 	if r.header.Get("Content-Type") != strategicMerge {
-		return errors.New("not a strategic merge")
+		return errors.New("not a strategic merge patch")
 	}
 	var p podPatch
 	d := json.NewDecoder(bytes.NewReader(r.body))
@@ -111,17 +111,17 @@ func soundPatch(r request) error {
 		return fmt.Errorf("read the patch: %w", err)
 	}
 	if p.Metadata.UID == "" || p.Metadata.ResourceVersion == "" {
-		return errors.New("no UID or revision to compare with")
+		return errors.New("no UID or resourceVersion as precondition")
 	}
 	for k := range p.Metadata.Annotations {
 		if k != podIP && k != podIPs && k != containerID {
-			return fmt.Errorf("annotation %.80q is not ours to write", k)
+			return fmt.Errorf("annotation %.80q is not one that Plumbline writes", k)
 		}
 	}
 	return nil
 }
 
-// A podPatch is all that is ever written of a pod.
+// A podPatch is everything that is ever written to a pod.
 type podPatch struct {
 	Metadata struct {
 		UID             string             `json:"uid"`
@@ -130,7 +130,7 @@ type podPatch struct {
 	} `json:"metadata"`
 }
 
-// A dryRun query makes the API server judge a write and not do it.
+// A dryRun query makes the API server validate a write and not persist it.
 func dryRun(dry bool) url.Values {
 	if !dry {
 		return nil
@@ -138,8 +138,8 @@ func dryRun(dry bool) url.Values {
 	return url.Values{"dryRun": {"All"}}
 }
 
-// dryBody says in the body of a deletion that it is a dry run: the API server does not read
-// the query of one that has a body, and would carry it out.
+// dryBody marks a deletion as a dry run in its body: the API server ignores the query of a
+// deletion with a body and would carry it out.
 func dryBody(r *request) error {
 	if r.method != http.MethodDelete || !r.query.Has("dryRun") {
 		return nil
@@ -157,15 +157,15 @@ func dryBody(r *request) error {
 	return err
 }
 
-// looksSecret finds what a server may have repeated of our credentials.
+// looksSecret finds credentials of ours that a server may have repeated.
 var looksSecret = regexp.MustCompile(`(?i)bearer +[^ "]+|eyJ[-_A-Za-z0-9]{8,}(\.[-_A-Za-z0-9]+)*`)
 
-// words is what the server said, fit to be printed.
+// words is the server's message, fit to be printed.
 func words(b []byte) string {
 	return readable(looksSecret.ReplaceAllString(message(b[:min(len(b), 4<<10)]), "(secret)"))
 }
 
-// split takes the name of what is in a namespace apart.
+// split separates namespace and name.
 func split(name string) (namespace, own string, err error) {
 	namespace, own, _ = strings.Cut(name, "/")
 	return namespace, own, named(namespace, own)

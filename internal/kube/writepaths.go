@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// What a repair may change, and nothing else.
+// Everything that a repair may change.
 const (
 	leaseName     = "plumbline-apply"
 	journalPrefix = "plumbline-journal-"
@@ -28,12 +28,12 @@ var (
 	stepPath     = regexp.MustCompile(`^/api/v1/namespaces/` + dnsName + `/pods/https:` + dnsName + `:9474/proxy(/[a-z0-9]+){1,4}$`)
 )
 
-// planName is what a plan's identifier looks like where it is part of a name.
+// planName is the form of a plan's identifier in an object name.
 const planName = `[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?`
 
-// mayRepair lets through what repairs need: Calico's records, a pod's status, its eviction,
-// the end of one of Calico's own pods, the lease, the journal, and steps of agents. What
-// the body must say is checked apart: see sound.
+// mayRepair admits what repairs need: Calico's records, a pod's status, its eviction, the
+// deletion of a pod of Calico, the lease, the journal, and changes by agents. sound checks
+// the body.
 func mayRepair(method, path string) bool {
 	switch method {
 	case http.MethodGet:

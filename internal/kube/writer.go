@@ -11,13 +11,13 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 )
 
-// A Writer changes what repairs change, by compare-and-swap, and can send nothing else.
+// A Writer makes the changes of repairs, by atomic updates, and can send nothing else.
 type Writer struct {
 	c    *Client
 	http *http.Client
 }
 
-// Writer gives one for this cluster. It asks nothing of it yet.
+// Writer returns one for this cluster. It sends no request yet.
 func (c *Client) Writer() (*Writer, error) {
 	if c.repair == nil {
 		return nil, errors.New("this client only reads")
@@ -29,8 +29,8 @@ func (c *Client) Writer() (*Writer, error) {
 	return &Writer{c: c, http: hc}, nil
 }
 
-// Write sends one change and gives what the server made of it. ErrStale and ErrRefused
-// mean that nothing was written; any other error leaves that open.
+// Write sends one change and returns the server's answer. ErrStale and ErrRefused mean that
+// nothing was written; with any other error that is unknown.
 func (w *Writer) Write(ctx context.Context, method, path, contentType string, query url.Values, body []byte) ([]byte, error) {
 	r := request{method: method, path: path, query: query, accept: acceptJSON, body: body, header: http.Header{"Content-Type": {contentType}}}
 	ctx, cancel := context.WithTimeout(ctx, w.c.Timeout)
@@ -41,7 +41,7 @@ func (w *Writer) Write(ctx context.Context, method, path, contentType string, qu
 
 func (w *Writer) write(ctx context.Context, r request) (answer, error) {
 	if r.method == http.MethodGet || !mayRepair(r.method, r.path) {
-		return answer{}, fmt.Errorf("%s %.200s: %w: no repair needs this", r.method, r.path, execute.ErrRefused)
+		return answer{}, fmt.Errorf("%s %.200s: %w: no repair needs this request", r.method, r.path, execute.ErrRefused)
 	}
 	err := dryBody(&r)
 	if err == nil {
@@ -60,7 +60,7 @@ func (w *Writer) write(ctx context.Context, r request) (answer, error) {
 	return a, nil
 }
 
-// do sends a request, again where a busy server asks for that.
+// do sends a request and retries if a busy server asks for it.
 func (w *Writer) do(ctx context.Context, r request) (answer, error) {
 	doubt := false
 	for try := 0; ; try++ {
@@ -72,8 +72,8 @@ func (w *Writer) do(ctx context.Context, r request) (answer, error) {
 		if try == maxBusy || !a.busy(r) {
 			return a, nil
 		}
-		// Who is too busy has not begun. Who is not available may have: what a second try
-		// then meets may be our own first.
+		// A server that is too busy has not begun. One that is unavailable may have: a
+		// second attempt may then conflict with our own first.
 		doubt = doubt || a.code != http.StatusTooManyRequests
 		if err := pause(ctx, a.retry); err != nil {
 			return a, err
@@ -81,8 +81,8 @@ func (w *Writer) do(ctx context.Context, r request) (answer, error) {
 	}
 }
 
-// read looks at one object, live. It is not there only if the API server itself says so,
-// by its name: a proxy that has lost its way answers 404 too.
+// read reads one object live. It is missing only if the API server itself reports so, by
+// its name: a misrouted proxy answers 404 too.
 func (w *Writer) read(ctx context.Context, path string) (a answer, there bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, w.c.Timeout)
 	defer cancel()
@@ -101,7 +101,7 @@ func (w *Writer) read(ctx context.Context, path string) (a answer, there bool, e
 	return answer{}, false, fmt.Errorf("read %s: %w", path, err)
 }
 
-// monotonic is for the time between two moments of our own, never for an age.
+// monotonic is for durations only, never for ages.
 func monotonic() time.Time {
-	return time.Now() //nolint:forbidigo // compared with itself alone
+	return time.Now() //nolint:forbidigo // only used for durations
 }

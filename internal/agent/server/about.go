@@ -7,11 +7,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// gateway is every pod's next hop with Calico.
+// gateway is the next hop of every pod with Calico.
 var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
 
-// narrow leaves of a node's facts what concerns a pod or an address, and what is true of
-// the node as a whole. Which of them are zero was not asked about.
+// narrow reduces a node's state to what concerns a pod or an address, and what holds for
+// the whole node. Zero arguments are not asked about.
 func narrow(f *model.NodeState, ns, pod string, ip netip.Addr) {
 	boxes, inodes, uids := map[string]bool{}, map[uint64]bool{}, map[string]bool{}
 	ips := map[netip.Addr]bool{}
@@ -48,7 +48,7 @@ func narrow(f *model.NodeState, ns, pod string, ip netip.Addr) {
 			}
 		}
 	}
-	concerned := map[int]bool{} // devices
+	concerned := map[int]bool{} // interface indexes
 	keep(&f.Routes, func(r *model.Route) bool {
 		yes := r.Dst.IsSingleIP() && ips[r.Dst.Addr()] || r.Dst.Bits() == 0 || r.Dst.Contains(gateway)
 		if yes {

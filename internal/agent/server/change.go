@@ -14,10 +14,10 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A sight is a thing as it was just read: nil if it is not there.
+// A readState is an object as it was just read; nil if it does not exist.
 type readState struct {
-	body any
-	says string
+	body any    // what the digest covers
+	says string // the same as text
 }
 
 func (t *readState) digest() string {
@@ -28,46 +28,52 @@ func (t *readState) digest() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// A verb does one thing to things of one kind.
+// A verb is one change to objects of one kind.
 type verb struct {
 	kind model.Kind
-	// gone means that a thing that is not there is what the verb is for.
+	// gone means that the verb's goal is that the object does not exist.
 	gone bool
-	// do compares again in the same breath as it acts. Begun tells that the world was told
-	// to change; an error before that means that nothing was done.
+	// do verifies and changes atomically: it compares t with the current state again as
+	// late as the interface to kernel, host or runtime allows, and refuses if it differs.
+	// Invariant: begun is false as long as no request to change anything was sent, so an
+	// error with begun false means that nothing was changed; an error with begun true means
+	// that the result is unknown.
 	do func(ctx context.Context, t *readState, args map[string]string, dry bool) (begun bool, err error)
 }
 
-// errAlready means that it is so already.
-var errAlready = errors.New("it is so already")
+// errAlready means that the object already is as requested.
+var errAlready = errors.New("already as requested")
 
-// change does one thing at a time. An error means that nobody knows whether it was done.
+// change makes one change at a time on this node. Order: take the turn, check the verb,
+// read the object, compare with c.Expect, log the beginning, verify and change, reread, log
+// the result. Everything before do refuses without effect. An error means that it is
+// unknown whether the change was made.
 func (s *Server) change(caller context.Context, c agent.Change) (agent.Changed, error) {
-	// What was begun is brought to its end, whoever has hung up meanwhile.
+	// A change that has begun is finished even if the caller has disconnected.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(caller), agent.ChangeWithin)
 	defer cancel()
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return agent.Changed{Refused: "another change is under way"}, nil
+		return agent.Changed{Refused: "another change on this node is running; retry"}, nil
 	}
 	v, err := s.verb(c)
 	if err != nil {
 		return agent.Changed{Refused: err.Error()}, nil
 	}
-	t, err := s.poll(ctx, c.Ref, c.Args)
+	t, err := s.read(ctx, c.Ref, c.Args)
 	switch {
 	case err != nil:
 		return agent.Changed{Refused: err.Error()}, nil
 	case t == nil && v.gone:
 		return agent.Changed{Already: true}, nil
 	case t == nil:
-		return agent.Changed{Refused: "it is not there"}, nil
+		return agent.Changed{Refused: "the object does not exist"}, nil
 	case t.digest() != c.Expect:
-		return agent.Changed{Refused: "it is not what it was: " + t.says, Digest: t.digest()}, nil
+		return agent.Changed{Refused: "the object has changed since the plan: " + t.says, Digest: t.digest()}, nil
 	case caller.Err() != nil:
-		return agent.Changed{Refused: "whoever asked is gone"}, nil
+		return agent.Changed{Refused: "the caller has disconnected"}, nil
 	}
 	s.enter(ctx, c, t, "begins")
 	begun, err := v.do(ctx, t, c.Args, c.DryRun)
@@ -80,32 +86,32 @@ func (s *Server) change(caller context.Context, c agent.Change) (agent.Changed, 
 	return out, err
 }
 
-// verb tells which one is meant, and that it is for us.
+// verb checks that the verb exists, fits the object and is for this node.
 func (s *Server) verb(c agent.Change) (verb, error) {
 	v, ok := s.verbs[c.Verb]
 	switch {
 	case s.writer == nil:
 		return v, errReads
 	case !ok:
-		return v, fmt.Errorf("no such verb: %.40q", c.Verb)
+		return v, fmt.Errorf("unknown verb %.40q", c.Verb)
 	case v.kind != c.Ref.Kind:
 		return v, fmt.Errorf("%s is for a %s, not for a %.40q", c.Verb, v.kind, c.Ref.Kind)
 	case c.Ref.OnNode() != s.node:
-		return v, errors.New("it is of another node")
+		return v, errors.New("the object belongs to another node")
 	case c.Expect == "":
-		return v, errors.New("what is expected is not said")
+		return v, errors.New("the change has no expected digest")
 	}
 	return v, nil
 }
 
-// errReads is for an agent that was not given the means to change anything.
-var errReads = errors.New("this agent only reads")
+// errReads is the refusal of an agent that runs without --repair.
+var errReads = errors.New("this agent only reads: it runs without --repair")
 
-// outcome words what came of it.
+// outcome classifies the result and rereads the object.
 func (s *Server) outcome(ctx context.Context, c agent.Change, v verb, begun bool, err error) (agent.Changed, error) {
 	var out agent.Changed
 	switch {
-	case errors.Is(err, errAlready), v.gone && isGone(err): // also if somebody was quicker
+	case errors.Is(err, errAlready), v.gone && isGone(err): // also if another program was faster
 		out.Already = true
 	case err != nil && begun:
 		return out, err
@@ -115,22 +121,22 @@ func (s *Server) outcome(ctx context.Context, c agent.Change, v verb, begun bool
 		out.Done = begun
 	}
 	s.changed(touched[c.Ref.Kind]...)
-	t, err := s.poll(ctx, c.Ref, c.Args)
+	t, err := s.read(ctx, c.Ref, c.Args)
 	if err != nil && out.Done {
-		return agent.Changed{}, fmt.Errorf("look again: %w", err)
+		return agent.Changed{}, fmt.Errorf("reread: %w", err)
 	}
 	out.Digest = t.digest()
 	return out, nil
 }
 
-// touched are the tables that a change of a kind of thing shows in.
+// touched lists the tables that a change of a kind of object affects.
 var touched = map[model.Kind][]model.Table{
 	model.KindLink: {model.Links, model.Routes, model.Paths, model.Neighbours, model.Sysctls}, model.KindPath: {model.Routes, model.Paths},
 	model.KindNeighbour: {model.Neighbours}, model.KindSysctl: {model.Sysctls}, model.KindMount: {model.Mounts, model.Processes},
 	model.KindSandbox: {model.Sandboxes, model.Containers, model.Attachments, model.CNIResults},
 }
 
-// enter takes a change down, unlike what is only seen: it waits for its place.
+// enter logs a change. Unlike note it waits for space in the queue.
 func (s *Server) enter(ctx context.Context, c agent.Change, t *readState, note string) {
 	if c.DryRun {
 		note = "dry run: " + note

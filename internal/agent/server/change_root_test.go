@@ -15,7 +15,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// TestRootChangeLink: who bears witness for a device keeps it.
+// TestRootChangeLink: an interface that is in use is not deleted.
 func TestRootChangeLink(t *testing.T) {
 	if !alone(t) {
 		return
@@ -42,13 +42,13 @@ func TestRootChangeLink(t *testing.T) {
 	}
 	nobody := func() { d.sandboxes, d.cni, d.plugins = nil, nil, []string{"calico"} }
 	d.want("a sandbox has it", with(func() { d.sandboxes = []model.Sandbox{{ID: "s", Inode: inode}} }, nobody), "sandbox")
-	d.want("a sandbox of nowhere", with(func() { d.sandboxes = []model.Sandbox{{ID: "s", Ready: true}} }, nobody), "not known")
+	d.want("a sandbox of nowhere", with(func() { d.sandboxes = []model.Sandbox{{ID: "s", Ready: true}} }, nobody), "is unknown")
 	d.want("an ADD is under way", with(func() { d.cni = []model.Process{{Command: "ADD", CNI: "c"}} }, nobody), "CNI call")
 	d.want("not Calico's", with(func() { d.plugins = []string{"flannel"} }, nobody), "Calico's")
 	must(t, netlink.RouteAdd(&netlink.Route{LinkIndex: index, Dst: cidr(t, "10.0.0.2/32"), Scope: netlink.SCOPE_LINK, Priority: 7}))
 	var st unix.Stat_t
 	must(t, unix.Stat("/run/netns/cali2", &st))
-	d.want("packets to one who lives go by it", with(func() { d.sandboxes = []model.Sandbox{{ID: "s", Inode: st.Ino, Ready: true}} }, nobody), "packets to 10.0.0.2")
+	d.want("packets to a pod in use go through it", with(func() { d.sandboxes = []model.Sandbox{{ID: "s", Inode: st.Ino, Ready: true}} }, nobody), "packets to 10.0.0.2")
 	if _, err := netlink.LinkByName("cali1"); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestRootChangeLink(t *testing.T) {
 	d.wire("cali2", "10.0.0.2/32")
 	refresh()
 	got, err := d.fleet.Change(t.Context(), agent.Change{Verb: "unlink", Ref: thing.Ref, Expect: thing.Digest, Args: map[string]string{"index": fmt.Sprint(l.Attrs().Index), "seen": "0"}})
-	if err != nil || !strings.Contains(got.Refused, "not what it was") || got.Digest == thing.Digest {
+	if err != nil || !strings.Contains(got.Refused, "has changed since the plan") || got.Digest == thing.Digest {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if now, err := netlink.LinkByName("cali2"); err != nil || now.Attrs().Index == l.Attrs().Index {
@@ -89,7 +89,7 @@ func TestRootChangeWays(t *testing.T) {
 	unroute := func(link int) string {
 		return d.do("unroute", model.KindPath, "10.0.0.1", "link", fmt.Sprint(link), "protocol", "3")
 	}
-	d.want("the right route", unroute(own), "the route is right")
+	d.want("the right route", unroute(own), "the route is correct")
 	must(t, netlink.RouteReplace(&netlink.Route{LinkIndex: other, Dst: cidr(t, "10.0.0.1/32"), Scope: netlink.SCOPE_LINK, Protocol: 3}))
 	d.play(func() { d.cni = []model.Process{{Command: "ADD"}} })
 	d.want("the wrong one, while an ADD runs", unroute(other), "CNI call")
@@ -113,7 +113,7 @@ func TestRootChangeWays(t *testing.T) {
 			right, err := net.ParseMAC(a.MAC)
 			must(t, err)
 			near(own, right)
-			d.want("the right entry", forget("cali1", own, a.MAC), "the entry is right")
+			d.want("the right entry", forget("cali1", own, a.MAC), "the entry is correct")
 		}
 	}
 	near(own, hw)
@@ -128,7 +128,7 @@ func TestRootChangeWays(t *testing.T) {
 	}
 	d.want("a switch", set("proxy_arp", "1"), "done")
 	d.want("again", set("proxy_arp", "1"), "already")
-	d.want("not ours", set("rp_filter", "0"), "not ours")
+	d.want("not ours", set("rp_filter", "0"), "not a sysctl")
 	time.Sleep(50 * time.Millisecond)
 	if late := d.refresh(t.Context(), model.Sysctls); len(late) > 0 {
 		t.Errorf("late: %v", late)

@@ -43,8 +43,8 @@ func fleet(h http.Handler) *agent.Fleet {
 	}
 }
 
-// A shelf with one thing on it, and a verb that takes it away.
-type tableCacheOf struct {
+// An oneObject is a server with one object, and a verb that deletes it.
+type oneObject struct {
 	*Server
 	mu    sync.Mutex
 	value string // empty: it is not there
@@ -53,10 +53,10 @@ type tableCacheOf struct {
 	after func()
 }
 
-func newTableCacheFor() *tableCacheOf {
-	o := &tableCacheOf{value: "v", begun: true}
+func newOneObject() *oneObject {
+	o := &oneObject{value: "v", begun: true}
 	o.Server = New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Writer: &NodeWriter{}})
-	o.poll = func(context.Context, model.Ref, map[string]string) (*readState, error) {
+	o.read = func(context.Context, model.Ref, map[string]string) (*readState, error) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.value == "" {
@@ -78,7 +78,7 @@ func newTableCacheFor() *tableCacheOf {
 	return o
 }
 
-func (o *tableCacheOf) recorded() (notes []string) {
+func (o *oneObject) recorded() (notes []string) {
 	for {
 		select {
 		case e := <-o.entries:
@@ -94,31 +94,31 @@ var one = model.Ref{Kind: model.KindLink, Name: "n1/cali1"}
 func TestChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		prepare func(*tableCacheOf)
+		prepare func(*oneObject)
 		change  func(*agent.Change)
 		want    string // done, already, refused: …, dry, or error
 		records int
 	}{
 		"done":                 {want: "done", records: 2},
 		"dry":                  {change: func(c *agent.Change) { c.DryRun = true }, want: "dry", records: 2},
-		"only a reader":        {prepare: func(o *tableCacheOf) { o.writer = nil }, want: "refused: this agent only reads"},
-		"no such verb":         {change: func(c *agent.Change) { c.Verb = "give" }, want: "refused: no such verb"},
+		"only a reader":        {prepare: func(o *oneObject) { o.writer = nil }, want: "refused: this agent only reads"},
+		"no such verb":         {change: func(c *agent.Change) { c.Verb = "give" }, want: "refused: unknown verb"},
 		"of another kind":      {change: func(c *agent.Change) { c.Ref.Kind = model.KindMount }, want: "refused: take is for a link"},
-		"of another node":      {change: func(c *agent.Change) { c.Ref.Name = "n2/cali1" }, want: "refused: it is of another node"},
-		"nothing is expected":  {change: func(c *agent.Change) { c.Expect = "" }, want: "refused: what is expected"},
-		"it is another":        {prepare: func(o *tableCacheOf) { o.value = "w" }, want: "refused: it is not what it was: it is w"},
-		"it is not there":      {prepare: func(o *tableCacheOf) { o.value = "" }, want: "already"},
-		"the hand refuses":     {prepare: func(o *tableCacheOf) { o.begun, o.err = false, errors.New("no") }, want: "refused: no", records: 2},
-		"the hand fails":       {prepare: func(o *tableCacheOf) { o.err = errors.New("broken") }, want: "error", records: 2},
-		"it goes while we try": {prepare: func(o *tableCacheOf) { o.err = fmt.Errorf("x: %w", kernel.ErrGone) }, want: "already", records: 2},
-		"it is so already":     {prepare: func(o *tableCacheOf) { o.begun, o.err = false, errAlready }, want: "already", records: 2},
-		"it was for something else": {prepare: func(o *tableCacheOf) {
+		"of another node":      {change: func(c *agent.Change) { c.Ref.Name = "n2/cali1" }, want: "refused: the object belongs to another node"},
+		"nothing is expected":  {change: func(c *agent.Change) { c.Expect = "" }, want: "refused: the change has no expected digest"},
+		"it is another":        {prepare: func(o *oneObject) { o.value = "w" }, want: "refused: the object has changed since the plan: it is w"},
+		"it does not exist":    {prepare: func(o *oneObject) { o.value = "" }, want: "already"},
+		"the verb refuses":     {prepare: func(o *oneObject) { o.begun, o.err = false, errors.New("no") }, want: "refused: no", records: 2},
+		"the verb fails":       {prepare: func(o *oneObject) { o.err = errors.New("broken") }, want: "error", records: 2},
+		"it goes while we try": {prepare: func(o *oneObject) { o.err = fmt.Errorf("x: %w", kernel.ErrGone) }, want: "already", records: 2},
+		"it is so already":     {prepare: func(o *oneObject) { o.begun, o.err = false, errAlready }, want: "already", records: 2},
+		"it was for something else": {prepare: func(o *oneObject) {
 			v := o.verbs["take"]
 			v.gone = false
 			o.verbs["take"], o.value = v, ""
-		}, want: "refused: it is not there"},
+		}, want: "refused: the object does not exist"},
 	} {
-		o := newTableCacheFor()
+		o := newOneObject()
 		f := fleet(o.handler())
 		thing, err := f.NodeObject(t.Context(), one, nil)
 		if err != nil || thing.Digest == "" || string(thing.Body) != `"v"` {
@@ -157,14 +157,14 @@ func TestChange(t *testing.T) {
 func TestChangeMalformed(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "nonsense", "[]", `{"verb":"take","expekt":"x"}`, `{"verb":1}`} {
-		o := newTableCacheFor()
+		o := newOneObject()
 		w := httptest.NewRecorder()
 		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/"+agent.PathChange, strings.NewReader(body)))
 		if w.Code != http.StatusBadRequest || o.value != "v" {
 			t.Errorf("%q: %d", body, w.Code)
 		}
 	}
-	o := newTableCacheFor()
+	o := newOneObject()
 	w := httptest.NewRecorder()
 	o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+agent.PathChange, nil))
 	if w.Code == http.StatusOK {
@@ -175,7 +175,7 @@ func TestChangeMalformed(t *testing.T) {
 // One at a time; who comes in between is not told that it was done.
 func TestOneChangeAtATime(t *testing.T) {
 	t.Parallel()
-	o := newTableCacheFor()
+	o := newOneObject()
 	here, on := make(chan struct{}), make(chan struct{})
 	o.after = func() { close(here); <-on }
 	f := fleet(o.handler())
@@ -206,10 +206,10 @@ func TestOneChangeAtATime(t *testing.T) {
 // Whoever hung up before it was begun does not get it done.
 func TestChangeForNobody(t *testing.T) {
 	t.Parallel()
-	o := newTableCacheFor()
+	o := newOneObject()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s, _ := o.poll(ctx, one, nil)
+	s, _ := o.read(ctx, one, nil)
 	if got, err := o.change(ctx, agent.Change{Verb: "take", Ref: one, Expect: s.digest()}); err != nil || got.Refused == "" || o.value != "v" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -218,8 +218,8 @@ func TestChangeForNobody(t *testing.T) {
 // The record has what was changed, and as it was.
 func TestChangeIsRecorded(t *testing.T) {
 	t.Parallel()
-	o := newTableCacheFor()
-	s, _ := o.poll(t.Context(), one, nil)
+	o := newOneObject()
+	s, _ := o.read(t.Context(), one, nil)
 	if got, err := o.change(t.Context(), agent.Change{Verb: "take", Ref: one, Expect: s.digest(), Args: map[string]string{"index": "7"}}); err != nil || !got.Done {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -255,7 +255,7 @@ func TestVerbs(t *testing.T) {
 func FuzzChange(f *testing.F) {
 	f.Add([]byte(`{"verb":"take","ref":{"kind":"link","name":"n1/cali1"},"expect":"x"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		o := newTableCacheFor()
+		o := newOneObject()
 		w := httptest.NewRecorder()
 		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/"+agent.PathChange, bytes.NewReader(body)))
 		if o.value != "v" || w.Code == http.StatusInternalServerError {

@@ -17,30 +17,31 @@ import (
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
-// An Env is what the program has from outside.
+// An Env is what the program gets from its process.
 type Env struct {
 	Args           []string
 	Stdout, Stderr io.Writer
 	Hostname       func() (string, error)
 	Getenv         func(string) string
-	// Review makes what asks the API server about tokens; also is another address of it.
+	// Review returns the client that asks the API server about tokens; also is another
+	// address of it.
 	Review func(also string) (Reviewer, error)
 }
 
-const usage = `Plumbline's agent: one node's kernel and container runtime, as they are.
+const usage = `Plumbline's agent: reads the kernel and container runtime state of one node.
 
-  plumbline-agent serve     keep the node's tables current and answer those who may ask
-  plumbline-agent snapshot  print what the node looks like now, and end
+  plumbline-agent serve     keep the node's tables current and answer authorized callers
+  plumbline-agent snapshot  print the current state of the node and exit
 
-It changes nothing by itself, and without --repair nothing at all. Asked through the API
-server by plumbline check, explain, status and apply; by root on the node itself:
+It changes nothing by itself, and nothing at all without --repair. plumbline check, explain,
+status and apply ask it through the API server; root on the node asks it directly:
 
   curl --unix-socket /run/plumbline/agent.sock http://node/v1/digest
 
 Flags:
 `
 
-// flags are what an operator may set.
+// flags are the command line flags.
 type flags struct {
 	node, root, proc, socket, unix, record string
 	listen                                 string
@@ -48,7 +49,7 @@ type flags struct {
 	logs                                   []LogPlace
 }
 
-// Main runs the command and gives its exit code.
+// Main runs the command and returns its exit code.
 func Main(ctx context.Context, e Env) int {
 	if err := run(ctx, e); err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
@@ -71,19 +72,19 @@ func run(ctx context.Context, e Env) error {
 		fmt.Fprint(e.Stderr, usage)
 		set.PrintDefaults()
 	}
-	set.StringVar(&f.node, "node", e.Getenv("NODE_NAME"), "the node's name in Kubernetes; else NODE_NAME, else the host's name")
-	set.StringVar(&f.root, "root", "/", "the node's file system, as seen from here; /proc/1/root in a container with the node's PIDs")
-	set.StringVar(&f.proc, "proc", "/proc", "procfs of the node's PIDs")
-	set.StringVar(&f.socket, "socket", "", "the container runtime's socket below --root; else the usual ones are tried")
+	set.StringVar(&f.node, "node", e.Getenv("NODE_NAME"), "node name in Kubernetes; default: $NODE_NAME, then the host name")
+	set.StringVar(&f.root, "root", "/", "path of the node's root file system; in a container with hostPID: /proc/1/root")
+	set.StringVar(&f.proc, "proc", "/proc", "procfs with the node's PIDs")
+	set.StringVar(&f.socket, "socket", "", "socket of the container runtime below --root; default: that of the kubelet, then the only existing one of the usual sockets")
 	set.StringVar(&f.unix, "unix", "/run/plumbline/agent.sock", "socket for root on the node; empty for none")
-	set.StringVar(&f.record, "record", "", "directory of the flight record; empty for none")
-	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "where to answer")
-	set.Func("log", "also hand out lines of these files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
+	set.StringVar(&f.record, "record", "", "directory of the node's event log; empty for none")
+	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "address to listen on")
+	set.Func("log", "also serve lines of these log files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
 		p, err := ParseLogPlace(text)
 		f.logs = append(f.logs, p)
 		return err
 	})
-	set.BoolVar(&f.repair, "repair", false, "serve: also change one thing of the node at a time, for whoever may; else it only reads")
+	set.BoolVar(&f.repair, "repair", false, "serve: also make changes on the node, one at a time, for authorized callers; otherwise the agent only reads")
 	set.BoolVar(&f.text, "text", false, "snapshot: readable lines instead of an archive")
 	if err := set.Parse(args); err != nil {
 		return err
@@ -109,7 +110,8 @@ func run(ctx context.Context, e Env) error {
 	}
 }
 
-// snapshot prints the node's bundle. Some things show only in two looks: it takes both.
+// snapshot prints the node's bundle. It reads the node twice, because a hanging process or
+// mount shows only in two reads.
 func snapshot(ctx context.Context, e Env, f flags) error {
 	n := open(f)
 	defer n.close()
@@ -131,7 +133,7 @@ func snapshot(ctx context.Context, e Env, f flags) error {
 	return err
 }
 
-// twoLooks is how far apart they must be for something that hangs to show.
+// twoLooks is the time between the two reads.
 const twoLooks = 2500 * time.Millisecond
 
 func serveNode(ctx context.Context, e Env, f flags) error {
@@ -140,7 +142,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	defer n.close()
 	review, err := e.Review(n.server)
 	if err != nil {
-		return fmt.Errorf("who may ask is for the API server to say: %w", err)
+		return fmt.Errorf("connect to the API server, which authorizes callers: %w", err)
 	}
 	s := New(Config{
 		Node: f.node, Version: version(), Collectors: n.collectors, Watch: n.watch, Calls: n.calls, Writer: n.writer,
@@ -170,7 +172,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 			done <- struct{}{}
 		}()
 	}
-	log.Info("answers", "node", f.node, "at", l.Addr().String(), "version", version())
+	log.Info("agent started", "node", f.node, "address", l.Addr().String(), "version", version())
 	s.Run(ctx)
 	<-done
 	<-done

@@ -16,27 +16,27 @@ import (
 	"plumbline.dev/plumbline/internal/agent"
 )
 
-// A Reviewer asks the API server whose a token is and what its owner may do.
+// A Reviewer asks the API server who owns a token and what its owner may do.
 type Reviewer interface {
-	// Authenticate gives a name for the token's owner; empty if it is nobody's, is over,
-	// or was made for another audience.
+	// Authenticate identifies the token's owner; ok is false if the token is invalid,
+	// expired, or made for another audience.
 	Authenticate(ctx context.Context, token, audience string) (owner any, ok bool, err error)
 	Authorize(ctx context.Context, owner any, verb, group, resource, name string) (bool, error)
 }
 
-// How long an answer of the API server is believed. A right that is taken away is gone
-// after a minute; a mistake is forgiven after five seconds.
+// How long an answer of the API server is cached. A revoked right ends after a minute; a
+// refusal is asked again after five seconds.
 const (
 	yesFor     = time.Minute
 	noFor      = 5 * time.Second
 	maxKnown   = 1024
 	maxToken   = 16 << 10
-	maxReviews = 8 // under way at once: a stranger must not use us against the API server
+	maxReviews = 8 // concurrent: callers must not use the agent to overload the API server
 	perSecond  = 5.0
 	maxBurst   = 40.0
 )
 
-// A gate lets through those who may. It refuses when the API server cannot be asked.
+// A gate admits authorized requests. It refuses if the API server cannot be asked.
 type gate struct {
 	review Reviewer
 	node   string
@@ -58,7 +58,7 @@ func newGate(r Reviewer, node string, now func() time.Time) *gate {
 	return &gate{review: r, node: node, now: now, credit: maxBurst, last: now(), known: map[[sha256.Size]byte]verdict{}, reviews: make(chan struct{}, maxReviews)}
 }
 
-// wrap asks for the verb's right before it lets a request through.
+// wrap requires the right for verb before it admits a request.
 func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := r.Header.Get(agent.Header)
@@ -67,32 +67,32 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 			http.Error(w, "no token: send one in "+agent.Header, http.StatusUnauthorized)
 			return
 		case len(token) > maxToken || g.review == nil:
-			http.Error(w, "the token cannot be looked at", http.StatusUnauthorized)
+			http.Error(w, "the token is too long, or this agent cannot verify tokens", http.StatusUnauthorized)
 			return
 		}
 		ok, err := g.may(r.Context(), token, verb)
 		switch {
 		case err != nil:
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "the API server cannot be asked about the token", http.StatusServiceUnavailable)
+			http.Error(w, "the API server cannot be asked to verify the token; retry", http.StatusServiceUnavailable)
 		case !ok:
-			http.Error(w, fmt.Sprintf("the token is not valid here, or its owner may not %s %s.%s", verb, agent.Resource, agent.Group), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("the token is not valid on this node, or its owner may not %s %s.%s", verb, agent.Resource, agent.Group), http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-var errBusy = errors.New("too many tokens are being looked at")
+var errBusy = errors.New("too many token reviews; retry")
 
 func (g *gate) may(ctx context.Context, token, verb string) (bool, error) {
 	audience := agent.Audience
 	if verb != "get" {
-		audience = agent.RepairAudience(g.node) // whoever may change this node was asked about this node
+		audience = agent.RepairAudience(g.node) // a token for changes is valid on this node only
 	}
 	end, ok := meant(token, audience, g.now())
 	if !ok {
-		return false, nil // the API server need not be asked
+		return false, nil // refused without asking the API server
 	}
 	key := sha256.Sum256([]byte(verb + "\x00" + token))
 	g.mu.Lock()
@@ -140,7 +140,7 @@ func (g *gate) remember(key [sha256.Size]byte, yes bool, end time.Time) {
 		}
 	}
 	if len(g.known) >= maxKnown {
-		clear(g.known) // a flood: begin again
+		clear(g.known) // too many tokens: drop the cache
 	}
 	keep := noFor
 	if yes {
@@ -148,12 +148,13 @@ func (g *gate) remember(key [sha256.Size]byte, yes bool, end time.Time) {
 	}
 	until := now.Add(keep)
 	if end.Before(until) {
-		until = end // it is not believed longer than it is valid
+		until = end // never longer than the token is valid
 	}
 	g.known[key] = verdict{yes, until}
 }
 
-// spend takes one of the few reviews that strangers may cause in a second. The lock is held.
+// spend takes one of the token reviews that callers may cause per second. The caller holds
+// mu.
 func (g *gate) spend() bool {
 	now := g.now()
 	g.credit = min(maxBurst, g.credit+now.Sub(g.last).Seconds()*perSecond)
@@ -165,8 +166,8 @@ func (g *gate) spend() bool {
 	return true
 }
 
-// meant tells whether a token says that it is for this and not over yet. That it says so
-// proves nothing; that it does not is enough to refuse it.
+// meant reports whether a token claims this audience and has not expired. The claim proves
+// nothing; its absence is enough to refuse.
 func meant(token, audience string, now time.Time) (end time.Time, ok bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -187,7 +188,7 @@ func meant(token, audience string, now time.Time) (end time.Time, ok bool) {
 	return end, now.Before(end)
 }
 
-// audiences are written as one text or as several.
+// audiences is a string or a list in JSON.
 type audiences []string
 
 func (a *audiences) UnmarshalJSON(b []byte) error {

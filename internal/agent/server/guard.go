@@ -23,19 +23,19 @@ const (
 	maxReport   = 1 << 20
 )
 
-// serveGuard hands out what the guard's keeper says of this node. Nothing else that the
-// file may hold leaves: it is read into a Report and written anew.
+// serveGuard returns the guard daemon's report of this node. It is decoded into a Report
+// and encoded again, so nothing else that the file may hold leaves the node.
 func (s *Server) serveGuard(w http.ResponseWriter, r *http.Request) {
 	report, err := take(r.Context(), s.guard, guardWithin, func() (*guard.Report, error) { return readReport(s.root) })
 	if err != nil {
-		http.Error(w, "the guard's report: "+err.Error(), http.StatusServiceUnavailable)
+		http.Error(w, "read the guard's report: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	writeJSON(w, agent.GuardStatus{Node: s.node, Taken: s.now(), Report: report})
 }
 
-// readReport gives nil if there is none: the guard was never installed, or the node was
-// started anew since.
+// readReport returns nil if there is no report: the guard was never installed, or the node
+// has rebooted since.
 func readReport(root string) (*guard.Report, error) {
 	name := strings.TrimPrefix(path.Join(guard.Dir, guard.StatusFile), "/")
 	fd, err := inRoot(root, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOFOLLOW)
@@ -61,14 +61,14 @@ func readReport(root string) (*guard.Report, error) {
 	return parseReport(b)
 }
 
-// parseReport reads what the keeper wrote.
+// parseReport decodes the guard daemon's report.
 func parseReport(b []byte) (*guard.Report, error) {
 	if len(b) > maxReport {
-		return nil, fmt.Errorf("it is longer than %d bytes", maxReport)
+		return nil, fmt.Errorf("longer than %d bytes", maxReport)
 	}
 	var r guard.Report
 	if json.Unmarshal(b, &r) != nil {
-		return nil, errors.New("it cannot be understood") // what it holds instead is nobody's to see
+		return nil, errors.New("not a valid report") // the content itself is not returned
 	}
 	return &r, nil
 }

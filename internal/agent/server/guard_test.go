@@ -21,7 +21,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// guarded is an agent whose node has a file where the keeper writes.
+// guarded is an agent whose node has a file where the guard daemon writes.
 func guarded(t *testing.T, write func(file string)) *Server {
 	t.Helper()
 	root := t.TempDir()
@@ -53,7 +53,7 @@ func TestGuardIsHandedOut(t *testing.T) {
 	}{
 		"a report":      {put(`{"node":"n1","mode":"enforce","wanted":"enforce","late":3,"token":"sEcReT"}`), 200, `"mode":"enforce"`},
 		"none":          {nil, 200, `"node":"n1"`},
-		"no report":     {put("sEcReT"), 503, "cannot be understood"},
+		"no report":     {put("sEcReT"), 503, "not a valid report"},
 		"too long":      {put(`{"why":"` + strings.Repeat("x", maxReport) + `"}`), 503, "longer"},
 		"a link":        {func(file string) { must(t, os.Symlink("/etc/passwd", file)) }, 503, "guard's report"},
 		"a directory":   {func(file string) { must(t, os.Mkdir(file, 0o700)) }, 503, "no ordinary file"},

@@ -16,7 +16,7 @@ import (
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
-// handler answers those who have been let in.
+// handler answers authorized requests.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+agent.PathDigest, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.digest()) })
@@ -32,21 +32,21 @@ func (s *Server) handler() http.Handler {
 
 func (s *Server) digest() agent.Digest { return s.store.digest(s.now()) }
 
-// tables hands out whole tables, or what concerns one pod or one address.
+// tables returns whole tables, or what concerns one pod or one address.
 func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var tables []model.Table
 	for _, name := range q["table"] {
 		var t model.Table
 		if err := t.UnmarshalText([]byte(name)); err != nil || !t.OfNode() {
-			http.Error(w, "no such table", http.StatusBadRequest)
+			http.Error(w, "unknown table", http.StatusBadRequest)
 			return
 		}
 		tables = append(tables, t)
 	}
 	pod, ip := q.Get("pod"), q.Get("ip")
 	if pod != "" || ip != "" {
-		tables = nil // what concerns it is found through all of them
+		tables = nil // all tables are needed to find what concerns it
 	}
 	var late []model.Table
 	if q.Get("fresh") != "" {
@@ -54,9 +54,9 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	}
 	snap := s.store.snapshot(s.now(), tables...)
 	for i := range snap.Coverage {
-		// How the runtime answers is known by its not answering.
+		// A runtime that does not answer still gives its row in the table of runtimes.
 		if c := &snap.Coverage[i]; slices.Contains(late, c.Table) && c.Table != model.Runtimes && c.State.Seen() {
-			c.State, c.Reason = model.Lost, "not read anew within "+freshWithin.String()
+			c.State, c.Reason = model.Lost, "not reread within "+freshWithin.String()
 		}
 	}
 	if pod != "" || ip != "" {
@@ -70,14 +70,14 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/gzip")
 	if err := snapshotio.WriteBundle(w, snap); err != nil {
-		s.log.Debug("answer", "error", err) // whoever asked has gone
+		s.log.Debug("answer", "error", err) // the caller has disconnected
 	}
 }
 
 func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
 	q, ok := asked(r.URL.Query())
 	if !ok {
-		http.Error(w, fmt.Sprintf("ask about ip=ADDRESS or container=ID, whole, at most %d of each; or all=1", agent.MaxAsked), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("specify ip=ADDRESS or container=FULL_ID, at most %d of each, or all=1", agent.MaxAsked), http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), verifyWithin)
@@ -85,8 +85,8 @@ func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, s.collectVerification(ctx, q))
 }
 
-// asked reads what a witness is asked about. What could be spelled in another way than
-// the tables spell it would get a false no.
+// asked reads what to verify. It refuses values that may be spelled differently in the
+// tables: they would never match.
 func asked(v url.Values) (q question, ok bool) {
 	if v.Has("all") {
 		q.all = true
@@ -113,7 +113,7 @@ func asked(v url.Values) (q question, ok bool) {
 	return q, true
 }
 
-// isFullID tells that it is a container's ID as runtimes give it.
+// isFullID reports whether s is a container ID as runtimes return it.
 func isFullID(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 const (
@@ -123,5 +123,5 @@ const (
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // whoever asked may have gone
+	_ = json.NewEncoder(w).Encode(v) // the caller may have disconnected
 }

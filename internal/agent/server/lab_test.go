@@ -34,7 +34,7 @@ func TestLabAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("witness", func(t *testing.T) { verificationWith(t, s, a, pod) })
+	t.Run("verification", func(t *testing.T) { verificationWith(t, s, a, pod) })
 	t.Run("live", func(t *testing.T) { live(t, s, a, 10) })
 	t.Run("frozen runtime", func(t *testing.T) { frozen(t, s, a) })
 	t.Run("hung mount", func(t *testing.T) { hung(t, s, a) })

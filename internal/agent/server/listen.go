@@ -23,9 +23,9 @@ import (
 	"plumbline.dev/plumbline/internal/agent"
 )
 
-// Listen answers over HTTPS, to those with a token that the API server knows, until ctx
-// ends. The certificate is our own: the API server's proxy does not look at it, and what
-// is asked for is the caller's token, not ours.
+// Listen answers over HTTPS until ctx ends, for callers with a token that the API server
+// accepts. The certificate is self-signed: the API server's proxy does not verify it, and
+// the caller authenticates, not the agent.
 func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 	cert, err := certificate(s.node, s.now())
 	if err != nil {
@@ -34,13 +34,13 @@ func (s *Server) Listen(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+agent.PathHealth, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.Handle("GET /", s.gate.wrap("get", s.handler()))
-	mux.Handle("/", s.gate.wrap("update", s.handler())) // whatever does not only read
+	mux.Handle("/", s.gate.wrap("update", s.handler())) // every method that may change something
 	srv := s.http(mux)
 	srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 	return serve(ctx, srv, func() error { return srv.ServeTLS(newPlaces(l), "", "") })
 }
 
-// ListenUnix answers root on the node itself, when the API server is away.
+// ListenUnix answers root on the node itself, also when the API server is unavailable.
 func (s *Server) ListenUnix(ctx context.Context, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("listen on %s: %w", path, err)
@@ -59,7 +59,7 @@ func (s *Server) ListenUnix(ctx context.Context, path string) error {
 	return serve(ctx, srv, func() error { return srv.Serve(rootOnly{l}) })
 }
 
-// removeSocket takes away what an agent before us has left, and nothing else.
+// removeSocket removes the socket that a previous agent left, and nothing else.
 func removeSocket(path string) error {
 	st, err := os.Lstat(path)
 	switch {
@@ -68,17 +68,17 @@ func removeSocket(path string) error {
 	case err != nil:
 		return err
 	case st.Mode().Type() != fs.ModeSocket:
-		return errors.New("something that is no socket is in the way")
+		return errors.New("the path exists and is not a socket")
 	}
 	return os.Remove(path)
 }
 
-// http bounds what one caller can hold.
+// http bounds the resources that one caller can hold.
 func (s *Server) http(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 15 * time.Second, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // strangers must not fill the log
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // callers must not fill the log
 	}
 }
 

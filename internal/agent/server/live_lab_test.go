@@ -135,7 +135,7 @@ func frozen(t *testing.T, s *stage.Stage, a *asker) {
 	}
 	w, err := a.Verification(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
 	if err != nil || w.Complete || w.Quiet() {
-		t.Errorf("a witness without the runtime: %+v, %v", w, err)
+		t.Errorf("a verification without the runtime: %+v, %v", w, err)
 	}
 }
 
@@ -172,7 +172,7 @@ func onTheNode(t *testing.T, l *lab.Lab) {
 	}
 }
 
-// remembered: the flight record tells what came and what went.
+// remembered: the event log tells what came and what went.
 func remembered(t *testing.T, a *asker) {
 	t.Helper()
 	body, err := a.Open(t.Context(), "node1", agent.PathEvents, url.Values{"about": {"calitest"}})
@@ -189,7 +189,7 @@ func remembered(t *testing.T, a *asker) {
 		seen[e.What+" "+e.Of]++
 	}
 	if seen["new links"] == 0 || seen["gone links"] == 0 {
-		t.Errorf("the flight record has %v of a device that came and went", seen)
+		t.Errorf("the event log has %v of a device that came and went", seen)
 	}
 }
 

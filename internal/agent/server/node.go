@@ -12,18 +12,19 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A node is the real one: its kernel, its runtime, its processes and files.
+// A node is the agent's access to kernel, runtime, processes and files of the node.
 type node struct {
 	collectors []observe.NodeCollector
 	watch      []func(ctx context.Context, changed func(tables ...model.Table)) error
 	calls      func(ctx context.Context) ([]model.Process, error)
-	writer     *NodeWriter // nil: it only reads
-	server     string      // where the kubelet reaches the API server
+	writer     *NodeWriter // nil: the agent only reads
+	server     string      // the kubelet's address of the API server
 	close      func()
 }
 
-// theOnly gives the one of the sockets that is there. Where two are, nobody has said which
-// one is the kubelet's, and an empty one would prove that nothing runs: then it is none.
+// theOnly returns the one of the sockets that exists. If several exist it is unknown which
+// one the kubelet uses, and a runtime without sandboxes would prove that nothing runs: then
+// it is none.
 func theOnly(root string, sockets []string) string {
 	var there []string
 	for _, s := range sockets {
@@ -37,7 +38,7 @@ func theOnly(root string, sockets []string) string {
 	return "/run/no-runtime-or-several.sock"
 }
 
-// runtimes are where container runtimes listen.
+// runtimes are the usual sockets of container runtimes.
 var runtimes = []string{
 	"/run/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/run/crio/crio.sock",
 	"/run/cri-dockerd.sock", "/var/snap/microk8s/common/run/containerd.sock",

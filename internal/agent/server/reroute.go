@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// unneighbour deletes a static entry for a pod's address that leads its packets astray.
-// Args: link (index of the device) and mac, as the plan has them.
+// unneighbour deletes a static neighbour entry that sends packets for a pod's address to
+// the wrong MAC address. Args: link (interface index) and mac, as in the plan.
 func (s *Server) unneighbour(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	n, ok := t.body.(*kernel.NeighbourEntry)
 	if !ok {
@@ -23,7 +23,7 @@ func (s *Server) unneighbour(ctx context.Context, t *readState, args map[string]
 	}
 	link, err := number(args, "link")
 	if err != nil || link != n.Link || !strings.EqualFold(args["mac"], n.MAC) {
-		return false, errors.Join(err, fmt.Errorf("the entry is of device %d with %s", n.Link, n.MAC))
+		return false, errors.Join(err, fmt.Errorf("the entry is on interface index %d with MAC address %s", n.Link, n.MAC))
 	}
 	return kernel.Unneighbour(ctx, s.writer.Kernel, *n, func(ctx context.Context) error {
 		f, host, err := s.inside(ctx)
@@ -31,14 +31,14 @@ func (s *Server) unneighbour(ctx context.Context, t *readState, args map[string]
 			return err
 		}
 		if a := owner(f, n.Link, host, n.IP); a != nil && strings.EqualFold(a.MAC, n.MAC) {
-			return fmt.Errorf("the entry is right: who lives behind %s has %s and that MAC", n.Device, n.IP)
+			return fmt.Errorf("the entry is correct: the pod behind %s has %s and that MAC address", n.Device, n.IP)
 		}
 		return nil
 	}, dry)
 }
 
-// unroute deletes a host route that leads to another pod's device. Args: link, protocol, and
-// table and metric where they are not the usual ones.
+// unroute deletes a host route that leads to another pod's interface. Args: link, protocol,
+// and table and metric if they are not the defaults.
 func (s *Server) unroute(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	w, want, err := routeOf(t, args)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Server) unroute(ctx context.Context, t *readState, args map[string]stri
 		return false, errAlready
 	case 1:
 	default:
-		return false, fmt.Errorf("%d routes are like that", len(there))
+		return false, fmt.Errorf("%d routes match, expected one", len(there))
 	}
 	return kernel.Unroute(ctx, s.writer.Kernel, there[0], func(ctx context.Context) error {
 		f, host, err := s.inside(ctx)
@@ -60,13 +60,13 @@ func (s *Server) unroute(ctx context.Context, t *readState, args map[string]stri
 			return err
 		}
 		if owner(f, want.Link, host, w.IP) != nil {
-			return fmt.Errorf("the route is right: who lives behind device %d has %s", want.Link, w.IP)
+			return fmt.Errorf("the route is correct: the pod behind interface index %d has %s", want.Link, w.IP)
 		}
 		return s.quiet(ctx)
 	}, dry)
 }
 
-// routeOf reads by what arguments name a route.
+// routeOf reads the arguments that identify a route.
 func routeOf(t *readState, args map[string]string) (*kernel.HostRoutes, model.Route, error) {
 	w, ok := t.body.(*kernel.HostRoutes)
 	if !ok {
@@ -88,7 +88,8 @@ func routeOf(t *readState, args map[string]string) (*kernel.HostRoutes, model.Ro
 	return w, r, err
 }
 
-// sysctl sets a switch of a pod's device. Args: index, of the device, and value.
+// sysctl changes a setting of a pod's host interface. Args: index, of the interface, and
+// value.
 func (s *Server) sysctl(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	v, ok := t.body.(*kernel.Setting)
 	if !ok {
@@ -104,7 +105,7 @@ func (s *Server) sysctl(ctx context.Context, t *readState, args map[string]strin
 	return kernel.Set(ctx, s.writer.Kernel, *v, args["value"], func(context.Context) error { return nil }, dry)
 }
 
-// inside reads who lives where, with the host's own namespace.
+// inside reads sandboxes and attachments, with the inode of the host's network namespace.
 func (s *Server) inside(ctx context.Context) (*model.NodeState, uint64, error) {
 	host, err := podns.Host()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rootOnly lets in who is root by the kernel's word; the file's mode alone may be changed
-// by whoever owns its directory.
+// rootOnly accepts only connections whose peer is root according to the kernel; the mode of
+// the socket alone can be changed by whoever owns its directory.
 type rootOnly struct{ net.Listener }
 
 func (l rootOnly) Accept() (net.Conn, error) {

@@ -12,18 +12,18 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// Config is what an agent is made of: how the node is read, who is asked about tokens.
+// Config is the configuration of an agent.
 type Config struct {
 	Node       string
 	Version    string
 	Collectors []observe.NodeCollector
-	// Watch are what tells of changes as they happen.
+	// Watch are functions that report changes as they happen.
 	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
-	// Calls gives the CNI calls that are under way.
+	// Calls returns the running CNI calls.
 	Calls  func(ctx context.Context) ([]model.Process, error)
-	Writer *NodeWriter // nil: it only reads
-	Review Reviewer    // nil: nobody is let in but root on the node
-	Record string      // directory of the flight record; empty for none
+	Writer *NodeWriter // nil: the agent only reads
+	Review Reviewer    // nil: only root on the node is admitted
+	Record string      // directory of the event log; empty for none
 	Logs   Logs
 	Log    *slog.Logger
 	Now    func() time.Time
@@ -45,40 +45,40 @@ type Server struct {
 	entries chan eventlog.Entry
 
 	writer *NodeWriter
-	poll   func(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error)
+	read   func(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error) // of an object that can be changed
 	verbs  map[string]verb
-	turn   chan struct{} // full while something is being changed
+	turn   chan struct{} // holds one element while a change is made
 
 	logs        *logReader
-	guard       *turn // to read the keeper's report
-	serveEvents *turn // to read the flight record
+	guard       *turn // to read the guard daemon's report
+	serveEvents *turn // to read the event log
 	root        string
 }
 
-// senseWithin is how long one sense may take before it counts as hung.
-const senseWithin = 2500 * time.Millisecond
+// collectorWithin is how long one collector may take before its read counts as hung.
+const collectorWithin = 2500 * time.Millisecond
 
-// New makes an agent; nothing is read before it runs.
+// New returns an agent; nothing is read before Run.
 func New(c Config) *Server {
 	s := &Server{
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
-		reader:  &observe.NodeReader{Node: c.Node, Within: senseWithin, Collectors: c.Collectors},
+		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Collectors: c.Collectors},
 		entries: make(chan eventlog.Entry, 4096),
 		writer:  c.Writer, turn: make(chan struct{}, 1),
 	}
-	s.verbs, s.poll = verbsOf(s), c.Writer.reread
+	s.verbs, s.read = verbsOf(s), c.Writer.reread
 	s.store = newStore(c.Node, c.Version, s.note)
 	s.gate = newGate(c.Review, c.Node, c.Now)
 	s.logs = newLogReader(&c)
 	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
-	for _, sense := range c.Collectors {
-		s.pollers = append(s.pollers, newPoller(s, sense))
+	for _, collector := range c.Collectors {
+		s.pollers = append(s.pollers, newPoller(s, collector))
 	}
 	return s
 }
 
-// note takes down a change. A record that cannot keep up loses entries; it never holds
-// up what is seen.
+// note queues a log entry for a change that was observed. If the queue is full the entry is
+// lost: logging never delays reading.
 func (s *Server) note(e eventlog.Entry) {
 	select {
 	case s.entries <- e:
@@ -99,7 +99,8 @@ func (s *Server) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// follow hears of changes; when that ends it begins again, and all is read anew.
+// follow runs a watch; when it ends it is restarted after a second, and all tables are
+// reread.
 func (s *Server) follow(ctx context.Context, watch func(context.Context, func(...model.Table)) error) {
 	said := ""
 	for ctx.Err() == nil {
@@ -107,8 +108,8 @@ func (s *Server) follow(ctx context.Context, watch func(context.Context, func(..
 		if ctx.Err() != nil {
 			return
 		}
-		if text := fmt.Sprint(err); text != said { // once, not every second
-			s.log.Warn("changes are not told any more: all is read every second", "error", err)
+		if text := fmt.Sprint(err); text != said { // log once, not every second
+			s.log.Warn("a watch ended: all tables are reread every second until it works again", "error", err)
 			said = text
 		}
 		s.changed(model.FactTables()...)
@@ -119,7 +120,7 @@ func (s *Server) follow(ctx context.Context, watch func(context.Context, func(..
 	}
 }
 
-// changed wakes those who keep the tables.
+// changed wakes the pollers of the tables.
 func (s *Server) changed(tables ...model.Table) {
 	for _, k := range s.pollers {
 		if k.keeps(tables) {
@@ -128,7 +129,7 @@ func (s *Server) changed(tables ...model.Table) {
 	}
 }
 
-// refresh reads tables anew, side by side, and gives those that did not come in time.
+// refresh rereads tables concurrently and returns those that were not reread in time.
 func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []model.Table) {
 	ctx, cancel := context.WithTimeout(ctx, freshWithin)
 	defer cancel()
@@ -151,13 +152,13 @@ func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []mod
 	return late
 }
 
-// write puts what was noted on disk.
+// write appends queued entries to the event log.
 func (s *Server) write(ctx context.Context) {
 	var r *eventlog.Record
 	if s.record != "" {
 		var err error
 		if r, err = eventlog.Open(s.record); err != nil {
-			s.log.Warn("no flight record", "error", err)
+			s.log.Warn("cannot open the event log", "error", err)
 		} else {
 			defer func() { _ = r.Close() }()
 		}
@@ -172,18 +173,18 @@ func (s *Server) write(ctx context.Context) {
 				continue
 			}
 			err := r.Append(e)
-			if text := fmt.Sprint(err); err != nil && text != said { // a full disk is said once
-				s.log.Warn("flight record", "error", err)
+			if text := fmt.Sprint(err); err != nil && text != said { // a full disk is logged once
+				s.log.Warn("cannot write the event log", "error", err)
 				said = text
 			}
 		}
 	}
 }
 
-// Snapshot reads everything once, without keeping anything.
-func Snapshot(ctx context.Context, node, version string, now time.Time, senses ...observe.NodeCollector) *model.Snapshot {
-	body := &observe.NodeReader{Node: node, Within: senseWithin, Collectors: senses}
-	f, seen := body.Read(ctx)
+// Snapshot reads everything once, without caching.
+func Snapshot(ctx context.Context, node, version string, now time.Time, collectors ...observe.NodeCollector) *model.Snapshot {
+	reader := &observe.NodeReader{Node: node, Within: collectorWithin, Collectors: collectors}
+	f, seen := reader.Read(ctx)
 	join(f.Attachments, f.Sandboxes)
 	return &model.Snapshot{
 		Meta:      model.Meta{Schema: model.Schema, Taken: model.At(now), Version: version},

@@ -1,5 +1,5 @@
-// Package server is the agent on a node: it keeps the node's tables current and hands
-// them out to those who may ask. It judges nothing.
+// Package server is the agent on a node: it keeps the node's tables current and returns
+// them to authorized callers. It does not evaluate them.
 package server
 
 import (
@@ -12,21 +12,22 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A store holds the tables as they were last seen. An answer is a copy of it, so that
-// whatever hangs on the node, the answer does not.
+// A store holds the last read tables. An answer is a copy of it, so that an answer never
+// waits for something that hangs on the node. mu guards the maps and the caches in them;
+// node, version and answer never change.
 type store struct {
 	node    string
 	version string
-	answer  func(eventlog.Entry)
+	answer  func(eventlog.Entry) // logs a change; must not block
 
 	mu       sync.Mutex
 	tables   map[model.Table]tableCache
-	coverage map[model.Table]model.Coverage
-	seen     map[model.Table]time.Time // when each was last seen in full
+	coverage map[model.Table]model.Coverage // of the last read, complete or not; has every table
+	seen     map[model.Table]time.Time      // when each was last read completely
 }
 
-// unreadAfter is how long a table may not be seen before its rows count as new: what happened
-// meanwhile nobody knows.
+// unreadAfter is how long a table may be unread before the age of its rows restarts: what
+// happened in between is unknown.
 const unreadAfter = 2 * time.Minute
 
 func newStore(node, version string, tell func(eventlog.Entry)) *store {
@@ -40,8 +41,8 @@ func newStore(node, version string, tell func(eventlog.Entry)) *store {
 	return s
 }
 
-// put takes what was read. A table that was not seen in full keeps its rows as they were:
-// half a table would look like change.
+// put stores what was read. A table that was not read completely keeps its old rows: a
+// partial table would look like changes.
 func (s *store) put(f *model.NodeState, seen []model.Coverage, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +61,8 @@ func (s *store) put(f *model.NodeState, seen []model.Coverage, now time.Time) {
 	}
 }
 
-// snapshot copies the tables; none means all.
+// snapshot copies the given tables, without any all. A table whose last read was incomplete
+// has no rows in the copy, only coverage.
 func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +81,7 @@ func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
 			s.tables[t].copyTo(f, now)
 		}
 	}
-	boxes := &model.NodeState{} // as last seen: a runtime that is silent now has not changed them
+	boxes := &model.NodeState{} // as last read: sandboxes do not change because the runtime does not answer
 	s.tables[model.Sandboxes].copyTo(boxes, now)
 	join(f.Attachments, boxes.Sandboxes)
 	return out

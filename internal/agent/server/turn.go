@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// A turn lets one at a time read what may hang: a read that does costs one thread, however
-// often somebody asks.
+// A turn admits one reader at a time to files that may hang: a hanging read costs one
+// thread, however often it is requested.
 type turn struct{ taken chan struct{} }
 
 func newTurn() *turn { return &turn{make(chan struct{}, 1)} }
 
-var errHangs = errors.New("reading it does not come back")
+var errHangs = errors.New("the read does not return")
 
-// take reads, and comes back in time whatever hangs.
+// take reads, and returns in time whatever hangs. A read that hangs keeps the turn.
 func take[T any](ctx context.Context, t *turn, within time.Duration, read func() (T, error)) (out T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 )
 
 // abort ends the connection of a FUSE file system that does not answer. Args: device, and
-// pods, those that the plan knows to use it.
+// pods: those that use it according to the plan.
 func (s *Server) abort(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	f, err := s.silent(ctx, t, args)
 	if err != nil {
@@ -21,11 +21,11 @@ func (s *Server) abort(ctx context.Context, t *readState, args map[string]string
 	return s.writer.Host.Abort(ctx, *f, list(args, "pods"), dry)
 }
 
-// silent asks once more whether a file system answers: one that does is left alone.
+// silent checks again whether a file system answers: one that does is not changed.
 func (s *Server) silent(ctx context.Context, t *readState, args map[string]string) (*host.Filesystem, error) {
 	f, ok := t.body.(*host.Filesystem)
 	if !ok || args["device"] != f.Device {
-		return nil, errors.New("its device is not the one that the plan names")
+		return nil, errors.New("its device is not the one in the plan")
 	}
 	facts, err := s.fresh(ctx, model.Mounts)
 	if err != nil {
@@ -37,33 +37,33 @@ func (s *Server) silent(ctx context.Context, t *readState, args map[string]strin
 		case m.Silent:
 			return f, nil
 		default:
-			return nil, fmt.Errorf("%s answers: %w", f.Source, errAlready)
+			return nil, fmt.Errorf("%s answers again: %w", f.Source, errAlready)
 		}
 	}
-	return nil, fmt.Errorf("whether %s answers is not known", f.Source)
+	return nil, fmt.Errorf("it is unknown whether %s answers", f.Source)
 }
 
-// remove takes a sandbox away whose pod is gone, as the plan has proven. Args: uid, of that
-// pod, and containers, those that the plan knows to run in it still.
+// remove removes a sandbox whose pod is verified gone by the plan. Args: uid of that pod,
+// and containers: those that still run in it according to the plan.
 func (s *Server) remove(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	b, ok := t.body.(*cri.SandboxStatus)
 	if !ok || args["uid"] != b.UID {
-		return false, errors.New("its pod is not the one that the plan names")
+		return false, errors.New("its pod is not the one in the plan")
 	}
 	known := list(args, "containers")
 	return s.writer.CRI.Remove(ctx, *b, func(ctx context.Context) error {
 		for _, k := range b.Containers {
-			alive := k.State == "running" && (k.PID == 0 || s.writer.Host.RunningPods(k.PID)) || k.State == "unknown"
+			alive := k.State == "running" && (k.PID == 0 || s.writer.Host.ProcessRunning(k.PID)) || k.State == "unknown"
 			if alive && !slices.Contains(known, k.ID) {
-				return fmt.Errorf("container %s of %s/%s lives, and the plan does not know of it", k.Name, b.Namespace, b.Pod)
+				return fmt.Errorf("container %s of %s/%s is running and is not in the plan", k.Name, b.Namespace, b.Pod)
 			}
 		}
 		calls, err := s.calls(ctx)
 		if err != nil {
-			return fmt.Errorf("CNI calls: %w", err)
+			return fmt.Errorf("list the running CNI calls: %w", err)
 		}
 		if slices.ContainsFunc(calls, func(p model.Process) bool { return p.CNI == b.ID }) {
-			return errors.New("a CNI call for it is under way")
+			return errors.New("a CNI call for this sandbox is running")
 		}
 		return nil
 	}, dry)

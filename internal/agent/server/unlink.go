@@ -12,17 +12,17 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// longEnough is for how long a device must have been seen as it is, unless the plan says
-// less: links carry no date.
+// longEnough is how long an interface must have been observed unchanged, unless the plan
+// asks for less: interfaces carry no creation time.
 const longEnough = 10 * time.Minute
 
-// unlink deletes a device of a pod that is gone. Args: index, as the plan has it; peerNS,
-// the namespace that the plan knows to be pinned by a file and nothing else; seen, for how
-// many seconds it must have been as it is.
+// unlink deletes the host veth of a pod that is gone. Args: index, as in the plan; peerNS,
+// the namespace that according to the plan only a file pins; seen, for how many seconds it
+// must have been unchanged.
 func (s *Server) unlink(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	c, ok := t.body.(*kernel.HostVeth)
 	if !ok {
-		return false, errors.New("not a device")
+		return false, errors.New("not an interface")
 	}
 	index, err := number(args, "index")
 	if err != nil || index != c.Index {
@@ -58,33 +58,33 @@ func (s *Server) unlink(ctx context.Context, t *readState, args map[string]strin
 	return kernel.Unlink(ctx, s.writer.Kernel, u)
 }
 
-// ofNobody refuses a device that a sandbox has, in whatever state, or that packets to
-// somebody who lives go by; and any device where the network is not Calico's.
+// ofNobody refuses an interface that belongs to a sandbox in any state, or that packets to
+// a pod in use go through, and every interface if the loaded network is not Calico's.
 func ofNobody(c *kernel.HostVeth, f *model.NodeState, routes []model.Route) error {
 	if !slices.ContainsFunc(f.CNIConfigs, func(c model.CNIConfig) bool { return c.Loaded && slices.Contains(c.Plugins, "calico") }) {
-		return errors.New("the network that the runtime uses is not known to be Calico's")
+		return errors.New("the runtime's loaded network is not known to be Calico's")
 	}
 	for i := range f.Sandboxes {
 		b := &f.Sandboxes[i]
 		switch {
 		case b.HostNetwork:
 		case b.Inode != 0 && b.Inode == c.PeerNS, b.NetNS != "" && b.NetNS == c.Pinned:
-			return fmt.Errorf("sandbox %.12s of %s/%s has what is behind %s", b.ID, b.Namespace, b.Pod, c.Name)
+			return fmt.Errorf("the network namespace behind %[4]s belongs to sandbox %.12[1]s of %[2]s/%[3]s", b.ID, b.Namespace, b.Pod, c.Name)
 		case b.Ready && b.Inode == 0:
-			return fmt.Errorf("the namespace of sandbox %.12s is not known: it may be behind %s", b.ID, c.Name)
+			return fmt.Errorf("the network namespace of sandbox %.12s is unknown: it may be behind %s", b.ID, c.Name)
 		}
 	}
 	for i := range f.Attachments {
 		a := &f.Attachments[i]
 		if a.Inode == c.PeerNS {
-			if processLines(a) {
-				return fmt.Errorf("somebody lives behind %s", c.Name)
+			if inUse(a) {
+				return fmt.Errorf("the network namespace behind %s is in use", c.Name)
 			}
 			continue
 		}
 		for _, r := range routes {
-			if r.Dst.IsSingleIP() && a.Has(r.Dst.Addr()) && processLines(a) {
-				return fmt.Errorf("packets to %s go by %s, and somebody lives who has that address", r.Dst.Addr(), c.Name)
+			if r.Dst.IsSingleIP() && a.Has(r.Dst.Addr()) && inUse(a) {
+				return fmt.Errorf("packets to %s go through %s, and a pod in use has that address", r.Dst.Addr(), c.Name)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func (h *host) serve(w http.ResponseWriter, q *http.Request, reviewer *review.Re
 	}
 	if ok, err := h.may(q.Context(), q.Header.Get(agent.Header), reviewer); err != nil {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "the token cannot be reviewed by the API server", http.StatusServiceUnavailable)
+		http.Error(w, "the API server cannot be asked to verify the token; retry", http.StatusServiceUnavailable)
 		return
 	} else if !ok {
 		w.WriteHeader(http.StatusForbidden)

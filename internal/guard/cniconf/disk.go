@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// A disk is the few calls by which a file is read and replaced. Tests let each of them
-// fail, and stop after each of them.
+// A disk is the operations that read and replace a file. Tests fail or stop after each of
+// them.
 type disk interface {
 	read(path string) (*image, error)
 	create(path string) (draft, error)
@@ -16,10 +16,10 @@ type disk interface {
 	lock(dir string) (release func(), err error)
 }
 
-// A draft is a file that nobody but us knows yet.
+// A draft is a new file that no other program uses yet.
 type draft interface {
 	write(raw []byte) error
-	dress(like *image) error // owner, mode and label
+	dress(like *image) error // owner, mode and SELinux label
 	sync() error
 	close() error
 }
@@ -30,10 +30,10 @@ type image struct {
 	dev, ino uint64
 	uid, gid int
 	mode     fs.FileMode
-	label    string // SELinux'
+	label    string // SELinux label
 }
 
-// same tells that two images are of one file that did not change.
+// same reports whether both images are of the same unchanged file.
 func (a *image) same(b *image) bool {
 	return a.dev == b.dev && a.ino == b.ino && a.uid == b.uid && a.gid == b.gid &&
 		a.mode == b.mode && a.label == b.label && bytes.Equal(a.raw, b.raw)

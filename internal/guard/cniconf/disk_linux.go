@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// realDisk is the disk.
+// realDisk is the file system of the node.
 type realDisk struct{}
 
-// read reads a file that is no link. What a link points to is not ours to replace.
+// read reads a file that is not a link. The target of a link is not the guard's to replace.
 func (realDisk) read(path string) (*image, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -31,7 +31,7 @@ func (realDisk) read(path string) (*image, error) {
 	}
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !ok {
-		return nil, fmt.Errorf("%s: its owner is not told", path)
+		return nil, fmt.Errorf("%s: its owner is unknown", path)
 	}
 	label, err := labelOf(f)
 	return &image{
@@ -55,7 +55,7 @@ func (realDisk) syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// lock keeps other agents out of a directory: during an update there may be two.
+// lock excludes other guard daemons from a directory: during an update there may be two.
 func (realDisk) lock(dir string) (func(), error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -78,8 +78,8 @@ func (d realDraft) write(raw []byte) error {
 func (d realDraft) sync() error  { return d.f.Sync() }
 func (d realDraft) close() error { return d.f.Close() }
 
-// dress gives the draft owner, mode and label of what it is to replace. What is right
-// already is not asked for: it might be refused.
+// dress gives the draft the owner, mode and label of the file that it replaces. It sets
+// only what differs, because setting may be refused.
 func (d realDraft) dress(like *image) error {
 	st, err := d.f.Stat()
 	if err != nil {
@@ -102,10 +102,10 @@ func (d realDraft) dress(like *image) error {
 
 const labelKey = "security.selinux"
 
-// byDescriptor is a path to the very file that is open.
+// byDescriptor returns a path of the open file itself.
 func byDescriptor(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
-// labelOf gives SELinux' label of a file; nothing where there are none.
+// labelOf returns the SELinux label of a file; empty if there is none.
 func labelOf(f *os.File) (string, error) {
 	var label [1024]byte
 	n, err := syscall.Getxattr(byDescriptor(f), labelKey, label[:])

@@ -1,7 +1,6 @@
-// Package cniconf puts the guard into the CNI configuration that the runtime really loads,
-// and takes it out again. Only Calico's entry is touched: it becomes the guard's
-// delegate, verbatim. What belongs to others comes out byte for byte as it went in,
-// therefore documents are edited by offsets and never written anew.
+// Package cniconf inserts the guard into the CNI configuration that the runtime loads, and
+// removes it. Only Calico's entry changes: it becomes the guard's delegate, verbatim. All
+// other bytes stay as they are, so documents are edited by offset and never rewritten.
 package cniconf
 
 import "errors"
@@ -15,21 +14,21 @@ const (
 	maxDepth = 64
 )
 
-// Why a configuration is not touched.
+// Why a configuration is not changed.
 var (
-	// ErrBroken: it is no network configuration; it may be half written.
+	// ErrBroken: it is not a network configuration; it may be half written.
 	ErrBroken = errors.New("not a network configuration")
-	// ErrForeign: it is one, but there is nothing in it that we may wrap.
-	ErrForeign = errors.New("not ours to change")
+	// ErrForeign: it is one, but it has no entry that the guard may wrap.
+	ErrForeign = errors.New("not changed by the guard")
 )
 
-// A State is how a configuration stands to the guard.
+// A State is the relation of a configuration to the guard.
 type State string
 
 // The states of a configuration.
 const (
-	Patched State = "patched" // the guard stands before Calico's entry
-	Plain   State = "plain"   // Calico's entry, without the guard
-	Foreign State = "foreign" // nothing for us, or nothing that we understand
-	Broken  State = "broken"  // cannot be read, or not yet
+	Patched State = "patched" // the guard wraps Calico's entry
+	Plain   State = "plain"   // Calico's entry without the guard
+	Foreign State = "foreign" // no entry of Calico, or one that is not understood
+	Broken  State = "broken"  // invalid, or not completely written
 )

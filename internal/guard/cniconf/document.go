@@ -16,15 +16,15 @@ type document struct {
 	entries []entry
 }
 
-// An entry is one plugin's part of a document.
+// An entry is one plugin of a document.
 type entry struct {
 	span
 	kind   string
 	fields []member
 }
 
-// parse reads a document. What libcni would not load is broken, and so is what two
-// readers may read in two ways.
+// parse reads a document. A document that libcni would not load is ErrBroken, and so is one
+// that two readers could read differently.
 func parse(raw []byte) (*document, error) {
 	if err := check(raw); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func (d *document) entry(s span) (entry, error) {
 	return e, err
 }
 
-// field finds a field. Go's decoder takes the last of several, and takes no notice of
-// case; a map does neither: where they would differ, we do not choose.
+// field finds a field. Go's decoder ignores case and takes the last of several fields; a
+// map does neither. Where the two would differ it returns an error.
 func field(fields []member, key string) (span, bool, error) {
 	var out span
 	found := false
@@ -82,14 +82,14 @@ func field(fields []member, key string) (span, bool, error) {
 			continue
 		}
 		if found || m.key != key {
-			return out, false, fmt.Errorf("%w: %q can be read in two ways", ErrBroken, key)
+			return out, false, fmt.Errorf("%w: %q is ambiguous: it occurs twice or in another case", ErrBroken, key)
 		}
 		out, found = m.value, true
 	}
 	return out, found, nil
 }
 
-// text gives a field that is a string; nothing if it is not there.
+// text returns a field that is a string; empty if it does not exist.
 func (d *document) text(fields []member, key string) (string, error) {
 	s, found, err := field(fields, key)
 	if err != nil || !found {
@@ -97,12 +97,12 @@ func (d *document) text(fields []member, key string) (string, error) {
 	}
 	var out string
 	if d.raw[s.from] != '"' || json.Unmarshal(s.of(d.raw), &out) != nil {
-		return "", fmt.Errorf("%w: %q is no string", ErrBroken, key)
+		return "", fmt.Errorf("%w: %q is not a string", ErrBroken, key)
 	}
 	return out, nil
 }
 
-// of gives the entries that are of any of these types.
+// of returns the entries of these types.
 func (d *document) of(kinds ...string) []entry {
 	var out []entry
 	for _, e := range d.entries {

@@ -12,19 +12,20 @@ import (
 	"syscall"
 )
 
-// Runtimes look at files with these endings only.
+// Runtimes load only files with these extensions.
 var endings = []string{".conf", ".conflist", ".json"}
 
 const maxEntries = 4096
 
 func configures(path string) bool { return slices.Contains(endings, filepath.Ext(path)) }
 
-// Effective gives the file from which the runtime has its network: the first one, by
-// name, that can be loaded, of that directory whose first one has the name that the runtime
-// reports. If that is Multus', and it calls another by its file, it is that file.
+// Effective returns the file from which the runtime loaded its network: in the directory
+// whose first loadable file, by name, has the network name that the runtime reports, it is
+// that file. If that is a configuration of Multus that refers to another file, it is the
+// other file.
 func Effective(dirs []string, loadedName string) (path string, err error) {
 	if loadedName == "" {
-		return "", errors.New("find the network's configuration: the runtime reports none as loaded")
+		return "", errors.New("find the network configuration: the runtime reports none as loaded")
 	}
 	var found []string
 	var doc *document
@@ -32,7 +33,7 @@ func Effective(dirs []string, loadedName string) (path string, err error) {
 	for _, dir := range dirs {
 		path, d, err := first(dir)
 		if err == nil && d.name != loadedName {
-			err = fmt.Errorf("%s is first, and it is of network %.64q", path, d.name)
+			err = fmt.Errorf("%s is the first file and configures network %.64q", path, d.name)
 		}
 		if err != nil {
 			why = errors.Join(why, err)
@@ -45,7 +46,7 @@ func Effective(dirs []string, loadedName string) (path string, err error) {
 		return "", fmt.Errorf("find the configuration of network %.64q, which the runtime has loaded: %w", loadedName, why)
 	case 1:
 	default:
-		return "", fmt.Errorf("%w: network %.64q may be that of any of %s", ErrForeign, loadedName, strings.Join(found, ", "))
+		return "", fmt.Errorf("%w: network %.64q may be configured by any of %s", ErrForeign, loadedName, strings.Join(found, ", "))
 	}
 	ref, err := doc.reference()
 	if err != nil {
@@ -58,7 +59,7 @@ func Effective(dirs []string, loadedName string) (path string, err error) {
 	return path, err
 }
 
-// first gives the first file of a directory that can be loaded.
+// first returns the first loadable file of a directory.
 func first(dir string) (string, *document, error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -70,7 +71,7 @@ func first(dir string) (string, *document, error) {
 		return "", nil, err
 	}
 	if len(names) == maxEntries {
-		return "", nil, fmt.Errorf("%s has too many files", dir)
+		return "", nil, fmt.Errorf("%s has %d files or more", dir, maxEntries)
 	}
 	slices.SortFunc(names, strings.Compare)
 	why := fmt.Errorf("%s: no configuration: %w", dir, fs.ErrNotExist)
@@ -88,7 +89,8 @@ func first(dir string) (string, *document, error) {
 	return "", nil, why
 }
 
-// load reads a file as a runtime does: through links, and a list only if its name says so.
+// load reads a file as a runtime does: it follows links, and reads a list only if the
+// extension is .conflist.
 func load(path string) (*document, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -101,19 +103,19 @@ func load(path string) (*document, error) {
 	}
 	d, err := parse(raw)
 	if err == nil && d.list != (filepath.Ext(path) == ".conflist") {
-		err = fmt.Errorf("%w: its name says that it is a list, or its content does, not both", ErrBroken)
+		err = fmt.Errorf("%w: the extension .conflist and a list of plugins must come together", ErrBroken)
 	}
 	return d, err
 }
 
-// content reads a regular file that is not too large.
+// content reads a regular file of at most maxSize bytes.
 func content(f *os.File) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", f.Name())
+		return nil, fmt.Errorf("%s is not a regular file", f.Name())
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err == nil && len(raw) > maxSize {

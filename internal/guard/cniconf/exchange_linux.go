@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// The number of renameat2, which the standard library does not know everywhere.
+// The number of renameat2, which the standard library does not have on every platform.
 var renameat2 = map[string]uintptr{"amd64": 316, "arm64": 276}
 
-// exchange lets two files change names, in one step: neither name is ever without a
-// file, and what was replaced can still be looked at. A rename would lose what another
-// put there since it was looked at.
+// exchange swaps the names of two files atomically: both names always have a file, and the
+// replaced file can still be read. A rename would lose what another program wrote since it
+// was read.
 func (realDisk) exchange(a, b string) error {
 	number, known := renameat2[runtime.GOARCH]
 	if !known {

@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	settle  = 200 * time.Millisecond // writers that truncate first are done by then
-	written = 10 * time.Second       // a writer that is not done then never will be
-	shown   = 15 * time.Second       // by a runtime: it is told at once, and may be busy
+	settle  = 200 * time.Millisecond // writers that truncate first are done after this
+	written = 10 * time.Second       // a writer that takes longer is not waited for
+	shown   = 15 * time.Second       // for a runtime to load the file: it is notified at once, and may be busy
 )
 
 // A File is a configuration file that the runtime has loaded.
 type File struct {
 	path    string
 	loaded  string   // name of the network that the runtime reports
-	dirs    []string // in which the runtime and Multus look
+	dirs    []string // directories that the runtime and Multus read
 	disk    disk
-	settle  time.Duration // between two looks
+	settle  time.Duration // between two reads
 	written time.Duration // bound on waiting for a writer
 	shown   time.Duration // bound on waiting for the runtime
 }
 
-// NewFile names the file at path, which Effective gave for the same name and directories.
+// NewFile returns the file at path, which Effective returned for the same name and
+// directories.
 func NewFile(path, loadedName string, dirs ...string) *File {
 	if len(dirs) == 0 {
 		dirs = []string{filepath.Dir(path)}
@@ -33,8 +34,8 @@ func NewFile(path, loadedName string, dirs ...string) *File {
 	return &File{path: filepath.Clean(path), loaded: loadedName, dirs: dirs, disk: realDisk{}, settle: settle, written: written, shown: shown}
 }
 
-// State tells how the file stands to the guard at this moment, and why where that is not
-// plain to see. Whether it is half written only a second look can tell.
+// State returns the current state of the file and, if it is not plain or patched, why. Only
+// two reads can tell whether it is half written: see believed.
 func (f *File) State() (State, string) {
 	now, err := f.disk.read(f.path)
 	if errors.Is(err, ErrForeign) {
@@ -57,7 +58,7 @@ func (f *File) State() (State, string) {
 	}
 }
 
-// effective tells why the file is not the one that the runtime loads.
+// effective returns an error if the runtime does not load the file.
 func (f *File) effective() error {
 	path, err := Effective(f.dirs, f.loaded)
 	if err == nil && filepath.Clean(path) != f.path {
@@ -66,8 +67,8 @@ func (f *File) effective() error {
 	return err
 }
 
-// believed reads the file until two reads are equal and make sense: it may be in the
-// middle of being written.
+// believed reads the file until two successive reads are equal and valid: it may be being
+// written.
 func (f *File) believed(ctx context.Context) (*image, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.written)
 	defer cancel()
@@ -76,7 +77,7 @@ func (f *File) believed(ctx context.Context) (*image, error) {
 	for {
 		now, err := f.disk.read(f.path)
 		if err != nil && !errors.Is(err, ErrBroken) {
-			return nil, fmt.Errorf("read the network's configuration: %w", err)
+			return nil, fmt.Errorf("read the network configuration: %w", err)
 		}
 		if err == nil {
 			_, err = parse(now.raw)
@@ -87,7 +88,7 @@ func (f *File) believed(ctx context.Context) (*image, error) {
 		case last != nil && last.same(now):
 			return now, nil
 		case last != nil:
-			why = errors.New("it is being changed")
+			why = errors.New("the file is being changed")
 		}
 		last = now
 		if err := pause(ctx, f.settle); err != nil {

@@ -119,7 +119,7 @@ func TestNotLoadedIsPutBack(t *testing.T) {
 			if changed || err == nil || !strings.Contains(err.Error(), c.want) || text(t, f) != c.after {
 				t.Errorf("%t, %v: %s", changed, err, text(t, f))
 			}
-			if c.before == c.after && c.before != plain && strings.Contains(err.Error(), "taken out") {
+			if c.before == c.after && c.before != plain && strings.Contains(err.Error(), "removed from") {
 				t.Errorf("it was not: %v", err)
 			}
 			if after, err := f.disk.read(f.path); err != nil || c.before == plain && after.ino != before.ino {
@@ -202,8 +202,8 @@ func TestOnlyTheLoadedFileIsTouched(t *testing.T) {
 		}
 	}
 	f.loaded = "other"
-	refused(`of network "n"`)
-	if state, why := f.State(); state != Foreign || !strings.Contains(why, `of network "n"`) {
+	refused(`configures network "n"`)
+	if state, why := f.State(); state != Foreign || !strings.Contains(why, `configures network "n"`) {
 		t.Errorf("%s, %s", state, why)
 	}
 	f.loaded = "n"

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 )
 
-// A Loaded tells whether the runtime shows the guard's configuration as loaded, and why
-// not. Its error means that this cannot be seen.
+// A Loaded reports whether the runtime has loaded the guard's configuration, and why not.
+// An error means that this is unknown.
 type Loaded func(ctx context.Context) (ok bool, why string, err error)
 
-// Install puts the guard into a file and waits until the runtime has loaded it. If it
-// does not, what was there is put back, and the error says why.
+// Install inserts the guard into a file and waits until the runtime has loaded it. If the
+// runtime does not, the previous file is restored, and the error says why.
 func Install(ctx context.Context, f *File, loaded Loaded) (changed bool, err error) {
 	release, err := f.disk.lock(filepath.Dir(f.path))
 	if err != nil {
@@ -28,7 +28,7 @@ func Install(ctx context.Context, f *File, loaded Loaded) (changed bool, err err
 	}
 	next, changed, err := Patch(base.raw, Guard)
 	if err != nil {
-		return false, fmt.Errorf("put the guard into %s: %w", f.path, err)
+		return false, fmt.Errorf("insert the guard into %s: %w", f.path, err)
 	}
 	if !changed {
 		return f.stands(ctx, base, loaded)
@@ -42,29 +42,30 @@ func Install(ctx context.Context, f *File, loaded Loaded) (changed bool, err err
 		err = s.intact()
 	}
 	if err != nil {
-		return false, errors.Join(fmt.Errorf("the guard was taken out of %s again: %w", f.path, err), s.back())
+		return false, errors.Join(fmt.Errorf("the guard was removed from %s again: %w", f.path, err), s.back())
 	}
 	return true, s.forget()
 }
 
-// stands is for a file that has the guard already. If the runtime says that it does not
-// load it, the guard goes out; if that cannot be seen, nothing is done.
+// stands handles a file that already has the guard. If the runtime answers that it does not
+// load it, the guard is removed; if the answer is unknown, nothing is done.
 func (f *File) stands(ctx context.Context, base *image, loaded Loaded) (bool, error) {
 	seen, err := f.await(ctx, loaded)
 	if err == nil || !seen {
 		return false, err
 	}
 	_, gone := f.unpatch(ctx, base)
-	return false, errors.Join(fmt.Errorf("the guard is taken out of %s: %w", f.path, err), gone)
+	return false, errors.Join(fmt.Errorf("the guard is removed from %s: %w", f.path, err), gone)
 }
 
-// await asks until the runtime shows the file as loaded, once at least. Seen tells that
-// it has answered, and that the answer was no.
+// await asks until the runtime has loaded the file, at least once. seen says that the
+// runtime answered, with no.
 func (f *File) await(ctx context.Context, loaded Loaded) (seen bool, err error) {
 	within, cancel := context.WithTimeout(ctx, f.shown)
 	defer cancel()
 	for {
-		// The first look is not at once: who writes to the old file has to show by then.
+		// The first question is not asked at once: a writer to the old file must show by
+		// then.
 		if over := pause(ctx, f.settle); over != nil {
 			return false, errors.Join(err, over)
 		}
@@ -74,8 +75,8 @@ func (f *File) await(ctx context.Context, loaded Loaded) (seen bool, err error) 
 			return true, nil
 		case cannot == nil:
 			seen, err = true, fmt.Errorf("the runtime does not load it: %s", why)
-		case err == nil || within.Err() == nil: // cut short, the answer before it counts
-			seen, err = false, fmt.Errorf("see what the runtime has loaded: %w", cannot)
+		case err == nil || within.Err() == nil: // if the question was cut short, the previous answer counts
+			seen, err = false, fmt.Errorf("ask the runtime for its loaded networks: %w", cannot)
 		}
 		if within.Err() != nil {
 			return seen && ctx.Err() == nil, err
@@ -83,8 +84,8 @@ func (f *File) await(ctx context.Context, loaded Loaded) (seen bool, err error) 
 	}
 }
 
-// Remove takes the guard out of a file. The runtime need not have it loaded: another
-// may have come before it since.
+// Remove removes the guard from a file. The runtime need not have loaded it: another file
+// may precede it by now.
 func Remove(ctx context.Context, f *File) (changed bool, err error) {
 	release, err := f.disk.lock(filepath.Dir(f.path))
 	if err != nil {
@@ -101,7 +102,7 @@ func Remove(ctx context.Context, f *File) (changed bool, err error) {
 func (f *File) unpatch(ctx context.Context, base *image) (bool, error) {
 	next, changed, err := Unpatch(base.raw)
 	if err != nil {
-		return false, fmt.Errorf("take the guard out of %s: %w", f.path, err)
+		return false, fmt.Errorf("remove the guard from %s: %w", f.path, err)
 	}
 	if !changed {
 		return false, nil
@@ -110,9 +111,9 @@ func (f *File) unpatch(ctx context.Context, base *image) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_ = pause(ctx, f.settle) // without it less is seen, and nothing is lost
+	_ = pause(ctx, f.settle) // a shorter pause only notices fewer writers; nothing is lost
 	if err := s.intact(); err != nil {
-		return false, errors.Join(fmt.Errorf("what was in %s is put back: %w", f.path, err), s.back())
+		return false, errors.Join(fmt.Errorf("the previous content of %s is restored: %w", f.path, err), s.back())
 	}
 	return true, s.forget()
 }

@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// Multus' plugins: they have no network of their own and call that of another.
+// The plugins of Multus: they have no network of their own and call another network's
+// plugins.
 var multus = []string{"multus", "multus-shim"}
 
-// embedded tells what a configuration of Multus holds of another network's.
+// embedded describes the copy of another network's configuration in a configuration of
+// Multus.
 func (d *document) embedded() string {
 	for _, e := range d.of(multus...) {
 		s, found, err := field(e.fields, "delegates")
@@ -20,16 +22,16 @@ func (d *document) embedded() string {
 		copied := string(s.of(d.raw))
 		switch {
 		case strings.Contains(copied, `"`+Guard+`"`):
-			return "it has a copy of a configuration with the guard in it, which Multus made and we do not change"
+			return "it holds a copy, made by Multus, of a configuration with the guard, which the guard does not change"
 		case strings.Contains(copied, `"`+calico+`"`):
-			return "it has a copy of Calico's configuration, which Multus made and we do not change"
+			return "it holds a copy, made by Multus, of Calico's configuration, which the guard does not change"
 		}
 	}
-	return "what it calls is not told by a file"
+	return "it does not name the file of the network that it calls"
 }
 
-// reference gives the file that a configuration of Multus refers to; nothing if it is
-// not of Multus, or has its own copy.
+// reference returns the file that a configuration of Multus refers to; empty if it is not
+// of Multus, or holds its own copy.
 func (d *document) reference() (string, error) {
 	for _, e := range d.of(multus...) {
 		ref, err := d.text(e.fields, "clusterNetwork")
@@ -39,7 +41,7 @@ func (d *document) reference() (string, error) {
 		case ref == "":
 			continue
 		case !filepath.IsAbs(ref):
-			return "", fmt.Errorf("%w: Multus calls network %.64q by its name: an object in the cluster would come first, and that cannot be seen here", ErrForeign, ref)
+			return "", fmt.Errorf("%w: Multus calls network %.64q by name: an object in the cluster would have precedence, and the guard daemon cannot read it", ErrForeign, ref)
 		case !configures(ref):
 			return "", fmt.Errorf("%w: Multus calls the first network of directory %.256q", ErrForeign, ref)
 		}
@@ -48,8 +50,8 @@ func (d *document) reference() (string, error) {
 	return "", nil
 }
 
-// referred finds the file that Multus refers to. Its path is one of Multus' container:
-// only the name of the file can be relied on.
+// referred finds the file that Multus refers to. The path is one in Multus' container, so
+// only the name of the file is used.
 func referred(dirs []string, ref string) (string, *document, error) {
 	var paths []string
 	var found *document

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	maxNamed  = 100_000 // files looked at
-	maxLevels = 4       // of directories below one that was given
+	maxNamed  = 100_000 // files read
+	maxLevels = 4       // levels of directories below a given one
 )
 
-// Caches are the directories in which libcni, the kubelet of old and Multus keep with
-// what configuration a pod was added.
+// Caches are the directories in which libcni, old kubelets and Multus store the
+// configuration of each ADD.
 var Caches = []string{"/var/lib/cni/results", "/var/lib/cni/cache", "/var/lib/cni/multus"}
 
-// NamedBy gives every file below the directories of configurations and of caches that
-// names the guard. As long as there is one, or an error says that not all could be seen,
-// the guard's binary must stay: CRI-O deletes with the configuration that was cached at
-// the ADD, and Multus with its copy.
+// NamedBy returns every file below the configuration and cache directories that names the
+// guard. As long as there is one, or an error says that not all could be read, the guard's
+// program must stay: CRI-O calls DEL with the configuration that was cached at the ADD, and
+// Multus with its copy.
 func NamedBy(dirs, caches []string) ([]string, error) {
 	w := walk{left: maxNamed}
 	for _, dir := range dirs {
@@ -44,15 +44,15 @@ type walk struct {
 }
 
 func (w *walk) doubt(err error) {
-	if len(w.unsure) < 8 { // more say no more
+	if len(w.unsure) < 8 { // more add nothing
 		w.unsure = append(w.unsure, err)
 	}
 }
 
-// below looks through a directory. Only of files that must be JSON a broken one is a doubt:
-// others lie there too.
+// below searches a directory. An invalid file is an error only if it must be JSON: caches
+// hold other files too.
 func (w *walk) below(dir string, must func(path string) bool) {
-	root, err := filepath.EvalSymlinks(dir) // a walk does not begin at a link
+	root, err := filepath.EvalSymlinks(dir) // WalkDir does not follow a link as its root
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -63,12 +63,12 @@ func (w *walk) below(dir string, must func(path string) bool) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // its pod has ended meanwhile
+			return nil // removed meanwhile, with its pod
 		case err != nil:
 			return err
 		case d.IsDir():
 			if strings.Count(strings.TrimPrefix(path, root), "/") > maxLevels {
-				return fmt.Errorf("%s lies too deep", path)
+				return fmt.Errorf("%s is more than 4 levels deep", path)
 			}
 			return nil
 		}
@@ -86,7 +86,7 @@ func (w *walk) below(dir string, must func(path string) bool) {
 func (w *walk) file(path string, must bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENXIO) {
-		return // gone, a link to nothing, or a socket
+		return // removed, a dangling link, or a socket
 	}
 	if err != nil {
 		w.doubt(err)

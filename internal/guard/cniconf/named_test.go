@@ -80,7 +80,7 @@ func TestNamedByInDoubt(t *testing.T) {
 		"half written cache":         {"results/n-b-eth0", `{"config":"eyJ`, "half written"},
 		"empty cache":                {"results/n-b-eth0", ``, "half written"},
 		"too large":                  {"results/n-b-eth0", strings.Repeat(" ", maxSize+1), "more than"},
-		"too deep":                   {"results/1/2/3/4/5/x", `{}`, "too deep"},
+		"too deep":                   {"results/1/2/3/4/5/x", `{}`, "levels deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,7 +91,7 @@ func TestNamedByInDoubt(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v", err)
 			}
-			if c.want != "too deep" && len(got) != 1 {
+			if c.want != "levels deep" && len(got) != 1 {
 				t.Errorf("%q", got)
 			}
 		})

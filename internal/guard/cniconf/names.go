@@ -8,12 +8,12 @@ import (
 	"io"
 )
 
-// Of what is encoded in what is encoded, and so on.
+// maxNesting bounds text that is encoded in a string of encoded text, and so on.
 const maxNesting = 3
 
-// names tells whether a text names the guard, in any string of it, be it a plain one or
-// one that holds another text: libcni keeps the configuration of an ADD in base64. Any
-// mention counts: too many only keep a binary. Whole tells that all of it was understood.
+// names reports whether a text names the guard, in any of its strings, plain or base64:
+// libcni stores the configuration of an ADD in base64. Any mention counts: a false one only
+// keeps a program. whole says that all of the text was understood.
 func names(raw []byte, nesting int) (named, whole bool) {
 	if bytes.Contains(raw, []byte(Guard)) {
 		return true, true
@@ -35,7 +35,7 @@ func names(raw []byte, nesting int) (named, whole bool) {
 		}
 		inner, err := base64.StdEncoding.DecodeString(s)
 		if err != nil {
-			inner = []byte(s) // a plain text
+			inner = []byte(s) // plain text
 		}
 		if named, _ := names(inner, nesting+1); named {
 			return true, true

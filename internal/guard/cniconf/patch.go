@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Inspect tells how a configuration stands to the guard, and why if it is neither
-// patched nor plain.
+// Inspect returns the state of a configuration, and why if it is neither patched nor plain.
 func Inspect(raw []byte) (State, error) {
 	d, err := parse(raw)
 	if err != nil {
@@ -18,11 +17,11 @@ func Inspect(raw []byte) (State, error) {
 	return state, err
 }
 
-// Patch puts the guard, whose binary is bin, before Calico's entry. What is patched
-// already is left alone.
+// Patch inserts the guard, whose program is bin, around Calico's entry. A patched
+// configuration is not changed.
 func Patch(raw []byte, bin string) (patched []byte, changed bool, err error) {
 	if bin != Guard {
-		return nil, false, fmt.Errorf("the guard's binary is called %q: only %q would be found again", bin, Guard)
+		return nil, false, fmt.Errorf("the guard's program is named %q: it must be %q", bin, Guard)
 	}
 	d, err := parse(raw)
 	if err != nil {
@@ -40,10 +39,10 @@ func Patch(raw []byte, bin string) (patched []byte, changed bool, err error) {
 		return nil, false, err
 	}
 	patched = splice(raw, own.span, wrapped)
-	// The way back is proven before anyone goes there.
+	// Verify that Unpatch restores the original before anything is written.
 	back, _, err := Unpatch(patched)
 	if err == nil && !bytes.Equal(back, raw) {
-		err = errors.New("it could not be taken out again")
+		err = errors.New("it could not be removed again")
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("with the guard in it: %w", err)
@@ -51,9 +50,9 @@ func Patch(raw []byte, bin string) (patched []byte, changed bool, err error) {
 	return patched, true, nil
 }
 
-// wrap gives the guard's entry around another. Capabilities are lifted: libcni hands
-// runtimeConfig only to entries that have them. A single configuration needs its name and
-// version outside as well.
+// wrap returns the guard's entry around another. Capabilities are copied to the outer
+// entry, because libcni passes runtimeConfig only to entries that have them. A
+// single-plugin configuration also needs its name and version in the outer entry.
 func (d *document) wrap(e entry) ([]byte, error) {
 	out := []byte(`{`)
 	lift := func(key, before, after string) error {
@@ -73,8 +72,8 @@ func (d *document) wrap(e entry) ([]byte, error) {
 	return append(out, '}'), err
 }
 
-// Unpatch takes the guard out again: whatever stands behind it takes its place. It asks
-// less than Patch: what was changed around the guard is no reason to keep it.
+// Unpatch removes the guard: its delegate takes its place. It accepts more than Patch:
+// changes around the guard are no reason to keep it.
 func Unpatch(raw []byte) ([]byte, bool, error) {
 	d, err := parse(raw)
 	if err != nil {
@@ -82,7 +81,7 @@ func Unpatch(raw []byte) ([]byte, bool, error) {
 	}
 	guards := d.of(Guard)
 	out := raw
-	for _, guard := range slices.Backward(guards) { // so that offsets hold
+	for _, guard := range slices.Backward(guards) { // so that offsets stay valid
 		behind, err := d.delegate(guard)
 		for err == nil && behind.kind == Guard {
 			behind, err = d.delegate(behind)
@@ -91,14 +90,14 @@ func Unpatch(raw []byte) ([]byte, bool, error) {
 			return nil, false, fmt.Errorf("%w: %w", ErrForeign, err)
 		}
 		if name, err := d.text(behind.fields, "name"); !d.list && (err != nil || name != d.name) {
-			return nil, false, fmt.Errorf("%w: the network is %.64q, without the guard %.64q", ErrForeign, d.name, name)
+			return nil, false, fmt.Errorf("%w: the network is %.64q, and without the guard it would be %.64q", ErrForeign, d.name, name)
 		}
 		out = splice(out, guard.span, behind.of(raw))
 	}
 	return out, len(guards) > 0, nil
 }
 
-// splice gives doc with another text at s.
+// splice returns doc with the text at s replaced.
 func splice(doc []byte, s span, text []byte) []byte {
 	return slices.Concat(doc[:s.from], text, doc[s.to:])
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A span is a part of a document, by its offsets.
+// A span is a part of a document, by offsets.
 type span struct{ from, to int }
 
 func (s span) of(doc []byte) []byte { return doc[s.from:s.to] }
@@ -17,17 +17,18 @@ type member struct {
 	value span
 }
 
-// check tells why a document cannot be walked through. All functions below rely on it.
+// check returns why a document is not valid JSON that can be edited. All functions below
+// rely on a checked document.
 func check(doc []byte) error {
 	if len(doc) > maxSize {
-		return fmt.Errorf("%w: it has more than %d bytes", ErrBroken, maxSize)
+		return fmt.Errorf("%w: longer than %d bytes", ErrBroken, maxSize)
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(doc, &whole); err != nil {
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	if doc[skip(doc, 0)] != '{' {
-		return fmt.Errorf("%w: it is no object", ErrBroken)
+		return fmt.Errorf("%w: not a JSON object", ErrBroken)
 	}
 	depth := 0
 	for i := 0; i < len(doc); i++ {
@@ -36,7 +37,7 @@ func check(doc []byte) error {
 			i = endOfString(doc, i) - 1
 		case '{', '[':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("%w: it is nested deeper than %d", ErrBroken, maxDepth)
+				return fmt.Errorf("%w: nested deeper than %d levels", ErrBroken, maxDepth)
 			}
 		case '}', ']':
 			depth--
@@ -45,7 +46,7 @@ func check(doc []byte) error {
 	return nil
 }
 
-// members gives the fields of the object at s; none if it is no object.
+// members returns the fields of the object at s; none if it is not an object.
 func members(doc []byte, s span) []member {
 	if doc[s.from] != '{' {
 		return nil
@@ -55,7 +56,7 @@ func members(doc []byte, s span) []member {
 		end := endOfString(doc, i)
 		var key string
 		if err := json.Unmarshal(doc[i:end], &key); err != nil {
-			return nil // cannot be: the document is valid
+			return nil // impossible: the document is valid
 		}
 		from := skip(doc, skip(doc, end)+1) // behind the colon
 		to := endOfValue(doc, from)
@@ -67,7 +68,7 @@ func members(doc []byte, s span) []member {
 	return out
 }
 
-// elements gives those of the array at s; none if it is no array.
+// elements returns the elements of the array at s; none if it is not an array.
 func elements(doc []byte, s span) []span {
 	if doc[s.from] != '[' {
 		return nil
@@ -83,7 +84,7 @@ func elements(doc []byte, s span) []span {
 	return out
 }
 
-// skip gives the offset of what follows white space.
+// skip returns the offset after white space.
 func skip(doc []byte, i int) int {
 	for i < len(doc) && strings.IndexByte(" \t\r\n", doc[i]) >= 0 {
 		i++

@@ -106,7 +106,7 @@ func TestDraftIsReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.disk = &observed{disk: f.disk, fails: func(call string) (bool, error) { return call == lies, nil }}
-		if changed, err := Install(t.Context(), f, yes); changed || err == nil || !strings.Contains(err.Error(), "not what was to be written") || text(t, f) != plain {
+		if changed, err := Install(t.Context(), f, yes); changed || err == nil || !strings.Contains(err.Error(), "differs from what was to be written") || text(t, f) != plain {
 			t.Errorf("%s: %t, %v", lies, changed, err)
 		}
 		alone(t, f)

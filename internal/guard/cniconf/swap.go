@@ -8,24 +8,24 @@ import (
 	"path/filepath"
 )
 
-var errChanged = errors.New("it was changed by another meanwhile")
+var errChanged = errors.New("another program changed the file meanwhile")
 
-// A swap is one replacement of a file. The two change names, and until the swap is kept,
-// what was there stays beside it: going back needs no space, and brings back the very
-// file, with all that another may have written to it.
+// A swap is one replacement of a file. Base and replacement exchange names, and until
+// forget the base stays beside the file: going back needs no space and restores the very
+// file, with everything that another program may have written to it.
 type swap struct {
 	f    *File
-	base *image // what was there
-	done *image // what took its place
+	base *image // the replaced file
+	done *image // the replacement
 }
 
-// beside is a name in the file's directory at which no runtime looks.
+// beside returns a name in the file's directory that no runtime loads.
 func (f *File) beside() string {
 	return filepath.Join(filepath.Dir(f.path), "."+filepath.Base(f.path)+".plumbline")
 }
 
-// swap puts next in the place of base. On any error base is where it was, or what
-// another put there.
+// swap replaces base by next. On any error the file is base again, or what another program
+// put there.
 func (f *File) swap(ctx context.Context, base *image, next []byte) (*swap, error) {
 	s := &swap{f: f, base: base}
 	err := s.prepare(next)
@@ -48,10 +48,10 @@ func (f *File) swap(ctx context.Context, base *image, next []byte) (*swap, error
 	return s, nil
 }
 
-// prepare has all ready, and makes sure that nobody changed the file.
+// prepare writes the replacement and verifies that nobody changed the file.
 func (s *swap) prepare(next []byte) error {
 	f := s.f
-	if err := s.forget(); err != nil { // of an agent that was killed
+	if err := s.forget(); err != nil { // left by a killed guard daemon
 		return err
 	}
 	if err := f.draft(next, s.base); err != nil {
@@ -64,12 +64,12 @@ func (s *swap) prepare(next []byte) error {
 	want := *s.base
 	want.raw, want.dev, want.ino = next, s.done.dev, s.done.ino
 	if !want.same(s.done) {
-		return errors.New("what was written is not what was to be written")
+		return errors.New("the written file differs from what was to be written")
 	}
 	return f.still(f.path, s.base)
 }
 
-// draft writes a file beside the other, like it in all but content.
+// draft writes a file beside the other, equal in all but its content.
 func (f *File) draft(raw []byte, like *image) error {
 	d, err := f.disk.create(f.beside())
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *File) draft(raw []byte, like *image) error {
 	return errors.Join(err, d.close())
 }
 
-// still tells why a file is not what it was.
+// still returns an error if a file is not what it was.
 func (f *File) still(path string, was *image) error {
 	now, err := f.disk.read(path)
 	if err == nil && !now.same(was) {
@@ -94,8 +94,8 @@ func (f *File) still(path string, was *image) error {
 	return err
 }
 
-// intact tells that nobody else wrote: neither to the file, nor to what it replaced, which
-// a writer may have had open. It is his word that counts, not ours.
+// intact verifies that no other program wrote to the file or to the replaced file, which a
+// writer may have had open. If one did, its content has precedence.
 func (s *swap) intact() error {
 	if err := s.f.still(s.f.beside(), s.base); err != nil {
 		return err
@@ -103,18 +103,19 @@ func (s *swap) intact() error {
 	return s.f.still(s.f.path, s.done)
 }
 
-// back puts back what was there, unless the file is no longer what we made of it.
+// back restores the replaced file, unless the file is no longer what we made of it.
 func (s *swap) back() error {
 	f := s.f
 	err := f.still(f.path, s.done)
 	if errors.Is(err, errChanged) || errors.Is(err, fs.ErrNotExist) {
-		return s.forget() // it is another's now, or was never ours
+		return s.forget() // another program replaced it
 	}
 	if err == nil {
 		err = f.disk.exchange(f.beside(), f.path)
 	}
 	if err == nil {
-		// What came off must be ours; else another was quicker, and his goes back.
+		// The file that came off must be ours; else another program was faster, and its
+		// file goes back.
 		if err = f.still(f.beside(), s.done); errors.Is(err, errChanged) {
 			err = f.disk.exchange(f.beside(), f.path)
 		}
@@ -125,7 +126,7 @@ func (s *swap) back() error {
 	return errors.Join(f.disk.syncDir(filepath.Dir(f.path)), s.forget())
 }
 
-// forget removes what lies beside the file.
+// forget removes the file beside.
 func (s *swap) forget() error {
 	err := s.f.disk.remove(s.f.beside())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,16 +10,16 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// settled is how old a sandbox must be to be taken as it is: a younger one's ADD, or that
-// of its successor, may be under way.
+// settled is the minimum age of a sandbox to be adopted: the ADD of a younger one, or of
+// its successor, may still run.
 const settled = time.Minute
 
-// A podName is what a pod is called.
+// A podName identifies a pod on this node.
 type podName struct{ namespace, pod string }
 
-// adoptable gives the sandboxes from before the guard that may be put on record: each is
-// ready, and the only one of its name in any state. Of two nobody could say which is the
-// older: order is never guessed from time.
+// adoptable returns the sandboxes older than the guard that may be recorded: each is ready,
+// and the only one of its name in any state. Of two the order would be unknown, and order
+// is never derived from time.
 func adoptable(all []model.Sandbox, known []guard.Owner, network, ifName string, now time.Time) []guard.Owner {
 	of := map[podName]int{}
 	for i := range all {
@@ -47,16 +47,16 @@ func adoptable(all []model.Sandbox, known []guard.Owner, network, ifName string,
 	return out
 }
 
-// adopts puts on record whom the guard did not see come, so that a late DEL of theirs is
-// known to be one.
+// adopts records sandboxes whose ADD the guard did not see, so that a late DEL of theirs is
+// recognized.
 func (k *Daemon) adopts(ctx context.Context, s *stage, now time.Time) error {
 	all, err := k.sandboxes(ctx)
 	if err != nil {
-		return fmt.Errorf("adopt sandboxes from before the guard: %w", err)
+		return fmt.Errorf("adopt sandboxes older than the guard: %w", err)
 	}
 	known, err := k.db.All()
 	if err != nil {
-		return fmt.Errorf("adopt sandboxes from before the guard: %w", err)
+		return fmt.Errorf("adopt sandboxes older than the guard: %w", err)
 	}
 	var errs []error
 	for _, o := range adoptable(all, known, s.network, s.ifName, now) {
@@ -73,7 +73,7 @@ func (k *Daemon) adopts(ctx context.Context, s *stage, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// adopted counts those on record whose ADD no process ran.
+// adopted counts the adopted attachments on record: no process ran their ADD.
 func adopted(known []guard.Owner) int {
 	n := 0
 	for i := range known {

@@ -19,15 +19,15 @@ const (
 	maxResult  = 1 << 20
 )
 
-// A cached is what libcni keeps of an attachment, as far as it identifies it.
+// A cached is what identifies an attachment in libcni's cache.
 type cached struct {
 	guard.Key
 	namespace, pod, uid string
 	age                 time.Duration
 }
 
-// parseCached reads a file of libcni's cache. Of its arguments only those are kept that
-// identify; its configuration may hold credentials and is not looked at.
+// parseCached reads a file of libcni's cache. Of the arguments only those that identify the
+// attachment are kept; the configuration may hold credentials and is not read.
 func parseCached(raw []byte) (cached, error) {
 	var v struct {
 		Kind      string      `json:"kind"`
@@ -36,11 +36,11 @@ func parseCached(raw []byte) (cached, error) {
 		Network   string      `json:"networkName"`
 		Args      [][2]string `json:"cniArgs"`
 	}
-	if json.Unmarshal(raw, &v) != nil { // its error may quote what it read
-		return cached{}, errors.New("it is no cached result")
+	if json.Unmarshal(raw, &v) != nil { // the error may quote the content
+		return cached{}, errors.New("not a cached CNI result")
 	}
 	if v.Kind != "cniCacheV1" || v.Container == "" || v.IfName == "" || v.Network == "" {
-		return cached{}, errors.New("it is no cached result that is known")
+		return cached{}, errors.New("not a cached CNI result of a known version")
 	}
 	c := cached{Key: guard.Key{Network: v.Network, Container: v.Container, IfName: v.IfName}}
 	for _, a := range v.Args {
@@ -56,8 +56,8 @@ func parseCached(raw []byte) (cached, error) {
 	return c, nil
 }
 
-// results reads what libcni has cached of a network. A file that cannot be read, or is of
-// another kind, speaks for nobody and against nobody.
+// results reads the results that libcni has cached for a network. A file that cannot be
+// read or is of another kind is ignored.
 func (k *Daemon) results(network string, now time.Time) ([]cached, error) {
 	dir, err := k.tree.real(resultsDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func (k *Daemon) results(network string, now time.Time) ([]cached, error) {
 		return nil, err
 	}
 	if len(names) == maxCached {
-		return nil, fmt.Errorf("%s has too many files", resultsDir)
+		return nil, fmt.Errorf("%s has %d files or more", resultsDir, maxCached)
 	}
 	var out []cached
 	for _, name := range names {

@@ -11,10 +11,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// collects looks for attachments that nobody needs, and queues a DEL for each. It deletes
-// nothing itself: when the DEL comes, all is decided again.
+// collects finds attachments that nothing needs and queues a DEL for each. It deletes
+// nothing itself: the replay decides again.
 func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
-	// Who may go is read before who lives: whoever comes in between is not looked at.
+	// Candidates are read before sandboxes in use: an attachment that is added in between
+	// is not a candidate.
 	known, err := k.db.All()
 	if err != nil {
 		return fmt.Sprintf("refused: %v", err)
@@ -22,18 +23,18 @@ func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 	known = slices.DeleteFunc(known, func(o guard.Owner) bool { return o.Network != s.network })
 	results, err := k.results(s.network, now)
 	if err != nil {
-		return fmt.Sprintf("refused: what the runtime has cached: %v", err)
+		return fmt.Sprintf("refused: read the runtime's cached CNI results: %v", err)
 	}
 	calls, err := k.Calls(ctx)
 	if err != nil {
-		return fmt.Sprintf("refused: which CNI calls run: %v", err)
+		return fmt.Sprintf("refused: list the running CNI calls: %v", err)
 	}
-	living, err := k.RunningSandboxes(ctx)
+	namespaces, err := k.Namespaces(ctx)
 	if err != nil {
-		return fmt.Sprintf("refused: which network namespaces live: %v", err)
+		return fmt.Sprintf("refused: list the network namespaces: %v", err)
 	}
 	boxes, err := k.sandboxes(ctx)
-	keys, refused := guard.Collectable(alive(known, results, calls, living, boxes, err))
+	keys, refused := guard.Collectable(alive(known, results, calls, namespaces, boxes, err))
 	if refused != "" {
 		return "refused: " + refused
 	}
@@ -43,7 +44,7 @@ func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 		text = "nothing to collect"
 	}
 	if kept > 0 {
-		text += fmt.Sprintf(", %d left alone: nobody knows whose their name is", kept)
+		text += fmt.Sprintf(", %d skipped: the owner of their pod name is unknown", kept)
 	}
 	if err != nil {
 		text += ": " + err.Error()
@@ -51,15 +52,15 @@ func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 	return text
 }
 
-// alive puts together all that speaks for an attachment's life. A namespace is gone if it
-// was known, and all that live were seen.
-func alive(known []guard.Owner, results []cached, calls []model.Process, living []uint64, boxes []model.Sandbox, failed error) guard.Alive {
-	a := guard.Alive{Failed: failed}
+// alive collects everything that shows that an attachment is in use. A namespace is gone if
+// its inode is on record and not among all namespaces of the node.
+func alive(known []guard.Owner, results []cached, calls []model.Process, namespaces []uint64, boxes []model.Sandbox, failed error) guard.InUse {
+	a := guard.InUse{Failed: failed}
 	for i := range boxes {
 		a.Sandboxes = append(a.Sandboxes, boxes[i].ID)
 	}
 	for _, o := range known {
-		a.Recorded = append(a.Recorded, guard.Lived{Owner: o, Gone: o.Inode != 0 && !slices.Contains(living, o.Inode)})
+		a.Recorded = append(a.Recorded, guard.RecordedOwner{Owner: o, Gone: o.Inode != 0 && !slices.Contains(namespaces, o.Inode)})
 	}
 	for _, c := range results {
 		a.Cached = append(a.Cached, guard.Cached{Key: c.Key, Age: c.age})
@@ -70,8 +71,9 @@ func alive(known []guard.Owner, results []cached, calls []model.Process, living 
 	return a
 }
 
-// owe queues a DEL for each key. One without a pod's name is left alone, and one whose name
-// somebody has who is not on record: the DEL could not be told from his own.
+// owe queues a DEL for each key. It skips one without a pod name, and one whose name
+// belongs to a sandbox that is not on record: the DEL could not be told from that sandbox's
+// own.
 func (k *Daemon) owe(keys []guard.Key, known []guard.Owner, results []cached, boxes []model.Sandbox) (queued, kept int, err error) {
 	at, err := sinceBoot()
 	if err != nil {
@@ -91,7 +93,7 @@ func (k *Daemon) owe(keys []guard.Key, known []guard.Owner, results []cached, bo
 			kept++
 			continue
 		}
-		if err := k.db.Queue(guard.QueuedDel{Call: c, Why: "collected: the runtime has no such sandbox", At: at}); err != nil {
+		if err := k.db.Queue(guard.QueuedDel{Call: c, Why: "garbage collection: the runtime has no such sandbox", At: at}); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -101,7 +103,8 @@ func (k *Daemon) owe(keys []guard.Key, known []guard.Owner, results []cached, bo
 	return queued, kept, errors.Join(errs...)
 }
 
-// call is the DEL of an attachment, from the record if it is there, else from the cache.
+// call returns the DEL of an attachment, from its record if there is one, else from the
+// cache.
 func call(key guard.Key, known []guard.Owner, results []cached) guard.Call {
 	c := guard.Call{Verb: guard.Del, Network: key.Network, Container: key.Container, IfName: key.IfName}
 	for i := range results {
@@ -117,7 +120,7 @@ func call(key guard.Key, known []guard.Owner, results []cached) guard.Call {
 	return c
 }
 
-// unknownOf tells that a sandbox has the call's name and is not on record.
+// unknownOf reports whether a sandbox of the same name is not on record.
 func unknownOf(c *guard.Call, known []guard.Owner, boxes []model.Sandbox) bool {
 	return slices.ContainsFunc(boxes, func(s model.Sandbox) bool {
 		return s.Namespace == c.Namespace && s.Pod == c.Pod && !s.HostNetwork &&

@@ -109,9 +109,9 @@ func TestCollect(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.living = []uint64{8}
+	s.namespaces = []uint64{8}
 	got := s.collects(t.Context(), &at, s.now)
-	if s.queued() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 left alone: nobody knows whose their name is" {
+	if s.queued() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 skipped: the owner of their pod name is unknown" {
 		t.Errorf("%s: %s", got, s.queued())
 	}
 	if got := s.collects(t.Context(), &at, s.now); !strings.HasPrefix(got, "0 queued") {
@@ -137,8 +137,8 @@ func TestCollect(t *testing.T) {
 	s.boxes = nil
 	refused("no sandbox at all")
 	s.boxes = boxes
-	s.RunningSandboxes = func(context.Context) ([]uint64, error) { return []uint64{8}, observe.ErrPartial }
-	refused("namespaces live")
+	s.Namespaces = func(context.Context) ([]uint64, error) { return []uint64{8}, observe.ErrPartial }
+	refused("list the network namespaces")
 }
 
 func TestParseCached(t *testing.T) {

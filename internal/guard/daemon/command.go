@@ -18,7 +18,7 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// An Env is what the program has from outside.
+// An Env is what the program gets from its process.
 type Env struct {
 	Args     []string // after the verb
 	Stderr   io.Writer
@@ -26,17 +26,17 @@ type Env struct {
 	Getenv   func(string) string
 }
 
-const usage = `Plumbline's keeper: puts the guard into this node's CNI configuration, and takes it out.
+const usage = `Guard daemon: inserts the guard into this node's CNI configuration and removes it.
 
   plumbline-agent guard
 
-It listens nowhere. Which mode is wanted is said by the files mode.NODE and mode of
---modes: observe, enforce or off. To remove the guard, say off and let the keeper run.
+It opens no port. The files mode.NODE and mode in the directory --modes set the mode:
+observe, enforce or off. To remove the guard, set off and let the guard daemon run.
 
 Flags:
 `
 
-// Main runs the keeper and gives its exit code.
+// Main runs the guard daemon and returns its exit code.
 func Main(ctx context.Context, e Env) int {
 	if err := run(ctx, e); err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
@@ -56,13 +56,13 @@ func run(ctx context.Context, e Env) error {
 		fmt.Fprint(e.Stderr, usage)
 		set.PrintDefaults()
 	}
-	set.StringVar(&w.Node, "node", e.Getenv("NODE_NAME"), "the node's name in Kubernetes; else NODE_NAME, else the host's name")
-	set.StringVar(&root, "root", "/", "the node's file system, as seen from here; /proc/1/root in a container with the node's PIDs")
-	set.StringVar(&proc, "proc", "/proc", "procfs of the node's PIDs")
-	set.StringVar(&socket, "socket", "", "the container runtime's socket below --root; else the kubelet's, else the only one of the usual ones")
-	set.StringVar(&w.Modes, "modes", "/etc/plumbline/guard", "directory with the mode that is wanted")
-	set.StringVar(&w.Program, "program", "/plumbline-cni", "the guard's program, which is put on the node")
-	set.StringVar(&w.Record, "record", "", "directory of the flight record; empty for none")
+	set.StringVar(&w.Node, "node", e.Getenv("NODE_NAME"), "node name in Kubernetes; default: $NODE_NAME, then the host name")
+	set.StringVar(&root, "root", "/", "path of the node's root file system; in a container with hostPID: /proc/1/root")
+	set.StringVar(&proc, "proc", "/proc", "procfs with the node's PIDs")
+	set.StringVar(&socket, "socket", "", "socket of the container runtime below --root; default: that of the kubelet, then the only existing one of the usual sockets")
+	set.StringVar(&w.Modes, "modes", "/etc/plumbline/guard", "directory with the files mode and mode.NODE")
+	set.StringVar(&w.Program, "program", "/plumbline-cni", "the plumbline-cni program to install on the node")
+	set.StringVar(&w.Record, "record", "", "directory of the node's event log; empty for none")
 	if err := set.Parse(e.Args); err != nil {
 		return err
 	}
@@ -77,14 +77,14 @@ func run(ctx context.Context, e Env) error {
 		}
 	}
 	w.Log = slog.New(slog.NewTextHandler(e.Stderr, nil))
-	w.Now = time.Now //nolint:forbidigo // the keeper is where the node's clock is read
+	w.Now = time.Now //nolint:forbidigo // the guard daemon is where the node's clock is read
 	if err := ours(&root, &proc, &w.Modes, &w.Program, &w.Record); err != nil {
 		return err
 	}
 	done := w.open(root, proc, socket)
 	defer done()
-	// From here the host's files are those without a slash before them. What /proc/1/root
-	// leads to has no other name here: whoever resolved that link would be in our own files.
+	// From here on the host's files have relative paths. The target of /proc/1/root has no
+	// other path here: resolving that link would lead into the container's own files.
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
@@ -96,26 +96,26 @@ func run(ctx context.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	w.Log.Info("keeps the guard", "node", w.Node, "root", root)
+	w.Log.Info("guard daemon started", "node", w.Node, "root", root)
 	return k.Run(ctx)
 }
 
-// ours makes paths of our own whole, before we go elsewhere.
+// ours makes paths of the container absolute, before the working directory changes.
 func ours(paths ...*string) error {
 	for _, p := range paths {
 		if *p == "" {
 			continue
 		}
-		whole, err := filepath.Abs(*p)
+		abs, err := filepath.Abs(*p)
 		if err != nil {
 			return err
 		}
-		*p = whole
+		*p = abs
 	}
 	return nil
 }
 
-// open describes the way to the node.
+// open connects World to the node.
 func (w *World) open(root, proc, socket string) (done func()) {
 	h := host.New(host.Options{Proc: proc, Root: root, NodeName: w.Node})
 	if socket == "" {
@@ -125,7 +125,7 @@ func (w *World) open(root, proc, socket string) (done func()) {
 		socket = theOnly(root)
 	}
 	if real, err := tree(root).real(socket); err == nil {
-		socket = real // /var/run is a link, and would lead into our own files
+		socket = real // /var/run is a link, and would lead into the container's own files
 	}
 	c := cri.Open(filepath.Join(root, socket))
 	w.Networking = c.Networking
@@ -139,7 +139,7 @@ func (w *World) open(root, proc, socket string) (done func()) {
 		return f.Sandboxes, err
 	}
 	w.Calls = h.CNICalls
-	w.RunningSandboxes = func(ctx context.Context) ([]uint64, error) {
+	w.Namespaces = func(ctx context.Context) ([]uint64, error) {
 		all, err := podns.Namespaces(ctx, proc, root)
 		var out []uint64
 		for i := range all {
@@ -153,11 +153,12 @@ func (w *World) open(root, proc, socket string) (done func()) {
 	}
 }
 
-// runtimes are where container runtimes listen that tell what they have loaded.
+// runtimes are the sockets of container runtimes that report their loaded CNI
+// configuration.
 var runtimes = []string{"/run/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/var/snap/microk8s/common/run/containerd.sock"}
 
-// theOnly gives the one of them that is there. Where two are, nobody has said which one is
-// the kubelet's.
+// theOnly returns the one of them that exists. If several exist, it is unknown which one
+// the kubelet uses.
 func theOnly(root string) string {
 	var there []string
 	for _, s := range runtimes {

@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	maxFailing = 256 // DELs that are followed
-	maxEndless = 10  // of these are told
+	maxFailing = 256 // failing DELs that are tracked
+	maxEndless = 10  // of these are reported
 	endlessAt  = 3   // failures in a row
 	endlessFor = time.Hour
 
-	replayed guard.Verb = "REPLAY" // a DEL from the queue: the guard's own, not a runtime's
+	replayed guard.Verb = "REPLAY" // a queued DEL, which the guard runs, not a runtime
 )
 
-// A count is what the calls of a boot come to, in a form that can be continued.
+// A count is the tally of the calls since boot, in a form that can be continued after a
+// restart.
 type count struct {
 	Since     time.Time                 `json:"since"`
 	Adds      times                     `json:"adds"`
@@ -34,14 +35,14 @@ type count struct {
 	Failing   map[string]*guard.Endless `json:"failing"`
 }
 
-func (c *count) whole() {
+func (c *count) withDefaults() {
 	if c.Failing == nil {
 		c.Failing = map[string]*guard.Endless{}
 	}
 	maps.DeleteFunc(c.Failing, func(_ string, e *guard.Endless) bool { return e == nil })
 }
 
-// add counts one line.
+// add counts one entry of the event log.
 func (c *count) add(e *eventlog.Entry) {
 	var ev guard.Event
 	if e.By != "guard" || e.Of != "cni" || json.Unmarshal(e.Now, &ev) != nil {
@@ -90,7 +91,7 @@ func (c *count) lose(ev *guard.Event) {
 	}
 }
 
-// follow notes which DELs fail again and again.
+// follow tracks which DELs fail repeatedly.
 func (c *count) follow(at time.Time, ev *guard.Event) {
 	id := ev.Network + "\x00" + ev.Container + "\x00" + ev.IfName
 	if ev.Code == 0 {
@@ -109,7 +110,7 @@ func (c *count) follow(at time.Time, ev *guard.Event) {
 	f.Last, f.Error = at, ev.Error
 }
 
-// drop forgets the DEL that has not been heard of for the longest time.
+// drop forgets the failing DEL whose last failure is the oldest.
 func (c *count) drop() {
 	oldest := ""
 	for id, f := range c.Failing {
@@ -120,7 +121,7 @@ func (c *count) drop() {
 	delete(c.Failing, oldest)
 }
 
-// tally is the count as it is told.
+// tally returns the count as it is reported.
 func (c *count) tally(now time.Time) guard.Tally {
 	t := guard.Tally{
 		Since: c.Since, Adds: c.Adds.told(), Dels: c.Dels.told(), Late: c.Late, Stopped: c.Stopped,

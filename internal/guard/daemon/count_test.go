@@ -53,7 +53,7 @@ func entry(t *testing.T, what string, at time.Time, e guard.Event) *eventlog.Ent
 func TestCount(t *testing.T) {
 	t.Parallel()
 	var c count
-	c.whole()
+	c.withDefaults()
 	now := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	web, db := guard.Key{Container: "web"}, guard.Key{Container: "db"}
 	for _, e := range []*eventlog.Entry{

@@ -1,7 +1,6 @@
-// Package daemon looks after a node's guard: it puts it into the network's configuration and
-// takes it out again, as whoever runs the cluster wants it, works off what the guard had
-// to put off, and takes its record to the disk. If the keeper dies, nothing changes for
-// pods: the guard stays as it is.
+// Package daemon is the guard daemon of a node: it inserts the guard into the network's CNI
+// configuration and removes it, as configured, runs the queued DELs, and copies the guard's
+// events to disk. If it exits, nothing changes for pods: the guard stays as it is.
 package daemon
 
 import (
@@ -13,18 +12,18 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A World is all that the keeper has of its node.
+// A World is the guard daemon's access to its node.
 type World struct {
 	Node    string
-	Root    string // the host's files are below it; for what conf needs it must not be a link
-	Modes   string // directory that says which mode is wanted
-	Program string // the guard's, in our own image
-	Record  string // directory of the flight record on disk; empty for none
+	Root    string // the host's files are below it; package cniconf needs it not to be a link
+	Modes   string // directory with the configured mode
+	Program string // the guard's program in this container's image
+	Record  string // directory of the event log on disk; empty for none
 
-	Networking       func(ctx context.Context) (cri.Networking, error)
-	Sandboxes        func(ctx context.Context) ([]model.Sandbox, error) // with observe.ErrPartial: all, some without details
-	Calls            func(ctx context.Context) ([]model.Process, error) // CNI's that run now
-	RunningSandboxes func(ctx context.Context) ([]uint64, error)        // inodes of all network namespaces
-	Now              func() time.Time
-	Log              *slog.Logger
+	Networking func(ctx context.Context) (cri.Networking, error)
+	Sandboxes  func(ctx context.Context) ([]model.Sandbox, error) // with observe.ErrPartial: all, some without details
+	Calls      func(ctx context.Context) ([]model.Process, error) // running CNI calls
+	Namespaces func(ctx context.Context) ([]uint64, error)        // inodes of all network namespaces
+	Now        func() time.Time
+	Log        *slog.Logger
 }

@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	drainedFile = "drained" // below the guard's directory: how far we are
+	drainedFile = "drained" // below the guard's directory: how far the events are copied
 	segmentEnd  = ".flight"
 	pieceSize   = 256 << 10 // longer than any line
-	maxPieces   = 64        // of one round
+	maxPieces   = 64        // per round and segment
 	maxDrained  = 1 << 20
-	// quiet is how long nobody must have written to a segment that is not the last: whoever
-	// opened it before there was a next one is done by then.
+	// quiet is how long a segment that is not the last must be unchanged before it is
+	// removed: a writer that opened it before the next one existed is done by then.
 	quiet = 30 * time.Second
 )
 
-// A drain takes the guard's lines from memory to the disk. First a line is on the disk, then
-// it is counted as taken: if we are killed in between, it is there twice, and none is lost.
-// On a full disk lines wait where they are; the guard itself bounds how many.
+// A drain copies the guard's events from /run to disk. An entry is written to disk first
+// and counted as taken then: after a kill in between it is there twice, and none is lost.
+// If the disk is full, entries stay in /run; the plugin itself bounds how many.
 type drain struct {
 	Taken map[string]int64 `json:"taken"` // bytes, by segment
 	Count count            `json:"count"`
@@ -49,10 +49,10 @@ func (d *drain) remember(file string) {
 	if d.Taken == nil {
 		d.Taken = map[string]int64{}
 	}
-	d.Count.whole()
+	d.Count.withDefaults()
 }
 
-// drains takes what there is.
+// drains copies the new events.
 func (k *Daemon) drains(ctx context.Context) {
 	d := &k.drain
 	changed, err := d.round(ctx, k.file(guard.EventDir), k.Record, k.Now)
@@ -70,12 +70,12 @@ func (k *Daemon) drains(ctx context.Context) {
 		text = err.Error()
 	}
 	if text != d.said {
-		k.Log.Info("the guard's record", "error", text)
+		k.Log.Info("copy the guard's event log", "error", text)
 		d.said = text
 	}
 }
 
-// round goes once through all segments, the oldest first.
+// round goes through all segments once, oldest first.
 func (d *drain) round(ctx context.Context, from, to string, now func() time.Time) (changed bool, err error) {
 	names, err := segments(from)
 	if err != nil {
@@ -103,14 +103,14 @@ func (d *drain) round(ctx context.Context, from, to string, now func() time.Time
 	return changed, nil
 }
 
-// segments gives the files of a flight record, the oldest first.
+// segments returns the files of an event log, oldest first.
 func segments(dir string) ([]string, error) {
 	all, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the guard's record: %w", err)
+		return nil, fmt.Errorf("read the guard's event log: %w", err)
 	}
 	byNumber := map[int]string{}
 	for _, f := range all {
@@ -126,24 +126,24 @@ func segments(dir string) ([]string, error) {
 	return out, nil
 }
 
-// segment takes what is new in one.
+// segment copies the new entries of one.
 func (d *drain) segment(ctx context.Context, file, name, to string) (changed bool, err error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil // the guard's own bound
+		return false, nil // the plugin removed it, to bound the log
 	}
 	if err != nil {
-		return false, fmt.Errorf("read the guard's record: %w", err)
+		return false, fmt.Errorf("read the guard's event log: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	if st, err := f.Stat(); err == nil && st.Size() < d.Taken[name] {
-		d.Taken[name] = 0 // it is another
+		d.Taken[name] = 0 // another file of the same name
 	}
 	piece := make([]byte, pieceSize)
 	for range maxPieces {
 		n, err := f.ReadAt(piece, d.Taken[name])
 		if err != nil && !errors.Is(err, io.EOF) {
-			return changed, fmt.Errorf("read the guard's record: %w", err)
+			return changed, fmt.Errorf("read the guard's event log: %w", err)
 		}
 		all := lines(piece[:n], d.Taken[name], n == len(piece))
 		for _, line := range all {
@@ -159,7 +159,7 @@ func (d *drain) segment(ctx context.Context, file, name, to string) (changed boo
 	return changed, nil
 }
 
-// take has one line on the disk and counted. What is no line of the guard's is left out.
+// take writes one line to disk and counts it. A line that is not an entry is skipped.
 func (d *drain) take(line []byte, to string) error {
 	e, ok := eventlog.Parse(line)
 	if !ok {
@@ -184,13 +184,13 @@ func (d *drain) append(e eventlog.Entry, to string) (err error) {
 	}
 	if err := d.record.Append(e); err != nil {
 		_ = d.record.Close()
-		d.record = nil // the agent may have gone on to another segment, or the disk have come back
+		d.record = nil // reopen: the agent may have started another segment, or the disk was full
 		return err
 	}
 	return nil
 }
 
-// discard removes a segment of which all was taken, and to which nobody writes any more.
+// discard removes a segment that is copied entirely and no longer written to.
 func (d *drain) discard(file, name string, now time.Time) error {
 	st, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {

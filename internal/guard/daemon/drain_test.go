@@ -114,7 +114,7 @@ func TestDrainKilled(t *testing.T) {
 	s.write("run/plumbline/guard/drained", note, 0o600) // it did not come to the note
 	s.again()
 	if s.report.Adds.Count != 3 {
-		t.Errorf("a new keeper tells %+v", s.report.Adds)
+		t.Errorf("a new guard daemon tells %+v", s.report.Adds)
 	}
 	appended(t, from, event(t, 5, 0))
 	s.drains(t.Context())

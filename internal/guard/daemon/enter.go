@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/guard/cniconf"
 )
 
-// enter puts the guard into the configuration that the runtime has loaded. What is not ours
-// to change is left alone, and what is half written is looked at again.
+// enter inserts the guard into the configuration that the runtime has loaded. A foreign
+// file is left alone; one that is half written is retried.
 func (k *Daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networking) string {
 	file, err := cniconf.Effective([]string{dir}, s.network)
 	if err != nil {
@@ -41,13 +41,13 @@ func (k *Daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networ
 		r.File, r.State, r.Program, r.Named = k.host(file), string(state), s.program.host, 0
 		r.Mode, r.Delegate = "", ""
 		if s.on {
-			r.Mode, r.Delegate = k.observe.mode, calico
+			r.Mode, r.Delegate = k.install.mode, calico
 		}
 	})
 	return why
 }
 
-// host gives the path that the host has for one that we see.
+// host returns the host's path of a path in this container.
 func (k *Daemon) host(seen string) string {
 	rel, err := filepath.Rel(string(k.tree), seen)
 	if err != nil {

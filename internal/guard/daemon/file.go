@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// read reads a regular file of at most so many bytes. Links are followed only where the
-// file is our own: see tree for the host's.
+// read reads a regular file of at most most bytes. It follows links, so it is only for
+// files of this container or for paths that tree has resolved.
 func read(file string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -25,7 +25,7 @@ func read(file string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", file)
+		return nil, fmt.Errorf("%s is not a regular file", file)
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(raw)) > most {
@@ -34,11 +34,11 @@ func read(file string, most int64) ([]byte, error) {
 	return raw, err
 }
 
-// replace puts a file in the place of another in one step. A program that runs keeps its
-// old file; one that is begun finds the old or the new, whole.
+// replace replaces a file atomically. A running program keeps its old file; a program that
+// starts gets the complete old or new one.
 func replace(file string, raw []byte, perm fs.FileMode) error {
 	next := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".plumbline-"+strconv.Itoa(os.Getpid()))
-	_ = os.Remove(next) // of one of our number that was killed
+	_ = os.Remove(next) // left by a killed process with the same PID
 	err := write(next, raw, perm)
 	if err == nil {
 		err = os.Rename(next, file)
@@ -59,7 +59,7 @@ func write(file string, raw []byte, perm fs.FileMode) error {
 	}
 	_, err = f.Write(raw)
 	if err == nil {
-		err = f.Chmod(perm) // whatever our umask is
+		err = f.Chmod(perm) // independent of the umask
 	}
 	if err == nil {
 		err = f.Sync()
@@ -67,7 +67,7 @@ func write(file string, raw []byte, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// settle makes a small file say something, and leaves it alone if it does.
+// settle writes a small file if its content differs.
 func settle(file, text string) error {
 	now, err := read(file, 4096)
 	if err == nil && bytes.Equal(now, []byte(text)) {
@@ -76,7 +76,7 @@ func settle(file, text string) error {
 	return replace(file, []byte(text), 0o644)
 }
 
-// remove removes a file that may not be there.
+// remove removes a file; a missing one is not an error.
 func remove(file string) error {
 	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -12,16 +12,16 @@ import (
 	"plumbline.dev/plumbline/internal/guard/cniconf"
 )
 
-// A runtime that did not take the guard is asked less and less often.
+// Bounds of the delay after the runtime did not load the guard. It doubles each time.
 const (
 	retryFirst = time.Minute
 	retryLast  = 30 * time.Minute
 )
 
-// insert has the program in its place, and then the guard in the file. On tells that the
+// insert installs the program and then inserts the guard into the file. on says that the
 // runtime has it loaded.
 func (k *Daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cniconf.State) (on bool, why string) {
-	l := &k.observe
+	l := &k.install
 	err := k.place(s)
 	if err != nil && !s.program.sits() {
 		if state == cniconf.Patched {
@@ -30,7 +30,7 @@ func (k *Daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cn
 		return false, err.Error()
 	}
 	if err != nil {
-		why = fmt.Sprintf("the program is not the newest: %v", err)
+		why = fmt.Sprintf("the guard's program could not be updated: %v", err)
 	}
 	refused := false
 	loaded := func(ctx context.Context) (bool, string, error) {
@@ -45,36 +45,36 @@ func (k *Daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cn
 	if state == cniconf.Patched {
 		switch ok, _, err := loaded(ctx); {
 		case err != nil:
-			return k.at().on, err.Error() // nobody says that it changed
+			return k.at().on, err.Error() // unknown: keep what was last known
 		case ok:
 			l.retry, l.wait = time.Time{}, 0
 			return true, why
 		}
 	} else if k.Now().Before(l.retry) {
-		return false, fmt.Sprintf("the runtime did not take the guard: it is tried again at %s", l.retry.UTC().Format(time.RFC3339))
+		return false, fmt.Sprintf("the runtime did not load the guard: next attempt at %s", l.retry.UTC().Format(time.RFC3339))
 	}
 	changed, err := cniconf.Install(ctx, f, loaded)
 	if changed {
-		k.Log.Info("the guard is put in", "file", k.host(s.file))
+		k.Log.Info("guard inserted", "file", k.host(s.file))
 		k.say(func(r *guard.Report) { r.Put++ })
 	}
 	if err == nil {
 		l.retry, l.wait = time.Time{}, 0
 		return true, why
 	}
-	if refused { // else it was not yet asked: the file is being written, or another is at it
+	if refused { // else the runtime was not asked: the file is being written, or is locked
 		l.wait = min(max(2*l.wait, retryFirst), retryLast)
 		l.retry = k.Now().Add(l.wait)
 	}
 	return false, err.Error()
 }
 
-// place has the program beside Calico's, the same as ours, and lets it guard.
+// place installs the program beside Calico's, identical to ours, and removes its marker.
 func (k *Daemon) place(s *stage) (err error) {
 	if s.program, err = beside(k.tree, s.binDirs); err != nil {
 		return err
 	}
-	p, l := s.program, &k.observe
+	p, l := s.program, &k.install
 	l.watch = append(l.watch, p.file(), p.marker())
 	if trace(p.file()) != l.same || !p.sits() {
 		changed, err := p.put(k.Program)
@@ -82,15 +82,16 @@ func (k *Daemon) place(s *stage) (err error) {
 			return err
 		}
 		if changed {
-			k.Log.Info("the guard's program is put", "at", p.host)
+			k.Log.Info("guard program installed", "at", p.host)
 		}
 		l.same = trace(p.file())
 	}
 	return remove(p.marker())
 }
 
-// rescue is for a file that names a program which is not there: no pod could start. The
-// guard goes out, unless the runtime finds the program elsewhere.
+// rescue handles a file that names a program that does not exist: no pod could start. It
+// removes the guard from the file, unless the runtime finds the program in another
+// directory.
 func (k *Daemon) rescue(ctx context.Context, f *cniconf.File, binDirs []string) error {
 	all, err := placed(k.tree, binDirs)
 	if slices.ContainsFunc(all, program.sits) {
@@ -98,13 +99,14 @@ func (k *Daemon) rescue(ctx context.Context, f *cniconf.File, binDirs []string) 
 	}
 	changed, out := cniconf.Remove(ctx, f)
 	if changed {
-		k.Log.Warn("the guard's program is not there: the guard is taken out")
+		k.Log.Warn("the guard's program is missing: guard removed from the CNI configuration")
 	}
 	return errors.Join(err, out)
 }
 
-// shows tells whether the runtime has loaded the guard. Multus reads the file that it
-// refers to at every call: of that the runtime knows nothing, and has loaded Multus'.
+// shows reports whether the runtime has loaded the guard. Multus reads the file that it
+// refers to at every call: then the runtime has loaded Multus' configuration and does not
+// report the guard.
 func shows(net *cri.Networking, network string) (bool, string) {
 	for _, n := range net.Networks {
 		if n.Name != network || n.IfName == "lo" {

@@ -14,36 +14,36 @@ import (
 
 const lookAgain = 15 * time.Second
 
-// A look is what the installing worker knows.
-type look struct {
-	mode  guard.Mode // that is to be in force
-	doubt string     // why it is not known whether that is what is wanted
-	done  guard.Mode // what it was at the last whole look
-	next  time.Time  // of whole looks
-	watch []string   // files whose change is a reason for one
-	trace string     // of them
-	said  string     // why it is not as it is wanted, last
+// An installState is the state of the worker that installs the guard.
+type installState struct {
+	mode  guard.Mode // the mode to be in force
+	doubt string     // why the configured mode is unknown; empty if it is known
+	done  guard.Mode // mode at the last complete run; empty to force a run
+	next  time.Time  // of complete runs
+	watch []string   // files whose change triggers a complete run
+	trace string     // their trace at the last complete run
+	said  string     // last reported reason why the node is not as configured
 
-	retry   time.Time // not before: the runtime did not take the guard
+	retry   time.Time // not before: the runtime did not load the guard
 	wait    time.Duration
-	asked   string    // trace of Calico's plugin when it told its version
-	same    string    // trace of the program when it was the same as ours
-	binDirs []string  // as the runtime last told them
-	search  time.Time // when those who name the program are looked for again
-	unnamed time.Time // since when nobody does
-	off     time.Time // since when it is
+	asked   string    // trace of Calico's plugin when it reported its version
+	same    string    // trace of the program when it was identical to ours
+	binDirs []string  // as the runtime last reported them
+	search  time.Time // when to search again for files that name the program
+	unnamed time.Time // since when no file does
+	off     time.Time // since when the guard is off
 }
 
-// installs makes the node as it is wanted. Most of the times it only looks whether
-// anything has changed.
+// installs brings the node into the configured mode. Most of the time it only checks
+// whether anything has changed.
 func (k *Daemon) installs(ctx context.Context) {
-	l := &k.observe
+	l := &k.install
 	k.wants()
 	now := k.Now()
 	if l.mode == l.done && now.Before(l.next) && !now.Before(l.next.Add(-lookAgain)) && trace(l.watch...) == l.trace {
 		return
 	}
-	why := k.withDefaults(ctx)
+	why := k.reconcile(ctx)
 	if l.doubt != "" && why != "" {
 		why = "; " + why
 	}
@@ -56,14 +56,14 @@ func (k *Daemon) installs(ctx context.Context) {
 	k.say(func(r *guard.Report) { r.Wanted, r.Why = l.mode, why })
 }
 
-// wants reads which mode is wanted. Where that cannot be known, what is in force stays.
+// wants reads the configured mode. If it is unknown, the mode in force stays.
 func (k *Daemon) wants() {
-	l := &k.observe
+	l := &k.install
 	m, err := wanted(k.Modes, k.Node)
 	if err != nil {
-		doubt := fmt.Sprintf("%v: it stays %s", err, l.mode)
+		doubt := fmt.Sprintf("%v: the mode stays %s", err, l.mode)
 		if doubt != l.doubt {
-			l.doubt, l.done = doubt, "" // to be said
+			l.doubt, l.done = doubt, "" // report it
 		}
 		return
 	}
@@ -76,10 +76,10 @@ func (k *Daemon) wants() {
 	}
 }
 
-// withDefaults makes the node as it is wanted, and says why it is not.
-func (k *Daemon) withDefaults(ctx context.Context) string {
-	l := &k.observe
-	// First, without asking anybody: this is what the guard itself goes by.
+// reconcile brings the node into the configured mode and returns why it could not.
+func (k *Daemon) reconcile(ctx context.Context) string {
+	l := &k.install
+	// First, without asking the runtime: these files control the plugin.
 	for file, says := range map[string]string{guard.ModeFile: string(l.mode), guard.KindFile: calico} {
 		if err := settle(k.file(file), says+"\n"); err != nil {
 			return err.Error()
@@ -101,7 +101,7 @@ func (k *Daemon) withDefaults(ctx context.Context) string {
 	}
 	dir, err := k.tree.real(net.ConfDir)
 	if err != nil {
-		return fmt.Sprintf("find the runtime's directory of networks: %v", err)
+		return fmt.Sprintf("find the runtime's CNI configuration directory: %v", err)
 	}
 	in := pods(&net)
 	s := stage{network: in.Name, ifName: in.IfName, binDirs: net.BinDirs}
@@ -113,11 +113,11 @@ func (k *Daemon) withDefaults(ctx context.Context) string {
 	return k.enter(ctx, s, dir, &net)
 }
 
-// maxWatched bounds the files of a directory whose changes are seen at once.
+// maxWatched bounds the files of a directory whose changes are noticed at once.
 const maxWatched = 64
 
-// below gives a directory and what is in it: who truncates a file and then writes it
-// changes the directory not at all.
+// below returns a directory and its files: a writer that truncates a file and then writes
+// it does not change the directory.
 func below(dir string) []string {
 	out := []string{dir}
 	d, err := os.Open(dir)
@@ -125,7 +125,7 @@ func below(dir string) []string {
 		return out
 	}
 	defer func() { _ = d.Close() }()
-	names, _ := d.Readdirnames(maxWatched) // those that were not read are seen later
+	names, _ := d.Readdirnames(maxWatched) // changes of the others are noticed by the next complete run
 	slices.Sort(names)
 	for _, name := range names {
 		out = append(out, filepath.Join(dir, name))
@@ -133,7 +133,7 @@ func below(dir string) []string {
 	return out
 }
 
-// pods gives the network into which the runtime puts pods.
+// pods returns the network of pods.
 func pods(n *cri.Networking) cri.Network {
 	for _, net := range n.Networks {
 		if net.IfName != "lo" {

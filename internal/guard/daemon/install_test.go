@@ -53,7 +53,7 @@ func TestInstall(t *testing.T) {
 	}
 	s.again()
 	if s.turn(""); trace(s.path(netFile), s.path("opt/real/plumbline-cni")) != before {
-		t.Error("a new keeper replaced what was right")
+		t.Error("a new guard daemon replaced what was right")
 	}
 	s.write("plumbline-cni", "a new one!!", 0o755) // of the same length
 	s.again()                                      // with a new image
@@ -69,7 +69,7 @@ func TestGarbageKeepsMode(t *testing.T) {
 	s.turn("enforce")
 	for _, bad := range []string{"banana", "", "off observe", strings.Repeat("off", 1000)} {
 		r := s.turn(bad + " ")
-		if r.Mode != guard.Enforce || s.text("run/plumbline/guard/mode") != "enforce\n" || s.state() != cniconf.Patched || !strings.Contains(r.Why, "it stays enforce") {
+		if r.Mode != guard.Enforce || s.text("run/plumbline/guard/mode") != "enforce\n" || s.state() != cniconf.Patched || !strings.Contains(r.Why, "the mode stays enforce") {
 			t.Errorf("%.10q: %+v", bad, r)
 		}
 	}
@@ -77,11 +77,11 @@ func TestGarbageKeepsMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.again() // what is in force outlives the keeper
-	if r := s.turn(""); r.Mode != guard.Enforce || !strings.Contains(r.Why, "it stays enforce") {
+	if r := s.turn(""); r.Mode != guard.Enforce || !strings.Contains(r.Why, "the mode stays enforce") {
 		t.Errorf("%+v", r)
 	}
 	fresh := newStand(t)
-	if r := fresh.turn("banana"); r.Wanted != guard.Off || fresh.state() != cniconf.Plain || !strings.Contains(r.Why, "it stays off") || fresh.text("opt/real/plumbline-cni") != "-" {
+	if r := fresh.turn("banana"); r.Wanted != guard.Off || fresh.state() != cniconf.Plain || !strings.Contains(r.Why, "the mode stays off") || fresh.text("opt/real/plumbline-cni") != "-" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -136,7 +136,7 @@ func TestProgramMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.again()
-	if r := s.turn(""); s.state() != cniconf.Patched || r.Mode != guard.Observe || !strings.Contains(r.Why, "not the newest") {
+	if r := s.turn(""); s.state() != cniconf.Patched || r.Mode != guard.Observe || !strings.Contains(r.Why, "could not be updated") {
 		t.Fatalf("%+v", r)
 	}
 	// What is no file is not ours.
@@ -144,7 +144,7 @@ func TestProgramMissing(t *testing.T) {
 	if err := os.Symlink("/opt/real/calico", s.path("opt/real/plumbline-cni")); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.turn("observe"); s.state() != cniconf.Plain || !strings.Contains(r.Why, "not ours") {
+	if r := s.turn("observe"); s.state() != cniconf.Plain || !strings.Contains(r.Why, "not replaced") {
 		t.Fatalf("%+v", r)
 	}
 }
@@ -200,7 +200,7 @@ func TestRefused(t *testing.T) {
 	}
 	s.stays = false
 	s.pass(20 * time.Second)
-	if r := s.turn(""); s.state() != cniconf.Plain || !strings.Contains(r.Why, "tried again at") {
+	if r := s.turn(""); s.state() != cniconf.Plain || !strings.Contains(r.Why, "next attempt at") {
 		t.Fatalf("%+v", r)
 	}
 	s.pass(time.Minute)

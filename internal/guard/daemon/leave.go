@@ -16,25 +16,25 @@ import (
 
 const (
 	searchAgain = time.Minute
-	// unnamedFor is how long nobody must have named the program: a call that began with the
-	// old configuration is over by then.
+	// unnamedFor is how long no file must have named the program before it is removed: a
+	// call that began with the old configuration is over by then.
 	unnamedFor = 2 * time.Minute
-	// owedFor is how long DELs that are owed keep the program of a guard that is off.
+	// owedFor is how long queued DELs keep the program of a guard that is off.
 	owedFor = time.Hour
 )
 
-// pass makes all programs hand calls on, whatever the files say.
+// pass makes all installed programs pass calls on, whatever the mode file says.
 func (k *Daemon) pass() error {
-	all, err := placed(k.tree, k.observe.binDirs)
+	all, err := placed(k.tree, k.install.binDirs)
 	for _, p := range all {
 		err = errors.Join(err, p.mark())
 	}
 	return err
 }
 
-// leave takes the guard out of every file, and its program when nobody names it.
+// leave removes the guard from every file, and its program when no file names it.
 func (k *Daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networking) string {
-	l := &k.observe
+	l := &k.install
 	if l.off.IsZero() {
 		l.off = k.Now()
 	}
@@ -47,7 +47,7 @@ func (k *Daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networ
 		}
 		changed, err := cniconf.Remove(ctx, cniconf.NewFile(file, s.network, dir))
 		if changed {
-			k.Log.Info("the guard is taken out", "file", k.host(file))
+			k.Log.Info("guard removed", "file", k.host(file))
 		}
 		errs = append(errs, err)
 	}
@@ -81,7 +81,7 @@ func (k *Daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networ
 	return ""
 }
 
-// stateOf finds the configuration that is loaded, and how it stands to the guard.
+// stateOf finds the loaded configuration and its state.
 func (k *Daemon) stateOf(s *stage, dir string) (state string, patched bool) {
 	file, err := cniconf.Effective([]string{dir}, s.network)
 	if err != nil {
@@ -92,10 +92,10 @@ func (k *Daemon) stateOf(s *stage, dir string) (state string, patched bool) {
 	return string(is), is == cniconf.Patched
 }
 
-// clear removes the programs if nobody has named them for a while: neither a file, nor a
-// cache, nor the runtime. Where that is in doubt they stay.
+// clear removes the programs if for a while no configuration, cache or runtime has named
+// them. If that is uncertain they stay.
 func (k *Daemon) clear(programs []program, dir string, net *cri.Networking) error {
-	l, now := &k.observe, k.Now()
+	l, now := &k.install, k.Now()
 	if now.Before(l.search) && !now.Before(l.search.Add(-searchAgain)) {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (k *Daemon) clear(programs []program, dir string, net *cri.Networking) erro
 	case holds:
 		l.unnamed = time.Time{}
 		if err != nil {
-			err = fmt.Errorf("who names the guard's program: %w", err)
+			err = fmt.Errorf("find the files that name the guard's program: %w", err)
 		}
 		return errors.Join(err, queue)
 	case l.unnamed.IsZero():
@@ -126,12 +126,13 @@ func (k *Daemon) clear(programs []program, dir string, net *cri.Networking) erro
 		if err := p.take(); err != nil {
 			return err
 		}
-		k.Log.Info("nobody names the guard's program any more: it is removed", "from", p.host, "owed", len(owed))
+		k.Log.Info("guard program removed: no file names it", "from", p.host, "queued", len(owed))
 	}
 	return nil
 }
 
-// caches are the directories of what was added with which configuration, as we see them.
+// caches returns the directories that hold the configuration of each ADD, as paths of this
+// container.
 func (k *Daemon) caches() ([]string, error) {
 	var out []string
 	for _, dir := range cniconf.Caches {

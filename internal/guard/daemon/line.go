@@ -2,15 +2,15 @@ package daemon
 
 import "bytes"
 
-// A lineAt is a whole line and where it ends in its file.
+// A lineAt is a complete line and where it ends in its file.
 type lineAt struct {
 	text []byte
 	end  int64
 }
 
-// lines gives the whole lines of a piece that begins at from. What follows the last of
-// them is not yet written. A piece without any line end is too long to be one: it is
-// skipped, as an empty line.
+// lines returns the complete lines of a piece that begins at from. What follows the last
+// one is not yet written. A full piece without a line end is longer than any valid line and
+// is skipped, as an empty line.
 func lines(piece []byte, from int64, full bool) []lineAt {
 	var out []lineAt
 	for {

@@ -12,22 +12,22 @@ import (
 
 const maxMode = 256
 
-// parseMode reads what a file says of the mode.
+// parseMode reads a mode from the content of a file.
 func parseMode(text string) (guard.Mode, error) {
 	switch m := guard.Mode(strings.TrimSpace(text)); m {
 	case guard.Observe, guard.Enforce, guard.Off:
 		return m, nil
 	default:
-		return "", fmt.Errorf("%.32q is no mode: it is observe, enforce or off", string(m))
+		return "", fmt.Errorf("%.32q is not a mode: use observe, enforce or off", string(m))
 	}
 }
 
-// wanted reads the mode that is wanted on a node: what is said of it alone wins. If that
-// makes no sense, what is said of all does not count instead: somebody wanted it to be
-// different here.
+// wanted reads the configured mode of a node: its own file has precedence. If that file is
+// invalid, the common file does not count either, because a different mode was wanted for
+// this node.
 func wanted(dir, node string) (guard.Mode, error) {
 	if node == "" || strings.ContainsAny(node, "/\x00") {
-		return "", fmt.Errorf("%.64q is no node's name", node)
+		return "", fmt.Errorf("%.64q is not a node name", node)
 	}
 	for _, name := range []string{guard.ModeFile + "." + node, guard.ModeFile} {
 		raw, err := read(filepath.Join(dir, name), maxMode)
@@ -35,7 +35,7 @@ func wanted(dir, node string) (guard.Mode, error) {
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("read the mode that is wanted: %w", err)
+			return "", fmt.Errorf("read the configured mode: %w", err)
 		}
 		m, err := parseMode(string(raw))
 		if err != nil {
@@ -43,5 +43,5 @@ func wanted(dir, node string) (guard.Mode, error) {
 		}
 		return m, nil
 	}
-	return "", errors.New("nobody says which mode is wanted")
+	return "", errors.New("no mode is configured")
 }

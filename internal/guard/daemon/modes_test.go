@@ -20,9 +20,9 @@ func TestWanted(t *testing.T) {
 		"its own wins": {map[string]string{"mode": "observe", "mode.w.1": " enforce\n"}, guard.Enforce, ""},
 		"another's":    {map[string]string{"mode": "observe", "mode.w": "enforce"}, guard.Observe, ""},
 		"its own off":  {map[string]string{"mode": "enforce", "mode.w.1": "off"}, guard.Off, ""},
-		"garbage":      {map[string]string{"mode": "enforce", "mode.w.1": "on"}, "", "is no mode"},
-		"nothing":      {nil, "", "nobody says"},
-		"empty":        {map[string]string{"mode": ""}, "", "is no mode"},
+		"garbage":      {map[string]string{"mode": "enforce", "mode.w.1": "on"}, "", "is not a mode"},
+		"nothing":      {nil, "", "no mode is configured"},
+		"empty":        {map[string]string{"mode": ""}, "", "is not a mode"},
 		"too long":     {map[string]string{"mode": "off" + strings.Repeat(" ", 300)}, "", "more than"},
 	} {
 		dir := t.TempDir()

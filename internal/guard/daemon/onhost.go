@@ -10,7 +10,7 @@ import (
 
 const hostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// onHost runs one of the runtime's programs in the host's root, and waits for it.
+// onHost runs a program in the host's root file system and waits for it.
 func (k *Daemon) onHost(ctx context.Context, s *stage, stdin []byte, program string, args ...string) (out []byte, words string, err error) {
 	said, errs := &bounded{most: maxSaid}, &bounded{most: maxSaid}
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -26,7 +26,7 @@ func (k *Daemon) onHost(ctx context.Context, s *stage, stdin []byte, program str
 	return said.Bytes(), errs.String(), err
 }
 
-// A bounded buffer takes all and keeps the beginning.
+// A bounded buffer keeps the beginning of what is written to it.
 type bounded struct {
 	bytes.Buffer
 	most int

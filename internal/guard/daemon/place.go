@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	calico     = "calico" // the plugin that is wrapped
+	calico     = "calico" // the wrapped plugin
 	maxProgram = 256 << 20
 )
 
-// A program is the guard's file on the host.
+// A program is the guard's program on the host.
 type program struct {
 	tree tree
-	host string // its path there, without links
+	host string // its path on the host, without links
 }
 
 func (p program) file() string   { return p.tree.seen(p.host) }
 func (p program) marker() string { return p.tree.seen(p.host + guard.Marker) }
 
-// beside finds where the guard's program belongs: in the directory from which the runtime
-// takes Calico's, the first that has it.
+// beside returns where the guard's program belongs: in the first directory from which the
+// runtime runs Calico's plugin.
 func beside(t tree, binDirs []string) (program, error) {
 	why := fmt.Errorf("find %s in %q: %w", calico, binDirs, fs.ErrNotExist)
 	for _, dir := range binDirs {
@@ -35,11 +35,11 @@ func beside(t tree, binDirs []string) (program, error) {
 		if err == nil {
 			var st fs.FileInfo
 			if st, err = os.Lstat(t.seen(real)); err == nil && !st.Mode().IsRegular() {
-				err = fmt.Errorf("%s is no regular file", real)
+				err = fmt.Errorf("%s is not a regular file", real)
 			}
 		}
 		if err == nil {
-			dir, err = t.real(dir) // Calico's may be a link to elsewhere
+			dir, err = t.real(dir) // Calico's program itself may be a link into another directory
 		}
 		if err == nil {
 			return program{t, path.Join(dir, cniconf.Guard)}, nil
@@ -51,7 +51,7 @@ func beside(t tree, binDirs []string) (program, error) {
 	return program{}, why
 }
 
-// placed gives all of the guard's programs that lie in the runtime's directories.
+// placed returns all programs of the guard in the runtime's directories.
 func placed(t tree, binDirs []string) ([]program, error) {
 	var out []program
 	var errs []error
@@ -76,13 +76,13 @@ func placed(t tree, binDirs []string) ([]program, error) {
 	return out, errors.Join(errs...)
 }
 
-// sits tells that the host's program is there and can be run, be it an older one.
+// sits reports whether the program exists and is executable, possibly an older version.
 func (p program) sits() bool {
 	st, err := os.Lstat(p.file())
 	return err == nil && st.Mode().IsRegular() && st.Mode().Perm()&0o111 == 0o111 && st.Size() > 0
 }
 
-// put makes the host's program the same as ours. It is replaced only if it is not.
+// put makes the host's program identical to ours. An identical one is not replaced.
 func (p program) put(from string) (changed bool, err error) {
 	ours, err := read(from, maxProgram)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p program) put(from string) (changed bool, err error) {
 	case err != nil:
 		return false, err
 	case !st.Mode().IsRegular():
-		return false, fmt.Errorf("%s is no regular file: it is not ours to replace", p.host)
+		return false, fmt.Errorf("%s is not a regular file and is not replaced", p.host)
 	case p.sits() && st.Size() == int64(len(ours)):
 		now, err := read(p.file(), maxProgram)
 		if err != nil || bytes.Equal(now, ours) {
@@ -104,13 +104,13 @@ func (p program) put(from string) (changed bool, err error) {
 	return true, replace(p.file(), ours, 0o755)
 }
 
-// mark says that the program is only there because somebody may still name it: it hands
-// every call on. It outlives a boot, as the program does.
+// mark creates the marker that makes the program pass every call on, because a file may
+// still name it. Like the program it survives a reboot.
 func (p program) mark() error {
-	return settle(p.marker(), "The guard is off. This program hands calls on, and goes when nobody names it any more.\n")
+	return settle(p.marker(), "The guard is off. This program passes calls on. It is removed when no configuration names it any more.\n")
 }
 
-// take removes the program. The marker goes last: without it the program would guard.
+// take removes the program, and the marker last: without it the program would guard.
 func (p program) take() error {
 	if err := remove(p.file()); err != nil {
 		return err

@@ -19,8 +19,8 @@ const (
 	maxConf        = 1 << 20
 )
 
-// queue has what is due in the queue done, by the guard's own program on the host: it alone
-// knows how a DEL is carried out.
+// queue runs the queued DELs that are due. It starts the guard's own program on the host,
+// which implements DEL.
 func (k *Daemon) queue(ctx context.Context, now time.Time) error {
 	t, s := &k.tend, k.at()
 	all, err := k.db.Queued()
@@ -43,7 +43,7 @@ func (k *Daemon) queue(ctx context.Context, now time.Time) error {
 		}
 	case !due(now, t.replay, replayFailed):
 	case s.file == "" || !s.program.sits():
-		waiting = "the guard's program or the network's configuration is not there"
+		waiting = "the guard's program or the network configuration is missing"
 	default:
 		said, err := k.replay(ctx, &s)
 		waiting, t.replay = said.waits(), k.Now().Add(replayAgain)
@@ -62,7 +62,7 @@ func (k *Daemon) queue(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// A said is what `plumbline-cni replay` says became of the queue.
+// A said is the output of `plumbline-cni replay`.
 type said struct {
 	Done    int      `json:"done"`
 	Waiting int      `json:"waiting"`
@@ -71,7 +71,7 @@ type said struct {
 	Trouble string   `json:"trouble"`
 }
 
-// waits is why the first that waits does so.
+// waits returns why the first waiting DEL waits.
 func (s *said) waits() string {
 	if len(s.Why) == 0 {
 		return ""
@@ -79,25 +79,25 @@ func (s *said) waits() string {
 	return short(s.Why[0])
 }
 
-// replay runs the guard's program in the host's root, and waits for it.
+// replay runs the guard's program in the host's root file system and waits for it.
 func (k *Daemon) replay(ctx context.Context, s *stage) (said, error) {
 	ctx, stop := context.WithTimeout(ctx, replayPatience)
 	defer stop()
 	config, err := read(s.file, maxConf)
 	if err != nil {
-		return said{}, fmt.Errorf("read the network's configuration: %w", err)
+		return said{}, fmt.Errorf("read the network configuration: %w", err)
 	}
 	out, words, ran := k.onHost(ctx, s, config, s.program.host, "replay")
 	told, err := parseSaid(out)
 	switch {
 	case ctx.Err() != nil:
-		return told, fmt.Errorf("work off the queue: %w", ctx.Err())
+		return told, fmt.Errorf("run the queued DELs: %w", ctx.Err())
 	case told.Trouble != "":
-		return told, fmt.Errorf("work off the queue: %s", short(told.Trouble))
+		return told, fmt.Errorf("run the queued DELs: %s", short(told.Trouble))
 	case ran != nil:
-		return told, fmt.Errorf("work off the queue: %w: %s", ran, short(words))
+		return told, fmt.Errorf("run the queued DELs: %w: %s", ran, short(words))
 	case err != nil:
-		return told, fmt.Errorf("work off the queue: %w", err)
+		return told, fmt.Errorf("run the queued DELs: %w", err)
 	}
 	return told, nil
 }
@@ -105,12 +105,12 @@ func (k *Daemon) replay(ctx context.Context, s *stage) (said, error) {
 func parseSaid(raw []byte) (said, error) {
 	var s said
 	if json.Unmarshal(raw, &s) != nil || s.Done < 0 || s.Waiting < 0 || s.Left < 0 {
-		return said{}, errors.New("it did not say what became of it")
+		return said{}, errors.New("plumbline-cni replay returned no valid result")
 	}
 	return s, nil
 }
 
-// short is the first line of a text, as far as it is told.
+// short returns the first line of a text, at most 500 bytes.
 func short(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.ToValidUTF8(line[:min(len(line), 500)], "")

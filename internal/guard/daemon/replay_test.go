@@ -41,7 +41,7 @@ printf '%s' '{"done":1,"waiting":2,"left":3,"why":["first\nline","second"]}'`)
 		t.Errorf("it was told too much: %s", said)
 	}
 	for script, want := range map[string]string{
-		"echo no; exit 3": "exit status 3", "exit 0": "did not say", `echo '{"trouble":"no record"}'; exit 1`: "no record", `echo '{"done":-1}'`: "did not say",
+		"echo no; exit 3": "exit status 3", "exit 0": "no valid result", `echo '{"trouble":"no record"}'; exit 1`: "no record", `echo '{"done":-1}'`: "no valid result",
 	} {
 		at := s.scripted("/", script)
 		if _, err := s.replay(t.Context(), &at); err == nil || !strings.Contains(err.Error(), want) {
@@ -149,7 +149,7 @@ func TestQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.pass(time.Minute)
-	if r := ask(); !strings.Contains(r.Waiting, "not there") {
+	if r := ask(); !strings.Contains(r.Waiting, "is missing") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -187,7 +187,7 @@ func TestRun(t *testing.T) {
 	defer cancel()
 	second := &Daemon{World: s.World, dir: s.dir} // it waits
 	if _, err := second.alone(soon); err == nil {
-		t.Error("two keepers at once")
+		t.Error("two guard daemons at once")
 	}
 	stop()
 	if err := <-ended; err != nil {
@@ -218,7 +218,7 @@ func TestTells(t *testing.T) {
 	s.pass(2 * time.Minute)
 	s.tells(t.Context())
 	var r guard.Report
-	if err := json.Unmarshal([]byte(s.text("run/plumbline/guard/status")), &r); err != nil || !strings.Contains(r.Why, "install has not come back") {
+	if err := json.Unmarshal([]byte(s.text("run/plumbline/guard/status")), &r); err != nil || !strings.Contains(r.Why, "install has not returned") {
 		t.Errorf("%v: %s", err, fmt.Sprint(r))
 	}
 }

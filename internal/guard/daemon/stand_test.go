@@ -26,14 +26,14 @@ type stand struct {
 	root string
 	*Daemon
 
-	mu     sync.Mutex
-	now    time.Time
-	silent error // why the runtime does not answer
-	stays  bool  // the runtime does not load what is changed
-	first  *cri.Networking
-	boxes  []model.Sandbox
-	calls  []model.Process
-	living []uint64
+	mu         sync.Mutex
+	now        time.Time
+	silent     error // why the runtime does not answer
+	stays      bool  // the runtime does not load what is changed
+	first      *cri.Networking
+	boxes      []model.Sandbox
+	calls      []model.Process
+	namespaces []uint64
 }
 
 func newStand(t *testing.T) *stand {
@@ -54,15 +54,15 @@ func newStand(t *testing.T) *stand {
 	return s
 }
 
-// again is a keeper that begins anew.
+// again is a guard daemon that begins anew.
 func (s *stand) again() {
 	s.t.Helper()
 	k, err := New(World{
 		Node: "w1", Root: s.root, Modes: s.path("modes"), Program: s.path("plumbline-cni"), Record: s.path("record"),
-		Networking:       s.networking,
-		Sandboxes:        func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
-		Calls:            func(context.Context) ([]model.Process, error) { return s.calls, nil },
-		RunningSandboxes: func(context.Context) ([]uint64, error) { return s.living, nil },
+		Networking: s.networking,
+		Sandboxes:  func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
+		Calls:      func(context.Context) ([]model.Process, error) { return s.calls, nil },
+		Namespaces: func(context.Context) ([]uint64, error) { return s.namespaces, nil },
 		Now: func() time.Time {
 			s.mu.Lock()
 			defer s.mu.Unlock()

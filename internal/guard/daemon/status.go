@@ -14,18 +14,18 @@ import (
 const (
 	maxStatus = 1 << 20
 	tellEvery = 30 * time.Second
-	stuck     = time.Minute // work that takes longer is worth a word; a replay may take two
+	stuck     = time.Minute // a worker that runs longer is reported; a replay may take two minutes more
 )
 
-// A told is what was last written.
+// A told is the last report that was written.
 type told struct {
 	text string
 	at   time.Time
-	said string // why it could not be written
+	said string // why the last write failed
 }
 
-// tells writes the report where the agent finds it: when it has changed, and now and then
-// so that it is seen that somebody keeps the guard.
+// tells writes the report for the agent: when it has changed, and every tellEvery, so that
+// readers can see that the guard daemon runs.
 func (k *Daemon) tells(context.Context) {
 	now := k.Now()
 	r := k.snapshot(now)
@@ -41,14 +41,14 @@ func (k *Daemon) tells(context.Context) {
 	if err != nil {
 		if k.told.said != err.Error() {
 			k.told.said = err.Error()
-			k.Log.Warn("the report cannot be written", "error", err)
+			k.Log.Warn("cannot write the report", "error", err)
 		}
 		return
 	}
 	k.told = told{text: string(raw), at: now}
 }
 
-// snapshot is the report at this moment, with a word on what hangs.
+// snapshot returns the current report, with the workers that hang.
 func (k *Daemon) snapshot(now time.Time) guard.Report {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -62,7 +62,7 @@ func (k *Daemon) snapshot(now time.Time) guard.Report {
 			if r.Why != "" {
 				r.Why += "; "
 			}
-			r.Why += fmt.Sprintf("the keeper's %s has not come back since %s", name, since.UTC().Format(time.RFC3339))
+			r.Why += fmt.Sprintf("the guard daemon's worker %s has not returned since %s", name, since.UTC().Format(time.RFC3339))
 		}
 	}
 	return r

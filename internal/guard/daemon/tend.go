@@ -17,21 +17,21 @@ const (
 	adoptEvery   = 20 * time.Second
 	collectFirst = time.Minute
 	collectEvery = 10 * time.Minute
-	tendPatience = time.Minute // for all but the replay
+	tendPatience = time.Minute // for everything except the replay
 )
 
-// A tend is what the worker knows that looks after attachments.
+// A tend is the state of the worker that adopts, collects and replays.
 type tend struct {
 	next    time.Time
 	adopt   time.Time
 	collect time.Time
 	replay  time.Time // not before
-	waits   string    // why the first of the queue did, at the last replay
-	failed  error     // of the last adoption
+	waits   string    // why the first queued DEL waited, at the last replay
+	failed  error     // error of the last adoption
 	said    string
 }
 
-// tends adopts, collects, and works off the queue.
+// tends adopts, collects, and runs the queued DELs.
 func (k *Daemon) tends(ctx context.Context) {
 	t, now := &k.tend, k.Now()
 	if now.Before(t.next) && now.After(t.next.Add(-tendEvery)) {
@@ -53,7 +53,7 @@ func (k *Daemon) tends(ctx context.Context) {
 	}
 }
 
-// owners does what needs the runtime's sandboxes.
+// owners does the work that needs the runtime's sandboxes.
 func (k *Daemon) owners(ctx context.Context, now time.Time) error {
 	t, s := &k.tend, k.at()
 	if !s.on || s.network == "" || s.ifName == "" {
@@ -70,7 +70,7 @@ func (k *Daemon) owners(ctx context.Context, now time.Time) error {
 		text := k.collects(ctx, &s, now)
 		k.say(func(r *guard.Report) {
 			if r.GC != text {
-				k.Log.Info("collection", "says", text)
+				k.Log.Info("garbage collection", "result", text)
 			}
 			r.GC = text
 		})
@@ -78,12 +78,12 @@ func (k *Daemon) owners(ctx context.Context, now time.Time) error {
 	return t.failed
 }
 
-// due tells whether a time has come; also if a clock was set back meanwhile.
+// due reports whether a time has come, also if the clock was set back.
 func due(now, at time.Time, every time.Duration) bool {
 	return !now.Before(at) || now.Before(at.Add(-every))
 }
 
-// sandboxes asks the runtime for all that it has. Some may be without details.
+// sandboxes returns all sandboxes of the runtime. Some may be without details.
 func (k *Daemon) sandboxes(ctx context.Context) ([]model.Sandbox, error) {
 	all, err := k.Sandboxes(ctx)
 	if errors.Is(err, observe.ErrPartial) {
@@ -92,7 +92,8 @@ func (k *Daemon) sandboxes(ctx context.Context) ([]model.Sandbox, error) {
 	return all, err
 }
 
-// sinceBoot is the time by which the queue goes: no clock setting changes it.
+// sinceBoot returns the time that the queue uses, in seconds after boot; no clock setting
+// changes it.
 func sinceBoot() (int64, error) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

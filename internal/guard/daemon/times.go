@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	exact   = 16 // milliseconds that are counted one by one
-	steps   = 8  // of each power of two above: no answer is more than an eighth too long
+	exact   = 16 // milliseconds below this are counted exactly
+	steps   = 8  // classes per power of two above: a quantile is at most an eighth too high
 	buckets = exact + 24*steps
 )
 
-// Times are how long calls took, in a bounded number of classes.
+// times are the durations of calls, in a bounded number of classes.
 type times struct {
 	Count   int         `json:"count"`
 	Failed  int         `json:"failed"`
@@ -30,17 +30,17 @@ func (t *times) add(millis int64, failed bool) {
 	t.Classes[class(millis)]++
 }
 
-// class is the class of a time.
+// class returns the class of a duration.
 func class(millis int64) int {
 	if millis < exact {
 		return int(max(0, millis))
 	}
-	power := bits.Len64(uint64(millis)) - 1 // 4 at the least
+	power := bits.Len64(uint64(millis)) - 1 // at least 4
 	step := int(millis>>(power-3)) & (steps - 1)
 	return min(exact+(power-4)*steps+step, buckets-1)
 }
 
-// longest is the longest time of a class.
+// longest returns the longest duration of a class.
 func longest(class int) int64 {
 	if class < exact {
 		return int64(class)
@@ -49,7 +49,7 @@ func longest(class int) int64 {
 	return int64(steps+step+1)<<(power-3) - 1
 }
 
-// quantile gives the time that so many of a hundred calls did not exceed.
+// quantile returns the duration that percent of the calls did not exceed.
 func (t *times) quantile(percent int) int64 {
 	all := 0
 	for _, n := range t.Classes {

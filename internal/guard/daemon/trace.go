@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// trace is by what a change of files is seen without reading them.
+// trace identifies the state of files without reading their content.
 func trace(files ...string) string {
 	var out strings.Builder
 	for _, file := range files {

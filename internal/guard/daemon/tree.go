@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// A tree is where the host's files are seen. What leads out of it on the host's own paths
-// does not lead out of it here: a link begins again at the tree's root.
+// A tree is the directory below which the host's files are. A link is resolved inside the
+// tree: an absolute one starts again at its root, so no path of the host leads out of it.
 type tree string
 
 const maxLinks = 40
 
-// seen is where a path of the host is for us.
+// seen returns the path in this container of a path of the host.
 func (t tree) seen(host string) string { return filepath.Join(string(t), host) }
 
-// real gives the path to which one of the host leads, without links.
+// real resolves all links of a path of the host.
 func (t tree) real(host string) (string, error) {
 	if !path.IsAbs(host) {
-		return "", fmt.Errorf("%.256q is no path of the host", host)
+		return "", fmt.Errorf("%.256q is not an absolute path of the host", host)
 	}
 	rest, done, links := strings.Split(path.Clean(host), "/"), "/", 0
 	for len(rest) > 0 {
@@ -45,7 +45,7 @@ func (t tree) real(host string) (string, error) {
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", fmt.Errorf("%s: too many links", host)
+			return "", fmt.Errorf("%s: more than 40 symbolic links", host)
 		}
 		to, err := os.Readlink(t.seen(next))
 		if err != nil {
@@ -59,8 +59,8 @@ func (t tree) real(host string) (string, error) {
 	return done, nil
 }
 
-// dir gives a directory's place without links, and makes it if only its last names are
-// missing.
+// dir resolves the links of a directory and creates it, and its parents, if it does not
+// exist.
 func (t tree) dir(host string, perm fs.FileMode) (string, error) {
 	real, err := t.real(host)
 	if errors.Is(err, fs.ErrNotExist) && host != "/" {
@@ -77,7 +77,7 @@ func (t tree) dir(host string, perm fs.FileMode) (string, error) {
 	}
 	st, err := os.Lstat(t.seen(real))
 	if err == nil && !st.IsDir() {
-		err = fmt.Errorf("%s is no directory", host)
+		err = fmt.Errorf("%s is not a directory", host)
 	}
 	return real, err
 }

@@ -8,11 +8,11 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// versionPatience is how long Calico's plugin may take to tell its version.
+// versionPatience is how long Calico's plugin may take to report its version.
 const versionPatience = 5 * time.Second
 
-// versions asks Calico's plugin for its version whenever it is another program. What it is
-// called by goes into the report; the guard itself asks anew when it matters.
+// versions asks Calico's plugin for its version whenever its program has changed. The
+// version is only for the report; the plugin asks again when it matters.
 func (k *Daemon) versions(ctx context.Context, s *stage) {
 	if !s.on {
 		return
@@ -23,10 +23,10 @@ func (k *Daemon) versions(ctx context.Context, s *stage) {
 		return
 	}
 	is := trace(k.tree.seen(real))
-	if is == k.observe.asked {
+	if is == k.install.asked {
 		return
 	}
-	k.observe.asked = is
+	k.install.asked = is
 	ctx, stop := context.WithTimeout(ctx, versionPatience)
 	defer stop()
 	out, _, err := k.onHost(ctx, s, nil, plugin, "-v")
@@ -37,5 +37,5 @@ func (k *Daemon) versions(ctx context.Context, s *stage) {
 	k.say(func(r *guard.Report) { r.Version = version })
 }
 
-// maxVersion is the longest that is told.
+// maxVersion is the longest version that is reported.
 const maxVersion = 64

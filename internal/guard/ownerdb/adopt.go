@@ -8,10 +8,14 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// Adopt records an attachment from before the guard: it is there, and nobody saw its ADD.
-// It gets the node's next sequence number, so every ADD to come is later. Only if nobody of
-// its name is on record at all: of two the order would be a guess. Adopted tells whether
-// it was; without an error somebody else was there.
+// Adopt records an attachment that is older than the guard: it exists, and its ADD was not
+// recorded. It gets the node's next sequence number, so every future ADD is newer. It is
+// adopted only if nobody of its name is on record, because the order of two would be a
+// guess. With adopted false and no error, the attachment or another owner of its name is on
+// record.
+//
+// A kill leaves, in order of the writes: a gap in the sequence; an index entry without a
+// record, which is nobody; the complete record.
 func (b *DB) Adopt(o guard.Owner) (adopted bool, err error) {
 	for _, id := range []string{o.Network, o.Container, o.IfName, o.Namespace, o.Pod, o.UID} {
 		if len(id) > maxID {
@@ -19,7 +23,7 @@ func (b *DB) Adopt(o guard.Owner) (adopted bool, err error) {
 		}
 	}
 	if o.Pod == "" || o.Container == "" {
-		return false, errors.New("adopt an attachment: it has no name")
+		return false, errors.New("adopt an attachment: it has no pod or no container ID")
 	}
 	o.State, o.Again, o.PID, o.Start = guard.Added, false, 0, 0
 	if adopted, err = b.adopt(o); err != nil {
@@ -40,21 +44,24 @@ func (b *DB) adopt(o guard.Owner) (bool, error) {
 	if o.Seq, err = b.next(b.index(o.Name()).Top); err != nil {
 		return false, err
 	}
-	// The index first, as an ADD does: a kill in between leaves nobody.
+	// The index first, as in Begin: a kill in between leaves an entry without a record,
+	// which is nobody.
 	if err := put(b, stripe, indexOf(o.Name()), index{Name: o.Name(), Top: o.Seq, Owned: []string{o.Container}}); err != nil {
 		return false, err
 	}
 	return true, put(b, stripe, ownerOf(o.Key), o)
 }
 
-// alone tells that neither the attachment nor anybody else of its name is on record, be it
-// a deleted one, or one whose ADD could not be recorded. What cannot be read may be one.
+// alone reports that neither the attachment nor anybody else of its name is on record: no
+// deleted one, and no index entry whose ADD could not be recorded. A file that cannot be
+// read may be such a record, so its error refuses the adoption; a file of another boot is
+// none.
 func (b *DB) alone(o *guard.Owner) (bool, error) {
 	if was, err := b.Owner(o.Key); was != nil || err != nil && !errors.Is(err, errOtherBoot) {
 		return false, err
 	}
-	if l, err := get[guard.QueuedDel](b, laterOf(o.Key)); l != nil || err != nil && !errors.Is(err, errOtherBoot) {
-		return false, err // a DEL of it is owed
+	if l, err := get[guard.QueuedDel](b, queueOf(o.Key)); l != nil || err != nil && !errors.Is(err, errOtherBoot) {
+		return false, err // a DEL of it is queued
 	}
 	ix, err := get[index](b, indexOf(o.Name()))
 	if err != nil && !errors.Is(err, errOtherBoot) {

@@ -7,26 +7,32 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// An index is what is known of a name. Since when its holders hold it, and whether they
-// still do, is in their own records: it only says where to look.
+// An index lists the containers that had an ADD for a name. It only says where to look:
+// whether a container still holds the name, and since which ADD, is in its own record. A
+// listed container without a record, or whose record has another name or does not hold it,
+// is nobody.
 type index struct {
 	Name  guard.Name `json:"name"`
-	Top   uint64     `json:"top"`   // the highest sequence number that it ever had
-	Owned []string   `json:"owned"` // the containers, the latest ADD's last
+	Top   uint64     `json:"top"`   // invariant: Top >= Seq of every record of this name
+	Owned []string   `json:"owned"` // containers, the latest ADD last; at most maxOwned
 
-	Deleters []Deleter `json:"deleters,omitempty"` // who hands a DEL on, or did, the latest last
+	Deleters []Deleter `json:"deleters,omitempty"` // processes that pass on a DEL of the name, or did, the latest last
 }
 
-// Bounds of an index: beyond the first its dead are looked for, beyond the second the
-// oldest go.
+// Bounds of an index: above fewOwned, entries that no longer hold the name are dropped;
+// above maxOwned, the oldest entries are.
 const (
 	fewOwned = 4
 	maxOwned = 64
 )
 
-// Begin records that an ADD begins, before anything is done for it, and gives it the
-// node's next sequence number. The index comes first: a kill in between leaves an entry
-// without an owner, which is nobody.
+// Begin records that an ADD begins, before anything is done for it, and gives it the node's
+// next sequence number.
+//
+// A kill leaves, in order of the writes: the queued DEL of an earlier ADD removed; a gap in
+// the sequence; the index with the container but without the new record (nobody, or the
+// earlier record with its lower Seq); the complete record. The delegate has not been called
+// in any of these cases.
 func (b *DB) Begin(o guard.Owner) (guard.Owner, error) {
 	for _, id := range []string{o.Network, o.Container, o.IfName, o.Namespace, o.Pod, o.UID} {
 		if len(id) > maxID {
@@ -36,8 +42,8 @@ func (b *DB) Begin(o guard.Owner) (guard.Owner, error) {
 	o.State, o.Again = guard.Adding, false
 	begun, err := b.begin(o)
 	if err != nil {
-		// What an earlier ADD of the attachment left is of a lower sequence, and would
-		// make it look old. Unknown is better.
+		// A record that an earlier ADD of the attachment left has a lower sequence number,
+		// and a newer owner would make its DEL late. Without a record the DEL is passed on.
 		return o, errors.Join(fmt.Errorf("record an ADD: %w", err), b.files.Remove(ownerOf(o.Key)))
 	}
 	if begun.Seq%trimEvery == 0 {
@@ -54,7 +60,7 @@ func (b *DB) begin(o guard.Owner) (guard.Owner, error) {
 	defer unlock()
 	was, err := b.Owner(o.Key)
 	o.Again = was != nil && was.State != guard.Deleted || err != nil && !errors.Is(err, errOtherBoot)
-	if err := b.Unqueue(o.Key); err != nil { // a DEL that was owed to an earlier ADD is not owed to this one
+	if err := b.Unqueue(o.Key); err != nil { // a queued DEL belongs to an earlier ADD
 		return o, err
 	}
 	ix := b.index(o.Name())
@@ -63,7 +69,7 @@ func (b *DB) begin(o guard.Owner) (guard.Owner, error) {
 	}
 	if o.Pod != "" {
 		ix.Top = o.Seq
-		ix.Owned = append(b.runningSandbox(&ix, o.Container), o.Container)
+		ix.Owned = append(b.holders(&ix, o.Container), o.Container)
 		if err := put(b, stripe, indexOf(o.Name()), ix); err != nil {
 			return o, err
 		}
@@ -74,7 +80,7 @@ func (b *DB) begin(o guard.Owner) (guard.Owner, error) {
 	return o, nil
 }
 
-// index reads a name's index. One that cannot be read is begun anew.
+// index reads a name's index. An unreadable one is replaced by an empty one.
 func (b *DB) index(n guard.Name) index {
 	ix, _ := get[index](b, indexOf(n))
 	if ix == nil || ix.Name != n {
@@ -83,9 +89,9 @@ func (b *DB) index(n guard.Name) index {
 	return *ix
 }
 
-// runningSandbox gives an index's containers without the one that is added again and, if they
-// are many, without those that do not hold the name any more.
-func (b *DB) runningSandbox(ix *index, again string) []string {
+// holders returns the containers of an index without the one that is added again and, if
+// they are many, without those that no longer hold the name.
+func (b *DB) holders(ix *index, again string) []string {
 	var out []string
 	for _, c := range ix.Owned {
 		if c == again || len(ix.Owned) > fewOwned && b.holder(ix.Name, c) == nil {
@@ -96,7 +102,7 @@ func (b *DB) runningSandbox(ix *index, again string) []string {
 	return out[max(0, len(out)-maxOwned+1):]
 }
 
-// holder gives a container's record, if it holds the name.
+// holder returns the container's record if it holds the name, else nil.
 func (b *DB) holder(n guard.Name, container string) *guard.Owner {
 	o, _ := b.Owner(guard.Key{Network: n.Network, Container: container, IfName: n.IfName})
 	if o == nil || o.Name() != n || !o.Holds() {

@@ -1,7 +1,8 @@
 package ownerdb
 
-// next gives the node's next sequence number. The counter is written before the number
-// is used: a kill leaves a gap, never the same number twice.
+// next returns the node's next sequence number: above the counter and above the given one.
+// The counter is written before the number is used, so a kill leaves a gap and no number is
+// given twice. Invariant: the counter >= Seq of every record of this boot.
 func (b *DB) next(above uint64) (uint64, error) {
 	unlock, err := b.files.Lock(lockFile + countFile)
 	if err != nil {
@@ -18,7 +19,8 @@ func (b *DB) next(above uint64) (uint64, error) {
 	return seq, put(b, lockFile+countFile, countFile, seq)
 }
 
-// highest finds where to go on when there is no counter: above all that are on record.
+// highest returns the highest sequence number on record, for the case that the counter is
+// missing or unreadable.
 func (b *DB) highest() (*uint64, error) {
 	all, err := b.All()
 	if err != nil || len(all) == 0 {

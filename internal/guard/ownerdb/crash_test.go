@@ -12,13 +12,13 @@ func attachment(container, pod string) guard.Owner {
 	return guard.Owner{Key: guard.Key{Network: "net", Container: container, IfName: "eth0"}, Namespace: "ns", Pod: pod}
 }
 
-// A deed is one call on the book, and what it must have left if it returned.
+// A deed is one call on the DB, and what it must have left if it returned.
 type deed struct {
 	name string
 	do   func(p *player)
 }
 
-// player does deeds on books over one directory after the other, and remembers what was
+// player does deeds on DBs over one directory after the other, and remembers what was
 // promised: what returned before the kill.
 type player struct {
 	t    *testing.T

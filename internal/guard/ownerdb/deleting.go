@@ -7,20 +7,20 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A Deleter is a process that hands a DEL of a name to the delegate, or did.
+// A Deleter is a process that passes a DEL of a name to the delegate, or did.
 type Deleter struct {
 	Container string `json:"container"`
 	PID       int    `json:"pid"`
-	Start     uint64 `json:"start"` // when the process began, in ticks after the boot
+	Start     uint64 `json:"start"` // start time of the process, in ticks after boot
 }
 
-// maxDeleters is how many of a name are kept, the latest. Those that have ended mean
-// nothing, and are not taken out: that would be one more write for every DEL.
+// maxDeleters is how many deleters of a name are kept, the latest. Ended ones have no
+// effect and are not removed: that would cost one more write per DEL.
 const maxDeleters = 8
 
-// Deleting says that a DEL of a name is about to be decided. Whoever says so first and
-// reads the record then, and whoever begins an ADD first and reads the deleters then,
-// cannot both miss the other.
+// Deleting records that a DEL of a name is about to be decided. A DEL writes its deleter
+// and then reads the owners; an ADD writes its owner and then reads the deleters. So at
+// least one of the two sees the other.
 func (b *DB) Deleting(n guard.Name, d Deleter) error {
 	if n.Pod == "" {
 		return nil
@@ -52,7 +52,7 @@ func (b *DB) Deleting(n guard.Name, d Deleter) error {
 	return nil
 }
 
-// Deleters gives those of a name, whether they live or not.
+// Deleters returns the deleters of a name, running or ended.
 func (b *DB) Deleters(n guard.Name) ([]Deleter, error) {
 	ix, err := get[index](b, indexOf(n))
 	if err != nil || ix == nil || ix.Name != n {

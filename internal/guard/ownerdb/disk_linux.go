@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// lockWait is how long anybody waits for a lock. Two may be taken for one change. They are
-// held for less than a millisecond, but on a node whose cores are all busy the one who holds
-// it may not run for a while, and with a hundred in the queue that adds up.
+// lockWait is how long a caller waits for a lock; one change takes up to two. A lock is
+// held for less than a millisecond, but on a node with all cores busy its holder may not be
+// scheduled for a while, and with a hundred callers waiting that adds up.
 const lockWait = 2 * time.Second
 
-// disk is a directory that is ours alone.
+// disk is a directory that only this user can access.
 type disk string
 
-// private makes the directory if it is not there. It is refused if anybody else could
-// have written into it.
+// private creates the directory if it does not exist. It refuses one that another user
+// could have written to.
 func private(dir string) (disk, error) {
 	for _, d := range []struct {
 		path string
@@ -29,15 +29,15 @@ func private(dir string) (disk, error) {
 		mask os.FileMode
 	}{{filepath.Dir(dir), 0o755, 0o022}, {dir, 0o700, 0o077}} {
 		if err := os.MkdirAll(d.path, d.make); err != nil {
-			return "", fmt.Errorf("open the guard's record: %w", err)
+			return "", fmt.Errorf("open the ownership record: %w", err)
 		}
 		st, err := os.Lstat(d.path)
 		if err != nil {
-			return "", fmt.Errorf("open the guard's record: %w", err)
+			return "", fmt.Errorf("open the ownership record: %w", err)
 		}
 		sys, ok := st.Sys().(*syscall.Stat_t)
 		if !st.IsDir() || !ok || int(sys.Uid) != os.Geteuid() || st.Mode().Perm()&d.mask != 0 {
-			return "", fmt.Errorf("open the guard's record: %s is not a directory of ours alone (%s)", d.path, st.Mode())
+			return "", fmt.Errorf("open the ownership record: %s is not a directory that only this user can write (%s)", d.path, st.Mode())
 		}
 	}
 	return disk(dir), nil
@@ -98,7 +98,7 @@ func (d disk) List() ([]string, error) {
 	return names, err
 }
 
-// Lock holds a lock of the node. The kernel gives it back if we die.
+// Lock takes a file lock. The kernel releases it when the process exits.
 func (d disk) Lock(name string) (func(), error) {
 	f, err := os.OpenFile(d.path(name), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -110,8 +110,8 @@ func (d disk) Lock(name string) (func(), error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// take waits in the kernel's queue: where many ask again and again instead, some starve.
-// Without the lock the file is closed; a lock that comes too late is given back.
+// take waits in the kernel's queue, because callers that poll can starve. If it returns an
+// error it closes the file; a lock that is granted after the time limit is released.
 func take(f *os.File) error {
 	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {

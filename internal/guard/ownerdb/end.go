@@ -7,17 +7,18 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// End records what became of an attachment: o is what Begin or Owner gave, changed. If
-// it was added again or deleted since, nothing is changed.
+// End records the result of an attachment: o is what Begin or Owner returned, changed. If
+// the attachment was added again or deleted since, nothing is changed and ErrReplaced is
+// returned. It is a single put: a kill leaves the old or the new record.
 func (b *DB) End(o guard.Owner) error {
 	err := b.end(&o)
 	if err == nil || errors.Is(err, ErrReplaced) {
 		return err
 	}
-	err = fmt.Errorf("record what became of an attachment: %w", err)
+	err = fmt.Errorf("record the result of an attachment: %w", err)
 	if o.State == guard.Deleted {
-		// It would go on as the owner of its name, and others would be late because of
-		// it. A full disk still lets files be removed.
+		// The record would remain the owner of its name, and DELs of others would be late
+		// because of it. Files can be removed even if the disk is full.
 		err = errors.Join(err, b.files.Remove(ownerOf(o.Key)))
 	}
 	return err
@@ -34,11 +35,11 @@ func (b *DB) end(o *guard.Owner) error {
 	case err != nil:
 		return err
 	case was == nil:
-		return nil // forgotten: it stays unknown
+		return nil // Forget removed the record: the attachment stays unknown
 	case was.Seq != o.Seq || was.Name() != o.Name():
 		return ErrReplaced
 	case was.State == guard.Deleted && o.State != guard.Deleted, !was.Holds() && o.Holds():
-		return ErrReplaced // an ADD that ends after its DEL gives the name to nobody
+		return ErrReplaced // an ADD that ends after its DEL must not own the name again
 	}
 	return put(b, stripe, ownerOf(o.Key), *o)
 }

@@ -7,7 +7,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// Bounds of the directory. Without an agent it is kept small by the ADDs themselves.
+// Bounds of the directory. If no guard daemon runs, the ADDs themselves enforce them.
 const (
 	maxList     = 64 << 10
 	maxFiles    = 6000
@@ -17,16 +17,17 @@ const (
 	trimEvery   = 256
 )
 
-// trim forgets, if there is much. That it cannot is nobody's trouble but its own.
+// trim forgets if there are too many files. An error has no effect on the ADD that trims.
 func (b *DB) trim() {
 	if names, err := b.files.List(); err == nil && len(names) > maxFiles {
 		_ = b.Forget(keepDeleted)
 	}
 }
 
-// Forget keeps no more than so many of the deleted attachments, the latest, and bounds
-// all others. Whoever is forgotten is unknown, and its calls are passed on. A deleted one
-// is kept for the DEL that is repeated when its name has a new owner.
+// Forget keeps the latest keep deleted attachments and bounds all others. A forgotten
+// attachment is unknown, and its calls are passed on. Deleted ones are kept because a
+// repeated DEL of theirs may arrive when the name has a new owner. A record with a queued
+// DEL is kept unless it exceeds maxOwners.
 func (b *DB) Forget(keep int) error {
 	all, err := b.All()
 	if err != nil {
@@ -57,7 +58,7 @@ func (b *DB) Forget(keep int) error {
 	return errors.Join(append(errs, b.sweep())...)
 }
 
-// forget removes a record, if it has not changed since it was read.
+// forget removes a record if it has not changed since it was read.
 func (b *DB) forget(o *guard.Owner) error {
 	_, unlock, err := b.lock(o.Name(), o.Key)
 	if err != nil {
@@ -70,8 +71,8 @@ func (b *DB) forget(o *guard.Owner) error {
 	return b.files.Remove(ownerOf(o.Key))
 }
 
-// sweep removes what means nothing: halves that a kill left, what cannot be read, and
-// the indexes of names that nobody holds.
+// sweep removes temporary files that a kill left, unreadable files, and indexes of names
+// that nobody holds.
 func (b *DB) sweep() error {
 	names, err := b.files.List()
 	errs := []error{err}
@@ -95,7 +96,7 @@ func (b *DB) sweep() error {
 	return errors.Join(errs...)
 }
 
-// idle tells whether nobody holds the name of an index.
+// idle reports whether nobody holds the name of an index.
 func (b *DB) idle(file string) bool {
 	ix, err := get[index](b, file)
 	if ix == nil {
@@ -109,10 +110,10 @@ func (b *DB) idle(file string) bool {
 	return true
 }
 
-// removeIf removes a file under its writers' lock.
+// removeIf removes a file under the lock of its writers.
 func (b *DB) removeIf(stripe, file string, yes func() bool) error {
 	if !strings.HasPrefix(stripe, lockFile) {
-		return nil // not a name that we gave
+		return nil // not a lock name of ours
 	}
 	unlock, err := b.files.Lock(stripe)
 	if err != nil {

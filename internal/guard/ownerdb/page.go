@@ -10,11 +10,11 @@ import (
 
 var (
 	errCorrupt   = errors.New("the record is corrupt")
-	errOtherBoot = errors.New("the record is of another boot")
+	errOtherBoot = errors.New("the record was written before the last reboot")
 )
 
-// A page is what is in a file: a checksum, a space, and this as JSON. The first eight
-// characters are the checksum of all that follows the space.
+// A page is the content of a file: the CRC-32 of the JSON as eight hexadecimal digits, a
+// space, and this as JSON.
 type page[T any] struct {
 	Boot string `json:"boot"`
 	Is   T      `json:"is"`
@@ -28,7 +28,7 @@ func encode[T any](boot string, is T) ([]byte, error) {
 		return nil, fmt.Errorf("encode a record: %w", err)
 	}
 	if len(body)+sumLength > maxPage {
-		return nil, fmt.Errorf("encode a record: %d bytes are too many", len(body))
+		return nil, fmt.Errorf("encode a record: %d bytes, at most %d are allowed", len(body), maxPage-sumLength)
 	}
 	return append(fmt.Appendf(make([]byte, 0, sumLength+len(body)), "%08x ", crc32.ChecksumIEEE(body)), body...), nil
 }

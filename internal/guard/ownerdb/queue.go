@@ -8,9 +8,9 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// Queue keeps a DEL that must still come. An attachment has one, at the latest time that
-// was asked for: whatever it waits for is over then. The time of one that was put off is
-// no such time.
+// Queue stores a DEL that the guard must still carry out. An attachment has at most one, at
+// the latest time that was asked for, because everything that it waits for is over by then.
+// The time of a postponed DEL is a retry delay and is not kept.
 func (b *DB) Queue(l guard.QueuedDel) error {
 	for _, id := range []string{l.Network, l.Container, l.IfName, l.Namespace, l.Pod, l.UID} {
 		if len(id) > maxID {
@@ -22,16 +22,16 @@ func (b *DB) Queue(l guard.QueuedDel) error {
 		return fmt.Errorf("queue a DEL: %w", err)
 	}
 	defer unlock()
-	if was, _ := get[guard.QueuedDel](b, laterOf(l.Key())); was != nil && was.Tries == 0 {
+	if was, _ := get[guard.QueuedDel](b, queueOf(l.Key())); was != nil && was.Tries == 0 {
 		l.At = max(l.At, was.At)
 	}
-	if err := put(b, stripe, laterOf(l.Key()), l); err != nil {
+	if err := put(b, stripe, queueOf(l.Key()), l); err != nil {
 		return fmt.Errorf("queue a DEL: %w", err)
 	}
 	return nil
 }
 
-// Queued gives all that must still come, what is due first.
+// Queued returns all queued DELs, the first due first.
 func (b *DB) Queued() ([]guard.QueuedDel, error) {
 	names, err := b.files.List()
 	if err != nil {
@@ -42,7 +42,7 @@ func (b *DB) Queued() ([]guard.QueuedDel, error) {
 		if !strings.HasPrefix(name, queueFile) || strings.HasSuffix(name, newFile) {
 			continue
 		}
-		if l, _ := get[guard.QueuedDel](b, name); l != nil && laterOf(l.Key()) == name {
+		if l, _ := get[guard.QueuedDel](b, name); l != nil && queueOf(l.Key()) == name {
 			out = append(out, *l)
 		}
 	}
@@ -55,18 +55,19 @@ func (b *DB) Queued() ([]guard.QueuedDel, error) {
 	return out, nil
 }
 
-// Bounds of the time by which a DEL is put off, in seconds: it doubles.
+// Bounds of the delay by which a DEL is postponed, in seconds. It doubles each time.
 const (
 	firstPause = int64(60)
 	maxPause   = int64(30 * 60)
 )
 
-// Postpone puts off a DEL that did not come to its end, unless it was queued again since.
-// rest tells that what is the container's was released. now is in seconds after the boot.
+// Postpone delays a DEL that was tried without success, unless it was queued again since.
+// rest says that what the plugin finds by container ID was released. now is in seconds
+// after boot.
 func (b *DB) Postpone(l guard.QueuedDel, rest bool, now int64) error {
 	stripe, unlock, err := b.lock(l.Name(), l.Key())
 	if err != nil {
-		return fmt.Errorf("put off a DEL: %w", err)
+		return fmt.Errorf("postpone a DEL: %w", err)
 	}
 	defer unlock()
 	if !b.IsQueued(l) {
@@ -74,38 +75,38 @@ func (b *DB) Postpone(l guard.QueuedDel, rest bool, now int64) error {
 	}
 	l.At = now + min(maxPause, firstPause<<min(l.Tries, 10))
 	l.Tries, l.Rest = l.Tries+1, l.Rest || rest
-	if err := put(b, stripe, laterOf(l.Key()), l); err != nil {
-		return fmt.Errorf("put off a DEL: %w", err)
+	if err := put(b, stripe, queueOf(l.Key()), l); err != nil {
+		return fmt.Errorf("postpone a DEL: %w", err)
 	}
 	return nil
 }
 
-// IsQueued tells whether a DEL is still to come as it was queued. A new ADD of the attachment
-// takes it out.
+// IsQueued reports whether a DEL is still queued unchanged. A new ADD of the attachment
+// removes it.
 func (b *DB) IsQueued(l guard.QueuedDel) bool {
-	now, err := get[guard.QueuedDel](b, laterOf(l.Key()))
+	now, err := get[guard.QueuedDel](b, queueOf(l.Key()))
 	return err == nil && now != nil && *now == l
 }
 
-// Replayed takes out a DEL that has come to its end, unless it was queued again since. A
-// runtime's own DEL takes nothing out: what is queued may be for a delegate that has
-// outlived its guard and not yet come to its end.
+// Replayed removes a DEL that is done, unless it was queued again since. A DEL of the
+// runtime removes nothing: the queued one may wait for a delegate that still runs after its
+// guard has exited.
 func (b *DB) Replayed(l guard.QueuedDel) error {
 	_, unlock, err := b.lock(l.Name(), l.Key())
 	if err != nil {
-		return fmt.Errorf("take a DEL out of the queue: %w", err)
+		return fmt.Errorf("remove a DEL from the queue: %w", err)
 	}
 	defer unlock()
-	if now, _ := get[guard.QueuedDel](b, laterOf(l.Key())); now != nil && *now != l {
+	if now, _ := get[guard.QueuedDel](b, queueOf(l.Key())); now != nil && *now != l {
 		return nil
 	}
 	return b.Unqueue(l.Key())
 }
 
-// Unqueue takes out a DEL, whatever it was queued for.
+// Unqueue removes the queued DEL of an attachment, whatever the reason for it.
 func (b *DB) Unqueue(k guard.Key) error {
-	if err := b.files.Remove(laterOf(k)); err != nil {
-		return fmt.Errorf("take a DEL out of the queue: %w", err)
+	if err := b.files.Remove(queueOf(k)); err != nil {
+		return fmt.Errorf("remove a DEL from the queue: %w", err)
 	}
 	return nil
 }

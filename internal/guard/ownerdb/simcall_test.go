@@ -225,6 +225,6 @@ func (s *sim) answered(c *call) bool {
 }
 
 func (s *sim) isOwed(b *sandbox) bool {
-	l, _ := get[guard.QueuedDel](s.b, laterOf(attachment(b.id, "").Key))
+	l, _ := get[guard.QueuedDel](s.b, queueOf(attachment(b.id, "").Key))
 	return l != nil
 }

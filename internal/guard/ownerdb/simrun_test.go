@@ -174,15 +174,15 @@ func (s *sim) drain() {
 // collect is the agent's GC, on a node with fifty other pods.
 func (s *sim) collect() {
 	all, _ := s.b.All()
-	a := guard.Alive{}
+	a := guard.InUse{}
 	for i := range all {
-		a.Recorded = append(a.Recorded, guard.Lived{Owner: all[i], Gone: true})
+		a.Recorded = append(a.Recorded, guard.RecordedOwner{Owner: all[i], Gone: true})
 	}
 	for i := range 100 {
 		o := attachment(fmt.Sprintf("other-%d", i), "other")
 		o.State = guard.Added
 		a.Sandboxes = append(a.Sandboxes, o.Container)
-		a.Recorded = append(a.Recorded, guard.Lived{Owner: o})
+		a.Recorded = append(a.Recorded, guard.RecordedOwner{Owner: o})
 	}
 	keys, refused := guard.Collectable(a)
 	if refused != "" {

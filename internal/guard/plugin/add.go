@@ -9,19 +9,20 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// cleaning is how long the DEL after a failed ADD may take. Who asked for the ADD waits.
+// cleaning is how long the DEL after a failed ADD may take. The caller of the ADD waits for
+// it.
 const cleaning = 10 * time.Second
 
-// mayFinish is how long after the end of an ADD calico-ipam may still assign for it.
+// mayFinish is how long after the end of an ADD calico-ipam may still assign an address for
+// it.
 const mayFinish = 150 * time.Second
 
-// add writes down whose the name will be, before anything is done about it, and what came
-// of it.
+// add records the ADD before anything is done for it, passes it on, and records the result.
 func (s *session) add(ctx context.Context) *answer {
 	own := s.intend()
 	s.event.Rule = 1
 	if own != nil && own.Again {
-		s.event.Rule, s.event.Says = 3, "a second ADD of one attachment: against the protocol"
+		s.event.Rule, s.event.Says = 3, "second ADD of the same attachment, which violates the CNI protocol"
 	}
 	s.reach("intended")
 	s.giveWay(ctx, own)
@@ -32,7 +33,7 @@ func (s *session) add(ctx context.Context) *answer {
 		return a
 	}
 	if r, err := parseResult(a.out); err != nil {
-		s.trouble("read the result", errors.New("it is no CNI result"))
+		s.trouble("read the result", errors.New("not a CNI result"))
 	} else {
 		s.event.IPs, s.event.Device = r.addresses(), r.device()
 	}
@@ -55,20 +56,20 @@ func (s *session) intend() *guard.Owner {
 	}
 	var err error
 	if o.Start, err = startOf(s.Proc, o.PID); err != nil {
-		s.trouble("our own start", err)
+		s.trouble("read the start time of this process", err)
 	}
 	if o.Inode, err = inodeOf(c.NetNS); err != nil {
-		s.trouble("the namespace", err)
+		s.trouble("read the network namespace", err)
 	}
 	if o, err = s.db.Begin(o); err != nil {
-		s.trouble("record the intent", err)
+		s.trouble("record the ADD", err)
 		return nil
 	}
 	return &o
 }
 
-// undo cleans up after an ADD that failed: runtimes may never ask for it. The DEL is in
-// the queue before it is tried, so that a kill in between loses nothing.
+// undo cleans up after an ADD that failed, because the runtime may never call DEL. The DEL
+// is queued before it is called, so a kill in between loses nothing.
 func (s *session) undo(own *guard.Owner, a *answer) {
 	if own == nil {
 		return
@@ -79,14 +80,14 @@ func (s *session) undo(own *guard.Owner, a *answer) {
 	defer stop()
 	s.announce()
 	d, known, err := s.decide(ctx, guard.Clean)
-	s.trouble("read the record", err)
+	s.trouble("read the ownership record", err)
 	s.reach("cleaning")
 	switch {
 	case err != nil || !d.Queue:
 	case a.killed():
-		// Whoever ended it, a DEL of its own or the system, goes on from there; but what
-		// it had asked for may still be done.
-		s.queued("its ADD was cut off, and may finish later", mayFinish)
+		// The DEL that ended the ADD, or the system, continues from here; but the address
+		// that the ADD asked for may still be assigned.
+		s.queued("its ADD was ended and may still assign an address", mayFinish)
 	case d.Forward:
 		s.cleanup(ctx, a)
 	default:
@@ -94,32 +95,32 @@ func (s *session) undo(own *guard.Owner, a *answer) {
 	}
 }
 
-// cleanup calls the DEL. If the ADD was ended on its deadline, another one is due later.
+// cleanup calls the DEL. If the ADD was ended at its deadline, the DEL is repeated later.
 func (s *session) cleanup(ctx context.Context, add *answer) {
 	after := time.Duration(0)
 	if errors.Is(add.trouble, errSlow) {
 		after = mayFinish
 	}
-	s.queued("its ADD did not succeed", after)
+	s.queued("its ADD failed", after)
 	s.reach("queued")
 	a := s.delegate.run(ctx, string(guard.Del), s.entry.configuration("prevResult"))
 	switch {
 	case !a.ok():
-		s.did("the DEL after it did not succeed: %s", wrong(a))
+		s.did("the DEL after the failed ADD failed: %s", wrong(a))
 	case after == 0:
-		s.did("cleaned by a DEL")
+		s.did(guard.DidCleanUp)
 		s.settled()
 	default:
-		s.did("cleaned by a DEL")
+		s.did(guard.DidCleanUp)
 	}
 }
 
-// settled takes out of the queue what is done.
+// settled removes the call's DEL from the queue: it is done.
 func (s *session) settled() {
-	s.trouble("take a DEL out of the queue", s.db.Unqueue(s.call.Key()))
+	s.trouble("remove a DEL from the queue", s.db.Unqueue(s.call.Key()))
 }
 
-// queued asks for a DEL that nobody else will ask for.
+// queued queues a DEL that no runtime will repeat. It reports whether the DEL is queued.
 func (s *session) queued(why string, after time.Duration) bool {
 	if s.db == nil {
 		return false
@@ -132,7 +133,7 @@ func (s *session) queued(why string, after time.Duration) bool {
 	}
 	s.trouble("queue a DEL", err)
 	if err == nil {
-		s.did("queued a DEL")
+		s.did(guard.DidQueue)
 	}
 	return err == nil
 }

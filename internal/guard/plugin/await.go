@@ -10,20 +10,20 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// await gives an ADD of the same container time to end, then ends what it runs. Its guard
-// sees that, and answers.
+// await waits for an ADD of the same container, then ends its delegate. The guard process
+// of that ADD notices and answers.
 func (s *session) await(ctx context.Context, own *guard.Owner, limit time.Duration) (ended bool) {
 	adding := func() bool { return s.adding(own) }
 	if over(ctx, limit, adding) {
 		return false
 	}
 	s.trouble("end the ADD", killDelegate(s.Proc, own.PID, own.Start))
-	s.did("ended the ADD that still ran")
+	s.did("ended the ADD of the same container, which was still running")
 	over(ctx, time.Second, adding)
 	return true
 }
 
-// over tells whether something ended in time.
+// over reports whether something ended in time.
 func over(ctx context.Context, limit time.Duration, runs func() bool) bool {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
@@ -44,7 +44,8 @@ func (s *session) adding(own *guard.Owner) bool {
 	return err == nil && o != nil && o.Seq == own.Seq && o.State == guard.Adding && alive(s.Proc, own.PID, own.Start)
 }
 
-// lacks tells what an owner no longer has, as far as it can be seen.
+// lacks returns what an owner no longer has. What cannot be read is not reported as
+// missing.
 func (s *session) lacks(ctx context.Context, o *guard.Owner) []string {
 	if o == nil || o.State != guard.Added {
 		return nil
@@ -58,18 +59,18 @@ func (s *session) lacks(ctx context.Context, o *guard.Owner) []string {
 	var out []string
 	if err == nil {
 		defer ns.Close()
-		p := promise{device: o.IfName, ips: o.IPs, host: o.Device}
+		p := expectation{device: o.IfName, ips: o.IPs, host: o.Device}
 		out, err = p.broken(ctx, ns)
 	}
-	s.trouble("look at the newest owner", err)
+	s.trouble("check the newest owner", err)
 	return out
 }
 
-// confirm tells what the newest owner lost by a DEL that was not its own.
+// confirm records what the newest owner lost by a DEL of another sandbox.
 func (s *session) confirm(before, after []string) {
 	lost := slices.DeleteFunc(after, func(l string) bool { return slices.Contains(before, l) })
 	if len(lost) > 0 {
 		s.event.Lost = lost
-		s.did("the newest owner LOST something: %s", strings.Join(lost, ", "))
+		s.did("the newest owner LOST: %s", strings.Join(lost, ", "))
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// lookup gives the last value of a variable.
+// lookup returns the last value of a variable.
 func lookup(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
@@ -16,7 +16,7 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// with gives the environment with one variable changed.
+// with returns the environment with one variable changed.
 func with(env []string, name, value string) []string {
 	out := make([]string, 0, len(env)+1)
 	for _, v := range env {
@@ -27,7 +27,7 @@ func with(env []string, name, value string) []string {
 	return append(out, name+"="+value)
 }
 
-// parseCall takes what identifies a request out of its environment.
+// parseCall reads from the environment what identifies a request.
 func parseCall(env []string, network string) guard.Call {
 	c := guard.Call{
 		Verb: guard.Verb(lookup(env, "CNI_COMMAND")), Network: network, Container: lookup(env, "CNI_CONTAINERID"),

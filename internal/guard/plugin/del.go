@@ -9,8 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// del asks the record whose the name is, and does what the table says. Without a record
-// it is handed on.
+// del decides by the ownership record. Without a record the DEL is passed on.
 func (s *session) del(ctx context.Context) *answer {
 	s.complete()
 	s.announce()
@@ -18,18 +17,18 @@ func (s *session) del(ctx context.Context) *answer {
 	if err == nil && d.Wait > 0 {
 		again := d.Again
 		ended := s.await(ctx, known.Own, d.Wait)
-		d, known, err = s.decide(ctx, guard.Decide) // the wait is over, whatever it says
+		d, known, err = s.decide(ctx, guard.Decide) // do not wait again, whatever the decision says
 		if ended {
 			d.Again = again
 		}
 	}
 	if err != nil {
-		s.trouble("read the record", err)
+		s.trouble("read the ownership record", err)
 		return s.pass(ctx)
 	}
 	s.reach("decided")
 	if d.Again > 0 {
-		s.queued("its ADD was cut off, and may finish later", d.Again)
+		s.queued("its ADD was ended and may still assign an address", d.Again)
 	}
 	if !d.Forward {
 		return s.withhold(ctx, &d, known.Own)
@@ -43,8 +42,7 @@ func (s *session) del(ctx context.Context) *answer {
 	return s.refused(ctx, a, known)
 }
 
-// confirmed hands the DEL on and, if it is not the newest owner's, sees whether that one
-// has all that it had.
+// confirmed passes the DEL on and, if d.Confirm, checks the newest owner before and after.
 func (s *session) confirmed(ctx context.Context, d *guard.Decision, newest *guard.Owner) *answer {
 	if !d.Confirm {
 		return s.pass(ctx)
@@ -55,19 +53,19 @@ func (s *session) confirmed(ctx context.Context, d *guard.Decision, newest *guar
 	return a
 }
 
-// complete takes from the record what its ADD said and the call may not: runtimes need not
-// tell the pod again, and what is late is late without it.
+// complete takes the pod from the record of the ADD: runtimes need not name it again in a
+// DEL, and a DEL is late with or without the name.
 func (s *session) complete() {
 	if o := s.owned(); o != nil && o.Pod != "" {
 		s.call.Namespace, s.call.Pod, s.call.UID = o.Namespace, o.Pod, o.UID
 	}
 }
 
-// decide reads the record and decides by it.
+// decide reads the ownership record and decides with it.
 func (s *session) decide(ctx context.Context, by func(guard.Call, guard.Known) guard.Decision) (guard.Decision, guard.Known, error) {
 	k := guard.Known{Mode: s.as, Keyed: guard.NotKnown}
 	if s.db == nil {
-		return guard.Decision{Forward: true, Says: "without a record"}, k, nil
+		return guard.Decision{Forward: true, Says: "the guard could not open the ownership record"}, k, nil
 	}
 	var err error
 	if k.Own, err = s.db.Owner(s.call.Key()); err != nil {
@@ -80,7 +78,7 @@ func (s *session) decide(ctx context.Context, by func(guard.Call, guard.Known) g
 		k.Running = alive(s.Proc, o.PID, o.Start)
 	}
 	d := by(s.call, k)
-	if d.Late { // only then it matters what the delegate goes by
+	if d.Late { // only then the delegate's way of finding objects matters
 		k.Keyed = s.goesBy(ctx)
 		d = by(s.call, k)
 	}
@@ -98,45 +96,46 @@ func (s *session) gone(own *guard.Owner) {
 	s.trouble("record the DEL", s.db.End(o))
 }
 
-// withhold keeps a late DEL from the delegate, which would hit the name's new owner. What
-// is inside the old namespace nobody else has, nor what is the container's by its ID. The
-// rest is queued before anything is done, and stays so until the name is free. If that
-// cannot be, the runtime must come again: neither harm nor a lie.
+// withhold does not pass a late DEL to the delegate, which would delete objects of the
+// name's newer owner. It deletes the interface inside the old sandbox's own namespace and
+// what the IPAM plugin finds by container ID, because these belong to no other sandbox. The
+// rest is queued before anything is deleted, and stays queued until the name is free. If it
+// cannot be queued, the runtime gets an error and must repeat the DEL.
 func (s *session) withhold(ctx context.Context, d *guard.Decision, own *guard.Owner) *answer {
-	if d.Queue && !s.queued("late: the name has a newer owner", time.Minute) {
-		return &answer{trouble: errors.New("a late DEL was not handed on, and could not be queued")}
+	if d.Queue && !s.queued("late DEL: the pod name has a newer owner", time.Minute) {
+		return &answer{trouble: errors.New("late DEL neither passed on nor queued; the runtime must repeat it")}
 	}
 	s.reach("withheld")
 	if d.Inside && own != nil && (s.call.NetNS == "" || s.call.NetNS == own.NetNS) {
 		switch err := unplug(ctx, own); {
 		case err == nil:
-			s.did("deleted %s in its own namespace", own.IfName)
+			s.did("deleted %s in the network namespace of the old sandbox", own.IfName)
 		case !errors.Is(err, errNoNamespace):
-			s.trouble("delete "+own.IfName+" in its own namespace", err)
+			s.trouble("delete "+own.IfName+" in the network namespace of the old sandbox", err)
 		}
 	}
 	if d.Unnamed {
 		a := s.unnamed(ctx)
 		if !a.ok() {
-			return a // its errors never become a success
+			return a // an error of the plugin never becomes a success
 		}
-		s.did("released what is the container's")
+		s.did(guard.DidRelease)
 	}
 	s.gone(own)
 	return &answer{}
 }
 
-// refused passes an error on, unless nothing is left that a DEL could do.
+// refused returns the plugin's error, unless rule 11 allows success.
 func (s *session) refused(ctx context.Context, a *answer, known guard.Known) *answer {
 	if s.as != guard.Enforce || known.Own == nil || a.trouble != nil {
 		return a
 	}
-	if !guard.ShouldSucceed(s.call, known, delegateError(a), provenGone(ctx, s.Proc, known.Own)) || !s.queued("its DEL does not succeed, and its namespace is gone", 0) {
+	if !guard.ShouldSucceed(s.call, known, delegateError(a), provenGone(ctx, s.Proc, known.Own)) || !s.queued("its DEL fails, and its network namespace is gone", 0) {
 		return a
 	}
 	s.event.Rule = 11
 	s.event.Error = wrong(a)
-	s.did("answered with success: the namespace is gone, and the rest is queued")
+	s.did("answered with success: the network namespace is gone, and the rest of the DEL is queued")
 	s.gone(known.Own)
 	return &answer{said: a.said}
 }

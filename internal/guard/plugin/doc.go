@@ -1,5 +1,4 @@
-// Package plugin is the CNI plugin that stands in front of the network's own: it keeps
-// a record of who owns what, hands every call to the plugin that it wraps, and gives back
-// what that one said, byte for byte. Whatever goes wrong with itself, the call is handed
-// on as if it were not there.
+// Package plugin is the CNI plugin that wraps the network's own plugin: it keeps the
+// ownership record, passes every call to the wrapped plugin and returns its answer byte for
+// byte. If the guard itself fails, the call is passed on as if the guard were not there.
 package plugin

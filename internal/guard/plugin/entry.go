@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// A field is one of an object's, its value as it was written.
+// A field is a field of a JSON object, with its value as it was written.
 type field struct {
 	name  string
 	value json.RawMessage
 }
 
-// An entry is the configuration that a runtime hands to us.
+// An entry is the configuration that the runtime passes to this plugin.
 type entry struct {
-	given    []field // what it holds beside the delegate
-	delegate []field // the entry that ours stands for, verbatim
+	given    []field // its fields, without the delegate
+	delegate []field // the wrapped plugin's entry, verbatim
 	kind     string  // the delegate's type: the name of its program
 	network  string
 	version  string
 }
 
-// parseEntry reads a configuration. What cannot be read of it, other than the delegate,
-// is missed by the record only.
+// parseEntry reads a configuration. Fields other than the delegate that cannot be read are
+// only missing in the record.
 func parseEntry(b []byte) (*entry, error) {
 	all, err := fields(b)
 	if err != nil {
@@ -51,7 +51,7 @@ func newEntry(all []field) (e *entry, err error) {
 		e.given = append(e.given, f)
 	}
 	if wrapped == nil {
-		return e, errors.New("the network configuration names no delegate")
+		return e, errors.New("the network configuration has no delegate")
 	}
 	if e.delegate, err = fields(wrapped); err != nil {
 		return e, fmt.Errorf("read the delegate's configuration: %w", err)
@@ -60,7 +60,7 @@ func newEntry(all []field) (e *entry, err error) {
 	return e, properType(e.kind)
 }
 
-// properType refuses what is not the name of a program: it must be one in CNI_PATH.
+// properType refuses a type that is not a file name: the program must be in CNI_PATH.
 func properType(kind string) error {
 	switch {
 	case kind == "":
@@ -73,16 +73,16 @@ func properType(kind string) error {
 	return nil
 }
 
-// ourType is what entries call this plugin.
+// ourType is the type of this plugin in CNI configurations.
 const ourType = "plumbline-cni"
 
-// fields reads an object without a look into its values.
+// fields reads an object and leaves its values undecoded.
 func fields(b []byte) ([]field, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil {
 		return nil, err
 	} else if t != json.Delim('{') {
-		return nil, errors.New("it is not an object")
+		return nil, errors.New("not a JSON object")
 	}
 	var out []field
 	for d.More() {
@@ -90,7 +90,7 @@ func fields(b []byte) ([]field, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := field{name: name.(string)} // the decoder gives no other before a value
+		f := field{name: name.(string)} // before a value the decoder returns only strings
 		if err := d.Decode(&f.value); err != nil {
 			return nil, err
 		}
@@ -100,18 +100,19 @@ func fields(b []byte) ([]field, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the object")
+		return nil, errors.New("data after the JSON object")
 	}
 	return out, nil
 }
 
-// own are the fields that mean us, not the delegate.
+// own reports whether a field is the guard's own, not the delegate's.
 func own(name string) bool {
 	return name == "type" || name == "capabilities" || strings.HasPrefix(name, "plumbline")
 }
 
-// configuration writes what the delegate would have been given without us: its entry,
-// and whatever the runtime added to ours. Fields may be left out.
+// configuration returns the configuration that the delegate would get without the guard:
+// its own entry and the fields that the runtime added to the guard's. Fields in missing are
+// left out.
 func (e *entry) configuration(missing ...string) []byte {
 	from := slices.DeleteFunc(without(e.given, missing...), func(f field) bool { return own(f.name) })
 	theirs := slices.DeleteFunc(without(e.delegate, missing...), func(f field) bool {
@@ -120,20 +121,20 @@ func (e *entry) configuration(missing ...string) []byte {
 	return object(append(theirs, from...))
 }
 
-// object writes fields as they were.
+// object writes fields with their values unchanged.
 func object(all []field) []byte {
 	out := []byte{'{'}
 	for i, f := range all {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, _ := json.Marshal(f.name) // a string always can be
+		name, _ := json.Marshal(f.name) // marshalling a string never fails
 		out = append(append(append(out, name...), ':'), f.value...)
 	}
 	return append(out, '}')
 }
 
-// value gives a field of the configuration, nil if there is none.
+// value returns a field of the configuration, nil if there is none.
 func (e *entry) value(name string) json.RawMessage {
 	for _, f := range e.given {
 		if f.name == name {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A plugin's program may be in the middle of being replaced.
+// Retries while a plugin's program is being replaced.
 const (
 	replaced = 2 * time.Second
 	retry    = 20 * time.Millisecond
 )
 
-// find looks for a program in the directories of CNI_PATH, the first wins.
+// find searches the directories of CNI_PATH for a program; the first match is used.
 func find(kind, path string) (string, error) {
 	for _, dir := range filepath.SplitList(path) {
 		if dir == "" {
@@ -33,8 +33,8 @@ func find(kind, path string) (string, error) {
 	return "", fmt.Errorf("find plugin %q in path %q: %w", kind, path, fs.ErrNotExist)
 }
 
-// passing tells that an error may be over in a moment: the program is being written, or
-// was renamed and has not its mode yet.
+// passing reports whether an error may be temporary: the program is being written, or was
+// renamed and does not have its mode yet.
 func passing(err error) bool {
 	return errors.Is(err, syscall.ETXTBSY) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// entryOf finds in a network's configuration, a list or a single plugin's, the guard's
-// entry, or that of the plugin that it stands for, and gives it as a runtime would.
+// entryOf finds the guard's entry in a network configuration, a list or a single plugin, or
+// that of the plugin that the guard wraps. It returns the entry as a runtime would pass it.
 func entryOf(config []byte, kind string) (*entry, error) {
 	all, err := fields(config)
 	if err != nil {
@@ -31,11 +31,11 @@ func entryOf(config []byte, kind string) (*entry, error) {
 		case "":
 		case ourType:
 			return newEntry(append(without(e, "name", "cniVersion"), common...))
-		case kind: // the guard is switched off, and owes this still
+		case kind: // the guard is off, and its queue is not empty
 			return newEntry(append(common, field{"delegate", object(e)}))
 		}
 	}
-	return nil, errors.New("the network configuration has no entry of the guard's")
+	return nil, errors.New("the network configuration has no entry of the guard or of its delegate")
 }
 
 // eachOf reads a list of objects.

@@ -11,16 +11,17 @@ import (
 	"plumbline.dev/plumbline/internal/scrub"
 )
 
-// log writes the event to memory: the agent takes it to the disk, when nobody waits.
+// log appends the event to the log in /run. The guard daemon copies it to disk later, when
+// no call waits.
 func (s *session) log(a *answer) {
-	defer func() { _ = recover() }() // the answer is more than its record
+	defer func() { _ = recover() }() // an error here must not change the answer
 	s.reach("log")
 	c, e := &s.call, &s.event
 	now := s.Now()
 	e.Key, e.Namespace, e.Pod, e.UID = c.Key(), c.Namespace, c.Pod, c.UID
 	e.Delegate, e.Mode, e.Called, e.Took = s.entry.kind, s.as, s.called, now.Sub(s.began).Milliseconds()
 	if c.Verb == guard.Status && a.ok() && len(e.Trouble) == 0 {
-		return // the kubelet asks all the time
+		return // the kubelet calls STATUS all the time
 	}
 	if !a.ok() {
 		e.Code, e.Error = max(1, a.code), wrong(a)
@@ -41,8 +42,8 @@ func (s *session) log(a *answer) {
 	_ = r.Append(eventlog.Entry{At: now, By: "guard", Of: "cni", What: what, Name: e.Subject(), Now: row, Note: e.Note()})
 }
 
-// wrong says why a call has no success: the message of a CNI error, never anything else
-// that a plugin wrote.
+// wrong returns why a call failed: the message of the CNI error, never anything else that
+// the plugin wrote.
 func wrong(a *answer) string {
 	if a.trouble != nil {
 		return first(a.trouble.Error())
@@ -51,15 +52,15 @@ func wrong(a *answer) string {
 		Msg string `json:"msg"`
 	}
 	if json.Unmarshal(a.out, &said) != nil {
-		return "the plugin did not say why"
+		return "the plugin returned no CNI error"
 	}
 	return first(said.Msg)
 }
 
-// maxNote is how much of a message is kept.
+// maxNote is the longest message that is stored, in bytes.
 const maxNote = 500
 
-// first gives the first line of a message, without credentials.
+// first returns the first line of a message, with credentials removed.
 func first(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(scrub.String(text)), "\n")
 	if len(line) > maxNote {

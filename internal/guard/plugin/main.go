@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Codes of CNI's errors.
+// CNI error codes.
 const (
 	badEnvironment   = 4
 	badIO            = 5
@@ -17,19 +17,19 @@ const (
 	internal         = 999
 )
 
-// Main answers one call and gives the code to exit with.
+// Main answers one call and returns the exit code.
 func Main(w World) int {
 	w.withDefaults()
 	verb := lookup(w.Env, "CNI_COMMAND")
 	if verb == "" {
-		return w.refuse("", badEnvironment, errors.New("CNI_COMMAND is not set: this is a CNI plugin"))
+		return w.refuse("", badEnvironment, errors.New("CNI_COMMAND is not set: this program is a CNI plugin and is started by the container runtime"))
 	}
 	config, err := io.ReadAll(io.LimitReader(w.Stdin, maxConfig+1))
 	switch {
 	case err != nil:
 		return w.refuse("", badIO, fmt.Errorf("read the network configuration: %w", err))
 	case len(config) > maxConfig:
-		return w.refuse("", badConfiguration, errors.New("read the network configuration: it is too long"))
+		return w.refuse("", badConfiguration, errors.New("the network configuration is longer than 8 MiB"))
 	case verb == "VERSION":
 		return w.tell("", w.version(config))
 	}
@@ -50,7 +50,7 @@ func Main(w World) int {
 	return w.tell(e.version, s.serve(ctx))
 }
 
-// tell gives the delegate's answer to the caller as it is.
+// tell returns the delegate's answer to the caller unchanged.
 func (w *World) tell(version string, a *answer) int {
 	_, _ = w.Stderr.Write(a.said)
 	if a.trouble != nil {
@@ -62,7 +62,7 @@ func (w *World) tell(version string, a *answer) int {
 	return a.code
 }
 
-// refuse answers with an error of our own.
+// refuse answers with an error of the guard itself.
 func (w *World) refuse(version string, code int, err error) int {
 	_, _ = w.Stdout.Write(refusal(version, code, err))
 	return 1

@@ -9,7 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// mode reads how the guard is to behave. What cannot be read means observe.
+// mode reads the mode of the guard. A mode that cannot be read means observe.
 func (w *World) mode() guard.Mode {
 	if lookup(w.Env, "PLUMBLINE_GUARD") == string(guard.Off) {
 		return guard.Off
@@ -25,7 +25,7 @@ func (w *World) mode() guard.Mode {
 	}
 }
 
-// word reads a file that holds one; empty if it cannot be read.
+// word reads a file of one word; empty if it cannot be read.
 func word(file string) string {
 	f, err := os.Open(file)
 	if err != nil {

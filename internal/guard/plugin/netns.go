@@ -15,11 +15,11 @@ import (
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 )
 
-// errNoNamespace means that there is none where one was.
+// errNoNamespace means that the network namespace does not exist any more.
 var errNoNamespace = errors.New("the network namespace is gone")
 
-// openNamespace opens a network namespace by its path; a file that only pinned one, and
-// does no more, is no namespace.
+// openNamespace opens a network namespace by path. A plain file, which is left when the
+// mount of the namespace is gone, is errNoNamespace.
 func openNamespace(path string) (*os.File, uint64, error) {
 	if path == "" {
 		return nil, 0, errNoNamespace
@@ -42,12 +42,12 @@ func openNamespace(path string) (*os.File, uint64, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, 0, fmt.Errorf("look at the network namespace %s: %w", path, err)
+		return nil, 0, fmt.Errorf("read the type of the network namespace %s: %w", path, err)
 	}
 	return f, st.Ino, nil
 }
 
-// inodeOf tells which namespace a path is of; 0 if of none.
+// inodeOf returns the inode of the namespace at a path; 0 for an empty path.
 func inodeOf(path string) (uint64, error) {
 	if path == "" {
 		return 0, nil
@@ -59,7 +59,8 @@ func inodeOf(path string) (uint64, error) {
 	return inode, f.Close()
 }
 
-// namespaceOf opens the namespace that an owner was added to, and no other.
+// namespaceOf opens the namespace of the owner's ADD; errNoNamespace if the path now leads
+// to another.
 func namespaceOf(o *guard.Owner) (*os.File, error) {
 	if o.Inode == 0 {
 		return nil, errNoNamespace
@@ -75,8 +76,8 @@ func namespaceOf(o *guard.Owner) (*os.File, error) {
 	return f, nil
 }
 
-// unplug deletes the owner's device inside its own namespace, and with it the end on the
-// host. That one is never named: its name may be another's by now.
+// unplug deletes the owner's interface inside its own namespace, and with it the host veth.
+// It never uses the name of the host veth, which may belong to another pod by now.
 func unplug(ctx context.Context, o *guard.Owner) error {
 	ns, err := namespaceOf(o)
 	if err != nil {
@@ -88,7 +89,7 @@ func unplug(ctx context.Context, o *guard.Owner) error {
 	case err != nil:
 		return err
 	case host == o.Inode:
-		return errors.New("it is the host's own network namespace")
+		return errors.New("it is the host's network namespace")
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -98,7 +99,7 @@ func unplug(ctx context.Context, o *guard.Owner) error {
 			defer home.Close()
 			err = unplugHere(ctx, ns, o.IfName)
 			if unix.Setns(int(home.Fd()), unix.CLONE_NEWNET) == nil {
-				runtime.UnlockOSThread() // one that did not come home ends with this
+				runtime.UnlockOSThread() // a thread that could not return to its namespace ends with the goroutine
 			}
 		}
 		done <- err
@@ -117,7 +118,7 @@ func unplugHere(ctx context.Context, ns *os.File, device string) error {
 	defer s.Close()
 	links, err := s.Links(ctx, 1000)
 	if err != nil {
-		return fmt.Errorf("devices of %s: %w", ns.Name(), err)
+		return fmt.Errorf("list the interfaces of %s: %w", ns.Name(), err)
 	}
 	for _, l := range links {
 		if l.Name != device || l.Loopback {

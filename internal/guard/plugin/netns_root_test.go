@@ -123,21 +123,21 @@ func TestRootCheck(t *testing.T) {
 		return
 	}
 	for name, spoil := range map[string]func(){
-		"":                     func() {},
-		"the address":          func() { ip(t, "-n", "c1", "address", "del", "10.0.0.1/32", "dev", "eth0") },
-		"no route leads":       func() { ip(t, "-n", "c1", "route", "del", "default") },
-		"is down":              func() { ip(t, "-n", "c1", "link", "set", "eth0", "down") },
-		"the host's end cali1": func() { ip(t, "link", "set", "cali1", "down") },
-		"the host's end is cali7": func() {
+		"":                         func() {},
+		"the address":              func() { ip(t, "-n", "c1", "address", "del", "10.0.0.1/32", "dev", "eth0") },
+		"no usable route":          func() { ip(t, "-n", "c1", "route", "del", "default") },
+		"is down":                  func() { ip(t, "-n", "c1", "link", "set", "eth0", "down") },
+		"the host interface cali1": func() { ip(t, "link", "set", "cali1", "down") },
+		"the host interface is cali7": func() {
 			ip(t, "link", "set", "cali1", "down")
 			ip(t, "link", "set", "cali1", "name", "cali7")
 		},
-		"the device eth0 is not there":  func() { ip(t, "link", "del", "cali1") },
-		"the network namespace is gone": func() { unpin(t, "/run/netns/c1") },
+		"the interface eth0 does not exist": func() { ip(t, "link", "del", "cali1") },
+		"the network namespace is gone":     func() { unpin(t, "/run/netns/c1") },
 		"does not answer": func() {
 			ip(t, "-n", "c1", "neighbour", "add", "169.254.1.1", "dev", "eth0", "lladdr", "ee:ee:ee:ee:ee:ee", "nud", "failed")
 		},
-		"not the one that was added to": func() {
+		"is not that of the ADD": func() {
 			ip(t, "link", "del", "cali1")
 			unpin(t, "/run/netns/c1")
 			wired(t, "c1", "cali1", "10.0.0.1/32")

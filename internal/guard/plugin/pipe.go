@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A pipe takes in what a program writes, up to a bound; what is beyond is read and lost,
-// so that the program goes on.
+// A pipe collects the output of a program up to a limit. Output beyond it is read and
+// dropped, so that the program does not block.
 type pipe struct {
 	from, to *os.File
 	limit    int
 	kept     []byte
-	over     bool // something was lost
+	over     bool // output was dropped
 	done     chan struct{}
 }
 
@@ -25,7 +25,7 @@ func newPipe(limit int) (*pipe, error) {
 	return &pipe{from: from, to: to, limit: limit, done: make(chan struct{})}, nil
 }
 
-// Write keeps what there is room for.
+// Write keeps as much as the limit allows.
 func (p *pipe) Write(b []byte) (int, error) {
 	room := min(p.limit-len(p.kept), len(b))
 	p.kept = append(p.kept, b[:room]...)
@@ -33,7 +33,8 @@ func (p *pipe) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// begin starts to read. Our own copy of the writing end must not keep it open.
+// begin starts to read. It closes our copy of the write end, which would keep the pipe
+// open.
 func (p *pipe) begin() {
 	_ = p.to.Close()
 	go func() {
@@ -42,10 +43,10 @@ func (p *pipe) begin() {
 	}()
 }
 
-// end gives what was written until the program ended. Whoever it left behind may keep
-// the pipe open for ever: nobody waits for that.
+// end stops reading after the program has exited and keeps what it wrote. A process that it
+// left behind may keep the pipe open, so end does not wait for EOF.
 func (p *pipe) end() {
-	if p.from.SetReadDeadline(time.Unix(1, 0)) == nil { // long ago
+	if p.from.SetReadDeadline(time.Unix(1, 0)) == nil { // in the past: the pending read returns at once
 		<-p.done
 		_ = p.from.SetReadDeadline(time.Time{})
 		p.rest()
@@ -64,7 +65,7 @@ func (p *pipe) rest() {
 		n := 0
 		err := raw.Read(func(fd uintptr) bool {
 			n, _ = syscall.Read(int(fd), buf)
-			return true // whether or not there was anything
+			return true // whether or not there was data
 		})
 		if err != nil || n <= 0 {
 			return
@@ -73,7 +74,7 @@ func (p *pipe) rest() {
 	}
 }
 
-// drop gives up a pipe that was never read.
+// drop closes a pipe that was never read.
 func (p *pipe) drop() {
 	_ = p.to.Close()
 	_ = p.from.Close()

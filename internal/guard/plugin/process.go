@@ -13,24 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process is what /proc/PID/stat says of one.
+// A process is the content of /proc/PID/stat.
 type process struct {
 	state  byte
 	parent int
 	group  int
-	start  uint64 // in ticks after the boot
+	start  uint64 // in ticks after boot
 }
 
-// parseStat reads a line of stat. The name, in brackets, may hold anything.
+// parseStat reads a line of stat. The name, in parentheses, may hold any character.
 func parseStat(line string) (process, error) {
 	var p process
 	end := strings.LastIndexByte(line, ')')
 	if end < 0 {
-		return p, errors.New("a process without a name")
+		return p, errors.New("stat has no process name")
 	}
 	f := strings.Fields(line[end+1:])
 	if len(f) < 20 || len(f[0]) != 1 {
-		return p, errors.New("too few numbers of a process")
+		return p, errors.New("stat has too few fields")
 	}
 	var errs [3]error
 	p.state = f[0][0]
@@ -40,7 +40,7 @@ func parseStat(line string) (process, error) {
 	return p, errors.Join(errs[:]...)
 }
 
-func look(proc string, pid int) (process, error) {
+func readStat(proc string, pid int) (process, error) {
 	f, err := os.Open(proc + "/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return process{}, err
@@ -53,23 +53,25 @@ func look(proc string, pid int) (process, error) {
 	return parseStat(string(b))
 }
 
-// startOf tells when a process began.
+// startOf returns the start time of a process.
 func startOf(proc string, pid int) (uint64, error) {
-	p, err := look(proc, pid)
+	p, err := readStat(proc, pid)
 	return p.start, err
 }
 
-// alive tells whether this very process still runs. Numbers are used again.
+// alive reports whether this very process is running. PIDs are reused, so the start time is
+// compared too.
 func alive(proc string, pid int, start uint64) bool {
 	if pid <= 0 || start == 0 {
 		return false
 	}
-	p, err := look(proc, pid)
+	p, err := readStat(proc, pid)
 	return err == nil && p.start == start && p.state != 'Z' && p.state != 'X'
 }
 
-// killDelegate ends what a guard runs: its children that lead a group of their own, and
-// all who are in it. The guard itself is in its runtime's group, which lives.
+// killDelegate ends the delegate of a guard process: its children that lead a process
+// group, with their groups. The guard process itself is in the group of the runtime, which
+// must not be killed.
 func killDelegate(proc string, pid int, start uint64) error {
 	d, err := os.Open(proc)
 	if err != nil {
@@ -86,22 +88,22 @@ func killDelegate(proc string, pid int, start uint64) error {
 		if err != nil || child <= 1 || !alive(proc, pid, start) {
 			continue
 		}
-		p, err := look(proc, child)
+		p, err := readStat(proc, child)
 		if err != nil || p.parent != pid || p.group != child {
 			continue
 		}
 		if err := syscall.Kill(-child, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("end the group %d: %w", child, err)
+			return fmt.Errorf("kill process group %d: %w", child, err)
 		}
 		killed = true
 	}
 	if !killed {
-		return errors.New("it runs nothing that could be ended")
+		return errors.New("it has no child process to end")
 	}
 	return nil
 }
 
-// sinceBoot is the time that no clock setting changes.
+// sinceBoot returns the time since boot, which no clock setting changes.
 func sinceBoot() (time.Duration, error) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A Replayed says what became of the queue.
+// A Replayed is the result of one run over the queue, as JSON on standard output.
 type Replayed struct {
 	Done    int      `json:"done"`
 	Waiting int      `json:"waiting"`           // tried, and put off
@@ -20,33 +20,33 @@ type Replayed struct {
 	Trouble string   `json:"trouble,omitempty"` // nothing could be done
 }
 
-// Bounds of one replay, beside the time.
+// Bounds of one replay, beside its time limit.
 const (
-	maxDeeds = 100  // DELs that go to the delegate
-	maxLooks = 2000 // entries that are looked at
+	maxDeeds = 100  // calls of the delegate
+	maxLooks = 2000 // queue entries that are read
 	maxWhys  = 10
 )
 
-// A replay works off the queue.
+// A replay is one run over the queue.
 type replay struct {
 	*World
 	entry *entry
 	db    ownerDB
-	now   int64               // in seconds after the boot
-	deeds int                 // calls of the delegate
-	rests map[guard.Name]bool // names for which a rest waits
+	now   int64               // in seconds after boot
+	deeds int                 // calls of the delegate so far
+	rests map[guard.Name]bool // names for which a DEL already waits
 	said  Replayed
 }
 
-// Replay carries out what the queue holds and is due, with the configuration that standard
-// input gives, and says on standard output what became of it. It gives the code to exit with.
+// Replay carries out the queued DELs that are due, with the network configuration from
+// standard input, and writes the result to standard output. It returns the exit code.
 func Replay(w World) int {
 	w.withDefaults()
 	r := &replay{World: &w, rests: map[guard.Name]bool{}}
 	if err := r.run(); err != nil {
 		r.said.Trouble = first(err.Error())
 	}
-	b, _ := json.Marshal(&r.said) // text and numbers always can be
+	b, _ := json.Marshal(&r.said) // strings and numbers always can be marshalled
 	if _, err := w.Stdout.Write(append(b, '\n')); err != nil || r.said.Trouble != "" {
 		return 1
 	}
@@ -59,7 +59,7 @@ func (r *replay) run() error {
 	case err != nil:
 		return fmt.Errorf("read the network configuration: %w", err)
 	case len(config) > maxConfig:
-		return errors.New("read the network configuration: it is too long")
+		return errors.New("the network configuration is longer than 8 MiB")
 	}
 	if r.entry, err = entryOf(config, word(filepath.Join(r.Dir, guard.KindFile))); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (r *replay) run() error {
 	return nil
 }
 
-// all goes through the queue, what is due first. A DEL that hangs takes the time of all:
-// it is put off, and the others have theirs in the next run.
+// all goes through the queue, first due first. A DEL that hangs uses up the time of the
+// run: it is postponed, and the others follow in the next run.
 func (r *replay) all(queue []guard.QueuedDel) {
 	ctx, stop := context.WithTimeout(context.Background(), r.patience)
 	defer stop()

@@ -59,7 +59,7 @@ func TestReplayOfALateDel(t *testing.T) {
 			}
 			_, lines := s.events()
 			last := lines[len(lines)-1]
-			if last.What != "REPLAY" || !strings.Contains(last.Note, "from the queue") {
+			if last.What != "REPLAY" || !strings.Contains(last.Note, "queued DEL: ") {
 				t.Errorf("%+v", last)
 			}
 		})
@@ -185,7 +185,7 @@ func TestReplayHarmsNobody(t *testing.T) {
 	eventually(t, "it runs", func() bool { return len(s.heard()) == 1 })
 	queue("c1")
 	queue("unknown")
-	if _, r := s.replay("0s"); r.Waiting != 2 || r.Done != 0 || s.verbs() != "ADD" || !strings.Contains(fmt.Sprint(r.Why), "its own ADD is running") {
+	if _, r := s.replay("0s"); r.Waiting != 2 || r.Done != 0 || s.verbs() != "ADD" || !strings.Contains(fmt.Sprint(r.Why), "the ADD of the same container is running") {
 		t.Errorf("%+v, asked %s", r, s.verbs())
 	}
 	must(t, add.Process.Kill())

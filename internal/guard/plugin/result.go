@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// A result is what is kept of a CNI result, of any version since 0.3.0.
+// A result is the part of a CNI result that the guard uses, of any version since 0.3.0.
 type result struct {
 	IPs []struct {
 		Address   string `json:"address"`
@@ -29,8 +29,7 @@ func parseResult(b []byte) (*result, error) {
 	return &r, nil
 }
 
-// addresses gives the addresses of the container. Those that belong to a device of the
-// host's are not its own.
+// addresses returns the addresses of the container, without those of host interfaces.
 func (r *result) addresses() []netip.Prefix {
 	var out []netip.Prefix
 	for _, ip := range r.IPs {
@@ -43,8 +42,8 @@ func (r *result) addresses() []netip.Prefix {
 	return out
 }
 
-// device is the host's end: the last device that is in no sandbox, for a bridge comes
-// before the end that is plugged into it.
+// device returns the host interface: the last interface without a sandbox, because a bridge
+// is listed before the veth that is attached to it.
 func (r *result) device() string {
 	name := ""
 	for _, d := range r.Interfaces {
@@ -55,7 +54,7 @@ func (r *result) device() string {
 	return name
 }
 
-// leads tells whether the result has a default route of a family.
+// leads reports whether the result has a default route of a family.
 func (r *result) leads(is4 bool) bool {
 	for _, route := range r.Routes {
 		if p, err := netip.ParsePrefix(route.Dst); err == nil && p.Bits() == 0 && p.Addr().Is4() == is4 {

@@ -11,44 +11,44 @@ import (
 	"time"
 )
 
-// Bounds of what a delegate may say.
+// Bounds of a delegate's output.
 const (
 	maxOut  = 8 << 20
 	maxSaid = 256 << 10
 )
 
-// reaping is how long a killed program may take to end. One that the kernel holds is left
-// to it.
+// reaping is how long a killed program may take to exit. After that it is left to the
+// kernel.
 const reaping = 2 * time.Second
 
-// An answer is what a delegate said, or why it said nothing.
+// An answer is the output of a delegate, or why there is none.
 type answer struct {
 	out     []byte // its standard output
-	said    []byte // its standard error, the beginning of it
-	code    int    // of its exit
-	trouble error  // it was not found, or did not end, or said too much
+	said    []byte // the beginning of its standard error
+	code    int    // its exit code
+	trouble error  // it was not found, did not exit, or wrote too much
 }
 
 func (a *answer) ok() bool { return a.trouble == nil && a.code == 0 }
 
-// killed tells that somebody else ended it.
+// killed reports whether a signal that we did not send ended it.
 func (a *answer) killed() bool { return a.trouble == nil && a.code > signalled }
 
 // signalled is added to the number of the signal that ended a program, as shells do.
 const signalled = 128
 
-// errSlow means that the delegate was killed on the deadline.
-var errSlow = errors.New("the plugin did not answer in time and was ended")
+// errSlow means that the delegate was killed at the deadline.
+var errSlow = errors.New("the plugin did not answer in time and was killed")
 
-// A delegate is the plugin that ours stands for.
+// A delegate is the wrapped plugin.
 type delegate struct {
 	kind string
-	path string // where programs are looked for
+	path string // CNI_PATH
 	env  []string
 }
 
-// run calls the delegate and gives what it said. It comes back soon after the context's
-// end, whatever the delegate does.
+// run calls the delegate and returns its answer. It returns soon after the context ends,
+// whatever the delegate does.
 func (d *delegate) run(ctx context.Context, verb string, config []byte, args ...string) *answer {
 	over := time.NewTimer(replaced)
 	defer over.Stop()
@@ -73,7 +73,7 @@ func (d *delegate) run(ctx context.Context, verb string, config []byte, args ...
 	}
 }
 
-// once gives an error if the program could not be started.
+// once returns an error if the program could not be started.
 func (d *delegate) once(ctx context.Context, file, verb string, config []byte, args ...string) (*answer, error) {
 	out, err := newPipe(maxOut)
 	if err != nil {
@@ -84,7 +84,8 @@ func (d *delegate) once(ctx context.Context, file, verb string, config []byte, a
 		out.drop()
 		return nil, fmt.Errorf("run %s: %w", file, err)
 	}
-	// It is told to die with the thread that starts it: that one must stay.
+	// Pdeathsig kills the delegate when the thread that started it ends, so this thread
+	// must stay.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, file, args...)
@@ -92,7 +93,7 @@ func (d *delegate) once(ctx context.Context, file, verb string, config []byte, a
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(config), out.to, said.to
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = reaping // whoever it left behind may hold its standard input
+	cmd.WaitDelay = reaping // a process that it left behind may hold its standard input
 	if err := cmd.Start(); err != nil {
 		out.drop()
 		said.drop()
@@ -103,28 +104,28 @@ func (d *delegate) once(ctx context.Context, file, verb string, config []byte, a
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // its state says all
+		_ = cmd.Wait() // ProcessState has the result
 	}()
 	select {
 	case <-ended:
 	case <-stuck(ctx):
 		out.end()
 		said.end()
-		return &answer{said: said.kept, trouble: fmt.Errorf("run %s: %w; the kernel holds it", file, errSlow)}, nil
+		return &answer{said: said.kept, trouble: fmt.Errorf("run %s: %w; it has not exited yet", file, errSlow)}, nil
 	}
 	out.end()
 	said.end()
 	return read(ctx, file, cmd, out, said), nil
 }
 
-// stuck comes some time after the context's end.
+// stuck returns a channel that is closed some time after the context ends.
 func stuck(ctx context.Context) <-chan struct{} {
 	over := make(chan struct{})
 	context.AfterFunc(ctx, func() { time.AfterFunc(2*reaping, func() { close(over) }) })
 	return over
 }
 
-// read makes an answer of a program that ended.
+// read makes an answer from a program that exited.
 func read(ctx context.Context, file string, cmd *exec.Cmd, out, said *pipe) *answer {
 	a := &answer{out: out.kept, said: said.kept, code: 1}
 	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
@@ -138,7 +139,7 @@ func read(ctx context.Context, file string, cmd *exec.Cmd, out, said *pipe) *ans
 	case status.Signaled() && ctx.Err() != nil:
 		a.trouble = fmt.Errorf("run %s: %w", file, errSlow)
 	case out.over:
-		a.trouble = fmt.Errorf("run %s: it answered more than %d bytes", file, maxOut)
+		a.trouble = fmt.Errorf("run %s: its output exceeds %d bytes", file, maxOut)
 	}
 	return a
 }

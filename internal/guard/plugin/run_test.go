@@ -14,7 +14,7 @@ import (
 )
 
 func sandboxRuns(pid int) bool {
-	p, err := look("/proc", pid)
+	p, err := readStat("/proc", pid)
 	return err == nil && p.state != 'Z'
 }
 

@@ -10,25 +10,26 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A session is one call.
+// A session is one call. Invariant: the delegate gets the caller's request at most once.
 type session struct {
 	*World
 	entry    *entry
 	call     guard.Call
 	delegate delegate
 	as       guard.Mode
-	db       ownerDB // nil if there is none
+	db       ownerDB // nil if it could not be opened
 	event    guard.Event
 	began    time.Time
-	keyed    guard.Keying // by what the delegate finds things; empty if nobody asked
+	keyed    guard.Keying // how the delegate finds objects; empty until goesBy
 
-	replays bool // nobody called: it is from the queue
+	replays bool // it carries out a queued DEL; no runtime called
 
-	called bool    // the delegate was
-	said   *answer // and said this
+	called bool    // the delegate was called with the caller's request
+	said   *answer // its answer; nil until it answered
 }
 
-// serve answers the call. Whatever breaks on our side, the delegate was called once.
+// serve answers the call. Whatever fails in the guard, the call is passed to the delegate
+// once.
 func (s *session) serve(ctx context.Context) (a *answer) {
 	s.as = s.mode()
 	if s.as == guard.Off {
@@ -37,7 +38,7 @@ func (s *session) serve(ctx context.Context) (a *answer) {
 	s.began = s.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			s.trouble("the guard broke", fmt.Errorf("%v", p))
+			s.trouble("the guard panicked", fmt.Errorf("%v", p))
 			a = s.pass(ctx)
 		}
 		s.log(a)
@@ -45,14 +46,14 @@ func (s *session) serve(ctx context.Context) (a *answer) {
 	s.reach("begin")
 	b, err := s.open(filepath.Join(s.Dir, guard.OwnersDir))
 	if err != nil {
-		s.trouble("no record", err)
+		s.trouble("open the ownership record", err)
 	} else {
 		s.db = b
 	}
 	return s.answer(ctx)
 }
 
-// answer does what the verb asks; one that is not known to us is handed on.
+// answer dispatches by verb; an unknown one is passed on.
 func (s *session) answer(ctx context.Context) *answer {
 	switch s.call.Verb {
 	case guard.Add:
@@ -63,17 +64,17 @@ func (s *session) answer(ctx context.Context) *answer {
 		return s.check(ctx)
 	case guard.GC:
 		return s.collect(ctx)
-	default: // STATUS too: our own troubles are not the node's
+	default: // STATUS too: an error of the guard is not an error of the node
 		return s.pass(ctx)
 	}
 }
 
-// pass hands the caller's request to the delegate, once.
+// pass passes the caller's request to the delegate, once.
 func (s *session) pass(ctx context.Context) *answer {
 	switch {
 	case s.said != nil:
 	case s.called:
-		s.said = &answer{trouble: errors.New("the guard broke while the plugin ran")}
+		s.said = &answer{trouble: errors.New("the guard panicked while the plugin ran")}
 	default:
 		s.called = true
 		s.said = s.delegate.run(ctx, string(s.call.Verb), s.entry.configuration())
@@ -81,7 +82,7 @@ func (s *session) pass(ctx context.Context) *answer {
 	return s.said
 }
 
-// trouble notes what went wrong with ourselves.
+// trouble records an error of the guard itself.
 func (s *session) trouble(what string, err error) {
 	if err != nil && len(s.event.Trouble) < 8 {
 		s.event.Trouble = append(s.event.Trouble, first(what+": "+err.Error()))

@@ -188,7 +188,7 @@ func (s *stand) queued() []guard.QueuedDel {
 	return q
 }
 
-// events gives the flight record.
+// events gives the event log.
 func (s *stand) events() (events []guard.Event, lines []eventlog.Entry) {
 	s.t.Helper()
 	_, err := eventlog.Read(filepath.Join(s.dir, guard.EventDir), func(f eventlog.Entry) error {

@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/kernel/podns"
 )
 
-// unnamed calls the IPAM plugin alone, and does not tell it the pod: so it can only find
-// what is the container's.
+// unnamed calls only the IPAM plugin, without the pod's name, so that it can only find
+// objects of the container ID.
 func (s *session) unnamed(ctx context.Context) *answer {
 	ipam := s.delegate
 	ipam.kind = s.entry.ipam()
@@ -38,15 +38,15 @@ func (e *entry) ipam() string {
 	return ipam.Type
 }
 
-// calico tells whether the delegate is one of which anything is known.
+// calico reports whether the delegate is Calico, the only one in the table of guard.Keyed.
 func (e *entry) calico() bool { return e.kind == "calico" }
 
-// asking is how long Calico may take to tell its version. Not to know it means that a late
-// DEL is handed on: on a node that can hardly breathe that is worth a wait.
+// asking is how long Calico may take to report its version. If the version is unknown a
+// late DEL is passed on, so on an overloaded node the wait is worth it.
 const asking = 10 * time.Second
 
-// goesBy tells by what the delegate finds things. Only Calico is asked for its version; of
-// others nothing is known.
+// goesBy returns how the delegate finds objects. Only Calico is asked for its version;
+// others are guard.NotKnown.
 func (s *session) goesBy(ctx context.Context) guard.Keying {
 	if s.keyed != "" {
 		return s.keyed
@@ -57,7 +57,7 @@ func (s *session) goesBy(ctx context.Context) guard.Keying {
 		defer stop()
 		a := s.delegate.run(ctx, "", nil, "-v")
 		if !a.ok() {
-			s.trouble("ask for the version", errors.New(wrong(a)))
+			s.trouble("read the plugin's version", errors.New(wrong(a)))
 		}
 		version = strings.TrimSpace(string(a.out))
 	}
@@ -78,8 +78,8 @@ func delegateError(a *answer) guard.DelegateError {
 	return guard.DelegateError{Code: e.Code, Msg: e.Msg, Details: e.Details}
 }
 
-// provenGone tells that an owner's namespace ended: it is not where it was, no file pins
-// it, no process lives in it, and all were seen.
+// provenGone reports that an owner's namespace is verified gone: it is not at its path, no
+// file pins it, no process is in it, and all namespaces could be read.
 func provenGone(ctx context.Context, proc string, o *guard.Owner) bool {
 	if o.Inode == 0 {
 		return false

@@ -9,12 +9,14 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// anyVersion is answered if the delegate cannot be asked. What it does not speak it will
-// refuse by itself; a runtime that is told too little drops the whole network.
+// anyVersion is the answer if the delegate cannot be asked. The delegate itself refuses a
+// version that it does not support; a runtime that gets too short a list drops the whole
+// network.
 var anyVersion = []string{"0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"}
 
-// version answers with what the delegate speaks. libcni asks without the entry, and
-// without a path: then it is the plugin beside us that this node's guard stands for.
+// version answers with the versions of the delegate. libcni asks without an entry and
+// without a path: then it is the plugin beside this program that the guard of this node
+// wraps.
 func (w *World) version(config []byte) *answer {
 	d := delegate{kind: word(filepath.Join(w.Dir, guard.KindFile)), path: lookup(w.Env, "CNI_PATH"), env: w.Env}
 	if e, err := parseEntry(config); err == nil {
@@ -46,7 +48,7 @@ func (w *World) version(config []byte) *answer {
 	return &answer{out: append(b, '\n')}
 }
 
-// speaks tells whether the delegate knows a version.
+// speaks reports whether the delegate supports a CNI version.
 func (s *session) speaks(ctx context.Context, version string) bool {
 	a := s.delegate.run(ctx, "VERSION", s.entry.configuration())
 	var said struct {
@@ -55,12 +57,11 @@ func (s *session) speaks(ctx context.Context, version string) bool {
 	return a.ok() && json.Unmarshal(a.out, &said) == nil && slices.Contains(said.Supported, version)
 }
 
-// collect hands GC to a delegate that knows it. To others it means nothing, which is no
-// error.
+// collect passes GC to a delegate that supports it. For others it succeeds without effect.
 func (s *session) collect(ctx context.Context) *answer {
 	s.event.Rule = 14
 	if !s.speaks(ctx, "1.1.0") {
-		s.event.Says = "the plugin knows no GC"
+		s.event.Says = "the plugin does not support GC"
 		return &answer{}
 	}
 	return s.pass(ctx)

@@ -10,17 +10,19 @@ import (
 	"plumbline.dev/plumbline/internal/guard/ownerdb"
 )
 
-// A DEL is decided by the record, and carried out by a delegate that takes its time. If an
-// ADD of the same name begins in between, a delegate that goes by name finds what is the
-// new one's. No lock is held around a delegate, so both say what they are about to do
-// before they look what the other does: the DEL then sees that it is late, or the ADD sees
-// the DEL and gives way to it, for a while. What is left is a DEL that still runs after
-// that, or that was begun in observe, or by a guard that could not write it down.
+// A DEL is decided by the ownership record and then carried out by a delegate, which takes
+// time. If an ADD of the same name begins in between, a delegate that finds objects by name
+// finds those of the new sandbox. No lock is held while a delegate runs. Instead both write
+// what they are about to do before they read what the other does: either the DEL sees that
+// it is late, or the ADD sees the DEL and waits for it, for a limited time. Not covered: a
+// DEL that still runs after that time, a DEL that began in observe, and a DEL whose guard
+// could not record it.
 
-// givingWay is how long an ADD waits for a DEL of an older sandbox that goes by name.
+// givingWay is how long an ADD waits for a DEL of an older sandbox that finds objects by
+// name.
 const givingWay = 5 * time.Second
 
-// announce says that this process may hand on a DEL of the name.
+// announce records that this process may pass on a DEL of the name.
 func (s *session) announce() {
 	if s.db == nil || s.as != guard.Enforce || !s.entry.calico() {
 		return
@@ -33,7 +35,7 @@ func (s *session) announce() {
 	s.trouble("record that a DEL begins", err)
 }
 
-// giveWay lets a DEL of the name end that was decided before our ADD was on record.
+// giveWay waits for a DEL of the name that was decided before this ADD was on record.
 func (s *session) giveWay(ctx context.Context, own *guard.Owner) {
 	if own == nil || s.as != guard.Enforce || !s.entry.calico() || !s.beingDeleted() {
 		return
@@ -46,7 +48,7 @@ func (s *session) giveWay(ctx context.Context, own *guard.Owner) {
 	if over(ctx, givingWay, s.beingDeleted) {
 		s.did("waited for a DEL of an older sandbox")
 	} else {
-		s.did("a DEL of an older sandbox still ran")
+		s.did("a DEL of an older sandbox was still running")
 	}
 }
 

@@ -11,26 +11,26 @@ import (
 // patience is how long a delegate may take: less than any runtime waits.
 const patience = 100 * time.Second
 
-// maxConfig is the longest configuration that is read.
+// maxConfig is the longest configuration that is read, in bytes.
 const maxConfig = 8 << 20
 
-// A World is all that the plugin is given by its process.
+// A World is what the plugin gets from its process.
 type World struct {
 	Env            []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
-	Program        string // our own file
-	Dir            string // of the guard
+	Program        string // path of this program
+	Dir            string // directory of the guard
 	Proc           string // procfs
 
 	patience time.Duration
 	open     func(dir string) (ownerDB, error)
-	boot     func() (time.Duration, error) // since then; no clock setting changes it
-	reach    func(point string)            // tests break it there
+	boot     func() (time.Duration, error) // time since boot, which no clock setting changes
+	reach    func(point string)            // for tests: they fail or stop here
 }
 
-// book is the record of who owns what.
+// ownerDB is the ownership record; see package ownerdb.
 type ownerDB interface {
 	Begin(o guard.Owner) (guard.Owner, error)
 	End(o guard.Owner) error

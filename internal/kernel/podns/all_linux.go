@@ -13,15 +13,15 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Bounds of one reading of all namespaces.
+// Bounds of one read of all namespaces.
 const (
-	visitors    = 2 // threads that read at once
+	visitors    = 2 // concurrent threads
 	maxAllRows  = 100_000
-	maxFailures = 3 // that are said
+	maxFailures = 3 // failures that are reported
 )
 
-// All gives what is inside every namespace. What is true of a namespace that could not
-// be read is not made up: it has no row, and the error is rtnl.ErrPartial.
+// All returns the inside of every namespace. A namespace that could not be read has no row,
+// and the error is rtnl.ErrPartial.
 func All(ctx context.Context, proc, root string) ([]model.Attachment, error) {
 	return each(ctx, proc, root, func(v *visitor, f *os.File, n *Namespace) ([]model.Attachment, int, error) {
 		rows, err := v.read(ctx, f, n)
@@ -33,7 +33,7 @@ func All(ctx context.Context, proc, root string) ([]model.Attachment, error) {
 	})
 }
 
-// Addresses gives the addresses inside every namespace, which is quicker than All.
+// Addresses returns the addresses inside every namespace, which is faster than All.
 func Addresses(ctx context.Context, proc, root string) ([]netip.Addr, error) {
 	return each(ctx, proc, root, func(v *visitor, f *os.File, _ *Namespace) ([]netip.Addr, int, error) {
 		rows, err := v.addresses(ctx, f)
@@ -90,7 +90,7 @@ func each[T any](ctx context.Context, proc, root string, read func(*visitor, *os
 	return out, nil
 }
 
-// step reads one namespace, and keeps it alive no longer than that takes.
+// step reads one namespace, and holds it open no longer than that takes.
 func step[T any](v *visitor, n *Namespace, read func(*visitor, *os.File, *Namespace) ([]T, int, error)) ([]T, int, error) {
 	f, err := n.open()
 	if errors.Is(err, errGone) {

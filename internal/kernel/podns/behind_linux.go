@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 )
 
-// Behind gives the namespace that has this number in our own; nil if no process lives in
-// it and no file pins it. Whatever could not be seen is an error: it may be the one.
+// Behind returns the namespace with this ID in our own; nil if no process is in it and no
+// file pins it. Anything that could not be read is an error: it may be that namespace.
 func Behind(ctx context.Context, proc, root string, id int32) (*Namespace, error) {
 	spaces, err := Namespaces(ctx, proc, root)
 	if err != nil {
@@ -28,7 +28,7 @@ func Behind(ctx context.Context, proc, root string, id int32) (*Namespace, error
 		switch {
 		case errors.Is(err, errGone):
 		case err != nil:
-			return nil, fmt.Errorf("look for namespace %d: %w", id, err)
+			return nil, fmt.Errorf("find namespace %d: %w", id, err)
 		case its == id:
 			return &spaces[i], nil
 		}

@@ -13,21 +13,21 @@ import (
 // Bounds of one enumeration.
 const (
 	maxProcesses  = 20_000
-	maxThreads    = 1_000 // looked at where a leader is a zombie
+	maxThreads    = 1_000 // read if a leader is a zombie
 	maxNamespaces = 5_000
 	maxPins       = 10_000 // files of one directory
 )
 
-// A census is an enumeration under way.
+// A census is a running enumeration.
 type census struct {
 	host  uint64
 	found map[uint64]*Namespace
 	errs  []error
 }
 
-// Namespaces lists the network namespaces of the machine other than our own: those that
-// files pin below root (the host's file system) and those that processes of proc live in.
-// An error that is rtnl.ErrPartial comes with those that were found.
+// Namespaces lists the network namespaces of the node other than our own: those that files
+// pin below root (the host's file system) and those of the processes in proc. With
+// rtnl.ErrPartial the list holds those that were found.
 func Namespaces(ctx context.Context, proc, root string) ([]Namespace, error) {
 	host, err := Host()
 	if err != nil {
@@ -49,7 +49,8 @@ func Namespaces(ctx context.Context, proc, root string) ([]Namespace, error) {
 	return out, nil
 }
 
-// meet notes a way into a namespace. It gives nil for the host's own and beyond the bound.
+// meet records a path to a namespace. It returns nil for the host's own and above the
+// bound.
 func (c *census) meet(inode uint64, path string, way door) *Namespace {
 	if inode == c.host {
 		return nil
@@ -70,7 +71,7 @@ func (c *census) meet(inode uint64, path string, way door) *Namespace {
 	return n
 }
 
-// maxSaid is how many of the things that could not be seen are said.
+// maxSaid is how many failures are reported.
 const maxSaid = 3
 
 func (c *census) partly(err error) {

@@ -8,8 +8,8 @@ import (
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 )
 
-// IDs gives, for the numbers that namespaces have in our own, their inodes; our own has
-// inode 0 there, if it has a number. A namespace that cannot be asked about is left out.
+// IDs returns the inodes of namespaces by their ID in our own; our own has inode 0, if it
+// has an ID. A namespace that cannot be read is left out.
 func IDs(ctx context.Context, proc, root string) (map[int32]uint64, error) {
 	spaces, err := Namespaces(ctx, proc, root)
 	if err != nil && !errors.Is(err, rtnl.ErrPartial) {

@@ -12,21 +12,21 @@ import (
 // A Namespace is a network namespace other than the host's.
 type Namespace struct {
 	Inode  uint64
-	Path   string // by which the host reaches it
-	PIDs   int    // how many processes live in it
-	Pinned bool   // a file keeps it
+	Path   string // path on the host
+	PIDs   int    // number of processes in it
+	Pinned bool   // a file pins it
 
-	ways  int    // by which it can be reached
+	ways  int    // number of known paths to it
 	doors []door // some of them, the best first
 }
 
-// A door is a way to open a namespace from here.
+// A door is a path by which a namespace can be opened from here.
 type door struct {
 	root string // the file system that path belongs to; empty for our own
 	path string
 }
 
-// open does not wait, even if the door is something else by now.
+// open does not block, even if the path now leads to something else.
 func (d door) open() (*os.File, error) {
 	if d.root == "" {
 		return os.Open(d.path)
@@ -39,13 +39,13 @@ func (d door) open() (*os.File, error) {
 	return inRoot(root, d.path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW)
 }
 
-// maxDoors is how many ways into a namespace are remembered; processes come and go.
+// maxDoors is how many paths to a namespace are kept; processes come and go.
 const maxDoors = 4
 
 // errGone means that the namespace ended, or may have.
 var errGone = errors.New("the network namespace is gone")
 
-// open opens the namespace. It is kept alive until the file is closed.
+// open opens the namespace. It stays alive until the file is closed.
 func (n *Namespace) open() (*os.File, error) {
 	for _, d := range n.doors {
 		f, err := d.open()
@@ -55,19 +55,19 @@ func (n *Namespace) open() (*os.File, error) {
 		case err != nil:
 			return nil, fmt.Errorf("open the network namespace %s: %w", n.Path, err)
 		}
-		// The door may be another namespace's by now.
+		// The path may lead to another namespace by now.
 		if inode, err := inodeOf(f); err == nil && inode == n.Inode {
 			return f, nil
 		}
 		_ = f.Close()
 	}
 	if n.ways > len(n.doors) {
-		return nil, fmt.Errorf("none of the %d ways tried leads to the network namespace %s any more", len(n.doors), n.Path)
+		return nil, fmt.Errorf("the network namespace %[2]s cannot be opened any more: none of %[1]d paths leads to it", len(n.doors), n.Path)
 	}
 	return nil, errGone
 }
 
-// inodeOf gives the inode of an open network namespace, and an error for any other file.
+// inodeOf returns the inode of an open network namespace, and an error for any other file.
 func inodeOf(f *os.File) (uint64, error) {
 	fd := int(f.Fd())
 	kind, err := unix.IoctlRetInt(fd, unix.NS_GET_NSTYPE)
@@ -79,7 +79,7 @@ func inodeOf(f *os.File) (uint64, error) {
 		err = unix.Fstat(fd, &st)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("look at %s: %w", f.Name(), err)
+		return 0, fmt.Errorf("read %s: %w", f.Name(), err)
 	}
 	return st.Ino, nil
 }

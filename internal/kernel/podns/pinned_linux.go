@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pins are where iproute2, the container runtimes and Docker pin namespaces, as the host
-// sees it. The first two are one directory on most hosts.
+// pins are the directories in which iproute2, container runtimes and Docker pin namespaces,
+// as paths of the host. The first two are one directory on most hosts.
 var pins = []string{"/run/netns", "/var/run/netns", "/run/docker/netns"}
 
-// pinned looks for files that pin namespaces.
+// pinned finds files that pin namespaces.
 func (c *census) pinned(root string) {
 	r, err := os.Open(root)
 	if err != nil {
@@ -26,13 +26,13 @@ func (c *census) pinned(root string) {
 	defer r.Close()
 	for _, dir := range pins {
 		if err := c.pinnedIn(r, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			c.partly(fmt.Errorf("look for network namespaces in %s: %w", dir, err))
+			c.partly(fmt.Errorf("find network namespaces in %s: %w", dir, err))
 		}
 	}
 }
 
-// inRoot opens what a path means to the host, where an absolute link such as
-// /var/run -> /run leads elsewhere than here.
+// inRoot opens a path of the host, where an absolute link such as /var/run -> /run must be
+// resolved inside root.
 func inRoot(root *os.File, name string, flags uint64) (*os.File, error) {
 	fd, err := unix.Openat2(int(root.Fd()), "."+name, &unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
 	if err != nil {
@@ -73,8 +73,8 @@ func (c *census) pinnedIn(root *os.File, dir string) error {
 	return err
 }
 
-// pinnedBy gives the inode of the network namespace that a file pins; 0 if it is only a
-// file. What is not known to be a namespace is not opened: that could hang.
+// pinnedBy returns the inode of the network namespace that a file pins; 0 if it is an
+// ordinary file. Only namespace files are opened: opening others could hang.
 func pinnedBy(root *os.File, name string) (uint64, error) {
 	p, err := inRoot(root, name, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
@@ -83,7 +83,7 @@ func pinnedBy(root *os.File, name string) (uint64, error) {
 	defer p.Close()
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(int(p.Fd()), &st); err != nil {
-		return 0, fmt.Errorf("look at %s: %w", name, err)
+		return 0, fmt.Errorf("read %s: %w", name, err)
 	}
 	if st.Type != unix.NSFS_MAGIC {
 		return 0, nil

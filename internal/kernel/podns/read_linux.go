@@ -12,11 +12,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// maxRows bounds each table of one namespace. Whoever can make a namespace can fill it.
+// maxRows bounds each table of one namespace: pods can fill their namespaces.
 const maxRows = 1_000
 
-// Read gives the devices inside an open namespace, or one row without a device. The rows
-// do not say who lives in it.
+// Read returns the interfaces inside an open namespace, or one row without an interface.
+// The rows do not name the owner of the namespace.
 func Read(ctx context.Context, ns *os.File) ([]model.Attachment, error) {
 	var rows []model.Attachment
 	err := visit(func(v *visitor) error {
@@ -41,14 +41,14 @@ func (v *visitor) read(ctx context.Context, f *os.File, n *Namespace) ([]model.A
 	if err != nil {
 		return nil, err
 	}
-	// Its other ends are named by numbers of its own: the host's is the one that we can know.
+	// Peers are named by IDs of this namespace: only the host's is known.
 	hostID, err := s.NSID(ctx, int(v.home.Fd()))
 	if err != nil {
 		return nil, err
 	}
 	links, err := s.Links(ctx, maxRows)
 	if err != nil && !errors.Is(err, rtnl.ErrPartial) {
-		return nil, fmt.Errorf("devices of %s: %w", n.Path, err)
+		return nil, fmt.Errorf("list the interfaces of %s: %w", n.Path, err)
 	}
 	var rows []model.Attachment
 	for i := range links {
@@ -72,13 +72,13 @@ func (v *visitor) read(ctx context.Context, f *os.File, n *Namespace) ([]model.A
 		rows = append(rows, n.row())
 	}
 	if err != nil {
-		err = fmt.Errorf("inside %s: %w", n.Path, err)
+		err = fmt.Errorf("read the network namespace %s: %w", n.Path, err)
 	}
 	return rows, err
 }
 
-// idleLoopback tells that a row is of a loopback without any address but its own; one with
-// more of them is a device like another.
+// idleLoopback reports whether a row is a loopback with only its own address; one with more
+// addresses is treated like any interface.
 func idleLoopback(a model.Attachment) bool {
 	return a.Device == "lo" && !slices.ContainsFunc(a.IPs, func(p netip.Prefix) bool { return !p.Addr().IsLoopback() })
 }
@@ -87,7 +87,7 @@ func (n *Namespace) row() model.Attachment {
 	return model.Attachment{NetNS: n.Path, Inode: n.Inode, PIDs: n.PIDs, Pinned: n.Pinned}
 }
 
-// fill adds addresses, routes and neighbours to the devices that they are on.
+// fill adds addresses, routes and neighbours to their interfaces.
 func fill(ctx context.Context, s *rtnl.Socket, rows []model.Attachment) error {
 	if len(rows) == 0 {
 		return nil
@@ -103,20 +103,20 @@ func fill(ctx context.Context, s *rtnl.Socket, rows []model.Attachment) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("addresses: %w", err)
+		return fmt.Errorf("list the addresses: %w", err)
 	}
 	routes, err := s.Routes(ctx, maxRows)
 	for _, r := range routes {
 		row := at[r.Link]
 		if r.Link == 0 {
-			row = &rows[len(rows)-1] // it leads nowhere, whatever the device
+			row = &rows[len(rows)-1] // it belongs to no interface
 		}
 		if row != nil && r.Type != "local" {
 			row.Routes = append(row.Routes, r)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("routes: %w", err)
+		return fmt.Errorf("list the routes: %w", err)
 	}
 	near, err := s.Neighbours(ctx, maxRows)
 	for _, n := range near {
@@ -125,12 +125,12 @@ func fill(ctx context.Context, s *rtnl.Socket, rows []model.Attachment) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("neighbours: %w", err)
+		return fmt.Errorf("list the neighbours: %w", err)
 	}
 	return nil
 }
 
-// addresses gives the addresses inside an open namespace.
+// addresses returns the addresses inside an open namespace.
 func (v *visitor) addresses(ctx context.Context, f *os.File) ([]netip.Addr, error) {
 	s, err := v.socket(f)
 	if err != nil {

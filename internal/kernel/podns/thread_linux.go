@@ -17,18 +17,18 @@ const ownNS = "/proc/thread-self/ns/net"
 // errStranded means that a thread could not return to its own namespace.
 var errStranded = errors.New("a thread could not return to the host's network namespace")
 
-// A visitor is a thread that can step into other namespaces.
+// A visitor is a thread that can enter other namespaces.
 type visitor struct{ home *os.File }
 
-// visit runs f on a thread of its own. Nobody else ever gets a thread that did not come
-// home: it ends with its goroutine, because that stays locked to it.
+// visit runs f on a thread of its own. A thread that could not return is never reused: it
+// ends with its goroutine, which stays locked to it.
 func visit(f func(v *visitor) error) error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The process's first thread cannot end alone. It is held here, so that the
-			// work gets another one.
+			// The process's first thread cannot end alone. It is blocked here, so that f
+			// gets another one.
 			err := visit(f)
 			runtime.UnlockOSThread()
 			done <- err
@@ -52,8 +52,8 @@ func stay(f func(v *visitor) error) error {
 	return f(&visitor{home})
 }
 
-// socket opens a socket in another namespace. The thread is back when it returns, or the
-// error is errStranded and the thread must do nothing more.
+// socket opens a socket in another namespace. The thread has returned afterwards, or the
+// error is errStranded and the thread must not be used any more.
 func (v *visitor) socket(ns *os.File) (*rtnl.Socket, error) {
 	if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
 		return nil, fmt.Errorf("enter the network namespace %s: %w", ns.Name(), err)
@@ -68,11 +68,11 @@ func (v *visitor) socket(ns *os.File) (*rtnl.Socket, error) {
 	return s, err
 }
 
-// Host gives the inode of the namespace that this process is in.
+// Host returns the inode of the network namespace of this process.
 func Host() (uint64, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(ownNS, &st); err != nil {
-		return 0, fmt.Errorf("look at the host's network namespace: %w", err)
+		return 0, fmt.Errorf("read the host's network namespace: %w", err)
 	}
 	return st.Ino, nil
 }

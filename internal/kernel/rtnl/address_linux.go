@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Address is one that a device has.
+// An Address is an address of an interface.
 type Address struct {
 	Link   int
 	Prefix netip.Prefix
 }
 
-// Addresses gives the addresses of all devices, of both families.
+// Addresses returns the addresses of all interfaces, of both families.
 func (s *Socket) Addresses(ctx context.Context, limit int) ([]Address, error) {
 	return dump(ctx, s, unix.RTM_GETADDR, make([]byte, unix.SizeofIfAddrmsg), limit, func(m Message, rows []Address) ([]Address, error) {
 		if m.Type != unix.RTM_NEWADDR {
@@ -27,12 +27,12 @@ func (s *Socket) Addresses(ctx context.Context, limit int) ([]Address, error) {
 	})
 }
 
-// parseAddress gives no prefix for an address of another family.
+// parseAddress returns no prefix for an address of another family.
 func parseAddress(b []byte) (Address, error) {
 	var local, address netip.Addr
 	err := Attrs(b, unix.SizeofIfAddrmsg, func(kind uint16, v []byte) {
 		switch kind {
-		case unix.IFA_LOCAL: // its own, where IFA_ADDRESS is the other end's
+		case unix.IFA_LOCAL: // the local address; IFA_ADDRESS is the peer's
 			local = addr(v)
 		case unix.IFA_ADDRESS:
 			address = addr(v)

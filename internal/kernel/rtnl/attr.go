@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// errShort means that a message is not what its kind says.
+// errShort means that a message does not match its type.
 var errShort = errors.New("malformed netlink message")
 
 var native = binary.NativeEndian
@@ -28,7 +28,7 @@ type Message struct {
 	Body  []byte
 }
 
-// Messages calls each for the messages of a datagram, until it says no.
+// Messages calls each for the messages of a datagram, until it returns false.
 func Messages(b []byte, each func(Message) (bool, error)) error {
 	for len(b) >= messageHeader {
 		n := int(native.Uint32(b))
@@ -78,8 +78,8 @@ func text(v []byte) string {
 	return string(v)
 }
 
-// addr reads an address of four or 16 bytes; anything else is none. An IPv6 address that
-// carries an IPv4 one stays what it is: the kernel keeps them apart.
+// addr reads an address of four or 16 bytes; any other length is invalid. An IPv4-mapped
+// IPv6 address is not converted: the kernel distinguishes them.
 func addr(v []byte) netip.Addr {
 	a, _ := netip.AddrFromSlice(v)
 	return a

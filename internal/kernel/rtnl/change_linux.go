@@ -11,27 +11,28 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// What follows is all that changes anything. Each names one thing by numbers of the
-// kernel's own: a name may be another's by the time that the kernel reads it.
+// The functions below are the only ones that change anything. Each identifies one object by
+// the kernel's own numbers: a name may belong to another by the time that the kernel reads
+// it.
 
-// DeleteLink removes a device, and with it its other end.
+// DeleteLink deletes an interface, and with it its peer.
 func (s *Socket) DeleteLink(ctx context.Context, index int) error {
 	if index <= 0 {
-		return fmt.Errorf("delete device %d: no such index", index)
+		return fmt.Errorf("delete interface %d: invalid index", index)
 	}
-	return s.change(ctx, fmt.Sprintf("delete device %d", index), unix.RTM_DELLINK, ofLink(index), unix.ENODEV)
+	return s.change(ctx, fmt.Sprintf("delete interface %d", index), unix.RTM_DELLINK, ofLink(index), unix.ENODEV)
 }
 
-// DeleteNeighbour removes the entry of an address on a device.
+// DeleteNeighbour deletes the entry of an address on an interface.
 func (s *Socket) DeleteNeighbour(ctx context.Context, link int, ip netip.Addr) error {
 	body := make([]byte, unix.SizeofNdMsg)
 	body[0] = family(ip)
 	native.PutUint32(body[4:], uint32(int32(link)))
-	what := fmt.Sprintf("delete the neighbour %s of device %d", ip, link)
+	what := fmt.Sprintf("delete the neighbour %s on interface %d", ip, link)
 	return s.change(ctx, what, unix.RTM_DELNEIGH, put(body, unix.NDA_DST, ip.AsSlice()), unix.ENOENT)
 }
 
-// DeleteRoute removes the route that has all of these attributes.
+// DeleteRoute deletes the route that has all of these attributes.
 func (s *Socket) DeleteRoute(ctx context.Context, r model.Route) error {
 	body, err := ofRoute(&r)
 	if err != nil {
@@ -40,7 +41,7 @@ func (s *Socket) DeleteRoute(ctx context.Context, r model.Route) error {
 	return s.change(ctx, "delete the route to "+r.Dst.String(), unix.RTM_DELROUTE, body, unix.ESRCH)
 }
 
-// change sends one request and hears that it was done; none is the errno that means that
+// change sends one request and waits for its result; none is the errno that means that
 // there was nothing to change.
 func (s *Socket) change(ctx context.Context, what string, kind uint16, body []byte, none unix.Errno) error {
 	err := s.ask(ctx, kind, unix.NLM_F_ACK, body, func(Message) error { return nil })
@@ -54,15 +55,15 @@ func (s *Socket) change(ctx context.Context, what string, kind uint16, body []by
 	}
 }
 
-// ofRoute writes a route to one address by a device, without a gateway.
+// ofRoute encodes a route to one address through an interface, without a gateway.
 func ofRoute(r *model.Route) ([]byte, error) {
 	scope, known := map[string]byte{"": unix.RT_SCOPE_UNIVERSE, "site": unix.RT_SCOPE_SITE, "link": unix.RT_SCOPE_LINK, "host": unix.RT_SCOPE_HOST}[r.Scope]
 	if !known || r.Type != "" || r.Gateway.IsValid() || !r.Dst.IsSingleIP() || r.Link <= 0 || r.Table <= 0 || r.Protocol <= 0 || r.Protocol > 255 || r.Metric < 0 {
-		return nil, fmt.Errorf("the route to %s is not to one address by one device", r.Dst)
+		return nil, fmt.Errorf("the route to %s is not to a single address through one interface", r.Dst)
 	}
 	body := make([]byte, unix.SizeofRtMsg)
 	body[0], body[1] = family(r.Dst.Addr()), byte(r.Dst.Bits())
-	body[4] = unix.RT_TABLE_UNSPEC // the attribute says it
+	body[4] = unix.RT_TABLE_UNSPEC // the attribute has it
 	body[5], body[6], body[7] = byte(r.Protocol), scope, unix.RTN_UNICAST
 	body = put(body, unix.RTA_DST, r.Dst.Addr().AsSlice())
 	body = put(body, unix.RTA_TABLE, native.AppendUint32(nil, uint32(r.Table)))

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An interrupted dump is asked for again, as often and as soon as Cilium does.
+// An interrupted dump is repeated, as often and as soon as Cilium does.
 const (
 	tries = 30
 	pause = time.Millisecond
 )
 
-// dump reads a table, at most limit rows of it. It is the only way to one: what was
-// interrupted again and again, or cut at the limit, comes with ErrPartial.
+// dump reads a table, at most limit rows of it. All tables are read through it: a dump that
+// was interrupted repeatedly, or truncated at the limit, returns ErrPartial.
 func dump[T any](ctx context.Context, s *Socket, kind uint16, body []byte, limit int, parse func(Message, []T) ([]T, error)) ([]T, error) {
 	return completeMessage(ctx, func() ([]T, error) {
 		var rows []T
@@ -31,7 +31,7 @@ func dump[T any](ctx context.Context, s *Socket, kind uint16, body []byte, limit
 	})
 }
 
-// completeMessage reads until nothing changed meanwhile.
+// completeMessage repeats the dump until nothing changed meanwhile.
 func completeMessage[T any](ctx context.Context, read func() ([]T, error)) ([]T, error) {
 	for range tries {
 		rows, err := read()
@@ -46,7 +46,7 @@ func completeMessage[T any](ctx context.Context, read func() ([]T, error)) ([]T,
 	}
 	rows, err := read()
 	if errors.Is(err, errIntr) {
-		err = fmt.Errorf("%w: it changed during each of %d readings", ErrPartial, tries+1)
+		err = fmt.Errorf("%w: the table changed during each of %d reads", ErrPartial, tries+1)
 	}
 	return rows, err
 }

@@ -9,18 +9,18 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Device is a network device with what is needed to find its other end.
+// A Device is a network interface with what is needed to find its peer.
 type Device struct {
 	model.Link
 	Loopback bool
-	Away     bool  // its other end is in another namespace
-	AwayID   int32 // which has this number in this one
+	Away     bool  // its peer is in another namespace
+	AwayID   int32 // ID of that namespace in this one
 }
 
-// skipStats spares the kernel the counters, which are most of an answer.
+// skipStats omits the counters, which are most of an answer.
 const skipStats = 1 << 3 // RTEXT_FILTER_SKIP_STATS
 
-// Links gives the devices of the namespace, without their addresses.
+// Links returns the interfaces of the namespace, without their addresses.
 func (s *Socket) Links(ctx context.Context, limit int) ([]Device, error) {
 	body := put(make([]byte, unix.SizeofIfInfomsg), unix.IFLA_EXT_MASK, native.AppendUint32(nil, skipStats))
 	return dump(ctx, s, unix.RTM_GETLINK, body, limit, func(m Message, rows []Device) ([]Device, error) {
@@ -46,7 +46,8 @@ func parseLink(b []byte) (Device, error) {
 		case unix.IFLA_LINK_NETNSID:
 			d.Away, d.AwayID = true, int32(Number(v))
 		case unix.IFLA_LINKINFO:
-			// What is malformed inside has no kind; the device is there all the same.
+			// A malformed attribute leaves the kind empty; the interface exists all the
+			// same.
 			_ = Attrs(v, 0, func(kind uint16, v []byte) {
 				if kind == unix.IFLA_INFO_KIND {
 					d.Kind = text(v)
@@ -62,7 +63,7 @@ func parseLink(b []byte) (Device, error) {
 	flags := Number(b[8:])
 	d.Up = flags&unix.IFF_UP != 0
 	d.Loopback = flags&unix.IFF_LOOPBACK != 0
-	// A VLAN names its parent in the same place: that is not another end.
+	// A VLAN has its parent in the same attribute: that is not a peer.
 	if d.Pair() {
 		d.Peer = parent
 	} else {
@@ -71,10 +72,10 @@ func parseLink(b []byte) (Device, error) {
 	return d, nil
 }
 
-// Pair tells that the device has another end.
+// Pair reports whether the interface has a peer.
 func (d *Device) Pair() bool { return d.Kind == "veth" || d.Kind == "netkit" }
 
-// mac writes a hardware address; that of a loopback, or of a device without one, is empty.
+// mac formats a hardware address; empty for a loopback or an interface without one.
 func mac(v []byte) string {
 	for _, c := range v {
 		if c != 0 {

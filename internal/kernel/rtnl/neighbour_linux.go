@@ -9,11 +9,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// flagsAt is where the flags stand in a message about a neighbour.
+// flagsAt is the offset of the flags in a neighbour message.
 const flagsAt = 10
 
-// Neighbours gives the neighbour tables of both families, with the addresses that are
-// answered for in proxy. Entries for multicast and for devices that never ask are left out.
+// Neighbours returns the neighbour tables of both families, with proxy entries. Entries for
+// multicast and for interfaces without neighbour discovery are left out.
 func (s *Socket) Neighbours(ctx context.Context, limit int) ([]model.Neighbour, error) {
 	rows, err := s.neighbours(ctx, 0, limit)
 	if err != nil {

@@ -15,8 +15,8 @@ const (
 	GenSize = 4
 )
 
-// NSID gives the number that another namespace, held open as fd, has in this one: -1 if
-// it has none. It does not give it one.
+// NSID returns the ID that another namespace, held open as fd, has in this one: -1 if it
+// has none. It does not assign one.
 func (s *Socket) NSID(ctx context.Context, fd int) (int32, error) {
 	id := int32(-1)
 	body := put(make([]byte, GenSize), namespaceFD, native.AppendUint32(nil, uint32(fd)))
@@ -28,7 +28,7 @@ func (s *Socket) NSID(ctx context.Context, fd int) (int32, error) {
 		})
 	})
 	if err != nil {
-		return -1, fmt.Errorf("ask for the number of a namespace: %w", err)
+		return -1, fmt.Errorf("read the ID of a namespace: %w", err)
 	}
 	return id, nil
 }

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrGone means that there is no such thing any more.
-var ErrGone = errors.New("it is gone")
+// ErrGone means that the object does not exist any more.
+var ErrGone = errors.New("it does not exist any more")
 
-// Link gives one device by its index.
+// Link returns one interface by its index.
 func (s *Socket) Link(ctx context.Context, index int) (Device, error) {
 	var d Device
 	found := false
@@ -25,16 +25,16 @@ func (s *Socket) Link(ctx context.Context, index int) (Device, error) {
 	})
 	switch {
 	case errors.Is(err, unix.ENODEV):
-		return d, fmt.Errorf("device %d: %w", index, ErrGone)
+		return d, fmt.Errorf("interface %d: %w", index, ErrGone)
 	case err != nil:
-		return d, fmt.Errorf("ask for device %d: %w", index, err)
+		return d, fmt.Errorf("read interface %d: %w", index, err)
 	case !found || d.Index != index:
-		return d, fmt.Errorf("ask for device %d: the answer is of another", index)
+		return d, fmt.Errorf("read interface %d: the kernel answered for another", index)
 	}
 	return d, nil
 }
 
-// ofLink is the fixed part of a message about one device.
+// ofLink is the fixed part of a message about one interface.
 func ofLink(index int) []byte {
 	b := make([]byte, unix.SizeofIfInfomsg)
 	native.PutUint32(b[4:], uint32(int32(index)))

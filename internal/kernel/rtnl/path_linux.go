@@ -31,7 +31,7 @@ func (s *Socket) Path(ctx context.Context, ip netip.Addr) (model.Path, error) {
 	case errors.As(err, &no) && noWay(no.Errno):
 		p.Error = no.Error()
 	case err != nil:
-		return p, fmt.Errorf("ask for the path to %s: %w", ip, err)
+		return p, fmt.Errorf("look up the route to %s: %w", ip, err)
 	case leadsNowhere(p.Type): // IPv6 of older kernels answers with the route that refuses
 		p.Error = refusalOf[p.Type].Error()
 	}
@@ -42,7 +42,8 @@ var refusalOf = map[string]unix.Errno{
 	"blackhole": unix.EINVAL, "unreachable": unix.EHOSTUNREACH, "prohibit": unix.EACCES, "throw": unix.EAGAIN,
 }
 
-// noWay tells that the refusal is about the address: any other is about the asking.
+// noWay reports whether the refusal is about the address: any other is an error of the
+// request.
 func noWay(e unix.Errno) bool {
 	for _, r := range refusalOf {
 		if e == r {

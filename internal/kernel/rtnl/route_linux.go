@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Routes gives the routes of all tables, types and both families, a route with several
-// next hops as several rows. What every namespace has is left out: broadcast, multicast,
+// Routes returns the routes of all tables, types and both families, a route with several
+// next hops as several rows. Routes of every namespace are left out: broadcast, multicast,
 // anycast, link-local and loopback destinations.
 func (s *Socket) Routes(ctx context.Context, limit int) ([]model.Route, error) {
 	return dump(ctx, s, unix.RTM_GETROUTE, make([]byte, unix.SizeofRtMsg), limit, func(m Message, rows []model.Route) ([]model.Route, error) {
@@ -44,7 +44,7 @@ func routeScope(v uint8) string {
 	}
 }
 
-// parseRoute appends the rows of a route: none if it is not of interest.
+// parseRoute appends the rows of a route: none if it is left out.
 func parseRoute(b []byte, rows []model.Route) ([]model.Route, error) {
 	r, hops, err := route(b)
 	if err != nil || !ofInterest(&r, b) {
@@ -60,7 +60,7 @@ func parseRoute(b []byte, rows []model.Route) ([]model.Route, error) {
 	return rows, nil
 }
 
-// ofInterest looks at the destination, not at the device: a blackhole of IPv6 is on lo.
+// ofInterest checks the destination, not the interface: an IPv6 blackhole is on lo.
 func ofInterest(r *model.Route, b []byte) bool {
 	dst := r.Dst.Addr()
 	_, known := routeTypes[b[7]]
@@ -96,7 +96,7 @@ func route(b []byte) (model.Route, []model.Route, error) {
 	if err != nil {
 		return r, nil, err
 	}
-	if !dst.IsValid() { // the default route has none
+	if !dst.IsValid() { // the default route has no destination
 		switch b[0] {
 		case unix.AF_INET:
 			dst = netip.IPv4Unspecified()
@@ -105,7 +105,7 @@ func route(b []byte) (model.Route, []model.Route, error) {
 		default:
 		}
 	}
-	if (b[0] == unix.AF_INET && dst.Is4()) || (b[0] == unix.AF_INET6 && dst.Is6()) { // not one of multicast routing or MPLS
+	if (b[0] == unix.AF_INET && dst.Is4()) || (b[0] == unix.AF_INET6 && dst.Is6()) { // not multicast routing or MPLS
 		r.Dst = netip.PrefixFrom(dst, int(b[1]))
 	}
 	if r.Table == 0 {
@@ -113,7 +113,7 @@ func route(b []byte) (model.Route, []model.Route, error) {
 	}
 	r.Protocol, r.Scope, r.Type = int(b[5]), routeScope(b[6]), routeTypes[b[7]]
 	if leadsNowhere(r.Type) {
-		r.Link = 0 // IPv6 says lo, IPv4 nothing: nothing leaves by it
+		r.Link = 0 // IPv6 reports lo, IPv4 nothing: no packet leaves through it
 	}
 	return r, hops, nil
 }
@@ -122,12 +122,12 @@ func leadsNowhere(kind string) bool {
 	return kind == "blackhole" || kind == "unreachable" || kind == "prohibit" || kind == "throw"
 }
 
-// towards reads an attribute that says where packets go.
+// towards reads an attribute of the next hop.
 func towards(r *model.Route, kind uint16, v []byte) {
 	switch kind {
 	case unix.RTA_GATEWAY:
 		r.Gateway = addr(v)
-	case unix.RTA_VIA: // a gateway of the other family, which stands first
+	case unix.RTA_VIA: // a gateway of the other family, which comes first
 		if len(v) > 2 {
 			r.Gateway = addr(v[2:])
 		}

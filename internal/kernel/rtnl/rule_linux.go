@@ -20,7 +20,7 @@ const (
 	fraTable    = 15
 )
 
-// Rules gives the rules of both families.
+// Rules returns the rules of both families.
 func (s *Socket) Rules(ctx context.Context, limit int) ([]model.Rule, error) {
 	var out []model.Rule
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
@@ -35,7 +35,7 @@ func (s *Socket) Rules(ctx context.Context, limit int) ([]model.Rule, error) {
 		})
 		out = append(out, rows...)
 		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EAFNOSUPPORT) {
-			continue // this kernel has no such family
+			continue // this kernel does not have the family
 		}
 		if err != nil {
 			return out, err

@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel answers at once; who waits longer waits for a kernel that is stuck.
+// The kernel answers at once; a longer wait means that it is stuck.
 const (
 	patience   = 2 * time.Second
 	bufferSize = 64 << 10 // the kernel fills up to 32 KiB at a time
 )
 
-// A Socket asks about the namespace in which it was opened, and keeps that namespace
-// alive: it must not be held longer than one reading. It is for one reader at a time.
+// A Socket reads the namespace in which it was opened, and keeps that namespace alive: it
+// must not be held longer than one read. It is not safe for concurrent use.
 type Socket struct {
 	fd    int
 	seq   uint32
 	buf   *[]byte
-	spent bool // a dump was left in the middle: nothing more can be asked
+	spent bool // a dump was abandoned: the socket cannot be used any more
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
@@ -45,7 +45,7 @@ func Open() (*Socket, error) {
 	return &Socket{fd: fd, buf: buffers.Get().(*[]byte)}, nil
 }
 
-// Close ends it.
+// Close closes the socket.
 func (s *Socket) Close() {
 	if s.fd < 0 {
 		return
@@ -55,22 +55,22 @@ func (s *Socket) Close() {
 	s.fd, s.spent = -1, true
 }
 
-// A Refusal is the kernel's own no, unlike an answer that did not come.
+// A Refusal is an error of the kernel, in contrast to a missing answer.
 type Refusal struct{ Errno unix.Errno }
 
 func (r *Refusal) Error() string { return r.Errno.Error() }
 
-// Unwrap gives the error's number.
+// Unwrap returns the errno.
 func (r *Refusal) Unwrap() error { return r.Errno }
 
 // errIntr means that the table changed while it was read.
 var errIntr = errors.New("the dump was interrupted")
 
-// ask sends a request and calls each with the answers until the last one. It is true to
-// its name only if it gives no error.
+// ask sends a request and calls each with the answers until the last one. The answers are
+// complete only if it returns no error.
 func (s *Socket) ask(ctx context.Context, kind, flags uint16, body []byte, each func(Message) error) error {
 	if s.spent {
-		return fmt.Errorf("%w: the socket is spent", ErrPartial)
+		return fmt.Errorf("%w: an earlier dump on this socket was abandoned", ErrPartial)
 	}
 	s.seq++
 	req := native.AppendUint32(nil, uint32(messageHeader+len(body)))
@@ -79,10 +79,10 @@ func (s *Socket) ask(ctx context.Context, kind, flags uint16, body []byte, each 
 	req = native.AppendUint32(req, s.seq)
 	req = native.AppendUint32(req, 0)
 	req = append(req, body...)
-	if _, err := unix.Write(s.fd, req); err != nil { // to the kernel: the socket is connected to nobody else
+	if _, err := unix.Write(s.fd, req); err != nil { // to the kernel: the socket has no other peer
 		return fmt.Errorf("ask the kernel: %w", err)
 	}
-	s.spent = true // until the last answer is in
+	s.spent = true // until the last answer was read
 	done, interrupted, answered := false, false, error(nil)
 	for !done {
 		if err := ctx.Err(); err != nil {
@@ -95,9 +95,9 @@ func (s *Socket) ask(ctx context.Context, kind, flags uint16, body []byte, each 
 		case err != nil:
 			return fmt.Errorf("read the kernel's answer: %w", err)
 		case flags&unix.MSG_TRUNC != 0:
-			return fmt.Errorf("%w: an answer is longer than %d bytes", ErrPartial, bufferSize)
+			return fmt.Errorf("%w: an answer exceeds %d bytes", ErrPartial, bufferSize)
 		case from != 0:
-			continue // only the kernel answers
+			continue // only the kernel's answers count
 		}
 		err = Messages((*s.buf)[:n], func(m Message) (bool, error) {
 			if m.Seq != s.seq {
@@ -132,7 +132,7 @@ func refused(body []byte) error {
 	return nil
 }
 
-// receive gives the length, the flags and the sender of a datagram; the kernel is 0.
+// receive returns the length, the flags and the sender of a datagram; the kernel is 0.
 func (s *Socket) receive() (n, flags int, from uint32, err error) {
 	n, _, flags, sender, err := unix.Recvmsg(s.fd, *s.buf, nil, 0)
 	if a, ok := sender.(*unix.SockaddrNetlink); ok {

@@ -1,5 +1,5 @@
-// Package review asks the API server whose a token is and what its owner may do. An agent
-// has no other business with Kubernetes.
+// Package review asks the API server who owns a token and what its owner may do. An agent
+// sends no other request to Kubernetes.
 package review
 
 import (
@@ -28,7 +28,7 @@ const (
 	accessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 )
 
-// A Who is the owner of a token, as the API server knows him.
+// A Who is the owner of a token.
 type Who struct {
 	User   string
 	UID    string
@@ -36,14 +36,14 @@ type Who struct {
 	Extra  map[string][]string
 }
 
-// A Reviewer asks one API server. It sends nothing but these two questions.
+// A Reviewer asks one API server. It sends only these two requests.
 type Reviewer struct {
 	bases []*url.URL
-	good  atomic.Int32 // the one that answered last
+	good  atomic.Int32 // index of the address that answered last
 	http  *http.Client
 }
 
-// New makes a reviewer for the cluster that it runs in, by the token of its own pod.
+// New returns a reviewer for the cluster that it runs in, with the token of its own pod.
 func New() (*Reviewer, error) {
 	cfg, err := rest.InClusterConfig()
 	if err != nil {
@@ -52,7 +52,7 @@ func New() (*Reviewer, error) {
 	return NewFor(cfg)
 }
 
-// NewFor makes a reviewer for another way to the API server.
+// NewFor returns a reviewer for another configuration.
 func NewFor(cfg *rest.Config) (*Reviewer, error) {
 	base, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
@@ -63,25 +63,25 @@ func NewFor(cfg *rest.Config) (*Reviewer, error) {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
 	own := *hc
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // nobody else sees the token
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the token must not go to another server
 	return &Reviewer{bases: []*url.URL{base}, http: &own}, nil
 }
 
-// Also names another address of the same API server, for when the first is not reached.
-// Its certificate is held against the same authority.
+// Also adds another address of the same API server, for when the first cannot be reached.
+// Its certificate is verified with the same authority.
 func (r *Reviewer) Also(server string) error {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("no address of an API server: %.80q", server)
+		return fmt.Errorf("not an https address of an API server: %.80q", server)
 	}
 	r.bases = append(r.bases, u)
 	return nil
 }
 
-// Authenticate gives the owner of the token, a Who; not ok if it is nobody's, is over, or
-// was made for another audience.
+// Authenticate returns the owner of the token, a Who; ok is false if the token is invalid,
+// expired, or made for another audience.
 func (r *Reviewer) Authenticate(ctx context.Context, token, audience string) (owner any, ok bool, err error) {
-	if token == "" || audience == "" { // no audience would mean the API server's own
+	if token == "" || audience == "" { // an empty audience would mean the API server's own
 		return nil, false, nil
 	}
 	var answer tokenReview
@@ -95,11 +95,11 @@ func (r *Reviewer) Authenticate(ctx context.Context, token, audience string) (ow
 	return who, true, nil
 }
 
-// Authorize tells whether the owner that Authenticate gave may do something.
+// Authorize reports whether the owner that Authenticate returned may do something.
 func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resource, name string) (bool, error) {
 	who, ok := owner.(Who)
 	if !ok || who.User == "" {
-		return false, errors.New("review a right: nobody to ask for")
+		return false, errors.New("review a right: the owner is not from Authenticate")
 	}
 	var answer accessReview
 	if err := r.ask(ctx, accessReviews, newAccessReview(who, verb, group, resource, name), &answer); err != nil {
@@ -108,8 +108,8 @@ func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resour
 	return answer.Status.Allowed && !answer.Status.Denied, nil
 }
 
-// ask posts a question and reads the answer to it. What comes back as anything but an
-// answer is no answer: never a yes, and never a no.
+// ask posts a request and reads the answer. Anything but a valid answer is an error: never
+// a yes, and never a no.
 func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -131,7 +131,7 @@ func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) e
 		var away *url.Error
 		if !errors.As(err, &away) {
 			r.good.Store(int32(at))
-			return err // an answer, of whatever kind
+			return err // an answer of any kind
 		}
 		errs = append(errs, err)
 		r.http.CloseIdleConnections()
@@ -157,10 +157,10 @@ func (r *Reviewer) post(ctx context.Context, base *url.URL, path string, body []
 	return take(resp.StatusCode, resp.Body, answer)
 }
 
-// take reads an answer, if it is one.
+// take reads a valid answer.
 func take(code int, body io.Reader, answer any) error {
 	if !slices.Contains([]int{http.StatusOK, http.StatusCreated}, code) {
-		return fmt.Errorf("the API server says %d", code)
+		return fmt.Errorf("the API server answered %d", code)
 	}
 	if err := json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(answer); err != nil {
 		return fmt.Errorf("read the answer: %w", err)

@@ -2,8 +2,8 @@ package review
 
 import "slices"
 
-// What goes over the wire, in our own types: Kubernetes' client for these two questions
-// would bring all of its types into a small program. A test holds us against the real ones.
+// The types on the wire are our own: Kubernetes' client for these two requests would bring
+// all its types into a small program. A test compares with the real ones.
 
 type tokenReview struct {
 	APIVersion string `json:"apiVersion"`
@@ -30,7 +30,7 @@ func newTokenReview(token, audience string) *tokenReview {
 	return t
 }
 
-// owner is whose the token is. A server that knows no audiences names none in its answer,
+// owner is the owner of the token. A server that does not support audiences returns none,
 // and then its yes is not about ours.
 func (t *tokenReview) owner(audience string) (Who, bool) {
 	u := &t.Status.User

@@ -36,10 +36,12 @@ func TestGuardLines(t *testing.T) {
 			e.Rule, e.IPs, e.Device = 1, []netip.Prefix{netip.MustParsePrefix("10.244.8.34/32")}, "cali1"
 		}),
 		entry(guard.Add, idB, func(e *guard.Event) { e.Rule, e.Code, e.Error = 1, 1, "no address is free" }),
-		entry(guard.Del, idA, func(e *guard.Event) { e.Rule, e.Late, e.Called, e.Says = 5, true, false, "late: it is of ADD 1" }),
+		entry(guard.Del, idA, func(e *guard.Event) {
+			e.Rule, e.Late, e.Called, e.Says = 5, true, false, "late: it belongs to ADD 1"
+		}),
 		entry(guard.Del, idA, func(e *guard.Event) { e.Rule, e.Late, e.Called, e.Code, e.Error = 5, true, false, 1, "unauthorized" }),
 		entry(guard.Del, idB, func(e *guard.Event) {
-			e.Rule, e.Late, e.Says, e.Lost = 5, true, "late: it is of ADD 2", []string{"eth0 is not there"}
+			e.Rule, e.Late, e.Says, e.Lost = 5, true, "late: it belongs to ADD 2", []string{"eth0 is not there"}
 		}),
 		entry(guard.Replayed, idA, func(e *guard.Event) { e.Code, e.Error = 1, "unauthorized" }),
 		entry(guard.Replayed, idA, func(*guard.Event) {}),
@@ -57,9 +59,9 @@ func TestGuardLines(t *testing.T) {
 	compare(t, []toldCase{{"whole", string(b), []string{
 		"flight: ADD" + of + "340b1c7a1a90 address=10.244.8.34",
 		"flight: ADD failed" + of + "d4186da55842 note=no address is free",
-		"flight: late DEL stopped by the guard" + of + "340b1c7a1a90 note=late: it is of ADD 1",
+		"flight: late DEL stopped by the guard" + of + "340b1c7a1a90 note=late: it belongs to ADD 1",
 		"flight: DEL failed" + of + "340b1c7a1a90 note=unauthorized",
-		"flight: DEL" + of + "d4186da55842 note=late: it is of ADD 2; the newer sandbox lost: eth0 is not there",
+		"flight: DEL" + of + "d4186da55842 note=late: it belongs to ADD 2; the newer sandbox lost: eth0 is not there",
 		"flight: DEL" + of + "340b1c7a1a90",
 	}}, {"a line that was changed", strings.Replace(strings.SplitAfter(string(b), "\n")[0], "10.244.8.34", "10.244.8.99", 1), nil}})
 }

@@ -1,0 +1,192 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/internal/cri"
+	"plumbline.dev/plumbline/internal/host"
+	"plumbline.dev/plumbline/internal/kernel"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A device is nobody's only if nothing speaks for anybody.
+func TestOfNobody(t *testing.T) {
+	t.Parallel()
+	ip := netip.MustParsePrefix("10.0.0.1/32")
+	veth := &kernel.HostVeth{Name: "cali1", Index: 7, Peer: 2, PeerNS: 5, Pinned: "/run/netns/x"}
+	routes := []model.Route{{Dst: netip.MustParsePrefix("10.0.0.0/26"), Link: 7}, {Dst: ip, Link: 7}}
+	for name, c := range map[string]struct {
+		change func(*model.NodeState)
+		says   string
+	}{
+		"nobody": {func(*model.NodeState) {}, ""},
+		"the dead one has its address": {func(f *model.NodeState) {
+			f.Attachments = []model.Attachment{{Inode: 5, IPs: []netip.Prefix{ip}, Pinned: true}}
+		}, ""},
+		"a namespace of nobody's has it": {func(f *model.NodeState) { f.Attachments = []model.Attachment{{Inode: 6, IPs: []netip.Prefix{ip}}} }, ""},
+		"others live":                    {func(f *model.NodeState) { f.Attachments = []model.Attachment{{Inode: 6, PIDs: 3}} }, ""},
+		"a sandbox of another": {func(f *model.NodeState) {
+			f.Sandboxes = []model.Sandbox{{Inode: 6, Ready: true}, {HostNetwork: true, Ready: true}, {ID: "dead"}}
+		}, ""},
+
+		"no network is known":      {func(f *model.NodeState) { f.CNIConfigs = nil }, "Calico's"},
+		"it is not the loaded one": {func(f *model.NodeState) { f.CNIConfigs[0].Loaded = false }, "Calico's"},
+		"another network":          {func(f *model.NodeState) { f.CNIConfigs[0].Plugins = []string{"aws-cni", "egress"} }, "Calico's"},
+		"a sandbox has it":         {func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{Inode: 5}} }, "sandbox"},
+		"a sandbox has that file":  {func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{NetNS: "/run/netns/x"}} }, "sandbox"},
+		"a sandbox of nowhere":     {func(f *model.NodeState) { f.Sandboxes = []model.Sandbox{{Ready: true}} }, "is unknown"},
+		"a process is there":       {func(f *model.NodeState) { f.Attachments = []model.Attachment{{Inode: 5, PIDs: 1}} }, "is in use"},
+		"one who lives has it": {func(f *model.NodeState) {
+			f.Attachments = []model.Attachment{{Inode: 6, PIDs: 1, IPs: []netip.Prefix{ip}}}
+		}, "packets to 10.0.0.1"},
+		"one in a sandbox has it": {func(f *model.NodeState) {
+			f.Attachments = []model.Attachment{{Inode: 6, Sandbox: "s", IPs: []netip.Prefix{ip}}}
+		}, "packets to 10.0.0.1"},
+	} {
+		f := &model.NodeState{CNIConfigs: []model.CNIConfig{{Loaded: true, Plugins: []string{"calico", "portmap"}}}}
+		c.change(f)
+		err := ofNobody(veth, f, routes)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A device must have been as it is for long, under our eyes.
+func TestLasts(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_800_000_000, 0)
+	s := New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at }})
+	put := func(links ...model.Link) { s.store.put(&model.NodeState{Links: links}, rowAge(model.Links), at) }
+	const least = 2 * time.Minute
+	if s.lasts(7, "cali1", 0) == nil {
+		t.Error("nothing was seen yet")
+	}
+	l := model.Link{Index: 7, Name: "cali1", PeerNS: 5}
+	put(l)
+	for range 4 {
+		if s.lasts(7, "cali1", least) == nil {
+			t.Errorf("at %s", at)
+		}
+		at = at.Add(30 * time.Second)
+		put(l)
+	}
+	if err := s.lasts(7, "cali1", least); err != nil {
+		t.Error(err)
+	}
+	if s.lasts(8, "cali1", least) == nil || s.lasts(7, "cali2", least) == nil {
+		t.Error("another device")
+	}
+	l.PeerNS = 6
+	put(l)
+	if s.lasts(7, "cali1", least) == nil {
+		t.Error("it has changed")
+	}
+	at = at.Add(time.Hour)
+	put(l)
+	if s.lasts(7, "cali1", least) == nil {
+		t.Error("nobody was watching for an hour")
+	}
+	at = at.Add(least / 2)
+	put(l)
+	at = at.Add(least / 2)
+	put(l)
+	if err := s.lasts(7, "cali1", least); err != nil {
+		t.Error(err)
+	}
+	s.store.put(&model.NodeState{}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "cut"}}, at)
+	if s.lasts(7, "cali1", least) == nil {
+		t.Error("it is not seen now")
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		calls []model.Process
+		err   error
+		quiet bool
+	}{
+		"nobody calls": {quiet: true}, "an ADD": {calls: []model.Process{{Command: "ADD", CNI: "c1"}}}, "not all were asked": {err: errors.New("pid 7")},
+	} {
+		s := New(Config{Node: "n1", Now: now, Calls: func(context.Context) ([]model.Process, error) { return c.calls, c.err }})
+		if got := s.quiet(t.Context()); (got == nil) != c.quiet {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Only what does not answer, and is known not to, is aborted.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	f := &host.Filesystem{Device: "0:52", Source: "gluster:/vol", Type: "fuse.glusterfs"}
+	for name, c := range map[string]struct {
+		rows   []model.Mount
+		err    error
+		device string
+		want   string
+	}{
+		"silent":          {rows: []model.Mount{{Device: "0:51"}, {Device: "0:52", Silent: true}}},
+		"it answers":      {rows: []model.Mount{{Device: "0:52"}}, want: errAlready.Error()},
+		"only its ghost":  {rows: []model.Mount{{Device: "0:52", Silent: true, Dead: "x"}}, want: "is unknown"},
+		"unknown":         {want: "is unknown"},
+		"not all is seen": {rows: []model.Mount{{Device: "0:52", Silent: true}}, err: observe.ErrPartial, want: "could not be read completely"},
+		"another device":  {rows: []model.Mount{{Device: "0:52", Silent: true}}, device: "0:51", want: "not the one"},
+	} {
+		s := New(Config{Node: "n1", Now: now, Collectors: []observe.NodeCollector{{Name: "m", Tables: []model.Table{model.Mounts}, Read: func(_ context.Context, into *model.NodeState) error {
+			into.Mounts = c.rows
+			return c.err
+		}}}})
+		args := map[string]string{"device": "0:52"}
+		if c.device != "" {
+			args["device"] = c.device
+		}
+		_, err := s.silent(t.Context(), &readState{body: f}, args)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whoever is named by nothing but the thing itself is refused before anything is asked.
+func TestArgsAreNeeded(t *testing.T) {
+	t.Parallel()
+	s := New(Config{Node: "n1", Now: now, Writer: &NodeWriter{}, Log: slog.New(slog.DiscardHandler)})
+	ip := netip.MustParseAddr("10.0.0.1")
+	way := &kernel.HostRoutes{IP: ip, Routes: []model.Route{{Dst: netip.PrefixFrom(ip, 32), Link: 7, Table: 254, Protocol: 3}}}
+	for _, c := range []struct {
+		verb string
+		body any
+		args map[string]string
+	}{
+		{"unlink", &kernel.HostVeth{Name: "cali1", Index: 7}, nil},
+		{"unlink", &kernel.HostVeth{Name: "cali1", Index: 7}, map[string]string{"index": "8"}},
+		{"unlink", &kernel.HostVeth{Name: "cali1", Index: 7}, map[string]string{"index": "7", "seen": "x"}},
+		{"unlink", &kernel.HostVeth{Name: "cali1", Index: 7}, map[string]string{"index": "7", "seen": "-1"}},
+		{"unneighbour", &kernel.NeighbourEntry{IP: ip, Link: 7, MAC: "02:00:00:00:00:01"}, map[string]string{"link": "7"}},
+		{"unneighbour", &kernel.NeighbourEntry{IP: ip, Link: 7, MAC: "02:00:00:00:00:01"}, map[string]string{"link": "8", "mac": "02:00:00:00:00:01"}},
+		{"unroute", way, map[string]string{"link": "7"}},
+		{"unroute", way, map[string]string{"protocol": "3"}},
+		{"sysctl", &kernel.Setting{Device: "cali1", Index: 7, Value: "0"}, map[string]string{"value": "1"}},
+		{"sysctl", &kernel.Setting{Device: "cali1", Index: 7, Value: "0"}, map[string]string{"index": "8", "value": "1"}},
+		{"abort", &host.Filesystem{Device: "0:52"}, nil},
+		{"abort", &host.Filesystem{Device: "0:52"}, map[string]string{"device": "0:53"}},
+		{"remove", &cri.SandboxStatus{UID: "u"}, nil},
+	} {
+		if begun, err := s.verbs[c.verb].do(t.Context(), &readState{body: c.body}, c.args, false); begun || err == nil || errors.Is(err, errAlready) || isGone(err) {
+			t.Errorf("%s %v: %v, %v", c.verb, c.args, begun, err)
+		}
+	}
+	for name, v := range s.verbs {
+		if begun, err := v.do(t.Context(), &readState{body: "something else"}, nil, false); begun || err == nil {
+			t.Errorf("%s: %v, %v", name, begun, err)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// slow is the duration in milliseconds from which a runtime call counts as slow.
+const slow = 2000
+
+// tableSpecs returns an empty cache for every table of a node: what identifies its rows,
+// and which fields change by themselves and are not a change.
+func tableSpecs() map[model.Table]tableCache {
+	return map[model.Table]tableCache{
+		model.Links: &rows[model.Link]{
+			table: model.Links, of: func(f *model.NodeState) *[]model.Link { return &f.Links },
+			key: func(r *model.Link) string { return strconv.Itoa(r.Index) }, since: func(r *model.Link) *model.Time { return &r.Since }, plain: same[model.Link],
+		},
+		model.Routes: &rows[model.Route]{
+			table: model.Routes, of: func(f *model.NodeState) *[]model.Route { return &f.Routes },
+			key:   func(r *model.Route) string { return fmt.Sprintf("%s %d %d %d", r.Dst, r.Table, r.Metric, r.Link) },
+			since: func(r *model.Route) *model.Time { return &r.Since }, plain: same[model.Route],
+		},
+		model.Rules: &rows[model.Rule]{
+			table: model.Rules, of: func(f *model.NodeState) *[]model.Rule { return &f.Rules },
+			key: func(r *model.Rule) string {
+				return fmt.Sprintf("%d %d %s %s %t", r.Priority, r.Table, r.Src, r.Dst, r.IPv6)
+			},
+			since: func(r *model.Rule) *model.Time { return &r.Since }, plain: same[model.Rule],
+		},
+		model.Paths: &rows[model.Path]{
+			table: model.Paths, of: func(f *model.NodeState) *[]model.Path { return &f.Paths },
+			key: func(r *model.Path) string { return r.IP.String() }, since: func(r *model.Path) *model.Time { return &r.Since }, plain: same[model.Path],
+		},
+		model.Neighbours: &rows[model.Neighbour]{
+			table: model.Neighbours, of: func(f *model.NodeState) *[]model.Neighbour { return &f.Neighbours },
+			key:   func(r *model.Neighbour) string { return fmt.Sprintf("%s %d %t", r.IP, r.Link, r.Proxy) },
+			since: func(r *model.Neighbour) *model.Time { return &r.Since }, plain: plainNeighbour,
+		},
+		model.Attachments: &rows[model.Attachment]{
+			table: model.Attachments, of: func(f *model.NodeState) *[]model.Attachment { return &f.Attachments },
+			key:   func(r *model.Attachment) string { return fmt.Sprintf("%d %d", r.Inode, r.Index) },
+			since: func(r *model.Attachment) *model.Time { return &r.Since }, plain: plainAttachment,
+		},
+		model.Sysctls: &rows[model.Sysctl]{
+			table: model.Sysctls, of: func(f *model.NodeState) *[]model.Sysctl { return &f.Sysctls },
+			key:   func(r *model.Sysctl) string { return fmt.Sprintf("%s %s %t", r.Device, r.Key, r.IPv6) },
+			since: func(r *model.Sysctl) *model.Time { return &r.Since }, plain: same[model.Sysctl],
+		},
+		model.Sandboxes: &rows[model.Sandbox]{
+			table: model.Sandboxes, of: func(f *model.NodeState) *[]model.Sandbox { return &f.Sandboxes },
+			key: func(r *model.Sandbox) string { return r.ID }, since: func(r *model.Sandbox) *model.Time { return &r.Since }, plain: same[model.Sandbox],
+		},
+		model.Containers: &rows[model.Container]{
+			table: model.Containers, of: func(f *model.NodeState) *[]model.Container { return &f.Containers },
+			key: func(r *model.Container) string { return r.ID }, since: func(r *model.Container) *model.Time { return &r.Since }, plain: same[model.Container],
+		},
+		model.CNIConfigs: &rows[model.CNIConfig]{
+			table: model.CNIConfigs, of: func(f *model.NodeState) *[]model.CNIConfig { return &f.CNIConfigs },
+			key: func(r *model.CNIConfig) string { return r.File }, since: func(r *model.CNIConfig) *model.Time { return &r.Since }, plain: same[model.CNIConfig],
+		},
+		model.CNIResults: &rows[model.CNIResult]{
+			table: model.CNIResults, of: func(f *model.NodeState) *[]model.CNIResult { return &f.CNIResults },
+			key:   func(r *model.CNIResult) string { return r.Network + " " + r.Container + " " + r.Interface },
+			since: func(r *model.CNIResult) *model.Time { return &r.Since }, plain: same[model.CNIResult],
+		},
+		model.Processes: &rows[model.Process]{
+			table: model.Processes, of: func(f *model.NodeState) *[]model.Process { return &f.Processes },
+			key: func(r *model.Process) string { return strconv.Itoa(r.PID) + " " + r.Why }, since: func(r *model.Process) *model.Time { return &r.Since }, plain: plainProcess,
+		},
+		model.Mounts: &rows[model.Mount]{
+			table: model.Mounts, of: func(f *model.NodeState) *[]model.Mount { return &f.Mounts },
+			key: func(r *model.Mount) string { return r.Device + " " + r.Target + " " + r.Dead }, since: func(r *model.Mount) *model.Time { return &r.Since }, plain: plainMount,
+		},
+		model.Runtimes: &rows[model.Runtime]{
+			table: model.Runtimes, of: func(f *model.NodeState) *[]model.Runtime { return &f.Runtimes },
+			key: func(r *model.Runtime) string { return r.Call }, since: func(r *model.Runtime) *model.Time { return &r.Since }, plain: plainRuntime,
+		},
+		model.Machines: &rows[model.Machine]{
+			table: model.Machines, of: func(f *model.NodeState) *[]model.Machine { return &f.Machines },
+			key: func(*model.Machine) string { return "machine" }, since: func(r *model.Machine) *model.Time { return &r.Since }, plain: plainMachine,
+		},
+	}
+}
+
+// State changes of a neighbour entry in use are not a change of the entry.
+func plainNeighbour(r model.Neighbour) model.Neighbour {
+	r.State = settled(r.State)
+	return r
+}
+
+func settled(state string) string {
+	switch state {
+	case "REACHABLE", "STALE", "DELAY", "PROBE":
+		return "dynamic"
+	case "INCOMPLETE", "FAILED":
+		return "FAILED"
+	default:
+		return state
+	}
+}
+
+func plainAttachment(r model.Attachment) model.Attachment {
+	r.PIDs = min(r.PIDs, 1)
+	// Learned entries come and go with traffic.
+	r.Neighbours = slices.DeleteFunc(slices.Clone(r.Neighbours), func(n model.Neighbour) bool { return settled(n.State) == "dynamic" })
+	for i := range r.Neighbours {
+		r.Neighbours[i].State = settled(r.Neighbours[i].State)
+	}
+	return r
+}
+
+func plainProcess(r model.Process) model.Process {
+	r.Files = nil
+	if r.Why == "felix" || r.Why == "cni" { // running: what they wait for changes all the time
+		r.State, r.Waits, r.Threads = "", "", nil
+	}
+	return r
+}
+
+func plainMount(r model.Mount) model.Mount {
+	r.Waiting, r.Asked, r.Pods, r.HeldBy = 0, "", nil, nil
+	return r
+}
+
+func plainRuntime(r model.Runtime) model.Runtime {
+	r.Millis = r.Millis / slow * slow
+	if r.Error != "" {
+		r.Error, r.Millis = "silent", 0
+	}
+	if r.Millis > 0 {
+		r.Millis = slow
+	}
+	return r
+}
+
+func plainMachine(r model.Machine) model.Machine {
+	r.Uptime = 0
+	return r
+}
