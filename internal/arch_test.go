@@ -54,7 +54,7 @@ var may = map[string]string{
 	"timeline/records": "timeline",
 	"timeline/parse":   "eventlog timeline timeline/records scrub guard model",
 	"scrub":            "",
-	"timeline/render":  "timeline scrub",
+	"timeline/render":  "finding timeline scrub",
 	"timeline/loggen":  "timeline timeline/records timeline/parse",
 
 	"guard":         "",

@@ -35,12 +35,12 @@ func massChanges(fs []finding.Finding, judged map[finding.Code]int) []string {
 // leakedShare adds to the summary of a full pool how many of its addresses are leaked.
 func leakedShare(v *model.View, fs []finding.Finding) {
 	for i := range fs {
-		if fs[i].Code != "PL1009" || fs[i].Subject.Kind != model.KindPool {
+		if fs[i].Code != finding.PL1009 || fs[i].Subject.Kind != model.KindPool {
 			continue
 		}
 		n := 0
 		for j := range fs {
-			if a, err := netip.ParseAddr(fs[j].Subject.Name); fs[j].Code == "PL1001" && fs[j].Class == finding.Leak && err == nil {
+			if a, err := netip.ParseAddr(fs[j].Subject.Name); fs[j].Code == finding.PL1001 && fs[j].Class == finding.Leak && err == nil {
 				if p := v.PoolWith(a); p != nil && p.Name == fs[i].Subject.Name {
 					n++
 				}

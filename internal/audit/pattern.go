@@ -30,12 +30,12 @@ const (
 )
 
 // Pattern is the pattern of the confirmed findings.
-func (r *Report) Pattern() *Pattern { return PatternOf(r.Findings, r.View, r.Taken) }
+func (r *Report) Pattern() *Pattern { return patternOf(r.Findings, r.View, r.Taken) }
 
-// PatternOf finds the time at which most findings started; nil if there is none. Only
+// patternOf finds the time at which most findings started; nil if there is none. Only
 // findings with a known start count, not those of which only Plumbline's first observation
 // is known.
-func PatternOf(fs []finding.Finding, v *model.View, taken model.Time) *Pattern {
+func patternOf(fs []finding.Finding, v *model.View, taken model.Time) *Pattern {
 	var known []*finding.Finding
 	for i := range fs {
 		if onset(&fs[i]) != 0 {

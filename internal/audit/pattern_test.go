@@ -31,7 +31,7 @@ func TestPattern(t *testing.T) {
 		fs = append(fs, began(night.Add(time.Duration(i)*time.Minute), fmt.Sprintf("n%d", i%4), model.KindEndpoint))
 	}
 	fs = append(fs, began(night.Add(50*time.Hour), "n1", model.KindEndpoint))
-	p := PatternOf(fs, v, taken)
+	p := patternOf(fs, v, taken)
 	if p == nil {
 		t.Fatal("no pattern")
 	}
@@ -44,7 +44,7 @@ func TestPattern(t *testing.T) {
 		"agents' word":  {began(night, "n1", model.KindLink), began(night, "n1", model.KindLink), began(night, "n1", model.KindLink), began(night, "n1", model.KindLink), began(night, "n1", model.KindLink)},
 		"nothing known": {began(0, "n1", model.KindPod), began(0, "n1", model.KindPod), began(0, "n1", model.KindPod), began(0, "n1", model.KindPod), began(0, "n1", model.KindPod)},
 	} {
-		if p := PatternOf(fs, v, taken); p != nil {
+		if p := patternOf(fs, v, taken); p != nil {
 			t.Errorf("%s: %s", name, p)
 		}
 	}

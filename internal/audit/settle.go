@@ -3,7 +3,6 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -115,8 +114,8 @@ const (
 func remember(old Memory, found []finding.Finding, judged map[finding.Code]int, others map[string]bool, now model.Time) Memory {
 	out := Memory{}
 	for k, s := range old {
-		code, _, _ := strings.Cut(k, "/")
-		if _, again := judged[finding.Code(code)]; (!again || others[k]) && now.Sub(s.Last) < remembered {
+		key, _ := finding.ParseKey(k)
+		if _, again := judged[key.Code]; (!again || others[k]) && now.Sub(s.Last) < remembered {
 			out[k] = s
 		}
 	}

@@ -62,17 +62,15 @@ next:
 	return shown, hidden
 }
 
-// Expired is the code of an expired suppression. It has no detector: it is about the user's
-// own file.
-const Expired finding.Code = "PL9004"
-
+// expired gives a finding for each suppression that has expired. It has no detector: it is
+// about the user's own file.
 func expired(by []Suppression, now model.Time) []finding.Finding {
 	var out []finding.Finding
 	for _, s := range by {
 		if s.Expires <= now {
 			subject := model.Ref{Kind: model.KindCluster, Name: string(s.Code) + "/" + s.Subject}
 			out = append(out, finding.Finding{
-				Code: Expired, Severity: finding.Info, Subject: subject, Class: finding.Now, State: finding.Confirmed, Since: s.Expires,
+				Code: finding.PL9004, Severity: finding.Info, Subject: subject, Class: finding.Now, State: finding.Confirmed, Since: s.Expires,
 				Summary:  "its suppression has expired: " + s.Reason,
 				Evidence: []finding.Evidence{{Ref: subject, Says: "expired " + s.Expires.String(), Since: s.Expires}},
 				About:    []model.Ref{subject},

@@ -28,8 +28,8 @@ type API interface {
 
 // The API groups that Calico's resources can be in.
 const (
-	GroupV1 = "crd.projectcalico.org/v1"
-	GroupV3 = "projectcalico.org/v3" // native since 3.32; not tested against a real one
+	groupV1 = "crd.projectcalico.org/v1"
+	groupV3 = "projectcalico.org/v3" // native since 3.32; not tested against a real one
 )
 
 // ErrNoCRDs means that the API server has no Calico IPAM resources.
@@ -45,7 +45,7 @@ type CRDs struct {
 // FindCRDs returns the API group of the IPAM resources. Calico's aggregated API server has
 // the group v3 too, but no blocks in it.
 func FindCRDs(ctx context.Context, api API) (*CRDs, error) {
-	for _, g := range []string{GroupV1, GroupV3} {
+	for _, g := range []string{groupV1, groupV3} {
 		names, err := api.Resources(ctx, g)
 		if err != nil && !errors.Is(err, observe.ErrNotThere) {
 			return nil, err
@@ -229,7 +229,7 @@ func (c singles) Collect(ctx context.Context, b *model.Builder) (observe.ReadInf
 
 func (c *CRDs) settings(ctx context.Context, info *model.Info) error {
 	config := "ipamconfigs/default"
-	if c.Group == GroupV3 {
+	if c.Group == groupV3 {
 		config = "ipamconfigurations/default"
 	}
 	raw, _, err := c.API.Get(ctx, c.path(config))
@@ -243,11 +243,11 @@ func (c *CRDs) settings(ctx context.Context, info *model.Info) error {
 	if err != nil {
 		return err
 	}
-	return ipamConfig(o.Spec, info)
+	return readIPAMConfig(o.Spec, info)
 }
 
 func clusterInfo(spec []byte, info *model.Info) error {
-	v, err := object.Decode("clusterinformation", spec, func(v *ClusterInformation) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode("clusterinformation", spec, func(v *clusterInformation) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return err
 	}
@@ -256,8 +256,8 @@ func clusterInfo(spec []byte, info *model.Info) error {
 	return nil
 }
 
-func ipamConfig(spec []byte, info *model.Info) error {
-	v, err := object.Decode("ipamconfig", spec, func(v *IPAMConfig) *lossless.Extra { return &v.Extra })
+func readIPAMConfig(spec []byte, info *model.Info) error {
+	v, err := object.Decode("ipamconfig", spec, func(v *ipamConfig) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ type single struct {
 
 func (f CRDFollower) singles() []single {
 	config := "ipamconfigs"
-	if f.CRDs.Group == GroupV3 {
+	if f.CRDs.Group == groupV3 {
 		config = "ipamconfigurations"
 	}
 	var turn sync.Mutex

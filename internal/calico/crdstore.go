@@ -18,8 +18,8 @@ type Writer interface {
 	Write(ctx context.Context, method, path, contentType string, query url.Values, body []byte) (answer []byte, err error)
 }
 
-// ErrGroup means that Calico's format in that API group is not tested.
-var ErrGroup = fmt.Errorf("writing in this API group is not supported yet: %w", execute.ErrRefused)
+// errGroup means that Calico's format in that API group is not tested.
+var errGroup = fmt.Errorf("writing in this API group is not supported yet: %w", execute.ErrRefused)
 
 // CRDStore changes blocks, handles and affinities in custom resources.
 type CRDStore struct {
@@ -121,8 +121,8 @@ func (s *CRDStore) Delete(ctx context.Context, o model.Object) error {
 }
 
 func (s *CRDStore) mayWrite(r model.Ref) (place, error) {
-	if s.crds.Group != GroupV1 {
-		return place{}, fmt.Errorf("write %s: %s: %w", r, s.crds.Group, ErrGroup)
+	if s.crds.Group != groupV1 {
+		return place{}, fmt.Errorf("write %s: %s: %w", r, s.crds.Group, errGroup)
 	}
 	return placeOf(r)
 }

@@ -53,7 +53,7 @@ var handleH = model.Ref{Kind: model.KindHandle, Name: "H"}
 func TestWhatIsSent(t *testing.T) {
 	t.Parallel()
 	for _, dry := range []bool{false, true} {
-		s, store := scripted(GroupV1)
+		s, store := scripted(groupV1)
 		store.DryRun = dry
 		o, err := store.Get(t.Context(), handleH)
 		if err != nil {
@@ -100,8 +100,8 @@ func TestWhatIsNotSent(t *testing.T) {
 		put, del      *model.Object
 		want          error
 	}{
-		"another group, written": {group: GroupV3, put: &model.Object{Ref: handleH, Body: body}, want: ErrGroup},
-		"another group, deleted": {group: GroupV3, del: &model.Object{Ref: handleH, UID: "u", Revision: "7"}, want: ErrGroup},
+		"another group, written": {group: groupV3, put: &model.Object{Ref: handleH, Body: body}, want: errGroup},
+		"another group, deleted": {group: groupV3, del: &model.Object{Ref: handleH, UID: "u", Revision: "7"}, want: errGroup},
 		"another's body":         {put: &model.Object{Ref: handleH, Body: json.RawMessage(`{"handleID":"g"}`)}, want: execute.ErrRefused},
 		"no body":                {put: &model.Object{Ref: handleH}, want: execute.ErrRefused},
 		"an endpoint":            {put: &model.Object{Ref: model.Ref{Kind: model.KindEndpoint, Name: "a/b"}, Body: body}, want: execute.ErrRefused},
@@ -113,7 +113,7 @@ func TestWhatIsNotSent(t *testing.T) {
 		"deletion of a held one": {served: held, del: &model.Object{Ref: handleH, UID: "u", Revision: "7"}, want: execute.ErrRefused},
 	} {
 		if c.group == "" {
-			c.group = GroupV1
+			c.group = groupV1
 		}
 		s, store := scripted(c.group)
 		if c.served != "" {
@@ -137,7 +137,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	unknown := func(err error) bool {
 		return err != nil && !errors.Is(err, execute.ErrStale) && !errors.Is(err, execute.ErrRefused)
 	}
-	s, store := scripted(GroupV1)
+	s, store := scripted(groupV1)
 	o, err := store.Get(t.Context(), handleH)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 // TestRememberedInBounds: what is forgotten is read again, and written as well.
 func TestRememberedInBounds(t *testing.T) {
 	t.Parallel()
-	s, store := scripted(GroupV1)
+	s, store := scripted(groupV1)
 	o, err := store.Get(t.Context(), handleH)
 	if err != nil {
 		t.Fatal(err)

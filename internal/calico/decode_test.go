@@ -24,13 +24,13 @@ func again(kind string, b []byte) ([]byte, error) {
 	case "endpoint":
 		return recode(b, func(v *object.Endpoint) *lossless.Extra { return &v.Extra })
 	case "pool":
-		return recode(b, func(v *Pool) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *ipPool) *lossless.Extra { return &v.Extra })
 	case "reservation":
-		return recode(b, func(v *Reservation) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *ipReservation) *lossless.Extra { return &v.Extra })
 	case "cluster":
-		return recode(b, func(v *ClusterInformation) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *clusterInformation) *lossless.Extra { return &v.Extra })
 	case "config":
-		return recode(b, func(v *IPAMConfig) *lossless.Extra { return &v.Extra })
+		return recode(b, func(v *ipamConfig) *lossless.Extra { return &v.Extra })
 	default:
 		return nil, errors.New("no kind " + kind)
 	}

@@ -139,7 +139,7 @@ func etcdInfo(cluster, config []byte, rev string) (model.Info, error) {
 		}
 	}
 	if len(config) > 0 && json.Valid(config) {
-		return info, ipamConfig(config, &info)
+		return info, readIPAMConfig(config, &info)
 	}
 	return info, nil
 }

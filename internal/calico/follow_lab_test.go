@@ -66,11 +66,11 @@ func followCRDs(t *testing.T, l *lab.Lab) {
 	client, crds := open(l.Kubeconfig())
 	bent, bentCRDs := open(file)
 	s := crdStore(t, l)
-	at := "/apis/" + GroupV1
+	at := "/apis/" + groupV1
 	extra := func(n int) {
 		name := fmt.Sprint("x", n%3)
 		one := func(resource, kind, name, spec string) {
-			body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, GroupV1, kind, name, spec)
+			body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, groupV1, kind, name, spec)
 			if _, err := l.Do(t.Context(), "POST", at+"/"+resource, body); err != nil {
 				_, _ = l.Do(t.Context(), "DELETE", at+"/"+resource+"/"+name, "")
 			}

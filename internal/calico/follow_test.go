@@ -95,7 +95,7 @@ type played struct {
 }
 
 func (p played) Watch(ctx context.Context, path string, _ url.Values, since string, each observe.Heard) error {
-	if path != "/apis/"+GroupV1+"/ipamhandles" || since == "" {
+	if path != "/apis/"+groupV1+"/ipamhandles" || since == "" {
 		return observe.UntilEnd(ctx)
 	}
 	for n := range p.times {
@@ -110,7 +110,7 @@ func (p played) Watch(ctx context.Context, path string, _ url.Values, since stri
 func TestFollowEnds(t *testing.T) {
 	t.Parallel()
 	told := 0
-	f := CRDFollower{&CRDs{Group: GroupV1}, played{handleItem(), 1001, observe.ErrGone}}
+	f := CRDFollower{&CRDs{Group: groupV1}, played{handleItem(), 1001, observe.ErrGone}}
 	err := f.Follow(t.Context(), map[model.Table]string{model.Handles: "1", model.Blocks: "1"}, func(cs []observe.Change) {
 		for _, c := range cs {
 			if _, there := c.Row.(*model.Handle); c.Ref.Kind != model.KindHandle || there != (told%2 == 0) {

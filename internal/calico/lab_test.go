@@ -74,7 +74,7 @@ func crds(t *testing.T, l *lab.Lab, seen map[string]int) {
 		var list struct {
 			Items []struct{ Spec json.RawMessage }
 		}
-		if err := l.Get(t.Context(), "/apis/"+GroupV1+"/"+resource, &list); err != nil {
+		if err := l.Get(t.Context(), "/apis/"+groupV1+"/"+resource, &list); err != nil {
 			t.Fatal(err)
 		}
 		for _, i := range list.Items {

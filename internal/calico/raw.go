@@ -18,8 +18,8 @@ import (
 // maxObject bounds what is parsed; etcd's own limit is far below.
 const maxObject = 10 << 20
 
-// A Host is a Node's spec in etcd. Its inner objects are only read.
-type Host struct {
+// A calicoNode is a Node's spec in etcd. Its inner objects are only read.
+type calicoNode struct {
 	OrchRefs lossless.Opt[[]orchRef] `json:"orchRefs,omitzero"`
 	BGP      lossless.Opt[hostBGP]   `json:"bgp,omitzero"`
 	VXLAN4   lossless.Opt[string]    `json:"ipv4VXLANTunnelAddr,omitzero"`
@@ -44,8 +44,8 @@ type hostWireguard struct {
 	IPv6 string `json:"interfaceIPv6Address"`
 }
 
-// A Pool is an IPPool's spec.
-type Pool struct {
+// A ipPool is an IPPool's spec.
+type ipPool struct {
 	CIDR       lossless.Opt[string]   `json:"cidr,omitzero"`
 	BlockSize  lossless.Opt[int]      `json:"blockSize,omitzero"`
 	Disabled   lossless.Opt[bool]     `json:"disabled,omitzero"`
@@ -58,15 +58,15 @@ type Pool struct {
 	Extra lossless.Extra `json:"-"`
 }
 
-// A Reservation is an IPReservation's spec.
-type Reservation struct {
+// A ipReservation is an IPReservation's spec.
+type ipReservation struct {
 	CIDRs lossless.Opt[[]string] `json:"reservedCIDRs,omitzero"`
 
 	Extra lossless.Extra `json:"-"`
 }
 
-// ClusterInformation is the spec of the one object of that kind.
-type ClusterInformation struct {
+// clusterInformation is the spec of the one object of that kind.
+type clusterInformation struct {
 	GUID    lossless.Opt[string] `json:"clusterGUID,omitzero"`
 	Type    lossless.Opt[string] `json:"clusterType,omitzero"`
 	Version lossless.Opt[string] `json:"calicoVersion,omitzero"`
@@ -75,8 +75,8 @@ type ClusterInformation struct {
 	Extra lossless.Extra `json:"-"`
 }
 
-// An IPAMConfig is the spec of the one object of that kind; etcd uses other names.
-type IPAMConfig struct {
+// An ipamConfig is the spec of the one object of that kind; etcd uses other names.
+type ipamConfig struct {
 	StrictAffinity     lossless.Opt[bool] `json:"strictAffinity,omitzero"`
 	AutoAllocateBlocks lossless.Opt[bool] `json:"autoAllocateBlocks,omitzero"`
 	EtcdStrict         lossless.Opt[bool] `json:"strict_affinity,omitzero"`

@@ -150,7 +150,7 @@ func decodeEndpoint(namespace string, b []byte, o origin) (model.Endpoint, error
 }
 
 func hostRow(b []byte, o origin) (model.Host, error) {
-	v, err := object.Decode(o.name, b, func(v *Host) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *calicoNode) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Host{}, fmt.Errorf("node %w", err)
 	}
@@ -174,7 +174,7 @@ func hostRow(b []byte, o origin) (model.Host, error) {
 }
 
 func poolRow(b []byte, o origin) (model.Pool, error) {
-	v, err := object.Decode(o.name, b, func(v *Pool) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *ipPool) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Pool{}, fmt.Errorf("pool %w", err)
 	}
@@ -200,7 +200,7 @@ func poolRow(b []byte, o origin) (model.Pool, error) {
 }
 
 func reservationRow(b []byte, o origin) (model.Reservation, error) {
-	v, err := object.Decode(o.name, b, func(v *Reservation) *lossless.Extra { return &v.Extra })
+	v, err := object.Decode(o.name, b, func(v *ipReservation) *lossless.Extra { return &v.Extra })
 	if err != nil {
 		return model.Reservation{}, fmt.Errorf("reservation %w", err)
 	}

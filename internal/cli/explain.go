@@ -90,7 +90,7 @@ func (g *global) explainCode(c finding.Code, output string) error {
 		return fmt.Errorf("no code %s", c)
 	}
 	if output == "json" {
-		return g.machine(CodePage{APIVersion, "CodePage", c, page}, output)
+		return g.machine(codePage{APIVersion, "CodePage", c, page}, output)
 	}
 	_, err := fmt.Fprint(g.Stdout, page)
 	return err
@@ -100,8 +100,8 @@ var errNoFinding = errors.New("no such finding now")
 
 // explainFinding checks again and shows all that is known of one finding.
 func (g *global) explainFinding(ctx context.Context, name string, f explainFlags) error {
-	code, _, ok := strings.Cut(name, "/")
-	d := detect.ByCode(finding.Code(code))
+	key, ok := finding.ParseKey(name)
+	d := detect.ByCode(key.Code)
 	if !ok || d == nil {
 		return fmt.Errorf("explain %s: neither a code nor a finding (CODE/SUBJECT)", name)
 	}
@@ -122,7 +122,7 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 				if f.output == "json" {
 					doc := document(r)
 					doc.Kind = "FindingExplanation"
-					others := func(n NamedFinding) bool { return n.Name != k }
+					others := func(n namedFinding) bool { return n.Name != k }
 					doc.Findings, doc.Unconfirmed = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Unconfirmed, others)
 					return g.machine(doc, "json")
 				}

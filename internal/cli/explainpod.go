@@ -82,7 +82,7 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 	}
 	table(w, cols, rows)
 	for i := range r.Findings {
-		if r.Findings[i].Code == "PL4001" && r.Findings[i].Subject == pod.Ref() {
+		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
 			g.chain(&r.Findings[i])
 		}
 	}

@@ -50,16 +50,16 @@ func unseenNodes(unseen map[string]error) []string {
 	return out
 }
 
-// An Unseen is a node that did not say anything, and why.
-type Unseen struct {
+// An unreadNode is a node that did not answer, and why.
+type unreadNode struct {
 	Node string `json:"node"`
 	Why  string `json:"why"`
 }
 
-func unseenList(unseen map[string]error) []Unseen {
-	out := []Unseen{}
+func unseenList(unseen map[string]error) []unreadNode {
+	out := []unreadNode{}
 	for _, node := range sortedKeys(unseen) {
-		out = append(out, Unseen{node, unseen[node].Error()})
+		out = append(out, unreadNode{node, unseen[node].Error()})
 	}
 	return out
 }

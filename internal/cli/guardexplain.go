@@ -11,18 +11,18 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A GuardExplanation is what guard explain -o json prints.
-type GuardExplanation struct {
+// A guardExplanation is what guard explain -o json prints.
+type guardExplanation struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
 	About      string          `json:"about"`
-	Calls      []ExplainedCall `json:"calls"`
+	Calls      []explainedCall `json:"calls"`
 	NotSeen    []string        `json:"notSeen"`
 }
 
-// An ExplainedCall is a call, its rule in words, and what the plugin would have done alone.
-type ExplainedCall struct {
-	NamedCall
+// An explainedCall is a call, its rule in words, and what the plugin would have done alone.
+type explainedCall struct {
+	namedCall
 	Title string `json:"title"`
 	Does  string `json:"does"`
 	Why   string `json:"why"`
@@ -67,10 +67,10 @@ func (g *global) explainCalls(s saidCalls, output string) error {
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
 	if output == "json" {
-		doc := GuardExplanation{APIVersion: APIVersion, Kind: "GuardExplanation", About: s.q.about, NotSeen: notNil(s.notShown())}
+		doc := guardExplanation{APIVersion: APIVersion, Kind: "GuardExplanation", About: s.q.about, NotSeen: notNil(s.notShown())}
 		for _, c := range s.calls {
 			r := guard.RuleOf(c.Rule)
-			doc.Calls = append(doc.Calls, ExplainedCall{c, r.Title, r.Does, r.Why, c.Alone()})
+			doc.Calls = append(doc.Calls, explainedCall{c, r.Title, r.Does, r.Why, c.Alone()})
 		}
 		if err := g.machine(doc, "json"); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (g *global) explainText(s *saidCalls) {
 		r := guard.RuleOf(c.Rule)
 		fmt.Fprintln(w)
 		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.Local().Format(callTime), c.Verb, short8(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
-		say("  Done   ", done(&c.NamedCall))
+		say("  Done   ", done(&c.namedCall))
 		if c.Late || c.Rule == 11 {
 			say("  Found  ", c.Says)
 		}
@@ -148,7 +148,7 @@ func (s *saidCalls) headline() string {
 
 // A repeatedCall stands for several that differ in nothing but their time.
 type repeatedCall struct {
-	NamedCall
+	namedCall
 	count int
 	last  time.Time
 }
@@ -161,7 +161,7 @@ func (c *repeatedCall) repeated() string {
 }
 
 // grouped makes one of calls that follow each other and say the same.
-func grouped(calls []NamedCall) []repeatedCall {
+func grouped(calls []namedCall) []repeatedCall {
 	var out []repeatedCall
 	for _, c := range calls {
 		if n := len(out); n > 0 {

@@ -14,18 +14,18 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A NamedCall is a call with the name by which it is asked for.
-type NamedCall struct {
+// A namedCall is a call with the name by which it is asked for.
+type namedCall struct {
 	Name string `json:"name"`
 	cluster.GuardCall
 }
 
-// A GuardLog is what guard log -o json prints.
-type GuardLog struct {
-	APIVersion string      `json:"apiVersion"`
-	Kind       string      `json:"kind"`
-	Calls      []NamedCall `json:"calls"`
-	NotSeen    []Unseen    `json:"notSeen"`
+// A guardLog is what guard log -o json prints.
+type guardLog struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Calls      []namedCall  `json:"calls"`
+	NotSeen    []unreadNode `json:"notSeen"`
 }
 
 // A callsQuestion is whose calls are asked for.
@@ -39,7 +39,7 @@ type callsQuestion struct {
 }
 
 // wants tells whether a call is one of those.
-func (q *callsQuestion) wants(c *NamedCall) bool {
+func (q *callsQuestion) wants(c *namedCall) bool {
 	return (q.namespace == "" || c.Namespace == q.namespace) && (q.pod == "" || c.Pod == q.pod) &&
 		strings.HasPrefix(c.Container, q.container) && (q.call == "" || c.Name == q.call)
 }
@@ -61,7 +61,7 @@ func (q *callsQuestion) agents() cluster.CallQuestion {
 // A saidCalls is what the nodes say of calls, in order of time.
 type saidCalls struct {
 	q      callsQuestion
-	calls  []NamedCall
+	calls  []namedCall
 	unseen map[string]error
 }
 
@@ -70,12 +70,12 @@ func callsOf(ctx context.Context, p guardAgents, q callsQuestion) saidCalls {
 	out := saidCalls{q: q, unseen: silent}
 	for node, calls := range all {
 		for _, c := range calls {
-			if n := (NamedCall{callName(node, &c), c}); q.wants(&n) {
+			if n := (namedCall{callName(node, &c), c}); q.wants(&n) {
 				out.calls = append(out.calls, n)
 			}
 		}
 	}
-	slices.SortFunc(out.calls, func(a, b NamedCall) int {
+	slices.SortFunc(out.calls, func(a, b namedCall) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name))
 	})
 	return out
@@ -110,7 +110,7 @@ func (g *global) callsAsked(f guardFlags) (q callsQuestion, err error) {
 
 func (g *global) showCalls(s saidCalls, output string) error {
 	if output == "json" {
-		if err := g.machine(GuardLog{APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
+		if err := g.machine(guardLog{APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(s.unseen)
@@ -131,11 +131,11 @@ func (g *global) showCalls(s saidCalls, output string) error {
 
 // worstCall gives the newest call by which something was lost, else that was late, else
 // any.
-func worstCall(calls []NamedCall) *NamedCall {
-	for _, bad := range []func(*NamedCall) bool{
-		func(c *NamedCall) bool { return len(c.Lost) > 0 },
-		func(c *NamedCall) bool { return c.Late },
-		func(*NamedCall) bool { return true },
+func worstCall(calls []namedCall) *namedCall {
+	for _, bad := range []func(*namedCall) bool{
+		func(c *namedCall) bool { return len(c.Lost) > 0 },
+		func(c *namedCall) bool { return c.Late },
+		func(*namedCall) bool { return true },
 	} {
 		for i := len(calls) - 1; i >= 0; i-- {
 			if bad(&calls[i]) {
@@ -151,7 +151,7 @@ const (
 	maxPodName = 24
 )
 
-func callRows(calls []NamedCall) [][]string {
+func callRows(calls []namedCall) [][]string {
 	rows := [][]string{{"TIME", "CALL", "VERB", "POD", "SANDBOX", "TOOK", "WHAT"}}
 	layout := time.TimeOnly
 	if calls[0].At.Local().YearDay() != calls[len(calls)-1].At.Local().YearDay() {
@@ -163,7 +163,7 @@ func callRows(calls []NamedCall) [][]string {
 	return rows
 }
 
-func callRow(c *NamedCall, layout string) []string {
+func callRow(c *namedCall, layout string) []string {
 	pod := c.Subject()
 	if c.Pod == "" {
 		pod = "-"
@@ -175,7 +175,7 @@ func callRow(c *NamedCall, layout string) []string {
 }
 
 // outcome is what became of a call, the worst first.
-func outcome(c *NamedCall) string {
+func outcome(c *namedCall) string {
 	var out []string
 	add := func(when bool, text string) {
 		if when {

@@ -9,12 +9,12 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A GuardStatus is what guard status -o json prints.
-type GuardStatus struct {
+// A guardStatus is what guard status -o json prints.
+type guardStatus struct {
 	APIVersion string                `json:"apiVersion"`
 	Kind       string                `json:"kind"`
 	Nodes      []cluster.GuardStatus `json:"nodes"`
-	NotSeen    []Unseen              `json:"notSeen"`
+	NotSeen    []unreadNode          `json:"notSeen"`
 }
 
 // daemonSilentAfter is how old a report may be: the keeper writes one every 30 s.
@@ -22,7 +22,7 @@ const daemonSilentAfter = 2 * time.Minute
 
 func (g *global) showGuards(all guards, f guardFlags) error {
 	if f.output == "json" {
-		if err := g.machine(GuardStatus{APIVersion, "GuardStatus", notNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
+		if err := g.machine(guardStatus{APIVersion, "GuardStatus", notNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(all.unseen)

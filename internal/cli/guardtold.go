@@ -9,7 +9,7 @@ import (
 )
 
 // done says what was done with a call, and what came of it.
-func done(c *NamedCall) string {
+func done(c *namedCall) string {
 	what := dash(c.Delegate)
 	var out []string
 	switch {
@@ -89,7 +89,7 @@ func (s *saidCalls) notShown() []string {
 }
 
 // stillQueued tells whether a call left a DEL in the queue, by the guard's own words.
-func stillQueued(c *NamedCall) bool {
+func stillQueued(c *namedCall) bool {
 	settled := slices.Contains(c.Did, guard.DidRelease) ||
 		slices.Contains(c.Did, guard.DidCleanUp) && !strings.Contains(c.Error, "did not answer in time")
 	return slices.Contains(c.Did, guard.DidQueue) && !settled

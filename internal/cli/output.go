@@ -17,31 +17,31 @@ import (
 // APIVersion is of all machine output. Fields are only ever added.
 const APIVersion = "plumbline.dev/v1alpha1"
 
-// A CheckReport is what check -o json prints.
-type CheckReport struct {
+// A checkReport is what check -o json prints.
+type checkReport struct {
 	APIVersion  string           `json:"apiVersion"`
 	Kind        string           `json:"kind"`
-	Cluster     ClusterSummary   `json:"cluster"`
+	Cluster     clusterSummary   `json:"cluster"`
 	Taken       model.Time       `json:"taken"`
-	Findings    []NamedFinding   `json:"findings"`
-	Unconfirmed []NamedFinding   `json:"suspected"`
-	Suppressed  []NamedFinding   `json:"suppressed"`
+	Findings    []namedFinding   `json:"findings"`
+	Unconfirmed []namedFinding   `json:"suspected"`
+	Suppressed  []namedFinding   `json:"suppressed"`
 	NotJudged   []detect.Skip    `json:"notJudged"`
 	NotSeen     []model.Coverage `json:"notSeen"`
 	Headlines   []string         `json:"headlines"`
 	Pattern     *audit.Pattern   `json:"pattern,omitempty"` // that most began at one time
 }
 
-// A CodePage is what explain CODE -o json prints.
-type CodePage struct {
+// A codePage is what explain CODE -o json prints.
+type codePage struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
 	Code       finding.Code `json:"code"`
 	Text       string       `json:"text"` // Markdown
 }
 
-// A ClusterSummary says which cluster was looked at.
-type ClusterSummary struct {
+// A clusterSummary says which cluster was looked at.
+type clusterSummary struct {
 	GUID       string `json:"guid"`
 	Kubernetes string `json:"kubernetes"`
 	Calico     string `json:"calico"`
@@ -49,17 +49,17 @@ type ClusterSummary struct {
 	Recognised string `json:"recognised"`
 }
 
-// A NamedFinding carries the name by which it is asked for.
-type NamedFinding struct {
+// A namedFinding carries the name by which it is asked for.
+type namedFinding struct {
 	Name string `json:"name"`
 	finding.Finding
 }
 
-func document(r *audit.Report) CheckReport {
+func document(r *audit.Report) checkReport {
 	info := r.View.Info()
-	return CheckReport{
+	return checkReport{
 		APIVersion: APIVersion, Kind: "CheckReport", Taken: r.Taken,
-		Cluster: ClusterSummary{
+		Cluster: clusterSummary{
 			GUID: r.View.Snapshot().Meta.GUID, Kubernetes: info.Kubernetes, Calico: info.Calico, Datastore: info.Datastore, Recognised: r.Calico.Why,
 		},
 		Findings: named(r.Findings), Unconfirmed: named(r.Unconfirmed), Suppressed: named(r.Suppressed),
@@ -67,10 +67,10 @@ func document(r *audit.Report) CheckReport {
 	}
 }
 
-func named(fs []finding.Finding) []NamedFinding {
-	out := make([]NamedFinding, 0, len(fs))
+func named(fs []finding.Finding) []namedFinding {
+	out := make([]namedFinding, 0, len(fs))
 	for _, f := range fs {
-		out = append(out, NamedFinding{f.Key(), f})
+		out = append(out, namedFinding{f.Key(), f})
 	}
 	return out
 }

@@ -121,11 +121,11 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix, err error) {
 	for _, a := range args {
 		if !rebuild {
-			code, _, ok := strings.Cut(a, "/")
-			if !ok || !codeOK.MatchString(code) {
+			key, ok := finding.ParseKey(a)
+			if !ok || !codeOK.MatchString(string(key.Code)) {
 				return nil, nil, fmt.Errorf("%q is no finding: give one as check shows it, such as PL2001/shop/db-0", a)
 			}
-			keys = append(keys, strings.ToUpper(code)+a[len(code):])
+			keys = append(keys, finding.KeyOf(finding.Code(strings.ToUpper(string(key.Code))), key.Name))
 			continue
 		}
 		p, err := netip.ParsePrefix(a)
@@ -186,7 +186,7 @@ func choose(r *audit.Report, keys []string, blocks []netip.Prefix, f planFlags) 
 // ofIPAM tells that a finding is about what blocks and handles say, of these blocks if any
 // are named.
 func ofIPAM(x *finding.Finding, blocks []netip.Prefix) bool {
-	if !slices.Contains([]finding.Code{"PL1001", "PL1002", "PL1003", "PL1004", "PL1006", "PL1008"}, x.Code) {
+	if !slices.Contains([]finding.Code{finding.PL1001, finding.PL1002, finding.PL1003, finding.PL1004, finding.PL1006, finding.PL1008}, x.Code) {
 		return false
 	}
 	if len(blocks) == 0 {

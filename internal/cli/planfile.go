@@ -15,8 +15,8 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// A PlanFile is a plan as it is saved and printed.
-type PlanFile struct {
+// A planDocument is a plan as it is saved and printed.
+type planDocument struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	repair.Plan
@@ -26,8 +26,8 @@ const maxPlan = 256 << 20
 
 var errNoPlan = errors.New("this is no plan; make one with plan --save")
 
-func planFile(p *repair.Plan) PlanFile {
-	return PlanFile{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
+func planFile(p *repair.Plan) planDocument {
+	return planDocument{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
 }
 
 // savePlan writes a plan for apply. It may hold names of pods: nobody else reads it.
@@ -76,7 +76,7 @@ func (g *global) readPlan(path string) (*repair.Plan, error) {
 
 // parsePlan reads a plan strictly: a step that we do not understand is not half done.
 func parsePlan(b []byte) (*repair.Plan, error) {
-	var f PlanFile
+	var f planDocument
 	if t := bytes.TrimLeft(b, " \t\r\n"); len(t) > 0 && t[0] == '{' {
 		d := json.NewDecoder(bytes.NewReader(b)) // large ones are saved as JSON
 		d.DisallowUnknownFields()

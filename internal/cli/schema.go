@@ -16,9 +16,9 @@ func (g *global) schema() *cobra.Command {
 	}
 }
 
-// Schema describes a CheckReport.
+// Schema describes a checkReport.
 func Schema() map[string]any {
-	s := schemaOf(reflect.TypeFor[CheckReport]())
+	s := schemaOf(reflect.TypeFor[checkReport]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "CheckReport of " + APIVersion
 	return s

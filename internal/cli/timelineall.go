@@ -12,12 +12,12 @@ import (
 
 var errAllNeedsLogs = errors.New("of whom? Name a pod, an address or a sandbox; or say with --logs which logs are to be judged as a whole")
 
-// A TimelineSummary is what timeline -o json prints if nobody was named.
-type TimelineSummary struct {
+// A timelineSummary is what timeline -o json prints if nobody was named.
+type timelineSummary struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
 	Pods       int               `json:"pods"` // that the logs tell of
-	Verdicts   []TimelineVerdict `json:"verdicts"`
+	Verdicts   []timelineVerdict `json:"verdicts"`
 	Files      []timeline.File   `json:"files"`
 }
 
@@ -40,9 +40,9 @@ func (g *global) showAll(log *timeline.Log, output string) error {
 	files := log.Files()
 	switch output {
 	case "json":
-		doc := TimelineSummary{APIVersion: APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []TimelineVerdict{}, Files: notNil(files)}
+		doc := timelineSummary{APIVersion: APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []timelineVerdict{}, Files: notNil(files)}
 		for _, v := range verdicts {
-			doc.Verdicts = append(doc.Verdicts, TimelineVerdict{v, linesAt(files, v.Lines)})
+			doc.Verdicts = append(doc.Verdicts, timelineVerdict{v, linesAt(files, v.Lines)})
 		}
 		return g.machine(doc, "json")
 	case "html":

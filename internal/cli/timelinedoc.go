@@ -4,47 +4,47 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// A TimelineReport is what timeline -o json prints.
-type TimelineReport struct {
+// A timelineReport is what timeline -o json prints.
+type timelineReport struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
 	About      string          `json:"about"`
-	Stories    []TimelineStory `json:"stories"`
+	Stories    []timelineStory `json:"stories"`
 	Files      []timeline.File `json:"files"`
 	NotRead    []string        `json:"notRead"` // what was not to be had
 }
 
-// A TimelineStory is all that is known of one pod's name.
-type TimelineStory struct {
+// A timelineStory is all that is known of one pod's name.
+type timelineStory struct {
 	Pod       string             `json:"pod"`
 	Sandboxes []timeline.Sandbox `json:"sandboxes"`
-	Verdicts  []TimelineVerdict  `json:"verdicts"`
+	Verdicts  []timelineVerdict  `json:"verdicts"`
 	NotShown  []string           `json:"notShown"`
-	Events    []TimelineEvent    `json:"events"`
+	Events    []timelineEvent    `json:"events"`
 }
 
-// A TimelineVerdict carries the lines that it rests on, as file:line.
-type TimelineVerdict struct {
+// A timelineVerdict carries the lines that it rests on, as file:line.
+type timelineVerdict struct {
 	timeline.Verdict
 	Lines []string `json:"lines"`
 }
 
-// A TimelineEvent carries the lines that tell it, as file:line.
-type TimelineEvent struct {
+// A timelineEvent carries the lines that tell it, as file:line.
+type timelineEvent struct {
 	timeline.Event
 	Lines []string `json:"lines"`
 }
 
-func timelineDocument(log *timeline.Log, q question, stories []*timeline.Story, missing []string) TimelineReport {
+func timelineDocument(log *timeline.Log, q question, stories []*timeline.Story, missing []string) timelineReport {
 	files := log.Files()
-	doc := TimelineReport{APIVersion: APIVersion, Kind: "TimelineReport", About: q.String(), Files: notNil(files), NotRead: notNil(missing)}
+	doc := timelineReport{APIVersion: APIVersion, Kind: "TimelineReport", About: q.String(), Files: notNil(files), NotRead: notNil(missing)}
 	for _, s := range stories {
-		out := TimelineStory{Pod: s.Pod, Sandboxes: notNil(s.Sandboxes), NotShown: notNil(s.NotShown), Verdicts: []TimelineVerdict{}, Events: []TimelineEvent{}}
+		out := timelineStory{Pod: s.Pod, Sandboxes: notNil(s.Sandboxes), NotShown: notNil(s.NotShown), Verdicts: []timelineVerdict{}, Events: []timelineEvent{}}
 		for _, v := range s.Verdicts {
-			out.Verdicts = append(out.Verdicts, TimelineVerdict{v, linesAt(files, v.Lines)})
+			out.Verdicts = append(out.Verdicts, timelineVerdict{v, linesAt(files, v.Lines)})
 		}
 		for i, e := range s.Events {
-			out.Events = append(out.Events, TimelineEvent{e, linesAt(files, s.Places(i))})
+			out.Events = append(out.Events, timelineEvent{e, linesAt(files, s.Places(i))})
 		}
 		doc.Stories = append(doc.Stories, out)
 	}

@@ -16,8 +16,8 @@ type Calico struct {
 	Why     string // one line: what was detected, and from what
 }
 
-// Unknown is the value of IPAM and Network if they could not be detected.
-const Unknown = "unknown"
+// unknownIPAM is the value of IPAM and Network if they could not be detected.
+const unknownIPAM = "unknown"
 
 // Recognise detects what Calico does here. Sources, in this order: the CNI configuration if
 // all nodes agree, Calico's own configuration, the CNI configuration of some nodes, the IPAM
@@ -57,7 +57,7 @@ const (
 
 // byRecords detects it from the IPAM blocks and the pod annotations.
 func byRecords(v *model.View) Calico {
-	c := Calico{IPAM: Unknown, Network: Unknown}
+	c := Calico{IPAM: unknownIPAM, Network: unknownIPAM}
 	inUse := v.InUse()
 	if inUse {
 		c.IPAM = "calico"
@@ -142,7 +142,7 @@ func fit(what string) Fit {
 	switch what {
 	case "calico":
 		return Yes
-	case Unknown:
+	case unknownIPAM:
 		return Maybe
 	default:
 		return No

@@ -9,11 +9,11 @@ import (
 
 // PL1001 finds allocated addresses that nobody uses.
 var PL1001 = &Detector{
-	Code: "PL1001", Title: "address allocated, nobody uses it", Severity: finding.Warning, Class: finding.Leak,
+	Code: finding.PL1001, Title: "address allocated, nobody uses it", Severity: finding.Warning, Class: finding.Leak,
 	Each:       []model.Table{model.Allocations},
 	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services, model.Addresses},
 	Uses:       []model.Table{model.VMs, model.Endpoints, model.Hosts},
-	ShadowedBy: []finding.Code{"PL1004", "PL2010"},
+	ShadowedBy: []finding.Code{finding.PL1004, finding.PL2010},
 	Applies:    ipamIsCalicos, Since: "0.1", Run: leaked,
 }
 

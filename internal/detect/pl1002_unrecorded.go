@@ -9,11 +9,11 @@ import (
 
 // PL1002 finds addresses that running pods use and that are free in Calico IPAM.
 var PL1002 = &Detector{
-	Code: "PL1002", Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
+	Code: finding.PL1002, Title: "address in use, not allocated: the next pod may get it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Addresses},
 	Needs:      []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Pools, model.Nodes},
 	Uses:       []model.Table{model.Endpoints, model.Cluster, model.Hosts, model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Processes},
-	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL2002"},
+	ShadowedBy: []finding.Code{finding.PL2001, finding.PL2010, finding.PL2002},
 	Applies:    ipamIsCalicos, Since: "0.1", Run: unrecorded,
 }
 

@@ -9,11 +9,11 @@ import (
 
 // PL1003 finds allocations that name another owner than the pod that uses the address.
 var PL1003 = &Detector{
-	Code: "PL1003", Title: "allocation names another pod or node than the one that uses it", Severity: finding.Error, Class: finding.Transient,
+	Code: finding.PL1003, Title: "allocation names another pod or node than the one that uses it", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Allocations},
 	Needs:      []model.Table{model.Allocations, model.Blocks, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Endpoints, model.Collector, model.CNIConfigs, model.Machines},
-	ShadowedBy: []finding.Code{"PL2010", "PL1004", "PL5003"},
+	ShadowedBy: []finding.Code{finding.PL2010, finding.PL1004, finding.PL5003},
 	Applies:    ipamIsCalicos, Since: "0.1", Run: misnamed,
 }
 

@@ -10,7 +10,7 @@ import (
 
 // PL1004 finds blocks whose lists contradict each other.
 var PL1004 = &Detector{
-	Code: "PL1004", Title: "block structure broken", Severity: finding.Error, Class: finding.Now,
+	Code: finding.PL1004, Title: "block structure broken", Severity: finding.Error, Class: finding.Now,
 	Each:    []model.Table{model.Blocks},
 	Needs:   []model.Table{model.Blocks},
 	Applies: ipamMayBeCalicos, Since: "0.1", Run: brokenBlock,

@@ -9,7 +9,7 @@ import (
 
 // PL1005 finds blocks that overlap, are outside every pool, or have the wrong size.
 var PL1005 = &Detector{
-	Code: "PL1005", Title: "blocks overlap, lie outside every pool, or have the wrong size", Severity: finding.Info, Class: finding.Transient,
+	Code: finding.PL1005, Title: "blocks overlap, lie outside every pool, or have the wrong size", Severity: finding.Info, Class: finding.Transient,
 	Each:    []model.Table{model.Blocks},
 	Needs:   []model.Table{model.Blocks, model.Pools},
 	Applies: ipamMayBeCalicos, Since: "0.1", Run: misplacedBlock,

@@ -10,10 +10,10 @@ import (
 
 // PL1006 finds handles whose counts differ from the blocks, and legacy handles.
 var PL1006 = &Detector{
-	Code: "PL1006", Title: "handle and blocks disagree, or a legacy handle that another pod's DEL can release", Severity: finding.Warning, Class: finding.Transient,
+	Code: finding.PL1006, Title: "handle and blocks disagree, or a legacy handle that another pod's DEL can release", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Handles},
 	Needs:      []model.Table{model.Handles, model.HandleCounts, model.Blocks, model.Allocations},
-	ShadowedBy: []finding.Code{"PL1004"},
+	ShadowedBy: []finding.Code{finding.PL1004},
 	Applies:    ipamMayBeCalicos, Since: "0.1", Run: wrongHandle,
 }
 

@@ -9,7 +9,7 @@ import (
 
 // PL1007 finds affinities and blocks that disagree about the owner of a block.
 var PL1007 = &Detector{
-	Code: "PL1007", Title: "affinity without block or node, or block and affinity disagree", Severity: finding.Warning, Class: finding.Transient,
+	Code: finding.PL1007, Title: "affinity without block or node, or block and affinity disagree", Severity: finding.Warning, Class: finding.Transient,
 	Each:    []model.Table{model.Affinities, model.Blocks},
 	Needs:   []model.Table{model.Affinities, model.Blocks, model.Nodes, model.Hosts},
 	Applies: ipamMayBeCalicos, Since: "0.1", Run: wrongAffinity,

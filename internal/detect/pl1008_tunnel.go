@@ -10,10 +10,10 @@ import (
 
 // PL1008 finds tunnel addresses that Calico IPAM does not record for their node.
 var PL1008 = &Detector{
-	Code: "PL1008", Title: "tunnel address not recorded, or given to a pod", Severity: finding.Error, Class: finding.Teardown,
+	Code: finding.PL1008, Title: "tunnel address not recorded, or given to a pod", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Allocations, model.Blocks, model.Pools, model.Hosts},
-	ShadowedBy: []finding.Code{"PL2010"},
+	ShadowedBy: []finding.Code{finding.PL2010},
 	Applies:    ipamMayBeCalicos, Since: "0.1", Run: tunnel,
 }
 

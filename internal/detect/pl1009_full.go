@@ -9,7 +9,7 @@ import (
 
 // PL1009 finds pools, and nodes under strict affinity, that are nearly full.
 var PL1009 = &Detector{
-	Code: "PL1009", Title: "pool or node nearly out of addresses", Severity: finding.Warning, Class: finding.Now,
+	Code: finding.PL1009, Title: "pool or node nearly out of addresses", Severity: finding.Warning, Class: finding.Now,
 	Each:    []model.Table{model.Pools, model.Nodes},
 	Needs:   []model.Table{model.Pools, model.Blocks, model.Nodes},
 	Uses:    []model.Table{model.Cluster, model.Hosts},

@@ -9,11 +9,11 @@ import (
 
 // PL2001 finds running pods that have lost their endpoint or address annotation.
 var PL2001 = &Detector{
-	Code: "PL2001", Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Teardown,
+	Code: finding.PL2001, Title: "running pod has no endpoint, or lost its address annotation", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Pools, model.Endpoints, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Sandboxes, model.Processes},
-	ShadowedBy: []finding.Code{"PL2002"},
+	ShadowedBy: []finding.Code{finding.PL2002},
 	Applies:    networkIsCalicos, Since: "0.1", Run: noEndpoint,
 }
 

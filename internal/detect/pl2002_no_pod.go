@@ -7,7 +7,7 @@ import (
 
 // PL2002 finds endpoints without a pod, or on another node than their pod.
 var PL2002 = &Detector{
-	Code: "PL2002", Title: "endpoint without a pod, or on a node where its pod does not run", Severity: finding.Error, Class: finding.Teardown,
+	Code: finding.PL2002, Title: "endpoint without a pod, or on a node where its pod does not run", Severity: finding.Error, Class: finding.Teardown,
 	Each:    []model.Table{model.Endpoints},
 	Needs:   []model.Table{model.Endpoints, model.Pods, model.PodNode, model.Nodes, model.Hosts},
 	Applies: endpointsAreObjects, Since: "0.1", Run: endpointWithoutPod,

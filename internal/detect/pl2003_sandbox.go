@@ -10,11 +10,11 @@ import (
 // PL2003 finds pods whose annotation or endpoint names another sandbox than the one that
 // holds their address or, where an agent runs, than the running one.
 var PL2003 = &Detector{
-	Code: "PL2003", Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Teardown,
+	Code: finding.PL2003, Title: "endpoint or annotation belongs to another sandbox than the one that runs", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations, model.Blocks, model.Endpoints, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Sandboxes, model.Processes},
-	ShadowedBy: []finding.Code{"PL2001", "PL2002", "PL2010", "PL1003"},
+	ShadowedBy: []finding.Code{finding.PL2001, finding.PL2002, finding.PL2010, finding.PL1003},
 	Applies:    ipamIsCalicos, Since: "0.1", Run: otherSandbox,
 }
 

@@ -10,11 +10,11 @@ import (
 
 // PL2004 finds pods whose addresses differ between Kubernetes, Calico and the node.
 var PL2004 = &Detector{
-	Code: "PL2004", Title: "pod addresses differ between Kubernetes, Calico and the node", Severity: finding.Error, Class: finding.Teardown,
+	Code: finding.PL2004, Title: "pod addresses differ between Kubernetes, Calico and the node", Severity: finding.Error, Class: finding.Teardown,
 	Each:       []model.Table{model.Pods},
 	Needs:      []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Pools, model.Nodes, model.Hosts},
 	Uses:       []model.Table{model.Sandboxes, model.Processes, model.Attachments, model.CNIConfigs, model.CNIResults},
-	ShadowedBy: []finding.Code{"PL2010", "PL2001", "PL2002"},
+	ShadowedBy: []finding.Code{finding.PL2010, finding.PL2001, finding.PL2002},
 	Applies:    networkIsCalicos, Since: "0.1", Run: addressesDiffer,
 }
 

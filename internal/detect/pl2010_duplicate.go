@@ -11,7 +11,7 @@ import (
 
 // PL2010 finds addresses that several running owners have.
 var PL2010 = &Detector{
-	Code: "PL2010", Title: "duplicate address: more than one pod, tunnel or service uses it", Severity: finding.Error, Class: finding.Transient,
+	Code: finding.PL2010, Title: "duplicate address: more than one pod, tunnel or service uses it", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Addresses},
 	Needs: []model.Table{model.Addresses, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services},
 	Uses: []model.Table{

@@ -10,7 +10,7 @@ import (
 
 // PL3001 finds host interfaces of pods that are gone.
 var PL3001 = &Detector{
-	Code: "PL3001", Title: "cali* interface that no pod uses", Severity: finding.Warning, Class: finding.Kernel,
+	Code: finding.PL3001, Title: "cali* interface that no pod uses", Severity: finding.Warning, Class: finding.Kernel,
 	Each: []model.Table{model.Links},
 	Needs: []model.Table{
 		model.Links, model.Attachments, model.Sandboxes, model.Processes, model.CNIConfigs,

@@ -9,7 +9,7 @@ import (
 
 // PL3002 finds pods that are not connected to their node.
 var PL3002 = &Detector{
-	Code: "PL3002", Title: "host interface of a pod is missing, down, or not connected to the pod", Severity: finding.Error, Class: finding.Kernel,
+	Code: finding.PL3002, Title: "host interface of a pod is missing, down, or not connected to the pod", Severity: finding.Error, Class: finding.Kernel,
 	Each:    []model.Table{model.Pods},
 	Needs:   append([]model.Table{model.Links}, seatNeeds...),
 	Uses:    seatUses,

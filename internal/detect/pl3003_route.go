@@ -10,11 +10,11 @@ import (
 // PL3003 finds pods that their own node does not reach. Felix restores a missing route
 // within 90 s if the endpoint is correct; it does not remove one that points to another pod.
 var PL3003 = &Detector{
-	Code: "PL3003", Title: "host route of a pod is missing, or points to another interface", Severity: finding.Error, Class: finding.Kernel,
+	Code: finding.PL3003, Title: "host route of a pod is missing, or points to another interface", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Links, model.Routes, model.Paths}, seatNeeds...),
 	Uses:       seatUses,
-	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL3002"},
+	ShadowedBy: []finding.Code{finding.PL2001, finding.PL2010, finding.PL3002},
 	Applies:    networkIsCalicos, Since: "0.2", Run: wrongRoute,
 }
 

@@ -10,11 +10,11 @@ import (
 // PL3004 finds wrong entries for a pod's address in its node's neighbour table. Felix adds
 // entries (with etcd) and never removes one.
 var PL3004 = &Detector{
-	Code: "PL3004", Title: "neighbour entry for a pod's address is on another interface, or has another MAC", Severity: finding.Warning, Class: finding.Kernel,
+	Code: finding.PL3004, Title: "neighbour entry for a pod's address is on another interface, or has another MAC", Severity: finding.Warning, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Links, model.Neighbours}, seatNeeds...),
 	Uses:       seatUses,
-	ShadowedBy: []finding.Code{"PL2010", "PL3002"},
+	ShadowedBy: []finding.Code{finding.PL2010, finding.PL3002},
 	Applies:    networkIsCalicos, Since: "0.2", Run: wrongNeighbours,
 }
 

@@ -10,11 +10,11 @@ import (
 
 // PL3005 finds pods that get no ARP reply for their gateway.
 var PL3005 = &Detector{
-	Code: "PL3005", Title: "pod cannot resolve its gateway 169.254.1.1", Severity: finding.Error, Class: finding.Kernel,
+	Code: finding.PL3005, Title: "pod cannot resolve its gateway 169.254.1.1", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Links, model.Routes, model.Paths, model.Sysctls}, seatNeeds...),
 	Uses:       seatUses,
-	ShadowedBy: []finding.Code{"PL2001", "PL2010", "PL3002", "PL3003"},
+	ShadowedBy: []finding.Code{finding.PL2001, finding.PL2010, finding.PL3002, finding.PL3003},
 	Applies:    networkIsCalicos, Since: "0.2", Run: noGateway,
 }
 

@@ -11,11 +11,11 @@ import (
 
 // PL3006 finds pods whose network is wrong inside their network namespace.
 var PL3006 = &Detector{
-	Code: "PL3006", Title: "address, routes or interface are wrong inside a pod's network namespace", Severity: finding.Error, Class: finding.Kernel,
+	Code: finding.PL3006, Title: "address, routes or interface are wrong inside a pod's network namespace", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Pools}, seatNeeds...),
 	Uses:       seatUses,
-	ShadowedBy: []finding.Code{"PL2004", "PL2010", "PL3002"},
+	ShadowedBy: []finding.Code{finding.PL2004, finding.PL2010, finding.PL3002},
 	Applies:    networkIsCalicos, Since: "0.2", Run: wrongInside,
 }
 

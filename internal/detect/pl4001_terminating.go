@@ -12,7 +12,7 @@ import (
 // PL4001 finds deleted pods that do not terminate, and the deepest cause: pod, finalizer,
 // node, container, process, kernel function, mount, server.
 var PL4001 = &Detector{
-	Code: "PL4001", Title: "pod stuck in Terminating", Severity: finding.Error, Class: finding.Now,
+	Code: finding.PL4001, Title: "pod stuck in Terminating", Severity: finding.Error, Class: finding.Now,
 	Each:  []model.Table{model.Pods},
 	Needs: []model.Table{model.Pods, model.PodNode, model.Nodes},
 	Uses:  []model.Table{model.Sandboxes, model.Containers, model.Processes, model.Mounts, model.Events},

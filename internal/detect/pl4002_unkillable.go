@@ -7,11 +7,11 @@ import (
 
 // PL4002 finds container processes that cannot end.
 var PL4002 = &Detector{
-	Code: "PL4002", Title: "container's process is a zombie or cannot be killed", Severity: finding.Warning, Class: finding.Transient,
+	Code: finding.PL4002, Title: "container's process is a zombie or cannot be killed", Severity: finding.Warning, Class: finding.Transient,
 	Each:       []model.Table{model.Processes},
 	Needs:      []model.Table{model.Processes},
 	Uses:       []model.Table{model.Pods, model.PodNode, model.Mounts, model.Containers, model.Sandboxes},
-	ShadowedBy: []finding.Code{"PL4001", "PL4004"},
+	ShadowedBy: []finding.Code{finding.PL4001, finding.PL4004},
 	Since:      "0.2", Run: unkillable,
 }
 

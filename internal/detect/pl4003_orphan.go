@@ -12,11 +12,11 @@ import (
 // PL4003 finds leftovers on a node: sandboxes without pod, containers without sandbox,
 // unreadable namespace links, mounts of removed containers.
 var PL4003 = &Detector{
-	Code: "PL4003", Title: "namespace links unreadable, container without sandbox, sandbox without pod", Severity: finding.Warning, Class: finding.Teardown,
+	Code: finding.PL4003, Title: "namespace links unreadable, container without sandbox, sandbox without pod", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Sandboxes, model.Containers, model.Processes, model.Mounts},
 	Needs:      []model.Table{model.Pods, model.Sandboxes, model.Containers},
 	Uses:       []model.Table{model.Processes, model.Mounts, model.PodNode},
-	ShadowedBy: []finding.Code{"PL4001", "PL4002"},
+	ShadowedBy: []finding.Code{finding.PL4001, finding.PL4002},
 	Since:      "0.2", Run: leftBehind,
 }
 

@@ -10,7 +10,7 @@ import (
 // PL4004 finds mounts that do not answer. Several mounts of one file system on a node
 // are one finding.
 var PL4004 = &Detector{
-	Code: "PL4004", Title: "mount does not answer", Severity: finding.Error, Class: finding.Transient,
+	Code: finding.PL4004, Title: "mount does not answer", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Mounts},
 	Needs: []model.Table{model.Mounts},
 	Uses:  []model.Table{model.Pods, model.PodNode},

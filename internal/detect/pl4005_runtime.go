@@ -9,7 +9,7 @@ import (
 
 // PL4005 finds container runtimes that do not answer, or answer slowly.
 var PL4005 = &Detector{
-	Code: "PL4005", Title: "container runtime is slow or does not answer", Severity: finding.Error, Class: finding.Transient,
+	Code: finding.PL4005, Title: "container runtime is slow or does not answer", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes, model.Runtimes},
 	Since: "0.2", Run: slowRuntime,

@@ -13,11 +13,11 @@ import (
 // PL4006 finds CNI DELs that fail and are retried without success. Calico before 2018
 // executes such a late DEL on the pod that has the name by then.
 var PL4006 = &Detector{
-	Code: "PL4006", Title: "runtime retries a CNI DEL that never succeeds", Severity: finding.Warning, Class: finding.Now,
+	Code: finding.PL4006, Title: "runtime retries a CNI DEL that never succeeds", Severity: finding.Warning, Class: finding.Now,
 	Each:       []model.Table{model.Events},
 	Needs:      []model.Table{model.Events, model.Pods, model.PodNode},
 	Uses:       []model.Table{model.Sandboxes},
-	ShadowedBy: []finding.Code{"PL4001"},
+	ShadowedBy: []finding.Code{finding.PL4001},
 	Since:      "0.2", Run: retriedDel,
 }
 

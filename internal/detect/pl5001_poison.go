@@ -12,7 +12,7 @@ import (
 // PL5001 finds what failed nodes have in common: a volume or an image that landed on each of
 // them shortly before. Every failed node reports it; the reports are merged into one finding.
 var PL5001 = &Detector{
-	Code: "PL5001", Title: "nodes fail in the order in which a workload lands on them", Severity: finding.Error, Class: finding.Now,
+	Code: finding.PL5001, Title: "nodes fail in the order in which a workload lands on them", Severity: finding.Error, Class: finding.Now,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes, model.Pods, model.PodNode, model.PodStatus},
 	Uses:  []model.Table{model.Runtimes, model.Mounts},

@@ -10,10 +10,10 @@ import (
 // PL5002 finds that the IPAM garbage collector is stalled, crashes, or will release an
 // address in use.
 var PL5002 = &Detector{
-	Code: "PL5002", Title: "IPAM garbage collector is stalled, crashes, or will release an address in use", Severity: finding.Error, Class: finding.Transient,
+	Code: finding.PL5002, Title: "IPAM garbage collector is stalled, crashes, or will release an address in use", Severity: finding.Error, Class: finding.Transient,
 	Each:       []model.Table{model.Blocks, model.Allocations, model.Components},
 	Needs:      []model.Table{model.Blocks, model.Allocations, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Hosts},
-	ShadowedBy: []finding.Code{"PL1003"},
+	ShadowedBy: []finding.Code{finding.PL1003},
 	Uses:       []model.Table{model.Collector, model.Components, model.Endpoints},
 	Applies:    ipamIsCalicos, Since: "0.1", Run: collector,
 }

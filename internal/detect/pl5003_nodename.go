@@ -9,7 +9,7 @@ import (
 
 // PL5003 finds nodes whose CNI plugin writes another node's name into Calico's records.
 var PL5003 = &Detector{
-	Code: "PL5003", Title: "wrong node name in a node's CNI configuration or nodename file", Severity: finding.Error, Class: finding.Transient,
+	Code: finding.PL5003, Title: "wrong node name in a node's CNI configuration or nodename file", Severity: finding.Error, Class: finding.Transient,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes, model.Hosts, model.CNIConfigs, model.Machines},
 	Since: "0.2", Run: wrongNodeName,

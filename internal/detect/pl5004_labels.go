@@ -7,10 +7,10 @@ import (
 
 // PL5004 finds affinities that IPAM cannot find: since Calico 3.31 it selects by label.
 var PL5004 = &Detector{
-	Code: "PL5004", Title: "block affinity lacks the labels by which Calico IPAM finds it", Severity: finding.Warning, Class: finding.Leak,
+	Code: finding.PL5004, Title: "block affinity lacks the labels by which Calico IPAM finds it", Severity: finding.Warning, Class: finding.Leak,
 	Each:       []model.Table{model.Affinities},
 	Needs:      []model.Table{model.Affinities, model.Cluster},
-	ShadowedBy: []finding.Code{"PL1007"},
+	ShadowedBy: []finding.Code{finding.PL1007},
 	Applies:    labelsMatter, Since: "0.1", Run: unlabelled,
 }
 

@@ -10,7 +10,7 @@ import (
 
 // PL9001 finds nodes whose agent did not answer, or could not read everything.
 var PL9001 = &Detector{
-	Code: "PL9001", Title: "Plumbline cannot read this node", Severity: finding.Info, Class: finding.Now,
+	Code: finding.PL9001, Title: "Plumbline cannot read this node", Severity: finding.Info, Class: finding.Now,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes},
 	Since: "0.2", Run: notRead,

@@ -7,7 +7,7 @@ import (
 
 // PL9003 finds a locked datastore.
 var PL9003 = &Detector{
-	Code: "PL9003", Title: "datastore locked: no pod can start or stop", Severity: finding.Error, Class: finding.Now,
+	Code: finding.PL9003, Title: "datastore locked: no pod can start or stop", Severity: finding.Error, Class: finding.Now,
 	Each: []model.Table{model.Cluster}, Needs: []model.Table{model.Cluster}, Applies: networkMayBeCalicos, Since: "0.1", Run: locked,
 }
 

@@ -10,7 +10,7 @@ import (
 
 // PL9005 finds Calico versions with a known fault, and mixed versions.
 var PL9005 = &Detector{
-	Code: "PL9005", Title: "Calico version with a known fault, or mixed Calico versions", Severity: finding.Warning, Class: finding.Now,
+	Code: finding.PL9005, Title: "Calico version with a known fault, or mixed Calico versions", Severity: finding.Warning, Class: finding.Now,
 	Each: []model.Table{model.Cluster, model.Components}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components},
 	Since: "0.1", Run: version,
 }

@@ -13,9 +13,9 @@ import (
 
 // Errors that end a run before the plan is done. Nothing is written after any of them.
 var (
-	ErrHalted  = errors.New("stopped")
-	ErrJournal = errors.New("the journal cannot be written")
-	ErrTooMany = errors.New("too many writes in a row failed")
+	errHalted  = errors.New("stopped")
+	errJournal = errors.New("the journal cannot be written")
+	errTooMany = errors.New("too many writes in a row failed")
 )
 
 // An Executor executes one plan. It has one goroutine and no clock of its own.
@@ -93,7 +93,7 @@ type Result struct {
 }
 
 // maxTries is how often a step starts again when other writers are first. maxFailing is the
-// number of failed steps in a row that ends the run with ErrTooMany.
+// number of failed steps in a row that ends the run with errTooMany.
 const (
 	maxTries   = 12
 	maxFailing = 3
@@ -315,7 +315,7 @@ func (x *Executor) again(ctx context.Context, t *repair.Target) (string, error) 
 		default: // no answer, or a CNI call in progress: no reason to undo
 		}
 		if err := x.Sleep(ctx, 2*time.Second); err != nil {
-			return "", fmt.Errorf("%w: %w", ErrHalted, err)
+			return "", fmt.Errorf("%w: %w", errHalted, err)
 		}
 	}
 	x.drop(t.Finding, repair.Unknown, "done, but not verified afterwards: "+v.Why)
@@ -396,7 +396,7 @@ func (x *Executor) log(e repair.Entry) error {
 		return nil
 	}
 	if err := x.Journal(e); err != nil {
-		return fmt.Errorf("%w: %w", ErrJournal, err)
+		return fmt.Errorf("%w: %w", errJournal, err)
 	}
 	return nil
 }

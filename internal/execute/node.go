@@ -71,7 +71,7 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) 
 // in between leaves an Intent without an outcome. again: start the step again.
 func (x *Executor) change(ctx context.Context, s *repair.Step, node string, object model.Object) (v Verdict, again bool, err error) {
 	if err := x.Halt(ctx); err != nil { // verification may have taken long
-		return Verdict{}, false, fmt.Errorf("%w: %w", ErrHalted, err)
+		return Verdict{}, false, fmt.Errorf("%w: %w", errHalted, err)
 	}
 	in := repair.Entry{Step: s.ID, Outcome: repair.Intent, For: s.For, Revision: object.Revision, Was: object.Body}
 	if err := x.log(in); err != nil {
@@ -122,7 +122,7 @@ func (x *Executor) await(ctx context.Context, s *repair.Step) (Verdict, error) {
 			return Verdict{repair.Unknown, why}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Unknown, Why: why})
 		}
 		if err := x.Sleep(ctx, 250*time.Millisecond); err != nil {
-			return Verdict{}, fmt.Errorf("%w: %w", ErrHalted, err)
+			return Verdict{}, fmt.Errorf("%w: %w", errHalted, err)
 		}
 	}
 }

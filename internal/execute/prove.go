@@ -34,7 +34,7 @@ func (x *Executor) prove(ctx context.Context, findings []string) (map[string]Ver
 		}
 		clear(x.rolls)
 		if err := x.Sleep(ctx, time.Second); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrHalted, err)
+			return nil, fmt.Errorf("%w: %w", errHalted, err)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string
 	}
 	said := x.ask(ctx, asked)
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrHalted, err)
+		return nil, fmt.Errorf("%w: %w", errHalted, err)
 	}
 	for _, f := range findings {
 		if _, bad := failed[f]; bad {

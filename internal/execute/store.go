@@ -33,9 +33,9 @@ type Store interface {
 	Delete(ctx context.Context, o model.Object) error
 }
 
-// A Restarter deletes a pod of Calico, which its controller creates again. A Store of pods may
+// A restarter deletes a pod of Calico, which its controller creates again. A Store of pods may
 // implement it; else the pod is evicted.
-type Restarter interface {
+type restarter interface {
 	RestartPod(ctx context.Context, r model.Ref, uid string) error
 }
 

@@ -33,7 +33,7 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 		sc, err := x.scene(ctx, s)
 		if err != nil {
 			if ctx.Err() != nil {
-				return Verdict{}, fmt.Errorf("%w: %w", ErrHalted, ctx.Err())
+				return Verdict{}, fmt.Errorf("%w: %w", errHalted, ctx.Err())
 			}
 			if errors.Is(err, errUnreadable) {
 				return x.leave(s, repair.Refused, err.Error())
@@ -73,7 +73,7 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 		case err == nil:
 			x.failing = 0
 			return Verdict{Outcome: repair.Done}, x.ended(ctx, s)
-		case errors.Is(err, ErrJournal), errors.Is(err, ErrHalted):
+		case errors.Is(err, errJournal), errors.Is(err, errHalted):
 			return Verdict{}, err
 		case errors.Is(err, ErrRefused):
 			return x.giveUp(s, repair.Failed, err.Error())
@@ -93,14 +93,14 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 func (x *Executor) ready(ctx context.Context, s *repair.Step, try int) error {
 	if try > 0 {
 		if err := x.Sleep(ctx, min(time.Second, 20*time.Millisecond<<try)); err != nil {
-			return fmt.Errorf("%w: %w", ErrHalted, err)
+			return fmt.Errorf("%w: %w", errHalted, err)
 		}
 	}
 	if err := x.spend(ctx, s.On.Kind); err != nil {
-		return fmt.Errorf("%w: %w", ErrHalted, err)
+		return fmt.Errorf("%w: %w", errHalted, err)
 	}
 	if err := x.Halt(ctx); err != nil {
-		return fmt.Errorf("%w: %w", ErrHalted, err)
+		return fmt.Errorf("%w: %w", errHalted, err)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 			return nil
 		}
 		if err := x.Sleep(ctx, time.Second); err != nil {
-			return fmt.Errorf("%w: %w", ErrHalted, err)
+			return fmt.Errorf("%w: %w", errHalted, err)
 		}
 	}
 	return nil
@@ -201,11 +201,11 @@ func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 
 // write journals the Intent, writes, and journals the outcome. When it sends the write, the
 // Intent is on disk. It marks the findings as written if the write was or may have been done.
-// If only the outcome cannot be journalled, the returned error is ErrJournal although the
+// If only the outcome cannot be journalled, the returned error is errJournal although the
 // write was done: the next Run sees an Intent without an outcome.
 func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) error {
 	if err := x.Halt(ctx); err != nil { // verification may have taken long
-		return fmt.Errorf("%w: %w", ErrHalted, err)
+		return fmt.Errorf("%w: %w", errHalted, err)
 	}
 	in := repair.Entry{Step: s.ID, Outcome: repair.Intent, For: e.For, UID: e.Object.UID, Revision: e.Object.Revision, Was: e.Was, Now: e.Now}
 	if err := x.log(in); err != nil {
@@ -213,7 +213,7 @@ func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) e
 	}
 	out := repair.Entry{Step: s.ID, Outcome: repair.Done, For: e.For}
 	var err error
-	switch r, ok := x.Kube.(Restarter); {
+	switch r, ok := x.Kube.(restarter); {
 	case e.Delete && s.Restart != nil && ok:
 		err = r.RestartPod(ctx, s.On, s.Restart.UID)
 	case e.Delete:
@@ -284,12 +284,12 @@ func (x *Executor) leave(s *repair.Step, o repair.Outcome, why string) (Verdict,
 }
 
 // giveUp is leave for a step whose reads or writes failed. maxFailing of them in a row end the
-// run with ErrTooMany: the cause probably concerns all steps.
+// run with errTooMany: the cause probably concerns all steps.
 func (x *Executor) giveUp(s *repair.Step, o repair.Outcome, why string) (Verdict, error) {
 	x.failing++
 	v, err := x.leave(s, o, why)
 	if err == nil && x.failing >= maxFailing {
-		err = fmt.Errorf("%w; last: %s", ErrTooMany, why)
+		err = fmt.Errorf("%w; last: %s", errTooMany, why)
 	}
 	return v, err
 }

@@ -91,7 +91,7 @@ type Finding struct {
 }
 
 // Key identifies the finding: CODE/SUBJECT, stable between runs, as users type it.
-func (f *Finding) Key() string { return string(f.Code) + "/" + f.Subject.Name }
+func (f *Finding) Key() string { return Key{f.Code, f.Subject.Name}.String() }
 
 // Proven is the time since when all evidence is known to be true: the latest Since; zero if
 // one of them is unknown.

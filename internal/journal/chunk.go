@@ -79,9 +79,9 @@ func parseChunk(b []byte) (c chunk, ok bool) {
 	return c, ok && bytes.Equal(b[:chunkHead], chunkLine(c.index, c.total, c.plan, c.body))
 }
 
-// ErrShort means that the end of a copy is missing. The plan and entries returned with it are
+// errShort means that the end of a copy is missing. The plan and entries returned with it are
 // valid; more writes may have been done.
-var ErrShort = errors.New("the copy of the journal ends too early")
+var errShort = errors.New("the copy of the journal ends too early")
 
 // FromChunks reads a copy. The chunks may be in any order. Chunks of a copy that was being
 // renewed may have different totals.
@@ -95,7 +95,7 @@ func FromChunks(chunks [][]byte) (*repair.Plan, []repair.Entry, error) {
 
 func fromChunks(chunks [][]byte) (*repair.Plan, []repair.Entry, error) {
 	if len(chunks) == 0 {
-		return nil, nil, ErrShort
+		return nil, nil, errShort
 	}
 	if len(chunks) > maxChunks {
 		return nil, nil, fmt.Errorf("%d chunks, at most %d are read", len(chunks), maxChunks)
@@ -105,14 +105,14 @@ func fromChunks(chunks [][]byte) (*repair.Plan, []repair.Entry, error) {
 	for i, b := range chunks {
 		c, ok := parseChunk(b)
 		if !ok {
-			return nil, nil, fmt.Errorf("%w: chunk %d has a wrong checksum or header", ErrDamaged, i)
+			return nil, nil, fmt.Errorf("%w: chunk %d has a wrong checksum or header", errDamaged, i)
 		}
 		all[i], total = c, max(total, c.total)
 	}
 	slices.SortFunc(all, func(a, b chunk) int { return a.index - b.index })
 	for i := range all[1:] {
 		if all[i].index == all[i+1].index || all[i].plan != all[i+1].plan {
-			return nil, nil, fmt.Errorf("%w: chunks of two journals", ErrDamaged)
+			return nil, nil, fmt.Errorf("%w: chunks of two journals", errDamaged)
 		}
 	}
 	var bodies []io.Reader
@@ -133,18 +133,18 @@ func readCopy(r *reader, sum string, short bool) (*repair.Plan, []repair.Entry, 
 	h, err := r.head()
 	switch {
 	case err != nil && short:
-		return nil, nil, fmt.Errorf("%w: %w", ErrShort, err)
+		return nil, nil, fmt.Errorf("%w: %w", errShort, err)
 	case err != nil:
 		return nil, nil, err
 	case h.SHA256 != sum:
-		return nil, nil, fmt.Errorf("%w: the chunks are of another plan", ErrDamaged)
+		return nil, nil, fmt.Errorf("%w: the chunks are of another plan", errDamaged)
 	}
 	raw, err := io.ReadAll(io.LimitReader(r.in, h.Size))
 	if err != nil {
 		return nil, nil, err
 	}
 	if short && int64(len(raw)) < h.Size {
-		return nil, nil, ErrShort
+		return nil, nil, errShort
 	}
 	plan, err := h.decode(raw)
 	if err != nil {
@@ -154,9 +154,9 @@ func readCopy(r *reader, sum string, short bool) (*repair.Plan, []repair.Entry, 
 	es, err := r.entries()
 	switch {
 	case short && (err == nil || errors.Is(err, errTorn)):
-		err = ErrShort
+		err = errShort
 	case errors.Is(err, errTorn):
-		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		err = fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return plan, es, err
 }

@@ -20,7 +20,7 @@ func grown(t *testing.T, n int) ([][]byte, []repair.Entry) {
 	for i := range es {
 		es[i].Now = json.RawMessage(`"` + strings.Repeat("x", 100_000+i) + `"`)
 	}
-	j, err := Restore(t.TempDir(), guid, aPlan("a"), es)
+	j, err := restore(t.TempDir(), guid, aPlan("a"), es)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestACopyThatLacksAChunk(t *testing.T) {
 	for i := range chunks {
 		rest := slices.Delete(slices.Clone(chunks), i, i+1)
 		plan, got, err := FromChunks(rest)
-		if !errors.Is(err, ErrShort) {
+		if !errors.Is(err, errShort) {
 			t.Errorf("without chunk %d: %v", i, err)
 		}
 		if (plan != nil) != (i > 0) || len(got) > len(es) || len(got) > 0 && !reflect.DeepEqual(got, es[:len(got)]) {
@@ -86,10 +86,10 @@ func TestACopyThatLacksAChunk(t *testing.T) {
 			t.Error("nothing was read as a journal")
 		}
 	}
-	if _, _, err := FromChunks(append(slices.Clone(chunks), chunks[0])); !errors.Is(err, ErrDamaged) {
+	if _, _, err := FromChunks(append(slices.Clone(chunks), chunks[0])); !errors.Is(err, errDamaged) {
 		t.Errorf("one twice: %v", err)
 	}
-	j, err := Restore(t.TempDir(), guid, aPlan("b"), es) // as long as the other: its records lie at the same places
+	j, err := restore(t.TempDir(), guid, aPlan("b"), es) // as long as the other: its records lie at the same places
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestACopyThatLacksAChunk(t *testing.T) {
 	}
 	mixed := slices.Clone(chunks)
 	mixed[2] = others[2]
-	if _, _, err := FromChunks(mixed); !errors.Is(err, ErrDamaged) {
+	if _, _, err := FromChunks(mixed); !errors.Is(err, errDamaged) {
 		t.Errorf("of two plans: %v", err)
 	}
 }
@@ -110,7 +110,7 @@ func TestAnOldChunkAmongNewOnes(t *testing.T) {
 	old, _ := grown(t, 8)
 	mixed, es := grown(t, 23)
 	mixed[1] = old[1]
-	if _, got, err := FromChunks(mixed); !errors.Is(err, ErrShort) || !reflect.DeepEqual(got, es[:8]) {
+	if _, got, err := FromChunks(mixed); !errors.Is(err, errShort) || !reflect.DeepEqual(got, es[:8]) {
 		t.Errorf("%d entries, %v", len(got), err)
 	}
 }
@@ -128,7 +128,7 @@ func TestARenewedCopyIsGoodAtEveryMoment(t *testing.T) {
 			}
 			plan, got, err := FromChunks(now)
 			short := written > 0 && written < len(fresh) && len(old) < len(fresh)
-			if !short && err != nil || short && !errors.Is(err, ErrShort) {
+			if !short && err != nil || short && !errors.Is(err, errShort) {
 				t.Errorf("%d of %d written over %d: %v", written, len(fresh), len(old), err)
 			}
 			if plan == nil || len(got) < n || len(got) > 0 && !reflect.DeepEqual(got, es[:len(got)]) {
@@ -140,7 +140,7 @@ func TestARenewedCopyIsGoodAtEveryMoment(t *testing.T) {
 
 func TestFlipEveryByteOfACopy(t *testing.T) {
 	t.Parallel()
-	j, err := Restore(t.TempDir(), guid, aPlan("a"), someEntries(3))
+	j, err := restore(t.TempDir(), guid, aPlan("a"), someEntries(3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,11 +153,11 @@ func TestFlipEveryByteOfACopy(t *testing.T) {
 		for _, mask := range []byte{0x01, 0x20, 0xff} {
 			bad := bytes.Clone(chunks[0])
 			bad[i] ^= mask
-			if _, _, err := FromChunks([][]byte{bad}); !errors.Is(err, ErrDamaged) {
+			if _, _, err := FromChunks([][]byte{bad}); !errors.Is(err, errDamaged) {
 				t.Fatalf("byte %d ^ %02x: %v", i, mask, err)
 			}
 		}
-		if _, _, err := FromChunks([][]byte{chunks[0][:i]}); !errors.Is(err, ErrDamaged) {
+		if _, _, err := FromChunks([][]byte{chunks[0][:i]}); !errors.Is(err, errDamaged) {
 			t.Fatalf("cut at %d: %v", i, err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestRestoreFromACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := t.TempDir()
-	j, err := Restore(state, guid, plan, got)
+	j, err := restore(state, guid, plan, got)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestRestoreFromACopy(t *testing.T) {
 	if got := opened(t, state, "a").Entries(); !reflect.DeepEqual(got, append(es, es[0])) {
 		t.Errorf("%d entries", len(got))
 	}
-	if _, err := Restore(state, guid, plan, nil); !errors.Is(err, ErrExists) {
+	if _, err := restore(state, guid, plan, nil); !errors.Is(err, ErrExists) {
 		t.Errorf("over one that exists: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func read(dir string, f *os.File) (c content, err error) {
 		return c, err
 	}
 	if c.head.Plan != filepath.Base(dir) || c.head.Cluster != filepath.Base(filepath.Dir(dir)) {
-		return c, fmt.Errorf("%w: it belongs to plan %q of cluster %q", ErrDamaged, c.head.Plan, c.head.Cluster)
+		return c, fmt.Errorf("%w: it belongs to plan %q of cluster %q", errDamaged, c.head.Plan, c.head.Cluster)
 	}
 	raw, err := readPlan(dir, &c.head)
 	if err != nil {

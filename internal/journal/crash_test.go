@@ -55,7 +55,7 @@ func TestCutAtEveryByte(t *testing.T) {
 		writeLog(t, dir, log[:cut])
 		j, err := Open(state, guid, "a")
 		if cut < at[0] { // no crash leaves this: the directory has its name only afterwards
-			if !errors.Is(err, ErrDamaged) {
+			if !errors.Is(err, errDamaged) {
 				t.Fatalf("cut at %d: %v", cut, err)
 			}
 			continue
@@ -95,7 +95,7 @@ func TestFlipEveryByte(t *testing.T) {
 			bad := bytes.Clone(log)
 			bad[i] ^= mask
 			writeLog(t, dir, bad)
-			if _, err := Open(state, guid, "a"); !errors.Is(err, ErrDamaged) {
+			if _, err := Open(state, guid, "a"); !errors.Is(err, errDamaged) {
 				t.Fatalf("byte %d ^ %02x: %v", i, mask, err)
 			}
 			if now := readLog(t, dir); !bytes.Equal(now, bad) {
@@ -126,7 +126,7 @@ func TestFlipEveryByte(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(state, guid, "a"); !errors.Is(err, ErrDamaged) {
+		if _, err := Open(state, guid, "a"); !errors.Is(err, errDamaged) {
 			t.Fatalf("byte %d of the plan: %v", i, err)
 		}
 	}
@@ -163,12 +163,12 @@ func TestSectorsThatWereNotWritten(t *testing.T) {
 	rotten := bytes.Clone(log)
 	clear(rotten[(at[0]/sector+1)*sector : (at[0]/sector+2)*sector])
 	writeLog(t, dir, rotten)
-	if _, err := Open(state, guid, "a"); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(state, guid, "a"); !errors.Is(err, errDamaged) {
 		t.Errorf("a hole in the middle: %v", err)
 	}
 	// Nor are more zeros than a record is long.
 	writeLog(t, dir, append(bytes.Clone(log), make([]byte, maxFrame+1)...))
-	if _, err := Open(state, guid, "a"); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(state, guid, "a"); !errors.Is(err, errDamaged) {
 		t.Errorf("a long hole: %v", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestRecordsOutOfPlace(t *testing.T) {
 		"another's words": append(bytes.Clone(log), "hello"...),
 	} {
 		writeLog(t, dir, bad)
-		if _, err := Open(state, guid, "a"); !errors.Is(err, ErrDamaged) {
+		if _, err := Open(state, guid, "a"); !errors.Is(err, errDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -195,7 +195,7 @@ func TestRecordsOutOfPlace(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(dir), os.Rename(other, dir)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(state, guid, "a"); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(state, guid, "a"); !errors.Is(err, errDamaged) {
 		t.Errorf("another plan's journal: %v", err)
 	}
 }

@@ -85,14 +85,14 @@ func openRegular(path string, flag int) (*os.File, int64, error) {
 func readPlan(dir string, h *head) ([]byte, error) {
 	f, size, err := openRegular(filepath.Join(dir, planFile), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) { // the plan file is created before the journal gets its name
-		return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, planFile)
+		return nil, fmt.Errorf("%w: %s is missing", errDamaged, planFile)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if size != h.Size {
-		return nil, fmt.Errorf("%w: %s has %d bytes, expected %d", ErrDamaged, f.Name(), size, h.Size)
+		return nil, fmt.Errorf("%w: %s has %d bytes, expected %d", errDamaged, f.Name(), size, h.Size)
 	}
 	raw := make([]byte, size)
 	_, err = io.ReadFull(f, raw)

@@ -46,11 +46,11 @@ func TestADiskThatFailedIsNotTrustedAgain(t *testing.T) {
 		disk := broken
 		disk.File = j.file.(*os.File)
 		j.file = &disk
-		if err := j.Append(es[1]); !errors.Is(err, ErrDisk) {
+		if err := j.Append(es[1]); !errors.Is(err, errDisk) {
 			t.Errorf("%s: %v", name, err)
 		}
 		disk.write, disk.sync = nil, nil // and now it says that all is well
-		if err := j.Append(es[2]); !errors.Is(err, ErrDisk) {
+		if err := j.Append(es[2]); !errors.Is(err, errDisk) {
 			t.Errorf("%s, the next: %v", name, err)
 		}
 		if got := j.Entries(); len(got) != 1 {
@@ -114,13 +114,13 @@ func TestBounds(t *testing.T) {
 		e.Why = strings.Repeat("x", n-len(empty)-len(`,"why":""`))
 		return e
 	}
-	if err := j.Append(text(maxRecord + 1)); err == nil || errors.Is(err, ErrDisk) {
+	if err := j.Append(text(maxRecord + 1)); err == nil || errors.Is(err, errDisk) {
 		t.Errorf("a record that is too long: %v", err)
 	}
-	if err := j.Append(repair.Entry{Was: json.RawMessage(`{`)}); err == nil || errors.Is(err, ErrDisk) {
+	if err := j.Append(repair.Entry{Was: json.RawMessage(`{`)}); err == nil || errors.Is(err, errDisk) {
 		t.Errorf("no JSON: %v", err)
 	}
-	if err := j.Append(repair.Entry{At: 1 << 60}); err == nil || errors.Is(err, ErrDisk) {
+	if err := j.Append(repair.Entry{At: 1 << 60}); err == nil || errors.Is(err, errDisk) {
 		t.Errorf("a time that cannot be read again: %v", err)
 	}
 	if err := j.Append(text(maxRecord)); err != nil {
@@ -146,7 +146,7 @@ func TestBounds(t *testing.T) {
 	if err := os.Truncate(filepath.Join(filepath.Dir(dir), "b", logFile), maxLog+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(state, guid, "b"); err == nil || errors.Is(err, ErrDamaged) {
+	if _, err := Open(state, guid, "b"); err == nil || errors.Is(err, errDamaged) {
 		t.Errorf("a log without bounds was read: %v", err)
 	}
 	h := head{Journal: format, Size: maxPlan + 1}
@@ -161,7 +161,7 @@ func TestBounds(t *testing.T) {
 	if err := os.Remove(filepath.Join(filepath.Dir(dir), "c", planFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(state, guid, "c"); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(state, guid, "c"); !errors.Is(err, errDamaged) {
 		t.Errorf("no plan: %v", err)
 	}
 }

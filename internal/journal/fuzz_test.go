@@ -67,7 +67,7 @@ func FuzzLog(f *testing.F) {
 }
 
 func FuzzChunks(f *testing.F) {
-	j, err := Restore(f.TempDir(), guid, aPlan("a"), someEntries(3))
+	j, err := restore(f.TempDir(), guid, aPlan("a"), someEntries(3))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func encodePlan(p *repair.Plan) ([]byte, head, error) {
 func (h *head) decode(raw []byte) (*repair.Plan, error) {
 	sum := sha256.Sum256(raw)
 	if hex.EncodeToString(sum[:]) != h.SHA256 {
-		return nil, fmt.Errorf("%w: plan %s has another checksum than the log expects", ErrDamaged, h.Plan)
+		return nil, fmt.Errorf("%w: plan %s has another checksum than the log expects", errDamaged, h.Plan)
 	}
 	p := new(repair.Plan)
 	if err := strictly(raw, p); err != nil {
@@ -58,7 +58,7 @@ func (h *head) decode(raw []byte) (*repair.Plan, error) {
 	case p.Schema != repair.Schema:
 		return nil, fmt.Errorf("read plan %s: schema %d is not supported, this version reads %d", h.Plan, p.Schema, repair.Schema)
 	case p.ID != h.Plan || p.Cluster != h.Cluster:
-		return nil, fmt.Errorf("%w: its plan is %q of cluster %q", ErrDamaged, p.ID, p.Cluster)
+		return nil, fmt.Errorf("%w: its plan is %q of cluster %q", errDamaged, p.ID, p.Cluster)
 	}
 	return p, nil
 }
@@ -68,7 +68,7 @@ func (r *reader) head() (head, error) {
 	var h head
 	text, err := r.next()
 	if errors.Is(err, errTorn) || errors.Is(err, io.EOF) { // the head is written before the journal gets its name
-		err = fmt.Errorf("%w: the log has no head", ErrDamaged)
+		err = fmt.Errorf("%w: the log has no head", errDamaged)
 	}
 	if err == nil {
 		err = strictly(text, &h)

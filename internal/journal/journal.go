@@ -20,10 +20,10 @@ import (
 // Errors of a journal.
 var (
 	ErrExists = errors.New("the plan already has a journal")
-	ErrInUse  = errors.New("another process has this journal open")
-	// ErrDisk means that an earlier record may not be on disk. After a failed fsync the kernel
+	errInUse  = errors.New("another process has this journal open")
+	// errDisk means that an earlier record may not be on disk. After a failed fsync the kernel
 	// may report lost data as written; a second fsync proves nothing.
-	ErrDisk = errors.New("the journal is not reliable any more: an earlier record was not written to disk")
+	errDisk = errors.New("the journal is not reliable any more: an earlier record was not written to disk")
 )
 
 // A disk is the file of a log.
@@ -63,7 +63,7 @@ func (j *Journal) Append(e repair.Entry) error {
 	if err := j.write(record); err != nil {
 		// Cut the record off: it must not be read as written if it may be lost later.
 		err = errors.Join(err, j.file.Truncate(j.size))
-		j.broken = fmt.Errorf("%w: %w", ErrDisk, err)
+		j.broken = fmt.Errorf("%w: %w", errDisk, err)
 		return fmt.Errorf("append to journal %s: step %d: %w", j.dir, e.Step, j.broken)
 	}
 	j.size += int64(len(record))

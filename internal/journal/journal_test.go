@@ -141,7 +141,7 @@ func TestOneJournalPerPlanAndOneWriter(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	j := opened(t, state, "a")
-	if _, err := Open(state, guid, "a"); !errors.Is(err, ErrInUse) {
+	if _, err := Open(state, guid, "a"); !errors.Is(err, errInUse) {
 		t.Errorf("a second writer: %v", err)
 	}
 	if err := j.Append(someEntries(1)[0]); err != nil {
@@ -161,7 +161,7 @@ func TestOneJournalPerPlanAndOneWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fresh.Close()
-	if _, err := Open(state, guid, "b"); !errors.Is(err, ErrInUse) {
+	if _, err := Open(state, guid, "b"); !errors.Is(err, errInUse) {
 		t.Errorf("a second writer of a fresh one: %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func TestKilledWhileAppending(t *testing.T) {
 		}
 		had++
 		if round == 0 {
-			if _, err := Open(state, guid, "a"); !errors.Is(err, ErrInUse) {
+			if _, err := Open(state, guid, "a"); !errors.Is(err, errInUse) {
 				t.Errorf("two processes: %v", err)
 			}
 		}

@@ -109,5 +109,5 @@ func (s *Summary) fill(c *content) {
 	for i := range c.plan.Targets {
 		s.Targets = append(s.Targets, c.plan.Targets[i].Finding)
 	}
-	s.Tried = len(Progress(c.plan, c.entries))
+	s.Tried = len(progressOf(c.plan, c.entries))
 }

@@ -53,7 +53,7 @@ func TestProgress(t *testing.T) {
 		{Step: EntirePlan, Outcome: repair.Done},
 		{Step: 0, Undo: true, Outcome: repair.Refused},
 	}
-	if got, want := Progress(aPlan("a"), es), (map[int]repair.Outcome{0: repair.Done, 1: repair.Intent}); !maps.Equal(got, want) {
+	if got, want := progressOf(aPlan("a"), es), (map[int]repair.Outcome{0: repair.Done, 1: repair.Intent}); !maps.Equal(got, want) {
 		t.Errorf("progress %v", got)
 	}
 }
@@ -67,7 +67,7 @@ func TestList(t *testing.T) {
 	begin := func(id string, made model.Time, es ...repair.Entry) *Journal {
 		p := aPlan(id)
 		p.Made = made
-		j, err := Restore(state, guid, p, es)
+		j, err := restore(state, guid, p, es)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func lock(f *os.File) error {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return ErrInUse
+	return errInUse
 }
 
 // locked reports whether a process has the log open for appending.

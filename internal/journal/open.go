@@ -11,11 +11,11 @@ import (
 
 // Create creates the journal of a plan. ErrExists: there is one, and it is not changed.
 func Create(state, cluster string, p *repair.Plan) (*Journal, error) {
-	return Restore(state, cluster, p, nil)
+	return restore(state, cluster, p, nil)
 }
 
-// Restore creates a journal with the entries of a copy: all of them or none.
-func Restore(state, cluster string, p *repair.Plan, es []repair.Entry) (*Journal, error) {
+// restore creates a journal with the entries of a copy: all of them or none.
+func restore(state, cluster string, p *repair.Plan, es []repair.Entry) (*Journal, error) {
 	dir, err := planDir(state, cluster, p.ID)
 	if err == nil && p.Cluster != cluster {
 		err = fmt.Errorf("plan %s is for cluster %q, not %q", p.ID, p.Cluster, cluster)
@@ -94,7 +94,7 @@ func fill(log *os.File, dir string, plan []byte, h *head, es []repair.Entry) err
 }
 
 // Open opens the journal of a plan for appending. An incomplete last record, which a crash
-// left, is cut off; any other damage is ErrDamaged.
+// left, is cut off; any other damage is errDamaged.
 func Open(state, cluster, plan string) (*Journal, error) {
 	dir, err := planDir(state, cluster, plan)
 	if err != nil {

@@ -50,9 +50,9 @@ func ended(o repair.Outcome, well State) State {
 	}
 }
 
-// Progress gives the last outcome of each step that has one. Entries of an undo are not
+// progressOf gives the last outcome of each step that has one. Entries of an undo are not
 // included.
-func Progress(p *repair.Plan, es []repair.Entry) map[int]repair.Outcome {
+func progressOf(p *repair.Plan, es []repair.Entry) map[int]repair.Outcome {
 	known := make(map[int]bool, len(p.Steps))
 	for i := range p.Steps {
 		known[p.Steps[i].ID] = true

@@ -24,9 +24,9 @@ const (
 	sector    = 512 // smallest unit that a disk writes
 )
 
-// ErrDamaged means that the stored data is not what was written, and a crash does not explain
+// errDamaged means that the stored data is not what was written, and a crash does not explain
 // it. Do not continue such a journal without checking it.
-var ErrDamaged = errors.New("journal is damaged")
+var errDamaged = errors.New("journal is damaged")
 
 var (
 	errTorn    = errors.New("the last record is incomplete")
@@ -100,7 +100,7 @@ func (r *reader) next() ([]byte, error) {
 	case torn(tail, r.at, r.seq):
 		return nil, errTorn
 	}
-	return nil, fmt.Errorf("%w: record %d, at byte %d", ErrDamaged, r.seq, r.at)
+	return nil, fmt.Errorf("%w: record %d, at byte %d", errDamaged, r.seq, r.at)
 }
 
 // peek gives the next n bytes, or fewer at the end.

@@ -64,7 +64,7 @@ func Unroute(ctx context.Context, o Options, want model.Route, check func(contex
 		switch {
 		case err != nil:
 			return err
-		case !Calicos(d.Name):
+		case !calicos(d.Name):
 			return fmt.Errorf("%s is not a pod interface of Calico", d.Name)
 		}
 		there, err := routesTo(ctx, s, want.Dst.Addr())

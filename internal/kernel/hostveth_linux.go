@@ -33,8 +33,8 @@ type HostVeth struct {
 // prefix is the prefix of Calico's pod interfaces.
 const prefix = "cali"
 
-// Calicos reports whether a name is that of a pod interface of Calico.
-func Calicos(name string) bool {
+// calicos reports whether a name is that of a pod interface of Calico.
+func calicos(name string) bool {
 	return len(name) > len(prefix) && strings.HasPrefix(name, prefix) && fileName(name)
 }
 

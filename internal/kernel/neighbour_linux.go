@@ -63,7 +63,7 @@ func Unneighbour(ctx context.Context, o Options, want NeighbourEntry, check func
 		return false, err
 	}
 	switch {
-	case !Calicos(want.Device):
+	case !calicos(want.Device):
 		return false, fmt.Errorf("%s is not a pod interface of Calico", want.Device)
 	case want.State != "PERMANENT":
 		return false, fmt.Errorf("the entry of %s on %s is not permanent: the kernel removes it by itself", want.IP, want.Device)

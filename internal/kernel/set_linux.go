@@ -41,7 +41,7 @@ func ReadSetting(ctx context.Context, o Options, device, key string, ipv6 bool) 
 	if err := o.atHome(); err != nil {
 		return nil, err
 	}
-	if !Calicos(device) || !slices.Contains(settable[ipv6], key) {
+	if !calicos(device) || !slices.Contains(settable[ipv6], key) {
 		return nil, fmt.Errorf("%s of %s is not a sysctl that Plumbline sets", key, device)
 	}
 	v := &Setting{Device: device, Key: key, IPv6: ipv6}

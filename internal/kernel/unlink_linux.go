@@ -57,7 +57,7 @@ func Unlink(ctx context.Context, o Options, u Unlinking) (begun bool, err error)
 // abandoned refuses an interface that by its own state may be in use.
 func abandoned(u *Unlinking) error {
 	switch {
-	case !Calicos(u.Name):
+	case !calicos(u.Name):
 		return fmt.Errorf("%s is not a pod interface of Calico", u.Name)
 	case u.Kind != "veth" || u.Peer <= 0:
 		return fmt.Errorf("%s is not a veth with a peer", u.Name)

@@ -148,7 +148,7 @@ func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url
 	if err != nil {
 		var long *url.Error // its address tells less than the node's name
 		switch {
-		case errors.Is(err, ErrNotFound): // the agent is there, but does not have the path
+		case errors.Is(err, errNotFound): // the agent is there, but does not have the path
 			err = errors.New(err.Error())
 		case errors.As(err, &long):
 			err = fmt.Errorf("%w: %w", ErrUnreachable, long.Err)

@@ -27,11 +27,11 @@ import (
 
 // Errors that callers distinguish.
 var (
-	ErrNoConfig    = errors.New("no kubeconfig: pass --kubeconfig or set KUBECONFIG")
+	errNoConfig    = errors.New("no kubeconfig: pass --kubeconfig or set KUBECONFIG")
 	ErrForbidden   = errors.New("access denied")
-	ErrNotFound    = observe.ErrNotThere
+	errNotFound    = observe.ErrNotThere
 	ErrUnreachable = errors.New("the API server does not answer")
-	ErrTruncated   = errors.New("the answer is incomplete")
+	errTruncated   = errors.New("the answer is incomplete")
 )
 
 // Options select the cluster and the load on it.
@@ -68,7 +68,7 @@ func (o Options) loader() clientcmd.ClientConfig {
 func Connect(o Options) (*Client, error) {
 	cfg, err := o.loader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, ErrNoConfig
+		return nil, errNoConfig
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
@@ -139,7 +139,7 @@ func (c *Client) open(ctx context.Context, hc *http.Client, r request) (io.ReadC
 // send returns a successful answer, whose body the caller closes. If the server is busy it
 // retries as requested until the context ends, one request after the other.
 func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
-	var refused *BusyError
+	var refused *busyError
 	var until time.Time
 	first := false
 	for {
@@ -166,7 +166,7 @@ func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Re
 }
 
 // gaveUp reports that there is no time left to retry, and why a retry is needed.
-func gaveUp(r request, refused *BusyError, err error) error {
+func gaveUp(r request, refused *busyError, err error) error {
 	if refused != nil {
 		err = refused
 	}
@@ -228,7 +228,7 @@ func refusal(resp *http.Response) error {
 	case http.StatusForbidden, http.StatusUnauthorized:
 		return fmt.Errorf("%w: %s", ErrForbidden, text)
 	case http.StatusNotFound:
-		return fmt.Errorf("%w: %s", ErrNotFound, text)
+		return fmt.Errorf("%w: %s", errNotFound, text)
 	default:
 		return fmt.Errorf("%s: %s", resp.Status, text)
 	}

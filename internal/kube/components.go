@@ -36,7 +36,7 @@ func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.Read
 	var s observe.ReadInfo
 	for _, path := range workloads {
 		raw, at, err := c.Client.Get(ctx, path)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, errNotFound) {
 			continue
 		}
 		if err != nil {
@@ -64,13 +64,13 @@ func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.Read
 
 // installation reads the Installation resource of Calico's operator, if there is one.
 func (c Components) installation(ctx context.Context) ([]model.Component, error) {
-	if _, err := c.Client.Resources(ctx, "operator.tigera.io/v1"); errors.Is(err, ErrNotFound) {
+	if _, err := c.Client.Resources(ctx, "operator.tigera.io/v1"); errors.Is(err, errNotFound) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
 	raw, _, err := c.Client.Get(ctx, "/apis/operator.tigera.io/v1/installations/default")
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, errNotFound) {
 		return nil, nil
 	}
 	if err != nil {

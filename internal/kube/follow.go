@@ -103,7 +103,7 @@ func (f Follower) hearMachine(ctx context.Context, g *observe.Gatherer, other st
 	c.Ref = row.Ref()
 	if gone {
 		object, _, err = f.Client.Get(ctx, machinesPath+"namespaces/"+row.Namespace+"/"+other+"/"+row.Name)
-		gone = errors.Is(err, ErrNotFound)
+		gone = errors.Is(err, errNotFound)
 		switch {
 		case gone:
 		case err != nil:

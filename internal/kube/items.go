@@ -14,8 +14,8 @@ const (
 	maxDepth  = 256
 )
 
-// ErrTooBig means that an object exceeds the limits.
-var ErrTooBig = errors.New("object exceeds 10 MB or is nested too deep")
+// errTooBig means that an object exceeds the limits.
+var errTooBig = errors.New("object exceeds 10 MB or is nested too deep")
 
 type listMeta struct {
 	ResourceVersion string `json:"resourceVersion"`
@@ -27,7 +27,7 @@ func eachItem(r io.Reader, each func(item []byte) error) (listMeta, error) {
 	s := splitter{in: r, buf: make([]byte, 256<<10)}
 	meta, err := s.list(each)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = ErrTruncated // rows of an incomplete answer are not used
+		err = errTruncated // rows of an incomplete answer are not used
 	}
 	return meta, err
 }
@@ -167,7 +167,7 @@ func (s *splitter) value() error {
 			continue
 		}
 		if depth > maxDepth {
-			return ErrTooBig
+			return errTooBig
 		}
 		if depth == 0 {
 			s.item = s.buf[start:s.pos]
@@ -210,7 +210,7 @@ func (s *splitter) more(start int) (moved int, err error) {
 		s.pos, s.end, moved = s.pos-start, s.end-start, start
 	}
 	if s.end > maxObject { // one value fills the buffer and has no end
-		return moved, ErrTooBig
+		return moved, errTooBig
 	}
 	if s.end == len(s.buf) {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,8 +22,8 @@ const (
 	maxChunks    = 500
 )
 
-// ErrCut means that a chunk of a journal in the cluster is missing.
-var ErrCut = errors.New("a part of the journal is missing")
+// errCut means that a chunk of a journal in the cluster is missing.
+var errCut = errors.New("a part of the journal is missing")
 
 // JournalMaps stores copies of journals in ConfigMaps, so that another person can undo.
 type JournalMaps struct{ Writer *Writer }
@@ -104,7 +103,7 @@ func (j JournalMaps) put(ctx context.Context, plan string, n int, chunk []byte, 
 	return err
 }
 
-// Read returns the chunks of a plan's journal; none if there is none. With ErrCut it
+// Read returns the chunks of a plan's journal; none if there is none. With errCut it
 // returns the chunks before the missing one.
 func (j JournalMaps) Read(ctx context.Context, plan string) ([][]byte, error) {
 	maps, err := j.list(ctx, plan)
@@ -116,7 +115,7 @@ func (j JournalMaps) Read(ctx context.Context, plan string) ([][]byte, error) {
 		m, ok := maps[journalName(plan, n)]
 		if !ok {
 			if n != len(maps) || n > 0 && maps[journalName(plan, n-1)].Data.More != "" {
-				return out, fmt.Errorf("read the journal of %s: %w: %s", plan, ErrCut, journalName(plan, n))
+				return out, fmt.Errorf("read the journal of %s: %w: %s", plan, errCut, journalName(plan, n))
 			}
 			break
 		}
@@ -136,7 +135,7 @@ func (j JournalMaps) list(ctx context.Context, plan string) (map[string]journalM
 			return err
 		}
 		if len(out) == maxChunks {
-			return ErrTooBig
+			return errTooBig
 		}
 		if strings.HasPrefix(m.Metadata.Name, journalPrefix+plan+"-") { // anybody may set a label
 			out[m.Metadata.Name] = m
@@ -144,46 +143,4 @@ func (j JournalMaps) list(ctx context.Context, plan string) (map[string]journalM
 		return nil
 	})
 	return out, err
-}
-
-// Plans returns the plans whose journals are in the cluster.
-func (j JournalMaps) Plans(ctx context.Context) ([]string, error) {
-	var out []string
-	_, err := j.Writer.c.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel}, "limit": {"10"}}, func(item []byte) error {
-		var m struct{ Metadata journalMeta }
-		if err := json.Unmarshal(item, &m); err != nil {
-			return err
-		}
-		if p := m.Metadata.Labels[journalLabel]; m.Metadata.Name == journalName(p, 0) {
-			out = append(out, p)
-		}
-		return nil
-	})
-	slices.Sort(out)
-	return out, err
-}
-
-// Remove deletes the ConfigMaps of a plan, the last first, so that the rest stays readable.
-func (j JournalMaps) Remove(ctx context.Context, plan string) error {
-	maps, err := j.list(ctx, plan)
-	if err != nil {
-		return fmt.Errorf("remove the journal of %s: %w", plan, err)
-	}
-	for n := maxChunks; n >= 0; n-- {
-		m, ok := maps[journalName(plan, n)]
-		if !ok {
-			continue
-		}
-		body, err := json.Marshal(map[string]any{
-			"apiVersion": "v1", "kind": "DeleteOptions",
-			"preconditions": map[string]string{"uid": m.Metadata.UID, "resourceVersion": m.Metadata.ResourceVersion},
-		})
-		if err != nil {
-			return err
-		}
-		if _, err := j.Writer.Write(ctx, http.MethodDelete, journalsAt+"/"+m.Metadata.Name, acceptJSON, nil, body); err != nil {
-			return fmt.Errorf("remove the journal of %s: %w", plan, err)
-		}
-	}
-	return nil
 }

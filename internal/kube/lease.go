@@ -13,8 +13,8 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 )
 
-// ErrHeld means that another apply holds the lease.
-var ErrHeld = errors.New("another apply is running")
+// errHeld means that another apply holds the lease.
+var errHeld = errors.New("another apply is running")
 
 // A Lease keeps two people from repairing a cluster at the same time. It is advisory: each
 // object is protected by the atomic update of its own write.
@@ -48,7 +48,7 @@ func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
 	}
 	l := &Lease{w: w, id: holder + "_" + rand.Text(), lost: make(chan struct{}), finished: make(chan struct{})}
 	for range 3 { // lost races and lost answers
-		if err = l.take(ctx, ns); err == nil || errors.Is(err, ErrHeld) || errors.Is(err, execute.ErrRefused) || ctx.Err() != nil {
+		if err = l.take(ctx, ns); err == nil || errors.Is(err, errHeld) || errors.Is(err, execute.ErrRefused) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -87,7 +87,7 @@ func leaseAt(ns string) string {
 	return "/apis/coordination.k8s.io/v1/namespaces/" + ns + "/leases"
 }
 
-// get reads a lease; if another holds it the error is ErrHeld, with the lease.
+// get reads a lease; if another holds it the error is errHeld, with the lease.
 func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 	out := looked{lease: leaseObject{Metadata: identity{Name: leaseName, Namespace: ns}}}
 	a, there, err := w.read(ctx, leaseAt(ns)+"/"+leaseName)
@@ -110,7 +110,7 @@ func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 			who = who[:i]
 		}
 		err = fmt.Errorf("%w: held by %s since %s; if it no longer runs, the lease expires %d seconds after its last renewal; or delete lease %s/%s",
-			ErrHeld, readable(who), readable(s.AcquireTime), s.LeaseDurationSeconds, ns, leaseName)
+			errHeld, readable(who), readable(s.AcquireTime), s.LeaseDurationSeconds, ns, leaseName)
 	}
 	return out, err
 }
@@ -119,7 +119,7 @@ func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 func (l *Lease) take(ctx context.Context, ns string) error {
 	got, err := l.w.get(ctx, ns)
 	l.clock, l.now = got.clock, got.lease
-	if errors.Is(err, ErrHeld) && got.lease.Spec.HolderIdentity == l.id {
+	if errors.Is(err, errHeld) && got.lease.Spec.HolderIdentity == l.id {
 		err = nil
 	}
 	if err != nil {

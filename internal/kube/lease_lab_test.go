@@ -23,7 +23,7 @@ func (e *edge) lease(t *testing.T, c *Client, ns string) {
 	if !strings.HasPrefix(held.Spec.HolderIdentity, "anna@laptop_") || held.Spec.LeaseDurationSeconds != 30 {
 		t.Errorf("%+v", held)
 	}
-	if _, err := second.Acquire(t.Context(), "bert@desk"); !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "by anna@laptop since "+held.Spec.AcquireTime) {
+	if _, err := second.Acquire(t.Context(), "bert@desk"); !errors.Is(err, errHeld) || !strings.Contains(err.Error(), "by anna@laptop since "+held.Spec.AcquireTime) {
 		t.Errorf("a second holder: %v", err)
 	}
 	e.wait("it is renewed", func() error {
@@ -53,7 +53,7 @@ func (e *edge) lease(t *testing.T, c *Client, ns string) {
 		t.Errorf("a lease that was lost is taken from %+v", now.Spec)
 	}
 	e.force(t, at, "carl", time.Now().Add(-25*time.Second))
-	if _, err := first.Acquire(t.Context(), "anna@laptop"); !errors.Is(err, ErrHeld) {
+	if _, err := first.Acquire(t.Context(), "anna@laptop"); !errors.Is(err, errHeld) {
 		t.Errorf("25 seconds without renewal: %v", err)
 	}
 	e.force(t, at, "carl", time.Now().Add(-35*time.Second))
@@ -114,7 +114,7 @@ func (e *edge) killSwitch(t *testing.T) {
 	at := "/api/v1/namespaces/" + ns + "/configmaps"
 	e.do("POST", at, `{"metadata":{"name":"plumbline-stop"},"data":{"reason":"audit until noon"}}`)
 	thrown := time.Now()
-	if err := w.Stop(t.Context()); !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), ns+"/plumbline-stop: audit until noon") {
+	if err := w.Stop(t.Context()); !errors.Is(err, errStopped) || !strings.Contains(err.Error(), ns+"/plumbline-stop: audit until noon") {
 		t.Errorf("%v", err)
 	}
 	for s.Ask(t.Context()) == nil {

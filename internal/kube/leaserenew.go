@@ -42,7 +42,7 @@ func (l *Lease) keep(ctx context.Context) {
 		if err != nil {
 			next = renewAgain
 		}
-		if errors.Is(err, ErrHeld) || monotonic().Sub(l.good) >= leaseSafe {
+		if errors.Is(err, errHeld) || monotonic().Sub(l.good) >= leaseSafe {
 			close(l.lost)
 			return
 		}
@@ -59,11 +59,11 @@ func (l *Lease) renew(ctx context.Context) error {
 		return err
 	}
 	got, err := l.w.get(ctx, l.now.Metadata.Namespace)
-	if err != nil && !errors.Is(err, ErrHeld) {
+	if err != nil && !errors.Is(err, errHeld) {
 		return err
 	}
 	if got.lease.Spec.HolderIdentity != l.id {
-		return ErrHeld // or somebody deleted it
+		return errHeld // or somebody deleted it
 	}
 	l.now, l.clock = got.lease, got.clock
 	return l.write(ctx, l.now.taken(l.id, l.clock.now()))
@@ -89,7 +89,7 @@ func (l *Lease) Release(ctx context.Context) error {
 			return nil
 		}
 		got, lookErr := l.w.get(ctx, l.now.Metadata.Namespace)
-		if lookErr != nil && !errors.Is(lookErr, ErrHeld) {
+		if lookErr != nil && !errors.Is(lookErr, errHeld) {
 			return fmt.Errorf("release the lease: %w", errors.Join(err, lookErr))
 		}
 		if got.lease.Spec.HolderIdentity != l.id {

@@ -52,7 +52,7 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 	for {
 		meta, at, err := c.part(ctx, hc, request{path: path, query: q, accept: accept, header: header}, read, func(item []byte) error { a.Rows++; return each(item) })
 		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && a.Rows > 0
-		if page == 0 && (late || errors.Is(err, ErrTruncated)) {
+		if page == 0 && (late || errors.Is(err, errTruncated)) {
 			// An API server ends a request after a minute, whether the server or the
 			// connection is slow; the client ends it after its own timeout.
 			c.page.Store(pageSize)
@@ -116,7 +116,7 @@ func (c *Client) Get(ctx context.Context, path string) ([]byte, time.Time, error
 	defer func() { _ = body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(body, maxObject+1))
 	if err == nil && len(b) > maxObject {
-		err = ErrTooBig
+		err = errTooBig
 	}
 	if err != nil {
 		err = fmt.Errorf("read %s: %w", path, err)

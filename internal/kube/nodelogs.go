@@ -25,10 +25,10 @@ const (
 
 // Why a kubelet returned no lines.
 var (
-	// ErrNoLogQuery means that log queries are not enabled.
-	ErrNoLogQuery = errors.New("the kubelet does not serve log queries: enable the feature gate NodeLogQuery, enableSystemLogHandler and enableSystemLogQuery")
-	// ErrNotInJournal means that the service does not log to journald.
-	ErrNotInJournal = errors.New("journald has no entries of this service")
+	// errNoLogQuery means that log queries are not enabled.
+	errNoLogQuery = errors.New("the kubelet does not serve log queries: enable the feature gate NodeLogQuery, enableSystemLogHandler and enableSystemLogQuery")
+	// errNotInJournal means that the service does not log to journald.
+	errNotInJournal = errors.New("journald has no entries of this service")
 )
 
 // A NodeLogQuery selects lines of journald on a node.
@@ -114,8 +114,8 @@ func nodeLogError(err error) error {
 	switch {
 	case errors.Is(err, ErrForbidden):
 		return fmt.Errorf("%w (this needs get on nodes/proxy, which gives access to more than logs; Plumbline does not grant it)", err)
-	case errors.Is(err, ErrNotFound), strings.Contains(err.Error(), "405"):
-		return fmt.Errorf("%w: %s", ErrNoLogQuery, err.Error()) // not wrapped: callers would take ErrNotFound for a missing node
+	case errors.Is(err, errNotFound), strings.Contains(err.Error(), "405"):
+		return fmt.Errorf("%w: %s", errNoLogQuery, err.Error()) // not wrapped: callers would take errNotFound for a missing node
 	default:
 		return err
 	}
@@ -126,14 +126,14 @@ var nodeLogSays = []struct {
 	text string
 	err  error
 }{
-	{"query resolved to log files for", ErrNotInJournal},
-	{"log not found for ", ErrNotInJournal},
+	{"query resolved to log files for", errNotInJournal},
+	{"log not found for ", errNotInJournal},
 	{"-- No entries --", nil},
 	{"Compiled without pattern matching support", errors.New("the node's journalctl cannot search for patterns")},
 	{"error: journal output not available", errors.New("the node's journald returns nothing")},
-	{"error getting log for ", ErrNotInJournal},
+	{"error getting log for ", errNotInJournal},
 	{"failed to get logging cmd", errors.New("the kubelet cannot run journalctl")},
-	{"No journal files were found", ErrNotInJournal},
+	{"No journal files were found", errNotInJournal},
 	{"Failed to add match", errors.New("the node's journalctl refuses the query")},
 }
 
@@ -141,7 +141,7 @@ var nodeLogSays = []struct {
 // listing instead, which only its content type shows.
 func nodeLogText(contentType string, body []byte) (text []byte, cut bool, err error) {
 	if strings.HasPrefix(contentType, "text/html") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
-		return nil, false, ErrNoLogQuery
+		return nil, false, errNoLogQuery
 	}
 	if len(body) > maxNodeLog {
 		body, cut = body[:maxNodeLog], true

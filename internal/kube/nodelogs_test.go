@@ -65,10 +65,10 @@ func TestNodeLogText(t *testing.T) {
 		{"text/plain", "-- Logs begin at Sun. --\n" + line + "-- Boot 0a1b --\n" + line, line + line, nil},
 		{"text/plain", "-- No entries --\n", "", nil},
 		{"text/plain", "", "", nil},
-		{"text/html; charset=utf-8", "<pre>\n<a href=\"kubelet.log\">", "", ErrNoLogQuery},
-		{"", "<!doctype html>\n<pre>", "", ErrNoLogQuery},
-		{"text/plain", "\noptions present and query resolved to log files for [kubelet]\ntry without specifying options\n", "", ErrNotInJournal},
-		{"text/plain", "\nlog not found for containerd\n", "", ErrNotInJournal},
+		{"text/html; charset=utf-8", "<pre>\n<a href=\"kubelet.log\">", "", errNoLogQuery},
+		{"", "<!doctype html>\n<pre>", "", errNoLogQuery},
+		{"text/plain", "\noptions present and query resolved to log files for [kubelet]\ntry without specifying options\n", "", errNotInJournal},
+		{"text/plain", "\nlog not found for containerd\n", "", errNotInJournal},
 	} {
 		got, cut, err := nodeLogText(c.kind, []byte(c.body))
 		if string(got) != c.want || cut || !errors.Is(err, c.err) {
@@ -89,8 +89,8 @@ func TestNodeLogError(t *testing.T) {
 	if err := nodeLogError(fmt.Errorf("%w: x", ErrForbidden)); !errors.Is(err, ErrForbidden) || !strings.Contains(err.Error(), "nodes/proxy") {
 		t.Error(err)
 	}
-	for _, e := range []error{fmt.Errorf("%w: x", ErrNotFound), errors.New("405 Method Not Allowed: logs endpoint is disabled")} {
-		if err := nodeLogError(e); !errors.Is(err, ErrNoLogQuery) || errors.Is(err, ErrNotFound) {
+	for _, e := range []error{fmt.Errorf("%w: x", errNotFound), errors.New("405 Method Not Allowed: logs endpoint is disabled")} {
+		if err := nodeLogError(e); !errors.Is(err, errNoLogQuery) || errors.Is(err, errNotFound) {
 			t.Error(err)
 		}
 	}

@@ -143,11 +143,11 @@ func TestEachItem(t *testing.T) {
 		t.Errorf("no items: %v", err)
 	}
 	deep := append([]byte(`{"items":[`), bytes.Repeat([]byte("["), 1000)...)
-	if _, err := eachItem(bytes.NewReader(deep), nil); err != ErrTooBig { //nolint:errorlint // the very one
+	if _, err := eachItem(bytes.NewReader(deep), nil); err != errTooBig { //nolint:errorlint // the very one
 		t.Errorf("deep: %v", err)
 	}
 	big := append([]byte(`{"items":["`), bytes.Repeat([]byte("x"), maxObject+1)...)
-	if _, err := eachItem(bytes.NewReader(big), nil); err != ErrTooBig { //nolint:errorlint // the very one
+	if _, err := eachItem(bytes.NewReader(big), nil); err != errTooBig { //nolint:errorlint // the very one
 		t.Errorf("big: %v", err)
 	}
 }
@@ -176,7 +176,7 @@ func FuzzJSONList(f *testing.F) {
 			got = append(got, slices.Clone(item))
 			return nil
 		})
-		if err == ErrTooBig { //nolint:errorlint // the very one
+		if err == errTooBig { //nolint:errorlint // the very one
 			return
 		}
 		a, _ := json.Marshal(got)

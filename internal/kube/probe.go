@@ -153,7 +153,7 @@ func (c *Client) removeProbe(ctx context.Context, hc *http.Client, namespace, na
 	}
 	path := "/api/v1/namespaces/" + namespace + "/pods/" + name
 	resp, err := c.send(ctx, hc, request{method: http.MethodDelete, path: path, accept: acceptJSON, body: body})
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, errNotFound) {
 		return nil
 	}
 	if err != nil {

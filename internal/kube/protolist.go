@@ -17,7 +17,7 @@ func eachProto(r io.Reader, each func(item []byte) error) (listMeta, error) {
 	p := protoReader{in: bufio.NewReaderSize(r, 256<<10), left: 1 << 62}
 	meta, err := p.envelope(each)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = ErrTruncated
+		err = errTruncated
 	}
 	return meta, err
 }
@@ -68,7 +68,7 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 			return meta, err
 		}
 		if size > maxObject || size > p.left {
-			return meta, ErrTooBig
+			return meta, errTooBig
 		}
 		b, err := p.item(int(size))
 		if err != nil {

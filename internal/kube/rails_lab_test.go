@@ -86,7 +86,7 @@ func (e *edge) rails(t *testing.T, c *Client) {
 	if after, _ := e.get(t, s, r); after.Revision != before.Revision {
 		t.Errorf("the pod was written: %s", after.Body)
 	}
-	if err := s.Writer.Stop(t.Context()); !errors.Is(err, ErrStopped) {
+	if err := s.Writer.Stop(t.Context()); !errors.Is(err, errStopped) {
 		t.Errorf("the switch: %v", err)
 	}
 	v, _ := e.get(t, s, victim)

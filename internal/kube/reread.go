@@ -98,7 +98,7 @@ func (l Rereader) one(ctx context.Context, r model.Ref) (look observe.Reread, er
 		}
 	default:
 	}
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, errNotFound) {
 		err = nil
 	}
 	return look, err

@@ -77,7 +77,7 @@ func (VMs) Tables() []model.Table { return []model.Table{model.VMs} }
 // Collect reads machines, if KubeVirt is installed.
 func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	if _, err := c.Client.Resources(ctx, "kubevirt.io/v1"); err != nil {
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, errNotFound) {
 			return observe.ReadInfo{}, observe.ErrNotThere
 		}
 		return observe.ReadInfo{}, err

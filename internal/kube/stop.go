@@ -11,15 +11,15 @@ import (
 
 const stopName = "plumbline-stop"
 
-// ErrStopped means that all writes are forbidden: the ConfigMap plumbline-stop exists.
-var ErrStopped = errors.New("all repairs are stopped")
+// errStopped means that all writes are forbidden: the ConfigMap plumbline-stop exists.
+var errStopped = errors.New("all repairs are stopped")
 
 const (
 	stopLook = 2 * time.Second // how old the last read may be
 	stopWait = 3 * time.Second // for an answer: without one nothing is written
 )
 
-// Stop reads the kill switch live. ErrStopped has the reason that was given. Any other
+// Stop reads the kill switch live. errStopped has the reason that was given. Any other
 // error means that it could not be read, and that nothing must be written.
 func (w *Writer) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
@@ -30,7 +30,7 @@ func (w *Writer) Stop(ctx context.Context) error {
 			return fmt.Errorf("read the kill switch: %w", err)
 		}
 		if there {
-			return fmt.Errorf("%w by ConfigMap %s/%s: %s", ErrStopped, ns, stopName, reason(a.body))
+			return fmt.Errorf("%w by ConfigMap %s/%s: %s", errStopped, ns, stopName, reason(a.body))
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func (s *Switch) Ask(ctx context.Context) error {
 	}
 	s.at = time.Time{}
 	err := s.Stopped(ctx)
-	if err == nil || errors.Is(err, ErrStopped) {
+	if err == nil || errors.Is(err, errStopped) {
 		s.at, s.said = now, err
 	}
 	return err

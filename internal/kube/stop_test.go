@@ -24,11 +24,11 @@ func TestSwitch(t *testing.T) {
 		}
 		blind := errors.New("no answer")
 		ask(nil, 1)
-		now = ErrStopped
+		now = errStopped
 		ask(nil, 1)
 		time.Sleep(stopLook)
-		ask(ErrStopped, 2)
-		ask(ErrStopped, 2)
+		ask(errStopped, 2)
+		ask(errStopped, 2)
 		now = blind
 		time.Sleep(stopLook)
 		ask(blind, 3)
@@ -70,7 +70,7 @@ func TestSwitchUnseen(t *testing.T) {
 	} {
 		w, _ := answers(t, c.answers...)
 		err := w.Stop(t.Context())
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrStopped) != strings.HasPrefix(c.want, "stopped") {
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || errors.Is(err, errStopped) != strings.HasPrefix(c.want, "stopped") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// A BusyError is the answer of a server that asks to retry later.
-type BusyError struct {
+// A busyError is the answer of a server that asks to retry later.
+type busyError struct {
 	Wait time.Duration
 	Said error
 }
 
-func (e *BusyError) Error() string { return e.Said.Error() }
-func (e *BusyError) Unwrap() error { return e.Said }
+func (e *busyError) Error() string { return e.Said.Error() }
+func (e *busyError) Unwrap() error { return e.Said }
 
 // RetryAfter is how long to wait.
-func (e *BusyError) RetryAfter() time.Duration { return e.Wait }
+func (e *busyError) RetryAfter() time.Duration { return e.Wait }
 
-// orBusy turns a refusal into a BusyError if the answer says that it is temporary.
+// orBusy turns a refusal into a busyError if the answer says that it is temporary.
 func orBusy(resp *http.Response, why error) error {
 	after := resp.Header.Get("Retry-After")
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable && after != "" {
-		return &BusyError{retryAfter(after, resp.Header.Get("Date")), why}
+		return &busyError{retryAfter(after, resp.Header.Get("Date")), why}
 	}
 	return why
 }

@@ -156,7 +156,7 @@ func TestWatchEndsForGood(t *testing.T) {
 		"gone":          {turn{code: http.StatusGone}, observe.ErrGone},
 		"gone later":    {turn{sends: slices.Concat(frame(t, "BOOKMARK", bookmark("11")), frame(t, "ERROR", failed(410, 0)))}, observe.ErrGone},
 		"no right":      {turn{code: http.StatusForbidden}, ErrForbidden},
-		"not there":     {turn{code: http.StatusNotFound}, ErrNotFound},
+		"not there":     {turn{code: http.StatusNotFound}, errNotFound},
 		"cannot decode": {turn{sends: badPod()}, errWire},
 	} {
 		client, _ := server(t, c.turn, turn{stays: true})

@@ -36,7 +36,7 @@ func lengthFrames(r io.Reader) func() ([]byte, error) {
 		}
 		size := int(binary.BigEndian.Uint32(head[:]))
 		if size > maxObject {
-			return nil, ErrTooBig
+			return nil, errTooBig
 		}
 		var err error
 		buf, err = fill(in, buf[:0], size)
@@ -72,7 +72,7 @@ func lineFrames(r io.Reader) func() ([]byte, error) {
 			switch {
 			case errors.Is(err, bufio.ErrBufferFull):
 				if long = append(long, part...); len(long) > maxObject {
-					return nil, ErrTooBig
+					return nil, errTooBig
 				}
 			case err != nil && len(long)+len(part) > 0:
 				return nil, cutOff(err)
@@ -92,7 +92,7 @@ func lineFrames(r io.Reader) func() ([]byte, error) {
 
 func cutOff(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return ErrTruncated
+		return errTruncated
 	}
 	return err
 }

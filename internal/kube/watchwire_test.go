@@ -163,17 +163,17 @@ func after(ends []int, n int) []int {
 // A length is only a promise, and a line without an end is none.
 func TestFramesAreBounded(t *testing.T) {
 	t.Parallel()
-	if _, err := lengthFrames(strings.NewReader("\x00\xa0\x00\x01x"))(); !errors.Is(err, ErrTooBig) {
+	if _, err := lengthFrames(strings.NewReader("\x00\xa0\x00\x01x"))(); !errors.Is(err, errTooBig) {
 		t.Errorf("10 MB and one byte: %v", err)
 	}
-	if _, err := lengthFrames(strings.NewReader("\x00\x10\x00\x00short"))(); !errors.Is(err, ErrTruncated) {
+	if _, err := lengthFrames(strings.NewReader("\x00\x10\x00\x00short"))(); !errors.Is(err, errTruncated) {
 		t.Errorf("less than promised: %v", err)
 	}
-	if _, err := lineFrames(endless{})(); !errors.Is(err, ErrTooBig) {
+	if _, err := lineFrames(endless{})(); !errors.Is(err, errTooBig) {
 		t.Errorf("a line without an end: %v", err)
 	}
 	most := 0
-	if _, err := fill(asked{&most}, nil, maxObject); !errors.Is(err, ErrTruncated) || most > watchBuffer {
+	if _, err := fill(asked{&most}, nil, maxObject); !errors.Is(err, errTruncated) || most > watchBuffer {
 		t.Errorf("%d bytes were taken for a promise: %v", most, err)
 	}
 }

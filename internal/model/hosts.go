@@ -63,3 +63,9 @@ func (v *View) SameNode(calicos, kubernetes string) bool {
 	n := v.NodeByName(calicos)
 	return n != nil && n.Name == kubernetes
 }
+
+// KindHost is the kind of a Calico Node in etcd, which is not the Kubernetes node of that name.
+const KindHost Kind = "host"
+
+// Ref names the host.
+func (h *Host) Ref() Ref { return Ref{KindHost, h.Name} }

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// A View is a sealed snapshot with its indices. Rows and indices never change after Seal,
-// except through PutUse; so several views may share them (Aside, Under). Each view records
+// A View is a sealed snapshot with its indices. Rows and indices never change after Seal;
+// so several views may share them (Aside, Under). Each view records
 // which tables were read through it, so that a test can compare that with what a detector
 // declares; this makes one view usable by one goroutine only.
 type View struct {

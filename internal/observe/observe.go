@@ -19,8 +19,8 @@ var ErrNotThere = errors.New("does not exist in this cluster")
 // marked as partial.
 var ErrPartial = errors.New("partial read")
 
-// ErrAgain matches the errors that Again returns.
-var ErrAgain = errors.New("retry once")
+// errAgain matches the errors that Again returns.
+var errAgain = errors.New("retry once")
 
 // Again marks an error after which Snapshot calls the collector once more; the collector has
 // added no rows yet and reads in another way.
@@ -29,7 +29,7 @@ func Again(err error) error { return again{err} }
 type again struct{ error }
 
 func (e again) Unwrap() error     { return e.error }
-func (again) Is(other error) bool { return other == ErrAgain }
+func (again) Is(other error) bool { return other == errAgain }
 
 // A Collector fills the tables that it names, and no others.
 type Collector interface {
@@ -64,7 +64,7 @@ func Snapshot(ctx context.Context, tell func(name string, rows int, done bool), 
 			defer func() { <-slots }()
 			tell(c.Name(), 0, false)
 			seen, err := c.Collect(ctx, &b)
-			if errors.Is(err, ErrAgain) {
+			if errors.Is(err, errAgain) {
 				seen, err = c.Collect(ctx, &b)
 			}
 			b.Add(func(s *model.Snapshot) { account(s, c, seen, err) })

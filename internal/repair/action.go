@@ -13,29 +13,29 @@ type action func(b *builder, f *finding.Finding)
 func actions() map[finding.Code]action {
 	return map[finding.Code]action{
 		// Calico IPAM.
-		"PL1001": planLeaked,
-		"PL1002": planUnrecorded,
-		"PL1003": planMisnamed,
-		"PL1004": planMend,
-		"PL1006": planHandle,
-		"PL1007": planAffinity,
-		"PL1008": planTunnel,
-		"PL5004": planLabels,
+		finding.PL1001: planLeaked,
+		finding.PL1002: planUnrecorded,
+		finding.PL1003: planMisnamed,
+		finding.PL1004: planMend,
+		finding.PL1006: planHandle,
+		finding.PL1007: planAffinity,
+		finding.PL1008: planTunnel,
+		finding.PL5004: planLabels,
 
 		// Endpoints of pods, and duplicate addresses.
-		"PL2001": planNoEndpoint,
-		"PL2002": planNoPod,
-		"PL2003": planOtherSandbox,
-		"PL2010": planDuplicate,
+		finding.PL2001: planNoEndpoint,
+		finding.PL2002: planNoPod,
+		finding.PL2003: planOtherSandbox,
+		finding.PL2010: planDuplicate,
 
 		// Node state.
-		"PL3001": planDevice,
-		"PL3003": planRoute,
-		"PL3004": planNeighbour,
-		"PL3005": planGateway,
-		"PL4001": planStuck,
-		"PL4002": planUnkillable,
-		"PL4003": planOrphan,
-		"PL4004": planMount,
+		finding.PL3001: planDevice,
+		finding.PL3003: planRoute,
+		finding.PL3004: planNeighbour,
+		finding.PL3005: planGateway,
+		finding.PL4001: planStuck,
+		finding.PL4002: planUnkillable,
+		finding.PL4003: planOrphan,
+		finding.PL4004: planMount,
 	}
 }

@@ -33,12 +33,12 @@ func planAffinity(b *builder, f *finding.Finding) {
 	case block == nil && b.view.NodeByName(a.Node) == nil:
 		gone := model.Ref{Kind: model.KindNode, Name: a.Node}
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{gone}}})
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.wantAffinity(f, a, "remove", affinityGone)
 	case block == nil && b.age(f, a) < affinityMinAge:
 		b.refuse(f, "the next pod that starts on "+a.Node+" normally creates the block; Plumbline waits a day", "start a pod on "+a.Node+", or plan again tomorrow")
 	case block == nil:
 		b.target(f, Safe, Proof{})
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.wantAffinity(f, a, "remove", affinityGone)
 	case b.view.NodeByName(a.Node) == nil && named && len(block.Held) > 0:
 		b.refuse(f, "its block still holds addresses and is routed by this affinity", "repair PL1001 of the block first; the IPAM garbage collector then removes block and affinity")
 	case b.view.NodeByName(a.Node) == nil && named:
@@ -46,14 +46,14 @@ func planAffinity(b *builder, f *finding.Finding) {
 	case named:
 		t := b.target(f, Disruptive, Proof{})
 		t.Warnings = []string{"with BGP, " + a.Node + " starts to announce " + a.CIDR.String()}
-		b.wantAffinity(f, a, "confirm", AffinityConfirmed)
+		b.wantAffinity(f, a, "confirm", affinityConfirmed)
 	case b.rightful(block) != nil:
 		t := b.target(f, Disruptive, Proof{})
 		t.Warnings = []string{"with BGP, " + a.CIDR.String() + " has an outage until this is done"}
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.wantAffinity(f, a, "remove", affinityGone)
 	case block.Affinity == "" && a.State == "pendingDeletion":
 		b.target(f, Safe, Proof{}) // Calico's release of a block stopped before its third and last write
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.wantAffinity(f, a, "remove", affinityGone)
 	default:
 		b.refuse(f, "the block has affinity "+cmp.Or(block.Affinity, "none")+" and no affinity object agrees: it is not known which is right", "find the node that runs the block's pods, and delete those pods one by one")
 	}
@@ -79,7 +79,7 @@ func (b *builder) missingAffinity(f *finding.Finding) {
 	t := b.target(f, Disruptive, Proof{})
 	t.Warnings = []string{"with BGP, " + node + " starts to announce " + cidr.String()}
 	ref := model.Ref{Kind: model.KindAffinity, Name: node + "/" + cidr.String()}
-	b.step(cleanUp, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: AffinityConfirmed}})
+	b.step(cleanUp, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: affinityConfirmed}})
 }
 
 // planLabels adds the labels by which IPAM selects the affinities of a node.
@@ -90,11 +90,11 @@ func planLabels(b *builder, f *finding.Finding) {
 		return
 	}
 	b.target(f, Safe, Proof{})
-	b.wantAffinity(f, a, "label", AffinityLabelled)
+	b.wantAffinity(f, a, "label", affinityLabelled)
 }
 
 func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want string) {
-	b.step(cleanUp, f, do, a.Ref(), Change{Affinity: &Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, AffinityConfirmed), UID: a.UID}})
+	b.step(cleanUp, f, do, a.Ref(), Change{Affinity: &Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, affinityConfirmed), UID: a.UID}})
 }
 
 // affinity finds the affinity with that ref; nil if it is gone.

@@ -12,10 +12,10 @@ import (
 
 // The values of Affinity.Want.
 const (
-	AffinityGone      = "gone"
-	AffinityPending   = "pending"
-	AffinityConfirmed = "confirmed"
-	AffinityLabelled  = "labelled"
+	affinityGone      = "gone"
+	affinityPending   = "pending"
+	affinityConfirmed = "confirmed"
+	affinityLabelled  = "labelled"
 )
 
 // editAffinity changes the affinity of a node for a block. BIRD announces routes by
@@ -33,28 +33,28 @@ func (s *Step) editAffinity(sc Scene) (Edited, error) {
 	}
 	state := ""
 	if sc.Live.There() {
-		state = cmp.Or(v.State.V, AffinityConfirmed)
+		state = cmp.Or(v.State.V, affinityConfirmed)
 	}
 	switch {
-	case a.Want == AffinityGone && !sc.Live.There(),
-		a.Want == state && a.Want != AffinityGone && deletedText(v) != "true",
-		a.Want == AffinityLabelled && sc.Live.There() && has(sc.Live.Labels, a.Label):
+	case a.Want == affinityGone && !sc.Live.There(),
+		a.Want == state && a.Want != affinityGone && deletedText(v) != "true",
+		a.Want == affinityLabelled && sc.Live.There() && has(sc.Live.Labels, a.Label):
 		return Edited{}, ErrAlready
 	case a.UID != "" && sc.Live.UID != a.UID:
 		return Edited{}, moved("the affinity was deleted and created again")
-	case state != a.From && a.Want != AffinityLabelled:
+	case state != a.From && a.Want != affinityLabelled:
 		return Edited{}, moved("the affinity is %s now", orAbsent(state))
-	case a.Want == AffinityGone && named:
+	case a.Want == affinityGone && named:
 		return Edited{}, moved("the block names %s", a.Node)
-	case a.Want == AffinityConfirmed && !named:
+	case a.Want == affinityConfirmed && !named:
 		return Edited{}, moved("the block does not name %s", a.Node)
-	case a.Want == AffinityPending && there:
+	case a.Want == affinityPending && there:
 		return Edited{}, moved("the block exists")
-	case a.Want == AffinityLabelled && !sc.Live.There():
+	case a.Want == affinityLabelled && !sc.Live.There():
 		return Edited{}, moved("the affinity is gone")
 	}
 	o := sc.Live
-	if a.Want == AffinityGone {
+	if a.Want == affinityGone {
 		e, err := s.complete(sc, o, state, nil)
 		e.Delete = true
 		return e, err
@@ -62,7 +62,7 @@ func (s *Step) editAffinity(sc Scene) (Edited, error) {
 	if len(a.Label) > 0 && !sc.Etcd {
 		o.Labels = with(o.Labels, a.Label)
 	}
-	if a.Want != AffinityLabelled {
+	if a.Want != affinityLabelled {
 		if o.Body, err = a.body(v, sc); err != nil {
 			return Edited{}, err
 		}

@@ -63,7 +63,7 @@ func (b *builder) refuse(f *finding.Finding, why, advice string) {
 // object in the same stage become one step; those that cannot be merged become separate
 // steps in the order of the calls.
 func (b *builder) step(at stage, f *finding.Finding, do string, on model.Ref, c Change) {
-	if a := c.Affinity; a != nil && a.Want != AffinityGone && a.Label == nil {
+	if a := c.Affinity; a != nil && a.Want != affinityGone && a.Label == nil {
 		a.Label = object.AffinityLabels(a.Node, a.CIDR) // IPAM does not select affinities without labels
 	}
 	p := place{at, on}

@@ -113,7 +113,7 @@ func (b *builder) ownsOtherDuplicates(s *duplicate) *refusal {
 			for other := range b.view.PodsWith(ip) {
 				alone = alone && other == o.pod
 			}
-			if key := "PL2010/" + ip.String(); ip != s.ip && !alone && !b.planned[key] {
+			if key := finding.KeyOf(finding.PL2010, ip.String()); ip != s.ip && !alone && !b.planned[key] {
 				return refuse("plan "+key+" with it", "%s/%s, which would be evicted, also has the duplicate address %s", o.pod.Namespace, o.pod.Name, ip)
 			}
 		}

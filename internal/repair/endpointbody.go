@@ -9,14 +9,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A PodSource is a pod as the API server returns it now.
-type PodSource struct {
+// A podSource is a pod as the API server returns it now.
+type podSource struct {
 	JSON json.RawMessage
 	UID  string // the UID that the pod must have
 }
 
-// A NodeSource is what the pod's node reports about the pod.
-type NodeSource struct {
+// A nodeSource is what the pod's node reports about the pod.
+type nodeSource struct {
 	Node      string // name of the Kubernetes node
 	Name      string // nodename in its CNI configuration
 	Container string
@@ -83,10 +83,10 @@ const (
 	annotationFloating = "cni.projectcalico.org/floatingIPs"
 )
 
-// EndpointBody gives the endpoint that Calico's CNI plugin writes for a pod. A missing label
+// writeEndpoint gives the endpoint that Calico's CNI plugin writes for a pod. A missing label
 // or profile would bypass policy, so it returns an error for everything that it cannot write
 // exactly, and if healthy, an endpoint that the plugin wrote, differs from ours in form.
-func EndpointBody(p PodSource, n NodeSource, healthy json.RawMessage) (json.RawMessage, error) {
+func writeEndpoint(p podSource, n nodeSource, healthy json.RawMessage) (json.RawMessage, error) {
 	pod, err := readPodSource(p, n)
 	if err != nil {
 		return nil, err

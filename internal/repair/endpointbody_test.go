@@ -23,9 +23,9 @@ const healthyBody = `{"kind":"WorkloadEndpoint","apiVersion":"projectcalico.org/
  "spec":{"orchestrator":"k8s","node":"w-17","containerID":"c","pod":"web-1","endpoint":"eth0","serviceAccountName":"default","ipNetworks":["10.0.0.9/32"],
  "profiles":["kns.shop","ksa.shop.default"],"interfaceName":"cali%s","mac":"aa:bb:cc:dd:ee:ff","ports":[{"name":"http","protocol":"TCP","port":80,"hostPort":0,"hostIP":""}]%s}}`
 
-func sources(annotations, sa string) (PodSource, NodeSource, json.RawMessage) {
-	pod := PodSource{JSON: json.RawMessage(fmt.Sprintf(podBody, annotations, sa)), UID: "uid-1"}
-	node := NodeSource{
+func sources(annotations, sa string) (podSource, nodeSource, json.RawMessage) {
+	pod := podSource{JSON: json.RawMessage(fmt.Sprintf(podBody, annotations, sa)), UID: "uid-1"}
+	node := nodeSource{
 		Node: "w-17", Name: "w-17", Container: "c1", Device: "cali" + model.DeviceName("", "shop", "db-0"), MAC: "AA:BB:CC:00:00:01",
 		IPs: []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("fd00::1")}, UID: "u", Created: 1767261600,
 	}
@@ -36,7 +36,7 @@ func sources(annotations, sa string) (PodSource, NodeSource, json.RawMessage) {
 func TestEndpointBody(t *testing.T) {
 	t.Parallel()
 	pod, node, healthy := sources(`,"cni.projectcalico.org/allowedSourcePrefixes":"[\"10.9.1.7/16\",\"fd01::1/64\"]"`, "default")
-	got, err := EndpointBody(pod, node, healthy)
+	got, err := writeEndpoint(pod, node, healthy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestEndpointBodyAccounts(t *testing.T) {
 	t.Parallel()
 	for _, sa := range []string{"", strings.Repeat("a", 62), strings.Repeat("a", 63)} {
 		pod, node, healthy := sources("", sa)
-		raw, err := EndpointBody(pod, node, healthy)
+		raw, err := writeEndpoint(pod, node, healthy)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,37 +79,37 @@ func TestEndpointBodyRefuses(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		annotations string
-		change      func(p *PodSource, n *NodeSource, h *json.RawMessage)
+		change      func(p *podSource, n *nodeSource, h *json.RawMessage)
 		says        string
 	}{
 		"floating addresses": {annotations: `,"cni.projectcalico.org/floatingIPs":"[\"1.2.3.4\"]"`, says: "floatingIPs"},
 		"broken prefixes":    {annotations: `,"cni.projectcalico.org/allowedSourcePrefixes":"[\"x\"]"`, says: "allowedSourcePrefixes"},
 		"broken list":        {annotations: `,"cni.projectcalico.org/allowedSourcePrefixes":"10.0.0.0/8"`, says: "allowedSourcePrefixes"},
-		"another pod":        {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) { p.UID = "uid-2" }, says: "not the pod"},
-		"another node":       {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.Node = "w-18" }, says: "not the pod"},
-		"no pod":             {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) { p.JSON = nil }, says: "read pod"},
-		"no MAC":             {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.MAC = "" }, says: "no valid MAC"},
-		"no address":         {change: func(_ *PodSource, n *NodeSource, _ *json.RawMessage) { n.IPs = nil }, says: "report of its node is incomplete"},
-		"no healthy one":     {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) { *h = nil }, says: "no healthy endpoint"},
-		"ending": {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) {
+		"another pod":        {change: func(p *podSource, _ *nodeSource, _ *json.RawMessage) { p.UID = "uid-2" }, says: "not the pod"},
+		"another node":       {change: func(_ *podSource, n *nodeSource, _ *json.RawMessage) { n.Node = "w-18" }, says: "not the pod"},
+		"no pod":             {change: func(p *podSource, _ *nodeSource, _ *json.RawMessage) { p.JSON = nil }, says: "read pod"},
+		"no MAC":             {change: func(_ *podSource, n *nodeSource, _ *json.RawMessage) { n.MAC = "" }, says: "no valid MAC"},
+		"no address":         {change: func(_ *podSource, n *nodeSource, _ *json.RawMessage) { n.IPs = nil }, says: "report of its node is incomplete"},
+		"no healthy one":     {change: func(_ *podSource, _ *nodeSource, h *json.RawMessage) { *h = nil }, says: "no healthy endpoint"},
+		"ending": {change: func(p *podSource, _ *nodeSource, _ *json.RawMessage) {
 			p.JSON = json.RawMessage(strings.Replace(string(p.JSON), `"uid":`, `"deletionTimestamp":"2026-01-01T00:00:00Z","uid":`, 1))
 		}, says: "being deleted"},
-		"a port beyond": {change: func(p *PodSource, _ *NodeSource, _ *json.RawMessage) {
+		"a port beyond": {change: func(p *podSource, _ *nodeSource, _ *json.RawMessage) {
 			p.JSON = json.RawMessage(strings.Replace(string(p.JSON), `8080`, `88080`, 1))
 		}, says: "port 88080"},
-		"another field": {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) {
+		"another field": {change: func(_ *podSource, _ *nodeSource, h *json.RawMessage) {
 			*h = json.RawMessage(fmt.Sprintf(healthyBody, model.DeviceName("", "shop", "web-1"), `,"qosControls":{"ingressBandwidth":1}`))
 		}, says: "qosControls"},
-		"another policy": {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) {
+		"another policy": {change: func(_ *podSource, _ *nodeSource, h *json.RawMessage) {
 			*h = json.RawMessage(strings.Replace(string(*h), `["kns.shop","ksa.shop.default"]`, `["k8s-pod-network"]`, 1))
 		}, says: "profiles k8s-pod-network"},
-		"another prefix": {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) {
+		"another prefix": {change: func(_ *podSource, _ *nodeSource, h *json.RawMessage) {
 			*h = json.RawMessage(strings.Replace(string(*h), `"cali`, `"tap`, 1))
 		}, says: "device tap"},
-		"another version": {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) {
+		"another version": {change: func(_ *podSource, _ *nodeSource, h *json.RawMessage) {
 			*h = json.RawMessage(strings.Replace(string(*h), `projectcalico.org/v3"`, `projectcalico.org/v4"`, 1))
 		}, says: "v4"},
-		"no labels": {change: func(_ *PodSource, _ *NodeSource, h *json.RawMessage) {
+		"no labels": {change: func(_ *podSource, _ *nodeSource, h *json.RawMessage) {
 			*h = json.RawMessage(strings.Replace(string(*h), `"projectcalico.org/orchestrator":"k8s",`, ``, 1))
 		}, says: "lacks labels"},
 	}
@@ -120,7 +120,7 @@ func TestEndpointBodyRefuses(t *testing.T) {
 			if c.change != nil {
 				c.change(&pod, &node, &healthy)
 			}
-			got, err := EndpointBody(pod, node, healthy)
+			got, err := writeEndpoint(pod, node, healthy)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %s, %v; want an error that says %q", got, err, c.says)
 			}
@@ -137,7 +137,7 @@ func FuzzEndpointBody(f *testing.F) {
 	f.Add([]byte(`null`), []byte(`null`))
 	f.Fuzz(func(t *testing.T, p, h []byte) {
 		_, node, _ := sources("", "")
-		raw, err := EndpointBody(PodSource{JSON: p, UID: "uid-1"}, node, h)
+		raw, err := writeEndpoint(podSource{JSON: p, UID: "uid-1"}, node, h)
 		if err != nil {
 			return
 		}

@@ -168,7 +168,7 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refu
 	if no != nil {
 		return nil, no
 	}
-	body, err := EndpointBody(PodSource{JSON: raw, UID: t.pod.UID}, NodeSource{
+	body, err := writeEndpoint(podSource{JSON: raw, UID: t.pod.UID}, nodeSource{
 		Node: t.pod.Node, Name: name, Container: t.sandbox.ID, Device: t.outside.Name, MAC: t.inside.MAC, IPs: t.ips,
 		UID: b.newUID(t), Created: b.o.Made,
 	}, healthy)
@@ -183,7 +183,7 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refu
 }
 
 // healthyLike reads an endpoint that the CNI plugin wrote for another running pod, first of
-// the same node: EndpointBody compares its own output with it.
+// the same node: endpointBody compares its own output with it.
 func (b *builder) healthyLike(t *runningPod) (json.RawMessage, *refusal) {
 	no := refuse("delete the pod at a convenient time: Calico then creates its endpoint", "no other running pod has an endpoint to compare with")
 	tried := 0

@@ -14,8 +14,8 @@ import (
 // maxPodSource bounds the JSON that is parsed. The limit of the API server is lower.
 const maxPodSource = 4 << 20
 
-// A podSource has the fields that Calico's CNI plugin reads of a pod.
-type podSource struct {
+// podFields has the fields that Calico's CNI plugin reads of a pod.
+type podFields struct {
 	Metadata struct {
 		Name         string            `json:"name"`
 		Namespace    string            `json:"namespace"`
@@ -46,8 +46,8 @@ type containerSource struct {
 
 // readPodSource parses a pod. It returns an error if it is not the expected pod, or if the
 // pod requests something that Plumbline does not write.
-func readPodSource(p PodSource, n NodeSource) (*podSource, error) {
-	var pod podSource
+func readPodSource(p podSource, n nodeSource) (*podFields, error) {
+	var pod podFields
 	if len(p.JSON) > maxPodSource {
 		return nil, errors.New("read pod: larger than 4 MB")
 	}
@@ -67,7 +67,7 @@ func readPodSource(p PodSource, n NodeSource) (*podSource, error) {
 }
 
 // ports gives the ports with a name or a host port. Policy refers to ports by name.
-func (p *podSource) ports() ([]endpointPort, error) {
+func (p *podFields) ports() ([]endpointPort, error) {
 	var out []endpointPort
 	for _, c := range slices.Concat(p.Spec.Containers, p.Spec.Init) {
 		for _, q := range c.Ports {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -54,7 +53,7 @@ func Make(v *model.View, fs []finding.Finding, o Options) *Plan {
 }
 
 func later(c finding.Code) int {
-	if c == "PL1001" {
+	if c == finding.PL1001 {
 		return 1
 	}
 	return 0
@@ -90,8 +89,8 @@ func curedBy(fs []finding.Finding) map[string]bool {
 	out := map[string]bool{}
 	for i := range fs {
 		for _, key := range fs[i].Explains {
-			code, _, _ := strings.Cut(key, "/")
-			if fs[i].State == finding.Confirmed && cures(fs[i].Code, finding.Code(code)) {
+			k, _ := finding.ParseKey(key)
+			if fs[i].State == finding.Confirmed && cures(fs[i].Code, k.Code) {
 				out[key] = true
 			}
 		}
@@ -104,12 +103,12 @@ func curedBy(fs []finding.Finding) map[string]bool {
 func (b *builder) explained(fs []finding.Finding) {
 	for i := range fs {
 		for _, key := range fs[i].Explains {
-			code, subject, _ := strings.Cut(key, "/")
+			k, _ := finding.ParseKey(key)
 			_, given := b.planned[key]
-			if given || cures(fs[i].Code, finding.Code(code)) {
+			if given || cures(fs[i].Code, k.Code) {
 				continue
 			}
-			f := finding.Finding{Code: finding.Code(code), Subject: model.Ref{Name: subject}}
+			f := finding.Finding{Code: k.Code, Subject: model.Ref{Name: k.Name}}
 			b.refuse(&f, "it is explained by "+fs[i].Key()+" and was not confirmed separately", "repair "+fs[i].Key()+", then run plumbline check again")
 		}
 	}
@@ -119,12 +118,12 @@ func (b *builder) explained(fs []finding.Finding) {
 // finding of code effect.
 func cures(cause, effect finding.Code) bool {
 	return slices.Contains(map[finding.Code][]finding.Code{
-		"PL2001": {"PL1002", "PL2003", "PL2004", "PL3003", "PL3005"}, // the repair records the addresses first, then Felix sets the routes
-		"PL2010": {"PL1001", "PL1002", "PL1003", "PL2003", "PL2004", "PL3003", "PL3004", "PL3005", "PL3006"},
-		"PL1003": {"PL5002"},
-		"PL1007": {"PL5004"}, // the affinity is deleted, or written with its labels
-		"PL4004": {"PL4002"},
-		"PL4002": {"PL4003"},
+		finding.PL2001: {finding.PL1002, finding.PL2003, finding.PL2004, finding.PL3003, finding.PL3005}, // the repair records the addresses first, then Felix sets the routes
+		finding.PL2010: {finding.PL1001, finding.PL1002, finding.PL1003, finding.PL2003, finding.PL2004, finding.PL3003, finding.PL3004, finding.PL3005, finding.PL3006},
+		finding.PL1003: {finding.PL5002},
+		finding.PL1007: {finding.PL5004}, // the affinity is deleted, or written with its labels
+		finding.PL4004: {finding.PL4002},
+		finding.PL4002: {finding.PL4003},
 	}[cause], effect)
 }
 

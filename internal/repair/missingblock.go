@@ -56,7 +56,7 @@ func (b *builder) plannedBlock(cidr netip.Prefix) *missingBlock {
 	if d == nil || d.NewBlock == nil {
 		return nil
 	}
-	s := &missingBlock{cidr: cidr, node: d.NewBlock.Node, strict: d.NewBlock.Strict, state: AffinityPending}
+	s := &missingBlock{cidr: cidr, node: d.NewBlock.Node, strict: d.NewBlock.Strict, state: affinityPending}
 	if c := b.at[place{claimAffinities, s.claim()}]; c != nil {
 		s.state, s.uid = c.Affinity.From, c.Affinity.UID
 	}
@@ -84,7 +84,7 @@ func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missin
 		case a.Deleted || a.State == "pendingDeletion":
 			return nil, refuse("plan again when it is gone", "%s is releasing %s", a.Node, a.CIDR)
 		default:
-			s.node, s.state, s.uid = a.Node, cmp.Or(a.State, AffinityConfirmed), a.UID
+			s.node, s.state, s.uid = a.Node, cmp.Or(a.State, affinityConfirmed), a.UID
 		}
 	}
 	if s.node == "" {
@@ -115,7 +115,7 @@ func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *refusal {
 		switch {
 		case no != nil:
 			return refuse(no.advice, "%s, also of %s, cannot be recorded: %s", ip, cidr, no.why)
-		case !b.planned["PL1002/"+ip.String()] && !b.planned["PL2001/"+pod.Namespace+"/"+pod.Name]:
+		case !b.planned[finding.KeyOf(finding.PL1002, ip.String())] && !b.planned[finding.KeyOf(finding.PL2001, pod.Namespace+"/"+pod.Name)]:
 			return refuse(advice, "%s of %s/%s is also in %s, and is not part of this plan", ip, pod.Namespace, pod.Name, cidr)
 		}
 	}
@@ -156,12 +156,12 @@ func (s *missingBlock) claim() model.Ref {
 // affinity confirmed. Tunnel addresses of the block are allocated in the same write:
 // calico-node would record them only later, after Calico may have assigned them.
 func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born Ordinal) {
-	if s.state != AffinityPending {
-		b.step(claimAffinities, f, "claim", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityPending, From: s.state, UID: s.uid}})
+	if s.state != affinityPending {
+		b.step(claimAffinities, f, "claim", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: affinityPending, From: s.state, UID: s.uid}})
 	}
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
 	b.step(createBlocks, f, "create", on, Change{NewBlock: &NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)}})
-	b.step(confirmAffinities, f, "confirm", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityConfirmed, From: AffinityPending}})
+	b.step(confirmAffinities, f, "confirm", s.claim(), Change{Affinity: &Affinity{Node: s.node, CIDR: s.cidr, Want: affinityConfirmed, From: affinityPending}})
 }
 
 // tunnelsIn gives the tunnel addresses of a new block. They are added once, with the first

@@ -84,7 +84,7 @@ func (p *Plan) noUndo(t *Target) string {
 		switch {
 		case s.Mend != nil:
 			why = "a repaired block structure is not reverted"
-		case s.Affinity != nil && s.Affinity.Want == AffinityLabelled:
+		case s.Affinity != nil && s.Affinity.Want == affinityLabelled:
 			why = "labels by which IPAM selects an affinity are not removed"
 		case s.Affinity != nil:
 			why = "an affinity that agrees with its block is not changed back"

@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// An OrdinalWas is the state of one address in a journal: enough to undo its change.
-type OrdinalWas struct {
+// An ordinalWas is the state of one address in a journal: enough to undo its change.
+type ordinalWas struct {
 	IP        netip.Addr      `json:"ip"`
 	For       string          `json:"for"`
 	Attribute json.RawMessage `json:"attribute,omitempty"` // empty means free
@@ -49,7 +49,7 @@ func (s *Step) editOrdinals(sc Scene) (Edited, error) {
 			reached[o.For] = true
 		}
 	}
-	var was, now []OrdinalWas
+	var was, now []ordinalWas
 	for _, o := range s.Ordinals {
 		if !open[o.For] || e.Dropped[o.For] != "" {
 			continue
@@ -172,8 +172,8 @@ func (o *Owner) attribute(before *object.Attribute) object.Attribute {
 	return object.Attribute{Handle: lossless.Some(o.Handle), Secondary: lossless.Some(secondary)}
 }
 
-func (b *block) was(o Ordinal, n int) OrdinalWas {
-	w := OrdinalWas{IP: o.IP, For: o.For, Sequence: b.sequenceOf(n)}
+func (b *block) was(o Ordinal, n int) ordinalWas {
+	w := ordinalWas{IP: o.IP, For: o.For, Sequence: b.sequenceOf(n)}
 	if at := b.holder(n); at != nil {
 		w.Attribute, _ = json.Marshal(at) // strings and what was JSON before
 	}

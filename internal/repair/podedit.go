@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// ReadPod parses the body that a store returns for a pod.
-func ReadPod(o model.Object) (model.PodBody, error) {
+// readPod parses the body that a store returns for a pod.
+func readPod(o model.Object) (model.PodBody, error) {
 	var p model.PodBody
 	if !o.There() {
 		return p, nil
@@ -25,7 +25,7 @@ func ReadPod(o model.Object) (model.PodBody, error) {
 // editPod sets the annotations that Calico's CNI plugin sets after an ADD.
 func (s *Step) editPod(sc Scene) (Edited, error) {
 	a := s.Annotate
-	p, err := ReadPod(sc.Live)
+	p, err := readPod(sc.Live)
 	if err != nil {
 		return Edited{}, err
 	}

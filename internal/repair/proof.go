@@ -118,7 +118,7 @@ func (d *NotInUse) calls(w *model.Verification) (why string, passing bool) {
 // Unasked reports that the pod named in the record is on a node whose agent does not verify
 // this proof: its next sandbox may be being created there. Empty if not.
 func (d *NotInUse) Unasked(o model.Object) string {
-	p, err := ReadPod(o)
+	p, err := readPod(o)
 	if err != nil || !o.There() || p.Finished() || p.Node == "" || d.All || slices.Contains(d.Nodes, p.Node) {
 		return ""
 	}
@@ -161,7 +161,7 @@ func (l *RunningPod) Against(w *model.Verification) (why string, passing bool) {
 
 // AgainstPod gives why the pod as read now contradicts the proof; empty if it does not.
 func (l *RunningPod) AgainstPod(o model.Object) string {
-	p, err := ReadPod(o)
+	p, err := readPod(o)
 	switch {
 	case err != nil:
 		return err.Error()
@@ -180,7 +180,7 @@ func (l *RunningPod) AgainstPod(o model.Object) string {
 
 // Against gives why the pod as read now contradicts the condition; empty if it does not.
 func (g *PodIs) Against(o model.Object) string {
-	p, err := ReadPod(o)
+	p, err := readPod(o)
 	name := g.Namespace + "/" + g.Name
 	switch {
 	case err != nil:

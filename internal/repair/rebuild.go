@@ -77,12 +77,12 @@ func (b *builder) touches(h *model.Handle) bool {
 // gives reports that the repair of a finding releases nothing.
 func (b *builder) gives(f *finding.Finding) bool {
 	switch f.Code {
-	case "PL1002", "PL1004":
+	case finding.PL1002, finding.PL1004:
 		return true
-	case "PL1006":
+	case finding.PL1006:
 		h := b.handleOf(f.Subject.Name)
 		return h != nil && b.short(h)
-	case "PL1008":
+	case finding.PL1008:
 		ip, err := netip.ParseAddr(f.Subject.Name)
 		return err == nil && b.view.AllocationOf(ip) == nil && b.otherThanTunnel(ip) == ""
 	default:
@@ -101,12 +101,12 @@ func (b *builder) short(h *model.Handle) bool {
 func (b *builder) lacks(found func(finding.Finding)) {
 	for i := range int32(b.view.Rows(model.Blocks)) {
 		if block := b.view.Block(i); b.within(block.CIDR) && broken(block) {
-			found(finding.Finding{Code: "PL1004", Subject: block.Ref(), Summary: "its lists contradict each other"})
+			found(finding.Finding{Code: finding.PL1004, Subject: block.Ref(), Summary: "its lists contradict each other"})
 		}
 	}
 	for i := range int32(b.view.Rows(model.Handles)) {
 		if h := b.view.Handle(i); b.short(h) && b.touches(h) {
-			found(finding.Finding{Code: "PL1006", Subject: h.Ref(), Summary: "counts less than the blocks hold"})
+			found(finding.Finding{Code: finding.PL1006, Subject: h.Ref(), Summary: "counts less than the blocks hold"})
 		}
 	}
 	for i := range int32(b.view.Rows(model.Addresses)) {
@@ -118,7 +118,7 @@ func (b *builder) lacks(found func(finding.Finding)) {
 		ref := model.Ref{Kind: model.KindAddress, Name: ip.String()}
 		if n := b.view.TunnelWith(ip); n != nil {
 			if !slices.Contains(n.Addresses, ip) {
-				found(finding.Finding{Code: "PL1008", Subject: ref, Node: n.Name, Summary: "tunnel address of " + n.Name + ", free in IPAM"})
+				found(finding.Finding{Code: finding.PL1008, Subject: ref, Node: n.Name, Summary: "tunnel address of " + n.Name + ", free in IPAM"})
 			}
 			continue
 		}
@@ -126,7 +126,7 @@ func (b *builder) lacks(found func(finding.Finding)) {
 			if pod.NoIPAM || !pool.Serves("Workload") {
 				continue
 			}
-			found(finding.Finding{Code: "PL1002", Subject: ref, Node: pod.Node, Namespace: pod.Namespace, About: []model.Ref{pod.Ref()}, Summary: "used by " + pod.Ref().Name + ", free in IPAM"})
+			found(finding.Finding{Code: finding.PL1002, Subject: ref, Node: pod.Node, Namespace: pod.Namespace, About: []model.Ref{pod.Ref()}, Summary: "used by " + pod.Ref().Name + ", free in IPAM"})
 			break
 		}
 	}
@@ -151,7 +151,7 @@ func (b *builder) untouched() {
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(of)) {
-		f := finding.Finding{Code: "PL9001", Subject: model.Ref{Kind: model.KindNode, Name: node}}
+		f := finding.Finding{Code: finding.PL9001, Subject: model.Ref{Kind: model.KindNode, Name: node}}
 		b.refuse(&f, fmt.Sprintf("live verification is not possible: the %d addresses that IPAM has for this node are not changed", of[node]), advice(f.Code))
 	}
 }

@@ -39,7 +39,7 @@ func planLeaked(b *builder, f *finding.Finding) {
 	}
 	b.target(f, Safe, Proof{NotInUse: &d})
 	for _, o := range held {
-		key := "PL1001/" + o.IP.String()
+		key := finding.KeyOf(finding.PL1001, o.IP.String())
 		if key != f.Key() && b.planned[key] {
 			continue // it has its own finding with the same proof
 		}
@@ -60,15 +60,15 @@ func (b *builder) allOfHandle(at *model.Attribute, ip netip.Addr) (held []*model
 	}
 	for a := range b.view.AllocationsBy(at.Handle) {
 		other := b.view.AttributeOf(a)
-		_, given := b.planned["PL1001/"+a.IP.String()]
+		_, given := b.planned[finding.KeyOf(finding.PL1001, a.IP.String())]
 		switch e := b.endpointWith(a.IP); {
 		case other.Handle != at.Handle:
 			return nil, "handle " + other.Handle + " differs only in spelling", "repair its PL1006 first"
 		case b.claimed(a.IP):
 			return nil, a.IP.String() + " of the same handle is in use", "it is released with the last address of the handle"
-		case a.IP != ip && given && b.unconfirmed["PL1001/"+a.IP.String()]:
+		case a.IP != ip && given && b.unconfirmed[finding.KeyOf(finding.PL1001, a.IP.String())]:
 			return nil, a.IP.String() + " of the same handle is unconfirmed", "plan again when that is confirmed"
-		case e != nil && !b.repaired["PL2002/"+e.Ref().Name]:
+		case e != nil && !b.repaired[finding.KeyOf(finding.PL2002, e.Ref().Name)]:
 			return nil, "endpoint " + e.Ref().Name + " still has " + a.IP.String(), "repair PL2002/" + e.Ref().Name + " first, or with it"
 		}
 		held = append(held, a)

@@ -89,9 +89,9 @@ func (c *Count) says() string {
 
 func (a *Affinity) says() string {
 	switch a.Want {
-	case AffinityGone:
+	case affinityGone:
 		return "delete, unless the block names " + a.Node
-	case AffinityLabelled:
+	case affinityLabelled:
 		return "add the labels by which IPAM selects it"
 	default:
 		return "set state " + a.Want

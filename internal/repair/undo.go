@@ -211,7 +211,7 @@ func (u *undoer) finish() {
 }
 
 // owner parses the attribute of a journal entry; nil means free.
-func owner(w OrdinalWas) (*object.Attribute, bool) {
+func owner(w ordinalWas) (*object.Attribute, bool) {
 	if len(w.Attribute) == 0 {
 		return nil, true
 	}

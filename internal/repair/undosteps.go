@@ -12,7 +12,7 @@ import (
 
 // ordinals undoes the change of a block, address by address.
 func (u *undoer) ordinals(s *Step, e Entry) {
-	var was, now []OrdinalWas
+	var was, now []ordinalWas
 	if json.Unmarshal(e.Was, &was) != nil || json.Unmarshal(e.Now, &now) != nil || len(was) != len(now) {
 		for _, f := range e.For {
 			u.refuse(f, "the journal does not have the former content of the block")
@@ -48,7 +48,7 @@ func (u *undoer) ordinals(s *Step, e Entry) {
 // A released address is allocated again if it is still free. A recorded address is released
 // with the verification of a release. A temporary handle is replaced by the former owner. A
 // transfer to the pod that uses the address is not undone.
-func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *object.Attribute) (Ordinal, bool) {
+func (u *undoer) ordinal(cidr netip.Prefix, was, now ordinalWas, before, after *object.Attribute) (Ordinal, bool) {
 	o := Ordinal{For: was.For, IP: was.IP}
 	if after != nil {
 		o.From = &Held{Attribute: after.Row(), Sequence: now.Sequence}
@@ -81,7 +81,7 @@ func (u *undoer) ordinal(cidr netip.Prefix, was, now OrdinalWas, before, after *
 // unused gives what must be verified before an address is allocated to its former owner
 // again: no other sandbox uses it. Another pod may have received it and lost its record
 // since. The nodes that verified the release verify this.
-func (u *undoer) unused(was OrdinalWas, before *object.Attribute) Proof {
+func (u *undoer) unused(was ordinalWas, before *object.Attribute) Proof {
 	t := u.plan.Target(was.For)
 	if t == nil || t.Proof.NotInUse == nil || t.Proof.NotInUse.Calm {
 		return Proof{}
@@ -102,13 +102,13 @@ func (u *undoer) affinity(s *Step, e Entry, f string) {
 	a := *s.Affinity
 	a.UID = ""
 	switch {
-	case a.Want == AffinityGone:
-		a.Want, a.From, a.Label = AffinityConfirmed, "", object.AffinityLabels(a.Node, a.CIDR)
-	case a.Want == AffinityLabelled:
+	case a.Want == affinityGone:
+		a.Want, a.From, a.Label = affinityConfirmed, "", object.AffinityLabels(a.Node, a.CIDR)
+	case a.Want == affinityLabelled:
 		u.refuse(f, "labels by which IPAM selects an affinity are not removed")
 		return
 	case was == "":
-		a.Want, a.From = AffinityGone, a.Want
+		a.Want, a.From = affinityGone, a.Want
 	default:
 		u.refuse(f, "a confirmed affinity is not set back")
 		return

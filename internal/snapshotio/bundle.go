@@ -25,7 +25,7 @@ const maxBundle = 8 << 30
 func WriteBundle(w io.Writer, s *model.Snapshot) error {
 	zip := gzip.NewWriter(w)
 	out := &parts{tar: tar.NewWriter(zip), at: s.Meta.Taken.Time()}
-	if err := Encode(s, out.line); err != nil {
+	if err := encode(s, out.line); err != nil {
 		return err
 	}
 	return errors.Join(out.flush(), out.tar.Close(), zip.Close())
@@ -74,7 +74,7 @@ func ReadBundleOf(r io.Reader, bytes int64, rows int) (*model.Snapshot, error) {
 		return nil, fmt.Errorf("not a bundle: %w", err)
 	}
 	files := tar.NewReader(io.LimitReader(zip, bytes))
-	d := Decoder{most: rows}
+	d := decoder{most: rows}
 	for {
 		h, err := files.Next()
 		if errors.Is(err, io.EOF) {

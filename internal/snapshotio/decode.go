@@ -21,8 +21,8 @@ const (
 // ErrNewer means that a newer Plumbline with another schema wrote the snapshot.
 var ErrNewer = errors.New("written by a newer Plumbline; upgrade to read it")
 
-// A Decoder takes sections in any order; the parts of one section are joined.
-type Decoder struct {
+// A decoder takes sections in any order; the parts of one section are joined.
+type decoder struct {
 	s           model.Snapshot
 	sections    map[string]bool
 	hasMeta     bool
@@ -32,7 +32,7 @@ type Decoder struct {
 }
 
 // Section reads one section.
-func (d *Decoder) Section(file string, in io.Reader) error {
+func (d *decoder) Section(file string, in io.Reader) error {
 	if d.sections == nil {
 		d.sections = map[string]bool{}
 	}
@@ -64,7 +64,7 @@ func (d *Decoder) Section(file string, in io.Reader) error {
 	return d.keep(file, in)
 }
 
-func (d *Decoder) meta(in io.Reader) error {
+func (d *decoder) meta(in io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(in, maxLine))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", metaFile, err)
@@ -79,7 +79,7 @@ func (d *Decoder) meta(in io.Reader) error {
 	return nil
 }
 
-func (d *Decoder) nodeState(node string) (*model.NodeState, error) {
+func (d *decoder) nodeState(node string) (*model.NodeState, error) {
 	if d.s.NodeState == nil {
 		d.s.NodeState = map[string]*model.NodeState{}
 	}
@@ -94,7 +94,7 @@ func (d *Decoder) nodeState(node string) (*model.NodeState, error) {
 	return f, nil
 }
 
-func (d *Decoder) keep(file string, in io.Reader) error {
+func (d *decoder) keep(file string, in io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(in, int64(maxUnknown-d.unknown)+1))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", file, err)
@@ -109,7 +109,7 @@ func (d *Decoder) keep(file string, in io.Reader) error {
 	return nil
 }
 
-func (d *Decoder) lines(file string, in io.Reader, each func([]byte) error) error {
+func (d *decoder) lines(file string, in io.Reader, each func([]byte) error) error {
 	sc := bufio.NewScanner(in)
 	sc.Buffer(make([]byte, 0, 64<<10), maxLine)
 	for n := 1; sc.Scan(); n++ {
@@ -132,7 +132,7 @@ func (d *Decoder) lines(file string, in io.Reader, each func([]byte) error) erro
 
 // Snapshot returns what was read. Without a coverage section, a table that has a section is
 // complete; one without a section was not read, which is not the same as empty.
-func (d *Decoder) Snapshot() (*model.Snapshot, error) {
+func (d *decoder) Snapshot() (*model.Snapshot, error) {
 	if !d.hasMeta {
 		return nil, errors.New("not a Plumbline snapshot: meta.json is missing")
 	}
@@ -142,7 +142,7 @@ func (d *Decoder) Snapshot() (*model.Snapshot, error) {
 	return &d.s, nil
 }
 
-func (d *Decoder) assumeComplete() {
+func (d *decoder) assumeComplete() {
 	add := func(t model.Table, node string) {
 		d.s.Coverage = append(d.s.Coverage, model.Coverage{Table: t, Node: node, State: model.Complete})
 	}

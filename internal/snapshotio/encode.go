@@ -14,9 +14,9 @@ const (
 	coverageFile = "coverage.jsonl"
 )
 
-// Encode emits the snapshot's sections line by line. Each section of a table begins with a
+// encode emits the snapshot's sections line by line. Each section of a table begins with a
 // nil line, so that an empty table has a section. Tables that were not read have none.
-func Encode(s *model.Snapshot, emit func(file string, line []byte) error) error {
+func encode(s *model.Snapshot, emit func(file string, line []byte) error) error {
 	meta, err := encodeRow(&s.Meta)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type Case struct {
 func ParseText(text []byte, expect ...string) (*Case, error) {
 	ar := txtar.Parse(text)
 	c := &Case{Comment: string(ar.Comment), Expect: map[string]string{}}
-	var d Decoder
+	var d decoder
 	for _, f := range ar.Files {
 		if slices.Contains(expect, f.Name) {
 			c.Expect[f.Name] = string(f.Data)
@@ -39,7 +39,7 @@ func ParseText(text []byte, expect ...string) (*Case, error) {
 func (c *Case) Text() ([]byte, error) {
 	ar := &txtar.Archive{Comment: []byte(c.Comment)}
 	at := map[string]int{}
-	err := Encode(c.Snapshot, func(file string, line []byte) error {
+	err := encode(c.Snapshot, func(file string, line []byte) error {
 		i, ok := at[file]
 		if !ok {
 			i = len(ar.Files)

@@ -11,14 +11,14 @@ import (
 
 // brings lists the findings that a cause can lead to.
 var brings = map[Cause][]finding.Code{
-	LateDel:         {"PL1002", "PL1003", "PL2001", "PL2003", "PL2010", "PL3003", "PL3004", "PL3005"},
-	RetriedDel:      {"PL4001", "PL4003", "PL4006"},
-	AddressMoved:    {"PL1002", "PL2001", "PL2003", "PL2004", "PL2010", "PL3003"},
-	AddWithoutDel:   {"PL1001", "PL2002", "PL3001"},
-	DelNeverCame:    {"PL1001", "PL2002", "PL3001"},
-	TeardownBlocked: {"PL4001", "PL4002", "PL4003", "PL4004", "PL4005", "PL4006"},
-	ReleasedInUse:   {"PL1002", "PL2001", "PL2010"},
-	StaleNodename:   {"PL1003", "PL2001", "PL2002", "PL5003"},
+	LateDel:         {finding.PL1002, finding.PL1003, finding.PL2001, finding.PL2003, finding.PL2010, finding.PL3003, finding.PL3004, finding.PL3005},
+	RetriedDel:      {finding.PL4001, finding.PL4003, finding.PL4006},
+	AddressMoved:    {finding.PL1002, finding.PL2001, finding.PL2003, finding.PL2004, finding.PL2010, finding.PL3003},
+	AddWithoutDel:   {finding.PL1001, finding.PL2002, finding.PL3001},
+	DelNeverCame:    {finding.PL1001, finding.PL2002, finding.PL3001},
+	TeardownBlocked: {finding.PL4001, finding.PL4002, finding.PL4003, finding.PL4004, finding.PL4005, finding.PL4006},
+	ReleasedInUse:   {finding.PL1002, finding.PL2001, finding.PL2010},
+	StaleNodename:   {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
 }
 
 // leastID is how many characters of a container ID identify it.
@@ -68,7 +68,7 @@ func Secrets(verdicts []Verdict, files []File) []finding.Finding {
 		f := &files[n]
 		ref := model.Ref{Kind: model.KindLog, Name: f.Name}
 		out = append(out, finding.Finding{
-			Code: "PL9002", Severity: finding.Warning, Subject: ref, Class: finding.Now, State: finding.Confirmed, Node: f.Node,
+			Code: finding.PL9002, Severity: finding.Warning, Subject: ref, Class: finding.Now, State: finding.Confirmed, Node: f.Node,
 			Summary:  fmt.Sprintf("%d of its lines contain a credential", len(at)),
 			Evidence: []finding.Evidence{{Ref: ref, Says: fmt.Sprintf("line %d: %s", at[0], said[uint16(n)])}},
 		})

@@ -1,6 +1,10 @@
 package timeline
 
-import "fmt"
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/finding"
+)
 
 // credentials reports that lines of the story contain credentials (PL9002).
 func credentials(s *Story, _ []*instance) []Verdict {
@@ -21,7 +25,7 @@ func credentials(s *Story, _ []*instance) []Verdict {
 	}
 	v.Lines = tidy(v.Lines)
 	v.Count = len(v.Lines)
-	v.Says = fmt.Sprintf("PL9002: %d of these lines contain %s; it is not shown", v.Count, v.Says)
+	v.Says = fmt.Sprintf("%s: %d of these lines contain %s; it is not shown", finding.PL9002, v.Count, v.Says)
 	return []Verdict{v}
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// MaxEvents bounds a log. Beyond it the events added first are dropped, and Left reports it.
-const MaxEvents = 3_000_000
+// maxEvents bounds a log. Beyond it the events added first are dropped, and Left reports it.
+const maxEvents = 3_000_000
 
 // A Log holds the events of many files in little memory and gives them as stories. Add may be
 // called from several goroutines. Queries build an index first; Stories and Pod read without the
@@ -33,7 +33,7 @@ type Log struct {
 // NewLog gives an empty log.
 func NewLog() *Log {
 	return &Log{
-		limit: MaxEvents, texts: newTexts(), subjects: newInterned[subject](), addresses: newInterned[netip.Addr](),
+		limit: maxEvents, texts: newTexts(), subjects: newInterned[subject](), addresses: newInterned[netip.Addr](),
 		sources: []string{""}, zones: zones{}, ends: map[uint16]int64{},
 		dels: map[uint16]bool{}, named: map[string]bool{},
 	}

@@ -95,10 +95,10 @@ func (l *Log) story(x *index, t *podEvents) *Story {
 		events = append(events, l.unpack(p, &s))
 	}
 	inOneZone(events)
-	cover := Cover{Ends: l.covered(events), Dels: l.dels, Nodes: x.nodes, Named: l.named}
-	s := NewStory(string(l.texts.get(t.pod)), events, cover)
+	cover := cover{Ends: l.covered(events), Dels: l.dels, Nodes: x.nodes, Named: l.named}
+	s := newStory(string(l.texts.get(t.pod)), events, cover)
 	if more := l.around(x, s); len(more) > 0 {
-		s = NewStory(s.Pod, append(events, more...), cover)
+		s = newStory(s.Pod, append(events, more...), cover)
 	}
 	if l.dropped > 0 {
 		s.NotShown = append(s.NotShown, "what the oldest lines show: the limit of stored events was reached")

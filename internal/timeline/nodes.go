@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"plumbline.dev/plumbline/internal/finding"
 )
 
 // JudgeNodes finds what concerns no known pod: credentials in lines that belong to no pod, and
@@ -49,7 +51,7 @@ func JudgeNodes(l *Log) []Verdict {
 	out := make([]Verdict, 0, len(found))
 	for k, v := range found {
 		if v.Cause == Credential {
-			v.Says, v.Error = fmt.Sprintf("PL9002: %d lines that belong to no known pod contain %s; it is not shown", v.Count, orSecret(v.Error)), ""
+			v.Says, v.Error = fmt.Sprintf("%s: %d lines that belong to no known pod contain %s; it is not shown", finding.PL9002, v.Count, orSecret(v.Error)), ""
 		} else {
 			v.Says = fmt.Sprintf("by a mount in use elsewhere: %s", orSome(k.object))
 			v.NotShown = []string{"which pod the container belongs to: no line names it"}

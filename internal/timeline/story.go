@@ -2,19 +2,19 @@ package timeline
 
 import "time"
 
-// Cover describes the files of a story's lines: only where a file would contain a line does its
+// cover describes the files of a story's lines: only where a file would contain a line does its
 // absence mean something.
-type Cover struct {
+type cover struct {
 	Ends  map[uint16]time.Time // per file, its latest timestamp
 	Dels  map[uint16]bool      // files that contain any DEL
 	Nodes map[string]bool      // nodes of which a kubelet's log was read
 	Named map[string]bool      // nodes for which Calico used their own name
 }
 
-// NewStory sorts one pod's events, merges those that report the same, and finds the sandboxes in
+// newStory sorts one pod's events, merges those that report the same, and finds the sandboxes in
 // them. It reorders the slice events. Steps: inOrder, merge, adopt, sandboxes; each relies on the
 // one before.
-func NewStory(pod string, events []Event, cover Cover) *Story {
+func newStory(pod string, events []Event, cover cover) *Story {
 	s := &Story{Pod: pod, cover: cover}
 	in := inOrder(events)
 	if says := skew(in); says != "" {

@@ -72,5 +72,5 @@ type Story struct {
 	NotShown  []string  `json:"notShown,omitempty"` // about the story as a whole
 
 	Also  map[int][]Place `json:"-"` // by event: further lines that report the same
-	cover Cover
+	cover cover
 }

@@ -80,7 +80,7 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&f.record, "record", "", "directory of the node's event log; empty for none")
 	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "address to listen on")
 	set.Func("log", "also serve lines of these log files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
-		p, err := ParseLogPlace(text)
+		p, err := parseLogPlace(text)
 		f.logs = append(f.logs, p)
 		return err
 	})
@@ -115,13 +115,13 @@ func run(ctx context.Context, e Env) error {
 func snapshot(ctx context.Context, e Env, f flags) error {
 	n := open(f)
 	defer n.close()
-	_ = Snapshot(ctx, f.node, version(), now(), n.collectors...)
+	_ = snapshotOf(ctx, f.node, version(), now(), n.collectors...)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(twoLooks):
 	}
-	s := Snapshot(ctx, f.node, version(), now(), n.collectors...)
+	s := snapshotOf(ctx, f.node, version(), now(), n.collectors...)
 	if !f.text {
 		return snapshotio.WriteBundle(e.Stdout, s)
 	}

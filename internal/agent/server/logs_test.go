@@ -299,11 +299,11 @@ func TestLogQuestionsRefused(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"", "x=/a/*.log", "kubelet=a/*.log", "kubelet=/a/../*.log", "kubelet=/*/x.log", "kubelet=/a/[.log"} {
-		if got, err := ParseLogPlace(p); err == nil {
+		if got, err := parseLogPlace(p); err == nil {
 			t.Errorf("%q: %+v", p, got)
 		}
 	}
-	if p, err := ParseLogPlace("kubelet=/opt/k3s/kubelet*.log"); err != nil || p.Source != "kubelet" || p.Path != "/opt/k3s/kubelet*.log" {
+	if p, err := parseLogPlace("kubelet=/opt/k3s/kubelet*.log"); err != nil || p.Source != "kubelet" || p.Path != "/opt/k3s/kubelet*.log" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

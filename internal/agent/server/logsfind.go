@@ -29,8 +29,8 @@ var usualLogs = []LogPlace{
 
 const eventSource = "flight"
 
-// ParseLogPlace reads COMPONENT=/DIRECTORY/PATTERN.
-func ParseLogPlace(text string) (LogPlace, error) {
+// parseLogPlace reads COMPONENT=/DIRECTORY/PATTERN.
+func parseLogPlace(text string) (LogPlace, error) {
 	source, at, ok := strings.Cut(text, "=")
 	p := LogPlace{Source: source, Path: at}
 	switch {

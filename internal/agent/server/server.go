@@ -181,8 +181,8 @@ func (s *Server) write(ctx context.Context) {
 	}
 }
 
-// Snapshot reads everything once, without caching.
-func Snapshot(ctx context.Context, node, version string, now time.Time, collectors ...observe.NodeCollector) *model.Snapshot {
+// snapshotOf reads everything once, without caching.
+func snapshotOf(ctx context.Context, node, version string, now time.Time, collectors ...observe.NodeCollector) *model.Snapshot {
 	reader := &observe.NodeReader{Node: node, Within: collectorWithin, Collectors: collectors}
 	f, seen := reader.Read(ctx)
 	join(f.Attachments, f.Sandboxes)

@@ -37,7 +37,7 @@ func (a *add) secondary() map[string]string {
 
 // find takes a block of its own node's that has a free ordinal; IPAM finds affinities by
 // their labels only.
-func (a *add) find(w *World, _ *task) step {
+func (a *add) find(w *world, _ *task) step {
 	if a.tries++; a.tries > 30 {
 		return a.cleanup
 	}
@@ -69,19 +69,19 @@ func affinityOf(name string) (string, netip.Prefix) {
 	return node, p
 }
 
-func (w *World) block(cidr netip.Prefix) *object.Block {
+func (w *world) block(cidr netip.Prefix) *object.Block {
 	if r := w.calico.get(blockRef(cidr)); r != nil {
 		return r.value.(*object.Block)
 	}
 	return nil
 }
 
-func (a *add) countRead(w *World, _ *task) step {
+func (a *add) countRead(w *world, _ *task) step {
 	a.seen = w.calico.get(handleRef(a.handle()))
 	return a.countWrite
 }
 
-func (a *add) countWrite(w *World, t *task) step {
+func (a *add) countWrite(w *world, t *task) step {
 	next := newHandle(a.handle(), a.cidr.String(), 1, w.etcd)
 	if a.seen != nil {
 		next = counted(a.seen.value.(*object.Handle), a.cidr.String(), 1)
@@ -96,7 +96,7 @@ func (a *add) countWrite(w *World, t *task) step {
 	return a.takeRead
 }
 
-func (a *add) takeRead(w *World, _ *task) step {
+func (a *add) takeRead(w *world, _ *task) step {
 	a.seen = w.calico.get(blockRef(a.cidr))
 	if a.seen == nil {
 		return a.uncount(a.find)
@@ -104,7 +104,7 @@ func (a *add) takeRead(w *World, _ *task) step {
 	return a.takeWrite
 }
 
-func (a *add) takeWrite(w *World, t *task) step {
+func (a *add) takeWrite(w *world, t *task) step {
 	next, ord := assign(a.seen.value.(*object.Block), -1, a.handle(), a.secondary())
 	if next == nil {
 		return a.uncount(a.find)
@@ -131,7 +131,7 @@ func (a *add) takeWrite(w *World, t *task) step {
 
 // uncount takes back what was counted, and goes on.
 func (a *add) uncount(then step) step {
-	return func(w *World, _ *task) step {
+	return func(w *world, _ *task) step {
 		r := w.calico.get(handleRef(a.handle()))
 		if r == nil {
 			a.call.counts[a.cidr]--
@@ -147,7 +147,7 @@ func (a *add) uncount(then step) step {
 	}
 }
 
-func (a *add) plug(w *World, _ *task) step {
+func (a *add) plug(w *world, _ *task) step {
 	if !a.b.netns {
 		return a.cleanup
 	}
@@ -157,7 +157,7 @@ func (a *add) plug(w *World, _ *task) step {
 
 // publish writes what Felix goes by. Its patch carries the pod's UID and no revision: the
 // newest ADD always wins.
-func (a *add) publish(w *World, _ *task) step {
+func (a *add) publish(w *world, _ *task) step {
 	r := w.kube.get(podRef(a.b.ns, a.b.pod))
 	if r == nil || r.uid != "" && r.uid != a.b.uid {
 		return a.cleanup
@@ -182,7 +182,7 @@ func joined(ips []netip.Addr) string {
 	return strings.Join(out, ",")
 }
 
-func (a *add) done(*World, *task) step {
+func (a *add) done(*world, *task) step {
 	a.n.ends(a.call)
 	a.n.cache = append(a.n.cache, cached{a.b.id, slices.Clone(a.ips)})
 	a.b.listed, a.b.ready, a.b.pids = true, true, 2
@@ -190,7 +190,7 @@ func (a *add) done(*World, *task) step {
 }
 
 // cleanup is what the plugin does when it fails: it releases what it was given.
-func (a *add) cleanup(*World, *task) step {
+func (a *add) cleanup(*world, *task) step {
 	d := &del{n: a.n, cid: a.b.id, ns: a.b.ns, pod: a.b.pod, b: a.b, call: a.call, then: a.failed}
 	return d.handleRead
 }
@@ -203,7 +203,7 @@ type claim struct {
 	done step
 }
 
-func (c *claim) choose(w *World, _ *task) step {
+func (c *claim) choose(w *world, _ *task) step {
 	for i := range 32 {
 		c.cidr = blockCIDR(i, c.four)
 		if w.calico.get(blockRef(c.cidr)) == nil {
@@ -216,7 +216,7 @@ func (c *claim) choose(w *World, _ *task) step {
 	return c.create
 }
 
-func (c *claim) create(w *World, _ *task) step {
+func (c *claim) create(w *world, _ *task) step {
 	next := newBlock(c.cidr, "host:"+c.n.calico, firstWord+uint64(w.now))
 	if _, ok := w.calico.swap(others, blockRef(c.cidr), nil, &row{value: next}); !ok {
 		if b := w.block(c.cidr); b.Affinity.V != "host:"+c.n.calico {
@@ -228,7 +228,7 @@ func (c *claim) create(w *World, _ *task) step {
 	return c.confirm
 }
 
-func (c *claim) confirm(w *World, _ *task) step {
+func (c *claim) confirm(w *world, _ *task) step {
 	ref := affinityRef(c.n.calico, c.cidr)
 	if r := w.calico.get(ref); r != nil {
 		w.calico.swap(others, ref, r, &row{value: newAffinity(w, c.n.calico, c.cidr, "confirmed"), labels: r.labels})
@@ -236,7 +236,7 @@ func (c *claim) confirm(w *World, _ *task) step {
 	return c.done
 }
 
-func newAffinity(w *World, node string, cidr netip.Prefix, state string) *object.Affinity {
+func newAffinity(w *world, node string, cidr netip.Prefix, state string) *object.Affinity {
 	a := &object.Affinity{State: lossless.Some(state), Deleted: lossless.Some(json.RawMessage(`"false"`))}
 	if w.etcd {
 		a.Deleted.V = json.RawMessage("false")

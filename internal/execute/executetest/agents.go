@@ -12,7 +12,7 @@ import (
 var errNoAnswer = errors.New("no answer within 10s")
 
 // agents gives live verifications from the true state of the simulated nodes.
-type agents struct{ w *World }
+type agents struct{ w *world }
 
 // Names lists the Node objects: a machine whose Node was deleted is not listed.
 func (a agents) Names(context.Context) ([]string, error) {

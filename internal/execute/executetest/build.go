@@ -11,7 +11,7 @@ import (
 )
 
 // build makes a healthy cluster: nodes with their blocks and tunnels, and pods that run.
-func (w *World) build() {
+func (w *world) build() {
 	for i := range 2 + w.pick(3) {
 		n := &node{name: "n" + strconv.Itoa(i+1), boot: 1}
 		n.calico = n.name
@@ -37,7 +37,7 @@ func (w *World) build() {
 }
 
 // future puts fields of a Calico to come into objects: they must survive whatever we write.
-func (w *World) future() {
+func (w *world) future() {
 	for _, r := range append([]*row(nil), w.calico.all(model.KindBlock)...) {
 		if !w.one(3) {
 			continue
@@ -57,7 +57,7 @@ func (w *World) future() {
 	}
 }
 
-func affinityLabels(w *World, node string, four bool) map[string]string {
+func affinityLabels(w *world, node string, four bool) map[string]string {
 	if w.etcd {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // churn lets one thing happen that happens in clusters.
-func (w *World) churn() {
+func (w *world) churn() {
 	switch w.pick(20) {
 	case 0, 1, 2, 3, 4:
 		w.launch()
@@ -59,10 +59,10 @@ func (w *World) churn() {
 }
 
 // room tells that there are pods enough to lose one.
-func (w *World) room() bool { return len(w.kubelets) > 3 }
+func (w *world) room() bool { return len(w.kubelets) > 3 }
 
 // launch makes a pod, of a new name or, as a StatefulSet does it, of an old one.
-func (w *World) launch() {
+func (w *world) launch() {
 	if len(w.kubelets) > 14 {
 		return
 	}
@@ -74,7 +74,7 @@ func (w *World) launch() {
 }
 
 // again makes a pod of a StatefulSet whose last one is gone.
-func (w *World) again() {
+func (w *world) again() {
 	name := "db-" + strconv.Itoa(w.pick(4))
 	if w.kube.get(podRef("shop", name)) == nil {
 		w.creates(name, w.open().name, "StatefulSet/db")
@@ -82,7 +82,7 @@ func (w *World) again() {
 }
 
 // open is a node that pods can be bound to.
-func (w *World) open() *node {
+func (w *world) open() *node {
 	for {
 		n := w.nodes[w.pick(len(w.nodes))]
 		if w.kube.get(nodeRef(n.name)) != nil {
@@ -91,7 +91,7 @@ func (w *World) open() *node {
 	}
 }
 
-func (w *World) somePod() *row {
+func (w *world) somePod() *row {
 	all := w.kube.all(model.KindPod)
 	if len(all) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (w *World) somePod() *row {
 }
 
 // someBox gives a pod whose sandbox runs, if the first that is looked at does.
-func (w *World) someBox() *kubelet {
+func (w *world) someBox() *kubelet {
 	if len(w.kubelets) == 0 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (w *World) someBox() *kubelet {
 }
 
 // reboots: namespaces and calls are gone, the runtime's list of sandboxes is not.
-func (w *World) reboots(n *node) {
+func (w *world) reboots(n *node) {
 	w.log("%s reboots", n.name)
 	n.boot, n.booted, n.calls, n.links, n.cut = n.boot+1, w.now, nil, nil, false
 	for _, b := range n.boxes {
@@ -134,7 +134,7 @@ func (w *World) reboots(n *node) {
 }
 
 // removes deletes a Node, and then its pods, though the machine may run on.
-func (w *World) removes(n *node) {
+func (w *world) removes(n *node) {
 	r := w.kube.get(nodeRef(n.name))
 	if r == nil || w.machines() < 3 {
 		return
@@ -149,11 +149,11 @@ func (w *World) removes(n *node) {
 	}
 }
 
-func (w *World) machines() int { return len(w.kube.all(model.KindNode)) }
+func (w *world) machines() int { return len(w.kube.all(model.KindNode)) }
 
 // tunnelUp is calico-node's allocator: handle, block, Node, device; nothing bounds the time
 // in between.
-func (w *World) tunnelUp(n *node) {
+func (w *world) tunnelUp(n *node) {
 	handle := "vxlan-tunnel-addr-" + n.calico
 	cidr := blockCIDR(0, true)
 	for _, r := range w.calico.all(model.KindAffinity) {

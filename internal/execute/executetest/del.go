@@ -22,12 +22,12 @@ type del struct {
 	then    step
 }
 
-func (d *del) begin(w *World, _ *task) step {
+func (d *del) begin(w *world, _ *task) step {
 	d.call = d.n.begins(w, "DEL", d.cid)
 	return d.recordRead
 }
 
-func (d *del) recordRead(w *World, _ *task) step {
+func (d *del) recordRead(w *world, _ *task) step {
 	if w.etcd {
 		d.seen = w.calico.get(endpointRef(d.n.calico, d.ns, d.pod))
 		if d.seen == nil || !mine(d.seen.value.(*endpoint).spec.ContainerID.V, d.cid) {
@@ -45,7 +45,7 @@ func (d *del) recordRead(w *World, _ *task) step {
 // mine: Calico spares a record that names another container.
 func mine(named, cid string) bool { return named == "" || named == cid }
 
-func (d *del) recordWrite(w *World, _ *task) step {
+func (d *del) recordWrite(w *world, _ *task) step {
 	store, next := w.kube, (*row)(nil)
 	if w.etcd {
 		store = w.calico
@@ -60,7 +60,7 @@ func (d *del) recordWrite(w *World, _ *task) step {
 	return d.unplug
 }
 
-func (d *del) unplug(_ *World, _ *task) step {
+func (d *del) unplug(_ *world, _ *task) step {
 	if d.b != nil && d.b.netns {
 		if l := d.n.linkOf(d.b); l != nil {
 			d.n.unlink(l)
@@ -70,7 +70,7 @@ func (d *del) unplug(_ *World, _ *task) step {
 	return d.handleRead
 }
 
-func (d *del) handleRead(w *World, _ *task) step {
+func (d *del) handleRead(w *world, _ *task) step {
 	r := w.calico.get(handleRef(handleOf(d.cid)))
 	if r == nil {
 		return d.end
@@ -79,7 +79,7 @@ func (d *del) handleRead(w *World, _ *task) step {
 	return d.nextBlock
 }
 
-func (d *del) nextBlock(w *World, _ *task) step {
+func (d *del) nextBlock(w *world, _ *task) step {
 	if len(d.blocks) == 0 {
 		return d.end
 	}
@@ -92,7 +92,7 @@ func (d *del) nextBlock(w *World, _ *task) step {
 	return d.freeBlock
 }
 
-func (d *del) freeBlock(w *World, _ *task) step {
+func (d *del) freeBlock(w *world, _ *task) step {
 	b := d.seen.value.(*object.Block)
 	next := free(b, false, ordinals(b, handleOf(d.cid))...)
 	r := &row{value: next}
@@ -105,7 +105,7 @@ func (d *del) freeBlock(w *World, _ *task) step {
 	return d.uncountRead
 }
 
-func (d *del) uncountRead(w *World, _ *task) step {
+func (d *del) uncountRead(w *world, _ *task) step {
 	d.seen = w.calico.get(handleRef(handleOf(d.cid)))
 	if d.seen == nil {
 		d.blocks = d.blocks[1:]
@@ -114,7 +114,7 @@ func (d *del) uncountRead(w *World, _ *task) step {
 	return d.uncountWrite
 }
 
-func (d *del) uncountWrite(w *World, _ *task) step {
+func (d *del) uncountWrite(w *world, _ *task) step {
 	h := d.seen.value.(*object.Handle)
 	if next := counted(h, d.blocks[0], -1); next != nil {
 		if _, ok := w.calico.swap(others, d.seen.ref, d.seen, &row{value: next}); !ok {
@@ -136,7 +136,7 @@ func (d *del) uncountWrite(w *World, _ *task) step {
 	if !ok {
 		return d.uncountRead
 	}
-	return func(w *World, _ *task) step {
+	return func(w *world, _ *task) step {
 		if r := w.calico.get(now.ref); r != nil && r.uid == now.uid {
 			w.calico.swap(others, now.ref, r, nil)
 		}
@@ -144,7 +144,7 @@ func (d *del) uncountWrite(w *World, _ *task) step {
 	}
 }
 
-func (d *del) end(_ *World, _ *task) step {
+func (d *del) end(_ *world, _ *task) step {
 	d.n.ends(d.call)
 	d.n.cache = slices.DeleteFunc(d.n.cache, func(c cached) bool { return c.cid == d.cid })
 	return d.then

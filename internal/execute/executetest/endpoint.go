@@ -15,7 +15,7 @@ func endpointRef(node, ns, name string) model.Ref {
 }
 
 // newEndpoint is what Calico's plugin writes in etcd.
-func newEndpoint(_ *World, a *add) *endpoint {
+func newEndpoint(_ *world, a *add) *endpoint {
 	return endpointFor(a.n.calico, a.b, a.ips)
 }
 

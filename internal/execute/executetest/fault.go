@@ -13,17 +13,17 @@ import (
 type fault struct {
 	name string
 	only string // a datastore, or "dual"; empty for any
-	make func(w *World) bool
+	make func(w *world) bool
 }
 
 var faults = slices.Concat(ipamFaults, podFaults, structureFaults)
 
-func (f *fault) fits(w *World) bool {
+func (f *fault) fits(w *world) bool {
 	return f.only == "" || f.only == w.datastore() || f.only == "dual" && w.dual
 }
 
 // breaks injects some faults, of those that are asked for.
-func (w *World) breaks(n int, only []string) {
+func (w *world) breaks(n int, only []string) {
 	var can []*fault
 	for i := range faults {
 		if f := &faults[i]; (len(only) == 0 || slices.Contains(only, f.name)) && f.fits(w) {
@@ -39,20 +39,20 @@ func (w *World) breaks(n int, only []string) {
 }
 
 var ipamFaults = []fault{
-	{"leaked", "", func(w *World) bool { return w.leak(w.hexID(), "gone-"+w.hexID()[:4], w.open(), w.dual && w.one(2)) }},
-	{"leaked-old", "", func(w *World) bool {
+	{"leaked", "", func(w *world) bool { return w.leak(w.hexID(), "gone-"+w.hexID()[:4], w.open(), w.dual && w.one(2)) }},
+	{"leaked-old", "", func(w *world) bool {
 		k := w.runs()
 		return k != nil && w.leak(w.hexID(), k.name, k.n, false)
 	}},
-	{"leaked-twice", "dual", func(w *World) bool { return w.leak(w.hexID(), "gone-"+w.hexID()[:4], w.open(), true) }},
-	{"orphan-handle", "", func(w *World) bool {
+	{"leaked-twice", "dual", func(w *world) bool { return w.leak(w.hexID(), "gone-"+w.hexID()[:4], w.open(), true) }},
+	{"orphan-handle", "", func(w *world) bool {
 		id := handleOf(w.hexID())
 		_, ok := w.calico.swap(others, handleRef(id), nil, &row{value: newHandle(id, w.calico.all(model.KindBlock)[0].ref.Name, 1, w.etcd)})
 		return ok
 	}},
-	{"overcount", "", func(w *World) bool { return w.recounts(1 + w.pick(2)) }},
-	{"undercount", "dual", func(w *World) bool { return w.recounts(-1) }},
-	{"missing-handle", "", func(w *World) bool {
+	{"overcount", "", func(w *world) bool { return w.recounts(1 + w.pick(2)) }},
+	{"undercount", "dual", func(w *world) bool { return w.recounts(-1) }},
+	{"missing-handle", "", func(w *world) bool {
 		k := w.runs()
 		if k == nil {
 			return false
@@ -60,19 +60,19 @@ var ipamFaults = []fault{
 		r := w.calico.get(handleRef(handleOf(k.box.id)))
 		return r != nil && w.delete(r)
 	}},
-	{"unrecorded", "", func(w *World) bool {
+	{"unrecorded", "", func(w *world) bool {
 		k := w.runs()
 		return k != nil && w.releaseInUse(k)
 	}},
-	{"released", "", func(w *World) bool {
+	{"released", "", func(w *world) bool {
 		k := w.runs()
 		return k != nil && w.releaseInUse(k) && w.unshow(k)
 	}},
-	{"wrong-node", "", func(w *World) bool { return w.renames("node") }},
-	{"wrong-pod", "", func(w *World) bool { return w.renames("pod") }},
-	{"frozen-add", "", func(w *World) bool { return w.freeze(w.open(), false) }},
-	{"frozen-count", "", func(w *World) bool { return w.freeze(w.open(), true) }},
-	{"stale-nodename", "", func(w *World) bool {
+	{"wrong-node", "", func(w *world) bool { return w.renames("node") }},
+	{"wrong-pod", "", func(w *world) bool { return w.renames("pod") }},
+	{"frozen-add", "", func(w *world) bool { return w.freeze(w.open(), false) }},
+	{"frozen-count", "", func(w *world) bool { return w.freeze(w.open(), true) }},
+	{"stale-nodename", "", func(w *world) bool {
 		n := w.open()
 		if n.calico != n.name {
 			return false
@@ -83,7 +83,7 @@ var ipamFaults = []fault{
 }
 
 // runs gives a pod that runs and has what it should have.
-func (w *World) runs() *kubelet {
+func (w *world) runs() *kubelet {
 	for range 10 {
 		if k := w.someBox(); k != nil && len(k.box.ips) > 0 && k.task.wake == never && w.holderOf(k.box.ips[0]) == handleOf(k.box.id) {
 			return k
@@ -92,12 +92,12 @@ func (w *World) runs() *kubelet {
 	return nil
 }
 
-func (w *World) delete(r *row) bool {
+func (w *world) delete(r *row) bool {
 	_, ok := w.store(r).swap(others, r.ref, r, nil)
 	return ok
 }
 
-func (w *World) store(r *row) *Store {
+func (w *world) store(r *row) *Store {
 	if r.ref.Kind == model.KindPod || r.ref.Kind == model.KindNode {
 		return w.kube
 	}
@@ -105,7 +105,7 @@ func (w *World) store(r *row) *Store {
 }
 
 // leak allocates addresses for a container that nobody has any more.
-func (w *World) leak(cid, pod string, n *node, twice bool) bool {
+func (w *world) leak(cid, pod string, n *node, twice bool) bool {
 	fours := []bool{true}
 	if twice {
 		fours = append(fours, false)
@@ -127,7 +127,7 @@ func (w *World) leak(cid, pod string, n *node, twice bool) bool {
 }
 
 // roomy gives a block of a node that has a free ordinal.
-func (w *World) roomy(n *node, four bool) *row {
+func (w *world) roomy(n *node, four bool) *row {
 	for _, r := range w.calico.all(model.KindBlock) {
 		b := r.value.(*object.Block)
 		if b.Affinity.V == "host:"+n.calico && (r.ref.Name[0] != 'f') == four && len(b.Unallocated.V) > 0 {
@@ -138,7 +138,7 @@ func (w *World) roomy(n *node, four bool) *row {
 }
 
 // recounts makes the handle of a running pod count wrongly.
-func (w *World) recounts(by int) bool {
+func (w *world) recounts(by int) bool {
 	k := w.runs()
 	if k == nil {
 		return false
@@ -156,7 +156,7 @@ func (w *World) recounts(by int) bool {
 }
 
 // releaseInUse releases the addresses of a running pod, as a bug of Calico or a restore does.
-func (w *World) releaseInUse(k *kubelet) bool {
+func (w *world) releaseInUse(k *kubelet) bool {
 	for _, ip := range k.box.ips {
 		r := w.calico.get(blockRef(blockOf(ip)))
 		if r == nil || w.holderOf(ip) != handleOf(k.box.id) {
@@ -172,7 +172,7 @@ func (w *World) releaseInUse(k *kubelet) bool {
 
 // renames makes IPAM name another node or pod for the addresses of a running one. The
 // collector has seen it so from the first.
-func (w *World) renames(what string) bool {
+func (w *world) renames(what string) bool {
 	k := w.runs()
 	if k == nil || len(w.nodes) < 2 {
 		return false
@@ -199,7 +199,7 @@ func (w *World) renames(what string) bool {
 
 // freeze stops an ADD after it has counted, or after it was given an address; its pod is
 // then deleted by force. It goes on much later, or never.
-func (w *World) freeze(n *node, early bool) bool {
+func (w *world) freeze(n *node, early bool) bool {
 	r := w.creates("froze-"+w.hexID()[:6], n.name, "")
 	k := w.kubelets[len(w.kubelets)-1]
 	for range 60 {

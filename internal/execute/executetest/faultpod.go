@@ -12,22 +12,22 @@ import (
 )
 
 var podFaults = []fault{
-	{"unshown", "", func(w *World) bool {
+	{"unshown", "", func(w *world) bool {
 		k := w.runs()
 		return k != nil && w.unshow(k)
 	}},
-	{"other-sandbox", "", func(w *World) bool {
+	{"other-sandbox", "", func(w *world) bool {
 		k := w.runs()
 		return k != nil && w.shows(k, w.hexID())
 	}},
-	{"endpoint-left", "etcd", func(w *World) bool {
+	{"endpoint-left", "etcd", func(w *world) bool {
 		b := &box{id: w.hexID(), ns: "shop", pod: "left-" + w.hexID()[:4]}
 		n := w.open()
 		ref := endpointRef(n.calico, b.ns, b.pod)
 		_, ok := w.calico.swap(others, ref, nil, &row{value: endpointFor(n.calico, b, w.kubelets[0].addresses())})
 		return ok
 	}},
-	{"device-left", "", func(w *World) bool {
+	{"device-left", "", func(w *world) bool {
 		name := "db-" + strconv.Itoa(w.pick(4))
 		n := w.open()
 		if w.kube.get(podRef("shop", name)) != nil {
@@ -37,7 +37,7 @@ var podFaults = []fault{
 		n.links = append(n.links, &link{index: 10 + n.index, name: deviceName("shop", name), inode: hostNS, since: w.now})
 		return true
 	}},
-	{"shared", "", func(w *World) bool { return w.share() }},
+	{"shared", "", func(w *world) bool { return w.share() }},
 }
 
 func (k *kubelet) addresses() []netip.Addr {
@@ -48,7 +48,7 @@ func (k *kubelet) addresses() []netip.Addr {
 }
 
 // unshow takes the record by which Felix goes from a running pod, as a late DEL did it.
-func (w *World) unshow(k *kubelet) bool {
+func (w *world) unshow(k *kubelet) bool {
 	if w.etcd {
 		r := w.calico.get(endpointRef(k.n.calico, k.ns, k.name))
 		return r != nil && w.delete(r)
@@ -64,7 +64,7 @@ func (w *World) unshow(k *kubelet) bool {
 }
 
 // shows makes the record of a pod name another sandbox.
-func (w *World) shows(k *kubelet, container string) bool {
+func (w *world) shows(k *kubelet, container string) bool {
 	if w.etcd {
 		r := w.calico.get(endpointRef(k.n.calico, k.ns, k.name))
 		if r == nil {
@@ -84,7 +84,7 @@ func (w *World) shows(k *kubelet, container string) bool {
 }
 
 // share gives a pod the addresses of another: IPAM names one of them, or nobody.
-func (w *World) share() bool {
+func (w *world) share() bool {
 	a, b := w.runs(), w.runs()
 	if a == nil || b == nil || a == b || a.uid == b.uid {
 		return false
@@ -131,7 +131,7 @@ func (w *World) share() bool {
 }
 
 // handsOver makes IPAM name the second of two that share.
-func (w *World) handsOver(from, to *kubelet) {
+func (w *world) handsOver(from, to *kubelet) {
 	h := newHandle(handleOf(to.box.id), "", 0, w.etcd)
 	h.Block.V = map[string]int{}
 	for _, ip := range from.box.ips {
@@ -149,7 +149,7 @@ func (w *World) handsOver(from, to *kubelet) {
 }
 
 var structureFaults = []fault{
-	{"bad-index", "", func(w *World) bool {
+	{"bad-index", "", func(w *world) bool {
 		return w.mangles(func(b *object.Block) bool {
 			for o, p := range b.Allocations.V {
 				if p != nil {
@@ -160,7 +160,7 @@ var structureFaults = []fault{
 			return false
 		})
 	}},
-	{"not-listed", "", func(w *World) bool {
+	{"not-listed", "", func(w *world) bool {
 		return w.mangles(func(b *object.Block) bool {
 			if len(b.Unallocated.V) == 0 {
 				return false
@@ -169,7 +169,7 @@ var structureFaults = []fault{
 			return true
 		})
 	}},
-	{"offered", "", func(w *World) bool {
+	{"offered", "", func(w *world) bool {
 		return w.mangles(func(b *object.Block) bool {
 			for o, p := range b.Allocations.V {
 				if p != nil {
@@ -180,11 +180,11 @@ var structureFaults = []fault{
 			return false
 		})
 	}},
-	{"affinity-gone", "", func(w *World) bool {
+	{"affinity-gone", "", func(w *world) bool {
 		r := w.some(model.KindAffinity)
 		return r != nil && w.delete(r)
 	}},
-	{"affinity-pending", "", func(w *World) bool {
+	{"affinity-pending", "", func(w *world) bool {
 		r := w.some(model.KindAffinity)
 		if r == nil {
 			return false
@@ -197,7 +197,7 @@ var structureFaults = []fault{
 		_, ok := w.calico.swap(others, r.ref, r, &row{value: &a, labels: r.labels})
 		return ok
 	}},
-	{"affinity-twice", "", func(w *World) bool {
+	{"affinity-twice", "", func(w *world) bool {
 		r := w.some(model.KindAffinity)
 		if r == nil {
 			return false
@@ -207,12 +207,12 @@ var structureFaults = []fault{
 		_, ok := w.calico.swap(others, affinityRef(n.calico, cidr), nil, &row{value: newAffinity(w, n.calico, cidr, "confirmed"), labels: affinityLabels(w, n.calico, cidr.Addr().Is4())})
 		return ok
 	}},
-	{"affinity-bare", "", func(w *World) bool {
+	{"affinity-bare", "", func(w *world) bool {
 		n, cidr := w.open(), blockCIDR(31, true)
 		_, ok := w.calico.swap(others, affinityRef(n.calico, cidr), nil, &row{value: newAffinity(w, n.calico, cidr, "confirmed"), labels: affinityLabels(w, n.calico, true)})
 		return ok
 	}},
-	{"unlabelled", "kdd", func(w *World) bool {
+	{"unlabelled", "kdd", func(w *world) bool {
 		r := w.some(model.KindAffinity)
 		if r == nil {
 			return false
@@ -223,7 +223,7 @@ var structureFaults = []fault{
 }
 
 // some gives an object of IPAM; nil if there is none.
-func (w *World) some(k model.Kind) *row {
+func (w *world) some(k model.Kind) *row {
 	all := w.calico.all(k)
 	if len(all) == 0 {
 		return nil
@@ -232,7 +232,7 @@ func (w *World) some(k model.Kind) *row {
 }
 
 // mangles breaks the structure of a block.
-func (w *World) mangles(how func(*object.Block) bool) bool {
+func (w *world) mangles(how func(*object.Block) bool) bool {
 	r := w.some(model.KindBlock)
 	b := cloneBlock(r.value.(*object.Block))
 	if !sound(b) || !how(b) {

@@ -15,7 +15,7 @@ import (
 // does not read an allocation again that it has cached by handle and address (see
 // planMisnamed in package repair).
 type collector struct {
-	w      *World
+	w      *world
 	events []change
 	known  []*known
 	task   *task
@@ -38,11 +38,11 @@ type known struct {
 	confirmed             bool
 }
 
-func newCollector(w *World) *collector {
+func newCollector(w *world) *collector {
 	return &collector{w: w, gracePeriod: []int64{0, 60, 900, 3600}[w.pick(4)]}
 }
 
-func (c *collector) begin(w *World) { c.task = w.spawn("collector", nil, c.watch) }
+func (c *collector) begin(w *world) { c.task = w.spawn("collector", nil, c.watch) }
 
 // sees queues a write; watch processes it later.
 func (c *collector) sees(ch change) {
@@ -52,14 +52,14 @@ func (c *collector) sees(ch change) {
 }
 
 // restarts: a new process has an empty cache and reads everything.
-func (c *collector) restarts(w *World) {
+func (c *collector) restarts(w *world) {
 	c.known, c.events = nil, nil
 	for _, r := range w.calico.all(model.KindBlock) {
 		c.events = append(c.events, change{ref: r.ref, after: r})
 	}
 }
 
-func (c *collector) watch(w *World, t *task) step {
+func (c *collector) watch(w *world, t *task) step {
 	for _, e := range c.events {
 		c.reads(e)
 	}
@@ -108,7 +108,7 @@ func (c *collector) reads(e change) {
 	}
 }
 
-func (c *collector) scan(w *World) {
+func (c *collector) scan(w *world) {
 	now := w.now
 	for _, k := range c.known {
 		switch {
@@ -127,7 +127,7 @@ func (c *collector) scan(w *World) {
 	}
 }
 
-func (c *collector) valid(w *World, k *known) bool {
+func (c *collector) valid(w *world, k *known) bool {
 	node := w.kube.get(nodeRef(k.node)) != nil
 	if k.tunnel {
 		return node
@@ -152,7 +152,7 @@ func (c *collector) valid(w *World, k *known) bool {
 	}
 }
 
-func (c *collector) read(w *World, _ *task) step {
+func (c *collector) read(w *world, _ *task) step {
 	c.seen = w.calico.get(blockRef(c.block))
 	c.batch = nil
 	for _, k := range c.known {
@@ -168,7 +168,7 @@ func (c *collector) read(w *World, _ *task) step {
 
 // release releases the confirmed leaks of a block if handle and sequence number are as
 // cached. One that differs fails the whole batch.
-func (c *collector) release(w *World, _ *task) step {
+func (c *collector) release(w *world, _ *task) step {
 	b := c.seen.value.(*object.Block)
 	var ords []int32
 	for _, k := range c.batch {
@@ -193,7 +193,7 @@ func (c *collector) release(w *World, _ *task) step {
 }
 
 // uncount lowers the count of each handle by one, however many addresses were released.
-func (c *collector) uncount(w *World, _ *task) step {
+func (c *collector) uncount(w *world, _ *task) step {
 	for len(c.batch) > 0 {
 		h := c.batch[0].handle
 		r := w.calico.get(handleRef(h))
@@ -213,7 +213,7 @@ func (c *collector) uncount(w *World, _ *task) step {
 	return c.watch
 }
 
-func (c *collector) pause(w *World, t *task) step {
+func (c *collector) pause(w *world, t *task) step {
 	w.rests(t, 5*time.Second, 30*time.Second)
 	return c.watch
 }

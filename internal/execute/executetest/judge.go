@@ -15,7 +15,7 @@ import (
 )
 
 // harm records the first violation of a safety rule by a write of Plumbline.
-func (w *World) harm(format string, args ...any) {
+func (w *world) harm(format string, args ...any) {
 	if w.broken == nil {
 		w.broken = fmt.Errorf(format, args...)
 		w.log("HARM: %s", w.broken)
@@ -23,7 +23,7 @@ func (w *World) harm(format string, args ...any) {
 }
 
 // judge checks every write of Plumbline against the true state at that moment.
-func (w *World) judge(c change) {
+func (w *world) judge(c change) {
 	switch c.ref.Kind {
 	case model.KindBlock:
 		w.judgeBlock(c)
@@ -40,7 +40,7 @@ func (w *World) judge(c change) {
 	}
 }
 
-func (w *World) judgeBlock(c change) {
+func (w *world) judgeBlock(c change) {
 	before, after := valueOf[object.Block](c.before), valueOf[object.Block](c.after)
 	cidr := netip.MustParsePrefix(c.ref.Name)
 	if before != nil && after != nil {
@@ -119,7 +119,7 @@ func ours(handle string) bool {
 // beyond reports that a sandbox could not be known: Kubernetes does not have its pod any more,
 // and its machine does not answer or has no Node. If the machine also used a wrong node name,
 // only a verification by every machine that ever existed could find it.
-func (w *World) beyond(n *node, cid string) bool {
+func (w *world) beyond(n *node, cid string) bool {
 	unseen := n.silent || n.half || n.missed || n.cut || w.kube.get(nodeRef(n.name)) == nil
 	b := n.box(cid)
 	if !unseen || b == nil {
@@ -129,7 +129,7 @@ func (w *World) beyond(n *node, cid string) bool {
 	return pod == nil || pod.uid != b.uid
 }
 
-func (w *World) judgeFreed(ip netip.Addr, was string) {
+func (w *world) judgeFreed(ip netip.Addr, was string) {
 	us := slices.DeleteFunc(w.users(ip), func(u user) bool { return w.beyond(u.node, strings.TrimPrefix(u.handle, handleOf(""))) })
 	if len(us) > 0 {
 		w.harm("%s was freed, and %s on %s uses it", ip, us[0].handle, us[0].node.name)
@@ -154,7 +154,7 @@ func (w *World) judgeFreed(ip netip.Addr, was string) {
 
 // judgeGiven: an address in use may be recorded only for its user. A sandbox that exited after
 // the verification counts as running: the repair is undone then.
-func (w *World) judgeGiven(ip netip.Addr, was, is string) {
+func (w *world) judgeGiven(ip netip.Addr, was, is string) {
 	us := w.users(ip)
 	if ours(is) {
 		w.heldFrom[ip] = was
@@ -174,7 +174,7 @@ func (w *World) judgeGiven(ip netip.Addr, was, is string) {
 }
 
 // lacks reports that a handle counts less than a block holds for it.
-func (w *World) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
+func (w *world) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
 	if b == nil {
 		return false
 	}
@@ -187,7 +187,7 @@ func (w *World) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
 }
 
 // judgeHandle: a count may never be smaller than what is held, or about to be.
-func (w *World) judgeHandle(c change) {
+func (w *world) judgeHandle(c change) {
 	before, after := valueOf[object.Handle](c.before), valueOf[object.Handle](c.after)
 	if before != nil && after != nil && !kept(before.Extra, after.Extra) {
 		w.harm("%s: an unknown field was lost", c.ref)

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/calico/object"
 )
 
-func (w *World) judgeAffinity(c change) {
+func (w *world) judgeAffinity(c change) {
 	node, cidr := affinityOf(c.ref.Name)
 	b := w.block(cidr)
 	before, after := valueOf[object.Affinity](c.before), valueOf[object.Affinity](c.after)
@@ -22,7 +22,7 @@ func (w *World) judgeAffinity(c change) {
 	}
 }
 
-func (w *World) judgePod(c change) {
+func (w *world) judgePod(c change) {
 	before, after := valueOf[pod](c.before), valueOf[pod](c.after)
 	if before == nil || after == nil {
 		w.harm("%s was made or removed by us", c.ref)
@@ -52,7 +52,7 @@ func prefixAddrs(texts []string) (out []netip.Addr) {
 }
 
 // boxOf gives the newest listed sandbox of a pod.
-func (w *World) boxOf(uid string) *box {
+func (w *world) boxOf(uid string) *box {
 	var out *box
 	for _, n := range w.nodes {
 		for _, b := range n.boxes {
@@ -65,7 +65,7 @@ func (w *World) boxOf(uid string) *box {
 }
 
 // judgeShown: Felix routes an address to the pod that publishes it, so the sandbox must run with it and IPAM must name it.
-func (w *World) judgeShown(what, uid, container string, ips []netip.Addr) {
+func (w *world) judgeShown(what, uid, container string, ips []netip.Addr) {
 	for _, d := range w.dead {
 		if d.id == container && d.died >= w.asked {
 			return // it exited after the verification
@@ -85,11 +85,11 @@ func (w *World) judgeShown(what, uid, container string, ips []netip.Addr) {
 	}
 }
 
-func (w *World) holderOf(ip netip.Addr) string { return ownerOf(w.block(blockOf(ip)), ordinalOf(ip)) }
+func (w *world) holderOf(ip netip.Addr) string { return ownerOf(w.block(blockOf(ip)), ordinalOf(ip)) }
 
 // judgeEvicted: only who shares an address may be ended, and only when IPAM has it
 // for the one that stays: the DEL of the other would free it under him.
-func (w *World) judgeEvicted(r *row) {
+func (w *world) judgeEvicted(r *row) {
 	b := w.boxOf(r.uid)
 	if b == nil || !b.ready {
 		return // it had already exited
@@ -108,7 +108,7 @@ func (w *World) judgeEvicted(r *row) {
 	}
 }
 
-func (w *World) judgeEndpoint(c change) {
+func (w *world) judgeEndpoint(c change) {
 	before, after := valueOf[endpoint](c.before), valueOf[endpoint](c.after)
 	if after != nil {
 		if before != nil {
@@ -133,7 +133,7 @@ func (w *World) judgeEndpoint(c change) {
 
 // gave is called when Calico gives an address out: if one has it already, and it was free
 // by our hand, we have given it twice.
-func (w *World) gave(ip netip.Addr, handle string) {
+func (w *world) gave(ip netip.Addr, handle string) {
 	us := slices.DeleteFunc(w.users(ip), func(u user) bool { return w.beyond(u.node, strings.TrimPrefix(u.handle, handleOf(""))) })
 	if w.freed[ip] && len(us) > 0 {
 		w.harm("%s was freed by us and is given to %s, and %s uses it", ip, handle, us[0].handle)

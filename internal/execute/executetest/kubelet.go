@@ -16,7 +16,7 @@ type kubelet struct {
 }
 
 // starts gives a pod of the API its worker.
-func (w *World) starts(r *row, ns, name string) *kubelet {
+func (w *world) starts(r *row, ns, name string) *kubelet {
 	k := &kubelet{n: w.node(r.value.(*pod).Node), ns: ns, name: name, uid: r.uid}
 	k.task = w.spawn("kubelet "+ns+"/"+name, k.n, k.work)
 	w.kubelets = append(w.kubelets, k)
@@ -24,7 +24,7 @@ func (w *World) starts(r *row, ns, name string) *kubelet {
 }
 
 // live is the pod as the API has it, if it still is this one.
-func (k *kubelet) live(w *World) (*row, *pod) {
+func (k *kubelet) live(w *world) (*row, *pod) {
 	r := w.kube.get(podRef(k.ns, k.name))
 	if r == nil || r.uid != k.uid {
 		return nil, nil
@@ -32,7 +32,7 @@ func (k *kubelet) live(w *World) (*row, *pod) {
 	return r, r.value.(*pod)
 }
 
-func (k *kubelet) work(w *World, t *task) step {
+func (k *kubelet) work(w *world, t *task) step {
 	r, p := k.live(w)
 	switch {
 	case p == nil || p.Deleted || p.Phase == "Succeeded":
@@ -74,10 +74,10 @@ func texts(ips []netip.Addr) []string {
 }
 
 // pokes wakes the worker.
-func (k *kubelet) pokes(w *World) { k.task.wake = min(k.task.wake, w.now) }
+func (k *kubelet) pokes(w *world) { k.task.wake = min(k.task.wake, w.now) }
 
 // setUp makes a sandbox: the runtime shows it only when its ADD is done.
-func (k *kubelet) setUp(w *World) step {
+func (k *kubelet) setUp(w *world) step {
 	k.n.index++
 	b := &box{
 		id: w.hexID(), ns: k.ns, pod: k.name, uid: k.uid, attempt: k.attempt, netns: true, pids: 1,
@@ -89,12 +89,12 @@ func (k *kubelet) setUp(w *World) step {
 	if w.dual {
 		a.fours = append(a.fours, false)
 	}
-	a.worked = func(_ *World, _ *task) step {
+	a.worked = func(_ *world, _ *task) step {
 		b.told = slices.Clone(a.ips)
 		k.box = b
 		return k.work
 	}
-	a.failed = func(w *World, _ *task) step {
+	a.failed = func(w *world, _ *task) step {
 		b.dies(w)
 		k.n.forget(b)
 		return k.work
@@ -110,7 +110,7 @@ func (k *kubelet) setUp(w *World) step {
 func (k *kubelet) killed(a *add, after int) step {
 	var limited func(s step, left int) step
 	limited = func(s step, left int) step {
-		return func(w *World, t *task) step {
+		return func(w *world, t *task) step {
 			if left > 0 && !a.b.listed {
 				if next := s(w, t); next != nil {
 					return limited(next, left-1)
@@ -138,7 +138,7 @@ func (k *kubelet) killed(a *add, after int) step {
 }
 
 // dies notes when a sandbox stopped being alive.
-func (b *box) dies(w *World) {
+func (b *box) dies(w *world) {
 	if b.died == 0 {
 		b.died = w.now
 		w.dead = append(w.dead, b)
@@ -148,11 +148,11 @@ func (b *box) dies(w *World) {
 
 // tearDown ends a sandbox: its processes, its network, itself.
 func (k *kubelet) tearDown(then step) step {
-	return func(w *World, _ *task) step {
+	return func(w *world, _ *task) step {
 		b := k.box
 		b.dies(w)
 		d := &del{n: k.n, cid: b.id, ns: k.ns, pod: k.name, b: b}
-		d.then = func(_ *World, _ *task) step {
+		d.then = func(_ *world, _ *task) step {
 			b.netns, b.ips = false, nil
 			k.n.forget(b)
 			k.box = nil
@@ -163,7 +163,7 @@ func (k *kubelet) tearDown(then step) step {
 }
 
 // bury removes the object of a pod that is gone.
-func (k *kubelet) bury(w *World, t *task) step {
+func (k *kubelet) bury(w *world, t *task) step {
 	r, p := k.live(w)
 	if p != nil && !p.Deleted { // it has finished, and stays to be looked at
 		t.wake = never
@@ -177,7 +177,7 @@ func (k *kubelet) bury(w *World, t *task) step {
 }
 
 // creates puts a pod into the API, bound to a node.
-func (w *World) creates(name, node, owner string) *row {
+func (w *world) creates(name, node, owner string) *row {
 	const ns = "shop"
 	ref := podRef(ns, name)
 	p := &pod{Node: node, Phase: "Pending", Owner: owner, created: w.time()}
@@ -190,7 +190,7 @@ func (w *World) creates(name, node, owner string) *row {
 }
 
 // deletes marks a pod as ending. Its kubelet does the rest.
-func (w *World) deletes(by who, r *row) {
+func (w *world) deletes(by who, r *row) {
 	p := *r.value.(*pod)
 	p.Deleted, p.ready, p.deleted = true, false, w.time()
 	w.kube.swap(by, r.ref, r, &row{value: &p})
@@ -201,7 +201,7 @@ func (w *World) deletes(by who, r *row) {
 	}
 }
 
-func (w *World) worker(uid string) *kubelet {
+func (w *world) worker(uid string) *kubelet {
 	for _, k := range w.kubelets {
 		if k.uid == uid {
 			return k
@@ -211,7 +211,7 @@ func (w *World) worker(uid string) *kubelet {
 }
 
 // settles lets only one worker go on, until it sleeps: to build a world quickly.
-func (w *World) settles(k *kubelet) {
+func (w *world) settles(k *kubelet) {
 	for range 200 {
 		if k.task.next == nil || k.task.wake == never {
 			return

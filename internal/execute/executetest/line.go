@@ -19,7 +19,7 @@ var (
 // A line is how Plumbline reaches the world: at every call the world moves, requests and
 // answers get lost, and Plumbline may die. After its death nothing that it does has effect.
 type line struct {
-	w      *World
+	w      *world
 	dead   bool
 	writes int // so far
 	crash  int // the write at which it dies; 0 means never

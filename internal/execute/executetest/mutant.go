@@ -16,7 +16,7 @@ import (
 // A mutant is Plumbline without one safety check. It is made by wrapping the stores, nodes or
 // plan of the executor: the product itself has no switches for it.
 type mutant struct {
-	plan   func(*World, *repair.Plan)
+	plan   func(*world, *repair.Plan)
 	store  func(*run, reach) execute.Store
 	nodes  func(execute.Nodes) execute.Nodes
 	byName bool
@@ -25,29 +25,29 @@ type mutant struct {
 	harm   string // regular expression of the harm that it must do: other harm proves nothing
 }
 
-// Caught reports whether a run without a safety check does the harm that the check prevents,
+// caught reports whether a run without a safety check does the harm that the check prevents,
 // for a seed at which the run with the check does no harm.
-func Caught(seed uint64, name string) (bool, error) {
+func caught(seed uint64, name string) (bool, error) {
 	m, err := mutantOf(name)
 	if err != nil {
 		return false, err
 	}
-	err = Run(seed, Options{Mutant: name, Faults: m.faults})
+	err = runSeed(seed, options{Mutant: name, Faults: m.faults})
 	if err == nil || !regexp.MustCompile(m.harm).MatchString(err.Error()) {
 		return false, nil
 	}
-	sane := Options{Faults: m.faults}
+	sane := options{Faults: m.faults}
 	if m.byName {
 		sane.Mutant = byIndex // the same plan, with an agent that compares the index
 	}
-	return Run(seed, sane) == nil, err
+	return runSeed(seed, sane) == nil, err
 }
 
 // byIndex is not a mutant: it deletes the same interfaces as the mutant, with the check.
 const byIndex = "by-index"
 
-// Mutants gives the names of all, in order.
-func Mutants() []string { return slices.Sorted(maps.Keys(mutants)) }
+// mutantNames gives the names of all, in order.
+func mutantNames() []string { return slices.Sorted(maps.Keys(mutants)) }
 
 func mutantOf(name string) (mutant, error) {
 	m, ok := mutants[name]
@@ -58,7 +58,7 @@ func mutantOf(name string) (mutant, error) {
 		return m, fmt.Errorf("no mutant %q", name)
 	}
 	if m.plan == nil {
-		m.plan = func(*World, *repair.Plan) {}
+		m.plan = func(*world, *repair.Plan) {}
 	}
 	if m.store == nil {
 		m.store = func(_ *run, r reach) execute.Store { return r }
@@ -122,7 +122,7 @@ func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, contai
 }
 
 // oneNode verifies only on the node that IPAM names.
-func oneNode(_ *World, p *repair.Plan) {
+func oneNode(_ *world, p *repair.Plan) {
 	for i := range p.Targets {
 		d := p.Targets[i].Proof.NotInUse
 		if d == nil {
@@ -140,7 +140,7 @@ func oneNode(_ *World, p *repair.Plan) {
 }
 
 // blocksFirst records in the block before the handle counts it.
-func blocksFirst(_ *World, p *repair.Plan) {
+func blocksFirst(_ *world, p *repair.Plan) {
 	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int { return rank(&a) - rank(&b) })
 }
 

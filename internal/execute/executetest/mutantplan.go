@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/calico/object"
+	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -81,7 +82,7 @@ func (d *decrementer) Put(ctx context.Context, o model.Object) (model.Object, er
 }
 
 // halfHandles frees one address of a handle that has two.
-func halfHandles(_ *World, p *repair.Plan) {
+func halfHandles(_ *world, p *repair.Plan) {
 	for i := range p.Steps {
 		p.Steps[i].Ordinals = slices.DeleteFunc(p.Steps[i].Ordinals, func(o repair.Ordinal) bool { return o.To == nil && o.IP.Is6() })
 	}
@@ -89,7 +90,7 @@ func halfHandles(_ *World, p *repair.Plan) {
 }
 
 // oneWrite corrects an allocation at once, without the hold by which the collector forgets.
-func oneWrite(_ *World, p *repair.Plan) {
+func oneWrite(_ *world, p *repair.Plan) {
 	from := map[string]*repair.Held{}
 	for i := range p.Steps {
 		for _, o := range p.Steps[i].Ordinals {
@@ -112,7 +113,7 @@ func oneWrite(_ *World, p *repair.Plan) {
 
 // evictFirst ends the losers before IPAM names the winner: that it names somebody
 // else than he is is taken for good.
-func evictFirst(_ *World, p *repair.Plan) {
+func evictFirst(_ *world, p *repair.Plan) {
 	for i := range p.Steps {
 		for _, o := range p.Steps[i].Ordinals {
 			for j := range p.Steps {
@@ -138,9 +139,9 @@ func evictFirst(_ *World, p *repair.Plan) {
 }
 
 // unlinks has a device removed that the planner would leave alone.
-func unlinks(w *World, p *repair.Plan) {
+func unlinks(w *world, p *repair.Plan) {
 	for _, f := range p.Refused {
-		name, ok := strings.CutPrefix(f.Finding, "PL3001/")
+		name, ok := strings.CutPrefix(f.Finding, string(finding.PL3001)+"/")
 		if !ok {
 			continue
 		}

@@ -84,7 +84,7 @@ func (n *node) box(cid string) *box {
 	return nil
 }
 
-func (n *node) begins(w *World, command, cid string) *call {
+func (n *node) begins(w *world, command, cid string) *call {
 	c := &call{pid: 500 + w.fresh(), command: command, cid: cid, since: w.now, counts: map[netip.Prefix]int{}}
 	n.calls = append(n.calls, c)
 	return c
@@ -95,7 +95,7 @@ func (n *node) ends(c *call) {
 }
 
 // plug makes a device for a box. One of that name is removed first, as Calico does it.
-func (n *node) plug(w *World, b *box, ips []netip.Addr) {
+func (n *node) plug(w *world, b *box, ips []netip.Addr) {
 	name := deviceName(b.ns, b.pod)
 	for _, l := range slices.Clone(n.links) {
 		if l.name == name {
@@ -131,7 +131,7 @@ func (n *node) forget(b *box) {
 	n.boxes = slices.DeleteFunc(n.boxes, func(o *box) bool { return o == b })
 }
 
-func (w *World) node(name string) *node {
+func (w *world) node(name string) *node {
 	for _, n := range w.nodes {
 		if n.name == name {
 			return n
@@ -149,7 +149,7 @@ type user struct {
 }
 
 // users gives all who need an address now.
-func (w *World) users(ip netip.Addr) (out []user) {
+func (w *world) users(ip netip.Addr) (out []user) {
 	for _, n := range w.nodes {
 		for _, b := range n.boxes {
 			if b.netns && slices.Contains(b.ips, ip) {

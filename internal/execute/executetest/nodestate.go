@@ -12,7 +12,7 @@ var nodeTables = []model.Table{
 	model.CNIResults, model.Processes, model.Machines,
 }
 
-func (w *World) snapshotNodes(s *model.Snapshot) {
+func (w *world) snapshotNodes(s *model.Snapshot) {
 	s.NodeState = map[string]*model.NodeState{}
 	for _, r := range w.kube.all(model.KindNode) {
 		n := w.node(r.ref.Name)
@@ -34,7 +34,7 @@ func (w *World) snapshotNodes(s *model.Snapshot) {
 }
 
 // nodeState is the report of a node's agent, which has run as long as the node.
-func (w *World) nodeState(n *node) *model.NodeState {
+func (w *world) nodeState(n *node) *model.NodeState {
 	at := func(t int64) model.Time { return begin + model.Time(t/second) }
 	up := at(n.booted)
 	f := &model.NodeState{

@@ -97,7 +97,7 @@ func (h nodeWriter) find(on string, r model.Ref) (*node, *link) {
 func (l *link) digest() string { return fmt.Sprintf("%d %s %d", l.index, l.name, l.inode) }
 
 // returns creates the pod whose interface has that name, with all its steps at once.
-func (w *World) returns(n *node, device string) {
+func (w *world) returns(n *node, device string) {
 	for i := range 4 {
 		name := fmt.Sprintf("db-%d", i)
 		if deviceName("shop", name) == device && w.kube.get(podRef("shop", name)) == nil && w.kube.get(nodeRef(n.name)) != nil && !n.cut {

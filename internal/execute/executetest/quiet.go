@@ -13,7 +13,7 @@ import (
 
 // quiet lets all tasks finish: all nodes answer, nothing new starts, and the IPAM garbage
 // collector runs until it is done.
-func (w *World) quiet() {
+func (w *world) quiet() {
 	w.rate = 0
 	for _, n := range w.nodes {
 		n.silent, n.half = false, false
@@ -65,7 +65,7 @@ func (r *run) left() {
 
 // stillHeld: an address that was recorded for a running pod must still be its own after the
 // IPAM garbage collector ran.
-func (w *World) stillHeld(f string, l *repair.RunningPod) {
+func (w *world) stillHeld(f string, l *repair.RunningPod) {
 	n := w.node(l.Node)
 	b := n.box(l.Container)
 	if b == nil || !b.ready || w.kube.get(nodeRef(n.name)) == nil {
@@ -79,7 +79,7 @@ func (w *World) stillHeld(f string, l *repair.RunningPod) {
 }
 
 // remains gives the findings of two last checks that both have.
-func (w *World) remains() []finding.Finding {
+func (w *world) remains() []finding.Finding {
 	first := w.audit(0, nil)
 	w.now += (20 * time.Minute).Milliseconds()
 	return w.audit(0, first.Memory).Findings
@@ -90,7 +90,7 @@ func same(a, b []finding.Evidence) bool {
 }
 
 // touched reports that another writer wrote the object of a finding last.
-func (w *World) touched(f finding.Finding) bool {
+func (w *world) touched(f finding.Finding) bool {
 	for _, e := range f.Evidence {
 		if w.theirs[e.Ref] && e.Ref.Kind != model.KindBlock {
 			return true

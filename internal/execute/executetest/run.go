@@ -15,17 +15,17 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// Options say how a run goes.
-type Options struct {
+// options say how a run goes.
+type options struct {
 	Faults []string // only these; none means all
 	Mutant string   // a safety check that is removed: the run must then do harm for some seeds
 	Calm   bool     // no other writers except those that the faults started
 	Trace  bool
-	Stats  *Stats // optional
+	Stats  *statistics // optional
 }
 
-// Stats count what happened over many runs.
-type Stats struct {
+// statistics count what happened over many runs.
+type statistics struct {
 	Runs, Planned, Steps, Writes, Crashes, Undone int
 	Targets, Done, Refused                        map[finding.Code]int
 }
@@ -38,8 +38,8 @@ var detectors = []*detect.Detector{
 
 // A run is one plan in one world.
 type run struct {
-	w       *World
-	o       Options
+	w       *world
+	o       options
 	mutant  mutant
 	line    *line
 	journal *journal
@@ -52,9 +52,9 @@ type run struct {
 	first  map[model.Ref]*row
 }
 
-// Run builds a cluster from the seed, injects faults, has Plumbline repair it while other
+// runSeed builds a cluster from the seed, injects faults, has Plumbline repair it while other
 // writers are active and Plumbline crashes, and returns the first harm.
-func Run(seed uint64, o Options) error {
+func runSeed(seed uint64, o options) error {
 	_, err := play(seed, o)
 	if err != nil {
 		err = fmt.Errorf("seed %d: %w\nreplay: go test ./internal/execute/executetest -run TestSeed -seed=%d%s", seed, err, seed, o.flags())
@@ -62,7 +62,7 @@ func Run(seed uint64, o Options) error {
 	return err
 }
 
-func (o *Options) flags() string {
+func (o *options) flags() string {
 	s := ""
 	if o.Mutant != "" {
 		s += " -mutant=" + o.Mutant
@@ -73,7 +73,7 @@ func (o *Options) flags() string {
 	return s
 }
 
-func play(seed uint64, o Options) (*run, error) {
+func play(seed uint64, o options) (*run, error) {
 	r := &run{w: newWorld(seed), o: o}
 	w := r.w
 	w.traced = o.Trace
@@ -138,7 +138,7 @@ func (r *run) makePlan() {
 	}
 }
 
-func (w *World) audit(skew int, memory audit.Memory) *audit.Report {
+func (w *world) audit(skew int, memory audit.Memory) *audit.Report {
 	return audit.Judge(context.Background(), w.snapshot(skew), audit.Source{}, audit.Options{
 		Detectors: detectors, Settle: 2 * time.Minute, Recall: func(string) audit.Memory { return memory },
 	})
@@ -201,7 +201,7 @@ func (r *run) executor() *execute.Executor {
 }
 
 // clock is Plumbline's: now and then it jumps.
-func (w *World) clock() time.Time {
+func (w *world) clock() time.Time {
 	t := w.time().Time().Add(time.Duration(w.now%second) * time.Millisecond)
 	if w.rate > 0 && w.one(200) {
 		return t.Add(-time.Duration(w.pick(3600)) * time.Second)

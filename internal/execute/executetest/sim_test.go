@@ -14,8 +14,8 @@ var (
 	broken = flag.String("mutant", "", "without this safety")
 )
 
-func options() Options {
-	o := Options{Mutant: *broken}
+func flagged() options {
+	o := options{Mutant: *broken}
 	if *only != "" {
 		o.Faults = strings.Split(*only, ",")
 	}
@@ -27,7 +27,7 @@ func TestSeed(t *testing.T) {
 	if *seed == 0 {
 		*seed = 1
 	}
-	o := options()
+	o := flagged()
 	o.Trace = true
 	r, err := play(*seed, o)
 	if err != nil || testing.Verbose() {
@@ -44,19 +44,19 @@ func TestSeedsFound(t *testing.T) {
 		80455, 234102, // the collector freed first, and what it freed was taken back while it counted the handle down
 		271997, // an address was freed, given to another and freed by the collector, and we took our part back
 	} {
-		if err := Run(seed, Options{}); err != nil {
+		if err := runSeed(seed, options{}); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestSeeds(t *testing.T) {
-	var s Stats
+	var s statistics
 	bad := 0
 	for i := range uint64(*runs) {
-		o := options()
+		o := flagged()
 		o.Stats = &s
-		if err := Run(*from+i, o); err != nil {
+		if err := runSeed(*from+i, o); err != nil {
 			t.Error(err)
 			if bad++; bad > 20 {
 				break
@@ -69,10 +69,10 @@ func TestSeeds(t *testing.T) {
 // TestMutants keeps the simulation sharp: whatever safety is taken away, it is seen, and it
 // is seen as the harm that this safety prevents, at a seed that is clean with it.
 func TestMutants(t *testing.T) {
-	for _, name := range Mutants() {
+	for _, name := range mutantNames() {
 		t.Run(name, func(t *testing.T) {
 			for i := range uint64(2000) {
-				if yes, err := Caught(*from+i, name); yes {
+				if yes, err := caught(*from+i, name); yes {
 					t.Logf("caught after %d runs: %v", i+1, err)
 					return
 				}
@@ -85,8 +85,8 @@ func TestMutants(t *testing.T) {
 // TestSameSeed: a failing seed is worth something only if it fails again.
 func TestSameSeed(t *testing.T) {
 	for s := range uint64(60) {
-		a, _ := play(s, Options{Trace: true})
-		b, _ := play(s, Options{Trace: true})
+		a, _ := play(s, options{Trace: true})
+		b, _ := play(s, options{Trace: true})
 		if x, y := strings.Join(a.w.trace, "\n"), strings.Join(b.w.trace, "\n"); x != y {
 			t.Fatalf("seed %d does not give the same run twice", s)
 		}

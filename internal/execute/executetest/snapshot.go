@@ -15,7 +15,7 @@ import (
 
 // snapshot reads the cluster as Plumbline does: Kubernetes, then Calico, then the nodes. Skew
 // is the number of steps of other writers in between.
-func (w *World) snapshot(skew int) *model.Snapshot {
+func (w *world) snapshot(skew int) *model.Snapshot {
 	s := &model.Snapshot{Meta: model.Meta{Schema: 1, GUID: "sim", Taken: w.time()}}
 	s.Info = []model.Info{{GUID: "sim", Calico: "v3.31.0", Datastore: w.datastore(), Ready: true, IPAM: "calico", Networking: "calico"}}
 	s.Collector = []model.GarbageCollectorConfig{{LeakGracePeriod: w.collector.gracePeriod}}
@@ -36,14 +36,14 @@ func (w *World) snapshot(skew int) *model.Snapshot {
 	return s
 }
 
-func (w *World) datastore() string {
+func (w *world) datastore() string {
 	if w.etcd {
 		return "etcd"
 	}
 	return "kdd"
 }
 
-func (w *World) snapshotKube(s *model.Snapshot) {
+func (w *world) snapshotKube(s *model.Snapshot) {
 	for _, r := range w.kube.all(model.KindNode) {
 		m := r.value.(*machine)
 		n := model.Node{Name: r.ref.Name, UID: r.uid, BootID: m.BootID, Ready: m.ready, Changed: m.created, Created: m.created, Revision: r.rev()}
@@ -82,7 +82,7 @@ func podRow(r *row) model.Pod {
 	return out
 }
 
-func (w *World) snapshotCalico(s *model.Snapshot) {
+func (w *world) snapshotCalico(s *model.Snapshot) {
 	for _, r := range w.calico.all(model.KindBlock) {
 		s.Blocks = append(s.Blocks, w.blockRow(r))
 	}
@@ -114,14 +114,14 @@ func (w *World) snapshotCalico(s *model.Snapshot) {
 }
 
 // when an object was written: etcd does not know.
-func (w *World) when(r *row) model.Time {
+func (w *world) when(r *row) model.Time {
 	if w.etcd {
 		return 0
 	}
 	return r.written
 }
 
-func (w *World) blockRow(r *row) model.Block {
+func (w *world) blockRow(r *row) model.Block {
 	b := r.value.(*object.Block)
 	cidr := netip.MustParsePrefix(r.ref.Name)
 	out := model.Block{
@@ -143,7 +143,7 @@ func (w *World) blockRow(r *row) model.Block {
 }
 
 // podJSON is a pod as Calico's plugin reads it.
-func (w *World) podJSON(ns, name string) (json.RawMessage, error) {
+func (w *world) podJSON(ns, name string) (json.RawMessage, error) {
 	r := w.kube.get(podRef(ns, name))
 	if r == nil {
 		return nil, fmt.Errorf("pod %s/%s: no such pod", ns, name)
@@ -155,7 +155,7 @@ func (w *World) podJSON(ns, name string) (json.RawMessage, error) {
 	})
 }
 
-func (w *World) endpointJSON(ns, name string) (json.RawMessage, error) {
+func (w *world) endpointJSON(ns, name string) (json.RawMessage, error) {
 	r := w.calico.get(model.Ref{Kind: model.KindEndpoint, Name: ns + "/" + name})
 	if r == nil {
 		return nil, fmt.Errorf("endpoint %s/%s: no such endpoint", ns, name)

@@ -4,7 +4,7 @@ import "time"
 
 // A step does one thing, at most one call to a store, and gives the next; nil is the end.
 // Whatever can happen between two calls can so happen here.
-type step func(w *World, t *task) step
+type step func(w *world, t *task) step
 
 // A task is a sequence of steps of one component.
 type task struct {
@@ -14,20 +14,20 @@ type task struct {
 	wake int64 // not before
 }
 
-func (w *World) spawn(name string, on *node, first step) *task {
+func (w *world) spawn(name string, on *node, first step) *task {
 	t := &task{name: name, on: on, next: first, wake: w.now}
 	w.tasks = append(w.tasks, t)
 	return t
 }
 
 // rests lets a task wait before its next step.
-func (w *World) rests(t *task, low, high time.Duration) { t.wake = w.now + w.between(low, high) }
+func (w *world) rests(t *task, low, high time.Duration) { t.wake = w.now + w.between(low, high) }
 
 // stuck tells that the machine of a task does not run or cannot reach anybody.
 func (t *task) stuck() bool { return t.on != nil && t.on.cut }
 
 // tick lets time pass and somebody do one step.
-func (w *World) tick() {
+func (w *world) tick() {
 	w.now += w.rng.Int64N(400)
 	if w.rate > 0 && w.one(w.rate) {
 		w.churn()
@@ -53,7 +53,7 @@ func (w *World) tick() {
 	}
 }
 
-func (w *World) does(t *task) {
+func (w *world) does(t *task) {
 	if t.next = t.next(w, t); t.next != nil {
 		return
 	}
@@ -66,14 +66,14 @@ func (w *World) does(t *task) {
 }
 
 // ticks lets so many steps be done.
-func (w *World) ticks(n int) {
+func (w *world) ticks(n int) {
 	for range n {
 		w.tick()
 	}
 }
 
 // passes lets time go by, with what is done meanwhile; in long times only some of it.
-func (w *World) passes(d time.Duration) {
+func (w *world) passes(d time.Duration) {
 	until := w.now + d.Milliseconds()
 	for range min(30, 1+d.Milliseconds()/200) {
 		if w.tick(); w.now >= until {
@@ -84,7 +84,7 @@ func (w *World) passes(d time.Duration) {
 }
 
 // drain lets everybody finish what he can finish without waiting long.
-func (w *World) drain() {
+func (w *world) drain() {
 	for range 4000 {
 		if !w.hurries() {
 			return
@@ -94,7 +94,7 @@ func (w *World) drain() {
 }
 
 // hurries tells that somebody has something to do now; if only later, time jumps there.
-func (w *World) hurries() bool {
+func (w *world) hurries() bool {
 	first := never
 	for _, t := range w.tasks {
 		if t.stuck() || t == w.collector.task {

@@ -21,8 +21,8 @@ var (
 	pool6 = netip.MustParsePrefix("fd00::/120")
 )
 
-// A World is a cluster: Kubernetes objects, the Calico datastore, and the true state of the nodes.
-type World struct {
+// A world is a cluster: Kubernetes objects, the Calico datastore, and the true state of the nodes.
+type world struct {
 	rng  *rand.Rand
 	etcd bool // Calico keeps its own etcd, with endpoints; else custom resources and annotations
 	dual bool
@@ -51,8 +51,8 @@ type World struct {
 	broken   error // the first harm that was seen
 }
 
-func newWorld(seed uint64) *World {
-	w := &World{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
+func newWorld(seed uint64) *world {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), shared: map[netip.Addr]bool{}, freed: map[netip.Addr]bool{}, wroteFor: map[netip.Addr]bool{}, heldFrom: map[netip.Addr]string{}, theirs: map[model.Ref]bool{}} //nolint:gosec // a seed must give the same world again
 	w.etcd, w.dual = w.one(2), w.one(3)
 	w.kube = NewStore(false, &w.revision[0], w.time)
 	w.calico = NewStore(w.etcd, &w.revision[0], w.time)
@@ -65,34 +65,34 @@ func newWorld(seed uint64) *World {
 }
 
 // time is the API server's.
-func (w *World) time() model.Time { return begin + model.Time(w.now/second) }
+func (w *world) time() model.Time { return begin + model.Time(w.now/second) }
 
 // one is true once in n times.
-func (w *World) one(n int) bool { return w.rng.IntN(n) == 0 }
+func (w *world) one(n int) bool { return w.rng.IntN(n) == 0 }
 
-func (w *World) pick(n int) int { return w.rng.IntN(n) }
+func (w *world) pick(n int) int { return w.rng.IntN(n) }
 
 // between is some time of a range, on the world's clock.
-func (w *World) between(low, high time.Duration) int64 {
+func (w *world) between(low, high time.Duration) int64 {
 	return low.Milliseconds() + w.rng.Int64N(max(1, (high-low).Milliseconds()))
 }
 
 // fresh is a number that nothing else has.
-func (w *World) fresh() int { w.names++; return w.names }
+func (w *world) fresh() int { w.names++; return w.names }
 
 // hexID looks as container IDs do, and is short.
-func (w *World) hexID() string {
+func (w *world) hexID() string {
 	return fmt.Sprintf("%016x", uint64(w.fresh())*0x9e3779b97f4a7c15)
 }
 
-func (w *World) log(format string, args ...any) {
+func (w *world) log(format string, args ...any) {
 	if w.traced {
 		w.trace = append(w.trace, fmt.Sprintf("%6d.%03d ", w.now/second, w.now%second)+fmt.Sprintf(format, args...))
 	}
 }
 
 // saw is called after every write of anybody.
-func (w *World) saw(c change) {
+func (w *world) saw(c change) {
 	if w.traced {
 		w.log("%s", c.String())
 	}

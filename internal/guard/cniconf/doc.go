@@ -16,8 +16,8 @@ const (
 
 // Why a configuration is not changed.
 var (
-	// ErrBroken: it is not a network configuration; it may be half written.
-	ErrBroken = errors.New("not a network configuration")
+	// errBroken: it is not a network configuration; it may be half written.
+	errBroken = errors.New("not a network configuration")
 	// ErrForeign: it is one, but it has no entry that the guard may wrap.
 	ErrForeign = errors.New("not changed by the guard")
 )

@@ -23,7 +23,7 @@ type entry struct {
 	fields []member
 }
 
-// parse reads a document. A document that libcni would not load is ErrBroken, and so is one
+// parse reads a document. A document that libcni would not load is errBroken, and so is one
 // that two readers could read differently.
 func parse(raw []byte) (*document, error) {
 	if err := check(raw); err != nil {
@@ -37,7 +37,7 @@ func parse(raw []byte) (*document, error) {
 		return nil, err
 	}
 	if d.name == "" {
-		return nil, fmt.Errorf("%w: it has no name", ErrBroken)
+		return nil, fmt.Errorf("%w: it has no name", errBroken)
 	}
 	plugins, list, err := field(d.fields, "plugins")
 	if err != nil {
@@ -47,11 +47,11 @@ func parse(raw []byte) (*document, error) {
 	if d.list = list; list {
 		spans = elements(raw, plugins)
 		if kind, _, err := field(d.fields, "type"); err != nil || kind != (span{}) {
-			return nil, fmt.Errorf("%w: it is a list and has a type of its own", ErrBroken)
+			return nil, fmt.Errorf("%w: it is a list and has a type of its own", errBroken)
 		}
 	}
 	if len(spans) == 0 {
-		return nil, fmt.Errorf("%w: it has no plugins", ErrBroken)
+		return nil, fmt.Errorf("%w: it has no plugins", errBroken)
 	}
 	for _, s := range spans {
 		e, err := d.entry(s)
@@ -67,7 +67,7 @@ func (d *document) entry(s span) (entry, error) {
 	e := entry{span: s, fields: members(d.raw, s)}
 	var err error
 	if e.kind, err = d.text(e.fields, "type"); err == nil && e.kind == "" {
-		err = fmt.Errorf("%w: a plugin has no type", ErrBroken)
+		err = fmt.Errorf("%w: a plugin has no type", errBroken)
 	}
 	return e, err
 }
@@ -82,7 +82,7 @@ func field(fields []member, key string) (span, bool, error) {
 			continue
 		}
 		if found || m.key != key {
-			return out, false, fmt.Errorf("%w: %q is ambiguous: it occurs twice or in another case", ErrBroken, key)
+			return out, false, fmt.Errorf("%w: %q is ambiguous: it occurs twice or in another case", errBroken, key)
 		}
 		out, found = m.value, true
 	}
@@ -97,7 +97,7 @@ func (d *document) text(fields []member, key string) (string, error) {
 	}
 	var out string
 	if d.raw[s.from] != '"' || json.Unmarshal(s.of(d.raw), &out) != nil {
-		return "", fmt.Errorf("%w: %q is not a string", ErrBroken, key)
+		return "", fmt.Errorf("%w: %q is not a string", errBroken, key)
 	}
 	return out, nil
 }

@@ -103,7 +103,7 @@ func load(path string) (*document, error) {
 	}
 	d, err := parse(raw)
 	if err == nil && d.list != (filepath.Ext(path) == ".conflist") {
-		err = fmt.Errorf("%w: the extension .conflist and a list of plugins must come together", ErrBroken)
+		err = fmt.Errorf("%w: the extension .conflist and a list of plugins must come together", errBroken)
 	}
 	return d, err
 }
@@ -119,7 +119,7 @@ func content(f *os.File) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err == nil && len(raw) > maxSize {
-		err = fmt.Errorf("%w: %s has more than %d bytes", ErrBroken, f.Name(), maxSize)
+		err = fmt.Errorf("%w: %s has more than %d bytes", errBroken, f.Name(), maxSize)
 	}
 	return raw, err
 }

@@ -44,7 +44,7 @@ func (f *File) State() (State, string) {
 	if err != nil {
 		return Broken, err.Error()
 	}
-	state, err := Inspect(now.raw)
+	state, err := inspect(now.raw)
 	if err == nil {
 		err = f.effective()
 	}
@@ -76,7 +76,7 @@ func (f *File) believed(ctx context.Context) (*image, error) {
 	why := errors.New("read once only")
 	for {
 		now, err := f.disk.read(f.path)
-		if err != nil && !errors.Is(err, ErrBroken) {
+		if err != nil && !errors.Is(err, errBroken) {
 			return nil, fmt.Errorf("read the network configuration: %w", err)
 		}
 		if err == nil {

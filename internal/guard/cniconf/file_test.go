@@ -22,7 +22,7 @@ func place(t testing.TB, text string) *File {
 
 func guarded(t testing.TB, text string) string {
 	t.Helper()
-	out, changed, err := Patch([]byte(text), Guard)
+	out, changed, err := patch([]byte(text), Guard)
 	if err != nil || !changed {
 		t.Fatalf("%t, %v", changed, err)
 	}
@@ -161,10 +161,10 @@ func TestHalfWrittenBaseIsWaitedOut(t *testing.T) {
 	for name, broken := range map[string]string{"truncated": plain[:30], "empty": ""} {
 		f := place(t, broken)
 		f.written = 20 * time.Millisecond
-		if changed, err := Install(t.Context(), f, yes); changed || !errors.Is(err, ErrBroken) || text(t, f) != broken {
+		if changed, err := Install(t.Context(), f, yes); changed || !errors.Is(err, errBroken) || text(t, f) != broken {
 			t.Errorf("%s: %t, %v", name, changed, err)
 		}
-		if changed, err := Remove(t.Context(), f); changed || !errors.Is(err, ErrBroken) || text(t, f) != broken {
+		if changed, err := Remove(t.Context(), f); changed || !errors.Is(err, errBroken) || text(t, f) != broken {
 			t.Errorf("%s: %t, %v", name, changed, err)
 		}
 		alone(t, f)

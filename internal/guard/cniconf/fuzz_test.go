@@ -12,9 +12,9 @@ import (
 func holds(t testing.TB, raw []byte) {
 	t.Helper()
 	kept := bytes.Clone(raw)
-	state, why := Inspect(raw)
-	patched, changed, err := Patch(raw, Guard)
-	back, unchanged, err2 := Unpatch(raw)
+	state, why := inspect(raw)
+	patched, changed, err := patch(raw, Guard)
+	back, unchanged, err2 := unpatch(raw)
 	if !bytes.Equal(raw, kept) {
 		t.Fatalf("what was given was changed: %q", raw)
 	}
@@ -33,7 +33,7 @@ func holds(t testing.TB, raw []byte) {
 		roundTrip(t, raw, patched)
 	}
 	if err2 == nil && unchanged {
-		if again, more, err := Unpatch(back); err != nil || more || !bytes.Equal(again, back) {
+		if again, more, err := unpatch(back); err != nil || more || !bytes.Equal(again, back) {
 			t.Fatalf("taken out once is not enough: %v, %q", err, back)
 		}
 	}
@@ -44,13 +44,13 @@ func holds(t testing.TB, raw []byte) {
 
 func roundTrip(t testing.TB, raw, patched []byte) {
 	t.Helper()
-	if state, err := Inspect(patched); state != Patched {
+	if state, err := inspect(patched); state != Patched {
 		t.Fatalf("patched is %s, %v: %q", state, err, patched)
 	}
-	if again, changed, err := Patch(patched, Guard); err != nil || changed || !bytes.Equal(again, patched) {
+	if again, changed, err := patch(patched, Guard); err != nil || changed || !bytes.Equal(again, patched) {
 		t.Fatalf("patched twice: %t, %v, %q", changed, err, again)
 	}
-	if back, changed, err := Unpatch(patched); err != nil || !changed || !bytes.Equal(back, raw) {
+	if back, changed, err := unpatch(patched); err != nil || !changed || !bytes.Equal(back, raw) {
 		t.Fatalf("back: %t, %v\n%q\n%q", changed, err, raw, back)
 	}
 }
@@ -77,7 +77,7 @@ func spans(t testing.TB, d *document) {
 func FuzzPatch(f *testing.F) {
 	for _, raw := range fixtures(f) {
 		f.Add(raw)
-		patched, _, _ := Patch(raw, Guard)
+		patched, _, _ := patch(raw, Guard)
 		f.Add(patched)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) { holds(t, raw) })
@@ -228,7 +228,7 @@ func TestWhatIsNotOursComesOutAsItWentIn(t *testing.T) {
 		s.document()
 		raw := []byte(s.String())
 		holds(t, raw)
-		if _, did, err := Patch(raw, Guard); err != nil {
+		if _, did, err := patch(raw, Guard); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, raw)
 		} else if did {
 			changed++

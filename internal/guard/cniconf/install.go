@@ -26,7 +26,7 @@ func Install(ctx context.Context, f *File, loaded Loaded) (changed bool, err err
 	if err := f.effective(); err != nil {
 		return false, err
 	}
-	next, changed, err := Patch(base.raw, Guard)
+	next, changed, err := patch(base.raw, Guard)
 	if err != nil {
 		return false, fmt.Errorf("insert the guard into %s: %w", f.path, err)
 	}
@@ -100,7 +100,7 @@ func Remove(ctx context.Context, f *File) (changed bool, err error) {
 }
 
 func (f *File) unpatch(ctx context.Context, base *image) (bool, error) {
-	next, changed, err := Unpatch(base.raw)
+	next, changed, err := unpatch(base.raw)
 	if err != nil {
 		return false, fmt.Errorf("remove the guard from %s: %w", f.path, err)
 	}

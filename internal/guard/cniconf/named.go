@@ -105,6 +105,6 @@ func (w *walk) file(path string, must bool) {
 	case named:
 		w.named = append(w.named, path)
 	case must && !whole:
-		w.doubt(fmt.Errorf("%w: %s may be half written", ErrBroken, path))
+		w.doubt(fmt.Errorf("%w: %s may be half written", errBroken, path))
 	}
 }

@@ -27,7 +27,7 @@ func TestNamedBy(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	at := func(path string) string { return filepath.Join(root, path) }
-	patched, _, err := Patch([]byte(plain), Guard)
+	patched, _, err := patch([]byte(plain), Guard)
 	if err != nil {
 		t.Fatal(err)
 	}

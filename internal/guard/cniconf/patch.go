@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Inspect returns the state of a configuration, and why if it is neither patched nor plain.
-func Inspect(raw []byte) (State, error) {
+// inspect returns the state of a configuration, and why if it is neither patched nor plain.
+func inspect(raw []byte) (State, error) {
 	d, err := parse(raw)
 	if err != nil {
 		return Broken, err
@@ -17,9 +17,9 @@ func Inspect(raw []byte) (State, error) {
 	return state, err
 }
 
-// Patch inserts the guard, whose program is bin, around Calico's entry. A patched
+// patch inserts the guard, whose program is bin, around Calico's entry. A patched
 // configuration is not changed.
-func Patch(raw []byte, bin string) (patched []byte, changed bool, err error) {
+func patch(raw []byte, bin string) (patched []byte, changed bool, err error) {
 	if bin != Guard {
 		return nil, false, fmt.Errorf("the guard's program is named %q: it must be %q", bin, Guard)
 	}
@@ -39,8 +39,8 @@ func Patch(raw []byte, bin string) (patched []byte, changed bool, err error) {
 		return nil, false, err
 	}
 	patched = splice(raw, own.span, wrapped)
-	// Verify that Unpatch restores the original before anything is written.
-	back, _, err := Unpatch(patched)
+	// Verify that unpatch restores the original before anything is written.
+	back, _, err := unpatch(patched)
 	if err == nil && !bytes.Equal(back, raw) {
 		err = errors.New("it could not be removed again")
 	}
@@ -72,9 +72,9 @@ func (d *document) wrap(e entry) ([]byte, error) {
 	return append(out, '}'), err
 }
 
-// Unpatch removes the guard: its delegate takes its place. It accepts more than Patch:
+// unpatch removes the guard: its delegate takes its place. It accepts more than patch:
 // changes around the guard are no reason to keep it.
-func Unpatch(raw []byte) ([]byte, bool, error) {
+func unpatch(raw []byte) ([]byte, bool, error) {
 	d, err := parse(raw)
 	if err != nil {
 		return nil, false, err

@@ -40,7 +40,7 @@ func fixtures(t testing.TB) map[string][]byte {
 func TestPatchGolden(t *testing.T) {
 	t.Parallel()
 	for path, raw := range fixtures(t) {
-		got, changed, err := Patch(raw, Guard)
+		got, changed, err := patch(raw, Guard)
 		if err != nil || !changed {
 			t.Fatalf("%s: changed %t, %v", path, changed, err)
 		}
@@ -55,19 +55,19 @@ func TestPatchGolden(t *testing.T) {
 			t.Errorf("%s: %v\n%s", path, err, got)
 		}
 		wrapped(t, path, raw, got)
-		if again, changed, err := Patch(got, Guard); err != nil || changed || !bytes.Equal(again, got) {
+		if again, changed, err := patch(got, Guard); err != nil || changed || !bytes.Equal(again, got) {
 			t.Errorf("%s: patched twice: %t, %v", path, changed, err)
 		}
-		if back, changed, err := Unpatch(got); err != nil || !changed || !bytes.Equal(back, raw) {
+		if back, changed, err := unpatch(got); err != nil || !changed || !bytes.Equal(back, raw) {
 			t.Errorf("%s: back: %t, %v", path, changed, err)
 		}
-		if same, changed, err := Unpatch(raw); err != nil || changed || !bytes.Equal(same, raw) {
+		if same, changed, err := unpatch(raw); err != nil || changed || !bytes.Equal(same, raw) {
 			t.Errorf("%s: taken out of what has none: %t, %v", path, changed, err)
 		}
 	}
 }
 
-// wrapped holds Patch against another reader: all is equal but Calico's entry, and that
+// wrapped holds patch against another reader: all is equal but Calico's entry, and that
 // stands behind the guard, with its capabilities before it.
 func wrapped(t testing.TB, name string, raw, patched []byte) {
 	t.Helper()
@@ -161,21 +161,21 @@ func TestPatchRefuses(t *testing.T) {
 		list(`{"type":"calico","x":` + strings.Repeat("[", 62) + strings.Repeat("]", 62) + `}`):    "nested deeper",
 		list(`{"type":"calico","x":` + strings.Repeat("[", 61) + strings.Repeat("]", 61) + `}`):    "with the guard in it",
 	} {
-		out, changed, err := Patch([]byte(raw), Guard)
+		out, changed, err := patch([]byte(raw), Guard)
 		if out != nil || changed || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200s: changed %t, %v, not %q", raw, changed, err, want)
 		}
-		state, err := Inspect([]byte(raw))
+		state, err := inspect([]byte(raw))
 		if want == "with the guard in it" { // it is the patched one that is refused
 			continue
 		}
-		if broken := errors.Is(err, ErrBroken) && !errors.Is(err, ErrForeign); err == nil || broken != (state == Broken) || broken == errors.Is(err, ErrForeign) {
+		if broken := errors.Is(err, errBroken) && !errors.Is(err, ErrForeign); err == nil || broken != (state == Broken) || broken == errors.Is(err, ErrForeign) {
 			if !strings.Contains(raw, "CAPABILITIES") { // which only a patch looks at
 				t.Errorf("%.200s: %s, %v", raw, state, err)
 			}
 		}
 	}
-	if _, _, err := Patch([]byte(plain), "guard"); err == nil {
+	if _, _, err := patch([]byte(plain), "guard"); err == nil {
 		t.Error("a binary that nobody would find again")
 	}
 }
@@ -195,7 +195,7 @@ func TestUnpatch(t *testing.T) {
 		`{"name":"n","plugins":[{"type":"plumbline-cni","mine":1,"delegate":{"type":"a"}}]}`:                                                                   "",
 		`{"name":"n","plugins":[{"type":"plumbline-cni","delegate":{"type":"a"}}]`:                                                                             "",
 	} {
-		got, changed, err := Unpatch([]byte(raw))
+		got, changed, err := unpatch([]byte(raw))
 		if string(got) != want || changed != (want != "") || (err == nil) != (want != "") {
 			t.Errorf("%s: %s, %t, %v", raw, got, changed, err)
 		}

@@ -21,14 +21,14 @@ type member struct {
 // rely on a checked document.
 func check(doc []byte) error {
 	if len(doc) > maxSize {
-		return fmt.Errorf("%w: longer than %d bytes", ErrBroken, maxSize)
+		return fmt.Errorf("%w: longer than %d bytes", errBroken, maxSize)
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(doc, &whole); err != nil {
-		return fmt.Errorf("%w: %w", ErrBroken, err)
+		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	if doc[skip(doc, 0)] != '{' {
-		return fmt.Errorf("%w: not a JSON object", ErrBroken)
+		return fmt.Errorf("%w: not a JSON object", errBroken)
 	}
 	depth := 0
 	for i := 0; i < len(doc); i++ {
@@ -37,7 +37,7 @@ func check(doc []byte) error {
 			i = endOfString(doc, i) - 1
 		case '{', '[':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("%w: nested deeper than %d levels", ErrBroken, maxDepth)
+				return fmt.Errorf("%w: nested deeper than %d levels", errBroken, maxDepth)
 			}
 		case '}', ']':
 			depth--

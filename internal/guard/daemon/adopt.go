@@ -49,7 +49,7 @@ func adoptable(all []model.Sandbox, known []guard.Owner, network, ifName string,
 
 // adopts records sandboxes whose ADD the guard did not see, so that a late DEL of theirs is
 // recognized.
-func (k *Daemon) adopts(ctx context.Context, s *stage, now time.Time) error {
+func (k *daemon) adopts(ctx context.Context, s *stage, now time.Time) error {
 	all, err := k.sandboxes(ctx)
 	if err != nil {
 		return fmt.Errorf("adopt sandboxes older than the guard: %w", err)

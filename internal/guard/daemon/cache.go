@@ -58,7 +58,7 @@ func parseCached(raw []byte) (cached, error) {
 
 // results reads the results that libcni has cached for a network. A file that cannot be
 // read or is of another kind is ignored.
-func (k *Daemon) results(network string, now time.Time) ([]cached, error) {
+func (k *daemon) results(network string, now time.Time) ([]cached, error) {
 	dir, err := k.tree.real(resultsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

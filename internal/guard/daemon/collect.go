@@ -13,7 +13,7 @@ import (
 
 // collects finds attachments that nothing needs and queues a DEL for each. It deletes
 // nothing itself: the replay decides again.
-func (k *Daemon) collects(ctx context.Context, s *stage, now time.Time) string {
+func (k *daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 	// Candidates are read before sandboxes in use: an attachment that is added in between
 	// is not a candidate.
 	known, err := k.db.All()
@@ -74,7 +74,7 @@ func alive(known []guard.Owner, results []cached, calls []model.Process, namespa
 // owe queues a DEL for each key. It skips one without a pod name, and one whose name
 // belongs to a sandbox that is not on record: the DEL could not be told from that sandbox's
 // own.
-func (k *Daemon) owe(keys []guard.Key, known []guard.Owner, results []cached, boxes []model.Sandbox) (queued, kept int, err error) {
+func (k *daemon) owe(keys []guard.Key, known []guard.Owner, results []cached, boxes []model.Sandbox) (queued, kept int, err error) {
 	at, err := sinceBoot()
 	if err != nil {
 		return 0, len(keys), err

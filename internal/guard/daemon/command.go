@@ -48,7 +48,7 @@ func Main(ctx context.Context, e Env) int {
 }
 
 func run(ctx context.Context, e Env) error {
-	var w World
+	var w environment
 	var root, proc, socket string
 	set := flag.NewFlagSet("plumbline-agent guard", flag.ContinueOnError)
 	set.SetOutput(e.Stderr)
@@ -92,7 +92,7 @@ func run(ctx context.Context, e Env) error {
 	if root == "/" {
 		w.Root = root
 	}
-	k, err := New(w)
+	k, err := newDaemon(w)
 	if err != nil {
 		return err
 	}
@@ -115,8 +115,8 @@ func ours(paths ...*string) error {
 	return nil
 }
 
-// open connects World to the node.
-func (w *World) open(root, proc, socket string) (done func()) {
+// open connects environment to the node.
+func (w *environment) open(root, proc, socket string) (done func()) {
 	h := host.New(host.Options{Proc: proc, Root: root, NodeName: w.Node})
 	if socket == "" {
 		socket = h.RuntimeSocket()

@@ -18,10 +18,10 @@ const (
 	farewell = 5 * time.Second // for running work when the daemon is stopped
 )
 
-// A Daemon is the guard daemon of one node. Each worker owns one of install, drain and tend;
+// A daemon is the guard daemon of one node. Each worker owns one of install, drain and tend;
 // mu guards the fields below it, which workers share.
-type Daemon struct {
-	World
+type daemon struct {
+	environment
 	tree tree
 	dir  string // the guard's directory, as a path of this container
 	db   *ownerdb.DB
@@ -47,10 +47,10 @@ type stage struct {
 	program program
 }
 
-// New returns the guard daemon of a node. It creates the guard's directory if it does not
+// newDaemon returns the guard daemon of a node. It creates the guard's directory if it does not
 // exist.
-func New(w World) (*Daemon, error) {
-	k := &Daemon{World: w, tree: tree(w.Root), since: map[string]time.Time{}}
+func newDaemon(w environment) (*daemon, error) {
+	k := &daemon{environment: w, tree: tree(w.Root), since: map[string]time.Time{}}
 	if _, err := k.tree.dir(path.Dir(guard.Dir), 0o755); err != nil {
 		return nil, fmt.Errorf("create the guard's directory: %w", err)
 	}
@@ -66,11 +66,11 @@ func New(w World) (*Daemon, error) {
 	return k, nil
 }
 
-func (k *Daemon) file(name string) string { return path.Join(k.dir, name) }
+func (k *daemon) file(name string) string { return path.Join(k.dir, name) }
 
 // remember reads the state of the previous guard daemon: the counters since boot and the
 // mode in force.
-func (k *Daemon) remember() {
+func (k *daemon) remember() {
 	var was guard.Report
 	if raw, err := read(k.file(guard.StatusFile), maxStatus); err == nil && json.Unmarshal(raw, &was) == nil {
 		k.report.Put, k.report.GC = was.Put, was.GC
@@ -88,7 +88,7 @@ func (k *Daemon) remember() {
 
 // Run runs the guard daemon until the context ends. Each worker has its own goroutine: one
 // that hangs, for example on a disk, does not delay the others.
-func (k *Daemon) Run(ctx context.Context) error {
+func (k *daemon) Run(ctx context.Context) error {
 	release, err := k.alone(ctx)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (k *Daemon) Run(ctx context.Context) error {
 }
 
 // step runs one worker every tick.
-func (k *Daemon) step(ctx context.Context, name string, do func(context.Context)) {
+func (k *daemon) step(ctx context.Context, name string, do func(context.Context)) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for {
@@ -133,19 +133,19 @@ func (k *Daemon) step(ctx context.Context, name string, do func(context.Context)
 }
 
 // say changes the report.
-func (k *Daemon) say(change func(r *guard.Report)) {
+func (k *daemon) say(change func(r *guard.Report)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	change(&k.report)
 }
 
-func (k *Daemon) set(s stage) {
+func (k *daemon) set(s stage) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stage = s
 }
 
-func (k *Daemon) at() stage {
+func (k *daemon) at() stage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.stage

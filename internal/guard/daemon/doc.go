@@ -12,8 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A World is the guard daemon's access to its node.
-type World struct {
+// A environment is the guard daemon's access to its node.
+type environment struct {
 	Node    string
 	Root    string // the host's files are below it; package cniconf needs it not to be a link
 	Modes   string // directory with the configured mode

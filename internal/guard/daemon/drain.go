@@ -53,7 +53,7 @@ func (d *drain) remember(file string) {
 }
 
 // drains copies the new events.
-func (k *Daemon) drains(ctx context.Context) {
+func (k *daemon) drains(ctx context.Context) {
 	d := &k.drain
 	changed, err := d.round(ctx, k.file(guard.EventDir), k.Record, k.Now)
 	if changed {

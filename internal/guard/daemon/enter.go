@@ -13,7 +13,7 @@ import (
 
 // enter inserts the guard into the configuration that the runtime has loaded. A foreign
 // file is left alone; one that is half written is retried.
-func (k *Daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networking) string {
+func (k *daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networking) string {
 	file, err := cniconf.Effective([]string{dir}, s.network)
 	if err != nil {
 		if net.Trouble != "" {
@@ -48,7 +48,7 @@ func (k *Daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networ
 }
 
 // host returns the host's path of a path in this container.
-func (k *Daemon) host(seen string) string {
+func (k *daemon) host(seen string) string {
 	rel, err := filepath.Rel(string(k.tree), seen)
 	if err != nil {
 		return seen

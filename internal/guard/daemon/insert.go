@@ -20,7 +20,7 @@ const (
 
 // insert installs the program and then inserts the guard into the file. on says that the
 // runtime has it loaded.
-func (k *Daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cniconf.State) (on bool, why string) {
+func (k *daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cniconf.State) (on bool, why string) {
 	l := &k.install
 	err := k.place(s)
 	if err != nil && !s.program.sits() {
@@ -70,7 +70,7 @@ func (k *Daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cn
 }
 
 // place installs the program beside Calico's, identical to ours, and removes its marker.
-func (k *Daemon) place(s *stage) (err error) {
+func (k *daemon) place(s *stage) (err error) {
 	if s.program, err = beside(k.tree, s.binDirs); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (k *Daemon) place(s *stage) (err error) {
 // rescue handles a file that names a program that does not exist: no pod could start. It
 // removes the guard from the file, unless the runtime finds the program in another
 // directory.
-func (k *Daemon) rescue(ctx context.Context, f *cniconf.File, binDirs []string) error {
+func (k *daemon) rescue(ctx context.Context, f *cniconf.File, binDirs []string) error {
 	all, err := placed(k.tree, binDirs)
 	if slices.ContainsFunc(all, program.sits) {
 		return err

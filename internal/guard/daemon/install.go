@@ -36,7 +36,7 @@ type installState struct {
 
 // installs brings the node into the configured mode. Most of the time it only checks
 // whether anything has changed.
-func (k *Daemon) installs(ctx context.Context) {
+func (k *daemon) installs(ctx context.Context) {
 	l := &k.install
 	k.wants()
 	now := k.Now()
@@ -57,7 +57,7 @@ func (k *Daemon) installs(ctx context.Context) {
 }
 
 // wants reads the configured mode. If it is unknown, the mode in force stays.
-func (k *Daemon) wants() {
+func (k *daemon) wants() {
 	l := &k.install
 	m, err := wanted(k.Modes, k.Node)
 	if err != nil {
@@ -77,7 +77,7 @@ func (k *Daemon) wants() {
 }
 
 // reconcile brings the node into the configured mode and returns why it could not.
-func (k *Daemon) reconcile(ctx context.Context) string {
+func (k *daemon) reconcile(ctx context.Context) string {
 	l := &k.install
 	// First, without asking the runtime: these files control the plugin.
 	for file, says := range map[string]string{guard.ModeFile: string(l.mode), guard.KindFile: calico} {

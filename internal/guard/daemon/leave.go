@@ -24,7 +24,7 @@ const (
 )
 
 // pass makes all installed programs pass calls on, whatever the mode file says.
-func (k *Daemon) pass() error {
+func (k *daemon) pass() error {
 	all, err := placed(k.tree, k.install.binDirs)
 	for _, p := range all {
 		err = errors.Join(err, p.mark())
@@ -33,7 +33,7 @@ func (k *Daemon) pass() error {
 }
 
 // leave removes the guard from every file, and its program when no file names it.
-func (k *Daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networking) string {
+func (k *daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networking) string {
 	l := &k.install
 	if l.off.IsZero() {
 		l.off = k.Now()
@@ -82,7 +82,7 @@ func (k *Daemon) leave(ctx context.Context, s stage, dir string, net *cri.Networ
 }
 
 // stateOf finds the loaded configuration and its state.
-func (k *Daemon) stateOf(s *stage, dir string) (state string, patched bool) {
+func (k *daemon) stateOf(s *stage, dir string) (state string, patched bool) {
 	file, err := cniconf.Effective([]string{dir}, s.network)
 	if err != nil {
 		return string(cniconf.Broken), false
@@ -94,7 +94,7 @@ func (k *Daemon) stateOf(s *stage, dir string) (state string, patched bool) {
 
 // clear removes the programs if for a while no configuration, cache or runtime has named
 // them. If that is uncertain they stay.
-func (k *Daemon) clear(programs []program, dir string, net *cri.Networking) error {
+func (k *daemon) clear(programs []program, dir string, net *cri.Networking) error {
 	l, now := &k.install, k.Now()
 	if now.Before(l.search) && !now.Before(l.search.Add(-searchAgain)) {
 		return nil
@@ -133,7 +133,7 @@ func (k *Daemon) clear(programs []program, dir string, net *cri.Networking) erro
 
 // caches returns the directories that hold the configuration of each ADD, as paths of this
 // container.
-func (k *Daemon) caches() ([]string, error) {
+func (k *daemon) caches() ([]string, error) {
 	var out []string
 	for _, dir := range cniconf.Caches {
 		real, err := k.tree.real(dir)

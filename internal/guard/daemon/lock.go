@@ -14,7 +14,7 @@ import (
 const lockName = "keeper"
 
 // alone waits until no other guard daemon runs on this node.
-func (k *Daemon) alone(ctx context.Context) (release func(), err error) {
+func (k *daemon) alone(ctx context.Context) (release func(), err error) {
 	f, err := os.OpenFile(k.file(lockName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the guard daemon's lock: %w", err)

@@ -11,7 +11,7 @@ import (
 const hostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // onHost runs a program in the host's root file system and waits for it.
-func (k *Daemon) onHost(ctx context.Context, s *stage, stdin []byte, program string, args ...string) (out []byte, words string, err error) {
+func (k *daemon) onHost(ctx context.Context, s *stage, stdin []byte, program string, args ...string) (out []byte, words string, err error) {
 	said, errs := &bounded{most: maxSaid}, &bounded{most: maxSaid}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = "/", []string{"PATH=" + hostPath, "CNI_PATH=" + strings.Join(s.binDirs, ":")}

@@ -21,7 +21,7 @@ const (
 
 // queue runs the queued DELs that are due. It starts the guard's own program on the host,
 // which implements DEL.
-func (k *Daemon) queue(ctx context.Context, now time.Time) error {
+func (k *daemon) queue(ctx context.Context, now time.Time) error {
 	t, s := &k.tend, k.at()
 	all, err := k.db.Queued()
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *said) waits() string {
 }
 
 // replay runs the guard's program in the host's root file system and waits for it.
-func (k *Daemon) replay(ctx context.Context, s *stage) (said, error) {
+func (k *daemon) replay(ctx context.Context, s *stage) (said, error) {
 	ctx, stop := context.WithTimeout(ctx, replayPatience)
 	defer stop()
 	config, err := read(s.file, maxConf)

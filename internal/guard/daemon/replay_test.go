@@ -185,7 +185,7 @@ func TestRun(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	second := &Daemon{World: s.World, dir: s.dir} // it waits
+	second := &daemon{environment: s.environment, dir: s.dir} // it waits
 	if _, err := second.alone(soon); err == nil {
 		t.Error("two guard daemons at once")
 	}

@@ -24,7 +24,7 @@ const plainList = `{"name":"k8s-pod-network","cniVersion":"0.3.1","plugins":[{"t
 type stand struct {
 	t    *testing.T
 	root string
-	*Daemon
+	*daemon
 
 	mu         sync.Mutex
 	now        time.Time
@@ -57,7 +57,7 @@ func newStand(t *testing.T) *stand {
 // again is a guard daemon that begins anew.
 func (s *stand) again() {
 	s.t.Helper()
-	k, err := New(World{
+	k, err := newDaemon(environment{
 		Node: "w1", Root: s.root, Modes: s.path("modes"), Program: s.path("plumbline-cni"), Record: s.path("record"),
 		Networking: s.networking,
 		Sandboxes:  func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
@@ -73,7 +73,7 @@ func (s *stand) again() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.Daemon = k
+	s.daemon = k
 }
 
 func (s *stand) path(name string) string { return filepath.Join(s.root, name) }

@@ -26,7 +26,7 @@ type told struct {
 
 // tells writes the report for the agent: when it has changed, and every tellEvery, so that
 // readers can see that the guard daemon runs.
-func (k *Daemon) tells(context.Context) {
+func (k *daemon) tells(context.Context) {
 	now := k.Now()
 	r := k.snapshot(now)
 	raw, err := json.Marshal(r)
@@ -49,7 +49,7 @@ func (k *Daemon) tells(context.Context) {
 }
 
 // snapshot returns the current report, with the workers that hang.
-func (k *Daemon) snapshot(now time.Time) guard.Report {
+func (k *daemon) snapshot(now time.Time) guard.Report {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.report

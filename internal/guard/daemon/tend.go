@@ -32,7 +32,7 @@ type tend struct {
 }
 
 // tends adopts, collects, and runs the queued DELs.
-func (k *Daemon) tends(ctx context.Context) {
+func (k *daemon) tends(ctx context.Context) {
 	t, now := &k.tend, k.Now()
 	if now.Before(t.next) && now.After(t.next.Add(-tendEvery)) {
 		return
@@ -54,7 +54,7 @@ func (k *Daemon) tends(ctx context.Context) {
 }
 
 // owners does the work that needs the runtime's sandboxes.
-func (k *Daemon) owners(ctx context.Context, now time.Time) error {
+func (k *daemon) owners(ctx context.Context, now time.Time) error {
 	t, s := &k.tend, k.at()
 	if !s.on || s.network == "" || s.ifName == "" {
 		return nil
@@ -84,7 +84,7 @@ func due(now, at time.Time, every time.Duration) bool {
 }
 
 // sandboxes returns all sandboxes of the runtime. Some may be without details.
-func (k *Daemon) sandboxes(ctx context.Context) ([]model.Sandbox, error) {
+func (k *daemon) sandboxes(ctx context.Context) ([]model.Sandbox, error) {
 	all, err := k.Sandboxes(ctx)
 	if errors.Is(err, observe.ErrPartial) {
 		return all, nil

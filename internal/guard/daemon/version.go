@@ -13,7 +13,7 @@ const versionPatience = 5 * time.Second
 
 // versions asks Calico's plugin for its version whenever its program has changed. The
 // version is only for the report; the plugin asks again when it matters.
-func (k *Daemon) versions(ctx context.Context, s *stage) {
+func (k *daemon) versions(ctx context.Context, s *stage) {
 	if !s.on {
 		return
 	}

@@ -64,7 +64,7 @@ func ends(container string, s guard.State) deed {
 		switch err := p.b.End(o); {
 		case err == nil:
 			p.has[container] = o
-		case s == guard.Deleted && !errors.Is(err, ErrReplaced):
+		case s == guard.Deleted && !errors.Is(err, errReplaced):
 			p.unknown(container, err)
 		default:
 			p.has[container] = was

@@ -20,9 +20,9 @@ type DB struct {
 	boot  string // boot ID; files of another boot are ignored
 }
 
-// ErrReplaced says that the attachment was added again or deleted after the record to
+// errReplaced says that the attachment was added again or deleted after the record to
 // change was read.
-var ErrReplaced = errors.New("the attachment was added again or deleted since")
+var errReplaced = errors.New("the attachment was added again or deleted since")
 
 const (
 	bootFile = "/proc/sys/kernel/random/boot_id"

@@ -8,11 +8,11 @@ import (
 )
 
 // End records the result of an attachment: o is what Begin or Owner returned, changed. If
-// the attachment was added again or deleted since, nothing is changed and ErrReplaced is
+// the attachment was added again or deleted since, nothing is changed and errReplaced is
 // returned. It is a single put: a kill leaves the old or the new record.
 func (b *DB) End(o guard.Owner) error {
 	err := b.end(&o)
-	if err == nil || errors.Is(err, ErrReplaced) {
+	if err == nil || errors.Is(err, errReplaced) {
 		return err
 	}
 	err = fmt.Errorf("record the result of an attachment: %w", err)
@@ -37,9 +37,9 @@ func (b *DB) end(o *guard.Owner) error {
 	case was == nil:
 		return nil // Forget removed the record: the attachment stays unknown
 	case was.Seq != o.Seq || was.Name() != o.Name():
-		return ErrReplaced
+		return errReplaced
 	case was.State == guard.Deleted && o.State != guard.Deleted, !was.Holds() && o.Holds():
-		return ErrReplaced // an ADD that ends after its DEL must not own the name again
+		return errReplaced // an ADD that ends after its DEL must not own the name again
 	}
 	return put(b, stripe, ownerOf(o.Key), *o)
 }

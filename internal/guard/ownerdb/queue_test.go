@@ -49,7 +49,7 @@ func TestReplaced(t *testing.T) {
 		t.Fatalf("%+v, %v", second, err)
 	}
 	first.State = guard.Added
-	if err := b.End(first); !errors.Is(err, ErrReplaced) {
+	if err := b.End(first); !errors.Is(err, errReplaced) {
 		t.Error(err)
 	}
 	second.State = guard.Deleted
@@ -57,7 +57,7 @@ func TestReplaced(t *testing.T) {
 		t.Error(err)
 	}
 	second.State = guard.Added
-	if err := b.End(second); !errors.Is(err, ErrReplaced) {
+	if err := b.End(second); !errors.Is(err, errReplaced) {
 		t.Error(err)
 	}
 	if n, err := b.Newest(second.Name()); n != nil || err != nil {

@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A Replayed is the result of one run over the queue, as JSON on standard output.
-type Replayed struct {
+// A replayed is the result of one run over the queue, as JSON on standard output.
+type replayed struct {
 	Done    int      `json:"done"`
 	Waiting int      `json:"waiting"`           // tried, and put off
 	Left    int      `json:"left"`              // not due yet, or not come to
@@ -35,7 +35,7 @@ type replay struct {
 	now   int64               // in seconds after boot
 	deeds int                 // calls of the delegate so far
 	rests map[guard.Name]bool // names for which a DEL already waits
-	said  Replayed
+	said  replayed
 }
 
 // Replay carries out the queued DELs that are due, with the network configuration from

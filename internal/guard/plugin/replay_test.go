@@ -40,9 +40,9 @@ func TestReplayOfALateDel(t *testing.T) {
 				if len(s.heard())-before != calls {
 					t.Errorf("%s later it was asked %d times", ahead, len(s.heard())-before)
 				}
-				want := Replayed{Waiting: 2}
+				want := replayed{Waiting: 2}
 				if i > 0 { // two of one name wait for the same
-					want = Replayed{Waiting: 1, Done: 2 - i}
+					want = replayed{Waiting: 1, Done: 2 - i}
 				}
 				if r.Waiting != want.Waiting || r.Done != want.Done || !strings.Contains(fmt.Sprint(r.Why), "late: ") {
 					t.Errorf("%s later: %+v, want %+v", ahead, r, want)

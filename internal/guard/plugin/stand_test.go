@@ -108,13 +108,13 @@ func (s *stand) call(verb, container string, more ...string) said {
 }
 
 // replay works off the queue, some time later.
-func (s *stand) replay(ahead string, more ...string) (said, Replayed) {
+func (s *stand) replay(ahead string, more ...string) (said, replayed) {
 	s.t.Helper()
 	cmd := s.command("", "", append([]string{"TEST_AHEAD=" + ahead}, more...)...)
 	cmd.Args = append(cmd.Args, "replay")
 	cmd.Stdin = strings.NewReader(`{"cniVersion":"0.3.1","name":"net","plugins":[{"type":"other"},` + string(s.entry()) + `]}`)
 	got := s.run(cmd)
-	var r Replayed
+	var r replayed
 	if err := json.Unmarshal([]byte(got.out), &r); err != nil {
 		s.t.Errorf("%+v: %v", got, err)
 	}

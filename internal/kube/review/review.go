@@ -28,8 +28,8 @@ const (
 	accessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 )
 
-// A Who is the owner of a token.
-type Who struct {
+// A who is the owner of a token.
+type who struct {
 	User   string
 	UID    string
 	Groups []string
@@ -78,7 +78,7 @@ func (r *Reviewer) Also(server string) error {
 	return nil
 }
 
-// Authenticate returns the owner of the token, a Who; ok is false if the token is invalid,
+// Authenticate returns the owner of the token, a who; ok is false if the token is invalid,
 // expired, or made for another audience.
 func (r *Reviewer) Authenticate(ctx context.Context, token, audience string) (owner any, ok bool, err error) {
 	if token == "" || audience == "" { // an empty audience would mean the API server's own
@@ -97,7 +97,7 @@ func (r *Reviewer) Authenticate(ctx context.Context, token, audience string) (ow
 
 // Authorize reports whether the owner that Authenticate returned may do something.
 func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resource, name string) (bool, error) {
-	who, ok := owner.(Who)
+	who, ok := owner.(who)
 	if !ok || who.User == "" {
 		return false, errors.New("review a right: the owner is not from Authenticate")
 	}

@@ -11,7 +11,7 @@ import (
 	authz "k8s.io/api/authorization/v1"
 )
 
-var someone = Who{User: "system:serviceaccount:plumbline-system:plumbline-reader", UID: "u1", Groups: []string{"system:authenticated"}, Extra: map[string][]string{"k": {"a", "b"}}}
+var someone = who{User: "system:serviceaccount:plumbline-system:plumbline-reader", UID: "u1", Groups: []string{"system:authenticated"}, Extra: map[string][]string{"k": {"a", "b"}}}
 
 // strict decodes as the API server would, and knows every field.
 func strict(t *testing.T, from, into any) {
@@ -106,7 +106,7 @@ func TestAnswers(t *testing.T) {
 	if _, ok, err := r.Authenticate(t.Context(), "tok", ""); ok || err != nil {
 		t.Errorf("no audience: %v, %v", ok, err)
 	}
-	for _, nobody := range []any{nil, "u", Who{}} {
+	for _, nobody := range []any{nil, "u", who{}} {
 		if may, err := r.Authorize(t.Context(), nobody, "get", "g", "r", "n"); may || err == nil {
 			t.Errorf("%v: %v, %v", nobody, may, err)
 		}

@@ -32,12 +32,12 @@ func newTokenReview(token, audience string) *tokenReview {
 
 // owner is the owner of the token. A server that does not support audiences returns none,
 // and then its yes is not about ours.
-func (t *tokenReview) owner(audience string) (Who, bool) {
+func (t *tokenReview) owner(audience string) (who, bool) {
 	u := &t.Status.User
 	if !t.Status.Authenticated || u.Username == "" || !slices.Contains(t.Status.Audiences, audience) {
-		return Who{}, false
+		return who{}, false
 	}
-	return Who{User: u.Username, UID: u.UID, Groups: u.Groups, Extra: u.Extra}, true
+	return who{User: u.Username, UID: u.UID, Groups: u.Groups, Extra: u.Extra}, true
 }
 
 type accessReview struct {
@@ -61,7 +61,7 @@ type accessReview struct {
 	} `json:"status"`
 }
 
-func newAccessReview(who Who, verb, group, resource, name string) *accessReview {
+func newAccessReview(who who, verb, group, resource, name string) *accessReview {
 	a := &accessReview{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview"}
 	a.Spec.User, a.Spec.UID, a.Spec.Groups, a.Spec.Extra = who.User, who.UID, who.Groups, who.Extra
 	r := &a.Spec.ResourceAttributes

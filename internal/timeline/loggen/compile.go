@@ -22,7 +22,7 @@ type piece struct {
 }
 
 // compile splits the lines into pieces.
-func (t *Template) compile(values []slot, raw [][]string) {
+func (t *template) compile(values []slot, raw [][]string) {
 	t.slots = slotsOf(values, raw)
 	year := yearOf(raw)
 	t.base = math.MaxInt64

@@ -52,7 +52,7 @@ type History struct {
 	namer
 	Nodes     []*Node
 	Truth     []Truth
-	templates map[string][]*Template // by kind
+	templates map[string][]*template // by kind
 	begin     int64
 	skew      int64 // of the control plane
 	signal    bool
@@ -63,20 +63,20 @@ type History struct {
 
 // Make generates a history.
 func Make(p Plan) (*History, error) {
-	all, err := Templates()
+	all, err := templates()
 	if err != nil {
 		return nil, err
 	}
 	r := rand.New(rand.NewPCG(p.Seed, 2017)) // a history must be reproducible
 	h := &History{
-		Plan: p, namer: namer{Rand: r, pods: map[string]bool{}, pid: 300}, templates: map[string][]*Template{},
+		Plan: p, namer: namer{Rand: r, pods: map[string]bool{}, pid: 300}, templates: map[string][]*template{},
 		begin: p.Begin.UnixNano(), numbers: map[string]int{},
 	}
 	for _, t := range all {
 		h.templates[t.Kind] = append(h.templates[t.Kind], t)
 	}
 	for _, of := range h.templates { // the order of a map is random
-		slices.SortFunc(of, func(a, b *Template) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(of, func(a, b *template) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	h.skew = h.anySkew()
 	for i := range p.Nodes {

@@ -92,7 +92,7 @@ func (h *History) oldSandboxes(n *Node, at time.Duration) {
 }
 
 // named gives a template by its name.
-func (h *History) named(name string) *Template {
+func (h *History) named(name string) *template {
 	for _, of := range h.templates {
 		for _, t := range of {
 			if t.Name == name {

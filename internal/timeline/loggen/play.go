@@ -29,7 +29,7 @@ func (v values) with(more values) values {
 
 // play writes a template's lines with the times from a given time on, on a node. It gives the
 // numbers of the lines. Lines that contain one of the words are omitted.
-func (h *History) play(t *Template, n *Node, at time.Duration, v values, without ...string) []int {
+func (h *History) play(t *template, n *Node, at time.Duration, v values, without ...string) []int {
 	v = maps.Clone(v)
 	if v == nil {
 		v = values{}
@@ -60,7 +60,7 @@ func (h *History) play(t *Template, n *Node, at time.Duration, v values, without
 
 // move gives by how much a template's stamps are moved for it to begin at a moment. Syslog
 // cuts fractions off: lines that have both stamps agree only if whole seconds are moved.
-func (t *Template) move(to int64) int64 {
+func (t *template) move(to int64) int64 {
 	by := to + t.zone - t.base
 	if t.zone != 0 {
 		by -= by % int64(time.Second)
@@ -85,7 +85,7 @@ func (h *History) missing(n *Node, role string) string {
 
 // write assembles a line. Values that the scene does not set are generated and kept for the next
 // line.
-func (h *History) write(t *Template, l *line, n *Node, v values, spelled []string, move int64) string {
+func (h *History) write(t *template, l *line, n *Node, v values, spelled []string, move int64) string {
 	b := make([]byte, 0, len(l.text)+64)
 	for i := range l.pieces {
 		switch p := &l.pieces[i]; {

@@ -8,7 +8,7 @@ import (
 )
 
 // any gives one of the templates of a kind.
-func (h *History) any(kind string) *Template {
+func (h *History) any(kind string) *template {
 	of := h.templates[kind]
 	return of[h.IntN(len(of))]
 }

@@ -11,8 +11,8 @@ import (
 //go:embed testdata/templates/*.flow
 var recorded embed.FS
 
-// A Template is the lines of one event in the files of a recording.
-type Template struct {
+// A template is the lines of one event in the files of a recording.
+type template struct {
 	Name     string
 	Kind     string // kind of event, by which scenes select templates
 	Origin   string // components and versions
@@ -32,7 +32,7 @@ type part struct {
 }
 
 // Lines gives how many lines the template has.
-func (t *Template) Lines() int {
+func (t *template) Lines() int {
 	n := 0
 	for _, p := range t.parts {
 		n += len(p.lines)
@@ -40,14 +40,14 @@ func (t *Template) Lines() int {
 	return n
 }
 
-// Templates gives all templates that there are, by name.
-var Templates = sync.OnceValues(func() (map[string]*Template, error) {
+// templates gives all templates that there are, by name.
+var templates = sync.OnceValues(func() (map[string]*template, error) {
 	const dir = "testdata/templates"
 	entries, err := recorded.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read templates: %w", err)
 	}
-	out := map[string]*Template{}
+	out := map[string]*template{}
 	for _, e := range entries {
 		b, err := recorded.ReadFile(path.Join(dir, e.Name()))
 		if err != nil {
@@ -64,8 +64,8 @@ var Templates = sync.OnceValues(func() (map[string]*Template, error) {
 
 // parse reads a template: a head of "# key: value" and "# role = value", then the lines of
 // each file after "== file".
-func parse(name, text string) (*Template, error) {
-	t := &Template{Name: name}
+func parse(name, text string) (*template, error) {
+	t := &template{Name: name}
 	var values []slot
 	var raw [][]string
 	for l := range strings.Lines(text) {
@@ -93,7 +93,7 @@ func parse(name, text string) (*Template, error) {
 	return t, nil
 }
 
-func (t *Template) head(key, value string) {
+func (t *template) head(key, value string) {
 	switch key {
 	case "kind":
 		t.Kind = value

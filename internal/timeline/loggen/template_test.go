@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-func templates(t *testing.T) map[string]*Template {
+func allTemplates(t *testing.T) map[string]*template {
 	t.Helper()
-	all, err := Templates()
+	all, err := templates()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func templates(t *testing.T) map[string]*Template {
 // out as they were recorded.
 func TestLinesAreRecorded(t *testing.T) {
 	t.Parallel()
-	for _, m := range templates(t) {
+	for _, m := range allTemplates(t) {
 		own := values{}
 		for _, s := range m.slots {
 			if s.form == plain {
@@ -44,7 +44,7 @@ func TestLinesAreRecorded(t *testing.T) {
 func TestHalfIsUnseen(t *testing.T) {
 	t.Parallel()
 	unseen, seen, bytes := 0, 0, 0
-	for _, m := range templates(t) {
+	for _, m := range allTemplates(t) {
 		if m.InTests {
 			seen++
 		} else {
@@ -72,7 +72,7 @@ func TestNamesAndTimesAreReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range templates(t) {
+	for _, m := range allTemplates(t) {
 		n := h.Nodes[0]
 		h.lines = nil
 		h.play(m, n, 0, h.life(h.pod(), n, 0, time.Minute).with(values{"other": "rack9"}))

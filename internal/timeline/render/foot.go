@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/finding"
+
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -59,7 +61,7 @@ func notices(s *timeline.Story) []string {
 	var out []string
 	for i := range s.Verdicts {
 		if v := &s.Verdicts[i]; v.Cause == timeline.Credential {
-			out = append(out, "PL9002: "+strings.TrimPrefix(clean(v.Says), "PL9002: "))
+			out = append(out, credentialCode+strings.TrimPrefix(clean(v.Says), credentialCode))
 		}
 	}
 	if len(out) > 0 {
@@ -75,9 +77,9 @@ func notices(s *timeline.Story) []string {
 	case 0:
 		return nil
 	case 1:
-		return []string{"PL9002: 1 of these lines contains a credential; it is not shown"}
+		return []string{credentialCode + "1 of these lines contains a credential; it is not shown"}
 	}
-	return []string{fmt.Sprintf("PL9002: %d of these lines contain a credential; it is not shown", len(lines))}
+	return []string{fmt.Sprintf("%s%d of these lines contain a credential; it is not shown", credentialCode, len(lines))}
 }
 
 // unknowns gives what the lines do not show, of the verdicts and the story, each once.
@@ -96,3 +98,6 @@ func unknowns(s *timeline.Story) []string {
 	add(s.NotShown)
 	return out
 }
+
+// credentialCode begins the lines about credentials.
+const credentialCode = string(finding.PL9002) + ": "
