@@ -32,28 +32,28 @@ func (g *global) applyCommand() *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "apply -f FILE | --resume PLAN",
-		Short: "Carry out a plan, one compare-and-swap after the other",
-		Long: "Reads the plan, looks at the cluster again, and carries out step by step what\n" +
-			"still is as the plan says. Before every write the object is read live and\n" +
-			"compared, and the nodes are asked; what cannot be proven is left alone. A\n" +
-			"journal on disk is ahead of every write: --resume goes on after a crash, undo\n" +
-			"takes it back.\n\n" +
-			"One apply runs per cluster at a time. To stop every one within seconds:\n" +
+		Short: "Carry out a plan, one atomic update after the other",
+		Long: "Checks the cluster again and carries out, step by step, what is still as the\n" +
+			"plan says. Before each write apply reads the object live and compares it, and\n" +
+			"the agents verify that nothing in use is changed; what they cannot verify is\n" +
+			"skipped. Each write is in the journal on disk before it is done: --resume\n" +
+			"continues after a crash, undo reverts the plan.\n\n" +
+			"Only one apply runs per cluster at a time. To stop it within seconds:\n" +
 			"  kubectl -n kube-system create configmap plumbline-stop\n\n" +
-			"Exit code: 0 all is repaired; 1 something was left alone; 2 could not begin;\n" +
-			"4 was stopped half way.",
+			"Exit code: 0 everything is repaired; 1 something was skipped or is still found;\n" +
+			"2 could not start; 4 stopped before the end.",
 		Example: fmt.Sprintf("  %[1]s apply -f plan.yaml --dry-run=server\n  %[1]s apply -f plan.yaml\n  %[1]s apply -f plan.yaml --max-risk disruptive\n  %[1]s apply --resume 7f3a1c", g.prog),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("a plan is given with -f: apply -f %s", args[0])
+				return fmt.Errorf("pass the plan with -f: apply -f %s", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.runApply(cmd.Context(), f) },
 	}
 	l := c.Flags()
-	l.StringVarP(&f.file, "filename", "f", "", "the plan, as plan --save wrote it; - is stdin")
-	l.StringVar(&f.resume, "resume", "", "go on with this plan, which was interrupted")
+	l.StringVarP(&f.file, "filename", "f", "", "plan file written by plan --save; - is stdin")
+	l.StringVar(&f.resume, "resume", "", "continue this interrupted plan")
 	f.bind(c)
 	return c
 }
@@ -61,22 +61,22 @@ func (g *global) applyCommand() *cobra.Command {
 // bind adds the flags that apply and undo share.
 func (f *applyFlags) bind(c *cobra.Command) {
 	l := c.Flags()
-	l.StringVar(&f.dryRun, "dry-run", "none", "server: read, compare and ask the nodes, and write nothing")
+	l.StringVar(&f.dryRun, "dry-run", "none", "server: read, compare and verify, write nothing")
 	l.Lookup("dry-run").NoOptDefVal = "server"
-	l.StringVar(&f.maxRisk, "max-risk", "safe", "the most that may be risked: safe, disruptive or destructive")
-	l.StringSliceVar(&f.budget, "budget", nil, "writes in a second: blocks=10,handles=100,others=20")
-	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: a copy for others in plumbline-system")
+	l.StringVar(&f.maxRisk, "max-risk", "safe", "highest risk that is allowed: safe, disruptive or destructive")
+	l.StringSliceVar(&f.budget, "budget", nil, "writes per second: blocks=10,handles=100,others=20")
+	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: also copy the journal into ConfigMaps of plumbline-system")
 }
 
 func (g *global) runApply(ctx context.Context, f applyFlags) error {
 	switch {
 	case f.file == "" && f.resume == "":
-		return errors.New("give a plan with -f FILE, or --resume PLAN")
+		return errors.New("pass a plan with -f FILE, or --resume PLAN")
 	case f.file != "" && f.resume != "":
-		return errors.New("give either -f FILE or --resume PLAN, not both")
+		return errors.New("pass either -f FILE or --resume PLAN, not both")
 	}
 	if g.bundle != "" {
-		return errors.New("a plan is applied to a cluster, not to a file")
+		return errors.New("--bundle: not with apply: a plan is applied to a cluster")
 	}
 	var p *repair.Plan
 	if f.file != "" { // before anybody is kept waiting by our lease
@@ -161,7 +161,7 @@ func budgetOf(flags []string) (cluster.Budget, error) {
 		n, err := strconv.ParseFloat(v, 64)
 		into := map[string]*float64{"blocks": &b.Blocks, "handles": &b.Handles, "others": &b.Others}[k]
 		if !ok || err != nil || into == nil || !(n > 0 && n <= 1000) {
-			return b, fmt.Errorf("--budget %s: want blocks=N, handles=N or others=N, writes in a second", s)
+			return b, fmt.Errorf("--budget %s: want blocks=N, handles=N or others=N, in writes per second", s)
 		}
 		*into = n
 	}

@@ -66,9 +66,9 @@ func (w *applyRun) summary(res cluster.Result) {
 // sent says what a dry run sends.
 func (w *applyRun) sent() string {
 	if w.Etcd() {
-		return "pods' writes were judged by the API server (dryRun=All), etcd and nodes only read"
+		return "the API server validated writes to pods (dryRun=All); etcd and nodes were only read"
 	}
-	return "Kubernetes judged every write (dryRun=All), nodes were only asked"
+	return "the API server validated every write (dryRun=All); nodes were only read"
 }
 
 // closing says what is cured, what is not, where the journal is, and how to take it back.
@@ -79,7 +79,7 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	for f, v := range res.Findings {
 		switch {
 		case slices.Contains(still, f):
-			left[f] = "still found: look at it again in a minute, Calico may need it"
+			left[f] = "still found: check again in a minute, Calico may need that long"
 		case v.Repaired():
 			cured++
 			if t := w.Plan.Target(f); t != nil {
@@ -91,7 +91,7 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	}
 	switch {
 	case w.Plan.Undoes != "":
-		fmt.Fprintf(out, "undone    as far as it could be, in %s\n", took)
+		fmt.Fprintf(out, "undone    as far as possible, in %s\n", took)
 	case unseen != nil:
 		fmt.Fprintf(out, "written   and not verified: %s\n", line(unseen.Error()))
 	default:
@@ -99,7 +99,7 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	}
 	w.left(left)
 	if watch > 0 {
-		fmt.Fprintf(out, "watch     cured means still so in %s: Calico's collector looks until then\n", time.Duration(watch)*time.Second)
+		fmt.Fprintf(out, "watch     check again in %s: until then the IPAM garbage collector may act on what it read before\n", time.Duration(watch)*time.Second)
 	}
 	fmt.Fprintf(out, "journal   %s\n", w.JournalPath())
 	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
@@ -112,10 +112,10 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 func (w *applyRun) left(why map[string]string) {
 	for i, f := range sortedKeys(why) {
 		if i == 10 {
-			fmt.Fprintf(w.g.Stdout, "left       ... %d more\n", len(why)-i)
+			fmt.Fprintf(w.g.Stdout, "skipped    ... %d more\n", len(why)-i)
 			return
 		}
-		w.g.field(w.g.Stdout, "left", short(f)+": "+short(why[f]))
+		w.g.field(w.g.Stdout, "skipped", short(f)+": "+short(why[f]))
 	}
 }
 

@@ -39,12 +39,12 @@ func (g *global) check() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Find what is wrong between Kubernetes, Calico and the nodes, now",
-		Long: "Reads pods, nodes and Calico's records, and the nodes' own kernel and runtime\n" +
-			"where agents run; judges them, looks at every suspect again and shows what is\n" +
-			"proven. It never sleeps, unless told to --wait.\n\n" +
-			"Exit code: 0 no findings; 1 findings; 2 could not look; 3 no findings, but not\n" +
-			"all was seen.",
+		Short: "Find drift between Kubernetes, Calico IPAM and the nodes",
+		Long: "Reads pods, nodes and the Calico datastore, and kernel and runtime of the nodes\n" +
+			"where agents run. Rereads the objects of each difference and reports those\n" +
+			"that have persisted long enough to be confirmed. check changes nothing.\n\n" +
+			"Exit code: 0 no findings; 1 findings; 2 could not read the cluster; 3 no\n" +
+			"findings, but not everything could be checked.",
 		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", g.prog),
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runCheck(cmd.Context(), f) },
@@ -55,18 +55,18 @@ func (g *global) check() *cobra.Command {
 	l.StringVarP(&f.selector, "selector", "l", "", "only findings about pods with these labels")
 	l.StringVar(&f.node, "node", "", "only findings about this node")
 	l.StringSliceVar(&f.codes, "code", nil, "only these codes")
-	l.BoolVar(&f.wait, "wait", false, "wait once, until what is only suspected can be decided")
-	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
-	l.StringVar(&f.failOn, "fail-on", "warning", "exit with 1 from this severity on: info, warning or error")
-	l.StringSliceVar(&f.require, "require", nil, "books that must have been seen in full: intent, ledger, node")
-	l.StringVar(&f.suppress, "suppress", "", "file of findings that are known and accepted")
+	l.BoolVar(&f.wait, "wait", false, "wait once, until the unconfirmed findings can be confirmed")
+	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	l.StringVar(&f.failOn, "fail-on", "warning", "lowest severity for exit code 1: info, warning or error")
+	l.StringSliceVar(&f.require, "require", nil, "sources that must be read completely: kubernetes, calico, node")
+	l.StringVar(&f.suppress, "suppress", "", "file of known and accepted findings")
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
-	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster, and show what is new and what is gone")
-	l.BoolVar(&g.probe, "probe", false, "where no agents run: start a short-lived pod on each node that tells its facts")
-	l.StringVar(&g.cluster.Probe.Image, "probe-image", cluster.ProbeImage(version()), "image of those pods")
-	l.StringVar(&g.cluster.Probe.Namespace, "probe-namespace", "kube-system", "namespace of those pods")
-	l.BoolVar(&g.cluster.Quick, "quick", false, "read only metadata of pods and names of handles, and say what that cannot judge")
-	l.StringSliceVar(&f.logs, "logs", nil, "logs to read for what caused the findings: file, directory, archive, or -")
+	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster and show new and resolved findings")
+	l.BoolVar(&g.probe, "probe", false, "if no agents are installed: run a short-lived pod on each node to read its state")
+	l.StringVar(&g.cluster.Probe.Image, "probe-image", cluster.ProbeImage(version()), "image of the probe pods")
+	l.StringVar(&g.cluster.Probe.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
+	l.BoolVar(&g.cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
+	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
 	return c
 }
@@ -80,7 +80,7 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 		return fmt.Errorf("-o %s: want table, wide, json, yaml, html or name", f.output)
 	}
 	if f.watch && len(f.logs) > 0 {
-		return errors.New("--logs: not with --watch, which reads again and again")
+		return errors.New("--logs: not with --watch")
 	}
 	if f.watch {
 		return g.watch(ctx, f, opts)
@@ -111,7 +111,7 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 // sleep waits once, and says for how long.
 func (g *global) sleep(ctx context.Context, d time.Duration) error {
 	d += time.Second // times are cut to seconds
-	fmt.Fprintf(g.Stderr, "waiting %s for what is only suspected\n", d)
+	fmt.Fprintf(g.Stderr, "waiting %s until unconfirmed findings can be confirmed\n", d)
 	return cluster.Wait(ctx, d)
 }
 

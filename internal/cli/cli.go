@@ -73,10 +73,11 @@ func Main(ctx context.Context, env Env) int {
 func (g *global) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plumbline",
-		Short: "Keep the pod network of a cluster on Calico true",
-		Long: "Plumbline compares what Kubernetes wants with what Calico has recorded and what\n" +
-			"the nodes really have, finds every disagreement, explains it from evidence, and\n" +
-			"repairs it. Only apply and undo change anything.",
+		Short: "Find and repair drift between Kubernetes, Calico IPAM and the nodes",
+		Long: "Plumbline compares three sources: Kubernetes (which pods run), the Calico\n" +
+			"datastore (which address belongs to which pod) and the nodes (kernel and\n" +
+			"runtime). It finds where they differ, explains why, and repairs it. Only apply\n" +
+			"and undo change anything.",
 		SilenceUsage: true, SilenceErrors: true,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: g.prog},
 	}
@@ -87,14 +88,14 @@ func (g *global) root() *cobra.Command {
 	f.StringVar(&g.cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
 	f.StringVar(&g.cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
 	f.DurationVar(&g.cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
-	f.BoolVar(&g.cluster.Kube.Gentle, "gentle", false, "one list at a time: slower, and easy on the API server")
-	f.StringVar(&g.bundle, "bundle", "", "judge a file of 'collect' instead of a cluster")
-	f.StringVar(&g.cluster.Datastore, "datastore", "auto", "where Calico keeps its records: auto, kdd or etcd")
-	f.StringSliceVar(&g.cluster.Etcd.Endpoints, "etcd-endpoints", nil, "Calico's etcd, for --datastore etcd")
+	f.BoolVar(&g.cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
+	f.StringVar(&g.bundle, "bundle", "", "check a file written by collect instead of a cluster")
+	f.StringVar(&g.cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
+	f.StringSliceVar(&g.cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")
 	f.StringVar(&g.cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
 	f.StringVar(&g.cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
-	f.StringVar(&g.cluster.Etcd.Key, "etcd-key", "", "key of that certificate")
-	f.BoolVarP(&g.verbose, "verbose", "v", false, "say on stderr what is read and how long it takes")
+	f.StringVar(&g.cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
 	root.AddCommand(g.status(), g.check(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
 		g.timeline(), g.guard(), g.collect(), g.version(), g.schema())
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -109,9 +110,9 @@ func (g *global) advise(err error) string {
 	s := err.Error()
 	switch {
 	case errors.Is(err, cluster.ErrUnreachable):
-		s += "\nIs this the right cluster? See --kubeconfig and --context."
+		s += "\nCheck --kubeconfig and --context."
 	case errors.Is(err, cluster.ErrNoCRDs):
-		s += "\nIf Calico keeps its records in etcd, give --etcd-endpoints and its certificates."
+		s += "\nIf Calico uses the etcd datastore, pass --etcd-endpoints and its certificates."
 	}
 	return s
 }

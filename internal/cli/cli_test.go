@@ -150,7 +150,7 @@ func TestUsage(t *testing.T) {
 		"no such file":     {[]string{"check", "--bundle", "/nonexistent"}, "no such file"},
 		"not a bundle":     {[]string{"check", "--bundle", "cli_test.go"}, "not a bundle"},
 		"no kubeconfig":    {[]string{"check", "--kubeconfig", "/nonexistent"}, "kubeconfig"},
-		"no such finding":  {[]string{"explain", "PL1001/1.2.3.4", "--bundle", good}, "no such finding"},
+		"no such finding":  {[]string{"explain", "PL1001/1.2.3.4", "--bundle", good}, "not present"},
 		"not an address":   {[]string{"explain", "ip", "x"}, "ParseAddr"},
 		"etcd without":     {[]string{"explain", "PL0001"}, "no code"},
 		"nowhere to save":  {[]string{"collect"}, "--save"},

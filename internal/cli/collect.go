@@ -15,14 +15,15 @@ func (g *global) collect() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "collect --save FILE",
-		Short: "Write what was seen into a file, to be judged with --bundle",
-		Long: "Writes names, addresses, states and Calico's records. Secrets, environment variables, labels,\n" +
-			"and annotations other than Calico's addresses are never read, so they are not in it.",
+		Short: "Write what check reads into a file, for check --bundle",
+		Long: "Writes names, addresses, states and Calico IPAM records. Secrets, environment\n" +
+			"variables, labels, and annotations other than Calico's are never read, so they\n" +
+			"are not in the file.",
 		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz", g.prog),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
-				return errors.New("--save FILE says where to write it")
+				return errors.New("pass --save FILE")
 			}
 			return g.runCollect(cmd.Context(), file)
 		},
@@ -45,11 +46,11 @@ func (g *global) runCollect(ctx context.Context, file string) error {
 	fmt.Fprintf(g.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, size(written), thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)))
 	for _, c := range s.Coverage {
 		if c.Node == "" && (c.State == model.Lost || c.State == model.Partial) {
-			fmt.Fprintf(g.Stdout, "Left out %s: %s\n", c.Table, line(c.Reason))
+			fmt.Fprintf(g.Stdout, "Not read %s: %s\n", c.Table, line(c.Reason))
 		}
 	}
 	if len(s.NodeState) == 0 {
-		fmt.Fprintln(g.Stdout, "Left out kernel and runtime of the nodes (no agents)")
+		fmt.Fprintln(g.Stdout, "Not read node state (no agents installed)")
 	}
 	g.next(g.Stdout, "check --bundle %s", file)
 	return nil

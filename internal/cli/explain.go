@@ -28,7 +28,7 @@ func (g *global) explain() *cobra.Command {
 	var f explainFlags
 	c := &cobra.Command{
 		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR",
-		Short: "Explain a code, a finding, or all that is known of one thing",
+		Short: "Explain a code, a finding, or the state of one object in all sources",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", g.prog),
 		Args: cobra.RangeArgs(1, 2),
@@ -36,8 +36,8 @@ func (g *global) explain() *cobra.Command {
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
-	c.Flags().DurationVar(&f.settle.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
-	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to read for the cause, instead of asking agents: file, directory, archive, or -")
+	c.Flags().DurationVar(&f.settle.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to search for the cause, instead of the agents' logs: file, directory, archive, or -")
 	return c
 }
 
@@ -96,14 +96,14 @@ func (g *global) explainCode(c finding.Code, output string) error {
 	return err
 }
 
-var errNoFinding = errors.New("no such finding now")
+var errNoFinding = errors.New("not present in the current check")
 
 // explainFinding checks again and shows all that is known of one finding.
 func (g *global) explainFinding(ctx context.Context, name string, f explainFlags) error {
 	key, ok := finding.ParseKey(name)
 	d := detect.ByCode(key.Code)
 	if !ok || d == nil {
-		return fmt.Errorf("explain %s: neither a code nor a finding (CODE/SUBJECT)", name)
+		return fmt.Errorf("explain %s: want a code such as PL2001, or a finding such as PL2001/shop/db-0", name)
 	}
 	opts, err := auditOptions(f.settle)
 	if err != nil {
@@ -138,7 +138,7 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 			}
 		}
 	}
-	return fmt.Errorf("%s: %w", name, errNoFinding)
+	return fmt.Errorf("%s is %w", name, errNoFinding)
 }
 
 func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
@@ -158,13 +158,13 @@ func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
 		printLines(w, cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
 	}
 	if f.State == finding.Confirmed {
-		printLines(w, cols, "Lasts     "+age(f.Age(r.Taken))+", as far as it can be proven")
+		printLines(w, cols, "Present   for at least "+age(f.Age(r.Taken)))
 	} else {
 		why := f.Why
 		if !f.RecheckAfter.IsZero() {
-			why += "; can be decided at " + f.RecheckAfter.Time().Local().Format("15:04:05")
+			why += "; recheck after " + moments(f.RecheckAfter)
 		}
-		printLines(w, cols, "Suspected "+line(why))
+		printLines(w, cols, "Unconfirmed: "+line(why))
 	}
 	g.next(w, "explain %s", f.Code)
 }

@@ -29,7 +29,7 @@ func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainF
 	}
 	b := r.View.BlockAt(cidr)
 	if b == nil {
-		return fmt.Errorf("block %s: no such block", cidr)
+		return fmt.Errorf("block %s does not exist", cidr)
 	}
 	if f.output == "json" {
 		doc := document(r)
@@ -47,9 +47,9 @@ func (g *global) whole(ctx context.Context, f explainFlags, want func(*finding.F
 
 func (g *global) blockText(r *audit.Report, b *model.Block) {
 	w, cols := g.Stdout, g.width()
-	printLines(w, cols, line(fmt.Sprintf("%s  affine %s  %d held, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
+	printLines(w, cols, line(fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
 	signs := blockSigns(r, b)
-	legend := []string{"U held and used", "L held, nobody uses it", "! used, free in the ledger", "T tunnel, service or reserved", ". free"}
+	legend := []string{"U allocated, in use", "L allocated, not used", "! in use, free in IPAM", "T tunnel, service or reserved", ". free"}
 	printLines(w, cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
 	for from := 0; from < len(signs); from += 16 {
 		var row strings.Builder

@@ -37,17 +37,17 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 	if agents {
 		rows[0] = []string{"CLAIM", "NODE", "STATE", "DEVICE", "ETH0", "ROUTE", "NEIGH"}
 	}
-	living := 0
+	running := 0
 	for c := range v.Claims(ip) {
 		switch c.By {
 		case model.BySandbox: // the fact behind a pod's claim; shown with it
 			if row, alone := sandboxClaim(v, c, ip); alone {
-				living++
+				running++
 				rows = append(rows, row)
 			}
 		case model.ByPod:
 			p := v.Pod(c.Row)
-			living++
+			running++
 			more := []string{by(p, ip)}
 			if agents {
 				more = factsOf(v, p, ip)
@@ -61,16 +61,16 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 			}
 			rows = append(rows, claimRow(agents, e.Namespace+"/"+e.Pod, e.Node, state, "endpoint"))
 		case model.ByTunnel:
-			living++
+			running++
 			rows = append(rows, claimRow(agents, "a tunnel", v.Node(c.Row).Name, "-", "node"))
 		case model.ByService:
 			s := v.Service(c.Row)
-			living++
+			running++
 			rows = append(rows, claimRow(agents, s.Namespace+"/"+s.Name, "-", "service", "status"))
 		}
 	}
 	says, detail := ipamText(v, ip)
-	printLines(w, cols, line(fmt.Sprintf("%s has %s, %d living; the ledger says %s", ip, count(len(rows)-1, "claim"), living, says)))
+	printLines(w, cols, line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, count(len(rows)-1, "claim"), running, says)))
 	if len(rows) > 1 {
 		for i := range rows {
 			for j := range rows[i] {
@@ -114,16 +114,16 @@ func by(p *model.Pod, ip netip.Addr) string {
 
 func ipamText(v *model.View, ip netip.Addr) (says, detail string) {
 	for b := range v.BlocksWith(ip) {
-		detail = fmt.Sprintf("Block    %s affine %s: %d held, %d free", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free))
+		detail = fmt.Sprintf("Block    %s affine %s: %d allocated, %d free", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free))
 		for a := range v.AllocationsOf(ip) {
 			at := v.AttributeOf(a)
 			switch {
 			case at == nil:
-				return "held by nobody that can be read", detail
+				return "allocated, owner unreadable", detail
 			case at.Pod != "":
-				return fmt.Sprintf("%s/%s on %s", at.Namespace, at.Pod, at.Node), detail
+				return fmt.Sprintf("allocated to %s/%s on %s", at.Namespace, at.Pod, at.Node), detail
 			default:
-				return "held by " + short(at.Handle), detail
+				return "allocated to " + short(at.Handle), detail
 			}
 		}
 		return "FREE", detail
@@ -131,5 +131,5 @@ func ipamText(v *model.View, ip netip.Addr) (says, detail string) {
 	if p := v.PoolWith(ip); p != nil {
 		return "no block", "Pool     " + p.Name + " " + p.CIDR.String()
 	}
-	return "not in any pool", "Pool     none of Calico's pools contains it"
+	return "not in any pool", "Pool     no IPPool contains it"
 }

@@ -23,9 +23,9 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 		return g.machine(doc, "json")
 	}
 	w, cols := g.Stdout, g.width()
-	state := "is gone"
+	state := "does not exist"
 	if n != nil {
-		state = map[bool]string{true: "is ready", false: "is not ready: what runs on it is not known"}[n.Ready]
+		state = map[bool]string{true: "is ready", false: "is not ready: which pods run on it is not known"}[n.Ready]
 	}
 	pods, networked := 0, 0
 	for i := range r.View.Rows(model.Pods) {
@@ -38,8 +38,8 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 	}
 	u := r.View.NodeUse(name)
 	printLines(w, cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
-		fmt.Sprintf("Pods     %d, %d with an address of Calico's", pods, networked),
-		fmt.Sprintf("Blocks   %d with %d addresses, %d held", u.Blocks, u.Size, u.Held))
+		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),
+		fmt.Sprintf("Blocks   %d with %d addresses, %d allocated", u.Blocks, u.Size, u.Held))
 	if n != nil {
 		for _, t := range n.Tunnels {
 			printLines(w, cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
@@ -64,7 +64,7 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 		}
 	}
 	if !read && len(not) == 0 {
-		print("Not seen kernel and runtime (no agents)")
+		print("Not checked: node state (no agents installed)")
 		return
 	}
 	if m := v.MachineOf(name); m != nil {
@@ -72,7 +72,7 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 	}
 	for c := range v.CNIConfigsOn(name) {
 		if c.Loaded {
-			print(fmt.Sprintf("Network  %s of %s: %s, addresses by %s, calls the node %s", c.Network, c.File, strings.Join(c.Plugins, " and "), dash(c.IPAM), dash(c.NodeName)))
+			print(fmt.Sprintf("Network  %s in %s: plugins %s, IPAM %s, nodename %s", c.Network, c.File, strings.Join(c.Plugins, " and "), dash(c.IPAM), dash(c.NodeName)))
 		}
 	}
 	var runtime, slowest string
@@ -80,7 +80,7 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 	for r := range v.RuntimesOn(name) {
 		runtime += r.Name
 		if r.Error != "" {
-			slowest = r.Call + " gets no answer"
+			slowest = r.Call + " does not answer"
 			most = 1 << 62
 		} else if r.Millis >= most {
 			slowest, most = fmt.Sprintf("slowest call %s, %d ms", r.Call, r.Millis), r.Millis
@@ -91,7 +91,7 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 	}
 	if len(not) > 0 {
 		slices.Sort(not)
-		print("Not seen " + strings.Join(not, ", "))
+		print("Not checked: " + strings.Join(not, ", "))
 	}
 }
 

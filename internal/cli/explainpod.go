@@ -59,7 +59,7 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 	w, cols := g.Stdout, g.width()
 	printLines(w, cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
 	rows := [][]string{
-		{"BOOK", "ADDRESS", "SANDBOX", "DEVICE", "SEEN"},
+		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
 		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
 	}
 	if !r.Calico.Etcd {
@@ -91,7 +91,7 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 
 // chain shows what holds a pod, each reason below what it holds.
 func (g *global) chain(f *finding.Finding) {
-	rows := [][]string{{"HELD BY", "WHICH IS", "SEEN"}}
+	rows := [][]string{{"HELD BY", "WHICH IS", "SOURCE"}}
 	for _, e := range f.Evidence {
 		where := e.Ref.OnNode()
 		if where == "" {
@@ -131,18 +131,18 @@ func podVerdict(r *audit.Report, pod *model.Pod) string {
 	case len(r.Findings) > 0:
 		return strings.ToLower(string(pod.Phase)) + ": " + r.Findings[0].Summary + " [confirmed]"
 	case len(r.Unconfirmed) > 0:
-		return strings.ToLower(string(pod.Phase)) + ": " + r.Unconfirmed[0].Summary + " [suspected]"
+		return strings.ToLower(string(pod.Phase)) + ": " + r.Unconfirmed[0].Summary + " [unconfirmed]"
 	case pod.HostNetwork:
-		return "uses the host's network: Calico has nothing to do with it"
+		return "uses the host network: Calico does not manage it"
 	case pod.Finished():
-		return "has finished: it owns no address any more"
+		return "has finished and has no address"
 	case len(pod.IPs) == 0:
 		return "has no address yet"
 	default:
 		if r.View.Sees(pod.Node, model.Sandboxes, model.Attachments, model.Paths, model.Links) {
-			return "is healthy, by all three books"
+			return "is consistent in all three sources"
 		}
-		return "is healthy, as far as Kubernetes and Calico's records tell"
+		return "is consistent in Kubernetes and Calico (node state not checked)"
 	}
 }
 
@@ -153,12 +153,12 @@ func ipamRow(v *model.View, ip netip.Addr) []string {
 		if at := v.AttributeOf(a); at != nil && at.Handle != "" {
 			sandbox = short8(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
 		}
-		return []string{"ledger", ip.String(), sandbox, "-", fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
+		return []string{"ipam", ip.String(), sandbox, "-", fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
 	}
 	for b := range v.BlocksWith(ip) {
-		return []string{"ledger", "FREE", "-", "-", fmt.Sprintf("%s, %s", b.CIDR, ip)}
+		return []string{"ipam", "FREE", "-", "-", fmt.Sprintf("%s, %s", b.CIDR, ip)}
 	}
-	return []string{"ledger", "NO BLOCK", "-", "-", ip.String()}
+	return []string{"ipam", "NO BLOCK", "-", "-", ip.String()}
 }
 
 func annotation(p *model.Pod) string {

@@ -22,11 +22,13 @@ type guardFlags struct {
 func (g *global) guard() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "guard",
-		Short: "Show what the guard on the nodes decides about CNI calls",
-		Long: "The guard stands between the container runtime and Calico's CNI plugin, and\n" +
-			"keeps a late DEL of an old sandbox from the new pod of the same name. These\n" +
-			"commands only read: its mode is in the ConfigMap plumbline-guard.\n\n" +
-			"Exit code: 0 all was seen; 2 could not look; 3 some nodes were not seen.",
+		Short: "Show what the guard on each node decided about CNI calls",
+		Long: "The guard is the CNI plugin plumbline-cni in front of Calico's. It prevents a\n" +
+			"late DEL of an old sandbox from removing the network of the new pod of the same\n" +
+			"name. These commands only read; the mode is set in the ConfigMap\n" +
+			"plumbline-guard.\n\n" +
+			"Exit code: 0 all nodes answered; 2 could not read the cluster; 3 some nodes did\n" +
+			"not answer.",
 	}
 	c.AddCommand(g.guardStatus(), g.guardLog(), g.guardExplain())
 	return c
@@ -53,7 +55,7 @@ func (g *global) guardStatus() *cobra.Command {
 		},
 	}
 	l := c.Flags()
-	l.BoolVarP(&f.all, "all", "A", false, "list every node, not only those that need a look")
+	l.BoolVarP(&f.all, "all", "A", false, "list every node, not only those that need attention")
 	l.StringVar(&f.node, "node", "", "only this node")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide or json")
 	return c
@@ -63,7 +65,7 @@ func (g *global) guardLog() *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:     "log",
-		Short:   "List the calls that guards have seen, and what they decided",
+		Short:   "List the CNI calls that the guards recorded, and what they decided",
 		Example: fmt.Sprintf("  %[1]s guard log --node w17 --since 1h\n  %[1]s guard log -n shop --pod db-0\n  %[1]s guard log -f", g.prog),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,7 +88,7 @@ func (g *global) guardLog() *cobra.Command {
 	l.StringVarP(&f.namespace, "namespace", "n", "", "only pods of this namespace")
 	l.StringVar(&f.pod, "pod", "", "only this pod: NAME, or NAMESPACE/NAME")
 	l.StringVar(&f.since, "since", "", "only calls since then: a time (RFC 3339) or a duration before now")
-	l.BoolVarP(&f.follow, "follow", "f", false, "go on, and show what is new")
+	l.BoolVarP(&f.follow, "follow", "f", false, "follow new calls")
 	l.StringVarP(&f.output, "output", "o", "text", "text or json")
 	return c
 }
@@ -95,9 +97,10 @@ func (g *global) guardExplain() *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:   "explain POD | CONTAINER | CALL",
-		Short: "Tell in words what the guard decided about a pod's calls, and why",
-		Long: "NAME is a pod (NAMESPACE/NAME, or NAME with -n), a finding about one, at least 8\n" +
-			"digits of a container's ID, or a call as guard log names it (NODE:DIGITS).",
+		Short: "Explain what the guard decided about the CNI calls of a pod, and why",
+		Long: "The argument is a pod (NAMESPACE/NAME, or NAME with -n), a finding about a pod,\n" +
+			"at least 8 digits of a container ID, or a call as guard log shows it\n" +
+			"(NODE:DIGITS).",
 		Example: fmt.Sprintf("  %[1]s guard explain db-0 -n shop\n  %[1]s guard explain 41857f70\n  %[1]s guard explain w17:3fa2c1", g.prog),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -114,7 +117,7 @@ func (g *global) guardExplain() *cobra.Command {
 	}
 	l := c.Flags()
 	l.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
-	l.StringVar(&f.node, "node", "", "ask only this node")
+	l.StringVar(&f.node, "node", "", "only this node")
 	l.StringVarP(&f.output, "output", "o", "text", "text or json")
 	return c
 }

@@ -75,7 +75,7 @@ func gaps(unseen map[string]error) error {
 // notSeenLines prints who did not say anything.
 func (g *global) notSeenLines(unseen map[string]error) {
 	for _, l := range unseenNodes(unseen) {
-		printLines(g.Stdout, 0, labelled("Not seen: ", line(l), g.width())...)
+		printLines(g.Stdout, 0, labelled("No answer: ", line(l), g.width())...)
 	}
 }
 

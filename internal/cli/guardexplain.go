@@ -30,7 +30,7 @@ type explainedCall struct {
 }
 
 var (
-	errNoCall   = errors.New("no call of it is on record")
+	errNoCall   = errors.New("no recorded call matches")
 	findingOf   = regexp.MustCompile(`^(?i:PL)[0-9]{4}/([^/]+/[^/]+)$`)
 	containerOK = regexp.MustCompile(`^[0-9a-f]{8,64}$`)
 	callOK      = regexp.MustCompile(`^([^/:]+):[0-9a-f]{6}$`)
@@ -62,7 +62,7 @@ func (g *global) explained(name string, f guardFlags) (q callsQuestion, err erro
 func (g *global) explainCalls(s saidCalls, output string) error {
 	if len(s.calls) == 0 {
 		for _, l := range unseenNodes(s.unseen) {
-			fmt.Fprintln(g.Stderr, "not seen: "+line(l))
+			fmt.Fprintln(g.Stderr, "no answer: "+line(l))
 		}
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
@@ -89,7 +89,7 @@ func (g *global) explainText(s *saidCalls) {
 	for _, c := range grouped(s.calls) {
 		r := guard.RuleOf(c.Rule)
 		fmt.Fprintln(w)
-		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.Local().Format(callTime), c.Verb, short8(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
+		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.UTC().Format(callTime), c.Verb, short8(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
 		say("  Done   ", done(&c.namedCall))
 		if c.Late || c.Rule == 11 {
 			say("  Found  ", c.Says)
@@ -105,7 +105,7 @@ func (g *global) explainText(s *saidCalls) {
 	}
 	fmt.Fprintln(w)
 	for _, l := range s.notShown() {
-		say("Not seen: ", l)
+		say("Not shown: ", l)
 	}
 	if c := &s.calls[len(s.calls)-1]; c.Pod != "" {
 		g.next(w, "timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
@@ -157,7 +157,7 @@ func (c *repeatedCall) repeated() string {
 	if c.count == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s, last %s)", times(c.count), c.last.Local().Format(callTime))
+	return fmt.Sprintf(" (%s, last %s)", times(c.count), c.last.UTC().Format(callTime))
 }
 
 // grouped makes one of calls that follow each other and say the same.

@@ -15,7 +15,7 @@ const (
 	lookBehind = 10 * time.Second
 )
 
-var errFollowText = errors.New("--follow shows text only")
+var errFollowText = errors.New("--follow works with -o text only")
 
 // followCalls shows the calls there are, and goes on with what is new until it is stopped.
 func (g *global) followCalls(ctx context.Context, p guardAgents, q callsQuestion) error {
@@ -38,7 +38,7 @@ func (g *global) followCalls(ctx context.Context, p guardAgents, q callsQuestion
 		for _, l := range unseenNodes(s.unseen) { // once, not every two seconds
 			if !silent[l] {
 				silent[l] = true
-				fmt.Fprintln(g.Stderr, "not seen: "+line(l))
+				fmt.Fprintln(g.Stderr, "no answer: "+line(l))
 			}
 		}
 		if n := len(s.calls); n > 0 {

@@ -41,15 +41,15 @@ func guardSays(n *cluster.GuardStatus) (out [][2]string) {
 		out = append(out, [2]string{label + ": ", n.Node + fmt.Sprintf(format, args...)})
 	}
 	if r.Lost > 0 {
-		say("Harm", ": a newer pod lost something by an older one's DEL, %s", times(r.Lost))
+		say("Harm", ": a DEL of an older sandbox removed network state of a newer pod, %s", times(r.Lost))
 	}
 	for i := range r.Endless {
 		e := &r.Endless[i]
-		advice := "Its error is not one that may become a success"
+		advice := "This error is not one that the guard may answer with success"
 		if r.Mode != guard.Enforce {
-			advice = fmt.Sprintf("Switch %s to enforce, or see below", n.Node)
+			advice = fmt.Sprintf("Switch the guard on %s to enforce, or see below", n.Node)
 		}
-		say("Endless", " %s, %s DELs since %s; next victim is its new pod there. %s", endlessOf(e), thousands(e.Count), e.Since.Local().Format("15:04:05"), advice)
+		say("Retried DEL", " %s, %s DELs since %s; the next pod of that name on this node loses its network. %s", endlessOf(e), thousands(e.Count), e.Since.UTC().Format(toTheMinute), advice)
 	}
 	if mode := inForce(r); mode != r.Wanted {
 		say("Wanted", ": %s, but it is %s: %s", dash(string(r.Wanted)), cmp.Or(string(mode), "not installed"), dash(r.Why))
@@ -57,19 +57,19 @@ func guardSays(n *cluster.GuardStatus) (out [][2]string) {
 		say("Wanted", ": %s: %s", dash(string(r.Wanted)), r.Why)
 	}
 	if d := n.Age(); d > daemonSilentAfter {
-		say("Silent", ": its keeper has said nothing for %s: what stands here is of then", age(d))
+		say("Old data", ": data is %s old: the guard daemon has not reported since", age(d))
 	}
 	if r.Named > 0 {
-		say("Off", ": its program stays and hands all calls on: %s", counted(r.Named, "file still names it", "files still name it"))
+		say("Off", ": the plugin is still installed and passes all calls on: %s", counted(r.Named, "file still names it", "files still name it"))
 	}
 	if r.Waiting != "" && r.Queue > 0 {
 		say("Queue", ": %s: %s", count(r.Queue, "DEL"), r.Waiting)
 	}
 	if r.Succeeded > 0 {
-		say("Ended", ": a DEL that would not end was answered with success, %s (rule 11)", times(r.Succeeded))
+		say("Ended", ": a retried DEL was answered with success, %s (rule 11)", times(r.Succeeded))
 	}
 	if r.Open > 0 {
-		say("Trouble", ": the guard had troubles of its own in %s, which were passed on", count(r.Open, "call"))
+		say("Errors", ": the guard itself failed in %s and passed them on", count(r.Open, "call"))
 	}
 	return out
 }
@@ -151,14 +151,14 @@ func guardLine(all guards) string {
 	out := strings.Join(on, ", ")
 	switch {
 	case out == "" && old == 0:
-		return "not known: no agent answers"
+		return "unknown: no agent answers"
 	case out == "":
-		return "not known: the agents are older than it"
+		return "unknown: the agents are older than the guard"
 	case all.installed():
 		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", thousands(late), thousands(stopped))
 	}
 	if old > 0 {
-		out += fmt.Sprintf("; %s older than it", count(old, "agent"))
+		out += fmt.Sprintf("; %s older than the guard", count(old, "agent"))
 	}
 	return out
 }

@@ -116,7 +116,7 @@ func (g *global) showCalls(s saidCalls, output string) error {
 		return gaps(s.unseen)
 	}
 	if len(s.calls) == 0 {
-		fmt.Fprintln(g.Stdout, "No calls of it are on record.")
+		fmt.Fprintln(g.Stdout, "No recorded call matches.")
 	} else {
 		table(g.Stdout, g.width(), callRows(s.calls))
 	}
@@ -154,7 +154,7 @@ const (
 func callRows(calls []namedCall) [][]string {
 	rows := [][]string{{"TIME", "CALL", "VERB", "POD", "SANDBOX", "TOOK", "WHAT"}}
 	layout := time.TimeOnly
-	if calls[0].At.Local().YearDay() != calls[len(calls)-1].At.Local().YearDay() {
+	if calls[0].At.UTC().YearDay() != calls[len(calls)-1].At.UTC().YearDay() {
 		layout = callTime
 	}
 	for i := range calls {
@@ -169,7 +169,7 @@ func callRow(c *namedCall, layout string) []string {
 		pod = "-"
 	}
 	return []string{
-		c.At.Local().Format(layout), line(c.Name), line(string(c.Verb)), inMiddle(line(pod), maxPodName), dash(line(short8(c.Container))),
+		c.At.UTC().Format(layout), line(c.Name), line(string(c.Verb)), inMiddle(line(pod), maxPodName), dash(line(short8(c.Container))),
 		millis(c.Took), line(short(outcome(c))),
 	}
 }
@@ -187,7 +187,7 @@ func outcome(c *namedCall) string {
 	add(c.Late && c.Called, "late, passed on")
 	add(c.Rule == 11, "ended")
 	add(c.Code != 0, "failed: "+c.Error)
-	add(c.Rule == 6 && c.Verb == guard.Del, "not on record, passed on")
+	add(c.Rule == 6 && c.Verb == guard.Del, "no ownership record, passed on")
 	add(len(c.Trouble) > 0, "trouble: "+strings.Join(c.Trouble, ", "))
 	if len(out) == 0 {
 		return "ok"

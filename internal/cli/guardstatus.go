@@ -28,7 +28,7 @@ func (g *global) showGuards(all guards, f guardFlags) error {
 		return gaps(all.unseen)
 	}
 	if n := len(all.said); n > 0 && !all.installed() {
-		printLines(g.Stdout, 0, wrap(fmt.Sprintf("The guard is not installed (%s asked). docs/guard.md tells what it does, and how to install it.", count(n, "node")), "", g.width())...)
+		printLines(g.Stdout, 0, wrap(fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", count(n, "node")), "", g.width())...)
 		g.notSeenLines(all.unseen)
 		g.next(g.Stdout, "check --code PL4006")
 		return gaps(all.unseen)
@@ -53,7 +53,7 @@ func (all guards) installed() bool {
 func (g *global) guardTable(all guards, f guardFlags) {
 	wide := f.output == "wide"
 	cols := g.width()
-	rows := [][]string{{"NODE", "MODE", "DELEGATE", "LATE", "STOPPED", "ENDLESS", "QUEUE", "DEL p50/p99"}}
+	rows := [][]string{{"NODE", "MODE", "DELEGATE", "LATE", "STOPPED", "RETRIED", "QUEUE", "DEL p50/p99"}}
 	if wide {
 		cols = 0
 		rows[0] = append(rows[0], "ADD p50/p99", "WANTED", "FILE", "STATE", "PUT", "ADOPTED", "OPEN", "GC")
@@ -168,18 +168,18 @@ func (f *footnotes) of(r *guard.Report) int {
 	if r.Mode != guard.Enforce || r.Late <= r.Stopped {
 		return 0
 	}
-	came := "no loss was seen on the node" // the ledger is for check to look at
+	came := "no loss found on the node" // Calico IPAM is for check
 	if r.Lost > 0 {
-		came = "HARMED: see guard log"
+		came = "A POD WAS HARMED: see guard log"
 	}
 	var text string
 	switch r.Keyed {
 	case guard.ByContainer:
-		text = fmt.Sprintf("%s finds by container ID: passed on, owner checked, %s", dash(r.Version), came)
+		text = fmt.Sprintf("%s compares container IDs: passed on, owner checked, %s", dash(r.Version), came)
 	case guard.ByName, guard.ByBoth:
-		text = "some came before the guard was switched to enforce, and were passed on; owner checked, " + came
+		text = "some arrived before the guard was switched to enforce and were passed on; owner checked, " + came
 	default:
-		text = fmt.Sprintf("by what %s finds things is not known: passed on, owner checked, %s", strings.TrimSpace(dash(r.Delegate)+" "+r.Version), came)
+		text = fmt.Sprintf("it is not known whether %s compares container IDs: passed on, owner checked, %s", strings.TrimSpace(dash(r.Delegate)+" "+r.Version), came)
 	}
 	for i, s := range f.said {
 		if strings.HasSuffix(s, text) {

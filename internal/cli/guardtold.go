@@ -45,7 +45,7 @@ func done(c *namedCall) string {
 		out = append(out, "the newer sandbox LOST: "+strings.Join(c.Lost, ", "))
 	}
 	for _, t := range c.Trouble {
-		out = append(out, "the guard's own trouble: "+t)
+		out = append(out, "error in the guard: "+t)
 	}
 	return strings.Join(out, "; ")
 }
@@ -74,16 +74,16 @@ func (s *saidCalls) notShown() []string {
 		passed = passed || c.Late && c.Called
 	}
 	if len(without) > 0 {
-		out = append(out, fmt.Sprintf("the ADD of %s: it came before the guard, past it, or is older than the record", fewOf(without)))
+		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", fewOf(without)))
 	}
 	if len(queued) > 0 {
-		out = append(out, fmt.Sprintf("whether the queued DEL of %s has come: no later call says so", fewOf(queued)))
+		out = append(out, fmt.Sprintf("whether the queued DEL of %s was run: no later call shows it", fewOf(queued)))
 	}
 	if passed {
-		out = append(out, "Calico's own books after a late DEL: the guard looks at the newer sandbox's device, address and route")
+		out = append(out, "Calico's datastore after a late DEL: the guard checks only interface, address and route of the newer sandbox")
 	}
 	if s.calls[0].Pod != "" {
-		out = append(out, "a late DEL from another node: each guard knows only the sandboxes of its own")
+		out = append(out, "a late DEL from another node: each guard has records only of its own node")
 	}
 	return out
 }

@@ -15,7 +15,7 @@ import (
 func (g *global) historyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "history [PLAN]",
-		Short:   "Show which plans were applied from here, and what became of them",
+		Short:   "List the plans that were applied from this machine, with their outcome",
 		Example: fmt.Sprintf("  %[1]s history\n  %[1]s history 7f3a1c", g.prog),
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ func (g *global) runHistory(ctx context.Context) error {
 		return err
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(g.Stdout, "No plan was applied to this cluster from here.")
+		fmt.Fprintln(g.Stdout, "No plan was applied to this cluster from this machine.")
 		return nil
 	}
 	rows := [][]string{{"PLAN", "MADE", "STATE", "RISK", "STEPS", "WHAT"}}
@@ -92,7 +92,7 @@ func (g *global) historyOf(ctx context.Context, id string) error {
 			}
 		}
 		if e.Undo {
-			on = "taken back"
+			on = "undone"
 		}
 		if e.Why != "" {
 			on += ": " + e.Why

@@ -21,12 +21,14 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 			case model.Unread:
 				return "no agent", false
 			default:
-				return "not seen by its agent", false
+				return "not read by its agent", false
 			}
 		}
 		return pod.Node, true
 	}
-	blind := func(book, why string) []string { return []string{book, "not seen", "not seen", "not seen", why} }
+	blind := func(book, why string) []string {
+		return []string{book, "not checked", "not checked", "not checked", why}
+	}
 	runtime, ok := seen(model.Sandboxes)
 	if !ok {
 		return [][]string{blind("runtime", runtime), blind("pod eth0", runtime), blind("host", runtime)}

@@ -14,7 +14,7 @@ func notSeen(r *audit.Report) []string {
 	var out []string
 	for _, c := range r.Gaps {
 		if c.Node == "" {
-			out = append(out, fmt.Sprintf("Not seen: %s: %s", c.Table, c.Reason))
+			out = append(out, fmt.Sprintf("Not checked: %s: %s", c.Table, c.Reason))
 		}
 	}
 	out = append(out, nodesNotSeen(r)...)
@@ -32,10 +32,10 @@ func notSeen(r *audit.Report) []string {
 		}
 	}
 	if len(codes) > 0 {
-		out = append(out, fmt.Sprintf("Not judged: %s", strings.Join(codes, ", ")))
+		out = append(out, fmt.Sprintf("Not checked: %s", strings.Join(codes, ", ")))
 	}
 	if len(there) > 0 {
-		out = append(out, fmt.Sprintf("%s not judged there: %s", count(len(there), "code"), strings.Join(there, ", ")))
+		out = append(out, fmt.Sprintf("%s not checked on these nodes: %s", count(len(there), "code"), strings.Join(there, ", ")))
 	}
 	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
 		na = nil // what the other datastore would have is not worth a line
@@ -44,7 +44,7 @@ func notSeen(r *audit.Report) []string {
 		out = append(out, fmt.Sprintf("Not applicable: %s: %s", strings.Join(na[why], ", "), why))
 	}
 	if !r.View.Agents() {
-		out = append(out, "Not looked at: kernel and runtime of the nodes (no agents)")
+		out = append(out, "Not checked: node state (no agents installed)")
 	}
 	return out
 }
@@ -80,7 +80,7 @@ func nodesNotSeen(r *audit.Report) []string {
 	}
 	var out []string
 	for _, g := range order {
-		out = append(out, fmt.Sprintf("Not seen: %s of %s: %s", g.tables, fewOf(nodes[g]), g.why))
+		out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", g.tables, fewOf(nodes[g]), g.why))
 	}
 	return out
 }

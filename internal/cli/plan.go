@@ -38,13 +38,12 @@ func (g *global) planCommand() *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
 		Use:   "plan [FINDING...] | --rebuild [CIDR...]",
-		Short: "Plan the repair of what is found; changes nothing",
-		Long: "Checks the cluster and plans the repair of all confirmed findings, or of those\n" +
-			"that are named. A plan says what is changed, what that relies on, what must be\n" +
-			"proven on the nodes before, and whether it can be undone. It changes nothing\n" +
-			"itself.\n\n" +
-			"Exit code: 0 there is a plan, or nothing to repair; 1 all was refused; 2 could\n" +
-			"not look.",
+		Short: "Plan the repair of findings; changes nothing",
+		Long: "Checks the cluster and plans the repair of all confirmed findings, or of the\n" +
+			"named ones. A plan lists the objects it changes, what the agents verify before\n" +
+			"each write, the risk, and whether it can be undone. plan itself changes nothing.\n\n" +
+			"Exit code: 0 there is a plan, or nothing to repair; 1 everything was refused;\n" +
+			"2 could not read the cluster.",
 		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", g.prog),
 		RunE:    func(cmd *cobra.Command, args []string) error { return g.runPlan(cmd.Context(), args, f) },
 	}
@@ -52,12 +51,12 @@ func (g *global) planCommand() *cobra.Command {
 	l.StringSliceVar(&f.codes, "code", nil, "only findings of these codes")
 	l.StringVar(&f.node, "node", "", "only findings about this node")
 	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
-	l.BoolVar(&f.rebuild, "rebuild", false, "make all blocks, or those that are named, say what lives")
+	l.BoolVar(&f.rebuild, "rebuild", false, "rebuild IPAM blocks from running pods: all, or the named blocks")
 	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, yaml or json")
-	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
-	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although so many findings at once look like a mistake of ours")
-	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "nodes that will not come back: nothing of theirs lives")
+	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although the number of findings exceeds the mass-change limit")
+	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "node permanently removed; treat its pods as gone")
 	return c
 }
 
@@ -66,7 +65,7 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 		return fmt.Errorf("-o %s: want text, wide, yaml or json", f.output)
 	}
 	if g.bundle != "" {
-		return errors.New("a plan needs the cluster itself: it is proven on the nodes, now")
+		return errors.New("--bundle: not with plan: the agents verify a plan on the live cluster")
 	}
 	keys, blocks, err := planArgs(args, f.rebuild)
 	if err != nil {
@@ -78,7 +77,7 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 		}
 	}
 	if st, err := os.Stat(f.save); err == nil && st.IsDir() {
-		return fmt.Errorf("--save %s: that is a directory", f.save)
+		return fmt.Errorf("--save %s: is a directory", f.save)
 	}
 	c, done, err := g.open(ctx)
 	if err != nil {
@@ -123,14 +122,14 @@ func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix
 		if !rebuild {
 			key, ok := finding.ParseKey(a)
 			if !ok || !codeOK.MatchString(string(key.Code)) {
-				return nil, nil, fmt.Errorf("%q is no finding: give one as check shows it, such as PL2001/shop/db-0", a)
+				return nil, nil, fmt.Errorf("%q is not a finding: pass one as check shows it, such as PL2001/shop/db-0", a)
 			}
 			keys = append(keys, finding.KeyOf(finding.Code(strings.ToUpper(string(key.Code))), key.Name))
 			continue
 		}
 		p, err := netip.ParsePrefix(a)
 		if err != nil {
-			return nil, nil, fmt.Errorf("--rebuild: %q is no block: give its range, such as 10.244.8.0/26", a)
+			return nil, nil, fmt.Errorf("--rebuild: %q is not a block: pass its CIDR, such as 10.244.8.0/26", a)
 		}
 		blocks = append(blocks, p.Masked())
 	}
@@ -168,16 +167,16 @@ func choose(r *audit.Report, keys []string, blocks []netip.Prefix, f planFlags) 
 		case slices.ContainsFunc(chosen, func(c finding.Finding) bool { return c.Key() == head }), f.rebuild && ofIPAM(&x, blocks):
 			chosen = append(chosen, x)
 		case len(f.codes) > 0 && slices.ContainsFunc(f.codes, func(c string) bool { return strings.EqualFold(c, string(x.Code)) }):
-			missing = append(missing, repair.Refusal{Finding: x.Key(), Why: "it comes of " + head, Advice: "plan " + head})
+			missing = append(missing, repair.Refusal{Finding: x.Key(), Why: "it is explained by " + head, Advice: "plan " + head})
 		}
 	}
 	for _, k := range keys {
 		switch head := heads[k]; {
 		case there[k]:
 		case head != "":
-			missing = append(missing, repair.Refusal{Finding: k, Why: "it comes of " + head, Advice: "plan " + head})
+			missing = append(missing, repair.Refusal{Finding: k, Why: "it is explained by " + head, Advice: "plan " + head})
 		default:
-			missing = append(missing, repair.Refusal{Finding: k, Why: "it is not found now"})
+			missing = append(missing, repair.Refusal{Finding: k, Why: "it is not present in the current check"})
 		}
 	}
 	return chosen, missing

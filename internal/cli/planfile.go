@@ -24,7 +24,7 @@ type planDocument struct {
 
 const maxPlan = 256 << 20
 
-var errNoPlan = errors.New("this is no plan; make one with plan --save")
+var errNoPlan = errors.New("not a plan file: write one with plan --save")
 
 func planFile(p *repair.Plan) planDocument {
 	return planDocument{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
@@ -69,7 +69,7 @@ func (g *global) readPlan(path string) (*repair.Plan, error) {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	if len(b) > maxPlan {
-		return nil, errors.New("read plan: larger than any plan")
+		return nil, errors.New("read plan: larger than 256 MB")
 	}
 	return parsePlan(b)
 }
@@ -87,7 +87,7 @@ func parsePlan(b []byte) (*repair.Plan, error) {
 		return nil, fmt.Errorf("%w: %w", errNoPlan, err)
 	}
 	if f.Kind != "Plan" || f.APIVersion != APIVersion || f.Schema != repair.Schema {
-		return nil, fmt.Errorf("read plan: this is no plan of %s, version %d", APIVersion, repair.Schema)
+		return nil, fmt.Errorf("read plan: not a plan of %s, schema %d: plan again with this version", APIVersion, repair.Schema)
 	}
 	return &f.Plan, f.Valid()
 }

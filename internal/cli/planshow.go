@@ -44,7 +44,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	g.touches(w, p)
 	g.refused(w, p.Refused, f.output == "wide")
 	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
-		fmt.Fprintf(w, "Time       about %s at %g block writes a second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
+		fmt.Fprintf(w, "Time       about %s at %g block writes per second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
 	}
 	if f.save == "" {
 		args := []string{"plan"}
@@ -70,7 +70,7 @@ func emptyPlan(p *repair.Plan) string {
 	if len(p.Refused) == 0 {
 		return "Nothing to repair."
 	}
-	return "No plan: all of it was refused."
+	return "No plan: everything was refused."
 }
 
 func targetsText(p *repair.Plan) string {
@@ -90,7 +90,7 @@ func undoText(p *repair.Plan) string {
 		}
 	}
 	if lives > 0 && not+lives == len(p.Targets) {
-		return "not while the pod lives"
+		return "not while the pod runs"
 	}
 	switch not {
 	case 0:
@@ -154,22 +154,25 @@ func (g *global) reliesOn(w io.Writer, p *repair.Plan) {
 	}
 	var parts []string
 	if dead > 0 {
-		parts = append(parts, fmt.Sprintf("that nobody uses what is taken away (%d)", dead))
+		parts = append(parts, fmt.Sprintf("nothing uses what is released (%d)", dead))
 	}
 	if lives > 0 {
-		parts = append(parts, fmt.Sprintf("that the pod lives which is given its record (%d)", lives))
+		parts = append(parts, fmt.Sprintf("the pod that receives the record is running (%d)", lives))
 	}
 	if len(parts) == 0 {
 		return
 	}
-	who := strings.Join(some(nodes, 4), ", ")
+	who := "the agents on " + strings.Join(some(nodes, 4), ", ")
+	if len(nodes) == 1 {
+		who = strings.Replace(who, "agents", "agent", 1)
+	}
 	switch {
 	case all:
-		who = "every node"
-	case who == "":
+		who = "the agents on all nodes"
+	case len(nodes) == 0:
 		who = "the API server"
 	}
-	text := "the word of " + who + ", just before each write: " + strings.Join(parts, "; ")
+	text := "live verification by " + who + " before each write: " + strings.Join(parts, "; ")
 	g.field(w, "Relies on", text)
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
@@ -174,9 +175,9 @@ func totals(r *audit.Report) string {
 		out = fmt.Sprintf("%s (%s)", count(len(r.Findings), "finding"), strings.Join(by, ", "))
 	}
 	if len(r.Unconfirmed) > 0 {
-		out += fmt.Sprintf("; %s suspected", thousands(len(r.Unconfirmed)))
+		out += fmt.Sprintf("; %s unconfirmed", thousands(len(r.Unconfirmed)))
 		if t := r.RecheckAfter(); !t.IsZero() {
-			out += ", decided by " + t.Time().Local().Format("15:04:05")
+			out += "; recheck after " + t.Add(59*time.Second).Time().UTC().Format("15:04 UTC")
 		}
 	}
 	if len(r.Suppressed) > 0 {

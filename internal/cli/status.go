@@ -18,7 +18,7 @@ import (
 func (g *global) status() *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Show what cluster this is, what can be seen of it, and its pools",
+		Short:   "Show the cluster, its Calico datastore, pools, agents and what cannot be read",
 		Example: fmt.Sprintf("  %s status", g.prog),
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runStatus(cmd.Context()) },
@@ -70,13 +70,13 @@ func (g *global) statusText(r *audit.Report, guards *guards) {
 		kind = "etcd"
 	}
 	if strings.HasPrefix(info.Group, "projectcalico.org") {
-		kind += ", not proven by us on a real one"
+		kind += ", not tested on a real cluster"
 	}
 	rows := [][]string{
 		{"Cluster", line(fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", dash(s.Meta.GUID), dash(info.Kubernetes), dash(info.Calico), kind))},
 		{"Calico", line(r.Calico.Why)},
-		{"Books", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)), endpoints(r, s))},
-		{"Read", "at " + r.Taken.Time().Local().Format("15:04:05") + skew(s)},
+		{"Objects", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)), endpoints(r, s))},
+		{"Read", r.Taken.Time().UTC().Format(toTheMinute) + skew(s)},
 		{"Datastore", datastore(r)},
 		{"Agents", agentsLine(r)},
 	}
@@ -95,11 +95,11 @@ func (g *global) statusText(r *audit.Report, guards *guards) {
 	}
 	for _, c := range r.Gaps {
 		if c.Node == "" {
-			rows = append(rows, []string{"Not seen", line(c.Table.String() + ": " + c.Reason)})
+			rows = append(rows, []string{"Not checked", line(c.Table.String() + ": " + c.Reason)})
 		}
 	}
 	for _, l := range nodesNotSeen(r) {
-		rows = append(rows, []string{"Not seen", line(strings.TrimPrefix(l, "Not seen: "))})
+		rows = append(rows, []string{"Not checked", line(strings.TrimPrefix(l, "Not checked: "))})
 	}
 	rows = append(rows, []string{"Next", g.prog + " check"})
 	table(w, cols, rows)
@@ -108,7 +108,7 @@ func (g *global) statusText(r *audit.Report, guards *guards) {
 // agentsLine tells how many nodes speak for themselves.
 func agentsLine(r *audit.Report) string {
 	if !r.View.Agents() {
-		return "none: kernel and runtime of the nodes are not seen"
+		return "none installed: node state is not checked"
 	}
 	s := r.View.Snapshot()
 	asked, answer := map[string]bool{}, map[string]bool{}
@@ -147,7 +147,7 @@ func skew(s *model.Snapshot) string {
 		}
 		last = max(last, c.At)
 	}
-	return fmt.Sprintf(", the books %s apart", last.Sub(first))
+	return fmt.Sprintf(", sources read within %s", last.Sub(first))
 }
 
 func datastore(r *audit.Report) string {
@@ -158,11 +158,11 @@ func datastore(r *audit.Report) string {
 	c, ok := r.View.Collector()
 	switch {
 	case !ok:
-		return out + "; how its collector is set is not known"
+		return out + "; settings of the IPAM garbage collector unknown"
 	case c.LeakGracePeriod == 0:
-		return out + "; its collector is switched off"
+		return out + "; IPAM garbage collector off"
 	default:
-		return out + fmt.Sprintf("; its collector waits %dm before it frees", c.LeakGracePeriod/60)
+		return out + fmt.Sprintf("; IPAM garbage collector grace period %dm", c.LeakGracePeriod/60)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"plumbline.dev/plumbline/internal/model"
 )
 
 // clean makes text of strangers harmless to a terminal: what is not printable, or
@@ -169,3 +171,9 @@ func labelled(label, s string, width int) []string {
 	}
 	return out
 }
+
+// toTheMinute is how text shows a moment: with date and zone.
+const toTheMinute = "2006-01-02 15:04 UTC"
+
+// moments rounds up: what is announced for a minute has happened when it begins.
+func moments(t model.Time) string { return t.Add(59 * time.Second).Time().UTC().Format(toTheMinute) }

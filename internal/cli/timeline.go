@@ -29,17 +29,16 @@ func (g *global) timeline() *cobra.Command {
 	var f timelineFlags
 	c := &cobra.Command{
 		Use:   "timeline [pod NAME | ip ADDRESS | sandbox ID]",
-		Short: "Tell from logs what happened to a pod's network, and who did it",
-		Long: "Reads logs of kubelet, container runtime, Calico and Kubernetes, of 2017 as of\n" +
-			"today, and tells every sandbox that the pod's name had, what was done to it, and\n" +
-			"what that proves. Without --logs the agents of the nodes concerned are asked;\n" +
-			"with --logs alone, all that went wrong in them is listed. Credentials in logs are\n" +
-			"never shown.",
+		Short: "Show from logs what happened to the network of a pod, and why",
+		Long: "Reads logs of kubelet, container runtime, Calico and Kubernetes (2017 to today)\n" +
+			"and shows each sandbox that the pod had, its CNI calls, and what they prove.\n" +
+			"Without --logs the agents of the nodes concerned send the lines; with --logs and\n" +
+			"no argument, all problems in the logs are listed. Credentials are never shown.",
 		Example: fmt.Sprintf("  %[1]s timeline pod db-0 -n shop\n  %[1]s timeline --logs /var/log\n"+
 			"  journalctl -o export | %[1]s timeline sandbox 41857f70ed13 --logs -\n  %[1]s timeline ip 10.244.8.34 --logs logs.tar.gz -o html > t.html", g.prog),
 		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return fmt.Errorf("timeline %s: which one?", args[0])
+				return fmt.Errorf("timeline %s: name one", args[0])
 			}
 			return nil
 		}),
@@ -52,10 +51,10 @@ func (g *global) timeline() *cobra.Command {
 	}
 	l := c.Flags()
 	l.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
-	l.StringSliceVar(&f.logs, "logs", nil, "file, directory, archive, or - for standard input; may be given again")
-	l.StringVar(&f.since, "since", "", "only what happened since then: a time (RFC 3339) or a duration before now")
-	l.StringVar(&f.until, "until", "", "only what happened until then")
-	l.BoolVarP(&f.follow, "follow", "f", false, "go on reading, and tell what is new")
+	l.StringSliceVar(&f.logs, "logs", nil, "file, directory, archive, or - for stdin; may be repeated")
+	l.StringVar(&f.since, "since", "", "only events after this time (RFC 3339) or duration before now")
+	l.StringVar(&f.until, "until", "", "only events before this time")
+	l.BoolVarP(&f.follow, "follow", "f", false, "follow the files and show new events")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, json or html")
 	return c
 }
@@ -202,7 +201,7 @@ func moment(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is neither a time such as 2006-01-02T15:04:05Z nor a duration such as 2h", s)
 }
 
-var errNoTrace = errors.New("no line of these logs is about it")
+var errNoTrace = errors.New("no line of these logs mentions it")
 
 // storiesOf gives what the logs tell of what was asked for, judged.
 func storiesOf(log *timeline.Log, q question) []*timeline.Story {
@@ -250,7 +249,7 @@ func (g *global) showTimeline(log *timeline.Log, q question, f timelineFlags, mi
 		return g.machine(timelineDocument(log, q, stories, missing), "json")
 	case "html":
 		if len(stories) > 1 {
-			return fmt.Errorf("%s: several pods had it: ask for one of %s", q, names(stories))
+			return fmt.Errorf("%s: several pods had it: pass one of %s", q, names(stories))
 		}
 		return render.HTML(g.Stdout, stories[0], o)
 	}

@@ -124,8 +124,8 @@ func TestTimelineFollow(t *testing.T) {
 func TestTimelineUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"which one?":                 {"pod"},
-		"of whom?":                   {},
+		"name one":                   {"pod"},
+		"specify a pod":              {},
 		"want pod, ip or sandbox":    {"node", "n1", "--logs", seedLogs},
 		"8 hexadecimal digits":       {"sandbox", "xyz", "--logs", seedLogs},
 		"no line of these logs":      {"pod", "a/b", "--logs", seedLogs},
@@ -133,8 +133,8 @@ func TestTimelineUsage(t *testing.T) {
 		"no such file":               {"pod", "a/b", "--logs", "nowhere"},
 		"want text, wide, json":      {"pod", "a/b", "--logs", seedLogs, "-o", "yaml"},
 		"--follow needs --logs":      {"pod", "a/b", "-f"},
-		"--follow shows text":        {"pod", "a/b", "-f", "-o", "json"},
-		"draws one pod":              {"--logs", seedLogs, "-o", "html"},
+		"--follow works with":        {"pod", "a/b", "-f", "-o", "json"},
+		"shows one pod":              {"--logs", seedLogs, "-o", "html"},
 		"unable to parse IP":         {"ip", "x", "--logs", seedLogs},
 		"accepts at most 2 arg(s)":   {"pod", "a", "b"},
 		"-o what: want text, wide, ": {"--logs", seedLogs, "-o", "what"},

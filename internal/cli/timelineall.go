@@ -10,7 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-var errAllNeedsLogs = errors.New("of whom? Name a pod, an address or a sandbox; or say with --logs which logs are to be judged as a whole")
+var errAllNeedsLogs = errors.New("specify a pod, an IP or a sandbox, or pass --logs")
 
 // A timelineSummary is what timeline -o json prints if nobody was named.
 type timelineSummary struct {
@@ -46,10 +46,10 @@ func (g *global) showAll(log *timeline.Log, output string) error {
 		}
 		return g.machine(doc, "json")
 	case "html":
-		return errors.New("-o html draws one pod: name it")
+		return errors.New("-o html shows one pod: pass pod NAME")
 	}
 	if len(verdicts) == 0 {
-		fmt.Fprintf(g.Stdout, "Nothing went wrong that these logs show: %s pods in %s files.\n", thousands(pods), thousands(len(files)))
+		fmt.Fprintf(g.Stdout, "No problem found in these logs: %s pods in %s files.\n", thousands(pods), thousands(len(files)))
 		return nil
 	}
 	cols := g.width()

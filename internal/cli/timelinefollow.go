@@ -43,7 +43,7 @@ type follower struct {
 // followTimeline tells what there is, and goes on with what is new until it is stopped.
 func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags) error {
 	if f.output != "text" && f.output != "wide" {
-		return errors.New("--follow shows text only")
+		return errors.New("--follow works with -o text only")
 	}
 	fo := &follower{g: g, q: q, log: timeline.NewLog(), told: map[string]bool{}}
 	for _, p := range f.logs {
@@ -52,7 +52,7 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 		}
 	}
 	if len(fo.tails) == 0 {
-		return errors.New("--follow needs --logs with files that grow")
+		return errors.New("--follow needs --logs with files")
 	}
 	for {
 		grown, err := fo.more(ctx)

@@ -12,16 +12,16 @@ func (g *global) undoCommand() *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "undo PLAN",
-		Short: "Take back what a plan has changed, as far as that is safe",
-		Long: "Undo is compensation: new writes in the world as it is now, with proofs of\n" +
-			"their own, never the old content put back. What a living pod uses is not taken\n" +
-			"from it, and what cannot be taken back is named, with the reason.\n\n" +
-			"Exit code: 0 all is taken back; 1 something was not; 2 could not begin; 4 was\n" +
-			"stopped half way.",
+		Short: "Undo what a plan changed, as far as that is safe",
+		Long: "undo makes new writes for the cluster as it is now, each verified by the agents;\n" +
+			"it never restores old content. What a running pod uses is not changed. What\n" +
+			"cannot be undone is listed with the reason.\n\n" +
+			"Exit code: 0 everything is undone; 1 something is not; 2 could not start; 4\n" +
+			"stopped before the end.",
 		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", g.prog),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("name one plan; %s history lists them", g.prog)
+				return fmt.Errorf("pass one plan; %s history lists them", g.prog)
 			}
 			return nil
 		},
@@ -33,7 +33,7 @@ func (g *global) undoCommand() *cobra.Command {
 
 func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
 	if g.bundle != "" {
-		return errors.New("a plan is undone in a cluster, not in a file")
+		return errors.New("--bundle: not with undo: a plan is undone in a cluster")
 	}
 	w, err := g.beginRun(ctx, f)
 	if err != nil {

@@ -62,7 +62,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 	say := func(what string, of, not map[string]bool) {
 		for _, k := range sortedKeys(of) {
 			if !not[k] {
-				fmt.Fprintf(p.g.Stderr, "%s %s %s%s\n", at.Local().Format("15:04:05.000"), what, line(k), took)
+				fmt.Fprintf(p.g.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, line(k), took)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 // when that is another.
 func (p *printed) changes(r *audit.Report) {
 	g, cols := p.g, p.g.width()
-	at := r.Taken.Time().Local().Format("15:04:05")
+	at := r.Taken.Time().UTC().Format("2006-01-02 15:04:05 UTC")
 	now := map[string]bool{}
 	for i := range r.Findings {
 		x := &r.Findings[i]

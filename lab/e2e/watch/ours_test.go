@@ -42,7 +42,7 @@ type verdict struct {
 	own    float64 // milliseconds since the event of the change arrived, as reported
 }
 
-var verdictLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) (suspected|cleared) (.*?)(?:, ([0-9.]+) ms after the change)?$`)
+var verdictLine = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (unconfirmed|cleared) (.*?), judged in [^,]*(?:, ([0-9.]+) ms after the first change)?$`)
 
 // start runs it until the test ends.
 func start(t *testing.T, l *lab.Lab, args ...string) *ours {
@@ -97,13 +97,12 @@ func (o *ours) told(line string) {
 		o.keep("  " + line)
 		return
 	}
-	now := time.Now()
-	at, err := time.ParseInLocation("2006-01-02 15:04:05.000", now.Format("2006-01-02 ")+m[1], time.Local)
+	at, err := time.Parse(time.RFC3339, m[1])
 	if err != nil {
 		o.keep("  " + line)
 		return
 	}
-	v := verdict{at: at, raised: m[2] == "suspected", key: m[3]}
+	v := verdict{at: at, raised: m[2] == "unconfirmed", key: m[3]}
 	v.own, _ = strconv.ParseFloat(m[4], 64) // a finding without a change has none
 	o.verdicts = append(o.verdicts, v)
 	if v.raised {
