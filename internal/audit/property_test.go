@@ -16,12 +16,16 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// The gate judges 10,000 worlds; make long asks for a million through PLUMBLINE_WORLDS.
+// The gate judges 10,000 worlds, and a few with the race detector (-short); make long asks
+// for a million through PLUMBLINE_WORLDS.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	n := os.Getenv("PLUMBLINE_WORLDS")
 	if n == "" {
 		n = "3334" // in each of three properties
+		if testing.Short() {
+			n = "500" // of which rapid takes a fifth
+		}
 	}
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set(n)

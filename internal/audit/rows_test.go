@@ -37,7 +37,7 @@ func TestRowsFollowChanges(t *testing.T) {
 			w.s.Info[0].IPAM, w.s.Info[0].Networking = "", ""
 		}
 		c := &churn{rnd: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), s: &w.s, raised: raised, cleared: cleared}
-		if wrong := c.follow(rapid.IntRange(1, 30).Draw(t, "batches"), w.agents); wrong != "" {
+		if wrong := c.follow(rapid.IntRange(1, 6).Draw(t, "batches"), w.agents); wrong != "" {
 			t.Fatal(wrong)
 		}
 	})

@@ -119,7 +119,9 @@ func gather[T any](all *[]*T, rows []T, place func(*T), by func(a, b *T) int) {
 		place(&rows[i])
 		*all = append(*all, &rows[i])
 	}
-	slices.SortStableFunc((*all)[first:], by)
+	if own := (*all)[first:]; !slices.IsSortedFunc(own, by) { // they mostly come sorted
+		slices.SortStableFunc(own, by)
+	}
 }
 
 // by builds an index; key returns false for a row without a key.

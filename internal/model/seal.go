@@ -64,23 +64,36 @@ func (s *Snapshot) sort() {
 	})
 }
 
-// sortBy sorts large rows by pointer. Most lists are sorted already.
+// sortBy sorts large rows by pointer, stably. Most lists are sorted already; a list that
+// changes sealed again is sorted but for what was added at its end, which is merged in.
 func sortBy[T any](rows []T, by func(a, b *T) int) {
-	sorted := true
-	for i := 1; i < len(rows) && sorted; i++ {
-		sorted = by(&rows[i-1], &rows[i]) <= 0
+	sorted := min(1, len(rows))
+	for sorted < len(rows) && by(&rows[sorted-1], &rows[sorted]) <= 0 {
+		sorted++
 	}
-	if sorted {
+	if sorted == len(rows) {
 		return
 	}
-	order := make([]*T, len(rows))
 	copied := slices.Clone(rows)
+	order := make([]*T, len(rows))
 	for i := range copied {
 		order[i] = &copied[i]
 	}
-	slices.SortStableFunc(order, by)
-	for i, p := range order {
-		rows[i] = *p
+	if len(rows)-sorted > len(rows)/8 {
+		slices.SortStableFunc(order, by)
+		for i, p := range order {
+			rows[i] = *p
+		}
+		return
+	}
+	head, tail := order[:sorted], order[sorted:]
+	slices.SortStableFunc(tail, by)
+	for i := range rows {
+		if len(tail) == 0 || len(head) > 0 && by(head[0], tail[0]) <= 0 {
+			rows[i], head = *head[0], head[1:]
+		} else {
+			rows[i], tail = *tail[0], tail[1:]
+		}
 	}
 }
 

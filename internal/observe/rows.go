@@ -32,14 +32,22 @@ type rowTable interface {
 	into(s *model.Snapshot)
 }
 
+// A rowsOf is such a table. Its rows keep their order from snapshot to snapshot, which saves
+// sorting them: what is new stands at the end until there is so much of it that the order of
+// the last snapshot is taken over, which its view has sorted.
 type rowsOf[T any] struct {
-	rows  map[string]*T
+	rows  map[string]*entry[T]
+	order []*entry[T]
+	added int // since the order was taken over
+	given []T // the table of the last snapshot
 	ref   func(*T) model.Ref
 	slice func(*model.Snapshot) *[]T
 	// object is the name of the object that a row was read from, where another object could
 	// give a row of the same Ref; nil where the API server or etcd makes that impossible.
 	object func(*T) string
 }
+
+type entry[T any] struct{ row *T } // nil: deleted
 
 // NewRows takes the rows of a snapshot as they were read, before it is sealed.
 func NewRows(s *model.Snapshot) (*Rows, error) {
@@ -81,37 +89,66 @@ func keep[T any](r *Rows, s *model.Snapshot, k model.Kind, slice func(*model.Sna
 
 func (t *rowsOf[T]) replace(read *model.Snapshot) error {
 	rows := *t.slice(read)
-	t.rows = make(map[string]*T, len(rows))
+	t.rows, t.order, t.added, t.given = make(map[string]*entry[T], len(rows)), make([]*entry[T], 0, len(rows)), 0, nil
 	for i := range rows {
 		if err := t.put(Change{Ref: t.ref(&rows[i]), Row: &rows[i]}); err != nil {
 			return err
 		}
 	}
+	t.added = 0
 	return nil
 }
 
 func (t *rowsOf[T]) put(c Change) error {
+	e := t.rows[c.Ref.Name]
 	if c.Row == nil {
-		delete(t.rows, c.Ref.Name)
+		if e != nil {
+			e.row = nil
+			delete(t.rows, c.Ref.Name)
+		}
 		return nil
 	}
 	row, ok := c.Row.(*T)
 	if !ok {
 		return fmt.Errorf("a change of %s has a row of %T", c.Ref, c.Row)
 	}
-	if old := t.rows[c.Ref.Name]; old != nil && t.object != nil && t.object(old) != t.object(row) {
-		return fmt.Errorf("%s: objects %s and %s: %w", c.Ref, t.object(old), t.object(row), ErrDuplicate)
+	if e == nil {
+		e = &entry[T]{}
+		t.rows[c.Ref.Name], t.order, t.added = e, append(t.order, e), t.added+1
+	} else if t.object != nil && t.object(e.row) != t.object(row) {
+		return fmt.Errorf("%s: objects %s and %s: %w", c.Ref, t.object(e.row), t.object(row), ErrDuplicate)
 	}
-	t.rows[c.Ref.Name] = row
+	e.row = row
 	return nil
 }
 
 func (t *rowsOf[T]) into(s *model.Snapshot) {
-	out := make([]T, 0, len(t.rows))
-	for _, row := range t.rows {
-		out = append(out, *row)
+	if t.added > len(t.rows)/16 {
+		t.takeOver()
 	}
-	*t.slice(s) = out
+	out := make([]T, 0, len(t.rows))
+	t.order = slices.DeleteFunc(t.order, func(e *entry[T]) bool { return e.row == nil })
+	for _, e := range t.order {
+		out = append(out, *e.row)
+	}
+	t.given, *t.slice(s) = out, out
+}
+
+// takeOver puts the entries into the order of the last snapshot, those that came since behind.
+func (t *rowsOf[T]) takeOver() {
+	order, placed := make([]*entry[T], 0, len(t.rows)), make(map[*entry[T]]bool, len(t.rows))
+	for i := range t.given {
+		if e := t.rows[t.ref(&t.given[i]).Name]; e != nil && !placed[e] {
+			order, placed[e] = append(order, e), true
+		}
+	}
+	rest := 0
+	for _, e := range t.order {
+		if e.row != nil && !placed[e] {
+			order, rest = append(order, e), rest+1
+		}
+	}
+	t.order, t.added = order, rest
 }
 
 // Put takes changes in the order in which they were received. The rows belong to Rows.
@@ -202,14 +239,19 @@ func (r *Rows) PutNodes(said *model.Snapshot) {
 
 // Nodes gives a copy of the rows of nodes.
 func (r *Rows) Nodes() []model.Node {
-	var s model.Snapshot
-	r.byKind[model.KindNode].into(&s)
-	return s.Nodes
+	var out []model.Node
+	for _, e := range r.byKind[model.KindNode].(*rowsOf[model.Node]).order {
+		if e.row != nil {
+			out = append(out, *e.row)
+		}
+	}
+	return out
 }
 
-// Snapshot gives all rows as of now. The tables are the caller's, who may seal and judge
-// them while changes go on; only the rows of the nodes' own tables are shared, which sealing
-// leaves as they are from the second time on.
+// Snapshot gives all rows as of now. The tables are the caller's, who may seal and judge them
+// while changes go on, and must be done with it before the next snapshot is taken; only the
+// rows of the nodes' own tables are shared, which sealing leaves as they are from the second
+// time on.
 func (r *Rows) Snapshot(now model.Time) *model.Snapshot {
 	s := &model.Snapshot{
 		Meta: r.meta, Info: slices.Clone(r.few.Info), Collector: slices.Clone(r.few.Collector), Components: slices.Clone(r.few.Components),

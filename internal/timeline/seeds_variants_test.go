@@ -176,7 +176,11 @@ func TestSeedsDisguised(t *testing.T) {
 		around = append(around, at)
 	}
 	said := map[string][]piece{}
-	for n := range uint64(60) {
+	disguises := uint64(60)
+	if testing.Short() { // with the race detector
+		disguises = 6
+	}
+	for n := range disguises {
 		d := newDisguise(n, around)
 		d.said = said
 		for form, f := range forms(all, d) {

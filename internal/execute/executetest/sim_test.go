@@ -53,7 +53,11 @@ func TestSeedsFound(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	var s statistics
 	bad := 0
-	for i := range uint64(*runs) {
+	n := uint64(*runs)
+	if testing.Short() { // with the race detector
+		n /= 20
+	}
+	for i := range n {
 		o := flagged()
 		o.Stats = &s
 		if err := runSeed(*from+i, o); err != nil {

@@ -13,6 +13,14 @@ import (
 
 var sequences = flag.Int("sequences", 1000, "how many random sequences are played")
 
+// played is how many are played: a tenth with the race detector (-short).
+func played() int {
+	if testing.Short() {
+		return *sequences / 10
+	}
+	return *sequences
+}
+
 var keyings = []guard.Keying{guard.ByName, guard.ByBoth, guard.ByContainer}
 
 // TestConform plays random sequences in enforce: nothing owned is lost, no newer owner is
@@ -20,7 +28,7 @@ var keyings = []guard.Keying{guard.ByName, guard.ByBoth, guard.ByContainer}
 func TestConform(t *testing.T) {
 	t.Parallel()
 	late, window, waited, rash := 0, 0, 0, 0
-	for i := range uint64(*sequences) {
+	for i := range uint64(played()) {
 		s := newSim(i, keyings[i%3], guard.Enforce, sanitized())
 		s.play()
 		late, window = late+s.late, window+s.window
@@ -36,20 +44,20 @@ func TestConform(t *testing.T) {
 		r.play()
 		waited, rash = waited+s.window, rash+r.window
 	}
-	if late < *sequences/2 {
+	if late < played()/2 {
 		t.Errorf("only %d late DELs: too tame", late)
 	}
 	if waited*4 > rash+4 {
 		t.Errorf("%d owners were lost to a DEL that was decided before they began, %d if nobody gives way", waited, rash)
 	}
-	t.Logf("%d sequences, %d late DELs; %d owners lost to a DEL that was decided before they began; in an eighth of them %d, and %d if nobody gives way", *sequences, late, window, waited, rash)
+	t.Logf("%d sequences, %d late DELs; %d owners lost to a DEL that was decided before they began; in an eighth of them %d, and %d if nobody gives way", played(), late, window, waited, rash)
 }
 
 // TestConformObserve plays the same sequence with and without a guard: in observe nobody
 // can tell.
 func TestConformObserve(t *testing.T) {
 	t.Parallel()
-	for i := range uint64(*sequences) {
+	for i := range uint64(played()) {
 		with, without := newSim(i, keyings[i%3], guard.Observe, sanitized()), newSim(i, keyings[i%3], guard.Observe, sanitized())
 		without.bare = true
 		with.play()

@@ -11,7 +11,7 @@ import (
 // on record: now their DELs, too, are known to be late, and harm nobody.
 func TestConformAdopted(t *testing.T) {
 	late, without := 0, 0
-	played := uint64(*sequences) / 4 // each twice
+	played := uint64(played()) / 4 // each twice
 	for i := range played {
 		s, plain := newSim(i, keyings[i%3], guard.Enforce, sanitized()), newSim(i, keyings[i%3], guard.Enforce, sanitized())
 		for _, b := range s.boxes {

@@ -26,6 +26,9 @@ func TestAccuracy(t *testing.T) {
 	t.Parallel()
 	all := scores{}
 	lines, signal, differ := 0, 0, 0
+	if testing.Short() { // with the race detector
+		*histories = min(*histories, 13)
+	}
 	for seed := *from; seed < *from+uint64(*histories); seed++ {
 		h, err := loggen.Make(loggen.Default(seed, *nodes))
 		if err != nil {
