@@ -10,7 +10,7 @@ LIMIT ?= 150
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-nodes e2e-parts e2e-all long bench bench-size
+.PHONY: help build test test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-nodes e2e-parts e2e-all screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ e2e-parts:
 
 e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes)
 	.ci/e2e-all $(SUITE) $(LIMIT)
+
+screens: lab-build ## Write docs/screens, which README and docs show, from a lab with an incident
+	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/screens
 
 long: lab-build ## Run the long tests: lab cycles and kills, churn with checks, a million generated clusters, fuzzing
 	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=120m ./lab/e2e/long ./lab/e2e/alarm ./lab/e2e/agents

@@ -49,7 +49,7 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 		fmt.Fprintln(w)
 	}
 	if wide && len(r.Unconfirmed) > 0 {
-		fmt.Fprintln(w, "Suspected:")
+		fmt.Fprintln(w, "Unconfirmed:")
 		table(w, cols, g.findingRows(r.Unconfirmed, r.Taken, true, true))
 		fmt.Fprintln(w)
 	}

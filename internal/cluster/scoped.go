@@ -168,6 +168,9 @@ func (u *Scoped) Judge(ctx context.Context, settle time.Duration, about ...model
 		u.s.Coverage = append(u.s.Coverage, model.Coverage{Table: t, State: model.Complete})
 	}
 	u.s.Coverage = append(u.s.Coverage, model.Coverage{Table: model.Endpoints, State: endpoints})
+	if !u.Etcd() { // Calico's nodes are those of Kubernetes
+		u.s.Coverage = append(u.s.Coverage, model.Coverage{Table: model.Hosts, State: model.NotThere})
+	}
 	return audit.Judge(ctx, u.s, audit.Source{}, audit.Options{
 		Detectors: detect.All, Settle: settle, Recall: u.o.recall,
 		Keep: func(x *finding.Finding) bool {
