@@ -26,7 +26,7 @@ var (
 
 func docsWrong(tree fs.FS) (out []string) {
 	files := []string{"README.md", "CONTRIBUTING.md"}
-	err := fs.WalkDir(tree, "docs", func(p string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(tree, "docs", func(p string, _ fs.DirEntry, err error) error {
 		if err == nil && path.Ext(p) == ".md" {
 			files = append(files, p)
 		}

@@ -195,12 +195,14 @@ func (r *Run) end(o repair.Outcome, why string) {
 	}
 }
 
-// What a run is told, and tells.
-type (
-	Budget   = execute.Budget
-	Progress = execute.Progress
-	Result   = execute.Result
-)
+// A Budget limits the writes of a run, a second.
+type Budget = execute.Budget
+
+// A Progress is told after each step.
+type Progress = execute.Progress
+
+// A Result is what became of a plan.
+type Result = execute.Result
 
 // DefaultBudget is used where nothing is said.
 var DefaultBudget = execute.Default

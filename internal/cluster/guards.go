@@ -13,12 +13,14 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// What agents are asked about guards, and answer.
-type (
-	GuardStatus  = agent.GuardStatus
-	GuardCall    = agent.GuardCall
-	CallQuestion = agent.CallQuestion
-)
+// A GuardStatus is what an agent reports about the guard of its node.
+type GuardStatus = agent.GuardStatus
+
+// A GuardCall is a CNI call that a guard recorded.
+type GuardCall = agent.GuardCall
+
+// A CallQuestion selects calls.
+type CallQuestion = agent.CallQuestion
 
 // ErrOlderAgent means that an agent came before the guard and has nothing about it.
 var ErrOlderAgent = agent.ErrOlder
