@@ -1,4 +1,4 @@
-package agent
+package pick
 
 import (
 	"bytes"

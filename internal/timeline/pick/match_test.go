@@ -1,4 +1,4 @@
-package agent
+package pick
 
 import (
 	"net/netip"
@@ -100,7 +100,7 @@ func TestWholeAddresses(t *testing.T) {
 // only looks like an ID, and what lines that were not asked for tell, is not.
 func TestLearns(t *testing.T) {
 	t.Parallel()
-	m := NewLogMatcher(LogQuestion{Namespace: "ns", Pod: "p", Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.3")}})
+	m := NewMatcher(Question{Namespace: "ns", Pod: "p", Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.3")}})
 	other := strings.Repeat("ab", 32)
 	for _, c := range []struct {
 		line string
@@ -132,7 +132,7 @@ func TestLearns(t *testing.T) {
 	if again.match([]byte("CleanUp "+boxA)) != byLearned || again.match([]byte("ns/p "+other)) != byAsked || len(again.Learned()) != 2 {
 		t.Error("the second time")
 	}
-	old := NewLogMatcher(LogQuestion{Namespace: "ns", Pod: "p"})
+	old := NewMatcher(Question{Namespace: "ns", Pod: "p"})
 	if old.match([]byte("SyncLoop (ADD): p_ns(" + uidA + "), q_ns(f8d1e7d4-df36-11e7-9d36-5254b24cbf5e)")); len(old.Learned()) != 1 {
 		t.Errorf("of 2017: %q", old.Learned())
 	}
@@ -141,7 +141,7 @@ func TestLearns(t *testing.T) {
 // A flood of IDs is not learned.
 func TestLearnsInBounds(t *testing.T) {
 	t.Parallel()
-	m := NewLogMatcher(LogQuestion{Sandboxes: []string{boxA[:12]}})
+	m := NewMatcher(Question{Sandboxes: []string{boxA[:12]}})
 	for i := range 1000 {
 		m.match([]byte(boxA + " " + strings.Repeat(string("0123456789abcdef"[i%16])+string("0123456789abcdef"[i/16%16])+string("0123456789abcdef"[i/256])+"f", 16)))
 	}
@@ -157,7 +157,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("Dec  2 20:21:27 h kubelet[1]: p_ns(", "ns", "p")
 	f.Add(`00000000 {"at":"2026-11-15T13:06:34+08:00"`, "n", "p")
 	f.Fuzz(func(t *testing.T, text, ns, pod string) {
-		m := NewLogMatcher(LogQuestion{Namespace: ns, Pod: pod, Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.3"), netip.MustParseAddr("fd00::1")}, Sandboxes: []string{boxA}, UIDs: []string{uidA}})
+		m := NewMatcher(Question{Namespace: ns, Pod: pod, Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.3"), netip.MustParseAddr("fd00::1")}, Sandboxes: []string{boxA}, UIDs: []string{uidA}})
 		p := m.Pick("kubelet", now0, nil)
 		for line := range strings.Lines(text) {
 			wanted := p.Wants([]byte(line))

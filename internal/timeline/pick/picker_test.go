@@ -1,4 +1,4 @@
-package agent
+package pick
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 var now0 = time.Date(2026, 11, 15, 14, 0, 0, 0, time.UTC)
 
 // pickAll gives the numbers of the lines that are picked.
-func pickAll(q LogQuestion, source, text string) []int {
-	p := NewLogMatcher(q).Pick(source, now0, nil)
+func pickAll(q Question, source, text string) []int {
+	p := NewMatcher(q).Pick(source, now0, nil)
 	var out []int
 	n := 0
 	for line := range strings.Lines(text) {
@@ -24,10 +24,10 @@ func pickAll(q LogQuestion, source, text string) []int {
 
 func TestPicks(t *testing.T) {
 	t.Parallel()
-	pod := LogQuestion{Namespace: "ns", Pod: "p"}
+	pod := Question{Namespace: "ns", Pod: "p"}
 	for _, c := range []struct {
 		name, source string
-		q            LogQuestion
+		q            Question
 		lines        []string
 		want         []int
 	}{
@@ -60,7 +60,7 @@ func TestPicks(t *testing.T) {
 		{"not the kubelet's", "cni", pod, []string{`"Started kubelet"`}, nil},
 		{
 			"a span of time", "kubelet",
-			LogQuestion{Namespace: "ns", Pod: "p", Since: now0.Add(-time.Hour), Until: now0.Add(-time.Minute)},
+			Question{Namespace: "ns", Pod: "p", Since: now0.Add(-time.Hour), Until: now0.Add(-time.Minute)},
 			[]string{
 				"I1115 12:59:58.000000 1 x] ns/p", "I1115 13:00:00.000000 1 x] ns/p", "E1115 13:59:00.000000 1 x] ns/p", "I1115 13:59:01.000000 1 x] ns/p",
 				"2026-11-15T21:30:00.5+08:00 ns/p", "2026-11-15T13:30:00+08:00 ns/p", `time="2026-11-15T13:30:00Z" ns/p`, "Nov 15 13:30:00 ns/p", "Nov 15 12:30:00 ns/p",
@@ -91,7 +91,7 @@ func equal(a, b []int) bool {
 // A stamp without a zone is the node's, or UTC: both are possible.
 func TestNodesZone(t *testing.T) {
 	t.Parallel()
-	c := logClock{now0, time.FixedZone("", 8*3600)}
+	c := fileClock{now0, time.FixedZone("", 8*3600)}
 	s, ok := c.read([]byte("I1115 13:30:00.000000 1 x"))
 	if !ok || !s.within(now0.Add(-time.Hour), time.Time{}) || !s.within(now0.Add(-9*time.Hour), now0.Add(-8*time.Hour)) || s.within(now0.Add(-4*time.Hour), now0.Add(-2*time.Hour)) {
 		t.Errorf("%v %t", s, ok)
@@ -100,7 +100,7 @@ func TestNodesZone(t *testing.T) {
 
 func BenchmarkPick(b *testing.B) {
 	line := []byte(`E1115 13:06:39.973331      36 kuberuntime_manager.go:1665] "Failed to stop sandbox" podSandboxID={"Type":"containerd","ID":"27b6e8ad461a15acff7bb08e578036be9a7e8458229a4b23209a0d564b00e743"} pod="default/nginx-7c5"`)
-	m := NewLogMatcher(LogQuestion{Namespace: "late-del", Pod: "etcd1-0", Sandboxes: []string{boxA}})
+	m := NewMatcher(Question{Namespace: "late-del", Pod: "etcd1-0", Sandboxes: []string{boxA}})
 	m.learn([]byte(boxA))
 	p := m.Pick("kubelet", now0, nil)
 	b.SetBytes(int64(len(line)))

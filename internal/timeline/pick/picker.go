@@ -1,4 +1,4 @@
-package agent
+package pick
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ const (
 	maxLife    = 1000            // lines of one file about its program as a whole
 )
 
-// A LogPicker picks the lines of one file, which it is shown in their order: those that
+// A Picker picks the lines of one file, which it is shown in their order: those that
 // match, those that continue them, those that the same IPAM process wrote without an ID (they
 // tell what was released), and those that begin or trouble the component's life.
-type LogPicker struct {
-	m     *LogMatcher
-	clock logClock
+type Picker struct {
+	m     *Matcher
+	clock fileClock
 	life  [][]byte
 
 	follows, pids int
@@ -32,12 +32,12 @@ var troubles = map[string][][]byte{
 }
 
 // Pick gives a picker for a file of a component. Zone is the node's; nil if it is not known.
-func (m *LogMatcher) Pick(source string, modified time.Time, zone *time.Location) *LogPicker {
-	return &LogPicker{m: m, clock: logClock{modified, zone}, life: troubles[source], kin: map[string]time.Time{}}
+func (m *Matcher) Pick(source string, modified time.Time, zone *time.Location) *Picker {
+	return &Picker{m: m, clock: fileClock{modified, zone}, life: troubles[source], kin: map[string]time.Time{}}
 }
 
 // Wants tells that a line is to be handed out.
-func (p *LogPicker) Wants(line []byte) bool {
+func (p *Picker) Wants(line []byte) bool {
 	matches := p.m.match(line) != byNothing
 	if !matches && p.continues(line) {
 		return true
@@ -59,7 +59,7 @@ func (p *LogPicker) Wants(line []byte) bool {
 
 // continues tells that a line is the rest of one that was picked. Keys and certificates
 // take many lines, and are nobody's business.
-func (p *LogPicker) continues(line []byte) bool {
+func (p *Picker) continues(line []byte) bool {
 	if p.follows == 0 || len(line) == 0 || line[0] != ' ' && line[0] != '\t' || bytes.Contains(line, []byte("-----BEGIN")) {
 		return false
 	}
@@ -68,7 +68,7 @@ func (p *LogPicker) continues(line []byte) bool {
 }
 
 // meet remembers who wrote a line that matches.
-func (p *LogPicker) meet(line []byte, at time.Time) {
+func (p *Picker) meet(line []byte, at time.Time) {
 	if pid := bracketPID(line); pid != nil {
 		for other, last := range p.kin {
 			if at.Sub(last) > kinFor {
@@ -82,7 +82,7 @@ func (p *LogPicker) meet(line []byte, at time.Time) {
 }
 
 // akin tells that a line without an ID is of a process that has just written of it.
-func (p *LogPicker) akin(line []byte) bool {
+func (p *Picker) akin(line []byte) bool {
 	if len(p.kin) == 0 && p.old.IsZero() {
 		return false
 	}
@@ -125,7 +125,7 @@ func hasID(line []byte) bool {
 	return bytes.Contains(line, []byte("Workload="))
 }
 
-func (p *LogPicker) lifes(line []byte) bool {
+func (p *Picker) lifes(line []byte) bool {
 	for _, phrase := range p.life {
 		if bytes.Contains(line, phrase) {
 			p.pids++

@@ -1,4 +1,4 @@
-package agent
+package pick
 
 import (
 	"bytes"
@@ -8,24 +8,24 @@ import (
 // maxLearned bounds the IDs that lines may teach.
 const maxLearned = 256
 
-// A LogMatcher finds the lines about what was asked. It learns: the IDs of containers that
+// A Matcher finds the lines about what was asked. It learns: the IDs of containers that
 // lines about it tell are looked for as well, from then on.
-type LogMatcher struct {
-	q       LogQuestion
+type Matcher struct {
+	q       Question
 	pod     *podName
-	ips     []logIP
-	ids     map[[shortestID]byte][]logKey
+	ips     []address
+	ids     map[[shortestID]byte][]wantedID
 	learned []string
 	frozen  bool // nothing more is learned
 }
 
-type logIP struct {
+type address struct {
 	text []byte
 	v6   bool
 }
 
-// A logKey is a container's ID, or a pod's UID, which is found by its last group.
-type logKey struct {
+// A wantedID is a container's ID, or a pod's UID, which is found by its last group.
+type wantedID struct {
 	text  string
 	asked bool
 }
@@ -39,11 +39,11 @@ const (
 	byAsked          // it has what was asked for
 )
 
-// NewLogMatcher makes a matcher for a question.
-func NewLogMatcher(q LogQuestion) *LogMatcher {
-	m := &LogMatcher{q: q, pod: newPodName(q.Namespace, q.Pod), ids: map[[shortestID]byte][]logKey{}}
+// NewMatcher makes a matcher for a question.
+func NewMatcher(q Question) *Matcher {
+	m := &Matcher{q: q, pod: newPodName(q.Namespace, q.Pod), ids: map[[shortestID]byte][]wantedID{}}
 	for _, ip := range q.Addresses {
-		m.ips = append(m.ips, logIP{[]byte(ip.Unmap().String()), ip.Unmap().Is6()})
+		m.ips = append(m.ips, address{[]byte(ip.Unmap().String()), ip.Unmap().Is6()})
 	}
 	for _, id := range slices.Concat(q.Sandboxes, q.UIDs) {
 		m.watchFor(id, true)
@@ -52,17 +52,17 @@ func NewLogMatcher(q LogQuestion) *LogMatcher {
 }
 
 // watchFor has an ID looked for.
-func (m *LogMatcher) watchFor(id string, asked bool) bool {
+func (m *Matcher) watchFor(id string, asked bool) bool {
 	part := id
 	if len(id) == uidLength {
 		part = id[uidHead:]
 	}
 	var key [shortestID]byte
 	copy(key[:], part)
-	if slices.ContainsFunc(m.ids[key], func(k logKey) bool { return k.text == id }) {
+	if slices.ContainsFunc(m.ids[key], func(k wantedID) bool { return k.text == id }) {
 		return false
 	}
-	m.ids[key] = append(m.ids[key], logKey{id, asked})
+	m.ids[key] = append(m.ids[key], wantedID{id, asked})
 	return true
 }
 
@@ -73,10 +73,10 @@ const (
 )
 
 // match tells why a line is about it, and learns from it.
-func (m *LogMatcher) match(line []byte) reason {
+func (m *Matcher) match(line []byte) reason {
 	why := byNothing
 	named := m.pod.in(line)
-	if named || slices.ContainsFunc(m.ips, func(ip logIP) bool { return hasAddress(line, ip.text, ip.v6) }) {
+	if named || slices.ContainsFunc(m.ips, func(ip address) bool { return hasAddress(line, ip.text, ip.v6) }) {
 		why = byAsked
 	}
 	if why == byNothing && len(m.ids) > 0 {
@@ -89,7 +89,7 @@ func (m *LogMatcher) match(line []byte) reason {
 	return why
 }
 
-func (m *LogMatcher) identified(line []byte) (why reason) {
+func (m *Matcher) identified(line []byte) (why reason) {
 	for start, end := range hexRuns(line) {
 		if why = max(why, m.known(line, start, end)); why == byAsked {
 			break
@@ -100,7 +100,7 @@ func (m *LogMatcher) identified(line []byte) (why reason) {
 
 // known tells that a run of digits is an ID that is looked for, or as much of it as the line
 // has.
-func (m *LogMatcher) known(line []byte, start, end int) reason {
+func (m *Matcher) known(line []byte, start, end int) reason {
 	run := line[start:end]
 	why := byNothing
 	for _, k := range m.ids[[shortestID]byte(run)] {
@@ -141,7 +141,7 @@ var digestMark = []byte("sha256:")
 
 // learn takes the IDs of containers from a line, and the UID if it says that it is the
 // pod's. The digests of images look like IDs.
-func (m *LogMatcher) learn(line []byte) {
+func (m *Matcher) learn(line []byte) {
 	if m.frozen {
 		return
 	}
@@ -162,7 +162,7 @@ func (m *LogMatcher) learn(line []byte) {
 }
 
 // ofPod tells that the UID at i is said to be the pod's: by a key, or as in NAME_NS(UID).
-func (m *LogMatcher) ofPod(line []byte, i int) bool {
+func (m *Matcher) ofPod(line []byte, i int) bool {
 	if before, ok := bytes.CutSuffix(line[:i], []byte{'('}); ok {
 		return bytes.HasSuffix(before, m.pod.ns) && bytes.HasSuffix(before[:len(before)-len(m.pod.ns)], append(slices.Clone(m.pod.name), '_'))
 	}
@@ -171,13 +171,13 @@ func (m *LogMatcher) ofPod(line []byte, i int) bool {
 }
 
 // Learned are the IDs and UIDs that lines have told, in the order in which they came up.
-func (m *LogMatcher) Learned() []string { return slices.Clone(m.learned) }
+func (m *Matcher) Learned() []string { return slices.Clone(m.learned) }
 
 // Full tells that more came up than are looked for.
-func (m *LogMatcher) Full() bool { return len(m.learned) == maxLearned }
+func (m *Matcher) Full() bool { return len(m.learned) == maxLearned }
 
 // Again is a matcher that looks for all that this one has learned, from the beginning.
-func (m *LogMatcher) Again() *LogMatcher {
+func (m *Matcher) Again() *Matcher {
 	again := *m
 	again.frozen = true
 	return &again

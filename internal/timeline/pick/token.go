@@ -1,4 +1,4 @@
-package agent
+package pick
 
 import (
 	"bytes"
@@ -132,25 +132,4 @@ func hexRuns(line []byte) iter.Seq2[int, int] {
 			i = end
 		}
 	}
-}
-
-// hasAddress tells that an address stands in a line, whole: not as the beginning or end of
-// another one. A port, a prefix length or the end of a sentence may follow.
-func hasAddress(line, ip []byte, v6 bool) bool {
-	digit := func(c byte) bool { return c >= '0' && c <= '9' }
-	joint := byte('.')
-	if v6 {
-		digit, joint = func(c byte) bool { return isHex(c) || c >= 'A' && c <= 'F' || c == ':' }, ':'
-	}
-	for at := range places(line, ip) {
-		end := at + len(ip)
-		begins := at == 0 || line[at-1] == '-' || beginsLabel(line, at) && line[at-1] != joint ||
-			line[at-1] == joint && at > 1 && !digit(line[at-2])
-		ends := end == len(line) || !alnum(line[end]) && line[end] != joint ||
-			line[end] == joint && (end+1 == len(line) || !digit(line[end+1]))
-		if begins && ends {
-			return true
-		}
-	}
-	return false
 }
