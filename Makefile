@@ -49,7 +49,7 @@ lab-down: build ## Stop the lab and remove all of it
 	bin/lab down
 
 e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
-	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/kube ./internal/agent/server
+	$(TESTS) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/gate ./lab/e2e/outside ./lab/e2e/size ./internal/calico ./internal/kube ./internal/kube/write ./internal/agent/server
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
 	$(TESTS) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
 	$(TESTS) -tags=e2e -count=1 -timeout=10m ./lab/e2e/watch -run=TestWatchSees

@@ -14,8 +14,8 @@ const (
 	maxDepth  = 256
 )
 
-// errTooBig means that an object exceeds the limits.
-var errTooBig = errors.New("object exceeds 10 MB or is nested too deep")
+// ErrTooBig means that an object exceeds the limits.
+var ErrTooBig = errors.New("object exceeds 10 MB or is nested too deep")
 
 type listMeta struct {
 	ResourceVersion string `json:"resourceVersion"`
@@ -167,7 +167,7 @@ func (s *splitter) value() error {
 			continue
 		}
 		if depth > maxDepth {
-			return errTooBig
+			return ErrTooBig
 		}
 		if depth == 0 {
 			s.item = s.buf[start:s.pos]
@@ -210,7 +210,7 @@ func (s *splitter) more(start int) (moved int, err error) {
 		s.pos, s.end, moved = s.pos-start, s.end-start, start
 	}
 	if s.end > maxObject { // one value fills the buffer and has no end
-		return moved, errTooBig
+		return moved, ErrTooBig
 	}
 	if s.end == len(s.buf) {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
@@ -250,8 +250,8 @@ func (s *splitter) expect(want byte) error {
 	return err
 }
 
-// message is the message of a Status object, or the text itself.
-func message(b []byte) string {
+// Message is the message of a Status object, or the text itself.
+func Message(b []byte) string {
 	var s struct{ Message string }
 	if json.Unmarshal(b, &s) == nil && s.Message != "" {
 		return s.Message

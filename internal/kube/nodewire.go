@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// pickNode takes from a node in protobuf what parseNode takes from its JSON. Whole lists
+// pickNode takes from a node in protobuf what ParseNode takes from its JSON. Whole lists
 // are read in protobuf: it is shorter and faster for both sides.
 func pickNode(b []byte) (n model.Node, bad error) {
 	keep := func(err error) {

@@ -10,13 +10,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
+// The annotations of a pod that are read, and those of Calico that repairs write.
 const (
-	podIP       = "cni.projectcalico.org/podIP"
-	podIPs      = "cni.projectcalico.org/podIPs"
-	containerID = "cni.projectcalico.org/containerID"
-	noIPAM      = "cni.projectcalico.org/ipAddrsNoIpam"
-	mirror      = "kubernetes.io/config.mirror"
-	vmLabel     = "vm.kubevirt.io/name"
+	AnnotationPodIP       = "cni.projectcalico.org/podIP"
+	AnnotationPodIPs      = "cni.projectcalico.org/podIPs"
+	AnnotationContainerID = "cni.projectcalico.org/containerID"
+	noIPAM                = "cni.projectcalico.org/ipAddrsNoIpam"
+	AnnotationMirror      = "kubernetes.io/config.mirror"
+	vmLabel               = "vm.kubevirt.io/name"
 )
 
 // A podPicker takes from a pod in protobuf the fields that we keep, and nothing else: field
@@ -36,7 +37,7 @@ type podArena struct {
 }
 
 // noted are the annotations and labels that we keep.
-var noted = [...]string{podIP, podIPs, containerID, noIPAM, mirror, vmLabel}
+var noted = [...]string{AnnotationPodIP, AnnotationPodIPs, AnnotationContainerID, noIPAM, AnnotationMirror, vmLabel}
 
 // A note is one of them, if it exists.
 type note struct {
@@ -256,9 +257,9 @@ func seconds(b []byte) model.Time {
 // first.
 func (k *podPicker) annotate(p *model.Pod) {
 	note := func(name string) note { return k.notes[slices.Index(noted[:], name)] }
-	where := note(podIPs)
+	where := note(AnnotationPodIPs)
 	if !where.there {
-		where = note(podIP)
+		where = note(AnnotationPodIP)
 	}
 	if where.there {
 		var annotated []netip.Addr
@@ -269,7 +270,7 @@ func (k *podPicker) annotate(p *model.Pod) {
 			p.Annotated = k.addrs(annotated)
 		}
 	}
-	p.ContainerID, p.VM, p.Static = k.own(note(containerID).value), k.own(note(vmLabel).value), k.own(note(mirror).value)
+	p.ContainerID, p.VM, p.Static = k.own(note(AnnotationContainerID).value), k.own(note(vmLabel).value), k.own(note(AnnotationMirror).value)
 	p.NoIPAM = note(noIPAM).there
 }
 

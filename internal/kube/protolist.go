@@ -68,7 +68,7 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 			return meta, err
 		}
 		if size > maxObject || size > p.left {
-			return meta, errTooBig
+			return meta, ErrTooBig
 		}
 		b, err := p.item(int(size))
 		if err != nil {

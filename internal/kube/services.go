@@ -38,7 +38,7 @@ func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.ReadIn
 
 func parseService(b []byte) (model.Service, error) {
 	var o struct {
-		Metadata objectMeta `json:"metadata"`
+		Metadata ObjectMeta `json:"metadata"`
 		Spec     struct {
 			LoadBalancerClass string `json:"loadBalancerClass"`
 		} `json:"spec"`
@@ -87,7 +87,7 @@ func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, e
 	for _, kind := range []string{"virtualmachines", "virtualmachineinstances"} {
 		a, err := c.Client.List(ctx, "/apis/kubevirt.io/v1/"+kind, nil, func(item []byte) error {
 			var o struct {
-				Metadata objectMeta `json:"metadata"`
+				Metadata ObjectMeta `json:"metadata"`
 			}
 			if err := json.Unmarshal(item, &o); err != nil {
 				return fmt.Errorf("machine %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)

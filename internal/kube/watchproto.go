@@ -82,6 +82,6 @@ func protoFailure(object []byte) failure {
 	if err != nil {
 		return failure{why: err}
 	}
-	f.why = fmt.Errorf("%d: %s", f.code, readable(string(said)))
+	f.why = fmt.Errorf("%d: %s", f.code, Readable(string(said)))
 	return f
 }

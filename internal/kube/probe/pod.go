@@ -1,10 +1,12 @@
-package kube
+package probe
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 // probePod is the pod of a probe. It has the agent's rights on the node (deploy/agent.yaml
@@ -43,7 +45,7 @@ func probePod(p Probe) map[string]any {
 
 // A probed is the status of a probe's pod.
 type probed struct {
-	Metadata objectMeta `json:"metadata"`
+	Metadata kube.ObjectMeta `json:"metadata"`
 	Status   struct {
 		Phase             string `json:"phase"`
 		Reason            string `json:"reason"`
@@ -63,9 +65,17 @@ type probed struct {
 	} `json:"status"`
 }
 
-func readProbe(r io.Reader) (probed, error) {
+func readAnswer(body io.ReadCloser) (probed, error) {
+	b, err := kube.ReadBody(body)
+	if err != nil {
+		return probed{}, err
+	}
+	return readProbe(b)
+}
+
+func readProbe(b []byte) (probed, error) {
 	var o probed
-	if err := json.NewDecoder(io.LimitReader(r, maxObject)).Decode(&o); err != nil {
+	if err := json.Unmarshal(b, &o); err != nil {
 		return o, fmt.Errorf("read the probe's pod: %w", err)
 	}
 	if o.Metadata.Name == "" || o.Metadata.UID == "" {
@@ -87,7 +97,7 @@ func (o *probed) ended() (bool, error) {
 				why += fmt.Sprintf(" exit code %d %s", t.ExitCode, t.Message)
 			}
 		}
-		return false, fmt.Errorf("the probe pod failed: %s", readable(why))
+		return false, fmt.Errorf("the probe pod failed: %s", kube.Readable(why))
 	}
 	for _, k := range s.ContainerStatuses {
 		w := k.State.Waiting
@@ -96,7 +106,7 @@ func (o *probed) ended() (bool, error) {
 		}
 		switch w.Reason { // a longer wait does not help
 		case "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError", "CreateContainerError":
-			return false, fmt.Errorf("the probe pod does not start: %s", readable(w.Reason+" "+w.Message))
+			return false, fmt.Errorf("the probe pod does not start: %s", kube.Readable(w.Reason+" "+w.Message))
 		}
 	}
 	return false, nil

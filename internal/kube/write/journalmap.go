@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"bytes"
@@ -13,11 +13,12 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 const (
 	journalLabel = "plumbline.dev/journal"
-	journalsAt   = "/api/v1/namespaces/" + agentNamespace + "/configmaps"
+	journalsAt   = "/api/v1/namespaces/" + kube.AgentNamespace + "/configmaps"
 	maxChunk     = 512 << 10
 	maxChunks    = 500
 )
@@ -73,7 +74,7 @@ func (j JournalMaps) put(ctx context.Context, plan string, n int, chunk []byte, 
 		return err
 	}
 	m := journalMap{APIVersion: "v1", Kind: "ConfigMap"}
-	m.Metadata.Name, m.Metadata.Namespace = journalName(plan, n), agentNamespace
+	m.Metadata.Name, m.Metadata.Namespace = journalName(plan, n), kube.AgentNamespace
 	m.Metadata.Labels = map[string]string{journalLabel: plan}
 	method, to := http.MethodPost, journalsAt
 	if there {
@@ -99,7 +100,7 @@ func (j JournalMaps) put(ctx context.Context, plan string, n int, chunk []byte, 
 	if err != nil {
 		return err
 	}
-	_, err = j.Writer.Write(ctx, method, to, acceptJSON, nil, body)
+	_, err = j.Writer.Write(ctx, method, to, kube.AcceptJSON, nil, body)
 	return err
 }
 
@@ -129,13 +130,13 @@ func (j JournalMaps) list(ctx context.Context, plan string) (map[string]journalM
 		return nil, fmt.Errorf("%.60q is not a plan", plan)
 	}
 	out := map[string]journalMap{}
-	_, err := j.Writer.c.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel + "=" + plan}, "limit": {"10"}}, func(item []byte) error {
+	_, err := j.Writer.client.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel + "=" + plan}, "limit": {"10"}}, func(item []byte) error {
 		var m journalMap
 		if err := json.Unmarshal(item, &m); err != nil {
 			return err
 		}
 		if len(out) == maxChunks {
-			return errTooBig
+			return kube.ErrTooBig
 		}
 		if strings.HasPrefix(m.Metadata.Name, journalPrefix+plan+"-") { // anybody may set a label
 			out[m.Metadata.Name] = m

@@ -1,6 +1,6 @@
 //go:build e2e
 
-package kube
+package write
 
 import (
 	"errors"
@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // rails: the account can do what repairs do, and the API server lets it do nothing else.
-func (e *edge) rails(t *testing.T, c *Client) {
+func (e *edge) rails(t *testing.T, c *kube.Client) {
 	s := PodStore{Writer: writing(t, c)}
 	send := bare(t, c)
 	r := e.runs("default", "railed", `{"app":"railed"}`)
@@ -26,7 +27,7 @@ func (e *edge) rails(t *testing.T, c *Client) {
 		if code, said := send("PATCH", at, strategicMerge, `{"metadata":{"labels":{"app":"x"}}}`); code != 422 {
 			return fmt.Errorf("%d %s", code, said)
 		}
-		if code, said := send("POST", parent(leaseAt("plumbline-system"))+"/leases", acceptJSON, `{"metadata":{"name":"other"}}`); code != 422 {
+		if code, said := send("POST", parent(leaseAt("plumbline-system"))+"/leases", kube.AcceptJSON, `{"metadata":{"name":"other"}}`); code != 422 {
 			return fmt.Errorf("%d %s", code, said)
 		}
 		return nil
@@ -59,25 +60,25 @@ func (e *edge) rails(t *testing.T, c *Client) {
 		{"PATCH", at, strategicMerge, `{"status":{"podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}]}}`, 422},
 		{"PATCH", at, "application/json-patch+json", `[{"op":"replace","path":"/status/phase","value":"Failed"}]`, 422},
 		{"PATCH", at, "application/merge-patch+json", `{"status":null}`, 422},
-		{"PUT", at, acceptJSON, `{"metadata":{"name":"railed"}}`, 403},
+		{"PUT", at, kube.AcceptJSON, `{"metadata":{"name":"railed"}}`, 403},
 		{"PATCH", strings.TrimSuffix(at, "/status"), strategicMerge, `{"metadata":{"labels":{"app":"x"}}}`, 403},
-		{"DELETE", strings.TrimSuffix(at, "/status"), acceptJSON, ``, 403},
-		{"DELETE", "/api/v1/namespaces/kube-system/pods/calico-node-y7k2p", acceptJSON, ``, 422},
-		{"DELETE", "/api/v1/namespaces/kube-system/pods", acceptJSON, ``, 403},
-		{"POST", "/api/v1/namespaces/default/pods/victim/eviction", acceptJSON, fmt.Sprintf(evict, ""), 422},
-		{"POST", "/api/v1/namespaces/default/pods/victim/eviction", acceptJSON, fmt.Sprintf(evict, `,"deleteOptions":{"gracePeriodSeconds":0,"preconditions":{"uid":"u"}}`), 422},
-		{"POST", maps, acceptJSON, `{"metadata":{"name":"mine"}}`, 422},
-		{"DELETE", maps + "/plumbline-stop", acceptJSON, ``, 422},
-		{"PUT", maps + "/plumbline-stop", acceptJSON, `{"metadata":{"name":"plumbline-stop"}}`, 422},
-		{"DELETE", maps, acceptJSON, ``, 403},
-		{"POST", "/api/v1/namespaces/kube-system/configmaps", acceptJSON, `{"metadata":{"name":"plumbline-journal-a-0"}}`, 403},
-		{"POST", leaseAt("plumbline-system"), acceptJSON, `{"metadata":{"name":"other"}}`, 422},
-		{"POST", leaseAt("kube-system"), acceptJSON, `{"metadata":{"name":"plumbline-apply"}}`, 403},
-		{"POST", "/api/v1/namespaces/plumbline-system/serviceaccounts/plumbline-repairer/token", acceptJSON, `{"spec":{"audiences":[]}}`, 422},
-		{"POST", "/api/v1/namespaces/plumbline-system/serviceaccounts/plumbline-agent/token", acceptJSON, `{"spec":{"audiences":["plumbline-agent"]}}`, 403},
-		{"GET", "/api/v1/namespaces/plumbline-system/secrets", acceptJSON, ``, 403},
-		{"PUT", "/apis/crd.projectcalico.org/v1/ippools/default-ipv4-ippool", acceptJSON, `{}`, 403},
-		{"DELETE", "/apis/crd.projectcalico.org/v1/ipamblocks", acceptJSON, ``, 403},
+		{"DELETE", strings.TrimSuffix(at, "/status"), kube.AcceptJSON, ``, 403},
+		{"DELETE", "/api/v1/namespaces/kube-system/pods/calico-node-y7k2p", kube.AcceptJSON, ``, 422},
+		{"DELETE", "/api/v1/namespaces/kube-system/pods", kube.AcceptJSON, ``, 403},
+		{"POST", "/api/v1/namespaces/default/pods/victim/eviction", kube.AcceptJSON, fmt.Sprintf(evict, ""), 422},
+		{"POST", "/api/v1/namespaces/default/pods/victim/eviction", kube.AcceptJSON, fmt.Sprintf(evict, `,"deleteOptions":{"gracePeriodSeconds":0,"preconditions":{"uid":"u"}}`), 422},
+		{"POST", maps, kube.AcceptJSON, `{"metadata":{"name":"mine"}}`, 422},
+		{"DELETE", maps + "/plumbline-stop", kube.AcceptJSON, ``, 422},
+		{"PUT", maps + "/plumbline-stop", kube.AcceptJSON, `{"metadata":{"name":"plumbline-stop"}}`, 422},
+		{"DELETE", maps, kube.AcceptJSON, ``, 403},
+		{"POST", "/api/v1/namespaces/kube-system/configmaps", kube.AcceptJSON, `{"metadata":{"name":"plumbline-journal-a-0"}}`, 403},
+		{"POST", leaseAt("plumbline-system"), kube.AcceptJSON, `{"metadata":{"name":"other"}}`, 422},
+		{"POST", leaseAt("kube-system"), kube.AcceptJSON, `{"metadata":{"name":"plumbline-apply"}}`, 403},
+		{"POST", "/api/v1/namespaces/plumbline-system/serviceaccounts/plumbline-repairer/token", kube.AcceptJSON, `{"spec":{"audiences":[]}}`, 422},
+		{"POST", "/api/v1/namespaces/plumbline-system/serviceaccounts/plumbline-agent/token", kube.AcceptJSON, `{"spec":{"audiences":["plumbline-agent"]}}`, 403},
+		{"GET", "/api/v1/namespaces/plumbline-system/secrets", kube.AcceptJSON, ``, 403},
+		{"PUT", "/apis/crd.projectcalico.org/v1/ippools/default-ipv4-ippool", kube.AcceptJSON, `{}`, 403},
+		{"DELETE", "/apis/crd.projectcalico.org/v1/ipamblocks", kube.AcceptJSON, ``, 403},
 	} {
 		if code, said := send(bad.method, bad.path, bad.kind, bad.body); code != bad.code {
 			t.Errorf("%s %s %s: %d, want %d: %.300s", bad.method, bad.path, bad.body, code, bad.code, said)
@@ -94,7 +95,7 @@ func (e *edge) rails(t *testing.T, c *Client) {
 		t.Errorf("an eviction: %v", err)
 	}
 	e.restart(t, s, calico)
-	if _, _, err := c.AgentToken(t.Context(), "plumbline-system", "plumbline-repairer", agentAudience+"/w1"); err != nil {
+	if _, _, err := c.AgentToken(t.Context(), "plumbline-system", "plumbline-repairer", "plumbline-agent/w1"); err != nil {
 		t.Errorf("a token for agents: %v", err)
 	}
 	e.records(t, s.Writer)
@@ -130,7 +131,7 @@ func (e *edge) records(t *testing.T, w *Writer) {
 	const all = "/apis/crd.projectcalico.org/v1/ipamhandles"
 	var dry url.Values
 	write := func(method, path, body string) error {
-		_, err := w.Write(ctx, method, path, acceptJSON, dry, []byte(body))
+		_, err := w.Write(ctx, method, path, kube.AcceptJSON, dry, []byte(body))
 		return err
 	}
 	made := `{"apiVersion":"crd.projectcalico.org/v1","kind":"IPAMHandle","metadata":{"name":"h"},"spec":{"handleID":"h","deleted":false,"block":{"10.244.8.0/26":1}}}`

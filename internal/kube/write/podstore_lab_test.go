@@ -1,6 +1,6 @@
 //go:build e2e
 
-package kube
+package write
 
 import (
 	"encoding/json"

@@ -1,12 +1,9 @@
-package kube
+package write
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -14,6 +11,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 // An answer is a response of a server, whatever its code.
@@ -27,27 +25,17 @@ type answer struct {
 }
 
 // once sends a request one time.
-func (w *Writer) once(ctx context.Context, r request) (answer, error) {
-	q, err := http.NewRequestWithContext(ctx, r.method, w.c.at(r), bytes.NewReader(r.body))
-	if err != nil {
-		return answer{}, err
-	}
-	if r.header != nil {
-		q.Header = r.header.Clone()
-	}
-	q.Header.Set("Accept", r.accept)
-	q.Header.Set("User-Agent", "plumbline")
+func (w *Writer) once(ctx context.Context, r kube.Request) (answer, error) {
 	a := answer{sent: monotonic()}
-	resp, err := w.http.Do(q)
+	resp, err := w.sender.Once(ctx, r)
 	if err != nil {
-		return a, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		return a, err
 	}
 	a.code, a.retry = resp.StatusCode, resp.Header.Get("Retry-After")
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		a.at = at
 	}
-	a.body, err = io.ReadAll(&bounded{body: resp.Body, left: maxObject})
-	if err = errors.Join(err, resp.Body.Close()); err != nil {
+	if a.body, err = kube.ReadBody(resp.Body); err != nil {
 		return a, fmt.Errorf("read the answer: %w", err)
 	}
 	return a, nil
@@ -104,17 +92,17 @@ func (a *answer) said() string {
 	out := words(a.body)
 	for i, c := range a.status().Details.Causes {
 		if i < 3 && !strings.Contains(out, c.Message) {
-			out = readable(out + " " + words([]byte(c.Message)))
+			out = kube.Readable(out + " " + words([]byte(c.Message)))
 		}
 	}
 	return out
 }
 
 // busy reports whether the server asks to retry later.
-func (a *answer) busy(r request) bool {
+func (a *answer) busy(r kube.Request) bool {
 	switch a.code {
 	case http.StatusTooManyRequests:
-		return !evictionPath.MatchString(r.path) || !a.budget()
+		return !evictionPath.MatchString(r.Path) || !a.budget()
 	case http.StatusServiceUnavailable:
 		return a.retry != ""
 	default:
@@ -129,7 +117,7 @@ var refusals = []int{
 }
 
 // verdict classifies the result of a write.
-func (a *answer) verdict(r request) error {
+func (a *answer) verdict(r kube.Request) error {
 	why := a.class(r)
 	switch {
 	case why == nil && a.code/100 == 2:
@@ -141,9 +129,9 @@ func (a *answer) verdict(r request) error {
 	}
 }
 
-func (a *answer) class(r request) error {
+func (a *answer) class(r kube.Request) error {
 	s := a.status()
-	evicts := evictionPath.MatchString(r.path)
+	evicts := evictionPath.MatchString(r.Path)
 	switch {
 	case a.code/100 == 2:
 		if s.Status == "Failure" { // whatever the code, nothing was done
@@ -151,7 +139,7 @@ func (a *answer) class(r request) error {
 		}
 	case a.code == http.StatusConflict:
 		return execute.ErrStale
-	case a.code == http.StatusNotFound && r.method == http.MethodPost && !evicts:
+	case a.code == http.StatusNotFound && r.Method == http.MethodPost && !evicts:
 		return execute.ErrRefused // its namespace or collection does not exist
 	case a.code == http.StatusNotFound && s.Reason == "NotFound":
 		return execute.ErrStale

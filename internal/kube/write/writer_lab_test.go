@@ -1,6 +1,6 @@
 //go:build e2e
 
-package kube
+package write
 
 import (
 	"context"
@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
+
+	"plumbline.dev/plumbline/internal/kube"
+
 	clientapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -23,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
-var manifest = flag.String("manifest", "../../deploy/agent.yaml", "what is given to kubectl")
+var manifest = flag.String("manifest", "../../../deploy/agent.yaml", "what is given to kubectl")
 
 // TestLabWriter holds the writer, the lease, the kill switch, the journal and the account's
 // rights against the real API server.
@@ -52,21 +55,21 @@ func TestLabWriter(t *testing.T) {
 type edge struct {
 	*testing.T
 	l     *lab.Lab
-	admin *Client
+	admin *kube.Client
 }
 
-func connected(t *testing.T, kubeconfig string) *Client {
+func connected(t *testing.T, kubeconfig string) *kube.Client {
 	t.Helper()
-	c, err := Connect(Options{Kubeconfig: kubeconfig, Timeout: 20 * time.Second})
+	c, err := kube.Connect(kube.Options{Kubeconfig: kubeconfig, Timeout: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func writing(t *testing.T, c *Client) *Writer {
+func writing(t *testing.T, c *kube.Client) *Writer {
 	t.Helper()
-	w, err := c.Writer()
+	w, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +148,7 @@ func with(t *testing.T, o model.Object, b model.PodBody) model.Object {
 }
 
 // account connects as plumbline-repairer, once its policies are at work.
-func (e *edge) account() *Client {
+func (e *edge) account() *kube.Client {
 	e.Helper()
 	token, err := e.l.Kubectl(e.Context(), "-n", "plumbline-system", "create", "token", "plumbline-repairer")
 	if err != nil {
@@ -166,19 +169,15 @@ func (e *edge) account() *Client {
 }
 
 // bare sends what our own list would not let through: it is the server's that is tested.
-func bare(t *testing.T, c *Client) func(method, path, contentType, body string) (int, string) {
+func bare(t *testing.T, c *kube.Client) func(method, path, contentType, body string) (int, string) {
 	t.Helper()
-	cfg, err := c.loader().ClientConfig()
+	s, err := c.Sender(func(string, string) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
-	hc, err := through(cfg, c.base, func(string, string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &Writer{c: c, http: hc}
+	w := &Writer{client: c, sender: s}
 	return func(method, path, contentType, body string) (int, string) {
-		a, err := w.once(t.Context(), request{method: method, path: path, accept: acceptJSON, body: []byte(body), header: http.Header{"Content-Type": {contentType}}})
+		a, err := w.once(t.Context(), kube.Request{Method: method, Path: path, Accept: kube.AcceptJSON, Body: []byte(body), Header: http.Header{"Content-Type": {contentType}}})
 		if err != nil {
 			t.Fatal(err)
 		}

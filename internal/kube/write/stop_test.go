@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func TestStopReason(t *testing.T) {
 			t.Errorf("%s: %q", b, got)
 		}
 	}
-	if got := reason([]byte(`{"data":{"reason":"` + strings.Repeat("x", 1<<20) + `"}}`)); len(got) > maxMessage {
+	if got := reason([]byte(`{"data":{"reason":"` + strings.Repeat("x", 1<<20) + `"}}`)); len(got) > 1<<10 {
 		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"context"
@@ -7,27 +7,28 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"k8s.io/client-go/rest"
-
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 func writerOf(t *testing.T, at string) *Writer {
 	t.Helper()
-	base, err := url.Parse(at)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{"current-context":"x","contexts":[{"name":"x","context":{"cluster":"x","user":"x"}}],"clusters":[{"name":"x","cluster":{"server":%q,"insecure-skip-tls-verify":true}}],"users":[{"name":"x","user":{"token":"secret"}}]}`, at)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := kube.Connect(kube.Options{Kubeconfig: file, Timeout: 1e10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := clientOf(t, at)
-	c.repair = func() (*http.Client, error) {
-		return through(&rest.Config{Host: at, BearerToken: "secret"}, base, mayRepair)
-	}
-	w, err := c.Writer()
+	w, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ type said struct {
 func answers(t *testing.T, all ...said) (*Writer, *atomic.Int32) {
 	t.Helper()
 	var n atomic.Int32
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := all[min(int(n.Add(1)), len(all))-1]
 		if r.Header.Get("Authorization") != "Bearer secret" {
 			w.WriteHeader(http.StatusTeapot)
@@ -106,12 +107,12 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		"busy, then over budget":   {"POST", anyPod + "/eviction", evicted, []said{busy, {429, overdraw, ""}}, execute.ErrRefused, 2},
 		"no pod to evict":          {"POST", anyPod + "/eviction", evicted, []said{{404, notFound, ""}}, execute.ErrStale, 1},
 		"no way to the pod":        {"POST", anyPod + "/eviction", evicted, []said{{404, "", ""}}, open, 1},
-		"too long":                 {"PUT", anyBlock, swapped, []said{{200, strings.Repeat("x", maxObject+1), ""}}, open, 1},
+		"too long":                 {"PUT", anyBlock, swapped, []said{{200, strings.Repeat("x", 10<<20+1), ""}}, open, 1},
 		"not on the list":          {"DELETE", "/api/v1/nodes/w1", `{}`, nil, execute.ErrRefused, 0},
 		"without compare":          {"DELETE", anyBlock, `{}`, nil, execute.ErrRefused, 0},
 	} {
 		w, n := answers(t, c.answers...)
-		_, err := w.Write(t.Context(), c.method, c.path, acceptJSON, nil, []byte(c.body))
+		_, err := w.Write(t.Context(), c.method, c.path, kube.AcceptJSON, nil, []byte(c.body))
 		var got error
 		switch {
 		case errors.Is(err, execute.ErrStale):
@@ -130,11 +131,11 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 func TestServersWords(t *testing.T) {
 	t.Parallel()
 	w, _ := answers(t, said{429, overdraw, "10"}, said{422, "Bearer secret \x1b[2J eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJr.c2ln " + strings.Repeat("no ", 9999), ""})
-	_, err := w.Write(t.Context(), "POST", anyPod+"/eviction", acceptJSON, nil, []byte(evicted))
+	_, err := w.Write(t.Context(), "POST", anyPod+"/eviction", kube.AcceptJSON, nil, []byte(evicted))
 	if err == nil || !strings.Contains(err.Error(), "would violate the pod's disruption budget. The disruption budget db needs 3 healthy pods") {
 		t.Errorf("%v", err)
 	}
-	_, err = w.Write(t.Context(), "PUT", anyBlock, acceptJSON, nil, []byte(swapped))
+	_, err = w.Write(t.Context(), "PUT", anyBlock, kube.AcceptJSON, nil, []byte(swapped))
 	if text := fmt.Sprint(err); strings.Contains(text, "Bearer") || strings.Contains(text, "eyJ") || strings.Contains(text, "\x1b") || len(text) > 2000 {
 		t.Errorf("%v", err)
 	}
@@ -150,8 +151,8 @@ func TestLostAnswers(t *testing.T) {
 			_, _ = io.WriteString(w, "{")
 		},
 	} {
-		srv := httptest.NewServer(lose)
-		_, err := writerOf(t, srv.URL).Write(t.Context(), "PUT", anyBlock, acceptJSON, nil, []byte(swapped))
+		srv := httptest.NewTLSServer(lose)
+		_, err := writerOf(t, srv.URL).Write(t.Context(), "PUT", anyBlock, kube.AcceptJSON, nil, []byte(swapped))
 		srv.Close()
 		if err == nil || errors.Is(err, execute.ErrStale) || errors.Is(err, execute.ErrRefused) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
@@ -174,7 +175,7 @@ func TestNotThere(t *testing.T) {
 	} {
 		w, _ := answers(t, c.answer)
 		_, there, err := w.read(t.Context(), anyPod)
-		if there || (err == nil) != c.absent || errors.Is(err, ErrForbidden) != (c.answer.code == 403) {
+		if there || (err == nil) != c.absent || errors.Is(err, kube.ErrForbidden) != (c.answer.code == 403) {
 			t.Errorf("%s: %v, %v", name, there, err)
 		}
 	}
@@ -182,7 +183,7 @@ func TestNotThere(t *testing.T) {
 
 func TestProxyPost(t *testing.T) {
 	t.Parallel()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		switch {
 		case r.Method != http.MethodPost || r.Header.Get("Plumbline-Token") != "tok" || string(b) != "{}":
@@ -196,10 +197,10 @@ func TestProxyPost(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	c := writerOf(t, srv.URL).c
-	pod := AgentPod{Node: "w1", Namespace: "plumbline-system", Name: "plumbline-agent-x7k2p"}
+	w := writerOf(t, srv.URL)
+	pod := kube.AgentPod{Node: "w1", Namespace: "plumbline-system", Name: "plumbline-agent-x7k2p"}
 	post := func(path string) (string, error) {
-		body, err := c.ProxyPost(context.WithoutCancel(t.Context()), pod, path, "tok", []byte("{}"))
+		body, err := w.ProxyPost(context.WithoutCancel(t.Context()), pod, path, "tok", []byte("{}"))
 		if err != nil {
 			return "", err
 		}
@@ -220,30 +221,27 @@ func TestProxyPost(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if _, err := clientOf(t, srv.URL).ProxyPost(t.Context(), pod, "v1/step", "tok", nil); err == nil {
-		t.Error("a client that only reads writes")
-	}
 }
 
 // The API server does not read the query of a deletion that has a body: it would be carried out.
 func TestDryDeletionSaysSoInItsBody(t *testing.T) {
 	t.Parallel()
 	var got string
-	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		got = string(b)
 	}))
 	defer srv.Close()
 	w := writerOf(t, srv.URL)
 	const body = `{"preconditions":{"uid":"u","resourceVersion":"7"}}`
-	if _, err := w.Write(t.Context(), "DELETE", anyBlock, acceptJSON, dryRun(true), []byte(body)); err != nil || got != `{"dryRun":["All"],"preconditions":{"uid":"u","resourceVersion":"7"}}` {
+	if _, err := w.Write(t.Context(), "DELETE", anyBlock, kube.AcceptJSON, dryRun(true), []byte(body)); err != nil || got != `{"dryRun":["All"],"preconditions":{"uid":"u","resourceVersion":"7"}}` {
 		t.Errorf("%s, %v", got, err)
 	}
-	if _, err := w.Write(t.Context(), "DELETE", anyBlock, acceptJSON, nil, []byte(body)); err != nil || got != body {
+	if _, err := w.Write(t.Context(), "DELETE", anyBlock, kube.AcceptJSON, nil, []byte(body)); err != nil || got != body {
 		t.Errorf("%s, %v", got, err)
 	}
 	for _, bad := range []string{``, `null`, `[]`} {
-		if _, err := w.Write(t.Context(), "DELETE", anyBlock, acceptJSON, dryRun(true), []byte(bad)); !errors.Is(err, execute.ErrRefused) {
+		if _, err := w.Write(t.Context(), "DELETE", anyBlock, kube.AcceptJSON, dryRun(true), []byte(bad)); !errors.Is(err, execute.ErrRefused) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -254,7 +252,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(429, []byte(overdraw))
 	f.Fuzz(func(t *testing.T, code int, b []byte) {
 		a := answer{code: code, body: b}
-		for _, r := range []request{{method: "PUT", path: anyBlock}, {method: "POST", path: anyPod + "/eviction"}} {
+		for _, r := range []kube.Request{{Method: "PUT", Path: anyBlock}, {Method: "POST", Path: anyPod + "/eviction"}} {
 			if err := a.verdict(r); code/100 != 2 && err == nil {
 				t.Errorf("%d is a success", code)
 			}

@@ -1,24 +1,25 @@
-package kube
+package write
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // node returns whether the node is ready, and its boot ID.
 func (s PodStore) node(ctx context.Context, r model.Ref) (model.Object, error) {
-	if err := named(r.Name); err != nil {
+	if err := kube.CheckNames(r.Name); err != nil {
 		return model.Object{}, err
 	}
 	return s.get(ctx, r, "/api/v1/nodes/"+r.Name, func(b []byte) (model.Object, error) {
-		n, err := parseNode(b)
+		n, err := kube.ParseNode(b)
 		if err != nil {
 			return model.Object{}, err
 		}
-		m := objectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.Revision}
+		m := kube.ObjectMeta{Name: n.Name, UID: n.UID, ResourceVersion: n.Revision}
 		return object(model.KindNode, m, map[string]any{"ready": n.Ready, "bootID": n.BootID})
 	})
 }
@@ -53,7 +54,7 @@ func (s PodStore) machine(ctx context.Context, r model.Ref) (model.Object, error
 func exists(kind model.Kind) func([]byte) (model.Object, error) {
 	return func(b []byte) (model.Object, error) {
 		var o struct {
-			Metadata objectMeta `json:"metadata"`
+			Metadata kube.ObjectMeta `json:"metadata"`
 		}
 		if err := json.Unmarshal(b, &o); err != nil {
 			return model.Object{}, err

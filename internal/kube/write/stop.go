@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 const stopName = "plumbline-stop"
@@ -24,7 +26,7 @@ const (
 func (w *Writer) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
-	for _, ns := range []string{agentNamespace, "kube-system"} {
+	for _, ns := range []string{kube.AgentNamespace, "kube-system"} {
 		a, there, err := w.read(ctx, "/api/v1/namespaces/"+ns+"/configmaps/"+stopName)
 		if err != nil {
 			return fmt.Errorf("read the kill switch: %w", err)
@@ -43,7 +45,7 @@ func reason(b []byte) string {
 	if json.Unmarshal(b, &o) != nil || o.Data.Reason == "" {
 		return "no reason given"
 	}
-	return readable(o.Data.Reason)
+	return kube.Readable(o.Data.Reason)
 }
 
 // A Switch is asked before every write, and rereads every two seconds.

@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -112,7 +113,7 @@ func (s PodStore) Delete(ctx context.Context, o model.Object) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Writer.Write(ctx, http.MethodPost, "/api/v1/namespaces/"+ns+"/pods/"+name+"/eviction", acceptJSON, dryRun(s.DryRun), body)
+	_, err = s.Writer.Write(ctx, http.MethodPost, "/api/v1/namespaces/"+ns+"/pods/"+name+"/eviction", kube.AcceptJSON, dryRun(s.DryRun), body)
 	return err
 }
 
@@ -143,7 +144,7 @@ func (s PodStore) RestartPod(ctx context.Context, r model.Ref, uid string) error
 	if err != nil {
 		return err
 	}
-	_, err = s.Writer.Write(ctx, http.MethodDelete, at, acceptJSON, dryRun(s.DryRun), body)
+	_, err = s.Writer.Write(ctx, http.MethodDelete, at, kube.AcceptJSON, dryRun(s.DryRun), body)
 	return err
 }
 

@@ -1,18 +1,19 @@
-package kube
+// Package probe reads a node's state where no agent runs, by a short-lived pod. It can create
+// such pods and delete them, and nothing else.
+package probe
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
-	"strconv"
+	"regexp"
 	"time"
 
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 const (
@@ -31,17 +32,37 @@ type Probe struct {
 	Deadline  time.Duration // for everything; at most, and by default, probeSeconds
 }
 
-// RunProbe creates the pod, waits for its end, and returns its output. It always deletes
-// the pod. It uses the user's own rights.
-func (c *Client) RunProbe(ctx context.Context, p Probe) (said []byte, err error) {
-	if err := named(p.Namespace, p.Node); err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(probePod(p))
+// A Prober runs probes with the user's own rights.
+type Prober struct {
+	client *kube.Client
+	sender *kube.Sender
+}
+
+// New returns one for a cluster. It sends no request yet.
+func New(c *kube.Client) (*Prober, error) {
+	s, err := c.Sender(mayProbe)
 	if err != nil {
 		return nil, err
 	}
-	hc, err := c.probe()
+	return &Prober{c, s}, nil
+}
+
+var (
+	podsPath  = regexp.MustCompile(`^/api/v1/namespaces/` + kube.NamePattern + `/pods$`)
+	probePath = regexp.MustCompile(`^/api/v1/namespaces/` + kube.NamePattern + `/pods/` + probePrefix + `[a-z0-9]{1,20}$`)
+)
+
+// mayProbe admits creating a pod and deleting a probe.
+func mayProbe(method, path string) bool {
+	return method == http.MethodPost && podsPath.MatchString(path) || method == http.MethodDelete && probePath.MatchString(path)
+}
+
+// Run creates the pod, waits for its end, and returns its output. It always deletes the pod.
+func (r *Prober) Run(ctx context.Context, p Probe) (said []byte, err error) {
+	if err := kube.CheckNames(p.Namespace, p.Node); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(probePod(p))
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +73,11 @@ func (c *Client) RunProbe(ctx context.Context, p Probe) (said []byte, err error)
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	pods := "/api/v1/namespaces/" + p.Namespace + "/pods"
-	resp, err := c.send(ctx, hc, request{method: http.MethodPost, path: pods, accept: acceptJSON, body: body})
+	resp, err := r.sender.Send(ctx, kube.Request{Method: http.MethodPost, Path: pods, Accept: kube.AcceptJSON, Body: body})
 	if err != nil {
 		return nil, fmt.Errorf("probe %s: %w", p.Node, err)
 	}
-	made, err := readProbe(resp.Body)
-	_ = resp.Body.Close()
+	made, err := readAnswer(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("probe %s: %w", p.Node, err)
 	}
@@ -65,20 +85,20 @@ func (c *Client) RunProbe(ctx context.Context, p Probe) (said []byte, err error)
 		// Also after the context has ended.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		err = errors.Join(err, c.removeProbe(last, hc, p.Namespace, made.Metadata.Name, made.Metadata.UID))
+		err = errors.Join(err, r.remove(last, p.Namespace, made.Metadata.Name, made.Metadata.UID))
 	}()
-	if err := c.probeEnd(ctx, pods+"/"+made.Metadata.Name); err != nil {
+	if err := r.end(ctx, pods+"/"+made.Metadata.Name); err != nil {
 		return nil, fmt.Errorf("probe %s: %w", p.Node, err)
 	}
-	said, err = c.probeLog(ctx, pods+"/"+made.Metadata.Name)
+	said, err = r.client.PodLog(ctx, p.Namespace, made.Metadata.Name, "probe")
 	if err != nil {
 		return nil, fmt.Errorf("probe %s: %w", p.Node, err)
 	}
 	return said, nil
 }
 
-// probeEnd waits until the pod has finished.
-func (c *Client) probeEnd(ctx context.Context, path string) error {
+// end waits until the pod has finished.
+func (r *Prober) end(ctx context.Context, path string) error {
 	tick := time.NewTicker(probeLook)
 	defer tick.Stop()
 	for {
@@ -87,11 +107,11 @@ func (c *Client) probeEnd(ctx context.Context, path string) error {
 			return fmt.Errorf("the probe pod did not finish: %w", ctx.Err())
 		case <-tick.C:
 		}
-		b, _, err := c.Get(ctx, path)
+		b, _, err := r.client.Get(ctx, path)
 		if err != nil {
 			return err
 		}
-		o, err := readProbe(bytes.NewReader(b))
+		o, err := readProbe(b)
 		if err != nil {
 			return err
 		}
@@ -101,27 +121,10 @@ func (c *Client) probeEnd(ctx context.Context, path string) error {
 	}
 }
 
-func (c *Client) probeLog(ctx context.Context, path string) ([]byte, error) {
-	q := url.Values{"container": {"probe"}, "limitBytes": {strconv.Itoa(maxAnswer + 1)}}
-	resp, err := c.send(ctx, c.http, request{method: http.MethodGet, path: path + "/log", query: q, accept: "*/*"})
-	if err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(&bounded{body: resp.Body, left: maxAnswer})
-	return b, errors.Join(err, resp.Body.Close())
-}
-
-// RemoveProbes deletes probes that were left behind: those that have ended, and those older
+// RemoveOld deletes probes that were left behind: those that have ended, and those older
 // than a probe can be. It returns how many.
-func (c *Client) RemoveProbes(ctx context.Context, namespace string) (int, error) {
-	if err := named(namespace); err != nil {
-		return 0, err
-	}
-	hc, err := c.probe()
-	if err != nil {
-		return 0, err
-	}
-	pods, seen, err := c.pods(ctx, "/api/v1/namespaces/"+namespace+"/pods", url.Values{"labelSelector": {probeLabels}}, acceptProto)
+func (r *Prober) RemoveOld(ctx context.Context, namespace string) (int, error) {
+	pods, seen, err := r.client.PodsWithLabels(ctx, namespace, probeLabels)
 	if err != nil {
 		return 0, fmt.Errorf("find probes: %w", err)
 	}
@@ -132,7 +135,7 @@ func (c *Client) RemoveProbes(ctx context.Context, namespace string) (int, error
 		if !leftBehind(p, model.At(seen.At)) {
 			continue
 		}
-		if err := c.removeProbe(ctx, hc, namespace, p.Name, p.UID); err != nil {
+		if err := r.remove(ctx, namespace, p.Name, p.UID); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -145,15 +148,15 @@ func leftBehind(p *model.Pod, now model.Time) bool {
 	return p.Finished() || now.Sub(p.Created) > 2*probeSeconds*time.Second
 }
 
-// removeProbe deletes the pod with this UID only.
-func (c *Client) removeProbe(ctx context.Context, hc *http.Client, namespace, name, uid string) error {
+// remove deletes the pod with this UID only.
+func (r *Prober) remove(ctx context.Context, namespace, name, uid string) error {
 	body, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": map[string]any{"uid": uid}})
 	if err != nil {
 		return err
 	}
 	path := "/api/v1/namespaces/" + namespace + "/pods/" + name
-	resp, err := c.send(ctx, hc, request{method: http.MethodDelete, path: path, accept: acceptJSON, body: body})
-	if errors.Is(err, errNotFound) {
+	resp, err := r.sender.Send(ctx, kube.Request{Method: http.MethodDelete, Path: path, Accept: kube.AcceptJSON, Body: body})
+	if errors.Is(err, observe.ErrNotThere) {
 		return nil
 	}
 	if err != nil {

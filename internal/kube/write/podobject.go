@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"encoding/json"
@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"net/netip"
 
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 type podObject struct {
 	Metadata struct {
-		objectMeta
+		kube.ObjectMeta
 		Labels            map[string]string `json:"labels"`
 		DeletionTimestamp *string           `json:"deletionTimestamp"`
 		OwnerReferences   []struct {
@@ -47,17 +48,17 @@ func parsePod(b []byte) (model.Object, error) {
 	}
 	m := &p.Metadata
 	note := m.Annotations
-	_, annotated := note[podIP]
+	_, annotated := note[kube.AnnotationPodIP]
 	body := model.PodBody{
 		Node: p.Spec.NodeName, Phase: p.Status.Phase, Deleted: m.DeletionTimestamp != nil, HostNetwork: p.Spec.HostNetwork, IPs: p.addresses(),
-		PodIP: note[podIP], PodIPs: note[podIPs], ContainerID: note[containerID], Static: note[mirror], Annotated: annotated,
+		PodIP: note[kube.AnnotationPodIP], PodIPs: note[kube.AnnotationPodIPs], ContainerID: note[kube.AnnotationContainerID], Static: note[kube.AnnotationMirror], Annotated: annotated,
 	}
 	for _, o := range m.OwnerReferences {
 		if o.Controller {
 			body.Owner = o.Kind + "/" + o.Name
 		}
 	}
-	return object(model.KindPod, m.objectMeta, body)
+	return object(model.KindPod, m.ObjectMeta, body)
 }
 
 // addresses are those of the status, in canonical form.
@@ -80,7 +81,7 @@ func (p *podObject) addresses() []netip.Addr {
 
 // object builds what a Store returns. An object without UID or revision cannot be compared
 // later and is refused.
-func object(kind model.Kind, m objectMeta, body any) (model.Object, error) {
+func object(kind model.Kind, m kube.ObjectMeta, body any) (model.Object, error) {
 	name := m.Name
 	if m.Namespace != "" {
 		name = m.Namespace + "/" + m.Name
@@ -106,9 +107,9 @@ func patchOf(o model.Object) ([]byte, error) {
 	}
 	var p podPatch
 	p.Metadata.UID, p.Metadata.ResourceVersion = o.UID, o.Revision
-	p.Metadata.Annotations = map[string]*string{podIP: &b.PodIP, podIPs: &b.PodIPs, containerID: &b.ContainerID}
+	p.Metadata.Annotations = map[string]*string{kube.AnnotationPodIP: &b.PodIP, kube.AnnotationPodIPs: &b.PodIPs, kube.AnnotationContainerID: &b.ContainerID}
 	if !b.Annotated && b.PodIP == "" && b.PodIPs == "" && b.ContainerID == "" {
-		p.Metadata.Annotations = map[string]*string{podIP: nil, podIPs: nil, containerID: nil}
+		p.Metadata.Annotations = map[string]*string{kube.AnnotationPodIP: nil, kube.AnnotationPodIPs: nil, kube.AnnotationContainerID: nil}
 	}
 	return json.Marshal(p)
 }

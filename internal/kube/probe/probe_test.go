@@ -1,4 +1,4 @@
-package kube
+package probe
 
 import (
 	"bytes"
@@ -35,6 +35,35 @@ func TestProbePod(t *testing.T) {
 	}
 }
 
+const oneProbe = "/api/v1/namespaces/kube-system/pods/plumbline-probe-x7k2p"
+
+func TestProbesOnly(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{"GET", "/api/v1/pods"},
+		{"POST", "/api/v1/pods"},
+		{"POST", "/api/v1/namespaces/plumbline-system/serviceaccounts/plumbline-reader/token"},
+		{"POST", "/api/v1/namespaces/a/pods/b/exec"},
+		{"POST", "/api/v1/namespaces/a/pods/b/eviction"},
+		{"POST", "/api/v1/namespaces/a/secrets"},
+		{"PUT", oneProbe},
+		{"PATCH", oneProbe},
+		{"DELETE", "/api/v1/namespaces/kube-system/pods"},
+		{"DELETE", "/api/v1/namespaces/a/pods/b"},
+		{"DELETE", oneProbe + "/x"},
+		{"DELETE", "/api/v1/namespaces/a/pods/plumbline-probe-"},
+		{"DELETE", "/api/v1/namespaces/kube-system"},
+		{"DELETE", "/api/v1/namespaces/a/secrets/plumbline-probe-x"},
+	} {
+		if mayProbe(c[0], c[1]) {
+			t.Errorf("%s was sent", c)
+		}
+	}
+	if !mayProbe("POST", "/api/v1/namespaces/kube-system/pods") || !mayProbe("DELETE", oneProbe) {
+		t.Error("a probe cannot be made and removed")
+	}
+}
+
 func TestProbeEnd(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -44,7 +73,7 @@ func TestProbeEnd(t *testing.T) {
 		`{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image \"x\""}}}]}`: "the probe pod does not start: ImagePullBackOff",
 		`{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"ContainerCreating"}}}]}`:                                         "",
 	} {
-		o, err := readProbe(strings.NewReader(`{"metadata":{"name":"n","uid":"u"},"status":` + text + `}`))
+		o, err := readProbe([]byte(`{"metadata":{"name":"n","uid":"u"},"status":` + text + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +92,7 @@ func TestProbeEnd(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`{`, `{}`, `{"metadata":{"name":"n"}}`} {
-		if _, err := readProbe(strings.NewReader(bad)); err == nil {
+		if _, err := readProbe([]byte(bad)); err == nil {
 			t.Errorf("%s passes", bad)
 		}
 	}
@@ -88,7 +117,7 @@ func TestLeftBehind(t *testing.T) {
 func FuzzProbe(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"name":"n","uid":"u"},"status":{"phase":"Failed","containerStatuses":[{"state":{"waiting":{}}}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		o, err := readProbe(bytes.NewReader(b))
+		o, err := readProbe(b)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"encoding/json"
@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"plumbline.dev/plumbline/internal/kube"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"plumbline.dev/plumbline/internal/execute"
@@ -19,7 +22,7 @@ func TestPodAsARepairKnowsIt(t *testing.T) {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: "db-0", UID: "u-1", ResourceVersion: "42",
-			Annotations: map[string]string{podIP: "", containerID: "c1", mirror: "static-1"},
+			Annotations: map[string]string{kube.AnnotationPodIP: "", kube.AnnotationContainerID: "c1", kube.AnnotationMirror: "static-1"},
 			OwnerReferences: []metav1.OwnerReference{
 				{Kind: "Other", Name: "x"},
 				{Kind: "StatefulSet", Name: "db", Controller: &yes},

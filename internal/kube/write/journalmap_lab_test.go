@@ -1,6 +1,6 @@
 //go:build e2e
 
-package kube
+package write
 
 import (
 	"errors"
@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 )
 
-func (e *edge) journal(t *testing.T, c *Client) {
+func (e *edge) journal(t *testing.T, c *kube.Client) {
 	ctx := t.Context()
 	j := JournalMaps{Writer: writing(t, c)}
 	big := []byte(strings.Repeat("\x00\xff\x80a", maxChunk/4))

@@ -1,6 +1,6 @@
 //go:build e2e
 
-package kube
+package write
 
 import (
 	"context"
@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plumbline.dev/plumbline/internal/kube"
 )
 
-func (e *edge) lease(t *testing.T, c *Client, ns string) {
+func (e *edge) lease(t *testing.T, c *kube.Client, ns string) {
 	first, second := writing(t, c), writing(t, c)
 	l, err := first.Acquire(t.Context(), "anna@laptop")
 	if err != nil {

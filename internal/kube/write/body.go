@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 const strategicMerge = "application/strategic-merge-patch+json"
@@ -42,28 +44,28 @@ type deletion struct {
 
 // sound refuses a write without a precondition, or whose body does not match its path: the
 // API server would carry it out.
-func sound(r request) error {
-	for k, v := range r.query {
+func sound(r kube.Request) error {
+	for k, v := range r.Query {
 		if (k != "dryRun" || len(v) != 1 || v[0] != "All") && k != "fieldManager" && k != "fieldValidation" {
 			return fmt.Errorf("query parameter %.40q is not allowed", k)
 		}
 	}
-	if stepPath.MatchString(r.path) {
+	if stepPath.MatchString(r.Path) {
 		return nil // the agent compares
 	}
 	var b written
-	if err := json.Unmarshal(r.body, &b); err != nil {
+	if err := json.Unmarshal(r.Body, &b); err != nil {
 		return fmt.Errorf("read the body: %w", err)
 	}
-	switch r.method {
+	switch r.Method {
 	case http.MethodPost:
-		return soundNew(r.path, b)
+		return soundNew(r.Path, b)
 	case http.MethodPut:
-		if b.Metadata.UID == "" || b.Metadata.ResourceVersion == "" || b.Metadata.Name != path.Base(r.path) {
+		if b.Metadata.UID == "" || b.Metadata.ResourceVersion == "" || b.Metadata.Name != path.Base(r.Path) {
 			return errors.New("no name, UID or resourceVersion as precondition")
 		}
 	case http.MethodDelete:
-		return b.sound(!calicoPath.MatchString(r.path))
+		return b.sound(!calicoPath.MatchString(r.Path))
 	case http.MethodPatch:
 		return soundPatch(r)
 	}
@@ -100,12 +102,12 @@ func (d *deletion) sound(revision bool) error {
 }
 
 // soundPatch admits only changes of the three annotations of a pod.
-func soundPatch(r request) error {
-	if r.header.Get("Content-Type") != strategicMerge {
+func soundPatch(r kube.Request) error {
+	if r.Header.Get("Content-Type") != strategicMerge {
 		return errors.New("not a strategic merge patch")
 	}
 	var p podPatch
-	d := json.NewDecoder(bytes.NewReader(r.body))
+	d := json.NewDecoder(bytes.NewReader(r.Body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		return fmt.Errorf("read the patch: %w", err)
@@ -114,7 +116,7 @@ func soundPatch(r request) error {
 		return errors.New("no UID or resourceVersion as precondition")
 	}
 	for k := range p.Metadata.Annotations {
-		if k != podIP && k != podIPs && k != containerID {
+		if k != kube.AnnotationPodIP && k != kube.AnnotationPodIPs && k != kube.AnnotationContainerID {
 			return fmt.Errorf("annotation %.80q is not one that Plumbline writes", k)
 		}
 	}
@@ -140,12 +142,12 @@ func dryRun(dry bool) url.Values {
 
 // dryBody marks a deletion as a dry run in its body: the API server ignores the query of a
 // deletion with a body and would carry it out.
-func dryBody(r *request) error {
-	if r.method != http.MethodDelete || !r.query.Has("dryRun") {
+func dryBody(r *kube.Request) error {
+	if r.Method != http.MethodDelete || !r.Query.Has("dryRun") {
 		return nil
 	}
 	var b map[string]json.RawMessage
-	if err := json.Unmarshal(r.body, &b); err != nil {
+	if err := json.Unmarshal(r.Body, &b); err != nil {
 		return fmt.Errorf("read the body: %w", err)
 	}
 	if b == nil {
@@ -153,7 +155,7 @@ func dryBody(r *request) error {
 	}
 	b["dryRun"] = json.RawMessage(`["All"]`)
 	var err error
-	r.body, err = json.Marshal(b)
+	r.Body, err = json.Marshal(b)
 	return err
 }
 
@@ -162,11 +164,11 @@ var looksSecret = regexp.MustCompile(`(?i)bearer +[^ "]+|eyJ[-_A-Za-z0-9]{8,}(\.
 
 // words is the server's message, fit to be printed.
 func words(b []byte) string {
-	return readable(looksSecret.ReplaceAllString(message(b[:min(len(b), 4<<10)]), "(secret)"))
+	return kube.Readable(looksSecret.ReplaceAllString(kube.Message(b[:min(len(b), 4<<10)]), "(secret)"))
 }
 
 // split separates namespace and name.
 func split(name string) (namespace, own string, err error) {
 	namespace, own, _ = strings.Cut(name, "/")
-	return namespace, own, named(namespace, own)
+	return namespace, own, kube.CheckNames(namespace, own)
 }

@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"bytes"
@@ -10,21 +10,18 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 // ProxyPost sends a change to an agent through the API server. The errors are those of
 // Write. The context sets the timeout.
-func (c *Client) ProxyPost(ctx context.Context, pod AgentPod, path, token string, body []byte) (io.ReadCloser, error) {
-	at, err := proxyPath(pod, path)
+func (w *Writer) ProxyPost(ctx context.Context, pod kube.AgentPod, path, token string, body []byte) (io.ReadCloser, error) {
+	at, err := kube.ProxyPath(pod, path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", execute.ErrRefused, err)
 	}
-	w, err := c.Writer()
-	if err != nil {
-		return nil, err
-	}
-	head := http.Header{agentHeader: {token}, "Content-Type": {acceptJSON}}
-	a, err := w.write(ctx, request{method: http.MethodPost, path: at, accept: "*/*", header: head, body: body})
+	head := http.Header{kube.AgentHeader: {token}, "Content-Type": {kube.AcceptJSON}}
+	a, err := w.write(ctx, kube.Request{Method: http.MethodPost, Path: at, Accept: "*/*", Header: head, Body: body})
 	if err == nil {
 		return io.NopCloser(bytes.NewReader(a.body)), nil
 	}

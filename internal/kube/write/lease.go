@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 )
 
 // errHeld means that another apply holds the lease.
@@ -38,7 +39,7 @@ func (c serverClock) now() time.Time { return c.at.Add(monotonic().Sub(c.sent)) 
 // Acquire takes the lease and keeps it until Release or the end of the context. A second
 // caller gets the holder in its error.
 func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
-	holder = strings.TrimSpace(readable(holder))
+	holder = strings.TrimSpace(kube.Readable(holder))
 	if holder == "" || len(holder) > 150 {
 		return nil, fmt.Errorf("%.80q is not a valid holder of the lease", holder)
 	}
@@ -64,7 +65,7 @@ func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
 // home is the namespace of the lease: Plumbline's own if it is installed. A lease from
 // before it was installed counts too.
 func (w *Writer) home(ctx context.Context) (string, error) {
-	_, there, err := w.read(ctx, "/api/v1/namespaces/"+agentNamespace)
+	_, there, err := w.read(ctx, "/api/v1/namespaces/"+kube.AgentNamespace)
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +75,7 @@ func (w *Writer) home(ctx context.Context) (string, error) {
 	if _, err := w.get(ctx, "kube-system"); err != nil {
 		return "", err
 	}
-	return agentNamespace, nil
+	return kube.AgentNamespace, nil
 }
 
 // A looked is a lease that nobody holds, or that does not exist.
@@ -110,7 +111,7 @@ func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 			who = who[:i]
 		}
 		err = fmt.Errorf("%w: held by %s since %s; if it no longer runs, the lease expires %d seconds after its last renewal; or delete lease %s/%s",
-			errHeld, readable(who), readable(s.AcquireTime), s.LeaseDurationSeconds, ns, leaseName)
+			errHeld, kube.Readable(who), kube.Readable(s.AcquireTime), s.LeaseDurationSeconds, ns, leaseName)
 	}
 	return out, err
 }
@@ -135,9 +136,9 @@ func (l *Lease) write(ctx context.Context, want leaseObject) error {
 	if err != nil {
 		return err
 	}
-	r := request{method: http.MethodPost, path: leaseAt(want.Metadata.Namespace), accept: acceptJSON, body: body, header: http.Header{"Content-Type": {acceptJSON}}}
+	r := kube.Request{Method: http.MethodPost, Path: leaseAt(want.Metadata.Namespace), Accept: kube.AcceptJSON, Body: body, Header: http.Header{"Content-Type": {kube.AcceptJSON}}}
 	if want.Metadata.UID != "" {
-		r.method, r.path = http.MethodPut, r.path+"/"+leaseName
+		r.Method, r.Path = http.MethodPut, r.Path+"/"+leaseName
 	}
 	ctx, cancel := context.WithTimeout(ctx, renewWait)
 	defer cancel()
