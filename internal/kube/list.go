@@ -91,11 +91,11 @@ func (c *Client) part(ctx context.Context, hc *http.Client, r Request, read read
 func (c *Client) Names(ctx context.Context, path string, each func(name string)) (observe.ReadInfo, error) {
 	return c.list(ctx, path, nil, acceptMetaProto, eachProto, func(item []byte) error {
 		return fields(item, func(num protowire.Number, m []byte, _ uint64) {
-			if num != 1 {
+			if num != objectFieldMetadata {
 				return
 			}
 			_ = fields(m, func(num protowire.Number, v []byte, _ uint64) {
-				if num == 1 {
+				if num == metaFieldName {
 					each(string(v))
 				}
 			})
