@@ -76,6 +76,14 @@ type Reservation struct {
 	Extra Extra          `json:"-"`
 }
 
+// DefaultBlockSize is the prefix length of blocks in a pool that sets no blockSize.
+func DefaultBlockSize(of netip.Addr) int {
+	if of.Is4() {
+		return 26
+	}
+	return 122
+}
+
 // A Block is an IPAM block.
 type Block struct {
 	Name       string       `json:"name"` // of the object, or the last part of its etcd key
