@@ -129,5 +129,5 @@ func parseMachine(object []byte) (model.VM, error) {
 		return model.VM{}, fmt.Errorf("machine %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
 	}
 	m := &o.Metadata
-	return model.VM{Namespace: m.Namespace, Name: m.Name, UID: m.UID, Revision: m.ResourceVersion}, nil
+	return model.VM{Namespace: m.Namespace, Name: m.Name, Revision: m.ResourceVersion}, nil
 }
