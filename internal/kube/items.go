@@ -142,26 +142,23 @@ func (s *splitter) value() error {
 			start -= moved
 		}
 		c := s.buf[s.pos]
-		switch {
-		case c == '"':
+		if depth == 0 && endsScalar(c) {
+			s.item = s.buf[start:s.pos]
+			return nil
+		}
+		switch c {
+		case '"':
 			moved, err := s.text(start)
 			if err != nil {
 				return err
 			}
 			start -= moved
-		case c == '{' || c == '[':
+		case '{', '[':
 			depth++
 			s.pos++
-		case c == '}' || c == ']':
-			if depth == 0 { // the end of the enclosing object or array
-				s.item = s.buf[start:s.pos]
-				return nil
-			}
+		case '}', ']':
 			depth--
 			s.pos++
-		case depth == 0 && (c == ',' || c <= ' '): // the end of a number, true, false or null
-			s.item = s.buf[start:s.pos]
-			return nil
 		default:
 			s.pos++
 			continue
@@ -175,6 +172,10 @@ func (s *splitter) value() error {
 		}
 	}
 }
+
+// endsScalar reports whether a number, true, false or null ends before c: the list goes on, or
+// the enclosing object or array ends.
+func endsScalar(c byte) bool { return c == ',' || c == '}' || c == ']' || c <= ' ' }
 
 // text skips a string, whose first quote is at pos. A quote after an odd number of
 // backslashes is part of it.

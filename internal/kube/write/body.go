@@ -45,10 +45,8 @@ type deletion struct {
 // sound refuses a write without a precondition, or whose body does not match its path: the
 // API server would carry it out.
 func sound(r kube.Request) error {
-	for k, v := range r.Query {
-		if (k != "dryRun" || len(v) != 1 || v[0] != "All") && k != "fieldManager" && k != "fieldValidation" {
-			return fmt.Errorf("query parameter %.40q is not allowed", k)
-		}
+	if err := soundQuery(r.Query); err != nil {
+		return err
 	}
 	if stepPath.MatchString(r.Path) {
 		return nil // the agent compares
@@ -68,6 +66,15 @@ func sound(r kube.Request) error {
 		return b.sound(!calicoPath.MatchString(r.Path))
 	case http.MethodPatch:
 		return soundPatch(r)
+	}
+	return nil
+}
+
+func soundQuery(query url.Values) error {
+	for k, v := range query {
+		if (k != "dryRun" || len(v) != 1 || v[0] != "All") && k != "fieldManager" && k != "fieldValidation" {
+			return fmt.Errorf("query parameter %.40q is not allowed", k)
+		}
 	}
 	return nil
 }
