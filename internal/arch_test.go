@@ -33,7 +33,9 @@ var may = map[string]string{
 	"snapshotio":          "model lossless",
 	"observe":             "model",
 	"audit":               "model finding detect observe",
-	"kube":                "execute model observe",
+	"kube":                "model observe",
+	"kube/probe":          "kube model observe",
+	"kube/write":          "execute kube model",
 	"cri":                 "execute model observe",
 	"host":                "execute model observe",
 	"calico":              "execute calico/object lossless model observe",
@@ -41,17 +43,18 @@ var may = map[string]string{
 	"kernel/podns":        "model kernel/rtnl",
 	"kernel/rtnl":         "model",
 	"cli":                 "audit cluster detect finding guard journal model repair timeline timeline/parse timeline/records timeline/render",
-	"cluster":             "agent audit calico detect execute finding journal kube model observe repair scrub snapshotio timeline timeline/parse timeline/records",
+	"cluster":             "agent audit calico detect execute finding journal kube kube/probe kube/write model observe repair scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
 	"eventlog":            "",
-	"agent":               "execute snapshotio eventlog guard model observe",
+	"agent":               "execute snapshotio eventlog guard model observe timeline/pick",
 
 	"bench/agentcost": "", // measures: tests only
 	"bench/agents":    "", // measures: tests only
-	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host kernel kernel/podns model observe",
+	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host kernel kernel/podns model observe timeline/pick",
 	"kube/review":     "",
 
 	"timeline":         "finding model",
 	"timeline/records": "timeline",
+	"timeline/pick":    "timeline/records",
 	"timeline/parse":   "eventlog timeline timeline/records scrub guard model",
 	"scrub":            "",
 	"timeline/render":  "finding timeline scrub",

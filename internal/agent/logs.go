@@ -1,129 +1,30 @@
 package agent
 
 import (
-	"errors"
-	"fmt"
-	"net/netip"
-	"net/url"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
+
+	"plumbline.dev/plumbline/internal/timeline/pick"
 )
 
-// PathLogs is where an agent hands out lines of its node's logs.
+// PathLogs is where an agent hands out lines of its node's logs, asked for with the values of
+// a pick.Question.
 const PathLogs = "v1/logs"
 
-// Bounds of one question for lines of logs.
+// Bounds of one answer with lines of logs.
 const (
 	LogsWithin   = 5 * time.Second // an agent reads no longer
 	MaxLogs      = 8 << 20         // bytes of lines, as they are sent
-	maxLogIDs    = 64
-	maxLogIPs    = 16
-	shortestID   = 12
-	maxLogsExtra = 256 << 10 // of the account that ends an answer
+	maxLogsExtra = 256 << 10       // of the account that ends an answer
 )
 
-// A LogQuestion is what lines of a node's logs are asked for: those about a pod, about
-// addresses, about containers. At least one of the three is named.
-type LogQuestion struct {
-	Namespace, Pod string
-	UIDs           []string // of the pod, as far as they are known
-	Addresses      []netip.Addr
-	Sandboxes      []string // container IDs, at least 12 digits of each
-	Since, Until   time.Time
-}
-
-var (
-	podLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	podNamed = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
-	podUID   = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})$`)
-	logID    = regexp.MustCompile(`^[0-9a-f]{12,64}$`)
-)
-
-// Values is the question as it is sent.
-func (q *LogQuestion) Values() url.Values {
-	v := url.Values{}
-	if q.Pod != "" {
-		v.Set("pod", q.Namespace+"/"+q.Pod)
-	}
-	for _, uid := range q.UIDs {
-		v.Add("uid", uid)
-	}
-	for _, ip := range q.Addresses {
-		v.Add("address", ip.Unmap().String())
-	}
-	for _, id := range q.Sandboxes {
-		v.Add("sandbox", id)
-	}
-	for name, t := range map[string]time.Time{"since": q.Since, "until": q.Until} {
-		if !t.IsZero() {
-			v.Set(name, t.UTC().Format(time.RFC3339))
-		}
-	}
-	return v
-}
-
-var logAsked = []string{"pod", "uid", "address", "sandbox", "since", "until"}
-
-// ParseLogQuestion reads a question. What it does not know it refuses: half of a question
-// would get the wrong lines.
-func ParseLogQuestion(v url.Values) (LogQuestion, error) {
-	var q LogQuestion
-	for name := range v {
-		if !slices.Contains(logAsked, name) {
-			return q, fmt.Errorf("%.40q is not asked for", name)
-		}
-	}
-	if pod := v.Get("pod"); pod != "" {
-		q.Namespace, q.Pod, _ = strings.Cut(pod, "/")
-	}
-	q.UIDs, q.Sandboxes = v["uid"], v["sandbox"]
-	for _, text := range v["address"] {
-		ip, err := netip.ParseAddr(text)
-		if err != nil {
-			return q, fmt.Errorf("address: %.60q is none", text)
-		}
-		q.Addresses = append(q.Addresses, ip.Unmap())
-	}
-	for name, t := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
-		text := v.Get(name)
-		if text == "" {
-			continue
-		}
-		var err error
-		if *t, err = time.Parse(time.RFC3339, text); err != nil {
-			return q, fmt.Errorf("%s: %.60q is no time", name, text)
-		}
-	}
-	return q, q.check()
-}
-
-func (q *LogQuestion) check() error {
-	switch {
-	case q.Pod == "" && len(q.Addresses)+len(q.Sandboxes) == 0:
-		return errors.New("ask about pod=NAMESPACE/NAME, address=ADDRESS or sandbox=ID")
-	case q.Pod != "" && (!podLabel.MatchString(q.Namespace) || !podNamed.MatchString(q.Pod)):
-		return errors.New("pod: not NAMESPACE/NAME")
-	case len(q.UIDs) > maxLogIDs || len(q.Sandboxes) > maxLogIDs || len(q.Addresses) > maxLogIPs:
-		return fmt.Errorf("at most %d UIDs, %d sandboxes and %d addresses", maxLogIDs, maxLogIDs, maxLogIPs)
-	case !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since):
-		return errors.New("until is before since")
-	}
-	for _, uid := range q.UIDs {
-		if !podUID.MatchString(uid) {
-			return fmt.Errorf("uid: %.60q is none", uid)
-		}
-	}
-	for _, id := range q.Sandboxes {
-		if !logID.MatchString(id) {
-			return fmt.Errorf("sandbox: %.80q is not %d to 64 digits of an ID", id, shortestID)
-		}
-	}
-	for _, ip := range q.Addresses {
-		if !ip.IsValid() || ip.Zone() != "" || ip.IsLinkLocalUnicast() || ip.IsUnspecified() {
-			return fmt.Errorf("address: %s is no pod's", ip)
-		}
-	}
-	return nil
+// PickJournal picks from a text that no agent has picked from, such as what a kubelet hands
+// out of journald, with the timestamps in UTC. Nothing in it is scrubbed yet: that is done
+// here, line by line. Numbers are those of the text.
+func PickJournal(q pick.Question, name, source string, taken time.Time, text []byte, scrub func(dst, b []byte) []byte) LogText {
+	out := LogText{LogFile: LogFile{Name: name, Source: source, Modified: taken, Bytes: int64(len(text))}}
+	out.Lines = q.Text(source, taken, text, func(number uint32, line []byte) {
+		out.add(number, string(scrub(nil, line)))
+		out.Handed++
+	})
+	return out
 }

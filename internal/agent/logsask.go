@@ -9,14 +9,16 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"plumbline.dev/plumbline/internal/timeline/pick"
 )
 
 const maxLogFiles = 1024
 
 // Logs asks the agent of a node for the lines of its logs about something. A node is
 // believed about itself only.
-func (f *Fleet) Logs(parent context.Context, node string, q LogQuestion) (*Logs, error) {
-	if err := q.check(); err != nil {
+func (f *Fleet) Logs(parent context.Context, node string, q pick.Question) (*Logs, error) {
+	if err := q.Check(); err != nil {
 		return nil, fmt.Errorf("ask %s for logs: %w", node, err)
 	}
 	ctx, cancel := context.WithTimeout(parent, LogsWithin+2*within)

@@ -102,5 +102,5 @@ func seat(f *model.NodeState, p *model.Pod, number int, etcd bool) {
 	}
 	f.Sysctls = append(f.Sysctls, model.Sysctl{Device: name, Key: "proxy_ndp", IPv6: true, Value: "1", Since: old})
 	f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: id, Namespace: p.Namespace, Pod: p.Name, UID: p.UID, Ready: true, NetNS: in.NetNS, Inode: inode, PID: 1000 + number, Created: old, Since: old})
-	f.Containers = append(f.Containers, model.Container{ID: containerOf("main of " + p.Name), Sandbox: id, Name: "main", Image: "reg/app:1", State: "running", PID: 2000 + number, Since: old})
+	f.Containers = append(f.Containers, model.Container{ID: containerOf("main of " + p.Name), Sandbox: id, Name: "main", State: "running", PID: 2000 + number, Since: old})
 }

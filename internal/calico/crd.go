@@ -251,7 +251,7 @@ func clusterInfo(spec []byte, info *model.Info) error {
 	if err != nil {
 		return err
 	}
-	info.GUID, info.Calico, info.Type = v.GUID.V, v.Version.V, v.Type.V
+	info.GUID, info.Calico = v.GUID.V, v.Version.V
 	info.Ready = !v.Ready.Set || v.Ready.V
 	return nil
 }
@@ -281,7 +281,7 @@ func (c collectorConfig) Collect(ctx context.Context, b *model.Builder) (observe
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}
-	row, err := collectorRow(o.Spec, o.Metadata.ResourceVersion)
+	row, err := collectorRow(o.Spec)
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}
@@ -292,7 +292,7 @@ func (c collectorConfig) Collect(ctx context.Context, b *model.Builder) (observe
 // defaultGrace is the garbage-collection grace period if none is set.
 const defaultGrace = 15 * time.Minute
 
-func collectorRow(spec []byte, revision string) (model.GarbageCollectorConfig, error) {
+func collectorRow(spec []byte) (model.GarbageCollectorConfig, error) {
 	var v struct {
 		Controllers struct {
 			Node *struct {
@@ -305,7 +305,7 @@ func collectorRow(spec []byte, revision string) (model.GarbageCollectorConfig, e
 	}
 	n := v.Controllers.Node
 	if n == nil {
-		return model.GarbageCollectorConfig{Revision: revision}, nil // the controller is disabled
+		return model.GarbageCollectorConfig{}, nil // the controller is disabled
 	}
 	grace := defaultGrace
 	if n.LeakGracePeriod != nil {
@@ -315,5 +315,5 @@ func collectorRow(spec []byte, revision string) (model.GarbageCollectorConfig, e
 		}
 		grace = d
 	}
-	return model.GarbageCollectorConfig{LeakGracePeriod: int64(grace / time.Second), Revision: revision}, nil
+	return model.GarbageCollectorConfig{LeakGracePeriod: int64(grace / time.Second)}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/kube/write"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/lab"
 )
@@ -31,7 +32,7 @@ func crdStore(t *testing.T, l *lab.Lab) *CRDStore {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := client.Writer()
+	w, err := write.New(client)
 	if err != nil {
 		t.Fatal(err)
 	}

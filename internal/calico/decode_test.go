@@ -118,7 +118,7 @@ func FuzzRows(f *testing.F) {
 		_, _ = reservationRow(b, origin{})
 		_, _ = endpointRow("ns", b, origin{})
 		_, _ = hostRow(b, origin{})
-		_, _ = collectorRow(b, "")
+		_, _ = collectorRow(b)
 		_, _, _ = etcdEndpoint("k", b, "1")
 		_, _ = parseObject("x", b)
 		_, _, _ = etcdAffinity(keyHosts+string(b), b, "1")

@@ -73,7 +73,7 @@ func (c etcdCollector) Collect(ctx context.Context, b *model.Builder) (observe.R
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}
-	row, err := collectorRow(o.Spec, rev)
+	row, err := collectorRow(o.Spec)
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}

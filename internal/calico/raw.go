@@ -68,7 +68,6 @@ type ipReservation struct {
 // clusterInformation is the spec of the one object of that kind.
 type clusterInformation struct {
 	GUID    lossless.Opt[string] `json:"clusterGUID,omitzero"`
-	Type    lossless.Opt[string] `json:"clusterType,omitzero"`
 	Version lossless.Opt[string] `json:"calicoVersion,omitzero"`
 	Ready   lossless.Opt[bool]   `json:"datastoreReady,omitzero"`
 

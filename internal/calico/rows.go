@@ -187,7 +187,7 @@ func poolRow(b []byte, o origin) (model.Pool, error) {
 		Assignment: v.Assignment.V, Selector: v.Selector.V, Revision: o.revision,
 	}
 	if row.BlockSize == 0 {
-		row.BlockSize = map[bool]int{true: 26, false: 122}[cidr.Addr().Is4()]
+		row.BlockSize = model.DefaultBlockSize(cidr.Addr())
 	}
 	on := func(mode string) bool { return mode != "" && mode != "Never" }
 	switch {

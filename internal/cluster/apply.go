@@ -12,7 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/journal"
-	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/kube/write"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -36,7 +36,7 @@ type Run struct {
 	Skipped []repair.Refusal // what fell away since the plan was made
 
 	o       RunOptions
-	writer  *kube.Writer
+	writer  *write.Writer
 	x       *execute.Executor
 	past    []repair.Entry
 	journal *journal.Journal

@@ -9,6 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/calico"
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/kube/write"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -19,10 +20,10 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 	if r.fleet == nil || r.fleet.without != "" {
 		return errors.New("no agent can be asked, and nothing is repaired without live verification: install the agents (docs/agent.md)")
 	}
-	if r.writer, err = r.client.Writer(); err != nil {
+	if r.writer, err = write.New(r.client); err != nil {
 		return err
 	}
-	stop := &kube.Switch{Stopped: r.writer.Stop}
+	stop := &write.Switch{Stopped: r.writer.Stop}
 	if err := stop.Ask(ctx); err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 		}
 	}
 	r.x = &execute.Executor{
-		Kube: kube.PodStore{Writer: r.writer, DryRun: r.o.DryRun}, Nodes: verifier{r.fleet.Fleet, r.Cluster}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
+		Kube: write.PodStore{Writer: r.writer, DryRun: r.o.DryRun}, Nodes: verifier{r.fleet.Fleet, r.Cluster}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
 		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: halt, Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress,
 	}
 	r.x.Calico, err = r.calicoStore(r.writer, r.o.DryRun)
@@ -41,7 +42,7 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 }
 
 // lease takes the lease and gives what halts the run when it is lost.
-func (r *Run) lease(ctx context.Context, stop *kube.Switch) (halt func(context.Context) error, err error) {
+func (r *Run) lease(ctx context.Context, stop *write.Switch) (halt func(context.Context) error, err error) {
 	lease, err := r.writer.Acquire(ctx, r.o.Holder)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (r *Run) lease(ctx context.Context, stop *kube.Switch) (halt func(context.C
 }
 
 // calicoStore is where Calico's records are written.
-func (c *Cluster) calicoStore(w *kube.Writer, dry bool) (execute.Store, error) {
+func (c *Cluster) calicoStore(w *write.Writer, dry bool) (execute.Store, error) {
 	switch l := c.calico.(type) {
 	case *calico.Etcd:
 		s := l.Store()

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"plumbline.dev/plumbline/internal/journal"
-	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/kube/write"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -101,7 +101,7 @@ func (r *Run) pastOf(ctx context.Context, id string) (*repair.Plan, []repair.Ent
 	if err == nil {
 		return p, es, nil
 	}
-	chunks, err2 := kube.JournalMaps{Writer: r.writer}.Read(ctx, id)
+	chunks, err2 := write.JournalMaps{Writer: r.writer}.Read(ctx, id)
 	if err2 != nil || len(chunks) == 0 {
 		return nil, nil, errors.Join(fmt.Errorf("plan %s: %w", id, err), err2)
 	}
@@ -122,7 +122,7 @@ func (r *Run) copyJournal(ctx context.Context) {
 	}
 	chunks, err := journal.Chunks(r.journal)
 	if err == nil {
-		err = kube.JournalMaps{Writer: r.writer}.Put(ctx, r.Plan.ID, chunks)
+		err = write.JournalMaps{Writer: r.writer}.Put(ctx, r.Plan.ID, chunks)
 	}
 	if err != nil {
 		r.Cluster.o.Notice(fmt.Sprintf("the journal could not be copied into the cluster: %v", err))

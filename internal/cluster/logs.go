@@ -16,6 +16,7 @@ import (
 	"plumbline.dev/plumbline/internal/scrub"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/parse"
+	"plumbline.dev/plumbline/internal/timeline/pick"
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
@@ -77,8 +78,8 @@ func (u *Scoped) concerned(ctx context.Context, q LogQuestion) []string {
 }
 
 // agents is the question as agents are asked.
-func (q LogQuestion) agents() agent.LogQuestion {
-	lq := agent.LogQuestion{Since: q.Since, Until: q.Until}
+func (q LogQuestion) agents() pick.Question {
+	lq := pick.Question{Since: q.Since, Until: q.Until}
 	if ns, pod, ok := strings.Cut(q.Pod, "/"); ok {
 		lq.Namespace, lq.Pod = ns, pod
 	}
@@ -134,7 +135,7 @@ func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []stri
 }
 
 // logsOf asks one node: its agent, and its kubelet for what is in journald.
-func (c *Cluster) logsOf(ctx context.Context, node string, q agent.LogQuestion) logAnswer {
+func (c *Cluster) logsOf(ctx context.Context, node string, q pick.Question) logAnswer {
 	l, err := c.fleet.Logs(ctx, node, q)
 	if err != nil {
 		return logAnswer{unread: []string{err.Error()}}
@@ -158,7 +159,7 @@ func (c *Cluster) logsOf(ctx context.Context, node string, q agent.LogQuestion) 
 		if cut {
 			a.unread = append(a.unread, "the journal of "+service+" has more lines than the kubelet gave")
 		}
-		a.texts = append(a.texts, more.PickJournal("journal/"+service, service, l.Taken, text, scrub.Bytes))
+		a.texts = append(a.texts, agent.PickJournal(more, "journal/"+service, service, l.Taken, text, scrub.Bytes))
 	}
 	return a
 }

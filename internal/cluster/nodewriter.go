@@ -24,21 +24,21 @@ type nodeWriter struct {
 
 // nodeWriter has agents change things. The right to do so is asked for when it is needed first:
 // most plans need it not.
-func (c *Cluster) nodeWriter() execute.NodeWriter {
-	f := &agent.Fleet{Open: c.fleet.Open, Nodes: c.fleet.Nodes, Now: c.fleet.Now}
+func (r *Run) nodeWriter() execute.NodeWriter {
+	f := &agent.Fleet{Open: r.fleet.Open, Nodes: r.fleet.Nodes, Now: r.fleet.Now}
 	var repairers *tokens
 	var once sync.Once
 	f.Post = func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error) {
-		p, ok := c.fleet.pods[node]
+		p, ok := r.fleet.pods[node]
 		if !ok {
 			return nil, errNoAgent
 		}
-		once.Do(func() { repairers = &tokens{client: c.client, namespace: p.Namespace, account: repairerAccount} })
+		once.Do(func() { repairers = &tokens{client: r.client, namespace: p.Namespace, account: repairerAccount} })
 		t, err := repairers.get(ctx, agent.RepairAudience(node)) // one that another node is shown is refused there
 		if err != nil {
 			return nil, fmt.Errorf("no token to change anything on %s: %w", node, err)
 		}
-		return c.client.ProxyPost(ctx, p, path, t.text, body)
+		return r.writer.ProxyPost(ctx, p, path, t.text, body)
 	}
 	return nodeWriter{f}
 }

@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/kube/probe"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 	"plumbline.dev/plumbline/internal/snapshotio"
@@ -39,7 +40,11 @@ func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 	if _, err := (kube.Nodes{Client: p.c.client}).Collect(ctx, &nodes); err != nil {
 		return observe.ReadInfo{}, err // then the nodes are not seen either, and that is said
 	}
-	if _, err := p.c.client.RemoveProbes(ctx, p.c.o.Probe.Namespace); err != nil {
+	prober, err := probe.New(p.c.client)
+	if err == nil {
+		_, err = prober.RemoveOld(ctx, p.c.o.Probe.Namespace)
+	}
+	if err != nil {
 		var all []string
 		for _, n := range nodes.Snapshot().Nodes {
 			if expectsAgent(&n) {
@@ -60,7 +65,7 @@ func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			s, err := p.ask(ctx, n.Name)
+			s, err := p.ask(ctx, prober, n.Name)
 			if err != nil {
 				s = agent.Silent(err.Error(), n.Name)
 			}
@@ -71,8 +76,8 @@ func (p probes) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 	return observe.ReadInfo{Rows: rows}, nil
 }
 
-func (p probes) ask(ctx context.Context, node string) (*model.Snapshot, error) {
-	said, err := p.c.client.RunProbe(ctx, kube.Probe{Namespace: p.c.o.Probe.Namespace, Image: p.c.o.Probe.Image, Node: node, Deadline: probeWithin})
+func (p probes) ask(ctx context.Context, prober *probe.Prober, node string) (*model.Snapshot, error) {
+	said, err := prober.Run(ctx, probe.Probe{Namespace: p.c.o.Probe.Namespace, Image: p.c.o.Probe.Image, Node: node, Deadline: probeWithin})
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,7 @@ func (u *Scoped) addNodes(ctx context.Context, query url.Values) {
 
 // blockOf computes which block an address lies in, from its pool.
 func (u *Scoped) blockOf(ip netip.Addr) model.Ref {
-	bits := map[bool]int{true: 26, false: 122}[ip.Is4()]
+	bits := model.DefaultBlockSize(ip)
 	best := -1
 	for _, p := range u.s.Pools {
 		if p.CIDR.Contains(ip) && p.CIDR.Bits() > best && p.BlockSize > 0 {

@@ -75,8 +75,8 @@ func (c *Client) containerRows(ctx context.Context, list []*runtime.Container) (
 			continue
 		}
 		out = append(out, model.Container{
-			ID: k.GetId(), Sandbox: k.GetPodSandboxId(), Name: k.GetMetadata().GetName(), Attempt: k.GetMetadata().GetAttempt(),
-			Image: image(k.GetImage()), State: state(k.GetState()), PID: details[at].pid,
+			ID: k.GetId(), Sandbox: k.GetPodSandboxId(), Name: k.GetMetadata().GetName(),
+			State: state(k.GetState()), PID: details[at].pid,
 		})
 	}
 	return out, err
@@ -95,13 +95,6 @@ func (c *Client) askContainer(ctx context.Context, id string) (containerDetail, 
 }
 
 // image is the name that the user gave, if the runtime keeps it.
-func image(s *runtime.ImageSpec) string {
-	if s.GetUserSpecifiedImage() != "" {
-		return s.GetUserSpecifiedImage()
-	}
-	return s.GetImage()
-}
-
 func state(s runtime.ContainerState) string {
 	switch s {
 	case runtime.ContainerState_CONTAINER_CREATED:

@@ -90,7 +90,7 @@ func freeSays(p *Pass, ip netip.Addr) finding.Evidence {
 
 // blockFor is the CIDR of the block that would hold the address, from its pool's block size.
 func blockFor(p *Pass, ip netip.Addr) string {
-	bits := map[bool]int{true: 26, false: 122}[ip.Is4()]
+	bits := model.DefaultBlockSize(ip)
 	if pool := p.PoolWith(ip); pool != nil && pool.BlockSize > 0 {
 		bits = pool.BlockSize
 	}

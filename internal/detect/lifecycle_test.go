@@ -65,7 +65,6 @@ func TestNothingThatMoves(t *testing.T) {
 		}
 		for _, f := range s.NodeState {
 			for i := range f.Mounts {
-				f.Mounts[i].Waiting += 17
 				f.Mounts[i].Asked = "another way"
 			}
 			moveRuntimes(f)

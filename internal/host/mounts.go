@@ -42,7 +42,7 @@ func (h *Host) readMounts(ctx context.Context, f *model.NodeState) error {
 		denial = cmp.Or(denial, err)
 		f.Mounts = append(f.Mounts, model.Mount{
 			Target: v.mount.target, Type: v.kind, Source: v.source, Device: v.device(), Pods: v.pods,
-			Silent: a.silent, Asked: a.how, Waiting: a.waiting, Server: server,
+			Silent: a.silent, Asked: a.how, Server: server,
 		})
 	}
 	h.forgetVolumes(vols)

@@ -17,11 +17,11 @@ import (
 
 // Constants that package agent has too, which this package does not import.
 const (
-	agentNamespace = "plumbline-system"
+	AgentNamespace = "plumbline-system"
 	agentLabels    = "app.kubernetes.io/name=plumbline,app.kubernetes.io/component=agent"
 	agentPort      = 9474
 	agentAudience  = "plumbline-agent"
-	agentHeader    = "Plumbline-Token"
+	AgentHeader    = "Plumbline-Token"
 	tokenSeconds   = 600
 	maxAnswer      = 64 << 20
 )
@@ -41,7 +41,7 @@ func (c *Client) Agents(ctx context.Context, namespace string) ([]AgentPod, erro
 	if namespace != "" {
 		return c.agentsIn(ctx, namespace)
 	}
-	usual, err := c.agentsIn(ctx, agentNamespace)
+	usual, err := c.agentsIn(ctx, AgentNamespace)
 	if err != nil || len(usual) > 0 {
 		return usual, err
 	}
@@ -61,20 +61,13 @@ func oneNamespace(pods []AgentPod) error {
 	}
 	if len(in) > 1 {
 		slices.Sort(in)
-		return fmt.Errorf("pods with the label of agents are in several namespaces, none of them %s: %s", agentNamespace, strings.Join(in, ", "))
+		return fmt.Errorf("pods with the label of agents are in several namespaces, none of them %s: %s", AgentNamespace, strings.Join(in, ", "))
 	}
 	return nil
 }
 
 func (c *Client) agentsIn(ctx context.Context, namespace string) ([]AgentPod, error) {
-	path := allPods
-	if namespace != "" {
-		if err := named(namespace); err != nil {
-			return nil, err
-		}
-		path = "/api/v1/namespaces/" + namespace + "/pods"
-	}
-	pods, _, err := c.pods(ctx, path, url.Values{"labelSelector": {agentLabels}}, acceptProto)
+	pods, _, err := c.PodsWithLabels(ctx, namespace, agentLabels)
 	if err != nil {
 		return nil, fmt.Errorf("find agents: %w", err)
 	}
@@ -96,7 +89,7 @@ func agentPods(pods []model.Pod) []AgentPod {
 // AgentToken requests a token of one of Plumbline's service accounts, valid for ten minutes
 // and only for that audience of agents. at is the API server's time.
 func (c *Client) AgentToken(ctx context.Context, namespace, account, audience string) (token string, at time.Time, err error) {
-	if err := named(namespace, account); err != nil {
+	if err := CheckNames(namespace, account); err != nil {
 		return "", at, err
 	}
 	if audience != agentAudience && !strings.HasPrefix(audience, agentAudience+"/") {
@@ -112,7 +105,7 @@ func (c *Client) AgentToken(ctx context.Context, namespace, account, audience st
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	path := "/api/v1/namespaces/" + namespace + "/serviceaccounts/" + account + "/token"
-	resp, err := c.send(ctx, c.http, request{method: http.MethodPost, path: path, accept: acceptJSON, body: body})
+	resp, err := c.send(ctx, c.http, Request{Method: http.MethodPost, Path: path, Accept: AcceptJSON, Body: body})
 	if err != nil {
 		return "", at, err
 	}
@@ -137,14 +130,14 @@ func (c *Client) AgentToken(ctx context.Context, namespace, account, audience st
 // Proxy asks an agent through the API server. The caller closes the answer; reading more
 // than the limit fails. The context sets the timeout.
 func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url.Values, token string) (io.ReadCloser, http.Header, error) {
-	at, err := proxyPath(pod, path)
+	at, err := ProxyPath(pod, path)
 	if err != nil {
 		return nil, nil, err
 	}
 	// The API server removes the caller's Authorization header and passes the others on.
-	head := http.Header{agentHeader: {token}}
+	head := http.Header{AgentHeader: {token}}
 	// Once: a busy node delays only itself.
-	resp, err := c.sendOnce(ctx, c.http, request{method: http.MethodGet, path: at, query: query, accept: "*/*", header: head})
+	resp, err := c.sendOnce(ctx, c.http, Request{Method: http.MethodGet, Path: at, Query: query, Accept: "*/*", Header: head})
 	if err != nil {
 		var long *url.Error // its address tells less than the node's name
 		switch {
@@ -158,8 +151,9 @@ func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url
 	return &bounded{body: resp.Body, left: maxAnswer}, resp.Header, nil
 }
 
-func proxyPath(pod AgentPod, path string) (string, error) {
-	if err := named(pod.Namespace, pod.Name); err != nil {
+// ProxyPath is the path to an agent through the API server.
+func ProxyPath(pod AgentPod, path string) (string, error) {
+	if err := CheckNames(pod.Namespace, pod.Name); err != nil {
 		return "", err
 	}
 	path = strings.TrimPrefix(path, "/")

@@ -38,16 +38,16 @@ func TestAgentPods(t *testing.T) {
 func TestProxyPath(t *testing.T) {
 	t.Parallel()
 	pod := AgentPod{Namespace: "plumbline-system", Name: "plumbline-agent-x7"}
-	got, err := proxyPath(pod, "/v1/tables")
+	got, err := ProxyPath(pod, "/v1/tables")
 	if err != nil || got != "/api/v1/namespaces/plumbline-system/pods/https:plumbline-agent-x7:9474/proxy/v1/tables" {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, bad := range []AgentPod{{Namespace: "a/b", Name: "c"}, {Namespace: "a", Name: "..%2f"}, {Namespace: "a", Name: ""}, {Namespace: "A", Name: "b"}, {Namespace: "a", Name: "b:1/x"}} {
-		if got, err := proxyPath(bad, "x"); err == nil {
+		if got, err := ProxyPath(bad, "x"); err == nil {
 			t.Errorf("%+v: %q", bad, got)
 		}
 	}
-	if _, err := proxyPath(pod, "v1/../../log"); err == nil {
+	if _, err := ProxyPath(pod, "v1/../../log"); err == nil {
 		t.Error("a way out")
 	}
 }
@@ -88,7 +88,7 @@ func TestProxy(t *testing.T) {
 	if b, err := ask("v1/zipped"); err != nil || string(b) != "gzip 10.0.0.1" {
 		t.Errorf("zipped: %q, %v", b, err)
 	}
-	if b, err := ask("long"); !errors.Is(err, errTooBig) || len(b) != maxAnswer {
+	if b, err := ask("long"); !errors.Is(err, ErrTooBig) || len(b) != maxAnswer {
 		t.Errorf("long: %d, %v", len(b), err)
 	}
 	if _, err := ask("absent"); err == nil || errors.Is(err, observe.ErrNotThere) || strings.Contains(err.Error(), "\x1b") || !strings.Contains(err.Error(), "no such thing") {
@@ -133,7 +133,7 @@ func TestBounded(t *testing.T) {
 	t.Parallel()
 	for size, most := range map[int]int64{0: 0, 5: 5, 6: 5, 100: 5, 4: 5} {
 		b, err := io.ReadAll(&bounded{body: io.NopCloser(strings.NewReader(strings.Repeat("x", size))), left: most})
-		if over := int64(size) > most; errors.Is(err, errTooBig) != over || (!over && err != nil) || int64(len(b)) != min(int64(size), most) {
+		if over := int64(size) > most; errors.Is(err, ErrTooBig) != over || (!over && err != nil) || int64(len(b)) != min(int64(size), most) {
 			t.Errorf("%d of %d: %d, %v", size, most, len(b), err)
 		}
 	}

@@ -11,7 +11,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
-		return 0, errTooBig
+		return 0, ErrTooBig
 	}
 	if int64(len(p)) > b.left+1 { // one byte more than allowed shows that there is more
 		p = p[:b.left+1]
@@ -19,7 +19,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.left -= int64(n)
 	if b.left < 0 {
-		return n - 1, errTooBig
+		return n - 1, ErrTooBig
 	}
 	return n, err
 }

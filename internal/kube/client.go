@@ -1,7 +1,7 @@
 // Package kube reads Kubernetes: pods, nodes and services as a stream, and lists of any
 // other resource. It cannot write: its transport sends only GET and the request for a token
-// for agents. Two more clients can write, each only what its list names: that of probes,
-// which the user must request, and the Writer of repairs.
+// for agents. Packages that write (kube/write, kube/probe) use a Sender, which admits only
+// what their list names.
 package kube
 
 import (
@@ -12,9 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,13 +43,12 @@ type Options struct {
 // A Client reads one cluster.
 type Client struct {
 	Options
-	base   *url.URL
-	http   *http.Client
-	lists  *http.Client                 // for whole lists; nil: the same as for everything else
-	probe  func() (*http.Client, error) // for writes of probes
-	repair func() (*http.Client, error) // for writes of a Writer
-	line   waitingLine
-	turn   waitingLine // for lists, if Gentle
+	base  *url.URL
+	cfg   *rest.Config
+	http  *http.Client
+	lists *http.Client // for whole lists; nil: the same as for everything else
+	line  waitingLine
+	turn  waitingLine // for lists, if Gentle
 
 	page atomic.Int32 // rows per page, for a server that cannot stream a whole list; 0: all
 
@@ -77,7 +74,7 @@ func Connect(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
-	hc, err := through(cfg, base, mayRead)
+	hc, err := through(cfg, base, MayRead)
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +85,7 @@ func Connect(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
-	return &Client{
-		Options: o, base: base, http: hc, lists: lists,
-		probe:  func() (*http.Client, error) { return through(cfg, base, mayProbe) },
-		repair: sync.OnceValues(func() (*http.Client, error) { return through(cfg, base, mayRepair) }),
-	}, nil
+	return &Client{Options: o, base: base, cfg: cfg, http: hc, lists: lists}, nil
 }
 
 // Namespace is the namespace of the kubeconfig's context.
@@ -104,26 +97,22 @@ func Namespace(o Options) string {
 	return ns
 }
 
-// How often a write is retried if the API server is busy, and how long to wait at most
-// between attempts. A server that fills its cache asks for one second at first and for half
-// a minute in the end.
-const (
-	maxBusy  = 5
-	maxPause = 30 * time.Second
-)
+// maxPause is how long to wait at most between attempts if the API server is busy. A server
+// that fills its cache asks for one second at first and for half a minute in the end.
+const maxPause = 30 * time.Second
 
-// A request is a request to the API server.
-type request struct {
-	method, path, accept string
-	query                url.Values
-	header               http.Header
-	body                 []byte
+// A Request is a request to the API server.
+type Request struct {
+	Method, Path, Accept string
+	Query                url.Values
+	Header               http.Header
+	Body                 []byte
 }
 
 // open requests a path and returns the body, which the caller closes, and the server's
 // time.
-func (c *Client) open(ctx context.Context, hc *http.Client, r request) (io.ReadCloser, time.Time, error) {
-	r.method = http.MethodGet
+func (c *Client) open(ctx context.Context, hc *http.Client, r Request) (io.ReadCloser, time.Time, error) {
+	r.Method = http.MethodGet
 	resp, err := c.send(ctx, hc, r)
 	if err != nil {
 		return nil, time.Time{}, err
@@ -131,14 +120,14 @@ func (c *Client) open(ctx context.Context, hc *http.Client, r request) (io.ReadC
 	at, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		_ = resp.Body.Close()
-		return nil, at, fmt.Errorf("read %s: the answer has no valid Date header: %w", r.path, err)
+		return nil, at, fmt.Errorf("read %s: the answer has no valid Date header: %w", r.Path, err)
 	}
 	return resp.Body, at, nil
 }
 
 // send returns a successful answer, whose body the caller closes. If the server is busy it
 // retries as requested until the context ends, one request after the other.
-func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, hc *http.Client, r Request) (*http.Response, error) {
 	var refused *busyError
 	var until time.Time
 	first := false
@@ -159,37 +148,32 @@ func (c *Client) send(ctx context.Context, hc *http.Client, r request) (*http.Re
 		case err == nil, errors.Is(err, ErrUnreachable):
 			return resp, err
 		case !errors.As(err, &refused):
-			return nil, fmt.Errorf("%s %s: %w", verb(r.method), r.path, err)
+			return nil, fmt.Errorf("%s %s: %w", Verb(r.Method), r.Path, err)
 		}
 		until = monotonic().Add(refused.Wait)
 	}
 }
 
 // gaveUp reports that there is no time left to retry, and why a retry is needed.
-func gaveUp(r request, refused *busyError, err error) error {
+func gaveUp(r Request, refused *busyError, err error) error {
 	if refused != nil {
 		err = refused
 	}
-	return fmt.Errorf("%s %s: the API server is busy: %w", verb(r.method), r.path, err)
+	return fmt.Errorf("%s %s: the API server is busy: %w", Verb(r.Method), r.Path, err)
 }
 
 // sendOnce is send for callers that retry themselves.
-func (c *Client) sendOnce(ctx context.Context, hc *http.Client, r request) (*http.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, r.method, c.at(r), bytes.NewReader(r.body))
+func (c *Client) sendOnce(ctx context.Context, hc *http.Client, r Request) (*http.Response, error) {
+	if len(r.Body) > 0 {
+		r.Header = r.Header.Clone()
+		if r.Header == nil {
+			r.Header = http.Header{}
+		}
+		r.Header.Set("Content-Type", AcceptJSON)
+	}
+	resp, err := c.once(ctx, hc, r)
 	if err != nil {
 		return nil, err
-	}
-	if r.header != nil {
-		q.Header = r.header.Clone()
-	}
-	q.Header.Set("Accept", r.accept)
-	q.Header.Set("User-Agent", "plumbline")
-	if len(r.body) > 0 {
-		q.Header.Set("Content-Type", acceptJSON)
-	}
-	resp, err := hc.Do(q)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return resp, nil
@@ -199,15 +183,34 @@ func (c *Client) sendOnce(ctx context.Context, hc *http.Client, r request) (*htt
 	return nil, err
 }
 
+// once sends a request one time and returns the answer, whatever its code.
+func (c *Client) once(ctx context.Context, hc *http.Client, r Request) (*http.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, r.Method, c.at(r), bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	if r.Header != nil {
+		q.Header = r.Header.Clone()
+	}
+	q.Header.Set("Accept", r.Accept)
+	q.Header.Set("User-Agent", "plumbline")
+	resp, err := hc.Do(q)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return resp, nil
+}
+
 // at is the URL of a request.
-func (c *Client) at(r request) string {
+func (c *Client) at(r Request) string {
 	u := *c.base
-	u.Path = strings.TrimSuffix(u.Path, "/") + r.path
-	u.RawQuery = r.query.Encode()
+	u.Path = strings.TrimSuffix(u.Path, "/") + r.Path
+	u.RawQuery = r.Query.Encode()
 	return u.String()
 }
 
-func verb(method string) string {
+// Verb names what a method does to an object, for errors.
+func Verb(method string) string {
 	switch method {
 	case http.MethodPut, http.MethodPatch:
 		return "update"
@@ -223,7 +226,7 @@ func verb(method string) string {
 // refusal turns a failed response into an error with the server's message.
 func refusal(resp *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	text := readable(message(said))
+	text := Readable(Message(said))
 	switch resp.StatusCode {
 	case http.StatusForbidden, http.StatusUnauthorized:
 		return fmt.Errorf("%w: %s", ErrForbidden, text)
@@ -234,18 +237,7 @@ func refusal(resp *http.Response) error {
 	}
 }
 
-// pause waits as a busy server asks, within limits.
-func pause(ctx context.Context, after string) error {
-	d := time.Second
-	if n, err := strconv.Atoi(after); err == nil && n >= 0 {
-		d = min(time.Duration(n)*time.Second, maxPause)
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+// monotonic is for durations only, never for ages.
+func monotonic() time.Time {
+	return time.Now() //nolint:forbidigo // only used for durations
 }

@@ -97,7 +97,7 @@ var settings = []string{"USE_POD_CIDR", "CALICO_NETWORKING_BACKEND", "FELIX_INTE
 
 func parseWorkload(b []byte) (model.Component, error) {
 	var o struct {
-		Metadata objectMeta `json:"metadata"`
+		Metadata ObjectMeta `json:"metadata"`
 		Spec     struct {
 			Replicas *int `json:"replicas"`
 			Template struct {

@@ -87,7 +87,7 @@ func eventQuery(reason string) url.Values {
 // whether the event is about a pod.
 func parseEvent(b []byte) (model.Event, bool, error) {
 	var o struct {
-		Metadata       objectMeta `json:"metadata"`
+		Metadata       ObjectMeta `json:"metadata"`
 		InvolvedObject struct {
 			Kind      string `json:"kind"`
 			Namespace string `json:"namespace"`
@@ -115,7 +115,7 @@ func parseEvent(b []byte) (model.Event, bool, error) {
 	}
 	e := model.Event{
 		Namespace: o.InvolvedObject.Namespace, Pod: o.InvolvedObject.Name, UID: o.InvolvedObject.UID, Node: o.Source.Host,
-		Reason: o.Reason, Message: readable(o.Message), Count: max(o.Count, 1),
+		Reason: o.Reason, Message: Readable(o.Message), Count: max(o.Count, 1),
 		First: earliest(o.FirstTimestamp, o.EventTime, o.Metadata.CreationTimestamp),
 		Last:  max(o.LastTimestamp, o.EventTime, o.FirstTimestamp),
 	}
@@ -139,8 +139,8 @@ func earliest(times ...model.Time) model.Time {
 	return 0
 }
 
-// readable cuts a text between characters and removes control characters.
-func readable(s string) string {
+// Readable cuts a text between characters and removes control characters.
+func Readable(s string) string {
 	if most := maxMessage; len(s) > most {
 		for most > 0 && !utf8.RuneStart(s[most]) {
 			most--

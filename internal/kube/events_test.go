@@ -78,7 +78,7 @@ func TestRoomForEveryReason(t *testing.T) {
 func TestReadable(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"a\u202eb\x00c\r\n": "a b c", strings.Repeat("ä", 600): strings.Repeat("ä", 512), "x" + strings.Repeat("ä", 600): "x" + strings.Repeat("ä", 511), "\xff\xfe": ""} {
-		if got := readable(in); got != want {
+		if got := Readable(in); got != want {
 			t.Errorf("%.20q: %q", in, got)
 		}
 	}

@@ -34,7 +34,7 @@ func (f Follower) Follow(ctx context.Context, since map[model.Table]string, tell
 		}
 	}
 	add(model.Pods, allPods, nil, protoWire, hearPods(g))
-	add(model.Nodes, allNodes, nil, jsonWire, hear(g, parseNode, (*model.Node).Ref, func(n *model.Node) string { return n.Revision }))
+	add(model.Nodes, allNodes, nil, jsonWire, hear(g, ParseNode, (*model.Node).Ref, func(n *model.Node) string { return n.Revision }))
 	add(model.Services, allServices, balanced, jsonWire, hear(g, parseService, (*model.Service).Ref, func(s *model.Service) string { return s.Revision }))
 	for i, kind := range machines {
 		other := machines[1-i]
@@ -123,11 +123,11 @@ func (f Follower) hearMachine(ctx context.Context, g *observe.Gatherer, other st
 
 func parseMachine(object []byte) (model.VM, error) {
 	var o struct {
-		Metadata objectMeta `json:"metadata"`
+		Metadata ObjectMeta `json:"metadata"`
 	}
 	if err := json.Unmarshal(object, &o); err != nil {
 		return model.VM{}, fmt.Errorf("machine %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
 	}
 	m := &o.Metadata
-	return model.VM{Namespace: m.Namespace, Name: m.Name, UID: m.UID, Revision: m.ResourceVersion}, nil
+	return model.VM{Namespace: m.Namespace, Name: m.Name, Revision: m.ResourceVersion}, nil
 }

@@ -25,12 +25,44 @@ import (
 const kubevirt = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%s.kubevirt.io"},"spec":{"group":"kubevirt.io","scope":"Namespaced",
 	"names":{"plural":"%s","kind":"%s","listKind":"%sList"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
+func TestMain(m *testing.M) { lab.Main(m) }
+
+// An apiServer is a real API server.
+type apiServer struct {
+	*testing.T
+	l     *lab.Lab
+	admin *Client
+}
+
+func connectedTo(t *testing.T, kubeconfig string) *Client {
+	t.Helper()
+	c, err := Connect(Options{Kubeconfig: kubeconfig, Timeout: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (e *apiServer) do(method, path, body string) {
+	e.Helper()
+	if b, err := e.l.Do(e.Context(), method, path, body); err != nil {
+		e.Fatalf("%v: %s", err, b)
+	}
+}
+
+func (e *apiServer) wait(what string, f func() error) {
+	e.Helper()
+	if err := lab.Eventually(e.Context(), 30*time.Second, func(context.Context) error { return f() }); err != nil {
+		e.Fatalf("%s: %v", what, err)
+	}
+}
+
 // TestLabFollow: whatever happens in a real API server, and however often the connection to
 // it breaks, what was listed and what was told since is what a new list has; and each
 // object's changes are told once, in their order.
 func TestLabFollow(t *testing.T) {
 	l := lab.Start(t, lab.Config{ControlPlaneOnly: true})
-	e := &edge{T: t, l: l, admin: connected(t, l.Kubeconfig())}
+	e := &apiServer{T: t, l: l, admin: connectedTo(t, l.Kubeconfig())}
 	e.do("POST", "/api/v1/namespaces/default/serviceaccounts", `{"metadata":{"name":"default"}}`)
 	for plural, kind := range map[string]string{"virtualmachines": "VirtualMachine", "virtualmachineinstances": "VirtualMachineInstance"} {
 		e.do("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", fmt.Sprintf(kubevirt, plural, plural, kind, kind))
@@ -54,7 +86,7 @@ func TestLabFollow(t *testing.T) {
 			return m.differs(e.lists(e.admin).rows)
 		})
 	}
-	pages := connected(t, l.Kubeconfig())
+	pages := connectedTo(t, l.Kubeconfig())
 	pages.page.Store(3)
 	pages.Gentle = true
 	if err := straight.differs(e.lists(pages).rows); err != nil {
@@ -82,7 +114,7 @@ func TestLabFollow(t *testing.T) {
 }
 
 // through connects past the proxy.
-func (e *edge) through(p *lab.Proxy) *Client {
+func (e *apiServer) through(p *lab.Proxy) *Client {
 	e.Helper()
 	cfg, err := clientcmd.LoadFromFile(e.l.Kubeconfig())
 	if err != nil {
@@ -99,11 +131,11 @@ func (e *edge) through(p *lab.Proxy) *Client {
 	if err := clientcmd.WriteToFile(*cfg, file); err != nil {
 		e.Fatal(err)
 	}
-	return connected(e.T, file)
+	return connectedTo(e.T, file)
 }
 
 // happens does things to few objects, at random.
-func (e *edge) happens(times int, between func()) {
+func (e *apiServer) happens(times int, between func()) {
 	e.Helper()
 	try := func(method, path, body string) { _, _ = e.l.Do(e.Context(), method, path, body) } // what is there or not there
 	for n := range times {
@@ -153,13 +185,13 @@ type retold struct {
 	ended          error
 }
 
-func (e *edge) lists(c *Client) (m *retold) {
+func (e *apiServer) lists(c *Client) (m *retold) {
 	e.Helper()
 	m, _ = e.listed(c)
 	return m
 }
 
-func (e *edge) listed(c *Client) (*retold, map[model.Table]string) {
+func (e *apiServer) listed(c *Client) (*retold, map[model.Table]string) {
 	e.Helper()
 	s := observe.Snapshot(e.Context(), func(string, int, bool) {}, Pods{Client: c}, Nodes{c}, Services{c}, VMs{c})
 	m := &retold{rows: map[model.Ref]any{}, history: map[model.Ref][]string{}}
@@ -185,7 +217,7 @@ func (e *edge) listed(c *Client) (*retold, map[model.Table]string) {
 	return m, since
 }
 
-func (e *edge) follows(c *Client) *retold {
+func (e *apiServer) follows(c *Client) *retold {
 	e.Helper()
 	m, since := e.listed(c)
 	ctx, cancel := context.WithCancel(e.Context())

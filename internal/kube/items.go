@@ -14,8 +14,8 @@ const (
 	maxDepth  = 256
 )
 
-// errTooBig means that an object exceeds the limits.
-var errTooBig = errors.New("object exceeds 10 MB or is nested too deep")
+// ErrTooBig means that an object exceeds the limits.
+var ErrTooBig = errors.New("object exceeds 10 MB or is nested too deep")
 
 type listMeta struct {
 	ResourceVersion string `json:"resourceVersion"`
@@ -142,32 +142,29 @@ func (s *splitter) value() error {
 			start -= moved
 		}
 		c := s.buf[s.pos]
-		switch {
-		case c == '"':
+		if depth == 0 && endsScalar(c) {
+			s.item = s.buf[start:s.pos]
+			return nil
+		}
+		switch c {
+		case '"':
 			moved, err := s.text(start)
 			if err != nil {
 				return err
 			}
 			start -= moved
-		case c == '{' || c == '[':
+		case '{', '[':
 			depth++
 			s.pos++
-		case c == '}' || c == ']':
-			if depth == 0 { // the end of the enclosing object or array
-				s.item = s.buf[start:s.pos]
-				return nil
-			}
+		case '}', ']':
 			depth--
 			s.pos++
-		case depth == 0 && (c == ',' || c <= ' '): // the end of a number, true, false or null
-			s.item = s.buf[start:s.pos]
-			return nil
 		default:
 			s.pos++
 			continue
 		}
 		if depth > maxDepth {
-			return errTooBig
+			return ErrTooBig
 		}
 		if depth == 0 {
 			s.item = s.buf[start:s.pos]
@@ -175,6 +172,10 @@ func (s *splitter) value() error {
 		}
 	}
 }
+
+// endsScalar reports whether a number, true, false or null ends before c: the list goes on, or
+// the enclosing object or array ends.
+func endsScalar(c byte) bool { return c == ',' || c == '}' || c == ']' || c <= ' ' }
 
 // text skips a string, whose first quote is at pos. A quote after an odd number of
 // backslashes is part of it.
@@ -210,7 +211,7 @@ func (s *splitter) more(start int) (moved int, err error) {
 		s.pos, s.end, moved = s.pos-start, s.end-start, start
 	}
 	if s.end > maxObject { // one value fills the buffer and has no end
-		return moved, errTooBig
+		return moved, ErrTooBig
 	}
 	if s.end == len(s.buf) {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
@@ -250,8 +251,8 @@ func (s *splitter) expect(want byte) error {
 	return err
 }
 
-// message is the message of a Status object, or the text itself.
-func message(b []byte) string {
+// Message is the message of a Status object, or the text itself.
+func Message(b []byte) string {
 	var s struct{ Message string }
 	if json.Unmarshal(b, &s) == nil && s.Message != "" {
 		return s.Message

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	acceptJSON      = "application/json"
+	AcceptJSON      = "application/json"
 	acceptProto     = "application/vnd.kubernetes.protobuf"
 	acceptMetaProto = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	pageSize        = 500
@@ -26,7 +26,7 @@ const (
 // List reads a whole collection and passes its items, which are valid only during the call.
 // Servers that stream (1.33 and later) send one answer from their cache, others pages.
 func (c *Client) List(ctx context.Context, path string, query url.Values, each func(item []byte) error) (observe.ReadInfo, error) {
-	return c.list(ctx, path, query, acceptJSON, eachItem, each)
+	return c.list(ctx, path, query, AcceptJSON, eachItem, each)
 }
 
 type reader func(r io.Reader, each func([]byte) error) (listMeta, error)
@@ -50,7 +50,7 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 	var a observe.ReadInfo
 	hc, header := c.listUnpaged(query)
 	for {
-		meta, at, err := c.part(ctx, hc, request{path: path, query: q, accept: accept, header: header}, read, func(item []byte) error { a.Rows++; return each(item) })
+		meta, at, err := c.part(ctx, hc, Request{Path: path, Query: q, Accept: accept, Header: header}, read, func(item []byte) error { a.Rows++; return each(item) })
 		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && a.Rows > 0
 		if page == 0 && (late || errors.Is(err, errTruncated)) {
 			// An API server ends a request after a minute, whether the server or the
@@ -72,7 +72,7 @@ func (c *Client) list(ctx context.Context, path string, query url.Values, accept
 }
 
 // part reads one answer: all rows, or one page.
-func (c *Client) part(ctx context.Context, hc *http.Client, r request, read reader, each func([]byte) error) (listMeta, time.Time, error) {
+func (c *Client) part(ctx context.Context, hc *http.Client, r Request, read reader, each func([]byte) error) (listMeta, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	body, at, err := c.open(ctx, hc, r)
@@ -82,7 +82,7 @@ func (c *Client) part(ctx context.Context, hc *http.Client, r request, read read
 	defer func() { _ = body.Close() }()
 	meta, err := read(body, each)
 	if err != nil {
-		err = fmt.Errorf("read %s: %w", r.path, err)
+		err = fmt.Errorf("read %s: %w", r.Path, err)
 	}
 	return meta, at, err
 }
@@ -91,11 +91,11 @@ func (c *Client) part(ctx context.Context, hc *http.Client, r request, read read
 func (c *Client) Names(ctx context.Context, path string, each func(name string)) (observe.ReadInfo, error) {
 	return c.list(ctx, path, nil, acceptMetaProto, eachProto, func(item []byte) error {
 		return fields(item, func(num protowire.Number, m []byte, _ uint64) {
-			if num != 1 {
+			if num != objectFieldMetadata {
 				return
 			}
 			_ = fields(m, func(num protowire.Number, v []byte, _ uint64) {
-				if num == 1 {
+				if num == metaFieldName {
 					each(string(v))
 				}
 			})
@@ -108,7 +108,7 @@ func (c *Client) Get(ctx context.Context, path string) ([]byte, time.Time, error
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	asked := monotonic()
-	body, at, err := c.open(ctx, c.http, request{path: path, accept: acceptJSON})
+	body, at, err := c.open(ctx, c.http, Request{Path: path, Accept: AcceptJSON})
 	if err != nil {
 		return nil, at, err
 	}
@@ -116,7 +116,7 @@ func (c *Client) Get(ctx context.Context, path string) ([]byte, time.Time, error
 	defer func() { _ = body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(body, maxObject+1))
 	if err == nil && len(b) > maxObject {
-		err = errTooBig
+		err = ErrTooBig
 	}
 	if err != nil {
 		err = fmt.Errorf("read %s: %w", path, err)

@@ -14,7 +14,7 @@ import (
 func unpagedClient(cfg *rest.Config, base *url.URL) (*http.Client, error) {
 	own := rest.CopyConfig(cfg)
 	own.NextProtos = []string{"http/1.1"}
-	return through(own, base, mayRead)
+	return through(own, base, MayRead)
 }
 
 // near is the time within which a server in our own network answers a small request.

@@ -34,7 +34,7 @@ func TestWholeLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Client{Options: Options{Timeout: time.Minute}, base: base}
-	if c.http, err = through(cfg, base, mayRead); err != nil {
+	if c.http, err = through(cfg, base, MayRead); err != nil {
 		t.Fatal(err)
 	}
 	if c.lists, err = unpagedClient(cfg, base); err != nil {

@@ -76,19 +76,19 @@ func (c *Client) NodeLog(ctx context.Context, q NodeLogQuery) (text []byte, cut 
 	return text, cut, nil
 }
 
-var nodeLogPath = regexp.MustCompile(`^/api/v1/nodes/` + dnsName + `/proxy/logs/$`)
+var nodeLogPath = regexp.MustCompile(`^/api/v1/nodes/` + NamePattern + `/proxy/logs/$`)
 
 // mayNodeLog admits the one path of kubelets that only reads logs.
 func mayNodeLog(method, path string) bool {
 	return method == http.MethodGet && nodeLogPath.MatchString(path)
 }
 
-func nodeLogRequest(q NodeLogQuery) (request, error) {
-	if err := named(q.Node); err != nil {
-		return request{}, err
+func nodeLogRequest(q NodeLogQuery) (Request, error) {
+	if err := CheckNames(q.Node); err != nil {
+		return Request{}, err
 	}
 	if !strings.Contains(nodeLogService, " "+q.Service+" ") {
-		return request{}, fmt.Errorf("%.40q is not a service that kubelets are asked for", q.Service)
+		return Request{}, fmt.Errorf("%.40q is not a service that kubelets are asked for", q.Service)
 	}
 	var quoted []string
 	for _, n := range q.Needles {
@@ -98,7 +98,7 @@ func nodeLogRequest(q NodeLogQuery) (request, error) {
 	}
 	pattern := strings.Join(quoted, "|")
 	if pattern == "" || len(pattern) > maxPattern {
-		return request{}, fmt.Errorf("the search pattern of %d bytes is too long for the kubelet of %s", len(pattern), q.Node)
+		return Request{}, fmt.Errorf("the search pattern of %d bytes is too long for the kubelet of %s", len(pattern), q.Node)
 	}
 	v := url.Values{"query": {q.Service}, "pattern": {pattern}}
 	// No untilTime, because some kubelets read it as sinceTime; no tailLines, which
@@ -106,7 +106,7 @@ func nodeLogRequest(q NodeLogQuery) (request, error) {
 	if !q.Since.IsZero() {
 		v.Set("sinceTime", q.Since.Format(nodeLogWindow))
 	}
-	return request{method: http.MethodGet, path: "/api/v1/nodes/" + q.Node + "/proxy/logs/", query: v, accept: "text/plain, */*"}, nil
+	return Request{Method: http.MethodGet, Path: "/api/v1/nodes/" + q.Node + "/proxy/logs/", Query: v, Accept: "text/plain, */*"}, nil
 }
 
 // nodeLogError explains a refusal.

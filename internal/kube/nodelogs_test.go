@@ -13,10 +13,10 @@ func TestNodeLogRequest(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 11, 15, 13, 0, 0, 0, time.FixedZone("", 8*3600))
 	r, err := nodeLogRequest(NodeLogQuery{Node: "w1.example", Service: "kubelet", Since: since, Needles: []string{"web.x-0", "10.0.0.3", "web.x-0", ""}})
-	if err != nil || r.method != http.MethodGet || r.path != "/api/v1/nodes/w1.example/proxy/logs/" {
+	if err != nil || r.Method != http.MethodGet || r.Path != "/api/v1/nodes/w1.example/proxy/logs/" {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got := r.query.Encode(); got != `pattern=web%5C.x-0%7C10%5C.0%5C.0%5C.3&query=kubelet&sinceTime=2026-11-15T13%3A00%3A00%2B08%3A00` {
+	if got := r.Query.Encode(); got != `pattern=web%5C.x-0%7C10%5C.0%5C.0%5C.3&query=kubelet&sinceTime=2026-11-15T13%3A00%3A00%2B08%3A00` {
 		t.Error(got)
 	}
 	for _, q := range []NodeLogQuery{
@@ -27,7 +27,7 @@ func TestNodeLogRequest(t *testing.T) {
 		{Node: "w1", Service: "kubelet", Needles: []string{strings.Repeat("x", maxPattern+1)}},
 	} {
 		if r, err := nodeLogRequest(q); err == nil {
-			t.Errorf("%.100v: %s", q, r.path)
+			t.Errorf("%.100v: %s", q, r.Path)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestMayNodeLog(t *testing.T) {
 		if mayNodeLog(http.MethodGet, path) != want {
 			t.Errorf("%s: %t", path, !want)
 		}
-		if mayNodeLog(http.MethodPost, path) || mayRead(http.MethodGet, path) {
+		if mayNodeLog(http.MethodPost, path) || MayRead(http.MethodGet, path) {
 			t.Errorf("%s is open", path)
 		}
 	}

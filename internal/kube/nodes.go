@@ -47,7 +47,8 @@ var tunnels = []struct{ annotation, kind string }{
 	{"projectcalico.org/IPv6WireguardInterfaceAddr", "wireguard-v6"},
 }
 
-type objectMeta struct {
+// ObjectMeta is the part of an object's metadata that is read.
+type ObjectMeta struct {
 	Name              string            `json:"name"`
 	Namespace         string            `json:"namespace"`
 	UID               string            `json:"uid"`
@@ -56,9 +57,10 @@ type objectMeta struct {
 	Annotations       map[string]string `json:"annotations"`
 }
 
-func parseNode(b []byte) (model.Node, error) {
+// ParseNode reads a node in JSON.
+func ParseNode(b []byte) (model.Node, error) {
 	var o struct {
-		Metadata objectMeta `json:"metadata"`
+		Metadata ObjectMeta `json:"metadata"`
 		Spec     struct {
 			PodCIDRs []string `json:"podCIDRs"`
 			Taints   []struct {

@@ -20,7 +20,7 @@ func TestParseNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := parseNode(b); err != nil || n.Name != "w1" || n.Ready || n.Changed != 700 {
+	if n, err := ParseNode(b); err != nil || n.Name != "w1" || n.Ready || n.Changed != 700 {
 		t.Errorf("%+v, %v", n, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// pickNode takes from a node in protobuf what parseNode takes from its JSON. Whole lists
+// pickNode takes from a node in protobuf what ParseNode takes from its JSON. Whole lists
 // are read in protobuf: it is shorter and faster for both sides.
 func pickNode(b []byte) (n model.Node, bad error) {
 	keep := func(err error) {
@@ -18,11 +18,11 @@ func pickNode(b []byte) (n model.Node, bad error) {
 	}
 	keep(fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 1:
+		case objectFieldMetadata:
 			keep(nodeMeta(v, &n))
-		case 2:
+		case objectFieldSpec:
 			keep(nodeSpec(v, &n))
-		case 3:
+		case objectFieldStatus:
 			keep(nodeStatus(v, &n))
 		}
 	}))
@@ -33,15 +33,15 @@ func nodeMeta(b []byte, n *model.Node) error {
 	notes := make([][]byte, len(tunnels))
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 1:
+		case metaFieldName:
 			n.Name = string(v)
-		case 5:
+		case metaFieldUID:
 			n.UID = string(v)
-		case 6:
+		case metaFieldResourceVersion:
 			n.Revision = string(v)
-		case 8:
+		case metaFieldCreationTimestamp:
 			n.Created = seconds(v)
-		case 12:
+		case metaFieldAnnotations:
 			key, value := pair(v)
 			for i := range tunnels {
 				if string(key) == tunnels[i].annotation {
@@ -61,9 +61,9 @@ func nodeMeta(b []byte, n *model.Node) error {
 func nodeSpec(b []byte, n *model.Node) error {
 	return fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 5:
-			n.Taints = append(n.Taints, string(field(v, 1))+":"+string(field(v, 3)))
-		case 7:
+		case nodeSpecFieldTaints:
+			n.Taints = append(n.Taints, string(field(v, taintFieldKey))+":"+string(field(v, taintFieldEffect)))
+		case nodeSpecFieldPodCIDRs:
 			if p, err := netip.ParsePrefix(string(v)); err == nil {
 				n.PodCIDRs = append(n.PodCIDRs, p)
 			}
@@ -74,17 +74,17 @@ func nodeSpec(b []byte, n *model.Node) error {
 func nodeStatus(b []byte, n *model.Node) error {
 	return fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 4:
-			if typ, status := pair(v); string(typ) == "Ready" {
-				n.Ready, n.Changed = string(status) == "True", seconds(field(v, 4))
+		case nodeStatusFieldConditions:
+			if typ, status := condition(v); string(typ) == "Ready" {
+				n.Ready, n.Changed = string(status) == "True", seconds(field(v, conditionFieldLastTransitionTime))
 			}
-		case 5:
-			typ, at := pair(v)
+		case nodeStatusFieldAddresses:
+			typ, at := two(v, nodeAddressFieldType, nodeAddressFieldAddress)
 			if ip, err := netip.ParseAddr(string(at)); err == nil && string(typ) == "InternalIP" {
 				n.Addresses = append(n.Addresses, ip)
 			}
-		case 7:
-			n.BootID, n.OS = string(field(v, 3)), string(field(v, 9))
+		case nodeStatusFieldNodeInfo:
+			n.BootID, n.OS = string(field(v, nodeInfoFieldBootID)), string(field(v, nodeInfoFieldOperatingSystem))
 		}
 	})
 }

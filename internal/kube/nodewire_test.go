@@ -25,7 +25,7 @@ func TestNodeWireIsItsJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := parseNode(text)
+		want, err := ParseNode(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,12 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
+	"strconv"
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -50,6 +54,33 @@ func (c *Client) pods(ctx context.Context, path string, query url.Values, accept
 		return nil
 	})
 	return out.Rows(), a, err
+}
+
+// PodsWithLabels reads the pods of a namespace, or of all, that a selector matches.
+func (c *Client) PodsWithLabels(ctx context.Context, namespace, selector string) ([]model.Pod, observe.ReadInfo, error) {
+	path := allPods
+	if namespace != "" {
+		if err := CheckNames(namespace); err != nil {
+			return nil, observe.ReadInfo{}, err
+		}
+		path = "/api/v1/namespaces/" + namespace + "/pods"
+	}
+	return c.pods(ctx, path, url.Values{"labelSelector": {selector}}, acceptProto)
+}
+
+// PodLog reads the log of a container, which must not be longer than an agent's answer.
+func (c *Client) PodLog(ctx context.Context, namespace, name, container string) ([]byte, error) {
+	if err := CheckNames(namespace, name); err != nil {
+		return nil, err
+	}
+	path := "/api/v1/namespaces/" + namespace + "/pods/" + name + "/log"
+	q := url.Values{"container": {container}, "limitBytes": {strconv.Itoa(maxAnswer + 1)}}
+	resp, err := c.send(ctx, c.http, Request{Method: http.MethodGet, Path: path, Query: q, Accept: "*/*"})
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(&bounded{body: resp.Body, left: maxAnswer})
+	return b, errors.Join(err, resp.Body.Close())
 }
 
 // quick reads metadata. Which pods have finished and which use the host's network,

@@ -10,8 +10,7 @@ import (
 )
 
 // volume returns the source of a volume that can hang, as KIND:SOURCE; empty for the
-// others, which are in memory or on the node's own disk. Field numbers are those of
-// k8s.io/api.
+// others, which are in memory or on the node's own disk.
 //
 //	pvc:NAMESPACE/CLAIM  nfs:SERVER:PATH     glusterfs:ENDPOINTS/PATH  cephfs:MONITOR:PATH
 //	rbd:POOL/IMAGE       iscsi:PORTAL:IQN    csi:DRIVER                flex:DRIVER
@@ -20,9 +19,9 @@ func volume(b []byte, p *model.Pod) string {
 	var name, out string
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 1:
+		case volumeFieldName:
 			name = string(v)
-		case 2:
+		case volumeFieldVolumeSource:
 			_ = fields(v, func(num protowire.Number, s []byte, _ uint64) {
 				if named := source(int(num), s, p); named != "" {
 					out = named
@@ -41,35 +40,35 @@ const ephemeral = "ephemeral"
 
 func source(kind int, b []byte, p *model.Pod) string {
 	switch kind {
-	case 1:
-		if at := first(b, 1); mayHang(at) {
+	case volumeSourceFieldHostPath:
+		if at := first(b, hostPathFieldPath); mayHang(at) {
 			return "hostPath:" + path.Clean(at)
 		}
-	case 7:
-		return "nfs:" + first(b, 1) + ":" + first(b, 2)
-	case 8:
-		return "iscsi:" + first(b, 1) + ":" + first(b, 2)
-	case 9:
-		return "glusterfs:" + first(b, 1) + "/" + first(b, 2)
-	case 10:
-		return "pvc:" + p.Namespace + "/" + first(b, 1)
-	case 11:
-		return "rbd:" + first(b, 4) + "/" + first(b, 2)
-	case 12:
-		return "flex:" + first(b, 1)
-	case 14:
-		return "cephfs:" + first(b, 1) + ":" + first(b, 2)
-	case 17:
-		wwn := first(b, 1)
+	case volumeSourceFieldNFS:
+		return "nfs:" + first(b, nfsFieldServer) + ":" + first(b, nfsFieldPath)
+	case volumeSourceFieldISCSI:
+		return "iscsi:" + first(b, iscsiFieldTargetPortal) + ":" + first(b, iscsiFieldIQN)
+	case volumeSourceFieldGlusterfs:
+		return "glusterfs:" + first(b, glusterfsFieldEndpoints) + "/" + first(b, glusterfsFieldPath)
+	case volumeSourceFieldPVC:
+		return "pvc:" + p.Namespace + "/" + first(b, pvcFieldClaimName)
+	case volumeSourceFieldRBD:
+		return "rbd:" + first(b, rbdFieldPool) + "/" + first(b, rbdFieldImage)
+	case volumeSourceFieldFlex:
+		return "flex:" + first(b, flexFieldDriver)
+	case volumeSourceFieldCephFS:
+		return "cephfs:" + first(b, cephFSFieldMonitors) + ":" + first(b, cephFSFieldPath)
+	case volumeSourceFieldFC:
+		wwn := first(b, fcFieldTargetWWNs)
 		if wwn == "" {
-			wwn = first(b, 5)
+			wwn = first(b, fcFieldWWIDs)
 		}
 		return "fc:" + wwn
-	case 18:
-		return "azureFile:" + first(b, 2)
-	case 28:
-		return "csi:" + first(b, 1)
-	case 29:
+	case volumeSourceFieldAzureFile:
+		return "azureFile:" + first(b, azureFileFieldShareName)
+	case volumeSourceFieldCSI:
+		return "csi:" + first(b, csiFieldDriver)
+	case volumeSourceFieldEphemeral:
 		return ephemeral
 	}
 	return ""

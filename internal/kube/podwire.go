@@ -10,13 +10,14 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
+// The annotations of a pod that are read, and those of Calico that repairs write.
 const (
-	podIP       = "cni.projectcalico.org/podIP"
-	podIPs      = "cni.projectcalico.org/podIPs"
-	containerID = "cni.projectcalico.org/containerID"
-	noIPAM      = "cni.projectcalico.org/ipAddrsNoIpam"
-	mirror      = "kubernetes.io/config.mirror"
-	vmLabel     = "vm.kubevirt.io/name"
+	AnnotationPodIP       = "cni.projectcalico.org/podIP"
+	AnnotationPodIPs      = "cni.projectcalico.org/podIPs"
+	AnnotationContainerID = "cni.projectcalico.org/containerID"
+	noIPAM                = "cni.projectcalico.org/ipAddrsNoIpam"
+	AnnotationMirror      = "kubernetes.io/config.mirror"
+	vmLabel               = "vm.kubevirt.io/name"
 )
 
 // A podPicker takes from a pod in protobuf the fields that we keep, and nothing else: field
@@ -36,7 +37,7 @@ type podArena struct {
 }
 
 // noted are the annotations and labels that we keep.
-var noted = [...]string{podIP, podIPs, containerID, noIPAM, mirror, vmLabel}
+var noted = [...]string{AnnotationPodIP, AnnotationPodIPs, AnnotationContainerID, noIPAM, AnnotationMirror, vmLabel}
 
 // A note is one of them, if it exists.
 type note struct {
@@ -58,11 +59,11 @@ func (k *podPicker) pick(b []byte) (model.Pod, error) {
 	}
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 1:
+		case objectFieldMetadata:
 			keep(k.meta(v, &p))
-		case 2:
+		case objectFieldSpec:
 			spec = v
-		case 3:
+		case objectFieldStatus:
 			keep(k.status(v, &p))
 		}
 	})
@@ -107,31 +108,31 @@ func (k *podPicker) meta(b []byte, p *model.Pod) error {
 	var bad error
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 1:
+		case metaFieldName:
 			p.Name = k.own(v)
-		case 3:
+		case metaFieldNamespace:
 			p.Namespace = k.intern.Bytes(v)
-		case 5:
+		case metaFieldUID:
 			p.UID = k.own(v)
-		case 6:
+		case metaFieldResourceVersion:
 			p.Revision = k.own(v)
-		case 8:
+		case metaFieldCreationTimestamp:
 			p.Created = seconds(v)
 			p.Written = max(p.Written, p.Created)
-		case 9:
+		case metaFieldDeletionTimestamp:
 			p.Deleted = seconds(v)
-		case 11, 12:
+		case metaFieldLabels, metaFieldAnnotations:
 			key, value := pair(v)
 			if i := slices.Index(noted[:], string(key)); i >= 0 {
 				k.notes[i] = note{value, true}
 			}
-		case 13:
+		case metaFieldOwnerReferences:
 			p.Owner = k.owner(v, p.Owner)
-		case 14:
+		case metaFieldFinalizers:
 			k.lists.finalizers = k.some(k.lists.finalizers, string(v), maxFinalizers)
-		case 17:
+		case metaFieldManagedFields:
 			if err := fields(v, func(num protowire.Number, v []byte, _ uint64) {
-				if num == 4 {
+				if num == managedFieldsFieldTime {
 					p.Written = max(p.Written, seconds(v))
 				}
 			}); err != nil {
@@ -151,11 +152,11 @@ func (k *podPicker) owner(b []byte, before string) string {
 	var controller uint64
 	_ = fields(b, func(num protowire.Number, v []byte, n uint64) {
 		switch int(num) {
-		case 1:
+		case ownerFieldKind:
 			kind = v
-		case 3:
+		case ownerFieldName:
 			name = v
-		case 6:
+		case ownerFieldController:
 			controller = n
 		}
 	})
@@ -169,13 +170,13 @@ func (k *podPicker) owner(b []byte, before string) string {
 func (k *podPicker) spec(b []byte, p *model.Pod) error {
 	return fields(b, func(num protowire.Number, v []byte, n uint64) {
 		switch int(num) {
-		case 1:
+		case podSpecFieldVolumes:
 			k.lists.volumes = k.some(k.lists.volumes, volume(v, p), maxVolumes)
-		case 2:
-			k.lists.images = k.some(k.lists.images, first(v, 2), maxImages)
-		case 10:
+		case podSpecFieldContainers:
+			k.lists.images = k.some(k.lists.images, first(v, containerFieldImage), maxImages)
+		case podSpecFieldNodeName:
 			p.Node = k.intern.Bytes(v)
-		case 11:
+		case podSpecFieldHostNetwork:
 			p.HostNetwork = n != 0
 		}
 	})
@@ -202,19 +203,19 @@ func (k *podPicker) status(b []byte, p *model.Pod) error {
 	ips := few[:0]
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
-		case 1:
+		case podStatusFieldPhase:
 			p.Phase = model.Phase(k.intern.Bytes(v))
-		case 2:
-			if typ, status := pair(v); string(typ) == "Ready" {
+		case podStatusFieldConditions:
+			if typ, status := condition(v); string(typ) == "Ready" {
 				p.Ready = string(status) == "True"
 			}
-		case 6:
+		case podStatusFieldPodIP:
 			single = v
-		case 7:
+		case podStatusFieldStartTime:
 			p.Started = seconds(v)
-		case 12:
+		case podStatusFieldPodIPs:
 			_ = fields(v, func(num protowire.Number, v []byte, _ uint64) {
-				if a, err := netip.ParseAddr(string(v)); num == 1 && err == nil {
+				if a, err := netip.ParseAddr(string(v)); num == podIPFieldIP && err == nil {
 					ips = append(ips, a.Unmap())
 				}
 			})
@@ -229,23 +230,31 @@ func (k *podPicker) status(b []byte, p *model.Pod) error {
 	return err
 }
 
-// pair returns the first two fields: a key and its value, a condition's type and status.
-func pair(b []byte) (key, value []byte) {
+// pair returns an entry of labels or annotations.
+func pair(b []byte) (key, value []byte) { return two(b, mapFieldKey, mapFieldValue) }
+
+// condition returns a condition's type and status.
+func condition(b []byte) (typ, status []byte) {
+	return two(b, conditionFieldType, conditionFieldStatus)
+}
+
+// two returns two fields of a message.
+func two(b []byte, one, other protowire.Number) (x, y []byte) {
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
-		switch int(num) {
-		case 1:
-			key = v
-		case 2:
-			value = v
+		switch num {
+		case one:
+			x = v
+		case other:
+			y = v
 		}
 	})
-	return key, value
+	return x, y
 }
 
 func seconds(b []byte) model.Time {
 	var s model.Time
 	_ = fields(b, func(num protowire.Number, _ []byte, n uint64) {
-		if num == 1 {
+		if num == timeFieldSeconds {
 			s = model.Time(n)
 		}
 	})
@@ -256,9 +265,9 @@ func seconds(b []byte) model.Time {
 // first.
 func (k *podPicker) annotate(p *model.Pod) {
 	note := func(name string) note { return k.notes[slices.Index(noted[:], name)] }
-	where := note(podIPs)
+	where := note(AnnotationPodIPs)
 	if !where.there {
-		where = note(podIP)
+		where = note(AnnotationPodIP)
 	}
 	if where.there {
 		var annotated []netip.Addr
@@ -269,7 +278,7 @@ func (k *podPicker) annotate(p *model.Pod) {
 			p.Annotated = k.addrs(annotated)
 		}
 	}
-	p.ContainerID, p.VM, p.Static = k.own(note(containerID).value), k.own(note(vmLabel).value), k.own(note(mirror).value)
+	p.ContainerID, p.VM, p.Static = k.own(note(AnnotationContainerID).value), k.own(note(vmLabel).value), k.own(note(AnnotationMirror).value)
 	p.NoIPAM = note(noIPAM).there
 }
 

@@ -30,7 +30,7 @@ func realPods() []corev1.Pod {
 			ObjectMeta: metav1.ObjectMeta{
 				Name: "db-0", Namespace: "shop", UID: "u1", ResourceVersion: "77", CreationTimestamp: at(1000), DeletionTimestamp: &deleted,
 				Labels:      map[string]string{"app": "db", vmLabel: "machine"},
-				Annotations: map[string]string{podIP: "10.0.0.1/32", podIPs: "10.0.0.1/32,fd00::1/128", containerID: "abc", noIPAM: "[]", mirror: "hash", "other": "y"},
+				Annotations: map[string]string{AnnotationPodIP: "10.0.0.1/32", AnnotationPodIPs: "10.0.0.1/32,fd00::1/128", AnnotationContainerID: "abc", noIPAM: "[]", AnnotationMirror: "hash", "other": "y"},
 				Finalizers:  []string{"example.com/hold", "foregroundDeletion"},
 				OwnerReferences: []metav1.OwnerReference{
 					{Kind: "Other", Name: "no"}, {Kind: "StatefulSet", Name: "db", UID: "o", Controller: &yes},
@@ -47,8 +47,8 @@ func realPods() []corev1.Pod {
 				Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: "True"}, {Type: corev1.PodReady, Status: "True"}},
 			},
 		},
-		{ObjectMeta: metav1.ObjectMeta{Name: "torn", Namespace: "shop", Annotations: map[string]string{podIP: "", podIPs: ""}}, Status: corev1.PodStatus{Phase: corev1.PodFailed, PodIP: "10.0.0.9"}},
-		{ObjectMeta: metav1.ObjectMeta{Name: "odd", Namespace: "shop", Annotations: map[string]string{podIP: "\x1b[31mno address"}}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "torn", Namespace: "shop", Annotations: map[string]string{AnnotationPodIP: "", AnnotationPodIPs: ""}}, Status: corev1.PodStatus{Phase: corev1.PodFailed, PodIP: "10.0.0.9"}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "odd", Namespace: "shop", Annotations: map[string]string{AnnotationPodIP: "\x1b[31mno address"}}},
 		{ObjectMeta: metav1.ObjectMeta{Name: "bare", Namespace: "shop"}},
 	}
 }
@@ -143,11 +143,11 @@ func TestEachItem(t *testing.T) {
 		t.Errorf("no items: %v", err)
 	}
 	deep := append([]byte(`{"items":[`), bytes.Repeat([]byte("["), 1000)...)
-	if _, err := eachItem(bytes.NewReader(deep), nil); err != errTooBig { //nolint:errorlint // the very one
+	if _, err := eachItem(bytes.NewReader(deep), nil); err != ErrTooBig { //nolint:errorlint // the very one
 		t.Errorf("deep: %v", err)
 	}
 	big := append([]byte(`{"items":["`), bytes.Repeat([]byte("x"), maxObject+1)...)
-	if _, err := eachItem(bytes.NewReader(big), nil); err != errTooBig { //nolint:errorlint // the very one
+	if _, err := eachItem(bytes.NewReader(big), nil); err != ErrTooBig { //nolint:errorlint // the very one
 		t.Errorf("big: %v", err)
 	}
 }
@@ -176,7 +176,7 @@ func FuzzJSONList(f *testing.F) {
 			got = append(got, slices.Clone(item))
 			return nil
 		})
-		if err == errTooBig { //nolint:errorlint // the very one
+		if err == ErrTooBig { //nolint:errorlint // the very one
 			return
 		}
 		a, _ := json.Marshal(got)

@@ -11,8 +11,7 @@ import (
 )
 
 // eachProto splits a list in Kubernetes' protobuf format into its items as they arrive. The
-// envelope is "k8s\\0" and a message whose field 2 is the list; the list's field 1 is its
-// metadata, field 2 its items.
+// envelope is "k8s\\0" and a runtime.Unknown with the list.
 func eachProto(r io.Reader, each func(item []byte) error) (listMeta, error) {
 	p := protoReader{in: bufio.NewReaderSize(r, 256<<10), left: 1 << 62}
 	meta, err := p.envelope(each)
@@ -45,7 +44,7 @@ func (p *protoReader) envelope(each func([]byte) error) (meta listMeta, err erro
 		if err != nil {
 			return meta, err
 		}
-		if num != 2 {
+		if num != unknownFieldRaw {
 			if err := p.skip(size); err != nil {
 				return meta, err
 			}
@@ -68,7 +67,7 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 			return meta, err
 		}
 		if size > maxObject || size > p.left {
-			return meta, errTooBig
+			return meta, ErrTooBig
 		}
 		b, err := p.item(int(size))
 		if err != nil {
@@ -76,16 +75,16 @@ func (p *protoReader) list(each func([]byte) error) (meta listMeta, err error) {
 		}
 		p.left -= size
 		switch int(num) {
-		case 1:
+		case objectFieldMetadata:
 			err = fields(b, func(num protowire.Number, v []byte, _ uint64) {
 				switch int(num) {
-				case 2:
+				case listMetaFieldResourceVersion:
 					meta.ResourceVersion = string(v)
-				case 3:
+				case listMetaFieldContinue:
 					meta.Continue = string(v)
 				}
 			})
-		case 2:
+		case listFieldItems:
 			err = each(b)
 		}
 		if err != nil {

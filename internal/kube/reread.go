@@ -85,7 +85,7 @@ func (l Rereader) one(ctx context.Context, r model.Ref) (look observe.Reread, er
 		b, look.At, err = l.Client.Get(ctx, "/api/v1/nodes/"+url.PathEscape(r.Name))
 		if err == nil {
 			var n model.Node
-			n, err = parseNode(b)
+			n, err = ParseNode(b)
 			look.Rows.Nodes = []model.Node{n}
 		}
 	case model.KindService:

@@ -38,7 +38,7 @@ func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.ReadIn
 
 func parseService(b []byte) (model.Service, error) {
 	var o struct {
-		Metadata objectMeta `json:"metadata"`
+		Metadata ObjectMeta `json:"metadata"`
 		Spec     struct {
 			LoadBalancerClass string `json:"loadBalancerClass"`
 		} `json:"spec"`
@@ -54,7 +54,7 @@ func parseService(b []byte) (model.Service, error) {
 		return model.Service{}, fmt.Errorf("service %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
 	}
 	s := model.Service{
-		Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: o.Metadata.UID, Revision: o.Metadata.ResourceVersion,
+		Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Revision: o.Metadata.ResourceVersion,
 		Class: o.Spec.LoadBalancerClass,
 	}
 	for _, i := range o.Status.LoadBalancer.Ingress {
@@ -87,12 +87,12 @@ func (c VMs) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, e
 	for _, kind := range []string{"virtualmachines", "virtualmachineinstances"} {
 		a, err := c.Client.List(ctx, "/apis/kubevirt.io/v1/"+kind, nil, func(item []byte) error {
 			var o struct {
-				Metadata objectMeta `json:"metadata"`
+				Metadata ObjectMeta `json:"metadata"`
 			}
 			if err := json.Unmarshal(item, &o); err != nil {
 				return fmt.Errorf("machine %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
 			}
-			out = append(out, model.VM{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, UID: o.Metadata.UID, Revision: o.Metadata.ResourceVersion})
+			out = append(out, model.VM{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Revision: o.Metadata.ResourceVersion})
 			return nil
 		})
 		if err != nil {

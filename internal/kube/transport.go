@@ -42,21 +42,20 @@ func through(cfg *rest.Config, base *url.URL, may func(method, path string) bool
 	return &kept, nil
 }
 
-const dnsName = `[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?`
+// NamePattern matches the name of an object in a path.
+const NamePattern = `[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?`
 
 var (
-	tokenPath  = regexp.MustCompile(`^/api/v1/namespaces/` + dnsName + `/serviceaccounts/plumbline-(reader|repairer)/token$`)
-	podsPath   = regexp.MustCompile(`^/api/v1/namespaces/` + dnsName + `/pods$`)
-	probePath  = regexp.MustCompile(`^/api/v1/namespaces/` + dnsName + `/pods/` + probePrefix + `[a-z0-9]{1,20}$`)
-	agentPath  = regexp.MustCompile(`^/api/v1/namespaces/` + dnsName + `/pods/https:` + dnsName + `:9474/proxy/`)
+	tokenPath  = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/serviceaccounts/plumbline-(reader|repairer)/token$`)
+	agentPath  = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/pods/https:` + NamePattern + `:9474/proxy/`)
 	intoPath   = regexp.MustCompile(`^/api/v1/(namespaces/[^/]+/)?(pods|services|nodes)/[^/]+/(exec|attach|portforward|proxy)(/|$)`)
-	namePassed = regexp.MustCompile(`^` + dnsName + `$`)
+	namePassed = regexp.MustCompile(`^` + NamePattern + `$`)
 )
 
-// mayRead admits reads, and the request for a token of one of Plumbline's own accounts,
+// MayRead admits reads, and the request for a token of one of Plumbline's own accounts,
 // which creates nothing that lasts. A GET to a proxy of a pod or node is more than a read;
 // only the path to an agent is admitted.
-func mayRead(method, path string) bool {
+func MayRead(method, path string) bool {
 	switch method {
 	case http.MethodGet:
 		return !intoPath.MatchString(path) || agentPath.MatchString(path)
@@ -67,13 +66,8 @@ func mayRead(method, path string) bool {
 	}
 }
 
-// mayProbe admits creating a pod and deleting a probe.
-func mayProbe(method, path string) bool {
-	return method == http.MethodPost && podsPath.MatchString(path) || method == http.MethodDelete && probePath.MatchString(path)
-}
-
-// named refuses what is not the name of an object: paths are built from it.
-func named(names ...string) error {
+// CheckNames refuses what is not the name of an object: paths are built from it.
+func CheckNames(names ...string) error {
 	for _, n := range names {
 		if !namePassed.MatchString(n) {
 			return fmt.Errorf("%.80q is not a name", n)

@@ -117,7 +117,7 @@ func (c *Client) openWatch(ctx context.Context, w *watch) (io.ReadCloser, error)
 	if w.last != "" {
 		q.Set("resourceVersion", w.last)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.at(request{path: w.path, query: q}), http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.at(Request{Path: w.path, Query: q}), http.NoBody)
 	if err != nil {
 		return nil, err
 	}

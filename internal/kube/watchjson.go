@@ -8,7 +8,7 @@ import (
 )
 
 // jsonWire is one JSON object per line.
-var jsonWire = wire{accept: acceptJSON, frames: lineFrames, event: jsonEvent, revision: jsonRevision, failure: jsonFailure}
+var jsonWire = wire{accept: AcceptJSON, frames: lineFrames, event: jsonEvent, revision: jsonRevision, failure: jsonFailure}
 
 // jsonEvent splits {"type":"ADDED","object":{…}}. In the form that the server writes, the
 // object is found without parsing it; its parser checks its syntax.
@@ -52,5 +52,5 @@ func jsonFailure(object []byte) failure {
 	if err := json.Unmarshal(object, &s); err != nil {
 		return failure{why: fmt.Errorf("read a failure: %w", err)}
 	}
-	return failure{s.Code, time.Duration(s.Details.After) * time.Second, fmt.Errorf("%d: %s", s.Code, readable(s.Message))}
+	return failure{s.Code, time.Duration(s.Details.After) * time.Second, fmt.Errorf("%d: %s", s.Code, Readable(s.Message))}
 }

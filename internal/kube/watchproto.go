@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// protoWire is Kubernetes' protobuf. A frame is a WatchEvent: field 1 is its type, field 2
-// wraps (field 1) the object, in the same envelope as a list.
+// protoWire is Kubernetes' protobuf. A frame is a WatchEvent, which wraps the object in the
+// same envelope as a list.
 var protoWire = wire{
 	accept: acceptProto + ";stream=watch", frames: lengthFrames, event: protoEvent,
 	revision: protoRevision, failure: protoFailure,
@@ -19,16 +19,16 @@ var protoWire = wire{
 var magic = []byte("k8s\x00")
 
 func protoEvent(frame []byte) (event, error) {
-	kind, err := inside(frame, 1)
+	kind, err := inside(frame, watchEventFieldType)
 	if err != nil {
 		return event{}, err
 	}
 	e := event{kind: string(kind)}
-	wrapped, err := inside(frame, 2)
+	wrapped, err := inside(frame, watchEventFieldObject)
 	if err != nil {
 		return e, err
 	}
-	raw, err := inside(wrapped, 1)
+	raw, err := inside(wrapped, rawExtensionFieldRaw)
 	if err != nil {
 		return e, err
 	}
@@ -36,7 +36,7 @@ func protoEvent(frame []byte) (event, error) {
 	if !ok {
 		return e, errors.New("not Kubernetes' protobuf")
 	}
-	e.object, err = inside(raw, 2)
+	e.object, err = inside(raw, unknownFieldRaw)
 	return e, err
 }
 
@@ -51,13 +51,13 @@ func inside(b []byte, want protowire.Number) ([]byte, error) {
 	return out, err
 }
 
-// protoRevision reads metadata (1) resourceVersion (6), which all objects have there.
+// protoRevision reads metadata.resourceVersion, which all objects have there.
 func protoRevision(object []byte) (string, error) {
-	meta, err := inside(object, 1)
+	meta, err := inside(object, objectFieldMetadata)
 	if err != nil {
 		return "", err
 	}
-	revision, err := inside(meta, 6)
+	revision, err := inside(meta, metaFieldResourceVersion)
 	return string(revision), err
 }
 
@@ -67,21 +67,21 @@ func protoFailure(object []byte) failure {
 	var said []byte
 	err := fields(object, func(num protowire.Number, v []byte, n uint64) {
 		switch int(num) {
-		case 3:
+		case statusFieldMessage:
 			said = v
-		case 5:
+		case statusFieldDetails:
 			_ = fields(v, func(num protowire.Number, _ []byte, n uint64) {
-				if num == 5 {
+				if num == statusDetailsFieldRetryAfterSeconds {
 					f.after = time.Duration(int32(n)) * time.Second
 				}
 			})
-		case 6:
+		case statusFieldCode:
 			f.code = int(int32(n))
 		}
 	})
 	if err != nil {
 		return failure{why: err}
 	}
-	f.why = fmt.Errorf("%d: %s", f.code, readable(string(said)))
+	f.why = fmt.Errorf("%d: %s", f.code, Readable(string(said)))
 	return f
 }

@@ -36,7 +36,7 @@ func lengthFrames(r io.Reader) func() ([]byte, error) {
 		}
 		size := int(binary.BigEndian.Uint32(head[:]))
 		if size > maxObject {
-			return nil, errTooBig
+			return nil, ErrTooBig
 		}
 		var err error
 		buf, err = fill(in, buf[:0], size)
@@ -72,7 +72,7 @@ func lineFrames(r io.Reader) func() ([]byte, error) {
 			switch {
 			case errors.Is(err, bufio.ErrBufferFull):
 				if long = append(long, part...); len(long) > maxObject {
-					return nil, errTooBig
+					return nil, ErrTooBig
 				}
 			case err != nil && len(long)+len(part) > 0:
 				return nil, cutOff(err)

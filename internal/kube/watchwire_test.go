@@ -163,13 +163,13 @@ func after(ends []int, n int) []int {
 // A length is only a promise, and a line without an end is none.
 func TestFramesAreBounded(t *testing.T) {
 	t.Parallel()
-	if _, err := lengthFrames(strings.NewReader("\x00\xa0\x00\x01x"))(); !errors.Is(err, errTooBig) {
+	if _, err := lengthFrames(strings.NewReader("\x00\xa0\x00\x01x"))(); !errors.Is(err, ErrTooBig) {
 		t.Errorf("10 MB and one byte: %v", err)
 	}
 	if _, err := lengthFrames(strings.NewReader("\x00\x10\x00\x00short"))(); !errors.Is(err, errTruncated) {
 		t.Errorf("less than promised: %v", err)
 	}
-	if _, err := lineFrames(endless{})(); !errors.Is(err, errTooBig) {
+	if _, err := lineFrames(endless{})(); !errors.Is(err, ErrTooBig) {
 		t.Errorf("a line without an end: %v", err)
 	}
 	most := 0
@@ -207,7 +207,7 @@ func FuzzWatchJSON(f *testing.F) {
 	f.Add([]byte(`{"object":{"metadata":{"name":"n"}},"type":"DELETED"}` + "\n" + `{"type":"ADDED","object":{}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		heardOf(t, jsonWire, b, func(g *observe.Gatherer) observe.Heard {
-			return hear(g, parseNode, (*model.Node).Ref, func(n *model.Node) string { return n.Revision })
+			return hear(g, ParseNode, (*model.Node).Ref, func(n *model.Node) string { return n.Revision })
 		})
 	})
 }
@@ -249,7 +249,7 @@ func BenchmarkWatchNodes(b *testing.B) {
 		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{Names: []string{strings.Repeat("registry.example.com/an/image@sha256:0123456789abcdef", 2)}})
 	}
 	benchmark(b, jsonWire, eventLine(b, "MODIFIED", node), func(g *observe.Gatherer) observe.Heard {
-		return hear(g, parseNode, (*model.Node).Ref, func(n *model.Node) string { return n.Revision })
+		return hear(g, ParseNode, (*model.Node).Ref, func(n *model.Node) string { return n.Revision })
 	})
 }
 

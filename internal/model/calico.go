@@ -12,7 +12,6 @@ type Info struct {
 	Calico         string `json:"calico,omitempty"`    // version
 	Datastore      string `json:"datastore,omitempty"` // kdd or etcd
 	Group          string `json:"group,omitempty"`     // API group of the custom resources
-	Type           string `json:"type,omitempty"`      // clusterType
 	Ready          bool   `json:"ready"`               // datastoreReady
 	IPAM           string `json:"ipam,omitempty"`      // calico, host-local, other; empty means not known
 	Networking     string `json:"networking,omitempty"`
@@ -24,9 +23,8 @@ type Info struct {
 
 // GarbageCollectorConfig is the configuration of the IPAM garbage collector. There is one row.
 type GarbageCollectorConfig struct {
-	LeakGracePeriod int64  `json:"grace"` // leakGracePeriod in seconds; 0 means off
-	Revision        string `json:"revision,omitempty"`
-	Extra           Extra  `json:"-"`
+	LeakGracePeriod int64 `json:"grace"` // leakGracePeriod in seconds; 0 means off
+	Extra           Extra `json:"-"`
 }
 
 // A Component is a DaemonSet or Deployment of Calico.
@@ -74,6 +72,14 @@ type Reservation struct {
 	Name  string         `json:"name"`
 	CIDRs []netip.Prefix `json:"cidrs,omitempty"`
 	Extra Extra          `json:"-"`
+}
+
+// DefaultBlockSize is the prefix length of blocks in a pool that sets no blockSize.
+func DefaultBlockSize(of netip.Addr) int {
+	if of.Is4() {
+		return 26
+	}
+	return 122
 }
 
 // A Block is an IPAM block.

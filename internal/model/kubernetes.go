@@ -116,7 +116,6 @@ type Tunnel struct {
 type Service struct {
 	Namespace string       `json:"namespace"`
 	Name      string       `json:"name"`
-	UID       string       `json:"uid,omitempty"`
 	Class     string       `json:"class,omitempty"`
 	IPs       []netip.Addr `json:"ips,omitempty"` // status.loadBalancer
 	Revision  string       `json:"revision,omitempty"`
@@ -130,7 +129,6 @@ func (s *Service) Ref() Ref { return Ref{KindService, s.Namespace + "/" + s.Name
 type VM struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	UID       string `json:"uid,omitempty"`
 	Revision  string `json:"revision,omitempty"`
 	Extra     Extra  `json:"-"`
 }

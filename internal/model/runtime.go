@@ -33,10 +33,8 @@ type Container struct {
 	ID      string `json:"id"`
 	Sandbox string `json:"sandbox"`
 	Name    string `json:"name"`
-	Image   string `json:"image,omitempty"`
 	State   string `json:"state"` // created, running, exited, unknown
 	PID     int    `json:"pid,omitempty"`
-	Attempt uint32 `json:"attempt,omitempty"`
 	Since   Time   `json:"since,omitzero"`
 	Extra   Extra  `json:"-"`
 }
@@ -107,20 +105,19 @@ type Thread struct {
 
 // A Mount is a mount that can hang, or that is left of a container or pod that is gone.
 type Mount struct {
-	Node    string   `json:"-"`
-	Target  string   `json:"target"`
-	Type    string   `json:"type"`
-	Source  string   `json:"source"`
-	Device  string   `json:"device"`            // major:minor
-	Silent  bool     `json:"silent,omitempty"`  // it does not answer
-	Asked   string   `json:"asked,omitempty"`   // how that was detected: probe, fuse waiting, mountstats
-	Waiting int      `json:"waiting,omitempty"` // requests that the server has not answered
-	Server  string   `json:"server,omitempty"`  // host of a network file system, process of a FUSE one
-	Pods    []string `json:"pods,omitempty"`    // UIDs of the pods that use it
-	Dead    string   `json:"dead,omitempty"`    // the container, sandbox or pod (UID) that it belonged to, which is gone
-	HeldBy  []Holder `json:"heldBy,omitempty"`  // processes whose mount namespace keeps it, if Dead is set
-	Since   Time     `json:"since,omitzero"`
-	Extra   Extra    `json:"-"`
+	Node   string   `json:"-"`
+	Target string   `json:"target"`
+	Type   string   `json:"type"`
+	Source string   `json:"source"`
+	Device string   `json:"device"`           // major:minor
+	Silent bool     `json:"silent,omitempty"` // it does not answer
+	Asked  string   `json:"asked,omitempty"`  // how that was detected: probe, fuse waiting, mountstats
+	Server string   `json:"server,omitempty"` // host of a network file system, process of a FUSE one
+	Pods   []string `json:"pods,omitempty"`   // UIDs of the pods that use it
+	Dead   string   `json:"dead,omitempty"`   // the container, sandbox or pod (UID) that it belonged to, which is gone
+	HeldBy []Holder `json:"heldBy,omitempty"` // processes whose mount namespace keeps it, if Dead is set
+	Since  Time     `json:"since,omitzero"`
+	Extra  Extra    `json:"-"`
 }
 
 // Ref names the mount by its source.

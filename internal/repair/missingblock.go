@@ -26,7 +26,7 @@ func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool
 	v := b.view
 	bits := pool.BlockSize
 	if bits == 0 {
-		bits = map[bool]int{true: 26, false: 122}[ip.Is4()]
+		bits = model.DefaultBlockSize(ip)
 	}
 	cidr, err := ip.Prefix(bits)
 	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, maxOrdinals+1) > maxOrdinals {

@@ -13,81 +13,119 @@ var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
 // narrow reduces a node's state to what concerns a pod or an address, and what holds for
 // the whole node. Zero arguments are not asked about.
 func narrow(f *model.NodeState, ns, pod string, ip netip.Addr) {
-	boxes, inodes, uids := map[string]bool{}, map[uint64]bool{}, map[string]bool{}
-	ips := map[netip.Addr]bool{}
+	c := newConcern(f, ns, pod, ip)
+	links := c.keepRouting(f)
+	c.keepLinks(f, links)
+	c.keepPods(f)
+}
+
+// A concern is what belongs to a pod or an address on the node.
+type concern struct {
+	sandboxes map[string]bool     // IDs
+	inodes    map[uint64]bool     // of network namespaces
+	uids      map[string]bool     // of pods
+	ips       map[netip.Addr]bool // asked about, or of the sandboxes
+	peers     map[int]bool        // indexes of host interfaces whose peer is in such a namespace
+}
+
+func newConcern(f *model.NodeState, ns, pod string, ip netip.Addr) *concern {
+	c := &concern{sandboxes: map[string]bool{}, inodes: map[uint64]bool{}, uids: map[string]bool{}, ips: map[netip.Addr]bool{}, peers: map[int]bool{}}
 	if ip.IsValid() {
-		ips[ip] = true
-	}
-	for _, a := range f.Attachments {
-		if ip.IsValid() && a.Has(ip) {
-			inodes[a.Inode] = true
-		}
-	}
-	for _, s := range f.Sandboxes {
-		if pod != "" && s.Namespace == ns && s.Pod == pod || s.Inode != 0 && inodes[s.Inode] {
-			boxes[s.ID], uids[s.UID] = true, true
-			if s.Inode != 0 {
-				inodes[s.Inode] = true
+		c.ips[ip] = true
+		for _, a := range f.Attachments {
+			if a.Has(ip) {
+				c.inodes[a.Inode] = true
 			}
 		}
 	}
-	peers := map[int]bool{}
-	for _, a := range f.Attachments {
-		if !inodes[a.Inode] {
-			continue
+	for i := range f.Sandboxes {
+		s := &f.Sandboxes[i]
+		if pod != "" && s.Namespace == ns && s.Pod == pod || s.Inode != 0 && c.inodes[s.Inode] {
+			c.addSandbox(s)
 		}
-		peers[a.Peer] = true
-		for _, p := range a.IPs {
-			ips[p.Addr()] = true
+	}
+	c.addAddresses(f)
+	return c
+}
+
+func (c *concern) addSandbox(s *model.Sandbox) {
+	c.sandboxes[s.ID], c.uids[s.UID] = true, true
+	if s.Inode != 0 {
+		c.inodes[s.Inode] = true
+	}
+}
+
+// addAddresses adds the addresses that the sandboxes have, and those that they were given.
+func (c *concern) addAddresses(f *model.NodeState) {
+	add := func(ips []netip.Prefix) {
+		for _, p := range ips {
+			c.ips[p.Addr()] = true
+		}
+	}
+	for _, a := range f.Attachments {
+		if c.inodes[a.Inode] {
+			c.peers[a.Peer] = true
+			add(a.IPs)
 		}
 	}
 	for _, r := range f.CNIResults {
-		if boxes[r.Container] {
-			for _, p := range r.IPs {
-				ips[p.Addr()] = true
-			}
+		if c.sandboxes[r.Container] {
+			add(r.IPs)
 		}
 	}
-	concerned := map[int]bool{} // interface indexes
+}
+
+// keepRouting keeps how packets to the addresses are sent, and returns the indexes of the
+// interfaces that they use.
+func (c *concern) keepRouting(f *model.NodeState) map[int]bool {
+	links := map[int]bool{}
 	keep(&f.Routes, func(r *model.Route) bool {
-		yes := r.Dst.IsSingleIP() && ips[r.Dst.Addr()] || r.Dst.Bits() == 0 || r.Dst.Contains(gateway)
+		yes := r.Dst.IsSingleIP() && c.ips[r.Dst.Addr()] || r.Dst.Bits() == 0 || r.Dst.Contains(gateway)
 		if yes {
-			concerned[r.Link] = true
+			links[r.Link] = true
 		}
 		return yes
 	})
 	keep(&f.Neighbours, func(n *model.Neighbour) bool {
-		if ips[n.IP] {
-			concerned[n.Link] = true
+		if c.ips[n.IP] {
+			links[n.Link] = true
 		}
-		return ips[n.IP]
+		return c.ips[n.IP]
 	})
 	keep(&f.Paths, func(p *model.Path) bool {
-		if ips[p.IP] {
-			concerned[p.Link] = true
+		if c.ips[p.IP] {
+			links[p.Link] = true
 		}
-		return ips[p.IP] || p.IP == gateway
+		return c.ips[p.IP] || p.IP == gateway
 	})
+	return links
+}
+
+func (c *concern) keepLinks(f *model.NodeState, used map[int]bool) {
 	names := map[string]bool{}
 	keep(&f.Links, func(l *model.Link) bool {
-		yes := peers[l.Index] || concerned[l.Index] || l.PeerNS != 0 && inodes[l.PeerNS]
+		yes := c.peers[l.Index] || used[l.Index] || l.PeerNS != 0 && c.inodes[l.PeerNS]
 		names[l.Name] = names[l.Name] || yes
 		return yes
 	})
 	keep(&f.Sysctls, func(s *model.Sysctl) bool { return names[s.Device] || s.Device == "all" })
-	keep(&f.Attachments, func(a *model.Attachment) bool { return inodes[a.Inode] })
-	keep(&f.Sandboxes, func(s *model.Sandbox) bool { return boxes[s.ID] })
+}
+
+// keepPods keeps what the runtime and CNI have of the sandboxes, and what uses them.
+func (c *concern) keepPods(f *model.NodeState) {
+	keep(&f.Attachments, func(a *model.Attachment) bool { return c.inodes[a.Inode] })
+	keep(&f.Sandboxes, func(s *model.Sandbox) bool { return c.sandboxes[s.ID] })
 	containers := map[string]bool{}
-	keep(&f.Containers, func(c *model.Container) bool {
-		containers[c.ID] = containers[c.ID] || boxes[c.Sandbox]
-		return boxes[c.Sandbox]
+	keep(&f.Containers, func(k *model.Container) bool {
+		containers[k.ID] = containers[k.ID] || c.sandboxes[k.Sandbox]
+		return c.sandboxes[k.Sandbox]
 	})
-	keep(&f.CNIResults, func(r *model.CNIResult) bool { return boxes[r.Container] })
+	keep(&f.CNIResults, func(r *model.CNIResult) bool { return c.sandboxes[r.Container] })
 	keep(&f.Processes, func(p *model.Process) bool {
-		return containers[p.Container] || boxes[p.Container] || uids[p.PodUID] && p.PodUID != "" || p.Why == "cni"
+		return containers[p.Container] || c.sandboxes[p.Container] || c.uids[p.PodUID] && p.PodUID != "" || p.Why == "cni"
 	})
 	keep(&f.Mounts, func(m *model.Mount) bool {
-		return m.Silent || slices.ContainsFunc(m.Pods, func(u string) bool { return uids[u] })
+		return m.Silent || slices.ContainsFunc(m.Pods, func(u string) bool { return c.uids[u] })
 	})
 }
 

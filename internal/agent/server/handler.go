@@ -35,14 +35,10 @@ func (s *Server) digest() agent.Digest { return s.store.digest(s.now()) }
 // tables returns whole tables, or what concerns one pod or one address.
 func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	var tables []model.Table
-	for _, name := range q["table"] {
-		var t model.Table
-		if err := t.UnmarshalText([]byte(name)); err != nil || !t.OfNode() {
-			http.Error(w, "unknown table", http.StatusBadRequest)
-			return
-		}
-		tables = append(tables, t)
+	tables, ok := nodeTables(q["table"])
+	if !ok {
+		http.Error(w, "unknown table", http.StatusBadRequest)
+		return
 	}
 	pod, ip := q.Get("pod"), q.Get("ip")
 	if pod != "" || ip != "" {
@@ -72,6 +68,18 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	if err := snapshotio.WriteBundle(w, snap); err != nil {
 		s.log.Debug("answer", "error", err) // the caller has disconnected
 	}
+}
+
+func nodeTables(names []string) ([]model.Table, bool) {
+	var out []model.Table
+	for _, name := range names {
+		var t model.Table
+		if err := t.UnmarshalText([]byte(name)); err != nil || !t.OfNode() {
+			return nil, false
+		}
+		out = append(out, t)
+	}
+	return out, true
 }
 
 func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {

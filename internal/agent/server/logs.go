@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/timeline/pick"
 )
 
 // Logs say where a node's logs are.
@@ -48,7 +49,7 @@ func newLogReader(c *Config) *logReader {
 
 // serveLogs hands out the lines about something.
 func (s *Server) serveLogs(w http.ResponseWriter, r *http.Request) {
-	q, err := agent.ParseLogQuestion(r.URL.Query())
+	q, err := pick.ParseQuestion(r.URL.Query())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -65,7 +66,7 @@ func (s *Server) serveLogs(w http.ResponseWriter, r *http.Request) {
 }
 
 // ask reads, and comes back in time whatever hangs.
-func (l *logReader) ask(ctx context.Context, q agent.LogQuestion) (*logAnswer, error) {
+func (l *logReader) ask(ctx context.Context, q pick.Question) (*logAnswer, error) {
 	select {
 	case l.turn <- struct{}{}:
 	case <-ctx.Done():

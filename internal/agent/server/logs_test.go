@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/timeline/pick"
 )
 
 // A logNode is a node's file system with logs, and its agent.
@@ -53,9 +54,9 @@ func (n *logNode) old(path string, hours int) {
 	must(n.T, os.Chtimes(path, at, at))
 }
 
-var aboutP = agent.LogQuestion{Namespace: "ns", Pod: "p-0"}
+var aboutP = pick.Question{Namespace: "ns", Pod: "p-0"}
 
-func (n *logNode) ask(q agent.LogQuestion) *agent.Logs {
+func (n *logNode) ask(q pick.Question) *agent.Logs {
 	n.Helper()
 	got, err := fleet(n.handler()).Logs(n.Context(), "n1", q)
 	must(n.T, err)

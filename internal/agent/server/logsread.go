@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/timeline/pick"
 )
 
 // read goes through the files, the newest first; and once more if containers came up whose
 // lines may have been passed by.
-func (l *logReader) read(ctx context.Context, q agent.LogQuestion, a *logAnswer) {
+func (l *logReader) read(ctx context.Context, q pick.Question, a *logAnswer) {
 	l.reading("the directories")
 	zone := l.zone()
 	files, missing := l.find()
 	a.begin(zone, missing)
 	left := int64(maxLogRead)
-	m := agent.NewLogMatcher(q)
+	m := pick.NewMatcher(q)
 	first := &logPass{l: l, m: m, since: q.Since, zone: zone, left: &left, used: map[string]int{}}
 	for i := range files {
 		a.take(i, first.one(ctx, &files[i]))
@@ -45,7 +46,7 @@ func (l *logReader) read(ctx context.Context, q agent.LogQuestion, a *logAnswer)
 // A logPass is one way through the files.
 type logPass struct {
 	l     *logReader
-	m     *agent.LogMatcher
+	m     *pick.Matcher
 	since time.Time
 	zone  *time.Location
 	left  *int64

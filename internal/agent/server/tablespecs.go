@@ -122,7 +122,7 @@ func plainProcess(r model.Process) model.Process {
 }
 
 func plainMount(r model.Mount) model.Mount {
-	r.Waiting, r.Asked, r.Pods, r.HeldBy = 0, "", nil, nil
+	r.Asked, r.Pods, r.HeldBy = "", nil, nil
 	return r
 }
 

@@ -64,28 +64,35 @@ func ofNobody(c *kernel.HostVeth, f *model.NodeState, routes []model.Route) erro
 	if !slices.ContainsFunc(f.CNIConfigs, func(c model.CNIConfig) bool { return c.Loaded && slices.Contains(c.Plugins, "calico") }) {
 		return errors.New("the runtime's loaded network is not known to be Calico's")
 	}
-	for i := range f.Sandboxes {
-		b := &f.Sandboxes[i]
+	if err := ofNoSandbox(c, f.Sandboxes); err != nil {
+		return err
+	}
+	for i := range f.Attachments {
+		a := &f.Attachments[i]
+		if !inUse(a) {
+			continue
+		}
+		if a.Inode == c.PeerNS {
+			return fmt.Errorf("the network namespace behind %s is in use", c.Name)
+		}
+		for _, r := range routes {
+			if r.Dst.IsSingleIP() && a.Has(r.Dst.Addr()) {
+				return fmt.Errorf("packets to %s go through %s, and a pod in use has that address", r.Dst.Addr(), c.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func ofNoSandbox(c *kernel.HostVeth, sandboxes []model.Sandbox) error {
+	for i := range sandboxes {
+		b := &sandboxes[i]
 		switch {
 		case b.HostNetwork:
 		case b.Inode != 0 && b.Inode == c.PeerNS, b.NetNS != "" && b.NetNS == c.Pinned:
 			return fmt.Errorf("the network namespace behind %[4]s belongs to sandbox %.12[1]s of %[2]s/%[3]s", b.ID, b.Namespace, b.Pod, c.Name)
 		case b.Ready && b.Inode == 0:
 			return fmt.Errorf("the network namespace of sandbox %.12s is unknown: it may be behind %s", b.ID, c.Name)
-		}
-	}
-	for i := range f.Attachments {
-		a := &f.Attachments[i]
-		if a.Inode == c.PeerNS {
-			if inUse(a) {
-				return fmt.Errorf("the network namespace behind %s is in use", c.Name)
-			}
-			continue
-		}
-		for _, r := range routes {
-			if r.Dst.IsSingleIP() && a.Has(r.Dst.Addr()) && inUse(a) {
-				return fmt.Errorf("packets to %s go through %s, and a pod in use has that address", r.Dst.Addr(), c.Name)
-			}
 		}
 	}
 	return nil

@@ -73,9 +73,19 @@ func verificationOf(w *model.Verification, f *model.NodeState, q question) {
 			w.ConfigName, w.Network = c.NodeName, c.Network
 		}
 	}
-	with, visited := map[string]bool{}, map[uint64]bool{}
+	verifySandboxes(w, f, q, verifyAddresses(w, f, q))
+	for _, l := range f.Links {
+		if q.has(l.IPs) {
+			w.Links = append(w.Links, l)
+		}
+	}
+}
+
+// verifyAddresses copies interfaces and cached results, and returns the IDs of their
+// sandboxes.
+func verifyAddresses(w *model.Verification, f *model.NodeState, q question) map[string]bool {
+	with := map[string]bool{}
 	for _, a := range f.Attachments {
-		visited[a.Inode] = true
 		if q.of(a.Sandbox) || q.has(a.IPs) {
 			w.Attachments = append(w.Attachments, q.short(a))
 			with[a.Sandbox] = true
@@ -92,17 +102,22 @@ func verificationOf(w *model.Verification, f *model.NodeState, q question) {
 			w.Results = append(w.Results, r)
 		}
 	}
+	return with
+}
+
+// verifySandboxes copies sandboxes. One whose network namespace was not read, whether asked
+// about or not, makes the verification incomplete: it may have any address.
+func verifySandboxes(w *model.Verification, f *model.NodeState, q question, with map[string]bool) {
+	visited := map[uint64]bool{}
+	for _, a := range f.Attachments {
+		visited[a.Inode] = true
+	}
 	for _, s := range f.Sandboxes {
 		if q.of(s.ID) || with[s.ID] {
 			w.Sandboxes = append(w.Sandboxes, s)
 		}
 		if !s.HostNetwork && (s.Inode != 0 && !visited[s.Inode] || s.Inode == 0 && s.Ready) {
 			w.Missing = append(w.Missing, "attachments: the network namespace was not read for sandbox "+s.ID)
-		}
-	}
-	for _, l := range f.Links {
-		if q.has(l.IPs) {
-			w.Links = append(w.Links, l)
 		}
 	}
 }

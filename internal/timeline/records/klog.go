@@ -5,22 +5,9 @@ import "bytes"
 // klog reads I1115 10:31:56.650149   36 kubelet.go:1601] message, where the level may
 // also be written out, as in ERROR:1213 10:27:42.891750 15567 cni.go:312] message.
 func (p *parser) klog(b []byte) bool {
-	level, at := b[0], 1
-	if len(b) > 1 && b[1] > '9' {
-		if at = spelledLevel(b); at == 0 {
-			return false
-		}
-	}
-	b = b[at:]
-	if len(b) < 22 || b[4] != ' ' {
-		return false
-	}
 	var s stamp
-	if !s.monthDay(digits2(b, 0), digits2(b, 2)) {
-		return false
-	}
-	n := 5 + s.clockTime(b[5:])
-	if n == 5 {
+	level, n := b[0], klogStamp(b, &s)
+	if n == 0 {
 		return false
 	}
 	for n < len(b) && b[n] == ' ' {
@@ -50,6 +37,29 @@ func (p *parser) klog(b []byte) bool {
 	p.body = afterSpace(b[end+1:])
 	p.rec.Text = p.body
 	return true
+}
+
+// klogStamp reads the level and the timestamp at the beginning of b, and gives how long they are.
+func klogStamp(b []byte, s *stamp) int {
+	at := 1
+	if len(b) > 1 && b[1] > '9' {
+		if at = spelledLevel(b); at == 0 {
+			return 0
+		}
+	}
+	if len(b) < at+14 || b[at+4] != ' ' {
+		return 0
+	}
+	var got stamp
+	if !got.monthDay(digits2(b, at), digits2(b, at+2)) {
+		return 0
+	}
+	n := got.clockTime(b[at+5:])
+	if n == 0 {
+		return 0
+	}
+	*s = got
+	return at + 5 + n
 }
 
 // afterSpace takes one blank off.

@@ -4,27 +4,13 @@ import "bytes"
 
 // syslog reads Dec 12 20:21:27 slave-197 kubelet[11608]: message.
 func (p *parser) syslog(b []byte) bool {
-	if len(b) < 18 || b[3] != ' ' || b[6] != ' ' {
-		return false
-	}
-	month := monthOf(b)
-	if month == 0 {
-		return false
-	}
-	day := digits2(b, 4)
-	if b[4] == ' ' {
-		day = int(b[5]) - '0'
-	}
 	var s stamp
-	if !s.monthDay(month, day) {
-		return false
-	}
-	n := s.clockTime(b[7:])
-	if n == 0 || len(b) < 9+n || b[7+n] != ' ' {
+	n := syslogStamp(b, &s)
+	if n == 0 || len(b) < 18 || b[n] != ' ' {
 		return false
 	}
 	p.outer = s
-	rest := b[8+n:]
+	rest := b[n+1:]
 	host, program, pid, text, ok := sender(rest)
 	if !ok {
 		if i := bytes.IndexByte(rest, ' '); i > 0 {
@@ -34,6 +20,27 @@ func (p *parser) syslog(b []byte) bool {
 	}
 	p.rec.Node, p.rec.Program, p.rec.PID = p.names.of(host), p.names.of(program), pid
 	return p.message(text)
+}
+
+// syslogStamp reads Dec 12 20:21:27 at the beginning of b, and gives how long it is.
+func syslogStamp(b []byte, s *stamp) int {
+	if len(b) < 15 || b[3] != ' ' || b[6] != ' ' {
+		return 0
+	}
+	day := digits2(b, 4)
+	if b[4] == ' ' {
+		day = int(b[5]) - '0'
+	}
+	var got stamp
+	if !got.monthDay(monthOf(b), day) {
+		return 0
+	}
+	n := got.clockTime(b[7:])
+	if n == 0 {
+		return 0
+	}
+	*s = got
+	return 7 + n
 }
 
 // sender reads slave-197 kubelet[11608]: and gives what follows.

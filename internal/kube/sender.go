@@ -1,0 +1,42 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+)
+
+// A Sender sends the requests that its list admits, and no others. It is how the packages
+// that write do so.
+type Sender struct {
+	c    *Client
+	http *http.Client
+}
+
+// Sender returns one with the list may. It sends no request yet.
+func (c *Client) Sender(may func(method, path string) bool) (*Sender, error) {
+	hc, err := through(c.cfg, c.base, may)
+	if err != nil {
+		return nil, err
+	}
+	return &Sender{c: c, http: hc}, nil
+}
+
+// Send returns a successful answer, whose body the caller closes. If the server is busy it
+// retries until the context ends.
+func (s *Sender) Send(ctx context.Context, r Request) (*http.Response, error) {
+	return s.c.send(ctx, s.http, r)
+}
+
+// Once sends a request one time and returns the answer, whatever its code.
+func (s *Sender) Once(ctx context.Context, r Request) (*http.Response, error) {
+	return s.c.once(ctx, s.http, r)
+}
+
+// ReadBody reads and closes a body with one object; ErrTooBig if it is longer than objects
+// are.
+func ReadBody(body io.ReadCloser) ([]byte, error) {
+	b, err := io.ReadAll(&bounded{body: body, left: maxObject})
+	return b, errors.Join(err, body.Close())
+}

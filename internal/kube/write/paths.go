@@ -1,0 +1,63 @@
+package write
+
+import (
+	"net/http"
+	"regexp"
+
+	"plumbline.dev/plumbline/internal/kube"
+)
+
+// Everything that a repair may change.
+const (
+	leaseName     = "plumbline-apply"
+	journalPrefix = "plumbline-journal-"
+	calicoAPI     = `^/apis/crd\.projectcalico\.org/v1/(ipamblocks|ipamhandles|blockaffinities)`
+	onePod        = `^/api/v1/namespaces/` + kube.NamePattern + `/pods/` + kube.NamePattern
+	leasesAPI     = `^/apis/coordination\.k8s\.io/v1/namespaces/(plumbline-system|kube-system)/leases`
+	journalsAPI   = `^/api/v1/namespaces/plumbline-system/configmaps`
+)
+
+var (
+	recordsPath  = regexp.MustCompile(calicoAPI + `$`)
+	recordPath   = regexp.MustCompile(calicoAPI + `/` + kube.NamePattern + `$`)
+	statusPath   = regexp.MustCompile(onePod + `/status$`)
+	evictionPath = regexp.MustCompile(onePod + `/eviction$`)
+	calicoPath   = regexp.MustCompile(`^/api/v1/namespaces/(kube-system|calico-system)/pods/calico-(node|kube-controllers)-[-a-z0-9]{1,80}$`)
+	leasesPath   = regexp.MustCompile(leasesAPI + `$`)
+	leasePath    = regexp.MustCompile(leasesAPI + `/` + leaseName + `$`)
+	journalsPath = regexp.MustCompile(journalsAPI + `$`)
+	journalPath  = regexp.MustCompile(journalsAPI + `/` + journalPrefix + planName + `-[0-9]{1,4}$`)
+	stepPath     = regexp.MustCompile(`^/api/v1/namespaces/` + kube.NamePattern + `/pods/https:` + kube.NamePattern + `:9474/proxy(/[a-z0-9]+){1,4}$`)
+)
+
+// planName is the form of a plan's identifier in an object name.
+const planName = `[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?`
+
+// mayRepair admits what repairs need: Calico's records, a pod's status, its eviction, the
+// deletion of a pod of Calico, the lease, the journal, and changes by agents. sound checks
+// the body.
+func mayRepair(method, path string) bool {
+	switch method {
+	case http.MethodGet:
+		return kube.MayRead(method, path)
+	case http.MethodPost:
+		return match(path, recordsPath, evictionPath, leasesPath, journalsPath, stepPath)
+	case http.MethodPut:
+		return match(path, recordPath, leasePath, journalPath)
+	case http.MethodDelete:
+		return match(path, recordPath, calicoPath, journalPath)
+	case http.MethodPatch:
+		return match(path, statusPath)
+	default:
+		return false
+	}
+}
+
+func match(path string, any ...*regexp.Regexp) bool {
+	for _, r := range any {
+		if r.MatchString(path) {
+			return true
+		}
+	}
+	return false
+}
