@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,24 +30,24 @@ func wantsAudit(text []byte) bool {
 		return false
 	}
 	of, rest := stringAfter(rest, needleResource)
-	switch string(of) {
-	case "pods", "workloadendpoints":
-	case "events":
-		if string(verb) != "create" || !bytes.Contains(rest, needleBody) {
-			return false
-		}
-	case "nodes":
-		if v := string(verb); v != "patch" && v != "update" || !bytes.Contains(rest, needleBody) {
-			return false
-		}
-	case "ipamhandles":
-		if v := string(verb); v != "create" && v != "delete" {
-			return false
-		}
-	default:
+	want, ok := auditedVerbs[string(of)]
+	if !ok || want.verbs != nil && !slices.Contains(want.verbs, string(verb)) || want.body && !bytes.Contains(rest, needleBody) {
 		return false
 	}
 	return bytes.Contains(text, needleComplete)
+}
+
+// auditedVerbs are the resources whose requests can become an event: with which verbs (nil
+// means all that write) and whether the body is needed.
+var auditedVerbs = map[string]struct {
+	verbs []string
+	body  bool
+}{
+	"pods":              {},
+	"workloadendpoints": {},
+	"events":            {[]string{"create"}, true},
+	"nodes":             {[]string{"patch", "update"}, true},
+	"ipamhandles":       {[]string{"create", "delete"}, false},
 }
 
 // stringAfter gives the text between a needle and the next quote, and the rest from the quote.

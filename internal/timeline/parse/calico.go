@@ -89,11 +89,12 @@ func verbOf(w word) verb {
 // begin reports that a call was started.
 func (t *Parser) begin(r *records.Record, k *call, netns bool) {
 	k.netns = k.netns || netns
-	switch {
-	case k.verb == add && k.once(timeline.AddBegin):
-		t.say(r, "cni", k.event(timeline.AddBegin))
-	case k.verb == del && k.once(timeline.DelBegin):
-		t.say(r, "cni", k.event(timeline.DelBegin))
+	switch k.verb {
+	case add:
+		t.sayOnce(r, "cni", k, timeline.AddBegin, "", "")
+	case del:
+		t.sayOnce(r, "cni", k, timeline.DelBegin, "", "")
+	default:
 	}
 	t.credential(r, k)
 }

@@ -15,9 +15,7 @@ func (t *Parser) addition(r *records.Record, w word, k *call) {
 	case extractedAdd:
 		t.named(r, "cni", id(get(r, "Node")))
 		t.named(r, "cni", nodeOf(get(r, "WorkloadEndpoint")))
-		if k.once(timeline.AddBegin) {
-			t.say(r, "cni", k.event(timeline.AddBegin))
-		}
+		t.sayOnce(r, "cni", k, timeline.AddBegin, "", "")
 	case usingAddresses:
 		k.got(addressIn(r.Text))
 	case resultGiven:
@@ -32,12 +30,9 @@ func (t *Parser) addition(r *records.Record, w word, k *call) {
 		t.added(r, k)
 	case addError, addCleanup:
 		// The lines after a failure repeat it.
-		if w == addCleanup && r.Style == records.Bracket || !k.once(timeline.AddFailed) {
-			return
+		if w == addError || r.Style != records.Bracket {
+			t.sayOnce(r, "cni", k, timeline.AddFailed, "", errorOf(r))
 		}
-		e := k.event(timeline.AddFailed)
-		e.Note = errorOf(r)
-		t.say(r, "cni", e)
 	default:
 	}
 }

@@ -30,6 +30,20 @@ var eventReasons = map[string]timeline.Kind{
 // happened emits a Kubernetes Event from a table or from JSON.
 func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, words []byte) {
 	e.Kind = eventReasons[reason]
+	readMessage(&e, reason, words)
+	if e.Kind == timeline.Nothing {
+		return
+	}
+	if of, ok := between(words, `in Pod "`, `"`); ok && e.Pod == "" {
+		e.Pod, e.UID = oldPod(of)
+	}
+	e.Note = note(words)
+	t.sayOf(r, "events", e)
+}
+
+// readMessage adds what the message of a Kubernetes Event says; with some reasons, only the message
+// decides whether the event counts, and as what.
+func readMessage(e *timeline.Event, reason string, words []byte) {
 	switch reason {
 	case "FailedCreatePodSandBox":
 		e.Sandbox = idAfter(words, "sandbox ")
@@ -42,15 +56,15 @@ func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, wo
 		e.Sandbox = idAfter(words, "sandbox ")
 	case "FailedMount", "FailedAttachVolume":
 		if !late(words) {
-			return
+			e.Kind = timeline.Nothing
 		}
 	case "TaintManagerEviction":
 		if hasPrefix(words, "Cancelling") {
-			return
+			e.Kind = timeline.Nothing
 		}
 	case "Starting": // also of kube-proxy and others
 		if indexString(words, "kubelet") < 0 {
-			return
+			e.Kind = timeline.Nothing
 		}
 	case "Scheduled":
 		if _, to, ok := bytes.Cut(words, []byte(" to ")); ok {
@@ -59,12 +73,4 @@ func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, wo
 	case "Killing":
 		e.Container = idAfter(words, "with id ")
 	}
-	if e.Kind == timeline.Nothing {
-		return
-	}
-	if of, ok := between(words, `in Pod "`, `"`); ok && e.Pod == "" {
-		e.Pod, e.UID = oldPod(of)
-	}
-	e.Note = note(words)
-	t.sayOf(r, "events", e)
 }

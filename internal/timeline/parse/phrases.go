@@ -29,6 +29,17 @@ func (t *Parser) say(r *records.Record, source string, e timeline.Event) {
 	t.event(r, source, e)
 }
 
+// sayOnce emits an event of the call that it has once, and reports whether this is the first.
+func (t *Parser) sayOnce(r *records.Record, source string, k *call, kind timeline.Kind, object, note string) bool {
+	if !k.once(kind) {
+		return false
+	}
+	e := k.event(kind)
+	e.Object, e.Note = object, note
+	t.say(r, source, e)
+	return true
+}
+
 // sayOf emits an event that may have happened on another node than its line was written on: the
 // node is that of the event, or unknown.
 func (t *Parser) sayOf(r *records.Record, source string, e timeline.Event) {

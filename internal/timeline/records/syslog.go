@@ -43,11 +43,8 @@ func sender(b []byte) (host, program []byte, pid int, text []byte, ok bool) {
 		return
 	}
 	host, b = b[:i], b[i+1:]
-	i = 0
-	for i < len(b) && b[i] != ' ' && b[i] != ':' && b[i] != '[' {
-		i++
-	}
-	if i == 0 || i == len(b) || b[i] == ' ' {
+	i = bytes.IndexAny(b, " :[")
+	if i < 1 || b[i] == ' ' {
 		return
 	}
 	program = b[:i]
