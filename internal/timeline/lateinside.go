@@ -89,30 +89,12 @@ func (s *Story) asked(l *instance) int {
 // endAsked reports whether the node had, or may have, begun to stop the instance before event d.
 // A request for its deletion is not enough: its containers stop before its network is deleted.
 func (s *Story) endAsked(l *instance, d int) bool {
-	for _, i := range l.events {
-		switch s.Events[i].Kind {
-		case PodKilled, PodKillFailed, ContainerDied, ContainerKillFailed, SandboxStopFailed, SandboxStopped:
-			if s.before(d, i) == unknown {
-				return true
-			}
-		default:
-		}
-	}
-	return false
+	return s.mayPrecede(l, d, PodKilled, PodKillFailed, ContainerDied, ContainerKillFailed, SandboxStopFailed, SandboxStopped)
 }
 
 // ranAfter gives an event that shows that the instance still ran after event d, or -1.
 func (s *Story) ranAfter(l *instance, d int) int {
-	for _, i := range l.events {
-		switch s.Events[i].Kind {
-		case PodKilled, ContainerDied, SandboxStopFailed, DelFailed:
-			if s.before(d, i) != unknown {
-				return i
-			}
-		default:
-		}
-	}
-	return -1
+	return s.firstAfter(l, d, PodKilled, ContainerDied, SandboxStopFailed, DelFailed)
 }
 
 // stopping gives an instance older than b whose own stop began (from) after b's ADD and before

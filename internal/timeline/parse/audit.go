@@ -114,17 +114,12 @@ func (a *auditLine) who() string {
 // auditHandle reports IPAM handles. A handle that is created means that its address is about to
 // be assigned; one that is deleted was decremented or marked before.
 func (t *Parser) auditHandle(r *records.Record, a *auditLine, e timeline.Event) {
-	switch a.Verb {
-	case "create":
-		e.Kind = timeline.AddressAssigned
-	case "delete":
-		e.Kind = timeline.HandleReleased
-	default:
-		return
-	}
+	e.Kind = map[string]timeline.Kind{"create": timeline.AddressAssigned, "delete": timeline.HandleReleased}[a.Verb]
 	e.Object = id([]byte(a.ObjectRef.Name))
 	e.Sandbox = sandboxOf(e.Object)
-	t.sayOf(r, "audit", e)
+	if e.Kind != timeline.Nothing {
+		t.sayOf(r, "audit", e)
+	}
 }
 
 // auditEndpoint reports WorkloadEndpoints that are objects of their own.

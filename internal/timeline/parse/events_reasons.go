@@ -46,12 +46,7 @@ func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, wo
 func readMessage(e *timeline.Event, reason string, words []byte) {
 	switch reason {
 	case "FailedCreatePodSandBox":
-		e.Sandbox = idAfter(words, "sandbox ")
-		if ofNetwork(words) {
-			e.Kind = timeline.AddFailed
-		} else if late(words) || indexString(words, "name is reserved") >= 0 {
-			e.Kind = timeline.RuntimeTimeout
-		}
+		e.Kind, e.Sandbox = notCreatedBy(words), idAfter(words, "sandbox ")
 	case "FailedKillPod":
 		e.Sandbox = idAfter(words, "sandbox ")
 	case "FailedMount", "FailedAttachVolume":

@@ -73,6 +73,16 @@ func indexString(text []byte, s string) int {
 	}
 }
 
+// containsAny reports whether text contains one of the words.
+func containsAny(text []byte, words ...string) bool {
+	for _, w := range words {
+		if indexString(text, w) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // hasPrefix is bytes.HasPrefix for a string.
 func hasPrefix(text []byte, s string) bool {
 	return len(text) >= len(s) && string(text[:len(s)]) == s

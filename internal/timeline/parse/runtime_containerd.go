@@ -21,7 +21,7 @@ var (
 func (t *Parser) sandboxRun(r *records.Record) {
 	e := timeline.Event{Kind: timeline.PodSeen, UID: uidOf(either(r.Text, "Uid", " uid"))}
 	pod, namespace := either(r.Text, "{Name", " name"), either(r.Text, ",Namespace", " namespace")
-	e.Pod = newPod(append(append(bytes.Clone(namespace), '/'), pod...))
+	e.Pod = podNamed(namespace, pod)
 	switch {
 	case bytes.Contains(r.Text, []byte(" returns sandbox id ")):
 		e.Kind, e.Sandbox = timeline.SandboxCreated, idAfter(r.Text, "returns sandbox id ")
