@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,9 +83,7 @@ func (b *blockers) strong(e *Event, what string) {
 	if !slices.Contains(b.by, what) {
 		b.by = append(b.by, what)
 	}
-	if b.note == "" {
-		b.note = e.Note
-	}
+	b.note = cmp.Or(b.note, e.Note)
 }
 
 // namesMount reports whether an event of the story names a mount that does not answer or is

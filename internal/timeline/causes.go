@@ -21,9 +21,6 @@ var brings = map[Cause][]finding.Code{
 	StaleNodename:   {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
 }
 
-// leastID is how many characters of a container ID identify it.
-const leastID = 12
-
 // Causes gives the verdicts that explain a finding: they are about the same pod, address,
 // sandbox or node, and their cause can lead to a finding of that code.
 func Causes(f *finding.Finding, verdicts []Verdict, files []File) []finding.Cause {
@@ -94,7 +91,7 @@ func (v *Verdict) concerns(r model.Ref) bool {
 	case model.KindAddress:
 		return v.Was.IsValid() && r.Name == v.Was.String() || v.Is.IsValid() && r.Name == v.Is.String()
 	case model.KindHandle, model.KindSandbox:
-		return slices.ContainsFunc([]string{v.Culprit, v.Victim}, func(id string) bool { return len(id) >= leastID && strings.Contains(r.Name, id) })
+		return slices.ContainsFunc([]string{v.Culprit, v.Victim}, func(id string) bool { return len(id) >= minID && strings.Contains(r.Name, id) })
 	case model.KindNode, model.KindMachine:
 		return v.Cause == StaleNodename && v.Node != "" && r.Name == v.Node
 	default:

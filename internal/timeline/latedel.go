@@ -131,7 +131,7 @@ func (s *Story) takes(d int, a, b *instance) string {
 		case names(e.Object, a):
 		case e.Address.IsValid() && slices.Contains(b.Addresses, e.Address), names(e.Object, b):
 			return "address"
-		case !e.Address.IsValid() && e.Object != "" && sandboxOf(e.Object) == "":
+		case !e.Address.IsValid() && e.Object != "" && SandboxOf(e.Object) == "":
 			return "handle"
 		}
 	default:

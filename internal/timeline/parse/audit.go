@@ -116,7 +116,7 @@ func (a *auditLine) who() string {
 func (t *Parser) auditHandle(r *records.Record, a *auditLine, e timeline.Event) {
 	e.Kind = map[string]timeline.Kind{"create": timeline.AddressAssigned, "delete": timeline.HandleReleased}[a.Verb]
 	e.Object = id([]byte(a.ObjectRef.Name))
-	e.Sandbox = sandboxOf(e.Object)
+	e.Sandbox = timeline.SandboxOf(e.Object)
 	if e.Kind != timeline.Nothing {
 		t.sayOf(r, "audit", e)
 	}

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -33,11 +34,7 @@ const (
 func (t *Parser) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
 	var body podBody
 	body.decode(a.RequestObject) // the audit policy may omit it
-	for _, uid := range [...]string{body.Preconditions.UID, body.Metadata.UID} {
-		if e.UID == "" {
-			e.UID = uidOf([]byte(uid))
-		}
-	}
+	e.UID = cmp.Or(e.UID, uidOf([]byte(body.Preconditions.UID)), uidOf([]byte(body.Metadata.UID)))
 	switch a.Verb + "/" + a.ObjectRef.Subresource {
 	case "delete/", "create/eviction":
 		terminating(&e, &body, a.User.Username)

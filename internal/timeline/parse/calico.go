@@ -65,7 +65,7 @@ func bracketed(text []byte, w word) caller {
 		who.pod = ns + "/" + name
 	}
 	if who.sandbox == "" {
-		who.sandbox = sandboxOf(id(field(text, "handle")))
+		who.sandbox = timeline.SandboxOf(id(field(text, "handle")))
 	}
 	if who.sandbox == "" && who.pod == "" {
 		who.pod = podOf(field(text, "Workload"))

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -72,10 +73,7 @@ func (t *Parser) added(r *records.Record, k *call) {
 		return
 	}
 	e := k.event(timeline.EndpointWritten)
-	e.Object = id(get(r, "WorkloadEndpoint"))
-	if e.Object == "" {
-		e.Object = id(get(r, "Workload"))
-	}
+	e.Object = cmp.Or(id(get(r, "WorkloadEndpoint")), id(get(r, "Workload")))
 	e.Address, e.Device = k.address(), k.device
 	t.say(r, "cni", e)
 	e.Kind, e.Object = timeline.AddEnd, ""

@@ -45,7 +45,7 @@ func (t *Parser) releasedOf(r *records.Record, k *call) {
 		if !k.has(timeline.HandleReleased) {
 			return
 		}
-	case sandboxOf(e.Object) == k.sandbox:
+	case timeline.SandboxOf(e.Object) == k.sandbox:
 		e.Address = k.address()
 	}
 	t.say(r, "ipam", e)

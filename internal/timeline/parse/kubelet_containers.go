@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -47,13 +48,7 @@ func (t *Parser) containerTold2017(r *records.Record) {
 // sandboxNamed only learns that an ID is of a sandbox: the line with the error reports the
 // failure.
 func (t *Parser) sandboxNamed(r *records.Record) {
-	id := containerID(member(r.Text, "ID"))
-	if id == "" {
-		id = idAfter(r.Text, "sandbox ")
-	}
-	if id == "" {
-		id = containerID(field(r.Text, "podSandboxID"))
-	}
+	id := cmp.Or(containerID(member(r.Text, "ID")), idAfter(r.Text, "sandbox "), containerID(field(r.Text, "podSandboxID")))
 	t.seen.put(id, owner{sandbox: id})
 }
 

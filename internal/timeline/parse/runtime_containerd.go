@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -56,10 +57,7 @@ func either(text []byte, one, other string) []byte {
 
 // sandboxCall reads the ends of StopPodSandbox and RemovePodSandbox.
 func (t *Parser) sandboxCall(r *records.Record) {
-	e := timeline.Event{Sandbox: idAfter(r.Text, "PodSandbox ")}
-	if e.Sandbox == "" {
-		e.Sandbox = idAfter(r.Text, "PodSandbox for ")
-	}
+	e := timeline.Event{Sandbox: cmp.Or(idAfter(r.Text, "PodSandbox "), idAfter(r.Text, "PodSandbox for "))}
 	removes := r.Text[0] == 'R'
 	switch {
 	case bytes.Contains(r.Text, returned) && removes:

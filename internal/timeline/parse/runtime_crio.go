@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -24,9 +25,7 @@ func (t *Parser) crioSandbox(r *records.Record) {
 	case hasPrefix(r.Text, "Removed"):
 		e.Kind = timeline.SandboxRemoved
 	}
-	if e.Sandbox == "" {
-		e.Sandbox = idAfter(r.Text, "sandbox: ")
-	}
+	e.Sandbox = cmp.Or(e.Sandbox, idAfter(r.Text, "sandbox: "))
 	if e.Sandbox != "" {
 		t.say(r, crio, e)
 	}

@@ -59,11 +59,11 @@ func rows(s *timeline.Story, l *lanes, most int) []row {
 			out, lateDels = append(out, lateDels[0]), lateDels[1:]
 			clear(seen)
 		}
-		if aside(e.Kind) || taken[e.Place] && takes(e.Kind) {
+		if notShown.has(e.Kind) || taken[e.Place] && removes.has(e.Kind) {
 			continue
 		}
 		r := row{at: e.At, last: e.At, lane: l.event(e), said: say(e), reason: reason(e), count: max(1, e.Count), kind: e.Kind, node: e.Node, places: linesOf(s, i), event: i}
-		if turns(e.Kind) {
+		if endsCount.has(e.Kind) {
 			clear(seen)
 		}
 		key := rowKey{r.lane, r.kind, r.node, r.said, r.reason}
@@ -144,9 +144,9 @@ func weight(k timeline.Kind) int {
 	switch {
 	case k == timeline.DelEnd || k == timeline.AddEnd:
 		return 3
-	case why(k):
+	case withReason.has(k):
 		return 2
-	case turns(k):
+	case endsCount.has(k):
 		return 1
 	}
 	return 0
@@ -185,7 +185,7 @@ func (r *row) takeEvents(s *timeline.Story, v *timeline.Verdict, l *lanes, taken
 		e := &s.Events[j]
 		own := l.event(e)
 		near := own == r.lane && e.At.Sub(v.At).Abs() < sameCall
-		if !takes(e.Kind) || own == r.lateDel.victim || !near && !slices.Contains(v.Lines, e.Place) {
+		if !removes.has(e.Kind) || own == r.lateDel.victim || !near && !slices.Contains(v.Lines, e.Place) {
 			continue
 		}
 		taken[e.Place] = true
