@@ -1,9 +1,8 @@
 package parse
 
 import (
-	"strings"
-
 	"bytes"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
