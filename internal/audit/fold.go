@@ -20,19 +20,7 @@ func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
 	}
 	under := make([]int, len(fs))
 	for i := range fs {
-		under[i] = -1
-		d := detect.ByCode(fs[i].Code)
-		if d == nil {
-			continue
-		}
-		for _, r := range fs[i].About {
-			for _, j := range about[r] {
-				explains := slices.Contains(d.ShadowedBy, fs[j].Code) && (fs[j].State == finding.Confirmed || fs[i].State != finding.Confirmed)
-				if explains && (under[i] < 0 || fs[j].Key() < fs[under[i]].Key()) {
-					under[i] = j
-				}
-			}
-		}
+		under[i] = explainedBy(fs, i, about)
 	}
 	for i := range fs {
 		if top := root(under, i); top != i {
@@ -48,6 +36,24 @@ func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
 		heads = append(heads, fs[i])
 	}
 	return heads, folded
+}
+
+// explainedBy gives the finding that explains finding i, of several the one with the first
+// key; -1 if there is none.
+func explainedBy(fs []finding.Finding, i int, about map[model.Ref][]int) int {
+	under, d := -1, detect.ByCode(fs[i].Code)
+	if d == nil {
+		return under
+	}
+	for _, r := range fs[i].About {
+		for _, j := range about[r] {
+			explains := slices.Contains(d.ShadowedBy, fs[j].Code) && (fs[j].State == finding.Confirmed || fs[i].State != finding.Confirmed)
+			if explains && (under < 0 || fs[j].Key() < fs[under].Key()) {
+				under = j
+			}
+		}
+	}
+	return under
 }
 
 // root is the head of finding i; under[i] is the index of the finding that explains i, or -1.

@@ -31,18 +31,8 @@ func reread(ctx context.Context, s *model.Snapshot, v *model.View, src Source, d
 	if len(s.Nodes) > 0 && !slices.Contains(refs, s.Nodes[0].Ref()) {
 		refs = append(refs, s.Nodes[0].Ref())
 	}
-	var facts [2]observe.Reread
-	var err4, err5 error
-	first, err1 := src.Kubernetes.Reread(ctx, refs)
-	if src.Nodes != nil {
-		facts[0], err4 = src.Nodes.Reread(ctx, refs)
-	}
-	calico, err2 := src.Calico.Reread(ctx, refs)
-	if src.Nodes != nil {
-		facts[1], err5 = src.Nodes.Reread(ctx, refs)
-	}
-	second, err3 := src.Kubernetes.Reread(ctx, refs)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	owners, facts, calico, err := src.rereadAll(ctx, refs)
+	if err != nil {
 		for i := range found {
 			if found[i].Class != finding.Now {
 				found[i].Why = "reread failed: " + err.Error()
@@ -50,14 +40,14 @@ func reread(ctx context.Context, s *model.Snapshot, v *model.View, src Source, d
 		}
 		return found, nil, s.Meta.Taken
 	}
-	now := model.At(second.At)
+	now := model.At(owners[1].At)
 	if now.IsZero() {
-		now = max(s.Meta.Taken, model.At(calico.At), model.At(first.At))
+		now = max(s.Meta.Taken, model.At(calico.At), model.At(owners[0].At))
 	}
 	// One after the other: a view of a large cluster needs much memory.
 	var sees [2]readTables
-	again := func(i int, owners observe.Reread) map[string]*finding.Finding {
-		p, changed := observe.Patched(s, facts[i], owners, calico)
+	again := func(i int) map[string]*finding.Finding {
+		p, changed := observe.Patched(s, facts[i], owners[i], calico)
 		w := v.Under(p)
 		if changed {
 			w = model.Seal(p)
@@ -65,33 +55,57 @@ func reread(ctx context.Context, s *model.Snapshot, v *model.View, src Source, d
 		sees[i] = seeing(p)
 		return index(detect.Judge(w, subjects, ds...).Findings)
 	}
-	before, after := again(0, first), again(1, second)
+	before, after := again(0), again(1)
 	lost := lostTables(facts[:], s)
 	var out []finding.Finding
 	for i := range found {
-		f := &found[i]
+		f := found[i]
 		if f.Class == finding.Now {
-			out = append(out, *f)
+			out = append(out, f)
 			continue
 		}
-		b, inBefore := before[f.Key()]
-		a, inAfter := after[f.Key()]
-		switch {
-		case (!inBefore || !inAfter) && unreadTables(f, sees):
-			g := *f
-			g.Why = "its node did not answer the reread"
+		if g, ok := compared(f, before[f.Key()], after[f.Key()], sees); ok {
 			out = append(out, g)
-		case !inBefore && !inAfter:
-			continue
-		case !inBefore || !inAfter || !a.Same(b):
-			g := *f
-			g.Why = "its objects changed during the reread"
-			out = append(out, g)
-		default:
-			out = append(out, *a)
 		}
 	}
 	return out, lost, now
+}
+
+// rereadAll reads the objects in the order that reread needs; owners and facts have what
+// Kubernetes and the nodes answered before and after Calico. The nodes are not read if the
+// source has none.
+func (src Source) rereadAll(ctx context.Context, refs []model.Ref) (owners, facts [2]observe.Reread, calico observe.Reread, err error) {
+	var errs [5]error
+	nodes := func(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
+		if src.Nodes == nil {
+			return observe.Reread{}, nil
+		}
+		return src.Nodes.Reread(ctx, refs)
+	}
+	owners[0], errs[0] = src.Kubernetes.Reread(ctx, refs)
+	facts[0], errs[3] = nodes(ctx, refs)
+	calico, errs[1] = src.Calico.Reread(ctx, refs)
+	facts[1], errs[4] = nodes(ctx, refs)
+	owners[1], errs[2] = src.Kubernetes.Reread(ctx, refs)
+	return owners, facts, calico, errors.Join(errs[:]...)
+}
+
+// compared decides by the evaluations before and after Calico was read, each nil if it does
+// not find f again: false if neither does; the later one if both do, with the same evidence;
+// else f with Why set, as when a table that its detector uses could not be reread.
+func compared(f finding.Finding, before, after *finding.Finding, sees [2]readTables) (finding.Finding, bool) {
+	both := before != nil && after != nil
+	switch {
+	case !both && unreadTables(&f, sees):
+		f.Why = "its node did not answer the reread"
+	case before == nil && after == nil:
+		return f, false
+	case !both || !after.Same(before):
+		f.Why = "its objects changed during the reread"
+	default:
+		f = *after
+	}
+	return f, true
 }
 
 // unreadTables reports whether a node table that the detector of f uses could not be reread

@@ -15,34 +15,32 @@ func (s *scan) skip(depth int) {
 	case c == '"':
 		s.skipText()
 	case c == '{':
-		s.i++
-		if s.take('}') {
-			return
-		}
-		for more := true; more && !s.bad; more = s.take(',') {
-			if s.peek() != '"' {
-				s.bad = true
-				return
-			}
-			s.skipText()
-			s.need(':')
-			s.skip(depth + 1)
-		}
-		s.need('}')
+		s.skipObject(depth)
 	case c == '[':
-		s.i++
-		if s.take(']') {
-			return
-		}
-		for more := true; more && !s.bad; more = s.take(',') {
-			s.skip(depth + 1)
-		}
-		s.need(']')
+		s.array(func() { s.skip(depth + 1) })
 	case c == '-' || c >= '0' && c <= '9':
 		s.number() // with a fraction or an exponent, what follows is unexpected
 	case !s.word("true") && !s.word("false") && !s.word("null"):
 		s.bad = true
 	}
+}
+
+// skipObject skips an object. Unlike in object, its names may have escapes.
+func (s *scan) skipObject(depth int) {
+	s.i++
+	if s.take('}') {
+		return
+	}
+	for more := true; more && !s.bad; more = s.take(',') {
+		if s.peek() != '"' {
+			s.bad = true
+			return
+		}
+		s.skipText()
+		s.need(':')
+		s.skip(depth + 1)
+	}
+	s.need('}')
 }
 
 // skipText skips a string, whose quote is next.

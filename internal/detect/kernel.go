@@ -78,12 +78,18 @@ func findSeat(p *Pass, row int32) *seat {
 	if s.around == nil {
 		return nil // its network namespace was not found
 	}
-	if !s.told && s.inside != nil {
-		for _, q := range s.inside.IPs {
-			s.ips = append(s.ips, q.Addr())
-		}
-	}
+	s.adoptAddresses()
 	return s
+}
+
+// adoptAddresses takes the interface's own addresses if neither Calico nor Kubernetes has any.
+func (s *seat) adoptAddresses() {
+	if s.told || s.inside == nil {
+		return
+	}
+	for _, q := range s.inside.IPs {
+		s.ips = append(s.ips, q.Addr())
+	}
 }
 
 // findAddresses sets the addresses that the pod should have: from Calico's record, else from

@@ -37,15 +37,7 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 	case ns != pod.Namespace || name != pod.Name:
 		f.Summary = fmt.Sprintf("used by %s/%s; the IPAM record names %s/%s", pod.Namespace, pod.Name, ns, name)
 	case at.Node != "" && pod.Node != "" && !p.SameNode(at.Node, pod.Node):
-		f.Summary = fmt.Sprintf("used on %s; the IPAM record names %s", pod.Node, at.Node)
-		if name := nameInConfig(p, pod.Node); name == at.Node { // then that is the cause
-			f.Summary += ", as the CNI configuration of " + pod.Node + " does"
-			f.About = append(f.About, model.Ref{Kind: model.KindNode, Name: pod.Node})
-		}
-		// The IPAM garbage collector keeps an allocation of a node that does not exist.
-		if c, ok := p.Collector(); (!ok || c.LeakGracePeriod > 0) && p.NodeByName(at.Node) != nil {
-			f.Summary += "; the IPAM garbage collector will free it"
-		}
+		f = otherNode(p, pod, at.Node)
 	default:
 		return
 	}
@@ -53,4 +45,18 @@ func misnamed(p *Pass, _ model.Table, row int32) {
 	f.Evidence = []finding.Evidence{allocationSays(p, a), podSays(pod)}
 	f.About, f.Class = append(f.About, pod.Ref()), classHeld(p, a.IP, pod)
 	p.Report(f)
+}
+
+// otherNode says that the IPAM record names another node than the pod's, why, and what follows.
+func otherNode(p *Pass, pod *model.Pod, node string) (f finding.Finding) {
+	f.Summary = fmt.Sprintf("used on %s; the IPAM record names %s", pod.Node, node)
+	if nameInConfig(p, pod.Node) == node { // then that is the cause
+		f.Summary += ", as the CNI configuration of " + pod.Node + " does"
+		f.About = append(f.About, model.Ref{Kind: model.KindNode, Name: pod.Node})
+	}
+	// The IPAM garbage collector keeps an allocation of a node that does not exist.
+	if c, ok := p.Collector(); (!ok || c.LeakGracePeriod > 0) && p.NodeByName(node) != nil {
+		f.Summary += "; the IPAM garbage collector will free it"
+	}
+	return f
 }

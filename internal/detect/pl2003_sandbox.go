@@ -27,10 +27,20 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 	if id == "" {
 		return
 	}
+	// If another sandbox runs, its DEL will not remove Calico's record.
 	if box, _ := running(p, pod); box != nil && box.ID != id && !changing(p, pod.Node, box.ID, id) {
-		recordOfAnother(p, pod, endpoint, id, box)
+		p.Report(sandboxDiffers(p, pod, endpoint, id, "sandbox "+first8(box.ID)+" is running", sandboxSays(box)))
 		return
 	}
+	if a, holder := heldByAnother(p, pod, ips, id); a != nil {
+		f := sandboxDiffers(p, pod, endpoint, id, "sandbox "+first8(holder)+" holds its address", allocationSays(p, a))
+		f.About = []model.Ref{a.Ref()}
+		p.Report(f)
+	}
+}
+
+// heldByAnother finds the first of the pod's own allocations that another sandbox than id holds.
+func heldByAnother(p *Pass, pod *model.Pod, ips []netip.Addr, id string) (a *model.Allocation, holder string) {
 	for _, ip := range ips {
 		for a := range p.AllocationsOf(ip) {
 			at := p.AttributeOf(a)
@@ -38,35 +48,25 @@ func otherSandbox(p *Pass, _ model.Table, row int32) {
 				continue // recorded for another pod: PL1003
 			}
 			if holder := model.ContainerOf(at.Handle); holder != "" && holder != id {
-				says := []finding.Evidence{podSays(pod), allocationSays(p, a)}
-				if endpoint != nil {
-					says = append(says, endpointSays(endpoint))
-				}
-				f := finding.Finding{
-					Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace,
-					Summary:  "Calico's record names sandbox " + first8(id) + ", sandbox " + first8(holder) + " holds its address",
-					Evidence: says,
-					About:    []model.Ref{a.Ref()}, Class: classOf(p, pod),
-				}
-				p.Report(f)
-				return
+				return a, holder
 			}
 		}
 	}
+	return nil, ""
 }
 
-// recordOfAnother: the runtime reports another running sandbox than the one in Calico's
-// record. The DEL of the running sandbox will not remove that record.
-func recordOfAnother(p *Pass, pod *model.Pod, endpoint *model.Endpoint, id string, box *model.Sandbox) {
+// sandboxDiffers is the finding that Calico's record names sandbox id and other evidence
+// another one.
+func sandboxDiffers(p *Pass, pod *model.Pod, endpoint *model.Endpoint, id, but string, other finding.Evidence) finding.Finding {
 	f := finding.Finding{
 		Subject: pod.Ref(), Node: pod.Node, Namespace: pod.Namespace, Class: classOf(p, pod),
-		Summary:  "Calico's record names sandbox " + first8(id) + ", sandbox " + first8(box.ID) + " is running",
-		Evidence: []finding.Evidence{podSays(pod), sandboxSays(box)},
+		Summary:  "Calico's record names sandbox " + first8(id) + ", " + but,
+		Evidence: []finding.Evidence{podSays(pod), other},
 	}
 	if endpoint != nil {
 		f.Evidence = append(f.Evidence, endpointSays(endpoint))
 	}
-	p.Report(f)
+	return f
 }
 
 // recorded returns the sandbox and the addresses in Calico's record of a pod (the annotation;

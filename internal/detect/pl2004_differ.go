@@ -23,16 +23,10 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 	if pod.Phase != model.Running || pod.HostNetwork || !pod.Deleted.IsZero() || !ofCalico(p, pod.IPs) {
 		return
 	}
-	calicos, from := pod.Annotated, "annotation"
-	var endpoints []*model.Endpoint
+	calicos, endpoints := calicosAddresses(p, pod)
+	from := "annotation"
 	if p.Calico.Etcd {
 		from = "endpoint"
-		for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
-			if p.SameNode(e.Node, pod.Node) && (e.Interface == "" || e.Interface == "eth0") {
-				calicos = append(calicos, e.IPs...)
-				endpoints = append(endpoints, e)
-			}
-		}
 	}
 	own, at := ownAddresses(p, pod)
 	if (len(calicos) == 0 || agree(pod.IPs, calicos)) && (len(own) == 0 || agree(pod.IPs, own)) {
@@ -51,6 +45,22 @@ func addressesDiffer(p *Pass, _ model.Table, row int32) {
 		f.About = append(f.About, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
 	p.Report(f)
+}
+
+// calicosAddresses are the addresses that Calico has for the pod: in its annotation or, with
+// etcd, in its endpoints on its node.
+func calicosAddresses(p *Pass, pod *model.Pod) (ips []netip.Addr, endpoints []*model.Endpoint) {
+	ips = slices.Clip(pod.Annotated) // shared with other detectors
+	if !p.Calico.Etcd {
+		return ips, nil
+	}
+	for e := range p.EndpointsOf(pod.Namespace, pod.Name) {
+		if p.SameNode(e.Node, pod.Node) && (e.Interface == "" || e.Interface == "eth0") {
+			ips = append(ips, e.IPs...)
+			endpoints = append(endpoints, e)
+		}
+	}
+	return ips, endpoints
 }
 
 // ownAddresses are the addresses of Calico's interface in the pod, if its node state was

@@ -34,12 +34,7 @@ func duplicate(p *Pass, _ model.Table, row int32) {
 	if node != nil && slices.Contains(node.Addresses, ip) {
 		node = nil // host encryption gives the tunnel the node's own address
 	}
-	var services []*model.Service
-	for c := range p.Claims(ip) {
-		if c.By == model.ByService {
-			services = append(services, p.Service(c.Row))
-		}
-	}
+	services := servicesWith(p, ip)
 	owners := len(pods)
 	if node != nil {
 		owners++
@@ -51,19 +46,11 @@ func duplicate(p *Pass, _ model.Table, row int32) {
 		return
 	}
 	f := finding.Finding{Subject: model.Ref{Kind: model.KindAddress, Name: ip.String()}, Class: classHeld(p, ip, pods...)}
+	f.Namespace, f.Node = commonPlace(pods)
 	var rest []finding.Evidence
 	for _, pod := range pods {
 		rest = append(rest, podSays(pod))
 		f.About = append(f.About, pod.Ref())
-		f.Namespace, f.Node = pod.Namespace, pod.Node
-	}
-	for _, pod := range pods {
-		if pod.Namespace != f.Namespace {
-			f.Namespace = ""
-		}
-		if pod.Node != f.Node {
-			f.Node = ""
-		}
 	}
 	if node != nil {
 		rest = append(rest, nodeSays(node, "a tunnel has "+ip.String()))
@@ -80,6 +67,31 @@ func duplicate(p *Pass, _ model.Table, row int32) {
 	rest = append(rest, record)
 	f.Evidence = rest
 	p.Report(f)
+}
+
+func servicesWith(p *Pass, ip netip.Addr) (services []*model.Service) {
+	for c := range p.Claims(ip) {
+		if c.By == model.ByService {
+			services = append(services, p.Service(c.Row))
+		}
+	}
+	return services
+}
+
+// commonPlace is the namespace and the node of all the pods; each is empty if they differ.
+func commonPlace(pods []*model.Pod) (namespace, node string) {
+	for i, pod := range pods {
+		if i == 0 {
+			namespace, node = pod.Namespace, pod.Node
+		}
+		if pod.Namespace != namespace {
+			namespace = ""
+		}
+		if pod.Node != node {
+			node = ""
+		}
+	}
+	return namespace, node
 }
 
 // alone is the fast path for nearly all addresses: fewer than two claims.

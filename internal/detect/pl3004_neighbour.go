@@ -38,19 +38,17 @@ func wrongNeighbours(p *Pass, _ model.Table, row int32) {
 			if l == nil || n.Proxy {
 				continue
 			}
-			switch {
-			case l != own && astray(n, l):
+			if l != own {
+				if !astray(n, l) {
+					continue
+				}
 				elsewhere = append(elsewhere, l.Name)
-			case l == own && otherMAC(n, s.inside) && n.State == "PERMANENT":
-				f.Severity = finding.Error
-				says = append(says, "static entry for "+ip.String()+" with MAC "+n.MAC+", the pod's MAC is "+s.inside.MAC)
-			case l == own && otherMAC(n, s.inside) && n.State == "REACHABLE":
-				says = append(says, "something other than the pod answers for "+ip.String()+", with MAC "+n.MAC)
-			case l == own && s.unanswered(n):
-				says = append(says, "it is not ready and does not answer ARP or NDP for "+ip.String())
-				f.Evidence = append(f.Evidence, finding.Evidence{Ref: s.pod.Ref(), Says: "not ready", Revision: s.pod.Revision, Since: s.pod.Written})
-			default:
-				continue
+			} else {
+				wrong := s.wrongEntry(n, &f)
+				if wrong == "" {
+					continue
+				}
+				says = append(says, wrong)
 			}
 			f.Evidence = append(f.Evidence, neighbourSays(n, l))
 			f.About = append(f.About, l.Ref())
@@ -65,6 +63,23 @@ func wrongNeighbours(p *Pass, _ model.Table, row int32) {
 	f.Summary = strings.Join(says, "; ")
 	f.Evidence = append([]finding.Evidence{insideSays(s.inside), linkSays(own, "")}, f.Evidence...)
 	s.report(p, f)
+}
+
+// wrongEntry says what is wrong with an entry on the pod's own interface, or nothing. It
+// adds to f the severity and the evidence that only such an entry needs.
+func (s *seat) wrongEntry(n *model.Neighbour, f *finding.Finding) string {
+	other := otherMAC(n, s.inside)
+	switch {
+	case other && n.State == "PERMANENT":
+		f.Severity = finding.Error
+		return "static entry for " + n.IP.String() + " with MAC " + n.MAC + ", the pod's MAC is " + s.inside.MAC
+	case other && n.State == "REACHABLE":
+		return "something other than the pod answers for " + n.IP.String() + ", with MAC " + n.MAC
+	case s.unanswered(n):
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: s.pod.Ref(), Says: "not ready", Revision: s.pod.Revision, Since: s.pod.Written})
+		return "it is not ready and does not answer ARP or NDP for " + n.IP.String()
+	}
+	return ""
 }
 
 // unanswered: while the table is small, the kernel keeps a failed entry forever, so the

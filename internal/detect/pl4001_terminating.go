@@ -55,13 +55,10 @@ func stuckTerminating(p *Pass, _ model.Table, row int32) {
 // verdict describes the deepest cause that was found. If only the node could confirm it and
 // the node is not ready, the finding stays unconfirmed. A finalizer is a warning only.
 func verdict(p *Pass, pod *model.Pod, node *model.Node, h *hold, del *model.Event) (string, finding.Severity, finding.Class) {
+	if says := stuckIn(h); says != "" {
+		return "cannot terminate: " + says, finding.Error, finding.Now
+	}
 	switch {
-	case h.process != nil && h.mount != nil:
-		return fmt.Sprintf("cannot terminate: %s waits for %s, which does not answer%s", named(h.process), mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
-	case h.process != nil:
-		return fmt.Sprintf("cannot terminate: %s: %s", named(h.process), condition(h.process)), finding.Error, finding.Now
-	case h.mount != nil:
-		return fmt.Sprintf("cannot terminate: its mount %s does not answer%s", mounted(h.mount), alsoHeld(h)), finding.Error, finding.Now
 	case node == nil && pod.Node != "":
 		return "cannot terminate: no such node: " + pod.Node, finding.Warning, finding.Now
 	case node != nil && !node.Ready && h.container != nil:
@@ -79,6 +76,19 @@ func verdict(p *Pass, pod *model.Pod, node *model.Node, h *hold, del *model.Even
 	default:
 		return fmt.Sprintf("has not terminated; cause unknown, node state of %s was not read", orDash(pod.Node)), finding.Error, finding.Now
 	}
+}
+
+// stuckIn names the process or the mount that blocks the pod, or nothing.
+func stuckIn(h *hold) string {
+	switch {
+	case h.process != nil && h.mount != nil:
+		return fmt.Sprintf("%s waits for %s, which does not answer%s", named(h.process), mounted(h.mount), alsoHeld(h))
+	case h.process != nil:
+		return fmt.Sprintf("%s: %s", named(h.process), condition(h.process))
+	case h.mount != nil:
+		return fmt.Sprintf("its mount %s does not answer%s", mounted(h.mount), alsoHeld(h))
+	}
+	return ""
 }
 
 func alsoHeld(h *hold) string {

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,55 +16,25 @@ const fewKills = 3
 // shows the end of the sandbox later. Without any, a kubelet that restarts repeatedly may be
 // the cause (restarting).
 func blocked(s *Story, _ []*instance) []Verdict {
-	var by []string
-	var lines []int
-	begin, last, count, signals := -1, -1, 0, 0
-	note := ""
-	for i := range s.Events {
-		e := &s.Events[i]
-		what, strong := blocker(e)
-		if what == "" {
-			continue
-		}
-		if !strong {
-			signals += max(1, e.Count)
-		} else {
-			count += max(1, e.Count)
-			if !slices.Contains(by, what) {
-				by = append(by, what)
-			}
-			if note == "" {
-				note = e.Note
-			}
-		}
-		lines = append(lines, i)
-		if begin < 0 || s.Events[begin].At.IsZero() && !e.At.IsZero() {
-			begin = i
-		}
-		if last < 0 || !e.At.IsZero() {
-			last = i
-		}
-	}
-	if len(by) == 0 {
+	b := s.blockers()
+	if len(b.by) == 0 {
 		if v := s.restarting(); v != nil {
 			return v
 		}
-	}
-	if count == 0 && len(by) == 0 && signals >= fewKills && s.endsAfter(last) < 0 {
-		by = []string{"a container that keeps running after its kill signals"}
-	}
-	if len(by) == 0 {
-		return nil
+		if b.signals < fewKills || s.endsAfter(b.last) >= 0 {
+			return nil
+		}
+		b.by = []string{"a container that keeps running after its kill signals"}
 	}
 	v := Verdict{
-		Cause: TeardownBlocked, Certainty: Proven, Node: s.Events[begin].Node, At: s.Events[begin].At, Until: s.Events[last].At,
-		Count: count + signals, Error: note, Lines: s.lines(lines...),
-		Says: fmt.Sprintf("since %s by %s", clock(s.Events[begin].At), and(by)),
+		Cause: TeardownBlocked, Certainty: Proven, Node: s.Events[b.begin].Node, At: s.Events[b.begin].At, Until: s.Events[b.last].At,
+		Count: b.count + b.signals, Error: b.note, Lines: s.lines(b.events...),
+		Says: fmt.Sprintf("since %s by %s", clock(s.Events[b.begin].At), and(b.by)),
 	}
-	if count == 0 || len(by) == 1 && strings.HasPrefix(by[0], "a command") {
+	if b.count == 0 || len(b.by) == 1 && strings.HasPrefix(b.by[0], "a command") {
 		v.Certainty = Likely
 	}
-	if end := s.endsAfter(last); end >= 0 {
+	if end := s.endsAfter(b.last); end >= 0 {
 		v.Until = s.Events[end].At
 		v.Says += ", until " + clock(v.Until)
 	}
@@ -71,6 +42,48 @@ func blocked(s *Story, _ []*instance) []Verdict {
 		v.NotShown = append(v.NotShown, "what the runtime waits for: no line names a mount or a process")
 	}
 	return []Verdict{v}
+}
+
+// blockers sums up the events that may show why a teardown is blocked.
+type blockers struct {
+	events      []int    // their numbers
+	begin, last int      // the first and the last of them, those with a time preferred; -1 if there is none
+	by          []string // what the strong ones name, each once
+	note        string   // the first strong one's
+	count       int      // of strong ones
+	signals     int      // of weak ones
+}
+
+func (s *Story) blockers() blockers {
+	b := blockers{begin: -1, last: -1}
+	for i := range s.Events {
+		e := &s.Events[i]
+		what, strong := blocker(e)
+		if what == "" {
+			continue
+		}
+		if strong {
+			b.strong(e, what)
+		} else {
+			b.signals += max(1, e.Count)
+		}
+		b.events = append(b.events, i)
+		if b.begin < 0 || s.Events[b.begin].At.IsZero() && !e.At.IsZero() {
+			b.begin = i
+		}
+		if b.last < 0 || !e.At.IsZero() {
+			b.last = i
+		}
+	}
+	return b
+}
+
+func (b *blockers) strong(e *Event, what string) {
+	b.count += max(1, e.Count)
+	if !slices.Contains(b.by, what) {
+		b.by = append(b.by, what)
+	}
+	b.note = cmp.Or(b.note, e.Note)
 }
 
 // namesMount reports whether an event of the story names a mount that does not answer or is

@@ -21,9 +21,6 @@ var brings = map[Cause][]finding.Code{
 	StaleNodename:   {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
 }
 
-// leastID is how many characters of a container ID identify it.
-const leastID = 12
-
 // Causes gives the verdicts that explain a finding: they are about the same pod, address,
 // sandbox or node, and their cause can lead to a finding of that code.
 func Causes(f *finding.Finding, verdicts []Verdict, files []File) []finding.Cause {
@@ -82,28 +79,22 @@ func (v *Verdict) about(f *finding.Finding) bool {
 	for _, e := range f.Evidence {
 		refs = append(refs, e.Ref)
 	}
-	for _, r := range refs {
-		switch r.Kind {
-		case model.KindPod:
-			if v.Pod != "" && r.Name == v.Pod {
-				return true
-			}
-		case model.KindAddress:
-			if v.Was.IsValid() && r.Name == v.Was.String() || v.Is.IsValid() && r.Name == v.Is.String() {
-				return true
-			}
-		case model.KindHandle, model.KindSandbox:
-			for _, id := range []string{v.Culprit, v.Victim} {
-				if len(id) >= leastID && strings.Contains(r.Name, id) {
-					return true
-				}
-			}
-		case model.KindNode, model.KindMachine:
-			if v.Cause == StaleNodename && v.Node != "" && r.Name == v.Node {
-				return true
-			}
-		default:
-		}
+	return slices.ContainsFunc(refs, v.concerns)
+}
+
+// concerns reports whether the verdict names the object: as its pod, one of its addresses, its
+// sandboxes or their handles; its node only if the node's name is the cause.
+func (v *Verdict) concerns(r model.Ref) bool {
+	switch r.Kind {
+	case model.KindPod:
+		return v.Pod != "" && r.Name == v.Pod
+	case model.KindAddress:
+		return v.Was.IsValid() && r.Name == v.Was.String() || v.Is.IsValid() && r.Name == v.Is.String()
+	case model.KindHandle, model.KindSandbox:
+		return slices.ContainsFunc([]string{v.Culprit, v.Victim}, func(id string) bool { return len(id) >= minID && strings.Contains(r.Name, id) })
+	case model.KindNode, model.KindMachine:
+		return v.Cause == StaleNodename && v.Node != "" && r.Name == v.Node
+	default:
+		return false
 	}
-	return false
 }

@@ -43,16 +43,10 @@ func (s *Story) releasedInUse(l *instance, c int) (Verdict, bool) {
 		v.Was = e.Address
 	}
 	v.Says = fmt.Sprintf("calico-kube-controllers released %s of %s as leaked while the sandbox was running", v.Was, l.name())
-	for _, i := range l.events {
-		switch s.Events[i].Kind {
-		case PodSeen, ContainerStarted, PodTerminating, PodKilled, ContainerDied, DelBegin:
-			if s.before(c, i) != unknown {
-				v.Certainty = Proven
-				v.Lines = append(v.Lines, s.lines(i)...)
-				return v, true
-			}
-		default:
-		}
+	if i := s.firstAfter(l, c, PodSeen, ContainerStarted, PodTerminating, PodKilled, ContainerDied, DelBegin); i >= 0 {
+		v.Certainty = Proven
+		v.Lines = append(v.Lines, s.lines(i)...)
+		return v, true
 	}
 	v.NotShown = append(v.NotShown, fmt.Sprintf("whether %s still ran after that: no later line is about it, and none ends it", l.name()))
 	if e.Node != "" && l.Node != "" && !sameHost(e.Node, l.Node) {

@@ -46,6 +46,17 @@ func (l *Log) indexed() *index {
 			x.nodes[string(l.texts.get(s.node))] = true
 		}
 	}
+	x.orderByPod(l, count, total)
+	for _, list := range x.context {
+		slices.SortStableFunc(list, func(a, b uint32) int { return cmp.Compare(l.events.at(int(a)).at, l.events.at(int(b)).at) })
+	}
+	l.index = x
+	return x
+}
+
+// orderByPod sorts the pods by name and puts the numbers of their events together; count has
+// how many events each pod has, total is their sum.
+func (x *index) orderByPod(l *Log, count map[uint32]uint32, total int) {
 	for pod := range count {
 		x.pods = append(x.pods, podEvents{pod: pod})
 	}
@@ -65,11 +76,6 @@ func (l *Log) indexed() *index {
 			t.to++
 		}
 	}
-	for _, list := range x.context {
-		slices.SortStableFunc(list, func(a, b uint32) int { return cmp.Compare(l.events.at(int(a)).at, l.events.at(int(b)).at) })
-	}
-	l.index = x
-	return x
 }
 
 // concernsNode reports whether a kind of event concerns a whole node.

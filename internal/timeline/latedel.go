@@ -93,16 +93,23 @@ func (s *Story) holderAt(a *instance, d int, instances []*instance) *instance {
 // done reports whether the instance's own DEL was, or may have been, before event d: it is not
 // certainly after it.
 func (s *Story) done(l *instance, d int) bool {
+	return s.mayPrecede(l, d, DelBegin, DelEnd, DelStopped, EndpointDeleted, SandboxStopped, SandboxRemoved)
+}
+
+// mayPrecede reports whether an event of the instance of one of these kinds is not certainly after
+// event d.
+func (s *Story) mayPrecede(l *instance, d int, kinds ...Kind) bool {
+	return slices.ContainsFunc(l.events, func(i int) bool { return slices.Contains(kinds, s.Events[i].Kind) && s.before(d, i) == unknown })
+}
+
+// firstAfter gives the instance's first event of one of these kinds that is after event d, or -1.
+func (s *Story) firstAfter(l *instance, d int, kinds ...Kind) int {
 	for _, i := range l.events {
-		switch s.Events[i].Kind {
-		case DelBegin, DelEnd, DelStopped, EndpointDeleted, SandboxStopped, SandboxRemoved:
-			if s.before(d, i) == unknown {
-				return true
-			}
-		default:
+		if slices.Contains(kinds, s.Events[i].Kind) && s.before(d, i) != unknown {
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // takes gives what event d of instance a removed from instance b: "endpoint", "handle" or
@@ -124,7 +131,7 @@ func (s *Story) takes(d int, a, b *instance) string {
 		case names(e.Object, a):
 		case e.Address.IsValid() && slices.Contains(b.Addresses, e.Address), names(e.Object, b):
 			return "address"
-		case !e.Address.IsValid() && e.Object != "" && sandboxOf(e.Object) == "":
+		case !e.Address.IsValid() && e.Object != "" && SandboxOf(e.Object) == "":
 			return "handle"
 		}
 	default:

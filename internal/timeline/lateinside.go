@@ -89,30 +89,12 @@ func (s *Story) asked(l *instance) int {
 // endAsked reports whether the node had, or may have, begun to stop the instance before event d.
 // A request for its deletion is not enough: its containers stop before its network is deleted.
 func (s *Story) endAsked(l *instance, d int) bool {
-	for _, i := range l.events {
-		switch s.Events[i].Kind {
-		case PodKilled, PodKillFailed, ContainerDied, ContainerKillFailed, SandboxStopFailed, SandboxStopped:
-			if s.before(d, i) == unknown {
-				return true
-			}
-		default:
-		}
-	}
-	return false
+	return s.mayPrecede(l, d, PodKilled, PodKillFailed, ContainerDied, ContainerKillFailed, SandboxStopFailed, SandboxStopped)
 }
 
 // ranAfter gives an event that shows that the instance still ran after event d, or -1.
 func (s *Story) ranAfter(l *instance, d int) int {
-	for _, i := range l.events {
-		switch s.Events[i].Kind {
-		case PodKilled, ContainerDied, SandboxStopFailed, DelFailed:
-			if s.before(d, i) != unknown {
-				return i
-			}
-		default:
-		}
-	}
-	return -1
+	return s.firstAfter(l, d, PodKilled, ContainerDied, SandboxStopFailed, DelFailed)
 }
 
 // stopping gives an instance older than b whose own stop began (from) after b's ADD and before
@@ -122,20 +104,27 @@ func (s *Story) stopping(b *instance, d int, instances []*instance) (a *instance
 		if o == b || o.ID == "" || o.Node != b.Node || o.add > b.add || s.begin(o) > b.add {
 			continue
 		}
-		from, to = -1, -1
-		for _, i := range o.events {
-			e := &s.Events[i]
-			switch {
-			case e.At.Sub(s.Events[d].At).Abs() > enclosing:
-			case i < d && i > b.add && onNode(e.Source) && slices.Contains(delDid, e.Kind) && from < 0:
-				from = i
-			case i > d && (e.Kind == SandboxStopped || e.Kind == DelEnd) && to < 0:
-				to = i
-			}
-		}
+		from, to = s.stopAround(o, b.add, d)
 		if from >= 0 && to >= 0 && s.before(b.add, from) != unknown {
 			return o, from, to
 		}
 	}
 	return nil, -1, -1
+}
+
+// stopAround gives the first event of o's stop between the ADD and event d, and the first after
+// d that ends it, both within enclosing of d; -1 if there is none.
+func (s *Story) stopAround(o *instance, add, d int) (from, to int) {
+	from, to = -1, -1
+	for _, i := range o.events {
+		e := &s.Events[i]
+		switch {
+		case e.At.Sub(s.Events[d].At).Abs() > enclosing:
+		case i < d && i > add && onNode(e.Source) && slices.Contains(delDid, e.Kind) && from < 0:
+			from = i
+		case i > d && (e.Kind == SandboxStopped || e.Kind == DelEnd) && to < 0:
+			to = i
+		}
+	}
+	return from, to
 }

@@ -48,18 +48,27 @@ func duplicateOf(kept []timed, also map[int][]Place, t *timed) int {
 		if k.e.Kind != t.e.Kind || k.e.At.IsZero() != t.e.At.IsZero() || !sameSubject(&k.e, &t.e) {
 			continue
 		}
-		one := k.e.Place.File == t.e.Place.File || slices.ContainsFunc(also[i], func(p Place) bool { return p.File == t.e.Place.File })
-		switch {
-		case one:
-			if apart <= sameFile && k.e.Object == t.e.Object && k.e.Address == t.e.Address && k.e.Count == t.e.Count {
-				return i
-			}
-		case !agree(k.e.Object, t.e.Object) || k.e.Address.IsValid() && t.e.Address.IsValid() && k.e.Address != t.e.Address:
-		case apart <= sameNode || k.e.Node != t.e.Node:
+		inFile := k.e.Place.File == t.e.Place.File || slices.ContainsFunc(also[i], func(p Place) bool { return p.File == t.e.Place.File })
+		if inFile && sameInFile(&k.e, &t.e, apart) || !inFile && sameInFiles(&k.e, &t.e, apart) {
 			return i
 		}
 	}
 	return -1
+}
+
+// sameInFile reports whether two events of one file report the same: then one is a copy of the
+// other, in all that it names.
+func sameInFile(a, b *Event, apart time.Duration) bool {
+	return apart <= sameFile && a.Object == b.Object && a.Address == b.Address && a.Count == b.Count
+}
+
+// sameInFiles reports whether two events of different files report the same: neither contradicts
+// the other, and only clocks of different nodes may differ by more than sameNode.
+func sameInFiles(a, b *Event, apart time.Duration) bool {
+	if !agree(a.Object, b.Object) || a.Address.IsValid() && b.Address.IsValid() && a.Address != b.Address {
+		return false
+	}
+	return apart <= sameNode || a.Node != b.Node
 }
 
 // sameSubject reports whether both events are about the same sandbox or container, or, where

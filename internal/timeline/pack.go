@@ -33,7 +33,7 @@ const noTime = math.MinInt64
 // pack converts an event. l.mu must be held.
 func (l *Log) pack(e *Event) packed {
 	if e.Sandbox == "" && e.Pod == "" {
-		e.Sandbox = sandboxOf(e.Object)
+		e.Sandbox = SandboxOf(e.Object)
 	}
 	p := packed{
 		at: noTime, kind: e.Kind, source: l.source(e.Source), line: e.Place.Line, file: e.Place.File,
@@ -68,9 +68,9 @@ func (l *Log) source(s string) uint8 {
 	return uint8(len(l.sources) - 1)
 }
 
-// sandboxOf gives the container ID in a handle of the current form, k8s-pod-network.ID; empty if
+// SandboxOf gives the container ID in a handle of the current form, k8s-pod-network.ID; empty if
 // it has none.
-func sandboxOf(handle string) string {
+func SandboxOf(handle string) string {
 	id := handle[strings.LastIndexByte(handle, '.')+1:]
 	if len(id) == 64 && len(id) < len(handle) && isHex(id) {
 		return id

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 )
@@ -31,12 +32,8 @@ func (b *Sandbox) see(e *Event) {
 	if b.Node == "" && onNode(e.Source) {
 		b.Node = e.Node
 	}
-	if b.UID == "" {
-		b.UID = e.UID
-	}
-	if b.Device == "" {
-		b.Device = e.Device
-	}
+	b.UID = cmp.Or(b.UID, e.UID)
+	b.Device = cmp.Or(b.Device, e.Device)
 	switch e.Kind {
 	case AddEnd, AddressAssigned, EndpointWritten:
 		if b.Deleted.IsZero() && (e.Kind == AddEnd || b.Added.IsZero() || onNode(e.Source) && e.At.After(b.Added)) {

@@ -17,8 +17,7 @@ const goesOn = 2 * time.Minute
 func unpaired(s *Story, instances []*instance) []Verdict {
 	var out []Verdict
 	for n, a := range instances {
-		if a.ID == "" || a.add < 0 || len(s.addPlaces(a)) == 0 || s.any(a, 0, delDid...) >= 0 || s.any(a, 0, failed...) >= 0 ||
-			s.any(a, 0, SandboxStopped, SandboxRemoved) >= 0 {
+		if a.ID == "" || a.add < 0 || len(s.addPlaces(a)) == 0 || s.stopSeen(a) {
 			continue
 		}
 		b, until := s.follower(a, instances[n+1:]), len(s.Events)
@@ -47,6 +46,11 @@ func unpaired(s *Story, instances []*instance) []Verdict {
 		}
 	}
 	return out
+}
+
+// stopSeen reports whether any event shows a DEL or a stop of the sandbox, tried or done.
+func (s *Story) stopSeen(a *instance) bool {
+	return s.any(a, 0, delDid...) >= 0 || s.any(a, 0, failed...) >= 0 || s.any(a, 0, SandboxStopped, SandboxRemoved) >= 0
 }
 
 // addPlaces gives the lines of the instance's ADD that are in files which also contain DELs. A

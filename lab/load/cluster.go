@@ -74,11 +74,14 @@ func (p *plan) ipamConfig() (put, error) {
 }
 
 // namespaces are those of the pods.
-func (p *plan) namespaces() []put {
+func (p *plan) namespaces() (puts []put, err error) {
 	r := rand.New(rand.NewPCG(p.Seed, 1<<62))
-	var puts []put
 	for i := range min(maxNamespaces, len(p.apps)) {
-		puts = append(puts, storedNamespace(namespace(i), uid(r), p.Now.Add(-60*24*time.Hour)))
+		one, err := storedNamespace(namespace(i), uid(r), p.Now.Add(-60*24*time.Hour))
+		if err != nil {
+			return nil, err
+		}
+		puts = append(puts, one)
 	}
-	return puts
+	return puts, nil
 }

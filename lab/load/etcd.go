@@ -18,10 +18,9 @@ const (
 // etcdObjects returns the objects of a node if Calico has its own etcd: first those in
 // Kubernetes' etcd, then those in Calico's.
 func etcdObjects(c *cell) (kubernetes, calico []put, err error) {
-	kubernetes = []put{storedNode(c.host, false, c.plan.Now)}
+	kubernetes, err = coreObjects(c, false)
 	endpoints := c.stale
 	for _, p := range c.pods {
-		kubernetes = append(kubernetes, storedPod(p, false))
 		if p.endpoint {
 			endpoints = append(endpoints, p)
 		}
@@ -84,10 +83,7 @@ func v3(kind string, m v3Metadata, spec any) v3Resource {
 }
 
 func (h host) v3(uid string) (string, v3Resource) {
-	labels := map[string]string{}
-	for _, l := range h.labels() {
-		labels[l[0]] = l[1]
-	}
+	labels := h.labels()
 	copied, _ := json.Marshal(labels) // encoding a map of strings cannot fail
 	type m = map[string]any
 	return calicoResources + "nodes/" + h.name, v3("Node", v3Metadata{

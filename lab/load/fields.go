@@ -1,15 +1,22 @@
 package load
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // The texts of managedFields, as the API server writes them: they are half of a pod's
 // size.
 
-// controllerFields lists the fields that the controller of the pod sets.
-func controllerFields(p pod, o meta) string {
-	labels := ""
-	for _, l := range o.labels {
-		labels += `,"f:` + l[0] + `":{}`
+// controllerFields lists the fields that the controller of the pod sets, among them
+// these labels.
+func controllerFields(p pod, set map[string]string) string {
+	var labels strings.Builder
+	for _, l := range slices.Sorted(maps.Keys(set)) {
+		labels.WriteString(`,"f:` + l + `":{}`)
 	}
-	return `{"f:metadata":{"f:generateName":{},"f:labels":{".":{}` + labels + `},"f:ownerReferences":{".":{},"k:{\"uid\":\"` + o.owner.uid +
+	return `{"f:metadata":{"f:generateName":{},"f:labels":{".":{}` + labels.String() + `},"f:ownerReferences":{".":{},"k:{\"uid\":\"` + p.app.uid +
 		`\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"` + p.app.name + `\"}":{".":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},` +
 		`"f:ports":{".":{},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},` +
 		`"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},` +

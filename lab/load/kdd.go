@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,16 +12,9 @@ import (
 // kddObjects returns the objects of a node if Calico's datastore is KDD: all of them in
 // Kubernetes' etcd.
 func kddObjects(c *cell) ([]put, error) {
-	puts := []put{storedNode(c.host, true, c.plan.Now)}
-	for _, p := range c.pods {
-		puts = append(puts, storedPod(p, true))
-	}
-	var errs []error
-	add := func(p put, err error) {
-		puts = append(puts, p)
-		if err != nil {
-			errs = append(errs, err)
-		}
+	puts, err := coreObjects(c, true)
+	add := func(p put, e error) {
+		puts, err = append(puts, p), errors.Join(err, e)
 	}
 	for _, b := range c.blocks {
 		add(b.resource(c.plan.Now))
@@ -31,10 +25,20 @@ func kddObjects(c *cell) ([]put, error) {
 	for _, a := range c.affinities {
 		add(a.resource())
 	}
-	if len(errs) > 0 {
-		return nil, errs[0]
+	return puts, err
+}
+
+// coreObjects returns the node and its pods; with annotations, if Calico's datastore is
+// KDD.
+func coreObjects(c *cell, annotated bool) (puts []put, err error) {
+	add := func(p put, e error) {
+		puts, err = append(puts, p), errors.Join(err, e)
 	}
-	return puts, nil
+	add(storedNode(c.host, annotated, c.plan.Now))
+	for _, p := range c.pods {
+		add(storedPod(p, annotated))
+	}
+	return puts, err
 }
 
 // blockSpec has the fields of a block in alphabetical order.

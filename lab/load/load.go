@@ -106,7 +106,7 @@ func (c Config) withDefaults() Config {
 
 // settle waits until the caches of the API server, each of which watches etcd
 // separately, have reached the revision: an earlier list would be stale.
-func settle(ctx context.Context, l *lab.Lab, revision uint64) error {
+func settle(ctx context.Context, l *lab.Lab, revision int64) error {
 	paths := []string{"/api/v1/namespaces", "/api/v1/nodes", "/api/v1/pods"}
 	if l.Datastore == lab.KDD {
 		for _, r := range []string{"ippools", "ipamblocks", "blockaffinities", "ipamhandles"} {

@@ -1,6 +1,12 @@
 package load
 
-import "time"
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Annotations of Calico's plugin, if the datastore is KDD.
 const (
@@ -11,134 +17,101 @@ const (
 
 // storedPod is the pod as the API server stores it; with annotations, if Calico stores
 // its endpoint in annotations.
-func storedPod(p pod, annotated bool) put {
-	return put{"/registry/pods/" + p.namespace + "/" + p.name, stored("Pod", func(m *message) {
-		m.meta(p.meta(annotated))
-		m.nest(2, func() { m.podSpec(p) })
-		m.nest(3, func() { m.podStatus(p) })
-	})}
+func storedPod(p pod, annotated bool) (put, error) {
+	return stored("/registry/pods/"+p.namespace+"/"+p.name, "Pod", &corev1.Pod{ObjectMeta: p.meta(annotated), Spec: p.spec(), Status: p.status()})
 }
 
-func (p pod) meta(annotated bool) meta {
-	o := meta{
-		name: p.name, generateName: p.name[:len(p.name)-5], namespace: p.namespace, uid: p.uid, generation: 1, created: p.created,
-		labels: [][2]string{{"app", p.app.name}, {"app.kubernetes.io/name", p.app.name}, {"pod-template-hash", p.app.hash}},
-		owner:  owner{"apps/v1", "ReplicaSet", p.app.replicaSet(), p.app.uid},
+func (p pod) meta(annotated bool) metav1.ObjectMeta {
+	o := metav1.ObjectMeta{
+		Name: p.name, GenerateName: p.name[:len(p.name)-5], Namespace: p.namespace, UID: types.UID(p.uid), Generation: 1,
+		CreationTimestamp: metav1.NewTime(p.created),
+		Labels:            map[string]string{"app": p.app.name, "app.kubernetes.io/name": p.app.name, "pod-template-hash": p.app.hash},
+	}
+	owner := metav1.OwnerReference{
+		APIVersion: "apps/v1", Kind: "ReplicaSet", Name: p.app.replicaSet(), UID: types.UID(p.app.uid), Controller: new(true), BlockOwnerDeletion: new(true),
 	}
 	if p.finished {
-		job := o.generateName[:len(o.generateName)-1]
-		o.labels = [][2]string{{"app", p.app.name}, {"batch.kubernetes.io/job-name", job}, {"job-name", job}}
-		o.owner = owner{"batch/v1", "Job", job, p.app.uid}
+		job := o.GenerateName[:len(o.GenerateName)-1]
+		o.Labels = map[string]string{"app": p.app.name, "batch.kubernetes.io/job-name": job, "job-name": job}
+		owner.APIVersion, owner.Kind, owner.Name = "batch/v1", "Job", job
 	}
-	o.managed = append(o.managed, managed{"kube-controller-manager", "", controllerFields(p, o), p.created})
+	o.OwnerReferences = []metav1.OwnerReference{owner}
+	o.ManagedFields = append(o.ManagedFields, managed("kube-controller-manager", "", controllerFields(p, o.Labels), p.created))
 	if annotated {
 		// After a pod finished, its annotations are empty and the sandbox's ID remains.
 		ip := ""
 		if p.endpoint {
 			ip = p.address.String() + "/32"
 		}
-		o.annotations = [][2]string{{annotationSandbox, p.sandbox}, {annotationIP, ip}, {annotationIPs, ip}}
-		o.managed = append(o.managed, managed{"calico", "status", calicoFields, p.created.Add(time.Second)})
+		o.Annotations = map[string]string{annotationSandbox: p.sandbox, annotationIP: ip, annotationIPs: ip}
+		o.ManagedFields = append(o.ManagedFields, managed("calico", "status", calicoFields, p.created.Add(time.Second)))
 	}
-	o.managed = append(o.managed, managed{"kubelet", "status", kubeletFields(p), p.created.Add(2 * time.Second)})
+	o.ManagedFields = append(o.ManagedFields, managed("kubelet", "status", kubeletFields(p), p.created.Add(2*time.Second)))
 	return o
 }
 
-func (m *message) podSpec(p pod) {
-	m.nest(1, func() { // an emptyDir
-		m.text(1, "cache")
-		m.nest(2, func() { m.text(2, "") })
-	})
-	m.nest(1, func() {
-		m.text(1, p.volume)
-		m.nest(2, func() { m.nest(26, m.tokenVolume) })
-	})
-	m.nest(2, func() { m.container(p) })
-	if p.finished {
-		m.text(3, "Never")
-	} else {
-		m.text(3, "Always")
+func (p pod) spec() corev1.PodSpec {
+	s := corev1.PodSpec{
+		Volumes: []corev1.Volume{
+			{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+			{Name: p.volume, VolumeSource: corev1.VolumeSource{Projected: tokenVolume}},
+		},
+		Containers:                    []corev1.Container{p.containerSpec()},
+		RestartPolicy:                 corev1.RestartPolicyAlways,
+		TerminationGracePeriodSeconds: new(int64(30)),
+		DNSPolicy:                     corev1.DNSClusterFirst,
+		ServiceAccountName:            "default",
+		DeprecatedServiceAccount:      "default",
+		NodeName:                      p.host.name,
+		SecurityContext:               &corev1.PodSecurityContext{},
+		SchedulerName:                 corev1.DefaultSchedulerName,
+		Priority:                      new(int32(0)),
+		EnableServiceLinks:            new(true),
+		PreemptionPolicy:              new(corev1.PreemptLowerPriority),
 	}
-	m.number(4, 30) // termination grace period
-	m.text(6, "ClusterFirst")
-	m.text(8, "default")
-	m.text(9, "default")
-	m.text(10, p.host.name)
-	m.text(14, "") // an empty security context
-	m.text(19, "default-scheduler")
-	for _, taint := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
-		m.nest(22, func() {
-			m.text(1, taint)
-			m.text(2, "Exists")
-			m.text(4, "NoExecute")
-			m.number(5, 300)
+	if p.finished {
+		s.RestartPolicy = corev1.RestartPolicyNever
+	}
+	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
+		s.Tolerations = append(s.Tolerations, corev1.Toleration{
+			Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(300)),
 		})
 	}
-	m.number(25, 0) // priority
-	m.number(30, 1) // service links
-	m.text(31, "PreemptLowerPriority")
+	return s
 }
 
 // tokenVolume is the projected volume that every pod gets.
-func (m *message) tokenVolume() {
-	m.nest(1, func() {
-		m.nest(4, func() {
-			m.number(2, 3607)
-			m.text(3, "token")
-		})
-	})
-	m.nest(1, func() {
-		m.nest(3, func() {
-			m.nest(1, func() { m.text(1, "kube-root-ca.crt") })
-			m.entry(2, "ca.crt", "ca.crt")
-		})
-	})
-	m.nest(1, func() {
-		m.nest(2, func() {
-			m.nest(1, func() {
-				m.text(1, "namespace")
-				m.entry(2, "v1", "metadata.namespace")
-			})
-		})
-	})
-	m.number(2, 0o644)
-}
-
-func (m *message) container(p pod) {
-	m.text(1, p.app.name)
-	m.text(2, p.app.image)
-	m.nest(6, func() {
-		m.text(1, "http")
-		m.number(3, 8080)
-		m.text(4, "TCP")
-	})
-	m.nest(8, m.resources)
-	m.nest(9, func() {
-		m.text(1, "cache")
-		m.text(3, "/var/cache/"+p.app.name)
-	})
-	m.nest(9, func() {
-		m.text(1, p.volume)
-		m.number(2, 1)
-		m.text(3, tokenPath)
-	})
-	m.text(13, "/dev/termination-log")
-	m.text(14, "IfNotPresent")
-	m.text(20, "File")
+var tokenVolume = &corev1.ProjectedVolumeSource{
+	DefaultMode: new(int32(0o644)),
+	Sources: []corev1.VolumeProjection{
+		{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{ExpirationSeconds: new(int64(3607)), Path: "token"}},
+		{ConfigMap: &corev1.ConfigMapProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
+			Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
+		}},
+		{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{
+			{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.namespace"}},
+		}}},
+	},
 }
 
 const tokenPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-func (m *message) resources() {
-	m.quantity(1, "memory", "512Mi")
-	m.quantity(2, "cpu", "250m")
-	m.quantity(2, "memory", "256Mi")
+// podResources are the requests and limits of every container.
+var podResources = corev1.ResourceRequirements{
+	Limits:   corev1.ResourceList{corev1.ResourceMemory: quantity("512Mi")},
+	Requests: corev1.ResourceList{corev1.ResourceCPU: quantity("250m"), corev1.ResourceMemory: quantity("256Mi")},
 }
 
-// quantity writes an entry of a map of quantities.
-func (m *message) quantity(field int, key, amount string) {
-	m.nest(field, func() {
-		m.text(1, key)
-		m.nest(2, func() { m.text(1, amount) })
-	})
+func (p pod) containerSpec() corev1.Container {
+	return corev1.Container{
+		Name: p.app.name, Image: p.app.image, Resources: podResources,
+		Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, Protocol: corev1.ProtocolTCP}},
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: "cache", MountPath: "/var/cache/" + p.app.name},
+			{Name: p.volume, ReadOnly: true, MountPath: tokenPath},
+		},
+		TerminationMessagePath: corev1.TerminationMessagePathDefault, TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+	}
 }

@@ -1,75 +1,56 @@
 package load
 
-import "time"
+import (
+	"time"
 
-func (m *message) podStatus(p pod) {
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func (p pod) status() corev1.PodStatus {
 	up := p.created.Add(2 * time.Second)
-	ready, why := "True", ""
+	phase, ready, why := corev1.PodRunning, corev1.ConditionTrue, ""
 	if p.finished {
-		ready, why = "False", "PodCompleted"
-		m.text(1, "Succeeded")
-	} else {
-		m.text(1, "Running")
+		phase, ready, why = corev1.PodSucceeded, corev1.ConditionFalse, "PodCompleted"
 	}
-	m.podCondition("PodReadyToStartContainers", ready, "", up)
-	m.podCondition("Initialized", "True", why, p.created)
-	m.podCondition("Ready", ready, why, up)
-	m.podCondition("ContainersReady", ready, why, up)
-	m.podCondition("PodScheduled", "True", "", p.created)
-	m.text(5, p.host.address.String())
-	m.text(6, p.address.String())
-	m.time(7, p.created)
-	m.nest(8, func() { m.containerStatus(p, up) })
-	m.text(9, "Burstable")
-	m.nest(12, func() { m.text(1, p.address.String()) })
-	m.nest(16, func() { m.text(1, p.host.address.String()) })
-	m.number(17, 1)
+	return corev1.PodStatus{
+		ObservedGeneration: 1,
+		Phase:              phase,
+		Conditions: []corev1.PodCondition{
+			podCondition(corev1.PodReadyToStartContainers, ready, "", up),
+			podCondition(corev1.PodInitialized, corev1.ConditionTrue, why, p.created),
+			podCondition(corev1.PodReady, ready, why, up),
+			podCondition(corev1.ContainersReady, ready, why, up),
+			podCondition(corev1.PodScheduled, corev1.ConditionTrue, "", p.created),
+		},
+		HostIP:            p.host.address.String(),
+		HostIPs:           []corev1.HostIP{{IP: p.host.address.String()}},
+		PodIP:             p.address.String(),
+		PodIPs:            []corev1.PodIP{{IP: p.address.String()}},
+		StartTime:         new(metav1.NewTime(p.created)),
+		ContainerStatuses: []corev1.ContainerStatus{p.containerStatus(up)},
+		QOSClass:          corev1.PodQOSBurstable,
+	}
 }
 
-func (m *message) podCondition(kind, status, reason string, since time.Time) {
-	m.nest(2, func() {
-		m.text(1, kind)
-		m.text(2, status)
-		m.text(3, "") // never probed
-		m.time(4, since)
-		m.text(5, reason)
-		m.number(7, 1)
-	})
+func podCondition(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string, since time.Time) corev1.PodCondition {
+	return corev1.PodCondition{Type: kind, Status: status, Reason: reason, LastTransitionTime: metav1.NewTime(since), ObservedGeneration: 1}
 }
 
-func (m *message) containerStatus(p pod, up time.Time) {
+func (p pod) containerStatus(up time.Time) corev1.ContainerStatus {
 	id := "containerd://" + p.container
-	m.text(1, p.app.name)
-	m.nest(2, func() {
-		if !p.finished {
-			m.nest(2, func() { m.time(1, up) })
-			return
-		}
-		m.nest(3, func() {
-			m.text(3, "Completed")
-			m.time(5, up)
-			m.time(6, up.Add(5*time.Minute))
-			m.text(7, id)
-		})
-	})
-	m.text(3, "") // no previous state
-	if !p.finished {
-		m.number(4, 1) // ready
-		m.number(9, 1) // started
-	} else {
-		m.number(9, 0)
+	state := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(up)}}
+	if p.finished {
+		state = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			Reason: "Completed", StartedAt: metav1.NewTime(up), FinishedAt: metav1.NewTime(up.Add(5 * time.Minute)), ContainerID: id,
+		}}
 	}
-	m.text(6, p.app.image)
-	m.text(7, p.app.digest)
-	m.text(8, id)
-	m.quantity(10, "cpu", "250m")
-	m.quantity(10, "memory", "256Mi")
-	m.nest(11, m.resources)
-	m.entry(12, "cache", "/var/cache/"+p.app.name)
-	m.nest(12, func() {
-		m.text(1, p.volume)
-		m.text(2, tokenPath)
-		m.number(3, 1)
-		m.text(4, "Disabled")
-	})
+	return corev1.ContainerStatus{
+		Name: p.app.name, State: state, Ready: !p.finished, Started: new(!p.finished), Image: p.app.image, ImageID: p.app.digest, ContainerID: id,
+		AllocatedResources: podResources.Requests, Resources: &podResources,
+		VolumeMounts: []corev1.VolumeMountStatus{
+			{Name: "cache", MountPath: "/var/cache/" + p.app.name},
+			{Name: p.volume, MountPath: tokenPath, ReadOnly: true, RecursiveReadOnly: new(corev1.RecursiveReadOnlyDisabled)},
+		},
+	}
 }

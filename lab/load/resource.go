@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A resource is a custom resource of Calico as the API server stores it: JSON, every
+// A customResource is a custom resource of Calico as the API server stores it: JSON, every
 // object's keys in alphabetical order.
-type resource struct {
+type customResource struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
 	Metadata   metadata `json:"metadata"`
@@ -64,7 +64,7 @@ func storedResource(id identity, spec any) (put, error) {
 		labels = `,"f:labels":{".":{},"f:projectcalico.org/affinity-type":{},"f:projectcalico.org/hostname-hash":{},"f:projectcalico.org/ip-version":{}}`
 	}
 	fields := `{"f:metadata":{"f:annotations":{".":{},"f:projectcalico.org/metadata":{}}` + labels + `},"f:spec":{".":{},` + id.fields + `}}`
-	value, err := json.Marshal(resource{
+	value, err := json.Marshal(customResource{
 		APIVersion: calicoV1, Kind: id.kind, Spec: spec,
 		Metadata: metadata{
 			Annotations: map[string]string{"projectcalico.org/metadata": string(given)}, Created: id.created.Format(time.RFC3339),

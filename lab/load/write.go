@@ -17,27 +17,35 @@ type stores struct {
 }
 
 func openStores(l *lab.Lab) (*stores, error) {
-	s := &stores{kubernetes: newStore(l.KubernetesEtcd(), nil)}
-	s.calico = s.kubernetes
-	if l.Datastore == lab.Etcd {
-		conf, err := clientTLS(l.EtcdCerts("root"))
-		if err != nil {
-			return nil, err
-		}
-		s.calico = newStore(l.EtcdEndpoint(), conf)
+	kubernetes, err := openStore(l.KubernetesEtcd(), nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &stores{kubernetes: kubernetes, calico: kubernetes}
+	if l.Datastore != lab.Etcd {
+		return s, nil
+	}
+	conf, err := clientTLS(l.EtcdCerts("root"))
+	if err == nil {
+		s.calico, err = openStore(l.EtcdEndpoint(), conf)
+	}
+	if err != nil {
+		return nil, errors.Join(err, kubernetes.client.Close())
 	}
 	return s, nil
 }
 
 func (s *stores) close() {
-	s.kubernetes.http.CloseIdleConnections()
-	s.calico.http.CloseIdleConnections()
+	_ = s.kubernetes.client.Close()
+	if s.calico != s.kubernetes {
+		_ = s.calico.client.Close()
+	}
 }
 
 // fill writes everything and returns the revision of the last write to Kubernetes' etcd.
 // The API server is frozen meanwhile: it would watch and use the cores that the writes
 // need, and double the time.
-func (s *stores) fill(ctx context.Context, l *lab.Lab, p *plan) (revision uint64, faults []Fault, err error) {
+func (s *stores) fill(ctx context.Context, l *lab.Lab, p *plan) (revision int64, faults []Fault, err error) {
 	if err := l.FreezeAPIServer(ctx); err != nil {
 		return 0, nil, fmt.Errorf("freeze the API server: %w", err)
 	}
@@ -148,8 +156,11 @@ func (s *stores) write(ctx context.Context, p *plan) ([]Fault, error) {
 // finish writes the namespaces, the last one in its own transaction: a cache of the API
 // server counts as having a revision as soon as it has the first object of it, so the
 // last revision must have only one.
-func (s *stores) finish(ctx context.Context, p *plan) (revision uint64, err error) {
-	puts := p.namespaces()
+func (s *stores) finish(ctx context.Context, p *plan) (revision int64, err error) {
+	puts, err := p.namespaces()
+	if err != nil {
+		return 0, err
+	}
 	last := len(puts) - 1
 	b := batch{store: s.kubernetes, stores: s}
 	for _, one := range puts[:last] {

@@ -32,23 +32,31 @@ func stampAt(text string, i, year int) (length int, at int64, look *layout) {
 	if len(rest) < len(syslog.form) {
 		return 0, 0, nil
 	}
-	switch c := rest[0]; {
-	case c == '2':
+	if rest[0] == '2' {
 		for _, l := range full {
 			if t, ok := l.read(rest); ok && t.Year() >= earliest {
 				return len(l.form), t.UnixNano(), l
 			}
 		}
-	case c >= 'A' && c <= 'Z' && i == 0:
-		if t, ok := syslog.read(rest); ok {
-			return len(syslog.form), inYear(t, year), syslog
-		}
-	case c == '0' || c == '1':
-		if t, ok := klog.read(rest); ok && i > 0 {
-			return len(klog.form), inYear(t, year), klog
+	}
+	if l := yearless(rest[0], i); l != nil {
+		if t, ok := l.read(rest); ok {
+			return len(l.form), inYear(t, year), l
 		}
 	}
 	return 0, 0, nil
+}
+
+// yearless gives the layout without a year that may begin with c at place i: syslog's only at
+// the begin of a line, klog's only after the level.
+func yearless(c byte, i int) *layout {
+	switch {
+	case i == 0 && c >= 'A' && c <= 'Z':
+		return syslog
+	case i > 0 && (c == '0' || c == '1'):
+		return klog
+	}
+	return nil
 }
 
 func (l *layout) read(text string) (time.Time, bool) {

@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,24 +30,24 @@ func wantsAudit(text []byte) bool {
 		return false
 	}
 	of, rest := stringAfter(rest, needleResource)
-	switch string(of) {
-	case "pods", "workloadendpoints":
-	case "events":
-		if string(verb) != "create" || !bytes.Contains(rest, needleBody) {
-			return false
-		}
-	case "nodes":
-		if v := string(verb); v != "patch" && v != "update" || !bytes.Contains(rest, needleBody) {
-			return false
-		}
-	case "ipamhandles":
-		if v := string(verb); v != "create" && v != "delete" {
-			return false
-		}
-	default:
+	want, ok := auditedVerbs[string(of)]
+	if !ok || want.verbs != nil && !slices.Contains(want.verbs, string(verb)) || want.body && !bytes.Contains(rest, needleBody) {
 		return false
 	}
 	return bytes.Contains(text, needleComplete)
+}
+
+// auditedVerbs are the resources whose requests can become an event: with which verbs (nil
+// means all that write) and whether the body is needed.
+var auditedVerbs = map[string]struct {
+	verbs []string
+	body  bool
+}{
+	"pods":              {},
+	"workloadendpoints": {},
+	"events":            {[]string{"create"}, true},
+	"nodes":             {[]string{"patch", "update"}, true},
+	"ipamhandles":       {[]string{"create", "delete"}, false},
 }
 
 // stringAfter gives the text between a needle and the next quote, and the rest from the quote.
@@ -113,17 +114,12 @@ func (a *auditLine) who() string {
 // auditHandle reports IPAM handles. A handle that is created means that its address is about to
 // be assigned; one that is deleted was decremented or marked before.
 func (t *Parser) auditHandle(r *records.Record, a *auditLine, e timeline.Event) {
-	switch a.Verb {
-	case "create":
-		e.Kind = timeline.AddressAssigned
-	case "delete":
-		e.Kind = timeline.HandleReleased
-	default:
-		return
-	}
+	e.Kind = map[string]timeline.Kind{"create": timeline.AddressAssigned, "delete": timeline.HandleReleased}[a.Verb]
 	e.Object = id([]byte(a.ObjectRef.Name))
-	e.Sandbox = sandboxOf(e.Object)
-	t.sayOf(r, "audit", e)
+	e.Sandbox = timeline.SandboxOf(e.Object)
+	if e.Kind != timeline.Nothing {
+		t.sayOf(r, "audit", e)
+	}
 }
 
 // auditEndpoint reports WorkloadEndpoints that are objects of their own.

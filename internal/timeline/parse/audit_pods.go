@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -29,36 +30,43 @@ const (
 	annotatedContainer = "cni.projectcalico.org/containerID"
 )
 
+// auditPod emits what a request did to a pod, if it concerns its life, node or endpoint.
 func (t *Parser) auditPod(r *records.Record, a *auditLine, e timeline.Event) {
 	var body podBody
 	body.decode(a.RequestObject) // the audit policy may omit it
-	for _, uid := range [...]string{body.Preconditions.UID, body.Metadata.UID} {
-		if e.UID == "" {
-			e.UID = uidOf([]byte(uid))
+	e.UID = cmp.Or(e.UID, uidOf([]byte(body.Preconditions.UID)), uidOf([]byte(body.Metadata.UID)))
+	switch a.Verb + "/" + a.ObjectRef.Subresource {
+	case "delete/", "create/eviction":
+		terminating(&e, &body, a.User.Username)
+	case "create/":
+		e.Kind, e.Node = timeline.PodSeen, nodeName([]byte(body.Spec.NodeName))
+	case "create/binding":
+		if body.Target.Name != "" {
+			e.Kind, e.Node = timeline.PodSeen, nodeName([]byte(body.Target.Name))
 		}
-	}
-	switch verb, of := a.Verb, a.ObjectRef.Subresource; {
-	case verb == "delete" && of == "", verb == "create" && of == "eviction":
-		e.Kind = timeline.PodTerminating
-		if body.GracePeriodSeconds != nil && *body.GracePeriodSeconds == 0 {
-			e.Note += ", grace period 0"
-			if strings.HasPrefix(a.User.Username, "system:node:") { // the kubelet's last request about it
-				e.Kind = timeline.PodGone
-			}
-		}
-	case verb == "create" && of == "":
-		e.Kind = timeline.PodSeen
-		e.Node = nodeName([]byte(body.Spec.NodeName))
-	case verb == "create" && of == "binding" && body.Target.Name != "":
-		e.Kind, e.Node = timeline.PodSeen, nodeName([]byte(body.Target.Name))
-	case (verb == "patch" || verb == "update") && (of == "" || of == "status"):
+	case "patch/", "update/":
 		patched(&e, &body)
-		if e.Kind == timeline.Nothing && of == "status" && e.Node != "" {
+	case "patch/status", "update/status":
+		patched(&e, &body)
+		if e.Kind == timeline.Nothing && e.Node != "" {
 			e.Kind = timeline.PodSeen // by its kubelet, which shows its node
 		}
 	}
 	if e.Kind != timeline.Nothing && e.Pod != "" {
 		t.sayOf(r, "audit", e)
+	}
+}
+
+// terminating marks a pod that this user deletes or evicts. The last request of its kubelet
+// has grace period 0: then the pod is gone.
+func terminating(e *timeline.Event, body *podBody, user string) {
+	e.Kind = timeline.PodTerminating
+	if body.GracePeriodSeconds == nil || *body.GracePeriodSeconds != 0 {
+		return
+	}
+	e.Note += ", grace period 0"
+	if strings.HasPrefix(user, "system:node:") {
+		e.Kind = timeline.PodGone
 	}
 }
 

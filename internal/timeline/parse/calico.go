@@ -65,7 +65,7 @@ func bracketed(text []byte, w word) caller {
 		who.pod = ns + "/" + name
 	}
 	if who.sandbox == "" {
-		who.sandbox = sandboxOf(id(field(text, "handle")))
+		who.sandbox = timeline.SandboxOf(id(field(text, "handle")))
 	}
 	if who.sandbox == "" && who.pod == "" {
 		who.pod = podOf(field(text, "Workload"))
@@ -89,11 +89,12 @@ func verbOf(w word) verb {
 // begin reports that a call was started.
 func (t *Parser) begin(r *records.Record, k *call, netns bool) {
 	k.netns = k.netns || netns
-	switch {
-	case k.verb == add && k.once(timeline.AddBegin):
-		t.say(r, "cni", k.event(timeline.AddBegin))
-	case k.verb == del && k.once(timeline.DelBegin):
-		t.say(r, "cni", k.event(timeline.DelBegin))
+	switch k.verb {
+	case add:
+		t.sayOnce(r, "cni", k, timeline.AddBegin, "", "")
+	case del:
+		t.sayOnce(r, "cni", k, timeline.DelBegin, "", "")
+	default:
 	}
 	t.credential(r, k)
 }

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -15,9 +16,7 @@ func (t *Parser) addition(r *records.Record, w word, k *call) {
 	case extractedAdd:
 		t.named(r, "cni", id(get(r, "Node")))
 		t.named(r, "cni", nodeOf(get(r, "WorkloadEndpoint")))
-		if k.once(timeline.AddBegin) {
-			t.say(r, "cni", k.event(timeline.AddBegin))
-		}
+		t.sayOnce(r, "cni", k, timeline.AddBegin, "", "")
 	case usingAddresses:
 		k.got(addressIn(r.Text))
 	case resultGiven:
@@ -32,12 +31,9 @@ func (t *Parser) addition(r *records.Record, w word, k *call) {
 		t.added(r, k)
 	case addError, addCleanup:
 		// The lines after a failure repeat it.
-		if w == addCleanup && r.Style == records.Bracket || !k.once(timeline.AddFailed) {
-			return
+		if w == addError || r.Style != records.Bracket {
+			t.sayOnce(r, "cni", k, timeline.AddFailed, "", errorOf(r))
 		}
-		e := k.event(timeline.AddFailed)
-		e.Note = errorOf(r)
-		t.say(r, "cni", e)
 	default:
 	}
 }
@@ -77,10 +73,7 @@ func (t *Parser) added(r *records.Record, k *call) {
 		return
 	}
 	e := k.event(timeline.EndpointWritten)
-	e.Object = id(get(r, "WorkloadEndpoint"))
-	if e.Object == "" {
-		e.Object = id(get(r, "Workload"))
-	}
+	e.Object = cmp.Or(id(get(r, "WorkloadEndpoint")), id(get(r, "Workload")))
 	e.Address, e.Device = k.address(), k.device
 	t.say(r, "cni", e)
 	e.Kind, e.Object = timeline.AddEnd, ""

@@ -11,16 +11,12 @@ func (t *Parser) deletion(r *records.Record, w word, k *call) {
 	if w == endpointKept && k.pod == "" {
 		t.cni.name(k, caller{pod: dumpedPod(r.Text)})
 	}
-	if w != delError && w != delDone && r.Style == records.Bracket && k.once(timeline.DelBegin) {
-		t.say(r, "cni", k.event(timeline.DelBegin))
+	if w != delError && w != delDone && r.Style == records.Bracket {
+		t.sayOnce(r, "cni", k, timeline.DelBegin, "", "")
 	}
 	switch w {
 	case endpointMissing:
-		if k.once(timeline.EndpointMissing) {
-			e := k.event(timeline.EndpointMissing)
-			e.Object = endpointOf(r)
-			t.say(r, "cni", e)
-		}
+		t.sayOnce(r, "cni", k, timeline.EndpointMissing, endpointOf(r), "")
 	case endpointLeft:
 		k.once(timeline.EndpointKept)
 	case endpointDone:
@@ -34,16 +30,10 @@ func (t *Parser) deletion(r *records.Record, w word, k *call) {
 		}
 		t.say(r, "cni", e)
 	case delDone:
-		if k.once(timeline.DelEnd) {
-			t.say(r, "cni", k.event(timeline.DelEnd))
-		}
+		t.sayOnce(r, "cni", k, timeline.DelEnd, "", "")
 		k.ended = true
 	case delError:
-		if k.once(timeline.DelFailed) {
-			e := k.event(timeline.DelFailed)
-			e.Note = errorOf(r)
-			t.say(r, "cni", e)
-		}
+		t.sayOnce(r, "cni", k, timeline.DelFailed, "", errorOf(r))
 		k.ended = true
 	default:
 	}
@@ -53,13 +43,12 @@ func (t *Parser) deletion(r *records.Record, w word, k *call) {
 // logs why it did not delete one. If such a line is missing, the conclusion would be wrong, so it
 // is drawn only for an endpoint that an earlier line shows to be the sandbox's own.
 func (t *Parser) endpointDone(r *records.Record, k *call) {
-	if r.Style != records.Bracket || k.has(timeline.EndpointKept) || k.has(timeline.EndpointMissing) || !t.cni.owner(r, k) || !k.once(timeline.EndpointDeleted) {
+	if r.Style != records.Bracket || k.has(timeline.EndpointKept) || k.has(timeline.EndpointMissing) || !t.cni.owner(r, k) {
 		return
 	}
-	t.cni.disown(r, k)
-	e := k.event(timeline.EndpointDeleted)
-	e.Note = "its own; not logged as such, but no reason was logged to keep it"
-	t.say(r, "cni", e)
+	if t.sayOnce(r, "cni", k, timeline.EndpointDeleted, "", "its own; not logged as such, but no reason was logged to keep it") {
+		t.cni.disown(r, k)
+	}
 }
 
 // endpointOf gives the name of the endpoint that a line of a DEL is about. It is printed

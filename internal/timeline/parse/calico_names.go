@@ -62,20 +62,6 @@ func nodeOf(endpoint []byte) string {
 	return ""
 }
 
-// sandboxOf gives the sandbox of a handle, NETWORK.SANDBOX; handles of 2017 have none.
-func sandboxOf(handle string) string {
-	const length = 64
-	if i := len(handle) - length; i > 0 && handle[i-1] == '.' {
-		for _, c := range []byte(handle[i:]) {
-			if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-				return ""
-			}
-		}
-		return handle[i:]
-	}
-	return ""
-}
-
 // get gives a field of a line in any format.
 func get(r *records.Record, key string) []byte {
 	if r.Style == records.Logrus {

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -104,25 +105,15 @@ func (c *calls) open(r *records.Record, w caller) *call {
 // known, the call becomes the newest of that sandbox and takes over pod, device and addresses
 // from the one before.
 func (c *calls) name(k *call, w caller) {
-	if k.pod == "" {
-		k.pod = w.pod
-	}
-	if k.verb == unknown {
-		k.verb = w.verb
-	}
-	if k.sandbox == "" {
-		k.sandbox = w.sandbox
-	}
+	k.pod = cmp.Or(k.pod, w.pod)
+	k.verb = cmp.Or(k.verb, w.verb)
+	k.sandbox = cmp.Or(k.sandbox, w.sandbox)
 	if k.sandbox == "" || c.bySandbox[k.sandbox] == k {
 		return
 	}
 	if old := c.bySandbox[k.sandbox]; old != nil {
-		if k.pod == "" {
-			k.pod = old.pod
-		}
-		if k.device == "" {
-			k.device = old.device
-		}
+		k.pod = cmp.Or(k.pod, old.pod)
+		k.device = cmp.Or(k.device, old.device)
 		for _, a := range old.addresses {
 			k.got(a)
 		}

@@ -10,15 +10,8 @@ import "plumbline.dev/plumbline/internal/timeline/records"
 func (c *calls) today(r *records.Record, w caller) *call {
 	p := process{r.Node, r.PID}
 	k := c.byProcess[p]
-	if k != nil && !k.fresh(r, processLife) {
+	if k != nil && (!k.fresh(r, processLife) || differ(k.sandbox, w.sandbox) || differ(k.pod, w.pod) || k.another(r, w)) {
 		k = nil // the process ID was reused
-	}
-	switch {
-	case k == nil:
-	case w.sandbox != "" && k.sandbox != "" && k.sandbox != w.sandbox, w.pod != "" && k.pod != "" && k.pod != w.pod:
-		k = nil
-	case w.main && k.main != 0 && k.main != r.PID, w.verb != unknown && k.verb != unknown && w.verb != k.verb:
-		k = nil
 	}
 	if k == nil || k.sandbox == "" {
 		if s := c.ofSandbox(r, w); s != nil {
@@ -41,17 +34,20 @@ func (c *calls) today(r *records.Record, w caller) *call {
 // the line, else nil.
 func (c *calls) ofSandbox(r *records.Record, w caller) *call {
 	s := c.bySandbox[w.sandbox]
-	if w.sandbox == "" || s == nil || s.ended || !s.fresh(r, processLife) {
+	if w.sandbox == "" || s == nil || s.ended || !s.fresh(r, processLife) || s.another(r, w) {
 		return nil
-	}
-	if w.verb != unknown && s.verb != unknown && w.verb != s.verb {
-		return nil
-	}
-	if w.main && s.main != 0 && s.main != r.PID {
-		return nil // another process for the same sandbox: a retry
 	}
 	return s
 }
+
+// another reports whether the line is of another call for the same sandbox: of another verb,
+// or of another main process (a retry).
+func (k *call) another(r *records.Record, w caller) bool {
+	return w.verb != unknown && k.verb != unknown && w.verb != k.verb || w.main && k.main != 0 && k.main != r.PID
+}
+
+// differ reports whether both names are known and not the same.
+func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
 // bind makes the lines of a process belong to a call. Beyond 16 processes of one call the oldest
 // is dropped.

@@ -10,9 +10,8 @@ import (
 // and its IPAM plugin both write it, so a second one does not open another call; but a DEL with
 // an object (a datastore request) has had both, so the next one is a retry.
 func (c *calls) environ(r *records.Record, w caller) *call {
-	list := c.near(r)
 	var k *call
-	for _, o := range list {
+	for _, o := range c.near(r) {
 		switch {
 		case o.sandbox == w.sandbox && (o.verb == w.verb && o.object == "" || o.failedAdd()):
 			k = o
@@ -20,6 +19,11 @@ func (c *calls) environ(r *records.Record, w caller) *call {
 			k = o
 		}
 	}
+	return c.joined(k, r, w)
+}
+
+// joined adds what a line names to its call, which it opens if there is none yet.
+func (c *calls) joined(k *call, r *records.Record, w caller) *call {
 	if k == nil {
 		k = c.start(r, w)
 	}
@@ -45,12 +49,7 @@ func (c *calls) named(r *records.Record, w caller) *call {
 	if several {
 		return &call{pod: w.pod, verb: w.verb, last: r.At}
 	}
-	if k == nil {
-		k = c.start(r, w)
-	}
-	c.name(k, w)
-	k.last = r.At
-	return k
+	return c.joined(k, r, w)
 }
 
 // only gives the call of a line that names neither pod nor sandbox: the only open call that can

@@ -17,7 +17,7 @@ func (t *Parser) controllers(r *records.Record, w word) {
 	if w == leakReleased {
 		e.Kind = timeline.GCReleased
 	}
-	e.Sandbox = sandboxOf(e.Object)
+	e.Sandbox = timeline.SandboxOf(e.Object)
 	e.Pod = podAt(field(r.Text, "pod"), '/')
 	e.Note = sentence(r.Text)
 	t.event(r, "controllers", e)

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -88,20 +89,12 @@ func (t *Parser) eventOf(r *records.Record, text []byte) {
 			break
 		}
 	}
-	for _, host := range [...]string{k.Source.Host, k.DeprecatedSource.Host} {
-		if e.Node == "" {
-			e.Node = nodeName([]byte(host))
-		}
-	}
+	e.Node = cmp.Or(nodeName([]byte(k.Source.Host)), nodeName([]byte(k.DeprecatedSource.Host)))
 	switch of.Kind {
 	case "Pod":
 		e.Pod, e.UID = newPod([]byte(of.Namespace+"/"+of.Name)), uidOf([]byte(of.UID))
 	case "Node":
 		e.Node = nodeName([]byte(of.Name))
 	}
-	words := k.Message
-	if words == "" {
-		words = k.Note
-	}
-	t.happened(r, e, k.Reason, []byte(words))
+	t.happened(r, e, k.Reason, []byte(cmp.Or(k.Message, k.Note)))
 }

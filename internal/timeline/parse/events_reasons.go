@@ -30,35 +30,7 @@ var eventReasons = map[string]timeline.Kind{
 // happened emits a Kubernetes Event from a table or from JSON.
 func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, words []byte) {
 	e.Kind = eventReasons[reason]
-	switch reason {
-	case "FailedCreatePodSandBox":
-		e.Sandbox = idAfter(words, "sandbox ")
-		if ofNetwork(words) {
-			e.Kind = timeline.AddFailed
-		} else if late(words) || indexString(words, "name is reserved") >= 0 {
-			e.Kind = timeline.RuntimeTimeout
-		}
-	case "FailedKillPod":
-		e.Sandbox = idAfter(words, "sandbox ")
-	case "FailedMount", "FailedAttachVolume":
-		if !late(words) {
-			return
-		}
-	case "TaintManagerEviction":
-		if hasPrefix(words, "Cancelling") {
-			return
-		}
-	case "Starting": // also of kube-proxy and others
-		if indexString(words, "kubelet") < 0 {
-			return
-		}
-	case "Scheduled":
-		if _, to, ok := bytes.Cut(words, []byte(" to ")); ok {
-			e.Node = nodeName(bytes.TrimSpace(to))
-		}
-	case "Killing":
-		e.Container = idAfter(words, "with id ")
-	}
+	readMessage(&e, reason, words)
 	if e.Kind == timeline.Nothing {
 		return
 	}
@@ -67,4 +39,33 @@ func (t *Parser) happened(r *records.Record, e timeline.Event, reason string, wo
 	}
 	e.Note = note(words)
 	t.sayOf(r, "events", e)
+}
+
+// readMessage adds what the message of a Kubernetes Event says; with some reasons, only the message
+// decides whether the event counts, and as what.
+func readMessage(e *timeline.Event, reason string, words []byte) {
+	switch reason {
+	case "FailedCreatePodSandBox":
+		e.Kind, e.Sandbox = notCreatedBy(words), idAfter(words, "sandbox ")
+	case "FailedKillPod":
+		e.Sandbox = idAfter(words, "sandbox ")
+	case "FailedMount", "FailedAttachVolume":
+		if !late(words) {
+			e.Kind = timeline.Nothing
+		}
+	case "TaintManagerEviction":
+		if hasPrefix(words, "Cancelling") {
+			e.Kind = timeline.Nothing
+		}
+	case "Starting": // also of kube-proxy and others
+		if indexString(words, "kubelet") < 0 {
+			e.Kind = timeline.Nothing
+		}
+	case "Scheduled":
+		if _, to, ok := bytes.Cut(words, []byte(" to ")); ok {
+			e.Node = nodeName(bytes.TrimSpace(to))
+		}
+	case "Killing":
+		e.Container = idAfter(words, "with id ")
+	}
 }

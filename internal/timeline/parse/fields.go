@@ -1,6 +1,10 @@
 package parse
 
-import "bytes"
+import (
+	"bytes"
+
+	"plumbline.dev/plumbline/internal/timeline/records"
+)
 
 // field gives the value of key=value or key="value" in a message, without its quotes; nil
 // if it isn't there. Escapes in a quoted value are kept, and key=value
@@ -23,22 +27,8 @@ func field(text []byte, key string) []byte {
 // value gives the value at the beginning of text. A quoted one without a closing quote was cut
 // off: it extends to the end.
 func value(text []byte) []byte {
-	if len(text) > 0 && text[0] == '"' {
-		text = text[1:]
-		for i := 0; i < len(text); i++ {
-			switch text[i] {
-			case '\\':
-				i++
-			case '"':
-				return text[:i]
-			}
-		}
-		return text
-	}
-	if i := bytes.IndexByte(text, ' '); i >= 0 {
-		return text[:i]
-	}
-	return text
+	v, _ := records.Value(text)
+	return v
 }
 
 // quoted reports whether the text after this one is inside quotes.
@@ -71,6 +61,16 @@ func indexString(text []byte, s string) int {
 		}
 		from++
 	}
+}
+
+// containsAny reports whether text contains one of the words.
+func containsAny(text []byte, words ...string) bool {
+	for _, w := range words {
+		if indexString(text, w) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // hasPrefix is bytes.HasPrefix for a string.

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -29,48 +30,43 @@ func (t *Parser) key(r *records.Record, w word, k *call) {
 			t.gone(r, k)
 		}
 	case keyNotFound:
-		if k.asked == deleteKey && indexString([]byte(k.object), endpointPart) >= 0 && k.once(timeline.EndpointMissing) {
-			e := k.event(timeline.EndpointMissing)
-			e.Object = k.object
-			t.say(r, "cni", e)
+		if k.asked == deleteKey && strings.Contains(k.object, endpointPart) && t.sayOnce(r, "cni", k, timeline.EndpointMissing, k.object, "") {
 			k.ended = k.ended || r.Style == records.Logrus // this also ends the DEL, with an error
 		}
 		k.asked = silence
 	case commandCompleted:
-		if k.asked != deleteKey {
-			return
-		}
-		k.asked = silence
-		if handle, ok := handleIn([]byte(k.object)); ok {
-			k.object = ""
-			if k.verb != add && k.once(timeline.HandleReleased) {
-				e := k.event(timeline.HandleReleased)
-				e.Object = id(handle)
-				t.say(r, "ipam", e)
-			}
-		} else if indexString([]byte(k.object), endpointPart) >= 0 {
-			t.gone(r, k)
+		if k.asked == deleteKey {
+			k.asked = silence
+			t.keyDeleted(r, k)
 		}
 	default:
+	}
+}
+
+// keyDeleted reports that the requested key was deleted: a handle or an endpoint.
+func (t *Parser) keyDeleted(r *records.Record, k *call) {
+	if handle, ok := handleIn([]byte(k.object)); ok {
+		k.object = ""
+		if k.verb != add {
+			t.sayOnce(r, "ipam", k, timeline.HandleReleased, id(handle), "")
+		}
+	} else if strings.Contains(k.object, endpointPart) {
+		t.gone(r, k)
 	}
 }
 
 // gone reports that the endpoint was deleted. In 2017 that was the last logged step of a DEL: what
 // follows in the pod's network namespace is not logged.
 func (t *Parser) gone(r *records.Record, k *call) {
-	if k.once(timeline.EndpointDeleted) {
-		e := k.event(timeline.EndpointDeleted)
-		e.Object = k.object
-		t.say(r, "cni", e)
-	}
-	if r.Style == records.Bracket || k.sandbox == "" || !k.once(timeline.DelEnd) {
+	t.sayOnce(r, "cni", k, timeline.EndpointDeleted, k.object, "")
+	if r.Style == records.Bracket || k.sandbox == "" {
 		return
 	}
-	e := k.event(timeline.DelEnd)
+	note := ""
 	if k.netns {
-		e.Note = "its endpoint was deleted; what was done in its network namespace is not logged"
+		note = "its endpoint was deleted; what was done in its network namespace is not logged"
 	}
-	t.say(r, "cni", e)
+	t.sayOnce(r, "cni", k, timeline.DelEnd, "", note)
 }
 
 // path gives a key of the datastore, empty if it has characters that keys cannot have.

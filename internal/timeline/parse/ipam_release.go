@@ -7,50 +7,46 @@ import (
 
 // release parses IPAM's lines about the release of an address.
 func (t *Parser) release(r *records.Record, w word, k *call) {
-	var e timeline.Event
 	switch w {
-	case releasing, releasingHandle:
-		if !k.once(timeline.ReleaseAsked) {
-			return // requested by handle and then also by name
-		}
-		e = k.event(timeline.ReleaseAsked)
-		e.Object = handleOf(r)
+	case releasing, releasingHandle: // requested by handle and then also by name
+		t.sayOnce(r, "ipam", k, timeline.ReleaseAsked, handleOf(r), "")
 	case released:
-		e = k.event(timeline.AddressReleased)
-		e.Object = handleOf(r)
-		switch {
-		case get(r, "ContainerID") == nil:
-			// In 2017 this was logged whether or not the block held an address of that name. Only
-			// the decremented handle shows that it did.
-			if !k.has(timeline.HandleReleased) {
-				return
-			}
-		case sandboxOf(e.Object) == k.sandbox:
-			e.Address = k.address()
-		}
+		t.releasedOf(r, k)
 	case releasedGiven:
-		e = k.event(timeline.AddressReleased)
+		e := k.event(timeline.AddressReleased)
 		e.Address = address(value(r.Text[len("Released explicit address: "):]))
+		t.say(r, "ipam", e)
 	case releaseNothing:
-		if r.Level == 'D' {
-			return // the old name is only tried in addition
+		if r.Level != 'D' { // then the old name is only tried in addition
+			e := k.event(timeline.ReleaseNothing)
+			e.Object = handleOf(r)
+			t.say(r, "ipam", e)
 		}
-		e = k.event(timeline.ReleaseNothing)
-		e.Object = handleOf(r)
 	case releaseError:
-		if k.verb == add || !k.once(timeline.DelFailed) {
+		if k.verb != add {
+			t.sayOnce(r, "ipam", k, timeline.DelFailed, "", errorOf(r))
+		}
+	case handleCounted:
+		if k.verb != add { // an ADD that lost a race reverts its own increment
+			t.sayOnce(r, "ipam", k, timeline.HandleReleased, handleOf(r), "")
+		}
+	default:
+	}
+}
+
+// releasedOf parses the release of a handle's addresses.
+func (t *Parser) releasedOf(r *records.Record, k *call) {
+	e := k.event(timeline.AddressReleased)
+	e.Object = handleOf(r)
+	switch {
+	case get(r, "ContainerID") == nil:
+		// In 2017 this was logged whether or not the block held an address of that name. Only
+		// the decremented handle shows that it did.
+		if !k.has(timeline.HandleReleased) {
 			return
 		}
-		e = k.event(timeline.DelFailed)
-		e.Note = errorOf(r)
-	case handleCounted:
-		if k.verb == add || !k.once(timeline.HandleReleased) {
-			return // an ADD that lost a race reverts its own increment
-		}
-		e = k.event(timeline.HandleReleased)
-		e.Object = handleOf(r)
-	default:
-		return
+	case timeline.SandboxOf(e.Object) == k.sandbox:
+		e.Address = k.address()
 	}
 	t.say(r, "ipam", e)
 }

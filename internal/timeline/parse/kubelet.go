@@ -30,13 +30,13 @@ var kubeletSays = map[string][]phrase{
 	},
 	"kuberuntime_manager.go": {
 		{`"Determined the ip for pod after sandbox changed"`, (*Parser).addressed},
-		{`Determined the ip "`, (*Parser).addressed2017},
+		{`Determined the ip "`, (*Parser).addressed},
 		{`"Failed to stop sandbox"`, (*Parser).sandboxNamed},
 		{`Failed to stop sandbox "`, (*Parser).sandboxNamed},
 	},
 	"kuberuntime_sandbox.go": {
 		{`"Failed to create sandbox for pod"`, (*Parser).notCreated},
-		{`CreatePodSandbox for pod "`, (*Parser).notCreated2017},
+		{`CreatePodSandbox for pod "`, (*Parser).notCreated},
 	},
 	"kuberuntime_container.go": {
 		{`"Killing container with a grace period"`, (*Parser).containerTold},
@@ -51,8 +51,8 @@ var kubeletSays = map[string][]phrase{
 		{`"Pod was deleted and then recreated`, (*Parser).podGone},
 		{`"Pod fully terminated and removed from etcd"`, (*Parser).podGone},
 		{`"Status for pod updated successfully"`, (*Parser).status},
-		{`Ignoring same status for pod "`, (*Parser).status2017},
-		{`Status for pod "`, (*Parser).status2017},
+		{`Ignoring same status for pod "`, (*Parser).status},
+		{`Status for pod "`, (*Parser).status},
 		{`Pod "`, (*Parser).podGone2017},
 	},
 	"pod_workers.go": {
@@ -113,21 +113,35 @@ func failure(text []byte) []byte {
 
 // late reports whether an error is a timeout.
 func late(words []byte) bool {
-	for _, w := range [...]string{"DeadlineExceeded", "deadline exceeded", "operation timeout", "timed out", "timeout"} {
-		if indexString(words, w) >= 0 {
-			return true
-		}
-	}
-	return false
+	return containsAny(words, "DeadlineExceeded", "deadline exceeded", "timed out", "timeout")
 }
 
 // ofNetwork reports whether an error is about a network that could not be set up or torn down, in
 // the messages of dockershim, containerd and CRI-O.
 func ofNetwork(words []byte) bool {
-	for _, w := range [...]string{"network for sandbox", "NetworkPlugin cni failed", "CNI network", "network for pod sandbox", "pod network sandbox"} {
-		if indexString(words, w) >= 0 {
-			return true
-		}
+	return containsAny(words, "network for sandbox", "NetworkPlugin cni failed", "CNI network", "network for pod sandbox", "pod network sandbox")
+}
+
+// notCreatedBy gives what an error of the creation of a sandbox shows: that its network failed,
+// that the runtime did not answer in time (then a second request finds the name reserved), or
+// only that the pod exists.
+func notCreatedBy(words []byte) timeline.Kind {
+	switch {
+	case ofNetwork(words):
+		return timeline.AddFailed
+	case late(words), indexString(words, "name is reserved") >= 0:
+		return timeline.RuntimeTimeout
+	default:
+		return timeline.PodSeen
 	}
-	return false
+}
+
+// podIn gives the pod of a kubelet's line: by its fields, or in the format of 2017 by the
+// name_ns(uid) after `for pod "`. UIDs are only in some lines.
+func podIn(text []byte) (pod, uid string) {
+	if text[0] == '"' {
+		return newPod(field(text, "pod")), uidOf(field(text, "podUID"))
+	}
+	of, _ := between(text, `for pod "`, `"`)
+	return oldPod(of)
 }

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -47,38 +48,15 @@ func (t *Parser) containerTold2017(r *records.Record) {
 // sandboxNamed only learns that an ID is of a sandbox: the line with the error reports the
 // failure.
 func (t *Parser) sandboxNamed(r *records.Record) {
-	id := containerID(member(r.Text, "ID"))
-	if id == "" {
-		id = idAfter(r.Text, "sandbox ")
-	}
-	if id == "" {
-		id = containerID(field(r.Text, "podSandboxID"))
-	}
+	id := cmp.Or(containerID(member(r.Text, "ID")), idAfter(r.Text, "sandbox "), containerID(field(r.Text, "podSandboxID")))
 	t.seen.put(id, owner{sandbox: id})
 }
 
+// notCreated reports why a sandbox could not be created.
 func (t *Parser) notCreated(r *records.Record) {
-	t.creationFailed(r, newPod(field(r.Text, "pod")), "", failure(r.Text))
-}
-
-// notCreated2017 reads `CreatePodSandbox for pod "name_ns(uid)" failed: …`.
-func (t *Parser) notCreated2017(r *records.Record) {
-	if of, ok := between(r.Text, `for pod "`, `"`); ok {
-		pod, uid := oldPod(of)
-		t.creationFailed(r, pod, uid, failure(r.Text))
-	}
-}
-
-// creationFailed reports why a sandbox could not be created: network, runtime, or another reason,
-// which only shows the pod.
-func (t *Parser) creationFailed(r *records.Record, pod, uid string, words []byte) {
-	e := timeline.Event{Kind: timeline.PodSeen, Pod: pod, UID: uid, Sandbox: idAfter(words, "sandbox "), Note: note(words)}
-	switch {
-	case ofNetwork(words):
-		e.Kind = timeline.AddFailed
-	case late(words) || indexString(words, "name is reserved") >= 0:
-		e.Kind = timeline.RuntimeTimeout
-	}
+	words := failure(r.Text)
+	e := timeline.Event{Kind: notCreatedBy(words), Sandbox: idAfter(words, "sandbox "), Note: note(words)}
+	e.Pod, e.UID = podIn(r.Text)
 	if e.Pod == "" {
 		if of, ok := between(words, `set up pod "`, `"`); ok {
 			e.Pod, _ = oldPod(of)

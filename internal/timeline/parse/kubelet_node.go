@@ -75,8 +75,7 @@ func (t *Parser) ofNode(r *records.Record, e timeline.Event) {
 func (t *Parser) evicted(r *records.Record) {
 	pod := newPod(field(r.Text, "pod"))
 	if pod == "" { // as an object: {"Namespace":"…","Name":"…"}
-		namespace, name := member(r.Text, "Namespace"), member(r.Text, "Name")
-		pod = newPod(append(append(bytes.Clone(namespace), '/'), name...))
+		pod = podNamed(member(r.Text, "Namespace"), member(r.Text, "Name"))
 	}
 	if pod != "" {
 		t.sayOf(r, "controller-manager", timeline.Event{Kind: timeline.PodTerminating, Pod: pod, Note: "deleted because of taints of its node"})

@@ -7,41 +7,33 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
+// addressed reads `IPs=["…"]` or `Determined the ip "…" for pod "name_ns(uid)"`.
 func (t *Parser) addressed(r *records.Record) {
-	if ips, ok := between(r.Text, "IPs=[", "]"); ok {
-		t.fromKubelet(r, timeline.Event{Kind: timeline.PodSeen, Pod: newPod(field(r.Text, "pod")), Address: leadingAddress(bytes.TrimLeft(ips, `"`))})
+	ips, ok := between(r.Text, "IPs=[", "]")
+	if r.Text[0] != '"' {
+		ips = r.Text[len("Determined the ip "):]
+		_, ok = between(r.Text, `for pod "`, `"`)
 	}
-}
-
-// addressed2017 reads `Determined the ip "…" for pod "name_ns(uid)" after sandbox changed`.
-func (t *Parser) addressed2017(r *records.Record) {
-	e := timeline.Event{Kind: timeline.PodSeen, Address: leadingAddress(r.Text[len(`Determined the ip "`):])}
-	if of, ok := between(r.Text, `for pod "`, `"`); ok {
-		e.Pod, e.UID = oldPod(of)
+	if ok {
+		e := timeline.Event{Kind: timeline.PodSeen, Address: leadingAddress(bytes.TrimLeft(ips, `"`))}
+		e.Pod, e.UID = podIn(r.Text)
 		t.fromKubelet(r, e)
 	}
 }
 
-// status reads the address of a status that was written, as far as the line has it.
+// status reads address and container of a status that was written, as far as the line has them:
+// as a patch, or in 2017 dumped as a Go value.
 func (t *Parser) status(r *records.Record) {
-	if ip, ok := between(r.Text, `"podIP":"`, `"`); ok {
-		t.fromKubelet(r, timeline.Event{Kind: timeline.PodSeen, Pod: newPod(field(r.Text, "pod")), Address: leadingAddress(ip), Container: idAfter(r.Text, `"containerID":`)})
-	}
-}
-
-// status2017 reads address and container of a pod's status, which is dumped as a Go value.
-func (t *Parser) status2017(r *records.Record) {
 	e := timeline.Event{Kind: timeline.PodSeen}
-	of, ok := between(r.Text, `for pod "`, `"`)
-	if !ok {
-		return
-	}
-	e.Pod, e.UID = oldPod(of)
-	if ip, ok := between(r.Text, "PodIP:", " "); ok {
-		e.Address = leadingAddress(ip)
-	}
-	e.Container = idAfter(r.Text, "ContainerID:")
-	if e.Pod != "" {
+	e.Pod, e.UID = podIn(r.Text)
+	if r.Text[0] != '"' {
+		ip, _ := between(r.Text, "PodIP:", " ")
+		e.Address, e.Container = leadingAddress(ip), idAfter(r.Text, "ContainerID:")
+		if e.Pod != "" {
+			t.fromKubelet(r, e)
+		}
+	} else if ip, ok := between(r.Text, `"podIP":"`, `"`); ok {
+		e.Address, e.Container = leadingAddress(ip), idAfter(r.Text, `"containerID":`)
 		t.fromKubelet(r, e)
 	}
 }
@@ -95,8 +87,7 @@ func (t *Parser) killFailed2017(r *records.Record) {
 }
 
 func (t *Parser) killFailed(r *records.Record, pod, uid string, words []byte) {
-	if indexString(words, "KillPodSandbox") < 0 && indexString(words, "KillContainer") < 0 && indexString(words, "killing pod") < 0 {
-		return
+	if containsAny(words, "KillPodSandbox", "KillContainer", "killing pod") {
+		t.fromKubelet(r, timeline.Event{Kind: timeline.PodKillFailed, Pod: pod, UID: uid, Sandbox: idAfter(words, "sandbox "), Note: note(words)})
 	}
-	t.fromKubelet(r, timeline.Event{Kind: timeline.PodKillFailed, Pod: pod, UID: uid, Sandbox: idAfter(words, "sandbox "), Note: note(words)})
 }

@@ -8,22 +8,14 @@ import (
 )
 
 // serviceSays are the kubelet's messages about failed calls to the runtime.
-var serviceSays = []phrase{
-	{`"StopPodSandbox from`, (*Parser).callFailed},
-	{`"RemovePodSandbox from`, (*Parser).callFailed},
-	{`"ExecSync`, (*Parser).callFailed},
-	{`"ListPodSandbox`, (*Parser).callFailed},
-	{`"ListContainers`, (*Parser).callFailed},
-	{`"Status from`, (*Parser).callFailed},
-	{`"Version from`, (*Parser).callFailed},
-	{`StopPodSandbox "`, (*Parser).callFailed},
-	{`RemovePodSandbox "`, (*Parser).callFailed},
-	{`StopContainer "`, (*Parser).callFailed},
-	{`ExecSync `, (*Parser).callFailed},
-	{`ListPodSandbox with`, (*Parser).callFailed},
-	{`ListContainers with`, (*Parser).callFailed},
-	{`Status from`, (*Parser).callFailed},
-	{`Version from`, (*Parser).callFailed},
+var serviceSays = phrases((*Parser).callFailed,
+	`"StopPodSandbox from`, `"RemovePodSandbox from`, `"ExecSync`, `"ListPodSandbox`, `"ListContainers`, `"Status from`, `"Version from`,
+	`StopPodSandbox "`, `RemovePodSandbox "`, `StopContainer "`, `ExecSync `, `ListPodSandbox with`, `ListContainers with`, `Status from`, `Version from`)
+
+// failedCalls are the calls that name a sandbox or a container, and what their failure is.
+var failedCalls = map[string]timeline.Kind{
+	"StopPodSandbox": timeline.SandboxStopFailed, "RemovePodSandbox": timeline.SandboxRemoveFailed,
+	"StopContainer": timeline.ContainerKillFailed, "ExecSync": timeline.ExecFailed,
 }
 
 // callFailed reads `StopPodSandbox "ID" from runtime service failed: …` and
@@ -31,33 +23,21 @@ var serviceSays = []phrase{
 func (t *Parser) callFailed(r *records.Record) {
 	verb, rest, _ := bytes.Cut(bytes.TrimPrefix(r.Text, []byte{'"'}), []byte{' '})
 	words := failure(r.Text)
-	e := timeline.Event{Note: note(words)}
-	of := rest // where the ID is
-	if r.Text[0] == '"' {
-		of = nil
+	e := timeline.Event{Kind: failedCalls[string(verb)], Note: note(words)}
+	of := func(name string) string {
+		if r.Text[0] == '"' {
+			return containerID(field(r.Text, name))
+		}
+		return containerID(rest)
 	}
-	switch string(verb) {
-	case "StopPodSandbox", "RemovePodSandbox":
-		e.Kind = timeline.SandboxStopFailed
-		if verb[0] == 'R' {
-			e.Kind = timeline.SandboxRemoveFailed
-		}
-		if of == nil {
-			of = field(r.Text, "podSandboxID")
-		}
-		e.Sandbox = containerID(of)
+	switch e.Kind {
+	case timeline.SandboxStopFailed, timeline.SandboxRemoveFailed:
+		e.Sandbox = of("podSandboxID")
 		if pod, ok := between(words, `teardown pod "`, `"`); ok {
 			e.Pod, _ = oldPod(pod)
 		}
-	case "StopContainer", "ExecSync":
-		e.Kind = timeline.ContainerKillFailed
-		if verb[0] == 'E' {
-			e.Kind = timeline.ExecFailed
-		}
-		if of == nil {
-			of = field(r.Text, "containerID")
-		}
-		e.Container = containerID(of)
+	case timeline.ContainerKillFailed, timeline.ExecFailed:
+		e.Container = of("containerID")
 	default:
 		if !late(words) {
 			return
@@ -74,20 +54,16 @@ func (t *Parser) stalled(r *records.Record) {
 	if len(words) > 0 && words[0] == '"' {
 		words = failure(r.Text)
 	}
-	if late(words) || indexString(words, "pleg was last seen active") >= 0 || indexString(words, "runtime is down") >= 0 {
+	if late(words) || containsAny(words, "pleg was last seen active", "runtime is down") {
 		t.fromKubelet(r, timeline.Event{Kind: timeline.RuntimeTimeout, Note: note(words)})
 	}
 }
 
 // unmounted parses lines about volumes that a pod waits for.
 func (t *Parser) unmounted(r *records.Record) {
-	e := timeline.Event{Kind: timeline.MountTimeout, Pod: newPod(field(r.Text, "pod"))}
-	if of, ok := between(r.Text, `for pod "`, `"`); ok && r.Text[0] != '"' {
-		e.Pod, e.UID = oldPod(of)
-	}
-	words := failure(r.Text)
-	if late(words) {
-		e.Note = note(words)
+	if words := failure(r.Text); late(words) {
+		e := timeline.Event{Kind: timeline.MountTimeout, Note: note(words)}
+		e.Pod, e.UID = podIn(r.Text)
 		t.fromKubelet(r, e)
 	}
 }

@@ -21,27 +21,26 @@ func oldPod(b []byte) (pod, uid string) {
 	if more {
 		uid = uidOf(rest)
 	}
-	name, namespace, ok := bytes.Cut(b, []byte{'_'})
-	if !ok || !plainName(name) || !plainName(namespace) {
-		return "", uid
-	}
-	return string(namespace) + "/" + string(name), uid
+	name, namespace, _ := bytes.Cut(b, []byte{'_'})
+	return podNamed(namespace, name), uid
 }
 
 // turnedPod reads NAMESPACE_NAME.
 func turnedPod(b []byte) string {
-	namespace, name, ok := bytes.Cut(b, []byte{'_'})
-	if !ok || !plainName(name) || !plainName(namespace) {
-		return ""
-	}
-	return string(namespace) + "/" + string(name)
+	namespace, name, _ := bytes.Cut(b, []byte{'_'})
+	return podNamed(namespace, name)
 }
 
 // newPod reads NAMESPACE/NAME; what follows a second slash is a container's name.
 func newPod(b []byte) string {
-	namespace, name, ok := bytes.Cut(b, []byte{'/'})
+	namespace, name, _ := bytes.Cut(b, []byte{'/'})
 	name, _, _ = bytes.Cut(name, []byte{'/'})
-	if !ok || !plainName(name) || !plainName(namespace) {
+	return podNamed(namespace, name)
+}
+
+// podNamed gives NAMESPACE/NAME; empty if one of them is no name.
+func podNamed(namespace, name []byte) string {
+	if !plainName(name) || !plainName(namespace) {
 		return ""
 	}
 	return string(namespace) + "/" + string(name)

@@ -4,6 +4,8 @@
 package parse
 
 import (
+	"cmp"
+
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
@@ -66,12 +68,7 @@ func (t *Parser) Parse(r *records.Record) {
 // event emits an event with time, place and node of its record.
 func (t *Parser) event(r *records.Record, source string, e timeline.Event) {
 	e.Source, e.At, e.Place = source, r.At, r.Place
-	if e.Node == "" {
-		e.Node = r.Node
-	}
-	if e.Node == "" {
-		e.Node = t.node
-	}
+	e.Node = cmp.Or(e.Node, r.Node, t.node)
 	if len(e.Note) > timeline.MaxNote {
 		e.Note = e.Note[:timeline.MaxNote]
 	}

@@ -11,13 +11,21 @@ type phrase struct {
 	parse  func(*Parser, *records.Record)
 }
 
+// phrases are beginnings that one parser parses.
+func phrases(parse func(*Parser, *records.Record), begins ...string) (out []phrase) {
+	for _, b := range begins {
+		out = append(out, phrase{b, parse})
+	}
+	return out
+}
+
 // heard gives the phrase that a text begins with, or nil. Phrases of one source file begin alike,
 // so the last byte is compared first.
-func heard(phrases []phrase, text []byte) *phrase {
-	for i := range phrases {
-		begins := phrases[i].begins
+func heard(says []phrase, text []byte) *phrase {
+	for i := range says {
+		begins := says[i].begins
 		if last := len(begins) - 1; last < len(text) && text[last] == begins[last] && string(text[:last]) == begins[:last] {
-			return &phrases[i]
+			return &says[i]
 		}
 	}
 	return nil
@@ -27,6 +35,17 @@ func heard(phrases []phrase, text []byte) *phrase {
 func (t *Parser) say(r *records.Record, source string, e timeline.Event) {
 	t.seen.complete(&e)
 	t.event(r, source, e)
+}
+
+// sayOnce emits an event of the call that it has once, and reports whether this is the first.
+func (t *Parser) sayOnce(r *records.Record, source string, k *call, kind timeline.Kind, object, note string) bool {
+	if !k.once(kind) {
+		return false
+	}
+	e := k.event(kind)
+	e.Object, e.Note = object, note
+	t.say(r, source, e)
+	return true
 }
 
 // sayOf emits an event that may have happened on another node than its line was written on: the

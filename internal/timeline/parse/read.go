@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ func inputs(path string, stdin io.Reader) ([]records.Input, error) {
 		return nil, fmt.Errorf("--logs: %w", err)
 	}
 	dir, name := filepath.Split(filepath.Clean(path))
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	in, err := records.Walk(os.DirFS(dir), name)
 	if err != nil {
 		return nil, fmt.Errorf("--logs %s: %w", path, err)

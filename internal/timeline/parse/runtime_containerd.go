@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -21,7 +22,7 @@ var (
 func (t *Parser) sandboxRun(r *records.Record) {
 	e := timeline.Event{Kind: timeline.PodSeen, UID: uidOf(either(r.Text, "Uid", " uid"))}
 	pod, namespace := either(r.Text, "{Name", " name"), either(r.Text, ",Namespace", " namespace")
-	e.Pod = newPod(append(append(bytes.Clone(namespace), '/'), pod...))
+	e.Pod = podNamed(namespace, pod)
 	switch {
 	case bytes.Contains(r.Text, []byte(" returns sandbox id ")):
 		e.Kind, e.Sandbox = timeline.SandboxCreated, idAfter(r.Text, "returns sandbox id ")
@@ -56,10 +57,7 @@ func either(text []byte, one, other string) []byte {
 
 // sandboxCall reads the ends of StopPodSandbox and RemovePodSandbox.
 func (t *Parser) sandboxCall(r *records.Record) {
-	e := timeline.Event{Sandbox: idAfter(r.Text, "PodSandbox ")}
-	if e.Sandbox == "" {
-		e.Sandbox = idAfter(r.Text, "PodSandbox for ")
-	}
+	e := timeline.Event{Sandbox: cmp.Or(idAfter(r.Text, "PodSandbox "), idAfter(r.Text, "PodSandbox for "))}
 	removes := r.Text[0] == 'R'
 	switch {
 	case bytes.Contains(r.Text, returned) && removes:

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -24,9 +25,7 @@ func (t *Parser) crioSandbox(r *records.Record) {
 	case hasPrefix(r.Text, "Removed"):
 		e.Kind = timeline.SandboxRemoved
 	}
-	if e.Sandbox == "" {
-		e.Sandbox = idAfter(r.Text, "sandbox: ")
-	}
+	e.Sandbox = cmp.Or(e.Sandbox, idAfter(r.Text, "sandbox: "))
 	if e.Sandbox != "" {
 		t.say(r, crio, e)
 	}
@@ -37,7 +36,7 @@ func (t *Parser) crioSandbox(r *records.Record) {
 func (t *Parser) crioNetwork(r *records.Record) {
 	pod, namespace := member(r.Text, "{Name"), member(r.Text, " Namespace")
 	e := timeline.Event{
-		Kind: timeline.PodSeen, Pod: newPod(append(append(bytes.Clone(namespace), '/'), pod...)),
+		Kind: timeline.PodSeen, Pod: podNamed(namespace, pod),
 		Sandbox: containerID(member(r.Text, " ID")), UID: uidOf(member(r.Text, " UID")),
 	}
 	if e.Pod != "" {
@@ -98,7 +97,7 @@ func (t *Parser) crioStarted(r *records.Record) {
 // crioKillFailed reads `Stopping container ID with stop signal(…) timed out. Killing...` and
 // `Killing container ID failed: …`; a successful stop begins with the same words.
 func (t *Parser) crioKillFailed(r *records.Record) {
-	if indexString(r.Text, "timed out") >= 0 || indexString(r.Text, " failed: ") >= 0 {
+	if containsAny(r.Text, "timed out", " failed: ") {
 		t.say(r, crio, timeline.Event{Kind: timeline.ContainerKillFailed, Container: idAfter(r.Text, "container "), Note: note(r.Text)})
 	}
 }
@@ -120,8 +119,8 @@ func (t *Parser) crioBooted(r *records.Record) {
 // reservedName reads k8s_POD_name_ns_uid_attempt.
 func reservedName(b []byte) (pod, uid string) {
 	parts := bytes.Split(b[:min(len(b), 2*maxPodName)], []byte{'_'})
-	if len(parts) < 5 || !plainName(parts[2]) || !plainName(parts[3]) {
+	if len(parts) < 5 || podNamed(parts[3], parts[2]) == "" {
 		return "", ""
 	}
-	return string(parts[3]) + "/" + string(parts[2]), uidOf(parts[4])
+	return podNamed(parts[3], parts[2]), uidOf(parts[4])
 }

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
@@ -29,10 +30,7 @@ func (t *Parser) dockerBusy(r *records.Record) {
 	if i < 0 {
 		return
 	}
-	e := timeline.Event{Kind: timeline.MountBusy, Container: idAfter(r.Text, "/containers/"), Note: note(r.Text)}
-	if e.Container == "" {
-		e.Container = idAfter(r.Text, "layer ")
-	}
+	e := timeline.Event{Kind: timeline.MountBusy, Container: cmp.Or(idAfter(r.Text, "/containers/"), idAfter(r.Text, "layer ")), Note: note(r.Text)}
 	e.Object = note(r.Text[bytes.LastIndexByte(r.Text[:i], ' ')+1 : i])
 	t.say(r, dockerd, e)
 }

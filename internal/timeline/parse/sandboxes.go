@@ -1,6 +1,10 @@
 package parse
 
-import "plumbline.dev/plumbline/internal/timeline"
+import (
+	"cmp"
+
+	"plumbline.dev/plumbline/internal/timeline"
+)
 
 // maxSeen bounds the IDs of one file that are kept: a node has a few hundred at a time, and an
 // ID that was dropped only leaves a field empty.
@@ -34,15 +38,9 @@ func (s *sandboxes) put(id string, w owner) {
 		s.known = map[string]owner{}
 	}
 	old, there := s.known[id]
-	if w.sandbox == "" {
-		w.sandbox = old.sandbox
-	}
-	if w.pod == "" {
-		w.pod = old.pod
-	}
-	if w.uid == "" {
-		w.uid = old.uid
-	}
+	w.sandbox = cmp.Or(w.sandbox, old.sandbox)
+	w.pod = cmp.Or(w.pod, old.pod)
+	w.uid = cmp.Or(w.uid, old.uid)
 	s.known[id] = w
 	switch {
 	case there:

@@ -37,8 +37,25 @@ func (p *parser) journalJSON(b []byte) bool {
 	if len(first) < 2 || first[0] != '"' || (first[1] != '_' && (first[1] < 'A' || first[1] > 'Z')) {
 		return false
 	}
-	var text, comm []byte
-	seen := false
+	text, comm, seen := p.journalFields(b)
+	if !seen || !p.outer.is() {
+		p.rec = Record{Raw: p.rec.Raw, Text: p.rec.Text}
+		p.outer = stamp{}
+		return false
+	}
+	if p.rec.Program == "" {
+		p.rec.Program = p.names.of(comm)
+	}
+	p.sealed = true
+	if len(text) > 0 && text[0] == '[' {
+		return p.message(p.byteList(text))
+	}
+	return p.message(p.unquote(text))
+}
+
+// journalFields reads the fields of a journal entry. It gives the message, whether there is
+// one, and the name of the program's file.
+func (p *parser) journalFields(b []byte) (text, comm []byte, seen bool) {
 	Members(b, func(key, val []byte) bool {
 		val = unquoted(val)
 		switch string(key) {
@@ -59,19 +76,7 @@ func (p *parser) journalJSON(b []byte) bool {
 		}
 		return true
 	})
-	if !seen || !p.outer.is() {
-		p.rec = Record{Raw: p.rec.Raw, Text: p.rec.Text}
-		p.outer = stamp{}
-		return false
-	}
-	if p.rec.Program == "" {
-		p.rec.Program = p.names.of(comm)
-	}
-	p.sealed = true
-	if len(text) > 0 && text[0] == '[' {
-		return p.message(p.byteList(text))
-	}
-	return p.message(p.unquote(text))
+	return text, comm, seen
 }
 
 // byteList reads [72,101,…], as journalctl writes a message that is not printable.

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -71,9 +72,7 @@ func (t *fileParser) record(buf []byte, s span) {
 	p := &t.parser
 	r := &p.rec
 	r.At = t.parsed(line)
-	if r.Node == "" {
-		r.Node = t.file.Node
-	}
+	r.Node = cmp.Or(r.Node, t.file.Node)
 	r.Place = timeline.Place{File: t.number, Line: t.file.Lines + s.line + 1}
 	if p.export {
 		r.Place.Line = p.line + 1

@@ -17,24 +17,16 @@ func (p *parser) klog(b []byte) bool {
 	if n += d; d == 0 || n == len(b) || b[n] != ' ' {
 		return false
 	}
-	b = b[n+1:]
-	end := bytes.IndexByte(b, ']')
-	if end < 0 {
-		return false
-	}
-	colon := bytes.IndexByte(b[:end], ':')
-	if colon < 1 || bytes.IndexByte(b[:colon], ' ') >= 0 {
-		return false
-	}
-	if _, d = number(b[colon+1:]); d == 0 || colon+1+d != end {
+	file, text, ok := sourceLine(b[n+1:])
+	if !ok {
 		return false
 	}
 	p.inner = s
-	p.rec.Style, p.rec.Level, p.rec.Origin = Klog, level, p.names.of(b[:colon])
+	p.rec.Style, p.rec.Level, p.rec.Origin = Klog, level, p.names.of(file)
 	if p.rec.PID == 0 {
 		p.rec.PID = pid
 	}
-	p.body = afterSpace(b[end+1:])
+	p.body = afterSpace(text)
 	p.rec.Text = p.body
 	return true
 }
@@ -60,6 +52,22 @@ func klogStamp(b []byte, s *stamp) int {
 	}
 	*s = got
 	return at + 5 + n
+}
+
+// sourceLine reads kubelet.go:1601] and gives the file and what follows.
+func sourceLine(b []byte) (file, text []byte, ok bool) {
+	end := bytes.IndexByte(b, ']')
+	if end < 0 {
+		return nil, nil, false
+	}
+	colon := bytes.IndexByte(b[:end], ':')
+	if colon < 1 || bytes.IndexByte(b[:colon], ' ') >= 0 {
+		return nil, nil, false
+	}
+	if _, d := number(b[colon+1:]); d == 0 || colon+1+d != end {
+		return nil, nil, false
+	}
+	return b[:colon], b[end+1:], true
 }
 
 // afterSpace takes one blank off.

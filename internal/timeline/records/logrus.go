@@ -9,7 +9,7 @@ import (
 // logrus reads time="…" level=info msg="…" key=value.
 func (p *parser) logrus(b []byte) bool {
 	if len(b) > 6 && string(b[:5]) == "time=" {
-		stamped, rest := value(b[5:])
+		stamped, rest := Value(b[5:])
 		if isoStamp(stamped, &p.inner) == 0 || len(rest) == 0 {
 			p.inner.month = 0
 			return false
@@ -20,7 +20,7 @@ func (p *parser) logrus(b []byte) bool {
 		p.inner.month = 0
 		return false
 	}
-	level, rest := value(b[6:])
+	level, rest := Value(b[6:])
 	p.rec.Style, p.rec.Level = Logrus, levelOf(level)
 	b = afterSpace(rest)
 	p.body = b
@@ -28,15 +28,15 @@ func (p *parser) logrus(b []byte) bool {
 		p.rec.Fields = b // a message may be missing, or stand after its fields
 		return true
 	}
-	text, rest := value(b[4:])
+	text, rest := Value(b[4:])
 	p.rec.Fields = afterSpace(rest)
 	p.rec.Text = p.unquote(text)
 	return true
 }
 
-// value takes the value off that b begins with, without its quotes but with its escapes.
+// Value takes the value off that b begins with, without its quotes but with its escapes.
 // One whose quote never closes goes to the end.
-func value(b []byte) (v, rest []byte) {
+func Value(b []byte) (v, rest []byte) {
 	if len(b) == 0 || b[0] != '"' {
 		if i := bytes.IndexByte(b, ' '); i >= 0 {
 			return b[:i], b[i:]

@@ -15,30 +15,32 @@ func Members(b []byte, visit func(key, val []byte) bool) bool {
 		return len(blanks(b[1:])) == 0
 	}
 	for len(b) > 0 && b[0] == '"' {
-		end := closing(b[1:])
-		if end < 0 {
+		key, val, rest, ok := member(b)
+		if !ok || !visit(key, bytes.TrimRight(val, whitespace)) {
 			return false
 		}
-		key := b[1 : end+1]
-		b = blanks(b[end+2:])
-		if len(b) == 0 || b[0] != ':' {
-			return false
-		}
-		b = blanks(b[1:])
-		n := valueLen(b)
-		if n == 0 {
-			return false
-		}
-		if !visit(key, bytes.TrimRight(b[:n], whitespace)) {
-			return false
-		}
-		b = blanks(b[n:])
+		b = blanks(rest)
 		if len(b) == 0 || b[0] != ',' {
 			return len(b) > 0 && b[0] == '}' && len(blanks(b[1:])) == 0
 		}
 		b = blanks(b[1:])
 	}
 	return false
+}
+
+// member splits "key": value, which begins with a quote, and what follows.
+func member(b []byte) (key, val, rest []byte, ok bool) {
+	end := closing(b[1:])
+	if end < 0 {
+		return nil, nil, nil, false
+	}
+	key, b = b[1:end+1], blanks(b[end+2:])
+	if len(b) == 0 || b[0] != ':' {
+		return nil, nil, nil, false
+	}
+	b = blanks(b[1:])
+	n := valueLen(b)
+	return key, b[:n], b[n:], n > 0
 }
 
 // unquoted takes the quotes off a value that is a string.

@@ -1,6 +1,9 @@
 package records
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // syslog reads Dec 12 20:21:27 slave-197 kubelet[11608]: message.
 func (p *parser) syslog(b []byte) bool {
@@ -50,11 +53,8 @@ func sender(b []byte) (host, program []byte, pid int, text []byte, ok bool) {
 		return
 	}
 	host, b = b[:i], b[i+1:]
-	i = 0
-	for i < len(b) && b[i] != ' ' && b[i] != ':' && b[i] != '[' {
-		i++
-	}
-	if i == 0 || i == len(b) || b[i] == ' ' {
+	i = bytes.IndexAny(b, " :[")
+	if i < 1 || b[i] == ' ' {
 		return
 	}
 	program = b[:i]
@@ -134,34 +134,12 @@ func afterData(b []byte) []byte {
 	return b
 }
 
+const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
 // monthOf reads the three letters of a month, 0 if they are none.
 func monthOf(b []byte) int {
-	switch string(b[:3]) {
-	case "Jan":
-		return 1
-	case "Feb":
-		return 2
-	case "Mar":
-		return 3
-	case "Apr":
-		return 4
-	case "May":
-		return 5
-	case "Jun":
-		return 6
-	case "Jul":
-		return 7
-	case "Aug":
-		return 8
-	case "Sep":
-		return 9
-	case "Oct":
-		return 10
-	case "Nov":
-		return 11
-	case "Dec":
-		return 12
-	default:
-		return 0
+	if i := strings.Index(months, string(b[:3])); i >= 0 && i%3 == 0 {
+		return i/3 + 1
 	}
+	return 0
 }

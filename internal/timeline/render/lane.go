@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -41,9 +42,7 @@ func lanesOf(s *timeline.Story) *lanes {
 		if titles[l.all[i].title] > 1 {
 			l.all[i].title = clean(l.all[i].ID[:min(len(l.all[i].ID), 12)])
 		}
-		if l.all[i].title == "" {
-			l.all[i].title = "unnamed"
-		}
+		l.all[i].title = cmp.Or(l.all[i].title, "unnamed")
 	}
 	for i := range s.Verdicts {
 		for _, id := range []string{s.Verdicts[i].Culprit, s.Verdicts[i].Victim} {

@@ -174,7 +174,7 @@ func class(k timeline.Kind) string {
 	case timeline.EndpointWritten, timeline.AddressAssigned:
 		return "give"
 	default:
-		if why(k) {
+		if withReason.has(k) {
 			return "fail"
 		}
 		return "note"

@@ -59,11 +59,11 @@ func rows(s *timeline.Story, l *lanes, most int) []row {
 			out, lateDels = append(out, lateDels[0]), lateDels[1:]
 			clear(seen)
 		}
-		if aside(e.Kind) || taken[e.Place] && takes(e.Kind) {
+		if notShown.has(e.Kind) || taken[e.Place] && removes.has(e.Kind) {
 			continue
 		}
 		r := row{at: e.At, last: e.At, lane: l.event(e), said: say(e), reason: reason(e), count: max(1, e.Count), kind: e.Kind, node: e.Node, places: linesOf(s, i), event: i}
-		if turns(e.Kind) {
+		if endsCount.has(e.Kind) {
 			clear(seen)
 		}
 		key := rowKey{r.lane, r.kind, r.node, r.said, r.reason}
@@ -144,9 +144,9 @@ func weight(k timeline.Kind) int {
 	switch {
 	case k == timeline.DelEnd || k == timeline.AddEnd:
 		return 3
-	case why(k):
+	case withReason.has(k):
 		return 2
-	case turns(k):
+	case endsCount.has(k):
 		return 1
 	}
 	return 0
@@ -171,28 +171,35 @@ func lateDelRows(s *timeline.Story, l *lanes) ([]row, map[timeline.Place]bool) {
 			continue
 		}
 		r := row{at: v.At, last: v.At, lane: from, said: "DEL", count: max(1, v.Count), kind: timeline.DelEnd, node: v.Node, event: -1, lateDel: &lateDel{to, lost(v)}}
-		for j := range s.Events {
-			e := &s.Events[j]
-			own := l.event(e)
-			near := own == from && e.At.Sub(v.At).Abs() < sameCall
-			if takes(e.Kind) && own != to && (near || slices.Contains(v.Lines, e.Place)) {
-				taken[e.Place] = true
-				if r.event < 0 {
-					r.event = j
-				}
-				if e.Kind != timeline.DelBegin && e.Kind != timeline.DelEnd {
-					r.places = append(r.places, linesOf(s, j)...)
-				}
-			}
-		}
-		r.places = r.places[:min(len(r.places), maxPlaces)]
-		if len(r.places) == 0 && len(v.Lines) > 0 {
-			r.places = v.Lines[len(v.Lines)-1:]
-		}
+		r.takeEvents(s, v, l, taken)
 		out = append(out, r)
 	}
 	slices.SortStableFunc(out, func(a, b row) int { return a.at.Compare(b.at) })
 	return out, taken
+}
+
+// takeEvents adds the lines of the late DEL to its row: those that the verdict names and those
+// of the same call, but none of the victim's own. It adds them to taken.
+func (r *row) takeEvents(s *timeline.Story, v *timeline.Verdict, l *lanes, taken map[timeline.Place]bool) {
+	for j := range s.Events {
+		e := &s.Events[j]
+		own := l.event(e)
+		near := own == r.lane && e.At.Sub(v.At).Abs() < sameCall
+		if !removes.has(e.Kind) || own == r.lateDel.victim || !near && !slices.Contains(v.Lines, e.Place) {
+			continue
+		}
+		taken[e.Place] = true
+		if r.event < 0 {
+			r.event = j
+		}
+		if e.Kind != timeline.DelBegin && e.Kind != timeline.DelEnd {
+			r.places = append(r.places, linesOf(s, j)...)
+		}
+	}
+	r.places = r.places[:min(len(r.places), maxPlaces)]
+	if len(r.places) == 0 && len(v.Lines) > 0 {
+		r.places = v.Lines[len(v.Lines)-1:]
+	}
 }
 
 // lost names what a sandbox lost.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/timeline"
@@ -19,9 +20,9 @@ func short(id string) string {
 // maxSaid bounds the text of one event.
 const maxSaid = 160
 
-// reason gives the component's message for kinds of which it is shown (why).
+// reason gives the component's message for kinds of which it is shown.
 func reason(e *timeline.Event) string {
-	if !why(e.Kind) {
+	if !withReason.has(e.Kind) {
 		return ""
 	}
 	return cutRight(clean(strings.TrimSpace(e.Note)), maxSaid)
@@ -55,44 +56,24 @@ func say(e *timeline.Event) string {
 	return cutRight(words, maxSaid)
 }
 
-// why reports whether the component's message is shown for a kind of event.
-func why(k timeline.Kind) bool {
-	switch k {
-	case timeline.PodKillFailed, timeline.SandboxStopFailed, timeline.SandboxRemoveFailed, timeline.ContainerKillFailed, timeline.ExecFailed,
-		timeline.AddFailed, timeline.DelFailed, timeline.DelStopped, timeline.RuntimeTimeout, timeline.MountTimeout, timeline.MountBusy, timeline.NodeNotReady:
-		return true
-	default:
-		return false
-	}
-}
+// A set of kinds of events.
+type kinds []timeline.Kind
 
-// aside reports whether an event is only a step of another that is shown.
-func aside(k timeline.Kind) bool {
-	switch k {
-	case timeline.Nothing, timeline.BlockRead, timeline.CredentialSeen:
-		return true
-	default:
-		return false
-	}
-}
+func (s kinds) has(k timeline.Kind) bool { return slices.Contains(s, k) }
 
-// turns reports whether a kind of event ends the counting of repeated events.
-func turns(k timeline.Kind) bool {
-	switch k {
-	case timeline.AddEnd, timeline.DelEnd, timeline.DelStopped, timeline.SandboxCreated, timeline.PodTerminating, timeline.PodGone,
-		timeline.KubeletStarted, timeline.RuntimeStarted, timeline.NodeNotReady, timeline.NodeReady:
-		return true
-	default:
-		return false
+var (
+	// The component's message is shown.
+	withReason = kinds{
+		timeline.PodKillFailed, timeline.SandboxStopFailed, timeline.SandboxRemoveFailed, timeline.ContainerKillFailed, timeline.ExecFailed,
+		timeline.AddFailed, timeline.DelFailed, timeline.DelStopped, timeline.RuntimeTimeout, timeline.MountTimeout, timeline.MountBusy, timeline.NodeNotReady,
 	}
-}
-
-// takes reports whether a kind of event removes something of a sandbox.
-func takes(k timeline.Kind) bool {
-	switch k {
-	case timeline.DelBegin, timeline.DelEnd, timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.ReleaseAsked:
-		return true
-	default:
-		return false
+	// Only a step of another event that is shown.
+	notShown = kinds{timeline.Nothing, timeline.BlockRead, timeline.CredentialSeen}
+	// Ends the counting of repeated events.
+	endsCount = kinds{
+		timeline.AddEnd, timeline.DelEnd, timeline.DelStopped, timeline.SandboxCreated, timeline.PodTerminating, timeline.PodGone,
+		timeline.KubeletStarted, timeline.RuntimeStarted, timeline.NodeNotReady, timeline.NodeReady,
 	}
-}
+	// Removes something of a sandbox.
+	removes = kinds{timeline.DelBegin, timeline.DelEnd, timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.ReleaseAsked}
+)

@@ -58,31 +58,12 @@ func (p *picture) ticks(a *axis, all []row, zone *time.Location) {
 // lanes draws each sandbox's bar from its ADD to its DEL. Without an ADD it begins at the
 // sandbox's first event, without a DEL it has no end; after a loss it is hatched.
 func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool) {
-	first, lost := map[int]float64{}, map[int]float64{}
-	deleted, without := map[int]float64{}, map[int]string{}
-	for i := range all {
-		r := &all[i]
-		if _, ok := first[r.lane]; !ok {
-			first[r.lane] = a.rows[i]
-		}
-		if r.kind == timeline.AddEnd && l.at(r.lane).Added.Equal(r.at) {
-			first[r.lane] = a.rows[i]
-		}
-		if r.kind == timeline.DelEnd {
-			deleted[r.lane] = a.rows[i]
-		}
-		if r.lateDel != nil {
-			if _, ok := lost[r.lateDel.victim]; !ok {
-				lost[r.lateDel.victim] = a.rows[i]
-				without[r.lateDel.victim] = cutRight("without "+strings.TrimSuffix(r.lateDel.lost, " deleted"), 24)
-			}
-		}
-	}
+	marks := laneMarksOf(l, all, a)
 	for i := range l.all {
 		box := &l.all[i]
 		d := drawnLane{Y: top + laneHeight*float64(i), Title: box.title, Of: describeLane(box, withNode), AddKnown: !box.Added.IsZero(), Open: box.Deleted.IsZero()}
 		d.Bar, d.X = d.Y+barTop, plotLeft
-		if x, ok := first[i]; ok {
+		if x, ok := marks.first[i]; ok {
 			d.X = x
 		} else if d.AddKnown {
 			d.X = a.at(box.Added)
@@ -90,17 +71,46 @@ func (p *picture) lanes(l *lanes, all []row, a *axis, top float64, withNode bool
 		end := pictureWidth - 8
 		if !d.Open {
 			end = a.at(box.Deleted)
-			if x, ok := deleted[i]; ok && x > d.X {
+			if x, ok := marks.deleted[i]; ok && x > d.X {
 				end = x
 			}
 		}
 		d.W = max(2, end-d.X)
-		if x, ok := lost[i]; ok && x < end {
+		if x, ok := marks.lost[i]; ok && x < end {
 			d.HasLost, d.LostX, d.LostW = true, x, end-x
-			d.Without = without[i]
+			d.Without = marks.without[i]
 		}
 		p.Lanes = append(p.Lanes, d)
 	}
+}
+
+// laneMarks are the places on the axis where a lane's bar changes, by lane, and what it has lost.
+type laneMarks struct {
+	first   map[int]float64 // its ADD, else its first row
+	deleted map[int]float64 // its last DEL
+	lost    map[int]float64 // its first loss by a late DEL
+	without map[int]string
+}
+
+func laneMarksOf(l *lanes, all []row, a *axis) laneMarks {
+	m := laneMarks{first: map[int]float64{}, deleted: map[int]float64{}, lost: map[int]float64{}, without: map[int]string{}}
+	for i := range all {
+		r := &all[i]
+		if _, ok := m.first[r.lane]; !ok || r.kind == timeline.AddEnd && l.at(r.lane).Added.Equal(r.at) {
+			m.first[r.lane] = a.rows[i]
+		}
+		if r.kind == timeline.DelEnd {
+			m.deleted[r.lane] = a.rows[i]
+		}
+		if r.lateDel == nil {
+			continue
+		}
+		if _, ok := m.lost[r.lateDel.victim]; !ok {
+			m.lost[r.lateDel.victim] = a.rows[i]
+			m.without[r.lateDel.victim] = cutRight("without "+strings.TrimSuffix(r.lateDel.lost, " deleted"), 24)
+		}
+	}
+	return m
 }
 
 // at gives the sandbox of a lane; that of noLane is empty.
