@@ -23,13 +23,13 @@ func (i *identity) cni() bool { return i.command != "" && i.container != "" }
 // namespaces allow it to be one that matters. A process of a pod cannot pretend to be one.
 // An error means that it is unknown.
 func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
-	k, ok := h.known[p.id]
+	k, ok := h.known[p.ID]
 	// A process that is ending has no environment any more; the cached identity stays.
-	if ok && k.start == p.start && k.name == p.name && (k.env == p.env || p.env == 0) {
+	if ok && k.start == p.Start && k.name == p.Name && (k.env == p.Env || p.Env == 0) {
 		return k.identity, nil
 	}
 	nested := h.nested(p)
-	if p.id == 1 || p.state == 'Z' && p.alive() == 0 || nested && !felixNames[p.name] {
+	if p.ID == 1 || p.State == 'Z' && p.alive() == 0 || nested && !felixNames[p.Name] {
 		return identity{}, nil
 	}
 	var i identity
@@ -48,8 +48,8 @@ func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
 	case err != nil:
 		return identity{}, err
 	}
-	if p.env != 0 {
-		h.known[p.id] = known{start: p.start, env: p.env, name: p.name, identity: i}
+	if p.Env != 0 {
+		h.known[p.ID] = known{start: p.Start, env: p.Env, name: p.Name, identity: i}
 	}
 	return i, nil
 }

@@ -32,12 +32,12 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	rooms, kept := map[string][]process{}, map[string]bool{}
 	var blind, more int
 	err := h.walk(ctx, few, func(p *process) {
-		if p.state == 'Z' && p.alive() == 0 {
+		if p.State == 'Z' && p.alive() == 0 {
 			return
 		}
 		ns, err := os.Readlink(h.dir(p) + "/ns/mnt")
 		switch {
-		case err != nil && p.id == 1:
+		case err != nil && p.ID == 1:
 			ns = "the host's" // we may lack the right to read its number
 		case err != nil:
 			if !gone(err) {
@@ -52,7 +52,7 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 			}
 			order = append(order, ns)
 		}
-		kept[ns] = kept[ns] || holders[p.name]
+		kept[ns] = kept[ns] || holders[p.Name]
 		if len(rooms[ns]) < maxPerRoom {
 			rooms[ns] = append(rooms[ns], *p)
 		}
@@ -87,7 +87,7 @@ func (h *Host) space(ps []process, holder bool) (*space, error) {
 	var failed error
 	for i := range ps {
 		p := &ps[i]
-		s := space{dir: h.dir(p), pid: p.id, name: p.name, holder: holder}
+		s := space{dir: h.dir(p), pid: p.ID, name: p.Name, holder: holder}
 		var err error
 		s.mounts, err = readMountinfo(s.dir, ofInterest)
 		if err != nil && s.mounts == nil {
@@ -95,7 +95,7 @@ func (h *Host) space(ps []process, holder bool) (*space, error) {
 			continue
 		}
 		s.owner = readOwner(s.dir)
-		s.host = p.id == 1 || holder && s.owner == owner{}
+		s.host = p.ID == 1 || holder && s.owner == owner{}
 		return &s, err
 	}
 	return nil, failed

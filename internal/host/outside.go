@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // How long a mount must have had an unanswered request before it counts as silent: the
@@ -41,7 +43,7 @@ func (h *Host) fuseWaiting(v *volume, at time.Duration) verdict {
 		if i > 0 {
 			time.Sleep(time.Millisecond)
 		}
-		b, err := slurp(path, maxLine)
+		b, err := hostfile.Read(path, maxLine)
 		n, ok := number(bytes.TrimSpace(b))
 		if err != nil || !ok || n > 1<<30 {
 			delete(h.fuse, v.device()) // no control files here

@@ -40,7 +40,7 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 	}
 	var it *process // Felix
 	err := h.hostFirst(ctx, func(p *process) {
-		alive[p.id] = true
+		alive[p.ID] = true
 		who, err := h.identify(ctx, p)
 		// A process in state D is reported as such; what else it is, is read when it has
 		// left that state.
@@ -54,7 +54,7 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 			tell(p, who, why)
 		case who.cni():
 			tell(p, who, whyCNI)
-		case who.isFelix && p.state != 'Z' && older(p, it):
+		case who.isFelix && p.State != 'Z' && older(p, it):
 			it = p
 		}
 	})
@@ -82,10 +82,10 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 // be read.
 func (h *Host) row(p *process, who identity, why string) (model.Process, error) {
 	dir := h.dir(p)
-	own := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
+	own := filepath.Join(h.o.Proc, strconv.Itoa(p.ID))
 	o := readOwner(dir)
 	r := model.Process{
-		PID: p.id, Name: p.name, Why: why, State: string(p.state), Parent: p.parent,
+		PID: p.ID, Name: p.Name, Why: why, State: string(p.State), Parent: p.Parent,
 		Waits: waitsIn(own), Init: readStatus(own).first, Container: o.container, PodUID: o.pod,
 	}
 	var denial error

@@ -13,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -124,7 +125,7 @@ func (w *environment) open(root, proc, socket string) (done func()) {
 	if socket == "" {
 		socket = theOnly(root)
 	}
-	if real, err := tree(root).real(socket); err == nil {
+	if real, err := hostfile.Root(root).Resolve(socket); err == nil {
 		socket = real // /var/run is a link, and would lead into the container's own files
 	}
 	c := cri.Open(filepath.Join(root, socket))
