@@ -54,10 +54,13 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	var it, maybe, kubelet *process
 	var unsure error
 	err := h.walk(ctx, few, func(p *process) {
-		if p.Name == "kubelet" && p.State != 'Z' && !h.nested(p) && older(p, kubelet) {
+		if p.State == 'Z' {
+			return
+		}
+		if p.Name == "kubelet" && !h.nested(p) && older(p, kubelet) {
 			kubelet = p
 		}
-		if !felixNames[p.Name] || p.State == 'Z' {
+		if !felixNames[p.Name] {
 			return
 		}
 		switch i, err := h.identify(ctx, p); {
@@ -67,11 +70,7 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 			it = p
 		}
 	})
-	var since uint64
-	if kubelet != nil {
-		since = kubelet.Start
-	}
-	h.kubelet.Store(since)
+	h.kubelet.Store(startOf(kubelet))
 	if maybe != nil && older(maybe, it) {
 		err = also(err, unsure)
 	}
@@ -80,6 +79,14 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	}
 	f, unread := h.askFelix(ctx, it)
 	return f, also(err, unread)
+}
+
+// startOf returns the start of a process; 0 if there is none.
+func startOf(p *process) uint64 {
+	if p == nil {
+		return 0
+	}
+	return p.Start
 }
 
 // askFelix reads its settings, once.
