@@ -26,7 +26,7 @@ var may = map[string]string{
 	"execute":             "model repair",
 	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair",
 	"bench/rebuild":       "", // measures: tests only
-	"journal":             "repair",
+	"journal":             "hostfile repair",
 	"model":               "",
 	"finding":             "model",
 	"detect":              "model finding",
@@ -36,20 +36,21 @@ var may = map[string]string{
 	"kube":                "model observe",
 	"kube/probe":          "kube model observe",
 	"kube/write":          "execute kube model",
-	"cri":                 "execute model observe",
-	"host":                "execute model observe",
+	"cri":                 "execute hostfile model observe",
+	"host":                "execute hostfile model observe",
+	"hostfile":            "",
 	"calico":              "execute calico/object lossless model observe",
-	"kernel":              "execute model observe kernel/podns kernel/rtnl",
-	"kernel/podns":        "model kernel/rtnl",
+	"kernel":              "execute hostfile model observe kernel/podns kernel/rtnl",
+	"kernel/podns":        "hostfile model kernel/rtnl",
 	"kernel/rtnl":         "model",
-	"cli":                 "audit cluster detect finding guard journal model repair timeline timeline/parse timeline/records timeline/render",
-	"cluster":             "agent audit calico detect execute finding journal kube kube/probe kube/write model observe repair scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
-	"eventlog":            "",
+	"cli":                 "audit cluster detect finding guard hostfile journal model repair timeline timeline/parse timeline/records timeline/render",
+	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
+	"eventlog":            "hostfile",
 	"agent":               "execute snapshotio eventlog guard model observe timeline/pick",
 
 	"bench/agentcost": "", // measures: tests only
 	"bench/agents":    "", // measures: tests only
-	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host kernel kernel/podns model observe timeline/pick",
+	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/pick",
 	"kube/review":     "",
 
 	"timeline":         "finding model",
@@ -61,10 +62,10 @@ var may = map[string]string{
 	"timeline/loggen":  "timeline timeline/records timeline/parse",
 
 	"guard":         "",
-	"guard/ownerdb": "guard",
-	"guard/cniconf": "",
-	"guard/daemon":  "cri eventlog guard guard/cniconf guard/ownerdb host kernel/podns model observe",
-	"guard/plugin":  "eventlog scrub guard guard/ownerdb kernel/podns kernel/rtnl model",
+	"guard/ownerdb": "guard hostfile",
+	"guard/cniconf": "hostfile",
+	"guard/daemon":  "cri eventlog guard guard/cniconf guard/ownerdb host hostfile kernel/podns model observe",
+	"guard/plugin":  "eventlog scrub guard guard/ownerdb hostfile kernel/podns kernel/rtnl model",
 }
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.

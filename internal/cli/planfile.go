@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -39,16 +39,8 @@ func savePlan(path string, p *repair.Plan) error {
 	if err != nil {
 		return fmt.Errorf("save plan: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".plan-*")
-	if err != nil {
+	if err := hostfile.Replace(path, b, 0o600); err != nil {
 		return fmt.Errorf("save plan: %w", err)
-	}
-	_, err = tmp.Write(b)
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return errors.Join(fmt.Errorf("save plan: %w", err), os.Remove(tmp.Name()))
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return errors.Join(fmt.Errorf("save plan: %w", err), os.Remove(tmp.Name()))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // What a run suspected is kept for the next one: a difference that two runs saw, with
@@ -59,13 +60,9 @@ func (o *Options) keep(guid string, m audit.Memory) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "seen-*")
+	b, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	err = json.NewEncoder(tmp).Encode(m)
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return os.Rename(tmp.Name(), path)
+	return hostfile.Replace(path, b, 0o600)
 }

@@ -17,6 +17,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -35,13 +37,19 @@ type Client struct {
 	containers known[containerDetail]
 }
 
-// Open configures a connection to the runtime behind a unix socket. It does not connect
-// yet, and reconnects by itself when the runtime comes back.
-func Open(socket string) *Client {
+// Open configures a connection to the runtime behind a unix socket, a path of the node below
+// root. It does not connect yet, and reconnects by itself when the runtime comes back.
+func Open(root, socket string) *Client {
 	c := &Client{}
 	c.conn, c.bad = grpc.NewClient("passthrough:///runtime",
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			// Links are the node's: /var/run leads to its /run, not to this container's.
+			node := hostfile.Root(root)
+			path, err := node.Resolve("/" + socket)
+			if err != nil {
+				return nil, err
+			}
+			return (&net.Dialer{}).DialContext(ctx, "unix", node.Path(path))
 		}),
 		grpc.WithAuthority("localhost"), // older servers refuse an authority that is not a host name
 		grpc.WithTransportCredentials(insecure.NewCredentials()),

@@ -1,12 +1,13 @@
 package cri
 
 import (
-	"errors"
 	"os"
 	"path"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // inode returns the network namespace at a path of the host; 0 if it is gone.
@@ -22,37 +23,16 @@ func inode(root, p string) uint64 {
 		}
 		return parseNSLink(link)
 	}
-	if root == "" {
-		root = "/"
-	}
-	dir, err := unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	f, err := hostfile.Root(root).Open(p, unix.O_PATH)
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = unix.Close(dir) }()
-	fd, err := openIn(dir, p)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = unix.Close(fd) }()
+	defer func() { _ = f.Close() }()
+	fd := int(f.Fd())
 	var fs unix.Statfs_t
 	var st unix.Stat_t
 	if unix.Fstatfs(fd, &fs) != nil || fs.Type != unix.NSFS_MAGIC || unix.Fstat(fd, &st) != nil {
 		return 0
 	}
 	return st.Ino
-}
-
-// openIn opens a path with O_PATH, as if dir were the root.
-func openIn(dir int, p string) (int, error) {
-	fd, err := unix.Openat2(dir, p, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
-	if !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EPERM) {
-		return fd, err
-	}
-	// Before Linux 5.6, or if a seccomp filter blocks the call: handle the one link that
-	// matters.
-	if rest, ok := strings.CutPrefix(p, "/var/run/"); ok {
-		p = "/run/" + rest
-	}
-	return unix.Openat(dir, strings.TrimPrefix(p, "/"), unix.O_PATH|unix.O_CLOEXEC, 0)
 }

@@ -103,7 +103,7 @@ func await(t *testing.T, changes <-chan struct{}, what string) {
 
 func TestNoRuntime(t *testing.T) {
 	t.Parallel()
-	c := Open(t.TempDir() + "/none.sock")
+	c := Open(t.TempDir(), "/none.sock")
 	defer func() { _ = c.Close() }()
 	f, took, err := collector(t, c, "")
 	var blind observe.TableErrors

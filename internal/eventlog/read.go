@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // Read calls each with the entries of an event log, the oldest first, and gives the number of
@@ -22,7 +24,7 @@ func Read(dir string, each func(Entry) error) (bad int, err error) {
 		return 0, err
 	}
 	for _, n := range numbers {
-		f, err := os.Open(filepath.Join(dir, fmt.Sprintf("%08d%s", n, suffix)))
+		f, _, err := hostfile.OpenRegular(filepath.Join(dir, fmt.Sprintf("%08d%s", n, suffix)), os.O_RDONLY)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed meanwhile as the oldest
 		}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // Bounds of probes.
@@ -30,17 +32,17 @@ type child struct {
 func (c *child) waits(at time.Duration) bool {
 	dir := "/proc/" + strconv.Itoa(c.pid)
 	buf := make([]byte, maxLine)
-	t, ok := readStat(dir, buf)
-	if !ok {
+	t, err := hostfile.ReadStat(dir, buf)
+	if err != nil {
 		return false
 	}
-	if c.asking == 0 && t.name == probeAsking {
+	if c.asking == 0 && t.Name == probeAsking {
 		c.asking = at
 	}
 	if c.asking == 0 || at-c.asking < probeWithin {
 		return false
 	}
-	runs := func(t task) bool { return t.state == 'R' }
+	runs := func(t hostfile.Task) bool { return t.State == 'R' }
 	return !runs(t) && !slices.ContainsFunc(threads(dir, c.pid, buf), runs)
 }
 

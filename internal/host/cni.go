@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -117,7 +119,7 @@ func (h *Host) results(names []string, f *model.NodeState) (broken []string) {
 
 // files lists the wanted files of a directory of the host, by name.
 func (h *Host) files(dir string, limit int, want func(string) bool) ([]string, error) {
-	d, err := h.inside(dir)
+	d, err := hostfile.Root(h.o.Root).Open(dir, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", observe.ErrNotThere, err)
 	}

@@ -51,8 +51,8 @@ func (h *Host) cniCalls(ctx context.Context) (out []model.Process, unasked []str
 		who, err := h.identify(ctx, p)
 		switch {
 		case err != nil:
-			unasked = append(unasked, fmt.Sprintf("%s pid %d", p.name, p.id))
-		case who.cni() && (p.state != 'Z' || p.alive() != 0):
+			unasked = append(unasked, fmt.Sprintf("%s pid %d", p.Name, p.ID))
+		case who.cni() && (p.State != 'Z' || p.alive() != 0):
 			r, _ := h.row(p, who, whyCNI) // its files are not reported
 			out = append(out, r)
 		}

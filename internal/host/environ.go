@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -27,8 +29,8 @@ type answer struct {
 // all.
 func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, error) {
 	dir := h.dir(p)
-	if p.others == nil && p.threads > 1 {
-		p.others = threads(dir, p.id, make([]byte, maxLine))
+	if p.others == nil && p.Threads > 1 {
+		p.others = threads(dir, p.ID, make([]byte, maxLine))
 	}
 	path := dir + "/" + name
 	if p.hung() || h.crowded(p, path) {
@@ -36,7 +38,7 @@ func (h *Host) memoryOf(ctx context.Context, p *process, name string) ([]byte, e
 	}
 	done := make(chan answer, 1)
 	go func() {
-		b, err := slurp(path, maxEnviron)
+		b, err := hostfile.Read(path, maxEnviron)
 		done <- answer{b, err}
 	}()
 	// The more reads hang, the less each is waited for: all of them within about a second.

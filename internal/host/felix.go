@@ -20,10 +20,10 @@ type felix struct {
 // runsAsFelix reports whether a process is Felix: it is in the host's network namespace,
 // and is a program of its own or a part of calico-node that is selected by an argument.
 func (h *Host) runsAsFelix(ctx context.Context, p *process) (bool, error) {
-	if !felixNames[p.name] {
+	if !felixNames[p.Name] {
 		return false, nil
 	}
-	if same, err := h.shares(h.dir(p), "net"); err != nil || !same || p.name == "calico-felix" {
+	if same, err := h.shares(h.dir(p), "net"); err != nil || !same || p.Name == "calico-felix" {
 		return same, err
 	}
 	b, err := h.memoryOf(ctx, p, "cmdline")
@@ -41,7 +41,7 @@ func felixArgs(cmdline []byte) bool {
 
 // older selects the older of two processes that run as Felix.
 func older(p, than *process) bool {
-	return than == nil || p.start < than.start || p.start == than.start && p.id < than.id
+	return than == nil || p.Start < than.Start || p.Start == than.Start && p.ID < than.ID
 }
 
 // findFelix finds the process; nil if there is none. The error reports what could not be
@@ -54,24 +54,23 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	var it, maybe, kubelet *process
 	var unsure error
 	err := h.walk(ctx, few, func(p *process) {
-		if p.name == "kubelet" && p.state != 'Z' && !h.nested(p) && older(p, kubelet) {
+		if p.State == 'Z' {
+			return
+		}
+		if p.Name == "kubelet" && !h.nested(p) && older(p, kubelet) {
 			kubelet = p
 		}
-		if !felixNames[p.name] || p.state == 'Z' {
+		if !felixNames[p.Name] {
 			return
 		}
 		switch i, err := h.identify(ctx, p); {
 		case err != nil && older(p, maybe):
-			maybe, unsure = p, fmt.Errorf("%s pid %d may be Felix: %w", p.name, p.id, err)
+			maybe, unsure = p, fmt.Errorf("%s pid %d may be Felix: %w", p.Name, p.ID, err)
 		case i.isFelix && older(p, it):
 			it = p
 		}
 	})
-	var since uint64
-	if kubelet != nil {
-		since = kubelet.start
-	}
-	h.kubelet.Store(since)
+	h.kubelet.Store(startOf(kubelet))
 	if maybe != nil && older(maybe, it) {
 		err = also(err, unsure)
 	}
@@ -82,9 +81,17 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	return f, also(err, unread)
 }
 
+// startOf returns the start of a process; 0 if there is none.
+func startOf(p *process) uint64 {
+	if p == nil {
+		return 0
+	}
+	return p.Start
+}
+
 // askFelix reads its settings, once.
 func (h *Host) askFelix(ctx context.Context, p *process) (*felix, error) {
-	k := h.known[p.id]
+	k := h.known[p.ID]
 	if k.felix == nil {
 		env, err := h.memoryOf(ctx, p, "environ")
 		if err != nil {
@@ -92,8 +99,8 @@ func (h *Host) askFelix(ctx context.Context, p *process) (*felix, error) {
 		}
 		k.felix = &felix{}
 		k.felix.set, k.felix.refused = parseSettings(env)
-		if p.env != 0 {
-			h.known[p.id] = k
+		if p.Env != 0 {
+			h.known[p.ID] = k
 		}
 	}
 	f := &felix{set: maps.Clone(k.felix.set)}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const maxOpen = 1024 // files of one process
@@ -30,7 +32,7 @@ func openMounts(dir string) ([]string, error) {
 		paths = append(paths, to)
 	}
 	follow(dir + "/cwd")
-	fds, _, err := numbers(dir+"/fd", maxOpen)
+	fds, _, err := hostfile.Numbers(dir+"/fd", maxOpen)
 	denial = cmp.Or(denial, denied(err))
 	for _, fd := range fds {
 		follow(dir + "/fd/" + strconv.Itoa(fd))

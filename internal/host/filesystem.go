@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // A Filesystem is a file system that can hang, with everything that has it mounted.
@@ -102,12 +104,12 @@ func (h *Host) serverProcess(ctx context.Context, v *volume) (*FUSEServer, error
 		return nil, fmt.Errorf("find the process that serves %s: %w", v.source, err)
 	}
 	dir := h.o.Proc + "/" + strconv.Itoa(pid)
-	t, ok := readStat(dir, make([]byte, maxLine))
-	if !ok {
+	t, err := hostfile.ReadStat(dir, make([]byte, hostfile.MaxStat))
+	if err != nil {
 		return nil, nil // it has ended meanwhile
 	}
 	o := readOwner(dir)
-	return &FUSEServer{PID: pid, Start: t.start, Name: t.name, PodUID: o.pod, Container: o.container}, nil
+	return &FUSEServer{PID: pid, Start: t.Start, Name: t.Name, PodUID: o.pod, Container: o.container}, nil
 }
 
 // equal reports whether it is the same file system, used and served by the same.

@@ -23,17 +23,34 @@ func (i *identity) cni() bool { return i.command != "" && i.container != "" }
 // namespaces allow it to be one that matters. A process of a pod cannot pretend to be one.
 // An error means that it is unknown.
 func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
-	k, ok := h.known[p.id]
-	// A process that is ending has no environment any more; the cached identity stays.
-	if ok && k.start == p.start && k.name == p.name && (k.env == p.env || p.env == 0) {
+	if k, ok := h.known[p.ID]; ok && k.is(p) {
 		return k.identity, nil
 	}
 	nested := h.nested(p)
-	if p.id == 1 || p.state == 'Z' && p.alive() == 0 || nested && !felixNames[p.name] {
+	if p.ID == 1 || p.State == 'Z' && p.alive() == 0 || nested && !felixNames[p.Name] {
 		return identity{}, nil
 	}
-	var i identity
-	var err error
+	i, err := h.readIdentity(ctx, p, nested)
+	switch {
+	case err != nil && gone(err):
+		return identity{}, nil
+	case err != nil:
+		return identity{}, err
+	}
+	if p.Env != 0 {
+		h.known[p.ID] = known{start: p.Start, env: p.Env, name: p.Name, identity: i}
+	}
+	return i, nil
+}
+
+// is reports whether the process is the one that was identified. One that is ending has no
+// environment any more; its identity stays.
+func (k *known) is(p *process) bool {
+	return k.start == p.Start && k.name == p.Name && (k.env == p.Env || p.Env == 0)
+}
+
+// readIdentity reads the memory of a process. A nested one can only be Felix.
+func (h *Host) readIdentity(ctx context.Context, p *process, nested bool) (i identity, err error) {
 	if !nested {
 		var env []byte
 		env, err = h.memoryOf(ctx, p, "environ")
@@ -42,16 +59,7 @@ func (h *Host) identify(ctx context.Context, p *process) (identity, error) {
 	if err == nil && !i.cni() {
 		i.isFelix, err = h.runsAsFelix(ctx, p)
 	}
-	switch {
-	case err != nil && gone(err):
-		return identity{}, nil
-	case err != nil:
-		return identity{}, err
-	}
-	if p.env != 0 {
-		h.known[p.id] = known{start: p.start, env: p.env, name: p.name, identity: i}
-	}
-	return i, nil
+	return i, err
 }
 
 // forget drops processes that have ended.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -18,16 +19,16 @@ const calicoName = "/var/lib/calico/nodename"
 
 // readMachine reads the state of the node as a whole.
 func (h *Host) readMachine(ctx context.Context, f *model.NodeState) error {
-	boot, err := slurp(h.o.Proc+"/sys/kernel/random/boot_id", maxLine)
+	boot, err := hostfile.Read(h.o.Proc+"/sys/kernel/random/boot_id", maxLine)
 	if err != nil {
 		return fmt.Errorf("read the boot ID: %w", err)
 	}
-	up, err := slurp(h.o.Proc+"/uptime", maxLine)
+	up, err := hostfile.Read(h.o.Proc+"/uptime", maxLine)
 	if err != nil {
 		return fmt.Errorf("read the uptime: %w", err)
 	}
 	m := model.Machine{NodeName: h.o.NodeName, BootID: word(boot), Uptime: parseUptime(up)}
-	if kernel, err := slurp(h.o.Proc+"/sys/kernel/osrelease", maxLine); err == nil {
+	if kernel, err := hostfile.Read(h.o.Proc+"/sys/kernel/osrelease", maxLine); err == nil {
 		m.Kernel = word(kernel)
 	}
 	var missing error

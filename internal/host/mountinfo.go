@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/moby/sys/mountinfo"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // A mount is one line of a mount table.
@@ -18,7 +20,7 @@ func (m *mount) device() string { return fmt.Sprintf("%d:%d", m.major, m.minor) 
 
 // readMountinfo reads the mount table of a task.
 func readMountinfo(dir string, keep func(kind, target []byte) bool) ([]mount, error) {
-	b, err := slurp(dir+"/mountinfo", maxTable)
+	b, err := hostfile.Read(dir+"/mountinfo", maxTable)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // calls are the requests of an NFS mount over several reads. A request that was sent
@@ -18,7 +20,7 @@ type calls struct {
 const statsHold = time.Minute
 
 func (h *Host) nfsCalls(v *volume, at time.Duration) verdict {
-	b, err := slurp(v.dir+"/mountstats", maxTable)
+	b, err := hostfile.Read(v.dir+"/mountstats", maxTable)
 	if err != nil {
 		return verdict{}
 	}

@@ -28,33 +28,11 @@ const (
 
 // spaces returns the mount namespaces of the node, the host's first.
 func (h *Host) spaces(ctx context.Context) ([]space, error) {
-	var order []string
-	rooms, kept := map[string][]process{}, map[string]bool{}
-	var blind, more int
+	in := byMountNS{members: map[string][]process{}, holder: map[string]bool{}}
 	err := h.walk(ctx, few, func(p *process) {
-		if p.state == 'Z' && p.alive() == 0 {
-			return
-		}
-		ns, err := os.Readlink(h.dir(p) + "/ns/mnt")
-		switch {
-		case err != nil && p.id == 1:
-			ns = "the host's" // we may lack the right to read its number
-		case err != nil:
-			if !gone(err) {
-				blind++
-			}
-			return
-		}
-		if len(rooms[ns]) == 0 {
-			if len(order) == maxSpaces {
-				more++
-				return
-			}
-			order = append(order, ns)
-		}
-		kept[ns] = kept[ns] || holders[p.name]
-		if len(rooms[ns]) < maxPerRoom {
-			rooms[ns] = append(rooms[ns], *p)
+		if p.State != 'Z' || p.alive() != 0 {
+			ns, err := os.Readlink(h.dir(p) + "/ns/mnt")
+			in.add(p, ns, err)
 		}
 	})
 	if err != nil {
@@ -62,8 +40,8 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 	}
 	var out []space
 	var failed error
-	for _, ns := range order {
-		s, err := h.space(rooms[ns], kept[ns])
+	for _, ns := range in.order {
+		s, err := h.space(in.members[ns], in.holder[ns])
 		if err != nil && !gone(err) {
 			failed = err
 		}
@@ -76,10 +54,42 @@ func (h *Host) spaces(ctx context.Context) ([]space, error) {
 		return nil, errors.Join(errors.New("the host's own mount table cannot be read"), failed)
 	case failed != nil:
 		return out, fmt.Errorf("%w: %w", observe.ErrPartial, failed)
-	case more+blind > 0:
-		return out, fmt.Errorf("%w: the mount namespaces of %d processes cannot be read", observe.ErrPartial, more+blind)
+	case in.unread > 0:
+		return out, fmt.Errorf("%w: the mount namespaces of %d processes cannot be read", observe.ErrPartial, in.unread)
 	}
 	return out, nil
+}
+
+// byMountNS are some processes of each mount namespace.
+type byMountNS struct {
+	order   []string // of their first processes
+	members map[string][]process
+	holder  map[string]bool
+	unread  int // processes whose namespace is unknown, or one too many
+}
+
+// add sorts in a process by the link to its mount namespace, which may be unreadable.
+func (b *byMountNS) add(p *process, ns string, err error) {
+	switch {
+	case err != nil && p.ID == 1:
+		ns = "the host's" // we may lack the right to read its number
+	case err != nil && gone(err):
+		return
+	case err != nil:
+		b.unread++
+		return
+	}
+	if len(b.members[ns]) == 0 {
+		if len(b.order) == maxSpaces {
+			b.unread++
+			return
+		}
+		b.order = append(b.order, ns)
+	}
+	b.holder[ns] = b.holder[ns] || holders[p.Name]
+	if len(b.members[ns]) < maxPerRoom {
+		b.members[ns] = append(b.members[ns], *p)
+	}
 }
 
 // space reads a namespace through the first of its processes that still exists.
@@ -87,7 +97,7 @@ func (h *Host) space(ps []process, holder bool) (*space, error) {
 	var failed error
 	for i := range ps {
 		p := &ps[i]
-		s := space{dir: h.dir(p), pid: p.id, name: p.name, holder: holder}
+		s := space{dir: h.dir(p), pid: p.ID, name: p.Name, holder: holder}
 		var err error
 		s.mounts, err = readMountinfo(s.dir, ofInterest)
 		if err != nil && s.mounts == nil {
@@ -95,7 +105,7 @@ func (h *Host) space(ps []process, holder bool) (*space, error) {
 			continue
 		}
 		s.owner = readOwner(s.dir)
-		s.host = p.id == 1 || holder && s.owner == owner{}
+		s.host = p.ID == 1 || holder && s.owner == owner{}
 		return &s, err
 	}
 	return nil, failed

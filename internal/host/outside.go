@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // How long a mount must have had an unanswered request before it counts as silent: the
@@ -34,25 +36,10 @@ func (h *Host) fromOutside(v *volume, at time.Duration) verdict {
 // fuseWaiting: requests that stay open from read to read are unanswered. A busy server has
 // none open at some moment, so it is read several times.
 func (h *Host) fuseWaiting(v *volume, at time.Duration) verdict {
-	// The kernel names a connection by its internal device number.
-	path := h.o.Sys + "/fs/fuse/connections/" + strconv.Itoa(v.major<<20|v.minor) + "/waiting"
-	open, low := 0, 0
-	for i := range 3 {
-		if i > 0 {
-			time.Sleep(time.Millisecond)
-		}
-		b, err := slurp(path, maxLine)
-		n, ok := number(bytes.TrimSpace(b))
-		if err != nil || !ok || n > 1<<30 {
-			delete(h.fuse, v.device()) // no control files here
-			return verdict{}
-		}
-		if open = int(n); i == 0 || open < low {
-			low = open
-		}
-		if low == 0 {
-			break
-		}
+	open, low, ok := h.openRequests(v)
+	if !ok {
+		delete(h.fuse, v.device()) // no control files here
+		return verdict{}
 	}
 	w, again := h.fuse[v.device()]
 	if !again || w.low == 0 {
@@ -69,4 +56,28 @@ func (h *Host) fuseWaiting(v *volume, at time.Duration) verdict {
 		out.silent, out.how = true, byWaiting
 	}
 	return out
+}
+
+// openRequests reads the number of open requests up to three times: the last number, and the
+// lowest.
+func (h *Host) openRequests(v *volume) (open, low int, ok bool) {
+	// The kernel names a connection by its internal device number.
+	path := h.o.Sys + "/fs/fuse/connections/" + strconv.Itoa(v.major<<20|v.minor) + "/waiting"
+	for i := range 3 {
+		if i > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		b, err := hostfile.Read(path, maxLine)
+		n, ok := number(bytes.TrimSpace(b))
+		if err != nil || !ok || n > 1<<30 {
+			return 0, 0, false
+		}
+		if open = int(n); i == 0 || open < low {
+			low = open
+		}
+		if low == 0 {
+			break
+		}
+	}
+	return open, low, true
 }

@@ -12,39 +12,6 @@ const (
 	uidA = "2b8e5882-5146-11e9-b3b3-525400dd6f19"
 )
 
-func TestParseStat(t *testing.T) {
-	t.Parallel()
-	rest := " 1 1 1 0 -1 %s 0 0 0 0 0 0 0 0 20 0 3 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 140000 140100 0\n"
-	user := strings.Replace(rest, "%s", "4194304", 1)
-	for name, c := range map[string]struct {
-		in   string
-		want task
-	}{
-		"plain":            {"31238 (java) Z" + user, task{id: 31238, name: "java", state: 'Z', parent: 1, threads: 3, start: 777, env: 140000}},
-		"a name like stat": {"5 (a) S 1 (b) D" + user, task{id: 5, name: "a) S 1 (b", state: 'D', parent: 1, threads: 3, start: 777, env: 140000}},
-		"of the kernel":    {"9 (kworker/0:1)) I" + strings.Replace(rest, "%s", "69238880", 1), task{id: 9, name: "kworker/0:1)", state: 'I', parent: 1, kernel: true, threads: 3, start: 777, env: 140000}},
-		"old and short":    {"7 (x) R 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 42", task{id: 7, name: "x", state: 'R', parent: 1, threads: 1, start: 42}},
-	} {
-		if got, err := parseStat([]byte(c.in)); err != nil || got != c.want {
-			t.Errorf("%s: got %+v, %v", name, got, err)
-		}
-	}
-	for _, in := range []string{"", "1", "1 (a", "1 (a)", "1 (a) ", "x (a) S" + user, "1 (a) S 1 1", "1 (a) S x" + user} {
-		if got, err := parseStat([]byte(in)); err == nil {
-			t.Errorf("%q: got %+v", in, got)
-		}
-	}
-}
-
-func FuzzStat(f *testing.F) {
-	f.Add([]byte("5 (a) S 1 (b) D 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 3 0 777"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if got, err := parseStat(b); err == nil && (got.state == 0 || got.id < 0 && got.start == 0) {
-			t.Errorf("%q: %+v", b, got)
-		}
-	})
-}
-
 func TestParseStatus(t *testing.T) {
 	t.Parallel()
 	got := parseStatus([]byte("Name:\tx\nNSpid:\t31238\t1\nSigPnd:\t0000000000000100\nShdPnd:\t0000000000000000\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\n"))

@@ -11,7 +11,7 @@ type place struct {
 // nested reports whether a process is in a PID namespace below the host's, where no runtime
 // starts a CNI call. If that is unknown it is false.
 func (h *Host) nested(p *process) bool {
-	if w, ok := h.places[p.id]; ok && w.start == p.start {
+	if w, ok := h.places[p.ID]; ok && w.start == p.Start {
 		return w.nested
 	}
 	dir := h.dir(p)
@@ -24,7 +24,7 @@ func (h *Host) nested(p *process) bool {
 		}
 		nested = !same
 	}
-	h.places[p.id] = place{start: p.start, nested: nested}
+	h.places[p.ID] = place{start: p.Start, nested: nested}
 	return nested
 }
 

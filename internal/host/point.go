@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/moby/sys/mountinfo"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // A Point is a mount in the host's own mount namespace.
@@ -18,7 +20,7 @@ type Point struct {
 // points reads the mount table of the host's first process completely: an invalid line may
 // be the one that matters.
 func (h *Host) points() ([]Point, error) {
-	b, err := slurp(h.o.Proc+"/1/mountinfo", maxTable)
+	b, err := hostfile.Read(h.o.Proc+"/1/mountinfo", maxTable)
 	if err != nil {
 		return nil, fmt.Errorf("read the host's mount table: %w", err)
 	}

@@ -24,37 +24,24 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 	defer h.procs.leave()
 	h.stuck.begin()
 	alive := map[int]bool{}
-	var unseen, more, denied int
-	var example, denial error
-	tell := func(p *process, who identity, why string) {
-		if len(f.Processes) == maxRows {
-			more++
-			return
-		}
-		r, err := h.row(p, who, why)
-		if err != nil {
-			denied++
-			denial = err
-		}
-		f.Processes = append(f.Processes, r)
-	}
+	rows := processRows{h: h, f: f}
 	var it *process // Felix
 	err := h.hostFirst(ctx, func(p *process) {
-		alive[p.id] = true
+		alive[p.ID] = true
 		who, err := h.identify(ctx, p)
 		// A process in state D is reported as such; what else it is, is read when it has
 		// left that state.
 		if err != nil && !p.hung() && !h.nested(p) {
-			unseen++
-			example = err
+			rows.unseen++
+			rows.example = err
 		}
 		why := h.stuckness(p)
 		switch {
 		case why != "":
-			tell(p, who, why)
+			rows.add(p, who, why)
 		case who.cni():
-			tell(p, who, whyCNI)
-		case who.isFelix && p.state != 'Z' && older(p, it):
+			rows.add(p, who, whyCNI)
+		case who.isFelix && p.State != 'Z' && older(p, it):
 			it = p
 		}
 	})
@@ -62,18 +49,45 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 		return err
 	}
 	if it != nil {
-		tell(it, identity{}, whyFelix)
+		rows.add(it, identity{}, whyFelix)
 	}
 	slices.SortFunc(f.Processes, func(a, b model.Process) int { return cmp.Compare(a.PID, b.PID) })
 	h.forget(alive)
-	if more > 0 {
-		err = fmt.Errorf("%w: %d more processes of interest", observe.ErrPartial, more)
+	return rows.partial()
+}
+
+// processRows collects the rows of a read, and what it could not read.
+type processRows struct {
+	h *Host
+	f *model.NodeState
+
+	more            int // processes of interest beyond maxRows
+	unseen, denied  int // processes that may be CNI calls; processes whose open files are denied
+	example, denial error
+}
+
+func (r *processRows) add(p *process, who identity, why string) {
+	if len(r.f.Processes) == maxRows {
+		r.more++
+		return
 	}
-	if unseen > 0 {
-		err = also(err, fmt.Errorf("%w: %d processes may be CNI calls: %w", observe.ErrPartial, unseen, example))
+	row, err := r.h.row(p, who, why)
+	if err != nil {
+		r.denied++
+		r.denial = err
 	}
-	if denied > 0 {
-		err = also(err, fmt.Errorf("%w: the open files of %d processes cannot be read: %w", observe.ErrPartial, denied, denial))
+	r.f.Processes = append(r.f.Processes, row)
+}
+
+func (r *processRows) partial() (err error) {
+	if r.more > 0 {
+		err = fmt.Errorf("%w: %d more processes of interest", observe.ErrPartial, r.more)
+	}
+	if r.unseen > 0 {
+		err = also(err, fmt.Errorf("%w: %d processes may be CNI calls: %w", observe.ErrPartial, r.unseen, r.example))
+	}
+	if r.denied > 0 {
+		err = also(err, fmt.Errorf("%w: the open files of %d processes cannot be read: %w", observe.ErrPartial, r.denied, r.denial))
 	}
 	return err
 }
@@ -82,10 +96,10 @@ func (h *Host) readProcesses(ctx context.Context, f *model.NodeState) error {
 // be read.
 func (h *Host) row(p *process, who identity, why string) (model.Process, error) {
 	dir := h.dir(p)
-	own := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
+	own := filepath.Join(h.o.Proc, strconv.Itoa(p.ID))
 	o := readOwner(dir)
 	r := model.Process{
-		PID: p.id, Name: p.name, Why: why, State: string(p.state), Parent: p.parent,
+		PID: p.ID, Name: p.Name, Why: why, State: string(p.State), Parent: p.Parent,
 		Waits: waitsIn(own), Init: readStatus(own).first, Container: o.container, PodUID: o.pod,
 	}
 	var denial error

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -101,7 +102,7 @@ func TestRootUnkillable(t *testing.T) {
 func counts(t *testing.T, g ground) (children, threads, files int) {
 	t.Helper()
 	for _, d := range []string{g.proc + "/1/task", g.proc + "/1/fd"} {
-		n, _, err := numbers(d, 1<<20)
+		n, _, err := hostfile.Numbers(d, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func counts(t *testing.T, g ground) (children, threads, files int) {
 			files = len(n) - 1 // the directory itself is open
 		}
 	}
-	pids, _, _ := numbers(g.proc, 1<<20)
+	pids, _, _ := hostfile.Numbers(g.proc, 1<<20)
 	return len(pids) - 1, threads, files
 }
 

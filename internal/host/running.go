@@ -4,20 +4,22 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // ProcessRunning reports whether a process exists and can still run. A zombie cannot,
 // unless it has running threads; if it cannot be read, it counts as running.
 func (h *Host) ProcessRunning(pid int) bool {
 	dir := h.o.Proc + "/" + strconv.Itoa(pid)
-	buf := make([]byte, maxLine)
-	t, ok := readStat(dir, buf)
-	if !ok {
+	buf := make([]byte, hostfile.MaxStat)
+	t, err := hostfile.ReadStat(dir, buf)
+	if err != nil {
 		_, err := os.Stat(dir)
 		return !os.IsNotExist(err) || !isProc(h.o.Proc)
 	}
-	p := process{task: t}
-	if t.state != 'Z' && t.state != 'X' {
+	p := process{Task: t}
+	if t.State != 'Z' && t.State != 'X' {
 		return true
 	}
 	p.others = threads(dir, pid, buf)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // A server is what serves a file system, as far as it is known.
@@ -58,8 +60,8 @@ func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 	var sure, named, some []string
 	var denial error
 	_ = h.walk(ctx, few, func(p *process) {
-		dir := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
-		fds, _, err := numbers(dir+"/fd", maxOpen)
+		dir := filepath.Join(h.o.Proc, strconv.Itoa(p.ID))
+		fds, _, err := hostfile.Numbers(dir+"/fd", maxOpen)
 		denial = cmp.Or(denial, denied(err))
 		for _, fd := range fds {
 			if links++; links > maxLinks {
@@ -72,7 +74,7 @@ func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 			if err != nil || to != fuseDevice {
 				continue
 			}
-			who := p.name + " pid " + strconv.Itoa(p.id)
+			who := p.Name + " pid " + strconv.Itoa(p.ID)
 			if c, told := connectionOf(dir + "/fdinfo/" + n); told {
 				if c == v.major<<20|v.minor {
 					sure = append(sure, who)
@@ -80,7 +82,7 @@ func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 				continue
 			}
 			some = append(some, who)
-			if subtype != "" && strings.HasPrefix(p.name, subtype) {
+			if subtype != "" && strings.HasPrefix(p.Name, subtype) {
 				named = append(named, who)
 			}
 			return
@@ -103,7 +105,7 @@ func (h *Host) fuseServer(ctx context.Context, v *volume) (string, error) {
 
 // connectionOf reads the FUSE connection of a descriptor, if the kernel reports it.
 func connectionOf(fdinfo string) (int, bool) {
-	b, err := slurp(fdinfo, maxLine)
+	b, err := hostfile.Read(fdinfo, maxLine)
 	if err != nil {
 		return 0, false
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -29,11 +30,11 @@ const (
 func (h *Host) stuckness(p *process) string {
 	at := h.now()
 	switch {
-	case p.state == 'Z' && p.alive() != 0:
+	case p.State == 'Z' && p.alive() != 0:
 		h.frozen(p) // the state of its threads is recorded
 		return whyZombie
-	case p.state == 'Z':
-		age, again := h.stuck.lasts(p.id, pause{start: p.start, state: 'Z'}, at)
+	case p.State == 'Z':
+		age, again := h.stuck.lasts(p.ID, pause{start: p.Start, state: 'Z'}, at)
 		if again && age >= h.o.Settle || readStatus(h.dir(p)).first {
 			return whyZombie
 		}
@@ -47,13 +48,13 @@ func (h *Host) stuckness(p *process) string {
 // react to SIGKILL.
 func (h *Host) frozen(p *process) bool {
 	at, yes := h.now(), false
-	for _, t := range append([]task{p.task}, p.others...) {
-		if t.state != 'D' {
+	for _, t := range append([]hostfile.Task{p.Task}, p.others...) {
+		if t.State != 'D' {
 			continue
 		}
-		dir := h.taskDir(p.id, t.id)
+		dir := h.taskDir(p.ID, t.ID)
 		s := readStatus(dir)
-		age, again := h.stuck.lasts(t.id, pause{start: t.start, state: 'D', waits: waitsIn(dir), switches: s.switches}, at)
+		age, again := h.stuck.lasts(t.ID, pause{start: t.Start, state: 'D', waits: waitsIn(dir), switches: s.switches}, at)
 		if again && age >= h.o.Settle || s.dying {
 			yes = true
 		}
@@ -70,24 +71,24 @@ const maxTold = 16 // threads, or mounts with open files, of one process
 // toldThreads are the threads that show why: those in state D first, then those that run
 // beside a zombie.
 func (h *Host) toldThreads(p *process) []model.Thread {
-	var pick []task
+	var pick []hostfile.Task
 	for _, t := range p.others {
-		if t.state == 'D' || p.state == 'Z' && t.state != 'Z' && t.state != 'X' {
+		if t.State == 'D' || p.State == 'Z' && t.State != 'Z' && t.State != 'X' {
 			pick = append(pick, t)
 		}
 	}
-	slices.SortStableFunc(pick, func(a, b task) int {
-		return cmp.Or(-cmp.Compare(inD(a), inD(b)), cmp.Compare(a.id, b.id))
+	slices.SortStableFunc(pick, func(a, b hostfile.Task) int {
+		return cmp.Or(-cmp.Compare(inD(a), inD(b)), cmp.Compare(a.ID, b.ID))
 	})
 	var out []model.Thread
 	for _, t := range pick[:min(len(pick), maxTold)] {
-		out = append(out, model.Thread{TID: t.id, State: string(t.state), Waits: waitsIn(h.taskDir(p.id, t.id))})
+		out = append(out, model.Thread{TID: t.ID, State: string(t.State), Waits: waitsIn(h.taskDir(p.ID, t.ID))})
 	}
 	return out
 }
 
-func inD(t task) int {
-	if t.state == 'D' {
+func inD(t hostfile.Task) int {
+	if t.State == 'D' {
 		return 1
 	}
 	return 0

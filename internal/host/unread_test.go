@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // Whose memory hangs costs its own pod, and not the host.
@@ -20,12 +22,12 @@ func TestHungPodsDoNotBlindUs(t *testing.T) {
 	of := func(pid int, pod string) *process {
 		tr.put(pid, "x", 'S')
 		tr.file(pid, "cgroup", "0::/kubepods/pod"+pod+"/"+cidA+"\n")
-		return &process{task: task{id: pid, start: 77, state: 'S', threads: 1}}
+		return &process{Task: hostfile.Task{ID: pid, Start: 77, State: 'S', Threads: 1}}
 	}
 	uidB := strings.Replace(uidA, "2b8e", "bbbb", 1)
 	a, b := of(100, uidA), of(200, uidB)
 	tr.put(300, "host", 'S')
-	own := &process{task: task{id: 300, start: 77, state: 'S', threads: 1}}
+	own := &process{Task: hostfile.Task{ID: 300, Start: 77, State: 'S', Threads: 1}}
 	for _, c := range []struct {
 		n          int
 		group      string
@@ -77,7 +79,7 @@ func TestHostFirst(t *testing.T) {
 	}
 	tr.nest(100)
 	var got []string
-	if err := h.hostFirst(t.Context(), func(p *process) { got = append(got, strconv.Itoa(p.id)) }); err != nil {
+	if err := h.hostFirst(t.Context(), func(p *process) { got = append(got, strconv.Itoa(p.ID)) }); err != nil {
 		t.Fatal(err)
 	}
 	if s := strings.Join(got, " "); s != "1 101 102 100" {

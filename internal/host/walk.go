@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/observe"
 )
 
@@ -19,21 +20,21 @@ const (
 
 // A process with those of its threads that were read.
 type process struct {
-	task
-	others []task // beside the leader; nil if there are none, or none was requested
+	hostfile.Task
+	others []hostfile.Task // beside the leader; nil if there are none, or none was requested
 }
 
 // hung reports whether a thread is in state D: then its memory must not be read, because
 // that may hang too.
 func (p *process) hung() bool {
-	return p.state == 'D' || slices.ContainsFunc(p.others, func(t task) bool { return t.state == 'D' })
+	return p.State == 'D' || slices.ContainsFunc(p.others, func(t hostfile.Task) bool { return t.State == 'D' })
 }
 
 // alive is a thread that still runs beside a leader that has ended; 0 if there is none.
 func (p *process) alive() int {
 	for _, t := range p.others {
-		if t.state != 'Z' && t.state != 'X' {
-			return t.id
+		if t.State != 'Z' && t.State != 'X' {
+			return t.ID
 		}
 	}
 	return 0
@@ -42,8 +43,8 @@ func (p *process) alive() int {
 // dir is the procfs directory with the complete state: for a zombie that of a running
 // thread.
 func (h *Host) dir(p *process) string {
-	dir := filepath.Join(h.o.Proc, strconv.Itoa(p.id))
-	if p.state == 'Z' {
+	dir := filepath.Join(h.o.Proc, strconv.Itoa(p.ID))
+	if p.State == 'Z' {
 		if t := p.alive(); t != 0 {
 			return filepath.Join(dir, "task", strconv.Itoa(t))
 		}
@@ -59,7 +60,7 @@ const (
 
 // walk visits every process except kernel threads, by rising PID.
 func (h *Host) walk(ctx context.Context, all bool, visit func(*process)) error {
-	pids, whole, err := numbers(h.o.Proc, maxProcesses)
+	pids, more, err := hostfile.Numbers(h.o.Proc, maxProcesses)
 	if err != nil {
 		return fmt.Errorf("list processes: %w", err)
 	}
@@ -67,23 +68,23 @@ func (h *Host) walk(ctx context.Context, all bool, visit func(*process)) error {
 		return fmt.Errorf("list processes in %s: %w", h.o.Proc, os.ErrNotExist)
 	}
 	slices.Sort(pids)
-	buf := make([]byte, maxLine)
+	buf := make([]byte, hostfile.MaxStat)
 	for i, pid := range pids {
 		if i%64 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		dir := h.o.Proc + "/" + strconv.Itoa(pid)
-		t, ok := readStat(dir, buf)
-		if !ok || t.kernel {
+		t, err := hostfile.ReadStat(dir, buf)
+		if err != nil || t.Kernel { // it has ended meanwhile
 			continue
 		}
-		p := process{task: t}
-		if all && t.threads > 1 || t.state == 'Z' {
+		p := process{Task: t}
+		if all && t.Threads > 1 || t.State == 'Z' {
 			p.others = threads(dir, pid, buf)
 		}
 		visit(&p)
 	}
-	if !whole {
+	if more {
 		return fmt.Errorf("%w: more than %d processes", observe.ErrPartial, maxProcesses)
 	}
 	return nil
@@ -109,17 +110,17 @@ func (h *Host) hostFirst(ctx context.Context, visit func(*process)) error {
 	return err
 }
 
-func threads(dir string, pid int, buf []byte) []task {
-	tids, _, err := numbers(dir+"/task", maxThreads)
+func threads(dir string, pid int, buf []byte) []hostfile.Task {
+	tids, _, err := hostfile.Numbers(dir+"/task", maxThreads)
 	if err != nil {
 		return nil // it has ended meanwhile
 	}
-	out := make([]task, 0, len(tids))
+	out := make([]hostfile.Task, 0, len(tids))
 	for _, tid := range tids {
 		if tid == pid {
 			continue
 		}
-		if t, ok := readStat(dir+"/task/"+strconv.Itoa(tid), buf); ok {
+		if t, err := hostfile.ReadStat(dir+"/task/"+strconv.Itoa(tid), buf); err == nil {
 			out = append(out, t)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -29,7 +30,7 @@ const (
 func Chunks(j *Journal) ([][]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	plan, _, err := openRegular(filepath.Join(j.dir, planFile), os.O_RDONLY)
+	plan, _, err := hostfile.OpenRegular(filepath.Join(j.dir, planFile), os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("copy journal %s: %w", j.dir, err)
 	}

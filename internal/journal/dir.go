@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -53,37 +55,12 @@ func makeDirs(dir string) error {
 	if err != nil {
 		return err
 	}
-	return syncDir(above)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// openRegular opens a regular file. It does not follow a symbolic link and does not block on
-// a pipe.
-func openRegular(path string, flag int) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, flag|plainly, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
-	}
-	return f, st.Size(), nil
+	return hostfile.SyncDir(above)
 }
 
 // readPlan reads the plan file that h describes.
 func readPlan(dir string, h *head) ([]byte, error) {
-	f, size, err := openRegular(filepath.Join(dir, planFile), os.O_RDONLY)
+	f, size, err := hostfile.OpenRegular(filepath.Join(dir, planFile), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) { // the plan file is created before the journal gets its name
 		return nil, fmt.Errorf("%w: %s is missing", errDamaged, planFile)
 	}

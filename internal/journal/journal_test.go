@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -254,7 +255,7 @@ func TestOnlyRegularFiles(t *testing.T) {
 		if _, err := Open(state, guid, "a"); err == nil {
 			t.Errorf("%s: a pipe was read", name)
 		}
-		if _, _, err := openRegular(path, os.O_RDONLY); err == nil {
+		if _, _, err := hostfile.OpenRegular(path, os.O_RDONLY); err == nil {
 			t.Errorf("%s: a pipe was opened", name)
 		}
 		if all, err := List(state, guid); err != nil || len(all) != 1 || all[0].State != Broken {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -76,13 +77,13 @@ func summarize(dir string) Summary {
 		// Quote it: it may contain control sequences for the terminal.
 		return Summary{Plan: strconv.QuoteToASCII(s.Plan), State: Broken, Why: "not a valid plan ID"}
 	}
-	f, _, err := openRegular(filepath.Join(dir, logFile), os.O_RDONLY)
+	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDONLY)
 	if err != nil {
 		s.State, s.Why = Broken, err.Error()
 		return s
 	}
 	defer f.Close()
-	running := locked(f) // check the lock before reading: a plan that ends in between is then read as finished
+	running := hostfile.Locked(f) // check the lock before reading: a plan that ends in between is then read as finished
 	c, err := read(dir, f)
 	s.fill(&c)
 	switch {

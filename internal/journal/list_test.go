@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -143,7 +144,7 @@ func TestALookKeepsNobodyOut(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
 	dir := kept(t, state, "a", someEntries(2)...)
-	f, _, err := openRegular(filepath.Join(dir, logFile), os.O_RDONLY)
+	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDONLY)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -90,7 +91,7 @@ func fill(log *os.File, dir string, plan []byte, h *head, es []repair.Entry) err
 		return err
 	}
 	_, err = f.Write(plan)
-	return errors.Join(err, f.Sync(), f.Close(), log.Sync(), syncDir(dir))
+	return errors.Join(err, f.Sync(), f.Close(), log.Sync(), hostfile.SyncDir(dir))
 }
 
 // Open opens the journal of a plan for appending. An incomplete last record, which a crash
@@ -100,7 +101,7 @@ func Open(state, cluster, plan string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := openRegular(filepath.Join(dir, logFile), os.O_RDWR|os.O_APPEND)
+	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, fmt.Errorf("open journal of plan %s: %w", plan, err)
 	}
@@ -122,7 +123,7 @@ func (j *Journal) load(f *os.File) error {
 		err = f.Truncate(c.size)
 	}
 	if err == nil {
-		err = errors.Join(f.Sync(), syncDir(j.dir), syncDir(filepath.Dir(j.dir)))
+		err = errors.Join(f.Sync(), hostfile.SyncDir(j.dir), hostfile.SyncDir(filepath.Dir(j.dir)))
 	}
 	j.content, j.file = c, f
 	return err
@@ -135,7 +136,7 @@ func Read(state, cluster, plan string) (*repair.Plan, []repair.Entry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f, _, err := openRegular(filepath.Join(dir, logFile), os.O_RDONLY)
+	f, _, err := hostfile.OpenRegular(filepath.Join(dir, logFile), os.O_RDONLY)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read journal of plan %s: %w", plan, err)
 	}

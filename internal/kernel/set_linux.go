@@ -94,21 +94,13 @@ func Set(ctx context.Context, o Options, want Setting, value string, check func(
 		return false, fmt.Errorf("open a setting: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	now, err := ReadSetting(ctx, o, want.Device, want.Key, want.IPv6)
-	switch {
-	case err != nil:
+	if err := unchanged(ctx, o, want); err != nil || dry {
 		return false, err
-	case now == nil:
-		return false, fmt.Errorf("%s of %s: %w", want.Key, want.Device, ErrGone)
-	case *now != want:
-		return false, fmt.Errorf("%s of %s has changed", want.Key, want.Device)
-	case dry:
-		return false, nil
 	}
 	if _, err := f.WriteString(value); err != nil {
 		return false, fmt.Errorf("set %s of %s: %w", want.Key, want.Device, err)
 	}
-	now, err = ReadSetting(ctx, o, want.Device, want.Key, want.IPv6)
+	now, err := ReadSetting(ctx, o, want.Device, want.Key, want.IPv6)
 	if err == nil && (now == nil || now.Index != want.Index || now.Value != value) {
 		err = errors.New("it does not have the written value")
 	}
@@ -116,4 +108,18 @@ func Set(ctx context.Context, o Options, want Setting, value string, check func(
 		return true, fmt.Errorf("reread %s of %s: %w", want.Key, want.Device, err)
 	}
 	return true, nil
+}
+
+// unchanged verifies that a sysctl still is what it was.
+func unchanged(ctx context.Context, o Options, want Setting) error {
+	now, err := ReadSetting(ctx, o, want.Device, want.Key, want.IPv6)
+	switch {
+	case err != nil:
+		return err
+	case now == nil:
+		return fmt.Errorf("%s of %s: %w", want.Key, want.Device, ErrGone)
+	case *now != want:
+		return fmt.Errorf("%s of %s has changed", want.Key, want.Device)
+	}
+	return nil
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/kernel/rtnl"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -76,11 +75,6 @@ func deviceSettings(proc, device string) ([]model.Sysctl, error) {
 const maxSetting = 64
 
 func setting(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSetting))
+	b, err := hostfile.Read(path, maxSetting)
 	return strings.TrimSpace(string(b)), err
 }

@@ -10,22 +10,9 @@ const maxUserinfo = 512
 
 // password finds a password, or a token, before the @ of a URL.
 func password(b []byte, from, i int) (span, bool) {
-	start, colon := i, -1
-	for limit := max(from, i-maxUserinfo); ; {
-		j := back(b, start)
-		if j < limit {
-			return span{}, false
-		}
-		if b[j] == '/' {
-			break
-		}
-		if notUserinfo[b[j]] || b[j] == '@' {
-			return span{}, false
-		}
-		if b[j] == ':' {
-			colon = j
-		}
-		start = j
+	start, colon, ok := userinfo(b, from, i)
+	if !ok {
+		return span{}, false
 	}
 	if open := back(b, start) - 2; open < from || b[open] != ':' || b[open+1] != '/' {
 		return span{}, false
@@ -41,6 +28,26 @@ func password(b []byte, from, i int) (span, bool) {
 		return span{}, false
 	}
 	return span{start, end, "password in a URL"}, true
+}
+
+// userinfo goes back from the @ at i to the last / before it: where the user information
+// starts, and its first colon, or -1.
+func userinfo(b []byte, from, i int) (start, colon int, ok bool) {
+	start, colon = i, -1
+	for limit := max(from, i-maxUserinfo); ; {
+		j := back(b, start)
+		switch {
+		case j < limit:
+			return 0, 0, false
+		case b[j] == '/':
+			return start, colon, true
+		case notUserinfo[b[j]], b[j] == '@':
+			return 0, 0, false
+		case b[j] == ':':
+			colon = j
+		}
+		start = j
+	}
 }
 
 // lastAt gives the last @ of the user information: a password may contain one, unescaped.

@@ -4,18 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"path"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -37,25 +35,21 @@ func (s *Server) serveGuard(w http.ResponseWriter, r *http.Request) {
 // readReport returns nil if there is no report: the guard was never installed, or the node
 // has rebooted since.
 func readReport(root string) (*guard.Report, error) {
-	name := strings.TrimPrefix(path.Join(guard.Dir, guard.StatusFile), "/")
-	fd, err := inRoot(root, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOFOLLOW)
+	f, err := hostfile.Root(root).Open(path.Join(guard.Dir, guard.StatusFile), unix.O_RDONLY|unix.O_NOFOLLOW)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), name)
 	defer func() { _ = f.Close() }()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
+	b, err := hostfile.ReadOpen(f, maxReport)
+	switch {
+	case errors.Is(err, hostfile.ErrNotRegular):
 		return nil, errNoFile
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxReport+1))
-	if err != nil {
+	case errors.Is(err, hostfile.ErrTooBig):
+		return nil, fmt.Errorf("longer than %d bytes", maxReport)
+	case err != nil:
 		return nil, err
 	}
 	return parseReport(b)
@@ -63,9 +57,6 @@ func readReport(root string) (*guard.Report, error) {
 
 // parseReport decodes the guard daemon's report.
 func parseReport(b []byte) (*guard.Report, error) {
-	if len(b) > maxReport {
-		return nil, fmt.Errorf("longer than %d bytes", maxReport)
-	}
 	var r guard.Report
 	if json.Unmarshal(b, &r) != nil {
 		return nil, errors.New("not a valid report") // the content itself is not returned

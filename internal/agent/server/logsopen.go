@@ -11,46 +11,27 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
-
-const openDir = unix.O_DIRECTORY | unix.O_CLOEXEC
-
-// inRoot opens a file or directory of the node. Links are the node's: they lead where they
-// lead there.
-func inRoot(root, path string, flags int) (int, error) {
-	top, err := unix.Open(root, unix.O_PATH|openDir, 0)
-	if err != nil {
-		return -1, &fs.PathError{Op: "open", Path: root, Err: err}
-	}
-	defer func() { _ = unix.Close(top) }()
-	fd, err := unix.Openat2(top, path, &unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
-	if errors.Is(err, unix.ENOSYS) { // before Linux 5.6
-		fd, err = unix.Open(filepath.Join(root, path), flags, 0)
-	}
-	if err != nil {
-		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return fd, nil
-}
 
 // openLogDir opens a directory of logs. The node's administrator may have put /var/log
 // elsewhere; below that no link is followed, for pods may have been let in there.
 func openLogDir(root, dir string) (*os.File, error) {
 	parts := strings.Split(strings.Trim(filepath.Clean(dir), "/"), "/")
 	base := min(2, len(parts))
-	flags := unix.O_PATH | openDir
-	if base == len(parts) {
-		flags = unix.O_RDONLY | openDir
-	}
-	fd, err := inRoot(root, filepath.Join(parts[:base]...), flags)
-	for i := base; err == nil && i < len(parts); i++ {
-		if i == len(parts)-1 {
-			flags = unix.O_RDONLY | openDir
+	flags := func(i int) int { // of the i-th directory: only the last one is read
+		if i < len(parts) {
+			return unix.O_PATH | unix.O_DIRECTORY
 		}
-		var next int
-		next, err = unix.Openat(fd, parts[i], flags|unix.O_NOFOLLOW, 0)
-		_ = unix.Close(fd)
-		fd = next
+		return unix.O_RDONLY | unix.O_DIRECTORY
+	}
+	d, err := hostfile.Root(root).Open(filepath.Join(parts[:base]...), flags(base))
+	for i := base; err == nil && i < len(parts); i++ {
+		var fd int
+		fd, err = unix.Openat(int(d.Fd()), parts[i], flags(i+1)|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+		_ = d.Close()
+		d = os.NewFile(uintptr(fd), dir)
 		if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
 			err = errors.New("it is a link or no directory, which is not followed")
 		}
@@ -58,7 +39,7 @@ func openLogDir(root, dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
-	return os.NewFile(uintptr(fd), dir), nil
+	return d, nil
 }
 
 // A seenFile is what a name in a directory is.
@@ -97,21 +78,14 @@ const maxZone = 64 << 10
 // nodeZone is the zone that the node's own programs write their stamps in; nil if it is
 // not known.
 func nodeZone(root string) *time.Location {
-	fd, err := inRoot(root, "etc/localtime", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK)
+	b, err := hostfile.Root(root).ReadFile("etc/localtime", maxZone)
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.UTC
 	}
 	if err != nil {
 		return nil
 	}
-	f := os.NewFile(uintptr(fd), "localtime")
-	defer func() { _ = f.Close() }()
-	b := make([]byte, maxZone)
-	n, err := f.Read(b)
-	if err != nil {
-		return nil
-	}
-	zone, err := time.LoadLocationFromTZData("node", b[:n])
+	zone, err := time.LoadLocationFromTZData("node", b)
 	if err != nil {
 		return nil
 	}

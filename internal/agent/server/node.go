@@ -2,11 +2,10 @@ package server
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/kernel"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -28,7 +27,7 @@ type node struct {
 func theOnly(root string, sockets []string) string {
 	var there []string
 	for _, s := range sockets {
-		if _, err := os.Stat(filepath.Join(root, s)); err == nil {
+		if _, err := hostfile.Root(root).Resolve(s); err == nil {
 			there = append(there, s)
 		}
 	}
@@ -53,7 +52,7 @@ func open(f flags) *node {
 	if f.socket == "" {
 		f.socket = theOnly(f.root, runtimes)
 	}
-	c := cri.Open(filepath.Join(f.root, f.socket))
+	c := cri.Open(f.root, f.socket)
 	n := &node{calls: h.CNICalls, server: h.APIServer()}
 	if f.repair {
 		n.writer = &NodeWriter{Kernel: k, Host: h, CRI: c}

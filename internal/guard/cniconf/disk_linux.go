@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // realDisk is the file system of the node.
@@ -13,7 +15,7 @@ type realDisk struct{}
 
 // read reads a file that is not a link. The target of a link is not the guard's to replace.
 func (realDisk) read(path string) (*image, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := hostfile.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("%w: %s is a link", ErrForeign, path)
 	}
@@ -41,19 +43,13 @@ func (realDisk) read(path string) (*image, error) {
 }
 
 func (realDisk) create(path string) (draft, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	f, err := hostfile.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	return realDraft{f}, err
 }
 
 func (realDisk) remove(path string) error { return os.Remove(path) }
 
-func (realDisk) syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
+func (realDisk) syncDir(dir string) error { return hostfile.SyncDir(dir) }
 
 // lock excludes other guard daemons from a directory: during an update there may be two.
 func (realDisk) lock(dir string) (func(), error) {
@@ -61,7 +57,7 @@ func (realDisk) lock(dir string) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := hostfile.TryLock(d); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", dir, err), d.Close())
 	}
 	return func() { _ = d.Close() }, nil

@@ -3,13 +3,14 @@ package cniconf
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // Runtimes load only files with these extensions.
@@ -66,11 +67,11 @@ func first(dir string) (string, *document, error) {
 		return "", nil, err
 	}
 	defer func() { _ = d.Close() }()
-	names, err := d.Readdirnames(maxEntries)
-	if err != nil && !errors.Is(err, io.EOF) {
+	names, more, err := hostfile.Names(d, maxEntries-1)
+	if err != nil {
 		return "", nil, err
 	}
-	if len(names) == maxEntries {
+	if more {
 		return "", nil, fmt.Errorf("%s has %d files or more", dir, maxEntries)
 	}
 	slices.SortFunc(names, strings.Compare)
@@ -110,15 +111,8 @@ func load(path string) (*document, error) {
 
 // content reads a regular file of at most maxSize bytes.
 func content(f *os.File) ([]byte, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", f.Name())
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err == nil && len(raw) > maxSize {
+	raw, err := hostfile.ReadOpen(f, maxSize)
+	if errors.Is(err, hostfile.ErrTooBig) {
 		err = fmt.Errorf("%w: %s has more than %d bytes", errBroken, f.Name(), maxSize)
 	}
 	return raw, err

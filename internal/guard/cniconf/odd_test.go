@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 func TestOddFilesAreRefused(t *testing.T) {
@@ -44,10 +46,10 @@ func TestTwoAgentsAreNotAtItAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Install(t.Context(), f, yes); !errors.Is(err, syscall.EWOULDBLOCK) {
+	if _, err := Install(t.Context(), f, yes); !errors.Is(err, hostfile.ErrLocked) {
 		t.Errorf("%v", err)
 	}
-	if _, err := Remove(t.Context(), f); !errors.Is(err, syscall.EWOULDBLOCK) {
+	if _, err := Remove(t.Context(), f); !errors.Is(err, hostfile.ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	release()

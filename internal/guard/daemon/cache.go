@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -59,24 +59,24 @@ func parseCached(raw []byte) (cached, error) {
 // results reads the results that libcni has cached for a network. A file that cannot be
 // read or is of another kind is ignored.
 func (k *daemon) results(network string, now time.Time) ([]cached, error) {
-	dir, err := k.tree.real(resultsDir)
+	dir, err := k.tree.Resolve(resultsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	dir = k.tree.seen(dir)
+	dir = k.tree.Path(dir)
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = d.Close() }()
-	names, err := d.Readdirnames(maxCached)
-	if err != nil && !errors.Is(err, io.EOF) {
+	names, more, err := hostfile.Names(d, maxCached-1)
+	if err != nil {
 		return nil, err
 	}
-	if len(names) == maxCached {
+	if more {
 		return nil, fmt.Errorf("%s has %d files or more", resultsDir, maxCached)
 	}
 	var out []cached
@@ -86,7 +86,7 @@ func (k *daemon) results(network string, now time.Time) ([]cached, error) {
 		if err != nil || !st.Mode().IsRegular() {
 			continue
 		}
-		raw, err := read(file, maxResult)
+		raw, err := hostfile.ReadFollow(file, maxResult)
 		if err != nil {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
+	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -124,10 +125,7 @@ func (w *environment) open(root, proc, socket string) (done func()) {
 	if socket == "" {
 		socket = theOnly(root)
 	}
-	if real, err := tree(root).real(socket); err == nil {
-		socket = real // /var/run is a link, and would lead into the container's own files
-	}
-	c := cri.Open(filepath.Join(root, socket))
+	c := cri.Open(root, socket)
 	w.Networking = c.Networking
 	w.Sandboxes = func(ctx context.Context) ([]model.Sandbox, error) {
 		var f model.NodeState
@@ -162,7 +160,7 @@ var runtimes = []string{"/run/containerd/containerd.sock", "/run/k3s/containerd/
 func theOnly(root string) string {
 	var there []string
 	for _, s := range runtimes {
-		if _, err := os.Stat(filepath.Join(root, s)); err == nil {
+		if _, err := hostfile.Root(root).Resolve(s); err == nil {
 			there = append(there, s)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/guard"
 	"plumbline.dev/plumbline/internal/guard/ownerdb"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // mu guards the fields below it, which workers share.
 type daemon struct {
 	environment
-	tree tree
+	tree hostfile.Root
 	dir  string // the guard's directory, as a path of this container
 	db   *ownerdb.DB
 
@@ -50,15 +51,15 @@ type stage struct {
 // newDaemon returns the guard daemon of a node. It creates the guard's directory if it does not
 // exist.
 func newDaemon(w environment) (*daemon, error) {
-	k := &daemon{environment: w, tree: tree(w.Root), since: map[string]time.Time{}}
-	if _, err := k.tree.dir(path.Dir(guard.Dir), 0o755); err != nil {
+	k := &daemon{environment: w, tree: hostfile.Root(w.Root), since: map[string]time.Time{}}
+	if _, err := k.tree.MakeDir(path.Dir(guard.Dir), 0o755); err != nil {
 		return nil, fmt.Errorf("create the guard's directory: %w", err)
 	}
-	dir, err := k.tree.dir(guard.Dir, 0o755)
+	dir, err := k.tree.MakeDir(guard.Dir, 0o755)
 	if err != nil {
 		return nil, fmt.Errorf("create the guard's directory: %w", err)
 	}
-	k.dir = k.tree.seen(dir)
+	k.dir = k.tree.Path(dir)
 	if k.db, err = ownerdb.Open(k.file(guard.OwnersDir)); err != nil {
 		return nil, err
 	}
@@ -72,12 +73,12 @@ func (k *daemon) file(name string) string { return path.Join(k.dir, name) }
 // mode in force.
 func (k *daemon) remember() {
 	var was guard.Report
-	if raw, err := read(k.file(guard.StatusFile), maxStatus); err == nil && json.Unmarshal(raw, &was) == nil {
+	if raw, err := hostfile.ReadFollow(k.file(guard.StatusFile), maxStatus); err == nil && json.Unmarshal(raw, &was) == nil {
 		k.report.Put, k.report.GC = was.Put, was.GC
 	}
 	k.report.Node = k.Node
 	k.install.mode = guard.Off
-	if raw, err := read(k.file(guard.ModeFile), maxMode); err == nil {
+	if raw, err := hostfile.ReadFollow(k.file(guard.ModeFile), maxMode); err == nil {
 		if m, err := parseMode(string(raw)); err == nil {
 			k.install.mode = m
 		}

@@ -13,11 +13,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -43,7 +43,7 @@ type drain struct {
 }
 
 func (d *drain) remember(file string) {
-	if raw, err := read(file, maxDrained); err != nil || json.Unmarshal(raw, d) != nil {
+	if raw, err := hostfile.ReadFollow(file, maxDrained); err != nil || json.Unmarshal(raw, d) != nil {
 		*d = drain{}
 	}
 	if d.Taken == nil {
@@ -59,7 +59,7 @@ func (k *daemon) drains(ctx context.Context) {
 	if changed {
 		raw, bad := json.Marshal(d)
 		if bad == nil {
-			bad = replace(k.file(drainedFile), raw, 0o600)
+			bad = hostfile.Replace(k.file(drainedFile), raw, 0o600)
 		}
 		err = errors.Join(err, bad)
 		tally, keyed := d.Count.tally(k.Now()), d.Count.Keyed
@@ -128,7 +128,7 @@ func segments(dir string) ([]string, error) {
 
 // segment copies the new entries of one.
 func (d *drain) segment(ctx context.Context, file, name, to string) (changed bool, err error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := hostfile.Open(file, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // the plugin removed it, to bound the log
 	}

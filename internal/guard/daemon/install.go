@@ -99,13 +99,13 @@ func (k *daemon) reconcile(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	dir, err := k.tree.real(net.ConfDir)
+	dir, err := k.tree.Resolve(net.ConfDir)
 	if err != nil {
 		return fmt.Sprintf("find the runtime's CNI configuration directory: %v", err)
 	}
 	in := pods(&net)
 	s := stage{network: in.Name, ifName: in.IfName, binDirs: net.BinDirs}
-	dir = k.tree.seen(dir)
+	dir = k.tree.Path(dir)
 	l.watch, l.binDirs = below(dir), net.BinDirs
 	if l.mode == guard.Off {
 		return k.leave(ctx, s, dir, &net)

@@ -136,14 +136,14 @@ func (k *daemon) clear(programs []program, dir string, net *cri.Networking) erro
 func (k *daemon) caches() ([]string, error) {
 	var out []string
 	for _, dir := range cniconf.Caches {
-		real, err := k.tree.real(dir)
+		real, err := k.tree.Resolve(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, k.tree.seen(real))
+		out = append(out, k.tree.Path(real))
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const maxMode = 256
@@ -30,7 +31,7 @@ func wanted(dir, node string) (guard.Mode, error) {
 		return "", fmt.Errorf("%.64q is not a node name", node)
 	}
 	for _, name := range []string{guard.ModeFile + "." + node, guard.ModeFile} {
-		raw, err := read(filepath.Join(dir, name), maxMode)
+		raw, err := hostfile.ReadFollow(filepath.Join(dir, name), maxMode)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

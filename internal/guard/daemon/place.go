@@ -10,6 +10,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/guard"
 	"plumbline.dev/plumbline/internal/guard/cniconf"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -19,27 +20,27 @@ const (
 
 // A program is the guard's program on the host.
 type program struct {
-	tree tree
+	tree hostfile.Root
 	host string // its path on the host, without links
 }
 
-func (p program) file() string   { return p.tree.seen(p.host) }
-func (p program) marker() string { return p.tree.seen(p.host + guard.Marker) }
+func (p program) file() string   { return p.tree.Path(p.host) }
+func (p program) marker() string { return p.tree.Path(p.host + guard.Marker) }
 
 // beside returns where the guard's program belongs: in the first directory from which the
 // runtime runs Calico's plugin.
-func beside(t tree, binDirs []string) (program, error) {
+func beside(t hostfile.Root, binDirs []string) (program, error) {
 	why := fmt.Errorf("find %s in %q: %w", calico, binDirs, fs.ErrNotExist)
 	for _, dir := range binDirs {
-		real, err := t.real(path.Join(dir, calico))
+		real, err := t.Resolve(path.Join(dir, calico))
 		if err == nil {
 			var st fs.FileInfo
-			if st, err = os.Lstat(t.seen(real)); err == nil && !st.Mode().IsRegular() {
+			if st, err = os.Lstat(t.Path(real)); err == nil && !st.Mode().IsRegular() {
 				err = fmt.Errorf("%s is not a regular file", real)
 			}
 		}
 		if err == nil {
-			dir, err = t.real(dir) // Calico's program itself may be a link into another directory
+			dir, err = t.Resolve(dir) // Calico's program itself may be a link into another directory
 		}
 		if err == nil {
 			return program{t, path.Join(dir, cniconf.Guard)}, nil
@@ -52,11 +53,11 @@ func beside(t tree, binDirs []string) (program, error) {
 }
 
 // placed returns all programs of the guard in the runtime's directories.
-func placed(t tree, binDirs []string) ([]program, error) {
+func placed(t hostfile.Root, binDirs []string) ([]program, error) {
 	var out []program
 	var errs []error
 	for _, dir := range binDirs {
-		real, err := t.real(dir)
+		real, err := t.Resolve(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -84,7 +85,7 @@ func (p program) sits() bool {
 
 // put makes the host's program identical to ours. An identical one is not replaced.
 func (p program) put(from string) (changed bool, err error) {
-	ours, err := read(from, maxProgram)
+	ours, err := hostfile.ReadFollow(from, maxProgram)
 	if err != nil {
 		return false, fmt.Errorf("read the guard's program: %w", err)
 	}
@@ -96,12 +97,12 @@ func (p program) put(from string) (changed bool, err error) {
 	case !st.Mode().IsRegular():
 		return false, fmt.Errorf("%s is not a regular file and is not replaced", p.host)
 	case p.sits() && st.Size() == int64(len(ours)):
-		now, err := read(p.file(), maxProgram)
+		now, err := hostfile.ReadFollow(p.file(), maxProgram)
 		if err != nil || bytes.Equal(now, ours) {
 			return false, err
 		}
 	}
-	return true, replace(p.file(), ours, 0o755)
+	return true, hostfile.Replace(p.file(), ours, 0o755)
 }
 
 // mark creates the marker that makes the program pass every call on, because a file may

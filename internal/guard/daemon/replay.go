@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -83,7 +84,7 @@ func (s *said) waits() string {
 func (k *daemon) replay(ctx context.Context, s *stage) (said, error) {
 	ctx, stop := context.WithTimeout(ctx, replayPatience)
 	defer stop()
-	config, err := read(s.file, maxConf)
+	config, err := hostfile.ReadFollow(s.file, maxConf)
 	if err != nil {
 		return said{}, fmt.Errorf("read the network configuration: %w", err)
 	}

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // scripted gives a stage with a program of the test's own, in the machine's root.
 func (s *stand) scripted(root, script string) stage {
 	s.t.Helper()
 	s.write("opt/real/plumbline-cni", "#!/bin/sh\n"+script, 0o755)
-	s.Root, s.tree = root, tree(root)
-	return stage{on: true, file: s.path(netFile), binDirs: []string{"/a", "/b"}, program: program{tree(root), s.path("opt/real/plumbline-cni")}}
+	s.Root, s.tree = root, hostfile.Root(root)
+	return stage{on: true, file: s.path(netFile), binDirs: []string{"/a", "/b"}, program: program{hostfile.Root(root), s.path("opt/real/plumbline-cni")}}
 }
 
 // TestReplay: the program is told what it needs, and no more.

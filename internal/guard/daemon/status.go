@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 const (
@@ -36,7 +37,7 @@ func (k *daemon) tells(context.Context) {
 	r.At = now
 	full, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = replace(k.file(guard.StatusFile), append(full, '\n'), 0o644)
+		err = hostfile.Replace(k.file(guard.StatusFile), append(full, '\n'), 0o644)
 	}
 	if err != nil {
 		if k.told.said != err.Error() {

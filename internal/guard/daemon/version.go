@@ -18,11 +18,11 @@ func (k *daemon) versions(ctx context.Context, s *stage) {
 		return
 	}
 	plugin := path.Join(path.Dir(s.program.host), calico)
-	real, err := k.tree.real(plugin)
+	real, err := k.tree.Resolve(plugin)
 	if err != nil {
 		return
 	}
-	is := trace(k.tree.seen(real))
+	is := trace(k.tree.Path(real))
 	if is == k.install.asked {
 		return
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // lockWait is how long a caller waits for a lock; one change takes up to two. A lock is
@@ -46,7 +48,7 @@ func private(dir string) (disk, error) {
 func (d disk) path(name string) string { return filepath.Join(string(d), name) }
 
 func (d disk) Read(name string) ([]byte, error) {
-	f, err := os.OpenFile(d.path(name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := hostfile.Open(d.path(name), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func (d disk) Read(name string) ([]byte, error) {
 }
 
 func (d disk) Write(name string, data []byte) error {
-	f, err := os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	f, err := hostfile.Open(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -100,51 +102,14 @@ func (d disk) List() ([]string, error) {
 
 // Lock takes a file lock. The kernel releases it when the process exits.
 func (d disk) Lock(name string) (func(), error) {
-	f, err := os.OpenFile(d.path(name), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	f, err := hostfile.Open(d.path(name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := take(f); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	if err := hostfile.Lock(ctx, f); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
 	return func() { _ = f.Close() }, nil
-}
-
-// take waits in the kernel's queue, because callers that poll can starve. If it returns an
-// error it closes the file; a lock that is granted after the time limit is released.
-func take(f *os.File) error {
-	err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == nil {
-		return nil
-	}
-	if !errors.Is(err, syscall.EWOULDBLOCK) {
-		return errors.Join(err, f.Close())
-	}
-	got, late := make(chan error), make(chan struct{})
-	go func() {
-		err := flock(f, syscall.LOCK_EX)
-		select {
-		case got <- err:
-		case <-late:
-			_ = f.Close()
-		}
-	}()
-	select {
-	case err := <-got:
-		if err != nil {
-			return errors.Join(err, f.Close())
-		}
-		return nil
-	case <-time.After(lockWait):
-		close(late)
-		return context.DeadlineExceeded
-	}
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }

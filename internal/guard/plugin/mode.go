@@ -1,12 +1,12 @@
 package plugin
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // mode reads the mode of the guard. A mode that cannot be read means observe.
@@ -27,12 +27,7 @@ func (w *World) mode() guard.Mode {
 
 // word reads a file of one word; empty if it cannot be read.
 func word(file string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, 256))
+	b, err := hostfile.ReadFollow(file, 256)
 	if err != nil {
 		return ""
 	}

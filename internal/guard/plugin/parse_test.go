@@ -23,12 +23,8 @@ func TestConfigurationIsVerbatim(t *testing.T) {
 	}
 }
 
-func TestStat(t *testing.T) {
+func TestAlive(t *testing.T) {
 	t.Parallel()
-	p, err := parseStat("42 (a ) (b) S 7 42 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2 3")
-	if err != nil || p != (process{'S', 7, 42, 98765}) {
-		t.Errorf("%+v, %v", p, err)
-	}
 	start, err := startOf("/proc", os.Getpid())
 	must(t, err)
 	if !alive("/proc", os.Getpid(), start) || alive("/proc", os.Getpid(), start+1) || alive("/proc", 0, 0) {
@@ -71,11 +67,6 @@ func FuzzResult(f *testing.F) {
 		_, _ = r.device(), r.leads(true)
 		_, _ = wrong(&answer{out: b, code: 1}), delegateError(&answer{out: b})
 	})
-}
-
-func FuzzStat(f *testing.F) {
-	f.Add("42 (a ) (b) S 7 42 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2 3")
-	f.Fuzz(func(_ *testing.T, line string) { _, _ = parseStat(line) })
 }
 
 func FuzzCall(f *testing.F) {

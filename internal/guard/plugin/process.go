@@ -3,60 +3,24 @@ package plugin
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
-// A process is the content of /proc/PID/stat.
-type process struct {
-	state  byte
-	parent int
-	group  int
-	start  uint64 // in ticks after boot
-}
-
-// parseStat reads a line of stat. The name, in parentheses, may hold any character.
-func parseStat(line string) (process, error) {
-	var p process
-	end := strings.LastIndexByte(line, ')')
-	if end < 0 {
-		return p, errors.New("stat has no process name")
-	}
-	f := strings.Fields(line[end+1:])
-	if len(f) < 20 || len(f[0]) != 1 {
-		return p, errors.New("stat has too few fields")
-	}
-	var errs [3]error
-	p.state = f[0][0]
-	p.parent, errs[0] = strconv.Atoi(f[1])
-	p.group, errs[1] = strconv.Atoi(f[2])
-	p.start, errs[2] = strconv.ParseUint(f[19], 10, 64)
-	return p, errors.Join(errs[:]...)
-}
-
-func readStat(proc string, pid int) (process, error) {
-	f, err := os.Open(proc + "/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return process{}, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, 4096))
-	if err != nil {
-		return process{}, err
-	}
-	return parseStat(string(b))
+func readStat(proc string, pid int) (hostfile.Task, error) {
+	return hostfile.ReadStat(proc+"/"+strconv.Itoa(pid), make([]byte, hostfile.MaxStat))
 }
 
 // startOf returns the start time of a process.
 func startOf(proc string, pid int) (uint64, error) {
 	p, err := readStat(proc, pid)
-	return p.start, err
+	return p.Start, err
 }
 
 // alive reports whether this very process is running. PIDs are reused, so the start time is
@@ -66,7 +30,7 @@ func alive(proc string, pid int, start uint64) bool {
 		return false
 	}
 	p, err := readStat(proc, pid)
-	return err == nil && p.start == start && p.state != 'Z' && p.state != 'X'
+	return err == nil && p.Start == start && p.State != 'Z' && p.State != 'X'
 }
 
 // killDelegate ends the delegate of a guard process: its children that lead a process
@@ -89,7 +53,7 @@ func killDelegate(proc string, pid int, start uint64) error {
 			continue
 		}
 		p, err := readStat(proc, child)
-		if err != nil || p.parent != pid || p.group != child {
+		if err != nil || p.Parent != pid || p.Group != child {
 			continue
 		}
 		if err := syscall.Kill(-child, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {

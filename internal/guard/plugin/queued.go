@@ -19,11 +19,7 @@ func (r *replay) one(ctx context.Context, l guard.QueuedDel) (why string) {
 			why = fmt.Sprintf("the guard panicked: %v", p)
 			s.trouble("the guard panicked", fmt.Errorf("%v", p))
 		}
-		if why == "" {
-			s.trouble("remove a DEL from the queue", r.db.Replayed(l))
-		} else {
-			s.trouble("postpone a DEL", r.db.Postpone(l, rest, r.now))
-		}
+		r.record(s, l, why, rest)
 		if why == "" || s.called || rest || l.Tries == 0 || len(s.event.Trouble) > 0 { // do not log each time that it is postponed
 			s.log(a)
 		}
@@ -36,11 +32,7 @@ func (r *replay) one(ctx context.Context, l guard.QueuedDel) (why string) {
 	if l.Rest {
 		s.keyed = guard.ByName // only what is found by name is left
 	}
-	d, known, err := s.decide(ctx, guard.Replay)
-	if err == nil && d.Forward {
-		s.announce()
-		d, known, err = s.decide(ctx, guard.Replay)
-	}
+	d, known, err := r.decide(ctx, s)
 	s.reach("replaying")
 	switch {
 	case err != nil:
@@ -63,6 +55,27 @@ func (r *replay) one(ctx context.Context, l guard.QueuedDel) (why string) {
 	}
 	r.rests[s.call.Name()] = true
 	return d.Says
+}
+
+// record removes a DEL from the queue, or postpones it if there is a reason why. With rest only
+// what is found by name is left of it.
+func (r *replay) record(s *session, l guard.QueuedDel, why string, rest bool) {
+	if why == "" {
+		s.trouble("remove a DEL from the queue", r.db.Replayed(l))
+	} else {
+		s.trouble("postpone a DEL", r.db.Postpone(l, rest, r.now))
+	}
+}
+
+// decide decides what becomes of a queued DEL, and again after its call is announced, if it
+// is to be forwarded.
+func (r *replay) decide(ctx context.Context, s *session) (guard.Decision, guard.Known, error) {
+	d, known, err := s.decide(ctx, guard.Replay)
+	if err == nil && d.Forward {
+		s.announce()
+		d, known, err = s.decide(ctx, guard.Replay)
+	}
+	return d, known, err
 }
 
 // resume builds the call as the runtime would make it.

@@ -15,7 +15,7 @@ import (
 
 func sandboxRuns(pid int) bool {
 	p, err := readStat("/proc", pid)
-	return err == nil && p.state != 'Z'
+	return err == nil && p.State != 'Z'
 }
 
 // On the deadline all that the delegate started is ended, and the answer is an error.

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // A Namespace is a network namespace other than the host's.
@@ -22,7 +24,7 @@ type Namespace struct {
 
 // A door is a path by which a namespace can be opened from here.
 type door struct {
-	root string // the file system that path belongs to; empty for our own
+	root hostfile.Root // the file system that path belongs to; empty for our own
 	path string
 }
 
@@ -31,12 +33,7 @@ func (d door) open() (*os.File, error) {
 	if d.root == "" {
 		return os.Open(d.path)
 	}
-	root, err := os.Open(d.root)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return inRoot(root, d.path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW)
+	return d.root.Open(d.path, unix.O_RDONLY|unix.O_NOFOLLOW)
 }
 
 // maxDoors is how many paths to a namespace are kept; processes come and go.

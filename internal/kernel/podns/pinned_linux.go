@@ -3,13 +3,14 @@ package podns
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // pins are the directories in which iproute2, container runtimes and Docker pin namespaces,
@@ -18,37 +19,25 @@ var pins = []string{"/run/netns", "/var/run/netns", "/run/docker/netns"}
 
 // pinned finds files that pin namespaces.
 func (c *census) pinned(root string) {
-	r, err := os.Open(root)
-	if err != nil {
+	if _, err := os.Stat(root); err != nil {
 		c.partly(fmt.Errorf("open the host's file system: %w", err))
 		return
 	}
-	defer r.Close()
 	for _, dir := range pins {
-		if err := c.pinnedIn(r, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := c.pinnedIn(hostfile.Root(root), dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			c.partly(fmt.Errorf("find network namespaces in %s: %w", dir, err))
 		}
 	}
 }
 
-// inRoot opens a path of the host, where an absolute link such as /var/run -> /run must be
-// resolved inside root.
-func inRoot(root *os.File, name string, flags uint64) (*os.File, error) {
-	fd, err := unix.Openat2(int(root.Fd()), "."+name, &unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT})
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return os.NewFile(uintptr(fd), name), nil
-}
-
-func (c *census) pinnedIn(root *os.File, dir string) error {
-	d, err := inRoot(root, dir, unix.O_RDONLY|unix.O_DIRECTORY)
+func (c *census) pinnedIn(root hostfile.Root, dir string) error {
+	d, err := root.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(maxPins + 1)
-	if len(names) > maxPins {
+	names, more, err := hostfile.Names(d, maxPins)
+	if more {
 		c.partly(fmt.Errorf("%s has more than %d files", dir, maxPins))
 	}
 	for _, name := range names {
@@ -63,20 +52,17 @@ func (c *census) pinnedIn(root *os.File, dir string) error {
 		if inode == 0 {
 			continue
 		}
-		if n := c.meet(inode, full, door{root.Name(), full}); n != nil {
+		if n := c.meet(inode, full, door{root, full}); n != nil {
 			n.Pinned = true
 		}
-	}
-	if errors.Is(err, io.EOF) {
-		return nil
 	}
 	return err
 }
 
 // pinnedBy returns the inode of the network namespace that a file pins; 0 if it is an
 // ordinary file. Only namespace files are opened: opening others could hang.
-func pinnedBy(root *os.File, name string) (uint64, error) {
-	p, err := inRoot(root, name, unix.O_PATH|unix.O_NOFOLLOW)
+func pinnedBy(root hostfile.Root, name string) (uint64, error) {
+	p, err := root.Open(name, unix.O_PATH|unix.O_NOFOLLOW)
 	if err != nil {
 		return 0, err
 	}

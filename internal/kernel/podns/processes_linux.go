@@ -4,27 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // lived finds the namespaces of processes.
 func (c *census) lived(ctx context.Context, proc string) error {
-	pids, err := numbers(proc, maxProcesses)
-	if errors.Is(err, errMany) {
-		c.partly(err)
-	} else if err != nil {
+	pids, more, err := hostfile.Numbers(proc, maxProcesses)
+	if err != nil {
 		return fmt.Errorf("list the processes: %w", err)
+	}
+	if more {
+		c.partly(fmt.Errorf("%w: %s has more than %d", errMany, proc, maxProcesses))
 	}
 	for _, pid := range pids {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c.process(proc, pid)
+		c.process(proc, strconv.Itoa(pid))
 	}
 	return nil
 }
@@ -40,13 +41,17 @@ func (c *census) process(proc, pid string) {
 		return
 	}
 	// The leader may be a zombie while other threads run.
-	tids, err := numbers(proc+"/"+pid+"/task", maxThreads)
+	dir := proc + "/" + pid + "/task"
+	tids, more, err := hostfile.Numbers(dir, maxThreads)
 	if err != nil && !gone(err) {
 		c.partly(err)
 	}
+	if more {
+		c.partly(fmt.Errorf("%w: %s has more than %d", errMany, dir, maxThreads))
+	}
 	counted := map[uint64]bool{}
 	for _, tid := range tids {
-		if err := c.task(proc, pid+"/task/"+tid, counted); err != nil && !gone(err) {
+		if err := c.task(proc, pid+"/task/"+strconv.Itoa(tid), counted); err != nil && !gone(err) {
 			c.partly(err)
 		}
 	}
@@ -70,31 +75,3 @@ func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(e
 
 // errMany means that a directory has more entries than the limit.
 var errMany = errors.New("too many entries")
-
-// numbers lists the entries of a directory that are numbers, at most limit of them.
-func numbers(dir string, limit int) ([]string, error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	var out []string
-	for {
-		names, err := d.Readdirnames(1024)
-		for _, name := range names {
-			if _, err := strconv.ParseUint(name, 10, 32); err != nil {
-				continue
-			}
-			if len(out) == limit {
-				return out, fmt.Errorf("%w: %s has more than %d", errMany, dir, limit)
-			}
-			out = append(out, name)
-		}
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return out, err
-		}
-	}
-}

@@ -5,32 +5,17 @@ package podns
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func TestNumbersAreBounded(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for i := range 12 {
-		mustMake(t, filepath.Join(dir, strconv.Itoa(i)))
-	}
-	mustMake(t, filepath.Join(dir, "self"))
-	mustMake(t, filepath.Join(dir, "1x"))
-	if got, err := numbers(dir, 12); err != nil || len(got) != 12 {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := numbers(dir, 11); !errors.Is(err, errMany) || len(got) != 11 {
-		t.Errorf("%q, %v", got, err)
-	}
-}
 
 func mustMake(t *testing.T, dir string) {
 	t.Helper()
@@ -75,18 +60,8 @@ func TestHostLinksStayInTheHost(t *testing.T) {
 	if err := os.WriteFile(root+"/elsewhere/netns/x", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := os.Open(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	d, err := inRoot(r, "/var/run/netns", unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	if names, err := d.Readdirnames(-1); err != nil || len(names) != 1 || names[0] != "x" {
-		t.Errorf("%q, %v", names, err)
+	if inode, err := pinnedBy(hostfile.Root(root), "/var/run/netns/x"); err != nil || inode != 0 {
+		t.Errorf("%d, %v", inode, err)
 	}
 }
 

@@ -96,18 +96,7 @@ func route(b []byte) (model.Route, []model.Route, error) {
 	if err != nil {
 		return r, nil, err
 	}
-	if !dst.IsValid() { // the default route has no destination
-		switch b[0] {
-		case unix.AF_INET:
-			dst = netip.IPv4Unspecified()
-		case unix.AF_INET6:
-			dst = netip.IPv6Unspecified()
-		default:
-		}
-	}
-	if (b[0] == unix.AF_INET && dst.Is4()) || (b[0] == unix.AF_INET6 && dst.Is6()) { // not multicast routing or MPLS
-		r.Dst = netip.PrefixFrom(dst, int(b[1]))
-	}
+	r.Dst = destination(b[0], dst, int(b[1]))
 	if r.Table == 0 {
 		r.Table = int(b[4])
 	}
@@ -116,6 +105,21 @@ func route(b []byte) (model.Route, []model.Route, error) {
 		r.Link = 0 // IPv6 reports lo, IPv4 nothing: no packet leaves through it
 	}
 	return r, hops, nil
+}
+
+// destination is the prefix of a route; invalid for multicast routing and MPLS. The default
+// route has no address.
+func destination(family byte, dst netip.Addr, bits int) netip.Prefix {
+	switch {
+	case family == unix.AF_INET && !dst.IsValid():
+		dst = netip.IPv4Unspecified()
+	case family == unix.AF_INET6 && !dst.IsValid():
+		dst = netip.IPv6Unspecified()
+	case family == unix.AF_INET && dst.Is4(), family == unix.AF_INET6 && dst.Is6():
+	default:
+		return netip.Prefix{}
+	}
+	return netip.PrefixFrom(dst, bits)
 }
 
 func leadsNowhere(kind string) bool {

@@ -1,4 +1,4 @@
-package journal
+package hostfile
 
 import (
 	"errors"
@@ -8,14 +8,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// plainly needs no flags on Windows: openRegular checks the type of the file.
-const plainly = 0
-
-// lock takes an exclusive lock that lasts until the file is closed.
-func lock(f *os.File) error {
+// TryLock takes an exclusive lock that lasts until the file is closed; ErrLocked if another
+// process has it.
+func TryLock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond())
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return ErrInUse
+		return ErrLocked
 	}
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", f.Name(), err)
@@ -23,8 +21,8 @@ func lock(f *os.File) error {
 	return nil
 }
 
-// locked reports whether a process has the log open for appending.
-func locked(f *os.File) bool {
+// Locked reports whether another process has an exclusive lock.
+func Locked(f *os.File) bool {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond())
 	if err == nil {
 		_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, beyond()) // closing it does so too
