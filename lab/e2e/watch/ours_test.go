@@ -42,7 +42,7 @@ type verdict struct {
 	own    float64 // milliseconds since the event of the change arrived, as reported
 }
 
-var verdictLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) (suspected|cleared) (.*?)(?:, ([0-9.]+) ms after the change)?$`)
+var verdictLine = regexp.MustCompile(`^(\d\d:\d\d:\d\d\.\d{3}) (unconfirmed|cleared) (.*?)(?:, ([0-9.]+) ms after the first change)?$`)
 
 // start runs it until the test ends.
 func start(t *testing.T, l *lab.Lab, args ...string) *ours {
@@ -103,7 +103,7 @@ func (o *ours) told(line string) {
 		o.keep("  " + line)
 		return
 	}
-	v := verdict{at: at, raised: m[2] == "suspected", key: m[3]}
+	v := verdict{at: at, raised: m[2] == "unconfirmed", key: m[3]}
 	v.own, _ = strconv.ParseFloat(m[4], 64) // a finding without a change has none
 	o.verdicts = append(o.verdicts, v)
 	if v.raised {
