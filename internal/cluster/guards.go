@@ -20,7 +20,7 @@ type (
 	CallQuestion = agent.CallQuestion
 )
 
-// ErrOlderAgent means that an agent came before the guard and has nothing about it.
+// ErrOlderAgent means that the protocol of an agent is older than this version.
 var ErrOlderAgent = agent.ErrOlder
 
 // ErrNoAgents means that nobody can be asked.
