@@ -32,7 +32,7 @@ func (c *logClock) read(line []byte) (stamp, bool) {
 	switch {
 	case bytes.HasPrefix(b, []byte(`time="`)):
 		b = b[len(`time="`):]
-	case len(b) > 17 && string(b[8:17]) == ` {"at":"2`: // flight record: after the sum
+	case len(b) > 17 && string(b[8:17]) == ` {"at":"2`: // event log: after the checksum
 		b = b[16:]
 	}
 	d := digits{b: b}

@@ -30,7 +30,7 @@ func guarded(t *testing.T, write func(file string)) *Server {
 	if write != nil {
 		write(filepath.Join(dir, guard.StatusFile))
 	}
-	return New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: filepath.Join(root, "flight"), Logs: Logs{Root: root}})
+	return New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: filepath.Join(root, "events"), Logs: Logs{Root: root}})
 }
 
 func (s *Server) answers(t *testing.T, path string) *httptest.ResponseRecorder {
@@ -100,7 +100,7 @@ func TestHungReadComesBack(t *testing.T) {
 }
 
 // The record is narrowed where it lies, and an answer is no longer than who asks reads.
-func TestFlightIsNarrowed(t *testing.T) {
+func TestEventsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, nil)
 	r, err := eventlog.Open(s.record)

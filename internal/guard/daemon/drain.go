@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,7 +19,6 @@ import (
 
 const (
 	drainedFile = "drained" // below the guard's directory: how far the events are copied
-	segmentEnd  = ".flight"
 	pieceSize   = 256 << 10 // longer than any line
 	maxPieces   = 64        // per round and segment
 	maxDrained  = 1 << 20
@@ -77,7 +73,10 @@ func (k *daemon) drains(ctx context.Context) {
 
 // round goes through all segments once, oldest first.
 func (d *drain) round(ctx context.Context, from, to string, now func() time.Time) (changed bool, err error) {
-	names, err := segments(from)
+	names, err := eventlog.Segments(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -103,29 +102,6 @@ func (d *drain) round(ctx context.Context, from, to string, now func() time.Time
 	return changed, nil
 }
 
-// segments returns the files of an event log, oldest first.
-func segments(dir string) ([]string, error) {
-	all, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the guard's event log: %w", err)
-	}
-	byNumber := map[int]string{}
-	for _, f := range all {
-		number, ok := strings.CutSuffix(f.Name(), segmentEnd)
-		if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 && f.Type().IsRegular() {
-			byNumber[n] = f.Name()
-		}
-	}
-	var out []string
-	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
-		out = append(out, byNumber[n])
-	}
-	return out, nil
-}
-
 // segment copies the new entries of one.
 func (d *drain) segment(ctx context.Context, file, name, to string) (changed bool, err error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -136,6 +112,9 @@ func (d *drain) segment(ctx context.Context, file, name, to string) (changed boo
 		return false, fmt.Errorf("read the guard's event log: %w", err)
 	}
 	defer func() { _ = f.Close() }()
+	if err := eventlog.Check(f); err != nil {
+		return false, fmt.Errorf("%s: %w", name, err)
+	}
 	if st, err := f.Stat(); err == nil && st.Size() < d.Taken[name] {
 		d.Taken[name] = 0 // another file of the same name
 	}

@@ -86,7 +86,7 @@ func (t *Parser) eventSandbox(r *records.Record, f *eventlog.Entry) {
 		return
 	}
 	e.Pod, e.UID, e.Sandbox = newPod([]byte(row.Namespace+"/"+row.Pod)), uidOf([]byte(row.UID)), containerID([]byte(row.ID))
-	t.say(r, "flight", e)
+	t.say(r, "eventlog", e)
 }
 
 func (t *Parser) eventContainer(r *records.Record, f *eventlog.Entry) {
@@ -100,7 +100,7 @@ func (t *Parser) eventContainer(r *records.Record, f *eventlog.Entry) {
 	default:
 		return
 	}
-	t.say(r, "flight", e)
+	t.say(r, "eventlog", e)
 }
 
 // eventAttachment reports a sandbox's address. A missing interface is reported only if the network
@@ -118,7 +118,7 @@ func (t *Parser) eventAttachment(r *records.Record, f *eventlog.Entry) {
 	default:
 		return
 	}
-	t.say(r, "flight", e)
+	t.say(r, "eventlog", e)
 }
 
 // eventNode reports what concerns the whole node.
@@ -142,6 +142,6 @@ func (t *Parser) eventNode(r *records.Record, f *eventlog.Entry) {
 		}
 	}
 	if e.Kind != timeline.Nothing {
-		t.say(r, "flight", e)
+		t.say(r, "eventlog", e)
 	}
 }
