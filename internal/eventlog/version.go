@@ -40,8 +40,8 @@ func version(body []byte) (int, bool) {
 }
 
 // versionOf reads the version of a segment. An empty one has none yet: whoever writes to it
-// begins with a heading. One without a heading has version 1; if a crash cut the heading
-// off, nothing follows it, because the next writer starts another segment.
+// begins with a heading. One without a heading, or with one that a crash cut off, is
+// read as version 1, whose entries are the same.
 func versionOf(f io.ReaderAt) (int, error) {
 	b := make([]byte, maxHeader)
 	n, err := f.ReadAt(b, 0)

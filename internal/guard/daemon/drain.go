@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	drainedFile = "drained" // below the guard's directory: how far the events are copied
-	pieceSize   = 256 << 10 // longer than any line
-	maxPieces   = 64        // per round and segment
-	maxDrained  = 1 << 20
+	drainedFile  = "drained" // below the guard's directory: how far the events are copied
+	drainVersion = 1
+	pieceSize    = 256 << 10 // longer than any line
+	maxPieces    = 64        // per round and segment
+	maxDrained   = 1 << 20
 	// quiet is how long a segment that is not the last must be unchanged before it is
 	// removed: a writer that opened it before the next one existed is done by then.
 	quiet = 30 * time.Second
@@ -31,17 +32,19 @@ const (
 // and counted as taken then: after a kill in between it is there twice, and none is lost.
 // If the disk is full, entries stay in /run; the plugin itself bounds how many.
 type drain struct {
-	Taken map[string]int64 `json:"taken"` // bytes, by segment
-	Count count            `json:"count"`
+	Version int              `json:"version"` // drainVersion; 0 in files of earlier versions, which have the same content
+	Taken   map[string]int64 `json:"taken"`   // bytes, by segment
+	Count   count            `json:"count"`
 
 	record *eventlog.Record
 	said   string
 }
 
 func (d *drain) remember(file string) {
-	if raw, err := read(file, maxDrained); err != nil || json.Unmarshal(raw, d) != nil {
+	if raw, err := read(file, maxDrained); err != nil || json.Unmarshal(raw, d) != nil || d.Version > drainVersion {
 		*d = drain{}
 	}
+	d.Version = drainVersion
 	if d.Taken == nil {
 		d.Taken = map[string]int64{}
 	}
