@@ -58,7 +58,7 @@ func (g *global) check() *cobra.Command {
 	l.BoolVar(&f.wait, "wait", false, "wait once, until what is only suspected can be decided")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
 	l.StringVar(&f.failOn, "fail-on", "warning", "exit with 1 from this severity on: info, warning or error")
-	l.StringSliceVar(&f.require, "require", nil, "books that must have been seen in full: intent, ledger, node")
+	l.StringSliceVar(&f.require, "require", nil, "sources that must be read completely: kubernetes, calico, node")
 	l.StringVar(&f.suppress, "suppress", "", "file of findings that are known and accepted")
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
 	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster, and show what is new and what is gone")
@@ -164,6 +164,9 @@ func auditOptions(f checkFlags) (audit.Options, error) {
 		return o, fmt.Errorf("--fail-on %s: want info, warning or error", f.failOn)
 	}
 	for _, b := range f.require {
+		if now := map[string]string{"intent": "kubernetes", "ledger": "calico", "fact": "node"}[b]; now != "" {
+			return o, fmt.Errorf("--require %s: renamed, use %s", b, now)
+		}
 		if b != "kubernetes" && b != "calico" && b != "node" {
 			return o, fmt.Errorf("--require %s: want kubernetes, calico or node", b)
 		}

@@ -162,6 +162,25 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// The error of a name that was changed names the new one.
+func TestRenamedFlags(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"plan --mass":            "removed: use --allow-mass-change",
+		"plan --mass=true":       "removed: use --allow-mass-change",
+		"check --require intent": "--require intent: renamed, use kubernetes",
+		"check --require ledger": "--require ledger: renamed, use calico",
+		"check --require fact":   "--require fact: renamed, use node",
+	} {
+		if r := run(t, 0, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %d %s", args, r.code, r.err)
+		}
+	}
+	if r := run(t, 0, "plan", "--help"); strings.Contains(r.out, "--mass ") {
+		t.Errorf("help shows it: %s", r.out)
+	}
+}
+
 func TestSuppressionFile(t *testing.T) {
 	t.Parallel()
 	r := run(t, 0, "check", "--bundle", bundle(t, "PL2010", nil), "--suppress", "testdata/known.yaml")

@@ -56,6 +56,7 @@ func (g *global) planCommand() *cobra.Command {
 	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, yaml or json")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must have lasted, instead of each kind's own time")
+	removeFlag(l, "mass", "allow-mass-change")
 	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although so many findings at once look like a mistake of ours")
 	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "nodes that will not come back: nothing of theirs lives")
 	return c
