@@ -187,6 +187,13 @@ func TestSuppressionFile(t *testing.T) {
 	if r.code != 1 || strings.Contains(r.out, "PL2010/10.0.0.1 ") || !strings.Contains(r.out, "1 suppressed") || !strings.Contains(r.out, "PL9004/PL1001/*") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	if err := os.WriteFile(other, []byte("apiVersion: plumbline.dev/v9\nsuppressions: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, 0, "check", "--bundle", bundle(t, "PL2010", nil), "--suppress", other); r.code != 2 || !strings.Contains(r.err, `apiVersion "plumbline.dev/v9"`) {
+		t.Errorf("another version: exit %d, %s", r.code, r.err)
+	}
 }
 
 // The schema is made from the types; the file in docs is what was published.

@@ -56,7 +56,7 @@ func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
 			}
 		case len(line) > 0:
 			body, ok := checked(line)
-			if _, heading := version(body); heading {
+			if _, heading := HeadingVersion(body); heading {
 				break
 			}
 			var e Entry
@@ -80,7 +80,7 @@ func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
 func Parse(line []byte) (Entry, bool) {
 	var e Entry
 	body, ok := checked(line)
-	if _, heading := version(body); !ok || heading {
+	if _, heading := HeadingVersion(body); !ok || heading {
 		return e, false
 	}
 	return e, json.Unmarshal(body, &e) == nil

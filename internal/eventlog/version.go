@@ -30,8 +30,8 @@ const (
 
 var header = line(fmt.Appendf(nil, `{"format":%q,"version":%d}`, format, Version))
 
-// version is that of a heading; false if the line is none.
-func version(body []byte) (int, bool) {
+// HeadingVersion is the version in a heading, without its checksum; false if the line is none.
+func HeadingVersion(body []byte) (int, bool) {
 	var h heading
 	if !bytes.HasPrefix(body, []byte(`{"format":`)) || json.Unmarshal(body, &h) != nil || h.Format != format {
 		return 0, false
@@ -53,7 +53,7 @@ func versionOf(f io.ReaderAt) (int, error) {
 	}
 	first, _, _ := bytes.Cut(b[:n], []byte{'\n'})
 	body, _ := checked(first)
-	if v, ok := version(body); ok {
+	if v, ok := HeadingVersion(body); ok {
 		return v, nil
 	}
 	return 1, nil
