@@ -123,6 +123,9 @@ func TestHostileNames(t *testing.T) {
 	})
 	for _, format := range []string{"table", "wide", "name", "html", "json", "yaml"} {
 		r := run(t, 0, "check", "--bundle", path, "-o", format)
+		if r.code != 1 {
+			t.Errorf("-o %s: exit %d, %s", format, r.code, r.err)
+		}
 		bad := "\x1b\x07\u202e"
 		if format == "yaml" {
 			bad = bad[:2] // it has no escape outside of quotes
