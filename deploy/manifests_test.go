@@ -118,8 +118,8 @@ func TestEachAccountHasOneRole(t *testing.T) {
 	}
 	want := map[string]string{
 		"plumbline-system/plumbline-agent":    "system:auth-delegator",
-		"plumbline-system/plumbline-reader":   "plumbline-nodefacts-reader",
-		"plumbline-system/plumbline-repairer": "plumbline-nodefacts-repairerplumbline-repairer",
+		"plumbline-system/plumbline-reader":   "plumbline-nodestate-reader",
+		"plumbline-system/plumbline-repairer": "plumbline-nodestate-repairerplumbline-repairer",
 	}
 	for account, role := range want {
 		if got[account] != role {

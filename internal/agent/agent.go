@@ -15,15 +15,15 @@ const (
 	PathHealth = "healthz"
 	PathDigest = "v1/digest"
 	PathTables = "v1/tables"
-	PathVerify = "v1/witness"
-	PathEvents = "v1/flight"
-	PathThing  = "v1/thing"
+	PathVerify = "v1/verify"
+	PathEvents = "v1/events"
+	PathObject = "v1/object"
 	PathChange = "v1/change"
 	PathGuard  = "v1/guard"
 
 	// The virtual resource whose RBAC rights authorize callers.
 	Group    = "plumbline.dev"
-	Resource = "nodefacts"
+	Resource = "nodestates"
 )
 
 // RepairAudience is the audience of a token that may change something on one node. Each

@@ -49,7 +49,7 @@ func (f *Fleet) NodeObject(ctx context.Context, ref model.Ref, args map[string]s
 		query.Set(k, v)
 	}
 	var t NodeObject
-	if err := f.json(ctx, ref.OnNode(), PathThing, query, &t); err != nil {
+	if err := f.json(ctx, ref.OnNode(), PathObject, query, &t); err != nil {
 		return NodeObject{}, fmt.Errorf("read %s: %w", ref, err)
 	}
 	if t.Ref != ref {
@@ -72,6 +72,7 @@ func (f *Fleet) Change(parent context.Context, c Change) (Changed, error) {
 	defer cancel()
 	var out Changed
 	body, err := f.Post(ctx, c.Ref.OnNode(), PathChange, b)
+	err = older(err)
 	if err == nil {
 		err = json.NewDecoder(io.LimitReader(body, maxJSON)).Decode(&out)
 		err = errors.Join(err, body.Close())

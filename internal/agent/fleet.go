@@ -109,7 +109,7 @@ func (f *Fleet) json(ctx context.Context, node, path string, query url.Values, i
 	err := f.turn(ctx, node, func(ctx context.Context) error {
 		body, err := f.Open(ctx, node, path, query)
 		if err != nil {
-			return err
+			return older(err)
 		}
 		return errors.Join(json.NewDecoder(io.LimitReader(body, maxJSON)).Decode(&raw), body.Close())
 	})
@@ -145,10 +145,15 @@ func (f *Fleet) ask(ctx context.Context, node string, query url.Values) *model.S
 func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model.Snapshot, error) {
 	body, err := f.Open(ctx, node, PathTables, query)
 	if err != nil {
-		return nil, err
+		return nil, older(err)
 	}
 	s, err := snapshotio.ReadBundleOf(body, maxBytes, maxRows)
-	if err = errors.Join(err, body.Close()); err != nil {
+	switch err = errors.Join(err, body.Close()); {
+	case errors.Is(err, snapshotio.ErrOlder):
+		return nil, ErrOlder
+	case errors.Is(err, snapshotio.ErrNewer):
+		return nil, ErrNewer
+	case err != nil:
 		return nil, err
 	}
 	return Own(s, node, f.Now())

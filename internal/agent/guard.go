@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -29,26 +28,12 @@ func (g *GuardStatus) Age() time.Duration {
 	return g.Taken.Sub(g.Report.At)
 }
 
-// ErrOlder means that the agent's version does not support the request.
-var ErrOlder = errors.New("the agent is older than the guard: upgrade it")
-
-// notServed is the answer of a server that does not have the path. A missing agent gives
-// another error.
-const notServed = "404 page not found"
-
-func older(err error) error {
-	if err != nil && strings.Contains(err.Error(), notServed) {
-		return ErrOlder
-	}
-	return err
-}
-
 // Guards asks some agents for the status of their guards; silent has those that did not
 // answer, with the reason.
 func (f *Fleet) Guards(ctx context.Context, nodes []string) (all map[string]GuardStatus, silent map[string]error) {
 	return each(f, nodes, func(node string) (GuardStatus, error) {
 		var g GuardStatus
-		err := older(f.json(ctx, node, PathGuard, nil, &g))
+		err := f.json(ctx, node, PathGuard, nil, &g)
 		if err == nil && (g.Node != node || g.Report != nil && g.Report.Node != "" && g.Report.Node != node) {
 			err = errors.New("the agent reported another node")
 		}
@@ -94,7 +79,7 @@ func (f *Fleet) GuardCalls(ctx context.Context, nodes []string, q CallQuestion) 
 	})
 }
 
-// guardCall reads an entry of the guard; older agents return other entries too.
+// guardCall reads an entry of the guard.
 func guardCall(node string, e *eventlog.Entry) (GuardCall, bool) {
 	c := GuardCall{Node: node, At: e.At, Verb: guard.Verb(e.What)}
 	if e.By != "guard" || e.Of != "cni" || json.Unmarshal(e.Now, &c.Event) != nil {

@@ -29,7 +29,7 @@ type LogAccount struct {
 // A LogFile is one file of a node.
 type LogFile struct {
 	Name     string    `json:"name"`   // on the node
-	Source   string    `json:"source"` // cni, kubelet, containerd, flight
+	Source   string    `json:"source"` // cni, kubelet, containerd, eventlog
 	Modified time.Time `json:"modified"`
 	Lines    uint32    `json:"lines"`             // that were read
 	Bytes    int64     `json:"bytes"`             // likewise, unpacked

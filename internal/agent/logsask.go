@@ -24,6 +24,7 @@ func (f *Fleet) Logs(parent context.Context, node string, q pick.Question) (*Log
 	ctx, cancel := context.WithTimeout(parent, LogsWithin+2*within)
 	defer cancel()
 	body, err := f.Open(ctx, node, PathLogs, q.Values())
+	err = older(err)
 	var out *Logs
 	if err == nil {
 		out, err = readLogs(body, node)

@@ -95,9 +95,9 @@ type Memory map[string]Observation
 // An Observation is that consecutive runs found the same evidence. Invariant: First <= Last;
 // every reread between them that could read the objects found evidence with this digest.
 type Observation struct {
-	Digest string     `json:"facts"` // digestOf the finding
-	First  model.Time `json:"first"` // end of the first reread (or read) that found it, by the API server's clock
-	Last   model.Time `json:"last"`  // end of the latest one that found it
+	Digest string     `json:"digest"` // digestOf the finding
+	First  model.Time `json:"first"`  // end of the first reread (or read) that found it, by the API server's clock
+	Last   model.Time `json:"last"`   // end of the latest one that found it
 }
 
 const (

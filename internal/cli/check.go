@@ -164,6 +164,9 @@ func auditOptions(f checkFlags) (audit.Options, error) {
 		return o, fmt.Errorf("--fail-on %s: want info, warning or error", f.failOn)
 	}
 	for _, b := range f.require {
+		if now := map[string]string{"intent": "kubernetes", "ledger": "calico", "fact": "node"}[b]; now != "" {
+			return o, fmt.Errorf("--require %s: renamed, use %s", b, now)
+		}
 		if b != "kubernetes" && b != "calico" && b != "node" {
 			return o, fmt.Errorf("--require %s: want kubernetes, calico or node", b)
 		}

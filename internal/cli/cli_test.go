@@ -123,6 +123,9 @@ func TestHostileNames(t *testing.T) {
 	})
 	for _, format := range []string{"table", "wide", "name", "html", "json", "yaml"} {
 		r := run(t, 0, "check", "--bundle", path, "-o", format)
+		if r.code != 1 {
+			t.Errorf("-o %s: exit %d, %s", format, r.code, r.err)
+		}
 		bad := "\x1b\x07\u202e"
 		if format == "yaml" {
 			bad = bad[:2] // it has no escape outside of quotes
@@ -162,11 +165,37 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// The error of a name that was changed names the new one.
+func TestRenamedFlags(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"plan --mass":            "removed: use --allow-mass-change",
+		"plan --mass=true":       "removed: use --allow-mass-change",
+		"check --require intent": "--require intent: renamed, use kubernetes",
+		"check --require ledger": "--require ledger: renamed, use calico",
+		"check --require fact":   "--require fact: renamed, use node",
+	} {
+		if r := run(t, 0, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %d %s", args, r.code, r.err)
+		}
+	}
+	if r := run(t, 0, "plan", "--help"); strings.Contains(r.out, "--mass ") {
+		t.Errorf("help shows it: %s", r.out)
+	}
+}
+
 func TestSuppressionFile(t *testing.T) {
 	t.Parallel()
 	r := run(t, 0, "check", "--bundle", bundle(t, "PL2010", nil), "--suppress", "testdata/known.yaml")
 	if r.code != 1 || strings.Contains(r.out, "PL2010/10.0.0.1 ") || !strings.Contains(r.out, "1 suppressed") || !strings.Contains(r.out, "PL9004/PL1001/*") {
 		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	other := filepath.Join(t.TempDir(), "other.yaml")
+	if err := os.WriteFile(other, []byte("apiVersion: plumbline.dev/v9\nsuppressions: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, 0, "check", "--bundle", bundle(t, "PL2010", nil), "--suppress", other); r.code != 2 || !strings.Contains(r.err, `apiVersion "plumbline.dev/v9"`) {
+		t.Errorf("another version: exit %d, %s", r.code, r.err)
 	}
 }
 

@@ -17,7 +17,7 @@ type guardExplanation struct {
 	Kind       string          `json:"kind"`
 	About      string          `json:"about"`
 	Calls      []explainedCall `json:"calls"`
-	NotSeen    []string        `json:"notSeen"`
+	NotChecked []string        `json:"notChecked"`
 }
 
 // An explainedCall is a call, its rule in words, and what the plugin would have done alone.
@@ -67,7 +67,7 @@ func (g *global) explainCalls(s saidCalls, output string) error {
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
 	if output == "json" {
-		doc := guardExplanation{APIVersion: APIVersion, Kind: "GuardExplanation", About: s.q.about, NotSeen: notNil(s.notShown())}
+		doc := guardExplanation{APIVersion: APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: notNil(s.notShown())}
 		for _, c := range s.calls {
 			r := guard.RuleOf(c.Rule)
 			doc.Calls = append(doc.Calls, explainedCall{c, r.Title, r.Does, r.Why, c.Alone()})

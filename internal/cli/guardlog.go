@@ -25,7 +25,7 @@ type guardLog struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
 	Calls      []namedCall  `json:"calls"`
-	NotSeen    []unreadNode `json:"notSeen"`
+	NotChecked []unreadNode `json:"notChecked"`
 }
 
 // A callsQuestion is whose calls are asked for.

@@ -14,7 +14,7 @@ type guardStatus struct {
 	APIVersion string                `json:"apiVersion"`
 	Kind       string                `json:"kind"`
 	Nodes      []cluster.GuardStatus `json:"nodes"`
-	NotSeen    []unreadNode          `json:"notSeen"`
+	NotChecked []unreadNode          `json:"notChecked"`
 }
 
 // daemonSilentAfter is how old a report may be: the keeper writes one every 30 s.

@@ -24,10 +24,10 @@ type checkReport struct {
 	Cluster     clusterSummary   `json:"cluster"`
 	Taken       model.Time       `json:"taken"`
 	Findings    []namedFinding   `json:"findings"`
-	Unconfirmed []namedFinding   `json:"suspected"`
+	Unconfirmed []namedFinding   `json:"unconfirmed"`
 	Suppressed  []namedFinding   `json:"suppressed"`
 	NotJudged   []detect.Skip    `json:"notJudged"`
-	NotSeen     []model.Coverage `json:"notSeen"`
+	NotChecked  []model.Coverage `json:"notChecked"`
 	Headlines   []string         `json:"headlines"`
 	Pattern     *audit.Pattern   `json:"pattern,omitempty"` // that most began at one time
 }
@@ -42,11 +42,11 @@ type codePage struct {
 
 // A clusterSummary says which cluster was looked at.
 type clusterSummary struct {
-	GUID       string `json:"guid"`
-	Kubernetes string `json:"kubernetes"`
-	Calico     string `json:"calico"`
-	Datastore  string `json:"datastore"`
-	Recognised string `json:"recognised"`
+	GUID         string `json:"guid"`
+	Kubernetes   string `json:"kubernetes"`
+	Calico       string `json:"calico"`
+	Datastore    string `json:"datastore"`
+	DetectedFrom string `json:"detectedFrom"`
 }
 
 // A namedFinding carries the name by which it is asked for.
@@ -60,10 +60,10 @@ func document(r *audit.Report) checkReport {
 	return checkReport{
 		APIVersion: APIVersion, Kind: "CheckReport", Taken: r.Taken,
 		Cluster: clusterSummary{
-			GUID: r.View.Snapshot().Meta.GUID, Kubernetes: info.Kubernetes, Calico: info.Calico, Datastore: info.Datastore, Recognised: r.Calico.Why,
+			GUID: r.View.Snapshot().Meta.GUID, Kubernetes: info.Kubernetes, Calico: info.Calico, Datastore: info.Datastore, DetectedFrom: r.Calico.Why,
 		},
 		Findings: named(r.Findings), Unconfirmed: named(r.Unconfirmed), Suppressed: named(r.Suppressed),
-		NotJudged: notNil(r.Skipped), NotSeen: notNil(r.Gaps), Headlines: notNil(r.MassChanges), Pattern: r.Pattern(),
+		NotJudged: notNil(r.Skipped), NotChecked: notNil(r.Gaps), Headlines: notNil(r.MassChanges), Pattern: r.Pattern(),
 	}
 }
 

@@ -55,6 +55,7 @@ func (g *global) planCommand() *cobra.Command {
 	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, yaml or json")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	removeFlag(l, "mass", "allow-mass-change")
 	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although the number of findings exceeds the mass-change limit")
 	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "node permanently removed; treat its pods as gone")
 	return c

@@ -69,7 +69,12 @@ func (g *global) readPlan(path string) (*repair.Plan, error) {
 // parsePlan reads a plan strictly: a step that we do not understand is not half done.
 func parsePlan(b []byte) (*repair.Plan, error) {
 	var f planDocument
-	if t := bytes.TrimLeft(b, " \t\r\n"); len(t) > 0 && t[0] == '{' {
+	t := bytes.TrimLeft(b, " \t\r\n")
+	asJSON := len(t) > 0 && t[0] == '{'
+	if err := otherSchema(b, asJSON); err != nil {
+		return nil, err
+	}
+	if asJSON {
 		d := json.NewDecoder(bytes.NewReader(b)) // large ones are saved as JSON
 		d.DisallowUnknownFields()
 		if err := d.Decode(&f); err != nil {
@@ -82,4 +87,20 @@ func parsePlan(b []byte) (*repair.Plan, error) {
 		return nil, fmt.Errorf("read plan: not a plan of %s, schema %d: plan again with this version", APIVersion, repair.Schema)
 	}
 	return &f.Plan, f.Valid()
+}
+
+// otherSchema refuses a plan of another schema, before its fields are read strictly.
+func otherSchema(b []byte, asJSON bool) error {
+	var of struct {
+		Kind   string `json:"kind"`
+		Schema int    `json:"schema"`
+	}
+	read := func(b []byte, v any) error { return yaml.Unmarshal(b, v) }
+	if asJSON {
+		read = json.Unmarshal
+	}
+	if read(b, &of) == nil && of.Kind == "Plan" && of.Schema != repair.Schema {
+		return fmt.Errorf("read plan: it has schema %d, this version reads %d: make the plan again", of.Schema, repair.Schema)
+	}
+	return nil
 }

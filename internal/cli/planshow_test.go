@@ -168,6 +168,12 @@ func TestPlanOfAStranger(t *testing.T) {
 	if _, err := parsePlan([]byte(`{}`)); err == nil {
 		t.Error("nothing is taken for a plan")
 	}
+	// One of schema 1 is named, although its fields have other names.
+	for _, old := range []string{`{"apiVersion":"plumbline.dev/v1alpha1","kind":"Plan","schema":1,"ledger":"7"}`, "kind: Plan\nschema: 1\nledger: '7'\n"} {
+		if _, err := parsePlan([]byte(old)); err == nil || !strings.Contains(err.Error(), "it has schema 1, this version reads 2: make the plan again") {
+			t.Errorf("a plan of schema 1: %v", err)
+		}
+	}
 }
 
 func FuzzParsePlan(f *testing.F) {

@@ -16,6 +16,7 @@ const maxSuppressions = 1 << 20
 
 // readSuppressions reads a file like
 //
+//	apiVersion: plumbline.dev/v1alpha1
 //	suppressions:
 //	- code: PL1005
 //	  subject: 10.9.0.0/26
@@ -32,10 +33,14 @@ func readSuppressions(path string) ([]audit.Suppression, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	var doc struct {
+		APIVersion   string              `json:"apiVersion"` // optional
 		Suppressions []audit.Suppression `json:"suppressions"`
 	}
 	if err := yaml.UnmarshalStrict(b, &doc); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if doc.APIVersion != "" && doc.APIVersion != APIVersion {
+		return nil, fmt.Errorf("read %s: apiVersion %q, supported is %s", path, doc.APIVersion, APIVersion)
 	}
 	now := model.At(time.Now()) //nolint:forbidigo // the file is this machine's, and so is its clock
 	for i := range doc.Suppressions {

@@ -71,8 +71,14 @@ func (c *Cluster) agents(ctx context.Context) (*fleet, error) {
 			if err != nil {
 				return nil, err
 			}
-			body, _, err := c.client.Proxy(ctx, p, path, query, t.text)
-			return body, err
+			body, head, err := c.client.Proxy(ctx, p, path, query, t.text)
+			if err != nil {
+				return nil, err
+			}
+			if err := agent.CheckVersion(head); err != nil {
+				return nil, errors.Join(err, body.Close())
+			}
+			return body, nil
 		},
 	}
 	if c.client.Gentle {

@@ -22,7 +22,7 @@ type GuardCall = agent.GuardCall
 // A CallQuestion selects calls.
 type CallQuestion = agent.CallQuestion
 
-// ErrOlderAgent means that an agent came before the guard and has nothing about it.
+// ErrOlderAgent means that the protocol of an agent is older than this version.
 var ErrOlderAgent = agent.ErrOlder
 
 // ErrNoAgents means that nobody can be asked.

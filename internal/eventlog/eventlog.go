@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -36,7 +34,6 @@ const (
 	segmentSize = 1 << 20
 	segments    = 16
 	maxLine     = 64 << 10
-	suffix      = ".flight"
 )
 
 // A Record is an event log: a directory of numbered segments. Several processes may append to one:
@@ -50,18 +47,22 @@ type Record struct {
 	last int        // number of the newest segment
 }
 
-// Open creates the directory if needed and continues its newest segment.
+// Open creates the directory if needed and continues its newest segment; after a segment of
+// another version it starts the next one.
 func Open(dir string) (*Record, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := create(dir); err != nil {
 		return nil, fmt.Errorf("open event log: %w", err)
 	}
 	r := &Record{dir: dir}
-	numbers, err := list(dir)
+	all, err := list(dir)
 	if err != nil {
 		return nil, err
 	}
-	if len(numbers) > 0 {
-		r.last = numbers[len(numbers)-1]
+	if len(all) > 0 {
+		newest := all[len(all)-1]
+		if r.last = newest.number; !r.current(newest.name) {
+			r.last++
+		}
 	}
 	return r, r.open()
 }
@@ -98,21 +99,24 @@ func (r *Record) endLine() error {
 
 func (r *Record) path(n int) string { return filepath.Join(r.dir, fmt.Sprintf("%08d%s", n, suffix)) }
 
-// Append writes entries, each as one line in one write.
+// Append writes entries, each as one line in one write; the first of a segment with the heading.
 func (r *Record) Append(entries ...Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range entries {
-		line, err := encode(&entries[i])
+		text, err := encode(&entries[i])
 		if err != nil {
 			return err
 		}
-		if r.size+int64(len(line)) > segmentSize {
+		if r.size+int64(len(text)) > segmentSize {
 			if err := r.next(); err != nil {
 				return err
 			}
 		}
-		n, err := r.file.Write(line)
+		if r.size == 0 {
+			text = append(slices.Clone(header), text...) // another process may do the same: readers skip every heading
+		}
+		n, err := r.file.Write(text)
 		r.size += int64(n)
 		if err != nil {
 			if n > 0 { // the disk is full: end the incomplete line
@@ -134,15 +138,15 @@ func (r *Record) next() error {
 		return err
 	}
 	_ = old.Close()
-	numbers, err := list(r.dir)
+	all, err := list(r.dir)
 	if err != nil {
 		return err
 	}
-	for len(numbers) > segments {
-		if err := os.Remove(r.path(numbers[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for len(all) > segments {
+		if err := os.Remove(filepath.Join(r.dir, all[0].name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		numbers = numbers[1:]
+		all = all[1:]
 	}
 	return nil
 }
@@ -166,22 +170,7 @@ func encode(e *Entry) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(b), b), nil
+	return line(b), nil
 }
 
-// list gives the numbers of the segments, the oldest first.
-func list(dir string) ([]int, error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("read event log: %w", err)
-	}
-	var out []int
-	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), suffix)
-		if n, err := strconv.Atoi(name); ok && err == nil && n >= 0 {
-			out = append(out, n)
-		}
-	}
-	slices.Sort(out)
-	return out, nil
-}
+func line(b []byte) []byte { return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(b), b) }

@@ -45,15 +45,16 @@ func TestCrashAtEveryByte(t *testing.T) {
 	if err := open(t, dir).Append(entry("a"), entry("b")); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, "00000000.flight")
+	file := filepath.Join(dir, "00000000.events")
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := strings.Index(string(whole), "\n") + 1
+	head := strings.Index(string(whole), "\n") + 1
+	first := head + strings.Index(string(whole[head:]), "\n") + 1
 	for cut := range len(whole) + 1 {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "00000000.flight"), whole[:cut], 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "00000000.events"), whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := open(t, dir).Append(entry("c")); err != nil {
@@ -79,7 +80,7 @@ func TestForeignLinesDoNotCount(t *testing.T) {
 	if err := r.Append(entry("a")); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "00000000.flight"), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, "00000000.events"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("\n\n x y"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "00000000.flight"), b, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "00000000.events"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := eventlog.Read(dir, func(eventlog.Entry) error { return nil }); err != nil {

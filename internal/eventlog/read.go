@@ -17,19 +17,25 @@ import (
 )
 
 // Read calls each with the entries of an event log, the oldest first, and gives the number of
-// lines with a wrong checksum: cut by a crash, or written by another program.
+// lines with a wrong checksum: cut by a crash, or written by another program. Segments of a
+// newer version are skipped; the error then names them.
 func Read(dir string, each func(Entry) error) (bad int, err error) {
-	numbers, err := list(dir)
+	names, err := Segments(dir)
 	if err != nil {
 		return 0, err
 	}
-	for _, n := range numbers {
-		f, _, err := hostfile.OpenRegular(filepath.Join(dir, fmt.Sprintf("%08d%s", n, suffix)), os.O_RDONLY)
+	var newer error
+	for _, name := range names {
+		f, _, err := hostfile.OpenRegular(filepath.Join(dir, name), os.O_RDONLY)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed meanwhile as the oldest
 		}
 		if err != nil {
 			return bad, fmt.Errorf("read event log: %w", err)
+		}
+		if err := Check(f); err != nil {
+			newer = errors.Join(newer, fmt.Errorf("%s: %w", name, err), f.Close())
+			continue
 		}
 		b, err := readSegment(io.LimitReader(f, 2*segmentSize), each)
 		bad += b
@@ -37,7 +43,7 @@ func Read(dir string, each func(Entry) error) (bad int, err error) {
 			return bad, err
 		}
 	}
-	return bad, nil
+	return bad, newer
 }
 
 func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
@@ -51,8 +57,12 @@ func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
 				_, err = in.ReadSlice('\n')
 			}
 		case len(line) > 0:
-			e, ok := Parse(line)
-			if !ok {
+			body, ok := checked(line)
+			if _, heading := HeadingVersion(body); heading {
+				break
+			}
+			var e Entry
+			if !ok || json.Unmarshal(body, &e) != nil {
 				bad++
 			} else if err := each(e); err != nil {
 				return bad, err
@@ -67,13 +77,23 @@ func readSegment(r io.Reader, each func(Entry) error) (bad int, err error) {
 	}
 }
 
-// Parse reads a line: checksum, space, entry. It gives false if the checksum does not match.
+// Parse reads a line: checksum, space, entry. It gives false if the checksum does not match, or
+// if the line is a heading.
 func Parse(line []byte) (Entry, bool) {
 	var e Entry
-	sum, body, ok := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
-	want, err := strconv.ParseUint(string(sum), 16, 32)
-	if !ok || err != nil || crc32.ChecksumIEEE(body) != uint32(want) {
+	body, ok := checked(line)
+	if _, heading := HeadingVersion(body); !ok || heading {
 		return e, false
 	}
 	return e, json.Unmarshal(body, &e) == nil
+}
+
+// checked gives what follows the checksum of a line.
+func checked(line []byte) ([]byte, bool) {
+	sum, body, ok := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
+	want, err := strconv.ParseUint(string(sum), 16, 32)
+	if !ok || err != nil || crc32.ChecksumIEEE(body) != uint32(want) {
+		return nil, false
+	}
+	return body, true
 }

@@ -32,7 +32,7 @@ type State string
 // A finding starts unconfirmed, because the sources are never read at the same instant. It
 // is confirmed once the difference has lasted for the minimum duration of its class.
 const (
-	Unconfirmed State = "suspected"
+	Unconfirmed State = "unconfirmed"
 	Confirmed   State = "confirmed"
 )
 
@@ -78,10 +78,10 @@ type Finding struct {
 	Class    Class      `json:"class"`
 
 	State        State      `json:"state"`
-	Since        model.Time `json:"since,omitzero"`     // known to have lasted since then
-	RecheckAfter model.Time `json:"decide,omitzero"`    // when an unconfirmed finding can be confirmed; zero if waiting does not help
-	Why          string     `json:"why,omitempty"`      // why it is unconfirmed; empty if confirmed
-	Explains     []string   `json:"explains,omitempty"` // keys of the findings that are shown under it
+	Since        model.Time `json:"since,omitzero"`        // known to have lasted since then
+	RecheckAfter model.Time `json:"recheckAfter,omitzero"` // when an unconfirmed finding can be confirmed; zero if waiting does not help
+	Why          string     `json:"why,omitempty"`         // why it is unconfirmed; empty if confirmed
+	Explains     []string   `json:"explains,omitempty"`    // keys of the findings that are shown under it
 
 	Causes    []Cause         `json:"causes,omitempty"` // from logs, if they were read
 	Node      string          `json:"node,omitempty"`

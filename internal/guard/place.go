@@ -6,7 +6,7 @@ const (
 	Dir        = "/run/plumbline/guard"
 	ModeFile   = "mode"     // below it: observe, enforce or off
 	KindFile   = "delegate" // below it: the type of the plugin that is wrapped on this node
-	EventDir   = "flight"   // below it: the plugin's event log, until the guard daemon copies it to disk
+	EventDir   = "events"   // below it: the plugin's event log, until the guard daemon copies it to disk
 	OwnersDir  = "owners"   // below it: the ownership record
 	StatusFile = "status"   // below it: the Report of the guard daemon
 	Marker     = ".removed" // suffix of the program's path: the guard is off, and the program stays only because a file still names it

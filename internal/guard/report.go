@@ -2,8 +2,12 @@ package guard
 
 import "time"
 
+// ReportSchema is the version of a Report.
+const ReportSchema = 2
+
 // A Report is the status of a node's guard. The guard daemon writes it whenever it changes.
 type Report struct {
+	Schema  int       `json:"schema"`
 	Node    string    `json:"node"`
 	At      time.Time `json:"at"`
 	Wanted  Mode      `json:"wanted"`            // the configured mode
@@ -36,7 +40,7 @@ type Tally struct {
 	Lost      int       `json:"lost,omitempty"`      // late DELs by which a newest owner lost something
 	Succeeded int       `json:"succeeded,omitempty"` // errors that were answered with success, rule 11
 	Open      int       `json:"open,omitempty"`      // calls in which the guard itself had an error
-	Endless   []Endless `json:"endless,omitempty"`   // the most retried first
+	Endless   []Endless `json:"retried,omitempty"`   // the most retried first
 }
 
 // Times are the durations of calls, in milliseconds.

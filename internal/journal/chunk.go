@@ -53,6 +53,18 @@ func Chunks(j *Journal) ([][]byte, error) {
 	return out, nil
 }
 
+// otherFormat reports that a chunk is intact but of another format.
+func otherFormat(b []byte) (of int, ok bool) {
+	line, body, _ := bytes.Cut(b, []byte{'\n'})
+	at := bytes.LastIndexByte(line, ' ') + 1
+	sum := crc32.Update(crc32.Checksum(line[:at], castagnoli), castagnoli, body)
+	if string(line[at:]) != fmt.Sprintf("%08x", sum) {
+		return 0, false
+	}
+	n, _ := fmt.Sscanf(string(line), "plumbline-journal %d ", &of)
+	return of, n == 1 && of != format
+}
+
 func chunkLine(index, total int, plan string, body []byte) []byte {
 	line := fmt.Appendf(nil, "plumbline-journal %d %08x %08x %s ", format, index, total, plan)
 	sum := crc32.Update(crc32.Checksum(line, castagnoli), castagnoli, body)
@@ -105,6 +117,9 @@ func fromChunks(chunks [][]byte) (*repair.Plan, []repair.Entry, error) {
 	total := 0
 	for i, b := range chunks {
 		c, ok := parseChunk(b)
+		if of, other := otherFormat(b); !ok && other {
+			return nil, nil, fmt.Errorf("the copy of the journal has format %d, this version reads %d: use the version that wrote it", of, format)
+		}
 		if !ok {
 			return nil, nil, fmt.Errorf("%w: chunk %d has a wrong checksum or header", errDamaged, i)
 		}

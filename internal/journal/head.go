@@ -50,14 +50,21 @@ func (h *head) decode(raw []byte) (*repair.Plan, error) {
 	if hex.EncodeToString(sum[:]) != h.SHA256 {
 		return nil, fmt.Errorf("%w: plan %s has another checksum than the log expects", errDamaged, h.Plan)
 	}
+	// The schema first: a plan of another one has other fields, which strictly refuses.
+	var of struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(raw, &of); err != nil {
+		return nil, fmt.Errorf("read plan %s: %w", h.Plan, err)
+	}
+	if of.Schema != repair.Schema {
+		return nil, fmt.Errorf("read plan %s: it has schema %d, this version reads %d: continue or undo it with the version that made it", h.Plan, of.Schema, repair.Schema)
+	}
 	p := new(repair.Plan)
 	if err := strictly(raw, p); err != nil {
 		return nil, fmt.Errorf("read plan %s: %w", h.Plan, err)
 	}
-	switch {
-	case p.Schema != repair.Schema:
-		return nil, fmt.Errorf("read plan %s: schema %d is not supported, this version reads %d", h.Plan, p.Schema, repair.Schema)
-	case p.ID != h.Plan || p.Cluster != h.Cluster:
+	if p.ID != h.Plan || p.Cluster != h.Cluster {
 		return nil, fmt.Errorf("%w: its plan is %q of cluster %q", errDamaged, p.ID, p.Cluster)
 	}
 	return p, nil
@@ -71,17 +78,32 @@ func (r *reader) head() (head, error) {
 		err = fmt.Errorf("%w: the log has no head", errDamaged)
 	}
 	if err == nil {
+		err = ofFormat(text)
+	}
+	if err == nil {
 		err = strictly(text, &h)
 	}
 	switch {
 	case err != nil:
 		return h, fmt.Errorf("read head: %w", err)
-	case h.Journal != format:
-		return h, fmt.Errorf("read head: format %d is not supported, this version reads %d", h.Journal, format)
 	case h.Size < 0 || h.Size > maxPlan:
 		return h, fmt.Errorf("read head: plan has %d bytes, the limit is %d", h.Size, maxPlan)
 	}
 	return h, nil
+}
+
+// ofFormat checks the version of a head before its other fields, which may be others.
+func ofFormat(text []byte) error {
+	var of struct {
+		Journal int `json:"journal"`
+	}
+	if err := json.Unmarshal(text, &of); err != nil {
+		return err
+	}
+	if of.Journal != format {
+		return fmt.Errorf("the journal has format %d, this version reads %d: use the version that wrote it", of.Journal, format)
+	}
+	return nil
 }
 
 // entries reads all following records. Those before an error are valid.

@@ -26,7 +26,7 @@ type HostVeth struct {
 	Away   bool   `json:"away,omitempty"` // the other end is in another namespace
 	PeerID int32  `json:"peerID,omitempty"`
 	PeerNS uint64 `json:"peerNS,omitempty"` // inode of that; 0 if no process lives in it and no file pins it
-	Lived  bool   `json:"lived,omitempty"`  // a process lives there
+	Lived  bool   `json:"inUse,omitempty"`  // a process runs in it
 	Pinned string `json:"pinned,omitempty"` // a file that pins it
 }
 

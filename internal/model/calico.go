@@ -23,7 +23,7 @@ type Info struct {
 
 // GarbageCollectorConfig is the configuration of the IPAM garbage collector. There is one row.
 type GarbageCollectorConfig struct {
-	LeakGracePeriod int64 `json:"grace"` // leakGracePeriod in seconds; 0 means off
+	LeakGracePeriod int64 `json:"leakGracePeriod"` // in seconds; 0 means off
 	Extra           Extra `json:"-"`
 }
 

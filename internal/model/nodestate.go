@@ -99,7 +99,7 @@ type Attachment struct {
 	Up         bool           `json:"up,omitempty"`
 	IPs        []netip.Prefix `json:"ips,omitempty"` // without link-local ones
 	Routes     []Route        `json:"routes,omitempty"`
-	Neighbours []Neighbour    `json:"near,omitempty"` // its neighbour table, mainly the gateway
+	Neighbours []Neighbour    `json:"neighbours,omitempty"` // its neighbour table, mainly the gateway
 	Since      Time           `json:"since,omitzero"`
 	Extra      Extra          `json:"-"`
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // Schema is the version of the rows.
-const Schema = 1
+const Schema = 2
 
 // Meta describes a snapshot.
 type Meta struct {

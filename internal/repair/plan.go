@@ -11,7 +11,7 @@ import (
 )
 
 // Schema is the version of the plan format.
-const Schema = 1
+const Schema = 2
 
 // A Risk says how a repair may affect running pods.
 type Risk string
@@ -40,9 +40,9 @@ type Plan struct {
 	Rebuild      bool       `json:"rebuild,omitempty"`
 	Made         model.Time `json:"made"` // by the API server's clock
 	Version      string     `json:"version,omitempty"`
-	KubeRevision string     `json:"revision,omitempty"` // newest resourceVersion that was read; if it is smaller later, the cluster was restored
-	EtcdRevision string     `json:"ledger,omitempty"`   // newest revision of Calico's etcd, likewise
-	Nodes        []string   `json:"nodes,omitempty"`    // all nodes when the plan was made, if a proof has All
+	KubeRevision string     `json:"kubeRevision,omitempty"` // newest resourceVersion that was read; if it is smaller later, the cluster was restored
+	EtcdRevision string     `json:"etcdRevision,omitempty"` // newest revision of Calico's etcd, likewise
+	Nodes        []string   `json:"nodes,omitempty"`        // all nodes when the plan was made, if a proof has All
 	Targets      []Target   `json:"targets"`
 	Steps        []Step     `json:"steps"`
 	Refused      []Refusal  `json:"refused,omitempty"`

@@ -14,8 +14,8 @@ import (
 // nil means that the repair needs no verification; Valid rejects that where a change needs
 // one.
 type Proof struct {
-	NotInUse *NotInUse   `json:"dead,omitempty"`
-	Running  *RunningPod `json:"lives,omitempty"`
+	NotInUse *NotInUse   `json:"notInUse,omitempty"`
+	Running  *RunningPod `json:"running,omitempty"`
 }
 
 // A NotInUse proof holds if the agent on every node of Nodes (or on all nodes) verifies that
@@ -28,7 +28,7 @@ type NotInUse struct {
 	Except     []string     `json:"except,omitempty"`     // sandboxes that may use IPs: an undo gives the addresses back to them. Must be empty if an address is released
 	Nodes      []string     `json:"nodes,omitempty"`      // whose agents must verify; with All: in addition to all known nodes
 	All        bool         `json:"all,omitempty"`        // all nodes must verify, also those that are new or were deleted since the plan: the owner's node is not certain
-	Calm       bool         `json:"calm,omitempty"`       // verify only that no CNI call for Containers is in progress: they may run
+	Calm       bool         `json:"noCalls,omitempty"`    // verify only that no CNI call for Containers is in progress: they may run
 	Gone       []PodIs      `json:"gone,omitempty"`       // pods that must be deleted, finished or replaced; see PodIs
 	Absent     []model.Ref  `json:"absent,omitempty"`     // nodes, services, VMs that must not exist
 }

@@ -77,7 +77,7 @@ type Mend struct {
 type NewBlock struct {
 	Node   string    `json:"node"`
 	Strict bool      `json:"strict,omitempty"`
-	Born   []Ordinal `json:"born,omitempty"` // From is not used
+	Born   []Ordinal `json:"ordinals,omitempty"` // From is not used
 }
 
 // A Count sets the counts of a handle to what the blocks hold. It writes absolute numbers:

@@ -18,8 +18,12 @@ const (
 	maxNodes   = 20000
 )
 
-// ErrNewer means that a newer Plumbline with another schema wrote the snapshot.
-var ErrNewer = errors.New("written by a newer Plumbline; upgrade to read it")
+// A snapshot of another schema is refused: its rows have other names, and a row that is read
+// without one of its fields looks like a fault of the cluster.
+var (
+	ErrNewer = errors.New("written by a newer Plumbline; upgrade to read it")
+	ErrOlder = errors.New("written by an older Plumbline; read it with that version, or collect it again")
+)
 
 // A decoder takes sections in any order; the parts of one section are joined.
 type decoder struct {
@@ -72,8 +76,11 @@ func (d *decoder) meta(in io.Reader) error {
 	if err := decodeRow(bytes.TrimSpace(b), &d.s.Meta); err != nil {
 		return fmt.Errorf("read %s: %w", metaFile, err)
 	}
-	if d.s.Meta.Schema > model.Schema {
+	switch {
+	case d.s.Meta.Schema > model.Schema:
 		return fmt.Errorf("schema %d, supported is %d: %w", d.s.Meta.Schema, model.Schema, ErrNewer)
+	case d.s.Meta.Schema < model.Schema:
+		return fmt.Errorf("schema %d, supported is %d: %w", d.s.Meta.Schema, model.Schema, ErrOlder)
 	}
 	d.hasMeta = true
 	return nil

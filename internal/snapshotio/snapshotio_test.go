@@ -114,7 +114,7 @@ func TestEveryFieldOfEveryTableSurvives(t *testing.T) {
 
 func TestUnknownFieldsAreKept(t *testing.T) {
 	t.Parallel()
-	in := "-- meta.json --\n{\"schema\":1,\"taken\":\"\",\"moon\":\"full\"}\n-- coverage.jsonl --\n{\"table\":\"pods\",\"state\":\"complete\"}\n" +
+	in := "-- meta.json --\n{\"schema\":2,\"taken\":\"\",\"moon\":\"full\"}\n-- coverage.jsonl --\n{\"table\":\"pods\",\"state\":\"complete\"}\n" +
 		"-- pods.jsonl --\n{\"namespace\":\"a\",\"name\":\"b\",\"mood\":{\"x\":[1,2]}}\n-- stars.jsonl --\n{\"name\":\"sun\"}\n"
 	c, err := snapshotio.ParseText([]byte(in))
 	if err != nil {
@@ -133,7 +133,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 
 func TestAbsentIsNotEmpty(t *testing.T) {
 	t.Parallel()
-	c, err := snapshotio.ParseText([]byte("-- meta.json --\n{\"schema\":1}\n-- pods.jsonl --\n"))
+	c, err := snapshotio.ParseText([]byte("-- meta.json --\n{\"schema\":2}\n-- pods.jsonl --\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,21 +147,26 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"no meta":    "-- pods.jsonl --\n",
-		"not a row":  "-- meta.json --\n{\"schema\":1}\n-- pods.jsonl --\n[]\n",
-		"two rows":   "-- meta.json --\n{\"schema\":1}\n-- pods.jsonl --\n{} {}\n",
-		"wrong type": "-- meta.json --\n{\"schema\":1}\n-- pods.jsonl --\n{\"name\":7}\n",
+		"not a row":  "-- meta.json --\n{\"schema\":2}\n-- pods.jsonl --\n[]\n",
+		"two rows":   "-- meta.json --\n{\"schema\":2}\n-- pods.jsonl --\n{} {}\n",
+		"wrong type": "-- meta.json --\n{\"schema\":2}\n-- pods.jsonl --\n{\"name\":7}\n",
 	} {
 		if _, err := snapshotio.ParseText([]byte(text)); err == nil {
 			t.Errorf("%s passes", name)
 		}
 	}
-	if _, err := snapshotio.ParseText([]byte("-- meta.json --\n{\"schema\":2}\n")); !errors.Is(err, snapshotio.ErrNewer) {
+	if _, err := snapshotio.ParseText([]byte("-- meta.json --\n{\"schema\":3}\n")); !errors.Is(err, snapshotio.ErrNewer) {
 		t.Errorf("a newer schema: %v", err)
+	}
+	for _, meta := range []string{"{}", "{\"schema\":1}"} { // schema 1 had other names of fields
+		if _, err := snapshotio.ParseText([]byte("-- meta.json --\n" + meta + "\n")); !errors.Is(err, snapshotio.ErrOlder) {
+			t.Errorf("an older schema, %s: %v", meta, err)
+		}
 	}
 }
 
 func FuzzText(f *testing.F) {
-	f.Add([]byte("-- meta.json --\n{\"schema\":1}\n-- blocks.jsonl --\n{\"cidr\":\"10.0.0.0/26\",\"length\":64,\"held\":[[1,2]],\"sequence\":\"1\"}\n-- nodes/w1/links.jsonl --\n{}\n"))
+	f.Add([]byte("-- meta.json --\n{\"schema\":2}\n-- blocks.jsonl --\n{\"cidr\":\"10.0.0.0/26\",\"length\":64,\"held\":[[1,2]],\"sequence\":\"1\"}\n-- nodes/w1/links.jsonl --\n{}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := snapshotio.ParseText(b)
 		if err != nil {

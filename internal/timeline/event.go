@@ -18,7 +18,7 @@ type Place struct {
 type Event struct {
 	At        time.Time  `json:"at"`
 	Kind      Kind       `json:"kind"`
-	Source    string     `json:"source"`              // kubelet, containerd, crio, dockerd, cni, ipam, felix, controllers, events, audit, flight
+	Source    string     `json:"source"`              // kubelet, containerd, crio, dockerd, cni, ipam, felix, controllers, events, audit, eventlog
 	Node      string     `json:"node,omitempty"`      // where it happened, if known
 	Pod       string     `json:"pod,omitempty"`       // NAMESPACE/NAME
 	UID       string     `json:"uid,omitempty"`       // of the pod

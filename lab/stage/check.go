@@ -55,9 +55,9 @@ type Report struct {
 		Name, Summary, Why string
 		Evidence           json.RawMessage
 	}
-	NotJudged []struct{ Code, Why string }
-	NotSeen   []struct{ Table, Reason string }
-	Exit      int `json:"-"`
+	NotJudged  []struct{ Code, Why string }
+	NotChecked []struct{ Table, Reason string }
+	Exit       int `json:"-"`
 }
 
 // Names returns the names of the confirmed findings, in order.
@@ -132,7 +132,7 @@ func NewChecker(bin, state string, settle time.Duration) Checker {
 				return err
 			}
 			r = seen
-			last = Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q; unconfirmed %v; not checked %v", want, r.Names(), r.Unconfirmed, r.NotSeen)
+			last = Expect(slices.Equal(r.Names(), slices.Sorted(slices.Values(want))), "findings %q, got %q; unconfirmed %v; not checked %v", want, r.Names(), r.Unconfirmed, r.NotChecked)
 			return last
 		})
 		if err != nil {

@@ -10,7 +10,7 @@
   - --root=/proc/1/root # the runtime of each node reports its CNI directories
   - --modes=/etc/plumbline/guard
   - --program=/plumbline-cni
-  - --record=/var/lib/plumbline/flight
+  - --event-log=/var/lib/plumbline/events
   env:
   - name: NODE_NAME
     valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
@@ -19,6 +19,6 @@
   securityContext:
     {{- include "plumbline.guardSecurityContext" . | nindent 4 }}
   volumeMounts:
-  - {name: record, mountPath: /var/lib/plumbline}
+  - {name: event-log, mountPath: /var/lib/plumbline}
   - {name: modes, mountPath: /etc/plumbline/guard, readOnly: true}
 {{- end }}

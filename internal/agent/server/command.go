@@ -77,7 +77,8 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&f.proc, "proc", "/proc", "procfs with the node's PIDs")
 	set.StringVar(&f.socket, "socket", "", "socket of the container runtime below --root; default: that of the kubelet, then the only existing one of the usual sockets")
 	set.StringVar(&f.unix, "unix", "/run/plumbline/agent.sock", "socket for root on the node; empty for none")
-	set.StringVar(&f.record, "record", "", "directory of the node's event log; empty for none")
+	set.StringVar(&f.record, "event-log", "", "directory of the node's event log; empty for none")
+	set.Func("record", "removed: use --event-log", func(string) error { return errors.New("removed: use --event-log") })
 	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "address to listen on")
 	set.Func("log", "also serve lines of these log files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
 		p, err := parseLogPlace(text)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -34,7 +35,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				(about == "" || strings.Contains(e.Name, about) || strings.Contains(string(e.Was), about) || strings.Contains(string(e.Now), about))
 		})
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, eventlog.ErrNewer):
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	case err != nil:
 		http.Error(w, "the event log cannot be read", http.StatusInternalServerError)
 		return
 	}

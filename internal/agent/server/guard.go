@@ -61,5 +61,8 @@ func parseReport(b []byte) (*guard.Report, error) {
 	if json.Unmarshal(b, &r) != nil {
 		return nil, errors.New("not a valid report") // the content itself is not returned
 	}
+	if r.Schema != guard.ReportSchema {
+		return nil, fmt.Errorf("the guard daemon has another version than the agent: its report has schema %d, supported is %d", r.Schema, guard.ReportSchema)
+	}
 	return &r, nil
 }

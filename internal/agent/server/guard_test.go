@@ -30,7 +30,7 @@ func guarded(t *testing.T, write func(file string)) *Server {
 	if write != nil {
 		write(filepath.Join(dir, guard.StatusFile))
 	}
-	return New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: filepath.Join(root, "flight"), Logs: Logs{Root: root}})
+	return New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: filepath.Join(root, "events"), Logs: Logs{Root: root}})
 }
 
 func (s *Server) answers(t *testing.T, path string) *httptest.ResponseRecorder {
@@ -51,14 +51,15 @@ func TestGuardIsHandedOut(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"a report":      {put(`{"node":"n1","mode":"enforce","wanted":"enforce","late":3,"token":"sEcReT"}`), 200, `"mode":"enforce"`},
+		"a report":      {put(`{"schema":2,"node":"n1","mode":"enforce","wanted":"enforce","late":3,"token":"sEcReT"}`), 200, `"mode":"enforce"`},
 		"none":          {nil, 200, `"node":"n1"`},
 		"no report":     {put("sEcReT"), 503, "not a valid report"},
 		"too long":      {put(`{"why":"` + strings.Repeat("x", maxReport) + `"}`), 503, "longer"},
+		"an older one":  {put(`{"node":"n1","mode":"off","endless":[]}`), 503, "another version than the agent"},
 		"a link":        {func(file string) { must(t, os.Symlink("/etc/passwd", file)) }, 503, "guard's report"},
 		"a directory":   {func(file string) { must(t, os.Mkdir(file, 0o700)) }, 503, "no ordinary file"},
 		"a pipe":        {func(file string) { must(t, unix.Mkfifo(file, 0o600)) }, 503, "no ordinary file"},
-		"of half a MiB": {put(`{"node":"n1","mode":"off","why":"` + strings.Repeat("x", maxReport/2) + `"}`), 200, `"mode":"off"`},
+		"of half a MiB": {put(`{"schema":2,"node":"n1","mode":"off","why":"` + strings.Repeat("x", maxReport/2) + `"}`), 200, `"mode":"off"`},
 	} {
 		w := guarded(t, c.write).answers(t, agent.PathGuard)
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) || strings.Contains(w.Body.String(), "sEcReT") || strings.Contains(w.Body.String(), "root:") {
@@ -100,7 +101,7 @@ func TestHungReadComesBack(t *testing.T) {
 }
 
 // The record is narrowed where it lies, and an answer is no longer than who asks reads.
-func TestFlightIsNarrowed(t *testing.T) {
+func TestEventsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, nil)
 	r, err := eventlog.Open(s.record)

@@ -25,7 +25,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /"+agent.PathEvents, s.events)
 	mux.HandleFunc("GET /"+agent.PathGuard, s.serveGuard)
 	mux.HandleFunc("GET /"+agent.PathLogs, s.serveLogs)
-	mux.HandleFunc("GET /"+agent.PathThing, s.serveObject)
+	mux.HandleFunc("GET /"+agent.PathObject, s.serveObject)
 	mux.HandleFunc("POST /"+agent.PathChange, s.doChange)
 	return mux
 }

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -76,10 +77,18 @@ func removeSocket(path string) error {
 // http bounds the resources that one caller can hold.
 func (s *Server) http(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		Handler: versioned(h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 15 * time.Second, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // callers must not fill the log
 	}
+}
+
+// versioned puts the version of the protocol into every answer, also into refusals.
+func versioned(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(agent.VersionHeader, strconv.Itoa(agent.Version))
+		h.ServeHTTP(w, r)
+	})
 }
 
 func serve(ctx context.Context, srv *http.Server, run func() error) error {

@@ -32,7 +32,7 @@ func newLogNode(t *testing.T, more ...LogPlace) *logNode {
 	t.Helper()
 	n := &logNode{T: t, root: t.TempDir()}
 	n.Server = New(Config{
-		Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: filepath.Join(n.root, "var/lib/plumbline/flight"),
+		Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: filepath.Join(n.root, "var/lib/plumbline/events"),
 		Logs: Logs{Root: n.root, Places: more},
 	})
 	n.logs.within = time.Minute // what is tested is not how busy this machine is
@@ -116,12 +116,12 @@ func TestLogsOfPod(t *testing.T) {
 	n.write("var/log/calico/cni/cni.log.swp", "ns/p-0\n")
 	n.write("var/log/syslog.log", "ns/p-0\n")
 	n.write("opt/k3s/kubelet.log", "a\n\"Started kubelet\"\npod=\"ns/p-0\" no end of line")
-	n.write("var/lib/plumbline/flight/00000001.flight", `0a0b0c0d {"at":"2026-11-15T13:00:00Z","was":{"namespace":"ns","pod":"p-0"}}`+"\n"+`0a0b0c0d {"at":"2026-11-15T13:00:00Z","name":"other"}`+"\n")
+	n.write("var/lib/plumbline/events/00000001.events", `0a0b0c0d {"at":"2026-11-15T13:00:00Z","was":{"namespace":"ns","pod":"p-0"}}`+"\n"+`0a0b0c0d {"at":"2026-11-15T13:00:00Z","name":"other"}`+"\n")
 	l := n.ask(aboutP)
 	n.want(l,
 		"cni.log:2 CleanUp "+sandboxes,
 		`kubelet.log:2 "Started kubelet"`, `kubelet.log:3 pod="ns/p-0" no end of line`,
-		`00000001.flight:1 0a0b0c0d {"at":"2026-11-15T13:00:00Z","was":{"namespace":"ns","pod":"p-0"}}`,
+		`00000001.events:1 0a0b0c0d {"at":"2026-11-15T13:00:00Z","was":{"namespace":"ns","pod":"p-0"}}`,
 		`cni-2026-11-15T13-06-34.037.log.gz:2 Namespace="ns" Pod="p-0" ContainerID="`+sandboxes+`"`,
 		"cni.log.1:1 ns/p-0 once", "cni.log-20261101.gz:1 ns/p-0 long ago",
 	)

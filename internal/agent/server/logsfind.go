@@ -27,7 +27,7 @@ var usualLogs = []LogPlace{
 	{Source: "containerd", Path: "/var/log/containerd*.log"},
 }
 
-const eventSource = "flight"
+const eventSource = "eventlog"
 
 // parseLogPlace reads COMPONENT=/DIRECTORY/PATTERN.
 func parseLogPlace(text string) (LogPlace, error) {
@@ -46,7 +46,9 @@ func parseLogPlace(text string) (LogPlace, error) {
 func logPlaces(more []LogPlace, record string) []LogPlace {
 	out := slices.Concat(usualLogs, more)
 	if record != "" {
-		out = append(out, LogPlace{Source: eventSource, Path: path.Join(record, "*.flight"), root: "/"})
+		for _, pattern := range []string{"*.events", "*.flight"} { // the second is of version 1
+			out = append(out, LogPlace{Source: eventSource, Path: path.Join(record, pattern), root: "/"})
+		}
 	}
 	return out
 }
@@ -74,7 +76,7 @@ const (
 )
 
 // rotated is what logrotate adds to a name.
-var rotated = regexp.MustCompile(`^(.+\.(?:log|flight))(?:[.-][0-9][0-9-]{0,20})?(?:\.gz)?$`)
+var rotated = regexp.MustCompile(`^(.+\.(?:log|events|flight))(?:[.-][0-9][0-9-]{0,20})?(?:\.gz)?$`)
 
 // findLogs lists the files, the newest of each component first and the components in turn.
 func findLogs(root string, places []LogPlace) ([]logFile, logMissing) {

@@ -94,7 +94,7 @@ func withdrawn(t *testing.T, l *lab.Lab, a *asker) {
 	ctx := t.Context()
 	for _, args := range [][]string{
 		{"-n", "plumbline-system", "create", "serviceaccount", "passing"},
-		{"create", "clusterrolebinding", "passing", "--clusterrole=plumbline-nodefacts-reader", "--serviceaccount=plumbline-system:passing"},
+		{"create", "clusterrolebinding", "passing", "--clusterrole=plumbline-nodestate-reader", "--serviceaccount=plumbline-system:passing"},
 	} {
 		if _, err := l.Kubectl(ctx, args...); err != nil {
 			t.Fatal(err)

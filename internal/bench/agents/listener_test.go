@@ -101,6 +101,7 @@ func (h *host) serve(w http.ResponseWriter, q *http.Request, reviewer *review.Re
 		w.WriteHeader(http.StatusForbidden)
 		return
 	}
+	w.Header().Set(agent.VersionHeader, strconv.Itoa(agent.Version))
 	w.Header().Set("Content-Type", "application/gzip")
 	_, _ = w.Write(h.body)
 }

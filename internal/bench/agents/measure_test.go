@@ -124,7 +124,7 @@ func (got result) only(t *testing.T, silent []string) {
 	if names := got.report.Names(); !slices.Equal(names, want) {
 		t.Errorf("%d findings: %.40q, want %d: %.40q", len(names), first(names, want), len(want), first(want, names))
 		reasons := map[string]int{}
-		for _, n := range got.report.NotSeen {
+		for _, n := range got.report.NotChecked {
 			reasons[n.Reason]++
 		}
 		for why, n := range reasons {

@@ -63,7 +63,8 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&socket, "socket", "", "socket of the container runtime below --root; default: that of the kubelet, then the only existing one of the usual sockets")
 	set.StringVar(&w.Modes, "modes", "/etc/plumbline/guard", "directory with the files mode and mode.NODE")
 	set.StringVar(&w.Program, "program", "/plumbline-cni", "the plumbline-cni program to install on the node")
-	set.StringVar(&w.Record, "record", "", "directory of the node's event log; empty for none")
+	set.StringVar(&w.Record, "event-log", "", "directory of the node's event log; empty for none")
+	set.Func("record", "removed: use --event-log", func(string) error { return errors.New("removed: use --event-log") })
 	if err := set.Parse(e.Args); err != nil {
 		return err
 	}

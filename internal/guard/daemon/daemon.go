@@ -73,7 +73,7 @@ func (k *daemon) file(name string) string { return path.Join(k.dir, name) }
 // mode in force.
 func (k *daemon) remember() {
 	var was guard.Report
-	if raw, err := hostfile.ReadFollow(k.file(guard.StatusFile), maxStatus); err == nil && json.Unmarshal(raw, &was) == nil {
+	if raw, err := hostfile.ReadFollow(k.file(guard.StatusFile), maxStatus); err == nil && json.Unmarshal(raw, &was) == nil && was.Schema <= guard.ReportSchema {
 		k.report.Put, k.report.GC = was.Put, was.GC
 	}
 	k.report.Node = k.Node

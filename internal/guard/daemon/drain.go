@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/eventlog"
@@ -21,11 +18,11 @@ import (
 )
 
 const (
-	drainedFile = "drained" // below the guard's directory: how far the events are copied
-	segmentEnd  = ".flight"
-	pieceSize   = 256 << 10 // longer than any line
-	maxPieces   = 64        // per round and segment
-	maxDrained  = 1 << 20
+	drainedFile  = "drained" // below the guard's directory: how far the events are copied
+	drainVersion = 1
+	pieceSize    = 256 << 10 // longer than any line
+	maxPieces    = 64        // per round and segment
+	maxDrained   = 1 << 20
 	// quiet is how long a segment that is not the last must be unchanged before it is
 	// removed: a writer that opened it before the next one existed is done by then.
 	quiet = 30 * time.Second
@@ -35,17 +32,19 @@ const (
 // and counted as taken then: after a kill in between it is there twice, and none is lost.
 // If the disk is full, entries stay in /run; the plugin itself bounds how many.
 type drain struct {
-	Taken map[string]int64 `json:"taken"` // bytes, by segment
-	Count count            `json:"count"`
+	Version int              `json:"version"` // drainVersion; 0 in files of earlier versions, which have the same content
+	Taken   map[string]int64 `json:"taken"`   // bytes, by segment
+	Count   count            `json:"count"`
 
 	record *eventlog.Record
 	said   string
 }
 
 func (d *drain) remember(file string) {
-	if raw, err := hostfile.ReadFollow(file, maxDrained); err != nil || json.Unmarshal(raw, d) != nil {
+	if raw, err := hostfile.ReadFollow(file, maxDrained); err != nil || json.Unmarshal(raw, d) != nil || d.Version > drainVersion {
 		*d = drain{}
 	}
+	d.Version = drainVersion
 	if d.Taken == nil {
 		d.Taken = map[string]int64{}
 	}
@@ -77,7 +76,10 @@ func (k *daemon) drains(ctx context.Context) {
 
 // round goes through all segments once, oldest first.
 func (d *drain) round(ctx context.Context, from, to string, now func() time.Time) (changed bool, err error) {
-	names, err := segments(from)
+	names, err := eventlog.Segments(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -103,29 +105,6 @@ func (d *drain) round(ctx context.Context, from, to string, now func() time.Time
 	return changed, nil
 }
 
-// segments returns the files of an event log, oldest first.
-func segments(dir string) ([]string, error) {
-	all, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the guard's event log: %w", err)
-	}
-	byNumber := map[int]string{}
-	for _, f := range all {
-		number, ok := strings.CutSuffix(f.Name(), segmentEnd)
-		if n, err := strconv.Atoi(number); ok && err == nil && n >= 0 && f.Type().IsRegular() {
-			byNumber[n] = f.Name()
-		}
-	}
-	var out []string
-	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
-		out = append(out, byNumber[n])
-	}
-	return out, nil
-}
-
 // segment copies the new entries of one.
 func (d *drain) segment(ctx context.Context, file, name, to string) (changed bool, err error) {
 	f, err := hostfile.Open(file, os.O_RDONLY, 0)
@@ -136,6 +115,9 @@ func (d *drain) segment(ctx context.Context, file, name, to string) (changed boo
 		return false, fmt.Errorf("read the guard's event log: %w", err)
 	}
 	defer func() { _ = f.Close() }()
+	if err := eventlog.Check(f); err != nil {
+		return false, fmt.Errorf("%s: %w", name, err)
+	}
 	if st, err := f.Stat(); err == nil && st.Size() < d.Taken[name] {
 		d.Taken[name] = 0 // another file of the same name
 	}

@@ -80,12 +80,12 @@ func TestDrainConcurrent(t *testing.T) {
 	if s.report.Adds.Count != writers*each || s.report.Adds.P50 == 0 {
 		t.Errorf("%+v", s.report.Tally)
 	}
-	before, _ := segments(from)
+	before, _ := eventlog.Segments(from)
 	s.mu.Lock()
 	s.now = time.Now().Add(time.Hour) //nolint:forbidigo // all files are quiet then, by the real clock
 	s.mu.Unlock()
 	s.drains(t.Context())
-	after, _ := segments(from)
+	after, _ := eventlog.Segments(from)
 	if len(before) < 3 || len(after) != 1 || after[0] != before[len(before)-1] {
 		t.Errorf("%v, then %v", before, after)
 	}
@@ -123,7 +123,7 @@ func TestDrainKilled(t *testing.T) {
 		t.Errorf("%v: %+v", got, s.report.Adds)
 	}
 	// A note that makes no sense: all again, rather than nothing.
-	s.write("run/plumbline/guard/drained", `{"taken":{"00000000.flight":`, 0o600)
+	s.write("run/plumbline/guard/drained", `{"taken":{"00000000.events":`, 0o600)
 	s.again()
 	s.drains(t.Context())
 	if got := seen(t, s.path("record")); got["e0"] != 2 || got["e5"] != 2 {
@@ -139,7 +139,7 @@ func TestDrainFull(t *testing.T) {
 	if err := os.Mkdir(s.path("record"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	full := filepath.Join(s.path("record"), "00000000.flight")
+	full := filepath.Join(s.path("record"), "00000000.events")
 	if err := os.Symlink("/dev/full", full); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,8 @@ func TestDrainFull(t *testing.T) {
 		appended(t, from, event(t, i, 0))
 	}
 	s.drains(t.Context())
-	if s.drain.Taken["00000000.flight"] != 0 || s.report.Adds.Count != 0 || !strings.Contains(s.drain.said, "no space") {
+	heading := int64(strings.Index(s.text("run/plumbline/guard/events/00000000.events"), "\n") + 1)
+	if s.drain.Taken["00000000.events"] != heading || s.report.Adds.Count != 0 || !strings.Contains(s.drain.said, "no space") {
 		t.Fatalf("%+v: %s", s.drain.Taken, s.drain.said)
 	}
 	if err := os.Remove(full); err != nil {
@@ -165,14 +166,14 @@ func TestDrainTorn(t *testing.T) {
 	s := newStand(t)
 	from := s.file(guard.EventDir)
 	appended(t, from, event(t, 0, 0))
-	whole := s.text("run/plumbline/guard/flight/00000000.flight")
+	whole := s.text("run/plumbline/guard/events/00000000.events")
 	half := len(whole) / 2
-	s.write("run/plumbline/guard/flight/00000000.flight", whole+"garbage\n"+strings.Repeat("z", 2*pieceSize)+"\n"+whole[:half], 0o600)
+	s.write("run/plumbline/guard/events/00000000.events", whole+"garbage\n"+strings.Repeat("z", 2*pieceSize)+"\n"+whole[:half], 0o600)
 	s.drains(t.Context())
 	if got := seen(t, s.path("record")); fmt.Sprint(got) != "map[e0:1]" {
 		t.Errorf("%v", got)
 	}
-	f, err := os.OpenFile(filepath.Join(from, "00000000.flight"), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(from, "00000000.events"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,29 @@ import (
 )
 
 // lockName is the file whose lock makes a guard daemon the only one on the node. During an
-// update there may be two, and both would copy the same events to disk.
-const lockName = "keeper"
+// update there may be two, and both would copy the same events to disk. The other one may be
+// of an earlier version, which locks oldLockName.
+const (
+	lockName    = "daemon"
+	oldLockName = "keeper"
+)
 
 // alone waits until no other guard daemon runs on this node.
 func (k *daemon) alone(ctx context.Context) (release func(), err error) {
-	f, err := hostfile.Open(k.file(lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	first, err := k.lock(ctx, oldLockName)
+	if err != nil {
+		return nil, err
+	}
+	second, err := k.lock(ctx, lockName)
+	if err != nil {
+		first()
+		return nil, err
+	}
+	return func() { second(); first() }, nil
+}
+
+func (k *daemon) lock(ctx context.Context, name string) (release func(), err error) {
+	f, err := hostfile.Open(k.file(name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the guard daemon's lock: %w", err)
 	}

@@ -54,6 +54,7 @@ func (k *daemon) snapshot(now time.Time) guard.Report {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.report
+	r.Schema = guard.ReportSchema
 	for _, name := range slices.Sorted(maps.Keys(k.since)) {
 		patience := stuck
 		if name == "tend" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/guard"
 )
@@ -60,8 +61,10 @@ func (b *DB) alone(o *guard.Owner) (bool, error) {
 	if was, err := b.Owner(o.Key); was != nil || err != nil && !errors.Is(err, errOtherBoot) {
 		return false, err
 	}
-	if l, err := get[guard.QueuedDel](b, queueOf(o.Key)); l != nil || err != nil && !errors.Is(err, errOtherBoot) {
-		return false, err // a DEL of it is queued
+	for _, file := range []string{queueOf(o.Key), oldQueue + strings.TrimPrefix(queueOf(o.Key), queueFile)} {
+		if l, err := get[guard.QueuedDel](b, file); l != nil || err != nil && !errors.Is(err, errOtherBoot) {
+			return false, err // a DEL of it is queued
+		}
 	}
 	ix, err := get[index](b, indexOf(o.Name()))
 	if err != nil && !errors.Is(err, errOtherBoot) {

@@ -1,5 +1,7 @@
 package ownerdb
 
+import "errors"
+
 // next returns the node's next sequence number: above the counter and above the given one.
 // The counter is written before the number is used, so a kill leaves a gap and no number is
 // given twice. Invariant: the counter >= Seq of every record of this boot.
@@ -9,7 +11,10 @@ func (b *DB) next(above uint64) (uint64, error) {
 		return 0, err
 	}
 	defer unlock()
-	n, _ := get[uint64](b, countFile)
+	n, err := get[uint64](b, countFile)
+	if errors.Is(err, errNewer) { // its numbers are not comparable: the ADD is passed on without a record
+		return 0, err
+	}
 	if n == nil {
 		if n, err = b.highest(); err != nil {
 			return 0, err

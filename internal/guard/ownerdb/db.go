@@ -47,7 +47,8 @@ func Open(dir string) (*DB, error) {
 const (
 	ownerFile = "owner-"
 	indexFile = "name-"
-	queueFile = "later-"
+	queueFile = "queued-"
+	oldQueue  = "later-" // of earlier versions; Queued renames them
 	lockFile  = "lock-"
 	countFile = "count"
 	newFile   = ".new"

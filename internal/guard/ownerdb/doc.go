@@ -3,7 +3,7 @@
 //
 //	owner-HASH   one attachment: its name, sequence number and state
 //	name-HASH    index of one pod name: the containers that had an ADD for it
-//	later-HASH   the queued DEL of one attachment
+//	queued-HASH  the queued DEL of one attachment; later-HASH in earlier versions
 //	count        the last sequence number
 //	lock-XX      lock of the names whose hash ends with XX; lock-count is the counter's
 //	*.new        a file before its rename; never read
@@ -14,6 +14,6 @@
 //     the index's Top are never below the Seq of a record, and no Seq is given twice.
 //   - An index may list a container without a record. That container is nobody: it owns no
 //     name and makes no DEL late.
-//   - A file that is missing, unreadable or from another boot means unknown. The call of an
+//   - A file that is missing, unreadable, of a newer version or from another boot means unknown. The call of an
 //     unknown container is passed on, and it never makes another container's DEL late.
 package ownerdb

@@ -85,7 +85,7 @@ func (b *DB) sweep() error {
 			if o, err := get[guard.Owner](b, name); o == nil && err != nil {
 				errs = append(errs, b.files.Remove(name))
 			}
-		case strings.HasPrefix(name, queueFile):
+		case strings.HasPrefix(name, queueFile), strings.HasPrefix(name, oldQueue):
 			if l, err := get[guard.QueuedDel](b, name); l == nil && err != nil {
 				errs = append(errs, b.files.Remove(name))
 			}

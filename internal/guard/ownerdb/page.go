@@ -11,19 +11,25 @@ import (
 var (
 	errCorrupt   = errors.New("the record is corrupt")
 	errOtherBoot = errors.New("the record was written before the last reboot")
+	errNewer     = errors.New("the record was written by a newer guard")
 )
+
+// pageVersion is the version of the files. Files without one were written before there was
+// one, and have the same content. A file of a newer version is unknown, like a corrupt one.
+const pageVersion = 1
 
 // A page is the content of a file: the CRC-32 of the JSON as eight hexadecimal digits, a
 // space, and this as JSON.
 type page[T any] struct {
-	Boot string `json:"boot"`
-	Is   T      `json:"is"`
+	Version int    `json:"version"`
+	Boot    string `json:"boot"`
+	Is      T      `json:"is"`
 }
 
 const sumLength = 9
 
 func encode[T any](boot string, is T) ([]byte, error) {
-	body, err := json.Marshal(page[T]{boot, is})
+	body, err := json.Marshal(page[T]{pageVersion, boot, is})
 	if err != nil {
 		return nil, fmt.Errorf("encode a record: %w", err)
 	}
@@ -42,7 +48,16 @@ func decode[T any](boot string, data []byte) (is T, err error) {
 		return is, errCorrupt
 	}
 	var p page[T]
-	if err := json.Unmarshal(data[sumLength:], &p); err != nil {
+	err = json.Unmarshal(data[sumLength:], &p)
+	if err != nil { // Is may have another type in another version
+		var any page[json.RawMessage]
+		_ = json.Unmarshal(data[sumLength:], &any)
+		p.Version = any.Version
+	}
+	switch {
+	case p.Version > pageVersion:
+		return is, errNewer
+	case err != nil:
 		return is, errCorrupt
 	}
 	if p.Boot != boot {

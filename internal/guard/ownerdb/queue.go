@@ -1,6 +1,7 @@
 package ownerdb
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,9 @@ func (b *DB) Queued() ([]guard.QueuedDel, error) {
 	}
 	var out []guard.QueuedDel
 	for _, name := range names {
+		if hash, old := strings.CutPrefix(name, oldQueue); old && !strings.HasSuffix(name, newFile) {
+			name = b.takeOver(name, queueFile+hash)
+		}
 		if !strings.HasPrefix(name, queueFile) || strings.HasSuffix(name, newFile) {
 			continue
 		}
@@ -53,6 +57,32 @@ func (b *DB) Queued() ([]guard.QueuedDel, error) {
 		return strings.Compare(a.Container, b.Container)
 	})
 	return out, nil
+}
+
+// takeOver renames the file of a queued DEL that an earlier version wrote. If the attachment
+// has a newer one, or its DEL cannot be read, the old file is removed or left to sweep, and
+// the result is empty.
+func (b *DB) takeOver(old, name string) string {
+	l, _ := get[guard.QueuedDel](b, old)
+	if l == nil || queueOf(l.Key()) != name {
+		return ""
+	}
+	_, unlock, err := b.lock(l.Name(), l.Key())
+	if err != nil {
+		return ""
+	}
+	defer unlock()
+	if still, _ := get[guard.QueuedDel](b, old); still == nil {
+		return "" // a new ADD removed it meanwhile
+	}
+	if now, _ := get[guard.QueuedDel](b, name); now != nil {
+		_ = b.files.Remove(old)
+		return "" // in the list under its own name
+	}
+	if b.files.Rename(old, name) != nil {
+		return ""
+	}
+	return name
 }
 
 // Bounds of the delay by which a DEL is postponed, in seconds. It doubles each time.
@@ -105,7 +135,8 @@ func (b *DB) Replayed(l guard.QueuedDel) error {
 
 // Unqueue removes the queued DEL of an attachment, whatever the reason for it.
 func (b *DB) Unqueue(k guard.Key) error {
-	if err := b.files.Remove(queueOf(k)); err != nil {
+	file := queueOf(k)
+	if err := errors.Join(b.files.Remove(file), b.files.Remove(oldQueue+strings.TrimPrefix(file, queueFile))); err != nil {
 		return fmt.Errorf("remove a DEL from the queue: %w", err)
 	}
 	return nil

@@ -35,10 +35,10 @@ func TestWireIsKubernetes(t *testing.T) {
 		t.Errorf("%+v", token)
 	}
 	var access authz.SubjectAccessReview
-	strict(t, newAccessReview(someone, "get", "plumbline.dev", "nodefacts", "w1"), &access)
+	strict(t, newAccessReview(someone, "get", "plumbline.dev", "nodestates", "w1"), &access)
 	want := authz.SubjectAccessReviewSpec{
 		User: someone.User, UID: "u1", Groups: someone.Groups, Extra: map[string]authz.ExtraValue{"k": {"a", "b"}},
-		ResourceAttributes: &authz.ResourceAttributes{Verb: "get", Group: "plumbline.dev", Resource: "nodefacts", Name: "w1"},
+		ResourceAttributes: &authz.ResourceAttributes{Verb: "get", Group: "plumbline.dev", Resource: "nodestates", Name: "w1"},
 	}
 	if access.Kind != "SubjectAccessReview" || access.APIVersion != authz.SchemeGroupVersion.String() || !reflect.DeepEqual(access.Spec, want) {
 		t.Errorf("%+v", access)

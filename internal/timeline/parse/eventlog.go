@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
 	"strconv"
 
@@ -15,12 +16,20 @@ import (
 // checksum is the length of the checksum at the start of a line of an event log.
 const checksum = 8
 
-// ofEventLog reports whether a line has the form of an event log: a checksum and an entry.
+// ofEventLog reports whether a line has the form of an event log: a checksum and an entry, or
+// the heading of the file.
 func ofEventLog(text []byte) bool {
-	return len(text) > checksum+1 && text[checksum] == ' ' && hasPrefix(text[checksum+1:], `{"at":`)
+	return len(text) > checksum+1 && text[checksum] == ' ' && (hasPrefix(text[checksum+1:], `{"at":`) || isHeading(text))
+}
+
+func isHeading(text []byte) bool {
+	return hasPrefix(text[checksum+1:], `{"format":"plumbline.dev/eventlog"`)
 }
 
 func wantsEventLog(text []byte) bool {
+	if isHeading(text) {
+		return true
+	}
 	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "cni"} {
 		if i := indexString(text, `"of":"`); i >= 0 && hasPrefix(text[i+len(`"of":"`):], of) {
 			return true
@@ -40,8 +49,14 @@ func (t *Parser) eventLog(r *records.Record) {
 	if body = bytes.TrimRight(body, "\r\n"); err != nil || crc32.ChecksumIEEE(body) != uint32(sum) {
 		return
 	}
+	if v, ok := eventlog.HeadingVersion(body); ok {
+		if t.newer = v > eventlog.Version; t.newer {
+			t.file.Left = append(t.file.Left, fmt.Sprintf("event log of version %d, supported is %d: %v", v, eventlog.Version, eventlog.ErrNewer))
+		}
+		return
+	}
 	var f eventlog.Entry
-	if json.Unmarshal(body, &f) != nil {
+	if t.newer || json.Unmarshal(body, &f) != nil {
 		return
 	}
 	at := *r
@@ -86,7 +101,7 @@ func (t *Parser) eventSandbox(r *records.Record, f *eventlog.Entry) {
 		return
 	}
 	e.Pod, e.UID, e.Sandbox = newPod([]byte(row.Namespace+"/"+row.Pod)), uidOf([]byte(row.UID)), containerID([]byte(row.ID))
-	t.say(r, "flight", e)
+	t.say(r, "eventlog", e)
 }
 
 func (t *Parser) eventContainer(r *records.Record, f *eventlog.Entry) {
@@ -100,7 +115,7 @@ func (t *Parser) eventContainer(r *records.Record, f *eventlog.Entry) {
 	default:
 		return
 	}
-	t.say(r, "flight", e)
+	t.say(r, "eventlog", e)
 }
 
 // eventAttachment reports a sandbox's address. A missing interface is reported only if the network
@@ -118,7 +133,7 @@ func (t *Parser) eventAttachment(r *records.Record, f *eventlog.Entry) {
 	default:
 		return
 	}
-	t.say(r, "flight", e)
+	t.say(r, "eventlog", e)
 }
 
 // eventNode reports what concerns the whole node.
@@ -142,6 +157,6 @@ func (t *Parser) eventNode(r *records.Record, f *eventlog.Entry) {
 		}
 	}
 	if e.Kind != timeline.Nothing {
-		t.say(r, "flight", e)
+		t.say(r, "eventlog", e)
 	}
 }

@@ -33,7 +33,7 @@ func (t *Parser) eventCall(r *records.Record, f *eventlog.Entry) {
 	case c.Late:
 		e.Note = note([]byte(c.Says))
 	}
-	t.say(r, "flight", e)
+	t.say(r, "eventlog", e)
 }
 
 func kindOfCall(verb string, c *guard.Event) timeline.Kind {

@@ -51,17 +51,17 @@ func TestGuardLines(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(dir + "/00000000.flight")
+	b, err := os.ReadFile(dir + "/00000000.events")
 	if err != nil {
 		t.Fatal(err)
 	}
 	of := " pod=shop/db-0 uid=07cbebe7-7fb sandbox="
 	compare(t, []toldCase{{"whole", string(b), []string{
-		"flight: ADD" + of + "340b1c7a1a90 address=10.244.8.34",
-		"flight: ADD failed" + of + "d4186da55842 note=no address is free",
-		"flight: late DEL stopped by the guard" + of + "340b1c7a1a90 note=late: it belongs to ADD 1",
-		"flight: DEL failed" + of + "340b1c7a1a90 note=unauthorized",
-		"flight: DEL" + of + "d4186da55842 note=late: it belongs to ADD 2; the newer sandbox lost: eth0 is not there",
-		"flight: DEL" + of + "340b1c7a1a90",
+		"eventlog: ADD" + of + "340b1c7a1a90 address=10.244.8.34",
+		"eventlog: ADD failed" + of + "d4186da55842 note=no address is free",
+		"eventlog: late DEL stopped by the guard" + of + "340b1c7a1a90 note=late: it belongs to ADD 1",
+		"eventlog: DEL failed" + of + "340b1c7a1a90 note=unauthorized",
+		"eventlog: DEL" + of + "d4186da55842 note=late: it belongs to ADD 2; the newer sandbox lost: eth0 is not there",
+		"eventlog: DEL" + of + "340b1c7a1a90",
 	}}, {"a line that was changed", strings.Replace(strings.SplitAfter(string(b), "\n")[0], "10.244.8.34", "10.244.8.99", 1), nil}})
 }

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/records"
 )
 
 // Kubernetes Events as the API writes them; besides one table of 2019 none was recorded.
@@ -57,7 +60,7 @@ func TestAuditWithoutBodies(t *testing.T) {
 }
 
 // Lines are those that internal/eventlog itself writes.
-func TestFlightLines(t *testing.T) {
+func TestEventLogLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rec, err := eventlog.Open(dir)
@@ -87,24 +90,33 @@ func TestFlightLines(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(dir + "/00000000.flight")
+	b, err := os.ReadFile(dir + "/00000000.events")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		"flight: sandbox created pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
-		"flight: container started pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 container=d4186da55842",
-		"flight: pod without interface pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
-		"flight: sandbox stopped pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
-		"flight: sandbox removed pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
-		"flight: mount timeout object=/data",
-		"flight: node named object=n1",
+		"eventlog: sandbox created pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
+		"eventlog: container started pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 container=d4186da55842",
+		"eventlog: pod without interface pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
+		"eventlog: sandbox stopped pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
+		"eventlog: sandbox removed pod=shop/db-0 uid=07cbebe7-7fb sandbox=340b1c7a1a90",
+		"eventlog: mount timeout object=/data",
+		"eventlog: node named object=n1",
+	}
+	heading := `{"format":"plumbline.dev/eventlog","version":3}`
+	newer := fmt.Sprintf("%08x %s\n", crc32.ChecksumIEEE([]byte(heading)), heading)
+	f := timeline.File{}
+	New(&f, nil).Parse(&records.Record{Style: records.JSON, Text: []byte(newer)})
+	if len(f.Left) != 1 || !strings.Contains(f.Left[0], "event log of version 3, supported is 2") {
+		t.Errorf("a newer version: left %q", f.Left)
 	}
 	compare(t, []toldCase{
 		{"whole", string(b), want},
+		{"version 1, without a heading", string(b[bytes.IndexByte(b, '\n')+1:]), want},
+		{"a newer version", newer + string(b[bytes.IndexByte(b, '\n')+1:]), nil},
 		{"a line that was changed", string(bytes.Replace(b, []byte(`"pod":"db-0"`), []byte(`"pod":"db-9"`), 1)), append([]string{
-			"flight: container started sandbox=340b1c7a1a90 container=d4186da55842",
-			"flight: pod without interface sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
+			"eventlog: container started sandbox=340b1c7a1a90 container=d4186da55842",
+			"eventlog: pod without interface sandbox=340b1c7a1a90 note=the agent recorded that interface eth0 disappeared",
 		}, want[3:]...)},
 	})
 }

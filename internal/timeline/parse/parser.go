@@ -14,14 +14,17 @@ import (
 // from one goroutine.
 type Parser struct {
 	emit func(timeline.Event)
+	file *timeline.File
 	node string    // node of the file, for lines that do not name one
 	cni  calls     // CNI calls of the file
 	seen sandboxes // owners of the IDs of the file
+
+	newer bool // the file is an event log of a newer version, which is not read
 }
 
 // New gives a parser of one file.
 func New(f *timeline.File, emit func(timeline.Event)) *Parser {
-	return &Parser{emit: emit, node: f.Node}
+	return &Parser{emit: emit, file: f, node: f.Node}
 }
 
 // Wants reports whether a record may contain an event, without any context. It is called for every

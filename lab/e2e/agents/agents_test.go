@@ -75,8 +75,8 @@ func nothingFound(t *testing.T, l *lab.Lab) {
 		t.Fatal(err)
 	}
 	var r struct {
-		Findings []struct{ Name, Severity, Summary string }
-		NotSeen  []struct{ Table, Node, Reason string }
+		Findings   []struct{ Name, Severity, Summary string }
+		NotChecked []struct{ Table, Node, Reason string }
 	}
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
@@ -88,10 +88,10 @@ func nothingFound(t *testing.T, l *lab.Lab) {
 			t.Logf("finding: %s %s: %s", f.Severity, f.Name, f.Summary)
 		}
 	}
-	for _, n := range r.NotSeen {
+	for _, n := range r.NotChecked {
 		if n.Node != "" {
 			t.Errorf("not checked: %s of %s: %s", n.Table, n.Node, n.Reason)
 		}
 	}
-	t.Logf("check: %d findings, %d tables not checked", len(r.Findings), len(r.NotSeen))
+	t.Logf("check: %d findings, %d tables not checked", len(r.Findings), len(r.NotChecked))
 }

@@ -49,7 +49,7 @@ func probe(t *testing.T, l *lab.Lab) {
 			t.Logf("check --probe took %s: %v", time.Since(began).Round(100*time.Millisecond), r.Names())
 			time.Sleep(2 * time.Second)
 		}
-		return stage.Expect(len(r.Names()) == 1 && r.Names()[0] == "PL3005/"+s.Namespace+"/"+pod.Metadata.Name && len(r.NotSeen) == 0, "PL3005 alone, got %v, not checked %v", r.Names(), r.NotSeen)
+		return stage.Expect(len(r.Names()) == 1 && r.Names()[0] == "PL3005/"+s.Namespace+"/"+pod.Metadata.Name && len(r.NotChecked) == 0, "PL3005 alone, got %v, not checked %v", r.Names(), r.NotChecked)
 	}}
 	if err := stage.Play(ctx, l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 		t.Fatal(err)

@@ -190,7 +190,7 @@ func lacking(t *testing.T, l *lab.Lab, bin, kubeconfig string) {
 		t.Fatal(err)
 	}
 	var tables []string
-	for _, n := range r.NotSeen {
+	for _, n := range r.NotChecked {
 		tables = append(tables, n.Table)
 	}
 	slices.Sort(tables)

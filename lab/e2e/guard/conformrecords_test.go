@@ -32,7 +32,7 @@ func (c *conform) record() (map[string]owned, map[string]later, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	queue, err := pages(c, "later-", func(l later) string { return l.Container })
+	queue, err := pages(c, "queued-", func(l later) string { return l.Container })
 	return owners, queue, err
 }
 

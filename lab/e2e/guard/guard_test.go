@@ -151,8 +151,8 @@ func (e event) String() string {
 func events(n *lab.Node) ([]event, error) {
 	var out []event
 	seen := map[string]bool{}
-	for _, dir := range []string{"/var/lib/plumbline/flight", "/run/plumbline/guard/flight"} {
-		files, err := filepath.Glob(n.Path(dir) + "/*.flight")
+	for _, dir := range []string{"/var/lib/plumbline/events", "/run/plumbline/guard/events"} {
+		files, err := filepath.Glob(n.Path(dir) + "/*.events")
 		if err != nil {
 			return nil, err
 		}

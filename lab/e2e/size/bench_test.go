@@ -101,8 +101,8 @@ func (b *bench) record() {
 	cmd := exec.CommandContext(ctx, b.bin, args...)
 	cmd.Env = append(append(os.Environ(), b.l.Env()...), "XDG_STATE_HOME="+b.t.TempDir())
 	text, _ := cmd.Output() // findings are not an error, and missing tables show below
-	if r := b.report(string(text)); len(r.NotSeen) > 0 {
-		b.t.Fatalf("recorded check did not read %v", r.NotSeen)
+	if r := b.report(string(text)); len(r.NotChecked) > 0 {
+		b.t.Fatalf("recorded check did not read %v", r.NotChecked)
 	}
 	b.script = p.script()
 	for _, c := range b.script {
