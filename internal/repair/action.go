@@ -5,8 +5,8 @@ import (
 )
 
 // An action plans the repair of one finding. It adds exactly one target, with what must be
-// verified before each write, and its steps; or it adds a refusal with a reason and advice.
-type action func(b *builder, f *finding.Finding)
+// verified before each write, and its steps; or it adds nothing and returns a refusal.
+type action func(b *builder, f *finding.Finding) *Refusal
 
 // actions maps the codes that Plumbline can repair to their actions. For all other codes
 // advice says what the user can do.

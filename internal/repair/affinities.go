@@ -16,33 +16,31 @@ const affinityMinAge = 24 * time.Hour
 // planAffinity makes affinities agree with blocks. Nodes announce routes by affinity.
 // Invariants: the affinity that a block names is never removed, and the affinity field of a
 // block is never changed.
-func planAffinity(b *builder, f *finding.Finding) {
+func planAffinity(b *builder, f *finding.Finding) *Refusal {
 	if f.Subject.Kind == model.KindBlock {
-		b.missingAffinity(f)
-		return
+		return b.missingAffinity(f)
 	}
 	a := b.affinity(f.Subject)
 	if a == nil {
-		b.refuse(f, "the affinity is gone", "run plumbline check again")
-		return
+		return &Refusal{Why: "the affinity is gone", Advice: "run plumbline check again"}
 	}
 	block := b.view.BlockAt(a.CIDR)
 	switch named := block != nil && block.Affinity == "host:"+a.Node; {
 	case b.view.Stranger(a.Node):
-		b.refuse(f, "node "+a.Node+" belongs to another cluster, or to none", "repair it from that cluster")
+		return &Refusal{Why: "node " + a.Node + " belongs to another cluster, or to none", Advice: "repair it from that cluster"}
 	case block == nil && b.view.NodeByName(a.Node) == nil:
 		gone := model.Ref{Kind: model.KindNode, Name: a.Node}
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{gone}}})
 		b.wantAffinity(f, a, "remove", affinityGone)
 	case block == nil && b.age(f, a) < affinityMinAge:
-		b.refuse(f, "the next pod that starts on "+a.Node+" normally creates the block; Plumbline waits a day", "start a pod on "+a.Node+", or plan again tomorrow")
+		return &Refusal{Why: "the next pod that starts on " + a.Node + " normally creates the block; Plumbline waits a day", Advice: "start a pod on " + a.Node + ", or plan again tomorrow"}
 	case block == nil:
 		b.target(f, Safe, Proof{})
 		b.wantAffinity(f, a, "remove", affinityGone)
 	case b.view.NodeByName(a.Node) == nil && named && len(block.Held) > 0:
-		b.refuse(f, "its block still holds addresses and is routed by this affinity", "repair PL1001 of the block first; the IPAM garbage collector then removes block and affinity")
+		return &Refusal{Why: "its block still holds addresses and is routed by this affinity", Advice: "repair PL1001 of the block first; the IPAM garbage collector then removes block and affinity"}
 	case b.view.NodeByName(a.Node) == nil && named:
-		b.refuse(f, "its block is empty: the IPAM garbage collector removes block and affinity", "if it does not, see PL5002")
+		return &Refusal{Why: "its block is empty: the IPAM garbage collector removes block and affinity", Advice: "if it does not, see PL5002"}
 	case named:
 		t := b.target(f, Disruptive, Proof{})
 		t.Warnings = []string{"with BGP, " + a.Node + " starts to announce " + a.CIDR.String()}
@@ -55,42 +53,41 @@ func planAffinity(b *builder, f *finding.Finding) {
 		b.target(f, Safe, Proof{}) // Calico's release of a block stopped before its third and last write
 		b.wantAffinity(f, a, "remove", affinityGone)
 	default:
-		b.refuse(f, "the block has affinity "+cmp.Or(block.Affinity, "none")+" and no affinity object agrees: it is not known which is right", "find the node that runs the block's pods, and delete those pods one by one")
+		return &Refusal{Why: "the block has affinity " + cmp.Or(block.Affinity, "none") + " and no affinity object agrees: it is not known which is right", Advice: "find the node that runs the block's pods, and delete those pods one by one"}
 	}
+	return nil
 }
 
 // missingAffinity creates the affinity that a block names.
-func (b *builder) missingAffinity(f *finding.Finding) {
+func (b *builder) missingAffinity(f *finding.Finding) *Refusal {
 	cidr, err := netip.ParsePrefix(f.Subject.Name)
 	block := b.view.BlockAt(cidr)
 	if err != nil || block == nil || block.Node() == "" {
-		b.refuse(f, "the block is gone, or has no affinity", "run plumbline check again")
-		return
+		return &Refusal{Why: "the block is gone, or has no affinity", Advice: "run plumbline check again"}
 	}
 	node := block.Node()
 	if b.view.NodeByName(node) == nil {
-		b.refuse(f, "node "+node+" does not exist", "repair PL1001 of the block first; the IPAM garbage collector then removes the block")
-		return
+		return &Refusal{Why: "node " + node + " does not exist", Advice: "repair PL1001 of the block first; the IPAM garbage collector then removes the block"}
 	}
 	for other := range b.view.AffinitiesOf(cidr) {
-		b.refuse(f, "node "+other.Node+" has an affinity for the block", "repair PL1007/"+other.Ref().Name+" first")
-		return
+		return &Refusal{Why: "node " + other.Node + " has an affinity for the block", Advice: "repair PL1007/" + other.Ref().Name + " first"}
 	}
 	t := b.target(f, Disruptive, Proof{})
 	t.Warnings = []string{"with BGP, " + node + " starts to announce " + cidr.String()}
 	ref := model.Ref{Kind: model.KindAffinity, Name: node + "/" + cidr.String()}
 	b.step(cleanUp, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: affinityConfirmed}})
+	return nil
 }
 
 // planLabels adds the labels by which IPAM selects the affinities of a node.
-func planLabels(b *builder, f *finding.Finding) {
+func planLabels(b *builder, f *finding.Finding) *Refusal {
 	a := b.affinity(f.Subject)
 	if a == nil || a.Labelled {
-		b.refuse(f, "the affinity is gone, or has its labels", "run plumbline check again")
-		return
+		return &Refusal{Why: "the affinity is gone, or has its labels", Advice: "run plumbline check again"}
 	}
 	b.target(f, Safe, Proof{})
 	b.wantAffinity(f, a, "label", affinityLabelled)
+	return nil
 }
 
 func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want string) {

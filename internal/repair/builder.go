@@ -55,8 +55,8 @@ func (b *builder) link(f *finding.Finding, to model.Ref) {
 }
 
 // refuse records that a finding is not repaired.
-func (b *builder) refuse(f *finding.Finding, why, advice string) {
-	b.refused = append(b.refused, Refusal{Finding: f.Key(), Why: why, Advice: advice})
+func (b *builder) refuse(key string, no *Refusal) {
+	b.refused = append(b.refused, Refusal{Finding: key, Why: no.Why, Advice: no.Advice})
 }
 
 // step adds a change of one object for a finding that is a target. Changes of the same

@@ -11,11 +11,10 @@ import (
 // planDuplicate leaves a duplicate address to one pod. First IPAM records the address for
 // that pod: the DEL of another pod releases by its own handle, and must not find the address
 // there. Then the other pods are evicted.
-func planDuplicate(b *builder, f *finding.Finding) {
+func planDuplicate(b *builder, f *finding.Finding) *Refusal {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if err != nil {
-		b.refuse(f, "its subject is not an IP address", "")
-		return
+		return &Refusal{Why: "its subject is not an IP address"}
 	}
 	s, no := b.duplicateOf(ip)
 	if no == nil {
@@ -40,10 +39,10 @@ func planDuplicate(b *builder, f *finding.Finding) {
 		no = refuse("run plumbline check again when the other pods are gone; if one stays, delete it at a convenient time", "only the sandbox of %s has it, and IPAM agrees: the other pods are being deleted, or have it only in their status, annotation or endpoint", t.name())
 	}
 	if no != nil {
-		b.refuse(f, no.why, no.advice)
-		return
+		return no
 	}
 	b.leaveTo(f, s, t, p)
+	return nil
 }
 
 // leaveTo plans the transfer to t in IPAM, then the evictions.
@@ -106,7 +105,7 @@ func addressesIn(a *model.Attachment) []netip.Addr {
 
 // ownsOtherDuplicates refuses if a pod to evict has another duplicate address that this plan
 // does not repair: the DEL of the evicted pod could release it while another pod uses it.
-func (b *builder) ownsOtherDuplicates(s *duplicate) *refusal {
+func (b *builder) ownsOtherDuplicates(s *duplicate) *Refusal {
 	for _, o := range s.goes {
 		for _, ip := range addressesIn(b.view.Inside(o.pod.Node, o.sandbox.ID)) {
 			alone := true

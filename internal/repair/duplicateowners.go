@@ -38,7 +38,7 @@ func (o *duplicateOwner) handle(b *builder) string {
 }
 
 // duplicateOf finds the pods that have an address. Only the report of a pod's own node counts for that pod.
-func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *refusal) {
+func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *Refusal) {
 	v := b.view
 	s := &duplicate{ip: ip}
 	if no := b.nonPodUser(ip); no != nil {
@@ -84,7 +84,7 @@ func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *refusal) {
 }
 
 // nonPodUser refuses if anything except pods in Kubernetes has the address.
-func (b *builder) nonPodUser(ip netip.Addr) *refusal {
+func (b *builder) nonPodUser(ip netip.Addr) *Refusal {
 	v := b.view
 	for c := range v.Claims(ip) {
 		switch c.By {
@@ -117,7 +117,7 @@ func (b *builder) nonPodUser(ip netip.Addr) *refusal {
 // connections survive; else the pod that IPAM names; else the oldest. On several nodes the
 // pod that IPAM names stays, and without one it refuses: the report of one node is not
 // enough to evict a pod of another node.
-func (s *duplicate) choose() *refusal {
+func (s *duplicate) choose() *Refusal {
 	nodes := map[string]bool{}
 	for _, o := range s.own {
 		nodes[o.pod.Node] = true
@@ -174,7 +174,7 @@ func (o *duplicateOwner) turn() int {
 }
 
 // evictable refuses to evict pods that no controller creates again.
-func (s *duplicate) evictable() *refusal {
+func (s *duplicate) evictable() *Refusal {
 	for _, o := range s.goes {
 		name := o.pod.Namespace + "/" + o.pod.Name
 		switch {

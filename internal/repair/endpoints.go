@@ -16,22 +16,20 @@ import (
 
 // planNoPod deletes an endpoint that has no pod. It does not release the address: that is
 // the repair of PL1001. (Calico would release it by address, whoever owns it by now.)
-func planNoPod(b *builder, f *finding.Finding) {
+func planNoPod(b *builder, f *finding.Finding) *Refusal {
 	e := b.endpointIn(f)
 	if e == nil {
-		b.refuse(f, "the endpoint is gone", "run plumbline check again")
-		return
+		return &Refusal{Why: "the endpoint is gone", Advice: "run plumbline check again"}
 	}
 	if t, other := b.insteadOf(e); t != nil {
 		target := b.target(f, Safe, t.proof())
 		target.NoUndo = "the pod has its endpoint on the node that runs it"
 		b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
-		return
+		return nil
 	}
 	d, no := b.endpointNotInUse(e)
 	if no != nil {
-		b.refuse(f, no.why, no.advice)
-		return
+		return no
 	}
 	target := b.target(f, Safe, Proof{NotInUse: d})
 	target.NoUndo = "the pod of the endpoint does not exist"
@@ -42,6 +40,7 @@ func planNoPod(b *builder, f *finding.Finding) {
 		}
 	}
 	b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
+	return nil
 }
 
 // insteadOf finds the running pod that has another endpoint with the same sandbox on the
@@ -66,7 +65,7 @@ func (b *builder) insteadOf(e *model.Endpoint) (*runningPod, *model.Endpoint) {
 }
 
 // endpointNotInUse gives what must be verified before an endpoint is deleted: no node has its sandbox.
-func (b *builder) endpointNotInUse(e *model.Endpoint) (*NotInUse, *refusal) {
+func (b *builder) endpointNotInUse(e *model.Endpoint) (*NotInUse, *Refusal) {
 	v := b.view
 	b.surveyNodes()
 	node := v.NodeByName(e.Node)
@@ -144,7 +143,7 @@ func (b *builder) pluginName(node string) string {
 // endpointOf creates the endpoint that the CNI plugin would have written for a running pod.
 // If old is right except for its sandbox, it changes only that. Nil with no refusal: nothing
 // to change.
-func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refusal) {
+func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *Refusal) {
 	name := b.pluginName(t.pod.Node)
 	if name == "" || !b.view.SameNode(name, t.pod.Node) {
 		return nil, refuse("correct that node name first (PL5003)", "the CNI plugin on %s uses the node name %q", t.pod.Node, name)
@@ -184,7 +183,7 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *refu
 
 // healthyLike reads an endpoint that the CNI plugin wrote for another running pod, first of
 // the same node: endpointBody compares its own output with it.
-func (b *builder) healthyLike(t *runningPod) (json.RawMessage, *refusal) {
+func (b *builder) healthyLike(t *runningPod) (json.RawMessage, *Refusal) {
 	no := refuse("delete the pod at a convenient time: Calico then creates its endpoint", "no other running pod has an endpoint to compare with")
 	tried := 0
 	read := func(pod *model.Pod) json.RawMessage {

@@ -13,16 +13,16 @@ var proven = []string{"v3.31.0"}
 
 // A gate is why no Calico object, or nothing at all, is repaired on a cluster.
 type gate struct {
-	why, advice string // for all codes except PL4xxx; empty: repairs are allowed
-	all         bool   // for PL4xxx too
+	no  *Refusal // for all codes except PL4xxx; nil: repairs are allowed
+	all bool     // for PL4xxx too
 }
 
-// stops gives why findings of that code are not repaired; empty if they are.
-func (g gate) stops(c finding.Code) (why, advice string) {
+// stops gives why findings of that code are not repaired; nil if they are.
+func (g gate) stops(c finding.Code) *Refusal {
 	if !g.all && strings.HasPrefix(string(c), "PL4") {
-		return "", "" // processes and mounts do not belong to Calico
+		return nil // processes and mounts do not belong to Calico
 	}
-	return g.why, g.advice
+	return g.no
 }
 
 // gates checks the conditions that hold for the whole cluster.
@@ -30,15 +30,15 @@ func (b *builder) gates() gate {
 	info := b.view.Info()
 	switch version := b.unproven(); {
 	case len(b.o.MassChanges) > 0 && !b.o.AllowMassChange:
-		return gate{b.o.MassChanges[0], "if you know why, pass --allow-mass-change", true}
+		return gate{&Refusal{Why: b.o.MassChanges[0], Advice: "if you know why, pass --allow-mass-change"}, true}
 	case !b.view.Agents():
-		return gate{"no agents are installed, so live verification is not possible", "kubectl apply -f deploy/agent.yaml, see docs/agent.md", true}
+		return gate{&Refusal{Why: "no agents are installed, so live verification is not possible", Advice: "kubectl apply -f deploy/agent.yaml, see docs/agent.md"}, true}
 	case b.o.IPAM != "calico":
-		return gate{"the cluster is not known to use Calico IPAM", "Plumbline repairs only Calico IPAM", false}
+		return gate{&Refusal{Why: "the cluster is not known to use Calico IPAM", Advice: "Plumbline repairs only Calico IPAM"}, false}
 	case version != "":
-		return gate{version, "repair is tested with Calico " + strings.Join(proven, ", ") + " only; with other versions Plumbline only reads", false}
+		return gate{&Refusal{Why: version, Advice: "repair is tested with Calico " + strings.Join(proven, ", ") + " only; with other versions Plumbline only reads"}, false}
 	case !info.Ready:
-		return gate{"the Calico datastore is locked, or not ready (PL9003)", "if no migration is running, run calicoctl datastore migrate unlock", false}
+		return gate{&Refusal{Why: "the Calico datastore is locked, or not ready (PL9003)", Advice: "if no migration is running, run calicoctl datastore migrate unlock"}, false}
 	default:
 		return gate{}
 	}

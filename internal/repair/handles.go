@@ -13,23 +13,22 @@ import (
 // verification: a count that is too high only leaks the handle object. Lowering needs an
 // unchanged handle and no CNI call for it on any node. Removing needs that its container is
 // gone on every node.
-func planHandle(b *builder, f *finding.Finding) {
+func planHandle(b *builder, f *finding.Finding) *Refusal {
 	h := b.handleOf(f.Subject.Name)
 	if h == nil {
-		b.refuse(f, "the handle is gone, and no block names it", "run plumbline check again")
-		return
+		return &Refusal{Why: "the handle is gone, and no block names it", Advice: "run plumbline check again"}
 	}
 	held, spelt := b.heldBy(h)
 	over, under := b.miscount(h, held)
 	switch {
 	case !spelt:
-		b.refuse(f, "the blocks and the handle object spell its ID differently, and Calico treats both as one", "restart its pod: its DEL releases by the common name; then run plumbline check again")
+		return &Refusal{Why: "the blocks and the handle object spell its ID differently, and Calico treats both as one", Advice: "restart its pod: its DEL releases by the common name; then run plumbline check again"}
 	case h.Name != "" && model.HandleKey(h.Name) != model.HandleKey(h.ID):
-		b.refuse(f, "the handle object has a name that Calico does not look up", "restart its pod; then delete the object "+h.Name)
+		return &Refusal{Why: "the handle object has a name that Calico does not look up", Advice: "restart its pod; then delete the object " + h.Name}
 	case b.twin(h):
-		b.refuse(f, "another handle differs only by upper and lower case", "restart its pod; then delete the handle that no block names")
+		return &Refusal{Why: "another handle differs only by upper and lower case", Advice: "restart its pod; then delete the handle that no block names"}
 	case len(held) == 0:
-		b.orphan(f, h)
+		return b.orphan(f, h)
 	case h.Missing:
 		b.target(f, Safe, Proof{})
 		b.count(raiseHandles, f, "create", h, held)
@@ -37,12 +36,13 @@ func planHandle(b *builder, f *finding.Finding) {
 		b.target(f, Safe, Proof{})
 		b.count(raiseHandles, f, "raise", h, held)
 	case over > 0 && h.Revision != "":
-		b.lower(f, h, held)
+		return b.lower(f, h, held)
 	case legacyHandle(h, b.view.AttributeOf(held[0])):
-		b.refuse(f, "a handle cannot be renamed while its pod is running", "restart its pod: kubectl -n NAMESPACE delete pod POD")
+		return &Refusal{Why: "a handle cannot be renamed while its pod is running", Advice: "restart its pod: kubectl -n NAMESPACE delete pod POD"}
 	default:
-		b.refuse(f, "the handle counts what the blocks hold", "run plumbline check again")
+		return &Refusal{Why: "the handle counts what the blocks hold", Advice: "run plumbline check again"}
 	}
+	return nil
 }
 
 // heldBy gives the allocations of a handle in all blocks; spelt is false if any block
@@ -108,15 +108,13 @@ func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle
 // lower plans to lower the counts of a handle. Its container may run. What must be verified:
 // no CNI call for it is in progress, because an ADD counts in the handle before it allocates
 // in the block.
-func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Allocation) {
+func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Allocation) *Refusal {
 	id := model.ContainerOf(h.ID)
 	switch {
 	case id == "" && model.Reusable(h.ID):
-		b.refuse(f, "its owner reuses this handle and may be between two writes", "no action needed: a count that is too high is harmless")
-		return
+		return &Refusal{Why: "its owner reuses this handle and may be between two writes", Advice: "no action needed: a count that is too high is harmless"}
 	case b.unverifiable() != "":
-		b.refuse(f, "the agent on every node must verify that no CNI call for it is in progress; not possible on "+b.unverifiable(), "make these agents answer; the handle is harmless meanwhile")
-		return
+		return &Refusal{Why: "the agent on every node must verify that no CNI call for it is in progress; not possible on " + b.unverifiable(), Advice: "make these agents answer; the handle is harmless meanwhile"}
 	}
 	d := &NotInUse{All: true, Calm: true}
 	if id != "" {
@@ -124,29 +122,31 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 	}
 	b.target(f, Safe, Proof{NotInUse: d})
 	b.count(cleanUp, f, "lower", h, held) // not in stage recountHandles: recounts are done without verification
+	return nil
 }
 
 // orphan plans to remove a handle without addresses.
-func (b *builder) orphan(f *finding.Finding, h *model.Handle) {
+func (b *builder) orphan(f *finding.Finding, h *model.Handle) *Refusal {
 	id := model.ContainerOf(h.ID)
 	switch {
 	case h.Revision == "":
-		b.refuse(f, "its revision is not known, so a later use could not be detected", "run plumbline check again")
+		return &Refusal{Why: "its revision is not known, so a later use could not be detected", Advice: "run plumbline check again"}
 	case id == "" && b.tunnelGone(h.ID) != "":
 		// Only its node reuses this ID, and the user passed --node-gone for it.
 		node := model.Ref{Kind: model.KindNode, Name: b.tunnelGone(h.ID)}
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{node}}})
 		b.count(cleanUp, f, "remove", h, nil)
 	case id == "" && model.Reusable(h.ID):
-		b.refuse(f, "its owner may reuse this handle", "it is harmless while its owner exists; delete it when the owner is gone permanently")
+		return &Refusal{Why: "its owner may reuse this handle", Advice: "it is harmless while its owner exists; delete it when the owner is gone permanently"}
 	case id == "":
-		b.refuse(f, "it names no container that nodes could verify as gone", "it is harmless; delete it by hand if no block names it")
+		return &Refusal{Why: "it names no container that nodes could verify as gone", Advice: "it is harmless; delete it by hand if no block names it"}
 	case b.unverifiable() != "":
-		b.refuse(f, "the agent on every node must verify that its container is gone; not possible on "+b.unverifiable(), "make these agents answer; the handle is harmless meanwhile")
+		return &Refusal{Why: "the agent on every node must verify that its container is gone; not possible on " + b.unverifiable(), Advice: "make these agents answer; the handle is harmless meanwhile"}
 	default:
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Containers: []string{id}, All: true}})
 		b.count(cleanUp, f, "remove", h, nil) // not in stage recountHandles: recounts are done without verification
 	}
+	return nil
 }
 
 // tunnelGone gives the node of a tunnel address handle, if the user passed --node-gone for it and it has no Node object.

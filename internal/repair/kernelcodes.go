@@ -19,20 +19,17 @@ const minSeen = 600
 
 // planDevice deletes a host veth that no pod uses. The step identifies it by index: the next
 // pod of the same name gets an interface of the same name.
-func planDevice(b *builder, f *finding.Finding) {
+func planDevice(b *builder, f *finding.Finding) *Refusal {
 	node := f.Subject.OnNode()
 	_, name, _ := strings.Cut(f.Subject.Name, "/")
 	l := b.view.LinkNamed(node, name)
 	switch {
 	case l == nil:
-		b.refuse(f, "the interface is gone", "run plumbline check again")
-		return
+		return &Refusal{Why: "the interface is gone", Advice: "run plumbline check again"}
 	case b.view.CNISetupOn(node).Calicos == nil:
-		b.refuse(f, "the network of "+node+" is not known to be managed by Calico", "")
-		return
+		return &Refusal{Why: "the network of " + node + " is not known to be managed by Calico"}
 	case l.PeerNS == 0:
-		b.refuse(f, "its peer interface was not found: it may be in a network namespace that the agent cannot read", "restart the node at a convenient time")
-		return
+		return &Refusal{Why: "its peer interface was not found: it may be in a network namespace that the agent cannot read", Advice: "restart the node at a convenient time"}
 	}
 	args := map[string]string{"index": strconv.Itoa(l.Index), "seen": strconv.Itoa(minSeen)}
 	if s := int(b.o.Settle.Seconds()); s > 0 {
@@ -46,19 +43,19 @@ func planDevice(b *builder, f *finding.Finding) {
 	t := b.target(f, Safe, Proof{NotInUse: &NotInUse{Nodes: []string{node}}})
 	t.NoUndo = "a deleted interface cannot be restored"
 	b.step(actOnNodes, f, "delete device", f.Subject, Change{Node: &OnNode{Verb: "unlink", Args: args}})
+	return nil
 }
 
 // planRoute deletes a host route that leads to another interface, and waits for Felix. Felix
 // adds missing routes, and does not touch routes that it did not write.
-func planRoute(b *builder, f *finding.Finding) {
-	t := b.runningPodOn(f)
-	if t == nil {
-		return
+func planRoute(b *builder, f *finding.Finding) *Refusal {
+	t, no := b.runningPodOn(f)
+	if no != nil {
+		return no
 	}
 	m := b.view.MachineOf(t.pod.Node)
 	if m == nil || m.Felix != "ready" {
-		b.refuse(f, "Felix on "+t.pod.Node+" is not ready and would not add the right route", "make calico-node on "+t.pod.Node+" ready")
-		return
+		return &Refusal{Why: "Felix on " + t.pod.Node + " is not ready and would not add the right route", Advice: "make calico-node on " + t.pod.Node + " ready"}
 	}
 	var wrong []*model.Route
 	for _, ip := range t.ips {
@@ -69,8 +66,7 @@ func planRoute(b *builder, f *finding.Finding) {
 		}
 	}
 	if len(wrong) == 0 {
-		b.refuse(f, "no route leads to another interface; a route is missing, and Felix adds it within 90 s if its endpoint is right", "if it does not, restart calico-node on "+t.pod.Node)
-		return
+		return &Refusal{Why: "no route leads to another interface; a route is missing, and Felix adds it within 90 s if its endpoint is right", Advice: "if it does not, restart calico-node on " + t.pod.Node}
 	}
 	target := b.target(f, Disruptive, t.proof())
 	target.NoUndo = "a route to the wrong interface is not restored"
@@ -81,6 +77,7 @@ func planRoute(b *builder, f *finding.Finding) {
 		b.step(actOnNodes, f, "delete route", on, Change{Node: &OnNode{Verb: "unroute", Args: args}})
 	}
 	b.await(f, t)
+	return nil
 }
 
 // await adds the steps that wait until Felix has set the routes of a running pod.
@@ -93,10 +90,10 @@ func (b *builder) await(f *finding.Finding, t *runningPod) {
 
 // planNeighbour deletes static neighbour entries with a wrong interface or MAC. Nothing else
 // removes them. The kernel then learns the right entry.
-func planNeighbour(b *builder, f *finding.Finding) {
-	t := b.runningPodOn(f)
-	if t == nil {
-		return
+func planNeighbour(b *builder, f *finding.Finding) *Refusal {
+	t, no := b.runningPodOn(f)
+	if no != nil {
+		return no
 	}
 	var wrong []*model.Neighbour
 	for _, ip := range t.ips {
@@ -109,8 +106,7 @@ func planNeighbour(b *builder, f *finding.Finding) {
 		}
 	}
 	if len(wrong) == 0 {
-		b.refuse(f, "no static neighbour entry is wrong: the pod does not answer, or another host answers for it", "check the processes in the pod")
-		return
+		return &Refusal{Why: "no static neighbour entry is wrong: the pod does not answer, or another host answers for it", Advice: "check the processes in the pod"}
 	}
 	target := b.target(f, Disruptive, t.proof())
 	target.NoUndo = "a wrong neighbour entry is not restored"
@@ -121,13 +117,14 @@ func planNeighbour(b *builder, f *finding.Finding) {
 		args := map[string]string{"link": strconv.Itoa(n.Link), "mac": n.MAC}
 		b.step(actOnNodes, f, "delete entry", on, Change{Node: &OnNode{Verb: "unneighbour", Args: args}})
 	}
+	return nil
 }
 
 // planGateway sets the sysctls of the host veth by which the host answers for the pod's gateway.
-func planGateway(b *builder, f *finding.Finding) {
-	t := b.runningPodOn(f)
-	if t == nil {
-		return
+func planGateway(b *builder, f *finding.Finding) *Refusal {
+	t, no := b.runningPodOn(f)
+	if no != nil {
+		return no
 	}
 	var off []string
 	for _, key := range []string{"forwarding", "proxy_arp"} {
@@ -136,8 +133,7 @@ func planGateway(b *builder, f *finding.Finding) {
 		}
 	}
 	if len(off) == 0 {
-		b.refuse(f, "the sysctls of "+t.outside.Name+" are right, and Plumbline changes neither the node's own routes nor anything inside a pod", "add a default route on the node; or restart the pod at a convenient time")
-		return
+		return &Refusal{Why: "the sysctls of " + t.outside.Name + " are right, and Plumbline changes neither the node's own routes nor anything inside a pod", Advice: "add a default route on the node; or restart the pod at a convenient time"}
 	}
 	target := b.target(f, Disruptive, t.proof())
 	target.NoUndo = "forwarding and proxy_arp of a pod's interface are not disabled again"
@@ -147,28 +143,25 @@ func planGateway(b *builder, f *finding.Finding) {
 		args := map[string]string{"index": strconv.Itoa(t.outside.Index), "value": "1"}
 		b.step(actOnNodes, f, "set to 1", on, Change{Node: &OnNode{Verb: "sysctl", Args: args}})
 	}
+	return nil
 }
 
-// runningPodOn finds the running pod of a finding. It is nil after a refusal: also if another user has one of its addresses.
-func (b *builder) runningPodOn(f *finding.Finding) *runningPod {
+// runningPodOn finds the running pod of a finding. It refuses also if another user has one of its addresses.
+func (b *builder) runningPodOn(f *finding.Finding) (*runningPod, *Refusal) {
 	ns, name, _ := strings.Cut(f.Subject.Name, "/")
 	pod := b.view.PodByName(ns, name)
 	if pod == nil {
-		b.refuse(f, "the pod is gone", "run plumbline check again")
-		return nil
+		return nil, &Refusal{Why: "the pod is gone", Advice: "run plumbline check again"}
 	}
 	t, no := b.runningPodOf(pod)
-	if no == nil {
-		for _, ip := range t.ips {
-			if no = b.otherUser(t, ip); no != nil {
-				break
-			}
+	if no != nil {
+		return nil, no
+	}
+	for _, ip := range t.ips {
+		if no := b.otherUser(t, ip); no != nil {
+			return nil, no
 		}
 	}
-	if no != nil {
-		b.refuse(f, no.why, no.advice)
-		return nil
-	}
 	slices.SortFunc(t.ips, netip.Addr.Compare)
-	return t
+	return t, nil
 }

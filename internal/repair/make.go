@@ -70,16 +70,20 @@ func (b *builder) plan(fs []finding.Finding) {
 	for i := range fs {
 		f := &fs[i]
 		act := table[f.Code]
-		switch why, what := gate.stops(f.Code); {
+		no := gate.stops(f.Code)
+		switch {
 		case curedToo[f.Key()]:
+			continue
 		case act == nil:
-			b.refuse(f, "Plumbline has no safe repair for it", advice(f.Code))
-		case why != "":
-			b.refuse(f, why, what)
+			no = &Refusal{Why: "Plumbline has no safe repair for it", Advice: advice(f.Code)}
+		case no != nil:
 		case f.State != finding.Confirmed:
-			b.refuse(f, unconfirmedReason(f), "plan again then")
+			no = &Refusal{Why: unconfirmedReason(f), Advice: "plan again then"}
 		default:
-			act(b, f)
+			no = act(b, f)
+		}
+		if no != nil {
+			b.refuse(f.Key(), no)
 		}
 	}
 }
@@ -108,8 +112,7 @@ func (b *builder) explained(fs []finding.Finding) {
 			if given || cures(fs[i].Code, k.Code) {
 				continue
 			}
-			f := finding.Finding{Code: k.Code, Subject: model.Ref{Name: k.Name}}
-			b.refuse(&f, "it is explained by "+fs[i].Key()+" and was not confirmed separately", "repair "+fs[i].Key()+", then run plumbline check again")
+			b.refuse(finding.KeyOf(k.Code, k.Name), &Refusal{Why: "it is explained by " + fs[i].Key() + " and was not confirmed separately", Advice: "repair " + fs[i].Key() + ", then run plumbline check again"})
 		}
 	}
 }

@@ -11,25 +11,21 @@ import (
 
 // planMend repairs the structure of a block. Allocated addresses stay allocated: of a
 // sandbox that is being created the allocation may be the only trace. Only PL1001 releases.
-func planMend(b *builder, f *finding.Finding) {
+func planMend(b *builder, f *finding.Finding) *Refusal {
 	cidr, err := netip.ParsePrefix(f.Subject.Name)
 	block := b.view.BlockAt(cidr)
 	if err != nil || block == nil {
-		b.refuse(f, "the block is gone", "run plumbline check again")
-		return
+		return &Refusal{Why: "the block is gone", Advice: "run plumbline check again"}
 	}
 	if why := beyond(block); why != "" {
-		b.refuse(f, why, "delete its pods one by one (kubectl delete pod), then delete the block when it is empty")
-		return
+		return &Refusal{Why: why, Advice: "delete its pods one by one (kubectl delete pod), then delete the block when it is empty"}
 	}
 	if !broken(block) {
-		b.refuse(f, "the defect is harmless and disappears with the next write of the block", "no action needed; or restart the pods whose attributes have no handle")
-		return
+		return &Refusal{Why: "the defect is harmless and disappears with the next write of the block", Advice: "no action needed; or restart the pods whose attributes have no handle"}
 	}
 	lost, no := b.neither(block)
 	if no != nil {
-		b.refuse(f, no.why, no.advice)
-		return
+		return no
 	}
 	t := b.target(f, Safe, Proof{})
 	raise := map[string][]netip.Addr{}
@@ -58,11 +54,12 @@ func planMend(b *builder, f *finding.Finding) {
 		b.step(raiseHandles, f, "count", handleRef(id), Change{Count: &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}}})
 	}
 	b.step(repairBlocks, f, "mend", block.Ref(), Change{Mend: &Mend{Owners: owners}})
+	return nil
 }
 
 // neither gives the owners of addresses in use that the block lists neither as allocated nor
 // as free. If they were listed as free, Calico would assign them again.
-func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *refusal) {
+func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *Refusal) {
 	out := map[netip.Addr]*Owner{}
 	known := map[int32]bool{}
 	for _, slot := range block.Held {

@@ -15,11 +15,10 @@ import (
 // puts the right handle, which it reads as new. Invariants: the ordinal is never free in
 // between, and the node attribute stays set, because remote nodes route borrowed addresses
 // by it.
-func planMisnamed(b *builder, f *finding.Finding) {
+func planMisnamed(b *builder, f *finding.Finding) *Refusal {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if err != nil || b.view.AllocationOf(ip) == nil {
-		b.refuse(f, "the address is not allocated any more", "run plumbline check again")
-		return
+		return &Refusal{Why: "the address is not allocated any more", Advice: "run plumbline check again"}
 	}
 	pod, no := b.userOf(ip)
 	var t *runningPod
@@ -32,11 +31,9 @@ func planMisnamed(b *builder, f *finding.Finding) {
 	}
 	switch {
 	case no != nil:
-		b.refuse(f, no.why, no.advice)
-		return
+		return no
 	case p == nil || p.right || p.from == nil:
-		b.refuse(f, "IPAM now names the right owner", "run plumbline check again")
-		return
+		return &Refusal{Why: "IPAM now names the right owner", Advice: "run plumbline check again"}
 	}
 	p.hold = true
 	// Only the node attribute affects routes. If it stays the same the repair is safe.
@@ -52,13 +49,14 @@ func planMisnamed(b *builder, f *finding.Finding) {
 		}
 	}
 	b.record(f, t, p)
+	return nil
 }
 
 // fromOtherPod allows a running pod to take over an allocation that names another pod. The
 // caller has checked that the other pod does not have the address. It refuses where the
 // other pod may be about to use it.
 func (b *builder) fromOtherPod(t *runningPod, spared ...*model.Pod) takeover {
-	return func(at *model.Attribute) *refusal {
+	return func(at *model.Attribute) *Refusal {
 		ns, name := at.PodName()
 		other := b.view.PodByName(ns, name)
 		switch {

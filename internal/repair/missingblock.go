@@ -22,7 +22,7 @@ type missingBlock struct {
 // missingBlockFor finds the missing block of an address. The node that still has an affinity
 // for it gets it; else the node with most of its pods. Invariant: this plan records all users
 // of the block, because in a new block all other addresses are free.
-func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*missingBlock, *refusal) {
+func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool) (*missingBlock, *Refusal) {
 	v := b.view
 	bits := pool.BlockSize
 	if bits == 0 {
@@ -32,7 +32,7 @@ func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool
 	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, maxOrdinals+1) > maxOrdinals {
 		return nil, refuse("", "pool %s has an invalid block size (%d)", pool.Name, bits)
 	}
-	s, no := b.plannedBlock(cidr), (*refusal)(nil)
+	s, no := b.plannedBlock(cidr), (*Refusal)(nil)
 	if s == nil {
 		s, no = b.inspectMissingBlock(cidr, t)
 	}
@@ -64,7 +64,7 @@ func (b *builder) plannedBlock(cidr netip.Prefix) *missingBlock {
 }
 
 // inspectMissingBlock checks everything that prevents a new block: overlaps, affinities, users outside the plan.
-func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missingBlock, *refusal) {
+func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missingBlock, *Refusal) {
 	v := b.view
 	if !v.State(model.Affinities, "").Seen() || !v.State(model.Cluster, "").Seen() {
 		return nil, refuse("", "affinities were not read completely")
@@ -95,7 +95,7 @@ func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missin
 
 // unplannedUser refuses if an address of the range is in use and this plan does not record
 // it: in a new block it would be free, and Calico would assign it again.
-func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *refusal {
+func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *Refusal {
 	advice := "plan the whole block: --rebuild " + cidr.String()
 	for n := range int32(model.Size(cidr, maxOrdinals)) {
 		ip := model.Offset(cidr, n)
@@ -114,7 +114,7 @@ func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *refusal {
 		}
 		switch {
 		case no != nil:
-			return refuse(no.advice, "%s, also of %s, cannot be recorded: %s", ip, cidr, no.why)
+			return refuse(no.Advice, "%s, also of %s, cannot be recorded: %s", ip, cidr, no.Why)
 		case !b.planned[finding.KeyOf(finding.PL1002, ip.String())] && !b.planned[finding.KeyOf(finding.PL2001, pod.Namespace+"/"+pod.Name)]:
 			return refuse(advice, "%s of %s/%s is also in %s, and is not part of this plan", ip, pod.Namespace, pod.Name, cidr)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // planStuck ends the hung mount that keeps a pod from being deleted.
-func planStuck(b *builder, f *finding.Finding) {
+func planStuck(b *builder, f *finding.Finding) *Refusal {
 	for _, r := range f.About {
 		if r.Kind != model.KindMount {
 			continue
@@ -19,23 +19,21 @@ func planStuck(b *builder, f *finding.Finding) {
 		ns, name, _ := strings.Cut(f.Subject.Name, "/")
 		if pod := b.view.PodByName(ns, name); pod != nil {
 			if m := b.unresponsiveMount(r.Name, pod.UID); m != nil {
-				b.abortMount(f, m)
-				return
+				return b.abortMount(f, m)
 			}
 		}
 	}
-	b.refuse(f, "nothing that blocks the pod's deletion can be ended safely", advice(f.Code))
+	return &Refusal{Why: "nothing that blocks the pod's deletion can be ended safely", Advice: advice(f.Code)}
 }
 
 // planMount ends a hung mount. Only FUSE has a way to do that without effect on the kernel
 // and on other mounts: abort the connection.
-func planMount(b *builder, f *finding.Finding) {
+func planMount(b *builder, f *finding.Finding) *Refusal {
 	m := b.unresponsiveMount(f.Subject.Name, "")
 	if m == nil {
-		b.refuse(f, "the mount is gone, or answers, or several mounts of that name hang", "run plumbline check again; plan PL4001 of a pod that it blocks")
-		return
+		return &Refusal{Why: "the mount is gone, or answers, or several mounts of that name hang", Advice: "run plumbline check again; plan PL4001 of a pod that it blocks"}
 	}
-	b.abortMount(f, m)
+	return b.abortMount(f, m)
 }
 
 // unresponsiveMount finds a hung mount by name (node and source), and by the UID of a pod
@@ -59,10 +57,9 @@ func (b *builder) unresponsiveMount(name, uid string) *model.Mount {
 // abortMount aborts the connection of a FUSE file system. That ends all its mounts in all
 // namespaces, so the step names every pod that uses it; the agent refuses if it finds a pod
 // that is not named.
-func (b *builder) abortMount(f *finding.Finding, m *model.Mount) {
+func (b *builder) abortMount(f *finding.Finding, m *model.Mount) *Refusal {
 	if !strings.HasPrefix(m.Type, "fuse") || m.Device == "" {
-		b.refuse(f, "a "+m.Type+" mount cannot be aborted safely", "bring its server "+orText(m.Server, "")+" back; or, if no pod needs the mount, run umount -f on the node")
-		return
+		return &Refusal{Why: "a " + m.Type + " mount cannot be aborted safely", Advice: "bring its server " + orText(m.Server, "") + " back; or, if no pod needs the mount, run umount -f on the node"}
 	}
 	var uids, affected []string
 	for i := range int32(b.view.Rows(model.Mounts)) {
@@ -95,36 +92,35 @@ func (b *builder) abortMount(f *finding.Finding, m *model.Mount) {
 	}
 	args := map[string]string{"device": m.Device, "pods": strings.Join(uids, ",")}
 	b.step(actOnNodes, f, "abort connection", m.Ref(), Change{Node: &OnNode{Verb: "abort", Args: args}})
+	return nil
 }
 
 // planUnkillable ends the mount that a process waits for, not the process.
-func planUnkillable(b *builder, f *finding.Finding) {
+func planUnkillable(b *builder, f *finding.Finding) *Refusal {
 	for _, r := range f.About {
 		if m := b.unresponsiveMount(r.Name, ""); r.Kind == model.KindMount && m != nil {
-			b.abortMount(f, m)
-			return
+			return b.abortMount(f, m)
 		}
 	}
-	b.refuse(f, "an unkillable process exits only when its wait ends, and no mount to abort was found", advice(f.Code))
+	return &Refusal{Why: "an unkillable process exits only when its wait ends, and no mount to abort was found", Advice: advice(f.Code)}
 }
 
 // planOrphan removes the sandbox that is left of a deleted pod. Processes and mounts that
 // are left go with their sandbox or owner.
-func planOrphan(b *builder, f *finding.Finding) {
+func planOrphan(b *builder, f *finding.Finding) *Refusal {
 	node := f.Subject.OnNode()
 	_, name, _ := strings.Cut(f.Subject.Name, "/")
 	if f.Subject.Kind != model.KindSandbox {
-		b.refuse(f, "it is released together with its sandbox, its process or its owner", advice(f.Code))
-		return
+		return &Refusal{Why: "it is released together with its sandbox, its process or its owner", Advice: advice(f.Code)}
 	}
-	b.removeSandbox(f, node, name)
+	return b.removeSandbox(f, node, name)
 }
 
 const staticUID = 32 // length of a static pod's UID: a manifest hash without dashes
 
 // removeSandbox plans that the runtime stops and removes a sandbox whose pod is deleted.
 // That runs its CNI DEL. It refuses sandboxes of static pods: the kubelet manages those.
-func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
+func (b *builder) removeSandbox(f *finding.Finding, node, name string) *Refusal {
 	var sandbox *model.Sandbox
 	for i := range int32(b.view.Rows(model.Sandboxes)) {
 		if s := b.view.Sandbox(i); s.Node == node && s.Ref() == f.Subject {
@@ -133,17 +129,13 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
 	}
 	switch {
 	case sandbox == nil:
-		b.refuse(f, "sandbox "+short(name)+" is gone", "run plumbline check again")
-		return
+		return &Refusal{Why: "sandbox " + short(name) + " is gone", Advice: "run plumbline check again"}
 	case len(strings.ReplaceAll(sandbox.UID, "-", "")) != staticUID || len(sandbox.UID) == staticUID:
-		b.refuse(f, "the sandbox belongs to a static pod, or to no Kubernetes pod", "check the static pod manifests on "+node)
-		return
+		return &Refusal{Why: "the sandbox belongs to a static pod, or to no Kubernetes pod", Advice: "check the static pod manifests on " + node}
 	case b.view.PodByUID(sandbox.UID) != nil:
-		b.refuse(f, "its pod exists", "run plumbline check again")
-		return
+		return &Refusal{Why: "its pod exists", Advice: "run plumbline check again"}
 	case b.view.PodByName(sandbox.Namespace, sandbox.Pod) != nil:
-		b.refuse(f, "a new pod has its name, and the DEL of the old sandbox may affect it", "remove the sandbox with crictl on "+node+" when the new pod may lose its network")
-		return
+		return &Refusal{Why: "a new pod has its name, and the DEL of the old sandbox may affect it", Advice: "remove the sandbox with crictl on " + node + " when the new pod may lose its network"}
 	}
 	var running []string
 	for c := range b.view.ContainersIn(node, sandbox.ID) {
@@ -156,6 +148,7 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) {
 	t.Touches = []string{fmt.Sprintf("%s of %s/%s on %s exit", plural(len(running), "container", "containers"), sandbox.Namespace, sandbox.Pod, node)}
 	args := map[string]string{"uid": sandbox.UID, "containers": strings.Join(running, ",")}
 	b.step(actOnNodes, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + sandbox.ID}, Change{Node: &OnNode{Verb: "remove", Args: args}})
+	return nil
 }
 
 func plural(n int, one, many string) string {

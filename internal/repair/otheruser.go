@@ -9,7 +9,7 @@ import (
 
 // otherUser refuses if anything except the running pod has the address, by any source. The
 // pods in spared are not considered: the plan handles them.
-func (b *builder) otherUser(t *runningPod, ip netip.Addr, spared ...*model.Pod) *refusal {
+func (b *builder) otherUser(t *runningPod, ip netip.Addr, spared ...*model.Pod) *Refusal {
 	v := b.view
 	const advice = "repair the duplicate address (PL2010) first"
 	for c := range v.Claims(ip) {
@@ -42,7 +42,7 @@ func (b *builder) otherUser(t *runningPod, ip netip.Addr, spared ...*model.Pod) 
 
 // otherSandbox refuses if another sandbox has the address on its Calico interface. Other
 // interfaces in a pod do not count: a docker0 may have any address.
-func (b *builder) otherSandbox(t *runningPod, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *refusal {
+func (b *builder) otherSandbox(t *runningPod, at *model.Attachment, ip netip.Addr, spared []*model.Pod) *Refusal {
 	v := b.view
 	if at.Node == t.sandbox.Node && at.Sandbox == t.sandbox.ID {
 		return nil

@@ -4,6 +4,7 @@
 package repair
 
 import (
+	"fmt"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -61,11 +62,15 @@ type Target struct {
 	Warnings []string           `json:"warnings,omitempty"` // what the user should know before apply
 }
 
-// A Refusal is a finding that the plan does not repair.
+// A Refusal is a finding that the plan does not repair, and why. Make fills in Finding.
 type Refusal struct {
 	Finding string `json:"finding"`
 	Why     string `json:"why"`
 	Advice  string `json:"advice,omitempty"` // what the user can do
+}
+
+func refuse(advice, format string, args ...any) *Refusal {
+	return &Refusal{Why: fmt.Sprintf(format, args...), Advice: advice}
 }
 
 // Risk is the highest risk of its targets.

@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
@@ -151,7 +150,6 @@ func (b *builder) untouched() {
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(of)) {
-		f := finding.Finding{Code: finding.PL9001, Subject: model.Ref{Kind: model.KindNode, Name: node}}
-		b.refuse(&f, fmt.Sprintf("live verification is not possible: the %d addresses that IPAM has for this node are not changed", of[node]), advice(f.Code))
+		b.refuse(finding.KeyOf(finding.PL9001, node), refuse(advice(finding.PL9001), "live verification is not possible: the %d addresses that IPAM has for this node are not changed", of[node]))
 	}
 }

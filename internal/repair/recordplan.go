@@ -22,11 +22,11 @@ type assignment struct {
 }
 
 // A takeover refuses if an allocation of another owner must not be transferred to the running pod; nil allows it.
-type takeover func(at *model.Attribute) *refusal
+type takeover func(at *model.Attribute) *Refusal
 
 // assignment finds what IPAM needs for an address of a running pod. Nil with no refusal: IPAM
 // is right. Invariant: no address is taken from another user, except from the pods in spared.
-func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared ...*model.Pod) (*assignment, *refusal) {
+func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared ...*model.Pod) (*assignment, *Refusal) {
 	v := b.view
 	if !v.State(model.Blocks, "").Seen() || !v.State(model.Handles, "").Seen() || !v.State(model.Pods, "").Seen() {
 		return nil, refuse("", "blocks, handles and pods were not read completely")
@@ -70,7 +70,7 @@ func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared
 }
 
 // onlyBlock gives the block of an address; nil if there is none.
-func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
+func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *Refusal) {
 	var found *model.Block
 	for block := range b.view.BlocksWith(ip) {
 		if found != nil {
@@ -85,7 +85,7 @@ func (b *builder) onlyBlock(ip netip.Addr) (*model.Block, *refusal) {
 }
 
 // kept refuses to take an allocation that is not of a pod.
-func (b *builder) kept(t *runningPod, at *model.Attribute) *refusal {
+func (b *builder) kept(t *runningPod, at *model.Attribute) *Refusal {
 	switch {
 	case at.Handle == model.WindowsHandle:
 		return refuse("", "IPAM reserves it for Windows")
@@ -107,7 +107,7 @@ func (b *builder) kept(t *runningPod, at *model.Attribute) *refusal {
 // fromOwnFormerSandbox allows a running pod to take over an allocation of its former sandbox.
 // The caller has checked that no other sandbox has the address.
 func (b *builder) fromOwnFormerSandbox(t *runningPod) takeover {
-	return func(at *model.Attribute) *refusal {
+	return func(at *model.Attribute) *Refusal {
 		if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 			return nil
 		}
@@ -119,7 +119,7 @@ func (b *builder) fromOwnFormerSandbox(t *runningPod) takeover {
 }
 
 // assignFree is assignment for an address that IPAM has as free.
-func (b *builder) assignFree(t *runningPod, ip netip.Addr, block *model.Block) (*assignment, *refusal) {
+func (b *builder) assignFree(t *runningPod, ip netip.Addr, block *model.Block) (*assignment, *Refusal) {
 	pool := b.view.PoolWith(ip)
 	switch {
 	case pool == nil:

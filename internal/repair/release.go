@@ -11,31 +11,26 @@ import (
 
 // planLeaked releases an address that is not in use. The unit is its handle: all addresses
 // of the handle, in all blocks, must be verified as not in use, or none is released.
-func planLeaked(b *builder, f *finding.Finding) {
+func planLeaked(b *builder, f *finding.Finding) *Refusal {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	a := b.view.AllocationOf(ip)
 	if err != nil || a == nil || b.view.AttributeOf(a) == nil {
-		b.refuse(f, "the address is not allocated any more, or its attribute is not readable", "run plumbline check again; repair PL1004 first")
-		return
+		return &Refusal{Why: "the address is not allocated any more, or its attribute is not readable", Advice: "run plumbline check again; repair PL1004 first"}
 	}
 	at := b.view.AttributeOf(a)
 	if b.view.Stranger(at.Node) {
-		b.refuse(f, "node "+at.Node+" belongs to another cluster, or to none", "repair it from that cluster")
-		return
+		return &Refusal{Why: "node " + at.Node + " belongs to another cluster, or to none", Advice: "repair it from that cluster"}
 	}
-	held, why, what := b.allOfHandle(at, ip)
-	if why != "" {
-		b.refuse(f, why, what)
-		return
+	held, no := b.allOfHandle(at, ip)
+	if no != nil {
+		return no
 	}
-	d, why, what := b.notInUse(held)
-	if why != "" {
-		b.refuse(f, why, what)
-		return
+	d, no := b.notInUse(held)
+	if no != nil {
+		return no
 	}
-	if why, what = b.gone(&d, at); why != "" {
-		b.refuse(f, why, what)
-		return
+	if no := b.gone(&d, at); no != nil {
+		return no
 	}
 	b.target(f, Safe, Proof{NotInUse: &d})
 	for _, o := range held {
@@ -51,36 +46,37 @@ func planLeaked(b *builder, f *finding.Finding) {
 		}
 	}
 	b.recount(f, at.Handle, held)
+	return nil
 }
 
-// allOfHandle gives all allocations of a handle. Why is not empty if any of them may be in use.
-func (b *builder) allOfHandle(at *model.Attribute, ip netip.Addr) (held []*model.Allocation, why, advice string) {
+// allOfHandle gives all allocations of a handle. It refuses if any of them may be in use.
+func (b *builder) allOfHandle(at *model.Attribute, ip netip.Addr) (held []*model.Allocation, no *Refusal) {
 	if at.Handle == "" || at.Handle == model.WindowsHandle || at.Cooling {
-		return nil, "the allocation has no handle, so its owner is not known", "check its node; calicoctl ipam release --ip releases it without any check"
+		return nil, &Refusal{Why: "the allocation has no handle, so its owner is not known", Advice: "check its node; calicoctl ipam release --ip releases it without any check"}
 	}
 	for a := range b.view.AllocationsBy(at.Handle) {
 		other := b.view.AttributeOf(a)
 		_, given := b.planned[finding.KeyOf(finding.PL1001, a.IP.String())]
 		switch e := b.endpointWith(a.IP); {
 		case other.Handle != at.Handle:
-			return nil, "handle " + other.Handle + " differs only in spelling", "repair its PL1006 first"
+			return nil, &Refusal{Why: "handle " + other.Handle + " differs only in spelling", Advice: "repair its PL1006 first"}
 		case b.claimed(a.IP):
-			return nil, a.IP.String() + " of the same handle is in use", "it is released with the last address of the handle"
+			return nil, &Refusal{Why: a.IP.String() + " of the same handle is in use", Advice: "it is released with the last address of the handle"}
 		case a.IP != ip && given && b.unconfirmed[finding.KeyOf(finding.PL1001, a.IP.String())]:
-			return nil, a.IP.String() + " of the same handle is unconfirmed", "plan again when that is confirmed"
+			return nil, &Refusal{Why: a.IP.String() + " of the same handle is unconfirmed", Advice: "plan again when that is confirmed"}
 		case e != nil && !b.repaired[finding.KeyOf(finding.PL2002, e.Ref().Name)]:
-			return nil, "endpoint " + e.Ref().Name + " still has " + a.IP.String(), "repair PL2002/" + e.Ref().Name + " first, or with it"
+			return nil, &Refusal{Why: "endpoint " + e.Ref().Name + " still has " + a.IP.String(), Advice: "repair PL2002/" + e.Ref().Name + " first, or with it"}
 		}
 		held = append(held, a)
 	}
 	slices.SortFunc(held, func(x, y *model.Allocation) int { return x.IP.Compare(y.IP) })
-	return held, "", ""
+	return held, nil
 }
 
 // gone adds to d the owner that must not exist: the pod, service, node or VM of the
-// attribute. Why is not empty if the owner exists: an address of a service, tunnel or VM is
+// attribute. It refuses if the owner exists: an address of a service, tunnel or VM is
 // never released while that exists.
-func (b *builder) gone(d *NotInUse, at *model.Attribute) (why, advice string) {
+func (b *builder) gone(d *NotInUse, at *model.Attribute) *Refusal {
 	ns, pod := at.PodName()
 	var owner model.Ref
 	var there bool
@@ -90,22 +86,22 @@ func (b *builder) gone(d *NotInUse, at *model.Attribute) (why, advice string) {
 	case at.Tunnel():
 		owner, there = model.Ref{Kind: model.KindNode, Name: at.Node}, b.view.NodeByName(at.Node) != nil
 	case vm != "" && !b.view.State(model.VMs, "").Seen():
-		return "virtual machines were not checked", "give Plumbline read access to virtualmachines.kubevirt.io"
+		return &Refusal{Why: "virtual machines were not checked", Advice: "give Plumbline read access to virtualmachines.kubevirt.io"}
 	case vm != "":
 		owner, there = model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + vm}, b.view.VMByName(at.Namespace, vm) != nil
 	case pod == "":
-		return "the allocation names no owner that could be verified as gone", "check its node; calicoctl ipam release --ip releases it without any check"
+		return &Refusal{Why: "the allocation names no owner that could be verified as gone", Advice: "check its node; calicoctl ipam release --ip releases it without any check"}
 	default:
 		d.Gone = append(d.Gone, PodIs{Namespace: ns, Name: pod, Not: slices.Clone(d.IPs)})
-		return "", ""
+		return nil
 	}
 	if there {
-		return owner.String() + " exists", "the address belongs to it until it is deleted"
+		return &Refusal{Why: owner.String() + " exists", Advice: "the address belongs to it until it is deleted"}
 	}
 	if !slices.Contains(d.Absent, owner) {
 		d.Absent = append(d.Absent, owner)
 	}
-	return "", ""
+	return nil
 }
 
 // recount adds the last step for a handle: set its counts to what the blocks then hold. It

@@ -10,11 +10,10 @@ import (
 )
 
 // planUnrecorded records an address that a running pod uses and that IPAM has as free.
-func planUnrecorded(b *builder, f *finding.Finding) {
+func planUnrecorded(b *builder, f *finding.Finding) *Refusal {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if err != nil {
-		b.refuse(f, "its subject is not an IP address", "")
-		return
+		return &Refusal{Why: "its subject is not an IP address"}
 	}
 	pod, no := b.userOf(ip)
 	var t *runningPod
@@ -27,11 +26,9 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 	}
 	switch {
 	case no != nil:
-		b.refuse(f, no.why, no.advice)
-		return
+		return no
 	case p == nil:
-		b.refuse(f, "IPAM now has the address for the pod", "run plumbline check again")
-		return
+		return &Refusal{Why: "IPAM now has the address for the pod", Advice: "run plumbline check again"}
 	}
 	target := b.target(f, b.routed(t, p), t.proof())
 	target.Watch = b.watchSeconds()
@@ -39,11 +36,12 @@ func planUnrecorded(b *builder, f *finding.Finding) {
 		target.Warnings = append(target.Warnings, "all nodes will route "+p.block.String()+" to "+p.home)
 	}
 	b.record(f, t, p)
+	return nil
 }
 
 // userOf gives the only pod that has an address: by status or annotation, else by the
 // sandbox that its own node reports.
-func (b *builder) userOf(ip netip.Addr) (*model.Pod, *refusal) {
+func (b *builder) userOf(ip netip.Addr) (*model.Pod, *Refusal) {
 	v := b.view
 	var pods []*model.Pod
 	add := func(pod *model.Pod) {
@@ -78,10 +76,10 @@ func (b *builder) userOf(ip netip.Addr) (*model.Pod, *refusal) {
 const felixTime = 90
 
 // planNoEndpoint restores the IPAM records and the endpoint of a running pod.
-func planNoEndpoint(b *builder, f *finding.Finding) { b.rescue(f, nil) }
+func planNoEndpoint(b *builder, f *finding.Finding) *Refusal { return b.rescue(f, nil) }
 
 // planOtherSandbox makes the endpoint of a pod name its running sandbox.
-func planOtherSandbox(b *builder, f *finding.Finding) {
+func planOtherSandbox(b *builder, f *finding.Finding) *Refusal {
 	ns, name, _ := strings.Cut(f.Subject.Name, "/")
 	var old *model.Endpoint
 	if pod := b.view.PodByName(ns, name); pod != nil {
@@ -91,17 +89,16 @@ func planOtherSandbox(b *builder, f *finding.Finding) {
 			}
 		}
 	}
-	b.rescue(f, old)
+	return b.rescue(f, old)
 }
 
 // rescue plans the records of a pod from its running sandbox. IPAM comes before the endpoint
 // or annotation, because Felix routes an address to whoever publishes it.
-func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
+func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) *Refusal {
 	ns, name, _ := strings.Cut(f.Subject.Name, "/")
 	pod := b.view.PodByName(ns, name)
 	if pod == nil {
-		b.refuse(f, "the pod is gone", "run plumbline check again")
-		return
+		return &Refusal{Why: "the pod is gone", Advice: "run plumbline check again"}
 	}
 	t, no := b.runningPodOf(pod)
 	var ps []*assignment
@@ -114,11 +111,9 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 	}
 	switch {
 	case no != nil:
-		b.refuse(f, no.why, no.advice)
-		return
+		return no
 	case len(ps) == 0 && shown == nil:
-		b.refuse(f, "Kubernetes, Calico and the node now agree", "run plumbline check again")
-		return
+		return &Refusal{Why: "Kubernetes, Calico and the node now agree", Advice: "run plumbline check again"}
 	}
 	target := b.target(f, b.routed(t, ps...), t.proof())
 	if len(ps) > 0 {
@@ -126,7 +121,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 	}
 	b.record(f, t, ps...)
 	if shown == nil {
-		return
+		return nil
 	}
 	switch {
 	case shown.Annotate != nil:
@@ -140,10 +135,11 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) {
 		on := model.Ref{Kind: model.KindPath, Name: pod.Node + "/" + ip.String()}
 		b.step(actOnNodes, f, "wait", on, Change{Await: &Await{Node: pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
 	}
+	return nil
 }
 
 // assignments are the changes that IPAM needs for all addresses of a running pod.
-func (b *builder) assignments(t *runningPod) ([]*assignment, *refusal) {
+func (b *builder) assignments(t *runningPod) ([]*assignment, *Refusal) {
 	var out []*assignment
 	for _, ip := range t.ips {
 		p, no := b.assignment(t, ip, nil)
@@ -158,7 +154,7 @@ func (b *builder) assignments(t *runningPod) ([]*assignment, *refusal) {
 }
 
 // shown gives the change that publishes the pod to Felix; nil if it is published.
-func (b *builder) shown(t *runningPod, old *model.Endpoint) (*Change, *refusal) {
+func (b *builder) shown(t *runningPod, old *model.Endpoint) (*Change, *Refusal) {
 	if b.view.Info().Datastore == "etcd" {
 		return b.endpointOf(t, old)
 	}

@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -20,13 +19,6 @@ type runningPod struct {
 	ips     []netip.Addr      // in libcni's result, in its order; equal to those of inside
 }
 
-// A refusal is why something is not planned, and what the user can do.
-type refusal struct{ why, advice string }
-
-func refuse(advice, format string, args ...any) *refusal {
-	return &refusal{fmt.Sprintf(format, args...), advice}
-}
-
 // podDevice is the only pod interface for which Calico keeps endpoints.
 const podDevice = "eth0"
 
@@ -38,7 +30,7 @@ var runningPodNeeds = []model.Table{
 // runningPodOf finds the sandbox and interfaces of a pod. It refuses if a record for the pod
 // must not be written: a pod that is being deleted or whose sandbox is being replaced loses
 // its record correctly.
-func (b *builder) runningPodOf(pod *model.Pod) (*runningPod, *refusal) {
+func (b *builder) runningPodOf(pod *model.Pod) (*runningPod, *Refusal) {
 	v := b.view
 	switch {
 	case pod.VM != "":
@@ -96,7 +88,7 @@ func (b *builder) called(sandbox *model.Sandbox) bool {
 }
 
 // findInterfaces finds the pod interface and the host veth. Each must be the peer of the other.
-func (t *runningPod) findInterfaces(v *model.View) *refusal {
+func (t *runningPod) findInterfaces(v *model.View) *Refusal {
 	node := t.pod.Node
 	device, foreign := v.DeviceOf(node, t.sandbox.ID)
 	if foreign || v.CNISetupOn(node).Calicos == nil {
@@ -127,7 +119,7 @@ func (t *runningPod) findInterfaces(v *model.View) *refusal {
 
 // readCNIResult takes network and addresses from libcni's cached result. They must equal the
 // addresses of the pod interface, and include those of the pod's status.
-func (t *runningPod) readCNIResult(v *model.View) *refusal {
+func (t *runningPod) readCNIResult(v *model.View) *Refusal {
 	setup := v.CNISetupOn(t.pod.Node)
 	var record *model.CNIResult
 	for r := range v.CNIResultsOf(t.pod.Node, t.sandbox.ID) {

@@ -13,34 +13,34 @@ import (
 // IPAM it is recorded, before calico-node checks it: calico-node would take another address,
 // and every route to the node would change. If another user has it, calico-node is restarted
 // and takes another address.
-func planTunnel(b *builder, f *finding.Finding) {
+func planTunnel(b *builder, f *finding.Finding) *Refusal {
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	node := b.view.TunnelWith(ip)
 	if err != nil || node == nil {
-		b.refuse(f, "no tunnel has the address any more", "run plumbline check again")
-		return
+		return &Refusal{Why: "no tunnel has the address any more", Advice: "run plumbline check again"}
 	}
 	i := slices.IndexFunc(node.Tunnels, func(t model.Tunnel) bool { return t.IP == ip })
 	owner := tunnelOwner(node.Tunnels[i].Kind, b.view.CalicoName(node.Name))
 	block, no := b.onlyBlock(ip)
 	switch rival := b.otherThanTunnel(ip); {
 	case no != nil:
-		b.refuse(f, no.why, no.advice)
+		return no
 	case owner == nil:
-		b.refuse(f, "tunnel type "+node.Tunnels[i].Kind+" is not supported", "restart calico-node on "+node.Name)
+		return &Refusal{Why: "tunnel type " + node.Tunnels[i].Kind + " is not supported", Advice: "restart calico-node on " + node.Name}
 	case b.computed():
-		b.refuse(f, "tunnel addresses are computed from the nodes' pod CIDRs (USE_POD_CIDR)", "no action needed: they are not recorded in IPAM")
+		return &Refusal{Why: "tunnel addresses are computed from the nodes' pod CIDRs (USE_POD_CIDR)", Advice: "no action needed: they are not recorded in IPAM"}
 	case b.view.AllocationOf(ip) != nil || rival != "":
-		b.restartNode(f, node, rival)
+		return b.restartNode(f, node, rival)
 	case block == nil:
-		b.refuse(f, "the address has no block", "repair a PL1002 of its range first, which creates the block; or restart calico-node on "+node.Name+", which takes another address")
+		return &Refusal{Why: "the address has no block", Advice: "repair a PL1002 of its range first, which creates the block; or restart calico-node on " + node.Name + ", which takes another address"}
 	case !slices.ContainsFunc(block.Free, func(n int32) bool { return model.Offset(block.CIDR, n) == ip }):
-		b.refuse(f, block.CIDR.String()+" lists the address neither as allocated nor as free", "repair PL1004/"+block.CIDR.String()+" first")
+		return &Refusal{Why: block.CIDR.String() + " lists the address neither as allocated nor as free", Advice: "repair PL1004/" + block.CIDR.String() + " first"}
 	default:
 		b.target(f, Safe, Proof{})
 		b.step(raiseHandles, f, "count", handleRef(owner.Handle), Change{Count: &Count{Handle: owner.Handle, Raise: []Raise{{block.CIDR, []netip.Addr{ip}}}}})
 		b.step(writeOrdinals, f, "record", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: ip, To: owner}}})
 	}
+	return nil
 }
 
 // tunnelOwner gives the attribute that calico-node writes for a tunnel address; nil if the
@@ -83,7 +83,7 @@ func (b *builder) computed() bool {
 }
 
 // restartNode restarts calico-node: it finds its tunnel address in use and takes another.
-func (b *builder) restartNode(f *finding.Finding, node *model.Node, rival string) {
+func (b *builder) restartNode(f *finding.Finding, node *model.Node, rival string) *Refusal {
 	for pod := range b.view.PodsOn(node.Name) {
 		if pod.Owner != "DaemonSet/calico-node" || pod.UID == "" || !pod.Deleted.IsZero() {
 			continue
@@ -96,7 +96,7 @@ func (b *builder) restartNode(f *finding.Finding, node *model.Node, rival string
 		}
 		t.Touches = []string{pod.Ref().Name}
 		b.step(actOnNodes, f, "restart", pod.Ref(), Change{Restart: &RestartOf{UID: pod.UID}})
-		return
+		return nil
 	}
-	b.refuse(f, "IPAM has the address for another owner, and the calico-node pod on "+node.Name+" was not found", "restart calico-node on "+node.Name+": it takes another address")
+	return &Refusal{Why: "IPAM has the address for another owner, and the calico-node pod on " + node.Name + " was not found", Advice: "restart calico-node on " + node.Name + ": it takes another address"}
 }

@@ -27,8 +27,8 @@ const outOfService = "node.kubernetes.io/out-of-service"
 // not enough: it may be wrong. So also: the node of the block, of every pod and endpoint with
 // the address, and of the pod that the attribute names; and all nodes if a node uses another
 // node's name, if the attribute has no node or no container, or if a node has no Node object.
-// Why is not empty if that verification is not possible.
-func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice string) {
+// It refuses if that verification is not possible.
+func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, no *Refusal) {
 	b.surveyNodes()
 	nodes, gone := map[string]bool{}, map[string]bool{}
 	add := func(name string) {
@@ -71,38 +71,38 @@ func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, why, advice st
 	}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		if !slices.Contains(b.o.NodeGone, name) {
-			return d, "node " + name + " has no Node object, but its pods may still run", "if the node is permanently removed, pass --node-gone " + name + "; or leave it to the IPAM garbage collector"
+			return d, &Refusal{Why: "node " + name + " has no Node object, but its pods may still run", Advice: "if the node is permanently removed, pass --node-gone " + name + "; or leave it to the IPAM garbage collector"}
 		}
 		d.Absent, d.All = append(d.Absent, model.Ref{Kind: model.KindNode, Name: name}), true
 	}
-	if why, advice := b.chooseVerifiers(&d, nodes); why != "" {
-		return d, why, advice
+	if no := b.chooseVerifiers(&d, nodes); no != nil {
+		return d, no
 	}
 	slices.SortFunc(d.IPs, netip.Addr.Compare)
 	slices.Sort(d.Containers)
-	return d, "", ""
+	return d, nil
 }
 
 // chooseVerifiers sets d.Nodes to the nodes whose agents must verify. If one of must is
 // tainted out-of-service and its agent does not answer, the agents on all other nodes must
 // verify.
-func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) (why, advice string) {
+func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) *Refusal {
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
 		switch silent := b.nodes.mute[name]; {
 		case silent && downForGood(b.view.NodeByName(name)):
 			excused = true
 		case silent:
-			return "live verification by the agent on " + name + " is not possible", "make the agent on " + name + " answer; if the node is down permanently, taint it " + outOfService
+			return &Refusal{Why: "live verification by the agent on " + name + " is not possible", Advice: "make the agent on " + name + " answer; if the node is down permanently, taint it " + outOfService}
 		default:
 			d.Nodes = append(d.Nodes, name)
 		}
 	}
 	switch silent := b.unverifiable(); {
 	case d.All && silent != "":
-		return "the agents on all nodes must verify it; not possible on " + silent, "make these agents answer"
+		return &Refusal{Why: "the agents on all nodes must verify it; not possible on " + silent, Advice: "make these agents answer"}
 	case !excused:
-		return "", ""
+		return nil
 	}
 	d.Nodes = nil
 	for i := range int32(b.view.Rows(model.Nodes)) {
@@ -110,10 +110,10 @@ func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) (why, advic
 		case !b.nodes.mute[n.Name]:
 			d.Nodes = append(d.Nodes, n.Name)
 		case !downForGood(n):
-			return "the agents on all other nodes must verify it; not possible on " + n.Name, "make the agent on " + n.Name + " answer"
+			return &Refusal{Why: "the agents on all other nodes must verify it; not possible on " + n.Name, Advice: "make the agent on " + n.Name + " answer"}
 		}
 	}
-	return "", ""
+	return nil
 }
 
 // surveyNodes fills b.nodes, once.
