@@ -107,7 +107,7 @@ func (g *global) listSteps(w io.Writer, p *repair.Plan) {
 		s := &p.Steps[i]
 		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, line(short(s.On.Name)))
 		fmt.Fprintf(w, "%s\n", cut(text, g.width()))
-		for _, l := range wrap(line(short(s.Says())), "             ", g.width()) {
+		for _, l := range wrap(line(short(s.Describe())), "             ", g.width()) {
 			fmt.Fprintln(w, l)
 		}
 	}

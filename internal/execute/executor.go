@@ -216,11 +216,11 @@ func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 	if why, skip := x.idle(s); skip {
 		return Verdict{repair.Moved, why}, nil
 	}
-	switch {
-	case s.Await != nil:
-		return x.await(ctx, s)
-	case s.Node != nil:
-		return x.onNode(ctx, s)
+	switch c := s.Change.(type) {
+	case *repair.Await:
+		return x.await(ctx, s, c)
+	case *repair.OnNode:
+		return x.onNode(ctx, s, c)
 	default:
 		return x.update(ctx, s)
 	}
@@ -285,7 +285,8 @@ func (x *Executor) close(ctx context.Context, i int) error {
 // again; that happens only if verification shows that a container is in use after all.
 func (x *Executor) onlyFrees(f string) bool {
 	for i := range x.plan.Steps {
-		if s := &x.plan.Steps[i]; slices.Contains(s.For, f) && !s.Frees() && (s.Count == nil || len(s.Count.Raise) > 0) {
+		s := &x.plan.Steps[i]
+		if c, count := s.Change.(*repair.Count); slices.Contains(s.For, f) && !s.Frees() && (!count || len(c.Raise) > 0) {
 			return false
 		}
 	}
@@ -325,7 +326,7 @@ func (x *Executor) again(ctx context.Context, t *repair.Target) (string, error) 
 // needed reports that a step after index at allocates an address to the handle.
 func (x *Executor) needed(at int, handle string) bool {
 	for _, s := range x.plan.Steps[at+1:] {
-		if slices.ContainsFunc(s.Ordinals, func(o repair.Ordinal) bool { return o.To != nil && o.To.Handle == handle }) {
+		if os, ok := s.Change.(repair.Ordinals); ok && os.GiveTo(handle) {
 			return true
 		}
 	}
@@ -343,7 +344,7 @@ func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 	y.dropped, y.written = map[string]Verdict{}, map[string]bool{}
 	for i := range back.Steps {
 		s := &back.Steps[i]
-		if s.Count != nil && x.needed(at, s.Count.Handle) {
+		if c, ok := s.Change.(*repair.Count); ok && x.needed(at, c.Handle) {
 			continue // a later step needs this count; a count that is too high only leaks the handle object
 		}
 		v, err := y.step(ctx, s)

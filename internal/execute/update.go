@@ -59,7 +59,7 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if v, err := x.spared(ctx, s); err != nil || v.Outcome != "" {
 			return v, err
 		}
-		if s.Count != nil {
+		if _, count := s.Change.(*repair.Count); count {
 			// The write compares the revision of the handle, not of the blocks that were counted.
 			// So read the blocks again, after the nodes verified that no CNI call is about to
 			// write one.
@@ -115,7 +115,7 @@ func (x *Executor) scene(ctx context.Context, s *repair.Step) (repair.Scene, err
 	if sc.Live, err = x.store(s.On.Kind).Get(ctx, s.On); err != nil {
 		return sc, err
 	}
-	refs, err := s.Also(sc.Live)
+	refs, err := s.Reads(sc.Live)
 	if err != nil {
 		return sc, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
@@ -168,10 +168,11 @@ func (x *Executor) unproven(ctx context.Context, s *repair.Step, e repair.Edited
 // spared verifies, before an eviction, that the pod still has the duplicate addresses. If not
 // (its sandbox was replaced, or it is being deleted) the step is Moved and nothing is written.
 func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) {
-	if s.Evict == nil {
+	c, evicts := s.Change.(*repair.Evict)
+	if !evicts {
 		return Verdict{}, nil
 	}
-	v, err := x.hold(ctx, &repair.Proof{Running: &s.Evict.Has})
+	v, err := x.hold(ctx, &repair.Proof{Running: &c.Has})
 	if err != nil || v.Outcome == "" {
 		return v, err
 	}
@@ -184,12 +185,13 @@ func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) 
 // ended waits until an evicted pod is gone, at most two minutes, so that two pods of one
 // StatefulSet do not terminate at once.
 func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
-	if s.Evict == nil || x.DryRun {
+	c, evicts := s.Change.(*repair.Evict)
+	if !evicts || x.DryRun {
 		return nil
 	}
 	for range 120 {
 		o, err := x.Kube.Get(ctx, s.On)
-		if err == nil && (!o.There() || o.UID != s.Evict.UID) {
+		if err == nil && (!o.There() || o.UID != c.UID) {
 			return nil
 		}
 		if err := x.Sleep(ctx, time.Second); err != nil {
@@ -212,17 +214,8 @@ func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) e
 		return err
 	}
 	out := repair.Entry{Step: s.ID, Outcome: repair.Done, For: e.For}
-	var err error
-	switch r, ok := x.Kube.(restarter); {
-	case e.Delete && s.Restart != nil && ok:
-		err = r.RestartPod(ctx, s.On, s.Restart.UID)
-	case e.Delete:
-		err = x.store(s.On.Kind).Delete(ctx, e.Object)
-	default:
-		var now model.Object
-		now, err = x.store(s.On.Kind).Put(ctx, e.Object)
-		out.Revision, out.UID = now.Revision, now.UID
-	}
+	now, err := x.send(ctx, s, e)
+	out.Revision, out.UID = now.Revision, now.UID
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrStale):
@@ -236,6 +229,20 @@ func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) e
 		x.wrote(e.For)
 	}
 	return errors.Join(err, x.log(out))
+}
+
+// send sends the write and gives the object as written; the zero Object after a deletion.
+func (x *Executor) send(ctx context.Context, s *repair.Step, e repair.Edited) (model.Object, error) {
+	store := x.store(s.On.Kind)
+	if !e.Delete {
+		return store.Put(ctx, e.Object)
+	}
+	if c, restarts := s.Change.(*repair.Restart); restarts {
+		if r, ok := x.Kube.(restarter); ok {
+			return model.Object{}, r.RestartPod(ctx, s.On, c.UID)
+		}
+	}
+	return model.Object{}, store.Delete(ctx, e.Object)
 }
 
 func (x *Executor) dropMoved(e repair.Edited) {

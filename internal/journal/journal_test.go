@@ -30,11 +30,11 @@ func aPlan(id string) *repair.Plan {
 			Proof:    repair.Proof{NotInUse: &repair.NotInUse{IPs: []netip.Addr{netip.MustParseAddr("10.244.8.34")}, All: true}},
 		}},
 		Steps: []repair.Step{
-			{ID: 0, Do: "release", On: model.Ref{Kind: model.KindBlock, Name: "10.244.8.0/26"}, For: []string{"PL1001/10.244.8.34"}, Change: repair.Change{Ordinals: []repair.Ordinal{{
+			{ID: 0, Do: "release", On: model.Ref{Kind: model.KindBlock, Name: "10.244.8.0/26"}, For: []string{"PL1001/10.244.8.34"}, Change: repair.Ordinals{{
 				For: "PL1001/10.244.8.34", IP: netip.MustParseAddr("10.244.8.34"),
 				From: &repair.Held{Attribute: model.Attribute{Handle: "k8s-pod-network.x", Other: 7}, Sequence: 1 << 60},
-			}}}},
-			{ID: 1, Do: "recount", Always: true, Change: repair.Change{Count: &repair.Count{Handle: "k8s-pod-network.x"}}},
+			}}},
+			{ID: 1, Do: "recount", Always: true, Change: &repair.Count{Handle: "k8s-pod-network.x"}},
 		},
 	}
 }

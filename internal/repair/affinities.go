@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -31,12 +32,12 @@ func planAffinity(b *builder, f *finding.Finding) *Refusal {
 	case block == nil && b.view.NodeByName(a.Node) == nil:
 		gone := model.Ref{Kind: model.KindNode, Name: a.Node}
 		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{gone}}})
-		b.wantAffinity(f, a, "remove", affinityGone)
+		b.wantAffinity(f, a, "remove", AffinityGone)
 	case block == nil && b.age(f, a) < affinityMinAge:
 		return &Refusal{Why: "the next pod that starts on " + a.Node + " normally creates the block; Plumbline waits a day", Advice: "start a pod on " + a.Node + ", or plan again tomorrow"}
 	case block == nil:
 		b.target(f, Safe, Proof{})
-		b.wantAffinity(f, a, "remove", affinityGone)
+		b.wantAffinity(f, a, "remove", AffinityGone)
 	case b.view.NodeByName(a.Node) == nil && named && len(block.Held) > 0:
 		return &Refusal{Why: "its block still holds addresses and is routed by this affinity", Advice: "repair PL1001 of the block first; the IPAM garbage collector then removes block and affinity"}
 	case b.view.NodeByName(a.Node) == nil && named:
@@ -44,14 +45,14 @@ func planAffinity(b *builder, f *finding.Finding) *Refusal {
 	case named:
 		t := b.target(f, Disruptive, Proof{})
 		t.Warnings = []string{"with BGP, " + a.Node + " starts to announce " + a.CIDR.String()}
-		b.wantAffinity(f, a, "confirm", affinityConfirmed)
+		b.wantAffinity(f, a, "confirm", AffinityConfirmed)
 	case b.rightful(block) != nil:
 		t := b.target(f, Disruptive, Proof{})
 		t.Warnings = []string{"with BGP, " + a.CIDR.String() + " has an outage until this is done"}
-		b.wantAffinity(f, a, "remove", affinityGone)
+		b.wantAffinity(f, a, "remove", AffinityGone)
 	case block.Affinity == "" && a.State == "pendingDeletion":
 		b.target(f, Safe, Proof{}) // Calico's release of a block stopped before its third and last write
-		b.wantAffinity(f, a, "remove", affinityGone)
+		b.wantAffinity(f, a, "remove", AffinityGone)
 	default:
 		return &Refusal{Why: "the block has affinity " + cmp.Or(block.Affinity, "none") + " and no affinity object agrees: it is not known which is right", Advice: "find the node that runs the block's pods, and delete those pods one by one"}
 	}
@@ -75,7 +76,7 @@ func (b *builder) missingAffinity(f *finding.Finding) *Refusal {
 	t := b.target(f, Disruptive, Proof{})
 	t.Warnings = []string{"with BGP, " + node + " starts to announce " + cidr.String()}
 	ref := model.Ref{Kind: model.KindAffinity, Name: node + "/" + cidr.String()}
-	b.step(cleanUp, f, "create", ref, Change{Affinity: &Affinity{Node: node, CIDR: cidr, Want: affinityConfirmed}})
+	b.step(cleanUp, f, "create", ref, labelled(Affinity{Node: node, CIDR: cidr, Want: AffinityConfirmed}))
 	return nil
 }
 
@@ -86,12 +87,21 @@ func planLabels(b *builder, f *finding.Finding) *Refusal {
 		return &Refusal{Why: "the affinity is gone, or has its labels", Advice: "run plumbline check again"}
 	}
 	b.target(f, Safe, Proof{})
-	b.wantAffinity(f, a, "label", affinityLabelled)
+	b.wantAffinity(f, a, "label", AffinityLabelled)
 	return nil
 }
 
 func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want string) {
-	b.step(cleanUp, f, do, a.Ref(), Change{Affinity: &Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, affinityConfirmed), UID: a.UID}})
+	b.step(cleanUp, f, do, a.Ref(), labelled(Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, AffinityConfirmed), UID: a.UID}))
+}
+
+// labelled adds the labels to an affinity that exists after the change: IPAM does not select
+// affinities without labels.
+func labelled(a Affinity) *Affinity {
+	if a.Want != AffinityGone {
+		a.Label = object.AffinityLabels(a.Node, a.CIDR)
+	}
+	return &a
 }
 
 // affinity finds the affinity with that ref; nil if it is gone.

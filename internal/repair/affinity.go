@@ -1,139 +1,96 @@
 package repair
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 
 	"plumbline.dev/plumbline/internal/calico/object"
-	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
 
+// An Affinity changes the affinity of a node for a block.
+type Affinity struct {
+	single
+	Node  string            `json:"node"`
+	CIDR  netip.Prefix      `json:"cidr"`
+	Want  string            `json:"want"`
+	From  string            `json:"from,omitempty"` // the state that it must have; empty: absent
+	UID   string            `json:"uid,omitempty"`
+	Label map[string]string `json:"label,omitempty"` // by which IPAM selects it
+}
+
 // The values of Affinity.Want.
 const (
-	affinityGone      = "gone"
-	affinityPending   = "pending"
-	affinityConfirmed = "confirmed"
-	affinityLabelled  = "labelled"
+	AffinityGone      = "gone"
+	AffinityPending   = "pending"
+	AffinityConfirmed = "confirmed"
+	AffinityLabelled  = "labelled"
 )
 
-// editAffinity changes the affinity of a node for a block. BIRD announces routes by
-// affinity. Invariants, compared with the block as it is now: an affinity that the block
-// names is not removed, and an affinity is confirmed only if the block names it.
-func (s *Step) editAffinity(sc Scene) (Edited, error) {
-	a := s.Affinity
-	v, err := readAffinity(sc.Live)
-	if err != nil {
-		return Edited{}, err
+// Key is the name in the JSON of a step.
+func (a *Affinity) Key() string { return "affinity" }
+
+// Kind is that of affinities.
+func (a *Affinity) Kind() model.Kind { return model.KindAffinity }
+
+// Describe says what becomes of it.
+func (a *Affinity) Describe() string {
+	switch a.Want {
+	case AffinityGone:
+		return "delete, unless the block names " + a.Node
+	case AffinityLabelled:
+		return "add the labels by which IPAM selects it"
+	default:
+		return "set state " + a.Want
 	}
-	named, there, err := s.named(sc)
-	if err != nil {
-		return Edited{}, err
+}
+
+// LeastRisk is Safe: an affinity without a block routes nothing.
+func (a *Affinity) LeastRisk() Risk { return Safe }
+
+// Validate needs no proof: Edit compares with the block.
+func (a *Affinity) Validate(u Use) error {
+	if u.On.Name != a.Node+"/"+a.CIDR.String() {
+		return fmt.Errorf("it changes an affinity of %s, but its object is %s", a.Node, u.On.Name)
 	}
-	state := ""
-	if sc.Live.There() {
-		state = cmp.Or(v.State.V, affinityConfirmed)
+	return u.each(unproven)
+}
+
+// Merge is true if both want the same.
+func (a *Affinity) Merge(with Change) (Change, bool) {
+	more, ok := with.(*Affinity)
+	return a, ok && a.Want == more.Want
+}
+
+const noLabelUndo = "labels by which IPAM selects an affinity are not removed"
+
+// NoUndo says that it is not undone.
+func (a *Affinity) NoUndo(string) (why string, undoable bool) {
+	if a.Want == AffinityLabelled {
+		return noLabelUndo, false
 	}
+	return "an affinity that agrees with its block is not changed back", false
+}
+
+// Undo creates an affinity that was deleted, and deletes one that was created.
+func (a *Affinity) Undo(w Write, u Undoer) {
+	var was string
+	_ = json.Unmarshal(w.Was, &was) // empty: the affinity did not exist
+	back := *a
+	back.UID = ""
 	switch {
-	case a.Want == affinityGone && !sc.Live.There(),
-		a.Want == state && a.Want != affinityGone && deletedText(v) != "true",
-		a.Want == affinityLabelled && sc.Live.There() && has(sc.Live.Labels, a.Label):
-		return Edited{}, ErrAlready
-	case a.UID != "" && sc.Live.UID != a.UID:
-		return Edited{}, moved("the affinity was deleted and created again")
-	case state != a.From && a.Want != affinityLabelled:
-		return Edited{}, moved("the affinity is %s now", orAbsent(state))
-	case a.Want == affinityGone && named:
-		return Edited{}, moved("the block names %s", a.Node)
-	case a.Want == affinityConfirmed && !named:
-		return Edited{}, moved("the block does not name %s", a.Node)
-	case a.Want == affinityPending && there:
-		return Edited{}, moved("the block exists")
-	case a.Want == affinityLabelled && !sc.Live.There():
-		return Edited{}, moved("the affinity is gone")
+	case a.Want == AffinityGone:
+		back.Want, back.From, back.Label = AffinityConfirmed, "", object.AffinityLabels(a.Node, a.CIDR)
+	case a.Want == AffinityLabelled:
+		u.Refuse(w.Finding, noLabelUndo)
+		return
+	case was == "":
+		back.Want, back.From = AffinityGone, a.Want
+	default:
+		u.Refuse(w.Finding, "a confirmed affinity is not set back")
+		return
 	}
-	o := sc.Live
-	if a.Want == affinityGone {
-		e, err := s.complete(sc, o, state, nil)
-		e.Delete = true
-		return e, err
-	}
-	if len(a.Label) > 0 && !sc.Etcd {
-		o.Labels = with(o.Labels, a.Label)
-	}
-	if a.Want != affinityLabelled {
-		if o.Body, err = a.body(v, sc); err != nil {
-			return Edited{}, err
-		}
-	}
-	return s.complete(sc, o, state, a.Want)
+	u.Need(w.Finding, Proof{})
+	u.Step("undo "+w.Do, w.On, &back, w.Finding)
 }
-
-func readAffinity(o model.Object) (object.Affinity, error) {
-	if !o.There() || len(o.Body) == 0 { // etcd: old versions wrote an empty value for a confirmed affinity
-		return object.Affinity{}, nil
-	}
-	return object.Decode(o.Ref.String(), o.Body, func(v *object.Affinity) *lossless.Extra { return &v.Extra })
-}
-
-// named reports whether the block names the node, and whether the block exists.
-func (s *Step) named(sc Scene) (named, there bool, err error) {
-	o := sc.Also[model.Ref{Kind: model.KindBlock, Name: s.Affinity.CIDR.String()}]
-	if !o.There() {
-		return false, false, nil
-	}
-	b, err := readBlock(o)
-	if err != nil {
-		return false, true, err
-	}
-	return b.Affinity.V == "host:"+s.Affinity.Node || b.HostAffinity.V == s.Affinity.Node, true, nil
-}
-
-// body encodes the affinity with state a.Want. All other fields, unknown ones included, stay.
-func (a *Affinity) body(v object.Affinity, sc Scene) (json.RawMessage, error) {
-	v.State = lossless.Some(a.Want)
-	switch {
-	case sc.Etcd:
-		v.Deleted = lossless.Some(json.RawMessage(`false`))
-	case !sc.Live.There():
-		v.Node, v.Type, v.CIDR = lossless.Some(a.Node), lossless.Some("host"), lossless.Some(a.CIDR.String())
-		v.Deleted = lossless.Some(json.RawMessage(`"false"`))
-	case deletedText(v) == "true":
-		v.Deleted = lossless.Some(json.RawMessage(`"false"`))
-	}
-	body, err := lossless.Encode(v, v.Extra)
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", sc.Live.Ref, err)
-	}
-	return body, nil
-}
-
-func deletedText(v object.Affinity) string {
-	var text string
-	if json.Unmarshal(v.Deleted.V, &text) == nil {
-		return text
-	}
-	return string(v.Deleted.V)
-}
-
-func has(all, want map[string]string) bool {
-	for k, v := range want {
-		if all[k] != v {
-			return false
-		}
-	}
-	return true
-}
-
-func with(all, more map[string]string) map[string]string {
-	out := map[string]string{}
-	for _, m := range []map[string]string{all, more} {
-		for k, v := range m {
-			out[k] = v
-		}
-	}
-	return out
-}
-
-func orAbsent(s string) string { return cmp.Or(s, "absent") }

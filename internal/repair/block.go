@@ -21,8 +21,8 @@ type block struct {
 	cidr netip.Prefix
 }
 
-// maxOrdinals bounds the size of a block that is read. The largest block of Calico is a /20.
-const maxOrdinals = 1 << 16
+// MaxOrdinals bounds the size of a block that is read. The largest block of Calico is a /20.
+const MaxOrdinals = 1 << 16
 
 func readBlock(o model.Object) (*block, error) {
 	v, err := object.Decode(o.Ref.String(), o.Body, func(v *object.Block) *lossless.Extra { return &v.Extra })
@@ -36,7 +36,7 @@ func readBlock(o model.Object) (*block, error) {
 	if cidr.String() != o.Ref.Name {
 		return nil, fmt.Errorf("%s: its cidr field is %s", o.Ref, cidr)
 	}
-	if model.Size(cidr, maxOrdinals+1) > maxOrdinals {
+	if model.Size(cidr, MaxOrdinals+1) > MaxOrdinals {
 		return nil, fmt.Errorf("%s: larger than the largest block of Calico", o.Ref)
 	}
 	return &block{v, cidr}, nil
@@ -164,3 +164,36 @@ func (b *block) empty() bool {
 
 // ownerless reports that no node has an affinity for the block: Calico deletes such a block when it is empty.
 func (b *block) ownerless() bool { return b.Affinity.V == "" && b.HostAffinity.V == "" }
+
+// liveBlock reads the block of the step; ErrMoved if it is gone or being deleted.
+func (sc *Scene) liveBlock() (*block, error) {
+	if !sc.Live.There() {
+		return nil, moved("the block is gone")
+	}
+	b, err := readBlock(sc.Live)
+	if err != nil {
+		return nil, err
+	}
+	if b.Deleted.V {
+		return nil, moved("the block is being deleted")
+	}
+	return b, nil
+}
+
+// edited calls finish and puts the encoded block into the edit.
+func (b *block) edited(sc Scene, e Edited, was, now any) (Edited, error) {
+	if err := b.finish(); err != nil {
+		return e, fmt.Errorf("%s: %w", sc.Live.Ref, err)
+	}
+	body, err := b.body()
+	if err != nil {
+		return e, fmt.Errorf("write %s: %w", sc.Live.Ref, err)
+	}
+	e.Object = sc.Live
+	e.Object.Body = body
+	if e.Was, err = json.Marshal(was); err != nil {
+		return e, err
+	}
+	e.Now, err = json.Marshal(now)
+	return e, err
+}

@@ -53,8 +53,25 @@ func rowOf(t *testing.T, o model.Object, n int) *Held {
 	return &Held{Attribute: b.holder(n).Row(), Sequence: b.sequenceOf(n)}
 }
 
-func ordinalsStep(os ...Ordinal) *Step {
-	s := &Step{ID: 1, On: model.Ref{Kind: model.KindBlock, Name: "10.0.0.0/30"}, Change: Change{Ordinals: os}}
+// A step is what a change sees of a step.
+type step struct {
+	On     model.Ref
+	For    []string
+	Always bool
+	Change
+}
+
+func (s *step) Reads(live model.Object) ([]model.Ref, error) {
+	return s.Change.(Editor).Reads(s.On, live)
+}
+
+func (s *step) Edit(sc Scene) (Edited, error) {
+	sc.On, sc.For, sc.Always = s.On, s.For, s.Always
+	return s.Change.(Editor).Edit(sc)
+}
+
+func ordinalsStep(os ...Ordinal) *step {
+	s := &step{On: model.Ref{Kind: model.KindBlock, Name: "10.0.0.0/30"}, Change: Ordinals(os)}
 	for _, o := range os {
 		s.For = appendNew(s.For, o.For)
 	}
@@ -224,7 +241,7 @@ func TestMendFreesNothing(t *testing.T) {
 		b["unallocated"] = []any{3, 3, 1, 9, -2}
 		b["sequenceNumberForAllocation"] = map[string]any{"0": 1.9e18}
 	})
-	s := &Step{ID: 1, On: live.Ref, For: []string{"f"}, Change: Change{Mend: &Mend{Owners: []Ordinal{{IP: addr("10.0.0.1"), To: &Owner{Handle: h2}}}}}}
+	s := &step{On: live.Ref, For: []string{"f"}, Change: &Mend{Owners: []Ordinal{{IP: addr("10.0.0.1"), To: &Owner{Handle: h2}}}}}
 	e, err := s.Edit(Scene{Live: live, Keep: always})
 	if err != nil {
 		t.Fatal(err)
@@ -271,8 +288,8 @@ func TestHandleIsCountedAbsolutely(t *testing.T) {
 		"raised for what it has":   {live: handle("2"), count: Count{Raise: []Raise{{cidr, []netip.Addr{addr("10.0.0.2")}}}}, err: ErrAlready},
 	} {
 		c.count.Handle = h1
-		s := &Step{ID: 1, On: c.live.Ref, For: []string{"f"}, Always: c.all, Change: Change{Count: &c.count}}
-		refs, err := s.Also(c.live)
+		s := &step{On: c.live.Ref, For: []string{"f"}, Always: c.all, Change: &c.count}
+		refs, err := s.Reads(c.live)
 		if err != nil || len(refs) != 1 {
 			t.Errorf("%s: reads %v, %v", name, refs, err)
 			continue
@@ -298,7 +315,7 @@ func TestHandleIsCountedAbsolutely(t *testing.T) {
 func TestHandleOfNothingIsRemoved(t *testing.T) {
 	t.Parallel()
 	live := model.Object{Ref: model.Ref{Kind: model.KindHandle, Name: h1}, Revision: "9", UID: "u", Body: json.RawMessage(`{"handleID":"` + h1 + `","block":{"10.9.0.0/30":1}}`)}
-	s := &Step{ID: 1, On: live.Ref, For: []string{"f"}, Change: Change{Count: &Count{Handle: h1, Unchanged: "9"}}}
+	s := &step{On: live.Ref, For: []string{"f"}, Change: &Count{Handle: h1, Unchanged: "9"}}
 	e, err := s.Edit(Scene{Live: live, Keep: always, Also: map[model.Ref]model.Object{}})
 	if err != nil || !e.Delete || e.Object.Revision != "9" {
 		t.Errorf("%v, %+v", err, e)

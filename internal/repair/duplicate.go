@@ -91,7 +91,7 @@ func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *as
 		}
 		keep := Keep{IP: s.ip, Block: block, Handle: t.handle()}
 		has := RunningPod{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.sandbox.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.sandbox.ID))}
-		b.step(actOnNodes, f, "evict", pod.Ref(), Change{Evict: &Evict{UID: pod.UID, Keeps: []Keep{keep}, Has: has}})
+		b.step(actOnNodes, f, "evict", pod.Ref(), &Evict{UID: pod.UID, Keeps: []Keep{keep}, Has: has})
 	}
 }
 

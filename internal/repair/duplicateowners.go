@@ -59,7 +59,7 @@ func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *Refusal) {
 			s.notes = append(s.notes, name+" is already being deleted")
 			continue
 		case !v.Sees(pod.Node, model.Sandboxes, model.Attachments, model.CNIConfigs, model.CNIResults, model.Paths):
-			return nil, refuse("make the agent on the node answer", "%s, which runs %s, was not checked", orText(pod.Node, "the node"), name)
+			return nil, refuse("make the agent on the node answer", "%s, which runs %s, was not checked", cmp.Or(pod.Node, "the node"), name)
 		}
 		sandbox := v.RunningSandbox(pod)
 		if sandbox == nil || v.Inside(pod.Node, sandbox.ID) == nil || !v.Inside(pod.Node, sandbox.ID).Has(ip) {
@@ -105,7 +105,7 @@ func (b *builder) nonPodUser(ip netip.Addr) *Refusal {
 				continue
 			}
 			if pod := v.PodByUID(sandbox.UID); pod == nil || pod.Node != sandbox.Node {
-				return refuse("check what runs in that sandbox", "sandbox %s on %s has it, and belongs to no pod in Kubernetes", short(sandbox.ID), sandbox.Node)
+				return refuse("check what runs in that sandbox", "sandbox %s on %s has it, and belongs to no pod in Kubernetes", shortID(sandbox.ID), sandbox.Node)
 			}
 		case model.ByPod, model.ByEndpoint:
 		}

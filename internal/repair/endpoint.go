@@ -1,118 +1,112 @@
 package repair
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// endpointIs has the fields of a WorkloadEndpoint that Edit compares.
-type endpointIs struct {
-	Spec struct {
-		ContainerID string   `json:"containerID"`
-		Pod         string   `json:"pod"`
-		Node        string   `json:"node"`
-		IPNetworks  []string `json:"ipNetworks"`
-	} `json:"spec"`
-	Metadata struct {
-		Namespace string `json:"namespace"`
-	} `json:"metadata"`
+// An Endpoint creates, changes or deletes a WorkloadEndpoint, in etcd.
+type Endpoint struct {
+	single
+	Want      json.RawMessage `json:"want,omitempty"`      // the whole object; nil: delete
+	Container string          `json:"container,omitempty"` // the sandbox that an existing endpoint must name
+	// Instead is another endpoint that must name the same sandbox before this one is deleted:
+	// the pod is running, and this one was written while its node used another node's name.
+	Instead model.Ref `json:"instead,omitzero"`
 }
 
-// editEndpoint creates an endpoint, changes its containerID, or deletes it.
-func (s *Step) editEndpoint(sc Scene) (Edited, error) {
-	e := s.Endpoint
-	var is, want endpointIs
-	if sc.Live.There() {
-		if err := json.Unmarshal(sc.Live.Body, &is); err != nil {
-			return Edited{}, fmt.Errorf("%s: %w", sc.Live.Ref, err)
-		}
-	}
-	if e.Want == nil {
-		if !sc.Live.There() {
-			return Edited{}, ErrAlready
-		}
-		if is.Spec.ContainerID != e.Container {
-			return Edited{}, moved("the endpoint names sandbox %.8s now", is.Spec.ContainerID)
-		}
-		if err := s.instead(sc, is); err != nil {
-			return Edited{}, err
-		}
-		out, err := s.complete(sc, sc.Live, sc.Live.Body, nil)
-		out.Delete = true
-		return out, err
-	}
-	if err := json.Unmarshal(e.Want, &want); err != nil {
-		return Edited{}, fmt.Errorf("%s: %w", s.On, err)
-	}
-	if sc.Live.There() {
-		return s.sandboxOfEndpoint(sc, is, want)
-	}
-	o := sc.Live
-	o.Body = e.Want
-	return s.complete(sc, o, nil, e.Want)
-}
+// Key is the name in the JSON of a step.
+func (e *Endpoint) Key() string { return "endpoint" }
 
-// instead checks that the running pod still has its other endpoint: same sandbox and pod,
-// other node. Only then may this one be deleted.
-func (s *Step) instead(sc Scene, is endpointIs) error {
-	ref := s.Endpoint.Instead
-	if ref == (model.Ref{}) {
-		return nil
-	}
-	o := sc.Also[ref]
-	if !o.There() {
-		return moved("%s, the other endpoint of the pod, is gone", ref)
-	}
-	var other endpointIs
-	if err := json.Unmarshal(o.Body, &other); err != nil {
-		return fmt.Errorf("%s: %w", ref, err)
-	}
-	if other.Spec.ContainerID != s.Endpoint.Container || other.Spec.Pod != is.Spec.Pod || other.Spec.Node == is.Spec.Node {
-		return moved("%s does not name the same pod and sandbox on another node", ref)
-	}
-	return nil
-}
+// Kind is that of endpoints.
+func (e *Endpoint) Kind() model.Kind { return model.KindEndpoint }
 
-// sandboxOfEndpoint changes the containerID of an existing endpoint, and nothing else.
-func (s *Step) sandboxOfEndpoint(sc Scene, is, want endpointIs) (Edited, error) {
-	switch is.Spec.ContainerID {
-	case want.Spec.ContainerID:
-		return Edited{}, ErrAlready
-	case s.Endpoint.Container:
+// Describe says what becomes of it.
+func (e *Endpoint) Describe() string {
+	switch {
+	case e.replaced():
+		return "delete, if " + e.Instead.Name + " names the same sandbox"
+	case e.Want == nil:
+		return "delete, if it still names sandbox " + cmp.Or(e.Container, "none")
 	default:
-		return Edited{}, moved("the endpoint names sandbox %.8s now", is.Spec.ContainerID)
+		return "create from the node state"
 	}
-	body, err := setField(sc.Live.Body, want.Spec.ContainerID, "spec", "containerID")
-	if err != nil {
-		return Edited{}, fmt.Errorf("%s: %w", sc.Live.Ref, err)
-	}
-	o := sc.Live
-	o.Body = body
-	return s.complete(sc, o, map[string]string{"containerID": is.Spec.ContainerID}, map[string]string{"containerID": want.Spec.ContainerID})
 }
 
-// setField changes one field of raw JSON. All other fields keep their bytes, numbers included.
-func setField(raw json.RawMessage, value any, path ...string) (json.RawMessage, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return nil, err
+// replaced reports that the pod keeps another endpoint.
+func (e *Endpoint) replaced() bool { return e.Instead != model.Ref{} }
+
+// LeastRisk is Safe: proofs decide whether a pod has the endpoint.
+func (e *Endpoint) LeastRisk() Risk { return Safe }
+
+// Validate returns an error unless a deletion has a NotInUse proof of the sandbox, or a
+// Running proof if the running pod keeps another endpoint; and a creation a Running proof.
+func (e *Endpoint) Validate(u Use) error {
+	return u.each(func(p *Proof) error {
+		switch {
+		case e.replaced() && !e.spares(u.On, p.Running):
+			return errors.New("it deletes an endpoint of a running pod without naming the one that stays")
+		case e.replaced():
+			return nil
+		case e.Want == nil && (!p.NotInUse.gone(e.Container) || !p.NotInUse.somewhere()):
+			return errors.New("it deletes an endpoint without verification that its sandbox is gone")
+		case e.Want != nil && p.Running == nil:
+			return errNotRunning
+		default:
+			return nil
+		}
+	})
+}
+
+var errNotRunning = errors.New("it writes a record without verification that the pod that receives it is running")
+
+// spares reports that, of the two endpoints of a running pod, the step deletes the one that
+// does not name the pod's node.
+func (e *Endpoint) spares(on model.Ref, l *RunningPod) bool {
+	return e.Want == nil && l != nil && e.Container != "" && l.Container == e.Container && e.Instead.Kind == model.KindEndpoint && e.Instead != on &&
+		on.Name != model.EndpointName(l.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod})
+}
+
+// NoUndo says that it can be undone.
+func (e *Endpoint) NoUndo(string) (why string, undoable bool) { return "", true }
+
+// Undo deletes an endpoint that was created, and creates one that was deleted.
+func (e *Endpoint) Undo(w Write, u Undoer) {
+	var is endpointIs
+	switch {
+	case e.replaced():
+		u.Refuse(w.Finding, "the pod has its endpoint on the node that runs it; the other would never be deleted")
+	case e.Want != nil && len(w.Was) > 0 && string(w.Was) != "null":
+		u.Refuse(w.Finding, "the endpoint names the running sandbox and is not changed back")
+	case e.Want != nil:
+		if json.Unmarshal(e.Want, &is) != nil {
+			return
+		}
+		u.Need(w.Finding, Proof{NotInUse: &NotInUse{IPs: addressesOf(is.Spec.IPNetworks), Containers: []string{is.Spec.ContainerID}}})
+		u.Step("undo "+w.Do, w.On, &Endpoint{Container: is.Spec.ContainerID}, w.Finding)
+	default:
+		if json.Unmarshal(w.Was, &is) != nil {
+			u.Refuse(w.Finding, "the journal does not have the former endpoint")
+			return
+		}
+		ns, _, _ := strings.Cut(w.On.Name, "/")
+		u.Need(w.Finding, Proof{Running: &RunningPod{Namespace: ns, Pod: is.Spec.Pod, Node: is.Spec.Node, Container: is.Spec.ContainerID, IPs: addressesOf(is.Spec.IPNetworks)}})
+		u.Step("undo "+w.Do, w.On, &Endpoint{Want: w.Was}, w.Finding)
 	}
-	inner, err := json.Marshal(value)
-	if len(path) > 1 && err == nil {
-		inner, err = setField(all[path[0]], value, path[1:]...)
+}
+
+func addressesOf(networks []string) []netip.Addr {
+	var out []netip.Addr
+	for _, n := range networks {
+		if p, err := netip.ParsePrefix(n); err == nil && !slices.Contains(out, p.Addr()) {
+			out = append(out, p.Addr())
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	all[path[0]] = inner
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(all); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(out.Bytes()), nil
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -126,7 +127,9 @@ func writeEndpoint(p podSource, n nodeSource, healthy json.RawMessage) (json.Raw
 }
 
 func endpointLabels(pod map[string]string, namespace, sa string) map[string]string {
-	out := with(pod, map[string]string{labelNamespace: namespace, labelOrchestrator: "k8s"})
+	out := map[string]string{}
+	maps.Copy(out, pod)
+	out[labelNamespace], out[labelOrchestrator] = namespace, "k8s"
 	if sa != "" && len(sa) < 63 {
 		out[labelServiceAccount] = sa
 	}

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -24,7 +25,7 @@ func planNoPod(b *builder, f *finding.Finding) *Refusal {
 	if t, other := b.insteadOf(e); t != nil {
 		target := b.target(f, Safe, t.proof())
 		target.NoUndo = "the pod has its endpoint on the node that runs it"
-		b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID, Instead: other.Ref()}})
+		b.step(removeEndpoints, f, "delete", e.Ref(), &Endpoint{Container: e.ContainerID, Instead: other.Ref()})
 		return nil
 	}
 	d, no := b.endpointNotInUse(e)
@@ -39,7 +40,7 @@ func planNoPod(b *builder, f *finding.Finding) *Refusal {
 			target.Touches = append(target.Touches, pod.Namespace+"/"+pod.Name+" also has "+ip.String())
 		}
 	}
-	b.step(removeEndpoints, f, "delete", e.Ref(), Change{Endpoint: &Endpoint{Container: e.ContainerID}})
+	b.step(removeEndpoints, f, "delete", e.Ref(), &Endpoint{Container: e.ContainerID})
 	return nil
 }
 
@@ -72,13 +73,13 @@ func (b *builder) endpointNotInUse(e *model.Endpoint) (*NotInUse, *Refusal) {
 	pod := v.PodByName(e.Namespace, e.Pod)
 	switch {
 	case e.Orchestrator != "k8s":
-		return nil, refuse("", "the endpoint belongs to orchestrator %s, not to Kubernetes", orText(e.Orchestrator, "unknown"))
+		return nil, refuse("", "the endpoint belongs to orchestrator %s, not to Kubernetes", cmp.Or(e.Orchestrator, "unknown"))
 	case node == nil || v.Stranger(e.Node) || !b.ownHost(e.Node):
 		return nil, refuse("set orchRefs of the Calico node to its Kubernetes node", "Calico node %s is not known to belong to this cluster", e.Node)
 	case len(e.ContainerID) < 12:
 		return nil, refuse("", "the endpoint names no sandbox that its node could verify")
 	case pod != nil && (pod.Node == "" || v.SameNode(e.Node, pod.Node)):
-		return nil, refuse("run plumbline check again", "its pod is now on %s", orText(pod.Node, "no node yet"))
+		return nil, refuse("run plumbline check again", "its pod is now on %s", cmp.Or(pod.Node, "no node yet"))
 	}
 	for sandbox := range v.SandboxesOf(e.Namespace, e.Pod) {
 		if sandbox.ID == e.ContainerID && (sandbox.Ready || sandbox.Inode != 0) {
@@ -143,7 +144,7 @@ func (b *builder) pluginName(node string) string {
 // endpointOf creates the endpoint that the CNI plugin would have written for a running pod.
 // If old is right except for its sandbox, it changes only that. Nil with no refusal: nothing
 // to change.
-func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *Refusal) {
+func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (Change, *Refusal) {
 	name := b.pluginName(t.pod.Node)
 	if name == "" || !b.view.SameNode(name, t.pod.Node) {
 		return nil, refuse("correct that node name first (PL5003)", "the CNI plugin on %s uses the node name %q", t.pod.Node, name)
@@ -178,7 +179,7 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (*Change, *Refu
 	if old != nil {
 		e.Container = old.ContainerID
 	}
-	return &Change{Endpoint: e}, nil
+	return e, nil
 }
 
 // healthyLike reads an endpoint that the CNI plugin wrote for another running pod, first of

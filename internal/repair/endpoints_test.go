@@ -27,9 +27,10 @@ func TestManyEndpointsInOnePlan(t *testing.T) {
 	seen := map[model.Ref]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
+		e, ok := s.Change.(*Endpoint)
 		d := p.Target(s.For[0]).Proof.NotInUse
-		if seen[s.On] || s.Endpoint == nil || s.Endpoint.Want != nil || len(d.Containers) != 1 || d.Containers[0] != s.Endpoint.Container || len(d.Gone) != 1 {
-			t.Errorf("step %d: %+v %+v", s.ID, s.Endpoint, d)
+		if seen[s.On] || !ok || e.Want != nil || len(d.Containers) != 1 || d.Containers[0] != e.Container || len(d.Gone) != 1 {
+			t.Errorf("step %d: %+v %+v", s.ID, e, d)
 		}
 		seen[s.On] = true
 	}

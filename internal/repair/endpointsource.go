@@ -126,11 +126,21 @@ func (e *endpointBody) like(healthy json.RawMessage) error {
 		return fmt.Errorf("a healthy endpoint has the name %s", m.Name)
 	case !slices.Equal(s.Profiles, endpointProfiles(m.Namespace, s.ServiceAccount)):
 		return fmt.Errorf("a healthy endpoint has the profiles %s", strings.Join(s.Profiles, ", "))
-	case !has(m.Labels, labels):
+	case !carries(m.Labels, labels):
 		return errors.New("a healthy endpoint lacks labels of namespace, orchestrator or service account")
 	case !named || prefix != own:
 		return fmt.Errorf("a healthy endpoint has the device %s", s.Interface)
 	default:
 		return nil
 	}
+}
+
+// carries reports that all has the labels that are wanted.
+func carries(all, want map[string]string) bool {
+	for k, v := range want {
+		if all[k] != v {
+			return false
+		}
+	}
+	return true
 }

@@ -22,7 +22,7 @@ func TestReleaseAllowsNoExceptions(t *testing.T) {
 		"freed, with exception": {Ordinal{For: "f", IP: ip, From: held}, []string{"a1a1a1a1a1a1"}, false},
 		"given back":            {Ordinal{For: "f", IP: ip, To: &Owner{Handle: "k8s-pod-network.a1a1a1a1a1a1"}}, []string{"a1a1a1a1a1a1"}, true},
 	} {
-		s := Step{On: model.Ref{Kind: model.KindBlock, Name: "10.0.0.0/29"}, For: []string{"f"}, Change: Change{Ordinals: []Ordinal{c.o}}}
+		s := Step{On: model.Ref{Kind: model.KindBlock, Name: "10.0.0.0/29"}, For: []string{"f"}, Change: Ordinals{c.o}}
 		target := &Target{Finding: "f", Risk: Safe, Proof: Proof{NotInUse: &NotInUse{IPs: []netip.Addr{ip}, Containers: []string{"a1a1a1a1a1a1"}, Nodes: []string{"n1"}, Except: c.except}}}
 		if err := s.proven(map[string]*Target{"f": target}); (err == nil) != c.valid {
 			t.Errorf("%s: %v", name, err)
@@ -38,14 +38,14 @@ func TestUndoOfBothHasNoExceptions(t *testing.T) {
 	for _, order := range [][]Proof{{gives, takes, gives}, {takes, gives}, {gives, takes}} {
 		u := &undoer{plan: &Plan{}, back: &Plan{}}
 		for _, p := range order {
-			u.target("f", p)
+			u.Need("f", p)
 		}
 		if d := u.back.Target("f").Proof.NotInUse; len(d.Except) != 0 || !d.All {
 			t.Errorf("%+v", d)
 		}
 	}
 	u := &undoer{plan: &Plan{}, back: &Plan{}}
-	u.target("f", gives)
+	u.Need("f", gives)
 	if d := u.back.Target("f").Proof.NotInUse; len(d.Except) != 1 || d.All || len(d.Nodes) != 1 {
 		t.Errorf("%+v", d)
 	}

@@ -102,7 +102,7 @@ func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle
 			c.Blocks = append(c.Blocks, cidr)
 		}
 	}
-	b.step(at, f, do, handleRef(h.ID), Change{Count: c})
+	b.step(at, f, do, handleRef(h.ID), c)
 }
 
 // lower plans to lower the counts of a handle. Its container may run. What must be verified:

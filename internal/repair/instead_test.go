@@ -21,8 +21,9 @@ func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
 		return model.Object{Ref: ref, Revision: "1", Body: body}
 	}
 	wrong := raw(model.Ref{Kind: model.KindEndpoint, Name: "shop/n2-k8s-web-eth0"}, "n2", sandbox)
-	s := Step{On: wrong.Ref, For: []string{"f"}, Change: Change{Endpoint: &Endpoint{Container: sandbox, Instead: own}}}
-	if refs, err := s.Also(wrong); err != nil || len(refs) != 1 || refs[0] != own {
+	change := &Endpoint{Container: sandbox, Instead: own}
+	s := step{On: wrong.Ref, For: []string{"f"}, Change: change}
+	if refs, err := s.Reads(wrong); err != nil || len(refs) != 1 || refs[0] != own {
 		t.Fatalf("reads %v, %v", refs, err)
 	}
 	for name, c := range map[string]struct {
@@ -41,7 +42,7 @@ func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
 	}
 
 	lives := &RunningPod{Namespace: "shop", Pod: "web", Node: "n1", Container: sandbox}
-	if !s.Endpoint.spares(s.On, lives) {
+	if !change.spares(s.On, lives) {
 		t.Error("a sound step is not valid")
 	}
 	for name, bad := range map[string]struct {
@@ -49,8 +50,8 @@ func TestEndpointGoesOnlyWhileTheOtherStays(t *testing.T) {
 		on model.Ref
 		l  *RunningPod
 	}{
-		"no proof":                  {*s.Endpoint, s.On, nil},
-		"another sandbox lives":     {*s.Endpoint, s.On, &RunningPod{Namespace: "shop", Pod: "web", Node: "n1", Container: "b2b2"}},
+		"no proof":                  {*change, s.On, nil},
+		"another sandbox lives":     {*change, s.On, &RunningPod{Namespace: "shop", Pod: "web", Node: "n1", Container: "b2b2"}},
 		"the node's own goes":       {Endpoint{Container: sandbox, Instead: s.On}, own, lives},
 		"itself instead of itself":  {Endpoint{Container: sandbox, Instead: s.On}, s.On, lives},
 		"something else instead":    {Endpoint{Container: sandbox, Instead: model.Ref{Kind: model.KindPod, Name: "shop/web"}}, s.On, lives},

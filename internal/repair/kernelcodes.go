@@ -42,7 +42,7 @@ func planDevice(b *builder, f *finding.Finding) *Refusal {
 	}
 	t := b.target(f, Safe, Proof{NotInUse: &NotInUse{Nodes: []string{node}}})
 	t.NoUndo = "a deleted interface cannot be restored"
-	b.step(actOnNodes, f, "delete device", f.Subject, Change{Node: &OnNode{Verb: "unlink", Args: args}})
+	b.step(actOnNodes, f, "delete device", f.Subject, &OnNode{Verb: "unlink", Args: args})
 	return nil
 }
 
@@ -74,7 +74,7 @@ func planRoute(b *builder, f *finding.Finding) *Refusal {
 	for _, r := range wrong {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + r.Dst.Addr().String()}
 		args := map[string]string{"link": strconv.Itoa(r.Link), "protocol": strconv.Itoa(r.Protocol), "table": strconv.Itoa(r.Table), "metric": strconv.Itoa(r.Metric)}
-		b.step(actOnNodes, f, "delete route", on, Change{Node: &OnNode{Verb: "unroute", Args: args}})
+		b.step(actOnNodes, f, "delete route", on, &OnNode{Verb: "unroute", Args: args})
 	}
 	b.await(f, t)
 	return nil
@@ -84,7 +84,7 @@ func planRoute(b *builder, f *finding.Finding) *Refusal {
 func (b *builder) await(f *finding.Finding, t *runningPod) {
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + ip.String()}
-		b.step(actOnNodes, f, "wait", on, Change{Await: &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
+		b.step(actOnNodes, f, "wait", on, &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime})
 	}
 }
 
@@ -115,7 +115,7 @@ func planNeighbour(b *builder, f *finding.Finding) *Refusal {
 		l := b.view.LinkAt(t.pod.Node, n.Link)
 		on := model.Ref{Kind: model.KindNeighbour, Name: t.pod.Node + "/" + n.IP.String() + "/" + l.Name}
 		args := map[string]string{"link": strconv.Itoa(n.Link), "mac": n.MAC}
-		b.step(actOnNodes, f, "delete entry", on, Change{Node: &OnNode{Verb: "unneighbour", Args: args}})
+		b.step(actOnNodes, f, "delete entry", on, &OnNode{Verb: "unneighbour", Args: args})
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func planGateway(b *builder, f *finding.Finding) *Refusal {
 	for _, key := range off {
 		on := model.Ref{Kind: model.KindSysctl, Name: t.pod.Node + "/" + t.outside.Name + "/" + key}
 		args := map[string]string{"index": strconv.Itoa(t.outside.Index), "value": "1"}
-		b.step(actOnNodes, f, "set to 1", on, Change{Node: &OnNode{Verb: "sysctl", Args: args}})
+		b.step(actOnNodes, f, "set to 1", on, &OnNode{Verb: "sysctl", Args: args})
 	}
 	return nil
 }

@@ -12,35 +12,76 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
+// A Mend repairs the structure of a block. Allocated ordinals stay allocated; ordinals
+// missing in the free list are appended to it; an allocated ordinal with an invalid attribute
+// gets its owner from Owners, else UnknownHandle.
+type Mend struct {
+	single
+	Owners []Ordinal `json:"owners,omitempty"` // From is not used
+}
+
 // UnknownHandle is the handle for addresses of a broken block whose attribute is invalid and
 // whose owner was not found. They stay allocated; the user decides about them.
 func UnknownHandle(cidr netip.Prefix) string {
 	return "plumbline-unknown." + model.BlockName(cidr)
 }
 
-// mendBlock repairs the structure of a block. Invariant: every ordinal that is allocated
-// before is allocated after.
-func (s *Step) mendBlock(sc Scene) (Edited, error) {
-	if !sc.Live.There() {
-		return Edited{}, moved("the block is gone")
+// Key is the name in the JSON of a step.
+func (m *Mend) Key() string { return "mend" }
+
+// Kind is that of blocks.
+func (m *Mend) Kind() model.Kind { return model.KindBlock }
+
+// Describe says what stays as it is.
+func (m *Mend) Describe() string {
+	return "repair its structure: allocated addresses stay allocated, all others become free"
+}
+
+// LeastRisk is Safe: nothing that is allocated is released.
+func (m *Mend) LeastRisk() Risk { return Safe }
+
+// Validate needs no proof.
+func (m *Mend) Validate(u Use) error { return u.each(unproven) }
+
+// Merge adds the owners of other addresses.
+func (m *Mend) Merge(with Change) (Change, bool) {
+	more, ok := with.(*Mend)
+	if !ok {
+		return nil, false
 	}
-	b, err := readBlock(sc.Live)
+	for _, o := range more.Owners {
+		if !slices.ContainsFunc(m.Owners, func(have Ordinal) bool { return have.IP == o.IP }) {
+			m.Owners = append(m.Owners, o)
+		}
+	}
+	return m, true
+}
+
+const noMendUndo = "a repaired block structure is not reverted"
+
+// NoUndo says that it is not undone.
+func (m *Mend) NoUndo(string) (why string, undoable bool) { return noMendUndo, false }
+
+// Undo refuses.
+func (m *Mend) Undo(w Write, u Undoer) { u.Refuse(w.Finding, noMendUndo) }
+
+// Edit repairs the structure of a block. Invariant: every ordinal that is allocated before is
+// allocated after.
+func (m *Mend) Edit(sc Scene) (Edited, error) {
+	b, err := sc.liveBlock()
 	if err != nil {
 		return Edited{}, err
 	}
-	if b.Deleted.V {
-		return Edited{}, moved("the block is being deleted")
-	}
 	var did []string
-	size := model.Size(b.cidr, maxOrdinals)
+	size := model.Size(b.cidr, MaxOrdinals)
 	if b.resize(size) {
 		did = append(did, fmt.Sprintf("allocations has %d entries", size))
 	}
 	if len(b.Allocations.V) != size {
 		return Edited{}, moved("the block has allocations beyond its range")
 	}
-	did = append(did, b.nameOwners(s.Mend.Owners)...)
-	did = append(did, b.holdUsed(s.Mend.Owners)...)
+	did = append(did, b.nameOwners(m.Owners)...)
+	did = append(did, b.holdUsed(m.Owners)...)
 	if b.oneEach() {
 		did = append(did, "every attribute is unique and used")
 	}
@@ -56,7 +97,7 @@ func (s *Step) mendBlock(sc Scene) (Edited, error) {
 	if len(did) == 0 {
 		return Edited{}, ErrAlready
 	}
-	e, err := s.complete(sc, sc.Live, nil, nil)
+	e, err := sc.edited(sc.Live, nil, nil)
 	if err != nil {
 		return e, err
 	}
@@ -149,52 +190,4 @@ func (b *block) listFree() bool {
 	}
 	b.Unallocated = lossless.Some(free)
 	return true
-}
-
-// newBlock creates a block for a node that has an affinity for it, as Calico does. Born is allocated from the start.
-func (s *Step) newBlock(sc Scene) (Edited, error) {
-	cidr, err := netip.ParsePrefix(s.On.Name)
-	if err != nil || model.Size(cidr, maxOrdinals+1) > maxOrdinals {
-		return Edited{}, fmt.Errorf("step %d: %q is not the CIDR of a block", s.ID, s.On.Name)
-	}
-	owner := "host:" + s.NewBlock.Node
-	if sc.Live.There() {
-		b, err := readBlock(sc.Live)
-		if err != nil {
-			return Edited{}, err
-		}
-		if b.Affinity.V == owner && !b.Deleted.V {
-			return Edited{}, ErrAlready
-		}
-		return Edited{}, moved("the block exists with affinity %s", b.Affinity.V)
-	}
-	claim := sc.Also[model.Ref{Kind: model.KindAffinity, Name: s.NewBlock.Node + "/" + s.On.Name}]
-	if !claim.There() {
-		return Edited{}, moved("the node has no affinity for the block any more")
-	}
-	size := model.Size(cidr, maxOrdinals)
-	b := block{cidr: cidr, Block: object.Block{
-		CIDR: lossless.Some(cidr.String()), Affinity: lossless.Some(owner), Allocations: lossless.Some(make([]*int32, size)),
-		Attributes: lossless.Some([]object.Attribute{}), Sequence: lossless.Some(uint64(sc.Now) * 1e9),
-		Sequences: lossless.Some(map[string]uint64{}), Deleted: lossless.Some(false),
-	}}
-	if !sc.Etcd {
-		b.StrictAffinity = lossless.Some(s.NewBlock.Strict)
-	}
-	b.listFree()
-	for _, o := range s.NewBlock.Born {
-		if n := b.ordinal(o.IP); n >= 0 && o.To != nil && (o.To.tunnel() || sc.Keep(o.For)) && b.free(n) {
-			b.give(n, o.To.attribute(nil))
-		}
-	}
-	if err := b.finish(); err != nil {
-		return Edited{}, err
-	}
-	body, err := b.body()
-	if err != nil {
-		return Edited{}, err
-	}
-	o := sc.Live
-	o.Body = body
-	return s.complete(sc, o, nil, "new, affinity "+s.NewBlock.Node)
 }

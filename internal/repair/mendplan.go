@@ -51,9 +51,9 @@ func planMend(b *builder, f *finding.Finding) *Refusal {
 	slices.SortFunc(owners, func(x, y Ordinal) int { return x.IP.Compare(y.IP) })
 	for _, id := range slices.Sorted(maps.Keys(raise)) {
 		slices.SortFunc(raise[id], netip.Addr.Compare)
-		b.step(raiseHandles, f, "count", handleRef(id), Change{Count: &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}}})
+		b.step(raiseHandles, f, "count", handleRef(id), &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}})
 	}
-	b.step(repairBlocks, f, "mend", block.Ref(), Change{Mend: &Mend{Owners: owners}})
+	b.step(repairBlocks, f, "mend", block.Ref(), &Mend{Owners: owners})
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *Refusal) 
 	for _, n := range block.Free {
 		known[n] = true
 	}
-	for n := range int32(model.Size(block.CIDR, maxOrdinals)) {
+	for n := range int32(model.Size(block.CIDR, MaxOrdinals)) {
 		ip := model.Offset(block.CIDR, n)
 		if known[n] || !b.claimed(ip) {
 			continue
@@ -122,7 +122,7 @@ func beyond(block *model.Block) string {
 
 // broken reports that the lists of a block contradict each other.
 func broken(block *model.Block) bool {
-	size := model.Size(block.CIDR, maxOrdinals)
+	size := model.Size(block.CIDR, MaxOrdinals)
 	seen := make([]bool, max(size, block.Length))
 	if block.Length != size {
 		return true

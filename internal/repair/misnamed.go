@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -40,7 +41,7 @@ func planMisnamed(b *builder, f *finding.Finding) *Refusal {
 	target := b.target(f, b.routed(t, p), t.proof())
 	target.Watch = b.watchSeconds()
 	if target.Risk != Safe {
-		target.Touches = append(target.Touches, t.name()+": nodes that routed it to "+orText(p.from.Node, "the node of its block")+" will route it to "+t.pod.Node)
+		target.Touches = append(target.Touches, t.name()+": nodes that routed it to "+cmp.Or(p.from.Node, "the node of its block")+" will route it to "+t.pod.Node)
 	}
 	for _, name := range b.calicoNamesOf(t.pod.Node) {
 		if name != "" && !b.view.SameNode(name, t.pod.Node) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"plumbline.dev/plumbline/internal/calico/object"
+	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -68,16 +70,17 @@ func TestMisnamedConvincesTheCollector(t *testing.T) {
 	writes := 0
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Ordinals == nil {
+		os, ok := s.Change.(Ordinals)
+		if !ok {
 			continue
 		}
 		// The fixture's rows know no timestamp; the digest of what else is said is the live one's.
 		if s.Do == "hold" {
-			b, err := readBlock(live)
+			b, err := object.Decode("block", live.Body, func(v *object.Block) *lossless.Extra { return &v.Extra })
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Ordinals[0].From.Attribute = b.holder(1).Row()
+			os[0].From.Attribute = b.Attributes.V[*b.Allocations.V[1]].Row()
 		}
 		e, err := s.Edit(Scene{Live: live, Keep: func(string) bool { return true }})
 		if err != nil {

@@ -59,13 +59,15 @@ func (b *builder) unresponsiveMount(name, uid string) *model.Mount {
 // that is not named.
 func (b *builder) abortMount(f *finding.Finding, m *model.Mount) *Refusal {
 	if !strings.HasPrefix(m.Type, "fuse") || m.Device == "" {
-		return &Refusal{Why: "a " + m.Type + " mount cannot be aborted safely", Advice: "bring its server " + orText(m.Server, "") + " back; or, if no pod needs the mount, run umount -f on the node"}
+		return &Refusal{Why: "a " + m.Type + " mount cannot be aborted safely", Advice: "bring its server " + m.Server + " back; or, if no pod needs the mount, run umount -f on the node"}
 	}
 	var uids, affected []string
 	for i := range int32(b.view.Rows(model.Mounts)) {
 		if o := b.view.Mount(i); o.Node == m.Node && o.Device == m.Device {
 			for _, uid := range o.Pods {
-				uids = appendNew(uids, uid)
+				if !slices.Contains(uids, uid) {
+					uids = append(uids, uid)
+				}
 			}
 		}
 	}
@@ -91,7 +93,7 @@ func (b *builder) abortMount(f *finding.Finding, m *model.Mount) *Refusal {
 		t.Warnings = append(t.Warnings, "its server "+m.Server+" is not changed")
 	}
 	args := map[string]string{"device": m.Device, "pods": strings.Join(uids, ",")}
-	b.step(actOnNodes, f, "abort connection", m.Ref(), Change{Node: &OnNode{Verb: "abort", Args: args}})
+	b.step(actOnNodes, f, "abort connection", m.Ref(), &OnNode{Verb: "abort", Args: args})
 	return nil
 }
 
@@ -129,7 +131,7 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) *Refusal 
 	}
 	switch {
 	case sandbox == nil:
-		return &Refusal{Why: "sandbox " + short(name) + " is gone", Advice: "run plumbline check again"}
+		return &Refusal{Why: "sandbox " + shortID(name) + " is gone", Advice: "run plumbline check again"}
 	case len(strings.ReplaceAll(sandbox.UID, "-", "")) != staticUID || len(sandbox.UID) == staticUID:
 		return &Refusal{Why: "the sandbox belongs to a static pod, or to no Kubernetes pod", Advice: "check the static pod manifests on " + node}
 	case b.view.PodByUID(sandbox.UID) != nil:
@@ -147,7 +149,7 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) *Refusal 
 	t.NoUndo = "a removed sandbox cannot be restored"
 	t.Touches = []string{fmt.Sprintf("%s of %s/%s on %s exit", plural(len(running), "container", "containers"), sandbox.Namespace, sandbox.Pod, node)}
 	args := map[string]string{"uid": sandbox.UID, "containers": strings.Join(running, ",")}
-	b.step(actOnNodes, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + sandbox.ID}, Change{Node: &OnNode{Verb: "remove", Args: args}})
+	b.step(actOnNodes, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + sandbox.ID}, &OnNode{Verb: "remove", Args: args})
 	return nil
 }
 

@@ -3,8 +3,6 @@ package repair
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"time"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -23,28 +21,7 @@ import (
 //
 // The order is the same for the same input: it does not depend on map iteration.
 func (b *builder) finish(p *Plan) {
-	sets := sets{}
-	for _, d := range b.drafts {
-		for _, key := range d.For {
-			sets.join(d.On.String(), key)
-		}
-		if d.Count != nil { // a handle belongs to the group of the blocks in which it counts
-			for _, c := range d.Count.Blocks {
-				sets.join(d.On.String(), model.Ref{Kind: model.KindBlock, Name: c.String()}.String())
-			}
-		}
-	}
-	for _, l := range b.links {
-		sets.join(l[0], l[1])
-	}
-	first := map[string]int{} // by group: the smallest draft.asked
-	for _, d := range b.drafts {
-		root := sets.find(d.On.String())
-		if _, ok := first[root]; !ok {
-			first[root] = d.asked
-		}
-		d.turn = first[root]
-	}
+	b.group()
 	slices.SortFunc(b.drafts, func(x, y *draft) int {
 		first := cmp.Or(cmp.Compare(x.turn, y.turn), cmp.Compare(x.stage, y.stage))
 		if first != 0 || x.stage == actOnNodes {
@@ -59,11 +36,7 @@ func (b *builder) finish(p *Plan) {
 	for _, t := range b.targets {
 		p.Targets = append(p.Targets, *t)
 	}
-	for i := range p.Targets {
-		if t := &p.Targets[i]; t.NoUndo == "" {
-			t.NoUndo = p.noUndo(t)
-		}
-	}
+	p.MarkNoUndo()
 	p.Refused = b.refused
 	if slices.ContainsFunc(p.Targets, func(t Target) bool { return t.Proof.NotInUse != nil && t.Proof.NotInUse.All }) {
 		for i := range int32(b.view.Rows(model.Nodes)) {
@@ -73,97 +46,28 @@ func (b *builder) finish(p *Plan) {
 	}
 }
 
-// noUndo gives why no step for a finding can be undone; empty if at least one can.
-func (p *Plan) noUndo(t *Target) string {
-	why := ""
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		if !s.Serves(t.Finding) {
-			continue
+// group sets the turn of every draft to that of the first draft of its group.
+func (b *builder) group() {
+	sets := sets{}
+	for _, d := range b.drafts {
+		for _, key := range d.For {
+			sets.join(d.On.String(), key)
 		}
-		switch {
-		case s.Mend != nil:
-			why = "a repaired block structure is not reverted"
-		case s.Affinity != nil && s.Affinity.Want == affinityLabelled:
-			why = "labels by which IPAM selects an affinity are not removed"
-		case s.Affinity != nil:
-			why = "an affinity that agrees with its block is not changed back"
-		case slices.ContainsFunc(s.Ordinals, func(o Ordinal) bool { return o.For == t.Finding && o.From != nil && o.To != nil }):
-			why = "an address that is recorded for the pod that uses it is not taken from it"
-		case s.Ordinals != nil, s.Endpoint != nil, s.Annotate != nil:
-			return ""
-		case s.Count != nil && why == "":
-			why = "a handle with the right count is not changed back"
+		if c, ok := d.Change.(*Count); ok { // a handle belongs to the group of the blocks in which it counts
+			for _, cidr := range c.Blocks {
+				sets.join(d.On.String(), model.Ref{Kind: model.KindBlock, Name: cidr.String()}.String())
+			}
 		}
 	}
-	return why
-}
-
-// sets is a union-find over names (objects and findings): x -> parent. A name without an
-// entry is its own root. Invariant: a parent is smaller than its child, so the root is the
-// smallest name of its set, whatever the order of joins.
-type sets map[string]string
-
-func (s sets) find(x string) string {
-	for {
-		up, ok := s[x]
-		if !ok || up == x {
-			return x
+	for _, l := range b.links {
+		sets.join(l[0], l[1])
+	}
+	first := map[string]int{} // by group: the smallest draft.asked
+	for _, d := range b.drafts {
+		root := sets.find(d.On.String())
+		if _, ok := first[root]; !ok {
+			first[root] = d.asked
 		}
-		if next, ok := s[up]; ok {
-			s[x] = next
-		}
-		x = up
+		d.turn = first[root]
 	}
-}
-
-// join merges the sets of x and y.
-func (s sets) join(x, y string) {
-	x, y = s.find(x), s.find(y)
-	if x == y {
-		return
-	}
-	s[max(x, y)] = min(x, y)
-}
-
-// Takes estimates how long the writes take within the budget. The time that Calico needs to
-// react is not included.
-func (p *Plan) Takes(blocksPerSecond, handlesPerSecond float64) time.Duration {
-	var blocks, others float64
-	for i := range p.Steps {
-		switch s := &p.Steps[i]; {
-		case s.Await != nil:
-		case s.On.Kind == model.KindBlock:
-			blocks++
-		default:
-			others++
-		}
-	}
-	seconds := 0.0
-	if blocksPerSecond > 0 {
-		seconds += blocks / blocksPerSecond
-	}
-	if handlesPerSecond > 0 {
-		seconds += others / handlesPerSecond
-	}
-	return time.Duration(seconds * float64(time.Second))
-}
-
-// Revisions gives the newest revision of the API server and of Calico's etcd in the view; empty if unknown.
-func Revisions(v *model.View) (api, etcd string) {
-	newest := map[bool]uint64{}
-	apart := v.Info().Datastore == "etcd"
-	for _, c := range v.Snapshot().Coverage {
-		if n, err := strconv.ParseUint(c.Revision, 10, 64); err == nil && !c.Table.OfNode() {
-			inEtcd := apart && c.Table >= model.Cluster && c.Table != model.Components
-			newest[inEtcd] = max(newest[inEtcd], n)
-		}
-	}
-	text := func(n uint64) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.FormatUint(n, 10)
-	}
-	return text(newest[false]), text(newest[true])
 }

@@ -69,7 +69,8 @@ func TestOneStepPerObject(t *testing.T) {
 		at[step.On] = i
 		if step.On.Kind == model.KindBlock {
 			blocks++
-			freed += len(step.Ordinals)
+			os, _ := step.Change.(repair.Ordinals)
+			freed += len(os)
 		}
 		if step.ID != i+1 {
 			t.Errorf("step %d is called %d", i+1, step.ID)
@@ -79,10 +80,11 @@ func TestOneStepPerObject(t *testing.T) {
 		t.Errorf("%d blocks, %d addresses", blocks, freed)
 	}
 	for i, step := range p.Steps {
-		if step.Count == nil {
+		count, ok := step.Change.(*repair.Count)
+		if !ok {
 			continue
 		}
-		for _, c := range step.Count.Blocks {
+		for _, c := range count.Blocks {
 			if at[model.Ref{Kind: model.KindBlock, Name: c.String()}] > i {
 				t.Errorf("%s is counted before %s is written", step.On, c)
 			}

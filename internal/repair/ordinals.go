@@ -1,42 +1,159 @@
 package repair
 
 import (
-	"encoding/json"
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
+	"reflect"
 	"slices"
+	"strings"
 
-	"plumbline.dev/plumbline/internal/calico/object"
-	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// An ordinalWas is the state of one address in a journal: enough to undo its change.
-type ordinalWas struct {
-	IP        netip.Addr      `json:"ip"`
-	For       string          `json:"for"`
-	Attribute json.RawMessage `json:"attribute,omitempty"` // empty means free
-	Sequence  uint64          `json:"sequence,omitempty,string"`
+// Ordinals releases, records and transfers addresses of one block.
+type Ordinals []Ordinal
+
+// An Ordinal is the change of one address of a block: From is the condition, To is written.
+type Ordinal struct {
+	For  string     `json:"for"` // key of the target, one of Step.For
+	IP   netip.Addr `json:"ip"`
+	From *Held      `json:"from,omitempty"` // nil means free
+	To   *Owner     `json:"to,omitempty"`   // nil means free
 }
 
-// editOrdinals releases, records and transfers addresses of one block. If one address of a
-// finding is not as the plan saw it, no address of that finding is changed: the addresses of
-// one handle are released together or not at all.
-func (s *Step) editOrdinals(sc Scene) (Edited, error) {
-	if !sc.Live.There() {
-		return Edited{}, moved("the block is gone")
+// HoldPrefix begins the temporary handle of an address between two writes of one repair. It
+// has no handle object.
+const HoldPrefix = "plumbline-hold."
+
+// Key is the name in the JSON of a step.
+func (os Ordinals) Key() string { return "ordinals" }
+
+// Kind is that of blocks.
+func (os Ordinals) Kind() model.Kind { return model.KindBlock }
+
+// LeastRisk is Safe: the address may be free or in no use.
+func (os Ordinals) LeastRisk() Risk { return Safe }
+
+// Free reports that addresses are only released.
+func (os Ordinals) Free() bool {
+	return len(os) > 0 && !slices.ContainsFunc(os, func(o Ordinal) bool { return o.To != nil })
+}
+
+// GiveTo reports that an address is allocated to the handle.
+func (os Ordinals) GiveTo(handle string) bool {
+	return slices.ContainsFunc(os, func(o Ordinal) bool { return o.To != nil && o.To.Handle == handle })
+}
+
+// Without gives the addresses whose findings are not gone; nil if there are none.
+func (os Ordinals) Without(gone func(finding string) bool) Change {
+	left := slices.DeleteFunc(slices.Clone(os), func(o Ordinal) bool { return gone(o.For) })
+	if len(left) == 0 {
+		return nil
 	}
-	b, err := readBlock(sc.Live)
+	return left
+}
+
+// Describe lists the first addresses with their owners before and after.
+func (os Ordinals) Describe() string {
+	var parts []string
+	said := map[netip.Addr]bool{} // two findings may need the same change
+	for i, o := range os {
+		if len(parts) == 4 {
+			parts = append(parts, fmt.Sprintf("%d more", len(os)-i))
+			break
+		}
+		if !said[o.IP] {
+			said[o.IP] = true
+			parts = append(parts, o.describe())
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (o *Ordinal) describe() string {
+	from, to := "free", "free"
+	if o.From != nil {
+		from = cmp.Or(o.From.Handle, "allocated")
+	}
+	if o.To != nil {
+		to = o.To.Handle
+		if o.From != nil && o.From.Handle == to {
+			to = "same handle, corrected owner"
+		}
+	}
+	return fmt.Sprintf("%s: %s -> %s", o.IP, from, to)
+}
+
+// Validate returns an error unless a release has a NotInUse proof with the address and its
+// container, and a transfer to a new owner a Running proof with the address.
+func (os Ordinals) Validate(u Use) error {
+	if len(os) == 0 {
+		return errors.New("it has 0 changes, not 1")
+	}
+	for _, o := range os {
+		p := u.Proofs[o.For]
+		if p == nil {
+			return fmt.Errorf("it changes %s for %q, which is not among its targets", o.IP, o.For)
+		}
+		switch {
+		case o.To == nil && !p.NotInUse.covers(o):
+			return fmt.Errorf("it releases %s without verification that it is not in use", o.IP)
+		case o.To == nil && len(p.NotInUse.Except) > 0:
+			return fmt.Errorf("it releases %s, but the verification that it is not in use has exceptions", o.IP)
+		case o.To != nil && o.To.Handle == "" && !o.restores():
+			return fmt.Errorf("it records %s without a handle", o.IP)
+		case o.To != nil && o.From != nil && !o.restores() && (p.Running == nil || !slices.Contains(p.Running.IPs, o.IP)):
+			return fmt.Errorf("it transfers %s without verification that the pod that receives the record is running", o.IP)
+		}
+	}
+	return nil
+}
+
+// restores reports that the owner before the write is our temporary handle.
+func (o *Ordinal) restores() bool {
+	return o.From != nil && strings.HasPrefix(o.From.Handle, HoldPrefix)
+}
+
+// Merge adds addresses. Two findings may need the same change of one address: it is listed
+// once per finding, so that it is done while either finding is still repaired. It is false if
+// they need different changes of one address: one write cannot do both.
+func (os Ordinals) Merge(with Change) (Change, bool) {
+	more, ok := with.(Ordinals)
+	if !ok {
+		return nil, false
+	}
+	for _, o := range more {
+		for _, have := range os {
+			if have.IP == o.IP && (!reflect.DeepEqual(have.From, o.From) || !reflect.DeepEqual(have.To, o.To)) {
+				return nil, false
+			}
+		}
+	}
+	for _, o := range more {
+		if !slices.ContainsFunc(os, func(have Ordinal) bool { return have.IP == o.IP && have.For == o.For }) {
+			os = append(os, o)
+		}
+	}
+	return os, true
+}
+
+// Reads names nothing: the block is enough.
+func (os Ordinals) Reads(model.Ref, model.Object) ([]model.Ref, error) { return nil, nil }
+
+// Edit changes the addresses. If one address of a finding is not as the plan saw it, no
+// address of that finding is changed: the addresses of one handle are released together or
+// not at all.
+func (os Ordinals) Edit(sc Scene) (Edited, error) {
+	b, err := sc.liveBlock()
 	if err != nil {
 		return Edited{}, err
 	}
-	if b.Deleted.V {
-		return Edited{}, moved("the block is being deleted")
-	}
 	e := Edited{Dropped: map[string]string{}}
 	open, reached := map[string]bool{}, map[string]bool{} // findings with an address to change, and with an address that already is right
-	for _, o := range s.Ordinals {
+	for _, o := range os {
 		if !sc.Keep(o.For) {
 			continue
 		}
@@ -50,7 +167,7 @@ func (s *Step) editOrdinals(sc Scene) (Edited, error) {
 		}
 	}
 	var was, now []ordinalWas
-	for _, o := range s.Ordinals {
+	for _, o := range os {
 		if !open[o.For] || e.Dropped[o.For] != "" {
 			continue
 		}
@@ -59,143 +176,35 @@ func (s *Step) editOrdinals(sc Scene) (Edited, error) {
 		}
 		n := b.ordinal(o.IP)
 		was = append(was, b.was(o, n))
-		if o.To == nil {
-			b.release(n)
-		} else {
-			b.give(n, o.To.attribute(b.holder(n)))
-		}
+		b.change(n, o.To)
 		now = append(now, b.was(o, n))
 		e.For = appendNew(e.For, o.For)
 	}
 	if len(e.For) == 0 {
-		for f := range reached {
-			if e.Dropped[f] == "" {
-				return e, ErrAlready
-			}
-		}
-		if len(e.Dropped) == 0 {
-			return e, moved("none of its findings is left")
-		}
-		return e, moved("%s", anyOf(e.Dropped))
+		return e, e.nothing(reached)
 	}
 	e.Delete = b.empty() && b.ownerless()
 	return b.edited(sc, e, was, now)
 }
 
-// edited calls finish and puts the encoded block into the edit.
-func (b *block) edited(sc Scene, e Edited, was, now any) (Edited, error) {
-	if err := b.finish(); err != nil {
-		return e, fmt.Errorf("%s: %w", sc.Live.Ref, err)
-	}
-	body, err := b.body()
-	if err != nil {
-		return e, fmt.Errorf("write %s: %w", sc.Live.Ref, err)
-	}
-	e.Object = sc.Live
-	e.Object.Body = body
-	if e.Was, err = json.Marshal(was); err != nil {
-		return e, err
-	}
-	e.Now, err = json.Marshal(now)
-	return e, err
-}
-
-// compare compares an address with what the plan saw. Why is not empty if it differs; else
-// todo reports whether it must still be changed.
-func (b *block) compare(o Ordinal) (todo bool, why string) {
-	n := b.ordinal(o.IP)
-	if n < 0 {
-		return false, fmt.Sprintf("%s is not in the block any more", o.IP)
-	}
-	held := b.holder(n)
-	if held == nil && !b.free(n) {
-		return false, fmt.Sprintf("%s is neither allocated nor free: the block is inconsistent (PL1004)", o.IP)
-	}
-	if held != nil && slices.Contains(b.Unallocated.V, int32(n)) {
-		return false, fmt.Sprintf("%s is both allocated and free: the block is inconsistent (PL1004)", o.IP)
-	}
-	if o.reached(held) {
-		return false, ""
-	}
-	switch {
-	case o.From == nil && held != nil:
-		return false, fmt.Sprintf("%s is now allocated to %s", o.IP, held.Handle.V)
-	case o.From == nil:
-		return true, ""
-	case held == nil:
-		return false, fmt.Sprintf("%s is free now", o.IP)
-	case held.Row() != o.From.Attribute && !o.From.hold():
-		return false, fmt.Sprintf("%s is now allocated to %s, or to another owner of that handle", o.IP, held.Handle.V)
-	case o.From.hold() && held.Handle.V != o.From.Handle:
-		return false, fmt.Sprintf("%s is now allocated to %s", o.IP, held.Handle.V)
-	case o.From.Sequence != 0 && b.sequenceOf(n) != o.From.Sequence:
-		return false, fmt.Sprintf("%s was allocated again since the plan was made", o.IP)
-	default:
-		return true, ""
+// change releases an ordinal (to is nil), or allocates it.
+func (b *block) change(n int, to *Owner) {
+	if to == nil {
+		b.release(n)
+	} else {
+		b.give(n, to.attribute(b.holder(n)))
 	}
 }
 
-// hold reports that the holder is our temporary one, from an earlier step: only its handle is compared.
-func (h *Held) hold() bool { return h.Attribute == model.Attribute{Handle: h.Handle} }
-
-// reached reports that the address already has its wanted owner, timestamps aside.
-func (o *Ordinal) reached(held *object.Attribute) bool {
-	if o.To == nil || held == nil {
-		return o.To == nil && held == nil
-	}
-	if held.Handle.V != o.To.Handle {
-		return false
-	}
-	for k, v := range o.To.Secondary {
-		if k != timestamp && held.Secondary.V[k] != v {
-			return false
+// nothing gives why no address is changed.
+func (e *Edited) nothing(reached map[string]bool) error {
+	for f := range reached {
+		if e.Dropped[f] == "" {
+			return ErrAlready
 		}
 	}
-	return true
-}
-
-// timestamp is the attribute with the time of the allocation. It is not compared, and kept on a transfer.
-const timestamp = "timestamp"
-
-// tunnel reports that the owner is a tunnel of a node.
-func (o *Owner) tunnel() bool { return o != nil && o.Secondary["type"] != "" }
-
-// attribute gives the stored attribute for an owner, with the timestamp of the one before.
-func (o *Owner) attribute(before *object.Attribute) object.Attribute {
-	secondary := maps.Clone(o.Secondary)
-	if secondary == nil {
-		secondary = map[string]string{}
+	if len(e.Dropped) == 0 {
+		return moved("none of its findings is left")
 	}
-	if before != nil && before.Secondary.V[timestamp] != "" {
-		secondary[timestamp] = before.Secondary.V[timestamp]
-	}
-	return object.Attribute{Handle: lossless.Some(o.Handle), Secondary: lossless.Some(secondary)}
-}
-
-func (b *block) was(o Ordinal, n int) ordinalWas {
-	w := ordinalWas{IP: o.IP, For: o.For, Sequence: b.sequenceOf(n)}
-	if at := b.holder(n); at != nil {
-		w.Attribute, _ = json.Marshal(at) // strings and what was JSON before
-	}
-	return w
-}
-
-func appendNew(to []string, s string) []string {
-	for _, t := range to {
-		if t == s {
-			return to
-		}
-	}
-	return append(to, s)
-}
-
-// anyOf gives one of the reasons, the same every time.
-func anyOf(why map[string]string) string {
-	first := ""
-	for k := range why {
-		if first == "" || k < first {
-			first = k
-		}
-	}
-	return why[first]
+	return moved("%s", e.Dropped[slices.Min(slices.Collect(maps.Keys(e.Dropped)))])
 }

@@ -59,5 +59,5 @@ func (b *builder) otherSandbox(t *runningPod, at *model.Attachment, ip netip.Add
 			return nil
 		}
 	}
-	return refuse("repair the duplicate address (PL2010) first", "sandbox %s of %s/%s on %s has %s", short(sandbox.ID), sandbox.Namespace, sandbox.Pod, sandbox.Node, ip)
+	return refuse("repair the duplicate address (PL2010) first", "sandbox %s of %s/%s on %s has %s", shortID(sandbox.ID), sandbox.Namespace, sandbox.Pod, sandbox.Node, ip)
 }

@@ -14,24 +14,6 @@ import (
 // Schema is the version of the plan format.
 const Schema = 1
 
-// A Risk says how a repair may affect running pods.
-type Risk string
-
-// The risks, the smallest first.
-const (
-	Safe        Risk = "safe"        // changes only what is not in use
-	Disruptive  Risk = "disruptive"  // may affect a pod or a route
-	Destructive Risk = "destructive" // a pod restarts
-)
-
-// Level orders risks; an unknown risk is the highest.
-func (r Risk) Level() int {
-	if i := slices.Index([]Risk{Safe, Disruptive, Destructive}, r); i >= 0 {
-		return i
-	}
-	return 99
-}
-
 // A Plan is what the user reads, saves and applies. Plans come from files: call Valid before use.
 type Plan struct {
 	Schema       int        `json:"schema"`
@@ -88,7 +70,8 @@ func (p *Plan) Risk() Risk {
 func (p *Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
 		hung := s.On.Kind == model.KindMount || s.On.Kind == model.KindSandbox // Calico does not write these
-		return s.Await == nil && !hung
+		_, waits := s.Change.(*Await)
+		return !waits && !hung
 	})
 }
 

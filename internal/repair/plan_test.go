@@ -197,29 +197,28 @@ func proofText(p repair.Proof) string {
 
 func changeText(c repair.Change) string {
 	var out []string
-	for _, o := range c.Ordinals {
-		from, to := "free", "free"
-		if o.From != nil {
-			from = fmt.Sprintf("%s/%d", o.From.Handle, o.From.Sequence)
+	switch c := c.(type) {
+	case repair.Ordinals:
+		for _, o := range c {
+			from, to := "free", "free"
+			if o.From != nil {
+				from = fmt.Sprintf("%s/%d", o.From.Handle, o.From.Sequence)
+			}
+			if o.To != nil {
+				to = ownerText(o.To)
+			}
+			out = append(out, fmt.Sprintf("%s %s -> %s", o.IP, from, to))
 		}
-		if o.To != nil {
-			to = ownerText(o.To)
-		}
-		out = append(out, fmt.Sprintf("%s %s -> %s", o.IP, from, to))
-	}
-	if c.Mend != nil {
-		for _, o := range c.Mend.Owners {
+	case *repair.Mend:
+		for _, o := range c.Owners {
 			out = append(out, fmt.Sprintf("%s -> %s", o.IP, ownerText(o.To)))
 		}
-	}
-	if n := c.Count; n != nil {
-		out = append(out, fmt.Sprintf("in %v raise %v unchanged %q", n.Blocks, n.Raise, n.Unchanged))
-	}
-	if a := c.Affinity; a != nil {
-		out = append(out, fmt.Sprintf("%q -> %s with %d labels", a.From, a.Want, len(a.Label)))
-	}
-	if c.Restart != nil {
-		out = append(out, c.Restart.UID)
+	case *repair.Count:
+		out = append(out, fmt.Sprintf("in %v raise %v unchanged %q", c.Blocks, c.Raise, c.Unchanged))
+	case *repair.Affinity:
+		out = append(out, fmt.Sprintf("%q -> %s with %d labels", c.From, c.Want, len(c.Label)))
+	case *repair.Restart:
+		out = append(out, c.UID)
 	}
 	if len(out) == 0 {
 		return ""

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -33,31 +34,6 @@ type NotInUse struct {
 	Absent     []model.Ref  `json:"absent,omitempty"`     // nodes, services, VMs that must not exist
 }
 
-// A PodIs is a condition on the pod of a name. It holds if there is no such pod or it has
-// finished. Else the pod must not have an address of Not in status or annotation, must not
-// have UID if that is set, and must not exist if neither is set.
-type PodIs struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	UID       string `json:"uid,omitempty"`
-	// Not are addresses that a pod of that name must not have.
-	Not []netip.Addr `json:"not,omitempty"`
-}
-
-// A RunningPod proof holds if Kubernetes has the pod on Node, not deleted and not finished,
-// and the agent on Node verifies that its sandbox is ready, belongs to this pod and has
-// exactly these addresses, and that no CNI call for it is in progress.
-type RunningPod struct {
-	Namespace string       `json:"namespace"`
-	Pod       string       `json:"pod"`
-	UID       string       `json:"uid"`
-	Static    string       `json:"static,omitempty"` // UID in its sandbox, if it is a static pod
-	Node      string       `json:"node"`
-	Container string       `json:"container"` // sandbox ID
-	IPs       []netip.Addr `json:"ips"`
-	Device    string       `json:"device,omitempty"` // host veth of the pod
-}
-
 // Against gives why a verification by one node contradicts the proof; empty if it does not.
 // Passing means that it may hold soon: only a CNI call is in progress. Only what concerns
 // this proof is considered: the verification may cover more.
@@ -68,39 +44,66 @@ func (d *NotInUse) Against(w *model.Verification) (why string, passing bool) {
 	if d.Calm {
 		return d.calls(w)
 	}
-	sandboxes := map[string]bool{} // IDs with one of the addresses by libcni's cache, Except excluded
+	for _, against := range []func(*model.Verification) string{d.attached, d.sandboxed, d.onHost} {
+		if why := against(w); why != "" {
+			return why, false
+		}
+	}
+	return d.calls(w)
+}
+
+// attached reports a network namespace of one of the containers, or with one of the addresses.
+func (d *NotInUse) attached(w *model.Verification) string {
 	for i := range w.Attachments {
 		a := &w.Attachments[i]
 		if slices.Contains(d.Containers, a.Sandbox) {
-			return fmt.Sprintf("the network namespace of sandbox %.8s exists on %s", a.Sandbox, w.Node), false
+			return fmt.Sprintf("the network namespace of sandbox %.8s exists on %s", a.Sandbox, w.Node)
 		}
 		for _, ip := range d.IPs {
 			if a.Has(ip) && !slices.Contains(d.Except, a.Sandbox) {
-				return fmt.Sprintf("%s is in use on %s, in %s", ip, w.Node, orText(short(a.Sandbox), "a network namespace without a sandbox")), false
+				return fmt.Sprintf("%s is in use on %s, in %s", ip, w.Node, cmp.Or(short(a.Sandbox), "a network namespace without a sandbox"))
 			}
 		}
 	}
+	return ""
+}
+
+// sandboxed reports a sandbox that is one of the containers, or has one of the addresses by
+// libcni's cache.
+func (d *NotInUse) sandboxed(w *model.Verification) string {
+	sandboxes := map[string]bool{} // IDs with one of the addresses, Except excluded
 	for i := range w.Results {
-		for _, ip := range d.IPs {
-			if slices.ContainsFunc(w.Results[i].IPs, func(p netip.Prefix) bool { return p.Addr() == ip }) {
-				sandboxes[w.Results[i].Container] = !slices.Contains(d.Except, w.Results[i].Container)
-			}
+		if r := &w.Results[i]; d.anyOf(r.IPs).IsValid() {
+			sandboxes[r.Container] = !slices.Contains(d.Except, r.Container)
 		}
 	}
 	for i := range w.Sandboxes {
 		s := &w.Sandboxes[i]
 		if (slices.Contains(d.Containers, s.ID) || sandboxes[s.ID]) && (s.Ready || s.Inode != 0) {
-			return fmt.Sprintf("sandbox %s of %s/%s exists on %s", short(s.ID), s.Namespace, s.Pod, w.Node), false
+			return fmt.Sprintf("sandbox %s of %s/%s exists on %s", short(s.ID), s.Namespace, s.Pod, w.Node)
 		}
 	}
+	return ""
+}
+
+// onHost reports an interface of the node with one of the addresses.
+func (d *NotInUse) onHost(w *model.Verification) string {
 	for i := range w.Links {
-		for _, ip := range d.IPs {
-			if slices.ContainsFunc(w.Links[i].IPs, func(p netip.Prefix) bool { return p.Addr() == ip }) {
-				return fmt.Sprintf("interface %s of %s has %s", w.Links[i].Name, w.Node, ip), false
-			}
+		if ip := d.anyOf(w.Links[i].IPs); ip.IsValid() {
+			return fmt.Sprintf("interface %s of %s has %s", w.Links[i].Name, w.Node, ip)
 		}
 	}
-	return d.calls(w)
+	return ""
+}
+
+// anyOf gives the first of the addresses that is among them; invalid if none is.
+func (d *NotInUse) anyOf(them []netip.Prefix) netip.Addr {
+	for _, ip := range d.IPs {
+		if slices.ContainsFunc(them, func(p netip.Prefix) bool { return p.Addr() == ip }) {
+			return ip
+		}
+	}
+	return netip.Addr{}
 }
 
 // calls reports a CNI call that may use the containers: a call for one of them, or any call
@@ -109,7 +112,7 @@ func (d *NotInUse) Against(w *model.Verification) (why string, passing bool) {
 func (d *NotInUse) calls(w *model.Verification) (why string, passing bool) {
 	for i := range w.Calls {
 		if c := &w.Calls[i]; c.CNI == "" || len(d.Containers) == 0 || slices.Contains(d.Containers, c.CNI) {
-			return fmt.Sprintf("a CNI call (%s) is in progress on %s", orText(c.Command, "unknown"), w.Node), true
+			return fmt.Sprintf("a CNI call (%s) is in progress on %s", cmp.Or(c.Command, "unknown"), w.Node), true
 		}
 	}
 	return "", false
@@ -125,84 +128,22 @@ func (d *NotInUse) Unasked(o model.Object) string {
 	return o.Ref.Name + " is on " + p.Node + ", whose agent is not among those that verify"
 }
 
-// Against gives why a verification by the node contradicts the proof; see NotInUse.Against.
-func (l *RunningPod) Against(w *model.Verification) (why string, passing bool) {
-	if !w.Complete {
-		return "the agent on " + w.Node + " could not read everything: " + strings.Join(w.Missing, "; "), false
+// covers reports that the proof includes this address and its container (or all nodes), and
+// that at least one node must verify it.
+func (d *NotInUse) covers(o Ordinal) bool {
+	if d == nil || d.Calm || !slices.Contains(d.IPs, o.IP) || !d.somewhere() || o.From == nil {
+		return false
 	}
-	i := slices.IndexFunc(w.Sandboxes, func(s model.Sandbox) bool { return s.ID == l.Container })
-	if i < 0 || !w.Sandboxes[i].Ready {
-		return fmt.Sprintf("sandbox %s is not running on %s", short(l.Container), w.Node), false
-	}
-	if s := &w.Sandboxes[i]; s.Namespace != l.Namespace || s.Pod != l.Pod || l.UID != "" && s.UID != l.UID && s.UID != l.Static {
-		return fmt.Sprintf("sandbox %s belongs to another pod", short(l.Container)), false
-	}
-	for _, ip := range l.IPs {
-		if !slices.ContainsFunc(w.Attachments, func(a model.Attachment) bool { return a.Sandbox == l.Container && a.Has(ip) }) {
-			return fmt.Sprintf("sandbox %[2]s does not have %[1]s", ip, short(l.Container)), false
-		}
-	}
-	for i := range w.Attachments {
-		if a := &w.Attachments[i]; a.Sandbox == l.Container && slices.ContainsFunc(l.IPs, a.Has) {
-			for _, p := range a.IPs {
-				if !slices.Contains(l.IPs, p.Addr()) {
-					return fmt.Sprintf("sandbox %s also has %s", short(l.Container), p.Addr()), false
-				}
-			}
-		}
-	}
-	for i := range w.Calls {
-		if c := &w.Calls[i]; c.CNI == "" || c.CNI == l.Container {
-			return fmt.Sprintf("a CNI call (%s) is in progress on %s", orText(c.Command, "unknown"), w.Node), true
-		}
-	}
-	return "", false
+	id := model.ContainerOf(o.From.Handle)
+	return d.All || id != "" && slices.Contains(d.Containers, id)
 }
 
-// AgainstPod gives why the pod as read now contradicts the proof; empty if it does not.
-func (l *RunningPod) AgainstPod(o model.Object) string {
-	p, err := readPod(o)
-	switch {
-	case err != nil:
-		return err.Error()
-	case !o.There():
-		return "the pod is gone"
-	case l.UID != "" && o.UID != l.UID:
-		return "another pod now has its name"
-	case p.Deleted || p.Finished():
-		return "the pod is being deleted or has finished"
-	case p.HostNetwork || p.Node != l.Node:
-		return "the pod is not on " + l.Node
-	default:
-		return ""
-	}
-}
+// somewhere reports that at least one node must verify.
+func (d *NotInUse) somewhere() bool { return d != nil && (d.All || len(d.Nodes) > 0) }
 
-// Against gives why the pod as read now contradicts the condition; empty if it does not.
-func (g *PodIs) Against(o model.Object) string {
-	p, err := readPod(o)
-	name := g.Namespace + "/" + g.Name
-	switch {
-	case err != nil:
-		return err.Error()
-	case !o.There() || p.Finished():
-		return ""
-	case len(claims(&p, g.Not)) > 0:
-		return fmt.Sprintf("%s has %s in its status or annotation", name, claims(&p, g.Not)[0])
-	case g.UID != "" && o.UID == g.UID:
-		return name + " exists with the same UID"
-	case g.UID == "" && len(g.Not) == 0:
-		return name + " exists"
-	default:
-		return ""
-	}
+// gone reports that the proof includes the container.
+func (d *NotInUse) gone(container string) bool {
+	return d != nil && slices.Contains(d.Containers, container)
 }
 
 func short(id string) string { return fmt.Sprintf("%.8s", id) }
-
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}

@@ -110,7 +110,8 @@ func checkFreed(t *testing.T, seed uint64, v *model.View, p *repair.Plan, g give
 	t.Helper()
 	free := map[netip.Addr]string{}
 	for _, step := range p.Steps {
-		for _, o := range step.Ordinals {
+		os, _ := step.Change.(repair.Ordinals)
+		for _, o := range os {
 			if o.To == nil {
 				free[o.IP] = o.For
 			}

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -114,7 +115,7 @@ func (b *builder) fromOwnFormerSandbox(t *runningPod) takeover {
 		if at.Namespace == t.pod.Namespace && at.Pod == t.pod.Name {
 			return nil
 		}
-		return refuse("repair the allocation (PL1003) first", "IPAM has it for %s", orText(at.Namespace+"/"+at.Pod, at.Handle))
+		return refuse("repair the allocation (PL1003) first", "IPAM has it for %s", cmp.Or(at.Namespace+"/"+at.Pod, at.Handle))
 	}
 }
 
@@ -182,7 +183,7 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 			b.createMissingBlock(f, p.missing, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
 		}
 		on := model.Ref{Kind: model.KindBlock, Name: p.block.String()}
-		b.step(raiseHandles, f, "count", handleRef(t.handle()), Change{Count: &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}}})
+		b.step(raiseHandles, f, "count", handleRef(t.handle()), &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}})
 		if p.right {
 			continue
 		}
@@ -192,10 +193,10 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 		}
 		if p.hold {
 			hold := Owner{Handle: fmt.Sprintf("plumbline-hold.%s.%d", b.o.ID, p.ordinal), Secondary: map[string]string{"node": b.view.CalicoName(t.pod.Node)}}
-			b.step(holdOrdinals, f, "hold", on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: &hold}}})
+			b.step(holdOrdinals, f, "hold", on, Ordinals{{For: f.Key(), IP: p.ip, From: from, To: &hold}})
 			from = &Held{Attribute: model.Attribute{Handle: hold.Handle}}
 		}
-		b.step(writeOrdinals, f, do, on, Change{Ordinals: []Ordinal{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}}})
+		b.step(writeOrdinals, f, do, on, Ordinals{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}})
 		if p.from != nil && p.from.Handle != "" && model.HandleKey(p.from.Handle) != model.HandleKey(t.handle()) {
 			b.recount(f, p.from.Handle, slices.Collect(b.view.AllocationsBy(p.from.Handle)))
 		}
@@ -206,7 +207,7 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 func (b *builder) owner(t *runningPod) *Owner {
 	return &Owner{Handle: t.handle(), Secondary: map[string]string{
 		"node": b.view.CalicoName(t.pod.Node), "pod": t.pod.Name, "namespace": t.pod.Namespace,
-		timestamp: b.o.Made.Time().UTC().String(),
+		Timestamp: b.o.Made.Time().UTC().String(),
 	}}
 }
 

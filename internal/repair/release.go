@@ -40,7 +40,7 @@ func planLeaked(b *builder, f *finding.Finding) *Refusal {
 		}
 		block := b.view.BlockOf(o)
 		from := &Held{Attribute: *b.view.AttributeOf(o), Sequence: block.SequenceOf(o.Ordinal)}
-		b.step(writeOrdinals, f, "release", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: o.IP, From: from}}})
+		b.step(writeOrdinals, f, "release", block.Ref(), Ordinals{{For: f.Key(), IP: o.IP, From: from}})
 		if e := b.endpointWith(o.IP); e != nil {
 			b.link(f, e.Ref())
 		}
@@ -121,5 +121,5 @@ func (b *builder) recount(f *finding.Finding, id string, held []*model.Allocatio
 			}
 		}
 	}
-	b.step(recountHandles, f, "recount", handleRef(id), Change{Count: c})
+	b.step(recountHandles, f, "recount", handleRef(id), c)
 }

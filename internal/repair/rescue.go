@@ -105,7 +105,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) *Refusal {
 	if no == nil {
 		ps, no = b.assignments(t)
 	}
-	var shown *Change
+	var shown Change
 	if no == nil {
 		shown, no = b.shown(t, old)
 	}
@@ -123,18 +123,15 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) *Refusal {
 	if shown == nil {
 		return nil
 	}
-	switch {
-	case shown.Annotate != nil:
-		b.step(publish, f, "annotate", pod.Ref(), *shown)
+	switch _, annotates := shown.(*Annotate); {
+	case annotates:
+		b.step(publish, f, "annotate", pod.Ref(), shown)
 	case old != nil:
-		b.step(publish, f, "correct", old.Ref(), *shown)
+		b.step(publish, f, "correct", old.Ref(), shown)
 	default:
-		b.step(publish, f, "create", b.endpointRef(t), *shown)
+		b.step(publish, f, "create", b.endpointRef(t), shown)
 	}
-	for _, ip := range t.ips {
-		on := model.Ref{Kind: model.KindPath, Name: pod.Node + "/" + ip.String()}
-		b.step(actOnNodes, f, "wait", on, Change{Await: &Await{Node: pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime}})
-	}
+	b.await(f, t)
 	return nil
 }
 
@@ -154,7 +151,7 @@ func (b *builder) assignments(t *runningPod) ([]*assignment, *Refusal) {
 }
 
 // shown gives the change that publishes the pod to Felix; nil if it is published.
-func (b *builder) shown(t *runningPod, old *model.Endpoint) (*Change, *Refusal) {
+func (b *builder) shown(t *runningPod, old *model.Endpoint) (Change, *Refusal) {
 	if b.view.Info().Datastore == "etcd" {
 		return b.endpointOf(t, old)
 	}
@@ -163,5 +160,5 @@ func (b *builder) shown(t *runningPod, old *model.Endpoint) (*Change, *Refusal) 
 	if pod.Annotation == model.Written && pod.ContainerID == t.sandbox.ID && same {
 		return nil, nil
 	}
-	return &Change{Annotate: &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.sandbox.ID, From: pod.ContainerID}}, nil
+	return &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.sandbox.ID, From: pod.ContainerID}, nil
 }

@@ -234,7 +234,7 @@ func planText(t *testing.T, p *Plan) string {
 		if s.Always {
 			always = " always"
 		}
-		fmt.Fprintf(&out, "step %d %s %s%s for %s\n  %s\n", s.ID, s.Do, s.On, always, strings.Join(s.For, " "), text(s.Change))
+		fmt.Fprintf(&out, "step %d %s %s%s for %s\n  %s\n", s.ID, s.Do, s.On, always, strings.Join(s.For, " "), text(map[string]Change{s.Change.Key(): s.Change}))
 	}
 	for _, r := range p.Refused {
 		fmt.Fprintf(&out, "refused %s: %s (%s)\n", r.Finding, r.Why, r.Advice)

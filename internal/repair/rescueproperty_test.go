@@ -45,7 +45,7 @@ func checkRescue(t *testing.T, v *model.View, p *Plan) {
 		if len(s.For) == 0 || slices.ContainsFunc(s.For, func(k string) bool { return p.Target(k) == nil }) {
 			t.Errorf("step %d is for %v, which is no target", s.ID, s.For)
 		}
-		if s.Evict != nil {
+		if _, ok := s.Change.(*Evict); ok {
 			evicted[s.On.Name] = true
 			if !slices.ContainsFunc(s.For, func(k string) bool { return strings.HasPrefix(k, "PL2010/") }) {
 				t.Errorf("step %d evicts for %v", s.ID, s.For)
@@ -54,18 +54,19 @@ func checkRescue(t *testing.T, v *model.View, p *Plan) {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Count != nil {
-			for _, r := range s.Count.Raise {
+		switch c := s.Change.(type) {
+		case *Count:
+			for _, r := range c.Raise {
 				for _, ip := range r.IPs {
-					raised[s.Count.Handle+" "+ip.String()] = true
+					raised[c.Handle+" "+ip.String()] = true
 				}
 			}
-		}
-		for _, o := range s.Ordinals {
-			checkOrdinal(t, v, p, s, o, evicted, raised)
-		}
-		if s.Annotate != nil {
-			for _, ip := range s.Annotate.IPs {
+		case Ordinals:
+			for _, o := range c {
+				checkOrdinal(t, v, p, s, o, evicted, raised)
+			}
+		case *Annotate:
+			for _, ip := range c.IPs {
 				if who := users(v, ip.Addr()); len(who) != 1 || who[0].Ref() != s.On {
 					t.Errorf("step %d shows %s on %s; its users are %v", s.ID, ip, s.On, names(who))
 				}
@@ -107,7 +108,8 @@ func checkOrdinal(t *testing.T, v *model.View, p *Plan, s *Step, o Ordinal, evic
 		t.Errorf("step %d leaves %s without a node", s.ID, o.IP)
 	case strings.HasPrefix(o.To.Handle, "plumbline-hold."):
 		next := slices.IndexFunc(p.Steps[s.ID:], func(n Step) bool {
-			return slices.ContainsFunc(n.Ordinals, func(m Ordinal) bool { return m.IP == o.IP && m.From != nil && m.From.Handle == o.To.Handle })
+			os, _ := n.Change.(Ordinals)
+			return slices.ContainsFunc(os, func(m Ordinal) bool { return m.IP == o.IP && m.From != nil && m.From.Handle == o.To.Handle })
 		})
 		if next < 0 {
 			t.Errorf("step %d holds %s and nobody hands it over", s.ID, o.IP)

@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"cmp"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -38,7 +40,7 @@ func (b *builder) runningPodOf(pod *model.Pod) (*runningPod, *Refusal) {
 	case !pod.Deleted.IsZero():
 		return nil, refuse("wait until it is deleted", "the pod is being deleted")
 	case pod.Phase != model.Running && pod.Phase != model.Pending:
-		return nil, refuse("it uses no address any more", "the pod is %s", orText(string(pod.Phase), "in no phase"))
+		return nil, refuse("it uses no address any more", "the pod is %s", cmp.Or(string(pod.Phase), "in no phase"))
 	case pod.HostNetwork:
 		return nil, refuse("", "the pod uses the host network")
 	case pod.UID == "" || pod.Node == "":
@@ -128,7 +130,7 @@ func (t *runningPod) readCNIResult(v *model.View) *Refusal {
 		}
 	}
 	if record == nil || record.Network == "" || len(record.IPs) == 0 {
-		return refuse("delete the pod at a convenient time: a new sandbox has a result", "libcni has no cached result of sandbox %s, so its handle is not known", short(t.sandbox.ID))
+		return refuse("delete the pod at a convenient time: a new sandbox has a result", "libcni has no cached result of sandbox %s, so its handle is not known", shortID(t.sandbox.ID))
 	}
 	t.network = record.Network
 	for _, p := range record.IPs {
@@ -154,6 +156,8 @@ func (t *runningPod) readCNIResult(v *model.View) *Refusal {
 
 // handle is the handle ID by which the pod's DEL releases.
 func (t *runningPod) handle() string { return t.network + "." + t.sandbox.ID }
+
+func shortID(id string) string { return fmt.Sprintf("%.8s", id) }
 
 func (t *runningPod) name() string { return t.pod.Namespace + "/" + t.pod.Name }
 

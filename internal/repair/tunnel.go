@@ -37,8 +37,8 @@ func planTunnel(b *builder, f *finding.Finding) *Refusal {
 		return &Refusal{Why: block.CIDR.String() + " lists the address neither as allocated nor as free", Advice: "repair PL1004/" + block.CIDR.String() + " first"}
 	default:
 		b.target(f, Safe, Proof{})
-		b.step(raiseHandles, f, "count", handleRef(owner.Handle), Change{Count: &Count{Handle: owner.Handle, Raise: []Raise{{block.CIDR, []netip.Addr{ip}}}}})
-		b.step(writeOrdinals, f, "record", block.Ref(), Change{Ordinals: []Ordinal{{For: f.Key(), IP: ip, To: owner}}})
+		b.step(raiseHandles, f, "count", handleRef(owner.Handle), &Count{Handle: owner.Handle, Raise: []Raise{{block.CIDR, []netip.Addr{ip}}}})
+		b.step(writeOrdinals, f, "record", block.Ref(), Ordinals{{For: f.Key(), IP: ip, To: owner}})
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (b *builder) restartNode(f *finding.Finding, node *model.Node, rival string
 			t.Warnings = append(t.Warnings, rival+" keeps "+f.Subject.Name)
 		}
 		t.Touches = []string{pod.Ref().Name}
-		b.step(actOnNodes, f, "restart", pod.Ref(), Change{Restart: &RestartOf{UID: pod.UID}})
+		b.step(actOnNodes, f, "restart", pod.Ref(), &Restart{UID: pod.UID})
 		return nil
 	}
 	return &Refusal{Why: "IPAM has the address for another owner, and the calico-node pod on " + node.Name + " was not found", Advice: "restart calico-node on " + node.Name + ": it takes another address"}

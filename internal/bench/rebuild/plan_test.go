@@ -89,7 +89,8 @@ func (p *plan) judge(t *testing.T, r *report, c *cluster) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		kinds[s.Do+" "+string(s.On.Kind)]++
-		for _, o := range s.Ordinals {
+		os, _ := s.Change.(repair.Ordinals)
+		for _, o := range os {
 			if b, _ := o.IP.Prefix(26); mute[b] {
 				says.add("planned", "to %s %s of a node without an answer", s.Do, o.IP)
 			}

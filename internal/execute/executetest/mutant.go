@@ -130,7 +130,7 @@ func oneNode(_ *world, p *repair.Plan) {
 		}
 		d.All, d.Nodes = false, nil
 		for j := range p.Steps {
-			for _, o := range p.Steps[j].Ordinals {
+			for _, o := range ordinalsOf(&p.Steps[j]) {
 				if o.For == p.Targets[i].Finding && o.From != nil && o.From.Node != "" {
 					d.Nodes = []string{o.From.Node}
 				}
@@ -144,8 +144,14 @@ func blocksFirst(_ *world, p *repair.Plan) {
 	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int { return rank(&a) - rank(&b) })
 }
 
+// ordinalsOf gives the addresses that a step changes.
+func ordinalsOf(s *repair.Step) repair.Ordinals {
+	os, _ := s.Change.(repair.Ordinals)
+	return os
+}
+
 func rank(s *repair.Step) int {
-	if s.Count != nil {
+	if _, count := s.Change.(*repair.Count); count {
 		return 1
 	}
 	return 0
