@@ -22,11 +22,12 @@ const module = "plumbline.dev/plumbline"
 var may = map[string]string{
 	"lossless":            "",
 	"calico/object":       "lossless model",
-	"repair":              "finding calico/object lossless model",
-	"execute":             "model repair",
-	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair",
+	"repair":              "finding calico/object model repair/change",
+	"repair/change":       "calico/object lossless model",
+	"execute":             "model repair repair/change",
+	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair repair/change",
 	"bench/rebuild":       "", // measures: tests only
-	"journal":             "repair",
+	"journal":             "repair repair/change",
 	"model":               "",
 	"finding":             "model",
 	"detect":              "model finding",
@@ -40,8 +41,8 @@ var may = map[string]string{
 	"kernel":              "execute model observe kernel/podns kernel/rtnl",
 	"kernel/podns":        "model kernel/rtnl",
 	"kernel/rtnl":         "model",
-	"cli":                 "audit cluster detect finding guard journal model repair timeline timeline/parse timeline/records timeline/render",
-	"cluster":             "agent audit calico detect execute finding journal kube model observe repair scrub snapshotio timeline timeline/parse timeline/records",
+	"cli":                 "audit cluster detect finding guard journal model repair repair/change timeline timeline/parse timeline/records timeline/render",
+	"cluster":             "agent audit calico detect execute finding journal kube model observe repair repair/change scrub snapshotio timeline timeline/parse timeline/records",
 	"eventlog":            "",
 	"agent":               "execute snapshotio eventlog guard model observe",
 
@@ -66,7 +67,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model finding detect repair timeline guard "
+	pure   = " model finding detect repair repair/change timeline guard "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -13,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // showPlan prints a plan as it was asked for.
@@ -56,7 +57,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	}
 	fmt.Fprintf(w, "Saved      %s\n", f.save)
 	risk := ""
-	if p.Risk() != repair.Safe {
+	if p.Risk() != change.Safe {
 		risk = " --max-risk " + string(p.Risk())
 	}
 	g.next(w, "apply -f %s%s", f.save, risk)

@@ -15,12 +15,13 @@ import (
 	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // RunOptions say how a plan is carried out.
 type RunOptions struct {
 	DryRun   bool
-	MaxRisk  repair.Risk
+	MaxRisk  change.Risk
 	Budget   execute.Budget
 	Copy     bool   // the journal into the cluster, so that another person can undo
 	Holder   string // who holds the lease, for whoever comes second

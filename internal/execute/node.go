@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A NodeWriter changes node objects through the agents.
@@ -19,7 +20,7 @@ type NodeWriter interface {
 	// it open. already: the object had the wanted state.
 	Change(ctx context.Context, node, verb string, object model.Object, args map[string]string, dryRun bool) (already bool, err error)
 	// Routed reports whether the kernel of a node routes the address to the interface.
-	Routed(ctx context.Context, a repair.Await) (bool, error)
+	Routed(ctx context.Context, a change.Await) (bool, error)
 }
 
 // onNode executes a step that changes a node, through its agent: read the object, verify the
@@ -27,7 +28,7 @@ type NodeWriter interface {
 // changes in one call, so the time between the two is short but not zero. On ErrStale and on
 // no answer it starts again; if a later try finds the object gone or changed as wanted, the
 // step is Done.
-func (x *Executor) onNode(ctx context.Context, s *repair.Step, c *repair.OnNode) (Verdict, error) {
+func (x *Executor) onNode(ctx context.Context, s *repair.Step, c *change.OnNode) (Verdict, error) {
 	node := s.On.OnNode()
 	if x.NodeWriter == nil || node == "" {
 		return x.giveUp(s, repair.Refused, "no agent on the node can do it")
@@ -69,7 +70,7 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step, c *repair.OnNode)
 
 // change journals the Intent, has the agent do the change, and journals the outcome. A crash
 // in between leaves an Intent without an outcome. again: start the step again.
-func (x *Executor) change(ctx context.Context, s *repair.Step, c *repair.OnNode, node string, object model.Object) (v Verdict, again bool, err error) {
+func (x *Executor) change(ctx context.Context, s *repair.Step, c *change.OnNode, node string, object model.Object) (v Verdict, again bool, err error) {
 	if err := x.Halt(ctx); err != nil { // verification may have taken long
 		return Verdict{}, false, fmt.Errorf("%w: %w", errHalted, err)
 	}
@@ -101,7 +102,7 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, c *repair.OnNode,
 }
 
 // await waits until Felix has set a route. It writes nothing; on a timeout the findings are dropped as Unknown and not undone.
-func (x *Executor) await(ctx context.Context, s *repair.Step, a *repair.Await) (Verdict, error) {
+func (x *Executor) await(ctx context.Context, s *repair.Step, a *change.Await) (Verdict, error) {
 	if x.NodeWriter == nil || x.DryRun {
 		return Verdict{repair.Moved, "not waited for (dry run, or no agents)"}, nil
 	}

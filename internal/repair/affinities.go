@@ -8,6 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // affinityMinAge is how long an affinity without a block must exist before it is removed:
@@ -31,28 +32,28 @@ func planAffinity(b *builder, f *finding.Finding) *Refusal {
 		return &Refusal{Why: "node " + a.Node + " belongs to another cluster, or to none", Advice: "repair it from that cluster"}
 	case block == nil && b.view.NodeByName(a.Node) == nil:
 		gone := model.Ref{Kind: model.KindNode, Name: a.Node}
-		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{gone}}})
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.target(f, change.Safe, change.Proof{NotInUse: &change.NotInUse{Absent: []model.Ref{gone}}})
+		b.wantAffinity(f, a, "remove", change.AffinityGone)
 	case block == nil && b.age(f, a) < affinityMinAge:
 		return &Refusal{Why: "the next pod that starts on " + a.Node + " normally creates the block; Plumbline waits a day", Advice: "start a pod on " + a.Node + ", or plan again tomorrow"}
 	case block == nil:
-		b.target(f, Safe, Proof{})
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.target(f, change.Safe, change.Proof{})
+		b.wantAffinity(f, a, "remove", change.AffinityGone)
 	case b.view.NodeByName(a.Node) == nil && named && len(block.Held) > 0:
 		return &Refusal{Why: "its block still holds addresses and is routed by this affinity", Advice: "repair PL1001 of the block first; the IPAM garbage collector then removes block and affinity"}
 	case b.view.NodeByName(a.Node) == nil && named:
 		return &Refusal{Why: "its block is empty: the IPAM garbage collector removes block and affinity", Advice: "if it does not, see PL5002"}
 	case named:
-		t := b.target(f, Disruptive, Proof{})
+		t := b.target(f, change.Disruptive, change.Proof{})
 		t.Warnings = []string{"with BGP, " + a.Node + " starts to announce " + a.CIDR.String()}
-		b.wantAffinity(f, a, "confirm", AffinityConfirmed)
+		b.wantAffinity(f, a, "confirm", change.AffinityConfirmed)
 	case b.rightful(block) != nil:
-		t := b.target(f, Disruptive, Proof{})
+		t := b.target(f, change.Disruptive, change.Proof{})
 		t.Warnings = []string{"with BGP, " + a.CIDR.String() + " has an outage until this is done"}
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.wantAffinity(f, a, "remove", change.AffinityGone)
 	case block.Affinity == "" && a.State == "pendingDeletion":
-		b.target(f, Safe, Proof{}) // Calico's release of a block stopped before its third and last write
-		b.wantAffinity(f, a, "remove", AffinityGone)
+		b.target(f, change.Safe, change.Proof{}) // Calico's release of a block stopped before its third and last write
+		b.wantAffinity(f, a, "remove", change.AffinityGone)
 	default:
 		return &Refusal{Why: "the block has affinity " + cmp.Or(block.Affinity, "none") + " and no affinity object agrees: it is not known which is right", Advice: "find the node that runs the block's pods, and delete those pods one by one"}
 	}
@@ -73,10 +74,10 @@ func (b *builder) missingAffinity(f *finding.Finding) *Refusal {
 	for other := range b.view.AffinitiesOf(cidr) {
 		return &Refusal{Why: "node " + other.Node + " has an affinity for the block", Advice: "repair PL1007/" + other.Ref().Name + " first"}
 	}
-	t := b.target(f, Disruptive, Proof{})
+	t := b.target(f, change.Disruptive, change.Proof{})
 	t.Warnings = []string{"with BGP, " + node + " starts to announce " + cidr.String()}
 	ref := model.Ref{Kind: model.KindAffinity, Name: node + "/" + cidr.String()}
-	b.step(cleanUp, f, "create", ref, labelled(Affinity{Node: node, CIDR: cidr, Want: AffinityConfirmed}))
+	b.step(cleanUp, f, "create", ref, labelled(change.Affinity{Node: node, CIDR: cidr, Want: change.AffinityConfirmed}))
 	return nil
 }
 
@@ -86,19 +87,19 @@ func planLabels(b *builder, f *finding.Finding) *Refusal {
 	if a == nil || a.Labelled {
 		return &Refusal{Why: "the affinity is gone, or has its labels", Advice: "run plumbline check again"}
 	}
-	b.target(f, Safe, Proof{})
-	b.wantAffinity(f, a, "label", AffinityLabelled)
+	b.target(f, change.Safe, change.Proof{})
+	b.wantAffinity(f, a, "label", change.AffinityLabelled)
 	return nil
 }
 
 func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want string) {
-	b.step(cleanUp, f, do, a.Ref(), labelled(Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, AffinityConfirmed), UID: a.UID}))
+	b.step(cleanUp, f, do, a.Ref(), labelled(change.Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, change.AffinityConfirmed), UID: a.UID}))
 }
 
 // labelled adds the labels to an affinity that exists after the change: IPAM does not select
 // affinities without labels.
-func labelled(a Affinity) *Affinity {
-	if a.Want != AffinityGone {
+func labelled(a change.Affinity) *change.Affinity {
+	if a.Want != change.AffinityGone {
 		a.Label = object.AffinityLabels(a.Node, a.CIDR)
 	}
 	return &a

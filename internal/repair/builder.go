@@ -5,6 +5,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A builder collects targets, steps and refusals of the actions. Invariant: within one
@@ -41,7 +42,7 @@ type place struct {
 
 // target adds a finding as a target, with what must be verified before every write for it.
 // The action adds its steps after this call.
-func (b *builder) target(f *finding.Finding, risk Risk, proof Proof) *Target {
+func (b *builder) target(f *finding.Finding, risk change.Risk, proof change.Proof) *Target {
 	t := &Target{Finding: f.Key(), Summary: f.Summary, Evidence: f.Evidence, Risk: risk, Proof: proof}
 	b.targets, b.repaired[f.Key()] = append(b.targets, t), true
 	return t
@@ -58,7 +59,7 @@ func (b *builder) refuse(key string, no *Refusal) {
 }
 
 // changeAt gives what is planned for an object in a stage; nil if nothing is.
-func (b *builder) changeAt(at stage, on model.Ref) Change {
+func (b *builder) changeAt(at stage, on model.Ref) change.Change {
 	if d := b.at[place{at, on}]; d != nil {
 		return d.Change
 	}
@@ -68,7 +69,7 @@ func (b *builder) changeAt(at stage, on model.Ref) Change {
 // step adds a change of one object for a finding that is a target. Changes of the same
 // object in the same stage become one step; those that cannot be merged become separate
 // steps in the order of the calls.
-func (b *builder) step(at stage, f *finding.Finding, do string, on model.Ref, c Change) {
+func (b *builder) step(at stage, f *finding.Finding, do string, on model.Ref, c change.Change) {
 	p := place{at, on}
 	if d := b.at[p]; d != nil {
 		if both, ok := d.Change.Merge(c); ok {

@@ -6,6 +6,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planDuplicate leaves a duplicate address to one pod. First IPAM records the address for
@@ -47,12 +48,12 @@ func planDuplicate(b *builder, f *finding.Finding) *Refusal {
 
 // leaveTo plans the transfer to t in IPAM, then the evictions.
 func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *assignment) {
-	risk := Safe
+	risk := change.Safe
 	if p != nil {
 		risk = b.routed(t, p)
 	}
 	if len(s.goes) > 0 {
-		risk = Destructive
+		risk = change.Destructive
 	}
 	target := b.target(f, risk, t.proof())
 	target.Warnings = append([]string{t.name() + " keeps it: " + s.why}, s.notes...)
@@ -89,9 +90,9 @@ func (b *builder) leaveTo(f *finding.Finding, s *duplicate, t *runningPod, p *as
 		if strings.HasPrefix(pod.Owner, "Job/") {
 			target.Warnings = append(target.Warnings, pod.Namespace+"/"+pod.Name+" belongs to a Job, which may count the eviction as a failure")
 		}
-		keep := Keep{IP: s.ip, Block: block, Handle: t.handle()}
-		has := RunningPod{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.sandbox.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.sandbox.ID))}
-		b.step(actOnNodes, f, "evict", pod.Ref(), &Evict{UID: pod.UID, Keeps: []Keep{keep}, Has: has})
+		keep := change.Keep{IP: s.ip, Block: block, Handle: t.handle()}
+		has := change.RunningPod{Namespace: pod.Namespace, Pod: pod.Name, UID: pod.UID, Static: pod.Static, Node: pod.Node, Container: o.sandbox.ID, IPs: addressesIn(b.view.Inside(pod.Node, o.sandbox.ID))}
+		b.step(actOnNodes, f, "evict", pod.Ref(), &change.Evict{UID: pod.UID, Keeps: []change.Keep{keep}, Has: has})
 	}
 }
 

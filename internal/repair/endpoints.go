@@ -13,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planNoPod deletes an endpoint that has no pod. It does not release the address: that is
@@ -23,24 +24,24 @@ func planNoPod(b *builder, f *finding.Finding) *Refusal {
 		return &Refusal{Why: "the endpoint is gone", Advice: "run plumbline check again"}
 	}
 	if t, other := b.insteadOf(e); t != nil {
-		target := b.target(f, Safe, t.proof())
+		target := b.target(f, change.Safe, t.proof())
 		target.NoUndo = "the pod has its endpoint on the node that runs it"
-		b.step(removeEndpoints, f, "delete", e.Ref(), &Endpoint{Container: e.ContainerID, Instead: other.Ref()})
+		b.step(removeEndpoints, f, "delete", e.Ref(), &change.Endpoint{Container: e.ContainerID, Instead: other.Ref()})
 		return nil
 	}
 	d, no := b.endpointNotInUse(e)
 	if no != nil {
 		return no
 	}
-	target := b.target(f, Safe, Proof{NotInUse: d})
+	target := b.target(f, change.Safe, change.Proof{NotInUse: d})
 	target.NoUndo = "the pod of the endpoint does not exist"
 	for _, ip := range e.IPs {
 		for pod := range b.view.PodsWith(ip) {
-			target.Risk = Disruptive // Felix had two endpoints with one address
+			target.Risk = change.Disruptive // Felix had two endpoints with one address
 			target.Touches = append(target.Touches, pod.Namespace+"/"+pod.Name+" also has "+ip.String())
 		}
 	}
-	b.step(removeEndpoints, f, "delete", e.Ref(), &Endpoint{Container: e.ContainerID})
+	b.step(removeEndpoints, f, "delete", e.Ref(), &change.Endpoint{Container: e.ContainerID})
 	return nil
 }
 
@@ -66,7 +67,7 @@ func (b *builder) insteadOf(e *model.Endpoint) (*runningPod, *model.Endpoint) {
 }
 
 // endpointNotInUse gives what must be verified before an endpoint is deleted: no node has its sandbox.
-func (b *builder) endpointNotInUse(e *model.Endpoint) (*NotInUse, *Refusal) {
+func (b *builder) endpointNotInUse(e *model.Endpoint) (*change.NotInUse, *Refusal) {
 	v := b.view
 	b.surveyNodes()
 	node := v.NodeByName(e.Node)
@@ -86,9 +87,9 @@ func (b *builder) endpointNotInUse(e *model.Endpoint) (*NotInUse, *Refusal) {
 			return nil, refuse("find out why the sandbox exists, and which nodename the CNI configuration of "+sandbox.Node+" has", "its sandbox exists on %s", sandbox.Node)
 		}
 	}
-	d := &NotInUse{Containers: []string{e.ContainerID}, Nodes: []string{node.Name}, All: b.nodes.renamed}
+	d := &change.NotInUse{Containers: []string{e.ContainerID}, Nodes: []string{node.Name}, All: b.nodes.renamed}
 	if pod == nil {
-		d.Gone = []PodIs{{Namespace: e.Namespace, Name: e.Pod}}
+		d.Gone = []change.PodIs{{Namespace: e.Namespace, Name: e.Pod}}
 	} else if !slices.Contains(d.Nodes, pod.Node) {
 		d.Nodes = append(d.Nodes, pod.Node)
 	}
@@ -144,7 +145,7 @@ func (b *builder) pluginName(node string) string {
 // endpointOf creates the endpoint that the CNI plugin would have written for a running pod.
 // If old is right except for its sandbox, it changes only that. Nil with no refusal: nothing
 // to change.
-func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (Change, *Refusal) {
+func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (change.Change, *Refusal) {
 	name := b.pluginName(t.pod.Node)
 	if name == "" || !b.view.SameNode(name, t.pod.Node) {
 		return nil, refuse("correct that node name first (PL5003)", "the CNI plugin on %s uses the node name %q", t.pod.Node, name)
@@ -175,7 +176,7 @@ func (b *builder) endpointOf(t *runningPod, old *model.Endpoint) (Change, *Refus
 	if err != nil {
 		return nil, refuse("delete the pod at a convenient time: Calico then creates its endpoint", "%v", err)
 	}
-	e := &Endpoint{Want: body}
+	e := &change.Endpoint{Want: body}
 	if old != nil {
 		e.Container = old.ContainerID
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // 600 endpoints of pods that are gone are one plan: a step and a proof for each.
@@ -21,13 +22,13 @@ func TestManyEndpointsInOnePlan(t *testing.T) {
 	c.edits, c.asks = edits.String(), asks.String()
 	p, v := c.plan(t)
 	checkRescue(t, v, p)
-	if len(p.Targets) != 600 || len(p.Steps) != 600 || len(p.Refused) != 0 || p.Risk() != Safe {
+	if len(p.Targets) != 600 || len(p.Steps) != 600 || len(p.Refused) != 0 || p.Risk() != change.Safe {
 		t.Fatalf("%d targets, %d steps, %d refused, risk %s", len(p.Targets), len(p.Steps), len(p.Refused), p.Risk())
 	}
 	seen := map[model.Ref]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		e, ok := s.Change.(*Endpoint)
+		e, ok := s.Change.(*change.Endpoint)
 		d := p.Target(s.For[0]).Proof.NotInUse
 		if seen[s.On] || !ok || e.Want != nil || len(d.Containers) != 1 || d.Containers[0] != e.Container || len(d.Gone) != 1 {
 			t.Errorf("step %d: %+v %+v", s.ID, e, d)

@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planHandle sets the counts of a handle to what the blocks hold. Raising needs no
@@ -30,10 +31,10 @@ func planHandle(b *builder, f *finding.Finding) *Refusal {
 	case len(held) == 0:
 		return b.orphan(f, h)
 	case h.Missing:
-		b.target(f, Safe, Proof{})
+		b.target(f, change.Safe, change.Proof{})
 		b.count(raiseHandles, f, "create", h, held)
 	case under > 0 || h.Deleted:
-		b.target(f, Safe, Proof{})
+		b.target(f, change.Safe, change.Proof{})
 		b.count(raiseHandles, f, "raise", h, held)
 	case over > 0 && h.Revision != "":
 		return b.lower(f, h, held)
@@ -90,7 +91,7 @@ func legacyHandle(h *model.Handle, at *model.Attribute) bool {
 
 // count adds the step that sets the counts of a handle to what its blocks hold.
 func (b *builder) count(at stage, f *finding.Finding, do string, h *model.Handle, held []*model.Allocation) {
-	c := &Count{Handle: sanitized(h.ID)}
+	c := &change.Count{Handle: sanitized(h.ID)}
 	if at == cleanUp {
 		c.Unchanged = h.Revision // lower or remove it only at this revision
 	}
@@ -116,11 +117,11 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 	case b.unverifiable() != "":
 		return &Refusal{Why: "the agent on every node must verify that no CNI call for it is in progress; not possible on " + b.unverifiable(), Advice: "make these agents answer; the handle is harmless meanwhile"}
 	}
-	d := &NotInUse{All: true, Calm: true}
+	d := &change.NotInUse{All: true, Calm: true}
 	if id != "" {
 		d.Containers = []string{id}
 	}
-	b.target(f, Safe, Proof{NotInUse: d})
+	b.target(f, change.Safe, change.Proof{NotInUse: d})
 	b.count(cleanUp, f, "lower", h, held) // not in stage recountHandles: recounts are done without verification
 	return nil
 }
@@ -134,7 +135,7 @@ func (b *builder) orphan(f *finding.Finding, h *model.Handle) *Refusal {
 	case id == "" && b.tunnelGone(h.ID) != "":
 		// Only its node reuses this ID, and the user passed --node-gone for it.
 		node := model.Ref{Kind: model.KindNode, Name: b.tunnelGone(h.ID)}
-		b.target(f, Safe, Proof{NotInUse: &NotInUse{Absent: []model.Ref{node}}})
+		b.target(f, change.Safe, change.Proof{NotInUse: &change.NotInUse{Absent: []model.Ref{node}}})
 		b.count(cleanUp, f, "remove", h, nil)
 	case id == "" && model.Reusable(h.ID):
 		return &Refusal{Why: "its owner may reuse this handle", Advice: "it is harmless while its owner exists; delete it when the owner is gone permanently"}
@@ -143,7 +144,7 @@ func (b *builder) orphan(f *finding.Finding, h *model.Handle) *Refusal {
 	case b.unverifiable() != "":
 		return &Refusal{Why: "the agent on every node must verify that its container is gone; not possible on " + b.unverifiable(), Advice: "make these agents answer; the handle is harmless meanwhile"}
 	default:
-		b.target(f, Safe, Proof{NotInUse: &NotInUse{Containers: []string{id}, All: true}})
+		b.target(f, change.Safe, change.Proof{NotInUse: &change.NotInUse{Containers: []string{id}, All: true}})
 		b.count(cleanUp, f, "remove", h, nil) // not in stage recountHandles: recounts are done without verification
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // The agent verifies and changes a node object atomically. The arguments of a step identify
@@ -40,9 +41,9 @@ func planDevice(b *builder, f *finding.Finding) *Refusal {
 			args["peerNS"] = strconv.FormatUint(l.PeerNS, 10)
 		}
 	}
-	t := b.target(f, Safe, Proof{NotInUse: &NotInUse{Nodes: []string{node}}})
+	t := b.target(f, change.Safe, change.Proof{NotInUse: &change.NotInUse{Nodes: []string{node}}})
 	t.NoUndo = "a deleted interface cannot be restored"
-	b.step(actOnNodes, f, "delete device", f.Subject, &OnNode{Verb: "unlink", Args: args})
+	b.step(actOnNodes, f, "delete device", f.Subject, &change.OnNode{Verb: "unlink", Args: args})
 	return nil
 }
 
@@ -68,13 +69,13 @@ func planRoute(b *builder, f *finding.Finding) *Refusal {
 	if len(wrong) == 0 {
 		return &Refusal{Why: "no route leads to another interface; a route is missing, and Felix adds it within 90 s if its endpoint is right", Advice: "if it does not, restart calico-node on " + t.pod.Node}
 	}
-	target := b.target(f, Disruptive, t.proof())
+	target := b.target(f, change.Disruptive, t.proof())
 	target.NoUndo = "a route to the wrong interface is not restored"
 	target.Touches = []string{t.name() + ": packets reach the pod again"}
 	for _, r := range wrong {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + r.Dst.Addr().String()}
 		args := map[string]string{"link": strconv.Itoa(r.Link), "protocol": strconv.Itoa(r.Protocol), "table": strconv.Itoa(r.Table), "metric": strconv.Itoa(r.Metric)}
-		b.step(actOnNodes, f, "delete route", on, &OnNode{Verb: "unroute", Args: args})
+		b.step(actOnNodes, f, "delete route", on, &change.OnNode{Verb: "unroute", Args: args})
 	}
 	b.await(f, t)
 	return nil
@@ -84,7 +85,7 @@ func planRoute(b *builder, f *finding.Finding) *Refusal {
 func (b *builder) await(f *finding.Finding, t *runningPod) {
 	for _, ip := range t.ips {
 		on := model.Ref{Kind: model.KindPath, Name: t.pod.Node + "/" + ip.String()}
-		b.step(actOnNodes, f, "wait", on, &Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime})
+		b.step(actOnNodes, f, "wait", on, &change.Await{Node: t.pod.Node, IP: ip, Device: t.outside.Name, Seconds: felixTime})
 	}
 }
 
@@ -108,14 +109,14 @@ func planNeighbour(b *builder, f *finding.Finding) *Refusal {
 	if len(wrong) == 0 {
 		return &Refusal{Why: "no static neighbour entry is wrong: the pod does not answer, or another host answers for it", Advice: "check the processes in the pod"}
 	}
-	target := b.target(f, Disruptive, t.proof())
+	target := b.target(f, change.Disruptive, t.proof())
 	target.NoUndo = "a wrong neighbour entry is not restored"
 	target.Touches = []string{t.name() + ": its node resolves its MAC address again"}
 	for _, n := range wrong {
 		l := b.view.LinkAt(t.pod.Node, n.Link)
 		on := model.Ref{Kind: model.KindNeighbour, Name: t.pod.Node + "/" + n.IP.String() + "/" + l.Name}
 		args := map[string]string{"link": strconv.Itoa(n.Link), "mac": n.MAC}
-		b.step(actOnNodes, f, "delete entry", on, &OnNode{Verb: "unneighbour", Args: args})
+		b.step(actOnNodes, f, "delete entry", on, &change.OnNode{Verb: "unneighbour", Args: args})
 	}
 	return nil
 }
@@ -135,13 +136,13 @@ func planGateway(b *builder, f *finding.Finding) *Refusal {
 	if len(off) == 0 {
 		return &Refusal{Why: "the sysctls of " + t.outside.Name + " are right, and Plumbline changes neither the node's own routes nor anything inside a pod", Advice: "add a default route on the node; or restart the pod at a convenient time"}
 	}
-	target := b.target(f, Disruptive, t.proof())
+	target := b.target(f, change.Disruptive, t.proof())
 	target.NoUndo = "forwarding and proxy_arp of a pod's interface are not disabled again"
 	target.Touches = []string{t.name() + ": its gateway answers again"}
 	for _, key := range off {
 		on := model.Ref{Kind: model.KindSysctl, Name: t.pod.Node + "/" + t.outside.Name + "/" + key}
 		args := map[string]string{"index": strconv.Itoa(t.outside.Index), "value": "1"}
-		b.step(actOnNodes, f, "set to 1", on, &OnNode{Verb: "sysctl", Args: args})
+		b.step(actOnNodes, f, "set to 1", on, &change.OnNode{Verb: "sysctl", Args: args})
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planMend repairs the structure of a block. Allocated addresses stay allocated: of a
@@ -27,12 +28,12 @@ func planMend(b *builder, f *finding.Finding) *Refusal {
 	if no != nil {
 		return no
 	}
-	t := b.target(f, Safe, Proof{})
+	t := b.target(f, change.Safe, change.Proof{})
 	raise := map[string][]netip.Addr{}
-	var owners []Ordinal
+	var owners []change.Ordinal
 	for ip, owner := range lost {
 		raise[owner.Handle] = append(raise[owner.Handle], ip)
-		owners = append(owners, Ordinal{For: f.Key(), IP: ip, To: owner})
+		owners = append(owners, change.Ordinal{For: f.Key(), IP: ip, To: owner})
 	}
 	for _, slot := range block.Held {
 		if readable(block, slot) {
@@ -41,26 +42,26 @@ func planMend(b *builder, f *finding.Finding) *Refusal {
 		ip := model.Offset(block.CIDR, slot[0])
 		owner := b.found(ip)
 		if owner == nil {
-			raise[UnknownHandle(block.CIDR)] = append(raise[UnknownHandle(block.CIDR)], ip)
+			raise[change.UnknownHandle(block.CIDR)] = append(raise[change.UnknownHandle(block.CIDR)], ip)
 			t.Warnings = append(t.Warnings, ip.String()+" stays allocated to an unknown owner")
 			continue // nameOwners does that
 		}
 		raise[owner.Handle] = append(raise[owner.Handle], ip)
-		owners = append(owners, Ordinal{For: f.Key(), IP: ip, To: owner})
+		owners = append(owners, change.Ordinal{For: f.Key(), IP: ip, To: owner})
 	}
-	slices.SortFunc(owners, func(x, y Ordinal) int { return x.IP.Compare(y.IP) })
+	slices.SortFunc(owners, func(x, y change.Ordinal) int { return x.IP.Compare(y.IP) })
 	for _, id := range slices.Sorted(maps.Keys(raise)) {
 		slices.SortFunc(raise[id], netip.Addr.Compare)
-		b.step(raiseHandles, f, "count", handleRef(id), &Count{Handle: id, Raise: []Raise{{block.CIDR, raise[id]}}})
+		b.step(raiseHandles, f, "count", handleRef(id), &change.Count{Handle: id, Raise: []change.Raise{{Block: block.CIDR, IPs: raise[id]}}})
 	}
-	b.step(repairBlocks, f, "mend", block.Ref(), &Mend{Owners: owners})
+	b.step(repairBlocks, f, "mend", block.Ref(), &change.Mend{Owners: owners})
 	return nil
 }
 
 // neither gives the owners of addresses in use that the block lists neither as allocated nor
 // as free. If they were listed as free, Calico would assign them again.
-func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *Refusal) {
-	out := map[netip.Addr]*Owner{}
+func (b *builder) neither(block *model.Block) (map[netip.Addr]*change.Owner, *Refusal) {
+	out := map[netip.Addr]*change.Owner{}
 	known := map[int32]bool{}
 	for _, slot := range block.Held {
 		known[slot[0]] = true
@@ -68,7 +69,7 @@ func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *Refusal) 
 	for _, n := range block.Free {
 		known[n] = true
 	}
-	for n := range int32(model.Size(block.CIDR, MaxOrdinals)) {
+	for n := range int32(model.Size(block.CIDR, change.MaxOrdinals)) {
 		ip := model.Offset(block.CIDR, n)
 		if known[n] || !b.claimed(ip) {
 			continue
@@ -81,8 +82,8 @@ func (b *builder) neither(block *model.Block) (map[netip.Addr]*Owner, *Refusal) 
 }
 
 // found gives the owner of an address from who uses it; nil if that is not certain.
-func (b *builder) found(ip netip.Addr) *Owner {
-	var owner *Owner
+func (b *builder) found(ip netip.Addr) *change.Owner {
+	var owner *change.Owner
 	for c := range b.view.Claims(ip) {
 		switch c.By {
 		case model.ByPod:
@@ -122,7 +123,7 @@ func beyond(block *model.Block) string {
 
 // broken reports that the lists of a block contradict each other.
 func broken(block *model.Block) bool {
-	size := model.Size(block.CIDR, MaxOrdinals)
+	size := model.Size(block.CIDR, change.MaxOrdinals)
 	seen := make([]bool, max(size, block.Length))
 	if block.Length != size {
 		return true

@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planMisnamed makes an allocation name the pod that uses the address. It takes two writes.
@@ -40,7 +41,7 @@ func planMisnamed(b *builder, f *finding.Finding) *Refusal {
 	// Only the node attribute affects routes. If it stays the same the repair is safe.
 	target := b.target(f, b.routed(t, p), t.proof())
 	target.Watch = b.watchSeconds()
-	if target.Risk != Safe {
+	if target.Risk != change.Safe {
 		target.Touches = append(target.Touches, t.name()+": nodes that routed it to "+cmp.Or(p.from.Node, "the node of its block")+" will route it to "+t.pod.Node)
 	}
 	for _, name := range b.calicoNamesOf(t.pod.Node) {

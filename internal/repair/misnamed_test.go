@@ -10,6 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A collector is the IPAM garbage collector with its cache: what it knows by handle and address it never
@@ -70,7 +71,7 @@ func TestMisnamedConvincesTheCollector(t *testing.T) {
 	writes := 0
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		os, ok := s.Change.(Ordinals)
+		os, ok := s.Change.(change.Ordinals)
 		if !ok {
 			continue
 		}
@@ -82,7 +83,7 @@ func TestMisnamedConvincesTheCollector(t *testing.T) {
 			}
 			os[0].From.Attribute = b.Attributes.V[*b.Allocations.V[1]].Row()
 		}
-		e, err := s.Edit(Scene{Live: live, Keep: func(string) bool { return true }})
+		e, err := s.Edit(change.Scene{Live: live, Keep: func(string) bool { return true }})
 		if err != nil {
 			t.Fatalf("step %d: %v", s.ID, err)
 		}
@@ -94,7 +95,7 @@ func TestMisnamedConvincesTheCollector(t *testing.T) {
 				t.Errorf("after step %d the collector knows %s on %q", s.ID, id, at["node"])
 			}
 		}
-		if _, err := s.Edit(Scene{Live: live, Keep: func(string) bool { return true }}); !errors.Is(err, ErrAlready) {
+		if _, err := s.Edit(change.Scene{Live: live, Keep: func(string) bool { return true }}); !errors.Is(err, change.ErrAlready) {
 			t.Errorf("step %d again: %v", s.ID, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A missingBlock is a block that does not exist although running pods have addresses of it.
@@ -29,7 +30,7 @@ func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool
 		bits = map[bool]int{true: 26, false: 122}[ip.Is4()]
 	}
 	cidr, err := ip.Prefix(bits)
-	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, MaxOrdinals+1) > MaxOrdinals {
+	if err != nil || bits < pool.CIDR.Bits() || model.Size(cidr, change.MaxOrdinals+1) > change.MaxOrdinals {
 		return nil, refuse("", "pool %s has an invalid block size (%d)", pool.Name, bits)
 	}
 	s, no := b.plannedBlock(cidr), (*Refusal)(nil)
@@ -52,12 +53,12 @@ func (b *builder) missingBlockFor(t *runningPod, ip netip.Addr, pool *model.Pool
 
 // plannedBlock gives the block if another finding has already planned to create it; else nil.
 func (b *builder) plannedBlock(cidr netip.Prefix) *missingBlock {
-	made, ok := b.changeAt(createBlocks, model.Ref{Kind: model.KindBlock, Name: cidr.String()}).(*NewBlock)
+	made, ok := b.changeAt(createBlocks, model.Ref{Kind: model.KindBlock, Name: cidr.String()}).(*change.NewBlock)
 	if !ok {
 		return nil
 	}
-	s := &missingBlock{cidr: cidr, node: made.Node, strict: made.Strict, state: AffinityPending}
-	if a, ok := b.changeAt(claimAffinities, s.claim()).(*Affinity); ok {
+	s := &missingBlock{cidr: cidr, node: made.Node, strict: made.Strict, state: change.AffinityPending}
+	if a, ok := b.changeAt(claimAffinities, s.claim()).(*change.Affinity); ok {
 		s.state, s.uid = a.From, a.UID
 	}
 	return s
@@ -84,7 +85,7 @@ func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missin
 		case a.Deleted || a.State == "pendingDeletion":
 			return nil, refuse("plan again when it is gone", "%s is releasing %s", a.Node, a.CIDR)
 		default:
-			s.node, s.state, s.uid = a.Node, cmp.Or(a.State, AffinityConfirmed), a.UID
+			s.node, s.state, s.uid = a.Node, cmp.Or(a.State, change.AffinityConfirmed), a.UID
 		}
 	}
 	if s.node == "" {
@@ -97,7 +98,7 @@ func (b *builder) inspectMissingBlock(cidr netip.Prefix, t *runningPod) (*missin
 // it: in a new block it would be free, and Calico would assign it again.
 func (b *builder) unplannedUser(cidr netip.Prefix, t *runningPod) *Refusal {
 	advice := "plan the whole block: --rebuild " + cidr.String()
-	for n := range int32(model.Size(cidr, MaxOrdinals)) {
+	for n := range int32(model.Size(cidr, change.MaxOrdinals)) {
 		ip := model.Offset(cidr, n)
 		if !b.claimed(ip) || slices.Contains(t.ips, ip) || b.reserved(ip) != "" {
 			continue
@@ -137,7 +138,7 @@ func (b *builder) reserved(ip netip.Addr) string {
 // first by name.
 func (b *builder) nodeOfMostPods(cidr netip.Prefix, t *runningPod) string {
 	count := map[string]int{t.pod.Node: 0}
-	for n := range int32(model.Size(cidr, MaxOrdinals)) {
+	for n := range int32(model.Size(cidr, change.MaxOrdinals)) {
 		for pod := range b.view.PodsWith(model.Offset(cidr, n)) {
 			if pod.Node != "" && b.view.NodeByName(pod.Node) != nil {
 				count[pod.Node]++
@@ -155,24 +156,24 @@ func (s *missingBlock) claim() model.Ref {
 // createMissingBlock plans to create a block in Calico's order: affinity pending, block,
 // affinity confirmed. Tunnel addresses of the block are allocated in the same write:
 // calico-node would record them only later, after Calico may have assigned them.
-func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born Ordinal) {
-	if s.state != AffinityPending {
-		b.step(claimAffinities, f, "claim", s.claim(), labelled(Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityPending, From: s.state, UID: s.uid}))
+func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born change.Ordinal) {
+	if s.state != change.AffinityPending {
+		b.step(claimAffinities, f, "claim", s.claim(), labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityPending, From: s.state, UID: s.uid}))
 	}
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
-	b.step(createBlocks, f, "create", on, &NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)})
-	b.step(confirmAffinities, f, "confirm", s.claim(), labelled(Affinity{Node: s.node, CIDR: s.cidr, Want: AffinityConfirmed, From: AffinityPending}))
+	b.step(createBlocks, f, "create", on, &change.NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)})
+	b.step(confirmAffinities, f, "confirm", s.claim(), labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityConfirmed, From: change.AffinityPending}))
 }
 
 // tunnelsIn gives the tunnel addresses of a new block. They are added once, with the first
 // finding that needs the block.
-func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []Ordinal {
+func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []change.Ordinal {
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
 	if b.changeAt(createBlocks, on) != nil {
 		return nil
 	}
-	var out []Ordinal
-	for n := range int32(model.Size(s.cidr, MaxOrdinals)) {
+	var out []change.Ordinal
+	for n := range int32(model.Size(s.cidr, change.MaxOrdinals)) {
 		ip := model.Offset(s.cidr, n)
 		node := b.view.TunnelWith(ip)
 		if node == nil || b.computed() {
@@ -183,8 +184,8 @@ func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []Ordinal {
 		if owner == nil {
 			continue
 		}
-		b.step(raiseHandles, f, "count", handleRef(owner.Handle), &Count{Handle: owner.Handle, Raise: []Raise{{s.cidr, []netip.Addr{ip}}}})
-		out = append(out, Ordinal{For: f.Key(), IP: ip, To: owner})
+		b.step(raiseHandles, f, "count", handleRef(owner.Handle), &change.Count{Handle: owner.Handle, Raise: []change.Raise{{Block: s.cidr, IPs: []netip.Addr{ip}}}})
+		out = append(out, change.Ordinal{For: f.Key(), IP: ip, To: owner})
 	}
 	return out
 }

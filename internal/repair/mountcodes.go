@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planStuck ends the hung mount that keeps a pod from being deleted.
@@ -83,17 +84,17 @@ func (b *builder) abortMount(f *finding.Finding, m *model.Mount) *Refusal {
 	}
 	slices.Sort(uids)
 	slices.Sort(affected)
-	risk := Disruptive
+	risk := change.Disruptive
 	if slices.ContainsFunc(affected, func(s string) bool { return !strings.Contains(s, "being deleted") }) {
-		risk = Destructive
+		risk = change.Destructive
 	}
-	t := b.target(f, risk, Proof{})
+	t := b.target(f, risk, change.Proof{})
 	t.Touches, t.NoUndo = affected, "an aborted connection cannot be restored: pods that need the volume must mount it again"
 	if m.Server != "" {
 		t.Warnings = append(t.Warnings, "its server "+m.Server+" is not changed")
 	}
 	args := map[string]string{"device": m.Device, "pods": strings.Join(uids, ",")}
-	b.step(actOnNodes, f, "abort connection", m.Ref(), &OnNode{Verb: "abort", Args: args})
+	b.step(actOnNodes, f, "abort connection", m.Ref(), &change.OnNode{Verb: "abort", Args: args})
 	return nil
 }
 
@@ -145,11 +146,11 @@ func (b *builder) removeSandbox(f *finding.Finding, node, name string) *Refusal 
 			running = append(running, c.ID)
 		}
 	}
-	t := b.target(f, Destructive, Proof{NotInUse: &NotInUse{Gone: []PodIs{{Namespace: sandbox.Namespace, Name: sandbox.Pod, UID: sandbox.UID}}}})
+	t := b.target(f, change.Destructive, change.Proof{NotInUse: &change.NotInUse{Gone: []change.PodIs{{Namespace: sandbox.Namespace, Name: sandbox.Pod, UID: sandbox.UID}}}})
 	t.NoUndo = "a removed sandbox cannot be restored"
 	t.Touches = []string{fmt.Sprintf("%s of %s/%s on %s exit", plural(len(running), "container", "containers"), sandbox.Namespace, sandbox.Pod, node)}
 	args := map[string]string{"uid": sandbox.UID, "containers": strings.Join(running, ",")}
-	b.step(actOnNodes, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + sandbox.ID}, &OnNode{Verb: "remove", Args: args})
+	b.step(actOnNodes, f, "remove sandbox", model.Ref{Kind: model.KindSandbox, Name: node + "/" + sandbox.ID}, &change.OnNode{Verb: "remove", Args: args})
 	return nil
 }
 

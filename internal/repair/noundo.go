@@ -1,6 +1,10 @@
 package repair
 
-import "cmp"
+import (
+	"cmp"
+
+	"plumbline.dev/plumbline/internal/repair/change"
+)
 
 // MarkNoUndo sets NoUndo of the targets that cannot be undone and do not say so yet.
 func (p *Plan) MarkNoUndo() {
@@ -21,7 +25,7 @@ func (p *Plan) noUndo(t *Target) string {
 			continue
 		}
 		not, undoable := s.Change.NoUndo(t.Finding)
-		switch _, count := s.Change.(*Count); {
+		switch _, count := s.Change.(*change.Count); {
 		case undoable:
 			return ""
 		case count:

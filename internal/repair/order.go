@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // finish orders and numbers the steps and completes the plan.
@@ -53,7 +54,7 @@ func (b *builder) group() {
 		for _, key := range d.For {
 			sets.join(d.On.String(), key)
 		}
-		if c, ok := d.Change.(*Count); ok { // a handle belongs to the group of the blocks in which it counts
+		if c, ok := d.Change.(*change.Count); ok { // a handle belongs to the group of the blocks in which it counts
 			for _, cidr := range c.Blocks {
 				sets.join(d.On.String(), model.Ref{Kind: model.KindBlock, Name: cidr.String()}.String())
 			}

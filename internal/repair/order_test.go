@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // leaky is a cluster of one block per node, of which each holds some leaked addresses: the
@@ -69,7 +70,7 @@ func TestOneStepPerObject(t *testing.T) {
 		at[step.On] = i
 		if step.On.Kind == model.KindBlock {
 			blocks++
-			os, _ := step.Change.(repair.Ordinals)
+			os, _ := step.Change.(change.Ordinals)
 			freed += len(os)
 		}
 		if step.ID != i+1 {
@@ -80,7 +81,7 @@ func TestOneStepPerObject(t *testing.T) {
 		t.Errorf("%d blocks, %d addresses", blocks, freed)
 	}
 	for i, step := range p.Steps {
-		count, ok := step.Change.(*repair.Count)
+		count, ok := step.Change.(*change.Count)
 		if !ok {
 			continue
 		}

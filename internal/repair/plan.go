@@ -9,6 +9,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // Schema is the version of the plan format.
@@ -36,8 +37,8 @@ type Target struct {
 	Finding  string             `json:"finding"` // its key
 	Summary  string             `json:"summary"`
 	Evidence []finding.Evidence `json:"evidence,omitempty"`
-	Risk     Risk               `json:"risk"`
-	Proof    Proof              `json:"proof"`              // what must be verified before every write for it, and after the last
+	Risk     change.Risk        `json:"risk"`
+	Proof    change.Proof       `json:"proof"`              // what must be verified before every write for it, and after the last
 	NoUndo   string             `json:"noUndo,omitempty"`   // why it cannot be undone; empty: it can
 	Watch    int64              `json:"watch,omitempty"`    // seconds to watch the repair: the IPAM garbage collector may still act on its cache
 	Touches  []string           `json:"touches,omitempty"`  // running pods that are affected
@@ -56,8 +57,8 @@ func refuse(advice, format string, args ...any) *Refusal {
 }
 
 // Risk is the highest risk of its targets.
-func (p *Plan) Risk() Risk {
-	r := Safe
+func (p *Plan) Risk() change.Risk {
+	r := change.Safe
 	for i := range p.Targets {
 		if p.Targets[i].Risk.Level() > r.Level() {
 			r = p.Targets[i].Risk
@@ -70,7 +71,7 @@ func (p *Plan) Risk() Risk {
 func (p *Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
 		hung := s.On.Kind == model.KindMount || s.On.Kind == model.KindSandbox // Calico does not write these
-		_, waits := s.Change.(*Await)
+		_, waits := s.Change.(*change.Await)
 		return !waits && !hung
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
@@ -172,7 +173,7 @@ func abbreviated(s string) string {
 	return s
 }
 
-func proofText(p repair.Proof) string {
+func proofText(p change.Proof) string {
 	var out string
 	if d := p.NotInUse; d != nil {
 		out += fmt.Sprintf("\n  dead: %v by %v", d.IPs, d.Nodes)
@@ -195,10 +196,10 @@ func proofText(p repair.Proof) string {
 	return out
 }
 
-func changeText(c repair.Change) string {
+func changeText(c change.Change) string {
 	var out []string
 	switch c := c.(type) {
-	case repair.Ordinals:
+	case change.Ordinals:
 		for _, o := range c {
 			from, to := "free", "free"
 			if o.From != nil {
@@ -209,15 +210,15 @@ func changeText(c repair.Change) string {
 			}
 			out = append(out, fmt.Sprintf("%s %s -> %s", o.IP, from, to))
 		}
-	case *repair.Mend:
+	case *change.Mend:
 		for _, o := range c.Owners {
 			out = append(out, fmt.Sprintf("%s -> %s", o.IP, ownerText(o.To)))
 		}
-	case *repair.Count:
+	case *change.Count:
 		out = append(out, fmt.Sprintf("in %v raise %v unchanged %q", c.Blocks, c.Raise, c.Unchanged))
-	case *repair.Affinity:
+	case *change.Affinity:
 		out = append(out, fmt.Sprintf("%q -> %s with %d labels", c.From, c.Want, len(c.Label)))
-	case *repair.Restart:
+	case *change.Restart:
 		out = append(out, c.UID)
 	}
 	if len(out) == 0 {
@@ -226,7 +227,7 @@ func changeText(c repair.Change) string {
 	return "\n  " + abbreviated(strings.Join(out, "\n  "))
 }
 
-func ownerText(o *repair.Owner) string {
+func ownerText(o *change.Owner) string {
 	second := ""
 	for _, k := range []string{"namespace", "pod", "node", "type"} {
 		if v := o.Secondary[k]; v != "" {

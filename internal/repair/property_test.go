@@ -10,6 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // wild is a small cluster in which anything can be wrong: records for running pods, deleted
@@ -110,7 +111,7 @@ func checkFreed(t *testing.T, seed uint64, v *model.View, p *repair.Plan, g give
 	t.Helper()
 	free := map[netip.Addr]string{}
 	for _, step := range p.Steps {
-		os, _ := step.Change.(repair.Ordinals)
+		os, _ := step.Change.(change.Ordinals)
 		for _, o := range os {
 			if o.To == nil {
 				free[o.IP] = o.For

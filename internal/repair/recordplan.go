@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // An assignment is one address that IPAM must have for a running pod.
@@ -17,7 +18,7 @@ type assignment struct {
 	block   netip.Prefix
 	home    string        // node that the block belongs to, by its Calico name
 	missing *missingBlock // the block, if it must be created
-	from    *Held         // owner now; nil means free
+	from    *change.Held  // owner now; nil means free
 	right   bool          // the block is right; only the handle does not count it
 	hold    bool          // first write a temporary handle: see planMisnamed
 }
@@ -50,7 +51,7 @@ func (b *builder) assignment(t *runningPod, ip netip.Addr, from takeover, spared
 	if at == nil {
 		return nil, refuse("repair the block (PL1004) first", "the attribute of %s in %s is not readable", ip, block.CIDR)
 	}
-	p := &assignment{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
+	p := &assignment{ip: ip, ordinal: a.Ordinal, block: block.CIDR, home: block.Node(), from: &change.Held{Attribute: *at, Sequence: block.SequenceOf(a.Ordinal)}}
 	if model.HandleKey(at.Handle) == model.HandleKey(t.handle()) {
 		if at.Pod == t.pod.Name && at.Namespace == t.pod.Namespace && v.SameNode(at.Node, t.pod.Node) {
 			p.right = true
@@ -180,10 +181,10 @@ func (b *builder) counted(handle string, block netip.Prefix) bool {
 func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 	for _, p := range ps {
 		if p.missing != nil {
-			b.createMissingBlock(f, p.missing, Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
+			b.createMissingBlock(f, p.missing, change.Ordinal{For: f.Key(), IP: p.ip, To: b.owner(t)})
 		}
 		on := model.Ref{Kind: model.KindBlock, Name: p.block.String()}
-		b.step(raiseHandles, f, "count", handleRef(t.handle()), &Count{Handle: t.handle(), Raise: []Raise{{p.block, []netip.Addr{p.ip}}}})
+		b.step(raiseHandles, f, "count", handleRef(t.handle()), &change.Count{Handle: t.handle(), Raise: []change.Raise{{Block: p.block, IPs: []netip.Addr{p.ip}}}})
 		if p.right {
 			continue
 		}
@@ -192,11 +193,11 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 			do = "hand over"
 		}
 		if p.hold {
-			hold := Owner{Handle: fmt.Sprintf("plumbline-hold.%s.%d", b.o.ID, p.ordinal), Secondary: map[string]string{"node": b.view.CalicoName(t.pod.Node)}}
-			b.step(holdOrdinals, f, "hold", on, Ordinals{{For: f.Key(), IP: p.ip, From: from, To: &hold}})
-			from = &Held{Attribute: model.Attribute{Handle: hold.Handle}}
+			hold := change.Owner{Handle: fmt.Sprintf("plumbline-hold.%s.%d", b.o.ID, p.ordinal), Secondary: map[string]string{"node": b.view.CalicoName(t.pod.Node)}}
+			b.step(holdOrdinals, f, "hold", on, change.Ordinals{{For: f.Key(), IP: p.ip, From: from, To: &hold}})
+			from = &change.Held{Attribute: model.Attribute{Handle: hold.Handle}}
 		}
-		b.step(writeOrdinals, f, do, on, Ordinals{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}})
+		b.step(writeOrdinals, f, do, on, change.Ordinals{{For: f.Key(), IP: p.ip, From: from, To: b.owner(t)}})
 		if p.from != nil && p.from.Handle != "" && model.HandleKey(p.from.Handle) != model.HandleKey(t.handle()) {
 			b.recount(f, p.from.Handle, slices.Collect(b.view.AllocationsBy(p.from.Handle)))
 		}
@@ -204,27 +205,27 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 }
 
 // owner gives the attribute that Calico's CNI plugin writes for a pod.
-func (b *builder) owner(t *runningPod) *Owner {
-	return &Owner{Handle: t.handle(), Secondary: map[string]string{
+func (b *builder) owner(t *runningPod) *change.Owner {
+	return &change.Owner{Handle: t.handle(), Secondary: map[string]string{
 		"node": b.view.CalicoName(t.pod.Node), "pod": t.pod.Name, "namespace": t.pod.Namespace,
-		Timestamp: b.o.Made.Time().UTC().String(),
+		change.Timestamp: b.o.Made.Time().UTC().String(),
 	}}
 }
 
 // routed gives the risk of assignments. Every Felix routes a block to its node, and borrowed
 // addresses of it one by one to the node in their attribute. So routes change if IPAM names
 // another node than before for an address, even if it is the node that runs the pod.
-func (b *builder) routed(t *runningPod, ps ...*assignment) Risk {
+func (b *builder) routed(t *runningPod, ps ...*assignment) change.Risk {
 	for _, p := range ps {
 		before := p.home
 		if p.from != nil {
 			before = p.from.Node
 		}
 		if p.missing != nil || !p.right && !b.view.SameNode(before, t.pod.Node) {
-			return Disruptive
+			return change.Disruptive
 		}
 	}
-	return Safe
+	return change.Safe
 }
 
 // defaultGracePeriod is the garbage-collection grace period in seconds if the configuration was not read.

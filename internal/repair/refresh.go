@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // Refresh compares a saved plan with a new check. It removes targets whose finding is gone
@@ -41,7 +42,7 @@ func (p *Plan) strip() {
 	kept := p.Steps[:0]
 	for _, s := range p.Steps {
 		s.For = slices.DeleteFunc(slices.Clone(s.For), gone)
-		if c, ok := s.Change.(Divisible); ok {
+		if c, ok := s.Change.(change.Divisible); ok {
 			if s.Change = c.Without(gone); s.Change == nil {
 				continue
 			}
@@ -53,7 +54,7 @@ func (p *Plan) strip() {
 }
 
 // refreshNotInUse adds the nodes of pods that now have one of the addresses. It gives why the proof cannot hold any more.
-func refreshNotInUse(d *NotInUse, v *model.View) string {
+func refreshNotInUse(d *change.NotInUse, v *model.View) string {
 	for _, ip := range d.IPs {
 		for pod := range v.PodsWith(ip) {
 			if pod.Networked() && slices.Contains(pod.Claims(), ip) {

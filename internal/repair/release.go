@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planLeaked releases an address that is not in use. The unit is its handle: all addresses
@@ -32,15 +33,15 @@ func planLeaked(b *builder, f *finding.Finding) *Refusal {
 	if no := b.gone(&d, at); no != nil {
 		return no
 	}
-	b.target(f, Safe, Proof{NotInUse: &d})
+	b.target(f, change.Safe, change.Proof{NotInUse: &d})
 	for _, o := range held {
 		key := finding.KeyOf(finding.PL1001, o.IP.String())
 		if key != f.Key() && b.planned[key] {
 			continue // it has its own finding with the same proof
 		}
 		block := b.view.BlockOf(o)
-		from := &Held{Attribute: *b.view.AttributeOf(o), Sequence: block.SequenceOf(o.Ordinal)}
-		b.step(writeOrdinals, f, "release", block.Ref(), Ordinals{{For: f.Key(), IP: o.IP, From: from}})
+		from := &change.Held{Attribute: *b.view.AttributeOf(o), Sequence: block.SequenceOf(o.Ordinal)}
+		b.step(writeOrdinals, f, "release", block.Ref(), change.Ordinals{{For: f.Key(), IP: o.IP, From: from}})
 		if e := b.endpointWith(o.IP); e != nil {
 			b.link(f, e.Ref())
 		}
@@ -76,7 +77,7 @@ func (b *builder) allOfHandle(at *model.Attribute, ip netip.Addr) (held []*model
 // gone adds to d the owner that must not exist: the pod, service, node or VM of the
 // attribute. It refuses if the owner exists: an address of a service, tunnel or VM is
 // never released while that exists.
-func (b *builder) gone(d *NotInUse, at *model.Attribute) *Refusal {
+func (b *builder) gone(d *change.NotInUse, at *model.Attribute) *Refusal {
 	ns, pod := at.PodName()
 	var owner model.Ref
 	var there bool
@@ -92,7 +93,7 @@ func (b *builder) gone(d *NotInUse, at *model.Attribute) *Refusal {
 	case pod == "":
 		return &Refusal{Why: "the allocation names no owner that could be verified as gone", Advice: "check its node; calicoctl ipam release --ip releases it without any check"}
 	default:
-		d.Gone = append(d.Gone, PodIs{Namespace: ns, Name: pod, Not: slices.Clone(d.IPs)})
+		d.Gone = append(d.Gone, change.PodIs{Namespace: ns, Name: pod, Not: slices.Clone(d.IPs)})
 		return nil
 	}
 	if there {
@@ -107,7 +108,7 @@ func (b *builder) gone(d *NotInUse, at *model.Attribute) *Refusal {
 // recount adds the last step for a handle: set its counts to what the blocks then hold. It
 // lowers only at the revision of the view: an ADD counts before it allocates.
 func (b *builder) recount(f *finding.Finding, id string, held []*model.Allocation) {
-	c := &Count{Handle: sanitized(id)}
+	c := &change.Count{Handle: sanitized(id)}
 	for _, a := range held {
 		if cidr := b.view.BlockOf(a).CIDR; !slices.Contains(c.Blocks, cidr) {
 			c.Blocks = append(c.Blocks, cidr)

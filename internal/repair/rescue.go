@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planUnrecorded records an address that a running pod uses and that IPAM has as free.
@@ -105,7 +106,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) *Refusal {
 	if no == nil {
 		ps, no = b.assignments(t)
 	}
-	var shown Change
+	var shown change.Change
 	if no == nil {
 		shown, no = b.shown(t, old)
 	}
@@ -123,7 +124,7 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) *Refusal {
 	if shown == nil {
 		return nil
 	}
-	switch _, annotates := shown.(*Annotate); {
+	switch _, annotates := shown.(*change.Annotate); {
 	case annotates:
 		b.step(publish, f, "annotate", pod.Ref(), shown)
 	case old != nil:
@@ -151,7 +152,7 @@ func (b *builder) assignments(t *runningPod) ([]*assignment, *Refusal) {
 }
 
 // shown gives the change that publishes the pod to Felix; nil if it is published.
-func (b *builder) shown(t *runningPod, old *model.Endpoint) (Change, *Refusal) {
+func (b *builder) shown(t *runningPod, old *model.Endpoint) (change.Change, *Refusal) {
 	if b.view.Info().Datastore == "etcd" {
 		return b.endpointOf(t, old)
 	}
@@ -160,5 +161,5 @@ func (b *builder) shown(t *runningPod, old *model.Endpoint) (Change, *Refusal) {
 	if pod.Annotation == model.Written && pod.ContainerID == t.sandbox.ID && same {
 		return nil, nil
 	}
-	return &Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.sandbox.ID, From: pod.ContainerID}, nil
+	return &change.Annotate{UID: pod.UID, IPs: t.prefixes(), Container: t.sandbox.ID, From: pod.ContainerID}, nil
 }

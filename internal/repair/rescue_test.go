@@ -18,6 +18,7 @@ import (
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
@@ -234,7 +235,7 @@ func planText(t *testing.T, p *Plan) string {
 		if s.Always {
 			always = " always"
 		}
-		fmt.Fprintf(&out, "step %d %s %s%s for %s\n  %s\n", s.ID, s.Do, s.On, always, strings.Join(s.For, " "), text(map[string]Change{s.Change.Key(): s.Change}))
+		fmt.Fprintf(&out, "step %d %s %s%s for %s\n  %s\n", s.ID, s.Do, s.On, always, strings.Join(s.For, " "), text(map[string]change.Change{s.Change.Key(): s.Change}))
 	}
 	for _, r := range p.Refused {
 		fmt.Fprintf(&out, "refused %s: %s (%s)\n", r.Finding, r.Why, r.Advice)

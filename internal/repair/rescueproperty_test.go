@@ -12,6 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // users are the running pods that have an address: by the report of their own node, else,
@@ -45,7 +46,7 @@ func checkRescue(t *testing.T, v *model.View, p *Plan) {
 		if len(s.For) == 0 || slices.ContainsFunc(s.For, func(k string) bool { return p.Target(k) == nil }) {
 			t.Errorf("step %d is for %v, which is no target", s.ID, s.For)
 		}
-		if _, ok := s.Change.(*Evict); ok {
+		if _, ok := s.Change.(*change.Evict); ok {
 			evicted[s.On.Name] = true
 			if !slices.ContainsFunc(s.For, func(k string) bool { return strings.HasPrefix(k, "PL2010/") }) {
 				t.Errorf("step %d evicts for %v", s.ID, s.For)
@@ -55,17 +56,17 @@ func checkRescue(t *testing.T, v *model.View, p *Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		switch c := s.Change.(type) {
-		case *Count:
+		case *change.Count:
 			for _, r := range c.Raise {
 				for _, ip := range r.IPs {
 					raised[c.Handle+" "+ip.String()] = true
 				}
 			}
-		case Ordinals:
+		case change.Ordinals:
 			for _, o := range c {
 				checkOrdinal(t, v, p, s, o, evicted, raised)
 			}
-		case *Annotate:
+		case *change.Annotate:
 			for _, ip := range c.IPs {
 				if who := users(v, ip.Addr()); len(who) != 1 || who[0].Ref() != s.On {
 					t.Errorf("step %d shows %s on %s; its users are %v", s.ID, ip, s.On, names(who))
@@ -95,7 +96,7 @@ func names(pods []*model.Pod) []string {
 	return out
 }
 
-func checkOrdinal(t *testing.T, v *model.View, p *Plan, s *Step, o Ordinal, evicted, raised map[string]bool) {
+func checkOrdinal(t *testing.T, v *model.View, p *Plan, s *Step, o change.Ordinal, evicted, raised map[string]bool) {
 	t.Helper()
 	who := users(v, o.IP)
 	switch {
@@ -108,8 +109,8 @@ func checkOrdinal(t *testing.T, v *model.View, p *Plan, s *Step, o Ordinal, evic
 		t.Errorf("step %d leaves %s without a node", s.ID, o.IP)
 	case strings.HasPrefix(o.To.Handle, "plumbline-hold."):
 		next := slices.IndexFunc(p.Steps[s.ID:], func(n Step) bool {
-			os, _ := n.Change.(Ordinals)
-			return slices.ContainsFunc(os, func(m Ordinal) bool { return m.IP == o.IP && m.From != nil && m.From.Handle == o.To.Handle })
+			os, _ := n.Change.(change.Ordinals)
+			return slices.ContainsFunc(os, func(m change.Ordinal) bool { return m.IP == o.IP && m.From != nil && m.From.Handle == o.To.Handle })
 		})
 		if next < 0 {
 			t.Errorf("step %d holds %s and nobody hands it over", s.ID, o.IP)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A runningPod is a pod with its running sandbox and interfaces on its node. Records are written from it.
@@ -162,8 +163,8 @@ func shortID(id string) string { return fmt.Sprintf("%.8s", id) }
 func (t *runningPod) name() string { return t.pod.Namespace + "/" + t.pod.Name }
 
 // proof is what must be verified before each write for the pod: it is running with exactly these addresses.
-func (t *runningPod) proof() Proof {
-	return Proof{Running: &RunningPod{
+func (t *runningPod) proof() change.Proof {
+	return change.Proof{Running: &change.RunningPod{
 		Namespace: t.pod.Namespace, Pod: t.pod.Name, UID: t.pod.UID, Static: t.pod.Static,
 		Node: t.pod.Node, Container: t.sandbox.ID, IPs: slices.Clone(t.ips), Device: t.outside.Name,
 	}}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A Step changes one object by one atomic update. Its conditions are compared with the
@@ -20,7 +21,7 @@ type Step struct {
 	// Count and only sets a handle to what the blocks hold.
 	Always bool `json:"always,omitempty"`
 
-	Change Change `json:"-"` // see MarshalJSON; not nil in a valid plan
+	Change change.Change `json:"-"` // see MarshalJSON; not nil in a valid plan
 }
 
 // Serves reports whether the step is for that finding.
@@ -36,13 +37,13 @@ func (s *Step) Describe() string {
 
 // Frees reports that the step only releases addresses.
 func (s *Step) Frees() bool {
-	os, ok := s.Change.(Ordinals)
+	os, ok := s.Change.(change.Ordinals)
 	return ok && os.Free()
 }
 
 // Reads names the objects that must be read after the object of the step.
 func (s *Step) Reads(live model.Object) ([]model.Ref, error) {
-	e, ok := s.Change.(Editor)
+	e, ok := s.Change.(change.Editor)
 	if !ok {
 		return nil, nil
 	}
@@ -50,10 +51,10 @@ func (s *Step) Reads(live model.Object) ([]model.Ref, error) {
 }
 
 // Edit computes the write of the step; see Editor.
-func (s *Step) Edit(sc Scene) (Edited, error) {
-	e, ok := s.Change.(Editor)
+func (s *Step) Edit(sc change.Scene) (change.Edited, error) {
+	e, ok := s.Change.(change.Editor)
 	if !ok {
-		return Edited{}, fmt.Errorf("step %d: it does not change an object", s.ID)
+		return change.Edited{}, fmt.Errorf("step %d: it does not change an object", s.ID)
 	}
 	sc.On, sc.For, sc.Always = s.On, s.For, s.Always
 	return e.Edit(sc)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // stepFields are the fields of a step without its change.
@@ -34,7 +36,7 @@ func (s *Step) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	var out stepFields
-	if out.Change, err = TakeChange(fields); err != nil {
+	if out.Change, err = change.Take(fields); err != nil {
 		return fmt.Errorf("step %s: %w", fields["id"], err)
 	}
 	rest, err := json.Marshal(fields)

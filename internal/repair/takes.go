@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // Takes estimates how long the writes take within the budget. The time that Calico needs to
@@ -11,7 +12,7 @@ import (
 func (p *Plan) Takes(blocksPerSecond, handlesPerSecond float64) time.Duration {
 	var blocks, others float64
 	for i := range p.Steps {
-		if _, waits := p.Steps[i].Change.(*Await); waits {
+		if _, waits := p.Steps[i].Change.(*change.Await); waits {
 			continue
 		}
 		if p.Steps[i].On.Kind == model.KindBlock {

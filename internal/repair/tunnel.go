@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // planTunnel keeps the tunnel address of a node for the node. If the address is free in
@@ -36,16 +37,16 @@ func planTunnel(b *builder, f *finding.Finding) *Refusal {
 	case !slices.ContainsFunc(block.Free, func(n int32) bool { return model.Offset(block.CIDR, n) == ip }):
 		return &Refusal{Why: block.CIDR.String() + " lists the address neither as allocated nor as free", Advice: "repair PL1004/" + block.CIDR.String() + " first"}
 	default:
-		b.target(f, Safe, Proof{})
-		b.step(raiseHandles, f, "count", handleRef(owner.Handle), &Count{Handle: owner.Handle, Raise: []Raise{{block.CIDR, []netip.Addr{ip}}}})
-		b.step(writeOrdinals, f, "record", block.Ref(), Ordinals{{For: f.Key(), IP: ip, To: owner}})
+		b.target(f, change.Safe, change.Proof{})
+		b.step(raiseHandles, f, "count", handleRef(owner.Handle), &change.Count{Handle: owner.Handle, Raise: []change.Raise{{Block: block.CIDR, IPs: []netip.Addr{ip}}}})
+		b.step(writeOrdinals, f, "record", block.Ref(), change.Ordinals{{For: f.Key(), IP: ip, To: owner}})
 	}
 	return nil
 }
 
 // tunnelOwner gives the attribute that calico-node writes for a tunnel address; nil if the
 // type is not known. calico-node writes no timestamp.
-func tunnelOwner(kind, node string) *Owner {
+func tunnelOwner(kind, node string) *change.Owner {
 	types := map[string]string{
 		"ipip": "ipipTunnelAddress", "vxlan": "vxlanTunnelAddress", "vxlan-v6": "vxlanV6TunnelAddress",
 		"wireguard": "wireguardTunnelAddress", "wireguard-v6": "wireguardV6TunnelAddress",
@@ -53,7 +54,7 @@ func tunnelOwner(kind, node string) *Owner {
 	if types[kind] == "" {
 		return nil
 	}
-	return &Owner{Handle: kind + "-tunnel-addr-" + node, Secondary: map[string]string{"node": node, "type": types[kind]}}
+	return &change.Owner{Handle: kind + "-tunnel-addr-" + node, Secondary: map[string]string{"node": node, "type": types[kind]}}
 }
 
 // otherThanTunnel names a pod, service or sandbox that has the address; empty if none.
@@ -88,14 +89,14 @@ func (b *builder) restartNode(f *finding.Finding, node *model.Node, rival string
 		if pod.Owner != "DaemonSet/calico-node" || pod.UID == "" || !pod.Deleted.IsZero() {
 			continue
 		}
-		t := b.target(f, Disruptive, Proof{})
+		t := b.target(f, change.Disruptive, change.Proof{})
 		t.NoUndo = "a restart of calico-node needs no undo"
 		t.Warnings = []string{"traffic between " + node.Name + " and all other nodes moves to another tunnel address"}
 		if rival != "" {
 			t.Warnings = append(t.Warnings, rival+" keeps "+f.Subject.Name)
 		}
 		t.Touches = []string{pod.Ref().Name}
-		b.step(actOnNodes, f, "restart", pod.Ref(), &Restart{UID: pod.UID})
+		b.step(actOnNodes, f, "restart", pod.Ref(), &change.Restart{UID: pod.UID})
 		return nil
 	}
 	return &Refusal{Why: "IPAM has the address for another owner, and the calico-node pod on " + node.Name + " was not found", Advice: "restart calico-node on " + node.Name + ": it takes another address"}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // Undo plans how to undo what a journal says was done, for one finding, or for all if only
@@ -85,7 +86,7 @@ func (u *undoer) take(s *Step, e Entry) {
 		return
 	}
 	f := e.For[i]
-	s.Change.Undo(Write{Do: s.Do, On: s.On, Finding: f, For: e.For, Was: e.Was, Now: e.Now}, u)
+	s.Change.Undo(change.Write{Do: s.Do, On: s.On, Finding: f, For: e.For, Was: e.Was, Now: e.Now}, u)
 }
 
 // Refuse adds a refusal, once.
@@ -97,15 +98,15 @@ func (u *undoer) Refuse(f, why string) {
 }
 
 // Verified gives the proof that a finding had in the plan that is undone.
-func (u *undoer) Verified(f string) Proof {
+func (u *undoer) Verified(f string) change.Proof {
 	if t := u.plan.Target(f); t != nil {
 		return t.Proof
 	}
-	return Proof{}
+	return change.Proof{}
 }
 
 // Step adds a step of the undo.
-func (u *undoer) Step(do string, on model.Ref, c Change, findings ...string) {
+func (u *undoer) Step(do string, on model.Ref, c change.Change, findings ...string) {
 	u.step(Step{Do: do, On: on, For: findings, Change: c})
 }
 
@@ -146,6 +147,6 @@ func (u *undoer) finish() {
 			continue // no step of this undo changes its addresses
 		}
 		slices.SortFunc(c.blocks, func(a, b netip.Prefix) int { return strings.Compare(a.String(), b.String()) })
-		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: &Count{Handle: h, Blocks: slices.Compact(c.blocks)}})
+		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: &change.Count{Handle: h, Blocks: slices.Compact(c.blocks)}})
 	}
 }

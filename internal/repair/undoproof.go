@@ -1,15 +1,19 @@
 package repair
 
-import "slices"
+import (
+	"slices"
+
+	"plumbline.dev/plumbline/internal/repair/change"
+)
 
 // Need adds what must be verified to undo a finding. The proof of several steps of one
 // finding is their union: all addresses, containers and nodes. Except stays only if every
 // step has exceptions: one that releases or deletes allows none. All is set if any step
 // names no node.
-func (u *undoer) Need(f string, p Proof) {
+func (u *undoer) Need(f string, p change.Proof) {
 	t := u.back.Target(f)
 	if t == nil {
-		u.back.Targets = append(u.back.Targets, Target{Finding: f, Summary: "undo what was done for it", Risk: Safe, NoUndo: "an undo cannot be undone"})
+		u.back.Targets = append(u.back.Targets, Target{Finding: f, Summary: "undo what was done for it", Risk: change.Safe, NoUndo: "an undo cannot be undone"})
 		t = &u.back.Targets[len(u.back.Targets)-1]
 	}
 	if p.Running != nil {
@@ -22,7 +26,7 @@ func (u *undoer) Need(f string, p Proof) {
 	d := t.Proof.NotInUse
 	switch {
 	case d == nil:
-		d = &NotInUse{Except: slices.Clone(more.Except)}
+		d = &change.NotInUse{Except: slices.Clone(more.Except)}
 		t.Proof.NotInUse = d
 	case len(d.Except) == 0 || len(more.Except) == 0:
 		d.Except = nil // one of the steps releases or deletes: no exceptions

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // ErrInvalid means that Plumbline did not make this plan, or that it was edited into
@@ -65,7 +67,7 @@ func (s *Step) valid(targets map[string]*Target) error {
 	if kind := s.Change.Kind(); kind != "" && s.On.Kind != kind {
 		return fmt.Errorf("it changes a %s, but its object is a %s", kind, s.On.Kind)
 	}
-	if _, count := s.Change.(*Count); s.Always && !count {
+	if _, count := s.Change.(*change.Count); s.Always && !count {
 		return errors.New("always is only allowed for a recount")
 	}
 	return s.proven(targets)
@@ -73,7 +75,7 @@ func (s *Step) valid(targets map[string]*Target) error {
 
 // proven returns an error if a target does not have the risk or the proof that the change needs.
 func (s *Step) proven(targets map[string]*Target) error {
-	u := Use{On: s.On, For: s.For, Always: s.Always, Proofs: map[string]*Proof{}}
+	u := change.Use{On: s.On, For: s.For, Always: s.Always, Proofs: map[string]*change.Proof{}}
 	least := s.Change.LeastRisk()
 	for _, f := range s.For {
 		t := targets[f]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // nodeVerifiers is what is known of all nodes. surveyNodes fills it once per plan.
@@ -28,7 +29,7 @@ const outOfService = "node.kubernetes.io/out-of-service"
 // the address, and of the pod that the attribute names; and all nodes if a node uses another
 // node's name, if the attribute has no node or no container, or if a node has no Node object.
 // It refuses if that verification is not possible.
-func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, no *Refusal) {
+func (b *builder) notInUse(held []*model.Allocation) (d change.NotInUse, no *Refusal) {
 	b.surveyNodes()
 	nodes, gone := map[string]bool{}, map[string]bool{}
 	add := func(name string) {
@@ -86,7 +87,7 @@ func (b *builder) notInUse(held []*model.Allocation) (d NotInUse, no *Refusal) {
 // chooseVerifiers sets d.Nodes to the nodes whose agents must verify. If one of must is
 // tainted out-of-service and its agent does not answer, the agents on all other nodes must
 // verify.
-func (b *builder) chooseVerifiers(d *NotInUse, must map[string]bool) *Refusal {
+func (b *builder) chooseVerifiers(d *change.NotInUse, must map[string]bool) *Refusal {
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
 		switch silent := b.nodes.mute[name]; {

@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A mutant is Plumbline without one safety check. It is made by wrapping the stores, nodes or
@@ -145,13 +146,13 @@ func blocksFirst(_ *world, p *repair.Plan) {
 }
 
 // ordinalsOf gives the addresses that a step changes.
-func ordinalsOf(s *repair.Step) repair.Ordinals {
-	os, _ := s.Change.(repair.Ordinals)
+func ordinalsOf(s *repair.Step) change.Ordinals {
+	os, _ := s.Change.(change.Ordinals)
 	return os
 }
 
 func rank(s *repair.Step) int {
-	if _, count := s.Change.(*repair.Count); count {
+	if _, count := s.Change.(*change.Count); count {
 		return 1
 	}
 	return 0

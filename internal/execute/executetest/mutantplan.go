@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // restorer puts the old body back when something is taken back.
@@ -83,13 +84,13 @@ func (d *decrementer) Put(ctx context.Context, o model.Object) (model.Object, er
 
 // halfHandles frees one address of a handle that has two.
 func halfHandles(_ *world, p *repair.Plan) {
-	dropOrdinals(p, func(o repair.Ordinal) bool { return o.To == nil && o.IP.Is6() })
+	dropOrdinals(p, func(o change.Ordinal) bool { return o.To == nil && o.IP.Is6() })
 }
 
 // dropOrdinals removes changes of addresses, and steps without any left.
-func dropOrdinals(p *repair.Plan, drop func(repair.Ordinal) bool) {
+func dropOrdinals(p *repair.Plan, drop func(change.Ordinal) bool) {
 	p.Steps = slices.DeleteFunc(p.Steps, func(s repair.Step) bool {
-		return len(ordinalsOf(&s)) > 0 && !slices.ContainsFunc(ordinalsOf(&s), func(o repair.Ordinal) bool { return !drop(o) })
+		return len(ordinalsOf(&s)) > 0 && !slices.ContainsFunc(ordinalsOf(&s), func(o change.Ordinal) bool { return !drop(o) })
 	})
 	for i := range p.Steps {
 		if os := ordinalsOf(&p.Steps[i]); os != nil {
@@ -100,19 +101,19 @@ func dropOrdinals(p *repair.Plan, drop func(repair.Ordinal) bool) {
 
 // oneWrite corrects an allocation at once, without the hold by which the collector forgets.
 func oneWrite(_ *world, p *repair.Plan) {
-	from := map[string]*repair.Held{}
+	from := map[string]*change.Held{}
 	for i := range p.Steps {
 		for _, o := range ordinalsOf(&p.Steps[i]) {
-			if o.To != nil && strings.HasPrefix(o.To.Handle, repair.HoldPrefix) {
+			if o.To != nil && strings.HasPrefix(o.To.Handle, change.HoldPrefix) {
 				from[o.IP.String()] = o.From
 			}
 		}
 	}
-	dropOrdinals(p, func(o repair.Ordinal) bool { return o.To != nil && strings.HasPrefix(o.To.Handle, repair.HoldPrefix) })
+	dropOrdinals(p, func(o change.Ordinal) bool { return o.To != nil && strings.HasPrefix(o.To.Handle, change.HoldPrefix) })
 	for i := range p.Steps {
 		os := ordinalsOf(&p.Steps[i])
 		for j := range os {
-			if o := &os[j]; o.From != nil && strings.HasPrefix(o.From.Handle, repair.HoldPrefix) {
+			if o := &os[j]; o.From != nil && strings.HasPrefix(o.From.Handle, change.HoldPrefix) {
 				o.From = from[o.IP.String()]
 			}
 		}
@@ -125,9 +126,9 @@ func evictFirst(_ *world, p *repair.Plan) {
 	for i := range p.Steps {
 		for _, o := range ordinalsOf(&p.Steps[i]) {
 			for j := range p.Steps {
-				e, ok := p.Steps[j].Change.(*repair.Evict)
+				e, ok := p.Steps[j].Change.(*change.Evict)
 				for k := 0; ok && k < len(e.Keeps); k++ {
-					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, repair.HoldPrefix) {
+					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, change.HoldPrefix) {
 						e.Keeps[k].Handle = o.From.Handle
 					}
 				}
@@ -135,8 +136,8 @@ func evictFirst(_ *world, p *repair.Plan) {
 		}
 	}
 	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int {
-		_, first := a.Change.(*repair.Evict)
-		_, second := b.Change.(*repair.Evict)
+		_, first := a.Change.(*change.Evict)
+		_, second := b.Change.(*change.Evict)
 		switch {
 		case first == second:
 			return 0
@@ -162,10 +163,10 @@ func unlinks(w *world, p *repair.Plan) {
 				args["index"] = strconv.Itoa(l.index)
 			}
 		}
-		p.Targets = append(p.Targets, repair.Target{Finding: f.Finding, Risk: repair.Safe, Proof: repair.Proof{NotInUse: &repair.NotInUse{}}})
+		p.Targets = append(p.Targets, repair.Target{Finding: f.Finding, Risk: change.Safe, Proof: change.Proof{NotInUse: &change.NotInUse{}}})
 		p.Steps = append(p.Steps, repair.Step{
 			ID: len(p.Steps) + 1, Do: "unlink", On: model.Ref{Kind: model.KindLink, Name: name}, For: []string{f.Finding},
-			Change: &repair.OnNode{Verb: "unlink", Args: args},
+			Change: &change.OnNode{Verb: "unlink", Args: args},
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // options say how a run goes.
@@ -181,7 +182,7 @@ func (r *run) executor() *execute.Executor {
 	w := r.w
 	return &execute.Executor{
 		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}),
-		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: repair.Destructive,
+		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: change.Destructive,
 		Journal: r.journal.write,
 		Halt: func(context.Context) error {
 			if r.line.flaky && w.one(400) {

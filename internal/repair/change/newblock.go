@@ -1,4 +1,4 @@
-package repair
+package change
 
 import (
 	"fmt"

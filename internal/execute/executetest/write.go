@@ -3,7 +3,7 @@ package executetest
 import "fmt"
 
 // String is for the trace of a run.
-func (c change) String() string {
+func (c write) String() string {
 	hand := "they"
 	if c.by == plumbline {
 		hand = "WE"

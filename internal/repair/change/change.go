@@ -1,4 +1,7 @@
-package repair
+// Package change has the kinds of changes that a plan can make, one file per kind: what each
+// reads, the pure edit that computes the new object from the live one, the proof that it needs,
+// how it is described, merged and undone. The package is pure: package execute reads and writes.
+package change
 
 import (
 	"encoding/json"

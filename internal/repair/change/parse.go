@@ -1,4 +1,4 @@
-package repair
+package change
 
 import (
 	"bytes"
@@ -32,8 +32,8 @@ func parse[T Change](raw json.RawMessage) (Change, error) {
 	return c, err
 }
 
-// TakeChange takes the change out of the fields of a step; nil if there is none. It rejects a second one.
-func TakeChange(fields map[string]json.RawMessage) (Change, error) {
+// Take takes the change out of the fields of a step; nil if there is none. It rejects a second one.
+func Take(fields map[string]json.RawMessage) (Change, error) {
 	var out Change
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		parse, ok := kinds[key]
