@@ -22,10 +22,11 @@ const module = "plumbline.dev/plumbline"
 var may = map[string]string{
 	"lossless":            "",
 	"calico/object":       "lossless model",
-	"repair":              "finding calico/object model repair/change",
+	"repair":              "finding model repair/change",
 	"repair/change":       "calico/object lossless model",
+	"repair/planner":      "finding calico/object model repair repair/change",
 	"execute":             "model repair repair/change",
-	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair repair/change",
+	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair repair/change repair/planner",
 	"bench/rebuild":       "", // measures: tests only
 	"journal":             "repair repair/change",
 	"model":               "",
@@ -41,8 +42,8 @@ var may = map[string]string{
 	"kernel":              "execute model observe kernel/podns kernel/rtnl",
 	"kernel/podns":        "model kernel/rtnl",
 	"kernel/rtnl":         "model",
-	"cli":                 "audit cluster detect finding guard journal model repair repair/change timeline timeline/parse timeline/records timeline/render",
-	"cluster":             "agent audit calico detect execute finding journal kube model observe repair repair/change scrub snapshotio timeline timeline/parse timeline/records",
+	"cli":                 "audit cluster detect finding guard journal model repair repair/change repair/planner timeline timeline/parse timeline/records timeline/render",
+	"cluster":             "agent audit calico detect execute finding journal kube model observe repair repair/change repair/planner scrub snapshotio timeline timeline/parse timeline/records",
 	"eventlog":            "",
 	"agent":               "execute snapshotio eventlog guard model observe",
 
@@ -67,7 +68,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model finding detect repair repair/change timeline guard "
+	pure   = " model finding detect repair repair/change repair/planner timeline guard "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -16,6 +16,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 	"plumbline.dev/plumbline/internal/repair/change"
+	"plumbline.dev/plumbline/internal/repair/planner"
 )
 
 // RunOptions say how a plan is carried out.
@@ -91,8 +92,8 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 		return fmt.Errorf("the plan is for cluster %s, and this is cluster %s", p.Cluster, info.GUID)
 	case !info.Ready:
 		return errors.New("the Calico datastore is locked (datastoreReady: false): wait for the migration to end, or unlock it")
-	case repair.Unproven(now.View) != "" && p.Writes():
-		return errors.New(repair.Unproven(now.View))
+	case planner.Unproven(now.View) != "" && p.Writes():
+		return errors.New(planner.Unproven(now.View))
 	case len(p.Steps) == 0:
 		return errors.New("the plan has no steps")
 	}

@@ -40,7 +40,7 @@ var (
 //     Intent; the next Run executes the step again, finds ErrAlready or does it, and Undo
 //     treats it as done;
 //   - between two steps: every finished step is final, and the order of steps (see
-//     repair.Make) keeps IPAM safe at every such point. The next Run skips steps with outcome
+//     planner.Make) keeps IPAM safe at every such point. The next Run skips steps with outcome
 //     Done and continues.
 //   - during an undo of 4: the next Run drops findings with an undo step that is Done, does
 //     not repair them again, and continues their undo.

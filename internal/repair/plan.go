@@ -1,10 +1,10 @@
-// Package repair turns findings into plans. A plan is data: which objects are changed and
-// how, the conditions of each change, what the agents must verify before each write, and how
-// it is undone. The package is pure: it computes; package execute reads and writes.
+// Package repair has plans. A plan is data: which objects are changed and how, the conditions
+// of each change, what the agents must verify before each write, and how it is undone. Package
+// planner makes plans of findings. The package is pure: it computes; package execute reads and
+// writes.
 package repair
 
 import (
-	"fmt"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -45,15 +45,11 @@ type Target struct {
 	Warnings []string           `json:"warnings,omitempty"` // what the user should know before apply
 }
 
-// A Refusal is a finding that the plan does not repair, and why. Make fills in Finding.
+// A Refusal is a finding that the plan does not repair, and why. planner.Make fills in Finding.
 type Refusal struct {
 	Finding string `json:"finding"`
 	Why     string `json:"why"`
 	Advice  string `json:"advice,omitempty"` // what the user can do
-}
-
-func refuse(advice, format string, args ...any) *Refusal {
-	return &Refusal{Why: fmt.Sprintf(format, args...), Advice: advice}
 }
 
 // Risk is the highest risk of its targets.

@@ -67,6 +67,3 @@ func refreshNotInUse(d *change.NotInUse, v *model.View) string {
 	}
 	return ""
 }
-
-// Unproven names a Calico component whose version is not tested for repairs; empty if all are.
-func Unproven(v *model.View) string { return (&builder{view: v}).unproven() }

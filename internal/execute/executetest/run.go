@@ -14,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 	"plumbline.dev/plumbline/internal/repair/change"
+	"plumbline.dev/plumbline/internal/repair/planner"
 )
 
 // options say how a run goes.
@@ -120,7 +121,7 @@ func (r *run) makePlan() {
 		memory = report.Memory
 		w.passes(time.Duration(3+w.pick(6)) * time.Minute)
 	}
-	r.plan = repair.Make(report.View, append(report.Findings, report.Unconfirmed...), repair.Options{
+	r.plan = planner.Make(report.View, append(report.Findings, report.Unconfirmed...), planner.Options{
 		ID: "sim", Made: w.time(), Version: "sim", IPAM: report.Calico.IPAM, MassChanges: report.MassChanges, AllowMassChange: true,
 		PodJSON: w.podJSON, EndpointJSON: w.endpointJSON,
 	})
