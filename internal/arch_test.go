@@ -22,11 +22,13 @@ const module = "plumbline.dev/plumbline"
 var may = map[string]string{
 	"lossless":            "",
 	"calico/object":       "lossless model",
-	"repair":              "finding calico/object lossless model",
-	"execute":             "model repair",
-	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair",
+	"repair":              "finding model repair/change",
+	"repair/change":       "calico/object lossless model",
+	"repair/planner":      "finding calico/object model repair repair/change",
+	"execute":             "model repair repair/change",
+	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair repair/change repair/planner",
 	"bench/rebuild":       "", // measures: tests only
-	"journal":             "hostfile repair",
+	"journal":             "hostfile repair repair/change",
 	"model":               "",
 	"finding":             "model",
 	"detect":              "model finding",
@@ -43,8 +45,8 @@ var may = map[string]string{
 	"kernel":              "execute hostfile model observe kernel/podns kernel/rtnl",
 	"kernel/podns":        "hostfile model kernel/rtnl",
 	"kernel/rtnl":         "model",
-	"cli":                 "audit cluster detect finding guard hostfile journal model repair timeline timeline/parse timeline/records timeline/render",
-	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
+	"cli":                 "audit cluster detect finding guard hostfile journal model repair repair/change repair/planner timeline timeline/parse timeline/records timeline/render",
+	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
 	"eventlog":            "hostfile",
 	"agent":               "execute snapshotio eventlog guard model observe timeline/pick",
 
@@ -70,7 +72,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model finding detect repair timeline guard "
+	pure   = " model finding detect repair repair/change repair/planner timeline guard "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -13,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // exitStopped means that a plan was begun and did not come to its end.
@@ -127,7 +128,7 @@ func (g *global) beginRun(ctx context.Context, f applyFlags) (*applyRun, error) 
 	o, done := g.options()
 	defer done()
 	w.Run, err = cluster.OpenRun(ctx, o, cluster.RunOptions{
-		DryRun: f.dryRun == "server", MaxRisk: repair.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(g), Progress: w.progress,
+		DryRun: f.dryRun == "server", MaxRisk: change.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(g), Progress: w.progress,
 	})
 	return w, err
 }
@@ -173,7 +174,7 @@ func (f *applyFlags) valid() error {
 	switch {
 	case !slices.Contains([]string{"none", "server"}, f.dryRun):
 		return fmt.Errorf("--dry-run=%s: want none or server", f.dryRun)
-	case repair.Risk(f.maxRisk).Level() > repair.Destructive.Level():
+	case change.Risk(f.maxRisk).Level() > change.Destructive.Level():
 		return fmt.Errorf("--max-risk %s: want safe, disruptive or destructive", f.maxRisk)
 	case !slices.Contains([]string{"disk", "cluster"}, f.journal):
 		return fmt.Errorf("--journal %s: want disk or cluster", f.journal)

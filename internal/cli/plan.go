@@ -19,6 +19,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/planner"
 )
 
 // planFlags say what to plan and how to show it.
@@ -99,7 +100,7 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 		f.node = "" // the blocks say it; who has addresses of them may be elsewhere
 	}
 	chosen, missing := choose(r, keys, blocks, f)
-	p := c.Plan(ctx, r, chosen, repair.Options{
+	p := c.Plan(ctx, r, chosen, planner.Options{
 		ID: newPlanID(), Rebuild: f.rebuild, Blocks: blocks, Settle: f.settle, AllowMassChange: f.allowMassChange, NodeGone: f.nodeGone,
 	})
 	p.Refused = append(p.Refused, missing...)

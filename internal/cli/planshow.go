@@ -13,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // showPlan prints a plan as it was asked for.
@@ -56,7 +57,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	}
 	fmt.Fprintf(w, "Saved      %s\n", f.save)
 	risk := ""
-	if p.Risk() != repair.Safe {
+	if p.Risk() != change.Safe {
 		risk = " --max-risk " + string(p.Risk())
 	}
 	g.next(w, "apply -f %s%s", f.save, risk)
@@ -107,7 +108,7 @@ func (g *global) listSteps(w io.Writer, p *repair.Plan) {
 		s := &p.Steps[i]
 		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, line(short(s.On.Name)))
 		fmt.Fprintf(w, "%s\n", cut(text, g.width()))
-		for _, l := range wrap(line(short(s.Says())), "             ", g.width()) {
+		for _, l := range wrap(line(short(s.Describe())), "             ", g.width()) {
 			fmt.Fprintln(w, l)
 		}
 	}

@@ -12,9 +12,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sigs.k8s.io/yaml"
+
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 const anID = "247d3c78aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -24,15 +27,15 @@ func rescue() *repair.Plan {
 	const f = "PL2001/shop/db-0"
 	handle := "k8s-pod-network." + anID
 	ip, cidr := netip.MustParseAddr("10.244.8.34"), netip.MustParsePrefix("10.244.8.0/26")
-	lives := &repair.RunningPod{Namespace: "shop", Pod: "db-0", UID: "u", Node: "w17", Container: anID, IPs: []netip.Addr{ip}, Device: "cali91dded39638"}
+	lives := &change.RunningPod{Namespace: "shop", Pod: "db-0", UID: "u", Node: "w17", Container: anID, IPs: []netip.Addr{ip}, Device: "cali91dded39638"}
 	return &repair.Plan{
 		Schema: repair.Schema, ID: "7f3a1c", Cluster: "1f0c", Made: 1794737876, KubeRevision: "1794736714403100461",
-		Targets: []repair.Target{{Finding: f, Summary: "runs without endpoint", Risk: repair.Safe, Proof: repair.Proof{Running: lives}, Watch: 1350}},
+		Targets: []repair.Target{{Finding: f, Summary: "runs without endpoint", Risk: change.Safe, Proof: change.Proof{Running: lives}, Watch: 1350}},
 		Steps: []repair.Step{
-			{ID: 1, Do: "count", On: model.Ref{Kind: model.KindHandle, Name: handle}, For: []string{f}, Change: repair.Change{Count: &repair.Count{Handle: handle, Raise: []repair.Raise{{Block: cidr, IPs: []netip.Addr{ip}}}}}},
-			{ID: 2, Do: "record", On: model.Ref{Kind: model.KindBlock, Name: cidr.String()}, For: []string{f}, Change: repair.Change{Ordinals: []repair.Ordinal{{For: f, IP: ip, To: &repair.Owner{Handle: handle, Secondary: map[string]string{"pod": "db-0"}}}}}},
-			{ID: 3, Do: "annotate", On: model.Ref{Kind: model.KindPod, Name: "shop/db-0"}, For: []string{f}, Change: repair.Change{Annotate: &repair.Annotate{UID: "u", Container: anID, IPs: []netip.Prefix{netip.PrefixFrom(ip, 32)}}}},
-			{ID: 4, Do: "wait", On: model.Ref{Kind: model.KindPath, Name: "w17/10.244.8.34"}, For: []string{f}, Change: repair.Change{Await: &repair.Await{Node: "w17", IP: ip, Device: "cali91dded39638", Seconds: 90}}},
+			{ID: 1, Do: "count", On: model.Ref{Kind: model.KindHandle, Name: handle}, For: []string{f}, Change: &change.Count{Handle: handle, Raise: []change.Raise{{Block: cidr, IPs: []netip.Addr{ip}}}}},
+			{ID: 2, Do: "record", On: model.Ref{Kind: model.KindBlock, Name: cidr.String()}, For: []string{f}, Change: change.Ordinals{{For: f, IP: ip, To: &change.Owner{Handle: handle, Secondary: map[string]string{"pod": "db-0"}}}}},
+			{ID: 3, Do: "annotate", On: model.Ref{Kind: model.KindPod, Name: "shop/db-0"}, For: []string{f}, Change: &change.Annotate{UID: "u", Container: anID, IPs: []netip.Prefix{netip.PrefixFrom(ip, 32)}}},
+			{ID: 4, Do: "wait", On: model.Ref{Kind: model.KindPath, Name: "w17/10.244.8.34"}, For: []string{f}, Change: &change.Await{Node: "w17", IP: ip, Device: "cali91dded39638", Seconds: 90}},
 		},
 		Refused: []repair.Refusal{{Finding: "PL1005/10.244.200.32/27", Why: "there is no safe repair of it", Advice: "restart the workloads that have addresses of the block; Calico removes it when it is empty"}},
 	}
@@ -43,10 +46,10 @@ func litter() *repair.Plan {
 	p := &repair.Plan{Schema: repair.Schema, ID: "c81d", Cluster: "1f0c"}
 	for i := range 612 {
 		f := fmt.Sprintf("PL2002/xxx\x1b[31m/w3-k8s-old--%d-eth0", i)
-		p.Targets = append(p.Targets, repair.Target{Finding: f, Risk: repair.Safe, NoUndo: "there is no pod", Proof: repair.Proof{NotInUse: &repair.NotInUse{Containers: []string{anID}, Nodes: []string{fmt.Sprintf("w%d", i%31)}}}})
-		p.Steps = append(p.Steps, repair.Step{ID: i + 1, Do: "delete", On: model.Ref{Kind: model.KindEndpoint, Name: f[7:]}, For: []string{f}, Change: repair.Change{Endpoint: &repair.Endpoint{Container: anID}}})
+		p.Targets = append(p.Targets, repair.Target{Finding: f, Risk: change.Safe, NoUndo: "there is no pod", Proof: change.Proof{NotInUse: &change.NotInUse{Containers: []string{anID}, Nodes: []string{fmt.Sprintf("w%d", i%31)}}}})
+		p.Steps = append(p.Steps, repair.Step{ID: i + 1, Do: "delete", On: model.Ref{Kind: model.KindEndpoint, Name: f[7:]}, For: []string{f}, Change: &change.Endpoint{Container: anID}})
 	}
-	p.Targets[0].Risk, p.Targets[0].Touches = repair.Disruptive, []string{"xxx/other has 10.0.0.1 as well"}
+	p.Targets[0].Risk, p.Targets[0].Touches = change.Disruptive, []string{"xxx/other has 10.0.0.1 as well"}
 	return p
 }
 
@@ -107,7 +110,7 @@ func TestPlanIsReadAsItWasSaved(t *testing.T) {
 	for _, name := range []string{"p.yaml", "p.json"} {
 		path := filepath.Join(t.TempDir(), name)
 		p := rescue()
-		p.Steps[1].Ordinals[0].From = &repair.Held{Attribute: model.Attribute{Handle: "h"}, Sequence: 1794736714403100461}
+		p.Steps[1].Change.(change.Ordinals)[0].From = &change.Held{Attribute: model.Attribute{Handle: "h"}, Sequence: 1794736714403100461}
 		if err := savePlan(path, p); err != nil {
 			t.Fatal(err)
 		}
@@ -129,14 +132,14 @@ func TestPlanOfAStranger(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(p *repair.Plan){
 		"a field that we do not know": nil,
-		"no proof":                    func(p *repair.Plan) { p.Targets[0].Proof = repair.Proof{} },
+		"no proof":                    func(p *repair.Plan) { p.Targets[0].Proof = change.Proof{} },
 		"another sandbox's proof":     func(p *repair.Plan) { p.Targets[0].Proof.Running.Container = "x" },
-		"freed without a witness":     func(p *repair.Plan) { p.Steps[1].Ordinals[0].To = nil },
+		"freed without a witness":     func(p *repair.Plan) { p.Steps[1].Change.(change.Ordinals)[0].To = nil },
 		"freed, and nobody is asked": func(p *repair.Plan) {
-			p.Steps[1].Ordinals[0].To = nil
-			p.Targets[0].Proof.NotInUse = &repair.NotInUse{IPs: []netip.Addr{p.Steps[1].Ordinals[0].IP}}
+			p.Steps[1].Change.(change.Ordinals)[0].To = nil
+			p.Targets[0].Proof.NotInUse = &change.NotInUse{IPs: []netip.Addr{p.Steps[1].Change.(change.Ordinals)[0].IP}}
 		},
-		"two changes":                 func(p *repair.Plan) { p.Steps[2].Evict = &repair.Evict{UID: "u"} },
+		"no change":                   func(p *repair.Plan) { p.Steps[2].Change = nil },
 		"another kind":                func(p *repair.Plan) { p.Steps[2].On.Kind = model.KindNode },
 		"always, and no count":        func(p *repair.Plan) { p.Steps[1].Always = true },
 		"for nobody":                  func(p *repair.Plan) { p.Steps[0].For = nil },
@@ -144,10 +147,10 @@ func TestPlanOfAStranger(t *testing.T) {
 		"steps out of order":          func(p *repair.Plan) { p.Steps[0].ID = 9 },
 		"a name that leads elsewhere": func(p *repair.Plan) { p.ID = "../x" },
 		"evicted, and nobody stays": func(p *repair.Plan) {
-			p.Steps[2].Annotate, p.Steps[2].Evict = nil, &repair.Evict{UID: "u"}
+			p.Steps[2].Change = &change.Evict{UID: "u"}
 		},
 		"endpoint of one that may live": func(p *repair.Plan) {
-			p.Steps[2] = repair.Step{ID: 3, On: model.Ref{Kind: model.KindEndpoint, Name: "a/b"}, For: p.Steps[2].For, Change: repair.Change{Endpoint: &repair.Endpoint{Container: anID}}}
+			p.Steps[2] = repair.Step{ID: 3, On: model.Ref{Kind: model.KindEndpoint, Name: "a/b"}, For: p.Steps[2].For, Change: &change.Endpoint{Container: anID}}
 		},
 	} {
 		p := rescue()
@@ -172,6 +175,34 @@ func TestPlanOfAStranger(t *testing.T) {
 	for _, old := range []string{`{"apiVersion":"plumbline.dev/v1alpha1","kind":"Plan","schema":1,"ledger":"7"}`, "kind: Plan\nschema: 1\nledger: '7'\n"} {
 		if _, err := parsePlan([]byte(old)); err == nil || !strings.Contains(err.Error(), "it has schema 1, this version reads 2: make the plan again") {
 			t.Errorf("a plan of schema 1: %v", err)
+		}
+	}
+}
+
+// TestPlanWithStepsOfAnotherVersion: a step that is not understood in full is not half done,
+// in JSON and in YAML.
+func TestPlanWithStepsOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	good, err := json.Marshal(planFile(rescue()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ old, with string }{
+		"as it was saved":            {},
+		"an unknown kind":            {`"annotate":{`, `"reboot":{`},
+		"an unknown field":           {`"annotate":{`, `"annotate":{"force":true,`},
+		"an unknown field of a step": {`"annotate":{`, `"force":true,"annotate":{`},
+		"two kinds":                  {`"annotate":{`, `"restart":{"uid":"u"},"annotate":{`},
+	} {
+		b := bytes.Replace(good, []byte(c.old), []byte(c.with), 1)
+		y, err := yaml.JSONToYAML(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range [][]byte{b, y} {
+			if _, err := parsePlan(text); (err == nil) != (c.old == "") {
+				t.Errorf("%s: %v\n%s", name, err, text)
+			}
 		}
 	}
 }

@@ -15,12 +15,14 @@ import (
 	"plumbline.dev/plumbline/internal/kube/write"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
+	"plumbline.dev/plumbline/internal/repair/planner"
 )
 
 // RunOptions say how a plan is carried out.
 type RunOptions struct {
 	DryRun   bool
-	MaxRisk  repair.Risk
+	MaxRisk  change.Risk
 	Budget   execute.Budget
 	Copy     bool   // the journal into the cluster, so that another person can undo
 	Holder   string // who holds the lease, for whoever comes second
@@ -90,8 +92,8 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 		return fmt.Errorf("the plan is for cluster %s, and this is cluster %s", p.Cluster, info.GUID)
 	case !info.Ready:
 		return errors.New("the Calico datastore is locked (datastoreReady: false): wait for the migration to end, or unlock it")
-	case repair.Unproven(now.View) != "" && p.Writes():
-		return errors.New(repair.Unproven(now.View))
+	case planner.Unproven(now.View) != "" && p.Writes():
+		return errors.New(planner.Unproven(now.View))
 	case len(p.Steps) == 0:
 		return errors.New("the plan has no steps")
 	}

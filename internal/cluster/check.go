@@ -13,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/planner"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
@@ -66,10 +67,10 @@ func (c *Cluster) Overview(ctx context.Context) (*model.Snapshot, error) {
 }
 
 // Plan plans the repair of findings of a report of this cluster.
-func (c *Cluster) Plan(ctx context.Context, r *audit.Report, chosen []finding.Finding, o repair.Options) *repair.Plan {
+func (c *Cluster) Plan(ctx context.Context, r *audit.Report, chosen []finding.Finding, o planner.Options) *repair.Plan {
 	o.Made, o.Version, o.IPAM, o.MassChanges = r.Taken, c.o.Version, string(r.Calico.IPAM), r.MassChanges
 	o.PodJSON, o.EndpointJSON = c.podJSON(ctx), c.endpointJSON(ctx)
-	return repair.Make(r.View, chosen, o)
+	return planner.Make(r.View, chosen, o)
 }
 
 // ReadBundle reads a snapshot that WriteBundle wrote.

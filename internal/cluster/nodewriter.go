@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // repairerAccount is whose token lets one have agents change something.
@@ -68,7 +68,7 @@ func (h nodeWriter) Change(ctx context.Context, _, verb string, thing model.Obje
 }
 
 // Routed tells whether the kernel of a node sends packets for an address to a device.
-func (h nodeWriter) Routed(ctx context.Context, a repair.Await) (bool, error) {
+func (h nodeWriter) Routed(ctx context.Context, a change.Await) (bool, error) {
 	s := h.fleet.About(ctx, []string{a.Node}, url.Values{"ip": {a.IP.String()}})
 	v := model.Seal(s)
 	if !v.Sees(a.Node, model.Paths, model.Links) {

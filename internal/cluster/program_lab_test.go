@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/kube"
-	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/planner"
 	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/load"
 )
@@ -47,7 +47,7 @@ func TestLabProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	p := c.Plan(t.Context(), found, found.Findings[:1], repair.Options{ID: "program", Settle: 2 * time.Second})
+	p := c.Plan(t.Context(), found, found.Findings[:1], planner.Options{ID: "program", Settle: 2 * time.Second})
 	t.Logf("%d steps, refused %v", len(p.Steps), p.Refused)
 	if key := found.Findings[0].Key(); len(p.Refused) != 1 || p.Refused[0].Finding != key { // no agent can verify it here
 		t.Errorf("%s: %d steps, refused %v", key, len(p.Steps), p.Refused)

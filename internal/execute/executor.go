@@ -9,6 +9,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // Errors that end a run before the plan is done. Nothing is written after any of them.
@@ -39,7 +40,7 @@ var (
 //     Intent; the next Run executes the step again, finds ErrAlready or does it, and Undo
 //     treats it as done;
 //   - between two steps: every finished step is final, and the order of steps (see
-//     repair.Make) keeps IPAM safe at every such point. The next Run skips steps with outcome
+//     planner.Make) keeps IPAM safe at every such point. The next Run skips steps with outcome
 //     Done and continues.
 //   - during an undo of 4: the next Run drops findings with an undo step that is Done, does
 //     not repair them again, and continues their undo.
@@ -49,7 +50,7 @@ type Executor struct {
 	Nodes      Nodes
 	NodeWriter NodeWriter  // nil: steps that change a node are refused
 	Etcd       bool        // Calico's datastore is etcd
-	MaxRisk    repair.Risk // findings with a higher risk are dropped
+	MaxRisk    change.Risk // findings with a higher risk are dropped
 	DryRun     bool        // the caller gives stores that write nothing; nothing is journalled
 
 	Journal  func(repair.Entry) error        // must return only when the entry is on disk
@@ -216,11 +217,11 @@ func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 	if why, skip := x.idle(s); skip {
 		return Verdict{repair.Moved, why}, nil
 	}
-	switch {
-	case s.Await != nil:
-		return x.await(ctx, s)
-	case s.Node != nil:
-		return x.onNode(ctx, s)
+	switch c := s.Change.(type) {
+	case *change.Await:
+		return x.await(ctx, s, c)
+	case *change.OnNode:
+		return x.onNode(ctx, s, c)
 	default:
 		return x.update(ctx, s)
 	}
@@ -285,7 +286,8 @@ func (x *Executor) close(ctx context.Context, i int) error {
 // again; that happens only if verification shows that a container is in use after all.
 func (x *Executor) onlyFrees(f string) bool {
 	for i := range x.plan.Steps {
-		if s := &x.plan.Steps[i]; slices.Contains(s.For, f) && !s.Frees() && (s.Count == nil || len(s.Count.Raise) > 0) {
+		s := &x.plan.Steps[i]
+		if c, count := s.Change.(*change.Count); slices.Contains(s.For, f) && !s.Frees() && (!count || len(c.Raise) > 0) {
 			return false
 		}
 	}
@@ -297,9 +299,9 @@ func (x *Executor) onlyFrees(f string) bool {
 // failed. Released addresses are not verified: they may correctly belong to others by now. If
 // no answer comes, it drops the finding as Unknown, and nothing is undone.
 func (x *Executor) again(ctx context.Context, t *repair.Target) (string, error) {
-	p := repair.Proof{Running: t.Proof.Running}
+	p := change.Proof{Running: t.Proof.Running}
 	if d := t.Proof.NotInUse; d != nil && len(d.Containers) > 0 && !d.Calm && !asksAllNodes(d) {
-		p.NotInUse = &repair.NotInUse{Containers: d.Containers, Nodes: d.Nodes, All: d.All, Absent: d.Absent}
+		p.NotInUse = &change.NotInUse{Containers: d.Containers, Nodes: d.Nodes, All: d.All, Absent: d.Absent}
 	}
 	var v Verdict
 	for range 4 {
@@ -325,7 +327,7 @@ func (x *Executor) again(ctx context.Context, t *repair.Target) (string, error) 
 // needed reports that a step after index at allocates an address to the handle.
 func (x *Executor) needed(at int, handle string) bool {
 	for _, s := range x.plan.Steps[at+1:] {
-		if slices.ContainsFunc(s.Ordinals, func(o repair.Ordinal) bool { return o.To != nil && o.To.Handle == handle }) {
+		if os, ok := s.Change.(change.Ordinals); ok && os.GiveTo(handle) {
 			return true
 		}
 	}
@@ -343,7 +345,7 @@ func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 	y.dropped, y.written = map[string]Verdict{}, map[string]bool{}
 	for i := range back.Steps {
 		s := &back.Steps[i]
-		if s.Count != nil && x.needed(at, s.Count.Handle) {
+		if c, ok := s.Change.(*change.Count); ok && x.needed(at, c.Handle) {
 			continue // a later step needs this count; a count that is too high only leaks the handle object
 		}
 		v, err := y.step(ctx, s)

@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A NodeWriter changes node objects through the agents.
@@ -19,7 +20,7 @@ type NodeWriter interface {
 	// it open. already: the object had the wanted state.
 	Change(ctx context.Context, node, verb string, object model.Object, args map[string]string, dryRun bool) (already bool, err error)
 	// Routed reports whether the kernel of a node routes the address to the interface.
-	Routed(ctx context.Context, a repair.Await) (bool, error)
+	Routed(ctx context.Context, a change.Await) (bool, error)
 }
 
 // onNode executes a step that changes a node, through its agent: read the object, verify the
@@ -27,7 +28,7 @@ type NodeWriter interface {
 // changes in one call, so the time between the two is short but not zero. On ErrStale and on
 // no answer it starts again; if a later try finds the object gone or changed as wanted, the
 // step is Done.
-func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) {
+func (x *Executor) onNode(ctx context.Context, s *repair.Step, c *change.OnNode) (Verdict, error) {
 	node := s.On.OnNode()
 	if x.NodeWriter == nil || node == "" {
 		return x.giveUp(s, repair.Refused, "no agent on the node can do it")
@@ -36,11 +37,11 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if err := x.ready(ctx, s, try); err != nil {
 			return Verdict{}, err
 		}
-		object, err := x.NodeWriter.NodeObject(ctx, node, s.On, s.Node.Args)
+		object, err := x.NodeWriter.NodeObject(ctx, node, s.On, c.Args)
 		if err != nil {
 			return x.giveUp(s, repair.Failed, err.Error())
 		}
-		if !object.There() && s.Node.Verb == "sysctl" {
+		if !object.There() && c.Verb == "sysctl" {
 			return x.giveUp(s, repair.Moved, "the interface is gone")
 		}
 		if !object.There() {
@@ -56,7 +57,7 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if why, skip := x.idle(s); skip {
 			return Verdict{repair.Refused, why}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Refused, Why: why})
 		}
-		v, again, err := x.change(ctx, s, node, object)
+		v, again, err := x.change(ctx, s, c, node, object)
 		if err == nil && !again && v.Outcome == repair.Already && try > 0 {
 			v = Verdict{repair.Done, "an earlier try of this step did it; its answer was lost or late"}
 		}
@@ -69,7 +70,7 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step) (Verdict, error) 
 
 // change journals the Intent, has the agent do the change, and journals the outcome. A crash
 // in between leaves an Intent without an outcome. again: start the step again.
-func (x *Executor) change(ctx context.Context, s *repair.Step, node string, object model.Object) (v Verdict, again bool, err error) {
+func (x *Executor) change(ctx context.Context, s *repair.Step, c *change.OnNode, node string, object model.Object) (v Verdict, again bool, err error) {
 	if err := x.Halt(ctx); err != nil { // verification may have taken long
 		return Verdict{}, false, fmt.Errorf("%w: %w", errHalted, err)
 	}
@@ -77,7 +78,7 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, node string, obje
 	if err := x.log(in); err != nil {
 		return Verdict{}, false, err
 	}
-	done, err := x.NodeWriter.Change(ctx, node, s.Node.Verb, object, s.Node.Args, x.DryRun)
+	done, err := x.NodeWriter.Change(ctx, node, c.Verb, object, c.Args, x.DryRun)
 	out := repair.Entry{Step: s.ID, Outcome: repair.Done, For: s.For}
 	switch {
 	case err == nil && done:
@@ -101,18 +102,18 @@ func (x *Executor) change(ctx context.Context, s *repair.Step, node string, obje
 }
 
 // await waits until Felix has set a route. It writes nothing; on a timeout the findings are dropped as Unknown and not undone.
-func (x *Executor) await(ctx context.Context, s *repair.Step) (Verdict, error) {
+func (x *Executor) await(ctx context.Context, s *repair.Step, a *change.Await) (Verdict, error) {
 	if x.NodeWriter == nil || x.DryRun {
 		return Verdict{repair.Moved, "not waited for (dry run, or no agents)"}, nil
 	}
-	end := x.Now().Add(time.Duration(s.Await.Seconds) * time.Second)
+	end := x.Now().Add(time.Duration(a.Seconds) * time.Second)
 	for {
-		ok, err := x.NodeWriter.Routed(ctx, *s.Await)
+		ok, err := x.NodeWriter.Routed(ctx, *a)
 		if ok {
 			return Verdict{Outcome: repair.Done}, x.log(repair.Entry{Step: s.ID, Outcome: repair.Done})
 		}
 		if x.Now().After(end) {
-			why := fmt.Sprintf("the route is not set after %ds", s.Await.Seconds)
+			why := fmt.Sprintf("the route is not set after %ds", a.Seconds)
 			if err != nil {
 				why += ": " + err.Error()
 			}

@@ -11,6 +11,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // patience is how often a verification is repeated while only a CNI call prevents it. If a
@@ -79,7 +80,7 @@ func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string
 }
 
 // hold verifies one proof once. The zero Verdict means that it holds; else as in prove.
-func (x *Executor) hold(ctx context.Context, p *repair.Proof) (Verdict, error) {
+func (x *Executor) hold(ctx context.Context, p *change.Proof) (Verdict, error) {
 	why, err := x.pods(ctx, p)
 	if err != nil {
 		return Verdict{repair.Unknown, err.Error()}, ctx.Err()
@@ -95,7 +96,7 @@ func (x *Executor) hold(ctx context.Context, p *repair.Proof) (Verdict, error) {
 }
 
 // pods verifies the part of a proof that concerns Kubernetes: pods, nodes, services, VMs. It gives why it does not hold.
-func (x *Executor) pods(ctx context.Context, p *repair.Proof) (string, error) {
+func (x *Executor) pods(ctx context.Context, p *change.Proof) (string, error) {
 	if l := p.Running; l != nil {
 		o, err := x.Kube.Get(ctx, podRef(l.Namespace, l.Pod))
 		if err != nil {
@@ -158,7 +159,7 @@ func (q questions) add(node string, ips []netip.Addr, containers ...string) {
 }
 
 // question adds what the nodes must verify for a proof, unless asksAllNodes.
-func (x *Executor) question(ctx context.Context, q questions, p *repair.Proof) error {
+func (x *Executor) question(ctx context.Context, q questions, p *change.Proof) error {
 	if l := p.Running; l != nil {
 		q.add(l.Node, l.IPs, l.Container)
 	}
@@ -174,7 +175,7 @@ func (x *Executor) question(ctx context.Context, q questions, p *repair.Proof) e
 
 // nodesOf gives the nodes whose agents must verify. With All: the nodes that exist now, and
 // those of the plan that are gone since, except those that the user declared gone (Absent).
-func (x *Executor) nodesOf(ctx context.Context, d *repair.NotInUse) ([]string, error) {
+func (x *Executor) nodesOf(ctx context.Context, d *change.NotInUse) ([]string, error) {
 	if !d.All {
 		return d.Nodes, nil
 	}
@@ -215,7 +216,7 @@ func (x *Executor) ask(ctx context.Context, q questions) map[string]answer {
 }
 
 // judge compares a proof with the verifications. The zero Verdict means that it holds.
-func (x *Executor) judge(ctx context.Context, p *repair.Proof, said map[string]answer) Verdict {
+func (x *Executor) judge(ctx context.Context, p *change.Proof, said map[string]answer) Verdict {
 	if l := p.Running; l != nil {
 		if v := one(l.Node, said[l.Node], l.Against); v.Outcome != "" {
 			return v
@@ -277,7 +278,7 @@ const allNodesFor = time.Minute
 
 // asksAllNodes reports that a proof is about containers only, on all nodes. Then each node is
 // asked once for everything, instead of once per finding: there may be tens of thousands.
-func asksAllNodes(d *repair.NotInUse) bool { return d.All && len(d.IPs) == 0 }
+func asksAllNodes(d *change.NotInUse) bool { return d.All && len(d.IPs) == 0 }
 
 func (x *Executor) allNodes(ctx context.Context, nodes []string) map[string]answer {
 	said := map[string]answer{}

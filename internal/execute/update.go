@@ -9,6 +9,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // update executes a step on an object of a store. It is the only way in which such an object
@@ -44,9 +45,9 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 		e, err := s.Edit(sc)
 		x.dropMoved(e)
 		switch {
-		case errors.Is(err, repair.ErrAlready):
+		case errors.Is(err, change.ErrAlready):
 			return x.already(s, lost)
-		case errors.Is(err, repair.ErrMoved):
+		case errors.Is(err, change.ErrMoved):
 			return x.moved(s, err)
 		case err != nil: // an object cannot be parsed
 			return x.leave(s, repair.Refused, err.Error())
@@ -59,7 +60,7 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if v, err := x.spared(ctx, s); err != nil || v.Outcome != "" {
 			return v, err
 		}
-		if s.Count != nil {
+		if _, count := s.Change.(*change.Count); count {
 			// The write compares the revision of the handle, not of the blocks that were counted.
 			// So read the blocks again, after the nodes verified that no CNI call is about to
 			// write one.
@@ -109,13 +110,13 @@ func (x *Executor) ready(ctx context.Context, s *repair.Step, try int) error {
 var errUnreadable = errors.New("the object cannot be parsed")
 
 // scene reads the object of the step, and after it the objects that Edit needs.
-func (x *Executor) scene(ctx context.Context, s *repair.Step) (repair.Scene, error) {
-	sc := repair.Scene{Keep: x.keep, Etcd: x.Etcd, Now: model.At(x.Now()), Also: map[model.Ref]model.Object{}}
+func (x *Executor) scene(ctx context.Context, s *repair.Step) (change.Scene, error) {
+	sc := change.Scene{Keep: x.keep, Etcd: x.Etcd, Now: model.At(x.Now()), Also: map[model.Ref]model.Object{}}
 	var err error
 	if sc.Live, err = x.store(s.On.Kind).Get(ctx, s.On); err != nil {
 		return sc, err
 	}
-	refs, err := s.Also(sc.Live)
+	refs, err := s.Reads(sc.Live)
 	if err != nil {
 		return sc, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
@@ -128,11 +129,11 @@ func (x *Executor) scene(ctx context.Context, s *repair.Step) (repair.Scene, err
 }
 
 // reedit reads the other objects of the scene again and computes the edit again.
-func (x *Executor) reedit(ctx context.Context, s *repair.Step, sc repair.Scene) (repair.Edited, error) {
+func (x *Executor) reedit(ctx context.Context, s *repair.Step, sc change.Scene) (change.Edited, error) {
 	for r := range sc.Also {
 		o, err := x.store(r.Kind).Get(ctx, r)
 		if err != nil {
-			return repair.Edited{}, err
+			return change.Edited{}, err
 		}
 		sc.Also[r] = o
 	}
@@ -151,7 +152,7 @@ func (x *Executor) store(k model.Kind) Store {
 // unproven verifies the proofs of all findings that the edit serves, and drops those that
 // fail. It is true if any failed: then the step starts again without them. Steps with Always
 // need no verification.
-func (x *Executor) unproven(ctx context.Context, s *repair.Step, e repair.Edited) (bool, error) {
+func (x *Executor) unproven(ctx context.Context, s *repair.Step, e change.Edited) (bool, error) {
 	if s.Always {
 		return false, nil // it only sets a handle to what the blocks hold
 	}
@@ -168,10 +169,11 @@ func (x *Executor) unproven(ctx context.Context, s *repair.Step, e repair.Edited
 // spared verifies, before an eviction, that the pod still has the duplicate addresses. If not
 // (its sandbox was replaced, or it is being deleted) the step is Moved and nothing is written.
 func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) {
-	if s.Evict == nil {
+	c, evicts := s.Change.(*change.Evict)
+	if !evicts {
 		return Verdict{}, nil
 	}
-	v, err := x.hold(ctx, &repair.Proof{Running: &s.Evict.Has})
+	v, err := x.hold(ctx, &change.Proof{Running: &c.Has})
 	if err != nil || v.Outcome == "" {
 		return v, err
 	}
@@ -184,12 +186,13 @@ func (x *Executor) spared(ctx context.Context, s *repair.Step) (Verdict, error) 
 // ended waits until an evicted pod is gone, at most two minutes, so that two pods of one
 // StatefulSet do not terminate at once.
 func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
-	if s.Evict == nil || x.DryRun {
+	c, evicts := s.Change.(*change.Evict)
+	if !evicts || x.DryRun {
 		return nil
 	}
 	for range 120 {
 		o, err := x.Kube.Get(ctx, s.On)
-		if err == nil && (!o.There() || o.UID != s.Evict.UID) {
+		if err == nil && (!o.There() || o.UID != c.UID) {
 			return nil
 		}
 		if err := x.Sleep(ctx, time.Second); err != nil {
@@ -203,7 +206,7 @@ func (x *Executor) ended(ctx context.Context, s *repair.Step) error {
 // Intent is on disk. It marks the findings as written if the write was or may have been done.
 // If only the outcome cannot be journalled, the returned error is errJournal although the
 // write was done: the next Run sees an Intent without an outcome.
-func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) error {
+func (x *Executor) write(ctx context.Context, s *repair.Step, e change.Edited) error {
 	if err := x.Halt(ctx); err != nil { // verification may have taken long
 		return fmt.Errorf("%w: %w", errHalted, err)
 	}
@@ -212,17 +215,8 @@ func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) e
 		return err
 	}
 	out := repair.Entry{Step: s.ID, Outcome: repair.Done, For: e.For}
-	var err error
-	switch r, ok := x.Kube.(restarter); {
-	case e.Delete && s.Restart != nil && ok:
-		err = r.RestartPod(ctx, s.On, s.Restart.UID)
-	case e.Delete:
-		err = x.store(s.On.Kind).Delete(ctx, e.Object)
-	default:
-		var now model.Object
-		now, err = x.store(s.On.Kind).Put(ctx, e.Object)
-		out.Revision, out.UID = now.Revision, now.UID
-	}
+	now, err := x.send(ctx, s, e)
+	out.Revision, out.UID = now.Revision, now.UID
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrStale):
@@ -238,7 +232,21 @@ func (x *Executor) write(ctx context.Context, s *repair.Step, e repair.Edited) e
 	return errors.Join(err, x.log(out))
 }
 
-func (x *Executor) dropMoved(e repair.Edited) {
+// send sends the write and gives the object as written; the zero Object after a deletion.
+func (x *Executor) send(ctx context.Context, s *repair.Step, e change.Edited) (model.Object, error) {
+	store := x.store(s.On.Kind)
+	if !e.Delete {
+		return store.Put(ctx, e.Object)
+	}
+	if c, restarts := s.Change.(*change.Restart); restarts {
+		if r, ok := x.Kube.(restarter); ok {
+			return model.Object{}, r.RestartPod(ctx, s.On, c.UID)
+		}
+	}
+	return model.Object{}, store.Delete(ctx, e.Object)
+}
+
+func (x *Executor) dropMoved(e change.Edited) {
 	for f, why := range e.Dropped {
 		x.drop(f, repair.Moved, why)
 	}
@@ -265,7 +273,7 @@ func (x *Executor) already(s *repair.Step, lost bool) (Verdict, error) {
 
 // moved ends a step whose conditions no longer hold, and drops its findings (not for Always).
 func (x *Executor) moved(s *repair.Step, err error) (Verdict, error) {
-	why := strings.TrimPrefix(err.Error(), repair.ErrMoved.Error()+": ")
+	why := strings.TrimPrefix(err.Error(), change.ErrMoved.Error()+": ")
 	for _, f := range s.For {
 		if !s.Always {
 			x.drop(f, repair.Moved, why)

@@ -18,6 +18,7 @@ import (
 	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 const guid = "1f0c8c7e2a394f0d9bd7a11c55f0e4aa"
@@ -26,16 +27,16 @@ func aPlan(id string) *repair.Plan {
 	return &repair.Plan{
 		Schema: repair.Schema, ID: id, Cluster: guid, Made: 1_700_000_000, Version: "v1",
 		Targets: []repair.Target{{
-			Finding: "PL1001/10.244.8.34", Summary: "leaked <&> address", Risk: repair.Disruptive,
+			Finding: "PL1001/10.244.8.34", Summary: "leaked <&> address", Risk: change.Disruptive,
 			Evidence: []finding.Evidence{{Ref: model.Ref{Kind: model.KindBlock, Name: "10.244.8.0/26"}, Says: "held"}},
-			Proof:    repair.Proof{NotInUse: &repair.NotInUse{IPs: []netip.Addr{netip.MustParseAddr("10.244.8.34")}, All: true}},
+			Proof:    change.Proof{NotInUse: &change.NotInUse{IPs: []netip.Addr{netip.MustParseAddr("10.244.8.34")}, All: true}},
 		}},
 		Steps: []repair.Step{
-			{ID: 0, Do: "release", On: model.Ref{Kind: model.KindBlock, Name: "10.244.8.0/26"}, For: []string{"PL1001/10.244.8.34"}, Change: repair.Change{Ordinals: []repair.Ordinal{{
+			{ID: 0, Do: "release", On: model.Ref{Kind: model.KindBlock, Name: "10.244.8.0/26"}, For: []string{"PL1001/10.244.8.34"}, Change: change.Ordinals{{
 				For: "PL1001/10.244.8.34", IP: netip.MustParseAddr("10.244.8.34"),
-				From: &repair.Held{Attribute: model.Attribute{Handle: "k8s-pod-network.x", Other: 7}, Sequence: 1 << 60},
-			}}}},
-			{ID: 1, Do: "recount", Always: true, Change: repair.Change{Count: &repair.Count{Handle: "k8s-pod-network.x"}}},
+				From: &change.Held{Attribute: model.Attribute{Handle: "k8s-pod-network.x", Other: 7}, Sequence: 1 << 60},
+			}}},
+			{ID: 1, Do: "recount", Always: true, Change: &change.Count{Handle: "k8s-pod-network.x"}},
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/hostfile"
-	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // maxPlans is the maximum number of journals that are listed per cluster.
@@ -27,7 +27,7 @@ type Summary struct {
 	Why     string      `json:"why,omitempty"` // why it stopped or is broken
 	Made    time.Time   `json:"made,omitzero"`
 	Last    time.Time   `json:"last,omitzero"` // time of the last entry
-	Risk    repair.Risk `json:"risk,omitempty"`
+	Risk    change.Risk `json:"risk,omitempty"`
 	Undoes  string      `json:"undoes,omitempty"`
 	Targets []string    `json:"targets,omitempty"` // keys of findings
 	Steps   int         `json:"steps"`

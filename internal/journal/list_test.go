@@ -14,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 func TestStateOf(t *testing.T) {
@@ -121,7 +122,7 @@ func TestList(t *testing.T) {
 		case s.Why != "":
 			t.Errorf("%s: %s", s.Plan, s.Why)
 		}
-		if i < 6 && (s.Risk != repair.Disruptive || len(s.Targets) != 1 || s.Targets[0] != "PL1001/10.244.8.34" || s.Steps != 2) {
+		if i < 6 && (s.Risk != change.Disruptive || len(s.Targets) != 1 || s.Targets[0] != "PL1001/10.244.8.34" || s.Steps != 2) {
 			t.Errorf("%+v", s)
 		}
 	}

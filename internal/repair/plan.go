@@ -1,6 +1,7 @@
-// Package repair turns findings into plans. A plan is data: which objects are changed and
-// how, the conditions of each change, what the agents must verify before each write, and how
-// it is undone. The package is pure: it computes; package execute reads and writes.
+// Package repair has plans. A plan is data: which objects are changed and how, the conditions
+// of each change, what the agents must verify before each write, and how it is undone. Package
+// planner makes plans of findings. The package is pure: it computes; package execute reads and
+// writes.
 package repair
 
 import (
@@ -8,28 +9,11 @@ import (
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // Schema is the version of the plan format.
 const Schema = 2
-
-// A Risk says how a repair may affect running pods.
-type Risk string
-
-// The risks, the smallest first.
-const (
-	Safe        Risk = "safe"        // changes only what is not in use
-	Disruptive  Risk = "disruptive"  // may affect a pod or a route
-	Destructive Risk = "destructive" // a pod restarts
-)
-
-// Level orders risks; an unknown risk is the highest.
-func (r Risk) Level() int {
-	if i := slices.Index([]Risk{Safe, Disruptive, Destructive}, r); i >= 0 {
-		return i
-	}
-	return 99
-}
 
 // A Plan is what the user reads, saves and applies. Plans come from files: call Valid before use.
 type Plan struct {
@@ -53,15 +37,15 @@ type Target struct {
 	Finding  string             `json:"finding"` // its key
 	Summary  string             `json:"summary"`
 	Evidence []finding.Evidence `json:"evidence,omitempty"`
-	Risk     Risk               `json:"risk"`
-	Proof    Proof              `json:"proof"`              // what must be verified before every write for it, and after the last
+	Risk     change.Risk        `json:"risk"`
+	Proof    change.Proof       `json:"proof"`              // what must be verified before every write for it, and after the last
 	NoUndo   string             `json:"noUndo,omitempty"`   // why it cannot be undone; empty: it can
 	Watch    int64              `json:"watch,omitempty"`    // seconds to watch the repair: the IPAM garbage collector may still act on its cache
 	Touches  []string           `json:"touches,omitempty"`  // running pods that are affected
 	Warnings []string           `json:"warnings,omitempty"` // what the user should know before apply
 }
 
-// A Refusal is a finding that the plan does not repair.
+// A Refusal is a finding that the plan does not repair, and why. planner.Make fills in Finding.
 type Refusal struct {
 	Finding string `json:"finding"`
 	Why     string `json:"why"`
@@ -69,8 +53,8 @@ type Refusal struct {
 }
 
 // Risk is the highest risk of its targets.
-func (p *Plan) Risk() Risk {
-	r := Safe
+func (p *Plan) Risk() change.Risk {
+	r := change.Safe
 	for i := range p.Targets {
 		if p.Targets[i].Risk.Level() > r.Level() {
 			r = p.Targets[i].Risk
@@ -83,7 +67,8 @@ func (p *Plan) Risk() Risk {
 func (p *Plan) Writes() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
 		hung := s.On.Kind == model.KindMount || s.On.Kind == model.KindSandbox // Calico does not write these
-		return s.Await == nil && !hung
+		_, waits := s.Change.(*change.Await)
+		return !waits && !hung
 	})
 }
 

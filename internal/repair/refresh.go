@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // Refresh compares a saved plan with a new check. It removes targets whose finding is gone
@@ -17,7 +18,7 @@ func (p *Plan) Refresh(v *model.View, found func(key string) bool) []Refusal {
 			why = "the finding is not present in the current check"
 		}
 		if d := t.Proof.NotInUse; d != nil && why == "" {
-			why = d.refresh(v)
+			why = refreshNotInUse(d, v)
 		}
 		if why != "" {
 			out = append(out, Refusal{Finding: t.Finding, Why: why})
@@ -36,20 +37,15 @@ func (p *Plan) strip() {
 	for i := range p.Targets {
 		there[p.Targets[i].Finding] = true
 	}
-	gone := func(o Ordinal) bool { return !there[o.For] }
+	gone := func(finding string) bool { return !there[finding] }
 	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return !slices.ContainsFunc(s.For, func(f string) bool { return there[f] }) })
 	kept := p.Steps[:0]
 	for _, s := range p.Steps {
-		s.For = slices.DeleteFunc(slices.Clone(s.For), func(f string) bool { return !there[f] })
-		ordinals := s.Ordinals != nil
-		s.Ordinals = slices.DeleteFunc(slices.Clone(s.Ordinals), gone)
-		if ordinals && len(s.Ordinals) == 0 {
-			continue
-		}
-		if s.NewBlock != nil {
-			made := *s.NewBlock
-			made.Born = slices.DeleteFunc(slices.Clone(made.Born), func(o Ordinal) bool { return gone(o) && !o.To.tunnel() })
-			s.NewBlock = &made
+		s.For = slices.DeleteFunc(slices.Clone(s.For), gone)
+		if c, ok := s.Change.(change.Divisible); ok {
+			if s.Change = c.Without(gone); s.Change == nil {
+				continue
+			}
 		}
 		s.ID = len(kept) + 1
 		kept = append(kept, s)
@@ -57,8 +53,8 @@ func (p *Plan) strip() {
 	p.Steps = kept
 }
 
-// refresh adds the nodes of pods that now have one of the addresses. It gives why the proof cannot hold any more.
-func (d *NotInUse) refresh(v *model.View) string {
+// refreshNotInUse adds the nodes of pods that now have one of the addresses. It gives why the proof cannot hold any more.
+func refreshNotInUse(d *change.NotInUse, v *model.View) string {
 	for _, ip := range d.IPs {
 		for pod := range v.PodsWith(ip) {
 			if pod.Networked() && slices.Contains(pod.Claims(), ip) {
@@ -71,6 +67,3 @@ func (d *NotInUse) refresh(v *model.View) string {
 	}
 	return ""
 }
-
-// Unproven names a Calico component whose version is not tested for repairs; empty if all are.
-func Unproven(v *model.View) string { return (&builder{view: v}).unproven() }

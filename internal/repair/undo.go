@@ -1,18 +1,14 @@
 package repair
 
 import (
-	"encoding/json"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
-
-// HoldPrefix begins the temporary handle of an address between two writes of one repair. It
-// has no handle object.
-const HoldPrefix = "plumbline-hold."
 
 // Undo plans how to undo what a journal says was done, for one finding, or for all if only
 // is empty. It compensates: new writes to the current objects, with their own verification;
@@ -80,89 +76,38 @@ type undoer struct {
 	counts     map[string]*recounted // by handle: recounts that finish appends
 }
 
-func (u *undoer) wants(f string) bool { return u.only == "" || u.only == f }
+// Wants reports whether a finding is undone.
+func (u *undoer) Wants(f string) bool { return u.only == "" || u.only == f }
 
 // take adds what undoes one write. Its entry e is an Intent that changes returned.
 func (u *undoer) take(s *Step, e Entry) {
-	var f string
-	if i := slices.IndexFunc(e.For, u.wants); i >= 0 {
-		f = e.For[i]
-	} else {
+	i := slices.IndexFunc(e.For, u.Wants)
+	if i < 0 || s.Change == nil {
 		return
 	}
-	switch {
-	case s.Ordinals != nil:
-		u.ordinals(s, e)
-	case s.Count != nil:
-		u.recount(f, s.Count.Handle, s.Count.Blocks, s.Count.Raise)
-		u.target(f, Proof{})
-	case s.Affinity != nil:
-		u.affinity(s, e, f)
-	case s.Endpoint != nil:
-		u.endpoint(s, e, f)
-	case s.Annotate != nil:
-		u.annotation(s, f)
-	case s.Mend != nil:
-		u.refuse(f, "a repaired block structure is not reverted")
-	case s.NewBlock != nil:
-		u.refuse(f, "the block stays: Calico deletes it when it is empty and has no affinity")
-	case s.Evict != nil, s.Restart != nil:
-		u.refuse(f, s.On.Name+" was evicted or restarted, which cannot be undone")
-	case s.Node != nil:
-		u.refuse(f, s.On.Name+": a change on a node cannot be undone")
-	}
+	f := e.For[i]
+	s.Change.Undo(change.Write{Do: s.Do, On: s.On, Finding: f, For: e.For, Was: e.Was, Now: e.Now}, u)
 }
 
-func (u *undoer) refuse(f, why string) {
+// Refuse adds a refusal, once.
+func (u *undoer) Refuse(f, why string) {
 	r := Refusal{Finding: f, Why: why}
 	if !slices.Contains(u.back.Refused, r) {
 		u.back.Refused = append(u.back.Refused, r)
 	}
 }
 
-// target adds what must be verified to undo a finding. The proof of several steps of one
-// finding is their union: all addresses, containers and nodes. Except stays only if every
-// step has exceptions: one that releases or deletes allows none. All is set if any step
-// names no node.
-func (u *undoer) target(f string, p Proof) {
-	t := u.back.Target(f)
-	if t == nil {
-		u.back.Targets = append(u.back.Targets, Target{Finding: f, Summary: "undo what was done for it", Risk: Safe, NoUndo: "an undo cannot be undone"})
-		t = &u.back.Targets[len(u.back.Targets)-1]
+// Verified gives the proof that a finding had in the plan that is undone.
+func (u *undoer) Verified(f string) change.Proof {
+	if t := u.plan.Target(f); t != nil {
+		return t.Proof
 	}
-	if p.Running != nil {
-		t.Proof.Running = p.Running
-	}
-	if p.NotInUse == nil {
-		return
-	}
-	all := len(p.NotInUse.Nodes) == 0
-	switch d := t.Proof.NotInUse; {
-	case d == nil:
-		t.Proof.NotInUse = &NotInUse{All: all, Except: slices.Clone(p.NotInUse.Except)}
-	case len(d.Except) == 0 || len(p.NotInUse.Except) == 0:
-		d.All, d.Except = d.All || all, nil // one of the steps releases or deletes: no exceptions
-	default:
-		d.All = d.All || all
-		for _, c := range p.NotInUse.Except {
-			d.Except = appendNew(d.Except, c)
-		}
-	}
-	for _, ip := range p.NotInUse.IPs {
-		if !slices.Contains(t.Proof.NotInUse.IPs, ip) {
-			t.Proof.NotInUse.IPs = append(t.Proof.NotInUse.IPs, ip)
-		}
-	}
-	for _, c := range p.NotInUse.Containers {
-		t.Proof.NotInUse.Containers = appendNew(t.Proof.NotInUse.Containers, c)
-	}
-	// The node that ran the pod when it received the record, also if its Node object is gone.
-	if was := u.plan.Target(f); was != nil && was.Proof.Running != nil {
-		t.Proof.NotInUse.Nodes = appendNew(t.Proof.NotInUse.Nodes, was.Proof.Running.Node)
-	}
-	for _, n := range p.NotInUse.Nodes {
-		t.Proof.NotInUse.Nodes = appendNew(t.Proof.NotInUse.Nodes, n)
-	}
+	return change.Proof{}
+}
+
+// Step adds a step of the undo.
+func (u *undoer) Step(do string, on model.Ref, c change.Change, findings ...string) {
+	u.step(Step{Do: do, On: on, For: findings, Change: c})
 }
 
 func (u *undoer) step(s Step) {
@@ -176,7 +121,8 @@ type recounted struct {
 	of     []string // keys of the findings
 }
 
-func (u *undoer) recount(f, handle string, blocks []netip.Prefix, raises []Raise) {
+// Recount has finish add a recount of the handle.
+func (u *undoer) Recount(f, handle string, blocks ...netip.Prefix) {
 	if u.counts == nil {
 		u.counts = map[string]*recounted{}
 	}
@@ -185,36 +131,22 @@ func (u *undoer) recount(f, handle string, blocks []netip.Prefix, raises []Raise
 		c = &recounted{}
 		u.counts[handle] = c
 	}
-	c.of, c.blocks = appendNew(c.of, f), append(c.blocks, blocks...)
-	for _, r := range raises {
-		c.blocks = append(c.blocks, r.Block)
+	c.blocks = append(c.blocks, blocks...)
+	if !slices.Contains(c.of, f) {
+		c.of = append(c.of, f)
 	}
 }
 
 // finish appends the recounts. They have Always set: they set handles to what the blocks
 // hold, whichever steps of the undo succeed.
 func (u *undoer) finish() {
-	var handles []string
-	for h := range u.counts {
-		handles = append(handles, h)
-	}
-	slices.Sort(handles)
-	for _, h := range handles {
+	for _, h := range slices.Sorted(maps.Keys(u.counts)) {
 		c := u.counts[h]
 		c.of = slices.DeleteFunc(c.of, func(f string) bool { return u.back.Target(f) == nil })
 		if len(c.of) == 0 {
 			continue // no step of this undo changes its addresses
 		}
 		slices.SortFunc(c.blocks, func(a, b netip.Prefix) int { return strings.Compare(a.String(), b.String()) })
-		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: Change{Count: &Count{Handle: h, Blocks: slices.Compact(c.blocks)}}})
+		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: &change.Count{Handle: h, Blocks: slices.Compact(c.blocks)}})
 	}
-}
-
-// owner parses the attribute of a journal entry; nil means free.
-func owner(w ordinalWas) (*object.Attribute, bool) {
-	if len(w.Attribute) == 0 {
-		return nil, true
-	}
-	var at object.Attribute
-	return &at, json.Unmarshal(w.Attribute, &at) == nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // patience is how often all nodes are read until all that can answer have answered:
@@ -89,7 +90,8 @@ func (p *plan) judge(t *testing.T, r *report, c *cluster) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		kinds[s.Do+" "+string(s.On.Kind)]++
-		for _, o := range s.Ordinals {
+		os, _ := s.Change.(change.Ordinals)
+		for _, o := range os {
 			if b, _ := o.IP.Prefix(26); mute[b] {
 				says.add("planned", "to %s %s of a node without an answer", s.Do, o.IP)
 			}
@@ -109,7 +111,7 @@ func (p *plan) refusedOnly(t *testing.T, c *cluster) {
 	for _, h := range c.hosts {
 		if h.mute {
 			quiet[h.name] = true
-			quiet[repair.UnknownHandle(h.block())] = true // what its broken block allocated with invalid attributes
+			quiet[change.UnknownHandle(h.block())] = true // what its broken block allocated with invalid attributes
 		}
 	}
 	for _, f := range p.Refused {

@@ -16,7 +16,7 @@ import (
 // planMisnamed in package repair).
 type collector struct {
 	w      *world
-	events []change
+	events []write
 	known  []*known
 	task   *task
 	batch  []*known
@@ -45,7 +45,7 @@ func newCollector(w *world) *collector {
 func (c *collector) begin(w *world) { c.task = w.spawn("collector", nil, c.watch) }
 
 // sees queues a write; watch processes it later.
-func (c *collector) sees(ch change) {
+func (c *collector) sees(ch write) {
 	if ch.ref.Kind == model.KindBlock {
 		c.events = append(c.events, ch)
 	}
@@ -55,7 +55,7 @@ func (c *collector) sees(ch change) {
 func (c *collector) restarts(w *world) {
 	c.known, c.events = nil, nil
 	for _, r := range w.calico.all(model.KindBlock) {
-		c.events = append(c.events, change{ref: r.ref, after: r})
+		c.events = append(c.events, write{ref: r.ref, after: r})
 	}
 }
 
@@ -77,7 +77,7 @@ func (c *collector) watch(w *world, t *task) step {
 
 // reads updates the cache from a block: new allocations are added, gone ones removed, cached
 // ones not changed.
-func (c *collector) reads(e change) {
+func (c *collector) reads(e write) {
 	cidr, _ := netip.ParsePrefix(e.ref.Name)
 	var b *object.Block
 	if e.after != nil {

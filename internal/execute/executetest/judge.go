@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // harm records the first violation of a safety rule by a write of Plumbline.
@@ -23,7 +23,7 @@ func (w *world) harm(format string, args ...any) {
 }
 
 // judge checks every write of Plumbline against the true state at that moment.
-func (w *world) judge(c change) {
+func (w *world) judge(c write) {
 	switch c.ref.Kind {
 	case model.KindBlock:
 		w.judgeBlock(c)
@@ -40,7 +40,7 @@ func (w *world) judge(c change) {
 	}
 }
 
-func (w *world) judgeBlock(c change) {
+func (w *world) judgeBlock(c write) {
 	before, after := valueOf[object.Block](c.before), valueOf[object.Block](c.after)
 	cidr := netip.MustParsePrefix(c.ref.Name)
 	if before != nil && after != nil {
@@ -113,7 +113,7 @@ func ownerOf(b *object.Block, o int32) string {
 
 // ours reports that a handle is one of Plumbline's own, which has no object.
 func ours(handle string) bool {
-	return strings.HasPrefix(handle, repair.HoldPrefix) || strings.HasPrefix(handle, "plumbline-unknown.")
+	return strings.HasPrefix(handle, change.HoldPrefix) || strings.HasPrefix(handle, "plumbline-unknown.")
 }
 
 // beyond reports that a sandbox could not be known: Kubernetes does not have its pod any more,
@@ -187,7 +187,7 @@ func (w *world) lacks(handle string, cidr netip.Prefix, b *object.Block) bool {
 }
 
 // judgeHandle: a count may never be smaller than what is held, or about to be.
-func (w *world) judgeHandle(c change) {
+func (w *world) judgeHandle(c write) {
 	before, after := valueOf[object.Handle](c.before), valueOf[object.Handle](c.after)
 	if before != nil && after != nil && !kept(before.Extra, after.Extra) {
 		w.harm("%s: an unknown field was lost", c.ref)

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/calico/object"
 )
 
-func (w *world) judgeAffinity(c change) {
+func (w *world) judgeAffinity(c write) {
 	node, cidr := affinityOf(c.ref.Name)
 	b := w.block(cidr)
 	before, after := valueOf[object.Affinity](c.before), valueOf[object.Affinity](c.after)
@@ -22,7 +22,7 @@ func (w *world) judgeAffinity(c change) {
 	}
 }
 
-func (w *world) judgePod(c change) {
+func (w *world) judgePod(c write) {
 	before, after := valueOf[pod](c.before), valueOf[pod](c.after)
 	if before == nil || after == nil {
 		w.harm("%s was made or removed by us", c.ref)
@@ -108,7 +108,7 @@ func (w *world) judgeEvicted(r *row) {
 	}
 }
 
-func (w *world) judgeEndpoint(c change) {
+func (w *world) judgeEndpoint(c write) {
 	before, after := valueOf[endpoint](c.before), valueOf[endpoint](c.after)
 	if after != nil {
 		if before != nil {

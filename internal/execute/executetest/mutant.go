@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A mutant is Plumbline without one safety check. It is made by wrapping the stores, nodes or
@@ -130,7 +131,7 @@ func oneNode(_ *world, p *repair.Plan) {
 		}
 		d.All, d.Nodes = false, nil
 		for j := range p.Steps {
-			for _, o := range p.Steps[j].Ordinals {
+			for _, o := range ordinalsOf(&p.Steps[j]) {
 				if o.For == p.Targets[i].Finding && o.From != nil && o.From.Node != "" {
 					d.Nodes = []string{o.From.Node}
 				}
@@ -144,8 +145,14 @@ func blocksFirst(_ *world, p *repair.Plan) {
 	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int { return rank(&a) - rank(&b) })
 }
 
+// ordinalsOf gives the addresses that a step changes.
+func ordinalsOf(s *repair.Step) change.Ordinals {
+	os, _ := s.Change.(change.Ordinals)
+	return os
+}
+
 func rank(s *repair.Step) int {
-	if s.Count != nil {
+	if _, count := s.Change.(*change.Count); count {
 		return 1
 	}
 	return 0

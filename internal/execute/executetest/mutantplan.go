@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // restorer puts the old body back when something is taken back.
@@ -83,43 +84,51 @@ func (d *decrementer) Put(ctx context.Context, o model.Object) (model.Object, er
 
 // halfHandles frees one address of a handle that has two.
 func halfHandles(_ *world, p *repair.Plan) {
+	dropOrdinals(p, func(o change.Ordinal) bool { return o.To == nil && o.IP.Is6() })
+}
+
+// dropOrdinals removes changes of addresses, and steps without any left.
+func dropOrdinals(p *repair.Plan, drop func(change.Ordinal) bool) {
+	p.Steps = slices.DeleteFunc(p.Steps, func(s repair.Step) bool {
+		return len(ordinalsOf(&s)) > 0 && !slices.ContainsFunc(ordinalsOf(&s), func(o change.Ordinal) bool { return !drop(o) })
+	})
 	for i := range p.Steps {
-		p.Steps[i].Ordinals = slices.DeleteFunc(p.Steps[i].Ordinals, func(o repair.Ordinal) bool { return o.To == nil && o.IP.Is6() })
+		if os := ordinalsOf(&p.Steps[i]); os != nil {
+			p.Steps[i].Change = slices.DeleteFunc(os, drop)
+		}
 	}
-	p.Steps = slices.DeleteFunc(p.Steps, func(s repair.Step) bool { return s.Ordinals != nil && len(s.Ordinals) == 0 })
 }
 
 // oneWrite corrects an allocation at once, without the hold by which the collector forgets.
 func oneWrite(_ *world, p *repair.Plan) {
-	from := map[string]*repair.Held{}
+	from := map[string]*change.Held{}
 	for i := range p.Steps {
-		for _, o := range p.Steps[i].Ordinals {
-			if o.To != nil && strings.HasPrefix(o.To.Handle, repair.HoldPrefix) {
+		for _, o := range ordinalsOf(&p.Steps[i]) {
+			if o.To != nil && strings.HasPrefix(o.To.Handle, change.HoldPrefix) {
 				from[o.IP.String()] = o.From
 			}
 		}
 	}
+	dropOrdinals(p, func(o change.Ordinal) bool { return o.To != nil && strings.HasPrefix(o.To.Handle, change.HoldPrefix) })
 	for i := range p.Steps {
-		s := &p.Steps[i]
-		s.Ordinals = slices.DeleteFunc(s.Ordinals, func(o repair.Ordinal) bool { return o.To != nil && strings.HasPrefix(o.To.Handle, repair.HoldPrefix) })
-		for j := range s.Ordinals {
-			if o := &s.Ordinals[j]; o.From != nil && strings.HasPrefix(o.From.Handle, repair.HoldPrefix) {
+		os := ordinalsOf(&p.Steps[i])
+		for j := range os {
+			if o := &os[j]; o.From != nil && strings.HasPrefix(o.From.Handle, change.HoldPrefix) {
 				o.From = from[o.IP.String()]
 			}
 		}
 	}
-	p.Steps = slices.DeleteFunc(p.Steps, func(s repair.Step) bool { return s.Ordinals != nil && len(s.Ordinals) == 0 })
 }
 
 // evictFirst ends the losers before IPAM names the winner: that it names somebody
 // else than he is is taken for good.
 func evictFirst(_ *world, p *repair.Plan) {
 	for i := range p.Steps {
-		for _, o := range p.Steps[i].Ordinals {
+		for _, o := range ordinalsOf(&p.Steps[i]) {
 			for j := range p.Steps {
-				e := p.Steps[j].Evict
-				for k := 0; e != nil && k < len(e.Keeps); k++ {
-					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, repair.HoldPrefix) {
+				e, ok := p.Steps[j].Change.(*change.Evict)
+				for k := 0; ok && k < len(e.Keeps); k++ {
+					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, change.HoldPrefix) {
 						e.Keeps[k].Handle = o.From.Handle
 					}
 				}
@@ -127,10 +136,12 @@ func evictFirst(_ *world, p *repair.Plan) {
 		}
 	}
 	slices.SortStableFunc(p.Steps, func(a, b repair.Step) int {
+		_, first := a.Change.(*change.Evict)
+		_, second := b.Change.(*change.Evict)
 		switch {
-		case (a.Evict != nil) == (b.Evict != nil):
+		case first == second:
 			return 0
-		case a.Evict != nil:
+		case first:
 			return -1
 		default:
 			return 1
@@ -152,10 +163,10 @@ func unlinks(w *world, p *repair.Plan) {
 				args["index"] = strconv.Itoa(l.index)
 			}
 		}
-		p.Targets = append(p.Targets, repair.Target{Finding: f.Finding, Risk: repair.Safe, Proof: repair.Proof{NotInUse: &repair.NotInUse{}}})
+		p.Targets = append(p.Targets, repair.Target{Finding: f.Finding, Risk: change.Safe, Proof: change.Proof{NotInUse: &change.NotInUse{}}})
 		p.Steps = append(p.Steps, repair.Step{
 			ID: len(p.Steps) + 1, Do: "unlink", On: model.Ref{Kind: model.KindLink, Name: name}, For: []string{f.Finding},
-			Change: repair.Change{Node: &repair.OnNode{Verb: "unlink", Args: args}},
+			Change: &change.OnNode{Verb: "unlink", Args: args},
 		})
 	}
 }

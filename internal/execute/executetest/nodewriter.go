@@ -9,7 +9,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A nodeWriter is the agents as they change their nodes.
@@ -69,7 +69,7 @@ func (h nodeWriter) Change(_ context.Context, node, verb string, thing model.Obj
 }
 
 // Routed: the simulated Felix sets routes immediately.
-func (h nodeWriter) Routed(_ context.Context, a repair.Await) (bool, error) {
+func (h nodeWriter) Routed(_ context.Context, a change.Await) (bool, error) {
 	if err := h.moves(); err != nil {
 		return false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // quiet lets all tasks finish: all nodes answer, nothing new starts, and the IPAM garbage
@@ -47,7 +48,7 @@ func (r *run) left() {
 	}
 	for _, b := range w.calico.all(model.KindBlock) {
 		for o := range int32(perBlock) {
-			if at := holder(b.value.(*object.Block), o); at != nil && len(at.Handle.V) > len(repair.HoldPrefix) && at.Handle.V[:len(repair.HoldPrefix)] == repair.HoldPrefix {
+			if at := holder(b.value.(*object.Block), o); at != nil && len(at.Handle.V) > len(change.HoldPrefix) && at.Handle.V[:len(change.HoldPrefix)] == change.HoldPrefix {
 				w.harm("%s #%d is still held by %s after all is done", b.ref, o, at.Handle.V)
 			}
 		}
@@ -65,7 +66,7 @@ func (r *run) left() {
 
 // stillHeld: an address that was recorded for a running pod must still be its own after the
 // IPAM garbage collector ran.
-func (w *world) stillHeld(f string, l *repair.RunningPod) {
+func (w *world) stillHeld(f string, l *change.RunningPod) {
 	n := w.node(l.Node)
 	b := n.box(l.Container)
 	if b == nil || !b.ready || w.kube.get(nodeRef(n.name)) == nil {

@@ -13,6 +13,8 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
+	"plumbline.dev/plumbline/internal/repair/planner"
 )
 
 // options say how a run goes.
@@ -119,7 +121,7 @@ func (r *run) makePlan() {
 		memory = report.Memory
 		w.passes(time.Duration(3+w.pick(6)) * time.Minute)
 	}
-	r.plan = repair.Make(report.View, append(report.Findings, report.Unconfirmed...), repair.Options{
+	r.plan = planner.Make(report.View, append(report.Findings, report.Unconfirmed...), planner.Options{
 		ID: "sim", Made: w.time(), Version: "sim", IPAM: report.Calico.IPAM, MassChanges: report.MassChanges, AllowMassChange: true,
 		PodJSON: w.podJSON, EndpointJSON: w.endpointJSON,
 	})
@@ -181,7 +183,7 @@ func (r *run) executor() *execute.Executor {
 	w := r.w
 	return &execute.Executor{
 		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}),
-		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: repair.Destructive,
+		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: change.Destructive,
 		Journal: r.journal.write,
 		Halt: func(context.Context) error {
 			if r.line.flaky && w.one(400) {

@@ -25,7 +25,7 @@ type Store struct {
 	rows    map[model.Ref]*row
 	kinds   map[model.Kind][]*row // in order of creation: iteration must not depend on maps
 	clock   func() model.Time
-	wrote   func(change) // called after every write
+	wrote   func(write) // called after every write
 }
 
 // A row is one version of one object. It is immutable: a write creates a new row.
@@ -47,8 +47,8 @@ const (
 	plumbline
 )
 
-// A change is one write; nil means absent.
-type change struct {
+// A write is one write of an object; nil means absent.
+type write struct {
 	by            who
 	ref           model.Ref
 	before, after *row
@@ -57,7 +57,7 @@ type change struct {
 // NewStore creates an empty store. Stores that share a counter belong to one server.
 func NewStore(etcd bool, counter *uint64, clock func() model.Time) *Store {
 	return &Store{
-		etcd: etcd, counter: counter, clock: clock, wrote: func(change) {},
+		etcd: etcd, counter: counter, clock: clock, wrote: func(write) {},
 		rows: map[model.Ref]*row{}, kinds: map[model.Kind][]*row{},
 	}
 }
@@ -110,7 +110,7 @@ func (s *Store) swap(by who, ref model.Ref, old, next *row) (*row, bool) {
 	case old != nil:
 		of[i] = next
 	}
-	s.wrote(change{by, ref, old, next})
+	s.wrote(write{by, ref, old, next})
 	return next, true
 }
 

@@ -92,7 +92,7 @@ func (w *world) log(format string, args ...any) {
 }
 
 // saw is called after every write of anybody.
-func (w *world) saw(c change) {
+func (w *world) saw(c write) {
 	if w.traced {
 		w.log("%s", c.String())
 	}

@@ -1,0 +1,86 @@
+package change
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A RunningPod proof holds if Kubernetes has the pod on Node, not deleted and not finished,
+// and the agent on Node verifies that its sandbox is ready, belongs to this pod and has
+// exactly these addresses, and that no CNI call for it is in progress.
+type RunningPod struct {
+	Namespace string       `json:"namespace"`
+	Pod       string       `json:"pod"`
+	UID       string       `json:"uid"`
+	Static    string       `json:"static,omitempty"` // UID in its sandbox, if it is a static pod
+	Node      string       `json:"node"`
+	Container string       `json:"container"` // sandbox ID
+	IPs       []netip.Addr `json:"ips"`
+	Device    string       `json:"device,omitempty"` // host veth of the pod
+}
+
+// Against gives why a verification by the node contradicts the proof; see NotInUse.Against.
+func (l *RunningPod) Against(w *model.Verification) (why string, passing bool) {
+	if !w.Complete {
+		return "the agent on " + w.Node + " could not read everything: " + strings.Join(w.Missing, "; "), false
+	}
+	i := slices.IndexFunc(w.Sandboxes, func(s model.Sandbox) bool { return s.ID == l.Container })
+	if i < 0 || !w.Sandboxes[i].Ready {
+		return fmt.Sprintf("sandbox %s is not running on %s", short(l.Container), w.Node), false
+	}
+	if s := &w.Sandboxes[i]; s.Namespace != l.Namespace || s.Pod != l.Pod || l.UID != "" && s.UID != l.UID && s.UID != l.Static {
+		return fmt.Sprintf("sandbox %s belongs to another pod", short(l.Container)), false
+	}
+	if why := l.addresses(w); why != "" {
+		return why, false
+	}
+	for i := range w.Calls {
+		if c := &w.Calls[i]; c.CNI == "" || c.CNI == l.Container {
+			return fmt.Sprintf("a CNI call (%s) is in progress on %s", cmp.Or(c.Command, "unknown"), w.Node), true
+		}
+	}
+	return "", false
+}
+
+// addresses reports that the sandbox does not have exactly the addresses.
+func (l *RunningPod) addresses(w *model.Verification) string {
+	for _, ip := range l.IPs {
+		if !slices.ContainsFunc(w.Attachments, func(a model.Attachment) bool { return a.Sandbox == l.Container && a.Has(ip) }) {
+			return fmt.Sprintf("sandbox %[2]s does not have %[1]s", ip, short(l.Container))
+		}
+	}
+	for i := range w.Attachments {
+		if a := &w.Attachments[i]; a.Sandbox == l.Container && slices.ContainsFunc(l.IPs, a.Has) {
+			for _, p := range a.IPs {
+				if !slices.Contains(l.IPs, p.Addr()) {
+					return fmt.Sprintf("sandbox %s also has %s", short(l.Container), p.Addr())
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// AgainstPod gives why the pod as read now contradicts the proof; empty if it does not.
+func (l *RunningPod) AgainstPod(o model.Object) string {
+	p, err := readPod(o)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !o.There():
+		return "the pod is gone"
+	case l.UID != "" && o.UID != l.UID:
+		return "another pod now has its name"
+	case p.Deleted || p.Finished():
+		return "the pod is being deleted or has finished"
+	case p.HostNetwork || p.Node != l.Node:
+		return "the pod is not on " + l.Node
+	default:
+		return ""
+	}
+}

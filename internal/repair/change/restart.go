@@ -1,0 +1,35 @@
+package change
+
+import "plumbline.dev/plumbline/internal/model"
+
+// A Restart deletes a pod of Calico; its controller creates it again, and it rereads everything.
+type Restart struct {
+	single
+	UID string `json:"uid"`
+}
+
+// Key is the name in the JSON of a step.
+func (r *Restart) Key() string { return "restart" }
+
+// Kind is that of pods.
+func (r *Restart) Kind() model.Kind { return model.KindPod }
+
+// Describe says who creates it again.
+func (r *Restart) Describe() string { return "delete: its controller creates it again" }
+
+// LeastRisk is Disruptive: Calico on the node restarts.
+func (r *Restart) LeastRisk() Risk { return Disruptive }
+
+// Validate needs no proof.
+func (r *Restart) Validate(u Use) error { return u.each(unproven) }
+
+// Undo refuses.
+func (r *Restart) Undo(w Write, u Undoer) { u.Refuse(w.Finding, w.On.Name+noPodUndo) }
+
+// Edit deletes the pod, unless it is gone.
+func (r *Restart) Edit(sc Scene) (Edited, error) {
+	if !sc.Live.There() || sc.Live.UID != r.UID {
+		return Edited{}, ErrAlready
+	}
+	return sc.deleted(nil, "restarted")
+}

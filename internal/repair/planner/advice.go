@@ -1,0 +1,29 @@
+package planner
+
+import "plumbline.dev/plumbline/internal/finding"
+
+// advice gives what the user can do about a finding that has no action. The page of the
+// code (plumbline explain CODE) gives details.
+func advice(c finding.Code) string {
+	text, ok := map[finding.Code]string{
+		finding.PL1005: "restart the workloads that have addresses of the block; Calico removes it when it is empty",
+		finding.PL1009: "add a pool, or repair PL1001 and PL1007 first",
+		finding.PL2004: "find the owners of both addresses (plumbline explain ip ADDRESS), then restart the pod",
+		finding.PL3002: "if the interface is only down, run ip link set dev DEVICE up; else restart the pod",
+		finding.PL3006: "restart the pod: it gets a new network namespace",
+		finding.PL4001: "fix what the pod waits for; do not force-delete the pod",
+		finding.PL4005: "check for hung mounts first (PL4004, PL4002); restart the runtime only if there are none",
+		finding.PL4006: "read the error in the pod's events and fix its cause; the next retry then succeeds",
+		finding.PL5001: "keep the pod off further nodes: scale its owner to zero",
+		finding.PL5002: "if the IPAM garbage collector would release addresses in use, set leakGracePeriod to 0s now; then repair PL1003",
+		finding.PL5003: "restart calico-node on the node, run plumbline check again, then repair PL1003",
+		finding.PL9001: "make the agent on the node answer",
+		finding.PL9003: "if no migration is running, run calicoctl datastore migrate unlock",
+		finding.PL9004: "renew or delete the entry in the suppressions file",
+		finding.PL9005: "finish the upgrade: bring all Calico components to one version",
+	}[c]
+	if !ok {
+		return "see plumbline explain " + string(c)
+	}
+	return text
+}
