@@ -16,7 +16,7 @@ func TestStepsAreWrittenAsTheyAreRead(t *testing.T) {
 		`"ordinals":[{"for":"f","ip":"10.0.0.1","from":{"handle":"h","sequence":"1794736714403100461"},"to":{"handle":"<&>","secondary":{"pod":"a"}}}]`,
 		`"mend":{"owners":[{"for":"f","ip":"10.0.0.1"}]}`,
 		`"mend":{}`,
-		`"newBlock":{"node":"n1","strict":true,"born":[{"for":"f","ip":"10.0.0.1"}]}`,
+		`"newBlock":{"node":"n1","strict":true,"ordinals":[{"for":"f","ip":"10.0.0.1"}]}`,
 		`"count":{"handle":"h","blocks":["10.0.0.0/30"],"raise":[{"block":"10.0.0.0/30","ips":["10.0.0.1"]}],"unchanged":"9"}`,
 		`"affinity":{"node":"n1","cidr":"10.0.0.0/30","want":"pending","from":"confirmed","uid":"u","label":{"k":"v"}}`,
 		`"endpoint":{"want":{"kind":"WorkloadEndpoint","b":1,"a":"<"},"container":"c","instead":{"kind":"endpoint","name":"a/b"}}`,

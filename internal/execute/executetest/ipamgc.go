@@ -176,7 +176,7 @@ func (c *collector) release(w *world, _ *task) step {
 		at := holder(b, o)
 		if at == nil || at.Handle.V != k.handle || b.Sequences.V[strconv.Itoa(int(o))] != k.sequence {
 			if c.settled && at != nil && at.Handle.V == k.handle && w.wroteFor[k.ip] {
-				w.harm("the collector is stuck at %s: it has %s cached as it was before our write", k.block, k.ip)
+				w.harm("the IPAM garbage collector is stuck at %s: it has %s cached as it was before our write", k.block, k.ip)
 			}
 			return c.pause
 		}
@@ -185,7 +185,7 @@ func (c *collector) release(w *world, _ *task) step {
 	if _, ok := w.calico.swap(others, c.seen.ref, c.seen, &row{value: free(b, true, ords...)}); !ok {
 		return c.pause
 	}
-	w.log("the collector frees %d of %s", len(ords), c.block)
+	w.log("the IPAM garbage collector frees %d of %s", len(ords), c.block)
 	for _, k := range c.batch {
 		k.confirmed = false
 	}
