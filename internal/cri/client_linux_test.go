@@ -11,7 +11,7 @@ import (
 // kubeadm names the socket below /var/run, which is an absolute link on the node.
 func TestSocketBehindTheNodesLink(t *testing.T) {
 	t.Parallel()
-	root, err := os.MkdirTemp("", "cri") // the path of a socket is short
+	root, err := os.MkdirTemp("", "cri") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}

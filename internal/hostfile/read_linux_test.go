@@ -15,7 +15,7 @@ import (
 // Nothing but a regular file within the limit is read, and nothing blocks.
 func TestReadIsBounded(t *testing.T) {
 	t.Parallel()
-	root, _ := node(t)
+	root := node(t)
 	for name, c := range map[string]struct {
 		limit int
 		want  string

@@ -20,9 +20,9 @@ func must(t *testing.T, err error) {
 }
 
 // A node has files that lead where a confined reader must not go, or that block it.
-func node(t *testing.T) (root Root, outside string) {
+func node(t *testing.T) Root {
 	t.Helper()
-	outside = t.TempDir()
+	outside := t.TempDir()
 	dir := filepath.Join(outside, "host")
 	for _, d := range []string{"a/b/c", "opt/x", "run/netns", "var"} {
 		must(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
@@ -39,13 +39,13 @@ func node(t *testing.T) (root Root, outside string) {
 	} {
 		must(t, os.Symlink(to, filepath.Join(dir, link)))
 	}
-	return Root(dir), outside
+	return Root(dir)
 }
 
 // Both ways to open give the same: with openat2, and without it.
 func TestRootReadsOnlyTheNode(t *testing.T) {
 	t.Parallel()
-	root, _ := node(t)
+	root := node(t)
 	for name, c := range map[string]struct {
 		want string
 		err  error // ErrNotExist: the path is missing on the node, whatever this machine has there
@@ -111,7 +111,7 @@ func check(t *testing.T, what, got string, err error, want string, wantErr error
 // With O_NOFOLLOW and with O_PATH the last element is what it is.
 func TestRootOpensLinksThemselves(t *testing.T) {
 	t.Parallel()
-	root, _ := node(t)
+	root := node(t)
 	if f, err := root.Open("absfile", unix.O_RDONLY|unix.O_NOFOLLOW); !errors.Is(err, unix.ELOOP) {
 		t.Errorf("%v, %v", f, err)
 	}
@@ -134,7 +134,7 @@ func TestRootOpensLinksThemselves(t *testing.T) {
 
 func TestRootResolves(t *testing.T) {
 	t.Parallel()
-	root, _ := node(t)
+	root := node(t)
 	for from, want := range map[string]string{
 		"/a/b/c": "/a/b/c", "/abs/c": "/a/b/c", "/rel": "/a/b", "/a/up/x": "/opt/x", "/escape": "/a/b/c", "/chain": "/a/b/c", "/": "/", "/../../a": "/a",
 		"/loop": "", "/loop1": "", "/out": "", "/missing": "", "a": "", "": "",
@@ -161,7 +161,7 @@ func TestRootResolves(t *testing.T) {
 // A path with .. is opened although the node mounts and renames all the time.
 func TestRootOpensWhileTheNodeChanges(t *testing.T) {
 	t.Parallel()
-	root, _ := node(t)
+	root := node(t)
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -158,7 +158,7 @@ func ProxyPath(pod AgentPod, path string) (string, error) {
 	}
 	path = strings.TrimPrefix(path, "/")
 	if slices.Contains(strings.Split(path, "/"), "..") {
-		return "", fmt.Errorf("%.80q contains the path element ..", path)
+		return "", fmt.Errorf("%.80q: .. is not allowed in the path", path)
 	}
 	return fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/%s", pod.Namespace, pod.Name, agentPort, path), nil
 }

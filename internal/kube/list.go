@@ -16,8 +16,10 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
+// AcceptJSON asks the API server for JSON.
+const AcceptJSON = "application/json"
+
 const (
-	AcceptJSON      = "application/json"
 	acceptProto     = "application/vnd.kubernetes.protobuf"
 	acceptMetaProto = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	pageSize        = 500

@@ -241,10 +241,9 @@ func condition(b []byte) (typ, status []byte) {
 // two returns two fields of a message.
 func two(b []byte, one, other protowire.Number) (x, y []byte) {
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
-		switch num {
-		case one:
+		if num == one {
 			x = v
-		case other:
+		} else if num == other {
 			y = v
 		}
 	})

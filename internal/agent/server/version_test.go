@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
 )
@@ -13,7 +12,7 @@ import (
 // Refusals and unknown paths have the version too.
 func TestEveryAnswerHasTheVersion(t *testing.T) {
 	t.Parallel()
-	s := New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	s := New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now})
 	h := s.http(s.gate.wrap("get", s.handler())).Handler
 	root := s.http(s.handler()).Handler
 	for path, want := range map[string]int{agent.PathDigest: http.StatusOK, "v1/thing": http.StatusNotFound, agent.PathVerify: http.StatusBadRequest} {

@@ -6,13 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"plumbline.dev/plumbline/internal/kube"
-
 	corev1 "k8s.io/api/core/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 )
 

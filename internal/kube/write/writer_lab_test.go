@@ -15,11 +15,9 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
-
-	"plumbline.dev/plumbline/internal/kube"
-
 	clientapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/lab"
 )

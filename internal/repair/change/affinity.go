@@ -11,7 +11,6 @@ import (
 
 // An Affinity changes the affinity of a node for a block.
 type Affinity struct {
-	single
 	Node  string            `json:"node"`
 	CIDR  netip.Prefix      `json:"cidr"`
 	Want  string            `json:"want"`

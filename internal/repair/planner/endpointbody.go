@@ -121,7 +121,7 @@ func writeEndpoint(p podSource, n nodeSource, healthy json.RawMessage) (json.Raw
 		return nil, fmt.Errorf("pod %s/%s: %s: %w", m.Namespace, m.Name, annotationSpoofed, err)
 	}
 	if err := e.like(healthy); err != nil {
-		return nil, fmt.Errorf("Calico's CNI plugin writes endpoints differently on this cluster: %w", err)
+		return nil, fmt.Errorf("the CNI plugin of Calico writes endpoints differently on this cluster: %w", err)
 	}
 	return json.Marshal(e)
 }

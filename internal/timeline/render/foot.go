@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
-
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
