@@ -241,10 +241,12 @@ func condition(b []byte) (typ, status []byte) {
 // two returns two fields of a message.
 func two(b []byte, one, other protowire.Number) (x, y []byte) {
 	_ = fields(b, func(num protowire.Number, v []byte, _ uint64) {
-		if num == one {
+		switch num {
+		case one:
 			x = v
-		} else if num == other {
+		case other:
 			y = v
+		default:
 		}
 	})
 	return x, y
