@@ -112,10 +112,10 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 func (w *applyRun) left(why map[string]string) {
 	for i, f := range sortedKeys(why) {
 		if i == 10 {
-			fmt.Fprintf(w.g.Stdout, "skipped    ... %d more\n", len(why)-i)
+			fmt.Fprintf(w.g.Stdout, "remains    ... %d more\n", len(why)-i)
 			return
 		}
-		w.g.field(w.g.Stdout, "skipped", short(f)+": "+short(why[f]))
+		w.g.field(w.g.Stdout, "remains", short(f)+": "+short(why[f]))
 	}
 }
 

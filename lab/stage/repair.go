@@ -124,7 +124,7 @@ func (r *Repair) round(ctx context.Context, s *Stage) (bool, error) {
 func onlyLater(out string) bool {
 	left, later := 0, 0
 	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, "left ") {
+		if strings.HasPrefix(line, "remains ") {
 			left++
 			if strings.Contains(line, ": still found: ") {
 				later++

@@ -40,7 +40,7 @@ func (c *cluster) plan(t *testing.T, r *report, name string) *plan {
 	t.Helper()
 	file := filepath.Join(c.state, name)
 	for range patience {
-		c.run(t, r, "plan", "--rebuild", "--mass", "--settle=1s", "--save", file)
+		c.run(t, r, "plan", "--rebuild", "--allow-mass-change", "--settle=1s", "--save", file)
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -83,8 +83,8 @@ func lateDel(*stage.Repair) (before, after hook) {
 func leakedEndpoints(r *stage.Repair) (before, after hook) {
 	before = func(ctx context.Context, s *stage.Stage) error {
 		out, code, err := stage.Plumbline(ctx, s.Lab, r.Bin, r.State, "plan", "--settle="+r.Settle.String())
-		r.Args = []string{"--mass"}
-		return errors.Join(err, stage.Expect(code == 1 && strings.Contains(out, "pass --allow-mass-change"), "a plan to be refused without --mass, got exit code %d:\n%s", code, out))
+		r.Args = []string{"--allow-mass-change"}
+		return errors.Join(err, stage.Expect(code == 1 && strings.Contains(out, "pass --allow-mass-change"), "a plan to be refused without --allow-mass-change, got exit code %d:\n%s", code, out))
 	}
 	after = func(ctx context.Context, s *stage.Stage) error {
 		keys, err := s.Endpoints(ctx)

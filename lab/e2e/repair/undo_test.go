@@ -53,7 +53,7 @@ func takenBack(ctx context.Context, s *stage.Stage, r *stage.Repair) error {
 // undoSays requires the reason for everything that was not undone, and exit code 0 only
 // if everything was.
 func undoSays(out string, code int) error {
-	left := strings.Contains(out, "Refused ") || strings.Contains(out, "left  ")
+	left := strings.Contains(out, "Refused ") || strings.Contains(out, "remains  ")
 	switch code {
 	case 0:
 		return stage.Expect(strings.Contains(out, " done ") || strings.Contains(out, " already "), "an undo that reports what it reverted")
