@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
-	"plumbline.dev/plumbline/internal/repair/planner"
 )
 
 // planFlags say what to plan and how to show it.
@@ -100,12 +100,12 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 		f.node = "" // the blocks say it; who has addresses of them may be elsewhere
 	}
 	chosen, missing := choose(r, keys, blocks, f)
-	p := c.Plan(ctx, r, chosen, planner.Options{
+	p := c.Plan(ctx, r, chosen, cluster.PlanOptions{
 		ID: newPlanID(), Rebuild: f.rebuild, Blocks: blocks, Settle: f.settle, AllowMassChange: f.allowMassChange, NodeGone: f.nodeGone,
 	})
 	p.Refused = append(p.Refused, missing...)
 	if f.save != "" {
-		if err := savePlan(f.save, p); err != nil {
+		if err := cluster.SavePlan(f.save, p); err != nil {
 			return err
 		}
 	}
