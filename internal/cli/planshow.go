@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"sigs.k8s.io/yaml"
 
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
@@ -15,7 +18,15 @@ import (
 // showPlan prints a plan as it was asked for.
 func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	if f.output == "yaml" || f.output == "json" {
-		return g.machine(cluster.DocumentOf(p), f.output)
+		b, err := json.MarshalIndent(cluster.DocumentOf(p), "", "  ")
+		if f.output == "yaml" && err == nil {
+			b, err = yaml.JSONToYAML(b)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(g.Stdout, "%s\n", strings.TrimSuffix(string(b), "\n"))
+		return err
 	}
 	w := g.Stdout
 	if len(p.Steps) == 0 {
