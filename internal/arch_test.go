@@ -45,7 +45,7 @@ var may = map[string]string{
 	"kernel":              "execute hostfile model observe kernel/podns kernel/rtnl",
 	"kernel/podns":        "hostfile model kernel/rtnl",
 	"kernel/rtnl":         "model",
-	"cli":                 "audit cluster detect finding guard hostfile journal model repair repair/change repair/planner timeline timeline/parse timeline/records timeline/render",
+	"cli":                 "audit cluster detect finding guard model repair timeline timeline/parse timeline/render",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
 	"eventlog":            "hostfile",
 	"agent":               "execute snapshotio eventlog guard model observe timeline/pick",

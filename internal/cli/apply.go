@@ -13,7 +13,6 @@ import (
 
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/repair"
-	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // exitStopped means that a plan was begun and did not come to its end.
@@ -82,7 +81,7 @@ func (g *global) runApply(ctx context.Context, f applyFlags) error {
 	var p *repair.Plan
 	if f.file != "" { // before anybody is kept waiting by our lease
 		var err error
-		if p, err = g.readPlan(f.file); err != nil {
+		if p, err = cluster.ReadPlan(f.file, g.Stdin); err != nil {
 			return err
 		}
 	}
@@ -128,7 +127,7 @@ func (g *global) beginRun(ctx context.Context, f applyFlags) (*applyRun, error) 
 	o, done := g.options()
 	defer done()
 	w.Run, err = cluster.OpenRun(ctx, o, cluster.RunOptions{
-		DryRun: f.dryRun == "server", MaxRisk: change.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(g), Progress: w.progress,
+		DryRun: f.dryRun == "server", MaxRisk: cluster.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(g), Progress: w.progress,
 	})
 	return w, err
 }
@@ -174,7 +173,7 @@ func (f *applyFlags) valid() error {
 	switch {
 	case !slices.Contains([]string{"none", "server"}, f.dryRun):
 		return fmt.Errorf("--dry-run=%s: want none or server", f.dryRun)
-	case change.Risk(f.maxRisk).Level() > change.Destructive.Level():
+	case !cluster.Risk(f.maxRisk).Known():
 		return fmt.Errorf("--max-risk %s: want safe, disruptive or destructive", f.maxRisk)
 	case !slices.Contains([]string{"disk", "cluster"}, f.journal):
 		return fmt.Errorf("--journal %s: want disk or cluster", f.journal)

@@ -5,16 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cluster"
-	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/model"
 )
 
 // checkFlags say what to check and how to show it.
@@ -85,17 +82,9 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 	if f.watch {
 		return g.watch(ctx, f, opts)
 	}
-	r, err := g.judge(ctx, f, opts)
+	r, err := g.judgeSettled(ctx, f, opts)
 	if err != nil {
 		return err
-	}
-	if f.wait && len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero() && g.bundle == "" {
-		if err := g.sleep(ctx, r.RecheckAfter().Sub(r.Taken)); err != nil {
-			return err
-		}
-		if r, err = g.judge(ctx, f, opts); err != nil {
-			return err
-		}
 	}
 	if len(f.logs) > 0 {
 		if err := g.checkLogs(ctx, r, f, opts.Keep); err != nil {
@@ -106,6 +95,19 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 		return err
 	}
 	return verdict(r, f)
+}
+
+// judgeSettled makes a check and, with --wait, a second one when unconfirmed findings can be
+// confirmed.
+func (g *global) judgeSettled(ctx context.Context, f checkFlags, opts audit.Options) (*audit.Report, error) {
+	r, err := g.judge(ctx, f, opts)
+	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || g.bundle != "" {
+		return r, err
+	}
+	if err := g.sleep(ctx, r.RecheckAfter().Sub(r.Taken)); err != nil {
+		return nil, err
+	}
+	return g.judge(ctx, f, opts)
 }
 
 // sleep waits once, and says for how long.
@@ -139,50 +141,6 @@ func (g *global) judge(ctx context.Context, f checkFlags, opts audit.Options) (*
 		opts.Keep = func(x *finding.Finding) bool { return cluster.About(x, pods) && (before == nil || before(x)) }
 	}
 	return c.Check(ctx, opts)
-}
-
-// inNamespace tells that a finding is about anything in a namespace: of a shared address,
-// one of its pods is enough.
-func inNamespace(f *finding.Finding, ns string) bool {
-	return f.Namespace == ns || slices.ContainsFunc(f.About, func(r model.Ref) bool { return strings.HasPrefix(r.Name, ns+"/") && r.Kind == model.KindPod })
-}
-
-// options turns flags into what audit is asked for.
-func auditOptions(f checkFlags) (audit.Options, error) {
-	o := audit.Options{Settle: f.settle, Detectors: detect.All}
-	if len(f.codes) > 0 {
-		o.Detectors = nil
-		for _, c := range f.codes {
-			d := detect.ByCode(finding.Code(strings.ToUpper(c)))
-			if d == nil {
-				return o, fmt.Errorf("--code %s: no such code", c)
-			}
-			o.Detectors = append(o.Detectors, d)
-		}
-	}
-	if finding.Severity(f.failOn).Level() < 0 {
-		return o, fmt.Errorf("--fail-on %s: want info, warning or error", f.failOn)
-	}
-	for _, b := range f.require {
-		if now := map[string]string{"intent": "kubernetes", "ledger": "calico", "fact": "node"}[b]; now != "" {
-			return o, fmt.Errorf("--require %s: renamed, use %s", b, now)
-		}
-		if b != "kubernetes" && b != "calico" && b != "node" {
-			return o, fmt.Errorf("--require %s: want kubernetes, calico or node", b)
-		}
-	}
-	if f.suppress != "" {
-		var err error
-		if o.Suppress, err = readSuppressions(f.suppress); err != nil {
-			return o, err
-		}
-	}
-	if f.namespace != "" || f.node != "" {
-		o.Keep = func(x *finding.Finding) bool {
-			return (f.namespace == "" || inNamespace(x, f.namespace)) && (f.node == "" || x.Node == f.node)
-		}
-	}
-	return o, nil
 }
 
 // verdict is the exit code of a check.

@@ -53,8 +53,24 @@ func done(c *namedCall) string {
 // notShown says what the calls cannot tell.
 func (s *saidCalls) notShown() []string {
 	out := unseenNodes(s.unseen)
-	var without, queued []string
-	passed := false
+	if without := s.withoutAdd(); len(without) > 0 {
+		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", fewOf(without)))
+	}
+	if queued := s.queued(); len(queued) > 0 {
+		out = append(out, fmt.Sprintf("whether the queued DEL of %s was run: no later call shows it", fewOf(queued)))
+	}
+	if slices.ContainsFunc(s.calls, func(c namedCall) bool { return c.Late && c.Called }) {
+		out = append(out, "Calico's datastore after a late DEL: the guard checks only interface, address and route of the newer sandbox")
+	}
+	if s.calls[0].Pod != "" {
+		out = append(out, "a late DEL from another node: each guard has records only of its own node")
+	}
+	return out
+}
+
+// withoutAdd gives the sandboxes of which a call comes before any ADD.
+func (s *saidCalls) withoutAdd() []string {
+	var out []string
 	added := map[string]bool{}
 	for i := range s.calls {
 		c := &s.calls[i]
@@ -62,28 +78,25 @@ func (s *saidCalls) notShown() []string {
 		switch {
 		case c.Verb == guard.Add:
 			added[id] = true
-		case !added[id] && id != "" && !slices.Contains(without, id):
-			without = append(without, id)
+		case !added[id] && id != "" && !slices.Contains(out, id):
+			out = append(out, id)
 		}
-		queued = slices.DeleteFunc(queued, func(q string) bool {
-			return q == id && (c.Verb == guard.Del || c.Verb == guard.Replayed) && c.Called && c.Code == 0
-		})
-		if stillQueued(c) && !slices.Contains(queued, id) {
-			queued = append(queued, id)
+	}
+	return out
+}
+
+// queued gives the sandboxes with a queued DEL that no later call has run.
+func (s *saidCalls) queued() []string {
+	var out []string
+	for i := range s.calls {
+		c := &s.calls[i]
+		id := short8(c.Container)
+		if (c.Verb == guard.Del || c.Verb == guard.Replayed) && c.Called && c.Code == 0 {
+			out = slices.DeleteFunc(out, func(q string) bool { return q == id })
 		}
-		passed = passed || c.Late && c.Called
-	}
-	if len(without) > 0 {
-		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", fewOf(without)))
-	}
-	if len(queued) > 0 {
-		out = append(out, fmt.Sprintf("whether the queued DEL of %s was run: no later call shows it", fewOf(queued)))
-	}
-	if passed {
-		out = append(out, "Calico's datastore after a late DEL: the guard checks only interface, address and route of the newer sandbox")
-	}
-	if s.calls[0].Pod != "" {
-		out = append(out, "a late DEL from another node: each guard has records only of its own node")
+		if stillQueued(c) && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plumbline.dev/plumbline/internal/journal"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -27,27 +27,22 @@ func (g *global) historyCommand() *cobra.Command {
 	}
 }
 
-// where finds the journals of the cluster.
-func (g *global) where(ctx context.Context) (state, guid string, err error) {
-	if state, err = g.stateDir(); err != nil {
-		return "", "", err
+// openWithState opens the cluster, if there is a place where its journals are.
+func (g *global) openWithState(ctx context.Context) (*cluster.Cluster, func(), error) {
+	if _, err := g.stateDir(); err != nil {
+		return nil, nil, err
 	}
-	c, done, err := g.open(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	defer done()
-	defer c.Close()
-	guid, err = c.GUID(ctx)
-	return state, guid, err
+	return g.open(ctx)
 }
 
 func (g *global) runHistory(ctx context.Context) error {
-	state, guid, err := g.where(ctx)
+	c, done, err := g.openWithState(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := journal.List(state, guid)
+	defer c.Close()
+	all, err := c.History(ctx)
+	done()
 	if err != nil {
 		return err
 	}
@@ -75,11 +70,13 @@ func (g *global) runHistory(ctx context.Context) error {
 }
 
 func (g *global) historyOf(ctx context.Context, id string) error {
-	state, guid, err := g.where(ctx)
+	c, done, err := g.openWithState(ctx)
 	if err != nil {
 		return err
 	}
-	p, es, err := journal.Read(state, guid, id)
+	defer c.Close()
+	p, es, err := c.HistoryOf(ctx, id)
+	done()
 	if err != nil && p == nil {
 		return err
 	}

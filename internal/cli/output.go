@@ -9,13 +9,14 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// APIVersion is of all machine output. Fields are only ever added.
-const APIVersion = "plumbline.dev/v1alpha1"
+// APIVersion is of all machine output.
+const APIVersion = cluster.APIVersion
 
 // A checkReport is what check -o json prints.
 type checkReport struct {

@@ -13,13 +13,12 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
-	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // showPlan prints a plan as it was asked for.
 func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	if f.output == "yaml" || f.output == "json" {
-		b, err := json.MarshalIndent(planFile(p), "", "  ")
+		b, err := json.MarshalIndent(cluster.DocumentOf(p), "", "  ")
 		if f.output == "yaml" && err == nil {
 			b, err = yaml.JSONToYAML(b)
 		}
@@ -57,7 +56,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	}
 	fmt.Fprintf(w, "Saved      %s\n", f.save)
 	risk := ""
-	if p.Risk() != change.Safe {
+	if p.Risk().Level() > 0 { // above what apply allows without a flag
 		risk = " --max-risk " + string(p.Risk())
 	}
 	g.next(w, "apply -f %s%s", f.save, risk)

@@ -2,17 +2,13 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"sigs.k8s.io/yaml"
 
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
@@ -24,21 +20,11 @@ const anID = "247d3c78aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 // rescue is the plan that gives shop/db-0 its record back.
 func rescue() *repair.Plan {
-	const f = "PL2001/shop/db-0"
-	handle := "k8s-pod-network." + anID
-	ip, cidr := netip.MustParseAddr("10.244.8.34"), netip.MustParsePrefix("10.244.8.0/26")
-	lives := &change.RunningPod{Namespace: "shop", Pod: "db-0", UID: "u", Node: "w17", Container: anID, IPs: []netip.Addr{ip}, Device: "cali91dded39638"}
-	return &repair.Plan{
-		Schema: repair.Schema, ID: "7f3a1c", Cluster: "1f0c", Made: 1794737876, KubeRevision: "1794736714403100461",
-		Targets: []repair.Target{{Finding: f, Summary: "runs without endpoint", Risk: change.Safe, Proof: change.Proof{Running: lives}, Watch: 1350}},
-		Steps: []repair.Step{
-			{ID: 1, Do: "count", On: model.Ref{Kind: model.KindHandle, Name: handle}, For: []string{f}, Change: &change.Count{Handle: handle, Raise: []change.Raise{{Block: cidr, IPs: []netip.Addr{ip}}}}},
-			{ID: 2, Do: "record", On: model.Ref{Kind: model.KindBlock, Name: cidr.String()}, For: []string{f}, Change: change.Ordinals{{For: f, IP: ip, To: &change.Owner{Handle: handle, Secondary: map[string]string{"pod": "db-0"}}}}},
-			{ID: 3, Do: "annotate", On: model.Ref{Kind: model.KindPod, Name: "shop/db-0"}, For: []string{f}, Change: &change.Annotate{UID: "u", Container: anID, IPs: []netip.Prefix{netip.PrefixFrom(ip, 32)}}},
-			{ID: 4, Do: "wait", On: model.Ref{Kind: model.KindPath, Name: "w17/10.244.8.34"}, For: []string{f}, Change: &change.Await{Node: "w17", IP: ip, Device: "cali91dded39638", Seconds: 90}},
-		},
-		Refused: []repair.Refusal{{Finding: "PL1005/10.244.200.32/27", Why: "there is no safe repair of it", Advice: "restart the workloads that have addresses of the block; Calico removes it when it is empty"}},
+	p, err := cluster.ReadPlan("../cluster/testdata/plan.yaml", nil)
+	if err != nil {
+		panic(err)
 	}
+	return p
 }
 
 // litter is a plan of hundreds of steps, with names of strangers in it.
@@ -104,123 +90,6 @@ func TestPlanScreens(t *testing.T) {
 
 // rewriting asks the flag of the other tests of this directory.
 func rewriting() bool { f := flag.Lookup("update"); return f != nil && f.Value.String() == "true" }
-
-func TestPlanIsReadAsItWasSaved(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"p.yaml", "p.json"} {
-		path := filepath.Join(t.TempDir(), name)
-		p := rescue()
-		p.Steps[1].Change.(change.Ordinals)[0].From = &change.Held{Attribute: model.Attribute{Handle: "h"}, Sequence: 1794736714403100461}
-		if err := savePlan(path, p); err != nil {
-			t.Fatal(err)
-		}
-		g := &global{Env: Env{Stdin: strings.NewReader("")}}
-		got, err := g.readPlan(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, _ := json.Marshal(p)
-		b, _ := json.Marshal(got)
-		if !bytes.Equal(a, b) || !bytes.Contains(b, []byte("1794736714403100461")) {
-			t.Errorf("%s:\nsaved %s\nread  %s", name, a, b)
-		}
-	}
-}
-
-// TestPlanOfAStranger: what no rule allows is refused before anything is asked of a cluster.
-func TestPlanOfAStranger(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(p *repair.Plan){
-		"a field that we do not know": nil,
-		"no proof":                    func(p *repair.Plan) { p.Targets[0].Proof = change.Proof{} },
-		"another sandbox's proof":     func(p *repair.Plan) { p.Targets[0].Proof.Running.Container = "x" },
-		"freed without a witness":     func(p *repair.Plan) { p.Steps[1].Change.(change.Ordinals)[0].To = nil },
-		"freed, and nobody is asked": func(p *repair.Plan) {
-			p.Steps[1].Change.(change.Ordinals)[0].To = nil
-			p.Targets[0].Proof.NotInUse = &change.NotInUse{IPs: []netip.Addr{p.Steps[1].Change.(change.Ordinals)[0].IP}}
-		},
-		"no change":                   func(p *repair.Plan) { p.Steps[2].Change = nil },
-		"another kind":                func(p *repair.Plan) { p.Steps[2].On.Kind = model.KindNode },
-		"always, and no count":        func(p *repair.Plan) { p.Steps[1].Always = true },
-		"for nobody":                  func(p *repair.Plan) { p.Steps[0].For = nil },
-		"for a stranger":              func(p *repair.Plan) { p.Steps[0].For = []string{"PL9999/x"} },
-		"steps out of order":          func(p *repair.Plan) { p.Steps[0].ID = 9 },
-		"a name that leads elsewhere": func(p *repair.Plan) { p.ID = "../x" },
-		"evicted, and nobody stays": func(p *repair.Plan) {
-			p.Steps[2].Change = &change.Evict{UID: "u"}
-		},
-		"endpoint of one that may live": func(p *repair.Plan) {
-			p.Steps[2] = repair.Step{ID: 3, On: model.Ref{Kind: model.KindEndpoint, Name: "a/b"}, For: p.Steps[2].For, Change: &change.Endpoint{Container: anID}}
-		},
-	} {
-		p := rescue()
-		if change != nil {
-			change(p)
-		}
-		b, err := json.Marshal(planFile(p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if change == nil {
-			b = bytes.Replace(b, []byte(`"kind":"Plan"`), []byte(`"kind":"Plan","force":true`), 1)
-		}
-		if _, err := parsePlan(b); err == nil {
-			t.Errorf("%s: taken", name)
-		}
-	}
-	if _, err := parsePlan([]byte(`{}`)); err == nil {
-		t.Error("nothing is taken for a plan")
-	}
-	// One of schema 1 is named, although its fields have other names.
-	for _, old := range []string{`{"apiVersion":"plumbline.dev/v1alpha1","kind":"Plan","schema":1,"ledger":"7"}`, "kind: Plan\nschema: 1\nledger: '7'\n"} {
-		if _, err := parsePlan([]byte(old)); err == nil || !strings.Contains(err.Error(), "it has schema 1, this version reads 2: make the plan again") {
-			t.Errorf("a plan of schema 1: %v", err)
-		}
-	}
-}
-
-// TestPlanWithStepsOfAnotherVersion: a step that is not understood in full is not half done,
-// in JSON and in YAML.
-func TestPlanWithStepsOfAnotherVersion(t *testing.T) {
-	t.Parallel()
-	good, err := json.Marshal(planFile(rescue()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct{ old, with string }{
-		"as it was saved":            {},
-		"an unknown kind":            {`"annotate":{`, `"reboot":{`},
-		"an unknown field":           {`"annotate":{`, `"annotate":{"force":true,`},
-		"an unknown field of a step": {`"annotate":{`, `"force":true,"annotate":{`},
-		"two kinds":                  {`"annotate":{`, `"restart":{"uid":"u"},"annotate":{`},
-	} {
-		b := bytes.Replace(good, []byte(c.old), []byte(c.with), 1)
-		y, err := yaml.JSONToYAML(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range [][]byte{b, y} {
-			if _, err := parsePlan(text); (err == nil) != (c.old == "") {
-				t.Errorf("%s: %v\n%s", name, err, text)
-			}
-		}
-	}
-}
-
-func FuzzParsePlan(f *testing.F) {
-	b, err := json.Marshal(planFile(rescue()))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Add([]byte("kind: Plan\nsteps: [{id: 1}]\n"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := parsePlan(b)
-		if err == nil && p.Valid() != nil {
-			t.Errorf("an invalid plan was taken: %s", b)
-		}
-	})
-}
 
 func TestBudgetFlag(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -40,51 +41,57 @@ func (c *Cluster) agents(ctx context.Context) (*fleet, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
-	f := &fleet{pods: map[string]kube.AgentPod{}}
-	for _, p := range pods {
-		if old, ok := f.pods[p.Node]; p.Node != "" && (!ok || !old.Ready && p.Ready) {
-			f.pods[p.Node] = p // one is on its way out while the next comes in
-		}
-	}
+	f := &fleet{pods: byNode(pods)}
 	readers := &tokens{client: c.client, namespace: pods[0].Namespace, account: readerAccount}
 	first, err := readers.get(ctx, agent.Audience)
 	if err != nil {
 		f.without = "no token for them: " + err.Error()
 	}
-	var nodes []string
-	for n := range f.pods {
-		nodes = append(nodes, n)
-	}
-	slices.Sort(nodes)
 	f.Fleet = &agent.Fleet{
-		Nodes: nodes,
+		Nodes: slices.Sorted(maps.Keys(f.pods)),
 		Now:   func() time.Time { return first.at.Add(time.Since(first.since)) },
 		Open: func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
-			p, ok := f.pods[node]
-			switch {
-			case !ok:
-				return nil, errNoAgent
-			case f.without != "":
-				return nil, errors.New(f.without)
-			}
-			t, err := readers.get(ctx, agent.Audience)
-			if err != nil {
-				return nil, err
-			}
-			body, head, err := c.client.Proxy(ctx, p, path, query, t.text)
-			if err != nil {
-				return nil, err
-			}
-			if err := agent.CheckVersion(head); err != nil {
-				return nil, errors.Join(err, body.Close())
-			}
-			return body, nil
+			return c.openAgent(ctx, f, readers, node, path, query)
 		},
 	}
 	if c.client.Gentle {
 		f.AtOnce = gentleAtOnce
 	}
 	return f, nil
+}
+
+// byNode gives the agent of each node. While one is replaced there are two: a ready one wins.
+func byNode(pods []kube.AgentPod) map[string]kube.AgentPod {
+	out := map[string]kube.AgentPod{}
+	for _, p := range pods {
+		if old, ok := out[p.Node]; p.Node != "" && (!ok || !old.Ready && p.Ready) {
+			out[p.Node] = p
+		}
+	}
+	return out
+}
+
+// openAgent asks the agent of a node through the API server.
+func (c *Cluster) openAgent(ctx context.Context, f *fleet, readers *tokens, node, path string, query url.Values) (io.ReadCloser, error) {
+	p, ok := f.pods[node]
+	switch {
+	case !ok:
+		return nil, errNoAgent
+	case f.without != "":
+		return nil, errors.New(f.without)
+	}
+	t, err := readers.get(ctx, agent.Audience)
+	if err != nil {
+		return nil, err
+	}
+	body, head, err := c.client.Proxy(ctx, p, path, query, t.text)
+	if err != nil {
+		return nil, err
+	}
+	if err := agent.CheckVersion(head); err != nil {
+		return nil, errors.Join(err, body.Close())
+	}
+	return body, nil
 }
 
 // findAgents looks for agents. A user who may not list them has none, and is told so.

@@ -22,7 +22,7 @@ import (
 // RunOptions say how a plan is carried out.
 type RunOptions struct {
 	DryRun   bool
-	MaxRisk  change.Risk
+	MaxRisk  Risk
 	Budget   execute.Budget
 	Copy     bool   // the journal into the cluster, so that another person can undo
 	Holder   string // who holds the lease, for whoever comes second
@@ -196,6 +196,9 @@ func (r *Run) end(o repair.Outcome, why string) {
 		r.Cluster.o.Notice(fmt.Sprintf("the journal could not be closed: %v", err))
 	}
 }
+
+// A Risk says how a repair may affect running pods.
+type Risk = change.Risk
 
 // A Budget limits the writes of a run, a second.
 type Budget = execute.Budget

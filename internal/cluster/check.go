@@ -66,8 +66,11 @@ func (c *Cluster) Overview(ctx context.Context) (*model.Snapshot, error) {
 	return s, ctx.Err()
 }
 
+// PlanOptions are the choices of the user that a plan depends on.
+type PlanOptions = planner.Options
+
 // Plan plans the repair of findings of a report of this cluster.
-func (c *Cluster) Plan(ctx context.Context, r *audit.Report, chosen []finding.Finding, o planner.Options) *repair.Plan {
+func (c *Cluster) Plan(ctx context.Context, r *audit.Report, chosen []finding.Finding, o PlanOptions) *repair.Plan {
 	o.Made, o.Version, o.IPAM, o.MassChanges = r.Taken, c.o.Version, string(r.Calico.IPAM), r.MassChanges
 	o.PodJSON, o.EndpointJSON = c.podJSON(ctx), c.endpointJSON(ctx)
 	return planner.Make(r.View, chosen, o)

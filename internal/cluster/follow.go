@@ -125,11 +125,7 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 				err = errors.New("the watch has ended")
 			}
 		case cs := <-changes:
-			if !f.dirty || f.changed.IsZero() {
-				f.changed = cs[0].At
-			}
-			f.dirty = true
-			err = f.rows.Put(cs)
+			err = f.put(cs)
 		case p := <-judged:
 			f.judging = false
 			f.next = time.Now().Add(restAfter(p.Took)) //nolint:forbidigo // compared with itself alone
@@ -144,16 +140,32 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 				nodes := f.rows.Nodes()
 				go func() { read <- f.read(ctx, nodes) }()
 			}
-		case <-tick.C: // is it time?
-			if !f.judging && !f.dirty {
-				due := f.series.Due()
-				f.dirty = !due.IsZero() && due <= f.now()
-			}
+		case <-tick.C:
+			f.dirty = f.dirty || f.due()
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// put takes changes that a watch reported.
+func (f *following) put(cs []observe.Change) error {
+	if !f.dirty || f.changed.IsZero() {
+		f.changed = cs[0].At
+	}
+	f.dirty = true
+	return f.rows.Put(cs)
+}
+
+// due tells that something unconfirmed can be confirmed now, and no judgement is under way
+// that may do so.
+func (f *following) due() bool {
+	if f.judging {
+		return false
+	}
+	due := f.series.Due()
+	return !due.IsZero() && due <= f.now()
 }
 
 // The pace of judgements. One takes at most half a core; it follows another after at most

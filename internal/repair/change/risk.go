@@ -19,3 +19,6 @@ func (r Risk) Level() int {
 	}
 	return 99
 }
+
+// Known reports that it is one of the risks.
+func (r Risk) Known() bool { return r.Level() <= Destructive.Level() }

@@ -1,4 +1,4 @@
-package cli
+package cluster
 
 import (
 	"bytes"
@@ -15,8 +15,11 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// A planDocument is a plan as it is saved and printed.
-type planDocument struct {
+// APIVersion is of saved plans and of all machine output. Fields are only ever added.
+const APIVersion = "plumbline.dev/v1alpha1"
+
+// A PlanDocument is a plan as it is saved and printed.
+type PlanDocument struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	repair.Plan
@@ -26,13 +29,14 @@ const maxPlan = 256 << 20
 
 var errNoPlan = errors.New("not a plan file: write one with plan --save")
 
-func planFile(p *repair.Plan) planDocument {
-	return planDocument{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
+// DocumentOf gives the document of a plan.
+func DocumentOf(p *repair.Plan) PlanDocument {
+	return PlanDocument{APIVersion: APIVersion, Kind: "Plan", Plan: *p}
 }
 
-// savePlan writes a plan for apply. It may hold names of pods: nobody else reads it.
-func savePlan(path string, p *repair.Plan) error {
-	b, err := json.MarshalIndent(planFile(p), "", " ")
+// SavePlan writes a plan for apply. It may hold names of pods: only the user can read the file.
+func SavePlan(path string, p *repair.Plan) error {
+	b, err := json.MarshalIndent(DocumentOf(p), "", " ")
 	if !strings.HasSuffix(path, ".json") && err == nil {
 		b, err = yaml.JSONToYAML(b)
 	}
@@ -45,9 +49,9 @@ func savePlan(path string, p *repair.Plan) error {
 	return nil
 }
 
-// readPlan reads a plan from a file, or from stdin.
-func (g *global) readPlan(path string) (*repair.Plan, error) {
-	in := g.Stdin
+// ReadPlan reads a plan from a file, or from stdin if path is "-".
+func ReadPlan(path string, stdin io.Reader) (*repair.Plan, error) {
+	in := stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -68,7 +72,7 @@ func (g *global) readPlan(path string) (*repair.Plan, error) {
 
 // parsePlan reads a plan strictly: a step that we do not understand is not half done.
 func parsePlan(b []byte) (*repair.Plan, error) {
-	var f planDocument
+	var f PlanDocument
 	t := bytes.TrimLeft(b, " \t\r\n")
 	asJSON := len(t) > 0 && t[0] == '{'
 	if err := otherSchema(b, asJSON); err != nil {
