@@ -125,6 +125,7 @@ func (r *run) makePlan() {
 		ID: "sim", Made: w.time(), Version: "sim", IPAM: report.Calico.IPAM, MassChanges: report.MassChanges, AllowMassChange: true,
 		PodJSON: w.podJSON, EndpointJSON: w.endpointJSON,
 	})
+	r.plan = asSaved(r.plan)
 	r.mutant.plan(w, r.plan)
 	renumber(r.plan)
 	if w.traced {
@@ -252,4 +253,17 @@ func (r *run) count() {
 	if r.undone {
 		s.Undone++
 	}
+}
+
+// asSaved gives the plan as apply reads it from the file that plan has written.
+func asSaved(p *repair.Plan) *repair.Plan {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	read := &repair.Plan{}
+	if err := json.Unmarshal(b, read); err != nil {
+		panic(err) // a kind of change that is written and not read
+	}
+	return read
 }
