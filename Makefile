@@ -26,7 +26,7 @@ test: ## Run the tests that need no root, with the race detector, and those of m
 	$(call tests,cases) -skip '^TestRoot' $(CASES)
 
 test-root: ## Run the tests that need root
-	$(call tests,root) -race -p=1 -run '^TestRoot' ./lab/... ./internal/...
+	$(call tests,root) -race -p=1 -run '^TestRoot' $$(grep -rl --include='*_test.go' '^func TestRoot' lab internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 lint: ## Run the linters
 	$(TOOL) golangci-lint run ./...
