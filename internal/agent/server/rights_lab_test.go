@@ -35,7 +35,7 @@ func rights(t *testing.T, s *stage.Stage, a *asker) {
 	defer func() { _, _ = n.Exec(context.WithoutCancel(ctx), "rm", conf) }()
 	has := capabilities(t, s.Lab)
 	want := map[string]string{
-		"SYS_ADMIN": "attachments", "SYS_PTRACE": "links", "DAC_READ_SEARCH": "cniconfigs", "NET_BROADCAST": "changes are not told",
+		"SYS_ADMIN": "attachments", "SYS_PTRACE": "links", "DAC_READ_SEARCH": "cniconfigs", "NET_BROADCAST": "a watch ended",
 	}
 	// To change something; the tests of the verbs know what happens without.
 	repair := []string{"NET_ADMIN"}
