@@ -3,10 +3,7 @@
 package gate
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -43,28 +40,37 @@ func TestControlPlaneOnly(t *testing.T) {
 
 func TestKDD(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
-	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
-	t.Run("parts of a node", func(t *testing.T) { parts(t, l) })
-	t.Run("reader", func(t *testing.T) { reader(t, l) })
-	t.Run("probe", func(t *testing.T) { probe(t, l) })
-	t.Run("install agents", func(t *testing.T) { product.InstallAgents(t, l) })
+	part(t, "cluster", func(t *testing.T) { cluster(t, l) })
+	part(t, "parts of a node", func(t *testing.T) { parts(t, l) })
+	part(t, "reader", func(t *testing.T) { reader(t, l) })
+	part(t, "probe", func(t *testing.T) { probe(t, l) })
+	part(t, "install agents", func(t *testing.T) { product.InstallAgents(t, l) })
 	incidents(t, l)
 }
 
 func TestEtcd(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.Etcd})
-	t.Run("cluster", func(t *testing.T) { cluster(t, l) })
-	t.Run("etcd refuses other users", func(t *testing.T) { etcdRights(t, l) })
-	t.Run("reader", func(t *testing.T) { reader(t, l) })
-	t.Run("install agents", func(t *testing.T) { product.InstallAgents(t, l) })
+	part(t, "cluster", func(t *testing.T) { cluster(t, l) })
+	part(t, "etcd refuses other users", func(t *testing.T) { etcdRights(t, l) })
+	part(t, "reader", func(t *testing.T) { reader(t, l) })
+	part(t, "install agents", func(t *testing.T) { product.InstallAgents(t, l) })
 	incidents(t, l)
+}
+
+// part runs one of the tests that share a lab. After a failed one the rest is not run: it
+// would fail because of what that one left behind.
+func part(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	if !t.Run(name, test) {
+		t.FailNow()
+	}
 }
 
 // incidents runs a few scenarios, and repairs two of them while requests are sent to
 // healthy pods; make e2e-all runs and repairs all of them.
 func incidents(t *testing.T, l *lab.Lab) {
 	play := func(sc stage.Scenario, look func(t *testing.T) stage.Checker) {
-		t.Run(sc.Name, func(t *testing.T) {
+		part(t, sc.Name, func(t *testing.T) {
 			o := stage.Options{Tell: func(s string) { t.Log(s) }, Check: look(t), Agents: true}
 			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
@@ -132,23 +138,9 @@ func cluster(t *testing.T, l *lab.Lab) {
 // writers lists the users in the API server's audit log.
 func writers(t *testing.T, l *lab.Lab) map[string]bool {
 	t.Helper()
-	f, err := os.Open(l.AuditLog())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
 	who := map[string]bool{}
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 8<<20)
-	for in.Scan() {
-		var e struct{ User struct{ Username string } }
-		if err := json.Unmarshal(in.Bytes(), &e); err != nil {
-			t.Fatalf("audit log: %v", err)
-		}
-		who[e.User.Username] = true
-	}
-	if err := in.Err(); err != nil {
-		t.Fatal(err)
+	for _, r := range requestsOf(t, l) {
+		who[r.User.Username] = true
 	}
 	return who
 }

@@ -3,7 +3,6 @@
 package gate
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -155,24 +154,10 @@ func asReader(t *testing.T, l *lab.Lab, role string) string {
 // verbsOf counts the verbs of an account's requests.
 func verbsOf(t *testing.T, l *lab.Lab, user string) map[string]int {
 	t.Helper()
-	f, err := os.Open(l.AuditLog())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
 	out := map[string]int{}
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 8<<20)
-	for in.Scan() {
-		var e struct {
-			Verb string
-			User struct{ Username string }
-		}
-		if err := json.Unmarshal(in.Bytes(), &e); err != nil {
-			t.Fatalf("audit log: %v", err)
-		}
-		if e.User.Username == user {
-			out[e.Verb]++
+	for _, r := range requestsOf(t, l) {
+		if r.User.Username == user {
+			out[r.Verb]++
 		}
 	}
 	return out
