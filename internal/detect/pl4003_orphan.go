@@ -67,6 +67,9 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 		return
 	}
 	s := p.SandboxNamed(c.Node, c.Sandbox)
+	if s != nil && (s.Ready || !podUID(s.UID)) {
+		return
+	}
 	f := finding.Finding{Subject: c.Ref(), Node: c.Node, Evidence: []finding.Evidence{containerFact(c)}}
 	switch {
 	case s == nil:
@@ -77,7 +80,7 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 				f.Namespace, f.About = pod.Namespace, append(f.About, pod.Ref())
 			}
 		}
-	case !s.Ready && podUID(s.UID):
+	default:
 		if pod := p.PodByUID(s.UID); pod != nil && p.Now <= pod.Deleted {
 			return // within its termination grace period
 		}
@@ -87,8 +90,6 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 		if pod := podOn(p, s.Node, s.UID); pod != nil {
 			f.About = append(f.About, pod.Ref())
 		}
-	default:
-		return
 	}
 	p.Report(f)
 }

@@ -24,7 +24,7 @@ func Run(v *model.View, ds ...*Detector) Result {
 		all.Go(func() {
 			for i := range next {
 				parts[i] = run(own, calico, seats, ds[i:i+1], func(t model.Table, judge func(int32)) {
-					for row := range int32(own.Rows(t)) {
+					for row := range own.InOrder(t) {
 						judge(row)
 					}
 				})

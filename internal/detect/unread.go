@@ -13,6 +13,8 @@ type unreadNodes struct {
 	nodes  map[string]bool
 	tables map[model.Table]bool
 	known  map[string]bool // by node: what sees has answered
+	last   string          // the node of the last answer: subjects come node by node
+	lastOK bool
 }
 
 // sees reports whether the node tables that the detector needs were read completely on the
@@ -22,14 +24,21 @@ func (d *Detector) sees(v *model.View, t model.Table, row int32, b *unreadNodes)
 		return true
 	}
 	node := v.NodeOf(t, row)
+	if node == "" {
+		return false
+	}
+	if node == b.last {
+		return b.lastOK
+	}
 	ok, known := b.known[node]
 	if !known {
 		if b.known == nil {
 			b.known = map[string]bool{}
 		}
-		ok = node != "" && d.seesAll(v, node, b)
+		ok = d.seesAll(v, node, b)
 		b.known[node] = ok
 	}
+	b.last, b.lastOK = node, ok
 	return ok
 }
 

@@ -49,7 +49,7 @@ func (v *View) Find(s Subject) []int32 {
 	case Cluster, Components:
 		return allRows(v.Rows(s.Table))
 	default:
-		return v.findFact(s)
+		return v.findOnNode(s)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (v *View) RefOf(t Table, i int32) Ref {
 	case Addresses:
 		return Ref{KindAddress, v.addrs[i].String()}
 	default:
-		return v.factRef(t, i)
+		return v.nodeRef(t, i)
 	}
 }
 

@@ -9,16 +9,25 @@ func (v *View) NodeOf(t Table, i int32) string {
 		return v.s.Nodes[i].Name
 	case Events:
 		return v.s.Events[i].Node
+	case Links:
+		return v.nodeIndex.links[i].Node
+	case Attachments:
+		return v.nodeIndex.attachments[i].Node
+	case Sandboxes:
+		return v.nodeIndex.sandboxes[i].Node
+	case Containers:
+		return v.nodeIndex.containers[i].Node
+	case Processes:
+		return v.nodeIndex.processes[i].Node
+	case Mounts:
+		return v.nodeIndex.mounts[i].Node
 	default:
-		if !t.OfNode() {
-			return ""
-		}
-		return v.factRef(t, i).OnNode()
+		return ""
 	}
 }
 
-// factSubjects returns the number of subjects of a node table, over all nodes, and their refs.
-func (v *View) factSubjects(t Table) (int, func(int32) Ref) {
+// nodeSubjects returns the number of subjects of a node table, over all nodes, and their refs.
+func (v *View) nodeSubjects(t Table) (int, func(int32) Ref) {
 	switch t {
 	case Links:
 		return refs(v.nodeIndex.links, (*Link).Ref)
@@ -41,21 +50,21 @@ func refs[T any](rows []*T, ref func(*T) Ref) (int, func(int32) Ref) {
 	return len(rows), func(i int32) Ref { return ref(rows[i]) }
 }
 
-func (v *View) factRows(t Table) int {
-	n, _ := v.factSubjects(t)
+func (v *View) nodeRows(t Table) int {
+	n, _ := v.nodeSubjects(t)
 	return n
 }
 
-func (v *View) factRef(t Table, i int32) Ref {
-	_, ref := v.factSubjects(t)
+func (v *View) nodeRef(t Table, i int32) Ref {
+	_, ref := v.nodeSubjects(t)
 	return ref(i)
 }
 
-// findFact returns the rows of a subject of a node table. It scans the table: only the few
+// findOnNode returns the rows of a subject of a node table. It scans the table: only the few
 // subjects of a reread are searched this way.
-func (v *View) findFact(s Subject) []int32 {
+func (v *View) findOnNode(s Subject) []int32 {
 	var out []int32
-	n, ref := v.factSubjects(s.Table)
+	n, ref := v.nodeSubjects(s.Table)
 	for i := range int32(n) {
 		if ref(i) == s.Ref {
 			out = append(out, i)

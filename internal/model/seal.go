@@ -214,6 +214,7 @@ func (v *View) indexKubernetes() {
 		}
 	}
 	v.claimNodeState()
+	v.orderPods()
 	v.vms = newIndex[name](len(s.VMs))
 	for i := len(s.VMs) - 1; i >= 0; i-- {
 		v.vms.add(name{s.VMs[i].Namespace, s.VMs[i].Name}, i)
@@ -227,6 +228,25 @@ func (v *View) indexKubernetes() {
 		v.events.add(name{s.Events[i].Namespace, s.Events[i].Pod}, i)
 	}
 	slices.SortFunc(v.addrs, netip.Addr.Compare)
+}
+
+// orderPods fills podsByNode: a sort by counting.
+func (v *View) orderPods() {
+	place, first := make([]int32, len(v.s.Pods)), make([]int32, len(v.s.Nodes)+2)
+	for i := range v.s.Pods {
+		if row, ok := v.nodes.first(v.s.Pods[i].Node); ok {
+			place[i] = row + 1
+		}
+		first[place[i]+1]++
+	}
+	for i := 1; i < len(first); i++ {
+		first[i] += first[i-1]
+	}
+	v.podsByNode = make([]int32, len(v.s.Pods))
+	for i := range v.s.Pods {
+		v.podsByNode[first[place[i]]] = int32(i)
+		first[place[i]]++
+	}
 }
 
 // claim adds a claim. Invariant: addrs contains an address exactly once if it has a claim.

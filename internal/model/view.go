@@ -38,6 +38,7 @@ type View struct {
 	strangers      map[string]bool  // Calico nodes that are no node of this cluster
 	aliases        map[string]int   // rows of Nodes, by Calico's names for them
 	events         index[name]
+	podsByNode     []int32 // rows of Pods, by row of their node, those without one first
 	poduse         poduse // built on first use; a copy made by Aside builds its own
 	nodeIndex      nodeIndex
 	asked          bool // there is coverage of a node table: agents are installed
@@ -138,7 +139,22 @@ func (v *View) Rows(t Table) int {
 	case Addresses:
 		return len(v.addrs)
 	default:
-		return v.factRows(t)
+		return v.nodeRows(t)
+	}
+}
+
+// InOrder yields the subjects of a table: pods by node, so that what is looked up for one is
+// near what was looked up for the one before; others by row.
+func (v *View) InOrder(t Table) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i := range int32(v.Rows(t)) {
+			if t == Pods {
+				i = v.podsByNode[i]
+			}
+			if !yield(i) {
+				return
+			}
+		}
 	}
 }
 

@@ -95,8 +95,7 @@ func (t *rowsOf[T]) replace(read *model.Snapshot) error {
 			return err
 		}
 	}
-	t.added = 0
-	return nil
+	return nil // all count as added: the order in which they were read is not that of a view
 }
 
 func (t *rowsOf[T]) put(c Change) error {
