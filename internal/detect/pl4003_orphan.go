@@ -71,8 +71,7 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 		return
 	}
 	f := finding.Finding{Subject: c.Ref(), Node: c.Node, Evidence: []finding.Evidence{containerFact(c)}}
-	switch {
-	case s == nil:
+	if s == nil {
 		f.Summary = fmt.Sprintf("container %s is running, but its sandbox %s is gone", plain(c.Name, maxName), first8(c.Sandbox))
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: model.Ref{Kind: model.KindSandbox, Name: c.Node + "/" + c.Sandbox}, Says: "no such sandbox"})
 		for pr := range p.ProcessesIn(c.Node, c.ID) {
@@ -80,7 +79,7 @@ func containerWithoutSandbox(p *Pass, c *model.Container) {
 				f.Namespace, f.About = pod.Namespace, append(f.About, pod.Ref())
 			}
 		}
-	default:
+	} else {
 		if pod := p.PodByUID(s.UID); pod != nil && p.Now <= pod.Deleted {
 			return // within its termination grace period
 		}

@@ -39,7 +39,7 @@ type View struct {
 	aliases        map[string]int   // rows of Nodes, by Calico's names for them
 	events         index[name]
 	podsByNode     []int32 // rows of Pods, by row of their node, those without one first
-	poduse         poduse // built on first use; a copy made by Aside builds its own
+	poduse         poduse  // built on first use; a copy made by Aside builds its own
 	nodeIndex      nodeIndex
 	asked          bool // there is coverage of a node table: agents are installed
 }
