@@ -37,7 +37,7 @@ var may = map[string]string{
 	"audit":               "model finding detect observe",
 	"kube":                "model observe",
 	"kube/probe":          "kube model observe",
-	"kube/write":          "execute kube model",
+	"kube/write":          "execute kube model observe",
 	"cri":                 "execute hostfile model observe",
 	"host":                "execute hostfile model observe",
 	"hostfile":            "",

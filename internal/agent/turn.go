@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // How long to wait for an answer, from when it was requested. Time counts only while the
@@ -29,7 +31,7 @@ func (f *Fleet) turn(ctx context.Context, node string, ask func(context.Context)
 		switch {
 		case err == nil, errors.Is(err, errNobody), ctx.Err() != nil, n == turns, !busy && (n > 1 || !p.crowded()):
 			return err
-		case sleep(ctx, min(wait, nothing)) != nil:
+		case observe.Wait(ctx, min(wait, nothing)) != nil:
 			return err
 		}
 		slow := busy || errors.As(err, new(lateError))
@@ -58,7 +60,7 @@ func (f *Fleet) once(parent context.Context, node string, turn int, within time.
 	go func() {
 		defer cancel()
 		left, shut := within, longer
-		for left > 0 && shut > 0 && sleep(ctx, second) == nil {
+		for left > 0 && shut > 0 && observe.Wait(ctx, second) == nil {
 			if f.open(ctx) {
 				left -= second
 			} else {
@@ -136,15 +138,4 @@ func retryAfter(err error) (time.Duration, bool) {
 		return 0, false
 	}
 	return b.RetryAfter(), true
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

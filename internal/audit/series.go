@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"plumbline.dev/plumbline/internal/detect"
@@ -57,7 +58,7 @@ func (w *Series) Judge(ctx context.Context, s *model.Snapshot, src Source) *Repo
 			w.memory[k] = o
 		}
 	}
-	res := detect.Run(v, w.opts.Detectors...)
+	res := detect.RunOn(w.cores(), v, w.opts.Detectors...)
 	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged, Gaps: gaps(s)}
 	found, others := keep(res.Findings, w.opts.Keep)
 	due, rest := w.divide(found, r.Taken)
@@ -79,6 +80,15 @@ func (w *Series) Judge(ctx context.Context, s *model.Snapshot, src Source) *Repo
 	r.Memory = w.memory
 	finish(r, append(due, rest...), w.opts)
 	return r
+}
+
+// cores is on how many cores the detectors run. Somebody waits for the first judgement; later
+// ones leave the others to the watches, which the API server ends if they fall behind.
+func (w *Series) cores() int {
+	if w.begun {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // divide gives the findings that are to be reread now, and the others with what is known of

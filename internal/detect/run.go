@@ -9,15 +9,18 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Run runs the detectors over all their subjects, in parallel. It is deterministic: the
-// same snapshot gives the same findings in the same order.
-func Run(v *model.View, ds ...*Detector) Result {
+// Run runs the detectors over all their subjects, on all cores.
+func Run(v *model.View, ds ...*Detector) Result { return RunOn(runtime.GOMAXPROCS(0), v, ds...) }
+
+// RunOn is Run on so many cores. It is deterministic: the same snapshot gives the same
+// findings in the same order.
+func RunOn(cores int, v *model.View, ds ...*Detector) Result {
 	calico := Recognise(v)
 	seats := make(seatCache, v.Rows(model.Pods))
 	parts := make([]Result, len(ds))
 	next := make(chan int)
 	var all sync.WaitGroup
-	views := make([]*model.View, min(runtime.GOMAXPROCS(0), len(ds)))
+	views := make([]*model.View, min(cores, len(ds)))
 	for w := range views {
 		own := v.Aside()
 		views[w] = own

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // A busyError is the answer of a server that asks to retry later.
@@ -95,12 +97,5 @@ func await(ctx context.Context, until time.Time) error {
 	if end, ok := ctx.Deadline(); ok && end.Before(until) {
 		return context.DeadlineExceeded
 	}
-	t := time.NewTimer(time.Until(until))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return observe.Wait(ctx, time.Until(until))
 }

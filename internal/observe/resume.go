@@ -59,6 +59,9 @@ func Resume(ctx context.Context, once func(ctx context.Context) (heard bool, err
 
 // Wait waits for d, or until ctx ends.
 func Wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

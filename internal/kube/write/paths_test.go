@@ -27,7 +27,7 @@ func TestWhatRepairsSend(t *testing.T) {
 		{"GET", "/api/v1/pods"},
 		{"GET", anyPod},
 		{"GET", ourLease},
-		{"GET", strings.Replace(oneStep, "step", "witness", 1)},
+		{"GET", strings.Replace(oneStep, "step", "verify", 1)},
 		{"POST", parent(anyBlock)},
 		{"PUT", anyBlock},
 		{"DELETE", anyBlock},

@@ -13,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // A Writer makes the changes of repairs, by atomic updates, and can send nothing else.
@@ -115,14 +116,7 @@ func pause(ctx context.Context, after string) error {
 	if n, err := strconv.Atoi(after); err == nil && n >= 0 {
 		d = min(time.Duration(n)*time.Second, longestPause)
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
+	return observe.Wait(ctx, d)
 }
 
 // monotonic is for durations only, never for ages.

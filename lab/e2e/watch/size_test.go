@@ -16,6 +16,10 @@ import (
 
 const podsPerNode = 30
 
+// longest is how long after a bare watch a result may come: a judgement begins at most ten
+// seconds after the one before, and takes its time on half a core.
+const longest = 25 * time.Second
+
 // TestWatchAtSize: many changes per second, on clusters of several sizes: how much of a core
 // check --watch takes, and how long after a bare watch it reports.
 func TestWatchAtSize(t *testing.T) {
@@ -78,11 +82,16 @@ func atSize(t *testing.T, mode lab.Datastore, nodes int) {
 			t.Log(strings.TrimSpace(line))
 		}
 	}
-	// Objects that change several times between two judgements are judged once, so delays of
-	// single verdicts are only logged. What counts: it keeps up, and leaves the rest of the
-	// machine alone.
+	// An object that changes several times between two judgements is judged once. What counts:
+	// it keeps up, every state that lasted is reported, and the rest of the machine is left alone.
 	if share := (churned.CPU - idle.CPU).Seconds() / took.Seconds(); share > 0.8 {
 		t.Errorf("%.0f %% of a core during the changes, the limit is half of one for judging and what reading them takes", share*100)
+	}
+	if p99 := at(r.later, .99); p99 > longest.Seconds()*1000 {
+		t.Errorf("p99 %.1f s after the bare watch, want at most %s", p99/1000, longest)
+	}
+	if r.lost > 0 {
+		t.Errorf("%d results without a change, or last changes without a result", r.lost)
 	}
 	o.interrupt(t)
 }
