@@ -7,6 +7,7 @@ tests = $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg $(if $(RESULT
 TESTS := $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg --
 SUITE ?= all
 LIMIT ?= 150
+LANES ?= 2
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
@@ -70,8 +71,8 @@ e2e-parts:
 	$(call tests,watch) -tags=e2e -count=1 -timeout=10m ./lab/e2e/watch -run=TestWatchSees
 	$(call tests,timeline) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
 
-e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes)
-	.ci/e2e-all $(SUITE) $(LIMIT)
+e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2)
+	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES)
 
 screens: lab-build ## Write docs/screens, which README and docs show, from a lab with an incident
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/screens
