@@ -11,24 +11,16 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// causes tells every finding what the logs say of how it came about.
-func causes(r *audit.Report, verdicts []timeline.Verdict, log *timeline.Log) {
-	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
-		for i := range fs {
-			fs[i].Causes = timeline.Causes(&fs[i], verdicts, log.Files())
-		}
-	}
-}
-
 // checkLogs reads the logs for what caused the findings, and for credentials, which are
 // findings of their own where they are asked for.
 func (g *global) checkLogs(ctx context.Context, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
-	log, err := g.readLogs(ctx, f.logs, question{}.within)
+	log, err := g.readLogs(ctx, f.logs, cluster.LogQuestion{})
 	if err != nil {
 		return err
 	}
-	verdicts, _ := allVerdicts(log)
-	causes(r, verdicts, log)
+	verdicts, _ := timeline.JudgeAll(log)
+	timeline.SetCauses(r.Findings, verdicts, log.Files())
+	timeline.SetCauses(r.Unconfirmed, verdicts, log.Files())
 	for _, s := range timeline.Secrets(verdicts, log.Files()) {
 		if len(f.codes) == 0 && (keep == nil || keep(&s)) {
 			r.Findings = append(r.Findings, s)
@@ -45,7 +37,7 @@ func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string
 	var err error
 	switch {
 	case len(paths) > 0:
-		if log, err = g.readLogs(ctx, paths, question{}.within); err != nil {
+		if log, err = g.readLogs(ctx, paths, cluster.LogQuestion{}); err != nil {
 			return err
 		}
 	case pod == "" || len(r.Findings)+len(r.Unconfirmed) == 0 || !r.View.Agents() || g.bundle != "":
@@ -60,8 +52,9 @@ func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string
 			fmt.Fprintln(g.Stderr, line(m))
 		}
 	}
-	verdicts, _ := allVerdicts(log)
-	causes(r, verdicts, log)
+	verdicts, _ := timeline.JudgeAll(log)
+	timeline.SetCauses(r.Findings, verdicts, log.Files())
+	timeline.SetCauses(r.Unconfirmed, verdicts, log.Files())
 	return nil
 }
 

@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/parse"
 )
 
-// readLogs reads all files of the paths, in one pass; "-" is standard input.
-func (g *global) readLogs(ctx context.Context, paths []string, within func(*timeline.Event) bool) (*timeline.Log, error) {
+// readLogs reads all files of the paths, in one pass, and keeps what is of the time asked for;
+// "-" is standard input.
+func (g *global) readLogs(ctx context.Context, paths []string, q cluster.LogQuestion) (*timeline.Log, error) {
 	in, err := parse.Inputs(paths, g.Stdin)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now() //nolint:forbidigo // how long it took
-	log, err := parse.Read(ctx, in, within)
+	log, err := parse.Read(ctx, in, q.Within)
 	if err == nil && g.verbose {
 		var bytes int64
 		for _, f := range log.Files() {

@@ -74,7 +74,7 @@ func (g *global) runTimeline(ctx context.Context, kind, name string, f timelineF
 	var log *timeline.Log
 	var missing []string
 	if len(f.logs) > 0 {
-		log, err = g.readLogs(ctx, f.logs, q.within)
+		log, err = g.readLogs(ctx, f.logs, q.LogQuestion)
 	} else {
 		log, missing, err = g.agentLogs(ctx, q)
 	}
@@ -88,7 +88,7 @@ func (g *global) runTimeline(ctx context.Context, kind, name string, f timelineF
 func (g *global) agentLogs(ctx context.Context, q question) (*timeline.Log, []string, error) {
 	o, done := g.options()
 	defer done()
-	return cluster.Logs(ctx, o, q.LogQuestion, q.within)
+	return cluster.Logs(ctx, o, q.LogQuestion)
 }
 
 // runTimelineAll judges logs as a whole.
@@ -101,7 +101,7 @@ func (g *global) runTimelineAll(ctx context.Context, f timelineFlags) error {
 	if err != nil {
 		return err
 	}
-	log, err := g.readLogs(ctx, f.logs, q.within)
+	log, err := g.readLogs(ctx, f.logs, q.LogQuestion)
 	if err != nil {
 		return err
 	}
@@ -110,11 +110,6 @@ func (g *global) runTimelineAll(ctx context.Context, f timelineFlags) error {
 
 // A question is whose timeline is asked for, and of which time.
 type question struct{ cluster.LogQuestion }
-
-// within tells whether an event is of the time asked for; one without time may be.
-func (q question) within(e *timeline.Event) bool {
-	return e.At.IsZero() || (q.Since.IsZero() || !e.At.Before(q.Since)) && (q.Until.IsZero() || !e.At.After(q.Until))
-}
 
 func names(stories []*timeline.Story) string {
 	var out []string

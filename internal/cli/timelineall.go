@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/timeline"
@@ -21,22 +19,9 @@ type timelineSummary struct {
 	Files      []timeline.File   `json:"files"`
 }
 
-// allVerdicts judges every story of the logs, in order of time.
-func allVerdicts(log *timeline.Log) (verdicts []timeline.Verdict, pods int) {
-	verdicts = append(timeline.JudgeAddresses(log), timeline.JudgeNodes(log)...)
-	log.Stories(func(s *timeline.Story) bool {
-		pods++
-		timeline.Judge(s)
-		verdicts = append(verdicts, s.Verdicts...)
-		return true
-	})
-	slices.SortStableFunc(verdicts, func(a, b timeline.Verdict) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) })
-	return verdicts, pods
-}
-
 // showAll lists all verdicts.
 func (g *global) showAll(log *timeline.Log, output string) error {
-	verdicts, pods := allVerdicts(log)
+	verdicts, pods := timeline.JudgeAll(log)
 	files := log.Files()
 	switch output {
 	case "json":

@@ -28,7 +28,7 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 	if f.output != "text" && f.output != "wide" {
 		return errors.New("--follow works with -o text only")
 	}
-	tail, err := parse.NewTail(f.logs, q.within)
+	tail, err := parse.NewTail(f.logs, q.Within)
 	if err != nil {
 		return err
 	}
