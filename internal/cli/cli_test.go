@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/cli"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
@@ -233,7 +234,7 @@ func TestEveryDocumentHasAKind(t *testing.T) {
 	} {
 		var doc struct{ APIVersion, Kind string }
 		r := run(t, 0, append(strings.Fields(args), "-o", "json", "--bundle", bundle(t, "PL2010", nil))...)
-		if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.APIVersion != cli.APIVersion || doc.Kind != kind {
+		if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.APIVersion != cluster.APIVersion || doc.Kind != kind {
 			t.Errorf("%s: %+v, %v", args, doc, err)
 		}
 	}

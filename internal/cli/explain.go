@@ -84,13 +84,21 @@ func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) 
 	}
 }
 
+// A codePage is what explain CODE -o json prints.
+type codePage struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Code       finding.Code `json:"code"`
+	Text       string       `json:"text"` // Markdown
+}
+
 func (g *global) explainCode(c finding.Code, output string) error {
 	page, ok := detect.Page(c)
 	if !ok {
 		return fmt.Errorf("no code %s", c)
 	}
 	if output == "json" {
-		return g.machine(codePage{APIVersion, "CodePage", c, page}, output)
+		return g.machine(codePage{cluster.APIVersion, "CodePage", c, page}, output)
 	}
 	_, err := fmt.Fprint(g.Stdout, page)
 	return err
@@ -120,9 +128,9 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 					return err
 				}
 				if f.output == "json" {
-					doc := document(r)
+					doc := cluster.ReportOf(r)
 					doc.Kind = "FindingExplanation"
-					others := func(n namedFinding) bool { return n.Name != k }
+					others := func(n cluster.NamedFinding) bool { return n.Name != k }
 					doc.Findings, doc.Unconfirmed = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Unconfirmed, others)
 					return g.machine(doc, "json")
 				}

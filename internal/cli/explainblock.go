@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -32,7 +33,7 @@ func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainF
 		return fmt.Errorf("block %s does not exist", cidr)
 	}
 	if f.output == "json" {
-		doc := document(r)
+		doc := cluster.ReportOf(r)
 		doc.Kind = "BlockExplanation"
 		return g.machine(doc, "json")
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -21,7 +22,7 @@ func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) e
 	}
 	r := u.Judge(ctx, f.settle.settle, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	if f.output == "json" {
-		doc := document(r)
+		doc := cluster.ReportOf(r)
 		doc.Kind = "AddressExplanation"
 		return g.machine(doc, "json")
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -18,7 +19,7 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 	}
 	n := r.View.NodeByName(name)
 	if f.output == "json" {
-		doc := document(r)
+		doc := cluster.ReportOf(r)
 		doc.Kind = "NodeExplanation"
 		return g.machine(doc, "json")
 	}

@@ -36,7 +36,7 @@ func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags
 		return err
 	}
 	if f.output == "json" {
-		doc := document(r)
+		doc := cluster.ReportOf(r)
 		doc.Kind = "PodExplanation"
 		return g.machine(doc, "json")
 	}

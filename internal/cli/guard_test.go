@@ -196,7 +196,7 @@ func TestGuardDocuments(t *testing.T) {
 		}
 		got := once()
 		var doc struct{ APIVersion, Kind string }
-		if err := json.Unmarshal([]byte(got), &doc); err != nil || doc.Kind != kind || doc.APIVersion != APIVersion || got != once() {
+		if err := json.Unmarshal([]byte(got), &doc); err != nil || doc.Kind != kind || doc.APIVersion != cluster.APIVersion || got != once() {
 			t.Errorf("%s: %v %+v", kind, err, doc)
 		}
 		if kind != "GuardStatus" && !strings.Contains(got, oldBox) || strings.ContainsRune(got, 0x1b) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
@@ -67,7 +68,7 @@ func (g *global) explainCalls(s saidCalls, output string) error {
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
 	if output == "json" {
-		doc := guardExplanation{APIVersion: APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: notNil(s.notShown())}
+		doc := guardExplanation{APIVersion: cluster.APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: notNil(s.notShown())}
 		for _, c := range s.calls {
 			r := guard.RuleOf(c.Rule)
 			doc.Calls = append(doc.Calls, explainedCall{c, r.Title, r.Does, r.Why, c.Alone()})

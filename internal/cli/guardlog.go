@@ -110,7 +110,7 @@ func (g *global) callsAsked(f guardFlags) (q callsQuestion, err error) {
 
 func (g *global) showCalls(s saidCalls, output string) error {
 	if output == "json" {
-		if err := g.machine(guardLog{APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
+		if err := g.machine(guardLog{cluster.APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(s.unseen)

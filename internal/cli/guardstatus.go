@@ -22,7 +22,7 @@ const daemonSilentAfter = 2 * time.Minute
 
 func (g *global) showGuards(all guards, f guardFlags) error {
 	if f.output == "json" {
-		if err := g.machine(guardStatus{APIVersion, "GuardStatus", notNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
+		if err := g.machine(guardStatus{cluster.APIVersion, "GuardStatus", notNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(all.unseen)

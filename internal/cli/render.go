@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -17,7 +18,7 @@ import (
 func (g *global) show(r *audit.Report, f checkFlags) error {
 	switch f.output {
 	case "json", "yaml":
-		return g.machine(document(r), f.output)
+		return g.machine(cluster.ReportOf(r), f.output)
 	case "html":
 		return g.html(r)
 	case "name":

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/cluster"
 )
 
 // schema prints the JSON Schema of machine output, made from the types themselves.
@@ -16,11 +18,11 @@ func (g *global) schema() *cobra.Command {
 	}
 }
 
-// Schema describes a checkReport.
+// Schema describes a report of check.
 func Schema() map[string]any {
-	s := schemaOf(reflect.TypeFor[checkReport]())
+	s := schemaOf(reflect.TypeFor[cluster.CheckReport]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = "CheckReport of " + APIVersion
+	s["title"] = "CheckReport of " + cluster.APIVersion
 	return s
 }
 

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -39,8 +40,8 @@ func readSuppressions(path string) ([]audit.Suppression, error) {
 	if err := yaml.UnmarshalStrict(b, &doc); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	if doc.APIVersion != "" && doc.APIVersion != APIVersion {
-		return nil, fmt.Errorf("read %s: apiVersion %q, supported is %s", path, doc.APIVersion, APIVersion)
+	if doc.APIVersion != "" && doc.APIVersion != cluster.APIVersion {
+		return nil, fmt.Errorf("read %s: apiVersion %q, supported is %s", path, doc.APIVersion, cluster.APIVersion)
 	}
 	now := model.At(time.Now()) //nolint:forbidigo // the file is this machine's, and so is its clock
 	for i := range doc.Suppressions {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -25,7 +26,7 @@ func (g *global) showAll(log *timeline.Log, output string) error {
 	files := log.Files()
 	switch output {
 	case "json":
-		doc := timelineSummary{APIVersion: APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []timelineVerdict{}, Files: notNil(files)}
+		doc := timelineSummary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []timelineVerdict{}, Files: notNil(files)}
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, timelineVerdict{v, linesAt(files, v.Lines)})
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -37,7 +38,7 @@ type timelineEvent struct {
 
 func timelineDocument(log *timeline.Log, q question, stories []*timeline.Story, missing []string) timelineReport {
 	files := log.Files()
-	doc := timelineReport{APIVersion: APIVersion, Kind: "TimelineReport", About: q.String(), Files: notNil(files), NotRead: notNil(missing)}
+	doc := timelineReport{APIVersion: cluster.APIVersion, Kind: "TimelineReport", About: q.String(), Files: notNil(files), NotRead: notNil(missing)}
 	for _, s := range stories {
 		out := timelineStory{Pod: s.Pod, Sandboxes: notNil(s.Sandboxes), NotShown: notNil(s.NotShown), Verdicts: []timelineVerdict{}, Events: []timelineEvent{}}
 		for _, v := range s.Verdicts {
