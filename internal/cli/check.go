@@ -132,15 +132,7 @@ func (g *global) judge(ctx context.Context, f checkFlags, opts audit.Options) (*
 	}
 	defer done()
 	defer c.Close()
-	if f.selector != "" {
-		pods, err := c.Selected(ctx, f.namespace, f.selector)
-		if err != nil {
-			return nil, err
-		}
-		before := opts.Keep
-		opts.Keep = func(x *finding.Finding) bool { return cluster.About(x, pods) && (before == nil || before(x)) }
-	}
-	return c.Check(ctx, opts)
+	return c.CheckSelected(ctx, opts, f.namespace, f.selector)
 }
 
 // verdict is the exit code of a check.

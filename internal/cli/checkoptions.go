@@ -2,13 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/model"
 )
 
 // auditOptions turns flags into what audit is asked for.
@@ -30,7 +28,7 @@ func auditOptions(f checkFlags) (o audit.Options, err error) {
 	}
 	if f.namespace != "" || f.node != "" {
 		o.Keep = func(x *finding.Finding) bool {
-			return (f.namespace == "" || inNamespace(x, f.namespace)) && (f.node == "" || x.Node == f.node)
+			return (f.namespace == "" || x.InNamespace(f.namespace)) && (f.node == "" || x.Node == f.node)
 		}
 	}
 	return o, nil
@@ -63,10 +61,4 @@ func sourcesKnown(names []string) error {
 		}
 	}
 	return nil
-}
-
-// inNamespace tells that a finding is about anything in a namespace: of a shared address,
-// one of its pods is enough.
-func inNamespace(f *finding.Finding, ns string) bool {
-	return f.Namespace == ns || slices.ContainsFunc(f.About, func(r model.Ref) bool { return strings.HasPrefix(r.Name, ns+"/") && r.Kind == model.KindPod })
 }

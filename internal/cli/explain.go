@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,16 +40,14 @@ func (g *global) explain() *cobra.Command {
 	return c
 }
 
-var codeOK = regexp.MustCompile(`^(?i:PL)[0-9]{4}$`)
-
 func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) error {
 	if f.output != "text" && f.output != "wide" && f.output != "json" {
 		return fmt.Errorf("-o %s: want text, wide or json", f.output)
 	}
 	f.settle.failOn, f.settle.output = "warning", f.output
 	if len(args) == 1 {
-		if codeOK.MatchString(args[0]) {
-			return g.explainCode(finding.Code(strings.ToUpper(args[0])), f.output)
+		if code, ok := finding.ParseCode(args[0]); ok {
+			return g.explainCode(code, f.output)
 		}
 		return g.explainFinding(ctx, args[0], f)
 	}

@@ -56,7 +56,7 @@ func (s *planSelection) selects(x *finding.Finding) bool {
 	case len(s.keys) > 0 && !slices.Contains(s.keys, x.Key()),
 		len(s.codes) > 0 && !s.hasCode(x),
 		s.node != "" && x.Node != s.node,
-		s.namespace != "" && !inNamespace(x, s.namespace),
+		s.namespace != "" && !x.InNamespace(s.namespace),
 		x.Severity == finding.Info && len(s.keys) == 0,
 		s.rebuild && !ofIPAM(x, s.blocks):
 		return false

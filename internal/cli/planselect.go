@@ -49,10 +49,11 @@ func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix
 	for _, a := range args {
 		if !rebuild {
 			key, ok := finding.ParseKey(a)
-			if !ok || !codeOK.MatchString(string(key.Code)) {
+			code, known := finding.ParseCode(string(key.Code))
+			if !ok || !known {
 				return nil, nil, fmt.Errorf("%q is not a finding: pass one as check shows it, such as PL2001/shop/db-0", a)
 			}
-			keys = append(keys, finding.KeyOf(finding.Code(strings.ToUpper(string(key.Code))), key.Name))
+			keys = append(keys, finding.KeyOf(code, key.Name))
 			continue
 		}
 		p, err := netip.ParsePrefix(a)
