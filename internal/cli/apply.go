@@ -16,7 +16,7 @@ import (
 )
 
 // exitStopped means that a plan was begun and did not come to its end.
-const exitStopped = 4
+const exitStopped exit = 4
 
 // applyFlags say how to carry out a plan.
 type applyFlags struct {
@@ -189,9 +189,9 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 	if err != nil {
 		fmt.Fprintf(w.g.Stdout, "stopped   %s\n", line(err.Error()))
 		if !w.dryRun() {
-			w.g.next(w.g.Stdout, "apply --resume %s", w.Plan.ID)
+			w.g.next("apply --resume %s", w.Plan.ID)
 		}
-		return exit(exitStopped)
+		return exitStopped
 	}
 	if w.dryRun() {
 		fmt.Fprintf(w.g.Stdout, "dry run   nothing was written; %s\n", w.sent())
@@ -202,5 +202,5 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 	if err := w.verdict(res, still); err != nil || unread == nil {
 		return err
 	}
-	return exit(exitFindings)
+	return exitFindings
 }

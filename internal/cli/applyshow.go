@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ func (w *applyRun) headline() {
 // skipped tells what fell away since the plan was made.
 func (w *applyRun) skipped() {
 	for _, r := range w.Skipped {
-		w.g.field(w.g.Stdout, "skipped", line(short(r.Finding))+": "+line(short(r.Why)))
+		w.g.field("skipped", line(short(r.Finding))+": "+line(short(r.Why)))
 	}
 }
 
@@ -95,7 +96,7 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	case unseen != nil:
 		fmt.Fprintf(out, "written   and not verified: %s\n", line(unseen.Error()))
 	default:
-		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), counted(len(w.Plan.Targets), "finding", "findings"), took)
+		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), count(len(w.Plan.Targets), "finding"), took)
 	}
 	w.left(left)
 	if watch > 0 {
@@ -105,17 +106,17 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
 		fmt.Fprintf(out, "undo with %s undo %s\n", w.g.prog, w.Plan.ID)
 	}
-	w.g.next(out, "check")
+	w.g.next("check")
 }
 
 // left names what was not repaired, and why.
 func (w *applyRun) left(why map[string]string) {
-	for i, f := range sortedKeys(why) {
+	for i, f := range slices.Sorted(maps.Keys(why)) {
 		if i == 10 {
 			fmt.Fprintf(w.g.Stdout, "remains    ... %d more\n", len(why)-i)
 			return
 		}
-		w.g.field(w.g.Stdout, "remains", short(f)+": "+short(why[f]))
+		w.g.field("remains", short(f)+": "+short(why[f]))
 	}
 }
 
@@ -129,11 +130,11 @@ func curedText(p *repair.Plan, n int) string {
 // verdict is the exit code: something was left alone, or is still there.
 func (w *applyRun) verdict(res cluster.Result, still []string) error {
 	if len(still) > 0 {
-		return exit(exitFindings)
+		return exitFindings
 	}
 	for _, v := range res.Findings {
 		if !v.Repaired() {
-			return exit(exitFindings)
+			return exitFindings
 		}
 	}
 	return nil

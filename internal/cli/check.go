@@ -139,21 +139,21 @@ func (g *global) judge(ctx context.Context, f checkFlags, opts audit.Options) (*
 func verdict(r *audit.Report, f checkFlags) error {
 	for i := range r.Findings {
 		if r.Findings[i].Severity.Level() >= finding.Severity(f.failOn).Level() {
-			return exit(exitFindings)
+			return exitFindings
 		}
 	}
 	for _, s := range r.Skipped {
 		if !s.NotApplicable && !s.OutOfScope && (len(s.Nodes) == 0 || f.node == "" || slices.Contains(s.Nodes, f.node)) {
-			return exit(exitGaps)
+			return exitGaps
 		}
 	}
 	for _, c := range r.Gaps {
 		if f.node == "" || c.Node == "" || c.Node == f.node { // another node's silence is not what was asked about
-			return exit(exitGaps)
+			return exitGaps
 		}
 	}
 	if r.Unread(f.require) {
-		return exit(exitGaps)
+		return exitGaps
 	}
 	return nil
 }

@@ -25,12 +25,11 @@ type Env struct {
 	Columns        int // of the terminal; 0 means: ask it
 }
 
-// Exit codes. Those of plan and apply come with them.
+// Exit codes; 0 is success.
 const (
-	exitClean    = 0 // everything in scope was seen, no findings
-	exitFindings = 1
-	exitUsage    = 2 // usage, or could not look at all
-	exitGaps     = 3 // no findings, but something in scope was not seen
+	exitFindings exit = 1
+	exitUsage    exit = 2 // usage, or the cluster could not be read
+	exitGaps     exit = 3 // no findings, but something in scope was not read
 )
 
 // An exit is an answer that is no error but has a code.
@@ -61,12 +60,12 @@ func Main(ctx context.Context, env Env) int {
 	var code exit
 	switch {
 	case err == nil:
-		return exitClean
+		return 0
 	case errors.As(err, &code):
 		return int(code)
 	default:
 		fmt.Fprintf(env.Stderr, "error: %s\n", clean(g.advise(err)))
-		return exitUsage
+		return int(exitUsage)
 	}
 }
 
@@ -118,6 +117,6 @@ func (g *global) advise(err error) string {
 }
 
 // next prints the one line that can be pasted.
-func (g *global) next(w io.Writer, format string, args ...any) {
-	fmt.Fprintf(w, "Next: %s %s\n", g.prog, fmt.Sprintf(format, args...))
+func (g *global) next(format string, args ...any) {
+	fmt.Fprintf(g.Stdout, "Next: %s %s\n", g.prog, fmt.Sprintf(format, args...))
 }

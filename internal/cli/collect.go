@@ -52,7 +52,7 @@ func (g *global) runCollect(ctx context.Context, file string) error {
 	if len(s.NodeState) == 0 {
 		fmt.Fprintln(g.Stdout, "Not read node state (no agents installed)")
 	}
-	g.next(g.Stdout, "check --bundle %s", file)
+	g.next("check --bundle %s", file)
 	return nil
 }
 

@@ -171,5 +171,5 @@ func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
 		}
 		printLines(w, cols, "Unconfirmed: "+line(why))
 	}
-	g.next(w, "explain %s", f.Code)
+	g.next("explain %s", f.Code)
 }

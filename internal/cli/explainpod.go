@@ -118,11 +118,11 @@ func (g *global) findingLines(r *audit.Report) {
 	}
 	switch {
 	case len(r.Findings) > 0:
-		g.next(w, "explain %s", r.Findings[0].Code)
+		g.next("explain %s", r.Findings[0].Code)
 	case len(r.Unconfirmed) > 0:
-		g.next(w, "check --wait --code %s", r.Unconfirmed[0].Code)
+		g.next("check --wait --code %s", r.Unconfirmed[0].Code)
 	default:
-		g.next(w, "check")
+		g.next("check")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,7 @@ type agentsPost struct {
 func (p *agentsPost) Status(ctx context.Context) (all []cluster.GuardStatus, unread map[string]error) {
 	said, unread := p.fleet.Guards(ctx, p.nodes)
 	maps.Copy(unread, p.none)
-	for _, n := range sortedKeys(said) {
+	for _, n := range slices.Sorted(maps.Keys(said)) {
 		all = append(all, said[n])
 	}
 	return all, unread
@@ -125,7 +126,7 @@ func post() *agentsPost {
 			return io.NopCloser(bytes.NewReader(b)), err
 		},
 	}}
-	p.nodes = append(sortedKeys(all), "w8", "w9")
+	p.nodes = append(slices.Sorted(maps.Keys(all)), "w8", "w9")
 	return p
 }
 
@@ -156,7 +157,7 @@ func TestGuardScreens(t *testing.T) {
 	} {
 		var code error
 		got := shown(t, func(g *global) { code = show(g) })
-		if all := name == "guard-none" || name == "guard-quiet" || name == "guard-line"; all != (code == nil) || !all && !errors.Is(code, exit(exitGaps)) {
+		if all := name == "guard-none" || name == "guard-quiet" || name == "guard-line"; all != (code == nil) || !all && !errors.Is(code, exitGaps) {
 			t.Errorf("%s: %v", name, code)
 		}
 		got = callDigits.ReplaceAllString(got, "w30:3fa2c1") // they are made of the time, and that of the zone
@@ -189,7 +190,7 @@ func TestGuardDocuments(t *testing.T) {
 	} {
 		once := func() string {
 			var out bytes.Buffer
-			if err := show(&global{Env: Env{Stdout: &out, Stderr: &out}}, post()); !errors.Is(err, exit(exitGaps)) {
+			if err := show(&global{Env: Env{Stdout: &out, Stderr: &out}}, post()); !errors.Is(err, exitGaps) {
 				t.Errorf("%s: %v", kind, err)
 			}
 			return out.String()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,7 +44,7 @@ func unseenNodes(unseen map[string]error) []string {
 		by[err.Error()] = append(by[err.Error()], node)
 	}
 	var out []string
-	for _, why := range sortedKeys(by) {
+	for _, why := range slices.Sorted(maps.Keys(by)) {
 		out = append(out, fmt.Sprintf("%s: %s", fewOf(by[why]), why))
 	}
 	slices.Sort(out)
@@ -58,7 +59,7 @@ type unreadNode struct {
 
 func unseenList(unseen map[string]error) []unreadNode {
 	out := []unreadNode{}
-	for _, node := range sortedKeys(unseen) {
+	for _, node := range slices.Sorted(maps.Keys(unseen)) {
 		out = append(out, unreadNode{node, unseen[node].Error()})
 	}
 	return out
@@ -67,7 +68,7 @@ func unseenList(unseen map[string]error) []unreadNode {
 // gaps is the exit code for what was not seen.
 func gaps(unseen map[string]error) error {
 	if len(unseen) > 0 {
-		return exit(exitGaps)
+		return exitGaps
 	}
 	return nil
 }

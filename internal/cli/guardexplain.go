@@ -109,10 +109,10 @@ func (g *global) explainText(s *saidCalls) {
 		say("Not shown: ", l)
 	}
 	if c := &s.calls[len(s.calls)-1]; c.Pod != "" {
-		g.next(w, "timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
+		g.next("timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
 		return
 	}
-	g.next(w, "guard log")
+	g.next("guard log")
 }
 
 // headline says what it comes to.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/cluster"
@@ -27,7 +29,7 @@ func (g *global) guardLines(all guards) {
 			}
 		}
 	}
-	for _, label := range sortedKeys(said) {
+	for _, label := range slices.Sorted(maps.Keys(said)) {
 		if n := said[label] - fewLines; n > 0 {
 			fmt.Fprintf(g.Stdout, "%s%s more (-o json has them all)\n", label, thousands(n))
 		}
@@ -81,6 +83,14 @@ func times(n int) string {
 	return thousands(n) + " times"
 }
 
+// counted is count for a plural that is more than an s.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}
+
 func endlessOf(e *guard.Endless) string {
 	if e.Pod == "" {
 		return short8(e.Container)
@@ -98,7 +108,7 @@ func (g *global) guardNext(all guards) {
 		}
 		for _, e := range n.Report.Endless {
 			if e.Pod != "" {
-				g.next(g.Stdout, "timeline pod %s -n %s", arg(e.Pod), arg(e.Namespace))
+				g.next("timeline pod %s -n %s", arg(e.Pod), arg(e.Namespace))
 				return
 			}
 		}
@@ -107,10 +117,10 @@ func (g *global) guardNext(all guards) {
 		}
 	}
 	if late != nil {
-		g.next(g.Stdout, "guard log --node %s", arg(late.Node))
+		g.next("guard log --node %s", arg(late.Node))
 		return
 	}
-	g.next(g.Stdout, "guard log")
+	g.next("guard log")
 }
 
 // arg is a stranger's name as a word that can be pasted: what a shell would obey, a name

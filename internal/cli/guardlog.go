@@ -122,9 +122,9 @@ func (g *global) showCalls(s saidCalls, output string) error {
 	}
 	g.notSeenLines(s.unseen)
 	if n := worstCall(s.calls); n != nil {
-		g.next(g.Stdout, "guard explain %s", arg(n.Name))
+		g.next("guard explain %s", arg(n.Name))
 	} else {
-		g.next(g.Stdout, "guard status")
+		g.next("guard status")
 	}
 	return gaps(s.unseen)
 }

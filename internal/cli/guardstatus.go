@@ -30,7 +30,7 @@ func (g *global) showGuards(all guards, f guardFlags) error {
 	if n := len(all.said); n > 0 && !all.installed() {
 		printLines(g.Stdout, 0, wrap(fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", count(n, "node")), "", g.width())...)
 		g.notSeenLines(all.unseen)
-		g.next(g.Stdout, "check --code PL4006")
+		g.next("check --code PL4006")
 		return gaps(all.unseen)
 	}
 	g.guardTable(all, f)

@@ -100,7 +100,7 @@ func (g *global) historyOf(ctx context.Context, id string) error {
 		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), line(short(on))})
 	}
 	table(g.Stdout, g.width(), rows)
-	g.next(g.Stdout, "undo %s --dry-run=server", id)
+	g.next("undo %s --dry-run=server", id)
 	return err
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ func notSeen(r *audit.Report) []string {
 	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
 		na = nil // what the other datastore would have is not worth a line
 	}
-	for _, why := range sortedKeys(na) {
+	for _, why := range slices.Sorted(maps.Keys(na)) {
 		out = append(out, fmt.Sprintf("Not applicable: %s: %s", strings.Join(na[why], ", "), why))
 	}
 	if !r.View.Agents() {
@@ -65,8 +66,8 @@ func nodesNotSeen(r *audit.Report) []string {
 	}
 	nodes := map[gap][]string{}
 	var order []gap
-	for _, node := range sortedKeys(byNode) {
-		for _, why := range sortedKeys(byNode[node]) {
+	for _, node := range slices.Sorted(maps.Keys(byNode)) {
+		for _, why := range slices.Sorted(maps.Keys(byNode[node])) {
 			tables := byNode[node][why]
 			what := gap{strings.Join(tables, ", "), why}
 			if len(tables) == len(model.FactTables()) {

@@ -72,7 +72,7 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 		return err
 	}
 	if len(p.Steps) == 0 && len(p.Refused) > 0 {
-		return exit(exitFindings)
+		return exitFindings
 	}
 	return nil
 }

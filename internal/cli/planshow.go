@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -31,18 +30,18 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	w := g.Stdout
 	if len(p.Steps) == 0 {
 		fmt.Fprintln(w, emptyPlan(p))
-		g.refused(w, p.Refused, f.output == "wide")
+		g.refused(p.Refused, f.output == "wide")
 		return nil
 	}
-	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), counted(len(p.Steps), "step", "steps"), p.Risk(), undoText(p))
+	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), count(len(p.Steps), "step"), p.Risk(), undoText(p))
 	if f.output == "wide" || len(p.Steps) <= maxListed {
-		g.listSteps(w, p)
+		g.listSteps(p)
 	} else {
-		groupSteps(w, p)
+		g.groupSteps(p)
 	}
-	g.reliesOn(w, p)
-	g.touches(w, p)
-	g.refused(w, p.Refused, f.output == "wide")
+	g.reliesOn(p)
+	g.touches(p)
+	g.refused(p.Refused, f.output == "wide")
 	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
 		fmt.Fprintf(w, "Time       about %s at %g block writes per second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
 	}
@@ -51,7 +50,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 		if len(g.Args) > 2 {
 			args = g.Args[1:]
 		}
-		g.next(w, "%s --save plan.yaml", line(strings.Join(args, " ")))
+		g.next("%s --save plan.yaml", line(strings.Join(args, " ")))
 		return nil
 	}
 	fmt.Fprintf(w, "Saved      %s\n", f.save)
@@ -59,7 +58,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	if p.Risk().Level() > 0 { // above what apply allows without a flag
 		risk = " --max-risk " + string(p.Risk())
 	}
-	g.next(w, "apply -f %s%s", f.save, risk)
+	g.next("apply -f %s%s", f.save, risk)
 	return nil
 }
 
@@ -77,7 +76,7 @@ func targetsText(p *repair.Plan) string {
 	if len(p.Targets) == 1 {
 		return line(p.Targets[0].Finding)
 	}
-	return counted(len(p.Targets), "finding", "findings")
+	return count(len(p.Targets), "finding")
 }
 
 func undoText(p *repair.Plan) string {
@@ -102,19 +101,19 @@ func undoText(p *repair.Plan) string {
 	}
 }
 
-func (g *global) listSteps(w io.Writer, p *repair.Plan) {
+func (g *global) listSteps(p *repair.Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, line(short(s.On.Name)))
-		fmt.Fprintf(w, "%s\n", cut(text, g.width()))
+		fmt.Fprintf(g.Stdout, "%s\n", cut(text, g.width()))
 		for _, l := range wrap(line(short(s.Describe())), "             ", g.width()) {
-			fmt.Fprintln(w, l)
+			fmt.Fprintln(g.Stdout, l)
 		}
 	}
 }
 
 // groupSteps tells how often what is done: nobody reads a thousand lines.
-func groupSteps(w io.Writer, p *repair.Plan) {
+func (g *global) groupSteps(p *repair.Plan) {
 	type group struct {
 		kind model.Kind
 		do   string
@@ -129,13 +128,13 @@ func groupSteps(w io.Writer, p *repair.Plan) {
 		count[k]++
 	}
 	for _, k := range order {
-		fmt.Fprintf(w, "%7s %-9s %s\n", thousands(count[k]), k.kind, line(k.do))
+		fmt.Fprintf(g.Stdout, "%7s %-9s %s\n", thousands(count[k]), k.kind, line(k.do))
 	}
-	fmt.Fprintln(w, "           (-o wide lists every step)")
+	fmt.Fprintln(g.Stdout, "           (-o wide lists every step)")
 }
 
 // reliesOn names the nodes that must speak, and what for.
-func (g *global) reliesOn(w io.Writer, p *repair.Plan) {
+func (g *global) reliesOn(p *repair.Plan) {
 	nodes := map[string]bool{}
 	all, dead, lives := false, 0, 0
 	for i := range p.Targets {
@@ -173,14 +172,14 @@ func (g *global) reliesOn(w io.Writer, p *repair.Plan) {
 		who = "the API server"
 	}
 	text := "live verification by " + who + " before each write: " + strings.Join(parts, "; ")
-	g.field(w, "Relies on", text)
+	g.field("Relies on", text)
 }
 
-func (g *global) field(w io.Writer, name, text string) {
-	printLines(w, 0, labelled(fmt.Sprintf("%-11s", name), line(text), g.width())...)
+func (g *global) field(name, text string) {
+	printLines(g.Stdout, 0, labelled(fmt.Sprintf("%-11s", name), line(text), g.width())...)
 }
 
-func (g *global) touches(w io.Writer, p *repair.Plan) {
+func (g *global) touches(p *repair.Plan) {
 	pods := map[string]bool{}
 	var warnings []string
 	for i := range p.Targets {
@@ -194,21 +193,21 @@ func (g *global) touches(w io.Writer, p *repair.Plan) {
 		}
 	}
 	if len(pods) == 0 {
-		fmt.Fprintln(w, "Touches    no other pod")
+		fmt.Fprintln(g.Stdout, "Touches    no other pod")
 	} else {
-		g.field(w, "Touches", strings.Join(some(pods, 10), ", "))
+		g.field("Touches", strings.Join(some(pods, 10), ", "))
 	}
 	for i, t := range warnings {
 		if i == 5 {
-			fmt.Fprintf(w, "           ... %d more (-o yaml)\n", len(warnings)-i)
+			fmt.Fprintf(g.Stdout, "           ... %d more (-o yaml)\n", len(warnings)-i)
 			break
 		}
-		g.field(w, "Know", t)
+		g.field("Know", t)
 	}
 }
 
 // refused says what is left alone; of many with one reason, one line.
-func (g *global) refused(w io.Writer, rs []repair.Refusal, wide bool) {
+func (g *global) refused(rs []repair.Refusal, wide bool) {
 	if len(rs) == 0 {
 		return
 	}
@@ -230,9 +229,9 @@ func (g *global) refused(w io.Writer, rs []repair.Refusal, wide bool) {
 		if len(same) > 1 {
 			name = fmt.Sprintf("%s findings (%s ...)", thousands(len(same)), name)
 		}
-		g.field(w, "Refused", name+": "+short(same[0].Why))
+		g.field("Refused", name+": "+short(same[0].Why))
 		if a := same[0].Advice; a != "" {
-			g.field(w, "", a)
+			g.field("", a)
 		}
 	}
 }
@@ -248,11 +247,4 @@ func some(set map[string]bool, most int) []string {
 		out = append(out[:most], fmt.Sprintf("%s more", thousands(len(out)-most)))
 	}
 	return out
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(n) + " " + many
 }

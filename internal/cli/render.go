@@ -63,13 +63,13 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 	}
 	switch {
 	case len(r.Findings) > 0:
-		g.next(w, "explain %s", line(short(r.Findings[0].Key())))
+		g.next("explain %s", line(short(r.Findings[0].Key())))
 	case len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero():
-		g.next(w, "check --wait")
+		g.next("check --wait")
 	case len(r.Unconfirmed) > 0:
-		g.next(w, "check -o wide")
+		g.next("check -o wide")
 	default:
-		g.next(w, "status")
+		g.next("status")
 	}
 }
 

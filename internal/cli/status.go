@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -165,5 +163,3 @@ func datastore(r *audit.Report) string {
 		return out + fmt.Sprintf("; IPAM garbage collector grace period %dm", c.LeakGracePeriod/60)
 	}
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -257,6 +257,6 @@ func (g *global) showTimeline(log *timeline.Log, q question, f timelineFlags, mi
 		}
 	}
 	ns, pod, _ := cutPod(stories[0].Pod)
-	g.next(g.Stdout, "explain pod %s -n %s", line(pod), line(ns))
+	g.next("explain pod %s -n %s", line(pod), line(ns))
 	return nil
 }

@@ -56,7 +56,7 @@ func (g *global) showAll(log *timeline.Log, output string) error {
 	}
 	fmt.Fprintf(g.Stdout, "\n%s, %s pods, %s files\n", count(len(verdicts), "verdict"), thousands(pods), thousands(len(files)))
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
-		g.next(g.Stdout, "timeline pod %s -n %s --logs ...", line(pod), line(ns))
+		g.next("timeline pod %s -n %s --logs ...", line(pod), line(ns))
 	}
 	return nil
 }

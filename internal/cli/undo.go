@@ -43,10 +43,10 @@ func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
 	if err := w.Undo(ctx, id); err != nil {
 		return err
 	}
-	g.refused(g.Stdout, w.Plan.Refused, false)
+	g.refused(w.Plan.Refused, false)
 	if len(w.Plan.Steps) == 0 {
 		fmt.Fprintln(g.Stdout, "Nothing can be undone.")
-		return exit(exitFindings)
+		return exitFindings
 	}
 	if err := w.fits(ctx); err != nil {
 		return err

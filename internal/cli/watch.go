@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -60,7 +61,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 		took += fmt.Sprintf(", %.1f ms after the first change", float64(at.Sub(pass.Changed).Microseconds())/1000)
 	}
 	say := func(what string, of, not map[string]bool) {
-		for _, k := range sortedKeys(of) {
+		for _, k := range slices.Sorted(maps.Keys(of)) {
 			if !not[k] {
 				fmt.Fprintf(p.g.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, line(k), took)
 			}
@@ -84,7 +85,7 @@ func (p *printed) changes(r *audit.Report) {
 			printLines(g.Stdout, cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), line(short(x.Key())), line(short(x.Summary))))
 		}
 	}
-	for _, k := range sortedKeys(p.seen) {
+	for _, k := range slices.Sorted(maps.Keys(p.seen)) {
 		if !now[k] {
 			printLines(g.Stdout, cols, fmt.Sprintf("- %s       %s", at, line(short(k))))
 		}
