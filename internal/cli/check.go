@@ -30,9 +30,11 @@ type checkFlags struct {
 	watch     bool
 	output    string
 	logs      []string
+	probe     bool
+	probes    cluster.Probe // used with probe
 }
 
-func (g *global) check() *cobra.Command {
+func (g *global) checkCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check",
@@ -59,9 +61,9 @@ func (g *global) check() *cobra.Command {
 	l.StringVar(&f.suppress, "suppress", "", "file of known and accepted findings")
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
 	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster and show new and resolved findings")
-	l.BoolVar(&g.probe, "probe", false, "if no agents are installed: run a short-lived pod on each node to read its state")
-	l.StringVar(&g.cluster.Probe.Image, "probe-image", cluster.ProbeImage(version()), "image of the probe pods")
-	l.StringVar(&g.cluster.Probe.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
+	l.BoolVar(&f.probe, "probe", false, "if no agents are installed: run a short-lived pod on each node to read its state")
+	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(g.cluster.Version), "image of the probe pods")
+	l.StringVar(&f.probes.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
 	l.BoolVar(&g.cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
@@ -73,8 +75,11 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]string{"table", "wide", "json", "yaml", "html", "name"}, f.output) {
-		return fmt.Errorf("-o %s: want table, wide, json, yaml, html or name", f.output)
+	if err := oneOf(f.output, "table", "wide", "json", "yaml", "html", "name"); err != nil {
+		return err
+	}
+	if f.probe {
+		g.cluster.Probe = f.probes
 	}
 	if f.watch && len(f.logs) > 0 {
 		return errors.New("--logs: not with --watch")
@@ -100,14 +105,14 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 // judgeSettled makes a check and, with --wait, a second one when unconfirmed findings can be
 // confirmed.
 func (g *global) judgeSettled(ctx context.Context, f checkFlags, opts audit.Options) (*audit.Report, error) {
-	r, err := g.judge(ctx, f, opts)
+	r, err := g.judge(ctx, opts, f.namespace, f.selector)
 	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || g.bundle != "" {
 		return r, err
 	}
 	if err := g.sleep(ctx, r.RecheckAfter().Sub(r.Taken)); err != nil {
 		return nil, err
 	}
-	return g.judge(ctx, f, opts)
+	return g.judge(ctx, opts, f.namespace, f.selector)
 }
 
 // sleep waits once, and says for how long.
@@ -115,24 +120,6 @@ func (g *global) sleep(ctx context.Context, d time.Duration) error {
 	d += time.Second // times are cut to seconds
 	fmt.Fprintf(g.Stderr, "waiting %s until unconfirmed findings can be confirmed\n", d)
 	return cluster.Wait(ctx, d)
-}
-
-// judge makes one check, of the cluster or of a bundle.
-func (g *global) judge(ctx context.Context, f checkFlags, opts audit.Options) (*audit.Report, error) {
-	if g.bundle != "" {
-		s, err := cluster.ReadBundle(g.bundle)
-		if err != nil {
-			return nil, err
-		}
-		return audit.Judge(ctx, s, audit.Source{}, opts), nil
-	}
-	c, done, err := g.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	defer c.Close()
-	return c.CheckSelected(ctx, opts, f.namespace, f.selector)
 }
 
 // verdict is the exit code of a check.

@@ -43,14 +43,12 @@ type global struct {
 	prog    string // how the user calls us
 	cluster cluster.Options
 	bundle  string
-	// probe starts the pods of cluster.Probe where there are no agents.
-	probe   bool
 	verbose bool
 }
 
 // Main runs a command line and gives the exit code.
 func Main(ctx context.Context, env Env) int {
-	g := &global{Env: env, prog: "plumbline"}
+	g := &global{Env: env, prog: "plumbline", cluster: cluster.Options{Version: version()}}
 	if strings.HasPrefix(filepath.Base(env.Args[0]), "kubectl-") {
 		g.prog = "kubectl plumbline"
 	}
@@ -95,7 +93,7 @@ func (g *global) root() *cobra.Command {
 	f.StringVar(&g.cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
 	f.StringVar(&g.cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
-	root.AddCommand(g.status(), g.check(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
+	root.AddCommand(g.status(guardLine), g.checkCommand(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
 		g.timeline(), g.guard(), g.collect(), g.version(), g.schema())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ import (
 type explainFlags struct {
 	namespace string
 	output    string
-	settle    checkFlags
+	settle    time.Duration
 	logs      []string
 }
 
@@ -35,16 +36,15 @@ func (g *global) explain() *cobra.Command {
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
-	c.Flags().DurationVar(&f.settle.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	c.Flags().DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
 	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to search for the cause, instead of the agents' logs: file, directory, archive, or -")
 	return c
 }
 
 func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) error {
-	if f.output != "text" && f.output != "wide" && f.output != "json" {
-		return fmt.Errorf("-o %s: want text, wide or json", f.output)
+	if err := oneOf(f.output, "text", "wide", "json"); err != nil {
+		return err
 	}
-	f.settle.failOn, f.settle.output = "warning", f.output
 	if len(args) == 1 {
 		if code, ok := finding.ParseCode(args[0]); ok {
 			return g.explainCode(code, f.output)
@@ -54,13 +54,7 @@ func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) 
 	kind, name := args[0], args[1]
 	switch kind {
 	case "pod", "pods", "po":
-		ns, pod, ok := strings.Cut(name, "/")
-		if !ok {
-			ns, pod = f.namespace, name
-			if ns == "" {
-				ns = cluster.Namespace(g.cluster)
-			}
-		}
+		ns, pod := g.podNamed(name, f.namespace)
 		return g.explainPod(ctx, ns, pod, f)
 	case "ip":
 		ip, err := netip.ParseAddr(name)
@@ -103,6 +97,11 @@ func (g *global) explainCode(c finding.Code, output string) error {
 
 var errNoFinding = errors.New("not present in the current check")
 
+// check checks everything and keeps the findings that are wanted; nil means all.
+func (g *global) check(ctx context.Context, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
+	return g.judge(ctx, audit.Options{Settle: f.settle, Detectors: detect.All, Keep: want}, "", "")
+}
+
 // explainFinding checks again and shows all that is known of one finding.
 func (g *global) explainFinding(ctx context.Context, name string, f explainFlags) error {
 	key, ok := finding.ParseKey(name)
@@ -110,11 +109,7 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 	if !ok || d == nil {
 		return fmt.Errorf("explain %s: want a code such as PL2001, or a finding such as PL2001/shop/db-0", name)
 	}
-	opts, err := auditOptions(f.settle)
-	if err != nil {
-		return err
-	}
-	r, err := g.judge(ctx, f.settle, opts)
+	r, err := g.check(ctx, f, nil)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cluster"
-	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -24,7 +23,7 @@ func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainF
 		}
 		return false
 	}
-	r, err := g.whole(ctx, f, within)
+	r, err := g.check(ctx, f, within)
 	if err != nil {
 		return err
 	}
@@ -39,11 +38,6 @@ func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainF
 	}
 	g.blockText(r, b)
 	return nil
-}
-
-// whole checks everything and keeps what is asked for.
-func (g *global) whole(ctx context.Context, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
-	return g.judge(ctx, f.settle, audit.Options{Settle: f.settle.settle, Detectors: detect.All, Keep: want})
 }
 
 func (g *global) blockText(r *audit.Report, b *model.Block) {

@@ -20,7 +20,7 @@ func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) e
 	if err := u.Address(ctx, ip); err != nil {
 		return err
 	}
-	r := u.Judge(ctx, f.settle.settle, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	r := u.Judge(ctx, f.settle, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "AddressExplanation"

@@ -13,7 +13,7 @@ import (
 
 // explainNode shows a node's share of the books and what is wrong with it.
 func (g *global) explainNode(ctx context.Context, name string, f explainFlags) error {
-	r, err := g.whole(ctx, f, func(x *finding.Finding) bool { return x.Node == name })
+	r, err := g.check(ctx, f, func(x *finding.Finding) bool { return x.Node == name })
 	if err != nil {
 		return err
 	}

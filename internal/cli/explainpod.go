@@ -31,7 +31,7 @@ func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags
 	for _, ip := range ips {
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
-	r := u.Judge(ctx, f.settle.settle, about...)
+	r := u.Judge(ctx, f.settle, about...)
 	if err := g.seekCauses(ctx, r, f.logs, ref.Name); err != nil {
 		return err
 	}

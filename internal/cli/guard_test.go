@@ -151,7 +151,7 @@ func TestGuardScreens(t *testing.T) {
 		"guard-log":     func(g *global) error { return g.showCalls(callsOf(ctx, post(), callsQuestion{}), "text") },
 		"guard-explain": func(g *global) error { return g.explainCalls(callsOf(ctx, post(), pod), "text") },
 		"guard-line": func(g *global) error {
-			_, err := fmt.Fprintln(g.Stdout, line(guardLine(post().guards()))[:80]+"\n"+guardLine(guards{said: []agent.GuardStatus{{}}})+"\n"+guardLine(guards{}))
+			_, err := fmt.Fprintln(g.Stdout, line(guardLine(post().Status(ctx)))[:80]+"\n"+guardLine([]agent.GuardStatus{{}}, nil)+"\n"+guardLine(nil, nil))
 			return err
 		},
 	} {

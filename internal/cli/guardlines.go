@@ -134,8 +134,9 @@ func arg(s string) string {
 	}, s)
 }
 
-// guardLine is the guard in one line, for status.
-func guardLine(all guards) string {
+// guardLine says in one line how the guards of the nodes are, for status.
+func guardLine(said []cluster.GuardStatus, unread map[string]error) string {
+	all := guards{said, unread}
 	modes, late, stopped, old := map[guard.Mode]int{}, 0, 0, 0
 	for i := range all.said {
 		var mode guard.Mode

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/detect"
@@ -23,8 +22,8 @@ type planSelection struct {
 // selectPlan reads arguments and flags, before the cluster is read.
 func (g *global) selectPlan(args []string, f planFlags) (planSelection, error) {
 	s := planSelection{planFlags: f}
-	if !slices.Contains([]string{"text", "wide", "yaml", "json"}, f.output) {
-		return s, fmt.Errorf("-o %s: want text, wide, yaml or json", f.output)
+	if err := oneOf(f.output, "text", "wide", "yaml", "json"); err != nil {
+		return s, err
 	}
 	if g.bundle != "" {
 		return s, errors.New("--bundle: not with plan: the agents verify a plan on the live cluster")

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
@@ -19,13 +20,9 @@ import (
 // takes what was drawn away.
 func (g *global) options() (o cluster.Options, done func()) {
 	o = g.cluster
-	o.Version = version()
 	o.StateDir, _ = g.stateDir()
 	o.Notice = func(s string) { fmt.Fprintln(g.Stderr, clean(s)) }
 	o.Progress, done = g.progress()
-	if !g.probe {
-		o.Probe = cluster.Probe{}
-	}
 	return o, done
 }
 
@@ -38,6 +35,25 @@ func (g *global) open(ctx context.Context) (*cluster.Cluster, func(), error) {
 		return nil, nil, err
 	}
 	return c, done, nil
+}
+
+// judge makes one check, of the bundle or of the cluster; with labels, only of what is about
+// the pods of the cluster that have them.
+func (g *global) judge(ctx context.Context, o audit.Options, namespace, labels string) (*audit.Report, error) {
+	if g.bundle != "" {
+		s, err := cluster.ReadBundle(g.bundle)
+		if err != nil {
+			return nil, err
+		}
+		return audit.Judge(ctx, s, audit.Source{}, o), nil
+	}
+	c, done, err := g.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	defer c.Close()
+	return c.CheckSelected(ctx, o, namespace, labels)
 }
 
 // stateDir is where journals are kept, and unconfirmed findings.

@@ -13,53 +13,56 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-func (g *global) status() *cobra.Command {
+// status gets from guards the line about the guards of the nodes.
+func (g *global) status(guards guardSummary) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
 		Short:   "Show the cluster, its Calico datastore, pools, agents and what cannot be read",
 		Example: fmt.Sprintf("  %s status", g.prog),
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runStatus(cmd.Context()) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runStatus(cmd.Context(), guards) },
 	}
 }
 
-func (g *global) runStatus(ctx context.Context) error {
-	s, guards, err := g.overview(ctx)
+// A guardSummary says in one line how the guards of the nodes are.
+type guardSummary func(said []cluster.GuardStatus, unread map[string]error) string
+
+func (g *global) runStatus(ctx context.Context, guards guardSummary) error {
+	s, guard, err := g.overview(ctx, guards)
 	if err != nil {
 		return err
 	}
 	r := audit.Judge(ctx, s, audit.Source{}, audit.Options{})
-	g.statusText(r, guards)
+	g.statusText(r, guard)
 	return nil
 }
 
 // overview reads everything once, of the cluster or of a bundle. Agents are only asked how
-// many rows they have, and how their guards are; nil if there are none.
-func (g *global) overview(ctx context.Context) (*model.Snapshot, *guards, error) {
+// many rows they have, and how their guards are; without agents the summary of them is empty.
+func (g *global) overview(ctx context.Context, guards guardSummary) (s *model.Snapshot, guard string, err error) {
 	if g.bundle != "" {
 		s, err := cluster.ReadBundle(g.bundle)
-		return s, nil, err
+		return s, "", err
 	}
 	c, done, err := g.open(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
 	defer done()
 	defer c.Close()
 	p := c.Guards()
 	if p == nil {
 		s, err := c.Overview(ctx)
-		return s, nil, err
+		return s, "", err
 	}
-	var all guards
 	var wg sync.WaitGroup
-	wg.Go(func() { all.said, all.unseen = p.Status(ctx) })
-	s, err := c.Overview(ctx)
+	wg.Go(func() { guard = guards(p.Status(ctx)) })
+	s, err = c.Overview(ctx)
 	wg.Wait()
-	return s, &all, err
+	return s, guard, err
 }
 
-func (g *global) statusText(r *audit.Report, guards *guards) {
+func (g *global) statusText(r *audit.Report, guard string) {
 	s := r.View.Snapshot()
 	info := r.View.Info()
 	w, cols := g.Stdout, g.width()
@@ -78,8 +81,8 @@ func (g *global) statusText(r *audit.Report, guards *guards) {
 		{"Datastore", datastore(r)},
 		{"Agents", agentsLine(r)},
 	}
-	if guards != nil {
-		rows = append(rows, []string{"Guard", line(guardLine(*guards))})
+	if guard != "" {
+		rows = append(rows, []string{"Guard", line(guard)})
 	}
 	for i := range s.Pools {
 		p := &s.Pools[i]

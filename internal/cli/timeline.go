@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -139,8 +138,8 @@ func (q question) String() string {
 // window is the time asked for.
 func (g *global) window(f timelineFlags) (q question, err error) {
 	now := time.Now() //nolint:forbidigo // --since 2h is before now
-	if !slices.Contains([]string{"text", "wide", "json", "html"}, f.output) {
-		return q, fmt.Errorf("-o %s: want text, wide, json or html", f.output)
+	if err := oneOf(f.output, "text", "wide", "json", "html"); err != nil {
+		return q, err
 	}
 	if q.Since, err = moment(f.since, now); err != nil {
 		return q, fmt.Errorf("--since: %w", err)
@@ -158,12 +157,7 @@ func (g *global) asked(kind, name string, f timelineFlags) (question, error) {
 	}
 	switch kind {
 	case "pod", "pods", "po":
-		ns, pod, ok := strings.Cut(name, "/")
-		if !ok {
-			if ns, pod = f.namespace, name; ns == "" {
-				ns = cluster.Namespace(g.cluster)
-			}
-		}
+		ns, pod := g.podNamed(name, f.namespace)
 		q.Pod = ns + "/" + pod
 	case "ip":
 		if q.IP, err = netip.ParseAddr(name); err != nil {
