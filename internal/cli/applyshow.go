@@ -38,11 +38,9 @@ func (w *applyRun) progress(p cluster.Progress) {
 		mark = "undo "
 	}
 	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, line(short(p.Step.On.Name)))
-	fmt.Fprintln(w.g.Stdout, cut(text, w.g.width()))
+	w.g.printLines(w.g.width(), text)
 	if p.Why != "" {
-		for _, l := range wrap(line(short(p.Why)), "      ", w.g.width()) {
-			fmt.Fprintln(w.g.Stdout, l)
-		}
+		w.g.printLabelled(w.g.width(), "      ", short(p.Why))
 	}
 }
 

@@ -11,25 +11,6 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// checkLogs reads the logs for what caused the findings, and for credentials, which are
-// findings of their own where they are asked for.
-func (g *global) checkLogs(ctx context.Context, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
-	log, err := g.readLogs(ctx, f.logs, cluster.LogQuestion{})
-	if err != nil {
-		return err
-	}
-	verdicts, _ := timeline.JudgeAll(log)
-	timeline.SetCauses(r.Findings, verdicts, log.Files())
-	timeline.SetCauses(r.Unconfirmed, verdicts, log.Files())
-	for _, s := range timeline.Secrets(verdicts, log.Files()) {
-		if len(f.codes) == 0 && (keep == nil || keep(&s)) {
-			r.Findings = append(r.Findings, s)
-		}
-	}
-	finding.Sort(r.Findings)
-	return nil
-}
-
 // seekCauses reads the logs that were named, or asks the agents of the nodes concerned for
 // their lines about the pod. Without either nothing is said of causes.
 func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string, pod string) error {
@@ -78,13 +59,13 @@ func (g *global) causeLines(f *finding.Finding, cols int) {
 		if !c.At.IsZero() {
 			at = " at " + c.At.Time().Format("2006-01-02 15:04:05Z")
 		}
-		printLines(g.Stdout, 0, labelled("Cause     ", line(fmt.Sprintf("%s%s [%s]", c.Says, at, c.Certainty)), cols)...)
+		g.printLabelled(cols, "Cause     ", fmt.Sprintf("%s%s [%s]", c.Says, at, c.Certainty))
 		if n := len(c.Lines); n > 0 {
 			more := ""
 			if n > 1 {
 				more = fmt.Sprintf(" and %d more lines", n-1)
 			}
-			printLines(g.Stdout, cols, "          "+line(c.Lines[0])+more)
+			g.printLines(cols, "          "+line(c.Lines[0])+more)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,36 +14,6 @@ import (
 
 	"plumbline.dev/plumbline/internal/cluster"
 )
-
-// An Env is what a command has of its process.
-type Env struct {
-	Args           []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Getenv         func(string) string
-	Columns        int // of the terminal; 0 means: ask it
-}
-
-// Exit codes; 0 is success.
-const (
-	exitFindings exit = 1
-	exitUsage    exit = 2 // usage, or the cluster could not be read
-	exitGaps     exit = 3 // no findings, but something in scope was not read
-)
-
-// An exit is an answer that is no error but has a code.
-type exit int
-
-func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
-
-// global is what every command may be told.
-type global struct {
-	Env
-	prog    string // how the user calls us
-	cluster cluster.Options
-	bundle  string
-	verbose bool
-}
 
 // Main runs a command line and gives the exit code.
 func Main(ctx context.Context, env Env) int {
@@ -112,9 +81,4 @@ func (g *global) advise(err error) string {
 		s += "\nIf Calico uses the etcd datastore, pass --etcd-endpoints and its certificates."
 	}
 	return s
-}
-
-// next prints the one line that can be pasted.
-func (g *global) next(format string, args ...any) {
-	fmt.Fprintf(g.Stdout, "Next: %s %s\n", g.prog, fmt.Sprintf(format, args...))
 }

@@ -72,14 +72,3 @@ func (g *global) collected(ctx context.Context) (*model.Snapshot, error) {
 	defer c.Close()
 	return c.Collect(ctx)
 }
-
-func size(n int64) string {
-	switch {
-	case n < 10<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 10<<20:
-		return fmt.Sprintf("%d kB", n>>10)
-	default:
-		return fmt.Sprintf("%d MB", n>>20)
-	}
-}

@@ -15,6 +15,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
 )
 
 type explainFlags struct {
@@ -142,29 +143,32 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 }
 
 func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
-	w, cols := g.Stdout, g.width()
+	cols := g.width()
 	show := short
 	if wide {
 		cols = 0
 		show = func(s string) string { return s }
 	}
-	printLines(w, cols, line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
+	g.printLines(cols, line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
 	for _, e := range f.Evidence {
-		printLines(w, cols, line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
-		printLines(w, 0, wrap(line(show(e.Says)), "      ", cols)...)
+		g.printLines(cols, line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
+		g.printLabelled(cols, "      ", show(e.Says))
 	}
 	g.causeLines(f, cols)
 	if len(f.Explains) > 0 {
-		printLines(w, cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
+		g.printLines(cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
 	}
 	if f.State == finding.Confirmed {
-		printLines(w, cols, "Present   for at least "+age(f.Age(r.Taken)))
+		g.printLines(cols, "Present   for at least "+age(f.Age(r.Taken)))
 	} else {
 		why := f.Why
 		if !f.RecheckAfter.IsZero() {
 			why += "; recheck after " + moments(f.RecheckAfter)
 		}
-		printLines(w, cols, "Unconfirmed: "+line(why))
+		g.printLines(cols, "Unconfirmed: "+line(why))
 	}
 	g.next("explain %s", f.Code)
 }
+
+// moments rounds up: what is announced for a minute has happened when it begins.
+func moments(t model.Time) string { return t.Add(59 * time.Second).Time().UTC().Format(toTheMinute) }

@@ -41,11 +41,11 @@ func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainF
 }
 
 func (g *global) blockText(r *audit.Report, b *model.Block) {
-	w, cols := g.Stdout, g.width()
-	printLines(w, cols, line(fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
+	cols := g.width()
+	g.printLines(cols, line(fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
 	signs := blockSigns(r, b)
 	legend := []string{"U allocated, in use", "L allocated, not used", "! in use, free in IPAM", "T tunnel, service or reserved", ". free"}
-	printLines(w, cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
+	g.printLines(cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
 	for from := 0; from < len(signs); from += 16 {
 		var row strings.Builder
 		for i := from; i < min(from+16, len(signs)); i++ {
@@ -59,10 +59,10 @@ func (g *global) blockText(r *audit.Report, b *model.Block) {
 		if n := from / 16; n < len(legend) {
 			text += " " + legend[n]
 		}
-		printLines(w, cols, strings.TrimRight(text, " "))
+		g.printLines(cols, strings.TrimRight(text, " "))
 	}
 	for i := (len(signs) + 15) / 16; i < len(legend); i++ {
-		printLines(w, cols, strings.Repeat(" ", 45)+legend[i])
+		g.printLines(cols, strings.Repeat(" ", 45)+legend[i])
 	}
 	g.findingLines(r)
 }

@@ -32,7 +32,7 @@ func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) e
 
 func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 	v := r.View
-	w, cols := g.Stdout, g.width()
+	cols := g.width()
 	rows := [][]string{{"CLAIM", "NODE", "STATE", "BY"}}
 	agents := v.Agents()
 	if agents {
@@ -71,16 +71,16 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 		}
 	}
 	says, detail := ipamText(v, ip)
-	printLines(w, cols, line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, count(len(rows)-1, "claim"), running, says)))
+	g.printLines(cols, line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, count(len(rows)-1, "claim"), running, says)))
 	if len(rows) > 1 {
 		for i := range rows {
 			for j := range rows[i] {
 				rows[i][j] = line(rows[i][j])
 			}
 		}
-		table(w, cols, rows)
+		g.printTable(cols, rows)
 	}
-	printLines(w, cols, line(detail))
+	g.printLines(cols, line(detail))
 	g.findingLines(r)
 }
 

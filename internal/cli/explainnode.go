@@ -23,7 +23,7 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 		doc.Kind = "NodeExplanation"
 		return g.machine(doc, "json")
 	}
-	w, cols := g.Stdout, g.width()
+	cols := g.width()
 	state := "does not exist"
 	if n != nil {
 		state = map[bool]string{true: "is ready", false: "is not ready: which pods run on it is not known"}[n.Ready]
@@ -38,15 +38,15 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 		}
 	}
 	u := r.View.NodeUse(name)
-	printLines(w, cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
+	g.printLines(cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
 		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),
 		fmt.Sprintf("Blocks   %d with %d addresses, %d allocated", u.Blocks, u.Size, u.Held))
 	if n != nil {
 		for _, t := range n.Tunnels {
-			printLines(w, cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
+			g.printLines(cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
 		}
 	}
-	nodeFacts(r.View, name, func(l string) { printLines(w, cols, line(l)) })
+	nodeFacts(r.View, name, func(l string) { g.printLines(cols, line(l)) })
 	g.findingLines(r)
 	return nil
 }

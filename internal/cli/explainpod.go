@@ -56,8 +56,8 @@ func (g *global) openScoped(ctx context.Context) (*cluster.Scoped, func(), error
 }
 
 func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
-	w, cols := g.Stdout, g.width()
-	printLines(w, cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
+	cols := g.width()
+	g.printLines(cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
 	rows := [][]string{
 		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
 		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
@@ -80,7 +80,7 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 			rows[i][j] = line(rows[i][j])
 		}
 	}
-	table(w, cols, rows)
+	g.printTable(cols, rows)
 	for i := range r.Findings {
 		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
 			g.chain(&r.Findings[i])
@@ -99,12 +99,12 @@ func (g *global) chain(f *finding.Finding) {
 		}
 		rows = append(rows, []string{string(e.Ref.Kind), line(short(e.Says)), line(where)})
 	}
-	table(g.Stdout, g.width(), rows)
+	g.printTable(g.width(), rows)
 }
 
 // findingLines lists the findings and ends in what to do next.
 func (g *global) findingLines(r *audit.Report) {
-	w, cols := g.Stdout, g.width()
+	cols := g.width()
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			f := &fs[i]
@@ -112,7 +112,7 @@ func (g *global) findingLines(r *audit.Report) {
 			if len(f.Explains) > 0 {
 				text += "; explains " + short(strings.Join(f.Explains, ", "))
 			}
-			printLines(w, cols, line(text))
+			g.printLines(cols, line(text))
 			g.causeLines(f, cols)
 		}
 	}
@@ -187,11 +187,4 @@ func list(ips []netip.Addr) string {
 		out = append(out, a.String())
 	}
 	return dash(strings.Join(out, ","))
-}
-
-func short8(s string) string {
-	if len(s) > 8 {
-		return s[:8]
-	}
-	return s
 }

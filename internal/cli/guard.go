@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -120,12 +118,4 @@ func (g *global) guardExplain() *cobra.Command {
 	l.StringVar(&f.node, "node", "", "only this node")
 	l.StringVarP(&f.output, "output", "o", "text", "text or json")
 	return c
-}
-
-func oneOf(output string, want ...string) error {
-	if slices.Contains(want, output) {
-		return nil
-	}
-	last := len(want) - 1
-	return fmt.Errorf("-o %s: want %s or %s", output, strings.Join(want[:last], ", "), want[last])
 }

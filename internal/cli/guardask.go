@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/cluster"
 )
@@ -76,18 +75,6 @@ func gaps(unseen map[string]error) error {
 // notSeenLines prints who did not say anything.
 func (g *global) notSeenLines(unseen map[string]error) {
 	for _, l := range unseenNodes(unseen) {
-		printLines(g.Stdout, 0, labelled("No answer: ", line(l), g.width())...)
+		g.printLabelled(g.width(), "No answer: ", l)
 	}
-}
-
-// podNamed parts the name of a pod; without a namespace it is the flag's, else the
-// kubeconfig's.
-func (g *global) podNamed(name, namespace string) (ns, pod string) {
-	if ns, pod, ok := strings.Cut(name, "/"); ok {
-		return ns, pod
-	}
-	if namespace == "" {
-		namespace = cluster.Namespace(g.cluster)
-	}
-	return namespace, name
 }

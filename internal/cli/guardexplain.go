@@ -84,7 +84,7 @@ func (g *global) explainCalls(s saidCalls, output string) error {
 
 func (g *global) explainText(s *saidCalls) {
 	w, cols := g.Stdout, g.width()
-	say := func(label, text string) { printLines(w, 0, labelled(label, line(short(text)), cols)...) }
+	say := func(label, text string) { g.printLabelled(cols, label, short(text)) }
 	say("", s.headline())
 	told := map[int]bool{}
 	for _, c := range grouped(s.calls) {

@@ -33,7 +33,7 @@ func (g *global) followCalls(ctx context.Context, p guardAgents, q callsQuestion
 			}
 			told[c.Name] = c.At
 			r := callRow(c, callTime)
-			printLines(g.Stdout, g.width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
+			g.printLines(g.width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
 		}
 		for _, l := range unseenNodes(s.unseen) { // once, not every two seconds
 			if !silent[l] {

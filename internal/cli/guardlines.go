@@ -25,7 +25,7 @@ func (g *global) guardLines(all guards) {
 		}
 		for _, l := range guardSays(n) {
 			if said[l[0]]++; said[l[0]] <= fewLines {
-				printLines(g.Stdout, 0, labelled(l[0], line(l[1]), g.width())...)
+				g.printLabelled(g.width(), l[0], l[1])
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func (g *global) showCalls(s saidCalls, output string) error {
 	if len(s.calls) == 0 {
 		fmt.Fprintln(g.Stdout, "No recorded call matches.")
 	} else {
-		table(g.Stdout, g.width(), callRows(s.calls))
+		g.printTable(g.width(), callRows(s.calls))
 	}
 	g.notSeenLines(s.unseen)
 	if n := worstCall(s.calls); n != nil {

@@ -28,7 +28,7 @@ func (g *global) showGuards(all guards, f guardFlags) error {
 		return gaps(all.unseen)
 	}
 	if n := len(all.said); n > 0 && !all.installed() {
-		printLines(g.Stdout, 0, wrap(fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", count(n, "node")), "", g.width())...)
+		g.printLabelled(g.width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", count(n, "node")))
 		g.notSeenLines(all.unseen)
 		g.next("check --code PL4006")
 		return gaps(all.unseen)
@@ -70,7 +70,7 @@ func (g *global) guardTable(all guards, f guardFlags) {
 		rows = append(rows, guardRow(n, &notes, wide, cols))
 	}
 	if len(rows) > 1 {
-		table(g.Stdout, cols, rows)
+		g.printTable(cols, rows)
 	}
 	if more > 0 {
 		what := fmt.Sprintf("%s more nodes", thousands(more))
@@ -83,7 +83,7 @@ func (g *global) guardTable(all guards, f guardFlags) {
 		fmt.Fprintf(g.Stdout, "%s: %d late (-A lists them)\n", what, late)
 	}
 	for _, n := range notes.said {
-		printLines(g.Stdout, 0, wrap(line(n), "", cols)...)
+		g.printLabelled(cols, "", n)
 	}
 }
 

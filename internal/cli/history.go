@@ -65,7 +65,7 @@ func (g *global) runHistory(ctx context.Context) error {
 		}
 		rows = append(rows, []string{line(s.Plan), made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), line(short(what))})
 	}
-	table(g.Stdout, g.width(), rows)
+	g.printTable(g.width(), rows)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (g *global) historyOf(ctx context.Context, id string) error {
 		}
 		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), line(short(on))})
 	}
-	table(g.Stdout, g.width(), rows)
+	g.printTable(g.width(), rows)
 	g.next("undo %s --dry-run=server", id)
 	return err
 }

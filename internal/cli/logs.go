@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/timeline/parse"
 )
 
-// readLogs reads all files of the paths, in one pass, and keeps what is of the time asked for;
-// "-" is standard input.
+// readLogs reads all files of the paths, and keeps the events of the time asked for; "-" is
+// stdin.
 func (g *global) readLogs(ctx context.Context, paths []string, q cluster.LogQuestion) (*timeline.Log, error) {
 	in, err := parse.Inputs(paths, g.Stdin)
 	if err != nil {

@@ -85,13 +85,3 @@ func nodesNotSeen(r *audit.Report) []string {
 	}
 	return out
 }
-
-// fewOf names the first few of many.
-func fewOf(names []string) string {
-	const few = 4
-	slices.Sort(names)
-	if len(names) <= few {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %s more", strings.Join(names[:few], ", "), thousands(len(names)-few))
-}

@@ -105,10 +105,8 @@ func (g *global) listSteps(p *repair.Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, line(short(s.On.Name)))
-		fmt.Fprintf(g.Stdout, "%s\n", cut(text, g.width()))
-		for _, l := range wrap(line(short(s.Describe())), "             ", g.width()) {
-			fmt.Fprintln(g.Stdout, l)
-		}
+		g.printLines(g.width(), text)
+		g.printLabelled(g.width(), "             ", short(s.Describe()))
 	}
 }
 
@@ -176,7 +174,7 @@ func (g *global) reliesOn(p *repair.Plan) {
 }
 
 func (g *global) field(name, text string) {
-	printLines(g.Stdout, 0, labelled(fmt.Sprintf("%-11s", name), line(text), g.width())...)
+	g.printLabelled(g.width(), fmt.Sprintf("%-11s", name), text)
 }
 
 func (g *global) touches(p *repair.Plan) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -46,20 +45,20 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 		fmt.Fprintln(w, "! "+m)
 	}
 	if len(r.Findings) > 0 {
-		table(w, cols, g.findingRows(r.Findings, r.Taken, f.list || wide, wide))
+		g.printTable(cols, g.findingRows(r.Findings, r.Taken, f.list || wide, wide))
 		fmt.Fprintln(w)
 	}
 	if wide && len(r.Unconfirmed) > 0 {
 		fmt.Fprintln(w, "Unconfirmed:")
-		table(w, cols, g.findingRows(r.Unconfirmed, r.Taken, true, true))
+		g.printTable(cols, g.findingRows(r.Unconfirmed, r.Taken, true, true))
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, cut(totals(r), cols))
+	g.printLines(cols, totals(r))
 	if p := r.Pattern(); p != nil {
-		fmt.Fprintln(w, cut("Pattern: "+line(p.String()), cols))
+		g.printLines(cols, "Pattern: "+line(p.String()))
 	}
 	for _, l := range notSeen(r) {
-		fmt.Fprintln(w, cut(line(l), cols))
+		g.printLines(cols, line(l))
 	}
 	switch {
 	case len(r.Findings) > 0:
@@ -152,13 +151,6 @@ func oldest(group []*finding.Finding, now model.Time) *finding.Finding {
 
 func sev(s finding.Severity) string { return strings.Replace(string(s), "warning", "warn", 1) }
 
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 // totals is the line that says how it stands.
 func totals(r *audit.Report) string {
 	n := map[finding.Severity]int{}
@@ -185,17 +177,4 @@ func totals(r *audit.Report) string {
 		out += fmt.Sprintf("; %s suppressed", thousands(len(r.Suppressed)))
 	}
 	return out
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return thousands(n) + " " + what + "s"
-}
-
-func printLines(w io.Writer, cols int, lines ...string) {
-	for _, l := range lines {
-		fmt.Fprintln(w, cut(l, cols))
-	}
 }

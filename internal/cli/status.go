@@ -65,7 +65,7 @@ func (g *global) overview(ctx context.Context, guards guardSummary) (s *model.Sn
 func (g *global) statusText(r *audit.Report, guard string) {
 	s := r.View.Snapshot()
 	info := r.View.Info()
-	w, cols := g.Stdout, g.width()
+	cols := g.width()
 	kind := "CRDs, " + info.Group
 	if info.Datastore == "etcd" {
 		kind = "etcd"
@@ -103,7 +103,7 @@ func (g *global) statusText(r *audit.Report, guard string) {
 		rows = append(rows, []string{"Not checked", line(strings.TrimPrefix(l, "Not checked: "))})
 	}
 	rows = append(rows, []string{"Next", g.prog + " check"})
-	table(w, cols, rows)
+	g.printTable(cols, rows)
 }
 
 // agentsLine tells how many nodes speak for themselves.

@@ -174,22 +174,6 @@ func (g *global) asked(kind, name string, f timelineFlags) (question, error) {
 	return q, nil
 }
 
-// moment reads a time, or a duration before now; nothing is the zero time.
-func moment(s string, now time.Time) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if d, err := time.ParseDuration(s); err == nil {
-		return now.Add(-d), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is neither a time such as 2006-01-02T15:04:05Z nor a duration such as 2h", s)
-}
-
 var errNoTrace = errors.New("no line of these logs mentions it")
 
 // storiesOf gives what the logs tell of what was asked for, judged.

@@ -48,8 +48,8 @@ func (g *global) showAll(log *timeline.Log, output string) error {
 		if !v.At.IsZero() {
 			at = v.At.Format("2006-01-02 15:04:05")
 		}
-		printLines(g.Stdout, cols, at+"  "+line(dash(v.Pod)))
-		printLines(g.Stdout, 0, wrap(line(fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty)), "    ", cols)...)
+		g.printLines(cols, at+"  "+line(dash(v.Pod)))
+		g.printLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
 		if next == "" && v.Pod != "" {
 			next = v.Pod
 		}

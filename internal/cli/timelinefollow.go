@@ -55,7 +55,7 @@ func errIfNot(ctx context.Context, err error) error {
 
 // show prints the events that were not shown before, and the verdicts if it is time.
 func (fo *follower) show(judged bool) {
-	w, cols := fo.g.Stdout, fo.g.width()
+	cols := fo.g.width()
 	files := fo.log.Files()
 	for _, s := range storiesOf(fo.log, fo.q) {
 		for i := range s.Events {
@@ -73,7 +73,7 @@ func (fo *follower) show(judged bool) {
 			if !e.At.IsZero() {
 				at = e.At.Format("15:04:05")
 			}
-			printLines(w, cols, line(fmt.Sprintf("%s  %-8s  %-34s %s", at, dash(short8(e.Sandbox)), what, filepath.Base(where))))
+			fo.g.printLines(cols, line(fmt.Sprintf("%s  %-8s  %-34s %s", at, dash(short8(e.Sandbox)), what, filepath.Base(where))))
 		}
 		if !judged {
 			continue
@@ -82,7 +82,7 @@ func (fo *follower) show(judged bool) {
 			text := fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty)
 			if !fo.told[text] {
 				fo.told[text] = true
-				printLines(w, 0, labelled("VERDICT   ", line(text), cols)...)
+				fo.g.printLabelled(cols, "VERDICT   ", text)
 			}
 		}
 	}

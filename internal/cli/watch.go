@@ -82,24 +82,24 @@ func (p *printed) changes(r *audit.Report) {
 		now[x.Key()] = true
 		if !p.seen[x.Key()] {
 			mark := map[bool]string{true: " ", false: "+"}[p.first]
-			printLines(g.Stdout, cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), line(short(x.Key())), line(short(x.Summary))))
+			g.printLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), line(short(x.Key())), line(short(x.Summary))))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.seen)) {
 		if !now[k] {
-			printLines(g.Stdout, cols, fmt.Sprintf("- %s       %s", at, line(short(k))))
+			g.printLines(cols, fmt.Sprintf("- %s       %s", at, line(short(k))))
 		}
 	}
 	p.seen = now
 	if p.first {
-		printLines(g.Stdout, cols, totals(r))
+		g.printLines(cols, totals(r))
 	}
 	if blind := notSeen(r); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {
-			printLines(g.Stdout, cols, line(b))
+			g.printLines(cols, line(b))
 		}
 		if len(blind) == 0 {
-			printLines(g.Stdout, cols, "Everything is read completely again")
+			g.printLines(cols, "Everything is read completely again")
 		}
 		p.unread = blind
 	}

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// notNil makes a missing list an empty one, which JSON shows as [].
 func notNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -16,7 +17,7 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
-// machine prints a document as JSON or YAML.
+// machine prints a document; format is json or yaml.
 func (g *global) machine(doc any, format string) error {
 	b, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
@@ -33,7 +34,7 @@ func (g *global) machine(doc any, format string) error {
 	return err
 }
 
-// printable escapes, in JSON, what a terminal would obey: it means the same.
+// printable escapes, in JSON, characters that a terminal would obey. The document stays the same.
 func printable(s string) string {
 	return nonPrintable.ReplaceAllStringFunc(s, func(c string) string {
 		r, _ := utf8.DecodeRuneInString(c)

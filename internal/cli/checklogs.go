@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/timeline"
+)
+
+// checkLogs reads the logs for what caused the findings, and for credentials, which are
+// findings of their own where they are asked for.
+func (g *global) checkLogs(ctx context.Context, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
+	log, err := g.readLogs(ctx, f.logs, cluster.LogQuestion{})
+	if err != nil {
+		return err
+	}
+	verdicts, _ := timeline.JudgeAll(log)
+	timeline.SetCauses(r.Findings, verdicts, log.Files())
+	timeline.SetCauses(r.Unconfirmed, verdicts, log.Files())
+	for _, s := range timeline.Secrets(verdicts, log.Files()) {
+		if len(f.codes) == 0 && (keep == nil || keep(&s)) {
+			r.Findings = append(r.Findings, s)
+		}
+	}
+	finding.Sort(r.Findings)
+	return nil
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// age shows how old something is, in one unit.
+func age(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d < 2*365*24*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	default:
+		return fmt.Sprintf("%dy", int(d.Hours()/24/365))
+	}
+}
+
+// thousands writes 63145 as 63,145.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count shows a number of things, with the plural of what they are.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}
+
+// fewOf sorts names and shows the first few of them.
+func fewOf(names []string) string {
+	const few = 4
+	slices.Sort(names)
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:few], ", "), thousands(len(names)-few))
+}
+
+// size shows a number of bytes.
+func size(n int64) string {
+	switch {
+	case n < 10<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%d kB", n>>10)
+	default:
+		return fmt.Sprintf("%d MB", n>>20)
+	}
+}
+
+// toTheMinute is the layout of times in text: with date and zone.
+const toTheMinute = "2006-01-02 15:04 UTC"
