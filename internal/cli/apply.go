@@ -28,7 +28,7 @@ type applyFlags struct {
 	journal string
 }
 
-func (g *global) applyCommand() *cobra.Command {
+func applyCommand(sess *global) *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "apply -f FILE | --resume PLAN",
@@ -42,14 +42,14 @@ func (g *global) applyCommand() *cobra.Command {
 			"  kubectl -n kube-system create configmap plumbline-stop\n\n" +
 			"Exit code: 0 everything is repaired; 1 something was skipped or is still found;\n" +
 			"2 could not start; 4 stopped before the end.",
-		Example: fmt.Sprintf("  %[1]s apply -f plan.yaml --dry-run=server\n  %[1]s apply -f plan.yaml\n  %[1]s apply -f plan.yaml --max-risk disruptive\n  %[1]s apply --resume 7f3a1c", g.prog),
+		Example: fmt.Sprintf("  %[1]s apply -f plan.yaml --dry-run=server\n  %[1]s apply -f plan.yaml\n  %[1]s apply -f plan.yaml --max-risk disruptive\n  %[1]s apply --resume 7f3a1c", sess.prog),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("pass the plan with -f: apply -f %s", args[0])
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.runApply(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runApply(cmd.Context(), sess, f) },
 	}
 	l := c.Flags()
 	l.StringVarP(&f.file, "filename", "f", "", "plan file written by plan --save; - is stdin")
@@ -68,24 +68,24 @@ func (f *applyFlags) bind(c *cobra.Command) {
 	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: also copy the journal into ConfigMaps of plumbline-system")
 }
 
-func (g *global) runApply(ctx context.Context, f applyFlags) error {
+func runApply(ctx context.Context, sess *global, f applyFlags) error {
 	switch {
 	case f.file == "" && f.resume == "":
 		return errors.New("pass a plan with -f FILE, or --resume PLAN")
 	case f.file != "" && f.resume != "":
 		return errors.New("pass either -f FILE or --resume PLAN, not both")
 	}
-	if g.bundle != "" {
+	if sess.bundle != "" {
 		return errors.New("--bundle: not with apply: a plan is applied to a cluster")
 	}
 	var p *repair.Plan
 	if f.file != "" { // before anybody is kept waiting by our lease
 		var err error
-		if p, err = cluster.ReadPlan(f.file, g.Stdin); err != nil {
+		if p, err = cluster.ReadPlan(f.file, sess.Stdin); err != nil {
 			return err
 		}
 	}
-	w, err := g.beginRun(ctx, f)
+	w, err := beginRun(ctx, sess, f)
 	if err != nil {
 		return err
 	}
@@ -109,13 +109,13 @@ func (g *global) runApply(ctx context.Context, f applyFlags) error {
 // An applyRun is a run of apply or undo as a person follows it.
 type applyRun struct {
 	*cluster.Run
-	g      *global
+	sess   *global
 	f      applyFlags
 	budget cluster.Budget
 }
 
 // beginRun opens the cluster with the right to write.
-func (g *global) beginRun(ctx context.Context, f applyFlags) (*applyRun, error) {
+func beginRun(ctx context.Context, sess *global, f applyFlags) (*applyRun, error) {
 	if err := f.valid(); err != nil {
 		return nil, err
 	}
@@ -123,19 +123,19 @@ func (g *global) beginRun(ctx context.Context, f applyFlags) (*applyRun, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &applyRun{g: g, f: f, budget: budget}
-	o, done := g.options()
+	w := &applyRun{sess: sess, f: f, budget: budget}
+	o, done := sess.options()
 	defer done()
 	w.Run, err = cluster.OpenRun(ctx, o, cluster.RunOptions{
-		DryRun: f.dryRun == "server", MaxRisk: cluster.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(g), Progress: w.progress,
+		DryRun: f.dryRun == "server", MaxRisk: cluster.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(sess), Progress: w.progress,
 	})
 	return w, err
 }
 
 // holder tells whoever comes second who holds the lease.
-func holder(g *global) string {
+func holder(sess *global) string {
 	host, _ := os.Hostname()
-	user := g.Getenv("USER")
+	user := sess.Getenv("USER")
 	if user == "" {
 		user = "somebody"
 	}
@@ -187,14 +187,14 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 	res, took, err := w.Execute(ctx)
 	w.summary(res)
 	if err != nil {
-		fmt.Fprintf(w.g.Stdout, "stopped   %s\n", line(err.Error()))
+		fmt.Fprintf(w.sess.Stdout, "stopped   %s\n", line(err.Error()))
 		if !w.dryRun() {
-			w.g.next("apply --resume %s", w.Plan.ID)
+			w.sess.next("apply --resume %s", w.Plan.ID)
 		}
 		return exitStopped
 	}
 	if w.dryRun() {
-		fmt.Fprintf(w.g.Stdout, "dry run   nothing was written; %s\n", w.sent())
+		fmt.Fprintf(w.sess.Stdout, "dry run   nothing was written; %s\n", w.sent())
 		return w.verdict(res, nil)
 	}
 	still, unread := w.Verify(ctx, res)

@@ -14,22 +14,22 @@ import (
 // headline says what begins, and what fell away since the plan was made.
 func (w *applyRun) headline() {
 	p := w.Plan
-	fmt.Fprintf(w.g.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.budget.Blocks)
+	fmt.Fprintf(w.sess.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.budget.Blocks)
 	w.skipped()
 }
 
 // skipped tells what fell away since the plan was made.
 func (w *applyRun) skipped() {
 	for _, r := range w.Skipped {
-		w.g.field("skipped", line(short(r.Finding))+": "+line(short(r.Why)))
+		field(w.sess, "skipped", line(short(r.Finding))+": "+line(short(r.Why)))
 	}
 }
 
 // progress shows a step when it is done. Of many, only those that did not go as planned.
 func (w *applyRun) progress(p cluster.Progress) {
 	if p.Of > maxListed && (p.Outcome == repair.Done || p.Outcome == repair.Already) && !p.Undo {
-		if w.g.verbose {
-			fmt.Fprintf(w.g.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
+		if w.sess.verbose {
+			fmt.Fprintf(w.sess.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
 		}
 		return
 	}
@@ -38,9 +38,9 @@ func (w *applyRun) progress(p cluster.Progress) {
 		mark = "undo "
 	}
 	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, line(short(p.Step.On.Name)))
-	w.g.printLines(w.g.width(), text)
+	w.sess.printLines(w.sess.width(), text)
 	if p.Why != "" {
-		w.g.printLabelled(w.g.width(), "      ", short(p.Why))
+		w.sess.printLabelled(w.sess.width(), "      ", short(p.Why))
 	}
 }
 
@@ -59,7 +59,7 @@ func (w *applyRun) summary(res cluster.Result) {
 			parts = append(parts, thousands(n[o])+" "+string(o))
 		}
 	}
-	fmt.Fprintf(w.g.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), thousands(len(w.Plan.Steps)))
+	fmt.Fprintf(w.sess.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), thousands(len(w.Plan.Steps)))
 }
 
 // sent says what a dry run sends.
@@ -72,7 +72,7 @@ func (w *applyRun) sent() string {
 
 // closing says what is cured, what is not, where the journal is, and how to take it back.
 func (w *applyRun) closing(res cluster.Result, still []string, unseen error, took time.Duration) {
-	out := w.g.Stdout
+	out := w.sess.Stdout
 	cured, left := 0, map[string]string{}
 	var watch int64
 	for f, v := range res.Findings {
@@ -102,19 +102,19 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	}
 	fmt.Fprintf(out, "journal   %s\n", w.JournalPath())
 	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
-		fmt.Fprintf(out, "undo with %s undo %s\n", w.g.prog, w.Plan.ID)
+		fmt.Fprintf(out, "undo with %s undo %s\n", w.sess.prog, w.Plan.ID)
 	}
-	w.g.next("check")
+	w.sess.next("check")
 }
 
 // left names what was not repaired, and why.
 func (w *applyRun) left(why map[string]string) {
 	for i, f := range slices.Sorted(maps.Keys(why)) {
 		if i == 10 {
-			fmt.Fprintf(w.g.Stdout, "remains    ... %d more\n", len(why)-i)
+			fmt.Fprintf(w.sess.Stdout, "remains    ... %d more\n", len(why)-i)
 			return
 		}
-		w.g.field("remains", short(f)+": "+short(why[f]))
+		field(w.sess, "remains", short(f)+": "+short(why[f]))
 	}
 }
 

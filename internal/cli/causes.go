@@ -13,24 +13,24 @@ import (
 
 // seekCauses reads the logs that were named, or asks the agents of the nodes concerned for
 // their lines about the pod. Without either nothing is said of causes.
-func (g *global) seekCauses(ctx context.Context, r *audit.Report, paths []string, pod string) error {
+func seekCauses(ctx context.Context, sess *global, r *audit.Report, paths []string, pod string) error {
 	var log *timeline.Log
 	var err error
 	switch {
 	case len(paths) > 0:
-		if log, err = g.readLogs(ctx, paths, cluster.LogQuestion{}); err != nil {
+		if log, err = sess.readLogs(ctx, paths, cluster.LogQuestion{}); err != nil {
 			return err
 		}
-	case pod == "" || len(r.Findings)+len(r.Unconfirmed) == 0 || !r.View.Agents() || g.bundle != "":
+	case pod == "" || len(r.Findings)+len(r.Unconfirmed) == 0 || !r.View.Agents() || sess.bundle != "":
 		return nil
 	default:
 		var missing []string
-		if log, missing, err = g.agentLogs(ctx, question{cluster.LogQuestion{Pod: pod}}); err != nil {
-			fmt.Fprintf(g.Stderr, "logs were not read: %s\n", clean(err.Error()))
+		if log, missing, err = agentLogs(ctx, sess, question{cluster.LogQuestion{Pod: pod}}); err != nil {
+			fmt.Fprintf(sess.Stderr, "logs were not read: %s\n", clean(err.Error()))
 			return nil
 		}
 		for _, m := range missing {
-			fmt.Fprintln(g.Stderr, line(m))
+			fmt.Fprintln(sess.Stderr, line(m))
 		}
 	}
 	verdicts, _ := timeline.JudgeAll(log)
@@ -53,19 +53,19 @@ func podOf(f *finding.Finding) string {
 }
 
 // causeLines say how a finding came about.
-func (g *global) causeLines(f *finding.Finding, cols int) {
+func causeLines(sess *global, f *finding.Finding, cols int) {
 	for _, c := range f.Causes {
 		at := ""
 		if !c.At.IsZero() {
 			at = " at " + c.At.Time().Format("2006-01-02 15:04:05Z")
 		}
-		g.printLabelled(cols, "Cause     ", fmt.Sprintf("%s%s [%s]", c.Says, at, c.Certainty))
+		sess.printLabelled(cols, "Cause     ", fmt.Sprintf("%s%s [%s]", c.Says, at, c.Certainty))
 		if n := len(c.Lines); n > 0 {
 			more := ""
 			if n > 1 {
 				more = fmt.Sprintf(" and %d more lines", n-1)
 			}
-			g.printLines(cols, "          "+line(c.Lines[0])+more)
+			sess.printLines(cols, "          "+line(c.Lines[0])+more)
 		}
 	}
 }

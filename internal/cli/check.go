@@ -34,7 +34,7 @@ type checkFlags struct {
 	probes    cluster.Probe // used with probe
 }
 
-func (g *global) checkCommand() *cobra.Command {
+func checkCommand(sess *global) *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check",
@@ -44,9 +44,9 @@ func (g *global) checkCommand() *cobra.Command {
 			"that have persisted long enough to be confirmed. check changes nothing.\n\n" +
 			"Exit code: 0 no findings; 1 findings; 2 could not read the cluster; 3 no\n" +
 			"findings, but not everything could be checked.",
-		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", g.prog),
+		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", sess.prog),
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runCheck(cmd.Context(), f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), sess, f) },
 	}
 	l := c.Flags()
 	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
@@ -62,15 +62,15 @@ func (g *global) checkCommand() *cobra.Command {
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
 	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster and show new and resolved findings")
 	l.BoolVar(&f.probe, "probe", false, "if no agents are installed: run a short-lived pod on each node to read its state")
-	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(g.cluster.Version), "image of the probe pods")
+	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(sess.cluster.Version), "image of the probe pods")
 	l.StringVar(&f.probes.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
-	l.BoolVar(&g.cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
+	l.BoolVar(&sess.cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
 	return c
 }
 
-func (g *global) runCheck(ctx context.Context, f checkFlags) error {
+func runCheck(ctx context.Context, sess *global, f checkFlags) error {
 	opts, err := auditOptions(f)
 	if err != nil {
 		return err
@@ -79,24 +79,24 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 		return err
 	}
 	if f.probe {
-		g.cluster.Probe = f.probes
+		sess.cluster.Probe = f.probes
 	}
 	if f.watch && len(f.logs) > 0 {
 		return errors.New("--logs: not with --watch")
 	}
 	if f.watch {
-		return g.watch(ctx, f, opts)
+		return watch(ctx, sess, f, opts)
 	}
-	r, err := g.judgeSettled(ctx, f, opts)
+	r, err := judgeSettled(ctx, sess, f, opts)
 	if err != nil {
 		return err
 	}
 	if len(f.logs) > 0 {
-		if err := g.checkLogs(ctx, r, f, opts.Keep); err != nil {
+		if err := checkLogs(ctx, sess, r, f, opts.Keep); err != nil {
 			return err
 		}
 	}
-	if err := g.show(r, f); err != nil {
+	if err := show(sess, r, f); err != nil {
 		return err
 	}
 	return verdict(r, f)
@@ -104,21 +104,21 @@ func (g *global) runCheck(ctx context.Context, f checkFlags) error {
 
 // judgeSettled makes a check and, with --wait, a second one when unconfirmed findings can be
 // confirmed.
-func (g *global) judgeSettled(ctx context.Context, f checkFlags, opts audit.Options) (*audit.Report, error) {
-	r, err := g.judge(ctx, opts, f.namespace, f.selector)
-	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || g.bundle != "" {
+func judgeSettled(ctx context.Context, sess *global, f checkFlags, opts audit.Options) (*audit.Report, error) {
+	r, err := sess.judge(ctx, opts, f.namespace, f.selector)
+	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || sess.bundle != "" {
 		return r, err
 	}
-	if err := g.sleep(ctx, r.RecheckAfter().Sub(r.Taken)); err != nil {
+	if err := sleep(ctx, sess, r.RecheckAfter().Sub(r.Taken)); err != nil {
 		return nil, err
 	}
-	return g.judge(ctx, opts, f.namespace, f.selector)
+	return sess.judge(ctx, opts, f.namespace, f.selector)
 }
 
 // sleep waits once, and says for how long.
-func (g *global) sleep(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, sess *global, d time.Duration) error {
 	d += time.Second // times are cut to seconds
-	fmt.Fprintf(g.Stderr, "waiting %s until unconfirmed findings can be confirmed\n", d)
+	fmt.Fprintf(sess.Stderr, "waiting %s until unconfirmed findings can be confirmed\n", d)
 	return cluster.Wait(ctx, d)
 }
 

@@ -11,8 +11,8 @@ import (
 
 // checkLogs reads the logs for what caused the findings, and for credentials, which are
 // findings of their own where they are asked for.
-func (g *global) checkLogs(ctx context.Context, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
-	log, err := g.readLogs(ctx, f.logs, cluster.LogQuestion{})
+func checkLogs(ctx context.Context, sess *global, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
+	log, err := sess.readLogs(ctx, f.logs, cluster.LogQuestion{})
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ import (
 
 // Main runs a command line and gives the exit code.
 func Main(ctx context.Context, env Env) int {
-	g := &global{Env: env, prog: "plumbline", cluster: cluster.Options{Version: version()}}
+	sess := &global{Env: env, prog: "plumbline", cluster: cluster.Options{Version: version()}}
 	if strings.HasPrefix(filepath.Base(env.Args[0]), "kubectl-") {
-		g.prog = "kubectl plumbline"
+		sess.prog = "kubectl plumbline"
 	}
-	root := g.root()
+	root := root(sess)
 	root.SetArgs(env.Args[1:])
 	err := root.ExecuteContext(ctx)
 	var code exit
@@ -31,12 +31,12 @@ func Main(ctx context.Context, env Env) int {
 	case errors.As(err, &code):
 		return int(code)
 	default:
-		fmt.Fprintf(env.Stderr, "error: %s\n", clean(g.advise(err)))
+		fmt.Fprintf(env.Stderr, "error: %s\n", clean(advise(err)))
 		return int(exitUsage)
 	}
 }
 
-func (g *global) root() *cobra.Command {
+func root(sess *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plumbline",
 		Short: "Find and repair drift between Kubernetes, Calico IPAM and the nodes",
@@ -45,25 +45,25 @@ func (g *global) root() *cobra.Command {
 			"runtime). It finds where they differ, explains why, and repairs it. Only apply\n" +
 			"and undo change anything.",
 		SilenceUsage: true, SilenceErrors: true,
-		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: g.prog},
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: sess.prog},
 	}
-	root.SetIn(g.Stdin)
-	root.SetOut(g.Stdout)
-	root.SetErr(g.Stderr)
+	root.SetIn(sess.Stdin)
+	root.SetOut(sess.Stdout)
+	root.SetErr(sess.Stderr)
 	f := root.PersistentFlags()
-	f.StringVar(&g.cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
-	f.StringVar(&g.cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
-	f.DurationVar(&g.cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
-	f.BoolVar(&g.cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
-	f.StringVar(&g.bundle, "bundle", "", "check a file written by collect instead of a cluster")
-	f.StringVar(&g.cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
-	f.StringSliceVar(&g.cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")
-	f.StringVar(&g.cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
-	f.StringVar(&g.cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
-	f.StringVar(&g.cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
-	f.BoolVarP(&g.verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
-	root.AddCommand(g.status(guardLine), g.checkCommand(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
-		g.timeline(), g.guard(), g.collect(), g.version(), g.schema())
+	f.StringVar(&sess.cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
+	f.StringVar(&sess.cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
+	f.DurationVar(&sess.cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
+	f.BoolVar(&sess.cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
+	f.StringVar(&sess.bundle, "bundle", "", "check a file written by collect instead of a cluster")
+	f.StringVar(&sess.cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
+	f.StringSliceVar(&sess.cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")
+	f.StringVar(&sess.cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
+	f.StringVar(&sess.cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
+	f.StringVar(&sess.cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
+	f.BoolVarP(&sess.verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
+	root.AddCommand(statusCommand(sess, guardLine), checkCommand(sess), explainCommand(sess), planCommand(sess), applyCommand(sess), undoCommand(sess), historyCommand(sess),
+		timelineCommand(sess), guardCommand(sess), collectCommand(sess), versionCommand(sess), schemaCommand(sess))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",
@@ -72,7 +72,7 @@ func (g *global) root() *cobra.Command {
 }
 
 // advise adds what a person can do about an error that only they can mend.
-func (g *global) advise(err error) string {
+func advise(err error) string {
 	s := err.Error()
 	switch {
 	case errors.Is(err, cluster.ErrUnreachable):

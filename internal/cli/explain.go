@@ -25,15 +25,15 @@ type explainFlags struct {
 	logs      []string
 }
 
-func (g *global) explain() *cobra.Command {
+func explainCommand(sess *global) *cobra.Command {
 	var f explainFlags
 	c := &cobra.Command{
 		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR",
 		Short: "Explain a code, a finding, or the state of one object in all sources",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
-			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", g.prog),
+			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", sess.prog),
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return g.runExplain(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd.Context(), sess, args, f) },
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
@@ -42,35 +42,35 @@ func (g *global) explain() *cobra.Command {
 	return c
 }
 
-func (g *global) runExplain(ctx context.Context, args []string, f explainFlags) error {
+func runExplain(ctx context.Context, sess *global, args []string, f explainFlags) error {
 	if err := oneOf(f.output, "text", "wide", "json"); err != nil {
 		return err
 	}
 	if len(args) == 1 {
 		if code, ok := finding.ParseCode(args[0]); ok {
-			return g.explainCode(code, f.output)
+			return explainCode(sess, code, f.output)
 		}
-		return g.explainFinding(ctx, args[0], f)
+		return explainFinding(ctx, sess, args[0], f)
 	}
 	kind, name := args[0], args[1]
 	switch kind {
 	case "pod", "pods", "po":
-		ns, pod := g.podNamed(name, f.namespace)
-		return g.explainPod(ctx, ns, pod, f)
+		ns, pod := sess.podNamed(name, f.namespace)
+		return explainPod(ctx, sess, ns, pod, f)
 	case "ip":
 		ip, err := netip.ParseAddr(name)
 		if err != nil {
 			return err
 		}
-		return g.explainIP(ctx, ip, f)
+		return explainIP(ctx, sess, ip, f)
 	case "node", "nodes", "no":
-		return g.explainNode(ctx, name, f)
+		return explainNode(ctx, sess, name, f)
 	case "block":
 		p, err := netip.ParsePrefix(name)
 		if err != nil {
 			return err
 		}
-		return g.explainBlock(ctx, p, f)
+		return explainBlock(ctx, sess, p, f)
 	default:
 		return fmt.Errorf("explain %s: want pod, ip, node or block", kind)
 	}
@@ -84,40 +84,40 @@ type codePage struct {
 	Text       string       `json:"text"` // Markdown
 }
 
-func (g *global) explainCode(c finding.Code, output string) error {
+func explainCode(sess *global, c finding.Code, output string) error {
 	page, ok := detect.Page(c)
 	if !ok {
 		return fmt.Errorf("no code %s", c)
 	}
 	if output == "json" {
-		return g.machine(codePage{cluster.APIVersion, "CodePage", c, page}, output)
+		return sess.machine(codePage{cluster.APIVersion, "CodePage", c, page}, output)
 	}
-	_, err := fmt.Fprint(g.Stdout, page)
+	_, err := fmt.Fprint(sess.Stdout, page)
 	return err
 }
 
 var errNoFinding = errors.New("not present in the current check")
 
 // check checks everything and keeps the findings that are wanted; nil means all.
-func (g *global) check(ctx context.Context, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
-	return g.judge(ctx, audit.Options{Settle: f.settle, Detectors: detect.All, Keep: want}, "", "")
+func check(ctx context.Context, sess *global, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
+	return sess.judge(ctx, audit.Options{Settle: f.settle, Detectors: detect.All, Keep: want}, "", "")
 }
 
 // explainFinding checks again and shows all that is known of one finding.
-func (g *global) explainFinding(ctx context.Context, name string, f explainFlags) error {
+func explainFinding(ctx context.Context, sess *global, name string, f explainFlags) error {
 	key, ok := finding.ParseKey(name)
 	d := detect.ByCode(key.Code)
 	if !ok || d == nil {
 		return fmt.Errorf("explain %s: want a code such as PL2001, or a finding such as PL2001/shop/db-0", name)
 	}
-	r, err := g.check(ctx, f, nil)
+	r, err := check(ctx, sess, f, nil)
 	if err != nil {
 		return err
 	}
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			if k := fs[i].Key(); k == name || short(k) == name {
-				if err := g.seekCauses(ctx, r, f.logs, podOf(&fs[i])); err != nil {
+				if err := seekCauses(ctx, sess, r, f.logs, podOf(&fs[i])); err != nil {
 					return err
 				}
 				if f.output == "json" {
@@ -125,9 +125,9 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 					doc.Kind = "FindingExplanation"
 					others := func(n cluster.NamedFinding) bool { return n.Name != k }
 					doc.Findings, doc.Unconfirmed = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Unconfirmed, others)
-					return g.machine(doc, "json")
+					return sess.machine(doc, "json")
 				}
-				g.findingText(r, &fs[i], f.output == "wide")
+				findingText(sess, r, &fs[i], f.output == "wide")
 				return nil
 			}
 		}
@@ -142,32 +142,32 @@ func (g *global) explainFinding(ctx context.Context, name string, f explainFlags
 	return fmt.Errorf("%s is %w", name, errNoFinding)
 }
 
-func (g *global) findingText(r *audit.Report, f *finding.Finding, wide bool) {
-	cols := g.width()
+func findingText(sess *global, r *audit.Report, f *finding.Finding, wide bool) {
+	cols := sess.width()
 	show := short
 	if wide {
 		cols = 0
 		show = func(s string) string { return s }
 	}
-	g.printLines(cols, line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
+	sess.printLines(cols, line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
 	for _, e := range f.Evidence {
-		g.printLines(cols, line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
-		g.printLabelled(cols, "      ", show(e.Says))
+		sess.printLines(cols, line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
+		sess.printLabelled(cols, "      ", show(e.Says))
 	}
-	g.causeLines(f, cols)
+	causeLines(sess, f, cols)
 	if len(f.Explains) > 0 {
-		g.printLines(cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
+		sess.printLines(cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
 	}
 	if f.State == finding.Confirmed {
-		g.printLines(cols, "Present   for at least "+age(f.Age(r.Taken)))
+		sess.printLines(cols, "Present   for at least "+age(f.Age(r.Taken)))
 	} else {
 		why := f.Why
 		if !f.RecheckAfter.IsZero() {
 			why += "; recheck after " + moments(f.RecheckAfter)
 		}
-		g.printLines(cols, "Unconfirmed: "+line(why))
+		sess.printLines(cols, "Unconfirmed: "+line(why))
 	}
-	g.next("explain %s", f.Code)
+	sess.next("explain %s", f.Code)
 }
 
 // moments rounds up: what is announced for a minute has happened when it begins.

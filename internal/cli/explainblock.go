@@ -13,7 +13,7 @@ import (
 )
 
 // explainBlock draws a block: one sign for each address.
-func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainFlags) error {
+func explainBlock(ctx context.Context, sess *global, cidr netip.Prefix, f explainFlags) error {
 	within := func(x *finding.Finding) bool {
 		for _, r := range x.About {
 			a, err := netip.ParseAddr(r.Name)
@@ -23,7 +23,7 @@ func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainF
 		}
 		return false
 	}
-	r, err := g.check(ctx, f, within)
+	r, err := check(ctx, sess, f, within)
 	if err != nil {
 		return err
 	}
@@ -34,18 +34,18 @@ func (g *global) explainBlock(ctx context.Context, cidr netip.Prefix, f explainF
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "BlockExplanation"
-		return g.machine(doc, "json")
+		return sess.machine(doc, "json")
 	}
-	g.blockText(r, b)
+	blockText(sess, r, b)
 	return nil
 }
 
-func (g *global) blockText(r *audit.Report, b *model.Block) {
-	cols := g.width()
-	g.printLines(cols, line(fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
+func blockText(sess *global, r *audit.Report, b *model.Block) {
+	cols := sess.width()
+	sess.printLines(cols, line(fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
 	signs := blockSigns(r, b)
 	legend := []string{"U allocated, in use", "L allocated, not used", "! in use, free in IPAM", "T tunnel, service or reserved", ". free"}
-	g.printLines(cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
+	sess.printLines(cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
 	for from := 0; from < len(signs); from += 16 {
 		var row strings.Builder
 		for i := from; i < min(from+16, len(signs)); i++ {
@@ -59,12 +59,12 @@ func (g *global) blockText(r *audit.Report, b *model.Block) {
 		if n := from / 16; n < len(legend) {
 			text += " " + legend[n]
 		}
-		g.printLines(cols, strings.TrimRight(text, " "))
+		sess.printLines(cols, strings.TrimRight(text, " "))
 	}
 	for i := (len(signs) + 15) / 16; i < len(legend); i++ {
-		g.printLines(cols, strings.Repeat(" ", 45)+legend[i])
+		sess.printLines(cols, strings.Repeat(" ", 45)+legend[i])
 	}
-	g.findingLines(r)
+	findingLines(sess, r)
 }
 
 // blockSigns judges each address of the block with one letter.

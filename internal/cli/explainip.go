@@ -11,8 +11,8 @@ import (
 )
 
 // explainIP shows everybody who says that an address is theirs.
-func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) error {
-	u, done, err := g.openScoped(ctx)
+func explainIP(ctx context.Context, sess *global, ip netip.Addr, f explainFlags) error {
+	u, done, err := openScoped(ctx, sess)
 	if err != nil {
 		return err
 	}
@@ -24,15 +24,15 @@ func (g *global) explainIP(ctx context.Context, ip netip.Addr, f explainFlags) e
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "AddressExplanation"
-		return g.machine(doc, "json")
+		return sess.machine(doc, "json")
 	}
-	g.ipText(r, ip)
+	ipText(sess, r, ip)
 	return nil
 }
 
-func (g *global) ipText(r *audit.Report, ip netip.Addr) {
+func ipText(sess *global, r *audit.Report, ip netip.Addr) {
 	v := r.View
-	cols := g.width()
+	cols := sess.width()
 	rows := [][]string{{"CLAIM", "NODE", "STATE", "BY"}}
 	agents := v.Agents()
 	if agents {
@@ -71,17 +71,17 @@ func (g *global) ipText(r *audit.Report, ip netip.Addr) {
 		}
 	}
 	says, detail := ipamText(v, ip)
-	g.printLines(cols, line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, count(len(rows)-1, "claim"), running, says)))
+	sess.printLines(cols, line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, count(len(rows)-1, "claim"), running, says)))
 	if len(rows) > 1 {
 		for i := range rows {
 			for j := range rows[i] {
 				rows[i][j] = line(rows[i][j])
 			}
 		}
-		g.printTable(cols, rows)
+		sess.printTable(cols, rows)
 	}
-	g.printLines(cols, line(detail))
-	g.findingLines(r)
+	sess.printLines(cols, line(detail))
+	findingLines(sess, r)
 }
 
 // claimRow is of one that no device stands for.

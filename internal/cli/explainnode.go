@@ -12,8 +12,8 @@ import (
 )
 
 // explainNode shows a node's share of the books and what is wrong with it.
-func (g *global) explainNode(ctx context.Context, name string, f explainFlags) error {
-	r, err := g.check(ctx, f, func(x *finding.Finding) bool { return x.Node == name })
+func explainNode(ctx context.Context, sess *global, name string, f explainFlags) error {
+	r, err := check(ctx, sess, f, func(x *finding.Finding) bool { return x.Node == name })
 	if err != nil {
 		return err
 	}
@@ -21,9 +21,9 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "NodeExplanation"
-		return g.machine(doc, "json")
+		return sess.machine(doc, "json")
 	}
-	cols := g.width()
+	cols := sess.width()
 	state := "does not exist"
 	if n != nil {
 		state = map[bool]string{true: "is ready", false: "is not ready: which pods run on it is not known"}[n.Ready]
@@ -38,16 +38,16 @@ func (g *global) explainNode(ctx context.Context, name string, f explainFlags) e
 		}
 	}
 	u := r.View.NodeUse(name)
-	g.printLines(cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
+	sess.printLines(cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
 		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),
 		fmt.Sprintf("Blocks   %d with %d addresses, %d allocated", u.Blocks, u.Size, u.Held))
 	if n != nil {
 		for _, t := range n.Tunnels {
-			g.printLines(cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
+			sess.printLines(cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
 		}
 	}
-	nodeFacts(r.View, name, func(l string) { g.printLines(cols, line(l)) })
-	g.findingLines(r)
+	nodeFacts(r.View, name, func(l string) { sess.printLines(cols, line(l)) })
+	findingLines(sess, r)
 	return nil
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // explainPod shows what each book says of a pod, side by side.
-func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags) error {
+func explainPod(ctx context.Context, sess *global, ns, name string, f explainFlags) error {
 	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
-	u, done, err := g.openScoped(ctx)
+	u, done, err := openScoped(ctx, sess)
 	if err != nil {
 		return err
 	}
@@ -32,21 +32,21 @@ func (g *global) explainPod(ctx context.Context, ns, name string, f explainFlags
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
 	r := u.Judge(ctx, f.settle, about...)
-	if err := g.seekCauses(ctx, r, f.logs, ref.Name); err != nil {
+	if err := seekCauses(ctx, sess, r, f.logs, ref.Name); err != nil {
 		return err
 	}
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "PodExplanation"
-		return g.machine(doc, "json")
+		return sess.machine(doc, "json")
 	}
-	g.podText(r, r.View.PodByName(ns, name), ips)
+	podText(sess, r, r.View.PodByName(ns, name), ips)
 	return nil
 }
 
 // openScoped opens the cluster for what surrounds one pod or address.
-func (g *global) openScoped(ctx context.Context) (*cluster.Scoped, func(), error) {
-	o, done := g.options()
+func openScoped(ctx context.Context, sess *global) (*cluster.Scoped, func(), error) {
+	o, done := sess.options()
 	u, err := cluster.OpenScoped(ctx, o)
 	if err != nil {
 		done()
@@ -55,9 +55,9 @@ func (g *global) openScoped(ctx context.Context) (*cluster.Scoped, func(), error
 	return u, func() { done(); u.Close() }, nil
 }
 
-func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
-	cols := g.width()
-	g.printLines(cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
+func podText(sess *global, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
+	cols := sess.width()
+	sess.printLines(cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
 	rows := [][]string{
 		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
 		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
@@ -80,17 +80,17 @@ func (g *global) podText(r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 			rows[i][j] = line(rows[i][j])
 		}
 	}
-	g.printTable(cols, rows)
+	sess.printTable(cols, rows)
 	for i := range r.Findings {
 		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
-			g.chain(&r.Findings[i])
+			chain(sess, &r.Findings[i])
 		}
 	}
-	g.findingLines(r)
+	findingLines(sess, r)
 }
 
 // chain shows what holds a pod, each reason below what it holds.
-func (g *global) chain(f *finding.Finding) {
+func chain(sess *global, f *finding.Finding) {
 	rows := [][]string{{"HELD BY", "WHICH IS", "SOURCE"}}
 	for _, e := range f.Evidence {
 		where := e.Ref.OnNode()
@@ -99,12 +99,12 @@ func (g *global) chain(f *finding.Finding) {
 		}
 		rows = append(rows, []string{string(e.Ref.Kind), line(short(e.Says)), line(where)})
 	}
-	g.printTable(g.width(), rows)
+	sess.printTable(sess.width(), rows)
 }
 
 // findingLines lists the findings and ends in what to do next.
-func (g *global) findingLines(r *audit.Report) {
-	cols := g.width()
+func findingLines(sess *global, r *audit.Report) {
+	cols := sess.width()
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			f := &fs[i]
@@ -112,17 +112,17 @@ func (g *global) findingLines(r *audit.Report) {
 			if len(f.Explains) > 0 {
 				text += "; explains " + short(strings.Join(f.Explains, ", "))
 			}
-			g.printLines(cols, line(text))
-			g.causeLines(f, cols)
+			sess.printLines(cols, line(text))
+			causeLines(sess, f, cols)
 		}
 	}
 	switch {
 	case len(r.Findings) > 0:
-		g.next("explain %s", r.Findings[0].Code)
+		sess.next("explain %s", r.Findings[0].Code)
 	case len(r.Unconfirmed) > 0:
-		g.next("check --wait --code %s", r.Unconfirmed[0].Code)
+		sess.next("check --wait --code %s", r.Unconfirmed[0].Code)
 	default:
-		g.next("check")
+		sess.next("check")
 	}
 }
 

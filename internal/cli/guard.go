@@ -17,7 +17,7 @@ type guardFlags struct {
 	output    string
 }
 
-func (g *global) guard() *cobra.Command {
+func guardCommand(sess *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "guard",
 		Short: "Show what the guard on each node decided about CNI calls",
@@ -28,28 +28,28 @@ func (g *global) guard() *cobra.Command {
 			"Exit code: 0 all nodes answered; 2 could not read the cluster; 3 some nodes did\n" +
 			"not answer.",
 	}
-	c.AddCommand(g.guardStatus(), g.guardLog(), g.guardExplain())
+	c.AddCommand(guardStatusCommand(sess), guardLogCommand(sess), guardExplainCommand(sess))
 	return c
 }
 
-func (g *global) guardStatus() *cobra.Command {
+func guardStatusCommand(sess *global) *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show the guard of each node: its mode, late DELs, and how long calls take",
-		Example: fmt.Sprintf("  %[1]s guard status\n  %[1]s guard status -A\n  %[1]s guard status --node w17 -o wide", g.prog),
+		Example: fmt.Sprintf("  %[1]s guard status\n  %[1]s guard status -A\n  %[1]s guard status --node w17 -o wide", sess.prog),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := oneOf(f.output, "text", "wide", "json"); err != nil {
 				return err
 			}
-			p, err := g.openGuards(cmd.Context(), f.node)
+			p, err := openGuards(cmd.Context(), sess, f.node)
 			if err != nil {
 				return err
 			}
 			var all guards
 			all.said, all.unseen = p.Status(cmd.Context())
-			return g.showGuards(all, f)
+			return showGuards(sess, all, f)
 		},
 	}
 	l := c.Flags()
@@ -59,26 +59,26 @@ func (g *global) guardStatus() *cobra.Command {
 	return c
 }
 
-func (g *global) guardLog() *cobra.Command {
+func guardLogCommand(sess *global) *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:     "log",
 		Short:   "List the CNI calls that the guards recorded, and what they decided",
-		Example: fmt.Sprintf("  %[1]s guard log --node w17 --since 1h\n  %[1]s guard log -n shop --pod db-0\n  %[1]s guard log -f", g.prog),
+		Example: fmt.Sprintf("  %[1]s guard log --node w17 --since 1h\n  %[1]s guard log -n shop --pod db-0\n  %[1]s guard log -f", sess.prog),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := g.callsAsked(f)
+			q, err := callsAsked(f)
 			if err != nil {
 				return err
 			}
-			p, err := g.openGuards(cmd.Context(), f.node)
+			p, err := openGuards(cmd.Context(), sess, f.node)
 			if err != nil {
 				return err
 			}
 			if f.follow {
-				return g.followCalls(cmd.Context(), p, q)
+				return followCalls(cmd.Context(), sess, p, q)
 			}
-			return g.showCalls(callsOf(cmd.Context(), p, q), f.output)
+			return showCalls(sess, callsOf(cmd.Context(), p, q), f.output)
 		},
 	}
 	l := c.Flags()
@@ -91,7 +91,7 @@ func (g *global) guardLog() *cobra.Command {
 	return c
 }
 
-func (g *global) guardExplain() *cobra.Command {
+func guardExplainCommand(sess *global) *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:   "explain POD | CONTAINER | CALL",
@@ -99,18 +99,18 @@ func (g *global) guardExplain() *cobra.Command {
 		Long: "The argument is a pod (NAMESPACE/NAME, or NAME with -n), a finding about a pod,\n" +
 			"at least 8 digits of a container ID, or a call as guard log shows it\n" +
 			"(NODE:DIGITS).",
-		Example: fmt.Sprintf("  %[1]s guard explain db-0 -n shop\n  %[1]s guard explain 41857f70\n  %[1]s guard explain w17:3fa2c1", g.prog),
+		Example: fmt.Sprintf("  %[1]s guard explain db-0 -n shop\n  %[1]s guard explain 41857f70\n  %[1]s guard explain w17:3fa2c1", sess.prog),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := g.explained(args[0], f)
+			q, err := explained(sess, args[0], f)
 			if err != nil {
 				return err
 			}
-			p, err := g.openGuards(cmd.Context(), q.node)
+			p, err := openGuards(cmd.Context(), sess, q.node)
 			if err != nil {
 				return err
 			}
-			return g.explainCalls(callsOf(cmd.Context(), p, q), f.output)
+			return explainCalls(sess, callsOf(cmd.Context(), p, q), f.output)
 		},
 	}
 	l := c.Flags()

@@ -135,28 +135,30 @@ func TestGuardScreens(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	pod := callsQuestion{about: "shop/db-0", namespace: "shop", pod: "db-0"}
-	for name, show := range map[string]func(g *global) error{
-		"guard-status":     func(g *global) error { return g.showGuards(post().guards(), guardFlags{output: "text"}) },
-		"guard-status-all": func(g *global) error { return g.showGuards(post().guards(), guardFlags{output: "text", all: true}) },
-		"guard-none": func(g *global) error {
+	for name, show := range map[string]func(sess *global) error{
+		"guard-status": func(sess *global) error { return showGuards(sess, post().guards(), guardFlags{output: "text"}) },
+		"guard-status-all": func(sess *global) error {
+			return showGuards(sess, post().guards(), guardFlags{output: "text", all: true})
+		},
+		"guard-none": func(sess *global) error {
 			p := post()
 			p.nodes, p.none = []string{"w44"}, nil
-			return g.showGuards(p.guards(), guardFlags{output: "text"})
+			return showGuards(sess, p.guards(), guardFlags{output: "text"})
 		},
-		"guard-quiet": func(g *global) error {
+		"guard-quiet": func(sess *global) error {
 			p := post()
 			p.nodes, p.none = []string{"w5", "w6"}, nil
-			return g.showGuards(p.guards(), guardFlags{output: "text"})
+			return showGuards(sess, p.guards(), guardFlags{output: "text"})
 		},
-		"guard-log":     func(g *global) error { return g.showCalls(callsOf(ctx, post(), callsQuestion{}), "text") },
-		"guard-explain": func(g *global) error { return g.explainCalls(callsOf(ctx, post(), pod), "text") },
-		"guard-line": func(g *global) error {
-			_, err := fmt.Fprintln(g.Stdout, line(guardLine(post().Status(ctx)))[:80]+"\n"+guardLine([]agent.GuardStatus{{}}, nil)+"\n"+guardLine(nil, nil))
+		"guard-log":     func(sess *global) error { return showCalls(sess, callsOf(ctx, post(), callsQuestion{}), "text") },
+		"guard-explain": func(sess *global) error { return explainCalls(sess, callsOf(ctx, post(), pod), "text") },
+		"guard-line": func(sess *global) error {
+			_, err := fmt.Fprintln(sess.Stdout, line(guardLine(post().Status(ctx)))[:80]+"\n"+guardLine([]agent.GuardStatus{{}}, nil)+"\n"+guardLine(nil, nil))
 			return err
 		},
 	} {
 		var code error
-		got := shown(t, func(g *global) { code = show(g) })
+		got := shown(t, func(sess *global) { code = show(sess) })
 		if all := name == "guard-none" || name == "guard-quiet" || name == "guard-line"; all != (code == nil) || !all && !errors.Is(code, exitGaps) {
 			t.Errorf("%s: %v", name, code)
 		}
@@ -177,15 +179,15 @@ func TestGuardScreens(t *testing.T) {
 // Machine output says what it is, has IDs whole, and is the same at every run.
 func TestGuardDocuments(t *testing.T) {
 	t.Parallel()
-	for kind, show := range map[string]func(g *global, p *agentsPost) error{
-		"GuardStatus": func(g *global, p *agentsPost) error {
-			return g.showGuards(p.guards(), guardFlags{output: "json"})
+	for kind, show := range map[string]func(sess *global, p *agentsPost) error{
+		"GuardStatus": func(sess *global, p *agentsPost) error {
+			return showGuards(sess, p.guards(), guardFlags{output: "json"})
 		},
-		"GuardLog": func(g *global, p *agentsPost) error {
-			return g.showCalls(callsOf(t.Context(), p, callsQuestion{}), "json")
+		"GuardLog": func(sess *global, p *agentsPost) error {
+			return showCalls(sess, callsOf(t.Context(), p, callsQuestion{}), "json")
 		},
-		"GuardExplanation": func(g *global, p *agentsPost) error {
-			return g.explainCalls(callsOf(t.Context(), p, callsQuestion{container: oldBox[:8]}), "json")
+		"GuardExplanation": func(sess *global, p *agentsPost) error {
+			return explainCalls(sess, callsOf(t.Context(), p, callsQuestion{container: oldBox[:8]}), "json")
 		},
 	} {
 		once := func() string {
@@ -209,23 +211,23 @@ func TestGuardDocuments(t *testing.T) {
 // A name is a pod, a container or a call; and a call that guard log names is found again.
 func TestGuardExplainNames(t *testing.T) {
 	t.Parallel()
-	g := &global{Env: Env{Getenv: func(string) string { return "" }}}
+	sess := &global{Env: Env{Getenv: func(string) string { return "" }}}
 	for name, want := range map[string]callsQuestion{
 		"shop/db-0":        {namespace: "shop", pod: "db-0"},
 		"PL2001/shop/db-0": {namespace: "shop", pod: "db-0"},
 		oldBox[:8]:         {container: oldBox[:8]},
 		"w30:3fa2c1":       {node: "w30", call: "w30:3fa2c1"},
 	} {
-		q, err := g.explained(name, guardFlags{output: "text"})
+		q, err := explained(sess, name, guardFlags{output: "text"})
 		if q.about = ""; err != nil || q != want {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
 	}
-	if q, err := g.explained(oldBox[:8], guardFlags{output: "text", namespace: "shop"}); err != nil || q.pod != oldBox[:8] {
+	if q, err := explained(sess, oldBox[:8], guardFlags{output: "text", namespace: "shop"}); err != nil || q.pod != oldBox[:8] {
 		t.Errorf("with a namespace it is a pod: %+v, %v", q, err)
 	}
 	for _, bad := range []string{"", "/", "shop/", "a/b/c"} {
-		if q, err := g.explained(bad, guardFlags{output: "text"}); err == nil {
+		if q, err := explained(sess, bad, guardFlags{output: "text"}); err == nil {
 			t.Errorf("%q: %+v", bad, q)
 		}
 	}
@@ -238,7 +240,7 @@ func TestGuardExplainNames(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, again)
 		}
 	}
-	err := g.explainCalls(saidCalls{q: callsQuestion{about: "x/y"}}, "text")
+	err := explainCalls(sess, saidCalls{q: callsQuestion{about: "x/y"}}, "text")
 	if !errors.Is(err, errNoCall) {
 		t.Error(err)
 	}
@@ -248,10 +250,10 @@ func TestGuardExplainNames(t *testing.T) {
 func TestGuardFollow(t *testing.T) {
 	t.Parallel()
 	var out, diag bytes.Buffer
-	g := &global{Env: Env{Stdout: &out, Stderr: &diag, Columns: 80}}
+	sess := &global{Env: Env{Stdout: &out, Stderr: &diag, Columns: 80}}
 	ctx, cancel := context.WithTimeout(t.Context(), callGlance+callGlance/2)
 	defer cancel()
-	if err := g.followCalls(ctx, post(), callsQuestion{namespace: "shop", pod: "db-0"}); err != nil {
+	if err := followCalls(ctx, sess, post(), callsQuestion{namespace: "shop", pod: "db-0"}); err != nil {
 		t.Error(err)
 	}
 	if n := strings.Count(out.String(), "\n"); n != 4 || strings.ContainsRune(out.String()+diag.String(), 0x1b) {
@@ -273,8 +275,8 @@ func TestTimelineTellsTheGuard(t *testing.T) {
 	if err := errors.Join(r.Append(sawCalls("w30")...), r.Close()); err != nil {
 		t.Fatal(err)
 	}
-	got := shown(t, func(g *global) {
-		if err := g.runTimeline(t.Context(), "pod", "shop/db-0", timelineFlags{logs: []string{dir}, output: "text"}); err != nil {
+	got := shown(t, func(sess *global) {
+		if err := runTimeline(t.Context(), sess, "pod", "shop/db-0", timelineFlags{logs: []string{dir}, output: "text"}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -11,11 +11,11 @@ import (
 )
 
 // openGuards finds the agents of the cluster, or of one node.
-func (g *global) openGuards(ctx context.Context, node string) (guardAgents, error) {
-	if g.bundle != "" {
+func openGuards(ctx context.Context, sess *global, node string) (guardAgents, error) {
+	if sess.bundle != "" {
 		return nil, errors.New("a bundle has nothing about guards: run this against the cluster")
 	}
-	o, done := g.options()
+	o, done := sess.options()
 	defer done()
 	p, err := cluster.OpenGuards(ctx, o, node)
 	if errors.Is(err, cluster.ErrNoAgents) {
@@ -73,8 +73,8 @@ func gaps(unseen map[string]error) error {
 }
 
 // notSeenLines prints who did not say anything.
-func (g *global) notSeenLines(unseen map[string]error) {
+func notSeenLines(sess *global, unseen map[string]error) {
 	for _, l := range unseenNodes(unseen) {
-		g.printLabelled(g.width(), "No answer: ", l)
+		sess.printLabelled(sess.width(), "No answer: ", l)
 	}
 }

@@ -38,7 +38,7 @@ var (
 )
 
 // explained reads whose calls are to be explained.
-func (g *global) explained(name string, f guardFlags) (q callsQuestion, err error) {
+func explained(sess *global, name string, f guardFlags) (q callsQuestion, err error) {
 	if err := oneOf(f.output, "text", "json"); err != nil {
 		return q, err
 	}
@@ -52,7 +52,7 @@ func (g *global) explained(name string, f guardFlags) (q callsQuestion, err erro
 	case f.namespace == "" && containerOK.MatchString(name):
 		q.container, q.about = name, "container "+name
 	default:
-		q.namespace, q.pod = g.podNamed(name, f.namespace)
+		q.namespace, q.pod = sess.podNamed(name, f.namespace)
 		if q.about = q.namespace + "/" + q.pod; q.namespace == "" || q.pod == "" || strings.Contains(q.pod, "/") {
 			return q, fmt.Errorf("explain %q: want a pod, at least 8 digits of a container's ID, or a call as guard log names it", name)
 		}
@@ -60,10 +60,10 @@ func (g *global) explained(name string, f guardFlags) (q callsQuestion, err erro
 	return q, nil
 }
 
-func (g *global) explainCalls(s saidCalls, output string) error {
+func explainCalls(sess *global, s saidCalls, output string) error {
 	if len(s.calls) == 0 {
 		for _, l := range unseenNodes(s.unseen) {
-			fmt.Fprintln(g.Stderr, "no answer: "+line(l))
+			fmt.Fprintln(sess.Stderr, "no answer: "+line(l))
 		}
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
@@ -73,18 +73,18 @@ func (g *global) explainCalls(s saidCalls, output string) error {
 			r := guard.RuleOf(c.Rule)
 			doc.Calls = append(doc.Calls, explainedCall{c, r.Title, r.Does, r.Why, c.Alone()})
 		}
-		if err := g.machine(doc, "json"); err != nil {
+		if err := sess.machine(doc, "json"); err != nil {
 			return err
 		}
 		return gaps(s.unseen)
 	}
-	g.explainText(&s)
+	explainText(sess, &s)
 	return gaps(s.unseen)
 }
 
-func (g *global) explainText(s *saidCalls) {
-	w, cols := g.Stdout, g.width()
-	say := func(label, text string) { g.printLabelled(cols, label, short(text)) }
+func explainText(sess *global, s *saidCalls) {
+	w, cols := sess.Stdout, sess.width()
+	say := func(label, text string) { sess.printLabelled(cols, label, short(text)) }
 	say("", s.headline())
 	told := map[int]bool{}
 	for _, c := range grouped(s.calls) {
@@ -109,10 +109,10 @@ func (g *global) explainText(s *saidCalls) {
 		say("Not shown: ", l)
 	}
 	if c := &s.calls[len(s.calls)-1]; c.Pod != "" {
-		g.next("timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
+		sess.next("timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
 		return
 	}
-	g.next("guard log")
+	sess.next("guard log")
 }
 
 // headline says what it comes to.

@@ -18,7 +18,7 @@ const (
 var errFollowText = errors.New("--follow works with -o text only")
 
 // followCalls shows the calls there are, and goes on with what is new until it is stopped.
-func (g *global) followCalls(ctx context.Context, p guardAgents, q callsQuestion) error {
+func followCalls(ctx context.Context, sess *global, p guardAgents, q callsQuestion) error {
 	told := map[string]time.Time{}
 	silent := map[string]bool{}
 	for {
@@ -33,12 +33,12 @@ func (g *global) followCalls(ctx context.Context, p guardAgents, q callsQuestion
 			}
 			told[c.Name] = c.At
 			r := callRow(c, callTime)
-			g.printLines(g.width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
+			sess.printLines(sess.width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
 		}
 		for _, l := range unseenNodes(s.unseen) { // once, not every two seconds
 			if !silent[l] {
 				silent[l] = true
-				fmt.Fprintln(g.Stderr, "no answer: "+line(l))
+				fmt.Fprintln(sess.Stderr, "no answer: "+line(l))
 			}
 		}
 		if n := len(s.calls); n > 0 {

@@ -16,7 +16,7 @@ import (
 const fewLines = 3
 
 // guardLines say below the table what a person should know of single nodes.
-func (g *global) guardLines(all guards) {
+func guardLines(sess *global, all guards) {
 	said := map[string]int{}
 	for i := range all.said {
 		n := &all.said[i]
@@ -25,13 +25,13 @@ func (g *global) guardLines(all guards) {
 		}
 		for _, l := range guardSays(n) {
 			if said[l[0]]++; said[l[0]] <= fewLines {
-				g.printLabelled(g.width(), l[0], l[1])
+				sess.printLabelled(sess.width(), l[0], l[1])
 			}
 		}
 	}
 	for _, label := range slices.Sorted(maps.Keys(said)) {
 		if n := said[label] - fewLines; n > 0 {
-			fmt.Fprintf(g.Stdout, "%s%s more (-o json has them all)\n", label, thousands(n))
+			fmt.Fprintf(sess.Stdout, "%s%s more (-o json has them all)\n", label, thousands(n))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func endlessOf(e *guard.Endless) string {
 }
 
 // guardNext is where to look next: at the worst that was seen.
-func (g *global) guardNext(all guards) {
+func guardNext(sess *global, all guards) {
 	var late *cluster.GuardStatus
 	for i := range all.said {
 		n := &all.said[i]
@@ -108,7 +108,7 @@ func (g *global) guardNext(all guards) {
 		}
 		for _, e := range n.Report.Endless {
 			if e.Pod != "" {
-				g.next("timeline pod %s -n %s", arg(e.Pod), arg(e.Namespace))
+				sess.next("timeline pod %s -n %s", arg(e.Pod), arg(e.Namespace))
 				return
 			}
 		}
@@ -117,10 +117,10 @@ func (g *global) guardNext(all guards) {
 		}
 	}
 	if late != nil {
-		g.next("guard log --node %s", arg(late.Node))
+		sess.next("guard log --node %s", arg(late.Node))
 		return
 	}
-	g.next("guard log")
+	sess.next("guard log")
 }
 
 // arg is a stranger's name as a word that can be pasted: what a shell would obey, a name

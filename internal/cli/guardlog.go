@@ -88,7 +88,7 @@ func callName(node string, c *cluster.GuardCall) string {
 }
 
 // callsAsked reads the flags of guard log.
-func (g *global) callsAsked(f guardFlags) (q callsQuestion, err error) {
+func callsAsked(f guardFlags) (q callsQuestion, err error) {
 	if err := oneOf(f.output, "text", "json"); err != nil {
 		return q, err
 	}
@@ -108,23 +108,23 @@ func (g *global) callsAsked(f guardFlags) (q callsQuestion, err error) {
 	return q, nil
 }
 
-func (g *global) showCalls(s saidCalls, output string) error {
+func showCalls(sess *global, s saidCalls, output string) error {
 	if output == "json" {
-		if err := g.machine(guardLog{cluster.APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
+		if err := sess.machine(guardLog{cluster.APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(s.unseen)
 	}
 	if len(s.calls) == 0 {
-		fmt.Fprintln(g.Stdout, "No recorded call matches.")
+		fmt.Fprintln(sess.Stdout, "No recorded call matches.")
 	} else {
-		g.printTable(g.width(), callRows(s.calls))
+		sess.printTable(sess.width(), callRows(s.calls))
 	}
-	g.notSeenLines(s.unseen)
+	notSeenLines(sess, s.unseen)
 	if n := worstCall(s.calls); n != nil {
-		g.next("guard explain %s", arg(n.Name))
+		sess.next("guard explain %s", arg(n.Name))
 	} else {
-		g.next("guard status")
+		sess.next("guard status")
 	}
 	return gaps(s.unseen)
 }

@@ -20,23 +20,23 @@ type guardStatus struct {
 // daemonSilentAfter is how old a report may be: the keeper writes one every 30 s.
 const daemonSilentAfter = 2 * time.Minute
 
-func (g *global) showGuards(all guards, f guardFlags) error {
+func showGuards(sess *global, all guards, f guardFlags) error {
 	if f.output == "json" {
-		if err := g.machine(guardStatus{cluster.APIVersion, "GuardStatus", notNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
+		if err := sess.machine(guardStatus{cluster.APIVersion, "GuardStatus", notNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(all.unseen)
 	}
 	if n := len(all.said); n > 0 && !all.installed() {
-		g.printLabelled(g.width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", count(n, "node")))
-		g.notSeenLines(all.unseen)
-		g.next("check --code PL4006")
+		sess.printLabelled(sess.width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", count(n, "node")))
+		notSeenLines(sess, all.unseen)
+		sess.next("check --code PL4006")
 		return gaps(all.unseen)
 	}
-	g.guardTable(all, f)
-	g.guardLines(all)
-	g.notSeenLines(all.unseen)
-	g.guardNext(all)
+	guardTable(sess, all, f)
+	guardLines(sess, all)
+	notSeenLines(sess, all.unseen)
+	guardNext(sess, all)
 	return gaps(all.unseen)
 }
 
@@ -50,9 +50,9 @@ func (all guards) installed() bool {
 }
 
 // guardTable lists the nodes that need a look, or all.
-func (g *global) guardTable(all guards, f guardFlags) {
+func guardTable(sess *global, all guards, f guardFlags) {
 	wide := f.output == "wide"
-	cols := g.width()
+	cols := sess.width()
 	rows := [][]string{{"NODE", "MODE", "DELEGATE", "LATE", "STOPPED", "RETRIED", "QUEUE", "DEL p50/p99"}}
 	if wide {
 		cols = 0
@@ -70,7 +70,7 @@ func (g *global) guardTable(all guards, f guardFlags) {
 		rows = append(rows, guardRow(n, &notes, wide, cols))
 	}
 	if len(rows) > 1 {
-		g.printTable(cols, rows)
+		sess.printTable(cols, rows)
 	}
 	if more > 0 {
 		what := fmt.Sprintf("%s more nodes", thousands(more))
@@ -80,10 +80,10 @@ func (g *global) guardTable(all guards, f guardFlags) {
 		if len(rows) == 1 {
 			what = count(more, "node")
 		}
-		fmt.Fprintf(g.Stdout, "%s: %d late (-A lists them)\n", what, late)
+		fmt.Fprintf(sess.Stdout, "%s: %d late (-A lists them)\n", what, late)
 	}
 	for _, n := range notes.said {
-		g.printLabelled(cols, "", n)
+		sess.printLabelled(cols, "", n)
 	}
 }
 

@@ -12,31 +12,31 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-func (g *global) historyCommand() *cobra.Command {
+func historyCommand(sess *global) *cobra.Command {
 	return &cobra.Command{
 		Use:     "history [PLAN]",
 		Short:   "List the plans that were applied from this machine, with their outcome",
-		Example: fmt.Sprintf("  %[1]s history\n  %[1]s history 7f3a1c", g.prog),
+		Example: fmt.Sprintf("  %[1]s history\n  %[1]s history 7f3a1c", sess.prog),
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return g.historyOf(cmd.Context(), args[0])
+				return historyOf(cmd.Context(), sess, args[0])
 			}
-			return g.runHistory(cmd.Context())
+			return runHistory(cmd.Context(), sess)
 		},
 	}
 }
 
 // openWithState opens the cluster, if there is a place where its journals are.
-func (g *global) openWithState(ctx context.Context) (*cluster.Cluster, func(), error) {
-	if _, err := g.stateDir(); err != nil {
+func openWithState(ctx context.Context, sess *global) (*cluster.Cluster, func(), error) {
+	if _, err := sess.stateDir(); err != nil {
 		return nil, nil, err
 	}
-	return g.open(ctx)
+	return sess.open(ctx)
 }
 
-func (g *global) runHistory(ctx context.Context) error {
-	c, done, err := g.openWithState(ctx)
+func runHistory(ctx context.Context, sess *global) error {
+	c, done, err := openWithState(ctx, sess)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (g *global) runHistory(ctx context.Context) error {
 		return err
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(g.Stdout, "No plan was applied to this cluster from this machine.")
+		fmt.Fprintln(sess.Stdout, "No plan was applied to this cluster from this machine.")
 		return nil
 	}
 	rows := [][]string{{"PLAN", "MADE", "STATE", "RISK", "STEPS", "WHAT"}}
@@ -65,12 +65,12 @@ func (g *global) runHistory(ctx context.Context) error {
 		}
 		rows = append(rows, []string{line(s.Plan), made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), line(short(what))})
 	}
-	g.printTable(g.width(), rows)
+	sess.printTable(sess.width(), rows)
 	return nil
 }
 
-func (g *global) historyOf(ctx context.Context, id string) error {
-	c, done, err := g.openWithState(ctx)
+func historyOf(ctx context.Context, sess *global, id string) error {
+	c, done, err := openWithState(ctx, sess)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (g *global) historyOf(ctx context.Context, id string) error {
 		}
 		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), line(short(on))})
 	}
-	g.printTable(g.width(), rows)
-	g.next("undo %s --dry-run=server", id)
+	sess.printTable(sess.width(), rows)
+	sess.next("undo %s --dry-run=server", id)
 	return err
 }
 

@@ -26,8 +26,8 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 	"pair": func(f finding.Finding, r *audit.Report) map[string]any { return map[string]any{"F": &f, "R": r} },
 }).Parse(reportHTML))
 
-func (g *global) html(r *audit.Report) error {
-	return reportTemplate.Execute(g.Stdout, map[string]any{
-		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r), "NotSeen": notSeen(r), "Prog": g.prog,
+func showHTML(sess *global, r *audit.Report) error {
+	return reportTemplate.Execute(sess.Stdout, map[string]any{
+		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r), "NotSeen": notSeen(r), "Prog": sess.prog,
 	})
 }

@@ -27,7 +27,7 @@ type planFlags struct {
 	nodeGone        []string
 }
 
-func (g *global) planCommand() *cobra.Command {
+func planCommand(sess *global) *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
 		Use:   "plan [FINDING...] | --rebuild [CIDR...]",
@@ -37,8 +37,8 @@ func (g *global) planCommand() *cobra.Command {
 			"each write, the risk, and whether it can be undone. plan itself changes nothing.\n\n" +
 			"Exit code: 0 there is a plan, or nothing to repair; 1 everything was refused;\n" +
 			"2 could not read the cluster.",
-		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", g.prog),
-		RunE:    func(cmd *cobra.Command, args []string) error { return g.runPlan(cmd.Context(), args, f) },
+		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", sess.prog),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), sess, args, f) },
 	}
 	l := c.Flags()
 	l.StringSliceVar(&f.codes, "code", nil, "only findings of these codes")
@@ -54,12 +54,12 @@ func (g *global) planCommand() *cobra.Command {
 	return c
 }
 
-func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error {
-	s, err := g.selectPlan(args, f)
+func runPlan(ctx context.Context, sess *global, args []string, f planFlags) error {
+	s, err := selectPlan(sess, args, f)
 	if err != nil {
 		return err
 	}
-	p, err := g.makePlan(ctx, s)
+	p, err := makePlan(ctx, sess, s)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 			return err
 		}
 	}
-	if err := g.showPlan(p, f); err != nil {
+	if err := showPlan(sess, p, f); err != nil {
 		return err
 	}
 	if len(p.Steps) == 0 && len(p.Refused) > 0 {
@@ -78,8 +78,8 @@ func (g *global) runPlan(ctx context.Context, args []string, f planFlags) error 
 }
 
 // makePlan checks the cluster and plans what is selected.
-func (g *global) makePlan(ctx context.Context, s planSelection) (*repair.Plan, error) {
-	c, done, err := g.open(ctx)
+func makePlan(ctx context.Context, sess *global, s planSelection) (*repair.Plan, error) {
+	c, done, err := sess.open(ctx)
 	if err != nil {
 		return nil, err
 	}

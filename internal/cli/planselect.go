@@ -20,12 +20,12 @@ type planSelection struct {
 }
 
 // selectPlan reads arguments and flags, before the cluster is read.
-func (g *global) selectPlan(args []string, f planFlags) (planSelection, error) {
+func selectPlan(sess *global, args []string, f planFlags) (planSelection, error) {
 	s := planSelection{planFlags: f}
 	if err := oneOf(f.output, "text", "wide", "yaml", "json"); err != nil {
 		return s, err
 	}
-	if g.bundle != "" {
+	if sess.bundle != "" {
 		return s, errors.New("--bundle: not with plan: the agents verify a plan on the live cluster")
 	}
 	var err error

@@ -15,7 +15,7 @@ import (
 )
 
 // showPlan prints a plan as it was asked for.
-func (g *global) showPlan(p *repair.Plan, f planFlags) error {
+func showPlan(sess *global, p *repair.Plan, f planFlags) error {
 	if f.output == "yaml" || f.output == "json" {
 		b, err := json.MarshalIndent(cluster.DocumentOf(p), "", "  ")
 		if f.output == "yaml" && err == nil {
@@ -24,33 +24,33 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(g.Stdout, "%s\n", strings.TrimSuffix(string(b), "\n"))
+		_, err = fmt.Fprintf(sess.Stdout, "%s\n", strings.TrimSuffix(string(b), "\n"))
 		return err
 	}
-	w := g.Stdout
+	w := sess.Stdout
 	if len(p.Steps) == 0 {
 		fmt.Fprintln(w, emptyPlan(p))
-		g.refused(p.Refused, f.output == "wide")
+		refused(sess, p.Refused, f.output == "wide")
 		return nil
 	}
 	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), count(len(p.Steps), "step"), p.Risk(), undoText(p))
 	if f.output == "wide" || len(p.Steps) <= maxListed {
-		g.listSteps(p)
+		listSteps(sess, p)
 	} else {
-		g.groupSteps(p)
+		groupSteps(sess, p)
 	}
-	g.reliesOn(p)
-	g.touches(p)
-	g.refused(p.Refused, f.output == "wide")
+	reliesOn(sess, p)
+	touches(sess, p)
+	refused(sess, p.Refused, f.output == "wide")
 	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
 		fmt.Fprintf(w, "Time       about %s at %g block writes per second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
 	}
 	if f.save == "" {
 		args := []string{"plan"}
-		if len(g.Args) > 2 {
-			args = g.Args[1:]
+		if len(sess.Args) > 2 {
+			args = sess.Args[1:]
 		}
-		g.next("%s --save plan.yaml", line(strings.Join(args, " ")))
+		sess.next("%s --save plan.yaml", line(strings.Join(args, " ")))
 		return nil
 	}
 	fmt.Fprintf(w, "Saved      %s\n", f.save)
@@ -58,7 +58,7 @@ func (g *global) showPlan(p *repair.Plan, f planFlags) error {
 	if p.Risk().Level() > 0 { // above what apply allows without a flag
 		risk = " --max-risk " + string(p.Risk())
 	}
-	g.next("apply -f %s%s", f.save, risk)
+	sess.next("apply -f %s%s", f.save, risk)
 	return nil
 }
 
@@ -101,17 +101,17 @@ func undoText(p *repair.Plan) string {
 	}
 }
 
-func (g *global) listSteps(p *repair.Plan) {
+func listSteps(sess *global, p *repair.Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, line(short(s.On.Name)))
-		g.printLines(g.width(), text)
-		g.printLabelled(g.width(), "             ", short(s.Describe()))
+		sess.printLines(sess.width(), text)
+		sess.printLabelled(sess.width(), "             ", short(s.Describe()))
 	}
 }
 
 // groupSteps tells how often what is done: nobody reads a thousand lines.
-func (g *global) groupSteps(p *repair.Plan) {
+func groupSteps(sess *global, p *repair.Plan) {
 	type group struct {
 		kind model.Kind
 		do   string
@@ -126,13 +126,13 @@ func (g *global) groupSteps(p *repair.Plan) {
 		count[k]++
 	}
 	for _, k := range order {
-		fmt.Fprintf(g.Stdout, "%7s %-9s %s\n", thousands(count[k]), k.kind, line(k.do))
+		fmt.Fprintf(sess.Stdout, "%7s %-9s %s\n", thousands(count[k]), k.kind, line(k.do))
 	}
-	fmt.Fprintln(g.Stdout, "           (-o wide lists every step)")
+	fmt.Fprintln(sess.Stdout, "           (-o wide lists every step)")
 }
 
 // reliesOn names the nodes that must speak, and what for.
-func (g *global) reliesOn(p *repair.Plan) {
+func reliesOn(sess *global, p *repair.Plan) {
 	nodes := map[string]bool{}
 	all, dead, lives := false, 0, 0
 	for i := range p.Targets {
@@ -170,14 +170,14 @@ func (g *global) reliesOn(p *repair.Plan) {
 		who = "the API server"
 	}
 	text := "live verification by " + who + " before each write: " + strings.Join(parts, "; ")
-	g.field("Relies on", text)
+	field(sess, "Relies on", text)
 }
 
-func (g *global) field(name, text string) {
-	g.printLabelled(g.width(), fmt.Sprintf("%-11s", name), text)
+func field(sess *global, name, text string) {
+	sess.printLabelled(sess.width(), fmt.Sprintf("%-11s", name), text)
 }
 
-func (g *global) touches(p *repair.Plan) {
+func touches(sess *global, p *repair.Plan) {
 	pods := map[string]bool{}
 	var warnings []string
 	for i := range p.Targets {
@@ -191,21 +191,21 @@ func (g *global) touches(p *repair.Plan) {
 		}
 	}
 	if len(pods) == 0 {
-		fmt.Fprintln(g.Stdout, "Touches    no other pod")
+		fmt.Fprintln(sess.Stdout, "Touches    no other pod")
 	} else {
-		g.field("Touches", strings.Join(some(pods, 10), ", "))
+		field(sess, "Touches", strings.Join(some(pods, 10), ", "))
 	}
 	for i, t := range warnings {
 		if i == 5 {
-			fmt.Fprintf(g.Stdout, "           ... %d more (-o yaml)\n", len(warnings)-i)
+			fmt.Fprintf(sess.Stdout, "           ... %d more (-o yaml)\n", len(warnings)-i)
 			break
 		}
-		g.field("Know", t)
+		field(sess, "Know", t)
 	}
 }
 
 // refused says what is left alone; of many with one reason, one line.
-func (g *global) refused(rs []repair.Refusal, wide bool) {
+func refused(sess *global, rs []repair.Refusal, wide bool) {
 	if len(rs) == 0 {
 		return
 	}
@@ -227,9 +227,9 @@ func (g *global) refused(rs []repair.Refusal, wide bool) {
 		if len(same) > 1 {
 			name = fmt.Sprintf("%s findings (%s ...)", thousands(len(same)), name)
 		}
-		g.field("Refused", name+": "+short(same[0].Why))
+		field(sess, "Refused", name+": "+short(same[0].Why))
 		if a := same[0].Advice; a != "" {
-			g.field("", a)
+			field(sess, "", a)
 		}
 	}
 }

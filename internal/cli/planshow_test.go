@@ -39,7 +39,7 @@ func litter() *repair.Plan {
 	return p
 }
 
-func shown(t *testing.T, show func(g *global)) string {
+func shown(t *testing.T, show func(sess *global)) string {
 	t.Helper()
 	var out bytes.Buffer
 	show(&global{Env: Env{Stdout: &out, Stderr: &out, Columns: 80, Getenv: func(string) string { return "" }}, prog: "kubectl plumbline"})
@@ -57,16 +57,16 @@ func shown(t *testing.T, show func(g *global)) string {
 // TestPlanScreens keeps what a person sees of plans, and of their execution.
 func TestPlanScreens(t *testing.T) {
 	t.Parallel()
-	for name, show := range map[string]func(g *global){
-		"plan":        func(g *global) { _ = g.showPlan(rescue(), planFlags{output: "text", save: "plan.yaml"}) },
-		"plan-groups": func(g *global) { _ = g.showPlan(litter(), planFlags{output: "text"}) },
-		"plan-nothing": func(g *global) {
-			_ = g.showPlan(&repair.Plan{Refused: rescue().Refused}, planFlags{output: "text"})
-			_ = g.showPlan(&repair.Plan{}, planFlags{output: "text"})
+	for name, show := range map[string]func(sess *global){
+		"plan":        func(sess *global) { _ = showPlan(sess, rescue(), planFlags{output: "text", save: "plan.yaml"}) },
+		"plan-groups": func(sess *global) { _ = showPlan(sess, litter(), planFlags{output: "text"}) },
+		"plan-nothing": func(sess *global) {
+			_ = showPlan(sess, &repair.Plan{Refused: rescue().Refused}, planFlags{output: "text"})
+			_ = showPlan(sess, &repair.Plan{}, planFlags{output: "text"})
 		},
-		"apply": func(g *global) {
+		"apply": func(sess *global) {
 			p := rescue()
-			w := &applyRun{g: g, f: applyFlags{maxRisk: "safe"}, budget: cluster.DefaultBudget, Run: &cluster.Run{Plan: p, Skipped: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}}
+			w := &applyRun{sess: sess, f: applyFlags{maxRisk: "safe"}, budget: cluster.DefaultBudget, Run: &cluster.Run{Plan: p, Skipped: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}}
 			w.headline()
 			for i := range p.Steps {
 				w.progress(cluster.Progress{Step: &p.Steps[i], N: i + 1, Of: 4, Outcome: []repair.Outcome{repair.Done, repair.Already, repair.Refused, repair.Unknown}[i], Why: []string{"", "", "sandbox " + anID + " does not run on w17, as its own agent says after a fresh look", ""}[i]})

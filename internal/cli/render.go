@@ -14,19 +14,19 @@ import (
 )
 
 // show prints a report as asked for.
-func (g *global) show(r *audit.Report, f checkFlags) error {
+func show(sess *global, r *audit.Report, f checkFlags) error {
 	switch f.output {
 	case "json", "yaml":
-		return g.machine(cluster.ReportOf(r), f.output)
+		return sess.machine(cluster.ReportOf(r), f.output)
 	case "html":
-		return g.html(r)
+		return showHTML(sess, r)
 	case "name":
 		for i := range r.Findings {
-			fmt.Fprintln(g.Stdout, line(r.Findings[i].Key()))
+			fmt.Fprintln(sess.Stdout, line(r.Findings[i].Key()))
 		}
 		return nil
 	default:
-		g.table(r, f)
+		showTable(sess, r, f)
 		return nil
 	}
 }
@@ -34,9 +34,9 @@ func (g *global) show(r *audit.Report, f checkFlags) error {
 // groupAbove is how many findings of one code are listed one by one.
 const groupAbove = 5
 
-func (g *global) table(r *audit.Report, f checkFlags) {
-	w := g.Stdout
-	cols := g.width()
+func showTable(sess *global, r *audit.Report, f checkFlags) {
+	w := sess.Stdout
+	cols := sess.width()
 	wide := f.output == "wide"
 	if wide {
 		cols = 0
@@ -45,35 +45,35 @@ func (g *global) table(r *audit.Report, f checkFlags) {
 		fmt.Fprintln(w, "! "+m)
 	}
 	if len(r.Findings) > 0 {
-		g.printTable(cols, g.findingRows(r.Findings, r.Taken, f.list || wide, wide))
+		sess.printTable(cols, findingRows(r.Findings, r.Taken, f.list || wide, wide))
 		fmt.Fprintln(w)
 	}
 	if wide && len(r.Unconfirmed) > 0 {
 		fmt.Fprintln(w, "Unconfirmed:")
-		g.printTable(cols, g.findingRows(r.Unconfirmed, r.Taken, true, true))
+		sess.printTable(cols, findingRows(r.Unconfirmed, r.Taken, true, true))
 		fmt.Fprintln(w)
 	}
-	g.printLines(cols, totals(r))
+	sess.printLines(cols, totals(r))
 	if p := r.Pattern(); p != nil {
-		g.printLines(cols, "Pattern: "+line(p.String()))
+		sess.printLines(cols, "Pattern: "+line(p.String()))
 	}
 	for _, l := range notSeen(r) {
-		g.printLines(cols, line(l))
+		sess.printLines(cols, line(l))
 	}
 	switch {
 	case len(r.Findings) > 0:
-		g.next("explain %s", line(short(r.Findings[0].Key())))
+		sess.next("explain %s", line(short(r.Findings[0].Key())))
 	case len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero():
-		g.next("check --wait")
+		sess.next("check --wait")
 	case len(r.Unconfirmed) > 0:
-		g.next("check -o wide")
+		sess.next("check -o wide")
 	default:
-		g.next("status")
+		sess.next("status")
 	}
 }
 
 // findingRows is a line for each finding, or for each group of many.
-func (g *global) findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]string {
+func findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]string {
 	head := []string{"SEV", "FINDING", "AGE", "WHAT"}
 	if wide {
 		head = []string{"SEV", "FINDING", "AGE", "NODE", "EXPLAINS", "WHAT"}

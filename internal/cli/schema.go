@@ -11,10 +11,10 @@ import (
 )
 
 // schema prints the JSON Schema of machine output, made from the types themselves.
-func (g *global) schema() *cobra.Command {
+func schemaCommand(sess *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of check -o json", Args: cobra.NoArgs, Hidden: true,
-		RunE: func(*cobra.Command, []string) error { return g.machine(Schema(), "json") },
+		RunE: func(*cobra.Command, []string) error { return sess.machine(Schema(), "json") },
 	}
 }
 

@@ -14,37 +14,37 @@ import (
 )
 
 // status gets from guards the line about the guards of the nodes.
-func (g *global) status(guards guardSummary) *cobra.Command {
+func statusCommand(sess *global, guards guardSummary) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
 		Short:   "Show the cluster, its Calico datastore, pools, agents and what cannot be read",
-		Example: fmt.Sprintf("  %s status", g.prog),
+		Example: fmt.Sprintf("  %s status", sess.prog),
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return g.runStatus(cmd.Context(), guards) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), sess, guards) },
 	}
 }
 
 // A guardSummary says in one line how the guards of the nodes are.
 type guardSummary func(said []cluster.GuardStatus, unread map[string]error) string
 
-func (g *global) runStatus(ctx context.Context, guards guardSummary) error {
-	s, guard, err := g.overview(ctx, guards)
+func runStatus(ctx context.Context, sess *global, guards guardSummary) error {
+	s, guard, err := overview(ctx, sess, guards)
 	if err != nil {
 		return err
 	}
 	r := audit.Judge(ctx, s, audit.Source{}, audit.Options{})
-	g.statusText(r, guard)
+	statusText(sess, r, guard)
 	return nil
 }
 
 // overview reads everything once, of the cluster or of a bundle. Agents are only asked how
 // many rows they have, and how their guards are; without agents the summary of them is empty.
-func (g *global) overview(ctx context.Context, guards guardSummary) (s *model.Snapshot, guard string, err error) {
-	if g.bundle != "" {
-		s, err := cluster.ReadBundle(g.bundle)
+func overview(ctx context.Context, sess *global, guards guardSummary) (s *model.Snapshot, guard string, err error) {
+	if sess.bundle != "" {
+		s, err := cluster.ReadBundle(sess.bundle)
 		return s, "", err
 	}
-	c, done, err := g.open(ctx)
+	c, done, err := sess.open(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,10 +62,10 @@ func (g *global) overview(ctx context.Context, guards guardSummary) (s *model.Sn
 	return s, guard, err
 }
 
-func (g *global) statusText(r *audit.Report, guard string) {
+func statusText(sess *global, r *audit.Report, guard string) {
 	s := r.View.Snapshot()
 	info := r.View.Info()
-	cols := g.width()
+	cols := sess.width()
 	kind := "CRDs, " + info.Group
 	if info.Datastore == "etcd" {
 		kind = "etcd"
@@ -102,8 +102,8 @@ func (g *global) statusText(r *audit.Report, guard string) {
 	for _, l := range nodesNotSeen(r) {
 		rows = append(rows, []string{"Not checked", line(strings.TrimPrefix(l, "Not checked: "))})
 	}
-	rows = append(rows, []string{"Next", g.prog + " check"})
-	g.printTable(cols, rows)
+	rows = append(rows, []string{"Next", sess.prog + " check"})
+	sess.printTable(cols, rows)
 }
 
 // agentsLine tells how many nodes speak for themselves.

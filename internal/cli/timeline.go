@@ -24,7 +24,7 @@ type timelineFlags struct {
 	output       string
 }
 
-func (g *global) timeline() *cobra.Command {
+func timelineCommand(sess *global) *cobra.Command {
 	var f timelineFlags
 	c := &cobra.Command{
 		Use:   "timeline [pod NAME | ip ADDRESS | sandbox ID]",
@@ -34,7 +34,7 @@ func (g *global) timeline() *cobra.Command {
 			"Without --logs the agents of the nodes concerned send the lines; with --logs and\n" +
 			"no argument, all problems in the logs are listed. Credentials are never shown.",
 		Example: fmt.Sprintf("  %[1]s timeline pod db-0 -n shop\n  %[1]s timeline --logs /var/log\n"+
-			"  journalctl -o export | %[1]s timeline sandbox 41857f70ed13 --logs -\n  %[1]s timeline ip 10.244.8.34 --logs logs.tar.gz -o html > t.html", g.prog),
+			"  journalctl -o export | %[1]s timeline sandbox 41857f70ed13 --logs -\n  %[1]s timeline ip 10.244.8.34 --logs logs.tar.gz -o html > t.html", sess.prog),
 		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return fmt.Errorf("timeline %s: name one", args[0])
@@ -43,9 +43,9 @@ func (g *global) timeline() *cobra.Command {
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return g.runTimelineAll(cmd.Context(), f)
+				return runTimelineAll(cmd.Context(), sess, f)
 			}
-			return g.runTimeline(cmd.Context(), args[0], args[1], f)
+			return runTimeline(cmd.Context(), sess, args[0], args[1], f)
 		},
 	}
 	l := c.Flags()
@@ -61,50 +61,50 @@ func (g *global) timeline() *cobra.Command {
 // logMemory is what reading logs of any size should do with.
 const logMemory = 256 << 20
 
-func (g *global) runTimeline(ctx context.Context, kind, name string, f timelineFlags) error {
+func runTimeline(ctx context.Context, sess *global, kind, name string, f timelineFlags) error {
 	debug.SetMemoryLimit(logMemory)
-	q, err := g.asked(kind, name, f)
+	q, err := asked(sess, kind, name, f)
 	if err != nil {
 		return err
 	}
 	if f.follow {
-		return g.followTimeline(ctx, q, f)
+		return followTimeline(ctx, sess, q, f)
 	}
 	var log *timeline.Log
 	var missing []string
 	if len(f.logs) > 0 {
-		log, err = g.readLogs(ctx, f.logs, q.LogQuestion)
+		log, err = sess.readLogs(ctx, f.logs, q.LogQuestion)
 	} else {
-		log, missing, err = g.agentLogs(ctx, q)
+		log, missing, err = agentLogs(ctx, sess, q)
 	}
 	if err != nil {
 		return err
 	}
-	return g.showTimeline(log, q, f, missing)
+	return showTimeline(sess, log, q, f, missing)
 }
 
 // agentLogs asks the agents of the nodes concerned for their lines.
-func (g *global) agentLogs(ctx context.Context, q question) (*timeline.Log, []string, error) {
-	o, done := g.options()
+func agentLogs(ctx context.Context, sess *global, q question) (*timeline.Log, []string, error) {
+	o, done := sess.options()
 	defer done()
 	return cluster.Logs(ctx, o, q.LogQuestion)
 }
 
 // runTimelineAll judges logs as a whole.
-func (g *global) runTimelineAll(ctx context.Context, f timelineFlags) error {
+func runTimelineAll(ctx context.Context, sess *global, f timelineFlags) error {
 	if len(f.logs) == 0 || f.follow {
 		return errAllNeedsLogs
 	}
 	debug.SetMemoryLimit(logMemory)
-	q, err := g.window(f)
+	q, err := window(f)
 	if err != nil {
 		return err
 	}
-	log, err := g.readLogs(ctx, f.logs, q.LogQuestion)
+	log, err := sess.readLogs(ctx, f.logs, q.LogQuestion)
 	if err != nil {
 		return err
 	}
-	return g.showAll(log, f.output)
+	return showAll(sess, log, f.output)
 }
 
 // A question is whose timeline is asked for, and of which time.
@@ -136,7 +136,7 @@ func (q question) String() string {
 }
 
 // window is the time asked for.
-func (g *global) window(f timelineFlags) (q question, err error) {
+func window(f timelineFlags) (q question, err error) {
 	now := time.Now() //nolint:forbidigo // --since 2h is before now
 	if err := oneOf(f.output, "text", "wide", "json", "html"); err != nil {
 		return q, err
@@ -150,14 +150,14 @@ func (g *global) window(f timelineFlags) (q question, err error) {
 	return q, nil
 }
 
-func (g *global) asked(kind, name string, f timelineFlags) (question, error) {
-	q, err := g.window(f)
+func asked(sess *global, kind, name string, f timelineFlags) (question, error) {
+	q, err := window(f)
 	if err != nil {
 		return q, err
 	}
 	switch kind {
 	case "pod", "pods", "po":
-		ns, pod := g.podNamed(name, f.namespace)
+		ns, pod := sess.podNamed(name, f.namespace)
 		q.Pod = ns + "/" + pod
 	case "ip":
 		if q.IP, err = netip.ParseAddr(name); err != nil {
@@ -205,36 +205,36 @@ func storiesOf(log *timeline.Log, q question) []*timeline.Story {
 	return out
 }
 
-func (g *global) showTimeline(log *timeline.Log, q question, f timelineFlags, missing []string) error {
+func showTimeline(sess *global, log *timeline.Log, q question, f timelineFlags, missing []string) error {
 	stories := storiesOf(log, q)
 	for _, m := range missing {
-		fmt.Fprintln(g.Stderr, line(m))
+		fmt.Fprintln(sess.Stderr, line(m))
 	}
 	if len(stories) == 0 {
 		return fmt.Errorf("%s: %w", q, errNoTrace)
 	}
-	o := render.Options{Width: g.width(), Files: log.Files()}
+	o := render.Options{Width: sess.width(), Files: log.Files()}
 	if f.output == "wide" {
 		o.Width = 0
 	}
 	switch f.output {
 	case "json":
-		return g.machine(timelineDocument(log, q, stories, missing), "json")
+		return sess.machine(timelineDocument(log, q, stories, missing), "json")
 	case "html":
 		if len(stories) > 1 {
 			return fmt.Errorf("%s: several pods had it: pass one of %s", q, names(stories))
 		}
-		return render.HTML(g.Stdout, stories[0], o)
+		return render.HTML(sess.Stdout, stories[0], o)
 	}
 	for i, s := range stories {
 		if i > 0 {
-			fmt.Fprintln(g.Stdout)
+			fmt.Fprintln(sess.Stdout)
 		}
-		if err := render.Text(g.Stdout, s, o); err != nil {
+		if err := render.Text(sess.Stdout, s, o); err != nil {
 			return err
 		}
 	}
 	ns, pod, _ := cutPod(stories[0].Pod)
-	g.next("explain pod %s -n %s", line(pod), line(ns))
+	sess.next("explain pod %s -n %s", line(pod), line(ns))
 	return nil
 }

@@ -21,7 +21,7 @@ type timelineSummary struct {
 }
 
 // showAll lists all verdicts.
-func (g *global) showAll(log *timeline.Log, output string) error {
+func showAll(sess *global, log *timeline.Log, output string) error {
 	verdicts, pods := timeline.JudgeAll(log)
 	files := log.Files()
 	switch output {
@@ -30,15 +30,15 @@ func (g *global) showAll(log *timeline.Log, output string) error {
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, timelineVerdict{v, linesAt(files, v.Lines)})
 		}
-		return g.machine(doc, "json")
+		return sess.machine(doc, "json")
 	case "html":
 		return errors.New("-o html shows one pod: pass pod NAME")
 	}
 	if len(verdicts) == 0 {
-		fmt.Fprintf(g.Stdout, "No problem found in these logs: %s pods in %s files.\n", thousands(pods), thousands(len(files)))
+		fmt.Fprintf(sess.Stdout, "No problem found in these logs: %s pods in %s files.\n", thousands(pods), thousands(len(files)))
 		return nil
 	}
-	cols := g.width()
+	cols := sess.width()
 	if output == "wide" {
 		cols = 0
 	}
@@ -48,15 +48,15 @@ func (g *global) showAll(log *timeline.Log, output string) error {
 		if !v.At.IsZero() {
 			at = v.At.Format("2006-01-02 15:04:05")
 		}
-		g.printLines(cols, at+"  "+line(dash(v.Pod)))
-		g.printLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
+		sess.printLines(cols, at+"  "+line(dash(v.Pod)))
+		sess.printLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
 		if next == "" && v.Pod != "" {
 			next = v.Pod
 		}
 	}
-	fmt.Fprintf(g.Stdout, "\n%s, %s pods, %s files\n", count(len(verdicts), "verdict"), thousands(pods), thousands(len(files)))
+	fmt.Fprintf(sess.Stdout, "\n%s, %s pods, %s files\n", count(len(verdicts), "verdict"), thousands(pods), thousands(len(files)))
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
-		g.next("timeline pod %s -n %s --logs ...", line(pod), line(ns))
+		sess.next("timeline pod %s -n %s --logs ...", line(pod), line(ns))
 	}
 	return nil
 }

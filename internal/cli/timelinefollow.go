@@ -17,14 +17,14 @@ const glance = time.Second
 
 // A follower shows what is new in logs.
 type follower struct {
-	g    *global
+	sess *global
 	q    question
 	log  *timeline.Log
 	told map[string]bool // events and verdicts that were shown
 }
 
 // followTimeline tells what there is, and goes on with what is new until it is stopped.
-func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags) error {
+func followTimeline(ctx context.Context, sess *global, q question, f timelineFlags) error {
 	if f.output != "text" && f.output != "wide" {
 		return errors.New("--follow works with -o text only")
 	}
@@ -32,7 +32,7 @@ func (g *global) followTimeline(ctx context.Context, q question, f timelineFlags
 	if err != nil {
 		return err
 	}
-	fo := &follower{g: g, q: q, log: tail.Log, told: map[string]bool{}}
+	fo := &follower{sess: sess, q: q, log: tail.Log, told: map[string]bool{}}
 	for {
 		grown, behind, err := tail.Read(ctx)
 		if err != nil {
@@ -55,7 +55,7 @@ func errIfNot(ctx context.Context, err error) error {
 
 // show prints the events that were not shown before, and the verdicts if it is time.
 func (fo *follower) show(judged bool) {
-	cols := fo.g.width()
+	cols := fo.sess.width()
 	files := fo.log.Files()
 	for _, s := range storiesOf(fo.log, fo.q) {
 		for i := range s.Events {
@@ -73,7 +73,7 @@ func (fo *follower) show(judged bool) {
 			if !e.At.IsZero() {
 				at = e.At.Format("15:04:05")
 			}
-			fo.g.printLines(cols, line(fmt.Sprintf("%s  %-8s  %-34s %s", at, dash(short8(e.Sandbox)), what, filepath.Base(where))))
+			fo.sess.printLines(cols, line(fmt.Sprintf("%s  %-8s  %-34s %s", at, dash(short8(e.Sandbox)), what, filepath.Base(where))))
 		}
 		if !judged {
 			continue
@@ -82,7 +82,7 @@ func (fo *follower) show(judged bool) {
 			text := fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty)
 			if !fo.told[text] {
 				fo.told[text] = true
-				fo.g.printLabelled(cols, "VERDICT   ", text)
+				fo.sess.printLabelled(cols, "VERDICT   ", text)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (g *global) undoCommand() *cobra.Command {
+func undoCommand(sess *global) *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "undo PLAN",
@@ -18,24 +18,24 @@ func (g *global) undoCommand() *cobra.Command {
 			"cannot be undone is listed with the reason.\n\n" +
 			"Exit code: 0 everything is undone; 1 something is not; 2 could not start; 4\n" +
 			"stopped before the end.",
-		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", g.prog),
+		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", sess.prog),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("pass one plan; %s history lists them", g.prog)
+				return fmt.Errorf("pass one plan; %s history lists them", sess.prog)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return g.runUndo(cmd.Context(), args[0], f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), sess, args[0], f) },
 	}
 	f.bind(c)
 	return c
 }
 
-func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
-	if g.bundle != "" {
+func runUndo(ctx context.Context, sess *global, id string, f applyFlags) error {
+	if sess.bundle != "" {
 		return errors.New("--bundle: not with undo: a plan is undone in a cluster")
 	}
-	w, err := g.beginRun(ctx, f)
+	w, err := beginRun(ctx, sess, f)
 	if err != nil {
 		return err
 	}
@@ -43,9 +43,9 @@ func (g *global) runUndo(ctx context.Context, id string, f applyFlags) error {
 	if err := w.Undo(ctx, id); err != nil {
 		return err
 	}
-	g.refused(w.Plan.Refused, false)
+	refused(sess, w.Plan.Refused, false)
 	if len(w.Plan.Steps) == 0 {
-		fmt.Fprintln(g.Stdout, "Nothing can be undone.")
+		fmt.Fprintln(sess.Stdout, "Nothing can be undone.")
 		return exitFindings
 	}
 	if err := w.fits(ctx); err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (g *global) version() *cobra.Command {
+func versionCommand(sess *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + g.prog + " version",
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + sess.prog + " version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(g.Stdout, "plumbline "+version())
+			_, err := fmt.Fprintln(sess.Stdout, "plumbline "+version())
 			return err
 		},
 	}

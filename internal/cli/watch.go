@@ -15,15 +15,15 @@ import (
 
 // watch checks, and then follows what changes; what is new or gone since the last judgement
 // is marked.
-func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) error {
+func watch(ctx context.Context, sess *global, f checkFlags, opts audit.Options) error {
 	if f.output != "" && f.output != "table" && f.output != "wide" {
 		return fmt.Errorf("-o %s: not with --watch, which shows a line for what is new or gone", f.output)
 	}
-	if g.bundle != "" {
+	if sess.bundle != "" {
 		return errors.New("--bundle: not with --watch: a file does not change")
 	}
-	o, done := g.options()
-	p := &printed{g: g, first: true}
+	o, done := sess.options()
+	p := &printed{sess: sess, first: true}
 	w := cluster.Watch{Options: o, Audit: opts, Namespace: f.namespace, Labels: f.selector, Each: func(pass cluster.Pass) {
 		done()
 		p.unconfirmedLines(pass)
@@ -34,7 +34,7 @@ func (g *global) watch(ctx context.Context, f checkFlags, opts audit.Options) er
 
 // printed is what a watch has shown so far.
 type printed struct {
-	g           *global
+	sess        *global
 	seen        map[string]bool
 	unconfirmed map[string]bool
 	unread      []string
@@ -52,7 +52,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 	}
 	before := p.unconfirmed
 	p.unconfirmed = now
-	if !p.g.verbose {
+	if !p.sess.verbose {
 		return
 	}
 	at := time.Now() //nolint:forbidigo // for the person who reads it; nothing is judged by it
@@ -63,7 +63,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 	say := func(what string, of, not map[string]bool) {
 		for _, k := range slices.Sorted(maps.Keys(of)) {
 			if !not[k] {
-				fmt.Fprintf(p.g.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, line(k), took)
+				fmt.Fprintf(p.sess.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, line(k), took)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 // changes prints one line for each finding that came or went, and says what is not seen
 // when that is another.
 func (p *printed) changes(r *audit.Report) {
-	g, cols := p.g, p.g.width()
+	sess, cols := p.sess, p.sess.width()
 	at := r.Taken.Time().UTC().Format("2006-01-02 15:04:05 UTC")
 	now := map[string]bool{}
 	for i := range r.Findings {
@@ -82,24 +82,24 @@ func (p *printed) changes(r *audit.Report) {
 		now[x.Key()] = true
 		if !p.seen[x.Key()] {
 			mark := map[bool]string{true: " ", false: "+"}[p.first]
-			g.printLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), line(short(x.Key())), line(short(x.Summary))))
+			sess.printLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), line(short(x.Key())), line(short(x.Summary))))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.seen)) {
 		if !now[k] {
-			g.printLines(cols, fmt.Sprintf("- %s       %s", at, line(short(k))))
+			sess.printLines(cols, fmt.Sprintf("- %s       %s", at, line(short(k))))
 		}
 	}
 	p.seen = now
 	if p.first {
-		g.printLines(cols, totals(r))
+		sess.printLines(cols, totals(r))
 	}
 	if blind := notSeen(r); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {
-			g.printLines(cols, line(b))
+			sess.printLines(cols, line(b))
 		}
 		if len(blind) == 0 {
-			g.printLines(cols, "Everything is read completely again")
+			sess.printLines(cols, "Everything is read completely again")
 		}
 		p.unread = blind
 	}

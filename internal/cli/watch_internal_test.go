@@ -19,8 +19,8 @@ import (
 func TestWatchShowsChanges(t *testing.T) {
 	t.Parallel()
 	var out, diagnostics bytes.Buffer
-	g := &global{Env: Env{Stdout: &out, Stderr: &diagnostics, Columns: 80}, verbose: true}
-	p := &printed{g: g, first: true}
+	sess := &global{Env: Env{Stdout: &out, Stderr: &diagnostics, Columns: 80}, verbose: true}
+	p := &printed{sess: sess, first: true}
 	pass := func(confirmed, unconfirmed []finding.Finding) {
 		v := model.Seal(&model.Snapshot{})
 		w := cluster.Pass{Report: &audit.Report{View: v, Taken: 1_800_000_000, Findings: confirmed, Unconfirmed: unconfirmed}, Changed: time.Now()} //nolint:forbidigo // what -v counts from
@@ -56,21 +56,21 @@ func TestWatchShowsChanges(t *testing.T) {
 func TestWatchEndsWhereNothingIs(t *testing.T) {
 	t.Parallel()
 	out := &bytes.Buffer{}
-	g := &global{Env: Env{Stdout: out, Stderr: out, Getenv: func(string) string { return "" }}}
-	g.cluster.Kube.Kubeconfig = filepath.Join(t.TempDir(), "none")
+	sess := &global{Env: Env{Stdout: out, Stderr: out, Getenv: func(string) string { return "" }}}
+	sess.cluster.Kube.Kubeconfig = filepath.Join(t.TempDir(), "none")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, quick := range []bool{false, true} {
-		g.cluster.Quick = quick
-		if err := g.watch(ctx, checkFlags{}, audit.Options{}); err == nil || ctx.Err() != nil {
+		sess.cluster.Quick = quick
+		if err := watch(ctx, sess, checkFlags{}, audit.Options{}); err == nil || ctx.Err() != nil {
 			t.Errorf("quick %v: ended with %v", quick, err)
 		}
 	}
-	if err := g.watch(ctx, checkFlags{output: "json"}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "-o json") {
+	if err := watch(ctx, sess, checkFlags{output: "json"}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "-o json") {
 		t.Errorf("-o json: %v", err)
 	}
-	g.bundle = "file"
-	if err := g.watch(ctx, checkFlags{}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "--bundle") {
+	sess.bundle = "file"
+	if err := watch(ctx, sess, checkFlags{}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "--bundle") {
 		t.Errorf("--bundle: %v", err)
 	}
 }
