@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
 // exitStopped means that a plan was begun and did not come to its end.
-const exitStopped exit = 4
+const exitStopped term.Exit = 4
 
 // applyFlags say how to carry out a plan.
 type applyFlags struct {
@@ -28,7 +29,7 @@ type applyFlags struct {
 	journal string
 }
 
-func applyCommand(sess *global) *cobra.Command {
+func applyCommand(sess *term.Session) *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "apply -f FILE | --resume PLAN",
@@ -42,7 +43,7 @@ func applyCommand(sess *global) *cobra.Command {
 			"  kubectl -n kube-system create configmap plumbline-stop\n\n" +
 			"Exit code: 0 everything is repaired; 1 something was skipped or is still found;\n" +
 			"2 could not start; 4 stopped before the end.",
-		Example: fmt.Sprintf("  %[1]s apply -f plan.yaml --dry-run=server\n  %[1]s apply -f plan.yaml\n  %[1]s apply -f plan.yaml --max-risk disruptive\n  %[1]s apply --resume 7f3a1c", sess.prog),
+		Example: fmt.Sprintf("  %[1]s apply -f plan.yaml --dry-run=server\n  %[1]s apply -f plan.yaml\n  %[1]s apply -f plan.yaml --max-risk disruptive\n  %[1]s apply --resume 7f3a1c", sess.Program),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("pass the plan with -f: apply -f %s", args[0])
@@ -68,14 +69,14 @@ func (f *applyFlags) bind(c *cobra.Command) {
 	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: also copy the journal into ConfigMaps of plumbline-system")
 }
 
-func runApply(ctx context.Context, sess *global, f applyFlags) error {
+func runApply(ctx context.Context, sess *term.Session, f applyFlags) error {
 	switch {
 	case f.file == "" && f.resume == "":
 		return errors.New("pass a plan with -f FILE, or --resume PLAN")
 	case f.file != "" && f.resume != "":
 		return errors.New("pass either -f FILE or --resume PLAN, not both")
 	}
-	if sess.bundle != "" {
+	if sess.Bundle != "" {
 		return errors.New("--bundle: not with apply: a plan is applied to a cluster")
 	}
 	var p *repair.Plan
@@ -109,13 +110,13 @@ func runApply(ctx context.Context, sess *global, f applyFlags) error {
 // An applyRun is a run of apply or undo as a person follows it.
 type applyRun struct {
 	*cluster.Run
-	sess   *global
+	sess   *term.Session
 	f      applyFlags
 	budget cluster.Budget
 }
 
 // beginRun opens the cluster with the right to write.
-func beginRun(ctx context.Context, sess *global, f applyFlags) (*applyRun, error) {
+func beginRun(ctx context.Context, sess *term.Session, f applyFlags) (*applyRun, error) {
 	if err := f.valid(); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func beginRun(ctx context.Context, sess *global, f applyFlags) (*applyRun, error
 		return nil, err
 	}
 	w := &applyRun{sess: sess, f: f, budget: budget}
-	o, done := sess.options()
+	o, done := sess.Options()
 	defer done()
 	w.Run, err = cluster.OpenRun(ctx, o, cluster.RunOptions{
 		DryRun: f.dryRun == "server", MaxRisk: cluster.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(sess), Progress: w.progress,
@@ -133,7 +134,7 @@ func beginRun(ctx context.Context, sess *global, f applyFlags) (*applyRun, error
 }
 
 // holder tells whoever comes second who holds the lease.
-func holder(sess *global) string {
+func holder(sess *term.Session) string {
 	host, _ := os.Hostname()
 	user := sess.Getenv("USER")
 	if user == "" {
@@ -187,9 +188,9 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 	res, took, err := w.Execute(ctx)
 	w.summary(res)
 	if err != nil {
-		fmt.Fprintf(w.sess.Stdout, "stopped   %s\n", line(err.Error()))
+		fmt.Fprintf(w.sess.Stdout, "stopped   %s\n", term.Line(err.Error()))
 		if !w.dryRun() {
-			w.sess.next("apply --resume %s", w.Plan.ID)
+			w.sess.Next("apply --resume %s", w.Plan.ID)
 		}
 		return exitStopped
 	}
@@ -202,5 +203,5 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 	if err := w.verdict(res, still); err != nil || unread == nil {
 		return err
 	}
-	return exitFindings
+	return term.ExitFindings
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -21,14 +22,14 @@ func (w *applyRun) headline() {
 // skipped tells what fell away since the plan was made.
 func (w *applyRun) skipped() {
 	for _, r := range w.Skipped {
-		field(w.sess, "skipped", line(short(r.Finding))+": "+line(short(r.Why)))
+		field(w.sess, "skipped", term.Line(term.ShortIDs(r.Finding))+": "+term.Line(term.ShortIDs(r.Why)))
 	}
 }
 
 // progress shows a step when it is done. Of many, only those that did not go as planned.
 func (w *applyRun) progress(p cluster.Progress) {
 	if p.Of > maxListed && (p.Outcome == repair.Done || p.Outcome == repair.Already) && !p.Undo {
-		if w.sess.verbose {
+		if w.sess.Verbose {
 			fmt.Fprintf(w.sess.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
 		}
 		return
@@ -37,10 +38,10 @@ func (w *applyRun) progress(p cluster.Progress) {
 	if p.Undo {
 		mark = "undo "
 	}
-	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, line(short(p.Step.On.Name)))
-	w.sess.printLines(w.sess.width(), text)
+	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, term.Line(term.ShortIDs(p.Step.On.Name)))
+	w.sess.PrintLines(w.sess.Width(), text)
 	if p.Why != "" {
-		w.sess.printLabelled(w.sess.width(), "      ", short(p.Why))
+		w.sess.PrintLabelled(w.sess.Width(), "      ", term.ShortIDs(p.Why))
 	}
 }
 
@@ -56,10 +57,10 @@ func (w *applyRun) summary(res cluster.Result) {
 	var parts []string
 	for _, o := range []repair.Outcome{repair.Done, repair.Already, repair.Moved, repair.Refused, repair.Failed, repair.Unknown} {
 		if n[o] > 0 {
-			parts = append(parts, thousands(n[o])+" "+string(o))
+			parts = append(parts, term.Thousands(n[o])+" "+string(o))
 		}
 	}
-	fmt.Fprintf(w.sess.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), thousands(len(w.Plan.Steps)))
+	fmt.Fprintf(w.sess.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), term.Thousands(len(w.Plan.Steps)))
 }
 
 // sent says what a dry run sends.
@@ -92,9 +93,9 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	case w.Plan.Undoes != "":
 		fmt.Fprintf(out, "undone    as far as possible, in %s\n", took)
 	case unseen != nil:
-		fmt.Fprintf(out, "written   and not verified: %s\n", line(unseen.Error()))
+		fmt.Fprintf(out, "written   and not verified: %s\n", term.Line(unseen.Error()))
 	default:
-		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), count(len(w.Plan.Targets), "finding"), took)
+		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), term.Count(len(w.Plan.Targets), "finding"), took)
 	}
 	w.left(left)
 	if watch > 0 {
@@ -102,9 +103,9 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 	}
 	fmt.Fprintf(out, "journal   %s\n", w.JournalPath())
 	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
-		fmt.Fprintf(out, "undo with %s undo %s\n", w.sess.prog, w.Plan.ID)
+		fmt.Fprintf(out, "undo with %s undo %s\n", w.sess.Program, w.Plan.ID)
 	}
-	w.sess.next("check")
+	w.sess.Next("check")
 }
 
 // left names what was not repaired, and why.
@@ -114,25 +115,25 @@ func (w *applyRun) left(why map[string]string) {
 			fmt.Fprintf(w.sess.Stdout, "remains    ... %d more\n", len(why)-i)
 			return
 		}
-		field(w.sess, "remains", short(f)+": "+short(why[f]))
+		field(w.sess, "remains", term.ShortIDs(f)+": "+term.ShortIDs(why[f]))
 	}
 }
 
 func curedText(p *repair.Plan, n int) string {
 	if n == 1 && len(p.Targets) == 1 {
-		return line(p.Targets[0].Finding) + " is gone: 1"
+		return term.Line(p.Targets[0].Finding) + " is gone: 1"
 	}
-	return thousands(n) + " are gone"
+	return term.Thousands(n) + " are gone"
 }
 
 // verdict is the exit code: something was left alone, or is still there.
 func (w *applyRun) verdict(res cluster.Result, still []string) error {
 	if len(still) > 0 {
-		return exitFindings
+		return term.ExitFindings
 	}
 	for _, v := range res.Findings {
 		if !v.Repaired() {
-			return exitFindings
+			return term.ExitFindings
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -13,24 +14,24 @@ import (
 
 // seekCauses reads the logs that were named, or asks the agents of the nodes concerned for
 // their lines about the pod. Without either nothing is said of causes.
-func seekCauses(ctx context.Context, sess *global, r *audit.Report, paths []string, pod string) error {
+func seekCauses(ctx context.Context, sess *term.Session, r *audit.Report, paths []string, pod string) error {
 	var log *timeline.Log
 	var err error
 	switch {
 	case len(paths) > 0:
-		if log, err = sess.readLogs(ctx, paths, cluster.LogQuestion{}); err != nil {
+		if log, err = sess.ReadLogs(ctx, paths, cluster.LogQuestion{}); err != nil {
 			return err
 		}
-	case pod == "" || len(r.Findings)+len(r.Unconfirmed) == 0 || !r.View.Agents() || sess.bundle != "":
+	case pod == "" || len(r.Findings)+len(r.Unconfirmed) == 0 || !r.View.Agents() || sess.Bundle != "":
 		return nil
 	default:
 		var missing []string
 		if log, missing, err = agentLogs(ctx, sess, question{cluster.LogQuestion{Pod: pod}}); err != nil {
-			fmt.Fprintf(sess.Stderr, "logs were not read: %s\n", clean(err.Error()))
+			fmt.Fprintf(sess.Stderr, "logs were not read: %s\n", term.Clean(err.Error()))
 			return nil
 		}
 		for _, m := range missing {
-			fmt.Fprintln(sess.Stderr, line(m))
+			fmt.Fprintln(sess.Stderr, term.Line(m))
 		}
 	}
 	verdicts, _ := timeline.JudgeAll(log)
@@ -53,19 +54,19 @@ func podOf(f *finding.Finding) string {
 }
 
 // causeLines say how a finding came about.
-func causeLines(sess *global, f *finding.Finding, cols int) {
+func causeLines(sess *term.Session, f *finding.Finding, cols int) {
 	for _, c := range f.Causes {
 		at := ""
 		if !c.At.IsZero() {
 			at = " at " + c.At.Time().Format("2006-01-02 15:04:05Z")
 		}
-		sess.printLabelled(cols, "Cause     ", fmt.Sprintf("%s%s [%s]", c.Says, at, c.Certainty))
+		sess.PrintLabelled(cols, "Cause     ", fmt.Sprintf("%s%s [%s]", c.Says, at, c.Certainty))
 		if n := len(c.Lines); n > 0 {
 			more := ""
 			if n > 1 {
 				more = fmt.Sprintf(" and %d more lines", n-1)
 			}
-			sess.printLines(cols, "          "+line(c.Lines[0])+more)
+			sess.PrintLines(cols, "          "+term.Line(c.Lines[0])+more)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 )
@@ -34,7 +35,7 @@ type checkFlags struct {
 	probes    cluster.Probe // used with probe
 }
 
-func checkCommand(sess *global) *cobra.Command {
+func checkCommand(sess *term.Session) *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
 		Use:   "check",
@@ -44,7 +45,7 @@ func checkCommand(sess *global) *cobra.Command {
 			"that have persisted long enough to be confirmed. check changes nothing.\n\n" +
 			"Exit code: 0 no findings; 1 findings; 2 could not read the cluster; 3 no\n" +
 			"findings, but not everything could be checked.",
-		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", sess.prog),
+		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), sess, f) },
 	}
@@ -62,24 +63,24 @@ func checkCommand(sess *global) *cobra.Command {
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
 	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster and show new and resolved findings")
 	l.BoolVar(&f.probe, "probe", false, "if no agents are installed: run a short-lived pod on each node to read its state")
-	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(sess.cluster.Version), "image of the probe pods")
+	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(sess.Cluster.Version), "image of the probe pods")
 	l.StringVar(&f.probes.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
-	l.BoolVar(&sess.cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
+	l.BoolVar(&sess.Cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
 	return c
 }
 
-func runCheck(ctx context.Context, sess *global, f checkFlags) error {
+func runCheck(ctx context.Context, sess *term.Session, f checkFlags) error {
 	opts, err := auditOptions(f)
 	if err != nil {
 		return err
 	}
-	if err := oneOf(f.output, "table", "wide", "json", "yaml", "html", "name"); err != nil {
+	if err := term.OutputOneOf(f.output, "table", "wide", "json", "yaml", "html", "name"); err != nil {
 		return err
 	}
 	if f.probe {
-		sess.cluster.Probe = f.probes
+		sess.Cluster.Probe = f.probes
 	}
 	if f.watch && len(f.logs) > 0 {
 		return errors.New("--logs: not with --watch")
@@ -104,19 +105,19 @@ func runCheck(ctx context.Context, sess *global, f checkFlags) error {
 
 // judgeSettled makes a check and, with --wait, a second one when unconfirmed findings can be
 // confirmed.
-func judgeSettled(ctx context.Context, sess *global, f checkFlags, opts audit.Options) (*audit.Report, error) {
-	r, err := sess.judge(ctx, opts, f.namespace, f.selector)
-	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || sess.bundle != "" {
+func judgeSettled(ctx context.Context, sess *term.Session, f checkFlags, opts audit.Options) (*audit.Report, error) {
+	r, err := sess.Check(ctx, opts, f.namespace, f.selector)
+	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || sess.Bundle != "" {
 		return r, err
 	}
 	if err := sleep(ctx, sess, r.RecheckAfter().Sub(r.Taken)); err != nil {
 		return nil, err
 	}
-	return sess.judge(ctx, opts, f.namespace, f.selector)
+	return sess.Check(ctx, opts, f.namespace, f.selector)
 }
 
 // sleep waits once, and says for how long.
-func sleep(ctx context.Context, sess *global, d time.Duration) error {
+func sleep(ctx context.Context, sess *term.Session, d time.Duration) error {
 	d += time.Second // times are cut to seconds
 	fmt.Fprintf(sess.Stderr, "waiting %s until unconfirmed findings can be confirmed\n", d)
 	return cluster.Wait(ctx, d)
@@ -126,21 +127,21 @@ func sleep(ctx context.Context, sess *global, d time.Duration) error {
 func verdict(r *audit.Report, f checkFlags) error {
 	for i := range r.Findings {
 		if r.Findings[i].Severity.Level() >= finding.Severity(f.failOn).Level() {
-			return exitFindings
+			return term.ExitFindings
 		}
 	}
 	for _, s := range r.Skipped {
 		if !s.NotApplicable && !s.OutOfScope && (len(s.Nodes) == 0 || f.node == "" || slices.Contains(s.Nodes, f.node)) {
-			return exitGaps
+			return term.ExitGaps
 		}
 	}
 	for _, c := range r.Gaps {
 		if f.node == "" || c.Node == "" || c.Node == f.node { // another node's silence is not what was asked about
-			return exitGaps
+			return term.ExitGaps
 		}
 	}
 	if r.Unread(f.require) {
-		return exitGaps
+		return term.ExitGaps
 	}
 	return nil
 }

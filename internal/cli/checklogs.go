@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/timeline"
@@ -11,8 +12,8 @@ import (
 
 // checkLogs reads the logs for what caused the findings, and for credentials, which are
 // findings of their own where they are asked for.
-func checkLogs(ctx context.Context, sess *global, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
-	log, err := sess.readLogs(ctx, f.logs, cluster.LogQuestion{})
+func checkLogs(ctx context.Context, sess *term.Session, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
+	log, err := sess.ReadLogs(ctx, f.logs, cluster.LogQuestion{})
 	if err != nil {
 		return err
 	}

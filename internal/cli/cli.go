@@ -12,31 +12,35 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
+// An Env is what the program has of its process.
+type Env = term.Env
+
 // Main runs a command line and gives the exit code.
 func Main(ctx context.Context, env Env) int {
-	sess := &global{Env: env, prog: "plumbline", cluster: cluster.Options{Version: version()}}
+	sess := &term.Session{Env: env, Program: "plumbline", Cluster: cluster.Options{Version: version()}}
 	if strings.HasPrefix(filepath.Base(env.Args[0]), "kubectl-") {
-		sess.prog = "kubectl plumbline"
+		sess.Program = "kubectl plumbline"
 	}
 	root := root(sess)
 	root.SetArgs(env.Args[1:])
 	err := root.ExecuteContext(ctx)
-	var code exit
+	var code term.Exit
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &code):
 		return int(code)
 	default:
-		fmt.Fprintf(env.Stderr, "error: %s\n", clean(advise(err)))
-		return int(exitUsage)
+		fmt.Fprintf(env.Stderr, "error: %s\n", term.Clean(advise(err)))
+		return int(term.ExitUsage)
 	}
 }
 
-func root(sess *global) *cobra.Command {
+func root(sess *term.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plumbline",
 		Short: "Find and repair drift between Kubernetes, Calico IPAM and the nodes",
@@ -45,23 +49,23 @@ func root(sess *global) *cobra.Command {
 			"runtime). It finds where they differ, explains why, and repairs it. Only apply\n" +
 			"and undo change anything.",
 		SilenceUsage: true, SilenceErrors: true,
-		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: sess.prog},
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: sess.Program},
 	}
 	root.SetIn(sess.Stdin)
 	root.SetOut(sess.Stdout)
 	root.SetErr(sess.Stderr)
 	f := root.PersistentFlags()
-	f.StringVar(&sess.cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
-	f.StringVar(&sess.cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
-	f.DurationVar(&sess.cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
-	f.BoolVar(&sess.cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
-	f.StringVar(&sess.bundle, "bundle", "", "check a file written by collect instead of a cluster")
-	f.StringVar(&sess.cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
-	f.StringSliceVar(&sess.cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")
-	f.StringVar(&sess.cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
-	f.StringVar(&sess.cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
-	f.StringVar(&sess.cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
-	f.BoolVarP(&sess.verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
+	f.StringVar(&sess.Cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
+	f.StringVar(&sess.Cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
+	f.DurationVar(&sess.Cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
+	f.BoolVar(&sess.Cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
+	f.StringVar(&sess.Bundle, "bundle", "", "check a file written by collect instead of a cluster")
+	f.StringVar(&sess.Cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
+	f.StringSliceVar(&sess.Cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")
+	f.StringVar(&sess.Cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
+	f.StringVar(&sess.Cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
+	f.StringVar(&sess.Cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
+	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
 	root.AddCommand(statusCommand(sess, guardLine), checkCommand(sess), explainCommand(sess), planCommand(sess), applyCommand(sess), undoCommand(sess), historyCommand(sess),
 		timelineCommand(sess), guardCommand(sess), collectCommand(sess), versionCommand(sess), schemaCommand(sess))
 	root.CompletionOptions.HiddenDefaultCmd = true

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-func collectCommand(sess *global) *cobra.Command {
+func collectCommand(sess *term.Session) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "collect --save FILE",
@@ -19,7 +20,7 @@ func collectCommand(sess *global) *cobra.Command {
 		Long: "Writes names, addresses, states and Calico IPAM records. Secrets, environment\n" +
 			"variables, labels, and annotations other than Calico's are never read, so they\n" +
 			"are not in the file.",
-		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz", sess.prog),
+		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
@@ -32,27 +33,27 @@ func collectCommand(sess *global) *cobra.Command {
 	return c
 }
 
-func runCollect(ctx context.Context, sess *global, file string) error {
+func runCollect(ctx context.Context, sess *term.Session, file string) error {
 	s, err := collected(ctx, sess)
 	if err != nil {
 		return err
 	}
 	rows := len(s.Pods) + len(s.Nodes) + len(s.Blocks) + len(s.Handles) + len(s.Affinities) + len(s.Endpoints)
-	fmt.Fprintf(sess.Stderr, "writing %s rows, about %s\n", thousands(rows), size(int64(rows)*bytesPerRow))
+	fmt.Fprintf(sess.Stderr, "writing %s rows, about %s\n", term.Thousands(rows), term.Size(int64(rows)*bytesPerRow))
 	written, err := cluster.WriteBundle(file, s)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, size(written), thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)))
+	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, term.Size(written), term.Thousands(len(s.Pods)), term.Thousands(len(s.Nodes)), term.Thousands(len(s.Blocks)), term.Thousands(len(s.Handles)))
 	for _, c := range s.Coverage {
 		if c.Node == "" && (c.State == model.Lost || c.State == model.Partial) {
-			fmt.Fprintf(sess.Stdout, "Not read %s: %s\n", c.Table, line(c.Reason))
+			fmt.Fprintf(sess.Stdout, "Not read %s: %s\n", c.Table, term.Line(c.Reason))
 		}
 	}
 	if len(s.NodeState) == 0 {
 		fmt.Fprintln(sess.Stdout, "Not read node state (no agents installed)")
 	}
-	sess.next("check --bundle %s", file)
+	sess.Next("check --bundle %s", file)
 	return nil
 }
 
@@ -60,11 +61,11 @@ func runCollect(ctx context.Context, sess *global, file string) error {
 const bytesPerRow = 120
 
 // collected reads the cluster, or a bundle.
-func collected(ctx context.Context, sess *global) (*model.Snapshot, error) {
-	if sess.bundle != "" {
-		return cluster.ReadBundle(sess.bundle)
+func collected(ctx context.Context, sess *term.Session) (*model.Snapshot, error) {
+	if sess.Bundle != "" {
+		return cluster.ReadBundle(sess.Bundle)
 	}
-	c, done, err := sess.open(ctx)
+	c, done, err := sess.Open(ctx)
 	if err != nil {
 		return nil, err
 	}

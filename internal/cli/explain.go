@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
@@ -25,13 +26,13 @@ type explainFlags struct {
 	logs      []string
 }
 
-func explainCommand(sess *global) *cobra.Command {
+func explainCommand(sess *term.Session) *cobra.Command {
 	var f explainFlags
 	c := &cobra.Command{
 		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR",
 		Short: "Explain a code, a finding, or the state of one object in all sources",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
-			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", sess.prog),
+			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", sess.Program),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd.Context(), sess, args, f) },
 	}
@@ -42,8 +43,8 @@ func explainCommand(sess *global) *cobra.Command {
 	return c
 }
 
-func runExplain(ctx context.Context, sess *global, args []string, f explainFlags) error {
-	if err := oneOf(f.output, "text", "wide", "json"); err != nil {
+func runExplain(ctx context.Context, sess *term.Session, args []string, f explainFlags) error {
+	if err := term.OutputOneOf(f.output, "text", "wide", "json"); err != nil {
 		return err
 	}
 	if len(args) == 1 {
@@ -55,7 +56,7 @@ func runExplain(ctx context.Context, sess *global, args []string, f explainFlags
 	kind, name := args[0], args[1]
 	switch kind {
 	case "pod", "pods", "po":
-		ns, pod := sess.podNamed(name, f.namespace)
+		ns, pod := sess.PodNamed(name, f.namespace)
 		return explainPod(ctx, sess, ns, pod, f)
 	case "ip":
 		ip, err := netip.ParseAddr(name)
@@ -84,13 +85,13 @@ type codePage struct {
 	Text       string       `json:"text"` // Markdown
 }
 
-func explainCode(sess *global, c finding.Code, output string) error {
+func explainCode(sess *term.Session, c finding.Code, output string) error {
 	page, ok := detect.Page(c)
 	if !ok {
 		return fmt.Errorf("no code %s", c)
 	}
 	if output == "json" {
-		return sess.machine(codePage{cluster.APIVersion, "CodePage", c, page}, output)
+		return sess.PrintDocument(codePage{cluster.APIVersion, "CodePage", c, page}, output)
 	}
 	_, err := fmt.Fprint(sess.Stdout, page)
 	return err
@@ -99,12 +100,12 @@ func explainCode(sess *global, c finding.Code, output string) error {
 var errNoFinding = errors.New("not present in the current check")
 
 // check checks everything and keeps the findings that are wanted; nil means all.
-func check(ctx context.Context, sess *global, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
-	return sess.judge(ctx, audit.Options{Settle: f.settle, Detectors: detect.All, Keep: want}, "", "")
+func check(ctx context.Context, sess *term.Session, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
+	return sess.Check(ctx, audit.Options{Settle: f.settle, Detectors: detect.All, Keep: want}, "", "")
 }
 
 // explainFinding checks again and shows all that is known of one finding.
-func explainFinding(ctx context.Context, sess *global, name string, f explainFlags) error {
+func explainFinding(ctx context.Context, sess *term.Session, name string, f explainFlags) error {
 	key, ok := finding.ParseKey(name)
 	d := detect.ByCode(key.Code)
 	if !ok || d == nil {
@@ -116,7 +117,7 @@ func explainFinding(ctx context.Context, sess *global, name string, f explainFla
 	}
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
-			if k := fs[i].Key(); k == name || short(k) == name {
+			if k := fs[i].Key(); k == name || term.ShortIDs(k) == name {
 				if err := seekCauses(ctx, sess, r, f.logs, podOf(&fs[i])); err != nil {
 					return err
 				}
@@ -125,7 +126,7 @@ func explainFinding(ctx context.Context, sess *global, name string, f explainFla
 					doc.Kind = "FindingExplanation"
 					others := func(n cluster.NamedFinding) bool { return n.Name != k }
 					doc.Findings, doc.Unconfirmed = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Unconfirmed, others)
-					return sess.machine(doc, "json")
+					return sess.PrintDocument(doc, "json")
 				}
 				findingText(sess, r, &fs[i], f.output == "wide")
 				return nil
@@ -134,7 +135,7 @@ func explainFinding(ctx context.Context, sess *global, name string, f explainFla
 	}
 	for i := range r.Findings {
 		for _, k := range r.Findings[i].Explains {
-			if k == name || short(k) == name {
+			if k == name || term.ShortIDs(k) == name {
 				return fmt.Errorf("%s is explained by %s", name, r.Findings[i].Key())
 			}
 		}
@@ -142,33 +143,35 @@ func explainFinding(ctx context.Context, sess *global, name string, f explainFla
 	return fmt.Errorf("%s is %w", name, errNoFinding)
 }
 
-func findingText(sess *global, r *audit.Report, f *finding.Finding, wide bool) {
-	cols := sess.width()
-	show := short
+func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide bool) {
+	cols := sess.Width()
+	show := term.ShortIDs
 	if wide {
 		cols = 0
 		show = func(s string) string { return s }
 	}
-	sess.printLines(cols, line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
+	sess.PrintLines(cols, term.Line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
 	for _, e := range f.Evidence {
-		sess.printLines(cols, line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
-		sess.printLabelled(cols, "      ", show(e.Says))
+		sess.PrintLines(cols, term.Line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
+		sess.PrintLabelled(cols, "      ", show(e.Says))
 	}
 	causeLines(sess, f, cols)
 	if len(f.Explains) > 0 {
-		sess.printLines(cols, "Explains  "+line(show(strings.Join(f.Explains, ", "))))
+		sess.PrintLines(cols, "Explains  "+term.Line(show(strings.Join(f.Explains, ", "))))
 	}
 	if f.State == finding.Confirmed {
-		sess.printLines(cols, "Present   for at least "+age(f.Age(r.Taken)))
+		sess.PrintLines(cols, "Present   for at least "+term.Age(f.Age(r.Taken)))
 	} else {
 		why := f.Why
 		if !f.RecheckAfter.IsZero() {
 			why += "; recheck after " + moments(f.RecheckAfter)
 		}
-		sess.printLines(cols, "Unconfirmed: "+line(why))
+		sess.PrintLines(cols, "Unconfirmed: "+term.Line(why))
 	}
-	sess.next("explain %s", f.Code)
+	sess.Next("explain %s", f.Code)
 }
 
 // moments rounds up: what is announced for a minute has happened when it begins.
-func moments(t model.Time) string { return t.Add(59 * time.Second).Time().UTC().Format(toTheMinute) }
+func moments(t model.Time) string {
+	return t.Add(59 * time.Second).Time().UTC().Format(term.MinuteLayout)
+}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // explainBlock draws a block: one sign for each address.
-func explainBlock(ctx context.Context, sess *global, cidr netip.Prefix, f explainFlags) error {
+func explainBlock(ctx context.Context, sess *term.Session, cidr netip.Prefix, f explainFlags) error {
 	within := func(x *finding.Finding) bool {
 		for _, r := range x.About {
 			a, err := netip.ParseAddr(r.Name)
@@ -34,18 +35,18 @@ func explainBlock(ctx context.Context, sess *global, cidr netip.Prefix, f explai
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "BlockExplanation"
-		return sess.machine(doc, "json")
+		return sess.PrintDocument(doc, "json")
 	}
 	blockText(sess, r, b)
 	return nil
 }
 
-func blockText(sess *global, r *audit.Report, b *model.Block) {
-	cols := sess.width()
-	sess.printLines(cols, line(fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free), count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
+func blockText(sess *term.Session, r *audit.Report, b *model.Block) {
+	cols := sess.Width()
+	sess.PrintLines(cols, term.Line(fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, term.Dash(b.Node()), len(b.Held), len(b.Free), term.Count(len(r.Findings)+len(r.Unconfirmed), "finding"))))
 	signs := blockSigns(r, b)
 	legend := []string{"U allocated, in use", "L allocated, not used", "! in use, free in IPAM", "T tunnel, service or reserved", ". free"}
-	sess.printLines(cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
+	sess.PrintLines(cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")
 	for from := 0; from < len(signs); from += 16 {
 		var row strings.Builder
 		for i := from; i < min(from+16, len(signs)); i++ {
@@ -59,10 +60,10 @@ func blockText(sess *global, r *audit.Report, b *model.Block) {
 		if n := from / 16; n < len(legend) {
 			text += " " + legend[n]
 		}
-		sess.printLines(cols, strings.TrimRight(text, " "))
+		sess.PrintLines(cols, strings.TrimRight(text, " "))
 	}
 	for i := (len(signs) + 15) / 16; i < len(legend); i++ {
-		sess.printLines(cols, strings.Repeat(" ", 45)+legend[i])
+		sess.PrintLines(cols, strings.Repeat(" ", 45)+legend[i])
 	}
 	findingLines(sess, r)
 }

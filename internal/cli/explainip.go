@@ -6,12 +6,13 @@ import (
 	"net/netip"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // explainIP shows everybody who says that an address is theirs.
-func explainIP(ctx context.Context, sess *global, ip netip.Addr, f explainFlags) error {
+func explainIP(ctx context.Context, sess *term.Session, ip netip.Addr, f explainFlags) error {
 	u, done, err := openScoped(ctx, sess)
 	if err != nil {
 		return err
@@ -24,15 +25,15 @@ func explainIP(ctx context.Context, sess *global, ip netip.Addr, f explainFlags)
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "AddressExplanation"
-		return sess.machine(doc, "json")
+		return sess.PrintDocument(doc, "json")
 	}
 	ipText(sess, r, ip)
 	return nil
 }
 
-func ipText(sess *global, r *audit.Report, ip netip.Addr) {
+func ipText(sess *term.Session, r *audit.Report, ip netip.Addr) {
 	v := r.View
-	cols := sess.width()
+	cols := sess.Width()
 	rows := [][]string{{"CLAIM", "NODE", "STATE", "BY"}}
 	agents := v.Agents()
 	if agents {
@@ -53,7 +54,7 @@ func ipText(sess *global, r *audit.Report, ip netip.Addr) {
 			if agents {
 				more = factsOf(v, p, ip)
 			}
-			rows = append(rows, append([]string{p.Namespace + "/" + p.Name, dash(p.Node), string(p.Phase)}, more...))
+			rows = append(rows, append([]string{p.Namespace + "/" + p.Name, term.Dash(p.Node), string(p.Phase)}, more...))
 		case model.ByEndpoint:
 			e := v.Endpoint(c.Row)
 			state := "endpoint"
@@ -71,16 +72,16 @@ func ipText(sess *global, r *audit.Report, ip netip.Addr) {
 		}
 	}
 	says, detail := ipamText(v, ip)
-	sess.printLines(cols, line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, count(len(rows)-1, "claim"), running, says)))
+	sess.PrintLines(cols, term.Line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, term.Count(len(rows)-1, "claim"), running, says)))
 	if len(rows) > 1 {
 		for i := range rows {
 			for j := range rows[i] {
-				rows[i][j] = line(rows[i][j])
+				rows[i][j] = term.Line(rows[i][j])
 			}
 		}
-		sess.printTable(cols, rows)
+		sess.PrintTable(cols, rows)
 	}
-	sess.printLines(cols, line(detail))
+	sess.PrintLines(cols, term.Line(detail))
 	findingLines(sess, r)
 }
 
@@ -115,7 +116,7 @@ func by(p *model.Pod, ip netip.Addr) string {
 
 func ipamText(v *model.View, ip netip.Addr) (says, detail string) {
 	for b := range v.BlocksWith(ip) {
-		detail = fmt.Sprintf("Block    %s affine %s: %d allocated, %d free", b.CIDR, dash(b.Node()), len(b.Held), len(b.Free))
+		detail = fmt.Sprintf("Block    %s affine %s: %d allocated, %d free", b.CIDR, term.Dash(b.Node()), len(b.Held), len(b.Free))
 		for a := range v.AllocationsOf(ip) {
 			at := v.AttributeOf(a)
 			switch {
@@ -124,7 +125,7 @@ func ipamText(v *model.View, ip netip.Addr) (says, detail string) {
 			case at.Pod != "":
 				return fmt.Sprintf("allocated to %s/%s on %s", at.Namespace, at.Pod, at.Node), detail
 			default:
-				return "allocated to " + short(at.Handle), detail
+				return "allocated to " + term.ShortIDs(at.Handle), detail
 			}
 		}
 		return "FREE", detail

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // explainNode shows a node's share of the books and what is wrong with it.
-func explainNode(ctx context.Context, sess *global, name string, f explainFlags) error {
+func explainNode(ctx context.Context, sess *term.Session, name string, f explainFlags) error {
 	r, err := check(ctx, sess, f, func(x *finding.Finding) bool { return x.Node == name })
 	if err != nil {
 		return err
@@ -21,9 +22,9 @@ func explainNode(ctx context.Context, sess *global, name string, f explainFlags)
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "NodeExplanation"
-		return sess.machine(doc, "json")
+		return sess.PrintDocument(doc, "json")
 	}
-	cols := sess.width()
+	cols := sess.Width()
 	state := "does not exist"
 	if n != nil {
 		state = map[bool]string{true: "is ready", false: "is not ready: which pods run on it is not known"}[n.Ready]
@@ -38,15 +39,15 @@ func explainNode(ctx context.Context, sess *global, name string, f explainFlags)
 		}
 	}
 	u := r.View.NodeUse(name)
-	sess.printLines(cols, line(fmt.Sprintf("node %s %s; %s", name, state, count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
+	sess.PrintLines(cols, term.Line(fmt.Sprintf("node %s %s; %s", name, state, term.Count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
 		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),
 		fmt.Sprintf("Blocks   %d with %d addresses, %d allocated", u.Blocks, u.Size, u.Held))
 	if n != nil {
 		for _, t := range n.Tunnels {
-			sess.printLines(cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
+			sess.PrintLines(cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
 		}
 	}
-	nodeFacts(r.View, name, func(l string) { sess.printLines(cols, line(l)) })
+	nodeFacts(r.View, name, func(l string) { sess.PrintLines(cols, term.Line(l)) })
 	findingLines(sess, r)
 	return nil
 }
@@ -69,11 +70,11 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 		return
 	}
 	if m := v.MachineOf(name); m != nil {
-		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s", hours(m.Uptime), dash(m.Kernel), dash(m.Felix)))
+		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s", hours(m.Uptime), term.Dash(m.Kernel), term.Dash(m.Felix)))
 	}
 	for c := range v.CNIConfigsOn(name) {
 		if c.Loaded {
-			print(fmt.Sprintf("Network  %s in %s: plugins %s, IPAM %s, nodename %s", c.Network, c.File, strings.Join(c.Plugins, " and "), dash(c.IPAM), dash(c.NodeName)))
+			print(fmt.Sprintf("Network  %s in %s: plugins %s, IPAM %s, nodename %s", c.Network, c.File, strings.Join(c.Plugins, " and "), term.Dash(c.IPAM), term.Dash(c.NodeName)))
 		}
 	}
 	var runtime, slowest string
@@ -88,7 +89,7 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 		}
 	}
 	if slowest != "" {
-		print("Runtime  " + dash(runtime) + "; " + slowest)
+		print("Runtime  " + term.Dash(runtime) + "; " + slowest)
 	}
 	if len(not) > 0 {
 		slices.Sort(not)

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // explainPod shows what each book says of a pod, side by side.
-func explainPod(ctx context.Context, sess *global, ns, name string, f explainFlags) error {
+func explainPod(ctx context.Context, sess *term.Session, ns, name string, f explainFlags) error {
 	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
 	u, done, err := openScoped(ctx, sess)
 	if err != nil {
@@ -38,15 +39,15 @@ func explainPod(ctx context.Context, sess *global, ns, name string, f explainFla
 	if f.output == "json" {
 		doc := cluster.ReportOf(r)
 		doc.Kind = "PodExplanation"
-		return sess.machine(doc, "json")
+		return sess.PrintDocument(doc, "json")
 	}
 	podText(sess, r, r.View.PodByName(ns, name), ips)
 	return nil
 }
 
 // openScoped opens the cluster for what surrounds one pod or address.
-func openScoped(ctx context.Context, sess *global) (*cluster.Scoped, func(), error) {
-	o, done := sess.options()
+func openScoped(ctx context.Context, sess *term.Session) (*cluster.Scoped, func(), error) {
+	o, done := sess.Options()
 	u, err := cluster.OpenScoped(ctx, o)
 	if err != nil {
 		done()
@@ -55,19 +56,19 @@ func openScoped(ctx context.Context, sess *global) (*cluster.Scoped, func(), err
 	return u, func() { done(); u.Close() }, nil
 }
 
-func podText(sess *global, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
-	cols := sess.width()
-	sess.printLines(cols, line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, dash(pod.Node), podVerdict(r, pod))))
+func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
+	cols := sess.Width()
+	sess.PrintLines(cols, term.Line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod))))
 	rows := [][]string{
 		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
 		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
 	}
 	if !r.Calico.Etcd {
-		rows = append(rows, []string{"annotation", annotation(pod), dash(short8(pod.ContainerID)), "-", "rv " + pod.Revision})
+		rows = append(rows, []string{"annotation", annotation(pod), term.Dash(term.ShortID(pod.ContainerID)), "-", "rv " + pod.Revision})
 	} else {
 		row := []string{"endpoint", "GONE", "GONE", "GONE", "-"}
 		for e := range r.View.EndpointsOf(pod.Namespace, pod.Name) {
-			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), dash(short8(e.ContainerID)), dash(e.Device), "etcd rev " + e.Revision}
+			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), term.Dash(term.ShortID(e.ContainerID)), term.Dash(e.Device), "etcd rev " + e.Revision}
 		}
 		rows = append(rows, row)
 	}
@@ -77,10 +78,10 @@ func podText(sess *global, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 	rows = append(rows, nodeRows(r.View, pod, ips)...)
 	for i := range rows {
 		for j := range rows[i] {
-			rows[i][j] = line(rows[i][j])
+			rows[i][j] = term.Line(rows[i][j])
 		}
 	}
-	sess.printTable(cols, rows)
+	sess.PrintTable(cols, rows)
 	for i := range r.Findings {
 		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
 			chain(sess, &r.Findings[i])
@@ -90,39 +91,39 @@ func podText(sess *global, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 }
 
 // chain shows what holds a pod, each reason below what it holds.
-func chain(sess *global, f *finding.Finding) {
+func chain(sess *term.Session, f *finding.Finding) {
 	rows := [][]string{{"HELD BY", "WHICH IS", "SOURCE"}}
 	for _, e := range f.Evidence {
 		where := e.Ref.OnNode()
 		if where == "" {
 			where = "kubernetes"
 		}
-		rows = append(rows, []string{string(e.Ref.Kind), line(short(e.Says)), line(where)})
+		rows = append(rows, []string{string(e.Ref.Kind), term.Line(term.ShortIDs(e.Says)), term.Line(where)})
 	}
-	sess.printTable(sess.width(), rows)
+	sess.PrintTable(sess.Width(), rows)
 }
 
 // findingLines lists the findings and ends in what to do next.
-func findingLines(sess *global, r *audit.Report) {
-	cols := sess.width()
+func findingLines(sess *term.Session, r *audit.Report) {
+	cols := sess.Width()
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			f := &fs[i]
-			text := fmt.Sprintf("Finding  %s [%s] %s", short(f.Key()), f.State, short(f.Summary))
+			text := fmt.Sprintf("Finding  %s [%s] %s", term.ShortIDs(f.Key()), f.State, term.ShortIDs(f.Summary))
 			if len(f.Explains) > 0 {
-				text += "; explains " + short(strings.Join(f.Explains, ", "))
+				text += "; explains " + term.ShortIDs(strings.Join(f.Explains, ", "))
 			}
-			sess.printLines(cols, line(text))
+			sess.PrintLines(cols, term.Line(text))
 			causeLines(sess, f, cols)
 		}
 	}
 	switch {
 	case len(r.Findings) > 0:
-		sess.next("explain %s", r.Findings[0].Code)
+		sess.Next("explain %s", r.Findings[0].Code)
 	case len(r.Unconfirmed) > 0:
-		sess.next("check --wait --code %s", r.Unconfirmed[0].Code)
+		sess.Next("check --wait --code %s", r.Unconfirmed[0].Code)
 	default:
-		sess.next("check")
+		sess.Next("check")
 	}
 }
 
@@ -151,7 +152,7 @@ func ipamRow(v *model.View, ip netip.Addr) []string {
 		b := v.BlockOf(a)
 		sandbox := "-"
 		if at := v.AttributeOf(a); at != nil && at.Handle != "" {
-			sandbox = short8(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
+			sandbox = term.ShortID(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
 		}
 		return []string{"ipam", ip.String(), sandbox, "-", fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
 	}
@@ -186,5 +187,5 @@ func list(ips []netip.Addr) string {
 	for _, a := range ips {
 		out = append(out, a.String())
 	}
-	return dash(strings.Join(out, ","))
+	return term.Dash(strings.Join(out, ","))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/cli/term"
 )
 
 // guardFlags say whose guard is asked for and how it is shown.
@@ -17,7 +19,7 @@ type guardFlags struct {
 	output    string
 }
 
-func guardCommand(sess *global) *cobra.Command {
+func guardCommand(sess *term.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "guard",
 		Short: "Show what the guard on each node decided about CNI calls",
@@ -32,15 +34,15 @@ func guardCommand(sess *global) *cobra.Command {
 	return c
 }
 
-func guardStatusCommand(sess *global) *cobra.Command {
+func guardStatusCommand(sess *term.Session) *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show the guard of each node: its mode, late DELs, and how long calls take",
-		Example: fmt.Sprintf("  %[1]s guard status\n  %[1]s guard status -A\n  %[1]s guard status --node w17 -o wide", sess.prog),
+		Example: fmt.Sprintf("  %[1]s guard status\n  %[1]s guard status -A\n  %[1]s guard status --node w17 -o wide", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf(f.output, "text", "wide", "json"); err != nil {
+			if err := term.OutputOneOf(f.output, "text", "wide", "json"); err != nil {
 				return err
 			}
 			p, err := openGuards(cmd.Context(), sess, f.node)
@@ -59,12 +61,12 @@ func guardStatusCommand(sess *global) *cobra.Command {
 	return c
 }
 
-func guardLogCommand(sess *global) *cobra.Command {
+func guardLogCommand(sess *term.Session) *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:     "log",
 		Short:   "List the CNI calls that the guards recorded, and what they decided",
-		Example: fmt.Sprintf("  %[1]s guard log --node w17 --since 1h\n  %[1]s guard log -n shop --pod db-0\n  %[1]s guard log -f", sess.prog),
+		Example: fmt.Sprintf("  %[1]s guard log --node w17 --since 1h\n  %[1]s guard log -n shop --pod db-0\n  %[1]s guard log -f", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q, err := callsAsked(f)
@@ -91,7 +93,7 @@ func guardLogCommand(sess *global) *cobra.Command {
 	return c
 }
 
-func guardExplainCommand(sess *global) *cobra.Command {
+func guardExplainCommand(sess *term.Session) *cobra.Command {
 	var f guardFlags
 	c := &cobra.Command{
 		Use:   "explain POD | CONTAINER | CALL",
@@ -99,7 +101,7 @@ func guardExplainCommand(sess *global) *cobra.Command {
 		Long: "The argument is a pod (NAMESPACE/NAME, or NAME with -n), a finding about a pod,\n" +
 			"at least 8 digits of a container ID, or a call as guard log shows it\n" +
 			"(NODE:DIGITS).",
-		Example: fmt.Sprintf("  %[1]s guard explain db-0 -n shop\n  %[1]s guard explain 41857f70\n  %[1]s guard explain w17:3fa2c1", sess.prog),
+		Example: fmt.Sprintf("  %[1]s guard explain db-0 -n shop\n  %[1]s guard explain 41857f70\n  %[1]s guard explain w17:3fa2c1", sess.Program),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := explained(sess, args[0], f)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
@@ -135,31 +136,31 @@ func TestGuardScreens(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	pod := callsQuestion{about: "shop/db-0", namespace: "shop", pod: "db-0"}
-	for name, show := range map[string]func(sess *global) error{
-		"guard-status": func(sess *global) error { return showGuards(sess, post().guards(), guardFlags{output: "text"}) },
-		"guard-status-all": func(sess *global) error {
+	for name, show := range map[string]func(sess *term.Session) error{
+		"guard-status": func(sess *term.Session) error { return showGuards(sess, post().guards(), guardFlags{output: "text"}) },
+		"guard-status-all": func(sess *term.Session) error {
 			return showGuards(sess, post().guards(), guardFlags{output: "text", all: true})
 		},
-		"guard-none": func(sess *global) error {
+		"guard-none": func(sess *term.Session) error {
 			p := post()
 			p.nodes, p.none = []string{"w44"}, nil
 			return showGuards(sess, p.guards(), guardFlags{output: "text"})
 		},
-		"guard-quiet": func(sess *global) error {
+		"guard-quiet": func(sess *term.Session) error {
 			p := post()
 			p.nodes, p.none = []string{"w5", "w6"}, nil
 			return showGuards(sess, p.guards(), guardFlags{output: "text"})
 		},
-		"guard-log":     func(sess *global) error { return showCalls(sess, callsOf(ctx, post(), callsQuestion{}), "text") },
-		"guard-explain": func(sess *global) error { return explainCalls(sess, callsOf(ctx, post(), pod), "text") },
-		"guard-line": func(sess *global) error {
-			_, err := fmt.Fprintln(sess.Stdout, line(guardLine(post().Status(ctx)))[:80]+"\n"+guardLine([]agent.GuardStatus{{}}, nil)+"\n"+guardLine(nil, nil))
+		"guard-log":     func(sess *term.Session) error { return showCalls(sess, callsOf(ctx, post(), callsQuestion{}), "text") },
+		"guard-explain": func(sess *term.Session) error { return explainCalls(sess, callsOf(ctx, post(), pod), "text") },
+		"guard-line": func(sess *term.Session) error {
+			_, err := fmt.Fprintln(sess.Stdout, term.Line(guardLine(post().Status(ctx)))[:80]+"\n"+guardLine([]agent.GuardStatus{{}}, nil)+"\n"+guardLine(nil, nil))
 			return err
 		},
 	} {
 		var code error
-		got := shown(t, func(sess *global) { code = show(sess) })
-		if all := name == "guard-none" || name == "guard-quiet" || name == "guard-line"; all != (code == nil) || !all && !errors.Is(code, exitGaps) {
+		got := shown(t, func(sess *term.Session) { code = show(sess) })
+		if all := name == "guard-none" || name == "guard-quiet" || name == "guard-line"; all != (code == nil) || !all && !errors.Is(code, term.ExitGaps) {
 			t.Errorf("%s: %v", name, code)
 		}
 		got = callDigits.ReplaceAllString(got, "w30:3fa2c1") // they are made of the time, and that of the zone
@@ -179,20 +180,20 @@ func TestGuardScreens(t *testing.T) {
 // Machine output says what it is, has IDs whole, and is the same at every run.
 func TestGuardDocuments(t *testing.T) {
 	t.Parallel()
-	for kind, show := range map[string]func(sess *global, p *agentsPost) error{
-		"GuardStatus": func(sess *global, p *agentsPost) error {
+	for kind, show := range map[string]func(sess *term.Session, p *agentsPost) error{
+		"GuardStatus": func(sess *term.Session, p *agentsPost) error {
 			return showGuards(sess, p.guards(), guardFlags{output: "json"})
 		},
-		"GuardLog": func(sess *global, p *agentsPost) error {
+		"GuardLog": func(sess *term.Session, p *agentsPost) error {
 			return showCalls(sess, callsOf(t.Context(), p, callsQuestion{}), "json")
 		},
-		"GuardExplanation": func(sess *global, p *agentsPost) error {
+		"GuardExplanation": func(sess *term.Session, p *agentsPost) error {
 			return explainCalls(sess, callsOf(t.Context(), p, callsQuestion{container: oldBox[:8]}), "json")
 		},
 	} {
 		once := func() string {
 			var out bytes.Buffer
-			if err := show(&global{Env: Env{Stdout: &out, Stderr: &out}}, post()); !errors.Is(err, exitGaps) {
+			if err := show(&term.Session{Env: term.Env{Stdout: &out, Stderr: &out}}, post()); !errors.Is(err, term.ExitGaps) {
 				t.Errorf("%s: %v", kind, err)
 			}
 			return out.String()
@@ -211,7 +212,7 @@ func TestGuardDocuments(t *testing.T) {
 // A name is a pod, a container or a call; and a call that guard log names is found again.
 func TestGuardExplainNames(t *testing.T) {
 	t.Parallel()
-	sess := &global{Env: Env{Getenv: func(string) string { return "" }}}
+	sess := &term.Session{Env: term.Env{Getenv: func(string) string { return "" }}}
 	for name, want := range map[string]callsQuestion{
 		"shop/db-0":        {namespace: "shop", pod: "db-0"},
 		"PL2001/shop/db-0": {namespace: "shop", pod: "db-0"},
@@ -250,7 +251,7 @@ func TestGuardExplainNames(t *testing.T) {
 func TestGuardFollow(t *testing.T) {
 	t.Parallel()
 	var out, diag bytes.Buffer
-	sess := &global{Env: Env{Stdout: &out, Stderr: &diag, Columns: 80}}
+	sess := &term.Session{Env: term.Env{Stdout: &out, Stderr: &diag, Columns: 80}}
 	ctx, cancel := context.WithTimeout(t.Context(), callGlance+callGlance/2)
 	defer cancel()
 	if err := followCalls(ctx, sess, post(), callsQuestion{namespace: "shop", pod: "db-0"}); err != nil {
@@ -275,7 +276,7 @@ func TestTimelineTellsTheGuard(t *testing.T) {
 	if err := errors.Join(r.Append(sawCalls("w30")...), r.Close()); err != nil {
 		t.Fatal(err)
 	}
-	got := shown(t, func(sess *global) {
+	got := shown(t, func(sess *term.Session) {
 		if err := runTimeline(t.Context(), sess, "pod", "shop/db-0", timelineFlags{logs: []string{dir}, output: "text"}); err != nil {
 			t.Error(err)
 		}

@@ -7,15 +7,16 @@ import (
 	"maps"
 	"slices"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
 // openGuards finds the agents of the cluster, or of one node.
-func openGuards(ctx context.Context, sess *global, node string) (guardAgents, error) {
-	if sess.bundle != "" {
+func openGuards(ctx context.Context, sess *term.Session, node string) (guardAgents, error) {
+	if sess.Bundle != "" {
 		return nil, errors.New("a bundle has nothing about guards: run this against the cluster")
 	}
-	o, done := sess.options()
+	o, done := sess.Options()
 	defer done()
 	p, err := cluster.OpenGuards(ctx, o, node)
 	if errors.Is(err, cluster.ErrNoAgents) {
@@ -44,7 +45,7 @@ func unseenNodes(unseen map[string]error) []string {
 	}
 	var out []string
 	for _, why := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, fmt.Sprintf("%s: %s", fewOf(by[why]), why))
+		out = append(out, fmt.Sprintf("%s: %s", term.FewOf(by[why]), why))
 	}
 	slices.Sort(out)
 	return out
@@ -67,14 +68,14 @@ func unseenList(unseen map[string]error) []unreadNode {
 // gaps is the exit code for what was not seen.
 func gaps(unseen map[string]error) error {
 	if len(unseen) > 0 {
-		return exitGaps
+		return term.ExitGaps
 	}
 	return nil
 }
 
 // notSeenLines prints who did not say anything.
-func notSeenLines(sess *global, unseen map[string]error) {
+func notSeenLines(sess *term.Session, unseen map[string]error) {
 	for _, l := range unseenNodes(unseen) {
-		sess.printLabelled(sess.width(), "No answer: ", l)
+		sess.PrintLabelled(sess.Width(), "No answer: ", l)
 	}
 }

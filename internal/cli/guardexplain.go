@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
@@ -38,8 +39,8 @@ var (
 )
 
 // explained reads whose calls are to be explained.
-func explained(sess *global, name string, f guardFlags) (q callsQuestion, err error) {
-	if err := oneOf(f.output, "text", "json"); err != nil {
+func explained(sess *term.Session, name string, f guardFlags) (q callsQuestion, err error) {
+	if err := term.OutputOneOf(f.output, "text", "json"); err != nil {
 		return q, err
 	}
 	q.node = f.node
@@ -52,7 +53,7 @@ func explained(sess *global, name string, f guardFlags) (q callsQuestion, err er
 	case f.namespace == "" && containerOK.MatchString(name):
 		q.container, q.about = name, "container "+name
 	default:
-		q.namespace, q.pod = sess.podNamed(name, f.namespace)
+		q.namespace, q.pod = sess.PodNamed(name, f.namespace)
 		if q.about = q.namespace + "/" + q.pod; q.namespace == "" || q.pod == "" || strings.Contains(q.pod, "/") {
 			return q, fmt.Errorf("explain %q: want a pod, at least 8 digits of a container's ID, or a call as guard log names it", name)
 		}
@@ -60,20 +61,20 @@ func explained(sess *global, name string, f guardFlags) (q callsQuestion, err er
 	return q, nil
 }
 
-func explainCalls(sess *global, s saidCalls, output string) error {
+func explainCalls(sess *term.Session, s saidCalls, output string) error {
 	if len(s.calls) == 0 {
 		for _, l := range unseenNodes(s.unseen) {
-			fmt.Fprintln(sess.Stderr, "no answer: "+line(l))
+			fmt.Fprintln(sess.Stderr, "no answer: "+term.Line(l))
 		}
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
 	if output == "json" {
-		doc := guardExplanation{APIVersion: cluster.APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: notNil(s.notShown())}
+		doc := guardExplanation{APIVersion: cluster.APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: term.NotNil(s.notShown())}
 		for _, c := range s.calls {
 			r := guard.RuleOf(c.Rule)
 			doc.Calls = append(doc.Calls, explainedCall{c, r.Title, r.Does, r.Why, c.Alone()})
 		}
-		if err := sess.machine(doc, "json"); err != nil {
+		if err := sess.PrintDocument(doc, "json"); err != nil {
 			return err
 		}
 		return gaps(s.unseen)
@@ -82,15 +83,15 @@ func explainCalls(sess *global, s saidCalls, output string) error {
 	return gaps(s.unseen)
 }
 
-func explainText(sess *global, s *saidCalls) {
-	w, cols := sess.Stdout, sess.width()
-	say := func(label, text string) { sess.printLabelled(cols, label, short(text)) }
+func explainText(sess *term.Session, s *saidCalls) {
+	w, cols := sess.Stdout, sess.Width()
+	say := func(label, text string) { sess.PrintLabelled(cols, label, term.ShortIDs(text)) }
 	say("", s.headline())
 	told := map[int]bool{}
 	for _, c := range grouped(s.calls) {
 		r := guard.RuleOf(c.Rule)
 		fmt.Fprintln(w)
-		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.UTC().Format(callTime), c.Verb, short8(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
+		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.UTC().Format(callTime), c.Verb, term.ShortID(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
 		say("  Done   ", done(&c.namedCall))
 		if c.Late || c.Rule == 11 {
 			say("  Found  ", c.Says)
@@ -109,10 +110,10 @@ func explainText(sess *global, s *saidCalls) {
 		say("Not shown: ", l)
 	}
 	if c := &s.calls[len(s.calls)-1]; c.Pod != "" {
-		sess.next("timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
+		sess.Next("timeline pod %s -n %s", arg(c.Pod), arg(c.Namespace))
 		return
 	}
-	sess.next("guard log")
+	sess.Next("guard log")
 }
 
 // headline says what it comes to.
@@ -136,7 +137,7 @@ func (s *saidCalls) headline() string {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	text := fmt.Sprintf("%s on %s: %s of %s", s.q.about, fewOf(distinct(nodes)), count(len(s.calls), "call"), counted(len(distinct(boxes)), "sandbox", "sandboxes"))
+	text := fmt.Sprintf("%s on %s: %s of %s", s.q.about, term.FewOf(distinct(nodes)), term.Count(len(s.calls), "call"), counted(len(distinct(boxes)), "sandbox", "sandboxes"))
 	switch {
 	case lost > 0:
 		return text + fmt.Sprintf("; %d late, and the newer one LOST something in %d", late, lost)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
@@ -18,7 +19,7 @@ const (
 var errFollowText = errors.New("--follow works with -o text only")
 
 // followCalls shows the calls there are, and goes on with what is new until it is stopped.
-func followCalls(ctx context.Context, sess *global, p guardAgents, q callsQuestion) error {
+func followCalls(ctx context.Context, sess *term.Session, p guardAgents, q callsQuestion) error {
 	told := map[string]time.Time{}
 	silent := map[string]bool{}
 	for {
@@ -33,12 +34,12 @@ func followCalls(ctx context.Context, sess *global, p guardAgents, q callsQuesti
 			}
 			told[c.Name] = c.At
 			r := callRow(c, callTime)
-			sess.printLines(sess.width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
+			sess.PrintLines(sess.Width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
 		}
 		for _, l := range unseenNodes(s.unseen) { // once, not every two seconds
 			if !silent[l] {
 				silent[l] = true
-				fmt.Fprintln(sess.Stderr, "no answer: "+line(l))
+				fmt.Fprintln(sess.Stderr, "no answer: "+term.Line(l))
 			}
 		}
 		if n := len(s.calls); n > 0 {

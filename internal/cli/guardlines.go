@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
@@ -16,7 +17,7 @@ import (
 const fewLines = 3
 
 // guardLines say below the table what a person should know of single nodes.
-func guardLines(sess *global, all guards) {
+func guardLines(sess *term.Session, all guards) {
 	said := map[string]int{}
 	for i := range all.said {
 		n := &all.said[i]
@@ -25,13 +26,13 @@ func guardLines(sess *global, all guards) {
 		}
 		for _, l := range guardSays(n) {
 			if said[l[0]]++; said[l[0]] <= fewLines {
-				sess.printLabelled(sess.width(), l[0], l[1])
+				sess.PrintLabelled(sess.Width(), l[0], l[1])
 			}
 		}
 	}
 	for _, label := range slices.Sorted(maps.Keys(said)) {
 		if n := said[label] - fewLines; n > 0 {
-			fmt.Fprintf(sess.Stdout, "%s%s more (-o json has them all)\n", label, thousands(n))
+			fmt.Fprintf(sess.Stdout, "%s%s more (-o json has them all)\n", label, term.Thousands(n))
 		}
 	}
 }
@@ -51,27 +52,27 @@ func guardSays(n *cluster.GuardStatus) (out [][2]string) {
 		if r.Mode != guard.Enforce {
 			advice = fmt.Sprintf("Switch the guard on %s to enforce, or see below", n.Node)
 		}
-		say("Retried DEL", " %s, %s DELs since %s; the next pod of that name on this node loses its network. %s", endlessOf(e), thousands(e.Count), e.Since.UTC().Format(toTheMinute), advice)
+		say("Retried DEL", " %s, %s DELs since %s; the next pod of that name on this node loses its network. %s", endlessOf(e), term.Thousands(e.Count), e.Since.UTC().Format(term.MinuteLayout), advice)
 	}
 	if mode := inForce(r); mode != r.Wanted {
-		say("Wanted", ": %s, but it is %s: %s", dash(string(r.Wanted)), cmp.Or(string(mode), "not installed"), dash(r.Why))
+		say("Wanted", ": %s, but it is %s: %s", term.Dash(string(r.Wanted)), cmp.Or(string(mode), "not installed"), term.Dash(r.Why))
 	} else if r.Why != "" {
-		say("Wanted", ": %s: %s", dash(string(r.Wanted)), r.Why)
+		say("Wanted", ": %s: %s", term.Dash(string(r.Wanted)), r.Why)
 	}
 	if d := n.Age(); d > daemonSilentAfter {
-		say("Old data", ": data is %s old: the guard daemon has not reported since", age(d))
+		say("Old data", ": data is %s old: the guard daemon has not reported since", term.Age(d))
 	}
 	if r.Named > 0 {
 		say("Off", ": the plugin is still installed and passes all calls on: %s", counted(r.Named, "file still names it", "files still name it"))
 	}
 	if r.Waiting != "" && r.Queue > 0 {
-		say("Queue", ": %s: %s", count(r.Queue, "DEL"), r.Waiting)
+		say("Queue", ": %s: %s", term.Count(r.Queue, "DEL"), r.Waiting)
 	}
 	if r.Succeeded > 0 {
 		say("Ended", ": a retried DEL was answered with success, %s (rule 11)", times(r.Succeeded))
 	}
 	if r.Open > 0 {
-		say("Errors", ": the guard itself failed in %s and passed them on", count(r.Open, "call"))
+		say("Errors", ": the guard itself failed in %s and passed them on", term.Count(r.Open, "call"))
 	}
 	return out
 }
@@ -80,7 +81,7 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return thousands(n) + " times"
+	return term.Thousands(n) + " times"
 }
 
 // counted is count for a plural that is more than an s.
@@ -88,18 +89,18 @@ func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return thousands(n) + " " + many
+	return term.Thousands(n) + " " + many
 }
 
 func endlessOf(e *guard.Endless) string {
 	if e.Pod == "" {
-		return short8(e.Container)
+		return term.ShortID(e.Container)
 	}
 	return e.Namespace + "/" + e.Pod
 }
 
 // guardNext is where to look next: at the worst that was seen.
-func guardNext(sess *global, all guards) {
+func guardNext(sess *term.Session, all guards) {
 	var late *cluster.GuardStatus
 	for i := range all.said {
 		n := &all.said[i]
@@ -108,7 +109,7 @@ func guardNext(sess *global, all guards) {
 		}
 		for _, e := range n.Report.Endless {
 			if e.Pod != "" {
-				sess.next("timeline pod %s -n %s", arg(e.Pod), arg(e.Namespace))
+				sess.Next("timeline pod %s -n %s", arg(e.Pod), arg(e.Namespace))
 				return
 			}
 		}
@@ -117,10 +118,10 @@ func guardNext(sess *global, all guards) {
 		}
 	}
 	if late != nil {
-		sess.next("guard log --node %s", arg(late.Node))
+		sess.Next("guard log --node %s", arg(late.Node))
 		return
 	}
-	sess.next("guard log")
+	sess.Next("guard log")
 }
 
 // arg is a stranger's name as a word that can be pasted: what a shell would obey, a name
@@ -153,11 +154,11 @@ func guardLine(said []cluster.GuardStatus, unread map[string]error) string {
 	var on []string
 	for _, mode := range []guard.Mode{guard.Enforce, guard.Observe, guard.Off} {
 		if modes[mode] > 0 {
-			on = append(on, fmt.Sprintf("%s on %s", mode, thousands(modes[mode])))
+			on = append(on, fmt.Sprintf("%s on %s", mode, term.Thousands(modes[mode])))
 		}
 	}
 	if modes[""] > 0 {
-		on = append(on, "not installed on "+thousands(modes[""]))
+		on = append(on, "not installed on "+term.Thousands(modes[""]))
 	}
 	out := strings.Join(on, ", ")
 	switch {
@@ -166,10 +167,10 @@ func guardLine(said []cluster.GuardStatus, unread map[string]error) string {
 	case out == "":
 		return "unknown: the agents are older than the guard"
 	case all.installed():
-		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", thousands(late), thousands(stopped))
+		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", term.Thousands(late), term.Thousands(stopped))
 	}
 	if old > 0 {
-		out += fmt.Sprintf("; %s older than the guard", count(old, "agent"))
+		out += fmt.Sprintf("; %s older than the guard", term.Count(old, "agent"))
 	}
 	return out
 }

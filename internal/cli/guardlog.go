@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
@@ -89,7 +90,7 @@ func callName(node string, c *cluster.GuardCall) string {
 
 // callsAsked reads the flags of guard log.
 func callsAsked(f guardFlags) (q callsQuestion, err error) {
-	if err := oneOf(f.output, "text", "json"); err != nil {
+	if err := term.OutputOneOf(f.output, "text", "json"); err != nil {
 		return q, err
 	}
 	if f.follow && f.output != "text" {
@@ -101,16 +102,16 @@ func callsAsked(f guardFlags) (q callsQuestion, err error) {
 	} else {
 		q.pod = f.pod
 	}
-	q.since, err = moment(f.since, time.Now()) //nolint:forbidigo // --since 2h is before now
+	q.since, err = term.ParseTime(f.since, time.Now()) //nolint:forbidigo // --since 2h is before now
 	if err != nil {
 		return q, fmt.Errorf("--since: %w", err)
 	}
 	return q, nil
 }
 
-func showCalls(sess *global, s saidCalls, output string) error {
+func showCalls(sess *term.Session, s saidCalls, output string) error {
 	if output == "json" {
-		if err := sess.machine(guardLog{cluster.APIVersion, "GuardLog", notNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
+		if err := sess.PrintDocument(guardLog{cluster.APIVersion, "GuardLog", term.NotNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(s.unseen)
@@ -118,13 +119,13 @@ func showCalls(sess *global, s saidCalls, output string) error {
 	if len(s.calls) == 0 {
 		fmt.Fprintln(sess.Stdout, "No recorded call matches.")
 	} else {
-		sess.printTable(sess.width(), callRows(s.calls))
+		sess.PrintTable(sess.Width(), callRows(s.calls))
 	}
 	notSeenLines(sess, s.unseen)
 	if n := worstCall(s.calls); n != nil {
-		sess.next("guard explain %s", arg(n.Name))
+		sess.Next("guard explain %s", arg(n.Name))
 	} else {
-		sess.next("guard status")
+		sess.Next("guard status")
 	}
 	return gaps(s.unseen)
 }
@@ -169,8 +170,8 @@ func callRow(c *namedCall, layout string) []string {
 		pod = "-"
 	}
 	return []string{
-		c.At.UTC().Format(layout), line(c.Name), line(string(c.Verb)), inMiddle(line(pod), maxPodName), dash(line(short8(c.Container))),
-		millis(c.Took), line(short(outcome(c))),
+		c.At.UTC().Format(layout), term.Line(c.Name), term.Line(string(c.Verb)), inMiddle(term.Line(pod), maxPodName), term.Dash(term.Line(term.ShortID(c.Container))),
+		millis(c.Took), term.Line(term.ShortIDs(outcome(c))),
 	}
 }
 

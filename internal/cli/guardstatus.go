@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
@@ -20,17 +21,17 @@ type guardStatus struct {
 // daemonSilentAfter is how old a report may be: the keeper writes one every 30 s.
 const daemonSilentAfter = 2 * time.Minute
 
-func showGuards(sess *global, all guards, f guardFlags) error {
+func showGuards(sess *term.Session, all guards, f guardFlags) error {
 	if f.output == "json" {
-		if err := sess.machine(guardStatus{cluster.APIVersion, "GuardStatus", notNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
+		if err := sess.PrintDocument(guardStatus{cluster.APIVersion, "GuardStatus", term.NotNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
 			return err
 		}
 		return gaps(all.unseen)
 	}
 	if n := len(all.said); n > 0 && !all.installed() {
-		sess.printLabelled(sess.width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", count(n, "node")))
+		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", term.Count(n, "node")))
 		notSeenLines(sess, all.unseen)
-		sess.next("check --code PL4006")
+		sess.Next("check --code PL4006")
 		return gaps(all.unseen)
 	}
 	guardTable(sess, all, f)
@@ -50,9 +51,9 @@ func (all guards) installed() bool {
 }
 
 // guardTable lists the nodes that need a look, or all.
-func guardTable(sess *global, all guards, f guardFlags) {
+func guardTable(sess *term.Session, all guards, f guardFlags) {
 	wide := f.output == "wide"
-	cols := sess.width()
+	cols := sess.Width()
 	rows := [][]string{{"NODE", "MODE", "DELEGATE", "LATE", "STOPPED", "RETRIED", "QUEUE", "DEL p50/p99"}}
 	if wide {
 		cols = 0
@@ -70,20 +71,20 @@ func guardTable(sess *global, all guards, f guardFlags) {
 		rows = append(rows, guardRow(n, &notes, wide, cols))
 	}
 	if len(rows) > 1 {
-		sess.printTable(cols, rows)
+		sess.PrintTable(cols, rows)
 	}
 	if more > 0 {
-		what := fmt.Sprintf("%s more nodes", thousands(more))
+		what := fmt.Sprintf("%s more nodes", term.Thousands(more))
 		if more == 1 {
 			what = "1 more node"
 		}
 		if len(rows) == 1 {
-			what = count(more, "node")
+			what = term.Count(more, "node")
 		}
 		fmt.Fprintf(sess.Stdout, "%s: %d late (-A lists them)\n", what, late)
 	}
 	for _, n := range notes.said {
-		sess.printLabelled(cols, "", n)
+		sess.PrintLabelled(cols, "", n)
 	}
 }
 
@@ -115,7 +116,7 @@ func inMiddle(s string, width int) string {
 }
 
 func guardRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []string {
-	name := line(n.Node)
+	name := term.Line(n.Node)
 	if cols > 0 {
 		name = inMiddle(name, max(8, cols-besideName))
 	}
@@ -124,22 +125,22 @@ func guardRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []s
 	case r == nil:
 		return []string{name, "-", "not installed"}
 	case r.Mode == "" && !wide:
-		return []string{name, dash(string(inForce(r))), "not installed"}
+		return []string{name, term.Dash(string(inForce(r))), "not installed"}
 	}
-	stopped := thousands(r.Stopped)
+	stopped := term.Thousands(r.Stopped)
 	if n := notes.of(r); n > 0 {
 		stopped += fmt.Sprintf(" (%d)", n)
 	}
-	queue := thousands(r.Queue)
+	queue := term.Thousands(r.Queue)
 	if r.Queue == 0 && r.Mode != guard.Enforce {
 		queue = "-"
 	}
 	row := []string{
-		name, dash(line(string(r.Mode))), dash(line(strings.TrimSpace(r.Delegate + " " + r.Version))), thousands(r.Late), stopped,
-		thousands(len(r.Endless)), queue, spans(r.Dels),
+		name, term.Dash(term.Line(string(r.Mode))), term.Dash(term.Line(strings.TrimSpace(r.Delegate + " " + r.Version))), term.Thousands(r.Late), stopped,
+		term.Thousands(len(r.Endless)), queue, spans(r.Dels),
 	}
 	if wide {
-		row = append(row, spans(r.Adds), dash(line(string(r.Wanted))), dash(line(r.File)), dash(line(r.State)), thousands(r.Put), thousands(r.Adopted), thousands(r.Open), dash(line(r.GC)))
+		row = append(row, spans(r.Adds), term.Dash(term.Line(string(r.Wanted))), term.Dash(term.Line(r.File)), term.Dash(term.Line(r.State)), term.Thousands(r.Put), term.Thousands(r.Adopted), term.Thousands(r.Open), term.Dash(term.Line(r.GC)))
 	}
 	return row
 }
@@ -175,11 +176,11 @@ func (f *footnotes) of(r *guard.Report) int {
 	var text string
 	switch r.Keyed {
 	case guard.ByContainer:
-		text = fmt.Sprintf("%s compares container IDs: passed on, owner checked, %s", dash(r.Version), came)
+		text = fmt.Sprintf("%s compares container IDs: passed on, owner checked, %s", term.Dash(r.Version), came)
 	case guard.ByName, guard.ByBoth:
 		text = "some arrived before the guard was switched to enforce and were passed on; owner checked, " + came
 	default:
-		text = fmt.Sprintf("it is not known whether %s compares container IDs: passed on, owner checked, %s", strings.TrimSpace(dash(r.Delegate)+" "+r.Version), came)
+		text = fmt.Sprintf("it is not known whether %s compares container IDs: passed on, owner checked, %s", strings.TrimSpace(term.Dash(r.Delegate)+" "+r.Version), came)
 	}
 	for i, s := range f.said {
 		if strings.HasSuffix(s, text) {

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
 // done says what was done with a call, and what came of it.
 func done(c *namedCall) string {
-	what := dash(c.Delegate)
+	what := term.Dash(c.Delegate)
 	var out []string
 	switch {
 	case c.Stopped():
@@ -22,7 +23,7 @@ func done(c *namedCall) string {
 	}
 	switch {
 	case c.Code != 0:
-		out[0] += fmt.Sprintf(", failed in %s: %s", millis(c.Took), dash(c.Error))
+		out[0] += fmt.Sprintf(", failed in %s: %s", millis(c.Took), term.Dash(c.Error))
 	case c.Error != "":
 		out[0] += fmt.Sprintf(", which failed in %s: %s", millis(c.Took), c.Error)
 	default:
@@ -54,10 +55,10 @@ func done(c *namedCall) string {
 func (s *saidCalls) notShown() []string {
 	out := unseenNodes(s.unseen)
 	if without := s.withoutAdd(); len(without) > 0 {
-		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", fewOf(without)))
+		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", term.FewOf(without)))
 	}
 	if queued := s.queued(); len(queued) > 0 {
-		out = append(out, fmt.Sprintf("whether the queued DEL of %s was run: no later call shows it", fewOf(queued)))
+		out = append(out, fmt.Sprintf("whether the queued DEL of %s was run: no later call shows it", term.FewOf(queued)))
 	}
 	if slices.ContainsFunc(s.calls, func(c namedCall) bool { return c.Late && c.Called }) {
 		out = append(out, "Calico's datastore after a late DEL: the guard checks only interface, address and route of the newer sandbox")
@@ -74,7 +75,7 @@ func (s *saidCalls) withoutAdd() []string {
 	added := map[string]bool{}
 	for i := range s.calls {
 		c := &s.calls[i]
-		id := short8(c.Container)
+		id := term.ShortID(c.Container)
 		switch {
 		case c.Verb == guard.Add:
 			added[id] = true
@@ -90,7 +91,7 @@ func (s *saidCalls) queued() []string {
 	var out []string
 	for i := range s.calls {
 		c := &s.calls[i]
-		id := short8(c.Container)
+		id := term.ShortID(c.Container)
 		if (c.Verb == guard.Del || c.Verb == guard.Replayed) && c.Called && c.Code == 0 {
 			out = slices.DeleteFunc(out, func(q string) bool { return q == id })
 		}

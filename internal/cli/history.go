@@ -7,16 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-func historyCommand(sess *global) *cobra.Command {
+func historyCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:     "history [PLAN]",
 		Short:   "List the plans that were applied from this machine, with their outcome",
-		Example: fmt.Sprintf("  %[1]s history\n  %[1]s history 7f3a1c", sess.prog),
+		Example: fmt.Sprintf("  %[1]s history\n  %[1]s history 7f3a1c", sess.Program),
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -28,14 +29,14 @@ func historyCommand(sess *global) *cobra.Command {
 }
 
 // openWithState opens the cluster, if there is a place where its journals are.
-func openWithState(ctx context.Context, sess *global) (*cluster.Cluster, func(), error) {
-	if _, err := sess.stateDir(); err != nil {
+func openWithState(ctx context.Context, sess *term.Session) (*cluster.Cluster, func(), error) {
+	if _, err := sess.StateDir(); err != nil {
 		return nil, nil, err
 	}
-	return sess.open(ctx)
+	return sess.Open(ctx)
 }
 
-func runHistory(ctx context.Context, sess *global) error {
+func runHistory(ctx context.Context, sess *term.Session) error {
 	c, done, err := openWithState(ctx, sess)
 	if err != nil {
 		return err
@@ -58,18 +59,18 @@ func runHistory(ctx context.Context, sess *global) error {
 		}
 		what := strings.Join(s.Targets[:min(2, len(s.Targets))], ", ")
 		if n := len(s.Targets) - 2; n > 0 {
-			what += fmt.Sprintf(" and %s more", thousands(n))
+			what += fmt.Sprintf(" and %s more", term.Thousands(n))
 		}
 		if s.Why != "" {
 			what = s.Why
 		}
-		rows = append(rows, []string{line(s.Plan), made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), line(short(what))})
+		rows = append(rows, []string{term.Line(s.Plan), made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), term.Line(term.ShortIDs(what))})
 	}
-	sess.printTable(sess.width(), rows)
+	sess.PrintTable(sess.Width(), rows)
 	return nil
 }
 
-func historyOf(ctx context.Context, sess *global, id string) error {
+func historyOf(ctx context.Context, sess *term.Session, id string) error {
 	c, done, err := openWithState(ctx, sess)
 	if err != nil {
 		return err
@@ -97,10 +98,10 @@ func historyOf(ctx context.Context, sess *global, id string) error {
 		if e.Outcome == repair.Intent {
 			continue // what came of it follows
 		}
-		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), line(short(on))})
+		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), term.Line(term.ShortIDs(on))})
 	}
-	sess.printTable(sess.width(), rows)
-	sess.next("undo %s --dry-run=server", id)
+	sess.PrintTable(sess.Width(), rows)
+	sess.Next("undo %s --dry-run=server", id)
 	return err
 }
 

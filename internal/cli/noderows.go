@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -42,13 +43,13 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 		}
 		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", hostRoute(v, pod.Node, ips), "-", "-", where}}
 	}
-	rows := [][]string{{"runtime", "-", short8(box.ID), "-", runtime}}
+	rows := [][]string{{"runtime", "-", term.ShortID(box.ID), "-", runtime}}
 	where, ok := seen(model.Attachments)
 	if !ok {
 		return append(rows, blind("pod eth0", where), blind("host", where))
 	}
 	name, _ := v.DeviceOf(box.Node, box.ID)
-	inside := []string{"pod " + name, "NO DEVICE", short8(box.ID), "-", where}
+	inside := []string{"pod " + name, "NO DEVICE", term.ShortID(box.ID), "-", where}
 	peer := 0
 	if a := v.Inside(box.Node, box.ID); a != nil {
 		var has []netip.Addr
@@ -56,7 +57,7 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 			has = append(has, p.Addr())
 		}
 		peer = a.Peer
-		inside = []string{"pod " + name, list(has), short8(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
+		inside = []string{"pod " + name, list(has), term.ShortID(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
 		if len(has) == 0 {
 			inside[1] = "NO ADDRESS"
 		}
@@ -91,5 +92,5 @@ func hostRoute(v *model.View, node string, ips []netip.Addr) string {
 			out = append(out, "to "+name)
 		}
 	}
-	return dash(strings.Join(out, ", "))
+	return term.Dash(strings.Join(out, ", "))
 }

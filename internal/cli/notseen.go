@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -36,7 +37,7 @@ func notSeen(r *audit.Report) []string {
 		out = append(out, fmt.Sprintf("Not checked: %s", strings.Join(codes, ", ")))
 	}
 	if len(there) > 0 {
-		out = append(out, fmt.Sprintf("%s not checked on these nodes: %s", count(len(there), "code"), strings.Join(there, ", ")))
+		out = append(out, fmt.Sprintf("%s not checked on these nodes: %s", term.Count(len(there), "code"), strings.Join(there, ", ")))
 	}
 	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
 		na = nil // what the other datastore would have is not worth a line
@@ -81,7 +82,7 @@ func nodesNotSeen(r *audit.Report) []string {
 	}
 	var out []string
 	for _, g := range order {
-		out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", g.tables, fewOf(nodes[g]), g.why))
+		out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", g.tables, term.FewOf(nodes[g]), g.why))
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/repair"
 )
@@ -27,7 +28,7 @@ type planFlags struct {
 	nodeGone        []string
 }
 
-func planCommand(sess *global) *cobra.Command {
+func planCommand(sess *term.Session) *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
 		Use:   "plan [FINDING...] | --rebuild [CIDR...]",
@@ -37,7 +38,7 @@ func planCommand(sess *global) *cobra.Command {
 			"each write, the risk, and whether it can be undone. plan itself changes nothing.\n\n" +
 			"Exit code: 0 there is a plan, or nothing to repair; 1 everything was refused;\n" +
 			"2 could not read the cluster.",
-		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", sess.prog),
+		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", sess.Program),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), sess, args, f) },
 	}
 	l := c.Flags()
@@ -48,13 +49,13 @@ func planCommand(sess *global) *cobra.Command {
 	l.StringVar(&f.save, "save", "", "write the plan to this file, for apply -f")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, yaml or json")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
-	removeFlag(l, "mass", "allow-mass-change")
+	term.RemoveFlag(l, "mass", "allow-mass-change")
 	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although the number of findings exceeds the mass-change limit")
 	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "node permanently removed; treat its pods as gone")
 	return c
 }
 
-func runPlan(ctx context.Context, sess *global, args []string, f planFlags) error {
+func runPlan(ctx context.Context, sess *term.Session, args []string, f planFlags) error {
 	s, err := selectPlan(sess, args, f)
 	if err != nil {
 		return err
@@ -72,14 +73,14 @@ func runPlan(ctx context.Context, sess *global, args []string, f planFlags) erro
 		return err
 	}
 	if len(p.Steps) == 0 && len(p.Refused) > 0 {
-		return exitFindings
+		return term.ExitFindings
 	}
 	return nil
 }
 
 // makePlan checks the cluster and plans what is selected.
-func makePlan(ctx context.Context, sess *global, s planSelection) (*repair.Plan, error) {
-	c, done, err := sess.open(ctx)
+func makePlan(ctx context.Context, sess *term.Session, s planSelection) (*repair.Plan, error) {
+	c, done, err := sess.Open(ctx)
 	if err != nil {
 		return nil, err
 	}

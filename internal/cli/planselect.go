@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -20,12 +21,12 @@ type planSelection struct {
 }
 
 // selectPlan reads arguments and flags, before the cluster is read.
-func selectPlan(sess *global, args []string, f planFlags) (planSelection, error) {
+func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, error) {
 	s := planSelection{planFlags: f}
-	if err := oneOf(f.output, "text", "wide", "yaml", "json"); err != nil {
+	if err := term.OutputOneOf(f.output, "text", "wide", "yaml", "json"); err != nil {
 		return s, err
 	}
-	if sess.bundle != "" {
+	if sess.Bundle != "" {
 		return s, errors.New("--bundle: not with plan: the agents verify a plan on the live cluster")
 	}
 	var err error

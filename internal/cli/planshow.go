@@ -9,13 +9,14 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
 // showPlan prints a plan as it was asked for.
-func showPlan(sess *global, p *repair.Plan, f planFlags) error {
+func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	if f.output == "yaml" || f.output == "json" {
 		b, err := json.MarshalIndent(cluster.DocumentOf(p), "", "  ")
 		if f.output == "yaml" && err == nil {
@@ -33,7 +34,7 @@ func showPlan(sess *global, p *repair.Plan, f planFlags) error {
 		refused(sess, p.Refused, f.output == "wide")
 		return nil
 	}
-	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), count(len(p.Steps), "step"), p.Risk(), undoText(p))
+	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), term.Count(len(p.Steps), "step"), p.Risk(), undoText(p))
 	if f.output == "wide" || len(p.Steps) <= maxListed {
 		listSteps(sess, p)
 	} else {
@@ -50,7 +51,7 @@ func showPlan(sess *global, p *repair.Plan, f planFlags) error {
 		if len(sess.Args) > 2 {
 			args = sess.Args[1:]
 		}
-		sess.next("%s --save plan.yaml", line(strings.Join(args, " ")))
+		sess.Next("%s --save plan.yaml", term.Line(strings.Join(args, " ")))
 		return nil
 	}
 	fmt.Fprintf(w, "Saved      %s\n", f.save)
@@ -58,7 +59,7 @@ func showPlan(sess *global, p *repair.Plan, f planFlags) error {
 	if p.Risk().Level() > 0 { // above what apply allows without a flag
 		risk = " --max-risk " + string(p.Risk())
 	}
-	sess.next("apply -f %s%s", f.save, risk)
+	sess.Next("apply -f %s%s", f.save, risk)
 	return nil
 }
 
@@ -74,9 +75,9 @@ func emptyPlan(p *repair.Plan) string {
 
 func targetsText(p *repair.Plan) string {
 	if len(p.Targets) == 1 {
-		return line(p.Targets[0].Finding)
+		return term.Line(p.Targets[0].Finding)
 	}
-	return count(len(p.Targets), "finding")
+	return term.Count(len(p.Targets), "finding")
 }
 
 func undoText(p *repair.Plan) string {
@@ -97,21 +98,21 @@ func undoText(p *repair.Plan) string {
 	case len(p.Targets):
 		return "none"
 	default:
-		return fmt.Sprintf("all but %s", thousands(not))
+		return fmt.Sprintf("all but %s", term.Thousands(not))
 	}
 }
 
-func listSteps(sess *global, p *repair.Plan) {
+func listSteps(sess *term.Session, p *repair.Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, line(short(s.On.Name)))
-		sess.printLines(sess.width(), text)
-		sess.printLabelled(sess.width(), "             ", short(s.Describe()))
+		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, term.Line(term.ShortIDs(s.On.Name)))
+		sess.PrintLines(sess.Width(), text)
+		sess.PrintLabelled(sess.Width(), "             ", term.ShortIDs(s.Describe()))
 	}
 }
 
 // groupSteps tells how often what is done: nobody reads a thousand lines.
-func groupSteps(sess *global, p *repair.Plan) {
+func groupSteps(sess *term.Session, p *repair.Plan) {
 	type group struct {
 		kind model.Kind
 		do   string
@@ -126,13 +127,13 @@ func groupSteps(sess *global, p *repair.Plan) {
 		count[k]++
 	}
 	for _, k := range order {
-		fmt.Fprintf(sess.Stdout, "%7s %-9s %s\n", thousands(count[k]), k.kind, line(k.do))
+		fmt.Fprintf(sess.Stdout, "%7s %-9s %s\n", term.Thousands(count[k]), k.kind, term.Line(k.do))
 	}
 	fmt.Fprintln(sess.Stdout, "           (-o wide lists every step)")
 }
 
 // reliesOn names the nodes that must speak, and what for.
-func reliesOn(sess *global, p *repair.Plan) {
+func reliesOn(sess *term.Session, p *repair.Plan) {
 	nodes := map[string]bool{}
 	all, dead, lives := false, 0, 0
 	for i := range p.Targets {
@@ -173,11 +174,11 @@ func reliesOn(sess *global, p *repair.Plan) {
 	field(sess, "Relies on", text)
 }
 
-func field(sess *global, name, text string) {
-	sess.printLabelled(sess.width(), fmt.Sprintf("%-11s", name), text)
+func field(sess *term.Session, name, text string) {
+	sess.PrintLabelled(sess.Width(), fmt.Sprintf("%-11s", name), text)
 }
 
-func touches(sess *global, p *repair.Plan) {
+func touches(sess *term.Session, p *repair.Plan) {
 	pods := map[string]bool{}
 	var warnings []string
 	for i := range p.Targets {
@@ -205,7 +206,7 @@ func touches(sess *global, p *repair.Plan) {
 }
 
 // refused says what is left alone; of many with one reason, one line.
-func refused(sess *global, rs []repair.Refusal, wide bool) {
+func refused(sess *term.Session, rs []repair.Refusal, wide bool) {
 	if len(rs) == 0 {
 		return
 	}
@@ -223,11 +224,11 @@ func refused(sess *global, rs []repair.Refusal, wide bool) {
 	}
 	for _, k := range order {
 		same := why[k]
-		name := line(short(same[0].Finding))
+		name := term.Line(term.ShortIDs(same[0].Finding))
 		if len(same) > 1 {
-			name = fmt.Sprintf("%s findings (%s ...)", thousands(len(same)), name)
+			name = fmt.Sprintf("%s findings (%s ...)", term.Thousands(len(same)), name)
 		}
-		field(sess, "Refused", name+": "+short(same[0].Why))
+		field(sess, "Refused", name+": "+term.ShortIDs(same[0].Why))
 		if a := same[0].Advice; a != "" {
 			field(sess, "", a)
 		}
@@ -242,7 +243,7 @@ func some(set map[string]bool, most int) []string {
 	}
 	slices.Sort(out)
 	if len(out) > most {
-		out = append(out[:most], fmt.Sprintf("%s more", thousands(len(out)-most)))
+		out = append(out[:most], fmt.Sprintf("%s more", term.Thousands(len(out)-most)))
 	}
 	return out
 }

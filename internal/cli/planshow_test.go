@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
@@ -39,10 +40,10 @@ func litter() *repair.Plan {
 	return p
 }
 
-func shown(t *testing.T, show func(sess *global)) string {
+func shown(t *testing.T, show func(sess *term.Session)) string {
 	t.Helper()
 	var out bytes.Buffer
-	show(&global{Env: Env{Stdout: &out, Stderr: &out, Columns: 80, Getenv: func(string) string { return "" }}, prog: "kubectl plumbline"})
+	show(&term.Session{Env: term.Env{Stdout: &out, Stderr: &out, Columns: 80, Getenv: func(string) string { return "" }}, Program: "kubectl plumbline"})
 	for l := range strings.Lines(out.String()) {
 		if utf8.RuneCountInString(strings.TrimSuffix(l, "\n")) > 80 {
 			t.Errorf("longer than 80: %q", l)
@@ -57,14 +58,14 @@ func shown(t *testing.T, show func(sess *global)) string {
 // TestPlanScreens keeps what a person sees of plans, and of their execution.
 func TestPlanScreens(t *testing.T) {
 	t.Parallel()
-	for name, show := range map[string]func(sess *global){
-		"plan":        func(sess *global) { _ = showPlan(sess, rescue(), planFlags{output: "text", save: "plan.yaml"}) },
-		"plan-groups": func(sess *global) { _ = showPlan(sess, litter(), planFlags{output: "text"}) },
-		"plan-nothing": func(sess *global) {
+	for name, show := range map[string]func(sess *term.Session){
+		"plan":        func(sess *term.Session) { _ = showPlan(sess, rescue(), planFlags{output: "text", save: "plan.yaml"}) },
+		"plan-groups": func(sess *term.Session) { _ = showPlan(sess, litter(), planFlags{output: "text"}) },
+		"plan-nothing": func(sess *term.Session) {
 			_ = showPlan(sess, &repair.Plan{Refused: rescue().Refused}, planFlags{output: "text"})
 			_ = showPlan(sess, &repair.Plan{}, planFlags{output: "text"})
 		},
-		"apply": func(sess *global) {
+		"apply": func(sess *term.Session) {
 			p := rescue()
 			w := &applyRun{sess: sess, f: applyFlags{maxRisk: "safe"}, budget: cluster.DefaultBudget, Run: &cluster.Run{Plan: p, Skipped: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}}
 			w.headline()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
@@ -14,15 +15,15 @@ import (
 )
 
 // show prints a report as asked for.
-func show(sess *global, r *audit.Report, f checkFlags) error {
+func show(sess *term.Session, r *audit.Report, f checkFlags) error {
 	switch f.output {
 	case "json", "yaml":
-		return sess.machine(cluster.ReportOf(r), f.output)
+		return sess.PrintDocument(cluster.ReportOf(r), f.output)
 	case "html":
 		return showHTML(sess, r)
 	case "name":
 		for i := range r.Findings {
-			fmt.Fprintln(sess.Stdout, line(r.Findings[i].Key()))
+			fmt.Fprintln(sess.Stdout, term.Line(r.Findings[i].Key()))
 		}
 		return nil
 	default:
@@ -34,9 +35,9 @@ func show(sess *global, r *audit.Report, f checkFlags) error {
 // groupAbove is how many findings of one code are listed one by one.
 const groupAbove = 5
 
-func showTable(sess *global, r *audit.Report, f checkFlags) {
+func showTable(sess *term.Session, r *audit.Report, f checkFlags) {
 	w := sess.Stdout
-	cols := sess.width()
+	cols := sess.Width()
 	wide := f.output == "wide"
 	if wide {
 		cols = 0
@@ -45,30 +46,30 @@ func showTable(sess *global, r *audit.Report, f checkFlags) {
 		fmt.Fprintln(w, "! "+m)
 	}
 	if len(r.Findings) > 0 {
-		sess.printTable(cols, findingRows(r.Findings, r.Taken, f.list || wide, wide))
+		sess.PrintTable(cols, findingRows(r.Findings, r.Taken, f.list || wide, wide))
 		fmt.Fprintln(w)
 	}
 	if wide && len(r.Unconfirmed) > 0 {
 		fmt.Fprintln(w, "Unconfirmed:")
-		sess.printTable(cols, findingRows(r.Unconfirmed, r.Taken, true, true))
+		sess.PrintTable(cols, findingRows(r.Unconfirmed, r.Taken, true, true))
 		fmt.Fprintln(w)
 	}
-	sess.printLines(cols, totals(r))
+	sess.PrintLines(cols, totals(r))
 	if p := r.Pattern(); p != nil {
-		sess.printLines(cols, "Pattern: "+line(p.String()))
+		sess.PrintLines(cols, "Pattern: "+term.Line(p.String()))
 	}
 	for _, l := range notSeen(r) {
-		sess.printLines(cols, line(l))
+		sess.PrintLines(cols, term.Line(l))
 	}
 	switch {
 	case len(r.Findings) > 0:
-		sess.next("explain %s", line(short(r.Findings[0].Key())))
+		sess.Next("explain %s", term.Line(term.ShortIDs(r.Findings[0].Key())))
 	case len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero():
-		sess.next("check --wait")
+		sess.Next("check --wait")
 	case len(r.Unconfirmed) > 0:
-		sess.next("check -o wide")
+		sess.Next("check -o wide")
 	default:
-		sess.next("status")
+		sess.Next("status")
 	}
 }
 
@@ -88,9 +89,9 @@ func findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]stri
 		f := &fs[i]
 		group := many[f.Code]
 		if list || len(group) <= groupAbove {
-			row := []string{sev(f.Severity), line(short(f.Key())), age(f.Age(now)), line(short(f.Summary))}
+			row := []string{sev(f.Severity), term.Line(term.ShortIDs(f.Key())), term.Age(f.Age(now)), term.Line(term.ShortIDs(f.Summary))}
 			if wide {
-				row = []string{sev(f.Severity), line(f.Key()), age(f.Age(now)), dash(line(f.Node)), dash(line(strings.Join(f.Explains, ","))), line(f.Summary)}
+				row = []string{sev(f.Severity), term.Line(f.Key()), term.Age(f.Age(now)), term.Dash(term.Line(f.Node)), term.Dash(term.Line(strings.Join(f.Explains, ","))), term.Line(f.Summary)}
 			}
 			rows = append(rows, row)
 			continue
@@ -99,7 +100,7 @@ func findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]stri
 			continue
 		}
 		done[f.Code] = true
-		rows = append(rows, []string{sev(worst(group)), groupName(f.Code, group), age(oldest(group, now).Age(now)), line(short(sample(group)))})
+		rows = append(rows, []string{sev(worst(group)), groupName(f.Code, group), term.Age(oldest(group, now).Age(now)), term.Line(term.ShortIDs(sample(group)))})
 	}
 	return rows
 }
@@ -113,9 +114,9 @@ func groupName(c finding.Code, group []*finding.Finding) string {
 	}
 	what := plural(group[0].Subject.Kind)
 	if len(nodes) > 1 {
-		return fmt.Sprintf("%s (%s %s, %s nodes)", c, thousands(len(group)), what, thousands(len(nodes)))
+		return fmt.Sprintf("%s (%s %s, %s nodes)", c, term.Thousands(len(group)), what, term.Thousands(len(nodes)))
 	}
-	return fmt.Sprintf("%s (%s %s)", c, thousands(len(group)), what)
+	return fmt.Sprintf("%s (%s %s)", c, term.Thousands(len(group)), what)
 }
 
 func plural(k model.Kind) string {
@@ -160,21 +161,21 @@ func totals(r *audit.Report) string {
 	var by []string
 	for _, s := range []finding.Severity{finding.Error, finding.Warning, finding.Info} {
 		if n[s] > 0 {
-			by = append(by, fmt.Sprintf("%s %s", thousands(n[s]), s))
+			by = append(by, fmt.Sprintf("%s %s", term.Thousands(n[s]), s))
 		}
 	}
 	out := "No findings"
 	if len(r.Findings) > 0 {
-		out = fmt.Sprintf("%s (%s)", count(len(r.Findings), "finding"), strings.Join(by, ", "))
+		out = fmt.Sprintf("%s (%s)", term.Count(len(r.Findings), "finding"), strings.Join(by, ", "))
 	}
 	if len(r.Unconfirmed) > 0 {
-		out += fmt.Sprintf("; %s unconfirmed", thousands(len(r.Unconfirmed)))
+		out += fmt.Sprintf("; %s unconfirmed", term.Thousands(len(r.Unconfirmed)))
 		if t := r.RecheckAfter(); !t.IsZero() {
 			out += "; recheck after " + t.Add(59*time.Second).Time().UTC().Format("15:04 UTC")
 		}
 	}
 	if len(r.Suppressed) > 0 {
-		out += fmt.Sprintf("; %s suppressed", thousands(len(r.Suppressed)))
+		out += fmt.Sprintf("; %s suppressed", term.Thousands(len(r.Suppressed)))
 	}
 	return out
 }

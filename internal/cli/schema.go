@@ -7,14 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
 // schema prints the JSON Schema of machine output, made from the types themselves.
-func schemaCommand(sess *global) *cobra.Command {
+func schemaCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of check -o json", Args: cobra.NoArgs, Hidden: true,
-		RunE: func(*cobra.Command, []string) error { return sess.machine(Schema(), "json") },
+		RunE: func(*cobra.Command, []string) error { return sess.PrintDocument(Schema(), "json") },
 	}
 }
 

@@ -9,16 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // status gets from guards the line about the guards of the nodes.
-func statusCommand(sess *global, guards guardSummary) *cobra.Command {
+func statusCommand(sess *term.Session, guards guardSummary) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
 		Short:   "Show the cluster, its Calico datastore, pools, agents and what cannot be read",
-		Example: fmt.Sprintf("  %s status", sess.prog),
+		Example: fmt.Sprintf("  %s status", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), sess, guards) },
 	}
@@ -27,7 +28,7 @@ func statusCommand(sess *global, guards guardSummary) *cobra.Command {
 // A guardSummary says in one line how the guards of the nodes are.
 type guardSummary func(said []cluster.GuardStatus, unread map[string]error) string
 
-func runStatus(ctx context.Context, sess *global, guards guardSummary) error {
+func runStatus(ctx context.Context, sess *term.Session, guards guardSummary) error {
 	s, guard, err := overview(ctx, sess, guards)
 	if err != nil {
 		return err
@@ -39,12 +40,12 @@ func runStatus(ctx context.Context, sess *global, guards guardSummary) error {
 
 // overview reads everything once, of the cluster or of a bundle. Agents are only asked how
 // many rows they have, and how their guards are; without agents the summary of them is empty.
-func overview(ctx context.Context, sess *global, guards guardSummary) (s *model.Snapshot, guard string, err error) {
-	if sess.bundle != "" {
-		s, err := cluster.ReadBundle(sess.bundle)
+func overview(ctx context.Context, sess *term.Session, guards guardSummary) (s *model.Snapshot, guard string, err error) {
+	if sess.Bundle != "" {
+		s, err := cluster.ReadBundle(sess.Bundle)
 		return s, "", err
 	}
-	c, done, err := sess.open(ctx)
+	c, done, err := sess.Open(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,10 +63,10 @@ func overview(ctx context.Context, sess *global, guards guardSummary) (s *model.
 	return s, guard, err
 }
 
-func statusText(sess *global, r *audit.Report, guard string) {
+func statusText(sess *term.Session, r *audit.Report, guard string) {
 	s := r.View.Snapshot()
 	info := r.View.Info()
-	cols := sess.width()
+	cols := sess.Width()
 	kind := "CRDs, " + info.Group
 	if info.Datastore == "etcd" {
 		kind = "etcd"
@@ -74,15 +75,15 @@ func statusText(sess *global, r *audit.Report, guard string) {
 		kind += ", not tested on a real cluster"
 	}
 	rows := [][]string{
-		{"Cluster", line(fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", dash(s.Meta.GUID), dash(info.Kubernetes), dash(info.Calico), kind))},
-		{"Calico", line(r.Calico.Why)},
-		{"Objects", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", thousands(len(s.Pods)), thousands(len(s.Nodes)), thousands(len(s.Blocks)), thousands(len(s.Handles)), endpoints(r, s))},
-		{"Read", r.Taken.Time().UTC().Format(toTheMinute) + skew(s)},
+		{"Cluster", term.Line(fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", term.Dash(s.Meta.GUID), term.Dash(info.Kubernetes), term.Dash(info.Calico), kind))},
+		{"Calico", term.Line(r.Calico.Why)},
+		{"Objects", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", term.Thousands(len(s.Pods)), term.Thousands(len(s.Nodes)), term.Thousands(len(s.Blocks)), term.Thousands(len(s.Handles)), endpoints(r, s))},
+		{"Read", r.Taken.Time().UTC().Format(term.MinuteLayout) + skew(s)},
 		{"Datastore", datastore(r)},
 		{"Agents", agentsLine(r)},
 	}
 	if guard != "" {
-		rows = append(rows, []string{"Guard", line(guard)})
+		rows = append(rows, []string{"Guard", term.Line(guard)})
 	}
 	for i := range s.Pools {
 		p := &s.Pools[i]
@@ -92,18 +93,18 @@ func statusText(sess *global, r *audit.Report, guard string) {
 			label = "Pools"
 		}
 		size := model.Size(p.CIDR, 1<<30)
-		rows = append(rows, []string{label, line(fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled]))})
+		rows = append(rows, []string{label, term.Line(fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), term.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled]))})
 	}
 	for _, c := range r.Gaps {
 		if c.Node == "" {
-			rows = append(rows, []string{"Not checked", line(c.Table.String() + ": " + c.Reason)})
+			rows = append(rows, []string{"Not checked", term.Line(c.Table.String() + ": " + c.Reason)})
 		}
 	}
 	for _, l := range nodesNotSeen(r) {
-		rows = append(rows, []string{"Not checked", line(strings.TrimPrefix(l, "Not checked: "))})
+		rows = append(rows, []string{"Not checked", term.Line(strings.TrimPrefix(l, "Not checked: "))})
 	}
-	rows = append(rows, []string{"Next", sess.prog + " check"})
-	sess.printTable(cols, rows)
+	rows = append(rows, []string{"Next", sess.Program + " check"})
+	sess.PrintTable(cols, rows)
 }
 
 // agentsLine tells how many nodes speak for themselves.
@@ -126,14 +127,14 @@ func agentsLine(r *audit.Report) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%s of %s nodes answer", thousands(n), thousands(len(asked)))
+	return fmt.Sprintf("%s of %s nodes answer", term.Thousands(n), term.Thousands(len(asked)))
 }
 
 func endpoints(r *audit.Report, s *model.Snapshot) string {
 	if r.View.State(model.Endpoints, "") == model.NotThere {
 		return "in the pods"
 	}
-	return thousands(len(s.Endpoints))
+	return term.Thousands(len(s.Endpoints))
 }
 
 // skew says how far apart in time the books were read.

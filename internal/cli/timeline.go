@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/render"
@@ -24,7 +25,7 @@ type timelineFlags struct {
 	output       string
 }
 
-func timelineCommand(sess *global) *cobra.Command {
+func timelineCommand(sess *term.Session) *cobra.Command {
 	var f timelineFlags
 	c := &cobra.Command{
 		Use:   "timeline [pod NAME | ip ADDRESS | sandbox ID]",
@@ -34,7 +35,7 @@ func timelineCommand(sess *global) *cobra.Command {
 			"Without --logs the agents of the nodes concerned send the lines; with --logs and\n" +
 			"no argument, all problems in the logs are listed. Credentials are never shown.",
 		Example: fmt.Sprintf("  %[1]s timeline pod db-0 -n shop\n  %[1]s timeline --logs /var/log\n"+
-			"  journalctl -o export | %[1]s timeline sandbox 41857f70ed13 --logs -\n  %[1]s timeline ip 10.244.8.34 --logs logs.tar.gz -o html > t.html", sess.prog),
+			"  journalctl -o export | %[1]s timeline sandbox 41857f70ed13 --logs -\n  %[1]s timeline ip 10.244.8.34 --logs logs.tar.gz -o html > t.html", sess.Program),
 		Args: cobra.MatchAll(cobra.MaximumNArgs(2), func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return fmt.Errorf("timeline %s: name one", args[0])
@@ -61,7 +62,7 @@ func timelineCommand(sess *global) *cobra.Command {
 // logMemory is what reading logs of any size should do with.
 const logMemory = 256 << 20
 
-func runTimeline(ctx context.Context, sess *global, kind, name string, f timelineFlags) error {
+func runTimeline(ctx context.Context, sess *term.Session, kind, name string, f timelineFlags) error {
 	debug.SetMemoryLimit(logMemory)
 	q, err := asked(sess, kind, name, f)
 	if err != nil {
@@ -73,7 +74,7 @@ func runTimeline(ctx context.Context, sess *global, kind, name string, f timelin
 	var log *timeline.Log
 	var missing []string
 	if len(f.logs) > 0 {
-		log, err = sess.readLogs(ctx, f.logs, q.LogQuestion)
+		log, err = sess.ReadLogs(ctx, f.logs, q.LogQuestion)
 	} else {
 		log, missing, err = agentLogs(ctx, sess, q)
 	}
@@ -84,14 +85,14 @@ func runTimeline(ctx context.Context, sess *global, kind, name string, f timelin
 }
 
 // agentLogs asks the agents of the nodes concerned for their lines.
-func agentLogs(ctx context.Context, sess *global, q question) (*timeline.Log, []string, error) {
-	o, done := sess.options()
+func agentLogs(ctx context.Context, sess *term.Session, q question) (*timeline.Log, []string, error) {
+	o, done := sess.Options()
 	defer done()
 	return cluster.Logs(ctx, o, q.LogQuestion)
 }
 
 // runTimelineAll judges logs as a whole.
-func runTimelineAll(ctx context.Context, sess *global, f timelineFlags) error {
+func runTimelineAll(ctx context.Context, sess *term.Session, f timelineFlags) error {
 	if len(f.logs) == 0 || f.follow {
 		return errAllNeedsLogs
 	}
@@ -100,7 +101,7 @@ func runTimelineAll(ctx context.Context, sess *global, f timelineFlags) error {
 	if err != nil {
 		return err
 	}
-	log, err := sess.readLogs(ctx, f.logs, q.LogQuestion)
+	log, err := sess.ReadLogs(ctx, f.logs, q.LogQuestion)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func names(stories []*timeline.Story) string {
 	for _, s := range stories {
 		out = append(out, s.Pod)
 	}
-	return line(strings.Join(out, ", "))
+	return term.Line(strings.Join(out, ", "))
 }
 
 // cutPod parts NAMESPACE/NAME.
@@ -138,26 +139,26 @@ func (q question) String() string {
 // window is the time asked for.
 func window(f timelineFlags) (q question, err error) {
 	now := time.Now() //nolint:forbidigo // --since 2h is before now
-	if err := oneOf(f.output, "text", "wide", "json", "html"); err != nil {
+	if err := term.OutputOneOf(f.output, "text", "wide", "json", "html"); err != nil {
 		return q, err
 	}
-	if q.Since, err = moment(f.since, now); err != nil {
+	if q.Since, err = term.ParseTime(f.since, now); err != nil {
 		return q, fmt.Errorf("--since: %w", err)
 	}
-	if q.Until, err = moment(f.until, now); err != nil {
+	if q.Until, err = term.ParseTime(f.until, now); err != nil {
 		return q, fmt.Errorf("--until: %w", err)
 	}
 	return q, nil
 }
 
-func asked(sess *global, kind, name string, f timelineFlags) (question, error) {
+func asked(sess *term.Session, kind, name string, f timelineFlags) (question, error) {
 	q, err := window(f)
 	if err != nil {
 		return q, err
 	}
 	switch kind {
 	case "pod", "pods", "po":
-		ns, pod := sess.podNamed(name, f.namespace)
+		ns, pod := sess.PodNamed(name, f.namespace)
 		q.Pod = ns + "/" + pod
 	case "ip":
 		if q.IP, err = netip.ParseAddr(name); err != nil {
@@ -205,21 +206,21 @@ func storiesOf(log *timeline.Log, q question) []*timeline.Story {
 	return out
 }
 
-func showTimeline(sess *global, log *timeline.Log, q question, f timelineFlags, missing []string) error {
+func showTimeline(sess *term.Session, log *timeline.Log, q question, f timelineFlags, missing []string) error {
 	stories := storiesOf(log, q)
 	for _, m := range missing {
-		fmt.Fprintln(sess.Stderr, line(m))
+		fmt.Fprintln(sess.Stderr, term.Line(m))
 	}
 	if len(stories) == 0 {
 		return fmt.Errorf("%s: %w", q, errNoTrace)
 	}
-	o := render.Options{Width: sess.width(), Files: log.Files()}
+	o := render.Options{Width: sess.Width(), Files: log.Files()}
 	if f.output == "wide" {
 		o.Width = 0
 	}
 	switch f.output {
 	case "json":
-		return sess.machine(timelineDocument(log, q, stories, missing), "json")
+		return sess.PrintDocument(timelineDocument(log, q, stories, missing), "json")
 	case "html":
 		if len(stories) > 1 {
 			return fmt.Errorf("%s: several pods had it: pass one of %s", q, names(stories))
@@ -235,6 +236,6 @@ func showTimeline(sess *global, log *timeline.Log, q question, f timelineFlags, 
 		}
 	}
 	ns, pod, _ := cutPod(stories[0].Pod)
-	sess.next("explain pod %s -n %s", line(pod), line(ns))
+	sess.Next("explain pod %s -n %s", term.Line(pod), term.Line(ns))
 	return nil
 }

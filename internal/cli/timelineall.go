@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 )
@@ -21,24 +22,24 @@ type timelineSummary struct {
 }
 
 // showAll lists all verdicts.
-func showAll(sess *global, log *timeline.Log, output string) error {
+func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	verdicts, pods := timeline.JudgeAll(log)
 	files := log.Files()
 	switch output {
 	case "json":
-		doc := timelineSummary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []timelineVerdict{}, Files: notNil(files)}
+		doc := timelineSummary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []timelineVerdict{}, Files: term.NotNil(files)}
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, timelineVerdict{v, linesAt(files, v.Lines)})
 		}
-		return sess.machine(doc, "json")
+		return sess.PrintDocument(doc, "json")
 	case "html":
 		return errors.New("-o html shows one pod: pass pod NAME")
 	}
 	if len(verdicts) == 0 {
-		fmt.Fprintf(sess.Stdout, "No problem found in these logs: %s pods in %s files.\n", thousands(pods), thousands(len(files)))
+		fmt.Fprintf(sess.Stdout, "No problem found in these logs: %s pods in %s files.\n", term.Thousands(pods), term.Thousands(len(files)))
 		return nil
 	}
-	cols := sess.width()
+	cols := sess.Width()
 	if output == "wide" {
 		cols = 0
 	}
@@ -48,15 +49,15 @@ func showAll(sess *global, log *timeline.Log, output string) error {
 		if !v.At.IsZero() {
 			at = v.At.Format("2006-01-02 15:04:05")
 		}
-		sess.printLines(cols, at+"  "+line(dash(v.Pod)))
-		sess.printLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
+		sess.PrintLines(cols, at+"  "+term.Line(term.Dash(v.Pod)))
+		sess.PrintLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
 		if next == "" && v.Pod != "" {
 			next = v.Pod
 		}
 	}
-	fmt.Fprintf(sess.Stdout, "\n%s, %s pods, %s files\n", count(len(verdicts), "verdict"), thousands(pods), thousands(len(files)))
+	fmt.Fprintf(sess.Stdout, "\n%s, %s pods, %s files\n", term.Count(len(verdicts), "verdict"), term.Thousands(pods), term.Thousands(len(files)))
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
-		sess.next("timeline pod %s -n %s --logs ...", line(pod), line(ns))
+		sess.Next("timeline pod %s -n %s --logs ...", term.Line(pod), term.Line(ns))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 )
@@ -38,9 +39,9 @@ type timelineEvent struct {
 
 func timelineDocument(log *timeline.Log, q question, stories []*timeline.Story, missing []string) timelineReport {
 	files := log.Files()
-	doc := timelineReport{APIVersion: cluster.APIVersion, Kind: "TimelineReport", About: q.String(), Files: notNil(files), NotRead: notNil(missing)}
+	doc := timelineReport{APIVersion: cluster.APIVersion, Kind: "TimelineReport", About: q.String(), Files: term.NotNil(files), NotRead: term.NotNil(missing)}
 	for _, s := range stories {
-		out := timelineStory{Pod: s.Pod, Sandboxes: notNil(s.Sandboxes), NotShown: notNil(s.NotShown), Verdicts: []timelineVerdict{}, Events: []timelineEvent{}}
+		out := timelineStory{Pod: s.Pod, Sandboxes: term.NotNil(s.Sandboxes), NotShown: term.NotNil(s.NotShown), Verdicts: []timelineVerdict{}, Events: []timelineEvent{}}
 		for _, v := range s.Verdicts {
 			out.Verdicts = append(out.Verdicts, timelineVerdict{v, linesAt(files, v.Lines)})
 		}

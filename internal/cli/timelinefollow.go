@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/parse"
@@ -17,14 +18,14 @@ const glance = time.Second
 
 // A follower shows what is new in logs.
 type follower struct {
-	sess *global
+	sess *term.Session
 	q    question
 	log  *timeline.Log
 	told map[string]bool // events and verdicts that were shown
 }
 
 // followTimeline tells what there is, and goes on with what is new until it is stopped.
-func followTimeline(ctx context.Context, sess *global, q question, f timelineFlags) error {
+func followTimeline(ctx context.Context, sess *term.Session, q question, f timelineFlags) error {
 	if f.output != "text" && f.output != "wide" {
 		return errors.New("--follow works with -o text only")
 	}
@@ -55,7 +56,7 @@ func errIfNot(ctx context.Context, err error) error {
 
 // show prints the events that were not shown before, and the verdicts if it is time.
 func (fo *follower) show(judged bool) {
-	cols := fo.sess.width()
+	cols := fo.sess.Width()
 	files := fo.log.Files()
 	for _, s := range storiesOf(fo.log, fo.q) {
 		for i := range s.Events {
@@ -73,7 +74,7 @@ func (fo *follower) show(judged bool) {
 			if !e.At.IsZero() {
 				at = e.At.Format("15:04:05")
 			}
-			fo.sess.printLines(cols, line(fmt.Sprintf("%s  %-8s  %-34s %s", at, dash(short8(e.Sandbox)), what, filepath.Base(where))))
+			fo.sess.PrintLines(cols, term.Line(fmt.Sprintf("%s  %-8s  %-34s %s", at, term.Dash(term.ShortID(e.Sandbox)), what, filepath.Base(where))))
 		}
 		if !judged {
 			continue
@@ -82,7 +83,7 @@ func (fo *follower) show(judged bool) {
 			text := fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty)
 			if !fo.told[text] {
 				fo.told[text] = true
-				fo.sess.printLabelled(cols, "VERDICT   ", text)
+				fo.sess.PrintLabelled(cols, "VERDICT   ", text)
 			}
 		}
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/cli/term"
 )
 
-func undoCommand(sess *global) *cobra.Command {
+func undoCommand(sess *term.Session) *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "undo PLAN",
@@ -18,10 +20,10 @@ func undoCommand(sess *global) *cobra.Command {
 			"cannot be undone is listed with the reason.\n\n" +
 			"Exit code: 0 everything is undone; 1 something is not; 2 could not start; 4\n" +
 			"stopped before the end.",
-		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", sess.prog),
+		Example: fmt.Sprintf("  %[1]s undo 7f3a1c --dry-run=server\n  %[1]s undo 7f3a1c", sess.Program),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("pass one plan; %s history lists them", sess.prog)
+				return fmt.Errorf("pass one plan; %s history lists them", sess.Program)
 			}
 			return nil
 		},
@@ -31,8 +33,8 @@ func undoCommand(sess *global) *cobra.Command {
 	return c
 }
 
-func runUndo(ctx context.Context, sess *global, id string, f applyFlags) error {
-	if sess.bundle != "" {
+func runUndo(ctx context.Context, sess *term.Session, id string, f applyFlags) error {
+	if sess.Bundle != "" {
 		return errors.New("--bundle: not with undo: a plan is undone in a cluster")
 	}
 	w, err := beginRun(ctx, sess, f)
@@ -46,7 +48,7 @@ func runUndo(ctx context.Context, sess *global, id string, f applyFlags) error {
 	refused(sess, w.Plan.Refused, false)
 	if len(w.Plan.Steps) == 0 {
 		fmt.Fprintln(sess.Stdout, "Nothing can be undone.")
-		return exitFindings
+		return term.ExitFindings
 	}
 	if err := w.fits(ctx); err != nil {
 		return err

@@ -5,11 +5,13 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/cli/term"
 )
 
-func versionCommand(sess *global) *cobra.Command {
+func versionCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + sess.prog + " version",
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + sess.Program + " version",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(sess.Stdout, "plumbline "+version())
 			return err

@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 )
 
 // watch checks, and then follows what changes; what is new or gone since the last judgement
 // is marked.
-func watch(ctx context.Context, sess *global, f checkFlags, opts audit.Options) error {
+func watch(ctx context.Context, sess *term.Session, f checkFlags, opts audit.Options) error {
 	if f.output != "" && f.output != "table" && f.output != "wide" {
 		return fmt.Errorf("-o %s: not with --watch, which shows a line for what is new or gone", f.output)
 	}
-	if sess.bundle != "" {
+	if sess.Bundle != "" {
 		return errors.New("--bundle: not with --watch: a file does not change")
 	}
-	o, done := sess.options()
+	o, done := sess.Options()
 	p := &printed{sess: sess, first: true}
 	w := cluster.Watch{Options: o, Audit: opts, Namespace: f.namespace, Labels: f.selector, Each: func(pass cluster.Pass) {
 		done()
@@ -34,7 +35,7 @@ func watch(ctx context.Context, sess *global, f checkFlags, opts audit.Options) 
 
 // printed is what a watch has shown so far.
 type printed struct {
-	sess        *global
+	sess        *term.Session
 	seen        map[string]bool
 	unconfirmed map[string]bool
 	unread      []string
@@ -52,7 +53,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 	}
 	before := p.unconfirmed
 	p.unconfirmed = now
-	if !p.sess.verbose {
+	if !p.sess.Verbose {
 		return
 	}
 	at := time.Now() //nolint:forbidigo // for the person who reads it; nothing is judged by it
@@ -63,7 +64,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 	say := func(what string, of, not map[string]bool) {
 		for _, k := range slices.Sorted(maps.Keys(of)) {
 			if !not[k] {
-				fmt.Fprintf(p.sess.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, line(k), took)
+				fmt.Fprintf(p.sess.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, term.Line(k), took)
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 // changes prints one line for each finding that came or went, and says what is not seen
 // when that is another.
 func (p *printed) changes(r *audit.Report) {
-	sess, cols := p.sess, p.sess.width()
+	sess, cols := p.sess, p.sess.Width()
 	at := r.Taken.Time().UTC().Format("2006-01-02 15:04:05 UTC")
 	now := map[string]bool{}
 	for i := range r.Findings {
@@ -82,24 +83,24 @@ func (p *printed) changes(r *audit.Report) {
 		now[x.Key()] = true
 		if !p.seen[x.Key()] {
 			mark := map[bool]string{true: " ", false: "+"}[p.first]
-			sess.printLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), line(short(x.Key())), line(short(x.Summary))))
+			sess.PrintLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), term.Line(term.ShortIDs(x.Key())), term.Line(term.ShortIDs(x.Summary))))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.seen)) {
 		if !now[k] {
-			sess.printLines(cols, fmt.Sprintf("- %s       %s", at, line(short(k))))
+			sess.PrintLines(cols, fmt.Sprintf("- %s       %s", at, term.Line(term.ShortIDs(k))))
 		}
 	}
 	p.seen = now
 	if p.first {
-		sess.printLines(cols, totals(r))
+		sess.PrintLines(cols, totals(r))
 	}
 	if blind := notSeen(r); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {
-			sess.printLines(cols, line(b))
+			sess.PrintLines(cols, term.Line(b))
 		}
 		if len(blind) == 0 {
-			sess.printLines(cols, "Everything is read completely again")
+			sess.PrintLines(cols, "Everything is read completely again")
 		}
 		p.unread = blind
 	}

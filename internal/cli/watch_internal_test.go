@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -19,7 +20,7 @@ import (
 func TestWatchShowsChanges(t *testing.T) {
 	t.Parallel()
 	var out, diagnostics bytes.Buffer
-	sess := &global{Env: Env{Stdout: &out, Stderr: &diagnostics, Columns: 80}, verbose: true}
+	sess := &term.Session{Env: term.Env{Stdout: &out, Stderr: &diagnostics, Columns: 80}, Verbose: true}
 	p := &printed{sess: sess, first: true}
 	pass := func(confirmed, unconfirmed []finding.Finding) {
 		v := model.Seal(&model.Snapshot{})
@@ -56,12 +57,12 @@ func TestWatchShowsChanges(t *testing.T) {
 func TestWatchEndsWhereNothingIs(t *testing.T) {
 	t.Parallel()
 	out := &bytes.Buffer{}
-	sess := &global{Env: Env{Stdout: out, Stderr: out, Getenv: func(string) string { return "" }}}
-	sess.cluster.Kube.Kubeconfig = filepath.Join(t.TempDir(), "none")
+	sess := &term.Session{Env: term.Env{Stdout: out, Stderr: out, Getenv: func(string) string { return "" }}}
+	sess.Cluster.Kube.Kubeconfig = filepath.Join(t.TempDir(), "none")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, quick := range []bool{false, true} {
-		sess.cluster.Quick = quick
+		sess.Cluster.Quick = quick
 		if err := watch(ctx, sess, checkFlags{}, audit.Options{}); err == nil || ctx.Err() != nil {
 			t.Errorf("quick %v: ended with %v", quick, err)
 		}
@@ -69,7 +70,7 @@ func TestWatchEndsWhereNothingIs(t *testing.T) {
 	if err := watch(ctx, sess, checkFlags{output: "json"}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "-o json") {
 		t.Errorf("-o json: %v", err)
 	}
-	sess.bundle = "file"
+	sess.Bundle = "file"
 	if err := watch(ctx, sess, checkFlags{}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "--bundle") {
 		t.Errorf("--bundle: %v", err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes text from the cluster harmless to a terminal: characters that are not printable,
+// Clean makes text from the cluster harmless to a terminal: characters that are not printable,
 // or change the direction of writing, are shown as escapes.
-func clean(s string) string {
+func Clean(s string) string {
 	ok := func(r rune) bool { return r == '\n' || (unicode.IsPrint(r) && r != utf8.RuneError) }
 	if strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0 {
 		return s
@@ -28,11 +28,11 @@ func clean(s string) string {
 	return b.String()
 }
 
-// line is clean, on one line.
-func line(s string) string { return strings.ReplaceAll(clean(s), "\n", `\n`) }
+// Line is clean, on one line.
+func Line(s string) string { return strings.ReplaceAll(Clean(s), "\n", `\n`) }
 
-// short cuts every container ID in a text to eight digits.
-func short(s string) string {
+// ShortIDs cuts every container ID in a text to eight digits.
+func ShortIDs(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		j := i
@@ -55,16 +55,16 @@ func short(s string) string {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 
-// short8 cuts a container ID to eight digits.
-func short8(s string) string {
+// ShortID cuts a container ID to eight digits.
+func ShortID(s string) string {
 	if len(s) > 8 {
 		return s[:8]
 	}
 	return s
 }
 
-// dash shows an empty text as "-".
-func dash(s string) string {
+// Dash shows an empty text as "-".
+func Dash(s string) string {
 	if s == "" {
 		return "-"
 	}

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"encoding/json"
@@ -9,16 +9,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// notNil makes a missing list an empty one, which JSON shows as [].
-func notNil[T any](s []T) []T {
+// NotNil makes a missing list an empty one, which JSON shows as [].
+func NotNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}
 	return s
 }
 
-// machine prints a document; format is json or yaml.
-func (g *global) machine(doc any, format string) error {
+// PrintDocument prints a document; format is json or yaml.
+func (s *Session) PrintDocument(doc any, format string) error {
 	b, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return err
@@ -27,10 +27,10 @@ func (g *global) machine(doc any, format string) error {
 		if b, err = yaml.JSONToYAML(b); err != nil {
 			return err
 		}
-		_, err = g.Stdout.Write(b)
+		_, err = s.Stdout.Write(b)
 		return err
 	}
-	_, err = fmt.Fprintln(g.Stdout, printable(string(b)))
+	_, err = fmt.Fprintln(s.Stdout, printable(string(b)))
 	return err
 }
 

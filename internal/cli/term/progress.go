@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 )
 
 // progress shows on a terminal what is being read; a pipe sees nothing of it.
-func (g *global) progress() (tell func(string, int, bool), done func()) {
-	if _, ok := terminal(g.Stderr); !ok && !g.verbose {
+func (s *Session) progress() (tell func(string, int, bool), done func()) {
+	if _, ok := terminal(s.Stderr); !ok && !s.Verbose {
 		return func(string, int, bool) {}, func() {}
 	}
-	p := &meter{w: g.Stderr, lines: g.verbose, begun: map[string]time.Time{}}
+	p := &meter{w: s.Stderr, lines: s.Verbose, begun: map[string]time.Time{}}
 	return p.report, p.done
 }
 
@@ -36,7 +36,7 @@ func (m *meter) report(name string, rows int, done bool) {
 			m.drawn = true
 		}
 	case m.lines:
-		fmt.Fprintf(m.w, "read %-20s %9s rows in %s\n", name, thousands(rows), time.Since(m.begun[name]).Round(time.Millisecond))
+		fmt.Fprintf(m.w, "read %-20s %9s rows in %s\n", name, Thousands(rows), time.Since(m.begun[name]).Round(time.Millisecond))
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// width is that of the terminal; 0 if stdout is none, and lines are not cut.
-func (g *global) width() int {
-	if g.Columns > 0 {
-		return g.Columns
+// Width is that of the terminal; 0 if stdout is none, and lines are not cut.
+func (s *Session) Width() int {
+	if s.Columns > 0 {
+		return s.Columns
 	}
-	fd, ok := terminal(g.Stdout)
+	fd, ok := terminal(s.Stdout)
 	if !ok {
 		return 0
 	}
@@ -44,8 +44,8 @@ func cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// printTable prints rows in columns, each line cut to width; the first row is the heads.
-func (g *global) printTable(width int, rows [][]string) {
+// PrintTable prints rows in columns, each line cut to width; the first row is the heads.
+func (s *Session) PrintTable(width int, rows [][]string) {
 	var widths []int
 	for _, r := range rows {
 		for i, c := range r {
@@ -65,25 +65,25 @@ func (g *global) printTable(width int, rows [][]string) {
 				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)+2))
 			}
 		}
-		fmt.Fprintln(g.Stdout, cut(strings.TrimRight(b.String(), " "), width))
+		fmt.Fprintln(s.Stdout, cut(strings.TrimRight(b.String(), " "), width))
 	}
 }
 
-// printLines prints lines, each cut to width; 0 means not at all.
-func (g *global) printLines(width int, lines ...string) {
+// PrintLines prints lines, each cut to width; 0 means not at all.
+func (s *Session) PrintLines(width int, lines ...string) {
 	for _, l := range lines {
-		fmt.Fprintln(g.Stdout, cut(l, width))
+		fmt.Fprintln(s.Stdout, cut(l, width))
 	}
 }
 
-// printLabelled prints a text behind a label. It breaks the text at spaces, so that no line is
+// PrintLabelled prints a text behind a label. It breaks the text at spaces, so that no line is
 // longer than width, and indents the lines below by the label; width 0 means one line.
-func (g *global) printLabelled(width int, label, text string) {
+func (s *Session) PrintLabelled(width int, label, text string) {
 	indent := strings.Repeat(" ", len(label))
 	empty, now := label, label // a line without a word
-	for word := range strings.FieldsSeq(line(text)) {
+	for word := range strings.FieldsSeq(Line(text)) {
 		if width > 0 && now != empty && utf8.RuneCountInString(now)+1+utf8.RuneCountInString(word) > width {
-			fmt.Fprintln(g.Stdout, now)
+			fmt.Fprintln(s.Stdout, now)
 			empty, now = indent, indent
 		}
 		if now != empty {
@@ -92,10 +92,10 @@ func (g *global) printLabelled(width int, label, text string) {
 		// A path may be longer than any line.
 		for room := width - utf8.RuneCountInString(now); width > 0 && utf8.RuneCountInString(word) > room && room > 0; room = width - len(indent) {
 			runes := []rune(word)
-			fmt.Fprintln(g.Stdout, now+string(runes[:room]))
+			fmt.Fprintln(s.Stdout, now+string(runes[:room]))
 			empty, now, word = indent, indent, string(runes[room:])
 		}
 		now += word
 	}
-	fmt.Fprintln(g.Stdout, now)
+	fmt.Fprintln(s.Stdout, now)
 }

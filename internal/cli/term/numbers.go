@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// age shows how old something is, in one unit.
-func age(d time.Duration) string {
+// Age shows how old something is, in one unit.
+func Age(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "-"
@@ -25,8 +25,8 @@ func age(d time.Duration) string {
 	}
 }
 
-// thousands writes 63145 as 63,145.
-func thousands(n int) string {
+// Thousands writes 63145 as 63,145.
+func Thousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -34,26 +34,26 @@ func thousands(n int) string {
 	return s
 }
 
-// count shows a number of things, with the plural of what they are.
-func count(n int, what string) string {
+// Count shows a number of things, with the plural of what they are.
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return thousands(n) + " " + what + "s"
+	return Thousands(n) + " " + what + "s"
 }
 
-// fewOf sorts names and shows the first few of them.
-func fewOf(names []string) string {
+// FewOf sorts names and shows the first few of them.
+func FewOf(names []string) string {
 	const few = 4
 	slices.Sort(names)
 	if len(names) <= few {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %s more", strings.Join(names[:few], ", "), thousands(len(names)-few))
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:few], ", "), Thousands(len(names)-few))
 }
 
-// size shows a number of bytes.
-func size(n int64) string {
+// Size shows a number of bytes.
+func Size(n int64) string {
 	switch {
 	case n < 10<<10:
 		return fmt.Sprintf("%d bytes", n)
@@ -65,4 +65,4 @@ func size(n int64) string {
 }
 
 // toTheMinute is the layout of times in text: with date and zone.
-const toTheMinute = "2006-01-02 15:04 UTC"
+const MinuteLayout = "2006-01-02 15:04 UTC"
