@@ -47,6 +47,7 @@ var may = map[string]string{
 	"kernel/rtnl":         "model",
 	"cli":                 "audit cluster cli/term detect finding guard model repair timeline timeline/parse timeline/render",
 	"cli/term":            "audit cluster timeline timeline/parse",
+	"cli/term/termtest":   "cli/term",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
 	"eventlog":            "hostfile",
 	"agent":               "execute snapshotio eventlog guard model observe timeline/pick",

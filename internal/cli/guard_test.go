@@ -10,8 +10,6 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
@@ -159,21 +158,12 @@ func TestGuardScreens(t *testing.T) {
 		},
 	} {
 		var code error
-		got := shown(t, func(sess *term.Session) { code = show(sess) })
+		got := termtest.Shown(t, func(sess *term.Session) { code = show(sess) })
 		if all := name == "guard-none" || name == "guard-quiet" || name == "guard-line"; all != (code == nil) || !all && !errors.Is(code, term.ExitGaps) {
 			t.Errorf("%s: %v", name, code)
 		}
 		got = callDigits.ReplaceAllString(got, "w30:3fa2c1") // they are made of the time, and that of the zone
-		file := filepath.Join("testdata", "screens", name+".txt")
-		if rewriting() {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil || got != string(want) {
-			t.Errorf("%s: %v\ngot:\n%s\nwant:\n%s", name, err, got, want)
-		}
+		termtest.Screen(t, name, got)
 	}
 }
 
@@ -276,8 +266,10 @@ func TestTimelineTellsTheGuard(t *testing.T) {
 	if err := errors.Join(r.Append(sawCalls("w30")...), r.Close()); err != nil {
 		t.Fatal(err)
 	}
-	got := shown(t, func(sess *term.Session) {
-		if err := runTimeline(t.Context(), sess, "pod", "shop/db-0", timelineFlags{logs: []string{dir}, output: "text"}); err != nil {
+	got := termtest.Shown(t, func(sess *term.Session) {
+		c := timelineCommand(sess)
+		c.SetArgs([]string{"pod", "shop/db-0", "--logs", dir})
+		if err := c.ExecuteContext(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

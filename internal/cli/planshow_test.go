@@ -1,16 +1,11 @@
 package cli
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
@@ -40,21 +35,6 @@ func litter() *repair.Plan {
 	return p
 }
 
-func shown(t *testing.T, show func(sess *term.Session)) string {
-	t.Helper()
-	var out bytes.Buffer
-	show(&term.Session{Env: term.Env{Stdout: &out, Stderr: &out, Columns: 80, Getenv: func(string) string { return "" }}, Program: "kubectl plumbline"})
-	for l := range strings.Lines(out.String()) {
-		if utf8.RuneCountInString(strings.TrimSuffix(l, "\n")) > 80 {
-			t.Errorf("longer than 80: %q", l)
-		}
-		if strings.ContainsRune(l, 0x1b) {
-			t.Errorf("a stranger's name reaches the terminal: %q", l)
-		}
-	}
-	return out.String()
-}
-
 // TestPlanScreens keeps what a person sees of plans, and of their execution.
 func TestPlanScreens(t *testing.T) {
 	t.Parallel()
@@ -75,22 +55,9 @@ func TestPlanScreens(t *testing.T) {
 			w.left(map[string]string{"PL2001/shop/db-0": "refused: sandbox " + anID + " does not run"})
 		},
 	} {
-		got := shown(t, show)
-		file := filepath.Join("testdata", "screens", name+".txt")
-		if rewriting() {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil || got != string(want) {
-			t.Errorf("%s: %v\ngot:\n%s\nwant:\n%s", name, err, got, want)
-		}
+		termtest.Screen(t, name, termtest.Shown(t, show))
 	}
 }
-
-// rewriting asks the flag of the other tests of this directory.
-func rewriting() bool { f := flag.Lookup("update"); return f != nil && f.Value.String() == "true" }
 
 func TestBudgetFlag(t *testing.T) {
 	t.Parallel()
