@@ -25,8 +25,11 @@ func seekCauses(ctx context.Context, sess *term.Session, r *audit.Report, paths 
 	case pod == "" || len(r.Findings)+len(r.Unconfirmed) == 0 || !r.View.Agents() || sess.Bundle != "":
 		return nil
 	default:
+		o, done := sess.Options()
 		var missing []string
-		if log, missing, err = agentLogs(ctx, sess, question{cluster.LogQuestion{Pod: pod}}); err != nil {
+		log, missing, err = cluster.Logs(ctx, o, cluster.LogQuestion{Pod: pod})
+		done()
+		if err != nil {
 			fmt.Fprintf(sess.Stderr, "logs were not read: %s\n", term.Clean(err.Error()))
 			return nil
 		}
