@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cli/timeline"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
@@ -67,7 +68,7 @@ func root(sess *term.Session) *cobra.Command {
 	f.StringVar(&sess.Cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
 	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
 	root.AddCommand(statusCommand(sess, guardLine), checkCommand(sess), explainCommand(sess), planCommand(sess), applyCommand(sess), undoCommand(sess), historyCommand(sess),
-		timelineCommand(sess), guardCommand(sess), collectCommand(sess), versionCommand(sess), schemaCommand(sess))
+		timeline.Command(sess), guardCommand(sess), collectCommand(sess), versionCommand(sess), schemaCommand(sess))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",

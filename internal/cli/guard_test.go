@@ -19,6 +19,7 @@ import (
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cli/term/termtest"
+	"plumbline.dev/plumbline/internal/cli/timeline"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
@@ -267,7 +268,7 @@ func TestTimelineTellsTheGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := termtest.Shown(t, func(sess *term.Session) {
-		c := timelineCommand(sess)
+		c := timeline.Command(sess)
 		c.SetArgs([]string{"pod", "shop/db-0", "--logs", dir})
 		if err := c.ExecuteContext(t.Context()); err != nil {
 			t.Error(err)

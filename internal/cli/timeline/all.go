@@ -1,4 +1,4 @@
-package cli
+package timeline
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 
 var errAllNeedsLogs = errors.New("specify a pod, an IP or a sandbox, or pass --logs")
 
-// A timelineSummary is what timeline -o json prints if nobody was named.
-type timelineSummary struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Pods       int               `json:"pods"` // that the logs tell of
-	Verdicts   []timelineVerdict `json:"verdicts"`
-	Files      []timeline.File   `json:"files"`
+// A summary is what timeline -o json prints if nobody was named.
+type summary struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Pods       int             `json:"pods"` // that the logs report
+	Verdicts   []verdict       `json:"verdicts"`
+	Files      []timeline.File `json:"files"`
 }
 
 // showAll lists all verdicts.
@@ -27,9 +27,9 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	files := log.Files()
 	switch output {
 	case "json":
-		doc := timelineSummary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []timelineVerdict{}, Files: term.NotNil(files)}
+		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, Files: term.NotNil(files)}
 		for _, v := range verdicts {
-			doc.Verdicts = append(doc.Verdicts, timelineVerdict{v, linesAt(files, v.Lines)})
+			doc.Verdicts = append(doc.Verdicts, verdict{v, linesAt(files, v.Lines)})
 		}
 		return sess.PrintDocument(doc, "json")
 	case "html":

@@ -1,4 +1,4 @@
-package cli
+package timeline
 
 import (
 	"context"
@@ -24,8 +24,8 @@ type follower struct {
 	told map[string]bool // events and verdicts that were shown
 }
 
-// followTimeline tells what there is, and goes on with what is new until it is stopped.
-func followTimeline(ctx context.Context, sess *term.Session, q question, f timelineFlags) error {
+// follow tells what there is, and goes on with what is new until it is stopped.
+func follow(ctx context.Context, sess *term.Session, q question, f flags) error {
 	if f.output != "text" && f.output != "wide" {
 		return errors.New("--follow works with -o text only")
 	}
