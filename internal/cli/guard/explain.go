@@ -1,4 +1,4 @@
-package cli
+package guard
 
 import (
 	"errors"
@@ -6,15 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A guardExplanation is what guard explain -o json prints.
-type guardExplanation struct {
+// An explanation is what guard explain -o json prints.
+type explanation struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
 	About      string          `json:"about"`
@@ -39,7 +38,7 @@ var (
 )
 
 // explained reads whose calls are to be explained.
-func explained(sess *term.Session, name string, f guardFlags) (q callsQuestion, err error) {
+func explained(sess *term.Session, name string, f flags) (q callsQuestion, err error) {
 	if err := term.OutputOneOf(f.output, "text", "json"); err != nil {
 		return q, err
 	}
@@ -63,13 +62,13 @@ func explained(sess *term.Session, name string, f guardFlags) (q callsQuestion, 
 
 func explainCalls(sess *term.Session, s saidCalls, output string) error {
 	if len(s.calls) == 0 {
-		for _, l := range unseenNodes(s.unseen) {
+		for _, l := range unreadNodes(s.unread) {
 			fmt.Fprintln(sess.Stderr, "no answer: "+term.Line(l))
 		}
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
 	if output == "json" {
-		doc := guardExplanation{APIVersion: cluster.APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: term.NotNil(s.notShown())}
+		doc := explanation{APIVersion: cluster.APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: term.NotNil(s.notShown())}
 		for _, c := range s.calls {
 			r := guard.RuleOf(c.Rule)
 			doc.Calls = append(doc.Calls, explainedCall{c, r.Title, r.Does, r.Why, c.Alone()})
@@ -77,10 +76,10 @@ func explainCalls(sess *term.Session, s saidCalls, output string) error {
 		if err := sess.PrintDocument(doc, "json"); err != nil {
 			return err
 		}
-		return gaps(s.unseen)
+		return gaps(s.unread)
 	}
 	explainText(sess, &s)
-	return gaps(s.unseen)
+	return gaps(s.unread)
 }
 
 func explainText(sess *term.Session, s *saidCalls) {
@@ -148,33 +147,44 @@ func (s *saidCalls) headline() string {
 	}
 }
 
-// A repeatedCall stands for several that differ in nothing but their time.
-type repeatedCall struct {
-	namedCall
-	count int
-	last  time.Time
-}
-
-func (c *repeatedCall) repeated() string {
-	if c.count == 1 {
-		return ""
+// done says what was done with a call, and what came of it.
+func done(c *namedCall) string {
+	what := term.Dash(c.Delegate)
+	var out []string
+	switch {
+	case c.Stopped():
+		out = append(out, fmt.Sprintf("kept from %s (%s)", what, c.Mode))
+	case c.Called:
+		out = append(out, fmt.Sprintf("passed on to %s (%s)", what, c.Mode))
+	default:
+		out = append(out, fmt.Sprintf("answered without %s (%s)", what, c.Mode))
 	}
-	return fmt.Sprintf(" (%s, last %s)", times(c.count), c.last.UTC().Format(callTime))
-}
-
-// grouped makes one of calls that follow each other and say the same.
-func grouped(calls []namedCall) []repeatedCall {
-	var out []repeatedCall
-	for _, c := range calls {
-		if n := len(out); n > 0 {
-			p := &out[n-1]
-			if p.Node == c.Node && p.Verb == c.Verb && p.Key == c.Key && p.Rule == c.Rule && p.Code == c.Code && p.Note() == c.Note() && slices.Equal(p.Lost, c.Lost) {
-				p.count++
-				p.last = c.At
-				continue
-			}
+	switch {
+	case c.Code != 0:
+		out[0] += fmt.Sprintf(", failed in %s: %s", millis(c.Took), term.Dash(c.Error))
+	case c.Error != "":
+		out[0] += fmt.Sprintf(", which failed in %s: %s", millis(c.Took), c.Error)
+	default:
+		out[0] += fmt.Sprintf(", succeeded in %s", millis(c.Took))
+	}
+	if c.Verb == guard.Add && c.Code == 0 {
+		var has []string
+		for _, ip := range c.IPs {
+			has = append(has, ip.Addr().String())
 		}
-		out = append(out, repeatedCall{c, 1, c.At})
+		if c.Device != "" {
+			has = append(has, c.Device)
+		}
+		if len(has) > 0 {
+			out[0] += ": " + strings.Join(has, ", ")
+		}
 	}
-	return out
+	out = append(out, c.Did...)
+	if len(c.Lost) > 0 {
+		out = append(out, "the newer sandbox LOST: "+strings.Join(c.Lost, ", "))
+	}
+	for _, t := range c.Trouble {
+		out = append(out, "error in the guard: "+t)
+	}
+	return strings.Join(out, "; ")
 }

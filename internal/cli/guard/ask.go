@@ -1,4 +1,4 @@
-package cli
+package guard
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
-// openGuards finds the agents of the cluster, or of one node.
-func openGuards(ctx context.Context, sess *term.Session, node string) (guardAgents, error) {
+// openAgents finds the agents of the cluster, or of one node.
+func openAgents(ctx context.Context, sess *term.Session, node string) (agents, error) {
 	if sess.Bundle != "" {
 		return nil, errors.New("a bundle has nothing about guards: run this against the cluster")
 	}
@@ -25,8 +25,8 @@ func openGuards(ctx context.Context, sess *term.Session, node string) (guardAgen
 	return p, err
 }
 
-// guardAgents are the agents that can be asked about guards.
-type guardAgents interface {
+// agents are the agents that can be asked about guards.
+type agents interface {
 	Status(ctx context.Context) ([]cluster.GuardStatus, map[string]error)
 	Calls(ctx context.Context, q cluster.CallQuestion) (map[string][]cluster.GuardCall, map[string]error)
 }
@@ -34,13 +34,13 @@ type guardAgents interface {
 // guards are what the nodes report of their guards.
 type guards struct {
 	said   []cluster.GuardStatus // by node
-	unseen map[string]error
+	unread map[string]error
 }
 
-// unseenNodes says for each reason which nodes were not seen.
-func unseenNodes(unseen map[string]error) []string {
+// unreadNodes says for each reason which nodes did not answer.
+func unreadNodes(unread map[string]error) []string {
 	by := map[string][]string{}
-	for node, err := range unseen {
+	for node, err := range unread {
 		by[err.Error()] = append(by[err.Error()], node)
 	}
 	var out []string
@@ -57,25 +57,25 @@ type unreadNode struct {
 	Why  string `json:"why"`
 }
 
-func unseenList(unseen map[string]error) []unreadNode {
+func unreadList(unread map[string]error) []unreadNode {
 	out := []unreadNode{}
-	for _, node := range slices.Sorted(maps.Keys(unseen)) {
-		out = append(out, unreadNode{node, unseen[node].Error()})
+	for _, node := range slices.Sorted(maps.Keys(unread)) {
+		out = append(out, unreadNode{node, unread[node].Error()})
 	}
 	return out
 }
 
-// gaps is the exit code for what was not seen.
-func gaps(unseen map[string]error) error {
-	if len(unseen) > 0 {
+// gaps is the exit code if a node did not answer.
+func gaps(unread map[string]error) error {
+	if len(unread) > 0 {
 		return term.ExitGaps
 	}
 	return nil
 }
 
-// notSeenLines prints who did not say anything.
-func notSeenLines(sess *term.Session, unseen map[string]error) {
-	for _, l := range unseenNodes(unseen) {
+// printUnread says which nodes did not answer.
+func printUnread(sess *term.Session, unread map[string]error) {
+	for _, l := range unreadNodes(unread) {
 		sess.PrintLabelled(sess.Width(), "No answer: ", l)
 	}
 }

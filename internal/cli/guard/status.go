@@ -1,4 +1,4 @@
-package cli
+package guard
 
 import (
 	"fmt"
@@ -10,35 +10,35 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A guardStatus is what guard status -o json prints.
-type guardStatus struct {
+// A status is what guard status -o json prints.
+type status struct {
 	APIVersion string                `json:"apiVersion"`
 	Kind       string                `json:"kind"`
 	Nodes      []cluster.GuardStatus `json:"nodes"`
 	NotChecked []unreadNode          `json:"notChecked"`
 }
 
-// daemonSilentAfter is how old a report may be: the keeper writes one every 30 s.
+// daemonSilentAfter is how old a report may be: the guard daemon writes one every 30 s.
 const daemonSilentAfter = 2 * time.Minute
 
-func showGuards(sess *term.Session, all guards, f guardFlags) error {
+func showGuards(sess *term.Session, all guards, f flags) error {
 	if f.output == "json" {
-		if err := sess.PrintDocument(guardStatus{cluster.APIVersion, "GuardStatus", term.NotNil(all.said), unseenList(all.unseen)}, "json"); err != nil {
+		if err := sess.PrintDocument(status{cluster.APIVersion, "GuardStatus", term.NotNil(all.said), unreadList(all.unread)}, "json"); err != nil {
 			return err
 		}
-		return gaps(all.unseen)
+		return gaps(all.unread)
 	}
 	if n := len(all.said); n > 0 && !all.installed() {
 		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", term.Count(n, "node")))
-		notSeenLines(sess, all.unseen)
+		printUnread(sess, all.unread)
 		sess.Next("check --code PL4006")
-		return gaps(all.unseen)
+		return gaps(all.unread)
 	}
-	guardTable(sess, all, f)
-	guardLines(sess, all)
-	notSeenLines(sess, all.unseen)
-	guardNext(sess, all)
-	return gaps(all.unseen)
+	printStatusTable(sess, all, f)
+	printNodeLines(sess, all)
+	printUnread(sess, all.unread)
+	printNext(sess, all)
+	return gaps(all.unread)
 }
 
 func (all guards) installed() bool {
@@ -50,8 +50,8 @@ func (all guards) installed() bool {
 	return false
 }
 
-// guardTable lists the nodes that need a look, or all.
-func guardTable(sess *term.Session, all guards, f guardFlags) {
+// printStatusTable lists the nodes that need a look, or all.
+func printStatusTable(sess *term.Session, all guards, f flags) {
 	wide := f.output == "wide"
 	cols := sess.Width()
 	rows := [][]string{{"NODE", "MODE", "DELEGATE", "LATE", "STOPPED", "RETRIED", "QUEUE", "DEL p50/p99"}}
@@ -68,7 +68,7 @@ func guardTable(sess *term.Session, all guards, f guardFlags) {
 			late += n.Report.Late
 			continue
 		}
-		rows = append(rows, guardRow(n, &notes, wide, cols))
+		rows = append(rows, statusRow(n, &notes, wide, cols))
 	}
 	if len(rows) > 1 {
 		sess.PrintTable(cols, rows)
@@ -115,7 +115,7 @@ func inMiddle(s string, width int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
 }
 
-func guardRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []string {
+func statusRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []string {
 	name := term.Line(n.Node)
 	if cols > 0 {
 		name = inMiddle(name, max(8, cols-besideName))
@@ -158,35 +158,4 @@ func millis(ms int64) string {
 		return fmt.Sprintf("%dms", ms)
 	}
 	return fmt.Sprintf("%ds", ms/1000)
-}
-
-// Footnotes say why late DELs were passed on although the guard may stop them.
-type footnotes struct {
-	said []string
-}
-
-func (f *footnotes) of(r *guard.Report) int {
-	if r.Mode != guard.Enforce || r.Late <= r.Stopped {
-		return 0
-	}
-	came := "no loss found on the node" // Calico IPAM is for check
-	if r.Lost > 0 {
-		came = "A POD WAS HARMED: see guard log"
-	}
-	var text string
-	switch r.Keyed {
-	case guard.ByContainer:
-		text = fmt.Sprintf("%s compares container IDs: passed on, owner checked, %s", term.Dash(r.Version), came)
-	case guard.ByName, guard.ByBoth:
-		text = "some arrived before the guard was switched to enforce and were passed on; owner checked, " + came
-	default:
-		text = fmt.Sprintf("it is not known whether %s compares container IDs: passed on, owner checked, %s", strings.TrimSpace(term.Dash(r.Delegate)+" "+r.Version), came)
-	}
-	for i, s := range f.said {
-		if strings.HasSuffix(s, text) {
-			return i + 1
-		}
-	}
-	f.said = append(f.said, fmt.Sprintf("(%d) %s", len(f.said)+1, text))
-	return len(f.said)
 }

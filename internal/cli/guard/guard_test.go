@@ -1,4 +1,4 @@
-package cli
+package guard
 
 import (
 	"bytes"
@@ -105,7 +105,7 @@ func (p *agentsPost) Calls(ctx context.Context, q cluster.CallQuestion) (map[str
 }
 
 func (p *agentsPost) guards() (g guards) {
-	g.said, g.unseen = p.Status(context.Background())
+	g.said, g.unread = p.Status(context.Background())
 	return g
 }
 
@@ -137,24 +137,24 @@ func TestGuardScreens(t *testing.T) {
 	ctx := t.Context()
 	pod := callsQuestion{about: "shop/db-0", namespace: "shop", pod: "db-0"}
 	for name, show := range map[string]func(sess *term.Session) error{
-		"guard-status": func(sess *term.Session) error { return showGuards(sess, post().guards(), guardFlags{output: "text"}) },
+		"guard-status": func(sess *term.Session) error { return showGuards(sess, post().guards(), flags{output: "text"}) },
 		"guard-status-all": func(sess *term.Session) error {
-			return showGuards(sess, post().guards(), guardFlags{output: "text", all: true})
+			return showGuards(sess, post().guards(), flags{output: "text", all: true})
 		},
 		"guard-none": func(sess *term.Session) error {
 			p := post()
 			p.nodes, p.none = []string{"w44"}, nil
-			return showGuards(sess, p.guards(), guardFlags{output: "text"})
+			return showGuards(sess, p.guards(), flags{output: "text"})
 		},
 		"guard-quiet": func(sess *term.Session) error {
 			p := post()
 			p.nodes, p.none = []string{"w5", "w6"}, nil
-			return showGuards(sess, p.guards(), guardFlags{output: "text"})
+			return showGuards(sess, p.guards(), flags{output: "text"})
 		},
 		"guard-log":     func(sess *term.Session) error { return showCalls(sess, callsOf(ctx, post(), callsQuestion{}), "text") },
 		"guard-explain": func(sess *term.Session) error { return explainCalls(sess, callsOf(ctx, post(), pod), "text") },
 		"guard-line": func(sess *term.Session) error {
-			_, err := fmt.Fprintln(sess.Stdout, term.Line(guardLine(post().Status(ctx)))[:80]+"\n"+guardLine([]agent.GuardStatus{{}}, nil)+"\n"+guardLine(nil, nil))
+			_, err := fmt.Fprintln(sess.Stdout, term.Line(Summary(post().Status(ctx)))[:80]+"\n"+Summary([]agent.GuardStatus{{}}, nil)+"\n"+Summary(nil, nil))
 			return err
 		},
 	} {
@@ -173,7 +173,7 @@ func TestGuardDocuments(t *testing.T) {
 	t.Parallel()
 	for kind, show := range map[string]func(sess *term.Session, p *agentsPost) error{
 		"GuardStatus": func(sess *term.Session, p *agentsPost) error {
-			return showGuards(sess, p.guards(), guardFlags{output: "json"})
+			return showGuards(sess, p.guards(), flags{output: "json"})
 		},
 		"GuardLog": func(sess *term.Session, p *agentsPost) error {
 			return showCalls(sess, callsOf(t.Context(), p, callsQuestion{}), "json")
@@ -210,16 +210,16 @@ func TestGuardExplainNames(t *testing.T) {
 		oldBox[:8]:         {container: oldBox[:8]},
 		"w30:3fa2c1":       {node: "w30", call: "w30:3fa2c1"},
 	} {
-		q, err := explained(sess, name, guardFlags{output: "text"})
+		q, err := explained(sess, name, flags{output: "text"})
 		if q.about = ""; err != nil || q != want {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
 	}
-	if q, err := explained(sess, oldBox[:8], guardFlags{output: "text", namespace: "shop"}); err != nil || q.pod != oldBox[:8] {
+	if q, err := explained(sess, oldBox[:8], flags{output: "text", namespace: "shop"}); err != nil || q.pod != oldBox[:8] {
 		t.Errorf("with a namespace it is a pod: %+v, %v", q, err)
 	}
 	for _, bad := range []string{"", "/", "shop/", "a/b/c"} {
-		if q, err := explained(sess, bad, guardFlags{output: "text"}); err == nil {
+		if q, err := explained(sess, bad, flags{output: "text"}); err == nil {
 			t.Errorf("%q: %+v", bad, q)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package guard
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const (
 var errFollowText = errors.New("--follow works with -o text only")
 
 // followCalls shows the calls there are, and goes on with what is new until it is stopped.
-func followCalls(ctx context.Context, sess *term.Session, p guardAgents, q callsQuestion) error {
+func followCalls(ctx context.Context, sess *term.Session, p agents, q callsQuestion) error {
 	told := map[string]time.Time{}
 	silent := map[string]bool{}
 	for {
@@ -36,7 +36,7 @@ func followCalls(ctx context.Context, sess *term.Session, p guardAgents, q calls
 			r := callRow(c, callTime)
 			sess.PrintLines(sess.Width(), fmt.Sprintf("%s  %-12s  %-6s  %-24s  %-8s  %6s  %s", r[0], r[1], r[2], r[3], r[4], r[5], r[6]))
 		}
-		for _, l := range unseenNodes(s.unseen) { // once, not every two seconds
+		for _, l := range unreadNodes(s.unread) { // once, not every two seconds
 			if !silent[l] {
 				silent[l] = true
 				fmt.Fprintln(sess.Stderr, "no answer: "+term.Line(l))

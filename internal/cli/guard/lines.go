@@ -1,8 +1,7 @@
-package cli
+package guard
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,15 +15,15 @@ import (
 // fewLines bounds the lines of one sort on a screen.
 const fewLines = 3
 
-// guardLines say below the table what a person should know of single nodes.
-func guardLines(sess *term.Session, all guards) {
+// printNodeLines say below the table what a person should know of single nodes.
+func printNodeLines(sess *term.Session, all guards) {
 	said := map[string]int{}
 	for i := range all.said {
 		n := &all.said[i]
 		if n.Report == nil {
 			continue
 		}
-		for _, l := range guardSays(n) {
+		for _, l := range nodeLines(n) {
 			if said[l[0]]++; said[l[0]] <= fewLines {
 				sess.PrintLabelled(sess.Width(), l[0], l[1])
 			}
@@ -37,8 +36,8 @@ func guardLines(sess *term.Session, all guards) {
 	}
 }
 
-// guardSays gives labels, and what is to be said under them of one node.
-func guardSays(n *cluster.GuardStatus) (out [][2]string) {
+// nodeLines gives labels, and what is to be said under them of one node.
+func nodeLines(n *cluster.GuardStatus) (out [][2]string) {
 	r := n.Report
 	say := func(label, format string, args ...any) {
 		out = append(out, [2]string{label + ": ", n.Node + fmt.Sprintf(format, args...)})
@@ -99,8 +98,8 @@ func endlessOf(e *guard.Endless) string {
 	return e.Namespace + "/" + e.Pod
 }
 
-// guardNext is where to look next: at the worst that was seen.
-func guardNext(sess *term.Session, all guards) {
+// printNext is where to look next: at the worst that was seen.
+func printNext(sess *term.Session, all guards) {
 	var late *cluster.GuardStatus
 	for i := range all.said {
 		n := &all.said[i]
@@ -133,44 +132,4 @@ func arg(s string) string {
 		}
 		return '_'
 	}, s)
-}
-
-// guardLine says in one line how the guards of the nodes are, for status.
-func guardLine(said []cluster.GuardStatus, unread map[string]error) string {
-	all := guards{said, unread}
-	modes, late, stopped, old := map[guard.Mode]int{}, 0, 0, 0
-	for i := range all.said {
-		var mode guard.Mode
-		if r := all.said[i].Report; r != nil {
-			mode, late, stopped = inForce(r), late+r.Late, stopped+r.Stopped
-		}
-		modes[mode]++
-	}
-	for _, err := range all.unseen {
-		if errors.Is(err, cluster.ErrOlderAgent) {
-			old++
-		}
-	}
-	var on []string
-	for _, mode := range []guard.Mode{guard.Enforce, guard.Observe, guard.Off} {
-		if modes[mode] > 0 {
-			on = append(on, fmt.Sprintf("%s on %s", mode, term.Thousands(modes[mode])))
-		}
-	}
-	if modes[""] > 0 {
-		on = append(on, "not installed on "+term.Thousands(modes[""]))
-	}
-	out := strings.Join(on, ", ")
-	switch {
-	case out == "" && old == 0:
-		return "unknown: no agent answers"
-	case out == "":
-		return "unknown: the agents are older than the guard"
-	case all.installed():
-		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", term.Thousands(late), term.Thousands(stopped))
-	}
-	if old > 0 {
-		out += fmt.Sprintf("; %s older than the guard", term.Count(old, "agent"))
-	}
-	return out
 }

@@ -1,4 +1,6 @@
-package cli
+// Package guard is the verb guard: what the guards of the nodes report and recorded. It only
+// reads.
+package guard
 
 import (
 	"fmt"
@@ -8,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 )
 
-// guardFlags say whose guard is asked for and how it is shown.
-type guardFlags struct {
+// flags say whose guard is asked for and how it is shown.
+type flags struct {
 	namespace string
 	pod       string
 	node      string
@@ -19,7 +21,8 @@ type guardFlags struct {
 	output    string
 }
 
-func guardCommand(sess *term.Session) *cobra.Command {
+// Command is the command guard with its subcommands.
+func Command(sess *term.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "guard",
 		Short: "Show what the guard on each node decided about CNI calls",
@@ -30,12 +33,12 @@ func guardCommand(sess *term.Session) *cobra.Command {
 			"Exit code: 0 all nodes answered; 2 could not read the cluster; 3 some nodes did\n" +
 			"not answer.",
 	}
-	c.AddCommand(guardStatusCommand(sess), guardLogCommand(sess), guardExplainCommand(sess))
+	c.AddCommand(statusCommand(sess), logCommand(sess), explainCommand(sess))
 	return c
 }
 
-func guardStatusCommand(sess *term.Session) *cobra.Command {
-	var f guardFlags
+func statusCommand(sess *term.Session) *cobra.Command {
+	var f flags
 	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show the guard of each node: its mode, late DELs, and how long calls take",
@@ -45,12 +48,12 @@ func guardStatusCommand(sess *term.Session) *cobra.Command {
 			if err := term.OutputOneOf(f.output, "text", "wide", "json"); err != nil {
 				return err
 			}
-			p, err := openGuards(cmd.Context(), sess, f.node)
+			p, err := openAgents(cmd.Context(), sess, f.node)
 			if err != nil {
 				return err
 			}
 			var all guards
-			all.said, all.unseen = p.Status(cmd.Context())
+			all.said, all.unread = p.Status(cmd.Context())
 			return showGuards(sess, all, f)
 		},
 	}
@@ -61,8 +64,8 @@ func guardStatusCommand(sess *term.Session) *cobra.Command {
 	return c
 }
 
-func guardLogCommand(sess *term.Session) *cobra.Command {
-	var f guardFlags
+func logCommand(sess *term.Session) *cobra.Command {
+	var f flags
 	c := &cobra.Command{
 		Use:     "log",
 		Short:   "List the CNI calls that the guards recorded, and what they decided",
@@ -73,7 +76,7 @@ func guardLogCommand(sess *term.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := openGuards(cmd.Context(), sess, f.node)
+			p, err := openAgents(cmd.Context(), sess, f.node)
 			if err != nil {
 				return err
 			}
@@ -93,8 +96,8 @@ func guardLogCommand(sess *term.Session) *cobra.Command {
 	return c
 }
 
-func guardExplainCommand(sess *term.Session) *cobra.Command {
-	var f guardFlags
+func explainCommand(sess *term.Session) *cobra.Command {
+	var f flags
 	c := &cobra.Command{
 		Use:   "explain POD | CONTAINER | CALL",
 		Short: "Explain what the guard decided about the CNI calls of a pod, and why",
@@ -108,7 +111,7 @@ func guardExplainCommand(sess *term.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := openGuards(cmd.Context(), sess, q.node)
+			p, err := openAgents(cmd.Context(), sess, q.node)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package cli
+package guard
 
 import (
 	"fmt"
@@ -9,51 +9,9 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// done says what was done with a call, and what came of it.
-func done(c *namedCall) string {
-	what := term.Dash(c.Delegate)
-	var out []string
-	switch {
-	case c.Stopped():
-		out = append(out, fmt.Sprintf("kept from %s (%s)", what, c.Mode))
-	case c.Called:
-		out = append(out, fmt.Sprintf("passed on to %s (%s)", what, c.Mode))
-	default:
-		out = append(out, fmt.Sprintf("answered without %s (%s)", what, c.Mode))
-	}
-	switch {
-	case c.Code != 0:
-		out[0] += fmt.Sprintf(", failed in %s: %s", millis(c.Took), term.Dash(c.Error))
-	case c.Error != "":
-		out[0] += fmt.Sprintf(", which failed in %s: %s", millis(c.Took), c.Error)
-	default:
-		out[0] += fmt.Sprintf(", succeeded in %s", millis(c.Took))
-	}
-	if c.Verb == guard.Add && c.Code == 0 {
-		var has []string
-		for _, ip := range c.IPs {
-			has = append(has, ip.Addr().String())
-		}
-		if c.Device != "" {
-			has = append(has, c.Device)
-		}
-		if len(has) > 0 {
-			out[0] += ": " + strings.Join(has, ", ")
-		}
-	}
-	out = append(out, c.Did...)
-	if len(c.Lost) > 0 {
-		out = append(out, "the newer sandbox LOST: "+strings.Join(c.Lost, ", "))
-	}
-	for _, t := range c.Trouble {
-		out = append(out, "error in the guard: "+t)
-	}
-	return strings.Join(out, "; ")
-}
-
 // notShown says what the calls cannot tell.
 func (s *saidCalls) notShown() []string {
-	out := unseenNodes(s.unseen)
+	out := unreadNodes(s.unread)
 	if without := s.withoutAdd(); len(without) > 0 {
 		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", term.FewOf(without)))
 	}

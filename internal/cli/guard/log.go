@@ -1,12 +1,7 @@
-package cli
+package guard
 
 import (
-	"cmp"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,81 +10,16 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// A namedCall is a call with the name by which it is asked for.
-type namedCall struct {
-	Name string `json:"name"`
-	cluster.GuardCall
-}
-
-// A guardLog is what guard log -o json prints.
-type guardLog struct {
+// A callLog is what guard log -o json prints.
+type callLog struct {
 	APIVersion string       `json:"apiVersion"`
 	Kind       string       `json:"kind"`
 	Calls      []namedCall  `json:"calls"`
 	NotChecked []unreadNode `json:"notChecked"`
 }
 
-// A callsQuestion is whose calls are asked for.
-type callsQuestion struct {
-	about          string // as a person says it
-	node           string
-	namespace, pod string
-	container      string // the first digits of its ID
-	call           string // a call's own name
-	since          time.Time
-}
-
-// wants tells whether a call is one of those.
-func (q *callsQuestion) wants(c *namedCall) bool {
-	return (q.namespace == "" || c.Namespace == q.namespace) && (q.pod == "" || c.Pod == q.pod) &&
-		strings.HasPrefix(c.Container, q.container) && (q.call == "" || c.Name == q.call)
-}
-
-// agents is the question as agents are asked: it may give more than is wanted.
-func (q *callsQuestion) agents() cluster.CallQuestion {
-	out := cluster.CallQuestion{Since: q.since}
-	switch {
-	case q.container != "":
-		out.About = q.container
-	case q.pod != "" && q.namespace == "":
-		out.About = "/" + q.pod
-	case q.namespace != "":
-		out.About = q.namespace + "/" + q.pod
-	}
-	return out
-}
-
-// A saidCalls is what the nodes say of calls, in order of time.
-type saidCalls struct {
-	q      callsQuestion
-	calls  []namedCall
-	unseen map[string]error
-}
-
-func callsOf(ctx context.Context, p guardAgents, q callsQuestion) saidCalls {
-	all, silent := p.Calls(ctx, q.agents())
-	out := saidCalls{q: q, unseen: silent}
-	for node, calls := range all {
-		for _, c := range calls {
-			if n := (namedCall{callName(node, &c), c}); q.wants(&n) {
-				out.calls = append(out.calls, n)
-			}
-		}
-	}
-	slices.SortFunc(out.calls, func(a, b namedCall) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name))
-	})
-	return out
-}
-
-// callName names a call for a person: its node, and a few digits that stay the same.
-func callName(node string, c *cluster.GuardCall) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{node, c.At.UTC().Format(time.RFC3339Nano), string(c.Verb), c.Network, c.Container, c.IfName}, "\x00")))
-	return node + ":" + hex.EncodeToString(sum[:3])
-}
-
 // callsAsked reads the flags of guard log.
-func callsAsked(f guardFlags) (q callsQuestion, err error) {
+func callsAsked(f flags) (q callsQuestion, err error) {
 	if err := term.OutputOneOf(f.output, "text", "json"); err != nil {
 		return q, err
 	}
@@ -111,23 +41,23 @@ func callsAsked(f guardFlags) (q callsQuestion, err error) {
 
 func showCalls(sess *term.Session, s saidCalls, output string) error {
 	if output == "json" {
-		if err := sess.PrintDocument(guardLog{cluster.APIVersion, "GuardLog", term.NotNil(s.calls), unseenList(s.unseen)}, "json"); err != nil {
+		if err := sess.PrintDocument(callLog{cluster.APIVersion, "GuardLog", term.NotNil(s.calls), unreadList(s.unread)}, "json"); err != nil {
 			return err
 		}
-		return gaps(s.unseen)
+		return gaps(s.unread)
 	}
 	if len(s.calls) == 0 {
 		fmt.Fprintln(sess.Stdout, "No recorded call matches.")
 	} else {
 		sess.PrintTable(sess.Width(), callRows(s.calls))
 	}
-	notSeenLines(sess, s.unseen)
+	printUnread(sess, s.unread)
 	if n := worstCall(s.calls); n != nil {
 		sess.Next("guard explain %s", arg(n.Name))
 	} else {
 		sess.Next("guard status")
 	}
-	return gaps(s.unseen)
+	return gaps(s.unread)
 }
 
 // worstCall gives the newest call by which something was lost, else that was late, else
