@@ -1,4 +1,4 @@
-package cli
+package repair
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 )
 
-func undoCommand(sess *term.Session) *cobra.Command {
+// UndoCommand is the command undo.
+func UndoCommand(sess *term.Session) *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "undo PLAN",

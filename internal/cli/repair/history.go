@@ -1,4 +1,4 @@
-package cli
+package repair
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-func historyCommand(sess *term.Session) *cobra.Command {
+// HistoryCommand is the command history.
+func HistoryCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:     "history [PLAN]",
 		Short:   "List the plans that were applied from this machine, with their outcome",

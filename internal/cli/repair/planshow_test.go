@@ -1,4 +1,4 @@
-package cli
+package repair
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ const anID = "247d3c78aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 // rescue is the plan that gives shop/db-0 its record back.
 func rescue() *repair.Plan {
-	p, err := cluster.ReadPlan("../cluster/testdata/plan.yaml", nil)
+	p, err := cluster.ReadPlan("../../cluster/testdata/plan.yaml", nil)
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,6 @@
-package cli
+// Package repair has the verbs that repair: plan, apply, undo and history. Of all verbs, only
+// apply and undo change anything.
+package repair
 
 import (
 	"context"
@@ -28,7 +30,8 @@ type planFlags struct {
 	nodeGone        []string
 }
 
-func planCommand(sess *term.Session) *cobra.Command {
+// PlanCommand is the command plan.
+func PlanCommand(sess *term.Session) *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
 		Use:   "plan [FINDING...] | --rebuild [CIDR...]",

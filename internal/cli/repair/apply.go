@@ -1,13 +1,10 @@
-package cli
+package repair
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,17 +16,8 @@ import (
 // exitStopped means that a plan was begun and did not come to its end.
 const exitStopped term.Exit = 4
 
-// applyFlags say how to carry out a plan.
-type applyFlags struct {
-	file    string
-	resume  string
-	dryRun  string
-	maxRisk string
-	budget  []string
-	journal string
-}
-
-func applyCommand(sess *term.Session) *cobra.Command {
+// ApplyCommand is the command apply.
+func ApplyCommand(sess *term.Session) *cobra.Command {
 	var f applyFlags
 	c := &cobra.Command{
 		Use:   "apply -f FILE | --resume PLAN",
@@ -57,16 +45,6 @@ func applyCommand(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.resume, "resume", "", "continue this interrupted plan")
 	f.bind(c)
 	return c
-}
-
-// bind adds the flags that apply and undo share.
-func (f *applyFlags) bind(c *cobra.Command) {
-	l := c.Flags()
-	l.StringVar(&f.dryRun, "dry-run", "none", "server: read, compare and verify, write nothing")
-	l.Lookup("dry-run").NoOptDefVal = "server"
-	l.StringVar(&f.maxRisk, "max-risk", "safe", "highest risk that is allowed: safe, disruptive or destructive")
-	l.StringSliceVar(&f.budget, "budget", nil, "writes per second: blocks=10,handles=100,others=20")
-	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: also copy the journal into ConfigMaps of plumbline-system")
 }
 
 func runApply(ctx context.Context, sess *term.Session, f applyFlags) error {
@@ -115,7 +93,7 @@ type applyRun struct {
 	budget cluster.Budget
 }
 
-// beginRun opens the cluster with the right to write.
+// beginRun opens the cluster for writing.
 func beginRun(ctx context.Context, sess *term.Session, f applyFlags) (*applyRun, error) {
 	if err := f.valid(); err != nil {
 		return nil, err
@@ -133,7 +111,7 @@ func beginRun(ctx context.Context, sess *term.Session, f applyFlags) (*applyRun,
 	return w, err
 }
 
-// holder tells whoever comes second who holds the lease.
+// holder names this process in the lease, for whoever finds it taken.
 func holder(sess *term.Session) string {
 	host, _ := os.Hostname()
 	user := sess.Getenv("USER")
@@ -143,7 +121,8 @@ func holder(sess *term.Session) string {
 	return fmt.Sprintf("%s@%s (process %d)", user, host, os.Getpid())
 }
 
-// fits tells what of the plan fell away, if nothing of it is left.
+// fits checks the plan against the cluster as it is; if nothing of it is left, it says what was
+// skipped.
 func (w *applyRun) fits(ctx context.Context) error {
 	err := w.Fits(ctx, w.f.resume != "")
 	if errors.Is(err, cluster.ErrNothingLeft) {
@@ -153,34 +132,6 @@ func (w *applyRun) fits(ctx context.Context) error {
 }
 
 func (w *applyRun) dryRun() bool { return w.f.dryRun == "server" }
-
-// budgetOf reads blocks=10/s,handles=100.
-func budgetOf(flags []string) (cluster.Budget, error) {
-	b := cluster.DefaultBudget
-	for _, s := range flags {
-		k, v, ok := strings.Cut(strings.TrimSuffix(s, "/s"), "=")
-		n, err := strconv.ParseFloat(v, 64)
-		into := map[string]*float64{"blocks": &b.Blocks, "handles": &b.Handles, "others": &b.Others}[k]
-		if !ok || err != nil || into == nil || !(n > 0 && n <= 1000) {
-			return b, fmt.Errorf("--budget %s: want blocks=N, handles=N or others=N, in writes per second", s)
-		}
-		*into = n
-	}
-	return b, nil
-}
-
-// valid checks the flags that apply and undo share.
-func (f *applyFlags) valid() error {
-	switch {
-	case !slices.Contains([]string{"none", "server"}, f.dryRun):
-		return fmt.Errorf("--dry-run=%s: want none or server", f.dryRun)
-	case !cluster.Risk(f.maxRisk).Known():
-		return fmt.Errorf("--max-risk %s: want safe, disruptive or destructive", f.maxRisk)
-	case !slices.Contains([]string{"disk", "cluster"}, f.journal):
-		return fmt.Errorf("--journal %s: want disk or cluster", f.journal)
-	}
-	return nil
-}
 
 // carryOut runs the plan and shows what becomes of it.
 func (w *applyRun) carryOut(ctx context.Context) error {
