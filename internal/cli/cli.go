@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/explain"
 	"plumbline.dev/plumbline/internal/cli/guard"
 	"plumbline.dev/plumbline/internal/cli/repair"
 	"plumbline.dev/plumbline/internal/cli/term"
@@ -69,7 +70,7 @@ func root(sess *term.Session) *cobra.Command {
 	f.StringVar(&sess.Cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
 	f.StringVar(&sess.Cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
 	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
-	root.AddCommand(statusCommand(sess, guard.Summary), checkCommand(sess), explainCommand(sess), repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
+	root.AddCommand(statusCommand(sess, guard.Summary), checkCommand(sess), explain.Command(sess), repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
 		timeline.Command(sess), guard.Command(sess), collectCommand(sess), versionCommand(sess), schemaCommand(sess))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal

@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -7,22 +7,19 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/cli/term"
-	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// explainNode shows a node's share of the books and what is wrong with it.
-func explainNode(ctx context.Context, sess *term.Session, name string, f explainFlags) error {
+// explainNode shows a node's pods, blocks and state, and the findings about it.
+func explainNode(ctx context.Context, sess *term.Session, name string, f flags) error {
 	r, err := check(ctx, sess, f, func(x *finding.Finding) bool { return x.Node == name })
 	if err != nil {
 		return err
 	}
 	n := r.View.NodeByName(name)
 	if f.output == "json" {
-		doc := cluster.ReportOf(r)
-		doc.Kind = "NodeExplanation"
-		return sess.PrintDocument(doc, "json")
+		return printReport(sess, r, "NodeExplanation")
 	}
 	cols := sess.Width()
 	state := "does not exist"
@@ -52,7 +49,7 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f explain
 	return nil
 }
 
-// nodeFacts is what the node says of itself.
+// nodeFacts prints what the agent reports of the node.
 func nodeFacts(v *model.View, name string, print func(string)) {
 	var not []string
 	read := false

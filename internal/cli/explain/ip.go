@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -7,12 +7,11 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
-	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// explainIP shows everybody who says that an address is theirs.
-func explainIP(ctx context.Context, sess *term.Session, ip netip.Addr, f explainFlags) error {
+// explainIP shows who claims an address.
+func explainIP(ctx context.Context, sess *term.Session, ip netip.Addr, f flags) error {
 	u, done, err := openScoped(ctx, sess)
 	if err != nil {
 		return err
@@ -23,9 +22,7 @@ func explainIP(ctx context.Context, sess *term.Session, ip netip.Addr, f explain
 	}
 	r := u.Judge(ctx, f.settle, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	if f.output == "json" {
-		doc := cluster.ReportOf(r)
-		doc.Kind = "AddressExplanation"
-		return sess.PrintDocument(doc, "json")
+		return printReport(sess, r, "AddressExplanation")
 	}
 	ipText(sess, r, ip)
 	return nil
@@ -42,7 +39,7 @@ func ipText(sess *term.Session, r *audit.Report, ip netip.Addr) {
 	running := 0
 	for c := range v.Claims(ip) {
 		switch c.By {
-		case model.BySandbox: // the fact behind a pod's claim; shown with it
+		case model.BySandbox: // node state behind a pod's claim; shown with it
 			if row, alone := sandboxClaim(v, c, ip); alone {
 				running++
 				rows = append(rows, row)

@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"net/netip"
@@ -27,26 +27,26 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 		}
 		return pod.Node, true
 	}
-	blind := func(book, why string) []string {
-		return []string{book, "not checked", "not checked", "not checked", why}
+	notChecked := func(source, why string) []string {
+		return []string{source, "not checked", "not checked", "not checked", why}
 	}
 	runtime, ok := seen(model.Sandboxes)
 	if !ok {
-		return [][]string{blind("runtime", runtime), blind("pod eth0", runtime), blind("host", runtime)}
+		return [][]string{notChecked("runtime", runtime), notChecked("pod eth0", runtime), notChecked("host", runtime)}
 	}
 	box := v.RunningSandbox(pod)
 	if box == nil {
 		none := []string{"runtime", "-", "NONE READY", "-", runtime}
 		where, ok := seen(model.Links, model.Paths)
 		if !ok {
-			return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, blind("host", where)}
+			return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, notChecked("host", where)}
 		}
 		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", hostRoute(v, pod.Node, ips), "-", "-", where}}
 	}
 	rows := [][]string{{"runtime", "-", term.ShortID(box.ID), "-", runtime}}
 	where, ok := seen(model.Attachments)
 	if !ok {
-		return append(rows, blind("pod eth0", where), blind("host", where))
+		return append(rows, notChecked("pod eth0", where), notChecked("host", where))
 	}
 	name, _ := v.DeviceOf(box.Node, box.ID)
 	inside := []string{"pod " + name, "NO DEVICE", term.ShortID(box.ID), "-", where}
@@ -65,7 +65,7 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 	rows = append(rows, inside)
 	where, ok = seen(model.Links, model.Paths)
 	if !ok {
-		return append(rows, blind("host", where))
+		return append(rows, notChecked("host", where))
 	}
 	device := "GONE"
 	if l := v.LinkAt(pod.Node, peer); peer != 0 && l != nil {

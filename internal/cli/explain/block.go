@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
-	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // explainBlock draws a block: one sign for each address.
-func explainBlock(ctx context.Context, sess *term.Session, cidr netip.Prefix, f explainFlags) error {
+func explainBlock(ctx context.Context, sess *term.Session, cidr netip.Prefix, f flags) error {
 	within := func(x *finding.Finding) bool {
 		for _, r := range x.About {
 			a, err := netip.ParseAddr(r.Name)
@@ -33,9 +32,7 @@ func explainBlock(ctx context.Context, sess *term.Session, cidr netip.Prefix, f 
 		return fmt.Errorf("block %s does not exist", cidr)
 	}
 	if f.output == "json" {
-		doc := cluster.ReportOf(r)
-		doc.Kind = "BlockExplanation"
-		return sess.PrintDocument(doc, "json")
+		return printReport(sess, r, "BlockExplanation")
 	}
 	blockText(sess, r, b)
 	return nil

@@ -1,11 +1,10 @@
-package cli
+// Package explain is the verb explain: a code, a finding, or one object as each source has it.
+package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,25 +15,26 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/model"
 )
 
-type explainFlags struct {
+// flags say what to read and how to show it.
+type flags struct {
 	namespace string
 	output    string
 	settle    time.Duration
 	logs      []string
 }
 
-func explainCommand(sess *term.Session) *cobra.Command {
-	var f explainFlags
+// Command is the command explain.
+func Command(sess *term.Session) *cobra.Command {
+	var f flags
 	c := &cobra.Command{
 		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR",
 		Short: "Explain a code, a finding, or the state of one object in all sources",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", sess.Program),
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(cmd.Context(), sess, args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), sess, args, f) },
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
@@ -43,7 +43,7 @@ func explainCommand(sess *term.Session) *cobra.Command {
 	return c
 }
 
-func runExplain(ctx context.Context, sess *term.Session, args []string, f explainFlags) error {
+func run(ctx context.Context, sess *term.Session, args []string, f flags) error {
 	if err := term.OutputOneOf(f.output, "text", "wide", "json"); err != nil {
 		return err
 	}
@@ -85,6 +85,7 @@ type codePage struct {
 	Text       string       `json:"text"` // Markdown
 }
 
+// explainCode shows the page of a code.
 func explainCode(sess *term.Session, c finding.Code, output string) error {
 	page, ok := detect.Page(c)
 	if !ok {
@@ -97,81 +98,49 @@ func explainCode(sess *term.Session, c finding.Code, output string) error {
 	return err
 }
 
-var errNoFinding = errors.New("not present in the current check")
-
 // check checks everything and keeps the findings that are wanted; nil means all.
-func check(ctx context.Context, sess *term.Session, f explainFlags, want func(*finding.Finding) bool) (*audit.Report, error) {
+func check(ctx context.Context, sess *term.Session, f flags, want func(*finding.Finding) bool) (*audit.Report, error) {
 	return sess.Check(ctx, audit.Options{Settle: f.settle, Detectors: detect.All, Keep: want}, "", "")
 }
 
-// explainFinding checks again and shows all that is known of one finding.
-func explainFinding(ctx context.Context, sess *term.Session, name string, f explainFlags) error {
-	key, ok := finding.ParseKey(name)
-	d := detect.ByCode(key.Code)
-	if !ok || d == nil {
-		return fmt.Errorf("explain %s: want a code such as PL2001, or a finding such as PL2001/shop/db-0", name)
-	}
-	r, err := check(ctx, sess, f, nil)
+// openScoped opens the cluster for what surrounds one pod or address.
+func openScoped(ctx context.Context, sess *term.Session) (*cluster.Scoped, func(), error) {
+	o, done := sess.Options()
+	u, err := cluster.OpenScoped(ctx, o)
 	if err != nil {
-		return err
+		done()
+		return nil, nil, err
 	}
+	return u, func() { done(); u.Close() }, nil
+}
+
+// printReport prints the findings about an object as a document of this kind.
+func printReport(sess *term.Session, r *audit.Report, kind string) error {
+	doc := cluster.ReportOf(r)
+	doc.Kind = kind
+	return sess.PrintDocument(doc, "json")
+}
+
+// findingLines lists the findings and ends in what to do next.
+func findingLines(sess *term.Session, r *audit.Report) {
+	cols := sess.Width()
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
-			if k := fs[i].Key(); k == name || term.ShortIDs(k) == name {
-				if err := seekCauses(ctx, sess, r, f.logs, podOf(&fs[i])); err != nil {
-					return err
-				}
-				if f.output == "json" {
-					doc := cluster.ReportOf(r)
-					doc.Kind = "FindingExplanation"
-					others := func(n cluster.NamedFinding) bool { return n.Name != k }
-					doc.Findings, doc.Unconfirmed = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Unconfirmed, others)
-					return sess.PrintDocument(doc, "json")
-				}
-				findingText(sess, r, &fs[i], f.output == "wide")
-				return nil
+			f := &fs[i]
+			text := fmt.Sprintf("Finding  %s [%s] %s", term.ShortIDs(f.Key()), f.State, term.ShortIDs(f.Summary))
+			if len(f.Explains) > 0 {
+				text += "; explains " + term.ShortIDs(strings.Join(f.Explains, ", "))
 			}
+			sess.PrintLines(cols, term.Line(text))
+			causeLines(sess, f, cols)
 		}
 	}
-	for i := range r.Findings {
-		for _, k := range r.Findings[i].Explains {
-			if k == name || term.ShortIDs(k) == name {
-				return fmt.Errorf("%s is explained by %s", name, r.Findings[i].Key())
-			}
-		}
+	switch {
+	case len(r.Findings) > 0:
+		sess.Next("explain %s", r.Findings[0].Code)
+	case len(r.Unconfirmed) > 0:
+		sess.Next("check --wait --code %s", r.Unconfirmed[0].Code)
+	default:
+		sess.Next("check")
 	}
-	return fmt.Errorf("%s is %w", name, errNoFinding)
-}
-
-func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide bool) {
-	cols := sess.Width()
-	show := term.ShortIDs
-	if wide {
-		cols = 0
-		show = func(s string) string { return s }
-	}
-	sess.PrintLines(cols, term.Line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
-	for _, e := range f.Evidence {
-		sess.PrintLines(cols, term.Line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
-		sess.PrintLabelled(cols, "      ", show(e.Says))
-	}
-	causeLines(sess, f, cols)
-	if len(f.Explains) > 0 {
-		sess.PrintLines(cols, "Explains  "+term.Line(show(strings.Join(f.Explains, ", "))))
-	}
-	if f.State == finding.Confirmed {
-		sess.PrintLines(cols, "Present   for at least "+term.Age(f.Age(r.Taken)))
-	} else {
-		why := f.Why
-		if !f.RecheckAfter.IsZero() {
-			why += "; recheck after " + moments(f.RecheckAfter)
-		}
-		sess.PrintLines(cols, "Unconfirmed: "+term.Line(why))
-	}
-	sess.Next("explain %s", f.Code)
-}
-
-// moments rounds up: what is announced for a minute has happened when it begins.
-func moments(t model.Time) string {
-	return t.Add(59 * time.Second).Time().UTC().Format(term.MinuteLayout)
 }

@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
-	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// explainPod shows what each book says of a pod, side by side.
-func explainPod(ctx context.Context, sess *term.Session, ns, name string, f explainFlags) error {
+// explainPod shows what each source says of a pod, side by side.
+func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flags) error {
 	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
 	u, done, err := openScoped(ctx, sess)
 	if err != nil {
@@ -37,25 +36,13 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f expl
 		return err
 	}
 	if f.output == "json" {
-		doc := cluster.ReportOf(r)
-		doc.Kind = "PodExplanation"
-		return sess.PrintDocument(doc, "json")
+		return printReport(sess, r, "PodExplanation")
 	}
 	podText(sess, r, r.View.PodByName(ns, name), ips)
 	return nil
 }
 
-// openScoped opens the cluster for what surrounds one pod or address.
-func openScoped(ctx context.Context, sess *term.Session) (*cluster.Scoped, func(), error) {
-	o, done := sess.Options()
-	u, err := cluster.OpenScoped(ctx, o)
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return u, func() { done(); u.Close() }, nil
-}
-
+// podText shows a row for each source, and the findings about the pod.
 func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 	cols := sess.Width()
 	sess.PrintLines(cols, term.Line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod))))
@@ -103,30 +90,7 @@ func chain(sess *term.Session, f *finding.Finding) {
 	sess.PrintTable(sess.Width(), rows)
 }
 
-// findingLines lists the findings and ends in what to do next.
-func findingLines(sess *term.Session, r *audit.Report) {
-	cols := sess.Width()
-	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
-		for i := range fs {
-			f := &fs[i]
-			text := fmt.Sprintf("Finding  %s [%s] %s", term.ShortIDs(f.Key()), f.State, term.ShortIDs(f.Summary))
-			if len(f.Explains) > 0 {
-				text += "; explains " + term.ShortIDs(strings.Join(f.Explains, ", "))
-			}
-			sess.PrintLines(cols, term.Line(text))
-			causeLines(sess, f, cols)
-		}
-	}
-	switch {
-	case len(r.Findings) > 0:
-		sess.Next("explain %s", r.Findings[0].Code)
-	case len(r.Unconfirmed) > 0:
-		sess.Next("check --wait --code %s", r.Unconfirmed[0].Code)
-	default:
-		sess.Next("check")
-	}
-}
-
+// podVerdict says in short how the pod is.
 func podVerdict(r *audit.Report, pod *model.Pod) string {
 	switch {
 	case len(r.Findings) > 0:

@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"net/netip"
@@ -41,7 +41,7 @@ func deviceFacts(v *model.View, a *model.Attachment, ip netip.Addr) []string {
 	return []string{device, has, route, near}
 }
 
-// sandboxClaim is a claim that only the node makes: no living pod of the API stands for it.
+// sandboxClaim is a claim that only the node makes: the API has no running pod for it.
 func sandboxClaim(v *model.View, c *model.Claim, ip netip.Addr) ([]string, bool) {
 	a := v.Attachment(c.Row)
 	name, state := a.NetNS, "NO SANDBOX"
