@@ -1,5 +1,6 @@
-// Package cli is the command line: it parses, calls audit, and prints. It holds no
-// logic that a controller would need too.
+// Package cli is the command line: the root command, the flags that all commands have, and the
+// verbs, each in a package of its own. They parse, call cluster, and print; they hold no logic
+// that a controller would need too.
 package cli
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/check"
 	"plumbline.dev/plumbline/internal/cli/explain"
 	"plumbline.dev/plumbline/internal/cli/guard"
 	"plumbline.dev/plumbline/internal/cli/repair"
@@ -29,7 +31,7 @@ func Main(ctx context.Context, env Env) int {
 	if strings.HasPrefix(filepath.Base(env.Args[0]), "kubectl-") {
 		sess.Program = "kubectl plumbline"
 	}
-	root := root(sess)
+	root := rootCommand(sess)
 	root.SetArgs(env.Args[1:])
 	err := root.ExecuteContext(ctx)
 	var code term.Exit
@@ -44,7 +46,7 @@ func Main(ctx context.Context, env Env) int {
 	}
 }
 
-func root(sess *term.Session) *cobra.Command {
+func rootCommand(sess *term.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plumbline",
 		Short: "Find and repair drift between Kubernetes, Calico IPAM and the nodes",
@@ -70,8 +72,9 @@ func root(sess *term.Session) *cobra.Command {
 	f.StringVar(&sess.Cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
 	f.StringVar(&sess.Cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
 	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
-	root.AddCommand(statusCommand(sess, guard.Summary), checkCommand(sess), explain.Command(sess), repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
-		timeline.Command(sess), guard.Command(sess), collectCommand(sess), versionCommand(sess), schemaCommand(sess))
+	root.AddCommand(check.StatusCommand(sess, guard.Summary), check.Command(sess), explain.Command(sess),
+		repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
+		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), versionCommand(sess), schemaCommand(sess))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",

@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"bytes"
@@ -63,15 +63,15 @@ func TestWatchEndsWhereNothingIs(t *testing.T) {
 	defer cancel()
 	for _, quick := range []bool{false, true} {
 		sess.Cluster.Quick = quick
-		if err := watch(ctx, sess, checkFlags{}, audit.Options{}); err == nil || ctx.Err() != nil {
+		if err := watch(ctx, sess, flags{}, audit.Options{}); err == nil || ctx.Err() != nil {
 			t.Errorf("quick %v: ended with %v", quick, err)
 		}
 	}
-	if err := watch(ctx, sess, checkFlags{output: "json"}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "-o json") {
+	if err := watch(ctx, sess, flags{output: "json"}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "-o json") {
 		t.Errorf("-o json: %v", err)
 	}
 	sess.Bundle = "file"
-	if err := watch(ctx, sess, checkFlags{}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "--bundle") {
+	if err := watch(ctx, sess, flags{}, audit.Options{}); err == nil || !strings.Contains(err.Error(), "--bundle") {
 		t.Errorf("--bundle: %v", err)
 	}
 }

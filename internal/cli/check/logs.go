@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// checkLogs reads the logs for what caused the findings, and for credentials, which are
+// addCauses reads the logs for what caused the findings, and for credentials, which are
 // findings of their own where they are asked for.
-func checkLogs(ctx context.Context, sess *term.Session, r *audit.Report, f checkFlags, keep func(*finding.Finding) bool) error {
+func addCauses(ctx context.Context, sess *term.Session, r *audit.Report, f flags, keep func(*finding.Finding) bool) error {
 	log, err := sess.ReadLogs(ctx, f.logs, cluster.LogQuestion{})
 	if err != nil {
 		return err

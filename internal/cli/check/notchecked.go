@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"fmt"
@@ -11,15 +11,15 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// notSeen says what was not looked at, and which codes therefore say nothing.
-func notSeen(r *audit.Report) []string {
+// notChecked says what was not read, and which codes were therefore not checked.
+func notChecked(r *audit.Report) []string {
 	var out []string
 	for _, c := range r.Gaps {
 		if c.Node == "" {
 			out = append(out, fmt.Sprintf("Not checked: %s: %s", c.Table, c.Reason))
 		}
 	}
-	out = append(out, nodesNotSeen(r)...)
+	out = append(out, nodesNotChecked(r)...)
 	var codes, there []string
 	na := map[string][]string{}
 	for _, s := range r.Skipped {
@@ -51,9 +51,9 @@ func notSeen(r *audit.Report) []string {
 	return out
 }
 
-// nodesNotSeen is a line for each reason for which nodes, or some of their tables, were
-// not seen.
-func nodesNotSeen(r *audit.Report) []string {
+// nodesNotChecked has a line for each reason for which nodes, or some of their tables, were not
+// read.
+func nodesNotChecked(r *audit.Report) []string {
 	type gap struct{ tables, why string }
 	byNode := map[string]map[string][]string{} // node, reason, tables
 	for _, c := range r.Gaps {

@@ -1,4 +1,5 @@
-package cli
+// Package check has the verbs that read a whole cluster: check, status and collect.
+package check
 
 import (
 	"context"
@@ -15,8 +16,8 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 )
 
-// checkFlags say what to check and how to show it.
-type checkFlags struct {
+// flags say what to check and how to show it.
+type flags struct {
 	namespace string
 	all       bool // namespaces
 	selector  string
@@ -32,11 +33,12 @@ type checkFlags struct {
 	output    string
 	logs      []string
 	probe     bool
-	probes    cluster.Probe // used with probe
+	probes    cluster.Probe // started with probe
 }
 
-func checkCommand(sess *term.Session) *cobra.Command {
-	var f checkFlags
+// Command is the command check.
+func Command(sess *term.Session) *cobra.Command {
+	var f flags
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Find drift between Kubernetes, Calico IPAM and the nodes",
@@ -47,7 +49,7 @@ func checkCommand(sess *term.Session) *cobra.Command {
 			"findings, but not everything could be checked.",
 		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", sess.Program),
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), sess, f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), sess, f) },
 	}
 	l := c.Flags()
 	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
@@ -71,7 +73,7 @@ func checkCommand(sess *term.Session) *cobra.Command {
 	return c
 }
 
-func runCheck(ctx context.Context, sess *term.Session, f checkFlags) error {
+func run(ctx context.Context, sess *term.Session, f flags) error {
 	opts, err := auditOptions(f)
 	if err != nil {
 		return err
@@ -88,12 +90,12 @@ func runCheck(ctx context.Context, sess *term.Session, f checkFlags) error {
 	if f.watch {
 		return watch(ctx, sess, f, opts)
 	}
-	r, err := judgeSettled(ctx, sess, f, opts)
+	r, err := checkSettled(ctx, sess, f, opts)
 	if err != nil {
 		return err
 	}
 	if len(f.logs) > 0 {
-		if err := checkLogs(ctx, sess, r, f, opts.Keep); err != nil {
+		if err := addCauses(ctx, sess, r, f, opts.Keep); err != nil {
 			return err
 		}
 	}
@@ -103,9 +105,9 @@ func runCheck(ctx context.Context, sess *term.Session, f checkFlags) error {
 	return verdict(r, f)
 }
 
-// judgeSettled makes a check and, with --wait, a second one when unconfirmed findings can be
+// checkSettled makes a check and, with --wait, a second one when unconfirmed findings can be
 // confirmed.
-func judgeSettled(ctx context.Context, sess *term.Session, f checkFlags, opts audit.Options) (*audit.Report, error) {
+func checkSettled(ctx context.Context, sess *term.Session, f flags, opts audit.Options) (*audit.Report, error) {
 	r, err := sess.Check(ctx, opts, f.namespace, f.selector)
 	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || sess.Bundle != "" {
 		return r, err
@@ -124,7 +126,7 @@ func sleep(ctx context.Context, sess *term.Session, d time.Duration) error {
 }
 
 // verdict is the exit code of a check.
-func verdict(r *audit.Report, f checkFlags) error {
+func verdict(r *audit.Report, f flags) error {
 	for i := range r.Findings {
 		if r.Findings[i].Severity.Level() >= finding.Severity(f.failOn).Level() {
 			return term.ExitFindings

@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-func collectCommand(sess *term.Session) *cobra.Command {
+// CollectCommand is the command collect.
+func CollectCommand(sess *term.Session) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "collect --save FILE",

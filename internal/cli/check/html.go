@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	_ "embed"
@@ -29,6 +29,6 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 
 func showHTML(sess *term.Session, r *audit.Report) error {
 	return reportTemplate.Execute(sess.Stdout, map[string]any{
-		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r), "NotSeen": notSeen(r), "Prog": sess.Program,
+		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r), "NotChecked": notChecked(r), "Prog": sess.Program,
 	})
 }

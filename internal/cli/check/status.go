@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// status gets from guards the line about the guards of the nodes.
-func statusCommand(sess *term.Session, guards guardSummary) *cobra.Command {
+// StatusCommand is the command status; guards gives its line about the guards of the nodes.
+func StatusCommand(sess *term.Session, guards guardSummary) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
 		Short:   "Show the cluster, its Calico datastore, pools, agents and what cannot be read",
@@ -25,7 +25,7 @@ func statusCommand(sess *term.Session, guards guardSummary) *cobra.Command {
 	}
 }
 
-// A guardSummary says in one line how the guards of the nodes are.
+// A guardSummary says in one line what the guards of the nodes do.
 type guardSummary func(said []cluster.GuardStatus, unread map[string]error) string
 
 func runStatus(ctx context.Context, sess *term.Session, guards guardSummary) error {
@@ -100,14 +100,14 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 			rows = append(rows, []string{"Not checked", term.Line(c.Table.String() + ": " + c.Reason)})
 		}
 	}
-	for _, l := range nodesNotSeen(r) {
+	for _, l := range nodesNotChecked(r) {
 		rows = append(rows, []string{"Not checked", term.Line(strings.TrimPrefix(l, "Not checked: "))})
 	}
 	rows = append(rows, []string{"Next", sess.Program + " check"})
 	sess.PrintTable(cols, rows)
 }
 
-// agentsLine tells how many nodes speak for themselves.
+// agentsLine says how many agents answer.
 func agentsLine(r *audit.Report) string {
 	if !r.View.Agents() {
 		return "none installed: node state is not checked"
@@ -137,7 +137,7 @@ func endpoints(r *audit.Report, s *model.Snapshot) string {
 	return term.Thousands(len(s.Endpoints))
 }
 
-// skew says how far apart in time the books were read.
+// skew says how far apart in time the sources were read.
 func skew(s *model.Snapshot) string {
 	var first, last model.Time
 	for _, c := range s.Coverage {

@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // auditOptions turns flags into what audit is asked for.
-func auditOptions(f checkFlags) (o audit.Options, err error) {
+func auditOptions(f flags) (o audit.Options, err error) {
 	o = audit.Options{Settle: f.settle}
 	if o.Detectors, err = detectorsOf(f.codes); err != nil {
 		return o, err

@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // watch checks, and then follows what changes; what is new or gone since the last judgement
 // is marked.
-func watch(ctx context.Context, sess *term.Session, f checkFlags, opts audit.Options) error {
+func watch(ctx context.Context, sess *term.Session, f flags, opts audit.Options) error {
 	if f.output != "" && f.output != "table" && f.output != "wide" {
 		return fmt.Errorf("-o %s: not with --watch, which shows a line for what is new or gone", f.output)
 	}
@@ -95,7 +95,7 @@ func (p *printed) changes(r *audit.Report) {
 	if p.first {
 		sess.PrintLines(cols, totals(r))
 	}
-	if blind := notSeen(r); !slices.Equal(blind, p.unread) {
+	if blind := notChecked(r); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {
 			sess.PrintLines(cols, term.Line(b))
 		}
