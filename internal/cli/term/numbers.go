@@ -64,5 +64,5 @@ func Size(n int64) string {
 	}
 }
 
-// toTheMinute is the layout of times in text: with date and zone.
+// MinuteLayout is the layout of times in text: with date and zone.
 const MinuteLayout = "2006-01-02 15:04 UTC"
