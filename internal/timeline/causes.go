@@ -21,10 +21,12 @@ var brings = map[Cause][]finding.Code{
 	StaleNodename:   {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
 }
 
-// SetCauses gives each finding the verdicts that explain it.
-func SetCauses(fs []finding.Finding, verdicts []Verdict, files []File) {
-	for i := range fs {
-		fs[i].Causes = causesOf(&fs[i], verdicts, files)
+// SetCauses gives each finding of the lists the verdicts that explain it.
+func SetCauses(verdicts []Verdict, files []File, lists ...[]finding.Finding) {
+	for _, fs := range lists {
+		for i := range fs {
+			fs[i].Causes = causesOf(&fs[i], verdicts, files)
+		}
 	}
 }
 

@@ -18,8 +18,7 @@ func addCauses(ctx context.Context, sess *term.Session, r *audit.Report, f flags
 		return err
 	}
 	verdicts, _ := timeline.JudgeAll(log)
-	timeline.SetCauses(r.Findings, verdicts, log.Files())
-	timeline.SetCauses(r.Unconfirmed, verdicts, log.Files())
+	timeline.SetCauses(verdicts, log.Files(), r.Findings, r.Unconfirmed)
 	for _, s := range timeline.Secrets(verdicts, log.Files()) {
 		if len(f.codes) == 0 && (keep == nil || keep(&s)) {
 			r.Findings = append(r.Findings, s)

@@ -30,9 +30,9 @@ func findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]stri
 		f := &fs[i]
 		group := many[f.Code]
 		if list || len(group) <= groupAbove {
-			row := []string{sev(f.Severity), term.Line(term.ShortIDs(f.Key())), term.Age(f.Age(now)), term.Line(term.ShortIDs(f.Summary))}
+			row := []string{sev(f.Severity), term.ShortIDs(f.Key()), term.Age(f.Age(now)), term.ShortIDs(f.Summary)}
 			if wide {
-				row = []string{sev(f.Severity), term.Line(f.Key()), term.Age(f.Age(now)), term.Dash(term.Line(f.Node)), term.Dash(term.Line(strings.Join(f.Explains, ","))), term.Line(f.Summary)}
+				row = []string{sev(f.Severity), f.Key(), term.Age(f.Age(now)), term.Dash(f.Node), term.Dash(strings.Join(f.Explains, ",")), f.Summary}
 			}
 			rows = append(rows, row)
 			continue
@@ -41,7 +41,7 @@ func findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]stri
 			continue
 		}
 		done[f.Code] = true
-		rows = append(rows, []string{sev(worst(group)), groupName(f.Code, group), term.Age(oldest(group, now).Age(now)), term.Line(term.ShortIDs(sample(group)))})
+		rows = append(rows, []string{sev(worst(group)), groupName(f.Code, group), term.Age(oldest(group, now).Age(now)), term.ShortIDs(sample(group))})
 	}
 	return rows
 }

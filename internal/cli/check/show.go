@@ -51,10 +51,10 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 	}
 	sess.PrintLines(cols, totals(r))
 	if p := r.Pattern(); p != nil {
-		sess.PrintLines(cols, "Pattern: "+term.Line(p.String()))
+		sess.PrintLines(cols, "Pattern: "+p.String())
 	}
 	for _, l := range notChecked(r) {
-		sess.PrintLines(cols, term.Line(l))
+		sess.PrintLines(cols, l)
 	}
 	switch {
 	case len(r.Findings) > 0:

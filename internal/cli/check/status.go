@@ -75,15 +75,15 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 		kind += ", not tested on a real cluster"
 	}
 	rows := [][]string{
-		{"Cluster", term.Line(fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", term.Dash(s.Meta.GUID), term.Dash(info.Kubernetes), term.Dash(info.Calico), kind))},
-		{"Calico", term.Line(r.Calico.Why)},
+		{"Cluster", fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", term.Dash(s.Meta.GUID), term.Dash(info.Kubernetes), term.Dash(info.Calico), kind)},
+		{"Calico", r.Calico.Why},
 		{"Objects", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", term.Thousands(len(s.Pods)), term.Thousands(len(s.Nodes)), term.Thousands(len(s.Blocks)), term.Thousands(len(s.Handles)), endpoints(r, s))},
 		{"Read", r.Taken.Time().UTC().Format(term.MinuteLayout) + skew(s)},
 		{"Datastore", datastore(r)},
 		{"Agents", agentsLine(r)},
 	}
 	if guard != "" {
-		rows = append(rows, []string{"Guard", term.Line(guard)})
+		rows = append(rows, []string{"Guard", guard})
 	}
 	for i := range s.Pools {
 		p := &s.Pools[i]
@@ -93,15 +93,15 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 			label = "Pools"
 		}
 		size := model.Size(p.CIDR, 1<<30)
-		rows = append(rows, []string{label, term.Line(fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), term.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled]))})
+		rows = append(rows, []string{label, fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), term.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled])})
 	}
 	for _, c := range r.Gaps {
 		if c.Node == "" {
-			rows = append(rows, []string{"Not checked", term.Line(c.Table.String() + ": " + c.Reason)})
+			rows = append(rows, []string{"Not checked", c.Table.String() + ": " + c.Reason})
 		}
 	}
 	for _, l := range nodesNotChecked(r) {
-		rows = append(rows, []string{"Not checked", term.Line(strings.TrimPrefix(l, "Not checked: "))})
+		rows = append(rows, []string{"Not checked", strings.TrimPrefix(l, "Not checked: ")})
 	}
 	rows = append(rows, []string{"Next", sess.Program + " check"})
 	sess.PrintTable(cols, rows)

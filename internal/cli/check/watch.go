@@ -83,12 +83,12 @@ func (p *printed) changes(r *audit.Report) {
 		now[x.Key()] = true
 		if !p.seen[x.Key()] {
 			mark := map[bool]string{true: " ", false: "+"}[p.first]
-			sess.PrintLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), term.Line(term.ShortIDs(x.Key())), term.Line(term.ShortIDs(x.Summary))))
+			sess.PrintLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), term.ShortIDs(x.Key()), term.ShortIDs(x.Summary)))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.seen)) {
 		if !now[k] {
-			sess.PrintLines(cols, fmt.Sprintf("- %s       %s", at, term.Line(term.ShortIDs(k))))
+			sess.PrintLines(cols, fmt.Sprintf("- %s       %s", at, term.ShortIDs(k)))
 		}
 	}
 	p.seen = now
@@ -97,7 +97,7 @@ func (p *printed) changes(r *audit.Report) {
 	}
 	if blind := notChecked(r); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {
-			sess.PrintLines(cols, term.Line(b))
+			sess.PrintLines(cols, b)
 		}
 		if len(blind) == 0 {
 			sess.PrintLines(cols, "Everything is read completely again")

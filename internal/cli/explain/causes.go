@@ -38,8 +38,7 @@ func seekCauses(ctx context.Context, sess *term.Session, r *audit.Report, paths 
 		}
 	}
 	verdicts, _ := timeline.JudgeAll(log)
-	timeline.SetCauses(r.Findings, verdicts, log.Files())
-	timeline.SetCauses(r.Unconfirmed, verdicts, log.Files())
+	timeline.SetCauses(verdicts, log.Files(), r.Findings, r.Unconfirmed)
 	return nil
 }
 
@@ -69,7 +68,7 @@ func causeLines(sess *term.Session, f *finding.Finding, cols int) {
 			if n > 1 {
 				more = fmt.Sprintf(" and %d more lines", n-1)
 			}
-			sess.PrintLines(cols, "          "+term.Line(c.Lines[0])+more)
+			sess.PrintLines(cols, "          "+c.Lines[0]+more)
 		}
 	}
 }

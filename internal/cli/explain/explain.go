@@ -131,7 +131,7 @@ func findingLines(sess *term.Session, r *audit.Report) {
 			if len(f.Explains) > 0 {
 				text += "; explains " + term.ShortIDs(strings.Join(f.Explains, ", "))
 			}
-			sess.PrintLines(cols, term.Line(text))
+			sess.PrintLines(cols, text)
 			causeLines(sess, f, cols)
 		}
 	}

@@ -65,14 +65,14 @@ func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide b
 		cols = 0
 		show = func(s string) string { return s }
 	}
-	sess.PrintLines(cols, term.Line(show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State))))
+	sess.PrintLines(cols, show(fmt.Sprintf("%s: %s [%s]", f.Key(), f.Summary, f.State)))
 	for _, e := range f.Evidence {
-		sess.PrintLines(cols, term.Line(fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name))))
+		sess.PrintLines(cols, fmt.Sprintf("  %s %s", e.Ref.Kind, show(e.Ref.Name)))
 		sess.PrintLabelled(cols, "      ", show(e.Says))
 	}
 	causeLines(sess, f, cols)
 	if len(f.Explains) > 0 {
-		sess.PrintLines(cols, "Explains  "+term.Line(show(strings.Join(f.Explains, ", "))))
+		sess.PrintLines(cols, "Explains  "+show(strings.Join(f.Explains, ", ")))
 	}
 	if f.State == finding.Confirmed {
 		sess.PrintLines(cols, "Present   for at least "+term.Age(f.Age(r.Taken)))
@@ -81,7 +81,7 @@ func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide b
 		if !f.RecheckAfter.IsZero() {
 			why += "; recheck after " + moments(f.RecheckAfter)
 		}
-		sess.PrintLines(cols, "Unconfirmed: "+term.Line(why))
+		sess.PrintLines(cols, "Unconfirmed: "+why)
 	}
 	sess.Next("explain %s", f.Code)
 }

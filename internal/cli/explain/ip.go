@@ -69,16 +69,11 @@ func ipText(sess *term.Session, r *audit.Report, ip netip.Addr) {
 		}
 	}
 	says, detail := ipamText(v, ip)
-	sess.PrintLines(cols, term.Line(fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, term.Count(len(rows)-1, "claim"), running, says)))
+	sess.PrintLines(cols, fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, term.Count(len(rows)-1, "claim"), running, says))
 	if len(rows) > 1 {
-		for i := range rows {
-			for j := range rows[i] {
-				rows[i][j] = term.Line(rows[i][j])
-			}
-		}
 		sess.PrintTable(cols, rows)
 	}
-	sess.PrintLines(cols, term.Line(detail))
+	sess.PrintLines(cols, detail)
 	findingLines(sess, r)
 }
 

@@ -36,7 +36,7 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f flags) 
 		}
 	}
 	u := r.View.NodeUse(name)
-	sess.PrintLines(cols, term.Line(fmt.Sprintf("node %s %s; %s", name, state, term.Count(len(r.Findings)+len(r.Unconfirmed), "finding"))),
+	sess.PrintLines(cols, fmt.Sprintf("node %s %s; %s", name, state, term.Count(len(r.Findings)+len(r.Unconfirmed), "finding")),
 		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),
 		fmt.Sprintf("Blocks   %d with %d addresses, %d allocated", u.Blocks, u.Size, u.Held))
 	if n != nil {
@@ -44,7 +44,7 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f flags) 
 			sess.PrintLines(cols, fmt.Sprintf("Tunnel   %s %s", t.Kind, t.IP))
 		}
 	}
-	nodeFacts(r.View, name, func(l string) { sess.PrintLines(cols, term.Line(l)) })
+	nodeFacts(r.View, name, func(l string) { sess.PrintLines(cols, l) })
 	findingLines(sess, r)
 	return nil
 }

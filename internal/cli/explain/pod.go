@@ -45,7 +45,7 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 // podText shows a row for each source, and the findings about the pod.
 func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 	cols := sess.Width()
-	sess.PrintLines(cols, term.Line(fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod))))
+	sess.PrintLines(cols, fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod)))
 	rows := [][]string{
 		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
 		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
@@ -63,11 +63,6 @@ func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Ad
 		rows = append(rows, ipamRow(r.View, ip))
 	}
 	rows = append(rows, nodeRows(r.View, pod, ips)...)
-	for i := range rows {
-		for j := range rows[i] {
-			rows[i][j] = term.Line(rows[i][j])
-		}
-	}
 	sess.PrintTable(cols, rows)
 	for i := range r.Findings {
 		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
@@ -85,7 +80,7 @@ func chain(sess *term.Session, f *finding.Finding) {
 		if where == "" {
 			where = "kubernetes"
 		}
-		rows = append(rows, []string{string(e.Ref.Kind), term.Line(term.ShortIDs(e.Says)), term.Line(where)})
+		rows = append(rows, []string{string(e.Ref.Kind), term.ShortIDs(e.Says), where})
 	}
 	sess.PrintTable(sess.Width(), rows)
 }

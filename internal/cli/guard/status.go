@@ -136,11 +136,11 @@ func statusRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []
 		queue = "-"
 	}
 	row := []string{
-		name, term.Dash(term.Line(string(r.Mode))), term.Dash(term.Line(strings.TrimSpace(r.Delegate + " " + r.Version))), term.Thousands(r.Late), stopped,
+		name, term.Dash(string(r.Mode)), term.Dash(strings.TrimSpace(r.Delegate + " " + r.Version)), term.Thousands(r.Late), stopped,
 		term.Thousands(len(r.Endless)), queue, spans(r.Dels),
 	}
 	if wide {
-		row = append(row, spans(r.Adds), term.Dash(term.Line(string(r.Wanted))), term.Dash(term.Line(r.File)), term.Dash(term.Line(r.State)), term.Thousands(r.Put), term.Thousands(r.Adopted), term.Thousands(r.Open), term.Dash(term.Line(r.GC)))
+		row = append(row, spans(r.Adds), term.Dash(string(r.Wanted)), term.Dash(r.File), term.Dash(r.State), term.Thousands(r.Put), term.Thousands(r.Adopted), term.Thousands(r.Open), term.Dash(r.GC))
 	}
 	return row
 }

@@ -38,7 +38,7 @@ func (w *applyRun) progress(p cluster.Progress) {
 	if p.Undo {
 		mark = "undo "
 	}
-	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, term.Line(term.ShortIDs(p.Step.On.Name)))
+	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, term.ShortIDs(p.Step.On.Name))
 	w.sess.PrintLines(w.sess.Width(), text)
 	if p.Why != "" {
 		w.sess.PrintLabelled(w.sess.Width(), "      ", term.ShortIDs(p.Why))

@@ -65,7 +65,7 @@ func runHistory(ctx context.Context, sess *term.Session) error {
 		if s.Why != "" {
 			what = s.Why
 		}
-		rows = append(rows, []string{term.Line(s.Plan), made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), term.Line(term.ShortIDs(what))})
+		rows = append(rows, []string{s.Plan, made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), term.ShortIDs(what)})
 	}
 	sess.PrintTable(sess.Width(), rows)
 	return nil
@@ -99,7 +99,7 @@ func historyOf(ctx context.Context, sess *term.Session, id string) error {
 		if e.Outcome == repair.Intent {
 			continue // what came of it follows
 		}
-		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), term.Line(term.ShortIDs(on))})
+		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), term.ShortIDs(on)})
 	}
 	sess.PrintTable(sess.Width(), rows)
 	sess.Next("undo %s --dry-run=server", id)

@@ -104,7 +104,7 @@ func undoText(p *repair.Plan) string {
 func listSteps(sess *term.Session, p *repair.Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, term.Line(term.ShortIDs(s.On.Name)))
+		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, term.ShortIDs(s.On.Name))
 		sess.PrintLines(sess.Width(), text)
 		sess.PrintLabelled(sess.Width(), "             ", term.ShortIDs(s.Describe()))
 	}

@@ -44,16 +44,18 @@ func cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// PrintTable prints rows in columns, each line cut to width; the first row is the heads.
+// PrintTable prints rows in columns, each line cut to width; the first row is the heads. Cells
+// may have any text: see Line.
 func (s *Session) PrintTable(width int, rows [][]string) {
 	var widths []int
 	for _, r := range rows {
 		for i, c := range r {
+			r[i] = Line(c)
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
 			if i < len(r)-1 {
-				widths[i] = max(widths[i], utf8.RuneCountInString(c))
+				widths[i] = max(widths[i], utf8.RuneCountInString(r[i]))
 			}
 		}
 	}
@@ -69,14 +71,14 @@ func (s *Session) PrintTable(width int, rows [][]string) {
 	}
 }
 
-// PrintLines prints lines, each cut to width; 0 means not at all.
+// PrintLines prints lines of any text, each cut to width; 0 means not at all.
 func (s *Session) PrintLines(width int, lines ...string) {
 	for _, l := range lines {
-		fmt.Fprintln(s.Stdout, cut(l, width))
+		fmt.Fprintln(s.Stdout, cut(Line(l), width))
 	}
 }
 
-// PrintLabelled prints a text behind a label. It breaks the text at spaces, so that no line is
+// PrintLabelled prints any text behind a label. It breaks the text at spaces, so that no line is
 // longer than width, and indents the lines below by the label; width 0 means one line.
 func (s *Session) PrintLabelled(width int, label, text string) {
 	indent := strings.Repeat(" ", len(label))

@@ -49,7 +49,7 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 		if !v.At.IsZero() {
 			at = v.At.Format("2006-01-02 15:04:05")
 		}
-		sess.PrintLines(cols, at+"  "+term.Line(term.Dash(v.Pod)))
+		sess.PrintLines(cols, at+"  "+term.Dash(v.Pod))
 		sess.PrintLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
 		if next == "" && v.Pod != "" {
 			next = v.Pod

@@ -74,7 +74,7 @@ func (fo *follower) show(judged bool) {
 			if !e.At.IsZero() {
 				at = e.At.Format("15:04:05")
 			}
-			fo.sess.PrintLines(cols, term.Line(fmt.Sprintf("%s  %-8s  %-34s %s", at, term.Dash(term.ShortID(e.Sandbox)), what, filepath.Base(where))))
+			fo.sess.PrintLines(cols, fmt.Sprintf("%s  %-8s  %-34s %s", at, term.Dash(term.ShortID(e.Sandbox)), what, filepath.Base(where)))
 		}
 		if !judged {
 			continue
