@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 
@@ -25,9 +26,5 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
-	v := b.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
-	return v
+	return cmp.Or(b.Main.Version, "(devel)")
 }

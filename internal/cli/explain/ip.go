@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
@@ -89,14 +90,7 @@ func claimRow(agents bool, name, node, state, by string) []string {
 }
 
 func by(p *model.Pod, ip netip.Addr) string {
-	status, note := false, false
-	for _, a := range p.IPs {
-		status = status || a == ip
-	}
-	for _, a := range p.Annotated {
-		note = note || a == ip
-	}
-	switch {
+	switch status, note := slices.Contains(p.IPs, ip), slices.Contains(p.Annotated, ip); {
 	case status && note:
 		return "status, annotation"
 	case note:

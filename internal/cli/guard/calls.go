@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -75,4 +76,35 @@ func callsOf(ctx context.Context, p agents, q callsQuestion) saidCalls {
 func callName(node string, c *cluster.GuardCall) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{node, c.At.UTC().Format(time.RFC3339Nano), string(c.Verb), c.Network, c.Container, c.IfName}, "\x00")))
 	return node + ":" + hex.EncodeToString(sum[:3])
+}
+
+// A repeatedCall stands for several that differ in nothing but their time.
+type repeatedCall struct {
+	namedCall
+	count int
+	last  time.Time
+}
+
+func (c *repeatedCall) repeated() string {
+	if c.count == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s, last %s)", times(c.count), c.last.UTC().Format(callTime))
+}
+
+// grouped makes one of calls that follow each other and say the same.
+func grouped(calls []namedCall) []repeatedCall {
+	var out []repeatedCall
+	for _, c := range calls {
+		if n := len(out); n > 0 {
+			p := &out[n-1]
+			if p.Node == c.Node && p.Verb == c.Verb && p.Key == c.Key && p.Rule == c.Rule && p.Code == c.Code && p.Note() == c.Note() && slices.Equal(p.Lost, c.Lost) {
+				p.count++
+				p.last = c.At
+				continue
+			}
+		}
+		out = append(out, repeatedCall{c, 1, c.At})
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,12 +43,7 @@ func showGuards(sess *term.Session, all guards, f flags) error {
 }
 
 func (all guards) installed() bool {
-	for i := range all.said {
-		if all.said[i].Report != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all.said, func(n cluster.GuardStatus) bool { return n.Report != nil })
 }
 
 // printStatusTable lists the nodes that need a look, or all.
@@ -74,10 +70,7 @@ func printStatusTable(sess *term.Session, all guards, f flags) {
 		sess.PrintTable(cols, rows)
 	}
 	if more > 0 {
-		what := fmt.Sprintf("%s more nodes", term.Thousands(more))
-		if more == 1 {
-			what = "1 more node"
-		}
+		what := term.Count(more, "more node")
 		if len(rows) == 1 {
 			what = term.Count(more, "node")
 		}

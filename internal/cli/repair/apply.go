@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,11 +115,7 @@ func beginRun(ctx context.Context, sess *term.Session, f applyFlags) (*applyRun,
 // holder names this process in the lease, for whoever finds it taken.
 func holder(sess *term.Session) string {
 	host, _ := os.Hostname()
-	user := sess.Getenv("USER")
-	if user == "" {
-		user = "somebody"
-	}
-	return fmt.Sprintf("%s@%s (process %d)", user, host, os.Getpid())
+	return fmt.Sprintf("%s@%s (process %d)", cmp.Or(sess.Getenv("USER"), "somebody"), host, os.Getpid())
 }
 
 // fits checks the plan against the cluster as it is; if nothing of it is left, it says what was

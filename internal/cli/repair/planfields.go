@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,11 +117,7 @@ func refused(sess *term.Session, rs []repair.Refusal, wide bool) {
 
 // some names a few of a set.
 func some(set map[string]bool, most int) []string {
-	var out []string
-	for k := range set {
-		out = append(out, k)
-	}
-	slices.Sort(out)
+	out := slices.Sorted(maps.Keys(set))
 	if len(out) > most {
 		out = append(out[:most], fmt.Sprintf("%s more", term.Thousands(len(out)-most)))
 	}

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -56,17 +57,7 @@ func ShortIDs(s string) string {
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
 
 // ShortID cuts a container ID to eight digits.
-func ShortID(s string) string {
-	if len(s) > 8 {
-		return s[:8]
-	}
-	return s
-}
+func ShortID(s string) string { return s[:min(8, len(s))] }
 
 // Dash shows an empty text as "-".
-func Dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func Dash(s string) string { return cmp.Or(s, "-") }

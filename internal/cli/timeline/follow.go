@@ -37,21 +37,16 @@ func follow(ctx context.Context, sess *term.Session, q question, f flags) error 
 	for {
 		grown, behind, err := tail.Read(ctx)
 		if err != nil {
-			return errIfNot(ctx, err)
+			if ctx.Err() != nil {
+				return nil // it was stopped
+			}
+			return err
 		}
 		fo.show(!grown) // what is being written is not judged: its end may be the next line
 		if !behind && cluster.Wait(ctx, glance) != nil || ctx.Err() != nil {
 			return nil
 		}
 	}
-}
-
-// errIfNot is the error, unless it is the stop that was asked for.
-func errIfNot(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // show prints the events that were not shown before, and the verdicts if it is time.
