@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
-// schema prints the JSON Schema of machine output, made from the types themselves.
+// schemaCommand prints the JSON Schema of machine output, made from the types themselves.
 func schemaCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of check -o json", Args: cobra.NoArgs, Hidden: true,

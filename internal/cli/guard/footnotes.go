@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/guard"
 )
 
-// Footnotes say why late DELs were passed on although the guard may stop them.
+// footnotes say why late DELs were passed on although the guard may stop them.
 type footnotes struct{ said []string }
 
 // of gives the number of the note for a report, or 0.
