@@ -54,7 +54,7 @@ func words(list []struct{ pattern, say string }) (out []word) {
 // Each exception says why the word stands there.
 var wordExceptions = map[string]string{
 	"internal/words_test.go":        "this list",
-	"internal/cli/checkoptions.go":  "the error of a value that was given up names it",
+	"internal/cli/check/options.go": "the error of a value that was given up names it",
 	"internal/guard/daemon/lock.go": "the lock of an older guard daemon is taken too",
 	"internal/timeline/parse/":      "lines as Calico and kubelet print them",
 	"internal/timeline/loggen/":     "lines as Calico and kubelet print them",

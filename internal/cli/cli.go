@@ -1,76 +1,52 @@
-// Package cli is the command line: it parses, calls audit, and prints. It holds no
-// logic that a controller would need too.
+// Package cli is the command line: the root command, the flags that all commands have, and the
+// verbs, each in a package of its own. They parse, call cluster, and print; they hold no logic
+// that a controller would need too.
 package cli
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/cli/check"
+	"plumbline.dev/plumbline/internal/cli/explain"
+	"plumbline.dev/plumbline/internal/cli/guard"
+	"plumbline.dev/plumbline/internal/cli/repair"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cli/timeline"
 	"plumbline.dev/plumbline/internal/cluster"
 )
 
-// An Env is what a command has of its process.
-type Env struct {
-	Args           []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Getenv         func(string) string
-	Columns        int // of the terminal; 0 means: ask it
-}
-
-// Exit codes. Those of plan and apply come with them.
-const (
-	exitClean    = 0 // everything in scope was seen, no findings
-	exitFindings = 1
-	exitUsage    = 2 // usage, or could not look at all
-	exitGaps     = 3 // no findings, but something in scope was not seen
-)
-
-// An exit is an answer that is no error but has a code.
-type exit int
-
-func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
-
-// global is what every command may be told.
-type global struct {
-	Env
-	prog    string // how the user calls us
-	cluster cluster.Options
-	bundle  string
-	// probe starts the pods of cluster.Probe where there are no agents.
-	probe   bool
-	verbose bool
-}
+// An Env is what the program has of its process.
+type Env = term.Env
 
 // Main runs a command line and gives the exit code.
 func Main(ctx context.Context, env Env) int {
-	g := &global{Env: env, prog: "plumbline"}
+	sess := &term.Session{Env: env, Program: "plumbline", Cluster: cluster.Options{Version: version()}}
 	if strings.HasPrefix(filepath.Base(env.Args[0]), "kubectl-") {
-		g.prog = "kubectl plumbline"
+		sess.Program = "kubectl plumbline"
 	}
-	root := g.root()
+	root := rootCommand(sess)
 	root.SetArgs(env.Args[1:])
 	err := root.ExecuteContext(ctx)
-	var code exit
+	var code term.Exit
 	switch {
 	case err == nil:
-		return exitClean
+		return 0
 	case errors.As(err, &code):
 		return int(code)
 	default:
-		fmt.Fprintf(env.Stderr, "error: %s\n", clean(g.advise(err)))
-		return exitUsage
+		fmt.Fprintf(env.Stderr, "error: %s\n", term.Clean(advise(err)))
+		return int(term.ExitUsage)
 	}
 }
 
-func (g *global) root() *cobra.Command {
+func rootCommand(sess *term.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plumbline",
 		Short: "Find and repair drift between Kubernetes, Calico IPAM and the nodes",
@@ -79,25 +55,26 @@ func (g *global) root() *cobra.Command {
 			"runtime). It finds where they differ, explains why, and repairs it. Only apply\n" +
 			"and undo change anything.",
 		SilenceUsage: true, SilenceErrors: true,
-		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: g.prog},
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: sess.Program},
 	}
-	root.SetIn(g.Stdin)
-	root.SetOut(g.Stdout)
-	root.SetErr(g.Stderr)
+	root.SetIn(sess.Stdin)
+	root.SetOut(sess.Stdout)
+	root.SetErr(sess.Stderr)
 	f := root.PersistentFlags()
-	f.StringVar(&g.cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
-	f.StringVar(&g.cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
-	f.DurationVar(&g.cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
-	f.BoolVar(&g.cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
-	f.StringVar(&g.bundle, "bundle", "", "check a file written by collect instead of a cluster")
-	f.StringVar(&g.cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
-	f.StringSliceVar(&g.cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")
-	f.StringVar(&g.cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
-	f.StringVar(&g.cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
-	f.StringVar(&g.cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
-	f.BoolVarP(&g.verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
-	root.AddCommand(g.status(), g.check(), g.explain(), g.planCommand(), g.applyCommand(), g.undoCommand(), g.historyCommand(),
-		g.timeline(), g.guard(), g.collect(), g.version(), g.schema())
+	f.StringVar(&sess.Cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
+	f.StringVar(&sess.Cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
+	f.DurationVar(&sess.Cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
+	f.BoolVar(&sess.Cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
+	f.StringVar(&sess.Bundle, "bundle", "", "check a file written by collect instead of a cluster")
+	f.StringVar(&sess.Cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
+	f.StringSliceVar(&sess.Cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")
+	f.StringVar(&sess.Cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
+	f.StringVar(&sess.Cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
+	f.StringVar(&sess.Cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
+	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
+	root.AddCommand(check.StatusCommand(sess, guard.Summary), check.Command(sess), explain.Command(sess),
+		repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
+		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), versionCommand(sess), schemaCommand(sess))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",
@@ -106,7 +83,7 @@ func (g *global) root() *cobra.Command {
 }
 
 // advise adds what a person can do about an error that only they can mend.
-func (g *global) advise(err error) string {
+func advise(err error) string {
 	s := err.Error()
 	switch {
 	case errors.Is(err, cluster.ErrUnreachable):
@@ -115,9 +92,4 @@ func (g *global) advise(err error) string {
 		s += "\nIf Calico uses the etcd datastore, pass --etcd-endpoints and its certificates."
 	}
 	return s
-}
-
-// next prints the one line that can be pasted.
-func (g *global) next(w io.Writer, format string, args ...any) {
-	fmt.Fprintf(w, "Next: %s %s\n", g.prog, fmt.Sprintf(format, args...))
 }

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,11 +10,11 @@ import (
 	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/cli"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
-
-var update = flag.Bool("update", false, "rewrite the screens")
 
 type result struct {
 	out, err string
@@ -96,17 +95,7 @@ func TestScreens(t *testing.T) {
 					t.Errorf("%d columns: %s", n, l)
 				}
 			}
-			path := filepath.Join("testdata", "screens", name+".txt")
-			if *update {
-				if err := os.WriteFile(path, []byte(r.out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(path)
-			if err != nil || string(want) != r.out {
-				t.Errorf("got:\n%s\nwant:\n%s%v", r.out, want, err)
-			}
+			termtest.Screen(t, name, r.out)
 		})
 	}
 }
@@ -233,7 +222,7 @@ func TestEveryDocumentHasAKind(t *testing.T) {
 	} {
 		var doc struct{ APIVersion, Kind string }
 		r := run(t, 0, append(strings.Fields(args), "-o", "json", "--bundle", bundle(t, "PL2010", nil))...)
-		if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.APIVersion != cli.APIVersion || doc.Kind != kind {
+		if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.APIVersion != cluster.APIVersion || doc.Kind != kind {
 			t.Errorf("%s: %+v, %v", args, doc, err)
 		}
 	}

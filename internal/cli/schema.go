@@ -6,21 +6,24 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
 )
 
-// schema prints the JSON Schema of machine output, made from the types themselves.
-func (g *global) schema() *cobra.Command {
+// schemaCommand prints the JSON Schema of machine output, made from the types themselves.
+func schemaCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of check -o json", Args: cobra.NoArgs, Hidden: true,
-		RunE: func(*cobra.Command, []string) error { return g.machine(Schema(), "json") },
+		RunE: func(*cobra.Command, []string) error { return sess.PrintDocument(Schema(), "json") },
 	}
 }
 
-// Schema describes a checkReport.
+// Schema describes a report of check.
 func Schema() map[string]any {
-	s := schemaOf(reflect.TypeFor[checkReport]())
+	s := schemaOf(reflect.TypeFor[cluster.CheckReport]())
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = "CheckReport of " + APIVersion
+	s["title"] = "CheckReport of " + cluster.APIVersion
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/cli"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
 )
 
 const seedLogs = "../timeline/records/testdata/seeds"
@@ -39,16 +40,7 @@ func TestTimelineScreens(t *testing.T) {
 					t.Errorf("%d columns: %s", n, l)
 				}
 			}
-			path := filepath.Join("testdata", "screens", name+".txt")
-			if *update {
-				if err := os.WriteFile(path, []byte(r.out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if want, err := os.ReadFile(path); err != nil || string(want) != r.out {
-				t.Errorf("got:\n%s\nwant:\n%s%v", r.out, want, err)
-			}
+			termtest.Screen(t, name, r.out)
 		})
 	}
 }

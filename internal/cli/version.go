@@ -1,17 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/cli/term"
 )
 
-func (g *global) version() *cobra.Command {
+func versionCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + g.prog + " version",
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + sess.Program + " version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(g.Stdout, "plumbline "+version())
+			_, err := fmt.Fprintln(sess.Stdout, "plumbline "+version())
 			return err
 		},
 	}
@@ -23,9 +26,5 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
-	v := b.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
-	return v
+	return cmp.Or(b.Main.Version, "(devel)")
 }

@@ -38,9 +38,18 @@ func (c *Cluster) remember(guid string, m audit.Memory) {
 	}
 }
 
-// Selected gives the pods with these labels, as NAMESPACE/NAME.
-func (c *Cluster) Selected(ctx context.Context, namespace, labels string) (map[string]bool, error) {
-	return c.client.Selected(ctx, namespace, labels)
+// CheckSelected is Check of the pods with these labels: only findings about them are reported.
+// Without labels it is Check; an empty namespace means all.
+func (c *Cluster) CheckSelected(ctx context.Context, o audit.Options, namespace, labels string) (*audit.Report, error) {
+	if labels != "" {
+		pods, err := c.client.Selected(ctx, namespace, labels)
+		if err != nil {
+			return nil, err
+		}
+		before := o.Keep
+		o.Keep = func(f *finding.Finding) bool { return about(f, pods) && (before == nil || before(f)) }
+	}
+	return c.Check(ctx, o)
 }
 
 // Collect reads what a check reads, without judging it.

@@ -33,9 +33,14 @@ type LogQuestion struct {
 	Since, Until time.Time
 }
 
+// Within tells whether an event is of the time asked for; one without time may be.
+func (q LogQuestion) Within(e *timeline.Event) bool {
+	return e.At.IsZero() || (q.Since.IsZero() || !e.At.Before(q.Since)) && (q.Until.IsZero() || !e.At.After(q.Until))
+}
+
 // Logs asks the agents of the nodes concerned for the log lines about one pod, address or
 // sandbox. What could not be read is told, by node.
-func Logs(ctx context.Context, o Options, q LogQuestion, within func(*timeline.Event) bool) (log *timeline.Log, unread []string, err error) {
+func Logs(ctx context.Context, o Options, q LogQuestion) (log *timeline.Log, unread []string, err error) {
 	u, err := OpenScoped(ctx, o)
 	if err != nil {
 		return nil, nil, err
@@ -44,7 +49,7 @@ func Logs(ctx context.Context, o Options, q LogQuestion, within func(*timeline.E
 	if u.fleet == nil {
 		return nil, nil, fmt.Errorf("%w: pass --logs with the files to read", ErrNoAgents)
 	}
-	return u.askForLogs(ctx, q, u.concerned(ctx, q), within)
+	return u.askForLogs(ctx, q, u.concerned(ctx, q))
 }
 
 // concerned are the nodes that any source names with what is asked for. If none does, all
@@ -99,7 +104,7 @@ type logAnswer struct {
 	unread []string
 }
 
-func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []string, within func(*timeline.Event) bool) (*timeline.Log, []string, error) {
+func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []string) (*timeline.Log, []string, error) {
 	ctx, cancel := context.WithTimeout(parent, askAllWithin)
 	defer cancel()
 	answers := make([]logAnswer, len(nodes))
@@ -130,7 +135,7 @@ func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []stri
 			})
 		}
 	}
-	log, err := parse.Read(parent, in, within)
+	log, err := parse.Read(parent, in, q.Within)
 	return log, unread, err
 }
 

@@ -124,17 +124,17 @@ func (s *selection) read(ctx context.Context) error {
 	if s.labels == "" {
 		return nil
 	}
-	pods, err := s.c.Selected(ctx, s.namespace, s.labels)
+	pods, err := s.c.client.Selected(ctx, s.namespace, s.labels)
 	if err == nil {
 		s.pods.Store(&pods)
 	}
 	return err
 }
 
-func (s *selection) has(f *finding.Finding) bool { return About(f, *s.pods.Load()) }
+func (s *selection) has(f *finding.Finding) bool { return about(f, *s.pods.Load()) }
 
-// About tells that a finding is about one of the pods, which are named NAMESPACE/NAME.
-func About(f *finding.Finding, pods map[string]bool) bool {
+// about tells that a finding is about one of the pods, which are named NAMESPACE/NAME.
+func about(f *finding.Finding, pods map[string]bool) bool {
 	for _, r := range f.About {
 		if r.Kind == model.KindPod && pods[r.Name] {
 			return true

@@ -1,6 +1,9 @@
 package finding
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The codes, for life: a code that is no longer reported is not used again. What each means
 // is in its page (detect.Page).
@@ -41,6 +44,13 @@ const (
 	PL9004 Code = "PL9004" // suppression expired
 	PL9005 Code = "PL9005" // Calico version with a known fault, or mixed Calico versions
 )
+
+var codeSyntax = regexp.MustCompile(`^(?i:PL)[0-9]{4}$`)
+
+// ParseCode reads a code as a person types it, in any case; there may be no such code.
+func ParseCode(s string) (c Code, ok bool) {
+	return Code(strings.ToUpper(s)), codeSyntax.MatchString(s)
+}
 
 // A Key names a finding: stable between runs, and what a person types.
 type Key struct {

@@ -5,6 +5,7 @@ package finding
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -92,6 +93,12 @@ type Finding struct {
 
 // Key identifies the finding: CODE/SUBJECT, stable between runs, as users type it.
 func (f *Finding) Key() string { return Key{f.Code, f.Subject.Name}.String() }
+
+// InNamespace tells that the finding is about anything in a namespace: of a duplicate address,
+// one of its pods is enough.
+func (f *Finding) InNamespace(ns string) bool {
+	return f.Namespace == ns || slices.ContainsFunc(f.About, func(r model.Ref) bool { return strings.HasPrefix(r.Name, ns+"/") && r.Kind == model.KindPod })
+}
 
 // Proven is the time since when all evidence is known to be true: the latest Since; zero if
 // one of them is unknown.

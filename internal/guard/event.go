@@ -29,7 +29,7 @@ type Event struct {
 	Trouble   []string       `json:"trouble,omitempty"` // errors of the guard itself
 }
 
-// Texts of Did that readers of the event log compare with: see stillQueued in package cli.
+// Texts of Did that readers of the event log compare with: see stillQueued in internal/cli/guard.
 const (
 	DidQueue   = "queued a DEL"
 	DidRelease = "released the addresses of the container ID"

@@ -21,9 +21,18 @@ var brings = map[Cause][]finding.Code{
 	StaleNodename:   {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
 }
 
-// Causes gives the verdicts that explain a finding: they are about the same pod, address,
+// SetCauses gives each finding of the lists the verdicts that explain it.
+func SetCauses(verdicts []Verdict, files []File, lists ...[]finding.Finding) {
+	for _, fs := range lists {
+		for i := range fs {
+			fs[i].Causes = causesOf(&fs[i], verdicts, files)
+		}
+	}
+}
+
+// causesOf gives the verdicts that explain a finding: they are about the same pod, address,
 // sandbox or node, and their cause can lead to a finding of that code.
-func Causes(f *finding.Finding, verdicts []Verdict, files []File) []finding.Cause {
+func causesOf(f *finding.Finding, verdicts []Verdict, files []File) []finding.Cause {
 	var out []finding.Cause
 	for i := range verdicts {
 		v := &verdicts[i]

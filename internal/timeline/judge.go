@@ -25,6 +25,20 @@ func Judge(s *Story) {
 	slices.SortStableFunc(s.Verdicts, func(a, b Verdict) int { return cmp.Compare(rank(a.Cause), rank(b.Cause)) })
 }
 
+// JudgeAll judges every story of the log, its addresses and its nodes: all verdicts in order
+// of time, and how many pods the log reports.
+func JudgeAll(l *Log) (verdicts []Verdict, pods int) {
+	verdicts = append(JudgeAddresses(l), JudgeNodes(l)...)
+	l.Stories(func(s *Story) bool {
+		pods++
+		Judge(s)
+		verdicts = append(verdicts, s.Verdicts...)
+		return true
+	})
+	slices.SortStableFunc(verdicts, func(a, b Verdict) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) })
+	return verdicts, pods
+}
+
 // rank orders causes by what a person on call needs first.
 func rank(c Cause) int {
 	return slices.Index([]Cause{

@@ -1,0 +1,149 @@
+// Package check has the verbs that read a whole cluster: check, status and collect.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
+)
+
+// flags say what to check and how to show it.
+type flags struct {
+	namespace string
+	all       bool // namespaces
+	selector  string
+	node      string
+	codes     []string
+	wait      bool
+	settle    time.Duration
+	failOn    string
+	require   []string
+	suppress  string
+	list      bool
+	watch     bool
+	output    string
+	logs      []string
+	probe     bool
+	probes    cluster.Probe // started with probe
+}
+
+// Command is the command check.
+func Command(sess *term.Session) *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Find drift between Kubernetes, Calico IPAM and the nodes",
+		Long: "Reads pods, nodes and the Calico datastore, and kernel and runtime of the nodes\n" +
+			"where agents run. Rereads the objects of each difference and reports those\n" +
+			"that have persisted long enough to be confirmed. check changes nothing.\n\n" +
+			"Exit code: 0 no findings; 1 findings; 2 could not read the cluster; 3 no\n" +
+			"findings, but not everything could be checked.",
+		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", sess.Program),
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), sess, f) },
+	}
+	l := c.Flags()
+	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
+	l.BoolVarP(&f.all, "all-namespaces", "A", false, "all namespaces (the default)")
+	l.StringVarP(&f.selector, "selector", "l", "", "only findings about pods with these labels")
+	l.StringVar(&f.node, "node", "", "only findings about this node")
+	l.StringSliceVar(&f.codes, "code", nil, "only these codes")
+	l.BoolVar(&f.wait, "wait", false, "wait once, until the unconfirmed findings can be confirmed")
+	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	l.StringVar(&f.failOn, "fail-on", "warning", "lowest severity for exit code 1: info, warning or error")
+	l.StringSliceVar(&f.require, "require", nil, "sources that must be read completely: kubernetes, calico, node")
+	l.StringVar(&f.suppress, "suppress", "", "file of known and accepted findings")
+	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
+	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster and show new and resolved findings")
+	l.BoolVar(&f.probe, "probe", false, "if no agents are installed: run a short-lived pod on each node to read its state")
+	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(sess.Cluster.Version), "image of the probe pods")
+	l.StringVar(&f.probes.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
+	l.BoolVar(&sess.Cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
+	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
+	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
+	return c
+}
+
+func run(ctx context.Context, sess *term.Session, f flags) error {
+	opts, err := auditOptions(f)
+	if err != nil {
+		return err
+	}
+	if err := term.OutputOneOf(f.output, "table", "wide", "json", "yaml", "html", "name"); err != nil {
+		return err
+	}
+	if f.probe {
+		sess.Cluster.Probe = f.probes
+	}
+	if f.watch && len(f.logs) > 0 {
+		return errors.New("--logs: not with --watch")
+	}
+	if f.watch {
+		return watch(ctx, sess, f, opts)
+	}
+	r, err := checkSettled(ctx, sess, f, opts)
+	if err != nil {
+		return err
+	}
+	if len(f.logs) > 0 {
+		if err := addCauses(ctx, sess, r, f, opts.Keep); err != nil {
+			return err
+		}
+	}
+	if err := show(sess, r, f); err != nil {
+		return err
+	}
+	return verdict(r, f)
+}
+
+// checkSettled makes a check and, with --wait, a second one when unconfirmed findings can be
+// confirmed.
+func checkSettled(ctx context.Context, sess *term.Session, f flags, opts audit.Options) (*audit.Report, error) {
+	r, err := sess.Check(ctx, opts, f.namespace, f.selector)
+	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || sess.Bundle != "" {
+		return r, err
+	}
+	if err := sleep(ctx, sess, r.RecheckAfter().Sub(r.Taken)); err != nil {
+		return nil, err
+	}
+	return sess.Check(ctx, opts, f.namespace, f.selector)
+}
+
+// sleep waits once, and says for how long.
+func sleep(ctx context.Context, sess *term.Session, d time.Duration) error {
+	d += time.Second // times are cut to seconds
+	fmt.Fprintf(sess.Stderr, "waiting %s until unconfirmed findings can be confirmed\n", d)
+	return cluster.Wait(ctx, d)
+}
+
+// verdict is the exit code of a check.
+func verdict(r *audit.Report, f flags) error {
+	for i := range r.Findings {
+		if r.Findings[i].Severity.Level() >= finding.Severity(f.failOn).Level() {
+			return term.ExitFindings
+		}
+	}
+	for _, s := range r.Skipped {
+		if !s.NotApplicable && !s.OutOfScope && (len(s.Nodes) == 0 || f.node == "" || slices.Contains(s.Nodes, f.node)) {
+			return term.ExitGaps
+		}
+	}
+	for _, c := range r.Gaps {
+		if f.node == "" || c.Node == "" || c.Node == f.node { // another node's silence is not what was asked about
+			return term.ExitGaps
+		}
+	}
+	if r.Unread(f.require) {
+		return term.ExitGaps
+	}
+	return nil
+}

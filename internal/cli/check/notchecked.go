@@ -1,0 +1,88 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// notChecked says what was not read, and which codes were therefore not checked.
+func notChecked(r *audit.Report) []string {
+	var out []string
+	for _, c := range r.Gaps {
+		if c.Node == "" {
+			out = append(out, fmt.Sprintf("Not checked: %s: %s", c.Table, c.Reason))
+		}
+	}
+	out = append(out, nodesNotChecked(r)...)
+	var codes, there []string
+	na := map[string][]string{}
+	for _, s := range r.Skipped {
+		switch {
+		case s.OutOfScope:
+		case s.NotApplicable:
+			na[s.Why] = append(na[s.Why], string(s.Code))
+		case len(s.Nodes) > 0:
+			there = append(there, string(s.Code))
+		default:
+			codes = append(codes, string(s.Code))
+		}
+	}
+	if len(codes) > 0 {
+		out = append(out, fmt.Sprintf("Not checked: %s", strings.Join(codes, ", ")))
+	}
+	if len(there) > 0 {
+		out = append(out, fmt.Sprintf("%s not checked on these nodes: %s", term.Count(len(there), "code"), strings.Join(there, ", ")))
+	}
+	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
+		na = nil // what the other datastore would have is not worth a line
+	}
+	for _, why := range slices.Sorted(maps.Keys(na)) {
+		out = append(out, fmt.Sprintf("Not applicable: %s: %s", strings.Join(na[why], ", "), why))
+	}
+	if !r.View.Agents() {
+		out = append(out, "Not checked: node state (no agents installed)")
+	}
+	return out
+}
+
+// nodesNotChecked has a line for each reason for which nodes, or some of their tables, were not
+// read.
+func nodesNotChecked(r *audit.Report) []string {
+	type gap struct{ tables, why string }
+	byNode := map[string]map[string][]string{} // node, reason, tables
+	for _, c := range r.Gaps {
+		if c.Node == "" {
+			continue
+		}
+		if byNode[c.Node] == nil {
+			byNode[c.Node] = map[string][]string{}
+		}
+		byNode[c.Node][c.Reason] = append(byNode[c.Node][c.Reason], c.Table.String())
+	}
+	nodes := map[gap][]string{}
+	var order []gap
+	for _, node := range slices.Sorted(maps.Keys(byNode)) {
+		for _, why := range slices.Sorted(maps.Keys(byNode[node])) {
+			tables := byNode[node][why]
+			what := gap{strings.Join(tables, ", "), why}
+			if len(tables) == len(model.FactTables()) {
+				what.tables = "kernel, runtime"
+			}
+			if nodes[what] == nil {
+				order = append(order, what)
+			}
+			nodes[what] = append(nodes[what], node)
+		}
+	}
+	var out []string
+	for _, g := range order {
+		out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", g.tables, term.FewOf(nodes[g]), g.why))
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
+)
+
+// show prints a report as asked for.
+func show(sess *term.Session, r *audit.Report, f flags) error {
+	switch f.output {
+	case "json", "yaml":
+		return sess.PrintDocument(cluster.ReportOf(r), f.output)
+	case "html":
+		return showHTML(sess, r)
+	case "name":
+		for i := range r.Findings {
+			fmt.Fprintln(sess.Stdout, term.Line(r.Findings[i].Key()))
+		}
+		return nil
+	default:
+		showTable(sess, r, f)
+		return nil
+	}
+}
+
+// showTable prints findings, totals, what was not checked, and what to do next.
+func showTable(sess *term.Session, r *audit.Report, f flags) {
+	w := sess.Stdout
+	cols := sess.Width()
+	wide := f.output == "wide"
+	if wide {
+		cols = 0
+	}
+	for _, m := range r.MassChanges {
+		fmt.Fprintln(w, "! "+m)
+	}
+	if len(r.Findings) > 0 {
+		sess.PrintTable(cols, findingRows(r.Findings, r.Taken, f.list || wide, wide))
+		fmt.Fprintln(w)
+	}
+	if wide && len(r.Unconfirmed) > 0 {
+		fmt.Fprintln(w, "Unconfirmed:")
+		sess.PrintTable(cols, findingRows(r.Unconfirmed, r.Taken, true, true))
+		fmt.Fprintln(w)
+	}
+	sess.PrintLines(cols, totals(r))
+	if p := r.Pattern(); p != nil {
+		sess.PrintLines(cols, "Pattern: "+p.String())
+	}
+	for _, l := range notChecked(r) {
+		sess.PrintLines(cols, l)
+	}
+	switch {
+	case len(r.Findings) > 0:
+		sess.Next("explain %s", term.Line(term.ShortIDs(r.Findings[0].Key())))
+	case len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero():
+		sess.Next("check --wait")
+	case len(r.Unconfirmed) > 0:
+		sess.Next("check -o wide")
+	default:
+		sess.Next("status")
+	}
+}
+
+// totals counts the findings in one line.
+func totals(r *audit.Report) string {
+	n := map[finding.Severity]int{}
+	for i := range r.Findings {
+		n[r.Findings[i].Severity]++
+	}
+	var by []string
+	for _, s := range []finding.Severity{finding.Error, finding.Warning, finding.Info} {
+		if n[s] > 0 {
+			by = append(by, fmt.Sprintf("%s %s", term.Thousands(n[s]), s))
+		}
+	}
+	out := "No findings"
+	if len(r.Findings) > 0 {
+		out = fmt.Sprintf("%s (%s)", term.Count(len(r.Findings), "finding"), strings.Join(by, ", "))
+	}
+	if len(r.Unconfirmed) > 0 {
+		out += fmt.Sprintf("; %s unconfirmed", term.Thousands(len(r.Unconfirmed)))
+		if t := r.RecheckAfter(); !t.IsZero() {
+			out += "; recheck after " + t.Add(59*time.Second).Time().UTC().Format("15:04 UTC")
+		}
+	}
+	if len(r.Suppressed) > 0 {
+		out += fmt.Sprintf("; %s suppressed", term.Thousands(len(r.Suppressed)))
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// StatusCommand is the command status; guards gives its line about the guards of the nodes.
+func StatusCommand(sess *term.Session, guards guardSummary) *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Show the cluster, its Calico datastore, pools, agents and what cannot be read",
+		Example: fmt.Sprintf("  %s status", sess.Program),
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), sess, guards) },
+	}
+}
+
+// A guardSummary says in one line what the guards of the nodes do.
+type guardSummary func(said []cluster.GuardStatus, unread map[string]error) string
+
+func runStatus(ctx context.Context, sess *term.Session, guards guardSummary) error {
+	s, guard, err := overview(ctx, sess, guards)
+	if err != nil {
+		return err
+	}
+	r := audit.Judge(ctx, s, audit.Source{}, audit.Options{})
+	statusText(sess, r, guard)
+	return nil
+}
+
+// overview reads everything once, of the cluster or of a bundle. Agents are only asked how
+// many rows they have, and how their guards are; without agents the summary of them is empty.
+func overview(ctx context.Context, sess *term.Session, guards guardSummary) (s *model.Snapshot, guard string, err error) {
+	if sess.Bundle != "" {
+		s, err := cluster.ReadBundle(sess.Bundle)
+		return s, "", err
+	}
+	c, done, err := sess.Open(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer done()
+	defer c.Close()
+	p := c.Guards()
+	if p == nil {
+		s, err := c.Overview(ctx)
+		return s, "", err
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { guard = guards(p.Status(ctx)) })
+	s, err = c.Overview(ctx)
+	wg.Wait()
+	return s, guard, err
+}
+
+func statusText(sess *term.Session, r *audit.Report, guard string) {
+	s := r.View.Snapshot()
+	info := r.View.Info()
+	cols := sess.Width()
+	kind := "CRDs, " + info.Group
+	if info.Datastore == "etcd" {
+		kind = "etcd"
+	}
+	if strings.HasPrefix(info.Group, "projectcalico.org") {
+		kind += ", not tested on a real cluster"
+	}
+	rows := [][]string{
+		{"Cluster", fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", term.Dash(s.Meta.GUID), term.Dash(info.Kubernetes), term.Dash(info.Calico), kind)},
+		{"Calico", r.Calico.Why},
+		{"Objects", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", term.Thousands(len(s.Pods)), term.Thousands(len(s.Nodes)), term.Thousands(len(s.Blocks)), term.Thousands(len(s.Handles)), endpoints(r, s))},
+		{"Read", r.Taken.Time().UTC().Format(term.MinuteLayout) + skew(s)},
+		{"Datastore", datastore(r)},
+		{"Agents", agentsLine(r)},
+	}
+	if guard != "" {
+		rows = append(rows, []string{"Guard", guard})
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		u := r.View.PoolUse(int32(i))
+		label := ""
+		if i == 0 {
+			label = "Pools"
+		}
+		size := model.Size(p.CIDR, 1<<30)
+		rows = append(rows, []string{label, fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), term.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled])})
+	}
+	for _, c := range r.Gaps {
+		if c.Node == "" {
+			rows = append(rows, []string{"Not checked", c.Table.String() + ": " + c.Reason})
+		}
+	}
+	for _, l := range nodesNotChecked(r) {
+		rows = append(rows, []string{"Not checked", strings.TrimPrefix(l, "Not checked: ")})
+	}
+	rows = append(rows, []string{"Next", sess.Program + " check"})
+	sess.PrintTable(cols, rows)
+}
+
+// agentsLine says how many agents answer.
+func agentsLine(r *audit.Report) string {
+	if !r.View.Agents() {
+		return "none installed: node state is not checked"
+	}
+	s := r.View.Snapshot()
+	asked, answer := map[string]bool{}, map[string]bool{}
+	for _, c := range s.Coverage {
+		if c.Node == "" {
+			continue
+		}
+		asked[c.Node] = true
+		answer[c.Node] = answer[c.Node] || c.State.Seen()
+	}
+	n := 0
+	for _, yes := range answer {
+		if yes {
+			n++
+		}
+	}
+	return fmt.Sprintf("%s of %s nodes answer", term.Thousands(n), term.Thousands(len(asked)))
+}
+
+func endpoints(r *audit.Report, s *model.Snapshot) string {
+	if r.View.State(model.Endpoints, "") == model.NotThere {
+		return "in the pods"
+	}
+	return term.Thousands(len(s.Endpoints))
+}
+
+// skew says how far apart in time the sources were read.
+func skew(s *model.Snapshot) string {
+	var first, last model.Time
+	for _, c := range s.Coverage {
+		if c.At.IsZero() {
+			continue
+		}
+		if first.IsZero() || c.At < first {
+			first = c.At
+		}
+		last = max(last, c.At)
+	}
+	return fmt.Sprintf(", sources read within %s", last.Sub(first))
+}
+
+func datastore(r *audit.Report) string {
+	out := "ready, not locked"
+	if !r.View.Info().Ready {
+		out = "LOCKED: no pod can start or stop"
+	}
+	c, ok := r.View.Collector()
+	switch {
+	case !ok:
+		return out + "; settings of the IPAM garbage collector unknown"
+	case c.LeakGracePeriod == 0:
+		return out + "; IPAM garbage collector off"
+	default:
+		return out + fmt.Sprintf("; IPAM garbage collector grace period %dm", c.LeakGracePeriod/60)
+	}
+}

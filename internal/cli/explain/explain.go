@@ -1,0 +1,146 @@
+// Package explain is the verb explain: a code, a finding, or one object as each source has it.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+)
+
+// flags say what to read and how to show it.
+type flags struct {
+	namespace string
+	output    string
+	settle    time.Duration
+	logs      []string
+}
+
+// Command is the command explain.
+func Command(sess *term.Session) *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR",
+		Short: "Explain a code, a finding, or the state of one object in all sources",
+		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
+			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", sess.Program),
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), sess, args, f) },
+	}
+	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
+	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
+	c.Flags().DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to search for the cause, instead of the agents' logs: file, directory, archive, or -")
+	return c
+}
+
+func run(ctx context.Context, sess *term.Session, args []string, f flags) error {
+	if err := term.OutputOneOf(f.output, "text", "wide", "json"); err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		if code, ok := finding.ParseCode(args[0]); ok {
+			return explainCode(sess, code, f.output)
+		}
+		return explainFinding(ctx, sess, args[0], f)
+	}
+	kind, name := args[0], args[1]
+	switch kind {
+	case "pod", "pods", "po":
+		ns, pod := sess.PodNamed(name, f.namespace)
+		return explainPod(ctx, sess, ns, pod, f)
+	case "ip":
+		ip, err := netip.ParseAddr(name)
+		if err != nil {
+			return err
+		}
+		return explainIP(ctx, sess, ip, f)
+	case "node", "nodes", "no":
+		return explainNode(ctx, sess, name, f)
+	case "block":
+		p, err := netip.ParsePrefix(name)
+		if err != nil {
+			return err
+		}
+		return explainBlock(ctx, sess, p, f)
+	default:
+		return fmt.Errorf("explain %s: want pod, ip, node or block", kind)
+	}
+}
+
+// A codePage is what explain CODE -o json prints.
+type codePage struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	Code       finding.Code `json:"code"`
+	Text       string       `json:"text"` // Markdown
+}
+
+// explainCode shows the page of a code.
+func explainCode(sess *term.Session, c finding.Code, output string) error {
+	page, ok := detect.Page(c)
+	if !ok {
+		return fmt.Errorf("no code %s", c)
+	}
+	if output == "json" {
+		return sess.PrintDocument(codePage{cluster.APIVersion, "CodePage", c, page}, output)
+	}
+	_, err := fmt.Fprint(sess.Stdout, page)
+	return err
+}
+
+// check checks everything and keeps the findings that are wanted; nil means all.
+func check(ctx context.Context, sess *term.Session, f flags, want func(*finding.Finding) bool) (*audit.Report, error) {
+	return sess.Check(ctx, audit.Options{Settle: f.settle, Detectors: detect.All, Keep: want}, "", "")
+}
+
+// openScoped opens the cluster for what surrounds one pod or address.
+func openScoped(ctx context.Context, sess *term.Session) (*cluster.Scoped, func(), error) {
+	o, done := sess.Options()
+	u, err := cluster.OpenScoped(ctx, o)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return u, func() { done(); u.Close() }, nil
+}
+
+// printReport prints the findings about an object as a document of this kind.
+func printReport(sess *term.Session, r *audit.Report, kind string) error {
+	doc := cluster.ReportOf(r)
+	doc.Kind = kind
+	return sess.PrintDocument(doc, "json")
+}
+
+// findingLines lists the findings and ends in what to do next.
+func findingLines(sess *term.Session, r *audit.Report) {
+	cols := sess.Width()
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
+		for i := range fs {
+			f := &fs[i]
+			text := fmt.Sprintf("Finding  %s [%s] %s", term.ShortIDs(f.Key()), f.State, term.ShortIDs(f.Summary))
+			if len(f.Explains) > 0 {
+				text += "; explains " + term.ShortIDs(strings.Join(f.Explains, ", "))
+			}
+			sess.PrintLines(cols, text)
+			causeLines(sess, f, cols)
+		}
+	}
+	switch {
+	case len(r.Findings) > 0:
+		sess.Next("explain %s", r.Findings[0].Code)
+	case len(r.Unconfirmed) > 0:
+		sess.Next("check --wait --code %s", r.Unconfirmed[0].Code)
+	default:
+		sess.Next("check")
+	}
+}

@@ -1,0 +1,150 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// explainPod shows what each source says of a pod, side by side.
+func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flags) error {
+	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
+	u, done, err := openScoped(ctx, sess)
+	if err != nil {
+		return err
+	}
+	defer done()
+	ips, found, err := u.Pod(ctx, ns, name)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("pod %s/%s does not exist", ns, name)
+	}
+	about := []model.Ref{ref}
+	for _, ip := range ips {
+		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	}
+	r := u.Judge(ctx, f.settle, about...)
+	if err := seekCauses(ctx, sess, r, f.logs, ref.Name); err != nil {
+		return err
+	}
+	if f.output == "json" {
+		return printReport(sess, r, "PodExplanation")
+	}
+	podText(sess, r, r.View.PodByName(ns, name), ips)
+	return nil
+}
+
+// podText shows a row for each source, and the findings about the pod.
+func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
+	cols := sess.Width()
+	sess.PrintLines(cols, fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod)))
+	rows := [][]string{
+		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
+		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
+	}
+	if !r.Calico.Etcd {
+		rows = append(rows, []string{"annotation", annotation(pod), term.Dash(term.ShortID(pod.ContainerID)), "-", "rv " + pod.Revision})
+	} else {
+		row := []string{"endpoint", "GONE", "GONE", "GONE", "-"}
+		for e := range r.View.EndpointsOf(pod.Namespace, pod.Name) {
+			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), term.Dash(term.ShortID(e.ContainerID)), term.Dash(e.Device), "etcd rev " + e.Revision}
+		}
+		rows = append(rows, row)
+	}
+	for _, ip := range ips {
+		rows = append(rows, ipamRow(r.View, ip))
+	}
+	rows = append(rows, nodeRows(r.View, pod, ips)...)
+	sess.PrintTable(cols, rows)
+	for i := range r.Findings {
+		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
+			chain(sess, &r.Findings[i])
+		}
+	}
+	findingLines(sess, r)
+}
+
+// chain shows what holds a pod, each reason below what it holds.
+func chain(sess *term.Session, f *finding.Finding) {
+	rows := [][]string{{"HELD BY", "WHICH IS", "SOURCE"}}
+	for _, e := range f.Evidence {
+		where := e.Ref.OnNode()
+		if where == "" {
+			where = "kubernetes"
+		}
+		rows = append(rows, []string{string(e.Ref.Kind), term.ShortIDs(e.Says), where})
+	}
+	sess.PrintTable(sess.Width(), rows)
+}
+
+// podVerdict says in short how the pod is.
+func podVerdict(r *audit.Report, pod *model.Pod) string {
+	switch {
+	case len(r.Findings) > 0:
+		return strings.ToLower(string(pod.Phase)) + ": " + r.Findings[0].Summary + " [confirmed]"
+	case len(r.Unconfirmed) > 0:
+		return strings.ToLower(string(pod.Phase)) + ": " + r.Unconfirmed[0].Summary + " [unconfirmed]"
+	case pod.HostNetwork:
+		return "uses the host network: Calico does not manage it"
+	case pod.Finished():
+		return "has finished and has no address"
+	case len(pod.IPs) == 0:
+		return "has no address yet"
+	default:
+		if r.View.Sees(pod.Node, model.Sandboxes, model.Attachments, model.Paths, model.Links) {
+			return "is consistent in all three sources"
+		}
+		return "is consistent in Kubernetes and Calico (node state not checked)"
+	}
+}
+
+func ipamRow(v *model.View, ip netip.Addr) []string {
+	for a := range v.AllocationsOf(ip) {
+		b := v.BlockOf(a)
+		sandbox := "-"
+		if at := v.AttributeOf(a); at != nil && at.Handle != "" {
+			sandbox = term.ShortID(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
+		}
+		return []string{"ipam", ip.String(), sandbox, "-", fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
+	}
+	for b := range v.BlocksWith(ip) {
+		return []string{"ipam", "FREE", "-", "-", fmt.Sprintf("%s, %s", b.CIDR, ip)}
+	}
+	return []string{"ipam", "NO BLOCK", "-", "-", ip.String()}
+}
+
+func annotation(p *model.Pod) string {
+	switch p.Annotation {
+	case model.Absent:
+		return "NONE"
+	case model.Emptied:
+		return "EMPTIED"
+	case model.Garbled:
+		return "UNREADABLE"
+	default:
+		return list(p.Annotated)
+	}
+}
+
+func onOther(node, pods string) string {
+	if node == pods {
+		return ""
+	}
+	return " (on " + node + ")"
+}
+
+func list(ips []netip.Addr) string {
+	var out []string
+	for _, a := range ips {
+		out = append(out, a.String())
+	}
+	return term.Dash(strings.Join(out, ","))
+}

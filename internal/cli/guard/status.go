@@ -1,0 +1,154 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// A status is what guard status -o json prints.
+type status struct {
+	APIVersion string                `json:"apiVersion"`
+	Kind       string                `json:"kind"`
+	Nodes      []cluster.GuardStatus `json:"nodes"`
+	NotChecked []unreadNode          `json:"notChecked"`
+}
+
+// daemonSilentAfter is how old a report may be: the guard daemon writes one every 30 s.
+const daemonSilentAfter = 2 * time.Minute
+
+func showGuards(sess *term.Session, all guards, f flags) error {
+	if f.output == "json" {
+		if err := sess.PrintDocument(status{cluster.APIVersion, "GuardStatus", term.NotNil(all.said), unreadList(all.unread)}, "json"); err != nil {
+			return err
+		}
+		return gaps(all.unread)
+	}
+	if n := len(all.said); n > 0 && !all.installed() {
+		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", term.Count(n, "node")))
+		printUnread(sess, all.unread)
+		sess.Next("check --code PL4006")
+		return gaps(all.unread)
+	}
+	printStatusTable(sess, all, f)
+	printNodeLines(sess, all)
+	printUnread(sess, all.unread)
+	printNext(sess, all)
+	return gaps(all.unread)
+}
+
+func (all guards) installed() bool {
+	return slices.ContainsFunc(all.said, func(n cluster.GuardStatus) bool { return n.Report != nil })
+}
+
+// printStatusTable lists the nodes that need a look, or all.
+func printStatusTable(sess *term.Session, all guards, f flags) {
+	wide := f.output == "wide"
+	cols := sess.Width()
+	rows := [][]string{{"NODE", "MODE", "DELEGATE", "LATE", "STOPPED", "RETRIED", "QUEUE", "DEL p50/p99"}}
+	if wide {
+		cols = 0
+		rows[0] = append(rows[0], "ADD p50/p99", "WANTED", "FILE", "STATE", "PUT", "ADOPTED", "OPEN", "GC")
+	}
+	var notes footnotes
+	more, late := 0, 0
+	for i := range all.said {
+		n := &all.said[i]
+		if !wide && !f.all && f.node == "" && !notable(n) {
+			more++
+			late += n.Report.Late
+			continue
+		}
+		rows = append(rows, statusRow(n, &notes, wide, cols))
+	}
+	if len(rows) > 1 {
+		sess.PrintTable(cols, rows)
+	}
+	if more > 0 {
+		what := term.Count(more, "more node")
+		if len(rows) == 1 {
+			what = term.Count(more, "node")
+		}
+		fmt.Fprintf(sess.Stdout, "%s: %d late (-A lists them)\n", what, late)
+	}
+	for _, n := range notes.said {
+		sess.PrintLabelled(cols, "", n)
+	}
+}
+
+// notable tells whether a node needs a look.
+func notable(n *cluster.GuardStatus) bool {
+	r := n.Report
+	return r == nil || r.Late+r.Stopped+r.Lost+r.Succeeded+r.Open+len(r.Endless)+r.Queue > 0 || inForce(r) != r.Wanted || r.Why != "" || n.Age() > daemonSilentAfter
+}
+
+// inForce is the mode that a node's guard is in: one that is not there, as is wanted, is off.
+func inForce(r *guard.Report) guard.Mode {
+	if r.Mode == "" && r.Wanted == guard.Off {
+		return guard.Off
+	}
+	return r.Mode
+}
+
+// besideName is what the table needs beside the nodes' names.
+const besideName = 69
+
+// inMiddle shortens a name so that both of its ends are left; 0 means not at all.
+func inMiddle(s string, width int) string {
+	r := []rune(s)
+	if width <= 0 || len(r) <= width {
+		return s
+	}
+	head := (width - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
+}
+
+func statusRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []string {
+	name := term.Line(n.Node)
+	if cols > 0 {
+		name = inMiddle(name, max(8, cols-besideName))
+	}
+	r := n.Report
+	switch {
+	case r == nil:
+		return []string{name, "-", "not installed"}
+	case r.Mode == "" && !wide:
+		return []string{name, term.Dash(string(inForce(r))), "not installed"}
+	}
+	stopped := term.Thousands(r.Stopped)
+	if n := notes.of(r); n > 0 {
+		stopped += fmt.Sprintf(" (%d)", n)
+	}
+	queue := term.Thousands(r.Queue)
+	if r.Queue == 0 && r.Mode != guard.Enforce {
+		queue = "-"
+	}
+	row := []string{
+		name, term.Dash(string(r.Mode)), term.Dash(strings.TrimSpace(r.Delegate + " " + r.Version)), term.Thousands(r.Late), stopped,
+		term.Thousands(len(r.Endless)), queue, spans(r.Dels),
+	}
+	if wide {
+		row = append(row, spans(r.Adds), term.Dash(string(r.Wanted)), term.Dash(r.File), term.Dash(r.State), term.Thousands(r.Put), term.Thousands(r.Adopted), term.Thousands(r.Open), term.Dash(r.GC))
+	}
+	return row
+}
+
+func spans(t guard.Times) string {
+	if t.Count == 0 {
+		return "-"
+	}
+	return millis(t.P50) + "/" + millis(t.P99)
+}
+
+// millis writes a duration as people say it.
+func millis(ms int64) string {
+	if ms < 10_000 {
+		return fmt.Sprintf("%dms", ms)
+	}
+	return fmt.Sprintf("%ds", ms/1000)
+}

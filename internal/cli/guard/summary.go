@@ -1,0 +1,51 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/guard"
+)
+
+// Summary says in one line what the guards of the nodes do, for status.
+func Summary(said []cluster.GuardStatus, unread map[string]error) string {
+	all := guards{said, unread}
+	modes, late, stopped, old := map[guard.Mode]int{}, 0, 0, 0
+	for i := range all.said {
+		var mode guard.Mode
+		if r := all.said[i].Report; r != nil {
+			mode, late, stopped = inForce(r), late+r.Late, stopped+r.Stopped
+		}
+		modes[mode]++
+	}
+	for _, err := range all.unread {
+		if errors.Is(err, cluster.ErrOlderAgent) {
+			old++
+		}
+	}
+	var on []string
+	for _, mode := range []guard.Mode{guard.Enforce, guard.Observe, guard.Off} {
+		if modes[mode] > 0 {
+			on = append(on, fmt.Sprintf("%s on %s", mode, term.Thousands(modes[mode])))
+		}
+	}
+	if modes[""] > 0 {
+		on = append(on, "not installed on "+term.Thousands(modes[""]))
+	}
+	out := strings.Join(on, ", ")
+	switch {
+	case out == "" && old == 0:
+		return "unknown: no agent answers"
+	case out == "":
+		return "unknown: the agents are older than the guard"
+	case all.installed():
+		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", term.Thousands(late), term.Thousands(stopped))
+	}
+	if old > 0 {
+		out += fmt.Sprintf("; %s older than the guard", term.Count(old, "agent"))
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package repair
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// headline says what begins, and what fell away since the plan was made.
+func (w *applyRun) headline() {
+	p := w.Plan
+	fmt.Fprintf(w.sess.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.budget.Blocks)
+	w.skipped()
+}
+
+// skipped tells what fell away since the plan was made.
+func (w *applyRun) skipped() {
+	for _, r := range w.Skipped {
+		field(w.sess, "skipped", term.Line(term.ShortIDs(r.Finding))+": "+term.Line(term.ShortIDs(r.Why)))
+	}
+}
+
+// progress shows a step when it is done. Of many, only those that did not go as planned.
+func (w *applyRun) progress(p cluster.Progress) {
+	if p.Of > maxListed && (p.Outcome == repair.Done || p.Outcome == repair.Already) && !p.Undo {
+		if w.sess.Verbose {
+			fmt.Fprintf(w.sess.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
+		}
+		return
+	}
+	mark := ""
+	if p.Undo {
+		mark = "undo "
+	}
+	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, term.ShortIDs(p.Step.On.Name))
+	w.sess.PrintLines(w.sess.Width(), text)
+	if p.Why != "" {
+		w.sess.PrintLabelled(w.sess.Width(), "      ", term.ShortIDs(p.Why))
+	}
+}
+
+// summary tells how many steps ended how, where they were not listed.
+func (w *applyRun) summary(res cluster.Result) {
+	if len(w.Plan.Steps) <= maxListed {
+		return
+	}
+	n := map[repair.Outcome]int{}
+	for _, v := range res.Steps {
+		n[v.Outcome]++
+	}
+	var parts []string
+	for _, o := range []repair.Outcome{repair.Done, repair.Already, repair.Moved, repair.Refused, repair.Failed, repair.Unknown} {
+		if n[o] > 0 {
+			parts = append(parts, term.Thousands(n[o])+" "+string(o))
+		}
+	}
+	fmt.Fprintf(w.sess.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), term.Thousands(len(w.Plan.Steps)))
+}
+
+// sent says what a dry run sends.
+func (w *applyRun) sent() string {
+	if w.Etcd() {
+		return "the API server validated writes to pods (dryRun=All); etcd and nodes were only read"
+	}
+	return "the API server validated every write (dryRun=All); nodes were only read"
+}
+
+// closing says what is cured, what is not, where the journal is, and how to take it back.
+func (w *applyRun) closing(res cluster.Result, still []string, unseen error, took time.Duration) {
+	out := w.sess.Stdout
+	cured, left := 0, map[string]string{}
+	var watch int64
+	for f, v := range res.Findings {
+		switch {
+		case slices.Contains(still, f):
+			left[f] = "still found: check again in a minute, Calico may need that long"
+		case v.Repaired():
+			cured++
+			if t := w.Plan.Target(f); t != nil {
+				watch = max(watch, t.Watch)
+			}
+		default:
+			left[f] = string(v.Outcome) + ": " + v.Why
+		}
+	}
+	switch {
+	case w.Plan.Undoes != "":
+		fmt.Fprintf(out, "undone    as far as possible, in %s\n", took)
+	case unseen != nil:
+		fmt.Fprintf(out, "written   and not verified: %s\n", term.Line(unseen.Error()))
+	default:
+		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), term.Count(len(w.Plan.Targets), "finding"), took)
+	}
+	w.left(left)
+	if watch > 0 {
+		fmt.Fprintf(out, "watch     check again in %s: until then the IPAM garbage collector may act on what it read before\n", time.Duration(watch)*time.Second)
+	}
+	fmt.Fprintf(out, "journal   %s\n", w.JournalPath())
+	if w.Plan.Undoes == "" && undoText(w.Plan) != "none" {
+		fmt.Fprintf(out, "undo with %s undo %s\n", w.sess.Program, w.Plan.ID)
+	}
+	w.sess.Next("check")
+}
+
+// left names what was not repaired, and why.
+func (w *applyRun) left(why map[string]string) {
+	for i, f := range slices.Sorted(maps.Keys(why)) {
+		if i == 10 {
+			fmt.Fprintf(w.sess.Stdout, "remains    ... %d more\n", len(why)-i)
+			return
+		}
+		field(w.sess, "remains", term.ShortIDs(f)+": "+term.ShortIDs(why[f]))
+	}
+}
+
+func curedText(p *repair.Plan, n int) string {
+	if n == 1 && len(p.Targets) == 1 {
+		return term.Line(p.Targets[0].Finding) + " is gone: 1"
+	}
+	return term.Thousands(n) + " are gone"
+}
+
+// verdict is the exit code: something was left alone, or is still there.
+func (w *applyRun) verdict(res cluster.Result, still []string) error {
+	if len(still) > 0 {
+		return term.ExitFindings
+	}
+	for _, v := range res.Findings {
+		if !v.Repaired() {
+			return term.ExitFindings
+		}
+	}
+	return nil
+}

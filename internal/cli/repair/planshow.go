@@ -1,0 +1,132 @@
+package repair
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// showPlan prints a plan as it was asked for.
+func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
+	if f.output == "yaml" || f.output == "json" {
+		b, err := json.MarshalIndent(cluster.DocumentOf(p), "", "  ")
+		if f.output == "yaml" && err == nil {
+			b, err = yaml.JSONToYAML(b)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(sess.Stdout, "%s\n", strings.TrimSuffix(string(b), "\n"))
+		return err
+	}
+	w := sess.Stdout
+	if len(p.Steps) == 0 {
+		fmt.Fprintln(w, emptyPlan(p))
+		refused(sess, p.Refused, f.output == "wide")
+		return nil
+	}
+	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), term.Count(len(p.Steps), "step"), p.Risk(), undoText(p))
+	if f.output == "wide" || len(p.Steps) <= maxListed {
+		listSteps(sess, p)
+	} else {
+		groupSteps(sess, p)
+	}
+	reliesOn(sess, p)
+	touches(sess, p)
+	refused(sess, p.Refused, f.output == "wide")
+	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
+		fmt.Fprintf(w, "Time       about %s at %g block writes per second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
+	}
+	if f.save == "" {
+		args := []string{"plan"}
+		if len(sess.Args) > 2 {
+			args = sess.Args[1:]
+		}
+		sess.Next("%s --save plan.yaml", term.Line(strings.Join(args, " ")))
+		return nil
+	}
+	fmt.Fprintf(w, "Saved      %s\n", f.save)
+	risk := ""
+	if p.Risk().Level() > 0 { // above what apply allows without a flag
+		risk = " --max-risk " + string(p.Risk())
+	}
+	sess.Next("apply -f %s%s", f.save, risk)
+	return nil
+}
+
+// maxListed is how many steps a person reads one by one.
+const maxListed = 12
+
+func emptyPlan(p *repair.Plan) string {
+	if len(p.Refused) == 0 {
+		return "Nothing to repair."
+	}
+	return "No plan: everything was refused."
+}
+
+func targetsText(p *repair.Plan) string {
+	if len(p.Targets) == 1 {
+		return term.Line(p.Targets[0].Finding)
+	}
+	return term.Count(len(p.Targets), "finding")
+}
+
+func undoText(p *repair.Plan) string {
+	not, lives := 0, 0
+	for i := range p.Targets {
+		if p.Targets[i].NoUndo != "" {
+			not++
+		} else if p.Targets[i].Proof.Running != nil {
+			lives++
+		}
+	}
+	if lives > 0 && not+lives == len(p.Targets) {
+		return "not while the pod runs"
+	}
+	switch not {
+	case 0:
+		return "all"
+	case len(p.Targets):
+		return "none"
+	default:
+		return fmt.Sprintf("all but %s", term.Thousands(not))
+	}
+}
+
+func listSteps(sess *term.Session, p *repair.Plan) {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, term.ShortIDs(s.On.Name))
+		sess.PrintLines(sess.Width(), text)
+		sess.PrintLabelled(sess.Width(), "             ", term.ShortIDs(s.Describe()))
+	}
+}
+
+// groupSteps shows how often each kind of step is in the plan.
+func groupSteps(sess *term.Session, p *repair.Plan) {
+	type group struct {
+		kind model.Kind
+		do   string
+	}
+	var order []group
+	count := map[group]int{}
+	for i := range p.Steps {
+		k := group{p.Steps[i].On.Kind, p.Steps[i].Do}
+		if count[k] == 0 {
+			order = append(order, k)
+		}
+		count[k]++
+	}
+	for _, k := range order {
+		fmt.Fprintf(sess.Stdout, "%7s %-9s %s\n", term.Thousands(count[k]), k.kind, term.Line(k.do))
+	}
+	fmt.Fprintln(sess.Stdout, "           (-o wide lists every step)")
+}

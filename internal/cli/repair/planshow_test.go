@@ -1,0 +1,73 @@
+package repair
+
+import (
+	"fmt"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cli/term/termtest"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/change"
+)
+
+const anID = "247d3c78aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+// rescue is the plan that gives shop/db-0 its record back.
+func rescue() *repair.Plan {
+	p, err := cluster.ReadPlan("../../cluster/testdata/plan.yaml", nil)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// litter is a plan of hundreds of steps, with names of strangers in it.
+func litter() *repair.Plan {
+	p := &repair.Plan{Schema: repair.Schema, ID: "c81d", Cluster: "1f0c"}
+	for i := range 612 {
+		f := fmt.Sprintf("PL2002/xxx\x1b[31m/w3-k8s-old--%d-eth0", i)
+		p.Targets = append(p.Targets, repair.Target{Finding: f, Risk: change.Safe, NoUndo: "there is no pod", Proof: change.Proof{NotInUse: &change.NotInUse{Containers: []string{anID}, Nodes: []string{fmt.Sprintf("w%d", i%31)}}}})
+		p.Steps = append(p.Steps, repair.Step{ID: i + 1, Do: "delete", On: model.Ref{Kind: model.KindEndpoint, Name: f[7:]}, For: []string{f}, Change: &change.Endpoint{Container: anID}})
+	}
+	p.Targets[0].Risk, p.Targets[0].Touches = change.Disruptive, []string{"xxx/other has 10.0.0.1 as well"}
+	return p
+}
+
+// TestPlanScreens keeps what a person sees of plans, and of their execution.
+func TestPlanScreens(t *testing.T) {
+	t.Parallel()
+	for name, show := range map[string]func(sess *term.Session){
+		"plan":        func(sess *term.Session) { _ = showPlan(sess, rescue(), planFlags{output: "text", save: "plan.yaml"}) },
+		"plan-groups": func(sess *term.Session) { _ = showPlan(sess, litter(), planFlags{output: "text"}) },
+		"plan-nothing": func(sess *term.Session) {
+			_ = showPlan(sess, &repair.Plan{Refused: rescue().Refused}, planFlags{output: "text"})
+			_ = showPlan(sess, &repair.Plan{}, planFlags{output: "text"})
+		},
+		"apply": func(sess *term.Session) {
+			p := rescue()
+			w := &applyRun{sess: sess, f: applyFlags{maxRisk: "safe"}, budget: cluster.DefaultBudget, Run: &cluster.Run{Plan: p, Skipped: []repair.Refusal{{Finding: "PL1001/10.0.0.1", Why: "it is not found any more"}}}}
+			w.headline()
+			for i := range p.Steps {
+				w.progress(cluster.Progress{Step: &p.Steps[i], N: i + 1, Of: 4, Outcome: []repair.Outcome{repair.Done, repair.Already, repair.Refused, repair.Unknown}[i], Why: []string{"", "", "sandbox " + anID + " does not run on w17, as its own agent says after a fresh look", ""}[i]})
+			}
+			w.left(map[string]string{"PL2001/shop/db-0": "refused: sandbox " + anID + " does not run"})
+		},
+	} {
+		termtest.Screen(t, name, termtest.Shown(t, show))
+	}
+}
+
+func TestBudgetFlag(t *testing.T) {
+	t.Parallel()
+	b, err := budgetOf([]string{"blocks=5/s", "handles=50"})
+	if err != nil || b.Blocks != 5 || b.Handles != 50 || b.Others != cluster.DefaultBudget.Others {
+		t.Errorf("%+v, %v", b, err)
+	}
+	for _, bad := range []string{"blocks", "blocks=0", "blocks=-1", "x=1", "blocks=1e9", "blocks=NaN"} {
+		if _, err := budgetOf([]string{bad}); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
+)
+
+// Options are those of the cluster, with notices and progress on stderr; done removes the
+// progress from the terminal.
+func (s *Session) Options() (o cluster.Options, done func()) {
+	o = s.Cluster
+	o.StateDir, _ = s.StateDir()
+	o.Notice = func(text string) { fmt.Fprintln(s.Stderr, Clean(text)) }
+	o.Progress, done = s.progress()
+	return o, done
+}
+
+// Open opens the cluster; done is that of Options.
+func (s *Session) Open(ctx context.Context) (c *cluster.Cluster, done func(), err error) {
+	o, done := s.Options()
+	c, err = cluster.Open(ctx, o)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return c, done, nil
+}
+
+// Check makes one check, of the bundle or of the cluster. Of the cluster, labels restrict it to
+// findings about the pods that have them.
+func (s *Session) Check(ctx context.Context, o audit.Options, namespace, labels string) (*audit.Report, error) {
+	if s.Bundle != "" {
+		snapshot, err := cluster.ReadBundle(s.Bundle)
+		if err != nil {
+			return nil, err
+		}
+		return audit.Judge(ctx, snapshot, audit.Source{}, o), nil
+	}
+	c, done, err := s.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	defer c.Close()
+	return c.CheckSelected(ctx, o, namespace, labels)
+}
+
+// StateDir is where journals are kept, and unconfirmed findings.
+func (s *Session) StateDir() (string, error) {
+	dir := s.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home := s.Getenv("HOME")
+		if home == "" {
+			return "", errors.New("no place for a journal: set HOME or XDG_STATE_HOME")
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return dir, nil
+}

@@ -1,0 +1,63 @@
+package timeline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/timeline"
+)
+
+var errAllNeedsLogs = errors.New("specify a pod, an IP or a sandbox, or pass --logs")
+
+// A summary is what timeline -o json prints if nobody was named.
+type summary struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Pods       int             `json:"pods"` // that the logs report
+	Verdicts   []verdict       `json:"verdicts"`
+	Files      []timeline.File `json:"files"`
+}
+
+// showAll lists all verdicts.
+func showAll(sess *term.Session, log *timeline.Log, output string) error {
+	verdicts, pods := timeline.JudgeAll(log)
+	files := log.Files()
+	switch output {
+	case "json":
+		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, Files: term.NotNil(files)}
+		for _, v := range verdicts {
+			doc.Verdicts = append(doc.Verdicts, verdict{v, linesAt(files, v.Lines)})
+		}
+		return sess.PrintDocument(doc, "json")
+	case "html":
+		return errors.New("-o html shows one pod: pass pod NAME")
+	}
+	if len(verdicts) == 0 {
+		fmt.Fprintf(sess.Stdout, "No problem found in these logs: %s pods in %s files.\n", term.Thousands(pods), term.Thousands(len(files)))
+		return nil
+	}
+	cols := sess.Width()
+	if output == "wide" {
+		cols = 0
+	}
+	next := ""
+	for _, v := range verdicts {
+		at := fmt.Sprintf("%-19s", "-")
+		if !v.At.IsZero() {
+			at = v.At.Format("2006-01-02 15:04:05")
+		}
+		sess.PrintLines(cols, at+"  "+term.Dash(v.Pod))
+		sess.PrintLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
+		if next == "" && v.Pod != "" {
+			next = v.Pod
+		}
+	}
+	fmt.Fprintf(sess.Stdout, "\n%s, %s pods, %s files\n", term.Count(len(verdicts), "verdict"), term.Thousands(pods), term.Thousands(len(files)))
+	if ns, pod, ok := strings.Cut(next, "/"); ok {
+		sess.Next("timeline pod %s -n %s --logs ...", term.Line(pod), term.Line(ns))
+	}
+	return nil
+}

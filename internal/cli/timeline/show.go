@@ -1,0 +1,86 @@
+package timeline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/render"
+)
+
+var errNoTrace = errors.New("no line of these logs mentions it")
+
+// show prints the stories of what was asked for; missing says which logs could not be read.
+func show(sess *term.Session, log *timeline.Log, q question, f flags, missing []string) error {
+	stories := storiesOf(log, q)
+	for _, m := range missing {
+		fmt.Fprintln(sess.Stderr, term.Line(m))
+	}
+	if len(stories) == 0 {
+		return fmt.Errorf("%s: %w", q, errNoTrace)
+	}
+	o := render.Options{Width: sess.Width(), Files: log.Files()}
+	if f.output == "wide" {
+		o.Width = 0
+	}
+	switch f.output {
+	case "json":
+		return sess.PrintDocument(document(log, q, stories, missing), "json")
+	case "html":
+		if len(stories) > 1 {
+			return fmt.Errorf("%s: several pods had it: pass one of %s", q, names(stories))
+		}
+		return render.HTML(sess.Stdout, stories[0], o)
+	}
+	for i, s := range stories {
+		if i > 0 {
+			fmt.Fprintln(sess.Stdout)
+		}
+		if err := render.Text(sess.Stdout, s, o); err != nil {
+			return err
+		}
+	}
+	ns, pod, _ := strings.Cut(stories[0].Pod, "/")
+	sess.Next("explain pod %s -n %s", term.Line(pod), term.Line(ns))
+	return nil
+}
+
+// storiesOf gives the stories of the pods that were asked for, with verdicts.
+func storiesOf(log *timeline.Log, q question) []*timeline.Story {
+	var pods []string
+	switch {
+	case q.Pod != "":
+		pods = []string{q.Pod}
+	case q.IP.IsValid():
+		pods = log.PodsOf(q.IP)
+	default:
+		pods = log.PodsOfSandbox(q.Sandbox)
+	}
+	shared := timeline.JudgeAddresses(log)
+	var out []*timeline.Story
+	for _, p := range pods {
+		s := log.Pod(p)
+		if s == nil || len(s.Events) == 0 {
+			continue
+		}
+		timeline.Judge(s)
+		for _, v := range shared {
+			if v.Pod == p || strings.Contains(v.Says, " "+p+" ") { // who got it, and who had it
+				s.Verdicts = append(s.Verdicts, v)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// names lists the pods of stories.
+func names(stories []*timeline.Story) string {
+	var out []string
+	for _, s := range stories {
+		out = append(out, s.Pod)
+	}
+	return term.Line(strings.Join(out, ", "))
+}
