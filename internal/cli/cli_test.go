@@ -145,6 +145,10 @@ func TestUsage(t *testing.T) {
 		"no such finding":  {[]string{"explain", "PL1001/1.2.3.4", "--bundle", good}, "not present"},
 		"not an address":   {[]string{"explain", "ip", "x"}, "ParseAddr"},
 		"etcd without":     {[]string{"explain", "PL0001"}, "no code"},
+		"labels, bundle":   {[]string{"check", "-l", "app=web", "--bundle", good}, "contains no labels"},
+		"pod of a bundle":  {[]string{"explain", "pod", "db-0", "--bundle", good}, "read the cluster"},
+		"ip of a bundle":   {[]string{"explain", "ip", "10.0.0.1", "--bundle", good}, "read the cluster"},
+		"watch a bundle":   {[]string{"check", "-w", "--bundle", good}, "does not change"},
 		"nowhere to save":  {[]string{"collect"}, "--save"},
 		"no reason":        {[]string{"check", "--bundle", good, "--suppress", "testdata/no-reason.yaml"}, "reason"},
 	} {

@@ -3,6 +3,7 @@ package explain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -105,6 +106,9 @@ func check(ctx context.Context, sess *term.Session, f flags, want func(*finding.
 
 // openScoped opens the cluster for what surrounds one pod or address.
 func openScoped(ctx context.Context, sess *term.Session) (*cluster.Scoped, func(), error) {
+	if sess.Bundle != "" {
+		return nil, nil, errors.New("--bundle: explain pod and explain ip read the cluster; of a bundle, explain a finding, a node or a block")
+	}
 	o, done := sess.Options()
 	u, err := cluster.OpenScoped(ctx, o)
 	if err != nil {

@@ -34,6 +34,9 @@ func (s *Session) Open(ctx context.Context) (c *cluster.Cluster, done func(), er
 // Check makes one check, of the bundle or of the cluster. Of the cluster, labels restrict it to
 // findings about the pods that have them.
 func (s *Session) Check(ctx context.Context, o audit.Options, namespace, labels string) (*audit.Report, error) {
+	if s.Bundle != "" && labels != "" {
+		return nil, errors.New("--selector: not with --bundle, which contains no labels")
+	}
 	if s.Bundle != "" {
 		snapshot, err := cluster.ReadBundle(s.Bundle)
 		if err != nil {
