@@ -11,7 +11,7 @@ LANES ?= 2
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-nodes e2e-parts e2e-all screens long bench bench-size
+.PHONY: help build test test-race test-cases test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-nodes e2e-parts e2e-all screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,12 +22,16 @@ build: ## Build the programs into bin/
 # Packages whose tests try many cases: with the race detector they try a few (-short), without it all.
 CASES := ./internal/audit ./internal/calico ./internal/execute/executetest ./internal/guard/ownerdb ./internal/timeline ./internal/timeline/loggen
 
-test: ## Run the tests that need no root, with the race detector, and those of many cases without it
+test: test-race test-cases ## Run the tests that need no root, with the race detector, and those of many cases without it
+
+test-race:
 	$(call tests,race) -race -short -skip '^TestRoot' ./...
+
+test-cases:
 	$(call tests,cases) -skip '^TestRoot' $(CASES)
 
-test-root: ## Run the tests that need root
-	$(call tests,root) -race -p=1 -run '^TestRoot' $$(grep -rl --include='*_test.go' '^func TestRoot' lab internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
+test-root: ## Run the tests that need root; they mostly wait
+	$(call tests,root) -race -p=4 -run '^TestRoot' $$(grep -rl --include='*_test.go' '^func TestRoot' lab internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 lint: ## Run the linters
 	$(TOOL) golangci-lint run ./...
@@ -60,16 +64,18 @@ e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
 	$(call tests,outside) -tags=e2e -count=1 -timeout=10m ./lab/e2e/outside
 	$(MAKE) -j2 --output-sync=target e2e-nodes e2e-parts
 
-# The two lanes of e2e run side by side: labs with nodes wait more than they work, and the other lane mostly has none.
+# The two lanes of e2e run side by side, and take about equally long: a lab waits more than it works.
 e2e-nodes:
 	$(call tests,gate) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate
 	$(call tests,kill) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
-	$(call tests,guard) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/(kdd|etcd)/enforce' -modes=enforce
+	$(call tests,guard-kdd) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/kdd/enforce' -modes=enforce
 
 e2e-parts:
-	$(call tests,parts) -tags=e2e -count=1 -p=1 -timeout=20m ./lab/e2e/size ./internal/calico ./internal/kube/... ./internal/agent/server ./internal/cluster
+	$(call tests,size) -tags=e2e -count=1 -timeout=10m ./lab/e2e/size
+	$(call tests,parts) -tags=e2e -count=1 -p=1 -timeout=20m -run='^TestLab' ./internal/calico ./internal/kube/... ./internal/agent/server ./internal/cluster
 	$(call tests,watch) -tags=e2e -count=1 -timeout=10m ./lab/e2e/watch -run=TestWatchSees
 	$(call tests,timeline) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
+	$(call tests,guard-etcd) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/etcd/enforce' -modes=enforce
 
 e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2)
 	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES)
