@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"plumbline.dev/plumbline/lab/supervise"
 )
@@ -232,9 +233,17 @@ func (n *Node) calicoEnv() []string {
 // register the node (and, on the first node, the pools), then start the services.
 func (n *Node) startCalico(ctx context.Context) error {
 	bin := n.lab.Bin("calico", "calico-node")
-	cmd := n.Command(ctx, bin, "-startup")
-	cmd.Env = n.calicoEnv()
-	if _, err := output(cmd); err != nil {
+	// It exits if somebody else changes the Node meanwhile; a kubelet would start it again.
+	err := Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
+		cmd := n.Command(ctx, bin, "-startup")
+		cmd.Env = n.calicoEnv()
+		out, err := output(cmd)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, strings.TrimSpace(lastLines(out, 3)))
+		}
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("register %s with Calico: %w", n.Name, err)
 	}
 	for name, argv := range map[string][]string{
