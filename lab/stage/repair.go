@@ -113,9 +113,12 @@ func (r *Repair) round(ctx context.Context, s *Stage) (bool, error) {
 	if err != nil || file == "" {
 		return false, err
 	}
-	r.plans = append(r.plans, id)
 	out, code, err := Plumbline(ctx, s.Lab, r.Bin, r.State, r.Apply("-f", file)...)
 	s.Say("apply printed (exit code %d)\n%s", code, out)
+	if err != nil && strings.Contains(err.Error(), "nothing of the plan is left to do") {
+		return true, nil // pods that start and end were between two states; Clean has the last word
+	}
+	r.plans = append(r.plans, id)
 	return true, errors.Join(err, Expect(code == 0 || code == 1 && onlyLater(out), "everything repaired, got exit code %d", code))
 }
 
