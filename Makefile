@@ -8,10 +8,11 @@ TESTS := $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg --
 SUITE ?= all
 LIMIT ?= 150
 LANES ?= 2
+ONLY  ?= .
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race test-cases test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-nodes e2e-parts e2e-all screens long bench bench-size
+.PHONY: help build test test-race test-cases test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,23 +63,26 @@ lab-down: build ## Stop the lab and remove all of it
 
 e2e: lab-build ## Start a lab in each mode and run a few incidents end to end
 	$(call tests,outside) -tags=e2e -count=1 -timeout=10m ./lab/e2e/outside
-	$(MAKE) -j2 --output-sync=target e2e-nodes e2e-parts
+	$(MAKE) -j3 --output-sync=target e2e-kdd e2e-etcd e2e-parts
 
-# The two lanes of e2e run side by side, and take about equally long: a lab waits more than it works.
-e2e-nodes:
-	$(call tests,gate) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate
-	$(call tests,kill) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
+# The lanes of e2e run side by side, and take about equally long: a lab waits more than it works.
+e2e-kdd:
+	$(call tests,kdd) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate -skip=TestEtcd
 	$(call tests,guard-kdd) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/kdd/enforce' -modes=enforce
+	$(call tests,timeline) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
+
+e2e-etcd:
+	$(call tests,etcd) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate -run=TestEtcd
+	$(call tests,guard-etcd) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/etcd/enforce' -modes=enforce
+	$(call tests,kill) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
 
 e2e-parts:
 	$(call tests,size) -tags=e2e -count=1 -timeout=10m ./lab/e2e/size
 	$(call tests,parts) -tags=e2e -count=1 -p=1 -timeout=20m -run='^TestLab' ./internal/calico ./internal/kube/... ./internal/agent/server ./internal/cluster
 	$(call tests,watch) -tags=e2e -count=1 -timeout=10m ./lab/e2e/watch -run=TestWatchSees
-	$(call tests,timeline) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
-	$(call tests,guard-etcd) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/etcd/enforce' -modes=enforce
 
-e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2)
-	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES)
+e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2 ONLY=piece)
+	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES) '$(ONLY)'
 
 screens: lab-build ## Write docs/screens, which README and docs show, from a lab with an incident
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/screens
