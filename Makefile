@@ -75,11 +75,11 @@ e2e-etcd:
 	$(call tests,etcd) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate -run=TestEtcd
 	$(call tests,guard-etcd) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/etcd/enforce' -modes=enforce
 	$(call tests,kill) -tags=e2e -count=1 -timeout=20m ./lab/e2e/repair -run=TestKill -kills=2
+	$(call tests,watch) -tags=e2e -count=1 -timeout=10m ./lab/e2e/watch -run=TestWatchSees
 
 e2e-parts:
 	$(call tests,size) -tags=e2e -count=1 -timeout=10m ./lab/e2e/size
 	$(call tests,parts) -tags=e2e -count=1 -p=1 -timeout=20m -run='^TestLab' ./internal/calico ./internal/kube/... ./internal/agent/server ./internal/cluster
-	$(call tests,watch) -tags=e2e -count=1 -timeout=10m ./lab/e2e/watch -run=TestWatchSees
 
 e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2 ONLY=piece)
 	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES) '$(ONLY)'
