@@ -48,7 +48,7 @@ var may = map[string]string{
 	"cli":                 "cli/check cli/explain cli/guard cli/repair cli/term cli/timeline cluster",
 	"cli/check":           "audit cli/term cluster detect finding model timeline",
 	"cli/explain":         "audit cli/term cluster detect finding model timeline",
-	"cli/guard":           "cli/term cluster guard",
+	"cli/guard":           "cli/term cluster finding guard",
 	"cli/repair":          "audit cli/term cluster detect finding model repair",
 	"cli/term":            "audit cluster timeline timeline/parse",
 	"cli/term/termtest":   "cli/term",

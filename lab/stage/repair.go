@@ -26,6 +26,7 @@ type Repair struct {
 	Left   []string // findings that no repair is expected to resolve
 	Harm   *Harm    // measures harm meanwhile, if set
 	Folded []string // findings that are folded under others: their pods are not healthy either
+	Churns bool     // pods start and end meanwhile: a finding of theirs may be gone between plan and apply
 	// Before runs before the repair, After after it.
 	Before, After func(ctx context.Context, s *Stage) error
 
@@ -115,8 +116,8 @@ func (r *Repair) round(ctx context.Context, s *Stage) (bool, error) {
 	}
 	out, code, err := Plumbline(ctx, s.Lab, r.Bin, r.State, r.Apply("-f", file)...)
 	s.Say("apply printed (exit code %d)\n%s", code, out)
-	if err != nil && strings.Contains(err.Error(), "nothing of the plan is left to do") {
-		return true, nil // pods that start and end were between two states; Clean has the last word
+	if r.Churns && err != nil && strings.Contains(err.Error(), "nothing of the plan is left to do") {
+		return true, nil // it is planned anew; Clean requires that nothing is left
 	}
 	r.plans = append(r.plans, id)
 	return true, errors.Join(err, Expect(code == 0 || code == 1 && onlyLater(out), "everything repaired, got exit code %d", code))

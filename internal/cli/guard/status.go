@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/guard"
 )
 
@@ -32,7 +33,7 @@ func showGuards(sess *term.Session, all guards, f flags) error {
 	if n := len(all.said); n > 0 && !all.installed() {
 		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", term.Count(n, "node")))
 		printUnread(sess, all.unread)
-		sess.Next("check --code PL4006")
+		sess.Next("check --code %s", finding.PL4006)
 		return gaps(all.unread)
 	}
 	printStatusTable(sess, all, f)

@@ -17,6 +17,7 @@ import (
 // undo must report the result for every finding. Then everything is repaired again.
 func undone(ctx context.Context, s *stage.Stage, r *stage.Repair, churns bool) error {
 	ended := make(chan error, 1)
+	r.Churns = churns
 	if churns {
 		go func() {
 			ended <- stage.Play(ctx, s.Lab, churn.Scenario, stage.Options{Tell: s.Tell, For: time.Minute, Keep: true})
