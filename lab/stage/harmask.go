@@ -16,8 +16,8 @@ import (
 type asked struct {
 	Resent  int
 	Targets []struct {
-		URL, Host, First                   string
-		Asked, Lost, Late, Broken, Slowest int
+		URL, Host, First                            string
+		Asked, Lost, Stalled, Late, Broken, Slowest int
 	}
 }
 

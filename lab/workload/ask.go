@@ -26,6 +26,7 @@ type asking struct {
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 	targets []*target
+	stalls  *stalls
 	resent  int
 }
 
@@ -64,7 +65,7 @@ func (a *asking) start(urls []string) error {
 	if len(urls) == 0 || len(urls) > maxTargets {
 		return errors.New("too few or too many targets")
 	}
-	a.targets, a.resent = nil, resent()
+	a.targets, a.stalls, a.resent = nil, &stalls{}, resent()
 	for _, u := range urls {
 		where, err := url.Parse(u)
 		if err != nil {
@@ -74,6 +75,7 @@ func (a *asking) start(urls []string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
 	a.stop = cancel
+	a.done.Go(func() { _ = a.stalls.watch(ctx) }) // without it every loss counts
 	for _, t := range a.targets {
 		a.done.Go(func() { t.fresh(ctx) })
 		a.done.Go(func() { t.kept(ctx) })
@@ -90,5 +92,8 @@ func (a *asking) end() {
 	}
 	a.stop()
 	a.done.Wait()
+	for _, t := range a.targets {
+		t.settle(a.stalls)
+	}
 	a.stop, a.resent = nil, resent()-a.resent
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -54,9 +55,31 @@ func TestAskCountsLostRequests(t *testing.T) {
 func TestAskChecksWhichPodAnswers(t *testing.T) {
 	t.Parallel()
 	var x target
-	x.note(time.Now(), "a", nil)
-	x.note(time.Now(), "b", nil)
+	x.note(time.Now(), "a", false, nil)
+	x.note(time.Now(), "b", false, nil)
+	x.settle(&stalls{all: []span{{time.Now().Add(-time.Hour), time.Now()}}})
 	if x.Asked != 2 || x.Lost != 1 || !strings.Contains(x.First, "b answered, not a") {
+		t.Errorf("%+v", &x)
+	}
+}
+
+// TestAskDoesNotJudgeAStandstill: what is lost while the machine stands still does not
+// count; what is lost before or after does.
+func TestAskDoesNotJudgeAStandstill(t *testing.T) {
+	t.Parallel()
+	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
+	var s stalls
+	s.note(at(0), at(20))      // nothing
+	s.note(at(5000), at(6000)) // a second
+	x := target{losses: []loss{
+		{span: span{at(0), at(2000)}, err: errors.New("before")},
+		{span: span{at(3600), at(5400)}, err: errors.New("too little of it")},
+		{span: span{at(4000), at(6000)}, err: errors.New("within"), kept: true},
+		{span: span{at(5500), at(7500)}, err: errors.New("its end")},
+		{span: span{at(5600), at(7600)}, err: errors.New("after"), kept: true},
+	}}
+	x.settle(&s)
+	if x.Lost != 3 || x.Stalled != 2 || x.Broken != 1 || !strings.Contains(x.First, "before") {
 		t.Errorf("%+v", &x)
 	}
 }

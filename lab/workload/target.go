@@ -19,38 +19,68 @@ type target struct {
 	URL     string `json:"url"`
 	Asked   int    `json:"asked"`
 	Lost    int    `json:"lost"`
+	Stalled int    `json:"stalled"` // lost while the machine itself stood still
 	Late    int    `json:"late"`    // answered, but late
 	Broken  int    `json:"broken"`  // how often the open connection had to be re-established
 	Slowest int    `json:"slowest"` // ms
 	First   string `json:"first"`   // the first lost request, and when
 	Host    string `json:"host"`    // the host name that answers
 
-	addr string
-	mu   sync.Mutex
+	addr   string
+	mu     sync.Mutex
+	losses []loss
+}
+
+// A loss is a request without an answer. Whether it counts is known at the end.
+type loss struct {
+	span
+	err   error
+	kept  bool // over the open connection
+	wrong bool // another host answered: that counts always
 }
 
 // note counts one request. An answer of another host does not count.
-func (t *target) note(began time.Time, host string, err error) {
-	took := time.Since(began)
+func (t *target) note(began time.Time, host string, kept bool, err error) {
+	now := time.Now()
+	took := now.Sub(began)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil && t.Host == "" {
 		t.Host = host
 	}
-	if err == nil && host != t.Host {
+	wrong := err == nil && host != t.Host
+	if wrong {
 		err = fmt.Errorf("%s answered, not %s", host, t.Host)
 	}
 	t.Asked++
 	t.Slowest = max(t.Slowest, int(took.Milliseconds()))
 	switch {
 	case err != nil:
-		t.Lost++
-		if t.First == "" {
-			t.First = began.UTC().Format("15:04:05.000") + " " + err.Error()
-		}
+		t.losses = append(t.losses, loss{span{began, now}, err, kept, wrong})
 	case took > late:
 		t.Late++
 	}
+}
+
+// settle counts the losses. One while the machine stood still for a quarter of the time
+// that an answer may take is not judged.
+func (t *target) settle(s *stalls) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.losses {
+		if !l.wrong && s.during(l.span) >= patience/4 {
+			t.Stalled++
+			continue
+		}
+		t.Lost++
+		if l.kept {
+			t.Broken++
+		}
+		if t.First == "" {
+			t.First = l.from.UTC().Format("15:04:05.000") + " " + l.err.Error()
+		}
+	}
+	t.losses = nil
 }
 
 // fresh sends each request over a new connection, at its time, whether or not earlier
@@ -70,14 +100,14 @@ func (t *target) fresh(ctx context.Context) {
 		select {
 		case places <- struct{}{}:
 		default: // with so many unanswered requests the next one would not be answered either
-			t.note(time.Now(), "", errors.New("too many unanswered requests"))
+			t.note(time.Now(), "", false, errors.New("too many unanswered requests"))
 			continue
 		}
 		all.Go(func() {
 			defer func() { <-places }()
 			began := time.Now()
 			host, err := t.once(began.Add(patience))
-			t.note(began, host, err)
+			t.note(began, host, false, err)
 		})
 	}
 }
@@ -116,13 +146,10 @@ func (t *target) kept(ctx context.Context) {
 		if err == nil {
 			host, err = ask(c, in, began.Add(patience))
 		}
-		t.note(began, host, err)
+		t.note(began, host, true, err)
 		if err != nil && c != nil {
 			_ = c.Close()
 			c = nil
-			t.mu.Lock()
-			t.Broken++
-			t.mu.Unlock()
 		}
 		select {
 		case <-ctx.Done():
