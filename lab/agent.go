@@ -43,7 +43,7 @@ func InstallAgents(ctx context.Context, l *Lab, binary, manifest string, beside 
 	if err := l.Apply(ctx, doc); err != nil {
 		return fmt.Errorf("install the agents: %w", err)
 	}
-	if err := Eventually(ctx, agentsTimeout, l.agentsReady); err != nil {
+	if err := Eventually(ctx, l.Scale(agentsTimeout), l.agentsReady); err != nil {
 		return fmt.Errorf("agents: %w%s", err, l.agentsSaid(context.WithoutCancel(ctx)))
 	}
 	return nil
@@ -106,6 +106,9 @@ func (n *Node) importAgent(ctx context.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if n.IsMachine() {
+		return n.ImportImage(ctx, agentArchive)
 	}
 	const file = "/run/plumbline-agent.tar"
 	if err := os.WriteFile(n.Path(file), b, 0o600); err != nil {

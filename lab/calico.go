@@ -29,7 +29,7 @@ func (l *Lab) startCalicoEtcd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = await(ctx, l.sup, "", "calico-etcd", func(ctx context.Context) error {
+	err = l.await(ctx, "calico-etcd", func(ctx context.Context) error {
 		_, err := l.Etcdctl(ctx, "root", "endpoint", "health")
 		return err
 	})
@@ -60,7 +60,7 @@ func (l *Lab) installCalico(ctx context.Context) error {
 	if l.Datastore == Etcd {
 		return nil
 	}
-	return await(ctx, l.sup, "", "kube-apiserver", l.definitionsReady)
+	return l.await(ctx, "kube-apiserver", l.definitionsReady)
 }
 
 // definitionsReady returns nil if the API server serves every CRD. An established CRD
@@ -147,11 +147,11 @@ const (
 // install-cni container does.
 func (n *Node) installCNI(ctx context.Context) error {
 	l := n.lab
-	for name, target := range map[string]string{
-		"calico": l.Bin("calico", "calico"), "calico-ipam": l.Bin("calico", "calico"),
-		"loopback": l.Bin("cni", "loopback"), "portmap": l.Bin("cni", "portmap"), "bandwidth": l.Bin("cni", "bandwidth"),
+	for name, from := range map[string][2]string{
+		"calico": {"calico", "calico"}, "calico-ipam": {"calico", "calico"},
+		"loopback": {"cni", "loopback"}, "portmap": {"cni", "portmap"}, "bandwidth": {"cni", "bandwidth"},
 	} {
-		if err := n.symlink(target, "/opt/cni/bin/"+name); err != nil {
+		if err := n.installPlugin(ctx, from[0], from[1], "/opt/cni/bin/"+name); err != nil {
 			return fmt.Errorf("install CNI plugin on %s: %w", n.Name, err)
 		}
 	}
@@ -232,9 +232,9 @@ func (n *Node) calicoEnv() []string {
 // startCalico does what calico-node's container does at its start, in its order:
 // register the node (and, on the first node, the pools), then start the services.
 func (n *Node) startCalico(ctx context.Context) error {
-	bin := n.lab.Bin("calico", "calico-node")
+	bin := n.bin("calico", "calico-node")
 	// It exits if somebody else changes the Node meanwhile; a kubelet would start it again.
-	err := Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
+	err := Eventually(ctx, n.lab.Scale(30*time.Second), func(ctx context.Context) error {
 		cmd := n.Command(ctx, bin, "-startup")
 		cmd.Env = n.calicoEnv()
 		out, err := output(cmd)
@@ -248,10 +248,10 @@ func (n *Node) startCalico(ctx context.Context) error {
 	}
 	for name, argv := range map[string][]string{
 		tunnels: {bin, "-allocate-tunnel-addrs"},
-		Felix:   {n.lab.Bin("calico", "calico-felix"), "-c", "/dev/null"},
+		Felix:   {n.bin("calico", "calico-felix"), "-c", "/dev/null"},
 	} {
 		err := n.StartPart(ctx, supervise.Part{
-			Name: name, Argv: argv, Env: n.calicoEnv(), Log: strings.TrimPrefix(n.Log(name), n.Path("")),
+			Name: name, Argv: argv, Env: n.calicoEnv(), Log: n.logFile(name),
 			RestartOn: []int{supervise.AnyExit},
 		})
 		if err != nil {
@@ -263,7 +263,7 @@ func (n *Node) startCalico(ctx context.Context) error {
 
 // felixReady returns nil if Felix reports that it has programmed the data plane.
 func (n *Node) felixReady(ctx context.Context) error {
-	return await(ctx, n.sup, n.Path(""), Felix, func(ctx context.Context) error {
+	return n.await(ctx, Felix, func(ctx context.Context) error {
 		_, err := n.Exec(ctx, "curl", "-fsS", "--max-time", "2", "http://127.0.0.1:9099/readiness")
 		if err != nil {
 			return fmt.Errorf("felix: %s: %w", http.StatusText(http.StatusServiceUnavailable), err)

@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/lab/build"
 )
 
 // Datastore is Calico's datastore.
@@ -33,6 +37,8 @@ type Config struct {
 	DualStack        bool      `json:"dualStack"`
 	BlockSize        int       `json:"blockSize"` // of the IPv4 pool
 	Containerd       string    `json:"containerd"`
+	Machines         int       `json:"machines"` // further nodes that are emulated machines
+	Machine          string    `json:"machine"`  // debian11, debian12 or debian13
 }
 
 // DefaultName is the lab's name if a command has no --name.
@@ -44,6 +50,9 @@ var nameOK = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,29}[a-z0-9])?$`)
 // maxNodes keeps node addresses inside one /24, beside the control plane's address.
 const maxNodes = 200
 
+// maxMachines keeps an emulated cluster usable: each idle machine takes half a core.
+const maxMachines = 4
+
 // WithDefaults sets defaults and refuses a configuration that cannot be built.
 func (c Config) WithDefaults() (Config, error) {
 	if c.Name == "" {
@@ -51,6 +60,12 @@ func (c Config) WithDefaults() (Config, error) {
 	}
 	if c.Nodes == 0 && !c.ControlPlaneOnly {
 		c.Nodes = 2
+		if c.Machines > 0 {
+			c.Nodes = 1 // beside machines, two cores carry no more
+		}
+	}
+	if c.Machine == "" {
+		c.Machine = "debian12"
 	}
 	if c.Datastore == "" {
 		c.Datastore = KDD
@@ -64,10 +79,16 @@ func (c Config) WithDefaults() (Config, error) {
 	switch {
 	case !nameOK.MatchString(c.Name):
 		return c, fmt.Errorf("name %q: want lower-case letters, digits and dashes, at most 31", c.Name)
-	case c.ControlPlaneOnly && c.Nodes != 0:
+	case c.ControlPlaneOnly && c.Nodes+c.Machines != 0:
 		return c, errors.New("a control-plane-only lab has no nodes")
 	case c.Nodes < 0 || c.Nodes > maxNodes:
 		return c, fmt.Errorf("%d nodes: want 1 to %d", c.Nodes, maxNodes)
+	case c.Machines < 0 || c.Machines > maxMachines:
+		return c, fmt.Errorf("%d machines: want 0 to %d", c.Machines, maxMachines)
+	case !slices.Contains(build.Machines(), c.Machine):
+		return c, fmt.Errorf("machine %q: want one of %s", c.Machine, strings.Join(build.Machines(), ", "))
+	case c.Machines > 0 && c.DualStack:
+		return c, errors.New("machines have no IPv6 addresses: not with --dual-stack")
 	case c.Datastore != KDD && c.Datastore != Etcd:
 		return c, fmt.Errorf("datastore %q: want %s or %s", c.Datastore, KDD, Etcd)
 	case c.BlockSize < 20 || c.BlockSize > 32:

@@ -5,7 +5,7 @@ import "testing"
 func TestWithDefaults(t *testing.T) {
 	t.Parallel()
 	got, err := Config{}.WithDefaults()
-	want := Config{Name: "lab", Nodes: 2, Datastore: KDD, BlockSize: 26, Containerd: ContainerdDebian}
+	want := Config{Name: "lab", Nodes: 2, Datastore: KDD, BlockSize: 26, Containerd: ContainerdDebian, Machine: "debian12"}
 	if err != nil || got != want {
 		t.Errorf("zero config: got %+v, %v; want %+v", got, err, want)
 	}
@@ -19,6 +19,9 @@ func TestWithDefaults(t *testing.T) {
 		"an unknown datastore":        {Datastore: "postgres"},
 		"a block that Calico refuses": {BlockSize: 19},
 		"an unknown runtime":          {Containerd: "docker"},
+		"an unknown machine":          {Machine: "windows"},
+		"more machines than it bears": {Machines: 5},
+		"machines with IPv6":          {Machines: 1, DualStack: true},
 	} {
 		if got, err := c.WithDefaults(); err == nil {
 			t.Errorf("%s: accepted as %+v", name, got)

@@ -119,7 +119,7 @@ func (l *Lab) startAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return await(ctx, l.sup, "", "kube-apiserver", func(ctx context.Context) error {
+	return l.await(ctx, "kube-apiserver", func(ctx context.Context) error {
 		_, err := l.Do(ctx, http.MethodGet, "/readyz", "")
 		return err
 	})
@@ -130,12 +130,20 @@ func (l *Lab) startControllers(ctx context.Context) error {
 	err := l.start(ctx, "kube-controller-manager", l.Bin("kubernetes", "kube-controller-manager"),
 		"--kubeconfig="+kc+"controller-manager.conf", "--service-account-private-key-file="+stateDir+"/pki/sa.key", "--root-ca-file="+stateDir+"/pki/ca.crt",
 		"--use-service-account-credentials", "--leader-elect=false", "--bind-address=127.0.0.1", "--cert-dir="+stateDir+"/controller-manager",
-		"--node-monitor-grace-period=20s", "--node-monitor-period=2s")
+		"--node-monitor-grace-period="+l.grace(), "--node-monitor-period=2s")
 	if err != nil {
 		return err
 	}
 	return l.start(ctx, "kube-scheduler", l.Bin("kubernetes", "kube-scheduler"),
 		"--kubeconfig="+kc+"scheduler.conf", "--leader-elect=false", "--bind-address=127.0.0.1", "--cert-dir="+stateDir+"/scheduler")
+}
+
+// grace is how long a node may be silent. An emulated machine is slow.
+func (l *Lab) grace() string {
+	if l.Machines > 0 {
+		return "60s"
+	}
+	return "20s"
 }
 
 // start runs a part in the outer namespaces.

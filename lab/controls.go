@@ -24,7 +24,7 @@ func (l *Lab) RestartAPIServer(ctx context.Context) error {
 	if err := l.sup.Again(ctx, "kube-apiserver"); err != nil {
 		return err
 	}
-	return await(ctx, l.sup, "", "kube-apiserver", func(ctx context.Context) error {
+	return l.await(ctx, "kube-apiserver", func(ctx context.Context) error {
 		_, err := l.Do(ctx, http.MethodGet, "/readyz", "")
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"plumbline.dev/plumbline/lab/machine"
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
@@ -25,7 +26,7 @@ func Init() {
 		_ = os.Chdir(wd) // nsenter has changed it
 		_ = os.Unsetenv(workDirEnv)
 	}
-	if os.Args[0] != initArg0 || len(os.Args) != 3 {
+	if os.Args[0] != initArg0 || len(os.Args) < 3 {
 		return
 	}
 	var err error
@@ -41,6 +42,10 @@ func Init() {
 		if err = mountNode(name); err == nil {
 			err = supervise.Serve(nodeSocket)
 		}
+	case "machine":
+		err = machine.Run(machineDir, name)
+	case "exec":
+		os.Exit(execInMachine(machine.Client(name), os.Args[3:]))
 	default:
 		err = fmt.Errorf("unknown kind %q", kind)
 	}

@@ -17,6 +17,12 @@ func (l *Lab) KeepLogs(ctx context.Context, dir string) error {
 		return err
 	}
 	for _, n := range nodes {
+		if n.IsMachine() {
+			if err := n.keepJournal(ctx, filepath.Join(dir, n.Name)); err != nil {
+				return err
+			}
+			continue
+		}
 		from[n.Name] = n.Path("/var/log")
 		from[n.Name+"-calico"] = n.Path("/var/log/calico")
 		from[n.Name+"-cni"] = filepath.Dir(n.Log("cni"))
@@ -37,6 +43,26 @@ func (l *Lab) KeepLogs(ctx context.Context, dir string) error {
 		}
 	}
 	return nil
+}
+
+// keepJournal keeps what the parts of a machine logged, and its console.
+func (n *Node) keepJournal(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	journal, err := n.Exec(ctx, "journalctl", "--no-pager", "-o", "short-iso-precise")
+	if err != nil {
+		journal = err.Error() // a machine that hangs has its console
+	}
+	if err := os.WriteFile(filepath.Join(dir, "journal.log"), []byte(journal), 0o600); err != nil {
+		return err
+	}
+	if cni, err := n.ReadLog(ctx, "cni"); err == nil {
+		if err := os.WriteFile(filepath.Join(dir, "cni.log"), []byte(cni), 0o600); err != nil {
+			return err
+		}
+	}
+	return copyFile(filepath.Join(machineDir, n.Name+".console"), filepath.Join(dir, "console.log"))
 }
 
 func copyFile(from, to string) error {

@@ -26,6 +26,9 @@ var ErrOutside = errors.New("not inside a lab")
 type Lab struct {
 	Config
 	Parts map[string]string // where each built component is
+	Image string            `json:"image,omitempty"` // where the kernel and disk of its machines are
+	Disk  string            `json:"disk,omitempty"`  // where the disk with the components is
+	Slow  float64           `json:"slow,omitempty"`  // how much slower its slowest machine is than the host, at least 1
 
 	sup supervise.Client
 

@@ -88,7 +88,8 @@ func strayProcesses() ([]string, error) {
 		cmd, _ := os.ReadFile(filepath.Join(d, "cmdline"))
 		name, _, _ := strings.Cut(string(cmd), "\x00")
 		cgroups, _ := os.ReadFile(filepath.Join(d, "cgroup"))
-		if strings.Contains(exe, "/plumbline/lab/") || name == initArg0 || strings.Contains(string(cgroups), "/"+cgroupName("")) {
+		// QEMU is the distribution's; its disks are the lab's.
+		if strings.Contains(exe, "/plumbline/lab/") || (strings.HasPrefix(filepath.Base(exe), "qemu-system") && strings.Contains(string(cmd), "/plumbline/lab/")) || name == initArg0 || strings.Contains(string(cgroups), "/"+cgroupName("")) {
 			out = append(out, fmt.Sprintf("process: %s %s", filepath.Base(d), strings.ReplaceAll(string(cmd), "\x00", " ")))
 		}
 	}

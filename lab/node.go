@@ -10,21 +10,34 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
+	"plumbline.dev/plumbline/lab/machine"
 	"plumbline.dev/plumbline/lab/supervise"
 )
 
-// A Node is one node of the cluster: its own namespaces with a kubelet, a container
-// runtime and Calico's components.
+// A Node is one node of the cluster, with a kubelet, a container runtime and Calico's
+// components: namespaces of its own, or an emulated machine.
 type Node struct {
 	Name  string
 	Index int
 	PID   int // of the node's first process, in the lab's PID namespace
 
-	lab *Lab
-	sup supervise.Client
+	lab     *Lab
+	sup     parts
+	machine machine.Client // empty if the node is namespaces
+}
+
+// parts are the services of a node: below the lab's supervisor or systemd.
+type parts interface {
+	Start(ctx context.Context, p supervise.Part) (supervise.Status, error)
+	Again(ctx context.Context, name string) error
+	Signal(ctx context.Context, name string, sig syscall.Signal) error
+	Stop(ctx context.Context, name string, grace time.Duration) error
+	Kill(ctx context.Context, name string) error
+	List(ctx context.Context) ([]supervise.Status, error)
 }
 
 func nodeName(i int) string { return "node" + strconv.Itoa(i) }
@@ -43,9 +56,17 @@ func (l *Lab) Node(ctx context.Context, i int) (*Node, error) {
 
 func (l *Lab) node(i, pid int) *Node {
 	n := &Node{Name: nodeName(i), Index: i, PID: pid, lab: l}
+	if l.isMachine(i) {
+		n.machine = machine.Client(machine.Socket(machineDir, n.Name))
+		n.sup = systemd{n}
+		return n
+	}
 	n.sup = supervise.Client(n.Path(nodeSocket))
 	return n
 }
+
+// IsMachine returns whether the node is an emulated machine.
+func (n *Node) IsMachine() bool { return n.machine != "" }
 
 // NodeByName returns the node with that name.
 func (l *Lab) NodeByName(ctx context.Context, name string) (*Node, error) {
@@ -56,8 +77,14 @@ func (l *Lab) NodeByName(ctx context.Context, name string) (*Node, error) {
 	return l.Node(ctx, i)
 }
 
-// Path returns the path, outside the node, of a file of the node.
-func (n *Node) Path(p string) string { return fmt.Sprintf("/proc/%d/root%s", n.PID, p) }
+// Path returns the path, outside the node, of a file of the node. A machine's files have
+// none.
+func (n *Node) Path(p string) string {
+	if n.IsMachine() {
+		panic("lab: " + n.Name + " is a machine: its files are reached with Exec and WriteFile only")
+	}
+	return fmt.Sprintf("/proc/%d/root%s", n.PID, p)
+}
 
 // CRISocket is the socket of the node's container runtime.
 func (n *Node) CRISocket() string { return n.Path("/run/containerd/containerd.sock") }
@@ -67,6 +94,9 @@ func (n *Node) Addr() netip.Addr { return nodeAddr4(n.Index) }
 
 // Command runs argv in the node, in all of its namespaces.
 func (n *Node) Command(ctx context.Context, argv ...string) *exec.Cmd {
+	if n.IsMachine() {
+		return n.machineCommand(ctx, argv...)
+	}
 	args := append([]string{"-t", strconv.Itoa(n.PID), "-m", "-n", "-p", "-u", "-i", "--"}, argv...)
 	cmd := exec.CommandContext(ctx, "nsenter", args...)
 	cmd.WaitDelay = 5 * time.Second
@@ -81,6 +111,9 @@ func (n *Node) Exec(ctx context.Context, argv ...string) (string, error) {
 // WriteFile writes a file on the node. Its processes read either the old file or the
 // complete new one.
 func (n *Node) WriteFile(path, text string) error {
+	if n.IsMachine() {
+		return n.sendFile(context.Background(), path, strings.NewReader(text))
+	}
 	p := n.Path(path)
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 		return fmt.Errorf("write %s on %s: %w", path, n.Name, err)
@@ -94,14 +127,25 @@ func (n *Node) WriteFile(path, text string) error {
 
 // Log is the path, from outside the node, of the log of kubelet, containerd,
 // kube-proxy, felix or cni.
-func (n *Node) Log(part string) string {
+func (n *Node) Log(part string) string { return n.Path(n.logFile(part)) }
+
+// logFile is the log's path on the node. On a machine only cni has one.
+func (n *Node) logFile(part string) string {
 	switch part {
 	case "cni":
-		return n.Path("/var/log/calico/cni/cni.log")
+		return "/var/log/calico/cni/cni.log"
 	case Felix, tunnels:
-		return n.Path("/var/log/calico/" + part + ".log")
+		return "/var/log/calico/" + part + ".log"
 	}
-	return n.Path("/var/log/" + part + ".log")
+	return "/var/log/" + part + ".log"
+}
+
+// ReadLog returns the log of a part.
+func (n *Node) ReadLog(ctx context.Context, part string) (string, error) {
+	if n.IsMachine() && part != "cni" {
+		return n.Exec(ctx, "journalctl", "--no-pager", "-o", "cat", "-u", part)
+	}
+	return n.Exec(ctx, "cat", n.logFile(part))
 }
 
 // The parts of a node.
@@ -159,8 +203,13 @@ func (n *Node) StartPart(ctx context.Context, p supervise.Part) error {
 	return err
 }
 
-// symlink creates a link on the node to a file of the machine.
-func (n *Node) symlink(target, name string) error {
+// installPlugin puts a program of the lab into a directory of the node.
+func (n *Node) installPlugin(ctx context.Context, component, program, name string) error {
+	if n.IsMachine() {
+		_, err := n.Exec(ctx, "install", "-D", n.bin(component, program), name)
+		return err
+	}
+	target := n.bin(component, program)
 	err := os.Symlink(target, n.Path(name))
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -1,7 +1,10 @@
 package lab
 
+import "fmt"
+
 // The configuration of a node's parts. Paths are those of a real node.
 
+// containerdConfig takes whether systemd manages the cgroups.
 const containerdConfig = `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
@@ -18,34 +21,53 @@ state = "/run/containerd"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
       runtime_type = "io.containerd.runc.v2"
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-        SystemdCgroup = false
+        SystemdCgroup = %t
 `
 
-// kubeletConfig takes the node's address and its cgroup.
-const kubeletConfig = `apiVersion: kubelet.config.k8s.io/v1beta1
+// kubeletConfig is the configuration file of the node's kubelet.
+func (n *Node) kubeletConfig() string {
+	own := fmt.Sprintf(kubeletInNamespaces, cgroupName(n.lab.Name)+"/"+n.Name)
+	if n.IsMachine() {
+		own = kubeletOnMachine
+	}
+	return fmt.Sprintf(kubeletCommon, n.Addr()) + own
+}
+
+// On a machine the kubelet is configured as kubeadm does it on Debian.
+const kubeletOnMachine = `cgroupDriver: systemd
+containerRuntimeEndpoint: unix:///var/run/containerd/containerd.sock
+runtimeRequestTimeout: 10m
+nodeStatusUpdateFrequency: 10s
+`
+
+// kubeletInNamespaces takes the node's cgroup.
+const kubeletInNamespaces = `cgroupRoot: /%s
+cgroupDriver: cgroupfs
+cgroupsPerQOS: true
+enforceNodeAllocatable: []
+failCgroupV1: false
+containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
+healthzPort: 0
+nodeStatusUpdateFrequency: 5s
+syncFrequency: 10s
+`
+
+// kubeletCommon takes the node's address.
+const kubeletCommon = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 address: %s
-cgroupRoot: /%s
 authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: /etc/kubernetes/pki/ca.crt}}
 authorization: {mode: Webhook}
 tlsCertFile: /etc/kubernetes/pki/kubelet.crt
 tlsPrivateKeyFile: /etc/kubernetes/pki/kubelet.key
-cgroupDriver: cgroupfs
-cgroupsPerQOS: true
-enforceNodeAllocatable: []
 failSwapOn: false
-failCgroupV1: false
-containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
 resolvConf: ""
 volumePluginDir: /var/lib/kubelet/volume-plugins
-healthzPort: 0
 maxPods: 300
 serializeImagePulls: false
 evictionHard: {memory.available: 50Mi, nodefs.available: 1%%, imagefs.available: 1%%}
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
-nodeStatusUpdateFrequency: 5s
-syncFrequency: 10s
 `
 
 // kubeProxyConfig does not set conntrack's sysctls: they belong to the machine.

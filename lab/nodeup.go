@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"plumbline.dev/plumbline/lab/supervise"
 )
@@ -20,14 +19,14 @@ func (l *Lab) createNode(ctx context.Context, i int) (*Node, error) {
 	}
 	st, err := l.sup.Start(ctx, supervise.Part{
 		Name: name, Argv: []string{initArg0, "node", name}, Env: baseEnv(),
-		Log: filepath.Join(stateDir, "log", name+".log"), Namespaces: true,
+		Log: filepath.Join(stateDir, "log", name+".log"), Namespaces: true, Self: true,
 	})
 	if err != nil {
 		return nil, err
 	}
 	n := l.node(i, st.PID)
-	err = await(ctx, l.sup, "", name, func(context.Context) error {
-		_, err := os.Stat(string(n.sup))
+	err = l.await(ctx, name, func(context.Context) error {
+		_, err := os.Stat(n.Path(nodeSocket))
 		return err
 	})
 	if err != nil {
@@ -40,13 +39,18 @@ func (l *Lab) createNode(ctx context.Context, i int) (*Node, error) {
 }
 
 func (n *Node) startRuntime(ctx context.Context) error {
-	if err := n.WriteFile("/etc/containerd/config.toml", containerdConfig); err != nil {
+	if err := n.WriteFile("/etc/containerd/config.toml", fmt.Sprintf(containerdConfig, false)); err != nil {
 		return err
 	}
 	if err := n.start(ctx, Containerd, n.containerd("containerd"), "-c", "/etc/containerd/config.toml"); err != nil {
 		return err
 	}
-	err := await(ctx, n.sup, n.Path(""), Containerd, func(ctx context.Context) error {
+	return n.runtimeReady(ctx)
+}
+
+// runtimeReady waits for the container runtime and imports the images of every node.
+func (n *Node) runtimeReady(ctx context.Context) error {
+	err := n.await(ctx, Containerd, func(ctx context.Context) error {
 		_, err := n.Ctr(ctx, "version")
 		return err
 	})
@@ -54,7 +58,7 @@ func (n *Node) startRuntime(ctx context.Context) error {
 		return err
 	}
 	for _, file := range []string{"pause.tar", "workload.tar"} {
-		if err := n.ImportImage(ctx, n.lab.Bin("workload", file)); err != nil {
+		if _, err := n.Ctr(ctx, "images", "import", n.bin("workload", file)); err != nil {
 			return err
 		}
 	}
@@ -63,8 +67,9 @@ func (n *Node) startRuntime(ctx context.Context) error {
 
 // containerd returns the path of a program of the node's container runtime.
 func (n *Node) containerd(name string) string {
-	if n.lab.Containerd == Containerd22 {
-		return n.lab.Bin("containerd", name)
+	// Debian 11's containerd does not know the CRI that a kubelet of today speaks.
+	if n.lab.Containerd == Containerd22 || (n.IsMachine() && n.lab.Machine == "debian11") {
+		return n.bin("containerd", name)
 	}
 	return filepath.Join("/usr/bin", name)
 }
@@ -76,8 +81,22 @@ func (n *Node) Ctr(ctx context.Context, args ...string) (string, error) {
 
 // ImportImage imports an image archive in the node's runtime.
 func (n *Node) ImportImage(ctx context.Context, file string) error {
-	_, err := n.Ctr(ctx, "images", "import", file)
-	return err
+	if !n.IsMachine() {
+		_, err := n.Ctr(ctx, "images", "import", file)
+		return err
+	}
+	const there = "/var/tmp/image.tar"
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if err := n.sendFile(ctx, there, f); err != nil {
+		return err
+	}
+	_, err = n.Ctr(ctx, "images", "import", there)
+	_, rm := n.Exec(ctx, "rm", there)
+	return errors.Join(err, rm)
 }
 
 // join adds the node to the cluster: credentials, kubelet, kube-proxy.
@@ -112,7 +131,7 @@ func (n *Node) join(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := n.WriteFile("/var/lib/kubelet/config.yaml", fmt.Sprintf(kubeletConfig, n.Addr(), cgroupName(l.Name)+"/"+n.Name)); err != nil {
+	if err := n.WriteFile("/var/lib/kubelet/config.yaml", n.kubeletConfig()); err != nil {
 		return err
 	}
 	if err := n.WriteFile("/var/lib/kube-proxy/config.yaml", kubeProxyConfig); err != nil {
@@ -122,15 +141,15 @@ func (n *Node) join(ctx context.Context) error {
 	if l.DualStack {
 		ips += "," + nodeAddr6(n.Index).String()
 	}
-	err = n.start(ctx, Kubelet, l.Bin("kubernetes", "kubelet"), "--config=/var/lib/kubelet/config.yaml",
+	err = n.start(ctx, Kubelet, n.bin("kubernetes", "kubelet"), "--config=/var/lib/kubelet/config.yaml",
 		"--kubeconfig=/etc/kubernetes/kubelet.conf", "--hostname-override="+n.Name, "--node-ip="+ips, "--v=2")
 	if err != nil {
 		return err
 	}
-	if err := n.start(ctx, KubeProxy, l.Bin("kubernetes", "kube-proxy"), "--config=/var/lib/kube-proxy/config.yaml", "--hostname-override="+n.Name); err != nil {
+	if err := n.start(ctx, KubeProxy, n.bin("kubernetes", "kube-proxy"), "--config=/var/lib/kube-proxy/config.yaml", "--hostname-override="+n.Name); err != nil {
 		return err
 	}
-	return await(ctx, n.sup, n.Path(""), Kubelet, n.Ready)
+	return n.await(ctx, Kubelet, n.Ready)
 }
 
 // Ready returns nil if the API server reports the node as Ready.
@@ -160,5 +179,5 @@ func (n *Node) start(ctx context.Context, name string, argv ...string) error {
 	env := baseEnv()
 	// The runtime looks for its shim in its own directory first.
 	env[0] = "PATH=" + filepath.Dir(n.containerd("containerd")) + ":" + os.Getenv("PATH")
-	return n.StartPart(ctx, supervise.Part{Name: name, Argv: argv, Env: env, Log: strings.TrimPrefix(n.Log(name), n.Path("")), RestartOn: []int{supervise.AnyExit}})
+	return n.StartPart(ctx, supervise.Part{Name: name, Argv: argv, Env: env, Log: n.logFile(name), RestartOn: []int{supervise.AnyExit}})
 }

@@ -57,6 +57,24 @@ func ProcessOf(pid int) (Process, error) {
 	return p, err
 }
 
+// Process returns what the machine's emulator uses.
+func (n *Node) Process() (Process, error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", n.PID))
+	if err != nil {
+		return Process{}, err
+	}
+	var children []byte
+	for _, f := range threads {
+		b, _ := os.ReadFile(f)
+		children = append(children, b...)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	if err != nil {
+		return Process{}, fmt.Errorf("find the emulator of %s: %w", n.Name, err)
+	}
+	return ProcessOf(pid)
+}
+
 func readUse(dir string) (Process, error) {
 	status, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {

@@ -143,7 +143,10 @@ func TestRootErrorHasFailedPartAndItsLastLogLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := await(t.Context(), sup, root, "kube-apiserver", func(context.Context) error { return errors.New("connection refused") })
+	err := await(t.Context(), sup, func(st supervise.Status) string {
+		b, _ := os.ReadFile(root + st.Log)
+		return string(b)
+	}, readyTimeout, "kube-apiserver", func(context.Context) error { return errors.New("connection refused") })
 	if !errors.Is(err, ErrPartFailed) {
 		t.Fatalf("got %v", err)
 	}
@@ -158,11 +161,11 @@ func TestRootErrorHasFailedPartAndItsLastLogLines(t *testing.T) {
 }
 
 func TestRootMachineDifferences(t *testing.T) {
-	a, err := LookAtMachine(t.Context())
+	a, err := LookAtHost(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := LookAtMachine(t.Context())
+	b, err := LookAtHost(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

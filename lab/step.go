@@ -18,14 +18,13 @@ type Progress func(step string, took time.Duration)
 // ErrPartFailed means that a part of the lab exited or did not become ready.
 var ErrPartFailed = errors.New("part failed")
 
-func partFailed(st supervise.Status, logPath string, why error) error {
+func partFailed(st supervise.Status, log string, why error) error {
 	how := "is running but not ready"
 	if !st.Running {
 		how = "has exited: " + st.Exit
 	}
 	var said strings.Builder
-	b, _ := os.ReadFile(logPath)
-	for line := range strings.SplitSeq(lastLines(string(b), 8), "\n") {
+	for line := range strings.SplitSeq(lastLines(log, 8), "\n") {
 		said.WriteString("\n  " + forTerminal(line))
 	}
 	return fmt.Errorf("%w: %s %s (%w)\nlast lines of %s:%s", ErrPartFailed, st.Name, how, why, st.Log, said.String())
@@ -49,8 +48,8 @@ const maxShown = 240
 
 // await calls ready until it succeeds. If another part has exited and is not restarted,
 // or the time is up, the error has the name of the part and its last log lines.
-func await(ctx context.Context, sup supervise.Client, root, part string, ready func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+func await(ctx context.Context, in parts, log func(supervise.Status) string, within time.Duration, part string, ready func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	seen := map[string]time.Time{} // when each part was last running
 	for {
@@ -58,17 +57,17 @@ func await(ctx context.Context, sup supervise.Client, root, part string, ready f
 		if why == nil {
 			return nil
 		}
-		parts, err := sup.List(context.WithoutCancel(ctx))
+		all, err := in.List(context.WithoutCancel(ctx))
 		if err != nil {
 			return err
 		}
-		for _, st := range parts {
+		for _, st := range all {
 			if _, known := seen[st.Name]; st.Running || !known {
 				seen[st.Name] = time.Now()
 			}
 			gone := time.Since(seen[st.Name]) > goneFor && !st.Down
 			if gone || (ctx.Err() != nil && st.Name == part) {
-				return partFailed(st, root+st.Log, why)
+				return partFailed(st, log(st), why)
 			}
 		}
 		select {
@@ -76,6 +75,25 @@ func await(ctx context.Context, sup supervise.Client, root, part string, ready f
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+// await waits for a part of the control plane.
+func (l *Lab) await(ctx context.Context, part string, ready func(context.Context) error) error {
+	return await(ctx, l.sup, func(st supervise.Status) string {
+		b, _ := os.ReadFile(st.Log)
+		return string(b)
+	}, readyTimeout, part, ready)
+}
+
+// await waits for a part of the node.
+func (n *Node) await(ctx context.Context, part string, ready func(context.Context) error) error {
+	return await(ctx, n.sup, func(st supervise.Status) string {
+		text, err := n.ReadLog(context.WithoutCancel(ctx), st.Name)
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	}, n.lab.Scale(readyTimeout), part, ready)
 }
 
 // goneFor is longer than a restart of a part takes.

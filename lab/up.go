@@ -42,6 +42,9 @@ func Up(ctx context.Context, c Config, say Progress) (*Lab, error) {
 		return nil, err
 	}
 	l := &Lab{Config: c, Parts: paths, sup: outerSocket}
+	if err := l.findMachine(ctx, b); err != nil {
+		return nil, err
+	}
 	return l, l.up(ctx, say)
 }
 
@@ -66,12 +69,16 @@ func (l *Lab) up(ctx context.Context, say Progress) error {
 	if err := l.save(); err != nil {
 		return err
 	}
-	nodes := make([]*Node, l.Nodes)
+	nodes := make([]*Node, l.Nodes+l.Machines)
 	err = step(say, "control plane, container runtimes", func() error {
 		work := []func(context.Context) error{l.controlPlane}
 		for i := range nodes {
+			create := l.createNode
+			if l.isMachine(i + 1) {
+				create = l.createMachine
+			}
 			work = append(work, func(ctx context.Context) (err error) {
-				nodes[i], err = l.createNode(ctx, i+1)
+				nodes[i], err = create(ctx, i+1)
 				return err
 			})
 		}
@@ -82,6 +89,11 @@ func (l *Lab) up(ctx context.Context, say Progress) error {
 	}
 	if l.ControlPlaneOnly {
 		return nil
+	}
+	if l.Machines > 0 {
+		if err := l.measure(ctx, nodes[l.Nodes:]); err != nil {
+			return err
+		}
 	}
 	err = step(say, "nodes", func() error { return forEach(ctx, nodes, l.joinNode) })
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,21 +77,25 @@ func (b *Builder) path(ctx context.Context, c Component) (string, error) {
 		dirs = append(dirs, "lab/build/finish.go", "lab/image")
 	}
 	for _, d := range dirs {
-		err := filepath.WalkDir(filepath.Join(b.Tree, d), func(p string, e os.DirEntry, err error) error {
-			if err != nil || e.IsDir() || strings.HasSuffix(p, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(p)
-			if err != nil {
-				return err
-			}
-			rel, _ := filepath.Rel(b.Tree, p)
-			fmt.Fprintf(h, "%s %x\n", rel, sha256.Sum256(text))
-			return nil
-		})
-		if err != nil {
+		if err := b.hash(h, d); err != nil {
 			return "", fmt.Errorf("read the inputs of %s: %w", c.Name, err)
 		}
 	}
 	return filepath.Join(b.Cache, fmt.Sprintf("%s-%x", c.Name, h.Sum(nil)[:8])), nil
+}
+
+// hash adds the files below a path of the tree, without tests.
+func (b *Builder) hash(h io.Writer, path string) error {
+	return filepath.WalkDir(filepath.Join(b.Tree, path), func(p string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasSuffix(p, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(b.Tree, p)
+		_, err = fmt.Fprintf(h, "%s %x\n", rel, sha256.Sum256(text))
+		return err
+	})
 }

@@ -52,6 +52,7 @@ var Components = []Component{
 	{Name: "hangfs", Dir: "lab/build/hangfs", Package: "."},
 	{Name: "workload", Dir: "lab/workload", Package: ".", Finish: images},
 	{Name: "latedel", Dir: "lab/latedel", Package: "."},
+	{Name: "guest", Dir: "lab/guest", Package: "."},
 }
 
 // A Builder compiles components of one source tree into one cache.

@@ -19,6 +19,9 @@ type Part struct {
 	// Namespaces makes the part the first process of a node, with its own network, mount,
 	// PID, host name and IPC namespaces.
 	Namespaces bool `json:"namespaces,omitempty"`
+
+	// Self runs the supervisor's own program instead of Argv[0].
+	Self bool `json:"self,omitempty"`
 }
 
 // Status is the state of a part. PID is the one in the supervisor's namespace.

@@ -151,7 +151,9 @@ func (r *running) fork() error {
 	exe := r.part.Argv[0]
 	if r.part.Namespaces {
 		attr.Sys.Cloneflags = nodeNamespaces
-		exe = "/proc/self/exe" // a node's first process is the supervisor itself
+	}
+	if r.part.Self {
+		exe = "/proc/self/exe"
 	}
 	pid, err := syscall.ForkExec(exe, r.part.Argv, attr)
 	if err != nil {

@@ -58,15 +58,19 @@ func logs(ctx context.Context, e env) error {
 	if len(args) != 2 {
 		return fmt.Errorf("%w: lab logs NODE|control-plane PART", errUsage)
 	}
-	path := l.Log(args[1])
 	if args[0] != "control-plane" {
 		n, err := l.NodeByName(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		path = n.Log(filepath.Base(args[1]))
+		text, err := n.ReadLog(ctx, filepath.Base(args[1]))
+		if err != nil {
+			return fmt.Errorf("%s has no log of %s (lab status lists the components)", args[0], args[1])
+		}
+		_, err = io.WriteString(e.stdout, text)
+		return err
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(l.Log(args[1]))
 	if err != nil {
 		return fmt.Errorf("%s has no log of %s (lab status lists the components): %w", args[0], args[1], errors.Unwrap(err))
 	}

@@ -50,7 +50,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"build", "", "build the lab's components into the cache", buildParts},
+		{"build", "[--machine M]", "build the lab's components, or a machine, into the cache", buildParts},
 		{"up", "[FLAGS]", "start a cluster; up --help lists the flags", up},
 		{"down", "[--all]", "stop a lab and remove all of it", down},
 		{"list", "", "list the labs on this machine", list},
@@ -60,6 +60,10 @@ func commands() []command {
 		{"calicoctl", "ARGS…", "calicoctl, with full permissions", forward("calico", "calicoctl")},
 		{"do", "-- CMD…", "run a command in the lab, with KUBECONFIG set", do},
 		{"exec", "NODE -- CMD…", "run a command on a node", execNode},
+		{"reboot", "NODE", "reboot a machine", power("reboot")},
+		{"power-cut", "NODE", "cut a machine's power for a moment", power("power-cut")},
+		{"pause", "NODE DURATION", "stop a machine and its clock for a while", power("pause")},
+		{"clock", "NODE OFFSET", "set a machine's clock: 10m is ten minutes ahead", power("clock")},
 		{"image", "FILE | --binary FILE …", "import an image on every node, or write one", images},
 		{"agents", "[FLAGS]", "install Plumbline's agents on every node", agents},
 		{"logs", "NODE|control-plane PART", "print a log: kubelet, containerd, felix, cni, …", logs},
@@ -97,6 +101,7 @@ first argument, in front of everything else.
 
 Examples:
   lab up --nodes 3
+  lab up --nodes 1 --machines 1 --machine debian13
   lab kubectl get nodes -o wide
   lab exec node1 -- ip route
   lab logs node1 kubelet

@@ -113,7 +113,7 @@ func play(ctx context.Context, e env, sc stage.Scenario, c lab.Config, o stage.O
 	if c.Nodes == 0 {
 		c.Nodes = sc.Nodes
 	}
-	if err := insideNew(ctx, c.Name); err != nil {
+	if err := insideNew(ctx, c); err != nil {
 		return err
 	}
 	p := newProgress(e.stderr)

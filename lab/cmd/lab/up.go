@@ -25,6 +25,8 @@ func configFlags(fs *flag.FlagSet, c *lab.Config) {
 	fs.BoolVar(&c.DualStack, "dual-stack", false, "IPv4 and IPv6")
 	fs.IntVar(&c.BlockSize, "block-size", 26, "prefix length of Calico's IPv4 blocks, `20..32`")
 	fs.StringVar(&c.Containerd, "containerd", lab.ContainerdDebian, "container runtime, `debian|2.2`")
+	fs.IntVar(&c.Machines, "machines", 0, "number of further nodes that are emulated machines: `N`")
+	fs.StringVar(&c.Machine, "machine", "debian12", "what they are, `debian11|debian12|debian13`")
 }
 
 func up(ctx context.Context, e env) error {
@@ -49,25 +51,25 @@ func up(ctx context.Context, e env) error {
 
 // insideNew creates a lab and continues inside it: the process is replaced by the same
 // command, run inside the lab.
-func insideNew(ctx context.Context, name string) error {
+func insideNew(ctx context.Context, c lab.Config) error {
 	inside, ok := lab.Inside()
-	if ok && inside != name {
+	if ok && inside != c.Name {
 		return fmt.Errorf("this process runs inside lab %s; a lab cannot be started from here", inside)
 	}
 	if ok {
 		return nil
 	}
-	if err := checkBuilt(ctx); err != nil {
+	if err := checkBuilt(ctx, c); err != nil {
 		return err
 	}
-	if err := lab.Create(ctx, name); err != nil {
+	if err := lab.Create(ctx, c.Name); err != nil {
 		return err
 	}
-	return enter(name, os.Args[1:]...)
+	return enter(c.Name, os.Args[1:]...)
 }
 
 func create(ctx context.Context, e env, c lab.Config) error {
-	if err := insideNew(ctx, c.Name); err != nil {
+	if err := insideNew(ctx, c); err != nil {
 		return err
 	}
 	t := time.Now()
@@ -84,19 +86,27 @@ func create(ctx context.Context, e env, c lab.Config) error {
 	case l.Nodes == 1:
 		what = "1 node"
 	}
+	if l.Machines > 0 {
+		what += fmt.Sprintf(", %d %s (%.0f times slower than this host)", l.Machines, l.Machine, l.Slow)
+	}
 	_, err = fmt.Fprintf(e.stdout, "lab %s is up: %s, Calico on %s, %.1f s\n", l.Name, what, l.Datastore, time.Since(t).Seconds())
 	return err
 }
 
 // checkBuilt checks that everything a lab needs is built and installed, before a lab is
 // created.
-func checkBuilt(ctx context.Context) error {
+func checkBuilt(ctx context.Context, c lab.Config) error {
 	b, err := build.New()
 	if err != nil {
 		return err
 	}
 	if _, err = b.Paths(ctx); err != nil {
 		return err
+	}
+	if c.Machines > 0 {
+		if _, err := b.MachineImage(c.Machine); err != nil {
+			return err
+		}
 	}
 	return lab.CheckTools()
 }
@@ -152,6 +162,14 @@ func leftovers(ctx context.Context, e env) error {
 }
 
 func buildParts(ctx context.Context, e env) error {
+	fs := flag.NewFlagSet("build", flag.ContinueOnError)
+	machine := fs.String("machine", "", "make this machine's root file system, `debian11|debian12|debian13`; needs a Debian mirror")
+	if _, err := parse(e, fs); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
 	b, err := build.New()
 	if err != nil {
 		return err
@@ -160,12 +178,21 @@ func buildParts(ctx context.Context, e env) error {
 		b.Log = e.stderr
 	}
 	t := time.Now()
-	return b.All(ctx, func(c build.Component, cached bool) {
+	done := func(name string, cached bool) {
 		how := fmt.Sprintf("built in %.0f s", time.Since(t).Seconds())
 		if cached {
 			how = "in the cache"
 		}
-		_, _ = fmt.Fprintf(e.stdout, "%-12s %s\n", c.Name, how)
+		_, _ = fmt.Fprintf(e.stdout, "%-12s %s\n", name, how)
 		t = time.Now()
-	})
+	}
+	if err := b.All(ctx, func(c build.Component, cached bool) { done(c.Name, cached) }); err != nil || *machine == "" {
+		return err
+	}
+	cached, err := b.BuildMachine(ctx, *machine)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", *machine, err)
+	}
+	done(*machine, cached)
+	return nil
 }

@@ -51,9 +51,9 @@ func Must(t testing.TB, args ...string) string {
 }
 
 // Look reads the state of the machine.
-func Look(t testing.TB) lab.Machine {
+func Look(t testing.TB) lab.Host {
 	t.Helper()
-	m, err := lab.LookAtMachine(t.Context())
+	m, err := lab.LookAtHost(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func Look(t testing.TB) lab.Machine {
 
 // NothingLeft fails the test unless the machine is as before. The kernel removes network
 // namespaces asynchronously, so NothingLeft waits a few seconds.
-func NothingLeft(t testing.TB, before lab.Machine) {
+func NothingLeft(t testing.TB, before lab.Host) {
 	t.Helper()
 	var left []string
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

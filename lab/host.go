@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// A Machine is the state that a lab could have changed on the machine: kernel settings,
+// A Host is the state that a lab could have changed on the machine that it runs on: kernel settings,
 // interfaces, addresses, routes, firewall, mounts, namespaces. Comparing two shows
 // whether it changed anything.
-type Machine map[string]string
+type Host map[string]string
 
 // These change by themselves.
 var restless = regexp.MustCompile(`^(kernel/random/|kernel/ns_last_pid|kernel/pty/nr|kernel/perf_event_max|fs/(dentry-state|file-nr|inode-nr|inode-state|aio-nr|quota/)|net/netfilter/nf_conntrack_count|kernel/sched_domain|vm/stat_refresh|vm/drop_caches|vm/compact_memory|net/ipv[46]/route/flush|debug/)`)
 
-// LookAtMachine reads the state, including namespaces of running labs.
-func LookAtMachine(ctx context.Context) (Machine, error) {
-	m := Machine{}
+// LookAtHost reads the state, including namespaces of running labs.
+func LookAtHost(ctx context.Context) (Host, error) {
+	m := Host{}
 	root := "/proc/sys"
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -74,7 +74,7 @@ func namespaces() map[string]bool {
 }
 
 // Differences lists what differs from before.
-func (m Machine) Differences(before Machine) []string {
+func (m Host) Differences(before Host) []string {
 	var out []string
 	for k, v := range m {
 		if was, ok := before[k]; !ok {
