@@ -143,6 +143,7 @@ func (f *Fleet) ask(ctx context.Context, node string, query url.Values) *model.S
 }
 
 func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model.Snapshot, error) {
+	asked := f.Now()
 	body, err := f.Open(ctx, node, PathTables, query)
 	if err != nil {
 		return nil, older(err)
@@ -156,12 +157,12 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 	case err != nil:
 		return nil, err
 	}
-	return Own(s, node, f.Now())
+	return Own(s, node, asked, f.Now())
 }
 
 // Own takes from an agent's answer what concerns its own node, and nothing else: an agent
 // is trusted about its own node only. Times are converted to the clock of now.
-func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error) {
+func Own(s *model.Snapshot, node string, asked, now time.Time) (*model.Snapshot, error) {
 	out := &model.Snapshot{}
 	for _, c := range s.Coverage {
 		if c.Node == node && c.Table.OfNode() {
@@ -178,6 +179,9 @@ func Own(s *model.Snapshot, node string, now time.Time) (*model.Snapshot, error)
 	}
 	if f := s.NodeState[node]; f != nil { // an agent that has just started has none yet
 		f.Shift(model.At(now).Sub(s.Meta.Taken))
+		for i := range f.Machines {
+			f.Machines[i].Ahead = int64(Ahead(s.Meta.Taken.Time(), asked, now).Seconds())
+		}
 		out.NodeState = map[string]*model.NodeState{node: f}
 	}
 	return out, nil

@@ -29,6 +29,9 @@ func (c *Cluster) Check(ctx context.Context, o audit.Options) (*audit.Report, er
 		return nil, err
 	}
 	c.remember(r.View.Snapshot().Meta.GUID, r.Memory)
+	if off := clocksOff(r.View.Snapshot()); off != "" {
+		c.o.Notice(off)
+	}
 	return r, nil
 }
 

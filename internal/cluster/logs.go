@@ -101,6 +101,7 @@ func (q LogQuestion) agents() pick.Question {
 type logAnswer struct {
 	texts  []agent.LogText
 	zone   *time.Location
+	ahead  time.Duration // of its clock
 	unread []string
 }
 
@@ -130,7 +131,7 @@ func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []stri
 		for j := range a.texts {
 			t := &a.texts[j]
 			in = append(in, parse.Input{
-				Input:  records.Input{Name: nodes[i] + ":" + t.Name, Node: nodes[i], ModTime: t.Modified, Zone: a.zone, Open: t.Open},
+				Input:  records.Input{Name: nodes[i] + ":" + t.Name, Node: nodes[i], ModTime: t.Modified, Zone: a.zone, Ahead: a.ahead, Open: t.Open},
 				Number: t.Number,
 			})
 		}
@@ -141,11 +142,12 @@ func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []stri
 
 // logsOf asks one node: its agent, and its kubelet for what is in journald.
 func (c *Cluster) logsOf(ctx context.Context, node string, q pick.Question) logAnswer {
+	asked := c.fleet.Now()
 	l, err := c.fleet.Logs(ctx, node, q)
 	if err != nil {
 		return logAnswer{unread: []string{err.Error()}}
 	}
-	a := logAnswer{texts: l.Texts, zone: l.ZoneOf(), unread: l.Missing}
+	a := logAnswer{texts: l.Texts, zone: l.ZoneOf(), ahead: agent.Ahead(l.Taken, asked, c.fleet.Now()), unread: l.Missing}
 	more := q.With(l.Learned)
 	for _, service := range l.Absent {
 		if !slices.Contains([]string{"kubelet", "containerd"}, service) {

@@ -86,7 +86,7 @@ func (p probes) ask(ctx context.Context, prober *probe.Prober, node string) (*mo
 		return nil, err
 	}
 	// It has seen nothing become what it is: there are no times to count back.
-	return agent.Own(c.Snapshot, node, c.Snapshot.Meta.Taken.Time())
+	return agent.Own(c.Snapshot, node, c.Snapshot.Meta.Taken.Time(), c.Snapshot.Meta.Taken.Time())
 }
 
 // ProbeImage is the agent's, of a version of Plumbline.

@@ -32,6 +32,7 @@ type Client struct {
 	conn *grpc.ClientConn
 	api  runtime.RuntimeServiceClient
 	bad  error // why the connection could not be configured
+	way  way
 
 	sandboxes  known[sandboxDetail]
 	containers known[containerDetail]
@@ -39,18 +40,10 @@ type Client struct {
 
 // Open configures a connection to the runtime behind a unix socket, a path of the node below
 // root. It does not connect yet, and reconnects by itself when the runtime comes back.
-func Open(root, socket string) *Client {
-	c := &Client{}
+func Open(root string, socket Socket) *Client {
+	c := &Client{way: way{node: hostfile.Root(root), where: socket}}
 	c.conn, c.bad = grpc.NewClient("passthrough:///runtime",
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			// Links are the node's: /var/run leads to its /run, not to this container's.
-			node := hostfile.Root(root)
-			path, err := node.Resolve("/" + socket)
-			if err != nil {
-				return nil, err
-			}
-			return (&net.Dialer{}).DialContext(ctx, "unix", node.Path(path))
-		}),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.way.dial(ctx) }),
 		grpc.WithAuthority("localhost"), // older servers refuse an authority that is not a host name
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -64,7 +57,7 @@ func Open(root, socket string) *Client {
 		grpc.WithUserAgent("plumbline"),
 	)
 	if c.bad != nil {
-		c.bad = fmt.Errorf("runtime at %s: %w", socket, c.bad)
+		c.bad = fmt.Errorf("container runtime: %w", c.bad)
 		return c
 	}
 	c.api = runtime.NewRuntimeServiceClient(c.conn)

@@ -29,7 +29,7 @@ func TestSocketBehindTheNodesLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	c := Open(root, "/var/run/plumbline-test.sock")
+	c := Open(root, At("/var/run/plumbline-test.sock"))
 	defer func() { _ = c.Close() }()
 	c.conn.Connect()
 	got := make(chan error, 1)

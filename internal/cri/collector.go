@@ -22,11 +22,13 @@ func (c *Client) Collectors(root string) []observe.NodeCollector {
 }
 
 // read makes all four calls concurrently. Their durations are always complete; a list
-// without an answer makes its table not read.
+// without an answer makes its table not read. If we did not reach a runtime, nothing is said
+// about it.
 func (c *Client) read(ctx context.Context, root string, f *model.NodeState) error {
 	if c.bad != nil {
 		return c.bad
 	}
+	c.way.follow()
 	ctx, cancel := within(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -69,6 +71,10 @@ func (c *Client) read(ctx context.Context, root string, f *model.NodeState) erro
 	wg.Wait()
 	if noSandboxes == nil && noContainers == nil {
 		return nil
+	}
+	if blind := c.way.blindness(); blind != nil {
+		f.Runtimes, f.Sandboxes, f.Containers = nil, nil, nil
+		return blind
 	}
 	return observe.TableErrors{model.Sandboxes: noSandboxes, model.Containers: noContainers}
 }

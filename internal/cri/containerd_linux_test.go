@@ -146,7 +146,7 @@ func (d *daemon) ready() {
 }
 
 func (d *daemon) open() *Client {
-	c := Open("/", d.socket)
+	c := Open("/", At(d.socket))
 	d.t.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -27,6 +27,7 @@ func (c *Client) Watch(ctx context.Context, changed func()) error {
 	defer tick.Stop()
 	before, first := uint64(0), true
 	for {
+		c.way.follow()
 		// No answer is a state like any other.
 		if now := c.print(ctx, seed); now != before || first {
 			if !first && ctx.Err() == nil {

@@ -160,7 +160,10 @@ type Machine struct {
 	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: unknown
 	Settings   map[string]string `json:"settings,omitempty"` // environment of calico-node that matters: FELIX_BPFENABLED …
 	Since      Time              `json:"since,omitzero"`     // since when Felix has this state
-	Extra      Extra             `json:"-"`
+	// Ahead is by how many seconds the node's clock is ahead of the API server's, at least;
+	// negative if it is behind. Whoever reads the node sets it, the node itself cannot know.
+	Ahead int64 `json:"ahead,omitempty"`
+	Extra Extra `json:"-"`
 }
 
 // Ref names the machine.

@@ -5,7 +5,6 @@ import (
 
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
-	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/kernel"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -21,22 +20,6 @@ type node struct {
 	close      func()
 }
 
-// theOnly returns the one of the sockets that exists. If several exist it is unknown which
-// one the kubelet uses, and a runtime without sandboxes would prove that nothing runs: then
-// it is none.
-func theOnly(root string, sockets []string) string {
-	var there []string
-	for _, s := range sockets {
-		if _, err := hostfile.Root(root).Resolve(s); err == nil {
-			there = append(there, s)
-		}
-	}
-	if len(there) == 1 {
-		return there[0]
-	}
-	return "/run/no-runtime-or-several.sock"
-}
-
 // runtimes are the usual sockets of container runtimes.
 var runtimes = []string{
 	"/run/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/run/crio/crio.sock",
@@ -46,13 +29,11 @@ var runtimes = []string{
 func open(f flags) *node {
 	k := kernel.Options{Proc: f.proc, Root: f.root}
 	h := host.New(host.Options{Proc: f.proc, Root: f.root, NodeName: f.node})
-	if f.socket == "" {
-		f.socket = h.RuntimeSocket()
+	socket := cri.Usual(f.root, h.RuntimeSocket, runtimes...)
+	if f.socket != "" {
+		socket = cri.At(f.socket)
 	}
-	if f.socket == "" {
-		f.socket = theOnly(f.root, runtimes)
-	}
-	c := cri.Open(f.root, f.socket)
+	c := cri.Open(f.root, socket)
 	n := &node{calls: h.CNICalls, server: h.APIServer()}
 	if f.repair {
 		n.writer = &NodeWriter{Kernel: k, Host: h, CRI: c}

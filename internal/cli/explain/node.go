@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -68,6 +70,9 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 	}
 	if m := v.MachineOf(name); m != nil {
 		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s", hours(m.Uptime), term.Dash(m.Kernel), term.Dash(m.Felix)))
+		if m.Ahead != 0 {
+			print(fmt.Sprintf("Clock    differs from the API server's by %s: stamps in its logs do too", cluster.ClockOff(time.Duration(m.Ahead)*time.Second)))
+		}
 	}
 	for c := range v.CNIConfigsOn(name) {
 		if c.Loaded {

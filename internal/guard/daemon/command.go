@@ -13,7 +13,6 @@ import (
 
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
-	"plumbline.dev/plumbline/internal/hostfile"
 	"plumbline.dev/plumbline/internal/kernel/podns"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -120,13 +119,11 @@ func ours(paths ...*string) error {
 // open connects environment to the node.
 func (w *environment) open(root, proc, socket string) (done func()) {
 	h := host.New(host.Options{Proc: proc, Root: root, NodeName: w.Node})
-	if socket == "" {
-		socket = h.RuntimeSocket()
+	at := cri.Usual(root, h.RuntimeSocket, runtimes...)
+	if socket != "" {
+		at = cri.At(socket)
 	}
-	if socket == "" {
-		socket = theOnly(root)
-	}
-	c := cri.Open(root, socket)
+	c := cri.Open(root, at)
 	w.Networking = c.Networking
 	w.Sandboxes = func(ctx context.Context) ([]model.Sandbox, error) {
 		var f model.NodeState
@@ -155,18 +152,3 @@ func (w *environment) open(root, proc, socket string) (done func()) {
 // runtimes are the sockets of container runtimes that report their loaded CNI
 // configuration.
 var runtimes = []string{"/run/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/var/snap/microk8s/common/run/containerd.sock"}
-
-// theOnly returns the one of them that exists. If several exist, it is unknown which one
-// the kubelet uses.
-func theOnly(root string) string {
-	var there []string
-	for _, s := range runtimes {
-		if _, err := hostfile.Root(root).Resolve(s); err == nil {
-			there = append(there, s)
-		}
-	}
-	if len(there) == 1 {
-		return there[0]
-	}
-	return "/run/no-runtime-or-several.sock"
-}

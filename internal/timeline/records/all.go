@@ -167,7 +167,7 @@ func (a *reading) file(ctx context.Context, d *buffers, number uint16, f *timeli
 	if err != nil {
 		return fmt.Errorf("not read: %w", err)
 	}
-	t := &fileParser{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now}}
+	t := &fileParser{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now, ahead: in.Ahead}}
 	beginning := len(head)
 	switch {
 	case export: // its timestamps are complete

@@ -22,6 +22,7 @@ type clock struct {
 	begun  int                       // year of the first one; 0 if nothing shows it: such timestamps then give no time
 	by     string                    // source of the year
 	zoneBy string                    // source of the zone
+	ahead  time.Duration             // of the node's clock: subtracted from every time
 	asked  struct{ year, zone bool } // a timestamp of an event needed the guess, so it is reported
 }
 
@@ -84,12 +85,22 @@ func lastYear(day int16, t time.Time) int {
 	return t.Year()
 }
 
-// at gives the time of a line with up to two timestamps: outer of syslog, journald or the
+// at gives the time of a line with up to two timestamps, corrected by what is known of the
+// node's clock.
+func (c *clock) at(outer, inner *stamp) time.Time {
+	t := c.written(outer, inner)
+	if c.ahead == 0 || t.IsZero() {
+		return t
+	}
+	return t.Add(-c.ahead)
+}
+
+// written gives the time that a line has: outer of syslog, journald or the
 // container runtime, inner of the logger. The finest complete one is used, inner if both are
 // equally fine. If inner is incomplete and outer, which is complete, only has seconds, inner is
 // used with year and zone from outer, or outer if they do not fit. If neither is complete, inner is used, with the year of
 // outer if that has one.
-func (c *clock) at(outer, inner *stamp) time.Time {
+func (c *clock) written(outer, inner *stamp) time.Time {
 	switch {
 	case !inner.is() && !outer.is():
 		return time.Time{}
@@ -148,6 +159,13 @@ func (c *clock) guessed() []string {
 			zone, by = zoneName(c.anchor.offset), ", "+c.zoneBy
 		}
 		out = append(out, fmt.Sprintf("timestamps without a zone: %s%s", zone, by))
+	}
+	if c.ahead != 0 {
+		how := "behind"
+		if c.ahead > 0 {
+			how = "ahead of"
+		}
+		out = append(out, fmt.Sprintf("times corrected by %s: its node's clock is now that much %s the API server's", c.ahead.Abs(), how))
 	}
 	return out
 }

@@ -13,6 +13,7 @@ type Input struct {
 	Node    string // the node it is from, if its path shows it
 	ModTime time.Time
 	Zone    *time.Location // for timestamps without a zone, if known; a fixed offset
+	Ahead   time.Duration  // by which its node's clock is known to be ahead: its times are corrected
 	Open    func() (io.ReadCloser, error)
 }
 
