@@ -4,7 +4,6 @@ package machines
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -69,8 +68,8 @@ func (b *bench) parts() {
 	}
 	short, cancel := context.WithTimeout(ctx, b.Scale(2*time.Second))
 	defer cancel()
-	if err := answers(short); !errors.Is(short.Err(), context.DeadlineExceeded) {
-		b.t.Errorf("a frozen runtime answers: %v", err)
+	if err := answers(short); err == nil {
+		b.t.Error("a frozen runtime answers")
 	}
 	if err := n.Thaw(ctx, lab.Containerd); err != nil {
 		b.t.Fatal(err)
