@@ -63,6 +63,7 @@ var may = map[string]string{
 	"kube/review":     "",
 
 	"timeline":         "finding model",
+	"timeline/journal": "",
 	"timeline/records": "timeline",
 	"timeline/pick":    "timeline/records",
 	"timeline/parse":   "eventlog timeline timeline/records scrub guard model",
