@@ -39,6 +39,9 @@ func (f *File) data(offset uint64) (d dataHead, err error) {
 func (c *cursor) payload(d *dataHead, limit int) (b []byte, more bool, err error) {
 	start, n := d.offset+c.f.dataHeader(), d.size-c.f.dataHeader()
 	flags := d.flags & objectCompressed
+	if err := c.f.spend(0); err != nil {
+		return nil, false, err
+	}
 	if flags == 0 {
 		more = n > int64(limit)
 		b, err = c.f.read(start, min(n, int64(limit)))

@@ -41,7 +41,7 @@ func (e *Entry) Value(name string) []byte {
 
 const entryHeader = 64 // up to the items
 
-var errEntry = errors.New("seqnum, time or boot ID is not possible")
+var errEntry = errors.New("its seqnum or time is not possible")
 
 // An entryHead is an entry object without its items.
 type entryHead struct {
@@ -71,7 +71,7 @@ func (f *File) entryOnce(offset uint64) (e entryHead, err error) {
 	le := binary.LittleEndian
 	e.seqnum, e.realtime, e.monotonic = le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:])
 	e.bootID, e.xorHash = ID128(b[40:]), le.Uint64(b[56:])
-	if e.seqnum == 0 || e.realtime == 0 || e.realtime >= maxUsec || e.monotonic >= maxUsec || e.bootID.isNull() {
+	if e.seqnum == 0 || e.realtime == 0 || e.realtime >= maxUsec || e.monotonic >= maxUsec {
 		return e, errEntry
 	}
 	return e, nil

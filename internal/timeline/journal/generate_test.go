@@ -150,10 +150,20 @@ func writeExport(w *bytes.Buffer, i int) {
 	}
 	unit := func(name, exe string, pid int) {
 		fields = append(fields, [][2]string{
-			{"PRIORITY", "6"}, {"SYSLOG_FACILITY", "3"}, {"_TRANSPORT", "stdout"}, {"_STREAM_ID", fmt.Sprintf("57e4%028x", boot*2+len(name))},
-			{"SYSLOG_IDENTIFIER", name}, {"_PID", fmt.Sprint(pid + 1000*boot)}, {"_COMM", name}, {"_EXE", exe}, {"_CMDLINE", exe + " --config=/etc/" + name + ".conf"},
-			{"_CAP_EFFECTIVE", "1ffffffffff"}, {"_SYSTEMD_CGROUP", "/system.slice/" + name + ".service"}, {"_SYSTEMD_UNIT", name + ".service"},
-			{"_SYSTEMD_SLICE", "system.slice"}, {"_SYSTEMD_INVOCATION_ID", fmt.Sprintf("1a70%028x", boot)},
+			{"PRIORITY", "6"},
+			{"SYSLOG_FACILITY", "3"},
+			{"_TRANSPORT", "stdout"},
+			{"_STREAM_ID", fmt.Sprintf("57e4%028x", boot*2+len(name))},
+			{"SYSLOG_IDENTIFIER", name},
+			{"_PID", fmt.Sprint(pid + 1000*boot)},
+			{"_COMM", name},
+			{"_EXE", exe},
+			{"_CMDLINE", exe + " --config=/etc/" + name + ".conf"},
+			{"_CAP_EFFECTIVE", "1ffffffffff"},
+			{"_SYSTEMD_CGROUP", "/system.slice/" + name + ".service"},
+			{"_SYSTEMD_UNIT", name + ".service"},
+			{"_SYSTEMD_SLICE", "system.slice"},
+			{"_SYSTEMD_INVOCATION_ID", fmt.Sprintf("1a70%028x", boot)},
 		}...)
 	}
 	message := ""

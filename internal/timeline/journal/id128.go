@@ -7,5 +7,3 @@ type ID128 [16]byte
 
 // String gives 32 hexadecimal digits, as journalctl does.
 func (id ID128) String() string { return hex.EncodeToString(id[:]) }
-
-func (id ID128) isNull() bool { return id == ID128{} }
