@@ -21,7 +21,7 @@ build: ## Build the programs into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/... ./lab/cmd/lab
 
 # Packages whose tests try many cases: with the race detector they try a few (-short), without it all.
-CASES := ./internal/audit ./internal/calico ./internal/execute/executetest ./internal/guard/ownerdb ./internal/timeline ./internal/timeline/loggen
+CASES := ./internal/audit ./internal/calico ./internal/execute/executetest ./internal/guard/ownerdb ./internal/timeline ./internal/timeline/journal ./internal/timeline/loggen
 
 test: test-race test-cases ## Run the tests that need no root, with the race detector, and those of many cases without it
 

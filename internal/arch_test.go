@@ -63,7 +63,8 @@ var may = map[string]string{
 	"kube/review":     "",
 
 	"timeline":         "finding model",
-	"timeline/records": "timeline",
+	"timeline/journal": "",
+	"timeline/records": "timeline timeline/journal",
 	"timeline/pick":    "timeline/records",
 	"timeline/parse":   "eventlog timeline timeline/records scrub guard model",
 	"scrub":            "",

@@ -56,6 +56,25 @@ func TestTimelineShowsNoCredential(t *testing.T) {
 	}
 }
 
+// Logs that were not read completely are named, whether there is a problem in the others or not.
+func TestTimelineSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 12 {
+		if err := os.WriteFile(filepath.Join(dir, string(rune('a'+i))), []byte("LPKSHHRH\x00"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := run(t, 80, "timeline", "--logs", dir)
+	if lines := strings.Count(r.err, "a: not read: ") + strings.Count(r.err, "\n"); r.code != 0 || lines != 12 || !strings.HasSuffix(r.err, "and 2 more; -o json lists them\n") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	r = run(t, 80, "timeline", "pod", "etcd1-0", "-n", "lijiaob", "--logs", seedLogs, "--logs", filepath.Join(dir, "a"))
+	if r.code != 0 || !strings.HasPrefix(r.err, "a: not read: ") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
+
 func TestTimelineJSON(t *testing.T) {
 	t.Parallel()
 	r := run(t, 0, "timeline", "pod", "lijiaob/etcd1-0", "--logs", seedLogs, "-o", "json")

@@ -35,6 +35,7 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	case "html":
 		return errors.New("-o html shows one pod: pass pod NAME")
 	}
+	printLeft(sess, files)
 	if len(verdicts) == 0 {
 		fmt.Fprintf(sess.Stdout, "No problem found in these logs: %s pods in %s files.\n", term.Thousands(pods), term.Thousands(len(files)))
 		return nil

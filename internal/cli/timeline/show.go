@@ -34,6 +34,7 @@ func show(sess *term.Session, log *timeline.Log, q question, f flags, missing []
 		}
 		return render.HTML(sess.Stdout, stories[0], o)
 	}
+	printLeft(sess, o.Files)
 	for i, s := range stories {
 		if i > 0 {
 			fmt.Fprintln(sess.Stdout)

@@ -22,7 +22,7 @@ type Tail struct {
 }
 
 // packed are the extensions of files that do not grow line by line.
-var packed = []string{".gz", ".zst", ".tar", ".tgz"}
+var packed = []string{".gz", ".zst", ".tar", ".tgz", ".journal", ".journal~"}
 
 // NewTail takes files, and all files of directories that are not compressed. It keeps the
 // events that within allows. It reads nothing yet.
@@ -43,7 +43,7 @@ func NewTail(paths []string, within func(*timeline.Event) bool) (*Tail, error) {
 		}
 	}
 	if len(t.files) == 0 {
-		return nil, errors.New("--follow needs --logs with files")
+		return nil, errors.New("--follow needs --logs with text files")
 	}
 	return t, nil
 }

@@ -127,8 +127,19 @@ func (a *reading) input(ctx context.Context, d *buffers, number uint16, in Input
 	case isTar(head):
 		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, d, in, h, r)) }))
 	default:
-		left(a.file(ctx, d, number, f, in, b, head))
+		var whole io.Reader
+		if b == d.outside { // it is not compressed
+			whole = rc
+		}
+		left(a.file(ctx, d, number, f, in, source{b, head, whole}))
 	}
+}
+
+// A source is the content of a file: a stream, its beginning, and if it is not compressed, the file.
+type source struct {
+	b     *bufio.Reader
+	head  []byte
+	whole io.Reader
 }
 
 // member reads one file of a tar archive.
@@ -147,7 +158,7 @@ func (a *reading) member(ctx context.Context, d *buffers, in Input, h *tar.Heade
 		err = errNested
 	}
 	if err == nil {
-		err = a.file(ctx, d, uint16(number), f, Input{ModTime: h.ModTime, Zone: in.Zone}, b, head)
+		err = a.file(ctx, d, uint16(number), f, Input{ModTime: h.ModTime, Zone: in.Zone}, source{b: b, head: head})
 	} else {
 		err = fmt.Errorf("not read: %w", err)
 	}
@@ -159,11 +170,12 @@ func (a *reading) member(ctx context.Context, d *buffers, in Input, h *tar.Heade
 
 // file reads the lines of one file: workers search its chunks in parallel, and fileParser handles
 // the results in file order.
-func (a *reading) file(ctx context.Context, d *buffers, number uint16, f *timeline.File, in Input, b *bufio.Reader, head []byte) error {
+func (a *reading) file(ctx context.Context, d *buffers, number uint16, f *timeline.File, in Input, from source) error {
+	head := from.head
 	if len(head) == 0 {
 		return nil
 	}
-	lines, export, err := asLines(b, head)
+	lines, export, err := asLines(ctx, from.b, head, from.whole)
 	if err != nil {
 		return fmt.Errorf("not read: %w", err)
 	}

@@ -10,9 +10,8 @@ import (
 	"strconv"
 )
 
-// An exportReader turns journalctl -o export into lines, one per entry, which parser knows
-// by its field export: the entry's line in the file, its time in microseconds, node,
-// program, process and message.
+// An exportReader turns journalctl -o export into lines, one per entry: the entry's line in the
+// file, its time in microseconds, node, program, process and message.
 type exportReader struct {
 	r     *bufio.Reader
 	line  uint32 // lines read so far
@@ -155,19 +154,35 @@ func (e *exportReader) flush() {
 		if len(n.program) == 0 {
 			n.program = append(n.program, n.comm...)
 		}
-		e.out = strconv.AppendUint(e.out, uint64(n.line), 10)
-		for _, word := range [][]byte{n.time, n.node, n.program, n.process} {
-			e.out = append(e.out, ' ')
-			e.out = appendWord(e.out, word, ' ', '_')
-		}
-		e.out = append(e.out, ' ')
-		e.out = appendWord(e.out, n.message, '\n', ' ')
-		e.out = append(e.out, '\n')
+		e.out = appendEntry(e.out, n.line, n.time, n.node, n.program, n.process, n.message)
 	}
 	*n = exportEntry{
 		time: n.time[:0], node: n.node[:0], program: n.program[:0], process: n.process[:0],
 		comm: n.comm[:0], message: n.message[:0],
 	}
+}
+
+func (e *exportReader) total() (lines uint32, bytes int64) { return e.line, e.bytes }
+
+func (e *exportReader) left() []string { return nil }
+
+// An entryReader turns entries of a journal into lines, which parser knows by its field export.
+type entryReader interface {
+	io.Reader
+	total() (lines uint32, bytes int64) // read so far
+	left() []string                     // what was not read, and why
+}
+
+// appendEntry adds the line of an entry.
+func appendEntry(to []byte, line uint32, time, node, program, process, message []byte) []byte {
+	to = strconv.AppendUint(to, uint64(line), 10)
+	for _, word := range [][]byte{time, node, program, process} {
+		to = append(to, ' ')
+		to = appendWord(to, word, ' ', '_')
+	}
+	to = append(to, ' ')
+	to = appendWord(to, message, '\n', ' ')
+	return append(to, '\n')
 }
 
 // appendWord adds a value in which what would end it is something else.
@@ -181,7 +196,7 @@ func appendWord(to, word []byte, end, instead byte) []byte {
 	return to
 }
 
-// exported reads a line that an exportReader made.
+// exported reads a line that an entryReader made.
 func (p *parser) exported(b []byte) bool {
 	var word [5][]byte // line, time, node, program, process
 	for i := range word {

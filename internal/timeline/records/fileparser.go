@@ -96,8 +96,9 @@ func (t *fileParser) parsed(line []byte) time.Time {
 func (t *fileParser) end(c *chunker, lines io.Reader) {
 	f := t.file
 	f.Bytes = c.bytes
-	if e, ok := lines.(*exportReader); ok {
-		f.Lines, f.Bytes = e.line, e.bytes
+	if e, ok := lines.(entryReader); ok {
+		f.Lines, f.Bytes = e.total()
+		f.Left = append(f.Left, e.left()...)
 	}
 	f.Guessed = append(f.Guessed, t.clock.guessed()...)
 	if long := t.long + c.long; long > 0 {

@@ -10,7 +10,7 @@ import (
 // A parser removes the headers of one line at a time. The next line overwrites its fields.
 type parser struct {
 	names   *names
-	export  bool // lines come from an exportReader
+	export  bool // lines come from an entryReader
 	rec     Record
 	headed  bool   // the line has a header, so it does not continue another
 	indent  int    // number of blanks before it
@@ -18,7 +18,7 @@ type parser struct {
 	inner   stamp  // of the logger itself
 	body    []byte // the text after the headers, unchanged
 	sealed  bool   // the format marks the end of the message: no line is joined to it
-	line    uint32 // by an exportReader: the line in the file
+	line    uint32 // by an entryReader: the line in the file, or the entry
 	scratch []byte
 }
 

@@ -3,14 +3,20 @@ package records
 import (
 	"path"
 	"strings"
+
+	"plumbline.dev/plumbline/internal/timeline/journal"
 )
 
 // nameNodes sets Input.Node by the directories: if several hold a log of the same name, each is of
 // one node and has its name. A directory whose name is that of a node with a suffix (node1-cni
-// beside node1) is of that node, unless both hold a log of the same name.
+// beside node1) is of that node, unless both hold a log of the same name. Entries of journal files
+// have the name of their node, and the directory that of a machine ID.
 func nameNodes(in []Input) {
 	byLog := map[string][]int{}
 	for i := range in {
+		if journal.IsFile(in[i].Name) {
+			continue
+		}
 		log := ageOf(in[i].Name).log
 		byLog[log] = append(byLog[log], i)
 	}

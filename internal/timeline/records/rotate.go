@@ -17,6 +17,7 @@ type age struct {
 var (
 	counted    = regexp.MustCompile(`^(.+)\.(\d{1,5})$`)                                     // kubelet.log.2
 	lumberjack = regexp.MustCompile(`^(.+)-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3})(\.\w+)$`) // cni-2026-11-15T10-32-04.670.log
+	journald   = regexp.MustCompile(`^(.+)@([0-9a-f-]{32,})(\.journal)~?$`)                  // system@ID-SEQNUM-TIME.journal
 	dated      = regexp.MustCompile(`^(.+)[-.](\d{8}(?:-\d{4,10})?)$`)                       // kubelet.log-20261115
 )
 
@@ -33,8 +34,10 @@ func ageOf(name string) age {
 		n, _ := strconv.Atoi(m[2])
 		return age{log: m[1], count: n}
 	}
-	if m := lumberjack.FindStringSubmatch(base); m != nil {
-		return age{log: m[1] + m[3], dated: m[2]}
+	for _, named := range []*regexp.Regexp{lumberjack, journald} {
+		if m := named.FindStringSubmatch(base); m != nil {
+			return age{log: m[1] + m[3], dated: m[2]}
+		}
 	}
 	return age{log: base}
 }

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,9 +18,8 @@ import (
 const headSize = 256 << 10
 
 var (
-	errBinary  = errors.New("binary file")
-	errJournal = errors.New("binary journal; pass the output of journalctl -o export instead")
-	errNested  = errors.New("archive or compression nested too deeply")
+	errBinary = errors.New("binary file")
+	errNested = errors.New("archive or compression nested too deeply")
 )
 
 // unpacked decompresses a stream, up to two layers, and gives its beginning. The first layer is
@@ -68,13 +68,15 @@ func isTar(head []byte) bool {
 	return len(head) >= 512 && bytes.HasPrefix(head[257:], []byte("ustar"))
 }
 
-// asLines gives a reader of a file's lines, or an error if the file is not text.
-func asLines(b *bufio.Reader, head []byte) (r io.Reader, export bool, err error) {
+// asLines gives a reader of a file's lines, or an error if the file is neither text nor a journal
+// file. If whole is not nil, it is the same file, not compressed.
+func asLines(ctx context.Context, b *bufio.Reader, head []byte, whole io.Reader) (r io.Reader, export bool, err error) {
 	switch {
 	case isExport(head):
 		return &exportReader{r: b}, true, nil
 	case bytes.HasPrefix(head, []byte("LPKSHHRH")):
-		return nil, false, errJournal
+		j, err := newJournalReader(ctx, b, whole)
+		return j, true, err
 	case bytes.IndexByte(head[:min(len(head), 4<<10)], 0) >= 0:
 		return nil, false, errBinary
 	default:

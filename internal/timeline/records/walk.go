@@ -10,11 +10,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"plumbline.dev/plumbline/internal/timeline/journal"
 )
 
 // Walk gives a file, or all files of a directory, as inputs: those of one rotated log together,
 // the oldest first. What cannot be read is an input too, so that it is reported. Symbolic links
-// are not followed: their target inside the directory is an input anyway.
+// are not followed: their target inside the directory is an input anyway. Journal files of users are
+// left out: no component of the cluster writes there.
 func Walk(fsys fs.FS, name string) ([]Input, error) {
 	var out []Input
 	err := fs.WalkDir(fsys, name, func(p string, d fs.DirEntry, err error) error {
@@ -26,7 +29,7 @@ func Walk(fsys fs.FS, name string) ([]Input, error) {
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir():
+		case d.IsDir(), p != name && journal.IsUser(p):
 		case d.Type()&fs.ModeSymlink != 0:
 			if leavesTree(fsys, name, p) {
 				out = append(out, unreadable(p, errors.New("not read: symbolic link out of the directory")))

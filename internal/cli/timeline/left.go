@@ -1,0 +1,27 @@
+package timeline
+
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/timeline"
+)
+
+// maxLeft is how many parts of logs are named that were not read.
+const maxLeft = 10
+
+// printLeft says which logs were not read completely. A directory may hold many files that are no
+// logs: only some are named.
+func printLeft(sess *term.Session, files []timeline.File) {
+	n := 0
+	for _, f := range files {
+		for _, left := range f.Left {
+			if n++; n <= maxLeft {
+				fmt.Fprintln(sess.Stderr, term.Line(f.Name+": "+left))
+			}
+		}
+	}
+	if n > maxLeft {
+		fmt.Fprintf(sess.Stderr, "and %s more; -o json lists them\n", term.Thousands(n-maxLeft))
+	}
+}
