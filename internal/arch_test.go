@@ -59,7 +59,7 @@ var may = map[string]string{
 
 	"bench/agentcost": "", // measures: tests only
 	"bench/agents":    "", // measures: tests only
-	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/pick",
+	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
 	"timeline":         "finding model",

@@ -40,10 +40,12 @@ func (b TableErrors) Error() string {
 type NodeReader struct {
 	Node       string
 	Within     time.Duration   // time limit of each collector
+	Most       time.Duration   // that of one that is slow on this node; 0 means Within
 	Collectors []NodeCollector // with different names, and each table in one of them
 
 	mu    sync.Mutex
 	turns map[string]chan struct{} // by name; holds one element while the collector runs
+	tempo map[string]*Tempo        // by name
 }
 
 // Read runs the collectors that fill one of the tables, concurrently, and returns their rows
@@ -105,9 +107,10 @@ func coverage(node string, t model.Table, err error) model.Coverage {
 // ask runs one collector in its own goroutine, and leaves that goroutine behind if it hangs.
 // A concurrent call for the same collector waits until it has returned.
 func (b *NodeReader) ask(ctx context.Context, s NodeCollector) (*model.NodeState, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.Within)
+	turn, tempo := b.turn(s.Name)
+	limit := tempo.Limit(b.Within, b.Most)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	turn := b.turn(s.Name)
 	select {
 	case turn <- struct{}{}:
 	case <-ctx.Done():
@@ -121,25 +124,33 @@ func (b *NodeReader) ask(ctx context.Context, s NodeCollector) (*model.NodeState
 	go func() {
 		defer func() { <-turn }()
 		f := &model.NodeState{}
+		began := time.Now() //nolint:forbidigo // the duration is what is measured
 		err := s.Read(ctx, f)
+		tempo.Note(time.Since(began))
 		done <- answer{f, err}
 	}()
 	select {
 	case a := <-done:
 		return a.f, a.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%s: no answer within %s", s.Name, b.Within)
+		return nil, fmt.Errorf("%s: no answer within %s", s.Name, limit)
 	}
 }
 
-func (b *NodeReader) turn(name string) chan struct{} {
+// Tempo is how long reads of a collector take, of those that have returned.
+func (b *NodeReader) Tempo(collector string) *Tempo {
+	_, t := b.turn(collector)
+	return t
+}
+
+func (b *NodeReader) turn(name string) (chan struct{}, *Tempo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.turns == nil {
-		b.turns = map[string]chan struct{}{}
+		b.turns, b.tempo = map[string]chan struct{}{}, map[string]*Tempo{}
 	}
 	if b.turns[name] == nil {
-		b.turns[name] = make(chan struct{}, 1)
+		b.turns[name], b.tempo[name] = make(chan struct{}, 1), &Tempo{}
 	}
-	return b.turns[name]
+	return b.turns[name], b.tempo[name]
 }

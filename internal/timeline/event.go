@@ -43,6 +43,7 @@ type File struct {
 	Node    string    `json:"node,omitempty"`    // the node it is from, for lines that do not name one
 	East    int       `json:"east,omitempty"`    // seconds east of UTC, by its own timestamps
 	Ends    time.Time `json:"ends,omitzero"`     // time of its last line that has one
+	Ahead   int64     `json:"ahead,omitempty"`   // seconds by which its times are corrected: its node's clock is ahead; negative: behind
 	Guessed []string  `json:"guessed,omitempty"` // such as "timestamps without a year: 2017, from …"
 	Left    []string  `json:"left,omitempty"`    // what was not read, and why
 }

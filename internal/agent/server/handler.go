@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -44,15 +43,15 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	if pod != "" || ip != "" {
 		tables = nil // all tables are needed to find what concerns it
 	}
-	var late []model.Table
+	var late map[model.Table]time.Duration
 	if q.Get("fresh") != "" {
 		late = s.refresh(r.Context(), tables...)
 	}
 	snap := s.store.snapshot(s.now(), tables...)
 	for i := range snap.Coverage {
 		// A runtime that does not answer still gives its row in the table of runtimes.
-		if c := &snap.Coverage[i]; slices.Contains(late, c.Table) && c.Table != model.Runtimes && c.State.Seen() {
-			c.State, c.Reason = model.Lost, "not reread within "+freshWithin.String()
+		if c := &snap.Coverage[i]; late[c.Table] > 0 && c.Table != model.Runtimes && c.State.Seen() {
+			c.State, c.Reason = model.Lost, "not reread within "+late[c.Table].String()
 		}
 	}
 	if pod != "" || ip != "" {
@@ -126,6 +125,7 @@ func isFullID(s string) bool { return len(s) == 64 && strings.Trim(s, "012345678
 
 const (
 	freshWithin  = 700 * time.Millisecond
+	freshMost    = 3 * time.Second // of a node that is slow; whoever asks waits five
 	verifyWithin = 3 * time.Second
 )
 

@@ -31,7 +31,7 @@ type logReader struct {
 	within time.Duration
 	now    func() time.Time
 	zone   func() *time.Location
-	find   func() ([]logFile, logMissing)
+	find   func(context.Context) ([]logFile, logMissing)
 	turn   chan struct{}
 
 	mu sync.Mutex
@@ -43,7 +43,7 @@ func newLogReader(c *Config) *logReader {
 	return &logReader{
 		node: c.Node, within: agent.LogsWithin, now: c.Now, turn: make(chan struct{}, 1),
 		zone: func() *time.Location { return nodeZone(c.Logs.Root) },
-		find: func() ([]logFile, logMissing) { return findLogs(c.Logs.Root, places) },
+		find: func(ctx context.Context) ([]logFile, logMissing) { return findLogs(ctx, c.Logs.Root, places) },
 	}
 }
 

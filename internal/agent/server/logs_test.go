@@ -251,9 +251,9 @@ func TestLogsThatHang(t *testing.T) {
 	n.write("var/log/kubelet.log", "ns/p-0\n")
 	n.logs.within = agent.LogsWithin
 	find, wait := n.logs.find, make(chan struct{})
-	n.logs.find = func() ([]logFile, logMissing) {
-		files, missing := find()
-		return append(files, logFile{source: "cni", name: "/dead/cni.log", seenFile: seenFile{size: 1 << 30, modified: now()}, open: func() (io.ReadCloser, error) {
+	n.logs.find = func(ctx context.Context) ([]logFile, logMissing) {
+		files, missing := find(ctx)
+		return append(files, logFile{source: "cni", name: "/dead/cni.log", seenFile: seenFile{size: 1 << 30, modified: now()}, open: func(context.Context, time.Time) (io.ReadCloser, error) {
 			return &slowFile{text: "ns/p-0 " + sandboxes + "\n", wait: wait}, nil
 		}}), missing
 	}

@@ -119,6 +119,9 @@ func (s *logLines) missing() (out []string) {
 	if s.unread != nil {
 		say("%s is not read to its end: %v", s.Name, s.unread)
 	}
+	for _, d := range s.damage {
+		say("of %s not everything is readable: %s", s.Name, d)
+	}
 	if s.Skipped > 0 {
 		say("of %s the first %d MiB are not read; its lines are counted after them", s.Name, s.Skipped>>20)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A LogPlace is where a component's logs are: the last part of the path is a pattern. What
@@ -57,7 +59,8 @@ func logPlaces(more []LogPlace, record string) []LogPlace {
 type logFile struct {
 	source, name string
 	seenFile
-	open func() (io.ReadCloser, error)
+	journal bool // a journal's entries of the component, as text
+	open    func(ctx context.Context, since time.Time) (io.ReadCloser, error)
 }
 
 // A logMissing is what was not found.
@@ -79,7 +82,7 @@ const (
 var rotated = regexp.MustCompile(`^(.+\.(?:log|events|flight))(?:[.-][0-9][0-9-]{0,20})?(?:\.gz)?$`)
 
 // findLogs lists the files, the newest of each component first and the components in turn.
-func findLogs(root string, places []LogPlace) ([]logFile, logMissing) {
+func findLogs(ctx context.Context, root string, places []LogPlace) ([]logFile, logMissing) {
 	var missing logMissing
 	found := map[string][]logFile{}
 	var sources []string
@@ -93,15 +96,18 @@ func findLogs(root string, places []LogPlace) ([]logFile, logMissing) {
 		}
 		found[p.Source] = append(found[p.Source], files...)
 	}
+	for _, f := range findJournals(ctx, root, &missing) {
+		found[f.source] = append(found[f.source], f)
+	}
 	var out []logFile
 	for _, s := range sources {
 		if len(found[s]) == 0 {
 			missing.absent = append(missing.absent, s)
-			missing.say("%s: no file %s on the node", s, pathsOf(places, s))
+			missing.say("%s: no file %s on the node, and nothing in its journal", s, pathsOf(places, s))
 		}
 		slices.SortStableFunc(found[s], func(a, b logFile) int { return b.modified.Compare(a.modified) })
 	}
-	for i := range maxOfPlace * len(places) {
+	for i := range maxOfPlace * (len(places) + len(journalDirs)) {
 		for _, s := range sources {
 			if i < len(found[s]) {
 				out = append(out, found[s][i])
@@ -151,7 +157,7 @@ func (p *LogPlace) list(root string, missing *logMissing) ([]logFile, error) {
 			continue
 		}
 		_ = f.Close()
-		out = append(out, logFile{source: p.Source, name: whole, seenFile: seen, open: func() (io.ReadCloser, error) { return p.again(root, name) }})
+		out = append(out, logFile{source: p.Source, name: whole, seenFile: seen, open: func(context.Context, time.Time) (io.ReadCloser, error) { return p.again(root, name) }})
 	}
 	slices.SortFunc(out, func(a, b logFile) int { return b.modified.Compare(a.modified) })
 	if len(out) > maxOfPlace {

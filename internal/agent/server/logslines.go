@@ -50,6 +50,9 @@ func (m *meter) Read(p []byte) (int, error) {
 
 // unpacked gives a file's text: of a large one its end only, and how much was left out.
 func unpacked(f *logFile, in io.Reader) (io.Reader, int64, error) {
+	if f.journal {
+		return io.LimitReader(in, maxOfLog), 0, nil
+	}
 	if strings.HasSuffix(f.name, ".gz") {
 		z, err := gzip.NewReader(in)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 func (l *logReader) read(ctx context.Context, q pick.Question, a *logAnswer) {
 	l.reading("the directories")
 	zone := l.zone()
-	files, missing := l.find()
+	files, missing := l.find(ctx)
 	a.begin(zone, missing)
 	left := int64(maxLogRead)
 	m := pick.NewMatcher(q)
@@ -57,9 +57,10 @@ type logPass struct {
 type logLines struct {
 	agent.LogFile
 	picked
-	cut    int   // lines that were too long
-	unread error // why it was not read, or not to its end
-	older  bool  // it ends before what was asked for
+	cut    int      // lines that were too long
+	unread error    // why it was not read, or not to its end
+	damage []string // of a journal: what of it could not be read
+	older  bool     // it ends before what was asked for
 }
 
 var errLogsFull = fmt.Errorf("newer lines of the same component are %d MiB already", perSource>>20)
@@ -89,7 +90,7 @@ func (p *logPass) one(ctx context.Context, f *logFile) *logLines {
 }
 
 func (p *logPass) through(ctx context.Context, f *logFile, s *logLines) (err error) {
-	in, err := f.open()
+	in, err := f.open(ctx, p.since)
 	if err != nil {
 		return err
 	}
@@ -112,5 +113,8 @@ func (p *logPass) through(ctx context.Context, f *logFile, s *logLines) (err err
 		s.add(number, line)
 	})
 	s.Bytes = m.read
+	if t, ok := in.(*journalText); ok {
+		s.damage = t.damage()
+	}
 	return err
 }

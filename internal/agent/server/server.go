@@ -55,14 +55,18 @@ type Server struct {
 	root        string
 }
 
-// collectorWithin is how long one collector may take before its read counts as hung.
-const collectorWithin = 2500 * time.Millisecond
+// How long one collector may take before its read counts as hung; on a node that is slow or
+// overloaded, where it takes long again and again, up to the second.
+const (
+	collectorWithin = 2500 * time.Millisecond
+	collectorMost   = 10 * time.Second
+)
 
 // New returns an agent; nothing is read before Run.
 func New(c Config) *Server {
 	s := &Server{
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
-		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Collectors: c.Collectors},
+		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Most: collectorMost, Collectors: c.Collectors},
 		entries: make(chan eventlog.Entry, 4096),
 		writer:  c.Writer, turn: make(chan struct{}, 1),
 	}
@@ -129,10 +133,10 @@ func (s *Server) changed(tables ...model.Table) {
 	}
 }
 
-// refresh rereads tables concurrently and returns those that were not reread in time.
-func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []model.Table) {
-	ctx, cancel := context.WithTimeout(ctx, freshWithin)
-	defer cancel()
+// refresh rereads tables concurrently and returns those that were not reread in time, with
+// that time.
+func (s *Server) refresh(ctx context.Context, tables ...model.Table) map[model.Table]time.Duration {
+	late := map[model.Table]time.Duration{}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for _, k := range s.pollers {
@@ -140,12 +144,17 @@ func (s *Server) refresh(ctx context.Context, tables ...model.Table) (late []mod
 			continue
 		}
 		wg.Go(func() {
+			limit := s.reader.Tempo(k.collector.Name).Limit(freshWithin, freshMost)
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
 			if k.again(ctx) {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			late = append(late, k.collector.Tables...)
+			for _, t := range k.collector.Tables {
+				late[t] = limit
+			}
 		})
 	}
 	wg.Wait()
@@ -183,7 +192,7 @@ func (s *Server) write(ctx context.Context) {
 
 // snapshotOf reads everything once, without caching.
 func snapshotOf(ctx context.Context, node, version string, now time.Time, collectors ...observe.NodeCollector) *model.Snapshot {
-	reader := &observe.NodeReader{Node: node, Within: collectorWithin, Collectors: collectors}
+	reader := &observe.NodeReader{Node: node, Within: collectorWithin, Most: collectorMost, Collectors: collectors}
 	f, seen := reader.Read(ctx)
 	join(f.Attachments, f.Sandboxes)
 	return &model.Snapshot{

@@ -160,13 +160,6 @@ func (c *clock) guessed() []string {
 		}
 		out = append(out, fmt.Sprintf("timestamps without a zone: %s%s", zone, by))
 	}
-	if c.ahead != 0 {
-		how := "behind"
-		if c.ahead > 0 {
-			how = "ahead of"
-		}
-		out = append(out, fmt.Sprintf("times corrected by %s: its node's clock is now that much %s the API server's", c.ahead.Abs(), how))
-	}
 	return out
 }
 

@@ -91,3 +91,14 @@ func TestZones(t *testing.T) {
 		}
 	}
 }
+
+// The times of a node whose clock is off are corrected, and the file says so.
+func TestClockOfTheNode(t *testing.T) {
+	t.Parallel()
+	in := file("n", "2026-11-15T10:00:00.5Z n kubelet[1]: x\nno time\n")
+	in.Ahead = -173 * time.Second
+	files, got := records(t, chunkSize, Options{}, in)
+	if want := time.Date(2026, 11, 15, 10, 2, 53, 5e8, time.UTC); len(got) != 1 || len(got[0]) == 0 || !got[0][0].At.Equal(want) || files[0].Ahead != -173 {
+		t.Errorf("%+v, %+v", got, files)
+	}
+}

@@ -100,7 +100,7 @@ func (t *fileParser) end(c *chunker, lines io.Reader) {
 		f.Lines, f.Bytes = e.total()
 		f.Left = append(f.Left, e.left()...)
 	}
-	f.Guessed = append(f.Guessed, t.clock.guessed()...)
+	f.Guessed, f.Ahead = append(f.Guessed, t.clock.guessed()...), int64(t.clock.ahead.Seconds())
 	if long := t.long + c.long; long > 0 {
 		f.Left = append(f.Left, fmt.Sprintf("the part of lines beyond %d KiB: %d bytes in %d lines", maxLine>>10, t.skipped+c.skipped, long))
 	}
