@@ -151,7 +151,7 @@ func (n *Node) installCNI(ctx context.Context) error {
 		"calico": {"calico", "calico"}, "calico-ipam": {"calico", "calico"},
 		"loopback": {"cni", "loopback"}, "portmap": {"cni", "portmap"}, "bandwidth": {"cni", "bandwidth"},
 	} {
-		if err := n.installPlugin(ctx, from[0], from[1], "/opt/cni/bin/"+name); err != nil {
+		if err := n.Install(ctx, from[0], from[1], "/opt/cni/bin/"+name); err != nil {
 			return fmt.Errorf("install CNI plugin on %s: %w", n.Name, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -20,7 +19,7 @@ type CNICall struct {
 // CNI calls the node's first network plugin with the node's own configuration, as the
 // runtime does.
 func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
-	b, err := os.ReadFile(n.Path(cniConfig))
+	text, err := n.Exec(ctx, "cat", cniConfig)
 	if err != nil {
 		return "", fmt.Errorf("read the CNI configuration of %s: %w", n.Name, err)
 	}
@@ -28,7 +27,7 @@ func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
 		Name, CNIVersion string
 		Plugins          []map[string]any
 	}
-	if err := json.Unmarshal(b, &list); err != nil || len(list.Plugins) == 0 {
+	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Plugins) == 0 {
 		return "", fmt.Errorf("read the CNI configuration of %s: %d plugins, %w", n.Name, len(list.Plugins), err)
 	}
 	conf := list.Plugins[0]

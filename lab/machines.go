@@ -159,8 +159,8 @@ func execInMachine(c machine.Client, argv []string) (code int) {
 	return code
 }
 
-// sendFile writes a file on a machine.
-func (n *Node) sendFile(ctx context.Context, path string, from io.Reader) error {
+// Send writes a file on a machine.
+func (n *Node) Send(ctx context.Context, path string, from io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	cmd := n.Command(ctx, "sh", "-c", `mkdir -p "$(dirname "$0")" && cat > "$0.new" && mv "$0.new" "$0"`, path)

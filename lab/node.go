@@ -112,7 +112,7 @@ func (n *Node) Exec(ctx context.Context, argv ...string) (string, error) {
 // complete new one.
 func (n *Node) WriteFile(path, text string) error {
 	if n.IsMachine() {
-		return n.sendFile(context.Background(), path, strings.NewReader(text))
+		return n.Send(context.Background(), path, strings.NewReader(text))
 	}
 	p := n.Path(path)
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -203,8 +203,8 @@ func (n *Node) StartPart(ctx context.Context, p supervise.Part) error {
 	return err
 }
 
-// installPlugin puts a program of the lab into a directory of the node.
-func (n *Node) installPlugin(ctx context.Context, component, program, name string) error {
+// Install puts a program of the lab into a directory of the node.
+func (n *Node) Install(ctx context.Context, component, program, name string) error {
 	if n.IsMachine() {
 		_, err := n.Exec(ctx, "install", "-D", n.bin(component, program), name)
 		return err

@@ -91,7 +91,7 @@ func (n *Node) ImportImage(ctx context.Context, file string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if err := n.sendFile(ctx, there, f); err != nil {
+	if err := n.Send(ctx, there, f); err != nil {
 		return err
 	}
 	_, err = n.Ctr(ctx, "images", "import", there)

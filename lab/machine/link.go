@@ -10,75 +10,102 @@ import (
 )
 
 // A link is the way to the lab's agent in the machine. QEMU says when the agent opens
-// and closes its end of the port; a connection from before is of no use.
+// and closes its end of the port; a connection from before is of no use, and QEMU takes
+// only one.
 type link struct {
-	path string
+	path    string
+	dialing sync.Mutex // held while a connection is made
 
 	mu   sync.Mutex
 	open bool // the agent's end
-	via  *http.Transport
+	via  *connection
+}
+
+// A connection carries all requests, as HTTP/2.
+type connection struct {
+	conn net.Conn
+	http *http.Transport
 }
 
 var errNoAgent = errors.New("the lab's agent in the machine does not answer (the machine boots, is off, or hangs)")
 
+// agent notes that the agent opened or closed its end.
 func (l *link) agent(open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open = open
-	l.dropLocked()
+	l.closeLocked()
 }
 
-func (l *link) drop(via *http.Transport) {
+// drop closes a connection that is of no use any more.
+func (l *link) drop(via *connection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.via == via {
-		l.dropLocked()
+		l.closeLocked()
 	}
 }
 
-func (l *link) dropLocked() {
+func (l *link) closeLocked() {
 	if l.via != nil {
-		l.via.CloseIdleConnections()
+		_ = l.via.conn.Close()
 		l.via = nil
 	}
 }
 
-// transport returns the one connection, which carries all requests.
-func (l *link) transport(ctx context.Context) (*http.Transport, error) {
+func (l *link) current() (via *connection, open bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.open {
+	return l.via, l.open
+}
+
+// connect returns the one connection.
+func (l *link) connect(ctx context.Context) (*connection, error) {
+	l.dialing.Lock()
+	defer l.dialing.Unlock()
+	via, open := l.current()
+	if !open {
 		return nil, errNoAgent
 	}
-	if l.via != nil {
-		return l.via, nil
+	if via != nil {
+		return via, nil
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", l.path)
 	if err != nil {
 		return nil, err
 	}
-	via := &http.Transport{
+	via = &connection{conn: conn, http: &http.Transport{
 		Protocols:   new(http.Protocols),
 		HTTP2:       &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: time.Minute},
 		DialContext: once(conn),
-	}
-	via.Protocols.SetUnencryptedHTTP2(true)
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	hello, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://machine/hello", nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := via.RoundTrip(hello)
-	if err != nil {
+	}}
+	via.http.Protocols.SetUnencryptedHTTP2(true)
+	if err := via.hello(ctx); err != nil {
 		_ = conn.Close()
 		return nil, errors.Join(errNoAgent, err)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.via = via
-	return via, resp.Body.Close()
+	return via, nil
 }
 
-// once gives out the connection one time: QEMU takes only one.
+// hello makes the connection before others use it: two requests at once would dial twice.
+func (c *connection) hello(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://machine/hello", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// once gives out the connection one time.
 func once(conn net.Conn) func(context.Context, string, string) (net.Conn, error) {
 	var taken sync.Once
 	return func(context.Context, string, string) (out net.Conn, err error) {
@@ -90,11 +117,11 @@ func once(conn net.Conn) func(context.Context, string, string) (net.Conn, error)
 
 // RoundTrip implements http.RoundTripper.
 func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
-	via, err := l.transport(r.Context())
+	via, err := l.connect(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	resp, err := via.RoundTrip(r)
+	resp, err := via.http.RoundTrip(r)
 	if err != nil && r.Context().Err() == nil {
 		l.drop(via)
 	}

@@ -84,7 +84,7 @@ spec:
 // WaitReady waits for a ready pod of that name whose UID is not notUID.
 func (s *Stage) WaitReady(ctx context.Context, name, notUID string) (lab.Pod, error) {
 	var pod lab.Pod
-	err := lab.Eventually(ctx, 90*time.Second, func(ctx context.Context) (err error) {
+	err := lab.Eventually(ctx, s.Scale(90*time.Second), func(ctx context.Context) (err error) {
 		if pod, err = s.Pod(ctx, s.Namespace, name); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Stage) WaitReady(ctx context.Context, name, notUID string) (lab.Pod, er
 
 // WaitGone waits until no pod of that name exists.
 func (s *Stage) WaitGone(ctx context.Context, name string) error {
-	return lab.Eventually(ctx, 90*time.Second, func(ctx context.Context) error {
+	return lab.Eventually(ctx, s.Scale(90*time.Second), func(ctx context.Context) error {
 		pods, err := s.Pods(ctx, s.Namespace, "")
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func URL(ip string) string {
 
 // Reaches waits until the pod gets an answer from ip that names the host.
 func (s *Stage) Reaches(ctx context.Context, from, ip, host string) error {
-	return lab.Eventually(ctx, 20*time.Second, func(ctx context.Context) error {
+	return lab.Eventually(ctx, s.Scale(20*time.Second), func(ctx context.Context) error {
 		out, err := s.GetFrom(ctx, from, ip)
 		if err != nil {
 			return err

@@ -32,6 +32,7 @@ type Stage struct {
 	Namespace string        // the scenario's own
 	For       time.Duration // duration of scenarios that run for a while
 	Brief     bool          // omit long steps
+	On        int           // number of the node that a scenario of one node breaks
 	Tell      func(line string)
 
 	agents  bool
@@ -63,6 +64,8 @@ type Options struct {
 	For  time.Duration // see Stage.For; 0 means the scenario's own default
 	// Brief omits long steps.
 	Brief bool
+	// On is the number of the node that a scenario of one node breaks; 0 means the first.
+	On    int
 	Tell  func(line string)
 	Check Checker // called at the incident's moments
 	// Agents means that the nodes have agents: more findings are possible.
@@ -71,7 +74,7 @@ type Options struct {
 
 // Play runs the scenario in its own namespace on the lab.
 func Play(ctx context.Context, l *lab.Lab, sc Scenario, o Options) error {
-	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, Brief: o.Brief, checker: o.Check, agents: o.Agents}
+	s := &Stage{Lab: l, Namespace: sc.Name, Tell: o.Tell, For: o.For, Brief: o.Brief, On: max(1, o.On), checker: o.Check, agents: o.Agents}
 	if err := s.createNamespace(ctx); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -93,7 +94,10 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 			label = "Pools"
 		}
 		size := model.Size(p.CIDR, 1<<30)
-		rows = append(rows, []string{label, fmt.Sprintf("%s %s  %d%% used, %s blocks%s", p.Name, p.CIDR, u.Held*100/max(size, 1), term.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled])})
+		rows = append(rows, []string{label, fmt.Sprintf("%s %s  %s, %d%% used, %s blocks%s", p.Name, p.CIDR, cmp.Or(p.Tunnel, "no encapsulation"), u.Held*100/max(size, 1), term.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled])})
+	}
+	if n := encrypted(s); n > 0 {
+		rows = append(rows, []string{"Encryption", fmt.Sprintf("WireGuard on %s of %s nodes", term.Thousands(n), term.Thousands(len(s.Nodes)))})
 	}
 	for _, c := range r.Gaps {
 		if c.Node == "" {
@@ -105,6 +109,29 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 	}
 	rows = append(rows, []string{"Next", sess.Program + " check"})
 	sess.PrintTable(cols, rows)
+}
+
+// encrypted counts the nodes that have an address for WireGuard.
+func encrypted(s *model.Snapshot) int {
+	on := map[string]bool{}
+	note := func(node string, tunnels []model.Tunnel) {
+		for _, t := range tunnels {
+			on[node] = on[node] || strings.HasPrefix(t.Kind, "wireguard")
+		}
+	}
+	for i := range s.Nodes {
+		note(s.Nodes[i].Name, s.Nodes[i].Tunnels)
+	}
+	for i := range s.Hosts {
+		note(cmp.Or(s.Hosts[i].Kubernetes, s.Hosts[i].Name), s.Hosts[i].Tunnels)
+	}
+	n := 0
+	for _, yes := range on {
+		if yes {
+			n++
+		}
+	}
+	return n
 }
 
 // agentsLine says how many agents answer.

@@ -13,6 +13,9 @@ import (
 // Binary is the path of plumbline. A test fails if it is missing, since it tests it.
 func Binary(t testing.TB) string { return file(t, "bin/plumbline") }
 
+// Agent is the path of plumbline-agent.
+func Agent(t testing.TB) string { return file(t, "bin/plumbline-agent") }
+
 // InstallAgents installs the agents on every node, with the manifest that we ship.
 func InstallAgents(t testing.TB, l *lab.Lab) {
 	t.Helper()

@@ -106,7 +106,7 @@ func torn(ctx context.Context, s *stage.Stage, node *lab.Node, pod string, old s
 
 // ends asserts that the kubelet's DEL no longer fails.
 func ends(ctx context.Context, s *stage.Stage, node *lab.Node) error {
-	before, err := failed(node)
+	before, err := failed(ctx, node)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func ends(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 		return ctx.Err()
 	case <-time.After(quiet):
 	}
-	after, err := failed(node)
+	after, err := failed(ctx, node)
 	if err != nil {
 		return err
 	}

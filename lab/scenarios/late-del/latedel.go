@@ -5,8 +5,6 @@ package latedel
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -48,7 +46,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 // acts runs the incident up to the late DEL: the old sandbox still exists, its DEL
 // fails, and the name belongs to another pod by now.
 func acts(ctx context.Context, s *stage.Stage, replace replacing) (node *lab.Node, old stage.Sandbox, second lab.Pod, err error) {
-	if node, err = s.Node(ctx, 1); err != nil {
+	if node, err = s.Node(ctx, s.On); err != nil {
 		return node, old, second, err
 	}
 	if err = install(ctx, s, node); err != nil {
@@ -77,15 +75,17 @@ type replacing func(ctx context.Context, s *stage.Stage, node *lab.Node, first l
 
 // install installs the CNI plugin of 2017 in front of the real plugin.
 func install(ctx context.Context, s *stage.Stage, node *lab.Node) error {
-	dir, _, _ := node.CNIDirs()
-	plugin, behind := filepath.Join(dir, "calico"), filepath.Join(dir, "calico.real")
-	if err := os.Rename(plugin, behind); err != nil {
+	const plugin, behind = "/opt/cni/bin/calico", "/opt/cni/bin/calico.real"
+	if _, err := node.Exec(ctx, "mv", plugin, behind); err != nil {
 		return err
 	}
-	if err := os.Symlink(s.Bin("latedel", "latedel"), plugin); err != nil {
+	if err := node.Install(ctx, "latedel", "latedel", plugin); err != nil {
 		return err
 	}
-	s.Cleanup(func(context.Context) error { return os.Rename(behind, plugin) })
+	s.Cleanup(func(ctx context.Context) error {
+		_, err := node.Exec(ctx, "mv", behind, plugin)
+		return err
+	})
 	version, err := node.Exec(ctx, "/opt/cni/bin/calico", "-v")
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func stuckDel(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod) 
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "statefulset", "etcd1", "--wait=false"); err != nil {
 		return err
 	}
-	before, err := failed(node)
+	before, err := failed(ctx, node)
 	if err != nil {
 		return err
 	}
@@ -196,13 +196,14 @@ func stuckDel(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod) 
 }
 
 // failed counts the DELs that failed because the endpoint does not exist.
-func failed(node *lab.Node) (int, error) {
-	return lab.Grep(node.Log(lab.Kubelet), "resource does not exist: WorkloadEndpoint")
+func failed(ctx context.Context, node *lab.Node) (int, error) {
+	text, err := node.ReadLog(ctx, lab.Kubelet)
+	return strings.Count(text, "resource does not exist: WorkloadEndpoint"), err
 }
 
 func failsAgain(ctx context.Context, node *lab.Node, before int) error {
 	return lab.Eventually(ctx, time.Minute, func(context.Context) error {
-		n, err := failed(node)
+		n, err := failed(ctx, node)
 		if err != nil {
 			return err
 		}

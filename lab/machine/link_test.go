@@ -1,0 +1,93 @@
+package machine
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// serve answers HTTP/2 on the next connection, as the agent in a machine does.
+func serve(t *testing.T, l net.Listener) net.Conn {
+	t.Helper()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := make(chan net.Conn, 1)
+	one <- conn
+	s := &http.Server{Protocols: new(http.Protocols), Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	s.Protocols.SetUnencryptedHTTP2(true)
+	go func() { _ = s.Serve(&listener{one: one, over: make(chan struct{}), addr: l.Addr()}) }()
+	t.Cleanup(func() { _ = s.Close() })
+	return conn
+}
+
+// A listener accepts one connection.
+type listener struct {
+	one  chan net.Conn
+	over chan struct{}
+	addr net.Addr
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.one:
+		return c, nil
+	case <-l.over:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error   { close(l.over); return nil }
+func (l *listener) Addr() net.Addr { return l.addr }
+
+// TestLink: a connection is made when the agent's end is open, is used for all requests,
+// and is closed when that end closes, although a request waits.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "port")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	k := &link{path: path}
+	ask := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://machine/x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := k.RoundTrip(r)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	}
+	if err := ask(); err == nil {
+		t.Error("a machine that boots answers")
+	}
+	for range 2 { // boots
+		k.agent(true)
+		told := make(chan error, 3)
+		for range 3 {
+			go func() { told <- ask() }()
+		}
+		conn := serve(t, l)
+		for range 3 {
+			if err := <-told; err != nil {
+				t.Error(err)
+			}
+		}
+		k.agent(false)
+		// The other end sees the end of the connection.
+		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if err := ask(); err == nil {
+			t.Error("a machine that is off answers")
+		}
+	}
+}
