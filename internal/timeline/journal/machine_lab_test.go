@@ -66,17 +66,17 @@ func TestMachine(t *testing.T) {
 sed -i 's/"--v=2"/"--v=10"/' /etc/systemd/system/kubelet.service
 systemctl daemon-reload; systemctl restart systemd-journald kubelet containerd`)
 	count := 0
-	for end := time.Now().Add(12 * time.Minute); count < *lines && time.Now().Before(end); time.Sleep(10 * time.Second) { //nolint:forbidigo // a limit
+	for end := time.Now().Add(12 * time.Minute); count < *lines && time.Now().Before(end); time.Sleep(10 * time.Second) {
 		count, err = strconv.Atoi(strings.TrimSpace(sh(t, n, "journalctl -q -o cat -u kubelet -u containerd | wc -l")))
 		must(t, err)
 	}
 	sh(t, n, `sed -i 's/"--v=10"/"--v=2"/' /etc/systemd/system/kubelet.service; systemctl daemon-reload; systemctl restart kubelet; journalctl --rotate; sync`)
 	files, names := taken(t, n, "*@*.journal")
 	export := sh(t, n, `cd /var/log/journal/* && journalctl -q -o export $(for f in *@*.journal; do echo "--file $f"; done)`)
-	began := time.Now() //nolint:forbidigo // a duration
+	began := time.Now()
 	got := read(t, everything, files...)
 	t.Logf("%s: %d lines of kubelet and containerd, %d entries in %d files (%s), %.1f MB; read in %.2f s", *kind, count, len(got), len(files), strings.Join(names, " "),
-		float64(len(export))/1e6, time.Since(began).Seconds()) //nolint:forbidigo // a duration
+		float64(len(export))/1e6, time.Since(began).Seconds())
 	compareEntries(t, got, readExport(t, []byte(export)))
 	if count < *lines {
 		t.Errorf("only %d lines came", count)

@@ -98,7 +98,8 @@ func (c *clock) at(outer, inner *stamp) time.Time {
 // written gives the time that a line has: outer of syslog, journald or the
 // container runtime, inner of the logger. The finest complete one is used, inner if both are
 // equally fine. If inner is incomplete and outer, which is complete, only has seconds, inner is
-// used with year and zone from outer, or outer if they do not fit. If neither is complete, inner is used, with the year of
+// used with year and zone from outer, or outer if they do not fit; likewise if inner is earlier by
+// more than it takes to pass a line on. If neither is complete, inner is used, with the year of
 // outer if that has one.
 func (c *clock) written(outer, inner *stamp) time.Time {
 	switch {
@@ -121,7 +122,7 @@ func (c *clock) written(outer, inner *stamp) time.Time {
 		}
 		return c.time(inner)
 	case outer.fine:
-		return c.time(outer)
+		return c.relayed(outer, inner)
 	default:
 		t := outer.in(0, 0)
 		year, offset, ok := apart(inner, t)
@@ -131,6 +132,24 @@ func (c *clock) written(outer, inner *stamp) time.Time {
 		return inner.in(year, offset)
 	}
 }
+
+// relayed gives the time of a line whose outer timestamp is complete and fine. containerd logs
+// what a CNI plugin said when the call has ended: then inner, which is earlier, is when it was
+// said.
+func (c *clock) relayed(outer, inner *stamp) time.Time {
+	t := c.time(outer)
+	year, offset, ok := apart(inner, t)
+	if !ok {
+		return t
+	}
+	if said := inner.in(year, offset); t.Sub(said) > relay {
+		return said
+	}
+	return t
+}
+
+// relay is longer than it takes to pass a line on.
+const relay = time.Second
 
 // time converts one timestamp, with the file's year and zone where it has none; zero if the year
 // is not known.

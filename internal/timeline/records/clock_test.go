@@ -102,3 +102,18 @@ func TestClockOfTheNode(t *testing.T) {
 		t.Errorf("%+v, %+v", got, files)
 	}
 }
+
+// What containerd passes on of a CNI plugin when its call has ended was said before.
+func TestRelayedLines(t *testing.T) {
+	t.Parallel()
+	in := file("journal.log", "2026-11-16T13:12:06.184553+0000 n containerd[391]: 2026-11-16 13:11:57.896 [WARNING][2190] cni-plugin/k8s.go 616: x\n"+
+		"2026-11-16T13:12:06.184553+0000 n kubelet[657]: I1116 13:12:06.183001     657 kubelet.go:2546] \"x\"\n"+
+		"2026-11-16T13:12:06.184553+0800 n containerd[391]: 2026-11-16 13:11:57.896 [INFO][1] a.go 1: x\n"+
+		"2026-11-16T13:12:06.184553+0000 n containerd[391]: 2026-11-16 11:03:57.896 [INFO][1] a.go 1: no zone makes that the same time\n")
+	_, got := records(t, chunkSize, Options{}, in)
+	for i, want := range []string{"13:11:57.896", "13:12:06.184553", "05:11:57.896", "13:12:06.184553"} {
+		if at := got[0][i].At.UTC().Format("15:04:05.999999"); at != want {
+			t.Errorf("line %d: %s, want %s", i+1, at, want)
+		}
+	}
+}

@@ -65,7 +65,9 @@ func (b *bench) run() {
 	}
 	for _, n := range b.nodes {
 		spec := stage.PodSpec{Name: "on-" + n.Name, Node: n.Name}
-		b.eventually("create a pod on "+n.Name, 30*time.Second, func(ctx context.Context) error { return b.Apply(ctx, b.stage().Manifest(spec)) })
+		// They stay while their node is away, as the pods of a StatefulSet would come back.
+		pod := b.stage().Manifest(spec) + "  tolerations: [{operator: Exists}]\n"
+		b.eventually("create a pod on "+n.Name, 30*time.Second, func(ctx context.Context) error { return b.Apply(ctx, pod) })
 	}
 	b.podsReady()
 }

@@ -16,6 +16,7 @@ import (
 func TestNode(t *testing.T) {
 	b := start(t, 1)
 	b.connected()
+	b.tables()
 	b.guarded("enforce")
 	b.clean()
 	b.parts()
