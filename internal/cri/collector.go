@@ -28,7 +28,9 @@ func (c *Client) read(ctx context.Context, root string, f *model.NodeState) erro
 	if c.bad != nil {
 		return c.bad
 	}
-	c.way.follow()
+	if err := c.way.follow(); err != nil {
+		return err
+	}
 	ctx, cancel := within(ctx)
 	defer cancel()
 	var wg sync.WaitGroup

@@ -48,13 +48,16 @@ type way struct {
 	where Socket
 
 	mu    sync.Mutex
-	at    string // the path of conn
-	conn  net.Conn
-	blind error // why the last attempt did not reach a socket; nil if it did
+	at    string   // the path of conn
+	conn  net.Conn // nil when it has ended
+	blind error    // why the last attempt did not reach a socket; nil if it did
 }
 
 func (w *way) dial(ctx context.Context) (net.Conn, error) {
 	at, conn, err := w.reach(ctx)
+	if err == nil {
+		conn = &ending{conn, w}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.at, w.conn, w.blind = at, conn, nil
@@ -91,15 +94,43 @@ func why(err error) error {
 	return err
 }
 
-// follow drops the connection if the kubelet now uses another socket.
-func (w *way) follow() {
+// follow returns an error while the kubelet's configuration names another socket than the one
+// whose runtime still serves us: its kubelet may not have been restarted, and a runtime without
+// sandboxes would prove that nothing runs. When that runtime ends, the next connection goes to
+// the socket that is named then.
+func (w *way) follow() error {
 	at, err := w.where()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err == nil && w.conn != nil && at != w.at {
-		_ = w.conn.Close()
-		w.conn = nil
+	if err != nil || w.conn == nil || at == w.at || w.same(at) {
+		return nil //nolint:nilerr // a connection that is there is not worse for it
 	}
+	return fmt.Errorf("the kubelet's configuration names the container runtime at %s, and the one at %s still runs: which one has the pods is not known", at, w.at)
+}
+
+// same reports whether a path leads to the socket of the connection.
+func (w *way) same(at string) bool {
+	one, err := w.node.Resolve("/" + at)
+	if err != nil {
+		return false
+	}
+	other, err := w.node.Resolve("/" + w.at)
+	return err == nil && one == other
+}
+
+// ending is a connection whose end is noted.
+type ending struct {
+	net.Conn
+	way *way
+}
+
+func (e *ending) Close() error {
+	e.way.mu.Lock()
+	if e.way.conn == e {
+		e.way.conn = nil
+	}
+	e.way.mu.Unlock()
+	return e.Conn.Close()
 }
 
 // blindness is why the runtime was not reached, if that is not the runtime's doing.

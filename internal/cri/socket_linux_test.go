@@ -69,42 +69,60 @@ func TestWhoIsToBlame(t *testing.T) {
 	}
 }
 
-// A kubelet that is given another runtime is followed, although the old one still runs.
+// A kubelet whose configuration names another runtime is followed when the old runtime has
+// ended. Until then nothing is read: the new one may have no pods yet.
 func TestFollowsTheKubelet(t *testing.T) {
 	t.Parallel()
 	root := short(t)
-	var came [2]atomic.Int32
+	came := [2]chan net.Conn{make(chan net.Conn, 100), make(chan net.Conn, 100)}
 	for i, name := range []string{"old.sock", "new.sock"} {
 		l := listen(t, filepath.Join(root, name))
 		go func() {
 			for {
-				if _, err := l.Accept(); err != nil {
+				c, err := l.Accept()
+				if err != nil {
 					return
 				}
-				came[i].Add(1)
+				came[i] <- c
 			}
 		}()
+	}
+	if err := os.Symlink("/old.sock", filepath.Join(root, "link.sock")); err != nil {
+		t.Fatal(err)
 	}
 	var now atomic.Value
 	now.Store("/old.sock")
 	k := Open(root, Usual(root, func() string { return now.Load().(string) }))
 	defer func() { _ = k.Close() }()
-	reached := func(i int) {
+	reached := func(i int) net.Conn {
 		t.Helper()
-		k.conn.Connect()
-		for end := time.Now().Add(10 * time.Second); came[i].Load() == 0; time.Sleep(10 * time.Millisecond) { //nolint:forbidigo // a limit
+		for range 1000 {
 			k.conn.Connect()
-			if time.Now().After(end) { //nolint:forbidigo // a limit
-				t.Fatalf("socket %d is not reached", i)
+			select {
+			case c := <-came[i]:
+				return c
+			case <-time.After(10 * time.Millisecond):
 			}
 		}
+		t.Fatalf("socket %d is not reached", i)
+		return nil
 	}
-	reached(0)
-	k.way.follow()
-	if came[1].Load() != 0 {
-		t.Error("the new socket was used before the kubelet uses it")
+	old := reached(0)
+	now.Store("/link.sock")
+	if err := k.way.follow(); err != nil {
+		t.Errorf("the same socket by another name: %v", err)
 	}
 	now.Store("/new.sock")
-	k.way.follow()
-	reached(1)
+	var f model.NodeState
+	if err := k.read(t.Context(), root, &f); err == nil || !strings.Contains(err.Error(), "/old.sock still runs") || f.Runtimes != nil {
+		t.Errorf("while the old runtime runs: %v, %+v", err, f.Runtimes)
+	}
+	if len(came[1]) != 0 {
+		t.Error("the new socket was used while the old runtime runs")
+	}
+	_ = old.Close()
+	_ = reached(1)
+	if err := k.way.follow(); err != nil {
+		t.Errorf("after that: %v", err)
+	}
 }

@@ -27,7 +27,6 @@ func (c *Client) Watch(ctx context.Context, changed func()) error {
 	defer tick.Stop()
 	before, first := uint64(0), true
 	for {
-		c.way.follow()
 		// No answer is a state like any other.
 		if now := c.print(ctx, seed); now != before || first {
 			if !first && ctx.Err() == nil {
@@ -46,6 +45,9 @@ func (c *Client) Watch(ctx context.Context, changed func()) error {
 // print is a hash of all sandboxes and containers and their states, in any order; 0 if the
 // runtime does not answer.
 func (c *Client) print(ctx context.Context, seed maphash.Seed) uint64 {
+	if c.way.follow() != nil {
+		return 0
+	}
 	ctx, cancel := within(ctx)
 	defer cancel()
 	boxes, err := c.api.ListPodSandbox(ctx, &runtime.ListPodSandboxRequest{})

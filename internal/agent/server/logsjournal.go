@@ -77,6 +77,9 @@ func journalsOf(ctx context.Context, root, at string, missing *logMissing) []log
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
+	if len(all) == maxLogNames {
+		missing.say("journal: %s has more than %d names, not all were looked at", at, maxLogNames)
+	}
 	var found []logFile
 	for _, name := range all {
 		if !journal.IsFile(name) || journal.IsUser(name) {
@@ -117,7 +120,8 @@ func journalsOf(ctx context.Context, root, at string, missing *logMissing) []log
 	return out
 }
 
-// hasEntry returns whether a journal has any entry of the component: a look-up in its index.
+// hasEntry returns whether a journal has any entry of the component: a look-up in its index. Of
+// one that is damaged it is not known: whoever reads it says so.
 func (f *logFile) hasEntry(ctx context.Context) (bool, error) {
 	in, err := f.open(ctx, time.Time{})
 	if err != nil {
@@ -126,7 +130,8 @@ func (f *logFile) hasEntry(ctx context.Context) (bool, error) {
 	defer func() { _ = in.Close() }()
 	_, err = in.Read(make([]byte, 1))
 	if errors.Is(err, io.EOF) {
-		return false, nil
+		t, ok := in.(*journalText)
+		return ok && len(t.damage()) > 0, nil
 	}
 	return err == nil, err
 }

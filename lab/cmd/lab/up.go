@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"time"
 
@@ -106,6 +107,9 @@ func checkBuilt(ctx context.Context, c lab.Config) error {
 	if c.Machines > 0 {
 		if _, err := b.MachineImage(c.Machine); err != nil {
 			return err
+		}
+		if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
+			return fmt.Errorf("%w; run: apt-get install qemu-system-x86", err)
 		}
 	}
 	return lab.CheckTools()
