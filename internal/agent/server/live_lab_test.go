@@ -63,18 +63,22 @@ func verificationWith(t *testing.T, s *stage.Stage, a *asker, pod lab.Pod) {
 // making: a sandbox in the making is in no list of the runtime's, but its CNI call is seen.
 func making(t *testing.T, s *stage.Stage, a *asker) {
 	ctx := t.Context()
-	if err := s.FreezeAPIServer(ctx); err != nil { // the plugin waits for it
-		t.Fatal(err)
-	}
 	n, err := s.Node(ctx, 1)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Exec(ctx, "ip", "netns", "add", "unborn"); err != nil { // without one the plugin ends at once
+		t.Fatal(err)
+	}
+	defer func() { _, _ = n.Exec(context.WithoutCancel(ctx), "ip", "netns", "delete", "unborn") }()
+	if err := s.FreezeAPIServer(ctx); err != nil { // the plugin waits for it
 		t.Fatal(err)
 	}
 	call, cancel := context.WithTimeout(ctx, 20*time.Second)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = n.CNI(call, lab.CNICall{Command: "ADD", ContainerID: strings.Repeat("ab", 32), Namespace: "default", Pod: "unborn"})
+		_, _ = n.CNI(call, lab.CNICall{Command: "ADD", ContainerID: strings.Repeat("ab", 32), NetNS: "/run/netns/unborn", Namespace: "default", Pod: "unborn"})
 	}()
 	err = lab.Eventually(ctx, 10*time.Second, func(ctx context.Context) error {
 		w, err := a.Verification(ctx, "node1", url.Values{"ip": {"10.244.9.9"}})
