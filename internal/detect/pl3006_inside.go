@@ -3,7 +3,6 @@ package detect
 import (
 	"net/netip"
 	"slices"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -28,7 +27,7 @@ func wrongInside(p *Pass, _ model.Table, row int32) {
 	switch {
 	case !s.inside.Up:
 		wrong = s.device + " is down"
-	case !sharesKernel(s.sandbox): // then the guest kernel has address and routes
+	case !s.sandbox.SharesKernel(): // then the guest kernel has address and routes
 	default:
 		wrong = s.wrongAddress(p)
 		if wrong == "" && s.others == 0 { // with several interfaces the routes are the owner's choice
@@ -39,18 +38,6 @@ func wrongInside(p *Pass, _ model.Table, row int32) {
 		return
 	}
 	s.report(p, finding.Finding{Summary: wrong, Evidence: []finding.Evidence{insideSays(s.inside), routesSays(s.inside)}})
-}
-
-// sharesKernel reports whether the pod's processes use the node's kernel, and with it the
-// interfaces that the agent reads. gVisor and similar runtimes move address and routes to a
-// network stack of their own; what other handlers do is unknown.
-func sharesKernel(s *model.Sandbox) bool {
-	switch h := strings.ToLower(s.Handler); h {
-	case "", "default", "youki", "nvidia":
-		return true
-	default:
-		return strings.Contains(h, "runc") || strings.Contains(h, "crun")
-	}
 }
 
 // wrongAddress compares the addresses of the interface with those in Kubernetes and Calico;

@@ -3,6 +3,7 @@ package model
 import (
 	"net/netip"
 	"strconv"
+	"strings"
 )
 
 // A Sandbox is a pod sandbox as the container runtime reports it.
@@ -26,6 +27,18 @@ type Sandbox struct {
 
 // Ref names the sandbox.
 func (s *Sandbox) Ref() Ref { return Ref{KindSandbox, s.Node + "/" + s.ID} }
+
+// SharesKernel reports whether the pod's processes use the node's kernel, and with it the
+// interfaces that the agent reads. gVisor and similar runtimes move address and routes to a
+// network stack of their own; what other handlers do is unknown.
+func (s *Sandbox) SharesKernel() bool {
+	switch h := strings.ToLower(s.Handler); h {
+	case "", "default", "youki", "nvidia":
+		return true
+	default:
+		return strings.Contains(h, "runc") || strings.Contains(h, "crun")
+	}
+}
 
 // A Container is a container as the container runtime reports it.
 type Container struct {

@@ -58,8 +58,12 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 		}
 		peer = a.Peer
 		inside = []string{"pod " + name, list(has), term.ShortID(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
-		if len(has) == 0 {
+		switch {
+		case len(has) > 0:
+		case box.SharesKernel():
 			inside[1] = "NO ADDRESS"
+		default:
+			inside[1] = "not visible (" + box.Handler + ")" // it is in the runtime's own network stack
 		}
 	}
 	rows = append(rows, inside)

@@ -63,6 +63,9 @@ func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *repair.Refusal) {
 			return nil, refuse("make the agent on the node answer", "%s, which runs %s, was not checked", cmp.Or(pod.Node, "the node"), name)
 		}
 		sandbox := v.RunningSandbox(pod)
+		if no := mayUse(v, sandbox, name, ip); no != nil {
+			return nil, no
+		}
 		if sandbox == nil || v.Inside(pod.Node, sandbox.ID) == nil || !v.Inside(pod.Node, sandbox.ID).Has(ip) {
 			s.wrong = append(s.wrong, pod)
 			s.notes = append(s.notes, name+" is not changed: it has the address in its status, annotation or endpoint, but not in a running sandbox")
@@ -82,6 +85,29 @@ func (b *builder) duplicateOf(ip netip.Addr) (*duplicate, *repair.Refusal) {
 		}
 	}
 	return s, nil
+}
+
+// mayUse refuses if a running sandbox may use the address although the node's kernel does not
+// show it in there: another pod must not get it on the report of one node.
+func mayUse(v *model.View, sandbox *model.Sandbox, pod string, ip netip.Addr) *repair.Refusal {
+	if sandbox == nil {
+		return nil
+	}
+	if at := v.Inside(sandbox.Node, sandbox.ID); at != nil && at.Has(ip) {
+		return nil
+	}
+	const next = "decide which pod keeps the address, and delete the others"
+	if !sandbox.SharesKernel() {
+		return refuse(next, "%s may use it: its runtime %s has a network stack of its own, whose addresses the node's kernel does not show", pod, sandbox.Handler)
+	}
+	for r := range v.CNIResultsOf(sandbox.Node, sandbox.ID) {
+		for _, p := range r.IPs {
+			if p.Addr() == ip {
+				return refuse(next, "%s may use it: the CNI plugin gave it to its running sandbox, although its interface does not have it now", pod)
+			}
+		}
+	}
+	return nil
 }
 
 // nonPodUser refuses if anything except pods in Kubernetes has the address.
