@@ -232,7 +232,7 @@ func (n *Node) calicoEnv() []string {
 // startCalico does what calico-node's container does at its start, in its order:
 // register the node (and, on the first node, the pools), then start the services.
 func (n *Node) startCalico(ctx context.Context) error {
-	bin := n.bin("calico", "calico-node")
+	bin := n.Bin("calico", "calico-node")
 	// It exits if somebody else changes the Node meanwhile; a kubelet would start it again.
 	err := Eventually(ctx, n.lab.Scale(30*time.Second), func(ctx context.Context) error {
 		cmd := n.Command(ctx, bin, "-startup")
@@ -248,7 +248,7 @@ func (n *Node) startCalico(ctx context.Context) error {
 	}
 	for name, argv := range map[string][]string{
 		tunnels: {bin, "-allocate-tunnel-addrs"},
-		Felix:   {n.bin("calico", "calico-felix"), "-c", "/dev/null"},
+		Felix:   {n.Bin("calico", "calico-felix"), "-c", "/dev/null"},
 	} {
 		err := n.StartPart(ctx, supervise.Part{
 			Name: name, Argv: argv, Env: n.calicoEnv(), Log: n.logFile(name),

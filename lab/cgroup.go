@@ -16,14 +16,21 @@ const cgroupRoot = "/sys/fs/cgroup"
 // cgroupName is the top cgroup of a lab, the same in every hierarchy.
 func cgroupName(lab string) string { return "plumbline-lab-" + lab }
 
-// hierarchies lists the mounted cgroup v1 controllers.
+// unified reports whether the machine has only cgroup v2: one hierarchy for all controllers.
+func unified() bool {
+	_, err := os.Stat(filepath.Join(cgroupRoot, "cgroup.controllers"))
+	return err == nil
+}
+
+// hierarchies lists the roots below which every lab has its cgroup: of each mounted
+// controller of cgroup v1, or the only one of v2.
 func hierarchies() ([]string, error) {
-	if _, err := os.Stat(filepath.Join(cgroupRoot, "cgroup.controllers")); err == nil {
-		return nil, errors.New("this machine has only cgroup v2; the lab supports only cgroup v1 (hybrid)")
+	if unified() {
+		return []string{cgroupRoot}, nil
 	}
 	dirs, err := filepath.Glob(filepath.Join(cgroupRoot, "*", "cgroup.procs"))
 	if err != nil || len(dirs) == 0 {
-		return nil, fmt.Errorf("no cgroup v1 controllers under %s", cgroupRoot)
+		return nil, fmt.Errorf("no cgroup controllers under %s", cgroupRoot)
 	}
 	var out []string
 	for _, d := range dirs {
@@ -34,8 +41,7 @@ func hierarchies() ([]string, error) {
 	return out, nil
 }
 
-// createCgroups creates the cgroup below which a node's kubelet puts its pods. In cgroup
-// v1 a new cpuset is empty and accepts no process until it is filled.
+// createCgroups creates the cgroup below which a node's kubelet puts its pods.
 func createCgroups(lab, node string) error {
 	hs, err := hierarchies()
 	if err != nil {
@@ -49,27 +55,55 @@ func createCgroups(lab, node string) error {
 			if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 				return fmt.Errorf("create cgroup: %w", err)
 			}
-			if filepath.Base(h) != "cpuset" {
-				continue
-			}
-			for _, f := range []string{"cpuset.cpus", "cpuset.mems"} {
-				b, err := os.ReadFile(filepath.Join(parent, f))
-				if err != nil {
-					return fmt.Errorf("read parent cpuset: %w", err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, f), b, 0o644); err != nil {
-					return fmt.Errorf("fill cpuset: %w", err)
-				}
+			if err := equip(h, parent, dir); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
+// equip gives a new cgroup what its parent has: in cgroup v1 a new cpuset is empty and accepts
+// no process until it is filled; in v2 the parent must pass its controllers on.
+func equip(hierarchy, parent, dir string) error {
+	switch {
+	case unified():
+		b, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
+		if err != nil {
+			return fmt.Errorf("read parent cgroup: %w", err)
+		}
+		for _, c := range strings.Fields(string(b)) {
+			if err := os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+c), 0o644); err != nil {
+				return fmt.Errorf("pass controller %s on to cgroup %s: %w", c, dir, err)
+			}
+		}
+	case filepath.Base(hierarchy) == "cpuset":
+		for _, f := range []string{"cpuset.cpus", "cpuset.mems"} {
+			b, err := os.ReadFile(filepath.Join(parent, f))
+			if err != nil {
+				return fmt.Errorf("read parent cpuset: %w", err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, f), b, 0o644); err != nil {
+				return fmt.Errorf("fill cpuset: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// topCgroups lists the cgroups of labs of that name, which may be a pattern.
+func topCgroups(lab string) ([]string, error) {
+	pattern := filepath.Join(cgroupRoot, "*", cgroupName(lab))
+	if unified() {
+		pattern = filepath.Join(cgroupRoot, cgroupName(lab))
+	}
+	return filepath.Glob(pattern)
+}
+
 // removeCgroups removes the lab's cgroups. Their processes have exited, but the kernel
 // may need a moment to release them.
 func removeCgroups(ctx context.Context, lab string) error {
-	tops, err := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName(lab)))
+	tops, err := topCgroups(lab)
 	if err != nil {
 		return fmt.Errorf("list cgroups: %w", err)
 	}
@@ -111,7 +145,7 @@ func removeTree(top string) error {
 // of this machine does not appear as running, so only cgroups that are empty and have
 // not changed for a while are removed.
 func sweepCgroups(running map[string]int, idle time.Duration) {
-	tops, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName("*")))
+	tops, _ := topCgroups("*")
 	for _, top := range tops {
 		if _, ok := running[strings.TrimPrefix(filepath.Base(top), cgroupName(""))]; ok {
 			continue
@@ -141,7 +175,7 @@ func populated(top string) bool {
 
 // cgroupsLeft lists cgroups of any lab on this machine.
 func cgroupsLeft() []string {
-	tops, _ := filepath.Glob(filepath.Join(cgroupRoot, "*", cgroupName("*")))
+	tops, _ := topCgroups("*")
 	var out []string
 	for _, t := range tops {
 		out = append(out, strings.TrimPrefix(t, cgroupRoot+"/"))

@@ -30,8 +30,8 @@ const bootTimeout = 4 * time.Minute
 // counted after the namespace nodes of the start.
 func (l *Lab) isMachine(i int) bool { return i > l.Nodes && i <= l.Nodes+l.Machines }
 
-// bin is the path of a built program, on the node.
-func (n *Node) bin(component, name string) string {
+// Bin is the path of a built program, on the node.
+func (n *Node) Bin(component, name string) string {
 	if n.IsMachine() {
 		return filepath.Join(machineParts, component, name)
 	}
@@ -73,8 +73,7 @@ func (l *Lab) createMachine(ctx context.Context, i int) (*Node, error) {
 		return nil, err
 	}
 	if n.lab.Machine == "debian11" {
-		drop := fmt.Sprintf("[Service]\nExecStart=\nExecStart=%s\nEnvironment=PATH=%s:/usr/sbin:/usr/bin:/sbin:/bin\n", n.containerd("containerd"), filepath.Dir(n.containerd("containerd")))
-		if err := n.WriteFile("/etc/systemd/system/containerd.service.d/lab.conf", drop); err != nil {
+		if err := n.ownContainerd(); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +123,7 @@ func (l *Lab) measure(ctx context.Context, machines []*Node) error {
 		return err
 	}
 	for _, n := range machines {
-		there, err := speed(n.Command(ctx, n.bin("guest", "guest"), "speed"))
+		there, err := speed(n.Command(ctx, n.Bin("guest", "guest"), "speed"))
 		if err != nil {
 			return err
 		}

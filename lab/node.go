@@ -206,10 +206,10 @@ func (n *Node) StartPart(ctx context.Context, p supervise.Part) error {
 // Install puts a program of the lab into a directory of the node.
 func (n *Node) Install(ctx context.Context, component, program, name string) error {
 	if n.IsMachine() {
-		_, err := n.Exec(ctx, "install", "-D", n.bin(component, program), name)
+		_, err := n.Exec(ctx, "install", "-D", n.Bin(component, program), name)
 		return err
 	}
-	target := n.bin(component, program)
+	target := n.Bin(component, program)
 	err := os.Symlink(target, n.Path(name))
 	if errors.Is(err, fs.ErrExist) {
 		return nil

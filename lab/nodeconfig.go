@@ -36,7 +36,6 @@ func (n *Node) kubeletConfig() string {
 // On a machine the kubelet is configured as kubeadm does it on Debian.
 const kubeletOnMachine = `cgroupDriver: systemd
 containerRuntimeEndpoint: unix:///var/run/containerd/containerd.sock
-runtimeRequestTimeout: 10m
 nodeStatusUpdateFrequency: 10s
 `
 

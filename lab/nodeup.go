@@ -58,7 +58,7 @@ func (n *Node) runtimeReady(ctx context.Context) error {
 		return err
 	}
 	for _, file := range []string{"pause.tar", "workload.tar"} {
-		if _, err := n.Ctr(ctx, "images", "import", n.bin("workload", file)); err != nil {
+		if _, err := n.Ctr(ctx, "images", "import", n.Bin("workload", file)); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (n *Node) runtimeReady(ctx context.Context) error {
 func (n *Node) containerd(name string) string {
 	// Debian 11's containerd does not know the CRI that a kubelet of today speaks.
 	if n.lab.Containerd == Containerd22 || (n.IsMachine() && n.lab.Machine == "debian11") {
-		return n.bin("containerd", name)
+		return n.Bin("containerd", name)
 	}
 	return filepath.Join("/usr/bin", name)
 }
@@ -141,12 +141,12 @@ func (n *Node) join(ctx context.Context) error {
 	if l.DualStack {
 		ips += "," + nodeAddr6(n.Index).String()
 	}
-	err = n.start(ctx, Kubelet, n.bin("kubernetes", "kubelet"), "--config=/var/lib/kubelet/config.yaml",
+	err = n.start(ctx, Kubelet, n.Bin("kubernetes", "kubelet"), "--config=/var/lib/kubelet/config.yaml",
 		"--kubeconfig=/etc/kubernetes/kubelet.conf", "--hostname-override="+n.Name, "--node-ip="+ips, "--v=2")
 	if err != nil {
 		return err
 	}
-	if err := n.start(ctx, KubeProxy, n.bin("kubernetes", "kube-proxy"), "--config=/var/lib/kube-proxy/config.yaml", "--hostname-override="+n.Name); err != nil {
+	if err := n.start(ctx, KubeProxy, n.Bin("kubernetes", "kube-proxy"), "--config=/var/lib/kube-proxy/config.yaml", "--hostname-override="+n.Name); err != nil {
 		return err
 	}
 	return n.await(ctx, Kubelet, n.Ready)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var errNoMachine = errors.New("only a machine can do that (lab up --machines)")
+var errNoMachine = errors.New("a machine (lab up --machines)")
 
 // Reboot reboots the machine as an operator does, and waits until it runs again.
 func (n *Node) Reboot(ctx context.Context) error {
@@ -25,7 +25,7 @@ func (n *Node) PowerCut(ctx context.Context) error {
 
 func (n *Node) rebooted(ctx context.Context, do func() error) error {
 	if !n.IsMachine() {
-		return fmt.Errorf("%s: %w", n.Name, errNoMachine)
+		return fmt.Errorf("%s: that needs %w", n.Name, errNoMachine)
 	}
 	last, err := n.bootID(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (n *Node) rebooted(ctx context.Context, do func() error) error {
 // migration that took long.
 func (n *Node) Pause(ctx context.Context) error {
 	if !n.IsMachine() {
-		return fmt.Errorf("%s: %w", n.Name, errNoMachine)
+		return fmt.Errorf("%s: that needs %w", n.Name, errNoMachine)
 	}
 	return n.machine.Pause(ctx)
 }
@@ -49,7 +49,7 @@ func (n *Node) Pause(ctx context.Context) error {
 // Resume continues a paused machine.
 func (n *Node) Resume(ctx context.Context) error {
 	if !n.IsMachine() {
-		return fmt.Errorf("%s: %w", n.Name, errNoMachine)
+		return fmt.Errorf("%s: that needs %w", n.Name, errNoMachine)
 	}
 	return n.machine.Resume(ctx)
 }
@@ -57,7 +57,7 @@ func (n *Node) Resume(ctx context.Context) error {
 // SetClock sets the machine's clock to the host's plus an offset.
 func (n *Node) SetClock(ctx context.Context, offset time.Duration) error {
 	if !n.IsMachine() {
-		return fmt.Errorf("%s: %w", n.Name, errNoMachine)
+		return fmt.Errorf("%s: that needs %w", n.Name, errNoMachine)
 	}
 	_, err := n.Exec(ctx, "date", "--utc", "--set="+time.Now().Add(offset).UTC().Format(time.RFC3339Nano))
 	return err

@@ -197,8 +197,13 @@ func TestRootMachineDifferences(t *testing.T) {
 // TestRootSweepRemovesOnlyDeadLabs: cgroups of a killed lab are removed; those of a
 // running lab, with a process, or new ones stay.
 func TestRootSweepRemovesOnlyDeadLabs(t *testing.T) {
+	hs, err := hierarchies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(name string) string { return filepath.Join(hs[len(hs)-1], cgroupName(name), "node1") }
 	there := func(name string) bool {
-		_, err := os.Stat(filepath.Join(cgroupRoot, "pids", cgroupName(name), "node1"))
+		_, err := os.Stat(of(name))
 		return err == nil
 	}
 	dead, held := fmt.Sprintf("dead-%d", os.Getpid()), fmt.Sprintf("held-%d", os.Getpid())
@@ -213,7 +218,7 @@ func TestRootSweepRemovesOnlyDeadLabs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() })
-	procs := filepath.Join(cgroupRoot, "pids", cgroupName(held), "node1", "cgroup.procs")
+	procs := filepath.Join(of(held), "cgroup.procs")
 	if err := os.WriteFile(procs, fmt.Append(nil, sleeper.Process.Pid), 0o644); err != nil {
 		t.Fatal(err)
 	}

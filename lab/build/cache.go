@@ -49,16 +49,37 @@ func findTree() (string, error) {
 func (b *Builder) Paths(ctx context.Context) (map[string]string, error) {
 	paths := map[string]string{}
 	for _, c := range Components {
-		p, err := b.path(ctx, c)
+		p, err := b.built(ctx, c)
 		if err != nil {
 			return nil, err
-		}
-		if _, err := os.Stat(p); err != nil {
-			return nil, fmt.Errorf("%w (%s is missing)", ErrNotBuilt, c.Name)
 		}
 		paths[c.Name] = p
 	}
 	return paths, nil
+}
+
+// Path returns the directory of an optional component, or ErrNotBuilt.
+func (b *Builder) Path(ctx context.Context, name string) (string, error) {
+	c, err := optional(name)
+	if err != nil {
+		return "", err
+	}
+	p, err := b.built(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("%w; run: lab build %s", err, name)
+	}
+	return p, nil
+}
+
+func (b *Builder) built(ctx context.Context, c Component) (string, error) {
+	p, err := b.path(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(p); err != nil {
+		return "", fmt.Errorf("%w (%s is missing)", ErrNotBuilt, c.Name)
+	}
+	return p, nil
 }
 
 // path derives the component's directory in the cache from all its inputs.

@@ -55,6 +55,21 @@ var Components = []Component{
 	{Name: "guest", Dir: "lab/guest", Package: "."},
 }
 
+// Optional lists what is built only when it is asked for.
+var Optional = []Component{
+	{Name: "gvisor", Dir: "lab/build/gvisor", Package: "tool", Rename: map[string]string{"shim": "containerd-shim-runsc-v1"}},
+	{Name: "nfs", Dir: "lab/build/nfs", Package: "."},
+}
+
+func optional(name string) (Component, error) {
+	for _, c := range Optional {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return Component{}, fmt.Errorf("no optional component is called %q", name)
+}
+
 // A Builder compiles components of one source tree into one cache.
 type Builder struct {
 	Tree  string
@@ -72,14 +87,28 @@ func (b *Builder) All(ctx context.Context, done Done) error {
 	for _, c := range Components {
 		cached, err := b.one(ctx, c)
 		if err != nil {
-			return fmt.Errorf("build %s: %w", c.Name, err)
+			return err
 		}
 		done(c, cached)
 	}
 	return nil
 }
 
+// One builds an optional component that is not in the cache yet.
+func (b *Builder) One(ctx context.Context, name string) (cached bool, err error) {
+	c, err := optional(name)
+	if err != nil {
+		return false, err
+	}
+	return b.one(ctx, c)
+}
+
 func (b *Builder) one(ctx context.Context, c Component) (cached bool, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("build %s: %w", c.Name, err)
+		}
+	}()
 	out, err := b.path(ctx, c)
 	if err != nil {
 		return false, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -21,14 +20,14 @@ const (
 
 // MountHang mounts a FUSE file system on the node. It answers until Hang is called.
 func (s *Stage) MountHang(ctx context.Context, n *lab.Node) error {
-	if err := os.MkdirAll(n.Path(HangDir), 0o755); err != nil {
+	if _, err := n.Exec(ctx, "mkdir", "-p", HangDir); err != nil {
 		return err
 	}
 	if err := Hang(n, ""); err != nil {
 		return err
 	}
 	err := n.StartPart(ctx, supervise.Part{
-		Name: "hangfs", Argv: []string{s.Bin("hangfs", "hangfs"), HangDir, hangControl},
+		Name: "hangfs", Argv: []string{n.Bin("hangfs", "hangfs"), HangDir, hangControl},
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Log: "/var/log/hangfs.log",
 	})
 	if err != nil {
@@ -45,12 +44,12 @@ func (s *Stage) MountHang(ctx context.Context, n *lab.Node) error {
 		}
 		return n.Stop(ctx, "hangfs")
 	})
-	return lab.Eventually(ctx, 10*time.Second, func(context.Context) error {
-		log, err := os.ReadFile(n.Log("hangfs"))
+	return lab.Eventually(ctx, s.Scale(10*time.Second), func(ctx context.Context) error {
+		log, err := n.ReadLog(ctx, "hangfs")
 		if err != nil {
 			return err
 		}
-		return Expect(strings.Contains(string(log), "mounted"), "hangfs to mount, it prints %q", log)
+		return Expect(strings.Contains(log, "mounted"), "hangfs to mount, it prints %q", log)
 	})
 }
 
@@ -70,23 +69,24 @@ type Thread struct {
 
 // Threads returns the state of every thread of a process on the node; the leader is the
 // one whose TID is the PID.
-func Threads(n *lab.Node, pid string) ([]Thread, error) {
-	dirs, err := filepath.Glob(n.Path("/proc/" + pid + "/task/*"))
+func Threads(ctx context.Context, n *lab.Node, pid string) ([]Thread, error) {
+	const read = `cd /proc/"$0"/task && for t in *; do s=$(cat $t/stat 2>/dev/null) && echo "$t|$s|$(cat $t/wchan 2>/dev/null)"; done; true`
+	text, err := n.Exec(ctx, "sh", "-c", read, pid)
 	if err != nil {
 		return nil, err
 	}
 	var out []Thread
-	for _, d := range dirs {
-		stat, err := os.ReadFile(filepath.Join(d, "stat"))
-		if err != nil {
-			continue // it has exited meanwhile
+	for line := range strings.Lines(text) {
+		tid, rest, _ := strings.Cut(strings.TrimSpace(line), "|")
+		stat, wchan := rest, ""
+		if i := strings.LastIndexByte(rest, '|'); i >= 0 {
+			stat, wchan = rest[:i], rest[i+1:]
 		}
-		i := strings.LastIndexByte(string(stat), ')')
+		i := strings.LastIndexByte(stat, ')')
 		if i < 0 || len(stat) < i+3 {
-			return nil, fmt.Errorf("read %s: %q", d, stat)
+			return nil, fmt.Errorf("read the threads of %s: %q", pid, line)
 		}
-		wchan, _ := os.ReadFile(filepath.Join(d, "wchan"))
-		out = append(out, Thread{TID: filepath.Base(d), State: string(stat[i+2]), Waits: string(wchan)})
+		out = append(out, Thread{TID: tid, State: stat[i+2 : i+3], Waits: wchan})
 	}
 	return out, nil
 }

@@ -50,7 +50,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"build", "[--machine M]", "build the lab's components, or a machine too", buildParts},
+		{"build", "[--machine M] [gvisor|nfs]", "build the lab's components, and what else is named", buildParts},
 		{"up", "[FLAGS]", "start a cluster; up --help lists the flags", up},
 		{"down", "[--all]", "stop a lab and remove all of it", down},
 		{"list", "", "list the labs on this machine", list},

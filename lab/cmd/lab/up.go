@@ -168,7 +168,8 @@ func leftovers(ctx context.Context, e env) error {
 func buildParts(ctx context.Context, e env) error {
 	fs := flag.NewFlagSet("build", flag.ContinueOnError)
 	machine := fs.String("machine", "", "make this machine's root file system, `debian11|debian12|debian13`; needs a Debian mirror")
-	if _, err := parse(e, fs); err != nil {
+	more, err := parse(e, fs)
+	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
 		}
@@ -190,8 +191,18 @@ func buildParts(ctx context.Context, e env) error {
 		_, _ = fmt.Fprintf(e.stdout, "%-12s %s\n", name, how)
 		t = time.Now()
 	}
-	if err := b.All(ctx, func(c build.Component, cached bool) { done(c.Name, cached) }); err != nil || *machine == "" {
+	if err := b.All(ctx, func(c build.Component, cached bool) { done(c.Name, cached) }); err != nil {
 		return err
+	}
+	for _, name := range more {
+		cached, err := b.One(ctx, name)
+		if err != nil {
+			return err
+		}
+		done(name, cached)
+	}
+	if *machine == "" {
+		return nil
 	}
 	cached, err := b.BuildMachine(ctx, *machine)
 	if err != nil {

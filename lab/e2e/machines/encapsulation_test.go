@@ -22,6 +22,7 @@ func TestEncapsulation(t *testing.T) {
 	b.routed(machines[0].Name, b.pods[machines[1].Name].Status.PodIP, "tunl0")
 	b.between()
 	b.clean()
+	b.tables()
 	b.named("status", "IPIP,")
 	b.named("explain node "+machines[0].Name, "Tunnel   ipip ")
 
@@ -29,6 +30,7 @@ func TestEncapsulation(t *testing.T) {
 	b.routed(machines[0].Name, b.pods[machines[1].Name].Status.PodIP, "wireguard.cali")
 	b.between()
 	b.clean()
+	b.tables()
 	b.named("status", "Encryption", "WireGuard on 2 of 3 nodes")
 	b.named("explain node "+machines[0].Name, "Tunnel   wireguard ")
 }

@@ -121,7 +121,7 @@ func falls(ctx context.Context, s *stage.Stage, name string) error {
 	if err != nil {
 		return err
 	}
-	ts, err := stage.Threads(node, pid)
+	ts, err := stage.Threads(ctx, node, pid)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func hangingKubelet(ctx context.Context, node *lab.Node) (pid string, err error)
 		}
 	}
 	return pid, lab.Eventually(ctx, time.Minute, func(context.Context) error {
-		ts, err := stage.Threads(node, pid)
+		ts, err := stage.Threads(ctx, node, pid)
 		if err != nil {
 			return err
 		}

@@ -4,10 +4,8 @@ package stuckterminating
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/lab"
@@ -30,7 +28,7 @@ const (
 const grace = 3
 
 func run(ctx context.Context, s *stage.Stage) error {
-	node, err := s.Node(ctx, 1)
+	node, err := s.Node(ctx, s.On)
 	if err != nil {
 		return err
 	}
@@ -57,7 +55,7 @@ func run(ctx context.Context, s *stage.Stage) error {
 			return err
 		}
 	}
-	if err := leaderEnded(ctx, node, pids[zombie]); err != nil {
+	if err := leaderEnded(ctx, s, node, pids[zombie]); err != nil {
 		return err
 	}
 	if _, err := s.Kubectl(ctx, "-n", s.Namespace, "delete", "pods", "--all", "--wait=false"); err != nil {
@@ -84,8 +82,8 @@ func run(ctx context.Context, s *stage.Stage) error {
 // sitsInMount waits until a thread of the process waits for a request that the server
 // has accepted.
 func sitsInMount(ctx context.Context, s *stage.Stage, node *lab.Node, name, pid string) error {
-	return lab.Eventually(ctx, 20*time.Second, func(context.Context) error {
-		ts, err := stage.Threads(node, pid)
+	return lab.Eventually(ctx, s.Scale(20*time.Second), func(ctx context.Context) error {
+		ts, err := stage.Threads(ctx, node, pid)
 		if err != nil {
 			return err
 		}
@@ -100,9 +98,9 @@ func sitsInMount(ctx context.Context, s *stage.Stage, node *lab.Node, name, pid 
 }
 
 // leaderEnded waits until the main thread of the process has exited by itself.
-func leaderEnded(ctx context.Context, node *lab.Node, pid string) error {
-	return lab.Eventually(ctx, 20*time.Second, func(context.Context) error {
-		ts, err := stage.Threads(node, pid)
+func leaderEnded(ctx context.Context, s *stage.Stage, node *lab.Node, pid string) error {
+	return lab.Eventually(ctx, s.Scale(20*time.Second), func(ctx context.Context) error {
+		ts, err := stage.Threads(ctx, node, pid)
 		if err != nil {
 			return err
 		}
@@ -115,9 +113,9 @@ func leaderEnded(ctx context.Context, node *lab.Node, pid string) error {
 func states(ctx context.Context, s *stage.Stage, node *lab.Node, pids map[string]string) error {
 	want := map[string]struct{ leader, thread string }{reader: {"D", ""}, threads: {"Z", "D"}, zombie: {"Z", "S"}}
 	seen := map[string]string{}
-	err := lab.Eventually(ctx, 30*time.Second, func(context.Context) error {
+	err := lab.Eventually(ctx, s.Scale(30*time.Second), func(ctx context.Context) error {
 		for name, w := range want {
-			ts, err := stage.Threads(node, pids[name])
+			ts, err := stage.Threads(ctx, node, pids[name])
 			if err != nil {
 				return err
 			}
@@ -134,7 +132,7 @@ func states(ctx context.Context, s *stage.Stage, node *lab.Node, pids map[string
 				return err
 			}
 			if w.leader == "Z" {
-				if err := unreadable(node, pids[name], ts); err != nil {
+				if err := unreadable(ctx, node, pids[name], ts); err != nil {
 					return err
 				}
 			}
@@ -150,14 +148,14 @@ func states(ctx context.Context, s *stage.Stage, node *lab.Node, pids map[string
 
 // unreadable: the namespace links of a zombie leader cannot be read, about which runc
 // and docker complained in the original incident; those of its thread can be read.
-func unreadable(node *lab.Node, pid string, ts []stage.Thread) error {
-	_, err := os.Readlink(node.Path("/proc/" + pid + "/ns/net"))
-	if err := stage.Expect(errors.Is(err, fs.ErrNotExist), "unreadable namespace links of the zombie, got %v", err); err != nil {
+func unreadable(ctx context.Context, node *lab.Node, pid string, ts []stage.Thread) error {
+	_, err := node.Exec(ctx, "readlink", "/proc/"+pid+"/ns/net")
+	if err := stage.Expect(err != nil, "unreadable namespace links of the zombie, got %v", err); err != nil {
 		return err
 	}
 	for _, t := range ts {
 		if t.TID != pid {
-			_, err := os.Readlink(node.Path("/proc/" + pid + "/task/" + t.TID + "/ns/net"))
+			_, err := node.Exec(ctx, "readlink", "/proc/"+pid+"/task/"+t.TID+"/ns/net")
 			return err
 		}
 	}
@@ -173,7 +171,7 @@ func sandboxGone(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 	if _, err := node.Exec(ctx, "kill", "-9", sb.PID); err != nil {
 		return err
 	}
-	return lab.Eventually(ctx, 20*time.Second, func(ctx context.Context) error {
+	return lab.Eventually(ctx, s.Scale(20*time.Second), func(ctx context.Context) error {
 		boxes, err := s.Sandboxes(ctx, node, threads)
 		if err != nil {
 			return err
@@ -194,12 +192,12 @@ func sandboxGone(ctx context.Context, s *stage.Stage, node *lab.Node) error {
 // gives up each attempt after two minutes.
 func stuck(ctx context.Context, s *stage.Stage, node *lab.Node, deleted time.Time) error {
 	const says = "Kill container failed"
-	err := lab.Eventually(ctx, 4*time.Minute, func(context.Context) error {
-		n, err := lab.Grep(node.Log(lab.Kubelet), says)
+	err := lab.Eventually(ctx, s.Scale(4*time.Minute), func(ctx context.Context) error {
+		log, err := node.ReadLog(ctx, lab.Kubelet)
 		if err != nil {
 			return err
 		}
-		return stage.Expect(n > 0, "the kubelet to give up an attempt")
+		return stage.Expect(strings.Contains(log, says), "the kubelet to give up an attempt")
 	})
 	if err != nil {
 		return err

@@ -7,27 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 
-	latedel "plumbline.dev/plumbline/lab/scenarios/late-del"
 	"plumbline.dev/plumbline/lab/stage"
 )
-
-// TestLateDEL: on a machine, whose kubelet and containerd log to journald only, timeline tells
-// through the agents the same story as on a namespace node.
-func TestLateDEL(t *testing.T) {
-	b := start(t, 1)
-	look := func(ctx context.Context, _ *stage.Stage, moment string, _ []string) error {
-		if moment != "released" {
-			return nil
-		}
-		return b.toldBy(ctx, "late DEL", "late-del", "etcd1-0")
-	}
-	o := stage.Options{Tell: func(s string) { t.Log(s) }, Check: look, Keep: true, Agents: true, On: b.machine.Index}
-	if err := stage.Play(t.Context(), b.Lab, latedel.Scenario, o); err != nil {
-		t.Error(err)
-	}
-}
 
 // toldBy requires a verdict about a pod, with lines of the machine's journal.
 func (b *bench) toldBy(ctx context.Context, cause, ns, pod string) error {
