@@ -23,7 +23,7 @@ import (
 
 const (
 	maxMessage = 32 << 20
-	// patience is how long one read may take, with all its calls.
+	// patience is how long one read may take, with all its calls, if its caller sets no limit.
 	patience = 2 * time.Second
 )
 
@@ -77,7 +77,7 @@ func (c *Client) Close() error {
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	d := patience
 	if end, ok := ctx.Deadline(); ok {
-		d = min(d, time.Until(end)*9/10)
+		d = time.Until(end) * 9 / 10
 	}
 	return context.WithTimeout(ctx, d)
 }

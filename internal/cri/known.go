@@ -12,11 +12,13 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// A status call reaches the shim of one pod. One that hangs is waited for at most
-// onePatience, in one of askers slots.
+// A status call reaches the shim of one pod, which may start a program for it (gVisor's does). One
+// that hangs is waited for at most onePatience, in one of askers slots; one that was late before
+// is asked after all others, and waited for up to latePatience.
 const (
-	askers      = 12
-	onePatience = 800 * time.Millisecond
+	askers       = 12
+	onePatience  = 800 * time.Millisecond
+	latePatience = 4 * time.Second
 )
 
 type key struct {
@@ -54,7 +56,7 @@ func (k *known[T]) all(ctx context.Context, keys []key, ask func(context.Context
 	}
 	late := map[key]bool{}
 	each(append(first, last...), func(key key, lock sync.Locker) {
-		one, cancel := context.WithTimeout(ctx, onePatience)
+		one, cancel := context.WithTimeout(ctx, k.patience(ctx, key, len(last)))
 		defer cancel()
 		v, err := ask(one, key.id)
 		lock.Lock()
@@ -76,6 +78,17 @@ func (k *known[T]) all(ctx context.Context, keys []key, ask func(context.Context
 		why = fmt.Errorf("%d of %d without their details, as %w: %w", len(late), len(keys), why, observe.ErrPartial)
 	}
 	return found, gone, why
+}
+
+// patience is how long one object is waited for. Late ones share the time that is left, so that
+// each of them is asked.
+func (k *known[T]) patience(ctx context.Context, of key, late int) time.Duration {
+	end, ok := ctx.Deadline()
+	if !k.late[of] || !ok {
+		return onePatience
+	}
+	rounds := (late + askers - 1) / askers
+	return min(latePatience, max(onePatience, time.Until(end)/time.Duration(rounds)))
 }
 
 // each calls do for all keys, a few at a time and in order.

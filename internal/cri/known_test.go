@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -55,6 +56,29 @@ func TestKnown(t *testing.T) {
 	}
 	if _, _, err := k.all(t.Context(), []key{{"b", 0}}, ask); err != nil || !slices.Equal(asked, []string{"b"}) {
 		t.Errorf("in another state: asked %q, %v", asked, err)
+	}
+}
+
+// A shim that answers slowly, as gVisor's on a busy node, is waited for longer the next time;
+// many that hang share the time.
+func TestLateIsWaitedForLonger(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	k := known[int]{late: map[key]bool{{"slow", 1}: true}}
+	for _, c := range []struct {
+		id          string
+		late        int
+		least, most time.Duration
+	}{
+		{"new", 1, onePatience, onePatience},
+		{"slow", 1, 2 * time.Second, 3 * time.Second},
+		{"slow", 2 * askers, time.Second, 1500 * time.Millisecond},
+		{"slow", 100 * askers, onePatience, onePatience},
+	} {
+		if got := k.patience(ctx, key{c.id, 1}, c.late); got < c.least || got > c.most {
+			t.Errorf("%s, %d late: %s", c.id, c.late, got)
+		}
 	}
 }
 
