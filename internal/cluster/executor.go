@@ -33,12 +33,24 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	version := &rollout{client: r.client}
+	pods := write.PodStore{Writer: r.writer, DryRun: r.o.DryRun}
 	r.x = &execute.Executor{
-		Kube: write.PodStore{Writer: r.writer, DryRun: r.o.DryRun}, Nodes: verifier{r.fleet.Fleet, r.Cluster}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
-		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: halt, Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress,
+		Kube: pods, Pods: pods, Nodes: verifier{r.fleet.Fleet, r.Cluster}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
+		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: both(halt, version.steady), Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress,
 	}
 	r.x.Calico, err = r.calicoStore(r.writer, r.o.DryRun)
 	return err
+}
+
+// both asks the second only if the first has nothing against it.
+func both(first, second func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := first(ctx); err != nil {
+			return err
+		}
+		return second(ctx)
+	}
 }
 
 // lease takes the lease and gives what halts the run when it is lost.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -89,6 +90,9 @@ func parsePlan(b []byte) (*repair.Plan, error) {
 	}
 	if f.Kind != "Plan" || f.APIVersion != APIVersion || f.Schema != repair.Schema {
 		return nil, fmt.Errorf("read plan: not a plan of %s, schema %d: plan again with this version", APIVersion, repair.Schema)
+	}
+	if f.Undoes != "" {
+		return nil, errors.New("read plan: it undoes plan " + strconv.Quote(f.Undoes) + "; an undo is made from the journal of that plan, never from a file: plumbline undo")
 	}
 	return &f.Plan, f.Valid()
 }

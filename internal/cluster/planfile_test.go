@@ -47,6 +47,26 @@ func TestPlanIsReadAsItWasSaved(t *testing.T) {
 	}
 }
 
+var theirs = netip.MustParsePrefix("10.244.8.35/32")
+
+// endpointOf makes the plan write an endpoint under the right name.
+func endpointOf(body string) func(p *repair.Plan) {
+	return func(p *repair.Plan) {
+		name := model.EndpointName("w17", &model.Pod{Namespace: "shop", Name: "db-0"})
+		p.Steps[2] = repair.Step{ID: 3, On: model.Ref{Kind: model.KindEndpoint, Name: name}, For: p.Steps[2].For, Change: &change.Endpoint{Want: json.RawMessage(body)}}
+	}
+}
+
+// TestEndpointOfItsOwn: without it the refusals of endpoints would prove nothing.
+func TestEndpointOfItsOwn(t *testing.T) {
+	t.Parallel()
+	p := rescue()
+	endpointOf(`{"metadata":{"namespace":"shop"},"spec":{"node":"w17","pod":"db-0","containerID":"` + anID + `","interfaceName":"cali91dded39638","ipNetworks":["10.244.8.34/32"]}}`)(p)
+	if err := p.Valid(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPlanOfAStranger: what no rule allows is refused before anything is asked of a cluster.
 func TestPlanOfAStranger(t *testing.T) {
 	t.Parallel()
@@ -72,6 +92,35 @@ func TestPlanOfAStranger(t *testing.T) {
 		"endpoint of one that may live": func(p *repair.Plan) {
 			p.Steps[2] = repair.Step{ID: 3, On: model.Ref{Kind: model.KindEndpoint, Name: "a/b"}, For: p.Steps[2].For, Change: &change.Endpoint{Container: anID}}
 		},
+		"it says that it undoes a plan":  func(p *repair.Plan) { p.Undoes = "x" },
+		"annotates another pod":          func(p *repair.Plan) { p.Steps[2].On.Name = "shop/victim" },
+		"annotates another pod's UID":    func(p *repair.Plan) { p.Steps[2].Change.(*change.Annotate).UID = "v" },
+		"annotates an address of others": func(p *repair.Plan) { p.Steps[2].Change.(*change.Annotate).IPs = []netip.Prefix{theirs} },
+		"records for another handle": func(p *repair.Plan) {
+			p.Steps[1].Change.(change.Ordinals)[0].To.Handle = "k8s-pod-network." + strings.Repeat("b", 64)
+		},
+		"records for another pod":      func(p *repair.Plan) { p.Steps[1].Change.(change.Ordinals)[0].To.Secondary["pod"] = "db-1" },
+		"records an address of others": func(p *repair.Plan) { p.Steps[1].Change.(change.Ordinals)[0].IP = theirs.Addr() },
+		"hands an address of others over": func(p *repair.Plan) {
+			p.Steps[1].Change = change.Ordinals{{For: p.Targets[0].Finding, IP: theirs.Addr(), From: &change.Held{}, To: &change.Owner{Handle: "k8s-pod-network." + anID}}}
+		},
+		"creates a block with an owner of its own": func(p *repair.Plan) {
+			p.Steps[1].Change = &change.NewBlock{Node: "w17", Born: []change.Ordinal{{For: p.Targets[0].Finding, IP: theirs.Addr(), To: &change.Owner{Handle: "k8s-pod-network." + anID}}}}
+		},
+		"recounts a handle that nothing is taken from": func(p *repair.Plan) {
+			p.Steps[0].Always, p.Steps[0].Change = true, &change.Count{Handle: p.Steps[0].On.Name}
+		},
+		"removes a handle unseen": func(p *repair.Plan) {
+			p.Steps[0].Change = &change.Count{Handle: p.Steps[0].On.Name, Unchanged: "1"}
+			p.Targets[0].Proof.NotInUse = &change.NotInUse{}
+		},
+		"removes a handle that others were seen for": func(p *repair.Plan) {
+			p.Steps[0].Change = &change.Count{Handle: p.Steps[0].On.Name, Unchanged: "1"}
+			p.Targets[0].Proof.NotInUse = &change.NotInUse{All: true, Containers: []string{strings.Repeat("b", 64)}}
+		},
+		"endpoint of another pod":            endpointOf(`{"metadata":{"namespace":"shop"},"spec":{"node":"w17","pod":"victim","containerID":"` + anID + `","interfaceName":"cali91dded39638","ipNetworks":["10.244.8.34/32"]}}`),
+		"endpoint with an address of others": endpointOf(`{"metadata":{"namespace":"shop"},"spec":{"node":"w17","pod":"db-0","containerID":"` + anID + `","interfaceName":"cali91dded39638","ipNetworks":["10.244.8.35/32"]}}`),
+		"endpoint on the veth of another":    endpointOf(`{"metadata":{"namespace":"shop"},"spec":{"node":"w17","pod":"db-0","containerID":"` + anID + `","interfaceName":"cali00000000000","ipNetworks":["10.244.8.34/32"]}}`),
 	} {
 		p := rescue()
 		if change != nil {

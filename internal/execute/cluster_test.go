@@ -37,6 +37,8 @@ type cluster struct {
 	tries   int            // of Put
 	halted  bool
 	dry     bool
+	nodes   []string       // none: only n1
+	pods    []model.Object // with the address of block A in their status
 
 	put     func(c *cluster, apply func() error) error // nil: apply
 	answer  func(v *model.Verification) error          // changes what the agent answers; may be nil
@@ -55,7 +57,7 @@ func newCluster(t *testing.T, blocks ...string) *cluster {
 
 func (c *cluster) executor() *execute.Executor {
 	return &execute.Executor{
-		Calico: c, Kube: c, Nodes: c, MaxRisk: change.Safe, DryRun: c.dry,
+		Calico: c, Kube: c, Pods: c, Nodes: c, MaxRisk: change.Safe, DryRun: c.dry,
 		Journal: func(e repair.Entry) error {
 			if c.journal != nil {
 				if err := c.journal(e); err != nil {
@@ -81,6 +83,8 @@ func (c *cluster) executor() *execute.Executor {
 func (c *cluster) did(format string, args ...any) {
 	c.log = append(c.log, fmt.Sprintf(format, args...))
 }
+
+func (c *cluster) PodsWith(context.Context, netip.Addr) ([]model.Object, error) { return c.pods, nil }
 
 func (c *cluster) Get(_ context.Context, r model.Ref) (model.Object, error) {
 	c.did("read %s", r)
@@ -126,7 +130,12 @@ func (c *cluster) write(o model.Object, swap func()) error {
 	return c.put(c, apply)
 }
 
-func (c *cluster) Names(context.Context) ([]string, error) { return []string{node}, nil }
+func (c *cluster) Names(context.Context) ([]string, error) {
+	if c.nodes != nil {
+		return c.nodes, nil
+	}
+	return []string{node}, nil
+}
 
 func (c *cluster) Ask(_ context.Context, n string, _ []netip.Addr, _ []string) (model.Verification, error) {
 	c.did("verify %s", n)

@@ -47,6 +47,7 @@ var (
 type Executor struct {
 	Calico     Store // blocks, handles, affinities, endpoints
 	Kube       Store // pods; reads nodes, services and VMs
+	Pods       Pods
 	Nodes      Nodes
 	NodeWriter NodeWriter  // nil: steps that change a node are refused
 	Etcd       bool        // Calico's datastore is etcd
@@ -67,6 +68,8 @@ type Executor struct {
 	dropped map[string]Verdict        // findings that are no longer repaired; the first reason stays
 	written map[string]bool           // findings for which a write was or may have been done; superset of those to undo
 	rolls   map[string]nodeAnswers    // by node: full verification, valid for allNodesFor
+	names   map[string]*nodeName      // by node: what Calico there calls it
+	excused map[string]bool           // nodes that are out of service and silent, as read for the write in hand
 	spent   spending
 	failing int  // steps in a row that gave up; a successful write resets it
 	undoing bool // this is the copy that compensate makes: entries get Undo, close does nothing

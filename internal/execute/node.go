@@ -47,7 +47,7 @@ func (x *Executor) onNode(ctx context.Context, s *repair.Step, c *change.OnNode)
 		if !object.There() {
 			return x.already(s, try > 0)
 		}
-		failed, err := x.prove(ctx, s.For)
+		failed, err := x.prove(ctx, s.For, &change.Edited{})
 		if err != nil {
 			return Verdict{}, err
 		}

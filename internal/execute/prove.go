@@ -22,10 +22,11 @@ const patience = 6
 // Refused: contradicted; Stale: a CNI call is in progress; Unknown: a node or the API server
 // did not answer. Order: it must be called after the object of the step was read. Only then
 // does it prove something about that version: what a CNI call wrote before the read is in the
-// object, and a call that is still in progress is visible on its node.
-func (x *Executor) prove(ctx context.Context, findings []string) (map[string]Verdict, error) {
+// object, and a call that is still in progress is visible on its node. Beside the proofs of the
+// plan it verifies what derive demands for the write e.
+func (x *Executor) prove(ctx context.Context, findings []string, e *change.Edited) (map[string]Verdict, error) {
 	for try := 0; ; try++ {
-		failed, err := x.proveOnce(ctx, findings)
+		failed, err := x.proveOnce(ctx, findings, e)
 		passing := false
 		for _, v := range failed {
 			passing = passing || v.Outcome == repair.Stale || v.Outcome == repair.Unknown && try < 2
@@ -42,26 +43,19 @@ func (x *Executor) prove(ctx context.Context, findings []string) (map[string]Ver
 
 // proveOnce verifies once: the pods and other objects in Kubernetes per finding, then all
 // nodes with one request each for all findings together, then judges per finding.
-func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string]Verdict, error) {
+func (x *Executor) proveOnce(ctx context.Context, findings []string, e *change.Edited) (map[string]Verdict, error) {
 	failed := map[string]Verdict{}
+	proofs, err := x.proofs(ctx, findings, e, failed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errHalted, err)
+	}
 	asked := questions{}
 	for _, f := range findings {
-		t := x.targets[f]
-		if t == nil {
-			failed[f] = Verdict{repair.Refused, "the plan has no target for it"}
-			continue
-		}
-		why, err := x.pods(ctx, &t.Proof)
-		if err != nil {
-			failed[f] = Verdict{repair.Unknown, err.Error()}
-			continue
-		}
-		if why != "" {
-			failed[f] = Verdict{repair.Refused, why}
-			continue
-		}
-		if err := x.question(ctx, asked, &t.Proof); err != nil {
-			failed[f] = Verdict{repair.Unknown, err.Error()}
+		for _, p := range proofs[f] {
+			if v := x.outside(ctx, p, asked); v.Outcome != "" {
+				failed[f] = v
+				break
+			}
 		}
 	}
 	said := x.ask(ctx, asked)
@@ -72,25 +66,64 @@ func (x *Executor) proveOnce(ctx context.Context, findings []string) (map[string
 		if _, bad := failed[f]; bad {
 			continue
 		}
-		if v := x.judge(ctx, &x.targets[f].Proof, said); v.Outcome != "" {
-			failed[f] = v
+		for _, p := range proofs[f] {
+			if v := x.judge(ctx, p, said); v.Outcome != "" {
+				failed[f] = v
+				break
+			}
 		}
 	}
 	return failed, nil
 }
 
+// proofs gives what must be verified for each finding: what its target in the plan says, and what
+// the write itself demands. A finding that is refused without asking any node is added to failed.
+// An error means that the context has ended.
+func (x *Executor) proofs(ctx context.Context, findings []string, e *change.Edited, failed map[string]Verdict) (map[string][]*change.Proof, error) {
+	demands, err := x.derive(ctx, e)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out := map[string][]*change.Proof{}
+	for _, f := range findings {
+		t, d := x.targets[f], demands[f]
+		switch {
+		case t == nil:
+			failed[f] = Verdict{repair.Refused, "the plan has no target for it"}
+		case err != nil:
+			failed[f] = Verdict{repair.Unknown, err.Error()}
+		case d != nil && d.refused != "":
+			failed[f] = Verdict{repair.Refused, d.refused}
+		default:
+			out[f] = append(out[f], &t.Proof)
+			if d != nil {
+				out[f] = append(out[f], d.proofs()...)
+			}
+		}
+	}
+	return out, nil
+}
+
+// outside verifies the part of a proof that no node can, and adds what the nodes must verify.
+func (x *Executor) outside(ctx context.Context, p *change.Proof, q questions) Verdict {
+	why, err := x.pods(ctx, p)
+	switch {
+	case err != nil:
+		return Verdict{repair.Unknown, err.Error()}
+	case why != "":
+		return Verdict{repair.Refused, why}
+	}
+	if err := x.question(ctx, q, p); err != nil {
+		return Verdict{repair.Unknown, err.Error()}
+	}
+	return Verdict{}
+}
+
 // hold verifies one proof once. The zero Verdict means that it holds; else as in prove.
 func (x *Executor) hold(ctx context.Context, p *change.Proof) (Verdict, error) {
-	why, err := x.pods(ctx, p)
-	if err != nil {
-		return Verdict{repair.Unknown, err.Error()}, ctx.Err()
-	}
-	if why != "" {
-		return Verdict{repair.Refused, why}, nil
-	}
 	q := questions{}
-	if err := x.question(ctx, q, p); err != nil {
-		return Verdict{repair.Unknown, err.Error()}, ctx.Err()
+	if v := x.outside(ctx, p, q); v.Outcome != "" {
+		return v, ctx.Err()
 	}
 	return x.judge(ctx, p, x.ask(ctx, q)), nil
 }
@@ -210,6 +243,9 @@ func (x *Executor) ask(ctx context.Context, q questions) map[string]answer {
 		if err == nil && w.Node != node {
 			err = fmt.Errorf("the agent of %s answered instead", w.Node)
 		}
+		if err == nil {
+			x.learn(&w)
+		}
 		said[node] = answer{w, err}
 	}
 	return said
@@ -233,6 +269,9 @@ func (x *Executor) judge(ctx context.Context, p *change.Proof, said map[string]a
 		said = x.allNodes(ctx, nodes)
 	}
 	for _, n := range nodes {
+		if said[n].err != nil && x.excused[n] {
+			continue
+		}
 		if v := one(n, said[n], p.NotInUse.Against); v.Outcome != "" {
 			return v
 		}

@@ -39,6 +39,12 @@ type restarter interface {
 	RestartPod(ctx context.Context, r model.Ref, uid string) error
 }
 
+// Pods finds pods by address, live.
+type Pods interface {
+	// PodsWith lists the pods that have the address in their status, finished ones included.
+	PodsWith(ctx context.Context, ip netip.Addr) ([]model.Object, error)
+}
+
 // Nodes gives live verifications by the agents.
 type Nodes interface {
 	// Names lists every node that could use an address, with or without an agent.

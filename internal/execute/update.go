@@ -156,7 +156,7 @@ func (x *Executor) unproven(ctx context.Context, s *repair.Step, e change.Edited
 	if s.Always {
 		return false, nil // it only sets a handle to what the blocks hold
 	}
-	failed, err := x.prove(ctx, e.For)
+	failed, err := x.prove(ctx, e.For, &e)
 	if err != nil {
 		return false, err
 	}

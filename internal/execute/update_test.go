@@ -13,11 +13,12 @@ import (
 )
 
 // A write comes after the read, the verification, Halt and the Intent, in this order; the
-// finding is verified once more after its last write.
+// finding is verified once more after its last write. Before the first address is taken every
+// node tells how Calico calls it.
 func TestOrderOfAWrite(t *testing.T) {
 	c := newCluster(t, blockA)
 	res, err := c.executor().Run(t.Context(), planOf([]string{blockA}), nil)
-	want := []string{"halt?", "read block 10.0.0.0/30", "verify n1", "halt?", "intent 1", "write block 10.0.0.0/30", "done 1", "verify n1"}
+	want := []string{"halt?", "read block 10.0.0.0/30", "verify n1", "verify n1", "halt?", "intent 1", "write block 10.0.0.0/30", "done 1", "verify n1"}
 	if err != nil || !slices.Equal(c.log, want) || c.held(blockA) != "" || res.Findings[findingA].Outcome != repair.Done {
 		t.Errorf("%v\n got %q\nwant %q\n%+v", err, c.log, want, res)
 	}
@@ -90,7 +91,7 @@ func TestAnswersToAWrite(t *testing.T) {
 
 // After a stop during any verification nothing is written: see cluster.write.
 func TestHaltStopsBeforeTheNextWrite(t *testing.T) {
-	for at, writes := range []int{0, 1, 1, 2} { // before write 1, after it, before write 2, after it
+	for at, writes := range []int{0, 0, 1, 1, 2} { // at the names, before write 1, after it, before write 2, after it
 		c, asked := newCluster(t, blockA, blockB), 0
 		c.answer = func(*model.Verification) error {
 			c.halted = c.halted || asked == at

@@ -97,8 +97,11 @@ var settings = []string{"USE_POD_CIDR", "CALICO_NETWORKING_BACKEND", "FELIX_INTE
 
 func parseWorkload(b []byte) (model.Component, error) {
 	var o struct {
-		Metadata ObjectMeta `json:"metadata"`
-		Spec     struct {
+		Metadata struct {
+			ObjectMeta
+			Generation int64 `json:"generation"`
+		} `json:"metadata"`
+		Spec struct {
 			Replicas *int `json:"replicas"`
 			Template struct {
 				Spec struct {
@@ -113,9 +116,12 @@ func parseWorkload(b []byte) (model.Component, error) {
 			} `json:"template"`
 		} `json:"spec"`
 		Status struct {
-			DesiredNumberScheduled int `json:"desiredNumberScheduled"`
-			NumberReady            int `json:"numberReady"`
-			ReadyReplicas          int `json:"readyReplicas"`
+			ObservedGeneration     int64 `json:"observedGeneration"`
+			UpdatedNumberScheduled int   `json:"updatedNumberScheduled"`
+			UpdatedReplicas        int   `json:"updatedReplicas"`
+			DesiredNumberScheduled int   `json:"desiredNumberScheduled"`
+			NumberReady            int   `json:"numberReady"`
+			ReadyReplicas          int   `json:"readyReplicas"`
 		} `json:"status"`
 	}
 	if err := json.Unmarshal(b, &o); err != nil {
@@ -127,6 +133,10 @@ func parseWorkload(b []byte) (model.Component, error) {
 	}
 	if o.Spec.Replicas != nil {
 		c.Wanted = *o.Spec.Replicas
+	}
+	c.Old = max(0, c.Wanted-max(o.Status.UpdatedNumberScheduled, o.Status.UpdatedReplicas))
+	if o.Status.ObservedGeneration < o.Metadata.Generation {
+		c.Old = max(c.Old, c.Wanted, 1)
 	}
 	for _, k := range o.Spec.Template.Spec.Containers {
 		image, _, _ := strings.Cut(k.Image, "@")

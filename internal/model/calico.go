@@ -33,6 +33,7 @@ type Component struct {
 	Version  string            `json:"version,omitempty"`
 	Wanted   int               `json:"wanted"`
 	Ready    int               `json:"ready"`
+	Old      int               `json:"old,omitempty"`      // pods that are not, or not known to be, of the present template
 	Settings map[string]string `json:"settings,omitempty"` // the few environment variables that matter
 	Extra    Extra             `json:"-"`
 }

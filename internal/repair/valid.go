@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
+	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair/change"
 )
 
@@ -45,14 +47,38 @@ func (p *Plan) Valid() error {
 		if s.ID != i+1 {
 			return fmt.Errorf("%w: step %d has id %d", ErrInvalid, i+1, s.ID)
 		}
-		if err := s.valid(targets); err != nil {
+		if err := s.valid(targets, p.Undoes != ""); err != nil {
 			return fmt.Errorf("%w: step %d: %w", ErrInvalid, s.ID, err)
+		}
+		if s.Always && p.Undoes == "" && !p.takes(s) {
+			return fmt.Errorf("%w: step %d: it recounts a handle from which no step takes an address", ErrInvalid, s.ID)
 		}
 	}
 	return nil
 }
 
-func (s *Step) valid(targets map[string]*Target) error {
+// takes reports that a step for a finding of this one takes an address from the handle that it
+// recounts, or evicts the pod of the handle.
+func (p *Plan) takes(recount *Step) bool {
+	handle := recount.On.Name
+	return slices.ContainsFunc(p.Steps, func(s Step) bool {
+		if !slices.ContainsFunc(s.For, recount.Serves) {
+			return false
+		}
+		switch c := s.Change.(type) {
+		case change.Ordinals:
+			return slices.ContainsFunc(c, func(o change.Ordinal) bool {
+				return o.From != nil && model.HandleKey(o.From.Handle) == model.HandleKey(handle)
+			})
+		case *change.Evict:
+			return c.Has.Container != "" && model.ContainerOf(handle) == c.Has.Container
+		default:
+			return false
+		}
+	})
+}
+
+func (s *Step) valid(targets map[string]*Target, undo bool) error {
 	if len(s.For) == 0 {
 		return errors.New("it serves no finding")
 	}
@@ -70,12 +96,12 @@ func (s *Step) valid(targets map[string]*Target) error {
 	if _, count := s.Change.(*change.Count); s.Always && !count {
 		return errors.New("always is only allowed for a recount")
 	}
-	return s.proven(targets)
+	return s.proven(targets, undo)
 }
 
 // proven returns an error if a target does not have the risk or the proof that the change needs.
-func (s *Step) proven(targets map[string]*Target) error {
-	u := change.Use{On: s.On, For: s.For, Always: s.Always, Proofs: map[string]*change.Proof{}}
+func (s *Step) proven(targets map[string]*Target, undo bool) error {
+	u := change.Use{On: s.On, For: s.For, Always: s.Always, Undo: undo, Proofs: map[string]*change.Proof{}}
 	least := s.Change.LeastRisk()
 	for _, f := range s.For {
 		t := targets[f]

@@ -116,17 +116,19 @@ func ours(handle string) bool {
 	return strings.HasPrefix(handle, change.HoldPrefix) || strings.HasPrefix(handle, "plumbline-unknown.")
 }
 
-// beyond reports that a sandbox could not be known: Kubernetes does not have its pod any more,
-// and its machine does not answer or has no Node. If the machine also used a wrong node name,
-// only a verification by every machine that ever existed could find it.
+// beyond reports that a sandbox could not be known: its machine has no Node object, and
+// Kubernetes does not have its pod any more. It is the only excuse, and it is counted.
 func (w *world) beyond(n *node, cid string) bool {
-	unseen := n.silent || n.half || n.missed || n.cut || w.kube.get(nodeRef(n.name)) == nil
-	b := n.box(cid)
-	if !unseen || b == nil {
-		return unseen
+	if w.kube.get(nodeRef(n.name)) != nil {
+		return false
 	}
-	pod := w.kube.get(podRef(b.ns, b.pod))
-	return pod == nil || pod.uid != b.uid
+	if b := n.box(cid); b != nil {
+		if pod := w.kube.get(podRef(b.ns, b.pod)); pod != nil && pod.uid == b.uid {
+			return false
+		}
+	}
+	w.excused++
+	return true
 }
 
 func (w *world) judgeFreed(ip netip.Addr, was string) {

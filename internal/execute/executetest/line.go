@@ -113,6 +113,23 @@ func (r reach) Delete(ctx context.Context, o model.Object) error {
 	})
 }
 
+// PodsWith lists pods by the first address in their status.
+func (r reach) PodsWith(_ context.Context, ip netip.Addr) ([]model.Object, error) {
+	if err := r.moves(); err != nil {
+		return nil, err
+	}
+	if r.fails() {
+		return nil, errNet
+	}
+	var out []model.Object
+	for _, row := range r.store.all(model.KindPod) {
+		if p := row.value.(*pod); len(p.IPs) > 0 && p.IPs[0] == ip.String() {
+			out = append(out, row.object())
+		}
+	}
+	return out, nil
+}
+
 // asks is the agents at the other end of the line.
 type asks struct {
 	*line

@@ -74,7 +74,7 @@ func mutantOf(name string) (mutant, error) {
 var mutants = map[string]mutant{
 	"no-compare":      {store: func(_ *run, r reach) execute.Store { return noCompare{r} }, faults: []string{"leaked", "leaked-old", "unrecorded", "overcount"}, harm: `sequence number|was freed|went from|counts \d+ in|does not count`},
 	"no-verification": {nodes: func(n execute.Nodes) execute.Nodes { return yes{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
-	"one-node":        {plan: oneNode, faults: []string{"stale-nodename"}, harm: `was freed, and`},
+	"one-node":        {plan: oneNode, nodes: func(n execute.Nodes) execute.Nodes { return properName{n} }, faults: []string{"stale-nodename"}, harm: `was freed, and`},
 	"cri-alone":       {nodes: func(n execute.Nodes) execute.Nodes { return criAlone{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
 	"write-order":     {plan: blocksFirst, faults: []string{"unrecorded", "released"}, harm: `does not count it yet`},
 	"old-body":        {undo: true, store: func(r *run, to reach) execute.Store { return &restorer{to, r} }, faults: []string{"leaked", "leaked-old", "unrecorded"}, harm: `sequence number went`},
@@ -119,6 +119,15 @@ type criAlone struct{ execute.Nodes }
 func (c criAlone) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	w, err := c.Nodes.Ask(ctx, node, ips, containers)
 	w.Attachments, w.Calls, w.Results, w.Links = nil, nil, nil, nil
+	return w, err
+}
+
+// properName takes it for granted that Calico calls every node by its name.
+type properName struct{ execute.Nodes }
+
+func (p properName) Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error) {
+	w, err := p.Nodes.Ask(ctx, node, ips, containers)
+	w.CalicoName, w.ConfigName = node, node
 	return w, err
 }
 

@@ -16,7 +16,6 @@ type node struct {
 	booted int64
 	silent bool // its agent does not answer
 	half   bool // its agent answers incompletely
-	missed bool // its agent did not answer completely when the plan was made
 	cut    bool // it is cut off from everybody, and what runs on it goes on running
 
 	boxes []*box

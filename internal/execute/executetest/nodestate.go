@@ -16,7 +16,6 @@ func (w *world) snapshotNodes(s *model.Snapshot) {
 	s.NodeState = map[string]*model.NodeState{}
 	for _, r := range w.kube.all(model.KindNode) {
 		n := w.node(r.ref.Name)
-		n.missed = n.missed || n.silent || n.half
 		for _, t := range nodeTables {
 			c := model.Coverage{Table: t, Node: n.name, State: model.Complete}
 			switch {

@@ -29,6 +29,7 @@ type options struct {
 // statistics count what happened over many runs.
 type statistics struct {
 	Runs, Planned, Steps, Writes, Crashes, Undone int
+	Excused                                       int // seeds in which a machine without a Node object was excused
 	Targets, Done, Refused                        map[finding.Code]int
 }
 
@@ -183,7 +184,7 @@ func (r *run) execute() {
 func (r *run) executor() *execute.Executor {
 	w := r.w
 	return &execute.Executor{
-		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}),
+		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}), Pods: reach{r.line, w.kube},
 		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: change.Destructive,
 		Journal: r.journal.write,
 		Halt: func(context.Context) error {
@@ -236,6 +237,9 @@ func (r *run) count() {
 		s.Targets, s.Done, s.Refused = map[finding.Code]int{}, map[finding.Code]int{}, map[finding.Code]int{}
 	}
 	s.Runs++
+	if r.w.excused > 0 {
+		s.Excused++
+	}
 	if len(r.plan.Steps) > 0 {
 		s.Planned++
 	}

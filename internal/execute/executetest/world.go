@@ -49,6 +49,7 @@ type world struct {
 	traced   bool
 	began    bool  // Plumbline has
 	broken   error // the first harm that was seen
+	excused  int   // uses that the oracle excused, see beyond
 }
 
 func newWorld(seed uint64) *world {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -41,14 +42,20 @@ func (a *Annotate) LeastRisk() Risk { return Safe }
 func (a *Annotate) Validate(u Use) error {
 	return u.each(func(p *Proof) error {
 		switch {
-		case !a.Empty && (p.Running == nil || p.Running.Container != a.Container):
+		case !a.Empty && (p.Running == nil || !a.of(u.On, p.Running)):
 			return errNotRunning
-		case a.Empty && !p.NotInUse.gone(a.Container):
+		case a.Empty && (len(a.IPs) > 0 || !p.NotInUse.gone(a.Container) || !p.NotInUse.somewhere()):
 			return errors.New("it clears an annotation without verification that its sandbox is gone")
 		default:
 			return nil
 		}
 	})
+}
+
+// of reports that the annotations are those of the running pod.
+func (a *Annotate) of(on model.Ref, l *RunningPod) bool {
+	foreign := func(p netip.Prefix) bool { return !slices.Contains(l.IPs, p.Addr()) }
+	return on.Name == l.Namespace+"/"+l.Pod && a.UID == l.UID && a.Container == l.Container && !slices.ContainsFunc(a.IPs, foreign)
 }
 
 // NoUndo says that it can be undone.
@@ -67,7 +74,7 @@ func (a *Annotate) Undo(w Write, u Undoer) {
 
 // Edit sets the annotations that Calico's CNI plugin sets after an ADD.
 func (a *Annotate) Edit(sc Scene) (Edited, error) {
-	p, err := readPod(sc.Live)
+	p, err := ReadPod(sc.Live)
 	if err != nil {
 		return Edited{}, err
 	}

@@ -81,6 +81,8 @@ type Edited struct {
 	Object  model.Object
 	Delete  bool              // delete Object instead of writing it
 	For     []string          // the findings that this write serves; not empty
+	Takes   []Taking          // addresses that it takes from whoever has them
+	Gives   []Giving          // addresses that it records for pods that no proof of its findings names
 	Dropped map[string]string // findings that can no longer be repaired, and why
 	Was     json.RawMessage   // the changed part before the write, for the journal
 	Now     json.RawMessage   // the changed part after the write
@@ -120,6 +122,7 @@ type Use struct {
 	On     model.Ref
 	For    []string
 	Always bool
+	Undo   bool              // the plan was made from a journal: it restores former owners, which may be gone
 	Proofs map[string]*Proof // by key of the finding; one for each of For
 }
 

@@ -59,11 +59,21 @@ func (c *Count) Validate(u Use) error {
 		return nil
 	}
 	for _, f := range u.For {
-		if u.Proofs[f].NotInUse == nil {
-			return errors.New("it lowers a handle without live verification by any node")
+		if d := u.Proofs[f].NotInUse; d == nil || !c.verified(d) {
+			return errors.New("it lowers a handle without live verification that its container is gone or has no CNI call")
 		}
 	}
 	return nil
+}
+
+// verified reports that the proof is about the container of the handle, on all nodes; or about
+// the node whose tunnel has the handle.
+func (c *Count) verified(d *NotInUse) bool {
+	if id := model.ContainerOf(c.Handle); id != "" {
+		return d.gone(id)
+	}
+	_, node, tunnel := strings.Cut(c.Handle, "-tunnel-addr-")
+	return d.All && d.Calm || tunnel && slices.Contains(d.Absent, model.Ref{Kind: model.KindNode, Name: node})
 }
 
 // Merge counts in the blocks of both, and keeps the stricter condition.

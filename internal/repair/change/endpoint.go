@@ -56,7 +56,7 @@ func (e *Endpoint) Validate(u Use) error {
 			return nil
 		case e.Want == nil && (!p.NotInUse.gone(e.Container) || !p.NotInUse.somewhere()):
 			return errors.New("it deletes an endpoint without verification that its sandbox is gone")
-		case e.Want != nil && p.Running == nil:
+		case e.Want != nil && (p.Running == nil || !u.Undo && !e.of(u.On, p.Running)):
 			return errNotRunning
 		default:
 			return nil
@@ -71,6 +71,20 @@ var errNotRunning = errors.New("it writes a record without verification that the
 func (e *Endpoint) spares(on model.Ref, l *RunningPod) bool {
 	return e.Want == nil && l != nil && e.Container != "" && l.Container == e.Container && e.Instead.Kind == model.KindEndpoint && e.Instead != on &&
 		on.Name != model.EndpointName(l.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod})
+}
+
+// of reports that the endpoint to write is that of the running pod: its name, sandbox, host veth
+// and addresses.
+func (e *Endpoint) of(on model.Ref, l *RunningPod) bool {
+	var is endpointIs
+	if json.Unmarshal(e.Want, &is) != nil {
+		return false
+	}
+	ips := addressesOf(is.Spec.IPNetworks)
+	foreign := func(ip netip.Addr) bool { return !slices.Contains(l.IPs, ip) }
+	return on.Name == model.EndpointName(is.Spec.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod}) && is.Metadata.Namespace == l.Namespace &&
+		is.Spec.Pod == l.Pod && is.Spec.ContainerID == l.Container && is.Spec.Interface == l.Device &&
+		len(ips) == len(is.Spec.IPNetworks) && len(ips) > 0 && !slices.ContainsFunc(ips, foreign)
 }
 
 // NoUndo says that it can be undone.

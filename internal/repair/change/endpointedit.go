@@ -15,6 +15,7 @@ type endpointIs struct {
 		Pod         string   `json:"pod"`
 		Node        string   `json:"node"`
 		IPNetworks  []string `json:"ipNetworks"`
+		Interface   string   `json:"interfaceName"`
 	} `json:"spec"`
 	Metadata struct {
 		Namespace string `json:"namespace"`

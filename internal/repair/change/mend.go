@@ -5,16 +5,15 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A Mend repairs the structure of a block. Allocated ordinals stay allocated; ordinals
-// missing in the free list are appended to it; an allocated ordinal with an invalid attribute
-// gets its owner from Owners, else UnknownHandle.
+// A Mend repairs the structure of a block. Allocated ordinals stay allocated. An ordinal that is
+// allocated with an invalid attribute, or neither allocated nor free, gets its owner from Owners,
+// else UnknownHandle: nobody knows who uses it, so it is never offered.
 type Mend struct {
 	single
 	Owners []Ordinal `json:"owners,omitempty"` // From is not used
@@ -34,14 +33,21 @@ func (m *Mend) Kind() model.Kind { return model.KindBlock }
 
 // Describe says what stays as it is.
 func (m *Mend) Describe() string {
-	return "repair its structure: allocated addresses stay allocated, all others become free"
+	return "repair its structure: allocated and unlisted addresses are allocated, free ones stay free"
 }
 
 // LeastRisk is Safe: nothing that is allocated is released.
 func (m *Mend) LeastRisk() Risk { return Safe }
 
-// Validate needs no proof.
-func (m *Mend) Validate(u Use) error { return u.each(unproven) }
+// Validate returns an error if an owner is not one of the findings'. Who it is is verified live.
+func (m *Mend) Validate(u Use) error {
+	for _, o := range m.Owners {
+		if u.Proofs[o.For] == nil || o.To == nil || !o.To.tunnel() && model.ContainerOf(o.To.Handle) == "" {
+			return fmt.Errorf("it records %s for an owner that cannot be verified", o.IP)
+		}
+	}
+	return u.each(unproven)
+}
 
 // Merge adds the owners of other addresses.
 func (m *Mend) Merge(with Change) (Change, bool) {
@@ -81,7 +87,7 @@ func (m *Mend) Edit(sc Scene) (Edited, error) {
 		return Edited{}, moved("the block has allocations beyond its range")
 	}
 	did = append(did, b.nameOwners(m.Owners)...)
-	did = append(did, b.holdUsed(m.Owners)...)
+	did = append(did, b.holdUnlisted(m.Owners)...)
 	if b.oneEach() {
 		did = append(did, "every attribute is unique and used")
 	}
@@ -101,6 +107,7 @@ func (m *Mend) Edit(sc Scene) (Edited, error) {
 	if err != nil {
 		return e, err
 	}
+	e.Gives = m.gives()
 	slices.Sort(did)
 	return b.edited(sc, e, nil, did) // there is no undo, so the old state is not journalled
 }
@@ -129,29 +136,58 @@ func (b *block) nameOwners(found []Ordinal) []string {
 			continue
 		}
 		ip := model.Offset(b.cidr.Masked(), int32(n))
-		owner := &Owner{Handle: UnknownHandle(b.cidr), Secondary: map[string]string{"note": "allocated; its attribute was not readable"}}
-		if node, ok := strings.CutPrefix(b.Affinity.V, "host:"); ok {
-			owner.Secondary["node"] = node // remote nodes route borrowed addresses by this field
-		}
-		if k := slices.IndexFunc(found, func(o Ordinal) bool { return o.IP == ip && o.To != nil }); k >= 0 {
-			owner = found[k].To
-		}
+		owner := b.ownerAmong(found, ip)
 		b.give(n, owner.attribute(nil))
 		did = append(did, fmt.Sprintf("%s is allocated to %s", ip, owner.Handle))
 	}
 	return did
 }
 
-// holdUsed allocates addresses of found that are neither allocated nor in the free list.
-func (b *block) holdUsed(found []Ordinal) []string {
+// holdUnlisted allocates the ordinals that are neither allocated nor in the free list.
+func (b *block) holdUnlisted(found []Ordinal) []string {
+	listed := map[int32]bool{}
+	for _, n := range b.Unallocated.V {
+		listed[n] = true
+	}
 	var did []string
-	for _, o := range found {
-		if n := b.ordinal(o.IP); n >= 0 && o.To != nil && b.Allocations.V[n] == nil && !slices.Contains(b.Unallocated.V, int32(n)) {
-			b.give(n, o.To.attribute(nil))
-			did = append(did, fmt.Sprintf("%s is allocated to %s", o.IP, o.To.Handle))
+	for n, i := range b.Allocations.V {
+		if i != nil || listed[int32(n)] {
+			continue
 		}
+		ip := model.Offset(b.cidr.Masked(), int32(n))
+		owner := b.ownerAmong(found, ip)
+		b.give(n, owner.attribute(nil))
+		did = append(did, fmt.Sprintf("%s is allocated to %s", ip, owner.Handle))
 	}
 	return did
+}
+
+// ownerAmong gives the owner that was found for an address, else the unknown one.
+func (b *block) ownerAmong(found []Ordinal, ip netip.Addr) *Owner {
+	if k := slices.IndexFunc(found, func(o Ordinal) bool { return o.IP == ip && o.To != nil }); k >= 0 {
+		return found[k].To
+	}
+	return b.unknownOwner()
+}
+
+// unknownOwner keeps the node: remote nodes route borrowed addresses by this field.
+func (b *block) unknownOwner() *Owner {
+	owner := &Owner{Handle: UnknownHandle(b.cidr), Secondary: map[string]string{"note": "allocated; its owner is not known"}}
+	if node := b.node(); node != "" {
+		owner.Secondary["node"] = node
+	}
+	return owner
+}
+
+// gives lists the addresses that are recorded for pods.
+func (m *Mend) gives() []Giving {
+	var out []Giving
+	for _, o := range m.Owners {
+		if !o.To.tunnel() {
+			out = append(out, Giving{For: o.For, IP: o.IP, Namespace: o.To.Secondary["namespace"], Pod: o.To.Secondary["pod"], Container: model.ContainerOf(o.To.Handle)})
+		}
+	}
+	return out
 }
 
 // oneEach makes ordinals with equal attributes use the first of them; finish then removes

@@ -17,6 +17,9 @@ type NewBlock struct {
 	Node   string    `json:"node"`
 	Strict bool      `json:"strict,omitempty"`
 	Born   []Ordinal `json:"ordinals,omitempty"` // From is not used
+	// Hold allocates all other addresses to UnknownHandle: a node that may use one of them did not
+	// answer. Without it all nodes must verify that none is in use.
+	Hold bool `json:"hold,omitempty"`
 }
 
 // Key is the name in the JSON of a step.
@@ -26,13 +29,27 @@ func (n *NewBlock) Key() string { return "newBlock" }
 func (n *NewBlock) Kind() model.Kind { return model.KindBlock }
 
 // Describe names the node that gets the block.
-func (n *NewBlock) Describe() string { return "create with affinity " + n.Node }
+func (n *NewBlock) Describe() string {
+	s := "create with affinity " + n.Node
+	if n.Hold {
+		s += ", all other addresses allocated to an unknown owner"
+	}
+	return s
+}
 
 // LeastRisk is Safe: the addresses are in use by the pods that they are recorded for.
 func (n *NewBlock) LeastRisk() Risk { return Safe }
 
-// Validate needs no proof.
-func (n *NewBlock) Validate(u Use) error { return u.each(unproven) }
+// Validate returns an error unless every address that is allocated belongs to the running pod
+// of its finding, or to a tunnel.
+func (n *NewBlock) Validate(u Use) error {
+	for _, o := range n.Born {
+		if p := u.Proofs[o.For]; o.To == nil || p == nil || !p.Running.receives(o) {
+			return fmt.Errorf("it records %s without verification that the pod that receives the record is running", o.IP)
+		}
+	}
+	return u.each(unproven)
+}
 
 // Merge adds addresses that other findings record.
 func (n *NewBlock) Merge(with Change) (Change, bool) {
@@ -40,7 +57,7 @@ func (n *NewBlock) Merge(with Change) (Change, bool) {
 	if !ok {
 		return nil, false
 	}
-	n.Born = append(n.Born, more.Born...)
+	n.Born, n.Hold = append(n.Born, more.Born...), n.Hold || more.Hold
 	return n, true
 }
 
@@ -96,6 +113,9 @@ func (n *NewBlock) Edit(sc Scene) (Edited, error) {
 			b.give(i, o.To.attribute(nil))
 		}
 	}
+	if n.Hold {
+		b.holdFree()
+	}
 	if err := b.finish(); err != nil {
 		return Edited{}, err
 	}
@@ -105,7 +125,27 @@ func (n *NewBlock) Edit(sc Scene) (Edited, error) {
 	}
 	o := sc.Live
 	o.Body = body
-	return sc.edited(o, nil, "new, affinity "+n.Node)
+	e, err := sc.edited(o, nil, "new, affinity "+n.Node)
+	if err == nil {
+		e.Takes = b.takeFree(e.For[0])
+	}
+	return e, err
+}
+
+// takeFree gives the addresses that a new block offers: nobody knows who had them.
+func (b *block) takeFree(finding string) []Taking {
+	var out []Taking
+	for _, n := range b.Unallocated.V {
+		out = append(out, Taking{For: finding, IP: model.Offset(b.cidr.Masked(), n), Node: b.node(), Free: true})
+	}
+	return out
+}
+
+// holdFree allocates all free addresses to UnknownHandle.
+func (b *block) holdFree() {
+	for _, n := range slices.Clone(b.Unallocated.V) {
+		b.give(int(n), b.unknownOwner().attribute(nil))
+	}
 }
 
 // emptyBlock gives a block with all addresses free.

@@ -107,6 +107,8 @@ func (os Ordinals) Validate(u Use) error {
 			return fmt.Errorf("it records %s without a handle", o.IP)
 		case o.To != nil && o.From != nil && !o.restores() && (p.Running == nil || !slices.Contains(p.Running.IPs, o.IP)):
 			return fmt.Errorf("it transfers %s without verification that the pod that receives the record is running", o.IP)
+		case !u.Undo && !p.Running.receives(o):
+			return fmt.Errorf("it records %s for another owner than the pod that is verified as running", o.IP)
 		}
 	}
 	return nil
@@ -176,6 +178,9 @@ func (os Ordinals) Edit(sc Scene) (Edited, error) {
 		}
 		n := b.ordinal(o.IP)
 		was = append(was, b.was(o, n))
+		if t, takes := b.taking(o, n); takes {
+			e.Takes = append(e.Takes, t)
+		}
 		b.change(n, o.To)
 		now = append(now, b.was(o, n))
 		e.For = appendNew(e.For, o.For)

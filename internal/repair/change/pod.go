@@ -10,8 +10,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// readPod parses the body that a store returns for a pod.
-func readPod(o model.Object) (model.PodBody, error) {
+// ReadPod parses the body that a store returns for a pod.
+func ReadPod(o model.Object) (model.PodBody, error) {
 	var p model.PodBody
 	if !o.There() {
 		return p, nil
@@ -22,8 +22,8 @@ func readPod(o model.Object) (model.PodBody, error) {
 	return p, nil
 }
 
-// claims gives those of the addresses that are in the status or annotations of a pod.
-func claims(p *model.PodBody, ips []netip.Addr) []netip.Addr {
+// Claims gives those of the addresses that are in the status or annotations of a pod.
+func Claims(p *model.PodBody, ips []netip.Addr) []netip.Addr {
 	var out []netip.Addr
 	for _, ip := range ips {
 		text := netip.PrefixFrom(ip, ip.BitLen()).String()

@@ -121,7 +121,7 @@ func (d *NotInUse) calls(w *model.Verification) (why string, passing bool) {
 // Unasked reports that the pod named in the record is on a node whose agent does not verify
 // this proof: its next sandbox may be being created there. Empty if not.
 func (d *NotInUse) Unasked(o model.Object) string {
-	p, err := readPod(o)
+	p, err := ReadPod(o)
 	if err != nil || !o.There() || p.Finished() || p.Node == "" || d.All || slices.Contains(d.Nodes, p.Node) {
 		return ""
 	}

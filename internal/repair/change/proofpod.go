@@ -20,15 +20,15 @@ type PodIs struct {
 
 // Against gives why the pod as read now contradicts the condition; empty if it does not.
 func (g *PodIs) Against(o model.Object) string {
-	p, err := readPod(o)
+	p, err := ReadPod(o)
 	name := g.Namespace + "/" + g.Name
 	switch {
 	case err != nil:
 		return err.Error()
 	case !o.There() || p.Finished():
 		return ""
-	case len(claims(&p, g.Not)) > 0:
-		return fmt.Sprintf("%s has %s in its status or annotation", name, claims(&p, g.Not)[0])
+	case len(Claims(&p, g.Not)) > 0:
+		return fmt.Sprintf("%s has %s in its status or annotation", name, Claims(&p, g.Not)[0])
 	case g.UID != "" && o.UID == g.UID:
 		return name + " exists with the same UID"
 	case g.UID == "" && len(g.Not) == 0:

@@ -22,6 +22,7 @@ type RunningPod struct {
 	Container string       `json:"container"` // sandbox ID
 	IPs       []netip.Addr `json:"ips"`
 	Device    string       `json:"device,omitempty"` // host veth of the pod
+	Among     bool         `json:"-"`                // it may have other addresses too
 }
 
 // Against gives why a verification by the node contradicts the proof; see NotInUse.Against.
@@ -55,7 +56,7 @@ func (l *RunningPod) addresses(w *model.Verification) string {
 		}
 	}
 	for i := range w.Attachments {
-		if a := &w.Attachments[i]; a.Sandbox == l.Container && slices.ContainsFunc(l.IPs, a.Has) {
+		if a := &w.Attachments[i]; !l.Among && a.Sandbox == l.Container && slices.ContainsFunc(l.IPs, a.Has) {
 			for _, p := range a.IPs {
 				if !slices.Contains(l.IPs, p.Addr()) {
 					return fmt.Sprintf("sandbox %s also has %s", short(l.Container), p.Addr())
@@ -66,9 +67,25 @@ func (l *RunningPod) addresses(w *model.Verification) string {
 	return ""
 }
 
+// receives reports that an address that is recorded goes to this pod: to the handle of its
+// sandbox, under its name. An address that is released, or recorded for a tunnel of a node or
+// under our temporary handle, goes to no pod.
+func (l *RunningPod) receives(o Ordinal) bool {
+	switch to := o.To; {
+	case to == nil || to.tunnel():
+		return true
+	case l == nil || !slices.Contains(l.IPs, o.IP):
+		return false
+	case strings.HasPrefix(to.Handle, HoldPrefix):
+		return true
+	default:
+		return model.ContainerOf(to.Handle) == l.Container && to.Secondary["namespace"] == l.Namespace && to.Secondary["pod"] == l.Pod
+	}
+}
+
 // AgainstPod gives why the pod as read now contradicts the proof; empty if it does not.
 func (l *RunningPod) AgainstPod(o model.Object) string {
-	p, err := readPod(o)
+	p, err := ReadPod(o)
 	switch {
 	case err != nil:
 		return err.Error()

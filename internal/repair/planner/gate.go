@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -55,10 +56,22 @@ func (b *builder) unproven() string {
 		}
 		return "Calico is " + v
 	}
-	for i := range int32(len(b.view.Snapshot().Components)) {
-		c := b.view.Component(i)
-		if c.Version != "" && !slices.Contains(proven, c.Version) {
+	return UnprovenComponent(b.view.Snapshot().Components)
+}
+
+// UnprovenComponent names a component whose version is not tested, not known, or not the same in
+// all its pods; empty if there is none. Other than Calico's workloads have no version.
+func UnprovenComponent(all []model.Component) string {
+	for i := range all {
+		c := &all[i]
+		switch {
+		case !strings.HasPrefix(c.Name, "calico-"):
+		case c.Version == "":
+			return "the version of " + c.Name + " is not known: its image has no tag"
+		case !slices.Contains(proven, c.Version):
 			return c.Name + " is " + c.Version
+		case c.Old > 0:
+			return fmt.Sprintf("%s is being rolled out: %d of its pods are not of the present version, or not known to be", c.Name, c.Old)
 		}
 	}
 	return ""

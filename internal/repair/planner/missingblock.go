@@ -162,7 +162,12 @@ func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born c
 		b.step(claimAffinities, f, "claim", s.claim(), labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityPending, From: s.state, UID: s.uid}))
 	}
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
-	b.step(createBlocks, f, "create", on, &change.NewBlock{Node: s.node, Strict: s.strict, Born: append(b.tunnelsIn(f, s), born)})
+	hold := b.unverifiable() != "" // a node that does not answer may use any other address of it
+	b.step(createBlocks, f, "create", on, &change.NewBlock{Node: s.node, Strict: s.strict, Hold: hold, Born: append(b.tunnelsIn(f, s), born)})
+	if hold {
+		unknown := change.UnknownHandle(s.cidr)
+		b.step(confirmAffinities, f, "count", handleRef(unknown), &change.Count{Handle: unknown, Blocks: []netip.Prefix{s.cidr}})
+	}
 	b.step(confirmAffinities, f, "confirm", s.claim(), labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityConfirmed, From: change.AffinityPending}))
 }
 

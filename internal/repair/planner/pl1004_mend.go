@@ -25,13 +25,20 @@ func planMend(b *builder, f *finding.Finding) *repair.Refusal {
 	if !broken(block) {
 		return &repair.Refusal{Why: "the defect is harmless and disappears with the next write of the block", Advice: "no action needed; or restart the pods whose attributes have no handle"}
 	}
-	lost, no := b.neither(block)
+	lost, unlisted, no := b.neither(block)
 	if no != nil {
 		return no
 	}
 	t := b.target(f, change.Safe, change.Proof{})
 	raise := map[string][]netip.Addr{}
 	var owners []change.Ordinal
+	unknown := func(ip netip.Addr) { // the change does that
+		raise[change.UnknownHandle(block.CIDR)] = append(raise[change.UnknownHandle(block.CIDR)], ip)
+		t.Warnings = append(t.Warnings, ip.String()+" stays allocated to an unknown owner")
+	}
+	for _, ip := range unlisted {
+		unknown(ip)
+	}
 	for ip, owner := range lost {
 		raise[owner.Handle] = append(raise[owner.Handle], ip)
 		owners = append(owners, change.Ordinal{For: f.Key(), IP: ip, To: owner})
@@ -43,9 +50,8 @@ func planMend(b *builder, f *finding.Finding) *repair.Refusal {
 		ip := model.Offset(block.CIDR, slot[0])
 		owner := b.found(ip)
 		if owner == nil {
-			raise[change.UnknownHandle(block.CIDR)] = append(raise[change.UnknownHandle(block.CIDR)], ip)
-			t.Warnings = append(t.Warnings, ip.String()+" stays allocated to an unknown owner")
-			continue // nameOwners does that
+			unknown(ip)
+			continue
 		}
 		raise[owner.Handle] = append(raise[owner.Handle], ip)
 		owners = append(owners, change.Ordinal{For: f.Key(), IP: ip, To: owner})
@@ -59,10 +65,12 @@ func planMend(b *builder, f *finding.Finding) *repair.Refusal {
 	return nil
 }
 
-// neither gives the owners of addresses in use that the block lists neither as allocated nor
-// as free. If they were listed as free, Calico would assign them again.
-func (b *builder) neither(block *model.Block) (map[netip.Addr]*change.Owner, *repair.Refusal) {
+// neither gives the addresses that the block lists neither as allocated nor as free: those in
+// use with their owners, and those of which nobody knows whether they are. If they were listed
+// as free, Calico would assign them again.
+func (b *builder) neither(block *model.Block) (map[netip.Addr]*change.Owner, []netip.Addr, *repair.Refusal) {
 	out := map[netip.Addr]*change.Owner{}
+	var unknown []netip.Addr
 	known := map[int32]bool{}
 	for _, slot := range block.Held {
 		known[slot[0]] = true
@@ -72,14 +80,18 @@ func (b *builder) neither(block *model.Block) (map[netip.Addr]*change.Owner, *re
 	}
 	for n := range int32(model.Size(block.CIDR, change.MaxOrdinals)) {
 		ip := model.Offset(block.CIDR, n)
-		if known[n] || !b.claimed(ip) {
+		if known[n] {
+			continue
+		}
+		if !b.claimed(ip) {
+			unknown = append(unknown, ip)
 			continue
 		}
 		if out[ip] = b.found(ip); out[ip] == nil {
-			return nil, refuse("delete the pod that uses it, or make the agent on its node answer", "%s is in use, and its user is not known for certain", ip)
+			return nil, nil, refuse("delete the pod that uses it, or make the agent on its node answer", "%s is in use, and its user is not known for certain", ip)
 		}
 	}
-	return out, nil
+	return out, unknown, nil
 }
 
 // found gives the owner of an address from who uses it; nil if that is not certain.

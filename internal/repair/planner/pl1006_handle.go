@@ -56,6 +56,8 @@ func (b *builder) lower(f *finding.Finding, h *model.Handle, held []*model.Alloc
 		return &repair.Refusal{Why: "its owner reuses this handle and may be between two writes", Advice: "no action needed: a count that is too high is harmless"}
 	case b.unverifiable() != "":
 		return &repair.Refusal{Why: "the agent on every node must verify that no CNI call for it is in progress; not possible on " + b.unverifiable(), Advice: "make these agents answer; the handle is harmless meanwhile"}
+	case b.homeless() != "":
+		return b.homelessRefusal()
 	}
 	d := &change.NotInUse{All: true, Calm: true}
 	if id != "" {
@@ -83,11 +85,36 @@ func (b *builder) orphan(f *finding.Finding, h *model.Handle) *repair.Refusal {
 		return &repair.Refusal{Why: "it names no container that nodes could verify as gone", Advice: "it is harmless; delete it by hand if no block names it"}
 	case b.unverifiable() != "":
 		return &repair.Refusal{Why: "the agent on every node must verify that its container is gone; not possible on " + b.unverifiable(), Advice: "make these agents answer; the handle is harmless meanwhile"}
+	case b.homeless() != "":
+		return b.homelessRefusal()
 	default:
 		b.target(f, change.Safe, change.Proof{NotInUse: &change.NotInUse{Containers: []string{id}, All: true}})
 		b.count(cleanUp, f, "remove", h, nil) // not in stage recountHandles: recounts are done without verification
 	}
 	return nil
+}
+
+// homeless names a node that has an affinity but no Node object: its machine may still run, and a
+// CNI call there may be about to use any handle. Empty if there is none, or the user passed
+// --node-gone for all.
+func (b *builder) homeless() string {
+	b.surveyNodes()
+	return b.nodes.homeless
+}
+
+func (b *builder) findHomeless() string {
+	for i := range b.view.Snapshot().Affinities {
+		a := &b.view.Snapshot().Affinities[i]
+		if a.Type != "virtual" && a.Node != "" && b.view.NodeByName(a.Node) == nil && !slices.Contains(b.o.NodeGone, a.Node) {
+			return a.Node
+		}
+	}
+	return ""
+}
+
+func (b *builder) homelessRefusal() *repair.Refusal {
+	node := b.homeless()
+	return refuse("if the node is permanently removed, pass --node-gone "+node+"; the handle is harmless meanwhile", "node %s has an affinity but no Node object: a CNI call on it could not be seen", node)
 }
 
 // tunnelGone gives the node of a tunnel address handle, if the user passed --node-gone for it and it has no Node object.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
@@ -19,10 +18,9 @@ type nodeVerifiers struct {
 	silent  []string                    // nodes whose agents cannot verify, in the order of the view
 	mute    map[string]bool             // the same nodes as silent
 	shown   map[netip.Addr][]*model.Pod // pods by address in status or annotation, finished pods included
-}
 
-// outOfService is the taint that the user puts on a node that is down permanently.
-const outOfService = "node.kubernetes.io/out-of-service"
+	homeless string // see builder.homeless
+}
 
 // notInUse gives what must be verified before allocations are released: which agents must
 // verify that the addresses and containers are not in use. The node in the attribute alone is
@@ -92,10 +90,10 @@ func (b *builder) chooseVerifiers(d *change.NotInUse, must map[string]bool) *rep
 	excused := false
 	for _, name := range slices.Sorted(maps.Keys(must)) {
 		switch silent := b.nodes.mute[name]; {
-		case silent && downForGood(b.view.NodeByName(name)):
+		case silent && model.OutOfService(b.view.NodeByName(name).Taints):
 			excused = true
 		case silent:
-			return &repair.Refusal{Why: "live verification by the agent on " + name + " is not possible", Advice: "make the agent on " + name + " answer; if the node is down permanently, taint it " + outOfService}
+			return &repair.Refusal{Why: "live verification by the agent on " + name + " is not possible", Advice: "make the agent on " + name + " answer; if the node is down permanently, taint it " + model.OutOfServiceTaint}
 		default:
 			d.Nodes = append(d.Nodes, name)
 		}
@@ -111,7 +109,7 @@ func (b *builder) chooseVerifiers(d *change.NotInUse, must map[string]bool) *rep
 		switch n := b.view.Node(i); {
 		case !b.nodes.mute[n.Name]:
 			d.Nodes = append(d.Nodes, n.Name)
-		case !downForGood(n):
+		case !model.OutOfService(n.Taints):
 			return &repair.Refusal{Why: "the agents on all other nodes must verify it; not possible on " + n.Name, Advice: "make the agent on " + n.Name + " answer"}
 		}
 	}
@@ -125,6 +123,7 @@ func (b *builder) surveyNodes() {
 		return
 	}
 	w.known, w.mute, w.shown = true, map[string]bool{}, map[netip.Addr][]*model.Pod{}
+	w.homeless = b.findHomeless()
 	for i := range int32(b.view.Rows(model.Nodes)) {
 		n := b.view.Node(i)
 		if !b.canVerify(n.Name) {
@@ -166,10 +165,6 @@ func (b *builder) calicoNamesOf(node string) []string {
 		names = append(names, c.NodeName)
 	}
 	return names
-}
-
-func downForGood(n *model.Node) bool {
-	return slices.ContainsFunc(n.Taints, func(t string) bool { return strings.HasPrefix(t, outOfService+":") })
 }
 
 // unverifiable names the nodes whose agents cannot verify; empty if there are none.

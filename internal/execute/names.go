@@ -1,0 +1,76 @@
+package execute
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A nodeName is what Calico on a node calls the node, as its agent says. It stays true until
+// the node says otherwise, also while its agent is silent: the name is read at every CNI call,
+// but only who changes the node's files changes it.
+type nodeName struct {
+	known bool
+	names []string // none: neither the CNI configuration nor the nodename file has one
+	asked time.Time
+}
+
+// silentFor is for how long a node that did not answer is not asked for its name again.
+const silentFor = time.Minute
+
+// learn remembers the names in an answer.
+func (x *Executor) learn(w *model.Verification) {
+	if x.names == nil {
+		x.names = map[string]*nodeName{}
+	}
+	n := &nodeName{known: true}
+	for _, name := range []string{w.CalicoName, w.ConfigName} {
+		if name != "" && !slices.Contains(n.names, name) {
+			n.names = append(n.names, name)
+		}
+	}
+	x.names[w.Node] = n
+}
+
+// survey asks every node for its name that has not told it yet.
+func (x *Executor) survey(ctx context.Context) ([]string, error) {
+	all, err := x.Nodes.Names(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("list nodes: the cluster has none")
+	}
+	if x.names == nil {
+		x.names = map[string]*nodeName{}
+	}
+	for _, node := range all {
+		n := x.names[node]
+		if n != nil && (n.known || x.Now().Sub(n.asked) < silentFor && !x.Now().Before(n.asked)) {
+			continue
+		}
+		x.names[node] = &nodeName{asked: x.Now()}
+		if w, err := x.Nodes.Ask(ctx, node, nil, nil); err == nil && w.Node == node {
+			x.learn(&w)
+		}
+	}
+	return all, nil
+}
+
+// called gives the nodes that Calico may call by a name: the node of that name, those whose
+// agents say so, and those that have not told their name. there is false if no node is known to
+// be called so.
+func (x *Executor) called(all []string, name string) (nodes []string, there bool) {
+	for _, node := range all {
+		n := x.names[node]
+		is := node == name || slices.Contains(n.names, name)
+		there = there || is
+		if is || !n.known || len(n.names) == 0 {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes, there
+}
