@@ -29,6 +29,9 @@ type connection struct {
 
 var errNoAgent = errors.New("the lab's agent in the machine does not answer (the machine boots, is off, or hangs)")
 
+// errSpent means that a transport wants another connection than its only one.
+var errSpent = errors.New("the connection has ended")
+
 // agent notes that the agent opened or closed its end.
 func (l *link) agent(open bool) {
 	l.mu.Lock()
@@ -70,11 +73,29 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 	if via != nil {
 		return via, nil
 	}
+	// An agent that has not seen yet that the connection before was closed, because its machine
+	// stood still, takes our first bytes for its continuation.
+	via, err := l.dial(ctx)
+	for try := 0; err != nil && try < 2 && ctx.Err() == nil; try++ {
+		time.Sleep(time.Second)
+		via, err = l.dial(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.via = via
+	return via, nil
+}
+
+// dial makes a connection and tries it.
+func (l *link) dial(ctx context.Context) (*connection, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", l.path)
 	if err != nil {
 		return nil, err
 	}
-	via = &connection{conn: conn, http: &http.Transport{
+	via := &connection{conn: conn, http: &http.Transport{
 		Protocols:   new(http.Protocols),
 		HTTP2:       &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: time.Minute},
 		DialContext: once(conn),
@@ -84,9 +105,6 @@ func (l *link) connect(ctx context.Context) (*connection, error) {
 		_ = conn.Close()
 		return nil, errors.Join(errNoAgent, err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.via = via
 	return via, nil
 }
 
@@ -109,7 +127,7 @@ func (c *connection) hello(ctx context.Context) error {
 func once(conn net.Conn) func(context.Context, string, string) (net.Conn, error) {
 	var taken sync.Once
 	return func(context.Context, string, string) (out net.Conn, err error) {
-		err = errNoAgent
+		err = errSpent
 		taken.Do(func() { out, err = conn, nil })
 		return out, err
 	}
@@ -122,6 +140,13 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := via.http.RoundTrip(r)
+	if errors.Is(err, errSpent) { // it died meanwhile, and nothing was sent
+		l.drop(via)
+		if via, err = l.connect(r.Context()); err != nil {
+			return nil, err
+		}
+		resp, err = via.http.RoundTrip(r)
+	}
 	if err != nil && r.Context().Err() == nil {
 		l.drop(via)
 	}

@@ -91,3 +91,36 @@ func TestLink(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkDied: a connection that ended while nobody asked, as while a machine stands still, is
+// replaced, and the request after it is answered.
+func TestLinkDied(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "port")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	k := &link{path: path}
+	k.agent(true)
+	for try := range 3 {
+		told := make(chan error, 1)
+		go func() {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://machine/x", nil)
+			if err == nil {
+				var resp *http.Response
+				if resp, err = k.RoundTrip(r); err == nil {
+					err = resp.Body.Close()
+				}
+			}
+			told <- err
+		}()
+		conn := serve(t, l)
+		if err := <-told; err != nil {
+			t.Fatalf("request %d: %v", try, err)
+		}
+		_ = conn.Close()
+		time.Sleep(50 * time.Millisecond) // the transport notices
+	}
+}

@@ -18,8 +18,9 @@ type Annotate struct {
 	UID       string         `json:"uid"`
 	IPs       []netip.Prefix `json:"ips"`
 	Container string         `json:"container"`
-	From      string         `json:"from,omitempty"`  // the container that the annotation must name now
-	Empty     bool           `json:"empty,omitempty"` // clear the addresses, as a DEL does: the sandbox that the plan wrote is gone
+	From      string         `json:"from,omitempty"`   // the container that the annotation must name now
+	Blocks    []netip.Prefix `json:"blocks,omitempty"` // of the addresses: they must have them for the sandbox
+	Empty     bool           `json:"empty,omitempty"`  // clear the addresses, as a DEL does: the sandbox that the plan wrote is gone
 }
 
 // Key is the name in the JSON of a step.
@@ -55,7 +56,20 @@ func (a *Annotate) Validate(u Use) error {
 // of reports that the annotations are those of the running pod.
 func (a *Annotate) of(on model.Ref, l *RunningPod) bool {
 	foreign := func(p netip.Prefix) bool { return !slices.Contains(l.IPs, p.Addr()) }
-	return on.Name == l.Namespace+"/"+l.Pod && a.UID == l.UID && a.Container == l.Container && !slices.ContainsFunc(a.IPs, foreign)
+	return covered(a.Blocks, a.addresses()) && on.Name == l.Namespace+"/"+l.Pod && a.UID == l.UID && a.Container == l.Container && !slices.ContainsFunc(a.IPs, foreign)
+}
+
+func (a *Annotate) addresses() []netip.Addr {
+	var out []netip.Addr
+	for _, p := range a.IPs {
+		out = append(out, p.Addr())
+	}
+	return out
+}
+
+// Reads names the blocks of the addresses.
+func (a *Annotate) Reads(model.Ref, model.Object) ([]model.Ref, error) {
+	return blockRefs(a.Blocks), nil
 }
 
 // NoUndo says that it can be undone.
@@ -64,10 +78,7 @@ func (a *Annotate) NoUndo(string) (why string, undoable bool) { return "", true 
 // Undo clears the annotation that was written, if its sandbox is gone since. The verification
 // fails if the sandbox is running.
 func (a *Annotate) Undo(w Write, u Undoer) {
-	unused := &NotInUse{Containers: []string{a.Container}}
-	for _, ip := range a.IPs {
-		unused.IPs = append(unused.IPs, ip.Addr())
-	}
+	unused := &NotInUse{Containers: []string{a.Container}, IPs: a.addresses()}
 	u.Need(w.Finding, Proof{NotInUse: unused})
 	u.Step("undo "+w.Do, w.On, &Annotate{UID: a.UID, Container: a.Container, From: a.Container, Empty: true}, w.Finding)
 }
@@ -81,6 +92,9 @@ func (a *Annotate) Edit(sc Scene) (Edited, error) {
 	first, all := addressText(a.IPs)
 	if err := a.compare(sc, &p, first, all); err != nil {
 		return Edited{}, err
+	}
+	if ip, err := unrecorded(&sc, a.Blocks, a.addresses(), a.Container); err != nil || ip.IsValid() {
+		return Edited{}, errors.Join(err, moved("IPAM does not have %s for the sandbox", ip))
 	}
 	was := map[string]string{"podIP": p.PodIP, "podIPs": p.PodIPs, "containerID": p.ContainerID}
 	p.PodIP, p.PodIPs, p.ContainerID, p.Annotated = first, all, a.Container, true

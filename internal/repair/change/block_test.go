@@ -192,7 +192,7 @@ func TestRecordTakesItOffTheListAndNumbersIt(t *testing.T) {
 	t.Parallel()
 	live := blockOf(t, nil)
 	to := &Owner{Handle: "k8s-pod-network.cc", Secondary: map[string]string{"node": "n1", "pod": "c", "namespace": "x"}}
-	e, err := ordinalsStep(Ordinal{For: "f", IP: addr("10.0.0.3"), To: to}).Edit(Scene{Live: live, Keep: always})
+	e, err := ordinalsStep(Ordinal{For: "f", IP: addr("10.0.0.3"), To: to}).Edit(Scene{Live: live, Also: counting(to.Handle), Keep: always})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestRecordTakesItOffTheListAndNumbersIt(t *testing.T) {
 	if b.sequenceOf(3) != 1794736714403100461 || b.Sequence.V != 1794736714403100462 {
 		t.Errorf("numbered %d of %d: Calico numbers with the block's before the write", b.sequenceOf(3), b.Sequence.V)
 	}
-	again, err := ordinalsStep(Ordinal{For: "f", IP: addr("10.0.0.3"), To: to}).Edit(Scene{Live: e.Object, Keep: always})
+	again, err := ordinalsStep(Ordinal{For: "f", IP: addr("10.0.0.3"), To: to}).Edit(Scene{Live: e.Object, Also: counting(to.Handle), Keep: always})
 	if !errors.Is(err, ErrAlready) {
 		t.Errorf("again: %v, %+v", err, again)
 	}
@@ -215,7 +215,7 @@ func TestOwnersAreCopiedNeverChanged(t *testing.T) {
 	t.Parallel()
 	live := blockOf(t, nil)
 	to := &Owner{Handle: h1, Secondary: map[string]string{"node": "n9", "pod": "a", "namespace": "x"}}
-	e, err := ordinalsStep(Ordinal{For: "f", IP: addr("10.0.0.0"), From: rowOf(t, live, 0), To: to}).Edit(Scene{Live: live, Keep: always})
+	e, err := ordinalsStep(Ordinal{For: "f", IP: addr("10.0.0.0"), From: rowOf(t, live, 0), To: to}).Edit(Scene{Live: live, Also: counting(to.Handle), Keep: always})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +234,24 @@ func TestOwnersAreCopiedNeverChanged(t *testing.T) {
 	}
 }
 
+// counting is a handle that counts enough in the block of these tests.
+func counting(handle string) map[model.Ref]model.Object {
+	ref := model.Ref{Kind: model.KindHandle, Name: handle}
+	return map[model.Ref]model.Object{ref: {Ref: ref, UID: "u", Revision: "1", Body: json.RawMessage(`{"block":{"10.0.0.0/30":4}}`)}}
+}
+
+// A handle counts an address before a block allocates it.
+func TestNothingIsGivenUncounted(t *testing.T) {
+	t.Parallel()
+	live := blockOf(t, nil)
+	to := &Owner{Handle: "k8s-pod-network.cc", Secondary: map[string]string{"node": "n1", "pod": "c", "namespace": "x"}}
+	for name, also := range map[string]map[model.Ref]model.Object{"no handle": nil, "of another": counting("k8s-pod-network.dd")} {
+		if _, err := ordinalsStep(Ordinal{For: "f", IP: addr("10.0.0.3"), To: to}).Edit(Scene{Live: live, Also: also, Keep: always}); !errors.Is(err, ErrMoved) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestMendFreesNothing(t *testing.T) {
 	t.Parallel()
 	live := blockOf(t, func(b map[string]any) {
@@ -242,7 +260,7 @@ func TestMendFreesNothing(t *testing.T) {
 		b["sequenceNumberForAllocation"] = map[string]any{"0": 1.9e18}
 	})
 	s := &step{On: live.Ref, For: []string{"f"}, Change: &Mend{Owners: []Ordinal{{IP: addr("10.0.0.1"), To: &Owner{Handle: h2}}}}}
-	e, err := s.Edit(Scene{Live: live, Keep: always})
+	e, err := s.Edit(Scene{Live: live, Also: counting(h2), Keep: always})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +271,7 @@ func TestMendFreesNothing(t *testing.T) {
 	if b.holder(1).Handle.V != h2 || b.holder(2).Handle.V != UnknownHandle(b.cidr) || b.sequenceOf(0) > b.Sequence.V {
 		t.Errorf("owners %s, %s, number %d of %d", b.holder(1).Handle.V, b.holder(2).Handle.V, b.sequenceOf(0), b.Sequence.V)
 	}
-	if _, err := s.Edit(Scene{Live: e.Object, Keep: always}); !errors.Is(err, ErrAlready) {
+	if _, err := s.Edit(Scene{Live: e.Object, Also: counting(h2), Keep: always}); !errors.Is(err, ErrAlready) {
 		t.Errorf("again: %v", err)
 	}
 }

@@ -55,6 +55,9 @@ func (c *Count) Validate(u Use) error {
 	if u.On.Name != c.Handle {
 		return fmt.Errorf("it counts handle %s, but its object is %s", c.Handle, u.On.Name)
 	}
+	if !c.sound() {
+		return errors.New("it counts in something that is not a block, or an address that is not in it")
+	}
 	if c.Unchanged == "" || u.Always || len(c.Raise) > 0 {
 		return nil
 	}
@@ -66,11 +69,21 @@ func (c *Count) Validate(u Use) error {
 	return nil
 }
 
+// sound reports that it counts in blocks only, and only addresses of them.
+func (c *Count) sound() bool {
+	for _, r := range c.Raise {
+		if !r.Block.IsValid() || r.Block != r.Block.Masked() || !covered([]netip.Prefix{r.Block}, r.IPs) {
+			return false
+		}
+	}
+	return c.Handle != "" && !slices.ContainsFunc(c.Blocks, func(p netip.Prefix) bool { return !p.IsValid() || p != p.Masked() })
+}
+
 // verified reports that the proof is about the container of the handle, on all nodes; or about
 // the node whose tunnel has the handle.
 func (c *Count) verified(d *NotInUse) bool {
 	if id := model.ContainerOf(c.Handle); id != "" {
-		return d.gone(id)
+		return d.All && d.gone(id)
 	}
 	_, node, tunnel := strings.Cut(c.Handle, "-tunnel-addr-")
 	return d.All && d.Calm || tunnel && slices.Contains(d.Absent, model.Ref{Kind: model.KindNode, Name: node})

@@ -16,6 +16,8 @@ type Endpoint struct {
 	single
 	Want      json.RawMessage `json:"want,omitempty"`      // the whole object; nil: delete
 	Container string          `json:"container,omitempty"` // the sandbox that an existing endpoint must name
+	// Blocks of the addresses of Want: they must have them for the sandbox.
+	Blocks []netip.Prefix `json:"blocks,omitempty"`
 	// Instead is another endpoint that must name the same sandbox before this one is deleted:
 	// the pod is running, and this one was written while its node used another node's name.
 	Instead model.Ref `json:"instead,omitzero"`
@@ -82,7 +84,7 @@ func (e *Endpoint) of(on model.Ref, l *RunningPod) bool {
 	}
 	ips := addressesOf(is.Spec.IPNetworks)
 	foreign := func(ip netip.Addr) bool { return !slices.Contains(l.IPs, ip) }
-	return on.Name == model.EndpointName(is.Spec.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod}) && is.Metadata.Namespace == l.Namespace &&
+	return covered(e.Blocks, ips) && on.Name == model.EndpointName(is.Spec.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod}) && is.Metadata.Namespace == l.Namespace &&
 		is.Spec.Pod == l.Pod && is.Spec.ContainerID == l.Container && is.Spec.Interface == l.Device &&
 		len(ips) == len(is.Spec.IPNetworks) && len(ips) > 0 && !slices.ContainsFunc(ips, foreign)
 }

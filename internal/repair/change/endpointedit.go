@@ -3,6 +3,7 @@ package change
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -22,10 +23,10 @@ type endpointIs struct {
 	} `json:"metadata"`
 }
 
-// Reads names the endpoint that the pod keeps.
+// Reads names the endpoint that the pod keeps, or the blocks of the addresses.
 func (e *Endpoint) Reads(model.Ref, model.Object) ([]model.Ref, error) {
 	if !e.replaced() {
-		return nil, nil
+		return blockRefs(e.Blocks), nil
 	}
 	return []model.Ref{e.Instead}, nil
 }
@@ -43,6 +44,11 @@ func (e *Endpoint) Edit(sc Scene) (Edited, error) {
 	}
 	if err := json.Unmarshal(e.Want, &want); err != nil {
 		return Edited{}, fmt.Errorf("%s: %w", sc.On, err)
+	}
+	if len(e.Blocks) > 0 { // an undo restores what was there
+		if ip, err := unrecorded(&sc, e.Blocks, addressesOf(want.Spec.IPNetworks), want.Spec.ContainerID); err != nil || ip.IsValid() {
+			return Edited{}, errors.Join(err, moved("IPAM does not have %s for the sandbox", ip))
+		}
 	}
 	if sc.Live.There() {
 		return e.changeSandbox(sc, is, want)

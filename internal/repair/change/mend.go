@@ -21,9 +21,9 @@ type Mend struct {
 
 // UnknownHandle is the handle for addresses of a broken block whose attribute is invalid and
 // whose owner was not found. They stay allocated; the user decides about them.
-func UnknownHandle(cidr netip.Prefix) string {
-	return "plumbline-unknown." + model.BlockName(cidr)
-}
+func UnknownHandle(cidr netip.Prefix) string { return unknownPrefix + model.BlockName(cidr) }
+
+const unknownPrefix = "plumbline-unknown."
 
 // Key is the name in the JSON of a step.
 func (m *Mend) Key() string { return "mend" }
@@ -63,6 +63,9 @@ func (m *Mend) Merge(with Change) (Change, bool) {
 	return m, true
 }
 
+// Reads names the handles that get addresses.
+func (m *Mend) Reads(model.Ref, model.Object) ([]model.Ref, error) { return receivers(m.Owners), nil }
+
 const noMendUndo = "a repaired block structure is not reverted"
 
 // NoUndo says that it is not undone.
@@ -86,8 +89,13 @@ func (m *Mend) Edit(sc Scene) (Edited, error) {
 	if len(b.Allocations.V) != size {
 		return Edited{}, moved("the block has allocations beyond its range")
 	}
-	did = append(did, b.nameOwners(m.Owners)...)
-	did = append(did, b.holdUnlisted(m.Owners)...)
+	short, err := b.uncounted(&sc, m.Owners)
+	if err != nil {
+		return Edited{}, err
+	}
+	owners := slices.DeleteFunc(slices.Clone(m.Owners), func(o Ordinal) bool { return short[o.To.Handle] })
+	did = append(did, b.nameOwners(owners)...)
+	did = append(did, b.holdUnlisted(owners)...)
 	if b.oneEach() {
 		did = append(did, "every attribute is unique and used")
 	}
@@ -107,7 +115,7 @@ func (m *Mend) Edit(sc Scene) (Edited, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Gives = m.gives()
+	e.Gives = gives(owners)
 	slices.Sort(did)
 	return b.edited(sc, e, nil, did) // there is no undo, so the old state is not journalled
 }
@@ -128,13 +136,18 @@ func (b *block) resize(size int) bool {
 	return true
 }
 
-// nameOwners gives every allocated ordinal with an invalid attribute an owner: the one in found, else UnknownHandle.
+// nameOwners gives every allocated ordinal with an invalid attribute an owner: the one in found,
+// else UnknownHandle. All are found before the first is named: a new attribute may get the index
+// at which another ordinal points.
 func (b *block) nameOwners(found []Ordinal) []string {
-	var did []string
+	var invalid []int
 	for n, i := range b.Allocations.V {
-		if i == nil || b.holder(n) != nil {
-			continue
+		if i != nil && b.holder(n) == nil {
+			invalid = append(invalid, n)
 		}
+	}
+	var did []string
+	for _, n := range invalid {
 		ip := model.Offset(b.cidr.Masked(), int32(n))
 		owner := b.ownerAmong(found, ip)
 		b.give(n, owner.attribute(nil))
@@ -180,9 +193,9 @@ func (b *block) unknownOwner() *Owner {
 }
 
 // gives lists the addresses that are recorded for pods.
-func (m *Mend) gives() []Giving {
+func gives(owners []Ordinal) []Giving {
 	var out []Giving
-	for _, o := range m.Owners {
+	for _, o := range owners {
 		if !o.To.tunnel() {
 			out = append(out, Giving{For: o.For, IP: o.IP, Namespace: o.To.Secondary["namespace"], Pod: o.To.Secondary["pod"], Container: model.ContainerOf(o.To.Handle)})
 		}

@@ -74,9 +74,10 @@ func (n *NewBlock) Undo(w Write, u Undoer) {
 	u.Refuse(w.Finding, "the block stays: Calico deletes it when it is empty and has no affinity")
 }
 
-// Reads names the affinity that the node must have for the block.
+// Reads names the affinity that the node must have for the block, and the handles that get
+// addresses.
 func (n *NewBlock) Reads(on model.Ref, _ model.Object) ([]model.Ref, error) {
-	return []model.Ref{n.claim(on)}, nil
+	return append(receivers(n.Born), n.claim(on)), nil
 }
 
 func (n *NewBlock) claim(block model.Ref) model.Ref {
@@ -108,8 +109,16 @@ func (n *NewBlock) Edit(sc Scene) (Edited, error) {
 	if !sc.Etcd {
 		b.StrictAffinity = lossless.Some(n.Strict)
 	}
-	for _, o := range n.Born {
-		if i := b.ordinal(o.IP); i >= 0 && o.To != nil && (o.To.tunnel() || sc.Keep(o.For)) && b.free(i) {
+	born := slices.DeleteFunc(slices.Clone(n.Born), func(o Ordinal) bool { return o.To == nil || !o.To.tunnel() && !sc.Keep(o.For) })
+	short, err := b.uncounted(&sc, born)
+	if err != nil {
+		return Edited{}, err
+	}
+	for _, o := range born {
+		if short[o.To.Handle] {
+			return Edited{}, moved("handle %s does not count %s yet", o.To.Handle, o.IP)
+		}
+		if i := b.ordinal(o.IP); i >= 0 && b.free(i) {
 			b.give(i, o.To.attribute(nil))
 		}
 	}

@@ -142,14 +142,19 @@ func (os Ordinals) Merge(with Change) (Change, bool) {
 	return os, true
 }
 
-// Reads names nothing: the block is enough.
-func (os Ordinals) Reads(model.Ref, model.Object) ([]model.Ref, error) { return nil, nil }
+// Reads names the handles that get addresses.
+func (os Ordinals) Reads(model.Ref, model.Object) ([]model.Ref, error) { return receivers(os), nil }
 
 // Edit changes the addresses. If one address of a finding is not as the plan saw it, no
 // address of that finding is changed: the addresses of one handle are released together or
 // not at all.
 func (os Ordinals) Edit(sc Scene) (Edited, error) {
 	b, err := sc.liveBlock()
+	if err != nil {
+		return Edited{}, err
+	}
+	kept := slices.DeleteFunc(slices.Clone(os), func(o Ordinal) bool { return !sc.Keep(o.For) })
+	short, err := b.uncounted(&sc, kept)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -162,6 +167,10 @@ func (os Ordinals) Edit(sc Scene) (Edited, error) {
 		switch todo, why := b.compare(o); {
 		case why != "":
 			e.Dropped[o.For] = why
+		case todo && o.To != nil && !b.sound(): // a new attribute may get the index at which an ordinal points
+			e.Dropped[o.For] = "the block is inconsistent (PL1004)"
+		case todo && o.To != nil && short[o.To.Handle]:
+			e.Dropped[o.For] = fmt.Sprintf("handle %s does not count %s yet", o.To.Handle, o.IP)
 		case todo:
 			open[o.For] = true
 		default:

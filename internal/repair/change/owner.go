@@ -90,9 +90,6 @@ func (o *Ordinal) reached(held *object.Attribute) bool {
 // Timestamp is the attribute with the time of the allocation. It is not compared, and kept on a transfer.
 const Timestamp = "timestamp"
 
-// tunnel reports that the owner is a tunnel of a node.
-func (o *Owner) tunnel() bool { return o != nil && o.Secondary["type"] != "" }
-
 // attribute gives the stored attribute for an owner, with the timestamp of the one before.
 func (o *Owner) attribute(before *object.Attribute) object.Attribute {
 	secondary := maps.Clone(o.Secondary)

@@ -2,6 +2,7 @@ package change
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -48,5 +49,27 @@ func TestNewBlockOffersNothingUnverified(t *testing.T) {
 	e, err = (&NewBlock{Node: "n1", Hold: true}).Edit(sceneOf(""))
 	if err != nil || len(e.Takes) != 0 || !strings.Contains(string(e.Object.Body), `"unallocated":[]`) || !strings.Contains(string(e.Object.Body), `"allocations":[0,0,0,0,0,0,0,0]`) {
 		t.Errorf("%v, %+v, %s", err, e.Takes, e.Object.Body)
+	}
+}
+
+// Two ordinals point at the same attribute, which does not exist: neither gets the other's owner.
+func TestInvalidAttributesAreNamedOneByOne(t *testing.T) {
+	t.Parallel()
+	const body = `{"cidr":"10.0.0.0/29","affinity":"host:n1","allocations":[1,0,1,null,null,null,null,null],"unallocated":[3,4,5,6,7],"attributes":[{"handle_id":"a"}],"sequenceNumber":9,"sequenceNumberForAllocation":{},"deleted":false}`
+	sc := sceneOf(body)
+	ref := model.Ref{Kind: model.KindHandle, Name: "k8s-pod-network.cc"}
+	sc.Also[ref] = model.Object{Ref: ref, UID: "u", Revision: "1", Body: json.RawMessage(`{"block":{"10.0.0.0/29":4}}`)}
+	to := &Owner{Handle: ref.Name, Secondary: map[string]string{"node": "n1", "pod": "c", "namespace": "x"}}
+	e, err := (&Mend{Owners: []Ordinal{{For: "f", IP: addr("10.0.0.0"), To: to}}}).Edit(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := readBlock(e.Object)
+	if err != nil || b.holder(0).Handle.V != ref.Name || b.holder(1).Handle.V != "a" || b.holder(2).Handle.V != UnknownHandle(b.cidr) {
+		t.Errorf("%v: %s", err, e.Object.Body)
+	}
+	// Without the mend nothing is recorded: the new attribute would get the missing one's index.
+	if _, err := (Ordinals{{For: "f", IP: addr("10.0.0.3"), To: to}}).Edit(sc); !errors.Is(err, ErrMoved) {
+		t.Errorf("recorded in a block that is inconsistent: %v", err)
 	}
 }

@@ -83,7 +83,15 @@ func TestMisnamedConvincesTheCollector(t *testing.T) {
 			}
 			os[0].From.Attribute = b.Attributes.V[*b.Allocations.V[1]].Row()
 		}
-		e, err := s.Edit(change.Scene{Live: live, Keep: func(string) bool { return true }})
+		counts := map[model.Ref]model.Object{} // the step before raised them
+		refs, err := s.Reads(live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range refs {
+			counts[r] = model.Object{Ref: r, UID: "u", Revision: "1", Body: json.RawMessage(`{"handleID":"` + r.Name + `","block":{"` + live.Ref.Name + `":9}}`)}
+		}
+		e, err := s.Edit(change.Scene{Live: live, Also: counts, Keep: func(string) bool { return true }})
 		if err != nil {
 			t.Fatalf("step %d: %v", s.ID, err)
 		}
@@ -95,7 +103,7 @@ func TestMisnamedConvincesTheCollector(t *testing.T) {
 				t.Errorf("after step %d the collector knows %s on %q", s.ID, id, at["node"])
 			}
 		}
-		if _, err := s.Edit(change.Scene{Live: live, Keep: func(string) bool { return true }}); !errors.Is(err, change.ErrAlready) {
+		if _, err := s.Edit(change.Scene{Live: live, Also: counts, Keep: func(string) bool { return true }}); !errors.Is(err, change.ErrAlready) {
 			t.Errorf("step %d again: %v", s.ID, err)
 		}
 	}

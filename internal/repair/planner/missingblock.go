@@ -186,7 +186,7 @@ func (b *builder) tunnelsIn(f *finding.Finding, s *missingBlock) []change.Ordina
 			continue
 		}
 		i := slices.IndexFunc(node.Tunnels, func(t model.Tunnel) bool { return t.IP == ip })
-		owner := tunnelOwner(node.Tunnels[i].Kind, b.view.CalicoName(node.Name))
+		owner := change.TunnelOwner(node.Tunnels[i].Kind, b.view.CalicoName(node.Name))
 		if owner == nil {
 			continue
 		}

@@ -111,7 +111,7 @@ func (b *builder) found(ip netip.Addr) *change.Owner {
 			if owner != nil || i < 0 {
 				return nil
 			}
-			owner = tunnelOwner(n.Tunnels[i].Kind, b.view.CalicoName(n.Name))
+			owner = change.TunnelOwner(n.Tunnels[i].Kind, b.view.CalicoName(n.Name))
 		case model.ByService:
 			return nil
 		case model.ByEndpoint, model.BySandbox:

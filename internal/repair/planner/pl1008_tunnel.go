@@ -21,7 +21,7 @@ func planTunnel(b *builder, f *finding.Finding) *repair.Refusal {
 		return &repair.Refusal{Why: "no tunnel has the address any more", Advice: "run plumbline check again"}
 	}
 	i := slices.IndexFunc(node.Tunnels, func(t model.Tunnel) bool { return t.IP == ip })
-	owner := tunnelOwner(node.Tunnels[i].Kind, b.view.CalicoName(node.Name))
+	owner := change.TunnelOwner(node.Tunnels[i].Kind, b.view.CalicoName(node.Name))
 	block, no := b.onlyBlock(ip)
 	switch rival := b.otherThanTunnel(ip); {
 	case no != nil:

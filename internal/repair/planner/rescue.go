@@ -45,6 +45,12 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) *repair.Refusa
 	if shown == nil {
 		return nil
 	}
+	switch c := shown.(type) {
+	case *change.Annotate:
+		c.Blocks = b.blocksOf(t, ps)
+	case *change.Endpoint:
+		c.Blocks = b.blocksOf(t, ps)
+	}
 	switch _, annotates := shown.(*change.Annotate); {
 	case annotates:
 		b.step(publish, f, "annotate", pod.Ref(), shown)
@@ -55,6 +61,24 @@ func (b *builder) rescue(f *finding.Finding, old *model.Endpoint) *repair.Refusa
 	}
 	b.await(f, t)
 	return nil
+}
+
+// blocksOf gives the blocks that have the addresses of a running pod, or will have them.
+func (b *builder) blocksOf(t *runningPod, ps []*assignment) []netip.Prefix {
+	var out []netip.Prefix
+	add := func(p netip.Prefix) {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	for _, ip := range t.ips {
+		if i := slices.IndexFunc(ps, func(p *assignment) bool { return p.ip == ip }); i >= 0 {
+			add(ps[i].block)
+		} else if block, _ := b.onlyBlock(ip); block != nil {
+			add(block.CIDR)
+		}
+	}
+	return out
 }
 
 // assignments are the changes that IPAM needs for all addresses of a running pod.

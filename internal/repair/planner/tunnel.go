@@ -5,21 +5,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/repair/change"
 )
-
-// tunnelOwner gives the attribute that calico-node writes for a tunnel address; nil if the
-// type is not known. calico-node writes no timestamp.
-func tunnelOwner(kind, node string) *change.Owner {
-	types := map[string]string{
-		"ipip": "ipipTunnelAddress", "vxlan": "vxlanTunnelAddress", "vxlan-v6": "vxlanV6TunnelAddress",
-		"wireguard": "wireguardTunnelAddress", "wireguard-v6": "wireguardV6TunnelAddress",
-	}
-	if types[kind] == "" {
-		return nil
-	}
-	return &change.Owner{Handle: kind + "-tunnel-addr-" + node, Secondary: map[string]string{"node": node, "type": types[kind]}}
-}
 
 // otherThanTunnel names a pod, service or sandbox that has the address; empty if none.
 func (b *builder) otherThanTunnel(ip netip.Addr) string {
