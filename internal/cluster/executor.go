@@ -33,7 +33,7 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	version := &rollout{client: r.client}
+	version := &rollout{client: r.client, now: r.fleet.Now}
 	pods := write.PodStore{Writer: r.writer, DryRun: r.o.DryRun}
 	r.x = &execute.Executor{
 		Kube: pods, Pods: pods, Nodes: verifier{r.fleet.Fleet, r.Cluster}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),

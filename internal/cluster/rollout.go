@@ -18,12 +18,14 @@ const rolloutFor = 5 * time.Second
 // A rollout watches that Calico's version stays one that repair is tested with.
 type rollout struct {
 	client *kube.Client
+	now    func() time.Time
 	last   time.Time
 }
 
 // steady returns an error while a component of Calico has, or is about to get, another version.
 func (r *rollout) steady(ctx context.Context) error {
-	if !r.last.IsZero() && time.Since(r.last) < rolloutFor {
+	now := r.now()
+	if age := now.Sub(r.last); !r.last.IsZero() && age >= 0 && age < rolloutFor {
 		return nil
 	}
 	var b model.Builder
@@ -33,6 +35,6 @@ func (r *rollout) steady(ctx context.Context) error {
 	if why := planner.UnprovenComponent(b.Snapshot().Components); why != "" {
 		return errors.New(why)
 	}
-	r.last = time.Now()
+	r.last = now
 	return nil
 }

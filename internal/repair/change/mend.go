@@ -15,7 +15,6 @@ import (
 // allocated with an invalid attribute, or neither allocated nor free, gets its owner from Owners,
 // else UnknownHandle: nobody knows who uses it, so it is never offered.
 type Mend struct {
-	single
 	Owners []Ordinal `json:"owners,omitempty"` // From is not used
 }
 
