@@ -53,7 +53,7 @@ var theirs = netip.MustParsePrefix("10.244.8.35/32")
 func endpointOf(body string) func(p *repair.Plan) {
 	return func(p *repair.Plan) {
 		name := model.EndpointName("w17", &model.Pod{Namespace: "shop", Name: "db-0"})
-		p.Steps[2] = repair.Step{ID: 3, On: model.Ref{Kind: model.KindEndpoint, Name: name}, For: p.Steps[2].For, Change: &change.Endpoint{Want: json.RawMessage(body)}}
+		p.Steps[2] = repair.Step{ID: 3, On: model.Ref{Kind: model.KindEndpoint, Name: name}, For: p.Steps[2].For, Change: &change.Endpoint{Want: json.RawMessage(body), Blocks: []netip.Prefix{netip.MustParsePrefix("10.244.8.0/26")}}}
 	}
 }
 
@@ -118,6 +118,7 @@ func TestPlanOfAStranger(t *testing.T) {
 			p.Steps[0].Change = &change.Count{Handle: p.Steps[0].On.Name, Unchanged: "1"}
 			p.Targets[0].Proof.NotInUse = &change.NotInUse{All: true, Containers: []string{strings.Repeat("b", 64)}}
 		},
+		"annotates before IPAM is asked":     func(p *repair.Plan) { p.Steps[2].Change.(*change.Annotate).Blocks = nil },
 		"endpoint of another pod":            endpointOf(`{"metadata":{"namespace":"shop"},"spec":{"node":"w17","pod":"victim","containerID":"` + anID + `","interfaceName":"cali91dded39638","ipNetworks":["10.244.8.34/32"]}}`),
 		"endpoint with an address of others": endpointOf(`{"metadata":{"namespace":"shop"},"spec":{"node":"w17","pod":"db-0","containerID":"` + anID + `","interfaceName":"cali91dded39638","ipNetworks":["10.244.8.35/32"]}}`),
 		"endpoint on the veth of another":    endpointOf(`{"metadata":{"namespace":"shop"},"spec":{"node":"w17","pod":"db-0","containerID":"` + anID + `","interfaceName":"cali00000000000","ipNetworks":["10.244.8.34/32"]}}`),

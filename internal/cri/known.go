@@ -101,6 +101,10 @@ func (k *known[T]) keep(keys []key) (unknown []key) {
 // moment only if it was late before.
 func (k *known[T]) wait(ctx context.Context, of key, ask func(context.Context, string) (T, error)) error {
 	k.mu.Lock()
+	if _, ok := k.of[of]; ok { // it has just been answered
+		k.mu.Unlock()
+		return nil
+	}
 	c, slow := k.late[of]
 	if c == nil {
 		c = &call[T]{done: make(chan struct{})}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -69,6 +71,20 @@ func TestWhoIsToBlame(t *testing.T) {
 	}
 }
 
+// noted sends every connection that it accepts to a channel too.
+type noted struct {
+	net.Listener
+	to chan<- net.Conn
+}
+
+func (r noted) Accept() (net.Conn, error) {
+	c, err := r.Listener.Accept()
+	if err == nil {
+		r.to <- c
+	}
+	return c, err
+}
+
 // A kubelet whose configuration names another runtime is followed when the old runtime has
 // ended. Until then nothing is read: the new one may have no pods yet.
 func TestFollowsTheKubelet(t *testing.T) {
@@ -76,16 +92,10 @@ func TestFollowsTheKubelet(t *testing.T) {
 	root := short(t)
 	came := [2]chan net.Conn{make(chan net.Conn, 100), make(chan net.Conn, 100)}
 	for i, name := range []string{"old.sock", "new.sock"} {
+		s := grpc.NewServer() // a connection that nobody greets ends after a while
 		l := listen(t, filepath.Join(root, name))
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				came[i] <- c
-			}
-		}()
+		go func() { _ = s.Serve(noted{l, came[i]}) }()
+		t.Cleanup(s.Stop)
 	}
 	if err := os.Symlink("/old.sock", filepath.Join(root, "link.sock")); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package executetest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -76,7 +77,7 @@ var mutants = map[string]mutant{
 	"no-verification": {nodes: func(n execute.Nodes) execute.Nodes { return yes{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
 	"one-node":        {plan: oneNode, nodes: func(n execute.Nodes) execute.Nodes { return properName{n} }, faults: []string{"stale-nodename"}, harm: `was freed, and`},
 	"cri-alone":       {nodes: func(n execute.Nodes) execute.Nodes { return criAlone{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
-	"write-order":     {plan: blocksFirst, faults: []string{"unrecorded", "released"}, harm: `does not count it yet`},
+	"write-order":     {plan: blocksFirst, store: func(_ *run, r reach) execute.Store { return countsAll{r} }, faults: []string{"unrecorded", "released"}, harm: `does not count it yet`},
 	"old-body":        {undo: true, store: func(r *run, to reach) execute.Store { return &restorer{to, r} }, faults: []string{"leaked", "leaked-old", "unrecorded"}, harm: `sequence number went`},
 	"decrement":       {store: func(r *run, to reach) execute.Store { return &decrementer{to, r} }, faults: []string{"overcount"}, harm: `counts \d+ in`},
 	"half-handle":     {plan: halfHandles, faults: []string{"leaked-twice"}, harm: `PL1001/fd00.* is left`},
@@ -147,6 +148,23 @@ func oneNode(_ *world, p *repair.Plan) {
 			}
 		}
 	}
+}
+
+// countsAll takes it for granted that every handle counts what a block is about to hold.
+type countsAll struct{ reach }
+
+func (c countsAll) Get(ctx context.Context, ref model.Ref) (model.Object, error) {
+	o, err := c.reach.Get(ctx, ref)
+	if err != nil || ref.Kind != model.KindHandle {
+		return o, err
+	}
+	counts := map[string]int{}
+	for _, b := range c.w.calico.all(model.KindBlock) {
+		counts[b.ref.Name] = perBlock
+	}
+	o.Ref, o.UID, o.Revision = ref, "any", "any"
+	o.Body, err = json.Marshal(map[string]any{"handleID": ref.Name, "block": counts})
+	return o, err
 }
 
 // blocksFirst records in the block before the handle counts it.
