@@ -50,7 +50,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"build", "[--machine M] [gvisor|nfs]", "build the lab's components, and what else is named", buildParts},
+		{"build", "[--machine M] [PART…]", "build the lab's components; parts: gvisor, nfs", buildParts},
 		{"up", "[FLAGS]", "start a cluster; up --help lists the flags", up},
 		{"down", "[--all]", "stop a lab and remove all of it", down},
 		{"list", "", "list the labs on this machine", list},
