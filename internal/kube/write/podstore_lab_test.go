@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +22,13 @@ func (e *edge) status(t *testing.T) {
 	o, b := e.get(t, s, r)
 	if b.Annotated || b.Phase != model.Running || b.Node != "fake" || len(b.IPs) != 1 || b.IPs[0].String() != "10.244.9.9" {
 		t.Fatalf("%s", o.Body)
+	}
+	for ip, want := range map[string]bool{"10.244.9.9": true, "10.244.9.8": false} {
+		with, err := s.PodsWith(t.Context(), netip.MustParseAddr(ip))
+		has := slices.ContainsFunc(with, func(p model.Object) bool { return p.Ref == r && p.UID == o.UID && len(p.Body) > 0 })
+		if err != nil || has != want {
+			t.Errorf("pods with %s: %+v, %v", ip, with, err)
+		}
 	}
 	b.PodIP, b.PodIPs, b.ContainerID, b.Annotated, b.Node, b.Phase = "10.244.9.9/32", "10.244.9.9/32", "c1", true, "other", model.Failed
 	want := with(t, o, b)
@@ -159,7 +168,7 @@ func (e *edge) existence(t *testing.T) {
 			t.Errorf("%s: %+v, %v", r, o, err)
 		}
 	}
-	if o, _ := s.Get(t.Context(), model.Ref{Kind: model.KindNode, Name: "fake"}); string(o.Body) != `{"bootID":"","ready":false}` {
+	if o, _ := s.Get(t.Context(), model.Ref{Kind: model.KindNode, Name: "fake"}); string(o.Body) != `{"ready":false,"bootID":"","taints":["node.kubernetes.io/not-ready:NoSchedule"]}` {
 		t.Errorf("%s", o.Body)
 	}
 }
