@@ -12,12 +12,15 @@ import (
 // RunscHandler is the name of gVisor's RuntimeClass, and of its runtime in containerd.
 const RunscHandler = "runsc"
 
-// containerdRunsc is added to containerd's configuration.
+// containerdRunsc is added to containerd's configuration. gVisor's shim starts a program to tell the
+// state of a task, which takes an emulated machine longer than the 2 s that containerd waits.
 const containerdRunsc = `    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runsc]
       runtime_type = "io.containerd.runsc.v1"
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runsc.options]
         TypeUrl = "io.containerd.runsc.v1.options"
         ConfigPath = "/etc/containerd/runsc.toml"
+[timeouts]
+  "io.containerd.timeout.task.state" = "30s"
 `
 
 // runscConfig: an emulated processor has no KVM, and the kubelet's cgroups are systemd's.
