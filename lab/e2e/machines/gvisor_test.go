@@ -76,7 +76,7 @@ func (b *bench) robbery(owner, ip string) {
 		}
 		return stage.Expect(strings.Contains(strings.Join(r.Names(), " "), "PL2010/"+ip), "PL2010/%s, got %q", ip, r.Names())
 	})
-	out, diag, err := b.said("plan", "PL2010/"+ip)
+	out, diag, err := b.said("plan", "PL2010/"+ip, "--settle=20s")
 	b.t.Logf("plan: %v\n%s%s", err, out, diag)
 	if !strings.Contains(out+diag, next) || strings.Contains(out+diag, "assign") {
 		b.t.Errorf("the plan is not refused for the pod in gVisor")
