@@ -137,9 +137,9 @@ func (c *cluster) Names(context.Context) ([]string, error) {
 	return []string{node}, nil
 }
 
-func (c *cluster) Ask(_ context.Context, n string, _ []netip.Addr, _ []string) (model.Verification, error) {
+func (c *cluster) Ask(_ context.Context, n string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	c.did("verify %s", n)
-	v := model.Verification{Node: n, Complete: true}
+	v := model.Verification{Node: n, Complete: true, All: len(ips)+len(containers) == 0}
 	if c.answer == nil {
 		return v, nil
 	}

@@ -35,9 +35,9 @@ func (d *demand) proofs() []*change.Proof {
 // derive gives, by finding, what must be verified before a write. It reads live which nodes could
 // use the addresses that the write takes: a plan is a request, and its own proofs can only add to
 // these. The nodes are: those that Calico may call by the name in the allocation or in the block's
-// affinity, those of all pods that have the address in their status, and that of the pod that the
-// allocation names; all nodes if the allocation names no container or no node, or if one of those
-// nodes is out of service.
+// affinity, those of all pods that have the address in their status, that of the pod that the
+// allocation names, and those that had it when they told their names; all nodes if the allocation
+// names no container or no node, or if one of those nodes is out of service.
 func (x *Executor) derive(ctx context.Context, e *change.Edited) (map[string]*demand, error) {
 	out := map[string]*demand{}
 	of := func(f string) *demand {
@@ -105,6 +105,7 @@ func (x *Executor) take(ctx context.Context, d *demand, t *change.Taking, all []
 	case !slices.Contains(unused.Except, id) && !slices.Contains(unused.Containers, id):
 		unused.Containers = append(unused.Containers, id)
 	}
+	x.must(ctx, unused, all, x.seen(all, &change.NotInUse{IPs: []netip.Addr{t.IP}, Containers: unused.Containers, Except: unused.Except})...)
 	for _, name := range []string{t.From.Node, t.Node} {
 		if name == "" || name == t.From.Node && t.From.Service != "" {
 			continue

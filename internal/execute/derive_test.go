@@ -87,17 +87,18 @@ func TestNodesAreDerived(t *testing.T) {
 		released bool
 		why      string
 	}{
-		"nobody uses it":                                {fleet{}, true, ""},
-		"the node of the allocation uses it":            {fleet{using: "n1"}, false, "exists on n1"},
-		"the node of the allocation is silent":          {fleet{silent: []string{"n1"}}, false, "agent on n1 does not answer"},
-		"another node is called like that, and uses it": {fleet{names: map[string]string{"n3": "n1"}, using: "n3"}, false, "exists on n3"},
-		"a silent node may be called like that":         {fleet{silent: []string{"n3"}, using: "n3"}, false, "agent on n3 does not answer"},
-		"a pod elsewhere has it in its status":          {fleet{pod: "n3"}, false, "has 10.0.0.0 in its status"},
-		"the allocation names a node that is gone":      {fleet{owner: "n9"}, false, "node n9 has no Node object"},
-		"out of service and silent":                     {fleet{silent: []string{"n1"}, down: []string{"n1"}}, true, ""},
-		"out of service and silent, used elsewhere":     {fleet{silent: []string{"n1"}, down: []string{"n1"}, using: "n3"}, false, "exists on n3"},
-		"out of service, but it answers":                {fleet{down: []string{"n1"}, using: "n1"}, false, "exists on n1"},
-		"one out of service, another one silent too":    {fleet{silent: []string{"n1", "n3"}, down: []string{"n1"}}, false, "agent on n3 does not answer"},
+		"nobody uses it":                                  {fleet{}, true, ""},
+		"the node of the allocation uses it":              {fleet{using: "n1"}, false, "exists on n1"},
+		"the node of the allocation is silent":            {fleet{silent: []string{"n1"}}, false, "agent on n1 does not answer"},
+		"another node is called like that, and uses it":   {fleet{names: map[string]string{"n3": "n1"}, using: "n3"}, false, "exists on n3"},
+		"a silent node may be called like that":           {fleet{silent: []string{"n3"}, using: "n3"}, false, "agent on n3 does not answer"},
+		"a node that was called like that before uses it": {fleet{using: "n3"}, false, "exists on n3"},
+		"a pod elsewhere has it in its status":            {fleet{pod: "n3"}, false, "has 10.0.0.0 in its status"},
+		"the allocation names a node that is gone":        {fleet{owner: "n9"}, false, "node n9 has no Node object"},
+		"out of service and silent":                       {fleet{silent: []string{"n1"}, down: []string{"n1"}}, true, ""},
+		"out of service and silent, used elsewhere":       {fleet{silent: []string{"n1"}, down: []string{"n1"}, using: "n3"}, false, "exists on n3"},
+		"out of service, but it answers":                  {fleet{down: []string{"n1"}, using: "n1"}, false, "exists on n1"},
+		"one out of service, another one silent too":      {fleet{silent: []string{"n1", "n3"}, down: []string{"n1"}}, false, "agent on n3 does not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,27 +75,6 @@ type Executor struct {
 	undoing bool // this is the copy that compensate makes: entries get Undo, close does nothing
 }
 
-// A Progress is reported after each step.
-type Progress struct {
-	Step    *repair.Step
-	N, Of   int
-	Outcome repair.Outcome
-	Why     string
-	Undo    bool
-}
-
-// A Verdict is the outcome of a finding or a step. The zero Verdict means that a proof holds.
-type Verdict struct {
-	Outcome repair.Outcome
-	Why     string
-}
-
-// A Result is the outcome of a plan, by step ID and by finding.
-type Result struct {
-	Steps    map[int]Verdict
-	Findings map[string]Verdict
-}
-
 // maxTries is how often a step starts again when other writers are first. maxFailing is the
 // number of failed steps in a row that ends the run with errTooMany.
 const (

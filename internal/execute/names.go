@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // A nodeName is what Calico on a node calls the node, as its agent says. It stays true until
@@ -16,6 +17,7 @@ type nodeName struct {
 	known bool
 	names []string // none: neither the CNI configuration nor the nodename file has one
 	asked time.Time
+	full  *model.Verification // what it said of everything when it was asked for its name
 }
 
 // silentFor is for how long a node that did not answer is not asked for its name again.
@@ -32,7 +34,26 @@ func (x *Executor) learn(w *model.Verification) {
 			n.names = append(n.names, name)
 		}
 	}
+	if before := x.names[w.Node]; before != nil {
+		n.full = before.full
+	}
+	if w.All {
+		n.full = w
+	}
 	x.names[w.Node] = n
+}
+
+// seen gives the nodes that had the container or the address when they told their names: one that
+// was called otherwise in the past may have it under that name.
+func (x *Executor) seen(all []string, d *change.NotInUse) (nodes []string) {
+	for _, node := range all {
+		if full := x.names[node].full; full != nil && full.Complete {
+			if why, passing := d.Against(full); why != "" && !passing {
+				nodes = append(nodes, node)
+			}
+		}
+	}
+	return nodes
 }
 
 // survey asks every node for its name that has not told it yet.

@@ -44,17 +44,23 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) Close() error   { close(l.over); return nil }
 func (l *listener) Addr() net.Addr { return l.addr }
 
-// TestLink: a connection is made when the agent's end is open, is used for all requests,
-// and is closed when that end closes, although a request waits.
-func TestLink(t *testing.T) {
-	t.Parallel()
+// ended gives a link and the other end of its port.
+func ended(t *testing.T) (*link, net.Listener) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "port")
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	k := &link{path: path}
+	t.Cleanup(func() { _ = l.Close() })
+	return &link{path: path}, l
+}
+
+// TestLink: a connection is made when the agent's end is open, is used for all requests,
+// and is closed when that end closes, although a request waits.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	k, l := ended(t)
 	ask := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
@@ -96,13 +102,7 @@ func TestLink(t *testing.T) {
 // replaced, and the request after it is answered.
 func TestLinkDied(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "port")
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	k := &link{path: path}
+	k, l := ended(t)
 	k.agent(true)
 	for try := range 3 {
 		told := make(chan error, 1)
