@@ -70,7 +70,7 @@ func of[T runtime.Object](all []runtime.Object) (some []T) {
 
 func TestManifestsDecodeStrictly(t *testing.T) {
 	t.Parallel()
-	for file, want := range map[string]int{"agent.yaml": 30, "guard.yaml": 31, "reader.yaml": 1} {
+	for file, want := range map[string]int{"agent.yaml": 40, "guard.yaml": 41, "reader.yaml": 1} {
 		if got := len(objects(t, file)); got != want {
 			t.Errorf("%s has %d objects, want %d", file, got, want)
 		}
@@ -106,7 +106,8 @@ func TestNoRuleHasWildcardsOrSecrets(t *testing.T) {
 	}
 }
 
-// TestEachAccountHasOneRole: the agents' only permission is to review tokens and access.
+// TestEachAccountHasOneRole: the agents may review tokens and access, and write Leases in their own
+// namespace, which a policy restricts to that of their node.
 func TestEachAccountHasOneRole(t *testing.T) {
 	t.Parallel()
 	all := objects(t, "agent.yaml")
@@ -128,6 +129,9 @@ func TestEachAccountHasOneRole(t *testing.T) {
 	}
 	for _, b := range of[*rbac.RoleBinding](all) {
 		for _, s := range b.Subjects {
+			if s.Name == "plumbline-agent" && b.RoleRef.Name == "plumbline-agent" && b.Namespace == "plumbline-system" {
+				continue
+			}
 			if s.Name != "plumbline-repairer" || s.Namespace != "plumbline-system" || !strings.HasPrefix(b.RoleRef.Name, "plumbline-repairer-") {
 				t.Errorf("%s binds %s to %s/%s", b.Name, b.RoleRef.Name, s.Namespace, s.Name)
 			}
@@ -135,5 +139,29 @@ func TestEachAccountHasOneRole(t *testing.T) {
 	}
 	if len(got) != len(want) {
 		t.Errorf("other subjects have roles: %v", got)
+	}
+}
+
+// TestParametersNeverRefuseOthers: the API server looks for the parameter of a policy before it looks
+// at the match conditions. If that is missing, it must not refuse Calico's own writes.
+func TestParametersNeverRefuseOthers(t *testing.T) {
+	t.Parallel()
+	all, n := objects(t, "agent.yaml"), 0
+	for _, p := range of[*admission.ValidatingAdmissionPolicy](all) {
+		if p.Spec.ParamKind == nil {
+			continue
+		}
+		n++
+		if *p.Spec.FailurePolicy != admission.Ignore {
+			t.Errorf("%s has parameters and failurePolicy %s", p.Name, *p.Spec.FailurePolicy)
+		}
+	}
+	for _, b := range of[*admission.ValidatingAdmissionPolicyBinding](all) {
+		if r := b.Spec.ParamRef; r != nil && (r.ParameterNotFoundAction == nil || *r.ParameterNotFoundAction != admission.AllowAction) {
+			t.Errorf("%s refuses without its parameter", b.Name)
+		}
+	}
+	if n == 0 {
+		t.Error("no policy has parameters")
 	}
 }

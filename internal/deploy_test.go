@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+
+	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // TestSeatsAreKept: a priority level that lends every seat has none while it is idle, and gets
@@ -25,6 +27,20 @@ func TestSeatsAreKept(t *testing.T) {
 			if percent, err := strconv.Atoi(string(m[1])); err != nil || percent > 80 {
 				t.Errorf("%s lends %s %% of its seats", file, m[1])
 			}
+		}
+	}
+}
+
+// TestRailsAgree: the policy allows as many addresses in one write as a step may take.
+func TestRailsAgree(t *testing.T) {
+	allowed := regexp.MustCompile(`variables\.taken <= (\d+)`)
+	for _, file := range []string{"../deploy/agent.yaml", "../deploy/guard.yaml"} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := allowed.FindSubmatch(b); m == nil || string(m[1]) != strconv.Itoa(change.MaxTaken) {
+			t.Errorf("%s allows %q, a step takes up to %d", file, m, change.MaxTaken)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/agent/server"
 	"plumbline.dev/plumbline/internal/guard/daemon"
 	"plumbline.dev/plumbline/internal/host"
@@ -34,12 +35,33 @@ func main() {
 func serve(ctx context.Context) int {
 	return server.Main(ctx, server.Env{
 		Args: os.Args, Stdout: os.Stdout, Stderr: os.Stderr, Hostname: os.Hostname, Getenv: os.Getenv,
-		Review: func(also string) (server.Reviewer, error) {
-			r, err := review.New()
-			if err == nil && also != "" {
-				err = r.Also(also)
-			}
-			return r, err
-		},
+		Connect: connect,
 	})
+}
+
+// connect connects to the API server as the agent's pod.
+func connect(node, also string) (server.Reviewer, server.Lease, error) {
+	r, err := review.New()
+	if err == nil && also != "" {
+		err = r.Also(also)
+	}
+	return r, ownLease{r, review.Lease{
+		Namespace: os.Getenv("POD_NAMESPACE"), Name: agent.LeasePrefix + node, Pod: os.Getenv("POD_NAME"), PodUID: os.Getenv("POD_UID"),
+	}}, err
+}
+
+// An ownLease is the Lease of this agent.
+type ownLease struct {
+	*review.Reviewer
+	review.Lease
+}
+
+func (l ownLease) Read(ctx context.Context) (map[string]string, error) {
+	return l.Published(ctx, l.Lease)
+}
+
+func (l ownLease) Write(ctx context.Context, annotations map[string]string) error {
+	with := l.Lease
+	with.Annotations = annotations
+	return l.Publish(ctx, with)
 }

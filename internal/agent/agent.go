@@ -9,7 +9,7 @@ import (
 // Constants of the protocol.
 const (
 	Port     = 9474
-	Audience = "plumbline-agent" // audience of tokens that read
+	Audience = "plumbline-agent" // the audience of a token begins with it (Caller)
 	Header   = "Plumbline-Token" // the API server's proxy removes Authorization
 
 	PathHealth = "healthz"
@@ -25,11 +25,6 @@ const (
 	Group    = "plumbline.dev"
 	Resource = "nodestates"
 )
-
-// RepairAudience is the audience of a token that may change something on one node. Each
-// agent sees the tokens that it is sent and could send them to other agents, so a token for
-// changes is valid on one node only.
-func RepairAudience(node string) string { return Audience + "/" + node }
 
 // A Digest is the summary of an agent's state.
 type Digest struct {

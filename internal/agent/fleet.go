@@ -25,6 +25,8 @@ type Fleet struct {
 	Post  func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error)
 	Nodes []string         // nodes that have an agent
 	Now   func() time.Time // the API server's clock
+	// Identities has the keys that verifications are signed with; without it none is accepted.
+	Identities Identities
 	// AtOnce is the limit of concurrent requests; 0 adapts it to how fast agents answer.
 	AtOnce int
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -17,15 +18,21 @@ const MaxAsked = 64
 // Verification requests a live verification from one node: of addresses (ip) and containers
 // (container), or of everything on the node (all).
 func (f *Fleet) Verification(ctx context.Context, node string, query url.Values) (model.Verification, error) {
-	var w model.Verification
-	if err := f.json(ctx, node, PathVerify, query, &w); err != nil {
+	var s SignedVerification
+	nonce := newNonce()
+	with := maps.Clone(query)
+	with.Set("nonce", nonce)
+	err := f.json(ctx, node, PathVerify, with, &s)
+	if err != nil {
 		return model.Verification{}, fmt.Errorf("live verification by the agent on %s: %w", node, err)
 	}
+	w, err := f.opened(ctx, node, nonce, &s)
 	switch {
+	case err != nil:
+		return model.Verification{}, fmt.Errorf("live verification by the agent on %s: %w", node, err)
 	case w.Node != node:
 		return model.Verification{}, fmt.Errorf("live verification by the agent on %s: the agent on %s answered", node, w.Node)
 	case !answers(&w, query):
-		// An agent of an earlier version reads only the first of several values.
 		return model.Verification{}, fmt.Errorf("live verification by the agent on %s: the answer does not match the request", node)
 	}
 	return w, nil

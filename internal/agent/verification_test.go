@@ -3,7 +3,9 @@ package agent_test
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -20,16 +22,37 @@ import (
 func bearing(t *testing.T, bear func(n int, q url.Values, w *model.Verification)) *agent.Fleet {
 	t.Helper()
 	asked := 0
-	return &agent.Fleet{Open: func(_ context.Context, node, path string, q url.Values) (io.ReadCloser, error) {
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &agent.Fleet{Identities: published{"n1": public}, Open: func(_ context.Context, node, path string, q url.Values) (io.ReadCloser, error) {
+		nonce := q.Get("nonce")
+		q.Del("nonce")
 		if path != agent.PathVerify || len(q["ip"]) > agent.MaxAsked || len(q["container"]) > agent.MaxAsked {
 			t.Errorf("asked %s %v", path, q)
 		}
 		w := model.Verification{Node: node, IPs: q["ip"], Containers: q["container"], All: q.Has("all"), Complete: true, BootID: "b", Taken: model.Time(100 + asked)}
 		bear(asked, q, &w)
 		asked++
-		b, err := json.Marshal(w)
+		s, err := agent.SignVerification(key, nonce, &w)
+		if err != nil {
+			return nil, err
+		}
+		b, err := json.Marshal(s)
 		return io.NopCloser(bytes.NewReader(b)), err
 	}}
+}
+
+// published are keys by node.
+type published map[string]ed25519.PublicKey
+
+func (p published) Identity(_ context.Context, node string, _ bool) (agent.Identity, error) {
+	key, ok := p[node]
+	if !ok {
+		return agent.Identity{}, errors.New("no key")
+	}
+	return agent.Identity{Node: node, Key: key}, nil
 }
 
 func questions(n int) (ips []netip.Addr, ids []string) {

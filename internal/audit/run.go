@@ -27,7 +27,7 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	v := model.Seal(s)
 	res := detect.Run(v, o.Detectors...)
 	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged}
-	r.Gaps = gaps(s)
+	r.Gaps = gaps(v)
 	found, others := keep(res.Findings, o.Keep)
 	// Ages count up to the beginning of this run, and from the end of the reread that first
 	// found a difference: neither makes an age too long.
@@ -89,9 +89,9 @@ func keep(fs []finding.Finding, want func(*finding.Finding) bool) (kept []findin
 }
 
 // gaps is the coverage of the tables that were not read completely.
-func gaps(s *model.Snapshot) []model.Coverage {
+func gaps(v *model.View) []model.Coverage {
 	var out []model.Coverage
-	for _, c := range s.Coverage {
+	for _, c := range v.Coverage() {
 		if !c.State.Seen() {
 			out = append(out, c)
 		}

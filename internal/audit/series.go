@@ -59,7 +59,7 @@ func (w *Series) Judge(ctx context.Context, s *model.Snapshot, src Source) *Repo
 		}
 	}
 	res := detect.RunOn(w.cores(), v, w.opts.Detectors...)
-	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged, Gaps: gaps(s)}
+	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged, Gaps: gaps(v)}
 	found, others := keep(res.Findings, w.opts.Keep)
 	due, rest := w.divide(found, r.Taken)
 	there := index(found)

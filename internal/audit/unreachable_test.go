@@ -12,7 +12,7 @@ import (
 // hanging is base with a mount on n1 that has not answered for an hour.
 func hanging(state model.State) *model.Snapshot {
 	s := base()
-	s.NodeState = map[string]*model.NodeState{"n1": {Mounts: []model.Mount{{Target: "/mnt", Type: "nfs4", Source: "nas:/vol", Device: "0:50", Silent: true, Pods: []string{"u"}, Since: now - 3600}}}}
+	s.NodeState = map[string]*model.NodeState{"n1": {CNIConfigs: []model.CNIConfig{{File: "10-calico.conflist", Loaded: true, Plugins: []string{"calico"}}}, Mounts: []model.Mount{{Target: "/mnt", Type: "nfs4", Source: "nas:/vol", Device: "0:50", Silent: true, Pods: []string{"u"}, Since: now - 3600}}}}
 	for _, t := range model.FactTables() {
 		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: "n1", State: state, Reason: "no answer"})
 	}

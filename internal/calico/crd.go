@@ -1,6 +1,7 @@
 package calico
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,21 +41,72 @@ type CRDs struct {
 	API   API
 	Group string
 	Quick bool // only the names of handles, not their counts
+	// NoIPAM: Calico's resources are there without those of its IPAM. They may have been deleted, so
+	// this counts as not read.
+	NoIPAM bool
 }
 
 // FindCRDs returns the API group of the IPAM resources. Calico's aggregated API server has
-// the group v3 too, but no blocks in it.
-func FindCRDs(ctx context.Context, api API) (*CRDs, error) {
+// the group v3 too, but no blocks in it. During and after a migration both groups have them, and
+// only the one that Calico uses is current: inUse says which.
+func FindCRDs(ctx context.Context, api API, inUse func(context.Context) (group string, err error)) (*CRDs, error) {
+	var there, bare []string
 	for _, g := range []string{groupV1, groupV3} {
 		names, err := api.Resources(ctx, g)
 		if err != nil && !errors.Is(err, observe.ErrNotThere) {
 			return nil, err
 		}
 		if slices.Contains(names, "ipamblocks") {
-			return &CRDs{API: api, Group: g}, nil
+			there = append(there, g)
+		} else if g == groupV1 && slices.Contains(names, "clusterinformations") {
+			bare = append(bare, g)
 		}
 	}
-	return nil, ErrNoCRDs
+	switch len(there) {
+	case 0:
+		if len(bare) == 0 {
+			return nil, ErrNoCRDs
+		}
+		return &CRDs{API: api, Group: bare[0], NoIPAM: true}, nil
+	case 1:
+		return &CRDs{API: api, Group: there[0]}, nil
+	}
+	g, err := inUse(ctx)
+	if err == nil && !slices.Contains(there, g) {
+		err = fmt.Errorf("the workloads of Calico name the group %q", g)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("IPAM blocks are in both %s and %s, and which ones Calico uses is not known: %w", groupV1, groupV3, err)
+	}
+	return &CRDs{API: api, Group: g}, nil
+}
+
+// GroupInUse is the API group that Calico uses if both have its resources: the one that the
+// setting CALICO_API_GROUP of its workloads names, and the older one without that setting. They
+// must agree, and none may be in a rollout.
+func GroupInUse(workloads []model.Component) (string, error) {
+	group := ""
+	for i := range workloads {
+		w := &workloads[i]
+		if w.Wanted == 0 {
+			continue // the operator's Installation
+		}
+		g := cmp.Or(w.Settings["CALICO_API_GROUP"], groupV1)
+		if g == "projectcalico.org" {
+			g = groupV3
+		}
+		switch {
+		case w.Old > 0:
+			return "", fmt.Errorf("%s is being rolled out", w.Name)
+		case group != "" && g != group:
+			return "", fmt.Errorf("%s uses %s, others use %s", w.Name, g, group)
+		}
+		group = g
+	}
+	if group == "" {
+		return "", errors.New("no workload of Calico was found")
+	}
+	return group, nil
 }
 
 func (c *CRDs) path(resource string) string { return "/apis/" + c.Group + "/" + resource }
@@ -65,16 +117,33 @@ func (c *CRDs) Collectors() []observe.Collector {
 	if c.Quick {
 		handles = handleNames{c}
 	}
-	return []observe.Collector{
+	ipam := []observe.Collector{
 		handles,
 		crd(c, "ipamblocks", []model.Table{model.Blocks}, blockRow, func(s *model.Snapshot) *[]model.Block { return &s.Blocks }),
 		affinities{c},
+	}
+	if c.NoIPAM {
+		ipam = []observe.Collector{noIPAM{}}
+	}
+	return append(ipam,
 		crd(c, "ipreservations", []model.Table{model.Reservations}, reservationRow, func(s *model.Snapshot) *[]model.Reservation { return &s.Reservations }),
 		noEndpoints{},
 		singles{c, true},
 		c.pools(),
 		collectorConfig{c},
-	}
+	)
+}
+
+// noIPAM stands for the IPAM tables where their resources do not exist.
+type noIPAM struct{}
+
+func (noIPAM) Name() string { return "ipamblocks" }
+func (noIPAM) Tables() []model.Table {
+	return []model.Table{model.Handles, model.HandleCounts, model.Blocks, model.Affinities}
+}
+
+func (noIPAM) Collect(context.Context, *model.Builder) (observe.ReadInfo, error) {
+	return observe.ReadInfo{}, ErrNoCRDs
 }
 
 // Config returns the collectors of small, cluster-wide configuration.
@@ -232,18 +301,26 @@ func (c *CRDs) settings(ctx context.Context, info *model.Info) error {
 	if c.Group == groupV3 {
 		config = "ipamconfigurations/default"
 	}
-	raw, _, err := c.API.Get(ctx, c.path(config))
+	return errors.Join(
+		c.single(ctx, config, info, readIPAMConfig),
+		c.single(ctx, "felixconfigurations/default", info, readFelixConfiguration),
+	)
+}
+
+// single reads one object into the row about the cluster, if it exists.
+func (c *CRDs) single(ctx context.Context, path string, info *model.Info, read func(spec []byte, info *model.Info) error) error {
+	raw, _, err := c.API.Get(ctx, c.path(path))
 	if errors.Is(err, observe.ErrNotThere) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	o, err := parseObject("ipamconfig", raw)
+	o, err := parseObject(path, raw)
 	if err != nil {
 		return err
 	}
-	return readIPAMConfig(o.Spec, info)
+	return read(o.Spec, info)
 }
 
 func clusterInfo(spec []byte, info *model.Info) error {
@@ -251,7 +328,7 @@ func clusterInfo(spec []byte, info *model.Info) error {
 	if err != nil {
 		return err
 	}
-	info.GUID, info.Calico = v.GUID.V, v.Version.V
+	info.GUID, info.Calico, info.Enterprise = v.GUID.V, v.Version.V, v.CNX.V
 	info.Ready = !v.Ready.Set || v.Ready.V
 	return nil
 }
@@ -263,6 +340,18 @@ func readIPAMConfig(spec []byte, info *model.Info) error {
 	}
 	info.StrictAffinity = v.StrictAffinity.V || v.EtcdStrict.V
 	info.MaxBlocks = v.MaxBlocksPerHost.V
+	return nil
+}
+
+func readFelixConfiguration(spec []byte, info *model.Info) error {
+	v, err := object.Decode("felixconfiguration", spec, func(v *felixConfiguration) *lossless.Extra { return &v.Extra })
+	if err != nil {
+		return err
+	}
+	if v.BPFEnabled.V {
+		info.Dataplane = "bpf"
+	}
+	info.InterfacePrefix = v.InterfacePrefix.V
 	return nil
 }
 

@@ -114,6 +114,7 @@ func (f CRDFollower) singles() []single {
 	return []single{
 		{&turn, "clusterinformations", singles{f.CRDs, true}, infoChange},
 		{&turn, config, singles{f.CRDs, true}, infoChange},
+		{&turn, "felixconfigurations", singles{f.CRDs, true}, infoChange},
 		{&turn, "kubecontrollersconfigurations", collectorConfig{f.CRDs}, collectorChange},
 	}
 }

@@ -28,7 +28,7 @@ func crdStore(t *testing.T, l *lab.Lab) *CRDStore {
 	if err != nil {
 		t.Fatal(err)
 	}
-	crds, err := FindCRDs(t.Context(), client)
+	crds, err := FindCRDs(t.Context(), client, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

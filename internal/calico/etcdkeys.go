@@ -23,6 +23,7 @@ const (
 	keyEndpoints    = keyResources + "workloadendpoints/"
 	keyNodes        = keyResources + "nodes/"
 	keyCluster      = keyResources + "clusterinformations/default"
+	keyFelix        = keyResources + "felixconfigurations/default"
 	keyCollector    = keyResources + "kubecontrollersconfigurations/default"
 )
 
@@ -127,7 +128,7 @@ func resource[T any](key string, value []byte, rev string, row func([]byte, orig
 	return r, true, err
 }
 
-func etcdInfo(cluster, config []byte, rev string) (model.Info, error) {
+func etcdInfo(cluster, config, felix []byte, rev string) (model.Info, error) {
 	info := model.Info{Datastore: "etcd", Ready: true, Revision: rev}
 	if len(cluster) > 0 {
 		o, err := parseObject("clusterinformation", cluster)
@@ -135,6 +136,15 @@ func etcdInfo(cluster, config []byte, rev string) (model.Info, error) {
 			return info, err
 		}
 		if err := clusterInfo(o.Spec, &info); err != nil {
+			return info, err
+		}
+	}
+	if len(felix) > 0 {
+		o, err := parseObject("felixconfiguration", felix)
+		if err != nil {
+			return info, err
+		}
+		if err := readFelixConfiguration(o.Spec, &info); err != nil {
 			return info, err
 		}
 	}

@@ -48,7 +48,11 @@ func (c etcdCluster) Collect(ctx context.Context, b *model.Builder) (observe.Rea
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}
-	info, err := etcdInfo(cluster, config, rev)
+	felix, _, err := c.value(ctx, keyFelix)
+	if err != nil {
+		return observe.ReadInfo{}, err
+	}
+	info, err := etcdInfo(cluster, config, felix, rev)
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}

@@ -40,7 +40,7 @@ func followCRDs(t *testing.T, l *lab.Lab) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		crds, err := FindCRDs(t.Context(), client)
+		crds, err := FindCRDs(t.Context(), client, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,6 +70,15 @@ type clusterInformation struct {
 	GUID    lossless.Opt[string] `json:"clusterGUID,omitzero"`
 	Version lossless.Opt[string] `json:"calicoVersion,omitzero"`
 	Ready   lossless.Opt[bool]   `json:"datastoreReady,omitzero"`
+	CNX     lossless.Opt[string] `json:"cnxVersion,omitzero"` // of Calico Enterprise
+
+	Extra lossless.Extra `json:"-"`
+}
+
+// A felixConfiguration is the part of a FelixConfiguration's spec that selects the data plane.
+type felixConfiguration struct {
+	BPFEnabled      lossless.Opt[bool]   `json:"bpfEnabled,omitzero"`
+	InterfacePrefix lossless.Opt[string] `json:"interfacePrefix,omitzero"`
 
 	Extra lossless.Extra `json:"-"`
 }

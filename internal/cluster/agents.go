@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // readerAccount is whose token lets one ask agents.
@@ -23,7 +25,8 @@ const readerAccount = "plumbline-reader"
 // all that a person needs.
 type fleet struct {
 	*agent.Fleet
-	pods map[string]kube.AgentPod // by node
+	pods      map[string]kube.AgentPod // by node
+	namespace string
 	// without says why agents that are there cannot be asked.
 	without string
 }
@@ -41,15 +44,15 @@ func (c *Cluster) agents(ctx context.Context) (*fleet, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
-	f := &fleet{pods: byNode(pods)}
-	readers := &tokens{client: c.client, namespace: pods[0].Namespace, account: readerAccount}
-	first, err := readers.get(ctx, agent.Audience)
+	f := &fleet{pods: byNode(pods), namespace: pods[0].Namespace}
+	readers := newAgentTokens(c.client, f.namespace, readerAccount)
+	first, err := readers.get(ctx)
 	if err != nil {
 		f.without = "no token for them: " + err.Error()
 	}
 	f.Fleet = &agent.Fleet{
 		Nodes: slices.Sorted(maps.Keys(f.pods)),
-		Now:   func() time.Time { return first.at.Add(time.Since(first.since)) },
+		Now:   func() time.Time { return first.at.Add(observe.Uptime() - first.since) },
 		Open: func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
 			return c.openAgent(ctx, f, readers, node, path, query)
 		},
@@ -72,7 +75,7 @@ func byNode(pods []kube.AgentPod) map[string]kube.AgentPod {
 }
 
 // openAgent asks the agent of a node through the API server.
-func (c *Cluster) openAgent(ctx context.Context, f *fleet, readers *tokens, node, path string, query url.Values) (io.ReadCloser, error) {
+func (c *Cluster) openAgent(ctx context.Context, f *fleet, readers *agentTokens, node, path string, query url.Values) (io.ReadCloser, error) {
 	p, ok := f.pods[node]
 	switch {
 	case !ok:
@@ -80,16 +83,19 @@ func (c *Cluster) openAgent(ctx context.Context, f *fleet, readers *tokens, node
 	case f.without != "":
 		return nil, errors.New(f.without)
 	}
-	t, err := readers.get(ctx, agent.Audience)
+	head, err := readers.headers(ctx, node, http.MethodGet, path, query, nil)
 	if err != nil {
 		return nil, err
 	}
-	body, head, err := c.client.Proxy(ctx, p, path, query, t.text)
-	if err != nil {
+	body, head, err := c.client.Proxy(ctx, p, path, query, head)
+	version := agent.CheckVersion(head)
+	switch {
+	case err != nil && version != nil && head.Get(agent.VersionHeader) != "": // another version refuses what it does not know
+		return nil, version
+	case err != nil:
 		return nil, err
-	}
-	if err := agent.CheckVersion(head); err != nil {
-		return nil, errors.Join(err, body.Close())
+	case version != nil:
+		return nil, errors.Join(version, body.Close())
 	}
 	return body, nil
 }

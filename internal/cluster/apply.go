@@ -37,12 +37,15 @@ type Run struct {
 	Plan    *repair.Plan
 	Skipped []repair.Refusal // what fell away since the plan was made
 
-	o       RunOptions
-	writer  *write.Writer
-	x       *execute.Executor
-	past    []repair.Entry
-	journal *journal.Journal
-	release []func()
+	o      RunOptions
+	writer *write.Writer
+	ids    *identities
+
+	asRepairer bool // what is written is written as plumbline-repairer
+	x          *execute.Executor
+	past       []repair.Entry
+	journal    *journal.Journal
+	release    []func()
 }
 
 // OpenRun opens the cluster with the right to write, takes the lease and reads the kill

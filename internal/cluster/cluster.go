@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
@@ -128,13 +130,22 @@ func (c *Cluster) findCalico(ctx context.Context) error {
 	if o.Datastore != "" && o.Datastore != "auto" && o.Datastore != "kdd" {
 		return fmt.Errorf("--datastore %s: want auto, kdd or etcd", o.Datastore)
 	}
-	crds, err := calico.FindCRDs(ctx, c.client)
+	crds, err := calico.FindCRDs(ctx, c.client, c.groupInUse)
 	if err != nil {
 		return err
 	}
 	crds.Quick = o.Quick
 	c.calico = crds
 	return nil
+}
+
+// groupInUse asks Calico's workloads which API group they use.
+func (c *Cluster) groupInUse(ctx context.Context) (string, error) {
+	var b model.Builder
+	if _, err := (kube.Components{Client: c.client}).Collect(ctx, &b); err != nil && !errors.Is(err, observe.ErrNotThere) {
+		return "", err
+	}
+	return calico.GroupInUse(b.Snapshot().Components)
 }
 
 // Source gives all that a whole check reads, the large lists first.
@@ -160,6 +171,7 @@ func (c *Cluster) adjust(s *model.Snapshot) {
 		s.Info[i].Kubernetes = c.version
 		for _, w := range s.Components {
 			recognise(&s.Info[i], w)
+			recogniseVariant(&s.Info[i], w)
 		}
 	}
 	if c.fleet != nil {
@@ -177,16 +189,33 @@ func recognise(info *model.Info, w model.Component) {
 		if info.IPAM == "" {
 			info.IPAM = "other"
 		}
-	case set["USE_POD_CIDR"] == "true":
+	case set["USE_POD_CIDR"] == "true" || set["ipam-plugin"] == "host-local":
 		info.IPAM = "host-local"
+	case set["ipam-plugin"] == "calico-ipam":
+		info.IPAM = "calico"
+	case set["ipam-plugin"] != "":
+		info.IPAM = "other"
 	}
 	switch {
 	case set["cni"] != "" && set["cni"] != "Calico":
 		info.Networking, info.IPAM = "other", "other"
-	case set["cni"] == "Calico":
+	case set["cni"] == "Calico" || set["ipam-plugin"] != "": // Calico's own plugin is installed on the nodes
 		info.Networking = "calico"
 	case set["CALICO_NETWORKING_BACKEND"] == "none":
 		info.Networking, info.IPAM = "other", "other"
+	}
+}
+
+// recogniseVariant finds what the operator installs: Calico Enterprise, or another data plane.
+func recogniseVariant(info *model.Info, w model.Component) {
+	if v := w.Settings["variant"]; v != "" && v != "Calico" && info.Enterprise == "" {
+		info.Enterprise = "unknown"
+	}
+	if on, err := strconv.ParseBool(w.Settings["FELIX_BPFENABLED"]); err == nil && on {
+		info.Dataplane = "bpf"
+	}
+	if d := w.Settings["dataplane"]; d != "" {
+		info.Dataplane = strings.ToLower(d)
 	}
 }
 

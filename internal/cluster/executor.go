@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"net/url"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -20,12 +21,15 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 	if r.fleet == nil || r.fleet.without != "" {
 		return errors.New("no agent can be asked, and nothing is repaired without live verification: install the agents (docs/agent.md)")
 	}
-	if r.writer, err = write.New(r.client); err != nil {
+	if err := r.trustAgents(ctx); err != nil {
+		return err
+	}
+	if err := r.connectWriter(ctx); err != nil {
 		return err
 	}
 	stop := &write.Switch{Stopped: r.writer.Stop}
 	if err := stop.Ask(ctx); err != nil {
-		return err
+		return r.proxied(err)
 	}
 	halt := stop.Ask
 	if !r.o.DryRun {
@@ -36,8 +40,8 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 	version := &rollout{client: r.client, now: r.fleet.Now}
 	pods := write.PodStore{Writer: r.writer, DryRun: r.o.DryRun}
 	r.x = &execute.Executor{
-		Kube: pods, Pods: pods, Nodes: verifier{r.fleet.Fleet, r.Cluster}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
-		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: both(halt, version.steady), Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress,
+		Kube: pods, Pods: pods, Nodes: verifier{r.fleet.Fleet, r.Cluster, r.ids}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
+		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: both(halt, version.steady), Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress, Parallel: gentleAtOnce,
 	}
 	r.x.Calico, err = r.calicoStore(r.writer, r.o.DryRun)
 	return err
@@ -65,12 +69,10 @@ func (r *Run) lease(ctx context.Context, stop *write.Switch) (halt func(context.
 		_ = lease.Release(short) // it expires by itself
 	})
 	return func(ctx context.Context) error {
-		select {
-		case <-lease.Lost():
-			return errors.New("the lease was lost: another apply may run")
-		default:
-			return stop.Ask(ctx)
+		if err := lease.Held(); err != nil {
+			return err
 		}
+		return stop.Ask(ctx)
 	}, nil
 }
 
@@ -93,7 +95,22 @@ func (c *Cluster) calicoStore(w *write.Writer, dry bool) (execute.Store, error) 
 // A verifier is the agents, with every node that there is.
 type verifier struct {
 	*agent.Fleet
-	c *Cluster
+	c   *Cluster
+	ids *identities
+}
+
+// Published gives the names that Calico used for a node since it booted, as its agent published
+// them and the kubelet reports the boot.
+func (n verifier) Published(ctx context.Context, node string) ([]string, bool) {
+	b, _, err := n.c.client.Get(ctx, "/api/v1/nodes/"+url.PathEscape(node))
+	if err != nil {
+		return nil, false
+	}
+	o, err := kube.ParseNode(b)
+	if err != nil || o.Name != node {
+		return nil, false
+	}
+	return n.ids.names(ctx, node, o.BootID)
 }
 
 // Names lists every node that could use an address, live.

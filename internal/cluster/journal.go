@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"plumbline.dev/plumbline/internal/journal"
 	"plumbline.dev/plumbline/internal/kube/write"
@@ -127,4 +128,13 @@ func (r *Run) copyJournal(ctx context.Context) {
 	if err != nil {
 		r.Cluster.o.Notice(fmt.Sprintf("the journal could not be copied into the cluster: %v", err))
 	}
+	if n, err := (write.JournalMaps{Writer: r.writer}).Prune(ctx, r.x.Now().Add(-copyFor)); err != nil {
+		r.Cluster.o.Notice(err.Error())
+	} else if n > 0 {
+		r.Cluster.o.Notice(fmt.Sprintf("%d copies of journals in the cluster were older than %d days and are removed", n, int(copyFor.Hours()/24)))
+	}
 }
+
+// copyFor is how long the copy of a journal stays in the cluster. After that nobody undoes it: the
+// cluster has changed too much.
+const copyFor = 30 * 24 * time.Hour

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"sync"
 
@@ -14,9 +15,6 @@ import (
 	"plumbline.dev/plumbline/internal/repair/change"
 )
 
-// repairerAccount is whose token lets one have agents change something.
-const repairerAccount = "plumbline-repairer"
-
 // A nodeWriter is the agents where they change something of their node.
 type nodeWriter struct {
 	fleet *agent.Fleet
@@ -25,20 +23,20 @@ type nodeWriter struct {
 // nodeWriter has agents change things. The right to do so is asked for when it is needed first:
 // most plans need it not.
 func (r *Run) nodeWriter() execute.NodeWriter {
-	f := &agent.Fleet{Open: r.fleet.Open, Nodes: r.fleet.Nodes, Now: r.fleet.Now}
-	var repairers *tokens
+	f := &agent.Fleet{Open: r.fleet.Open, Nodes: r.fleet.Nodes, Now: r.fleet.Now, Identities: r.fleet.Identities}
+	var repairers *agentTokens
 	var once sync.Once
 	f.Post = func(ctx context.Context, node, path string, body []byte) (io.ReadCloser, error) {
 		p, ok := r.fleet.pods[node]
 		if !ok {
 			return nil, errNoAgent
 		}
-		once.Do(func() { repairers = &tokens{client: r.client, namespace: p.Namespace, account: repairerAccount} })
-		t, err := repairers.get(ctx, agent.RepairAudience(node)) // one that another node is shown is refused there
+		once.Do(func() { repairers = newAgentTokens(r.client, p.Namespace, repairerAccount) })
+		head, err := repairers.headers(ctx, node, http.MethodPost, path, nil, body)
 		if err != nil {
 			return nil, fmt.Errorf("no token to change anything on %s: %w", node, err)
 		}
-		return r.writer.ProxyPost(ctx, p, path, t.text, body)
+		return r.writer.ProxyPost(ctx, p, path, head, body)
 	}
 	return nodeWriter{f}
 }

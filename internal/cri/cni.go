@@ -9,24 +9,27 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// CNI asks the runtime for its CNI directories, so that no table of distributions is
-// needed. ErrNotThere: this runtime does not report them.
-func (c *Client) CNI(ctx context.Context) (confDir string, binDirs []string, err error) {
+// CNIDirectory asks the runtime for the directory of its CNI configurations, so that no table
+// of distributions is needed. ErrNotThere: this runtime does not report it.
+func (c *Client) CNIDirectory(ctx context.Context) (string, error) {
 	if c.bad != nil {
-		return "", nil, c.bad
+		return "", c.bad
 	}
 	ctx, cancel := within(ctx)
 	defer cancel()
 	a, err := c.api.Status(ctx, &runtime.StatusRequest{Verbose: true})
 	if err != nil {
-		return "", nil, fmt.Errorf("ask the runtime for its configuration: %w", plain(err))
+		if blind := c.way.blindness(); blind != nil {
+			return "", blind
+		}
+		return "", fmt.Errorf("ask the runtime for its configuration: %w", plain(err))
 	}
-	confDir, binDirs, err = parseConfig(a.GetInfo())
-	if err == nil && confDir == "" && len(binDirs) == 0 {
+	dir, _, err := parseConfig(a.GetInfo())
+	if err == nil && dir == "" {
 		err = observe.ErrNotThere
 	}
 	if err != nil {
 		err = fmt.Errorf("ask the runtime for its configuration: %w", err)
 	}
-	return confDir, binDirs, err
+	return dir, err
 }

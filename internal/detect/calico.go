@@ -13,7 +13,11 @@ type Calico struct {
 	IPAM    string // calico, host-local, other, or unknown
 	Network string // calico, other, or unknown
 	Etcd    bool   // endpoints are objects of their own
-	Why     string // one line: what was detected, and from what
+	// Enterprise is the version of Calico Enterprise, which Plumbline only reads; else empty.
+	Enterprise      string
+	Dataplane       string // bpf, vpp, …; empty if it is not known
+	InterfacePrefix string // of FelixConfiguration
+	Why             string // one line: what was detected, and from what
 }
 
 // unknownIPAM is the value of IPAM and Network if they could not be detected.
@@ -25,7 +29,10 @@ const unknownIPAM = "unknown"
 // the result for the whole cluster.
 func Recognise(v *model.View) Calico {
 	info := v.Info()
-	c := Calico{Etcd: info.Datastore == "etcd"}
+	c := Calico{Etcd: info.Datastore == "etcd", Enterprise: info.Enterprise, Dataplane: info.Dataplane, InterfacePrefix: info.InterfacePrefix}
+	if (info.IPAM == "other" || info.Networking == "other") && v.PodsInBlocks() {
+		info = &model.Info{} // what Calico writes outweighs what its configuration says
+	}
 	nodes := byNodes(v)
 	if nodes.network == "other" && (info.Networking != "" || info.IPAM == "calico") {
 		nodes = loadedCNI{} // explicit configuration outweighs that no Calico file was found
@@ -41,7 +48,7 @@ func Recognise(v *model.View) Calico {
 	records := byRecords(v)
 	c.IPAM = cmp.Or(info.IPAM, nodes.ipam, records.IPAM)
 	c.Network = cmp.Or(info.Networking, nodes.network, records.Network)
-	c.Why = fromRecords
+	c.Why = records.Why
 	if nodes.network != "" {
 		c.Why = fromNodes
 	}
@@ -53,14 +60,18 @@ const (
 	fromNodes   = "the CNI configuration of the nodes"
 	fromConfig  = "Calico's configuration"
 	fromRecords = "IPAM blocks and pod annotations"
+	fromPodCIDR = "pod annotations and the nodes' pod CIDRs"
 )
 
 // byRecords detects it from the IPAM blocks and the pod annotations.
 func byRecords(v *model.View) Calico {
-	c := Calico{IPAM: unknownIPAM, Network: unknownIPAM}
+	c := Calico{IPAM: unknownIPAM, Network: unknownIPAM, Why: fromRecords}
 	inUse := v.InUse()
-	if inUse {
+	switch {
+	case inUse:
 		c.IPAM = "calico"
+	case v.ByPodCIDR():
+		c.IPAM, c.Why = "host-local", fromPodCIDR
 	}
 	if inUse || v.Annotated() {
 		c.Network = "calico"
@@ -124,6 +135,12 @@ func ipamOf(c *model.CNIConfig) string {
 
 func (c Calico) describe() Calico {
 	c.Why = "IPAM " + c.IPAM + ", network " + c.Network + " (detected from " + c.Why + ")"
+	if c.Dataplane == vpp {
+		c.Why += ", data plane VPP"
+	}
+	if c.Enterprise != "" {
+		c.Why += ", Calico Enterprise " + c.Enterprise
+	}
 	return c
 }
 
@@ -161,6 +178,24 @@ func ipamMayBeCalicos(c Calico) Fit {
 }
 
 func networkIsCalicos(c Calico) Fit { return fit(c.Network) }
+
+// vpp is a data plane outside the kernel: pods have no interfaces, routes and neighbours there.
+const vpp = "vpp"
+
+func kernelIsCalicos(c Calico) Fit {
+	if c.Dataplane == vpp {
+		return No
+	}
+	return fit(c.Network)
+}
+
+// isOpenSource: the versions of Calico Enterprise are its own.
+func isOpenSource(c Calico) Fit {
+	if c.Enterprise != "" {
+		return No
+	}
+	return Yes
+}
 
 func endpointsAreObjects(c Calico) Fit {
 	if !c.Etcd {

@@ -33,7 +33,7 @@ func cases(t *testing.T) map[string]func() *snapshotio.Case {
 			return err
 		}
 		out[p] = func() *snapshotio.Case {
-			c, err := snapshotio.ParseText(text, "findings")
+			c, err := snapshotio.ParseText(text, "findings", "skipped")
 			if err != nil {
 				t.Fatalf("%s: %v", p, err)
 			}
@@ -61,26 +61,59 @@ func TestFixtures(t *testing.T) {
 	for path, load := range cases(t) {
 		t.Run(strings.TrimSuffix(path, ".txtar"), func(t *testing.T) {
 			c := load()
-			got := lines(detect.Run(model.Seal(c.Snapshot), detect.All...).Findings)
+			res := detect.Run(model.Seal(c.Snapshot), detect.All...)
+			got := lines(res.Findings)
+			wantSkips, tellsSkips := c.Expect["skipped"]
+			gotSkips := ""
+			if tellsSkips {
+				gotSkips = skips(res.Skipped)
+			}
 			if *update {
-				rewrite(t, path, got)
+				rewrite(t, path, got, gotSkips)
 				return
 			}
 			if want := c.Expect["findings"]; got != want {
 				t.Errorf("%s\ngot:\n%s\nwant:\n%s", c.Comment, got, want)
 			}
+			if gotSkips != wantSkips {
+				t.Errorf("%s\nskipped:\n%s\nwant:\n%s", c.Comment, gotSkips, wantSkips)
+			}
 		})
 	}
 }
 
-func rewrite(t *testing.T, path, got string) {
+// skips lists why detectors did not run, without those that need agents where there are none.
+func skips(all []detect.Skip) string {
+	codes := map[string][]string{}
+	for _, s := range all {
+		if !s.OutOfScope {
+			why := s.Why
+			if s.NotApplicable {
+				why = "not applicable: " + why
+			}
+			codes[why] = append(codes[why], string(s.Code))
+		}
+	}
+	var out []string
+	for why, codes := range codes {
+		out = append(out, strings.Join(codes, " ")+": "+why+"\n")
+	}
+	slices.Sort(out)
+	return strings.Join(out, "")
+}
+
+func rewrite(t *testing.T, path, got, skipped string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	was, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, _, _ := strings.Cut(string(text), "-- findings --\n")
-	if err := os.WriteFile(path, []byte(head+"-- findings --\n"+got), 0o644); err != nil {
+	head, _, _ := strings.Cut(string(was), "-- findings --\n")
+	text := head + "-- findings --\n" + got
+	if skipped != "" {
+		text += "-- skipped --\n" + skipped
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

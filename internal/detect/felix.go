@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -45,15 +46,18 @@ func eBPF(p *Pass, node string) bool {
 	switch strings.ToLower(setting(p, node, "FELIX_BPFENABLED")) {
 	case "true", "1", "yes", "y", "t":
 		return true
+	case "": // its environment outweighs the datastore
+		return p.Calico.Dataplane == "bpf"
 	default:
 		return false
 	}
 }
 
-// prefixes are the interface name prefixes of pods on a node (FELIX_INTERFACEPREFIX).
+// prefixes are the interface name prefixes of pods on a node: from Felix' environment, else from
+// its configuration in the datastore.
 func prefixes(p *Pass, node string) []string {
 	var out []string
-	for s := range strings.SplitSeq(setting(p, node, "FELIX_INTERFACEPREFIX"), ",") {
+	for s := range strings.SplitSeq(cmp.Or(setting(p, node, "FELIX_INTERFACEPREFIX"), p.Calico.InterfacePrefix), ",") {
 		if s = strings.TrimSpace(s); s != "" {
 			out = append(out, s)
 		}

@@ -31,6 +31,11 @@ func leaked(p *Pass, _ model.Table, row int32) {
 		leakedTunnel(p, a, at)
 	case at.Machine() != "":
 		leakedVM(p, a, at)
+	case at.Hold():
+		p.Report(finding.Finding{
+			Subject: a.Ref(), Node: at.Node, Class: classOn(p, at.Node, finding.Leak), Summary: "held by an interrupted repair, and nobody uses it",
+			Evidence: []finding.Evidence{allocationSays(p, a), unclaimed(a.IP)}, About: []model.Ref{p.BlockOf(a).Ref()},
+		})
 	case name == "":
 		p.Report(finding.Finding{
 			Subject: a.Ref(), Summary: "allocated, but the IPAM record names no owner and nobody uses it", Class: finding.Node,

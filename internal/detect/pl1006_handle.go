@@ -3,6 +3,7 @@ package detect
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -19,7 +20,7 @@ var PL1006 = &Detector{
 
 func wrongHandle(p *Pass, _ model.Table, row int32) {
 	h := p.Handle(row)
-	if ordinary(p, h) {
+	if ordinary(p, h) || h.Missing && strings.HasPrefix(h.ID, model.HoldPrefix) {
 		return
 	}
 	held, evidence := recount(p, h)

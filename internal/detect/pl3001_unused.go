@@ -17,7 +17,7 @@ var PL3001 = &Detector{
 		model.Pods, model.PodPhase, model.PodNode, model.Endpoints,
 	},
 	Uses:    []model.Table{model.Machines},
-	Applies: networkIsCalicos, Since: "0.2", Run: unusedDevice,
+	Applies: kernelIsCalicos, Since: "0.2", Run: unusedDevice,
 }
 
 func unusedDevice(p *Pass, _ model.Table, row int32) {

@@ -13,7 +13,7 @@ var PL3002 = &Detector{
 	Each:    []model.Table{model.Pods},
 	Needs:   append([]model.Table{model.Links}, seatNeeds...),
 	Uses:    seatUses,
-	Applies: networkIsCalicos, Since: "0.2", Run: deviceLost,
+	Applies: kernelIsCalicos, Since: "0.2", Run: deviceLost,
 }
 
 func deviceLost(p *Pass, _ model.Table, row int32) {

@@ -15,7 +15,7 @@ var PL3003 = &Detector{
 	Needs:      append([]model.Table{model.Links, model.Routes, model.Paths}, seatNeeds...),
 	Uses:       seatUses,
 	ShadowedBy: []finding.Code{finding.PL2001, finding.PL2010, finding.PL3002},
-	Applies:    networkIsCalicos, Since: "0.2", Run: wrongRoute,
+	Applies:    kernelIsCalicos, Since: "0.2", Run: wrongRoute,
 }
 
 func wrongRoute(p *Pass, _ model.Table, row int32) {

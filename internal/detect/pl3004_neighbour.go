@@ -15,7 +15,7 @@ var PL3004 = &Detector{
 	Needs:      append([]model.Table{model.Links, model.Neighbours}, seatNeeds...),
 	Uses:       seatUses,
 	ShadowedBy: []finding.Code{finding.PL2010, finding.PL3002},
-	Applies:    networkIsCalicos, Since: "0.2", Run: wrongNeighbours,
+	Applies:    kernelIsCalicos, Since: "0.2", Run: wrongNeighbours,
 }
 
 func wrongNeighbours(p *Pass, _ model.Table, row int32) {

@@ -15,7 +15,7 @@ var PL3005 = &Detector{
 	Needs:      append([]model.Table{model.Links, model.Routes, model.Paths, model.Sysctls}, seatNeeds...),
 	Uses:       seatUses,
 	ShadowedBy: []finding.Code{finding.PL2001, finding.PL2010, finding.PL3002, finding.PL3003},
-	Applies:    networkIsCalicos, Since: "0.2", Run: noGateway,
+	Applies:    kernelIsCalicos, Since: "0.2", Run: noGateway,
 }
 
 // gateway is the next hop of every Calico pod. No interface has this address; the pod's host

@@ -15,7 +15,7 @@ var PL3006 = &Detector{
 	Needs:      append([]model.Table{model.Pools}, seatNeeds...),
 	Uses:       seatUses,
 	ShadowedBy: []finding.Code{finding.PL2004, finding.PL2010, finding.PL3002},
-	Applies:    networkIsCalicos, Since: "0.2", Run: wrongInside,
+	Applies:    kernelIsCalicos, Since: "0.2", Run: wrongInside,
 }
 
 func wrongInside(p *Pass, _ model.Table, row int32) {

@@ -13,6 +13,7 @@ var PL9001 = &Detector{
 	Code: finding.PL9001, Title: "Plumbline cannot read this node", Severity: finding.Info, Class: finding.Now,
 	Each:  []model.Table{model.Nodes},
 	Needs: []model.Table{model.Nodes},
+	Uses:  []model.Table{model.Pods, model.PodPhase, model.PodNode, model.Endpoints, model.CNIConfigs},
 	Since: "0.2", Run: notRead,
 }
 
@@ -55,8 +56,9 @@ func notRead(p *Pass, _ model.Table, row int32) {
 func whyUnread(p *Pass, node string) string {
 	const few = 2
 	var whys []string
-	for i := range p.Snapshot().Coverage {
-		c := &p.Snapshot().Coverage[i]
+	all := p.Coverage()
+	for i := range all {
+		c := &all[i]
 		if c.Node != node || c.Reason == "" || c.State != model.Lost && c.State != model.Partial {
 			continue
 		}

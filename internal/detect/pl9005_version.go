@@ -12,7 +12,7 @@ import (
 var PL9005 = &Detector{
 	Code: finding.PL9005, Title: "Calico version with a known fault, or mixed Calico versions", Severity: finding.Warning, Class: finding.Now,
 	Each: []model.Table{model.Cluster, model.Components}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components},
-	Since: "0.1", Run: version,
+	Applies: isOpenSource, Since: "0.1", Run: version,
 }
 
 // knownFaults are versions that destroy what running pods use; lesser faults are not worth a

@@ -128,7 +128,7 @@ func (x *Executor) take(ctx context.Context, d *demand, t *change.Taking, all []
 // tolerated: then all others must.
 func (x *Executor) must(ctx context.Context, d *change.NotInUse, all []string, nodes ...string) {
 	for _, node := range nodes {
-		if n := x.names[node]; n != nil && !n.known && x.outOfService(ctx, node) {
+		if n := x.names[node]; n != nil && n.silent && x.outOfService(ctx, node) {
 			x.excused[node], d.All = true, true
 		}
 		if !slices.Contains(d.Nodes, node) && (slices.Contains(all, node) || !x.excused[node]) {

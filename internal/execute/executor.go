@@ -60,19 +60,22 @@ type Executor struct {
 	Sleep    func(context.Context, time.Duration) error
 	Budget   Budget
 	Progress func(Progress) // may be nil
+	Parallel int            // how many nodes are asked at a time; 0: one
 
-	plan    *repair.Plan              // passed Valid, or made by repair.Undo
-	targets map[string]*repair.Target // by key
-	last    map[string]int            // by finding: index of its last step in plan.Steps
-	entries []repair.Entry            // of past runs and this one, in order: what the journal holds
-	dropped map[string]Verdict        // findings that are no longer repaired; the first reason stays
-	written map[string]bool           // findings for which a write was or may have been done; superset of those to undo
-	rolls   map[string]nodeAnswers    // by node: full verification, valid for allNodesFor
-	names   map[string]*nodeName      // by node: what Calico there calls it
-	excused map[string]bool           // nodes that are out of service and silent, as read for the write in hand
-	spent   spending
-	failing int  // steps in a row that gave up; a successful write resets it
-	undoing bool // this is the copy that compensate makes: entries get Undo, close does nothing
+	plan     *repair.Plan              // passed Valid, or made by repair.Undo
+	targets  map[string]*repair.Target // by key
+	last     map[string]int            // by finding: index of its last step in plan.Steps
+	entries  []repair.Entry            // of past runs and this one, in order: what the journal holds
+	dropped  map[string]Verdict        // findings that are no longer repaired; the first reason stays
+	written  map[string]bool           // findings for which a write was or may have been done; superset of those to undo
+	rolls    map[string]nodeAnswers    // by node: full verification, valid for allNodesFor
+	names    map[string]*nodeName      // by node: what Calico there calls it
+	listed   []string                  // all nodes, as of listedAt
+	excused  map[string]bool           // nodes that are out of service and silent, as read for the write in hand
+	spent    spending
+	listedAt time.Time
+	failing  int  // steps in a row that gave up; a successful write resets it
+	undoing  bool // this is the copy that compensate makes: entries get Undo, close does nothing
 }
 
 // maxTries is how often a step starts again when other writers are first. maxFailing is the
@@ -92,6 +95,7 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	x.read(p)
 	x.entries = slices.Clone(past)
 	x.dropped, x.written, x.rolls = map[string]Verdict{}, map[string]bool{}, map[string]nodeAnswers{}
+	x.listed = nil
 	res := Result{Steps: map[int]Verdict{}, Findings: map[string]Verdict{}}
 	done := x.recall(past)
 	x.refuseRisks()

@@ -2,7 +2,6 @@ package execute
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,14 +9,15 @@ import (
 	"plumbline.dev/plumbline/internal/repair/change"
 )
 
-// A nodeName is what Calico on a node calls the node, as its agent says. It stays true until
-// the node says otherwise, also while its agent is silent: the name is read at every CNI call,
+// A nodeName is what Calico on a node calls the node, as its agent says, or published before it
+// fell silent. It stays true until the node says otherwise: the name is read at every CNI call,
 // but only who changes the node's files changes it.
 type nodeName struct {
-	known bool
-	names []string // none: neither the CNI configuration nor the nodename file has one
-	asked time.Time
-	full  *model.Verification // what it said of everything when it was asked for its name
+	known  bool
+	silent bool     // it was published, and the agent does not answer
+	names  []string // none: neither the CNI configuration nor the nodename file has one
+	asked  time.Time
+	full   *model.Verification // what it said of everything when it was asked for its name
 }
 
 // silentFor is for how long a node that did not answer is not asked for its name again.
@@ -58,24 +58,32 @@ func (x *Executor) seen(all []string, d *change.NotInUse) (nodes []string) {
 
 // survey asks every node for its name that has not told it yet.
 func (x *Executor) survey(ctx context.Context) ([]string, error) {
-	all, err := x.Nodes.Names(ctx)
+	all, err := x.nodeNames(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("list nodes: the cluster has none")
+		return nil, err
 	}
 	if x.names == nil {
 		x.names = map[string]*nodeName{}
 	}
+	var unknown []string
 	for _, node := range all {
 		n := x.names[node]
-		if n != nil && (n.known || x.Now().Sub(n.asked) < silentFor && !x.Now().Before(n.asked)) {
+		if n != nil && (n.known && !n.silent || x.Now().Sub(n.asked) < silentFor && !x.Now().Before(n.asked)) {
 			continue
 		}
-		x.names[node] = &nodeName{asked: x.Now()}
-		if w, err := x.Nodes.Ask(ctx, node, nil, nil); err == nil && w.Node == node {
-			x.learn(&w)
+		unknown = append(unknown, node)
+	}
+	at := x.Now()
+	said := x.askEach(ctx, unknown, func(ctx context.Context, node string) answer {
+		w, err := x.Nodes.Ask(ctx, node, nil, nil)
+		return answer{w, err}
+	})
+	for i, node := range unknown {
+		x.names[node] = &nodeName{asked: at, silent: true}
+		if said[i].err == nil && said[i].w.Node == node {
+			x.learn(&said[i].w)
+		} else if names, ok := x.Nodes.Published(ctx, node); ok && len(names) > 0 {
+			x.names[node].known, x.names[node].names = true, names
 		}
 	}
 	return all, nil

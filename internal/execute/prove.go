@@ -212,13 +212,11 @@ func (x *Executor) nodesOf(ctx context.Context, d *change.NotInUse) ([]string, e
 	if !d.All {
 		return d.Nodes, nil
 	}
-	all, err := x.Nodes.Names(ctx)
+	all, err := x.nodeNames(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
+		return nil, err
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("list nodes: the cluster has none")
-	}
+	all = slices.Clone(all)
 	// A node whose Node object was deleted since may still run pods: its agent must verify too.
 	for _, n := range slices.Concat(d.Nodes, x.plan.Nodes) {
 		if !slices.Contains(all, n) && !slices.Contains(d.Absent, model.Ref{Kind: model.KindNode, Name: n}) {
@@ -236,17 +234,20 @@ type answer struct {
 
 // ask requests the verifications, one request per node.
 func (x *Executor) ask(ctx context.Context, q questions) map[string]answer {
-	said := map[string]answer{}
-	for _, node := range slices.Sorted(maps.Keys(q)) {
+	nodes := slices.Sorted(maps.Keys(q))
+	answers := x.askEach(ctx, nodes, func(ctx context.Context, node string) answer {
 		ips := slices.SortedFunc(maps.Keys(q[node].ips), netip.Addr.Compare)
 		w, err := x.Nodes.Ask(ctx, node, ips, slices.Sorted(maps.Keys(q[node].containers)))
 		if err == nil && w.Node != node {
 			err = fmt.Errorf("the agent of %s answered instead", w.Node)
 		}
-		if err == nil {
-			x.learn(&w)
+		return answer{w, err}
+	})
+	said := map[string]answer{}
+	for i, node := range nodes {
+		if said[node] = answers[i]; answers[i].err == nil {
+			x.learn(&answers[i].w)
 		}
-		said[node] = answer{w, err}
 	}
 	return said
 }
@@ -320,18 +321,24 @@ const allNodesFor = time.Minute
 func asksAllNodes(d *change.NotInUse) bool { return d.All && len(d.IPs) == 0 }
 
 func (x *Executor) allNodes(ctx context.Context, nodes []string) map[string]answer {
+	due := slices.DeleteFunc(slices.Clone(nodes), func(n string) bool {
+		r, ok := x.rolls[n]
+		return ok && r.err == nil && x.Now().Sub(r.at) <= allNodesFor
+	})
+	at := x.Now()
+	answers := x.askEach(ctx, due, func(ctx context.Context, n string) answer {
+		w, err := x.Nodes.Ask(ctx, n, nil, nil)
+		if err == nil && !w.All {
+			err = fmt.Errorf("its answer is not a full verification")
+		}
+		return answer{w, err}
+	})
+	for i, n := range due {
+		x.rolls[n] = nodeAnswers{answers[i], at}
+	}
 	said := map[string]answer{}
 	for _, n := range nodes {
-		r, ok := x.rolls[n]
-		if !ok || r.err != nil || x.Now().Sub(r.at) > allNodesFor {
-			r.at = x.Now()
-			r.w, r.err = x.Nodes.Ask(ctx, n, nil, nil)
-			if r.err == nil && !r.w.All {
-				r.err = fmt.Errorf("its answer is not a full verification")
-			}
-			x.rolls[n] = r
-		}
-		said[n] = r.answer
+		said[n] = x.rolls[n].answer
 	}
 	return said
 }

@@ -52,4 +52,7 @@ type Nodes interface {
 	// Ask has the agent on a node verify addresses and containers now. With neither it
 	// reports every sandbox, CNI result and CNI call of the node (Verification.All).
 	Ask(ctx context.Context, node string, ips []netip.Addr, containers []string) (model.Verification, error)
+	// Published returns the names that Calico has used for a node since it booted, as its agent
+	// last published them; false if that is not known.
+	Published(ctx context.Context, node string) (names []string, ok bool)
 }

@@ -41,31 +41,40 @@ func (h *Host) readCNI(ctx context.Context, f *model.NodeState) error {
 }
 
 func (h *Host) readConfigs(ctx context.Context, f *model.NodeState) error {
-	names, err := h.files(h.o.CNIConfig, maxConfigs, func(name string) bool {
-		ext := path.Ext(name)
-		return ext == ".conf" || ext == ".conflist" || ext == ".json"
-	})
+	dir, err := h.configDir(ctx)
+	if err != nil {
+		return err
+	}
+	names, err := h.files(dir, maxConfigs, isConfig)
 	if err != nil && !errors.Is(err, observe.ErrPartial) {
 		return err
 	}
-	f.CNIConfigs = h.configs(names)
+	f.CNIConfigs = h.configs(dir, names)
 	if slices.ContainsFunc(f.CNIConfigs, func(c model.CNIConfig) bool { return c.Error != "" }) && pauseFor(ctx, writtenAfter) {
-		f.CNIConfigs = h.configs(names)
+		f.CNIConfigs = h.configs(dir, names)
 	}
 	// The runtime loads the first valid one.
 	for i := range f.CNIConfigs {
 		if f.CNIConfigs[i].Error == "" {
 			f.CNIConfigs[i].Loaded = true
+			if f.CNIConfigs[i].Multus() {
+				f.CNIConfigs = append(f.CNIConfigs, h.multus(path.Join(dir, f.CNIConfigs[i].File))...)
+			}
 			break
 		}
 	}
 	return err
 }
 
-func (h *Host) configs(names []string) []model.CNIConfig {
+func isConfig(name string) bool {
+	ext := path.Ext(name)
+	return ext == ".conf" || ext == ".conflist" || ext == ".json"
+}
+
+func (h *Host) configs(dir string, names []string) []model.CNIConfig {
 	var out []model.CNIConfig
 	for _, name := range names {
-		b, err := h.content(path.Join(h.o.CNIConfig, name), maxJSON)
+		b, err := h.content(path.Join(dir, name), maxJSON)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -116,7 +116,13 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(list), true)
 	f.Add([]byte(guarded), true)
 	f.Add([]byte(`{"type":"calico"}`), false)
+	f.Add([]byte(`{"type":"multus","delegates":[`+list+`,7]}`), false)
 	f.Fuzz(func(t *testing.T, b []byte, isList bool) {
+		for _, c := range parseDelegates("f", b) {
+			if strings.Contains(c.Error, "hunter2") || c.Error == "" && len(c.Plugins) == 0 {
+				t.Errorf("%q: %+v", b, c)
+			}
+		}
 		if c, err := parseConfig(b, isList); err == nil && (len(c.Plugins) == 0 || c.Plugins[0] == "") {
 			t.Errorf("%q: %+v", b, c)
 		} else if err != nil && strings.Contains(err.Error(), "hunter2") {

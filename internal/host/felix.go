@@ -45,21 +45,19 @@ func older(p, than *process) bool {
 }
 
 // findFelix finds the process; nil if there is none. The error reports what could not be
-// read of it, or of a process that may be it. It also records since when the kubelet runs.
+// read of it, or of a process that may be it. It also notes the kubelet.
 func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	if err := h.procs.take(ctx); err != nil {
 		return nil, err
 	}
 	defer h.procs.leave()
-	var it, maybe, kubelet *process
+	var it, maybe, node *process
 	var unsure error
 	err := h.walk(ctx, few, func(p *process) {
 		if p.State == 'Z' {
 			return
 		}
-		if p.Name == "kubelet" && !h.nested(p) && older(p, kubelet) {
-			kubelet = p
-		}
+		node = h.olderKubelet(p, node)
 		if !felixNames[p.Name] {
 			return
 		}
@@ -70,7 +68,7 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 			it = p
 		}
 	})
-	h.kubelet.Store(startOf(kubelet))
+	h.noteKubelet(ctx, node)
 	if maybe != nil && older(maybe, it) {
 		err = also(err, unsure)
 	}
@@ -79,14 +77,6 @@ func (h *Host) findFelix(ctx context.Context) (*felix, error) {
 	}
 	f, unread := h.askFelix(ctx, it)
 	return f, also(err, unread)
-}
-
-// startOf returns the start of a process; 0 if there is none.
-func startOf(p *process) uint64 {
-	if p == nil {
-		return 0
-	}
-	return p.Start
 }
 
 // askFelix reads its settings, once.

@@ -15,10 +15,13 @@ import (
 
 // Options say where the node's file systems are. Empty fields have defaults.
 type Options struct {
-	Proc      string        // procfs of the host's PID namespace: /proc
-	Root      string        // the host's file system: /; for a container with hostPID, /proc/1/root
-	Sys       string        // sysfs with FUSE's control files: sys below Root
-	CNIConfig string        // where the runtime finds its network configurations, below Root: /etc/cni/net.d
+	Proc      string // procfs of the host's PID namespace: /proc
+	Root      string // the host's file system: /; for a container with hostPID, /proc/1/root
+	Sys       string // sysfs with FUSE's control files: sys below Root
+	CNIConfig string // where the runtime finds its network configurations, below Root: asked of Runtime, else /etc/cni/net.d
+	// Runtime asks the runtime for that directory; nil: there is none to ask.
+	// observe.ErrNotThere: it does not say.
+	Runtime   func(context.Context) (string, error)
 	NodeName  string        // the node's name in Kubernetes
 	Readiness string        // URL of Felix' readiness: http://127.0.0.1:9099/readiness
 	Settle    time.Duration // how long a temporary state must last before it is reported: 1 s
@@ -29,7 +32,8 @@ type Host struct {
 	o   Options
 	now func() time.Duration // monotonic
 
-	kubelet atomic.Uint64 // start time of the kubelet, in ticks after boot; 0: there is none
+	kubelet atomic.Pointer[kubelet] // as it was last found; nil: not looked for yet
+	cniDir  atomic.Pointer[string]  // where the runtime last said that its network configurations are
 
 	procs  turn // guards the four below
 	known  map[int]known
@@ -56,7 +60,6 @@ func New(o Options) *Host {
 	fill(&o.Proc, "/proc")
 	fill(&o.Root, "/")
 	fill(&o.Sys, filepath.Join(o.Root, "sys"))
-	fill(&o.CNIConfig, "/etc/cni/net.d")
 	fill(&o.Readiness, readiness)
 	if o.Settle == 0 {
 		o.Settle = time.Second

@@ -52,7 +52,9 @@ func (h *Host) readMachine(ctx context.Context, f *model.NodeState) error {
 		m.Settings = it.set
 	}
 	m.Felix = h.felixReady(ctx, it)
-	m.Kubelet = int64(min(h.kubelet.Load()/ticks, 1<<40))
+	if k := h.kubelet.Load(); k != nil {
+		m.Kubelet = int64(min(k.start/ticks, 1<<40))
+	}
 	f.Machines = []model.Machine{m}
 	if missing != nil {
 		return fmt.Errorf("%w: %w", observe.ErrPartial, missing)

@@ -32,12 +32,7 @@ func (tr *tree) felix(pid, start int, env string) {
 	tr.put(pid, "calico-node", 'S')
 	tr.file(pid, "cmdline", "calico-node\x00-felix\x00")
 	tr.file(pid, "environ", env)
-	stat := filepath.Join(tr.dir, strconv.Itoa(pid), "stat")
-	b, err := os.ReadFile(stat)
-	if err != nil {
-		tr.t.Fatal(err)
-	}
-	tr.file(pid, "stat", strings.Replace(string(b), " 0 77 ", " 0 "+strconv.Itoa(start)+" ", 1))
+	tr.restart(pid, start)
 }
 
 func TestPodPlaysCNI(t *testing.T) {

@@ -2,10 +2,8 @@ package host
 
 import (
 	"regexp"
+	"strings"
 )
-
-// Files in which kubelets are told their container runtime.
-var kubeletConfigs = []string{"/var/lib/kubelet/config.yaml", "/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet"}
 
 var endpointLine = regexp.MustCompile(`(?:containerRuntimeEndpoint["']?:\s*|--container-runtime-endpoint[= ])["']?(?:unix://)?(/[^\s"',}]+)`)
 
@@ -13,14 +11,12 @@ var endpointLine = regexp.MustCompile(`(?:containerRuntimeEndpoint["']?:\s*|--co
 // as a path of the host, or nothing. A node may have two runtimes, one of them without
 // pods.
 func (h *Host) RuntimeSocket() string {
-	for _, path := range kubeletConfigs {
-		text, err := h.content(path, maxJSON)
-		if err != nil {
-			continue
-		}
-		if m := endpointLine.FindSubmatch(text); m != nil {
-			return string(m[1])
-		}
+	if s := h.kubeletSays(endpointLine); s != "" {
+		return s
+	}
+	// K3s has a runtime of its own, unless it was given another.
+	if k := h.runningKubelet(); strings.HasPrefix(k.name, "k3s-") && k.args != "" && !strings.Contains(k.args, "--docker") {
+		return "/run/k3s/containerd/containerd.sock"
 	}
 	return ""
 }

@@ -43,7 +43,7 @@ func (p *process) alive() int {
 // dir is the procfs directory with the complete state: for a zombie that of a running
 // thread.
 func (h *Host) dir(p *process) string {
-	dir := filepath.Join(h.o.Proc, strconv.Itoa(p.ID))
+	dir := h.pidDir(p.ID)
 	if p.State == 'Z' {
 		if t := p.alive(); t != 0 {
 			return filepath.Join(dir, "task", strconv.Itoa(t))
@@ -51,6 +51,8 @@ func (h *Host) dir(p *process) string {
 	}
 	return dir
 }
+
+func (h *Host) pidDir(pid int) string { return filepath.Join(h.o.Proc, strconv.Itoa(pid)) }
 
 // Which threads a walk reads: all, or only those beside a zombie, which is cheaper.
 const (

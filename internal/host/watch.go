@@ -18,7 +18,7 @@ import (
 // change in them affects.
 func (h *Host) watched() map[string][]model.Table {
 	return map[string][]model.Table{
-		h.o.CNIConfig:          {model.CNIConfigs},
+		h.lastConfigDir():      {model.CNIConfigs},
 		"/var/lib/cni/results": {model.CNIResults},
 		"/var/lib/calico":      {model.Machines},
 	}

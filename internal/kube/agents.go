@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -22,7 +20,6 @@ const (
 	agentPort      = 9474
 	agentAudience  = "plumbline-agent"
 	AgentHeader    = "Plumbline-Token"
-	tokenSeconds   = 600
 	maxAnswer      = 64 << 20
 )
 
@@ -86,58 +83,21 @@ func agentPods(pods []model.Pod) []AgentPod {
 	return out
 }
 
-// AgentToken requests a token of one of Plumbline's service accounts, valid for ten minutes
-// and only for that audience of agents. at is the API server's time.
-func (c *Client) AgentToken(ctx context.Context, namespace, account, audience string) (token string, at time.Time, err error) {
-	if err := CheckNames(namespace, account); err != nil {
-		return "", at, err
-	}
-	if audience != agentAudience && !strings.HasPrefix(audience, agentAudience+"/") {
-		return "", at, fmt.Errorf("%.80q is not an audience of agents", audience) // a token with the API server's own audience would give access to it
-	}
-	body, err := json.Marshal(map[string]any{
-		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
-		"spec": map[string]any{"audiences": []string{audience}, "expirationSeconds": tokenSeconds},
-	})
-	if err != nil {
-		return "", at, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
-	path := "/api/v1/namespaces/" + namespace + "/serviceaccounts/" + account + "/token"
-	resp, err := c.send(ctx, c.http, Request{Method: http.MethodPost, Path: path, Accept: AcceptJSON, Body: body})
-	if err != nil {
-		return "", at, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if at, err = http.ParseTime(resp.Header.Get("Date")); err != nil {
-		return "", at, fmt.Errorf("create %s: no time in the answer: %w", path, err)
-	}
-	var o struct {
-		Status struct {
-			Token string `json:"token"`
-		} `json:"status"`
-	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxObject)).Decode(&o); err != nil {
-		return "", at, fmt.Errorf("create %s: %w", path, err)
-	}
-	if o.Status.Token == "" {
-		return "", at, fmt.Errorf("create %s: no token in the answer", path)
-	}
-	return o.Status.Token, at, nil
-}
-
 // Proxy asks an agent through the API server. The caller closes the answer; reading more
-// than the limit fails. The context sets the timeout.
-func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url.Values, token string) (io.ReadCloser, http.Header, error) {
+// than the limit fails. The headers of a refusal are returned too. The context sets the timeout. The API server removes the caller's
+// Authorization header and passes the others on, such as head.
+func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url.Values, head http.Header) (io.ReadCloser, http.Header, error) {
 	at, err := ProxyPath(pod, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	// The API server removes the caller's Authorization header and passes the others on.
-	head := http.Header{AgentHeader: {token}}
 	// Once: a busy node delays only itself.
-	resp, err := c.sendOnce(ctx, c.http, Request{Method: http.MethodGet, Path: at, Query: query, Accept: "*/*", Header: head})
+	resp, err := c.once(ctx, c.http, Request{Method: http.MethodGet, Path: at, Query: query, Accept: "*/*", Header: head})
+	var answered http.Header
+	if err == nil {
+		answered = resp.Header
+		resp, err = accepted(resp)
+	}
 	if err != nil {
 		var long *url.Error // its address tells less than the node's name
 		switch {
@@ -146,9 +106,9 @@ func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url
 		case errors.As(err, &long):
 			err = fmt.Errorf("%w: %w", ErrUnreachable, long.Err)
 		}
-		return nil, nil, fmt.Errorf("ask the agent of %s: %w", pod.Node, err)
+		return nil, answered, fmt.Errorf("ask the agent of %s: %w", pod.Node, err)
 	}
-	return &bounded{body: resp.Body, left: maxAnswer}, resp.Header, nil
+	return &bounded{body: resp.Body, left: maxAnswer}, answered, nil
 }
 
 // ProxyPath is the path to an agent through the API server.

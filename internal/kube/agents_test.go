@@ -78,7 +78,7 @@ func TestProxy(t *testing.T) {
 	c := clientOf(t, srv.URL)
 	pod := AgentPod{Node: "w1", Namespace: "ns", Name: "p"}
 	ask := func(path string) ([]byte, error) {
-		body, _, err := c.Proxy(t.Context(), pod, path, url.Values{"ip": {"10.0.0.1"}}, "tok")
+		body, _, err := c.Proxy(t.Context(), pod, path, url.Values{"ip": {"10.0.0.1"}}, http.Header{AgentHeader: {"tok"}})
 		if err != nil {
 			return nil, err
 		}

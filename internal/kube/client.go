@@ -175,10 +175,15 @@ func (c *Client) sendOnce(ctx context.Context, hc *http.Client, r Request) (*htt
 	if err != nil {
 		return nil, err
 	}
+	return accepted(resp)
+}
+
+// accepted turns an answer that is not a success into an error.
+func accepted(resp *http.Response) (*http.Response, error) {
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return resp, nil
 	}
-	err = orBusy(resp, refusal(resp))
+	err := orBusy(resp, refusal(resp))
 	_ = resp.Body.Close()
 	return nil, err
 }

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"net/url"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -20,34 +21,24 @@ func (Components) Name() string { return "Calico workloads" }
 // Tables lists the tables that it fills.
 func (Components) Tables() []model.Table { return []model.Table{model.Components} }
 
-// Namespaces of Calico's workloads: installed by manifest, by operator.
-var workloads = []string{
-	"/apis/apps/v1/namespaces/kube-system/daemonsets/calico-node",
-	"/apis/apps/v1/namespaces/calico-system/daemonsets/calico-node",
-	"/apis/apps/v1/namespaces/kube-system/deployments/calico-kube-controllers",
-	"/apis/apps/v1/namespaces/calico-system/deployments/calico-kube-controllers",
-	"/apis/apps/v1/namespaces/kube-system/deployments/calico-typha",
-	"/apis/apps/v1/namespaces/calico-system/deployments/calico-typha",
-}
-
 // Collect reads them. Missing ones run in another way, which is not an error.
 func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
+	found, s, err := c.daemonSets(ctx)
+	if err != nil {
+		return observe.ReadInfo{}, err
+	}
+	others, err := c.deployments(ctx, found)
+	if err != nil {
+		return observe.ReadInfo{}, err
+	}
+	maps := configMaps{client: c.Client, read: map[string]map[string]string{}}
 	var out []model.Component
-	var s observe.ReadInfo
-	for _, path := range workloads {
-		raw, at, err := c.Client.Get(ctx, path)
-		if errors.Is(err, errNotFound) {
-			continue
-		}
+	for _, w := range append(found, others...) {
+		row, err := w.component(ctx, maps)
 		if err != nil {
 			return observe.ReadInfo{}, err
 		}
-		w, err := parseWorkload(raw)
-		if err != nil {
-			return observe.ReadInfo{}, err
-		}
-		out = append(out, w)
-		s.At = at
+		out = append(out, row)
 	}
 	installed, err := c.installation(ctx)
 	if err != nil {
@@ -60,6 +51,58 @@ func (c Components) Collect(ctx context.Context, b *model.Builder) (observe.Read
 	s.Rows = len(out)
 	b.Add(func(s *model.Snapshot) { s.Components = out })
 	return s, nil
+}
+
+// nodeApps are the values of the label k8s-app of the DaemonSets that run Felix: Calico's own,
+// and that of Canal. Their names and namespaces differ by distribution.
+var nodeApps = []string{"calico-node", "canal"}
+
+// daemonSets finds those that run Felix. The label may be on their pods only, so it cannot select
+// them; a cluster has few DaemonSets.
+func (c Components) daemonSets(ctx context.Context) ([]workload, observe.ReadInfo, error) {
+	var out []workload
+	s, err := c.Client.List(ctx, "/apis/apps/v1/daemonsets", url.Values{}, func(item []byte) error {
+		w, err := parseWorkload(item)
+		if err == nil && slices.Contains(nodeApps, w.app()) {
+			out = append(out, w)
+		}
+		return err
+	})
+	s.Revision = ""
+	return out, s, err
+}
+
+// Calico's Deployments, and where they are if no DaemonSet tells.
+var (
+	deployments = []string{"calico-kube-controllers", "calico-typha"}
+	namespaces  = []string{"calico-system", "kube-system"}
+)
+
+// deployments finds Calico's other workloads, in the namespaces of its DaemonSets.
+func (c Components) deployments(ctx context.Context, nodes []workload) ([]workload, error) {
+	in := slices.Clone(namespaces)
+	for i := range nodes {
+		in = append(in, nodes[i].Metadata.Namespace)
+	}
+	slices.Sort(in)
+	var out []workload
+	for _, namespace := range slices.Compact(in) {
+		for _, name := range deployments {
+			raw, _, err := c.Client.Get(ctx, "/apis/apps/v1/namespaces/"+url.PathEscape(namespace)+"/deployments/"+name)
+			if errors.Is(err, errNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			w, err := parseWorkload(raw)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, w)
+		}
+	}
+	return out, nil
 }
 
 // installation reads the Installation resource of Calico's operator, if there is one.
@@ -76,80 +119,33 @@ func (c Components) installation(ctx context.Context) ([]model.Component, error)
 	if err != nil {
 		return nil, err
 	}
+	row, err := parseInstallation(raw)
+	return []model.Component{row}, err
+}
+
+func parseInstallation(raw []byte) (model.Component, error) {
 	var o struct {
 		Spec struct {
-			CNI struct {
+			Variant string `json:"variant"`
+			CNI     struct {
 				Type string `json:"type"`
 				IPAM struct {
 					Type string `json:"type"`
 				} `json:"ipam"`
 			} `json:"cni"`
+			Network struct {
+				Dataplane string `json:"linuxDataplane"`
+			} `json:"calicoNetwork"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(raw, &o); err != nil {
-		return nil, fmt.Errorf("installation default: %w", err)
+		return model.Component{}, fmt.Errorf("installation default: %w", err)
 	}
-	return []model.Component{{Name: "installation", Settings: map[string]string{"cni": o.Spec.CNI.Type, "ipam": o.Spec.CNI.IPAM.Type}}}, nil
-}
-
-// settings are the environment variables that select Calico's behaviour; none is a secret.
-var settings = []string{"USE_POD_CIDR", "CALICO_NETWORKING_BACKEND", "FELIX_INTERFACEPREFIX", "CLUSTER_TYPE", "DATASTORE_TYPE"}
-
-func parseWorkload(b []byte) (model.Component, error) {
-	var o struct {
-		Metadata struct {
-			ObjectMeta
-			Generation int64 `json:"generation"`
-		} `json:"metadata"`
-		Spec struct {
-			Replicas *int `json:"replicas"`
-			Template struct {
-				Spec struct {
-					Containers []struct {
-						Image string `json:"image"`
-						Env   []struct {
-							Name  string `json:"name"`
-							Value string `json:"value"`
-						} `json:"env"`
-					} `json:"containers"`
-				} `json:"spec"`
-			} `json:"template"`
-		} `json:"spec"`
-		Status struct {
-			ObservedGeneration     int64 `json:"observedGeneration"`
-			UpdatedNumberScheduled int   `json:"updatedNumberScheduled"`
-			UpdatedReplicas        int   `json:"updatedReplicas"`
-			DesiredNumberScheduled int   `json:"desiredNumberScheduled"`
-			NumberReady            int   `json:"numberReady"`
-			ReadyReplicas          int   `json:"readyReplicas"`
-		} `json:"status"`
-	}
-	if err := json.Unmarshal(b, &o); err != nil {
-		return model.Component{}, fmt.Errorf("workload %s: %w", o.Metadata.Name, err)
-	}
-	c := model.Component{
-		Name: o.Metadata.Name, Wanted: o.Status.DesiredNumberScheduled,
-		Ready: max(o.Status.NumberReady, o.Status.ReadyReplicas), Settings: map[string]string{},
-	}
-	if o.Spec.Replicas != nil {
-		c.Wanted = *o.Spec.Replicas
-	}
-	c.Old = max(0, c.Wanted-max(o.Status.UpdatedNumberScheduled, o.Status.UpdatedReplicas))
-	if o.Status.ObservedGeneration < o.Metadata.Generation {
-		c.Old = max(c.Old, c.Wanted, 1)
-	}
-	for _, k := range o.Spec.Template.Spec.Containers {
-		image, _, _ := strings.Cut(k.Image, "@")
-		if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') && c.Version == "" {
-			c.Version = image[i+1:]
-		}
-		for _, e := range k.Env {
-			for _, s := range settings {
-				if e.Name == s && e.Value != "" {
-					c.Settings[s] = e.Value
-				}
-			}
+	row := model.Component{Name: "installation", Settings: map[string]string{}}
+	for k, v := range map[string]string{"cni": o.Spec.CNI.Type, "ipam": o.Spec.CNI.IPAM.Type, "variant": o.Spec.Variant, "dataplane": o.Spec.Network.Dataplane} {
+		if v != "" {
+			row.Settings[k] = v
 		}
 	}
-	return c, nil
+	return row, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+
+	"k8s.io/client-go/rest"
 )
 
 // A Sender sends the requests that its list admits, and no others. It is how the packages
@@ -21,6 +23,33 @@ func (c *Client) Sender(may func(method, path string) bool) (*Sender, error) {
 		return nil, err
 	}
 	return &Sender{c: c, http: hc}, nil
+}
+
+// SenderAs returns one that sends as the owner of a token instead of the kubeconfig's user.
+func (c *Client) SenderAs(token func(ctx context.Context) (string, error), may func(method, path string) bool) (*Sender, error) {
+	cfg := rest.AnonymousClientConfig(c.cfg)
+	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return bearer{rt, token} })
+	hc, err := through(cfg, c.base, may)
+	if err != nil {
+		return nil, err
+	}
+	return &Sender{c: c, http: hc}, nil
+}
+
+// A bearer adds a token to each request.
+type bearer struct {
+	http.RoundTripper
+	token func(ctx context.Context) (string, error)
+}
+
+func (b bearer) RoundTrip(q *http.Request) (*http.Response, error) {
+	token, err := b.token(q.Context())
+	if err != nil {
+		return nil, err
+	}
+	with := q.Clone(q.Context())
+	with.Header.Set("Authorization", "Bearer "+token)
+	return b.RoundTripper.RoundTrip(with)
 }
 
 // Send returns a successful answer, whose body the caller closes. If the server is busy it

@@ -148,7 +148,7 @@ func TestBusyAgent(t *testing.T) {
 	}))
 	defer srv.Close()
 	c := clientOf(t, srv.URL)
-	_, _, err := c.Proxy(t.Context(), AgentPod{Node: "w1", Namespace: "ns", Name: "p"}, "v1/tables", nil, "tok")
+	_, _, err := c.Proxy(t.Context(), AgentPod{Node: "w1", Namespace: "ns", Name: "p"}, "v1/tables", nil, http.Header{AgentHeader: {"tok"}})
 	var busy interface{ RetryAfter() time.Duration }
 	if !errors.As(err, &busy) || busy.RetryAfter() != 7*time.Second || asked != 1 || errors.Is(err, observe.ErrNotThere) {
 		t.Errorf("%v, asked %d times", err, asked)

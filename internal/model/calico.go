@@ -7,18 +7,21 @@ import (
 
 // Info describes the whole cluster. There is one row.
 type Info struct {
-	GUID           string `json:"guid,omitempty"`
-	Kubernetes     string `json:"kubernetes,omitempty"`
-	Calico         string `json:"calico,omitempty"`    // version
-	Datastore      string `json:"datastore,omitempty"` // kdd or etcd
-	Group          string `json:"group,omitempty"`     // API group of the custom resources
-	Ready          bool   `json:"ready"`               // datastoreReady
-	IPAM           string `json:"ipam,omitempty"`      // calico, host-local, other; empty means not known
-	Networking     string `json:"networking,omitempty"`
-	StrictAffinity bool   `json:"strictAffinity,omitempty"`
-	MaxBlocks      int    `json:"maxBlocks,omitempty"` // per node
-	Revision       string `json:"revision,omitempty"`
-	Extra          Extra  `json:"-"`
+	GUID            string `json:"guid,omitempty"`
+	Kubernetes      string `json:"kubernetes,omitempty"`
+	Calico          string `json:"calico,omitempty"`    // version
+	Datastore       string `json:"datastore,omitempty"` // kdd or etcd
+	Group           string `json:"group,omitempty"`     // API group of the custom resources
+	Ready           bool   `json:"ready"`               // datastoreReady
+	IPAM            string `json:"ipam,omitempty"`      // calico, host-local, other; empty means not known
+	Networking      string `json:"networking,omitempty"`
+	Enterprise      string `json:"enterprise,omitempty"`      // version of Calico Enterprise, or unknown; empty: open source
+	Dataplane       string `json:"dataplane,omitempty"`       // bpf, vpp, iptables, nftables; empty means not known
+	InterfacePrefix string `json:"interfacePrefix,omitempty"` // of FelixConfiguration
+	StrictAffinity  bool   `json:"strictAffinity,omitempty"`
+	MaxBlocks       int    `json:"maxBlocks,omitempty"` // per node
+	Revision        string `json:"revision,omitempty"`
+	Extra           Extra  `json:"-"`
 }
 
 // GarbageCollectorConfig is the configuration of the IPAM garbage collector. There is one row.

@@ -47,12 +47,12 @@ func setup(configs []*CNIConfig) CNISetup {
 		s.Doubt = s.Doubt || c.Error != ""
 	}
 	switch {
-	case calicos == s.Loaded || s.Loaded == nil || s.Loaded.multus():
+	case calicos == s.Loaded || s.Loaded == nil || s.Loaded.Multus():
 		s.Calicos = calicos
 	default:
 		s.Doubt = s.Doubt || calicos != nil
 	}
-	if s.Loaded != nil && s.Loaded.multus() {
+	if s.Loaded != nil && s.Loaded.Multus() {
 		s.Doubt = true // the delegate may be in Multus' own file
 	}
 	s.Doubt = s.Doubt && s.Calicos == nil
@@ -75,8 +75,8 @@ func (s *CNISetup) Networks() []string {
 // Calicos reports whether the configuration has Calico's plugin, or the guard that calls it.
 func (c *CNIConfig) Calicos() bool { return c.has("calico", "plumbline-cni") }
 
-// multus reports whether the configuration delegates to other files.
-func (c *CNIConfig) multus() bool { return c.has("multus", "multus-shim") }
+// Multus reports whether the configuration delegates to other files.
+func (c *CNIConfig) Multus() bool { return c.has("multus", "multus-shim") }
 
 func (c *CNIConfig) has(plugins ...string) bool {
 	return slices.ContainsFunc(c.Plugins, func(t string) bool { return slices.Contains(plugins, t) })

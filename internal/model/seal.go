@@ -13,7 +13,7 @@ import (
 // depend on the order of the rows.
 func Seal(s *Snapshot) *View {
 	s.sort()
-	v := &View{s: s, coverage: map[string]*[tables]State{}}
+	v := &View{s: s, cover: s.Coverage, coverage: map[string]*[tables]State{}}
 	for _, c := range s.Coverage {
 		if v.coverage[c.Node] == nil {
 			v.coverage[c.Node] = new([tables]State)
@@ -27,6 +27,7 @@ func Seal(s *Snapshot) *View {
 	v.indexHosts()     // before indexKubernetes: it sets the tunnels and aliases of nodes
 	v.indexNodeState() // before indexKubernetes: claimNodeState uses it
 	v.indexKubernetes()
+	v.doubtConfigs()
 	ipam.Wait()
 	v.countUse()
 	return v

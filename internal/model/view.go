@@ -11,7 +11,8 @@ import (
 // declares; this makes one view usable by one goroutine only.
 type View struct {
 	s        *Snapshot
-	coverage map[string]*[tables]State // by node, the cluster's own under ""; nil: Unread
+	cover    []Coverage                // how completely each table was read
+	coverage map[string]*[tables]State // the same by node, the cluster's own under ""; nil: Unread
 	touched  [tables]bool              // tables read since the last call of Touched
 
 	allocs  []Allocation // rows of Allocations, in the order of blocks and of their Held lists
@@ -100,6 +101,10 @@ func (v *View) State(t Table, node string) State {
 	}
 	return Unread
 }
+
+// Coverage lists how completely each table was read. It differs from the snapshot's own where
+// tables contradict each other.
+func (v *View) Coverage() []Coverage { return v.cover }
 
 // Under returns a view of s, which must have the same rows as the view's snapshot; only
 // Meta may differ.

@@ -3,6 +3,7 @@ package snapshotio
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -18,8 +19,11 @@ import (
 // tar needs the size of a file before its content.
 const partSize = 4 << 20
 
-// maxBundle limits the unpacked size of a bundle.
-const maxBundle = 8 << 30
+// Limits of a bundle, which may come from anywhere: its unpacked size, and its rows.
+const (
+	maxBundle = 4 << 30
+	maxRows   = 20_000_000
+)
 
 // WriteBundle writes the snapshot as a stream.
 func WriteBundle(w io.Writer, s *model.Snapshot) error {
@@ -65,15 +69,16 @@ func (p *parts) flush() error {
 }
 
 // ReadBundle reads a bundle as a stream.
-func ReadBundle(r io.Reader) (*model.Snapshot, error) { return ReadBundleOf(r, maxBundle, 0) }
+func ReadBundle(r io.Reader) (*model.Snapshot, error) { return ReadBundleOf(r, maxBundle, maxRows) }
 
-// ReadBundleOf reads a bundle with limits: bytes unpacked, and rows (0 means any number).
+// ReadBundleOf reads a bundle with limits: bytes unpacked, and rows.
 func ReadBundleOf(r io.Reader, bytes int64, rows int) (*model.Snapshot, error) {
 	zip, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, fmt.Errorf("not a bundle: %w", err)
 	}
-	files := tar.NewReader(io.LimitReader(zip, bytes))
+	in := &limited{Reader: zip, left: bytes, most: bytes}
+	files := tar.NewReader(in)
 	d := decoder{most: rows}
 	for {
 		h, err := files.Next()
@@ -88,8 +93,30 @@ func ReadBundleOf(r io.Reader, bytes int64, rows int) (*model.Snapshot, error) {
 			continue
 		}
 		if err := d.Section(name, files); err != nil {
-			return nil, err
+			return nil, cmp.Or(in.exceeded(), err) // a line that is cut off cannot be read either
 		}
 	}
 	return d.Snapshot()
+}
+
+// A limited reader fails where a LimitReader would end: what is cut off must not look complete.
+type limited struct {
+	io.Reader
+	left, most int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p[:min(int64(len(p)), l.left+1)])
+	l.left -= int64(n)
+	if over := l.exceeded(); over != nil {
+		return 0, over
+	}
+	return n, err
+}
+
+func (l *limited) exceeded() error {
+	if l.left >= 0 {
+		return nil
+	}
+	return fmt.Errorf("read bundle: it has more than %d MiB unpacked", l.most>>20)
 }

@@ -3,9 +3,11 @@ package machine
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -139,7 +141,11 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := via.http.RoundTrip(r)
+	first := r.Clone(r.Context())
+	if r.Body != nil {
+		first.Body = &untouched{ReadCloser: r.Body}
+	}
+	resp, err := via.http.RoundTrip(first)
 	if errors.Is(err, errSpent) { // it died meanwhile, and nothing was sent
 		l.drop(via)
 		if via, err = l.connect(r.Context()); err != nil {
@@ -151,4 +157,23 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 		l.drop(via)
 	}
 	return resp, err
+}
+
+// An untouched body stays open until it has been read from: a transport closes the body of a
+// request that it could not send.
+type untouched struct {
+	io.ReadCloser
+	read atomic.Bool
+}
+
+func (u *untouched) Read(p []byte) (int, error) {
+	u.read.Store(true)
+	return u.ReadCloser.Read(p)
+}
+
+func (u *untouched) Close() error {
+	if !u.read.Load() {
+		return nil
+	}
+	return u.ReadCloser.Close()
 }

@@ -2,6 +2,9 @@ package machine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -18,7 +21,7 @@ func serve(t *testing.T, l net.Listener) net.Conn {
 	}
 	one := make(chan net.Conn, 1)
 	one <- conn
-	s := &http.Server{Protocols: new(http.Protocols), Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	s := &http.Server{Protocols: new(http.Protocols), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })}
 	s.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = s.Serve(&listener{one: one, over: make(chan struct{}), addr: l.Addr()}) }()
 	t.Cleanup(func() { _ = s.Close() })
@@ -107,11 +110,20 @@ func TestLinkDied(t *testing.T) {
 	for try := range 3 {
 		told := make(chan error, 1)
 		go func() {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://machine/x", nil)
+			in, out := io.Pipe() // fails when it is read after it was closed
+			go func() {
+				_, _ = io.WriteString(out, "stdin")
+				_ = out.Close()
+			}()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://machine/x", in)
 			if err == nil {
 				var resp *http.Response
 				if resp, err = k.RoundTrip(r); err == nil {
-					err = resp.Body.Close()
+					var echo []byte
+					if echo, err = io.ReadAll(resp.Body); err == nil && string(echo) != "stdin" {
+						err = fmt.Errorf("the body is %q", echo)
+					}
+					err = errors.Join(err, resp.Body.Close())
 				}
 			}
 			told <- err

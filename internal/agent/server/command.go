@@ -23,9 +23,9 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Hostname       func() (string, error)
 	Getenv         func(string) string
-	// Review returns the client that asks the API server about tokens; also is another
-	// address of it.
-	Review func(also string) (Reviewer, error)
+	// Connect returns what asks the API server about tokens, and the Lease of the agent of a node
+	// there; also is another address of it.
+	Connect func(node, also string) (Reviewer, Lease, error)
 }
 
 const usage = `Plumbline's agent: reads the kernel and container runtime state of one node.
@@ -43,10 +43,10 @@ Flags:
 
 // flags are the command line flags.
 type flags struct {
-	node, root, proc, socket, unix, record string
-	listen                                 string
-	text, repair                           bool
-	logs                                   []LogPlace
+	node, root, proc, socket, unix, record, cniConfig string
+	listen                                            string
+	text, repair                                      bool
+	logs                                              []LogPlace
 }
 
 // Main runs the command and returns its exit code.
@@ -76,6 +76,7 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&f.root, "root", "/", "path of the node's root file system; in a container with hostPID: /proc/1/root")
 	set.StringVar(&f.proc, "proc", "/proc", "procfs with the node's PIDs")
 	set.StringVar(&f.socket, "socket", "", "socket of the container runtime below --root; default: that of the kubelet, then the only existing one of the usual sockets")
+	set.StringVar(&f.cniConfig, "cni-config-dir", "", "directory of the CNI configurations below --root; default: asked of the container runtime")
 	set.StringVar(&f.unix, "unix", "/run/plumbline/agent.sock", "socket for root on the node; empty for none")
 	set.StringVar(&f.record, "event-log", "", "directory of the node's event log; empty for none")
 	set.Func("record", "removed: use --event-log", func(string) error { return errors.New("removed: use --event-log") })
@@ -141,13 +142,13 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	log := slog.New(slog.NewTextHandler(e.Stderr, nil))
 	n := open(f)
 	defer n.close()
-	review, err := e.Review(n.server)
+	review, lease, err := e.Connect(f.node, n.server)
 	if err != nil {
 		return fmt.Errorf("connect to the API server, which authorizes callers: %w", err)
 	}
 	s := New(Config{
 		Node: f.node, Version: version(), Collectors: n.collectors, Watch: n.watch, Calls: n.calls, Writer: n.writer,
-		Review: review, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
+		Review: review, Lease: lease, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
 	})
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", f.listen)

@@ -1,15 +1,14 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"slices"
-	"strings"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -18,6 +17,10 @@ import (
 
 // A Reviewer asks the API server who owns a token and what its owner may do.
 type Reviewer interface {
+	// Genuine reports whether the token is signed with a key that the API server publishes. It
+	// asks nobody, as a rule. true proves nothing: a token that was revoked is genuine too. An
+	// error means that the caller should retry.
+	Genuine(ctx context.Context, token string) (bool, error)
 	// Authenticate identifies the token's owner; ok is false if the token is invalid,
 	// expired, or made for another audience.
 	Authenticate(ctx context.Context, token, audience string) (owner any, ok bool, err error)
@@ -27,16 +30,15 @@ type Reviewer interface {
 // How long an answer of the API server is cached. A revoked right ends after a minute; a
 // refusal is asked again after five seconds.
 const (
-	yesFor     = time.Minute
-	noFor      = 5 * time.Second
-	maxKnown   = 1024
-	maxToken   = 16 << 10
-	maxReviews = 8 // concurrent: callers must not use the agent to overload the API server
-	perSecond  = 5.0
-	maxBurst   = 40.0
+	yesFor   = time.Minute
+	noFor    = 5 * time.Second
+	maxKnown = 1024
+	maxToken = 16 << 10
 )
 
-// A gate admits authorized requests. It refuses if the API server cannot be asked.
+// A gate admits authorized requests. It refuses if the API server cannot be asked. Order: what
+// costs nothing is refused first, and the API server is asked last, within the budget of the
+// caller's address: callers must not use the agent to overload it, nor keep others out.
 type gate struct {
 	review Reviewer
 	node   string
@@ -44,9 +46,7 @@ type gate struct {
 
 	mu      sync.Mutex
 	known   map[[sha256.Size]byte]verdict
-	credit  float64
-	last    time.Time
-	reviews chan struct{}
+	sources *sources
 }
 
 type verdict struct {
@@ -55,7 +55,7 @@ type verdict struct {
 }
 
 func newGate(r Reviewer, node string, now func() time.Time) *gate {
-	return &gate{review: r, node: node, now: now, credit: maxBurst, last: now(), known: map[[sha256.Size]byte]verdict{}, reviews: make(chan struct{}, maxReviews)}
+	return &gate{review: r, node: node, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now)}
 }
 
 // wrap requires the right for verb before it admits a request.
@@ -70,13 +70,24 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 			http.Error(w, "the token is too long, or this agent cannot verify tokens", http.StatusUnauthorized)
 			return
 		}
-		ok, err := g.may(r.Context(), token, verb)
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxChange))
+		if err != nil {
+			http.Error(w, "the request is too long or incomplete", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		audience, err := agent.AudienceOf(g.node, r, body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+		ok, err := g.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb)
 		switch {
 		case err != nil:
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "the API server cannot be asked to verify the token; retry", http.StatusServiceUnavailable)
 		case !ok:
-			http.Error(w, fmt.Sprintf("the token is not valid on this node, or its owner may not %s %s.%s", verb, agent.Resource, agent.Group), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("the token is not valid for this request, or its owner may not %s %s.%s", verb, agent.Resource, agent.Group), http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -85,33 +96,26 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 
 var errBusy = errors.New("too many token reviews; retry")
 
-func (g *gate) may(ctx context.Context, token, verb string) (bool, error) {
-	audience := agent.Audience
-	if verb != "get" {
-		audience = agent.RepairAudience(g.node) // a token for changes is valid on this node only
-	}
-	end, ok := meant(token, audience, g.now())
+func (g *gate) may(ctx context.Context, source netip.Addr, token, audience, verb string) (bool, error) {
+	end, ok := meant(token, audience)
 	if !ok {
 		return false, nil // refused without asking the API server
 	}
 	key := sha256.Sum256([]byte(verb + "\x00" + token))
 	g.mu.Lock()
 	v, ok := g.known[key]
+	g.mu.Unlock()
 	if ok && g.now().Before(v.until) {
-		g.mu.Unlock()
 		return v.ok, nil
 	}
-	ok = g.spend()
-	g.mu.Unlock()
+	if ok, err := g.review.Genuine(ctx, token); !ok || err != nil {
+		return false, err
+	}
+	done, ok := g.sources.review(source)
 	if !ok {
 		return false, errBusy
 	}
-	select {
-	case g.reviews <- struct{}{}:
-		defer func() { <-g.reviews }()
-	default:
-		return false, errBusy
-	}
+	defer done()
 	yes, err := g.ask(ctx, token, audience, verb)
 	if err != nil {
 		return false, err
@@ -147,55 +151,8 @@ func (g *gate) remember(key [sha256.Size]byte, yes bool, end time.Time) {
 		keep = yesFor
 	}
 	until := now.Add(keep)
-	if end.Before(until) {
-		until = end // never longer than the token is valid
+	if end.After(now) && end.Before(until) {
+		until = end // by this clock; it is refused a minute after its end by any
 	}
 	g.known[key] = verdict{yes, until}
-}
-
-// spend takes one of the token reviews that callers may cause per second. The caller holds
-// mu.
-func (g *gate) spend() bool {
-	now := g.now()
-	g.credit = min(maxBurst, g.credit+now.Sub(g.last).Seconds()*perSecond)
-	g.last = now
-	if g.credit < 1 {
-		return false
-	}
-	g.credit--
-	return true
-}
-
-// meant reports whether a token claims this audience and has not expired. The claim proves
-// nothing; its absence is enough to refuse.
-func meant(token, audience string, now time.Time) (end time.Time, ok bool) {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return end, false
-	}
-	b, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return end, false
-	}
-	var claims struct {
-		Audiences audiences `json:"aud"`
-		Expires   int64     `json:"exp"`
-	}
-	if json.Unmarshal(b, &claims) != nil || !slices.Contains(claims.Audiences, audience) {
-		return end, false
-	}
-	end = time.Unix(claims.Expires, 0)
-	return end, now.Before(end)
-}
-
-// audiences is a string or a list in JSON.
-type audiences []string
-
-func (a *audiences) UnmarshalJSON(b []byte) error {
-	var one string
-	if json.Unmarshal(b, &one) == nil {
-		*a = audiences{one}
-		return nil
-	}
-	return json.Unmarshal(b, (*[]string)(a))
 }

@@ -82,14 +82,24 @@ func nodeTables(names []string) ([]model.Table, bool) {
 }
 
 func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
-	q, ok := asked(r.URL.Query())
+	v := r.URL.Query()
+	nonce := v.Get("nonce")
+	v.Del("nonce")
+	q, ok := asked(v)
+	ok = ok && len(nonce) <= agent.MaxNonce
 	if !ok {
 		http.Error(w, fmt.Sprintf("specify ip=ADDRESS or container=FULL_ID, at most %d of each, or all=1", agent.MaxAsked), http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), verifyWithin)
 	defer cancel()
-	writeJSON(w, s.collectVerification(ctx, q))
+	verification := s.collectVerification(ctx, q)
+	answer, err := agent.SignVerification(s.key, nonce, &verification)
+	if err != nil {
+		http.Error(w, "sign the verification: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	writeJSON(w, answer)
 }
 
 // asked reads what to verify. It refuses values that may be spelled differently in the

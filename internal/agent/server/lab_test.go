@@ -27,13 +27,15 @@ func TestMain(m *testing.M) { lab.Main(m) }
 func TestLabAgent(t *testing.T) {
 	l := lab.Start(t, lab.Config{Nodes: 1})
 	install(t, l)
-	a := askAs(t, l, token(t, l, "plumbline-system", "plumbline-reader", agent.Audience))
+	a := askAs(t, l, "plumbline-reader")
 	t.Run("strangers are kept out", func(t *testing.T) { strangers(t, l) })
 	s := &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}
 	pod, err := s.Run(t.Context(), stage.PodSpec{Name: "web", Node: "node1"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("signatures", func(t *testing.T) { signatures(t, l, a) })
+	t.Run("flood", func(t *testing.T) { flood(t, l, a) })
 	t.Run("verification", func(t *testing.T) { verificationWith(t, s, a, pod) })
 	t.Run("live", func(t *testing.T) { live(t, s, a, 10) })
 	t.Run("frozen runtime", func(t *testing.T) { frozen(t, s, a) })
@@ -71,10 +73,12 @@ func token(t *testing.T, l *lab.Lab, ns, account, audience string) string {
 // An asker talks to the agent of node1 itself, past the API server's proxy.
 type asker struct {
 	agent.Fleet
-	status func(ctx context.Context, method, path, token string) (int, string)
+	caller *agent.Caller
+	do     func(ctx context.Context, method, path, query string, head http.Header) (*http.Response, error)
 }
 
-func askAs(t *testing.T, l *lab.Lab, token string) *asker {
+// askAs has a token of the account, for a new caller.
+func askAs(t *testing.T, l *lab.Lab, account string) *asker {
 	t.Helper()
 	n, err := l.Node(t.Context(), 1)
 	if err != nil {
@@ -83,19 +87,18 @@ func askAs(t *testing.T, l *lab.Lab, token string) *asker {
 	// The agent's certificate is its own, as it is for the API server's proxy.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	t.Cleanup(client.CloseIdleConnections)
-	do := func(ctx context.Context, method, path, query, token string) (*http.Response, error) {
+	a := &asker{Fleet: agent.Fleet{Nodes: []string{"node1"}, Now: time.Now, Identities: &leases{l: l}}, caller: agent.NewCaller()}
+	a.do = func(ctx context.Context, method, path, query string, head http.Header) (*http.Response, error) {
 		q, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("https://%s:%d/%s?%s", n.Addr(), agent.Port, path, query), nil)
 		if err != nil {
 			return nil, err
 		}
-		if token != "" {
-			q.Header.Set(agent.Header, token)
-		}
+		q.Header = head
 		return client.Do(q)
 	}
-	a := &asker{Fleet: agent.Fleet{Nodes: []string{"node1"}, Now: time.Now}}
-	a.Open = func(ctx context.Context, _, path string, query url.Values) (io.ReadCloser, error) {
-		resp, err := do(ctx, http.MethodGet, path, query.Encode(), token)
+	own := token(t, l, "plumbline-system", account, a.caller.Audience())
+	a.Open = func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
+		resp, err := a.do(ctx, http.MethodGet, path, query.Encode(), a.caller.Headers(own, node, http.MethodGet, path, query, nil))
 		if err != nil {
 			return nil, err
 		}
@@ -105,14 +108,20 @@ func askAs(t *testing.T, l *lab.Lab, token string) *asker {
 		}
 		return resp.Body, nil
 	}
-	a.status = func(ctx context.Context, method, path, token string) (int, string) {
-		resp, err := do(ctx, method, path, "", token)
-		if err != nil {
-			return 0, err.Error()
-		}
-		b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-		_ = resp.Body.Close()
-		return resp.StatusCode, string(b)
-	}
 	return a
+}
+
+// status sends a request that the caller signs for node1.
+func (a *asker) status(ctx context.Context, method, path, token string) (int, string) {
+	return a.sent(ctx, method, path, a.caller.Headers(token, "node1", method, path, nil, nil))
+}
+
+func (a *asker) sent(ctx context.Context, method, path string, head http.Header) (int, string) {
+	resp, err := a.do(ctx, method, path, "", head)
+	if err != nil {
+		return 0, err.Error()
+	}
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	_ = resp.Body.Close()
+	return resp.StatusCode, string(b)
 }

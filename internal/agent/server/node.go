@@ -28,12 +28,16 @@ var runtimes = []string{
 
 func open(f flags) *node {
 	k := kernel.Options{Proc: f.proc, Root: f.root}
-	h := host.New(host.Options{Proc: f.proc, Root: f.root, NodeName: f.node})
+	var c *cri.Client
+	h := host.New(host.Options{
+		Proc: f.proc, Root: f.root, NodeName: f.node, CNIConfig: f.cniConfig,
+		Runtime: func(ctx context.Context) (string, error) { return c.CNIDirectory(ctx) },
+	})
 	socket := cri.Usual(f.root, h.RuntimeSocket, runtimes...)
 	if f.socket != "" {
 		socket = cri.At(f.socket)
 	}
-	c := cri.Open(f.root, socket)
+	c = cri.Open(f.root, socket)
 	n := &node{calls: h.CNICalls, server: h.APIServer()}
 	if f.repair {
 		n.writer = &NodeWriter{Kernel: k, Host: h, CRI: c}

@@ -29,11 +29,12 @@ func strangers(t *testing.T, l *lab.Lab) {
 	if _, err := l.Kubectl(ctx, "-n", "plumbline-system", "create", "serviceaccount", "stranger"); err != nil {
 		t.Fatal(err)
 	}
-	reader := token(t, l, "plumbline-system", "plumbline-reader", agent.Audience)
-	repairer := token(t, l, "plumbline-system", "plumbline-repairer", agent.RepairAudience("node1"))
-	elsewhere := token(t, l, "plumbline-system", "plumbline-repairer", agent.RepairAudience("node2"))
-	anywhere := token(t, l, "plumbline-system", "plumbline-repairer", agent.Audience)
-	a := askAs(t, l, "")
+	a := askAs(t, l, "plumbline-reader")
+	audience := a.caller.Audience()
+	reader := token(t, l, "plumbline-system", "plumbline-reader", audience)
+	repairer := token(t, l, "plumbline-system", "plumbline-repairer", audience)
+	everybody := token(t, l, "plumbline-system", "plumbline-repairer", agent.Audience)
+	another := token(t, l, "plumbline-system", "plumbline-reader", agent.NewCaller().Audience())
 	for name, c := range map[string]struct {
 		method, path, token string
 		want                int
@@ -44,16 +45,16 @@ func strangers(t *testing.T, l *lab.Lab) {
 		"nonsense":                       {http.MethodGet, agent.PathTables, "abc.def.ghi", 403},
 		"a token for the API server":     {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", ""), 403},
 		"a token for somebody else":      {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "plumbline-reader", "vault"), 403},
-		"without the right":              {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "stranger", agent.Audience), 403},
-		"a pod's own account":            {http.MethodGet, agent.PathVerify, token(t, l, "default", "default", agent.Audience), 403},
+		"without the right":              {http.MethodGet, agent.PathTables, token(t, l, "plumbline-system", "stranger", audience), 403},
+		"a pod's own account":            {http.MethodGet, agent.PathVerify, token(t, l, "default", "default", audience), 403},
 		"expired":                        {http.MethodGet, agent.PathTables, until(t, reader, time.Now().Add(-time.Minute)), 403},
 		"not expired":                    {http.MethodGet, agent.PathDigest, until(t, reader, time.Now().Add(time.Minute)), 200},
 		"signed by somebody else":        {http.MethodGet, agent.PathTables, reader[:len(reader)-6] + "AAAAAA", 403},
 		"a reader":                       {http.MethodGet, agent.PathDigest, reader, 200},
-		"a repairer reads":               {http.MethodGet, agent.PathDigest, anywhere, 200},
-		"a token of another node":        {http.MethodPost, agent.PathChange, elsewhere, 403},
-		"a token for every node":         {http.MethodPost, agent.PathChange, anywhere, 403},
-		"what changes does not read":     {http.MethodGet, agent.PathDigest, repairer, 403},
+		"a repairer reads":               {http.MethodGet, agent.PathDigest, repairer, 200},
+		"a token of another caller":      {http.MethodGet, agent.PathDigest, another, 403},
+		"a token for every caller":       {http.MethodGet, agent.PathDigest, everybody, 403},
+		"it does not change either":      {http.MethodPost, agent.PathChange, everybody, 403},
 		"a reader changes":               {http.MethodPost, "v1/step", reader, 403},
 		"a reader changes a node":        {http.MethodPost, agent.PathChange, reader, 403},
 		"nobody changes a node":          {http.MethodPost, agent.PathChange, "", 401},
@@ -65,6 +66,17 @@ func strangers(t *testing.T, l *lab.Lab) {
 			t.Errorf("%s: %d, want %d: %s", name, got, c.want, said)
 		}
 	}
+	// What an agent was sent is of no use at another: the request is signed for one node.
+	for name, head := range map[string]http.Header{
+		"signed for another node": a.caller.Headers(reader, "node2", http.MethodGet, agent.PathDigest, nil, nil),
+		"signed by another":       agent.NewCaller().Headers(reader, "node1", http.MethodGet, agent.PathDigest, nil, nil),
+		"for another path":        a.caller.Headers(reader, "node1", http.MethodGet, agent.PathTables, nil, nil),
+		"unsigned":                {agent.Header: {reader}},
+	} {
+		if got, said := a.sent(ctx, http.MethodGet, agent.PathDigest, head); got != 403 {
+			t.Errorf("%s: %d %s", name, got, said)
+		}
+	}
 	away(t, l, a, reader)
 	withdrawn(t, l, a)
 }
@@ -72,7 +84,7 @@ func strangers(t *testing.T, l *lab.Lab) {
 // away: a token that was not seen before is refused while the API server cannot be asked;
 // one that was is believed for a minute.
 func away(t *testing.T, l *lab.Lab, a *asker, known string) {
-	ctx, fresh := t.Context(), token(t, l, "plumbline-system", "plumbline-reader", agent.Audience)
+	ctx, fresh := t.Context(), token(t, l, "plumbline-system", "plumbline-reader", a.caller.Audience())
 	if err := l.FreezeAPIServer(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +112,7 @@ func withdrawn(t *testing.T, l *lab.Lab, a *asker) {
 			t.Fatal(err)
 		}
 	}
-	tok := token(t, l, "plumbline-system", "passing", agent.Audience)
+	tok := token(t, l, "plumbline-system", "passing", a.caller.Audience())
 	if got, said := a.status(ctx, http.MethodGet, agent.PathDigest, tok); got != 200 {
 		t.Fatalf("with the right: %d %s", got, said)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -23,6 +24,7 @@ type Config struct {
 	Calls  func(ctx context.Context) ([]model.Process, error)
 	Writer *NodeWriter // nil: the agent only reads
 	Review Reviewer    // nil: only root on the node is admitted
+	Lease  Lease       // nil: the identity is not published, and no repair accepts verifications
 	Record string      // directory of the event log; empty for none
 	Logs   Logs
 	Log    *slog.Logger
@@ -37,12 +39,15 @@ type Server struct {
 	watch  []func(ctx context.Context, changed func(tables ...model.Table)) error
 	calls  func(ctx context.Context) ([]model.Process, error)
 	gate   *gate
+	key    ed25519.PrivateKey // of the verifications, since this start
 	record string
 	log    *slog.Logger
 	now    func() time.Time
 
 	pollers []*poller
 	entries chan eventlog.Entry
+	lease   Lease
+	names   []string // that Calico has used for the node in this boot; owned by keepPublished
 
 	writer *NodeWriter
 	read   func(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error) // of an object that can be changed
@@ -68,7 +73,7 @@ func New(c Config) *Server {
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
 		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Most: collectorMost, Collectors: c.Collectors},
 		entries: make(chan eventlog.Entry, 4096),
-		writer:  c.Writer, turn: make(chan struct{}, 1),
+		writer:  c.Writer, turn: make(chan struct{}, 1), key: newKey(), lease: c.Lease,
 	}
 	s.verbs, s.read = verbsOf(s), c.Writer.reread
 	s.store = newStore(c.Node, c.Version, s.note)
@@ -100,6 +105,7 @@ func (s *Server) Run(ctx context.Context) {
 		wg.Go(func() { s.follow(ctx, watch) })
 	}
 	wg.Go(func() { s.write(ctx) })
+	wg.Go(func() { s.keepPublished(ctx) })
 	wg.Wait()
 }
 

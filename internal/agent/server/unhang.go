@@ -44,11 +44,18 @@ func (s *Server) silent(ctx context.Context, t *readState, args map[string]strin
 }
 
 // remove removes a sandbox whose pod is verified gone by the plan. Args: uid of that pod,
-// and containers: those that still run in it according to the plan.
+// and containers: those that still run in it according to the plan. It refuses while the kubelet
+// has the pod: whoever has the right to repair must not end pods past their disruption budgets.
 func (s *Server) remove(ctx context.Context, t *readState, args map[string]string, dry bool) (bool, error) {
 	b, ok := t.body.(*cri.SandboxStatus)
 	if !ok || args["uid"] != b.UID {
 		return false, errors.New("its pod is not the one in the plan")
+	}
+	switch has, err := s.writer.Host.KubeletHas(b.UID); {
+	case err != nil:
+		return false, err
+	case has:
+		return false, fmt.Errorf("the kubelet still has pod %s/%s (%s): it removes the sandbox itself", b.Namespace, b.Pod, b.UID)
 	}
 	known := list(args, "containers")
 	return s.writer.CRI.Remove(ctx, *b, func(ctx context.Context) error {

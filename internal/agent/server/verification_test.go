@@ -1,16 +1,13 @@
 package server
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -165,56 +162,5 @@ func TestAsked(t *testing.T) {
 		if _, ok := asked(v); !ok {
 			t.Error("64 of each are too many")
 		}
-	}
-}
-
-// What a token says of itself is only ever a reason to refuse it.
-func TestMeant(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_800_000_000, 0)
-	token := func(claims string) string {
-		return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
-	}
-	for text, want := range map[string]bool{
-		token(`{"aud":["plumbline-agent"],"exp":1800000060}`):     true,
-		token(`{"aud":"plumbline-agent","exp":1800000060}`):       true,
-		token(`{"aud":["x","plumbline-agent"],"exp":1800000060}`): true,
-		token(`{"aud":["plumbline-agent"],"exp":1800000000}`):     false,
-		token(`{"aud":["plumbline-agent"]}`):                      false,
-		token(`{"aud":["https://kubernetes"],"exp":1800000060}`):  false,
-		token(`{"exp":1800000060}`):                               false,
-		"abc.def.ghi":                                             false,
-		"nonsense":                                                false,
-	} {
-		if end, ok := meant(text, agent.Audience, now); ok != want || ok && !end.Equal(now.Add(time.Minute)) {
-			t.Errorf("%s: %v, %v", text, end, ok)
-		}
-	}
-}
-
-func FuzzMeant(f *testing.F) {
-	f.Add("e30.e30.c2ln")
-	f.Fuzz(func(_ *testing.T, token string) { meant(token, agent.Audience, time.Unix(0, 0)) })
-}
-
-// A stranger with new tokens all the time is told to wait before the API server is.
-func TestReviewsAreFew(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_800_000_000, 0)
-	g := newGate(nil, "n1", func() time.Time { return now })
-	n := 0
-	for range 1000 {
-		if g.spend() {
-			n++
-		}
-	}
-	now = now.Add(2 * time.Second)
-	for range 1000 {
-		if g.spend() {
-			n++
-		}
-	}
-	if n != maxBurst+2*perSecond {
-		t.Errorf("%d reviews", n)
 	}
 }

@@ -24,16 +24,17 @@ import (
 type asker struct {
 	client *http.Client
 	base   string
+	caller *agent.Caller
 	token  string
 }
 
 const maxAnswer = 64 << 20
 
-func newAsker(t *testing.T, n *lab.Node, token string) *asker {
+func newAsker(t *testing.T, n *lab.Node, caller *agent.Caller, token string) *asker {
 	// The agent's certificate is self-signed; the API server's proxy accepts it as well.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	t.Cleanup(client.CloseIdleConnections)
-	return &asker{client: client, base: fmt.Sprintf("https://%s:%d/", n.Addr(), agent.Port), token: token}
+	return &asker{client: client, base: fmt.Sprintf("https://%s:%d/", n.Addr(), agent.Port), caller: caller, token: token}
 }
 
 func (a *asker) get(ctx context.Context, path string, query url.Values) ([]byte, error) {
@@ -41,7 +42,7 @@ func (a *asker) get(ctx context.Context, path string, query url.Values) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	q.Header.Set(agent.Header, a.token)
+	q.Header = a.caller.Headers(a.token, "node1", http.MethodGet, path, query, nil)
 	resp, err := a.client.Do(q)
 	if err != nil {
 		return nil, err

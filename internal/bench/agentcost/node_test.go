@@ -97,11 +97,12 @@ func (s *lookup) install(t *testing.T, r *report) {
 	if err := lab.InstallAgents(ctx, s.Lab, filepath.Clean(*binary), "../../../deploy/agent.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	token, err := s.Kubectl(ctx, "-n", lab.AgentNamespace, "create", "token", "plumbline-reader", "--audience="+agent.Audience, "--duration=4h")
+	caller := agent.NewCaller()
+	token, err := s.Kubectl(ctx, "-n", lab.AgentNamespace, "create", "token", "plumbline-reader", "--audience="+caller.Audience(), "--duration=1h")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ask = newAsker(t, s.node, strings.TrimSpace(token))
+	s.ask = newAsker(t, s.node, caller, strings.TrimSpace(token))
 	err = lab.Eventually(ctx, time.Minute, func(ctx context.Context) error {
 		d, err := s.ask.digest(ctx)
 		if err != nil {

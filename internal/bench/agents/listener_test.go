@@ -93,7 +93,12 @@ func (h *host) serve(w http.ResponseWriter, q *http.Request, reviewer *review.Re
 		case <-time.After(tarriesFor):
 		}
 	}
-	if ok, err := h.may(q.Context(), q.Header.Get(agent.Header), reviewer); err != nil {
+	audience, err := agent.AudienceOf(h.name, q, nil)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	if ok, err := h.may(q.Context(), q.Header.Get(agent.Header), audience, reviewer); err != nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "the API server cannot be asked to verify the token; retry", http.StatusServiceUnavailable)
 		return
@@ -106,11 +111,14 @@ func (h *host) serve(w http.ResponseWriter, q *http.Request, reviewer *review.Re
 	_, _ = w.Write(h.body)
 }
 
-func (h *host) may(ctx context.Context, token string, reviewer *review.Reviewer) (bool, error) {
+func (h *host) may(ctx context.Context, token, audience string, reviewer *review.Reviewer) (bool, error) {
 	if known := h.known.Load(); known != nil && known.token == token && time.Now().Before(known.until) {
 		return true, nil
 	}
-	owner, ok, err := reviewer.Authenticate(ctx, token, agent.Audience)
+	if ok, err := reviewer.Genuine(ctx, token); err != nil || !ok {
+		return false, err
+	}
+	owner, ok, err := reviewer.Authenticate(ctx, token, audience)
 	if err != nil || !ok {
 		return false, err
 	}

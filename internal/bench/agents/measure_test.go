@@ -29,7 +29,8 @@ import (
 // discards them.
 func (c *cluster) bare(t *testing.T, r *report) time.Duration {
 	t.Helper()
-	token, err := c.Kubectl(t.Context(), "-n", lab.AgentNamespace, "create", "token", "plumbline-reader", "--audience="+agent.Audience)
+	caller := agent.NewCaller()
+	token, err := c.Kubectl(t.Context(), "-n", lab.AgentNamespace, "create", "token", "plumbline-reader", "--audience="+caller.Audience())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,10 +39,11 @@ func (c *cluster) bare(t *testing.T, r *report) time.Duration {
 	cost, began := c.cost(t), time.Now()
 	c.each(t, 64, func(ctx context.Context, h *host) error {
 		at := fmt.Sprintf("%s%s/https:%s:%d/proxy/%s", c.config.Host, podPath, h.agent.Name, agent.Port, agent.PathTables)
-		n, err := c.fetch(ctx, at, token)
+		head := caller.Headers(token, h.name, http.MethodGet, agent.PathTables, nil, nil)
+		n, err := c.fetch(ctx, at, head)
 		for try := 1; err != nil && try < 5; try++ { // so many in parallel can be too much for it
 			twice.Add(1)
-			n, err = c.fetch(ctx, at, token)
+			n, err = c.fetch(ctx, at, head)
 		}
 		bytes.Add(n)
 		return err
@@ -51,12 +53,12 @@ func (c *cluster) bare(t *testing.T, r *report) time.Duration {
 	return took
 }
 
-func (c *cluster) fetch(ctx context.Context, at, token string) (int64, error) {
+func (c *cluster) fetch(ctx context.Context, at string, head http.Header) (int64, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 	if err != nil {
 		return 0, err
 	}
-	q.Header.Set(agent.Header, token)
+	q.Header = head
 	resp, err := c.http.Do(q)
 	if err != nil {
 		return 0, err

@@ -39,7 +39,7 @@ func notChecked(r *audit.Report) []string {
 	if len(there) > 0 {
 		out = append(out, fmt.Sprintf("%s not checked on these nodes: %s", term.Count(len(there), "code"), strings.Join(there, ", ")))
 	}
-	if r.Calico.IPAM == "calico" && r.Calico.Network == "calico" {
+	if c := r.Calico; c.IPAM == "calico" && c.Network == "calico" && c.Dataplane != "vpp" && c.Enterprise == "" {
 		na = nil // what the other datastore would have is not worth a line
 	}
 	for _, why := range slices.Sorted(maps.Keys(na)) {

@@ -23,6 +23,22 @@ func (a agents) Names(context.Context) ([]string, error) {
 	return out, nil
 }
 
+// Published returns the names that the agent of a node published in this boot.
+func (a agents) Published(_ context.Context, name string) ([]string, bool) {
+	n := a.w.node(name)
+	if n == nil {
+		return nil, false
+	}
+	return n.called, len(n.called) > 0
+}
+
+// publishes has an agent that answers publish the name of its node.
+func (n *node) publishes() {
+	if !n.silent && !slices.Contains(n.called, n.calico) {
+		n.called = append(n.called, n.calico)
+	}
+}
+
 // Ask has the agent on a node verify.
 func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers []string) (model.Verification, error) {
 	w, n := a.w, a.w.node(name)
@@ -35,7 +51,7 @@ func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers
 		BootID: n.bootID(), Uptime: (w.now - n.booted) / second, NodeName: name, CalicoName: n.calico, ConfigName: n.calico, Network: network,
 	}
 	if n.half {
-		out.Missing = []string{"namespaces: permission denied"}
+		out.Missing = []string{"sandboxes: the runtime does not answer", "namespaces: permission denied"}
 	}
 	about := func(cid string, has []netip.Addr) bool {
 		return out.All || slices.Contains(containers, cid) || slices.ContainsFunc(has, func(ip netip.Addr) bool { return slices.Contains(ips, ip) })
@@ -44,7 +60,7 @@ func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers
 		if !about(b.id, b.ips) {
 			continue
 		}
-		if b.listed {
+		if b.listed && !n.half {
 			out.Sandboxes = append(out.Sandboxes, b.sandbox())
 		}
 		if at, ok := n.attachment(b); ok && !n.half {
@@ -67,6 +83,9 @@ func (a agents) Ask(_ context.Context, name string, ips []netip.Addr, containers
 
 func (b *box) sandbox() model.Sandbox {
 	s := model.Sandbox{ID: b.id, Namespace: b.ns, Pod: b.pod, UID: b.uid, Attempt: b.attempt, Ready: b.ready}
+	if b.own {
+		s.Handler = "runsc"
+	}
 	if b.netns {
 		s.NetNS, s.Inode, s.PID = "/run/netns/cni-"+b.id, b.inode, 1000
 	}
@@ -87,7 +106,9 @@ func (n *node) attachment(b *box) (model.Attachment, bool) {
 	}
 	at.Device, at.Index, at.Peer, at.PeerNS, at.Up, at.MAC = "eth0", 3, b.link, hostNS, true, podMAC
 	for _, ip := range b.ips {
-		at.IPs = append(at.IPs, single(ip))
+		if !b.own {
+			at.IPs = append(at.IPs, single(ip))
+		}
 	}
 	return at, true
 }

@@ -13,8 +13,9 @@ import (
 // build makes a healthy cluster: nodes with their blocks and tunnels, and pods that run.
 func (w *world) build() {
 	for i := range 2 + w.pick(3) {
-		n := &node{name: "n" + strconv.Itoa(i+1), boot: 1}
+		n := &node{name: "n" + strconv.Itoa(i+1), boot: 1, gvisor: w.one(6)}
 		n.calico = n.name
+		n.called = []string{n.name}
 		w.nodes = append(w.nodes, n)
 		w.kube.swap(others, nodeRef(n.name), nil, &row{value: &machine{Name: n.name, BootID: n.bootID(), ready: true, created: begin}})
 		for _, four := range []bool{true, false} {

@@ -10,7 +10,7 @@ import (
 
 // churn lets one thing happen that happens in clusters.
 func (w *world) churn() {
-	switch w.pick(20) {
+	switch w.pick(21) {
 	case 0, 1, 2, 3, 4:
 		w.launch()
 	case 5, 6, 7, 8:
@@ -38,6 +38,7 @@ func (w *world) churn() {
 	case 14: // an agent falls silent, or speaks again
 		n := w.nodes[w.pick(len(w.nodes))]
 		n.silent, n.half = !n.silent, w.one(2)
+		n.publishes()
 		w.log("%s: no answer %v, incomplete %v", n.name, n.silent, n.half)
 	case 15:
 		n := w.nodes[w.pick(len(w.nodes))]
@@ -52,6 +53,14 @@ func (w *world) churn() {
 	case 18:
 		if len(w.nodes) > 2 && w.one(4) {
 			w.removes(w.nodes[w.pick(len(w.nodes))])
+		}
+	case 19: // a machine is off for good, as a person says; or it is back, and the person takes that back
+		n := w.nodes[w.pick(len(w.nodes))]
+		switch {
+		case n.taint:
+			w.comesBack(n)
+		case w.machines() > 2 && w.one(3):
+			w.fails(n)
 		}
 	default:
 		w.again()
@@ -113,7 +122,8 @@ func (w *world) someBox() *kubelet {
 // reboots: namespaces and calls are gone, the runtime's list of sandboxes is not.
 func (w *world) reboots(n *node) {
 	w.log("%s reboots", n.name)
-	n.boot, n.booted, n.calls, n.links, n.cut = n.boot+1, w.now, nil, nil, false
+	n.boot, n.booted, n.calls, n.links, n.cut, n.called = n.boot+1, w.now, nil, nil, false, nil
+	n.publishes()
 	for _, b := range n.boxes {
 		b.dies(w)
 		b.netns, b.ips, b.inode = false, nil, 0
@@ -171,4 +181,35 @@ func (w *world) tunnelUp(n *node) {
 		m.tunnel = n.tunnel
 		w.kube.swap(others, r.ref, r, &row{value: &m})
 	}
+}
+
+// fails: a machine loses its power for good, and a person declares it out of service.
+func (w *world) fails(n *node) {
+	if w.taints(n, model.OutOfServiceTaint+":NoExecute") {
+		w.reboots(n)
+		n.silent, n.cut, n.taint = true, true, true
+		w.log("%s is off and out of service", n.name)
+	}
+}
+
+// comesBack: it was repaired after all.
+func (w *world) comesBack(n *node) {
+	if w.taints(n) {
+		w.reboots(n)
+		n.silent, n.taint = w.one(2), false
+		n.publishes()
+		w.log("%s is back, no answer %v", n.name, n.silent)
+	}
+}
+
+// taints sets the taints of a Node.
+func (w *world) taints(n *node, taints ...string) bool {
+	r := w.kube.get(nodeRef(n.name))
+	if r == nil {
+		return false
+	}
+	m := *r.value.(*machine)
+	m.Taints, m.ready, m.BootID = taints, len(taints) == 0, n.bootID()
+	w.kube.swap(others, r.ref, r, &row{value: &m})
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"time"
 
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
@@ -12,6 +13,20 @@ import (
 )
 
 var podFaults = []fault{
+	{"force-deleted", "", func(w *world) bool { // and the kubelet does not get to ending it; nor, maybe, the agent to say so
+		k := w.runs()
+		if k == nil {
+			return false
+		}
+		r := w.kube.get(podRef(k.ns, k.name))
+		if r == nil {
+			return false
+		}
+		w.kube.swap(others, r.ref, r, nil)
+		k.task.wake = w.now + w.between(20*time.Minute, 3*time.Hour)
+		k.n.silent = k.n.silent || w.one(2)
+		return true
+	}},
 	{"unshown", "", func(w *world) bool {
 		k := w.runs()
 		return k != nil && w.unshow(k)
@@ -30,7 +45,7 @@ var podFaults = []fault{
 	{"device-left", "", func(w *world) bool {
 		name := "db-" + strconv.Itoa(w.pick(4))
 		n := w.open()
-		if w.kube.get(podRef("shop", name)) != nil {
+		if w.kube.get(podRef("shop", name)) != nil || slices.ContainsFunc(n.links, func(l *link) bool { return l.name == deviceName("shop", name) }) {
 			return false
 		}
 		n.index++

@@ -11,7 +11,6 @@ import (
 	"plumbline.dev/plumbline/internal/calico/object"
 	"plumbline.dev/plumbline/internal/lossless"
 	"plumbline.dev/plumbline/internal/model"
-	"plumbline.dev/plumbline/internal/repair/change"
 )
 
 // harm records the first violation of a safety rule by a write of Plumbline.
@@ -113,11 +112,11 @@ func ownerOf(b *object.Block, o int32) string {
 
 // ours reports that a handle is one of Plumbline's own, which has no object.
 func ours(handle string) bool {
-	return strings.HasPrefix(handle, change.HoldPrefix) || strings.HasPrefix(handle, "plumbline-unknown.")
+	return model.OwnHandle(handle)
 }
 
 // beyond reports that a sandbox could not be known: its machine has no Node object, and
-// Kubernetes does not have its pod any more. It is the only excuse, and it is counted.
+// Kubernetes does not have its pod any more. It is counted.
 func (w *world) beyond(n *node, cid string) bool {
 	if w.kube.get(nodeRef(n.name)) != nil {
 		return false
@@ -127,7 +126,7 @@ func (w *world) beyond(n *node, cid string) bool {
 			return false
 		}
 	}
-	w.excused++
+	w.excuses[noNode]++
 	return true
 }
 

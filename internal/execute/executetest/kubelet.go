@@ -81,7 +81,7 @@ func (k *kubelet) setUp(w *world) step {
 	k.n.index++
 	b := &box{
 		id: w.hexID(), ns: k.ns, pod: k.name, uid: k.uid, attempt: k.attempt, netns: true, pids: 1,
-		inode: 4026532000 + uint64(k.n.index), born: w.now,
+		inode: 4026532000 + uint64(k.n.index), born: w.now, own: k.n.gvisor && w.one(2),
 	}
 	k.attempt++
 	k.n.boxes = append(k.n.boxes, b)

@@ -25,10 +25,24 @@ type line struct {
 	crash  int // the write at which it dies; 0 means never
 	after  bool
 	flaky  bool
+	other  func() // another Plumbline, which runs while this one stands still; at most once
 }
 
-// moves lets others go on.
+// moves lets others go on, maybe for long: another Plumbline may do all of its work.
 func (l *line) moves() error {
+	if err := l.passes(); err != nil {
+		return err
+	}
+	if other := l.other; other != nil && l.w.one(60) {
+		l.other = nil
+		other()
+		l.w.deposed = true
+	}
+	return nil
+}
+
+// passes lets others go on while a request is on its way.
+func (l *line) passes() error {
 	if l.dead {
 		return errCrashed
 	}
@@ -41,7 +55,7 @@ func (l *line) fails() bool { return l.flaky && l.w.one(50) }
 
 // writing does one write, with all that can happen to it.
 func (l *line) writing(do func() error) error {
-	if err := l.moves(); err != nil {
+	if err := l.passes(); err != nil { // the lease was asked for just before
 		return err
 	}
 	if l.fails() {
@@ -151,6 +165,13 @@ func (a asks) Ask(ctx context.Context, node string, ips []netip.Addr, containers
 		return model.Verification{}, errNet
 	}
 	return a.nodes.Ask(ctx, node, ips, containers)
+}
+
+func (a asks) Published(ctx context.Context, node string) ([]string, bool) {
+	if a.moves() != nil || a.fails() {
+		return nil, false
+	}
+	return a.nodes.Published(ctx, node)
 }
 
 // A journal is what survives Plumbline's death.

@@ -18,13 +18,15 @@ import (
 // A mutant is Plumbline without one safety check. It is made by wrapping the stores, nodes or
 // plan of the executor: the product itself has no switches for it.
 type mutant struct {
-	plan   func(*world, *repair.Plan)
-	store  func(*run, reach) execute.Store
-	nodes  func(execute.Nodes) execute.Nodes
-	byName bool
-	undo   bool // it does harm only in an undo
-	faults []string
-	harm   string // regular expression of the harm that it must do: other harm proves nothing
+	plan    func(*world, *repair.Plan)
+	store   func(*run, reach) execute.Store
+	nodes   func(execute.Nodes) execute.Nodes
+	sees    func(*model.Snapshot) // changes what the check reads
+	byName  bool
+	forgets bool // it has no journal
+	undo    bool // it does harm only in an undo
+	faults  []string
+	harm    string // regular expression of the harm that it must do: other harm proves nothing
 }
 
 // caught reports whether a run without a safety check does the harm that the check prevents,
@@ -65,6 +67,9 @@ func mutantOf(name string) (mutant, error) {
 	if m.store == nil {
 		m.store = func(_ *run, r reach) execute.Store { return r }
 	}
+	if m.sees == nil {
+		m.sees = func(*model.Snapshot) {}
+	}
 	if m.nodes == nil {
 		m.nodes = func(n execute.Nodes) execute.Nodes { return n }
 	}
@@ -72,7 +77,17 @@ func mutantOf(name string) (mutant, error) {
 }
 
 // The mutants, each with the faults with which it is caught soonest.
-var mutants = map[string]mutant{
+var mutants = allMutants(ownMutants, nodeMutants, storeMutants)
+
+func allMutants(all ...map[string]mutant) map[string]mutant {
+	out := map[string]mutant{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
+}
+
+var ownMutants = map[string]mutant{
 	"no-compare":      {store: func(_ *run, r reach) execute.Store { return noCompare{r} }, faults: []string{"leaked", "leaked-old", "unrecorded", "overcount"}, harm: `sequence number|was freed|went from|counts \d+ in|does not count`},
 	"no-verification": {nodes: func(n execute.Nodes) execute.Nodes { return yes{n} }, faults: []string{"frozen-add", "frozen-count"}, harm: `was freed, and|about to hold`},
 	"one-node":        {plan: oneNode, nodes: func(n execute.Nodes) execute.Nodes { return properName{n} }, faults: []string{"stale-nodename"}, harm: `was freed, and`},
@@ -84,6 +99,13 @@ var mutants = map[string]mutant{
 	"one-write":       {plan: oneWrite, faults: []string{"wrong-node"}, harm: `was repaired, and now|collector is stuck`},
 	"by-name":         {plan: unlinks, byName: true, faults: []string{"device-left"}, harm: `is running behind it`},
 	"evict-first":     {plan: evictFirst, faults: []string{"shared"}, harm: `is evicted, and IPAM has`},
+}
+
+func (m *mutant) journal(j *journal) func(repair.Entry) error {
+	if m.forgets {
+		return func(repair.Entry) error { return nil }
+	}
+	return j.write
 }
 
 // noCompare writes without comparing the revision.

@@ -104,16 +104,16 @@ func oneWrite(_ *world, p *repair.Plan) {
 	from := map[string]*change.Held{}
 	for i := range p.Steps {
 		for _, o := range ordinalsOf(&p.Steps[i]) {
-			if o.To != nil && strings.HasPrefix(o.To.Handle, change.HoldPrefix) {
+			if o.To != nil && strings.HasPrefix(o.To.Handle, model.HoldPrefix) {
 				from[o.IP.String()] = o.From
 			}
 		}
 	}
-	dropOrdinals(p, func(o change.Ordinal) bool { return o.To != nil && strings.HasPrefix(o.To.Handle, change.HoldPrefix) })
+	dropOrdinals(p, func(o change.Ordinal) bool { return o.To != nil && strings.HasPrefix(o.To.Handle, model.HoldPrefix) })
 	for i := range p.Steps {
 		os := ordinalsOf(&p.Steps[i])
 		for j := range os {
-			if o := &os[j]; o.From != nil && strings.HasPrefix(o.From.Handle, change.HoldPrefix) {
+			if o := &os[j]; o.From != nil && strings.HasPrefix(o.From.Handle, model.HoldPrefix) {
 				o.From = from[o.IP.String()]
 			}
 		}
@@ -128,7 +128,7 @@ func evictFirst(_ *world, p *repair.Plan) {
 			for j := range p.Steps {
 				e, ok := p.Steps[j].Change.(*change.Evict)
 				for k := 0; ok && k < len(e.Keeps); k++ {
-					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, change.HoldPrefix) {
+					if e.Keeps[k].IP == o.IP && o.From != nil && !strings.HasPrefix(o.From.Handle, model.HoldPrefix) {
 						e.Keeps[k].Handle = o.From.Handle
 					}
 				}

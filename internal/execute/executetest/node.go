@@ -10,11 +10,14 @@ import (
 
 // A node is a machine with the true state of its kernel and runtime.
 type node struct {
-	name   string // Kubernetes'
-	calico string // by which its CNI plugin writes: another one is Calico's issue 12257
+	name   string   // Kubernetes'
+	calico string   // by which its CNI plugin writes: another one is Calico's issue 12257
+	called []string // the names that its agent published in this boot
 	boot   int
 	booted int64
 	silent bool // its agent does not answer
+	gvisor bool // some of its sandboxes have a network stack of their own
+	taint  bool // a person declared it out of service, and it is off
 	half   bool // its agent answers incompletely
 	cut    bool // it is cut off from everybody, and what runs on it goes on running
 
@@ -33,6 +36,7 @@ type box struct {
 	attempt          uint32
 	listed           bool // the runtime shows it: only when its ADD is done
 	ready            bool
+	own              bool // it has a network stack of its own, as gVisor's: the kernel does not show its addresses
 	netns            bool // its namespace is there
 	pids             int
 	inode            uint64

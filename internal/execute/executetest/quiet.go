@@ -48,7 +48,7 @@ func (r *run) left() {
 	}
 	for _, b := range w.calico.all(model.KindBlock) {
 		for o := range int32(perBlock) {
-			if at := holder(b.value.(*object.Block), o); at != nil && len(at.Handle.V) > len(change.HoldPrefix) && at.Handle.V[:len(change.HoldPrefix)] == change.HoldPrefix {
+			if at := holder(b.value.(*object.Block), o); at != nil && len(at.Handle.V) > len(model.HoldPrefix) && at.Handle.V[:len(model.HoldPrefix)] == model.HoldPrefix {
 				w.harm("%s #%d is still held by %s after all is done", b.ref, o, at.Handle.V)
 			}
 		}
@@ -81,9 +81,10 @@ func (w *world) stillHeld(f string, l *change.RunningPod) {
 
 // remains gives the findings of two last checks that both have.
 func (w *world) remains() []finding.Finding {
-	first := w.audit(0, nil)
+	everything := func(*model.Snapshot) {}
+	first := w.audit(0, nil, everything)
 	w.now += (20 * time.Minute).Milliseconds()
-	return w.audit(0, first.Memory).Findings
+	return w.audit(0, first.Memory, everything).Findings
 }
 
 func same(a, b []finding.Evidence) bool {

@@ -29,7 +29,8 @@ type options struct {
 // statistics count what happened over many runs.
 type statistics struct {
 	Runs, Planned, Steps, Writes, Crashes, Undone int
-	Excused                                       int // seeds in which a machine without a Node object was excused
+	Twice                                         int            // runs in which a second Plumbline was at work
+	Excused                                       map[excuse]int // seeds that need an excuse
 	Targets, Done, Refused                        map[finding.Code]int
 }
 
@@ -101,7 +102,9 @@ func play(seed uint64, o options) (*run, error) {
 		r.undo()
 	}
 	w.quiet()
-	if w.broken == nil && !r.undone {
+	// What a second Plumbline broke off is no harm, but may be left: a count that is too high, or a
+	// hold, which the next check finds (PL1006, PL1001).
+	if w.broken == nil && !r.undone && w.others == 0 {
 		r.left()
 	}
 	r.count()
@@ -118,7 +121,7 @@ func (r *run) makePlan() {
 	var memory audit.Memory
 	var report *audit.Report
 	for range 2 {
-		report = w.audit(skew, memory)
+		report = w.audit(skew, memory, r.mutant.sees)
 		memory = report.Memory
 		w.passes(time.Duration(3+w.pick(6)) * time.Minute)
 	}
@@ -142,8 +145,10 @@ func (r *run) makePlan() {
 	}
 }
 
-func (w *world) audit(skew int, memory audit.Memory) *audit.Report {
-	return audit.Judge(context.Background(), w.snapshot(skew), audit.Source{}, audit.Options{
+func (w *world) audit(skew int, memory audit.Memory, sees func(*model.Snapshot)) *audit.Report {
+	s := w.snapshot(skew)
+	sees(s)
+	return audit.Judge(context.Background(), s, audit.Source{}, audit.Options{
 		Detectors: detectors, Settle: 2 * time.Minute, Recall: func(string) audit.Memory { return memory },
 	})
 }
@@ -154,8 +159,11 @@ func (r *run) execute() {
 	r.w.began = true
 	r.line = &line{w: r.w, flaky: r.w.one(2) && !r.o.Calm}
 	r.journal = &journal{line: r.line}
+	if r.w.one(4) && r.o.Mutant == "" {
+		r.line.other = r.second
+	}
 	for life := range 4 {
-		r.line.dead, r.line.writes, r.line.crash = false, 0, 0
+		r.line.dead, r.w.deposed, r.line.writes, r.line.crash = false, false, 0, 0
 		if life < 3 && r.w.one(2) {
 			r.line.crash, r.line.after = 1+r.w.pick(1+2*len(r.plan.Steps)), r.w.one(2)
 		}
@@ -181,15 +189,36 @@ func (r *run) execute() {
 	}
 }
 
+// second is another Plumbline that got the lease while this one was suspended, and carries out
+// the same plan or one of its own. This one goes on with the write that it was about to do, and
+// knows only before the next.
+func (r *run) second() {
+	w := r.w
+	own := &run{w: w, o: r.o, mutant: r.mutant, line: &line{w: w, flaky: w.one(2)}, plan: asSaved(r.plan)}
+	own.journal = &journal{line: own.line}
+	if w.one(2) {
+		own.makePlan()
+	}
+	w.log("another Plumbline executes %d steps", len(own.plan.Steps))
+	if len(own.plan.Steps) > 0 {
+		_, err := own.executor().Run(context.Background(), own.plan, nil)
+		w.log("the other Plumbline ended: %v", err)
+		w.others++
+	}
+}
+
 func (r *run) executor() *execute.Executor {
 	w := r.w
 	return &execute.Executor{
 		Calico: r.mutant.store(r, reach{r.line, w.calico}), Kube: r.mutant.store(r, reach{r.line, w.kube}), Pods: reach{r.line, w.kube},
 		Nodes: r.mutant.nodes(asks{r.line, agents{w}}), NodeWriter: nodeWriter{r.line, r.mutant.byName}, Etcd: w.etcd, MaxRisk: change.Destructive,
-		Journal: r.journal.write,
+		Journal: r.mutant.journal(r.journal),
 		Halt: func(context.Context) error {
 			if r.line.flaky && w.one(400) {
 				return errors.New("stop requested")
+			}
+			if w.deposed {
+				return errors.New("the lease was lost: another apply may run")
 			}
 			return nil
 		},
@@ -208,7 +237,7 @@ func (r *run) executor() *execute.Executor {
 func (w *world) clock() time.Time {
 	t := w.time().Time().Add(time.Duration(w.now%second) * time.Millisecond)
 	if w.rate > 0 && w.one(200) {
-		return t.Add(-time.Duration(w.pick(3600)) * time.Second)
+		return t.Add(time.Duration(w.pick(7200)-3600) * time.Second)
 	}
 	return t
 }
@@ -218,7 +247,7 @@ func (r *run) undo() {
 	r.undone = true
 	back := repair.Undo(r.plan, r.journal.entries, "")
 	r.w.log("undo: %d steps", len(back.Steps))
-	r.line.dead, r.line.writes, r.line.crash = false, 0, 0
+	r.line.dead, r.w.deposed, r.line.writes, r.line.crash = false, false, 0, 0
 	entries := r.journal
 	r.journal = &journal{line: r.line}
 	x := r.executor()
@@ -237,8 +266,14 @@ func (r *run) count() {
 		s.Targets, s.Done, s.Refused = map[finding.Code]int{}, map[finding.Code]int{}, map[finding.Code]int{}
 	}
 	s.Runs++
-	if r.w.excused > 0 {
-		s.Excused++
+	for e := range r.w.excuses {
+		if s.Excused == nil {
+			s.Excused = map[excuse]int{}
+		}
+		s.Excused[e]++
+	}
+	if r.w.others > 0 {
+		s.Twice++
 	}
 	if len(r.plan.Steps) > 0 {
 		s.Planned++

@@ -32,8 +32,9 @@ type pod struct {
 
 // A machine is what Kubernetes keeps of a node.
 type machine struct {
-	Name   string `json:"name"`
-	BootID string `json:"bootID"`
+	Name   string   `json:"name"`
+	BootID string   `json:"bootID"`
+	Taints []string `json:"taints,omitempty"`
 
 	ready   bool
 	tunnel  netip.Addr

@@ -1,9 +1,10 @@
-// Package review asks the API server who owns a token and what its owner may do. An agent
-// sends no other request to Kubernetes.
+// Package review is all that an agent asks of Kubernetes: who owns a token and what its owner
+// may do, with which keys tokens are signed, and to store the agent's own Lease.
 package review
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,11 +37,12 @@ type who struct {
 	Extra  map[string][]string
 }
 
-// A Reviewer asks one API server. It sends only these two requests.
+// A Reviewer asks one API server.
 type Reviewer struct {
-	bases []*url.URL
-	good  atomic.Int32 // index of the address that answered last
-	http  *http.Client
+	bases   []*url.URL
+	good    atomic.Int32 // index of the address that answered last
+	http    *http.Client
+	keyring keyring
 }
 
 // New returns a reviewer for the cluster that it runs in, with the token of its own pod.
@@ -111,12 +113,28 @@ func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resour
 // ask posts a request and reads the answer. Anything but a valid answer is an error: never
 // a yes, and never a no.
 func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
 	body, err := json.Marshal(question)
 	if err != nil {
 		return err
 	}
+	return r.send(ctx, request{method: http.MethodPost, path: path, kind: "application/json", body: body}, answer)
+}
+
+func (r *Reviewer) get(ctx context.Context, path, accept string, answer any) error {
+	return r.send(ctx, request{method: http.MethodGet, path: path, accept: accept}, answer)
+}
+
+// A request to the API server.
+type request struct {
+	method, path, kind, accept string
+	query                      url.Values
+	body                       []byte
+}
+
+// send sends a request to the address that answered last, then to the others.
+func (r *Reviewer) send(ctx context.Context, q request, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	var errs []error
 	first := r.good.Load()
 	for i := range r.bases {
@@ -126,7 +144,7 @@ func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) e
 			most = impatience // a connection may hang without an error
 		}
 		try, cancel := context.WithTimeout(ctx, most)
-		err := r.post(try, r.bases[at], path, body, answer)
+		err := r.once(try, r.bases[at], q, answer)
 		cancel()
 		var away *url.Error
 		if !errors.As(err, &away) {
@@ -139,17 +157,19 @@ func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) e
 	return errors.Join(errs...)
 }
 
-func (r *Reviewer) post(ctx context.Context, base *url.URL, path string, body []byte, answer any) error {
+func (r *Reviewer) once(ctx context.Context, base *url.URL, q request, answer any) error {
 	u := *base
-	u.Path = strings.TrimSuffix(u.Path, "/") + path
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
+	u.Path, u.RawQuery = strings.TrimSuffix(u.Path, "/")+q.path, q.query.Encode()
+	h, err := http.NewRequestWithContext(ctx, q.method, u.String(), bytes.NewReader(q.body))
 	if err != nil {
 		return err
 	}
-	q.Header.Set("Content-Type", "application/json")
-	q.Header.Set("Accept", "application/json")
-	q.Header.Set("User-Agent", "plumbline-agent")
-	resp, err := r.http.Do(q)
+	if q.kind != "" {
+		h.Header.Set("Content-Type", q.kind)
+	}
+	h.Header.Set("Accept", cmp.Or(q.accept, "application/json"))
+	h.Header.Set("User-Agent", "plumbline-agent")
+	resp, err := r.http.Do(h)
 	if err != nil {
 		return err
 	}
@@ -157,10 +177,15 @@ func (r *Reviewer) post(ctx context.Context, base *url.URL, path string, body []
 	return take(resp.StatusCode, resp.Body, answer)
 }
 
+// A codeError is an answer with this code.
+type codeError int
+
+func (e codeError) Error() string { return fmt.Sprintf("the API server answered %d", int(e)) }
+
 // take reads a valid answer.
 func take(code int, body io.Reader, answer any) error {
 	if !slices.Contains([]int{http.StatusOK, http.StatusCreated}, code) {
-		return fmt.Errorf("the API server answered %d", code)
+		return codeError(code)
 	}
 	if err := json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(answer); err != nil {
 		return fmt.Errorf("read the answer: %w", err)

@@ -12,21 +12,22 @@ import (
 
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // An answer is a response of a server, whatever its code.
 type answer struct {
 	code  int
 	body  []byte
-	retry string    // value of Retry-After
-	at    time.Time // by the server's clock; zero if the response has no date
-	sent  time.Time // by our clock, when the request was sent
-	doubt bool      // an earlier attempt may have been carried out
+	retry string        // value of Retry-After
+	at    time.Time     // by the server's clock; zero if the response has no date
+	sent  time.Duration // observe.Uptime when the request was sent
+	doubt bool          // an earlier attempt may have been carried out
 }
 
 // once sends a request one time.
 func (w *Writer) once(ctx context.Context, r kube.Request) (answer, error) {
-	a := answer{sent: monotonic()}
+	a := answer{sent: observe.Uptime()}
 	resp, err := w.sender.Once(ctx, r)
 	if err != nil {
 		return a, err
@@ -137,8 +138,8 @@ func (a *answer) class(r kube.Request) error {
 		if s.Status == "Failure" { // whatever the code, nothing was done
 			return execute.ErrRefused
 		}
-	case a.code == http.StatusConflict:
-		return execute.ErrStale
+	case a.code == http.StatusConflict, slices.Contains(refusals, a.code) && strings.Contains(s.Message, "'"+fencePolicy+"'"):
+		return execute.ErrStale // the API server may not have seen yet that we hold the lease; if we do not, Held says so
 	case a.code == http.StatusNotFound && r.Method == http.MethodPost && !evicts:
 		return execute.ErrRefused // its namespace or collection does not exist
 	case a.code == http.StatusNotFound && s.Reason == "NotFound":

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/kube"
@@ -53,6 +54,13 @@ func (e *edge) journal(t *testing.T, c *kube.Client) {
 	if got, err := j.Read(ctx, "7f3a"); !errors.Is(err, errCut) || len(got) != 0 {
 		t.Errorf("the first is gone: %d chunks, %v", len(got), err)
 	}
-	e.do("DELETE", journalsAt+"?labelSelector="+journalLabel, "")
+	e.do("POST", journalsAt, `{"metadata":{"name":"mine","labels":{"plumbline.dev/journal":"7f3a"}}}`)
+	if n, err := j.Prune(ctx, time.Now().Add(-time.Hour)); n != 0 || err != nil {
+		t.Errorf("journals of today: %d removed, %v", n, err)
+	}
+	if n, err := j.Prune(ctx, time.Now().Add(time.Hour)); n != 2 || err != nil { // of 7f3a and 7f3a-0
+		t.Errorf("old journals: %d removed, %v", n, err)
+	}
 	same()
+	e.do("DELETE", journalsAt+"/mine", "") // not ours: it was not touched
 }

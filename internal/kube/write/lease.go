@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // errHeld means that another apply holds the lease.
@@ -24,7 +26,8 @@ type Lease struct {
 	id       string
 	now      leaseObject // as last written or read; owned by the goroutine until it ends
 	clock    serverClock
-	good     time.Time // when the last successful renewal was sent
+	good     atomic.Int64         // uptime, in ns, when the last successful renewal was sent
+	uptime   func() time.Duration // goes on while the machine is suspended
 	lost     chan struct{}
 	end      context.CancelFunc
 	finished chan struct{}
@@ -32,9 +35,12 @@ type Lease struct {
 
 // A serverClock returns the API server's time without asking again. It counts from when the
 // request was sent, so it is behind by at most the second to which a Date is rounded.
-type serverClock struct{ at, sent time.Time }
+type serverClock struct {
+	at   time.Time
+	sent time.Duration // observe.Uptime
+}
 
-func (c serverClock) now() time.Time { return c.at.Add(monotonic().Sub(c.sent)) }
+func (c serverClock) now() time.Time { return c.at.Add(observe.Uptime() - c.sent) }
 
 // Acquire takes the lease and keeps it until Release or the end of the context. A second
 // caller gets the holder in its error.
@@ -47,7 +53,7 @@ func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take the lease: %w", err)
 	}
-	l := &Lease{w: w, id: holder + "_" + rand.Text(), lost: make(chan struct{}), finished: make(chan struct{})}
+	l := &Lease{w: w, id: holder + "_" + rand.Text(), uptime: observe.Uptime, lost: make(chan struct{}), finished: make(chan struct{})}
 	for range 3 { // lost races and lost answers
 		if err = l.take(ctx, ns); err == nil || errors.Is(err, errHeld) || errors.Is(err, execute.ErrRefused) || ctx.Err() != nil {
 			break
@@ -90,7 +96,7 @@ func leaseAt(ns string) string {
 
 // get reads a lease; if another holds it the error is errHeld, with the lease.
 func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
-	out := looked{lease: leaseObject{Metadata: identity{Name: leaseName, Namespace: ns}}}
+	out := looked{lease: leaseObject{Metadata: leaseMeta{identity: identity{Name: leaseName, Namespace: ns}}}}
 	a, there, err := w.read(ctx, leaseAt(ns)+"/"+leaseName)
 	if err != nil {
 		return out, err
@@ -131,7 +137,10 @@ func (l *Lease) take(ctx context.Context, ns string) error {
 
 // write updates the lease if it is unchanged since it was read.
 func (l *Lease) write(ctx context.Context, want leaseObject) error {
-	sent := monotonic()
+	ctx, cancel := context.WithTimeout(ctx, renewWait)
+	defer cancel()
+	sent := l.uptime()
+	named := l.w.fence(ctx, &want)
 	body, err := json.Marshal(want)
 	if err != nil {
 		return err
@@ -140,8 +149,6 @@ func (l *Lease) write(ctx context.Context, want leaseObject) error {
 	if want.Metadata.UID != "" {
 		r.Method, r.Path = http.MethodPut, r.Path+"/"+leaseName
 	}
-	ctx, cancel := context.WithTimeout(ctx, renewWait)
-	defer cancel()
 	a, err := l.w.write(ctx, r)
 	if err != nil {
 		return err
@@ -150,7 +157,9 @@ func (l *Lease) write(ctx context.Context, want leaseObject) error {
 	if err != nil {
 		return err
 	}
-	l.now, l.good = now, sent
+	named()
+	l.now = now
+	l.good.Store(int64(sent))
 	if !a.at.IsZero() {
 		l.clock = serverClock{at: a.at, sent: a.sent}
 	}

@@ -44,7 +44,7 @@ func (e *edge) lease(t *testing.T, c *kube.Client, ns string) {
 	// Somebody takes it by force: the holder must know.
 	e.force(t, at, "carl", time.Now())
 	select {
-	case <-l.Lost():
+	case <-l.lost:
 	case <-time.After(15 * time.Second):
 		t.Error("it is not lost")
 	}

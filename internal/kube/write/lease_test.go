@@ -39,7 +39,7 @@ func TestLeaseAsKubernetesKnowsIt(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("x", 3600))
 	at, _ := json.Marshal(metav1.NewMicroTime(now))
-	o := leaseObject{Metadata: identity{Name: leaseName, Namespace: "kube-system"}}.taken("me_1", now)
+	o := leaseObject{Metadata: leaseMeta{identity: identity{Name: leaseName, Namespace: "kube-system"}}}.taken("me_1", now)
 	b, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
@@ -75,4 +75,28 @@ func FuzzLease(f *testing.F) {
 			t.Errorf("%s is free at the beginning of time", b)
 		}
 	})
+}
+
+// A machine that was suspended for longer than the lease is valid does not hold it any more, also
+// before anybody has noticed.
+func TestLeaseInSuspend(t *testing.T) {
+	t.Parallel()
+	var up time.Duration
+	l := &Lease{lost: make(chan struct{}), uptime: func() time.Duration { return up }}
+	up = time.Hour
+	l.good.Store(int64(up))
+	for _, c := range []struct {
+		slept time.Duration
+		held  bool
+	}{{0, true}, {leaseSafe - time.Second, true}, {leaseSafe, false}, {5 * time.Minute, false}} {
+		up = time.Hour + c.slept
+		if err := l.Held(); (err == nil) != c.held {
+			t.Errorf("after %s: %v", c.slept, err)
+		}
+	}
+	up = time.Hour
+	close(l.lost)
+	if l.Held() == nil {
+		t.Error("a lease that was lost is held")
+	}
 }

@@ -16,8 +16,13 @@ const microTime = "2006-01-02T15:04:05.000000Z07:00"
 type leaseObject struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
-	Metadata   identity  `json:"metadata"`
+	Metadata   leaseMeta `json:"metadata"`
 	Spec       leaseSpec `json:"spec"`
+}
+
+type leaseMeta struct {
+	identity
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 type leaseSpec struct {

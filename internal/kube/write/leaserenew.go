@@ -18,16 +18,33 @@ const (
 	leaseSafe  = (leaseSeconds - 5) * time.Second
 )
 
-// Lost is closed when the lease may no longer be ours: the caller must stop writing. It is
-// not closed by Release or by the end of the context of Acquire.
-func (l *Lease) Lost() <-chan struct{} { return l.lost }
+// Held returns an error if the lease may no longer be ours: the caller must stop writing. It
+// knows that also right after the machine was suspended.
+func (l *Lease) Held() error {
+	select {
+	case <-l.lost:
+		return errLost
+	default:
+	}
+	if l.left() <= 0 {
+		return errLost
+	}
+	return nil
+}
+
+var errLost = errors.New("the lease was lost: another apply may run")
+
+// left is how long the lease may be relied on.
+func (l *Lease) left() time.Duration {
+	return leaseSafe - (l.uptime() - time.Duration(l.good.Load()))
+}
 
 // keep renews the lease until it is stopped or the lease is lost.
 func (l *Lease) keep(ctx context.Context) {
 	defer close(l.finished)
 	next := renewEvery
 	for {
-		t := time.NewTimer(min(next, time.Until(l.good.Add(leaseSafe))))
+		t := time.NewTimer(max(0, min(next, l.left())))
 		select {
 		case <-ctx.Done():
 			t.Stop()
@@ -42,7 +59,7 @@ func (l *Lease) keep(ctx context.Context) {
 		if err != nil {
 			next = renewAgain
 		}
-		if errors.Is(err, errHeld) || monotonic().Sub(l.good) >= leaseSafe {
+		if errors.Is(err, errHeld) || l.left() <= 0 {
 			close(l.lost)
 			return
 		}
@@ -52,7 +69,7 @@ func (l *Lease) keep(ctx context.Context) {
 // renew writes the lease again. On a conflict it rereads the lease: the change may be our
 // own write whose answer was lost.
 func (l *Lease) renew(ctx context.Context) error {
-	ctx, cancel := context.WithDeadline(ctx, l.good.Add(leaseSafe))
+	ctx, cancel := context.WithTimeout(ctx, max(0, l.left()))
 	defer cancel()
 	err := l.write(ctx, l.now.taken(l.id, l.clock.now()))
 	if !errors.Is(err, execute.ErrStale) {

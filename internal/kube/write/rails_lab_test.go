@@ -18,6 +18,7 @@ import (
 func (e *edge) rails(t *testing.T, c *kube.Client) {
 	s := PodStore{Writer: writing(t, c)}
 	send := bare(t, c)
+	defer e.holds(t, s.Writer)()
 	r := e.runs("default", "railed", `{"app":"railed"}`)
 	victim := e.runs("default", "victim", `{"app":"victim"}`)
 	calico := e.runs("kube-system", "calico-node-x7k2p", `{"k8s-app":"calico-node"}`)

@@ -18,8 +18,9 @@ import (
 
 // A Writer makes the changes of repairs, by atomic updates, and can send nothing else.
 type Writer struct {
-	client *kube.Client
-	sender *kube.Sender
+	client  *kube.Client
+	sender  *kube.Sender
+	account Account
 }
 
 // How often a write is retried if the API server is busy, and how long to wait at most
@@ -35,7 +36,16 @@ func New(c *kube.Client) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{client: c, sender: s}, nil
+	return &Writer{client: c, sender: s, account: ownAccount{c}}, nil
+}
+
+// NewAs returns one that writes as another account.
+func NewAs(c *kube.Client, a Account) (*Writer, error) {
+	s, err := c.SenderAs(a.Token, mayRepair)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{client: c, sender: s, account: a}, nil
 }
 
 // Write sends one change and returns the server's answer. ErrStale and ErrRefused mean that

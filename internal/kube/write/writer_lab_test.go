@@ -47,7 +47,9 @@ func TestLabWriter(t *testing.T) {
 	account := e.account()
 	t.Run("lease", func(t *testing.T) { e.lease(t, account, "plumbline-system") })
 	t.Run("journal", func(t *testing.T) { e.journal(t, account) })
+	t.Run("fence", e.fence)
 	t.Run("account", func(t *testing.T) { e.rails(t, account) })
+	t.Run("account and Calico IPAM", func(t *testing.T) { e.ipamRails(t, account) })
 }
 
 type edge struct {

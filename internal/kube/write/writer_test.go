@@ -200,7 +200,7 @@ func TestProxyPost(t *testing.T) {
 	w := writerOf(t, srv.URL)
 	pod := kube.AgentPod{Node: "w1", Namespace: "plumbline-system", Name: "plumbline-agent-x7k2p"}
 	post := func(path string) (string, error) {
-		body, err := w.ProxyPost(context.WithoutCancel(t.Context()), pod, path, "tok", []byte("{}"))
+		body, err := w.ProxyPost(context.WithoutCancel(t.Context()), pod, path, http.Header{kube.AgentHeader: {"tok"}}, []byte("{}"))
 		if err != nil {
 			return "", err
 		}

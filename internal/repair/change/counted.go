@@ -3,15 +3,12 @@ package change
 import (
 	"net/netip"
 	"slices"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // ours reports that a handle is one of our own, which needs no object: no DEL releases by it.
-func ours(handle string) bool {
-	return strings.HasPrefix(handle, HoldPrefix) || strings.HasPrefix(handle, unknownPrefix)
-}
+func ours(handle string) bool { return model.OwnHandle(handle) }
 
 // receivers names the handles that addresses are given to.
 func receivers(os []Ordinal) []model.Ref {

@@ -20,9 +20,7 @@ type Mend struct {
 
 // UnknownHandle is the handle for addresses of a broken block whose attribute is invalid and
 // whose owner was not found. They stay allocated; the user decides about them.
-func UnknownHandle(cidr netip.Prefix) string { return unknownPrefix + model.BlockName(cidr) }
-
-const unknownPrefix = "plumbline-unknown."
+func UnknownHandle(cidr netip.Prefix) string { return model.UnknownPrefix + model.BlockName(cidr) }
 
 // Key is the name in the JSON of a step.
 func (m *Mend) Key() string { return "mend" }

@@ -24,9 +24,10 @@ type Ordinal struct {
 	To   *Owner     `json:"to,omitempty"`   // nil means free
 }
 
-// HoldPrefix begins the temporary handle of an address between two writes of one repair. It
-// has no handle object.
-const HoldPrefix = "plumbline-hold."
+// MaxTaken is how many addresses of a block one write takes from their owners, at most. The
+// admission policy plumbline-repair-blocks refuses more. Free addresses that are recorded do not
+// count.
+const MaxTaken = 8
 
 // Key is the name in the JSON of a step.
 func (os Ordinals) Key() string { return "ordinals" }
@@ -90,8 +91,11 @@ func (o *Ordinal) describe() string {
 // Validate returns an error unless a release has a NotInUse proof with the address and its
 // container, and a transfer to a new owner a Running proof with the address.
 func (os Ordinals) Validate(u Use) error {
-	if len(os) == 0 {
+	switch n := os.taken(); {
+	case len(os) == 0:
 		return errors.New("it has 0 changes, not 1")
+	case n > MaxTaken:
+		return fmt.Errorf("it takes %d addresses from their owners in one write; at most %d are allowed", n, MaxTaken)
 	}
 	for _, o := range os {
 		p := u.Proofs[o.For]
@@ -116,12 +120,12 @@ func (os Ordinals) Validate(u Use) error {
 
 // restores reports that the owner before the write is our temporary handle.
 func (o *Ordinal) restores() bool {
-	return o.From != nil && strings.HasPrefix(o.From.Handle, HoldPrefix)
+	return o.From != nil && strings.HasPrefix(o.From.Handle, model.HoldPrefix)
 }
 
 // Merge adds addresses. Two findings may need the same change of one address: it is listed
 // once per finding, so that it is done while either finding is still repaired. It is false if
-// they need different changes of one address: one write cannot do both.
+// they need different changes of one address, or take too many: one write cannot do both.
 func (os Ordinals) Merge(with Change) (Change, bool) {
 	more, ok := with.(Ordinals)
 	if !ok {
@@ -134,12 +138,27 @@ func (os Ordinals) Merge(with Change) (Change, bool) {
 			}
 		}
 	}
+	both := slices.Clone(os)
 	for _, o := range more {
 		if !slices.ContainsFunc(os, func(have Ordinal) bool { return have.IP == o.IP && have.For == o.For }) {
-			os = append(os, o)
+			both = append(both, o)
 		}
 	}
-	return os, true
+	if both.taken() > MaxTaken {
+		return nil, false
+	}
+	return both, true
+}
+
+// taken is how many addresses are taken from their owners.
+func (os Ordinals) taken() int {
+	ips := map[netip.Addr]bool{}
+	for i := range os {
+		if os[i].From != nil {
+			ips[os[i].IP] = true
+		}
+	}
+	return len(ips)
 }
 
 // Reads names the handles that get addresses.

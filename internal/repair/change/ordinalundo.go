@@ -49,7 +49,6 @@ func (os Ordinals) Undo(w Write, u Undoer) {
 		return
 	}
 	var back Ordinals
-	var of []string
 	for i := range was {
 		if !u.Wants(was[i].For) {
 			continue
@@ -61,11 +60,20 @@ func (os Ordinals) Undo(w Write, u Undoer) {
 			continue
 		}
 		if o, ok := undoOrdinal(u, cidr, was[i], now[i], before, after); ok {
-			back, of = append(back, o), appendNew(of, o.For)
+			back = append(back, o)
 		}
 	}
-	if len(back) > 0 {
-		u.Step("undo "+w.Do, w.On, back, of...)
+	for len(back) > 0 { // a write that recorded many free addresses is undone in several
+		n := 1
+		for n < len(back) && back[:n+1].taken() <= MaxTaken {
+			n++
+		}
+		var of []string
+		for _, o := range back[:n] {
+			of = appendNew(of, o.For)
+		}
+		u.Step("undo "+w.Do, w.On, back[:n:n], of...)
+		back = back[n:]
 	}
 }
 
@@ -87,10 +95,10 @@ func undoOrdinal(u Undoer, cidr netip.Prefix, was, now ordinalWas, before, after
 		}
 		u.Need(was.For, Proof{NotInUse: unused})
 		return o, true
-	case before != nil && before.Handle.V == "" && (after == nil || !strings.HasPrefix(after.Handle.V, HoldPrefix)):
+	case before != nil && before.Handle.V == "" && (after == nil || !strings.HasPrefix(after.Handle.V, model.HoldPrefix)):
 		u.Refuse(was.For, was.IP.String()+" had no handle: it could not be released again")
 		return o, false
-	case after != nil && !strings.HasPrefix(after.Handle.V, HoldPrefix):
+	case after != nil && !strings.HasPrefix(after.Handle.V, model.HoldPrefix):
 		u.Refuse(was.For, was.IP.String()+" is recorded for the pod that uses it and is not taken from it")
 		return o, false
 	}

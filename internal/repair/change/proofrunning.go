@@ -76,7 +76,7 @@ func (l *RunningPod) receives(o Ordinal) bool {
 		return true
 	case l == nil || !slices.Contains(l.IPs, o.IP):
 		return false
-	case strings.HasPrefix(to.Handle, HoldPrefix):
+	case strings.HasPrefix(to.Handle, model.HoldPrefix):
 		return true
 	default:
 		return model.ContainerOf(to.Handle) == l.Container && to.Secondary["namespace"] == l.Namespace && to.Secondary["pod"] == l.Pod

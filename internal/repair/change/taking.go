@@ -41,9 +41,9 @@ func (b *block) taking(o Ordinal, n int) (Taking, bool) {
 	switch {
 	case t.Free:
 		return t, true
-	case strings.HasPrefix(t.From.Handle, HoldPrefix): // ours: it was taken when the hold was written
+	case strings.HasPrefix(t.From.Handle, model.HoldPrefix): // ours: it was taken when the hold was written
 		return t, false
-	case strings.HasPrefix(o.To.Handle, HoldPrefix): // for the running pod of the proof
+	case strings.HasPrefix(o.To.Handle, model.HoldPrefix): // for the running pod of the proof
 		return t, true
 	default:
 		return t, t.Container() == "" || t.Container() != model.ContainerOf(o.To.Handle)

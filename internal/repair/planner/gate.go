@@ -50,6 +50,9 @@ func (b *builder) gates() gate {
 // unproven names a Calico component whose version is not tested; empty if all are. During a
 // rolling upgrade the old and the new version both write.
 func (b *builder) unproven() string {
+	if b.view.Info().Enterprise != "" {
+		return "the cluster has Calico Enterprise"
+	}
 	if v := b.view.Info().Calico; !slices.Contains(proven, v) {
 		if v == "" {
 			return "the Calico version is not known"
@@ -60,12 +63,14 @@ func (b *builder) unproven() string {
 }
 
 // UnprovenComponent names a component whose version is not tested, not known, or not the same in
-// all its pods; empty if there is none. Other than Calico's workloads have no version.
+// all its pods; empty if there is none. The operator's Installation has no version.
 func UnprovenComponent(all []model.Component) string {
 	for i := range all {
 		c := &all[i]
 		switch {
-		case !strings.HasPrefix(c.Name, "calico-"):
+		case c.Settings["variant"] != "" && c.Settings["variant"] != "Calico":
+			return "the cluster has Calico Enterprise"
+		case c.Name == "installation":
 		case c.Version == "":
 			return "the version of " + c.Name + " is not known: its image has no tag"
 		case !slices.Contains(proven, c.Version):

@@ -34,7 +34,10 @@ func planLeaked(b *builder, f *finding.Finding) *repair.Refusal {
 	if no := b.gone(&d, at); no != nil {
 		return no
 	}
-	b.target(f, change.Safe, change.Proof{NotInUse: &d})
+	t := b.target(f, change.Safe, change.Proof{NotInUse: &d})
+	if at.Hold() {
+		t.NoUndo = "the hold of an interrupted repair is not restored"
+	}
 	for _, o := range held {
 		key := finding.KeyOf(finding.PL1001, o.IP.String())
 		if key != f.Key() && b.planned[key] {
@@ -47,7 +50,9 @@ func planLeaked(b *builder, f *finding.Finding) *repair.Refusal {
 			b.link(f, e.Ref())
 		}
 	}
-	b.recount(f, at.Handle, held)
+	if !at.Hold() { // a hold has no handle object
+		b.recount(f, at.Handle, held)
+	}
 	return nil
 }
 
@@ -91,6 +96,8 @@ func (b *builder) gone(d *change.NotInUse, at *model.Attribute) *repair.Refusal 
 		return &repair.Refusal{Why: "virtual machines were not checked", Advice: "give Plumbline read access to virtualmachines.kubevirt.io"}
 	case vm != "":
 		owner, there = model.Ref{Kind: model.KindVM, Name: at.Namespace + "/" + vm}, b.view.VMByName(at.Namespace, vm) != nil
+	case at.Hold():
+		return nil // it names nobody: all nodes verify
 	case pod == "":
 		return &repair.Refusal{Why: "the allocation names no owner that could be verified as gone", Advice: "check its node; calicoctl ipam release --ip releases it without any check"}
 	default:

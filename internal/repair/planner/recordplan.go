@@ -194,7 +194,7 @@ func (b *builder) record(f *finding.Finding, t *runningPod, ps ...*assignment) {
 			do = "hand over"
 		}
 		if p.hold {
-			hold := change.Owner{Handle: fmt.Sprintf("plumbline-hold.%s.%d", b.o.ID, p.ordinal), Secondary: map[string]string{"node": b.view.CalicoName(t.pod.Node)}}
+			hold := change.Owner{Handle: fmt.Sprintf("%s%s.%d", model.HoldPrefix, b.o.ID, p.ordinal), Secondary: map[string]string{"node": b.view.CalicoName(t.pod.Node)}}
 			b.step(holdOrdinals, f, "hold", on, change.Ordinals{{For: f.Key(), IP: p.ip, From: from, To: &hold}})
 			from = &change.Held{Attribute: model.Attribute{Handle: hold.Handle}}
 		}

@@ -44,6 +44,9 @@ func (b *bench) during(what string, replace func() error) {
 			b.t.Fatal(err)
 		}
 		for _, f := range r.Findings {
+			if strings.HasPrefix(f.Name, "PL9001/") { // the runtime was not there: said, and nothing else
+				continue
+			}
 			b.t.Errorf("while %s is replaced: %s: %s", what, f.Name, f.Summary)
 		}
 		if len(done) > 0 && checks >= 10 {

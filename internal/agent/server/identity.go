@@ -1,0 +1,116 @@
+package server
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"maps"
+	mrand "math/rand/v2"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// A Lease is the object in which the agent publishes its identity, as annotations.
+type Lease interface {
+	Read(ctx context.Context) (map[string]string, error) // none if it does not exist
+	Write(ctx context.Context, annotations map[string]string) error
+}
+
+// When the agent's identity is published: as soon as it has changed, after a failure again soon,
+// and from time to time in case somebody deleted the Lease.
+const (
+	publishLook  = 2 * time.Second
+	publishAgain = 10 * time.Second
+	publishEvery = 10 * time.Minute
+)
+
+// newKey is the agent's key until it ends. It is never stored: who reads the node's disk cannot
+// sign for it later.
+func newKey() ed25519.PrivateKey {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	return key
+}
+
+// identity is what the agent publishes; ok is false as long as the node was not read. Names that
+// Calico used before stay until the node reboots: pods that it started under them may still run.
+func (s *Server) identity() (id agent.Identity, ok bool) {
+	f := s.store.snapshot(s.now(), model.Machines, model.CNIConfigs).NodeState[s.node]
+	public, _ := s.key.Public().(ed25519.PublicKey)
+	id = agent.Identity{Node: s.node, Key: public}
+	for _, m := range f.Machines {
+		id.BootID = m.BootID
+		s.called(m.CalicoName)
+	}
+	for _, c := range f.CNIConfigs {
+		if c.Loaded {
+			s.called(c.NodeName)
+		}
+	}
+	id.Names = slices.Clone(s.names)
+	return id, id.BootID != ""
+}
+
+func (s *Server) called(name string) {
+	if name != "" && !slices.Contains(s.names, name) {
+		s.names = append(s.names, name)
+	}
+}
+
+// recall takes over the names that an earlier agent published in this boot.
+func (s *Server) recall(ctx context.Context, bootID string) error {
+	annotations, err := s.lease.Read(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := agent.ReadIdentity(agent.LeasePrefix+s.node, annotations)
+	if err == nil && before.BootID == bootID {
+		for _, name := range before.Names {
+			s.called(name)
+		}
+	}
+	return nil
+}
+
+// keepPublished keeps the Lease current until ctx ends.
+func (s *Server) keepPublished(ctx context.Context) {
+	if s.lease == nil {
+		return
+	}
+	var last map[string]string
+	var next time.Time
+	said, recalled := "", false
+	for {
+		id, ok := s.identity()
+		if now := s.now(); ok && (!now.Before(next) || next.Sub(now) > 2*publishEvery || last != nil && !maps.Equal(last, id.Annotations())) {
+			var err error
+			if !recalled {
+				err = s.recall(ctx, id.BootID)
+				recalled = err == nil
+				id, _ = s.identity()
+			}
+			if err == nil {
+				err = s.lease.Write(ctx, id.Annotations())
+			}
+			if err == nil {
+				last, said = id.Annotations(), ""
+				next = now.Add(publishEvery/2 + mrand.N(publishEvery)) //nolint:gosec // it spreads the load, no more
+			} else {
+				last, next = nil, now.Add(publishAgain)
+				if said != err.Error() && ctx.Err() == nil { // log once
+					said = err.Error()
+					s.log.Warn("repairs will not accept this agent's verifications", "error", err)
+				}
+			}
+		}
+		if observe.Wait(ctx, publishLook) != nil {
+			return
+		}
+	}
+}

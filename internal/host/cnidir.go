@@ -1,0 +1,76 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+const usualCNIConfig = "/etc/cni/net.d"
+
+// Files of CRI-O, which does not tell its directory: of the drop-ins the last one counts.
+const (
+	crioConfig  = "/etc/crio/crio.conf"
+	crioDropIns = "/etc/crio/crio.conf.d"
+	maxDropIns  = 256
+)
+
+var networkDir = regexp.MustCompile(`(?m)^\s*network_dir\s*=\s*["'](/[^"'\n]+)["']`)
+
+// configDir returns the directory from which the runtime takes the network configurations of
+// pods. A runtime that does not answer has the one that it last named; if it has named none,
+// the directory is unknown: another one proves nothing about the pods.
+func (h *Host) configDir(ctx context.Context) (string, error) {
+	if h.o.CNIConfig != "" {
+		return h.o.CNIConfig, nil
+	}
+	if h.o.Runtime == nil {
+		return usualCNIConfig, nil
+	}
+	dir, err := h.o.Runtime(ctx)
+	switch last := h.cniDir.Load(); {
+	case errors.Is(err, observe.ErrNotThere) || err == nil && dir == "":
+		dir = h.crioDir()
+	case err != nil && last != nil:
+		return *last, nil
+	case err != nil:
+		return "", fmt.Errorf("the CNI directory of the runtime is unknown: %w", err)
+	}
+	h.cniDir.Store(&dir)
+	return dir, nil
+}
+
+// lastConfigDir is the directory that configDir last returned, or else the usual one.
+func (h *Host) lastConfigDir() string {
+	if h.o.CNIConfig != "" {
+		return h.o.CNIConfig
+	}
+	if last := h.cniDir.Load(); last != nil {
+		return *last
+	}
+	return usualCNIConfig
+}
+
+// crioDir is the directory in CRI-O's configuration, or else the usual one.
+func (h *Host) crioDir() string {
+	files := []string{crioConfig}
+	names, _ := h.files(crioDropIns, maxDropIns, func(string) bool { return true })
+	for _, name := range names {
+		files = append(files, path.Join(crioDropIns, name))
+	}
+	dir := usualCNIConfig
+	for _, file := range files {
+		text, err := h.content(file, maxJSON)
+		if err != nil {
+			continue
+		}
+		if m := networkDir.FindSubmatch(text); m != nil {
+			dir = path.Clean(string(m[1]))
+		}
+	}
+	return dir
+}

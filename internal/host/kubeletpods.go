@@ -1,0 +1,46 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/hostfile"
+)
+
+// kubeletDirs are the usual root directories of kubelets.
+var kubeletDirs = []string{"/var/lib/kubelet", "/var/lib/k0s/kubelet", "/var/snap/microk8s/common/var/lib/kubelet"}
+
+var (
+	rootDirFlag = regexp.MustCompile(`--root-dir[= ]["']?(/[^\s"',}]+)`)
+	podUID      = regexp.MustCompile(`^[0-9a-f][0-9a-f-]{30,35}$`)
+)
+
+// KubeletHas reports whether a kubelet still has the directory of the pod: it has not finished
+// with the pod, whatever the API server says. An error means that this is unknown.
+func (h *Host) KubeletHas(uid string) (bool, error) {
+	if !podUID.MatchString(uid) {
+		return false, fmt.Errorf("%.80q is not the UID of a pod", uid)
+	}
+	if k := h.runningKubelet(); k.pid != 0 && k.args == "" {
+		return false, errors.New("the arguments of the kubelet, which may name another directory, cannot be read")
+	}
+	dirs := kubeletDirs
+	if dir := h.kubeletSays(rootDirFlag); dir != "" {
+		dirs = append([]string{dir}, dirs...)
+	}
+	for _, dir := range dirs {
+		f, err := hostfile.Root(h.o.Root).Open(path.Join(dir, "pods", uid), unix.O_PATH|unix.O_NOFOLLOW)
+		switch {
+		case err == nil:
+			return true, f.Close()
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR):
+			return false, fmt.Errorf("read the kubelet's directory %s: %w", dir, err)
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,5 @@
+package observe
+
+import "time"
+
+var began = time.Now() //nolint:forbidigo // only used for durations
