@@ -64,7 +64,7 @@ var may = map[string]string{
 
 	"timeline":         "finding model",
 	"timeline/journal": "",
-	"timeline/records": "timeline timeline/journal",
+	"timeline/records": "scrub timeline timeline/journal",
 	"timeline/pick":    "timeline/records",
 	"timeline/parse":   "eventlog timeline timeline/records scrub guard model",
 	"scrub":            "",

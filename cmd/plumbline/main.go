@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	_ "time/tzdata" // for --tz, wherever it runs
 
 	"plumbline.dev/plumbline/internal/cli"
 )

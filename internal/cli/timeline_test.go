@@ -32,8 +32,8 @@ func TestTimelineScreens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := run(t, 80, append(append([]string{"timeline"}, args...), "--logs", seedLogs)...)
-			if r.code != 0 || r.err != "" {
-				t.Errorf("exit %d, %s", r.code, r.err)
+			if r.code != 3 || !strings.HasPrefix(r.err, "not understood, for example seeds/000.txt:") || strings.Count(r.err, "\n") != 1 {
+				t.Errorf("exit %d, %s", r.code, r.err) // a write-up is more than its logs
 			}
 			for l := range strings.Lines(r.out) {
 				if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > 80 && !strings.HasPrefix(l, "Next") {
@@ -50,7 +50,7 @@ func TestTimelineShowsNoCredential(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "wide", "json", "html"} {
 		r := run(t, 0, "timeline", "pod", "lijiaob/stateful-new-pod-0", "--logs", seedLogs, "-o", format)
-		if r.code != 0 || len(r.out) < 1000 || strings.Contains(r.out, "eyJhbGci") || strings.Contains(r.out, "c3ludGhldGlj") {
+		if r.code != 3 || len(r.out) < 1000 || strings.Contains(r.out, "eyJhbGci") || strings.Contains(r.out, "c3ludGhldGlj") {
 			t.Errorf("%s: exit %d, %d bytes, %s", format, r.code, len(r.out), r.err)
 		}
 	}
@@ -66,12 +66,37 @@ func TestTimelineSaysWhatIsMissing(t *testing.T) {
 		}
 	}
 	r := run(t, 80, "timeline", "--logs", dir)
-	if lines := strings.Count(r.err, "a: not read: ") + strings.Count(r.err, "\n"); r.code != 0 || lines != 12 || !strings.HasSuffix(r.err, "and 2 more; -o json lists them\n") {
+	if lines := strings.Count(r.err, "a: not read: ") + strings.Count(r.err, "\n"); r.code != 2 || lines != 13 || !strings.Contains(r.err, "and 2 more; -o json lists them\n") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 	r = run(t, 80, "timeline", "pod", "etcd1-0", "-n", "lijiaob", "--logs", seedLogs, "--logs", filepath.Join(dir, "a"))
-	if r.code != 0 || !strings.HasPrefix(r.err, "a: not read: ") {
+	if r.code != 3 || !strings.HasPrefix(r.err, "a: not read: ") {
 		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
+
+// The zone of timestamps that show none is taken from --tz, and events are found by their real time.
+func TestTimelineInZone(t *testing.T) {
+	t.Parallel()
+	log := "I1115 21:06:39.854317     612 kubelet.go:2400] \"SyncLoop DELETE\" source=\"api\" pods=[\"shop/db-0\"]\n"
+	file := filepath.Join(t.TempDir(), "kubelet.log")
+	if err := os.WriteFile(file, []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 11, 15, 13, 6, 39, 0, time.UTC)
+	if err := os.Chtimes(file, at, at); err != nil {
+		t.Fatal(err)
+	}
+	for zone, ok := range map[string]bool{"Asia/Shanghai": true, "+08:00": true, "": false, "America/New_York": false} {
+		r := run(t, 80, "timeline", "pod", "db-0", "-n", "shop", "--logs", file, "--tz", zone, "--since", "2026-11-15T13:00:00Z", "-o", "json")
+		if said := strings.Contains(r.out, "2026-11-15T21:06:39.854317+08:00"); r.code != 0 || said != ok {
+			t.Errorf("%q: exit %d, %s%s", zone, r.code, r.out, r.err)
+		}
+	}
+	for _, zone := range []string{"Mars/Phobos", "../etc/passwd", "8"} {
+		if r := run(t, 80, "timeline", "--logs", file, "--tz", zone); r.code != 2 || !strings.Contains(r.err, "Asia/Shanghai") {
+			t.Errorf("%q: exit %d, %s", zone, r.code, r.err)
+		}
 	}
 }
 

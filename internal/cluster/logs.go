@@ -31,11 +31,20 @@ type LogQuestion struct {
 	IP           netip.Addr
 	Sandbox      string
 	Since, Until time.Time
+	Zone         *time.Location // of timestamps whose zone nothing shows; nil if not told
 }
 
-// Within tells whether an event is of the time asked for; one without time may be.
+// widestZone is more than any zone is away from UTC.
+const widestZone = 15 * time.Hour
+
+// Within tells whether an event may be of the time asked for: one without time may, and one whose
+// zone is not shown by its own line, as long as any zone makes it so.
 func (q LogQuestion) Within(e *timeline.Event) bool {
-	return e.At.IsZero() || (q.Since.IsZero() || !e.At.Before(q.Since)) && (q.Until.IsZero() || !e.At.After(q.Until))
+	var may time.Duration
+	if e.Zone != timeline.ZoneShown {
+		may = widestZone
+	}
+	return e.At.IsZero() || (q.Since.IsZero() || !e.At.Add(may).Before(q.Since)) && (q.Until.IsZero() || !e.At.Add(-may).After(q.Until))
 }
 
 // Logs asks the agents of the nodes concerned for the log lines about one pod, address or
@@ -136,7 +145,7 @@ func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []stri
 			})
 		}
 	}
-	log, err := parse.Read(parent, in, q.Within)
+	log, err := parse.Read(parent, in, q.Within, q.Zone)
 	return log, unread, err
 }
 

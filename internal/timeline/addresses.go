@@ -65,7 +65,7 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 	for n := l.events.first; n < l.events.end; n++ {
 		p := l.events.at(n)
 		s := &x.subjects[p.subject]
-		if s.sandbox == 0 || p.at == noTime {
+		if s.sandbox == 0 || p.at == noTime || p.zoneBy == ZoneAssumed && l.zoned {
 			continue
 		}
 		e, ok := ends[s.sandbox]
@@ -108,6 +108,9 @@ func (l *Log) shared(a, b holding, shows int, sure Certainty) Verdict {
 	}
 	for _, n := range []int{a.event, b.event, shows} {
 		p := l.events.at(n)
+		if p.zoneBy > ZoneOfFile {
+			v.Certainty = Likely
+		}
 		v.Lines = append(v.Lines, Place{File: p.file, Line: p.line})
 	}
 	v.Lines = tidy(v.Lines)

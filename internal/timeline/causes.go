@@ -57,8 +57,8 @@ func Secrets(verdicts []Verdict, files []File) []finding.Finding {
 	for i := range verdicts {
 		if v := &verdicts[i]; v.Cause == Credential {
 			for _, p := range v.Lines {
-				if int(p.File) < len(files) && !slices.Contains(lines[p.File], p.Line) {
-					lines[p.File] = append(lines[p.File], p.Line)
+				if int(p.File) < len(files) && !slices.Contains(lines[p.File], files[p.File].Number(p.Line)) {
+					lines[p.File] = append(lines[p.File], files[p.File].Number(p.Line))
 					said[p.File] = v.Says
 				}
 			}

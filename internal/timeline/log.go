@@ -28,6 +28,8 @@ type Log struct {
 	named     map[string]bool  // nodes for which Calico uses their own name
 	dropped   int              // events dropped beyond limit
 	index     *index           // nil after Add
+	zoned     bool             // a time of an event is of a known zone
+	told      *time.Location   // zone of timestamps that show none, by the user; nil if not told
 }
 
 // NewLog gives an empty log.
@@ -38,6 +40,9 @@ func NewLog() *Log {
 		dels: map[uint16]bool{}, named: map[string]bool{},
 	}
 }
+
+// InZone says which zone timestamps have whose zone nothing shows. It must be called before SetFiles.
+func (l *Log) InZone(z *time.Location) { l.told = z }
 
 // Add adds an event.
 func (l *Log) Add(e Event) {
@@ -80,6 +85,7 @@ func (l *Log) SetFiles(files []File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files = files
+	l.settleZones(l.told)
 	for i := range files {
 		l.zones.note(files[i].East)
 		l.endsAt(uint16(i), files[i].Ends)

@@ -26,6 +26,7 @@ type packed struct {
 	zone    int16 // minutes east
 	kind    Kind
 	source  uint8
+	zoneBy  ZoneBy
 }
 
 const noTime = math.MinInt64
@@ -46,7 +47,7 @@ func (l *Log) pack(e *Event) packed {
 	}
 	if !e.At.IsZero() && e.At.Year() > 1700 && e.At.Year() < 2200 {
 		_, east := e.At.Zone()
-		p.at, p.zone = e.At.UnixNano(), int16(east/60)
+		p.at, p.zone, p.zoneBy = e.At.UnixNano(), int16(east/60), e.Zone
 		l.zones.note(int(p.zone) * 60)
 	}
 	return p
@@ -93,7 +94,7 @@ func (l *Log) unpack(p *packed, s *named) Event {
 		Kind: p.kind, Source: l.sources[p.source], Node: s.node, Pod: s.pod, UID: s.uid, Sandbox: s.sandbox,
 		Container: s.container, Device: s.device, Address: l.addresses.value(p.address),
 		Object: string(l.texts.get(p.object)), Note: string(l.texts.get(p.note)), Count: int(p.count),
-		Place: Place{File: p.file, Line: p.line},
+		Place: Place{File: p.file, Line: p.line}, Zone: p.zoneBy,
 	}
 	if p.at != noTime {
 		e.At = time.Unix(0, p.at).In(l.zones.of(p, l.files))

@@ -76,6 +76,10 @@ func (s *Story) before(i, k int) order {
 	}
 	apart := b.At.Sub(a.At)
 	switch {
+	case !sameZone(a, b):
+		if a.Zone != ZoneAssumed && b.Zone != ZoneAssumed && apart > clockSlack {
+			return likely
+		}
 	case a.Node == b.Node && onNode(a.Source) == onNode(b.Source):
 		if apart > sameNode {
 			return certain
@@ -84,6 +88,15 @@ func (s *Story) before(i, k int) order {
 		return likely
 	}
 	return unknown
+}
+
+// sameZone reports whether the times of two events can be compared whatever their zones are: both
+// are shown, or both are of processes of one node, or no log at all shows a zone.
+func sameZone(a, b *Event) bool {
+	if a.Zone <= ZoneOfFile && b.Zone <= ZoneOfFile {
+		return true
+	}
+	return a.Zone == b.Zone && (a.Zone == ZoneAssumed || a.Node == b.Node && hostSource(a.Source) == hostSource(b.Source))
 }
 
 // shareFile reports whether one file has a line of each event: its line order then decides.

@@ -1,5 +1,7 @@
 package timeline
 
+import "iter"
+
 // slabLen is the number of elements of one slab.
 const slabLen = 1 << 13
 
@@ -21,6 +23,17 @@ func (s *slabs[T]) add(v T) int {
 }
 
 func (s *slabs[T]) at(n int) *T { return &s.blocks[(n-s.first)/slabLen][n%slabLen] }
+
+// all yields the elements that are held.
+func (s *slabs[T]) all() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for n := s.first; n < s.end; n++ {
+			if !yield(s.at(n)) {
+				return
+			}
+		}
+	}
+}
 
 func (s *slabs[T]) len() int { return s.end - s.first }
 

@@ -14,31 +14,38 @@ var errAllNeedsLogs = errors.New("specify a pod, an IP or a sandbox, or pass --l
 
 // A summary is what timeline -o json prints if nobody was named.
 type summary struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Pods       int             `json:"pods"` // that the logs report
-	Verdicts   []verdict       `json:"verdicts"`
-	Files      []timeline.File `json:"files"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Pods       int       `json:"pods"` // that the logs report
+	Verdicts   []verdict `json:"verdicts"`
+	// Account says what was read and understood: the verdicts are about that only.
+	Account timeline.Account `json:"account"`
+	Files   []timeline.File  `json:"files"`
 }
 
 // showAll lists all verdicts.
 func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	verdicts, pods := timeline.JudgeAll(log)
 	files := log.Files()
+	account := timeline.AccountOf(files)
 	switch output {
 	case "json":
-		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, Files: term.NotNil(files)}
+		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, Account: account, Files: term.NotNil(files)}
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, verdict{v, linesAt(files, v.Lines)})
 		}
-		return sess.PrintDocument(doc, "json")
+		if err := sess.PrintDocument(doc, "json"); err != nil {
+			return err
+		}
+		return exit(files, nil)
 	case "html":
 		return errors.New("-o html shows one pod: pass pod NAME")
 	}
 	printLeft(sess, files)
 	if len(verdicts) == 0 {
-		fmt.Fprintf(sess.Stdout, "No problem found in these logs: %s pods in %s files.\n", term.Thousands(pods), term.Thousands(len(files)))
-		return nil
+		fmt.Fprintf(sess.Stdout, "No problem found in what was understood: %s\n", term.Count(pods, "pod"))
+		fmt.Fprintf(sess.Stdout, "(%s).\n", account.Says())
+		return exit(files, nil)
 	}
 	cols := sess.Width()
 	if output == "wide" {
@@ -56,9 +63,9 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 			next = v.Pod
 		}
 	}
-	fmt.Fprintf(sess.Stdout, "\n%s, %s pods, %s files\n", term.Count(len(verdicts), "verdict"), term.Thousands(pods), term.Thousands(len(files)))
+	fmt.Fprintf(sess.Stdout, "\n%s, %s (%s)\n", term.Count(len(verdicts), "verdict"), term.Count(pods, "pod"), account.Says())
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
 		sess.Next("timeline pod %s -n %s --logs ...", term.Line(pod), term.Line(ns))
 	}
-	return nil
+	return exit(files, nil)
 }

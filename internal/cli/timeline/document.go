@@ -8,12 +8,14 @@ import (
 
 // A report is what timeline -o json prints.
 type report struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	About      string          `json:"about"`
-	Stories    []story         `json:"stories"`
-	Files      []timeline.File `json:"files"`
-	NotRead    []string        `json:"notRead"` // logs that could not be read
+	APIVersion string  `json:"apiVersion"`
+	Kind       string  `json:"kind"`
+	About      string  `json:"about"`
+	Stories    []story `json:"stories"`
+	// Account says what was read and understood: the stories are told from that only.
+	Account timeline.Account `json:"account"`
+	Files   []timeline.File  `json:"files"`
+	NotRead []string         `json:"notRead"` // logs that could not be read
 }
 
 // A story is all that is known of one pod's name.
@@ -40,7 +42,7 @@ type event struct {
 // document gives the document of stories.
 func document(log *timeline.Log, q question, stories []*timeline.Story, missing []string) report {
 	files := log.Files()
-	doc := report{APIVersion: cluster.APIVersion, Kind: "TimelineReport", About: q.String(), Files: term.NotNil(files), NotRead: term.NotNil(missing)}
+	doc := report{APIVersion: cluster.APIVersion, Kind: "TimelineReport", About: q.String(), Account: timeline.AccountOf(files), Files: term.NotNil(files), NotRead: term.NotNil(missing)}
 	for _, s := range stories {
 		out := story{Pod: s.Pod, Sandboxes: term.NotNil(s.Sandboxes), NotShown: term.NotNil(s.NotShown), Verdicts: []verdict{}, Events: []event{}}
 		for _, v := range s.Verdicts {

@@ -33,6 +33,7 @@ func follow(ctx context.Context, sess *term.Session, q question, f flags) error 
 	if err != nil {
 		return err
 	}
+	tail.Log.InZone(q.Zone)
 	fo := &follower{sess: sess, q: q, log: tail.Log, told: map[string]bool{}}
 	for {
 		grown, behind, err := tail.Read(ctx)

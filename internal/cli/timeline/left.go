@@ -9,24 +9,19 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
-// maxLeft is how many parts of logs are named that were not read.
-const maxLeft = 10
-
-// printLeft says which logs were not read completely. A directory may hold many files that are no
-// logs: only some are named.
+// printLeft says which logs were not read completely or not understood, and whose times are
+// corrected.
 func printLeft(sess *term.Session, files []timeline.File) {
 	printClocks(sess, files)
-	n := 0
-	for _, f := range files {
-		for _, left := range f.Left {
-			if n++; n <= maxLeft {
-				fmt.Fprintln(sess.Stderr, term.Line(f.Name+": "+left))
-			}
-		}
+	term.PrintLeft(sess, files)
+}
+
+// exit is 3 if a part of the logs was not read or not understood: nothing is known of it.
+func exit(files []timeline.File, missing []string) error {
+	if a := timeline.AccountOf(files); a.Gaps() || len(missing) > 0 {
+		return term.ExitGaps
 	}
-	if n > maxLeft {
-		fmt.Fprintf(sess.Stderr, "and %s more; -o json lists them\n", term.Thousands(n-maxLeft))
-	}
+	return nil
 }
 
 // printClocks says of which nodes the times are corrected. What is known is how far a clock is

@@ -61,5 +61,21 @@ func window(f flags) (q question, err error) {
 	if q.Until, err = term.ParseTime(f.until, now); err != nil {
 		return q, fmt.Errorf("--until: %w", err)
 	}
-	return q, nil
+	q.Zone, err = parseZone(f.zone)
+	return q, err
+}
+
+// parseZone reads a zone by its name or as its offset; nil for an empty one.
+func parseZone(s string) (*time.Location, error) {
+	if s == "" {
+		return nil, nil
+	}
+	if t, err := time.Parse("-07:00", s); err == nil {
+		return t.Location(), nil
+	}
+	z, err := time.LoadLocation(s)
+	if err != nil {
+		return nil, fmt.Errorf("--tz %s: give a name such as Asia/Shanghai, or an offset such as +08:00", s)
+	}
+	return z, nil
 }

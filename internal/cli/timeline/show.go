@@ -27,12 +27,18 @@ func show(sess *term.Session, log *timeline.Log, q question, f flags, missing []
 	}
 	switch f.output {
 	case "json":
-		return sess.PrintDocument(document(log, q, stories, missing), "json")
+		if err := sess.PrintDocument(document(log, q, stories, missing), "json"); err != nil {
+			return err
+		}
+		return exit(o.Files, missing)
 	case "html":
 		if len(stories) > 1 {
 			return fmt.Errorf("%s: several pods had it: pass one of %s", q, names(stories))
 		}
-		return render.HTML(sess.Stdout, stories[0], o)
+		if err := render.HTML(sess.Stdout, stories[0], o); err != nil {
+			return err
+		}
+		return exit(o.Files, missing)
 	}
 	printLeft(sess, o.Files)
 	for i, s := range stories {
@@ -45,7 +51,7 @@ func show(sess *term.Session, log *timeline.Log, q question, f flags, missing []
 	}
 	ns, pod, _ := strings.Cut(stories[0].Pod, "/")
 	sess.Next("explain pod %s -n %s", term.Line(pod), term.Line(ns))
-	return nil
+	return exit(o.Files, missing)
 }
 
 // storiesOf gives the stories of the pods that were asked for, with verdicts.

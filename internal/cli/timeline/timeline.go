@@ -19,6 +19,7 @@ type flags struct {
 	namespace    string
 	logs         []string
 	since, until string
+	zone         string
 	follow       bool
 	output       string
 }
@@ -53,6 +54,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringSliceVar(&f.logs, "logs", nil, "file, directory, archive, or - for stdin; may be repeated")
 	l.StringVar(&f.since, "since", "", "only events after this time (RFC 3339) or duration before now")
 	l.StringVar(&f.until, "until", "", "only events before this time")
+	l.StringVar(&f.zone, "tz", "", "time zone of timestamps that show none, such as\nAsia/Shanghai or +08:00")
 	l.BoolVarP(&f.follow, "follow", "f", false, "follow the files and show new events")
 	l.StringVarP(&f.output, "output", "o", "text", "text, wide, json or html")
 	return c

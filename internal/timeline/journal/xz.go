@@ -26,7 +26,7 @@ func xz(dst, src []byte, limit int) (out []byte, more bool, err error) {
 	if block[0] == 0 || size > len(block) || crc32.ChecksumIEEE(block[:size-4]) != binary.LittleEndian.Uint32(block[size-4:size]) {
 		return dst, false, errXZ
 	}
-	want, err := xzBlock(block[1 : size-4])
+	want, _, err := xzBlock(block[1 : size-4])
 	if err != nil {
 		return dst, false, err
 	}
@@ -43,26 +43,27 @@ func xz(dst, src []byte, limit int) (out []byte, more bool, err error) {
 }
 
 // xzBlock reads flags, sizes and filters of a block's header. It gives the uncompressed size, or -1
-// if the header does not say it.
-func xzBlock(b []byte) (int64, error) {
+// if the header does not say it, and the size of the dictionary.
+func xzBlock(b []byte) (want, dict int64, err error) {
 	flags, b := b[0], b[1:]
-	want := int64(-1)
+	want = -1
 	var ok bool
 	if flags&0x40 != 0 { // compressed size
 		if _, b, ok = xzNumber(b); !ok {
-			return 0, errXZ
+			return 0, 0, errXZ
 		}
 	}
 	if flags&0x80 != 0 {
 		if want, b, ok = xzNumber(b); !ok {
-			return 0, errXZ
+			return 0, 0, errXZ
 		}
 	}
 	const lzma2 = 0x21
 	if flags&3 != 0 || len(b) < 3 || b[0] != lzma2 || b[1] != 1 {
-		return 0, fmt.Errorf("%w: not one LZMA2 filter", errXZ)
+		return 0, 0, fmt.Errorf("%w: not one LZMA2 filter", errXZ)
 	}
-	return want, nil
+	bits := b[2] & 63
+	return want, (2 | int64(bits&1)) << (bits/2 + 11), nil
 }
 
 // xzNumber reads a number of seven bits per byte.

@@ -70,7 +70,7 @@ func (t *Parser) Parse(r *records.Record) {
 
 // event emits an event with time, place and node of its record.
 func (t *Parser) event(r *records.Record, source string, e timeline.Event) {
-	e.Source, e.At, e.Place = source, r.At, r.Place
+	e.Source, e.At, e.Zone, e.Place = source, r.At, r.Zone, r.Place
 	e.Node = cmp.Or(e.Node, r.Node, t.node)
 	if len(e.Note) > timeline.MaxNote {
 		e.Note = e.Note[:timeline.MaxNote]

@@ -55,9 +55,11 @@ func inputs(path string, stdin io.Reader) ([]records.Input, error) {
 	return in, nil
 }
 
-// Read reads all inputs in one pass, and keeps the events that within allows.
-func Read(ctx context.Context, in []Input, within func(*timeline.Event) bool) (*timeline.Log, error) {
+// Read reads all inputs in one pass, and keeps the events that within allows. The zone is that of
+// timestamps whose zone nothing shows; nil if it is not known.
+func Read(ctx context.Context, in []Input, within func(*timeline.Event) bool, zone *time.Location) (*timeline.Log, error) {
 	log := timeline.NewLog()
+	log.InZone(zone)
 	add := func(e timeline.Event) {
 		if within(&e) {
 			log.Add(e)
@@ -69,10 +71,16 @@ func Read(ctx context.Context, in []Input, within func(*timeline.Event) bool) (*
 	}
 	files, err := records.All(ctx, plain, records.Options{
 		Now:   time.Now(), //nolint:forbidigo // for stamps without a year
-		Wants: Wants,
+		Wants: Wants, Knows: knows,
 		Parser: func(n uint16, f *timeline.File) func(*records.Record) {
 			p := New(f, add)
 			if int(n) >= len(in) || in[n].Number == nil {
+				return p.Parse
+			}
+			if f.Turned != nil {
+				for i, line := range f.Turned {
+					f.Turned[i] = in[n].Number(line)
+				}
 				return p.Parse
 			}
 			return func(r *records.Record) {

@@ -2,12 +2,14 @@ package records
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"sync"
+	"time"
 
 	"plumbline.dev/plumbline/internal/timeline"
 )
@@ -17,7 +19,7 @@ const chunkSize = 1 << 20
 // All reads the inputs in one pass and passes the wanted records to Options.Parser. A file that
 // cannot be read, or not completely, does not stop the others: File.Left reports it. The error is
 // that of the context, or that there are too many files. The first files of the result are the
-// inputs, in their order; those from tar archives follow.
+// inputs, in their order; those from archives follow.
 func All(ctx context.Context, in []Input, o Options) ([]timeline.File, error) {
 	return all(ctx, in, o, chunkSize)
 }
@@ -30,8 +32,12 @@ func all(ctx context.Context, in []Input, o Options, size int) ([]timeline.File,
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
+	all := func(*Record) bool { return true }
 	if o.Wants == nil {
-		o.Wants = func(*Record) bool { return true }
+		o.Wants = all
+	}
+	if o.Knows == nil {
+		o.Knows = all
 	}
 	a := &reading{Options: o, size: size, jobs: make(chan *job), free: make(chan *job, 4*o.Workers)}
 	for range cap(a.free) {
@@ -88,14 +94,14 @@ type job struct {
 }
 
 func (a *reading) work() {
-	s := splitter{wants: a.Wants}
+	s := splitter{wants: a.Wants, knows: a.Knows}
 	for j := range a.jobs {
 		s.split(j.buf, j.head, j.export, &j.found)
 		j.done <- struct{}{}
 	}
 }
 
-// input reads one input: a file, or a tar archive of files.
+// input reads one input: a file, or an archive of files.
 func (a *reading) input(ctx context.Context, d *buffers, number uint16, in Input) {
 	a.mu.Lock()
 	f := a.files[number]
@@ -125,7 +131,9 @@ func (a *reading) input(ctx context.Context, d *buffers, number uint16, in Input
 	case err != nil:
 		left(fmt.Errorf("not read: %w", err))
 	case isTar(head):
-		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, d, in, h, r)) }))
+		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, d, in, h.Name, h.ModTime, r)) }))
+	case isZip(head):
+		left(unzipped(b, rc, func(h *zip.File, r io.Reader) { left(a.member(ctx, d, in, h.Name, h.Modified, r)) }))
 	default:
 		var whole io.Reader
 		if b == d.outside { // it is not compressed
@@ -142,23 +150,23 @@ type source struct {
 	whole io.Reader
 }
 
-// member reads one file of a tar archive.
-func (a *reading) member(ctx context.Context, d *buffers, in Input, h *tar.Header, r io.Reader) error {
+// member reads one file of an archive.
+func (a *reading) member(ctx context.Context, d *buffers, in Input, name string, modified time.Time, r io.Reader) error {
 	a.mu.Lock()
 	number := len(a.files)
 	if number > math.MaxUint16 {
 		a.mu.Unlock()
-		return fmt.Errorf("%s not read: more than %d files", h.Name, math.MaxUint16)
+		return fmt.Errorf("%s not read: more than %d files", name, math.MaxUint16)
 	}
-	f := &timeline.File{Name: in.Name + ":" + h.Name, Node: in.Node}
+	f := &timeline.File{Name: in.Name + ":" + name, Node: in.Node}
 	a.files = append(a.files, f)
 	a.mu.Unlock()
 	b, head, err := unpacked(r, d.inside)
-	if err == nil && isTar(head) {
+	if err == nil && (isTar(head) || isZip(head)) {
 		err = errNested
 	}
 	if err == nil {
-		err = a.file(ctx, d, uint16(number), f, Input{ModTime: h.ModTime, Zone: in.Zone}, source{b: b, head: head})
+		err = a.file(ctx, d, uint16(number), f, Input{ModTime: modified, Zone: in.Zone}, source{b: b, head: head})
 	} else {
 		err = fmt.Errorf("not read: %w", err)
 	}
@@ -166,6 +174,27 @@ func (a *reading) member(ctx context.Context, d *buffers, in Input, h *tar.Heade
 		f.Left = append(f.Left, err.Error())
 	}
 	return ctx.Err()
+}
+
+// oldestFirst turns a file round whose newest line is the first.
+func (a *reading) oldestFirst(lines io.Reader, head []byte, export bool, d *buffers, t *fileParser) (io.Reader, []byte, error) {
+	if export {
+		b := bufio.NewReaderSize(lines, headSize)
+		head, _ = b.Peek(headSize)
+		lines = b
+	}
+	if !newestFirst(head, export, &d.reading) {
+		return lines, head, nil
+	}
+	r, err := turnRound(lines, export, &d.reading)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.file.Turned = r.numbers
+	t.file.Guessed = append(t.file.Guessed, "its newest line is the first: read from the last to the first")
+	b := bufio.NewReaderSize(r, headSize)
+	head, _ = b.Peek(headSize)
+	return b, head, nil
 }
 
 // file reads the lines of one file: workers search its chunks in parallel, and fileParser handles
@@ -180,6 +209,10 @@ func (a *reading) file(ctx context.Context, d *buffers, number uint16, f *timeli
 		return fmt.Errorf("not read: %w", err)
 	}
 	t := &fileParser{file: f, number: number, zone: in.Zone, clock: clock{mod: in.ModTime, now: a.Now, ahead: in.Ahead}}
+	whole := lines
+	if lines, head, err = a.oldestFirst(lines, head, export, d, t); err != nil {
+		return fmt.Errorf("not read: %w", err)
+	}
 	beginning := len(head)
 	switch {
 	case export: // its timestamps are complete
@@ -214,7 +247,7 @@ func (a *reading) file(ctx context.Context, d *buffers, number uint16, f *timeli
 	}
 	close(order)
 	telling.Wait()
-	t.end(&c, lines)
+	t.end(&c, whole)
 	if c.err != nil {
 		return fmt.Errorf("read only up to byte %d: %w", c.bytes, c.err)
 	}

@@ -12,6 +12,10 @@ type anchor struct {
 	day    int16 // stamp.date of that timestamp; the year of other days follows by turns
 	zoned  bool  // offset is known
 	offset int   // seconds east of UTC; 0 if not zoned
+	// own is the zone that loggers of the file write themselves, if none of its lines shows the zone
+	// of a timestamp without one: processes of one machine have one zone.
+	own   bool
+	owned int // seconds east of UTC
 }
 
 // An anchoring searches the beginning of a file for an anchor, line by line.
@@ -20,7 +24,7 @@ type anchoring struct {
 	bare stamp // timestamp of the last line with a header; lines without one that follow belong to it
 }
 
-func (a *anchoring) found() bool { return a.year != 0 && a.zoned }
+func (a *anchoring) found() bool { return a.year != 0 && a.zoned && a.own }
 
 // see reads a line.
 func (a *anchoring) see(p *parser) {
@@ -31,6 +35,9 @@ func (a *anchoring) see(p *parser) {
 		}
 		if a.bare = p.inner; !a.bare.is() {
 			a.bare = p.outer
+		}
+		if p.rec.Style == Logrus && a.bare.zoned && !a.own {
+			a.own, a.owned = true, int(a.bare.offset)
 		}
 	}
 	a.inside(p.body, &a.bare)

@@ -90,6 +90,14 @@ func (c *chunker) skip(buf []byte, keep int) []byte {
 	}
 }
 
+// cutBefore reports whether a container runtime has cut the last line of buf: the next continues it.
+func (c *chunker) cutBefore(buf []byte) bool {
+	buf = bytes.TrimSuffix(buf, newline)
+	line := buf[bytes.LastIndexByte(buf, '\n')+1:]
+	c.probe.parse(line[:min(len(line), maxLine)])
+	return c.probe.partial
+}
+
 // cut gives the last position in buf at which a chunk may end, 0 if there is none: before a line
 // with a header, after an empty line, or where no header is near enough for lines to be joined
 // to it.
@@ -106,7 +114,7 @@ func (c *chunker) cut(buf []byte) int {
 			return from + 1
 		}
 		c.probe.parse(line[:min(len(line), maxLine)])
-		if c.probe.headed {
+		if c.probe.headed && (c.probe.stream == 0 || !c.cutBefore(buf[:start])) {
 			return start
 		}
 		if n >= maxWrapped || end-start > maxLine {

@@ -12,6 +12,11 @@ import (
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
+// partial are lines that a container runtime has cut.
+const partial = "2026-11-15T10:31:56.65Z stderr P I1115 10:31:56.650149      36 a.go:1] \"one\n" +
+	"2026-11-15T10:31:56.65Z stderr P  two\n2026-11-15T10:31:56.65Z stderr F  three\" x=1\n" +
+	"2026-11-15T10:31:56.65Z stdout P another\n2026-11-15T10:31:56.65Z stderr F stream\n"
+
 // wrapped is a text in which every reason to join and not to join occurs, with enough
 // lines that go on for the bounds of joining to be met.
 func wrapped(t testing.TB) string {
@@ -24,7 +29,7 @@ func wrapped(t testing.TB) string {
 	return string(seed) + head + "\n" + strings.Repeat("\tgoes on\n", maxWrapped+9) +
 		head + "\n\t" + strings.Repeat("x", 5000) + "\n\n\tgoes on\n" + head + "]\"\n\tplain\n```\r\n\r\n   \n" + head + "\n...\n\tplain\n" +
 		"I1115 10:31:56.650149      36 a.go:1] x\n  deeper\n  deeper still\nplain {\n}\n" +
-		"{\"ts\":1,\"x\":[\n1]}\n" + head + "\n  \ttail without an end"
+		"{\"ts\":1,\"x\":[\n1]}\n" + partial + partial + head + "\n  \ttail without an end"
 }
 
 // Wherever chunks end, the records are the same.

@@ -3,6 +3,8 @@ package records
 import (
 	"fmt"
 	"time"
+
+	"plumbline.dev/plumbline/internal/timeline"
 )
 
 // A clock converts the timestamps of one file, in file order, to times, and records what it had to
@@ -14,16 +16,19 @@ import (
 // date. chunk and turn move both forward: a date that goes back by more than half a year means
 // the next year.
 type clock struct {
-	anchor anchor
-	mod    time.Time                 // modification time of the file; zero if unknown
-	now    time.Time                 // current time; zero if not to be used
-	year   int                       // of the last timestamp without a year
-	day    int16                     // stamp.date of it; 0 before the first
-	begun  int                       // year of the first one; 0 if nothing shows it: such timestamps then give no time
-	by     string                    // source of the year
-	zoneBy string                    // source of the zone
-	ahead  time.Duration             // of the node's clock: subtracted from every time
-	asked  struct{ year, zone bool } // a timestamp of an event needed the guess, so it is reported
+	anchor  anchor
+	mod     time.Time                 // modification time of the file; zero if unknown
+	now     time.Time                 // current time; zero if not to be used
+	year    int                       // of the last timestamp without a year
+	day     int16                     // stamp.date of it; 0 before the first
+	begun   int                       // year of the first one; 0 if nothing shows it: such timestamps then give no time
+	by      string                    // source of the year
+	zoneBy  string                    // source of the zone
+	ahead   time.Duration             // of the node's clock: subtracted from every time
+	asked   struct{ year, zone bool } // a timestamp of an event needed the guess, so it is reported
+	zones   []timeline.ZoneSince      // that its own timestamps have shown, in order
+	follows bool                      // anchor.offset is that of its own timestamps
+	zoneOf  timeline.ZoneBy           // how the zone of the last time is known
 }
 
 // chunk moves to the first timestamp without a year of the next chunk, which may be of another
@@ -45,20 +50,41 @@ func (c *clock) chunk(d dates) {
 
 // turn moves to another year, by a line at which the splitter found that it changes.
 func (c *clock) turn(t turn) {
+	if t.zoned {
+		c.moved(t)
+		return
+	}
 	c.year += int(t.years)
 	if t.year != 0 {
 		c.year = int(t.year)
 	}
 }
 
+// moved goes on with another zone: that of summer, or of winter. Only a file that shows no zone but
+// that of its own timestamps follows them.
+func (c *clock) moved(t turn) {
+	if n := len(c.zones); n > 0 && c.zones[n-1].East == int(t.east) {
+		return
+	}
+	c.zones = append(c.zones, timeline.ZoneSince{From: time.Unix(t.at, 0).UTC(), East: int(t.east)})
+	if c.follows {
+		c.anchor.offset = int(t.east)
+	}
+}
+
 // zone sets the zone of the node for a file whose own lines show none.
 func (c *clock) zone(z *time.Location) {
 	c.zoneBy = "from timestamps inside its lines"
-	if z == nil || c.anchor.zoned {
-		return
+	switch {
+	case c.anchor.zoned:
+		c.follows = c.anchor.own && c.anchor.owned == c.anchor.offset
+	case c.anchor.own:
+		c.anchor.offset, c.anchor.zoned, c.zoneBy = c.anchor.owned, true, "from other timestamps of the file"
+		c.follows = true
+	case z != nil:
+		_, c.anchor.offset = time.Time{}.In(z).Zone()
+		c.anchor.zoned, c.zoneBy = true, "from its node"
 	}
-	_, c.anchor.offset = time.Time{}.In(z).Zone()
-	c.anchor.zoned, c.zoneBy = true, "from its node"
 }
 
 // begin sets the year of the first timestamp without one, whose date is day.
@@ -88,6 +114,7 @@ func lastYear(day int16, t time.Time) int {
 // at gives the time of a line with up to two timestamps, corrected by what is known of the
 // node's clock.
 func (c *clock) at(outer, inner *stamp) time.Time {
+	c.zoneOf = timeline.ZoneShown
 	t := c.written(outer, inner)
 	if c.ahead == 0 || t.IsZero() {
 		return t
@@ -162,6 +189,12 @@ func (c *clock) time(s *stamp) time.Time {
 	}
 	if !s.zoned {
 		c.asked.zone = true
+		switch {
+		case !c.anchor.zoned:
+			c.zoneOf = timeline.ZoneAssumed
+		case !c.follows:
+			c.zoneOf = timeline.ZoneOfFile
+		}
 	}
 	return s.in(c.year, c.anchor.offset)
 }

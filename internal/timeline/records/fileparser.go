@@ -45,12 +45,29 @@ func (t *fileParser) chunk(j *job) {
 	if j.found.dates.last != 0 {
 		t.clock.day = j.found.dates.last
 	}
+	t.unknown(j)
 	t.file.Lines += j.found.lines
 	t.long += j.found.long
 	t.skipped += j.found.skipped
 	if at := t.ends(j.buf); !at.IsZero() {
 		t.file.Ends = at
 	}
+}
+
+// unknown notes the lines of no known form, and keeps the first of them.
+func (t *fileParser) unknown(j *job) {
+	f, n := t.file, j.found.unknown
+	f.Understood += j.found.known
+	if f.Unknown == 0 && n > 0 {
+		s := j.found.sample
+		line, at := j.buf[s.start:s.end], f.Number(f.Lines+s.line+1)
+		if j.export {
+			t.parser.parse(line)
+			line, at = t.parser.rec.Raw, t.parser.line+1
+		}
+		f.Sample, f.SampleAt, f.Guess = sampleOf(line), at, guess(line)
+	}
+	f.Unknown += n
 }
 
 // begin sets year and zone for the whole file from its beginning.
@@ -60,21 +77,22 @@ func (t *fileParser) begin(j *job) {
 		t.clock.anchor = j.found.anchor
 	}
 	t.clock.zone(t.zone)
-	t.file.East = t.clock.anchor.offset
+	t.file.East, t.file.Zoned = t.clock.anchor.offset, t.clock.anchor.zoned
 }
 
 func (t *fileParser) record(buf []byte, s span) {
 	line := buf[s.start:s.end]
 	if s.wrapped > 1 {
-		t.joined = unwrap(t.joined[:0], line)
+		t.joined = s.unwrap(t.joined[:0], line)
 		line = t.joined
 	}
 	p := &t.parser
 	r := &p.rec
 	r.At = t.parsed(line)
+	r.Zone = t.clock.zoneOf
 	r.Node = cmp.Or(r.Node, t.file.Node)
 	r.Place = timeline.Place{File: t.number, Line: t.file.Lines + s.line + 1}
-	if p.export {
+	if p.export && t.file.Turned == nil {
 		r.Place.Line = p.line + 1
 	}
 	if t.tell != nil {
@@ -99,6 +117,9 @@ func (t *fileParser) end(c *chunker, lines io.Reader) {
 	if e, ok := lines.(entryReader); ok {
 		f.Lines, f.Bytes = e.total()
 		f.Left = append(f.Left, e.left()...)
+	}
+	if len(t.clock.zones) > 1 {
+		f.Zones = t.clock.zones
 	}
 	f.Guessed, f.Ahead = append(f.Guessed, t.clock.guessed()...), int64(t.clock.ahead.Seconds())
 	if long := t.long + c.long; long > 0 {

@@ -37,6 +37,9 @@ func FuzzHeaders(f *testing.F) {
 	f.Add([]byte(`{"_COMM":"dockerd","__REALTIME_TIMESTAMP":"1794739916650149","MESSAGE":[104,105,27]}`), false)
 	f.Add([]byte(`{"log":"I1115 10:31:56.650149      36 a.go:1] \u003cnil\u003e \"x\"\n","stream":"stderr","time":"2026-11-15T10:31:56.7Z"}`), false)
 	f.Add([]byte(`<30>1 2026-11-15T10:31:56.5+01:00 node1 containerd 77 - [a b="\]"] time="2026-11-15T09:31:56Z" level=error msg="x"`), false)
+	f.Add([]byte("\x1b[36m[pod/a/b] I1115 10:31:56.650149      36 a.go:1] x\x1b[0m"), false)
+	f.Add([]byte(`{"_source":{"host":{"name":"n"},"message":"x","@timestamp":"2026-11-15T10:31:56Z"}}`), false)
+	f.Add([]byte(`{"a":"b","level":"info","msg":"x","time":"2026-11-15T10:31:56Z"}`), false)
 	f.Add([]byte(`1 1794739916650149 node kubelet 7 hello`), true)
 	f.Fuzz(func(t *testing.T, line []byte, export bool) {
 		p := parser{names: &names{}, export: export}

@@ -17,6 +17,8 @@ type parser struct {
 	outer   stamp  // of syslog, journald or the container runtime
 	inner   stamp  // of the logger itself
 	body    []byte // the text after the headers, unchanged
+	stream  byte   // of a container runtime's line: o or e, of stdout or stderr; 0 of others
+	partial bool   // the next line of that stream continues it
 	sealed  bool   // the format marks the end of the message: no line is joined to it
 	line    uint32 // by an entryReader: the line in the file, or the entry
 	scratch []byte
@@ -26,6 +28,7 @@ type parser struct {
 func (p *parser) parse(line []byte) {
 	line = trimReturn(line)
 	p.reset(line)
+	line = p.uncoloured(line)
 	p.indent = indent(line)
 	b := line[p.indent:]
 	p.body, p.rec.Text = b, b
@@ -36,7 +39,7 @@ func (p *parser) parse(line []byte) {
 	if len(b) < 8 {
 		return
 	}
-	p.headed = p.outerHeader(b) || p.innerHeader(b)
+	p.headed = p.outerHeader(b) || p.innerHeader(b) || p.prefixed(b)
 }
 
 // reset clears the fields of the line before. It runs for every line: fields that are seldom set
@@ -54,7 +57,7 @@ func (p *parser) reset(line []byte) {
 		r.At = time.Time{}
 	}
 	r.Place = timeline.Place{}
-	p.headed, p.sealed, p.outer.month, p.inner.month = false, false, 0, 0
+	p.headed, p.sealed, p.stream, p.partial, p.outer.month, p.inner.month = false, false, 0, false, 0, 0
 	if len(p.scratch) > 0 {
 		p.scratch = p.scratch[:0]
 	}
@@ -83,7 +86,7 @@ func indent(line []byte) int {
 func (p *parser) outerHeader(b []byte) bool {
 	switch c := b[0]; {
 	case c == '{':
-		return p.dockerJSON(b) || p.journalJSON(b)
+		return p.dockerJSON(b) || p.journalJSON(b) || p.enveloped(b)
 	case c == '<':
 		return p.numbered(b)
 	case c == '1' || c == '2':
@@ -138,19 +141,26 @@ func (p *parser) dated(b []byte) bool {
 		return true
 	}
 	p.outer = s
-	if !s.zoned || len(rest) < 2 || rest[0] != ' ' {
+	if !s.zoned || len(rest) < 2 || rest[0] != ' ' && rest[0] != '\t' {
 		return true
 	}
 	rest = rest[1:]
 	if text, ok := containerStream(rest); ok {
+		p.stream, p.partial = rest[3], rest[7] == 'P'
 		return p.message(text)
 	}
 	if p.innerHeader(rest) {
 		return true
 	}
+	if text, ok := labelled(rest); ok {
+		return p.message(text)
+	}
 	if host, program, pid, text, ok := sender(rest); ok {
 		p.rec.Node, p.rec.Program, p.rec.PID = p.names.of(host), p.names.of(program), pid
 		return p.message(text)
+	}
+	if i := bytes.IndexByte(rest, ' '); i > 0 { // the name of a stream, as of CloudWatch
+		p.follows(rest[i+1:])
 	}
 	return true
 }

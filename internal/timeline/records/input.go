@@ -25,6 +25,9 @@ type Options struct {
 	// goroutines, and must keep nothing. The record has no time, no place and no node of its
 	// file yet: these depend on the lines before it.
 	Wants func(*Record) bool
+	// Knows reports whether a line is of a form and of a component that Parser knows, whatever it
+	// says; nil: all are. It is called like Wants. File.Unknown counts the others.
+	Knows func(*Record) bool
 	// Parser gives the function that is called with the wanted records of one file, in file
 	// order; it is called for several files in parallel. f is complete when All returns.
 	Parser func(number uint16, f *timeline.File) func(*Record)

@@ -14,6 +14,7 @@ type span struct {
 	start, end uint32 // in the chunk, without the last line's end
 	line       uint32 // its first line in the chunk, from zero
 	wrapped    uint32 // how many lines it has
+	partial    bool   // a container runtime cut it, and its lines have headers
 }
 
 // joiner decides whether a line without a header continues the one before it.
@@ -55,8 +56,42 @@ func elided(b []byte) bool {
 	return bytes.HasPrefix(b, []byte("...")) || bytes.HasPrefix(b, []byte("```"))
 }
 
-// unwrap gives the span's text before it was wrapped: line breaks and the indentation of the
-// following lines are removed.
+// continues reports whether a line is the rest of the one that p has read, which a container
+// runtime has cut because it is long.
+func (p *parser) continues(next *parser, s *span, end int) bool {
+	if !p.partial || next.stream != p.stream || end-int(s.start) > maxLine {
+		return false
+	}
+	s.wrapped++
+	s.end = uint32(end)
+	p.partial = next.partial
+	return true
+}
+
+// unwrap gives the span's text before it was wrapped: line breaks and the indentation or the
+// headers of the following lines are removed.
+func (s *span) unwrap(into, b []byte) []byte {
+	if s.partial {
+		return uncut(into, b)
+	}
+	return unwrap(into, b)
+}
+
+// uncut joins lines that a container runtime has cut.
+func uncut(into, b []byte) []byte {
+	for first := true; len(b) > 0; first = false {
+		line, rest, _ := bytes.Cut(b, newline)
+		line = trimReturn(line)
+		var at stamp
+		if n := isoStamp(line, &at); !first && n > 0 && len(line) > n {
+			line, _ = containerStream(line[n+1:])
+		}
+		into, b = append(into, line...), rest
+	}
+	return into
+}
+
+// unwrap joins lines that somebody wrapped.
 func unwrap(into, b []byte) []byte {
 	for first := true; len(b) > 0; first = false {
 		line, rest, _ := bytes.Cut(b, newline)

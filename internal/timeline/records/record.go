@@ -24,7 +24,8 @@ const (
 // A Record is one line of a log without its headers, wrapped lines joined. It is valid only during
 // the call that it is passed to: its bytes are reused.
 type Record struct {
-	At      time.Time // zero if the line has none
+	At      time.Time       // zero if the line has none
+	Zone    timeline.ZoneBy // how the zone of At is known
 	Style   Style
 	Node    string // by the line's own header (syslog, journald), else by the file
 	Program string // by syslog or journald: kubelet, containerd, dockerd; may be empty

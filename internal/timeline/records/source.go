@@ -4,64 +4,17 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // headSize is how much of a file's beginning is used to find its format and the year and zone of
 // its timestamps.
 const headSize = 256 << 10
 
-var (
-	errBinary = errors.New("binary file")
-	errNested = errors.New("archive or compression nested too deeply")
-)
-
-// unpacked decompresses a stream, up to two layers, and gives its beginning. The first layer is
-// read with b, whose buffer must have headSize bytes.
-func unpacked(r io.Reader, b *bufio.Reader) (*bufio.Reader, []byte, error) {
-	for layer := range 3 {
-		if layer == 0 {
-			b.Reset(r)
-		} else {
-			b = bufio.NewReaderSize(r, headSize)
-		}
-		head, err := b.Peek(headSize)
-		if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-			return nil, nil, err
-		}
-		switch {
-		case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-			if r, err = gzip.NewReader(b); err != nil {
-				return nil, nil, fmt.Errorf("gzip: %w", err)
-			}
-		case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
-			if r, err = zstdReader(b); err != nil {
-				return nil, nil, err
-			}
-		default:
-			return b, head, nil
-		}
-	}
-	return nil, nil, errNested
-}
-
-// maxWindow bounds the memory that an untrusted file makes the decoder use.
-const maxWindow = 64 << 20
-
-// zstdReader decompresses zstd. With a concurrency of one it needs no Close.
-func zstdReader(r io.Reader) (io.Reader, error) {
-	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderLowmem(true))
-	if err != nil {
-		return nil, fmt.Errorf("zstd: %w", err)
-	}
-	return d, nil
-}
+var errBinary = errors.New("binary file")
 
 // isTar reports by its beginning whether a file is a tar archive.
 func isTar(head []byte) bool {
@@ -77,6 +30,12 @@ func asLines(ctx context.Context, b *bufio.Reader, head []byte, whole io.Reader)
 	case bytes.HasPrefix(head, []byte("LPKSHHRH")):
 		j, err := newJournalReader(ctx, b, whole)
 		return j, true, err
+	case isVerbose(head):
+		return newVerboseReader(b), true, nil
+	case isDocument(head):
+		return newDocumentReader(b), true, nil
+	case isTable(head):
+		return newTableReader(b, head), true, nil
 	case bytes.IndexByte(head[:min(len(head), 4<<10)], 0) >= 0:
 		return nil, false, errBinary
 	default:

@@ -49,7 +49,7 @@ func TestUnwantedLinesAllocateNothing(t *testing.T) {
 	} {
 		text = append(text, more+"\n"...)
 	}
-	s := splitter{wants: func(*Record) bool { return false }}
+	s := splitter{wants: func(*Record) bool { return false }, knows: func(*Record) bool { return true }}
 	var out found
 	s.split(text, 0, false, &out)
 	if out.lines < 1000 {

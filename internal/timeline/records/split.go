@@ -6,11 +6,15 @@ import "bytes"
 // buffers.
 type splitter struct {
 	wants  func(*Record) bool
+	knows  func(*Record) bool
 	names  names
 	two    [2]parser // the line before, which may continue, and the current line
 	line   parser    // of wrapped lines
 	joined []byte
 }
+
+// telling is the length of a line that tells what a file may be.
+const telling = 16
 
 // A found is what a splitter found in one chunk.
 type found struct {
@@ -19,8 +23,11 @@ type found struct {
 	dates   dates
 	anchor  anchor // from the part of the chunk that is the file's beginning
 	lines   uint32
-	long    int   // lines that were cut
-	skipped int64 // bytes of them
+	known   uint32 // lines of a known form
+	unknown uint32 // lines of no known form
+	sample  span   // the first of them, if possible one that tells something
+	long    int    // lines that were cut
+	skipped int64  // bytes of them
 }
 
 // split reads a chunk, which begins with a line that does not continue another. Its first head
@@ -35,6 +42,7 @@ func (s *splitter) split(chunk []byte, head int, export bool, out *found) {
 	var at span
 	var j joiner
 	var a anchoring
+	var zones zoning
 	held := false
 	for start := 0; start < len(chunk); out.lines++ {
 		end := start + bytes.IndexByte(chunk[start:], '\n')
@@ -57,15 +65,16 @@ func (s *splitter) split(chunk []byte, head int, export bool, out *found) {
 		if start < head && !a.found() {
 			a.see(next)
 		}
-		if held && !next.headed && j.joins(last, &at, line, end) {
+		if held && !next.headed && j.joins(last, &at, line, end) || held && last.continues(next, &at, end) {
 			start = after
 			continue
 		}
 		s.keep(held, last, at, chunk, out)
 		if next.headed {
 			out.dates.see(next, out)
+			zones.see(next, out)
 		}
-		at, j, held = span{uint32(start), uint32(end), out.lines, 1}, joiner{}, true
+		at, j, held = span{uint32(start), uint32(end), out.lines, 1, next.partial}, joiner{}, true
 		last, next = next, last
 		start = after
 	}
@@ -84,11 +93,20 @@ func (s *splitter) keep(held bool, p *parser, at span, chunk []byte, out *found)
 		return
 	}
 	if at.wrapped > 1 {
-		s.joined = unwrap(s.joined[:0], chunk[at.start:at.end])
+		s.joined = at.unwrap(s.joined[:0], chunk[at.start:at.end])
 		s.line.parse(s.joined)
 		p = &s.line
 	}
-	if s.wants(&p.rec) {
+	switch {
+	case s.wants(&p.rec):
 		out.spans = append(out.spans, at)
+		out.known += at.wrapped
+	case s.knows(&p.rec):
+		out.known += at.wrapped
+	default:
+		if short := out.sample.end-out.sample.start < telling; out.unknown == 0 || short && at.end-at.start >= telling {
+			out.sample = at
+		}
+		out.unknown += at.wrapped
 	}
 }

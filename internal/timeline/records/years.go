@@ -12,6 +12,24 @@ type turn struct {
 	line  uint32 // in the chunk, from zero
 	years int8   // to add to the year: -1, 0 or 1
 	year  int16  // the year that the line shows, which overrides years; 0 if it shows none
+	zoned bool   // from here on a logger writes times of another zone
+	east  int32  // that zone, if zoned
+	at    int64  // when, in seconds since 1970
+}
+
+// A zoning is the zone that the timestamps of a chunk have shown last.
+type zoning struct {
+	seen bool
+	east int32
+}
+
+// see reads a line's timestamps, and notes the first zone of a chunk and each change.
+func (z *zoning) see(p *parser, out *found) {
+	if p.rec.Style != Logrus || !p.inner.zoned || p.inner.year == 0 || z.seen && z.east == p.inner.offset {
+		return
+	}
+	z.seen, z.east = true, p.inner.offset
+	out.turns = append(out.turns, turn{line: out.lines, zoned: true, east: z.east, at: p.inner.in(0, 0).Unix()})
 }
 
 // dates are the first and the last date of a chunk's timestamps without a year; 0 if it has none.

@@ -88,9 +88,9 @@ type tableRow struct {
 type tableBox struct{ ID, Node, UID, Addresses, Device, Added, Deleted string }
 
 type tableFile struct {
-	Name          string
-	Lines         uint32
-	Guessed, Left []string
+	Name, Example  string
+	Lines, Unknown uint32
+	Guessed, Left  []string
 }
 
 const (
@@ -138,7 +138,10 @@ func files(o Options) []tableFile {
 	var out []tableFile
 	for i := range o.Files {
 		f := &o.Files[i]
-		t := tableFile{Name: clean(f.Name), Lines: f.Lines}
+		t := tableFile{Name: clean(f.Name), Lines: f.Lines, Unknown: f.Unknown}
+		if f.Unknown > 0 {
+			t.Example = fmt.Sprintf("line %d (%s): %s", f.SampleAt, clean(f.Guess), clean(f.Sample))
+		}
 		for _, g := range f.Guessed {
 			t.Guessed = append(t.Guessed, clean(g))
 		}

@@ -23,6 +23,11 @@ func (o Options) source(places []timeline.Place, width int) string {
 		return ""
 	}
 	places = slices.Clone(places)
+	for i, p := range places {
+		if int(p.File) < len(o.Files) {
+			places[i].Line = o.Files[p.File].Number(p.Line)
+		}
+	}
 	slices.SortStableFunc(places, func(a, b timeline.Place) int {
 		if a.File != b.File {
 			return 0

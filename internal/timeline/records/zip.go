@@ -1,0 +1,37 @@
+package records
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// isZip reports by its beginning whether a file is a zip archive.
+func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
+
+// unzipped calls each with the regular files of a zip archive, in order. An archive that is itself
+// packed, or a stream, is read into memory, up to a bound.
+func unzipped(b *bufio.Reader, whole io.Reader, each func(*zip.File, io.Reader)) error {
+	at, size, err := readerAt(b, whole)
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(at, size)
+	if err != nil {
+		return fmt.Errorf("not read: zip: %w", err)
+	}
+	for _, f := range z.File {
+		if !f.Mode().IsRegular() {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return fmt.Errorf("%s: not read: %w", f.Name, err)
+		}
+		each(f, r)
+		_ = r.Close()
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A ZoneSince is the zone that a file's own timestamps show from a time on.
+type ZoneSince struct {
+	From time.Time
+	East int // seconds east of UTC
+}
+
+// settleZones completes the times whose zone their file does not show, once all files are read: by
+// the zone of other files of the same node, as processes of one machine have one zone; by the user;
+// by events that other logs report too. l.mu must be held.
+func (l *Log) settleZones(told *time.Location) {
+	nodes := zonesOfNodes(l.files)
+	l.followNodes(nodes)
+	if !l.assumes() {
+		return
+	}
+	by := map[uint16]zoneOf{}
+	for i := range l.files {
+		f := &l.files[i]
+		switch zones := nodes[f.Node]; {
+		case f.Zoned:
+		case len(zones) > 0:
+			by[uint16(i)] = spans(zones)
+			f.zone(zones[0].East, "from other files of "+f.Node)
+		case told != nil:
+			by[uint16(i)] = located(told)
+			_, east := f.Ends.In(told).Zone()
+			f.zone(east, "as you said")
+		}
+	}
+	l.shift(ZoneShown, by)
+	l.shiftContainers()
+	inferred := map[uint16]zoneOf{}
+	for file, east := range l.inferredZones() {
+		inferred[file] = spans([]ZoneSince{{East: east}})
+		l.files[file].zone(east, "by events that other logs report too")
+	}
+	l.shift(ZoneInferred, inferred)
+	l.zoned = false
+	for p := range l.events.all() {
+		l.zoned = l.zoned || p.at != noTime && p.zoneBy != ZoneAssumed
+	}
+	l.index = nil
+}
+
+// followNodes moves the times of a file for which one line showed the zone, on a node whose zone
+// changed. What is not known then is assumed.
+func (l *Log) followNodes(nodes map[string][]ZoneSince) {
+	by := map[uint16]zoneOf{}
+	for i := range l.files {
+		if zones := nodes[l.files[i].Node]; len(zones) > 1 && len(l.files[i].Zones) == 0 {
+			by[uint16(i)] = spans(zones)
+		}
+	}
+	if len(by) == 0 {
+		return
+	}
+	for p := range l.events.all() {
+		if of := by[p.file]; of != nil && p.zoneBy == ZoneOfFile && p.at != noTime {
+			wall := time.Unix(0, p.at).UTC().Add(time.Duration(l.files[p.file].East) * time.Second)
+			p.zoneBy = ZoneAssumed
+			if east, ok := of(wall); ok {
+				p.at, p.zoneBy = wall.Add(-time.Duration(east)*time.Second).UnixNano(), ZoneShown
+			}
+		}
+	}
+}
+
+// A zoneOf gives the offset of a time that was read as UTC; false if it is not known, or if two fit.
+type zoneOf func(wall time.Time) (east int, ok bool)
+
+func located(z *time.Location) zoneOf {
+	return func(wall time.Time) (int, bool) {
+		t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, z)
+		_, east := t.Zone()
+		_, later := t.Add(time.Hour).Zone()
+		_, before := t.Add(-time.Hour).Zone()
+		return east, later == east && before == east
+	}
+}
+
+// spans gives the offsets of a zone that may change. It is called with the times of a file in
+// their order. Of the hour that there is twice, the second is known by times that went back; the
+// first is not known to be the first.
+func spans(zones []ZoneSince) zoneOf {
+	const back = 30 * time.Minute
+	var last time.Time
+	again := false
+	return func(wall time.Time) (east int, ok bool) {
+		again = again && !wall.After(last.Add(time.Hour)) || wall.Before(last.Add(-back))
+		last = wall
+		fits := 0
+		for i, z := range zones {
+			t := wall.Add(-time.Duration(z.East) * time.Second)
+			if (i == 0 || !t.Before(z.From)) && (i+1 == len(zones) || t.Before(zones[i+1].From)) {
+				east, fits = z.East, fits+1
+			}
+		}
+		return east, fits == 1 || fits == 2 && again
+	}
+}
+
+// assumes reports whether a time rests on an assumed zone.
+func (l *Log) assumes() bool {
+	for p := range l.events.all() {
+		if p.zoneBy == ZoneAssumed {
+			return true
+		}
+	}
+	return false
+}
+
+// shift moves the times that were read as UTC by the offset of their file's zone.
+func (l *Log) shift(by ZoneBy, zones map[uint16]zoneOf) {
+	if len(zones) == 0 {
+		return
+	}
+	for p := range l.events.all() {
+		of := zones[p.file]
+		if of == nil || p.zoneBy != ZoneAssumed || p.at == noTime || !hostSource(l.sources[p.source]) {
+			continue
+		}
+		if east, ok := of(time.Unix(0, p.at).UTC()); ok {
+			p.at -= int64(east) * int64(time.Second)
+			p.zoneBy = by
+		}
+	}
+}
+
+// shiftContainers: what runs in a container of Calico's has UTC, unless somebody has given it the
+// zone of its node.
+func (l *Log) shiftContainers() {
+	for p := range l.events.all() {
+		if p.zoneBy == ZoneAssumed && !hostSource(l.sources[p.source]) {
+			p.zoneBy = ZoneInferred
+		}
+	}
+}
+
+// zone notes the zone of a file's timestamps without one.
+func (f *File) zone(east int, by string) {
+	f.East, f.Zoned = east, true
+	f.Guessed = slices.DeleteFunc(f.Guessed, func(s string) bool { return strings.Contains(s, "without a zone") })
+	f.Guessed = append(f.Guessed, fmt.Sprintf("timestamps without a zone: %s, %s", offsetName(east), by))
+}
+
+// zonesOfNodes gives the zones of each node whose files show them, in order of time; none if two
+// files differ.
+func zonesOfNodes(files []File) map[string][]ZoneSince {
+	out, differ := map[string][]ZoneSince{}, map[string]bool{}
+	for i := range files {
+		f := &files[i]
+		if f.Node == "" || !f.Zoned {
+			continue
+		}
+		zones := f.Zones
+		if len(zones) == 0 {
+			zones = []ZoneSince{{East: f.East}}
+		}
+		switch was := out[f.Node]; {
+		case was == nil || len(was) == 1 && len(zones) > 1 && zones[0].East == was[0].East:
+			out[f.Node] = zones
+		case !slices.EqualFunc(was[:min(len(was), len(zones))], zones[:min(len(was), len(zones))], func(a, b ZoneSince) bool { return a.East == b.East }):
+			differ[f.Node] = true
+		}
+	}
+	for node := range differ {
+		delete(out, node)
+	}
+	return out
+}
+
+// hostSource reports whether a component runs on the node itself, with the node's zone.
+func hostSource(source string) bool {
+	switch source {
+	case "kubelet", "containerd", "crio", "dockerd", "cni", "ipam":
+		return true
+	default:
+		return false
+	}
+}
+
+func offsetName(east int) string {
+	return time.Unix(0, 0).In(time.FixedZone("", east)).Format("-07:00")
+}
