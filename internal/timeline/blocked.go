@@ -98,7 +98,7 @@ func blocker(e *Event) (what string, strong bool) {
 	if e.Pod == "" {
 		return "", false // concerns the whole node: may be unrelated to this pod
 	}
-	late := inTime.MatchString(e.Note)
+	late := inTime.MatchString(e.Note) && !ofPlugin(e.Note)
 	switch e.Kind {
 	case RuntimeTimeout:
 		return "the runtime, which does not answer in time", true

@@ -13,7 +13,7 @@ func Judge(s *Story) {
 	instances := s.instances()
 	s.Verdicts = nil
 	for _, judge := range []func(*Story, []*instance) []Verdict{
-		lateDel, lateInside, retriedDels, moved, unpaired, blocked, releasedByGC, staleNodename, credentials,
+		lateDel, lateInside, retriedDels, failingAdds, moved, unpaired, blocked, releasedByGC, staleNodename, credentials,
 	} {
 		s.Verdicts = append(s.Verdicts, judge(s, instances)...)
 	}
@@ -42,7 +42,7 @@ func JudgeAll(l *Log) (verdicts []Verdict, pods int) {
 // rank orders causes by what a person on call needs first.
 func rank(c Cause) int {
 	return slices.Index([]Cause{
-		LateDel, ReleasedInUse, RetriedDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, Credential,
+		LateDel, ReleasedInUse, FailingAdd, RetriedDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, Credential,
 	}, c)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // JudgeNodes finds what concerns no known pod: credentials in lines that belong to no pod, and
-// containers that cannot be removed and whose pod no line names.
+// containers that cannot be removed, and sandboxes whose DEL fails, whose pod no line names.
 func JudgeNodes(l *Log) []Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,5 +60,5 @@ func JudgeNodes(l *Log) []Verdict {
 		out = append(out, *v)
 	}
 	slices.SortFunc(out, func(a, b Verdict) int { return slices.Compare([]string{a.Node, a.Says}, []string{b.Node, b.Says}) })
-	return out
+	return append(out, l.judgeNameless(x)...)
 }

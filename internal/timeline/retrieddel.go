@@ -48,7 +48,7 @@ func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 	since := s.Events[begin].At
 	v := Verdict{
 		Cause: RetriedDel, Certainty: Proven, Node: l.Node, At: since, Until: s.Events[last].At, Count: count, Culprit: l.ID,
-		Error: cause(s.Events[last].Note), Lines: s.lines(tries...),
+		Error: OwnWords(s.Events[last].Note), Lines: s.lines(tries...),
 	}
 	switch {
 	case victim != nil && again >= 0:
@@ -59,10 +59,9 @@ func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 		return Verdict{}, false
 	case end >= 0:
 		v.Until = s.Events[end].At
-		v.Says = fmt.Sprintf("the DEL of %s failed %d times from %s to %s", l.name(), count, clock(since), clock(v.Until))
+		v.Says = fmt.Sprintf("the DEL of %s failed %d times from %s to %s%s", l.name(), count, clock(since), clock(v.Until), because(v.Error))
 	default:
-		v.Says = fmt.Sprintf("the DEL of %s failed %d times since %s, last at %s; the next pod of that name on this node may lose its endpoint to it",
-			l.name(), count, clock(since), clock(v.Until))
+		v.Says = fmt.Sprintf("the DEL of %s failed %d times%s%s", l.name(), count, sinceUntil(since, v.Until), because(v.Error))
 	}
 	if count < 2 {
 		v.Certainty = Likely
@@ -73,17 +72,17 @@ func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 }
 
 // failures gives the failed DELs of an instance, of one component and with one error (numbers
-// and IDs ignored): the largest such group. Timeouts and errors with code NotFound do not
-// count: the first are judged by blocked, the second mean that nothing is left to delete.
+// and IDs ignored): the largest such group. Timeouts of the runtime and errors with code NotFound do
+// not count: the first are judged by blocked, the second mean that nothing is left to delete.
 func (s *Story) failures(l *instance) []int {
 	groups := map[string][]int{}
 	var best []int
 	for _, i := range l.events {
 		e := &s.Events[i]
-		if e.Kind != DelFailed && e.Kind != SandboxStopFailed || inTime.MatchString(e.Note) || strings.Contains(e.Note, "code = NotFound") {
+		if !(e.Kind == DelFailed || e.Kind == SandboxStopFailed || e.Kind == PodKillFailed && ofPlugin(e.Note)) || inTime.MatchString(e.Note) && !ofPlugin(e.Note) || strings.Contains(e.Note, "code = NotFound") {
 			continue
 		}
-		key := e.Kind.String() + numbers.ReplaceAllString(cause(e.Note), "#")
+		key := e.Kind.String() + numbers.ReplaceAllString(OwnWords(e.Note), "#")
 		groups[key] = append(groups[key], i)
 		if len(groups[key]) > len(best) {
 			best = groups[key]
@@ -105,14 +104,6 @@ func (s *Story) firstVictim(l *instance, d int, instances []*instance) *instance
 	return nil
 }
 
-// cause strips the text that the runtime and the kubelet put before an error of the plugin.
-func cause(note string) string {
-	if i := strings.Index(note, "resource does not exist"); i >= 0 {
-		return strings.TrimRight(note[i:], `"\ `)
-	}
-	return note
-}
-
 // whoDeleted gives what these lines do not show of a DEL that fails because its endpoint is
 // already deleted.
 func (s *Story) whoDeleted(l *instance, begin int) []string {
@@ -125,4 +116,12 @@ func (s *Story) whoDeleted(l *instance, begin int) []string {
 		}
 	}
 	return []string{fmt.Sprintf("who deleted the first endpoint: no line before %s was read that shows it", clock(s.firstTime()))}
+}
+
+// sinceUntil says when something that has not ended was seen first and last; nothing if no line shows it.
+func sinceUntil(since, last time.Time) string {
+	if since.IsZero() || last.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" since %s, last at %s", clock(since), clock(last))
 }

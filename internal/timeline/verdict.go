@@ -20,7 +20,8 @@ type Cause string
 // The causes.
 const (
 	LateDel         Cause = "late DEL"                               // the DEL of an older sandbox removed objects of a newer one
-	RetriedDel      Cause = "retried DEL"                            // a DEL fails repeatedly; the next pod of that name may lose its endpoint to it
+	RetriedDel      Cause = "retried DEL"                            // a DEL fails repeatedly
+	FailingAdd      Cause = "failing ADD"                            // ADDs of a pod fail one after the other: it has no network, and does not start
 	AddressMoved    Cause = "address changed hands"                  // the pod's name had one address, then another, or an address had one pod, then another
 	AddWithoutDel   Cause = "ADD without DEL"                        // a sandbox was followed by another without a DEL of its own: its address may have leaked
 	DelNeverCame    Cause = "DEL never came"                         // the pod is gone, and its last sandbox was never deleted

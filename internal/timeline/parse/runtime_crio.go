@@ -58,7 +58,7 @@ func (t *Parser) crioCalls(r *records.Record) {
 	t.say(r, crio, e)
 }
 
-// crioNetworkFailed reads `… destroy network for pod sandbox k8s_POD_name_ns_uid_0(ID): …`.
+// crioNetworkFailed reads `… destroy network for pod sandbox k8s_name_ns_uid_0(ID): …`.
 func (t *Parser) crioNetworkFailed(r *records.Record) {
 	e := timeline.Event{Kind: timeline.DelFailed, Note: note(r.Text)}
 	if of, ok := between(r.Text, "pod sandbox ", "("); ok {
@@ -116,11 +116,15 @@ func (t *Parser) crioBooted(r *records.Record) {
 	t.say(r, crio, timeline.Event{Kind: timeline.RuntimeStarted, Note: note(r.Text[len("Starting CRI-O, version: "):])})
 }
 
-// reservedName reads k8s_POD_name_ns_uid_attempt.
+// reservedName reads k8s_name_ns_uid_attempt of a sandbox, and k8s_container_name_ns_uid_attempt. No
+// name contains an underscore.
 func reservedName(b []byte) (pod, uid string) {
 	parts := bytes.Split(b[:min(len(b), 2*maxPodName)], []byte{'_'})
-	if len(parts) < 5 || podNamed(parts[3], parts[2]) == "" {
+	if len(parts) == 6 {
+		parts = parts[1:]
+	}
+	if len(parts) != 5 || podNamed(parts[2], parts[1]) == "" {
 		return "", ""
 	}
-	return podNamed(parts[3], parts[2]), uidOf(parts[4])
+	return podNamed(parts[2], parts[1]), uidOf(parts[3])
 }

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/records"
 )
@@ -44,11 +46,12 @@ func eventListed(c *cells) int {
 	return -1
 }
 
-// object reads pod/NAME and node/NAME; other objects are ignored.
+// object reads pod/NAME and node/NAME, as kubectl events writes them with a capital letter too; other
+// objects are ignored.
 func object(b []byte) (kind string, name []byte) {
 	for _, kind := range [...]string{"pod", "node"} {
-		if hasPrefix(b, kind+"/") && plainName(b[len(kind)+1:]) {
-			return kind, b[len(kind)+1:]
+		if n := len(kind) + 1; len(b) > n && strings.EqualFold(string(b[:n]), kind+"/") && plainName(b[n:]) {
+			return kind, b[n:]
 		}
 	}
 	return "", nil

@@ -65,6 +65,7 @@ func FuzzDocument(f *testing.F) {
 	f.Add([]byte("[\n{\"line\":\"x\",\"timestamp\":\"1794738716000000000\"}]"))
 	f.Add([]byte("@timestamp,message\n\"Nov 15, 2026 @ 10:31:56.000\",x\n"))
 	f.Add([]byte("Sun 2026-11-15 10:31:56.000000 UTC [s=a]\n    MESSAGE=x\n"))
+	f.Add([]byte("apiVersion: v1\nitems:\n- kind: Event\n  message: x\n- &a {b: *a}\nkind: List\n---\nkind: Event\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		out, _ := asEntries(t, string(b))
 		if out == "lines" {

@@ -34,6 +34,8 @@ func asLines(ctx context.Context, b *bufio.Reader, head []byte, whole io.Reader)
 		return newVerboseReader(b), true, nil
 	case isDocument(head):
 		return newDocumentReader(b), true, nil
+	case isYAML(head):
+		return newYAMLReader(b), true, nil
 	case isTable(head):
 		return newTableReader(b, head), true, nil
 	case bytes.IndexByte(head[:min(len(head), 4<<10)], 0) >= 0:

@@ -25,7 +25,7 @@ func reason(e *timeline.Event) string {
 	if !withReason.has(e.Kind) {
 		return ""
 	}
-	return cutRight(clean(strings.TrimSpace(e.Note)), maxSaid)
+	return cutRight(clean(strings.TrimSpace(timeline.OwnWords(e.Note))), maxSaid)
 }
 
 // say gives a short text of an event.
