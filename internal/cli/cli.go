@@ -41,7 +41,7 @@ func Main(ctx context.Context, env Env) int {
 	case errors.As(err, &code):
 		return int(code)
 	default:
-		fmt.Fprintf(env.Stderr, "error: %s\n", term.Clean(advise(err)))
+		fmt.Fprintf(env.Stderr, "error: %s\n", term.Clean(strings.ReplaceAll(advise(err), "\t", "  ")))
 		return int(term.ExitUsage)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"plumbline.dev/plumbline/internal/cli"
+	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cli/term/termtest"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
@@ -86,17 +87,81 @@ func TestScreens(t *testing.T) {
 		"policy-only":   {"wolf/policy-only", []string{"check"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, 80, append(c.args, "--bundle", bundle(t, c.fixture, nil))...)
+			path := bundle(t, c.fixture, nil)
+			r := run(t, 80, append(c.args, "--bundle", path)...)
 			if r.code != c.code || r.err != "" {
 				t.Errorf("exit %d, %s", r.code, r.err)
 			}
 			for l := range strings.Lines(r.out) {
-				if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > 80 && c.args[0] != "check" || n > 80 && !strings.HasPrefix(l, "Next") && name != "name" {
+				if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > 80 && !strings.HasPrefix(l, "Next") && name != "name" {
 					t.Errorf("%d columns: %s", n, l)
 				}
 			}
-			termtest.Screen(t, name, r.out)
+			if next := next(r.out); next != nil {
+				if r := run(t, 80, next...); r.code == 2 || r.out == "" {
+					t.Errorf("%q: exit %d, %s", next, r.code, r.err)
+				}
+			}
+			termtest.Screen(t, name, strings.ReplaceAll(r.out, path, "cluster.tar.gz"))
 		})
+	}
+}
+
+// next gives the arguments of the command that a screen says to run next; nil if it names none.
+func next(screen string) []string {
+	for l := range strings.Lines(screen) {
+		if of, ok := strings.CutPrefix(l, "Next: plumbline "); ok {
+			return strings.Fields(of)
+		}
+	}
+	return nil
+}
+
+// Flags that mean nothing for a bundle, and arguments that name nothing, are refused in words.
+func TestRefusedInWords(t *testing.T) {
+	t.Parallel()
+	good := bundle(t, "PL1001", nil)
+	for line, says := range map[string]string{
+		"chek":                            "\nDid you mean this?\n  check\n",
+		"check --wait --bundle " + good:   "--wait: not with --bundle",
+		"check --probe --bundle " + good:  "--probe: not with --bundle",
+		"check -w --bundle " + good:       "--watch: not with --bundle",
+		"check --quick --bundle " + good:  "--quick: not with --bundle",
+		"check -l a=b --bundle " + good:   "--selector: not with --bundle",
+		"history --bundle " + good:        "--bundle: not with history",
+		"timeline pod a --bundle " + good: "--bundle: not with timeline",
+		"explain pod":                     "explain pod: name one",
+		"explain node":                    "explain node: name one",
+		"explain pod a --bundle " + good:  "of a bundle, explain a finding, a node or a block",
+		"guard foo":                       "unknown command \"foo\" for \"plumbline guard\"",
+	} {
+		if r := run(t, 80, strings.Fields(line)...); r.code != 2 || !strings.Contains(r.err, says) || r.out != "" {
+			t.Errorf("%s: exit %d, %q, %q", line, r.code, r.err, r.out)
+		}
+	}
+}
+
+// Next reads what the command before it read.
+func TestNextIsForTheSameCluster(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s := term.Session{Env: term.Env{Stdout: &out}, Program: "kubectl plumbline"}
+	s.Cluster.Kube.Context, s.Cluster.Kube.Kubeconfig = "it's me", "/home/a/.kube/b.yaml"
+	s.Next("check")
+	if want := "Next: kubectl plumbline check --kubeconfig /home/a/.kube/b.yaml --context 'it'\\''s me'\n"; out.String() != want {
+		t.Errorf("%q, want %q", &out, want)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	r := run(t, 80, "version", "-o", "json")
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc["kind"] != "Version" || doc["version"] == "" || doc["go"] == "" || doc["platform"] == "" {
+		t.Errorf("%v: %s", err, r.out)
+	}
+	if r := run(t, 80, "version"); r.code != 0 || strings.Contains(r.out, "(devel)") || !strings.HasPrefix(r.out, "plumbline ") {
+		t.Errorf("exit %d, %s", r.code, r.out)
 	}
 }
 

@@ -81,6 +81,9 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if err := term.OutputOneOf(f.output, "table", "wide", "json", "yaml", "html", "name"); err != nil {
 		return err
 	}
+	if flag := f.needsCluster(sess); flag != "" && sess.Bundle != "" {
+		return fmt.Errorf("%s: not with --bundle, which does not change", flag)
+	}
 	if f.probe {
 		sess.Cluster.Probe = f.probes
 	}
@@ -105,11 +108,27 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	return verdict(r, f)
 }
 
+// needsCluster names a flag that was given and means nothing for a bundle.
+func (f *flags) needsCluster(sess *term.Session) string {
+	switch {
+	case f.wait:
+		return "--wait"
+	case f.watch:
+		return "--watch"
+	case f.probe:
+		return "--probe"
+	case sess.Cluster.Quick:
+		return "--quick"
+	default:
+		return ""
+	}
+}
+
 // checkSettled makes a check and, with --wait, a second one when unconfirmed findings can be
 // confirmed.
 func checkSettled(ctx context.Context, sess *term.Session, f flags, opts audit.Options) (*audit.Report, error) {
 	r, err := sess.Check(ctx, opts, f.namespace, f.selector)
-	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() || sess.Bundle != "" {
+	if err != nil || !f.wait || len(r.Unconfirmed) == 0 || r.RecheckAfter().IsZero() {
 		return r, err
 	}
 	if err := sleep(ctx, sess, r.RecheckAfter().Sub(r.Taken)); err != nil {

@@ -58,8 +58,8 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 	}
 	switch {
 	case len(r.Findings) > 0:
-		sess.Next("explain %s", term.Line(term.ShortIDs(r.Findings[0].Key())))
-	case len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero():
+		sess.Next("explain %s", term.Quoted(term.ShortIDs(r.Findings[0].Key())))
+	case len(r.Unconfirmed) > 0 && !r.RecheckAfter().IsZero() && sess.Bundle == "":
 		sess.Next("check --wait")
 	case len(r.Unconfirmed) > 0:
 		sess.Next("check -o wide")
@@ -87,7 +87,11 @@ func totals(r *audit.Report) string {
 	if len(r.Unconfirmed) > 0 {
 		out += fmt.Sprintf("; %s unconfirmed", term.Thousands(len(r.Unconfirmed)))
 		if t := r.RecheckAfter(); !t.IsZero() {
-			out += "; recheck after " + t.Add(59*time.Second).Time().UTC().Format("15:04 UTC")
+			layout, at := "15:04 UTC", t.Add(59*time.Second).Time().UTC()
+			if at.Format(time.DateOnly) != r.Taken.Time().UTC().Format(time.DateOnly) {
+				layout = term.MinuteLayout
+			}
+			out += "; recheck after " + at.Format(layout)
 		}
 	}
 	if len(r.Suppressed) > 0 {

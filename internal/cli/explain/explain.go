@@ -49,6 +49,10 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 		return err
 	}
 	if len(args) == 1 {
+		switch args[0] {
+		case "pod", "pods", "po", "ip", "node", "nodes", "no", "block":
+			return fmt.Errorf("explain %s: name one", args[0])
+		}
 		if code, ok := finding.ParseCode(args[0]); ok {
 			return explainCode(sess, code, f.output)
 		}
@@ -125,6 +129,18 @@ func printReport(sess *term.Session, r *audit.Report, kind string) error {
 	return sess.PrintDocument(doc, "json")
 }
 
+// nextOf says what to do about a finding.
+func nextOf(sess *term.Session, f *finding.Finding) {
+	switch {
+	case sess.Bundle != "":
+		sess.Next("explain %s", f.Code)
+	case f.State == finding.Confirmed:
+		sess.Next("plan %s", term.Quoted(term.ShortIDs(f.Key())))
+	default:
+		sess.Next("check --wait --code %s", f.Code)
+	}
+}
+
 // findingLines lists the findings and ends in what to do next.
 func findingLines(sess *term.Session, r *audit.Report) {
 	cols := sess.Width()
@@ -141,9 +157,9 @@ func findingLines(sess *term.Session, r *audit.Report) {
 	}
 	switch {
 	case len(r.Findings) > 0:
-		sess.Next("explain %s", r.Findings[0].Code)
+		sess.Next("explain %s", term.Quoted(term.ShortIDs(r.Findings[0].Key())))
 	case len(r.Unconfirmed) > 0:
-		sess.Next("check --wait --code %s", r.Unconfirmed[0].Code)
+		nextOf(sess, &r.Unconfirmed[0])
 	default:
 		sess.Next("check")
 	}

@@ -83,7 +83,8 @@ func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide b
 		}
 		sess.PrintLines(cols, "Unconfirmed: "+why)
 	}
-	sess.Next("explain %s", f.Code)
+	sess.PrintLines(cols, fmt.Sprintf("Meaning   %s explain %s", sess.Program, f.Code))
+	nextOf(sess, f)
 }
 
 // moments shows a time to the minute, rounded up: at that minute it has passed.

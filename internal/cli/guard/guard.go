@@ -32,6 +32,8 @@ func Command(sess *term.Session) *cobra.Command {
 			"plumbline-guard.\n\n" +
 			"Exit code: 0 all nodes answered; 2 could not read the cluster; 3 some nodes did\n" +
 			"not answer.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(statusCommand(sess), logCommand(sess), explainCommand(sess))
 	return c

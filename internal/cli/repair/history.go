@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -31,6 +32,9 @@ func HistoryCommand(sess *term.Session) *cobra.Command {
 
 // openWithState opens the cluster, if there is a place where its journals are.
 func openWithState(ctx context.Context, sess *term.Session) (*cluster.Cluster, func(), error) {
+	if sess.Bundle != "" {
+		return nil, nil, errors.New("--bundle: not with history: plans are applied to a cluster")
+	}
 	if _, err := sess.StateDir(); err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +60,7 @@ func runHistory(ctx context.Context, sess *term.Session) error {
 	for _, s := range all {
 		made := "-"
 		if !s.Made.IsZero() {
-			made = s.Made.UTC().Format("2006-01-02 15:04:05")
+			made = term.Stamp(s.Made.UTC())
 		}
 		what := strings.Join(s.Targets[:min(2, len(s.Targets))], ", ")
 		if n := len(s.Targets) - 2; n > 0 {
@@ -106,7 +110,7 @@ func historyOf(ctx context.Context, sess *term.Session, id string) error {
 	return err
 }
 
-func clock(t model.Time) string { return t.Time().UTC().Format("15:04:05") }
+func clock(t model.Time) string { return term.Stamp(t.Time().UTC()) }
 
 func stepText(n int) string {
 	if n <= 0 {

@@ -66,3 +66,11 @@ func Size(n int64) string {
 
 // MinuteLayout is the layout of times in text: with date and zone.
 const MinuteLayout = "2006-01-02 15:04 UTC"
+
+// Stamp is a time to the second, with date and zone.
+func Stamp(t time.Time) string {
+	if _, east := t.Zone(); east == 0 {
+		return t.Format("2006-01-02 15:04:05 UTC")
+	}
+	return t.Format("2006-01-02 15:04:05 -07:00")
+}

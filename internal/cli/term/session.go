@@ -29,9 +29,29 @@ type Session struct {
 	Verbose bool
 }
 
-// Next prints the command that helps next, as it can be pasted.
+// Next prints the command that helps next, as it can be pasted: it reads what this one read.
 func (s *Session) Next(format string, args ...any) {
-	fmt.Fprintf(s.Stdout, "Next: %s %s\n", s.Program, fmt.Sprintf(format, args...))
+	next := s.Program + " " + fmt.Sprintf(format, args...)
+	for _, f := range []struct{ name, value string }{
+		{"bundle", s.Bundle}, {"kubeconfig", s.Cluster.Kube.Kubeconfig}, {"context", s.Cluster.Kube.Context},
+	} {
+		if f.value != "" && !strings.Contains(next, "--"+f.name+" ") {
+			next += " --" + f.name + " " + Quoted(f.value)
+		}
+	}
+	fmt.Fprintf(s.Stdout, "Next: %s\n", next)
+}
+
+// Quoted is one word of a shell, on one line.
+func Quoted(s string) string {
+	s = Line(s)
+	plain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // PodNamed splits NAMESPACE/NAME; of a bare name the namespace is the flag's, else the

@@ -55,7 +55,7 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	for _, v := range verdicts {
 		at := fmt.Sprintf("%-19s", "-")
 		if !v.At.IsZero() {
-			at = v.At.Format("2006-01-02 15:04:05")
+			at = term.Stamp(v.At)
 		}
 		sess.PrintLines(cols, at+"  "+term.Dash(v.Pod))
 		sess.PrintLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))

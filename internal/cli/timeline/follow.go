@@ -22,6 +22,7 @@ type follower struct {
 	q    question
 	log  *timeline.Log
 	told map[string]bool // events and verdicts that were shown
+	day  string          // of the event that was shown last, and its zone
 }
 
 // follow tells what there is, and goes on with what is new until it is stopped.
@@ -69,6 +70,10 @@ func (fo *follower) show(judged bool) {
 			at := "        "
 			if !e.At.IsZero() {
 				at = e.At.Format("15:04:05")
+				if day := e.At.Format("2006-01-02 -07:00"); day != fo.day {
+					fo.day = day
+					fmt.Fprintln(fo.sess.Stdout, day)
+				}
 			}
 			fo.sess.PrintLines(cols, fmt.Sprintf("%s  %-8s  %-34s %s", at, term.Dash(term.ShortID(e.Sandbox)), what, filepath.Base(where)))
 		}

@@ -4,6 +4,7 @@ package timeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -87,6 +88,9 @@ func run(ctx context.Context, sess *term.Session, kind, name string, f flags) er
 
 // agentLogs asks the agents of the nodes concerned for their lines.
 func agentLogs(ctx context.Context, sess *term.Session, q question) (*timeline.Log, []string, error) {
+	if sess.Bundle != "" {
+		return nil, nil, errors.New("--bundle: not with timeline: a bundle has no logs; pass --logs")
+	}
 	o, done := sess.Options()
 	defer done()
 	return cluster.Logs(ctx, o, q.LogQuestion)

@@ -84,8 +84,8 @@ func (b *bench) said(args ...string) (out, diag string, err error) {
 	var o, e strings.Builder
 	cmd.Stdout, cmd.Stderr = &o, &e
 	err = cmd.Run()
-	if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == 1 {
-		err = nil // there are findings
+	if cmd.ProcessState != nil && (cmd.ProcessState.ExitCode() == 1 || cmd.ProcessState.ExitCode() == 3) {
+		err = nil // there are findings, or something was not read
 	}
 	return o.String(), e.String(), err
 }
