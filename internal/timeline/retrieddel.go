@@ -71,15 +71,31 @@ func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 	return v, true
 }
 
+// failedDel reports whether an event is a DEL that failed. Timeouts of the runtime and errors with
+// code NotFound do not count: the first are judged by blocked, the second mean that nothing is left
+// to delete.
+func failedDel(e *Event) bool {
+	ofPlugin := ofPlugin(e.Note)
+	switch e.Kind {
+	case DelFailed, SandboxStopFailed:
+	case PodKillFailed:
+		if !ofPlugin {
+			return false
+		}
+	default:
+		return false
+	}
+	return (ofPlugin || !inTime.MatchString(e.Note)) && !strings.Contains(e.Note, "code = NotFound")
+}
+
 // failures gives the failed DELs of an instance, of one component and with one error (numbers
-// and IDs ignored): the largest such group. Timeouts of the runtime and errors with code NotFound do
-// not count: the first are judged by blocked, the second mean that nothing is left to delete.
+// and IDs ignored): the largest such group.
 func (s *Story) failures(l *instance) []int {
 	groups := map[string][]int{}
 	var best []int
 	for _, i := range l.events {
 		e := &s.Events[i]
-		if !(e.Kind == DelFailed || e.Kind == SandboxStopFailed || e.Kind == PodKillFailed && ofPlugin(e.Note)) || inTime.MatchString(e.Note) && !ofPlugin(e.Note) || strings.Contains(e.Note, "code = NotFound") {
+		if !failedDel(e) {
 			continue
 		}
 		key := e.Kind.String() + numbers.ReplaceAllString(OwnWords(e.Note), "#")

@@ -52,6 +52,7 @@ func (t *Truth) Key() Key {
 		k.Culprit = t.Culprit
 	case timeline.ReleasedInUse:
 		k.Victim = t.Victim
+	case timeline.FailingAdd:
 	case timeline.StaleNodename:
 		k.Pod, k.Node = "", t.Node
 	case timeline.TeardownBlocked:
