@@ -4,6 +4,7 @@
 package eventlog
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"plumbline.dev/plumbline/internal/hostfile"
 )
 
 // An Entry is one event.
@@ -36,14 +39,19 @@ const (
 	maxLine     = 64 << 10
 )
 
+const (
+	lockFile = "lock"
+	turn     = 5 * time.Second
+)
+
 // A Record is an event log: a directory of numbered segments. Several processes may append to one:
-// every line is one write to a file opened with O_APPEND.
+// one at a time, to the newest segment, whoever began it.
 type Record struct {
 	dir string
 
 	mu   sync.Mutex // guards the fields below
 	file *os.File   // segment last, open for appending
-	size int64      // bytes in it when opened plus bytes written here; other processes' are not counted
+	size int64      // bytes in it
 	last int        // number of the newest segment
 }
 
@@ -54,17 +62,68 @@ func Open(dir string) (*Record, error) {
 		return nil, fmt.Errorf("open event log: %w", err)
 	}
 	r := &Record{dir: dir}
-	all, err := list(dir)
-	if err != nil {
+	if err := r.alone(r.newest); err != nil {
 		return nil, err
 	}
+	return r, nil
+}
+
+// alone does something while no other process appends or begins a segment. A process that holds
+// the lock and stands still holds nobody up for longer than turn.
+func (r *Record) alone(do func() error) error {
+	lock, err := os.OpenFile(filepath.Join(r.dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open event log: %w", err)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), turn)
+	defer stop()
+	if err := hostfile.Lock(ctx, lock); err != nil { // it is closed
+		return fmt.Errorf("lock event log: %w", err)
+	}
+	defer func() { _ = lock.Close() }()
+	return do()
+}
+
+// newest opens the newest segment.
+func (r *Record) newest() error {
+	all, err := list(r.dir)
+	if err != nil {
+		return err
+	}
+	last := 0
 	if len(all) > 0 {
 		newest := all[len(all)-1]
-		if r.last = newest.number; !r.current(newest.name) {
-			r.last++
+		if last = newest.number; !r.current(newest.name) {
+			last++
 		}
 	}
-	return r, r.open()
+	old := r.file
+	was := r.last
+	r.last = last
+	if err := r.open(); err != nil {
+		r.last = was
+		return err
+	}
+	if old != nil {
+		_ = old.Close()
+	}
+	return nil
+}
+
+// follow goes on where another process is: it may have begun a segment, and removed this one.
+func (r *Record) follow() error {
+	if _, err := os.Lstat(r.path(r.last + 1)); err == nil {
+		return r.newest()
+	}
+	here, err := r.file.Stat()
+	if err != nil {
+		return fmt.Errorf("write event log: %w", err)
+	}
+	if named, err := os.Lstat(r.path(r.last)); err != nil || !os.SameFile(here, named) {
+		return r.newest()
+	}
+	r.size = here.Size()
+	return nil
 }
 
 func (r *Record) open() error {
@@ -103,6 +162,13 @@ func (r *Record) path(n int) string { return filepath.Join(r.dir, fmt.Sprintf("%
 func (r *Record) Append(entries ...Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.alone(func() error { return r.append(entries) })
+}
+
+func (r *Record) append(entries []Entry) error {
+	if err := r.follow(); err != nil {
+		return err
+	}
 	for i := range entries {
 		text, err := encode(&entries[i])
 		if err != nil {
@@ -114,7 +180,7 @@ func (r *Record) Append(entries ...Entry) error {
 			}
 		}
 		if r.size == 0 {
-			text = append(slices.Clone(header), text...) // another process may do the same: readers skip every heading
+			text = append(slices.Clone(header), text...)
 		}
 		n, err := r.file.Write(text)
 		r.size += int64(n)

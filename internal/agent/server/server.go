@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plumbline.dev/plumbline/internal/eventlog"
@@ -46,6 +47,7 @@ type Server struct {
 
 	pollers []*poller
 	entries chan eventlog.Entry
+	lost    atomic.Int64 // events that were not written
 	lease   Lease
 	names   []string // that Calico has used for the node in this boot; owned by keepPublished
 
@@ -92,6 +94,7 @@ func (s *Server) note(e eventlog.Entry) {
 	select {
 	case s.entries <- e:
 	default:
+		s.lost.Add(1)
 	}
 }
 
@@ -165,35 +168,6 @@ func (s *Server) refresh(ctx context.Context, tables ...model.Table) map[model.T
 	}
 	wg.Wait()
 	return late
-}
-
-// write appends queued entries to the event log.
-func (s *Server) write(ctx context.Context) {
-	var r *eventlog.Record
-	if s.record != "" {
-		var err error
-		if r, err = eventlog.Open(s.record); err != nil {
-			s.log.Warn("cannot open the event log", "error", err)
-		} else {
-			defer func() { _ = r.Close() }()
-		}
-	}
-	said := ""
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case e := <-s.entries:
-			if r == nil {
-				continue
-			}
-			err := r.Append(e)
-			if text := fmt.Sprint(err); err != nil && text != said { // a full disk is logged once
-				s.log.Warn("cannot write the event log", "error", err)
-				said = text
-			}
-		}
-	}
 }
 
 // snapshotOf reads everything once, without caching.

@@ -11,8 +11,8 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// collects finds attachments that nothing needs and queues a DEL for each. It deletes
-// nothing itself: the replay decides again.
+// collects finds attachments that nothing needs and queues a DEL for each, in enforce only. It
+// deletes nothing itself: the replay decides again.
 func (k *daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 	// Candidates are read before sandboxes in use: an attachment that is added in between
 	// is not a candidate.
@@ -37,6 +37,9 @@ func (k *daemon) collects(ctx context.Context, s *stage, now time.Time) string {
 	keys, refused := guard.Collectable(alive(known, results, calls, namespaces, boxes, err))
 	if refused != "" {
 		return "refused: " + refused
+	}
+	if s.mode != guard.Enforce && len(keys) > 0 {
+		return fmt.Sprintf("%d would be queued in enforce", len(keys))
 	}
 	queued, kept, err := k.owe(keys, known, results, boxes)
 	text := fmt.Sprintf("%d queued", queued)

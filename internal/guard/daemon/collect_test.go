@@ -88,7 +88,7 @@ func (s *stand) queued() string {
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
-	s.turn("observe")
+	s.turn("enforce")
 	at := s.at()
 	for i := range 20 {
 		id := fmt.Sprintf("live%d", i)
@@ -110,6 +110,11 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	s.namespaces = []uint64{8}
+	watching := at
+	watching.mode = guard.Observe
+	if got := s.collects(t.Context(), &watching, s.now); got != "4 would be queued in enforce" || s.queued() != "" {
+		t.Errorf("observe: %s: %s", got, s.queued())
+	}
 	got := s.collects(t.Context(), &at, s.now)
 	if s.queued() != "dead=ns/dead rec-gone=ns/rec-gone" || got != "2 queued, 2 skipped: the owner of their pod name is unknown" {
 		t.Errorf("%s: %s", got, s.queued())

@@ -41,6 +41,7 @@ type daemon struct {
 // A stage is what the installation found, for the other workers.
 type stage struct {
 	on      bool // the runtime has loaded the guard, and the mode is not off
+	mode    guard.Mode
 	network string
 	ifName  string
 	binDirs []string
@@ -63,6 +64,9 @@ func newDaemon(w environment) (*daemon, error) {
 	if k.db, err = ownerdb.Open(k.file(guard.OwnersDir)); err != nil {
 		return nil, err
 	}
+	if k.Answers == nil {
+		k.Answers = k.asked
+	}
 	k.remember()
 	return k, nil
 }
@@ -78,9 +82,11 @@ func (k *daemon) remember() {
 	}
 	k.report.Node = k.Node
 	k.install.mode = guard.Off
-	if raw, err := hostfile.ReadFollow(k.file(guard.ModeFile), maxMode); err == nil {
-		if m, err := parseMode(string(raw)); err == nil {
-			k.install.mode = m
+	for _, file := range []string{k.lastMode(), k.file(guard.ModeFile)} {
+		if raw, err := hostfile.ReadFollow(file, maxMode); err == nil {
+			if m, err := parseMode(string(raw)); err == nil {
+				k.install.mode = m
+			}
 		}
 	}
 	k.drain.remember(k.file(drainedFile))

@@ -24,6 +24,7 @@ type environment struct {
 	Sandboxes  func(ctx context.Context) ([]model.Sandbox, error) // with observe.ErrPartial: all, some without details
 	Calls      func(ctx context.Context) ([]model.Process, error) // running CNI calls
 	Namespaces func(ctx context.Context) ([]uint64, error)        // inodes of all network namespaces
+	Answers    func(ctx context.Context, s *stage) error          // whether the guard's program answers a runtime; nil: it is run on the host
 	Now        func() time.Time
 	Log        *slog.Logger
 }

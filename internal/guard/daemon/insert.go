@@ -32,6 +32,9 @@ func (k *daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cn
 	if err != nil {
 		why = fmt.Sprintf("the guard's program could not be updated: %v", err)
 	}
+	if bad := k.answers(ctx, s); bad != nil {
+		return state == cniconf.Patched && l.failures+1 < failuresIn, k.unusable(ctx, f, state, bad).Error()
+	}
 	refused := false
 	loaded := func(ctx context.Context) (bool, string, error) {
 		net, err := k.Networking(ctx)

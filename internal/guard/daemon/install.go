@@ -19,10 +19,15 @@ type installState struct {
 	mode  guard.Mode // the mode to be in force
 	doubt string     // why the configured mode is unknown; empty if it is known
 	done  guard.Mode // mode at the last complete run; empty to force a run
+	kept  guard.Mode // mode on disk for the next boot
 	next  time.Time  // of complete runs
 	watch []string   // files whose change triggers a complete run
 	trace string     // their trace at the last complete run
 	said  string     // last reported reason why the node is not as configured
+
+	ran      string // trace of the program when it answered
+	ranAt    time.Time
+	failures int // how often in a row it did not
 
 	retry   time.Time // not before: the runtime did not load the guard
 	wait    time.Duration
@@ -70,6 +75,10 @@ func (k *daemon) wants() {
 	if l.doubt != "" {
 		l.doubt, l.done = "", ""
 	}
+	if m != l.kept {
+		k.keepMode(m)
+		l.kept = m
+	}
 	if m != l.mode {
 		k.Log.Info("mode", "wanted", m, "was", l.mode)
 		l.mode, l.retry, l.wait = m, time.Time{}, 0
@@ -104,7 +113,7 @@ func (k *daemon) reconcile(ctx context.Context) string {
 		return fmt.Sprintf("find the runtime's CNI configuration directory: %v", err)
 	}
 	in := pods(&net)
-	s := stage{network: in.Name, ifName: in.IfName, binDirs: net.BinDirs}
+	s := stage{mode: l.mode, network: in.Name, ifName: in.IfName, binDirs: net.BinDirs}
 	dir = k.tree.Path(dir)
 	l.watch, l.binDirs = below(dir), net.BinDirs
 	if l.mode == guard.Off {

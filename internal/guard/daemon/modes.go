@@ -46,3 +46,24 @@ func wanted(dir, node string) (guard.Mode, error) {
 	}
 	return "", errors.New("no mode is configured")
 }
+
+// lastMode is the file with the last mode that was configured and known, which survives a reboot:
+// a misspelt mode must not turn the guard off with the next one. Without an event log on disk there
+// is none.
+func (k *daemon) lastMode() string {
+	if k.Record == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(k.Record), "guard.mode")
+}
+
+// keepMode writes it.
+func (k *daemon) keepMode(m guard.Mode) {
+	file := k.lastMode()
+	if file == "" {
+		return
+	}
+	if err := settle(file, string(m)+"\n"); err != nil {
+		k.Log.Warn("the mode is not kept for the next boot", "error", err)
+	}
+}

@@ -11,10 +11,10 @@ import (
 const hostPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // onHost runs a program in the host's root file system and waits for it.
-func (k *daemon) onHost(ctx context.Context, s *stage, stdin []byte, program string, args ...string) (out []byte, words string, err error) {
+func (k *daemon) onHost(ctx context.Context, s *stage, stdin []byte, env []string, program string, args ...string) (out []byte, words string, err error) {
 	said, errs := &bounded{most: maxSaid}, &bounded{most: maxSaid}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.Env = "/", []string{"PATH=" + hostPath, "CNI_PATH=" + strings.Join(s.binDirs, ":")}
+	cmd.Dir, cmd.Env = "/", append([]string{"PATH=" + hostPath, "CNI_PATH=" + strings.Join(s.binDirs, ":")}, env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), said, errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if k.Root != "/" {

@@ -20,8 +20,8 @@ const (
 	maxConf        = 1 << 20
 )
 
-// queue runs the queued DELs that are due. It starts the guard's own program on the host,
-// which implements DEL.
+// queue runs the queued DELs that are due, in enforce only. It starts the guard's own program on the
+// host, which implements DEL.
 func (k *daemon) queue(ctx context.Context, now time.Time) error {
 	t, s := &k.tend, k.at()
 	all, err := k.db.Queued()
@@ -38,6 +38,8 @@ func (k *daemon) queue(ctx context.Context, now time.Time) error {
 	}
 	waiting := t.waits
 	switch {
+	case s.mode != guard.Enforce:
+		waiting = "queued DELs are carried out in enforce only"
 	case all[0].At > boot:
 		if waiting == "" {
 			waiting = all[0].Why
@@ -88,7 +90,7 @@ func (k *daemon) replay(ctx context.Context, s *stage) (said, error) {
 	if err != nil {
 		return said{}, fmt.Errorf("read the network configuration: %w", err)
 	}
-	out, words, ran := k.onHost(ctx, s, config, s.program.host, "replay")
+	out, words, ran := k.onHost(ctx, s, config, nil, s.program.host, "replay")
 	told, err := parseSaid(out)
 	switch {
 	case ctx.Err() != nil:

@@ -18,7 +18,7 @@ func (s *stand) scripted(root, script string) stage {
 	s.t.Helper()
 	s.write("opt/real/plumbline-cni", "#!/bin/sh\n"+script, 0o755)
 	s.Root, s.tree = root, hostfile.Root(root)
-	return stage{on: true, file: s.path(netFile), binDirs: []string{"/a", "/b"}, program: program{hostfile.Root(root), s.path("opt/real/plumbline-cni")}}
+	return stage{on: true, mode: guard.Enforce, file: s.path(netFile), binDirs: []string{"/a", "/b"}, program: program{hostfile.Root(root), s.path("opt/real/plumbline-cni")}}
 }
 
 // TestReplay: the program is told what it needs, and no more.
@@ -136,6 +136,15 @@ func TestQueue(t *testing.T) {
 	if err := s.db.Queue(l); err != nil {
 		t.Fatal(err)
 	}
+	for _, mode := range []guard.Mode{guard.Observe, guard.Off} {
+		idle := at
+		idle.mode = mode
+		s.set(idle)
+		if r := ask(); r.Queue != 1 || r.Waiting != "queued DELs are carried out in enforce only" || s.text("runs") != "-" {
+			t.Fatalf("%s: %+v: %s", mode, r, s.text("runs"))
+		}
+	}
+	s.set(at)
 	if r := ask(); r.Queue != 1 || r.Waiting != "the name has an owner" || s.text("runs") != "x\n" {
 		t.Fatalf("%+v: %s", r, s.text("runs"))
 	}

@@ -34,6 +34,7 @@ type stand struct {
 	boxes      []model.Sandbox
 	calls      []model.Process
 	namespaces []uint64
+	cannotRun  error // why the guard's program does not
 }
 
 func newStand(t *testing.T) *stand {
@@ -63,6 +64,7 @@ func (s *stand) again() {
 		Sandboxes:  func(context.Context) ([]model.Sandbox, error) { return s.boxes, s.silent },
 		Calls:      func(context.Context) ([]model.Process, error) { return s.calls, nil },
 		Namespaces: func(context.Context) ([]uint64, error) { return s.namespaces, nil },
+		Answers:    func(context.Context, *stage) error { return s.cannotRun },
 		Now: func() time.Time {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -29,7 +29,7 @@ func (k *daemon) versions(ctx context.Context, s *stage) {
 	k.install.asked = is
 	ctx, stop := context.WithTimeout(ctx, versionPatience)
 	defer stop()
-	out, _, err := k.onHost(ctx, s, nil, plugin, "-v")
+	out, _, err := k.onHost(ctx, s, nil, nil, plugin, "-v")
 	version := short(string(out))
 	if err != nil || len(version) > maxVersion {
 		version = ""

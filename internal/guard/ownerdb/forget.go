@@ -24,10 +24,11 @@ func (b *DB) trim() {
 	}
 }
 
-// Forget keeps the latest keep deleted attachments and bounds all others. A forgotten
+// Forget keeps the latest keep deleted attachments, and the latest maxOwners of those that may be in
+// use: however many pods come and go, one that runs is not forgotten for them. A forgotten
 // attachment is unknown, and its calls are passed on. Deleted ones are kept because a
-// repeated DEL of theirs may arrive when the name has a new owner. A record with a queued
-// DEL is kept unless it exceeds maxOwners.
+// repeated DEL of theirs may arrive when the name has a new owner. A deleted one with a queued DEL is
+// kept, up to maxQueue.
 func (b *DB) Forget(keep int) error {
 	all, err := b.All()
 	if err != nil {
@@ -45,13 +46,18 @@ func (b *DB) Forget(keep int) error {
 	for i := range waiting {
 		owed[waiting[i].Key()] = true
 	}
-	deleted := 0
+	deleted, others := 0, 0
 	for i := range all {
 		o := &all[i]
+		var tooMany bool
 		if o.State == guard.Deleted {
 			deleted++
+			tooMany = deleted > keep && !owed[o.Key]
+		} else {
+			others++
+			tooMany = others > maxOwners
 		}
-		if i >= maxOwners || o.State == guard.Deleted && deleted > keep && !owed[o.Key] {
+		if tooMany {
 			errs = append(errs, b.forget(o))
 		}
 	}

@@ -2,6 +2,7 @@ package ownerdb
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -221,4 +222,35 @@ func FuzzPage(f *testing.F) {
 		_, _ = decode[index]("boot", data)
 		_, _ = decode[guard.QueuedDel]("boot", data)
 	})
+}
+
+// However many pods come and go, one that runs is not forgotten for them.
+func TestTheLivingAreKept(t *testing.T) {
+	t.Parallel()
+	b, err := Open(filepath.Join(t.TempDir(), "owners"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(container string, ends guard.State) guard.Owner {
+		t.Helper()
+		o, err := b.Begin(guard.Owner{Key: guard.Key{Network: "n", Container: container, IfName: "eth0"}, Namespace: "ns", Pod: container})
+		for _, o.State = range []guard.State{guard.Added, ends} {
+			err = errors.Join(err, b.End(o))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	db := add("db-0", guard.Added)
+	for i := range 3100 {
+		add(fmt.Sprint("job-", i), guard.Deleted)
+	}
+	if err := b.Forget(keepDeleted); err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.All()
+	if o, _ := b.Owner(db.Key); o == nil || err != nil || len(all) != 1+keepDeleted {
+		t.Errorf("%+v; %d are kept, %v", o, len(all), err)
+	}
 }

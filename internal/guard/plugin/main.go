@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"plumbline.dev/plumbline/internal/guard"
 )
 
 // CNI error codes.
@@ -43,11 +45,23 @@ func Main(w World) int {
 	}
 	s := &session{
 		World: &w, entry: e, call: parseCall(w.Env, e.network),
-		delegate: delegate{kind: e.kind, path: lookup(w.Env, "CNI_PATH"), env: w.Env},
+		delegate: delegate{kind: e.kind, path: lookup(w.Env, "CNI_PATH"), env: w.Env}, as: w.mode(),
 	}
-	ctx, stop := context.WithTimeout(context.Background(), w.patience)
+	ctx, stop := s.limited()
 	defer stop()
 	return w.tell(e.version, s.serve(ctx))
+}
+
+// limited bounds a call, in enforce only: in other modes the guard ends no plugin.
+func (s *session) limited() (context.Context, context.CancelFunc) {
+	switch {
+	case s.as != guard.Enforce:
+		return context.WithCancel(context.Background())
+	case s.call.Verb == guard.Add:
+		return context.WithTimeout(context.Background(), s.addPatience)
+	default:
+		return context.WithTimeout(context.Background(), s.patience)
+	}
 }
 
 // tell returns the delegate's answer to the caller unchanged.

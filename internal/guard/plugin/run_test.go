@@ -24,7 +24,7 @@ func TestDeadlineEndsTheGroup(t *testing.T) {
 	for _, verb := range []string{"ADD", "DEL", "CHECK", "STATUS"} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
-			s := newStand(t).mode(guard.Observe)
+			s := newStand(t).mode(guard.Enforce)
 			s.acts = map[string]act{verb: {Sleep: 60_000, Child: true, Out: okResult}}
 			got := s.call(verb, "c1", "TEST_PATIENCE=1s")
 			var e struct{ Code int }
@@ -40,6 +40,23 @@ func TestDeadlineEndsTheGroup(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 		})
+	}
+}
+
+// In off and observe the guard ends no plugin, however long it takes.
+func TestNoDeadlineUnlessEnforced(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []guard.Mode{guard.Off, guard.Observe} {
+		for _, verb := range []string{"ADD", "DEL", "CHECK", "STATUS"} {
+			t.Run(string(mode)+"/"+verb, func(t *testing.T) {
+				t.Parallel()
+				s := newStand(t).mode(mode)
+				s.acts = map[string]act{verb: {Sleep: 3_000, Out: okResult}}
+				if got := s.call(verb, "c1", "TEST_PATIENCE=1s"); got.code != 0 || got.out != okResult || got.took < 3*time.Second {
+					t.Errorf("%+v", got)
+				}
+			})
+		}
 	}
 }
 

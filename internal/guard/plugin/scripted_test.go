@@ -126,7 +126,7 @@ func guardMain() {
 	w := World{Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: os.Args[0], Dir: os.Getenv("TEST_DIR")}
 	w.Now = time.Now //nolint:forbidigo // here it is a program
 	if d, err := time.ParseDuration(os.Getenv("TEST_PATIENCE")); err == nil {
-		w.patience = d
+		w.patience, w.addPatience = d, d
 	}
 	if d, err := time.ParseDuration(os.Getenv("TEST_CLOCK")); err == nil { // it is set by so much
 		w.Now = func() time.Time { return time.Now().Add(d) } //nolint:forbidigo // here it is a program

@@ -31,7 +31,6 @@ type session struct {
 // serve answers the call. Whatever fails in the guard, the call is passed to the delegate
 // once.
 func (s *session) serve(ctx context.Context) (a *answer) {
-	s.as = s.mode()
 	if s.as == guard.Off {
 		return s.pass(ctx)
 	}

@@ -8,8 +8,12 @@ import (
 	"plumbline.dev/plumbline/internal/guard/ownerdb"
 )
 
-// patience is how long a delegate may take: less than any runtime waits.
-const patience = 100 * time.Second
+// How long a delegate may take in enforce: less than the kubelet waits, which is four minutes for
+// an ADD and two for anything else. Otherwise the call ends as it would without a guard.
+const (
+	patience    = 100 * time.Second
+	addPatience = 230 * time.Second
+)
 
 // maxConfig is the longest configuration that is read, in bytes.
 const maxConfig = 8 << 20
@@ -24,10 +28,11 @@ type World struct {
 	Dir            string // directory of the guard
 	Proc           string // procfs
 
-	patience time.Duration
-	open     func(dir string) (ownerDB, error)
-	boot     func() (time.Duration, error) // time since boot, which no clock setting changes
-	reach    func(point string)            // for tests: they fail or stop here
+	patience    time.Duration
+	addPatience time.Duration
+	open        func(dir string) (ownerDB, error)
+	boot        func() (time.Duration, error) // time since boot, which no clock setting changes
+	reach       func(point string)            // for tests: they fail or stop here
 }
 
 // ownerDB is the ownership record; see package ownerdb.
@@ -55,6 +60,9 @@ func (w *World) withDefaults() {
 	}
 	if w.patience == 0 {
 		w.patience = patience
+	}
+	if w.addPatience == 0 {
+		w.addPatience = addPatience
 	}
 	if w.open == nil {
 		w.open = func(dir string) (ownerDB, error) { return ownerdb.Open(dir) }
