@@ -101,8 +101,11 @@ func (w *world) blindness(skips []detect.Skip) []string {
 	return out
 }
 
-// missed reports whether a detector has a subject on a node whose tables were not read.
+// missed reports whether a detector has a subject on a node whose tables were not read, or may have.
 func (w *world) missed(d *detect.Detector, node string) bool {
+	if slices.ContainsFunc(d.Each, func(t model.Table) bool { return slices.Contains(w.lost[node], t) }) {
+		return true
+	}
 	if !slices.ContainsFunc(d.Needs, func(t model.Table) bool { return slices.Contains(w.lost[node], t) }) {
 		return false
 	}

@@ -27,9 +27,9 @@ type seat struct {
 var (
 	seatNeeds = []model.Table{
 		model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Endpoints, model.Nodes, model.Hosts,
-		model.Sandboxes, model.Attachments, model.CNIConfigs,
+		model.Sandboxes, model.Attachments, model.CNIConfigs, model.Processes,
 	}
-	seatUses = []model.Table{model.CNIResults, model.Processes, model.Machines}
+	seatUses = []model.Table{model.CNIResults, model.Machines}
 )
 
 // seatOf finds the pod's sandbox and interface. It returns false if there is nothing to

@@ -31,6 +31,9 @@ func retriedDel(p *Pass, _ model.Table, row int32) {
 		Summary:  fmt.Sprintf("DEL of sandbox %s on %s has failed since %s", orDash(first8(delSandbox(e.Message))), orDash(plain(e.Node, maxName)), e.First),
 		Evidence: []finding.Evidence{delFact(e)},
 	}
+	if s := p.State(model.Sandboxes, e.Node); s != model.Unread && !s.Seen() {
+		f.Class = finding.Node // the runtime, which would show that it has succeeded, was not read
+	}
 	if v := atRisk(p, e); v != nil {
 		f.Severity = finding.Error
 		if e.UID != "" && v.UID != e.UID {

@@ -97,6 +97,7 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 				d.Run(p, t, row)
 			})
 		}
+		d.lacksSubjects(v, &unread)
 		if s, ok := unread.skip(d); ok {
 			res.Skipped = append(res.Skipped, s)
 		}

@@ -56,12 +56,31 @@ func (d *Detector) seesAll(v *model.View, node string, b *unreadNodes) bool {
 		if v.State(need, node) == model.Unread {
 			continue // no agent is expected on this node
 		}
-		if b.nodes == nil {
-			b.nodes, b.tables = map[string]bool{}, map[model.Table]bool{}
-		}
-		b.nodes[node], b.tables[need] = true, true
+		b.note(node, need)
 	}
 	return ok
+}
+
+// lacksSubjects notes the nodes of which the subjects themselves were not read: nobody can tell how
+// many there are.
+func (d *Detector) lacksSubjects(v *model.View, b *unreadNodes) {
+	for _, t := range d.Each {
+		if !t.OfNode() {
+			continue
+		}
+		for _, c := range v.Coverage() {
+			if c.Table == t && c.Node != "" && c.State != model.Unread && !c.State.Seen() {
+				b.note(c.Node, t)
+			}
+		}
+	}
+}
+
+func (b *unreadNodes) note(node string, t model.Table) {
+	if b.nodes == nil {
+		b.nodes, b.tables = map[string]bool{}, map[model.Table]bool{}
+	}
+	b.nodes[node], b.tables[t] = true, true
 }
 
 func (b *unreadNodes) skip(d *Detector) (Skip, bool) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"time"
 
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -31,8 +32,9 @@ func (h *Host) configDir(ctx context.Context) (string, error) {
 	if h.o.Runtime == nil {
 		return usualCNIConfig, nil
 	}
-	dir, err := h.o.Runtime(ctx)
-	switch last := h.cniDir.Load(); {
+	last := h.cniDir.Load()
+	dir, err := h.asked(ctx, last != nil)
+	switch {
 	case errors.Is(err, observe.ErrNotThere) || err == nil && dir == "":
 		dir = h.crioDir()
 	case err != nil && last != nil:
@@ -42,6 +44,57 @@ func (h *Host) configDir(ctx context.Context) (string, error) {
 	}
 	h.cniDir.Store(&dir)
 	return dir, nil
+}
+
+// How long a reading waits for the runtime to name its directory: where it has named one before,
+// hardly. A runtime that is frozen takes its own tables away, and no others.
+const (
+	dirAgain = 250 * time.Millisecond
+	dirFirst = 2 * time.Second
+	dirMost  = 10 * time.Second
+)
+
+var errDirLate = errors.New("the runtime does not answer")
+
+// A dirAnswer is what the runtime said.
+type dirAnswer struct {
+	dir string
+	err error
+}
+
+// asked asks the runtime, one question at a time: the answer to one that was given up is for whoever
+// asks next.
+func (h *Host) asked(ctx context.Context, before bool) (string, error) {
+	h.dirMu.Lock()
+	answer := h.dirAsked
+	if answer == nil {
+		answer = make(chan dirAnswer, 1)
+		h.dirAsked = answer
+		go func() {
+			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dirMost)
+			defer stop()
+			dir, err := h.o.Runtime(ctx)
+			answer <- dirAnswer{dir, err}
+		}()
+	}
+	h.dirMu.Unlock()
+	most := dirFirst
+	if before {
+		most = dirAgain
+	}
+	late := time.NewTimer(most)
+	defer late.Stop()
+	select {
+	case a := <-answer:
+		h.dirMu.Lock()
+		h.dirAsked = nil
+		h.dirMu.Unlock()
+		return a.dir, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-late.C:
+		return "", errDirLate
+	}
 }
 
 // lastConfigDir is the directory that configDir last returned, or else the usual one.

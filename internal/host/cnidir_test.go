@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -54,6 +56,39 @@ func TestConfigDirOfRuntime(t *testing.T) {
 	if got, err := read(); got != "10-calico.conflist[calico portmap]" || err != nil {
 		t.Errorf("CRI-O's drop-in: %s, %v", got, err)
 	}
+}
+
+// A runtime that is frozen delays a reading hardly, and is not asked again and again.
+func TestFrozenRuntimeDelaysNothing(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write(t, root, "etc/calico/net.d/10-calico.conflist", list)
+	frozen := make(chan struct{})
+	var asked atomic.Int32
+	var hangs atomic.Bool
+	h := New(Options{Root: root, Runtime: func(context.Context) (string, error) {
+		asked.Add(1)
+		if hangs.Load() {
+			<-frozen
+		}
+		return "/etc/calico/net.d", nil
+	}})
+	var f model.NodeState
+	if err := h.readConfigs(t.Context(), &f); err != nil || len(f.CNIConfigs) != 1 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	hangs.Store(true)
+	for range 3 {
+		began := time.Now() //nolint:forbidigo // how long it took
+		f = model.NodeState{}
+		if err := h.readConfigs(t.Context(), &f); err != nil || len(f.CNIConfigs) != 1 || time.Since(began) > 2*time.Second {
+			t.Fatalf("after %s: %+v, %v", time.Since(began), f, err)
+		}
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+	close(frozen)
 }
 
 // Multus' delegates are in its own configuration, or in a directory of its own.

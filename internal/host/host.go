@@ -6,6 +6,7 @@ package host
 import (
 	"context"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,9 @@ type Host struct {
 
 	kubelet atomic.Pointer[kubelet] // as it was last found; nil: not looked for yet
 	cniDir  atomic.Pointer[string]  // where the runtime last said that its network configurations are
+
+	dirMu    sync.Mutex
+	dirAsked chan dirAnswer // the question that the runtime has not answered yet; nil if there is none
 
 	procs  turn // guards the four below
 	known  map[int]known
