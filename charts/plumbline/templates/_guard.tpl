@@ -11,6 +11,9 @@
   - --modes=/etc/plumbline/guard
   - --program=/plumbline-cni
   - --event-log=/var/lib/plumbline/events
+  {{- with .Values.runtimeSocket }}
+  - --socket={{ . }}
+  {{- end }}
   env:
   - name: NODE_NAME
     valueFrom: {fieldRef: {fieldPath: spec.nodeName}}
