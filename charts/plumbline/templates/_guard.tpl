@@ -1,6 +1,7 @@
 {{- define "plumbline.guardContainer" -}}
 # The guard daemon of the node: it adds the guard to the CNI configuration and removes it, as the ConfigMap plumbline-guard requires.
-# It listens on no port and sends no request to Kubernetes. If it exits, pods start and end as before.
+# It listens on no port. At its end it asks Kubernetes whether its DaemonSet is deleted, and if so removes the guard from the node's
+# CNI configuration; it sends no other request. If it exits, pods start and end as before.
 - name: guard
   image: {{ include "plumbline.image" . }}
   imagePullPolicy: {{ .Values.image.pullPolicy }}
@@ -11,6 +12,7 @@
   - --modes=/etc/plumbline/guard
   - --program=/plumbline-cni
   - --event-log=/var/lib/plumbline/events
+  - --daemonset=plumbline-agent
   {{- with .Values.runtimeSocket }}
   - --socket={{ . }}
   {{- end }}

@@ -26,11 +26,15 @@ type Env struct {
 	Getenv   func(string) string
 }
 
+// serviceAccount is where Kubernetes mounts the account of a pod.
+const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
+
 const usage = `Guard daemon: inserts the guard into this node's CNI configuration and removes it.
 
   plumbline-agent guard
 
-It opens no port. The files mode.NODE and mode in the directory --modes set the mode:
+It opens no port. At its end it asks Kubernetes whether its DaemonSet is deleted, and if
+so removes the guard from the node. The files mode.NODE and mode in the directory --modes set the mode:
 observe, enforce or off. To remove the guard, set off and let the guard daemon run.
 
 Flags:
@@ -49,7 +53,7 @@ func Main(ctx context.Context, e Env) int {
 
 func run(ctx context.Context, e Env) error {
 	var w environment
-	var root, proc, socket string
+	var root, proc, socket, own string
 	set := flag.NewFlagSet("plumbline-agent guard", flag.ContinueOnError)
 	set.SetOutput(e.Stderr)
 	set.Usage = func() {
@@ -63,6 +67,7 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&w.Modes, "modes", "/etc/plumbline/guard", "directory with the files mode and mode.NODE")
 	set.StringVar(&w.Program, "program", "/plumbline-cni", "the plumbline-cni program to install on the node")
 	set.StringVar(&w.Record, "event-log", "", "directory of the node's event log; empty for none")
+	set.StringVar(&own, "daemonset", "", "DaemonSet of this pod: if it is deleted, the guard is removed from the node at the end; empty for none")
 	set.Func("record", "removed: use --event-log", func(string) error { return errors.New("removed: use --event-log") })
 	if err := set.Parse(e.Args); err != nil {
 		return err
@@ -81,6 +86,9 @@ func run(ctx context.Context, e Env) error {
 	w.Now = time.Now //nolint:forbidigo // the guard daemon is where the node's clock is read
 	if err := ours(&root, &proc, &w.Modes, &w.Program, &w.Record); err != nil {
 		return err
+	}
+	if d, ok := inCluster(own, serviceAccount, e.Getenv); ok {
+		w.Uninstalled = d.deleted
 	}
 	done := w.open(root, proc, socket)
 	defer done()

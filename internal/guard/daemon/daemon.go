@@ -113,6 +113,7 @@ func (k *daemon) Run(ctx context.Context) error {
 	<-ctx.Done()
 	select {
 	case <-ended:
+		k.goodbye()
 		return nil
 	case <-time.After(farewell):
 		return errors.New("a worker of the guard daemon did not stop within 5s")

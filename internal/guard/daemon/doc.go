@@ -25,6 +25,8 @@ type environment struct {
 	Calls      func(ctx context.Context) ([]model.Process, error) // running CNI calls
 	Namespaces func(ctx context.Context) ([]uint64, error)        // inodes of all network namespaces
 	Answers    func(ctx context.Context, s *stage) error          // whether the guard's program answers a runtime; nil: it is run on the host
-	Now        func() time.Time
-	Log        *slog.Logger
+	// Uninstalled reports, at the end, whether no other guard daemon follows; nil: one may.
+	Uninstalled func(ctx context.Context) (bool, error)
+	Now         func() time.Time
+	Log         *slog.Logger
 }

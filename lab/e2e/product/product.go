@@ -40,6 +40,20 @@ func InstallGuard(t testing.TB, l *lab.Lab) {
 	}
 }
 
+// RemoveGuard removes both again.
+func RemoveGuard(t testing.TB, l *lab.Lab) {
+	t.Helper()
+	if err := lab.RemoveAgents(t.Context(), l, file(t, "deploy/guard.yaml")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Chart is the path of the chart.
+func Chart(t testing.TB) string { return file(t, "charts/plumbline") }
+
+// Root is the path of the repository.
+func Root(t testing.TB) string { return filepath.Dir(file(t, "go.mod")) }
+
 // file is the path of a file of the repository.
 func file(t testing.TB, name string) string {
 	t.Helper()
