@@ -96,7 +96,8 @@ long: lab-build ## Run the long tests: lab cycles and kills, churn with checks, 
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/bench/rebuild -nodes=5000
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./internal/calico -run=TestLabStoresAgree -operations=10000
 	$(TESTS) -count=1 -timeout=120m ./internal/execute/executetest -run=TestSeeds -runs=1000000
-	$(TESTS) -count=1 -timeout=60m ./internal/timeline/loggen -run=TestAccuracy -histories=3000
+	$(TESTS) -count=1 -timeout=60m ./internal/timeline/loggen -run='TestAccuracy$$' -histories=3000
+	$(TESTS) -count=1 -timeout=90m ./internal/timeline/loggen -run=TestAccuracyDisguised -histories=9000
 	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/timeline/loggen -run=TestBig -bytes=10000000000
 	PLUMBLINE_WORLDS=334000 $(TESTS) -count=1 -timeout=120m ./internal/audit
 	.ci/fuzz 2m

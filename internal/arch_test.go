@@ -62,14 +62,15 @@ var may = map[string]string{
 	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
-	"timeline":         "finding model",
-	"timeline/journal": "",
-	"timeline/records": "scrub timeline timeline/journal",
-	"timeline/pick":    "timeline/records",
-	"timeline/parse":   "eventlog timeline timeline/records scrub guard model",
-	"scrub":            "",
-	"timeline/render":  "finding timeline scrub",
-	"timeline/loggen":  "timeline timeline/records timeline/parse",
+	"timeline":              "finding model",
+	"timeline/journal":      "",
+	"timeline/records":      "scrub timeline timeline/journal",
+	"timeline/pick":         "timeline/records",
+	"timeline/timelinetest": "", // for tests only
+	"timeline/parse":        "eventlog timeline timeline/records scrub guard model",
+	"scrub":                 "",
+	"timeline/render":       "finding timeline scrub",
+	"timeline/loggen":       "timeline timeline/records timeline/parse",
 
 	"guard":         "",
 	"guard/ownerdb": "guard hostfile",

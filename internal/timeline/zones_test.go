@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,53 +13,12 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/timeline/records"
+	"plumbline.dev/plumbline/internal/timeline/timelinetest"
 )
-
-// A zone gives the seconds east of UTC at a time.
-type zone func(time.Time) int
-
-func fixed(hours float64) zone { return func(time.Time) int { return int(hours * 3600) } }
-
-var (
-	logrusStamp  = regexp.MustCompile(`time="(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)Z"`)
-	bracketStamp = regexp.MustCompile(`(?m)^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d+ \[)`)
-	klogStamps   = regexp.MustCompile(`(?m)^([IWEF])(\d{4} \d\d:\d\d:\d\d)`)
-	goStamps     = regexp.MustCompile(`(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) \+0000 UTC( <nil>)`)
-)
-
-// written gives a log of a process on a node as one in another zone writes it.
-func (z zone) written(text string) string {
-	local := func(s, layout string) (time.Time, string) {
-		t, err := time.Parse(layout, s)
-		if err != nil {
-			panic(err)
-		}
-		if t.Year() == 0 {
-			t = t.AddDate(2026, 0, 0)
-		}
-		east := z(t)
-		at := t.In(time.FixedZone("XST", east))
-		return at, at.Format(layout)
-	}
-	replace := func(re *regexp.Regexp, with func(m []string) string) {
-		text = re.ReplaceAllStringFunc(text, func(s string) string { return with(re.FindStringSubmatch(s)) })
-	}
-	replace(logrusStamp, func(m []string) string {
-		at, _ := local(m[1], "2006-01-02T15:04:05.999999999")
-		return `time="` + at.Format("2006-01-02T15:04:05.000000000Z07:00") + `"`
-	})
-	replace(bracketStamp, func(m []string) string { _, s := local(m[1], time.DateTime); return s + m[2] })
-	replace(klogStamps, func(m []string) string { _, s := local(m[2], "0102 15:04:05"); return m[1] + s })
-	replace(goStamps, func(m []string) string {
-		at, s := local(m[1], time.DateTime)
-		return s + at.Format(" -0700 MST") + m[2]
-	})
-	return text
-}
 
 // inZone gives the inputs of one incident as nodes in a zone write them, without the files that
 // are missing. Felix runs in a container, whose zone is UTC.
-func inZone(t *testing.T, name string, z zone, missing func(file string) bool) []records.Input {
+func inZone(t *testing.T, name string, z timelinetest.Zone, missing func(file string) bool) []records.Input {
 	t.Helper()
 	files := fstest.MapFS{}
 	for _, file := range recordedFiles(t, name) {
@@ -79,7 +37,7 @@ func inZone(t *testing.T, name string, z zone, missing func(file string) bool) [
 		}
 		dir := path.Base(path.Dir(file))
 		if strings.HasPrefix(dir, "node") && !strings.HasSuffix(dir, "-calico") {
-			b = []byte(z.written(string(b)))
+			b = []byte(z.Written(string(b)))
 		}
 		files[strings.TrimSuffix(file, ".gz")] = &fstest.MapFile{Data: b, ModTime: time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)}
 	}
@@ -110,8 +68,8 @@ func TestZones(t *testing.T) {
 	t.Parallel()
 	eachRecording(t, func(t *testing.T, name, scenario string) {
 		at := middle(t, name)
-		for place, z := range map[string]zone{
-			"UTC": fixed(0), "Shanghai": fixed(8), "Kolkata": fixed(5.5), "St. John's": fixed(-3.5), "Honolulu": fixed(-10),
+		for place, z := range map[string]timelinetest.Zone{
+			"UTC": timelinetest.Fixed(0), "Shanghai": timelinetest.Fixed(8), "Kolkata": timelinetest.Fixed(5.5), "St. John's": timelinetest.Fixed(-3.5), "Honolulu": timelinetest.Fixed(-10),
 		} {
 			got := everyVerdict(told(t, inZone(t, name, z, nil)))
 			nothingNew(t, scenario, place, got)
