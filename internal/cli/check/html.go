@@ -6,6 +6,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -27,8 +28,39 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 	"pair": func(f finding.Finding, r *audit.Report) map[string]any { return map[string]any{"F": &f, "R": r} },
 }).Parse(reportHTML))
 
+// A codeGroup is the findings of one code.
+type codeGroup struct {
+	Code     finding.Code
+	Title    string
+	Findings []finding.Finding
+}
+
+// grouped puts the findings of a code together, in the order of the first of each.
+func grouped(fs []finding.Finding) []*codeGroup {
+	var out []*codeGroup
+	by := map[finding.Code]*codeGroup{}
+	for i := range fs {
+		g := by[fs[i].Code]
+		if g == nil {
+			g = &codeGroup{Code: fs[i].Code}
+			if d := detect.ByCode(g.Code); d != nil {
+				g.Title = d.Title
+			}
+			by[fs[i].Code] = g
+			out = append(out, g)
+		}
+		g.Findings = append(g.Findings, fs[i])
+	}
+	return out
+}
+
 func showHTML(sess *term.Session, r *audit.Report) error {
+	pattern := ""
+	if p := r.Pattern(); p != nil {
+		pattern = p.String()
+	}
 	return reportTemplate.Execute(sess.Stdout, map[string]any{
+		"Groups": grouped(r.Findings), "Pattern": pattern,
 		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r), "NotChecked": notChecked(r), "Prog": sess.Program,
 	})
 }
