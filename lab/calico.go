@@ -138,7 +138,6 @@ const (
 	nodeEtcdCA   = "/etc/cni/net.d/calico-tls/etcd-ca"
 	nodeEtcdCert = "/etc/cni/net.d/calico-tls/etcd-cert"
 	nodeEtcdKey  = "/etc/cni/net.d/calico-tls/etcd-key"
-	cniConfig    = "/etc/cni/net.d/10-calico.conflist"
 	cniKube      = "/etc/cni/net.d/calico-kubeconfig"
 	calicoKube   = "/etc/calico/kubeconfig"
 )
@@ -176,7 +175,12 @@ func (n *Node) installCNI(ctx context.Context) error {
 			return err
 		}
 	}
-	return n.WriteFile(cniConfig, n.cniConfig())
+	if n.layout().cniDir != layouts[LayoutKubeadm].cniDir {
+		if err := n.WriteFile(layouts[LayoutKubeadm].cniDir+"/100-crio-bridge.conflist", foreignConfig); err != nil {
+			return err
+		}
+	}
+	return n.WriteFile(n.cniFile(), n.cniConfig())
 }
 
 // cniConfig is the network configuration of Calico's manifests, with the values of this

@@ -19,7 +19,7 @@ type CNICall struct {
 // CNI calls the node's first network plugin with the node's own configuration, as the
 // runtime does.
 func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
-	text, err := n.Exec(ctx, "cat", cniConfig)
+	text, err := n.Exec(ctx, "cat", n.cniFile())
 	if err != nil {
 		return "", fmt.Errorf("read the CNI configuration of %s: %w", n.Name, err)
 	}
@@ -48,10 +48,10 @@ func (n *Node) CNI(ctx context.Context, c CNICall) (string, error) {
 }
 
 // CNIConfig is the path of the node's network configuration.
-func (n *Node) CNIConfig() string { return n.Path(cniConfig) }
+func (n *Node) CNIConfig() string { return n.Path(n.cniFile()) }
 
 // CNIDirs returns the paths, outside the node, of its plugins, its network
 // configurations and the runtime's cache of results.
 func (n *Node) CNIDirs() (plugins, config, results string) {
-	return n.Path("/opt/cni/bin"), n.Path("/etc/cni/net.d"), n.Path("/var/lib/cni")
+	return n.Path("/opt/cni/bin"), n.Path(n.layout().cniDir), n.Path("/var/lib/cni")
 }

@@ -39,6 +39,7 @@ type Config struct {
 	Containerd       string    `json:"containerd"`
 	Machines         int       `json:"machines"` // further nodes that are emulated machines
 	Machine          string    `json:"machine"`  // debian11, debian12 or debian13
+	Layout           string    `json:"layout"`   // of nodes that are no machines: kubeadm or k3s
 }
 
 // DefaultName is the lab's name if a command has no --name.
@@ -76,7 +77,12 @@ func (c Config) WithDefaults() (Config, error) {
 	if c.Containerd == "" {
 		c.Containerd = ContainerdDebian
 	}
+	if c.Layout == "" {
+		c.Layout = LayoutKubeadm
+	}
 	switch {
+	case layouts[c.Layout].socket == "":
+		return c, fmt.Errorf("layout %q: want %s or %s", c.Layout, LayoutKubeadm, LayoutK3s)
 	case !nameOK.MatchString(c.Name):
 		return c, fmt.Errorf("name %q: want lower-case letters, digits and dashes, at most 31", c.Name)
 	case c.ControlPlaneOnly && c.Nodes+c.Machines != 0:

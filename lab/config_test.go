@@ -5,7 +5,7 @@ import "testing"
 func TestWithDefaults(t *testing.T) {
 	t.Parallel()
 	got, err := Config{}.WithDefaults()
-	want := Config{Name: "lab", Nodes: 2, Datastore: KDD, BlockSize: 26, Containerd: ContainerdDebian, Machine: "debian12"}
+	want := Config{Name: "lab", Nodes: 2, Datastore: KDD, BlockSize: 26, Containerd: ContainerdDebian, Machine: "debian12", Layout: LayoutKubeadm}
 	if err != nil || got != want {
 		t.Errorf("zero config: got %+v, %v; want %+v", got, err, want)
 	}
@@ -21,6 +21,7 @@ func TestWithDefaults(t *testing.T) {
 		"an unknown runtime":          {Containerd: "docker"},
 		"an unknown machine":          {Machine: "windows"},
 		"more machines than it bears": {Machines: 5},
+		"an unknown layout":           {Layout: "nixos"},
 		"machines with IPv6":          {Machines: 1, DualStack: true},
 	} {
 		if got, err := c.WithDefaults(); err == nil {

@@ -49,7 +49,7 @@ func (n *Node) AddGVisor(ctx context.Context) error {
 		}
 	}
 	for path, text := range map[string]string{
-		"/etc/containerd/config.toml": fmt.Sprintf(containerdConfig, true) + containerdRunsc,
+		"/etc/containerd/config.toml": n.containerdConfig() + containerdRunsc,
 		"/etc/containerd/runsc.toml":  runscConfig,
 	} {
 		if err := n.WriteFile(path, text); err != nil {

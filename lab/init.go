@@ -158,7 +158,7 @@ func mountNode(name string) error {
 	m.tmpfs("/var/lib/containerd")
 	m.tmpfs("/var/lib/kubelet")
 	m.tmpfs("/var/log")
-	m.mkdir("/var/log/pods", "/var/log/calico/cni", "/var/lib/calico", "/var/lib/cni", "/opt/cni/bin", "/etc/cni/net.d", "/etc/kubernetes", "/etc/calico")
+	m.mkdir("/var/log/pods", "/var/log/calico/cni", "/var/lib/calico", "/var/lib/cni", "/opt/cni/bin", layouts[LayoutKubeadm].cniDir, layouts[LayoutK3s].cniDir, "/etc/kubernetes", "/etc/calico")
 
 	m.kernelSettings()
 	m.do("", "/", "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, "")

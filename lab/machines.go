@@ -77,7 +77,7 @@ func (l *Lab) createMachine(ctx context.Context, i int) (*Node, error) {
 			return nil, err
 		}
 	}
-	if err := n.WriteFile("/etc/containerd/config.toml", fmt.Sprintf(containerdConfig, true)); err != nil {
+	if err := n.WriteFile("/etc/containerd/config.toml", n.containerdConfig()); err != nil {
 		return nil, err
 	}
 	if _, err := n.Exec(ctx, "sh", "-c", "systemctl daemon-reload && systemctl restart containerd"); err != nil {

@@ -87,7 +87,7 @@ func (n *Node) Path(p string) string {
 }
 
 // CRISocket is the socket of the node's container runtime.
-func (n *Node) CRISocket() string { return n.Path("/run/containerd/containerd.sock") }
+func (n *Node) CRISocket() string { return n.Path(n.layout().socket) }
 
 // Addr is the node's IPv4 address.
 func (n *Node) Addr() netip.Addr { return nodeAddr4(n.Index) }

@@ -4,18 +4,19 @@ import "fmt"
 
 // The configuration of a node's parts. Paths are those of a real node.
 
-// containerdConfig takes whether systemd manages the cgroups.
+// containerdConfig takes the socket, the directory of network configurations, and whether systemd
+// manages the cgroups.
 const containerdConfig = `version = 2
 root = "/var/lib/containerd"
 state = "/run/containerd"
 [grpc]
-  address = "/run/containerd/containerd.sock"
+  address = "%s"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "registry.k8s.io/pause:3.10"
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/opt/cni/bin"
-    conf_dir = "/etc/cni/net.d"
+    conf_dir = "%s"
   [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = "overlayfs"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
@@ -24,9 +25,14 @@ state = "/run/containerd"
         SystemdCgroup = %t
 `
 
+// containerdConfig is the configuration file of the node's container runtime.
+func (n *Node) containerdConfig() string {
+	return fmt.Sprintf(containerdConfig, n.layout().socket, n.layout().cniDir, n.IsMachine())
+}
+
 // kubeletConfig is the configuration file of the node's kubelet.
 func (n *Node) kubeletConfig() string {
-	own := fmt.Sprintf(kubeletInNamespaces, cgroupName(n.lab.Name)+"/"+n.Name)
+	own := fmt.Sprintf(kubeletInNamespaces, cgroupName(n.lab.Name)+"/"+n.Name, n.layout().socket)
 	if n.IsMachine() {
 		own = kubeletOnMachine
 	}
@@ -39,13 +45,13 @@ containerRuntimeEndpoint: unix:///var/run/containerd/containerd.sock
 nodeStatusUpdateFrequency: 10s
 `
 
-// kubeletInNamespaces takes the node's cgroup.
+// kubeletInNamespaces takes the node's cgroup and the runtime's socket.
 const kubeletInNamespaces = `cgroupRoot: /%s
 cgroupDriver: cgroupfs
 cgroupsPerQOS: true
 enforceNodeAllocatable: []
 failCgroupV1: false
-containerRuntimeEndpoint: unix:///run/containerd/containerd.sock
+containerRuntimeEndpoint: unix://%s
 healthzPort: 0
 nodeStatusUpdateFrequency: 5s
 syncFrequency: 10s

@@ -39,7 +39,7 @@ func (l *Lab) createNode(ctx context.Context, i int) (*Node, error) {
 }
 
 func (n *Node) startRuntime(ctx context.Context) error {
-	if err := n.WriteFile("/etc/containerd/config.toml", fmt.Sprintf(containerdConfig, false)); err != nil {
+	if err := n.WriteFile("/etc/containerd/config.toml", n.containerdConfig()); err != nil {
 		return err
 	}
 	if err := n.start(ctx, Containerd, n.containerd("containerd"), "-c", "/etc/containerd/config.toml"); err != nil {
@@ -76,7 +76,7 @@ func (n *Node) containerd(name string) string {
 
 // Ctr runs containerd's ctr in the node, in the namespace of Kubernetes.
 func (n *Node) Ctr(ctx context.Context, args ...string) (string, error) {
-	return n.Exec(ctx, append([]string{n.containerd("ctr"), "-n", "k8s.io"}, args...)...)
+	return n.Exec(ctx, append([]string{n.containerd("ctr"), "-a", n.layout().socket, "-n", "k8s.io"}, args...)...)
 }
 
 // ImportImage imports an image archive in the node's runtime.

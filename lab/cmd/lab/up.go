@@ -25,6 +25,7 @@ func configFlags(fs *flag.FlagSet, c *lab.Config) {
 	fs.BoolVar(&c.ControlPlaneOnly, "control-plane-only", false, "only etcd, API server and Calico's CRDs; no nodes")
 	fs.BoolVar(&c.DualStack, "dual-stack", false, "IPv4 and IPv6")
 	fs.IntVar(&c.BlockSize, "block-size", 26, "prefix length of Calico's IPv4 blocks, `20..32`")
+	fs.StringVar(&c.Layout, "layout", lab.LayoutKubeadm, "where nodes have socket and CNI configuration, `kubeadm|k3s`")
 	fs.StringVar(&c.Containerd, "containerd", lab.ContainerdDebian, "container runtime, `debian|2.2`")
 	fs.IntVar(&c.Machines, "machines", 0, "number of further nodes that are emulated machines: `N`")
 	fs.StringVar(&c.Machine, "machine", "debian12", "what they are, `debian11|debian12|debian13`")

@@ -46,12 +46,20 @@ func TestScenarios(t *testing.T) {
 }
 
 func play(t *testing.T, mode lab.Datastore, all ...stage.Scenario) {
-	nodes := 0
+	playOn(t, lab.Config{Datastore: mode}, all...)
+}
+
+// playOn plays scenarios on one cluster, with agents.
+func playOn(t *testing.T, c lab.Config, all ...stage.Scenario) {
 	for _, sc := range all {
-		nodes = max(nodes, sc.Nodes)
+		c.Nodes = max(c.Nodes, sc.Nodes)
 	}
-	l := lab.Start(t, lab.Config{Nodes: nodes, Datastore: mode})
+	l := lab.Start(t, c)
 	product.InstallAgents(t, l)
+	playAll(t, l, all...)
+}
+
+func playAll(t *testing.T, l *lab.Lab, all ...stage.Scenario) {
 	for _, sc := range all {
 		ok := t.Run(sc.Name, func(t *testing.T) {
 			o := stage.Options{Tell: func(s string) { t.Log(s) }, Check: stage.NewChecker(product.Binary(t), t.TempDir(), 3*time.Second), Agents: true}

@@ -5,11 +5,14 @@ package full
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/e2e/product"
+	"plumbline.dev/plumbline/lab/scenarios"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
@@ -30,6 +33,39 @@ func TestVariants(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLayout plays incidents on nodes whose runtime has its socket and its network configurations
+// elsewhere, and where the usual directory has those of another program: check finds the same as on
+// plain nodes.
+func TestLayout(t *testing.T) {
+	playOn(t, lab.Config{Datastore: lab.KDD, Layout: lab.LayoutK3s}, named("ipam-drift", "no-gateway", "shared-address")...)
+}
+
+// TestAgentsElsewhere has the agents in a namespace of another name, as Helm installs them there: they are
+// found by their label.
+func TestAgentsElsewhere(t *testing.T) {
+	l := lab.Start(t, lab.Config{Datastore: lab.KDD})
+	product.InstallAgents(t, l) // so that every node has their image
+	image, err := l.Kubectl(t.Context(), "-n", lab.AgentNamespace, "get", "daemonset", "plumbline-agent", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	product.RemoveAgents(t, l)
+	product.Helm(t, l, "install", "plumbline", product.Chart(t), "-n", "observability", "--create-namespace", "--wait", "--timeout=90s",
+		"--set", "image.pullPolicy=Never,image.tag="+image[strings.LastIndex(image, ":")+1:])
+	playAll(t, l, named("no-gateway")...)
+}
+
+// named gives scenarios by their names.
+func named(names ...string) []stage.Scenario {
+	var out []stage.Scenario
+	for _, sc := range scenarios.All {
+		if slices.Contains(names, sc.Name) {
+			out = append(out, sc)
+		}
+	}
+	return out
 }
 
 // TestThreeNodesTalkWithinAMinute measures from the start of a lab to HTTP between

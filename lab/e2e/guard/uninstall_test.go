@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,10 +45,10 @@ func TestUninstall(t *testing.T) {
 	traceless(t, l, "the namespace is deleted")
 	product.RemoveGuard(t, l) // what is of no namespace
 
-	helm(t, l, "install", "plumbline", product.Chart(t), "-n", lab.AgentNamespace, "--create-namespace", "--wait", "--timeout=90s",
+	product.Helm(t, l, "install", "plumbline", product.Chart(t), "-n", lab.AgentNamespace, "--create-namespace", "--wait", "--timeout=90s",
 		"--set", "guard.enabled=true,guard.mode=enforce,image.pullPolicy=Never,image.tag="+image[strings.LastIndex(image, ":")+1:])
 	inForce(t, l, "enforce")
-	helm(t, l, "uninstall", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=90s")
+	product.Helm(t, l, "uninstall", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=90s")
 	traceless(t, l, "helm uninstall")
 }
 
@@ -109,21 +108,5 @@ func traceless(t *testing.T, l *lab.Lab, after string) {
 		if _, err := s.Run(t.Context(), stage.PodSpec{Name: fmt.Sprintf("after-%d", time.Now().UnixNano()), Node: n.Name}); err != nil {
 			t.Errorf("after %s: %v", after, err)
 		}
-	}
-}
-
-// helm runs the Helm that renders our manifests.
-func helm(t *testing.T, l *lab.Lab, args ...string) {
-	t.Helper()
-	where := exec.CommandContext(t.Context(), "go", "tool", "-modfile=tools/helm/go.mod", "-n", "helm")
-	where.Dir = product.Root(t)
-	path, err := where.Output()
-	if err != nil {
-		t.Fatalf("helm is not built: %v", err)
-	}
-	cmd := exec.CommandContext(t.Context(), strings.TrimSpace(string(path)), args...)
-	cmd.Env = append(os.Environ(), l.Env()...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("helm %s: %v\n%s", args[0], err, out)
 	}
 }

@@ -4,7 +4,9 @@ package product
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"plumbline.dev/plumbline/lab"
@@ -51,8 +53,21 @@ func RemoveGuard(t testing.TB, l *lab.Lab) {
 // Chart is the path of the chart.
 func Chart(t testing.TB) string { return file(t, "charts/plumbline") }
 
-// Root is the path of the repository.
-func Root(t testing.TB) string { return filepath.Dir(file(t, "go.mod")) }
+// Helm runs the Helm that renders our manifests.
+func Helm(t testing.TB, l *lab.Lab, args ...string) {
+	t.Helper()
+	where := exec.CommandContext(t.Context(), "go", "tool", "-modfile=tools/helm/go.mod", "-n", "helm")
+	where.Dir = filepath.Dir(file(t, "go.mod"))
+	path, err := where.Output()
+	if err != nil {
+		t.Fatalf("helm is not built: %v", err)
+	}
+	cmd := exec.CommandContext(t.Context(), strings.TrimSpace(string(path)), args...)
+	cmd.Env = append(os.Environ(), l.Env()...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("helm %s: %v\n%s", args[0], err, out)
+	}
+}
 
 // file is the path of a file of the repository.
 func file(t testing.TB, name string) string {
