@@ -41,7 +41,7 @@ const (
 
 const (
 	lockFile = "lock"
-	turn     = 5 * time.Second
+	turn     = 2 * time.Second
 )
 
 // A Record is an event log: a directory of numbered segments. Several processes may append to one:

@@ -11,3 +11,7 @@ const (
 	StatusFile = "status"   // below it: the Report of the guard daemon
 	Marker     = ".removed" // suffix of the program's path: the guard is off, and the program stays only because a file still names it
 )
+
+// ProbeVariable in the environment asks the program for its CNI versions without the wrapped plugin: the
+// guard daemon does so all the time, to know that the program runs, and Calico's takes longer to start.
+const ProbeVariable = "PLUMBLINE_PROBE"

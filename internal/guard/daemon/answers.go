@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"plumbline.dev/plumbline/internal/guard"
 	"plumbline.dev/plumbline/internal/guard/cniconf"
 )
 
@@ -41,7 +42,7 @@ func (k *daemon) answers(ctx context.Context, s *stage) error {
 
 // asked runs the program on the host.
 func (k *daemon) asked(ctx context.Context, s *stage) error {
-	out, words, err := k.onHost(ctx, s, []byte(`{"cniVersion":"1.0.0"}`), []string{"CNI_COMMAND=VERSION"}, s.program.host)
+	out, words, err := k.onHost(ctx, s, []byte(`{"cniVersion":"1.0.0"}`), []string{"CNI_COMMAND=VERSION", guard.ProbeVariable + "=1"}, s.program.host)
 	var said struct {
 		Supported []string `json:"supportedVersions"`
 	}

@@ -145,3 +145,14 @@ func TestGC(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The guard daemon asks whether this program runs, and not the plugin that it wraps.
+func TestVersionOfTheProgramAlone(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.acts = map[string]act{"VERSION": {Out: "asked"}}
+	got := s.call("VERSION", "c1", guard.ProbeVariable+"=1")
+	if got.code != 0 || !strings.Contains(got.out, `"supportedVersions":["0.1.0"`) || len(s.heard()) != 0 {
+		t.Errorf("%+v, %v", got, s.heard())
+	}
+}
