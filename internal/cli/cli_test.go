@@ -163,6 +163,31 @@ func TestHTMLHasGroupsAndPattern(t *testing.T) {
 	}
 }
 
+// Rows of long names stay distinct on a narrow terminal.
+func TestRowsStayDistinct(t *testing.T) {
+	t.Parallel()
+	const long = "a-deployment-with-a-name-as-long-as-those-that-operators-generate-5d9c7b8f6d-"
+	path := bundle(t, "PL4001", func(s *model.Snapshot) {
+		for i := range s.Pods {
+			s.Pods[i].Name = long + s.Pods[i].Name
+		}
+	})
+	r := run(t, 80, "check", "--all", "--bundle", path)
+	seen := map[string]bool{}
+	for l := range strings.Lines(r.out) {
+		if !strings.Contains(l, "PL4001/") || strings.HasPrefix(l, "Next") {
+			continue
+		}
+		if seen[l] || utf8.RuneCountInString(strings.TrimRight(l, "\n")) > 80 {
+			t.Errorf("twice, or too long: %s", l)
+		}
+		seen[l] = true
+	}
+	if len(seen) < 5 {
+		t.Errorf("%d rows:\n%s", len(seen), r.out)
+	}
+}
+
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	r := run(t, 80, "version", "-o", "json")

@@ -100,7 +100,7 @@ func callRow(c *namedCall, layout string) []string {
 		pod = "-"
 	}
 	return []string{
-		c.At.UTC().Format(layout), term.Line(c.Name), term.Line(string(c.Verb)), inMiddle(term.Line(pod), maxPodName), term.Dash(term.Line(term.ShortID(c.Container))),
+		c.At.UTC().Format(layout), term.Line(c.Name), term.Line(string(c.Verb)), term.InMiddle(term.Line(pod), maxPodName), term.Dash(term.Line(term.ShortID(c.Container))),
 		millis(c.Took), term.Line(term.ShortIDs(outcome(c))),
 	}
 }

@@ -99,20 +99,10 @@ func inForce(r *guard.Report) guard.Mode {
 // besideName is what the table needs beside the nodes' names.
 const besideName = 69
 
-// inMiddle shortens a name so that both of its ends are left; 0 means not at all.
-func inMiddle(s string, width int) string {
-	r := []rune(s)
-	if width <= 0 || len(r) <= width {
-		return s
-	}
-	head := (width - 1) / 2
-	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
-}
-
 func statusRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []string {
 	name := term.Line(n.Node)
 	if cols > 0 {
-		name = inMiddle(name, max(8, cols-besideName))
+		name = term.InMiddle(name, max(8, cols-besideName))
 	}
 	r := n.Report
 	switch {

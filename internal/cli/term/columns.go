@@ -44,13 +44,27 @@ func cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
+// InMiddle shortens a name so that both of its ends are left; 0 means not at all.
+func InMiddle(s string, width int) string {
+	r := []rune(s)
+	if width <= 0 || len(r) <= width {
+		return s
+	}
+	head := (width - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
+}
+
 // PrintTable prints rows in columns, each line cut to width; the first row is the heads. Cells
-// may have any text: see Line.
+// may have any text: see Line. No column but the last takes more than half of the width: what is
+// too long loses its middle, as names mostly differ at their end.
 func (s *Session) PrintTable(width int, rows [][]string) {
 	var widths []int
 	for _, r := range rows {
 		for i, c := range r {
 			r[i] = Line(c)
+			if i < len(r)-1 && width > 0 {
+				r[i] = InMiddle(r[i], width/2)
+			}
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
