@@ -4,7 +4,6 @@
 package eventlog
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +41,7 @@ const (
 const (
 	lockFile = "lock"
 	turn     = 2 * time.Second
+	retry    = 2 * time.Millisecond
 )
 
 // A Record is an event log: a directory of numbered segments. Several processes may append to one:
@@ -75,13 +75,18 @@ func (r *Record) alone(do func() error) error {
 	if err != nil {
 		return fmt.Errorf("open event log: %w", err)
 	}
-	ctx, stop := context.WithTimeout(context.Background(), turn)
-	defer stop()
-	if err := hostfile.Lock(ctx, lock); err != nil { // it is closed
-		return fmt.Errorf("lock event log: %w", err)
-	}
 	defer func() { _ = lock.Close() }()
-	return do()
+	// Not hostfile.Lock: what waits in the kernel for a process that stands still costs a thread each.
+	for waited := time.Duration(0); ; waited += retry {
+		err := hostfile.TryLock(lock)
+		if err == nil {
+			return do()
+		}
+		if !errors.Is(err, hostfile.ErrLocked) || waited >= turn {
+			return fmt.Errorf("lock event log: %w", err)
+		}
+		time.Sleep(retry)
+	}
 }
 
 // newest opens the newest segment.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"regexp"
 	"time"
@@ -36,7 +37,9 @@ func (h *Host) configDir(ctx context.Context) (string, error) {
 	dir, err := h.asked(ctx, last != nil)
 	switch {
 	case errors.Is(err, observe.ErrNotThere) || err == nil && dir == "":
-		dir = h.crioDir()
+		if dir, err = h.crioDir(); err != nil {
+			return "", fmt.Errorf("the CNI directory of the runtime is unknown: %w", err)
+		}
 	case err != nil && last != nil:
 		return *last, nil
 	case err != nil:
@@ -56,26 +59,21 @@ const (
 
 var errDirLate = errors.New("the runtime does not answer")
 
-// A dirAnswer is what the runtime said.
-type dirAnswer struct {
-	dir string
-	err error
+// A dirQuestion is one question to the runtime. The answer is there when done is closed.
+type dirQuestion struct {
+	done chan struct{}
+	dir  string
+	err  error
 }
 
-// asked asks the runtime, one question at a time: the answer to one that was given up is for whoever
-// asks next.
+// asked asks the runtime, one question at a time, which all who ask meanwhile share.
 func (h *Host) asked(ctx context.Context, before bool) (string, error) {
 	h.dirMu.Lock()
-	answer := h.dirAsked
-	if answer == nil {
-		answer = make(chan dirAnswer, 1)
-		h.dirAsked = answer
-		go func() {
-			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dirMost)
-			defer stop()
-			dir, err := h.o.Runtime(ctx)
-			answer <- dirAnswer{dir, err}
-		}()
+	q := h.dirAsked
+	if q == nil {
+		q = &dirQuestion{done: make(chan struct{})}
+		h.dirAsked = q
+		go h.askRuntime(context.WithoutCancel(ctx), q)
 	}
 	h.dirMu.Unlock()
 	most := dirFirst
@@ -85,16 +83,23 @@ func (h *Host) asked(ctx context.Context, before bool) (string, error) {
 	late := time.NewTimer(most)
 	defer late.Stop()
 	select {
-	case a := <-answer:
-		h.dirMu.Lock()
-		h.dirAsked = nil
-		h.dirMu.Unlock()
-		return a.dir, a.err
+	case <-q.done:
+		return q.dir, q.err
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case <-late.C:
 		return "", errDirLate
 	}
+}
+
+func (h *Host) askRuntime(ctx context.Context, q *dirQuestion) {
+	ctx, stop := context.WithTimeout(ctx, dirMost)
+	defer stop()
+	q.dir, q.err = h.o.Runtime(ctx)
+	h.dirMu.Lock()
+	h.dirAsked = nil // the next who asks gets an answer of then
+	h.dirMu.Unlock()
+	close(q.done)
 }
 
 // lastConfigDir is the directory that configDir last returned, or else the usual one.
@@ -109,21 +114,27 @@ func (h *Host) lastConfigDir() string {
 }
 
 // crioDir is the directory in CRI-O's configuration, or else the usual one.
-func (h *Host) crioDir() string {
+func (h *Host) crioDir() (string, error) {
 	files := []string{crioConfig}
-	names, _ := h.files(crioDropIns, maxDropIns, func(string) bool { return true })
+	names, err := h.files(crioDropIns, maxDropIns, func(string) bool { return true })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, observe.ErrNotThere) {
+		return "", err
+	}
 	for _, name := range names {
 		files = append(files, path.Join(crioDropIns, name))
 	}
 	dir := usualCNIConfig
 	for _, file := range files {
 		text, err := h.content(file, maxJSON)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			continue
+		case err != nil:
+			return "", err
 		}
 		if m := networkDir.FindSubmatch(text); m != nil {
 			dir = path.Clean(string(m[1]))
 		}
 	}
-	return dir
+	return dir, nil
 }

@@ -37,7 +37,7 @@ type Host struct {
 	cniDir  atomic.Pointer[string]  // where the runtime last said that its network configurations are
 
 	dirMu    sync.Mutex
-	dirAsked chan dirAnswer // the question that the runtime has not answered yet; nil if there is none
+	dirAsked *dirQuestion // that the runtime has not answered yet; nil if there is none
 
 	procs  turn // guards the four below
 	known  map[int]known

@@ -65,12 +65,22 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 	for n := l.events.first; n < l.events.end; n++ {
 		p := l.events.at(n)
 		s := &x.subjects[p.subject]
-		if s.sandbox == 0 || p.at == noTime || p.zoneBy == ZoneAssumed && l.zoned {
+		if s.sandbox == 0 || p.at == noTime {
 			continue
 		}
 		e, ok := ends[s.sandbox]
 		if !ok {
 			e = end{asked: 1<<63 - 1, running: noTime}
+		}
+		ends[s.sandbox] = e
+		ended := slices.Contains(ending, p.kind) || slices.Contains(failed, p.kind) ||
+			slices.Contains(delDid, p.kind) && (p.kind == EndpointDeleted || onNode(l.sources[p.source]))
+		if p.zoneBy == ZoneAssumed && l.zoned {
+			if ended { // at a time that is not known: it may have been before anything else
+				e.asked = -1 << 63
+				ends[s.sandbox] = e
+			}
+			continue
 		}
 		switch {
 		case p.kind == AddEnd || p.kind == AddressAssigned:
@@ -80,8 +90,7 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 			}
 		case p.kind == GCReleased:
 			e.freed = n
-		case slices.Contains(ending, p.kind), slices.Contains(failed, p.kind),
-			slices.Contains(delDid, p.kind) && (p.kind == EndpointDeleted || onNode(l.sources[p.source])):
+		case ended:
 			e.asked = min(e.asked, p.at)
 		}
 		switch p.kind {

@@ -66,3 +66,31 @@ func TestCausesOfFailedCalls(t *testing.T) {
 		})
 	}
 }
+
+// A plugin after Calico's fails: that Calico's own part succeeded each time is no success.
+func TestFailingAddsOfAChainedPlugin(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)
+	l := timeline.NewLog()
+	for i := range 10 {
+		e := timeline.Event{Pod: "shop/db-0", Node: "w1", Sandbox: strings.Repeat(string(rune('0'+i)), 64), Source: "cni", Place: timeline.Place{Line: uint32(10*i + 1)}}
+		for k, kind := range []timeline.Kind{timeline.AddBegin, timeline.EndpointWritten, timeline.AddEnd, timeline.AddFailed} {
+			e.At, e.Kind = at.Add(time.Duration(i)*time.Minute+time.Duration(k)*time.Second), kind
+			if e.Place.Line++; kind == timeline.AddFailed {
+				e.Source, e.Note = "containerd", `plugin type="portmap" failed (add): cannot use iptables`
+			}
+			l.Add(e)
+		}
+	}
+	l.SetFiles([]timeline.File{{Name: "log", Lines: 100, Zoned: true}})
+	verdicts, _ := timeline.JudgeAll(l)
+	var got []string
+	for _, v := range verdicts {
+		if v.Cause == timeline.FailingAdd {
+			got = append(got, v.Says)
+		}
+	}
+	if want := "10 ADDs failed one after the other from 10:00:03 to 10:09:03"; len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

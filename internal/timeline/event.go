@@ -54,7 +54,8 @@ type File struct {
 	Bytes   int64       `json:"bytes"`
 	Node    string      `json:"node,omitempty"`    // the node it is from, for lines that do not name one
 	East    int         `json:"east,omitempty"`    // seconds east of UTC, of its timestamps without a zone
-	Zones   []ZoneSince `json:"-"`                 // zones of its own timestamps, if they change
+	Zones   []ZoneSince `json:"-"`                 // zones of its own timestamps, if they change or nothing else shows one
+	Own     bool        `json:"-"`                 // a zone is shown by timestamps that programs of the node write, not those of containers
 	Zoned   bool        `json:"zoned,omitempty"`   // East is known: by its own timestamps, those of its node, or its node's setting
 	Ends    time.Time   `json:"ends,omitzero"`     // time of its last line that has one
 	Ahead   int64       `json:"ahead,omitempty"`   // seconds by which its times are corrected: its node's clock is ahead; negative: behind

@@ -18,8 +18,8 @@ func failingAdds(s *Story, _ []*instance) []Verdict {
 		case AddFailed:
 			row.take(i, e)
 		case AddEnd, ContainerStarted, EndpointWritten:
-			if e.Kind == EndpointWritten && slices.Contains(row.sandboxes, e.Sandbox) {
-				continue // the ADD failed after it
+			if e.Kind != ContainerStarted && s.failsAfter(i) {
+				continue // Calico's part succeeded, and a plugin after it failed
 			}
 			if v, ok := s.failed(&row, i); ok {
 				out = append(out, v)
@@ -32,6 +32,25 @@ func failingAdds(s *Story, _ []*instance) []Verdict {
 		out = append(out, v)
 	}
 	return out
+}
+
+// failsAfter reports whether the ADD of which event i is a part fails in the end.
+func (s *Story) failsAfter(i int) bool {
+	of := s.Events[i].Sandbox
+	for j := range s.Events {
+		e := &s.Events[j]
+		if of == "" || e.Sandbox != of {
+			continue
+		}
+		switch {
+		case e.Kind == ContainerStarted:
+			return false
+		case e.Kind == AddFailed && (j > i || e.At.Equal(s.Events[i].At)):
+			return true
+		default:
+		}
+	}
+	return false
 }
 
 // adds are ADDs that failed one after the other.

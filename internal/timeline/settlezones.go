@@ -17,7 +17,7 @@ type ZoneSince struct {
 // the zone of other files of the same node, as processes of one machine have one zone; by the user;
 // by events that other logs report too. l.mu must be held.
 func (l *Log) settleZones(told *time.Location) {
-	nodes := zonesOfNodes(l.files)
+	nodes := zonesOfNodes(l.files, l.hostFiles())
 	l.followNodes(nodes)
 	if !l.assumes() {
 		return
@@ -40,6 +40,9 @@ func (l *Log) settleZones(told *time.Location) {
 	l.shiftContainers()
 	inferred := map[uint16]zoneOf{}
 	for file, east := range l.inferredZones() {
+		if len(nodes[l.files[file].Node]) > 1 {
+			continue // one offset is not that of a zone that changes
+		}
 		inferred[file] = spans([]ZoneSince{{East: east}})
 		l.files[file].zone(east, "by events that other logs report too")
 	}
@@ -56,8 +59,13 @@ func (l *Log) settleZones(told *time.Location) {
 func (l *Log) followNodes(nodes map[string][]ZoneSince) {
 	by := map[uint16]zoneOf{}
 	for i := range l.files {
-		if zones := nodes[l.files[i].Node]; len(zones) > 1 && len(l.files[i].Zones) == 0 {
+		f := &l.files[i]
+		switch zones := nodes[f.Node]; {
+		case len(zones) < 2:
+		case len(f.Zones) == 0:
 			by[uint16(i)] = spans(zones)
+		case f.Zones[0].East != f.East: // it did not follow its own timestamps
+			by[uint16(i)] = func(time.Time) (int, bool) { return 0, false }
 		}
 	}
 	if len(by) == 0 {
@@ -87,24 +95,24 @@ func located(z *time.Location) zoneOf {
 	}
 }
 
-// spans gives the offsets of a zone that may change. It is called with the times of a file in
-// their order. Of the hour that there is twice, the second is known by times that went back; the
-// first is not known to be the first.
+// unsure is how far from a change of a zone times without one are not known: which of two hours is
+// meant, and whether a process has taken up the change, no line shows.
+const unsure = 3 * time.Hour
+
+// spans gives the offsets of a zone that may change.
 func spans(zones []ZoneSince) zoneOf {
-	const back = 30 * time.Minute
-	var last time.Time
-	again := false
 	return func(wall time.Time) (east int, ok bool) {
-		again = again && !wall.After(last.Add(time.Hour)) || wall.Before(last.Add(-back))
-		last = wall
-		fits := 0
-		for i, z := range zones {
+		east = zones[0].East
+		for _, z := range zones[1:] {
 			t := wall.Add(-time.Duration(z.East) * time.Second)
-			if (i == 0 || !t.Before(z.From)) && (i+1 == len(zones) || t.Before(zones[i+1].From)) {
-				east, fits = z.East, fits+1
+			switch {
+			case t.Sub(z.From).Abs() < unsure:
+				return 0, false
+			case t.After(z.From):
+				east = z.East
 			}
 		}
-		return east, fits == 1 || fits == 2 && again
+		return east, true
 	}
 }
 
@@ -152,13 +160,25 @@ func (f *File) zone(east int, by string) {
 	f.Guessed = append(f.Guessed, fmt.Sprintf("timestamps without a zone: %s, %s", offsetName(east), by))
 }
 
+// hostFiles gives the files with events of components that run on the node itself: the zone of a
+// container is not that of its node. l.mu must be held.
+func (l *Log) hostFiles() map[uint16]bool {
+	out := map[uint16]bool{}
+	for p := range l.events.all() {
+		if hostSource(l.sources[p.source]) {
+			out[p.file] = true
+		}
+	}
+	return out
+}
+
 // zonesOfNodes gives the zones of each node whose files show them, in order of time; none if two
 // files differ.
-func zonesOfNodes(files []File) map[string][]ZoneSince {
+func zonesOfNodes(files []File, host map[uint16]bool) map[string][]ZoneSince {
 	out, differ := map[string][]ZoneSince{}, map[string]bool{}
 	for i := range files {
 		f := &files[i]
-		if f.Node == "" || !f.Zoned {
+		if f.Node == "" || !f.Zoned && len(f.Zones) == 0 || !host[uint16(i)] && !f.Own {
 			continue
 		}
 		zones := f.Zones

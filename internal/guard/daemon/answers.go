@@ -65,6 +65,8 @@ func (k *daemon) unusable(ctx context.Context, f *cniconf.File, state cniconf.St
 	changed, err := cniconf.Remove(ctx, f)
 	if changed {
 		k.Log.Warn("the guard's program does not run: guard removed from the CNI configuration", "error", why)
+		l.wait = min(max(2*l.wait, retryFirst), retryLast) // a program that runs now and then must not come and go
+		l.retry = k.Now().Add(l.wait)
 	}
 	return errors.Join(why, err)
 }

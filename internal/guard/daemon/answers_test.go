@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plumbline.dev/plumbline/internal/guard"
 	"plumbline.dev/plumbline/internal/guard/cniconf"
 )
 
@@ -38,7 +39,7 @@ func TestProgramThatCannotRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.cannotRun = nil
-	for range 5 {
+	for range 10 {
 		s.pass(lookAgain)
 		s.turn("")
 	}
@@ -93,5 +94,39 @@ func TestModeSurvivesReboot(t *testing.T) {
 	s.again()
 	if r := s.turn(""); r.Wanted != "off" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A mode that is switched off is off for everything at once, whatever the runtime answers.
+func TestModeHoldsWithoutRuntime(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.turn("enforce")
+	s.silent = errSilent
+	for _, mode := range []guard.Mode{guard.Observe, guard.Off} {
+		s.turn(string(mode))
+		if at := s.at(); at.mode != mode {
+			t.Errorf("%s is wanted, and the stage is in %s", mode, at.mode)
+		}
+	}
+}
+
+// A program that answers now and then does not come and go.
+func TestFlappingProgram(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.turn("enforce")
+	for range 40 { // half an hour
+		s.cannotRun = errors.New("out of memory")
+		for range 2 {
+			s.pass(lookAgain)
+			s.turn("")
+		}
+		s.cannotRun = nil
+		s.pass(lookAgain)
+		s.turn("")
+	}
+	if s.report.Put > 6 {
+		t.Errorf("inserted %d times in half an hour", s.report.Put)
 	}
 }

@@ -88,7 +88,7 @@ func run(ctx context.Context, e Env) error {
 		return err
 	}
 	if d, ok := inCluster(own, serviceAccount, e.Getenv); ok {
-		w.Uninstalled = d.deleted
+		w.Uninstalled = d.state
 	}
 	done := w.open(root, proc, socket)
 	defer done()

@@ -26,7 +26,7 @@ type environment struct {
 	Namespaces func(ctx context.Context) ([]uint64, error)        // inodes of all network namespaces
 	Answers    func(ctx context.Context, s *stage) error          // whether the guard's program answers a runtime; nil: it is run on the host
 	// Uninstalled reports, at the end, whether no other guard daemon follows; nil: one may.
-	Uninstalled func(ctx context.Context) (bool, error)
+	Uninstalled func(ctx context.Context) (installation, error)
 	Now         func() time.Time
 	Log         *slog.Logger
 }

@@ -19,7 +19,7 @@ func (k *daemon) enter(ctx context.Context, s stage, dir string, net *cri.Networ
 		if net.Trouble != "" {
 			err = fmt.Errorf("%w (the runtime: %s)", err, net.Trouble)
 		}
-		k.set(stage{})
+		k.set(stage{mode: s.mode})
 		k.say(func(r *guard.Report) {
 			r.Mode, r.File, r.State, r.Named, r.Delegate = "", "", string(cniconf.Broken), 0, ""
 			if errors.Is(err, cniconf.ErrForeign) {

@@ -33,7 +33,8 @@ func (k *daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cn
 		why = fmt.Sprintf("the guard's program could not be updated: %v", err)
 	}
 	if bad := k.answers(ctx, s); bad != nil {
-		return state == cniconf.Patched && l.failures+1 < failuresIn, k.unusable(ctx, f, state, bad).Error()
+		why := k.unusable(ctx, f, state, bad).Error()
+		return k.at().on && state == cniconf.Patched && l.failures < failuresIn, why
 	}
 	refused := false
 	loaded := func(ctx context.Context) (bool, string, error) {
@@ -54,7 +55,7 @@ func (k *daemon) insert(ctx context.Context, f *cniconf.File, s *stage, state cn
 			return true, why
 		}
 	} else if k.Now().Before(l.retry) {
-		return false, fmt.Sprintf("the runtime did not load the guard: next attempt at %s", l.retry.UTC().Format(time.RFC3339))
+		return false, fmt.Sprintf("the guard was removed again: next attempt at %s", l.retry.UTC().Format(time.RFC3339))
 	}
 	changed, err := cniconf.Install(ctx, f, loaded)
 	if changed {

@@ -20,10 +20,13 @@ type installState struct {
 	doubt string     // why the configured mode is unknown; empty if it is known
 	done  guard.Mode // mode at the last complete run; empty to force a run
 	kept  guard.Mode // mode on disk for the next boot
-	next  time.Time  // of complete runs
-	watch []string   // files whose change triggers a complete run
-	trace string     // their trace at the last complete run
-	said  string     // last reported reason why the node is not as configured
+
+	unkept string // why it could not be written, as last reported
+
+	next  time.Time // of complete runs
+	watch []string  // files whose change triggers a complete run
+	trace string    // their trace at the last complete run
+	said  string    // last reported reason why the node is not as configured
 
 	ran      string // trace of the program when it answered
 	ranAt    time.Time
@@ -75,8 +78,7 @@ func (k *daemon) wants() {
 	if l.doubt != "" {
 		l.doubt, l.done = "", ""
 	}
-	if m != l.kept {
-		k.keepMode(m)
+	if m != l.kept && k.keepMode(m) {
 		l.kept = m
 	}
 	if m != l.mode {
@@ -94,6 +96,9 @@ func (k *daemon) reconcile(ctx context.Context) string {
 			return err.Error()
 		}
 	}
+	k.mu.Lock()
+	k.stage.mode = l.mode // whatever fails below: nothing may be done in a mode that was switched off
+	k.mu.Unlock()
 	k.say(func(r *guard.Report) {
 		if r.Wanted = l.mode; r.Mode != "" {
 			r.Mode = l.mode

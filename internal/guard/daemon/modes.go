@@ -57,13 +57,16 @@ func (k *daemon) lastMode() string {
 	return filepath.Join(filepath.Dir(k.Record), "guard.mode")
 }
 
-// keepMode writes it.
-func (k *daemon) keepMode(m guard.Mode) {
+// keepMode writes it, and reports whether that is done.
+func (k *daemon) keepMode(m guard.Mode) bool {
 	file := k.lastMode()
 	if file == "" {
-		return
+		return true
 	}
-	if err := settle(file, string(m)+"\n"); err != nil {
+	err := settle(file, string(m)+"\n")
+	if text := fmt.Sprint(err); err != nil && text != k.install.unkept {
 		k.Log.Warn("the mode is not kept for the next boot", "error", err)
+		k.install.unkept = text
 	}
+	return err == nil
 }

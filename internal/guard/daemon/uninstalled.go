@@ -20,7 +20,7 @@ import (
 
 const (
 	leaving    = 12 * time.Second // for all that is done at the end
-	askingLast = 3 * time.Second
+	askingLast = 2 * time.Second
 	maxAnswer  = 1 << 20
 )
 
@@ -32,21 +32,50 @@ func (k *daemon) goodbye() {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), leaving)
 	defer stop()
-	switch gone, err := k.Uninstalled(ctx); {
+	is, err := k.Uninstalled(ctx)
+	for try := 1; err == nil && is == noLongerAllowed && try < askedOften; try++ {
+		select {
+		case <-ctx.Done():
+		case <-time.After(askAgain):
+		}
+		is, err = k.Uninstalled(ctx)
+	}
+	switch {
 	case err != nil:
 		k.Log.Info("whether the guard is uninstalled is not known: it stays", "error", err)
 		return
-	case !gone:
+	case is == installed:
 		return
 	}
+	was := k.install.mode
 	k.install.mode = guard.Off
-	k.keepMode(guard.Off)
+	if is == deleted {
+		k.keepMode(guard.Off)
+	} else { // if it was a mistake, the next guard daemon goes on as before
+		defer func() { _ = settle(k.file(guard.ModeFile), string(was)+"\n") }()
+	}
 	if why := k.reconcile(ctx); why != "" {
 		k.Log.Warn("uninstalled, and the guard may still be in the CNI configuration", "error", why)
 		return
 	}
 	k.Log.Info("uninstalled: the guard is no longer in the CNI configuration")
 }
+
+// An installation is what Kubernetes says of the DaemonSet.
+type installation int
+
+const (
+	installed installation = iota
+	deleted                // or being deleted
+	// noLongerAllowed: the right to ask is installed and removed together with the DaemonSet. But an API
+	// server that begins, and a pod that was deleted by force, look the same for a moment.
+	noLongerAllowed
+)
+
+const (
+	askedOften = 3
+	askAgain   = 2 * time.Second
+)
 
 // A daemonSet is where the guard daemon asks whether it is uninstalled: its own DaemonSet and its
 // namespace, of which pods may be deleted first, with the account of its pod. It sends no other
@@ -63,60 +92,61 @@ func inCluster(name, dir string, getenv func(string) string) (daemonSet, bool) {
 	return daemonSet{name, dir, net.JoinHostPort(host, port)}, name != "" && host != "" && port != ""
 }
 
-// deleted reports whether the DaemonSet is deleted, or being deleted.
-func (d daemonSet) deleted(ctx context.Context) (bool, error) {
+// state asks whether the DaemonSet or its namespace is deleted, or being deleted.
+func (d daemonSet) state(ctx context.Context) (installation, error) {
 	ctx, stop := context.WithTimeout(ctx, askingLast)
 	defer stop()
 	var files [3]string
 	for i, name := range []string{"token", "ca.crt", "namespace"} {
 		b, err := os.ReadFile(filepath.Join(d.dir, name))
 		if err != nil {
-			return false, err
+			return installed, err
 		}
 		files[i] = strings.TrimSpace(string(b))
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(files[1])) {
-		return false, errors.New("no certificate authority of the API server")
+		return installed, errors.New("no certificate authority of the API server")
 	}
 	c := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
 	defer c.CloseIdleConnections()
 	for _, of := range []string{"/api/v1/namespaces/" + files[2], "/apis/apps/v1/namespaces/" + files[2] + "/daemonsets/" + d.name} {
-		if gone, err := asked(ctx, &c, "https://"+d.api+of, files[0]); gone || err != nil {
-			return gone, err
+		if is, err := asked(ctx, &c, "https://"+d.api+of, files[0]); is != installed || err != nil {
+			return is, err
 		}
 	}
-	return false, nil
+	return installed, nil
 }
 
-func asked(ctx context.Context, c *http.Client, url, token string) (bool, error) {
+func asked(ctx context.Context, c *http.Client, url, token string) (installation, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return false, err
+		return installed, err
 	}
 	q.Header.Set("Authorization", "Bearer "+token)
 	q.Header.Set("Accept", "application/json")
 	a, err := c.Do(q)
 	if err != nil {
-		return false, err
+		return installed, err
 	}
 	defer func() { _ = a.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
 	if err != nil {
-		return false, err
+		return installed, err
 	}
 	return deletedBy(a.StatusCode, body)
 }
 
-// deletedBy reads the API server's answer. Without the right to ask, which is installed and removed
-// together with the DaemonSet, it is being uninstalled.
-func deletedBy(status int, body []byte) (bool, error) {
+// deletedBy reads the API server's answer.
+func deletedBy(status int, body []byte) (installation, error) {
 	switch status {
-	case http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden:
-		return true, nil
+	case http.StatusNotFound:
+		return deleted, nil
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return noLongerAllowed, nil
 	case http.StatusOK:
 	default:
-		return false, fmt.Errorf("the API server answers %d", status)
+		return installed, fmt.Errorf("the API server answers %d", status)
 	}
 	var set struct {
 		Kind     string
@@ -125,10 +155,13 @@ func deletedBy(status int, body []byte) (bool, error) {
 		}
 	}
 	if err := json.Unmarshal(body, &set); err != nil {
-		return false, fmt.Errorf("read the API server's answer: %w", err)
+		return installed, fmt.Errorf("read the API server's answer: %w", err)
 	}
 	if set.Kind != "DaemonSet" && set.Kind != "Namespace" {
-		return false, fmt.Errorf("the answer is a %.32q", set.Kind)
+		return installed, fmt.Errorf("the answer is a %.32q", set.Kind)
 	}
-	return set.Metadata.DeletionTimestamp != "", nil
+	if set.Metadata.DeletionTimestamp != "" {
+		return deleted, nil
+	}
+	return installed, nil
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,5 +28,40 @@ func NewXZReader(b *bufio.Reader) (io.Reader, error) {
 			return nil, err
 		}
 	}
-	return xzfile.NewReader(b)
+	from := &ending{r: b}
+	x, err := xzfile.NewReader(from)
+	if err != nil {
+		return nil, err
+	}
+	return &xzFile{x, from}, nil
+}
+
+// An ending remembers the last two bytes of what was read, without the zeros after them.
+type ending struct {
+	r    io.Reader
+	last [2]byte
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	for _, c := range p[:n] {
+		if c != 0 {
+			e.last = [2]byte{e.last[1], c}
+		}
+	}
+	return n, err
+}
+
+// An xzFile is an error where its file is cut off: the library takes many of these for complete.
+type xzFile struct {
+	x    io.Reader
+	from *ending
+}
+
+func (f *xzFile) Read(p []byte) (int, error) {
+	n, err := f.x.Read(p)
+	if errors.Is(err, io.EOF) && f.from.last != [2]byte{'Y', 'Z'} { // the end of a stream's footer
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }

@@ -30,7 +30,7 @@ func wantsEventLog(text []byte) bool {
 	if isHeading(text) {
 		return true
 	}
-	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "cni"} {
+	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "cni", "events"} {
 		if i := indexString(text, `"of":"`); i >= 0 && hasPrefix(text[i+len(`"of":"`):], of) {
 			return true
 		}
@@ -66,6 +66,9 @@ func (t *Parser) eventLog(r *records.Record) {
 		t.eventCall(&at, &f)
 		return
 	case f.By != "agent":
+		return
+	case f.Of == "events":
+		t.file.Left = append(t.file.Left, note([]byte(f.Note)))
 		return
 	}
 	switch f.Of {

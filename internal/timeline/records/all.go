@@ -127,18 +127,18 @@ func (a *reading) input(ctx context.Context, d *buffers, number uint16, in Input
 		}
 	}()
 	b, head, err := unpacked(rc, d.outside)
+	var whole io.Reader
+	if b == d.outside { // it is not compressed
+		whole = rc
+	}
 	switch {
 	case err != nil:
 		left(fmt.Errorf("not read: %w", err))
 	case isTar(head):
 		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, d, in, h.Name, h.ModTime, r)) }))
 	case isZip(head):
-		left(unzipped(b, rc, func(h *zip.File, r io.Reader) { left(a.member(ctx, d, in, h.Name, h.Modified, r)) }))
+		left(unzipped(b, whole, func(h *zip.File, r io.Reader) { left(a.member(ctx, d, in, h.Name, h.Modified, r)) }))
 	default:
-		var whole io.Reader
-		if b == d.outside { // it is not compressed
-			whole = rc
-		}
 		left(a.file(ctx, d, number, f, in, source{b, head, whole}))
 	}
 }

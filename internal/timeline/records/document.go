@@ -92,8 +92,11 @@ func (d *documentReader) value() error {
 	case n == 0:
 		return d.top()
 	case !d.dec.More():
-		d.pending = d.pending[:n-1]
 		_, err := d.dec.Token()
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF // within a list
+		}
+		d.pending = d.pending[:n-1]
 		return d.named(err)
 	case d.pending[n-1] == '}':
 		return d.field()
@@ -122,6 +125,9 @@ func (d *documentReader) top() error {
 func (d *documentReader) entry() error {
 	var value json.RawMessage
 	if err := d.dec.Decode(&value); err != nil {
+		if errors.Is(err, io.EOF) && len(d.pending) > 0 {
+			err = io.ErrUnexpectedEOF
+		}
 		return d.named(err)
 	}
 	d.out = appendValue(d.out, d.in.line(d.dec.InputOffset()-int64(len(value))), value)
@@ -147,6 +153,9 @@ func (d *documentReader) begin() error {
 // field reads a field of an answer: a list is entered, others are skipped.
 func (d *documentReader) field() error {
 	key, err := d.dec.Token()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		return d.named(err)
 	}

@@ -4,8 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"plumbline.dev/plumbline/internal/timeline"
+	"plumbline.dev/plumbline/internal/timeline/timelinetest"
 )
 
 func asEntries(t testing.TB, text string) (string, error) {
@@ -78,4 +82,30 @@ func FuzzDocument(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is cut off is said to be, wherever the cut is: never complete.
+func TestCutOffIsSaid(t *testing.T) {
+	t.Parallel()
+	packed := func(name string) []byte {
+		return timelinetest.Wrappings[name](timelinetest.Lines(strings.Repeat("time=\"2026-11-15T10:31:56Z\" level=info msg=\"starting containerd\"\n", 50), 2026, "n1", "containerd"))
+	}
+	for name, whole := range map[string][]byte{
+		"list":     []byte("[\n{\"line\":\"x\",\"timestamp\":\"1794738716000000000\"},\n{\"line\":\"y\",\"timestamp\":\"1794738717000000000\"}\n]\n"),
+		"answer":   []byte("{\"kind\":\"List\",\"items\":[{\"a\":1},{\"b\":2}]}"),
+		"xz":       packed("18-xz"),
+		"gzip":     packed("17-gzip"),
+		"in a zip": packed("18c-zip"),
+	} {
+		for cut := 40; cut < len(bytes.TrimSpace(whole)); cut++ {
+			in := Input{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole[:cut])), nil }}
+			files, err := All(t.Context(), []Input{in}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(files, func(f timeline.File) bool { return len(f.Left) > 0 }) {
+				t.Errorf("%s of %d bytes, cut after %d: %+v", name, len(whole), cut, files)
+			}
+		}
+	}
 }

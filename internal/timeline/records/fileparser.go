@@ -118,7 +118,8 @@ func (t *fileParser) end(c *chunker, lines io.Reader) {
 		f.Lines, f.Bytes = e.total()
 		f.Left = append(f.Left, e.left()...)
 	}
-	if len(t.clock.zones) > 1 {
+	f.Own = t.clock.anchor.own || len(t.clock.zones) > 0
+	if n := len(t.clock.zones); n > 1 || n == 1 && !f.Zoned {
 		f.Zones = t.clock.zones
 	}
 	f.Guessed, f.Ahead = append(f.Guessed, t.clock.guessed()...), int64(t.clock.ahead.Seconds())

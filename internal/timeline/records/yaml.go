@@ -66,7 +66,7 @@ func (y *yamlReader) line() error {
 func (y *yamlReader) take(text []byte) {
 	bare := bytes.TrimRight(text, "\r\n")
 	switch {
-	case string(bare) == "---":
+	case string(bare) == "---" || bytes.HasPrefix(bare, []byte("--- ")) || bytes.HasPrefix(bare, []byte("---\t")):
 		y.object()
 		y.items, y.after, y.begins = false, false, y.read+1
 		return

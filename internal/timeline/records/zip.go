@@ -28,10 +28,16 @@ func unzipped(b *bufio.Reader, whole io.Reader, each func(*zip.File, io.Reader))
 		}
 		r, err := f.Open()
 		if err != nil {
-			return fmt.Errorf("%s: not read: %w", f.Name, err)
+			each(f, failing{err})
+			continue
 		}
 		each(f, r)
 		_ = r.Close()
 	}
 	return nil
 }
+
+// failing is a file that cannot be read.
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.error }
