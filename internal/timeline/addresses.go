@@ -76,10 +76,8 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 		ended := slices.Contains(ending, p.kind) || slices.Contains(failed, p.kind) ||
 			slices.Contains(delDid, p.kind) && (p.kind == EndpointDeleted || onNode(l.sources[p.source]))
 		if p.zoneBy == ZoneAssumed && l.zoned {
-			if ended { // at a time that is not known: it may have been before anything else
-				e.asked = -1 << 63
-				ends[s.sandbox] = e
-			}
+			e.asked = -1 << 63 // when it ended is not known: it may have been before anything else
+			ends[s.sandbox] = e
 			continue
 		}
 		switch {
