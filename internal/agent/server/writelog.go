@@ -15,11 +15,10 @@ func (s *Server) write(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			w.rest()
 			return
 		case e := <-s.entries:
-			if s.record != "" {
-				w.write(e)
-			}
+			w.write(e)
 		}
 	}
 }
@@ -31,7 +30,22 @@ type logWriter struct {
 	said string           // the last error
 }
 
+// rest writes what is queued at the end.
+func (w *logWriter) rest() {
+	for {
+		select {
+		case e := <-w.entries:
+			w.write(e)
+		default:
+			return
+		}
+	}
+}
+
 func (w *logWriter) write(e eventlog.Entry) {
+	if w.record == "" {
+		return
+	}
 	err := w.append(e)
 	if err == nil {
 		w.said = ""

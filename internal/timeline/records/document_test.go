@@ -3,6 +3,7 @@ package records
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -107,5 +108,15 @@ func TestCutOffIsSaid(t *testing.T) {
 				t.Errorf("%s of %d bytes, cut after %d: %+v", name, len(whole), cut, files)
 			}
 		}
+	}
+}
+
+// A quote that is never closed does not take the memory of the whole file, and is said.
+func TestRowIsBounded(t *testing.T) {
+	t.Parallel()
+	text := "@timestamp,message\n2026-11-15T10:31:56Z,\"" + strings.Repeat("x,\n", 2*maxValue/3)
+	_, err := asEntries(t, text)
+	if !errors.Is(err, errValue) {
+		t.Errorf("%v", err)
 	}
 }

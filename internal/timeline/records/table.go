@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -40,11 +41,12 @@ type tableReader struct {
 	in                  *counter
 	csv                 *csv.Reader
 	message, time, node int
+	before              int64 // bytes that were read when the last row ended
 }
 
 func newTableReader(b *bufio.Reader, head []byte) *tableReader {
 	t := &tableReader{in: &counter{r: b}}
-	t.csv = csv.NewReader(t.in)
+	t.csv = csv.NewReader(boundedRow{t})
 	t.csv.FieldsPerRecord, t.csv.LazyQuotes, t.csv.ReuseRecord = -1, true, true
 	t.entries = entries{next: t.row, lines: t.in.total}
 	line, _, _ := bytes.Cut(head, newline)
@@ -53,8 +55,21 @@ func newTableReader(b *bufio.Reader, head []byte) *tableReader {
 	return t
 }
 
+// boundedRow is the input of the CSV reader, which would keep a row of any size: a quote that is
+// never closed makes the rest of the file one.
+type boundedRow struct{ t *tableReader }
+
+func (b boundedRow) Read(p []byte) (int, error) {
+	if b.t.in.bytes-b.t.before > maxValue {
+		return 0, fmt.Errorf("%w: more than %d MiB before line %d", errValue, maxValue>>20, b.t.in.lines+1)
+	}
+	return b.t.in.Read(p)
+}
+
 func (t *tableReader) row() error {
 	row, err := t.csv.Read()
+	t.before = t.in.bytes
+	t.in.line(t.before) // breaks before it are not asked about
 	if err != nil || len(row) <= t.message || t.csv.InputOffset() == 0 {
 		if errors.Is(err, io.EOF) {
 			return io.EOF
