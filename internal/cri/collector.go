@@ -71,10 +71,15 @@ func (c *Client) read(ctx context.Context, root string, f *model.NodeState) erro
 		}
 	})
 	wg.Wait()
-	if noSandboxes == nil && noContainers == nil {
+	// A connection that was being made when we began is known only now.
+	blind := c.way.follow()
+	if blind == nil && noSandboxes == nil && noContainers == nil {
 		return nil
 	}
-	if blind := c.way.blindness(); blind != nil {
+	if blind == nil {
+		blind = c.way.blindness()
+	}
+	if blind != nil {
 		f.Runtimes, f.Sandboxes, f.Containers = nil, nil, nil
 		return blind
 	}

@@ -136,3 +136,27 @@ func TestFollowsTheKubelet(t *testing.T) {
 		t.Errorf("after that: %v", err)
 	}
 }
+
+// A connection that is being made while the kubelet's configuration changes is judged once it
+// is there: what was read over it counts for nothing.
+func TestChangesWhileConnecting(t *testing.T) {
+	t.Parallel()
+	root := short(t)
+	s := grpc.NewServer()
+	l := listen(t, filepath.Join(root, "old.sock"))
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(s.Stop)
+	var asked atomic.Int32
+	k := Open(root, func() (string, error) {
+		if asked.Add(1) <= 2 { // before the read, and by the connection
+			return "/old.sock", nil
+		}
+		return "/new.sock", nil
+	})
+	defer func() { _ = k.Close() }()
+	var f model.NodeState
+	err := k.read(t.Context(), root, &f)
+	if err == nil || !strings.Contains(err.Error(), "/old.sock still runs") || f.Runtimes != nil {
+		t.Errorf("%v, %+v", err, f.Runtimes)
+	}
+}
