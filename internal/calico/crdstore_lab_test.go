@@ -32,7 +32,7 @@ func crdStore(t *testing.T, l *lab.Lab) *CRDStore {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := write.New(client)
+	w, err := write.New(client, kube.AgentNamespace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (r *Run) connectWriter(ctx context.Context) (err error) {
 	switch {
 	case err == nil:
 		r.asRepairer = true
-		r.writer, err = write.NewAs(r.client, as)
+		r.writer, err = write.NewAs(r.client, r.fleet.namespace, as)
 		return err
 	case errors.Is(err, observe.ErrNotThere):
 		r.Cluster.o.Notice("changes are written with your own permissions: the account " + repairerAccount + " is not installed")
@@ -40,7 +40,7 @@ func (r *Run) connectWriter(ctx context.Context) (err error) {
 	default:
 		return fmt.Errorf("changes are written as %s, and you may not create a token of it (ask for the Role plumbline-operator, docs/repair.md): %w", repairerAccount, err)
 	}
-	r.writer, err = write.New(r.client)
+	r.writer, err = write.New(r.client, r.fleet.namespace)
 	return err
 }
 

@@ -28,7 +28,7 @@ func (f *applyFlags) bind(c *cobra.Command) {
 	l.Lookup("dry-run").NoOptDefVal = "server"
 	l.StringVar(&f.maxRisk, "max-risk", "safe", "highest risk that is allowed: safe, disruptive or destructive")
 	l.StringSliceVar(&f.budget, "budget", nil, "writes per second: blocks=10,handles=100,others=20")
-	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: also copy the journal into ConfigMaps of plumbline-system")
+	l.StringVar(&f.journal, "journal", "disk", "disk, or cluster: also copy the journal into ConfigMaps of the agents' namespace")
 }
 
 // budgetOf reads blocks=10/s,handles=100.

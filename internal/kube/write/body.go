@@ -44,7 +44,7 @@ type deletion struct {
 
 // sound refuses a write without a precondition, or whose body does not match its path: the
 // API server would carry it out.
-func sound(r kube.Request) error {
+func (a allowed) sound(r kube.Request) error {
 	if err := soundQuery(r.Query); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func sound(r kube.Request) error {
 	}
 	switch r.Method {
 	case http.MethodPost:
-		return soundNew(r.Path, b)
+		return a.soundNew(r.Path, b)
 	case http.MethodPut:
 		if b.Metadata.UID == "" || b.Metadata.ResourceVersion == "" || b.Metadata.Name != path.Base(r.Path) {
 			return errors.New("no name, UID or resourceVersion as precondition")
@@ -79,7 +79,7 @@ func soundQuery(query url.Values) error {
 	return nil
 }
 
-func soundNew(at string, b written) error {
+func (a allowed) soundNew(at string, b written) error {
 	want := recordPath
 	switch {
 	case evictionPath.MatchString(at):
@@ -87,10 +87,10 @@ func soundNew(at string, b written) error {
 			return fmt.Errorf("%.80q is not the pod in the path", b.Metadata.Name)
 		}
 		return b.DeleteOptions.sound(false)
-	case leasesPath.MatchString(at):
-		want = leasePath
-	case journalsPath.MatchString(at):
-		want = journalPath
+	case a.leases.MatchString(at):
+		want = a.lease
+	case a.journals.MatchString(at):
+		want = a.journal
 	}
 	if b.Metadata.GenerateName != "" || !want.MatchString(at+"/"+b.Metadata.Name) {
 		return fmt.Errorf("%.80q is not an allowed name for it", b.Metadata.Name)

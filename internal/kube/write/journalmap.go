@@ -18,10 +18,14 @@ import (
 
 const (
 	journalLabel = "plumbline.dev/journal"
-	journalsAt   = "/api/v1/namespaces/" + kube.AgentNamespace + "/configmaps"
 	maxChunk     = 512 << 10
 	maxChunks    = 500
 )
+
+// journalsIn is where the copies of a namespace are.
+func journalsIn(namespace string) string { return "/api/v1/namespaces/" + namespace + "/configmaps" }
+
+func (j JournalMaps) at() string { return journalsIn(j.Writer.namespace) }
 
 // errCut means that a chunk of a journal in the cluster is missing.
 var errCut = errors.New("a part of the journal is missing")
@@ -68,15 +72,15 @@ func (j JournalMaps) Put(ctx context.Context, plan string, chunks [][]byte) erro
 }
 
 func (j JournalMaps) put(ctx context.Context, plan string, n int, chunk []byte, more bool) error {
-	at := journalsAt + "/" + journalName(plan, n)
+	at := j.at() + "/" + journalName(plan, n)
 	a, there, err := j.Writer.read(ctx, at)
 	if err != nil {
 		return err
 	}
 	m := journalMap{APIVersion: "v1", Kind: "ConfigMap"}
-	m.Metadata.Name, m.Metadata.Namespace = journalName(plan, n), kube.AgentNamespace
+	m.Metadata.Name, m.Metadata.Namespace = journalName(plan, n), j.Writer.namespace
 	m.Metadata.Labels = map[string]string{journalLabel: plan}
-	method, to := http.MethodPost, journalsAt
+	method, to := http.MethodPost, j.at()
 	if there {
 		var was journalMap
 		if err := json.Unmarshal(a.body, &was); err != nil {
@@ -130,7 +134,7 @@ func (j JournalMaps) list(ctx context.Context, plan string) (map[string]journalM
 		return nil, fmt.Errorf("%.60q is not a plan", plan)
 	}
 	out := map[string]journalMap{}
-	_, err := j.Writer.client.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel + "=" + plan}, "limit": {"10"}}, func(item []byte) error {
+	_, err := j.Writer.client.List(ctx, j.at(), url.Values{"labelSelector": {journalLabel + "=" + plan}, "limit": {"10"}}, func(item []byte) error {
 		var m journalMap
 		if err := json.Unmarshal(item, &m); err != nil {
 			return err

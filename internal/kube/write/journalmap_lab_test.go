@@ -46,15 +46,15 @@ func (e *edge) journal(t *testing.T, c *kube.Client) {
 	if err := j.Put(ctx, "x", [][]byte{append(big, 1)}); err == nil {
 		t.Error("a chunk that is too big")
 	}
-	e.do("DELETE", journalsAt+"/plumbline-journal-7f3a-2", "")
+	e.do("DELETE", journalsIn(kube.AgentNamespace)+"/plumbline-journal-7f3a-2", "")
 	if got, err := j.Read(ctx, "7f3a"); !errors.Is(err, errCut) || len(got) != 2 {
 		t.Errorf("the last is gone: %d chunks, %v", len(got), err)
 	}
-	e.do("DELETE", journalsAt+"/plumbline-journal-7f3a-0", "")
+	e.do("DELETE", journalsIn(kube.AgentNamespace)+"/plumbline-journal-7f3a-0", "")
 	if got, err := j.Read(ctx, "7f3a"); !errors.Is(err, errCut) || len(got) != 0 {
 		t.Errorf("the first is gone: %d chunks, %v", len(got), err)
 	}
-	e.do("POST", journalsAt, `{"metadata":{"name":"mine","labels":{"plumbline.dev/journal":"7f3a"}}}`)
+	e.do("POST", journalsIn(kube.AgentNamespace), `{"metadata":{"name":"mine","labels":{"plumbline.dev/journal":"7f3a"}}}`)
 	if n, err := j.Prune(ctx, time.Now().Add(-time.Hour)); n != 0 || err != nil {
 		t.Errorf("journals of today: %d removed, %v", n, err)
 	}
@@ -62,5 +62,5 @@ func (e *edge) journal(t *testing.T, c *kube.Client) {
 		t.Errorf("old journals: %d removed, %v", n, err)
 	}
 	same()
-	e.do("DELETE", journalsAt+"/mine", "") // not ours: it was not touched
+	e.do("DELETE", journalsIn(kube.AgentNamespace)+"/mine", "") // not ours: it was not touched
 }

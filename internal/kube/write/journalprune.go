@@ -23,7 +23,7 @@ var journalOK = regexp.MustCompile(`^` + journalPrefix + planName + `-[0-9]{1,4}
 // clock. All parts of a journal go in one run or in the next.
 func (j JournalMaps) Prune(ctx context.Context, before time.Time) (n int, err error) {
 	var old []identity
-	_, err = j.Writer.client.List(ctx, journalsAt, url.Values{"labelSelector": {journalLabel}, "limit": {"10"}}, func(item []byte) error {
+	_, err = j.Writer.client.List(ctx, j.at(), url.Values{"labelSelector": {journalLabel}, "limit": {"10"}}, func(item []byte) error {
 		var o struct {
 			Metadata struct {
 				identity
@@ -44,7 +44,7 @@ func (j JournalMaps) Prune(ctx context.Context, before time.Time) (n int, err er
 	}
 	for _, o := range old {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":%q,"resourceVersion":%q}}`, o.UID, o.ResourceVersion)
-		_, err := j.Writer.Write(ctx, http.MethodDelete, journalsAt+"/"+o.Name, kube.AcceptJSON, nil, []byte(body))
+		_, err := j.Writer.Write(ctx, http.MethodDelete, j.at()+"/"+o.Name, kube.AcceptJSON, nil, []byte(body))
 		if errors.Is(err, execute.ErrStale) { // another run removes it, or writes to it
 			continue
 		}

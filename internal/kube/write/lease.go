@@ -71,7 +71,7 @@ func (w *Writer) Acquire(ctx context.Context, holder string) (*Lease, error) {
 // home is the namespace of the lease: Plumbline's own if it is installed. A lease from
 // before it was installed counts too.
 func (w *Writer) home(ctx context.Context) (string, error) {
-	_, there, err := w.read(ctx, "/api/v1/namespaces/"+kube.AgentNamespace)
+	_, there, err := w.read(ctx, "/api/v1/namespaces/"+w.namespace)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func (w *Writer) home(ctx context.Context) (string, error) {
 	if _, err := w.get(ctx, "kube-system"); err != nil {
 		return "", err
 	}
-	return kube.AgentNamespace, nil
+	return w.namespace, nil
 }
 
 // A looked is a lease that nobody holds, or that does not exist.

@@ -3,6 +3,7 @@ package write
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,6 +20,25 @@ const (
 )
 
 func parent(at string) string { return at[:strings.LastIndexByte(at, '/')] }
+
+var usual = allowedIn(kube.AgentNamespace)
+
+// The lease and the journals are where the agents are, and nowhere else.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	there := allowedIn("a.b")
+	for _, at := range []string{ourLease, ourMap} {
+		for ns, want := range map[string]bool{"a.b": true, "axb": false, "a.b2": false, kube.AgentNamespace: false} {
+			path := regexp.MustCompile(`/namespaces/[^/]+/`).ReplaceAllString(at, "/namespaces/"+ns+"/")
+			if got := there.may("PUT", path); got != want {
+				t.Errorf("PUT %s: %t", path, got)
+			}
+		}
+	}
+	if _, err := New(nil, "a/../b"); err == nil {
+		t.Error("a namespace that is a path")
+	}
+}
 
 func TestWhatRepairsSend(t *testing.T) {
 	t.Parallel()
@@ -46,7 +66,7 @@ func TestWhatRepairsSend(t *testing.T) {
 		{"POST", oneStep},
 	} {
 		may[c[0]+" "+c[1]] = true
-		if !mayRepair(c[0], c[1]) {
+		if !usual.may(c[0], c[1]) {
 			t.Errorf("%s was not sent", c)
 		}
 	}
@@ -59,7 +79,7 @@ func TestWhatRepairsSend(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if mayRepair(m, path) || mayRepair(m, u.Path) {
+			if usual.may(m, path) || usual.may(m, u.Path) {
 				t.Errorf("%s %s was sent", m, path)
 			}
 		}
@@ -103,7 +123,7 @@ func TestNothingIsWrittenWithoutCompare(t *testing.T) {
 		if k, v, ok := strings.Cut(query, "="); ok {
 			r.Query = map[string][]string{k: {v}}
 		}
-		return sound(r)
+		return usual.sound(r)
 	}
 	for _, c := range [][4]string{
 		{"PUT", anyBlock, named("10-244-8-0-26"), "dryRun=All"},
@@ -149,7 +169,7 @@ func TestNothingIsWrittenWithoutCompare(t *testing.T) {
 			t.Errorf("%s passes", c)
 		}
 	}
-	if sound(kube.Request{Method: "PATCH", Path: anyPod + "/status", Body: []byte(patch), Header: http.Header{"Content-Type": {"application/json-patch+json"}}}) == nil {
+	if usual.sound(kube.Request{Method: "PATCH", Path: anyPod + "/status", Body: []byte(patch), Header: http.Header{"Content-Type": {"application/json-patch+json"}}}) == nil {
 		t.Error("another kind of patch passes")
 	}
 }

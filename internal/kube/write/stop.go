@@ -26,7 +26,7 @@ const (
 func (w *Writer) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
-	for _, ns := range []string{kube.AgentNamespace, "kube-system"} {
+	for _, ns := range []string{w.namespace, "kube-system"} {
 		a, there, err := w.read(ctx, "/api/v1/namespaces/"+ns+"/configmaps/"+stopName)
 		if err != nil {
 			return fmt.Errorf("read the kill switch: %w", err)

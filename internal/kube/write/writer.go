@@ -18,9 +18,11 @@ import (
 
 // A Writer makes the changes of repairs, by atomic updates, and can send nothing else.
 type Writer struct {
-	client  *kube.Client
-	sender  *kube.Sender
-	account Account
+	client    *kube.Client
+	sender    *kube.Sender
+	account   Account
+	namespace string // of the agents: of the lease, the journals and the kill switch too
+	allowed   allowed
 }
 
 // How often a write is retried if the API server is busy, and how long to wait at most
@@ -30,22 +32,26 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// New returns one for a cluster. It sends no request yet.
-func New(c *kube.Client) (*Writer, error) {
-	s, err := c.Sender(mayRepair)
-	if err != nil {
+// New returns one for a cluster whose agents are in a namespace. It sends no request yet.
+func New(c *kube.Client, namespace string) (*Writer, error) {
+	if err := kube.CheckNames(namespace); err != nil {
 		return nil, err
 	}
-	return &Writer{client: c, sender: s, account: ownAccount{c}}, nil
+	w := &Writer{client: c, account: ownAccount{c}, namespace: namespace, allowed: allowedIn(namespace)}
+	var err error
+	w.sender, err = c.Sender(w.allowed.may)
+	return w, err
 }
 
 // NewAs returns one that writes as another account.
-func NewAs(c *kube.Client, a Account) (*Writer, error) {
-	s, err := c.SenderAs(a.Token, mayRepair)
+func NewAs(c *kube.Client, namespace string, a Account) (*Writer, error) {
+	w, err := New(c, namespace)
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{client: c, sender: s, account: a}, nil
+	w.account = a
+	w.sender, err = c.SenderAs(a.Token, w.allowed.may)
+	return w, err
 }
 
 // Write sends one change and returns the server's answer. ErrStale and ErrRefused mean that
@@ -59,12 +65,12 @@ func (w *Writer) Write(ctx context.Context, method, path, contentType string, qu
 }
 
 func (w *Writer) write(ctx context.Context, r kube.Request) (answer, error) {
-	if r.Method == http.MethodGet || !mayRepair(r.Method, r.Path) {
+	if r.Method == http.MethodGet || !w.allowed.may(r.Method, r.Path) {
 		return answer{}, fmt.Errorf("%s %.200s: %w: no repair needs this request", r.Method, r.Path, execute.ErrRefused)
 	}
 	err := dryBody(&r)
 	if err == nil {
-		err = sound(r)
+		err = w.allowed.sound(r)
 	}
 	if err != nil {
 		return answer{}, fmt.Errorf("%s %s: %w: %w", kube.Verb(r.Method), r.Path, execute.ErrRefused, err)

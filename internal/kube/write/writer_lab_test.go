@@ -69,7 +69,7 @@ func connected(t *testing.T, kubeconfig string) *kube.Client {
 
 func writing(t *testing.T, c *kube.Client) *Writer {
 	t.Helper()
-	w, err := New(c)
+	w, err := New(c, kube.AgentNamespace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func writerOf(t *testing.T, at string) *Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := New(c)
+	w, err := New(c, kube.AgentNamespace)
 	if err != nil {
 		t.Fatal(err)
 	}
