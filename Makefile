@@ -1,6 +1,7 @@
 # Targets are one or a few commands each; longer logic is in Go.
 GO    ?= go
 TOOL  := $(GO) tool -modfile=tools/go.mod
+TOOL_HERE = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 HELM  := $(GO) tool -modfile=tools/helm/go.mod helm
 # $(call tests,NAME) runs go test; with RESULTS set, what each test did goes to RESULTS/NAME.json.
 tests = $(TOOL) gotestsum --format=pkgname --format-hide-empty-pkg $(if $(RESULTS),--jsonfile=$(RESULTS)/$(1).json) --
@@ -12,7 +13,7 @@ ONLY  ?= .
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-race test-cases test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all screens long bench bench-size
+.PHONY: help build release test test-race test-cases test-release test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +24,7 @@ build: ## Build the programs into bin/
 # Packages whose tests try many cases: with the race detector they try a few (-short), without it all.
 CASES := ./internal/audit ./internal/calico ./internal/execute/executetest ./internal/guard/ownerdb ./internal/timeline ./internal/timeline/journal ./internal/timeline/loggen
 
-test: test-race test-cases ## Run the tests that need no root, with the race detector, and those of many cases without it
+test: test-race test-cases test-release ## Run the tests that need no root, with the race detector, and those of many cases without it
 
 test-race:
 	$(call tests,race) -race -short -skip '^TestRoot' ./...
@@ -31,18 +32,24 @@ test-race:
 test-cases:
 	$(call tests,cases) -skip '^TestRoot' $(CASES)
 
+# A trial release of bin/: archives, images in a registry, chart, sums, signatures.
+test-release: build
+	cd tools/release && $(TOOL_HERE) gotestsum --format=pkgname $(if $(RESULTS),--jsonfile=$(RESULTS)/release.json) -- ./...
+
 test-root: ## Run the tests that need root; they mostly wait
 	$(call tests,root) -race -p=4 -run '^TestRoot' $$(grep -rl --include='*_test.go' '^func TestRoot' lab internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 lint: ## Run the linters
 	$(TOOL) golangci-lint run ./...
 	$(GO) -C lab/build/hangfs vet ./...
+	cd tools/release && $(TOOL_HERE) golangci-lint run --config=$(CURDIR)/.golangci.yml ./...
 	$(HELM) lint --strict --quiet charts/plumbline && $(HELM) lint --strict --quiet --kube-version 1.24 charts/plumbline
 
 gen: ## Regenerate the generated files
 	$(GO) mod tidy
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
+	$(GO) -C tools/release run . -root $(CURDIR) -licences $(CURDIR)/THIRD_PARTY_LICENSES.txt
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true --set guard.enabled=true; } > deploy/guard.yaml
 
@@ -51,6 +58,9 @@ verify: gen lint vulncheck ## Fail if generated files, formatting or lint are no
 
 vulncheck: ## Check for known vulnerabilities, if the database is reachable
 	@$(TOOL) govulncheck ./... || { [ $$? -eq 3 ] && exit 3 || echo "govulncheck: not run (its database is not reachable)"; }
+
+release: ## Make a release of this commit in dist/ (VERSION=v0.1.0 KEY=FILE REGISTRY=HOST/PATH PUSH=1)
+	$(GO) -C tools/release run . -root $(CURDIR) -out $(CURDIR)/dist -version $(VERSION) $(if $(KEY),-key $(abspath $(KEY))) $(if $(REGISTRY),-registry $(REGISTRY)) $(if $(PUSH),-push)
 
 lab-build: build ## Build the lab's components into the cache
 	bin/lab build

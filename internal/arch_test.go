@@ -45,7 +45,8 @@ var may = map[string]string{
 	"kernel":              "execute hostfile model observe kernel/podns kernel/rtnl",
 	"kernel/podns":        "hostfile model kernel/rtnl",
 	"kernel/rtnl":         "model",
-	"cli":                 "cli/check cli/explain cli/guard cli/repair cli/term cli/timeline cluster",
+	"buildinfo":           "",
+	"cli":                 "buildinfo cli/check cli/explain cli/guard cli/repair cli/term cli/timeline cluster",
 	"cli/check":           "audit cli/term cluster detect finding model timeline",
 	"cli/explain":         "audit cli/term cluster detect finding model timeline",
 	"cli/guard":           "cli/term cluster finding guard",
@@ -59,7 +60,7 @@ var may = map[string]string{
 
 	"bench/agentcost": "", // measures: tests only
 	"bench/agents":    "", // measures: tests only
-	"agent/server":    "agent cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
+	"agent/server":    "agent buildinfo cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
 	"timeline":              "finding model",

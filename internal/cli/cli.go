@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/buildinfo"
 	"plumbline.dev/plumbline/internal/cli/check"
 	"plumbline.dev/plumbline/internal/cli/explain"
 	"plumbline.dev/plumbline/internal/cli/guard"
@@ -27,7 +28,7 @@ type Env = term.Env
 
 // Main runs a command line and gives the exit code.
 func Main(ctx context.Context, env Env) int {
-	sess := &term.Session{Env: env, Program: "plumbline", Cluster: cluster.Options{Version: version()}}
+	sess := &term.Session{Env: env, Program: "plumbline", Cluster: cluster.Options{Version: buildinfo.Read().Version}}
 	if strings.HasPrefix(filepath.Base(env.Args[0]), "kubectl-") {
 		sess.Program = "kubectl plumbline"
 	}

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"plumbline.dev/plumbline/internal/buildinfo"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 )
@@ -18,6 +17,7 @@ type versionReport struct {
 	Kind       string `json:"kind"`
 	Version    string `json:"version"`
 	Commit     string `json:"commit,omitempty"`
+	Date       string `json:"date,omitempty"`     // of the commit
 	Modified   bool   `json:"modified,omitempty"` // built from a tree with changes that are not in the commit
 	Go         string `json:"go"`
 	Platform   string `json:"platform"`
@@ -26,10 +26,10 @@ type versionReport struct {
 // String is the version, or what is known instead of one.
 func (v *versionReport) String() string {
 	s := "plumbline " + v.Version
-	if v.Version == devel {
+	if v.Version == buildinfo.Devel {
 		s = "plumbline without a version, built from source"
 	}
-	if v.Commit != "" && v.Version == devel {
+	if v.Commit != "" && v.Version == buildinfo.Devel {
 		s += ", commit " + v.Commit[:min(12, len(v.Commit))]
 	}
 	return fmt.Sprintf("%s (%s, %s)", s, v.Go, v.Platform)
@@ -43,8 +43,11 @@ func versionCommand(sess *term.Session) *cobra.Command {
 			if err := term.OutputOneOf(output, "text", "json", "yaml"); err != nil {
 				return err
 			}
-			v := versionReport{APIVersion: cluster.APIVersion, Kind: "Version", Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-			v.Commit, v.Modified = commit()
+			b := buildinfo.Read()
+			v := versionReport{
+				APIVersion: cluster.APIVersion, Kind: "Version", Version: b.Version, Commit: b.Commit, Date: b.Date, Modified: b.Modified,
+				Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+			}
 			if output != "text" {
 				return sess.PrintDocument(v, output)
 			}
@@ -54,33 +57,4 @@ func versionCommand(sess *term.Session) *cobra.Command {
 	}
 	c.Flags().StringVarP(&output, "output", "o", "text", "text, json or yaml")
 	return c
-}
-
-// devel is the version of a program that was built without a tag and without a checkout.
-const devel = "(devel)"
-
-// version is the module's.
-func version() string {
-	b, ok := debug.ReadBuildInfo()
-	if !ok {
-		return devel
-	}
-	return cmp.Or(b.Main.Version, devel)
-}
-
-// commit is that which the program was built from, where it was built from a checkout.
-func commit() (hash string, modified bool) {
-	b, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "", false
-	}
-	for _, s := range b.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			hash = s.Value
-		case "vcs.modified":
-			modified = s.Value == "true"
-		}
-	}
-	return hash, modified
 }

@@ -9,11 +9,11 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/buildinfo"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
@@ -103,7 +103,7 @@ func run(ctx context.Context, e Env) error {
 	}
 	switch verb {
 	case "version":
-		_, err := fmt.Fprintln(e.Stdout, "plumbline-agent "+version())
+		_, err := fmt.Fprintln(e.Stdout, "plumbline-agent "+buildinfo.Read().Version)
 		return err
 	case "snapshot":
 		return snapshot(ctx, e, f)
@@ -117,13 +117,13 @@ func run(ctx context.Context, e Env) error {
 func snapshot(ctx context.Context, e Env, f flags) error {
 	n := open(f)
 	defer n.close()
-	_ = snapshotOf(ctx, f.node, version(), now(), n.collectors...)
+	_ = snapshotOf(ctx, f.node, buildinfo.Read().Version, now(), n.collectors...)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(twoLooks):
 	}
-	s := snapshotOf(ctx, f.node, version(), now(), n.collectors...)
+	s := snapshotOf(ctx, f.node, buildinfo.Read().Version, now(), n.collectors...)
 	if !f.text {
 		return snapshotio.WriteBundle(e.Stdout, s)
 	}
@@ -147,7 +147,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 		return fmt.Errorf("connect to the API server, which authorizes callers: %w", err)
 	}
 	s := New(Config{
-		Node: f.node, Version: version(), Collectors: n.collectors, Watch: n.watch, Calls: n.calls, Writer: n.writer,
+		Node: f.node, Version: buildinfo.Read().Version, Collectors: n.collectors, Watch: n.watch, Calls: n.calls, Writer: n.writer,
 		Review: review, Lease: lease, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
 	})
 	var lc net.ListenConfig
@@ -174,7 +174,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 			done <- struct{}{}
 		}()
 	}
-	log.Info("agent started", "node", f.node, "address", l.Addr().String(), "version", version())
+	log.Info("agent started", "node", f.node, "address", l.Addr().String(), "version", buildinfo.Read().Version)
 	s.Run(ctx)
 	<-done
 	<-done
@@ -185,11 +185,3 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 }
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // the agent is where the node's clock is read
-
-func version() string {
-	b, ok := debug.ReadBuildInfo()
-	if !ok || b.Main.Version == "" {
-		return "(devel)"
-	}
-	return b.Main.Version
-}

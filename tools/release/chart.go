@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"sigs.k8s.io/yaml"
+)
+
+// Media types of a chart as an OCI artifact, as Helm defines them.
+const (
+	chartConfig = "application/vnd.cncf.helm.config.v1+json"
+	chartLayer  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+)
+
+// chart packs the chart with this version, and with the digest of the image: what people install
+// is what was built here, whatever becomes of the tag.
+func (d *dist) chart(o options, images []built) (v1.Image, error) {
+	var files []file
+	var about []byte
+	root := o.path("charts/plumbline")
+	err := filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(root, at)
+		if err != nil {
+			return err
+		}
+		b, err := os.ReadFile(at) //nolint:gosec // our own chart
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "Chart.yaml":
+			b, err = filled(b, `(?m)^version: .*$`, "version: "+strings.TrimPrefix(o.version, "v"), `(?m)^appVersion: .*$`, "appVersion: "+o.version)
+			about = b
+		case "values.yaml":
+			b, err = filled(b, `(?m)^  repository: .*$`, "  repository: "+o.registry+"/"+images[0].name, `(?m)^  digest: ""$`, "  digest: "+images[0].digest.String())
+		}
+		files = append(files, file{path.Join("plumbline", filepath.ToSlash(name)), 0o644, b})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	packed, err := targz(files, d.src.date)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.put("plumbline-chart-"+strings.TrimPrefix(o.version, "v")+".tgz", packed); err != nil {
+		return nil, err
+	}
+	return artifact(about, packed)
+}
+
+// filled replaces each pattern, which must occur once.
+func filled(b []byte, pairs ...string) ([]byte, error) {
+	for i := 0; i < len(pairs); i += 2 {
+		r := regexp.MustCompile(pairs[i])
+		if n := len(r.FindAllIndex(b, -1)); n != 1 {
+			return nil, fmt.Errorf("%s occurs %d times", pairs[i], n)
+		}
+		b = r.ReplaceAllLiteral(b, []byte(pairs[i+1]))
+	}
+	return b, nil
+}
+
+// artifact is the chart as a registry keeps it.
+func artifact(about, packed []byte) (v1.Image, error) {
+	var meta map[string]any
+	if err := yaml.Unmarshal(about, &meta); err != nil {
+		return nil, err
+	}
+	config, err := json.Marshal(meta)
+	if err != nil {
+		return nil, err
+	}
+	img, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), static.NewLayer(packed, chartLayer))
+	if err != nil {
+		return nil, err
+	}
+	return withConfig{img, bytes.Clone(config)}, nil
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A dist is the directory of results.
+type dist struct {
+	dir  string
+	src  source
+	sums map[string]string // of each file, by its name
+}
+
+// marker tells that a directory may be replaced.
+const marker = "checksums.txt"
+
+func newDist(dir string, src source) (*dist, error) {
+	_, err := os.Stat(dir)
+	if err == nil {
+		if _, err := os.Stat(filepath.Join(dir, marker)); err != nil {
+			return nil, fmt.Errorf("%s exists and is not a release: remove it", dir)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	d := &dist{dir: dir, src: src, sums: map[string]string{}}
+	return d, os.MkdirAll(dir, 0o755)
+}
+
+// put writes a result, whose sum goes into checksums.txt.
+func (d *dist) put(name string, b []byte) error {
+	sum := sha256.Sum256(b)
+	d.sums[name] = hex.EncodeToString(sum[:])
+	return os.WriteFile(filepath.Join(d.dir, name), b, 0o644) //nolint:gosec // for everybody
+}
+
+// checksums are all sums, as sha256sum writes and checks them.
+func (d *dist) checksums() []byte {
+	var b bytes.Buffer
+	for _, name := range d.names() {
+		fmt.Fprintf(&b, "%s  %s\n", d.sums[name], name)
+	}
+	return b.Bytes()
+}
+
+func (d *dist) names() []string {
+	var out []string
+	for name := range d.sums {
+		out = append(out, name)
+	}
+	slices.SortFunc(out, strings.Compare)
+	return out
+}
+
+// finish writes checksums, provenance and their signatures.
+func (d *dist) finish(o options) error {
+	sums := d.checksums()
+	if err := os.WriteFile(filepath.Join(d.dir, marker), sums, 0o644); err != nil { //nolint:gosec // for everybody
+		return err
+	}
+	statement, err := d.provenance(o)
+	if err != nil {
+		return err
+	}
+	if o.key == "" {
+		return os.WriteFile(filepath.Join(d.dir, "provenance.json"), statement, 0o644) //nolint:gosec // for everybody
+	}
+	k, err := readKey(o.key)
+	if err != nil {
+		return err
+	}
+	sig, err := k.blob(sums)
+	if err != nil {
+		return err
+	}
+	envelope, err := k.envelope(statement)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(d.dir, marker+".sig"), sig, 0o644),                 //nolint:gosec // for everybody
+		os.WriteFile(filepath.Join(d.dir, "provenance.intoto.json"), envelope, 0o644), //nolint:gosec // for everybody
+		os.WriteFile(filepath.Join(d.dir, "release.pub"), k.public(), 0o644))          //nolint:gosec // for everybody
+}

@@ -1,0 +1,406 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"debug/buildinfo"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"sigs.k8s.io/yaml"
+)
+
+// trial makes a release of bin/ and pushes it to a registry of its own.
+func trial(t *testing.T) (o options, pub *ecdsa.PublicKey) {
+	t.Helper()
+	srv := httptest.NewServer(registry.New())
+	t.Cleanup(srv.Close)
+	dir := t.TempDir()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = options{
+		root: "../..", out: filepath.Join(dir, "dist"), version: "v0.1.0-rc.1", registry: strings.TrimPrefix(srv.URL, "http://") + "/plumbline",
+		key: filepath.Join(dir, "key.pem"), push: true, plain: true, quick: true,
+	}
+	if err := os.WriteFile(o.key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := release(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	return o, &private.PublicKey
+}
+
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	o, pub := trial(t)
+	t.Run("again", func(t *testing.T) { again(t, o) })
+	t.Run("sums", func(t *testing.T) { sums(t, o) })
+	t.Run("signatures", func(t *testing.T) { signatures(t, o, pub) })
+	t.Run("image", func(t *testing.T) { image(t, o, pub) })
+	t.Run("chart", func(t *testing.T) { chart(t, o) })
+	t.Run("krew", func(t *testing.T) { krew(t, o) })
+	t.Run("boms", func(t *testing.T) { boms(t, o) })
+}
+
+func get(t *testing.T, o options, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(o.out, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func listed(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// A second release is equal byte for byte, signatures too, and replaces the first; a directory
+// that is not a release is left alone.
+func again(t *testing.T, o options) {
+	second := o
+	second.out = filepath.Join(t.TempDir(), "dist")
+	for range 2 {
+		if err := release(t.Context(), second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := listed(t, o.out), listed(t, second.out); !slices.Equal(a, b) {
+		t.Errorf("%q and %q", a, b)
+	}
+	for _, name := range listed(t, o.out) {
+		if !bytes.Equal(get(t, o, name), get(t, second, name)) {
+			t.Errorf("%s differs", name)
+		}
+	}
+	second.out = t.TempDir()
+	if err := release(t.Context(), second); err == nil {
+		t.Error("a directory of somebody's was replaced")
+	}
+	second.version = "0.1"
+	if err := release(t.Context(), second); err == nil {
+		t.Error("0.1 is a version")
+	}
+}
+
+func sums(t *testing.T, o options) {
+	in := map[string]bool{"checksums.txt": true, "checksums.txt.sig": true, "provenance.intoto.json": true, "release.pub": true}
+	for line := range strings.Lines(string(get(t, o, "checksums.txt"))) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if got := hexSum(get(t, o, name)); got != sum {
+			t.Errorf("%s: %s, stated %s", name, got, sum)
+		}
+		in[name] = true
+	}
+	for _, name := range listed(t, o.out) {
+		if !in[name] {
+			t.Errorf("%s has no checksum", name)
+		}
+	}
+}
+
+func hexSum(b []byte) string {
+	h, _, err := v1.SHA256(bytes.NewReader(b))
+	if err != nil {
+		return err.Error()
+	}
+	return h.Hex
+}
+
+func verifies(pub *ecdsa.PublicKey, b []byte, sig string) bool {
+	raw, err := base64.StdEncoding.DecodeString(sig)
+	sum := sha256.Sum256(b)
+	return err == nil && ecdsa.VerifyASN1(pub, sum[:], raw)
+}
+
+// The signatures hold for what was published, and not for it with one byte changed.
+func signatures(t *testing.T, o options, pub *ecdsa.PublicKey) {
+	sums, sig := get(t, o, "checksums.txt"), string(get(t, o, "checksums.txt.sig"))
+	if !verifies(pub, sums, sig) {
+		t.Error("checksums.txt: the signature does not hold")
+	}
+	sums[0] ^= 1
+	if verifies(pub, sums, sig) {
+		t.Error("checksums.txt changed: the signature holds")
+	}
+	var e envelope
+	if err := json.Unmarshal(get(t, o, "provenance.intoto.json"), &e); err != nil {
+		t.Fatal(err)
+	}
+	payload, err := base64.StdEncoding.DecodeString(e.Payload)
+	if err != nil || len(e.Signatures) != 1 || !verifies(pub, covered(e.PayloadType, payload), e.Signatures[0].Sig) {
+		t.Errorf("provenance: the signature does not hold: %v", err)
+	}
+	var s statement
+	if err := json.Unmarshal(payload, &s); err != nil {
+		t.Fatal(err)
+	}
+	stated := map[string]string{}
+	for _, x := range s.Subject {
+		stated[x.Name] = x.Digest["sha256"]
+	}
+	for _, name := range []string{"images.tar", "plumbline.yaml"} {
+		if stated[name] != hexSum(get(t, o, name)) {
+			t.Errorf("provenance of %s: %q", name, stated[name])
+		}
+	}
+	payload[len(payload)/2] ^= 1
+	if verifies(pub, covered(e.PayloadType, payload), e.Signatures[0].Sig) {
+		t.Error("provenance changed: the signature holds")
+	}
+	block, _ := pem.Decode(get(t, o, "release.pub"))
+	if k, err := x509.ParsePKIXPublicKey(block.Bytes); err != nil || !pub.Equal(k) {
+		t.Errorf("release.pub: %v", err)
+	}
+}
+
+// What the registry has is the image of our programs and nothing else, by the digest that the chart names, signed.
+func image(t *testing.T, o options, pub *ecdsa.PublicKey) {
+	ref, err := o.ref("plumbline-agent", o.version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := remote.Index(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := index.IndexManifest()
+	if err != nil || len(m.Manifests) != 1 {
+		t.Fatalf("%v, %v", m, err)
+	}
+	img, err := index.Image(m.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers, err := img.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("%v, %v", layers, err)
+	}
+	r, err := layers[0].Uncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for tr := tar.NewReader(r); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeReg {
+			files = append(files, h.Name)
+		}
+	}
+	if !slices.Equal(files, []string{"plumbline-agent", "plumbline-cni"}) {
+		t.Errorf("files of the image: %q", files)
+	}
+	c, err := img.ConfigFile()
+	if err != nil || c.OS != runtime.GOOS || c.Architecture != runtime.GOARCH || !slices.Equal(c.Config.Entrypoint, []string{"/plumbline-agent"}) || c.Config.Labels["org.opencontainers.image.version"] != o.version {
+		t.Errorf("%+v, %v", c, err)
+	}
+	signed(t, o, "plumbline-agent", digest, pub)
+	if values := chartFiles(t, o)["plumbline/values.yaml"]; !strings.Contains(values, "digest: "+digest.String()) {
+		t.Error("the chart does not name the digest of the image")
+	}
+}
+
+// signed verifies a signature as cosign does with a key.
+func signed(t *testing.T, o options, repository string, digest v1.Hash, pub *ecdsa.PublicKey) {
+	t.Helper()
+	ref, err := o.ref(repository, "sha256-"+digest.Hex+".sig")
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := remote.Image(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := img.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := img.LayerByDigest(m.Layers[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Compressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := io.ReadAll(r)
+	sig := m.Layers[0].Annotations["dev.cosignproject.cosign/signature"]
+	if err != nil || !verifies(pub, payload, sig) || !strings.Contains(string(payload), digest.String()) {
+		t.Errorf("%s: the signature does not hold: %v", repository, err)
+	}
+	payload[10] ^= 1
+	if verifies(pub, payload, sig) {
+		t.Errorf("%s changed: the signature holds", repository)
+	}
+}
+
+func chartFiles(t *testing.T, o options) map[string]string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(get(t, o, "plumbline-chart-0.1.0-rc.1.tgz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for tr := tar.NewReader(z); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[h.Name] = string(b)
+	}
+}
+
+func chart(t *testing.T, o options) {
+	var about struct{ Name, Version, AppVersion string }
+	if err := yaml.Unmarshal([]byte(chartFiles(t, o)["plumbline/Chart.yaml"]), &about); err != nil {
+		t.Fatal(err)
+	}
+	if about.Name != "plumbline" || about.Version != "0.1.0-rc.1" || about.AppVersion != "v0.1.0-rc.1" {
+		t.Errorf("%+v", about)
+	}
+	ref, err := name.NewTag(o.registry+"/charts/plumbline:0.1.0-rc.1", name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := remote.Image(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := img.Manifest()
+	if err != nil || m.Config.MediaType != chartConfig || len(m.Layers) != 1 || m.Layers[0].MediaType != chartLayer || m.Layers[0].Digest.Hex != hexSum(get(t, o, "plumbline-chart-0.1.0-rc.1.tgz")) {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// The krew manifest is what krew's validator asks for: the file is named after the plugin, the version is semantic, each sum is
+// that of the archive, and the archive has the program and the licence.
+func krew(t *testing.T, o options) {
+	var m struct {
+		APIVersion, Kind string
+		Metadata         struct{ Name string }
+		Spec             struct {
+			Version, Homepage, ShortDescription, Description string
+			Platforms                                        []struct {
+				Selector         struct{ MatchLabels map[string]string }
+				URI, SHA256, Bin string
+				Files            []struct{ From, To string }
+			}
+		}
+	}
+	if err := yaml.UnmarshalStrict(get(t, o, "plumbline.yaml"), &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || m.Kind != "Plugin" || m.Metadata.Name != "plumbline" || m.Spec.Version != o.version ||
+		m.Spec.Homepage == "" || m.Spec.Description == "" || len(m.Spec.ShortDescription) > 50 || len(m.Spec.Platforms) != 1 {
+		t.Fatalf("%+v", m)
+	}
+	p := m.Spec.Platforms[0]
+	archive := get(t, o, p.URI[strings.LastIndexByte(p.URI, '/')+1:])
+	if p.SHA256 != hexSum(archive) || p.Selector.MatchLabels["os"] != runtime.GOOS || p.Selector.MatchLabels["arch"] != runtime.GOARCH {
+		t.Errorf("%+v", p)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]int64{}
+	for tr := tar.NewReader(z); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		has[h.Name] = h.Mode
+	}
+	for _, f := range append(p.Files, struct{ From, To string }{p.Bin, ""}) {
+		if _, ok := has[f.From]; !ok {
+			t.Errorf("the archive has no %s", f.From)
+		}
+	}
+	if has[p.Bin] != 0o755 {
+		t.Errorf("%s has mode %o", p.Bin, has[p.Bin])
+	}
+}
+
+// A bill of materials has every module that the program says it has.
+func boms(t *testing.T, o options) {
+	for _, program := range []string{"plumbline", "plumbline-agent", "plumbline-cni"} {
+		info, err := buildinfo.ReadFile(o.path("bin/" + program))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b struct {
+			Components []struct{ Name, Version string }
+		}
+		if err := json.Unmarshal(get(t, o, program+"_"+runtime.GOOS+"_"+runtime.GOARCH+".cdx.json"), &b); err != nil {
+			t.Fatal(err)
+		}
+		in := map[string]bool{}
+		for _, c := range b.Components {
+			in[c.Name+" "+c.Version] = true
+		}
+		for _, m := range info.Deps {
+			if !in[m.Path+" "+m.Version] {
+				t.Errorf("%s: %s %s is missing", program, m.Path, m.Version)
+			}
+		}
+		if !in["std "+info.GoVersion] || len(in) != len(info.Deps)+1 {
+			t.Errorf("%s: %d components, %d modules", program, len(in), len(info.Deps))
+		}
+	}
+}
