@@ -66,6 +66,7 @@ func rootCommand(sess *term.Session) *cobra.Command {
 	f.StringVar(&sess.Cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
 	f.DurationVar(&sess.Cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
 	f.BoolVar(&sess.Cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
+	f.BoolVar(&sess.Cluster.Kube.Forward, "port-forward", false, "reach agents by port-forward, where the API server cannot reach their port")
 	f.StringVar(&sess.Bundle, "bundle", "", "check a file written by collect instead of a cluster")
 	f.StringVar(&sess.Cluster.Datastore, "datastore", "auto", "Calico datastore: auto, kdd (Kubernetes) or etcd")
 	f.StringSliceVar(&sess.Cluster.Etcd.Endpoints, "etcd-endpoints", nil, "endpoints of Calico's etcd")

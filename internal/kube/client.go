@@ -38,17 +38,20 @@ type Options struct {
 	Context    string
 	Timeout    time.Duration // of one request
 	Gentle     bool          // one list at a time
+	Forward    bool          // reach agents by port-forward
 }
 
 // A Client reads one cluster.
 type Client struct {
 	Options
-	base  *url.URL
-	cfg   *rest.Config
-	http  *http.Client
-	lists *http.Client // for whole lists; nil: the same as for everything else
-	line  waitingLine
-	turn  waitingLine // for lists, if Gentle
+	base *url.URL
+	cfg  *rest.Config
+	// forward sends requests to agents by port-forward; nil: through the API server's proxy.
+	forward func(http.RoundTripper) http.RoundTripper
+	http    *http.Client
+	lists   *http.Client // for whole lists; nil: the same as for everything else
+	line    waitingLine
+	turn    waitingLine // for lists, if Gentle
 
 	page atomic.Int32 // rows per page, for a server that cannot stream a whole list; 0: all
 
@@ -74,18 +77,22 @@ func Connect(o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
-	hc, err := through(cfg, base, MayRead)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := unpagedClient(cfg, base)
-	if err != nil {
-		return nil, err
-	}
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
-	return &Client{Options: o, base: base, cfg: cfg, http: hc, lists: lists}, nil
+	c := &Client{Options: o, base: base, cfg: cfg}
+	if o.Forward {
+		if c.forward, err = c.forwarding(); err != nil {
+			return nil, err
+		}
+	}
+	if c.http, err = c.through(cfg, MayRead); err != nil {
+		return nil, err
+	}
+	if c.lists, err = unpagedClient(cfg, base); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Namespace is the namespace of the kubeconfig's context.

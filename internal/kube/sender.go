@@ -18,7 +18,7 @@ type Sender struct {
 
 // Sender returns one with the list may. It sends no request yet.
 func (c *Client) Sender(may func(method, path string) bool) (*Sender, error) {
-	hc, err := through(c.cfg, c.base, may)
+	hc, err := c.through(c.cfg, may)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (c *Client) Sender(may func(method, path string) bool) (*Sender, error) {
 func (c *Client) SenderAs(token func(ctx context.Context) (string, error), may func(method, path string) bool) (*Sender, error) {
 	cfg := rest.AnonymousClientConfig(c.cfg)
 	cfg.Wrap(func(rt http.RoundTripper) http.RoundTripper { return bearer{rt, token} })
-	hc, err := through(cfg, c.base, may)
+	hc, err := c.through(cfg, may)
 	if err != nil {
 		return nil, err
 	}

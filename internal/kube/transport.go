@@ -46,10 +46,11 @@ func through(cfg *rest.Config, base *url.URL, may func(method, path string) bool
 const NamePattern = `[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?`
 
 var (
-	tokenPath  = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/serviceaccounts/plumbline-(reader|repairer)/token$`)
-	agentPath  = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/pods/https:` + NamePattern + `:9474/proxy/`)
-	intoPath   = regexp.MustCompile(`^/api/v1/(namespaces/[^/]+/)?(pods|services|nodes)/[^/]+/(exec|attach|portforward|proxy)(/|$)`)
-	namePassed = regexp.MustCompile(`^` + NamePattern + `$`)
+	tokenPath   = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/serviceaccounts/plumbline-(reader|repairer)/token$`)
+	agentPath   = regexp.MustCompile(`^/api/v1/namespaces/(?P<namespace>` + NamePattern + `)/pods/https:(?P<pod>` + NamePattern + `):9474/proxy(?P<path>/.*)`)
+	forwardPath = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/pods/` + NamePattern + `/portforward$`)
+	intoPath    = regexp.MustCompile(`^/api/v1/(namespaces/[^/]+/)?(pods|services|nodes)/[^/]+/(exec|attach|portforward|proxy)(/|$)`)
+	namePassed  = regexp.MustCompile(`^` + NamePattern + `$`)
 )
 
 // MayRead admits reads, and the request for a token of one of Plumbline's own accounts,

@@ -43,18 +43,30 @@ func TestLayout(t *testing.T) {
 }
 
 // TestAgentsElsewhere has the agents in a namespace of another name, as Helm installs them there: they are
-// found by their label.
+// found by their label, and lease, journals and policies are where they are.
 func TestAgentsElsewhere(t *testing.T) {
 	l := lab.Start(t, lab.Config{Datastore: lab.KDD})
+	installWith(t, l, "observability")
+	playAll(t, l, named("no-gateway")...)
+	repaired(t, l)
+	for what, want := range map[string]string{"leases/plumbline-apply": "plumbline-apply", "configmaps": "plumbline-journal-"} {
+		if out, err := l.Kubectl(t.Context(), "-n", "observability", "get", what, "-o", "name"); err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s of the agents' namespace: %q, %v", what, out, err)
+		}
+	}
+}
+
+// installWith has Helm install the agents in a namespace, with these values besides the usual ones.
+func installWith(t *testing.T, l *lab.Lab, namespace string, values ...string) {
+	t.Helper()
 	product.InstallAgents(t, l) // so that every node has their image
 	image, err := l.Kubectl(t.Context(), "-n", lab.AgentNamespace, "get", "daemonset", "plumbline-agent", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
 	if err != nil {
 		t.Fatal(err)
 	}
 	product.RemoveAgents(t, l)
-	product.Helm(t, l, "install", "plumbline", product.Chart(t), "-n", "observability", "--create-namespace", "--wait", "--timeout=90s",
-		"--set", "image.pullPolicy=Never,image.tag="+image[strings.LastIndex(image, ":")+1:])
-	playAll(t, l, named("no-gateway")...)
+	product.Helm(t, l, "install", "plumbline", product.Chart(t), "-n", namespace, "--create-namespace", "--wait", "--timeout=90s",
+		"--set", strings.Join(append(values, "image.pullPolicy=Never", "image.tag="+image[strings.LastIndex(image, ":")+1:]), ","))
 }
 
 // named gives scenarios by their names.

@@ -4,9 +4,7 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -123,32 +121,7 @@ func asReader(t *testing.T, l *lab.Lab, role string) string {
 			t.Fatal(err)
 		}
 	}
-	token, err := l.Kubectl(ctx, "-n", "kube-system", "create", "token", "plumbline-reader", "--duration=1h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := l.Kubectl(ctx, "config", "view", "--raw", "--minify", "-o", "json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cfg map[string]any
-	if err := json.Unmarshal([]byte(raw), &cfg); err != nil {
-		t.Fatal(err)
-	}
-	contexts, _ := cfg["contexts"].([]any)
-	first, _ := contexts[0].(map[string]any)
-	in, _ := first["context"].(map[string]any)
-	cfg["users"] = []any{map[string]any{"name": "reader", "user": map[string]any{"token": strings.TrimSpace(token)}}}
-	in["user"] = "reader"
-	b, err := json.Marshal(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return product.KubeconfigOf(t, l, "kube-system", "plumbline-reader")
 }
 
 // verbsOf counts the verbs of an account's requests.
