@@ -15,6 +15,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/buildinfo"
 	"plumbline.dev/plumbline/internal/cli/check"
+	"plumbline.dev/plumbline/internal/cli/demo"
 	"plumbline.dev/plumbline/internal/cli/explain"
 	"plumbline.dev/plumbline/internal/cli/guard"
 	"plumbline.dev/plumbline/internal/cli/repair"
@@ -76,12 +77,23 @@ func rootCommand(sess *term.Session) *cobra.Command {
 	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
 	root.AddCommand(check.StatusCommand(sess, guard.Summary), check.Command(sess), explain.Command(sess),
 		repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
-		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), versionCommand(sess), schemaCommand(sess))
+		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), demo.Command(sess, again(sess)), versionCommand(sess), schemaCommand(sess))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",
 	).Replace(root.UsageTemplate()))
 	return root
+}
+
+// again runs another command line in this process, with nothing of this one's flags.
+func again(sess *term.Session) func(ctx context.Context, args ...string) error {
+	return func(ctx context.Context, args ...string) error {
+		own := &term.Session{Env: sess.Env, Program: sess.Program, Cluster: cluster.Options{Version: sess.Cluster.Version}}
+		own.Args = append([]string{sess.Args[0]}, args...)
+		root := rootCommand(own)
+		root.SetArgs(args)
+		return root.ExecuteContext(ctx)
+	}
 }
 
 // advise adds what a person can do about an error that only they can mend.

@@ -83,9 +83,27 @@ type PlanOptions = planner.Options
 
 // Plan plans the repair of findings of a report of this cluster.
 func (c *Cluster) Plan(ctx context.Context, r *audit.Report, chosen []finding.Finding, o PlanOptions) *repair.Plan {
-	o.Made, o.Version, o.IPAM, o.MassChanges = r.Taken, c.o.Version, string(r.Calico.IPAM), r.MassChanges
 	o.PodJSON, o.EndpointJSON = c.podJSON(ctx), c.endpointJSON(ctx)
+	return PlanOf(r, chosen, c.o.Version, o)
+}
+
+// PlanOf plans the repair of findings of any report, such as one of a bundle. What needs an object
+// that is not in the report is refused.
+func PlanOf(r *audit.Report, chosen []finding.Finding, version string, o PlanOptions) *repair.Plan {
+	o.Made, o.Version, o.IPAM, o.MassChanges = r.Taken, version, string(r.Calico.IPAM), r.MassChanges
 	return planner.Make(r.View, chosen, o)
+}
+
+// CheckBundle is Check for a snapshot that WriteBundle wrote. Nothing is read again.
+func CheckBundle(ctx context.Context, file string, o audit.Options) (*audit.Report, error) {
+	s, err := ReadBundle(file)
+	if err != nil {
+		return nil, err
+	}
+	if o.Detectors == nil {
+		o.Detectors = detect.All
+	}
+	return audit.Judge(ctx, s, audit.Source{}, o), nil
 }
 
 // ReadBundle reads a snapshot that WriteBundle wrote.

@@ -78,6 +78,11 @@ func filled(b []byte, pairs ...string) ([]byte, error) {
 	return b, nil
 }
 
+// everywhere replaces each place of a pattern.
+func everywhere(b []byte, pattern, by string) []byte {
+	return regexp.MustCompile(pattern).ReplaceAll(b, []byte(by))
+}
+
 // artifact is the chart as a registry keeps it.
 func artifact(about, packed []byte) (v1.Image, error) {
 	var meta map[string]any

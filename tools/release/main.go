@@ -93,6 +93,9 @@ func release(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if err := d.manifests(o, images); err != nil {
+		return err
+	}
 	if err := d.krew(o, archives); err != nil {
 		return err
 	}

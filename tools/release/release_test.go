@@ -241,6 +241,12 @@ func image(t *testing.T, o options, pub *ecdsa.PublicKey) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	signed(t, o, "plumbline-agent", digest, pub)
+	for _, name := range []string{"agent.yaml", "guard.yaml"} {
+		b := string(get(t, o, name))
+		if n := strings.Count(b, "image: "); n == 0 || n != strings.Count(b, "image: "+o.registry+"/plumbline-agent@"+digest.String()+"\n") || strings.Contains(b, `"dev"`) {
+			t.Errorf("%s does not name the digest of the image", name)
+		}
+	}
 	if values := chartFiles(t, o)["plumbline/values.yaml"]; !strings.Contains(values, "digest: "+digest.String()) {
 		t.Error("the chart does not name the digest of the image")
 	}

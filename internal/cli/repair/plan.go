@@ -14,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -38,7 +39,8 @@ func PlanCommand(sess *term.Session) *cobra.Command {
 		Short: "Plan the repair of findings; changes nothing",
 		Long: "Checks the cluster and plans the repair of all confirmed findings, or of the\n" +
 			"named ones. A plan lists the objects it changes, what the agents verify before\n" +
-			"each write, the risk, and whether it can be undone. plan itself changes nothing.\n\n" +
+			"each write, the risk, and whether it can be undone. plan itself changes nothing.\n" +
+			"With --bundle it shows the plan for the cluster as it was; it is not saved.\n\n" +
 			"Exit code: 0 there is a plan, or nothing to repair; 1 everything was refused;\n" +
 			"2 could not read the cluster.",
 		Example: fmt.Sprintf("  %[1]s plan\n  %[1]s plan PL2001/shop/db-0 --save plan.yaml\n  %[1]s plan --code PL1001,PL1006 -o wide\n  %[1]s plan --rebuild 10.244.8.0/26", sess.Program),
@@ -83,18 +85,33 @@ func runPlan(ctx context.Context, sess *term.Session, args []string, f planFlags
 
 // makePlan checks the cluster and plans what is selected.
 func makePlan(ctx context.Context, sess *term.Session, s planSelection) (*repair.Plan, error) {
+	// All is checked, and what is asked for is chosen afterwards: which finding explains which
+	// is known only of all together.
+	o := audit.Options{Settle: s.settle}
+	if sess.Bundle != "" {
+		r, err := sess.Check(ctx, o, "", "")
+		if err != nil {
+			return nil, err
+		}
+		return s.plan(r, func(chosen []finding.Finding, o cluster.PlanOptions) *repair.Plan {
+			return cluster.PlanOf(r, chosen, sess.Cluster.Version, o)
+		})
+	}
 	c, done, err := sess.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	// All is checked, and what is asked for is chosen afterwards: which finding explains which
-	// is known only of all together.
-	r, err := c.Check(ctx, audit.Options{Settle: s.settle})
+	r, err := c.Check(ctx, o)
 	done()
 	if err != nil {
 		return nil, err
 	}
+	return s.plan(r, func(chosen []finding.Finding, o cluster.PlanOptions) *repair.Plan { return c.Plan(ctx, r, chosen, o) })
+}
+
+// plan chooses what is selected of a report and has it planned.
+func (s planSelection) plan(r *audit.Report, planned func([]finding.Finding, cluster.PlanOptions) *repair.Plan) (*repair.Plan, error) {
 	if s.rebuild && s.node != "" && len(s.blocks) == 0 {
 		if s.blocks = blocksOf(r.View, s.node); len(s.blocks) == 0 {
 			return nil, fmt.Errorf("--node %s: no block belongs to it", s.node)
@@ -102,7 +119,7 @@ func makePlan(ctx context.Context, sess *term.Session, s planSelection) (*repair
 		s.node = "" // the blocks say it; who has addresses of them may be elsewhere
 	}
 	chosen, missing := s.choose(r)
-	p := c.Plan(ctx, r, chosen, cluster.PlanOptions{
+	p := planned(chosen, cluster.PlanOptions{
 		ID: newPlanID(), Rebuild: s.rebuild, Blocks: s.blocks, Settle: s.settle, AllowMassChange: s.allowMassChange, NodeGone: s.nodeGone,
 	})
 	p.Refused = append(p.Refused, missing...)

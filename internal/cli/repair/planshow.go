@@ -45,6 +45,10 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
 		fmt.Fprintf(w, "Time       about %s at %g block writes per second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
 	}
+	if sess.Bundle != "" {
+		fmt.Fprintln(w, "Know       of the cluster as it was when the bundle was written; plan on the live cluster what is to be applied")
+		return nil
+	}
 	if f.save == "" {
 		args := []string{"plan"}
 		if len(sess.Args) > 2 {

@@ -26,8 +26,12 @@ func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, 
 	if err := term.OutputOneOf(f.output, "text", "wide", "yaml", "json"); err != nil {
 		return s, err
 	}
-	if sess.Bundle != "" {
-		return s, errors.New("--bundle: not with plan: the agents verify a plan on the live cluster")
+	switch {
+	case sess.Bundle == "":
+	case f.save != "":
+		return s, errors.New("--save: not with --bundle: plan on the live cluster what is to be applied")
+	case f.output == "yaml" || f.output == "json":
+		return s, errors.New("-o " + f.output + ": not with --bundle: a plan of a bundle is only shown; plan on the live cluster what is to be applied")
 	}
 	var err error
 	if s.keys, s.blocks, err = planArgs(args, f.rebuild); err != nil {

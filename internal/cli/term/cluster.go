@@ -38,11 +38,7 @@ func (s *Session) Check(ctx context.Context, o audit.Options, namespace, labels 
 		return nil, errors.New("--selector: not with --bundle, which contains no labels")
 	}
 	if s.Bundle != "" {
-		snapshot, err := cluster.ReadBundle(s.Bundle)
-		if err != nil {
-			return nil, err
-		}
-		return audit.Judge(ctx, snapshot, audit.Source{}, o), nil
+		return cluster.CheckBundle(ctx, s.Bundle, o)
 	}
 	c, done, err := s.Open(ctx)
 	if err != nil {

@@ -35,6 +35,13 @@ func terminal(w io.Writer) (fd int, ok bool) {
 	return int(f.Fd()), xterm.IsTerminal(int(f.Fd()))
 }
 
+// Interactive tells whether a person reads stdout and can type.
+func (s *Session) Interactive() bool {
+	_, out := terminal(s.Stdout)
+	in, ok := s.Stdin.(*os.File)
+	return out && ok && xterm.IsTerminal(int(in.Fd()))
+}
+
 // cut shortens a line to a terminal's width; 0 means not at all.
 func cut(s string, width int) string {
 	if width <= 0 || utf8.RuneCountInString(s) <= width {

@@ -64,9 +64,10 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// demo writes the bundle that README offers to try, and the page (bin/timeline.html) of which docs/timeline.png is a picture.
+// demo writes the bundle of plumbline demo, and the page (bin/timeline.html) of which docs/timeline.png is a picture. The demo's logs are
+// those of internal/timeline/testdata/recorded.
 func demo(ctx context.Context, l *lab.Lab, bin, state, docs string) error {
-	bundle := filepath.Join(docs, "demo.tar.gz")
+	bundle := filepath.Join(filepath.Dir(docs), "internal", "cli", "demo", "bundle.tar.gz")
 	if err := os.Remove(bundle); err != nil && !os.IsNotExist(err) {
 		return err
 	}
