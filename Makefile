@@ -13,7 +13,7 @@ ONLY  ?= .
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-race test-cases test-release test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all screens long bench bench-size
+.PHONY: help build release test test-race test-cases test-release test-versions test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test-cases:
 # A trial release of bin/: archives, images in a registry, chart, sums, signatures.
 test-release: build
 	cd tools/release && $(TOOL_HERE) gotestsum --format=pkgname $(if $(RESULTS),--jsonfile=$(RESULTS)/release.json) -- ./...
+
+test-versions: ## Hold the chart against the API of Kubernetes 1.24 to 1.36, which is downloaded
+	cd tools/release && $(GO) test -tags=e2e -count=1 -timeout=15m -run=TestVersions .
 
 test-root: ## Run the tests that need root; they mostly wait
 	$(call tests,root) -race -p=4 -run '^TestRoot' $$(grep -rl --include='*_test.go' '^func TestRoot' lab internal | xargs -n1 dirname | sort -u | sed 's|^|./|')

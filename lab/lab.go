@@ -61,6 +61,9 @@ func (l *Lab) save() error {
 // Kubeconfig is the path of the administrator's kubeconfig.
 func (l *Lab) Kubeconfig() string { return filepath.Join(stateDir, "kubeconfig", "admin.conf") }
 
+// ControlPlane is the address of the control plane, which every node reaches.
+func (l *Lab) ControlPlane() string { return controlPlane4.String() }
+
 // EtcdEndpoint is Calico's own etcd, for clients with one of EtcdCerts.
 func (l *Lab) EtcdEndpoint() string { return fmt.Sprintf("https://%s:12379", controlPlane4) }
 
