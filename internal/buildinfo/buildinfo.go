@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// version is set by the linker in a release (tools/release).
-var version string
+// These are set by the linker in a release (tools/release), where nothing may depend on the tags of a clone.
+var version, commit, date string
 
 // Devel is the version of a program that was built without a tag and without a checkout.
 const Devel = "(devel)"
@@ -24,13 +24,13 @@ type Info struct {
 func Read() Info {
 	b, ok := debug.ReadBuildInfo()
 	if !ok {
-		return Info{Version: cmp.Or(version, Devel)}
+		b = &debug.BuildInfo{}
 	}
 	return read(b)
 }
 
 func read(b *debug.BuildInfo) Info {
-	i := Info{Version: cmp.Or(version, b.Main.Version, Devel)}
+	i := Info{Version: cmp.Or(version, b.Main.Version, Devel), Commit: commit, Date: date}
 	for _, s := range b.Settings {
 		switch s.Key {
 		case "vcs.revision":

@@ -3,7 +3,9 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -20,6 +22,9 @@ import (
 func (r *Run) connectExecutor(ctx context.Context) (err error) {
 	if r.fleet == nil || r.fleet.without != "" {
 		return errors.New("no agent can be asked, and nothing is repaired without live verification: install the agents (docs/agent.md)")
+	}
+	if err := r.onlyHere(ctx); err != nil {
+		return err
 	}
 	if err := r.trustAgents(ctx); err != nil {
 		return err
@@ -44,6 +49,20 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: both(halt, version.steady), Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress, Parallel: gentleAtOnce,
 	}
 	r.x.Calico, err = r.calicoStore(r.writer, r.o.DryRun)
+	return err
+}
+
+// onlyHere refuses a cluster with agents in two namespaces: each has a lease of its own, and the
+// admission policies fence one of them only. Who may not look elsewhere is not refused; the usual
+// namespace is looked at in any case (write.Writer).
+func (r *Run) onlyHere(ctx context.Context) error {
+	others, err := r.client.AgentsElsewhere(ctx, r.fleet.namespace)
+	if errors.Is(err, kube.ErrForbidden) {
+		return nil
+	}
+	if err == nil && len(others) > 0 {
+		err = fmt.Errorf("agents run in %s and also in %s, each with a lease and a kill switch of its own: remove one of the installations", r.fleet.namespace, strings.Join(others, ", "))
+	}
 	return err
 }
 

@@ -63,6 +63,19 @@ func oneNamespace(pods []AgentPod) error {
 	return nil
 }
 
+// AgentsElsewhere returns the other namespaces that have agents.
+func (c *Client) AgentsElsewhere(ctx context.Context, namespace string) ([]string, error) {
+	all, err := c.agentsIn(ctx, "")
+	var in []string
+	for _, p := range all {
+		if p.Namespace != namespace && !slices.Contains(in, p.Namespace) {
+			in = append(in, p.Namespace)
+		}
+	}
+	slices.Sort(in)
+	return in, err
+}
+
 func (c *Client) agentsIn(ctx context.Context, namespace string) ([]AgentPod, error) {
 	pods, _, err := c.PodsWithLabels(ctx, namespace, agentLabels)
 	if err != nil {

@@ -85,13 +85,20 @@ func (f forwarder) RoundTrip(q *http.Request) (*http.Response, error) {
 		}
 	}
 	resp, err := t.RoundTrip(own)
-	if err != nil {
-		why := line.why()
-		_ = line.Close()
-		return nil, errors.Join(why, err)
+	if err == nil {
+		resp.Body = forwarded{resp.Body, line}
+		return resp, nil
 	}
-	resp.Body = forwarded{resp.Body, line}
-	return resp, nil
+	why := line.why()
+	_ = line.Close()
+	if why == "" || q.Context().Err() != nil {
+		return nil, err
+	}
+	// As the proxy answers: it is the agent that was not reached, not the API server.
+	return &http.Response{
+		Status: "502 Bad Gateway", StatusCode: http.StatusBadGateway, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: q,
+		Header: http.Header{}, Body: io.NopCloser(strings.NewReader("port-forward: " + why)),
+	}, nil
 }
 
 // dial connects to the agent's port in the pod. An answer is returned if the API server
@@ -109,14 +116,16 @@ func (f forwarder) dial(ctx context.Context, namespace, pod string) (*line, *htt
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case resp.StatusCode != http.StatusSwitchingProtocols:
+	case resp.StatusCode >= 300:
 		return nil, resp, nil
+	case resp.StatusCode != http.StatusSwitchingProtocols: // whoever answers so is not an agent
+		return nil, nil, errors.Join(errors.New("port-forward: the API server answered "+resp.Status), resp.Body.Close())
 	}
 	raw, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {
 		return nil, nil, errors.Join(errors.New("port-forward: the API server did not change the protocol"), resp.Body.Close())
 	}
-	l, err := newLine(raw)
+	l, err := newLine(ctx, raw)
 	if err != nil {
 		return nil, nil, fmt.Errorf("port-forward: %w", err)
 	}
@@ -126,58 +135,86 @@ func (f forwarder) dial(ctx context.Context, namespace, pod string) (*line, *htt
 // A line is the connection of one port-forward.
 type line struct {
 	*spdystream.Stream // data
+	errors             *spdystream.Stream
 	raw                io.Closer
+	unwatch            func() bool
 	troubles           chan string // what the kubelet says when it cannot reach the port; closed at its end
 }
 
-func newLine(raw io.ReadWriteCloser) (*line, error) {
+// newLine opens the two streams of a port-forward. The end of the context ends it.
+func newLine(ctx context.Context, raw io.ReadWriteCloser) (*line, error) {
+	l := &line{raw: raw, troubles: make(chan string, 1)}
+	l.unwatch = context.AfterFunc(ctx, func() { _ = raw.Close() })
 	conn, err := spdystream.NewConnection(rawConn{raw}, false)
 	if err != nil {
-		return nil, errors.Join(err, raw.Close())
+		return nil, errors.Join(err, l.Close())
 	}
 	go conn.Serve(spdystream.NoOpStreamHandler)
-	head := http.Header{}
-	head.Set("port", strconv.Itoa(agentPort))
-	head.Set("requestID", "0")
-	head.Set("streamType", "error")
-	said, err := conn.CreateStream(head, nil, false)
+	if l.errors, err = opened(ctx, conn, "error"); err == nil {
+		err = l.errors.Close() // we send nothing on it
+	}
 	if err == nil {
-		err = said.Close() // we send nothing on it
+		l.Stream, err = opened(ctx, conn, "data")
 	}
 	if err != nil {
-		return nil, errors.Join(err, raw.Close())
-	}
-	head.Set("streamType", "data")
-	l := &line{raw: raw, troubles: make(chan string, 1)}
-	if l.Stream, err = conn.CreateStream(head, nil, false); err != nil {
-		return nil, errors.Join(err, raw.Close())
+		return nil, errors.Join(err, l.Close())
 	}
 	go func() {
 		defer close(l.troubles)
-		b, _ := io.ReadAll(io.LimitReader(said, 1<<10))
+		b, _ := io.ReadAll(io.LimitReader(l.errors, 1<<10))
 		l.troubles <- string(b)
 	}()
 	return l, nil
 }
 
-// Close ends the whole port-forward. HTTP closes it too, after the last byte.
-func (l *line) Close() error {
-	if err := l.raw.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
+// replyWait is how long the other side may take to accept a stream.
+const replyWait = 10 * time.Second
+
+// opened creates a stream and waits until it is accepted or refused: spdystream blocks if nobody
+// hears of a refusal.
+func opened(ctx context.Context, conn *spdystream.Connection, kind string) (*spdystream.Stream, error) {
+	head := http.Header{}
+	head.Set("streamType", kind)
+	head.Set("port", strconv.Itoa(agentPort))
+	head.Set("requestID", "0")
+	s, err := conn.CreateStream(head, nil, false)
+	if err != nil {
+		return s, err
 	}
-	return nil
+	accepted := make(chan error, 1)
+	go func() { accepted <- s.WaitTimeout(replyWait) }()
+	select {
+	case err := <-accepted:
+		return s, err
+	case <-ctx.Done():
+		return s, ctx.Err()
+	}
+}
+
+// Close ends the whole port-forward. HTTP closes it too, after the last byte. Streams are reset so that
+// what nobody reads any more does not block spdystream for ever.
+func (l *line) Close() error {
+	l.unwatch()
+	err := l.raw.Close()
+	for _, s := range []*spdystream.Stream{l.Stream, l.errors} {
+		if s != nil {
+			_ = s.Reset() // the connection is closed
+		}
+	}
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // why is what the kubelet said about a port that it could not reach, if it says so soon.
-func (l *line) why() error {
+func (l *line) why() string {
 	select {
 	case said := <-l.troubles:
-		if said != "" {
-			return errors.New("port-forward: " + Readable(said))
-		}
+		return said
 	case <-time.After(200 * time.Millisecond):
+		return ""
 	}
-	return nil
 }
 
 // forwarded is a body whose end is the end of its port-forward.
@@ -188,8 +225,7 @@ type forwarded struct {
 
 func (b forwarded) Close() error { return errors.Join(b.ReadCloser.Close(), b.line.Close()) }
 
-// A rawConn is the upgraded connection. Deadlines are those of the request's context, whose end
-// closes it.
+// A rawConn is the upgraded connection. It has no deadlines: the end of the context closes it.
 type rawConn struct{ io.ReadWriteCloser }
 
 func (rawConn) LocalAddr() net.Addr              { return &net.TCPAddr{} }

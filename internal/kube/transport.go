@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"k8s.io/client-go/rest"
 )
@@ -20,10 +21,15 @@ type guarded struct {
 func (g guarded) RoundTrip(q *http.Request) (*http.Response, error) {
 	path, ours := strings.CutPrefix(q.URL.Path, g.prefix)
 	escaped := q.Method != http.MethodGet && q.URL.RawPath != "" // it could be read in two ways
-	if !ours || escaped || !g.may(q.Method, path) {
+	if !ours || escaped || !plain(path) || !g.may(q.Method, path) {
 		return nil, fmt.Errorf("%s %s: this client does not send this request", q.Method, q.URL.Path)
 	}
 	return g.RoundTripper.RoundTrip(q)
+}
+
+// plain reports whether a path is read by everybody in one way.
+func plain(path string) bool {
+	return !strings.Contains(path, "//") && !strings.Contains(path+"/", "/../") && strings.IndexFunc(path, unicode.IsControl) < 0
 }
 
 // through returns a client whose requests are all guarded. It follows no redirects: the
@@ -47,7 +53,7 @@ const NamePattern = `[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?`
 
 var (
 	tokenPath   = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/serviceaccounts/plumbline-(reader|repairer)/token$`)
-	agentPath   = regexp.MustCompile(`^/api/v1/namespaces/(?P<namespace>` + NamePattern + `)/pods/https:(?P<pod>` + NamePattern + `):9474/proxy(?P<path>/.*)`)
+	agentPath   = regexp.MustCompile(`^/api/v1/namespaces/(?P<namespace>` + NamePattern + `)/pods/https:(?P<pod>` + NamePattern + `):9474/proxy(?P<path>/.*)$`)
 	forwardPath = regexp.MustCompile(`^/api/v1/namespaces/` + NamePattern + `/pods/` + NamePattern + `/portforward$`)
 	intoPath    = regexp.MustCompile(`^/api/v1/(namespaces/[^/]+/)?(pods|services|nodes)/[^/]+/(exec|attach|portforward|proxy)(/|$)`)
 	namePassed  = regexp.MustCompile(`^` + NamePattern + `$`)

@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -27,21 +25,20 @@ const (
 
 // chart packs the chart with this version, and with the digest of the image: what people install
 // is what was built here, whatever becomes of the tag.
-func (d *dist) chart(o options, images []built) (v1.Image, error) {
+func (d *dist) chart(ctx context.Context, o options, images []built) (v1.Image, error) {
 	var files []file
 	var about []byte
-	root := o.path("charts/plumbline")
-	err := filepath.WalkDir(root, func(at string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(root, at)
+	const root = "charts/plumbline/"
+	listed, err := git(ctx, o.root, "ls-files", root) // not what else lies in the directory
+	if err != nil {
+		return nil, err
+	}
+	for at := range strings.Lines(listed + "\n") {
+		at = strings.TrimSpace(at)
+		name := strings.TrimPrefix(at, root)
+		b, err := os.ReadFile(o.path(at))
 		if err != nil {
-			return err
-		}
-		b, err := os.ReadFile(at) //nolint:gosec // our own chart
-		if err != nil {
-			return err
+			return nil, err
 		}
 		switch name {
 		case "Chart.yaml":
@@ -50,11 +47,10 @@ func (d *dist) chart(o options, images []built) (v1.Image, error) {
 		case "values.yaml":
 			b, err = filled(b, `(?m)^  repository: .*$`, "  repository: "+o.registry+"/"+images[0].name, `(?m)^  digest: ""$`, "  digest: "+images[0].digest.String())
 		}
-		files = append(files, file{path.Join("plumbline", filepath.ToSlash(name)), 0o644, b})
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("chart: %w", err)
+		if err != nil {
+			return nil, fmt.Errorf("chart: %s: %w", name, err)
+		}
+		files = append(files, file{"plumbline/" + name, 0o644, b})
 	}
 	packed, err := targz(files, d.src.date)
 	if err != nil {
@@ -63,7 +59,13 @@ func (d *dist) chart(o options, images []built) (v1.Image, error) {
 	if err := d.put("plumbline-chart-"+strings.TrimPrefix(o.version, "v")+".tgz", packed); err != nil {
 		return nil, err
 	}
-	return artifact(about, packed)
+	img, err := artifact(about, packed)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := img.Digest()
+	d.digests[o.registry+"/charts/plumbline"] = digest.Hex
+	return img, err
 }
 
 // filled replaces each pattern, which must occur once.

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+	"time"
 )
 
 // A platform is an operating system and an architecture, as Go names them.
@@ -54,24 +57,36 @@ func (p *programs) file(name string, at platform) string {
 
 // compile builds all programs. Without paths, build IDs and cgo the result depends on the commit,
 // the version and the Go release only.
-func compile(ctx context.Context, o options) (*programs, error) {
+func compile(ctx context.Context, o options, src source) (_ *programs, err error) {
 	if o.quick {
 		own := []platform{{runtime.GOOS, runtime.GOARCH}}
 		return &programs{dir: o.path("bin"), flat: true, users: own, nodes: own}, nil
+	}
+	if runtime.Version() != goRelease {
+		return nil, fmt.Errorf("this is %s, and releases are made with %s: set GOTOOLCHAIN=%s", runtime.Version(), goRelease, goRelease)
+	}
+	env, err := environment(ctx)
+	if err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "plumbline-release-")
 	if err != nil {
 		return nil, err
 	}
 	p := &programs{dir: dir, users: forUsers, nodes: forNodes}
+	defer func() {
+		if err != nil {
+			p.remove()
+		}
+	}()
 	for _, at := range p.users {
-		if err := build(ctx, o, p, at, userProgram); err != nil {
+		if err := build(ctx, o, src, p, env, at, userProgram); err != nil {
 			return nil, err
 		}
 	}
 	for _, at := range p.nodes {
 		for _, i := range images {
-			if err := build(ctx, o, p, at, i.programs...); err != nil {
+			if err := build(ctx, o, src, p, env, at, i.programs...); err != nil {
 				return nil, err
 			}
 		}
@@ -79,17 +94,15 @@ func compile(ctx context.Context, o options) (*programs, error) {
 	return p, nil
 }
 
-func build(ctx context.Context, o options, p *programs, at platform, names ...string) error {
+func build(ctx context.Context, o options, src source, p *programs, env []string, at platform, names ...string) error {
 	for _, name := range names {
-		args := []string{
-			"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid= -X plumbline.dev/plumbline/internal/buildinfo.version=" + o.version,
-			"-o", p.file(name, at), "./cmd/" + name,
-		}
+		const info = " -X plumbline.dev/plumbline/internal/buildinfo."
+		stamp := info + "version=" + o.version + info + "commit=" + src.commit + info + "date=" + src.date.Format(time.RFC3339)
+		// Not from git: what Go takes from there depends on the tags of the clone.
+		args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=" + stamp, "-o", p.file(name, at), "./cmd/" + name}
 		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Dir, cmd.Stderr = o.root, os.Stderr
-		// No setting of this machine's may change the result.
-		cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return len(v) > 2 && v[:2] == "GO" && !keeps(v) }),
-			"CGO_ENABLED=0", "GOOS="+at.os, "GOARCH="+at.arch, "GOFLAGS=", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0")
+		cmd.Env = slices.Concat(env, []string{"CGO_ENABLED=0", "GOOS=" + at.os, "GOARCH=" + at.arch, "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0"})
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("build %s for %s: %w", name, at, err)
 		}
@@ -97,12 +110,24 @@ func build(ctx context.Context, o options, p *programs, at platform, names ...st
 	return nil
 }
 
-// keeps reports whether a variable says where modules come from and are kept, not what is built.
-func keeps(v string) bool {
-	for _, name := range []string{"GOPATH=", "GOCACHE=", "GOMODCACHE=", "GOPROXY=", "GOSUMDB=", "GONOSUMDB=", "GONOSUMCHECK=", "GOROOT=", "GOTOOLCHAIN=", "GOPRIVATE=", "GOINSECURE="} {
-		if len(v) >= len(name) && v[:len(name)] == name {
-			return true
-		}
+// goRelease is the Go that releases are made with: another one makes other bytes.
+const goRelease = "go1.26.8"
+
+// environment is this process's without what could change the result. Where modules come from and are
+// kept is taken over, also from the user's own settings of Go (go env -w), which are then ignored.
+func environment(ctx context.Context) ([]string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "-json", "GOPATH", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "GOINSECURE").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
 	}
-	return false
+	var kept map[string]string
+	if err := json.Unmarshal(out, &kept); err != nil {
+		return nil, err
+	}
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GO") || strings.HasPrefix(v, "CGO_") })
+	env = append(env, "GOENV=off", "GOTOOLCHAIN="+goRelease)
+	for name, value := range kept {
+		env = append(env, name+"="+value)
+	}
+	return env, nil
 }

@@ -18,10 +18,15 @@ type dist struct {
 	dir  string
 	src  source
 	sums map[string]string // of each file, by its name
+	// digests are what a registry will have, by its name.
+	digests map[string]string
 }
 
-// marker tells that a directory may be replaced.
-const marker = "checksums.txt"
+const (
+	sumsName = "checksums.txt"
+	// marker is in a directory that may be replaced.
+	marker = ".plumbline-release"
+)
 
 func newDist(dir string, src source) (*dist, error) {
 	_, err := os.Stat(dir)
@@ -35,8 +40,11 @@ func newDist(dir string, src source) (*dist, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	d := &dist{dir: dir, src: src, sums: map[string]string{}}
-	return d, os.MkdirAll(dir, 0o755)
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // for everybody
+		return nil, err
+	}
+	d := &dist{dir: dir, src: src, sums: map[string]string{}, digests: map[string]string{}}
+	return d, os.WriteFile(filepath.Join(dir, marker), nil, 0o600)
 }
 
 // put writes a result, whose sum goes into checksums.txt.
@@ -65,21 +73,17 @@ func (d *dist) names() []string {
 }
 
 // finish writes checksums, provenance and their signatures.
-func (d *dist) finish(o options) error {
+func (d *dist) finish(o options, k *key) error {
 	sums := d.checksums()
-	if err := os.WriteFile(filepath.Join(d.dir, marker), sums, 0o644); err != nil { //nolint:gosec // for everybody
+	if err := os.WriteFile(filepath.Join(d.dir, sumsName), sums, 0o644); err != nil { //nolint:gosec // for everybody
 		return err
 	}
 	statement, err := d.provenance(o)
 	if err != nil {
 		return err
 	}
-	if o.key == "" {
+	if k == nil {
 		return os.WriteFile(filepath.Join(d.dir, "provenance.json"), statement, 0o644) //nolint:gosec // for everybody
-	}
-	k, err := readKey(o.key)
-	if err != nil {
-		return err
 	}
 	sig, err := k.blob(sums)
 	if err != nil {
@@ -90,7 +94,7 @@ func (d *dist) finish(o options) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(d.dir, marker+".sig"), sig, 0o644),                 //nolint:gosec // for everybody
+		os.WriteFile(filepath.Join(d.dir, sumsName+".sig"), sig, 0o644),               //nolint:gosec // for everybody
 		os.WriteFile(filepath.Join(d.dir, "provenance.intoto.json"), envelope, 0o644), //nolint:gosec // for everybody
 		os.WriteFile(filepath.Join(d.dir, "release.pub"), k.public(), 0o644))          //nolint:gosec // for everybody
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// images is all that we publish. Each has programs and nothing else: no shell, no certificates (the
+// images is all that we publish. Each has programs and their licences and nothing else: no shell, no certificates (the
 // API server's authority is mounted by Kubernetes), no user but what the chart sets.
 var images = []struct {
 	name     string
@@ -33,34 +33,42 @@ type built struct {
 	digest v1.Hash
 }
 
-// images writes them as one OCI layout, packed as images.tar.
+// images writes each as an OCI layout in an archive of its own.
 func (d *dist) images(o options, p *programs) ([]built, error) {
-	dir, err := os.MkdirTemp("", "plumbline-images-")
+	var out []built
+	for _, i := range images {
+		b, err := d.image(o, p, i.name, i.programs, i.args)
+		if err == nil {
+			err = d.putImage(o, b)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("image %s: %w", i.name, err)
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+func (d *dist) putImage(o options, b built) error {
+	dir, err := os.MkdirTemp("", "plumbline-image-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	at, err := layout.Write(dir, empty.Index)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []built
-	for _, i := range images {
-		b, err := d.image(o, p, i.name, i.programs, i.args)
-		if err != nil {
-			return nil, fmt.Errorf("image %s: %w", i.name, err)
-		}
-		ref := o.registry + "/" + i.name + ":" + o.version
-		if err := at.AppendIndex(b.index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": ref, "io.containerd.image.name": ref})); err != nil {
-			return nil, err
-		}
-		out = append(out, b)
+	ref := o.registry + "/" + b.name + ":" + o.version
+	if err := at.AppendIndex(b.index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": o.version, "io.containerd.image.name": ref})); err != nil {
+		return err
 	}
 	packed, err := packDir(dir, d.src.date)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return out, d.put("images.tar", packed)
+	d.digests[o.registry+"/"+b.name] = b.digest.Hex
+	return d.put("image-"+b.name+".tar", packed)
 }
 
 func (d *dist) image(o options, p *programs, name string, programs, args []string) (built, error) {
@@ -85,6 +93,14 @@ func (d *dist) onePlatform(o options, p *programs, at platform, name string, pro
 			return nil, err
 		}
 		files = append(files, file{program, 0o755, b})
+	}
+	texts, err := read(o, "LICENSE", "NOTICE", "THIRD_PARTY_LICENSES.txt")
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, file{name: "licenses/", mode: 0o755})
+	for _, t := range texts {
+		files = append(files, file{"licenses/" + t.name, t.mode, t.body})
 	}
 	plain, err := tarred(files, d.src.date)
 	if err != nil {

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ type options struct {
 	quick    bool // of the programs in bin/, whatever they were built from: shows that a release can be made
 }
 
-var semantic = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-(rc|alpha|beta)\.[0-9]+)?$`)
+var semantic = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-(rc|alpha|beta)\.(0|[1-9][0-9]*))?$`)
 
 func main() {
 	var o options
@@ -68,6 +69,16 @@ func release(ctx context.Context, o options) error {
 	if !semantic.MatchString(o.version) {
 		return fmt.Errorf("%q is not a version such as v0.1.0 or v0.1.0-rc.1", o.version)
 	}
+	if o.quick && o.push && !o.plain {
+		return errors.New("-quick: not with -push: it is a trial")
+	}
+	var k *key
+	if o.key != "" {
+		var err error
+		if k, err = readKey(o.key); err != nil {
+			return err
+		}
+	}
 	src, err := checkout(ctx, o)
 	if err != nil {
 		return err
@@ -76,7 +87,7 @@ func release(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	programs, err := compile(ctx, o)
+	programs, err := compile(ctx, o, src)
 	if err != nil {
 		return err
 	}
@@ -89,7 +100,7 @@ func release(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	chart, err := d.chart(o, images)
+	chart, err := d.chart(ctx, o, images)
 	if err != nil {
 		return err
 	}
@@ -99,14 +110,14 @@ func release(ctx context.Context, o options) error {
 	if err := d.krew(o, archives); err != nil {
 		return err
 	}
-	if err := d.boms(programs); err != nil {
+	if err := d.boms(o, programs); err != nil {
 		return err
 	}
-	if err := d.finish(o); err != nil {
+	if err := d.finish(o, k); err != nil {
 		return err
 	}
 	if o.push {
-		return d.push(ctx, o, images, chart)
+		return d.push(ctx, o, k, images, chart)
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"runtime"
+	"slices"
 )
 
 // A statement is in-toto's, with the provenance of SLSA as its predicate.
@@ -14,7 +16,8 @@ type statement struct {
 }
 
 type subject struct {
-	Name   string            `json:"name"`
+	Name   string            `json:"name,omitempty"`
+	URI    string            `json:"uri,omitempty"`
 	Digest map[string]string `json:"digest"`
 }
 
@@ -37,12 +40,17 @@ type predicate struct {
 func (d *dist) provenance(o options) ([]byte, error) {
 	s := statement{Type: "https://in-toto.io/Statement/v1", PredicateType: "https://slsa.dev/provenance/v1"}
 	for _, name := range d.names() {
-		s.Subject = append(s.Subject, subject{name, map[string]string{"sha256": d.sums[name]}})
+		s.Subject = append(s.Subject, subject{Name: name, Digest: map[string]string{"sha256": d.sums[name]}})
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.digests)) {
+		s.Subject = append(s.Subject, subject{Name: name, Digest: map[string]string{"sha256": d.digests[name]}})
 	}
 	b := &s.Predicate.BuildDefinition
 	b.BuildType = home + "/tools/release@v1"
 	b.ExternalParameters = map[string]string{"version": o.version, "registry": o.registry}
-	b.ResolvedDependencies = []subject{{"git+" + home, map[string]string{"gitCommit": d.src.commit}}}
+	if !o.quick { // a trial is of whatever is in bin/
+		b.ResolvedDependencies = []subject{{URI: "git+" + home, Digest: map[string]string{"gitCommit": d.src.commit}}}
+	}
 	r := &s.Predicate.RunDetails.Builder
 	r.ID, r.Version = home+"/tools/release", map[string]string{"go": runtime.Version()}
 	return json.Marshal(s)

@@ -19,7 +19,7 @@ import (
 )
 
 // push uploads the images, the chart and their signatures.
-func (d *dist) push(ctx context.Context, o options, images []built, chart v1.Image) error {
+func (d *dist) push(ctx context.Context, o options, k *key, images []built, chart v1.Image) error {
 	to := remoteOptions(ctx)
 	for _, b := range images {
 		ref, err := o.ref(b.name, o.version)
@@ -29,7 +29,7 @@ func (d *dist) push(ctx context.Context, o options, images []built, chart v1.Ima
 		if err := remote.WriteIndex(ref, b.index, to...); err != nil {
 			return fmt.Errorf("push %s: %w", ref, err)
 		}
-		if err := o.pushSignature(b.name, b.digest, to); err != nil {
+		if err := o.pushSignature(k, b.name, b.digest, to); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func (d *dist) push(ctx context.Context, o options, images []built, chart v1.Ima
 	if err != nil {
 		return err
 	}
-	return o.pushSignature("charts/plumbline", digest, to)
+	return o.pushSignature(k, "charts/plumbline", digest, to)
 }
 
 func remoteOptions(ctx context.Context) []remote.Option {
@@ -61,13 +61,9 @@ func (o options) ref(repository, tag string) (name.Tag, error) {
 
 // pushSignature signs a digest as cosign does with a key: a manifest whose tag is the digest, whose layer is
 // the signed statement, and whose annotation is the signature.
-func (o options) pushSignature(repository string, digest v1.Hash, to []remote.Option) error {
-	if o.key == "" {
+func (o options) pushSignature(k *key, repository string, digest v1.Hash, to []remote.Option) error {
+	if k == nil {
 		return nil
-	}
-	k, err := readKey(o.key)
-	if err != nil {
-		return err
 	}
 	payload, err := json.Marshal(map[string]any{
 		"critical": map[string]any{

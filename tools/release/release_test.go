@@ -110,8 +110,15 @@ func again(t *testing.T, o options) {
 		}
 	}
 	second.out = t.TempDir()
+	if err := os.WriteFile(filepath.Join(second.out, "checksums.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := release(t.Context(), second); err == nil {
 		t.Error("a directory of somebody's was replaced")
+	}
+	second.plain = false
+	if err := release(t.Context(), second); err == nil || !strings.Contains(err.Error(), "-quick") {
+		t.Errorf("a trial is published: %v", err)
 	}
 	second.version = "0.1"
 	if err := release(t.Context(), second); err == nil {
@@ -120,7 +127,7 @@ func again(t *testing.T, o options) {
 }
 
 func sums(t *testing.T, o options) {
-	in := map[string]bool{"checksums.txt": true, "checksums.txt.sig": true, "provenance.intoto.json": true, "release.pub": true}
+	in := map[string]bool{"checksums.txt": true, "checksums.txt.sig": true, "provenance.intoto.json": true, "release.pub": true, marker: true}
 	for line := range strings.Lines(string(get(t, o, "checksums.txt"))) {
 		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		if got := hexSum(get(t, o, name)); got != sum {
@@ -175,10 +182,15 @@ func signatures(t *testing.T, o options, pub *ecdsa.PublicKey) {
 	for _, x := range s.Subject {
 		stated[x.Name] = x.Digest["sha256"]
 	}
-	for _, name := range []string{"images.tar", "plumbline.yaml"} {
+	for _, name := range []string{"image-plumbline-agent.tar", "plumbline.yaml"} {
 		if stated[name] != hexSum(get(t, o, name)) {
 			t.Errorf("provenance of %s: %q", name, stated[name])
 		}
+	}
+	if ref, err := o.ref("plumbline-agent", o.version); err != nil {
+		t.Error(err)
+	} else if d, err := remote.Head(ref); err != nil || stated[o.registry+"/plumbline-agent"] != d.Digest.Hex {
+		t.Errorf("provenance of the image: %v", err)
 	}
 	payload[len(payload)/2] ^= 1
 	if verifies(pub, covered(e.PayloadType, payload), e.Signatures[0].Sig) {
@@ -233,7 +245,7 @@ func image(t *testing.T, o options, pub *ecdsa.PublicKey) {
 			files = append(files, h.Name)
 		}
 	}
-	if !slices.Equal(files, []string{"plumbline-agent", "plumbline-cni"}) {
+	if !slices.Equal(files, []string{"plumbline-agent", "plumbline-cni", "licenses/LICENSE", "licenses/NOTICE", "licenses/THIRD_PARTY_LICENSES.txt"}) {
 		t.Errorf("files of the image: %q", files)
 	}
 	c, err := img.ConfigFile()

@@ -11,13 +11,13 @@ import (
 
 // boms writes a bill of materials for each program: what the program itself says that it was
 // built from, as go version -m shows it.
-func (d *dist) boms(p *programs) error {
+func (d *dist) boms(o options, p *programs) error {
 	write := func(name string, at platform) error {
 		info, err := buildinfo.ReadFile(p.file(name, at))
 		if err != nil {
 			return err
 		}
-		b, err := d.bom(name, at, info)
+		b, err := d.bom(o, name, at, info)
 		if err != nil {
 			return fmt.Errorf("bill of materials of %s: %w", name, err)
 		}
@@ -40,11 +40,11 @@ func (d *dist) boms(p *programs) error {
 	return nil
 }
 
-func (d *dist) bom(name string, at platform, info *debug.BuildInfo) ([]byte, error) {
+func (d *dist) bom(o options, name string, at platform, info *debug.BuildInfo) ([]byte, error) {
 	out := cdx.NewBOM()
 	out.Metadata = &cdx.Metadata{
 		Timestamp: d.src.date.Format("2006-01-02T15:04:05Z"),
-		Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: name, Version: info.Main.Version, BOMRef: "program", PackageURL: "pkg:golang/" + info.Path + "?goarch=" + at.arch + "&goos=" + at.os},
+		Component: &cdx.Component{Type: cdx.ComponentTypeApplication, Name: name, Version: o.version, BOMRef: "program", PackageURL: "pkg:golang/" + info.Path + "?goarch=" + at.arch + "&goos=" + at.os},
 	}
 	components := []cdx.Component{{Type: cdx.ComponentTypeLibrary, Name: "std", Version: info.GoVersion, BOMRef: "std", PackageURL: "pkg:golang/std@" + info.GoVersion[2:]}}
 	on := []string{"std"}

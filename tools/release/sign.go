@@ -3,6 +3,7 @@ package main
 import (
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -27,7 +28,7 @@ func readKey(name string) (*key, error) {
 		return nil, fmt.Errorf("%s has no PEM block", name)
 	}
 	if k, err := x509.ParseECPrivateKey(block.Bytes); err == nil {
-		return &key{k}, nil
+		return onP256(name, k)
 	}
 	any, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -36,6 +37,13 @@ func readKey(name string) (*key, error) {
 	k, ok := any.(*ecdsa.PrivateKey)
 	if !ok {
 		return nil, errors.New(name + ": not an EC key")
+	}
+	return onP256(name, k)
+}
+
+func onP256(name string, k *ecdsa.PrivateKey) (*key, error) {
+	if k.Curve != elliptic.P256() {
+		return nil, errors.New(name + ": not a key on the curve P-256")
 	}
 	return &key{k}, nil
 }

@@ -85,7 +85,7 @@ func walk(ctx context.Context, sess *term.Session, dir string, run func(ctx cont
 	for i, s := range steps(dir) {
 		fmt.Fprintf(w, "\n%d. %s\n\n$ %s %s", i+1, s.asks, sess.Program, s)
 		if sess.Interactive() {
-			if _, err := enter.ReadString('\n'); err != nil {
+			if err := pressed(ctx, enter); err != nil {
 				return err
 			}
 		} else {
@@ -98,6 +98,21 @@ func walk(ctx context.Context, sess *term.Session, dir string, run func(ctx cont
 	}
 	fmt.Fprintf(w, "\nOn a cluster of your own: %[1]s status, then %[1]s check. Only apply and undo change anything.\n", sess.Program)
 	return nil
+}
+
+// pressed waits for Enter, or for the end.
+func pressed(ctx context.Context, r *bufio.Reader) error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.ReadString('\n')
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // write writes the files of the incident. The directory must be new: nothing of the user's is replaced.

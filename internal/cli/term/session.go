@@ -39,6 +39,9 @@ func (s *Session) Next(format string, args ...any) {
 			next += " --" + f.name + " " + Quoted(f.value)
 		}
 	}
+	if s.Cluster.Kube.Forward {
+		next += " --port-forward"
+	}
 	fmt.Fprintf(s.Stdout, "Next: %s\n", next)
 }
 

@@ -81,7 +81,15 @@ func (w *Writer) home(ctx context.Context) (string, error) {
 	if _, err := w.get(ctx, "kube-system"); err != nil {
 		return "", err
 	}
-	return w.namespace, nil
+	a, there, err := w.inUsual(ctx, leaseAt(kube.AgentNamespace)+"/"+leaseName)
+	if err != nil || !there {
+		return w.namespace, err
+	}
+	o, err := readLease(a.body)
+	if err == nil && !o.free(a.at) {
+		err = held(o, kube.AgentNamespace)
+	}
+	return w.namespace, err
 }
 
 // A looked is a lease that nobody holds, or that does not exist.
@@ -111,15 +119,20 @@ func (w *Writer) get(ctx context.Context, ns string) (looked, error) {
 	if out.lease, err = readLease(a.body); err != nil {
 		return out, err
 	}
-	if s := &out.lease.Spec; !out.lease.free(a.at) {
-		who := s.HolderIdentity
-		if i := strings.LastIndexByte(who, '_'); i > 0 {
-			who = who[:i]
-		}
-		err = fmt.Errorf("%w: held by %s since %s; if it no longer runs, the lease expires %d seconds after its last renewal; or delete lease %s/%s",
-			errHeld, kube.Readable(who), kube.Readable(s.AcquireTime), s.LeaseDurationSeconds, ns, leaseName)
+	if !out.lease.free(a.at) {
+		err = held(out.lease, ns)
 	}
 	return out, err
+}
+
+// held says who holds a lease.
+func held(o leaseObject, ns string) error {
+	who := o.Spec.HolderIdentity
+	if i := strings.LastIndexByte(who, '_'); i > 0 {
+		who = who[:i]
+	}
+	return fmt.Errorf("%w: held by %s since %s; if it no longer runs, the lease expires %d seconds after its last renewal; or delete lease %s/%s",
+		errHeld, kube.Readable(who), kube.Readable(o.Spec.AcquireTime), o.Spec.LeaseDurationSeconds, ns, leaseName)
 }
 
 // take makes the lease ours if it is free or, after a lost answer, already ours.

@@ -75,3 +75,25 @@ func TestSwitchUnseen(t *testing.T) {
 		}
 	}
 }
+
+// Where agents are elsewhere, a switch in the usual namespace counts too, if the user may see it.
+func TestSwitchInTheUsualNamespace(t *testing.T) {
+	t.Parallel()
+	none := strings.ReplaceAll(notFound, "db-0", stopName)
+	for name, c := range map[string]struct {
+		last said
+		want string
+	}{
+		"not there": {said{404, none, ""}, ""},
+		"unseen":    {said{403, "", ""}, ""},
+		"set":       {said{200, `{"data":{"reason":"audit"}}`, ""}, "stopped by ConfigMap plumbline-system/plumbline-stop: audit"},
+		"no answer": {said{500, "", ""}, "read the kill switch"},
+	} {
+		w, _ := answers(t, said{404, none, ""}, said{404, none, ""}, c.last)
+		w.namespace = "net-ops"
+		err := w.Stop(t.Context())
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -72,6 +72,44 @@ func TestFromArtifacts(t *testing.T) {
 	product.Helm(t, l, "uninstall", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=120s")
 	u.kubectl("delete", "namespace", lab.AgentNamespace, "--timeout=90s")
 	u.nothingLeft()
+	u.airGapped(dist)
+}
+
+// airGapped installs what was copied onto the nodes, without a registry.
+func (u user) airGapped(dist string) {
+	nodes, err := u.l.RunningNodes(u.t.Context())
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	image, err := os.ReadFile(filepath.Join(dist, "image-plumbline-agent.tar"))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	for _, n := range nodes {
+		had, err := n.Ctr(u.t.Context(), "images", "ls", "-q")
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		for _, ref := range strings.Fields(had) {
+			if strings.Contains(ref, "plumbline-agent") {
+				if _, err := n.Ctr(u.t.Context(), "images", "rm", "--sync", ref); err != nil {
+					u.t.Fatal(err)
+				}
+			}
+		}
+		if err := n.WriteFile("/run/image.tar", string(image)); err != nil {
+			u.t.Fatal(err)
+		}
+		if _, err := n.Ctr(u.t.Context(), "images", "import", "/run/image.tar"); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	u.kubectl("create", "namespace", lab.AgentNamespace)
+	product.Helm(u.t, u.l, "install", "plumbline", filepath.Join(dist, "plumbline-chart-"+before+".tgz"), "-n", lab.AgentNamespace, "--wait", "--timeout=120s",
+		"--set", "image.digest=,image.pullPolicy=Never")
+	if out := u.run(0, "status"); !strings.Contains(out, "2 of 2 nodes answer") {
+		u.t.Errorf("without a registry: %s", out)
+	}
 }
 
 // serve starts a registry that the nodes' runtimes use, and returns its host.
@@ -199,7 +237,7 @@ func (u user) replace(what, version string, f func()) {
 	if gap > maxGap || started[0] == 0 || started[1] == 0 {
 		u.t.Errorf("%s: a gap of %s, pods %d", what, gap, started)
 	}
-	if out := u.run(0, "guard", "status"); !strings.Contains(out, "enforce") {
+	if out := u.run(0, "guard", "status", "-A"); strings.Count(out, "enforce") != 2 {
 		u.t.Errorf("after the %s: %s", what, out)
 	}
 }
