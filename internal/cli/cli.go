@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -56,16 +55,14 @@ func rootCommand(sess *term.Session) *cobra.Command {
 			"datastore (which address belongs to which pod) and the nodes (kernel and\n" +
 			"runtime). It finds where they differ, explains why, and repairs it. Only apply\n" +
 			"and undo change anything.",
-		SilenceUsage: true, SilenceErrors: true,
+		SilenceUsage: true, SilenceErrors: true, Version: sess.Cluster.Version,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: sess.Program},
 	}
 	root.SetIn(sess.Stdin)
 	root.SetOut(sess.Stdout)
 	root.SetErr(sess.Stderr)
 	f := root.PersistentFlags()
-	f.StringVar(&sess.Cluster.Kube.Kubeconfig, "kubeconfig", "", "path of the kubeconfig file")
-	f.StringVar(&sess.Cluster.Kube.Context, "context", "", "context of the kubeconfig to use")
-	f.DurationVar(&sess.Cluster.Kube.Timeout, "request-timeout", 2*time.Minute, "how long one request may take")
+	connectionFlags(f, &sess.Cluster)
 	f.BoolVar(&sess.Cluster.Kube.Gentle, "gentle", false, "read one list at a time: slower, less load on the API server")
 	f.BoolVar(&sess.Cluster.Kube.Forward, "port-forward", false, "reach agents by port-forward, where the API server cannot reach their port")
 	f.StringVar(&sess.Bundle, "bundle", "", "check a file written by collect instead of a cluster")
@@ -78,7 +75,7 @@ func rootCommand(sess *term.Session) *cobra.Command {
 	root.AddCommand(check.StatusCommand(sess, guard.Summary), check.Command(sess), explain.Command(sess),
 		repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
 		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), demo.Command(sess, again(sess)), versionCommand(sess), schemaCommand(sess))
-	root.CompletionOptions.HiddenDefaultCmd = true
+	complete(root, sess)
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",
 	).Replace(root.UsageTemplate()))

@@ -3,8 +3,11 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -336,5 +339,37 @@ func conforms(t *testing.T, name string, schema map[string]any, v any) {
 	t.Helper()
 	if err := conformsTo(schema, v); err != nil {
 		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// The flags that kubectl has mean here what they mean there.
+func TestConnectionFlags(t *testing.T) {
+	t.Parallel()
+	asked := make(chan *http.Request, 100)
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r
+		http.Error(w, "no", http.StatusForbidden)
+	}))
+	defer srv.Close()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	text := `{"clusters":[{"name":"c","cluster":{"server":"https://elsewhere.invalid","insecure-skip-tls-verify":true}}],"users":[{"name":"u","user":{"token":"other"}}]}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, 0, "check", "--kubeconfig", file, "--cluster", "c", "--user", "u", "--server", srv.URL, "--token", "tok", "--as", "jane", "--as-group", "ops,dev", "--request-timeout", "5")
+	if r.code != 2 || strings.Contains(r.err, "tok") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+	q := <-asked
+	if q.Header.Get("Authorization") != "Bearer tok" || q.Header.Get("Impersonate-User") != "jane" || !slices.Equal(q.Header["Impersonate-Group"], []string{"ops", "dev"}) {
+		t.Errorf("%v", q.Header)
+	}
+	for _, bad := range []string{"x", "-5", "5x"} {
+		if r := run(t, 0, "check", "--request-timeout", bad); r.code != 2 || !strings.Contains(r.err, "not a duration") {
+			t.Errorf("--request-timeout %s: %s", bad, r.err)
+		}
+	}
+	if r := run(t, 0, "--version"); r.code != 0 || !strings.HasPrefix(r.out, "plumbline version") {
+		t.Errorf("%+v", r)
 	}
 }

@@ -38,6 +38,9 @@ var (
 	ErrNoCRDs      = calico.ErrNoCRDs
 )
 
+// Contexts are those of the kubeconfig; none if it cannot be read.
+func Contexts(o Options) []string { return kube.Contexts(o.Kube) }
+
 // A Cluster is an open one. It is closed by Close.
 type Cluster struct {
 	o       Options

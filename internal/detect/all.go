@@ -60,3 +60,12 @@ func ByCode(c finding.Code) *Detector {
 	}
 	return nil
 }
+
+// Listed returns every code with its title, as shells complete them.
+func Listed() []string {
+	var out []string
+	for _, d := range All {
+		out = append(out, string(d.Code)+"\t"+d.Title)
+	}
+	return out
+}

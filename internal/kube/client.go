@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -36,6 +38,7 @@ var (
 type Options struct {
 	Kubeconfig string
 	Context    string
+	Overrides  Overrides
 	Timeout    time.Duration // of one request
 	Gentle     bool          // one list at a time
 	Forward    bool          // reach agents by port-forward
@@ -58,10 +61,20 @@ type Client struct {
 	quickest atomic.Int64 // duration of the quickest answer
 }
 
+// Overrides take precedence over what the kubeconfig says, as kubectl's flags of the same names do.
+type Overrides struct {
+	Cluster, User, Server, Token, As string
+	AsGroups                         []string
+}
+
 func (o Options) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = o.Kubeconfig
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: o.Context})
+	with := &clientcmd.ConfigOverrides{CurrentContext: o.Context}
+	with.Context.Cluster, with.Context.AuthInfo = o.Overrides.Cluster, o.Overrides.User
+	with.ClusterInfo.Server, with.AuthInfo.Token = o.Overrides.Server, o.Overrides.Token
+	with.AuthInfo.Impersonate, with.AuthInfo.ImpersonateGroups = o.Overrides.As, o.Overrides.AsGroups
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, with)
 }
 
 // Connect reads the kubeconfig. It sends no request yet.
@@ -102,6 +115,15 @@ func Namespace(o Options) string {
 		return "default"
 	}
 	return ns
+}
+
+// Contexts are those of the kubeconfig; none if it cannot be read.
+func Contexts(o Options) []string {
+	all, err := o.loader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all.Contexts))
 }
 
 // maxPause is how long to wait at most between attempts if the API server is busy. A server

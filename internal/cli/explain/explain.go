@@ -36,6 +36,12 @@ func Command(sess *term.Session) *cobra.Command {
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17", sess.Program),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), sess, args, f) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return append(detect.Listed(), "pod\ta pod in all sources", "ip\tan address", "node\ta node", "block\tan IPAM block"), cobra.ShellCompDirectiveNoFileComp
+		},
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")

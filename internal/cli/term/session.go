@@ -32,8 +32,16 @@ type Session struct {
 // Next prints the command that helps next, as it can be pasted: it reads what this one read.
 func (s *Session) Next(format string, args ...any) {
 	next := s.Program + " " + fmt.Sprintf(format, args...)
-	for _, f := range []struct{ name, value string }{
-		{"bundle", s.Bundle}, {"kubeconfig", s.Cluster.Kube.Kubeconfig}, {"context", s.Cluster.Kube.Context},
+	k := &s.Cluster.Kube
+	for _, f := range []struct{ name, value string }{ // a token is for its user to type
+		{"bundle", s.Bundle},
+		{"kubeconfig", k.Kubeconfig},
+		{"context", k.Context},
+		{"cluster", k.Overrides.Cluster},
+		{"user", k.Overrides.User},
+		{"server", k.Overrides.Server},
+		{"as", k.Overrides.As},
+		{"as-group", strings.Join(k.Overrides.AsGroups, ",")},
 	} {
 		if f.value != "" && !strings.Contains(next, "--"+f.name+" ") {
 			next += " --" + f.name + " " + Quoted(f.value)

@@ -5,6 +5,7 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -24,6 +25,11 @@ import (
 
 func TestMain(m *testing.M) { lab.Main(m) }
 
+var (
+	machines = flag.Int("machines", 0, "how many of the two nodes are emulated machines")
+	machine  = flag.String("machine", "debian12", "what they are")
+)
+
 const (
 	before = "0.1.0-rc.1"
 	after  = "0.1.0-rc.2"
@@ -34,7 +40,7 @@ const (
 // TestFromArtifacts is a new user's way: the command line from an archive, the agents and the guard by Helm from a registry, the first
 // finding, an upgrade and a rollback while pods come and go, and the removal.
 func TestFromArtifacts(t *testing.T) {
-	l := lab.Start(t, lab.Config{Nodes: 2, Datastore: lab.KDD})
+	l := lab.Start(t, lab.Config{Nodes: 2 - *machines, Machines: *machines, Machine: *machine, Datastore: lab.KDD})
 	registry := serve(t, l)
 	dist := product.Release(t, registry+"/plumbline", "v"+before)
 	product.Release(t, registry+"/plumbline", "v"+after)
@@ -45,7 +51,7 @@ func TestFromArtifacts(t *testing.T) {
 	chart := "oci://" + registry + "/plumbline/charts/plumbline"
 	u.kubectl("create", "namespace", lab.AgentNamespace)
 	u.kubectl("label", "namespace", lab.AgentNamespace, "pod-security.kubernetes.io/enforce=privileged")
-	product.Helm(t, l, "install", "plumbline", chart, "--plain-http", "--version", before, "-n", lab.AgentNamespace, "--wait", "--timeout=120s",
+	product.Helm(t, l, "install", "plumbline", chart, "--plain-http", "--version", before, "-n", lab.AgentNamespace, "--wait", "--timeout=300s",
 		"--set", "guard.enabled=true,guard.mode=enforce")
 	t.Logf("installed after %.0f s", time.Since(began).Seconds())
 	s := &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}
@@ -63,10 +69,10 @@ func TestFromArtifacts(t *testing.T) {
 	u.kubectl("-n", "default", "delete", "pod", "freed")
 
 	u.replace("upgrade", after, func() {
-		product.Helm(t, l, "upgrade", "plumbline", chart, "--plain-http", "--version", after, "-n", lab.AgentNamespace, "--reset-then-reuse-values", "--wait", "--timeout=180s")
+		product.Helm(t, l, "upgrade", "plumbline", chart, "--plain-http", "--version", after, "-n", lab.AgentNamespace, "--reset-then-reuse-values", "--wait", "--timeout=400s")
 	})
 	u.replace("rollback", before, func() {
-		product.Helm(t, l, "rollback", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=180s")
+		product.Helm(t, l, "rollback", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=400s")
 	})
 
 	product.Helm(t, l, "uninstall", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=120s")
