@@ -240,7 +240,7 @@ func (u user) replace(what, version string, f func()) {
 		u.t.Errorf("pods did not start during the %s: %s", what, failed)
 	}
 	u.t.Logf("%s: %.0f s, %d pods started meanwhile, no ADD failed; longest time without the state of a node %.1f s", what, took.Seconds(), started[0]+started[1], gap.Seconds())
-	if gap > maxGap || started[0] == 0 || started[1] == 0 {
+	if gap > u.l.Scale(maxGap) || started[0] == 0 || started[1] == 0 {
 		u.t.Errorf("%s: a gap of %s, pods %d", what, gap, started)
 	}
 	if out := u.run(0, "guard", "status", "-A"); strings.Count(out, "enforce") != 2 {
