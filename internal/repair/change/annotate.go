@@ -43,7 +43,7 @@ func (a *Annotate) LeastRisk() Risk { return Safe }
 func (a *Annotate) Validate(u Use) error {
 	return u.each(func(p *Proof) error {
 		switch {
-		case !a.Empty && (p.Running == nil || !a.of(u.On, p.Running)):
+		case !a.Empty && (len(a.IPs) == 0 || p.Running == nil || !a.of(u.On, p.Running)): // no address would clear it
 			return errNotRunning
 		case a.Empty && (len(a.IPs) > 0 || !p.NotInUse.gone(a.Container) || !p.NotInUse.somewhere()):
 			return errors.New("it clears an annotation without verification that its sandbox is gone")
