@@ -49,15 +49,17 @@ func (c *Client) Agents(ctx context.Context, namespace string) ([]AgentPod, erro
 	return all, errors.Join(err, oneNamespace(all))
 }
 
-func oneNamespace(pods []AgentPod) error {
-	var in []string
+// namespacesOf returns where the agents are.
+func namespacesOf(pods []AgentPod) (in []string) {
 	for _, p := range pods {
-		if !slices.Contains(in, p.Namespace) {
-			in = append(in, p.Namespace)
-		}
+		in = append(in, p.Namespace)
 	}
-	if len(in) > 1 {
-		slices.Sort(in)
+	slices.Sort(in)
+	return slices.Compact(in)
+}
+
+func oneNamespace(pods []AgentPod) error {
+	if in := namespacesOf(pods); len(in) > 1 {
 		return fmt.Errorf("pods with the label of agents are in several namespaces, none of them %s: %s", AgentNamespace, strings.Join(in, ", "))
 	}
 	return nil
@@ -66,14 +68,7 @@ func oneNamespace(pods []AgentPod) error {
 // AgentsElsewhere returns the other namespaces that have agents.
 func (c *Client) AgentsElsewhere(ctx context.Context, namespace string) ([]string, error) {
 	all, err := c.agentsIn(ctx, "")
-	var in []string
-	for _, p := range all {
-		if p.Namespace != namespace && !slices.Contains(in, p.Namespace) {
-			in = append(in, p.Namespace)
-		}
-	}
-	slices.Sort(in)
-	return in, err
+	return slices.DeleteFunc(namespacesOf(all), func(in string) bool { return in == namespace }), err
 }
 
 func (c *Client) agentsIn(ctx context.Context, namespace string) ([]AgentPod, error) {

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // A dist is the directory of results.
@@ -63,14 +63,7 @@ func (d *dist) checksums() []byte {
 	return b.Bytes()
 }
 
-func (d *dist) names() []string {
-	var out []string
-	for name := range d.sums {
-		out = append(out, name)
-	}
-	slices.SortFunc(out, strings.Compare)
-	return out
-}
+func (d *dist) names() []string { return slices.Sorted(maps.Keys(d.sums)) }
 
 // finish writes checksums, provenance and their signatures.
 func (d *dist) finish(o options, k *key) error {

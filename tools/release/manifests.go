@@ -1,8 +1,6 @@
 package main
 
-import (
-	"os"
-)
+import "os"
 
 // manifests writes what people without Helm apply, with the digest of the image.
 func (d *dist) manifests(o options, images []built) error {

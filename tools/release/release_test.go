@@ -1,19 +1,15 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
-	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"io"
 	"net/http/httptest"
 	"os"
@@ -23,11 +19,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"sigs.k8s.io/yaml"
 )
 
 // trial makes a release of bin/ and pushes it to a registry of its own.
@@ -233,16 +227,9 @@ func image(t *testing.T, o options, pub *ecdsa.PublicKey) {
 		t.Fatal(err)
 	}
 	var files []string
-	for tr := tar.NewReader(r); ; {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h.Typeflag == tar.TypeReg {
-			files = append(files, h.Name)
+	for _, f := range untarred(t, r) {
+		if !strings.HasSuffix(f.name, "/") {
+			files = append(files, f.name)
 		}
 	}
 	if !slices.Equal(files, []string{"plumbline-agent", "plumbline-cni", "licenses/LICENSE", "licenses/NOTICE", "licenses/THIRD_PARTY_LICENSES.txt"}) {
@@ -295,130 +282,5 @@ func signed(t *testing.T, o options, repository string, digest v1.Hash, pub *ecd
 	payload[10] ^= 1
 	if verifies(pub, payload, sig) {
 		t.Errorf("%s changed: the signature holds", repository)
-	}
-}
-
-func chartFiles(t *testing.T, o options) map[string]string {
-	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(get(t, o, "plumbline-chart-0.1.0-rc.1.tgz")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for tr := tar.NewReader(z); ; {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[h.Name] = string(b)
-	}
-}
-
-func chart(t *testing.T, o options) {
-	var about struct{ Name, Version, AppVersion string }
-	if err := yaml.Unmarshal([]byte(chartFiles(t, o)["plumbline/Chart.yaml"]), &about); err != nil {
-		t.Fatal(err)
-	}
-	if about.Name != "plumbline" || about.Version != "0.1.0-rc.1" || about.AppVersion != "v0.1.0-rc.1" {
-		t.Errorf("%+v", about)
-	}
-	ref, err := name.NewTag(o.registry+"/charts/plumbline:0.1.0-rc.1", name.Insecure)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := remote.Image(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := img.Manifest()
-	if err != nil || m.Config.MediaType != chartConfig || len(m.Layers) != 1 || m.Layers[0].MediaType != chartLayer || m.Layers[0].Digest.Hex != hexSum(get(t, o, "plumbline-chart-0.1.0-rc.1.tgz")) {
-		t.Errorf("%+v, %v", m, err)
-	}
-}
-
-// The krew manifest is what krew's validator asks for: the file is named after the plugin, the version is semantic, each sum is
-// that of the archive, and the archive has the program and the licence.
-func krew(t *testing.T, o options) {
-	var m struct {
-		APIVersion, Kind string
-		Metadata         struct{ Name string }
-		Spec             struct {
-			Version, Homepage, ShortDescription, Description string
-			Platforms                                        []struct {
-				Selector         struct{ MatchLabels map[string]string }
-				URI, SHA256, Bin string
-				Files            []struct{ From, To string }
-			}
-		}
-	}
-	if err := yaml.UnmarshalStrict(get(t, o, "plumbline.yaml"), &m); err != nil {
-		t.Fatal(err)
-	}
-	if m.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || m.Kind != "Plugin" || m.Metadata.Name != "plumbline" || m.Spec.Version != o.version ||
-		m.Spec.Homepage == "" || m.Spec.Description == "" || len(m.Spec.ShortDescription) > 50 || len(m.Spec.Platforms) != 1 {
-		t.Fatalf("%+v", m)
-	}
-	p := m.Spec.Platforms[0]
-	archive := get(t, o, p.URI[strings.LastIndexByte(p.URI, '/')+1:])
-	if p.SHA256 != hexSum(archive) || p.Selector.MatchLabels["os"] != runtime.GOOS || p.Selector.MatchLabels["arch"] != runtime.GOARCH {
-		t.Errorf("%+v", p)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		t.Fatal(err)
-	}
-	has := map[string]int64{}
-	for tr := tar.NewReader(z); ; {
-		h, err := tr.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		has[h.Name] = h.Mode
-	}
-	for _, f := range append(p.Files, struct{ From, To string }{p.Bin, ""}) {
-		if _, ok := has[f.From]; !ok {
-			t.Errorf("the archive has no %s", f.From)
-		}
-	}
-	if has[p.Bin] != 0o755 {
-		t.Errorf("%s has mode %o", p.Bin, has[p.Bin])
-	}
-}
-
-// A bill of materials has every module that the program says it has.
-func boms(t *testing.T, o options) {
-	for _, program := range []string{"plumbline", "plumbline-agent", "plumbline-cni"} {
-		info, err := buildinfo.ReadFile(o.path("bin/" + program))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b struct {
-			Components []struct{ Name, Version string }
-		}
-		if err := json.Unmarshal(get(t, o, program+"_"+runtime.GOOS+"_"+runtime.GOARCH+".cdx.json"), &b); err != nil {
-			t.Fatal(err)
-		}
-		in := map[string]bool{}
-		for _, c := range b.Components {
-			in[c.Name+" "+c.Version] = true
-		}
-		for _, m := range info.Deps {
-			if !in[m.Path+" "+m.Version] {
-				t.Errorf("%s: %s %s is missing", program, m.Path, m.Version)
-			}
-		}
-		if !in["std "+info.GoVersion] || len(in) != len(info.Deps)+1 {
-			t.Errorf("%s: %d components, %d modules", program, len(in), len(info.Deps))
-		}
 	}
 }

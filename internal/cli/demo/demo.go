@@ -80,7 +80,7 @@ func Command(sess *term.Session, run func(ctx context.Context, args ...string) e
 
 func walk(ctx context.Context, sess *term.Session, dir string, run func(ctx context.Context, args ...string) error) error {
 	w := sess.Stdout
-	fmt.Fprintf(w, "Wrote %s: a cluster with one incident, as collect saves it, and the logs of its nodes.\n", term.Line(dir))
+	fmt.Fprintf(w, "Wrote %s: a cluster with one incident, as collect\nsaves it, and the logs of its nodes.\n", term.Line(dir))
 	enter := bufio.NewReader(sess.Stdin)
 	for i, s := range steps(dir) {
 		fmt.Fprintf(w, "\n%d. %s\n\n$ %s %s", i+1, s.asks, sess.Program, s)
@@ -96,7 +96,7 @@ func walk(ctx context.Context, sess *term.Session, dir string, run func(ctx cont
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\nOn a cluster of your own: %[1]s status, then %[1]s check. Only apply and undo change anything.\n", sess.Program)
+	fmt.Fprintf(w, "\nOn a cluster of your own: %[1]s status, then %[1]s check.\nOnly apply and undo change anything.\n", sess.Program)
 	return nil
 }
 

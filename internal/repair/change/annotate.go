@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -43,7 +42,7 @@ func (a *Annotate) LeastRisk() Risk { return Safe }
 func (a *Annotate) Validate(u Use) error {
 	return u.each(func(p *Proof) error {
 		switch {
-		case !a.Empty && (len(a.IPs) == 0 || p.Running == nil || !a.of(u.On, p.Running)): // no address would clear it
+		case !a.Empty && (p.Running == nil || !a.of(u.On, p.Running)):
 			return errNotRunning
 		case a.Empty && (len(a.IPs) > 0 || !p.NotInUse.gone(a.Container) || !p.NotInUse.somewhere()):
 			return errors.New("it clears an annotation without verification that its sandbox is gone")
@@ -53,10 +52,9 @@ func (a *Annotate) Validate(u Use) error {
 	})
 }
 
-// of reports that the annotations are those of the running pod.
+// of reports that the annotations are those of the running pod, with all its addresses.
 func (a *Annotate) of(on model.Ref, l *RunningPod) bool {
-	foreign := func(p netip.Prefix) bool { return !slices.Contains(l.IPs, p.Addr()) }
-	return covered(a.Blocks, a.addresses()) && on.Name == l.Namespace+"/"+l.Pod && a.UID == l.UID && a.Container == l.Container && !slices.ContainsFunc(a.IPs, foreign)
+	return covered(a.Blocks, a.addresses()) && on.Name == l.Namespace+"/"+l.Pod && a.UID == l.UID && a.Container == l.Container && l.hasOnly(a.addresses())
 }
 
 func (a *Annotate) addresses() []netip.Addr {

@@ -83,10 +83,9 @@ func (e *Endpoint) of(on model.Ref, l *RunningPod) bool {
 		return false
 	}
 	ips := addressesOf(is.Spec.IPNetworks)
-	foreign := func(ip netip.Addr) bool { return !slices.Contains(l.IPs, ip) }
 	return covered(e.Blocks, ips) && on.Name == model.EndpointName(is.Spec.Node, &model.Pod{Namespace: l.Namespace, Name: l.Pod}) && is.Metadata.Namespace == l.Namespace &&
 		is.Spec.Pod == l.Pod && is.Spec.ContainerID == l.Container && is.Spec.Interface == l.Device &&
-		len(ips) == len(is.Spec.IPNetworks) && len(ips) > 0 && !slices.ContainsFunc(ips, foreign)
+		len(ips) == len(is.Spec.IPNetworks) && l.hasOnly(ips)
 }
 
 // NoUndo says that it can be undone.

@@ -67,6 +67,14 @@ func (l *RunningPod) addresses(w *model.Verification) string {
 	return ""
 }
 
+// hasOnly reports that these are the pod's addresses, all of them and at least one: a record with fewer
+// would take the others from a running pod.
+func (l *RunningPod) hasOnly(ips []netip.Addr) bool {
+	foreign := func(ip netip.Addr) bool { return !slices.Contains(l.IPs, ip) }
+	missing := func(ip netip.Addr) bool { return !slices.Contains(ips, ip) }
+	return len(ips) > 0 && !slices.ContainsFunc(ips, foreign) && !slices.ContainsFunc(l.IPs, missing)
+}
+
 // receives reports that an address that is recorded goes to this pod: to the handle of its
 // sandbox, under its name. An address that is released, or recorded for a tunnel of a node or
 // under our temporary handle, goes to no pod.
