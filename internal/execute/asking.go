@@ -25,7 +25,10 @@ func (x *Executor) nodeNames(ctx context.Context) ([]string, error) {
 	case len(all) == 0:
 		return nil, fmt.Errorf("list nodes: the cluster has none")
 	}
-	x.listed, x.listedAt = all, at
+	x.listed, x.listedAt, x.exists = all, at, make(map[string]bool, len(all))
+	for _, n := range all {
+		x.exists[n] = true
+	}
 	return all, nil
 }
 
@@ -33,6 +36,7 @@ func (x *Executor) nodeNames(ctx context.Context) ([]string, error) {
 // the order of the nodes.
 func (x *Executor) askEach(ctx context.Context, nodes []string, ask func(ctx context.Context, node string) answer) []answer {
 	out := make([]answer, len(nodes))
+	x.asks += len(nodes)
 	if x.Parallel <= 1 {
 		for i, node := range nodes {
 			out[i] = ask(ctx, node)

@@ -68,10 +68,15 @@ type Executor struct {
 	entries  []repair.Entry            // of past runs and this one, in order: what the journal holds
 	dropped  map[string]Verdict        // findings that are no longer repaired; the first reason stays
 	written  map[string]bool           // findings for which a write was or may have been done; superset of those to undo
-	rolls    map[string]nodeAnswers    // by node: full verification, valid for allNodesFor
+	rolls    map[string]*nodeAnswers   // by node: full verification, valid for allNodesFor
+	rolled   *users                    // who uses what, by rolls; nil: not yet computed
 	names    map[string]*nodeName      // by node: what Calico there calls it
+	named    *users                    // who uses what, by what nodes said with their names; nil: not yet computed
 	listed   []string                  // all nodes, as of listedAt
-	excused  map[string]bool           // nodes that are out of service and silent, as read for the write in hand
+	exists   map[string]bool           // the same nodes
+	counted  counted
+	asks     int             // how often nodes were asked so far
+	excused  map[string]bool // nodes that are out of service and silent, as read for the write in hand
 	spent    spending
 	listedAt time.Time
 	failing  int  // steps in a row that gave up; a successful write resets it
@@ -94,7 +99,7 @@ func (x *Executor) Run(ctx context.Context, p *repair.Plan, past []repair.Entry)
 	}
 	x.read(p)
 	x.entries = slices.Clone(past)
-	x.dropped, x.written, x.rolls = map[string]Verdict{}, map[string]bool{}, map[string]nodeAnswers{}
+	x.dropped, x.written, x.rolls = map[string]Verdict{}, map[string]bool{}, map[string]*nodeAnswers{}
 	x.listed = nil
 	res := Result{Steps: map[int]Verdict{}, Findings: map[string]Verdict{}}
 	done := x.recall(past)

@@ -38,7 +38,7 @@ func (x *Executor) learn(w *model.Verification) {
 		n.full = before.full
 	}
 	if w.All {
-		n.full = w
+		n.full, x.named = w, nil
 	}
 	x.names[w.Node] = n
 }
@@ -46,7 +46,10 @@ func (x *Executor) learn(w *model.Verification) {
 // seen gives the nodes that had the container or the address when they told their names: one that
 // was called otherwise in the past may have it under that name.
 func (x *Executor) seen(all []string, d *change.NotInUse) (nodes []string) {
-	for _, node := range all {
+	if x.named == nil {
+		x.named = usersOf(all, func(node string) *model.Verification { return x.names[node].full })
+	}
+	for _, node := range x.named.of(d.Containers, d.IPs) {
 		if full := x.names[node].full; full != nil && full.Complete {
 			if why, passing := d.Against(full); why != "" && !passing {
 				nodes = append(nodes, node)

@@ -216,14 +216,14 @@ func (x *Executor) nodesOf(ctx context.Context, d *change.NotInUse) ([]string, e
 	if err != nil {
 		return nil, err
 	}
-	all = slices.Clone(all)
 	// A node whose Node object was deleted since may still run pods: its agent must verify too.
+	var gone []string
 	for _, n := range slices.Concat(d.Nodes, x.plan.Nodes) {
-		if !slices.Contains(all, n) && !slices.Contains(d.Absent, model.Ref{Kind: model.KindNode, Name: n}) {
-			all = append(all, n)
+		if !x.exists[n] && !slices.Contains(gone, n) && !slices.Contains(d.Absent, model.Ref{Kind: model.KindNode, Name: n}) {
+			gone = append(gone, n)
 		}
 	}
-	return all, nil
+	return slices.Concat(all, gone), nil
 }
 
 // An answer is the verification by a node, or why there is none.
@@ -266,14 +266,16 @@ func (x *Executor) judge(ctx context.Context, p *change.Proof, said map[string]a
 	if err != nil {
 		return Verdict{repair.Unknown, err.Error()}
 	}
+	of := func(n string) answer { return said[n] }
 	if asksAllNodes(p.NotInUse) {
-		said = x.allNodes(ctx, nodes)
+		nodes, of = x.allNodes(ctx, nodes, p.NotInUse.Containers)
 	}
 	for _, n := range nodes {
-		if said[n].err != nil && x.excused[n] {
+		a := of(n)
+		if a.err != nil && x.excused[n] {
 			continue
 		}
-		if v := one(n, said[n], p.NotInUse.Against); v.Outcome != "" {
+		if v := one(n, a, p.NotInUse.Against); v.Outcome != "" {
 			return v
 		}
 	}
@@ -299,46 +301,4 @@ func one(node string, a answer, against func(*model.Verification) (string, bool)
 		return Verdict{repair.Refused, why}
 	}
 	return Verdict{}
-}
-
-// nodeAnswers is a full verification by a node (all sandboxes, records and calls) and its time.
-type nodeAnswers struct {
-	answer
-	at time.Time
-}
-
-// allNodesFor is how long a full verification is valid. It is used only for proofs about
-// containers without addresses: to lower or remove a handle. That is safe although the
-// verification may be older than the read of the handle: it is newer than the plan, and the
-// handle is written only at the revision in the plan (Count.Unchanged). A container writes
-// its handle before it uses it, so a container that no node had then and whose handle was not
-// written since is gone; and a CNI call that counted before the plan and has not yet written
-// its block is in that verification.
-const allNodesFor = time.Minute
-
-// asksAllNodes reports that a proof is about containers only, on all nodes. Then each node is
-// asked once for everything, instead of once per finding: there may be tens of thousands.
-func asksAllNodes(d *change.NotInUse) bool { return d.All && len(d.IPs) == 0 }
-
-func (x *Executor) allNodes(ctx context.Context, nodes []string) map[string]answer {
-	due := slices.DeleteFunc(slices.Clone(nodes), func(n string) bool {
-		r, ok := x.rolls[n]
-		return ok && r.err == nil && x.Now().Sub(r.at) <= allNodesFor
-	})
-	at := x.Now()
-	answers := x.askEach(ctx, due, func(ctx context.Context, n string) answer {
-		w, err := x.Nodes.Ask(ctx, n, nil, nil)
-		if err == nil && !w.All {
-			err = fmt.Errorf("its answer is not a full verification")
-		}
-		return answer{w, err}
-	})
-	for i, n := range due {
-		x.rolls[n] = nodeAnswers{answers[i], at}
-	}
-	said := map[string]answer{}
-	for _, n := range nodes {
-		said[n] = x.rolls[n].answer
-	}
-	return said
 }

@@ -19,7 +19,7 @@ import (
 //  2. scene: read the object, then the objects that the step depends on.
 //  3. Edit: compare the conditions, compute the write.
 //  4. unproven, spared: verify the proofs. They must come after 2: see prove.
-//  5. reedit, for counts of handles: read the blocks again after 4.
+//  5. reedit, for counts of handles: read the blocks again after 4, if a node was asked in 4.
 //  6. write: journal the Intent, write at the revision of 2, journal the outcome.
 //
 // If another writer was first, or there was no answer, it starts again at 1, at most maxTries
@@ -31,6 +31,7 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if err := x.ready(ctx, s, try); err != nil {
 			return Verdict{}, err
 		}
+		asked := x.asks
 		sc, err := x.scene(ctx, s)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -60,10 +61,10 @@ func (x *Executor) update(ctx context.Context, s *repair.Step) (Verdict, error) 
 		if v, err := x.spared(ctx, s); err != nil || v.Outcome != "" {
 			return v, err
 		}
-		if _, count := s.Change.(*change.Count); count {
+		if _, count := s.Change.(*change.Count); count && x.asks != asked {
 			// The write compares the revision of the handle, not of the blocks that were counted.
 			// So read the blocks again, after the nodes verified that no CNI call is about to
-			// write one.
+			// write one. If they had verified it before the scene was read, it is true of it.
 			if e, err = x.reedit(ctx, s, sc); err != nil {
 				unread = err
 				continue
@@ -121,7 +122,7 @@ func (x *Executor) scene(ctx context.Context, s *repair.Step) (change.Scene, err
 		return sc, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	for _, r := range refs {
-		if sc.Also[r], err = x.store(r.Kind).Get(ctx, r); err != nil {
+		if sc.Also[r], err = x.also(ctx, s, sc.Live, r); err != nil {
 			return sc, err
 		}
 	}
@@ -131,7 +132,7 @@ func (x *Executor) scene(ctx context.Context, s *repair.Step) (change.Scene, err
 // reedit reads the other objects of the scene again and computes the edit again.
 func (x *Executor) reedit(ctx context.Context, s *repair.Step, sc change.Scene) (change.Edited, error) {
 	for r := range sc.Also {
-		o, err := x.store(r.Kind).Get(ctx, r)
+		o, err := x.also(ctx, s, sc.Live, r)
 		if err != nil {
 			return change.Edited{}, err
 		}
@@ -235,6 +236,9 @@ func (x *Executor) write(ctx context.Context, s *repair.Step, e change.Edited) e
 // send sends the write and gives the object as written; the zero Object after a deletion.
 func (x *Executor) send(ctx context.Context, s *repair.Step, e change.Edited) (model.Object, error) {
 	store := x.store(s.On.Kind)
+	if s.On.Kind == model.KindBlock {
+		x.counted = counted{}
+	}
 	if !e.Delete {
 		return store.Put(ctx, e.Object)
 	}

@@ -78,7 +78,7 @@ func TestMutants(t *testing.T) {
 	}
 	for _, name := range mutantNames() {
 		t.Run(name, func(t *testing.T) {
-			for i := range uint64(2000) {
+			for i := range uint64(6000) {
 				if yes, err := caught(*from+i, name); yes {
 					t.Logf("caught after %d runs: %v", i+1, err)
 					return

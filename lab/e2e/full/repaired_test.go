@@ -28,15 +28,8 @@ func repaired(t *testing.T, l *lab.Lab, args ...string) {
 		return out, err
 	}
 	sc := stage.Scenario{Name: "repaired", Run: func(ctx context.Context, s *stage.Stage) error {
-		pod, err := s.Run(ctx, stage.PodSpec{Name: "freed", Node: "node1"})
+		pod, err := s.WithoutProxyARP(ctx, "freed")
 		if err != nil {
-			return err
-		}
-		n, err := l.Node(ctx, 1)
-		if err != nil {
-			return err
-		}
-		if _, err := n.Exec(ctx, "sh", "-c", "echo 0 > /proc/sys/net/ipv4/conf/$(ip route get "+pod.Status.PodIP+" | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p')/proxy_arp"); err != nil {
 			return err
 		}
 		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
