@@ -11,14 +11,16 @@ import (
 
 // brings lists the findings that a cause can lead to.
 var brings = map[Cause][]finding.Code{
-	LateDel:         {finding.PL1002, finding.PL1003, finding.PL2001, finding.PL2003, finding.PL2010, finding.PL3003, finding.PL3004, finding.PL3005},
-	RetriedDel:      {finding.PL4001, finding.PL4003, finding.PL4006},
-	AddressMoved:    {finding.PL1002, finding.PL2001, finding.PL2003, finding.PL2004, finding.PL2010, finding.PL3003},
-	AddWithoutDel:   {finding.PL1001, finding.PL2002, finding.PL3001},
-	DelNeverCame:    {finding.PL1001, finding.PL2002, finding.PL3001},
-	TeardownBlocked: {finding.PL4001, finding.PL4002, finding.PL4003, finding.PL4004, finding.PL4005, finding.PL4006},
-	ReleasedInUse:   {finding.PL1002, finding.PL2001, finding.PL2010},
-	StaleNodename:   {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
+	LateDel:          {finding.PL1002, finding.PL1003, finding.PL2001, finding.PL2003, finding.PL2010, finding.PL3003, finding.PL3004, finding.PL3005},
+	RetriedDel:       {finding.PL4001, finding.PL4003, finding.PL4006},
+	AddressMoved:     {finding.PL1002, finding.PL2001, finding.PL2003, finding.PL2004, finding.PL2010, finding.PL3003},
+	AddWithoutDel:    {finding.PL1001, finding.PL2002, finding.PL3001},
+	DelNeverCame:     {finding.PL1001, finding.PL2002, finding.PL3001},
+	TeardownBlocked:  {finding.PL4001, finding.PL4002, finding.PL4003, finding.PL4004, finding.PL4005, finding.PL4006},
+	ReleasedInUse:    {finding.PL1002, finding.PL2001, finding.PL2010},
+	DuplicateAddress: {finding.PL2010},
+	NoGateway:        {finding.PL3005},
+	StaleNodename:    {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
 }
 
 // SetCauses gives each finding of the lists the verdicts that explain it.
@@ -96,7 +98,7 @@ func (v *Verdict) about(f *finding.Finding) bool {
 func (v *Verdict) concerns(r model.Ref) bool {
 	switch r.Kind {
 	case model.KindPod:
-		return v.Pod != "" && r.Name == v.Pod
+		return v.Pod != "" && r.Name == v.Pod || slices.Contains(v.Pods, r.Name)
 	case model.KindAddress:
 		return v.Was.IsValid() && r.Name == v.Was.String() || v.Is.IsValid() && r.Name == v.Is.String()
 	case model.KindHandle, model.KindSandbox:

@@ -25,10 +25,10 @@ func Judge(s *Story) {
 	slices.SortStableFunc(s.Verdicts, func(a, b Verdict) int { return cmp.Compare(rank(a.Cause), rank(b.Cause)) })
 }
 
-// JudgeAll judges every story of the log, its addresses and its nodes: all verdicts in order
+// JudgeAll judges every story of the log, its addresses, listings and nodes: all verdicts in order
 // of time, and how many pods the log reports.
 func JudgeAll(l *Log) (verdicts []Verdict, pods int) {
-	verdicts = append(JudgeAddresses(l), JudgeNodes(l)...)
+	verdicts = slices.Concat(JudgeAddresses(l), JudgeListings(l), JudgeNodes(l))
 	l.Stories(func(s *Story) bool {
 		pods++
 		Judge(s)
@@ -42,7 +42,7 @@ func JudgeAll(l *Log) (verdicts []Verdict, pods int) {
 // rank orders causes by what a person on call needs first.
 func rank(c Cause) int {
 	return slices.Index([]Cause{
-		LateDel, ReleasedInUse, FailingAdd, RetriedDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, Credential,
+		DuplicateAddress, LateDel, ReleasedInUse, FailingAdd, NoGateway, RetriedDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, Credential,
 	}, c)
 }
 

@@ -59,6 +59,11 @@ const (
 	CredentialSeen // the line contains a credential; Note has its type, never its value
 
 	DelStopped // the guard did not pass a late DEL to the plugin; Note has the reason
+
+	RouteSeen         // a node's route for Address leads to Device
+	NeighbourSeen     // a node has a neighbour entry for Address on Device
+	GatewayUnanswered // 169.254.1.1 is not resolved, on Device, or for the pod with Address
+	GatewayAnswered   // it is
 	lastKind
 )
 
@@ -73,6 +78,7 @@ var kindNames = [lastKind]string{
 	"kubelet started", "runtime started", "runtime timeout", "mount timeout", "mount busy", "node not ready", "node ready", "node named",
 	"credential seen",
 	"late DEL stopped by the guard",
+	"route seen", "neighbour seen", "gateway unanswered", "gateway answered",
 }
 
 func (k Kind) String() string {

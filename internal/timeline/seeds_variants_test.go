@@ -90,7 +90,7 @@ func told(t *testing.T, in []records.Input) *timeline.Log {
 
 // everyVerdict gives all that a log's lines prove or make likely, as the CLI lists it.
 func everyVerdict(l *timeline.Log) []timeline.Verdict {
-	all := append(timeline.JudgeAddresses(l), timeline.JudgeNodes(l)...)
+	all := slices.Concat(timeline.JudgeAddresses(l), timeline.JudgeListings(l), timeline.JudgeNodes(l))
 	l.Stories(func(s *timeline.Story) bool {
 		timeline.Judge(s)
 		all = append(all, s.Verdicts...)

@@ -19,16 +19,18 @@ type Cause string
 
 // The causes.
 const (
-	LateDel         Cause = "late DEL"                               // the DEL of an older sandbox removed objects of a newer one
-	RetriedDel      Cause = "retried DEL"                            // a DEL fails repeatedly
-	FailingAdd      Cause = "failing ADD"                            // ADDs of a pod fail one after the other: it has no network, and does not start
-	AddressMoved    Cause = "address changed hands"                  // the pod's name had one address, then another, or an address had one pod, then another
-	AddWithoutDel   Cause = "ADD without DEL"                        // a sandbox was followed by another without a DEL of its own: its address may have leaked
-	DelNeverCame    Cause = "DEL never came"                         // the pod is gone, and its last sandbox was never deleted
-	TeardownBlocked Cause = "teardown blocked"                       // by the runtime, a mount, or a mount held elsewhere
-	ReleasedInUse   Cause = "released by the IPAM garbage collector" // of calico-kube-controllers, while a running pod used the address (calico issue 12257)
-	StaleNodename   Cause = "stale node name"                        // Calico CNI uses the name of another node
-	Credential      Cause = "credential in the log"                  // PL9002
+	LateDel          Cause = "late DEL"                               // the DEL of an older sandbox removed objects of a newer one
+	RetriedDel       Cause = "retried DEL"                            // a DEL fails repeatedly
+	FailingAdd       Cause = "failing ADD"                            // ADDs of a pod fail one after the other: it has no network, and does not start
+	AddressMoved     Cause = "address changed hands"                  // the pod's name had one address, then another, or an address had one pod, then another
+	AddWithoutDel    Cause = "ADD without DEL"                        // a sandbox was followed by another without a DEL of its own: its address may have leaked
+	DelNeverCame     Cause = "DEL never came"                         // the pod is gone, and its last sandbox was never deleted
+	TeardownBlocked  Cause = "teardown blocked"                       // by the runtime, a mount, or a mount held elsewhere
+	ReleasedInUse    Cause = "released by the IPAM garbage collector" // of calico-kube-controllers, while a running pod used the address (calico issue 12257)
+	StaleNodename    Cause = "stale node name"                        // Calico CNI uses the name of another node
+	DuplicateAddress Cause = "duplicate address"                      // one listing shows an address for several pods
+	NoGateway        Cause = "gateway not resolved"                   // a pod gets no ARP reply for 169.254.1.1
+	Credential       Cause = "credential in the log"                  // PL9002
 )
 
 // A Verdict is what the log lines show of a pod's network: which call did what to which sandbox,
@@ -37,6 +39,7 @@ type Verdict struct {
 	Cause     Cause      `json:"cause"`
 	Certainty Certainty  `json:"certainty"`
 	Pod       string     `json:"pod,omitempty"`
+	Pods      []string   `json:"pods,omitempty"` // all of them, where it is about several
 	Node      string     `json:"node,omitempty"`
 	At        time.Time  `json:"at,omitzero"`       // when it happened, or began
 	Until     time.Time  `json:"until,omitzero"`    // the last time, for what lasts or is repeated

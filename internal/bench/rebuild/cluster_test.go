@@ -4,6 +4,7 @@ package rebuild
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -16,7 +17,7 @@ import (
 	"plumbline.dev/plumbline/lab/load"
 )
 
-const podsPerNode = 30
+var podsPerNode = flag.Int("pods", 30, "how many pods each node has")
 
 // A cluster is the loaded lab, with the simulated state of its nodes.
 type cluster struct {
@@ -40,7 +41,7 @@ type host struct {
 // fill loads a healthy cluster and reads it back.
 func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 	t.Helper()
-	sum, err := load.Run(t.Context(), l, load.Config{Nodes: *nodes, PodsPerNode: podsPerNode, Seed: *seed})
+	sum, err := load.Run(t.Context(), l, load.Config{Nodes: *nodes, PodsPerNode: *podsPerNode, Seed: *seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 	slices.SortFunc(c.hosts, func(a, b *host) int { return cmp.Compare(a.name, b.name) })
 	for _, h := range c.hosts {
 		slices.SortFunc(h.pods, func(a, b *model.Pod) int { return cmp.Compare(a.Ref().Name, b.Ref().Name) })
-		if len(h.pods) != podsPerNode {
+		if len(h.pods) != *podsPerNode {
 			t.Fatalf("%s has %d pods", h.name, len(h.pods))
 		}
 	}

@@ -45,7 +45,7 @@ func TestLabOrphans(t *testing.T) {
 	perBare := c.deletesBare(t, r, server) / time.Duration(bare)
 
 	c.orphan(t, r, *orphans, 2)
-	c.run(t, r, "check", "--settle=1s", "--wait", "-o", "json")
+	c.run(t, r, "check", "--settle=1s", "-o", "json")
 	file := filepath.Join(c.state, "orphans.json")
 	c.run(t, r, "plan", "--allow-mass-change", "--settle=1s", "--save", file)
 

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { lab.Main(m) }
 
 var (
 	binary  = flag.String("plumbline", "../../../bin/plumbline", "the program to measure")
-	nodes   = flag.Int("nodes", 50, "how many nodes, each with one block and 30 pods")
+	nodes   = flag.Int("nodes", 50, "how many nodes, each with one block")
 	silent  = flag.Int("silent", 2, "how many of them do not answer during plan and apply")
 	crooked = flag.Int("crooked", 4, "how many blocks are inconsistent")
 	seed    = flag.Uint64("seed", 1, "seed that selects the affected pods")

@@ -53,11 +53,11 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	}
 	next := ""
 	for _, v := range verdicts {
-		at := fmt.Sprintf("%-19s", "-")
+		at := "undated"
 		if !v.At.IsZero() {
 			at = term.Stamp(v.At)
 		}
-		sess.PrintLines(cols, at+"  "+term.Dash(v.Pod))
+		sess.PrintLines(cols, at+"  "+subject(&v, files))
 		sess.PrintLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
 		if next == "" && v.Pod != "" {
 			next = v.Pod
@@ -68,4 +68,18 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 		sess.Next("timeline pod %s -n %s --logs ...", term.Line(pod), term.Line(ns))
 	}
 	return exit(files, nil)
+}
+
+// subject gives what a verdict is about: its pod, its node, or at least a line.
+func subject(v *timeline.Verdict, files []timeline.File) string {
+	switch lines := linesAt(files, v.Lines); {
+	case v.Pod != "":
+		return v.Pod
+	case v.Node != "":
+		return "node " + v.Node
+	case len(lines) > 0:
+		return lines[0]
+	default:
+		return "-"
+	}
 }

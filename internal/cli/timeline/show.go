@@ -3,6 +3,7 @@ package timeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/cli/term"
@@ -65,7 +66,7 @@ func storiesOf(log *timeline.Log, q question) []*timeline.Story {
 	default:
 		pods = log.PodsOfSandbox(q.Sandbox)
 	}
-	shared := timeline.JudgeAddresses(log)
+	shared := append(timeline.JudgeAddresses(log), timeline.JudgeListings(log)...)
 	var out []*timeline.Story
 	for _, p := range pods {
 		s := log.Pod(p)
@@ -74,7 +75,7 @@ func storiesOf(log *timeline.Log, q question) []*timeline.Story {
 		}
 		timeline.Judge(s)
 		for _, v := range shared {
-			if v.Pod == p || strings.Contains(v.Says, " "+p+" ") { // who got it, and who had it
+			if v.Pod == p || slices.Contains(v.Pods, p) || strings.Contains(v.Says, " "+p+" ") { // who got it, and who had it
 				s.Verdicts = append(s.Verdicts, v)
 			}
 		}

@@ -39,7 +39,7 @@ func verdicts(l *timeline.Log, each ...func(*timeline.Story)) []timeline.Verdict
 		timeline.Judge(s)
 		out = append(out, s.Verdicts...)
 	}
-	return slices.Concat(out, timeline.JudgeAddresses(l), timeline.JudgeNodes(l))
+	return slices.Concat(out, timeline.JudgeAddresses(l), timeline.JudgeListings(l), timeline.JudgeNodes(l))
 }
 
 // A score counts the expected and the found verdicts of one cause.

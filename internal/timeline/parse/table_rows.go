@@ -49,14 +49,15 @@ func wantsRow(r *records.Record) bool {
 	if len(r.Text) > maxRow || len(r.Raw)-len(r.Text) != blanks(r.Raw) {
 		return false
 	}
-	if asksKubectl(r.Text) {
+	if asksKubectl(r.Text) || wantsIP(r.Text) {
 		return true
 	}
 	if !bytes.Contains(r.Text, twoBlanks) && bytes.IndexByte(r.Text, '\t') < 0 {
 		return false
 	}
 	c := cut(r.Text)
-	return heads(&c) || podListed(&c) >= 0 || eventListed(&c) >= 0 || containerListed(&c) || endpointListed(&c)
+	_, endpoint := endpointListed(&c)
+	return endpoint || heads(&c) || podListed(&c) >= 0 || eventListed(&c) >= 0 || containerListed(&c)
 }
 
 // listed parses such a line.
@@ -66,6 +67,10 @@ func (t *Parser) listed(r *records.Record) {
 	}
 	if asksKubectl(r.Text) {
 		t.seen.asked = listing{namespace: namespaceAsked(r.Text), next: r.Place.Line + 1}
+		return
+	}
+	if wantsIP(r.Text) {
+		t.ofIP(r)
 		return
 	}
 	c := cut(r.Text)
@@ -78,7 +83,7 @@ func (t *Parser) listed(r *records.Record) {
 		t.eventRow(r, c.all[:age], c.all[age:c.n])
 	case containerListed(&c):
 		t.containerRow(r, &c)
-	case endpointListed(&c):
+	default:
 		t.endpointRow(r, &c)
 	}
 }

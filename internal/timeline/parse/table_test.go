@@ -105,6 +105,12 @@ func TestTables(t *testing.T) {
 			"docker", "4f663934aaaa   pause:3.0   \"/pause\"   2 days ago   Exited (0) 3 hours ago      k8s_POD_web-0_a_4f663934-d898_0\n",
 			[]string{"docker: pod seen pod=a/web-0 uid=4f663934-d89 sandbox=4f663934aaaa"},
 		},
+		{"arp", "10.0.0.1            ether   9e:83:2f:5d:c5:1e   CM                    cali49657a1e1a0\n", []string{"ip: neighbour seen address=10.0.0.1"}},
+		{"route", "10.0.0.1 dev cali49657a1e1a0  scope link\n", []string{"ip: route seen address=10.0.0.1"}},
+		{"calicoctl", "shop   web-0   n1   10.0.0.1/32   cali49657a1e1a0\n", []string{"calicoctl: pod seen node=n1 pod=shop/web-0 address=10.0.0.1"}},
+		{"calicoctlWide", "n1-k8s-web--0-eth0   web-0   n1   10.0.0.1/32,fd00::1/128   cali49657a1e1a0   kns.shop,ksa.shop.default\n", []string{"calicoctl: pod seen node=n1 pod=shop/web-0 address=10.0.0.1"}},
+		{"calicoctlWideOfAll", "shop   n1-k8s-web--0-eth0   web-0   n1   10.0.0.1/32   cali49657a1e1a0   kns.shop,ksa.shop.default\n", []string{"calicoctl: pod seen node=n1 pod=shop/web-0 address=10.0.0.1"}},
+		{"calicoctlOfNone", "web-0   n1   10.0.0.1/32   cali49657a1e1a0\n", nil},
 		{"otherProfile", "n1   k8s   a.web-0   eth0   10.0.0.1/32   cali91dded39638   k8s_ns.b\n", nil},
 		{"network", "n1   k8s   a.web-0   eth0   10.0.0.0/26   cali91dded39638   k8s_ns.a\n", nil},
 		{"libnetwork", "n1   libnetwork   a.web-0   eth0   10.0.0.1/32   cali91dded39638   k8s_ns.a\n", nil},
@@ -128,7 +134,7 @@ func TestRowsHaveNoHeader(t *testing.T) {
 func TestRowsAreQuick(t *testing.T) {
 	for _, text := range []string{
 		"	at com.example.Thing.call(Thing.java:120)  ~[thing.jar:1.0]", "lrwxrwxrwx 1 root root 0 Mar 28 18:42 pid -> pid:[4026532484]",
-		"192.168.91.33            ether   9e:83:2f:5d:c5:1e   CM                    calic49657a1e1a", "web-0   1/1   Running   0   long   10.0.0.1   n1",
+		"192.168.91.33            ether   9e:83:2f:5d:c5:1e   CM                    eth0", "web-0   1/1   Running   0   long   10.0.0.1   n1",
 	} {
 		r := records.Record{Text: bytes.TrimSpace([]byte(text)), Raw: []byte(text)}
 		if Wants(&r) {

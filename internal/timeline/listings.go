@@ -1,0 +1,221 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// People paste what kubectl, calicoctl, ip and arp list. One listing is of one moment: rows on
+// consecutive lines of one file. What two listings show may have changed in between.
+
+// A row is one line of a listing.
+type row struct {
+	pod, node, device, state string
+	address                  netip.Addr
+	source                   string
+	kind                     Kind
+	place                    Place
+}
+
+// JudgeListings finds what listings show: an address that several pods have at one moment, and
+// pods whose gateway does not answer.
+func JudgeListings(l *Log) []Verdict {
+	l.mu.Lock()
+	rows := l.rows()
+	l.mu.Unlock()
+	return append(duplicates(rows), noGateway(rows)...)
+}
+
+// rows gives the rows of listings, in order of file and line. l.mu must be held.
+func (l *Log) rows() []row {
+	x := l.indexed()
+	var out []row
+	for n := l.events.first; n < l.events.end; n++ {
+		p := l.events.at(n)
+		if p.at != noTime {
+			continue
+		}
+		source := l.sources[p.source]
+		if source != "kubectl" && source != "calicoctl" && source != "ip" {
+			continue
+		}
+		words := l.name(x.subjects[p.subject])
+		e := l.unpack(p, &words)
+		out = append(out, row{e.Pod, e.Node, e.Device, e.Note, e.Address, source, e.Kind, e.Place})
+	}
+	slices.SortStableFunc(out, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.place.File, b.place.File), cmp.Compare(a.place.Line, b.place.Line))
+	})
+	return out
+}
+
+// A shared is what listings show of one address.
+type shared struct {
+	address          netip.Addr
+	running          []row // by kubectl: pods that run, in one listing
+	endpoints        []row // by calicoctl: in one listing
+	routes, entries  []row // on nodes
+	several, records bool  // several pods run with it; several endpoints have it
+}
+
+// duplicates finds addresses that several pods have in one listing.
+func duplicates(rows []row) []Verdict {
+	by := map[netip.Addr]*shared{}
+	of := func(a netip.Addr) *shared {
+		if by[a] == nil {
+			by[a] = &shared{address: a}
+		}
+		return by[a]
+	}
+	for i := range rows {
+		switch r := &rows[i]; r.kind {
+		case RouteSeen:
+			of(r.address).routes = append(of(r.address).routes, *r)
+		case NeighbourSeen:
+			of(r.address).entries = append(of(r.address).entries, *r)
+		default:
+		}
+	}
+	for listing := range listings(rows) {
+		at := map[netip.Addr][]row{}
+		for _, r := range listing {
+			if r.kind == PodSeen && r.address.IsValid() && (r.source == "calicoctl" || uses(r.state)) {
+				at[r.address] = append(at[r.address], r)
+			}
+		}
+		for a, rs := range at {
+			s, pods := of(a), podsOf(rs)
+			if rs[0].source == "calicoctl" {
+				if s.endpoints = append(s.endpoints, rs...); len(pods) > 1 {
+					s.records = true
+				}
+			} else if s.running = append(s.running, rs...); len(pods) > 1 {
+				s.several = true
+			}
+		}
+	}
+	var out []Verdict
+	for _, a := range sortedAddresses(by) {
+		if v, ok := by[a].verdict(); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// verdict judges one address. Pods on the network of their host share the address of their node:
+// on one node, kubectl's listing alone proves nothing.
+func (s *shared) verdict() (Verdict, bool) {
+	ofPods := len(s.endpoints)+len(s.routes)+len(s.entries) > 0 || len(nodesOf(s.running)) > 1
+	if !s.records && (!s.several || !ofPods) {
+		return Verdict{}, false
+	}
+	rows := s.running
+	if !s.several {
+		rows = s.endpoints
+	}
+	pods, nodes := podsOf(slices.Concat(rows, s.endpoints)), nodesOf(slices.Concat(rows, s.endpoints))
+	v := Verdict{Cause: DuplicateAddress, Certainty: Proven, Is: s.address, Pods: pods, Count: len(pods), Says: fmt.Sprintf("%s is the address of %d pods", s.address, len(pods))}
+	if len(nodes) == 1 {
+		v.Node = nodes[0]
+		v.Says += " on " + v.Node
+	}
+	v.Says += ": " + some(pods)
+	v.Says += s.onNode()
+	if !s.several {
+		v.Certainty = Likely
+		v.NotShown = append(v.NotShown, "whether these pods run: only Calico's endpoints are listed, and one may be left of a pod that is gone")
+	}
+	v.NotShown = append(v.NotShown, "which of them Calico IPAM assigned it to: no line shows the allocation")
+	for _, r := range slices.Concat(s.running, s.endpoints, s.routes, s.entries) {
+		v.Lines = append(v.Lines, r.place)
+	}
+	v.Lines = tidy(v.Lines)
+	return v, true
+}
+
+// onNode says where the node sends packets for the address.
+func (s *shared) onNode() (says string) {
+	var to []string
+	for _, r := range s.routes {
+		name := r.device
+		if i := slices.IndexFunc(s.endpoints, func(e row) bool { return e.device == r.device }); i >= 0 {
+			name += " of " + s.endpoints[i].pod
+		}
+		if !slices.Contains(to, name) {
+			to = append(to, name)
+		}
+	}
+	if len(to) > 0 {
+		says += "; the node's route leads to " + and(to)
+	}
+	devices := map[string]bool{}
+	for _, r := range s.entries {
+		devices[r.device] = true
+	}
+	if len(devices) > 1 {
+		says += fmt.Sprintf("; %d interfaces have a neighbour entry for it", len(devices))
+	}
+	return says
+}
+
+// listings splits rows into listings.
+func listings(rows []row) func(yield func([]row) bool) {
+	return func(yield func([]row) bool) {
+		for from := 0; from < len(rows); {
+			to := from + 1
+			for to < len(rows) && rows[to].source == rows[from].source && rows[to].place.File == rows[from].place.File && rows[to].place.Line == rows[to-1].place.Line+1 {
+				to++
+			}
+			if !yield(rows[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// uses reports whether a pod in this state, as kubectl shows it, has a network of its own: one
+// that has ended, or is ending, may still show the address that another pod has now.
+func uses(state string) bool {
+	state = strings.TrimPrefix(state, "Init:")
+	if ready, all, ok := strings.Cut(state, "/"); ok {
+		return ready != "" && all != ""
+	}
+	return slices.Contains([]string{"Running", "PodInitializing", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError", "RunContainerError"}, state)
+}
+
+func podsOf(rows []row) []string { return distinct(rows, func(r row) string { return r.pod }) }
+
+func nodesOf(rows []row) []string { return distinct(rows, func(r row) string { return r.node }) }
+
+func distinct(rows []row, of func(row) string) (out []string) {
+	for _, r := range rows {
+		if s := of(r); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sortedAddresses[T any](by map[netip.Addr]T) []netip.Addr {
+	out := make([]netip.Addr, 0, len(by))
+	for a := range by {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, netip.Addr.Compare)
+	return out
+}
+
+// some names a few pods of many.
+func some(pods []string) string {
+	const few = 3
+	if len(pods) <= few+1 {
+		return and(pods)
+	}
+	return strings.Join(pods[:few], ", ") + fmt.Sprintf(" and %d others", len(pods)-few)
+}

@@ -1,0 +1,41 @@
+package timeline
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// noGateway finds pods whose gateway does not answer, by what people paste: entries of a pod's own
+// neighbour table, and packets that tcpdump shows. An idle pod may have an old failed entry, so an
+// entry alone is likely only.
+func noGateway(rows []row) []Verdict {
+	const many = 3 // the kernel repeats a request that was lost
+	var out []Verdict
+	asked := map[netip.Addr][]Place{}
+	answered := map[uint16]bool{}
+	for i := range rows {
+		r := &rows[i]
+		switch {
+		case r.kind == GatewayAnswered:
+			answered[r.place.File] = true
+		case r.kind == GatewayUnanswered && r.address.IsValid():
+			asked[r.address] = append(asked[r.address], r.place)
+		case r.kind == GatewayUnanswered:
+			out = append(out, Verdict{
+				Cause: NoGateway, Certainty: Likely, Lines: []Place{r.place},
+				Says:     "169.254.1.1 is not resolved on " + r.device + " of a pod: it reaches nothing",
+				NotShown: []string{"which pod: the line does not name it", "whether it was sending: an idle pod may have an old entry"},
+			})
+		}
+	}
+	for _, a := range sortedAddresses(asked) {
+		if at := asked[a]; len(at) >= many && !answered[at[0].File] {
+			out = append(out, Verdict{
+				Cause: NoGateway, Certainty: Proven, Is: a, Count: len(at), Lines: tidy(at),
+				Says:     fmt.Sprintf("the pod with %s asks for 169.254.1.1 %d times and gets no ARP reply", a, len(at)),
+				NotShown: []string{"why: check reports it as PL3005 with its cause while it lasts"},
+			})
+		}
+	}
+	return out
+}
