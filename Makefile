@@ -53,8 +53,8 @@ gen: ## Regenerate the generated files
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
 	$(GO) -C tools/release run . -root $(CURDIR) -licences $(CURDIR)/THIRD_PARTY_LICENSES.txt
-	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
-	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true --set guard.enabled=true; } > deploy/guard.yaml
+	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
+	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true --set guard.enabled=true; } > deploy/guard.yaml
 
 verify: gen lint vulncheck ## Fail if generated files, formatting or lint are not clean
 	git diff --exit-code

@@ -75,6 +75,11 @@ func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *mo
 	return f.gather(ctx, nodes, query)
 }
 
+// Only reads some tables of every agent, as they are kept there.
+func (f *Fleet) Only(ctx context.Context, query url.Values) *model.Snapshot {
+	return f.gather(ctx, f.Nodes, query)
+}
+
 // gather reads tables from some agents; the answers are in the order of the nodes.
 func (f *Fleet) gather(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
 	answers := make([]*model.Snapshot, len(nodes))

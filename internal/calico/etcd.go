@@ -58,7 +58,11 @@ func OpenEtcd(ctx context.Context, o EtcdOptions) (*Etcd, error) {
 	e := &Etcd{kv: c.KV, timeout: o.Timeout, close: c.Close}
 	short, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if _, err := e.revision(short); err != nil {
+	_, err = e.revision(short)
+	if none := e.holdsCalico(short, o, cfg.TLS); none != nil && (err == nil || errors.Is(none, errCalico2)) {
+		err = none
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("etcd %v: %w", o.Endpoints, err), c.Close())
 	}
 	return e, nil

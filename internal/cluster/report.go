@@ -9,17 +9,19 @@ import (
 
 // A CheckReport is the document of a check. Its lists are never null.
 type CheckReport struct {
-	APIVersion  string           `json:"apiVersion"`
-	Kind        string           `json:"kind"`
-	Cluster     Summary          `json:"cluster"`
-	Taken       model.Time       `json:"taken"`
-	Findings    []NamedFinding   `json:"findings"`
-	Unconfirmed []NamedFinding   `json:"unconfirmed"`
-	Suppressed  []NamedFinding   `json:"suppressed"`
-	NotJudged   []detect.Skip    `json:"notJudged"`
-	NotChecked  []model.Coverage `json:"notChecked"`
-	Headlines   []string         `json:"headlines"`
-	Pattern     *audit.Pattern   `json:"pattern,omitempty"` // that most began at one time
+	APIVersion  string            `json:"apiVersion"`
+	Kind        string            `json:"kind"`
+	Cluster     Summary           `json:"cluster"`
+	Taken       model.Time        `json:"taken"`
+	Findings    []NamedFinding    `json:"findings"`
+	Unconfirmed []NamedFinding    `json:"unconfirmed"`
+	Suppressed  []NamedFinding    `json:"suppressed"`
+	NotJudged   []detect.Skip     `json:"notJudged"`
+	NotChecked  []model.Coverage  `json:"notChecked"`
+	Headlines   []string          `json:"headlines"`
+	Pattern     *audit.Pattern    `json:"pattern,omitempty"`   // that most began at one time
+	Predating   *audit.Predating  `json:"predating,omitempty"` // that most is older than the kubelet of its node
+	Against     *audit.Comparison `json:"against,omitempty"`   // what differs from the check that --against names
 }
 
 // A Summary says which cluster was checked.
@@ -47,7 +49,7 @@ func ReportOf(r *audit.Report) CheckReport {
 		},
 		Findings: named(r.Findings), Unconfirmed: named(r.Unconfirmed), Suppressed: named(r.Suppressed),
 		NotJudged: append([]detect.Skip{}, r.Skipped...), NotChecked: append([]model.Coverage{}, r.Gaps...), Headlines: append([]string{}, r.MassChanges...),
-		Pattern: r.Pattern(),
+		Pattern: r.Pattern(), Predating: r.Predating(),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 const (
 	AgentNamespace = "plumbline-system"
 	agentLabels    = "app.kubernetes.io/name=plumbline,app.kubernetes.io/component=agent"
-	agentPort      = 9474
+	agentPort      = 9474 // unless the pods say otherwise
 	agentAudience  = "plumbline-agent"
 	AgentHeader    = "Plumbline-Token"
 	maxAnswer      = 64 << 20
@@ -26,6 +26,7 @@ const (
 // An AgentPod is a pod that runs an agent.
 type AgentPod struct {
 	Node, Namespace, Name string
+	Port                  int // 0: agentPort
 	Ready                 bool
 	Phase                 model.Phase
 }
@@ -76,7 +77,15 @@ func (c *Client) agentsIn(ctx context.Context, namespace string) ([]AgentPod, er
 	if err != nil {
 		return nil, fmt.Errorf("find agents: %w", err)
 	}
-	return agentPods(pods), nil
+	out := agentPods(pods)
+	if len(out) == 0 {
+		return out, nil
+	}
+	port, err := c.portIn(ctx, out[0].Namespace)
+	for i := range out {
+		out[i].Port = port
+	}
+	return out, err
 }
 
 func agentPods(pods []model.Pod) []AgentPod {
@@ -128,5 +137,5 @@ func ProxyPath(pod AgentPod, path string) (string, error) {
 	if slices.Contains(strings.Split(path, "/"), "..") {
 		return "", fmt.Errorf("%.80q: .. is not allowed in the path", path)
 	}
-	return fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/%s", pod.Namespace, pod.Name, agentPort, path), nil
+	return fmt.Sprintf("/api/v1/namespaces/%s/pods/https:%s:%d/proxy/%s", pod.Namespace, pod.Name, pod.port(), path), nil
 }

@@ -42,6 +42,15 @@ func TestProxyPath(t *testing.T) {
 	if err != nil || got != "/api/v1/namespaces/plumbline-system/pods/https:plumbline-agent-x7:9474/proxy/v1/tables" {
 		t.Errorf("%q, %v", got, err)
 	}
+	pod.Port = 9475
+	if got, err := ProxyPath(pod, "v1/tables"); err != nil || !strings.Contains(got, ":9475/") || !agentPath.MatchString(got) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, port := range []int{10250, 22, 9480, -1} {
+		if _, err := allowedPort(port); err == nil {
+			t.Errorf("port %d is used", port)
+		}
+	}
 	for _, bad := range []AgentPod{{Namespace: "a/b", Name: "c"}, {Namespace: "a", Name: "..%2f"}, {Namespace: "a", Name: ""}, {Namespace: "A", Name: "b"}, {Namespace: "a", Name: "b:1/x"}} {
 		if got, err := ProxyPath(bad, "x"); err == nil {
 			t.Errorf("%+v: %q", bad, got)

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -66,7 +65,7 @@ func (f forwarder) RoundTrip(q *http.Request) (*http.Response, error) {
 		return f.RoundTripper.RoundTrip(q)
 	}
 	namespace, pod, path := m[agentPath.SubexpIndex("namespace")], m[agentPath.SubexpIndex("pod")], m[agentPath.SubexpIndex("path")]
-	line, refused, err := f.dial(q.Context(), namespace, pod)
+	line, refused, err := f.dial(q.Context(), namespace, pod, m[agentPath.SubexpIndex("port")])
 	if refused != nil || err != nil {
 		return refused, err
 	}
@@ -103,7 +102,7 @@ func (f forwarder) RoundTrip(q *http.Request) (*http.Response, error) {
 
 // dial connects to the agent's port in the pod. An answer is returned if the API server
 // refused.
-func (f forwarder) dial(ctx context.Context, namespace, pod string) (*line, *http.Response, error) {
+func (f forwarder) dial(ctx context.Context, namespace, pod, port string) (*line, *http.Response, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost,
 		f.at(Request{Path: "/api/v1/namespaces/" + namespace + "/pods/" + pod + "/portforward"}), http.NoBody)
 	if err != nil {
@@ -125,7 +124,7 @@ func (f forwarder) dial(ctx context.Context, namespace, pod string) (*line, *htt
 	if !ok {
 		return nil, nil, errors.Join(errors.New("port-forward: the API server did not change the protocol"), resp.Body.Close())
 	}
-	l, err := newLine(ctx, raw)
+	l, err := newLine(ctx, raw, port)
 	if err != nil {
 		return nil, nil, fmt.Errorf("port-forward: %w", err)
 	}
@@ -142,7 +141,7 @@ type line struct {
 }
 
 // newLine opens the two streams of a port-forward. The end of the context ends it.
-func newLine(ctx context.Context, raw io.ReadWriteCloser) (*line, error) {
+func newLine(ctx context.Context, raw io.ReadWriteCloser, port string) (*line, error) {
 	l := &line{raw: raw, troubles: make(chan string, 1)}
 	l.unwatch = context.AfterFunc(ctx, func() { _ = raw.Close() })
 	conn, err := spdystream.NewConnection(rawConn{raw}, false)
@@ -150,11 +149,11 @@ func newLine(ctx context.Context, raw io.ReadWriteCloser) (*line, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	go conn.Serve(spdystream.NoOpStreamHandler)
-	if l.errors, err = opened(ctx, conn, "error"); err == nil {
+	if l.errors, err = opened(ctx, conn, "error", port); err == nil {
 		err = l.errors.Close() // we send nothing on it
 	}
 	if err == nil {
-		l.Stream, err = opened(ctx, conn, "data")
+		l.Stream, err = opened(ctx, conn, "data", port)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -172,10 +171,10 @@ const replyWait = 10 * time.Second
 
 // opened creates a stream and waits until it is accepted or refused: spdystream blocks if nobody
 // hears of a refusal.
-func opened(ctx context.Context, conn *spdystream.Connection, kind string) (*spdystream.Stream, error) {
+func opened(ctx context.Context, conn *spdystream.Connection, kind, port string) (*spdystream.Stream, error) {
 	head := http.Header{}
 	head.Set("streamType", kind)
-	head.Set("port", strconv.Itoa(agentPort))
+	head.Set("port", port)
 	head.Set("requestID", "0")
 	s, err := conn.CreateStream(head, nil, false)
 	if err != nil {

@@ -8,22 +8,30 @@ import (
 
 // MarkNoUndo sets NoUndo of the targets that cannot be undone and do not say so yet.
 func (p *Plan) MarkNoUndo() {
+	steps := p.stepsFor()
 	for i := range p.Targets {
 		if t := &p.Targets[i]; t.NoUndo == "" {
-			t.NoUndo = p.noUndo(t)
+			t.NoUndo = noUndo(t, steps[t.Finding])
 		}
 	}
 }
 
+// stepsFor gives the steps of each finding, in order.
+func (p *Plan) stepsFor() map[string][]*Step {
+	out := map[string][]*Step{}
+	for i := range p.Steps {
+		for _, f := range p.Steps[i].For {
+			out[f] = append(out[f], &p.Steps[i])
+		}
+	}
+	return out
+}
+
 // noUndo gives why no step for a finding can be undone; empty if at least one can. What
 // handles count is said only if there is no other reason.
-func (p *Plan) noUndo(t *Target) string {
+func noUndo(t *Target, steps []*Step) string {
 	why, counts := "", ""
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		if !s.Serves(t.Finding) {
-			continue
-		}
+	for _, s := range steps {
 		not, undoable := s.Change.NoUndo(t.Finding)
 		switch _, count := s.Change.(*change.Count); {
 		case undoable:

@@ -42,6 +42,7 @@ func (p *Plan) Valid() error {
 		}
 		targets[t.Finding] = t
 	}
+	steps := p.stepsFor()
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if s.ID != i+1 {
@@ -50,32 +51,33 @@ func (p *Plan) Valid() error {
 		if err := s.valid(targets, p.Undoes != ""); err != nil {
 			return fmt.Errorf("%w: step %d: %w", ErrInvalid, s.ID, err)
 		}
-		if s.Always && p.Undoes == "" && !p.takes(s) {
+		if s.Always && p.Undoes == "" && !s.recountsTaken(steps) {
 			return fmt.Errorf("%w: step %d: it recounts a handle from which no step takes an address", ErrInvalid, s.ID)
 		}
 	}
 	return nil
 }
 
-// takes reports that a step for a finding of this one takes an address from the handle that it
-// recounts, or evicts the pod of the handle.
-func (p *Plan) takes(recount *Step) bool {
-	handle := recount.On.Name
-	return slices.ContainsFunc(p.Steps, func(s Step) bool {
-		if !slices.ContainsFunc(s.For, recount.Serves) {
-			return false
-		}
-		switch c := s.Change.(type) {
-		case change.Ordinals:
-			return slices.ContainsFunc(c, func(o change.Ordinal) bool {
-				return o.From != nil && model.HandleKey(o.From.Handle) == model.HandleKey(handle)
-			})
-		case *change.Evict:
-			return c.Has.Container != "" && model.ContainerOf(handle) == c.Has.Container
-		default:
-			return false
-		}
+// recountsTaken reports that a step for a finding of this one takes an address from the handle that
+// it recounts, or evicts the pod of the handle.
+func (s *Step) recountsTaken(steps map[string][]*Step) bool {
+	return slices.ContainsFunc(s.For, func(f string) bool {
+		return slices.ContainsFunc(steps[f], func(t *Step) bool { return t.takesFrom(s.On.Name) })
 	})
+}
+
+// takesFrom reports that the step takes an address from a handle, or evicts its pod.
+func (s *Step) takesFrom(handle string) bool {
+	switch c := s.Change.(type) {
+	case change.Ordinals:
+		return slices.ContainsFunc(c, func(o change.Ordinal) bool {
+			return o.From != nil && model.HandleKey(o.From.Handle) == model.HandleKey(handle)
+		})
+	case *change.Evict:
+		return c.Has.Container != "" && model.ContainerOf(handle) == c.Has.Container
+	default:
+		return false
+	}
 }
 
 func (s *Step) valid(targets map[string]*Target, undo bool) error {

@@ -42,7 +42,7 @@ func JudgeAll(l *Log) (verdicts []Verdict, pods int) {
 // rank orders causes by what a person on call needs first.
 func rank(c Cause) int {
 	return slices.Index([]Cause{
-		DuplicateAddress, LateDel, ReleasedInUse, FailingAdd, NoGateway, RetriedDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, Credential,
+		DuplicateAddress, LateDel, ReleasedInUse, FailingAdd, NoGateway, RetriedDel, TeardownBlocked, StaleNodename, AddressMoved, AddWithoutDel, DelNeverCame, LegacyHandle, Credential,
 	}, c)
 }
 

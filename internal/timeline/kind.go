@@ -64,6 +64,7 @@ const (
 	NeighbourSeen     // a node has a neighbour entry for Address on Device
 	GatewayUnanswered // 169.254.1.1 is not resolved, on Device, or for the pod with Address
 	GatewayAnswered   // it is
+	HandleSeen        // a block has an allocation with the handle Object; Note is the block
 	lastKind
 )
 
@@ -78,7 +79,7 @@ var kindNames = [lastKind]string{
 	"kubelet started", "runtime started", "runtime timeout", "mount timeout", "mount busy", "node not ready", "node ready", "node named",
 	"credential seen",
 	"late DEL stopped by the guard",
-	"route seen", "neighbour seen", "gateway unanswered", "gateway answered",
+	"route seen", "neighbour seen", "gateway unanswered", "gateway answered", "handle seen",
 }
 
 func (k Kind) String() string {

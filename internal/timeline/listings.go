@@ -13,20 +13,21 @@ import (
 
 // A row is one line of a listing.
 type row struct {
-	pod, node, device, state string
-	address                  netip.Addr
-	source                   string
-	kind                     Kind
-	place                    Place
+	pod, node, device, object string
+	state                     string // the event's note
+	address                   netip.Addr
+	source                    string
+	kind                      Kind
+	place                     Place
 }
 
-// JudgeListings finds what listings show: an address that several pods have at one moment, and
-// pods whose gateway does not answer.
+// JudgeListings finds what listings show: an address that several pods have at one moment,
+// pods whose gateway does not answer, and handles that are named after pods.
 func JudgeListings(l *Log) []Verdict {
 	l.mu.Lock()
 	rows := l.rows()
 	l.mu.Unlock()
-	return append(duplicates(rows), noGateway(rows)...)
+	return slices.Concat(duplicates(rows), noGateway(rows), legacyHandles(rows))
 }
 
 // rows gives the rows of listings, in order of file and line. l.mu must be held.
@@ -39,12 +40,12 @@ func (l *Log) rows() []row {
 			continue
 		}
 		source := l.sources[p.source]
-		if source != "kubectl" && source != "calicoctl" && source != "ip" {
+		if !slices.Contains([]string{"kubectl", "calicoctl", "ip", "ipam record"}, source) {
 			continue
 		}
 		words := l.name(x.subjects[p.subject])
 		e := l.unpack(p, &words)
-		out = append(out, row{e.Pod, e.Node, e.Device, e.Note, e.Address, source, e.Kind, e.Place})
+		out = append(out, row{e.Pod, e.Node, e.Device, e.Object, e.Note, e.Address, source, e.Kind, e.Place})
 	}
 	slices.SortStableFunc(out, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.place.File, b.place.File), cmp.Compare(a.place.Line, b.place.Line))

@@ -93,6 +93,21 @@ func TestSeed003Disguised(t *testing.T) {
 	}
 }
 
+// The incident of a block whose owners are gone: what is left of it names its handles after pods.
+func TestSeed002(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("parse/testdata/seeds/002.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vs := judged(t, string(b))
+	if len(vs) != 2 || vs[0].Cause != timeline.LegacyHandle || vs[0].Certainty != timeline.Proven || vs[0].Count != 2 || vs[1].Count != 1 ||
+		!strings.HasPrefix(vs[0].Says, "block 192.168.106.64/26 has handles named after pods, as Calico 2 did: kube-system.kubernetes-dashboard-2069275773-iun7h and kube-system.prometheus-3355405412-iyww3;") ||
+		!strings.HasPrefix(vs[1].Says, "a block has handles named after pods, as Calico 2 did: lijiaob-space.etcd-0;") {
+		t.Errorf("%+v", vs)
+	}
+}
+
 func TestListings(t *testing.T) {
 	t.Parallel()
 	pod := func(name, state, ip, node string) string {
@@ -118,6 +133,7 @@ func TestListings(t *testing.T) {
 		"a request that is answered":               {strings.Repeat("10:31:43.775985 ARP, Request who-has 169.254.1.1 tell 10.0.0.1, length 28\n", 4) + "10:31:43.775990 ARP, Reply 169.254.1.1 is-at ee:ee:ee:ee:ee:ee, length 28\n", ""},
 		"a request that was lost":                  {"10:31:43.775985 ARP, Request who-has 169.254.1.1 tell 10.0.0.1, length 28\n", ""},
 		"what a program logs of an interface":      {"Dec 12 20:00:18 n1 script[3]: 169.254.1.1 dev eth0  FAILED\n", ""},
+		"a block of today":                         {"{\n  \"cidr\": \"10.0.0.0/26\",\n  \"attributes\": [\n    {\n      \"handle_id\": \"k8s-pod-network.1234567890123456789012345678901234567890123456789012345678901234\"\n    },\n    {\n      \"handle_id\": \"vxlan-tunnel-addr-node.example.com\"\n    }\n", ""},
 		"routes and blackholes of a node are none": {"blackhole 10.0.0.0/26 proto bird\ndefault via 192.168.1.1 dev eth0\n10.0.1.0/26 via 192.168.1.2 dev tunl0 proto bird onlink\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,6 +30,7 @@ const (
 	StaleNodename    Cause = "stale node name"                        // Calico CNI uses the name of another node
 	DuplicateAddress Cause = "duplicate address"                      // one listing shows an address for several pods
 	NoGateway        Cause = "gateway not resolved"                   // a pod gets no ARP reply for 169.254.1.1
+	LegacyHandle     Cause = "legacy handle"                          // a handle named after its pod: a DEL of any pod of that name releases it
 	Credential       Cause = "credential in the log"                  // PL9002
 )
 

@@ -57,6 +57,7 @@ type Report struct {
 	}
 	NotJudged  []struct{ Code, Why string }
 	NotChecked []struct{ Table, Reason string }
+	Predating  struct{ Findings, Of int }
 	Exit       int `json:"-"`
 }
 
@@ -138,6 +139,7 @@ func NewChecker(bin, state string, settle time.Duration) Checker {
 		if err != nil {
 			return err
 		}
+		s.Checked = r
 		return Expect((r.Exit == 1) == (len(want) > 0), "an exit code for these findings, got %d", r.Exit)
 	}
 }

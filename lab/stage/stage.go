@@ -35,7 +35,9 @@ type Stage struct {
 	On        int           // number of the node that a scenario of one node breaks
 	Tell      func(line string)
 
-	agents  bool
+	agents bool
+
+	Checked Report // the last one that a checker accepted
 	checker Checker
 	undo    []func(context.Context) error
 }
@@ -106,3 +108,6 @@ func (s *Stage) createNamespace(ctx context.Context) error {
 		return s.Get(ctx, "/api/v1/namespaces/"+s.Namespace+"/serviceaccounts/default", &account)
 	})
 }
+
+// Agents reports whether a checker sees the nodes.
+func (s *Stage) Agents() bool { return s.checker != nil && s.agents }

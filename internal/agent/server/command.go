@@ -32,6 +32,7 @@ const usage = `Plumbline's agent: reads the kernel and container runtime state o
 
   plumbline-agent serve     keep the node's tables current and answer authorized callers
   plumbline-agent snapshot  print the current state of the node and exit
+  plumbline-agent healthy   wait until the agent at --host answers, and exit
 
 It changes nothing by itself, and nothing at all without --repair. plumbline check, explain,
 status and apply ask it through the API server; root on the node asks it directly:
@@ -44,7 +45,7 @@ Flags:
 // flags are the command line flags.
 type flags struct {
 	node, root, proc, socket, unix, record, cniConfig string
-	listen                                            string
+	listen, host                                      string
 	text, repair                                      bool
 	logs                                              []LogPlace
 }
@@ -62,7 +63,7 @@ func Main(ctx context.Context, e Env) int {
 
 func run(ctx context.Context, e Env) error {
 	verb, args := "", e.Args[1:]
-	if len(args) > 0 && (args[0] == "serve" || args[0] == "snapshot" || args[0] == "version") {
+	if len(args) > 0 && (args[0] == "serve" || args[0] == "snapshot" || args[0] == "healthy" || args[0] == "version") {
 		verb, args = args[0], args[1:]
 	}
 	var f flags
@@ -81,6 +82,7 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&f.record, "event-log", "", "directory of the node's event log; empty for none")
 	set.Func("record", "removed: use --event-log", func(string) error { return errors.New("removed: use --event-log") })
 	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "address to listen on")
+	set.StringVar(&f.host, "host", "127.0.0.1", "healthy: the address of the agent; its port is that of --listen")
 	set.Func("log", "also serve lines of these log files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
 		p, err := parseLogPlace(text)
 		f.logs = append(f.logs, p)
@@ -107,6 +109,8 @@ func run(ctx context.Context, e Env) error {
 		return err
 	case "snapshot":
 		return snapshot(ctx, e, f)
+	case "healthy":
+		return healthy(ctx, e, f)
 	default:
 		return serveNode(ctx, e, f)
 	}

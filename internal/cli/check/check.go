@@ -33,6 +33,7 @@ type flags struct {
 	watch     bool
 	output    string
 	logs      []string
+	against   string // a file of an earlier check
 	probe     bool
 	probes    cluster.Probe // started with probe
 }
@@ -70,6 +71,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(sess.Cluster.Version), "image of the probe pods")
 	l.StringVar(&f.probes.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
 	l.BoolVar(&sess.Cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
+	l.StringVar(&f.against, "against", "", "an earlier check, as check -o json or collect wrote it: show what is new since then, and what is gone")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
 	return c
@@ -89,8 +91,17 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if f.probe {
 		sess.Cluster.Probe = f.probes
 	}
-	if f.watch && len(f.logs) > 0 {
-		return errors.New("--logs: not with --watch")
+	if f.watch && (len(f.logs) > 0 || f.against != "") {
+		return errors.New("--logs and --against: not with --watch")
+	}
+	if f.against != "" && f.output == "html" {
+		return errors.New("--against: not with -o html")
+	}
+	var earlier audit.Earlier
+	if f.against != "" { // a file that cannot be read is said before the cluster is
+		if earlier, err = readEarlier(ctx, f.against, opts); err != nil {
+			return fmt.Errorf("--against: %w", err)
+		}
 	}
 	if f.watch {
 		return watch(ctx, sess, f, opts)
@@ -104,8 +115,19 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 			return err
 		}
 	}
-	if err := show(sess, r, f); err != nil {
+	var since *audit.Comparison
+	if f.against != "" {
+		c := r.Against(earlier)
+		since = &c
+		if f.output != "json" && f.output != "yaml" {
+			r = onlyNew(r, c)
+		}
+	}
+	if err := show(sess, r, f, since); err != nil {
 		return err
+	}
+	if since != nil {
+		r = onlyNew(r, *since)
 	}
 	return verdict(r, f)
 }

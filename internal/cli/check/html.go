@@ -55,12 +55,15 @@ func grouped(fs []finding.Finding) []*codeGroup {
 }
 
 func showHTML(sess *term.Session, r *audit.Report) error {
-	pattern := ""
+	var patterns []string
 	if p := r.Pattern(); p != nil {
-		pattern = p.String()
+		patterns = append(patterns, p.String())
+	}
+	if p := r.Predating(); p != nil {
+		patterns = append(patterns, p.String())
 	}
 	return reportTemplate.Execute(sess.Stdout, map[string]any{
-		"Groups": grouped(r.Findings), "Pattern": pattern,
-		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r), "NotChecked": notChecked(r), "Prog": sess.Program,
+		"Groups": grouped(r.Findings), "Patterns": patterns,
+		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r, "finding"), "NotChecked": notChecked(r), "Prog": sess.Program,
 	})
 }

@@ -12,10 +12,12 @@ import (
 )
 
 // show prints a report as asked for.
-func show(sess *term.Session, r *audit.Report, f flags) error {
+func show(sess *term.Session, r *audit.Report, f flags, since *audit.Comparison) error {
 	switch f.output {
 	case "json", "yaml":
-		return sess.PrintDocument(cluster.ReportOf(r), f.output)
+		doc := cluster.ReportOf(r)
+		doc.Against = since
+		return sess.PrintDocument(doc, f.output)
 	case "html":
 		return showHTML(sess, r)
 	case "name":
@@ -24,6 +26,9 @@ func show(sess *term.Session, r *audit.Report, f flags) error {
 		}
 		return nil
 	default:
+		if since != nil {
+			compared(sess, f.against, *since)
+		}
 		showTable(sess, r, f)
 		return nil
 	}
@@ -49,8 +54,15 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 		sess.PrintTable(cols, findingRows(r.Unconfirmed, r.Taken, true, true))
 		fmt.Fprintln(w)
 	}
-	sess.PrintLines(cols, totals(r))
+	what := "finding"
+	if f.against != "" {
+		what = "new finding"
+	}
+	sess.PrintLines(cols, totals(r, what))
 	if p := r.Pattern(); p != nil {
+		sess.PrintLines(cols, "Pattern: "+p.String())
+	}
+	if p := r.Predating(); p != nil {
 		sess.PrintLines(cols, "Pattern: "+p.String())
 	}
 	for _, l := range notChecked(r) {
@@ -69,7 +81,7 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 }
 
 // totals counts the findings in one line.
-func totals(r *audit.Report) string {
+func totals(r *audit.Report, what string) string {
 	n := map[finding.Severity]int{}
 	for i := range r.Findings {
 		n[r.Findings[i].Severity]++
@@ -80,9 +92,9 @@ func totals(r *audit.Report) string {
 			by = append(by, fmt.Sprintf("%s %s", term.Thousands(n[s]), s))
 		}
 	}
-	out := "No findings"
+	out := "No " + what + "s"
 	if len(r.Findings) > 0 {
-		out = fmt.Sprintf("%s (%s)", term.Count(len(r.Findings), "finding"), strings.Join(by, ", "))
+		out = fmt.Sprintf("%s (%s)", term.Count(len(r.Findings), what), strings.Join(by, ", "))
 	}
 	if len(r.Unconfirmed) > 0 {
 		out += fmt.Sprintf("; %s unconfirmed", term.Thousands(len(r.Unconfirmed)))

@@ -93,7 +93,7 @@ func (p *printed) changes(r *audit.Report) {
 	}
 	p.seen = now
 	if p.first {
-		sess.PrintLines(cols, totals(r))
+		sess.PrintLines(cols, totals(r, "finding"))
 	}
 	if blind := notChecked(r); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {

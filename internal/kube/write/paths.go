@@ -21,7 +21,7 @@ var (
 	statusPath   = regexp.MustCompile(onePod + `/status$`)
 	evictionPath = regexp.MustCompile(onePod + `/eviction$`)
 	calicoPath   = regexp.MustCompile(`^/api/v1/namespaces/(kube-system|calico-system)/pods/calico-(node|kube-controllers)-[-a-z0-9]{1,80}$`)
-	stepPath     = regexp.MustCompile(`^/api/v1/namespaces/` + kube.NamePattern + `/pods/https:` + kube.NamePattern + `:9474/proxy(/[a-z0-9]+){1,4}$`)
+	stepPath     = regexp.MustCompile(`^/api/v1/namespaces/` + kube.NamePattern + `/pods/https:` + kube.NamePattern + `:` + kube.AgentPorts + `/proxy(/[a-z0-9]+){1,4}$`)
 )
 
 // planName is the form of a plan's identifier in an object name.

@@ -52,7 +52,7 @@ func (t *Truth) Key() Key {
 		k.Culprit = t.Culprit
 	case timeline.ReleasedInUse:
 		k.Victim = t.Victim
-	case timeline.FailingAdd:
+	case timeline.FailingAdd, timeline.DuplicateAddress, timeline.NoGateway, timeline.LegacyHandle: // the last three are of listings, which are not generated
 	case timeline.StaleNodename:
 		k.Pod, k.Node = "", t.Node
 	case timeline.TeardownBlocked:

@@ -52,6 +52,9 @@ func wantsRow(r *records.Record) bool {
 	if asksKubectl(r.Text) || wantsIP(r.Text) {
 		return true
 	}
+	if value, _ := blockLine(r.Text); value != nil {
+		return true
+	}
 	if !bytes.Contains(r.Text, twoBlanks) && bytes.IndexByte(r.Text, '\t') < 0 {
 		return false
 	}
@@ -71,6 +74,10 @@ func (t *Parser) listed(r *records.Record) {
 	}
 	if wantsIP(r.Text) {
 		t.ofIP(r)
+		return
+	}
+	if value, _ := blockLine(r.Text); value != nil {
+		t.ofIPAM(r)
 		return
 	}
 	c := cut(r.Text)

@@ -54,6 +54,7 @@ func TestFromArtifacts(t *testing.T) {
 	product.Helm(t, l, "install", "plumbline", chart, "--plain-http", "--version", before, "-n", lab.AgentNamespace, "--wait", "--timeout=300s",
 		"--set", "guard.enabled=true,guard.mode=enforce")
 	t.Logf("installed after %.0f s", time.Since(began).Seconds())
+	product.Helm(t, l, "test", "plumbline", "-n", lab.AgentNamespace, "--timeout=120s")
 	s := &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}
 	pod, err := s.Run(t.Context(), stage.PodSpec{Name: "freed", Node: "node1"})
 	if err != nil {
@@ -81,7 +82,7 @@ func TestFromArtifacts(t *testing.T) {
 	u.airGapped(dist)
 }
 
-// airGapped installs what was copied onto the nodes, without a registry.
+// airGapped installs what was copied onto the nodes, without a registry, with another port.
 func (u user) airGapped(dist string) {
 	nodes, err := u.l.RunningNodes(u.t.Context())
 	if err != nil {
@@ -112,7 +113,8 @@ func (u user) airGapped(dist string) {
 	}
 	u.kubectl("create", "namespace", lab.AgentNamespace)
 	product.Helm(u.t, u.l, "install", "plumbline", filepath.Join(dist, "plumbline-chart-"+before+".tgz"), "-n", lab.AgentNamespace, "--wait", "--timeout=120s",
-		"--set", "image.digest=,image.pullPolicy=Never")
+		"--set", "image.digest=,image.pullPolicy=Never,port=9475")
+	product.Helm(u.t, u.l, "test", "plumbline", "-n", lab.AgentNamespace, "--timeout=120s")
 	if out := u.run(0, "status"); !strings.Contains(out, "2 of 2 nodes answer") {
 		u.t.Errorf("without a registry: %s", out)
 	}

@@ -137,7 +137,13 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node, ours []string
 	for _, d := range devs {
 		want = append(want, "+PL3001/"+node.Name+"/"+d)
 	}
-	return s.Check(ctx, "leaked", want...)
+	if err := s.Check(ctx, "leaked", want...); err != nil || !s.Agents() {
+		return err
+	}
+	// The question of the incident's author: all of it is older than the kubelet of its node.
+	older := s.Checked.Predating
+	s.Say("%d of %d leaked records are older than the kubelet of their node", older.Findings, older.Of)
+	return stage.Expect(older.Findings >= endpoints && older.Findings == older.Of, "%d endpoints older than the kubelet, got %+v", endpoints, older)
 }
 
 func lastLine(s string) string {

@@ -1,0 +1,83 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
+)
+
+// maxReport bounds a file that is compared with.
+const maxReport = 256 << 20
+
+// readEarlier reads an earlier check: what check -o json printed, or a bundle of collect.
+func readEarlier(ctx context.Context, file string, opts audit.Options) (audit.Earlier, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return audit.Earlier{}, err
+	}
+	defer func() { _ = f.Close() }()
+	start := make([]byte, 64)
+	n, err := io.ReadFull(f, start)
+	if err != nil && n == 0 {
+		return audit.Earlier{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(start[:n]), []byte("{")) {
+		opts.Recall, opts.Suppress = nil, nil
+		r, err := cluster.CheckBundle(ctx, file, opts)
+		if err != nil {
+			return audit.Earlier{}, err
+		}
+		return audit.EarlierOf(r), nil
+	}
+	var doc cluster.CheckReport
+	if err := json.NewDecoder(io.LimitReader(io.MultiReader(bytes.NewReader(start[:n]), f), maxReport)).Decode(&doc); err != nil || doc.Kind != "CheckReport" {
+		return audit.Earlier{}, fmt.Errorf("%s: neither the output of check -o json nor a bundle of collect", file)
+	}
+	e := audit.Earlier{Taken: doc.Taken, Found: map[string]bool{}}
+	for i, list := range [][]cluster.NamedFinding{doc.Unconfirmed, doc.Suppressed, doc.Findings} {
+		for j := range list {
+			e.Found[list[j].Name] = i > 0
+		}
+	}
+	return e, nil
+}
+
+// onlyNew keeps the findings that are new, for the table and the exit code.
+func onlyNew(r *audit.Report, c audit.Comparison) *audit.Report {
+	out := *r
+	out.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f finding.Finding) bool { return !slices.Contains(c.New, f.Key()) })
+	return &out
+}
+
+// compared says what differs.
+func compared(sess *term.Session, file string, c audit.Comparison) {
+	cols := sess.Width()
+	says := fmt.Sprintf("Compared with %s of %s: %d new, %d as before, %d gone", term.Line(file), c.Taken, len(c.New), c.Same, len(c.Gone))
+	if n := len(c.Unknown); n > 0 {
+		says += fmt.Sprintf(", %d not judged now", n)
+	}
+	sess.PrintLines(cols, says)
+	for _, l := range []struct {
+		what string
+		keys []string
+	}{{"Gone: ", c.Gone}, {"Not judged now: ", c.Unknown}} {
+		if n := len(l.keys); n > 0 {
+			const few = 10
+			text := strings.Join(l.keys[:min(n, few)], ", ")
+			if n > few {
+				text += fmt.Sprintf(" and %d others (-o json lists all)", n-few)
+			}
+			sess.PrintLabelled(cols, l.what, term.Line(text))
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// What a person has in hand leads to its node and its pod.
+func TestExplainWhere(t *testing.T) {
+	t.Parallel()
+	const sandbox = "94feeebc95fb0123456789abcdef0123456789abcdef0123456789abcdef0123"
+	file := bundle(t, "PL3005", func(s *model.Snapshot) {
+		s.NodeState["n1"].Links = append(s.NodeState["n1"].Links, model.Link{Index: 57, Name: "cali69de609d5af", Kind: "veth", MAC: "ee:ee:ee:ee:ee:ee", Up: true, Peer: 3, PeerNS: 4026539999})
+		s.NodeState["n1"].Attachments = append(s.NodeState["n1"].Attachments, model.Attachment{Sandbox: sandbox, Inode: 4026539999, Device: "eth0", Index: 3, Peer: 57, PeerNS: s.NodeState["n1"].Machines[0].NetNS, MAC: "b2:21:5b:82:e1:27", Up: true})
+		s.NodeState["n1"].Sandboxes = append(s.NodeState["n1"].Sandboxes, model.Sandbox{ID: sandbox, Namespace: "shop", Pod: "found-0", Ready: true, Inode: 4026539999, PID: 13110})
+		s.NodeState["n1"].Containers = append(s.NodeState["n1"].Containers, model.Container{ID: "c0ffee00" + sandbox[8:], Sandbox: sandbox, Name: "db", State: "running", PID: 13111})
+	})
+	for args, want := range map[string]string{
+		"device cali69de609d5af":   "n1: interface cali69de609d5af, index 57, veth, up; behind it eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
+		"mac B2:21:5B:82:E1:27":    "n1: eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
+		"sandbox 94feeebc95fb":     "n1: sandbox 94feeebc95fb, ready, pid 13110, pod shop/found-0",
+		"sandbox c0ffee0095fb":     "n1: container c0ffee0095fb (db), running, in sandbox 94feeebc95fb, pod shop/found-0",
+		"pid 13110":                "n1: first process of sandbox 94feeebc95fb, pod shop/found-0",
+		"pid n1/13111":             "n1: first process of container c0ffee0095fb (db), pod shop/found-0",
+		"pid n2/13111":             "pid n2/13111: found 0 times on",
+		"device cali00000000000":   "device cali00000000000: found 0 times on",
+		"sandbox 000000000000":     "sandbox 000000000000: found 0 times on",
+		"mac nonsense":             "mac nonsense: found 0 times on",
+		"pid 99999999999999999999": "found 0 times on",
+	} {
+		r := run(t, 0, append(append([]string{"explain"}, strings.Fields(args)...), "--bundle", file)...)
+		if r.code != 0 || !strings.Contains(r.out, want) {
+			t.Errorf("explain %s: exit %d\n%s%s\nwant %s", args, r.code, r.out, r.err, want)
+		}
+		if found := strings.Contains(r.out, "found-0"); found != strings.Contains(r.out, "Next: plumbline explain pod found-0 -n shop") {
+			t.Errorf("explain %s: %s", args, r.out)
+		}
+	}
+	if r := run(t, 0, "explain", "sandbox", "94fe", "--bundle", file); r.code != 2 || !strings.Contains(r.err, "at least 8 digits") {
+		t.Errorf("exit %d, %s", r.code, r.err)
+	}
+	if r := run(t, 0, "explain", "device", "cali69de609d5af", "-o", "json", "--bundle", file); !strings.Contains(r.out, `"kind": "Lookup"`) || !strings.Contains(r.out, `"pod": "shop/found-0"`) {
+		t.Errorf("exit %d, %s", r.code, r.out)
+	}
+}

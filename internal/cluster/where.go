@@ -1,0 +1,34 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// whereTables show where interfaces, network namespaces, sandboxes, containers and processes are.
+var whereTables = []model.Table{model.Links, model.Attachments, model.Sandboxes, model.Containers, model.Processes, model.CNIResults}
+
+// Where reads from all agents, and nothing else, where interfaces, sandboxes and processes are.
+func Where(ctx context.Context, o Options) (*model.View, error) {
+	c, err := connect(o)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := c.find(ctx); err != nil {
+		return nil, err
+	}
+	if c.fleet == nil {
+		return nil, errors.New("no agents are installed: only they see the nodes (docs/agent.md)")
+	}
+	query := url.Values{}
+	for _, t := range whereTables {
+		query.Add("table", t.String())
+	}
+	s := &model.Snapshot{}
+	s.PutFacts(c.fleet.Only(ctx, query))
+	return model.Seal(s), ctx.Err()
+}
