@@ -74,7 +74,7 @@ func (c *cluster) answer(t *testing.T, review server.Reviewer) {
 		s := server.New(server.Config{
 			Node: h.name, Version: "size", Collectors: collectors(h), Review: review, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 			Calls: func(context.Context) ([]model.Process, error) { return nil, nil },
-			Lease: lease{c, h.name},
+			Lease: &lease{c: c, node: h.name},
 		})
 		go s.Run(ctx)
 		go func() {
