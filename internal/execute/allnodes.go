@@ -32,11 +32,11 @@ func asksAllNodes(d *change.NotInUse) bool { return d.All && len(d.IPs) == 0 }
 // allNodes asks the nodes that have not been asked for a while. It returns those whose answers
 // can contradict that the containers are gone, and the answer of each: no others can.
 func (x *Executor) allNodes(ctx context.Context, nodes, containers []string) (concerned []string, of func(node string) answer) {
+	at := x.Now()
 	due := slices.DeleteFunc(slices.Clone(nodes), func(n string) bool {
 		r := x.rolls[n]
-		return r != nil && r.err == nil && x.Now().Sub(r.at) <= allNodesFor
+		return r != nil && r.err == nil && at.Sub(r.at) <= allNodesFor
 	})
-	at := x.Now()
 	answers := x.askEach(ctx, due, func(ctx context.Context, n string) answer {
 		w, err := x.Nodes.Ask(ctx, n, nil, nil)
 		if err == nil && !w.All {
