@@ -14,7 +14,8 @@ func TestExplainWhere(t *testing.T) {
 	file := bundle(t, "PL3005", func(s *model.Snapshot) {
 		s.NodeState["n1"].Links = append(s.NodeState["n1"].Links, model.Link{Index: 57, Name: "cali69de609d5af", Kind: "veth", MAC: "ee:ee:ee:ee:ee:ee", Up: true, Peer: 3, PeerNS: 4026539999})
 		s.NodeState["n1"].Attachments = append(s.NodeState["n1"].Attachments, model.Attachment{Sandbox: sandbox, Inode: 4026539999, Device: "eth0", Index: 3, Peer: 57, PeerNS: s.NodeState["n1"].Machines[0].NetNS, MAC: "b2:21:5b:82:e1:27", Up: true})
-		s.NodeState["n1"].Sandboxes = append(s.NodeState["n1"].Sandboxes, model.Sandbox{ID: sandbox, Namespace: "shop", Pod: "found-0", Ready: true, Inode: 4026539999, PID: 13110})
+		s.NodeState["n1"].Sandboxes = append(s.NodeState["n1"].Sandboxes, model.Sandbox{ID: sandbox, Namespace: "shop", Pod: "found-0", UID: "uid-found", Ready: true, Inode: 4026539999, PID: 13110})
+		s.NodeState["n1"].Mounts = append(s.NodeState["n1"].Mounts, model.Mount{Target: "/var/lib/kubelet/pods/uid-found/volumes/data", Type: "fuse.glusterfs", Source: "gluster1:/data", Silent: true, Pods: []string{"uid-found", "uid-gone"}})
 		s.NodeState["n1"].Containers = append(s.NodeState["n1"].Containers, model.Container{ID: "c0ffee00" + sandbox[8:], Sandbox: sandbox, Name: "db", State: "running", PID: 13111})
 	})
 	for args, want := range map[string]string{
@@ -24,6 +25,7 @@ func TestExplainWhere(t *testing.T) {
 		"sandbox c0ffee0095fb":     "n1: container c0ffee0095fb (db), running, in sandbox 94feeebc95fb, pod shop/found-0",
 		"pid 13110":                "n1: first process of sandbox 94feeebc95fb, pod shop/found-0",
 		"pid n1/13111":             "n1: first process of container c0ffee0095fb (db), pod shop/found-0",
+		"volume gluster1:":         "n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod shop/found-0\n  n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod uid uid-gone",
 		"pid n2/13111":             "pid n2/13111: found 0 times on",
 		"device cali00000000000":   "device cali00000000000: found 0 times on",
 		"sandbox 000000000000":     "sandbox 000000000000: found 0 times on",

@@ -8,10 +8,11 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// whereTables show where interfaces, network namespaces, sandboxes, containers and processes are.
-var whereTables = []model.Table{model.Links, model.Attachments, model.Sandboxes, model.Containers, model.Processes, model.CNIResults}
+// whereTables show where interfaces, network namespaces, sandboxes, containers, processes and
+// mounts are.
+var whereTables = []model.Table{model.Links, model.Attachments, model.Sandboxes, model.Containers, model.Processes, model.CNIResults, model.Mounts}
 
-// Where reads from all agents, and nothing else, where interfaces, sandboxes and processes are.
+// Where reads from all agents, and nothing else, where interfaces, sandboxes, processes and mounts are.
 func Where(ctx context.Context, o Options) (*model.View, error) {
 	c, err := connect(o)
 	if err != nil {

@@ -30,18 +30,18 @@ type flags struct {
 func Command(sess *term.Session) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
-		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR | device NAME | mac ADDRESS | sandbox ID | pid [NODE/]PID",
+		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR | device NAME | mac ADDRESS | sandbox ID | pid [NODE/]PID | volume SOURCE",
 		Short: "Explain a code, a finding, or the state of one object in all sources",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17\n"+
-			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb", sess.Program),
+			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb\n  %[1]s explain volume gluster1:/data    # who mounts it, and where it does not answer", sess.Program),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), sess, args, f) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return append(detect.Listed(), "pod\ta pod in all sources", "ip\tan address", "node\ta node", "block\tan IPAM block", "device\tan interface", "mac\ta MAC address", "sandbox\ta sandbox or container", "pid\ta process"), cobra.ShellCompDirectiveNoFileComp
+			return append(detect.Listed(), "pod\ta pod in all sources", "ip\tan address", "node\ta node", "block\tan IPAM block", "device\tan interface", "mac\ta MAC address", "sandbox\ta sandbox or container", "pid\ta process", "volume\twho mounts a volume"), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
@@ -57,7 +57,7 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 	}
 	if len(args) == 1 {
 		switch args[0] {
-		case "pod", "pods", "po", "ip", "node", "nodes", "no", "block", "device", "mac", "sandbox", "pid":
+		case "pod", "pods", "po", "ip", "node", "nodes", "no", "block", "device", "mac", "sandbox", "pid", "volume":
 			return fmt.Errorf("explain %s: name one", args[0])
 		}
 		if code, ok := finding.ParseCode(args[0]); ok {
@@ -84,10 +84,10 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 			return err
 		}
 		return explainBlock(ctx, sess, p, f)
-	case "device", "mac", "sandbox", "pid":
+	case "device", "mac", "sandbox", "pid", "volume":
 		return explainWhere(ctx, sess, kind, name, f)
 	default:
-		return fmt.Errorf("explain %s: want pod, ip, node, block, device, mac, sandbox or pid", kind)
+		return fmt.Errorf("explain %s: want pod, ip, node, block, device, mac, sandbox, pid or volume", kind)
 	}
 }
 

@@ -20,7 +20,7 @@ type hit struct {
 	Pod  string `json:"pod,omitempty"` // NAMESPACE/NAME
 }
 
-// A lookup is what explain device, mac, sandbox and pid print as JSON.
+// A lookup is what explain device, mac, sandbox, pid and volume print as JSON.
 type lookup struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -32,7 +32,7 @@ type lookup struct {
 }
 
 // finders find by the name that a person has in hand, on all nodes.
-var finders = map[string]func(v *model.View, name string) []hit{"device": byDevice, "mac": byMAC, "sandbox": bySandbox, "pid": byPID}
+var finders = map[string]func(v *model.View, name string) []hit{"device": byDevice, "mac": byMAC, "sandbox": bySandbox, "pid": byPID, "volume": byVolume}
 
 // explainWhere finds on which node something is, and whose it is.
 func explainWhere(ctx context.Context, sess *term.Session, kind, name string, f flags) error {

@@ -1,0 +1,51 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// byVolume finds who mounts a volume, by a part of its source or by its server, and whether it
+// answers there.
+func byVolume(v *model.View, name string) (out []hit) {
+	for i := range v.Rows(model.Mounts) {
+		m := v.Mount(int32(i))
+		if !strings.Contains(m.Source, name) && m.Server != name {
+			continue
+		}
+		what := fmt.Sprintf("%s %s on %s, %s", term.Line(m.Type), term.Line(m.Source), term.Line(m.Target), answers(m.Silent))
+		if m.Dead != "" {
+			what += ", left of " + term.Line(m.Dead)
+		}
+		for _, h := range m.HeldBy {
+			what += fmt.Sprintf(", held by process %d (%s)", h.PID, term.Line(h.Name))
+		}
+		if len(m.Pods) == 0 {
+			out = append(out, hit{m.Node, what, ""})
+		}
+		for _, uid := range m.Pods {
+			out = append(out, hit{m.Node, what, podWith(v, m.Node, uid)})
+		}
+	}
+	return out
+}
+
+func answers(silent bool) string {
+	if silent {
+		return "DOES NOT ANSWER"
+	}
+	return "answers"
+}
+
+// podWith names the pod with a UID on a node; the UID alone if the runtime does not list it.
+func podWith(v *model.View, node, uid string) string {
+	for i := range v.Snapshot().NodeState[node].Sandboxes {
+		if s := &v.Snapshot().NodeState[node].Sandboxes[i]; s.UID == uid {
+			return s.Namespace + "/" + s.Pod
+		}
+	}
+	return "uid " + uid
+}
