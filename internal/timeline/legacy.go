@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -10,7 +11,7 @@ import (
 // legacyHandles finds blocks, as people paste them, whose handles are named after pods.
 func legacyHandles(rows []row) []Verdict {
 	type found struct {
-		handles []string
+		handles map[string]bool
 		lines   []Place
 	}
 	by := map[string]*found{}
@@ -21,13 +22,12 @@ func legacyHandles(rows []row) []Verdict {
 			continue
 		}
 		if by[r.state] == nil {
-			by[r.state] = &found{}
+			by[r.state] = &found{handles: map[string]bool{}}
 			blocks = append(blocks, r.state)
 		}
 		f := by[r.state]
-		f.lines = append(f.lines, r.place)
-		if !slices.Contains(f.handles, r.object) {
-			f.handles = append(f.handles, r.object)
+		if f.handles[r.object] = true; len(f.lines) < maxContext {
+			f.lines = append(f.lines, r.place)
 		}
 	}
 	var out []Verdict
@@ -37,10 +37,9 @@ func legacyHandles(rows []row) []Verdict {
 		if b != "" {
 			name = "block " + b
 		}
-		slices.Sort(f.handles)
 		out = append(out, Verdict{
 			Cause: LegacyHandle, Certainty: Proven, Count: len(f.handles), Lines: tidy(f.lines),
-			Says:     fmt.Sprintf("%s has handles named after pods, as Calico 2 did: %s; the DEL of an older pod of that name releases the address of a newer one", name, some(f.handles)),
+			Says:     fmt.Sprintf("%s has handles named after pods, as Calico 2 did: %s; the DEL of an older pod of that name releases the address of a newer one", name, some(slices.Sorted(maps.Keys(f.handles)))),
 			NotShown: []string{"whether these pods exist, and what their addresses are: the pasted lines do not show it"},
 		})
 	}

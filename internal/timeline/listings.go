@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -140,25 +141,21 @@ func (s *shared) verdict() (Verdict, bool) {
 
 // onNode says where the node sends packets for the address.
 func (s *shared) onNode() (says string) {
-	var to []string
-	for _, r := range s.routes {
-		name := r.device
-		if i := slices.IndexFunc(s.endpoints, func(e row) bool { return e.device == r.device }); i >= 0 {
-			name += " of " + s.endpoints[i].pod
-		}
-		if !slices.Contains(to, name) {
-			to = append(to, name)
-		}
+	pods := map[string]string{} // by device
+	for _, e := range s.endpoints {
+		pods[e.device] = e.pod
 	}
+	to := distinct(s.routes, func(r row) string {
+		if pod := pods[r.device]; pod != "" {
+			return r.device + " of " + pod
+		}
+		return r.device
+	})
 	if len(to) > 0 {
-		says += "; the node's route leads to " + and(to)
+		says += "; the node's route leads to " + some(to)
 	}
-	devices := map[string]bool{}
-	for _, r := range s.entries {
-		devices[r.device] = true
-	}
-	if len(devices) > 1 {
-		says += fmt.Sprintf("; %d interfaces have a neighbour entry for it", len(devices))
+	if n := len(distinct(s.entries, func(r row) string { return r.device })); n > 1 {
+		says += fmt.Sprintf("; %d interfaces have a neighbour entry for it", n)
 	}
 	return says
 }
@@ -193,14 +190,14 @@ func podsOf(rows []row) []string { return distinct(rows, func(r row) string { re
 
 func nodesOf(rows []row) []string { return distinct(rows, func(r row) string { return r.node }) }
 
-func distinct(rows []row, of func(row) string) (out []string) {
+func distinct(rows []row, of func(row) string) []string {
+	seen := map[string]bool{}
 	for _, r := range rows {
-		if s := of(r); s != "" && !slices.Contains(out, s) {
-			out = append(out, s)
+		if s := of(r); s != "" {
+			seen[s] = true
 		}
 	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func sortedAddresses[T any](by map[netip.Addr]T) []netip.Addr {

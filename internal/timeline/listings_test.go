@@ -190,3 +190,20 @@ func healthyListing(random *rand.Rand) string {
 	random.Shuffle(3, func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	return strings.Join(slices.DeleteFunc(parts, func(string) bool { return random.IntN(4) == 0 }), "\n")
 }
+
+// A stranger's file with one address a hundred thousand times takes no longer than any other.
+func TestHostileListing(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&b, "n1   k8s   shop.p-%d   eth0   10.0.0.1/32   cali%011x   k8s_ns.shop\n", i, i)
+	}
+	for i := range 50_000 {
+		fmt.Fprintf(&b, "10.0.0.1 dev cali%011x scope link\n10.0.0.1 dev cali%011x lladdr 0a:00:00:00:00:01 STALE\n169.254.1.1 dev eth0 FAILED\n", i, i)
+	}
+	began := time.Now()
+	vs := judged(t, b.String())
+	if took := time.Since(began); len(vs) != 2 || vs[0].Count != 50_000 || len(vs[0].Says) > 1000 || took > 30*time.Second {
+		t.Errorf("%d verdicts in %s", len(vs), took)
+	}
+}

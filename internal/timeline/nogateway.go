@@ -11,6 +11,7 @@ import (
 func noGateway(rows []row) []Verdict {
 	const many = 3 // the kernel repeats a request that was lost
 	var out []Verdict
+	entries := map[string]int{} // by file and device: its verdict
 	asked := map[netip.Addr][]Place{}
 	answered := map[uint16]bool{}
 	for i := range rows {
@@ -21,11 +22,18 @@ func noGateway(rows []row) []Verdict {
 		case r.kind == GatewayUnanswered && r.address.IsValid():
 			asked[r.address] = append(asked[r.address], r.place)
 		case r.kind == GatewayUnanswered:
-			out = append(out, Verdict{
-				Cause: NoGateway, Certainty: Likely, Lines: []Place{r.place},
-				Says:     "169.254.1.1 is not resolved on " + r.device + " of a pod: it reaches nothing",
-				NotShown: []string{"which pod: the line does not name it", "whether it was sending: an idle pod may have an old entry"},
-			})
+			key := fmt.Sprint(r.place.File, r.device)
+			n, ok := entries[key]
+			if !ok {
+				n, entries[key] = len(out), len(out)
+				out = append(out, Verdict{
+					Cause: NoGateway, Certainty: Likely, Says: "169.254.1.1 is not resolved on " + r.device + " of a pod: it reaches nothing",
+					NotShown: []string{"which pod: the line does not name it", "whether it was sending: an idle pod may have an old entry"},
+				})
+			}
+			if out[n].Count++; len(out[n].Lines) < maxContext {
+				out[n].Lines = append(out[n].Lines, r.place)
+			}
 		}
 	}
 	for _, a := range sortedAddresses(asked) {
