@@ -54,6 +54,15 @@ func TestCheckAgainst(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", file, r.code, r.err)
 		}
 	}
+	for _, flag := range []string{"--code=PL1001", "--namespace=shop", "--node=n1"} {
+		if r := run(t, 0, "check", "--against", report, flag, "--bundle", before); r.code != 2 || !strings.Contains(r.err, "compares the whole cluster") {
+			t.Errorf("%s: exit %d, %s", flag, r.code, r.err)
+		}
+	}
+	foreign := bundle(t, "PL1006", func(s *model.Snapshot) { s.Meta.GUID = "another" })
+	if r := run(t, 0, "check", "--against", foreign, "--bundle", before); r.code != 2 || !strings.Contains(r.err, "another cluster") {
+		t.Errorf("exit %d, %s", r.code, r.err)
+	}
 	if r := run(t, 0, "check", "--against", report, "-o", "html", "--bundle", before); r.code != 2 {
 		t.Errorf("exit %d", r.code)
 	}

@@ -19,18 +19,16 @@ func TestExplainWhere(t *testing.T) {
 		s.NodeState["n1"].Containers = append(s.NodeState["n1"].Containers, model.Container{ID: "c0ffee00" + sandbox[8:], Sandbox: sandbox, Name: "db", State: "running", PID: 13111})
 	})
 	for args, want := range map[string]string{
-		"device cali69de609d5af":   "n1: interface cali69de609d5af, index 57, veth, up; behind it eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
-		"mac B2:21:5B:82:E1:27":    "n1: eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
-		"sandbox 94feeebc95fb":     "n1: sandbox 94feeebc95fb, ready, pid 13110, pod shop/found-0",
-		"sandbox c0ffee0095fb":     "n1: container c0ffee0095fb (db), running, in sandbox 94feeebc95fb, pod shop/found-0",
-		"pid 13110":                "n1: first process of sandbox 94feeebc95fb, pod shop/found-0",
-		"pid n1/13111":             "n1: first process of container c0ffee0095fb (db), pod shop/found-0",
-		"volume gluster1:":         "n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod shop/found-0\n  n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod uid uid-gone",
-		"pid n2/13111":             "pid n2/13111: found 0 times on",
-		"device cali00000000000":   "device cali00000000000: found 0 times on",
-		"sandbox 000000000000":     "sandbox 000000000000: found 0 times on",
-		"mac nonsense":             "mac nonsense: found 0 times on",
-		"pid 99999999999999999999": "found 0 times on",
+		"device cali69de609d5af": "n1: interface cali69de609d5af, index 57, veth, up; behind it eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
+		"mac B2:21:5B:82:E1:27":  "n1: eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
+		"sandbox 94feeebc95fb":   "n1: sandbox 94feeebc95fb, ready, pid 13110, pod shop/found-0",
+		"sandbox c0ffee0095fb":   "n1: container c0ffee0095fb (db), running, in sandbox 94feeebc95fb, pod shop/found-0",
+		"pid 13110":              "n1: first process of sandbox 94feeebc95fb, pod shop/found-0",
+		"pid n1/13111":           "n1: first process of container c0ffee0095fb (db), pod shop/found-0",
+		"volume gluster1:":       "n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod shop/found-0\n  n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod uid uid-gone",
+		"pid n2/13111":           "pid n2/13111: found 0 times on",
+		"device cali00000000000": "device cali00000000000: found 0 times on",
+		"sandbox 000000000000":   "sandbox 000000000000: found 0 times on",
 	} {
 		r := run(t, 0, append(append([]string{"explain"}, strings.Fields(args)...), "--bundle", file)...)
 		if r.code != 0 || !strings.Contains(r.out, want) {
@@ -40,8 +38,26 @@ func TestExplainWhere(t *testing.T) {
 			t.Errorf("explain %s: %s", args, r.out)
 		}
 	}
-	if r := run(t, 0, "explain", "sandbox", "94fe", "--bundle", file); r.code != 2 || !strings.Contains(r.err, "at least 8 digits") {
-		t.Errorf("exit %d, %s", r.code, r.err)
+	for _, bad := range []string{"sandbox 94fe", "sandbox not-an-identifier", "mac nonsense", "pid n1", "pid n1/0", "pid 99999999999999999999"} {
+		if r := run(t, 0, append(append([]string{"explain"}, strings.Fields(bad)...), "--bundle", file)...); r.code != 2 || !strings.HasPrefix(r.err, "error: explain ") {
+			t.Errorf("explain %s: exit %d, %s%s", bad, r.code, r.out, r.err)
+		}
+	}
+	silent := bundle(t, "PL3005", func(s *model.Snapshot) {
+		for _, table := range model.FactTables() {
+			s.Coverage = append(s.Coverage, model.Coverage{Table: table, Node: "n9", State: model.Lost, Reason: "no answer"})
+		}
+		s.Coverage = append(s.Coverage, model.Coverage{Table: model.Mounts, Node: "n1", State: model.Lost, Reason: "hangs"})
+		s.NodeState["n2"].Sandboxes = append(s.NodeState["n2"].Sandboxes, model.Sandbox{ID: sandbox, Namespace: "shop", Pod: "x;touch /tmp/pwned #"})
+	})
+	if r := run(t, 0, "explain", "device", "cali00000000000", "--bundle", silent); !strings.Contains(r.out, "Not checked: 1 node could not be read: n9") {
+		t.Errorf("a silent node is not named: %s", r.out)
+	}
+	if r := run(t, 0, "explain", "volume", "gluster1", "--bundle", silent); !strings.Contains(r.out, "Not checked: 2 nodes could not be read: n1, n9") {
+		t.Errorf("a node whose mounts were not read is not named: %s", r.out)
+	}
+	if r := run(t, 0, "explain", "sandbox", sandbox, "--bundle", silent); !strings.Contains(r.out, "explain pod 'x;touch /tmp/pwned #' -n shop") {
+		t.Errorf("a name is not quoted: %s", r.out)
 	}
 	if r := run(t, 0, "explain", "device", "cali69de609d5af", "-o", "json", "--bundle", file); !strings.Contains(r.out, `"kind": "Lookup"`) || !strings.Contains(r.out, `"pod": "shop/found-0"`) {
 		t.Errorf("exit %d, %s", r.code, r.out)

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"net/url"
 
+	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // whereTables show where interfaces, network namespaces, sandboxes, containers, processes and
 // mounts are.
 var whereTables = []model.Table{model.Links, model.Attachments, model.Sandboxes, model.Containers, model.Processes, model.CNIResults, model.Mounts}
 
-// Where reads from all agents, and nothing else, where interfaces, sandboxes, processes and mounts are.
+// Where reads the nodes, and from all agents where interfaces, sandboxes, processes and mounts are.
 func Where(ctx context.Context, o Options) (*model.View, error) {
 	c, err := connect(o)
 	if err != nil {
@@ -29,7 +31,8 @@ func Where(ctx context.Context, o Options) (*model.View, error) {
 	for _, t := range whereTables {
 		query.Add("table", t.String())
 	}
-	s := &model.Snapshot{}
+	s := observe.Snapshot(ctx, c.o.Progress, kube.Nodes{Client: c.client})
 	s.PutFacts(c.fleet.Only(ctx, query))
+	c.fleet.complete(s)
 	return model.Seal(s), ctx.Err()
 }

@@ -327,10 +327,13 @@ func (x *Executor) needed(at int, handle string) bool {
 
 // compensate undoes the writes for finding f up to step index at, by new writes with their
 // own verification. It runs on a copy of x with undoing set; only entries, spent and failing
-// are copied back, so findings that are dropped in the undo stay as they are in x.
+// are copied back, so findings that are dropped in the undo stay as they are in x. What x computed
+// from answers and blocks is computed again: both share the answers, and the copy may have asked
+// and written since.
 func (x *Executor) compensate(ctx context.Context, at int, f string) error {
 	back := repair.Undo(x.plan, x.entries, f)
 	y := *x
+	defer func() { x.asks, x.counted, x.rolled, x.named = y.asks, counted{}, nil, nil }()
 	y.read(back)
 	y.undoing = true
 	y.dropped, y.written = map[string]Verdict{}, map[string]bool{}

@@ -19,7 +19,6 @@ var brings = map[Cause][]finding.Code{
 	TeardownBlocked:  {finding.PL4001, finding.PL4002, finding.PL4003, finding.PL4004, finding.PL4005, finding.PL4006},
 	ReleasedInUse:    {finding.PL1002, finding.PL2001, finding.PL2010},
 	DuplicateAddress: {finding.PL2010},
-	LegacyHandle:     {finding.PL1006},
 	NoGateway:        {finding.PL3005},
 	StaleNodename:    {finding.PL1003, finding.PL2001, finding.PL2002, finding.PL5003},
 }

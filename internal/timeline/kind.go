@@ -64,7 +64,7 @@ const (
 	NeighbourSeen     // a node has a neighbour entry for Address on Device
 	GatewayUnanswered // 169.254.1.1 is not resolved, on Device, or for the pod with Address
 	GatewayAnswered   // it is
-	HandleSeen        // a block has an allocation with the handle Object; Note is the block
+	HandleSeen        // a block has an allocation with the handle Object
 	lastKind
 )
 

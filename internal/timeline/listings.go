@@ -54,13 +54,14 @@ func (l *Log) rows() []row {
 	return out
 }
 
-// A shared is what listings show of one address.
+// A shared is what listings show of one address. Rows of two listings are never mixed: each may be
+// of another moment, and of another cluster.
 type shared struct {
-	address          netip.Addr
-	running          []row // by kubectl: pods that run, in one listing
-	endpoints        []row // by calicoctl: in one listing
-	routes, entries  []row // on nodes
-	several, records bool  // several pods run with it; several endpoints have it
+	address         netip.Addr
+	running         []row // by kubectl: the pods that use it in the one listing that shows most of them, at least two
+	endpoints       []row // by calicoctl, likewise
+	routes, entries []row // on nodes
+	endpoint        bool  // an endpoint has it: it is of the pod network
 }
 
 // duplicates finds addresses that several pods have in one listing.
@@ -89,14 +90,7 @@ func duplicates(rows []row) []Verdict {
 			}
 		}
 		for a, rs := range at {
-			s, pods := of(a), podsOf(rs)
-			if rs[0].source == "calicoctl" {
-				if s.endpoints = append(s.endpoints, rs...); len(pods) > 1 {
-					s.records = true
-				}
-			} else if s.running = append(s.running, rs...); len(pods) > 1 {
-				s.several = true
-			}
+			of(a).show(rs)
 		}
 	}
 	var out []Verdict
@@ -108,18 +102,42 @@ func duplicates(rows []row) []Verdict {
 	return out
 }
 
+// show notes what one listing shows of the address.
+func (s *shared) show(rows []row) {
+	best := &s.running
+	if rows[0].source == "calicoctl" {
+		best, s.endpoint = &s.endpoints, true
+	}
+	if pods := podsOf(rows); len(pods) > 1 && len(pods) > len(podsOf(*best)) && !oneVM(pods) {
+		*best = rows
+	}
+}
+
+// oneVM reports whether the pods are launchers of one KubeVirt VM, which has one address while it
+// migrates: virt-launcher-VM-xxxxx.
+func oneVM(pods []string) bool {
+	vm := func(pod string) string {
+		i := strings.LastIndexByte(pod, '-')
+		if _, name, _ := strings.Cut(pod, "/"); i < 0 || !strings.HasPrefix(name, "virt-launcher-") {
+			return ""
+		}
+		return pod[:i]
+	}
+	return vm(pods[0]) != "" && !slices.ContainsFunc(pods, func(p string) bool { return vm(p) != vm(pods[0]) })
+}
+
 // verdict judges one address. Pods on the network of their host share the address of their node:
 // on one node, kubectl's listing alone proves nothing.
 func (s *shared) verdict() (Verdict, bool) {
-	ofPods := len(s.endpoints)+len(s.routes)+len(s.entries) > 0 || len(nodesOf(s.running)) > 1
-	if !s.records && (!s.several || !ofPods) {
+	several := len(s.running) > 0 && (s.endpoint || len(s.routes)+len(s.entries) > 0 || len(nodesOf(s.running)) > 1)
+	if !several && len(s.endpoints) == 0 {
 		return Verdict{}, false
 	}
-	rows := s.running
-	if !s.several {
-		rows = s.endpoints
+	rows := s.endpoints
+	if several {
+		rows = slices.Concat(s.running, s.endpoints)
 	}
-	pods, nodes := podsOf(slices.Concat(rows, s.endpoints)), nodesOf(slices.Concat(rows, s.endpoints))
+	pods, nodes := podsOf(rows), nodesOf(rows)
 	v := Verdict{Cause: DuplicateAddress, Certainty: Proven, Is: s.address, Pods: pods, Count: len(pods), Says: fmt.Sprintf("%s is the address of %d pods", s.address, len(pods))}
 	if len(nodes) == 1 {
 		v.Node = nodes[0]
@@ -127,12 +145,12 @@ func (s *shared) verdict() (Verdict, bool) {
 	}
 	v.Says += ": " + some(pods)
 	v.Says += s.onNode()
-	if !s.several {
+	if !several {
 		v.Certainty = Likely
 		v.NotShown = append(v.NotShown, "whether these pods run: only Calico's endpoints are listed, and one may be left of a pod that is gone")
 	}
 	v.NotShown = append(v.NotShown, "which of them Calico IPAM assigned it to: no line shows the allocation")
-	for _, r := range slices.Concat(s.running, s.endpoints, s.routes, s.entries) {
+	for _, r := range slices.Concat(rows, s.routes, s.entries) {
 		v.Lines = append(v.Lines, r.place)
 	}
 	v.Lines = tidy(v.Lines)
@@ -160,12 +178,13 @@ func (s *shared) onNode() (says string) {
 	return says
 }
 
-// listings splits rows into listings.
+// listings splits rows into listings. A pod that comes again is of a later moment (kubectl get -w).
 func listings(rows []row) func(yield func([]row) bool) {
 	return func(yield func([]row) bool) {
 		for from := 0; from < len(rows); {
-			to := from + 1
-			for to < len(rows) && rows[to].source == rows[from].source && rows[to].place.File == rows[from].place.File && rows[to].place.Line == rows[to-1].place.Line+1 {
+			to, seen := from+1, map[string]bool{key(&rows[from]): true}
+			for to < len(rows) && rows[to].source == rows[from].source && rows[to].place.File == rows[from].place.File && rows[to].place.Line == rows[to-1].place.Line+1 && !seen[key(&rows[to])] {
+				seen[key(&rows[to])] = true
 				to++
 			}
 			if !yield(rows[from:to]) {
@@ -174,6 +193,14 @@ func listings(rows []row) func(yield func([]row) bool) {
 			from = to
 		}
 	}
+}
+
+// key identifies what a row of a listing is about. calicoctl lists a pod once for each node.
+func key(r *row) string {
+	if r.source == "calicoctl" {
+		return r.pod + " " + r.node
+	}
+	return r.pod
 }
 
 // uses reports whether a pod in this state, as kubectl shows it, has a network of its own: one

@@ -101,9 +101,8 @@ func TestSeed002(t *testing.T) {
 		t.Fatal(err)
 	}
 	vs := judged(t, string(b))
-	if len(vs) != 2 || vs[0].Cause != timeline.LegacyHandle || vs[0].Certainty != timeline.Proven || vs[0].Count != 2 || vs[1].Count != 1 ||
-		!strings.HasPrefix(vs[0].Says, "block 192.168.106.64/26 has handles named after pods, as Calico 2 did: kube-system.kubernetes-dashboard-2069275773-iun7h and kube-system.prometheus-3355405412-iyww3;") ||
-		!strings.HasPrefix(vs[1].Says, "a block has handles named after pods, as Calico 2 did: lijiaob-space.etcd-0;") {
+	if len(vs) != 1 || vs[0].Cause != timeline.LegacyHandle || vs[0].Certainty != timeline.Likely || vs[0].Count != 3 ||
+		!strings.HasPrefix(vs[0].Says, "IPAM has handles named after pods, as Calico 2 did: kube-system.kubernetes-dashboard-2069275773-iun7h, kube-system.prometheus-3355405412-iyww3 and lijiaob-space.etcd-0;") {
 		t.Errorf("%+v", vs)
 	}
 }
@@ -123,6 +122,12 @@ func TestListings(t *testing.T) {
 		"one of them has ended":                    {pod("a", "Completed", "10.0.0.1", "n1") + pod("b", "Running", "10.0.0.1", "n2"), ""},
 		"one of them ends":                         {pod("a", "Terminating", "10.0.0.1", "n1") + pod("b", "Running", "10.0.0.1", "n2"), ""},
 		"one pod in two listings":                  {pod("a", "Running", "10.0.0.1", "n1") + "\n" + pod("b", "Running", "10.0.0.1", "n2"), ""},
+		"a listing that is watched":                {pod("a", "Running", "10.0.0.1", "n1") + pod("a", "Terminating", "10.0.0.1", "n1") + pod("b", "Running", "10.0.0.1", "n2"), ""},
+		"a VM that migrates":                       {pod("virt-launcher-vm1-abcde", "Running", "10.0.0.1", "n1") + pod("virt-launcher-vm1-fghij", "Running", "10.0.0.1", "n2"), ""},
+		"two VMs":                                  {pod("virt-launcher-vm1-abcde", "Running", "10.0.0.1", "n1") + pod("virt-launcher-vm2-fghij", "Running", "10.0.0.1", "n2"), "duplicate address proven: 10.0.0.1 is the address of 2 pods: shop/virt-launcher-vm1-abcde and shop/virt-launcher-vm2-fghij"},
+		"nodes of two listings":                    {pod("a", "Running", "10.0.0.1", "n1") + pod("b", "Running", "10.0.0.1", "n1") + "\n" + pod("c", "Running", "10.0.0.1", "m1"), ""},
+		"pods of two listings":                     {pod("a", "Running", "10.0.0.1", "n1") + pod("b", "Running", "10.0.0.1", "n2") + "\n" + pod("c", "Running", "10.0.0.1", "n3"), "duplicate address proven: 10.0.0.1 is the address of 2 pods: shop/a and shop/b"},
+		"handles that people replaced":             {"\"handle_id\": \"k8s-pod-network.XXXXXXXX\",\n\"handle_id\": \"k8s-pod-network.deadbeef\"\n  cidr: 10.0.0.0/26\n", ""},
 		"endpoints only":                           {endpoint("a", "10.0.0.1", "n1", "0123456789a") + endpoint("b", "10.0.0.1", "n1", "0123456789b"), "duplicate address likely: 10.0.0.1 is the address of 2 pods on n1: shop/a and shop/b"},
 		"endpoints of one pod":                     {endpoint("a", "10.0.0.1", "n1", "0123456789a") + endpoint("a", "10.0.0.1", "n2", "0123456789a"), ""},
 		"a healthy node":                           {"10.0.0.1 dev cali0123456789a scope link\n10.0.0.2 dev cali0123456789b scope link\n10.0.0.1 dev cali0123456789a lladdr 9e:83:2f:5d:c5:1e REACHABLE\n", ""},
@@ -201,9 +206,7 @@ func TestHostileListing(t *testing.T) {
 	for i := range 50_000 {
 		fmt.Fprintf(&b, "10.0.0.1 dev cali%011x scope link\n10.0.0.1 dev cali%011x lladdr 0a:00:00:00:00:01 STALE\n169.254.1.1 dev eth0 FAILED\n", i, i)
 	}
-	began := time.Now()
-	vs := judged(t, b.String())
-	if took := time.Since(began); len(vs) != 2 || vs[0].Count != 50_000 || len(vs[0].Says) > 1000 || took > 30*time.Second {
-		t.Errorf("%d verdicts in %s", len(vs), took)
+	if vs := judged(t, b.String()); len(vs) != 2 || vs[0].Count != 50_000 || len(vs[0].Says) > 1000 { // quadratic, it would take minutes
+		t.Errorf("%d verdicts", len(vs))
 	}
 }

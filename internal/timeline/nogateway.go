@@ -11,8 +11,8 @@ import (
 func noGateway(rows []row) []Verdict {
 	const many = 3 // the kernel repeats a request that was lost
 	var out []Verdict
-	entries := map[string]int{} // by file and device: its verdict
-	asked := map[netip.Addr][]Place{}
+	entries := map[string]int{}                  // by file and device: its verdict
+	asked := map[netip.Addr]map[uint16][]Place{} // by file
 	answered := map[uint16]bool{}
 	for i := range rows {
 		r := &rows[i]
@@ -20,7 +20,10 @@ func noGateway(rows []row) []Verdict {
 		case r.kind == GatewayAnswered:
 			answered[r.place.File] = true
 		case r.kind == GatewayUnanswered && r.address.IsValid():
-			asked[r.address] = append(asked[r.address], r.place)
+			if asked[r.address] == nil {
+				asked[r.address] = map[uint16][]Place{}
+			}
+			asked[r.address][r.place.File] = append(asked[r.address][r.place.File], r.place)
 		case r.kind == GatewayUnanswered:
 			key := fmt.Sprint(r.place.File, r.device)
 			n, ok := entries[key]
@@ -37,13 +40,22 @@ func noGateway(rows []row) []Verdict {
 		}
 	}
 	for _, a := range sortedAddresses(asked) {
-		if at := asked[a]; len(at) >= many && !answered[at[0].File] {
-			out = append(out, Verdict{
-				Cause: NoGateway, Certainty: Proven, Is: a, Count: len(at), Lines: tidy(at),
-				Says:     fmt.Sprintf("the pod with %s asks for 169.254.1.1 %d times and gets no ARP reply", a, len(at)),
-				NotShown: []string{"why: check reports it as PL3005 with its cause while it lasts"},
-			})
+		var most []Place
+		replied := false
+		for file, at := range asked[a] {
+			replied = replied || answered[file] // a capture may be cut into files anywhere
+			if len(at) > len(most) || len(at) == len(most) && at[0].File < most[0].File {
+				most = at
+			}
 		}
+		if replied || len(most) < many {
+			continue
+		}
+		out = append(out, Verdict{
+			Cause: NoGateway, Certainty: Proven, Is: a, Count: len(most), Lines: tidy(most[:min(len(most), maxContext)]),
+			Says:     fmt.Sprintf("the pod with %s asks for 169.254.1.1 %d times and gets no ARP reply", a, len(most)),
+			NotShown: []string{"why: check reports it as PL3005 with its cause while it lasts"},
+		})
 	}
 	return out
 }

@@ -43,19 +43,47 @@ func readEarlier(ctx context.Context, file string, opts audit.Options) (audit.Ea
 	if err := json.NewDecoder(io.LimitReader(io.MultiReader(bytes.NewReader(start[:n]), f), maxReport)).Decode(&doc); err != nil || doc.Kind != "CheckReport" {
 		return audit.Earlier{}, fmt.Errorf("%s: neither the output of check -o json nor a bundle of collect", file)
 	}
-	e := audit.Earlier{Taken: doc.Taken, Found: map[string]bool{}}
-	for i, list := range [][]cluster.NamedFinding{doc.Unconfirmed, doc.Suppressed, doc.Findings} {
+	e := audit.Earlier{Taken: doc.Taken, GUID: doc.Cluster.GUID, Confirmed: map[string]bool{}, NotJudged: audit.NotJudged(doc.NotJudged)}
+	for _, list := range [][]cluster.NamedFinding{doc.Suppressed, doc.Findings} {
 		for j := range list {
-			e.Found[list[j].Name] = i > 0
+			e.Confirmed[list[j].Name] = true
 		}
 	}
 	return e, nil
 }
 
+// since compares a check with an earlier one of the same cluster.
+func since(r *audit.Report, e audit.Earlier) (*audit.Comparison, error) {
+	if guid := r.View.Snapshot().Meta.GUID; guid != "" && e.GUID != "" && guid != e.GUID {
+		return nil, fmt.Errorf("--against: it is of another cluster: %s, not %s", term.Line(e.GUID), guid)
+	}
+	c := r.Against(e)
+	return &c, nil
+}
+
+// wholeOnly names a flag that was given and leaves out a part of the cluster.
+func (f *flags) wholeOnly() string {
+	switch {
+	case len(f.codes) > 0:
+		return "--code"
+	case f.namespace != "":
+		return "--namespace"
+	case f.selector != "":
+		return "--selector"
+	case f.node != "":
+		return "--node"
+	default:
+		return ""
+	}
+}
+
 // onlyNew keeps the findings that are new, for the table and the exit code.
 func onlyNew(r *audit.Report, c audit.Comparison) *audit.Report {
-	out := *r
-	out.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f finding.Finding) bool { return !slices.Contains(c.New, f.Key()) })
+	out, fresh := *r, map[string]bool{}
+	for _, key := range c.New {
+		fresh[key] = true
+	}
+	out.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f finding.Finding) bool { return !fresh[f.Key()] })
 	return &out
 }
 
@@ -64,13 +92,16 @@ func compared(sess *term.Session, file string, c audit.Comparison) {
 	cols := sess.Width()
 	says := fmt.Sprintf("Compared with %s of %s: %d new, %d as before, %d gone", term.Line(file), c.Taken, len(c.New), c.Same, len(c.Gone))
 	if n := len(c.Unknown); n > 0 {
-		says += fmt.Sprintf(", %d not judged now", n)
+		says += fmt.Sprintf(", %d not judged or not confirmed now", n)
+	}
+	if c.Unseen > 0 {
+		says += fmt.Sprintf("; %d of the new ones could not have been found then", c.Unseen)
 	}
 	sess.PrintLines(cols, says)
 	for _, l := range []struct {
 		what string
 		keys []string
-	}{{"Gone: ", c.Gone}, {"Not judged now: ", c.Unknown}} {
+	}{{"Gone: ", c.Gone}, {"Not judged or not confirmed now: ", c.Unknown}} {
 		if n := len(l.keys); n > 0 {
 			const few = 10
 			text := strings.Join(l.keys[:min(n, few)], ", ")

@@ -94,6 +94,9 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if f.watch && (len(f.logs) > 0 || f.against != "") {
 		return errors.New("--logs and --against: not with --watch")
 	}
+	if flag := f.wholeOnly(); f.against != "" && flag != "" {
+		return fmt.Errorf("--against: compares the whole cluster: not with %s", flag)
+	}
 	if f.against != "" && f.output == "html" {
 		return errors.New("--against: not with -o html")
 	}
@@ -115,21 +118,24 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 			return err
 		}
 	}
-	var since *audit.Comparison
-	if f.against != "" {
-		c := r.Against(earlier)
-		since = &c
-		if f.output != "json" && f.output != "yaml" {
-			r = onlyNew(r, c)
+	if f.against == "" {
+		if err := show(sess, r, f, nil); err != nil {
+			return err
 		}
+		return verdict(r, f)
 	}
-	if err := show(sess, r, f, since); err != nil {
+	c, err := since(r, earlier)
+	if err != nil {
 		return err
 	}
-	if since != nil {
-		r = onlyNew(r, *since)
+	fresh := onlyNew(r, *c)
+	if f.output != "json" && f.output != "yaml" {
+		r = fresh
 	}
-	return verdict(r, f)
+	if err := show(sess, r, f, c); err != nil {
+		return err
+	}
+	return verdict(fresh, f)
 }
 
 // needsCluster names a flag that was given and means nothing for a bundle.

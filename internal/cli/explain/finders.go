@@ -1,7 +1,9 @@
 package explain
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 
@@ -58,12 +60,8 @@ func bySandbox(v *model.View, id string) (out []hit) {
 
 // byPID finds the first processes of sandboxes and containers, and processes that the agent reports.
 func byPID(v *model.View, text string) (out []hit) {
-	node, number, on := strings.Cut(text, "/")
-	if !on {
-		node, number = "", text
-	}
-	pid, err := strconv.Atoi(number)
-	if err != nil || pid < 1 {
+	node, pid, err := parsePID(text)
+	if err != nil {
 		return nil
 	}
 	for i := range v.Rows(model.Sandboxes) {
@@ -123,4 +121,33 @@ func upOrDown(up bool) string {
 		return "up"
 	}
 	return "down"
+}
+
+// parsePID reads [NODE/]PID.
+func parsePID(text string) (node string, pid int, err error) {
+	node, number, on := strings.Cut(text, "/")
+	if !on {
+		node, number = "", text
+	}
+	if pid, err = strconv.Atoi(number); err != nil || pid < 1 {
+		return "", 0, fmt.Errorf("%.40q is not [NODE/]PID", text)
+	}
+	return node, pid, nil
+}
+
+func validPID(text string) error {
+	_, _, err := parsePID(text)
+	return err
+}
+
+func validMAC(text string) error {
+	_, err := net.ParseMAC(text)
+	return err
+}
+
+func validID(text string) error {
+	if len(text) < 8 || strings.Trim(text, "0123456789abcdef") != "" {
+		return errors.New("at least 8 hexadecimal digits of its ID")
+	}
+	return nil
 }

@@ -2,8 +2,8 @@ package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,36 +28,64 @@ type lookup struct {
 	Name       string   `json:"name"`
 	Found      []hit    `json:"found"`
 	Answered   int      `json:"answered"`         // nodes
-	Silent     []string `json:"silent,omitempty"` // nodes that did not answer
+	Silent     []string `json:"silent,omitempty"` // nodes of which not everything could be read
 }
 
-// finders find by the name that a person has in hand, on all nodes.
-var finders = map[string]func(v *model.View, name string) []hit{"device": byDevice, "mac": byMAC, "sandbox": bySandbox, "pid": byPID, "volume": byVolume}
+// A finder finds by the name that a person has in hand, on all nodes, in some tables.
+type finder struct {
+	find   func(v *model.View, name string) []hit
+	tables []model.Table
+	valid  func(name string) error
+}
+
+var finders = map[string]finder{
+	"device":  {byDevice, []model.Table{model.Links, model.Attachments, model.Sandboxes}, nil},
+	"mac":     {byMAC, []model.Table{model.Links, model.Attachments, model.Sandboxes}, validMAC},
+	"sandbox": {bySandbox, []model.Table{model.Sandboxes, model.Containers, model.CNIResults}, validID},
+	"pid":     {byPID, []model.Table{model.Sandboxes, model.Containers, model.Processes}, validPID},
+	"volume":  {byVolume, []model.Table{model.Mounts, model.Sandboxes}, nil},
+}
 
 // explainWhere finds on which node something is, and whose it is.
 func explainWhere(ctx context.Context, sess *term.Session, kind, name string, f flags) error {
-	if kind == "sandbox" && len(name) < 8 {
-		return errors.New("explain sandbox: at least 8 digits of its ID")
+	of := finders[kind]
+	if of.valid != nil {
+		if err := of.valid(name); err != nil {
+			return fmt.Errorf("explain %s: %w", kind, err)
+		}
 	}
 	v, err := whereOf(ctx, sess)
 	if err != nil {
 		return err
 	}
-	out := lookup{APIVersion: cluster.APIVersion, Kind: "Lookup", Of: kind, Name: name, Found: term.NotNil(finders[kind](v, name))}
-	for node := range v.Snapshot().NodeState {
-		if v.Sees(node, model.Links, model.Sandboxes) {
+	out := lookup{APIVersion: cluster.APIVersion, Kind: "Lookup", Of: kind, Name: name, Found: term.NotNil(of.find(v, name))}
+	for _, node := range nodesOf(v) {
+		if v.Sees(node, of.tables...) {
 			out.Answered++
 		} else {
 			out.Silent = append(out.Silent, node)
 		}
 	}
-	slices.Sort(out.Silent)
-	slices.SortFunc(out.Found, func(a, b hit) int { return strings.Compare(a.Node+a.What, b.Node+b.What) })
+	slices.SortFunc(out.Found, func(a, b hit) int { return strings.Compare(a.Node+a.What+a.Pod, b.Node+b.What+b.Pod) })
 	if f.output == "json" {
 		return sess.PrintDocument(out, "json")
 	}
 	whereText(sess, out)
 	return nil
+}
+
+// nodesOf gives the nodes that have an agent, or should have one.
+func nodesOf(v *model.View) []string {
+	seen := map[string]bool{}
+	for _, c := range v.Snapshot().Coverage {
+		if c.Node != "" {
+			seen[c.Node] = true
+		}
+	}
+	for node := range v.Snapshot().NodeState {
+		seen[node] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func whereOf(ctx context.Context, sess *term.Session) (*model.View, error) {
@@ -76,8 +104,13 @@ func whereOf(ctx context.Context, sess *term.Session) (*model.View, error) {
 func whereText(sess *term.Session, l lookup) {
 	cols := sess.Width()
 	sess.PrintLines(cols, fmt.Sprintf("%s %s: found %s on %s that answered", l.Of, term.Line(l.Name), term.Count(len(l.Found), "time"), term.Count(l.Answered, "node")))
+	const many = 50
 	pod := ""
-	for _, h := range l.Found {
+	for i, h := range l.Found {
+		if i == many {
+			sess.PrintLines(cols, fmt.Sprintf("  and %d others (-o json lists all)", len(l.Found)-many))
+			break
+		}
 		whose := ""
 		if h.Pod != "" {
 			whose = ", pod " + term.Line(h.Pod)
@@ -88,9 +121,13 @@ func whereText(sess *term.Session, l lookup) {
 		sess.PrintLabelled(cols, "  ", fmt.Sprintf("%s: %s%s", h.Node, h.What, whose))
 	}
 	if n := len(l.Silent); n > 0 {
-		sess.PrintLines(cols, fmt.Sprintf("Not checked: %s did not answer: %s", term.Count(n, "node"), strings.Join(l.Silent[:min(n, 5)], ", ")))
+		more := ""
+		if n > 5 {
+			more = " …"
+		}
+		sess.PrintLines(cols, fmt.Sprintf("Not checked: %s could not be read: %s%s", term.Count(n, "node"), strings.Join(l.Silent[:min(n, 5)], ", "), more))
 	}
 	if ns, name, ok := strings.Cut(pod, "/"); ok {
-		sess.Next("explain pod %s -n %s", term.Line(name), term.Line(ns))
+		sess.Next("explain pod %s -n %s", term.Quoted(name), term.Quoted(ns))
 	}
 }

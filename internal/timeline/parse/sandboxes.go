@@ -16,13 +16,11 @@ const maxSeen = 2048
 // Invariant: order has the keys of known, each once, at most maxSeen; when full, the oldest is at
 // next.
 type sandboxes struct {
-	known  map[string]owner // by sandbox ID, container ID or UID
-	order  []string
-	next   int
-	about  described // the pod of the last `kubectl describe`
-	asked  listing   // the last `kubectl get`
-	block  string    // CIDR of the IPAM block that is being printed
-	indent int       // of that line
+	known map[string]owner // by sandbox ID, container ID or UID
+	order []string
+	next  int
+	about described // the pod of the last `kubectl describe`
+	asked listing   // the last `kubectl get`
 }
 
 // An owner is what an ID belongs to. The owner of a sandbox ID has that ID as sandbox.

@@ -49,10 +49,7 @@ func wantsRow(r *records.Record) bool {
 	if len(r.Text) > maxRow || len(r.Raw)-len(r.Text) != blanks(r.Raw) {
 		return false
 	}
-	if asksKubectl(r.Text) || wantsIP(r.Text) {
-		return true
-	}
-	if value, _ := blockLine(r.Text); value != nil {
+	if asksKubectl(r.Text) || wantsIP(r.Text) || handleLine(r.Text) != nil {
 		return true
 	}
 	if !bytes.Contains(r.Text, twoBlanks) && bytes.IndexByte(r.Text, '\t') < 0 {
@@ -76,7 +73,7 @@ func (t *Parser) listed(r *records.Record) {
 		t.ofIP(r)
 		return
 	}
-	if value, _ := blockLine(r.Text); value != nil {
+	if handleLine(r.Text) != nil {
 		t.ofIPAM(r)
 		return
 	}
