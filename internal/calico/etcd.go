@@ -59,8 +59,8 @@ func OpenEtcd(ctx context.Context, o EtcdOptions) (*Etcd, error) {
 	short, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	_, err = e.revision(short)
-	if none := e.holdsCalico(short, o, cfg.TLS); none != nil && (err == nil || errors.Is(none, errCalico2)) {
-		err = none
+	if none := e.holdsCalico(short, o, cfg.TLS); err == nil || errors.Is(none, errCalico2) {
+		err = errors.Join(err, none)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("etcd %v: %w", o.Endpoints, err), c.Close())

@@ -10,7 +10,7 @@ import (
 // namesFor is how long a list of the nodes is used. A node that joins meanwhile has no pods from
 // before, and what a new pod uses has a record of its own; a machine whose Node object was gone
 // still counts as one without.
-const namesFor = 90 * time.Second
+const namesFor = 3 * time.Minute
 
 // nodeNames lists the nodes, once in a while: a plan may have tens of thousands of steps.
 func (x *Executor) nodeNames(ctx context.Context) ([]string, error) {

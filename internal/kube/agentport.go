@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -16,49 +15,58 @@ const AgentPorts = `947[0-9]`
 
 func (p AgentPod) port() int { return cmp.Or(p.Port, agentPort) }
 
-// portIn reads the port of the agents of a namespace from one of their pods: all of a DaemonSet
-// have the same.
-func (c *Client) portIn(ctx context.Context, namespace string) (int, error) {
-	if err := CheckNames(namespace); err != nil {
-		return 0, err
+// portIn reads the port of the agents of a namespace from their pods: all of a DaemonSet have the
+// same. What cannot be read, or is not one of theirs, counts as the usual port: agents that do not
+// answer there are reported as such.
+func (c *Client) portIn(ctx context.Context, namespace string) int {
+	if CheckNames(namespace) != nil {
+		return agentPort
 	}
-	q := url.Values{"labelSelector": {agentLabels}, "limit": {"1"}}
+	q := url.Values{"labelSelector": {agentLabels}, "limit": {"50"}}
 	resp, err := c.send(ctx, c.http, Request{Method: http.MethodGet, Path: "/api/v1/namespaces/" + namespace + "/pods", Query: q, Accept: "application/json"})
 	if err != nil {
-		return 0, fmt.Errorf("find the agents' port: %w", err)
+		return agentPort
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var list struct {
-		Items []struct {
-			Spec struct {
-				Containers []struct {
-					Name  string
-					Ports []struct {
-						Name          string
-						ContainerPort int
-					}
-				}
-			}
-		}
-	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&list); err != nil {
-		return 0, fmt.Errorf("find the agents' port: %w", err)
+	var list struct{ Items []portPod }
+	if json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&list) != nil {
+		return agentPort
 	}
 	for i := range list.Items {
-		for _, k := range list.Items[i].Spec.Containers {
-			for _, p := range k.Ports {
-				if k.Name == "agent" && p.Name == "https" {
-					return allowedPort(p.ContainerPort)
-				}
+		if n := list.Items[i].port(); n != 0 {
+			return n
+		}
+	}
+	return agentPort
+}
+
+// A portPod has the fields of a pod that say where an agent listens.
+type portPod struct {
+	Spec struct {
+		HostNetwork bool
+		NodeName    string
+		Containers  []struct {
+			Name  string
+			Ports []struct {
+				Name          string
+				ContainerPort int
 			}
 		}
 	}
-	return agentPort, nil
+	Status struct{ Phase string }
 }
 
-func allowedPort(n int) (int, error) {
-	if n < 9470 || n > 9479 {
-		return 0, fmt.Errorf("the agents listen on port %d: only 9470 to 9479 are used", n)
+// port is where the agent in a pod listens; 0 if the pod is no agent, or that port is none of theirs.
+func (p *portPod) port() int {
+	if !p.Spec.HostNetwork || p.Spec.NodeName == "" || p.Status.Phase == "Failed" || p.Status.Phase == "Succeeded" {
+		return 0
 	}
-	return n, nil
+	for _, k := range p.Spec.Containers {
+		for _, at := range k.Ports {
+			if k.Name == "agent" && at.Name == "https" && at.ContainerPort >= 9470 && at.ContainerPort <= 9479 {
+				return at.ContainerPort
+			}
+		}
+	}
+	return 0
 }

@@ -81,11 +81,11 @@ func (c *Client) agentsIn(ctx context.Context, namespace string) ([]AgentPod, er
 	if len(out) == 0 {
 		return out, nil
 	}
-	port, err := c.portIn(ctx, out[0].Namespace)
+	port := c.portIn(ctx, out[0].Namespace)
 	for i := range out {
 		out[i].Port = port
 	}
-	return out, err
+	return out, nil
 }
 
 func agentPods(pods []model.Pod) []AgentPod {

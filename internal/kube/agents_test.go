@@ -46,11 +46,6 @@ func TestProxyPath(t *testing.T) {
 	if got, err := ProxyPath(pod, "v1/tables"); err != nil || !strings.Contains(got, ":9475/") || !agentPath.MatchString(got) {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, port := range []int{10250, 22, 9480, -1} {
-		if _, err := allowedPort(port); err == nil {
-			t.Errorf("port %d is used", port)
-		}
-	}
 	for _, bad := range []AgentPod{{Namespace: "a/b", Name: "c"}, {Namespace: "a", Name: "..%2f"}, {Namespace: "a", Name: ""}, {Namespace: "A", Name: "b"}, {Namespace: "a", Name: "b:1/x"}} {
 		if got, err := ProxyPath(bad, "x"); err == nil {
 			t.Errorf("%+v: %q", bad, got)
@@ -58,6 +53,30 @@ func TestProxyPath(t *testing.T) {
 	}
 	if _, err := ProxyPath(pod, "v1/../../log"); err == nil {
 		t.Error("a way out")
+	}
+}
+
+func TestPortIn(t *testing.T) {
+	t.Parallel()
+	agent := func(port int, more string) string {
+		return fmt.Sprintf(`{"spec":{"nodeName":"n1","hostNetwork":true,"containers":[{"name":"guard"},{"name":"agent","ports":[{"name":"https","containerPort":%d}]}]},"status":{"phase":"Running"}%s}`, port, more)
+	}
+	for name, test := range map[string]struct {
+		body string
+		want int
+	}{
+		"an agent":             {`{"items":[` + agent(9475, "") + `]}`, 9475},
+		"a pod of the kubelet": {`{"items":[` + agent(10250, "") + `]}`, agentPort},
+		"others first":         {`{"items":[{"spec":{"nodeName":"n1","containers":[{"name":"agent","ports":[{"name":"https","containerPort":9471}]}]}},` + agent(10250, "") + `,` + agent(9478, "") + `]}`, 9478},
+		"one that has ended":   {`{"items":[` + strings.Replace(agent(9475, ""), "Running", "Failed", 1) + `]}`, agentPort},
+		"none":                 {`{"items":[]}`, agentPort},
+		"no JSON":              {`<html>`, agentPort},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, test.body) }))
+		if got := clientOf(t, srv.URL).portIn(t.Context(), "plumbline-system"); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+		srv.Close()
 	}
 }
 
