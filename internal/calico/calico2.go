@@ -5,8 +5,10 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,24 +24,27 @@ var errNoRecords = errors.New("it has no key below /calico/: is it the etcd of C
 
 const calico2Key = "/v2/keys/calico/v1"
 
-// holdsCalico returns why an etcd has no records of Calico 3; nil if it has, or that cannot be read.
-func (e *Etcd) holdsCalico(ctx context.Context, o EtcdOptions, t *tls.Config) error {
+// Recognise returns why an etcd has no records of Calico 3; nil if it has, or that cannot be read.
+func (e *Etcd) Recognise(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
 	if resp, err := e.kv.Get(ctx, keyCluster, clientv3.WithCountOnly()); err == nil && resp.Count > 0 {
 		return nil
 	}
 	resp, err := e.kv.Get(ctx, "/calico/", clientv3.WithPrefix(), clientv3.WithCountOnly())
-	if err == nil && resp.Count > 0 {
-		return nil
+	switch {
+	case err != nil || resp.Count > 0:
+		return nil //nolint:nilerr // who may not read that may still read all that is needed
+	case e.calico2(ctx):
+		return fmt.Errorf("etcd %v: %w", e.endpoints, errCalico2)
+	default:
+		return fmt.Errorf("etcd %v: %w", e.endpoints, errNoRecords)
 	}
-	for _, at := range o.Endpoints {
-		if calico2At(ctx, at, t) {
-			return errCalico2
-		}
-	}
-	if err != nil {
-		return nil
-	}
-	return errNoRecords
+}
+
+// calico2 reports whether an endpoint has the keys of Calico 2.
+func (e *Etcd) calico2(ctx context.Context) bool {
+	return slices.ContainsFunc(e.endpoints, func(at string) bool { return calico2At(ctx, at, e.tls) })
 }
 
 // calico2At reports whether an endpoint has the keys of Calico 2.

@@ -32,6 +32,9 @@ type Etcd struct {
 	timeout time.Duration
 	close   func() error
 
+	endpoints []string
+	tls       *tls.Config
+
 	once sync.Once
 	rev  int64
 	err  error
@@ -55,14 +58,13 @@ func OpenEtcd(ctx context.Context, o EtcdOptions) (*Etcd, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = time.Minute
 	}
-	e := &Etcd{kv: c.KV, timeout: o.Timeout, close: c.Close}
+	e := &Etcd{kv: c.KV, timeout: o.Timeout, close: c.Close, endpoints: o.Endpoints, tls: cfg.TLS}
 	short, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	_, err = e.revision(short)
-	if none := e.holdsCalico(short, o, cfg.TLS); err == nil || errors.Is(none, errCalico2) {
-		err = errors.Join(err, none)
-	}
-	if err != nil {
+	if _, err := e.revision(short); err != nil {
+		if e.calico2(short) {
+			err = errors.Join(err, errCalico2)
+		}
 		return nil, errors.Join(fmt.Errorf("etcd %v: %w", o.Endpoints, err), c.Close())
 	}
 	return e, nil

@@ -127,6 +127,10 @@ func (c *Cluster) findCalico(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := e.Recognise(ctx); err != nil {
+			e.Close()
+			return err
+		}
 		c.calico, c.close = e, e.Close
 		return nil
 	}

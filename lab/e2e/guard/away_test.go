@@ -25,12 +25,12 @@ func TestAway(t *testing.T) {
 		}
 	}
 	without := map[string]int{}
-	play("off", func(ctx context.Context, s *stage.Stage) error {
+	play("guard-off", func(ctx context.Context, s *stage.Stage) error {
 		return errors.Join(slow(ctx, s), writes(ctx, s, without))
 	})
 	switchTo(t, l, "observe")
 	within := map[string]int{}
-	play("observe", func(ctx context.Context, s *stage.Stage) error {
+	play("guard-observe", func(ctx context.Context, s *stage.Stage) error {
 		return errors.Join(slow(ctx, s), writes(ctx, s, within))
 	})
 	t.Logf("writes to Calico's objects without the guard %v, with it %v", without, within)
@@ -38,7 +38,7 @@ func TestAway(t *testing.T) {
 		t.Errorf("in observe Calico's objects are written otherwise: %v, without the guard %v", within, without)
 	}
 	switchTo(t, l, "enforce")
-	play("fails", func(ctx context.Context, s *stage.Stage) error { return fails(ctx, t, s) })
+	play("guard-fails", func(ctx context.Context, s *stage.Stage) error { return fails(ctx, t, s) })
 }
 
 // slowness is how long Calico's plugin takes for an ADD; the kubelet waits for 4 minutes.

@@ -33,11 +33,12 @@ func fails(ctx context.Context, t *testing.T, s *stage.Stage) error {
 		return err
 	}
 	const program = "/opt/cni/bin/plumbline-cni"
-	if _, err := n.Exec(ctx, "mount", "--bind", "/bin/false", program); err != nil { // the guard daemon cannot replace that
+	// The guard daemon cannot replace a file that is immutable.
+	if _, err := n.Exec(ctx, "sh", "-c", "cp /bin/false "+program+".new && mv "+program+".new "+program+" && chattr +i "+program); err != nil {
 		return err
 	}
 	began := time.Now()
-	mended := func() { _, _ = n.Exec(context.WithoutCancel(ctx), "umount", program) }
+	mended := func() { _, _ = n.Exec(context.WithoutCancel(ctx), "chattr", "-i", program) }
 	defer mended()
 	churned := make(chan error, 1)
 	go func() {
