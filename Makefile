@@ -106,7 +106,8 @@ long: lab-build ## Run the long tests: lab cycles and kills, churn with checks, 
 	$(TESTS) -tags=e2e -count=1 -timeout=120m ./lab/e2e/guard -run='TestSwitch|TestConform' -switches=50 -conform=200
 	$(TESTS) -count=1 -timeout=60m ./internal/guard/ownerdb -sequences=10000
 	$(TESTS) -count=1 -timeout=60m ./internal/guard/plugin -sequences=2000 -hanging=200
-	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/bench/rebuild -nodes=5000
+	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/bench/rebuild -run=TestLabRebuildAtSize -nodes=5000
+	$(TESTS) -tags=e2e -count=1 -timeout=60m ./internal/bench/rebuild -run=TestLabOrphans -nodes=5000 -pods=6 -orphans=63000
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./internal/calico -run=TestLabStoresAgree -operations=10000
 	$(TESTS) -count=1 -timeout=120m ./internal/execute/executetest -run=TestSeeds -runs=1000000
 	$(TESTS) -count=1 -timeout=60m ./internal/timeline/loggen -run='TestAccuracy$$' -histories=3000
