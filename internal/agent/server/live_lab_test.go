@@ -272,7 +272,9 @@ func live(t *testing.T, s *stage.Stage, a *asker, rounds int) {
 	slices.Sort(took)
 	p50, p99 := took[len(took)/2], took[len(took)*99/100]
 	t.Logf("%d changes with %d namespaces on the node: seen after p50 %s, p99 %s, the command that makes them included", len(took), len(facts(t, a, model.Attachments).Attachments), p50.Round(time.Millisecond), p99.Round(time.Millisecond))
-	if p99 > 200*time.Millisecond {
-		t.Errorf("p99 is %s", p99)
+	// Three labs share two cores here; internal/bench/agentcost measures the delay beside a bare
+	// listener. A change that is seen only by the next periodic read takes 10 s and more.
+	if p50 > 200*time.Millisecond || p99 > 2*time.Second {
+		t.Errorf("p50 is %s, p99 %s", p50, p99)
 	}
 }
