@@ -16,8 +16,8 @@ import (
 	"plumbline.dev/plumbline/lab/stage"
 )
 
-// writes starts and ends pods one after the other, and counts who wrote what to Calico's objects
-// and the pods meanwhile. Accounts of ours may write nothing but their own leases and reviews.
+// writes starts and ends pods one after the other, and counts the writes of IPAM
+// records meanwhile. Accounts of ours may write nothing but their own leases and reviews.
 func writes(ctx context.Context, s *stage.Stage, count map[string]int) error {
 	const pods = 3
 	before, err := os.ReadFile(s.AuditLog())
@@ -48,7 +48,7 @@ func writes(ctx context.Context, s *stage.Stage, count map[string]int) error {
 	for line := range bytes.Lines(after[len(before):]) {
 		if w, ok := writeOf(line); ok && w.foreign() {
 			return fmt.Errorf("the guard wrote: %s", line)
-		} else if ok && w.ObjectRef.APIGroup == "crd.projectcalico.org" && w.ObjectRef.Resource != "clusterinformations" {
+		} else if ok && strings.HasPrefix(w.ObjectRef.Resource, "ipam") {
 			count[w.Verb+" "+w.ObjectRef.Resource]++
 		}
 	}
