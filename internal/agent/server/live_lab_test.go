@@ -237,7 +237,7 @@ func live(t *testing.T, s *stage.Stage, a *asker, rounds int) {
 			return slices.ContainsFunc(a.IPs, func(p netipPrefix) bool { return p.Addr().String() == "10.244.99.97" })
 		})
 	}
-	var took []time.Duration
+	var took, bare []time.Duration // bare: the command, and one question that reads the table
 	for range rounds {
 		for _, c := range []struct {
 			table model.Table
@@ -260,21 +260,23 @@ func live(t *testing.T, s *stage.Stage, a *asker, rounds int) {
 			if err := c.do(); err != nil {
 				t.Fatal(err)
 			}
+			made, asked := time.Since(began), time.Now()
 			for !c.seen(facts(t, a, c.table)) {
 				if time.Since(began) > 5*time.Second {
 					t.Fatalf("%s: not seen after 5 s", c.table)
 				}
+				asked = time.Now()
 			}
-			took = append(took, time.Since(began))
+			took, bare = append(took, time.Since(began)), append(bare, made+time.Since(asked))
 		}
 	}
 	remembered(t, a)
 	slices.Sort(took)
-	p50, p99 := took[len(took)/2], took[len(took)*99/100]
-	t.Logf("%d changes with %d namespaces on the node: seen after p50 %s, p99 %s, the command that makes them included", len(took), len(facts(t, a, model.Attachments).Attachments), p50.Round(time.Millisecond), p99.Round(time.Millisecond))
-	// Three labs share two cores here; internal/bench/agentcost measures the delay beside a bare
-	// listener. A change that is seen only by the next periodic read takes 10 s and more.
-	if p50 > 200*time.Millisecond || p99 > 2*time.Second {
-		t.Errorf("p50 is %s, p99 %s", p50, p99)
+	slices.Sort(bare)
+	p50, p99, bare99 := took[len(took)/2], took[len(took)*99/100], bare[len(bare)*99/100]
+	t.Logf("%d changes with %d namespaces on the node: seen after p50 %s, p99 %s, the command that makes them included; without waiting p99 %s", len(took), len(facts(t, a, model.Attachments).Attachments), p50.Round(time.Millisecond), p99.Round(time.Millisecond), bare99.Round(time.Millisecond))
+	// Three labs may share two cores here: then the command alone takes longer than the limit.
+	if limit := max(200*time.Millisecond, 2*bare99); p50 > 200*time.Millisecond || p99 > limit {
+		t.Errorf("p50 is %s, p99 %s, limit %s", p50, p99, limit)
 	}
 }

@@ -30,11 +30,14 @@ type flags struct {
 func Command(sess *term.Session) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
-		Use:   "explain CODE | FINDING | pod NAME | ip ADDRESS | node NAME | block CIDR | device NAME | mac ADDRESS | sandbox ID | pid [NODE/]PID | volume SOURCE",
+		Use:   "explain CODE | FINDING | KIND NAME",
 		Short: "Explain a code, a finding, or the state of one object in all sources",
+		Long: "Explains a code, a finding, or an object as every source has it: pod NAME,\n" +
+			"ip ADDRESS, node NAME, block CIDR. Finds on which node something is, and whose:\n" +
+			"device NAME, mac ADDRESS, sandbox ID, pid [NODE/]PID, volume SOURCE.",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17\n"+
-			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb\n  %[1]s explain volume gluster1:/data    # who mounts it, and where it does not answer", sess.Program),
+			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb\n  %[1]s explain volume gluster1:/data    # who mounts it", sess.Program),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), sess, args, f) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

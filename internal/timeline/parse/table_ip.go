@@ -42,7 +42,7 @@ func ipRow(text []byte) (e timeline.Event) {
 		return devRow(words)
 	case string(words[1]) == "ARP,":
 		return arpPacket(words)
-	case string(words[len(words)-2]) == "on" && string(words[0]) == "?" && string(words[2]) == "at": // BusyBox, arp -a
+	case len(words) > 5 && string(words[len(words)-2]) == "on" && string(words[0]) == "?" && string(words[2]) == "at": // BusyBox, arp -a
 		at := address(bytes.Trim(words[1], "()"))
 		return neighbour(at, words[len(words)-1], macOf(words[3]) == "")
 	case string(words[1]) == "ether" && len(words) >= 5 && macOf(words[2]) != "":
