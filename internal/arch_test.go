@@ -31,7 +31,8 @@ var may = map[string]string{
 	"journal":             "hostfile repair repair/change",
 	"model":               "",
 	"finding":             "model",
-	"detect":              "model finding",
+	"cnierror":            "",
+	"detect":              "cnierror model finding",
 	"snapshotio":          "model lossless",
 	"observe":             "model",
 	"audit":               "model finding detect observe",
@@ -49,7 +50,7 @@ var may = map[string]string{
 	"cli":                 "buildinfo cli/check cli/demo cli/explain cli/guard cli/repair cli/term cli/timeline cluster",
 	"cli/check":           "audit cli/term cluster detect finding model timeline",
 	"cli/demo":            "cli/term",
-	"cli/explain":         "audit cli/term cluster detect finding model timeline",
+	"cli/explain":         "audit cli/term cluster cnierror detect finding model timeline",
 	"cli/guard":           "cli/term cluster finding guard",
 	"cli/repair":          "audit cli/term cluster detect finding model repair",
 	"cli/term":            "audit cluster timeline timeline/parse",
@@ -61,7 +62,7 @@ var may = map[string]string{
 
 	"bench/agentcost": "", // measures: tests only
 	"bench/agents":    "", // measures: tests only
-	"agent/server":    "agent buildinfo cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
+	"agent/server":    "agent buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
 	"timeline":              "finding model",
@@ -83,7 +84,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model finding detect repair repair/change repair/planner timeline guard "
+	pure   = " model cnierror finding detect repair repair/change repair/planner timeline guard "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -164,7 +164,20 @@ func (f *Fleet) read(ctx context.Context, node string, query url.Values) (*model
 	case err != nil:
 		return nil, err
 	}
-	return Own(s, node, asked, f.Now())
+	out, err := Own(s, node, asked, f.Now())
+	if err == nil && !query.Has("table") {
+		Unreported(out, node, "the agent does not report it: upgrade the agents")
+	}
+	return out, err
+}
+
+// Unreported says of the tables of a node that an answer does not mention that they were not read.
+func Unreported(s *model.Snapshot, node, why string) {
+	for _, t := range model.FactTables() {
+		if !slices.ContainsFunc(s.Coverage, func(c model.Coverage) bool { return c.Table == t && c.Node == node }) {
+			s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: node, State: model.Lost, Reason: why})
+		}
+	}
 }
 
 // Own takes from an agent's answer what concerns its own node, and nothing else: an agent

@@ -96,12 +96,32 @@ var lifeFaults = []fault{
 		f.Mounts = append(f.Mounts, model.Mount{Target: "/run/" + id + "/rootfs", Type: "overlay", Source: "overlay", Device: "0:99", Dead: id, HeldBy: []model.Holder{{PID: 4242, Name: "exporter"}}, Since: at.since})
 		return []string{at.aged() + "PL4003/" + at.node + "/" + id}
 	}},
+	{"mount of a dead container that the runtime lists", "agents", func(w *world) []string {
+		at := w.spot()
+		f, id, box := w.facts(at.node), containerOf(w.fresh("ended")), containerOf(w.fresh("ended box"))
+		f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: box, Namespace: "ns", Pod: "ended", UID: uidOf("ended"), Since: old})
+		f.Containers = append(f.Containers, model.Container{ID: id, Sandbox: box, Name: "main", State: "exited", Since: old})
+		f.Mounts = append(f.Mounts, model.Mount{Target: "/run/" + id + "/rootfs", Type: "overlay", Source: "overlay", Device: "0:98", Dead: id, HeldBy: []model.Holder{{PID: 4243, Name: "exporter"}}, Since: at.since})
+		return []string{at.aged() + "PL4003/" + at.node + "/" + id}
+	}},
+	{"runtime's directories mounted", "", func(w *world) []string {
+		p := w.running()
+		p.Volumes, p.Owner = append(p.Volumes, model.RuntimeDir+"/var/lib"), "DaemonSet/"+p.Name
+		return []string{"!PL4010/ns/DaemonSet/" + p.Name}
+	}},
 	{"endless teardown", "", func(w *world) []string {
 		n, gone := w.node().Name, w.fresh("gone")
 		if f := w.facts(n); f != nil {
 			f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: containerOf(gone), Namespace: "ns", Pod: gone, UID: uidOf(gone), Since: old})
 		}
 		w.s.Events = append(w.s.Events, failedDEL(gone, n, containerOf(gone)))
+		return []string{"!PL4006/ns/" + gone}
+	}},
+	{"teardown fails without an event", "agents", func(w *world) []string {
+		at, gone := w.spot(), w.fresh("gone")
+		f, id := w.facts(at.node), containerOf(gone)
+		f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: id, Namespace: "ns", Pod: gone, UID: uidOf(gone), Since: old})
+		f.FailedDels = append(f.FailedDels, model.FailedDel{Sandbox: id, Tries: 2, Error: "Unauthorized", Since: now - 120})
 		return []string{"!PL4006/ns/" + gone}
 	}},
 }

@@ -13,7 +13,7 @@ func (w *world) habit(p *model.Pod) {
 	if in == nil {
 		return
 	}
-	switch w.pick("habit", 18) {
+	switch w.pick("habit", 19) {
 	case 1, 2:
 		w.restarted(p)
 	case 3:
@@ -53,6 +53,10 @@ func (w *world) habit(p *model.Pod) {
 			Sandbox: in.Sandbox, NetNS: in.NetNS, Inode: in.Inode, PIDs: 2, Device: "docker0", Index: insideAt + 2, Up: true,
 			IPs: []netip.Prefix{netip.PrefixFrom(w.take(w.blockOf(p.Node, true)), 28)}, Since: old,
 		})
+	case 18: // the DEL of an earlier sandbox failed once, or has just begun to, or has succeeded since
+		f.FailedDels = append(f.FailedDels,
+			model.FailedDel{Sandbox: box.ID, Tries: 1, Error: "Unauthorized", Since: old},
+			model.FailedDel{Sandbox: containerOf("removed " + p.Name), Tries: 9, Error: "Unauthorized", Since: old})
 	}
 	if !w.etcd && w.pick("talks", 2) == 1 {
 		f.Neighbours = append(f.Neighbours, model.Neighbour{IP: p.IPs[0], MAC: in.MAC, Link: in.Peer, State: "STALE", Since: now - 20})

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,10 +28,15 @@ type result struct {
 
 func run(t *testing.T, columns int, args ...string) result {
 	t.Helper()
+	return runStdin(t, strings.NewReader(""), columns, args...)
+}
+
+func runStdin(t *testing.T, stdin io.Reader, columns int, args ...string) result {
+	t.Helper()
 	var out, diag bytes.Buffer
 	home := t.TempDir()
 	code := cli.Main(t.Context(), cli.Env{
-		Args: append([]string{"plumbline"}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &diag, Columns: columns,
+		Args: append([]string{"plumbline"}, args...), Stdin: stdin, Stdout: &out, Stderr: &diag, Columns: columns,
 		Getenv: func(k string) string { return map[string]string{"HOME": home}[k] },
 	})
 	return result{out.String(), diag.String(), code}

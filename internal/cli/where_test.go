@@ -63,3 +63,29 @@ func TestExplainWhere(t *testing.T) {
 		t.Errorf("exit %d, %s", r.code, r.out)
 	}
 }
+
+// A handle leads to its addresses, whose they are, and whether its sandbox is there.
+func TestExplainHandle(t *testing.T) {
+	t.Parallel()
+	file := bundle(t, "PL1001-node", nil)
+	all := run(t, 0, "explain", "handle", "k8s-pod-network."+strings.Repeat("0", 64), "--bundle", file)
+	if all.code != 0 || !strings.Contains(all.out, "it has no record of its own; 0 addresses") {
+		t.Errorf("one that does not exist: exit %d, %s%s", all.code, all.out, all.err)
+	}
+	var id string
+	bundle(t, "PL1001-node", func(s *model.Snapshot) {
+		for _, h := range s.Handles {
+			if strings.HasPrefix(h.ID, "k8s-pod-network.") {
+				id = h.ID
+			}
+		}
+	})
+	r := run(t, 0, "explain", "handle", id, "--bundle", file)
+	if r.code != 0 || !strings.Contains(r.out, "its record counts 1 address in 1 block; 1 address in the blocks") || !strings.Contains(r.out, "10.0.0.0/28") {
+		t.Errorf("exit %d, %s%s", r.code, r.out, r.err)
+	}
+	t.Log(r.out)
+	if r := run(t, 0, "explain", "handle", id, "-o", "json", "--bundle", file); !strings.Contains(r.out, `"kind": "HandleExplanation"`) {
+		t.Errorf("%s", r.out)
+	}
+}

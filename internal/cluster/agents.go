@@ -138,7 +138,11 @@ func (f *fleet) inShort(ctx context.Context, s *model.Snapshot) {
 		}
 		for _, t := range model.FactTables() {
 			c := model.Coverage{Table: t, Node: node, State: model.Complete, Rows: d.Tables[t.String()].Rows}
-			if why, not := d.Not[t.String()]; not {
+			why, not := d.Not[t.String()]
+			if _, read := d.Tables[t.String()]; !read && !not {
+				why, not = "the agent does not report it: upgrade the agents", true
+			}
+			if not {
 				c.State, c.Reason = model.Lost, why
 			}
 			account.Coverage = append(account.Coverage, c)

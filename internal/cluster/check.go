@@ -120,13 +120,13 @@ func ReadBundle(file string) (*model.Snapshot, error) {
 	return s, nil
 }
 
-// WriteBundle writes a snapshot into a new file, and tells how large it is.
-func WriteBundle(file string, s *model.Snapshot) (size int64, err error) {
+// WriteBundle writes a snapshot, and logs beside it, into a new file, and tells how large it is.
+func WriteBundle(file string, s *model.Snapshot, logs ...snapshotio.File) (size int64, err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
 	}
-	err = snapshotio.WriteBundle(f, s)
+	err = snapshotio.WriteBundle(f, s, logs...)
 	size, _ = f.Seek(0, io.SeekCurrent)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return 0, errors.Join(fmt.Errorf("write %s: %w", file, err), os.Remove(file))

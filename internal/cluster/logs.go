@@ -114,21 +114,9 @@ type logAnswer struct {
 	unread []string
 }
 
-func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []string) (*timeline.Log, []string, error) {
-	ctx, cancel := context.WithTimeout(parent, askAllWithin)
-	defer cancel()
-	answers := make([]logAnswer, len(nodes))
-	var wg sync.WaitGroup
-	free := make(chan struct{}, askLogs)
-	for i, node := range nodes {
-		wg.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			answers[i] = c.logsOf(ctx, node, q.agents())
-		})
-	}
-	wg.Wait()
-	if err := parent.Err(); err != nil {
+func (c *Cluster) askForLogs(ctx context.Context, q LogQuestion, nodes []string) (*timeline.Log, []string, error) {
+	answers := c.answers(ctx, q, nodes)
+	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	var in []parse.Input
@@ -145,8 +133,26 @@ func (c *Cluster) askForLogs(parent context.Context, q LogQuestion, nodes []stri
 			})
 		}
 	}
-	log, err := parse.Read(parent, in, q.Within, q.Zone)
+	log, err := parse.Read(ctx, in, q.Within, q.Zone)
 	return log, unread, err
+}
+
+// answers asks nodes for lines, some at a time.
+func (c *Cluster) answers(ctx context.Context, q LogQuestion, nodes []string) []logAnswer {
+	ctx, cancel := context.WithTimeout(ctx, askAllWithin)
+	defer cancel()
+	answers := make([]logAnswer, len(nodes))
+	var wg sync.WaitGroup
+	free := make(chan struct{}, askLogs)
+	for i, node := range nodes {
+		wg.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			answers[i] = c.logsOf(ctx, node, q.agents())
+		})
+	}
+	wg.Wait()
+	return answers
 }
 
 // logsOf asks one node: its agent, and its kubelet for what is in journald.

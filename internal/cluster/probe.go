@@ -86,7 +86,11 @@ func (p probes) ask(ctx context.Context, prober *probe.Prober, node string) (*mo
 		return nil, err
 	}
 	// It has seen nothing become what it is: there are no times to count back.
-	return agent.Own(c.Snapshot, node, c.Snapshot.Meta.Taken.Time(), c.Snapshot.Meta.Taken.Time())
+	out, err := agent.Own(c.Snapshot, node, c.Snapshot.Meta.Taken.Time(), c.Snapshot.Meta.Taken.Time())
+	if err == nil {
+		agent.Unreported(out, node, "only an installed agent follows the kubelet's log")
+	}
+	return out, err
 }
 
 // ProbeImage is the agent's, of a version of Plumbline.

@@ -65,6 +65,37 @@ func (u *Scoped) Address(ctx context.Context, ip netip.Addr) error {
 	return nil
 }
 
+// Handle reads an IPAM handle, the blocks that it names, who has its addresses, and what their
+// nodes report. Blocks that a handle does not name are not read, except the one of every address
+// found.
+func (u *Scoped) Handle(ctx context.Context, id string) error {
+	u.add(ctx, model.Ref{Kind: model.KindHandle, Name: id})
+	var refs []model.Ref
+	for i := range u.s.Handles {
+		for _, b := range u.s.Handles[i].Blocks {
+			refs = append(refs, model.Ref{Kind: model.KindBlock, Name: b.CIDR.String()})
+		}
+	}
+	u.add(ctx, refs...)
+	if u.err != nil {
+		return u.err
+	}
+	var ips []netip.Addr
+	for a := range model.Seal(observe.Patch(u.s)).AllocationsBy(id) {
+		ips = append(ips, a.IP)
+	}
+	for _, ip := range ips[:min(len(ips), maxOfHandle)] {
+		if err := u.Address(ctx, ip); err != nil {
+			return err
+		}
+	}
+	return u.err
+}
+
+// maxOfHandle is how many addresses of a handle are read in full: a pod has one or two, a
+// handle of a LoadBalancer or a VM a few.
+const maxOfHandle = 8
+
 // add reads refs of either book into the snapshot.
 func (u *Scoped) add(ctx context.Context, refs ...model.Ref) {
 	for _, l := range []observe.Rereader{kube.Rereader{Client: u.client}, u.calico} {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -36,6 +37,8 @@ type Client struct {
 
 	sandboxes  known[sandboxDetail]
 	containers known[containerDetail]
+
+	bins atomic.Pointer[[]string] // directories of CNI plugins, as last named
 }
 
 // Open configures a connection to the runtime behind a unix socket, a path of the node below

@@ -24,7 +24,10 @@ func (c *Client) CNIDirectory(ctx context.Context) (string, error) {
 		}
 		return "", fmt.Errorf("ask the runtime for its configuration: %w", plain(err))
 	}
-	dir, _, err := parseConfig(a.GetInfo())
+	dir, bins, err := parseConfig(a.GetInfo())
+	if err == nil {
+		c.bins.Store(&bins)
+	}
 	if err == nil && dir == "" {
 		err = observe.ErrNotThere
 	}
@@ -32,4 +35,12 @@ func (c *Client) CNIDirectory(ctx context.Context) (string, error) {
 		err = fmt.Errorf("ask the runtime for its configuration: %w", err)
 	}
 	return dir, err
+}
+
+// CNIBinaries are the directories of its CNI plugins, as the runtime last named them.
+func (c *Client) CNIBinaries() []string {
+	if bins := c.bins.Load(); bins != nil {
+		return *bins
+	}
+	return nil
 }

@@ -75,17 +75,25 @@ func (s *seat) wrongEntry(n *model.Neighbour, f *finding.Finding) string {
 		return "static entry for " + n.IP.String() + " with MAC " + n.MAC + ", the pod's MAC is " + s.inside.MAC
 	case other && n.State == "REACHABLE":
 		return "something other than the pod answers for " + n.IP.String() + ", with MAC " + n.MAC
-	case s.unanswered(n):
+	case s.unanswered(n) && !s.pod.Ready:
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: s.pod.Ref(), Says: "not ready", Revision: s.pod.Revision, Since: s.pod.Written})
 		return "it is not ready and does not answer ARP or NDP for " + n.IP.String()
+	case s.unanswered(n):
+		return "it does not answer ARP or NDP for " + n.IP.String() + ", although it is ready"
 	}
 	return ""
 }
 
+// askedLately is how many seconds ago the kernel must have asked in vain for an entry to count
+// for a pod that is ready.
+const askedLately = 60
+
 // unanswered: while the table is small, the kernel keeps a failed entry forever, so the
-// entry alone shows nothing about now. It counts only if the pod is not ready either.
+// entry alone shows nothing about now. It counts only if the pod is not ready either, or if
+// the kernel asked just now.
 func (s *seat) unanswered(n *model.Neighbour) bool {
-	return unresolved(n) && !s.pod.Ready && s.inside.Up && s.inside.Has(n.IP)
+	lately := n.Asked > 0 && n.Asked <= askedLately
+	return unresolved(n) && (!s.pod.Ready || lately) && s.inside.Up && s.inside.Has(n.IP)
 }
 
 // astray reports whether an entry on another interface is wrong: a learned entry ages by

@@ -2,10 +2,9 @@ package detect
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/cnierror"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -14,21 +13,29 @@ import (
 // executes such a late DEL on the pod that has the name by then.
 var PL4006 = &Detector{
 	Code: finding.PL4006, Title: "runtime retries a CNI DEL that never succeeds", Severity: finding.Warning, Class: finding.Now,
-	Each:       []model.Table{model.Events},
+	Each:       []model.Table{model.Events, model.FailedDels},
 	Needs:      []model.Table{model.Events, model.Pods, model.PodNode},
-	Uses:       []model.Table{model.Sandboxes},
+	Uses:       []model.Table{model.Sandboxes, model.FailedDels},
 	ShadowedBy: []finding.Code{finding.PL4001},
 	Since:      "0.2", Run: retriedDel,
 }
 
-func retriedDel(p *Pass, _ model.Table, row int32) {
-	e := p.Event(row)
-	if !delFails(p, e) {
+func retriedDel(p *Pass, t model.Table, row int32) {
+	if t == model.FailedDels {
+		if e := withoutEvent(p, p.FailedDel(row)); e != nil {
+			reportDel(p, e)
+		}
 		return
 	}
+	if e := p.Event(row); delFails(p, e) {
+		reportDel(p, e)
+	}
+}
+
+func reportDel(p *Pass, e *model.Event) {
 	f := finding.Finding{
 		Subject: e.Ref(), Node: e.Node, Namespace: e.Namespace,
-		Summary:  fmt.Sprintf("DEL of sandbox %s on %s has failed since %s", orDash(first8(delSandbox(e.Message))), orDash(plain(e.Node, maxName)), e.First),
+		Summary:  fmt.Sprintf("DEL of sandbox %s on %s has failed since %s", orDash(first8(cnierror.Sandbox(e.Message))), orDash(plain(e.Node, maxName)), e.First),
 		Evidence: []finding.Evidence{delFact(e)},
 	}
 	if s := p.State(model.Sandboxes, e.Node); s != model.Unread && !s.Seen() {
@@ -58,11 +65,32 @@ const (
 // delFails reports whether a DEL fails repeatedly, and still does: if its sandbox is gone
 // from its node, it has succeeded.
 func delFails(p *Pass, e *model.Event) bool {
-	if e.Count < delTries || e.Last.Sub(e.First) < delSpan || p.Now.Sub(e.Last) > delFresh || !delMarks.MatchString(e.Message) {
+	if e.Count < delTries || e.Last.Sub(e.First) < delSpan || p.Now.Sub(e.Last) > delFresh || !cnierror.IsFailedDel(e.Message) {
 		return false
 	}
-	id := delSandbox(e.Message)
+	id := cnierror.Sandbox(e.Message)
 	return id == "" || e.Node == "" || !p.Sees(e.Node, model.Sandboxes) || p.SandboxNamed(e.Node, id) != nil
+}
+
+// delMinute is how long a DEL must have failed that a node reports: the kubelet's sandbox
+// collector, which writes no Event, retries every minute.
+const delMinute = time.Minute
+
+// withoutEvent returns what a node reports about a DEL that failed more than once, as if it were
+// an event; nil if the sandbox is gone, which means that the DEL has succeeded.
+func withoutEvent(p *Pass, d *model.FailedDel) *model.Event {
+	if d.Tries < 2 || p.Now.Sub(d.Since) < delMinute {
+		return nil
+	}
+	s := p.SandboxNamed(d.Node, d.Sandbox)
+	if s == nil {
+		return nil
+	}
+	message := d.Error
+	if cnierror.Sandbox(message) != d.Sandbox {
+		message = "failed to destroy network for sandbox " + d.Sandbox + ": " + message
+	}
+	return &model.Event{Namespace: s.Namespace, Pod: s.Pod, UID: s.UID, Node: d.Node, Reason: "DEL failed", Message: message, Count: d.Tries, First: d.Since, Last: p.Now}
 }
 
 // failedDel returns the event of a DEL that fails for the pod, or nil.
@@ -85,7 +113,7 @@ func atRisk(p *Pass, e *model.Event) *model.Pod {
 	if e.UID != "" && pod.UID != e.UID {
 		return pod
 	}
-	id := delSandbox(e.Message)
+	id := cnierror.Sandbox(e.Message)
 	for s := range p.SandboxesOf(e.Namespace, e.Pod) {
 		if id != "" && s.Node == e.Node && s.Ready && s.ID != id {
 			return pod
@@ -94,34 +122,8 @@ func atRisk(p *Pass, e *model.Event) *model.Pod {
 	return nil
 }
 
-// What the runtimes log when a DEL fails: containerd, CRI-O, dockershim, libcni. A sandbox
-// that cannot be stopped is not enough: a process that cannot end causes that as well.
-var (
-	delMarks = regexp.MustCompile(`destroy network for |failed to teardown pod (?:\\?"[^"]*" network)?|from CNI network|failed \(delete\)`)
-	delID    = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-)
-
-func delSandbox(message string) string { return delID.FindString(message) }
-
 func delFact(e *model.Event) finding.Evidence {
 	return finding.Evidence{Ref: e.Ref(), Says: fmt.Sprintf("%s on %s: %s", plain(e.Reason, maxName), orDash(plain(e.Node, maxName)), delReason(e.Message)), Since: e.First}
 }
 
-// delReason is the end of the message, which contains the reason: the text that kubelet and
-// runtime put before it is long and always the same.
-func delReason(message string) string {
-	at := delMarks.FindStringIndex(message)
-	if at == nil {
-		return plain(message, maxReason)
-	}
-	rest := message[at[1]:]
-	if id := delID.FindStringIndex(rest); id != nil {
-		rest = rest[id[1]:]
-	}
-	rest = strings.ReplaceAll(strings.TrimLeft(rest, `\": `), `\"`, `"`)
-	rest = strings.TrimRight(rest, `\"] `)
-	if rest == "" {
-		rest = message
-	}
-	return plain(rest, maxReason)
-}
+func delReason(message string) string { return plain(cnierror.DelReason(message), maxReason) }

@@ -28,7 +28,7 @@ func poison(p *Pass, _ model.Table, row int32) {
 	var volumes, images []string
 	for pod := range p.PodsOn(n.Name) {
 		if own.after(pod) {
-			volumes, images = append(volumes, pod.Volumes...), append(images, pod.Images...)
+			volumes, images = append(volumes, hanging(pod.Volumes)...), append(images, pod.Images...)
 		}
 	}
 	if len(volumes) == 0 && len(images) == 0 {
@@ -50,12 +50,17 @@ func poison(p *Pass, _ model.Table, row int32) {
 	}
 }
 
+// hanging are the volumes that can hang: the node's own directories cannot.
+func hanging(volumes []string) []string {
+	return slices.DeleteFunc(slices.Clone(volumes), func(v string) bool { return strings.HasPrefix(v, model.RuntimeDir) })
+}
+
 // explained reports whether a better candidate explains the image: a volume of the same
 // pods, or another image of them that sorts before it.
 func explained(p *Pass, o outage, s candidate) bool {
 	var better []string
 	for _, l := range s.fallen {
-		better = append(better, l.pod.Volumes...)
+		better = append(better, hanging(l.pod.Volumes)...)
 		for _, image := range l.pod.Images {
 			if image < s.what {
 				better = append(better, image)

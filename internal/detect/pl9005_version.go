@@ -11,7 +11,7 @@ import (
 // PL9005 finds Calico versions with a known fault, and mixed versions.
 var PL9005 = &Detector{
 	Code: finding.PL9005, Title: "Calico version with a known fault, or mixed Calico versions", Severity: finding.Warning, Class: finding.Now,
-	Each: []model.Table{model.Cluster, model.Components}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components},
+	Each: []model.Table{model.Cluster, model.Components, model.Nodes}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components, model.Nodes, model.Machines},
 	Applies: isOpenSource, Since: "0.1", Run: version,
 }
 
@@ -26,6 +26,10 @@ var knownFaults = []struct {
 
 func version(p *Pass, t model.Table, row int32) {
 	info := p.Info()
+	if t == model.Nodes {
+		pluginOf(p, p.Node(row), info.Calico)
+		return
+	}
 	if t == model.Components {
 		c := p.Component(row)
 		if minor(c.Version) != minor(info.Calico) && minor(c.Version) != [2]int{} && minor(info.Calico) != [2]int{} {
@@ -43,6 +47,26 @@ func version(p *Pass, t model.Table, row int32) {
 			p.Report(finding.Finding{Subject: subject, Summary: info.Calico + ": " + k.says, Evidence: []finding.Evidence{{Ref: subject, Says: info.Calico}}})
 		}
 	}
+}
+
+// pluginOf evaluates the CNI plugin of a node: an upgrade may have left it behind. Plugins of
+// Calico 2 are v1.
+func pluginOf(p *Pass, n *model.Node, calico string) {
+	m := p.MachineOf(n.Name)
+	if m == nil || minor(m.Plugin) == [2]int{} {
+		return
+	}
+	f := finding.Finding{Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{{Ref: m.Ref(), Says: "CNI plugin " + plain(m.Plugin, maxName)}}}
+	switch is, want := minor(m.Plugin), minor(calico); {
+	case is[0] < 3:
+		f.Severity = finding.Error
+		f.Summary = "CNI plugin " + plain(m.Plugin, maxName) + " finds pods by name: a late DEL takes the network of the new pod with that name"
+	case is != want && want != [2]int{}:
+		f.Summary = fmt.Sprintf("CNI plugin is %s, ClusterInformation has %s", plain(m.Plugin, maxName), plain(calico, maxName))
+	default:
+		return
+	}
+	p.Report(f)
 }
 
 // minor reads v3.31.0 as 3, 31.

@@ -34,6 +34,7 @@ const (
 	PL4004 Code = "PL4004" // mount does not answer
 	PL4005 Code = "PL4005" // container runtime is slow or does not answer
 	PL4006 Code = "PL4006" // runtime retries a CNI DEL that never succeeds
+	PL4010 Code = "PL4010" // pod keeps mounts of removed containers: it mounts the runtime's directories
 	PL5001 Code = "PL5001" // nodes fail in the order in which a workload lands on them
 	PL5002 Code = "PL5002" // IPAM garbage collector is stalled, crashes, or will release an address in use
 	PL5003 Code = "PL5003" // wrong node name in a node's CNI configuration or nodename file

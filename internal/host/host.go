@@ -23,9 +23,10 @@ type Options struct {
 	// Runtime asks the runtime for that directory; nil: there is none to ask.
 	// observe.ErrNotThere: it does not say.
 	Runtime   func(context.Context) (string, error)
-	NodeName  string        // the node's name in Kubernetes
-	Readiness string        // URL of Felix' readiness: http://127.0.0.1:9099/readiness
-	Settle    time.Duration // how long a temporary state must last before it is reported: 1 s
+	Plugins   func() []string // the directories of CNI plugins that the runtime has named; nil: the usual ones
+	NodeName  string          // the node's name in Kubernetes
+	Readiness string          // URL of Felix' readiness: http://127.0.0.1:9099/readiness
+	Settle    time.Duration   // how long a temporary state must last before it is reported: 1 s
 }
 
 // A Host is a node that is read repeatedly: some problems show only in two reads.
@@ -35,6 +36,8 @@ type Host struct {
 
 	kubelet atomic.Pointer[kubelet] // as it was last found; nil: not looked for yet
 	cniDir  atomic.Pointer[string]  // where the runtime last said that its network configurations are
+
+	plugin atomic.Pointer[calicoPlugin] // Calico's, as it was last read
 
 	dirMu    sync.Mutex
 	dirAsked *dirQuestion // that the runtime has not answered yet; nil if there is none

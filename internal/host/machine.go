@@ -52,6 +52,7 @@ func (h *Host) readMachine(ctx context.Context, f *model.NodeState) error {
 		m.Settings = it.set
 	}
 	m.Felix = h.felixReady(ctx, it)
+	m.Plugin = h.pluginVersion()
 	if k := h.kubelet.Load(); k != nil {
 		m.Kubelet = int64(min(k.start/ticks, 1<<40))
 	}

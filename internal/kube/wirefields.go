@@ -42,6 +42,9 @@ const (
 	podSpecFieldNodeName    = 10
 	podSpecFieldHostNetwork = 11
 	containerFieldImage     = 2
+	containerFieldMounts    = 9
+	mountFieldName          = 1
+	mountFieldPropagation   = 5
 
 	podStatusFieldPhase      = 1
 	podStatusFieldConditions = 2

@@ -49,7 +49,7 @@ type Pod struct {
 	VM          string       `json:"vm,omitempty"`          // KubeVirt VM that it runs
 	Static      string       `json:"static,omitempty"`      // of a mirror pod: UID of its static pod, as in its sandbox
 	Finalizers  []string     `json:"finalizers,omitempty"`
-	Volumes     []string     `json:"volumes,omitempty"` // KIND:SOURCE of those that can hang; see kube
+	Volumes     []string     `json:"volumes,omitempty"` // KIND:SOURCE of those that can hang, see kube; and RuntimeDir with a directory
 	Images      []string     `json:"images,omitempty"`
 	Started     Time         `json:"started,omitzero"` // status.startTime, by the kubelet's clock
 	Revision    string       `json:"revision,omitempty"`
@@ -135,3 +135,8 @@ type VM struct {
 
 // Ref names the VM.
 func (m *VM) Ref() Ref { return Ref{KindVM, m.Namespace + "/" + m.Name} }
+
+// RuntimeDir begins the name of a volume that has the container runtime's directories of the node
+// in it, mounted without propagation: the pod keeps a copy of every mount that was there when
+// it started.
+const RuntimeDir = "runtimeDir:"

@@ -24,6 +24,7 @@ type nodeIndex struct {
 	processes   []*Process
 	mounts      []*Mount
 	runtimes    []*Runtime
+	failedDels  []*FailedDel
 	machines    []*Machine
 
 	linkAt         index[nodeNumber]
@@ -106,6 +107,7 @@ func (v *View) indexNodeState() {
 			return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
 		})
 		gather(&f.runtimes, rows.Runtimes, func(r *Runtime) { r.Node = node }, func(a, b *Runtime) int { return cmp.Compare(a.Call, b.Call) })
+		gather(&f.failedDels, rows.FailedDels, func(r *FailedDel) { r.Node = node }, func(a, b *FailedDel) int { return cmp.Compare(a.Sandbox, b.Sandbox) })
 		gather(&f.machines, rows.Machines, func(r *Machine) { r.Node = node }, func(a, b *Machine) int { return cmp.Compare(a.BootID, b.BootID) })
 	}
 	f.indexKernel()

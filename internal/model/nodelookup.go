@@ -49,6 +49,9 @@ func (v *View) Process(i int32) *Process { return get(v, Processes, v.nodeIndex.
 // Mount is a row of Mounts.
 func (v *View) Mount(i int32) *Mount { return get(v, Mounts, v.nodeIndex.mounts, i) }
 
+// FailedDel is a row of FailedDels.
+func (v *View) FailedDel(i int32) *FailedDel { return get(v, FailedDels, v.nodeIndex.failedDels, i) }
+
 // LinkAt finds a host interface of a node by its index.
 func (v *View) LinkAt(node string, index int) *Link {
 	return lookUp(v, Links, v.nodeIndex.links, &v.nodeIndex.linkAt, nodeNumber{node, index})

@@ -78,6 +78,7 @@ type Neighbour struct {
 	Link  int        `json:"link"`
 	State string     `json:"state"` // PERMANENT, REACHABLE, STALE, FAILED …
 	Proxy bool       `json:"proxy,omitempty"`
+	Asked int64      `json:"asked,omitempty"` // seconds since the kernel last asked for it in vain; 0: it did not, or that is unknown
 	Since Time       `json:"since,omitzero"`
 	Extra Extra      `json:"-"`
 }

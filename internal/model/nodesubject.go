@@ -21,6 +21,8 @@ func (v *View) NodeOf(t Table, i int32) string {
 		return v.nodeIndex.processes[i].Node
 	case Mounts:
 		return v.nodeIndex.mounts[i].Node
+	case FailedDels:
+		return v.nodeIndex.failedDels[i].Node
 	default:
 		return ""
 	}
@@ -41,6 +43,8 @@ func (v *View) nodeSubjects(t Table) (int, func(int32) Ref) {
 		return refs(v.nodeIndex.processes, (*Process).Ref)
 	case Mounts:
 		return refs(v.nodeIndex.mounts, (*Mount).Ref)
+	case FailedDels:
+		return refs(v.nodeIndex.failedDels, (*FailedDel).Ref)
 	default:
 		return 0, func(int32) Ref { return Ref{KindCluster, "cluster"} }
 	}

@@ -160,6 +160,19 @@ type Runtime struct {
 	Extra  Extra  `json:"-"`
 }
 
+// A FailedDel is a CNI DEL that failed at its last attempt, a few minutes ago at most.
+type FailedDel struct {
+	Node    string `json:"-"`
+	Sandbox string `json:"sandbox"`
+	Tries   int    `json:"tries"` // at least; attempts within seconds of each other count once
+	Error   string `json:"error,omitempty"`
+	Since   Time   `json:"since,omitzero"` // since when the agent has seen it fail
+	Extra   Extra  `json:"-"`
+}
+
+// Ref names the sandbox.
+func (d *FailedDel) Ref() Ref { return Ref{KindSandbox, d.Node + "/" + d.Sandbox} }
+
 // A Machine describes the node as a whole. There is one row per node.
 type Machine struct {
 	Node       string            `json:"-"`
@@ -172,6 +185,7 @@ type Machine struct {
 	Kernel     string            `json:"kernel,omitempty"`
 	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: unknown
 	Settings   map[string]string `json:"settings,omitempty"` // environment of calico-node that matters: FELIX_BPFENABLED …
+	Plugin     string            `json:"plugin,omitempty"`   // version of Calico's CNI plugin, from its program; empty: there is none, or it does not tell
 	Since      Time              `json:"since,omitzero"`     // since when Felix has this state
 	// Ahead is by how many seconds the node's clock is ahead of the API server's, at least;
 	// negative if it is behind. Whoever reads the node sets it, the node itself cannot know.

@@ -60,6 +60,7 @@ type NodeState struct {
 	Processes   []Process
 	Mounts      []Mount
 	Runtimes    []Runtime
+	FailedDels  []FailedDel
 	Machines    []Machine
 }
 

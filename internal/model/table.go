@@ -48,6 +48,7 @@ const (
 	Processes
 	Mounts
 	Runtimes
+	FailedDels
 	Machines
 
 	// Derived by Seal; never read from a source.
@@ -64,7 +65,7 @@ var tableNames = [tables]string{
 	Blocks: "blocks", Handles: "handles", HandleCounts: "handles.counts", Affinities: "affinities", Endpoints: "endpoints", Hosts: "hosts",
 	Links: "links", Routes: "routes", Rules: "rules", Paths: "paths", Neighbours: "neighbours", Attachments: "attachments", Sysctls: "sysctls",
 	Sandboxes: "sandboxes", Containers: "containers", CNIConfigs: "cniconfigs", CNIResults: "cniresults",
-	Processes: "processes", Mounts: "mounts", Runtimes: "runtimes", Machines: "machines",
+	Processes: "processes", Mounts: "mounts", Runtimes: "runtimes", FailedDels: "faileddels", Machines: "machines",
 	Allocations: "allocations", Addresses: "addresses",
 }
 

@@ -32,6 +32,8 @@ func (f *NodeState) Take(g *NodeState, tables ...Table) {
 			f.Mounts = g.Mounts
 		case Runtimes:
 			f.Runtimes = g.Runtimes
+		case FailedDels:
+			f.FailedDels = g.FailedDels
 		case Machines:
 			f.Machines = g.Machines
 		default:

@@ -23,6 +23,7 @@ func (f *NodeState) Shift(d time.Duration) {
 	shift(f.Processes, func(r *Process) { move(&r.Since) })
 	shift(f.Mounts, func(r *Mount) { move(&r.Since) })
 	shift(f.Runtimes, func(r *Runtime) { move(&r.Since) })
+	shift(f.FailedDels, func(r *FailedDel) { move(&r.Since) })
 	shift(f.Machines, func(r *Machine) { move(&r.Since) })
 }
 

@@ -25,14 +25,41 @@ const (
 	maxRows   = 20_000_000
 )
 
-// WriteBundle writes the snapshot as a stream.
-func WriteBundle(w io.Writer, s *model.Snapshot) error {
+// A File is a file beside the tables of a bundle. ReadBundle passes over it.
+type File struct {
+	Name     string // below logs/
+	Modified time.Time
+	Text     []byte
+}
+
+// logDir is the directory of the files beside the tables.
+const logDir = "logs"
+
+// WriteBundle writes the snapshot as a stream, and files beside it.
+func WriteBundle(w io.Writer, s *model.Snapshot, files ...File) error {
 	zip := gzip.NewWriter(w)
 	out := &parts{tar: tar.NewWriter(zip), at: s.Meta.Taken.Time()}
 	if err := encode(s, out.line); err != nil {
 		return err
 	}
-	return errors.Join(out.flush(), out.tar.Close(), zip.Close())
+	if err := out.flush(); err != nil {
+		return err
+	}
+	for i := range files {
+		if err := out.beside(&files[i]); err != nil {
+			return err
+		}
+	}
+	return errors.Join(out.tar.Close(), zip.Close())
+}
+
+func (p *parts) beside(f *File) error {
+	h := &tar.Header{Name: path.Join(logDir, path.Clean("/"+f.Name)), Mode: 0o600, Size: int64(len(f.Text)), ModTime: f.Modified}
+	err := p.tar.WriteHeader(h)
+	if err == nil {
+		_, err = p.tar.Write(f.Text)
+	}
+	return err
 }
 
 type parts struct {

@@ -91,5 +91,6 @@ var nodeSections = []nodeSection{
 	nodeTables(model.Processes, func(f *model.NodeState) *[]model.Process { return &f.Processes }),
 	nodeTables(model.Mounts, func(f *model.NodeState) *[]model.Mount { return &f.Mounts }),
 	nodeTables(model.Runtimes, func(f *model.NodeState) *[]model.Runtime { return &f.Runtimes }),
+	nodeTables(model.FailedDels, func(f *model.NodeState) *[]model.FailedDel { return &f.FailedDels }),
 	nodeTables(model.Machines, func(f *model.NodeState) *[]model.Machine { return &f.Machines }),
 }

@@ -9,6 +9,7 @@ import (
 	leakedendpoints "plumbline.dev/plumbline/lab/scenarios/leaked-endpoints"
 	legacyhandle "plumbline.dev/plumbline/lab/scenarios/legacy-handle"
 	nogateway "plumbline.dev/plumbline/lab/scenarios/no-gateway"
+	retrieddel "plumbline.dev/plumbline/lab/scenarios/retried-del"
 	sharedaddress "plumbline.dev/plumbline/lab/scenarios/shared-address"
 	stalenodename "plumbline.dev/plumbline/lab/scenarios/stale-nodename"
 	stuckterminating "plumbline.dev/plumbline/lab/scenarios/stuck-terminating"
@@ -27,4 +28,5 @@ var All = []stage.Scenario{
 	churn.Scenario,
 	stalenodename.Scenario,
 	legacyhandle.Scenario,
+	retrieddel.Scenario,
 }

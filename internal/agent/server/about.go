@@ -121,6 +121,7 @@ func (c *concern) keepPods(f *model.NodeState) {
 		return c.sandboxes[k.Sandbox]
 	})
 	keep(&f.CNIResults, func(r *model.CNIResult) bool { return c.sandboxes[r.Container] })
+	keep(&f.FailedDels, func(d *model.FailedDel) bool { return c.sandboxes[d.Sandbox] })
 	keep(&f.Processes, func(p *model.Process) bool {
 		return containers[p.Container] || c.sandboxes[p.Container] || c.uids[p.PodUID] && p.PodUID != "" || p.Why == "cni"
 	})

@@ -42,7 +42,7 @@ func findJournals(ctx context.Context, root string, missing *logMissing) []logFi
 		}
 		for _, id := range ids {
 			if machineID.MatchString(id) {
-				out = append(out, journalsOf(ctx, root, path.Join(top, id), missing)...)
+				out = append(out, journalsOf(ctx, root, path.Join(top, id), slices.Sorted(maps.Keys(journalUnits)), time.Time{}, missing)...)
 			}
 		}
 	}
@@ -64,8 +64,9 @@ func names(root, at string) ([]string, error) {
 	return all, err
 }
 
-// journalsOf looks into one machine's directory.
-func journalsOf(ctx context.Context, root, at string, missing *logMissing) []logFile {
+// journalsOf looks into one machine's directory for entries of some components in files that were
+// written to since a time.
+func journalsOf(ctx context.Context, root, at string, sources []string, since time.Time, missing *logMissing) []logFile {
 	all, err := names(root, at)
 	if err != nil {
 		missing.say("journal: %v", err)
@@ -92,7 +93,9 @@ func journalsOf(ctx context.Context, root, at string, missing *logMissing) []log
 			continue
 		}
 		_ = f.Close()
-		found = append(found, logFile{name: whole, seenFile: seen})
+		if !seen.modified.Before(since) {
+			found = append(found, logFile{name: whole, seenFile: seen})
+		}
 	}
 	slices.SortStableFunc(found, func(a, b logFile) int { return b.modified.Compare(a.modified) })
 	if len(found) > maxOfPlace {
@@ -101,7 +104,7 @@ func journalsOf(ctx context.Context, root, at string, missing *logMissing) []log
 	}
 	var out []logFile
 	for _, f := range found {
-		for _, source := range slices.Sorted(maps.Keys(journalUnits)) {
+		for _, source := range sources {
 			one := f
 			one.source, one.name, one.journal = source, f.name+":"+source, true
 			one.open = func(ctx context.Context, since time.Time) (io.ReadCloser, error) {

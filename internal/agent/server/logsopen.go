@@ -45,6 +45,7 @@ func openLogDir(root, dir string) (*os.File, error) {
 // A seenFile is what a name in a directory is.
 type seenFile struct {
 	size     int64
+	inode    uint64
 	modified time.Time
 }
 
@@ -70,7 +71,7 @@ func openLog(dir *os.File, name string) (*os.File, seenFile, error) {
 	if errors.Is(err, unix.EPERM) { // only its owner may leave no trace
 		f, err = os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	}
-	return f, seenFile{size: st.Size, modified: time.Unix(st.Mtim.Unix())}, err
+	return f, seenFile{size: st.Size, inode: st.Ino, modified: time.Unix(st.Mtim.Unix())}, err
 }
 
 const maxZone = 64 << 10

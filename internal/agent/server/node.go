@@ -32,6 +32,7 @@ func open(f flags) *node {
 	h := host.New(host.Options{
 		Proc: f.proc, Root: f.root, NodeName: f.node, CNIConfig: f.cniConfig,
 		Runtime: func(ctx context.Context) (string, error) { return c.CNIDirectory(ctx) },
+		Plugins: func() []string { return c.CNIBinaries() },
 	})
 	socket := cri.Usual(f.root, h.RuntimeSocket, runtimes...)
 	if f.socket != "" {

@@ -26,6 +26,7 @@ var periods = map[model.Table]time.Duration{
 	model.Processes:  10 * time.Second, // every thread is read
 	model.Machines:   15 * time.Second,
 	model.CNIConfigs: 30 * time.Second,
+	model.FailedDels: 20 * time.Second, // the kubelet retries every minute
 }
 
 // A poller keeps the tables of one collector current. A read that hangs blocks only its own

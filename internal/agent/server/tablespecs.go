@@ -79,6 +79,10 @@ func tableSpecs() map[model.Table]tableCache {
 			table: model.Runtimes, of: func(f *model.NodeState) *[]model.Runtime { return &f.Runtimes },
 			key: func(r *model.Runtime) string { return r.Call }, since: func(r *model.Runtime) *model.Time { return &r.Since }, plain: plainRuntime,
 		},
+		model.FailedDels: &rows[model.FailedDel]{
+			table: model.FailedDels, of: func(f *model.NodeState) *[]model.FailedDel { return &f.FailedDels },
+			key: func(r *model.FailedDel) string { return r.Sandbox }, since: func(r *model.FailedDel) *model.Time { return &r.Since }, plain: plainFailedDel,
+		},
 		model.Machines: &rows[model.Machine]{
 			table: model.Machines, of: func(f *model.NodeState) *[]model.Machine { return &f.Machines },
 			key: func(*model.Machine) string { return "machine" }, since: func(r *model.Machine) *model.Time { return &r.Since }, plain: plainMachine,
@@ -88,7 +92,7 @@ func tableSpecs() map[model.Table]tableCache {
 
 // State changes of a neighbour entry in use are not a change of the entry.
 func plainNeighbour(r model.Neighbour) model.Neighbour {
-	r.State = settled(r.State)
+	r.State, r.Asked = settled(r.State), 0
 	return r
 }
 
@@ -108,7 +112,7 @@ func plainAttachment(r model.Attachment) model.Attachment {
 	// Learned entries come and go with traffic.
 	r.Neighbours = slices.DeleteFunc(slices.Clone(r.Neighbours), func(n model.Neighbour) bool { return settled(n.State) == "dynamic" })
 	for i := range r.Neighbours {
-		r.Neighbours[i].State = settled(r.Neighbours[i].State)
+		r.Neighbours[i] = plainNeighbour(r.Neighbours[i])
 	}
 	return r
 }
@@ -134,6 +138,12 @@ func plainRuntime(r model.Runtime) model.Runtime {
 	if r.Millis > 0 {
 		r.Millis = slow
 	}
+	return r
+}
+
+// plainFailedDel tells the first attempt from the others, and no more.
+func plainFailedDel(r model.FailedDel) model.FailedDel {
+	r.Tries, r.Error = 0, ""
 	return r
 }
 

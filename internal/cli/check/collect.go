@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,24 +16,43 @@ import (
 
 // CollectCommand is the command collect.
 func CollectCommand(sess *term.Session) *cobra.Command {
-	var file string
+	var f collectFlags
 	c := &cobra.Command{
-		Use:   "collect --save FILE",
+		Use:   "collect [pod NAME] --save FILE",
 		Short: "Write what check reads into a file, for check --bundle",
 		Long: "Writes names, addresses, states and Calico IPAM records. Secrets, environment\n" +
 			"variables, labels, and annotations other than Calico's are never read, so they\n" +
-			"are not in the file.",
-		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz", sess.Program),
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "" {
+			"are not in the file.\n\n" +
+			"With pod NAME it writes what surrounds that pod, and the lines about it in the\n" +
+			"logs and event logs of its nodes (needs agents): the evidence, before the pod is\n" +
+			"evicted or removed. Credentials are taken out of lines on the node.",
+		Example: fmt.Sprintf("  %[1]s collect --save cluster.tar.gz\n  %[1]s check --bundle cluster.tar.gz\n"+
+			"  %[1]s collect pod db-0 -n shop --save db-0.tar.gz\n  %[1]s timeline --logs db-0.tar.gz", sess.Program),
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.file == "" {
 				return errors.New("pass --save FILE")
 			}
-			return runCollect(cmd.Context(), sess, file)
+			switch {
+			case len(args) == 0:
+				return runCollect(cmd.Context(), sess, f.file)
+			case len(args) == 2 && slices.Contains([]string{"pod", "pods", "po"}, args[0]):
+				ns, pod := sess.PodNamed(args[1], f.namespace)
+				return runCollectPod(cmd.Context(), sess, ns, pod, f)
+			default:
+				return fmt.Errorf("collect %s: want nothing, or pod NAME", strings.Join(args, " "))
+			}
 		},
 	}
-	c.Flags().StringVar(&file, "save", "", "file to write (tar.gz)")
+	c.Flags().StringVar(&f.file, "save", "", "file to write (tar.gz)")
+	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
+	c.Flags().StringVar(&f.since, "since", "", "of logs: only lines since then: 2h, 2026-11-15 10:00 UTC; default: all")
 	return c
+}
+
+// collectFlags say what to collect, and where to.
+type collectFlags struct {
+	file, namespace, since string
 }
 
 func runCollect(ctx context.Context, sess *term.Session, file string) error {

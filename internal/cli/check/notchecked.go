@@ -71,7 +71,7 @@ func nodesNotChecked(r *audit.Report) []string {
 		for _, why := range slices.Sorted(maps.Keys(byNode[node])) {
 			tables := byNode[node][why]
 			what := gap{strings.Join(tables, ", "), why}
-			if len(tables) == len(model.FactTables()) {
+			if wholeNode(tables) {
 				what.tables = "kernel, runtime"
 			}
 			if nodes[what] == nil {
@@ -85,4 +85,15 @@ func nodesNotChecked(r *audit.Report) []string {
 		out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", g.tables, term.FewOf(nodes[g]), g.why))
 	}
 	return out
+}
+
+// wholeNode reports whether tables are all that a node has, or all that agents of before
+// FailedDels had.
+func wholeNode(tables []string) bool {
+	for _, t := range model.FactTables() {
+		if t != model.FailedDels && !slices.Contains(tables, t.String()) {
+			return false
+		}
+	}
+	return true
 }

@@ -33,10 +33,11 @@ func Command(sess *term.Session) *cobra.Command {
 		Use:   "explain CODE | FINDING | KIND NAME",
 		Short: "Explain a code, a finding, or the state of one object in all sources",
 		Long: "Explains a code, a finding, or an object as every source has it: pod NAME,\n" +
-			"ip ADDRESS, node NAME, block CIDR. Finds on which node something is, and whose:\n" +
-			"device NAME, mac ADDRESS, sandbox ID, pid [NODE/]PID, volume SOURCE.",
+			"ip ADDRESS, node NAME, block CIDR, handle ID. Finds on which node something is,\n" +
+			"and whose: device NAME, mac ADDRESS, sandbox ID, pid [NODE/]PID, volume SOURCE.",
 		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17\n"+
+			"  %[1]s explain handle k8s-pod-network.94feeebc95fb…    # its addresses\n"+
 			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb\n  %[1]s explain volume gluster1:/data    # who mounts it", sess.Program),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), sess, args, f) },
@@ -44,7 +45,7 @@ func Command(sess *term.Session) *cobra.Command {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return append(detect.Listed(), "pod\ta pod in all sources", "ip\tan address", "node\ta node", "block\tan IPAM block", "device\tan interface", "mac\ta MAC address", "sandbox\ta sandbox or container", "pid\ta process", "volume\twho mounts a volume"), cobra.ShellCompDirectiveNoFileComp
+			return append(detect.Listed(), "pod\ta pod in all sources", "ip\tan address", "node\ta node", "block\tan IPAM block", "handle\tan IPAM handle", "device\tan interface", "mac\ta MAC address", "sandbox\ta sandbox or container", "pid\ta process", "volume\twho mounts a volume"), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
@@ -60,7 +61,7 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 	}
 	if len(args) == 1 {
 		switch args[0] {
-		case "pod", "pods", "po", "ip", "node", "nodes", "no", "block", "device", "mac", "sandbox", "pid", "volume":
+		case "pod", "pods", "po", "ip", "node", "nodes", "no", "block", "handle", "device", "mac", "sandbox", "pid", "volume":
 			return fmt.Errorf("explain %s: name one", args[0])
 		}
 		if code, ok := finding.ParseCode(args[0]); ok {
@@ -87,10 +88,12 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 			return err
 		}
 		return explainBlock(ctx, sess, p, f)
+	case "handle":
+		return explainHandle(ctx, sess, name, f)
 	case "device", "mac", "sandbox", "pid", "volume":
 		return explainWhere(ctx, sess, kind, name, f)
 	default:
-		return fmt.Errorf("explain %s: want pod, ip, node, block, device, mac, sandbox, pid or volume", kind)
+		return fmt.Errorf("explain %s: want pod, ip, node, block, handle, device, mac, sandbox, pid or volume", kind)
 	}
 }
 

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -69,7 +70,7 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 		return
 	}
 	if m := v.MachineOf(name); m != nil {
-		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s", hours(m.Uptime), term.Dash(m.Kernel), term.Dash(m.Felix)))
+		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s, CNI plugin %s", hours(m.Uptime), term.Dash(m.Kernel), term.Dash(m.Felix), cmp.Or(m.Plugin, "of unknown version")))
 		if m.Ahead != 0 {
 			print(fmt.Sprintf("Clock    differs from the API server's by %s: stamps in its logs do too", cluster.ClockOff(time.Duration(m.Ahead)*time.Second)))
 		}

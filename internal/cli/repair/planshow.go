@@ -41,6 +41,7 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	}
 	reliesOn(sess, p)
 	touches(sess, p)
+	evidenceFirst(sess, p)
 	refused(sess, p.Refused, f.output == "wide")
 	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
 		fmt.Fprintf(w, "Time       about %s at %g block writes per second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
@@ -133,4 +134,26 @@ func groupSteps(sess *term.Session, p *repair.Plan) {
 		fmt.Fprintf(sess.Stdout, "%7s %-9s %s\n", term.Thousands(count[k]), k.kind, term.Line(k.do))
 	}
 	fmt.Fprintln(sess.Stdout, "           (-o wide lists every step)")
+}
+
+// evidenceFirst says how to save what a plan takes away, before it does.
+func evidenceFirst(sess *term.Session, p *repair.Plan) {
+	if sess.Bundle != "" {
+		return
+	}
+	for i := range p.Steps {
+		switch on, do := p.Steps[i].On, p.Steps[i].Do; on.Kind {
+		case model.KindPod:
+			if do != "evict" && do != "restart" {
+				continue
+			}
+			ns, name, _ := strings.Cut(on.Name, "/")
+			sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before the pod is evicted: %s collect pod %s -n %s --save evidence.tar.gz", sess.Program, term.Quoted(name), term.Quoted(ns)))
+			return
+		case model.KindSandbox, model.KindLink, model.KindMount:
+			sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before it is removed: %s collect --save evidence.tar.gz", sess.Program))
+			return
+		default:
+		}
+	}
 }

@@ -39,6 +39,9 @@ func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
+	if strings.HasSuffix(what, "s") {
+		return Thousands(n) + " " + what + "es"
+	}
 	return Thousands(n) + " " + what + "s"
 }
 

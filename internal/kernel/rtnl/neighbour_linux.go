@@ -39,12 +39,15 @@ func (s *Socket) neighbours(ctx context.Context, flags byte, limit int) ([]model
 }
 
 func parseNeighbour(b []byte) (n model.Neighbour, noise bool, err error) {
+	var updated int64
 	err = Attrs(b, unix.SizeofNdMsg, func(kind uint16, v []byte) {
 		switch kind {
 		case unix.NDA_DST:
 			n.IP = addr(v)
 		case unix.NDA_LLADDR:
 			n.MAC = mac(v)
+		case unix.NDA_CACHEINFO:
+			updated = updatedOf(v)
 		default:
 		}
 	})
@@ -53,8 +56,21 @@ func parseNeighbour(b []byte) (n model.Neighbour, noise bool, err error) {
 	}
 	state := native.Uint16(b[8:])
 	n.Link, n.State, n.Proxy = int(int32(Number(b[4:]))), stateName(state), b[flagsAt]&unix.NTF_PROXY != 0
+	if state&(unix.NUD_FAILED|unix.NUD_INCOMPLETE) != 0 {
+		n.Asked = updated
+	}
 	family := b[0] == unix.AF_INET || b[0] == unix.AF_INET6
 	return n, !family || !n.IP.IsValid() || n.IP.IsMulticast() || state&unix.NUD_NOARP != 0, nil
+}
+
+// updatedOf is how many seconds ago an entry changed its state, at least one: struct
+// nda_cacheinfo has the times since it was confirmed, used and updated, in hundredths.
+func updatedOf(v []byte) int64 {
+	const at, ticks = 8, 100
+	if len(v) < at+4 {
+		return 0
+	}
+	return max(1, int64(native.Uint32(v[at:])/ticks))
 }
 
 func stateName(state uint16) string {

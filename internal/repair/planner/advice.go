@@ -14,6 +14,7 @@ func advice(c finding.Code) string {
 		finding.PL4001: "fix what the pod waits for; do not force-delete the pod",
 		finding.PL4005: "check for hung mounts first (PL4004, PL4002); restart the runtime only if there are none",
 		finding.PL4006: "read the error in the pod's events and fix its cause; the next retry then succeeds",
+		finding.PL4010: "set mountPropagation: HostToContainer on the workload's volume mount",
 		finding.PL5001: "keep the pod off further nodes: scale its owner to zero",
 		finding.PL5002: "if the IPAM garbage collector would release addresses in use, set leakGracePeriod to 0s now; then repair PL1003",
 		finding.PL5003: "restart calico-node on the node, run plumbline check again, then repair PL1003",

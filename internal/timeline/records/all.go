@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -134,10 +135,17 @@ func (a *reading) input(ctx context.Context, d *buffers, number uint16, in Input
 	switch {
 	case err != nil:
 		left(fmt.Errorf("not read: %w", err))
-	case isTar(head):
-		left(bundled(b, func(h *tar.Header, r io.Reader) { left(a.member(ctx, d, in, h.Name, h.ModTime, r)) }))
-	case isZip(head):
-		left(unzipped(b, whole, func(h *zip.File, r io.Reader) { left(a.member(ctx, d, in, h.Name, h.Modified, r)) }))
+	case isTar(head), isZip(head):
+		m, _ := membersOf(ctx, in) // what cannot be read is said below
+		one := func(name string, modified time.Time, r io.Reader) {
+			left(m.see(name))
+			left(a.member(ctx, d, in, &m, name, modified, r))
+		}
+		if isZip(head) {
+			left(unzipped(b, whole, func(h *zip.File, r io.Reader) { one(h.Name, h.Modified, r) }))
+		} else {
+			left(bundled(b, func(h *tar.Header, r io.Reader) { one(h.Name, h.ModTime, r) }))
+		}
 	default:
 		left(a.file(ctx, d, number, f, in, source{b, head, whole}))
 	}
@@ -151,14 +159,17 @@ type source struct {
 }
 
 // member reads one file of an archive.
-func (a *reading) member(ctx context.Context, d *buffers, in Input, name string, modified time.Time, r io.Reader) error {
+func (a *reading) member(ctx context.Context, d *buffers, in Input, m *members, name string, modified time.Time, r io.Reader) error {
+	if m.isTable(name) {
+		return nil
+	}
 	a.mu.Lock()
 	number := len(a.files)
 	if number > math.MaxUint16 {
 		a.mu.Unlock()
 		return fmt.Errorf("%s not read: more than %d files", name, math.MaxUint16)
 	}
-	f := &timeline.File{Name: in.Name + ":" + name, Node: in.Node}
+	f := &timeline.File{Name: in.Name + ":" + name, Node: cmp.Or(m.nodes[name], in.Node)}
 	a.files = append(a.files, f)
 	a.mu.Unlock()
 	b, head, err := unpacked(r, d.inside)

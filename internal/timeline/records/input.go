@@ -15,6 +15,7 @@ type Input struct {
 	Zone    *time.Location // for timestamps without a zone, if known; a fixed offset
 	Ahead   time.Duration  // by which its node's clock is known to be ahead: its times are corrected
 	Open    func() (io.ReadCloser, error)
+	Stream  bool // Open can be called once only
 }
 
 // Options configure All.

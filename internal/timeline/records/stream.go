@@ -8,7 +8,7 @@ import (
 // Stream gives an input that is read as data arrives, such as a pipe. Close ends a read that
 // waits for data.
 func Stream(name string, r io.Reader) Input {
-	return Input{Name: name, Open: func() (io.ReadCloser, error) {
+	return Input{Stream: true, Name: name, Open: func() (io.ReadCloser, error) {
 		s := &stream{more: make(chan []byte), used: make(chan struct{}), closed: make(chan struct{})}
 		go s.pump(r)
 		return s, nil

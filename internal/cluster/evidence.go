@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
+)
+
+// An Evidence is what is known about one pod, for the time when it is gone: its tables, and the
+// lines of its nodes' logs and event logs that are about it.
+type Evidence struct {
+	Snapshot *model.Snapshot
+	Logs     []snapshotio.File
+	Nodes    []string          // whose logs were asked for
+	Zones    map[string]string // of these, by node: the zone of timestamps that have none, if it is known
+	Unread   []string
+}
+
+// PodEvidence reads what surrounds a pod, and the logs of the nodes concerned since a time.
+func PodEvidence(ctx context.Context, o Options, namespace, name string, since time.Time) (*Evidence, error) {
+	u, err := OpenScoped(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer u.Close()
+	_, found, err := u.Pod(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	if !found && u.fleet == nil {
+		return nil, fmt.Errorf("no pod %s/%s, and no agents whose nodes may have something left of it", namespace, name)
+	}
+	e := &Evidence{Zones: map[string]string{}}
+	if u.fleet == nil {
+		e.Snapshot, e.Unread = u.s, []string{"no agents are installed: neither node state nor logs"}
+		return e, nil
+	}
+	q := LogQuestion{Pod: namespace + "/" + name, Since: since}
+	e.Nodes = u.concerned(ctx, q)
+	e.Snapshot = u.s
+	for i, a := range u.answers(ctx, q, e.Nodes) {
+		node := e.Nodes[i]
+		for _, s := range a.unread {
+			e.Unread = append(e.Unread, node+": "+s)
+		}
+		if a.zone != nil {
+			e.Zones[node] = a.zone.String()
+		}
+		for j := range a.texts {
+			t := &a.texts[j]
+			text, err := readAll(t.Open)
+			if err != nil {
+				return nil, err
+			}
+			e.Logs = append(e.Logs, snapshotio.File{Name: path.Join(node, t.Name), Modified: t.Modified, Text: text})
+		}
+	}
+	return e, ctx.Err()
+}
+
+func readAll(open func() (io.ReadCloser, error)) (text []byte, err error) {
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return io.ReadAll(r)
+}
