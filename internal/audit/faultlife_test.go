@@ -121,7 +121,7 @@ var lifeFaults = []fault{
 		at, gone := w.spot(), w.fresh("gone")
 		f, id := w.facts(at.node), containerOf(gone)
 		f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: id, Namespace: "ns", Pod: gone, UID: uidOf(gone), Since: old})
-		f.FailedDels = append(f.FailedDels, model.FailedDel{Sandbox: id, Tries: 2, Error: "Unauthorized", Since: now - 120})
+		f.FailedDels = append(f.FailedDels, model.FailedDel{Sandbox: id, Tries: 2, Span: 60, Ago: 20, Error: "Unauthorized", Since: now - 120})
 		return []string{"!PL4006/ns/" + gone}
 	}},
 }

@@ -56,7 +56,8 @@ func (w *world) habit(p *model.Pod) {
 	case 18: // the DEL of an earlier sandbox failed once, or has just begun to, or has succeeded since
 		f.FailedDels = append(f.FailedDels,
 			model.FailedDel{Sandbox: box.ID, Tries: 1, Error: "Unauthorized", Since: old},
-			model.FailedDel{Sandbox: containerOf("removed " + p.Name), Tries: 9, Error: "Unauthorized", Since: old})
+			model.FailedDel{Sandbox: containerOf("short " + p.Name), Tries: 3, Span: 40, Ago: 20, Error: "Unauthorized", Since: old},
+			model.FailedDel{Sandbox: containerOf("removed " + p.Name), Tries: 9, Span: 900, Ago: 20, Error: "Unauthorized", Since: old})
 	}
 	if !w.etcd && w.pick("talks", 2) == 1 {
 		f.Neighbours = append(f.Neighbours, model.Neighbour{IP: p.IPs[0], MAC: in.MAC, Link: in.Peer, State: "STALE", Since: now - 20})

@@ -184,7 +184,7 @@ func (r *Run) stillThere(ctx context.Context, res execute.Result) (still []strin
 		if c.Node == "" {
 			return still, fmt.Errorf("%s could not be read again: %s", c.Table, c.Reason)
 		}
-		if r.Plan.Concerns(c.Node) {
+		if r.Plan.Concerns(c.Node) && !c.Table.Supplements() {
 			return still, fmt.Errorf("node %s could not be read again", c.Node)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -17,9 +18,31 @@ import (
 type Evidence struct {
 	Snapshot *model.Snapshot
 	Logs     []snapshotio.File
-	Nodes    []string          // whose logs were asked for
-	Zones    map[string]string // of these, by node: the zone of timestamps that have none, if it is known
+	Nodes    []string                 // whose logs were asked for
+	Zones    map[string]string        // of these, by node: the zone of timestamps that have none, if it is known
+	Ahead    map[string]time.Duration // of these, by node: how far its clock is ahead, which the lines are not corrected by
 	Unread   []string
+}
+
+// around is the snapshot with coverage that says what it is: rows of one pod, and not all that there
+// are. Nothing is concluded from what is missing in it.
+func (u *Scoped) around(namespace, name string) *model.Snapshot {
+	s := *u.s
+	s.Coverage = nil
+	why := "only what surrounds pod " + namespace + "/" + name
+	for _, t := range []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Events, model.Blocks, model.Handles, model.HandleCounts, model.Endpoints} {
+		s.Coverage = append(s.Coverage, model.Coverage{Table: t, State: model.Partial, Reason: why})
+	}
+	for _, c := range u.s.Coverage {
+		switch {
+		case slices.ContainsFunc(s.Coverage, func(o model.Coverage) bool { return o.Table == c.Table && o.Node == c.Node }):
+			continue
+		case c.Node != "" && c.State == model.Complete:
+			c.State, c.Reason = model.Partial, why
+		}
+		s.Coverage = append(s.Coverage, c)
+	}
+	return &s
 }
 
 // PodEvidence reads what surrounds a pod, and the logs of the nodes concerned since a time.
@@ -36,18 +59,24 @@ func PodEvidence(ctx context.Context, o Options, namespace, name string, since t
 	if !found && u.fleet == nil {
 		return nil, fmt.Errorf("no pod %s/%s, and no agents whose nodes may have something left of it", namespace, name)
 	}
-	e := &Evidence{Zones: map[string]string{}}
+	e := &Evidence{Zones: map[string]string{}, Ahead: map[string]time.Duration{}}
 	if u.fleet == nil {
-		e.Snapshot, e.Unread = u.s, []string{"no agents are installed: neither node state nor logs"}
+		e.Snapshot, e.Unread = u.around(namespace, name), []string{"no agents are installed: neither node state nor logs"}
 		return e, nil
 	}
 	q := LogQuestion{Pod: namespace + "/" + name, Since: since}
 	e.Nodes = u.concerned(ctx, q)
-	e.Snapshot = u.s
+	if !found && !slices.ContainsFunc(e.Nodes, func(n string) bool { f := u.s.NodeState[n]; return f != nil && len(f.Sandboxes) > 0 }) {
+		return nil, fmt.Errorf("no pod %s/%s, and no node has a sandbox of it", namespace, name)
+	}
+	e.Snapshot = u.around(namespace, name)
 	for i, a := range u.answers(ctx, q, e.Nodes) {
 		node := e.Nodes[i]
 		for _, s := range a.unread {
 			e.Unread = append(e.Unread, node+": "+s)
+		}
+		if a.ahead.Abs() > 2*time.Second {
+			e.Ahead[node] = a.ahead
 		}
 		if a.zone != nil {
 			e.Zones[node] = a.zone.String()

@@ -88,7 +88,7 @@ func (p probes) ask(ctx context.Context, prober *probe.Prober, node string) (*mo
 	// It has seen nothing become what it is: there are no times to count back.
 	out, err := agent.Own(c.Snapshot, node, c.Snapshot.Meta.Taken.Time(), c.Snapshot.Meta.Taken.Time())
 	if err == nil {
-		agent.Unreported(out, node, "only an installed agent follows the kubelet's log")
+		agent.Unreported(out, node, "only installed agents follow the kubelet's log")
 	}
 	return out, err
 }

@@ -76,7 +76,7 @@ func (u *Scoped) Handle(ctx context.Context, id string) error {
 			refs = append(refs, model.Ref{Kind: model.KindBlock, Name: b.CIDR.String()})
 		}
 	}
-	u.add(ctx, refs...)
+	u.add(ctx, refs[:min(len(refs), 8*MaxOfHandle)]...)
 	if u.err != nil {
 		return u.err
 	}
@@ -84,7 +84,7 @@ func (u *Scoped) Handle(ctx context.Context, id string) error {
 	for a := range model.Seal(observe.Patch(u.s)).AllocationsBy(id) {
 		ips = append(ips, a.IP)
 	}
-	for _, ip := range ips[:min(len(ips), maxOfHandle)] {
+	for _, ip := range ips[:min(len(ips), MaxOfHandle)] {
 		if err := u.Address(ctx, ip); err != nil {
 			return err
 		}
@@ -92,9 +92,9 @@ func (u *Scoped) Handle(ctx context.Context, id string) error {
 	return u.err
 }
 
-// maxOfHandle is how many addresses of a handle are read in full: a pod has one or two, a
+// MaxOfHandle is how many addresses of a handle are read in full: a pod has one or two, a
 // handle of a LoadBalancer or a VM a few.
-const maxOfHandle = 8
+const MaxOfHandle = 8
 
 // add reads refs of either book into the snapshot.
 func (u *Scoped) add(ctx context.Context, refs ...model.Ref) {

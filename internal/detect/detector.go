@@ -34,6 +34,7 @@ type Pass struct {
 	table  model.Table // with row: the subject that Run evaluates now
 	row    int32
 	report func(finding.Finding) // merges findings with the same key
+	silent map[string]bool       // nodes of which what was read does not tell what Run compares
 }
 
 // Report adds a finding. Report sets Code, State and From; Severity and Class default to the
@@ -64,6 +65,8 @@ type Skip struct {
 	NotApplicable bool `json:"notApplicable,omitempty"`
 	// OutOfScope means that the detector needs a source that is not available (no agents).
 	OutOfScope bool `json:"outOfScope,omitempty"`
+	// Unknown means that what was read does not tell what the detector compares.
+	Unknown bool `json:"unknown,omitempty"`
 	// Nodes are the nodes on which the detector did not run; it ran on the others.
 	Nodes []string `json:"nodes,omitempty"`
 }

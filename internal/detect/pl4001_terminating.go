@@ -46,7 +46,7 @@ func stuckTerminating(p *Pass, _ model.Table, row int32) {
 	f.Evidence, f.About = append(f.Evidence, below...), about
 	del := failedDel(p, pod)
 	if del != nil {
-		f.Evidence = append(f.Evidence, delFact(del))
+		f.Evidence = append(f.Evidence, delFact(del, del.Ref()))
 	}
 	f.Summary, f.Severity, f.Class = verdict(p, pod, node, &h, del)
 	p.Report(f)

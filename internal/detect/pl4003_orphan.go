@@ -121,8 +121,9 @@ func mountOfRemoved(p *Pass, m *model.Mount) {
 		Evidence: []finding.Evidence{{Ref: m.Ref(), Says: fmt.Sprintf("%s at %s, of %s, which is gone", plain(m.Type, maxName), plain(m.Target, 2*maxName), first8(m.Dead)), Since: m.Since}},
 		About:    []model.Ref{m.Ref()},
 	}
-	if c := p.ContainerNamed(m.Node, m.Dead); c != nil && c.State != "running" {
+	if c := p.ContainerNamed(m.Node, m.Dead); c != nil && c.State == "exited" {
 		f.Summary = fmt.Sprintf("container %s has ended and the runtime cannot remove it: its mount at %s is held", plain(c.Name, maxName), plain(m.Target, maxName))
+		f.Evidence[0].Says = fmt.Sprintf("%s at %s, of %s", plain(m.Type, maxName), plain(m.Target, 2*maxName), first8(m.Dead))
 		f.Evidence = append(f.Evidence, containerFact(c))
 	}
 	const few = 4

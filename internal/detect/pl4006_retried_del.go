@@ -22,21 +22,24 @@ var PL4006 = &Detector{
 
 func retriedDel(p *Pass, t model.Table, row int32) {
 	if t == model.FailedDels {
-		if e := withoutEvent(p, p.FailedDel(row)); e != nil {
-			reportDel(p, e)
+		d := p.FailedDel(row)
+		if e := withoutEvent(p, d); e != nil && e.Pod == "" { // the runtime does not say whose it is
+			reportDel(p, e, d.Ref())
+		} else if e != nil {
+			reportDel(p, e, e.Ref())
 		}
 		return
 	}
 	if e := p.Event(row); delFails(p, e) {
-		reportDel(p, e)
+		reportDel(p, e, e.Ref())
 	}
 }
 
-func reportDel(p *Pass, e *model.Event) {
+func reportDel(p *Pass, e *model.Event, subject model.Ref) {
 	f := finding.Finding{
-		Subject: e.Ref(), Node: e.Node, Namespace: e.Namespace,
+		Subject: subject, Node: e.Node, Namespace: e.Namespace,
 		Summary:  fmt.Sprintf("DEL of sandbox %s on %s has failed since %s", orDash(first8(cnierror.Sandbox(e.Message))), orDash(plain(e.Node, maxName)), e.First),
-		Evidence: []finding.Evidence{delFact(e)},
+		Evidence: []finding.Evidence{delFact(e, subject)},
 	}
 	if s := p.State(model.Sandboxes, e.Node); s != model.Unread && !s.Seen() {
 		f.Class = finding.Node // the runtime, which would show that it has succeeded, was not read
@@ -72,25 +75,31 @@ func delFails(p *Pass, e *model.Event) bool {
 	return id == "" || e.Node == "" || !p.Sees(e.Node, model.Sandboxes) || p.SandboxNamed(e.Node, id) != nil
 }
 
-// delMinute is how long a DEL must have failed that a node reports: the kubelet's sandbox
-// collector, which writes no Event, retries every minute.
-const delMinute = time.Minute
+// What a node must report about a DEL: the kubelet's sandbox collector, which writes no Event,
+// retries every minute, and the agent reads every 20 s.
+const (
+	delMinute = 50  // seconds between the first attempt and the last
+	delStill  = 100 // seconds since the last: then the next one is overdue, and the DEL has succeeded
+)
 
-// withoutEvent returns what a node reports about a DEL that failed more than once, as if it were
-// an event; nil if the sandbox is gone, which means that the DEL has succeeded.
+// withoutEvent returns what a node reports about a DEL that fails again and again, as if it were
+// an event; nil if it has succeeded: then there is no newer attempt, or the sandbox is gone.
 func withoutEvent(p *Pass, d *model.FailedDel) *model.Event {
-	if d.Tries < 2 || p.Now.Sub(d.Since) < delMinute {
-		return nil
-	}
-	s := p.SandboxNamed(d.Node, d.Sandbox)
-	if s == nil {
+	if d.Tries < 2 || d.Span < delMinute || d.Ago > delStill {
 		return nil
 	}
 	message := d.Error
 	if cnierror.Sandbox(message) != d.Sandbox {
 		message = "failed to destroy network for sandbox " + d.Sandbox + ": " + message
 	}
-	return &model.Event{Namespace: s.Namespace, Pod: s.Pod, UID: s.UID, Node: d.Node, Reason: "DEL failed", Message: message, Count: d.Tries, First: d.Since, Last: p.Now}
+	e := &model.Event{Node: d.Node, Reason: "DEL failed", Message: message, Count: d.Tries, First: p.Now.Add(-time.Duration(d.Ago+d.Span) * time.Second), Last: p.Now}
+	switch s := p.SandboxNamed(d.Node, d.Sandbox); {
+	case s != nil:
+		e.Namespace, e.Pod, e.UID = s.Namespace, s.Pod, s.UID
+	case p.Sees(d.Node, model.Sandboxes):
+		return nil
+	}
+	return e
 }
 
 // failedDel returns the event of a DEL that fails for the pod, or nil.
@@ -122,8 +131,8 @@ func atRisk(p *Pass, e *model.Event) *model.Pod {
 	return nil
 }
 
-func delFact(e *model.Event) finding.Evidence {
-	return finding.Evidence{Ref: e.Ref(), Says: fmt.Sprintf("%s on %s: %s", plain(e.Reason, maxName), orDash(plain(e.Node, maxName)), delReason(e.Message)), Since: e.First}
+func delFact(e *model.Event, of model.Ref) finding.Evidence {
+	return finding.Evidence{Ref: of, Says: fmt.Sprintf("%s on %s: %s", plain(e.Reason, maxName), orDash(plain(e.Node, maxName)), delReason(e.Message)), Since: e.First}
 }
 
 func delReason(message string) string { return plain(cnierror.DelReason(message), maxReason) }

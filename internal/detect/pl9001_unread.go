@@ -25,6 +25,9 @@ func notRead(p *Pass, _ model.Table, row int32) {
 	var lost []string
 	anything := false
 	for _, t := range model.FactTables() {
+		if t.Supplements() {
+			continue
+		}
 		switch p.State(t, n.Name) {
 		case model.Lost:
 			lost = append(lost, t.String())

@@ -11,7 +11,7 @@ import (
 // PL9005 finds Calico versions with a known fault, and mixed versions.
 var PL9005 = &Detector{
 	Code: finding.PL9005, Title: "Calico version with a known fault, or mixed Calico versions", Severity: finding.Warning, Class: finding.Now,
-	Each: []model.Table{model.Cluster, model.Components, model.Nodes}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components, model.Nodes, model.Machines},
+	Each: []model.Table{model.Cluster, model.Components, model.Nodes}, Needs: []model.Table{model.Cluster}, Uses: []model.Table{model.Components, model.Nodes, model.Machines, model.CNIConfigs},
 	Applies: isOpenSource, Since: "0.1", Run: version,
 }
 
@@ -53,12 +53,16 @@ func version(p *Pass, t model.Table, row int32) {
 // Calico 2 are v1.
 func pluginOf(p *Pass, n *model.Node, calico string) {
 	m := p.MachineOf(n.Name)
-	if m == nil || minor(m.Plugin) == [2]int{} {
+	if setup := p.CNISetupOn(n.Name); m == nil || setup.Calicos == nil {
+		return // no agent, or no runtime calls it
+	}
+	if minor(m.Plugin) == [2]int{} {
+		p.silent[n.Name] = true
 		return
 	}
 	f := finding.Finding{Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{{Ref: m.Ref(), Says: "CNI plugin " + plain(m.Plugin, maxName)}}}
 	switch is, want := minor(m.Plugin), minor(calico); {
-	case is[0] < 3:
+	case is[0] < 2:
 		f.Severity = finding.Error
 		f.Summary = "CNI plugin " + plain(m.Plugin, maxName) + " finds pods by name: a late DEL takes the network of the new pod with that name"
 	case is != want && want != [2]int{}:

@@ -1,7 +1,9 @@
 package detect
 
 import (
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -86,6 +88,7 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 			byKey[f.Key()] = len(res.Findings)
 			res.Findings = append(res.Findings, f)
 		}
+		p.silent = map[string]bool{}
 		var unread unreadNodes
 		for _, t := range d.Each {
 			subjects(t, func(row int32) {
@@ -100,6 +103,10 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 		d.lacksSubjects(v, &unread)
 		if s, ok := unread.skip(d); ok {
 			res.Skipped = append(res.Skipped, s)
+		}
+		if len(p.silent) > 0 {
+			nodes := slices.Sorted(maps.Keys(p.silent))
+			res.Skipped = append(res.Skipped, Skip{Code: d.Code, Why: "version of the CNI plugin unknown on " + some(nodes), Nodes: nodes, OutOfScope: true, Unknown: true})
 		}
 	}
 	finding.Sort(res.Findings)

@@ -92,7 +92,8 @@ func (b *unreadNodes) skip(d *Detector) (Skip, bool) {
 		tables = append(tables, t.String())
 	}
 	nodes := slices.Sorted(maps.Keys(b.nodes))
-	return Skip{Code: d.Code, Why: "not read on " + some(nodes) + ": " + strings.Join(tables, ", "), Nodes: nodes}, true
+	beside := !slices.ContainsFunc(slices.Collect(maps.Keys(b.tables)), func(t model.Table) bool { return !t.Supplements() })
+	return Skip{Code: d.Code, Why: "not read on " + some(nodes) + ": " + strings.Join(tables, ", "), Nodes: nodes, OutOfScope: beside}, true
 }
 
 // some lists the first few names.

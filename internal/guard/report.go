@@ -51,9 +51,6 @@ type Times struct {
 	P99    int64 `json:"p99"`
 }
 
-// MaxEndless is how many retried DELs are reported.
-const MaxEndless = 10
-
 // Endless is a retried DEL: the runtime repeats it, and it fails each time.
 type Endless struct {
 	Key

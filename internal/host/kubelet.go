@@ -107,3 +107,13 @@ func (h *Host) noteKubelet(ctx context.Context, p *process) kubelet {
 	h.kubelet.Store(&k)
 	return k
 }
+
+// KubeletStart is when the node's kubelet started; zero if it was not found yet.
+func (h *Host) KubeletStart() time.Time {
+	k := h.kubelet.Load()
+	up, err := hostfile.Read(h.o.Proc+"/uptime", maxLine)
+	if k == nil || err != nil {
+		return time.Time{}
+	}
+	return time.Now().Add(time.Duration(int64(k.start/ticks)-parseUptime(up)) * time.Second) //nolint:forbidigo // the node's own clock
+}

@@ -30,21 +30,31 @@ func copiesOf(spec []byte) []string {
 	}
 	var out []string
 	_ = fields(spec, func(num protowire.Number, container []byte, _ uint64) {
-		if int(num) != podSpecFieldContainers {
+		sidecar := int(num) == podSpecFieldInitContainers && first(container, containerFieldRestart) == "Always"
+		if int(num) != podSpecFieldContainers && !sidecar {
 			return
 		}
 		_ = fields(container, func(num protowire.Number, v []byte, _ uint64) {
-			if int(num) != containerFieldMounts {
-				return
-			}
-			dir := held[first(v, mountFieldName)]
-			if p := first(v, mountFieldPropagation); dir != "" && (p == "" || p == "None") && !slices.Contains(out, dir) {
+			if dir := copied(v, held); int(num) == containerFieldMounts && dir != "" && !slices.Contains(out, dir) {
 				out = append(out, dir)
 			}
 		})
 	})
 	slices.Sort(out)
 	return out
+}
+
+// copied is the directory that a volume mount copies, if unmounts do not reach it. Of a part of the
+// volume that only the container's environment names, nothing is said.
+func copied(mount []byte, held map[string]string) string {
+	dir := held[first(mount, mountFieldName)]
+	if p := first(mount, mountFieldPropagation); dir == "" || p != "" && p != "None" || first(mount, mountFieldSubPathExpr) != "" {
+		return ""
+	}
+	if dir = path.Join(dir, first(mount, mountFieldSubPath)); !holdsRuntime(dir) {
+		return ""
+	}
+	return dir
 }
 
 // hostPath returns a volume's name and directory, which is empty for volumes of other kinds.

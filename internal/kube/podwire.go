@@ -68,10 +68,10 @@ func (k *podPicker) pick(b []byte) (model.Pod, error) {
 		}
 	})
 	keep(err)
-	keep(k.spec(spec, &p)) // after the metadata: a claim needs the pod's namespace
 	for _, dir := range copiesOf(spec) {
 		l.volumes = k.some(l.volumes, model.RuntimeDir+dir, maxVolumes)
 	}
+	keep(k.spec(spec, &p)) // after the metadata: a claim needs the pod's namespace
 	p.Volumes, p.Images, p.Finalizers = k.list(l.volumes), k.list(l.images), k.list(l.finalizers)
 	k.annotate(&p)
 	return p, bad

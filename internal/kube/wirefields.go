@@ -41,10 +41,15 @@ const (
 	podSpecFieldContainers  = 2
 	podSpecFieldNodeName    = 10
 	podSpecFieldHostNetwork = 11
-	containerFieldImage     = 2
-	containerFieldMounts    = 9
-	mountFieldName          = 1
-	mountFieldPropagation   = 5
+
+	podSpecFieldInitContainers = 20
+	containerFieldImage        = 2
+	containerFieldMounts       = 9
+	mountFieldName             = 1
+	mountFieldSubPath          = 4
+	mountFieldPropagation      = 5
+	mountFieldSubPathExpr      = 6
+	containerFieldRestart      = 24
 
 	podStatusFieldPhase      = 1
 	podStatusFieldConditions = 2

@@ -165,6 +165,8 @@ type FailedDel struct {
 	Node    string `json:"-"`
 	Sandbox string `json:"sandbox"`
 	Tries   int    `json:"tries"` // at least; attempts within seconds of each other count once
+	Span    int64  `json:"span"`  // seconds between the first and the last of them
+	Ago     int64  `json:"ago"`   // seconds since the last, when the agent read it
 	Error   string `json:"error,omitempty"`
 	Since   Time   `json:"since,omitzero"` // since when the agent has seen it fail
 	Extra   Extra  `json:"-"`

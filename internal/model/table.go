@@ -2,7 +2,10 @@
 // and indices over the rows. It has no types of other systems, reads nothing, and has no clock.
 package model
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Table identifies rows of one kind, or a group of their columns that is read separately
 // and can be missing while the rest was read.
@@ -76,6 +79,9 @@ func (t Table) String() string {
 	return fmt.Sprintf("table%d", uint8(t))
 }
 
+// ErrUnknownTable means that a name is of no table of this version.
+var ErrUnknownTable = errors.New("unknown table")
+
 // MarshalText returns the table's name.
 func (t Table) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
@@ -87,7 +93,7 @@ func (t *Table) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown table %q", b)
+	return fmt.Errorf("%w %q", ErrUnknownTable, b)
 }
 
 // Base is the table that a group of columns belongs to.
@@ -104,6 +110,10 @@ func (t Table) Base() Table {
 
 // OfNode reports whether the table is a node table (node state).
 func (t Table) OfNode() bool { return t >= Links && t <= Machines }
+
+// Supplements reports whether the table only adds to another one: FailedDels to Events. Where it
+// cannot be read, that is said, and the check is complete all the same.
+func (t Table) Supplements() bool { return t == FailedDels }
 
 // FactTables lists the node tables, in order.
 func FactTables() []Table {

@@ -46,7 +46,13 @@ func (d *decoder) Section(file string, in io.Reader) error {
 	}
 	if file == coverageFile {
 		d.hasCoverage = true
-		return d.lines(file, in, func(line []byte) error { return decodeInto(&d.s.Coverage, line) })
+		return d.lines(file, in, func(line []byte) error {
+			err := decodeInto(&d.s.Coverage, line)
+			if errors.Is(err, model.ErrUnknownTable) {
+				return nil // of a newer version: its rows are kept as an unknown section
+			}
+			return err
+		})
 	}
 	for _, sec := range sections {
 		if sec.file == file {

@@ -178,3 +178,13 @@ func FuzzText(f *testing.F) {
 		model.Seal(c.Snapshot)
 	})
 }
+
+// A table of a newer version does not make an older one refuse everything else.
+func TestCoverageOfNewerTables(t *testing.T) {
+	t.Parallel()
+	const text = "newer\n\n-- meta.json --\n{\"schema\":2,\"taken\":\"2026-01-01T10:00:00Z\"}\n-- coverage.jsonl --\n{\"table\":\"pods\",\"state\":\"complete\"}\n{\"table\":\"of-tomorrow\",\"node\":\"n1\",\"state\":\"complete\"}\n-- pods.jsonl --\n-- nodes/n1/of-tomorrow.jsonl --\n{\"x\":1}\n"
+	c, err := snapshotio.ParseText([]byte(text))
+	if err != nil || len(c.Snapshot.Coverage) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+}

@@ -93,6 +93,9 @@ func (b *Builder) path(ctx context.Context, c Component) (string, error) {
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%v\n", b.goVersion, c.Package, c.LDFlags, c.Rename)
+	if c.Paths {
+		fmt.Fprintln(h, "paths")
+	}
 	dirs := []string{c.Dir}
 	if c.Finish != nil {
 		dirs = append(dirs, "lab/build/finish.go", "lab/image")

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ type Component struct {
 	Dir     string            // below the source tree; its files are the inputs
 	Package string            // packages to build there: "tool" means the tool lines of go.mod
 	LDFlags string            // version stamps
+	Paths   bool              // built with paths, as its own project does: only then does a program record its LDFlags
 	Rename  map[string]string // outputs to rename
 	Finish  func(ctx context.Context, b *Builder, dir, out string) error
 }
@@ -42,9 +44,9 @@ var Components = []Component{
 	{Name: "kubernetes", Dir: "lab/build/kubernetes", Package: "tool", LDFlags: kubernetesStamps()},
 	{
 		Name: "calico", Dir: "lab/build/calico", Package: "tool",
-		LDFlags: " -X github.com/projectcalico/calico/pkg/buildinfo.Version=" + CalicoVersion,
-		Rename:  map[string]string{"kube-controllers": "calico-kube-controllers"},
-		Finish:  calicoManifests,
+		LDFlags: " -X github.com/projectcalico/calico/pkg/buildinfo.Version=" + CalicoVersion, Paths: true,
+		Rename: map[string]string{"kube-controllers": "calico-kube-controllers"},
+		Finish: calicoManifests,
 	},
 	{Name: "containerd", Dir: "lab/build/containerd", Package: "tool"},
 	{Name: "etcd", Dir: "lab/build/etcd", Package: "tool", Rename: map[string]string{"server": "etcd"}},
@@ -130,7 +132,8 @@ func (b *Builder) one(ctx context.Context, c Component) (cached bool, err error)
 		return false, err
 	}
 	dir := filepath.Join(b.Tree, c.Dir)
-	if err := b.run(ctx, dir, "build", "-trimpath", "-ldflags=-s -w"+c.LDFlags, "-o", tmp+"/", c.Package); err != nil {
+	args := []string{"build", "-trimpath=" + strconv.FormatBool(!c.Paths), "-ldflags=-s -w" + c.LDFlags, "-o", tmp + "/", c.Package}
+	if err := b.run(ctx, dir, args...); err != nil {
 		return false, err
 	}
 	for from, to := range c.Rename {

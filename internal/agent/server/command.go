@@ -150,7 +150,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	if err != nil {
 		return fmt.Errorf("connect to the API server, which authorizes callers: %w", err)
 	}
-	n.collectors = append(n.collectors, newDelWatch(f.root, f.logs, now).collector())
+	n.collectors = append(n.collectors, newDelWatch(f.root, f.logs, now, n.kubelet).collector())
 	s := New(Config{
 		Node: f.node, Version: buildinfo.Read().Version, Collectors: n.collectors, Watch: n.watch, Calls: n.calls, Writer: n.writer,
 		Review: review, Lease: lease, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,

@@ -18,32 +18,38 @@ import (
 // Bounds on what is remembered of DELs that fail.
 const (
 	delFresh    = 3 * time.Minute // the kubelet retries every minute: a DEL without a newer attempt has succeeded, or was given up
-	delApart    = 5 * time.Second // several lines of one attempt may be read one after the other
+	delApart    = 5 * time.Second // one attempt may have several lines
 	maxDels     = 512
 	maxDelError = 1024
 )
 
 // A delWatch collects the CNI DELs that fail. The kubelet's sandbox collector retries them
-// without an Event: only its log, and the guard's report, tell. It is read by one at a time.
+// without an Event: only its log tells, and the guard's report. It is read by one at a time.
 type delWatch struct {
 	log    *logTail
 	report func() (*guard.Report, error)
 	now    func() time.Time
+	zone   func() *time.Location
 	failed map[string]*failingDel // by sandbox
 	over   int                    // sandboxes that were too many
 }
 
-var networkWord, deleteWord = []byte("network"), []byte("(delete)")
-
+// A failingDel is a DEL that fails; its times are the node's.
 type failingDel struct {
-	tries int
-	last  time.Time
-	text  string
+	tries       int
+	first, last time.Time
+	text        string
 }
 
-func newDelWatch(root string, more []LogPlace, now func() time.Time) *delWatch {
+func newDelWatch(root string, more []LogPlace, now, kubelet func() time.Time) *delWatch {
 	return &delWatch{
-		log: newLogTail(root, "kubelet", more, now), now: now, failed: map[string]*failingDel{},
+		log: newKubeletTail(root, more, now, kubelet), now: now, failed: map[string]*failingDel{},
+		zone: func() *time.Location {
+			if z := nodeZone(root); z != nil {
+				return z
+			}
+			return time.UTC
+		},
 		report: func() (*guard.Report, error) { return readReport(root) },
 	}
 }
@@ -52,32 +58,31 @@ func (w *delWatch) collector() observe.NodeCollector {
 	return observe.NodeCollector{Name: "failed DELs", Tables: []model.Table{model.FailedDels}, Read: w.read}
 }
 
-// read follows the log and returns the DELs that still fail.
+var stopWord = []byte("StopPodSandbox")
+
+// read follows the log and returns the DELs that failed lately. The guard does not see every
+// DEL: a plugin of the chain that fails before it hides it.
 func (w *delWatch) read(ctx context.Context, f *model.NodeState) error {
-	now := w.now()
-	seen := map[string]string{} // attempts within one read count once
+	now, zone := w.now(), w.zone()
 	err := w.log.read(ctx, func(line []byte) {
-		if !bytes.Contains(line, networkWord) && !bytes.Contains(line, deleteWord) {
-			return // cheaper than the expressions, and all that match have one of them
+		if !bytes.Contains(line, stopWord) {
+			return
 		}
-		text := string(line)
-		if id := cnierror.Sandbox(text); id != "" && cnierror.IsFailedDel(text) {
-			seen[id] = text
+		if d, ok := parseDelLine(string(line), zone, now); ok && now.Sub(d.at) <= delFresh {
+			w.add(d.sandbox, cnierror.DelReason(d.text), 1, d.at, now)
 		}
 	})
-	for id, text := range seen {
-		w.add(id, text, now)
-	}
-	if w.ofGuard(now) {
-		err = nil
-	}
+	w.ofGuard(now)
 	for _, id := range slices.Sorted(maps.Keys(w.failed)) {
 		d := w.failed[id]
-		if now.Sub(d.last) > delFresh {
+		ago := now.Sub(d.last)
+		if ago > delFresh || ago < -time.Minute { // or the clock was set back
 			delete(w.failed, id)
 			continue
 		}
-		f.FailedDels = append(f.FailedDels, model.FailedDel{Sandbox: id, Tries: d.tries, Error: d.text})
+		f.FailedDels = append(f.FailedDels, model.FailedDel{
+			Sandbox: id, Tries: d.tries, Span: int64(d.last.Sub(d.first).Seconds()), Ago: int64(max(0, ago).Seconds()), Error: d.text,
+		})
 	}
 	if err == nil && w.over > 0 {
 		err = fmt.Errorf("%d sandboxes whose DEL fails were too many: %w", w.over, observe.ErrPartial)
@@ -86,46 +91,40 @@ func (w *delWatch) read(ctx context.Context, f *model.NodeState) error {
 	return err
 }
 
-// of returns what is remembered of a sandbox; nil if there are too many.
-func (w *delWatch) of(id string) *failingDel {
-	d := w.failed[id]
-	if d == nil && len(w.failed) == maxDels {
-		w.over++
-		return nil
+// add takes attempts that ended at a time. Lines may come again: an attempt that is not newer than
+// the last one counts no more.
+func (w *delWatch) add(id, text string, tries int, at, now time.Time) {
+	if at.After(now) {
+		at = now
 	}
-	if d == nil {
-		d = &failingDel{}
+	d := w.failed[id]
+	switch {
+	case d == nil && len(w.failed) == maxDels:
+		w.over++
+		return
+	case d == nil:
+		d = &failingDel{first: at, last: at.Add(-2 * delApart)}
 		w.failed[id] = d
 	}
-	return d
-}
-
-func (w *delWatch) add(id, text string, now time.Time) {
-	if d := w.of(id); d != nil && now.Sub(d.last) > delApart {
-		d.tries, d.last, d.text = d.tries+1, now, delText(cnierror.DelReason(text))
+	if at.Sub(d.last) > delApart {
+		d.tries, d.last, d.text = d.tries+tries, at, cut(scrub.String(text), maxDelError)
 	}
 }
 
-// ofGuard adds what the guard daemon reports, and says whether that is all: the guard sees every
-// DEL, and reports the most retried.
-func (w *delWatch) ofGuard(now time.Time) bool {
+// ofGuard adds what the guard daemon reports.
+func (w *delWatch) ofGuard(now time.Time) {
 	r, err := w.report()
-	if err != nil || r == nil || r.Mode == "" || r.Mode == guard.Off || now.Sub(r.At) > delFresh {
-		return false
+	if err != nil || r == nil || now.Sub(r.At) > delFresh || r.At.After(now.Add(time.Minute)) {
+		return
 	}
 	for i := range r.Endless {
 		e := &r.Endless[i]
-		if now.Sub(e.Last) > delFresh || cnierror.Sandbox(e.Container) != e.Container || e.Container == "" {
+		if now.Sub(e.Last) > delFresh || e.Container == "" || cnierror.Sandbox(e.Container) != e.Container {
 			continue
 		}
-		if d := w.of(e.Container); d != nil {
-			d.tries, d.text = max(d.tries, e.Count), delText(e.Error)
-			if e.Last.After(d.last) && !e.Last.After(now) {
-				d.last = e.Last
-			}
+		w.add(e.Container, e.Error, 1, e.Last, now)
+		if d := w.failed[e.Container]; d != nil && e.Since.Before(d.first) {
+			d.first, d.tries = e.Since, max(d.tries, e.Count)
 		}
 	}
-	return len(r.Endless) < guard.MaxEndless
 }
-
-func delText(s string) string { return cut(scrub.String(s), maxDelError) }

@@ -26,6 +26,7 @@ type LogPlace struct {
 var usualLogs = []LogPlace{
 	{Source: "cni", Path: "/var/log/calico/cni/*.log"},
 	{Source: "kubelet", Path: "/var/log/kubelet*.log"},
+	{Source: "kubelet", Path: "/var/lib/rancher/rke2/agent/logs/kubelet*.log"},
 	{Source: "containerd", Path: "/var/log/containerd*.log"},
 }
 

@@ -23,7 +23,7 @@ var journalDirs = []string{"/var/log/journal", "/run/log/journal"}
 var journalUnits = map[string][]string{
 	"kubelet": {
 		"kubelet.service", "k3s.service", "k3s-agent.service", "rke2-server.service", "rke2-agent.service",
-		"snap.microk8s.daemon-kubelite.service",
+		"snap.microk8s.daemon-kubelite.service", "k0sworker.service", "k0scontroller.service",
 	},
 	"containerd": {"containerd.service", "crio.service", "snap.microk8s.daemon-containerd.service"},
 }
@@ -42,7 +42,7 @@ func findJournals(ctx context.Context, root string, missing *logMissing) []logFi
 		}
 		for _, id := range ids {
 			if machineID.MatchString(id) {
-				out = append(out, journalsOf(ctx, root, path.Join(top, id), slices.Sorted(maps.Keys(journalUnits)), time.Time{}, missing)...)
+				out = append(out, journalsOf(ctx, root, path.Join(top, id), journalUnits, time.Time{}, missing)...)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func names(root, at string) ([]string, error) {
 
 // journalsOf looks into one machine's directory for entries of some components in files that were
 // written to since a time.
-func journalsOf(ctx context.Context, root, at string, sources []string, since time.Time, missing *logMissing) []logFile {
+func journalsOf(ctx context.Context, root, at string, units map[string][]string, since time.Time, missing *logMissing) []logFile {
 	all, err := names(root, at)
 	if err != nil {
 		missing.say("journal: %v", err)
@@ -104,11 +104,11 @@ func journalsOf(ctx context.Context, root, at string, sources []string, since ti
 	}
 	var out []logFile
 	for _, f := range found {
-		for _, source := range sources {
+		for _, source := range slices.Sorted(maps.Keys(units)) {
 			one := f
 			one.source, one.name, one.journal = source, f.name+":"+source, true
 			one.open = func(ctx context.Context, since time.Time) (io.ReadCloser, error) {
-				return openJournal(ctx, root, f.name, since, journalUnits[source])
+				return openJournal(ctx, root, f.name, since, units[source])
 			}
 			has, err := one.hasEntry(ctx)
 			if err != nil {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
@@ -17,6 +18,7 @@ type node struct {
 	calls      func(ctx context.Context) ([]model.Process, error)
 	writer     *NodeWriter // nil: the agent only reads
 	server     string      // the kubelet's address of the API server
+	kubelet    func() time.Time
 	close      func()
 }
 
@@ -39,7 +41,7 @@ func open(f flags) *node {
 		socket = cri.At(f.socket)
 	}
 	c = cri.Open(f.root, socket)
-	n := &node{calls: h.CNICalls, server: h.APIServer()}
+	n := &node{calls: h.CNICalls, server: h.APIServer(), kubelet: h.KubeletStart}
 	if f.repair {
 		n.writer = &NodeWriter{Kernel: k, Host: h, CRI: c}
 	}

@@ -143,7 +143,7 @@ func plainRuntime(r model.Runtime) model.Runtime {
 
 // plainFailedDel tells the first attempt from the others, and no more.
 func plainFailedDel(r model.FailedDel) model.FailedDel {
-	r.Tries, r.Error = 0, ""
+	r.Tries, r.Span, r.Ago, r.Error = 0, 0, 0, ""
 	return r
 }
 

@@ -24,8 +24,6 @@ import (
 	"plumbline.dev/plumbline/lab/load"
 )
 
-const podsPerNode = 30
-
 // A cluster is the loaded lab, with the agents of its nodes.
 type cluster struct {
 	*lab.Lab
@@ -50,7 +48,7 @@ type host struct {
 // fill loads a healthy cluster and reads it back.
 func fill(t *testing.T, l *lab.Lab, r *report) *cluster {
 	t.Helper()
-	sum, err := load.Run(t.Context(), l, load.Config{Nodes: *nodes, PodsPerNode: podsPerNode})
+	sum, err := load.Run(t.Context(), l, load.Config{Nodes: *nodes, PodsPerNode: *pods})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ var (
 func (h *host) nodeState() *model.NodeState {
 	f := &model.NodeState{
 		Machines: []model.Machine{{
-			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready",
+			BootID: "boot-" + h.name, Uptime: 900_000, NodeName: h.name, CalicoName: h.name, NetNS: hostNS, Felix: "ready", Plugin: "v3.31.0",
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"},
 		}},
 		CNIConfigs: []model.CNIConfig{{File: "10-calico.conflist", Network: network, Loaded: true, Plugins: []string{"calico", "portmap"}, NodeName: h.name, IPAM: "calico-ipam"}},

@@ -16,7 +16,9 @@ func TestMain(m *testing.M) { lab.Main(m) }
 var (
 	binary   = flag.String("plumbline", "../../../bin/plumbline", "the program to measure")
 	manifest = flag.String("manifest", "../../../deploy/agent.yaml", "the manifest that installs the agents")
-	nodes    = flag.Int("nodes", 400, "how many nodes, each with an agent and 30 pods")
+	nodes    = flag.Int("nodes", 400, "how many nodes, each with an agent")
+	pods     = flag.Int("pods", 30, "how many pods on each")
+	lookUp   = flag.Duration("look-up", 3*time.Second, "limit for finding something on all nodes by its name; 0: no limit")
 	bound    = flag.Duration("bound", 30*time.Second, "limit for a check with some hanging and some slow agents; 0: no limit")
 )
 
@@ -34,6 +36,13 @@ func TestLabAgentsAtSize(t *testing.T) {
 	whole := c.check(t, r, "check, all answer")
 	whole.only(t, nil)
 	r.add("ratio", fmt.Sprintf("%.2f", whole.agents.Seconds()/bare.Seconds()), "agents read by check, compared with the bare requests")
+
+	for _, kind := range []string{"device", "mac", "sandbox", "pid", "handle"} {
+		took := c.find(t, r, kind)
+		if *lookUp > 0 && took > *lookUp {
+			t.Errorf("explain %s took %s", kind, took)
+		}
+	}
 
 	// The API server does not answer for a while, twice: no agent may be reported as
 	// missing.

@@ -46,12 +46,15 @@ func runCollectPod(ctx context.Context, sess *term.Session, namespace, name stri
 		}
 		sess.PrintLabelled(cols, "Not read ", term.Line(s))
 	}
+	for _, node := range slices.Sorted(maps.Keys(e.Ahead)) {
+		sess.PrintLines(cols, fmt.Sprintf("Clocks   %s is %s ahead of the API server; its lines keep its own time", node, e.Ahead[node].Round(time.Second)))
+	}
 	if len(e.Logs) == 0 {
 		sess.Next("check --bundle %s", term.Quoted(f.file))
 		return nil
 	}
 	zone := ""
-	if zones := slices.Compact(slices.Sorted(maps.Values(e.Zones))); len(zones) == 1 && zones[0] != "+00:00" {
+	if zones := slices.Compact(slices.Sorted(maps.Values(e.Zones))); len(zones) == 1 && len(e.Zones) == len(e.Nodes) && zones[0] != "+00:00" {
 		zone = " --tz=" + zones[0]
 	} else if len(zones) > 1 {
 		sess.PrintLines(cols, "Zones    differ between the nodes: read the logs of one at a time, with --tz "+strings.Join(zones, " or "))

@@ -24,6 +24,8 @@ func notChecked(r *audit.Report) []string {
 	na := map[string][]string{}
 	for _, s := range r.Skipped {
 		switch {
+		case s.Unknown:
+			out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", s.Code, term.Count(len(s.Nodes), "node"), s.Why))
 		case s.OutOfScope:
 		case s.NotApplicable:
 			na[s.Why] = append(na[s.Why], string(s.Code))

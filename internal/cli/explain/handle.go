@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/cnierror"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -51,6 +52,12 @@ func handleText(sess *term.Session, r *audit.Report, id string) {
 	slices.SortFunc(rows[1:], func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	record, there := handleRecord(v, id)
 	sess.PrintLines(cols, fmt.Sprintf("handle %s: %s; %s in the blocks that were read", term.ShortIDs(term.Line(id)), record, term.Count(len(rows)-1, "address")))
+	if len(rows)-1 > cluster.MaxOfHandle && sess.Bundle == "" {
+		sess.PrintLines(cols, fmt.Sprintf("Not checked: who has the addresses after the first %d: \"not read\" or \"no such pod\" says nothing about them", cluster.MaxOfHandle))
+	}
+	if !v.State(model.Blocks, "").Seen() {
+		sess.PrintLines(cols, "Not checked: blocks could not be read")
+	}
 	if !there && sess.Bundle == "" {
 		sess.PrintLines(cols, "Not checked: blocks that name this handle: they are found only through its record, or by a whole check (PL1006)")
 	}
@@ -72,6 +79,9 @@ func handleRecord(v *model.View, id string) (says string, there bool) {
 		}
 		return fmt.Sprintf("its record counts %s in %s", term.Count(n, "address"), term.Count(len(h.Blocks), "block")), true
 	}
+	if !v.State(model.Handles, "").Seen() {
+		return "its record was not read", false
+	}
 	return "it has no record of its own", false
 }
 
@@ -83,6 +93,9 @@ func handleRow(v *model.View, a *model.Allocation, id string) []string {
 		if at.Pod != "" {
 			owner = at.Namespace + "/" + at.Pod
 			now = "no such pod"
+			if !v.State(model.Pods, "").Seen() {
+				now = "not read"
+			}
 			if p := v.PodByName(at.Namespace, at.Pod); p != nil {
 				now = string(p.Phase)
 				if !slices.Contains(p.IPs, a.IP) {

@@ -38,7 +38,7 @@ func (w *world) nodeState(n *node) *model.NodeState {
 	up := at(n.booted)
 	f := &model.NodeState{
 		Machines: []model.Machine{{
-			BootID: n.bootID(), Uptime: (w.now - n.booted) / second, NodeName: n.name, CalicoName: n.calico, NetNS: hostNS, Felix: "ready",
+			BootID: n.bootID(), Uptime: (w.now - n.booted) / second, NodeName: n.name, CalicoName: n.calico, NetNS: hostNS, Felix: "ready", Plugin: "v3.31.0",
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"}, Since: up,
 		}},
 		CNIConfigs: []model.CNIConfig{{

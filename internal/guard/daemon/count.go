@@ -13,6 +13,7 @@ import (
 
 const (
 	maxFailing = 256 // failing DELs that are tracked
+	maxEndless = 10  // of these are reported
 	endlessAt  = 3   // failures in a row
 	endlessFor = time.Hour
 
@@ -134,6 +135,6 @@ func (c *count) tally(now time.Time) guard.Tally {
 	slices.SortFunc(t.Endless, func(a, b guard.Endless) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Container, b.Container))
 	})
-	t.Endless = t.Endless[:min(len(t.Endless), guard.MaxEndless)]
+	t.Endless = t.Endless[:min(len(t.Endless), maxEndless)]
 	return t
 }

@@ -26,7 +26,7 @@ var errMixed = errors.New("its files are from several nodes, which a stream does
 
 // see notes the name of a stream's file, and fails at the first that shows several nodes.
 func (m *members) see(name string) error {
-	if !m.stream || m.mixed {
+	if !m.stream || m.mixed || ofContainers(name) {
 		return nil
 	}
 	log := ageOf(name).log
@@ -71,7 +71,7 @@ func membersOf(ctx context.Context, in Input) (members, error) {
 	var m members
 	add := func(name string) {
 		m.tables = m.tables || name == tablesDir+"meta.json"
-		if len(all) <= math.MaxUint16 {
+		if len(all) <= math.MaxUint16 && len(name) <= maxName {
 			all = append(all, Input{Name: name})
 		}
 	}
@@ -87,6 +87,9 @@ func membersOf(ctx context.Context, in Input) (members, error) {
 	}
 	return m, err
 }
+
+// maxName is longer than any file system's.
+const maxName = 4096
 
 // tablesDir is where a bundle of Plumbline has its tables, which are no logs.
 const tablesDir = "plumbline/"

@@ -14,7 +14,7 @@ import (
 func nameNodes(in []Input) {
 	byLog := map[string][]int{}
 	for i := range in {
-		if journal.IsFile(in[i].Name) {
+		if journal.IsFile(in[i].Name) || ofContainers(in[i].Name) {
 			continue
 		}
 		log := ageOf(in[i].Name).log
@@ -98,4 +98,18 @@ func ancestor(name string, up int) string {
 		return ""
 	}
 	return path.Base(name)
+}
+
+// ofContainers reports whether a file is the log of a container, whose directories are those of pods,
+// or a copy that somebody has put aside.
+func ofContainers(name string) bool {
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		switch {
+		case part == "pods", part == "containers":
+			return true
+		case strings.HasSuffix(part, ".bak"), strings.HasSuffix(part, ".old"), strings.HasSuffix(part, ".orig"):
+			return true
+		}
+	}
+	return false
 }

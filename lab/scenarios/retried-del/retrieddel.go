@@ -117,6 +117,9 @@ func symptoms(ctx context.Context, s *stage.Stage, node *lab.Node, sb stage.Sand
 	for _, ip := range held {
 		want = append(want, "PL1001/"+ip)
 	}
+	if s.Datastore == lab.Etcd { // with Kubernetes, the endpoint was the pod
+		want = append(want, "PL2002/"+s.Namespace+"/"+node.Name+"-k8s-"+name+"-eth0")
+	}
 	if err := s.Check(ctx, "retried", want...); err != nil {
 		return err
 	}
