@@ -26,7 +26,8 @@ func (r *Report) Predating() *Predating {
 	p, nodes := &Predating{}, map[string]bool{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		written, kubelet := leftAt(f, r.View), kubeletOf(r.View.MachineOf(f.Node), r.Taken)
+		m := r.View.MachineOf(f.Node)
+		written, kubelet := leftAt(f, r.View, m), kubeletOf(m, r.Taken)
 		if written == 0 || kubelet == 0 {
 			continue
 		}
@@ -47,15 +48,16 @@ func (r *Report) Predating() *Predating {
 	return p
 }
 
-// leftAt is when the record was written that is left of a pod: its endpoint, or the handle of its
-// address; zero if that is not known.
-func leftAt(f *finding.Finding, v *model.View) model.Time {
+// leftAt is when the record was written that is left of a pod: its endpoint, whose time is its
+// node's, or the handle of its address; zero if that is not known.
+func leftAt(f *finding.Finding, v *model.View, m *model.Machine) model.Time {
 	if f.Code == finding.PL2002 {
-		for _, e := range f.Evidence {
-			if e.Ref == f.Subject {
-				return e.Since
+		for _, row := range v.Find(model.Subject{Table: model.Endpoints, Ref: f.Subject}) {
+			if at := v.Endpoint(row).Created; at != 0 && m != nil {
+				return at.Add(-time.Duration(m.Ahead) * time.Second)
 			}
 		}
+		return 0
 	}
 	ip, err := netip.ParseAddr(f.Subject.Name)
 	if f.Code != finding.PL1001 || err != nil {

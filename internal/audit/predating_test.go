@@ -25,16 +25,17 @@ func TestPredating(t *testing.T) {
 		}
 		s.NodeState[n] = &model.NodeState{Machines: []model.Machine{m}}
 	}
-	view := model.Seal(s)
 	left := func(node string, at model.Time, n int) (out []finding.Finding) {
-		for i := range n {
-			ref := model.Ref{Kind: model.KindEndpoint, Name: fmt.Sprintf("a/%s-%d", node, i)}
-			out = append(out, finding.Finding{Code: finding.PL2002, Node: node, Subject: ref, Evidence: []finding.Evidence{{Ref: ref, Since: at}, {Ref: model.Ref{Kind: model.KindPod, Name: "a/gone"}, Says: "no such pod"}}})
+		for range n {
+			e := model.Endpoint{Namespace: "a", Name: fmt.Sprintf("%s-%d", node, len(s.Endpoints)), Node: node, Created: at}
+			s.Endpoints = append(s.Endpoints, e)
+			ref := e.Ref()
+			out = append(out, finding.Finding{Code: finding.PL2002, Node: node, Subject: ref, Evidence: []finding.Evidence{{Ref: ref}, {Ref: model.Ref{Kind: model.KindPod, Name: "a/gone"}, Says: "no such pod"}}})
 		}
 		return out
 	}
 	old, fresh := upgrade.Add(-20*24*time.Hour), upgrade.Add(time.Hour)
-	for name, test := range map[string]struct {
+	tests := map[string]struct {
 		found []finding.Finding
 		want  string
 	}{
@@ -45,7 +46,9 @@ func TestPredating(t *testing.T) {
 		"an unknown kubelet":   {left("unknown", old, 10), ""},
 		"undated":              {left("n1", 0, 10), ""},
 		"a node without state": {left("n9", old, 10), ""},
-	} {
+	}
+	view := model.Seal(s)
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := ""

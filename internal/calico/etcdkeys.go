@@ -100,8 +100,8 @@ func (k *arena) etcdEndpoint(key string, value []byte, rev string) (model.Endpoi
 		}
 	}
 	k = k.orNew()
-	// The creation time comes from the node's clock: it does not prove an age.
 	row, err := endpointRow(k.shared([]byte(ns)), h.spec, origin{name: k.own([]byte(name)), revision: rev, keep: k})
+	row.Created = h.written
 	return row, true, err
 }
 

@@ -112,7 +112,7 @@ func (h *Host) noteKubelet(ctx context.Context, p *process) kubelet {
 func (h *Host) KubeletStart() time.Time {
 	k := h.kubelet.Load()
 	up, err := hostfile.Read(h.o.Proc+"/uptime", maxLine)
-	if k == nil || err != nil {
+	if k == nil || k.pid == 0 || err != nil {
 		return time.Time{}
 	}
 	return time.Now().Add(time.Duration(int64(k.start/ticks)-parseUptime(up)) * time.Second) //nolint:forbidigo // the node's own clock

@@ -224,6 +224,7 @@ type Endpoint struct {
 	ContainerID  string       `json:"containerID,omitempty"`
 	MAC          string       `json:"mac,omitempty"`
 	IPs          []netip.Addr `json:"ips,omitempty"`
+	Created      Time         `json:"created,omitzero"` // by its node's clock: it proves no age
 	Written      Time         `json:"written,omitzero"`
 	Revision     string       `json:"revision,omitempty"`
 	Extra        Extra        `json:"-"`

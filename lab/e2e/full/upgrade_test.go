@@ -139,13 +139,15 @@ func (u *upgrade) lookUp(ctx context.Context, s *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	mac, err := stage.InPod(ctx, node, sb, "cat", "/sys/class/net/eth0/address")
+	link, err := stage.InPod(ctx, node, sb, "ip", "-o", "link", "show", "eth0")
 	if err != nil {
 		return err
 	}
+	_, mac, _ := strings.Cut(link, "link/ether ")
+	mac, _, _ = strings.Cut(mac, " ")
 	for _, what := range [][2]string{
 		{"device", stage.Device(s.Namespace, "kept")},
-		{"mac", strings.TrimSpace(mac)},
+		{"mac", mac},
 		{"sandbox", sb.ID[:12]},
 		{"pid", "node2/" + sb.PID},
 		{"handle", "k8s-pod-network." + sb.ID},

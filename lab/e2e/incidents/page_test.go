@@ -11,9 +11,11 @@ import (
 )
 
 // A walk is what the page does about one incident: the commands after a comment
-// <!-- lab: SCENARIO MODE MOMENT -->, in order.
+// <!-- lab: SCENARIO MODE MOMENT -->, in order. After ", left CODE+CODE" findings of these codes
+// may be left at the end.
 type walk struct {
 	scenario, moment string
+	left             string
 	mode             lab.Datastore
 	commands         []command
 }
@@ -24,7 +26,7 @@ type command struct {
 	from, to int // lines of the output
 }
 
-var marker = regexp.MustCompile(`^<!-- lab: (\S+) (kdd|etcd) (.+) -->$`)
+var marker = regexp.MustCompile(`^<!-- lab: (\S+) (kdd|etcd) ([^,]+)(?:, left (\S+))? -->$`)
 
 // read finds the walks of a page.
 func read(lines []string) ([]walk, error) {
@@ -32,7 +34,7 @@ func read(lines []string) ([]walk, error) {
 	fence := false
 	for i, line := range lines {
 		if m := marker.FindStringSubmatch(line); m != nil {
-			out = append(out, walk{scenario: m[1], mode: lab.Datastore(m[2]), moment: m[3]})
+			out = append(out, walk{scenario: m[1], mode: lab.Datastore(m[2]), moment: m[3], left: m[4]})
 			continue
 		}
 		if strings.HasPrefix(line, "```") {
