@@ -48,12 +48,12 @@ func TestRuntimeDirs(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s %v: %q", c.dir, c.with, got)
 		}
-		for part, holds := range map[string]bool{"etc/os-release": false, "": true} {
-			pod.Spec.Containers[1].VolumeMounts[0].SubPath = part
-			if spec, err = pod.Spec.Marshal(); err != nil || holds != (len(copiesOf(spec)) == len(c.want)) && c.dir == "/" && c.want != nil {
-				t.Errorf("%s, part %q: %v, %v", c.dir, part, copiesOf(spec), err)
-			}
+		mount := &pod.Spec.Containers[1].VolumeMounts[0]
+		mount.SubPath = "etc/os-release"
+		if spec, err = pod.Spec.Marshal(); err != nil || copiesOf(spec) != nil {
+			t.Errorf("%s: only a part of it: %v, %v", c.dir, copiesOf(spec), err)
 		}
+		mount.SubPath = ""
 		always := corev1.ContainerRestartPolicyAlways
 		sidecar := corev1.PodSpec{Volumes: pod.Spec.Volumes, InitContainers: []corev1.Container{pod.Spec.Containers[1]}}
 		if spec, err = sidecar.Marshal(); err != nil || copiesOf(spec) != nil {
