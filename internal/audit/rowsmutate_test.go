@@ -10,7 +10,7 @@ import (
 
 func (c *churn) pod(p *model.Pod) {
 	p.Revision = c.revision()
-	switch c.rnd.IntN(16) {
+	switch c.rnd.IntN(17) {
 	case 0:
 		p.Node = c.someNode()
 	case 1:
@@ -42,6 +42,11 @@ func (c *churn) pod(p *model.Pod) {
 		p.Finalizers = append(slices.Clone(p.Finalizers), "x")
 	case 14:
 		p.Created, p.Written = p.Created+1, now-5
+	case 15:
+		p.Volumes = nil
+		if dir := c.one("", "/", "/var/lib"); dir != "" {
+			p.Volumes = []string{model.RuntimeDir + dir}
+		}
 	default: // only written
 		p.Written = now - model.Time(c.rnd.IntN(100))
 	}
