@@ -34,7 +34,7 @@ type Pass struct {
 	table  model.Table // with row: the subject that Run evaluates now
 	row    int32
 	report func(finding.Finding) // merges findings with the same key
-	silent map[string]bool       // nodes of which what was read does not tell what Run compares
+	untold map[string][]string   // by reason: nodes of which what was read does not tell what Run compares
 }
 
 // Report adds a finding. Report sets Code, State and From; Severity and Class default to the

@@ -57,7 +57,8 @@ func pluginOf(p *Pass, n *model.Node, calico string) {
 		return // no agent, or no runtime calls it
 	}
 	if minor(m.Plugin) == [2]int{} {
-		p.silent[n.Name] = true
+		const why = "version of the CNI plugin unknown"
+		p.untold[why] = append(p.untold[why], n.Name)
 		return
 	}
 	f := finding.Finding{Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{{Ref: m.Ref(), Says: "CNI plugin " + plain(m.Plugin, maxName)}}}

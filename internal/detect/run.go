@@ -88,7 +88,7 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 			byKey[f.Key()] = len(res.Findings)
 			res.Findings = append(res.Findings, f)
 		}
-		p.silent = map[string]bool{}
+		p.untold = map[string][]string{}
 		var unread unreadNodes
 		for _, t := range d.Each {
 			subjects(t, func(row int32) {
@@ -104,9 +104,9 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 		if s, ok := unread.skip(d); ok {
 			res.Skipped = append(res.Skipped, s)
 		}
-		if len(p.silent) > 0 {
-			nodes := slices.Sorted(maps.Keys(p.silent))
-			res.Skipped = append(res.Skipped, Skip{Code: d.Code, Why: "version of the CNI plugin unknown on " + some(nodes), Nodes: nodes, OutOfScope: true, Unknown: true})
+		for _, why := range slices.Sorted(maps.Keys(p.untold)) {
+			nodes := slices.Sorted(slices.Values(p.untold[why]))
+			res.Skipped = append(res.Skipped, Skip{Code: d.Code, Why: why + " on " + some(nodes), Nodes: nodes, OutOfScope: true, Unknown: true})
 		}
 	}
 	finding.Sort(res.Findings)

@@ -64,12 +64,17 @@ var stopWord = []byte("StopPodSandbox")
 // DEL: a plugin of the chain that fails before it hides it.
 func (w *delWatch) read(ctx context.Context, f *model.NodeState) error {
 	now, zone := w.now(), w.zone()
-	err := w.log.read(ctx, func(line []byte) {
+	err := w.log.read(ctx, func(line []byte, appended bool) {
 		if !bytes.Contains(line, stopWord) {
 			return
 		}
-		if d, ok := parseDelLine(string(line), zone, now); ok && now.Sub(d.at) <= delFresh {
-			w.add(d.sandbox, cnierror.DelReason(d.text), 1, d.at, now)
+		d, ok := parseDelLine(string(line), zone, now)
+		lately := now.Sub(d.at) <= delFresh && !d.at.After(now.Add(time.Minute))
+		if ok && appended && !lately { // it is of now: the kubelet has another zone than the node
+			d.at, lately = now, true
+		}
+		if ok && lately {
+			w.add(d.sandbox, cnierror.DelReason(d.text), d.at, now)
 		}
 	})
 	w.ofGuard(now)
@@ -91,9 +96,9 @@ func (w *delWatch) read(ctx context.Context, f *model.NodeState) error {
 	return err
 }
 
-// add takes attempts that ended at a time. Lines may come again: an attempt that is not newer than
+// add takes an attempt that ended at a time. Lines may come again: an attempt that is not newer than
 // the last one counts no more.
-func (w *delWatch) add(id, text string, tries int, at, now time.Time) {
+func (w *delWatch) add(id, text string, at, now time.Time) {
 	if at.After(now) {
 		at = now
 	}
@@ -107,7 +112,7 @@ func (w *delWatch) add(id, text string, tries int, at, now time.Time) {
 		w.failed[id] = d
 	}
 	if at.Sub(d.last) > delApart {
-		d.tries, d.last, d.text = d.tries+tries, at, cut(scrub.String(text), maxDelError)
+		d.tries, d.last, d.text = d.tries+1, at, cut(scrub.String(text), maxDelError)
 	}
 }
 
@@ -122,7 +127,7 @@ func (w *delWatch) ofGuard(now time.Time) {
 		if now.Sub(e.Last) > delFresh || e.Container == "" || cnierror.Sandbox(e.Container) != e.Container {
 			continue
 		}
-		w.add(e.Container, e.Error, 1, e.Last, now)
+		w.add(e.Container, e.Error, e.Last, now)
 		if d := w.failed[e.Container]; d != nil && e.Since.Before(d.first) {
 			d.first, d.tries = e.Since, max(d.tries, e.Count)
 		}

@@ -140,6 +140,24 @@ func TestDelLines(t *testing.T) {
 	}
 }
 
+// A kubelet may have another zone than its node, in either direction: what is appended is of now.
+func TestFailedDelsInAnotherZone(t *testing.T) {
+	t.Parallel()
+	for _, hours := range []int{-11, -5, 0, 8} {
+		s := begun(t)
+		for range 2 {
+			s.now = s.now.Add(time.Minute)
+			s.write(failsAt(s.now.In(time.FixedZone("", hours*3600)), boxes[0]))
+			if _, err := s.after(0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := s.after(time.Second); err != nil || got["aa"].Tries != 2 || got["aa"].Span != 60 {
+			t.Errorf("%d hours: %v, %v", hours, got, err)
+		}
+	}
+}
+
 // The log is rotated in each of the usual ways while lines are written: none counts twice, and what
 // may be lost is said.
 func TestFailedDelsRotated(t *testing.T) {

@@ -57,9 +57,10 @@ func newKubeletTail(root string, more []LogPlace, now, start func() time.Time) *
 	return t
 }
 
-// read hands out the lines since the last read. It fails if there is no log of the running
+// read hands out the lines since the last read, and whether each was appended to what was read
+// before: the lines of a new file may be copies of old ones. It fails if there is no log of the running
 // kubelet, or if a part of it was not read.
-func (t *logTail) read(ctx context.Context, each func(line []byte)) error {
+func (t *logTail) read(ctx context.Context, each func(line []byte, appended bool)) error {
 	began := t.now()
 	files, missing := t.files()
 	errs := []error{t.vanished(files)}
@@ -154,7 +155,7 @@ func (t *logTail) journals(ctx context.Context, missing *logMissing) (out []logF
 }
 
 // file hands out the new lines of a file, and returns how far it was read.
-func (t *logTail) file(ctx context.Context, f *logFile, each func([]byte)) (is tailed, err error) {
+func (t *logTail) file(ctx context.Context, f *logFile, each func([]byte, bool)) (is tailed, err error) {
 	was := t.at[f.inode]
 	if f.size == was.to && was.to > 0 {
 		return was, nil
@@ -182,7 +183,7 @@ func (t *logTail) file(ctx context.Context, f *logFile, each func([]byte)) (is t
 	text, broken := io.ReadAll(io.NewSectionReader(at, start, f.size-start))
 	text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest of a line is for the next time
 	for line := range bytes.Lines(text) {
-		each(line)
+		each(line, from > 0)
 	}
 	is.to = start + int64(len(text))
 	is.end = endBefore(at, is.to)
@@ -198,14 +199,14 @@ func endBefore(at io.ReaderAt, offset int64) []byte {
 }
 
 // entries hands out the new entries of a journal.
-func (t *logTail) entries(ctx context.Context, f *logFile, each func([]byte)) (err error) {
+func (t *logTail) entries(ctx context.Context, f *logFile, each func([]byte, bool)) (err error) {
 	in, err := f.open(ctx, t.last.Add(-mtimeLag))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	left := int64(maxTail)
-	err = lines(&meter{ctx: ctx, in: in, left: &left}, false, func(_ uint32, line []byte, _ bool) { each(line) })
+	err = lines(&meter{ctx: ctx, in: in, left: &left}, false, func(_ uint32, line []byte, _ bool) { each(line, true) })
 	if errors.Is(err, errLogsRead) {
 		err = fmt.Errorf("%s: only the first %d bytes since the last read were read", f.name, maxTail)
 	}
