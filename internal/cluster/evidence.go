@@ -67,7 +67,7 @@ func PodEvidence(ctx context.Context, o Options, namespace, name string, since t
 	q := LogQuestion{Pod: namespace + "/" + name, Since: since}
 	e.Nodes = u.concerned(ctx, q)
 	if !found && !slices.ContainsFunc(e.Nodes, func(n string) bool { f := u.s.NodeState[n]; return f != nil && len(f.Sandboxes) > 0 }) {
-		return nil, fmt.Errorf("no pod %s/%s, and no node has a sandbox of it", namespace, name)
+		return nil, fmt.Errorf("no pod %s/%s, and no node that answered has a sandbox of it", namespace, name)
 	}
 	e.Snapshot = u.around(namespace, name)
 	for i, a := range u.answers(ctx, q, e.Nodes) {

@@ -46,7 +46,7 @@ func CollectCommand(sess *term.Session) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.file, "save", "", "file to write (tar.gz)")
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
-	c.Flags().StringVar(&f.since, "since", "", "of logs: only lines since then: 2h, 2026-11-15 10:00 UTC; default: all")
+	c.Flags().StringVar(&f.since, "since", "", "of logs: only lines since then: 2h or 2026-11-15T10:00:00Z; default: all")
 	return c
 }
 
