@@ -11,13 +11,15 @@ import (
 func TestExplainWhere(t *testing.T) {
 	t.Parallel()
 	const sandbox = "94feeebc95fb0123456789abcdef0123456789abcdef0123456789abcdef0123"
-	file := bundle(t, "PL3005", func(s *model.Snapshot) {
+	world := func(s *model.Snapshot) {
 		s.NodeState["n1"].Links = append(s.NodeState["n1"].Links, model.Link{Index: 57, Name: "cali69de609d5af", Kind: "veth", MAC: "ee:ee:ee:ee:ee:ee", Up: true, Peer: 3, PeerNS: 4026539999})
 		s.NodeState["n1"].Attachments = append(s.NodeState["n1"].Attachments, model.Attachment{Sandbox: sandbox, Inode: 4026539999, Device: "eth0", Index: 3, Peer: 57, PeerNS: s.NodeState["n1"].Machines[0].NetNS, MAC: "b2:21:5b:82:e1:27", Up: true})
 		s.NodeState["n1"].Sandboxes = append(s.NodeState["n1"].Sandboxes, model.Sandbox{ID: sandbox, Namespace: "shop", Pod: "found-0", UID: "uid-found", Ready: true, Inode: 4026539999, PID: 13110})
 		s.NodeState["n1"].Mounts = append(s.NodeState["n1"].Mounts, model.Mount{Target: "/var/lib/kubelet/pods/uid-found/volumes/data", Type: "fuse.glusterfs", Source: "gluster1:/data", Silent: true, Pods: []string{"uid-found", "uid-gone"}})
 		s.NodeState["n1"].Containers = append(s.NodeState["n1"].Containers, model.Container{ID: "c0ffee00" + sandbox[8:], Sandbox: sandbox, Name: "db", State: "running", PID: 13111})
-	})
+		s.NodeState["n1"].CNIResults = append(s.NodeState["n1"].CNIResults, model.CNIResult{Network: "k8s-pod-network", Container: "dead0000" + sandbox[8:], Interface: "eth0"})
+	}
+	file := bundle(t, "PL3005", world)
 	for args, want := range map[string]string{
 		"device cali69de609d5af": "n1: interface cali69de609d5af, index 57, veth, up; behind it eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
 		"mac B2:21:5B:82:E1:27":  "n1: eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
@@ -26,6 +28,8 @@ func TestExplainWhere(t *testing.T) {
 		"pid 13110":              "n1: first process of sandbox 94feeebc95fb, pod shop/found-0",
 		"pid n1/13111":           "n1: first process of container c0ffee0095fb (db), pod shop/found-0",
 		"volume gluster1:":       "n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod shop/found-0\n  n1: fuse.glusterfs gluster1:/data on /var/lib/kubelet/pods/uid-found/volumes/data, DOES NOT ANSWER, pod uid uid-gone",
+		"mac b221.5b82.e127":     "n1: eth0 in namespace 4026539999, MAC b2:21:5b:82:e1:27, sandbox 94feeebc95fb, pod shop/found-0",
+		"sandbox dead0000":       "n1: a cached CNI result of sandbox dead000095fb, which the runtime does not list",
 		"pid n2/13111":           "pid n2/13111: found 0 times on",
 		"device cali00000000000": "device cali00000000000: found 0 times on",
 		"sandbox 000000000000":   "sandbox 000000000000: found 0 times on",
@@ -33,6 +37,24 @@ func TestExplainWhere(t *testing.T) {
 		r := run(t, 0, append(append([]string{"explain"}, strings.Fields(args)...), "--bundle", file)...)
 		if r.code != 0 || !strings.Contains(r.out, want) {
 			t.Errorf("explain %s: exit %d\n%s%s\nwant %s", args, r.code, r.out, r.err, want)
+		}
+		// What agents send when they look for it themselves says the same.
+		sent := bundle(t, "PL3005", func(s *model.Snapshot) {
+			world(s)
+			kind, name, _ := strings.Cut(args, " ")
+			sought, err := model.Seek(kind, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for node, f := range s.NodeState {
+				sought.Narrow(f, node)
+				if len(f.Routes)+len(f.Machines) > 0 || len(f.Sandboxes) > 1 {
+					t.Errorf("explain %s: %s sends %d routes, %d sandboxes", args, node, len(f.Routes), len(f.Sandboxes))
+				}
+			}
+		})
+		if n := run(t, 0, append(append([]string{"explain"}, strings.Fields(args)...), "--bundle", sent)...); strings.ReplaceAll(n.out, sent, file) != r.out {
+			t.Errorf("explain %s\n%s\nof all rows; of those that concern it\n%s", args, r.out, n.out)
 		}
 		if found := strings.Contains(r.out, "found-0"); found != strings.Contains(r.out, "Next: plumbline explain pod found-0 -n shop") {
 			t.Errorf("explain %s: %s", args, r.out)

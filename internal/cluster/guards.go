@@ -30,9 +30,11 @@ var ErrNoAgents = errors.New("no agents are installed in this cluster")
 
 // Guards are the agents that can be asked about the guards of their nodes.
 type Guards struct {
-	fleet *agent.Fleet
-	nodes []string
-	none  map[string]error // nodes without an agent
+	fleet     *agent.Fleet
+	client    *kube.Client
+	namespace string // of the agents
+	nodes     []string
+	none      map[string]error // nodes without an agent
 }
 
 // OpenGuards finds the agents of the cluster, or of one node. The Calico datastore is not
@@ -49,7 +51,7 @@ func OpenGuards(ctx context.Context, o Options, node string) (*Guards, error) {
 	case fleet == nil:
 		return nil, ErrNoAgents
 	}
-	p := &Guards{fleet: fleet.Fleet, nodes: fleet.Nodes, none: map[string]error{}}
+	p := &Guards{fleet: fleet.Fleet, client: c.client, namespace: fleet.namespace, nodes: fleet.Nodes, none: map[string]error{}}
 	if node != "" {
 		if _, there := fleet.pods[node]; !there {
 			return nil, fmt.Errorf("node %s: %w", node, errNoAgent)
@@ -86,6 +88,12 @@ func (p *Guards) Status(ctx context.Context) (all []GuardStatus, unread map[stri
 		all = append(all, said[node])
 	}
 	return all, unread
+}
+
+// Off switches all guards off, with the user's own permissions. It names the ConfigMap that says so.
+func (p *Guards) Off(ctx context.Context) (configMap string, err error) {
+	_, err = p.client.GuardOff(ctx, p.namespace)
+	return p.namespace + "/" + kube.GuardConfigMap, err
 }
 
 // Calls asks for the CNI calls that guards have recorded.

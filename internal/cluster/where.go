@@ -10,12 +10,9 @@ import (
 	"plumbline.dev/plumbline/internal/observe"
 )
 
-// whereTables show where interfaces, network namespaces, sandboxes, containers, processes and
-// mounts are.
-var whereTables = []model.Table{model.Links, model.Attachments, model.Sandboxes, model.Containers, model.Processes, model.CNIResults, model.Mounts}
-
-// Where reads the nodes, and from all agents where interfaces, sandboxes, processes and mounts are.
-func Where(ctx context.Context, o Options) (*model.View, error) {
+// Where reads the nodes, and asks all agents where something is. Agents that do not know how to
+// look for it send whole tables.
+func Where(ctx context.Context, o Options, sought model.Sought) (*model.View, error) {
 	c, err := connect(o)
 	if err != nil {
 		return nil, err
@@ -27,8 +24,8 @@ func Where(ctx context.Context, o Options) (*model.View, error) {
 	if c.fleet == nil {
 		return nil, errors.New("no agents are installed: only they see the nodes (docs/agent.md)")
 	}
-	query := url.Values{}
-	for _, t := range whereTables {
+	query := url.Values{"of": {sought.Of}, "name": {sought.Name}}
+	for _, t := range sought.Tables() {
 		query.Add("table", t.String())
 	}
 	s := observe.Snapshot(ctx, c.o.Progress, kube.Nodes{Client: c.client})

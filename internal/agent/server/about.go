@@ -1,14 +1,42 @@
 package server
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
 )
 
 // gateway is the next hop of every pod with Calico.
 var gateway = netip.AddrFrom4([4]byte{169, 254, 1, 1})
+
+// reduction reads what an answer is reduced to: a pod, an address or what is looked for. It is
+// nil for whole tables. Without tables, all are needed to find what concerns it.
+func reduction(q url.Values, node string) (reduce func(*model.NodeState), tables []model.Table, err error) {
+	pod, ip := q.Get("pod"), q.Get("ip")
+	switch {
+	case q.Has("of"):
+		sought, err := model.Seek(q.Get("of"), q.Get("name"))
+		if err != nil {
+			return nil, nil, fmt.Errorf("of, name: %w", err)
+		}
+		return func(f *model.NodeState) { sought.Narrow(f, node) }, sought.Tables(), nil
+	case pod == "" && ip == "":
+		return nil, nil, nil
+	}
+	var a netip.Addr
+	if ip != "" {
+		if a, err = netip.ParseAddr(ip); err != nil {
+			return nil, nil, errors.New("ip: not an address")
+		}
+	}
+	ns, name, _ := strings.Cut(pod, "/")
+	return func(f *model.NodeState) { narrow(f, ns, name, a.Unmap()) }, nil, nil
+}
 
 // narrow reduces a node's state to what concerns a pod or an address, and what holds for
 // the whole node. Zero arguments are not asked about.

@@ -31,7 +31,7 @@ func (s *Server) handler() http.Handler {
 
 func (s *Server) digest() agent.Digest { return s.store.digest(s.now()) }
 
-// tables returns whole tables, or what concerns one pod or one address.
+// tables returns whole tables, or what concerns one pod, one address or what is looked for.
 func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	tables, ok := nodeTables(q["table"])
@@ -39,9 +39,13 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown table", http.StatusBadRequest)
 		return
 	}
-	pod, ip := q.Get("pod"), q.Get("ip")
-	if pod != "" || ip != "" {
-		tables = nil // all tables are needed to find what concerns it
+	reduce, of, err := reduction(q, s.node)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if reduce != nil {
+		tables = of
 	}
 	var late map[model.Table]time.Duration
 	if q.Get("fresh") != "" {
@@ -54,14 +58,8 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 			c.State, c.Reason = model.Lost, "not reread within "+late[c.Table].String()
 		}
 	}
-	if pod != "" || ip != "" {
-		a, err := netip.ParseAddr(ip)
-		if ip != "" && err != nil {
-			http.Error(w, "ip: not an address", http.StatusBadRequest)
-			return
-		}
-		ns, name, _ := strings.Cut(pod, "/")
-		narrow(snap.NodeState[s.node], ns, name, a.Unmap())
+	if reduce != nil {
+		reduce(snap.NodeState[s.node])
 	}
 	w.Header().Set("Content-Type", "application/gzip")
 	if err := snapshotio.WriteBundle(w, snap); err != nil {

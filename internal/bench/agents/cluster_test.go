@@ -40,6 +40,7 @@ type host struct {
 	ip    netip.Addr
 	pods  []*model.Pod
 	agent *model.Pod
+	state *model.NodeState
 	body  []byte // of its tables
 	mood  atomic.Int32
 	known atomic.Pointer[leave]

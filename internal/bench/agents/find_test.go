@@ -3,14 +3,12 @@
 package agents
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"plumbline.dev/plumbline/internal/snapshotio"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
@@ -22,11 +20,7 @@ func (c *cluster) find(t *testing.T, r *report, kind string) time.Duration {
 		t.Fatal(err)
 	}
 	h := c.hosts[len(c.hosts)-1]
-	s, err := snapshotio.ReadBundle(bytes.NewReader(h.body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := s.NodeState[h.name]
+	f := h.state
 	box := f.Sandboxes[0]
 	name := map[string]string{
 		"sandbox": box.ID, "pid": fmt.Sprintf("%s/%d", h.name, box.PID), "handle": "k8s-pod-network." + box.ID,

@@ -15,12 +15,14 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"testing"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/kube/review"
+	"plumbline.dev/plumbline/internal/model"
 )
 
 // How an agent behaves.
@@ -108,7 +110,22 @@ func (h *host) serve(w http.ResponseWriter, q *http.Request, reviewer *review.Re
 	}
 	w.Header().Set(agent.VersionHeader, strconv.Itoa(agent.Version))
 	w.Header().Set("Content-Type", "application/gzip")
-	_, _ = w.Write(h.body)
+	_, _ = w.Write(h.reply(q.URL.Query()))
+}
+
+// reply gives all tables, or what is looked for, as the real agent does.
+func (h *host) reply(q url.Values) []byte {
+	sought, err := model.Seek(q.Get("of"), q.Get("name"))
+	if err != nil {
+		return h.body
+	}
+	f := *h.state
+	sought.Narrow(&f, h.name)
+	body, err := h.tables(&f, time.Now(), sought.Tables())
+	if err != nil {
+		return nil
+	}
+	return body
 }
 
 func (h *host) may(ctx context.Context, token, audience string, reviewer *review.Reviewer) (bool, error) {

@@ -47,7 +47,7 @@ func (h *host) nodeState() *model.NodeState {
 		f.Runtimes = append(f.Runtimes, model.Runtime{Call: call, Name: "containerd 2.2", Millis: 3})
 	}
 	for i, p := range h.pods {
-		seat(f, p, i)
+		seat(f, p, i, h.ip)
 	}
 	if h.agent != nil {
 		f.Sandboxes = append(f.Sandboxes, model.Sandbox{ID: sandboxOf(h.agent), Namespace: h.agent.Namespace, Pod: h.agent.Name, UID: h.agent.UID, Ready: true, HostNetwork: true, Inode: hostNS})
@@ -56,13 +56,13 @@ func (h *host) nodeState() *model.NodeState {
 }
 
 // seat adds the node state of a running pod.
-func seat(f *model.NodeState, p *model.Pod, number int) {
+func seat(f *model.NodeState, p *model.Pod, number int, node netip.Addr) {
 	id, index, inode := p.ContainerID, 10+number, 4026532000+uint64(number)
 	sum := sha1.Sum([]byte(p.Namespace + "." + p.Name)) //nolint:gosec // see above
 	name, ip := "cali"+hex.EncodeToString(sum[:])[:11], p.IPs[0]
 	f.Attachments = append(f.Attachments, model.Attachment{
 		Sandbox: id, NetNS: "/run/netns/cni-" + id[:12], Inode: inode, PIDs: 2, Pinned: true, Device: "eth0", Index: insideAt, Peer: index, PeerNS: hostNS,
-		MAC: fmt.Sprintf("0a:00:00:00:00:%02x", number), Up: true, IPs: []netip.Prefix{single(ip)},
+		MAC: fmt.Sprintf("0a:%02x:%02x:%02x:%02x:%02x", node.As4()[1], node.As4()[2], node.As4()[3], number>>8, number&255), Up: true, IPs: []netip.Prefix{single(ip)},
 		Routes: inside,
 	})
 	f.CNIResults = append(f.CNIResults, model.CNIResult{Network: network, Container: id, Interface: "eth0", IPs: []netip.Prefix{single(ip)}})
@@ -79,14 +79,13 @@ func sandboxOf(p *model.Pod) string {
 	return hex.EncodeToString(sum[:]) + hex.EncodeToString(sum[:12])
 }
 
-// encode encodes node state as the body of the agent's answer.
-func (h *host) encode(now time.Time) error {
-	s := &model.Snapshot{Meta: model.Meta{Schema: model.Schema, Taken: model.At(now)}, NodeState: map[string]*model.NodeState{h.name: h.nodeState()}}
-	for _, t := range model.FactTables() {
+// tables encodes a node's state as the body of the agent's answer, with some tables' coverage.
+func (h *host) tables(f *model.NodeState, now time.Time, tables []model.Table) ([]byte, error) {
+	s := &model.Snapshot{Meta: model.Meta{Schema: model.Schema, Taken: model.At(now)}, NodeState: map[string]*model.NodeState{h.name: f}}
+	for _, t := range tables {
 		s.Coverage = append(s.Coverage, model.Coverage{Table: t, Node: h.name, State: model.Complete, At: s.Meta.Taken})
 	}
 	var b bytes.Buffer
 	err := snapshotio.WriteBundle(&b, s)
-	h.body = b.Bytes()
-	return err
+	return b.Bytes(), err
 }

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"strings"
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
@@ -10,10 +9,10 @@ import (
 
 // byVolume finds who mounts a volume, by a part of its source or by its server, and whether it
 // answers there.
-func byVolume(v *model.View, name string) (out []hit) {
+func byVolume(v *model.View, s model.Sought) (out []hit) {
 	for i := range v.Rows(model.Mounts) {
 		m := v.Mount(int32(i))
-		if !strings.Contains(m.Source, name) && m.Server != name {
+		if !s.Mount(m) {
 			continue
 		}
 		what := fmt.Sprintf("%s %s on %s, %s", term.Line(m.Type), term.Line(m.Source), term.Line(m.Target), answers(m.Silent))

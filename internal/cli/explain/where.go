@@ -31,36 +31,24 @@ type lookup struct {
 	Silent     []string `json:"silent,omitempty"` // nodes of which not everything could be read
 }
 
-// A finder finds by the name that a person has in hand, on all nodes, in some tables.
-type finder struct {
-	find   func(v *model.View, name string) []hit
-	tables []model.Table
-	valid  func(name string) error
-}
-
-var finders = map[string]finder{
-	"device":  {byDevice, []model.Table{model.Links, model.Attachments, model.Sandboxes}, nil},
-	"mac":     {byMAC, []model.Table{model.Links, model.Attachments, model.Sandboxes}, validMAC},
-	"sandbox": {bySandbox, []model.Table{model.Sandboxes, model.Containers, model.CNIResults}, validID},
-	"pid":     {byPID, []model.Table{model.Sandboxes, model.Containers, model.Processes}, validPID},
-	"volume":  {byVolume, []model.Table{model.Mounts, model.Sandboxes}, nil},
+// finders find by what a person has in hand, on all nodes.
+var finders = map[string]func(*model.View, model.Sought) []hit{
+	"device": byInterface, "mac": byInterface, "sandbox": bySandbox, "pid": byPID, "volume": byVolume,
 }
 
 // explainWhere finds on which node something is, and whose it is.
 func explainWhere(ctx context.Context, sess *term.Session, kind, name string, f flags) error {
-	of := finders[kind]
-	if of.valid != nil {
-		if err := of.valid(name); err != nil {
-			return fmt.Errorf("explain %s: %w", kind, err)
-		}
+	sought, err := model.Seek(kind, name)
+	if err != nil {
+		return fmt.Errorf("explain %s: %w", kind, err)
 	}
-	v, err := whereOf(ctx, sess)
+	v, err := whereOf(ctx, sess, sought)
 	if err != nil {
 		return err
 	}
-	out := lookup{APIVersion: cluster.APIVersion, Kind: "Lookup", Of: kind, Name: name, Found: term.NotNil(of.find(v, name))}
+	out := lookup{APIVersion: cluster.APIVersion, Kind: "Lookup", Of: kind, Name: name, Found: term.NotNil(finders[kind](v, sought))}
 	for _, node := range nodesOf(v) {
-		if v.Sees(node, of.tables...) {
+		if v.Sees(node, sought.Tables()...) {
 			out.Answered++
 		} else {
 			out.Silent = append(out.Silent, node)
@@ -88,7 +76,7 @@ func nodesOf(v *model.View) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-func whereOf(ctx context.Context, sess *term.Session) (*model.View, error) {
+func whereOf(ctx context.Context, sess *term.Session, sought model.Sought) (*model.View, error) {
 	if sess.Bundle != "" {
 		r, err := sess.Check(ctx, audit.Options{}, "", "")
 		if err != nil {
@@ -98,7 +86,7 @@ func whereOf(ctx context.Context, sess *term.Session) (*model.View, error) {
 	}
 	o, done := sess.Options()
 	defer done()
-	return cluster.Where(ctx, o)
+	return cluster.Where(ctx, o, sought)
 }
 
 func whereText(sess *term.Session, l lookup) {

@@ -28,6 +28,7 @@ func openAgents(ctx context.Context, sess *term.Session, node string) (agents, e
 // agents are the agents that can be asked about guards.
 type agents interface {
 	Status(ctx context.Context) ([]cluster.GuardStatus, map[string]error)
+	Off(ctx context.Context) (configMap string, err error)
 	Calls(ctx context.Context, q cluster.CallQuestion) (map[string][]cluster.GuardCall, map[string]error)
 }
 

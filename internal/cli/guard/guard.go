@@ -1,5 +1,5 @@
 // Package guard is the verb guard: what the guards of the nodes report and recorded. It only
-// reads.
+// reads; guard uninstall also switches them off.
 package guard
 
 import (
@@ -28,14 +28,14 @@ func Command(sess *term.Session) *cobra.Command {
 		Short: "Show what the guard on each node decided about CNI calls",
 		Long: "The guard is the CNI plugin plumbline-cni in front of Calico's. It prevents a\n" +
 			"late DEL of an old sandbox from removing the network of the new pod of the same\n" +
-			"name. These commands only read; the mode is set in the ConfigMap\n" +
-			"plumbline-guard.\n\n" +
+			"name. The mode is set in the ConfigMap plumbline-guard; of these commands only\n" +
+			"uninstall changes it.\n\n" +
 			"Exit code: 0 all nodes answered; 2 could not read the cluster; 3 some nodes did\n" +
 			"not answer.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(statusCommand(sess), logCommand(sess), explainCommand(sess))
+	c.AddCommand(statusCommand(sess), logCommand(sess), explainCommand(sess), uninstallCommand(sess))
 	return c
 }
 

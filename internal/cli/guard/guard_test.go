@@ -104,6 +104,10 @@ func (p *agentsPost) Calls(ctx context.Context, q cluster.CallQuestion) (map[str
 	return all, unread
 }
 
+func (*agentsPost) Off(context.Context) (string, error) {
+	return "plumbline-system/plumbline-guard", nil
+}
+
 func (p *agentsPost) guards() (g guards) {
 	g.said, g.unread = p.Status(context.Background())
 	return g
@@ -150,6 +154,11 @@ func TestGuardScreens(t *testing.T) {
 			p := post()
 			p.nodes, p.none = []string{"w5", "w6"}, nil
 			return showGuards(sess, p.guards(), flags{output: "text"})
+		},
+		"guard-uninstall": func(sess *term.Session) error {
+			p := post()
+			p.nodes, p.none = []string{"w21-with-a-very-long-name.example.net", "w44", "w5", "w60", "w8"}, nil
+			return uninstall(ctx, sess, p, time.Millisecond, time.Millisecond)
 		},
 		"guard-log":     func(sess *term.Session) error { return showCalls(sess, callsOf(ctx, post(), callsQuestion{}), "text") },
 		"guard-explain": func(sess *term.Session) error { return explainCalls(sess, callsOf(ctx, post(), pod), "text") },
@@ -276,5 +285,26 @@ func TestTimelineTellsTheGuard(t *testing.T) {
 	})
 	if !strings.Contains(got, "stopped by") || strings.Contains(got, "removed the") || strings.Contains(got, "late DEL:") {
 		t.Errorf("\n%s", got)
+	}
+}
+
+// uninstall waits until no node's CNI configuration names the guard, and no longer.
+func TestUninstall(t *testing.T) {
+	t.Parallel()
+	off, cleared := guard.Report{At: tenOClock, Wanted: guard.Off, Mode: guard.Off, State: "patched", Program: "/opt/cni/bin/plumbline-cni"}, guard.Report{At: tenOClock, Wanted: guard.Off, State: "plain"}
+	asked := 0
+	p := &agentsPost{nodes: []string{"w1"}, fleet: &agent.Fleet{Open: func(_ context.Context, node, _ string, _ url.Values) (io.ReadCloser, error) {
+		asked++
+		r := &off
+		if asked > 3 {
+			r = &cleared
+		}
+		b, err := json.Marshal(agent.GuardStatus{Node: node, Taken: tenOClock.Add(time.Second), Report: r})
+		return io.NopCloser(bytes.NewReader(b)), err
+	}}}
+	var code error
+	got := termtest.Shown(t, func(sess *term.Session) { code = uninstall(t.Context(), sess, p, time.Minute, time.Millisecond) })
+	if code != nil || asked != 4 || !strings.Contains(got, "1 node: no CNI configuration names the guard.") || !strings.Contains(got, "guard.enabled=false") {
+		t.Errorf("asked %d times, %v\n%s", asked, code, got)
 	}
 }

@@ -41,6 +41,13 @@ func TestUninstall(t *testing.T) {
 	}
 	inForce(t, l, "enforce")
 
+	out, code, err := stage.Plumbline(t.Context(), l, product.Binary(t), t.TempDir(), "guard", "uninstall")
+	if t.Log(out); err != nil || code != 0 || !strings.Contains(out, "2 nodes: no CNI configuration names the guard.") {
+		t.Errorf("guard uninstall: exit code %d, %v", code, err)
+	}
+	traceless(t, l, "guard uninstall")
+	switchTo(t, l, "enforce")
+
 	kubectl("delete", "namespace", lab.AgentNamespace, "--timeout=90s")
 	traceless(t, l, "the namespace is deleted")
 	product.RemoveGuard(t, l) // what is of no namespace
