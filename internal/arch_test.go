@@ -36,7 +36,7 @@ var may = map[string]string{
 	"snapshotio":          "model lossless",
 	"observe":             "model",
 	"audit":               "model finding detect observe",
-	"kube":                "model observe",
+	"kube":                "model observe scrub",
 	"kube/probe":          "kube model observe",
 	"kube/write":          "execute kube model observe",
 	"cri":                 "execute hostfile model observe",
@@ -65,14 +65,14 @@ var may = map[string]string{
 	"agent/server":    "agent buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
-	"timeline":              "finding model",
+	"timeline":              "cnierror finding model",
 	"timeline/journal":      "",
 	"timeline/records":      "scrub timeline timeline/journal",
 	"timeline/pick":         "timeline/records",
 	"timeline/timelinetest": "", // for tests only
 	"timeline/parse":        "eventlog timeline timeline/records scrub guard model",
 	"scrub":                 "",
-	"timeline/render":       "finding timeline scrub",
+	"timeline/render":       "cnierror finding timeline scrub",
 	"timeline/loggen":       "timeline timeline/records timeline/parse",
 
 	"guard":         "",

@@ -26,8 +26,8 @@ func (w *world) spot() spot {
 		at.since = 0
 	case 3:
 		m.Uptime = 120
-	case 4:
-		m.Felix = "not ready"
+	case 4: // it starts
+		m.Felix, m.Uptime = "not ready", 120
 	case 5: // nobody could ask
 		m.Felix = ""
 	case 6:

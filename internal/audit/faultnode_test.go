@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"net/netip"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
@@ -93,11 +94,65 @@ var nodeFaults = []fault{
 			p := w.runningOn(name)
 			p.Started, p.Created, p.Volumes = n.Changed-300, n.Changed-300, []string{"nfs:" + volume}
 			w.shut[name] = true
+			want = append(want, "PL4009/"+name+" under "+want[0][1:])
 			if w.agents {
 				w.lose(name)
-				want = append(want, "!PL9001/"+name)
+				want = append(want, "PL9001/"+name+" under "+want[0][1:])
 			}
 		}
 		return want
+	}},
+	{"node not ready", "", func(w *world) []string {
+		n := w.node()
+		n.Ready, n.Silent, n.Changed = false, true, old
+		w.shut[n.Name] = true
+		want := []string{"!PL4009/" + n.Name}
+		if name := n.Name; w.agents {
+			w.lose(name)
+			want = append(want, "PL9001/"+name+" under PL4009/"+name)
+		}
+		return want
+	}},
+	{"node has another address", "agents", func(w *world) []string {
+		n := w.node()
+		n.CalicoIPs = []netip.Addr{netip.MustParseAddr("198.51.100.7")}
+		w.shut[n.Name] = true
+		return []string{"PL5005/" + n.Name}
+	}},
+	{"node does not forward", "agents", func(w *world) []string {
+		n := w.node().Name
+		w.shut[n] = true
+		p := w.runningOn(n)
+		f := w.facts(n)
+		six := p.IPs[0].Is6()
+		f.Sysctls = append(f.Sysctls, model.Sysctl{Device: "vxlan.calico", Key: "forwarding", IPv6: six, Value: "0", Since: old})
+		return []string{"!PL3008/" + n}
+	}},
+	{"Felix not ready", "agents", func(w *world) []string {
+		n := w.node().Name
+		w.shut[n] = true
+		m := &w.facts(n).Machines[0]
+		m.Felix, m.Since = []string{"not ready", "not running"}[w.pick("felix", 2)], old
+		p := w.runningOn(n)
+		ip := p.IPs[len(p.IPs)-1]
+		*w.path(p, ip) = model.Path{IP: ip, Error: "network is unreachable", Since: old} // it has not done it yet
+		return []string{"!PL4008/" + n, "PL3003/ns/" + p.Name + " under PL4008/" + n}
+	}},
+	{"calico-node not ready", "", func(w *world) []string {
+		n := w.node().Name
+		w.shut[n] = true
+		want := "!PL4008/" + n
+		w.s.Pods = append(w.s.Pods, model.Pod{Namespace: "calico-system", Name: w.fresh("calico-node"), UID: uidOf(n), Node: n, Phase: model.Running, HostNetwork: true, Owner: "DaemonSet/calico-node", Created: old, Started: old, Written: old})
+		return []string{want}
+	}},
+	{"ADD fails", "", func(w *world) []string {
+		n, name := w.node().Name, w.fresh("new")
+		w.shut[n] = true
+		w.s.Pods = append(w.s.Pods, model.Pod{Namespace: "ns", Name: name, UID: uidOf(name), Node: n, Phase: model.Pending, Created: now - 900, Written: now - 900})
+		w.s.Events = append(w.s.Events, model.Event{
+			Namespace: "ns", Pod: name, UID: uidOf(name), Node: n, Reason: "FailedCreatePodSandBox", Count: 30, First: now - 600, Last: now - 30,
+			Message: `Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox "` + containerOf(name) + `": plugin type="calico" failed (add): error getting ClusterInformation: connection is unauthorized: Unauthorized`,
+		})
+		return []string{"!PL4007/" + n}
 	}},
 }

@@ -24,8 +24,8 @@ func (w *world) someNode() {
 		w.multus(n.Name)
 	case 3:
 		m.Uptime, m.Since = 120, now-100
-	case 4:
-		m.Felix = "not ready"
+	case 4: // it starts
+		m.Felix, m.Uptime = "not ready", 120
 	case 5:
 		m.Felix = ""
 	case 6: // packets go past the kernel's own ways

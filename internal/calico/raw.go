@@ -36,6 +36,8 @@ type orchRef struct {
 }
 
 type hostBGP struct {
+	IPv4 string `json:"ipv4Address"`
+	IPv6 string `json:"ipv6Address"`
 	IPIP string `json:"ipv4IPIPTunnelAddr"`
 }
 

@@ -160,6 +160,11 @@ func hostRow(b []byte, o origin) (model.Host, error) {
 			row.Kubernetes = r.NodeName
 		}
 	}
+	for _, prefix := range []string{v.BGP.V.IPv4, v.BGP.V.IPv6} {
+		if p, err := netip.ParsePrefix(prefix); err == nil {
+			row.IPs = append(row.IPs, p.Addr().Unmap())
+		}
+	}
 	add := func(kind, ip string) {
 		if a, err := netip.ParseAddr(ip); err == nil {
 			row.Tunnels = append(row.Tunnels, model.Tunnel{Kind: kind, IP: a.Unmap()})

@@ -166,8 +166,8 @@ func TestNextIsForTheSameCluster(t *testing.T) {
 func TestHTMLHasGroupsAndPattern(t *testing.T) {
 	t.Parallel()
 	r := run(t, 0, "check", "--bundle", bundle(t, "PL4001", nil), "-o", "html")
-	if r.code != 1 || !strings.Contains(r.out, "<p>Pattern: 100% of these findings started around 2026-01-01 09:00 UTC</p>") ||
-		strings.Count(r.out, "<section>") != 2 || !strings.Contains(r.out, "<h3>PL4001: ") {
+	if r.code != 1 || !strings.Contains(r.out, "<p>Pattern: 100% of these findings started around 2026-01-01 08:30-09:00 UTC</p>") ||
+		strings.Count(r.out, "<section>") != 3 || !strings.Contains(r.out, "<h3>PL4001: ") {
 		t.Errorf("exit %d, %s", r.code, r.out)
 	}
 }

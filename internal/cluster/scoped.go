@@ -33,7 +33,7 @@ func OpenScoped(ctx context.Context, o Options) (*Scoped, error) {
 	if err := c.find(ctx); err != nil {
 		return nil, err
 	}
-	s := observe.Snapshot(ctx, c.o.Progress, append(c.calico.Config(), kube.Nodes{Client: c.client}, kube.Services{Client: c.client})...)
+	s := observe.Snapshot(ctx, c.o.Progress, append(c.calico.Config(), kube.Nodes{Client: c.client}, kube.Services{Client: c.client}, kube.Events{Client: c.client})...)
 	return &Scoped{Cluster: c, s: s}, ctx.Err()
 }
 
@@ -46,12 +46,26 @@ func (u *Scoped) Pod(ctx context.Context, namespace, name string) (claims []neti
 		return nil, false, u.err
 	}
 	claims = slices.Clone(u.s.Pods[0].Claims())
+	node := u.s.Pods[0].Node
 	u.addAddresses(ctx, claims)
 	if u.err != nil {
 		return nil, false, u.err
 	}
 	u.addNodes(ctx, url.Values{"pod": {ref.Name}})
-	return claims, true, nil
+	if node != "" { // what is wrong with its node is told with all pods there
+		u.add(ctx, model.Ref{Kind: model.KindPodsOn, Name: node})
+	}
+	return claims, true, u.err
+}
+
+// NodeOf is the node of a pod that was read; empty if it has none.
+func (u *Scoped) NodeOf(pod model.Ref) string {
+	for i := range u.s.Pods {
+		if u.s.Pods[i].Ref() == pod {
+			return u.s.Pods[i].Node
+		}
+	}
+	return ""
 }
 
 // Address reads who has an address, its IPAM records, and what the nodes concerned report

@@ -23,10 +23,14 @@ import "plumbline.dev/plumbline/internal/finding"
 //	PL3003          the host route of an address points to its pod
 //	PL3004          neighbour entries of an address have its pod's MAC
 //	PL3005, PL3006  the pod reaches its gateway (rp_filter is the owner's choice, not checked)
+//	PL3008          a node forwards what its pods send and get
 //	PL4003          sandbox, container and pod exist together
 //	PL4001, PL4002, PL4004  a deleted pod terminates
+//	PL4007          a pod that is to start gets a network
+//	PL4008, PL4009  Felix and the kubelet of a node work
 //	PL4010          a pod does not keep the mounts of others
 //	PL5003          a node uses its own name (PL1003 and PL5002 report the consequences)
+//	PL5005          a node has the address that Calico's other nodes send its packets to
 //	PL9003          the datastore is not locked
 //
 // Not checked:
@@ -46,9 +50,9 @@ import "plumbline.dev/plumbline/internal/finding"
 var All = []*Detector{
 	PL1001, PL1002, PL1003, PL1004, PL1005, PL1006, PL1007, PL1008, PL1009,
 	PL2001, PL2002, PL2003, PL2004, PL2010,
-	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006,
-	PL4001, PL4002, PL4003, PL4004, PL4005, PL4006, PL4010,
-	PL5001, PL5002, PL5003, PL5004,
+	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006, PL3008,
+	PL4001, PL4002, PL4003, PL4004, PL4005, PL4006, PL4007, PL4008, PL4009, PL4010,
+	PL5001, PL5002, PL5003, PL5004, PL5005,
 	PL9001, PL9003, PL9005,
 }
 

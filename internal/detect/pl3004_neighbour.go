@@ -14,7 +14,7 @@ var PL3004 = &Detector{
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Links, model.Neighbours}, seatNeeds...),
 	Uses:       seatUses,
-	ShadowedBy: []finding.Code{finding.PL2010, finding.PL3002},
+	ShadowedBy: []finding.Code{finding.PL4008, finding.PL3008, finding.PL2010, finding.PL3002},
 	Applies:    kernelIsCalicos, Since: "0.2", Run: wrongNeighbours,
 }
 

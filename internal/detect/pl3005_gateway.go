@@ -14,7 +14,7 @@ var PL3005 = &Detector{
 	Each:       []model.Table{model.Pods},
 	Needs:      append([]model.Table{model.Links, model.Routes, model.Paths, model.Sysctls}, seatNeeds...),
 	Uses:       seatUses,
-	ShadowedBy: []finding.Code{finding.PL2001, finding.PL2010, finding.PL3002, finding.PL3003},
+	ShadowedBy: []finding.Code{finding.PL4008, finding.PL3008, finding.PL2001, finding.PL2010, finding.PL3002, finding.PL3003},
 	Applies:    kernelIsCalicos, Since: "0.2", Run: noGateway,
 }
 

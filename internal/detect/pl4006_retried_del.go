@@ -16,7 +16,7 @@ var PL4006 = &Detector{
 	Each:       []model.Table{model.Events, model.FailedDels},
 	Needs:      []model.Table{model.Events, model.Pods, model.PodNode},
 	Uses:       []model.Table{model.Sandboxes, model.FailedDels},
-	ShadowedBy: []finding.Code{finding.PL4001},
+	ShadowedBy: []finding.Code{finding.PL4001, finding.PL4007},
 	Since:      "0.2", Run: retriedDel,
 }
 

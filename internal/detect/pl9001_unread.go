@@ -11,10 +11,11 @@ import (
 // PL9001 finds nodes whose agent did not answer, or could not read everything.
 var PL9001 = &Detector{
 	Code: finding.PL9001, Title: "Plumbline cannot read this node", Severity: finding.Info, Class: finding.Now,
-	Each:  []model.Table{model.Nodes},
-	Needs: []model.Table{model.Nodes},
-	Uses:  []model.Table{model.Pods, model.PodPhase, model.PodNode, model.Endpoints, model.CNIConfigs},
-	Since: "0.2", Run: notRead,
+	Each:       []model.Table{model.Nodes},
+	Needs:      []model.Table{model.Nodes},
+	Uses:       []model.Table{model.Pods, model.PodPhase, model.PodNode, model.Endpoints, model.CNIConfigs},
+	ShadowedBy: []finding.Code{finding.PL4009},
+	Since:      "0.2", Run: notRead,
 }
 
 func notRead(p *Pass, _ model.Table, row int32) {

@@ -140,11 +140,24 @@ func (f *Finding) Merge(g *Finding) {
 // maxEvidence limits the evidence of a finding that hundreds of rows report.
 const maxEvidence = 64
 
-// Sort orders findings: highest severity first, then by code and subject.
+// Sort orders findings: highest severity first, then those that are causes of others, then by
+// code and subject.
 func Sort(fs []Finding) {
 	slices.SortFunc(fs, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity.Level(), a.Severity.Level()), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.Name, b.Subject.Name))
+		return cmp.Or(cmp.Compare(b.Severity.Level(), a.Severity.Level()), a.Code.rank()-b.Code.rank(), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.Name, b.Subject.Name))
 	})
+}
+
+// causes are codes about a cluster or a whole node, the widest first: what they say of pods comes
+// after them.
+var causes = []Code{PL9003, PL5001, PL5003, PL4009, PL4005, PL4008, PL3008, PL5005, PL4007, PL5002}
+
+// rank is the place of a code among findings of one severity.
+func (c Code) rank() int {
+	if i := slices.Index(causes, c); i >= 0 {
+		return i
+	}
+	return len(causes)
 }
 
 // Age is how long the finding is known to have lasted at t; 0 if that is unknown.

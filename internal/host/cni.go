@@ -79,9 +79,11 @@ func (h *Host) configs(dir string, names []string) []model.CNIConfig {
 			continue
 		}
 		c := model.CNIConfig{}
+		kubeconfig := ""
 		if err == nil {
-			c, err = parseConfig(b, path.Ext(name) == ".conflist")
+			c, kubeconfig, err = parseConfig(b, path.Ext(name) == ".conflist")
 		}
+		h.noteToken(&c, kubeconfig)
 		if err != nil {
 			c.Error = plain(err)
 		}

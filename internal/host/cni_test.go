@@ -123,7 +123,7 @@ func FuzzConfig(f *testing.F) {
 				t.Errorf("%q: %+v", b, c)
 			}
 		}
-		if c, err := parseConfig(b, isList); err == nil && (len(c.Plugins) == 0 || c.Plugins[0] == "") {
+		if c, _, err := parseConfig(b, isList); err == nil && (len(c.Plugins) == 0 || c.Plugins[0] == "") {
 			t.Errorf("%q: %+v", b, c)
 		} else if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", b, err)

@@ -17,6 +17,9 @@ type plugin struct {
 	IPAM     struct {
 		Type string `json:"type"`
 	} `json:"ipam"`
+	Kubernetes struct {
+		Kubeconfig string `json:"kubeconfig"`
+	} `json:"kubernetes"`
 }
 
 // calico returns Calico's entry: this one, or its delegate.
@@ -30,26 +33,27 @@ func (p *plugin) calico() *plugin {
 	return nil
 }
 
-// parseConfig reads a network configuration: a list of plugins, or a single one.
-func parseConfig(b []byte, list bool) (model.CNIConfig, error) {
+// parseConfig reads a network configuration: a list of plugins, or a single one. kubeconfig is the
+// file that Calico's plugin authenticates with.
+func parseConfig(b []byte, list bool) (out model.CNIConfig, kubeconfig string, err error) {
 	var conf struct {
 		Name    string   `json:"name"`
 		Plugins []plugin `json:"plugins"`
 		plugin
 	}
 	if err := json.Unmarshal(b, &conf); err != nil {
-		return model.CNIConfig{}, err
+		return model.CNIConfig{}, "", err
 	}
 	if !list {
 		conf.Plugins = []plugin{conf.plugin}
 	}
-	out := model.CNIConfig{Network: conf.Name}
+	out = model.CNIConfig{Network: conf.Name}
 	found := false
 	for i := range conf.Plugins {
 		p := &conf.Plugins[i]
 		out.Plugins = append(out.Plugins, p.Type)
 		if c := p.calico(); c != nil && !found {
-			out.NodeName, out.IPAM, found = c.NodeName, c.IPAM.Type, true
+			out.NodeName, out.IPAM, kubeconfig, found = c.NodeName, c.IPAM.Type, c.Kubernetes.Kubeconfig, true
 		}
 	}
 	if !found && len(conf.Plugins) > 0 {
@@ -57,13 +61,13 @@ func parseConfig(b []byte, list bool) (model.CNIConfig, error) {
 	}
 	switch {
 	case len(conf.Plugins) == 0:
-		return out, errors.New("no plugins")
+		return out, "", errors.New("no plugins")
 	case out.Plugins[0] == "":
-		return out, errors.New("a plugin without a type")
+		return out, "", errors.New("a plugin without a type")
 	case list && conf.Name == "":
-		return out, errors.New("no name")
+		return out, "", errors.New("no name")
 	}
-	return out, nil
+	return out, kubeconfig, nil
 }
 
 // parseResult reads a cached result of libcni. Older ones are the bare result, and only the

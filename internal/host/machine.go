@@ -51,7 +51,9 @@ func (h *Host) readMachine(ctx context.Context, f *model.NodeState) error {
 	if it != nil {
 		m.Settings = it.set
 	}
-	m.Felix = h.felixReady(ctx, it)
+	if m.Felix = h.felixReady(ctx, it); m.Felix == "" && err == nil {
+		m.Felix = "not running" // nothing answers, and no process may be it
+	}
 	m.Plugin = h.pluginVersion()
 	if k := h.kubelet.Load(); k != nil {
 		m.Kubelet = int64(min(k.start/ticks, 1<<40))

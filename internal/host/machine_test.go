@@ -57,7 +57,7 @@ func TestReadMachine(t *testing.T) {
 		t.Errorf("the kubelet started %d s after the boot", m.Kubelet)
 	}
 	tr.put(50, "another", 'S')
-	if m = look(); m.Felix != "" || m.Settings != nil {
+	if m = look(); m.Felix != "not running" || m.Settings != nil {
 		t.Errorf("no Felix: %q %v", m.Felix, m.Settings)
 	}
 }

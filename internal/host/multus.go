@@ -52,7 +52,7 @@ func parseDelegates(file string, b []byte) []model.CNIConfig {
 		}
 		c, err := model.CNIConfig{}, json.Unmarshal(text, &is)
 		if err == nil {
-			c, err = parseConfig(text, len(is.Plugins) > 0)
+			c, _, err = parseConfig(text, len(is.Plugins) > 0)
 		}
 		if err != nil {
 			c.Error = plain(err)

@@ -21,7 +21,11 @@ var settings = []struct {
 	{"ipv6", []string{"forwarding", "proxy_ndp"}},
 }
 
-// readSysctls reads the sysctls of the interfaces whose peer is in another namespace.
+// maxUplinks is how many interfaces of the host itself are read: those to other nodes are few.
+const maxUplinks = 64
+
+// readSysctls reads the sysctls of the interfaces whose peer is in another namespace, and of those
+// to other nodes.
 // procfs shows those of the reader's own network namespace, which is the host's.
 func readSysctls(ctx context.Context, o Options, f *model.NodeState) error {
 	return asking(func(s *rtnl.Socket) error {
@@ -31,9 +35,16 @@ func readSysctls(ctx context.Context, o Options, f *model.NodeState) error {
 		}
 		f.Sysctls = all
 		devices, err := s.Links(ctx, maxRows)
+		uplinks := 0
 		for _, d := range devices {
-			if !d.Away || !fileName(d.Name) {
+			if !fileName(d.Name) {
 				continue
+			}
+			if !d.Away {
+				if !d.Up || d.Loopback || uplinks == maxUplinks {
+					continue
+				}
+				uplinks++
 			}
 			if err := ctx.Err(); err != nil {
 				return err

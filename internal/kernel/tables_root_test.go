@@ -87,8 +87,9 @@ func TestRootTablesOfANode(t *testing.T) {
 		}
 	}
 	only(t, f.Sysctls, "IPv6 forwarding", func(s *model.Sysctl) bool { return s.Device == "cali1" && s.Key == "forwarding" && s.IPv6 })
-	if len(f.Sysctls) != 18 {
-		t.Errorf("%d settings, want 6 of each of two devices, and of all: %+v", len(f.Sysctls), f.Sysctls)
+	only(t, f.Sysctls, "forwarding of the host's own", func(s *model.Sysctl) bool { return s.Device == "eth0" && s.Key == "forwarding" && !s.IPv6 })
+	if len(f.Sysctls) != 30 {
+		t.Errorf("%d settings, want 6 of each of two devices of pods and two of the host, and of all: %+v", len(f.Sysctls), f.Sysctls)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/scrub"
 )
 
 // Events reads the events of pods that fail to start or to stop.
@@ -26,7 +27,7 @@ func (Events) Tables() []model.Table { return []model.Table{model.Events} }
 
 // reasons are requested one by one, the rarest first: there is no selector for several, and
 // a busy cluster has more events than pods.
-var reasons = []string{"FailedKillPod", "ExceededGracePeriod", "FailedCreatePodSandBox", "FailedMount"}
+var reasons = []string{"FailedKillPod", "ExceededGracePeriod", "FailedCreatePodSandBox", "SandboxChanged", "FailedMount"}
 
 const (
 	maxEvents  = 2000
@@ -115,7 +116,7 @@ func parseEvent(b []byte) (model.Event, bool, error) {
 	}
 	e := model.Event{
 		Namespace: o.InvolvedObject.Namespace, Pod: o.InvolvedObject.Name, UID: o.InvolvedObject.UID, Node: o.Source.Host,
-		Reason: o.Reason, Message: Readable(o.Message), Count: max(o.Count, 1),
+		Reason: o.Reason, Message: Readable(shortened(scrub.String(o.Message))), Count: max(o.Count, 1),
 		First: earliest(o.FirstTimestamp, o.EventTime, o.Metadata.CreationTimestamp),
 		Last:  max(o.LastTimestamp, o.EventTime, o.FirstTimestamp),
 	}
@@ -127,6 +128,15 @@ func parseEvent(b []byte) (model.Event, bool, error) {
 	}
 	e.Last = max(e.Last, e.First)
 	return e, o.InvolvedObject.Kind == "Pod", nil
+}
+
+// shortened cuts a long message in its middle: an error begins with who called, and ends with why.
+func shortened(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	const dots = " … "
+	return s[:maxMessage/4] + dots + s[len(s)-maxMessage*3/4+len(dots):]
 }
 
 // earliest is the first of the known times.

@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/scrub"
 )
 
 // Nodes reads all nodes.
@@ -47,6 +48,16 @@ var tunnels = []struct{ annotation, kind string }{
 	{"projectcalico.org/IPv6WireguardInterfaceAddr", "wireguard-v6"},
 }
 
+// calicoIPs are the annotations with a node's addresses in Calico, as prefixes.
+var calicoIPs = []string{"projectcalico.org/IPv4Address", "projectcalico.org/IPv6Address"}
+
+// calicoIP notes an address of a node in Calico.
+func calicoIP(n *model.Node, prefix string) {
+	if p, err := netip.ParsePrefix(prefix); err == nil {
+		n.CalicoIPs = append(n.CalicoIPs, p.Addr().Unmap())
+	}
+}
+
 // ObjectMeta is the part of an object's metadata that is read.
 type ObjectMeta struct {
 	Name              string            `json:"name"`
@@ -55,6 +66,14 @@ type ObjectMeta struct {
 	ResourceVersion   string            `json:"resourceVersion"`
 	CreationTimestamp model.Time        `json:"creationTimestamp"`
 	Annotations       map[string]string `json:"annotations"`
+}
+
+// readiness notes the Ready condition. The kubelet's message matters only if it is not true.
+func readiness(n *model.Node, status, message string, changed model.Time) {
+	n.Ready, n.Silent, n.Changed = status == "True", status == "Unknown", changed
+	if !n.Ready {
+		n.Why = Readable(scrub.String(message))
+	}
 }
 
 // ParseNode reads a node in JSON.
@@ -72,6 +91,7 @@ func ParseNode(b []byte) (model.Node, error) {
 			Conditions []struct {
 				Type               string     `json:"type"`
 				Status             string     `json:"status"`
+				Message            string     `json:"message"`
 				LastTransitionTime model.Time `json:"lastTransitionTime"`
 			} `json:"conditions"`
 			Addresses []struct {
@@ -96,7 +116,7 @@ func ParseNode(b []byte) (model.Node, error) {
 	}
 	for _, c := range o.Status.Conditions {
 		if c.Type == "Ready" {
-			n.Ready, n.Changed = c.Status == "True", c.LastTransitionTime
+			readiness(&n, c.Status, c.Message, c.LastTransitionTime)
 		}
 	}
 	for _, c := range o.Spec.PodCIDRs {
@@ -108,6 +128,9 @@ func ParseNode(b []byte) (model.Node, error) {
 		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == "InternalIP" {
 			n.Addresses = append(n.Addresses, ip)
 		}
+	}
+	for _, annotation := range calicoIPs {
+		calicoIP(&n, o.Metadata.Annotations[annotation])
 	}
 	for _, t := range tunnels {
 		if ip, err := netip.ParseAddr(o.Metadata.Annotations[t.annotation]); err == nil {

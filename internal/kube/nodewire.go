@@ -2,6 +2,7 @@ package kube
 
 import (
 	"net/netip"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -30,7 +31,7 @@ func pickNode(b []byte) (n model.Node, bad error) {
 }
 
 func nodeMeta(b []byte, n *model.Node) error {
-	notes := make([][]byte, len(tunnels))
+	notes, at := make([][]byte, len(tunnels)), make([][]byte, len(calicoIPs))
 	err := fields(b, func(num protowire.Number, v []byte, _ uint64) {
 		switch int(num) {
 		case metaFieldName:
@@ -48,8 +49,14 @@ func nodeMeta(b []byte, n *model.Node) error {
 					notes[i] = value
 				}
 			}
+			if i := slices.Index(calicoIPs, string(key)); i >= 0 {
+				at[i] = value
+			}
 		}
 	})
+	for _, prefix := range at {
+		calicoIP(n, string(prefix))
+	}
 	for i, t := range tunnels {
 		if ip, err := netip.ParseAddr(string(notes[i])); err == nil {
 			n.Tunnels = append(n.Tunnels, model.Tunnel{Kind: t.kind, IP: ip.Unmap()})
@@ -76,7 +83,7 @@ func nodeStatus(b []byte, n *model.Node) error {
 		switch int(num) {
 		case nodeStatusFieldConditions:
 			if typ, status := condition(v); string(typ) == "Ready" {
-				n.Ready, n.Changed = string(status) == "True", seconds(field(v, conditionFieldLastTransitionTime))
+				readiness(n, string(status), string(field(v, conditionFieldMessage)), seconds(field(v, conditionFieldLastTransitionTime)))
 			}
 		case nodeStatusFieldAddresses:
 			typ, at := two(v, nodeAddressFieldType, nodeAddressFieldAddress)

@@ -15,13 +15,15 @@ import (
 type Rereader struct{ Client *Client }
 
 // Reread reads those of the refs that belong to Kubernetes: pods, nodes and services by
-// name, addresses by the pods whose status has them.
+// name, addresses by the pods whose status has them, and all pods of a node.
 func (l Rereader) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, error) {
 	var out observe.Reread
 	var mine []model.Ref
 	pods := 0
 	for _, r := range refs {
 		switch r.Kind {
+		case model.KindPodsOn:
+			mine = append(mine, r)
 		case model.KindPod, model.KindAddress:
 			pods++
 			mine = append(mine, r)
@@ -79,6 +81,10 @@ func (l Rereader) one(ctx context.Context, r model.Ref) (look observe.Reread, er
 	case model.KindAddress:
 		var a observe.ReadInfo
 		look.Rows.Pods, a, err = l.Client.podsOf(ctx, "", "status.podIP="+r.Name)
+		look.At = a.At
+	case model.KindPodsOn:
+		var a observe.ReadInfo
+		look.Rows.Pods, a, err = l.Client.podsOf(ctx, "", "spec.nodeName="+r.Name)
 		look.At = a.At
 	case model.KindNode:
 		var b []byte

@@ -61,6 +61,7 @@ const (
 	conditionFieldType               = 1
 	conditionFieldStatus             = 2
 	conditionFieldLastTransitionTime = 4
+	conditionFieldMessage            = 6
 )
 
 // Of nodes.

@@ -205,11 +205,12 @@ func (a *Affinity) Ref() Ref { return Ref{KindAffinity, a.Node + "/" + a.CIDR.St
 // A Host is a Calico Node (etcd mode). Its name may differ from the Kubernetes node's, and it
 // may belong to another cluster.
 type Host struct {
-	Name       string   `json:"name"`
-	Kubernetes string   `json:"kubernetes,omitempty"` // the Kubernetes node in orchRefs
-	Tunnels    []Tunnel `json:"tunnels,omitempty"`
-	Revision   string   `json:"revision,omitempty"`
-	Extra      Extra    `json:"-"`
+	Name       string       `json:"name"`
+	Kubernetes string       `json:"kubernetes,omitempty"` // the Kubernetes node in orchRefs
+	IPs        []netip.Addr `json:"ips,omitempty"`        // spec.bgp
+	Tunnels    []Tunnel     `json:"tunnels,omitempty"`
+	Revision   string       `json:"revision,omitempty"`
+	Extra      Extra        `json:"-"`
 }
 
 // An Endpoint is a WorkloadEndpoint that Calico stores itself (etcd mode).

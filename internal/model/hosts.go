@@ -1,5 +1,10 @@
 package model
 
+import (
+	"iter"
+	"net/netip"
+)
+
 // indexHosts sets each node's Calico name and tunnels from the Calico Nodes (etcd mode). A
 // Calico Node without orchRefs is the node of the same name.
 func (v *View) indexHosts() {
@@ -27,7 +32,7 @@ func (v *View) indexHosts() {
 		// name wins, and both names are aliases.
 		v.aliases[h.Name] = row
 		if n := &v.s.Nodes[row]; n.Calico == "" || h.Name == n.Name {
-			n.Calico, n.Tunnels = h.Name, h.Tunnels
+			n.Calico, n.Tunnels, n.CalicoIPs = h.Name, h.Tunnels, h.IPs
 		}
 	}
 }
@@ -36,6 +41,30 @@ func (v *View) indexHosts() {
 func (v *View) TunnelsOf(n *Node) []Tunnel {
 	v.touched[Hosts] = true
 	return n.Tunnels
+}
+
+// CalicoIPsOf returns a node's addresses in Calico, from its annotations or from its Calico Node.
+func (v *View) CalicoIPsOf(n *Node) []netip.Addr {
+	v.touched[Hosts] = true
+	return n.CalicoIPs
+}
+
+// CalicoLacks reports whether Calico has nodes of its own, and none for this one.
+func (v *View) CalicoLacks(n *Node) bool {
+	v.touched[Hosts] = true
+	return len(v.s.Hosts) > 0 && n.Calico == ""
+}
+
+// NodesAt returns the nodes that have an address in Calico.
+func (v *View) NodesAt(ip netip.Addr) iter.Seq[*Node] {
+	v.touched[Nodes], v.touched[Hosts] = true, true
+	return func(yield func(*Node) bool) {
+		for row := range v.nodesAt.rows(ip) {
+			if !yield(&v.s.Nodes[row]) {
+				return
+			}
+		}
+	}
 }
 
 // CalicoName is Calico's name for a Kubernetes node.

@@ -92,10 +92,13 @@ type Node struct {
 	BootID    string         `json:"bootID,omitempty"`
 	OS        string         `json:"os,omitempty"`
 	Ready     bool           `json:"ready,omitempty"`
+	Silent    bool           `json:"silent,omitempty"` // Ready is Unknown: the kubelet does not report
+	Why       string         `json:"why,omitempty"`    // message of the Ready condition, if it is not true
 	Changed   Time           `json:"changed,omitzero"` // last transition of the Ready condition
 	Taints    []string       `json:"taints,omitempty"`
 	PodCIDRs  []netip.Prefix `json:"podCIDRs,omitempty"`
 	Addresses []netip.Addr   `json:"addresses,omitempty"` // InternalIPs
+	CalicoIPs []netip.Addr   `json:"calicoIPs,omitempty"` // where Calico's other nodes send this node's packets
 	Tunnels   []Tunnel       `json:"tunnels,omitempty"`
 	Calico    string         `json:"calico,omitempty"` // Calico's name for it, if Calico has nodes of its own
 	Created   Time           `json:"created,omitzero"`

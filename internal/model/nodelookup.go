@@ -98,6 +98,32 @@ func (v *View) AttachmentsWith(ip netip.Addr) iter.Seq[*Attachment] {
 	return all(v, Attachments, v.nodeIndex.attachments, &v.nodeIndex.attachedWith, ip)
 }
 
+// FailedDelsOn returns the DELs that fail on a node: a few.
+func (v *View) FailedDelsOn(node string) []FailedDel {
+	v.touched[FailedDels] = true
+	return v.stateOf(node).FailedDels
+}
+
+// LinksOn returns all interfaces of a node: hundreds.
+func (v *View) LinksOn(node string) []Link {
+	v.touched[Links] = true
+	return v.stateOf(node).Links
+}
+
+// RoutesOn returns all routes of a node.
+func (v *View) RoutesOn(node string) []Route {
+	v.touched[Routes] = true
+	return v.stateOf(node).Routes
+}
+
+// stateOf is the state of a node; empty if it was not read.
+func (v *View) stateOf(node string) *NodeState {
+	if f := v.s.NodeState[node]; f != nil {
+		return f
+	}
+	return &NodeState{}
+}
+
 // SysctlOf returns a sysctl of an interface; nil if it was not read.
 func (v *View) SysctlOf(node, device, key string, ipv6 bool) *Sysctl {
 	return lookUp(v, Sysctls, v.nodeIndex.sysctls, &v.nodeIndex.sysctlOf, nodeName{node, sysctlKey(device, key, ipv6)})

@@ -11,6 +11,7 @@ type Kind string
 // The kinds.
 const (
 	KindPod       Kind = "pod"
+	KindPodsOn    Kind = "podson" // all pods of the node of that name
 	KindNode      Kind = "node"
 	KindService   Kind = "service"
 	KindVM        Kind = "vm"

@@ -64,6 +64,8 @@ type CNIConfig struct {
 	Plugins  []string `json:"plugins,omitempty"`  // their types, in order
 	NodeName string   `json:"nodeName,omitempty"` // nodename in Calico's entry
 	IPAM     string   `json:"ipam,omitempty"`     // IPAM type of Calico's entry, or of the first plugin
+	Issued   Time     `json:"issued,omitzero"`    // when the token of Calico's plugin was issued, by the API server's clock
+	Expires  Time     `json:"expires,omitzero"`   // when it ends; zero: it has no such token, or it could not be read
 	Error    string   `json:"error,omitempty"`    // why it cannot be read
 	Since    Time     `json:"since,omitzero"`
 	Extra    Extra    `json:"-"`
@@ -185,7 +187,7 @@ type Machine struct {
 	CalicoName string            `json:"calicoName,omitempty"` // content of Calico's nodename file
 	NetNS      uint64            `json:"netNS,omitempty"`      // inode of the host's network namespace
 	Kernel     string            `json:"kernel,omitempty"`
-	Felix      string            `json:"felix,omitempty"`    // ready, not ready, or empty: unknown
+	Felix      string            `json:"felix,omitempty"`    // ready, not ready, not running, or empty: unknown
 	Settings   map[string]string `json:"settings,omitempty"` // environment of calico-node that matters: FELIX_BPFENABLED …
 	Plugin     string            `json:"plugin,omitempty"`   // version of Calico's CNI plugin, from its program; empty: there is none, or it does not tell
 	Since      Time              `json:"since,omitzero"`     // since when Felix has this state

@@ -188,8 +188,12 @@ func (v *View) indexKubernetes() {
 		}
 	}
 	v.nodes = newIndex[string](len(s.Nodes))
+	v.nodesAt = newIndex[netip.Addr](len(s.Nodes))
 	for i := len(s.Nodes) - 1; i >= 0; i-- {
 		v.nodes.add(s.Nodes[i].Name, i)
+		for _, a := range s.Nodes[i].CalicoIPs {
+			v.nodesAt.add(a, i)
+		}
 		for _, t := range s.Nodes[i].Tunnels {
 			v.claim(t.IP, Claim{ByTunnel, int32(i), t.IP})
 		}

@@ -23,7 +23,8 @@ type View struct {
 	// The indices return rows in ascending order. A key without rows means that the row does
 	// not exist, which proves something only if State of the table is Seen.
 	pods           index[name]
-	nodes          index[string] // by Kubernetes' name, and by Calico's where no node has that name
+	nodesAt        index[netip.Addr] // by their addresses in Calico
+	nodes          index[string]     // by Kubernetes' name, and by Calico's where no node has that name
 	services       index[name]
 	vms            index[name]
 	claims         index[netip.Addr]

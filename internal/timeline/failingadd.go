@@ -3,6 +3,8 @@ package timeline
 import (
 	"fmt"
 	"slices"
+
+	"plumbline.dev/plumbline/internal/cnierror"
 )
 
 // fewAdds is how many ADDs in a row must fail for a verdict, if they did within briefly: calico-node
@@ -88,7 +90,7 @@ func (s *Story) failed(a *adds, end int) (Verdict, bool) {
 	}
 	v := Verdict{
 		Cause: FailingAdd, Certainty: Proven, Node: last.Node, At: first.At, Until: last.At, Count: a.count(),
-		Error: OwnWords(last.Note), Lines: s.lines(a.events...),
+		Error: cnierror.OwnWords(last.Note), Lines: s.lines(a.events...),
 		Says: fmt.Sprintf("%d ADDs failed one after the other%s%s", a.count(), when, because(last.Note)),
 	}
 	if end >= 0 {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"plumbline.dev/plumbline/internal/cnierror"
 )
 
 // briefly is how long a DEL may fail before it succeeds without a verdict: API servers restart.
@@ -48,7 +50,7 @@ func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 	since := s.Events[begin].At
 	v := Verdict{
 		Cause: RetriedDel, Certainty: Proven, Node: l.Node, At: since, Until: s.Events[last].At, Count: count, Culprit: l.ID,
-		Error: OwnWords(s.Events[last].Note), Lines: s.lines(tries...),
+		Error: cnierror.OwnWords(s.Events[last].Note), Lines: s.lines(tries...),
 	}
 	switch {
 	case victim != nil && again >= 0:
@@ -98,7 +100,7 @@ func (s *Story) failures(l *instance) []int {
 		if !failedDel(e) {
 			continue
 		}
-		key := e.Kind.String() + numbers.ReplaceAllString(OwnWords(e.Note), "#")
+		key := e.Kind.String() + numbers.ReplaceAllString(cnierror.OwnWords(e.Note), "#")
 		groups[key] = append(groups[key], i)
 		if len(groups[key]) > len(best) {
 			best = groups[key]

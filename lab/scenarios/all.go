@@ -4,13 +4,17 @@ package scenarios
 import (
 	"plumbline.dev/plumbline/lab/scenarios/cascade"
 	"plumbline.dev/plumbline/lab/scenarios/churn"
+	failingadd "plumbline.dev/plumbline/lab/scenarios/failing-add"
+	felixfrozen "plumbline.dev/plumbline/lab/scenarios/felix-frozen"
 	ipamdrift "plumbline.dev/plumbline/lab/scenarios/ipam-drift"
 	latedel "plumbline.dev/plumbline/lab/scenarios/late-del"
 	leakedendpoints "plumbline.dev/plumbline/lab/scenarios/leaked-endpoints"
 	legacyhandle "plumbline.dev/plumbline/lab/scenarios/legacy-handle"
+	noforwarding "plumbline.dev/plumbline/lab/scenarios/no-forwarding"
 	nogateway "plumbline.dev/plumbline/lab/scenarios/no-gateway"
 	retrieddel "plumbline.dev/plumbline/lab/scenarios/retried-del"
 	sharedaddress "plumbline.dev/plumbline/lab/scenarios/shared-address"
+	silentkubelet "plumbline.dev/plumbline/lab/scenarios/silent-kubelet"
 	stalenodename "plumbline.dev/plumbline/lab/scenarios/stale-nodename"
 	stuckterminating "plumbline.dev/plumbline/lab/scenarios/stuck-terminating"
 	"plumbline.dev/plumbline/lab/stage"
@@ -29,4 +33,8 @@ var All = []stage.Scenario{
 	stalenodename.Scenario,
 	legacyhandle.Scenario,
 	retrieddel.Scenario,
+	failingadd.Scenario,
+	felixfrozen.Scenario,
+	silentkubelet.Scenario,
+	noforwarding.Scenario,
 }

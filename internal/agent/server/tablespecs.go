@@ -60,7 +60,11 @@ func tableSpecs() map[model.Table]tableCache {
 		},
 		model.CNIConfigs: &rows[model.CNIConfig]{
 			table: model.CNIConfigs, of: func(f *model.NodeState) *[]model.CNIConfig { return &f.CNIConfigs },
-			key: func(r *model.CNIConfig) string { return r.File }, since: func(r *model.CNIConfig) *model.Time { return &r.Since }, plain: same[model.CNIConfig],
+			key: func(r *model.CNIConfig) string { return r.File }, since: func(r *model.CNIConfig) *model.Time { return &r.Since },
+			plain: func(r model.CNIConfig) model.CNIConfig {
+				r.Issued, r.Expires = 0, 0 // calico-node renews the token every few hours
+				return r
+			},
 		},
 		model.CNIResults: &rows[model.CNIResult]{
 			table: model.CNIResults, of: func(f *model.NodeState) *[]model.CNIResult { return &f.CNIResults },

@@ -27,6 +27,7 @@ type flags struct {
 	wait      bool
 	settle    time.Duration
 	failOn    string
+	doubtful  bool // fail on unconfirmed findings too
 	require   []string
 	suppress  string
 	list      bool
@@ -63,6 +64,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.BoolVar(&f.wait, "wait", false, "wait once, until the unconfirmed findings can be confirmed")
 	l.DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
 	l.StringVar(&f.failOn, "fail-on", "warning", "lowest severity for exit code 1: info, warning or error")
+	l.BoolVar(&f.doubtful, "fail-on-unconfirmed", false, "unconfirmed findings count for exit code 1 too")
 	l.StringSliceVar(&f.require, "require", nil, "sources that must be read completely: kubernetes, calico, node")
 	l.StringVar(&f.suppress, "suppress", "", "file of known and accepted findings")
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
@@ -111,6 +113,9 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	}
 	r, err := checkSettled(ctx, sess, f, opts)
 	if err != nil {
+		return err
+	}
+	if err := unknownNames(r, f); err != nil {
 		return err
 	}
 	if len(f.logs) > 0 {
@@ -176,8 +181,12 @@ func sleep(ctx context.Context, sess *term.Session, d time.Duration) error {
 
 // verdict is the exit code of a check.
 func verdict(r *audit.Report, f flags) error {
-	for i := range r.Findings {
-		if r.Findings[i].Severity.Level() >= finding.Severity(f.failOn).Level() {
+	count := r.Findings
+	if f.doubtful {
+		count = slices.Concat(count, r.Unconfirmed)
+	}
+	for i := range count {
+		if count[i].Severity.Level() >= finding.Severity(f.failOn).Level() {
 			return term.ExitFindings
 		}
 	}

@@ -49,9 +49,9 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 		sess.PrintTable(cols, findingRows(r.Findings, r.Taken, f.list || wide, wide))
 		fmt.Fprintln(w)
 	}
-	if wide && len(r.Unconfirmed) > 0 {
+	if len(r.Unconfirmed) > 0 {
 		fmt.Fprintln(w, "Unconfirmed:")
-		sess.PrintTable(cols, findingRows(r.Unconfirmed, r.Taken, true, true))
+		sess.PrintTable(cols, findingRows(r.Unconfirmed, r.Taken, f.list || wide, wide))
 		fmt.Fprintln(w)
 	}
 	what := "finding"
@@ -64,6 +64,9 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 	}
 	if p := r.Predating(); p != nil {
 		sess.PrintLines(cols, "Pattern: "+p.String())
+	}
+	if len(r.Findings) == 0 {
+		sess.PrintLabelled(cols, "", judged(r, f))
 	}
 	for _, l := range notChecked(r) {
 		sess.PrintLines(cols, l)

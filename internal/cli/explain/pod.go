@@ -31,6 +31,9 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 	for _, ip := range ips {
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
+	if node := u.NodeOf(ref); node != "" {
+		about = append(about, model.Ref{Kind: model.KindNode, Name: node})
+	}
 	r := u.Judge(ctx, f.settle, about...)
 	if err := seekCauses(ctx, sess, r, f.logs, ref.Name); err != nil {
 		return err
@@ -45,7 +48,6 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 // podText shows a row for each source, and the findings about the pod.
 func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
 	cols := sess.Width()
-	sess.PrintLines(cols, fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod)))
 	rows := [][]string{
 		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
 		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
@@ -63,6 +65,7 @@ func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Ad
 		rows = append(rows, ipamRow(r.View, ip))
 	}
 	rows = append(rows, nodeRows(r.View, pod, ips)...)
+	sess.PrintLines(cols, fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod, rows)))
 	sess.PrintTable(cols, rows)
 	for i := range r.Findings {
 		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
@@ -85,25 +88,43 @@ func chain(sess *term.Session, f *finding.Finding) {
 	sess.PrintTable(sess.Width(), rows)
 }
 
-// podVerdict says in short how the pod is.
-func podVerdict(r *audit.Report, pod *model.Pod) string {
-	switch {
-	case len(r.Findings) > 0:
-		return strings.ToLower(string(pod.Phase)) + ": " + r.Findings[0].Summary + " [confirmed]"
-	case len(r.Unconfirmed) > 0:
-		return strings.ToLower(string(pod.Phase)) + ": " + r.Unconfirmed[0].Summary + " [unconfirmed]"
+// podVerdict says in short how the pod is. It never says more than the findings and the table below it.
+func podVerdict(r *audit.Report, pod *model.Pod, rows [][]string) string {
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
+		for i := range fs {
+			if f := &fs[i]; f.Severity != finding.Info {
+				return fmt.Sprintf("%s: %s [%s]", strings.ToLower(string(pod.Phase)), f.Summary, f.State)
+			}
+		}
+	}
+	switch odd := oddCell(rows); {
 	case pod.HostNetwork:
 		return "uses the host network: Calico does not manage it"
 	case pod.Finished():
 		return "has finished and has no address"
+	case !pod.Deleted.IsZero():
+		return "is being deleted, and may take until " + term.Stamp(pod.Deleted.Time())
 	case len(pod.IPs) == 0:
 		return "has no address yet"
+	case odd != "":
+		return "has no finding, although " + odd
+	case r.View.Sees(pod.Node, model.Sandboxes, model.Attachments, model.Paths, model.Links):
+		return "is consistent in all three sources"
 	default:
-		if r.View.Sees(pod.Node, model.Sandboxes, model.Attachments, model.Paths, model.Links) {
-			return "is consistent in all three sources"
-		}
 		return "is consistent in Kubernetes and Calico (node state not checked)"
 	}
+}
+
+// oddCell names the first cell of the table that says in capitals that something is missing.
+func oddCell(rows [][]string) string {
+	for _, row := range rows[1:] {
+		for i, cell := range row[1:] {
+			if cell != strings.ToLower(cell) && cell == strings.ToUpper(cell) {
+				return fmt.Sprintf("%s says %s: %s", row[0], strings.ToLower(rows[0][i+1]), cell)
+			}
+		}
+	}
+	return ""
 }
 
 func ipamRow(v *model.View, ip netip.Addr) []string {

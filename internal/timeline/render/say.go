@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"plumbline.dev/plumbline/internal/cnierror"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -25,7 +26,7 @@ func reason(e *timeline.Event) string {
 	if !withReason.has(e.Kind) {
 		return ""
 	}
-	return cutRight(clean(strings.TrimSpace(timeline.OwnWords(e.Note))), maxSaid)
+	return cutRight(clean(strings.TrimSpace(cnierror.OwnWords(e.Note))), maxSaid)
 }
 
 // say gives a short text of an event.

@@ -62,7 +62,7 @@ func playOn(t *testing.T, c lab.Config, all ...stage.Scenario) {
 func playAll(t *testing.T, l *lab.Lab, all ...stage.Scenario) {
 	for _, sc := range all {
 		ok := t.Run(sc.Name, func(t *testing.T) {
-			o := stage.Options{Tell: func(s string) { t.Log(s) }, Check: stage.NewChecker(product.Binary(t), t.TempDir(), 3*time.Second), Agents: true}
+			o := stage.Options{Tell: func(s string) { t.Log(s) }, Check: agreeing(t, 3*time.Second), Agents: true}
 			if err := stage.Play(t.Context(), l, sc, o); err != nil {
 				t.Fatal(err)
 			}

@@ -87,6 +87,6 @@ func nodeFiles(ctx context.Context, s *stage.Stage) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.Exec(ctx, "sh", "-c", "find /etc/cni /opt/cni /var/lib/cni /var/lib/calico /etc/calico -type f -exec sha256sum {} + | grep -v '\\.lock$' | sort")
+	out, err := n.Exec(ctx, "sh", "-c", "find /etc/cni /opt/cni /var/lib/cni /var/lib/calico /etc/calico -type f -exec sha256sum {} + | grep -v '\\.lock$' | grep -v /plumbline-cni | sort")
 	return strings.Fields(out), err
 }

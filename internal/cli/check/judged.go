@@ -1,0 +1,53 @@
+package check
+
+import (
+	"fmt"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// never is what no detector looks at: a pod without findings may still be cut off by it.
+const never = "network policies, firewall rules, Services and DNS are never checked"
+
+// judged says what was checked, where nothing was found: no findings say nothing about the rest.
+func judged(r *audit.Report, f flags) string {
+	s := r.View.Snapshot()
+	pods := 0
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if (f.namespace == "" || p.Namespace == f.namespace) && (f.node == "" || p.Node == f.node) {
+			pods++
+		}
+	}
+	nodes, seen := 0, 0
+	for i := range s.Nodes {
+		if f.node != "" && s.Nodes[i].Name != f.node {
+			continue
+		}
+		nodes++
+		if r.View.Sees(s.Nodes[i].Name, model.Links, model.Paths, model.Sandboxes) {
+			seen++
+		}
+	}
+	return fmt.Sprintf("Checked: %s, %s (%s with node state), %s; %s", term.Count(pods, "pod"), term.Count(nodes, "node"), term.Thousands(seen), term.Count(len(s.Blocks), "block"), never)
+}
+
+// unknownNames refuses names that nothing in the cluster has: a typo must not look healthy.
+func unknownNames(r *audit.Report, f flags) error {
+	v := r.View
+	if f.node != "" && v.State(model.Nodes, "").Seen() && v.NodeByName(f.node) == nil && len(r.Findings)+len(r.Unconfirmed) == 0 {
+		return fmt.Errorf("--node %s: no such node", f.node)
+	}
+	if f.namespace == "" || !v.State(model.Pods, "").Seen() || len(r.Findings)+len(r.Unconfirmed)+len(r.Suppressed) > 0 {
+		return nil
+	}
+	s := v.Snapshot()
+	for i := range s.Pods {
+		if s.Pods[i].Namespace == f.namespace {
+			return nil
+		}
+	}
+	return fmt.Errorf("-n %s: no pod is in this namespace, so nothing was checked", f.namespace)
+}

@@ -1,0 +1,74 @@
+package detect
+
+import (
+	"fmt"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL4008 finds nodes on which Felix does not work: their routes and policies do not follow.
+var PL4008 = &Detector{
+	Code: finding.PL4008, Title: "Felix is not ready: new pods on the node are not reachable", Severity: finding.Error, Class: finding.Kernel,
+	Each:       []model.Table{model.Nodes},
+	Needs:      []model.Table{model.Nodes, model.Pods, model.PodNode, model.PodPhase, model.PodStatus},
+	Uses:       []model.Table{model.Machines},
+	ShadowedBy: []finding.Code{finding.PL4009, finding.PL9003},
+	Since:      "0.3", Run: felixFails,
+}
+
+const notFound = "Felix was not found, although calico-node is ready"
+
+func felixFails(p *Pass, _ model.Table, row int32) {
+	n := p.Node(row)
+	var calico *model.Pod // of the DaemonSet
+	var pods []model.Ref
+	for pod := range p.PodsOn(n.Name) {
+		if runsFelix(pod) {
+			calico = pod
+		} else if pod.Networked() && pod.Phase == model.Running {
+			pods = append(pods, pod.Ref())
+		}
+	}
+	m := p.MachineOf(n.Name)
+	if n.OS == "windows" || m != nil && m.Uptime < settledBoot {
+		return
+	}
+	f := finding.Finding{Subject: n.Ref(), Node: n.Name, About: append(pods, datastore)}
+	switch {
+	case m != nil && m.Felix == "not ready":
+		f.Summary = "Felix is not ready"
+	case m != nil && m.Felix == "not running" && calico != nil && calico.Ready:
+		p.untold[notFound] = append(p.untold[notFound], n.Name)
+		return
+	case m != nil && m.Felix == "not running" && len(pods) > 0 && p.Calico.Network == "calico":
+		f.Summary = "Felix does not run"
+	case calico != nil && !calico.Ready && calico.Deleted.IsZero():
+		f.Summary = "calico-node is not ready"
+		if m != nil && m.Felix == "ready" {
+			f.Summary += ", although Felix is"
+			f.Severity = finding.Warning
+		}
+	default:
+		return
+	}
+	f.Summary += fmt.Sprintf(": routes and policies of %s there are of before", count(len(pods), "pod", "pods"))
+	if m != nil {
+		f.Evidence = append(f.Evidence, machineSays(m))
+	}
+	if calico != nil {
+		f.About = append(f.About, calico.Ref())
+		f.Evidence = append(f.Evidence, finding.Evidence{Ref: calico.Ref(), Says: fmt.Sprintf("%s, ready %t", calico.Phase, calico.Ready), Since: calico.Written})
+	}
+	p.Report(f)
+}
+
+// runsFelix reports whether a pod is calico-node, by whatever name distributions give it.
+func runsFelix(pod *model.Pod) bool {
+	if !pod.HostNetwork || pod.Finished() {
+		return false
+	}
+	name, ok := strings.CutPrefix(pod.Owner, "DaemonSet/")
+	return ok && (name == "calico-node" || name == "canal" || name == "rke2-canal")
+}

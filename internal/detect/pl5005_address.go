@@ -1,0 +1,80 @@
+package detect
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL5005 finds nodes whose address in Calico is not theirs: packets of other nodes go astray.
+var PL5005 = &Detector{
+	Code: finding.PL5005, Title: "Calico has another address for a node than the node has", Severity: finding.Error, Class: finding.Kernel,
+	Each:    []model.Table{model.Nodes},
+	Needs:   []model.Table{model.Nodes, model.Hosts, model.Pods, model.PodPhase, model.PodNode},
+	Uses:    []model.Table{model.Links},
+	Applies: networkIsCalicos, Since: "0.3", Run: nodeAddress,
+}
+
+func nodeAddress(p *Pass, _ model.Table, row int32) {
+	n := p.Node(row)
+	if n.OS == "windows" {
+		return
+	}
+	if p.CalicoLacks(n) && connects(p, n) {
+		says := "Calico has no such node: the others have no route or tunnel to its pods"
+		p.Report(finding.Finding{Subject: n.Ref(), Node: n.Name, Summary: says, Evidence: []finding.Evidence{{Ref: n.Ref(), Says: says, Since: n.Created}}})
+	}
+	for _, ip := range p.CalicoIPsOf(n) {
+		f := finding.Finding{Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{{Ref: n.Ref(), Says: "Calico has " + ip.String()}}}
+		if others := othersAt(p, n, ip); len(others) > 0 {
+			f.Summary = fmt.Sprintf("Calico has %s for it and for %s", ip, some(others))
+			f.Evidence[0].Says += " for " + some(others) + " too"
+			p.Report(f)
+			continue
+		}
+		if !p.Sees(n.Name, model.Links) {
+			if len(n.Addresses) > 0 && !slices.Contains(n.Addresses, ip) { // it may be of another interface of the node
+				f.Summary = fmt.Sprintf("Calico has %s for it, Kubernetes %s; only the node can tell whether it has both", ip, addrs(n.Addresses))
+				f.Class, f.Severity = finding.Node, finding.Warning
+				p.Report(f)
+			}
+			continue
+		}
+		if !hasAddress(p, n.Name, ip) {
+			f.Summary = fmt.Sprintf("Calico has %s for it, which none of its interfaces has: other nodes send its pods' packets elsewhere", ip)
+			f.Evidence = append(f.Evidence, finding.Evidence{Ref: n.Ref(), Says: "Kubernetes has " + addrs(n.Addresses)})
+			p.Report(f)
+		}
+	}
+}
+
+// connects reports whether the node has pods that Calico connects.
+func connects(p *Pass, n *model.Node) bool {
+	for pod := range p.PodsOn(n.Name) {
+		if pod.Networked() && pod.Phase == model.Running {
+			return true
+		}
+	}
+	return false
+}
+
+// othersAt names the other nodes with an address.
+func othersAt(p *Pass, n *model.Node, ip netip.Addr) (out []string) {
+	for o := range p.NodesAt(ip) {
+		if o.Name != n.Name {
+			out = append(out, o.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// hasAddress reports whether an interface of the node has the address.
+func hasAddress(p *Pass, node string, ip netip.Addr) bool {
+	return slices.ContainsFunc(p.LinksOn(node), func(l model.Link) bool {
+		return slices.ContainsFunc(l.IPs, func(x netip.Prefix) bool { return x.Addr().Unmap() == ip })
+	})
+}
