@@ -80,6 +80,11 @@ func (f *Fleet) Only(ctx context.Context, query url.Values) *model.Snapshot {
 	return f.gather(ctx, f.Nodes, query)
 }
 
+// OnlyOf is Only of some agents.
+func (f *Fleet) OnlyOf(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
+	return f.gather(ctx, nodes, query)
+}
+
 // gather reads tables from some agents; the answers are in the order of the nodes.
 func (f *Fleet) gather(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
 	answers := make([]*model.Snapshot, len(nodes))

@@ -12,10 +12,11 @@ import (
 // About). An unconfirmed finding explains no confirmed one. Every finding is in exactly one
 // of heads and folded; the Explains of each head have the keys of all findings under it.
 func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
-	about := map[model.Ref][]int{}
+	about := map[topic][]int{}
 	for i := range fs {
 		for _, r := range fs[i].About {
-			about[r] = append(about[r], i)
+			at := topic{r, fs[i].Code}
+			about[at] = append(about[at], i)
 		}
 	}
 	under := make([]int, len(fs))
@@ -25,6 +26,9 @@ func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
 	for i := range fs {
 		if top := root(under, i); top != i {
 			fs[top].Explains = append(fs[top].Explains, fs[i].Key())
+			if fs[i].Severity.Level() > fs[top].Severity.Level() && fs[i].State == finding.Confirmed {
+				fs[top].Severity = fs[i].Severity // what is shown under it is as bad as before
+			}
 		}
 	}
 	for i := range fs {
@@ -38,18 +42,26 @@ func fold(fs []finding.Finding) (heads, folded []finding.Finding) {
 	return heads, folded
 }
 
+// A topic is an object and a code: where a finding that explains others is looked for.
+type topic struct {
+	ref  model.Ref
+	code finding.Code
+}
+
 // explainedBy gives the finding that explains finding i, of several the one with the first
 // key; -1 if there is none.
-func explainedBy(fs []finding.Finding, i int, about map[model.Ref][]int) int {
+func explainedBy(fs []finding.Finding, i int, about map[topic][]int) int {
 	under, d := -1, detect.ByCode(fs[i].Code)
 	if d == nil {
 		return under
 	}
 	for _, r := range fs[i].About {
-		for _, j := range about[r] {
-			explains := slices.Contains(d.ShadowedBy, fs[j].Code) && (fs[j].State == finding.Confirmed || fs[i].State != finding.Confirmed)
-			if explains && (under < 0 || fs[j].Key() < fs[under].Key()) {
-				under = j
+		for _, code := range d.ShadowedBy {
+			for _, j := range about[topic{r, code}] {
+				explains := fs[j].State == finding.Confirmed || fs[i].State != finding.Confirmed
+				if explains && (under < 0 || fs[j].Key() < fs[under].Key()) {
+					under = j
+				}
 			}
 		}
 	}

@@ -110,7 +110,14 @@ func (c *churn) facts(l *observe.Rows) {
 	}
 	g := *f
 	drop := func() bool { return c.rnd.IntN(3) == 0 }
-	switch c.rnd.IntN(3) {
+	switch c.rnd.IntN(5) {
+	case 3:
+		g.Machines = slices.Clone(f.Machines)
+		for i := range g.Machines {
+			g.Machines[i].Felix = c.one("ready", "not ready", "not running", "")
+		}
+	case 4:
+		g.Sysctls = append(slices.Clone(f.Sysctls), model.Sysctl{Device: "vxlan.calico", Key: "forwarding", Value: c.one("0", "1"), Since: old})
 	case 0:
 		g.Sandboxes = slices.DeleteFunc(slices.Clone(f.Sandboxes), func(model.Sandbox) bool { return drop() })
 	case 1:

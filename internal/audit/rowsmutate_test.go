@@ -54,7 +54,9 @@ func (c *churn) pod(p *model.Pod) {
 
 func (c *churn) node(n *model.Node) {
 	n.Revision = c.revision()
-	switch c.rnd.IntN(5) {
+	switch c.rnd.IntN(6) {
+	case 5:
+		n.CalicoIPs = []netip.Addr{netip.MustParseAddr(c.one("198.51.100.1", "198.51.100.2"))}
 	case 0:
 		n.Ready, n.Changed = !n.Ready, now-30
 	case 1:

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -157,9 +156,7 @@ func expectsAgent(n *model.Node) bool {
 	if n.OS != "" && n.OS != "linux" {
 		return false
 	}
-	return !slices.ContainsFunc(n.Taints, func(t string) bool {
-		return strings.HasPrefix(t, "virtual-kubelet.io/") || strings.HasPrefix(t, "eks.amazonaws.com/compute-type")
-	})
+	return !n.Virtual()
 }
 
 var errNoAgent = errors.New("no agent runs there")

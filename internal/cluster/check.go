@@ -49,6 +49,9 @@ func (c *Cluster) CheckSelected(ctx context.Context, o audit.Options, namespace,
 		if err != nil {
 			return nil, err
 		}
+		if len(pods) == 0 {
+			return nil, fmt.Errorf("--selector %s: no pod has these labels, so nothing was checked", labels)
+		}
 		before := o.Keep
 		o.Keep = func(f *finding.Finding) bool { return about(f, pods) && (before == nil || before(f)) }
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -94,6 +95,26 @@ func (p *Guards) Status(ctx context.Context) (all []GuardStatus, unread map[stri
 func (p *Guards) Off(ctx context.Context) (configMap string, err error) {
 	_, err = p.client.GuardOff(ctx, p.namespace)
 	return p.namespace + "/" + kube.GuardConfigMap, err
+}
+
+// InConfigs asks nodes whose guard daemon has reported nothing since they booted whether their CNI
+// configurations name the guard; an error says why that is unknown.
+func (p *Guards) InConfigs(ctx context.Context, nodes []string) map[string]error {
+	out := map[string]error{}
+	said := p.fleet.OnlyOf(ctx, nodes, url.Values{"table": {model.CNIConfigs.String()}})
+	v := model.Seal(said)
+	for _, node := range nodes {
+		if !v.Sees(node, model.CNIConfigs) {
+			out[node] = errors.New("its CNI configurations were not read, and the guard daemon has not reported")
+			continue
+		}
+		for c := range v.CNIConfigsOn(node) {
+			if slices.Contains(c.Plugins, "plumbline-cni") {
+				out[node] = errors.New("the CNI configuration names the guard, and the guard daemon has not reported")
+			}
+		}
+	}
+	return out
 }
 
 // Calls asks for the CNI calls that guards have recorded.

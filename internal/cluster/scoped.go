@@ -33,7 +33,7 @@ func OpenScoped(ctx context.Context, o Options) (*Scoped, error) {
 	if err := c.find(ctx); err != nil {
 		return nil, err
 	}
-	s := observe.Snapshot(ctx, c.o.Progress, append(c.calico.Config(), kube.Nodes{Client: c.client}, kube.Services{Client: c.client}, kube.Events{Client: c.client})...)
+	s := observe.Snapshot(ctx, c.o.Progress, append(c.calico.Config(), kube.Nodes{Client: c.client}, kube.Services{Client: c.client})...)
 	return &Scoped{Cluster: c, s: s}, ctx.Err()
 }
 
@@ -52,6 +52,8 @@ func (u *Scoped) Pod(ctx context.Context, namespace, name string) (claims []neti
 		return nil, false, u.err
 	}
 	u.addNodes(ctx, url.Values{"pod": {ref.Name}})
+	read := observe.Snapshot(ctx, func(string, int, bool) {}, kube.Events{Client: u.client, Of: ref.Name})
+	u.s.Events, u.s.Coverage = read.Events, append(u.s.Coverage, read.Coverage...)
 	if node != "" { // what is wrong with its node is told with all pods there
 		u.add(ctx, model.Ref{Kind: model.KindPodsOn, Name: node})
 	}
@@ -202,9 +204,12 @@ func (u *Scoped) blockOf(ip netip.Addr) model.Ref {
 	return model.Ref{Kind: model.KindBlock, Name: p.String()}
 }
 
-// Judge gives what is wrong about the given objects. All that matters of them was read, so
-// their tables count as read; nothing is concluded about anything else.
-func (u *Scoped) Judge(ctx context.Context, settle time.Duration, about ...model.Ref) *audit.Report {
+// wholeNode are the codes about a whole node, or all of them, that what is read here is enough for.
+var wholeNode = []finding.Code{finding.PL3008, finding.PL4005, finding.PL4007, finding.PL4008, finding.PL4009, finding.PL5003, finding.PL5005, finding.PL9001, finding.PL9003}
+
+// Judge gives what is wrong about the given objects, and with a whole node, if one is named. All that
+// matters of them was read, so their tables count as read; nothing is concluded about anything else.
+func (u *Scoped) Judge(ctx context.Context, settle time.Duration, node string, about ...model.Ref) *audit.Report {
 	endpoints := model.NotThere
 	if u.Etcd() {
 		endpoints = model.Complete
@@ -219,7 +224,8 @@ func (u *Scoped) Judge(ctx context.Context, settle time.Duration, about ...model
 	return audit.Judge(ctx, u.s, audit.Source{}, audit.Options{
 		Detectors: detect.All, Settle: settle, Recall: u.o.recall,
 		Keep: func(x *finding.Finding) bool {
-			return slices.ContainsFunc(x.About, func(r model.Ref) bool { return slices.Contains(about, r) })
+			return node != "" && (x.Node == node || x.Node == "") && slices.Contains(wholeNode, x.Code) ||
+				slices.ContainsFunc(x.About, func(r model.Ref) bool { return slices.Contains(about, r) })
 		},
 	})
 }

@@ -51,6 +51,14 @@ var failedAdd = regexp.MustCompile(`set ?up (?:pod )?(?:\\?"[^"]*" )?network|fai
 // what the ADD left has failed.
 func IsFailedAdd(message string) bool { return failedAdd.MatchString(message) }
 
+var pluginType = regexp.MustCompile(`plugin type=\\?"([^"\\]*)`)
+
+// OfCalico reports whether an error is of Calico's plugin, or says of none that it is.
+func OfCalico(message string) bool {
+	m := pluginType.FindStringSubmatch(message)
+	return m == nil || strings.HasPrefix(m[1], "calico") || m[1] == "plumbline-cni"
+}
+
 // OwnWords strips what the runtime and the kubelet put before an error of a CNI plugin.
 func OwnWords(message string) string {
 	if i := strings.Index(message, "resource does not exist"); i >= 0 {

@@ -24,7 +24,7 @@ func pluginToken(p *Pass, n *model.Node) *finding.Finding {
 	if c == nil || c.Expires.IsZero() {
 		return nil
 	}
-	left, life := c.Expires.Sub(p.Now), c.Expires.Sub(c.Issued)
+	left, life := int64(c.Expires-p.Now), int64(c.Expires-c.Issued) // in seconds; a duration would overflow
 	f := &finding.Finding{
 		Subject: n.Ref(), Node: n.Name,
 		Evidence: []finding.Evidence{{Ref: c.Ref(), Says: fmt.Sprintf("the plugin's token was issued at %s and ends at %s", c.Issued, c.Expires)}},
@@ -32,7 +32,7 @@ func pluginToken(p *Pass, n *model.Node) *finding.Finding {
 	switch {
 	case left <= 0:
 		f.Summary = fmt.Sprintf("the CNI plugin's token ended at %s: no pod starts or ends there", c.Expires)
-	case left < lateToken && left < life/renewedIn:
+	case left < int64(lateToken.Seconds()) && left < life/renewedIn:
 		f.Severity = finding.Warning
 		f.Summary = fmt.Sprintf("the CNI plugin's token ends at %s, and calico-node has not renewed it: then no pod starts or ends there", c.Expires)
 	default:

@@ -15,6 +15,7 @@ type Detector struct {
 	Class      finding.Class
 	Each       []model.Table    // the rows of these tables are the subjects
 	Needs      []model.Table    // tables and column groups without which Run is skipped; node tables must be complete on the subject's node
+	Partly     []model.Table    // of Needs: if only a part of these was read, Run runs on that part, and the rest is said
 	Uses       []model.Table    // tables that Run also reads and that may be missing
 	ShadowedBy []finding.Code   // shown under a finding of one of these codes if both are about the same object; no cycles
 	Applies    func(Calico) Fit // nil means always

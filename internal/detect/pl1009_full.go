@@ -59,8 +59,8 @@ func nearlyFull(p *Pass, t model.Table, row int32) {
 
 // usesIPAM reports whether the node has blocks, or pods that need one.
 func usesIPAM(p *Pass, n *model.Node, u model.Usage) bool {
-	if u.Blocks > 0 {
-		return true
+	if u.Blocks > 0 || n.Virtual() || n.OS == "windows" {
+		return u.Blocks > 0
 	}
 	for pod := range p.PodsOn(n.Name) {
 		if pod.Networked() {

@@ -17,8 +17,9 @@ var PL4007 = &Detector{
 	Code: finding.PL4007, Title: "CNI ADD fails: pods on the node do not start", Severity: finding.Error, Class: finding.Now,
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Events, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
-	Uses:       []model.Table{model.Sandboxes, model.CNIConfigs, model.FailedDels},
+	Uses:       []model.Table{model.Sandboxes, model.CNIConfigs, model.FailedDels, model.Machines},
 	ShadowedBy: []finding.Code{finding.PL9003},
+	Partly:     []model.Table{model.Events}, // an Event that there is says enough
 	Since:      "0.3", Run: failingAdd,
 }
 
@@ -28,7 +29,8 @@ const (
 	addTries = 2
 	addSpan  = 2 * time.Minute
 	addFresh = 10 * time.Minute
-	maxError = 500 // characters: the words that matter are often the last
+	addRare  = 5 * time.Minute // between two attempts of one incident: longer apart are several that have passed
+	maxError = 500             // characters: the words that matter are often the last
 )
 
 // failingAdds are what Events say about pods of one node whose ADD fails for one reason.
@@ -42,6 +44,9 @@ type failingAdds struct {
 
 func failingAdd(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
+	if m := p.MachineOf(n.Name); m != nil && m.Uptime < settledBoot {
+		return // the first ones after a boot may fail
+	}
 	var all []*failingAdds
 	for pod := range p.PodsOn(n.Name) {
 		if starts(p, pod) {
@@ -89,7 +94,7 @@ func starts(p *Pass, pod *model.Pod) bool {
 		return false
 	}
 	box, seen := running(p, pod)
-	return !seen || box == nil
+	return seen && box == nil || !seen && pod.Phase == model.Pending
 }
 
 // attempts are the ADDs of a pod that failed, and the DELs of what such an ADD left: the kubelet
@@ -97,7 +102,7 @@ func starts(p *Pass, pod *model.Pod) bool {
 func attempts(p *Pass, pod *model.Pod) iter.Seq[*model.Event] {
 	return func(yield func(*model.Event) bool) {
 		for e := range p.EventsOf(pod.Namespace, pod.Name) {
-			own := e.UID == "" || e.UID == pod.UID
+			own := e.UID == "" || e.UID == pod.UID || e.UID == pod.Static
 			if own && (e.Reason == "FailedCreatePodSandBox" && cnierror.IsFailedAdd(e.Message) || e.Reason == sandboxChanged || cnierror.IsFailedDel(e.Message)) && !yield(e) {
 				return
 			}
@@ -135,10 +140,23 @@ func addFailure(p *Pass, pod *model.Pod, all *[]*failingAdds) {
 			last = e
 		}
 	}
-	if first == nil || tries < addTries || still.Sub(first.First) < addSpan || p.Now.Sub(still) > addFresh {
+	if first == nil || tries < addTries {
 		return
 	}
-	cause, words := cnierror.CauseOf(last.Message), plain(cnierror.OwnWords(last.Message), maxError)
+	now := p.Now
+	if m := p.MachineOf(pod.Node); m != nil {
+		now = now.Add(time.Duration(m.Ahead) * time.Second) // Events have the kubelet's time
+	}
+	lasted := still.Sub(first.First)
+	if lasted < addSpan || lasted > time.Duration(tries)*addRare || now.Sub(still) > addFresh {
+		return
+	}
+	words := cnierror.OwnWords(last.Message)
+	cause := cnierror.CauseOf(words)
+	if !cnierror.OfCalico(last.Message) {
+		cause.Do = ""
+	}
+	words = plain(words, maxError)
 	for _, a := range *all {
 		if a.cause.Says == cause.Says && (cause.Says != "" || a.words == words) {
 			a.pods, a.first = append(a.pods, pod.Ref()), min(a.first, first.First)

@@ -13,12 +13,12 @@ var PL4008 = &Detector{
 	Code: finding.PL4008, Title: "Felix is not ready: new pods on the node are not reachable", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Pods, model.PodNode, model.PodPhase, model.PodStatus},
-	Uses:       []model.Table{model.Machines},
+	Uses:       []model.Table{model.Machines, model.CNIConfigs},
 	ShadowedBy: []finding.Code{finding.PL4009, finding.PL9003},
 	Since:      "0.3", Run: felixFails,
 }
 
-const notFound = "Felix was not found, although calico-node is ready"
+const atOdds = "Felix does not answer, although calico-node is ready"
 
 func felixFails(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
@@ -32,28 +32,32 @@ func felixFails(p *Pass, _ model.Table, row int32) {
 		}
 	}
 	m := p.MachineOf(n.Name)
-	if n.OS == "windows" || m != nil && m.Uptime < settledBoot {
+	if n.OS == "windows" || n.Virtual() || m != nil && m.Uptime < settledBoot {
 		return
 	}
 	f := finding.Finding{Subject: n.Ref(), Node: n.Name, About: append(pods, datastore)}
 	switch {
+	case m != nil && (m.Felix == "not ready" || m.Felix == "not running") && calico != nil && calico.Ready:
+		p.untold[atOdds] = append(p.untold[atOdds], n.Name)
+		return
 	case m != nil && m.Felix == "not ready":
 		f.Summary = "Felix is not ready"
-	case m != nil && m.Felix == "not running" && calico != nil && calico.Ready:
-		p.untold[notFound] = append(p.untold[notFound], n.Name)
-		return
-	case m != nil && m.Felix == "not running" && len(pods) > 0 && p.Calico.Network == "calico":
+	case m != nil && m.Felix == "not running" && len(pods) > 0 && p.CNISetupOn(n.Name).Calicos != nil:
 		f.Summary = "Felix does not run"
 	case calico != nil && !calico.Ready && calico.Deleted.IsZero():
 		f.Summary = "calico-node is not ready"
-		if m != nil && m.Felix == "ready" {
-			f.Summary += ", although Felix is"
-			f.Severity = finding.Warning
-		}
 	default:
 		return
 	}
-	f.Summary += fmt.Sprintf(": routes and policies of %s there are of before", count(len(pods), "pod", "pods"))
+	if m != nil && m.Felix == "ready" { // it is BIRD, which explains nothing about pods of this node
+		f.Summary += ", although Felix is: routes of BGP may be missing"
+		f.Severity, f.About = finding.Warning, []model.Ref{datastore}
+	} else {
+		f.Summary += fmt.Sprintf(": routes and policies of %s there are of before", count(len(pods), "pod", "pods"))
+	}
+	if n.Cordoned() {
+		f.Severity = finding.Warning
+	}
 	if m != nil {
 		f.Evidence = append(f.Evidence, machineSays(m))
 	}

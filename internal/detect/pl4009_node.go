@@ -1,9 +1,6 @@
 package detect
 
 import (
-	"fmt"
-	"slices"
-
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -29,18 +26,20 @@ func notReady(p *Pass, _ model.Table, row int32) {
 		}
 	}
 	what := "is not ready"
+	hides := count(len(pods), "pod", "pods") + " there"
 	if n.Silent {
 		what = "is not ready: its kubelet does not report"
+		hides = "what Kubernetes says of " + hides + " is of before"
 	}
 	f := finding.Finding{
 		Subject: n.Ref(), Node: n.Name, About: pods,
-		Summary:  fmt.Sprintf("%s; what Kubernetes says of %s there is of before", what, count(len(pods), "pod", "pods")),
+		Summary:  what + "; " + hides,
 		Evidence: []finding.Evidence{{Ref: n.Ref(), Says: what, Since: n.Changed}},
 	}
 	if n.Why != "" { // not in Says: it counts seconds
 		f.Summary += ": " + plain(n.Why, maxReason)
 	}
-	if slices.Contains(n.Taints, "node.kubernetes.io/unschedulable:NoSchedule") {
+	if n.Cordoned() {
 		f.Severity, f.Summary = finding.Warning, "cordoned and "+f.Summary
 	}
 	p.Report(f)

@@ -5,7 +5,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// datastore is Calico's, whose lock stops everything.
+// datastore is Calico's: while it is locked, no ADD succeeds, and every Felix waits.
 var datastore = model.Ref{Kind: model.KindCluster, Name: "datastore"}
 
 // PL9003 finds a locked datastore.

@@ -101,6 +101,11 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 			})
 		}
 		d.lacksSubjects(v, &unread)
+		for _, t := range d.Partly {
+			if v.State(t, "") == model.Partial {
+				res.Skipped = append(res.Skipped, Skip{Code: d.Code, Why: "not read completely: " + t.String()})
+			}
+		}
 		if s, ok := unread.skip(d); ok {
 			res.Skipped = append(res.Skipped, s)
 		}
@@ -129,7 +134,7 @@ func (d *Detector) skip(v *model.View, c Calico) (Skip, bool) {
 		if derived := t == model.Allocations || t == model.Addresses; derived {
 			continue
 		}
-		if s := v.State(t, ""); !s.Seen() {
+		if s := v.State(t, ""); !s.Seen() && (s != model.Partial || !slices.Contains(d.Partly, t)) {
 			lacks = append(lacks, t.String())
 		}
 	}

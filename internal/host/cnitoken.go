@@ -11,6 +11,9 @@ import (
 // token is a bearer token in a kubeconfig: three parts, of which the second says until when.
 var token = regexp.MustCompile(`(?m)(?:^|[\s{,"])token"?:\s*"?[\w-]+\.([\w-]+)\.[\w-]`)
 
+// lastSecond is the last one of the year 9999: no text of a time goes further.
+const lastSecond = 253402300799
+
 // noteToken notes when the token that Calico's plugin uses was issued, and when it ends. Nothing
 // else of the file is kept. Credentials of other kinds say no time.
 func (h *Host) noteToken(c *model.CNIConfig, kubeconfig string) {
@@ -33,7 +36,7 @@ func (h *Host) noteToken(c *model.CNIConfig, kubeconfig string) {
 		Issued  int64 `json:"iat"`
 		Expires int64 `json:"exp"`
 	}
-	if json.Unmarshal(claims, &times) != nil || times.Expires < 0 || times.Expires > 1<<40 || times.Issued < 0 || times.Issued > times.Expires {
+	if json.Unmarshal(claims, &times) != nil || times.Expires < 0 || times.Expires > lastSecond || times.Issued < 0 || times.Issued > times.Expires {
 		return
 	}
 	c.Issued, c.Expires = model.Time(times.Issued), model.Time(times.Expires)

@@ -16,8 +16,11 @@ import (
 	"plumbline.dev/plumbline/internal/scrub"
 )
 
-// Events reads the events of pods that fail to start or to stop.
-type Events struct{ Client *Client }
+// Events reads the events of pods that fail to start or to stop: of all, or of one.
+type Events struct {
+	Client *Client
+	Of     string // NAMESPACE/NAME of a pod; empty means all
+}
 
 // Name is the name in progress output.
 func (Events) Name() string { return "events" }
@@ -42,9 +45,14 @@ func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 	var out []model.Event
 	var seen observe.ReadInfo
 	cut := false
+	path := "/api/v1/events"
+	ns, name, one := strings.Cut(c.Of, "/")
+	if one {
+		path = "/api/v1/namespaces/" + url.PathEscape(ns) + "/events"
+	}
 	for i, reason := range reasons {
 		most := room(i)
-		a, err := c.Client.List(ctx, "/api/v1/events", eventQuery(reason), func(item []byte) error {
+		a, err := c.Client.List(ctx, path, eventQuery(reason, name), func(item []byte) error {
 			e, pod, err := parseEvent(item)
 			switch {
 			case err != nil || !pod:
@@ -77,9 +85,13 @@ func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 // still have room.
 func room(i int) int { return maxEvents - (len(reasons)-1-i)*maxEvents/20 }
 
-func eventQuery(reason string) url.Values {
+func eventQuery(reason, pod string) url.Values {
+	selector := "involvedObject.kind=Pod,reason=" + reason
+	if pod != "" {
+		selector += ",involvedObject.name=" + pod
+	}
 	return url.Values{
-		"fieldSelector": {"involvedObject.kind=Pod,reason=" + reason},
+		"fieldSelector": {selector},
 		"limit":         {strconv.Itoa(pageSize)}, // events come from etcd, not from the server's cache
 	}
 }

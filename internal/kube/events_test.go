@@ -58,7 +58,7 @@ func TestParseEvent(t *testing.T) {
 	if _, _, err := parseEvent([]byte(`{"count":"x"}`)); err == nil {
 		t.Error("no number, and no error")
 	}
-	if got := eventQuery("FailedMount").Encode(); got != "fieldSelector=involvedObject.kind%3DPod%2Creason%3DFailedMount&limit=500" {
+	if got := eventQuery("FailedMount", "").Encode(); got != "fieldSelector=involvedObject.kind%3DPod%2Creason%3DFailedMount&limit=500" {
 		t.Error(got)
 	}
 }

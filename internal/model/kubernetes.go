@@ -3,6 +3,7 @@ package model
 import (
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // A Phase is the phase of a pod.
@@ -108,6 +109,19 @@ type Node struct {
 
 // Ref names the node.
 func (n *Node) Ref() Ref { return Ref{KindNode, n.Name} }
+
+// Cordoned reports whether somebody has taken the node out of scheduling.
+func (n *Node) Cordoned() bool {
+	return slices.Contains(n.Taints, "node.kubernetes.io/unschedulable:NoSchedule")
+}
+
+// Virtual reports whether the node is no machine whose pods Calico could connect, such as those of
+// virtual-kubelet and Fargate.
+func (n *Node) Virtual() bool {
+	return slices.ContainsFunc(n.Taints, func(t string) bool {
+		return strings.HasPrefix(t, "virtual-kubelet.io/") || strings.HasPrefix(t, "eks.amazonaws.com/compute-type")
+	})
+}
 
 // A Tunnel is the address of a tunnel interface of a node.
 type Tunnel struct {

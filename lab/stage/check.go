@@ -53,6 +53,7 @@ func (s *Stage) visible(want []string) []string {
 type Report struct {
 	Findings, Unconfirmed []struct {
 		Name, Summary, Why string
+		Explains           []string
 		Evidence           json.RawMessage
 	}
 	NotJudged  []struct{ Code, Why string }

@@ -132,7 +132,7 @@ func (c *concern) keepRouting(f *model.NodeState) map[int]bool {
 func (c *concern) keepLinks(f *model.NodeState, used map[int]bool) {
 	names := map[string]bool{}
 	keep(&f.Links, func(l *model.Link) bool {
-		yes := c.peers[l.Index] || used[l.Index] || l.PeerNS != 0 && c.inodes[l.PeerNS]
+		yes := c.peers[l.Index] || used[l.Index] || len(l.IPs) > 0 || l.PeerNS != 0 && c.inodes[l.PeerNS] // with addresses: the node's own
 		names[l.Name] = names[l.Name] || yes
 		return yes
 	})

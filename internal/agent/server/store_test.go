@@ -161,11 +161,12 @@ func TestNarrow(t *testing.T) {
 		f := full()
 		f.Routes = append(f.Routes, model.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Link: 2})
 		f.Neighbours = append(f.Neighbours, model.Neighbour{IP: netip.MustParseAddr("10.0.0.7"), Link: 999, State: "PERMANENT"})
-		f.Links = append(f.Links, model.Link{Index: 999, Name: "caliother"}, model.Link{Index: 998, Name: "calinone"})
+		f.Links = append(f.Links, model.Link{Index: 999, Name: "caliother"}, model.Link{Index: 998, Name: "calinone"},
+			model.Link{Index: 997, Name: "eth1", IPs: []netip.Prefix{netip.MustParsePrefix("172.16.0.1/24")}}) // the node's own
 		f.Mounts = []model.Mount{{Source: "dead", Silent: true}, {Source: "fine"}}
 		ask(f)
 		got := fmt.Sprint(len(f.Links), len(f.Routes), len(f.Paths), len(f.Neighbours), len(f.Attachments), len(f.Sandboxes), len(f.Containers), len(f.CNIResults), len(f.Sysctls), len(f.Mounts), len(f.Machines))
-		if got != "2 2 1 2 1 1 1 1 3 1 1" || f.Sandboxes[0].Pod != "web-7" {
+		if got != "3 2 1 2 1 1 1 1 3 1 1" || f.Sandboxes[0].Pod != "web-7" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

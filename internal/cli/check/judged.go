@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
@@ -31,14 +32,23 @@ func judged(r *audit.Report, f flags) string {
 			seen++
 		}
 	}
-	return fmt.Sprintf("Checked: %s, %s (%s with node state), %s; %s", term.Count(pods, "pod"), term.Count(nodes, "node"), term.Thousands(seen), term.Count(len(s.Blocks), "block"), never)
+	only := ""
+	if len(f.codes) > 0 {
+		only = " for " + strings.ToUpper(strings.Join(f.codes, ", ")) + " only"
+	}
+	return fmt.Sprintf("Checked%s: %s, %s (%s with node state), %s; %s", only, term.Count(pods, "pod"), term.Count(nodes, "node"), term.Thousands(seen), term.Count(len(s.Blocks), "block"), never)
 }
 
 // unknownNames refuses names that nothing in the cluster has: a typo must not look healthy.
 func unknownNames(r *audit.Report, f flags) error {
 	v := r.View
-	if f.node != "" && v.State(model.Nodes, "").Seen() && v.NodeByName(f.node) == nil && len(r.Findings)+len(r.Unconfirmed) == 0 {
-		return fmt.Errorf("--node %s: no such node", f.node)
+	if f.node != "" && v.State(model.Nodes, "").Seen() {
+		switch n := v.NodeByName(f.node); {
+		case n != nil && n.Name != f.node:
+			return fmt.Errorf("--node %s: Kubernetes calls it %s", f.node, n.Name)
+		case n == nil && len(r.Findings)+len(r.Unconfirmed) == 0:
+			return fmt.Errorf("--node %s: no such node", f.node)
+		}
 	}
 	if f.namespace == "" || !v.State(model.Pods, "").Seen() || len(r.Findings)+len(r.Unconfirmed)+len(r.Suppressed) > 0 {
 		return nil

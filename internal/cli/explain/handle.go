@@ -40,7 +40,7 @@ func handleReport(ctx context.Context, sess *term.Session, ref model.Ref, f flag
 	if err := u.Handle(ctx, ref.Name); err != nil {
 		return nil, err
 	}
-	return u.Judge(ctx, f.settle, ref), nil
+	return u.Judge(ctx, f.settle, "", ref), nil
 }
 
 func handleText(sess *term.Session, r *audit.Report, id string) {

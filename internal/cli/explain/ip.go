@@ -21,7 +21,7 @@ func explainIP(ctx context.Context, sess *term.Session, ip netip.Addr, f flags) 
 	if err := u.Address(ctx, ip); err != nil {
 		return err
 	}
-	r := u.Judge(ctx, f.settle, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	r := u.Judge(ctx, f.settle, "", model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	if f.output == "json" {
 		return printReport(sess, r, "AddressExplanation")
 	}

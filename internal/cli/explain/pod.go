@@ -31,10 +31,7 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 	for _, ip := range ips {
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
-	if node := u.NodeOf(ref); node != "" {
-		about = append(about, model.Ref{Kind: model.KindNode, Name: node})
-	}
-	r := u.Judge(ctx, f.settle, about...)
+	r := u.Judge(ctx, f.settle, u.NodeOf(ref), about...)
 	if err := seekCauses(ctx, sess, r, f.logs, ref.Name); err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ func openAgents(ctx context.Context, sess *term.Session, node string) (agents, e
 type agents interface {
 	Status(ctx context.Context) ([]cluster.GuardStatus, map[string]error)
 	Off(ctx context.Context) (configMap string, err error)
+	InConfigs(ctx context.Context, nodes []string) map[string]error
 	Calls(ctx context.Context, q cluster.CallQuestion) (map[string][]cluster.GuardCall, map[string]error)
 }
 

@@ -108,6 +108,17 @@ func (*agentsPost) Off(context.Context) (string, error) {
 	return "plumbline-system/plumbline-guard", nil
 }
 
+// InConfigs says of w50 to w59 that they name the guard.
+func (*agentsPost) InConfigs(_ context.Context, nodes []string) map[string]error {
+	out := map[string]error{}
+	for _, n := range nodes {
+		if strings.HasPrefix(n, "w5") {
+			out[n] = errors.New("the CNI configuration names the guard, and the guard daemon has not reported")
+		}
+	}
+	return out
+}
+
 func (p *agentsPost) guards() (g guards) {
 	g.said, g.unread = p.Status(context.Background())
 	return g
@@ -157,7 +168,7 @@ func TestGuardScreens(t *testing.T) {
 		},
 		"guard-uninstall": func(sess *term.Session) error {
 			p := post()
-			p.nodes, p.none = []string{"w21-with-a-very-long-name.example.net", "w44", "w5", "w60", "w8"}, nil
+			p.nodes, p.none = []string{"w21-with-a-very-long-name.example.net", "w44", "w5", "w51", "w60", "w8"}, nil
 			return uninstall(ctx, sess, p, time.Millisecond, time.Millisecond)
 		},
 		"guard-log":     func(sess *term.Session) error { return showCalls(sess, callsOf(ctx, post(), callsQuestion{}), "text") },

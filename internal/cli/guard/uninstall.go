@@ -52,8 +52,11 @@ func uninstall(ctx context.Context, sess *term.Session, p agents, within, every 
 	for {
 		var all guards
 		all.said, all.unread = p.Status(ctx)
-		left, programs := named(all.said)
+		left, programs, mute := named(all.said)
 		maps.Copy(left, all.unread)
+		if len(mute) > 0 {
+			maps.Copy(left, p.InConfigs(ctx, mute))
+		}
 		if len(left) > 0 {
 			select {
 			case <-time.After(every):
@@ -80,14 +83,15 @@ func uninstall(ctx context.Context, sess *term.Session, p agents, within, every 
 	}
 }
 
-// named tells which nodes' CNI configuration may name the guard, and why, and which nodes
-// without that have its program.
-func named(said []cluster.GuardStatus) (left map[string]error, programs []string) {
+// named tells which nodes' CNI configuration may name the guard, and why, which nodes without that
+// have its program, and which have no report: it was never there, or the node has rebooted since.
+func named(said []cluster.GuardStatus) (left map[string]error, programs, mute []string) {
 	left = map[string]error{}
 	for i := range said {
 		g := &said[i]
 		switch r := g.Report; {
 		case r == nil:
+			mute = append(mute, g.Node)
 		case g.Age() > daemonSilentAfter:
 			left[g.Node] = fmt.Errorf("the guard daemon has not reported for %s", term.Age(g.Age()))
 		case r.Wanted != guard.Off:
@@ -101,5 +105,5 @@ func named(said []cluster.GuardStatus) (left map[string]error, programs []string
 		}
 	}
 	slices.Sort(programs)
-	return left, programs
+	return left, programs, mute
 }

@@ -61,6 +61,15 @@ func agrees(ctx context.Context, s *stage.Stage, bin, state, pod, node string, r
 	for _, f := range slices.Concat(said.Findings, said.Unconfirmed) {
 		names = append(append(names, f.Name), f.Explains...)
 	}
+	var checked []string
+	for _, f := range s.Checked.Findings {
+		checked = append(append(checked, f.Name), f.Explains...)
+	}
+	for _, f := range said.Findings {
+		if err := stage.Expect(slices.Contains(checked, f.Name), "explain pod %s not to say %s, which check does not: %q", pod, f.Name, checked); err != nil {
+			return err
+		}
+	}
 	concerned := false
 	for _, f := range s.Checked.Findings {
 		code, subject, _ := strings.Cut(f.Name, "/")
