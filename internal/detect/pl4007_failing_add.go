@@ -15,12 +15,11 @@ import (
 // PL4007 finds nodes on which pods do not start because their CNI ADD fails again and again.
 var PL4007 = &Detector{
 	Code: finding.PL4007, Title: "CNI ADD fails: pods on the node do not start", Severity: finding.Error, Class: finding.Now,
-	Each:       []model.Table{model.Nodes},
-	Needs:      []model.Table{model.Nodes, model.Events, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
-	Uses:       []model.Table{model.Sandboxes, model.CNIConfigs, model.FailedDels, model.Machines},
-	ShadowedBy: []finding.Code{finding.PL9003},
-	Partly:     []model.Table{model.Events}, // an Event that there is says enough
-	Since:      "0.3", Run: failingAdd,
+	Each:   []model.Table{model.Nodes},
+	Needs:  []model.Table{model.Nodes, model.Events, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
+	Uses:   []model.Table{model.Sandboxes, model.CNIConfigs, model.FailedDels, model.Machines},
+	Partly: []model.Table{model.Events}, // an Event that there is says enough
+	Since:  "0.3", Run: failingAdd,
 }
 
 // How long ADDs must have failed, and how recent the last one must be: the kubelet tries again
@@ -63,7 +62,7 @@ func failingAdd(p *Pass, _ model.Table, row int32) {
 	slices.SortFunc(all, func(a, b *failingAdds) int {
 		return cmp.Or(len(b.pods)-len(a.pods), cmp.Compare(a.cause.Says+a.words, b.cause.Says+b.words))
 	})
-	f := finding.Finding{Subject: n.Ref(), Node: n.Name, About: []model.Ref{datastore}}
+	f := finding.Finding{Subject: n.Ref(), Node: n.Name}
 	pods, since := 0, all[0].first
 	for _, a := range all {
 		pods, since = pods+len(a.pods), min(since, a.first)

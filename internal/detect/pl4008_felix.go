@@ -14,7 +14,7 @@ var PL4008 = &Detector{
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Pods, model.PodNode, model.PodPhase, model.PodStatus},
 	Uses:       []model.Table{model.Machines, model.CNIConfigs},
-	ShadowedBy: []finding.Code{finding.PL4009, finding.PL9003},
+	ShadowedBy: []finding.Code{finding.PL4009},
 	Since:      "0.3", Run: felixFails,
 }
 
@@ -35,7 +35,7 @@ func felixFails(p *Pass, _ model.Table, row int32) {
 	if n.OS == "windows" || n.Virtual() || m != nil && m.Uptime < settledBoot {
 		return
 	}
-	f := finding.Finding{Subject: n.Ref(), Node: n.Name, About: append(pods, datastore)}
+	f := finding.Finding{Subject: n.Ref(), Node: n.Name, About: pods}
 	switch {
 	case m != nil && (m.Felix == "not ready" || m.Felix == "not running") && calico != nil && calico.Ready:
 		p.untold[atOdds] = append(p.untold[atOdds], n.Name)
@@ -51,7 +51,7 @@ func felixFails(p *Pass, _ model.Table, row int32) {
 	}
 	if m != nil && m.Felix == "ready" { // it is BIRD, which explains nothing about pods of this node
 		f.Summary += ", although Felix is: routes of BGP may be missing"
-		f.Severity, f.About = finding.Warning, []model.Ref{datastore}
+		f.Severity, f.About = finding.Warning, nil
 	} else {
 		f.Summary += fmt.Sprintf(": routes and policies of %s there are of before", count(len(pods), "pod", "pods"))
 	}

@@ -5,9 +5,6 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// datastore is Calico's: while it is locked, no ADD succeeds, and every Felix waits.
-var datastore = model.Ref{Kind: model.KindCluster, Name: "datastore"}
-
 // PL9003 finds a locked datastore.
 var PL9003 = &Detector{
 	Code: finding.PL9003, Title: "datastore locked: no pod can start or stop", Severity: finding.Error, Class: finding.Now,
@@ -16,7 +13,7 @@ var PL9003 = &Detector{
 
 func locked(p *Pass, _ model.Table, _ int32) {
 	if i := p.Info(); !i.Ready {
-		subject := datastore
+		subject := model.Ref{Kind: model.KindCluster, Name: "datastore"}
 		p.Report(finding.Finding{
 			Subject: subject, Summary: "datastoreReady is false: every CNI ADD and DEL fails, Felix waits",
 			Evidence: []finding.Evidence{{Ref: subject, Says: "datastoreReady: false", Revision: i.Revision}},
