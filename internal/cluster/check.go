@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
@@ -50,12 +52,20 @@ func (c *Cluster) CheckSelected(ctx context.Context, o audit.Options, namespace,
 			return nil, err
 		}
 		if len(pods) == 0 {
-			return nil, fmt.Errorf("--selector %s: no pod has these labels, so nothing was checked", labels)
+			c.o.Notice("--selector " + labels + ": no pod has these labels")
 		}
 		before := o.Keep
 		o.Keep = func(f *finding.Finding) bool { return about(f, pods) && (before == nil || before(f)) }
 	}
-	return c.Check(ctx, o)
+	r, err := c.Check(ctx, o)
+	if err != nil || namespace == "" || slices.ContainsFunc(r.View.Snapshot().Pods, func(p model.Pod) bool { return p.Namespace == namespace }) {
+		return r, err
+	}
+	if _, _, err := c.client.Get(ctx, "/api/v1/namespaces/"+url.PathEscape(namespace)); errors.Is(err, observe.ErrNotThere) {
+		return nil, fmt.Errorf("-n %s: no such namespace", namespace)
+	}
+	c.o.Notice("-n " + namespace + ": no pod is in this namespace")
+	return r, nil
 }
 
 // Collect reads what a check reads, without judging it.

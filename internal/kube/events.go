@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -45,17 +46,17 @@ func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 	var out []model.Event
 	var seen observe.ReadInfo
 	cut := false
-	path := "/api/v1/events"
+	path, each := "/api/v1/events", reasons
 	ns, name, one := strings.Cut(c.Of, "/")
-	if one {
-		path = "/api/v1/namespaces/" + url.PathEscape(ns) + "/events"
+	if one { // a pod has few
+		path, each = "/api/v1/namespaces/"+url.PathEscape(ns)+"/events", []string{""}
 	}
-	for i, reason := range reasons {
+	for i, reason := range each {
 		most := room(i)
 		a, err := c.Client.List(ctx, path, eventQuery(reason, name), func(item []byte) error {
 			e, pod, err := parseEvent(item)
 			switch {
-			case err != nil || !pod:
+			case err != nil || !pod || !slices.Contains(reasons, e.Reason):
 				return err
 			case len(out) >= most:
 				return errEnough
@@ -86,7 +87,10 @@ func (c Events) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 func room(i int) int { return maxEvents - (len(reasons)-1-i)*maxEvents/20 }
 
 func eventQuery(reason, pod string) url.Values {
-	selector := "involvedObject.kind=Pod,reason=" + reason
+	selector := "involvedObject.kind=Pod"
+	if reason != "" {
+		selector += ",reason=" + reason
+	}
 	if pod != "" {
 		selector += ",involvedObject.name=" + pod
 	}

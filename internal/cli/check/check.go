@@ -115,7 +115,7 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if err != nil {
 		return err
 	}
-	if err := unknownNames(r, f); err != nil {
+	if err := unknownNames(sess, r, f); err != nil {
 		return err
 	}
 	if len(f.logs) > 0 {

@@ -40,7 +40,7 @@ func judged(r *audit.Report, f flags) string {
 }
 
 // unknownNames refuses names that nothing in the cluster has: a typo must not look healthy.
-func unknownNames(r *audit.Report, f flags) error {
+func unknownNames(sess *term.Session, r *audit.Report, f flags) error {
 	v := r.View
 	if f.node != "" && v.State(model.Nodes, "").Seen() {
 		switch n := v.NodeByName(f.node); {
@@ -50,8 +50,8 @@ func unknownNames(r *audit.Report, f flags) error {
 			return fmt.Errorf("--node %s: no such node", f.node)
 		}
 	}
-	if f.namespace == "" || !v.State(model.Pods, "").Seen() || len(r.Findings)+len(r.Unconfirmed)+len(r.Suppressed) > 0 {
-		return nil
+	if f.namespace == "" || sess.Bundle == "" || !v.State(model.Pods, "").Seen() || len(r.Findings)+len(r.Unconfirmed)+len(r.Suppressed) > 0 {
+		return nil // a cluster is asked whether it has the namespace
 	}
 	s := v.Snapshot()
 	for i := range s.Pods {
