@@ -100,11 +100,12 @@ func (s *Story) any(l *instance, from int, kinds ...Kind) int {
 }
 
 // Kinds that show the end of an instance: requested or done (ending), its DEL, successful or not
-// known to have failed (delDid), its failed DEL (failed).
+// known to have failed (delDid), its failed DEL (failed), the end of a DEL (delEnded).
 var (
-	ending = []Kind{PodTerminating, PodKilled, PodGone, ContainerDied, SandboxStopped, SandboxRemoved}
-	delDid = []Kind{DelBegin, DelEnd, AddressReleased, ReleaseAsked, ReleaseNothing, HandleReleased, EndpointDeleted, EndpointMissing, EndpointKept, DelStopped}
-	failed = []Kind{DelFailed, SandboxStopFailed}
+	delEnded = []Kind{DelEnd, DelStopped, EndpointDeleted, SandboxStopped, SandboxRemoved}
+	ending   = []Kind{PodTerminating, PodKilled, PodGone, ContainerDied, SandboxStopped, SandboxRemoved}
+	delDid   = []Kind{DelBegin, DelEnd, AddressReleased, ReleaseAsked, ReleaseNothing, HandleReleased, EndpointDeleted, EndpointMissing, EndpointKept, DelStopped}
+	failed   = []Kind{DelFailed, SandboxStopFailed}
 )
 
 // tornDown reports whether an event shows the end of the instance: one of its own, or one that

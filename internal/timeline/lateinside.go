@@ -34,7 +34,9 @@ func lateInside(s *Story, instances []*instance) []Verdict {
 		if a == nil {
 			continue
 		}
-		enclosed := s.shareFile(from, d) && s.shareFile(d, to)
+		_, began := s.firstInFile(from, d)
+		_, ended := s.firstInFile(d, to)
+		enclosed := began && ended
 		if ran < 0 && !enclosed {
 			continue
 		}

@@ -94,14 +94,15 @@ func (l *Log) story(x *index, t *podEvents) *Story {
 		}
 		events = append(events, l.unpack(p, &s))
 	}
-	events, left := l.oneClock(events)
+	events, apart, left := l.oneClock(events)
 	inOneZone(events)
 	cover := cover{Ends: l.covered(events), Dels: l.dels, Nodes: x.nodes, Named: l.named}
 	s := newStory(string(l.texts.get(t.pod)), events, cover)
 	if more := l.around(x, s); len(more) > 0 {
-		more, _ = l.oneClock(append(events, more...))
+		more, _, _ = l.oneClock(append(events, more...))
 		s = newStory(s.Pod, more, cover)
 	}
+	s.apart = apart
 	s.NotShown = append(s.NotShown, left...)
 	if l.dropped > 0 {
 		s.NotShown = append(s.NotShown, "what the oldest lines show: the limit of stored events was reached")

@@ -26,9 +26,10 @@ func (l *Log) judgeNameless(x *index) []Verdict {
 	}
 	var out []Verdict
 	for _, all := range events {
-		all, left := l.oneClock(all)
+		all, apart, left := l.oneClock(all)
 		inOneZone(all)
 		s := newStory("", all, cover{Ends: l.covered(all), Dels: l.dels, Nodes: x.nodes, Named: l.named})
+		s.apart = apart
 		for _, v := range retriedDels(s, s.instances()) {
 			v.NotShown = append(append(v.NotShown, left...), "which pod the sandbox belongs to: no line names it")
 			v.Lines = tidy(v.Lines)

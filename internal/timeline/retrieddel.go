@@ -33,7 +33,7 @@ func retriedDels(s *Story, instances []*instance) []Verdict {
 
 // retried judges the failed DELs of instance l. There is a verdict if
 //   - a later DEL of l removed objects of another instance (after one failure: likely), or
-//   - it failed at least twice and did not succeed within briefly.
+//   - it failed at least twice and no line shows that it succeeded within briefly, nor may show it.
 func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 	tries := s.failures(l)
 	if len(tries) == 0 {
@@ -44,7 +44,7 @@ func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 	for _, i := range tries {
 		count += max(1, s.Events[i].Count)
 	}
-	end := s.any(l, last+1, DelEnd, DelStopped, EndpointDeleted, SandboxStopped, SandboxRemoved)
+	end := s.any(l, last+1, delEnded...)
 	again := s.any(l, last+1, DelBegin, EndpointDeleted)
 	victim := s.firstVictim(l, last, instances)
 	since := s.Events[begin].At
@@ -57,7 +57,7 @@ func (s *Story) retried(l *instance, instances []*instance) (Verdict, bool) {
 		v.Until, v.Victim = s.Events[again].At, victim.ID
 		v.Lines = append(v.Lines, s.lines(again)...)
 		v.Says = fmt.Sprintf("the DEL of %s fails since %s; at %s it removed what belonged to %s", l.name(), clock(since), clock(v.Until), victim.name())
-	case end >= 0 && s.Events[end].At.Sub(since) < briefly, count < 2:
+	case end >= 0 && s.Events[end].At.Sub(since) < briefly, count < 2, s.shownApart(l, delEnded...):
 		return Verdict{}, false
 	case end >= 0:
 		v.Until = s.Events[end].At

@@ -19,6 +19,12 @@ type ZoneSince struct {
 func (l *Log) settleZones(told *time.Location) {
 	nodes := zonesOfNodes(l.files, l.hostFiles())
 	l.followNodes(nodes)
+	doubtful := l.setBacks()
+	for p := range l.events.all() {
+		if p.at != noTime && p.zoneBy == ZoneOfFile && doubtful.doubts(p) {
+			p.zoneBy = ZoneAssumed
+		}
+	}
 	if !l.assumes() {
 		return
 	}
@@ -36,7 +42,7 @@ func (l *Log) settleZones(told *time.Location) {
 			f.zone(east, "as you said")
 		}
 	}
-	l.shift(ZoneShown, by)
+	l.shift(ZoneShown, by, doubtful)
 	l.shiftContainers()
 	inferred := map[uint16]zoneOf{}
 	for file, east := range l.inferredZones() {
@@ -46,7 +52,7 @@ func (l *Log) settleZones(told *time.Location) {
 		inferred[file] = spans([]ZoneSince{{East: east}})
 		l.files[file].zone(east, "by events that other logs report too")
 	}
-	l.shift(ZoneInferred, inferred)
+	l.shift(ZoneInferred, inferred, doubtful)
 	l.zoned = false
 	for p := range l.events.all() {
 		l.zoned = l.zoned || p.at != noTime && p.zoneBy != ZoneAssumed
@@ -126,14 +132,14 @@ func (l *Log) assumes() bool {
 	return false
 }
 
-// shift moves the times that were read as UTC by the offset of their file's zone.
-func (l *Log) shift(by ZoneBy, zones map[uint16]zoneOf) {
+// shift moves the times that were read as UTC by the offset of their file's zone, but not doubtful ones.
+func (l *Log) shift(by ZoneBy, zones map[uint16]zoneOf, doubtful setBack) {
 	if len(zones) == 0 {
 		return
 	}
 	for p := range l.events.all() {
 		of := zones[p.file]
-		if of == nil || p.zoneBy != ZoneAssumed || p.at == noTime || !hostSource(l.sources[p.source]) {
+		if of == nil || p.zoneBy != ZoneAssumed || p.at == noTime || !hostSource(l.sources[p.source]) || doubtful.doubts(p) {
 			continue
 		}
 		if east, ok := of(time.Unix(0, p.at).UTC()); ok {

@@ -68,8 +68,8 @@ func (s *Story) before(i, k int) order {
 	if a.At.IsZero() || b.At.IsZero() {
 		return unknown
 	}
-	if s.shareFile(i, k) {
-		if i < k {
+	if first, shared := s.firstInFile(i, k); shared {
+		if i < k && first {
 			return certain
 		}
 		return unknown
@@ -99,14 +99,17 @@ func sameZone(a, b *Event) bool {
 	return a.Zone == b.Zone && (a.Zone == ZoneAssumed || a.Node == b.Node && hostSource(a.Source) == hostSource(b.Source))
 }
 
-// shareFile reports whether one file has a line of each event: its line order then decides.
-func (s *Story) shareFile(i, k int) bool {
+// firstInFile reports whether one file has a line of each event, and whether that of i is above that
+// of k in every such file. Where a clock was set back, times say otherwise.
+func (s *Story) firstInFile(i, k int) (first, shared bool) {
+	first = true
 	for _, p := range s.Places(i) {
 		for _, q := range s.Places(k) {
 			if p.File == q.File {
-				return true
+				shared = true
+				first = first && p.Line <= q.Line
 			}
 		}
 	}
-	return false
+	return first, shared
 }

@@ -24,7 +24,7 @@ func unpaired(s *Story, instances []*instance) []Verdict {
 		if b != nil {
 			until = b.add
 		}
-		if s.unattributed(a, a.add, until, delDid...) {
+		if s.unattributed(a, a.add, until, delDid...) || s.shownApart(a, slices.Concat(delDid, failed, delEnded)...) {
 			continue
 		}
 		gone := s.gone(a, b)
@@ -36,7 +36,7 @@ func unpaired(s *Story, instances []*instance) []Verdict {
 				NotShown: []string{fmt.Sprintf("whether the address of %s is still allocated: no line releases it", a.name())},
 				Lines:    s.lines(a.add, b.add),
 			})
-		case b == nil && gone >= 0 && s.covers(a, s.Events[gone].At.Add(goesOn)):
+		case b == nil && gone >= 0 && s.isLast(a, instances) && s.covers(a, s.Events[gone].At.Add(goesOn)):
 			out = append(out, Verdict{
 				Cause: DelNeverCame, Certainty: Likely, Node: a.Node, At: s.Events[gone].At, Culprit: a.ID,
 				Says:     fmt.Sprintf("the pod is gone since %s, and no line shows a DEL of %s", clock(s.Events[gone].At), a.name()),
@@ -96,6 +96,19 @@ func (s *Story) follower(a *instance, later []*instance) *instance {
 		}
 	}
 	return nil
+}
+
+// isLast reports whether every other sandbox with an ADD on the node was before a, as far as lines
+// show: where a clock was set back or the zone of times is not known, one may have followed.
+func (s *Story) isLast(a *instance, instances []*instance) bool {
+	for _, b := range instances {
+		if b != a && b.ID != "" && b.add >= 0 && b.Node == a.Node && s.before(b.add, a.add) == unknown {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.apart, func(e Event) bool {
+		return e.Sandbox != "" && e.Sandbox != a.ID && agree(e.Node, a.Node) && slices.Contains([]Kind{AddBegin, AddEnd, AddressAssigned, EndpointWritten}, e.Kind)
+	})
 }
 
 // gone gives the event that shows that the instance's pod no longer exists, or -1. There is none

@@ -77,5 +77,6 @@ type Story struct {
 	NotShown  []string  `json:"notShown,omitempty"` // about the story as a whole
 
 	Also  map[int][]Place `json:"-"` // by event: further lines that report the same
+	apart []Event         // of a zone that is not known, unlike that of Events: no order with them is known
 	cover cover
 }

@@ -169,6 +169,9 @@ func (a *reading) member(ctx context.Context, d *buffers, in Input, m *members, 
 		a.mu.Unlock()
 		return fmt.Errorf("%s not read: more than %d files", name, math.MaxUint16)
 	}
+	if modified.Before(firstLogs) {
+		modified = in.ModTime
+	}
 	f := &timeline.File{Name: in.Name + ":" + name, Node: cmp.Or(in.Node, m.nodes[name])}
 	a.files = append(a.files, f)
 	a.mu.Unlock()

@@ -87,12 +87,16 @@ func (c *clock) zone(z *time.Location) {
 	}
 }
 
+// firstLogs is a time before which no program that is read here wrote a log. Archives that are made
+// to be reproducible have 1970 or 1980 for every file.
+var firstLogs = time.Date(2014, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // begin sets the year of the first timestamp without one, whose date is day.
 func (c *clock) begin(day int16) {
 	switch {
 	case c.anchor.year != 0:
 		c.year, c.by = c.anchor.year-int(turns(day, c.anchor.day)), "from timestamps inside its lines"
-	case !c.mod.IsZero():
+	case !c.mod.Before(firstLogs):
 		c.year, c.by = lastYear(day, c.mod), "from the file's modification time"
 	case !c.now.IsZero():
 		c.year, c.by = lastYear(day, c.now), "from today's date"

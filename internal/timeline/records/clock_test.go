@@ -117,3 +117,14 @@ func TestRelayedLines(t *testing.T) {
 		}
 	}
 }
+
+// Archives that are made to be reproducible give every file a time at which there were no such logs.
+func TestImpossibleModificationTime(t *testing.T) {
+	t.Parallel()
+	in := file("x", "Mar  1 10:00:00 n kernel: x\n")
+	in.ModTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+	files, got := records(t, chunkSize, Options{Now: at("2026-11-15T00:00:00Z")}, in)
+	if y := got[0][0].At.Year(); y != 2026 || !slices.Contains(files[0].Guessed, "timestamps without a year: 2026, from today's date") {
+		t.Errorf("year %d, %q", y, files[0].Guessed)
+	}
+}
