@@ -75,13 +75,8 @@ func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *mo
 	return f.gather(ctx, nodes, query)
 }
 
-// Only reads some tables of every agent, as they are kept there.
-func (f *Fleet) Only(ctx context.Context, query url.Values) *model.Snapshot {
-	return f.gather(ctx, f.Nodes, query)
-}
-
-// OnlyOf is Only of some agents.
-func (f *Fleet) OnlyOf(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
+// Only reads some tables of the agents of some nodes, as they are kept there.
+func (f *Fleet) Only(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
 	return f.gather(ctx, nodes, query)
 }
 

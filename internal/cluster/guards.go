@@ -10,6 +10,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/kube/write"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -93,28 +94,37 @@ func (p *Guards) Status(ctx context.Context) (all []GuardStatus, unread map[stri
 
 // Off switches all guards off, with the user's own permissions. It names the ConfigMap that says so.
 func (p *Guards) Off(ctx context.Context) (configMap string, err error) {
-	_, err = p.client.GuardOff(ctx, p.namespace)
-	return p.namespace + "/" + kube.GuardConfigMap, err
+	_, err = write.GuardOff(ctx, p.client, p.namespace)
+	return p.namespace + "/" + write.GuardConfigMap, err
 }
 
 // InConfigs asks nodes whose guard daemon has reported nothing since they booted whether their CNI
 // configurations name the guard; an error says why that is unknown.
 func (p *Guards) InConfigs(ctx context.Context, nodes []string) map[string]error {
 	out := map[string]error{}
-	said := p.fleet.OnlyOf(ctx, nodes, url.Values{"table": {model.CNIConfigs.String()}})
-	v := model.Seal(said)
+	v := model.Seal(p.fleet.Only(ctx, nodes, url.Values{"table": {model.CNIConfigs.String()}}))
 	for _, node := range nodes {
-		if !v.Sees(node, model.CNIConfigs) {
-			out[node] = errors.New("its CNI configurations were not read, and the guard daemon has not reported")
-			continue
-		}
-		for c := range v.CNIConfigsOn(node) {
-			if slices.Contains(c.Plugins, "plumbline-cni") {
-				out[node] = errors.New("the CNI configuration names the guard, and the guard daemon has not reported")
-			}
+		if err := inConfigs(v, node); err != nil {
+			out[node] = err
 		}
 	}
 	return out
+}
+
+// inConfigs tells what is said of one node; nil if its CNI configurations do not name the guard.
+func inConfigs(v *model.View, node string) (err error) {
+	if !v.Sees(node, model.CNIConfigs) {
+		return errors.New("its CNI configurations were not read, and the guard daemon has not reported")
+	}
+	for c := range v.CNIConfigsOn(node) {
+		switch {
+		case slices.Contains(c.Plugins, "plumbline-cni"):
+			return errors.New("the CNI configuration names the guard, and the guard daemon has not reported")
+		case c.Error != "":
+			err = fmt.Errorf("its CNI configuration %s cannot be read (%s), and the guard daemon has not reported", c.File, c.Error)
+		}
+	}
+	return err
 }
 
 // Calls asks for the CNI calls that guards have recorded.

@@ -29,7 +29,7 @@ func Where(ctx context.Context, o Options, sought model.Sought) (*model.View, er
 		query.Add("table", t.String())
 	}
 	s := observe.Snapshot(ctx, c.o.Progress, kube.Nodes{Client: c.client})
-	s.PutFacts(c.fleet.Only(ctx, query))
+	s.PutFacts(c.fleet.Only(ctx, c.fleet.Nodes, query))
 	c.fleet.complete(s)
 	return model.Seal(s), ctx.Err()
 }

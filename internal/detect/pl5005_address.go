@@ -25,7 +25,7 @@ func nodeAddress(p *Pass, _ model.Table, row int32) {
 	}
 	if p.CalicoLacks(n) && p.NodeUse(n.Name).Blocks > 0 {
 		says := "Calico has no such node: the others have no route or tunnel to its pods"
-		p.Report(finding.Finding{Subject: n.Ref(), Node: n.Name, Summary: says, Evidence: []finding.Evidence{{Ref: n.Ref(), Says: says, Since: n.Created}}})
+		p.Report(finding.Finding{Subject: n.Ref(), Node: n.Name, Summary: says, Evidence: []finding.Evidence{{Ref: n.Ref(), Says: says}}})
 	}
 	for _, ip := range p.CalicoIPsOf(n) {
 		f := finding.Finding{Subject: n.Ref(), Node: n.Name, Evidence: []finding.Evidence{{Ref: n.Ref(), Says: "Calico has " + ip.String()}}}

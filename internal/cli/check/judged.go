@@ -36,6 +36,9 @@ func judged(r *audit.Report, f flags) string {
 	if len(f.codes) > 0 {
 		only = " for " + strings.ToUpper(strings.Join(f.codes, ", ")) + " only"
 	}
+	if f.selector != "" {
+		only += " (shown: only about pods with " + term.Line(f.selector) + ")"
+	}
 	return fmt.Sprintf("Checked%s: %s, %s (%s with node state), %s; %s", only, term.Count(pods, "pod"), term.Count(nodes, "node"), term.Thousands(seen), term.Count(len(s.Blocks), "block"), never)
 }
 

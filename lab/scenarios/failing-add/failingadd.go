@@ -94,7 +94,11 @@ func fails(ctx context.Context, s *stage.Stage, nodes []*lab.Node) error {
 	}); err != nil {
 		return err
 	}
-	time.Sleep(lasting + 20*time.Second - time.Since(began))
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(lasting + 20*time.Second - time.Since(began)):
+	}
 	var want []string
 	for _, n := range nodes {
 		ip, err := s.Kubectl(ctx, "-n", s.Namespace, "get", "pod", "new-"+n.Name, "-o", "jsonpath={.status.podIP}")

@@ -1,4 +1,4 @@
-package kube
+package write
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // GuardConfigMap has the guard's mode, and modes of single nodes.
@@ -14,8 +17,8 @@ const GuardConfigMap = "plumbline-guard"
 
 // GuardOff switches the guard off on all nodes, unless the ConfigMap changes meanwhile. It can
 // send nothing else. changed is false if the guard was off before.
-func (c *Client) GuardOff(ctx context.Context, namespace string) (changed bool, err error) {
-	if err := CheckNames(namespace); err != nil {
+func GuardOff(ctx context.Context, c *kube.Client, namespace string) (changed bool, err error) {
+	if err := kube.CheckNames(namespace); err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
@@ -28,14 +31,14 @@ func (c *Client) GuardOff(ctx context.Context, namespace string) (changed bool, 
 		return false, err
 	}
 	send := func(method string, body []byte) ([]byte, error) {
-		resp, err := sender.Send(ctx, Request{Method: method, Path: at, Accept: AcceptJSON, Body: body})
+		resp, err := sender.Send(ctx, kube.Request{Method: method, Path: at, Accept: kube.AcceptJSON, Body: body})
 		if err != nil {
 			return nil, err
 		}
-		return ReadBody(resp.Body)
+		return kube.ReadBody(resp.Body)
 	}
 	b, err := send(http.MethodGet, nil)
-	if errors.Is(err, errNotFound) {
+	if errors.Is(err, observe.ErrNotThere) {
 		return false, fmt.Errorf("%w; without it guards keep their mode: kubectl -n %s create configmap %s --from-literal=mode=off", err, namespace, GuardConfigMap)
 	}
 	if err != nil {
