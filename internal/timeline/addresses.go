@@ -55,13 +55,13 @@ func JudgeAddresses(l *Log) []Verdict {
 	return out
 }
 
-// holdings gives every assignment of an address to a sandbox, the first of each pair, and
-// the end of every sandbox.
+// holdings gives every assignment of an address to a sandbox, of each pair one whose zone is known
+// best, and the end of every sandbox.
 func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 	var given []holding
 	ends := map[uint32]end{}
 	type hold struct{ address, sandbox uint32 }
-	seen := map[hold]bool{}
+	seen := map[hold]int{} // index in given, plus one
 	for n := l.events.first; n < l.events.end; n++ {
 		p := l.events.at(n)
 		s := &x.subjects[p.subject]
@@ -82,9 +82,14 @@ func (l *Log) holdings(x *index) ([]holding, map[uint32]end) {
 		}
 		switch {
 		case p.kind == AddEnd || p.kind == AddressAssigned:
-			if k := (hold{p.address, s.sandbox}); p.address != 0 && !seen[k] {
-				seen[k] = true
-				given = append(given, holding{p.address, s.pod, s.sandbox, p.at, n})
+			k, this := hold{p.address, s.sandbox}, holding{p.address, s.pod, s.sandbox, p.at, n}
+			switch i := seen[k]; {
+			case p.address == 0:
+			case i == 0:
+				given = append(given, this)
+				seen[k] = len(given)
+			case p.zoneBy < l.events.at(given[i-1].event).zoneBy: // files are read in any order
+				given[i-1] = this
 			}
 		case p.kind == GCReleased:
 			e.freed = n

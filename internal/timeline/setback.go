@@ -46,6 +46,14 @@ func (l *Log) setBacks() setBack {
 	return out
 }
 
+// changed reports whether times go back as after a change of zone.
+func changed(back time.Duration) bool { return back > zoneChange && back <= excerpt }
+
+// apartByZone reports whether times go back by the difference of two zones.
+func apartByZone(back time.Duration) bool {
+	return back > zoneChange && back <= 26*time.Hour && (back-back.Round(quarter)).Abs() <= fromQuarter
+}
+
 // setBackAt gives the line from which on the times of one file are doubtful. Between two times of
 // which only one has a zone, and whose file shows none, nothing can be said.
 func setBackAt(events []*packed) (line uint32, ok bool) {
@@ -56,7 +64,8 @@ func setBackAt(events []*packed) (line uint32, ok bool) {
 			continue
 		}
 		back := time.Duration(last.at - p.at)
-		if back <= zoneChange || back > excerpt {
+		mixed := (p.zoneBy == ZoneShown) != (last.zoneBy == ZoneShown)
+		if !changed(back) && !(mixed && apartByZone(back)) {
 			continue
 		}
 		for i > 0 && p.zoneBy == ZoneShown && events[i-1].zoneBy != ZoneShown { // those before it were ahead

@@ -14,16 +14,17 @@ func TestSetBackAt(t *testing.T) {
 		events []*packed
 		line   uint32 // from one; 0: nothing is doubtful
 	}{
-		"in order":                  {events: []*packed{at(1, ZoneOfFile), at(2, ZoneShown), at(3, ZoneOfFile)}},
-		"winter time":               {[]*packed{at(60, ZoneOfFile), at(2, ZoneOfFile), at(3, ZoneOfFile)}, 2},
-		"winter time, assumed":      {[]*packed{at(60, ZoneAssumed), at(2, ZoneAssumed)}, 2},
-		"half an hour":              {[]*packed{at(60, ZoneOfFile), at(31, ZoneOfFile)}, 2},
-		"set back among zoned ones": {[]*packed{at(60, ZoneShown), at(2, ZoneOfFile), at(63, ZoneShown)}, 2},
-		"summer time":               {[]*packed{at(1, ZoneShown), at(62, ZoneOfFile), at(63, ZoneOfFile), at(4, ZoneShown)}, 2},
-		"another excerpt":           {events: []*packed{at(600, ZoneOfFile), at(2, ZoneOfFile)}},
-		"a few minutes":             {events: []*packed{at(10, ZoneOfFile), at(2, ZoneOfFile)}},
-		"zoned lines go back":       {events: []*packed{at(60, ZoneShown), at(2, ZoneShown)}},
-		"nothing to compare with":   {events: []*packed{at(60, ZoneShown), at(2, ZoneAssumed)}},
+		"in order":                      {events: []*packed{at(1, ZoneOfFile), at(2, ZoneShown), at(3, ZoneOfFile)}},
+		"winter time":                   {[]*packed{at(60, ZoneOfFile), at(2, ZoneOfFile), at(3, ZoneOfFile)}, 2},
+		"winter time, assumed":          {[]*packed{at(60, ZoneAssumed), at(2, ZoneAssumed)}, 2},
+		"half an hour":                  {[]*packed{at(60, ZoneOfFile), at(31, ZoneOfFile)}, 2},
+		"set back among zoned ones":     {[]*packed{at(60, ZoneShown), at(2, ZoneOfFile), at(63, ZoneShown)}, 2},
+		"summer time":                   {[]*packed{at(1, ZoneShown), at(62, ZoneOfFile), at(63, ZoneOfFile), at(4, ZoneShown)}, 2},
+		"a zone that is not the file's": {[]*packed{at(600, ZoneShown), at(1, ZoneOfFile), at(2, ZoneOfFile), at(603, ZoneShown)}, 2},
+		"another excerpt":               {events: []*packed{at(600, ZoneOfFile), at(2, ZoneOfFile)}},
+		"a few minutes":                 {events: []*packed{at(10, ZoneOfFile), at(2, ZoneOfFile)}},
+		"zoned lines go back":           {events: []*packed{at(60, ZoneShown), at(2, ZoneShown)}},
+		"nothing to compare with":       {events: []*packed{at(60, ZoneShown), at(2, ZoneAssumed)}},
 	} {
 		for i, p := range c.events {
 			p.line = uint32(i + 1)
