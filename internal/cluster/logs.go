@@ -41,7 +41,7 @@ const widestZone = 15 * time.Hour
 // zone is not shown by its own line, as long as any zone makes it so.
 func (q LogQuestion) Within(e *timeline.Event) bool {
 	var may time.Duration
-	if e.Zone != timeline.ZoneShown {
+	if e.Zone > timeline.ZoneFollowed {
 		may = widestZone
 	}
 	return e.At.IsZero() || (q.Since.IsZero() || !e.At.Add(may).Before(q.Since)) && (q.Until.IsZero() || !e.At.Add(-may).After(q.Until))

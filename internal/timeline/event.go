@@ -36,9 +36,10 @@ type Event struct {
 // A ZoneBy is how the zone of a time is known. The order of two events may rest on it.
 type ZoneBy uint8
 
-// The ways. Only the first two give an order that proves something.
+// The ways. Only the first three give an order that proves something.
 const (
-	ZoneShown    ZoneBy = iota // by its own timestamp, by others of its file or of its node, or by the user
+	ZoneShown    ZoneBy = iota // by its own timestamp, by others of its node, or by the user
+	ZoneFollowed               // by other timestamps of its file, as they change
 	ZoneOfFile                 // by one line of its file for all: it may have changed since
 	ZoneInferred               // by events that other logs report too
 	ZoneAssumed                // by nothing: it is read as UTC

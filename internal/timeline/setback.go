@@ -13,14 +13,19 @@ const (
 	excerpt    = time.Hour + time.Minute
 )
 
-// A setBack tells from which line on the zone of a file's times without one is doubtful: they go back
-// by as much as a zone may change, or contradict times of the file that have a zone.
-type setBack map[uint16]uint32
+// A setBack tells for which times without a zone that of their file is doubtful: all (other zones stand
+// beside them), or those from a line on, at which they go back by as much as a zone may change.
+type setBack map[uint16]doubtful
+
+type doubtful struct {
+	from uint32
+	all  bool
+}
 
 // doubts reports whether the zone of an event's time is doubtful.
 func (b setBack) doubts(p *packed) bool {
-	from, ok := b[p.file]
-	return ok && p.line >= from && p.zoneBy != ZoneShown
+	d, ok := b[p.file]
+	return ok && (d.all && p.zoneBy != ZoneShown || p.line >= d.from && p.zoneBy > ZoneFollowed)
 }
 
 // setBacks finds them. l.mu must be held.
@@ -39,19 +44,38 @@ func (l *Log) setBacks() setBack {
 			continue
 		}
 		slices.SortStableFunc(events, func(a, b *packed) int { return cmp.Compare(a.line, b.line) })
-		if from, ok := setBackAt(events); ok {
-			out[file] = from
+		from, ok := setBackAt(events)
+		if all := otherZone(events); ok || all {
+			out[file] = doubtful{from, all}
 		}
 	}
 	return out
 }
 
-// changed reports whether times go back as after a change of zone.
-func changed(back time.Duration) bool { return back > zoneChange && back <= excerpt }
-
-// apartByZone reports whether times go back by the difference of two zones.
-func apartByZone(back time.Duration) bool {
-	return back > zoneChange && back <= 26*time.Hour && (back-back.Round(quarter)).Abs() <= fromQuarter
+// otherZone reports whether the times of a file that have no zone are of another one than those that
+// have one: where both kinds meet, most are apart by the same difference of zones.
+func otherZone(events []*packed) bool {
+	votes, meet := map[time.Duration]int{}, 0
+	for i, p := range events[1:] {
+		last := events[i]
+		if (p.zoneBy == ZoneShown) == (last.zoneBy == ZoneShown) || p.zoneBy == ZoneAssumed || last.zoneBy == ZoneAssumed {
+			continue
+		}
+		meet++
+		d := time.Duration(p.at - last.at)
+		if last.zoneBy != ZoneShown {
+			d = -d
+		}
+		if q := d.Round(quarter); (d - q).Abs() <= fromQuarter {
+			votes[q]++
+		}
+	}
+	for apart, n := range votes {
+		if apart != 0 && n >= minTwins && float64(n) >= mostOf*float64(meet) {
+			return true
+		}
+	}
+	return false
 }
 
 // setBackAt gives the line from which on the times of one file are doubtful. Between two times of
@@ -60,18 +84,17 @@ func setBackAt(events []*packed) (line uint32, ok bool) {
 	for i, p := range events[1:] {
 		last := events[i]
 		comparable := p.zoneBy == last.zoneBy || p.zoneBy != ZoneAssumed && last.zoneBy != ZoneAssumed
-		if p.zoneBy == ZoneShown && last.zoneBy == ZoneShown || !comparable {
+		if p.zoneBy <= ZoneFollowed && last.zoneBy <= ZoneFollowed || !comparable {
 			continue
 		}
 		back := time.Duration(last.at - p.at)
-		mixed := (p.zoneBy == ZoneShown) != (last.zoneBy == ZoneShown)
-		if !changed(back) && !(mixed && apartByZone(back)) {
+		if back <= zoneChange || back > excerpt {
 			continue
 		}
-		for i > 0 && p.zoneBy == ZoneShown && events[i-1].zoneBy != ZoneShown { // those before it were ahead
+		for i > 0 && p.zoneBy <= ZoneFollowed && events[i-1].zoneBy > ZoneFollowed { // those before it were ahead
 			i--
 		}
-		if p.zoneBy == ZoneShown {
+		if p.zoneBy <= ZoneFollowed {
 			return events[i].line, true
 		}
 		return p.line, true

@@ -21,7 +21,7 @@ func (l *Log) settleZones(told *time.Location) {
 	l.followNodes(nodes)
 	doubtful := l.setBacks()
 	for p := range l.events.all() {
-		if p.at != noTime && p.zoneBy == ZoneOfFile && doubtful.doubts(p) {
+		if p.at != noTime && doubtful.doubts(p) {
 			p.zoneBy = ZoneAssumed
 		}
 	}

@@ -196,7 +196,9 @@ func (c *clock) time(s *stamp) time.Time {
 		switch {
 		case !c.anchor.zoned:
 			c.zoneOf = timeline.ZoneAssumed
-		case !c.follows:
+		case c.follows:
+			c.zoneOf = timeline.ZoneFollowed
+		default:
 			c.zoneOf = timeline.ZoneOfFile
 		}
 	}
