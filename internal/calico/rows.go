@@ -197,9 +197,9 @@ func poolRow(b []byte, o origin) (model.Pool, error) {
 	on := func(mode string) bool { return mode != "" && mode != "Never" }
 	switch {
 	case on(v.VXLAN.V):
-		row.Tunnel = "VXLAN"
+		row.Tunnel, row.Mode = "VXLAN", v.VXLAN.V
 	case on(v.IPIP.V):
-		row.Tunnel = "IPIP"
+		row.Tunnel, row.Mode = "IPIP", v.IPIP.V
 	}
 	return row, nil
 }

@@ -56,8 +56,37 @@ func (u *Scoped) Pod(ctx context.Context, namespace, name string) (claims []neti
 	u.s.Events, u.s.Coverage = read.Events, append(u.s.Coverage, read.Coverage...)
 	if node != "" { // what is wrong with its node is told with all pods there
 		u.add(ctx, model.Ref{Kind: model.KindPodsOn, Name: node})
+		u.addAstray(ctx, node)
 	}
 	return claims, true, u.err
+}
+
+// maxAstray is how many blocks that a node does not reach are read: one is enough to tell it.
+const maxAstray = 8
+
+// addAstray reads blocks of other nodes that the node does not reach; the affinities tell which blocks
+// there are.
+func (u *Scoped) addAstray(ctx context.Context, node string) {
+	if u.fleet == nil || u.err != nil {
+		return
+	}
+	if _, there := u.fleet.pods[node]; !there {
+		return
+	}
+	all := slices.DeleteFunc(u.calico.Collectors(), func(c observe.Collector) bool { return !slices.Equal(c.Tables(), []model.Table{model.Affinities}) })
+	read := observe.Snapshot(ctx, func(string, int, bool) {}, all...)
+	astray := detect.Astray(model.Seal(observe.Patch(u.s)), node, func(yield func(netip.Prefix, string) bool) {
+		for i := range read.Affinities {
+			if a := &read.Affinities[i]; a.State == "confirmed" && a.Type != "virtual" && !yield(a.CIDR, a.Node) {
+				return
+			}
+		}
+	})
+	var refs []model.Ref
+	for _, cidr := range astray[:min(len(astray), maxAstray)] {
+		refs = append(refs, model.Ref{Kind: model.KindBlock, Name: cidr.String()})
+	}
+	u.add(ctx, refs...)
 }
 
 // NodeOf is the node of a pod that was read; empty if it has none.
@@ -205,7 +234,7 @@ func (u *Scoped) blockOf(ip netip.Addr) model.Ref {
 }
 
 // wholeNode are the codes about a whole node, or all of them, that what is read here is enough for.
-var wholeNode = []finding.Code{finding.PL3008, finding.PL4005, finding.PL4007, finding.PL4008, finding.PL4009, finding.PL5003, finding.PL5005, finding.PL9001, finding.PL9003}
+var wholeNode = []finding.Code{finding.PL3007, finding.PL3008, finding.PL4005, finding.PL4007, finding.PL4008, finding.PL4009, finding.PL5003, finding.PL5005, finding.PL9001, finding.PL9003}
 
 // Judge gives what is wrong about the given objects, and with a whole node, if one is named. All that
 // matters of them was read, so their tables count as read; nothing is concluded about anything else.

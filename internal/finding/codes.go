@@ -28,6 +28,7 @@ const (
 	PL3004 Code = "PL3004" // neighbour entry for a pod's address is on another interface, or has another MAC
 	PL3005 Code = "PL3005" // pod cannot resolve its gateway 169.254.1.1
 	PL3006 Code = "PL3006" // address, routes or interface are wrong inside a pod's network namespace
+	PL3007 Code = "PL3007" // node does not reach the pods of another node
 	PL3008 Code = "PL3008" // node does not forward packets of its pods
 	PL4001 Code = "PL4001" // pod stuck in Terminating
 	PL4002 Code = "PL4002" // container's process is a zombie or cannot be killed

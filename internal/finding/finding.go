@@ -150,7 +150,7 @@ func Sort(fs []Finding) {
 
 // causes are codes about a cluster or a whole node, the widest first: what they say of pods comes
 // after them.
-var causes = []Code{PL9003, PL5001, PL5003, PL4009, PL4005, PL4008, PL3008, PL5005, PL4007, PL5002}
+var causes = []Code{PL9003, PL5001, PL5003, PL4009, PL4005, PL4008, PL3008, PL5005, PL3007, PL4007, PL5002}
 
 // rank is the place of a code among findings of one severity.
 func (c Code) rank() int {

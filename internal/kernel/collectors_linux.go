@@ -109,8 +109,10 @@ func readNamespaces(ctx context.Context, o Options, f *model.NodeState) (err err
 
 func readNeighbours(ctx context.Context, _ Options, f *model.NodeState) error {
 	return asking(func(s *rtnl.Socket) (err error) {
-		f.Neighbours, err = s.Neighbours(ctx, maxRows)
-		return err
+		if f.Neighbours, err = s.Neighbours(ctx, maxRows); err != nil {
+			return err
+		}
+		return tunnelled(ctx, s, f.Neighbours)
 	})
 }
 

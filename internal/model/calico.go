@@ -51,6 +51,7 @@ type Pool struct {
 	Assignment string       `json:"assignment,omitempty"`
 	Selector   string       `json:"selector,omitempty"` // nodeSelector
 	Tunnel     string       `json:"tunnel,omitempty"`   // IPIP, VXLAN or empty
+	Mode       string       `json:"mode,omitempty"`     // of the tunnel: Always or CrossSubnet; empty without one, and in older bundles
 	Revision   string       `json:"revision,omitempty"`
 	Extra      Extra        `json:"-"`
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"iter"
 	"net/netip"
+	"slices"
 )
 
 // PodByName finds a pod, or returns nil.
@@ -79,6 +80,12 @@ func (v *View) attribute(a *Allocation) *Attribute {
 		return nil
 	}
 	return &b.Attributes[a.Attr]
+}
+
+// Borrowed returns the allocations for another node than that of their block: Calico routes each by
+// itself.
+func (v *View) Borrowed() iter.Seq[*Allocation] {
+	return each(v, Allocations, v.allocs, slices.Values(v.borrowed))
 }
 
 // BlockOf returns the block of an allocation.

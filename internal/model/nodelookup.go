@@ -116,6 +116,12 @@ func (v *View) RoutesOn(node string) []Route {
 	return v.stateOf(node).Routes
 }
 
+// RulesOn returns the routing policy rules of a node: a few.
+func (v *View) RulesOn(node string) []Rule {
+	v.touched[Rules] = true
+	return v.stateOf(node).Rules
+}
+
 // stateOf is the state of a node; empty if it was not read.
 func (v *View) stateOf(node string) *NodeState {
 	if f := v.s.NodeState[node]; f != nil {

@@ -14,6 +14,7 @@ type Link struct {
 	Kind   string         `json:"kind,omitempty"` // veth, netkit, vxlan …; empty for a physical interface
 	MAC    string         `json:"mac,omitempty"`
 	Up     bool           `json:"up,omitempty"`
+	MTU    int            `json:"mtu,omitempty"`    // 0: an older agent
 	Peer   int            `json:"peer,omitempty"`   // index of the peer
 	PeerNS uint64         `json:"peerNS,omitempty"` // inode of the peer's network namespace; 0 if it could not be found
 	IPs    []netip.Prefix `json:"ips,omitempty"`
@@ -48,6 +49,8 @@ type Rule struct {
 	Dst      netip.Prefix `json:"dst,omitzero"`
 	Mark     uint32       `json:"mark,omitempty"`
 	In       string       `json:"in,omitempty"`
+	Type     string       `json:"type,omitempty"`  // blackhole, unreachable, prohibit; empty: it selects a table
+	Other    bool         `json:"other,omitempty"` // it has conditions that are not listed here
 	IPv6     bool         `json:"ipv6,omitempty"`
 	Since    Time         `json:"since,omitzero"`
 	Extra    Extra        `json:"-"`
@@ -78,10 +81,14 @@ type Neighbour struct {
 	Link  int        `json:"link"`
 	State string     `json:"state"` // PERMANENT, REACHABLE, STALE, FAILED …
 	Proxy bool       `json:"proxy,omitempty"`
+	FDB   string     `json:"fdb,omitempty"`   // on a VXLAN interface: the address to which its forwarding database sends the MAC's packets, or NoFDB
 	Asked int64      `json:"asked,omitempty"` // seconds since the kernel last asked for it in vain; 0: it did not, or that is unknown
 	Since Time       `json:"since,omitzero"`
 	Extra Extra      `json:"-"`
 }
+
+// NoFDB is said of a MAC for which the forwarding database of a VXLAN interface has no entry.
+const NoFDB = "none"
 
 // An Attachment is an interface in a network namespace other than the host's; a namespace
 // that has only its loopback is one row without Device.
@@ -98,6 +105,7 @@ type Attachment struct {
 	PeerNS     uint64         `json:"peerNS,omitempty"` // inode of the peer's network namespace; 0 if it could not be found
 	MAC        string         `json:"mac,omitempty"`
 	Up         bool           `json:"up,omitempty"`
+	MTU        int            `json:"mtu,omitempty"` // 0: an older agent
 	IPs        []netip.Prefix `json:"ips,omitempty"` // without link-local ones
 	Routes     []Route        `json:"routes,omitempty"`
 	Neighbours []Neighbour    `json:"neighbours,omitempty"` // its neighbour table, mainly the gateway

@@ -126,6 +126,11 @@ func (v *View) indexIPAM() {
 			v.allocsByHandle.add(HandleKey(at.Handle), i)
 		}
 	}
+	for i := range v.allocs {
+		if at, home := v.attribute(&v.allocs[i]), s.Blocks[v.allocs[i].Block].Node(); at != nil && at.Node != "" && home != "" && at.Node != home {
+			v.borrowed = append(v.borrowed, int32(i))
+		}
+	}
 	v.indexHandles()
 	v.affinities = prefixes{index: newIndex[netip.Prefix](len(s.Affinities))}
 	for i := len(s.Affinities) - 1; i >= 0; i-- {

@@ -31,6 +31,7 @@ type View struct {
 	blocks         prefixes
 	allocsByIP     index[netip.Addr]
 	allocsByHandle index[string] // by HandleKey
+	borrowed       []int32       // rows of allocs
 	handles        index[string] // by HandleKey
 	affinities     prefixes
 	endpointsByPod index[name]

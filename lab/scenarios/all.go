@@ -2,6 +2,7 @@
 package scenarios
 
 import (
+	betweennodes "plumbline.dev/plumbline/lab/scenarios/between-nodes"
 	"plumbline.dev/plumbline/lab/scenarios/cascade"
 	"plumbline.dev/plumbline/lab/scenarios/churn"
 	failingadd "plumbline.dev/plumbline/lab/scenarios/failing-add"
@@ -37,4 +38,5 @@ var All = []stage.Scenario{
 	felixfrozen.Scenario,
 	silentkubelet.Scenario,
 	noforwarding.Scenario,
+	betweennodes.Scenario,
 }

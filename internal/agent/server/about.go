@@ -108,7 +108,8 @@ func (c *concern) addAddresses(f *model.NodeState) {
 func (c *concern) keepRouting(f *model.NodeState) map[int]bool {
 	links := map[int]bool{}
 	keep(&f.Routes, func(r *model.Route) bool {
-		yes := r.Dst.IsSingleIP() && c.ips[r.Dst.Addr()] || r.Dst.Bits() == 0 || r.Dst.Contains(gateway)
+		between := r.Gateway.IsValid() || r.Type != "" && r.Type != "local" // ways to other nodes, and what is in front of them
+		yes := between || r.Dst.IsSingleIP() && c.ips[r.Dst.Addr()] || r.Dst.Bits() == 0 || r.Dst.Contains(gateway)
 		if yes {
 			links[r.Link] = true
 		}
@@ -118,7 +119,7 @@ func (c *concern) keepRouting(f *model.NodeState) map[int]bool {
 		if c.ips[n.IP] {
 			links[n.Link] = true
 		}
-		return c.ips[n.IP]
+		return c.ips[n.IP] || n.FDB != ""
 	})
 	keep(&f.Paths, func(p *model.Path) bool {
 		if c.ips[p.IP] {

@@ -54,7 +54,7 @@ func (v *visitor) read(ctx context.Context, f *os.File, n *Namespace) ([]model.A
 	for i := range links {
 		d := &links[i]
 		row := n.row()
-		row.Device, row.Index, row.MAC, row.Up, row.Peer = d.Name, d.Index, d.MAC, d.Up, d.Peer
+		row.Device, row.Index, row.MAC, row.Up, row.MTU, row.Peer = d.Name, d.Index, d.MAC, d.Up, d.MTU, d.Peer
 		switch {
 		case !d.Pair():
 		case !d.Away:

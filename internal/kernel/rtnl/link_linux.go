@@ -41,6 +41,8 @@ func parseLink(b []byte) (Device, error) {
 			d.Name = text(v)
 		case unix.IFLA_ADDRESS:
 			d.MAC = mac(v)
+		case unix.IFLA_MTU:
+			d.MTU = int(Number(v))
 		case unix.IFLA_LINK:
 			parent = int(int32(Number(v)))
 		case unix.IFLA_LINK_NETNSID:

@@ -17,7 +17,12 @@ const (
 	fraIn       = 3
 	fraPriority = 6
 	fraMark     = 10
+	fraSuppress = 14 // of routes with a prefix length up to this; -1: none
 	fraTable    = 15
+	fraMask     = 16
+	fraProtocol = 21
+	frPad       = 18
+	frInvert    = 2 // flag
 )
 
 // Rules returns the rules of both families.
@@ -60,7 +65,11 @@ func parseRule(b []byte) (model.Rule, error) {
 			r.Mark = Number(v)
 		case fraTable:
 			r.Table = int(Number(v))
+		case fraMask, fraProtocol, frPad:
+		case fraSuppress:
+			r.Other = r.Other || int32(Number(v)) != -1
 		default:
+			r.Other = true
 		}
 	})
 	if err != nil {
@@ -70,5 +79,17 @@ func parseRule(b []byte) (model.Rule, error) {
 		r.Table = int(b[4])
 	}
 	r.IPv6 = b[0] == unix.AF_INET6
+	r.Other = r.Other || b[3] != 0 || native.Uint32(b[8:])&frInvert != 0 // b[3] is the TOS
+	switch b[7] {
+	case unix.FR_ACT_TO_TBL:
+	case unix.FR_ACT_BLACKHOLE:
+		r.Type = "blackhole"
+	case unix.FR_ACT_UNREACHABLE:
+		r.Type = "unreachable"
+	case unix.FR_ACT_PROHIBIT:
+		r.Type = "prohibit"
+	default:
+		r.Other = true
+	}
 	return r, nil
 }

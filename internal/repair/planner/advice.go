@@ -11,6 +11,7 @@ func advice(c finding.Code) string {
 		finding.PL2004: "find the owners of both addresses (plumbline explain ip ADDRESS), then restart the pod",
 		finding.PL3002: "if the interface is only down, run ip link set dev DEVICE up; else restart the pod",
 		finding.PL3006: "restart the pod: it gets a new network namespace",
+		finding.PL3007: "restart calico-node on the node: Felix makes routes, neighbours and forwarding database anew; a route or rule of somebody else must be removed by hand",
 		finding.PL3008: "run sysctl -w net.ipv4.ip_forward=1 on the node, and find what switched it off",
 		finding.PL4001: "fix what the pod waits for; do not force-delete the pod",
 		finding.PL4005: "check for hung mounts first (PL4004, PL4002); restart the runtime only if there are none",

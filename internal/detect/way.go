@@ -1,0 +1,177 @@
+package detect
+
+import (
+	"crypto/sha1" //nolint:gosec // see vtepMAC
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// fault says what is wrong with the way to dst, which belongs to peer; nothing if it leads there, or if
+// that cannot be told. Since is set where it does not depend on what Calico's records say: Felix may
+// be about to follow these.
+func (w *ways) fault(dst netip.Prefix, peer *model.Node, pool *model.Pool, ips []netip.Addr) fault {
+	tunnel, needed := w.tunnel(pool, ips)
+	var device *model.Link
+	if needed {
+		device = w.p.LinkNamed(w.n.Name, tunnel)
+		if w.encrypted(dst) {
+			return fault{}
+		}
+		switch {
+		case device == nil:
+			return fault{why: "the node has no " + tunnel, ref: w.n.Ref()}
+		case !device.Up:
+			return fault{why: tunnel + " is down", ref: device.Ref(), since: device.Since}
+		}
+	}
+	r, rule := w.routing.to(dst, w.from[dst.Addr().Is6()])
+	switch {
+	case rule != nil:
+		return fault{why: ruleInFront(rule), ref: w.n.Ref(), since: rule.Since}
+	case r == nil:
+		return fault{why: "the node has no route", ref: w.n.Ref()}
+	case rejects(r.Type):
+		return fault{why: fmt.Sprintf("the route to %s is of type %s", r.Dst, r.Type), ref: w.n.Ref()}
+	case r.Type != "" || r.Link == 0:
+		return fault{} // of several next hops, or local
+	}
+	l := w.p.LinkAt(w.n.Name, r.Link)
+	switch {
+	case l == nil:
+		return fault{}
+	case !l.Up:
+		return fault{why: plain(l.Name, maxName) + " is down", ref: l.Ref(), since: l.Since}
+	case needed && l != device:
+		return fault{why: fmt.Sprintf("%s takes them out by %s, not by %s", routeName(r), plain(l.Name, maxName), tunnel), ref: w.n.Ref()}
+	case needed && pool.Tunnel == "VXLAN":
+		return w.vxlan(r, l, peer, ips)
+	case needed:
+		return fault{why: w.hop(r, peer, ips), ref: w.n.Ref()}
+	default:
+		return w.plainWay(r, l, peer, pool)
+	}
+}
+
+// tunnel names the interface that packets to a node must take, if they must take one.
+func (w *ways) tunnel(pool *model.Pool, ips []netip.Addr) (name string, needed bool) {
+	six := pool.CIDR.Addr().Is6()
+	switch {
+	case pool.Tunnel == "VXLAN" && six:
+		name = "vxlan-v6.calico"
+	case pool.Tunnel == "VXLAN":
+		name = "vxlan.calico"
+	case pool.Tunnel == "IPIP" && !six:
+		name = "tunl0"
+	default:
+		return "", false
+	}
+	return name, pool.Mode == "Always" || pool.Mode == "CrossSubnet" && !w.sameSubnet(ips)
+}
+
+// sameSubnet reports whether a node is in a subnet of this one's address in Calico.
+func (w *ways) sameSubnet(ips []netip.Addr) bool {
+	own := w.p.CalicoIPsOf(w.n)
+	for _, l := range w.p.LinksOn(w.n.Name) {
+		for _, subnet := range l.IPs {
+			if slices.Contains(own, subnet.Addr().Unmap()) && slices.ContainsFunc(ips, subnet.Masked().Contains) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// encrypted reports whether WireGuard takes the packets: its peers are not read.
+func (w *ways) encrypted(dst netip.Prefix) bool {
+	return w.routing.over(dst, func(link int) bool {
+		l := w.p.LinkAt(w.n.Name, link)
+		return l != nil && l.Kind == "wireguard" && l.Up
+	}) != nil
+}
+
+// vxlan follows a route over a VXLAN interface: tunnel address, MAC, address of the node.
+func (w *ways) vxlan(r *model.Route, l *model.Link, peer *model.Node, ips []netip.Addr) fault {
+	var tunnels []netip.Addr
+	for _, t := range w.p.TunnelsOf(peer) {
+		if strings.HasPrefix(t.Kind, "vxlan") && t.IP.Is6() == r.Dst.Addr().Is6() {
+			tunnels = append(tunnels, t.IP)
+		}
+	}
+	if !r.Gateway.IsValid() || len(tunnels) == 0 {
+		return fault{}
+	}
+	if !slices.Contains(tunnels, r.Gateway) {
+		return fault{why: fmt.Sprintf("the route leads to the tunnel address %s; theirs is %s", r.Gateway, addrs(tunnels)), ref: w.n.Ref()}
+	}
+	var near *model.Neighbour
+	for e := range w.p.NeighboursOf(w.n.Name, r.Gateway) {
+		if e.Link == l.Index && !e.Proxy {
+			near = e
+		}
+	}
+	theirs := vtepMAC(w.p.CalicoName(peer.Name), r.Dst.Addr().Is6())
+	switch {
+	case near == nil || near.MAC == "":
+		return fault{why: fmt.Sprintf("the neighbour table has no MAC for their tunnel address %s on %s", r.Gateway, l.Name), ref: l.Ref()}
+	case near.MAC != theirs && strings.HasPrefix(near.MAC, vtepPrefix):
+		return fault{why: fmt.Sprintf("the neighbour table has MAC %s for %s on %s; theirs is %s", near.MAC, r.Gateway, l.Name, theirs), ref: l.Ref()}
+	case near.FDB == model.NoFDB:
+		return fault{why: fmt.Sprintf("the forwarding database of %s has no entry for their MAC %s", l.Name, near.MAC), ref: l.Ref()}
+	case near.FDB == "":
+		return fault{} // an older agent
+	}
+	if to, err := netip.ParseAddr(near.FDB); err == nil && !slices.Contains(ips, to.Unmap()) {
+		return fault{why: fmt.Sprintf("the forwarding database of %s sends them to %s; their node has %s", l.Name, near.FDB, addrs(ips)), ref: l.Ref()}
+	}
+	return fault{}
+}
+
+// vtepPrefix begins the MACs that Felix gives to VXLAN interfaces, unless another is configured.
+const vtepPrefix = "66:"
+
+// vtepMAC is the MAC that Felix gives to the VXLAN interface of a node.
+func vtepMAC(node string, six bool) string {
+	if six {
+		node += "-v6"
+	}
+	sum := sha1.Sum([]byte(node)) //nolint:gosec // it is Felix's choice, and no secret
+	return vtepPrefix + net.HardwareAddr(sum[:5]).String()
+}
+
+// hop says what is wrong with the next hop of a route over an IPIP tunnel.
+func (w *ways) hop(r *model.Route, peer *model.Node, ips []netip.Addr) string {
+	if !r.Gateway.IsValid() || slices.Contains(ips, r.Gateway) || slices.Contains(peer.Addresses, r.Gateway) {
+		return ""
+	}
+	return fmt.Sprintf("the route leads to %s; their node has %s", r.Gateway, addrs(ips))
+}
+
+// plainWay judges a route without a tunnel. Where routers forward, their tables decide, which are not
+// read; but a route to another node of the cluster is wrong, and in one subnet Calico makes its own.
+func (w *ways) plainWay(r *model.Route, l *model.Link, peer *model.Node, pool *model.Pool) fault {
+	if pool.Mode == "CrossSubnet" && r.Dst.Bits() == 0 {
+		return fault{why: fmt.Sprintf("the default route takes them out by %s, although their node is in the same subnet", plain(l.Name, maxName)), ref: w.n.Ref()}
+	}
+	if !r.Gateway.IsValid() || r.Dst.Bits() == 0 {
+		return fault{}
+	}
+	for other := range w.p.NodesAt(r.Gateway) {
+		if slices.Contains(w.p.CalicoIPsOf(peer), r.Gateway) {
+			break // both have it: that is PL5005
+		}
+		return fault{why: fmt.Sprintf("the route leads to node %s (%s)", other.Name, r.Gateway), ref: w.n.Ref()}
+	}
+	return fault{}
+}
+
+func routeName(r *model.Route) string {
+	if r.Dst.Bits() == 0 {
+		return "the default route"
+	}
+	return "the route to " + r.Dst.String()
+}
