@@ -21,7 +21,7 @@ var Scenario = stage.Scenario{
 type fault struct {
 	name         string
 	broken, mend []string
-	frozen       bool // only while Felix hangs: it heals it otherwise
+	frozen       bool // only while Felix hangs: it heals it otherwise, some only at its next resync
 }
 
 func run(ctx context.Context, s *stage.Stage) error {
@@ -48,15 +48,15 @@ func run(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	ip := far.Status.PodIP
-	entry, err := entryOf(ctx, node, ip)
+	mac, to, err := entryOf(ctx, node, ip)
 	if err != nil {
 		return err
 	}
 	for _, f := range []fault{
 		{name: "a blackhole in front of the route", broken: words("ip route add blackhole " + ip + "/32"), mend: words("ip route del blackhole " + ip + "/32")},
 		{name: "a rule that prohibits", broken: words("ip rule add priority 100 to " + ip + "/32 prohibit"), mend: words("ip rule del priority 100")},
-		{name: "the forwarding database without the node", broken: words("bridge fdb del " + entry + " dev vxlan.calico"), frozen: true},
-		{name: "the tunnel is down", broken: words("ip link set vxlan.calico down"), frozen: true},
+		{name: "the forwarding database without the node", broken: words("bridge fdb del " + mac + " dev vxlan.calico"), mend: words("bridge fdb add " + mac + " dev vxlan.calico dst " + to), frozen: true},
+		{name: "the tunnel is down", broken: words("ip link set vxlan.calico down"), mend: words("ip link set vxlan.calico up"), frozen: true},
 	} {
 		if err := play(ctx, s, node, f, near.Metadata.Name, ip, reaches); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
@@ -73,9 +73,7 @@ func play(ctx context.Context, s *stage.Stage, node *lab.Node, f fault, from, ip
 		}
 		s.Cleanup(func(ctx context.Context) error { return node.Thaw(ctx, lab.Felix) })
 	}
-	if f.mend != nil {
-		s.Cleanup(func(ctx context.Context) error { _, _ = node.Exec(ctx, f.mend...); return nil })
-	}
+	s.Cleanup(func(ctx context.Context) error { _, _ = node.Exec(ctx, f.mend...); return nil })
 	if _, err := node.Exec(ctx, f.broken...); err != nil {
 		return err
 	}
@@ -95,36 +93,47 @@ func play(ctx context.Context, s *stage.Stage, node *lab.Node, f fault, from, ip
 	if err != nil {
 		return err
 	}
-	if f.frozen {
-		err = node.Thaw(ctx, lab.Felix)
-	} else {
-		_, err = node.Exec(ctx, f.mend...)
-	}
-	if err != nil {
+	if _, err = node.Exec(ctx, f.mend...); err != nil {
 		return err
+	}
+	if f.frozen {
+		if err := node.Thaw(ctx, lab.Felix); err != nil {
+			return err
+		}
 	}
 	return reaches(ctx)
 }
 
-// entryOf gives the MAC of the VXLAN neighbour through which an address is reached.
-func entryOf(ctx context.Context, node *lab.Node, ip string) (mac string, err error) {
+// entryOf gives the MAC of the VXLAN neighbour through which an address is reached, and the address to
+// which its packets are sent.
+func entryOf(ctx context.Context, node *lab.Node, ip string) (mac, to string, err error) {
 	route, err := node.Exec(ctx, "ip", "route", "get", ip)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	_, rest, ok := strings.Cut(route, " via ")
 	if err := stage.Expect(ok && strings.Contains(route, "vxlan.calico"), "a route by vxlan.calico, got %q", route); err != nil {
-		return "", err
+		return "", "", err
 	}
 	near, err := node.Exec(ctx, "ip", "neigh", "show", strings.Fields(rest)[0], "dev", "vxlan.calico")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	_, mac, ok = strings.Cut(near, "lladdr ")
 	if err := stage.Expect(ok, "a neighbour entry, got %q", near); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return strings.Fields(mac)[0], nil
+	mac = strings.Fields(mac)[0]
+	all, err := node.Exec(ctx, "bridge", "fdb", "show", "dev", "vxlan.calico")
+	if err != nil {
+		return "", "", err
+	}
+	for line := range strings.Lines(all) {
+		if f := strings.Fields(line); f[0] == mac && len(f) > 2 && f[1] == "dst" {
+			to = f[2]
+		}
+	}
+	return mac, to, stage.Expect(to != "", "an entry of %s in the forwarding database, got %q", mac, all)
 }
 
 func words(s string) []string { return strings.Fields(s) }
