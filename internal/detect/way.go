@@ -3,7 +3,6 @@ package detect
 import (
 	"crypto/sha1" //nolint:gosec // see vtepMAC
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -140,7 +139,7 @@ func vtepMAC(node string, six bool) string {
 		node += "-v6"
 	}
 	sum := sha1.Sum([]byte(node)) //nolint:gosec // it is Felix's choice, and no secret
-	return vtepPrefix + net.HardwareAddr(sum[:5]).String()
+	return fmt.Sprintf("%s%02x:%02x:%02x:%02x:%02x", vtepPrefix, sum[0], sum[1], sum[2], sum[3], sum[4])
 }
 
 // hop says what is wrong with the next hop of a route over an IPIP tunnel.

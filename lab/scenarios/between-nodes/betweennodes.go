@@ -13,7 +13,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "between-nodes", Title: "a node does not reach the pods of another: routes, rules, tunnel, forwarding database",
+	Name: "between-nodes", Title: "a node does not reach the pods of another one",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
