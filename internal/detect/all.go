@@ -25,6 +25,7 @@ import "plumbline.dev/plumbline/internal/finding"
 //	PL3005, PL3006  the pod reaches its gateway (rp_filter is the owner's choice, not checked)
 //	PL3007          a node sends packets for pods of other nodes to those nodes
 //	PL3008          a node forwards what its pods send and get
+//	PL3009          what pods send is not too large for their way
 //	PL4003          sandbox, container and pod exist together
 //	PL4001, PL4002, PL4004  a deleted pod terminates
 //	PL4007          a pod that is to start gets a network
@@ -51,7 +52,7 @@ import "plumbline.dev/plumbline/internal/finding"
 var All = []*Detector{
 	PL1001, PL1002, PL1003, PL1004, PL1005, PL1006, PL1007, PL1008, PL1009,
 	PL2001, PL2002, PL2003, PL2004, PL2010,
-	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006, PL3007, PL3008,
+	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006, PL3007, PL3008, PL3009,
 	PL4001, PL4002, PL4003, PL4004, PL4005, PL4006, PL4007, PL4008, PL4009, PL4010,
 	PL5001, PL5002, PL5003, PL5004, PL5005,
 	PL9001, PL9003, PL9005,

@@ -52,8 +52,10 @@ type seatCache []atomic.Pointer[seat]
 
 var noSeat = new(seat)
 
-func findSeat(p *Pass, row int32) *seat {
-	pod := p.Pod(row)
+func findSeat(p *Pass, row int32) *seat { return seatOfPod(p, p.Pod(row)) }
+
+// seatOfPod is findSeat for a pod whose row is not known.
+func seatOfPod(p *Pass, pod *model.Pod) *seat {
 	if pod.HostNetwork || !pod.Deleted.IsZero() || pod.Phase != model.Running && pod.Phase != model.Pending {
 		return nil
 	}

@@ -14,7 +14,7 @@ var PL3008 = &Detector{
 	Code: finding.PL3008, Title: "node does not forward packets of its pods", Severity: finding.Error, Class: finding.Kernel,
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Hosts, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Links, model.Routes, model.Sysctls},
-	Uses:       []model.Table{model.Machines},
+	Uses:       []model.Table{model.Machines, model.Firewall},
 	ShadowedBy: []finding.Code{finding.PL4009},
 	Applies:    kernelIsCalicos, Since: "0.3", Run: notForwarding,
 }
@@ -49,6 +49,10 @@ func notForwarding(p *Pass, _ model.Table, row int32) {
 				Summary:  fmt.Sprintf("forwarding of %s is off (%s): packets that arrive there for %s are dropped", plain(l.Name, maxName), sysctlName(s), count(len(pods), "pod", "pods")),
 				Evidence: []finding.Evidence{sysctlSays(s)},
 			})
+			return
+		}
+		if says, e := dropsForwarded(p, n, six); says != "" {
+			reportKernel(p, n.Name, finding.Finding{Subject: n.Ref(), About: pods, Summary: says, Evidence: []finding.Evidence{e}})
 			return
 		}
 	}

@@ -30,6 +30,7 @@ const (
 	PL3006 Code = "PL3006" // address, routes or interface are wrong inside a pod's network namespace
 	PL3007 Code = "PL3007" // node does not reach the pods of another node
 	PL3008 Code = "PL3008" // node does not forward packets of its pods
+	PL3009 Code = "PL3009" // MTU of pods or of a tunnel is larger than what carries it
 	PL4001 Code = "PL4001" // pod stuck in Terminating
 	PL4002 Code = "PL4002" // container's process is a zombie or cannot be killed
 	PL4003 Code = "PL4003" // namespace links unreadable, container without sandbox, sandbox without pod

@@ -55,6 +55,7 @@ func Collectors(o Options) []observe.NodeCollector {
 		collector("sysctls", readSysctls, model.Sysctls),
 		collector("namespaces", readNamespaces, model.Attachments),
 		collector("paths", readPaths, model.Paths),
+		collector("firewall", readFirewall, model.Firewall),
 	}
 }
 

@@ -53,6 +53,7 @@ type NodeState struct {
 	Neighbours  []Neighbour
 	Attachments []Attachment
 	Sysctls     []Sysctl
+	Firewall    []Chain
 	Sandboxes   []Sandbox
 	Containers  []Container
 	CNIConfigs  []CNIConfig

@@ -44,6 +44,7 @@ const (
 	Neighbours
 	Attachments
 	Sysctls
+	Firewall // the chains of forwarded packets
 	Sandboxes
 	Containers
 	CNIConfigs
@@ -66,7 +67,7 @@ var tableNames = [tables]string{
 	Nodes: "nodes", Services: "services", VMs: "vms", Events: "events",
 	Cluster: "cluster", Collector: "collector", Components: "components", Pools: "pools", Reservations: "reservations",
 	Blocks: "blocks", Handles: "handles", HandleCounts: "handles.counts", Affinities: "affinities", Endpoints: "endpoints", Hosts: "hosts",
-	Links: "links", Routes: "routes", Rules: "rules", Paths: "paths", Neighbours: "neighbours", Attachments: "attachments", Sysctls: "sysctls",
+	Links: "links", Routes: "routes", Rules: "rules", Paths: "paths", Neighbours: "neighbours", Attachments: "attachments", Sysctls: "sysctls", Firewall: "firewall",
 	Sandboxes: "sandboxes", Containers: "containers", CNIConfigs: "cniconfigs", CNIResults: "cniresults",
 	Processes: "processes", Mounts: "mounts", Runtimes: "runtimes", FailedDels: "faileddels", Machines: "machines",
 	Allocations: "allocations", Addresses: "addresses",
@@ -111,9 +112,10 @@ func (t Table) Base() Table {
 // OfNode reports whether the table is a node table (node state).
 func (t Table) OfNode() bool { return t >= Links && t <= Machines }
 
-// Supplements reports whether the table only adds to another one: FailedDels to Events. Where it
-// cannot be read, that is said, and the check is complete all the same.
-func (t Table) Supplements() bool { return t == FailedDels }
+// Supplements reports whether the table only adds to others: FailedDels to Events, Firewall to the
+// other tables of forwarding. Where it cannot be read, that is said, and the check is complete all the
+// same.
+func (t Table) Supplements() bool { return t == FailedDels || t == Firewall }
 
 // FactTables lists the node tables, in order.
 func FactTables() []Table {

@@ -18,6 +18,8 @@ func (f *NodeState) Take(g *NodeState, tables ...Table) {
 			f.Attachments = g.Attachments
 		case Sysctls:
 			f.Sysctls = g.Sysctls
+		case Firewall:
+			f.Firewall = g.Firewall
 		case Sandboxes:
 			f.Sandboxes = g.Sandboxes
 		case Containers:

@@ -16,6 +16,7 @@ func (f *NodeState) Shift(d time.Duration) {
 	shift(f.Neighbours, func(r *Neighbour) { move(&r.Since) })
 	shift(f.Attachments, func(r *Attachment) { move(&r.Since) })
 	shift(f.Sysctls, func(r *Sysctl) { move(&r.Since) })
+	shift(f.Firewall, func(r *Chain) { move(&r.Since) })
 	shift(f.Sandboxes, func(r *Sandbox) { move(&r.Since) })
 	shift(f.Containers, func(r *Container) { move(&r.Since) })
 	shift(f.CNIConfigs, func(r *CNIConfig) { move(&r.Since) })

@@ -84,6 +84,7 @@ var nodeSections = []nodeSection{
 	nodeTables(model.Neighbours, func(f *model.NodeState) *[]model.Neighbour { return &f.Neighbours }),
 	nodeTables(model.Attachments, func(f *model.NodeState) *[]model.Attachment { return &f.Attachments }),
 	nodeTables(model.Sysctls, func(f *model.NodeState) *[]model.Sysctl { return &f.Sysctls }),
+	nodeTables(model.Firewall, func(f *model.NodeState) *[]model.Chain { return &f.Firewall }),
 	nodeTables(model.Sandboxes, func(f *model.NodeState) *[]model.Sandbox { return &f.Sandboxes }),
 	nodeTables(model.Containers, func(f *model.NodeState) *[]model.Container { return &f.Containers }),
 	nodeTables(model.CNIConfigs, func(f *model.NodeState) *[]model.CNIConfig { return &f.CNIConfigs }),

@@ -8,8 +8,9 @@
   - DAC_READ_SEARCH
   # Receive changes inside the pods' namespaces on one socket, without holding any of them (NETLINK_LISTEN_ALL_NSID).
   - NET_BROADCAST
-  {{- if .Values.repair }}
-  # Node steps of a plan: interfaces, routes, neighbours and sysctls of the node. Without the value repair the agent only reads.
+  {{- if or .Values.repair .Values.readFirewall }}
+  # Node steps of a plan: interfaces, routes, neighbours and sysctls of the node. Without the value repair the agent only reads, and
+  # needs it for the chains of nf_tables, which the kernel shows to nobody else.
   - NET_ADMIN
   {{- end }}
 {{- include "plumbline.confinement" . }}

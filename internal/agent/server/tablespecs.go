@@ -50,6 +50,11 @@ func tableSpecs() map[model.Table]tableCache {
 			key:   func(r *model.Sysctl) string { return fmt.Sprintf("%s %s %t", r.Device, r.Key, r.IPv6) },
 			since: func(r *model.Sysctl) *model.Time { return &r.Since }, plain: same[model.Sysctl],
 		},
+		model.Firewall: &rows[model.Chain]{
+			table: model.Firewall, of: func(f *model.NodeState) *[]model.Chain { return &f.Firewall },
+			key:   func(r *model.Chain) string { return fmt.Sprintf("%s %s %s %t", r.Family, r.Table, r.Name, r.Legacy) },
+			since: func(r *model.Chain) *model.Time { return &r.Since }, plain: same[model.Chain],
+		},
 		model.Sandboxes: &rows[model.Sandbox]{
 			table: model.Sandboxes, of: func(f *model.NodeState) *[]model.Sandbox { return &f.Sandboxes },
 			key: func(r *model.Sandbox) string { return r.ID }, since: func(r *model.Sandbox) *model.Time { return &r.Since }, plain: same[model.Sandbox],

@@ -28,8 +28,10 @@ type Socket struct {
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 
 // Open opens a socket in the namespace of the calling thread.
-func Open() (*Socket, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+func Open() (*Socket, error) { return open(unix.NETLINK_ROUTE) }
+
+func open(protocol int) (*Socket, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, protocol)
 	if err != nil {
 		return nil, fmt.Errorf("open a netlink socket: %w", err)
 	}

@@ -73,7 +73,7 @@ func agrees(ctx context.Context, s *stage.Stage, bin, state, pod, node string, r
 	concerned := false
 	for _, f := range s.Checked.Findings {
 		code, subject, _ := strings.Cut(f.Name, "/")
-		if subject != s.Namespace+"/"+pod && (subject != node || code == "PL4007" && runs) { // what keeps others from starting is not about it
+		if subject != s.Namespace+"/"+pod && (subject != node || code == "PL4007" && runs || code == "PL3009") { // what keeps others from starting, and how large others send, is not about it
 			continue
 		}
 		concerned = true

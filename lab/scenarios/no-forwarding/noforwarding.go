@@ -4,6 +4,7 @@ package noforwarding
 import (
 	"context"
 
+	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
@@ -60,5 +61,34 @@ func run(ctx context.Context, s *stage.Stage) error {
 	if err := s.Reaches(ctx, peer.Metadata.Name, a.Status.PodIP, "a"); err != nil {
 		return err
 	}
-	return s.Check(ctx, "healed")
+	if err := s.Check(ctx, "healed"); err != nil {
+		return err
+	}
+	return firewall(ctx, s, node, func(ctx context.Context) error { return s.Reaches(ctx, peer.Metadata.Name, a.Status.PodIP, "a") }, func(ctx context.Context) (string, error) {
+		return s.GetFrom(ctx, peer.Metadata.Name, a.Status.PodIP)
+	})
+}
+
+// firewall has a rule drop what the node forwards, as a firewall of its own does.
+func firewall(ctx context.Context, s *stage.Stage, node *lab.Node, reaches func(context.Context) error, get func(context.Context) (string, error)) error {
+	rule := func(do string) []string { return []string{"iptables", "-w", do, "FORWARD", "-j", "DROP"} }
+	s.Cleanup(func(ctx context.Context) error { _, _ = node.Exec(ctx, rule("-D")...); return nil })
+	if _, err := node.Exec(ctx, rule("-I")...); err != nil {
+		return err
+	}
+	out, err := get(ctx)
+	if err := stage.Expect(err != nil, "no answer through a rule that drops, got %q", out); err != nil {
+		return err
+	}
+	s.Say("a firewall rule of %s drops what it forwards", node.Name)
+	if err := s.Check(ctx, "dropped", "+PL3008/"+node.Name); err != nil {
+		return err
+	}
+	if _, err := node.Exec(ctx, rule("-D")...); err != nil {
+		return err
+	}
+	if err := reaches(ctx); err != nil {
+		return err
+	}
+	return s.Check(ctx, "healed again")
 }

@@ -1,0 +1,140 @@
+package detect
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL3009 finds packets that are too large for a part of their way: of pods for their host interface or
+// for the tunnel, of the tunnel for the interface below it.
+var PL3009 = &Detector{
+	Code: finding.PL3009, Title: "MTU of pods or of a tunnel is larger than what carries it", Severity: finding.Warning, Class: finding.Kernel,
+	Each:    []model.Table{model.Nodes},
+	Needs:   append([]model.Table{model.Pools, model.Links}, seatNeeds...),
+	Uses:    seatUses,
+	Applies: kernelIsCalicos, Since: "0.3", Run: tooLarge,
+}
+
+func tooLarge(p *Pass, _ model.Table, row int32) {
+	n := p.Node(row)
+	if n.OS == "windows" || n.Virtual() || eBPF(p, n.Name) {
+		return
+	}
+	tunnelTooLarge(p, n)
+	podsTooLarge(p, n)
+}
+
+// overheads are the bytes that a tunnel adds, over IPv4 and over IPv6.
+var overheads = map[string][2]int{"vxlan.calico": {50, 70}, "vxlan-v6.calico": {70, 70}, "tunl0": {20, 20}, "wireguard.cali": {60, 80}, "wg-v6.cali": {80, 80}}
+
+// tunnelTooLarge compares Calico's tunnels with the interface that has the node's address.
+func tunnelTooLarge(p *Pass, n *model.Node) {
+	links := p.LinksOn(n.Name)
+	for i := range links {
+		over, is := overheads[links[i].Name]
+		if !is || !links[i].Up || links[i].MTU == 0 || !carries(p, links[i].Name) {
+			continue
+		}
+		below, six := below(p, n, links)
+		if below == nil || below.MTU == 0 {
+			continue
+		}
+		add := over[0]
+		if six {
+			add = over[1]
+		}
+		if links[i].MTU+add > below.MTU {
+			says := fmt.Sprintf("%s has MTU %d, and adds %d bytes; %s carries %d", links[i].Name, links[i].MTU, add, plain(below.Name, maxName), below.MTU)
+			reportKernel(p, n.Name, finding.Finding{Subject: n.Ref(), Summary: says, Evidence: []finding.Evidence{mtuSays(&links[i]), mtuSays(below)}})
+		}
+	}
+}
+
+// carries reports whether a pool's packets take a tunnel.
+func carries(p *Pass, tunnel string) bool {
+	kind := map[string]string{"vxlan.calico": "VXLAN", "vxlan-v6.calico": "VXLAN", "tunl0": "IPIP"}[tunnel]
+	return kind == "" || slices.ContainsFunc(p.Snapshot().Pools, func(l model.Pool) bool { return l.Tunnel == kind })
+}
+
+// below is the interface with the node's address in Calico, and whether that is IPv6.
+func below(p *Pass, n *model.Node, links []model.Link) (*model.Link, bool) {
+	for _, ip := range p.CalicoIPsOf(n) { // IPv4 first
+		for i := range links {
+			if slices.ContainsFunc(links[i].IPs, func(x netip.Prefix) bool { return x.Addr().Unmap() == ip }) {
+				return &links[i], ip.Is6()
+			}
+		}
+	}
+	return nil, false
+}
+
+func mtuSays(l *model.Link) finding.Evidence {
+	return finding.Evidence{Ref: l.Ref(), Says: fmt.Sprintf("%s, MTU %d", upOrDown(l.Up), l.MTU), Since: l.Since}
+}
+
+// podsTooLarge compares the interfaces of pods with their host interfaces, and with the tunnel that
+// packets to other nodes take.
+func podsTooLarge(p *Pass, n *model.Node) {
+	var pods []*seat
+	worst, what := 0, ""
+	severity := finding.Warning
+	for pod := range p.PodsOn(n.Name) {
+		s := seatOfPod(p, pod)
+		if s == nil || s.inside == nil || s.inside.MTU == 0 || !s.sandbox.SharesKernel() {
+			continue
+		}
+		limit, of, hard := s.limit(p)
+		if limit == 0 || s.inside.MTU <= limit {
+			continue
+		}
+		pods = append(pods, s)
+		if hard {
+			severity = finding.Error
+		}
+		if what == "" || hard && limit < worst {
+			worst, what = limit, of
+		}
+	}
+	if len(pods) == 0 {
+		return
+	}
+	slices.SortFunc(pods, func(a, b *seat) int { return cmp.Compare(a.pod.Ref().Name, b.pod.Ref().Name) })
+	f := finding.Finding{
+		Subject: n.Ref(), Severity: severity,
+		Summary: fmt.Sprintf("%s, such as %s with MTU %d, send larger packets than %s carries (%d)", count(len(pods), "pod", "pods"), pods[0].pod.Ref().Name, pods[0].inside.MTU, what, worst),
+	}
+	for i, s := range pods {
+		f.About = append(f.About, s.pod.Ref())
+		if i < 5 {
+			f.Evidence = append(f.Evidence, finding.Evidence{Ref: s.inside.Ref(), Says: fmt.Sprintf("%s of %s has MTU %d", s.device, s.pod.Ref().Name, s.inside.MTU), Since: s.inside.Since})
+		}
+	}
+	reportKernel(p, n.Name, f)
+}
+
+// limit is the largest packet that leaves the pod, and what limits it: hard if larger ones are lost
+// without a word, as at the other end of its interface; before a tunnel the kernel tells the sender.
+func (s *seat) limit(p *Pass) (mtu int, of string, hard bool) {
+	if host := p.LinkAt(s.pod.Node, s.inside.Peer); host != nil && host.MTU > 0 && host.MTU < s.inside.MTU {
+		return host.MTU, plain(host.Name, maxName), true
+	}
+	for _, ip := range s.ips {
+		pool := p.PoolWith(ip)
+		if pool == nil || pool.Mode != "Always" {
+			continue
+		}
+		name := map[string]string{"VXLAN": "vxlan.calico", "IPIP": "tunl0"}[pool.Tunnel]
+		if ip.Is6() {
+			name = "vxlan-v6.calico"
+		}
+		if l := p.LinkNamed(s.pod.Node, name); l != nil && l.Up && l.MTU > 0 {
+			return l.MTU, name, false
+		}
+	}
+	return 0, "", false
+}

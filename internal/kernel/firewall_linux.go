@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"plumbline.dev/plumbline/internal/kernel/rtnl"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// felixForward ends the names of Felix's chains of forwarded packets: cali-FORWARD in iptables,
+// filter-cali-FORWARD in its own table of nf_tables.
+const felixForward = "cali-FORWARD"
+
+func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
+	s, err := rtnl.OpenFilter()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	f.Firewall, err = s.ForwardChains(ctx, func(name string) bool { return strings.HasSuffix(name, felixForward) })
+	switch {
+	case errors.Is(err, unix.EPERM):
+		return errors.New("the agent has no CAP_NET_ADMIN: the chart's value readFirewall gives it")
+	case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.EINVAL) && len(f.Firewall) == 0:
+		return fmt.Errorf("this kernel has no nf_tables: %w", err)
+	case err != nil:
+		return err
+	}
+	for family, file := range map[string]string{"ip": "/1/net/ip_tables_names", "ip6": "/1/net/ip6_tables_names"} {
+		has, err := legacyFilter(o.Proc + file)
+		if err != nil {
+			return err
+		}
+		if has {
+			f.Firewall = append(f.Firewall, model.Chain{Family: family, Table: "filter", Legacy: true})
+		}
+	}
+	return nil
+}
+
+// legacyFilter reports whether iptables-legacy has a table filter.
+func legacyFilter(file string) (bool, error) {
+	r, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the tables of iptables-legacy: %w", err)
+	}
+	defer r.Close()
+	lines := bufio.NewScanner(io.LimitReader(r, 64<<10))
+	for lines.Scan() {
+		if lines.Text() == "filter" {
+			return true, nil
+		}
+	}
+	return false, lines.Err()
+}
