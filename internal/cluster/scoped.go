@@ -258,3 +258,15 @@ func (u *Scoped) Judge(ctx context.Context, settle time.Duration, node string, a
 		},
 	})
 }
+
+// Policies are the policies that may concern a pod.
+type Policies = kube.Policies
+
+// Policies reads the policies that may concern a pod. Those of Calico in etcd are not read.
+func (u *Scoped) Policies(ctx context.Context, namespace, name string) (Policies, error) {
+	group := ""
+	if len(u.s.Info) > 0 && !u.Etcd() {
+		group = u.s.Info[0].Group
+	}
+	return u.client.PoliciesOf(ctx, namespace, name, group)
+}

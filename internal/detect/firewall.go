@@ -29,16 +29,19 @@ func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Ev
 	chains := slices.Clone(p.ChainsOn(n.Name))
 	slices.SortStableFunc(chains, func(a, b model.Chain) int { return a.Priority - b.Priority })
 	for i := range chains {
+		if c := &chains[i]; c.Hook == "" && !c.Legacy && (c.Family == "inet" || c.Family == "ip6" == six) {
+			felix = c
+		}
+	}
+	for i := range chains {
 		c := &chains[i]
 		switch {
 		case c.Family != "inet" && c.Family == "ip6" != six:
 		case c.Legacy:
 			legacy = true
-		case c.Hook == "":
-			felix = c
-		default:
+		case c.Hook != "":
 			changed = max(changed, c.Since)
-			drops, to := walk(c)
+			drops, to := walk(c, accepts(felix))
 			if leads = leads || to; drops != "" {
 				says := fmt.Sprintf("%s of chain %s (table %s %s) drops all forwarded packets", drops, plain(c.Name, maxName), c.Family, plain(c.Table, maxName))
 				return says, finding.Evidence{Ref: n.Ref(), Says: says, Since: c.Since}
@@ -59,9 +62,11 @@ func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Ev
 	return says, finding.Evidence{Ref: n.Ref(), Says: says, Since: changed}
 }
 
-// walk follows a packet for which no condition holds through a chain: what drops it, and whether it
-// comes to Felix's chains.
-func walk(c *model.Chain) (drops string, felix bool) {
+// walk follows a packet of a pod for which no condition holds through a chain: what drops it, and
+// whether it comes to Felix's chains. Felix marks what it allows, and accepts it by a rule at the end of
+// the chain: what drops between the two, drops it all. Older versions accept inside their chain.
+func walk(c *model.Chain, felixAccepts bool) (drops string, felix bool) {
+	maybe := false // something above may have accepted it
 	for i, r := range c.Rules {
 		to, jumps := strings.CutPrefix(r.Does, "jump ")
 		if !jumps {
@@ -69,16 +74,29 @@ func walk(c *model.Chain) (drops string, felix bool) {
 		}
 		switch {
 		case jumps && strings.HasSuffix(to, felixForward):
-			return "", true
-		case r.If, jumps, r.Does == "":
-		case r.Does == "drop" || r.Does == "reject":
-			return fmt.Sprintf("rule %d", i+1), false
+			if felix, maybe = true, false; felixAccepts {
+				return "", true
+			}
+		case jumps:
+			maybe = maybe || !felix
+		case r.Does == "accept":
+			if maybe = true; !r.If {
+				return "", felix
+			}
+		case r.If || r.Does == "":
+		case (r.Does == "drop" || r.Does == "reject") && !maybe:
+			return fmt.Sprintf("rule %d", i+1), felix
 		default:
-			return "", false
+			return "", felix
 		}
 	}
 	if c.Policy == "drop" && len(c.Rules) == 0 && !c.More {
 		return "the policy", false
 	}
-	return "", false
+	return "", felix
+}
+
+// accepts reports whether a chain of Felix itself accepts packets.
+func accepts(c *model.Chain) bool {
+	return c != nil && slices.ContainsFunc(c.Rules, func(r model.ChainRule) bool { return r.Does == "accept" })
 }

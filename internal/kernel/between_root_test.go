@@ -67,6 +67,9 @@ func TestRootFirewall(t *testing.T) {
 		return
 	}
 	run(t, "iptables-nft -w -N cali-FORWARD")
+	run(t, "iptables-nft -w -N cali-x")
+	run(t, "iptables-nft -w -A cali-FORWARD -j cali-x")
+	run(t, "iptables-nft -w -A cali-FORWARD -i cali+ -j DROP")
 	run(t, "iptables-nft -w -A FORWARD -m comment --comment cali:x -j cali-FORWARD")
 	run(t, "iptables-nft -w -A FORWARD -m mark --mark 0x10000/0x10000 -j ACCEPT")
 	run(t, "iptables-nft -w -A FORWARD -i eth0 -j DROP")
@@ -82,7 +85,7 @@ func TestRootFirewall(t *testing.T) {
 	f := look(t)
 	want := map[string]string{
 		"ip filter FORWARD forward accept": "jump cali-FORWARD; if accept; if drop; reject",
-		"ip filter cali-FORWARD  ":         "",
+		"ip filter cali-FORWARD  ":         "jump cali-x; if drop",
 		"ip6 filter FORWARD forward drop":  "drop",
 		"inet mine way forward drop":       "if accept; reject",
 	}

@@ -10,7 +10,7 @@ type Chain struct {
 	Hook     string      `json:"hook,omitempty"` // forward; empty: only other chains lead to it
 	Priority int         `json:"priority,omitempty"`
 	Policy   string      `json:"policy,omitempty"` // accept or drop, of a chain with a hook
-	Rules    []ChainRule `json:"rules,omitempty"`  // of a chain with a hook, in order, at most MaxChainRules
+	Rules    []ChainRule `json:"rules,omitempty"`  // in order, at most MaxChainRules
 	More     bool        `json:"more,omitempty"`   // it has more rules
 	Legacy   bool        `json:"legacy,omitempty"` // a table of iptables-legacy, whose chains are not read
 	Since    Time        `json:"since,omitzero"`

@@ -89,11 +89,10 @@ func nodesNotChecked(r *audit.Report) []string {
 	return out
 }
 
-// wholeNode reports whether tables are all that a node has, or all that agents of before
-// FailedDels had.
+// wholeNode reports whether tables are all that a node has, or all that older agents had.
 func wholeNode(tables []string) bool {
 	for _, t := range model.FactTables() {
-		if t != model.FailedDels && !slices.Contains(tables, t.String()) {
+		if !t.Supplements() && !slices.Contains(tables, t.String()) {
 			return false
 		}
 	}

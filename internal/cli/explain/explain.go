@@ -24,6 +24,7 @@ type flags struct {
 	output    string
 	settle    time.Duration
 	logs      []string
+	to        string
 }
 
 // Command is the command explain.
@@ -35,7 +36,7 @@ func Command(sess *term.Session) *cobra.Command {
 		Long: "Explains a code, a finding, or an object as every source has it: pod NAME,\n" +
 			"ip ADDRESS, node NAME, block CIDR, handle ID. Finds on which node something is,\n" +
 			"and whose: device NAME, mac ADDRESS, sandbox ID, pid [NODE/]PID, volume SOURCE.",
-		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n"+
+		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n  %[1]s explain pod web -n shop --to db-0    # where packets between them end\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17\n"+
 			"  %[1]s explain handle k8s-pod-network.94feeebc95fb…    # its addresses\n"+
 			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb\n  %[1]s explain volume gluster1:/data    # who mounts it", sess.Program),
@@ -51,6 +52,7 @@ func Command(sess *term.Session) *cobra.Command {
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
 	c.Flags().DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
+	c.Flags().StringVar(&f.to, "to", "", "of a pod: follow packets from it to this pod ([NAMESPACE/]NAME), and back")
 	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to search for the cause, instead of the agents' logs: file, directory, archive, or -")
 	return c
 }
@@ -70,9 +72,15 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 		return explainFinding(ctx, sess, args[0], f)
 	}
 	kind, name := args[0], args[1]
+	if f.to != "" && !strings.HasPrefix("pods", kind) {
+		return fmt.Errorf("--to follows packets between pods: explain pod NAME --to %s", f.to)
+	}
 	switch kind {
 	case "pod", "pods", "po":
 		ns, pod := sess.PodNamed(name, f.namespace)
+		if f.to != "" {
+			return explainTo(ctx, sess, ns, pod, f)
+		}
 		return explainPod(ctx, sess, ns, pod, f)
 	case "ip":
 		ip, err := netip.ParseAddr(name)

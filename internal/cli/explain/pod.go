@@ -38,7 +38,11 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 	if f.output == "json" {
 		return printReport(sess, r, "PodExplanation")
 	}
-	podText(sess, r, r.View.PodByName(ns, name), ips)
+	pod := r.View.PodByName(ns, name)
+	podText(sess, r, pod, ips)
+	if !pod.HostNetwork && !pod.Finished() {
+		sess.PrintLines(sess.Width(), policyLine(ctx, u, ns, name))
+	}
 	return nil
 }
 

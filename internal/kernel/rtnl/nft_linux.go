@@ -26,8 +26,7 @@ var nftFamilies = map[byte]string{unix.NFPROTO_IPV4: "ip", unix.NFPROTO_IPV6: "i
 // who has CAP_NET_ADMIN.
 func OpenFilter() (*Socket, error) { return open(unix.NETLINK_NETFILTER) }
 
-// ForwardChains returns the chains of forwarded packets with their rules, and other chains of which is
-// reports true, without rules.
+// ForwardChains returns the chains of forwarded packets, and other chains of which is reports true.
 func (s *Socket) ForwardChains(ctx context.Context, is func(name string) bool) ([]model.Chain, error) {
 	all, err := dump(ctx, s, nft(unix.NFT_MSG_GETCHAIN), make([]byte, nfgenSize), maxChains, func(m Message, rows []model.Chain) ([]model.Chain, error) {
 		if m.Type != nft(unix.NFT_MSG_NEWCHAIN) {
@@ -43,10 +42,8 @@ func (s *Socket) ForwardChains(ctx context.Context, is func(name string) bool) (
 		return all, fmt.Errorf("list the chains of nf_tables: %w", err)
 	}
 	for i := range all {
-		if all[i].Hook != "" {
-			if err := s.rules(ctx, &all[i]); err != nil {
-				return all, fmt.Errorf("list the rules of chain %s: %w", all[i].Name, err)
-			}
+		if err := s.rules(ctx, &all[i]); err != nil {
+			return all, fmt.Errorf("list the rules of chain %s: %w", all[i].Name, err)
 		}
 	}
 	return all, nil

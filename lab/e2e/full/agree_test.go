@@ -28,19 +28,49 @@ func agreeing(t *testing.T, settle time.Duration) stage.Checker {
 		if err != nil {
 			return err
 		}
-		pods := 0
+		pods, at := 0, map[string]string{} // of running pods, by node
 		for line := range strings.Lines(out) {
 			pod, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 			node, phase, _ := strings.Cut(rest, " ")
 			if pods++; pods > 20 {
 				break
 			}
+			if phase == "Running" {
+				at[node] = pod
+			}
 			if err := agrees(ctx, s, bin, state, pod, node, phase == "Running", settle); err != nil {
 				return fmt.Errorf("%s: %w", moment, err)
 			}
 		}
-		return nil
+		return follows(ctx, s, bin, state, at, settle)
 	}
+}
+
+// follows asks explain for the way between pods of any two nodes: it breaks where check has found that a
+// node does not reach others, and is whole where check has found nothing.
+func follows(ctx context.Context, s *stage.Stage, bin, state string, at map[string]string, settle time.Duration) error {
+	for from, a := range at {
+		for to, b := range at {
+			if from == to {
+				continue
+			}
+			text, _, err := stage.Plumbline(ctx, s.Lab, bin, state, "explain", "pod", a, "-n", s.Namespace, "--to", b, "--settle="+settle.String())
+			if err != nil {
+				return err
+			}
+			if err := stage.Expect(len(s.Checked.Findings) > 0 || strings.Contains(text, "no break found"), "no break from %s to %s, got\n%s", a, b, text); err != nil {
+				return err
+			}
+			for _, f := range s.Checked.Findings {
+				if code, subject, _ := strings.Cut(f.Name, "/"); subject == from && slices.Contains([]string{"PL3007", "PL3008", "PL4008"}, code) {
+					if err := stage.Expect(strings.Contains(text, "breaks at"), "a break from %s to %s, got\n%s", a, b, text); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func agrees(ctx context.Context, s *stage.Stage, bin, state, pod, node string, runs bool, settle time.Duration) error {

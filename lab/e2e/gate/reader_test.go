@@ -89,8 +89,8 @@ func every(t *testing.T, l *lab.Lab, bin, kubeconfig string, pod lab.Pod) {
 	} {
 		before := requests(t, l)
 		out, code, err := stage.Plumbline(t.Context(), l, bin, state, append(strings.Fields(c.args), "--kubeconfig="+kubeconfig)...)
-		if n := requests(t, l) - before; n > 14 && (strings.HasPrefix(c.args, "explain pod") || strings.HasPrefix(c.args, "explain ip")) {
-			t.Errorf("%s: %d requests, want at most 14", c.args, n)
+		if n := requests(t, l) - before; n > 19 && (strings.HasPrefix(c.args, "explain pod") || strings.HasPrefix(c.args, "explain ip")) {
+			t.Errorf("%s: %d requests, want at most 19", c.args, n)
 		}
 		if err != nil || code != c.exit || !strings.Contains(out, c.want) {
 			t.Errorf("%s: exit %d, %v, want %d and %q in:\n%s", c.args, code, err, c.exit, c.want, out)

@@ -1,0 +1,30 @@
+package explain
+
+import (
+	"context"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+)
+
+// policyLine says which policies may keep packets from a pod: nobody evaluates them here.
+func policyLine(ctx context.Context, u *cluster.Scoped, ns, name string) string {
+	p, err := u.Policies(ctx, ns, name)
+	switch {
+	case err != nil:
+		return "Policies: not read: " + term.Line(err.Error())
+	case len(p.Select)+len(p.Calico) == 0 && u.Etcd():
+		return "Policies: no NetworkPolicy selects it; Calico's own are not read from etcd"
+	case len(p.Select)+len(p.Calico) == 0:
+		return "Policies: none selects it"
+	}
+	var says []string
+	if len(p.Select) > 0 {
+		says = append(says, "selected by NetworkPolicy "+term.Line(term.FewOf(p.Select)))
+	}
+	if len(p.Calico) > 0 {
+		says = append(says, "Calico also has "+term.Line(term.FewOf(p.Calico))+" there or for all namespaces")
+	}
+	return "Policies: " + strings.Join(says, "; ") + " (what they allow is not evaluated)"
+}

@@ -1,0 +1,168 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// An end is one of two pods between which packets are followed.
+type end struct {
+	ref  model.Ref
+	pod  *model.Pod
+	ip   netip.Addr
+	node string
+	r    *audit.Report
+	u    *cluster.Scoped
+}
+
+// A hop is a step of the way of packets from one pod to another.
+type hop struct {
+	At     string `json:"at"`
+	Says   string `json:"says"`
+	Broken string `json:"broken,omitempty"` // why packets do not get further
+}
+
+// A wayDocument is the way as JSON.
+type wayDocument struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	From       string `json:"from"`
+	To         string `json:"to"`
+	Hops       []hop  `json:"hops"`
+}
+
+// explainTo follows packets from one pod to another, and back.
+func explainTo(ctx context.Context, sess *term.Session, ns, name string, f flags) error {
+	from, done, err := endAt(ctx, sess, ns, name, f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	toNS, toName := sess.PodNamed(f.to, ns)
+	to, done, err := endAt(ctx, sess, toNS, toName, f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if from.pod.HostNetwork || to.pod.HostNetwork {
+		return fmt.Errorf("%s and %s: a pod on the host network has the node's own way", from.ref.Name, to.ref.Name)
+	}
+	if err := shareFamily(&from, &to); err != nil {
+		return err
+	}
+	hops := slices.Concat(from.hops(), between(&from, &to), to.back(&from))
+	if f.output == "json" {
+		return sess.PrintDocument(wayDocument{cluster.APIVersion, "WayExplanation", from.ref.Name, to.ref.Name, hops}, "json")
+	}
+	toText(ctx, sess, &from, &to, hops)
+	return nil
+}
+
+// endAt reads one pod and judges it and its node.
+func endAt(ctx context.Context, sess *term.Session, ns, name string, f flags) (e end, done func(), err error) {
+	e.ref = model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
+	if e.u, done, err = openScoped(ctx, sess); err != nil {
+		return e, nil, err
+	}
+	ips, found, err := e.u.Pod(ctx, ns, name)
+	if err == nil && !found {
+		err = fmt.Errorf("pod %s does not exist", e.ref.Name)
+	}
+	if err != nil {
+		done()
+		return e, nil, err
+	}
+	about := []model.Ref{e.ref}
+	for _, ip := range ips {
+		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
+	}
+	e.node = e.u.NodeOf(e.ref)
+	e.r = e.u.Judge(ctx, f.settle, e.node, about...)
+	e.pod = e.r.View.PodByName(ns, name)
+	return e, done, nil
+}
+
+// shareFamily sets the addresses that are followed: IPv4 if both have one.
+func shareFamily(a, b *end) error {
+	for _, six := range []bool{false, true} {
+		is := func(ip netip.Addr) bool { return ip.Is6() == six }
+		i, k := slices.IndexFunc(a.pod.IPs, is), slices.IndexFunc(b.pod.IPs, is)
+		if i >= 0 && k >= 0 {
+			a.ip, b.ip = a.pod.IPs[i], b.pod.IPs[k]
+			return nil
+		}
+	}
+	return fmt.Errorf("%s and %s have no addresses of one family", a.ref.Name, b.ref.Name)
+}
+
+// hops are the pod itself and its node.
+func (e *end) hops() []hop {
+	pod, node := hop{At: e.ref.Name, Says: e.ip.String()}, hop{At: "node " + e.node, Says: "receives and forwards"}
+	for _, fs := range [][]finding.Finding{e.r.Findings, e.r.Unconfirmed} {
+		for i := range fs {
+			at := &pod
+			if fs[i].Subject.Kind == model.KindNode {
+				at = &node
+			}
+			if fs[i].Severity != finding.Info && at.Broken == "" && fs[i].Code != finding.PL3007 { // the way is a hop of its own
+				at.Broken = fmt.Sprintf("%s [%s, %s]", fs[i].Summary, fs[i].Key(), fs[i].State)
+			}
+		}
+	}
+	if pod.Broken == "" && !e.r.View.Sees(e.node, model.Links, model.Paths, model.Attachments) {
+		pod.Says += " (node state not checked)"
+	}
+	return []hop{pod, node}
+}
+
+// between is the way from the node of one pod to the other.
+func between(a, b *end) []hop {
+	if a.node == b.node {
+		return nil
+	}
+	way := detect.WayTo(a.r.View, a.node, b.ip, b.node)
+	h := hop{At: a.node + " to " + b.node, Says: way.Says, Broken: way.Broken}
+	if way.Unread != "" {
+		h.Says = "not checked: " + way.Unread
+	}
+	return []hop{h}
+}
+
+// back is the rest of the way there, and the way of the answers.
+func (e *end) back(from *end) []hop {
+	own := e.hops()
+	slices.Reverse(own)
+	if from.node == e.node {
+		own = own[1:]
+	}
+	return append(own, between(e, from)...)
+}
+
+func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) {
+	cols := sess.Width()
+	verdict := "no break found"
+	rows := [][]string{{"", "AT", "STATE"}}
+	for i, h := range hops {
+		state := h.Says
+		if h.Broken != "" {
+			if state = "BROKEN: " + h.Broken; verdict == "no break found" {
+				verdict = "breaks at " + h.At + ": " + h.Broken
+			}
+		}
+		rows = append(rows, []string{fmt.Sprint(i + 1), h.At, term.ShortIDs(state)})
+	}
+	sess.PrintLines(cols, fmt.Sprintf("%s (%s) to %s (%s): %s", from.ref.Name, from.ip, to.ref.Name, to.ip, verdict))
+	sess.PrintTable(cols, rows)
+	for _, e := range []*end{from, to} {
+		sess.PrintLines(cols, e.ref.Name+": "+policyLine(ctx, e.u, e.pod.Namespace, e.pod.Name))
+	}
+}
