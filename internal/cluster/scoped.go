@@ -75,6 +75,7 @@ func (u *Scoped) addAstray(ctx context.Context, node string) {
 	}
 	all := slices.DeleteFunc(u.calico.Collectors(), func(c observe.Collector) bool { return !slices.Equal(c.Tables(), []model.Table{model.Affinities}) })
 	read := observe.Snapshot(ctx, func(string, int, bool) {}, all...)
+	u.s.Coverage = append(u.s.Coverage, read.Coverage...)
 	astray := detect.Astray(model.Seal(observe.Patch(u.s)), node, func(yield func(netip.Prefix, string) bool) {
 		for i := range read.Affinities {
 			if a := &read.Affinities[i]; a.State == "confirmed" && a.Type != "virtual" && !yield(a.CIDR, a.Node) {

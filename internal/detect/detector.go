@@ -35,6 +35,7 @@ type Pass struct {
 	table  model.Table // with row: the subject that Run evaluates now
 	row    int32
 	report func(finding.Finding) // merges findings with the same key
+	fars   map[string]*farNode   // see far
 	untold map[string][]string   // by reason: nodes of which what was read does not tell what Run compares
 }
 

@@ -25,7 +25,7 @@ func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Ev
 		p.untold[noFirewall] = append(p.untold[noFirewall], n.Name)
 		return "", e
 	}
-	felix, leads, legacy, changed := (*model.Chain)(nil), false, false, model.Time(0)
+	felix, leads, more, legacy, changed := (*model.Chain)(nil), false, false, false, model.Time(0)
 	chains := slices.Clone(p.ChainsOn(n.Name))
 	slices.SortStableFunc(chains, func(a, b model.Chain) int { return a.Priority - b.Priority })
 	for i := range chains {
@@ -36,26 +36,23 @@ func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Ev
 	for i := range chains {
 		c := &chains[i]
 		switch {
-		case c.Family != "inet" && c.Family == "ip6" != six:
+		case c.Family != "inet" && c.Family != "ip" && c.Family != "ip6", c.Family != "inet" && c.Family == "ip6" != six:
 		case c.Legacy:
 			legacy = true
 		case c.Hook != "":
 			changed = max(changed, c.Since)
 			drops, to := walk(c, accepts(felix))
+			more = more || c.More
 			if leads = leads || to; drops != "" {
 				says := fmt.Sprintf("%s of chain %s (table %s %s) drops all forwarded packets", drops, plain(c.Name, maxName), c.Family, plain(c.Table, maxName))
 				return says, finding.Evidence{Ref: n.Ref(), Says: says, Since: c.Since}
 			}
 		}
 	}
-	if leads {
-		return "", e
-	}
 	if legacy {
 		p.untold[legacyFirewall] = append(p.untold[legacyFirewall], n.Name)
-		return "", e
 	}
-	if felix == nil {
+	if leads || legacy || more || felix == nil {
 		return "", e // Felix may be too new, or not of this kind
 	}
 	says = fmt.Sprintf("no chain of forwarded packets leads to Felix's %s (table %s %s): packets pass by all policies, or are dropped", plain(felix.Name, maxName), felix.Family, plain(felix.Table, maxName))
@@ -67,7 +64,7 @@ func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Ev
 // the chain: what drops between the two, drops it all. Older versions accept inside their chain.
 func walk(c *model.Chain, felixAccepts bool) (drops string, felix bool) {
 	maybe := false // something above may have accepted it
-	for i, r := range c.Rules {
+	for _, r := range c.Rules {
 		to, jumps := strings.CutPrefix(r.Does, "jump ")
 		if !jumps {
 			to, jumps = strings.CutPrefix(r.Does, "goto ")
@@ -84,8 +81,9 @@ func walk(c *model.Chain, felixAccepts bool) (drops string, felix bool) {
 				return "", felix
 			}
 		case r.If || r.Does == "":
+			maybe = maybe || r.Does == "" && r.If && !felix // a map of verdicts
 		case (r.Does == "drop" || r.Does == "reject") && !maybe:
-			return fmt.Sprintf("rule %d", i+1), felix
+			return "a rule without conditions", felix
 		default:
 			return "", felix
 		}

@@ -32,6 +32,10 @@ func betweenNodes(p *Pass, _ model.Table, row int32) {
 		p.untold[bpfForwards] = append(p.untold[bpfForwards], n.Name)
 		return
 	}
+	if !modern(p.LinksOn(n.Name)) {
+		p.untold[olderAgent] = append(p.untold[olderAgent], n.Name)
+		return
+	}
 	if slices.ContainsFunc(p.Snapshot().Pools, func(l model.Pool) bool { return l.Tunnel != "" && l.Mode == "" }) {
 		p.untold[olderPools] = append(p.untold[olderPools], n.Name)
 	}
@@ -39,15 +43,20 @@ func betweenNodes(p *Pass, _ model.Table, row int32) {
 	for i := range int32(p.Rows(model.Blocks)) {
 		if b := p.Block(i); !b.Deleted {
 			w.judge(b.CIDR, b.Node())
-			for _, f := range w.inFront(b.CIDR, b.Node()) {
-				if inUse(b, f.dst) {
-					w.faults = append(w.faults, f)
-				}
+		}
+	}
+	for _, f := range w.rejects {
+		for b := range p.BlocksWith(f.dst.Addr()) {
+			if peer := w.peer(b.Node()); peer != nil && b.CIDR.Bits() < f.dst.Bits() && !b.Deleted && inUse(b, f.dst) {
+				f.peer = peer.Name
+				w.faults = append(w.faults, f)
 			}
 		}
 	}
 	for a := range p.Borrowed() {
-		w.judge(netip.PrefixFrom(a.IP, a.IP.BitLen()), p.AttributeOf(a).Node)
+		if peer := w.peer(p.AttributeOf(a).Node); peer != nil && runsAt(p, a.IP, peer.Name) {
+			w.judge(netip.PrefixFrom(a.IP, a.IP.BitLen()), peer.Name)
+		}
 	}
 	w.report()
 }
@@ -58,21 +67,48 @@ const bpfForwards = "the eBPF data plane forwards, whose maps are not read,"
 // olderPools is said of bundles that older versions made.
 const olderPools = "which packets must take a tunnel is not recorded,"
 
+// olderAgent is said of nodes whose agent does not read all that is needed.
+const olderAgent = "the agent is older: it does not read forwarding databases, conditions of rules and MTUs,"
+
+// modern reports whether the agent that read these interfaces reads all that is needed.
+func modern(links []model.Link) bool {
+	return slices.ContainsFunc(links, func(l model.Link) bool { return l.MTU > 0 })
+}
+
+// runsAt reports whether a running pod of a node has an address.
+func runsAt(p *Pass, ip netip.Addr, node string) bool {
+	for pod := range p.PodsWith(ip) {
+		if pod.Node == node && pod.Phase == model.Running && pod.Networked() {
+			return true
+		}
+	}
+	return false
+}
+
 // Astray gives the blocks, of those told with their nodes, whose packets from a node go astray.
 func Astray(v *model.View, node string, blocks iter.Seq2[netip.Prefix, string]) (out []netip.Prefix) {
 	n := v.NodeByName(node)
-	if n == nil || !v.Sees(node, model.Links, model.Routes, model.Rules, model.Neighbours) {
+	if n == nil || !v.Sees(node, model.Links, model.Routes, model.Rules, model.Neighbours) || !modern(v.LinksOn(node)) {
 		return nil
 	}
 	w := newWays(&Pass{View: v, d: PL3007}, n)
+	sizes, all := map[int]bool{}, map[netip.Prefix]bool{}
 	for cidr, of := range blocks {
 		was := len(w.faults)
-		w.judge(cidr, of)
-		if len(w.faults) > was || len(w.inFront(cidr, of)) > 0 {
+		if w.judge(cidr, of); len(w.faults) > was {
 			out = append(out, cidr)
 		}
+		sizes[cidr.Bits()], all[cidr.Masked()] = true, w.peer(of) != nil
 	}
-	return out
+	for _, f := range w.rejects {
+		for bits := range sizes {
+			if p, err := f.dst.Addr().Prefix(bits); err == nil && bits < f.dst.Bits() && all[p] {
+				out = append(out, p)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b netip.Prefix) int { return a.Addr().Compare(b.Addr()) })
+	return slices.Compact(out)
 }
 
 // ways are the ways from one node to the others.
@@ -80,9 +116,10 @@ type ways struct {
 	p       *Pass
 	n       *model.Node
 	routing *routing
-	from    map[bool]netip.Addr // an address of a pod of the node, by whether it is IPv6
-	pods    []model.Ref         // running on it
-	rejects []fault             // what rejects packets, without peer
+	from    map[bool][]netip.Addr // addresses of pods of the node, by whether they are IPv6
+	subnets []netip.Prefix        // of the node's addresses in Calico
+	pods    []model.Ref           // running on it
+	rejects []fault               // what rejects packets, without peer
 	faults  []fault
 }
 
@@ -96,12 +133,19 @@ type fault struct {
 }
 
 func newWays(p *Pass, n *model.Node) *ways {
-	w := &ways{p: p, n: n, routing: routingOf(p, n.Name), from: map[bool]netip.Addr{}}
+	w := &ways{p: p, n: n, routing: routingOf(p, n.Name), from: map[bool][]netip.Addr{}}
 	for pod := range p.PodsOn(n.Name) {
 		if pod.Networked() && pod.Phase == model.Running {
 			w.pods = append(w.pods, pod.Ref())
 			for _, ip := range pod.IPs {
-				w.from[ip.Is6()] = ip
+				w.from[ip.Is6()] = append(w.from[ip.Is6()], ip)
+			}
+		}
+	}
+	for _, l := range p.LinksOn(n.Name) {
+		for _, subnet := range l.IPs {
+			if slices.Contains(p.CalicoIPsOf(n), subnet.Addr().Unmap()) {
+				w.subnets = append(w.subnets, subnet.Masked())
 			}
 		}
 	}
@@ -109,14 +153,14 @@ func newWays(p *Pass, n *model.Node) *ways {
 	return w
 }
 
-// peer gives the node to whose pods packets are sent; nil if it is the node itself, or nothing is
-// known of it.
-func (w *ways) peer(name string) *model.Node {
-	peer := w.p.NodeByName(name)
-	if name == "" || peer == nil || peer.Name == w.n.Name || peer.OS == "windows" || peer.Virtual() {
+// peer gives the node to whose pods packets are sent; nil if it is the node itself, or nothing can be
+// said of ways to it.
+func (w *ways) peer(name string) *farNode {
+	f := w.p.far(name)
+	if f == nil || f.Name == w.n.Name {
 		return nil
 	}
-	return peer
+	return f
 }
 
 // judge follows packets to a block or an address of another node.
@@ -125,29 +169,17 @@ func (w *ways) judge(dst netip.Prefix, node string) {
 	if peer == nil {
 		return
 	}
-	pool := w.p.PoolAround(dst)
-	ips := slices.DeleteFunc(slices.Clone(w.p.CalicoIPsOf(peer)), func(a netip.Addr) bool { return a.Is6() != dst.Addr().Is6() })
-	if pool == nil || len(ips) == 0 {
+	pool, six := w.p.PoolAround(dst), dst.Addr().Is6()
+	switch {
+	case pool == nil, len(peer.ips[six]) == 0, !slices.ContainsFunc(w.p.CalicoIPsOf(w.n), func(a netip.Addr) bool { return a.Is6() == six }):
 		return // Felix makes no route then
+	case pool.Tunnel != "VXLAN" && !peer.announces:
+		return // BIRD of the others has withdrawn its routes: that is PL4009 or PL4008 of the peer
 	}
-	if f := w.fault(dst, peer, pool, ips); f.why != "" {
+	if f := w.fault(dst, peer, pool); f.why != "" {
 		f.dst, f.peer = dst, peer.Name
 		w.faults = append(w.faults, f)
 	}
-}
-
-// inFront finds what rejects packets to a part of a block of another node.
-func (w *ways) inFront(cidr netip.Prefix, node string) (out []fault) {
-	for _, f := range w.rejects {
-		if f.dst.Bits() <= cidr.Bits() || !cidr.Contains(f.dst.Addr()) {
-			continue
-		}
-		if peer := w.peer(node); peer != nil {
-			f.peer = peer.Name
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // inUse reports whether an address in a prefix of the block is a pod's, and its block's node's own: each
@@ -167,12 +199,17 @@ func inUse(b *model.Block, dst netip.Prefix) bool {
 func (w *ways) addRejecting() {
 	all := w.p.RoutesOn(w.n.Name)
 	for i := range all {
-		if r := &all[i]; r.Table == tableMain && rejects(r.Type) {
+		r := &all[i]
+		if got, _ := w.routing.to(r.Dst, w.from[r.Dst.Addr().Is6()]); r.Table == tableMain && rejects(r.Type) && got == r {
 			w.rejects = append(w.rejects, fault{dst: r.Dst, why: "a route of type " + r.Type + " is in front of the way to their block", ref: w.n.Ref(), since: r.Since})
 		}
 	}
 	for i := range w.routing.rules {
-		if u := &w.routing.rules[i]; u.Type != "" && !u.Other && u.Mark == 0 && u.In == "" && u.Dst.IsValid() && (!u.Src.IsValid() || u.Src.Bits() == 0) {
+		u := &w.routing.rules[i]
+		if !rejects(u.Type) || !u.Dst.IsValid() {
+			continue
+		}
+		if _, got := w.routing.to(u.Dst, w.from[u.Dst.Addr().Is6()]); got == u {
 			w.rejects = append(w.rejects, fault{dst: u.Dst, why: ruleInFront(u), ref: w.n.Ref(), since: u.Since})
 		}
 	}
@@ -194,14 +231,13 @@ func (w *ways) report() {
 	slices.SortFunc(w.faults, func(a, b fault) int {
 		return cmp.Or(cmp.Compare(a.peer, b.peer), a.dst.Addr().Compare(b.dst.Addr()), cmp.Compare(a.dst.Bits(), b.dst.Bits()), cmp.Compare(a.why, b.why))
 	})
-	var peers, whys []string
+	var peers []string // they are sorted
+	whys := map[string]bool{}
 	for _, f := range w.faults {
-		if !slices.Contains(peers, f.peer) {
+		if len(peers) == 0 || peers[len(peers)-1] != f.peer {
 			peers = append(peers, f.peer)
 		}
-		if !slices.Contains(whys, f.why) {
-			whys = append(whys, f.why)
-		}
+		whys[f.why] = true
 	}
 	first := w.faults[0]
 	says := fmt.Sprintf("packets for pods of %s (%s) go astray: %s", first.peer, first.dst, first.why)
@@ -212,8 +248,6 @@ func (w *ways) report() {
 		}
 	}
 	out := finding.Finding{Subject: w.n.Ref(), About: w.pods, Summary: says}
-	for _, f := range w.faults[:min(len(w.faults), 5)] {
-		out.Evidence = append(out.Evidence, finding.Evidence{Ref: f.ref, Says: fmt.Sprintf("to %s of %s: %s", f.dst, f.peer, f.why), Since: f.since})
-	}
+	out.Evidence = append(out.Evidence, finding.Evidence{Ref: first.ref, Says: fmt.Sprintf("to %s of %s: %s", first.dst, first.peer, first.why), Since: first.since})
 	reportKernel(w.p, w.n.Name, out)
 }

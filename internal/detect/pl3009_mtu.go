@@ -25,6 +25,10 @@ func tooLarge(p *Pass, _ model.Table, row int32) {
 	if n.OS == "windows" || n.Virtual() || eBPF(p, n.Name) {
 		return
 	}
+	if !modern(p.LinksOn(n.Name)) {
+		p.untold[olderAgent] = append(p.untold[olderAgent], n.Name)
+		return
+	}
 	tunnelTooLarge(p, n)
 	podsTooLarge(p, n)
 }
@@ -93,11 +97,8 @@ func podsTooLarge(p *Pass, n *model.Node) {
 			continue
 		}
 		pods = append(pods, s)
-		if hard {
-			severity = finding.Error
-		}
-		if what == "" || hard && limit < worst {
-			worst, what = limit, of
+		if is := map[bool]finding.Severity{true: finding.Error, false: finding.Warning}[hard]; what == "" || is == severity && limit < worst || is.Level() > severity.Level() {
+			worst, what, severity = limit, of, is
 		}
 	}
 	if len(pods) == 0 {
@@ -120,7 +121,7 @@ func podsTooLarge(p *Pass, n *model.Node) {
 // limit is the largest packet that leaves the pod, and what limits it: hard if larger ones are lost
 // without a word, as at the other end of its interface; before a tunnel the kernel tells the sender.
 func (s *seat) limit(p *Pass) (mtu int, of string, hard bool) {
-	if host := p.LinkAt(s.pod.Node, s.inside.Peer); host != nil && host.MTU > 0 && host.MTU < s.inside.MTU {
+	if host, wrong := s.hostSide(p); host != nil && wrong == "" && host.MTU > 0 && host.MTU < s.inside.MTU {
 		return host.MTU, plain(host.Name, maxName), true
 	}
 	for _, ip := range s.ips {

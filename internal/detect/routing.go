@@ -51,8 +51,11 @@ func (r *routing) add(route *model.Route) {
 		r.tables[route.Table] = t
 	}
 	dst := route.Dst.Masked()
-	if was := t.routes[dst]; was != nil && was.Metric <= route.Metric {
+	switch was := t.routes[dst]; {
+	case was != nil && was.Metric < route.Metric:
 		return
+	case was != nil && was.Metric == route.Metric: // several next hops, of which none is judged
+		route = &model.Route{Dst: dst, Table: route.Table, Metric: route.Metric}
 	}
 	t.routes[dst] = route
 	if !slices.Contains(t.bits, dst.Bits()) {
@@ -60,11 +63,11 @@ func (r *routing) add(route *model.Route) {
 	}
 }
 
-// to gives the route for a packet from a pod to all of dst: the longest prefix in the first table, by
-// the order of rules, that has one. Rules for marked packets, for single interfaces, and with
-// conditions that were not read are passed over. rule is a rule of type blackhole, unreachable or
-// prohibit that ends it.
-func (r *routing) to(dst netip.Prefix, from netip.Addr) (route *model.Route, rule *model.Rule) {
+// to gives the route for packets of pods to all of dst: the longest prefix in the first table, by
+// the order of rules, that has one. Rules for marked packets, for single interfaces, for some of the
+// pods only, and with conditions that were not read are passed over. rule is a rule of type blackhole,
+// unreachable or prohibit that ends it.
+func (r *routing) to(dst netip.Prefix, from []netip.Addr) (route *model.Route, rule *model.Rule) {
 	for i := range r.rules {
 		u := &r.rules[i]
 		switch {
@@ -72,9 +75,9 @@ func (r *routing) to(dst netip.Prefix, from netip.Addr) (route *model.Route, rul
 			continue
 		case u.Dst.IsValid() && (u.Dst.Bits() > dst.Bits() || !u.Dst.Contains(dst.Addr())):
 			continue
-		case u.Src.IsValid() && u.Src.Bits() > 0 && !u.Src.Contains(from):
+		case u.Src.IsValid() && u.Src.Bits() > 0 && (len(from) == 0 || slices.ContainsFunc(from, func(a netip.Addr) bool { return !u.Src.Contains(a) })):
 			continue
-		case u.Type != "":
+		case rejects(u.Type):
 			return nil, u
 		}
 		if found := r.tables[u.Table].longest(dst); found != nil && found.Type != "throw" {

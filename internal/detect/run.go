@@ -110,7 +110,7 @@ func run(v *model.View, calico Calico, seats seatCache, ds []*Detector, subjects
 			res.Skipped = append(res.Skipped, s)
 		}
 		for _, why := range slices.Sorted(maps.Keys(p.untold)) {
-			nodes := slices.Sorted(slices.Values(p.untold[why]))
+			nodes := slices.Compact(slices.Sorted(slices.Values(p.untold[why])))
 			res.Skipped = append(res.Skipped, Skip{Code: d.Code, Why: why + " on " + some(nodes), Nodes: nodes, OutOfScope: true, Unknown: true})
 		}
 	}

@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"crypto/sha1" //nolint:gosec // see vtepMAC
 	"fmt"
 	"net/netip"
 	"slices"
@@ -13,7 +12,8 @@ import (
 // fault says what is wrong with the way to dst, which belongs to peer; nothing if it leads there, or if
 // that cannot be told. Since is set where it does not depend on what Calico's records say: Felix may
 // be about to follow these.
-func (w *ways) fault(dst netip.Prefix, peer *model.Node, pool *model.Pool, ips []netip.Addr) fault {
+func (w *ways) fault(dst netip.Prefix, peer *farNode, pool *model.Pool) fault {
+	ips := peer.ips[dst.Addr().Is6()]
 	tunnel, needed := w.tunnel(pool, ips)
 	var device *model.Link
 	if needed {
@@ -25,7 +25,7 @@ func (w *ways) fault(dst netip.Prefix, peer *model.Node, pool *model.Pool, ips [
 		case device == nil:
 			return fault{why: "the node has no " + tunnel, ref: w.n.Ref()}
 		case !device.Up:
-			return fault{why: tunnel + " is down", ref: device.Ref(), since: device.Since}
+			return fault{why: tunnel + " is down", ref: device.Ref()}
 		}
 	}
 	r, rule := w.routing.to(dst, w.from[dst.Addr().Is6()])
@@ -44,11 +44,13 @@ func (w *ways) fault(dst netip.Prefix, peer *model.Node, pool *model.Pool, ips [
 	case l == nil:
 		return fault{}
 	case !l.Up:
-		return fault{why: plain(l.Name, maxName) + " is down", ref: l.Ref(), since: l.Since}
+		return fault{why: plain(l.Name, maxName) + " is down", ref: l.Ref()}
+	case needed && l != device && pool.Mode == "CrossSubnet" && slices.Contains(ips, r.Gateway):
+		return fault{} // Calico's subnet of the nodes is wider than that of the interface
 	case needed && l != device:
 		return fault{why: fmt.Sprintf("%s takes them out by %s, not by %s", routeName(r), plain(l.Name, maxName), tunnel), ref: w.n.Ref()}
 	case needed && pool.Tunnel == "VXLAN":
-		return w.vxlan(r, l, peer, ips)
+		return w.vxlan(r, l, peer)
 	case needed:
 		return fault{why: w.hop(r, peer, ips), ref: w.n.Ref()}
 	default:
@@ -74,12 +76,9 @@ func (w *ways) tunnel(pool *model.Pool, ips []netip.Addr) (name string, needed b
 
 // sameSubnet reports whether a node is in a subnet of this one's address in Calico.
 func (w *ways) sameSubnet(ips []netip.Addr) bool {
-	own := w.p.CalicoIPsOf(w.n)
-	for _, l := range w.p.LinksOn(w.n.Name) {
-		for _, subnet := range l.IPs {
-			if slices.Contains(own, subnet.Addr().Unmap()) && slices.ContainsFunc(ips, subnet.Masked().Contains) {
-				return true
-			}
+	for _, subnet := range w.subnets {
+		if slices.ContainsFunc(ips, subnet.Contains) {
+			return true
 		}
 	}
 	return false
@@ -94,13 +93,9 @@ func (w *ways) encrypted(dst netip.Prefix) bool {
 }
 
 // vxlan follows a route over a VXLAN interface: tunnel address, MAC, address of the node.
-func (w *ways) vxlan(r *model.Route, l *model.Link, peer *model.Node, ips []netip.Addr) fault {
-	var tunnels []netip.Addr
-	for _, t := range w.p.TunnelsOf(peer) {
-		if strings.HasPrefix(t.Kind, "vxlan") && t.IP.Is6() == r.Dst.Addr().Is6() {
-			tunnels = append(tunnels, t.IP)
-		}
-	}
+func (w *ways) vxlan(r *model.Route, l *model.Link, peer *farNode) fault {
+	six := r.Dst.Addr().Is6()
+	ips, tunnels, theirs := peer.ips[six], peer.tunnels[six], peer.mac[six]
 	if !r.Gateway.IsValid() || len(tunnels) == 0 {
 		return fault{}
 	}
@@ -113,37 +108,24 @@ func (w *ways) vxlan(r *model.Route, l *model.Link, peer *model.Node, ips []neti
 			near = e
 		}
 	}
-	theirs := vtepMAC(w.p.CalicoName(peer.Name), r.Dst.Addr().Is6())
 	switch {
 	case near == nil || near.MAC == "":
 		return fault{why: fmt.Sprintf("the neighbour table has no MAC for their tunnel address %s on %s", r.Gateway, l.Name), ref: l.Ref()}
 	case near.MAC != theirs && strings.HasPrefix(near.MAC, vtepPrefix):
-		return fault{why: fmt.Sprintf("the neighbour table has MAC %s for %s on %s; theirs is %s", near.MAC, r.Gateway, l.Name, theirs), ref: l.Ref()}
+		return fault{why: fmt.Sprintf("the neighbour table has MAC %s for %s on %s; theirs is %s", plain(near.MAC, maxName), r.Gateway, l.Name, theirs), ref: l.Ref()}
 	case near.FDB == model.NoFDB:
-		return fault{why: fmt.Sprintf("the forwarding database of %s has no entry for their MAC %s", l.Name, near.MAC), ref: l.Ref()}
+		return fault{why: fmt.Sprintf("the forwarding database of %s has no entry for their MAC %s", l.Name, plain(near.MAC, maxName)), ref: l.Ref()}
 	case near.FDB == "":
 		return fault{} // an older agent
 	}
 	if to, err := netip.ParseAddr(near.FDB); err == nil && !slices.Contains(ips, to.Unmap()) {
-		return fault{why: fmt.Sprintf("the forwarding database of %s sends them to %s; their node has %s", l.Name, near.FDB, addrs(ips)), ref: l.Ref()}
+		return fault{why: fmt.Sprintf("the forwarding database of %s sends them to %s; their node has %s", l.Name, to.WithZone(""), addrs(ips)), ref: l.Ref()}
 	}
 	return fault{}
 }
 
-// vtepPrefix begins the MACs that Felix gives to VXLAN interfaces, unless another is configured.
-const vtepPrefix = "66:"
-
-// vtepMAC is the MAC that Felix gives to the VXLAN interface of a node.
-func vtepMAC(node string, six bool) string {
-	if six {
-		node += "-v6"
-	}
-	sum := sha1.Sum([]byte(node)) //nolint:gosec // it is Felix's choice, and no secret
-	return fmt.Sprintf("%s%02x:%02x:%02x:%02x:%02x", vtepPrefix, sum[0], sum[1], sum[2], sum[3], sum[4])
-}
-
 // hop says what is wrong with the next hop of a route over an IPIP tunnel.
-func (w *ways) hop(r *model.Route, peer *model.Node, ips []netip.Addr) string {
+func (w *ways) hop(r *model.Route, peer *farNode, ips []netip.Addr) string {
 	if !r.Gateway.IsValid() || slices.Contains(ips, r.Gateway) || slices.Contains(peer.Addresses, r.Gateway) {
 		return ""
 	}
@@ -152,17 +134,14 @@ func (w *ways) hop(r *model.Route, peer *model.Node, ips []netip.Addr) string {
 
 // plainWay judges a route without a tunnel. Where routers forward, their tables decide, which are not
 // read; but a route to another node of the cluster is wrong, and in one subnet Calico makes its own.
-func (w *ways) plainWay(r *model.Route, l *model.Link, peer *model.Node, pool *model.Pool) fault {
+func (w *ways) plainWay(r *model.Route, l *model.Link, peer *farNode, pool *model.Pool) fault {
 	if pool.Mode == "CrossSubnet" && r.Dst.Bits() == 0 {
 		return fault{why: fmt.Sprintf("the default route takes them out by %s, although their node is in the same subnet", plain(l.Name, maxName)), ref: w.n.Ref()}
 	}
-	if !r.Gateway.IsValid() || r.Dst.Bits() == 0 {
+	if !r.Gateway.IsValid() || r.Dst.Bits() < pool.BlockSize || slices.Contains(peer.ips[r.Dst.Addr().Is6()], r.Gateway) || !w.sameSubnet(peer.ips[r.Dst.Addr().Is6()]) {
 		return fault{}
 	}
 	for other := range w.p.NodesAt(r.Gateway) {
-		if slices.Contains(w.p.CalicoIPsOf(peer), r.Gateway) {
-			break // both have it: that is PL5005
-		}
 		return fault{why: fmt.Sprintf("the route leads to node %s (%s)", other.Name, r.Gateway), ref: w.n.Ref()}
 	}
 	return fault{}

@@ -26,6 +26,9 @@ func WayTo(v *model.View, node string, ip netip.Addr, peer string) Way {
 	case n.OS == "windows" || to.OS == "windows":
 		return Way{Unread: "a node of Windows"}
 	}
+	if !modern(v.LinksOn(node)) {
+		return Way{Unread: "the agent of " + node + " is older"}
+	}
 	p := &Pass{View: v, Calico: Recognise(v), d: PL3007}
 	if eBPF(p, node) {
 		return Way{Unread: "the eBPF data plane forwards, whose maps are not read"}

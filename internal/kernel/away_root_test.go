@@ -46,7 +46,7 @@ func TestRootWithoutProcfsNothingIsClaimed(t *testing.T) {
 	}
 	body := &observe.NodeReader{Node: "n", Within: 5 * time.Second, Collectors: kernel.Collectors(kernel.Options{Proc: t.TempDir()})}
 	_, coverage := body.Read(t.Context())
-	if len(coverage) != 7 {
+	if len(coverage) != 8 {
 		t.Errorf("%+v", coverage)
 	}
 	for _, c := range coverage {

@@ -20,6 +20,13 @@ import (
 const felixForward = "cali-FORWARD"
 
 func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
+	loaded, err := nfTablesLoaded(o.Proc + "/modules")
+	if err != nil {
+		return err
+	}
+	if !loaded {
+		return errors.New("the kernel has not loaded nf_tables, and asking would load it: rules of iptables-legacy are not read")
+	}
 	s, err := rtnl.OpenFilter()
 	if err != nil {
 		return err
@@ -44,6 +51,19 @@ func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
 		}
 	}
 	return nil
+}
+
+// nfTablesLoaded reports whether the kernel has nf_tables already, as a module or, where it has no
+// modules at all, built in. To ask for chains would load the module.
+func nfTablesLoaded(modules string) (bool, error) {
+	b, err := os.ReadFile(modules)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read the modules: %w", err)
+	}
+	return len(b) == 0 || strings.HasPrefix(string(b), "nf_tables ") || strings.Contains(string(b), "\nnf_tables "), nil
 }
 
 // legacyFilter reports whether iptables-legacy has a table filter.

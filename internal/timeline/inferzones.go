@@ -14,7 +14,7 @@ const (
 // inferredZones gives the offsets of files whose zone nothing shows, where the sandboxes and pods in
 // them are in logs of a known zone too: the first lines about one are close together in time, but
 // for the offset. Files of one node have one zone.
-func (l *Log) inferredZones() map[uint16]int {
+func (l *Log) inferredZones(doubtful setBack) map[uint16]int {
 	known := map[uint32]int64{}           // when each subject is first mentioned
 	bare := map[string]map[uint32]int64{} // the same by node or file, where the zone is not known
 	files := map[string]map[uint16]bool{}
@@ -33,7 +33,7 @@ func (l *Log) inferredZones() map[uint16]int {
 		case key == 0 || p.at == noTime:
 		case p.zoneBy <= ZoneOfFile:
 			earliest(known, p, key)
-		case p.zoneBy == ZoneAssumed && hostSource(l.sources[p.source]):
+		case p.zoneBy == ZoneAssumed && hostSource(l.sources[p.source]) && !doubtful.doubts(p):
 			of := l.files[p.file].Node
 			if of == "" {
 				of = l.files[p.file].Name

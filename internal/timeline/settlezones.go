@@ -28,7 +28,7 @@ func (l *Log) settleZones(told *time.Location) {
 	if !l.assumes() {
 		return
 	}
-	by := map[uint16]zoneOf{}
+	by, byUser := map[uint16]zoneOf{}, map[uint16]zoneOf{}
 	for i := range l.files {
 		f := &l.files[i]
 		switch zones := nodes[f.Node]; {
@@ -37,15 +37,16 @@ func (l *Log) settleZones(told *time.Location) {
 			by[uint16(i)] = spans(zones)
 			f.zone(zones[0].East, "from other files of "+f.Node)
 		case told != nil:
-			by[uint16(i)] = located(told)
+			byUser[uint16(i)] = located(told)
 			_, east := f.Ends.In(told).Zone()
 			f.zone(east, "as you said")
 		}
 	}
 	l.shift(ZoneShown, by, doubtful)
-	l.shiftContainers()
+	l.shift(ZoneShown, byUser, nil)
+	l.shiftContainers(doubtful)
 	inferred := map[uint16]zoneOf{}
-	for file, east := range l.inferredZones() {
+	for file, east := range l.inferredZones(doubtful) {
 		if len(nodes[l.files[file].Node]) > 1 {
 			continue // one offset is not that of a zone that changes
 		}
@@ -151,9 +152,9 @@ func (l *Log) shift(by ZoneBy, zones map[uint16]zoneOf, doubtful setBack) {
 
 // shiftContainers: what runs in a container of Calico's has UTC, unless somebody has given it the
 // zone of its node.
-func (l *Log) shiftContainers() {
+func (l *Log) shiftContainers(doubtful setBack) {
 	for p := range l.events.all() {
-		if p.zoneBy == ZoneAssumed && !hostSource(l.sources[p.source]) {
+		if p.zoneBy == ZoneAssumed && !doubtful.doubts(p) && !hostSource(l.sources[p.source]) {
 			p.zoneBy = ZoneInferred
 		}
 	}

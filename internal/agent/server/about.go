@@ -106,9 +106,12 @@ func (c *concern) addAddresses(f *model.NodeState) {
 // keepRouting keeps how packets to the addresses are sent, and returns the indexes of the
 // interfaces that they use.
 func (c *concern) keepRouting(f *model.NodeState) map[int]bool {
-	links := map[int]bool{}
+	links, tunnels := map[int]bool{}, map[int]bool{}
+	for i := range f.Links {
+		tunnels[f.Links[i].Index] = f.Links[i].Kind == "vxlan" || f.Links[i].Kind == "ipip" || f.Links[i].Kind == "wireguard"
+	}
 	keep(&f.Routes, func(r *model.Route) bool {
-		between := r.Gateway.IsValid() || r.Type != "" && r.Type != "local" // ways to other nodes, and what is in front of them
+		between := r.Gateway.IsValid() || tunnels[r.Link] || r.Type != "" && r.Type != "local" // ways to other nodes, and what is in front of them
 		yes := between || r.Dst.IsSingleIP() && c.ips[r.Dst.Addr()] || r.Dst.Bits() == 0 || r.Dst.Contains(gateway)
 		if yes {
 			links[r.Link] = true

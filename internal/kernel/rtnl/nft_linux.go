@@ -150,8 +150,10 @@ func expression(b []byte, r *model.ChainRule) {
 	case "reject":
 		r.Does = "reject"
 	case "target": // of xtables
-		if strings.EqualFold(firstText(data), "REJECT") {
+		if r.Does = ""; strings.EqualFold(firstText(data), "REJECT") {
 			r.Does = "reject"
+		} else {
+			r.If = true // MARK, NFQUEUE …: it may decide
 		}
 	case "match": // of xtables
 		r.If = r.If || firstText(data) != "comment"
