@@ -51,7 +51,7 @@ func factsOf(name string, tunnel netip.Addr) *model.NodeState {
 			{File: "87-podman-bridge.conflist", Network: "podman", Plugins: []string{"bridge"}, IPAM: "host-local", Since: old},
 		},
 		Links: []model.Link{
-			{Index: 1, Name: "lo", Up: true, Since: old},
+			{Index: 1, Name: "lo", Up: true, MTU: 65536, Since: old},
 			{Index: card, Name: "eth0", MAC: "52:54:00:00:00:01", Up: true, Since: old},
 			{Index: overlay, Name: "vxlan.calico", Kind: "vxlan", Up: true, IPs: []netip.Prefix{single(tunnel)}, Since: old},
 		},

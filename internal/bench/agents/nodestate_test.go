@@ -38,7 +38,7 @@ func (h *host) nodeState() *model.NodeState {
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"},
 		}},
 		CNIConfigs: []model.CNIConfig{{File: "10-calico.conflist", Network: network, Loaded: true, Plugins: []string{"calico", "portmap"}, NodeName: h.name, IPAM: "calico-ipam"}},
-		Links:      []model.Link{{Index: 1, Name: "lo", Up: true}, {Index: card, Name: "eth0", Up: true, IPs: []netip.Prefix{single(h.ip)}}},
+		Links:      []model.Link{{Index: 1, Name: "lo", Up: true, MTU: 65536}, {Index: card, Name: "eth0", Up: true, IPs: []netip.Prefix{single(h.ip)}}},
 		Routes:     []model.Route{{Dst: all4, Gateway: router, Link: card, Table: 254}},
 		Sysctls:    []model.Sysctl{{Device: "all", Key: "proxy_arp", Value: "1"}},
 		Processes:  []model.Process{{PID: 100, Name: "calico-node", Why: "felix", State: "S"}},

@@ -72,7 +72,7 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 		return explainFinding(ctx, sess, args[0], f)
 	}
 	kind, name := args[0], args[1]
-	if f.to != "" && !strings.HasPrefix("pods", kind) {
+	if f.to != "" && kind != "pod" && kind != "pods" && kind != "po" {
 		return fmt.Errorf("--to follows packets between pods: explain pod NAME --to %s", f.to)
 	}
 	switch kind {

@@ -39,15 +39,16 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 		return printReport(sess, r, "PodExplanation")
 	}
 	pod := r.View.PodByName(ns, name)
-	podText(sess, r, pod, ips)
+	policies := ""
 	if !pod.HostNetwork && !pod.Finished() {
-		sess.PrintLines(sess.Width(), policyLine(ctx, u, ns, name))
+		policies = "Policies: " + policyLine(ctx, u, ns, name)
 	}
+	podText(sess, r, pod, ips, policies)
 	return nil
 }
 
-// podText shows a row for each source, and the findings about the pod.
-func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Addr) {
+// podText shows a row for each source, the policies, and the findings about the pod.
+func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Addr, policies string) {
 	cols := sess.Width()
 	rows := [][]string{
 		{"SOURCE", "ADDRESS", "SANDBOX", "DEVICE", "AT"},
@@ -68,6 +69,9 @@ func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Ad
 	rows = append(rows, nodeRows(r.View, pod, ips)...)
 	sess.PrintLines(cols, fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod, rows)))
 	sess.PrintTable(cols, rows)
+	if policies != "" {
+		sess.PrintLines(cols, policies)
+	}
 	for i := range r.Findings {
 		if r.Findings[i].Code == finding.PL4001 && r.Findings[i].Subject == pod.Ref() {
 			chain(sess, &r.Findings[i])

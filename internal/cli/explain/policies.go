@@ -13,11 +13,11 @@ func policyLine(ctx context.Context, u *cluster.Scoped, ns, name string) string 
 	p, err := u.Policies(ctx, ns, name)
 	switch {
 	case err != nil:
-		return "Policies: not read: " + term.Line(err.Error())
+		return "not read: " + term.Line(err.Error())
 	case len(p.Select)+len(p.Calico) == 0 && u.Etcd():
-		return "Policies: no NetworkPolicy selects it; Calico's own are not read from etcd"
+		return "no NetworkPolicy selects it; Calico's own are not read from etcd"
 	case len(p.Select)+len(p.Calico) == 0:
-		return "Policies: none selects it"
+		return "none selects it"
 	}
 	var says []string
 	if len(p.Select) > 0 {
@@ -26,5 +26,5 @@ func policyLine(ctx context.Context, u *cluster.Scoped, ns, name string) string 
 	if len(p.Calico) > 0 {
 		says = append(says, "Calico also has "+term.Line(term.FewOf(p.Calico))+" there or for all namespaces")
 	}
-	return "Policies: " + strings.Join(says, "; ") + " (what they allow is not evaluated)"
+	return strings.Join(says, "; ") + " (what they allow is not evaluated)"
 }

@@ -118,8 +118,8 @@ func (e *end) hops() []hop {
 			}
 		}
 	}
-	if pod.Broken == "" && !e.r.View.Sees(e.node, model.Links, model.Paths, model.Attachments) {
-		pod.Says += " (node state not checked)"
+	if !e.r.View.Sees(e.node, model.Links, model.Paths, model.Attachments, model.Sysctls) {
+		pod.Says, node.Says = pod.Says+" (node state not checked)", "not checked"
 	}
 	return []hop{pod, node}
 }
@@ -163,6 +163,6 @@ func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) 
 	sess.PrintLines(cols, fmt.Sprintf("%s (%s) to %s (%s): %s", from.ref.Name, from.ip, to.ref.Name, to.ip, verdict))
 	sess.PrintTable(cols, rows)
 	for _, e := range []*end{from, to} {
-		sess.PrintLines(cols, e.ref.Name+": "+policyLine(ctx, e.u, e.pod.Namespace, e.pod.Name))
+		sess.PrintLines(cols, "Policies for "+e.ref.Name+": "+policyLine(ctx, e.u, e.pod.Namespace, e.pod.Name))
 	}
 }
