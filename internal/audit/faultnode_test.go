@@ -128,6 +128,37 @@ var nodeFaults = []fault{
 		f.Sysctls = append(f.Sysctls, model.Sysctl{Device: "vxlan.calico", Key: "forwarding", IPv6: six, Value: "0", Since: old})
 		return []string{"!PL3008/" + n}
 	}},
+	{"no way to a pod of another node", "agents", func(w *world) []string {
+		from, to := w.node().Name, w.node().Name
+		w.shut[from], w.shut[to] = true, true
+		p := w.runningOn(to)
+		for i := range w.s.Nodes {
+			n := &w.s.Nodes[i]
+			if k := slices.Index([]string{from, to}, n.Name); k >= 0 {
+				n.CalicoIPs = []netip.Addr{netip.AddrFrom4([4]byte{198, 51, 100, byte(k + 1)}), netip.MustParseAddr([]string{"2001:db8::1", "2001:db8::2"}[k])}
+				n.Addresses = n.CalicoIPs
+			}
+		}
+		f := w.facts(from)
+		f.Routes = append(f.Routes, model.Route{Dst: netip.MustParsePrefix("::/0"), Gateway: netip.MustParseAddr("fe80::1"), Link: card, Table: 254, Since: old})
+		w.facts(to).Routes = append(w.facts(to).Routes, f.Routes[len(f.Routes)-1])
+		if w.pick("by a rule", 2) == 1 {
+			for _, six := range []bool{false, true} {
+				f.Rules = append(f.Rules, model.Rule{Priority: 32766, Table: 254, IPv6: six, Since: old})
+			}
+			f.Rules = append(f.Rules, model.Rule{Priority: 9, Dst: single(p.IPs[0]), Type: "prohibit", IPv6: p.IPs[0].Is6(), Since: old})
+		} else {
+			f.Routes = append(f.Routes, model.Route{Dst: single(p.IPs[0]), Table: 254, Type: "blackhole", Since: old})
+		}
+		return []string{"PL3007/" + from} // of a borrowed address nothing dates it: Felix may be about to make its route
+	}},
+	{"a rule drops what a node forwards", "agents", func(w *world) []string {
+		n := w.node().Name
+		w.shut[n] = true
+		family := map[bool]string{true: "ip6", false: "ip"}[w.runningOn(n).IPs[0].Is6()]
+		w.facts(n).Firewall = []model.Chain{{Family: family, Table: "filter", Name: "FORWARD", Hook: "forward", Policy: "accept", Rules: []model.ChainRule{{Does: "drop"}, {Does: "jump cali-FORWARD"}}, Since: old}}
+		return []string{"!PL3008/" + n}
+	}},
 	{"Felix not ready", "agents", func(w *world) []string {
 		n := w.node().Name
 		w.shut[n] = true
