@@ -4,6 +4,7 @@ package rtnl
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -81,6 +82,13 @@ func FuzzMessages(f *testing.F) {
 	f.Add(reply{kind: unix.RTM_NEWROUTE, body: put(routeMessage(unix.AF_INET, 32, 254, 1, 0), unix.RTA_DST, []byte{10, 0, 0, 1})}.bytes(1))
 	f.Add(reply{kind: unix.RTM_NEWLINK, body: put(make([]byte, unix.SizeofIfInfomsg), unix.IFLA_IFNAME, []byte("lo\x00"))}.bytes(1))
 	f.Add(reply{kind: unix.RTM_NEWNEIGH, body: put(make([]byte, unix.SizeofNdMsg), unix.NDA_DST, []byte{10, 0, 0, 1})}.bytes(1))
+	jump := put(put(nil, unix.NFTA_VERDICT_CODE, []byte{255, 255, 255, 253}), unix.NFTA_VERDICT_CHAIN, []byte("cali-FORWARD\x00"))
+	does := put(put(nil, unix.NFTA_EXPR_NAME, []byte("immediate\x00")), unix.NFTA_EXPR_DATA, put(nil, unix.NFTA_IMMEDIATE_DATA, put(nil, unix.NFTA_DATA_VERDICT, jump)))
+	rule := put(put(make([]byte, nfgenSize), unix.NFTA_RULE_CHAIN, []byte("FORWARD\x00")), unix.NFTA_RULE_EXPRESSIONS, put(nil, 1, does))
+	if _, r, err := parseChainRule(rule); err != nil || r.Does != "jump cali-FORWARD" || r.If {
+		f.Fatalf("%+v, %v", r, err)
+	}
+	f.Add(reply{kind: nft(unix.NFT_MSG_NEWRULE), body: rule}.bytes(1))
 	f.Add([]byte{16, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_ = Messages(b, func(m Message) (bool, error) {
@@ -98,6 +106,13 @@ func FuzzMessages(f *testing.F) {
 			_, _ = parseRule(m.Body)
 			if n, noise, err := parseNeighbour(m.Body); err == nil && !noise && !n.IP.IsValid() {
 				t.Errorf("a neighbour without address: %+v", n)
+			}
+			_, _ = parseForward(m.Body)
+			if c, known, err := parseChain(m.Body); err == nil && known && c.Family == "" {
+				t.Errorf("a chain of no family: %+v", c)
+			}
+			if _, r, err := parseChainRule(m.Body); err == nil && strings.ContainsRune(strings.TrimPrefix(strings.TrimPrefix(r.Does, "jump "), "goto "), 0) {
+				t.Errorf("a verdict with a zero byte: %q", r.Does)
 			}
 			_ = refused(m.Body)
 			return true, nil
