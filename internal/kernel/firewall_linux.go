@@ -35,7 +35,7 @@ func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
 	f.Firewall, err = s.ForwardChains(ctx, func(name string) bool { return strings.HasSuffix(name, felixForward) })
 	switch {
 	case errors.Is(err, unix.EPERM):
-		return errors.New("the agent has no CAP_NET_ADMIN: the chart's value readFirewall gives it")
+		return errors.New("without CAP_NET_ADMIN (the chart's values repair and readFirewall give it to agents) the kernel shows no firewall rules")
 	case errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.EINVAL) && len(f.Firewall) == 0:
 		return fmt.Errorf("this kernel has no nf_tables: %w", err)
 	case err != nil:

@@ -42,8 +42,8 @@ func probe(t *testing.T, l *lab.Lab) {
 			t.Logf("check --probe took %s: %v", time.Since(began).Round(100*time.Millisecond), r.Names())
 			time.Sleep(2 * time.Second)
 		}
-		// Only an agent that stays follows the kubelet's log.
-		r.NotChecked = slices.DeleteFunc(r.NotChecked, func(c struct{ Table, Reason string }) bool { return c.Table == "faileddels" })
+		// Only an agent that stays follows the kubelet's log, and a probe has no NET_ADMIN.
+		r.NotChecked = slices.DeleteFunc(r.NotChecked, func(c struct{ Table, Reason string }) bool { return c.Table == "faileddels" || c.Table == "firewall" })
 		return stage.Expect(len(r.Names()) == 1 && r.Names()[0] == "PL3005/"+s.Namespace+"/"+pod.Metadata.Name && len(r.NotChecked) == 0, "PL3005 alone, got %v, unconfirmed %v, not checked %v", r.Names(), r.Unconfirmed, r.NotChecked)
 	}}
 	if err := stage.Play(ctx, l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
