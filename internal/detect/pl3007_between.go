@@ -75,14 +75,18 @@ func modern(links []model.Link) bool {
 	return slices.ContainsFunc(links, func(l model.Link) bool { return l.MTU > 0 })
 }
 
-// runsAt reports whether a running pod of a node has an address.
-func runsAt(p *Pass, ip netip.Addr, node string) bool {
+// runsAt reports whether a running pod of a node has an address, and no other pod: that is PL2010.
+func runsAt(p *Pass, ip netip.Addr, node string) (runs bool) {
 	for pod := range p.PodsWith(ip) {
-		if pod.Node == node && pod.Phase == model.Running && pod.Networked() {
-			return true
+		switch {
+		case pod.Phase != model.Running || !pod.Networked():
+		case pod.Node != node || runs:
+			return false
+		default:
+			runs = true
 		}
 	}
-	return false
+	return runs
 }
 
 // Astray gives the blocks, of those told with their nodes, whose packets from a node go astray.
