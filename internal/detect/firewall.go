@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +16,6 @@ const (
 	legacyFirewall = "rules of iptables-legacy are not read"
 )
 
-// felixForward ends the names of Felix's chains of forwarded packets.
-const felixForward = "cali-FORWARD"
-
 // dropsForwarded says which chain drops all forwarded packets of a family, or that none leads to
 // Felix's chains; nothing if neither is so, or cannot be told. Rules with conditions are not judged.
 func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Evidence) {
@@ -27,7 +25,7 @@ func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Ev
 	}
 	felix, leads, more, legacy, changed := (*model.Chain)(nil), false, false, false, model.Time(0)
 	chains := slices.Clone(p.ChainsOn(n.Name))
-	slices.SortStableFunc(chains, func(a, b model.Chain) int { return a.Priority - b.Priority })
+	slices.SortStableFunc(chains, func(a, b model.Chain) int { return cmp.Compare(a.Priority, b.Priority) })
 	for i := range chains {
 		if c := &chains[i]; c.Hook == "" && !c.Legacy && (c.Family == "inet" || c.Family == "ip6" == six) {
 			felix = c
@@ -70,7 +68,7 @@ func walk(c *model.Chain, felixAccepts bool) (drops string, felix bool) {
 			to, jumps = strings.CutPrefix(r.Does, "goto ")
 		}
 		switch {
-		case jumps && strings.HasSuffix(to, felixForward):
+		case jumps && strings.HasSuffix(to, model.FelixForward):
 			if felix, maybe = true, false; felixAccepts {
 				return "", true
 			}

@@ -167,23 +167,24 @@ func (w *ways) peer(name string) *farNode {
 	return f
 }
 
-// judge follows packets to a block or an address of another node.
-func (w *ways) judge(dst netip.Prefix, node string) {
+// judge follows packets to a block or an address of another node; false if nothing can be said.
+func (w *ways) judge(dst netip.Prefix, node string) bool {
 	peer := w.peer(node)
 	if peer == nil {
-		return
+		return false
 	}
 	pool, six := w.p.PoolAround(dst), dst.Addr().Is6()
 	switch {
 	case pool == nil, len(peer.ips[six]) == 0, !slices.ContainsFunc(w.p.CalicoIPsOf(w.n), func(a netip.Addr) bool { return a.Is6() == six }):
-		return // Felix makes no route then
+		return false // Felix makes no route then
 	case pool.Tunnel != "VXLAN" && !peer.announces:
-		return // BIRD of the others has withdrawn its routes: that is PL4009 or PL4008 of the peer
+		return false // BIRD of the others has withdrawn its routes: that is PL4009 or PL4008 of the peer
 	}
 	if f := w.fault(dst, peer, pool); f.why != "" {
 		f.dst, f.peer = dst, peer.Name
 		w.faults = append(w.faults, f)
 	}
+	return true
 }
 
 // inUse reports whether an address in a prefix of the block is a pod's, and its block's node's own: each
@@ -204,7 +205,10 @@ func (w *ways) addRejecting() {
 	all := w.p.RoutesOn(w.n.Name)
 	for i := range all {
 		r := &all[i]
-		if got, _ := w.routing.to(r.Dst, w.from[r.Dst.Addr().Is6()]); r.Table == tableMain && rejects(r.Type) && got == r {
+		if r.Table != tableMain || !rejects(r.Type) {
+			continue
+		}
+		if got, _ := w.routing.to(r.Dst, w.from[r.Dst.Addr().Is6()]); got == r {
 			w.rejects = append(w.rejects, fault{dst: r.Dst, why: "a route of type " + r.Type + " is in front of the way to their block", ref: w.n.Ref(), since: r.Since})
 		}
 	}

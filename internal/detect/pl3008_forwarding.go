@@ -33,6 +33,7 @@ func notForwarding(p *Pass, _ model.Table, row int32) {
 		}
 	}
 	if eBPF(p, n.Name) {
+		p.untold[bpfForwards] = append(p.untold[bpfForwards], n.Name)
 		return
 	}
 	for _, six := range []bool{false, true} {

@@ -22,7 +22,11 @@ var PL3009 = &Detector{
 
 func tooLarge(p *Pass, _ model.Table, row int32) {
 	n := p.Node(row)
-	if n.OS == "windows" || n.Virtual() || eBPF(p, n.Name) {
+	if n.OS == "windows" || n.Virtual() {
+		return
+	}
+	if eBPF(p, n.Name) {
+		p.untold[bpfForwards] = append(p.untold[bpfForwards], n.Name)
 		return
 	}
 	if !modern(p.LinksOn(n.Name)) {

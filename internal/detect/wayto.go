@@ -3,7 +3,6 @@ package detect
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -36,9 +35,11 @@ func WayTo(v *model.View, node string, ip netip.Addr, peer string) Way {
 	w := newWays(p, n)
 	dst := netip.PrefixFrom(ip, ip.BitLen())
 	out := Way{Says: w.describe(dst)}
-	w.judge(dst, peer)
-	if len(w.faults) > 0 {
+	switch judged := w.judge(dst, peer); {
+	case len(w.faults) > 0:
 		out.Broken = w.faults[0].why
+	case !judged:
+		out.Unread = "Calico has no pool or address for it, or " + peer + " is not ready"
 	}
 	return out
 }
@@ -61,9 +62,8 @@ func (w *ways) describe(dst netip.Prefix) string {
 	if r.Gateway.IsValid() {
 		says += " via " + r.Gateway.String()
 	}
-	i := slices.IndexFunc(w.p.LinksOn(w.n.Name), func(l model.Link) bool { return l.Index == r.Link })
-	if i >= 0 {
-		says += " dev " + plain(w.p.LinksOn(w.n.Name)[i].Name, maxName)
+	if l := w.p.LinkAt(w.n.Name, r.Link); l != nil {
+		says += " dev " + plain(l.Name, maxName)
 	}
 	return says
 }

@@ -15,10 +15,6 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// felixForward ends the names of Felix's chains of forwarded packets: cali-FORWARD in iptables,
-// filter-cali-FORWARD in its own table of nf_tables.
-const felixForward = "cali-FORWARD"
-
 func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
 	loaded, err := nfTablesLoaded(o.Proc + "/modules")
 	if err != nil {
@@ -32,7 +28,7 @@ func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
 		return err
 	}
 	defer s.Close()
-	f.Firewall, err = s.ForwardChains(ctx, func(name string) bool { return strings.HasSuffix(name, felixForward) })
+	f.Firewall, err = s.ForwardChains(ctx, func(name string) bool { return strings.HasSuffix(name, model.FelixForward) })
 	switch {
 	case errors.Is(err, unix.EPERM):
 		return errors.New("without CAP_NET_ADMIN (the chart's values repair and readFirewall give it to agents) the kernel shows no firewall rules")

@@ -17,6 +17,10 @@ type Chain struct {
 	Extra    Extra       `json:"-"`
 }
 
+// FelixForward ends the names of Felix's chains of forwarded packets: cali-FORWARD in iptables,
+// filter-cali-FORWARD in its own table of nf_tables.
+const FelixForward = "cali-FORWARD"
+
 // MaxChainRules is how many rules of a chain are read.
 const MaxChainRules = 64
 

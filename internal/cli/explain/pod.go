@@ -14,36 +14,22 @@ import (
 
 // explainPod shows what each source says of a pod, side by side.
 func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flags) error {
-	ref := model.Ref{Kind: model.KindPod, Name: ns + "/" + name}
-	u, done, err := openScoped(ctx, sess)
+	e, done, err := endAt(ctx, sess, ns, name, f)
 	if err != nil {
 		return err
 	}
 	defer done()
-	ips, found, err := u.Pod(ctx, ns, name)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("pod %s/%s does not exist", ns, name)
-	}
-	about := []model.Ref{ref}
-	for _, ip := range ips {
-		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
-	}
-	r := u.Judge(ctx, f.settle, u.NodeOf(ref), about...)
-	if err := seekCauses(ctx, sess, r, f.logs, ref.Name); err != nil {
+	if err := seekCauses(ctx, sess, e.r, f.logs, e.ref.Name); err != nil {
 		return err
 	}
 	if f.output == "json" {
-		return printReport(sess, r, "PodExplanation")
+		return printReport(sess, e.r, "PodExplanation")
 	}
-	pod := r.View.PodByName(ns, name)
 	policies := ""
-	if !pod.HostNetwork && !pod.Finished() {
-		policies = "Policies: " + policyLine(ctx, u, ns, name)
+	if !e.pod.HostNetwork && !e.pod.Finished() {
+		policies = "Policies: " + policyLine(ctx, e.u, ns, name)
 	}
-	podText(sess, r, pod, ips, policies)
+	podText(sess, e.r, e.pod, e.claims, policies)
 	return nil
 }
 

@@ -15,9 +15,9 @@ func policyLine(ctx context.Context, u *cluster.Scoped, ns, name string) string 
 	case err != nil:
 		return "not read: " + term.Line(err.Error())
 	case len(p.Select)+len(p.Calico) == 0 && u.Etcd():
-		return "no NetworkPolicy selects it; Calico's own are not read from etcd"
+		return "no NetworkPolicy selects it; Calico's own, in etcd, and AdminNetworkPolicies are not read"
 	case len(p.Select)+len(p.Calico) == 0:
-		return "none selects it"
+		return "no NetworkPolicy selects it, and Calico has none that may; AdminNetworkPolicies are not read"
 	}
 	var says []string
 	if len(p.Select) > 0 {

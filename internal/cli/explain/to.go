@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
@@ -14,14 +15,15 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// An end is one of two pods between which packets are followed.
+// An end is a pod as it was read and judged; two of them are the ends of a way.
 type end struct {
-	ref  model.Ref
-	pod  *model.Pod
-	ip   netip.Addr
-	node string
-	r    *audit.Report
-	u    *cluster.Scoped
+	ref    model.Ref
+	pod    *model.Pod
+	claims []netip.Addr // that any source says it has
+	ip     netip.Addr   // that packets are followed to
+	node   string
+	r      *audit.Report
+	u      *cluster.Scoped
 }
 
 // A hop is a step of the way of packets from one pod to another.
@@ -29,6 +31,7 @@ type hop struct {
 	At     string `json:"at"`
 	Says   string `json:"says"`
 	Broken string `json:"broken,omitempty"` // why packets do not get further
+	Unread string `json:"unread,omitempty"` // what was not checked here
 }
 
 // A wayDocument is the way as JSON.
@@ -85,7 +88,7 @@ func endAt(ctx context.Context, sess *term.Session, ns, name string, f flags) (e
 	for _, ip := range ips {
 		about = append(about, model.Ref{Kind: model.KindAddress, Name: ip.String()})
 	}
-	e.node = e.u.NodeOf(e.ref)
+	e.claims, e.node = ips, e.u.NodeOf(e.ref)
 	e.r = e.u.Judge(ctx, f.settle, e.node, about...)
 	e.pod = e.r.View.PodByName(ns, name)
 	return e, done, nil
@@ -118,8 +121,11 @@ func (e *end) hops() []hop {
 			}
 		}
 	}
-	if !e.r.View.Sees(e.node, model.Links, model.Paths, model.Attachments, model.Sysctls) {
-		pod.Says, node.Says = pod.Says+" (node state not checked)", "not checked"
+	switch {
+	case !e.r.View.Sees(e.node, model.Links, model.Paths, model.Attachments, model.Sysctls):
+		pod.Unread, node.Says, node.Unread = "node state", "-", "node state"
+	case !e.r.View.Sees(e.node, model.Firewall):
+		node.Unread = "firewall rules"
 	}
 	return []hop{pod, node}
 }
@@ -130,11 +136,7 @@ func between(a, b *end) []hop {
 		return nil
 	}
 	way := detect.WayTo(a.r.View, a.node, b.ip, b.node)
-	h := hop{At: a.node + " to " + b.node, Says: way.Says, Broken: way.Broken}
-	if way.Unread != "" {
-		h.Says = "not checked: " + way.Unread
-	}
-	return []hop{h}
+	return []hop{{At: a.node + " to " + b.node, Says: term.Dash(way.Says), Broken: way.Broken, Unread: way.Unread}}
 }
 
 // back is the rest of the way there, and the way of the answers.
@@ -147,20 +149,37 @@ func (e *end) back(from *end) []hop {
 	return append(own, between(e, from)...)
 }
 
+// wayVerdict names the first break. A way of which a step was not checked is never called whole.
+func wayVerdict(hops []hop) string {
+	unread := 0
+	for _, h := range hops {
+		if h.Broken != "" {
+			return "breaks at " + h.At + ": " + h.Broken
+		}
+		if h.Unread != "" {
+			unread++
+		}
+	}
+	if unread > 0 {
+		return fmt.Sprintf("no break found in what was checked; %d of %d steps were not, or not completely", unread, len(hops))
+	}
+	return "no break found"
+}
+
 func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) {
 	cols := sess.Width()
-	verdict := "no break found"
 	rows := [][]string{{"", "AT", "STATE"}}
 	for i, h := range hops {
 		state := h.Says
-		if h.Broken != "" {
-			if state = "BROKEN: " + h.Broken; verdict == "no break found" {
-				verdict = "breaks at " + h.At + ": " + h.Broken
-			}
+		if h.Unread != "" {
+			state += " (not checked: " + h.Unread + ")"
 		}
-		rows = append(rows, []string{fmt.Sprint(i + 1), h.At, term.ShortIDs(state)})
+		if h.Broken != "" {
+			state = "BROKEN: " + h.Broken
+		}
+		rows = append(rows, []string{strconv.Itoa(i + 1), h.At, term.ShortIDs(state)})
 	}
-	sess.PrintLines(cols, fmt.Sprintf("%s (%s) to %s (%s): %s", from.ref.Name, from.ip, to.ref.Name, to.ip, verdict))
+	sess.PrintLines(cols, fmt.Sprintf("%s (%s) to %s (%s): %s", from.ref.Name, from.ip, to.ref.Name, to.ip, wayVerdict(hops)))
 	sess.PrintTable(cols, rows)
 	for _, e := range []*end{from, to} {
 		sess.PrintLines(cols, "Policies for "+e.ref.Name+": "+policyLine(ctx, e.u, e.pod.Namespace, e.pod.Name))
