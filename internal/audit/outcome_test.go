@@ -93,6 +93,9 @@ func (w *world) blindness(skips []detect.Skip) []string {
 			}
 		}
 		want := detect.Skip{NotApplicable: nothing, OutOfScope: facts && !w.agents && !nothing, Nodes: nodes}
+		if past := w.pastKernel(d, nodes); past != nil {
+			want.OutOfScope, nodes = true, past
+		}
 		if d.Code == finding.PL4006 && nodes != nil { // what nodes say of it only adds to Events
 			want.OutOfScope = true
 		}
@@ -102,6 +105,19 @@ func (w *world) blindness(skips []detect.Skip) []string {
 		}
 	}
 	return out
+}
+
+// pastKernel are the nodes of whose packets the kernel's own ways tell nothing, of those that were read.
+func (w *world) pastKernel(d *detect.Detector, lost []string) (out []string) {
+	if !slices.Contains([]finding.Code{finding.PL3008, finding.PL3009}, d.Code) || !w.agents {
+		return nil
+	}
+	for _, n := range w.s.Nodes {
+		if f := w.facts(n.Name); f != nil && f.Machines[0].Settings["FELIX_BPFENABLED"] == "true" && !slices.Contains(lost, n.Name) {
+			out = append(out, n.Name)
+		}
+	}
+	return slices.Sorted(slices.Values(out))
 }
 
 // missed reports whether a detector has a subject on a node whose tables were not read, or may have.
