@@ -156,8 +156,27 @@ var nodeFaults = []fault{
 		n := w.node().Name
 		w.shut[n] = true
 		family := map[bool]string{true: "ip6", false: "ip"}[w.runningOn(n).IPs[0].Is6()]
-		w.facts(n).Firewall = []model.Chain{{Family: family, Table: "filter", Name: "FORWARD", Hook: "forward", Policy: "accept", Rules: []model.ChainRule{{Does: "drop"}, {Does: "jump cali-FORWARD"}}, Since: old}}
+		f := w.facts(n)
+		f.Firewall = append(f.Firewall, model.Chain{Family: family, Table: "filter", Name: "FORWARD", Hook: "forward", Policy: "accept", Rules: []model.ChainRule{{Does: "drop"}, {Does: "jump cali-FORWARD"}}, Since: old})
 		return []string{"!PL3008/" + n}
+	}},
+	{"kube-proxy does not follow", "agents", func(w *world) []string {
+		n := w.node().Name
+		w.shut[n] = true
+		w.runningOn(n)
+		f := w.facts(n)
+		switch w.pick("how", 3) {
+		case 0:
+			f.Proxies[0].State = []string{"stopped", "no answer", "not ready"}[w.pick("state", 3)]
+		case 1: // its rules were flushed
+			for i := range f.Firewall {
+				f.Firewall[i].Rules = nil
+			}
+		case 2: // its table was deleted: nothing says when
+			f.Firewall = nil
+			return []string{"?PL5006/" + n}
+		}
+		return []string{"!PL5006/" + n}
 	}},
 	{"Felix not ready", "agents", func(w *world) []string {
 		n := w.node().Name

@@ -84,11 +84,11 @@ func (w *world) blindness(skips []detect.Skip) []string {
 	}
 	for _, d := range detect.All {
 		s, skipped := said[d.Code]
-		nothing := d == detect.PL2002 && !w.etcd || d == detect.PL5004 && w.etcd
+		nothing := d == detect.PL1012 || d == detect.PL2002 && !w.etcd || d == detect.PL5004 && w.etcd
 		facts := slices.ContainsFunc(d.Needs, model.Table.OfNode)
 		var nodes []string
 		for _, node := range slices.Sorted(maps.Keys(w.lost)) {
-			if w.missed(d, node) {
+			if !nothing && w.missed(d, node) {
 				nodes = append(nodes, node)
 			}
 		}
@@ -109,7 +109,7 @@ func (w *world) blindness(skips []detect.Skip) []string {
 
 // pastKernel are the nodes of whose packets the kernel's own ways tell nothing, of those that were read.
 func (w *world) pastKernel(d *detect.Detector, lost []string) (out []string) {
-	if !slices.Contains([]finding.Code{finding.PL3008, finding.PL3009}, d.Code) || !w.agents {
+	if !slices.Contains([]finding.Code{finding.PL3008, finding.PL3009, finding.PL5006}, d.Code) || !w.agents {
 		return nil
 	}
 	for _, n := range w.s.Nodes {

@@ -41,10 +41,7 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	if o.Recall != nil {
 		memory = o.Recall(s.Meta.GUID)
 	}
-	st := settler{now: r.Taken, fixed: o.Settle, memory: memory, gcGracePeriod: defaultGrace}
-	if c, ok := v.Collector(); ok {
-		st.gcGracePeriod = c.LeakGracePeriod
-	}
+	st := settler{now: r.Taken, fixed: o.Settle, memory: memory, gcGracePeriod: gracePeriod(v)}
 	r.Memory = remember(memory, found, r.Judged, others, seen)
 	for i := range found {
 		st.settle(&found[i])
@@ -56,6 +53,10 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 // finish completes a report with what was found and settled.
 func finish(r *Report, found []finding.Finding, o Options) {
 	finding.Sort(found) // which finding explains which does not depend on the order of reading
+	if f := frozenCollector(r, found); f != nil && (o.Keep == nil || o.Keep(f)) {
+		found = append(found, *f)
+		finding.Sort(found)
+	}
 	leakedShare(r.View, found)
 	r.MassChanges = massChanges(found, r.Judged)
 	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)

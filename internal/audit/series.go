@@ -136,10 +136,7 @@ func (w *Series) missed(due, looked []finding.Finding, now model.Time) {
 
 // settle decides about what was reread, and remembers it.
 func (w *Series) settle(v *model.View, due, rest []finding.Finding, others map[string]bool, r *Report, seen model.Time) []finding.Finding {
-	st := settler{now: r.Taken, fixed: w.opts.Settle, memory: w.memory, gcGracePeriod: defaultGrace}
-	if c, ok := v.Collector(); ok {
-		st.gcGracePeriod = c.LeakGracePeriod
-	}
+	st := settler{now: r.Taken, fixed: w.opts.Settle, memory: w.memory, gcGracePeriod: gracePeriod(v)}
 	kept := map[string]bool{}
 	for k := range others {
 		kept[k] = true

@@ -28,6 +28,14 @@ type settler struct {
 	memory        Memory        // observations of earlier runs; may be nil
 }
 
+// gracePeriod is that of the IPAM garbage collector in seconds; 0: it is off.
+func gracePeriod(v *model.View) int64 {
+	if c, ok := v.Collector(); ok {
+		return c.LeakGracePeriod
+	}
+	return defaultGrace
+}
+
 // time is the minimum duration of a class. Invariant: 0 for Now; for Leak at least teardown,
 // unless fixed is set. Node is never confirmed, so its value is not used.
 func (s settler) time(c finding.Class) time.Duration {

@@ -63,10 +63,14 @@ func factsOf(name string, tunnel netip.Addr) *model.NodeState {
 		},
 		Paths:     []model.Path{{IP: tunnel, Link: 1, Table: 255, Type: "local", Since: old}},
 		Sysctls:   []model.Sysctl{{Device: "all", Key: "proxy_arp", Value: "0", Since: old}},
+		Proxies:   []model.Proxy{{State: "ready", Since: old}},
 		Processes: []model.Process{{PID: 100, Name: "calico-node", Why: "felix", State: "S", Since: old}},
 	}
 	for _, call := range []string{"Version", "Status", "ListPodSandbox", "ListContainers"} {
 		f.Runtimes = append(f.Runtimes, model.Runtime{Call: call, Name: "containerd 2.2", Millis: 3, Since: old})
+	}
+	for _, family := range []string{"ip", "ip6"} {
+		f.Firewall = append(f.Firewall, model.Chain{Family: family, Table: "kube-proxy", Name: "nat-prerouting", Hook: "prerouting", Policy: "accept", Rules: []model.ChainRule{{Does: "jump services"}}, Since: old})
 	}
 	return f
 }

@@ -44,6 +44,7 @@ type Run struct {
 	asRepairer bool // what is written is written as plumbline-repairer
 	x          *execute.Executor
 	past       []repair.Entry
+	about      map[model.Ref]bool // the pods and addresses that the plan's findings are about
 	journal    *journal.Journal
 	release    []func()
 }
@@ -112,17 +113,25 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 	if p.Risk().Level() > r.o.MaxRisk.Level() {
 		return fmt.Errorf("the risk of the plan is %s: pass --max-risk %s to allow it", p.Risk(), p.Risk())
 	}
+	r.about = podsIn(now, p)
 	if p.Undoes == "" && !resumed {
 		r.Skipped = p.Refresh(now.View, foundIn(now))
 	}
 	if len(p.Steps) == 0 {
-		return ErrNothingLeft
+		if slices.ContainsFunc(r.Skipped, func(s repair.Refusal) bool { return s.Why != repair.NotPresent }) {
+			return ErrNothingLeft
+		}
+		return ErrAllGone
 	}
 	return p.Valid()
 }
 
-// ErrNothingLeft means that no finding of a plan is there any more.
-var ErrNothingLeft = errors.New("nothing of the plan is left to do")
+// Why a plan is not begun: ErrNothingLeft if what is left of it cannot be done any more, ErrAllGone if
+// none of its findings is there any more.
+var (
+	ErrNothingLeft = errors.New("nothing of the plan is left to do")
+	ErrAllGone     = errors.New("none of the plan's findings is there any more")
+)
 
 // older tells that a revision is smaller than another that was seen before.
 func older(now, before string) bool {
@@ -155,40 +164,6 @@ func (r *Run) Execute(ctx context.Context) (res execute.Result, took time.Durati
 		r.copyJournal(context.WithoutCancel(ctx))
 	}
 	return res, took, err
-}
-
-// Verify checks the cluster again, notes the end in the journal, and gives the repaired
-// findings that are still there. An error says what of the plan could not be read again.
-func (r *Run) Verify(ctx context.Context, res execute.Result) (still []string, unread error) {
-	if r.Plan.Undoes == "" {
-		still, unread = r.stillThere(ctx, res)
-	}
-	r.end(repair.Done, "")
-	r.copyJournal(ctx)
-	return still, unread
-}
-
-func (r *Run) stillThere(ctx context.Context, res execute.Result) (still []string, unread error) {
-	now, err := r.Check(ctx, audit.Options{})
-	if err != nil {
-		return nil, err
-	}
-	found := foundIn(now)
-	for f, v := range res.Findings {
-		if v.Repaired() && found(f) {
-			still = append(still, f)
-		}
-	}
-	slices.Sort(still)
-	for _, c := range now.Gaps {
-		if c.Node == "" {
-			return still, fmt.Errorf("%s could not be read again: %s", c.Table, c.Reason)
-		}
-		if r.Plan.Concerns(c.Node) && !c.Table.Supplements() {
-			return still, fmt.Errorf("node %s could not be read again", c.Node)
-		}
-	}
-	return still, nil
 }
 
 func (r *Run) end(o repair.Outcome, why string) {

@@ -23,7 +23,7 @@ var causes = []Cause{
 	{regexp.MustCompile(`(?i)failed to find plugin|executable file not found`), "the plugin's program is missing", "the init container install-cni of calico-node, and /opt/cni/bin on the node"},
 	{regexp.MustCompile(`(?i)no networks found in|cni plugin not initialized|no valid networks found`), "no CNI configuration is loaded", "the init container install-cni of calico-node, and the CNI directory of the node"},
 	{regexp.MustCompile(`(?i)currently not ready to process requests`), "Calico's datastore is locked", "PL9003"},
-	{regexp.MustCompile(`(?i)no configured calico pools|qualified ippool|does not exist, or is not enabled|not in a configured pool`), "no enabled pool admits the pod", "calicoctl get ippool -o wide: disabled pools and their node selectors"},
+	{regexp.MustCompile(`(?i)no configured calico pools|qualified ippool|does not exist, or is not enabled|not in a configured pool`), noPool, "calicoctl get ippool -o wide: disabled pools and their node selectors"},
 	{regexp.MustCompile(`(?i)per host block limit`), "the node has as many blocks as it may have (maxBlocksPerHost)", "calicoctl ipam show --show-blocks, and PL1009"},
 	{regexp.MustCompile(`(?i)no more free affine blocks|assigned 0 out of|no (free|available) (ip|address)|addresses? (are|is) exhausted|find or claim a block`), "no address is free", "PL1009 and PL1001"},
 	{regexp.MustCompile(`(?i)resource does not exist: (\S*\()?node|nodes? "[^"]*" not found`), "Calico has no such node", "calicoctl get node, and calico-node on that node"},
@@ -33,6 +33,11 @@ var causes = []Cause{
 	{regexp.MustCompile(`(?i)dial tcp|i/o timeout|connection refused|no route to host|tls handshake timeout|client\.timeout|service unavailable|etcdserver: request timed out|unexpected eof`), "the plugin does not reach the API server or datastore", "the address in calico-kubeconfig, from the node"},
 	{regexp.MustCompile(`(?i)context deadline exceeded|signal: killed|timed out`), "the call takes too long", "PL4005, and the node's load"},
 }
+
+const noPool = "no enabled pool admits the pod"
+
+// NoPool reports whether no pool is enabled, or none selects the node.
+func (c Cause) NoPool() bool { return c.Says == noPool }
 
 // CauseOf classifies an error of a CNI call; its Says is empty if it is none that is known.
 func CauseOf(message string) Cause {

@@ -33,6 +33,10 @@ import "plumbline.dev/plumbline/internal/finding"
 //	PL4010          a pod does not keep the mounts of others
 //	PL5003          a node uses its own name (PL1003 and PL5002 report the consequences)
 //	PL5005          a node has the address that Calico's other nodes send its packets to
+//	PL5006          a node follows the Services
+//	PL1010          running pods have a pool, and a pool assigns addresses to new ones
+//	PL1011          a LoadBalancer Service has one address of each family
+//	PL1012          files of host-local and sandboxes exist together
 //	PL9003          the datastore is not locked
 //
 // Not checked:
@@ -50,11 +54,11 @@ import "plumbline.dev/plumbline/internal/finding"
 //
 // PL9004 (suppression expired) has no detector: it is about the user's own file.
 var All = []*Detector{
-	PL1001, PL1002, PL1003, PL1004, PL1005, PL1006, PL1007, PL1008, PL1009,
+	PL1001, PL1002, PL1003, PL1004, PL1005, PL1006, PL1007, PL1008, PL1009, PL1010, PL1011, PL1012,
 	PL2001, PL2002, PL2003, PL2004, PL2010,
 	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006, PL3007, PL3008, PL3009,
 	PL4001, PL4002, PL4003, PL4004, PL4005, PL4006, PL4007, PL4008, PL4009, PL4010,
-	PL5001, PL5002, PL5003, PL5004, PL5005,
+	PL5001, PL5002, PL5003, PL5004, PL5005, PL5006,
 	PL9001, PL9003, PL9005,
 }
 

@@ -155,3 +155,11 @@ func orDash(s string) string {
 	}
 	return s
 }
+
+// family names a family of addresses.
+func family(four bool) string {
+	if four {
+		return "IPv4"
+	}
+	return "IPv6"
+}

@@ -36,8 +36,8 @@ func dropsForwarded(p *Pass, n *model.Node, six bool) (says string, e finding.Ev
 		switch {
 		case c.Family != "inet" && c.Family != "ip" && c.Family != "ip6", c.Family != "inet" && c.Family == "ip6" != six:
 		case c.Legacy:
-			legacy = true
-		case c.Hook != "":
+			legacy = legacy || c.Table == "filter"
+		case c.Hook == "forward":
 			changed = max(changed, c.Since)
 			drops, to := walk(c, accepts(felix))
 			more = more || c.More

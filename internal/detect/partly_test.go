@@ -1,6 +1,7 @@
 package detect_test
 
 import (
+	"maps"
 	"net/netip"
 	"os"
 	"slices"
@@ -45,5 +46,30 @@ func TestNoRows(t *testing.T) {
 	}
 	if r := detect.Run(model.Seal(s), detect.PL5005, detect.PL3008, detect.PL4007, detect.PL4008); len(r.Findings) != 1 || r.Findings[0].Code != "PL5005" {
 		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// What is not known of kube-proxy and of host-local is said of each node.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]*detect.Detector{"PL5006": detect.PL5006, "PL1012": detect.PL1012} {
+		text, err := os.ReadFile("testdata/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := snapshotio.ParseText(text, "findings")
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]bool{}
+		for _, s := range detect.Run(model.Seal(c.Snapshot), d).Skipped {
+			for _, n := range s.Nodes {
+				said[n] = s.OutOfScope
+			}
+		}
+		want := map[string][]string{"PL5006": {"bpf", "elsewhere", "legacy", "older", "unread", "unreported", "without"}, "PL1012": {"unread"}}[name]
+		if got := slices.Sorted(maps.Keys(said)); !slices.Equal(got, want) {
+			t.Errorf("%s is not told of %v, want %v", name, got, want)
+		}
 	}
 }

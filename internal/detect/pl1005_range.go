@@ -10,9 +10,10 @@ import (
 // PL1005 finds blocks that overlap, are outside every pool, or have the wrong size.
 var PL1005 = &Detector{
 	Code: finding.PL1005, Title: "blocks overlap, lie outside every pool, or have the wrong size", Severity: finding.Info, Class: finding.Transient,
-	Each:    []model.Table{model.Blocks},
-	Needs:   []model.Table{model.Blocks, model.Pools},
-	Applies: ipamMayBeCalicos, Since: "0.1", Run: misplacedBlock,
+	Each:       []model.Table{model.Blocks},
+	Needs:      []model.Table{model.Blocks, model.Pools},
+	ShadowedBy: []finding.Code{finding.PL1010},
+	Applies:    ipamMayBeCalicos, Since: "0.1", Run: misplacedBlock,
 }
 
 func misplacedBlock(p *Pass, _ model.Table, row int32) {
@@ -31,7 +32,7 @@ func misplacedBlock(p *Pass, _ model.Table, row int32) {
 	pool := p.PoolAround(b.CIDR)
 	switch {
 	case pool == nil:
-		f.Summary = "outside every pool; its allocations stay valid"
+		f.Summary = "outside every pool: Calico has no route or tunnel to its addresses"
 		f.Evidence = []finding.Evidence{blockSays(b, fmt.Sprintf("CIDR %s, %d allocated", b.CIDR, len(b.Held)))}
 	case pool.BlockSize != 0 && pool.BlockSize != b.CIDR.Bits():
 		f.Summary = fmt.Sprintf("does not have the block size of pool %s (/%d)", pool.Name, pool.BlockSize)

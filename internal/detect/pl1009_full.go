@@ -90,7 +90,7 @@ func reportFull(p *Pass, subject model.Ref, node string, held, size int, of stri
 	if size == 0 || held*100 < size*warnAt {
 		return
 	}
-	f := finding.Finding{Subject: subject, Node: node, Summary: fmt.Sprintf("%d of %d addresses %s are allocated", held, size, of)}
+	f := finding.Finding{Subject: subject, Node: node, Class: finding.Now, Summary: fmt.Sprintf("%d of %d addresses %s are allocated", held, size, of)}
 	if held*100 >= size*errorAt {
 		f.Severity = finding.Error
 	}

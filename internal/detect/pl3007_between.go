@@ -19,7 +19,7 @@ var PL3007 = &Detector{
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Hosts, model.Pools, model.Blocks, model.Links, model.Routes, model.Rules, model.Neighbours},
 	Uses:       []model.Table{model.Machines, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Allocations},
-	ShadowedBy: []finding.Code{finding.PL4008},
+	ShadowedBy: []finding.Code{finding.PL1010, finding.PL4008},
 	Applies:    kernelIsCalicos, Since: "0.3", Run: betweenNodes,
 }
 
@@ -255,7 +255,10 @@ func (w *ways) report() {
 			says += fmt.Sprintf("; %s", count(len(whys)-1, "more cause", "more causes"))
 		}
 	}
-	out := finding.Finding{Subject: w.n.Ref(), About: w.pods, Summary: says}
+	out := finding.Finding{Subject: w.n.Ref(), About: slices.Clip(w.pods), Summary: says}
+	for b := range w.p.BlocksWith(first.dst.Addr()) {
+		out.About = append(out.About, b.Ref()) // what is wrong with its pool explains it
+	}
 	out.Evidence = append(out.Evidence, finding.Evidence{Ref: first.ref, Says: fmt.Sprintf("to %s of %s: %s", first.dst, first.peer, first.why), Since: first.since})
 	reportKernel(w.p, w.n.Name, out)
 }

@@ -15,11 +15,12 @@ import (
 // PL4007 finds nodes on which pods do not start because their CNI ADD fails again and again.
 var PL4007 = &Detector{
 	Code: finding.PL4007, Title: "CNI ADD fails: pods on the node do not start", Severity: finding.Error, Class: finding.Now,
-	Each:   []model.Table{model.Nodes},
-	Needs:  []model.Table{model.Nodes, model.Events, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
-	Uses:   []model.Table{model.Sandboxes, model.CNIConfigs, model.FailedDels, model.Machines},
-	Partly: []model.Table{model.Events}, // an Event that there is says enough
-	Since:  "0.3", Run: failingAdd,
+	Each:       []model.Table{model.Nodes},
+	Needs:      []model.Table{model.Nodes, model.Events, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
+	Uses:       []model.Table{model.Sandboxes, model.CNIConfigs, model.FailedDels, model.Machines, model.Pools},
+	Partly:     []model.Table{model.Events}, // an Event that there is says enough
+	ShadowedBy: []finding.Code{finding.PL1010},
+	Since:      "0.3", Run: failingAdd,
 }
 
 // How long ADDs must have failed, and how recent the last one must be: the kubelet tries again
@@ -78,6 +79,8 @@ func failingAdd(p *Pass, _ model.Table, row int32) {
 	}
 	if token != nil {
 		f.Evidence = append(f.Evidence, token.Evidence...)
+	} else if len(all) == 1 && all[0].cause.NoPool() {
+		f.About = append(f.About, lastPools(p)...)
 	}
 	f.Summary = fmt.Sprintf("CNI ADD fails since %s, %s not start: %s", since, count(pods, "pod does", "pods do"), cmp.Or(all[0].cause.Says, plain(all[0].words, maxReason)))
 	if len(all) > 1 {

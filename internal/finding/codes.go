@@ -17,6 +17,9 @@ const (
 	PL1007 Code = "PL1007" // affinity without block or node, or block and affinity disagree
 	PL1008 Code = "PL1008" // tunnel address not recorded, or given to a pod
 	PL1009 Code = "PL1009" // pool or node nearly out of addresses
+	PL1010 Code = "PL1010" // no enabled pool has addresses for pods, or the pool of running pods is gone
+	PL1011 Code = "PL1011" // LoadBalancer Service holds several addresses of one family
+	PL1012 Code = "PL1012" // addresses of host-local and sandboxes of the node disagree
 	PL2001 Code = "PL2001" // running pod has no endpoint, or lost its address annotation
 	PL2002 Code = "PL2002" // endpoint without a pod, or on a node where its pod does not run
 	PL2003 Code = "PL2003" // endpoint or annotation belongs to another sandbox than the one that runs
@@ -46,6 +49,7 @@ const (
 	PL5003 Code = "PL5003" // wrong node name in a node's CNI configuration or nodename file
 	PL5004 Code = "PL5004" // block affinity lacks the labels by which Calico IPAM finds it
 	PL5005 Code = "PL5005" // Calico has another address for a node than the node has
+	PL5006 Code = "PL5006" // kube-proxy does not work: Services are not reachable from the node, or as they were
 	PL9001 Code = "PL9001" // Plumbline cannot read this node
 	PL9002 Code = "PL9002" // credential written to a log
 	PL9003 Code = "PL9003" // datastore locked: no pod can start or stop

@@ -99,6 +99,12 @@ var Rules = [...]Rule{
 		"if very many attachments would be deleted at once, it is more likely that the guard daemon did not read everything",
 		"it has no GC",
 	},
+	{
+		15, "ADD that got an address which another running sandbox of the node has",
+		"recorded; in enforce the guard refuses the ADD and undoes it as in rule 2, and the kubelet tries again with another address",
+		"two pods with one address take each other's packets; it is certain only if the other sandbox's network namespace has the address and a process uses it, and no DEL for it runs",
+		"it refuses only if the host route to the other pod is still there",
+	},
 }
 
 // RuleOf returns a rule. A call that was decided without one was passed on unchanged.

@@ -22,11 +22,12 @@ type Options struct {
 	CNIConfig string // where the runtime finds its network configurations, below Root: asked of Runtime, else /etc/cni/net.d
 	// Runtime asks the runtime for that directory; nil: there is none to ask.
 	// observe.ErrNotThere: it does not say.
-	Runtime   func(context.Context) (string, error)
-	Plugins   func() []string // the directories of CNI plugins that the runtime has named; nil: the usual ones
-	NodeName  string          // the node's name in Kubernetes
-	Readiness string          // URL of Felix' readiness: http://127.0.0.1:9099/readiness
-	Settle    time.Duration   // how long a temporary state must last before it is reported: 1 s
+	Runtime     func(context.Context) (string, error)
+	Plugins     func() []string // the directories of CNI plugins that the runtime has named; nil: the usual ones
+	NodeName    string          // the node's name in Kubernetes
+	Readiness   string          // URL of Felix' readiness: http://127.0.0.1:9099/readiness
+	ProxyHealth string          // where kube-proxy reports its health: http://127.0.0.1:10256
+	Settle      time.Duration   // how long a temporary state must last before it is reported: 1 s
 }
 
 // A Host is a node that is read repeatedly: some problems show only in two reads.
@@ -68,6 +69,7 @@ func New(o Options) *Host {
 	fill(&o.Root, "/")
 	fill(&o.Sys, filepath.Join(o.Root, "sys"))
 	fill(&o.Readiness, readiness)
+	fill(&o.ProxyHealth, proxyHealth)
 	if o.Settle == 0 {
 		o.Settle = time.Second
 	}
@@ -86,6 +88,8 @@ func (h *Host) Collectors() []observe.NodeCollector {
 		{Name: "processes", Tables: []model.Table{model.Processes}, Read: h.readProcesses},
 		{Name: "mounts", Tables: []model.Table{model.Mounts}, Read: h.readMounts},
 		{Name: "cni", Tables: []model.Table{model.CNIConfigs, model.CNIResults}, Read: h.readCNI},
+		{Name: "kube-proxy", Tables: []model.Table{model.Proxies}, Read: h.readProxy},
+		{Name: "host-local", Tables: []model.Table{model.HostLocal}, Read: h.readHostLocal},
 		{Name: "machine", Tables: []model.Table{model.Machines}, Read: h.readMachine},
 	}
 }

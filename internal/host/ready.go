@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"net"
-	"net/http"
 	"net/url"
 	"time"
 )
@@ -17,18 +16,9 @@ const (
 func (h *Host) felixReady(ctx context.Context, it *felix) string {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.readinessURL(it), http.NoBody)
-	if err != nil {
-		return ""
-	}
-	t := &http.Transport{DisableKeepAlives: true} // no proxy: it is on this node
-	defer t.CloseIdleConnections()
-	resp, err := t.RoundTrip(req)
-	if err == nil {
-		_ = resp.Body.Close()
-	}
+	status, err := statusOf(ctx, h.readinessURL(it))
 	switch {
-	case err == nil && resp.StatusCode/100 == 2: // 204 if it has no content
+	case err == nil && status/100 == 2: // 204 if it has no content
 		return "ready"
 	case err == nil || it != nil:
 		return "not ready"

@@ -81,13 +81,23 @@ func TestRootFirewall(t *testing.T) {
 	run(t, "nft add rule inet mine way ct state established accept")
 	run(t, "nft add rule inet mine way counter log reject")
 	run(t, "nft add chain inet mine inp { type filter hook input priority 0 ; policy drop ; }")
+	run(t, "iptables-nft -w -t nat -N KUBE-SERVICES")
+	run(t, "iptables-nft -w -t nat -A PREROUTING -m comment --comment x -j KUBE-SERVICES")
+	run(t, "iptables-nft -w -t nat -A OUTPUT -j KUBE-SERVICES")
+	run(t, "nft add table ip6 kube-proxy")
+	run(t, "nft add chain ip6 kube-proxy services")
+	run(t, "nft add chain ip6 kube-proxy nat-prerouting { type nat hook prerouting priority -100 ; }")
+	run(t, "nft add rule ip6 kube-proxy nat-prerouting jump services")
+	run(t, "nft add chain ip6 kube-proxy raw { type filter hook prerouting priority -300 ; }")
 
 	f := look(t)
 	want := map[string]string{
-		"ip filter FORWARD forward accept": "jump cali-FORWARD; if accept; if drop; reject",
-		"ip filter cali-FORWARD  ":         "jump cali-x; if drop",
-		"ip6 filter FORWARD forward drop":  "drop",
-		"inet mine way forward drop":       "if accept; reject",
+		"ip filter FORWARD forward accept":                "jump cali-FORWARD; if accept; if drop; reject",
+		"ip filter cali-FORWARD  ":                        "jump cali-x; if drop",
+		"ip6 filter FORWARD forward drop":                 "drop",
+		"inet mine way forward drop":                      "if accept; reject",
+		"ip nat PREROUTING prerouting accept":             "jump KUBE-SERVICES",
+		"ip6 kube-proxy nat-prerouting prerouting accept": "jump services",
 	}
 	got := map[string]string{}
 	for _, c := range f.Firewall {

@@ -28,7 +28,7 @@ func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
 		return err
 	}
 	defer s.Close()
-	f.Firewall, err = s.ForwardChains(ctx, func(name string) bool { return strings.HasSuffix(name, model.FelixForward) })
+	f.Firewall, err = s.Chains(ctx, func(name string) bool { return strings.HasSuffix(name, model.FelixForward) })
 	switch {
 	case errors.Is(err, unix.EPERM):
 		return errors.New("without CAP_NET_ADMIN (the chart's values repair and readFirewall give it to agents) the kernel shows no firewall rules")
@@ -38,12 +38,12 @@ func readFirewall(ctx context.Context, o Options, f *model.NodeState) error {
 		return err
 	}
 	for family, file := range map[string]string{"ip": "/1/net/ip_tables_names", "ip6": "/1/net/ip6_tables_names"} {
-		has, err := legacyFilter(o.Proc + file)
+		tables, err := legacyTables(o.Proc + file)
 		if err != nil {
 			return err
 		}
-		if has {
-			f.Firewall = append(f.Firewall, model.Chain{Family: family, Table: "filter", Legacy: true})
+		for _, t := range tables {
+			f.Firewall = append(f.Firewall, model.Chain{Family: family, Table: t, Legacy: true})
 		}
 	}
 	return nil
@@ -62,21 +62,21 @@ func nfTablesLoaded(modules string) (bool, error) {
 	return len(b) == 0 || strings.HasPrefix(string(b), "nf_tables ") || strings.Contains(string(b), "\nnf_tables "), nil
 }
 
-// legacyFilter reports whether iptables-legacy has a table filter.
-func legacyFilter(file string) (bool, error) {
+// legacyTables are the tables of iptables-legacy, of those that are judged.
+func legacyTables(file string) (out []string, err error) {
 	r, err := os.Open(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read the tables of iptables-legacy: %w", err)
+		return nil, fmt.Errorf("read the tables of iptables-legacy: %w", err)
 	}
 	defer r.Close()
 	lines := bufio.NewScanner(io.LimitReader(r, 64<<10))
 	for lines.Scan() {
-		if lines.Text() == "filter" {
-			return true, nil
+		if t := lines.Text(); t == "filter" || t == "nat" {
+			out = append(out, t)
 		}
 	}
-	return false, lines.Err()
+	return out, lines.Err()
 }

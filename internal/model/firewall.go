@@ -1,13 +1,13 @@
 package model
 
 // A Chain is a chain of nf_tables, which iptables-nft uses too: one that the kernel passes forwarded
-// packets through, or Felix's, to which these lead.
+// packets through, or Felix's, to which these lead, or one that changes where packets go that arrive.
 type Chain struct {
 	Node     string      `json:"-"`
 	Family   string      `json:"family"` // ip, ip6 or inet
 	Table    string      `json:"table"`
 	Name     string      `json:"name,omitempty"`
-	Hook     string      `json:"hook,omitempty"` // forward; empty: only other chains lead to it
+	Hook     string      `json:"hook,omitempty"` // forward, or prerouting of type nat; empty: only other chains lead to it
 	Priority int         `json:"priority,omitempty"`
 	Policy   string      `json:"policy,omitempty"` // accept or drop, of a chain with a hook
 	Rules    []ChainRule `json:"rules,omitempty"`  // in order, at most MaxChainRules

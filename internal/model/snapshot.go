@@ -62,6 +62,8 @@ type NodeState struct {
 	Mounts      []Mount
 	Runtimes    []Runtime
 	FailedDels  []FailedDel
+	Proxies     []Proxy
+	HostLocal   []Reserved
 	Machines    []Machine
 }
 

@@ -36,6 +36,10 @@ func (f *NodeState) Take(g *NodeState, tables ...Table) {
 			f.Runtimes = g.Runtimes
 		case FailedDels:
 			f.FailedDels = g.FailedDels
+		case Proxies:
+			f.Proxies = g.Proxies
+		case HostLocal:
+			f.HostLocal = g.HostLocal
 		case Machines:
 			f.Machines = g.Machines
 		default:

@@ -25,6 +25,8 @@ func (f *NodeState) Shift(d time.Duration) {
 	shift(f.Mounts, func(r *Mount) { move(&r.Since) })
 	shift(f.Runtimes, func(r *Runtime) { move(&r.Since) })
 	shift(f.FailedDels, func(r *FailedDel) { move(&r.Since) })
+	shift(f.Proxies, func(r *Proxy) { move(&r.Since) })
+	shift(f.HostLocal, func(r *Reserved) { move(&r.Since) })
 	shift(f.Machines, func(r *Machine) { move(&r.Since) })
 }
 

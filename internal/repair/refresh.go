@@ -7,6 +7,9 @@ import (
 	"plumbline.dev/plumbline/internal/repair/change"
 )
 
+// NotPresent is why a finding of a plan is skipped that is there no more.
+const NotPresent = "the finding is not present in the current check"
+
 // Refresh compares a saved plan with a new check. It removes targets whose finding is gone
 // or whose address a running pod now has, adds the nodes of pods that now have an address
 // to the nodes that must verify, and returns the removed targets.
@@ -15,7 +18,7 @@ func (p *Plan) Refresh(v *model.View, found func(key string) bool) []Refusal {
 	p.Targets = slices.DeleteFunc(p.Targets, func(t Target) bool {
 		why := ""
 		if !p.Rebuild && p.Undoes == "" && !found(t.Finding) {
-			why = "the finding is not present in the current check"
+			why = NotPresent
 		}
 		if d := t.Proof.NotInUse; d != nil && why == "" {
 			why = refreshNotInUse(d, v)

@@ -9,24 +9,26 @@ import (
 
 // Takes estimates how long the writes take within the budget. The time that Calico needs to
 // react is not included.
-func (p *Plan) Takes(blocksPerSecond, handlesPerSecond float64) time.Duration {
-	var blocks, others float64
+func (p *Plan) Takes(blocksPerSecond, handlesPerSecond, othersPerSecond float64) time.Duration {
+	var blocks, handles, others float64
 	for i := range p.Steps {
 		if _, waits := p.Steps[i].Change.(*change.Await); waits {
 			continue
 		}
-		if p.Steps[i].On.Kind == model.KindBlock {
+		switch p.Steps[i].On.Kind {
+		case model.KindBlock:
 			blocks++
-		} else {
+		case model.KindHandle:
+			handles++
+		default:
 			others++
 		}
 	}
 	seconds := 0.0
-	if blocksPerSecond > 0 {
-		seconds += blocks / blocksPerSecond
-	}
-	if handlesPerSecond > 0 {
-		seconds += others / handlesPerSecond
+	for _, w := range [][2]float64{{blocks, blocksPerSecond}, {handles, handlesPerSecond}, {others, othersPerSecond}} {
+		if w[1] > 0 {
+			seconds += w[0] / w[1]
+		}
 	}
 	return time.Duration(seconds * float64(time.Second))
 }

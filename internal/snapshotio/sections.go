@@ -93,5 +93,7 @@ var nodeSections = []nodeSection{
 	nodeTables(model.Mounts, func(f *model.NodeState) *[]model.Mount { return &f.Mounts }),
 	nodeTables(model.Runtimes, func(f *model.NodeState) *[]model.Runtime { return &f.Runtimes }),
 	nodeTables(model.FailedDels, func(f *model.NodeState) *[]model.FailedDel { return &f.FailedDels }),
+	nodeTables(model.Proxies, func(f *model.NodeState) *[]model.Proxy { return &f.Proxies }),
+	nodeTables(model.HostLocal, func(f *model.NodeState) *[]model.Reserved { return &f.HostLocal }),
 	nodeTables(model.Machines, func(f *model.NodeState) *[]model.Machine { return &f.Machines }),
 }

@@ -13,11 +13,15 @@ import (
 	legacyhandle "plumbline.dev/plumbline/lab/scenarios/legacy-handle"
 	noforwarding "plumbline.dev/plumbline/lab/scenarios/no-forwarding"
 	nogateway "plumbline.dev/plumbline/lab/scenarios/no-gateway"
+	nopool "plumbline.dev/plumbline/lab/scenarios/no-pool"
+	noservices "plumbline.dev/plumbline/lab/scenarios/no-services"
+	nodeaddress "plumbline.dev/plumbline/lab/scenarios/node-address"
 	retrieddel "plumbline.dev/plumbline/lab/scenarios/retried-del"
 	sharedaddress "plumbline.dev/plumbline/lab/scenarios/shared-address"
 	silentkubelet "plumbline.dev/plumbline/lab/scenarios/silent-kubelet"
 	stalenodename "plumbline.dev/plumbline/lab/scenarios/stale-nodename"
 	stuckterminating "plumbline.dev/plumbline/lab/scenarios/stuck-terminating"
+	wrongmtu "plumbline.dev/plumbline/lab/scenarios/wrong-mtu"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
@@ -39,4 +43,8 @@ var All = []stage.Scenario{
 	silentkubelet.Scenario,
 	noforwarding.Scenario,
 	betweennodes.Scenario,
+	noservices.Scenario,
+	nodeaddress.Scenario,
+	wrongmtu.Scenario,
+	nopool.Scenario,
 }

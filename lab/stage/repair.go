@@ -130,7 +130,7 @@ func onlyLater(out string) bool {
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "remains ") {
 			left++
-			if strings.Contains(line, ": still found: ") {
+			if strings.Contains(line, ": still found after ") {
 				later++
 			}
 		}

@@ -27,6 +27,8 @@ var periods = map[model.Table]time.Duration{
 	model.Machines:   15 * time.Second,
 	model.CNIConfigs: 30 * time.Second,
 	model.FailedDels: 20 * time.Second, // the kubelet retries every minute
+	model.Proxies:    15 * time.Second,
+	model.HostLocal:  15 * time.Second,
 	model.Firewall:   20 * time.Second, // kube-proxy and Felix change other chains all the time
 }
 

@@ -92,6 +92,14 @@ func tableSpecs() map[model.Table]tableCache {
 			table: model.FailedDels, of: func(f *model.NodeState) *[]model.FailedDel { return &f.FailedDels },
 			key: func(r *model.FailedDel) string { return r.Sandbox }, since: func(r *model.FailedDel) *model.Time { return &r.Since }, plain: plainFailedDel,
 		},
+		model.Proxies: &rows[model.Proxy]{
+			table: model.Proxies, of: func(f *model.NodeState) *[]model.Proxy { return &f.Proxies },
+			key: func(*model.Proxy) string { return "kube-proxy" }, since: func(r *model.Proxy) *model.Time { return &r.Since }, plain: same[model.Proxy],
+		},
+		model.HostLocal: &rows[model.Reserved]{
+			table: model.HostLocal, of: func(f *model.NodeState) *[]model.Reserved { return &f.HostLocal },
+			key: func(r *model.Reserved) string { return r.Network + " " + r.IP.String() }, since: func(r *model.Reserved) *model.Time { return &r.Since }, plain: same[model.Reserved],
+		},
 		model.Machines: &rows[model.Machine]{
 			table: model.Machines, of: func(f *model.NodeState) *[]model.Machine { return &f.Machines },
 			key: func(*model.Machine) string { return "machine" }, since: func(r *model.Machine) *model.Time { return &r.Since }, plain: plainMachine,

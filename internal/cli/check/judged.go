@@ -10,7 +10,7 @@ import (
 )
 
 // never is what no detector looks at: a pod without findings may still be cut off by it.
-const never = "network policies, firewall rules with conditions, Services and DNS are never checked"
+const never = "network policies, firewall rules with conditions, single Services and DNS are never checked"
 
 // judged says what was checked, where nothing was found: no findings say nothing about the rest.
 func judged(r *audit.Report, f flags) string {

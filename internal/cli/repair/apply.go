@@ -75,7 +75,10 @@ func runApply(ctx context.Context, sess *term.Session, f applyFlags) error {
 			return err
 		}
 	}
-	if err := w.fits(ctx); err != nil {
+	if err := w.fits(ctx); errors.Is(err, cluster.ErrAllGone) {
+		fmt.Fprintf(sess.Stdout, "Nothing to do: %s.\n", err)
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if f.resume == "" {
@@ -92,6 +95,7 @@ type applyRun struct {
 	sess   *term.Session
 	f      applyFlags
 	budget cluster.Budget
+	meter  term.StepMeter
 }
 
 // beginRun opens the cluster for writing.
@@ -133,7 +137,9 @@ func (w *applyRun) dryRun() bool { return w.f.dryRun == "server" }
 // carryOut runs the plan and shows what becomes of it.
 func (w *applyRun) carryOut(ctx context.Context) error {
 	w.headline()
+	w.meter = w.sess.StepMeter()
 	res, took, err := w.Execute(ctx)
+	w.meter.Clear()
 	w.summary(res)
 	if err != nil {
 		fmt.Fprintf(w.sess.Stdout, "stopped   %s\n", term.Line(err.Error()))
@@ -146,9 +152,9 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 		fmt.Fprintf(w.sess.Stdout, "dry run   nothing was written; %s\n", w.sent())
 		return w.verdict(res, nil)
 	}
-	still, unread := w.Verify(ctx, res)
-	w.closing(res, still, unread, took)
-	if err := w.verdict(res, still); err != nil || unread == nil {
+	v := w.Verify(ctx, res, w.waiting)
+	w.closing(res, v, took)
+	if err := w.verdict(res, v.Still); err != nil || v.Unread == nil {
 		return err
 	}
 	return term.ExitFindings

@@ -9,6 +9,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -29,11 +30,13 @@ func (w *applyRun) skipped() {
 // progress shows a step when it is done. Of many, only those that did not go as planned.
 func (w *applyRun) progress(p cluster.Progress) {
 	if p.Of > maxListed && (p.Outcome == repair.Done || p.Outcome == repair.Already) && !p.Undo {
+		w.meter.Tell(p.N, p.Of)
 		if w.sess.Verbose {
 			fmt.Fprintf(w.sess.Stderr, "step %d of %d: %s %s\n", p.N, p.Of, p.Step.On, p.Outcome)
 		}
 		return
 	}
+	w.meter.Clear()
 	mark := ""
 	if p.Undo {
 		mark = "undo "
@@ -72,32 +75,33 @@ func (w *applyRun) sent() string {
 }
 
 // closing says what is cured, what is not, where the journal is, and how to take it back.
-func (w *applyRun) closing(res cluster.Result, still []string, unseen error, took time.Duration) {
+func (w *applyRun) closing(res cluster.Result, v cluster.Verification, took time.Duration) {
 	out := w.sess.Stdout
 	cured, left := 0, map[string]string{}
 	var watch int64
-	for f, v := range res.Findings {
+	for f, was := range res.Findings {
 		switch {
-		case slices.Contains(still, f):
-			left[f] = "still found: check again in a minute, Calico may need that long"
-		case v.Repaired():
+		case slices.Contains(v.Still, f):
+			left[f] = fmt.Sprintf("still found after %s", v.Waited.Round(time.Second))
+		case was.Repaired():
 			cured++
 			if t := w.Plan.Target(f); t != nil {
 				watch = max(watch, t.Watch)
 			}
 		default:
-			left[f] = string(v.Outcome) + ": " + v.Why
+			left[f] = string(was.Outcome) + ": " + was.Why
 		}
 	}
 	switch {
 	case w.Plan.Undoes != "":
 		fmt.Fprintf(out, "undone    as far as possible, in %s\n", took)
-	case unseen != nil:
-		fmt.Fprintf(out, "written   and not verified: %s\n", term.Line(unseen.Error()))
+	case v.Unread != nil:
+		fmt.Fprintf(out, "written   and not verified: %s\n", term.Line(v.Unread.Error()))
 	default:
 		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), term.Count(len(w.Plan.Targets), "finding"), took)
 	}
 	w.left(left)
+	w.also(v.Also)
 	if watch > 0 {
 		fmt.Fprintf(out, "watch     check again in %s: until then the IPAM garbage collector may act on what it read before\n", time.Duration(watch)*time.Second)
 	}
@@ -106,6 +110,28 @@ func (w *applyRun) closing(res cluster.Result, still []string, unseen error, too
 		fmt.Fprintf(out, "undo with %s undo %s\n", w.sess.Program, w.Plan.ID)
 	}
 	w.sess.Next("check")
+}
+
+// waiting tells that Calico has not followed yet.
+func (w *applyRun) waiting(n int) {
+	if w.sess.Interactive() || w.sess.Verbose {
+		fmt.Fprintf(w.sess.Stderr, "waiting for Calico: %s still found\n", term.Count(n, "finding"))
+	}
+}
+
+// also names what else is found about the same pods: they may not work yet.
+func (w *applyRun) also(fs []finding.Finding) {
+	for i, f := range fs {
+		if i == 10 {
+			fmt.Fprintf(w.sess.Stdout, "also       ... %d more about the same pods\n", len(fs)-i)
+			return
+		}
+		text := term.ShortIDs(f.Key()) + ": " + term.ShortIDs(f.Summary)
+		if f.State != finding.Confirmed {
+			text += " (unconfirmed)"
+		}
+		field(w.sess, "also", text)
+	}
 }
 
 // left names what was not repaired, and why.

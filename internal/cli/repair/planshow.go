@@ -43,8 +43,8 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	touches(sess, p)
 	evidenceFirst(sess, p)
 	refused(sess, p.Refused, f.output == "wide")
-	if d := p.Takes(cluster.DefaultBudget.Blocks, cluster.DefaultBudget.Handles); d > 10*time.Second {
-		fmt.Fprintf(w, "Time       about %s at %g block writes per second\n", d.Round(time.Second), cluster.DefaultBudget.Blocks)
+	if b := cluster.DefaultBudget; p.Takes(b.Blocks, b.Handles, b.Others) > 10*time.Second {
+		fmt.Fprintf(w, "Time       at least %s, by the budget of writes per second (apply --budget)\n", p.Takes(b.Blocks, b.Handles, b.Others).Round(time.Second))
 	}
 	if sess.Bundle != "" {
 		fmt.Fprintln(w, "Know       of the cluster as it was when the bundle was written; plan on the live cluster what is to be applied")

@@ -16,6 +16,48 @@ func (s *Session) progress() (tell func(string, int, bool), done func()) {
 	return p.report, p.done
 }
 
+// A StepMeter shows on a terminal how many steps are done, and how long the others will take at the
+// pace of those; a pipe sees nothing of it. The zero StepMeter shows nothing.
+type StepMeter struct {
+	w     io.Writer // nil: nobody watches
+	began time.Time
+	drawn bool
+}
+
+// StepMeter begins to measure.
+func (s *Session) StepMeter() StepMeter {
+	m := StepMeter{began: time.Now()} //nolint:forbidigo // for the person who waits
+	if _, ok := terminal(s.Stderr); ok && !s.Verbose {
+		m.w = s.Stderr
+	}
+	return m
+}
+
+// Tell shows that n steps are done.
+func (m *StepMeter) Tell(n, of int) {
+	if m.w != nil {
+		fmt.Fprintf(m.w, "\r\x1b[Kstep %s of %s%s", Thousands(n), Thousands(of), remaining(time.Since(m.began), n, of))
+		m.drawn = true
+	}
+}
+
+// Clear removes what is shown, before something else is printed.
+func (m *StepMeter) Clear() {
+	if m.drawn {
+		fmt.Fprint(m.w, "\r\x1b[K")
+		m.drawn = false
+	}
+}
+
+// remaining says how long the other steps will take, once a few seconds show the pace.
+func remaining(elapsed time.Duration, n, of int) string {
+	left := time.Duration(float64(elapsed) / float64(max(n, 1)) * float64(of-n))
+	if elapsed < 3*time.Second || left < time.Second {
+		return ""
+	}
+	return ", about " + left.Round(time.Second).String() + " left"
+}
+
 // A meter shows which tables are being read, or with lines which were read and for how long.
 type meter struct {
 	mu    sync.Mutex

@@ -37,6 +37,12 @@ func (s *session) add(ctx context.Context) *answer {
 	} else {
 		s.event.IPs, s.event.Device = r.addresses(), r.device()
 	}
+	if refused := s.duplicate(ctx); refused != nil {
+		says := s.event.Says
+		s.undo(own, refused)
+		s.event.Rule, s.event.Says = 15, says
+		return refused
+	}
 	if own != nil {
 		own.State, own.IPs, own.Device = guard.Added, s.event.IPs, s.event.Device
 		s.trouble("record the result", s.db.End(*own))

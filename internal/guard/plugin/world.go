@@ -40,6 +40,7 @@ type ownerDB interface {
 	Begin(o guard.Owner) (guard.Owner, error)
 	End(o guard.Owner) error
 	Owner(k guard.Key) (*guard.Owner, error)
+	All() ([]guard.Owner, error)
 	Newest(n guard.Name) (*guard.Owner, error)
 	Queue(l guard.QueuedDel) error
 	Unqueue(k guard.Key) error

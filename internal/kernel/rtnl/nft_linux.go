@@ -16,7 +16,9 @@ import (
 // Numbers of nf_tables that package unix does not have, or not under these names.
 const (
 	nfgenSize   = 4 // struct nfgenmsg
+	hookArrival = 0
 	hookForward = 2
+	noHook      = 1 << 31
 	maxChains   = 20_000
 )
 
@@ -26,8 +28,9 @@ var nftFamilies = map[byte]string{unix.NFPROTO_IPV4: "ip", unix.NFPROTO_IPV6: "i
 // who has CAP_NET_ADMIN.
 func OpenFilter() (*Socket, error) { return open(unix.NETLINK_NETFILTER) }
 
-// ForwardChains returns the chains of forwarded packets, and other chains of which is reports true.
-func (s *Socket) ForwardChains(ctx context.Context, is func(name string) bool) ([]model.Chain, error) {
+// Chains returns the chains of forwarded packets, those that change where packets go that arrive, and
+// other chains of which is reports true.
+func (s *Socket) Chains(ctx context.Context, is func(name string) bool) ([]model.Chain, error) {
 	all, err := dump(ctx, s, nft(unix.NFT_MSG_GETCHAIN), make([]byte, nfgenSize), maxChains, func(m Message, rows []model.Chain) ([]model.Chain, error) {
 		if m.Type != nft(unix.NFT_MSG_NEWCHAIN) {
 			return rows, nil
@@ -52,20 +55,22 @@ func (s *Socket) ForwardChains(ctx context.Context, is func(name string) bool) (
 func nft(message int) uint16 { return unix.NFNL_SUBSYS_NFTABLES<<8 | uint16(message) }
 
 func parseChain(b []byte) (c model.Chain, known bool, err error) {
-	hook := false
-	err = Attrs(b, nfgenSize, func(kind uint16, v []byte) {
-		switch kind {
+	hook, kind := uint32(noHook), ""
+	err = Attrs(b, nfgenSize, func(attr uint16, v []byte) {
+		switch attr {
 		case unix.NFTA_CHAIN_TABLE:
 			c.Table = text(v)
 		case unix.NFTA_CHAIN_NAME:
 			c.Name = text(v)
+		case unix.NFTA_CHAIN_TYPE:
+			kind = text(v)
 		case unix.NFTA_CHAIN_POLICY:
 			c.Policy = map[uint32]string{0: "drop", 1: "accept"}[big(v)]
 		case unix.NFTA_CHAIN_HOOK:
 			_ = Attrs(v, 0, func(kind uint16, v []byte) {
 				switch kind {
 				case unix.NFTA_HOOK_HOOKNUM:
-					hook = big(v) == hookForward
+					hook = big(v)
 				case unix.NFTA_HOOK_PRIORITY:
 					c.Priority = int(int32(big(v)))
 				default:
@@ -77,8 +82,12 @@ func parseChain(b []byte) (c model.Chain, known bool, err error) {
 	if err != nil || len(b) == 0 {
 		return c, false, err
 	}
-	if hook {
+	switch {
+	case hook == hookForward:
 		c.Hook = "forward"
+	case hook == hookArrival && kind == "nat":
+		c.Hook = "prerouting"
+	default:
 	}
 	c.Family, known = nftFamilies[b[0]]
 	return c, known, nil

@@ -8,6 +8,9 @@ func advice(c finding.Code) string {
 	text, ok := map[finding.Code]string{
 		finding.PL1005: "restart the workloads that have addresses of the block; Calico removes it when it is empty",
 		finding.PL1009: "add a pool, or repair PL1001 and PL1007 first",
+		finding.PL1010: "enable the pool (calicoctl patch ippool), or create another one",
+		finding.PL1011: "name the address to keep in the annotation projectcalico.org/loadBalancerIPs, and update Calico",
+		finding.PL1012: "leaked files: remove them on the node, one by one; a pod without a file: restart it",
 		finding.PL2004: "find the owners of both addresses (plumbline explain ip ADDRESS), then restart the pod",
 		finding.PL3002: "if the interface is only down, run ip link set dev DEVICE up; else restart the pod",
 		finding.PL3006: "restart the pod: it gets a new network namespace",
@@ -25,6 +28,7 @@ func advice(c finding.Code) string {
 		finding.PL5002: "if the IPAM garbage collector would release addresses in use, set leakGracePeriod to 0s now; then repair PL1003",
 		finding.PL5003: "restart calico-node on the node, run plumbline check again, then repair PL1003",
 		finding.PL5005: "restart calico-node on the node: it detects the address when it starts",
+		finding.PL5006: "restart kube-proxy on the node (with nf_tables delete its tables first), and find what removed its rules",
 		finding.PL9001: "make the agent on the node answer",
 		finding.PL9003: "if no migration is running, run calicoctl datastore migrate unlock",
 		finding.PL9004: "renew or delete the entry in the suppressions file",

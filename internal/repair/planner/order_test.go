@@ -96,7 +96,7 @@ func TestOneStepPerObject(t *testing.T) {
 	}
 	handles := len(p.Steps) - blocks
 	want := time.Duration(float64(blocks)/10*float64(time.Second)) + time.Duration(float64(handles)/100*float64(time.Second))
-	if got := p.Takes(10, 100); got.Round(time.Millisecond) != want.Round(time.Millisecond) {
+	if got := p.Takes(10, 100, 20); got.Round(time.Millisecond) != want.Round(time.Millisecond) {
 		t.Errorf("takes %s, want %s", got, want)
 	}
 }

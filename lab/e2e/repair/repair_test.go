@@ -70,7 +70,7 @@ func each(t *testing.T, with func(r *stage.Repair, name string)) {
 }
 
 // unrepaired are incidents that have nothing to repair, or that only their cause repairs.
-var unrepaired = []string{"churn", "retried-del", "failing-add", "felix-frozen", "silent-kubelet", "no-forwarding", "between-nodes"}
+var unrepaired = []string{"churn", "retried-del", "failing-add", "felix-frozen", "silent-kubelet", "no-forwarding", "between-nodes", "no-services", "node-address", "wrong-mtu", "no-pool"}
 
 // chosen returns whether the incident is selected in that mode.
 func chosen(sc stage.Scenario, mode lab.Datastore) bool {

@@ -5,6 +5,7 @@ package failingadd
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,10 +111,21 @@ func fails(ctx context.Context, s *stage.Stage, nodes []*lab.Node) error {
 		}
 		want = append(want, "PL4007/"+n.Name)
 	}
+	// Without a pool pods of all nodes fail, and nodes lose their tunnels: that is said once.
+	pool, err := onlyPool(ctx, s)
+	if err != nil {
+		return err
+	}
+	want[len(want)-1] = "PL1010/" + pool
 	if err := s.Check(ctx, "failing", want...); err != nil {
 		return err
 	}
 	for _, f := range s.Checked.Findings {
+		if f.Name == "PL1010/"+pool {
+			if err := stage.Expect(slices.Contains(f.Explains, "PL4007/"+nodes[2].Name), "PL4007 of %s under %s, there are %q", nodes[2].Name, f.Name, f.Explains); err != nil {
+				return err
+			}
+		}
 		for i, n := range nodes {
 			if f.Name != "PL4007/"+n.Name {
 				continue
@@ -142,6 +154,13 @@ func credential(ctx context.Context, n *lab.Node, edit string) error {
 func program(ctx context.Context, n *lab.Node, from, to string) error {
 	_, err := n.Exec(ctx, "sh", "-c", "[ ! -e "+from+" ] || mv "+from+" "+to)
 	return err
+}
+
+// onlyPool is the name of the IPv4 pool.
+func onlyPool(ctx context.Context, s *stage.Stage) (string, error) {
+	out, err := s.Calicoctl(ctx, "get", "ippool", "-o", "go-template={{range .}}{{range .Items}}{{.ObjectMeta.Name}} {{end}}{{end}}")
+	name, _, _ := strings.Cut(strings.TrimSpace(out), " ")
+	return name, err
 }
 
 // pools disables all pools, or enables them.

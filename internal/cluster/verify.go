@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/execute"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// Calico needs some seconds to follow what was written: a finding that is still there is looked for
+// again, for a while.
+const (
+	verifyWithin = time.Minute
+	verifyEvery  = 5 * time.Second
+)
+
+// A Verification is what a check found after a plan was carried out.
+type Verification struct {
+	Still  []string          // findings of the plan that are still there
+	Also   []finding.Finding // other findings about the same pods and addresses
+	Waited time.Duration     // for Calico
+	Unread error             // what could not be read again
+}
+
+// Verify checks the cluster again, notes the end in the journal, and gives the repaired findings that
+// are still found, and others about the same pods. waiting is told how many it waits for.
+func (r *Run) Verify(ctx context.Context, res execute.Result, waiting func(int)) (v Verification) {
+	if r.Plan.Undoes == "" {
+		began := r.x.Now()
+		for {
+			v = r.found(ctx, res)
+			v.Waited = r.x.Now().Sub(began)
+			if len(v.Still) == 0 || v.Unread != nil || v.Waited > verifyWithin {
+				break
+			}
+			waiting(len(v.Still))
+			if r.x.Sleep(ctx, verifyEvery) != nil {
+				break
+			}
+		}
+	}
+	r.end(repair.Done, "")
+	r.copyJournal(ctx)
+	return v
+}
+
+func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
+	now, err := r.Check(ctx, audit.Options{})
+	if err != nil {
+		v.Unread = err
+		return v
+	}
+	there := foundIn(now)
+	for f, was := range res.Findings {
+		if was.Repaired() && there(f) {
+			v.Still = append(v.Still, f)
+		}
+	}
+	slices.Sort(v.Still)
+	for _, f := range slices.Concat(now.Findings, now.Unconfirmed) {
+		if r.Plan.Target(f.Key()) == nil && slices.ContainsFunc(f.About, func(o model.Ref) bool { return r.about[o] }) {
+			v.Also = append(v.Also, f)
+		}
+	}
+	for _, c := range now.Gaps {
+		if c.Node == "" {
+			v.Unread = fmt.Errorf("%s could not be read again: %s", c.Table, c.Reason)
+			return v
+		}
+		if r.Plan.Concerns(c.Node) && !c.Table.Supplements() {
+			v.Unread = fmt.Errorf("node %s could not be read again", c.Node)
+			return v
+		}
+	}
+	return v
+}
+
+// podsIn are the pods and addresses that findings of a plan are about.
+func podsIn(now *audit.Report, p *repair.Plan) map[model.Ref]bool {
+	out := map[model.Ref]bool{}
+	for _, f := range slices.Concat(now.Findings, now.Unconfirmed, now.Folded, now.Suppressed) {
+		if p.Target(f.Key()) == nil {
+			continue
+		}
+		for _, o := range f.About {
+			if o.Kind == model.KindPod || o.Kind == model.KindAddress {
+				out[o] = true
+			}
+		}
+	}
+	return out
+}

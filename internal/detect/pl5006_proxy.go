@@ -1,0 +1,140 @@
+package detect
+
+import (
+	"slices"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// PL5006 finds nodes on which kube-proxy does not work: their pods do not reach Services, or those
+// of before.
+var PL5006 = &Detector{
+	Code: finding.PL5006, Title: "kube-proxy does not work: Services are not reachable from the node, or as they were", Severity: finding.Error, Class: finding.Kernel,
+	Each:       []model.Table{model.Nodes},
+	Needs:      []model.Table{model.Nodes, model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Links, model.Machines},
+	Uses:       []model.Table{model.Proxies, model.Firewall},
+	ShadowedBy: []finding.Code{finding.PL4009},
+	Applies:    kernelIsCalicos, Since: "0.3", Run: proxyFails,
+}
+
+// What is said of nodes whose Services are not judged.
+const (
+	noProxy     = "kube-proxy was not checked"
+	elsewhere   = "kube-proxy does not report its health at port 10256"
+	otherProxy  = "no kube-proxy runs, and none of its rules is there: Services are not judged"
+	legacyProxy = "rules of iptables-legacy are not read: whether kube-proxy's are there is not known"
+	bpfServices = "the eBPF data plane has the Services, whose maps are not read,"
+)
+
+// idle are the states in which kube-proxy does not follow the Services.
+var idle = map[string]string{
+	"stopped":   "kube-proxy is stopped",
+	"no answer": "kube-proxy does not answer",
+	"not ready": "kube-proxy reports that it does not follow",
+}
+
+func proxyFails(p *Pass, _ model.Table, row int32) {
+	n := p.Node(row)
+	m := p.MachineOf(n.Name)
+	if n.OS == "windows" || n.Virtual() || m == nil || m.Uptime < settledBoot {
+		return
+	}
+	k := p.ProxyOf(n.Name)
+	switch {
+	case eBPF(p, n.Name):
+		p.untold[bpfServices] = append(p.untold[bpfServices], n.Name)
+		return
+	case k == nil || !p.Sees(n.Name, model.Proxies):
+		p.untold[noProxy] = append(p.untold[noProxy], n.Name)
+		return
+	case k.State == "runs":
+		p.untold[elsewhere] = append(p.untold[elsewhere], n.Name)
+	}
+	if says := idle[k.State]; says != "" {
+		reportProxy(p, n, says+": Services are as they were", finding.Evidence{Ref: n.Ref(), Says: says, Since: k.Since})
+		return
+	}
+	if says, since := proxyRules(p, n, k); says != "" {
+		if !since.IsZero() {
+			since = max(since, k.Since)
+		}
+		reportProxy(p, n, says, finding.Evidence{Ref: n.Ref(), Says: says, Since: since})
+	}
+}
+
+// proxyRules says that the rules by which Services are reached are missing, or that nobody follows
+// them; nothing if they are there, or cannot be told.
+func proxyRules(p *Pass, n *model.Node, k *model.Proxy) (says string, since model.Time) {
+	if !p.Sees(n.Name, model.Firewall) {
+		p.untold[noFirewall] = append(p.untold[noFirewall], n.Name)
+		return "", 0
+	}
+	runs, ipvs := k.State != "not running", p.LinkNamed(n.Name, "kube-ipvs0") != nil
+	for _, six := range families(p, n) {
+		leads, legacy, changed := servicesIn(p.ChainsOn(n.Name), six)
+		switch {
+		case runs && (leads || ipvs):
+		case leads || ipvs:
+			return "kube-proxy does not run, and its rules are there: Services are as they were", changed
+		case legacy:
+			p.untold[legacyProxy] = append(p.untold[legacyProxy], n.Name)
+		case !runs:
+			p.untold[otherProxy] = append(p.untold[otherProxy], n.Name)
+		default:
+			return "kube-proxy runs, and none of its rules is there for " + family(!six) + ": no Service is reachable", changed
+		}
+	}
+	return "", 0
+}
+
+// servicesIn reports whether packets that arrive get to kube-proxy's chain of Services, whether they
+// may in tables that are not read, and when the chains last changed, zero if there are none.
+func servicesIn(chains []model.Chain, six bool) (leads, legacy bool, changed model.Time) {
+	for i := range chains {
+		c := &chains[i]
+		switch {
+		case c.Family != "inet" && c.Family == "ip6" != six:
+		case c.Legacy:
+			legacy = legacy || c.Table == "nat"
+		case c.Hook == "prerouting":
+			changed = max(changed, c.Since)
+			leads = leads || c.More || slices.ContainsFunc(c.Rules, toServices)
+		}
+	}
+	return leads, legacy, changed
+}
+
+// toServices reports whether a rule leads to kube-proxy's chain of Services, as iptables or nf_tables
+// have it.
+func toServices(r model.ChainRule) bool {
+	return r.Does == "jump KUBE-SERVICES" || r.Does == "jump services"
+}
+
+// families are those of the running pods of a node, by whether they are IPv6.
+func families(p *Pass, n *model.Node) (out []bool) {
+	for pod := range p.PodsOn(n.Name) {
+		if !pod.Networked() || pod.Phase != model.Running {
+			continue
+		}
+		for _, ip := range pod.IPs {
+			if !slices.Contains(out, ip.Is6()) {
+				out = append(out, ip.Is6())
+			}
+		}
+	}
+	return out
+}
+
+func reportProxy(p *Pass, n *model.Node, says string, e finding.Evidence) {
+	f := finding.Finding{Subject: n.Ref(), Node: n.Name, Summary: says, Evidence: []finding.Evidence{e}}
+	if k := p.ProxyOf(n.Name); k.State == "not running" {
+		f.Severity = finding.Warning // rules may be left of a kube-proxy that was replaced on purpose
+	}
+	for pod := range p.PodsOn(n.Name) {
+		if pod.Networked() && pod.Phase == model.Running {
+			f.About = append(f.About, pod.Ref())
+		}
+	}
+	p.Report(f)
+}
