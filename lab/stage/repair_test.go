@@ -19,7 +19,7 @@ func TestPlanOf(t *testing.T) {
 
 func TestOnlyLater(t *testing.T) {
 	t.Parallel()
-	later, never := "remains    PL2010/a: still found: check again in a minute\n", "remains    PL1001/b: refused: somebody uses it\n"
+	later, never := "remains    PL2010/a: still found after 1m5s\n", "remains    PL1001/b: refused: somebody uses it\n"
 	for out, want := range map[string]bool{later: true, later + never: false, never: false, "verified 1\n": false} {
 		if got := onlyLater(out); got != want {
 			t.Errorf("%q: got %v", out, got)

@@ -15,7 +15,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "no-pool", Title: "the only pool is disabled, and then deleted: running pods lose their network",
+	Name: "no-pool", Title: "running pods lose their network with their pool",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

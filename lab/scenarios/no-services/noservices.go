@@ -12,7 +12,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "no-services", Title: "kube-proxy hangs, and then its rules are gone: Services do not answer",
+	Name: "no-services", Title: "Services do not answer: kube-proxy does not work",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "wrong-mtu", Title: "connections open and hang: the MTU of pods is too large",
+	Name: "wrong-mtu", Title: "long requests hang: the MTU of pods is too large",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Scenario is the incident.
 var Scenario = stage.Scenario{
-	Name: "node-address", Title: "Calico has another address for a node than the node has",
+	Name: "node-address", Title: "Calico has a wrong address for a node",
 	Nodes: 2, Modes: stage.Both, Run: run,
 }
 
