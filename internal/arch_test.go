@@ -62,6 +62,7 @@ var may = map[string]string{
 
 	"bench/agentcost": "", // measures: tests only
 	"bench/agents":    "", // measures: tests only
+	"bench/ways":      "", // measures: tests only
 	"agent/server":    "agent buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 

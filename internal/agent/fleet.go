@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -51,6 +52,43 @@ func (f *Fleet) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo
 	said := f.gather(ctx, f.Nodes, nil)
 	b.Add(func(all *model.Snapshot) { all.PutFacts(said) })
 	return observe.ReadInfo{Rows: len(f.Nodes)}, nil
+}
+
+// Summing is the Fleet as a collector that reads ways to other nodes as sums: see Ways.
+func (f *Fleet) Summing() observe.Collector { return summing{f} }
+
+type summing struct{ *Fleet }
+
+// Collect reads all tables of every agent, and of ways to other nodes only the sums.
+func (s summing) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
+	said := s.gather(ctx, s.Nodes, url.Values{"ways": {"sum"}})
+	b.Add(func(all *model.Snapshot) { all.PutFacts(said) })
+	return observe.ReadInfo{Rows: len(s.Nodes)}, nil
+}
+
+// Ways reads the ways of some buckets of some nodes row by row, and puts them into the snapshot. What
+// cannot be read stays as it is.
+func (f *Fleet) Ways(ctx context.Context, s *model.Snapshot, open map[string][]int) {
+	tables := []model.Table{model.Links, model.Routes, model.Neighbours, model.Machines}
+	nodes := slices.Sorted(maps.Keys(open))
+	answers := make([]*model.Snapshot, len(nodes))
+	f.each(nodes, func(i int) {
+		q := url.Values{"ways": {"sum"}}
+		for _, t := range tables {
+			q.Add("table", t.String())
+		}
+		for _, b := range open[nodes[i]] {
+			q.Add("open", strconv.Itoa(b))
+		}
+		answers[i] = f.ask(ctx, nodes[i], q)
+	})
+	for i, a := range answers {
+		got, has := a.NodeState[nodes[i]], s.NodeState[nodes[i]]
+		complete := !slices.ContainsFunc(a.Coverage, func(c model.Coverage) bool { return slices.Contains(tables, c.Table) && !c.State.Seen() })
+		if got != nil && has != nil && complete {
+			has.Take(got, tables...)
+		}
+	}
 }
 
 // Reread rereads, on the nodes themselves, those of the refs that belong to a node.

@@ -4,6 +4,7 @@
 package audit
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -19,6 +20,9 @@ type Source struct {
 	Kubernetes observe.Rereader // Kubernetes; nil if objects cannot be reread (a bundle)
 	Calico     observe.Rereader // the Calico datastore; nil like Kubernetes
 	Nodes      observe.Rereader // the agents; nil if there are none
+	// Ways reads the ways of some buckets of some nodes row by row; nil if they are there, or cannot be
+	// read.
+	Ways func(ctx context.Context, s *model.Snapshot, open map[string][]int)
 	// Adjust completes rows of one source with those of another.
 	Adjust func(*model.Snapshot)
 }

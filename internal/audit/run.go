@@ -25,6 +25,12 @@ func Run(ctx context.Context, src Source, o Options) *Report {
 // suppress, fold.
 func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Report {
 	v := model.Seal(s)
+	if src.Ways != nil {
+		if open := detect.OpenWays(v); len(open) > 0 {
+			src.Ways(ctx, s, open)
+			v = model.Seal(s)
+		}
+	}
 	res := detect.Run(v, o.Detectors...)
 	r := &Report{View: v, Taken: s.Meta.Taken, Calico: detect.Recognise(v), Skipped: res.Skipped, Judged: res.Judged}
 	r.Gaps = gaps(v)

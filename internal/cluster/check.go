@@ -26,7 +26,11 @@ func (c *Cluster) Check(ctx context.Context, o audit.Options) (*audit.Report, er
 		o.Detectors = detect.All
 	}
 	o.Recall, o.Progress = c.o.recall, c.o.Progress
-	r := audit.Run(ctx, c.Source(), o)
+	src := c.Source()
+	if c.fleet != nil {
+		src.Collectors[0], src.Ways = c.fleet.Summing(), c.fleet.Ways
+	}
+	r := audit.Run(ctx, src, o)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1" //nolint:gosec // Felix's choice
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"plumbline.dev/plumbline/internal/detect"
@@ -11,7 +12,10 @@ import (
 )
 
 // mesh is a healthy cluster in which every node has a way to every block of the others.
-func mesh(nodes, blocks int) *model.Snapshot {
+func mesh(nodes, blocks int) *model.Snapshot { return meshOf(nodes, blocks, func(string, *model.NodeState) {}) }
+
+// meshOf is mesh, with what done makes of each node's state.
+func meshOf(nodes, blocks int, done func(string, *model.NodeState)) *model.Snapshot {
 	s := &model.Snapshot{
 		Info:      []model.Info{{IPAM: "calico", Networking: "calico", Datastore: "kdd", Ready: true}},
 		Pools:     []model.Pool{{Name: "p", CIDR: netip.MustParsePrefix("10.0.0.0/8"), BlockSize: 26, Tunnel: "VXLAN", Mode: "Always"}},
@@ -46,6 +50,7 @@ func mesh(nodes, blocks int) *model.Snapshot {
 			}
 			f.Neighbours = append(f.Neighbours, model.Neighbour{IP: block(m, 0).Addr(), MAC: mac(m), Link: 3, State: "PERMANENT", FDB: at(m).String()})
 		}
+		done(name, f)
 		s.NodeState[name] = f
 		for b := range blocks {
 			s.Blocks = append(s.Blocks, model.Block{CIDR: block(n, b), Affinity: "host:" + name, Length: 64})
@@ -68,6 +73,72 @@ func TestMesh(t *testing.T) {
 	s.NodeState["n7"].Neighbours[20].FDB = model.NoFDB
 	if got := detect.Run(model.Seal(s), detect.PL3007); len(got.Findings) != 1 || got.Findings[0].Node != "n7" {
 		t.Errorf("%v", got.Findings)
+	}
+}
+
+// summed tells only the sums of ways.
+func summed(_ string, f *model.NodeState) { f.SumWays(nil) }
+
+// TestSummed: equal sums need no rows, and where one way differs, its bucket is asked for and shows it.
+func TestSummed(t *testing.T) {
+	t.Parallel()
+	s := meshOf(60, 3, summed)
+	if got := detect.OpenWays(model.Seal(s)); len(got) != 0 || len(s.NodeState["n7"].Routes)+len(s.NodeState["n7"].Neighbours) != 0 {
+		t.Fatalf("asks for %v, %d routes", got, len(s.NodeState["n7"].Routes))
+	}
+	if got := detect.Run(model.Seal(s), detect.PL3007); len(got.Findings) != 0 || len(got.Skipped) != 0 {
+		t.Fatalf("%v %v", got.Findings, got.Skipped)
+	}
+	whole := map[string]*model.NodeState{}
+	for name, spoil := range map[string]func(*model.NodeState){
+		"no entry in the forwarding database": func(f *model.NodeState) { f.Neighbours[20].FDB = model.NoFDB },
+		"no neighbour":                        func(f *model.NodeState) { f.Neighbours = slices.Delete(f.Neighbours, 20, 21) },
+		"another MAC":                         func(f *model.NodeState) { f.Neighbours[20].MAC = "66:00:00:00:00:01" },
+		"no route":                            func(f *model.NodeState) { f.Routes = slices.Delete(f.Routes, 20, 21) },
+		"another next hop":                    func(f *model.NodeState) { f.Routes[20].Gateway = f.Routes[40].Gateway },
+		"by the uplink":                       func(f *model.NodeState) { f.Routes[20].Link = 2 },
+		"a blackhole":                         func(f *model.NodeState) { f.Routes[20].Type = "blackhole" },
+		"the tunnel is down":                  func(f *model.NodeState) { f.Links[1].Up = false },
+		"a rule": func(f *model.NodeState) {
+			f.Rules = append(f.Rules, model.Rule{Priority: 9, Dst: f.Routes[20].Dst, Type: "prohibit"})
+		},
+	} {
+		s := meshOf(60, 3, func(node string, f *model.NodeState) {
+			if node == "n7" {
+				spoil(f)
+				copied := *f
+				whole[name] = &copied
+			}
+			f.SumWays(nil)
+		})
+		open := detect.OpenWays(model.Seal(s))
+		if all := name == "the tunnel is down" || name == "a rule"; len(open) != 1 || len(open["n7"]) == 0 || (len(open["n7"]) == model.WayBuckets) != all || !all && len(open["n7"]) > 2 {
+			t.Errorf("%s: asks for %v", name, open)
+		}
+		if got := detect.Run(model.Seal(s), detect.PL3007); len(got.Skipped) == 0 {
+			t.Errorf("%s: not said before it is read", name)
+		}
+		again := *whole[name]
+		again.SumWays(open["n7"])
+		s.NodeState["n7"] = &again
+		got := detect.Run(model.Seal(s), detect.PL3007)
+		if len(got.Findings) != 1 || got.Findings[0].Node != "n7" || len(got.Skipped) != 0 {
+			t.Errorf("%s: %v %v", name, got.Findings, got.Skipped)
+		}
+	}
+}
+
+// 5,000 nodes with 5,000 blocks: 25 million ways, of which agents tell the sums.
+func BenchmarkBetweenSummed(b *testing.B) {
+	v := model.Seal(meshOf(5000, 1, summed))
+	b.ResetTimer()
+	for b.Loop() {
+		if open := detect.OpenWays(v); len(open) != 0 {
+			b.Fatal(len(open))
+		}
+		if got := detect.Run(v, detect.PL3007); len(got.Findings) != 0 {
+			b.Fatal(got.Findings[0])
+		}
 	}
 }
 

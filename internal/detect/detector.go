@@ -29,14 +29,15 @@ type Pass struct {
 	Now    model.Time // the snapshot's time; detectors never read a clock
 	Calico Calico
 
-	d      *Detector
-	seats  seatCache   // shared by all detectors of a run
-	doubt  bool        // Applies returned Maybe: every finding gets class Node
-	table  model.Table // with row: the subject that Run evaluates now
-	row    int32
-	report func(finding.Finding) // merges findings with the same key
-	fars   map[string]*farNode   // see far
-	untold map[string][]string   // by reason: nodes of which what was read does not tell what Run compares
+	d        *Detector
+	seats    seatCache   // shared by all detectors of a run
+	doubt    bool        // Applies returned Maybe: every finding gets class Node
+	table    model.Table // with row: the subject that Run evaluates now
+	row      int32
+	report   func(finding.Finding) // merges findings with the same key
+	fars     map[string]*farNode   // see far
+	recorded *recordedWays         // what Calico's records say of ways between nodes; nil until it is needed
+	untold   map[string][]string   // by reason: nodes of which what was read does not tell what Run compares
 }
 
 // Report adds a finding. Report sets Code, State and From; Severity and Class default to the

@@ -40,7 +40,10 @@ func betweenNodes(p *Pass, _ model.Table, row int32) {
 		p.untold[olderPools] = append(p.untold[olderPools], n.Name)
 	}
 	w := newWays(p, n)
-	for i := range int32(p.Rows(model.Blocks)) {
+	if w.closed != nil && len(w.closed.differ) > 0 {
+		p.untold[onlySums] = append(p.untold[onlySums], n.Name)
+	}
+	for i := range w.blocks() {
 		if b := p.Block(i); !b.Deleted {
 			w.judge(b.CIDR, b.Node())
 		}
@@ -54,6 +57,9 @@ func betweenNodes(p *Pass, _ model.Table, row int32) {
 		}
 	}
 	for a := range p.Borrowed() {
+		if w.closed != nil && len(p.MachineOf(n.Name).Open) == 0 {
+			break // all is as the records say
+		}
 		if peer := w.peer(p.AttributeOf(a).Node); peer != nil && runsAt(p, a.IP, peer.Name) {
 			w.judge(netip.PrefixFrom(a.IP, a.IP.BitLen()), peer.Name)
 		}
@@ -66,6 +72,9 @@ const bpfForwards = "the eBPF data plane forwards, whose maps are not read,"
 
 // olderPools is said of bundles that older versions made.
 const olderPools = "which packets must take a tunnel is not recorded,"
+
+// onlySums is said of nodes whose rows could not be read after their sums.
+const onlySums = "some ways to other nodes are not as Calico's records say, and were not read,"
 
 // olderAgent is said of nodes whose agent does not read all that is needed.
 const olderAgent = "the agent is older: it does not read forwarding databases, conditions of rules and MTUs,"
@@ -125,6 +134,7 @@ type ways struct {
 	pods    []model.Ref           // running on it
 	rejects []fault               // what rejects packets, without peer
 	faults  []fault
+	closed  *closedWays // nil if all rows are there
 }
 
 // A fault is a way that does not lead to its node.
@@ -154,6 +164,7 @@ func newWays(p *Pass, n *model.Node) *ways {
 		}
 	}
 	w.addRejecting()
+	w.closed = w.close()
 	return w
 }
 
@@ -179,6 +190,13 @@ func (w *ways) judge(dst netip.Prefix, node string) bool {
 		return false // Felix makes no route then
 	case pool.Tunnel != "VXLAN" && !peer.announces:
 		return false // BIRD of the others has withdrawn its routes: that is PL4009 or PL4008 of the peer
+	}
+	if w.closed.has(dst) { // its route is as the records say, or it is said that it is not
+		if f := w.beyond(dst, peer, pool); f.why != "" {
+			f.dst, f.peer = dst, peer.Name
+			w.faults = append(w.faults, f)
+		}
+		return true
 	}
 	if f := w.fault(dst, peer, pool); f.why != "" {
 		f.dst, f.peer = dst, peer.Name

@@ -109,6 +109,8 @@ func (w *ways) vxlan(r *model.Route, l *model.Link, peer *farNode) fault {
 		}
 	}
 	switch {
+	case near == nil && w.closed.hasNeighbour(r.Gateway):
+		return fault{} // it is as the records say
 	case near == nil || near.MAC == "":
 		return fault{why: fmt.Sprintf("the neighbour table has no MAC for their tunnel address %s on %s", r.Gateway, l.Name), ref: l.Ref()}
 	case near.MAC != theirs && strings.HasPrefix(near.MAC, vtepPrefix):

@@ -194,6 +194,11 @@ type Machine struct {
 	// Ahead is by how many seconds the node's clock is ahead of the API server's, at least;
 	// negative if it is behind. Whoever reads the node sets it, the node itself cannot know.
 	Ahead int64 `json:"ahead,omitempty"`
+	// Summed means that routes and neighbour entries of ways to other nodes are not in their tables but
+	// in Ways, except those of the buckets in Open.
+	Summed bool     `json:"summed,omitempty"`
+	Ways   []WaySum `json:"ways,omitempty"`
+	Open   []int    `json:"open,omitempty"`
 	Extra Extra `json:"-"`
 }
 

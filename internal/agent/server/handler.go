@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,10 +62,23 @@ func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
 	if reduce != nil {
 		reduce(snap.NodeState[s.node])
 	}
+	if f := snap.NodeState[s.node]; q.Get("ways") == "sum" && f != nil {
+		f.SumWays(buckets(q["open"]))
+	}
 	w.Header().Set("Content-Type", "application/gzip")
 	if err := snapshotio.WriteBundle(w, snap); err != nil {
 		s.log.Debug("answer", "error", err) // the caller has disconnected
 	}
+}
+
+// buckets reads the numbers of buckets whose rows are asked for.
+func buckets(texts []string) (out []int) {
+	for _, t := range texts[:min(len(texts), model.WayBuckets)] {
+		if n, err := strconv.Atoi(t); err == nil && n >= 0 && n < model.WayBuckets {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func nodeTables(names []string) ([]model.Table, bool) {
