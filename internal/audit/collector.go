@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -20,8 +21,13 @@ var behind = model.Ref{Kind: model.KindCollector, Name: "kube-controllers/behind
 // addresses of pods that are gone, on nodes that exist, long after its grace period. Its process may
 // be ready all the same (calico#7839, calico#8643). It returns nil if there is nothing to report.
 func frozenCollector(r *Report, fs []finding.Finding) *finding.Finding {
-	grace := time.Duration(gracePeriod(r.View)) * time.Second
-	if _, judged := r.Judged[finding.PL5002]; !judged || grace <= 0 {
+	c, ok := r.View.Collector()
+	grace := time.Duration(c.LeakGracePeriod) * time.Second
+	if _, judged := r.Judged[finding.PL5002]; !judged || !ok || grace <= 0 {
+		return nil // it is off, or may be
+	}
+	if _, judged := r.Judged[finding.PL1001]; !judged {
+		r.Skipped = append(r.Skipped, detect.Skip{Code: finding.PL5002, Why: "whether it releases leaked addresses is judged with PL1001 only", OutOfScope: true})
 		return nil
 	}
 	f := &finding.Finding{

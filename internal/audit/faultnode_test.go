@@ -168,11 +168,12 @@ var nodeFaults = []fault{
 		switch w.pick("how", 3) {
 		case 0:
 			f.Proxies[0].State = []string{"stopped", "no answer", "not ready"}[w.pick("state", 3)]
-		case 1: // its rules were flushed
+		case 1: // its rules were flushed: nothing says when
 			for i := range f.Firewall {
 				f.Firewall[i].Rules = nil
 			}
-		case 2: // its table was deleted: nothing says when
+			return []string{"?PL5006/" + n}
+		case 2: // its table was deleted
 			f.Firewall = nil
 			return []string{"?PL5006/" + n}
 		}

@@ -27,7 +27,9 @@ func Judge(ctx context.Context, s *model.Snapshot, src Source, o Options) *Repor
 	v := model.Seal(s)
 	if src.Ways != nil {
 		if open := detect.OpenWays(v); len(open) > 0 {
+			o.Progress("ways between nodes", 0, false)
 			src.Ways(ctx, s, open)
+			o.Progress("ways between nodes", len(open), true)
 			v = model.Seal(s)
 		}
 	}

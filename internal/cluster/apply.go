@@ -44,6 +44,7 @@ type Run struct {
 	asRepairer bool // what is written is written as plumbline-repairer
 	x          *execute.Executor
 	past       []repair.Entry
+	wants      map[string]bool    // the plan's findings
 	about      map[model.Ref]bool // the pods and addresses that the plan's findings are about
 	journal    *journal.Journal
 	release    []func()
@@ -113,12 +114,14 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 	if p.Risk().Level() > r.o.MaxRisk.Level() {
 		return fmt.Errorf("the risk of the plan is %s: pass --max-risk %s to allow it", p.Risk(), p.Risk())
 	}
-	r.about = podsIn(now, p)
+	r.wants = targetsOf(p)
+	r.about = podsIn(now, r.wants)
+	blind := unseen(now, p)
 	if p.Undoes == "" && !resumed {
 		r.Skipped = p.Refresh(now.View, foundIn(now))
 	}
 	if len(p.Steps) == 0 {
-		if slices.ContainsFunc(r.Skipped, func(s repair.Refusal) bool { return s.Why != repair.NotPresent }) {
+		if blind || slices.ContainsFunc(r.Skipped, func(s repair.Refusal) bool { return s.Why != repair.NotPresent }) {
 			return ErrNothingLeft
 		}
 		return ErrAllGone

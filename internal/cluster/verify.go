@@ -31,23 +31,24 @@ type Verification struct {
 // Verify checks the cluster again, notes the end in the journal, and gives the repaired findings that
 // are still found, and others about the same pods. waiting is told how many it waits for.
 func (r *Run) Verify(ctx context.Context, res execute.Result, waiting func(int)) (v Verification) {
-	if r.Plan.Undoes == "" {
-		began := r.x.Now()
-		for {
-			v = r.found(ctx, res)
-			v.Waited = r.x.Now().Sub(began)
-			if len(v.Still) == 0 || v.Unread != nil || v.Waited > verifyWithin {
-				break
-			}
-			waiting(len(v.Still))
-			if r.x.Sleep(ctx, verifyEvery) != nil {
-				break
-			}
+	r.end(repair.Done, "")
+	defer r.copyJournal(context.WithoutCancel(ctx))
+	if r.Plan.Undoes != "" {
+		return v
+	}
+	began := r.x.Now()
+	for look := 1; ; look++ {
+		waited := r.x.Now().Sub(began) // before the check: that of a large cluster takes long itself
+		if v = r.found(ctx, res); len(v.Still) == 0 || v.Unread != nil || look > 1 && waited > verifyWithin {
+			v.Waited = waited
+			return v
+		}
+		waiting(len(v.Still))
+		if r.x.Sleep(ctx, verifyEvery) != nil {
+			v.Waited = waited
+			return v
 		}
 	}
-	r.end(repair.Done, "")
-	r.copyJournal(ctx)
-	return v
 }
 
 func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
@@ -64,7 +65,7 @@ func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
 	}
 	slices.Sort(v.Still)
 	for _, f := range slices.Concat(now.Findings, now.Unconfirmed) {
-		if r.Plan.Target(f.Key()) == nil && slices.ContainsFunc(f.About, func(o model.Ref) bool { return r.about[o] }) {
+		if !r.wants[f.Key()] && slices.ContainsFunc(f.About, func(o model.Ref) bool { return r.about[o] }) {
 			v.Also = append(v.Also, f)
 		}
 	}
@@ -82,10 +83,10 @@ func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
 }
 
 // podsIn are the pods and addresses that findings of a plan are about.
-func podsIn(now *audit.Report, p *repair.Plan) map[model.Ref]bool {
+func podsIn(now *audit.Report, wants map[string]bool) map[model.Ref]bool {
 	out := map[model.Ref]bool{}
 	for _, f := range slices.Concat(now.Findings, now.Unconfirmed, now.Folded, now.Suppressed) {
-		if p.Target(f.Key()) == nil {
+		if !wants[f.Key()] {
 			continue
 		}
 		for _, o := range f.About {
@@ -95,4 +96,28 @@ func podsIn(now *audit.Report, p *repair.Plan) map[model.Ref]bool {
 		}
 	}
 	return out
+}
+
+// targetsOf are the findings that a plan repairs.
+func targetsOf(p *repair.Plan) map[string]bool {
+	out := make(map[string]bool, len(p.Targets))
+	for i := range p.Targets {
+		out[p.Targets[i].Finding] = true
+	}
+	return out
+}
+
+// unseen reports whether a node of the plan was not read completely, or a code of it was not judged:
+// then what is not found may be there.
+func unseen(now *audit.Report, p *repair.Plan) bool {
+	for _, c := range now.Gaps {
+		if c.Node != "" && p.Concerns(c.Node) && !c.Table.Supplements() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.Targets, func(t repair.Target) bool {
+		k, _ := finding.ParseKey(t.Finding)
+		_, judged := now.Judged[k.Code]
+		return !judged
+	})
 }

@@ -12,7 +12,9 @@ import (
 )
 
 // mesh is a healthy cluster in which every node has a way to every block of the others.
-func mesh(nodes, blocks int) *model.Snapshot { return meshOf(nodes, blocks, func(string, *model.NodeState) {}) }
+func mesh(nodes, blocks int) *model.Snapshot {
+	return meshOf(nodes, blocks, func(string, *model.NodeState) {})
+}
 
 // meshOf is mesh, with what done makes of each node's state.
 func meshOf(nodes, blocks int, done func(string, *model.NodeState)) *model.Snapshot {

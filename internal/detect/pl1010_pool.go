@@ -3,6 +3,7 @@ package detect
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -36,13 +37,23 @@ func noPool(p *Pass, t model.Table, row int32) {
 	}
 	if last {
 		f.Summary += fmt.Sprintf(", and no other pool has %s addresses for pods: no pod can start", family(four))
+		if enabled(p, !four, "Workload", "") { // that family may have been given up
+			f.Summary, f.Severity = strings.TrimSuffix(f.Summary, "no pod can start")+"none that needs one can start", finding.Warning
+		}
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: pool.Ref(), Says: "no enabled pool for pods is left"})
 	}
 	if cut {
 		if !last {
 			f.Summary += ", and no other pool uses VXLAN"
 		}
-		f.Summary += "; nodes give their tunnel addresses back, so pods do not reach those of other nodes"
+		where := "other nodes"
+		if f.Severity = finding.Error; pool.Mode == "CrossSubnet" {
+			where = "nodes in other subnets, if there are any"
+			if !last {
+				f.Severity = finding.Warning
+			}
+		}
+		f.Summary += "; nodes give their tunnel addresses back, so pods do not reach those of " + where
 		f.Evidence = append(f.Evidence, finding.Evidence{Ref: pool.Ref(), Says: "no enabled pool for tunnels of VXLAN is left"})
 		f.About = inPool(p, pool)
 	}
@@ -68,7 +79,7 @@ var withoutPool = model.Ref{Kind: model.KindCluster, Name: "no-pool"}
 // them, and the tunnel with the last pool that uses it.
 func poolGone(p *Pass) {
 	f := finding.Finding{Subject: withoutPool, Class: finding.Transient} // it may be about to be created anew
-	blocks, pods := 0, 0
+	blocks, pods := 0, map[model.Ref]bool{}
 	for row := range int32(p.Rows(model.Blocks)) {
 		b := p.Block(row)
 		if b.Deleted || p.PoolAround(b.CIDR) != nil { // calicoctl removes the affinities together with the pool
@@ -81,13 +92,18 @@ func poolGone(p *Pass) {
 		if blocks++; blocks <= 3 {
 			f.Evidence = append(f.Evidence, finding.Evidence{Ref: b.Ref(), Says: "has addresses of running pods, and is in no pool", Revision: b.Revision})
 		}
-		pods += len(in)
-		f.About = append(append(f.About, b.Ref()), in...)
+		f.About = append(f.About, b.Ref())
+		for _, pod := range in {
+			if !pods[pod] {
+				pods[pod] = true
+				f.About = append(f.About, pod)
+			}
+		}
 	}
 	if blocks == 0 {
 		return
 	}
-	f.Summary = fmt.Sprintf("the pool of %s is gone: Calico removes the routes to %s, and other nodes do not reach them", count(pods, "running pod", "running pods"), count(blocks, "block", "blocks"))
+	f.Summary = fmt.Sprintf("the pool of %s is gone: Calico removes the routes to %s, and other nodes do not reach them", count(len(pods), "running pod", "running pods"), count(blocks, "block", "blocks"))
 	p.Report(f)
 }
 
@@ -110,6 +126,9 @@ func runningIn(p *Pass, b *model.Block) (out []model.Ref) {
 func enabled(p *Pass, four bool, use, tunnel string) bool {
 	for row := range int32(p.Rows(model.Pools)) { // a cluster has a few
 		o := p.Pool(row)
+		if use == "Workload" && (o.Assignment == "Manual" || o.Selector == "!all()") {
+			continue // only for pods that name it
+		}
 		if !o.Disabled && o.CIDR.Addr().Is4() == four && o.Serves(use) && (tunnel == "" || o.Tunnel == tunnel) {
 			return true
 		}

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -14,7 +15,7 @@ var PL1012 = &Detector{
 	Code: finding.PL1012, Title: "addresses of host-local and sandboxes of the node disagree", Severity: finding.Warning, Class: finding.Teardown,
 	Each:       []model.Table{model.Nodes},
 	Needs:      []model.Table{model.Nodes, model.Sandboxes},
-	Uses:       []model.Table{model.HostLocal, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
+	Uses:       []model.Table{model.HostLocal, model.Attachments, model.Pods, model.PodPhase, model.PodNode, model.PodStatus},
 	ShadowedBy: []finding.Code{finding.PL4009},
 	Applies:    ipamIsHostLocal, Since: "0.3", Run: hostLocal,
 }
@@ -43,40 +44,61 @@ func hostLocal(p *Pass, _ model.Table, row int32) {
 		p.untold[noHostLocal] = append(p.untold[noHostLocal], n.Name)
 		return
 	}
-	rows := p.ReservedOn(n.Name)
+	var rows []model.Reserved // of the node's range: others are of other networks, or of containers that are no pods
+	for _, r := range p.ReservedOn(n.Name) {
+		if inRange(n, r.IP) {
+			rows = append(rows, r)
+		}
+	}
 	leakedFiles(p, n, rows)
 	takenUp(p, n, rows)
 	unreservedPods(p, n, rows)
 }
 
-// leakedFiles reports addresses that are kept for sandboxes that are gone.
+// leakedFiles reports addresses that are kept for sandboxes that are gone, and that nobody has.
 func leakedFiles(p *Pass, n *model.Node, rows []model.Reserved) {
+	has := map[netip.Addr]bool{}
+	for pod := range p.PodsOn(n.Name) {
+		for _, ip := range pod.IPs {
+			has[ip] = true // also of one that ends: its DEL removes the file
+		}
+	}
 	for i := range rows {
 		r := &rows[i]
-		if r.Sandbox == "" || p.SandboxNamed(n.Name, r.Sandbox) != nil {
+		if r.Sandbox == "" || p.SandboxNamed(n.Name, r.Sandbox) != nil || has[r.IP] || attachedOn(p, n.Name, r.IP) {
 			continue
 		}
-		ref := model.Ref{Kind: model.KindAddress, Name: r.IP.String()}
+		ref := model.Ref{Kind: model.KindAddress, Name: n.Name + "/" + r.IP.String()}
 		p.Report(finding.Finding{
 			Subject: ref, Node: n.Name,
-			Summary: fmt.Sprintf("host-local on %s keeps it for a sandbox that is gone", n.Name),
+			Summary: fmt.Sprintf("host-local on %s keeps %s for a sandbox that is gone", n.Name, r.IP),
 			Evidence: []finding.Evidence{
 				{Ref: ref, Says: fmt.Sprintf("taken in network %s by sandbox %s", plain(r.Network, maxName), plain(r.Sandbox, maxName)), Since: r.Since},
-				{Ref: n.Ref(), Says: "has no such sandbox"},
+				{Ref: model.Ref{Kind: model.KindSandbox, Name: n.Name + "/" + plain(r.Sandbox, maxName)}, Says: "no such sandbox"},
 			},
 		})
 	}
 }
 
-// takenUp reports a node whose range is nearly taken: no pod can start there.
-func takenUp(p *Pass, n *model.Node, rows []model.Reserved) {
-	taken := 0
-	for i := range rows {
-		if rows[i].IP.Is4() {
-			taken++
+// attachedOn reports whether a network namespace of the node has the address.
+func attachedOn(p *Pass, node string, ip netip.Addr) bool {
+	for a := range p.AttachmentsWith(ip) {
+		if a.Node == node {
+			return true
 		}
 	}
-	reportFull(p, n.Ref(), n.Name, taken, rangeOf(n), "of the node's range for host-local")
+	return false
+}
+
+// takenUp reports a node whose range is nearly taken: no pod can start there.
+func takenUp(p *Pass, n *model.Node, rows []model.Reserved) {
+	taken := map[netip.Addr]bool{}
+	for i := range rows {
+		if rows[i].IP.Is4() {
+			taken[rows[i].IP] = true
+		}
+	}
+	reportFull(p, n.Ref(), n.Name, len(taken), rangeOf(n), "of the node's range for host-local")
 }
 
 // rangeOf is the number of addresses that host-local can give in the node's range: not the first,
@@ -95,30 +117,37 @@ func unreservedPods(p *Pass, n *model.Node, rows []model.Reserved) {
 	if len(rows) == 0 {
 		return // this may be another directory than the plugin's
 	}
+	taken := map[netip.Addr]*model.Reserved{}
+	for i := range rows {
+		taken[rows[i].IP] = &rows[i]
+	}
 	for pod := range p.PodsOn(n.Name) {
 		box := p.RunningSandbox(pod)
-		if box == nil || !pod.Networked() || len(pod.IPs) == 0 || !fromRange(n, pod) || !pod.Deleted.IsZero() {
+		if box == nil || !pod.Networked() || !pod.Deleted.IsZero() {
 			continue
 		}
-		if slices.ContainsFunc(rows, func(r model.Reserved) bool { return slices.Contains(pod.IPs, r.IP) }) {
-			continue
+		for _, ip := range pod.IPs {
+			r := taken[ip]
+			if !inRange(n, ip) || r != nil && (r.Sandbox == box.ID || r.Sandbox == "") {
+				continue
+			}
+			f := finding.Finding{
+				Subject: pod.Ref(), Node: n.Name, Namespace: pod.Namespace, Severity: finding.Error,
+				Summary:  fmt.Sprintf("host-local does not have its address %s as taken: another pod can get it", ip),
+				Evidence: []finding.Evidence{podSays(pod), {Ref: box.Ref(), Says: "host-local has no file for " + ip.String()}},
+			}
+			if r != nil {
+				f.Severity = finding.Warning
+				f.Summary = fmt.Sprintf("host-local has its address %s for another sandbox: its DEL will not give it back, and that sandbox's would", ip)
+				f.Evidence[1].Says = fmt.Sprintf("host-local has %s for sandbox %s", ip, plain(r.Sandbox, maxName))
+			}
+			p.Report(f)
+			break
 		}
-		p.Report(finding.Finding{
-			Subject: pod.Ref(), Node: n.Name, Namespace: pod.Namespace, Severity: finding.Error,
-			Summary:  fmt.Sprintf("host-local does not have its address %s as taken: another pod can get it", addrs(pod.IPs)),
-			Evidence: []finding.Evidence{podSays(pod), {Ref: n.Ref(), Says: "no file of host-local for " + addrs(pod.IPs)}},
-		})
 	}
 }
 
-// fromRange reports whether the pod has an address of the node's range.
-func fromRange(n *model.Node, pod *model.Pod) bool {
-	for _, ip := range pod.IPs {
-		for _, c := range n.PodCIDRs {
-			if c.Contains(ip) {
-				return true
-			}
-		}
-	}
-	return false
+// inRange reports whether an address is of the node's range.
+func inRange(n *model.Node, ip netip.Addr) bool {
+	return slices.ContainsFunc(n.PodCIDRs, func(c netip.Prefix) bool { return c.Contains(ip) })
 }

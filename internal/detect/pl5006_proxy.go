@@ -22,7 +22,9 @@ var PL5006 = &Detector{
 const (
 	noProxy     = "kube-proxy was not checked"
 	elsewhere   = "kube-proxy does not report its health at port 10256"
-	otherProxy  = "no kube-proxy runs, and none of its rules is there: Services are not judged"
+	otherProxy  = "no kube-proxy was found, and none of its rules: Services are not judged"
+	embedded    = "no process of kube-proxy was found, although its rules are there: whether it follows is not known"
+	byIPVS      = "rules of IPVS are not read"
 	legacyProxy = "rules of iptables-legacy are not read: whether kube-proxy's are there is not known"
 	bpfServices = "the eBPF data plane has the Services, whose maps are not read,"
 )
@@ -52,45 +54,56 @@ func proxyFails(p *Pass, _ model.Table, row int32) {
 		p.untold[elsewhere] = append(p.untold[elsewhere], n.Name)
 	}
 	if says := idle[k.State]; says != "" {
-		reportProxy(p, n, says+": Services are as they were", finding.Evidence{Ref: n.Ref(), Says: says, Since: k.Since})
+		reportProxy(p, n, says+": Services are as they were", finding.Evidence{Ref: m.Ref(), Says: says, Since: k.Since})
 		return
 	}
-	if says, since := proxyRules(p, n, k); says != "" {
-		if !since.IsZero() {
-			since = max(since, k.Since)
-		}
-		reportProxy(p, n, says, finding.Evidence{Ref: n.Ref(), Says: says, Since: since})
+	if says := proxyRules(p, n, k); says != "" {
+		reportProxy(p, n, says, finding.Evidence{Ref: m.Ref(), Says: says}) // nothing tells when rules went
 	}
 }
 
 // proxyRules says that the rules by which Services are reached are missing, or that nobody follows
 // them; nothing if they are there, or cannot be told.
-func proxyRules(p *Pass, n *model.Node, k *model.Proxy) (says string, since model.Time) {
+func proxyRules(p *Pass, n *model.Node, k *model.Proxy) string {
 	if !p.Sees(n.Name, model.Firewall) {
 		p.untold[noFirewall] = append(p.untold[noFirewall], n.Name)
-		return "", 0
+		return ""
 	}
-	runs, ipvs := k.State != "not running", p.LinkNamed(n.Name, "kube-ipvs0") != nil
+	ipvs := p.LinkNamed(n.Name, "kube-ipvs0") != nil
 	for _, six := range families(p, n) {
-		leads, legacy, changed := servicesIn(p.ChainsOn(n.Name), six)
+		leads, legacy := servicesIn(p.ChainsOn(n.Name), six)
 		switch {
-		case runs && (leads || ipvs):
-		case leads || ipvs:
-			return "kube-proxy does not run, and its rules are there: Services are as they were", changed
+		case k.State == "not running" && leads && hasProxyPod(p, n):
+			return "kube-proxy does not run, and its rules are there: Services are as they were"
+		case k.State == "not running" && leads:
+			p.untold[embedded] = append(p.untold[embedded], n.Name)
+		case leads:
 		case legacy:
 			p.untold[legacyProxy] = append(p.untold[legacyProxy], n.Name)
-		case !runs:
+		case ipvs:
+			p.untold[byIPVS] = append(p.untold[byIPVS], n.Name)
+		case !k.Process:
 			p.untold[otherProxy] = append(p.untold[otherProxy], n.Name)
 		default:
-			return "kube-proxy runs, and none of its rules is there for " + family(!six) + ": no Service is reachable", changed
+			return "kube-proxy runs, and none of its rules is there for " + family(!six) + ": no Service is reachable"
 		}
 	}
-	return "", 0
+	return ""
 }
 
-// servicesIn reports whether packets that arrive get to kube-proxy's chain of Services, whether they
-// may in tables that are not read, and when the chains last changed, zero if there are none.
-func servicesIn(chains []model.Chain, six bool) (leads, legacy bool, changed model.Time) {
+// hasProxyPod reports whether kube-proxy should run on the node as a pod, as kubeadm has it.
+func hasProxyPod(p *Pass, n *model.Node) bool {
+	for pod := range p.PodsOn(n.Name) {
+		if pod.HostNetwork && pod.Owner == "DaemonSet/kube-proxy" && pod.Deleted.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// servicesIn reports whether packets that arrive get to kube-proxy's chain of Services, and whether
+// they may in tables that are not read.
+func servicesIn(chains []model.Chain, six bool) (leads, legacy bool) {
 	for i := range chains {
 		c := &chains[i]
 		switch {
@@ -98,11 +111,10 @@ func servicesIn(chains []model.Chain, six bool) (leads, legacy bool, changed mod
 		case c.Legacy:
 			legacy = legacy || c.Table == "nat"
 		case c.Hook == "prerouting":
-			changed = max(changed, c.Since)
 			leads = leads || c.More || slices.ContainsFunc(c.Rules, toServices)
 		}
 	}
-	return leads, legacy, changed
+	return leads, legacy
 }
 
 // toServices reports whether a rule leads to kube-proxy's chain of Services, as iptables or nf_tables
@@ -111,16 +123,20 @@ func toServices(r model.ChainRule) bool {
 	return r.Does == "jump KUBE-SERVICES" || r.Does == "jump services"
 }
 
-// families are those of the running pods of a node, by whether they are IPv6.
+// families are those of the running pods of a node, by whether they are IPv6; IPv4 first.
 func families(p *Pass, n *model.Node) (out []bool) {
+	has := map[bool]bool{}
 	for pod := range p.PodsOn(n.Name) {
 		if !pod.Networked() || pod.Phase != model.Running {
 			continue
 		}
 		for _, ip := range pod.IPs {
-			if !slices.Contains(out, ip.Is6()) {
-				out = append(out, ip.Is6())
-			}
+			has[ip.Is6()] = true
+		}
+	}
+	for _, six := range []bool{false, true} {
+		if has[six] {
+			out = append(out, six)
 		}
 	}
 	return out
@@ -128,9 +144,6 @@ func families(p *Pass, n *model.Node) (out []bool) {
 
 func reportProxy(p *Pass, n *model.Node, says string, e finding.Evidence) {
 	f := finding.Finding{Subject: n.Ref(), Node: n.Name, Summary: says, Evidence: []finding.Evidence{e}}
-	if k := p.ProxyOf(n.Name); k.State == "not running" {
-		f.Severity = finding.Warning // rules may be left of a kube-proxy that was replaced on purpose
-	}
 	for pod := range p.PodsOn(n.Name) {
 		if pod.Networked() && pod.Phase == model.Running {
 			f.About = append(f.About, pod.Ref())

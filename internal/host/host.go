@@ -26,7 +26,7 @@ type Options struct {
 	Plugins     func() []string // the directories of CNI plugins that the runtime has named; nil: the usual ones
 	NodeName    string          // the node's name in Kubernetes
 	Readiness   string          // URL of Felix' readiness: http://127.0.0.1:9099/readiness
-	ProxyHealth string          // where kube-proxy reports its health: http://127.0.0.1:10256
+	ProxyHealth []string        // where kube-proxy reports its health: http://127.0.0.1:10256
 	Settle      time.Duration   // how long a temporary state must last before it is reported: 1 s
 }
 
@@ -69,7 +69,9 @@ func New(o Options) *Host {
 	fill(&o.Root, "/")
 	fill(&o.Sys, filepath.Join(o.Root, "sys"))
 	fill(&o.Readiness, readiness)
-	fill(&o.ProxyHealth, proxyHealth)
+	if o.ProxyHealth == nil {
+		o.ProxyHealth = proxyHealth
+	}
 	if o.Settle == 0 {
 		o.Settle = time.Second
 	}

@@ -31,6 +31,9 @@ func (h *Host) readHostLocal(ctx context.Context, f *model.NodeState) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if len(f.HostLocal) >= maxResults {
+			return also(err, fmt.Errorf("%w: more than %d files in %s", observe.ErrPartial, maxResults, hostLocalDir))
+		}
 		names, more := h.files(path.Join(hostLocalDir, network), maxResults, isAddress)
 		if more != nil && !errors.Is(more, observe.ErrNotThere) {
 			err = also(err, fmt.Errorf("%w: %w", observe.ErrPartial, more))

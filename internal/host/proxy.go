@@ -12,10 +12,9 @@ import (
 
 // Where kube-proxy reports its health unless it is configured otherwise. Its /healthz also fails on
 // a node that is about to be removed, on purpose; releases before 1.28 have no /livez.
-const (
-	proxyHealth = "http://127.0.0.1:10256"
-	proxyWithin = 2 * time.Second
-)
+var proxyHealth = []string{"http://127.0.0.1:10256", "http://[::1]:10256"}
+
+const proxyWithin = 2 * time.Second
 
 // readProxy reads the state of kube-proxy.
 func (h *Host) readProxy(ctx context.Context, f *model.NodeState) error {
@@ -23,7 +22,11 @@ func (h *Host) readProxy(ctx context.Context, f *model.NodeState) error {
 	if err != nil {
 		return err
 	}
-	f.Proxies = []model.Proxy{{State: h.proxyState(ctx, process)}}
+	state, err := h.proxyState(ctx, process)
+	if err != nil {
+		return err
+	}
+	f.Proxies = []model.Proxy{{State: state, Process: process != 0}}
 	return nil
 }
 
@@ -45,32 +48,42 @@ func (h *Host) findProxy(ctx context.Context) (state byte, err error) {
 	return state, err
 }
 
-// proxyState is the state of kube-proxy. process is that of its process in /proc, 0 without one: k3s
-// has it in its own.
-func (h *Host) proxyState(ctx context.Context, process byte) string {
+// proxyState is the state of kube-proxy. process is that of its process in /proc, 0 without one.
+func (h *Host) proxyState(ctx context.Context, process byte) (string, error) {
 	if process == 'T' || process == 't' {
-		return "stopped"
+		return "stopped", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, proxyWithin)
+	within, cancel := context.WithTimeout(ctx, proxyWithin)
 	defer cancel()
-	for _, path := range []string{"/livez", "/healthz"} {
-		status, err := statusOf(ctx, h.o.ProxyHealth+path)
-		var refused *net.OpError
-		switch {
-		case err == nil && status == http.StatusNotFound:
-			continue
-		case err == nil && status/100 == 2:
-			return "ready"
-		case err == nil:
-			return "not ready"
-		case ctx.Err() != nil:
-			return "no answer"
-		case errors.As(err, &refused) && refused.Op == "dial" && process == 0:
-			return "not running"
+	refused := 0
+	for _, base := range h.o.ProxyHealth {
+		status, err := statusOf(within, base+"/livez")
+		if err == nil && status == http.StatusNotFound {
+			status, err = statusOf(within, base+"/healthz")
 		}
-		break
+		var op *net.OpError
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err == nil && status/100 == 2:
+			return "ready", nil
+		case err == nil && status == http.StatusNotFound: // somebody else's
+		case err == nil:
+			return "not ready", nil
+		case within.Err() != nil:
+			return "no answer", nil
+		case errors.As(err, &op) && op.Op == "dial":
+			refused++
+		}
 	}
-	return "runs" // and reports its health elsewhere
+	switch {
+	case process != 0:
+		return "runs", nil // and reports its health elsewhere
+	case refused == len(h.o.ProxyHealth):
+		return "not running", nil
+	default:
+		return "unknown", nil
+	}
 }
 
 // statusOf is the status with which a server of this node answers.

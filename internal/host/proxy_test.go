@@ -23,7 +23,7 @@ func TestReadProxy(t *testing.T) {
 			w.WriteHeader(health)
 		}
 	}))
-	h := New(Options{Proc: tr.dir, Root: t.TempDir(), ProxyHealth: srv.URL})
+	h := New(Options{Proc: tr.dir, Root: t.TempDir(), ProxyHealth: []string{srv.URL}})
 	want := func(state, when string) {
 		t.Helper()
 		var f model.NodeState
@@ -38,6 +38,8 @@ func TestReadProxy(t *testing.T) {
 	want("not ready", "behind")
 	live = http.StatusNotFound
 	want("not ready", "before 1.28")
+	health = http.StatusNotFound
+	want("unknown", "somebody else's port")
 	health = http.StatusOK
 	want("ready", "before 1.28")
 	tr.put(70, "kube-proxy", 'T')

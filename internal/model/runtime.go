@@ -199,7 +199,7 @@ type Machine struct {
 	Summed bool     `json:"summed,omitempty"`
 	Ways   []WaySum `json:"ways,omitempty"`
 	Open   []int    `json:"open,omitempty"`
-	Extra Extra `json:"-"`
+	Extra  Extra    `json:"-"`
 }
 
 // Ref names the machine.

@@ -1,10 +1,12 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cluster"
@@ -16,8 +18,25 @@ func (s *Session) Options() (o cluster.Options, done func()) {
 	o = s.Cluster
 	o.StateDir, _ = s.StateDir()
 	o.Notice = func(text string) { fmt.Fprintln(s.Stderr, Clean(text)) }
+	s.etcdFromEnvironment(&o)
 	o.Progress, done = s.progress()
 	return o, done
+}
+
+// etcdFromEnvironment takes Calico's etcd from the variables that calicoctl reads, unless flags say
+// something else.
+func (s *Session) etcdFromEnvironment(o *cluster.Options) {
+	kind := cmp.Or(s.Getenv("CALICO_DATASTORE_TYPE"), s.Getenv("DATASTORE_TYPE"))
+	if o.Datastore == "kdd" || len(o.Etcd.Endpoints) > 0 || s.Getenv("ETCD_ENDPOINTS") == "" || kind != "etcdv3" && o.Datastore != "etcd" {
+		return
+	}
+	for e := range strings.SplitSeq(s.Getenv("ETCD_ENDPOINTS"), ",") {
+		o.Etcd.Endpoints = append(o.Etcd.Endpoints, strings.TrimSpace(e))
+	}
+	o.Etcd.CACert = cmp.Or(o.Etcd.CACert, s.Getenv("ETCD_CA_CERT_FILE"))
+	o.Etcd.Cert = cmp.Or(o.Etcd.Cert, s.Getenv("ETCD_CERT_FILE"))
+	o.Etcd.Key = cmp.Or(o.Etcd.Key, s.Getenv("ETCD_KEY_FILE"))
+	o.Notice("Calico's etcd is that of ETCD_ENDPOINTS (--datastore kdd: the API server)")
 }
 
 // Open opens the cluster; done is that of Options.

@@ -37,7 +37,7 @@ func (s *session) add(ctx context.Context) *answer {
 	} else {
 		s.event.IPs, s.event.Device = r.addresses(), r.device()
 	}
-	if refused := s.duplicate(ctx); refused != nil {
+	if refused := s.duplicate(ctx, own); refused != nil {
 		says := s.event.Says
 		s.undo(own, refused)
 		s.event.Rule, s.event.Says = 15, says

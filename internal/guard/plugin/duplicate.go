@@ -22,7 +22,7 @@ const comparing = time.Second
 
 // duplicate reports an address of the result that another running sandbox of this node has: rule 15.
 // In enforce the ADD is refused, and undone as one that failed; what cannot be read refuses nothing.
-func (s *session) duplicate(ctx context.Context) *answer {
+func (s *session) duplicate(ctx context.Context, own *guard.Owner) *answer {
 	ctx, stop := context.WithTimeout(ctx, comparing)
 	defer stop()
 	o, ip := s.alsoHas(ctx)
@@ -30,8 +30,8 @@ func (s *session) duplicate(ctx context.Context) *answer {
 		return nil
 	}
 	s.event.Rule, s.event.Says = 15, fmt.Sprintf("%s is in use by %s/%s (sandbox %s)", ip, o.Namespace, o.Pod, o.Container)
-	if s.as != guard.Enforce {
-		return nil
+	if s.as != guard.Enforce || own == nil || own.Again {
+		return nil // what cannot be undone is not refused
 	}
 	return &answer{out: refusal(s.entry.version, internal, errors.New("duplicate address: "+s.event.Says)), said: s.said.said, code: 1}
 }
@@ -46,7 +46,7 @@ func (s *session) alsoHas(ctx context.Context) (*guard.Owner, netip.Addr) {
 	s.trouble("read the ownership records", err)
 	for i := range all {
 		o := &all[i]
-		if o.Container == s.call.Container || !o.Holds() {
+		if o.Container == s.call.Container || o.Network != s.call.Network || !o.Holds() {
 			continue
 		}
 		for _, p := range s.event.IPs {

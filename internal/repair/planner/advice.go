@@ -25,7 +25,7 @@ func advice(c finding.Code) string {
 		finding.PL4009: "see kubectl describe node NODE, and the kubelet's log there",
 		finding.PL4010: "set mountPropagation: HostToContainer on the workload's volume mount",
 		finding.PL5001: "keep the pod off further nodes: scale its owner to zero",
-		finding.PL5002: "if the IPAM garbage collector would release addresses in use, set leakGracePeriod to 0s now; then repair PL1003",
+		finding.PL5002: "if it would release addresses in use, set leakGracePeriod to 0s now, then repair PL1003; if it is not ready or behind, restart calico-kube-controllers",
 		finding.PL5003: "restart calico-node on the node, run plumbline check again, then repair PL1003",
 		finding.PL5005: "restart calico-node on the node: it detects the address when it starts",
 		finding.PL5006: "restart kube-proxy on the node (with nf_tables delete its tables first), and find what removed its rules",
