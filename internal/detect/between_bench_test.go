@@ -78,6 +78,59 @@ func TestMesh(t *testing.T) {
 	}
 }
 
+// What leads a part of a block elsewhere is found, as rows and as sums.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(f *model.NodeState, pod netip.Prefix)
+		found bool
+	}{
+		"nothing": {func(*model.NodeState, netip.Prefix) {}, false},
+		"a route by the uplink": {func(f *model.NodeState, pod netip.Prefix) {
+			f.Routes = append(f.Routes, model.Route{Dst: pod, Link: 2, Table: 254})
+		}, true},
+		"by another next hop": {func(f *model.NodeState, pod netip.Prefix) {
+			f.Routes = append(f.Routes, model.Route{Dst: pod, Gateway: f.Routes[3].Gateway, Link: 3, Table: 254})
+		}, true},
+		"by the right next hop": {func(f *model.NodeState, pod netip.Prefix) {
+			f.Routes = append(f.Routes, model.Route{Dst: pod, Gateway: f.Routes[0].Gateway, Link: 3, Table: 254})
+		}, false},
+		"a rule to another table": {func(f *model.NodeState, pod netip.Prefix) {
+			f.Rules = append(f.Rules, model.Rule{Priority: 100, Table: 99, Dst: pod})
+			f.Routes = append(f.Routes, model.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("192.168.0.1"), Link: 2, Table: 99})
+		}, true},
+		"a rule for nobody's address": {func(f *model.NodeState, _ netip.Prefix) {
+			f.Rules = append(f.Rules, model.Rule{Priority: 100, Table: 99, Dst: netip.MustParsePrefix("10.0.0.77/32")})
+			f.Routes = append(f.Routes, model.Route{Dst: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("192.168.0.1"), Link: 2, Table: 99})
+		}, false},
+	} {
+		for _, sums := range []bool{false, true} {
+			var whole model.NodeState
+			s := meshOf(5, 1, func(node string, f *model.NodeState) {
+				if node == "n0" {
+					c.spoil(f, netip.MustParsePrefix("10.0.0.69/32"))
+					whole = *f
+				}
+				if sums {
+					f.SumWays(nil)
+				}
+			})
+			s.Blocks[1].Held, s.Blocks[1].Attributes = []model.Slot{{5, 0}}, []model.Attribute{{Namespace: "a", Pod: "b", Node: "n1"}}
+			if sums {
+				if open := detect.OpenWays(model.Seal(s)); len(open["n0"]) > 0 {
+					again := whole
+					again.SumWays(open["n0"])
+					s.NodeState["n0"] = &again
+				}
+			}
+			got := detect.Run(model.Seal(s), detect.PL3007)
+			if (len(got.Findings) == 1) != c.found || len(got.Skipped) != 0 {
+				t.Errorf("%s, sums %t: %v %v", name, sums, got.Findings, got.Skipped)
+			}
+		}
+	}
+}
+
 // summed tells only the sums of ways.
 func summed(_ string, f *model.NodeState) { f.SumWays(nil) }
 

@@ -48,14 +48,7 @@ func betweenNodes(p *Pass, _ model.Table, row int32) {
 			w.judge(b.CIDR, b.Node())
 		}
 	}
-	for _, f := range w.rejects {
-		for b := range p.BlocksWith(f.dst.Addr()) {
-			if peer := w.peer(b.Node()); peer != nil && b.CIDR.Bits() < f.dst.Bits() && !b.Deleted && inUse(b, f.dst) {
-				f.peer = peer.Name
-				w.faults = append(w.faults, f)
-			}
-		}
-	}
+	w.judgeParts()
 	for a := range p.Borrowed() {
 		if w.closed != nil && len(p.MachineOf(n.Name).Open) == 0 {
 			break // all is as the records say
@@ -105,17 +98,21 @@ func Astray(v *model.View, node string, blocks iter.Seq2[netip.Prefix, string]) 
 		return nil
 	}
 	w := newWays(&Pass{View: v, d: PL3007}, n)
-	sizes, all := map[int]bool{}, map[netip.Prefix]bool{}
+	sizes, all := map[int]bool{}, map[netip.Prefix]string{}
 	for cidr, of := range blocks {
 		was := len(w.faults)
 		if w.judge(cidr, of); len(w.faults) > was {
 			out = append(out, cidr)
 		}
-		sizes[cidr.Bits()], all[cidr.Masked()] = true, w.peer(of) != nil
+		sizes[cidr.Bits()], all[cidr.Masked()] = true, of
 	}
-	for _, f := range w.rejects {
+	for _, f := range w.parts {
 		for bits := range sizes {
-			if p, err := f.dst.Addr().Prefix(bits); err == nil && bits < f.dst.Bits() && all[p] {
+			p, err := f.dst.Addr().Prefix(bits)
+			if err != nil || bits >= f.dst.Bits() {
+				continue
+			}
+			if peer := w.peer(all[p]); peer != nil && (f.why != "" || w.fault(f.dst, peer, v.PoolAround(f.dst)).why != "") {
 				out = append(out, p)
 			}
 		}
@@ -132,7 +129,7 @@ type ways struct {
 	from    map[bool][]netip.Addr // addresses of pods of the node, by whether they are IPv6
 	subnets []netip.Prefix        // of the node's addresses in Calico
 	pods    []model.Ref           // running on it
-	rejects []fault               // what rejects packets, without peer
+	parts   []fault               // of blocks: what rejects their packets, or may lead them elsewhere (without why), without peer
 	faults  []fault
 	closed  *closedWays // nil if all rows are there
 }
@@ -163,7 +160,7 @@ func newWays(p *Pass, n *model.Node) *ways {
 			}
 		}
 	}
-	w.addRejecting()
+	w.addParts()
 	w.closed = w.close()
 	return w
 }
@@ -203,42 +200,6 @@ func (w *ways) judge(dst netip.Prefix, node string) bool {
 		w.faults = append(w.faults, f)
 	}
 	return true
-}
-
-// inUse reports whether an address in a prefix of the block is a pod's, and its block's node's own: each
-// other one has a route by itself.
-func inUse(b *model.Block, dst netip.Prefix) bool {
-	for _, slot := range b.Held {
-		if slot[0] >= 0 && slot[1] >= 0 && int(slot[1]) < len(b.Attributes) && dst.Contains(model.Offset(b.CIDR, slot[0])) {
-			if at := &b.Attributes[slot[1]]; at.Pod != "" && (at.Node == "" || at.Node == b.Node()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// addRejecting notes routes and rules that reject packets to their destinations.
-func (w *ways) addRejecting() {
-	all := w.p.RoutesOn(w.n.Name)
-	for i := range all {
-		r := &all[i]
-		if r.Table != tableMain || !rejects(r.Type) {
-			continue
-		}
-		if got, _ := w.routing.to(r.Dst, w.from[r.Dst.Addr().Is6()]); got == r {
-			w.rejects = append(w.rejects, fault{dst: r.Dst, why: "a route of type " + r.Type + " is in front of the way to their block", ref: w.n.Ref(), since: r.Since})
-		}
-	}
-	for i := range w.routing.rules {
-		u := &w.routing.rules[i]
-		if !rejects(u.Type) || !u.Dst.IsValid() {
-			continue
-		}
-		if _, got := w.routing.to(u.Dst, w.from[u.Dst.Addr().Is6()]); got == u {
-			w.rejects = append(w.rejects, fault{dst: u.Dst, why: ruleInFront(u), ref: w.n.Ref(), since: u.Since})
-		}
-	}
 }
 
 func ruleInFront(u *model.Rule) string {

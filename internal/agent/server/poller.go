@@ -27,9 +27,9 @@ var periods = map[model.Table]time.Duration{
 	model.Machines:   15 * time.Second,
 	model.CNIConfigs: 30 * time.Second,
 	model.FailedDels: 20 * time.Second, // the kubelet retries every minute
-	model.Proxies:    15 * time.Second,
+	model.Proxies:    10 * time.Second,
 	model.HostLocal:  15 * time.Second,
-	model.Firewall:   20 * time.Second, // kube-proxy and Felix change other chains all the time
+	model.Firewall:   10 * time.Second, // kube-proxy and Felix change other chains all the time
 }
 
 // A poller keeps the tables of one collector current. A read that hangs blocks only its own

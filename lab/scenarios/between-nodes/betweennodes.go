@@ -55,6 +55,11 @@ func run(ctx context.Context, s *stage.Stage) error {
 	for _, f := range []fault{
 		{name: "a blackhole in front of the route", broken: words("ip route add blackhole " + ip + "/32"), mend: words("ip route del blackhole " + ip + "/32")},
 		{name: "a rule that prohibits", broken: words("ip rule add priority 100 to " + ip + "/32 prohibit"), mend: words("ip rule del priority 100")},
+		{
+			name:   "a rule that leads elsewhere",
+			broken: []string{"sh", "-c", "ip route add default via 192.168.77.254 table 99 && ip rule add priority 100 to " + ip + "/32 lookup 99"},
+			mend:   []string{"sh", "-c", "ip rule del priority 100; ip route flush table 99"},
+		},
 		{name: "the forwarding database without the node", broken: words("bridge fdb del " + mac + " dev vxlan.calico"), mend: words("bridge fdb add " + mac + " dev vxlan.calico dst " + to), frozen: true},
 		{name: "the tunnel is down", broken: words("ip link set vxlan.calico down"), mend: words("ip link set vxlan.calico up"), frozen: true},
 	} {
