@@ -183,6 +183,38 @@ func TestSummed(t *testing.T) {
 	}
 }
 
+// TestSummedIPIP: routes of IPIP as Felix makes them, with those to tunnel addresses, and as BIRD does.
+func TestSummedIPIP(t *testing.T) {
+	t.Parallel()
+	for _, felix := range []bool{true, false} {
+		tunnels := map[netip.Addr]netip.Addr{} // by the node's address
+		s := meshOf(40, 2, func(_ string, f *model.NodeState) {
+			f.Links[1] = model.Link{Index: 3, Name: "tunl0", Kind: "ipip", Up: true, MTU: 1480}
+			for i := range f.Neighbours { // as many as other nodes
+				to, tunnel := netip.MustParseAddr(f.Neighbours[i].FDB), f.Neighbours[i].IP
+				tunnels[to] = tunnel
+				for r := range f.Routes {
+					if f.Routes[r].Gateway == tunnel {
+						f.Routes[r].Gateway = to
+					}
+				}
+				if felix {
+					f.Routes = append(f.Routes, model.Route{Dst: netip.PrefixFrom(tunnel, 32), Gateway: to, Link: 3, Table: 254, Protocol: 80})
+				}
+			}
+			f.Neighbours = nil
+			f.SumWays(nil)
+		})
+		s.Pools[0].Tunnel = "IPIP"
+		for i := range s.Nodes {
+			s.Nodes[i].Tunnels = []model.Tunnel{{Kind: "ipip", IP: tunnels[s.Nodes[i].CalicoIPs[0]]}}
+		}
+		if open := detect.OpenWays(model.Seal(s)); len(open) != 0 {
+			t.Errorf("by Felix %t: asks for %d nodes, %v", felix, len(open), open["n1"])
+		}
+	}
+}
+
 // 5,000 nodes with 5,000 blocks: 25 million ways, of which agents tell the sums.
 func BenchmarkBetweenSummed(b *testing.B) {
 	v := model.Seal(meshOf(5000, 1, summed))

@@ -16,6 +16,7 @@ type farNode struct {
 	ips     map[bool][]netip.Addr
 	tunnels map[bool][]netip.Addr // of VXLAN
 	mac     map[bool]string       // of VXLAN
+	ipip    []netip.Addr          // addresses of its tunl0
 	// announces means that its BIRD is not known to be down: then the others have no routes to it.
 	announces bool
 }
@@ -44,6 +45,9 @@ func newFarNode(p *Pass, name string) *farNode {
 		f.ips[ip.Is6()] = append(f.ips[ip.Is6()], ip)
 	}
 	for _, t := range p.TunnelsOf(n) {
+		if t.Kind == "ipip" {
+			f.ipip = append(f.ipip, t.IP)
+		}
 		if strings.HasPrefix(t.Kind, "vxlan") {
 			f.tunnels[t.IP.Is6()] = append(f.tunnels[t.IP.Is6()], t.IP)
 		}

@@ -19,6 +19,7 @@ const (
 	crossDirect        // without a tunnel, in one subnet
 	vtepLink           // routes to tunnel addresses
 	vtepNear           // neighbour entries of tunnel addresses
+	ipipLink           // routes to tunnel addresses of IPIP, over IPIP
 	quietIPIP
 	quietUplink
 	quietCross
@@ -98,6 +99,11 @@ func (r *recordedWays) add(f *farNode, kind int, six bool, w model.WayHash) {
 
 // addNode adds a node's tunnel addresses, and the neighbour entries that others have for them.
 func (r *recordedWays) addNode(f *farNode) {
+	for _, ip := range f.ipip {
+		if len(f.ips[false]) > 0 {
+			r.add(f, ipipLink, false, model.RouteHash(netip.PrefixFrom(ip, ip.BitLen()), f.ips[false][0]))
+		}
+	}
 	for _, six := range []bool{false, true} {
 		for _, ip := range f.tunnels[six] {
 			r.add(f, vtepLink, six, model.RouteHash(netip.PrefixFrom(ip, ip.BitLen()), netip.Addr{}))
@@ -203,7 +209,9 @@ func (r *recordedWays) from(w *ways, uplinks map[bool]string) map[sumOf][]model.
 		out[sumOf{"link", vxlan, six}] = []model.WaySums{others[vtepLink][k], {}}
 		out[sumOf{"neighbour", vxlan, six}] = []model.WaySums{others[vtepNear][k]}
 		ipip := sum([]*model.WaySums{&others[viaIPIP][k], &others[crossIPIP][k]}, &inside[crossIPIP][k])
-		out[sumOf{"via", "tunl0", six}] = []model.WaySums{ipip, sum([]*model.WaySums{&ipip, &inside[quietCross][k]}, &others[quietIPIP][k], &others[quietCross][k])}
+		quiet := sum([]*model.WaySums{&ipip, &inside[quietCross][k]}, &others[quietIPIP][k], &others[quietCross][k])
+		tunnels := &others[ipipLink][k] // Felix makes routes to them, BIRD does not
+		out[sumOf{"via", "tunl0", six}] = []model.WaySums{ipip, quiet, sum([]*model.WaySums{&ipip, tunnels}), sum([]*model.WaySums{&quiet, tunnels})}
 		plain := sum([]*model.WaySums{&others[viaUplink][k], &inside[crossDirect][k]})
 		out[sumOf{"via", uplinks[six], six}] = []model.WaySums{plain, sum([]*model.WaySums{&plain}, &others[quietUplink][k], &inside[quietDirect][k])}
 	}
