@@ -24,7 +24,7 @@ func TestEncapsulation(t *testing.T) {
 	machines := b.nodes[1:]
 	far := b.pods[machines[1].Name].Status.PodIP
 	apart := "PL3007/" + b.nodes[0].Name
-	b.routed(machines[0].Name, far, "tunl0")
+	b.routed(machines[0].Name, far, "dev tunl0")
 	b.between()
 	b.finds(apart)
 	b.blackhole(machines[0], far, apart)
@@ -33,7 +33,7 @@ func TestEncapsulation(t *testing.T) {
 	b.named("explain node "+machines[0].Name, "Tunnel   ipip ")
 
 	b.configure("felixconfiguration", "default", `{"spec":{"wireguardEnabled":true}}`)
-	b.routed(machines[0].Name, far, "wireguard.cali")
+	b.routed(machines[0].Name, far, "dev wireguard.cali")
 	b.between()
 	b.finds(apart)
 	b.tables()
@@ -42,7 +42,7 @@ func TestEncapsulation(t *testing.T) {
 
 	b.configure("felixconfiguration", "default", `{"spec":{"wireguardEnabled":false}}`)
 	b.configure("ippool", "default-ipv4-ippool", `{"spec":{"vxlanMode":"Never","ipipMode":"Never"}}`)
-	b.routed(machines[0].Name, far, "eth0")
+	b.routed(machines[0].Name, far, "via "+machines[1].Addr().String())
 	b.between()
 	b.finds()
 	b.blackhole(machines[0], far)
@@ -87,19 +87,19 @@ func (b *bench) configure(kind, name, patch string) {
 	})
 }
 
-// routed waits until a node's traffic to an address leaves by a device.
-func (b *bench) routed(node, ip, dev string) {
+// routed waits until a node's route to an address is by a device or next hop.
+func (b *bench) routed(node, ip, by string) {
 	b.t.Helper()
 	for _, n := range b.nodes {
 		if n.Name != node {
 			continue
 		}
-		b.eventually(dev+" on "+node, 2*time.Minute, func(ctx context.Context) error {
+		b.eventually(by+" on "+node, 2*time.Minute, func(ctx context.Context) error {
 			out, err := n.Exec(ctx, "ip", "route", "get", ip)
 			if err != nil {
 				return err
 			}
-			return stage.Expect(strings.Contains(out, "dev "+dev+" "), "a route by %s, got %s", dev, out)
+			return stage.Expect(strings.Contains(out, by+" "), "a route %s, got %s", by, out)
 		})
 	}
 }
