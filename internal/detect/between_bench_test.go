@@ -183,6 +183,38 @@ func TestSummed(t *testing.T) {
 	}
 }
 
+// TestSummedAcross: in one subnet routes are direct, to other subnets they take the tunnel; a node with
+// addresses of both families has a subnet of each.
+func TestSummedAcross(t *testing.T) {
+	t.Parallel()
+	half := func(ip netip.Addr) bool { return ip.As4()[3] < 20 }
+	s := meshOf(40, 2, func(_ string, f *model.NodeState) {
+		own := f.Links[0].IPs[0].Addr()
+		f.Links[0].IPs = []netip.Prefix{netip.PrefixFrom(own, 32)}
+		if half(own) {
+			f.Links[0].IPs = []netip.Prefix{netip.PrefixFrom(own, 28)}
+		}
+		f.Links[0].IPs = append(f.Links[0].IPs, netip.MustParsePrefix("2001:db8::1/64"))
+		near := f.Links[0].IPs[0].Masked()
+		for i := range f.Neighbours {
+			to, tunnel := netip.MustParseAddr(f.Neighbours[i].FDB), f.Neighbours[i].IP
+			for r := range f.Routes {
+				if f.Routes[r].Gateway == tunnel && near.Contains(to) {
+					f.Routes[r].Gateway, f.Routes[r].Link = to, 2
+				}
+			}
+		}
+		f.SumWays(nil)
+	})
+	s.Pools[0].Mode = "CrossSubnet"
+	for i := range s.Nodes {
+		s.Nodes[i].CalicoIPs = append(s.Nodes[i].CalicoIPs, netip.MustParseAddr("2001:db8::1"))
+	}
+	if open := detect.OpenWays(model.Seal(s)); len(open) != 0 {
+		t.Errorf("asks for %d nodes, %v", len(open), open["n1"])
+	}
+}
+
 // TestSummedIPIP: routes of IPIP as Felix makes them, with those to tunnel addresses, and as BIRD does.
 func TestSummedIPIP(t *testing.T) {
 	t.Parallel()

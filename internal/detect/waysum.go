@@ -186,12 +186,15 @@ func (r *recordedWays) from(w *ways, uplinks map[bool]string) map[sumOf][]model.
 	others, own := r.total, r.to[w.n.Name]
 	others.subtract(own)
 	var inside waySums
-	for _, subnet := range w.subnets {
-		for kind, sums := range r.in(subnet) {
-			inside[kind][0].Plus(&sums[0])
-			inside[kind][1].Plus(&sums[1])
+	for i, subnet := range w.subnets { // each has the node itself
+		if slices.Contains(w.subnets[:i], subnet) {
+			continue
 		}
-		inside.subtract(own) // a subnet of the node's own has the node
+		near, k := *r.in(subnet), at(subnet.Addr().Is6())
+		near.subtract(own)
+		for kind := range near {
+			inside[kind][k].Plus(&near[kind][k])
+		}
 	}
 	out := map[sumOf][]model.WaySums{}
 	for k, six := range []bool{false, true} {
