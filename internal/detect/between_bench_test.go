@@ -92,6 +92,10 @@ func TestParts(t *testing.T) {
 		"by another next hop": {func(f *model.NodeState, pod netip.Prefix) {
 			f.Routes = append(f.Routes, model.Route{Dst: pod, Gateway: f.Routes[3].Gateway, Link: 3, Table: 254})
 		}, true},
+		"to a pod's interface": {func(f *model.NodeState, pod netip.Prefix) {
+			f.Links = append(f.Links, model.Link{Index: 9, Name: "cali1", Kind: "veth", Up: true, MTU: 1450})
+			f.Routes = append(f.Routes, model.Route{Dst: pod, Link: 9, Table: 254, Scope: "link"})
+		}, false},
 		"by the right next hop": {func(f *model.NodeState, pod netip.Prefix) {
 			f.Routes = append(f.Routes, model.Route{Dst: pod, Gateway: f.Routes[0].Gateway, Link: 3, Table: 254})
 		}, false},

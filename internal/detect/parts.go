@@ -2,6 +2,7 @@ package detect
 
 import (
 	"net/netip"
+	"slices"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -17,7 +18,7 @@ func (w *ways) addParts() {
 			if got, _ := w.routing.to(r.Dst, w.from[r.Dst.Addr().Is6()]); got == r {
 				w.parts = append(w.parts, fault{dst: r.Dst, why: "a route of type " + r.Type + " is in front of the way to their block", ref: w.n.Ref(), since: r.Since})
 			}
-		case r.Type == "" && r.Table != tableLocal && w.isPart(r.Dst):
+		case r.Type == "" && r.Table != tableLocal && !w.toPod(r) && w.isPart(r.Dst):
 			w.parts = append(w.parts, fault{dst: r.Dst})
 		}
 	}
@@ -33,6 +34,12 @@ func (w *ways) addParts() {
 			w.parts = append(w.parts, fault{dst: u.Dst})
 		}
 	}
+}
+
+// toPod reports whether a route leads to an interface of a pod: whose it is, PL3001 and PL3003 say.
+func (w *ways) toPod(r *model.Route) bool {
+	l := w.p.LinkAt(w.n.Name, r.Link)
+	return l != nil && (l.Kind == "veth" || l.Kind == "netkit")
 }
 
 // isPart reports whether a prefix is smaller than the blocks of its pool, and no node's tunnel address,
@@ -53,6 +60,9 @@ func (w *ways) judgeParts() {
 			peer := w.peer(b.Node())
 			if peer == nil || b.CIDR.Bits() >= f.dst.Bits() || b.Deleted || !inUse(b, f.dst) {
 				continue
+			}
+			if f.why == "" && slices.ContainsFunc(w.from[f.dst.Addr().Is6()], f.dst.Contains) {
+				continue // a pod of this node has it: its record names another one, which is PL1003
 			}
 			if f.why == "" {
 				g := w.fault(f.dst, peer, w.p.PoolAround(f.dst))
