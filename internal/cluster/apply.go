@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/calico"
 	"plumbline.dev/plumbline/internal/execute"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/journal"
@@ -56,7 +57,7 @@ func OpenRun(ctx context.Context, o Options, ro RunOptions) (*Run, error) {
 	if o.StateDir == "" {
 		return nil, errors.New("no place for a journal: set HOME or XDG_STATE_HOME")
 	}
-	c, err := Open(ctx, o)
+	c, err := Open(ctx, o.toWrite())
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +67,15 @@ func OpenRun(ctx context.Context, o Options, ro RunOptions) (*Run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// toWrite are the options without an etcd that nobody named: the records of one cluster against the
+// pods of another would all look leaked.
+func (o Options) toWrite() Options {
+	if o.EtcdFromEnv {
+		o.EtcdFromEnv, o.Etcd = false, calico.EtcdOptions{}
+	}
+	return o
 }
 
 // JournalPath is where the journal of the run is on this machine.

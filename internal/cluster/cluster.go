@@ -20,13 +20,16 @@ import (
 
 // Options say which cluster, and how it is read.
 type Options struct {
-	Kube      kube.Options
-	Etcd      calico.EtcdOptions
-	Datastore string // auto, kdd or etcd; empty means auto
-	Quick     bool   // only metadata of pods and names of handles
-	Probe     Probe  // for nodes without agents
-	StateDir  string // where unconfirmed findings and journals are kept; empty: nowhere
-	Version   string // of Plumbline
+	Kube kube.Options
+	Etcd calico.EtcdOptions
+	// EtcdFromEnv means that Etcd is that of calicoctl's variables, which may be another cluster's: it
+	// is read where the API server has no Calico, and never written to.
+	EtcdFromEnv bool
+	Datastore   string // auto, kdd or etcd; empty means auto
+	Quick       bool   // only metadata of pods and names of handles
+	Probe       Probe  // for nodes without agents
+	StateDir    string // where unconfirmed findings and journals are kept; empty: nowhere
+	Version     string // of Plumbline
 
 	Progress func(name string, rows int, done bool) // may be nil
 	Notice   func(string)                           // what a person should know and nothing fails by; may be nil
@@ -118,31 +121,42 @@ func (c *Cluster) GUID(ctx context.Context) (string, error) {
 
 func (c *Cluster) findCalico(ctx context.Context) error {
 	o := &c.o
-	if o.Datastore == "etcd" || ((o.Datastore == "auto" || o.Datastore == "") && len(o.Etcd.Endpoints) > 0) {
-		if len(o.Etcd.Endpoints) == 0 {
-			return errors.New("--datastore etcd needs --etcd-endpoints")
-		}
-		o.Etcd.Timeout = o.Kube.Timeout
-		e, err := calico.OpenEtcd(ctx, o.Etcd)
-		if err != nil {
-			return err
-		}
-		if err := e.Recognise(ctx); err != nil {
-			e.Close()
-			return err
-		}
-		c.calico, c.close = e, e.Close
-		return nil
+	if o.Datastore == "etcd" || ((o.Datastore == "auto" || o.Datastore == "") && len(o.Etcd.Endpoints) > 0 && !o.EtcdFromEnv) {
+		return c.openEtcd(ctx)
 	}
 	if o.Datastore != "" && o.Datastore != "auto" && o.Datastore != "kdd" {
 		return fmt.Errorf("--datastore %s: want auto, kdd or etcd", o.Datastore)
 	}
 	crds, err := calico.FindCRDs(ctx, c.client, c.groupInUse)
+	if errors.Is(err, ErrNoCRDs) && o.EtcdFromEnv && o.Datastore != "kdd" {
+		return c.openEtcd(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	crds.Quick = o.Quick
 	c.calico = crds
+	return nil
+}
+
+func (c *Cluster) openEtcd(ctx context.Context) error {
+	o := &c.o
+	if len(o.Etcd.Endpoints) == 0 {
+		return errors.New("--datastore etcd needs --etcd-endpoints")
+	}
+	if o.EtcdFromEnv {
+		o.Notice("Calico's etcd is that of ETCD_ENDPOINTS; is it this cluster's?")
+	}
+	o.Etcd.Timeout = o.Kube.Timeout
+	e, err := calico.OpenEtcd(ctx, o.Etcd)
+	if err != nil {
+		return err
+	}
+	if err := e.Recognise(ctx); err != nil {
+		e.Close()
+		return err
+	}
+	c.calico, c.close = e, e.Close
 	return nil
 }
 

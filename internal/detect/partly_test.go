@@ -67,7 +67,7 @@ func TestUntold(t *testing.T) {
 				said[n] = s.OutOfScope
 			}
 		}
-		want := map[string][]string{"PL5006": {"bpf", "chained", "elsewhere", "embedded", "ipvs", "legacy", "older", "unknown", "unread", "unreported", "without"}, "PL1012": {"unread"}}[name]
+		want := map[string][]string{"PL5006": {"bpf", "chained", "elsewhere", "embedded", "foreign", "ipvs", "legacy", "older", "unknown", "unread", "unreported", "without"}, "PL1012": {"unread"}}[name]
 		if got := slices.Sorted(maps.Keys(said)); !slices.Equal(got, want) {
 			t.Errorf("%s is not told of %v, want %v", name, got, want)
 		}

@@ -75,7 +75,7 @@ func proxyRules(p *Pass, n *model.Node, k *model.Proxy) string {
 		switch {
 		case k.State == "not running" && leads && hasProxyPod(p, n):
 			return "kube-proxy does not run, and its rules are there: Services are as they were"
-		case k.State == "not running" && leads:
+		case leads && (k.State == "not running" || k.State == "unknown"):
 			p.untold[embedded] = append(p.untold[embedded], n.Name)
 		case leads:
 		case legacy:

@@ -24,7 +24,7 @@ func (s *Session) Options() (o cluster.Options, done func()) {
 }
 
 // etcdFromEnvironment takes Calico's etcd from the variables that calicoctl reads, unless flags say
-// something else.
+// something else: see cluster.Options.EtcdFromEnv.
 func (s *Session) etcdFromEnvironment(o *cluster.Options) {
 	kind := cmp.Or(s.Getenv("CALICO_DATASTORE_TYPE"), s.Getenv("DATASTORE_TYPE"))
 	if o.Datastore == "kdd" || len(o.Etcd.Endpoints) > 0 || s.Getenv("ETCD_ENDPOINTS") == "" || kind != "etcdv3" && o.Datastore != "etcd" {
@@ -36,7 +36,7 @@ func (s *Session) etcdFromEnvironment(o *cluster.Options) {
 	o.Etcd.CACert = cmp.Or(o.Etcd.CACert, s.Getenv("ETCD_CA_CERT_FILE"))
 	o.Etcd.Cert = cmp.Or(o.Etcd.Cert, s.Getenv("ETCD_CERT_FILE"))
 	o.Etcd.Key = cmp.Or(o.Etcd.Key, s.Getenv("ETCD_KEY_FILE"))
-	o.Notice("Calico's etcd is that of ETCD_ENDPOINTS (--datastore kdd: the API server)")
+	o.EtcdFromEnv = true
 }
 
 // Open opens the cluster; done is that of Options.
