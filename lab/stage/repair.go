@@ -95,14 +95,21 @@ func (r *Repair) All(ctx context.Context, s *Stage) error {
 }
 
 // Plan creates a plan and returns its file and name; both are empty if there is nothing
-// to do.
+// to do. It plans again where plan says so: agents report a CNI call for some seconds after
+// its end.
 func (r *Repair) Plan(ctx context.Context, s *Stage) (file, id string, err error) {
-	file = filepath.Join(r.State, fmt.Sprintf("plan-%d.yaml", time.Now().UnixNano()))
-	args := append([]string{"plan", "--settle=" + r.Settle.String(), "--save=" + file}, r.Args...)
-	out, code, err := Plumbline(ctx, s.Lab, r.Bin, r.State, args...)
-	s.Say("plan printed (exit code %d)\n%s", code, out)
-	if id = planOf(out); err != nil || code != 0 || id == "" {
-		return "", "", err
+	for range 4 {
+		file = filepath.Join(r.State, fmt.Sprintf("plan-%d.yaml", time.Now().UnixNano()))
+		args := append([]string{"plan", "--settle=" + r.Settle.String(), "--save=" + file}, r.Args...)
+		out, code, err := Plumbline(ctx, s.Lab, r.Bin, r.State, args...)
+		s.Say("plan printed (exit code %d)\n%s", code, out)
+		if id = planOf(out); err != nil || code != 0 || id == "" {
+			return "", "", err
+		}
+		if r.Churns || !strings.Contains(out, "plan again in a minute") {
+			break
+		}
+		time.Sleep(5 * time.Second)
 	}
 	return file, id, nil
 }
