@@ -1,7 +1,9 @@
 package execute_test
 
 import (
+	"encoding/json"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +116,45 @@ func TestFailuresInARowEndTheRun(t *testing.T) {
 	if err == nil || c.tries != 3 {
 		t.Errorf("%v after %d writes", err, c.tries)
 	}
+}
+
+// A refused block write after a raised count: the count is set back, at once and by an undo later.
+func TestRaisedCountIsSetBack(t *testing.T) {
+	handle := model.Ref{Kind: model.KindHandle, Name: handleOf(blockA)}
+	block := netip.MustParsePrefix(blockA)
+	for name, later := range map[string]bool{"at once": false, "by an undo later": true} {
+		t.Run(name, func(t *testing.T) {
+			c, p := newCluster(t, blockA), planOf([]string{blockA})
+			raise := &change.Count{Handle: handle.Name, Raise: []change.Raise{{Block: block, IPs: []netip.Addr{block.Addr().Next()}}}}
+			p.Steps = append([]repair.Step{{Do: "count", On: handle, For: []string{findingA}, Change: raise}}, p.Steps...)
+			p.Steps[0].ID, p.Steps[1].ID = 1, 2
+			c.put = func(c *cluster, apply func() error) error {
+				if c.tries != 2 {
+					return apply()
+				}
+				c.halted = later // apply ends here, as if it was killed
+				return execute.ErrRefused
+			}
+			_, err := c.executor().Run(t.Context(), p, nil)
+			if later {
+				if c.halted = false; err == nil || c.counted(handle, blockA) != 2 {
+					t.Fatalf("%v, count %d", err, c.counted(handle, blockA))
+				}
+				_, err = c.executor().Run(t.Context(), repair.Undo(p, c.disk, ""), nil)
+			}
+			if got := c.counted(handle, blockA); err != nil || got != 1 {
+				t.Errorf("%v, count %d, want what the block holds: 1; %q", err, got, c.log)
+			}
+		})
+	}
+}
+
+func (c *cluster) counted(handle model.Ref, block string) int {
+	var h struct{ Block map[string]int }
+	if err := json.Unmarshal(c.objects[handle].Body, &h); err != nil {
+		c.t.Fatal(err)
+	}
+	return h.Block[block]
 }
 
 // A finding above MaxRisk is refused without a write; the others are repaired.

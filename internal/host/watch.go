@@ -40,12 +40,20 @@ func (h *Host) Watch(ctx context.Context, changed func(tables ...model.Table)) e
 	stop := context.AfterFunc(ctx, func() { _ = f.Close() })
 	defer stop()
 	buf := make([]byte, 64<<10)
+	var tables map[int][]model.Table
 	for {
-		// Adding an existing watch changes nothing; that of a replaced directory is new.
-		tables := map[int][]model.Table{}
+		before := tables
+		tables = map[int][]model.Table{}
 		for dir, ts := range h.watched() {
-			if wd, err := unix.InotifyAddWatch(fd, filepath.Join(h.o.Root, dir), interesting); err == nil {
-				tables[wd] = ts
+			wd, err := unix.InotifyAddWatch(fd, filepath.Join(h.o.Root, dir), interesting)
+			if err != nil {
+				continue
+			}
+			tables[wd] = ts
+			// Adding an existing watch changes nothing. A new one is of a directory that appeared or
+			// was replaced: it may have had files before anybody watched.
+			if _, known := before[wd]; !known {
+				changed(ts...)
 			}
 		}
 		if err := f.SetReadDeadline(deadline(lookAgain)); err != nil {

@@ -11,7 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// A file that comes, changes or goes is told at once, also in a directory that came later.
+// A file that comes, changes or goes is told at once.
 func TestWatchTellsOfFiles(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -53,6 +53,45 @@ func TestWatchTellsOfFiles(t *testing.T) {
 	hears("a configuration", model.CNIConfigs, func() error { return os.WriteFile(filepath.Join(conf, "10.conflist"), []byte("{}"), 0o600) })
 	hears("a result", model.CNIResults, func() error { return os.WriteFile(filepath.Join(results, "net-c-eth0"), nil, 0o600) })
 	hears("its end", model.CNIResults, func() error { return os.RemoveAll(filepath.Join(results, "net-c-eth0")) })
+}
+
+// The first pod of a node makes libcni's directory: its record is there before anybody watches.
+func TestWatchTellsOfDirectoriesThatAppear(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	conf, results, made := filepath.Join(root, "etc/cni/net.d"), filepath.Join(root, "var/lib/cni/results"), filepath.Join(root, "made")
+	for _, d := range []string{conf, filepath.Dir(results), made} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(made, "net-c-eth0"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan []model.Table, 64)
+	h := New(Options{Root: root})
+	go func() { _ = h.Watch(t.Context(), func(ts ...model.Table) { told <- ts }) }()
+	select {
+	case <-told: // it watches
+	case <-time.After(5 * time.Second):
+		t.Fatal("the first directory is not told")
+	}
+	if err := os.Rename(made, results); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(conf, "10.conflist"), nil, 0o600); err != nil { // wakes it before lookAgain
+		t.Fatal(err)
+	}
+	for end := time.After(5 * time.Second); ; {
+		select {
+		case ts := <-told:
+			if slices.Contains(ts, model.CNIResults) {
+				return
+			}
+		case <-end:
+			t.Fatal("the records of the directory are not told")
+		}
+	}
 }
 
 func FuzzDescriptors(f *testing.F) {

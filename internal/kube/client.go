@@ -58,6 +58,8 @@ type Client struct {
 
 	page atomic.Int32 // rows per page, for a server that cannot stream a whole list; 0: all
 
+	noServiceType atomic.Bool // the API server cannot select services by their type
+
 	quickest atomic.Int64 // duration of the quickest answer
 }
 

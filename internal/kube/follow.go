@@ -35,7 +35,7 @@ func (f Follower) Follow(ctx context.Context, since map[model.Table]string, tell
 	}
 	add(model.Pods, allPods, nil, protoWire, hearPods(g))
 	add(model.Nodes, allNodes, nil, jsonWire, hear(g, ParseNode, (*model.Node).Ref, func(n *model.Node) string { return n.Revision }))
-	add(model.Services, allServices, balanced, jsonWire, hear(g, parseService, (*model.Service).Ref, func(s *model.Service) string { return s.Revision }))
+	add(model.Services, allServices, f.Client.loadBalancers(), jsonWire, hearServices(g))
 	for i, kind := range machines {
 		other := machines[1-i]
 		add(model.VMs, machinesPath+kind, nil, jsonWire, func(object []byte, gone bool) (string, error) { return f.hearMachine(ctx, g, other, object, gone) })
@@ -49,10 +49,7 @@ const (
 	machinesPath = "/apis/kubevirt.io/v1/"
 )
 
-var (
-	balanced = url.Values{"fieldSelector": {"spec.type=LoadBalancer"}}
-	machines = [...]string{"virtualmachines", "virtualmachineinstances"}
-)
+var machines = [...]string{"virtualmachines", "virtualmachineinstances"}
 
 // hear turns each event into a change of one row.
 func hear[T any](g *observe.Gatherer, parse func([]byte) (T, error), ref func(*T) model.Ref, revision func(*T) string) observe.Heard {
@@ -68,6 +65,22 @@ func hear[T any](g *observe.Gatherer, parse func([]byte) (T, error), ref func(*T
 		}
 		g.Add(c)
 		return revision(&row), nil
+	}
+}
+
+// hearServices takes a service that is no longer of type LoadBalancer for gone.
+func hearServices(g *observe.Gatherer) observe.Heard {
+	return func(object []byte, gone bool) (string, error) {
+		s, is, err := parseService(object)
+		if err != nil {
+			return "", err
+		}
+		c := observe.Change{At: observe.Now(), Ref: s.Ref()}
+		if is && !gone {
+			c.Row = &s
+		}
+		g.Add(c)
+		return s.Revision, nil
 	}
 }
 

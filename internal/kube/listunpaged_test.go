@@ -110,9 +110,9 @@ func TestPagesOfWhatIsCutOff(t *testing.T) {
 	var good, slow atomic.Bool
 	good.Store(true)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		items, more := `{"metadata":{"name":"a","uid":"1"}}`, `"continue":"x"`
+		items, more := `{"metadata":{"name":"a","uid":"1"},"spec":{"type":"LoadBalancer"}}`, `"continue":"x"`
 		if q.FormValue("continue") != "" {
-			items, more = `{"metadata":{"name":"b","uid":"2"}}`, `"resourceVersion":"7"`
+			items, more = `{"metadata":{"name":"b","uid":"2"},"spec":{"type":"LoadBalancer"}}`, `"resourceVersion":"7"`
 		}
 		fmt.Fprintf(w, `{"metadata":{%s},"items":[%s`, more, items)
 		_ = http.NewResponseController(w).Flush()

@@ -99,7 +99,7 @@ func (l Rereader) one(ctx context.Context, r model.Ref) (look observe.Reread, er
 		b, look.At, err = l.Client.Get(ctx, "/api/v1/namespaces/"+url.PathEscape(ns)+"/services/"+url.PathEscape(name))
 		if err == nil {
 			var s model.Service
-			s, err = parseService(b)
+			s, _, err = parseService(b) // of whatever type: what is there is not gone
 			look.Rows.Services = []model.Service{s}
 		}
 	default:

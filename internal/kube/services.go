@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"strings"
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -23,23 +24,48 @@ func (Services) Tables() []model.Table { return []model.Table{model.Services} }
 
 // Collect reads services.
 func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
-	var out []model.Service
-	a, err := c.Client.List(ctx, "/api/v1/services", url.Values{"fieldSelector": {"spec.type=LoadBalancer"}}, func(item []byte) error {
-		s, err := parseService(item)
-		out = append(out, s)
-		return err
-	})
+	out, a, err := c.list(ctx)
+	if err != nil && strings.Contains(err.Error(), unknownSelector) {
+		c.Client.noServiceType.Store(true)
+		out, a, err = c.list(ctx)
+	}
 	if err != nil {
 		return observe.ReadInfo{}, err
 	}
 	b.Add(func(s *model.Snapshot) { s.Services = out })
+	a.Rows = len(out)
 	return a, nil
 }
 
-func parseService(b []byte) (model.Service, error) {
+func (c Services) list(ctx context.Context) (out []model.Service, a observe.ReadInfo, err error) {
+	a, err = c.Client.List(ctx, allServices, c.Client.loadBalancers(), func(item []byte) error {
+		s, is, err := parseService(item)
+		if is {
+			out = append(out, s)
+		}
+		return err
+	})
+	return out, a, err
+}
+
+// unknownSelector is how Kubernetes before 1.31 answers the selector.
+const unknownSelector = "field label not supported: spec.type"
+
+// loadBalancers selects services of type LoadBalancer where the API server can; the caller must
+// not take others anyway.
+func (c *Client) loadBalancers() url.Values {
+	if c.noServiceType.Load() {
+		return nil
+	}
+	return url.Values{"fieldSelector": {"spec.type=LoadBalancer"}}
+}
+
+// parseService reads a service, and whether it is of type LoadBalancer.
+func parseService(b []byte) (s model.Service, is bool, err error) {
 	var o struct {
 		Metadata ObjectMeta `json:"metadata"`
 		Spec     struct {
+			Type              string `json:"type"`
 			LoadBalancerClass string `json:"loadBalancerClass"`
 		} `json:"spec"`
 		Status struct {
@@ -51,9 +77,9 @@ func parseService(b []byte) (model.Service, error) {
 		} `json:"status"`
 	}
 	if err := json.Unmarshal(b, &o); err != nil {
-		return model.Service{}, fmt.Errorf("service %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
+		return s, false, fmt.Errorf("service %s/%s: %w", o.Metadata.Namespace, o.Metadata.Name, err)
 	}
-	s := model.Service{
+	s = model.Service{
 		Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Revision: o.Metadata.ResourceVersion,
 		Class: o.Spec.LoadBalancerClass,
 	}
@@ -62,7 +88,7 @@ func parseService(b []byte) (model.Service, error) {
 			s.IPs = append(s.IPs, ip.Unmap())
 		}
 	}
-	return s, nil
+	return s, o.Spec.Type == "LoadBalancer", nil
 }
 
 // VMs reads KubeVirt's machines, and instances without a machine.
