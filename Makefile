@@ -10,10 +10,12 @@ SUITE ?= all
 LIMIT ?= 150
 LANES ?= 2
 ONLY  ?= .
+ROWS  ?= .
+SUITES ?= .
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-race test-cases test-release test-versions test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all screens long bench bench-size
+.PHONY: help build release test test-race test-cases test-release test-versions test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all matrix screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +53,7 @@ lint: ## Run the linters
 gen: ## Regenerate the generated files
 	$(GO) mod tidy
 	$(TOOL) golangci-lint fmt ./...
+	$(GO) test -count=1 ./internal/repair/proven -run=TestSupport -update
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
 	$(GO) -C tools/release run . -root $(CURDIR) -licences $(CURDIR)/THIRD_PARTY_LICENSES.txt
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
@@ -96,6 +99,9 @@ e2e-parts:
 
 e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2 ONLY=piece)
 	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES) '$(ONLY)'
+
+matrix: lab-build ## Run the suites on every version of Calico, Kubernetes and containerd, in pieces that are recorded (ROWS=v3.27 SUITES=repair LIMIT=150 minutes LANES=2)
+	.ci/matrix '$(ROWS)' '$(SUITES)' $(LIMIT) $(LANES)
 
 screens: lab-build ## Write docs/screens, which README and docs show, from a lab with an incident
 	$(TESTS) -tags=e2e -count=1 -timeout=20m ./lab/e2e/screens

@@ -109,7 +109,10 @@ func (l *Lab) startKubeControllers(ctx context.Context) error {
 	if err := os.WriteFile(kc, []byte(text), 0o600); err != nil {
 		return err
 	}
-	controllers := "node,loadbalancer"
+	controllers := "node"
+	if l.Has(LoadBalancers) {
+		controllers += ",loadbalancer"
+	}
 	if l.Datastore == Etcd {
 		controllers = "policy,namespace,serviceaccount,workloadendpoint,node"
 	}
@@ -166,7 +169,11 @@ func (n *Node) installCNI(ctx context.Context) error {
 			}
 		}
 	}
-	for path, account := range map[string]string{cniKube: "calico-cni-plugin", calicoKube: "calico-node"} {
+	plugin := "calico-node"
+	if l.Has(PluginAccount) {
+		plugin = "calico-cni-plugin"
+	}
+	for path, account := range map[string]string{cniKube: plugin, calicoKube: "calico-node"} {
 		text, err := l.tokenKubeconfig(ctx, account)
 		if err != nil {
 			return err
@@ -203,13 +210,21 @@ func (n *Node) cniConfig() string {
 `, store, ipam, cniKube)
 }
 
+// autodetect is how a node finds its address.
+func (l *Lab) autodetect(cidr string) string {
+	if l.Has(AddressInKubernetes) {
+		return "kubernetes-internal-ip"
+	}
+	return "cidr=" + cidr
+}
+
 // calicoEnv is the environment of calico-node's container.
 func (n *Node) calicoEnv() []string {
 	l := n.lab
 	env := append(baseEnv(), l.datastoreEnv(nodeEtcdCA, nodeEtcdCert, nodeEtcdKey)...)
 	env = append(env, "KUBECONFIG="+calicoKube, "NODENAME="+n.Name, "CALICO_K8S_NODE_REF="+n.Name,
 		"CALICO_NETWORKING_BACKEND=vxlan", "CLUSTER_TYPE=k8s", "WAIT_FOR_DATASTORE=true", "CALICO_MANAGE_CNI=false",
-		"IP=autodetect", "IP_AUTODETECTION_METHOD=kubernetes-internal-ip",
+		"IP=autodetect", "IP_AUTODETECTION_METHOD="+l.autodetect(nodeCIDR4),
 		"CALICO_IPV4POOL_CIDR="+podCIDR4, "CALICO_IPV4POOL_BLOCK_SIZE="+strconv.Itoa(l.BlockSize),
 		"CALICO_IPV4POOL_VXLAN=Always", "CALICO_IPV4POOL_IPIP=Never",
 		"FELIX_DATASTORETYPE=kubernetes", "FELIX_FELIXHOSTNAME="+n.Name, "FELIX_IPV6SUPPORT="+strconv.FormatBool(l.DualStack),
@@ -225,7 +240,7 @@ func (n *Node) calicoEnv() []string {
 			"FELIX_ETCDCAFILE="+nodeEtcdCA, "FELIX_ETCDCERTFILE="+nodeEtcdCert, "FELIX_ETCDKEYFILE="+nodeEtcdKey)
 	}
 	if l.DualStack {
-		env = append(env, "IP6=autodetect", "IP6_AUTODETECTION_METHOD=kubernetes-internal-ip",
+		env = append(env, "IP6=autodetect", "IP6_AUTODETECTION_METHOD="+l.autodetect(nodeCIDR6),
 			"CALICO_IPV6POOL_CIDR="+podCIDR6, "CALICO_IPV6POOL_VXLAN=Always")
 	} else {
 		env = append(env, "IP6=none")

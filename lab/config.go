@@ -37,9 +37,11 @@ type Config struct {
 	DualStack        bool      `json:"dualStack"`
 	BlockSize        int       `json:"blockSize"` // of the IPv4 pool
 	Containerd       string    `json:"containerd"`
-	Machines         int       `json:"machines"` // further nodes that are emulated machines
-	Machine          string    `json:"machine"`  // debian11, debian12 or debian13
-	Layout           string    `json:"layout"`   // of nodes that are no machines: kubeadm or k3s
+	Calico           string    `json:"calico"`     // its version, as v3.31.0 or 3.31
+	Kubernetes       string    `json:"kubernetes"` // its version, as v1.34.4 or 1.34
+	Machines         int       `json:"machines"`   // further nodes that are emulated machines
+	Machine          string    `json:"machine"`    // debian11, debian12 or debian13
+	Layout           string    `json:"layout"`     // of nodes that are no machines: kubeadm or k3s
 }
 
 // DefaultName is the lab's name if a command has no --name.
@@ -79,6 +81,13 @@ func (c Config) WithDefaults() (Config, error) {
 	}
 	if c.Layout == "" {
 		c.Layout = LayoutKubeadm
+	}
+	var err error
+	if c.Calico, err = build.Version(build.CalicoVersions, c.Calico); err != nil {
+		return c, fmt.Errorf("calico %w", err)
+	}
+	if c.Kubernetes, err = build.Version(build.KubernetesVersions, c.Kubernetes); err != nil {
+		return c, fmt.Errorf("kubernetes %w", err)
 	}
 	switch {
 	case layouts[c.Layout].socket == "":

@@ -151,6 +151,8 @@ var (
 
 const (
 	apiPort      = 6443
+	nodeCIDR4    = "192.168.77.0/24"
+	nodeCIDR6    = "fd77::/64"
 	podCIDR4     = "10.244.0.0/16"
 	podCIDR6     = "fd44::/64"
 	serviceCIDR4 = "10.96.0.0/16"

@@ -77,6 +77,14 @@ imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
 `
 
+// kubeProxyConfig is the configuration file of the node's kube-proxy.
+func (n *Node) kubeProxyConfig() string {
+	if n.lab.Has(ProxyNFTables) {
+		return kubeProxyConfig
+	}
+	return kubeProxyConfig + "featureGates: {NFTablesProxyMode: true}\n"
+}
+
 // kubeProxyConfig does not set conntrack's sysctls: they belong to the machine.
 const kubeProxyConfig = `apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration

@@ -134,7 +134,7 @@ func (n *Node) join(ctx context.Context) error {
 	if err := n.WriteFile("/var/lib/kubelet/config.yaml", n.kubeletConfig()); err != nil {
 		return err
 	}
-	if err := n.WriteFile("/var/lib/kube-proxy/config.yaml", kubeProxyConfig); err != nil {
+	if err := n.WriteFile("/var/lib/kube-proxy/config.yaml", n.kubeProxyConfig()); err != nil {
 		return err
 	}
 	ips := n.Addr().String()

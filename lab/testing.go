@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,13 +61,16 @@ func mainOutside() (code int, err error) {
 	return 0, err
 }
 
-// Start starts a cluster that ends with the test. The test's package must use Main;
+// Start starts a cluster that ends with the test, of the versions that the environment names where
+// the test does not: LAB_CALICO, LAB_KUBERNETES, LAB_CONTAINERD. The test's package must use Main;
 // tests that start a cluster cannot run in parallel, since they share a network.
 func Start(t testing.TB, c Config) *Lab {
 	t.Helper()
 	if _, ok := Inside(); !ok {
 		t.Fatalf("lab.Start: %v: does TestMain call lab.Main?", ErrOutside)
 	}
+	c.Calico, c.Kubernetes = cmp.Or(c.Calico, os.Getenv("LAB_CALICO")), cmp.Or(c.Kubernetes, os.Getenv("LAB_KUBERNETES"))
+	c.Containerd = cmp.Or(c.Containerd, os.Getenv("LAB_CONTAINERD"))
 	l, err := Up(t.Context(), c, func(step string, took time.Duration) {
 		if took > 0 {
 			t.Logf("%-40s %5.1fs", step, took.Seconds())

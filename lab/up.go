@@ -34,7 +34,7 @@ func Up(ctx context.Context, c Config, say Progress) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := b.Paths(ctx)
+	paths, err := b.PathsOf(ctx, c.Calico, c.Kubernetes)
 	if err != nil {
 		return nil, err
 	}

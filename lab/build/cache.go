@@ -45,10 +45,22 @@ func findTree() (string, error) {
 	return "", fmt.Errorf("no Plumbline source tree around %s or %s", wd, exe)
 }
 
-// Paths returns the directory of every component, by name, or ErrNotBuilt.
+// Paths returns the directory of every component of a lab of the default versions, by name, or
+// ErrNotBuilt.
 func (b *Builder) Paths(ctx context.Context) (map[string]string, error) {
+	return b.PathsOf(ctx, CalicoVersions[0], KubernetesVersions[0])
+}
+
+// PathsOf is Paths for a lab of these versions.
+func (b *Builder) PathsOf(ctx context.Context, calicoVersion, kubernetesVersion string) (map[string]string, error) {
 	paths := map[string]string{}
 	for _, c := range Components {
+		switch c.Name {
+		case "calico":
+			c = calico(calicoVersion)
+		case "kubernetes":
+			c = kubernetes(kubernetesVersion)
+		}
 		p, err := b.built(ctx, c)
 		if err != nil {
 			return nil, err
@@ -77,7 +89,11 @@ func (b *Builder) built(ctx context.Context, c Component) (string, error) {
 		return "", err
 	}
 	if _, err := os.Stat(p); err != nil {
-		return "", fmt.Errorf("%w (%s is missing)", ErrNotBuilt, c.Name)
+		name := filepath.Base(c.Dir)
+		if strings.HasPrefix(c.Dir, versionsDir) {
+			return "", fmt.Errorf("%s is not built for this tree; run: lab build %[1]s", name)
+		}
+		return "", fmt.Errorf("%w (%s is missing)", ErrNotBuilt, name)
 	}
 	return p, nil
 }
@@ -96,16 +112,12 @@ func (b *Builder) path(ctx context.Context, c Component) (string, error) {
 	if c.Paths {
 		fmt.Fprintln(h, "paths")
 	}
-	dirs := []string{c.Dir}
-	if c.Finish != nil {
-		dirs = append(dirs, "lab/build/finish.go", "lab/image")
-	}
-	for _, d := range dirs {
+	for _, d := range append([]string{c.Dir}, c.Inputs...) {
 		if err := b.hash(h, d); err != nil {
 			return "", fmt.Errorf("read the inputs of %s: %w", c.Name, err)
 		}
 	}
-	return filepath.Join(b.Cache, fmt.Sprintf("%s-%x", c.Name, h.Sum(nil)[:8])), nil
+	return filepath.Join(b.Cache, fmt.Sprintf("%s-%x", filepath.Base(c.Dir), h.Sum(nil)[:8])), nil
 }
 
 // hash adds the files below a path of the tree, without tests.

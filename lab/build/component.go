@@ -24,35 +24,18 @@ type Component struct {
 	Paths   bool              // built with paths, as its own project does: only then does a program record its LDFlags
 	Rename  map[string]string // outputs to rename
 	Finish  func(ctx context.Context, b *Builder, dir, out string) error
-}
-
-const kubernetesVersion = "v1.34.4"
-
-// CalicoVersion is the version that the lab's Calico reports.
-const CalicoVersion = "v3.31.0"
-
-func kubernetesStamps() string {
-	var s strings.Builder
-	for _, p := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
-		fmt.Fprintf(&s, " -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=1 -X %[1]s.gitMinor=34 -X %[1]s.gitTreeState=clean", p, kubernetesVersion)
-	}
-	return s.String()
+	Inputs  []string // further ones, below the source tree: those of Finish
 }
 
 // Components lists all components of a lab, the longest build first.
 var Components = []Component{
-	{Name: "kubernetes", Dir: "lab/build/kubernetes", Package: "tool", LDFlags: kubernetesStamps()},
-	{
-		Name: "calico", Dir: "lab/build/calico", Package: "tool",
-		LDFlags: " -X github.com/projectcalico/calico/pkg/buildinfo.Version=" + CalicoVersion, Paths: true,
-		Rename: map[string]string{"kube-controllers": "calico-kube-controllers"},
-		Finish: calicoManifests,
-	},
+	kubernetes(KubernetesVersions[0]),
+	calico(CalicoVersions[0]),
 	{Name: "containerd", Dir: "lab/build/containerd", Package: "tool"},
 	{Name: "etcd", Dir: "lab/build/etcd", Package: "tool", Rename: map[string]string{"server": "etcd"}},
 	{Name: "cni", Dir: "lab/build/cni", Package: "tool"},
 	{Name: "hangfs", Dir: "lab/build/hangfs", Package: "."},
-	{Name: "workload", Dir: "lab/workload", Package: ".", Finish: images},
+	{Name: "workload", Dir: "lab/workload", Package: ".", Finish: images, Inputs: []string{"lab/build/images.go", "lab/image"}},
 	{Name: "latedel", Dir: "lab/latedel", Package: "."},
 	{Name: "guest", Dir: "lab/guest", Package: "."},
 }
@@ -63,13 +46,26 @@ var Optional = []Component{
 	{Name: "nfs", Dir: "lab/build/nfs", Package: "."},
 }
 
+// optional finds what is built only when it is asked for: gvisor, calico-3.27, kubernetes-v1.36.3.
 func optional(name string) (Component, error) {
 	for _, c := range Optional {
 		if c.Name == name {
 			return c, nil
 		}
 	}
-	return Component{}, fmt.Errorf("no optional component is called %q", name)
+	part, version, _ := strings.Cut(name, "-")
+	of, ok := map[string][]string{"calico": CalicoVersions, "kubernetes": KubernetesVersions}[part]
+	if !ok {
+		return Component{}, fmt.Errorf("no optional component is called %q", name)
+	}
+	version, err := Version(of, version)
+	if err != nil {
+		return Component{}, fmt.Errorf("%s: %w", part, err)
+	}
+	if part == "calico" {
+		return calico(version), nil
+	}
+	return kubernetes(version), nil
 }
 
 // A Builder compiles components of one source tree into one cache.

@@ -54,23 +54,31 @@ func HandleObject(id, cidr string, n int) Object {
 }
 
 // AffinityObject is an affinity of a node for a block.
-func AffinityObject(node, ip string, bits int) Object {
+func (s *Stage) AffinityObject(node, ip string, bits int) Object {
 	return Object{
 		Resource: "blockaffinities", Kind: "BlockAffinity", Name: node + "-" + dashed(ip, bits),
 		Key:   fmt.Sprintf("%s%s/ipv4/block/%s-%d", etcdAffinity, node, ip, bits),
-		Spec:  fmt.Sprintf(`{"state": "confirmed", "node": %q, "type": "host", "cidr": "%s/%d", "deleted": "false"}`, node, ip, bits),
+		Spec:  fmt.Sprintf(`{"state": "confirmed", "node": %q, %s"cidr": "%s/%d", "deleted": "false"}`, node, s.where(lab.AffinityTypes, `"type": "host", `), ip, bits),
 		Value: `{"state":"confirmed","deleted":false}`,
 	}
 }
 
 // BlockObject is a block with the given lists, in JSON.
-func BlockObject(ip string, bits int, allocations, unallocated, attributes string) Object {
-	spec := fmt.Sprintf(`{"cidr": "%s/%d", "allocations": %s, "unallocated": %s, "attributes": %s, "sequenceNumber": 1, "sequenceNumberForAllocation": {}, "deleted": false, "strictAffinity": false}`,
-		ip, bits, allocations, unallocated, attributes)
+func (s *Stage) BlockObject(ip string, bits int, allocations, unallocated, attributes string) Object {
+	spec := fmt.Sprintf(`{"cidr": "%s/%d", "allocations": %s, "unallocated": %s, "attributes": %s, %s"deleted": false, "strictAffinity": false}`,
+		ip, bits, allocations, unallocated, attributes, s.where(lab.SequenceNumbers, `"sequenceNumber": 1, "sequenceNumberForAllocation": {}, `))
 	return Object{
 		Resource: "ipamblocks", Kind: "IPAMBlock", Name: dashed(ip, bits),
 		Key: fmt.Sprintf("%s%s-%d", etcdBlocks, ip, bits), Spec: spec,
 	}
+}
+
+// where returns the text if the lab's Calico has the trait.
+func (s *Stage) where(t lab.Trait, text string) string {
+	if s.Has(t) {
+		return text
+	}
+	return ""
 }
 
 // List is a JSON list of n elements.

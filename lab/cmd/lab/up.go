@@ -27,6 +27,8 @@ func configFlags(fs *flag.FlagSet, c *lab.Config) {
 	fs.IntVar(&c.BlockSize, "block-size", 26, "prefix length of Calico's IPv4 blocks, `20..32`")
 	fs.StringVar(&c.Layout, "layout", lab.LayoutKubeadm, "where nodes have socket and CNI configuration, `kubeadm|k3s`")
 	fs.StringVar(&c.Containerd, "containerd", lab.ContainerdDebian, "container runtime, `debian|2.2`")
+	fs.StringVar(&c.Calico, "calico", "", "`VERSION` of Calico, default "+build.CalicoVersions[0])
+	fs.StringVar(&c.Kubernetes, "kubernetes", "", "`VERSION` of Kubernetes, default "+build.KubernetesVersions[0])
 	fs.IntVar(&c.Machines, "machines", 0, "number of further nodes that are emulated machines: `N`")
 	fs.StringVar(&c.Machine, "machine", "debian12", "what they are, `debian11|debian12|debian13`")
 }
@@ -45,7 +47,7 @@ func up(ctx context.Context, e env) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("%w: unexpected %q", errUsage, rest)
 	}
-	if _, err := c.WithDefaults(); err != nil {
+	if c, err = c.WithDefaults(); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return create(ctx, e, c)
@@ -91,7 +93,7 @@ func create(ctx context.Context, e env, c lab.Config) error {
 	if l.Machines > 0 {
 		what += fmt.Sprintf(", %d %s (%.0f times slower than this host)", l.Machines, l.Machine, l.Slow)
 	}
-	_, err = fmt.Fprintf(e.stdout, "lab %s is up: %s, Calico on %s, %.1f s\n", l.Name, what, l.Datastore, time.Since(t).Seconds())
+	_, err = fmt.Fprintf(e.stdout, "lab %s is up: %s, Kubernetes %s, Calico %s on %s, %.1f s\n", l.Name, what, l.Kubernetes, l.Calico, l.Datastore, time.Since(t).Seconds())
 	return err
 }
 
@@ -102,7 +104,7 @@ func checkBuilt(ctx context.Context, c lab.Config) error {
 	if err != nil {
 		return err
 	}
-	if _, err = b.Paths(ctx); err != nil {
+	if _, err = b.PathsOf(ctx, c.Calico, c.Kubernetes); err != nil {
 		return err
 	}
 	if c.Machines > 0 {
@@ -195,7 +197,7 @@ func buildParts(ctx context.Context, e env) error {
 	if err := b.All(ctx, func(c build.Component, cached bool) { done(c.Name, cached) }); err != nil {
 		return err
 	}
-	for _, name := range more {
+	for _, name := range more { // gvisor, nfs, calico-VERSION, kubernetes-VERSION
 		cached, err := b.One(ctx, name)
 		if err != nil {
 			return err

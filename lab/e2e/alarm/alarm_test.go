@@ -176,7 +176,7 @@ func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
 	for i := 5; i < 64; i++ {
 		free = append(free, fmt.Sprint(i))
 	}
-	block := stage.BlockObject("10.244.250.0", 26, "["+strings.Join(held, ",")+"]", "["+strings.Join(free, ",")+"]", "["+strings.Join(attributes, ",")+"]")
+	block := s.BlockObject("10.244.250.0", 26, "["+strings.Join(held, ",")+"]", "["+strings.Join(free, ",")+"]", "["+strings.Join(attributes, ",")+"]")
 	if err := s.PutRaw(ctx, block); err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
 	}
 	for i := range 4 {
 		begun = time.Now()
-		if err := s.PutRaw(ctx, stage.AffinityObject(fmt.Sprintf("gone%d", i), fmt.Sprintf("10.244.251.%d", 64*i), 26)); err != nil {
+		if err := s.PutRaw(ctx, s.AffinityObject(fmt.Sprintf("gone%d", i), fmt.Sprintf("10.244.251.%d", 64*i), 26)); err != nil {
 			return err
 		}
 		w.add(begun, fmt.Sprintf("PL1007/gone%d/10.244.251.%d/26", i, 64*i), slow)

@@ -2,13 +2,13 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"plumbline.dev/plumbline/lab/image"
 )
 
 // calicoManifests extracts from Calico's own manifests what a cluster needs before
@@ -19,7 +19,11 @@ func calicoManifests(ctx context.Context, _ *Builder, dir, out string) error {
 	if err != nil {
 		return fmt.Errorf("find Calico's module: %w", err)
 	}
-	manifests := filepath.Join(strings.TrimSpace(string(src)), "manifests")
+	module := strings.TrimSpace(string(src))
+	manifests := filepath.Join(module, "manifests")
+	if _, err := os.Stat(manifests); errors.Is(err, fs.ErrNotExist) {
+		return calicoChart(module, out)
+	}
 	for mode, file := range map[string]string{"kdd": "calico-vxlan.yaml", "etcd": "calico-etcd.yaml"} {
 		text, err := os.ReadFile(filepath.Join(manifests, file))
 		if err != nil {
@@ -51,28 +55,4 @@ func pick(manifest string, kinds ...string) string {
 		}
 	}
 	return s.String()
-}
-
-// Images that every node of a lab has.
-const (
-	PauseImage    = "registry.k8s.io/pause:3.10"
-	WorkloadImage = "plumbline.dev/lab/workload:1"
-)
-
-// images packs the workload's binary twice: as the pause container and as the workload
-// itself.
-func images(_ context.Context, _ *Builder, _, out string) error {
-	bin, err := os.ReadFile(filepath.Join(out, "workload"))
-	if err != nil {
-		return err
-	}
-	for file, img := range map[string]image.Image{
-		"pause.tar":    {Ref: PauseImage, Path: "pause", Binary: bin, Args: []string{"pause"}},
-		"workload.tar": {Ref: WorkloadImage, Path: "workload", Binary: bin, Args: []string{"serve"}},
-	} {
-		if err := img.Write(filepath.Join(out, file)); err != nil {
-			return fmt.Errorf("write image %s: %w", img.Ref, err)
-		}
-	}
-	return nil
 }
