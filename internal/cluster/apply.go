@@ -48,6 +48,7 @@ type Run struct {
 	wants      map[string]bool    // the plan's findings
 	about      map[model.Ref]bool // the pods and addresses that the plan's findings are about
 	journal    *journal.Journal
+	version    *rollout
 	release    []func()
 }
 
@@ -102,13 +103,15 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 		return err
 	}
 	info := now.View.Info()
+	version := planner.RefusedVersion(now.View, r.schemas(ctx, info), p)
+	r.version.calico = info.Calico
 	switch {
 	case info.GUID != p.Cluster:
 		return fmt.Errorf("the plan is for cluster %s, and this is cluster %s", p.Cluster, info.GUID)
 	case !info.Ready:
 		return errors.New("the Calico datastore is locked (datastoreReady: false): wait for the migration to end, or unlock it")
-	case planner.Unproven(now.View) != "" && p.Writes():
-		return errors.New(planner.Unproven(now.View))
+	case version != "" && p.Writes():
+		return errors.New(version)
 	case len(p.Steps) == 0:
 		return errors.New("the plan has no steps")
 	}

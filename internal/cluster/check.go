@@ -101,6 +101,7 @@ type PlanOptions = planner.Options
 // Plan plans the repair of findings of a report of this cluster.
 func (c *Cluster) Plan(ctx context.Context, r *audit.Report, chosen []finding.Finding, o PlanOptions) *repair.Plan {
 	o.PodJSON, o.EndpointJSON = c.podJSON(ctx), c.endpointJSON(ctx)
+	o.Schemas = c.schemas(ctx, r.View.Info())
 	return PlanOf(r, chosen, c.o.Version, o)
 }
 

@@ -42,11 +42,11 @@ func (r *Run) connectExecutor(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	version := &rollout{client: r.client, now: r.fleet.Now}
+	r.version = &rollout{client: r.client, now: r.fleet.Now}
 	pods := write.PodStore{Writer: r.writer, DryRun: r.o.DryRun}
 	r.x = &execute.Executor{
 		Kube: pods, Pods: pods, Nodes: verifier{r.fleet.Fleet, r.Cluster, r.ids}, NodeWriter: r.nodeWriter(), Etcd: r.Etcd(),
-		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: both(halt, version.steady), Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress, Parallel: gentleAtOnce,
+		MaxRisk: r.o.MaxRisk, DryRun: r.o.DryRun, Journal: r.append, Halt: both(halt, r.version.steady), Now: r.fleet.Now, Sleep: observe.Wait, Budget: r.o.Budget, Progress: r.o.Progress, Parallel: gentleAtOnce,
 	}
 	r.x.Calico, err = r.calicoStore(r.writer, r.o.DryRun)
 	return err

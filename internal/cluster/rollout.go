@@ -15,9 +15,10 @@ import (
 // bring another version into the cluster than this.
 const rolloutFor = 5 * time.Second
 
-// A rollout watches that Calico's version stays one that repair is tested with.
+// A rollout watches that Calico's version stays the one that was judged.
 type rollout struct {
 	client *kube.Client
+	calico string // the cluster's version when the plan was taken
 	now    func() time.Time
 	last   time.Time
 }
@@ -32,7 +33,7 @@ func (r *rollout) steady(ctx context.Context) error {
 	if _, err := (kube.Components{Client: r.client}).Collect(ctx, &b); err != nil && !errors.Is(err, observe.ErrNotThere) {
 		return err
 	}
-	if why := planner.UnprovenComponent(b.Snapshot().Components); why != "" {
+	if why := planner.MixedComponent(b.Snapshot().Components, r.calico); why != "" {
 		return errors.New(why)
 	}
 	r.last = now

@@ -27,9 +27,17 @@ type Plan struct {
 	KubeRevision string     `json:"kubeRevision,omitempty"` // newest resourceVersion that was read; if it is smaller later, the cluster was restored
 	EtcdRevision string     `json:"etcdRevision,omitempty"` // newest revision of Calico's etcd, likewise
 	Nodes        []string   `json:"nodes,omitempty"`        // all nodes when the plan was made, if a proof has All
+	Accepted     *Accepted  `json:"accepted,omitempty"`     // nil: Calico's version is tested
+	Warnings     []string   `json:"warnings,omitempty"`     // about the cluster
 	Targets      []Target   `json:"targets"`
 	Steps        []Step     `json:"steps"`
 	Refused      []Refusal  `json:"refused,omitempty"`
+}
+
+// Accepted is a version of Calico that is not tested for repair, and why the user accepts it.
+type Accepted struct {
+	Version string `json:"version"`
+	Reason  string `json:"reason"`
 }
 
 // A Target is one finding that the plan repairs.

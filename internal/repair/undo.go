@@ -15,7 +15,7 @@ import (
 // an old body is never put back. What cannot be undone is refused with a reason. Steps are
 // undone in reverse order of their writes; recounts of handles come last.
 func Undo(p *Plan, es []Entry, only string) *Plan {
-	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, KubeRevision: p.KubeRevision, EtcdRevision: p.EtcdRevision, Nodes: p.Nodes}, plan: p, only: only}
+	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, KubeRevision: p.KubeRevision, EtcdRevision: p.EtcdRevision, Nodes: p.Nodes, Accepted: p.Accepted}, plan: p, only: only}
 	for _, e := range slices.Backward(changes(p, es)) {
 		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.ID == e.Step }); i >= 0 {
 			u.take(&p.Steps[i], e)

@@ -17,6 +17,7 @@ import (
 func (w *applyRun) headline() {
 	p := w.Plan
 	fmt.Fprintf(w.sess.Stdout, "Plan %s  risk %s <= --max-risk %s   budget %g block writes/s\n", p.ID, p.Risk(), w.f.maxRisk, w.budget.Blocks)
+	ofVersion(w.sess, p)
 	w.skipped()
 }
 

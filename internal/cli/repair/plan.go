@@ -30,6 +30,7 @@ type planFlags struct {
 	settle          time.Duration
 	allowMassChange bool
 	nodeGone        []string
+	acceptVersion   string
 }
 
 // PlanCommand is the command plan.
@@ -59,6 +60,7 @@ func PlanCommand(sess *term.Session) *cobra.Command {
 	term.RemoveFlag(l, "mass", "allow-mass-change")
 	l.BoolVar(&f.allowMassChange, "allow-mass-change", false, "plan although the number of findings exceeds the mass-change limit")
 	l.StringSliceVar(&f.nodeGone, "node-gone", nil, "node permanently removed; treat its pods as gone")
+	l.StringVar(&f.acceptVersion, "accept-version", "", "`reason` to repair a Calico version on which repair is not tested; it goes into plan and journal")
 	return c
 }
 
@@ -122,7 +124,7 @@ func (s planSelection) plan(r *audit.Report, planned func([]finding.Finding, clu
 	}
 	chosen, missing := s.choose(r)
 	p := planned(chosen, cluster.PlanOptions{
-		ID: newPlanID(), Rebuild: s.rebuild, Blocks: s.blocks, Settle: s.settle, AllowMassChange: s.allowMassChange, NodeGone: s.nodeGone,
+		ID: newPlanID(), Rebuild: s.rebuild, Blocks: s.blocks, Settle: s.settle, AllowMassChange: s.allowMassChange, NodeGone: s.nodeGone, AcceptVersion: s.acceptVersion,
 	})
 	p.Refused = append(p.Refused, missing...)
 	return p, nil

@@ -39,6 +39,7 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	} else {
 		groupSteps(sess, p)
 	}
+	ofVersion(sess, p)
 	reliesOn(sess, p)
 	touches(sess, p)
 	evidenceFirst(sess, p)
@@ -65,6 +66,16 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 	}
 	sess.Next("apply -f %s%s", f.save, risk)
 	return nil
+}
+
+// ofVersion says what there is to know of Calico's version.
+func ofVersion(sess *term.Session, p *repair.Plan) {
+	for _, w := range p.Warnings {
+		sess.PrintLabelled(sess.Width(), "Know       ", term.Line(w))
+	}
+	if a := p.Accepted; a != nil {
+		sess.PrintLabelled(sess.Width(), "Accepted   ", term.Line(a.Version+": "+a.Reason))
+	}
 }
 
 // maxListed is how many steps a person reads one by one.

@@ -33,6 +33,9 @@ func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, 
 	case f.output == "yaml" || f.output == "json":
 		return s, errors.New("-o " + f.output + ": not with --bundle: a plan of a bundle is only shown; plan on the live cluster what is to be applied")
 	}
+	if len(f.acceptVersion) > maxReason {
+		return s, fmt.Errorf("--accept-version: at most %d characters", maxReason)
+	}
 	var err error
 	if s.keys, s.blocks, err = planArgs(args, f.rebuild); err != nil {
 		return s, err
@@ -47,6 +50,9 @@ func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, 
 	}
 	return s, nil
 }
+
+// maxReason bounds what a user writes into a plan.
+const maxReason = 200
 
 // planArgs reads what is named: findings, or blocks to rebuild.
 func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix, err error) {

@@ -17,6 +17,7 @@ type Affinity struct {
 	From  string            `json:"from,omitempty"` // the state that it must have; empty: absent
 	UID   string            `json:"uid,omitempty"`
 	Label map[string]string `json:"label,omitempty"` // by which IPAM selects it
+	Bare  bool              `json:"bare,omitempty"`  // Calico before 3.31: affinities have no labels and no type
 }
 
 // The values of Affinity.Want.
@@ -80,7 +81,10 @@ func (a *Affinity) Undo(w Write, u Undoer) {
 	back.UID = ""
 	switch {
 	case a.Want == AffinityGone:
-		back.Want, back.From, back.Label = AffinityConfirmed, "", object.AffinityLabels(a.Node, a.CIDR)
+		back.Want, back.From = AffinityConfirmed, ""
+		if !a.Bare {
+			back.Label = object.AffinityLabels(a.Node, a.CIDR)
+		}
 	case a.Want == AffinityLabelled:
 		u.Refuse(w.Finding, noLabelUndo)
 		return

@@ -119,7 +119,10 @@ func (a *Affinity) body(v object.Affinity, sc Scene) (json.RawMessage, error) {
 	case sc.Etcd:
 		v.Deleted = lossless.Some(json.RawMessage(`false`))
 	case !sc.Live.There():
-		v.Node, v.Type, v.CIDR = lossless.Some(a.Node), lossless.Some("host"), lossless.Some(a.CIDR.String())
+		v.Node, v.CIDR = lossless.Some(a.Node), lossless.Some(a.CIDR.String())
+		if !a.Bare { // its CRD would refuse it
+			v.Type = lossless.Some("host")
+		}
 		v.Deleted = lossless.Some(json.RawMessage(`"false"`))
 	case deletedText(v) == "true":
 		v.Deleted = lossless.Some(json.RawMessage(`"false"`))

@@ -8,16 +8,18 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair/change"
+	"plumbline.dev/plumbline/internal/repair/proven"
 )
 
 func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want string) {
-	b.step(cleanUp, f, do, a.Ref(), labelled(change.Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, change.AffinityConfirmed), UID: a.UID}))
+	b.step(cleanUp, f, do, a.Ref(), b.labelled(change.Affinity{Node: a.Node, CIDR: a.CIDR, Want: want, From: cmp.Or(a.State, change.AffinityConfirmed), UID: a.UID}))
 }
 
-// labelled adds the labels to an affinity that exists after the change: IPAM does not select
-// affinities without labels.
-func labelled(a change.Affinity) *change.Affinity {
-	if a.Want != change.AffinityGone {
+// labelled adds the labels to an affinity that exists after the change: IPAM since 3.31 does not
+// select affinities without labels. Before, they have none.
+func (b *builder) labelled(a change.Affinity) *change.Affinity {
+	a.Bare = proven.Before(b.view.Info().Calico, 3, 31)
+	if a.Want != change.AffinityGone && !a.Bare {
 		a.Label = object.AffinityLabels(a.Node, a.CIDR)
 	}
 	return &a

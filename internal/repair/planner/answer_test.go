@@ -39,6 +39,7 @@ func answer(s *model.Snapshot, g given) {
 		s.NodeState[node] = &model.NodeState{}
 		if !silent {
 			s.NodeState[node] = factsOf(s, node)
+			s.NodeState[node].Machines[0].Plugin = g.Plugin
 			if as := g.Rename[node]; as != "" {
 				s.NodeState[node].Machines[0].CalicoName = as
 			}

@@ -17,6 +17,8 @@ type builder struct {
 	view *model.View
 	o    Options
 
+	version *repair.Refusal // why nothing is repaired on this version of Calico; nil: it may be
+
 	planned     map[string]bool // keys of all given findings; true if confirmed. Complete before the first planner runs
 	unconfirmed map[string]bool // keys of the unconfirmed ones
 	targets     []*repair.Target

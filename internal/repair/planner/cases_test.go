@@ -9,6 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair/planner"
+	"plumbline.dev/plumbline/internal/repair/proven"
 )
 
 const leakedID = "283bb9deef02e6843abfb538efa1eca70801bd8a701c3f98191e123496339247" // holds 10.0.0.2 for shop/gone
@@ -139,8 +140,35 @@ func TestCases(t *testing.T) {
 			[]string{"10.0.0.2 k8s"},
 		},
 		"a version that is not tested": {
-			"PL1001", func(s *model.Snapshot, _ *given) { s.Info[0].Calico = "v3.30.2" },
-			[]string{"refused PL1001/10.0.0.2: Calico is v3.30.2 (repair is tested with Calico v3.31.0 only"},
+			"PL1001", func(s *model.Snapshot, _ *given) { s.Info[0].Calico = "v3.20.2" },
+			[]string{"refused PL1001/10.0.0.2: Calico is v3.20.2 (repair is tested with Calico v3.31.0"},
+			[]string{"1 release"},
+		},
+		"another patch of a tested version": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				s.Info[0].Calico = "v3.31.9"
+				g.Schemas = proven.Tested("v3.31.0")
+			}, []string{"1 release"}, nil,
+		},
+		"another patch with other schemas": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				s.Info[0].Calico = "v3.31.9"
+				g.Schemas = map[string][]string{"blockaffinities": {"blockaffinities.spec.claimed. type=\"string\""}}
+			},
+			[]string{"refused PL1001/10.0.0.2: Calico is v3.31.9, not the tested v3.31.0, and blockaffinities.spec.claimed is new or has changed"},
+			[]string{"1 release"},
+		},
+		"a version that the user accepts": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				s.Info[0].Calico, g.AcceptVersion = "v3.20.2", "tried on staging"
+			}, []string{"1 release"}, nil,
+		},
+		"accepted, and a node has the plugin of another version": {
+			"PL1001", func(s *model.Snapshot, g *given) {
+				s.Info[0].Calico, g.AcceptVersion = "v3.20.2", "tried on staging"
+				g.Plugin = "v3.31.0"
+			},
+			[]string{"refused PL1001/10.0.0.2: the CNI plugin on n1 is v3.31.0, and ClusterInformation has v3.20.2"},
 			[]string{"1 release"},
 		},
 		"a part of Calico of another version": {

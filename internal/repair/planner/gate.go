@@ -1,18 +1,15 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/proven"
 )
-
-// proven are the Calico versions with which repairs were tested in the lab, write by write.
-// On other versions Plumbline only reads.
-var proven = []string{"v3.31.0"}
 
 // A gate is why no Calico object, or nothing at all, is repaired on a cluster.
 type gate struct {
@@ -31,15 +28,15 @@ func (g gate) stops(c finding.Code) *repair.Refusal {
 // gates checks the conditions that hold for the whole cluster.
 func (b *builder) gates() gate {
 	info := b.view.Info()
-	switch version := b.unproven(); {
+	switch {
 	case len(b.o.MassChanges) > 0 && !b.o.AllowMassChange:
 		return gate{&repair.Refusal{Why: b.o.MassChanges[0], Advice: "if you know why, pass --allow-mass-change"}, true}
 	case !b.view.Agents():
 		return gate{&repair.Refusal{Why: "no agents are installed, so live verification is not possible", Advice: "kubectl apply -f deploy/agent.yaml, see docs/agent.md"}, true}
 	case b.o.IPAM != "calico":
 		return gate{&repair.Refusal{Why: "the cluster is not known to use Calico IPAM", Advice: "Plumbline repairs only Calico IPAM"}, false}
-	case version != "":
-		return gate{&repair.Refusal{Why: version, Advice: "repair is tested with Calico " + strings.Join(proven, ", ") + " only; with other versions Plumbline only reads"}, false}
+	case b.version != nil:
+		return gate{b.version, false}
 	case !info.Ready:
 		return gate{&repair.Refusal{Why: "the Calico datastore is locked, or not ready (PL9003)", Advice: "if no migration is running, run calicoctl datastore migrate unlock"}, false}
 	default:
@@ -47,34 +44,48 @@ func (b *builder) gates() gate {
 	}
 }
 
-// unproven names a Calico component whose version is not tested; empty if all are. During a
-// rolling upgrade the old and the new version both write.
-func (b *builder) unproven() string {
-	if b.view.Info().Enterprise != "" {
-		return "the cluster has Calico Enterprise"
+// judgeVersion is why no Calico object is repaired because of Calico's version; else what there is
+// to say of it. Accepted is the version that the user accepts although it is not tested.
+func judgeVersion(v *model.View, schemas map[string][]string, accepted string) (*repair.Refusal, proven.Verdict) {
+	info := v.Info()
+	if info.Enterprise != "" {
+		return &repair.Refusal{Why: "the cluster has Calico Enterprise", Advice: "repair is tested with open-source Calico only"}, proven.Verdict{}
 	}
-	if v := b.view.Info().Calico; !slices.Contains(proven, v) {
-		if v == "" {
-			return "the Calico version is not known"
-		}
-		return "Calico is " + v
+	c := proven.Cluster{Calico: info.Calico, Datastore: info.Datastore, Group: info.Group, Schemas: schemas, Accepted: accepted}
+	verdict := c.Judge()
+	if verdict.Refused != "" {
+		return &repair.Refusal{Why: verdict.Refused, Advice: proven.Advice(info.Datastore)}, verdict
 	}
-	return UnprovenComponent(b.view.Snapshot().Components)
+	if why := cmp.Or(MixedComponent(v.Snapshot().Components, info.Calico), mixedPlugin(v)); why != "" {
+		return &repair.Refusal{Why: why, Advice: "plan again when all of Calico has one version"}, verdict
+	}
+	return nil, verdict
 }
 
-// UnprovenComponent names a component whose version is not tested, not known, or not the same in
-// all its pods; empty if there is none. The operator's Installation has no version.
-func UnprovenComponent(all []model.Component) string {
+// RefusedVersion is why a plan is not applied because of Calico's version; empty: it may be.
+func RefusedVersion(v *model.View, schemas map[string][]string, p *repair.Plan) string {
+	accepted := ""
+	if p.Accepted != nil {
+		accepted = p.Accepted.Version
+	}
+	if no, _ := judgeVersion(v, schemas, accepted); no != nil {
+		return no.Why
+	}
+	return ""
+}
+
+// MixedComponent names a component whose version is not the cluster's, not known, or not the same
+// in all its pods; empty if there is none. The operator's Installation has no version.
+func MixedComponent(all []model.Component, cluster string) string {
 	for i := range all {
 		c := &all[i]
+		mixed := proven.Mixed(cluster, c.Name, c.Version)
 		switch {
 		case c.Settings["variant"] != "" && c.Settings["variant"] != "Calico":
 			return "the cluster has Calico Enterprise"
 		case c.Name == "installation":
-		case c.Version == "":
-			return "the version of " + c.Name + " is not known: its image has no tag"
-		case !slices.Contains(proven, c.Version):
-			return c.Name + " is " + c.Version
+		case mixed != "":
+			return mixed
 		case c.Old > 0:
 			return fmt.Sprintf("%s is being rolled out: %d of its pods are not of the present version, or not known to be", c.Name, c.Old)
 		}
@@ -82,5 +93,36 @@ func UnprovenComponent(all []model.Component) string {
 	return ""
 }
 
-// Unproven names a Calico component whose version is not tested for repairs; empty if all are.
-func Unproven(v *model.View) string { return (&builder{view: v}).unproven() }
+// mixedPlugin names a node whose CNI plugin is of another minor version than the cluster; empty if
+// none is known to be.
+func mixedPlugin(v *model.View) string {
+	cluster := v.Info().Calico
+	for i := range int32(v.Rows(model.Nodes)) {
+		node := v.Node(i).Name
+		m := v.MachineOf(node)
+		if m == nil || m.Plugin == "" || v.CNISetupOn(node).Calicos == nil {
+			continue // no agent, or no runtime calls it
+		}
+		if !proven.SameMinor(m.Plugin, cluster) {
+			return fmt.Sprintf("the CNI plugin on %s is %s, and ClusterInformation has %s: Calico is being upgraded, or was only in part", node, m.Plugin, cluster)
+		}
+	}
+	return ""
+}
+
+// judgeVersion judges Calico's version, and notes in the plan what the user must know of it and
+// what was accepted.
+func (b *builder) judgeVersion(p *repair.Plan) {
+	version, accepted := b.view.Info().Calico, ""
+	if b.o.AcceptVersion != "" {
+		accepted = version
+	}
+	var verdict proven.Verdict
+	if b.version, verdict = judgeVersion(b.view, b.o.Schemas, accepted); b.version != nil || verdict.Know == "" {
+		return
+	}
+	p.Warnings = append(p.Warnings, verdict.Know)
+	if verdict.Accepted {
+		p.Accepted = &repair.Accepted{Version: version, Reason: b.o.AcceptVersion}
+	}
+}

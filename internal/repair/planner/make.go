@@ -28,6 +28,9 @@ type Options struct {
 	AllowMassChange bool          // the user passed --allow-mass-change
 	Settle          time.Duration // minimum duration of a difference (--settle); 0: the default of each code
 	NodeGone        []string      // nodes that are permanently removed (--node-gone)
+	AcceptVersion   string        // why the user accepts a version of Calico that is not tested (--accept-version)
+
+	Schemas map[string][]string // of Calico's CRDs, by proven.Fields; nil: not read
 
 	// PodJSON and EndpointJSON read live objects: an endpoint in etcd is built from the pod's
 	// labels and ports, and compared with another endpoint. Nil when planning from a snapshot.
@@ -42,6 +45,7 @@ func Make(v *model.View, fs []finding.Finding, o Options) *repair.Plan {
 	b := &builder{view: v, o: o, planned: map[string]bool{}, unconfirmed: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
 	p := &repair.Plan{Schema: repair.Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, Made: o.Made, Version: o.Version}
 	p.KubeRevision, p.EtcdRevision = repair.Revisions(v)
+	b.judgeVersion(p)
 	fs = slices.Clone(fs)
 	if o.Rebuild {
 		fs = b.rebuild(fs)

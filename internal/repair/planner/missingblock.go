@@ -159,7 +159,7 @@ func (s *missingBlock) claim() model.Ref {
 // calico-node would record them only later, after Calico may have assigned them.
 func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born change.Ordinal) {
 	if s.state != change.AffinityPending {
-		b.step(claimAffinities, f, "claim", s.claim(), labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityPending, From: s.state, UID: s.uid}))
+		b.step(claimAffinities, f, "claim", s.claim(), b.labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityPending, From: s.state, UID: s.uid}))
 	}
 	on := model.Ref{Kind: model.KindBlock, Name: s.cidr.String()}
 	hold := b.unverifiable() != "" // a node that does not answer may use any other address of it
@@ -168,7 +168,7 @@ func (b *builder) createMissingBlock(f *finding.Finding, s *missingBlock, born c
 		unknown := change.UnknownHandle(s.cidr)
 		b.step(confirmAffinities, f, "count", handleRef(unknown), &change.Count{Handle: unknown, Blocks: []netip.Prefix{s.cidr}})
 	}
-	b.step(confirmAffinities, f, "confirm", s.claim(), labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityConfirmed, From: change.AffinityPending}))
+	b.step(confirmAffinities, f, "confirm", s.claim(), b.labelled(change.Affinity{Node: s.node, CIDR: s.cidr, Want: change.AffinityConfirmed, From: change.AffinityPending}))
 }
 
 // tunnelsIn gives the tunnel addresses of a new block. They are added once, with the first

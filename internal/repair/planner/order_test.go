@@ -17,7 +17,7 @@ import (
 // leaky is a cluster of one block per node, of which each holds some leaked addresses: the
 // handle of every fourth has a second one in the next node's block.
 func leaky(blocks, leaks int) (*model.Snapshot, []finding.Finding) {
-	s := &model.Snapshot{Info: []model.Info{{GUID: "g", Calico: "v3.31.0", Ready: true, IPAM: "calico"}}}
+	s := &model.Snapshot{Info: []model.Info{{GUID: "g", Calico: "v3.31.0", Datastore: "kdd", Ready: true, IPAM: "calico"}}}
 	for _, t := range model.Tables() {
 		s.Coverage = append(s.Coverage, model.Coverage{Table: t, State: model.Complete, Revision: "41"})
 	}

@@ -77,6 +77,6 @@ func (b *builder) missingAffinity(f *finding.Finding) *repair.Refusal {
 	t := b.target(f, change.Disruptive, change.Proof{})
 	t.Warnings = []string{"with BGP, " + node + " starts to announce " + cidr.String()}
 	ref := model.Ref{Kind: model.KindAffinity, Name: node + "/" + cidr.String()}
-	b.step(cleanUp, f, "create", ref, labelled(change.Affinity{Node: node, CIDR: cidr, Want: change.AffinityConfirmed}))
+	b.step(cleanUp, f, "create", ref, b.labelled(change.Affinity{Node: node, CIDR: cidr, Want: change.AffinityConfirmed}))
 	return nil
 }

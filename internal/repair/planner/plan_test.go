@@ -35,6 +35,10 @@ type given struct {
 	Rebuild         bool              `json:"rebuild"`
 	Blocks          []netip.Prefix    `json:"blocks"`
 	Rename          map[string]string `json:"rename"` // what nodes call themselves
+
+	Plugin        string              `json:"-"` // version of the CNI plugin of all nodes
+	AcceptVersion string              `json:"-"`
+	Schemas       map[string][]string `json:"-"`
 }
 
 // TestPlans holds a plan for every snapshot below testdata against what is expected of it.
@@ -68,7 +72,7 @@ func TestPlans(t *testing.T) {
 
 func options(g given) planner.Options {
 	o := planner.Options{
-		ID: "p1", Made: taken(), IPAM: "calico", NodeGone: g.NodeGone, MassChanges: g.Masses, AllowMassChange: g.AllowMassChange,
+		ID: "p1", Made: taken(), IPAM: "calico", NodeGone: g.NodeGone, MassChanges: g.Masses, AllowMassChange: g.AllowMassChange, AcceptVersion: g.AcceptVersion, Schemas: g.Schemas,
 		Rebuild: g.Rebuild, Blocks: g.Blocks,
 	}
 	if g.IPAM != "" {

@@ -17,7 +17,7 @@ import (
 // wild is a small cluster in which anything can be wrong: records for running pods, deleted
 // pods and no pod, on the right node and on others, with handles of one address or several.
 func wild(rnd *rand.Rand) (*model.Snapshot, given) {
-	s := &model.Snapshot{Info: []model.Info{{GUID: "g", Calico: "v3.31.0", Ready: true, IPAM: "calico"}}}
+	s := &model.Snapshot{Info: []model.Info{{GUID: "g", Calico: "v3.31.0", Datastore: "kdd", Ready: true, IPAM: "calico"}}}
 	for _, t := range model.Tables() {
 		s.Coverage = append(s.Coverage, model.Coverage{Table: t, State: model.Complete})
 	}

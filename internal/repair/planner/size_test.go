@@ -13,7 +13,7 @@ import (
 // orphaned is a cluster with an agent and n handles that no allocation uses, and their findings.
 func orphaned(n int) (*model.View, []finding.Finding) {
 	s := &model.Snapshot{
-		Info:  []model.Info{{GUID: "g", Calico: "v3.31.0", Ready: true, IPAM: "calico"}},
+		Info:  []model.Info{{GUID: "g", Calico: "v3.31.0", Datastore: "kdd", Ready: true, IPAM: "calico"}},
 		Nodes: []model.Node{{Name: "n1", Ready: true}},
 	}
 	var fs []finding.Finding

@@ -1,0 +1,96 @@
+// Package proven knows with which versions of Calico repairs were tested in the lab, write by
+// write, and decides which other versions may be repaired. It is pure: its data are the results
+// that make matrix records.
+package proven
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed results.tsv
+var recorded string
+
+// A Result is what one suite of the matrix did on a cluster of these versions.
+type Result struct {
+	Calico, Kubernetes, Containerd string
+	Datastore                      string // kdd or etcd
+	Suite                          string
+	Outcome                        string // pass, fail, or refused: what is refused, and why
+	Commit, Date                   string
+	Seconds                        int
+}
+
+// needed are the suites without which a version is not proven: records decoded and encoded
+// without loss, repairs and their undo under the harm meter.
+var needed = []string{"cluster", "repair"}
+
+var results = must(Parse(recorded))
+
+func must(all []Result, err error) []Result {
+	if err != nil {
+		panic(err) // a test parses the same file
+	}
+	return all
+}
+
+// Parse reads results, one per line, of tab-separated fields. The last result of a suite counts.
+func Parse(text string) ([]Result, error) {
+	var all []Result
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		f := strings.Split(line, "\t")
+		if len(f) != 9 {
+			return nil, fmt.Errorf("%q: want 9 fields", line)
+		}
+		seconds, err := strconv.Atoi(f[8])
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+		r := Result{f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], seconds}
+		all = slices.DeleteFunc(all, func(old Result) bool { return old.cell() == r.cell() })
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// cell is what a result is about.
+func (r Result) cell() [5]string {
+	return [5]string{r.Calico, r.Kubernetes, r.Containerd, r.Datastore, r.Suite}
+}
+
+// Versions are the versions of Calico on which repair is proven with that datastore, newest first.
+func Versions(datastore string) []string { return versionsOf(results, datastore) }
+
+func versionsOf(all []Result, datastore string) []string {
+	passed := map[string][]string{}
+	for _, r := range all {
+		if r.Datastore == datastore && r.Outcome == "pass" && !slices.Contains(passed[r.Calico], r.Suite) {
+			passed[r.Calico] = append(passed[r.Calico], r.Suite)
+		}
+	}
+	var out []string
+	for version, suites := range passed {
+		if !slices.ContainsFunc(needed, func(s string) bool { return !slices.Contains(suites, s) }) {
+			out = append(out, version)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return -compare(a, b) })
+	return out
+}
+
+// refusedOn is why repair is known not to work on a version; empty: it is not known.
+func refusedOn(all []Result, version, datastore string) string {
+	for _, r := range all {
+		if why, ok := strings.CutPrefix(r.Outcome, "refused: "); ok && r.Calico == version && r.Datastore == datastore {
+			return why
+		}
+	}
+	return ""
+}

@@ -1,0 +1,74 @@
+package proven
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/support.md, or the schemas of the lab's Calico")
+
+const (
+	support = "../../../docs/support.md"
+	begin   = "<!-- make gen writes this table from internal/repair/proven/results.tsv -->\n"
+	end     = "<!-- end of the table -->\n"
+)
+
+// The columns of the table.
+var suites = []string{"cluster", "repair", "scenarios", "guard", "timeline"}
+
+// TestSupport: docs/support.md has the results that are recorded.
+func TestSupport(t *testing.T) {
+	b, err := os.ReadFile(support)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(b), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no table of the matrix", support)
+	}
+	want := before + begin + table(results) + end + after
+	if *update {
+		if err := os.WriteFile(support, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(b) {
+		t.Error("docs/support.md is stale: make gen")
+	}
+}
+
+func table(all []Result) string {
+	type row [4]string
+	cells, rows := map[row]map[string]string{}, []row(nil)
+	for _, r := range all {
+		k := row{r.Calico, r.Kubernetes, r.Containerd, r.Datastore}
+		if cells[k] == nil {
+			cells[k], rows = map[string]string{}, append(rows, k)
+		}
+		cells[k][r.Suite] = fmt.Sprintf("%s, %s (%s)", r.Outcome, r.Date, r.Commit)
+	}
+	slices.SortFunc(rows, func(a, b row) int {
+		if a[0] != b[0] {
+			return -compare(a[0], b[0])
+		}
+		return -slices.Compare(a[1:], b[1:])
+	})
+	var s strings.Builder
+	s.WriteString("| Calico | Kubernetes | containerd | datastore | " + strings.Join(suites, " | ") + " |\n|" + strings.Repeat("---|", 4+len(suites)) + "\n")
+	for _, k := range rows {
+		s.WriteString("| " + strings.Join(k[:], " | "))
+		for _, suite := range suites {
+			cell := cells[k][suite]
+			if cell == "" {
+				cell = "not run"
+			}
+			s.WriteString(" | " + cell)
+		}
+		s.WriteString(" |\n")
+	}
+	return s.String()
+}
