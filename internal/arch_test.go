@@ -24,7 +24,8 @@ var may = map[string]string{
 	"calico/object":       "lossless model",
 	"repair":              "finding model repair/change",
 	"repair/change":       "calico/object lossless model",
-	"repair/planner":      "finding calico/object model repair repair/change",
+	"repair/planner":      "finding calico/object model repair repair/change repair/proven",
+	"repair/proven":       "",
 	"execute":             "model repair repair/change",
 	"execute/executetest": "audit detect execute finding journal calico/object lossless model observe repair repair/change repair/planner",
 	"bench/rebuild":       "", // measures: tests only
@@ -56,7 +57,7 @@ var may = map[string]string{
 	"cli/term":            "audit cluster timeline timeline/parse",
 	"cli/term/termtest":   "cli/term",
 	"cli/timeline":        "cli/term cluster timeline timeline/parse timeline/render",
-	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
+	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
 	"eventlog":            "hostfile",
 	"agent":               "execute snapshotio eventlog guard model observe timeline/pick",
 
@@ -85,7 +86,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model cnierror finding detect repair repair/change repair/planner timeline guard "
+	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -24,7 +24,7 @@ type Verdict struct {
 // Judge decides whether the cluster is repaired.
 func (c Cluster) Judge() Verdict { return c.judge(results) }
 
-func (c Cluster) judge(all []Result) Verdict {
+func (c Cluster) judge(all []result) Verdict {
 	plain, who := Plain(c.Calico)
 	of := versionsOf(all, c.Datastore)
 	switch {

@@ -22,7 +22,7 @@ v3.22.0	v1.34.4	debian	kdd	repair	refused: its blocks have no sequence numbers	a
 
 func TestVersionsNeedEverySuite(t *testing.T) {
 	t.Parallel()
-	all, err := Parse(tried)
+	all, err := parseResults(tried)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,14 +32,14 @@ func TestVersionsNeedEverySuite(t *testing.T) {
 	if got := strings.Join(versionsOf(all, "etcd"), " "); got != "v3.31.0" {
 		t.Errorf("etcd: %s", got)
 	}
-	if _, err := Parse("v3.31.0\tv1.34.4\n"); err == nil {
+	if _, err := parseResults("v3.31.0\tv1.34.4\n"); err == nil {
 		t.Error("a short line is read")
 	}
 }
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	all, err := Parse(tried)
+	all, err := parseResults(tried)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 //go:embed results.tsv
 var recorded string
 
-// A Result is what one suite of the matrix did on a cluster of these versions.
-type Result struct {
+// A result is what one suite of the matrix did on a cluster of these versions.
+type result struct {
 	Calico, Kubernetes, Containerd string
 	Datastore                      string // kdd or etcd
 	Suite                          string
@@ -28,18 +28,18 @@ type Result struct {
 // without loss, repairs and their undo under the harm meter.
 var needed = []string{"cluster", "repair"}
 
-var results = must(Parse(recorded))
+var results = must(parseResults(recorded))
 
-func must(all []Result, err error) []Result {
+func must(all []result, err error) []result {
 	if err != nil {
 		panic(err) // a test parses the same file
 	}
 	return all
 }
 
-// Parse reads results, one per line, of tab-separated fields. The last result of a suite counts.
-func Parse(text string) ([]Result, error) {
-	var all []Result
+// parseResults reads results, one per line, of tab-separated fields. The last result of a suite counts.
+func parseResults(text string) ([]result, error) {
+	var all []result
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -53,22 +53,22 @@ func Parse(text string) ([]Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}
-		r := Result{f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], seconds}
-		all = slices.DeleteFunc(all, func(old Result) bool { return old.cell() == r.cell() })
+		r := result{f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], seconds}
+		all = slices.DeleteFunc(all, func(old result) bool { return old.cell() == r.cell() })
 		all = append(all, r)
 	}
 	return all, nil
 }
 
 // cell is what a result is about.
-func (r Result) cell() [5]string {
+func (r result) cell() [5]string {
 	return [5]string{r.Calico, r.Kubernetes, r.Containerd, r.Datastore, r.Suite}
 }
 
 // Versions are the versions of Calico on which repair is proven with that datastore, newest first.
 func Versions(datastore string) []string { return versionsOf(results, datastore) }
 
-func versionsOf(all []Result, datastore string) []string {
+func versionsOf(all []result, datastore string) []string {
 	passed := map[string][]string{}
 	for _, r := range all {
 		if r.Datastore == datastore && r.Outcome == "pass" && !slices.Contains(passed[r.Calico], r.Suite) {
@@ -86,7 +86,7 @@ func versionsOf(all []Result, datastore string) []string {
 }
 
 // refusedOn is why repair is known not to work on a version; empty: it is not known.
-func refusedOn(all []Result, version, datastore string) string {
+func refusedOn(all []result, version, datastore string) string {
 	for _, r := range all {
 		if why, ok := strings.CutPrefix(r.Outcome, "refused: "); ok && r.Calico == version && r.Datastore == datastore {
 			return why

@@ -41,7 +41,7 @@ func TestSupport(t *testing.T) {
 	}
 }
 
-func table(all []Result) string {
+func table(all []result) string {
 	type row [4]string
 	cells, rows := map[row]map[string]string{}, []row(nil)
 	for _, r := range all {
