@@ -95,7 +95,7 @@ e2e-etcd:
 
 e2e-parts:
 	$(call tests,size) -tags=e2e -count=1 -timeout=10m ./lab/e2e/size
-	$(call tests,parts) -tags=e2e -count=1 -p=1 -timeout=20m -run='^TestLab' ./internal/calico ./internal/kube/... ./internal/agent/server ./internal/cluster
+	$(call tests,parts) -tags=e2e -count=1 -p=1 -timeout=20m -run='^TestLab' ./internal/calico ./internal/repair/proven ./internal/kube/... ./internal/agent/server ./internal/cluster
 
 e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2 ONLY=piece)
 	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES) '$(ONLY)'

@@ -28,7 +28,7 @@ type API interface {
 // The API groups that Calico's resources can be in.
 const (
 	groupV1 = "crd.projectcalico.org/v1"
-	groupV3 = "projectcalico.org/v3" // native since 3.32; not tested against a real one
+	groupV3 = "projectcalico.org/v3" // native since 3.32; read on a real API server with schemas of our own only
 )
 
 // ErrNoCRDs means that the API server has no Calico IPAM resources.

@@ -8,15 +8,20 @@ import (
 // tried are results as make matrix writes them.
 const tried = `# a comment
 v3.31.0	v1.34.4	debian	kdd	cluster	pass	abc	2026-11-17	100
+v3.31.0	v1.34.4	debian	kdd	decoders	pass	abc	2026-11-17	100
 v3.31.0	v1.34.4	debian	kdd	repair	pass	abc	2026-11-17	100
 v3.31.0	v1.34.4	debian	etcd	cluster	pass	abc	2026-11-17	100
+v3.31.0	v1.34.4	debian	etcd	decoders	pass	abc	2026-11-17	100
 v3.31.0	v1.34.4	debian	etcd	repair	pass	abc	2026-11-17	100
 v3.30.1	v1.34.4	debian	kdd	cluster	pass	abc	2026-11-17	100
+v3.30.1	v1.34.4	debian	kdd	decoders	pass	abc	2026-11-17	100
 v3.30.1	v1.34.4	debian	kdd	repair	pass	abc	2026-11-16	100
 v3.30.1	v1.34.4	debian	kdd	repair	fail	abc	2026-11-17	100
 v3.9.1	v1.34.4	debian	kdd	cluster	pass	abc	2026-11-17	100
+v3.9.1	v1.34.4	debian	kdd	decoders	pass	abc	2026-11-17	100
 v3.9.1	v1.34.4	debian	kdd	repair	pass	abc	2026-11-17	100
 v3.22.0	v1.34.4	debian	kdd	cluster	pass	abc	2026-11-17	100
+v3.22.0	v1.34.4	debian	kdd	decoders	pass	abc	2026-11-17	100
 v3.22.0	v1.34.4	debian	kdd	repair	refused: its blocks have no sequence numbers	abc	2026-11-17	0
 `
 

@@ -26,7 +26,7 @@ type result struct {
 
 // needed are the suites without which a version is not proven: records decoded and encoded
 // without loss, repairs and their undo under the harm meter.
-var needed = []string{"cluster", "repair"}
+var needed = []string{"cluster", "decoders", "repair"}
 
 var results = must(parseResults(recorded))
 

@@ -18,7 +18,7 @@ const (
 )
 
 // The columns of the table.
-var suites = []string{"cluster", "repair", "scenarios", "guard", "timeline"}
+var suites = []string{"cluster", "decoders", "repair", "scenarios", "guard", "timeline"}
 
 // TestSupport: docs/support.md has the results that are recorded.
 func TestSupport(t *testing.T) {
