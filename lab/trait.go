@@ -11,7 +11,7 @@ type Trait struct {
 
 // All differences between the versions that matter to the lab.
 var (
-	AffinityTypes       = Trait{"calico", 31}     // block affinities have a type, and labels
+	AffinityTypes       = Trait{"calico", 30}     // block affinities have a type
 	LoadBalancers       = Trait{"calico", 30}     // kube-controllers has the controller loadbalancer
 	PluginAccount       = Trait{"calico", 26}     // the CNI plugin has a service account of its own
 	AddressInKubernetes = Trait{"calico", 26}     // calico-node reads its address from the Node outside of a pod too

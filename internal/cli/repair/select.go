@@ -33,6 +33,9 @@ func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, 
 	case f.output == "yaml" || f.output == "json":
 		return s, errors.New("-o " + f.output + ": not with --bundle: a plan of a bundle is only shown; plan on the live cluster what is to be applied")
 	}
+	if f.acceptVersion != "" && strings.TrimSpace(f.acceptVersion) == "" {
+		return s, errors.New("--accept-version: give a reason")
+	}
 	if len(f.acceptVersion) > maxReason {
 		return s, fmt.Errorf("--accept-version: at most %d characters", maxReason)
 	}

@@ -17,7 +17,7 @@ type Affinity struct {
 	From  string            `json:"from,omitempty"` // the state that it must have; empty: absent
 	UID   string            `json:"uid,omitempty"`
 	Label map[string]string `json:"label,omitempty"` // by which IPAM selects it
-	Bare  bool              `json:"bare,omitempty"`  // Calico before 3.31: affinities have no labels and no type
+	Bare  bool              `json:"bare,omitempty"`  // Calico before 3.30: affinities have no type and no labels
 }
 
 // The values of Affinity.Want.

@@ -8,7 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/model"
 )
 
-// Calico before 3.31 has no type and no labels of affinities; its CRD refuses an unknown field.
+// Calico before 3.30 has no type and no labels of affinities; its CRD refuses an unknown field.
 func TestBareAffinity(t *testing.T) {
 	t.Parallel()
 	cidr := netip.MustParsePrefix("10.0.0.0/30")

@@ -18,8 +18,9 @@ func (b *builder) wantAffinity(f *finding.Finding, a *model.Affinity, do, want s
 // labelled adds the labels to an affinity that exists after the change: IPAM since 3.31 does not
 // select affinities without labels. Before, they have none.
 func (b *builder) labelled(a change.Affinity) *change.Affinity {
-	a.Bare = proven.Before(b.view.Info().Calico, 3, 31)
-	if a.Want != change.AffinityGone && !a.Bare {
+	calico := b.view.Info().Calico
+	a.Bare = proven.Before(calico, 3, 30)
+	if a.Want != change.AffinityGone && !proven.Before(calico, 3, 31) {
 		a.Label = object.AffinityLabels(a.Node, a.CIDR)
 	}
 	return &a

@@ -34,13 +34,14 @@ func Tested(version string) map[string][]string {
 // maxDepth bounds how deep a schema is read: those of Calico's IPAM have six levels.
 const maxDepth = 20
 
-// Fields reads a CustomResourceDefinition and returns one line per field of the version that is
-// served and stored, with all that restricts it; descriptions are left out.
+// Fields reads a CustomResourceDefinition and returns one line per version that is served or
+// stored and one per field of it, with all that restricts it; descriptions are left out.
 func Fields(crd []byte) ([]string, error) {
 	var d struct {
 		Spec struct {
-			Names    struct{ Plural string }
-			Versions []struct {
+			Names                 struct{ Plural string }
+			PreserveUnknownFields bool
+			Versions              []struct {
 				Name            string
 				Served, Storage bool
 				Schema          struct {
@@ -52,18 +53,26 @@ func Fields(crd []byte) ([]string, error) {
 	if err := json.Unmarshal(crd, &d); err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
+	var out []string
 	for _, v := range d.Spec.Versions {
-		if !v.Served || !v.Storage {
+		if !v.Served && !v.Storage {
 			continue
 		}
-		var out []string
-		if err := walk(d.Spec.Names.Plural, v.Schema.OpenAPIV3Schema, 0, &out); err != nil {
+		head := d.Spec.Names.Plural + ". version " + v.Name
+		if d.Spec.PreserveUnknownFields {
+			head += " preserveUnknownFields" // nothing is pruned or refused
+		}
+		var fields []string
+		if err := walk(d.Spec.Names.Plural, v.Schema.OpenAPIV3Schema, 0, &fields); err != nil {
 			return nil, err
 		}
-		slices.Sort(out)
-		return append([]string{d.Spec.Names.Plural + ". version " + v.Name}, out...), nil
+		slices.Sort(fields)
+		out = append(append(out, head), fields...)
 	}
-	return nil, errors.New("read the schema: no version is served and stored")
+	if len(out) == 0 {
+		return nil, errors.New("read the schema: no version is served")
+	}
+	return out, nil
 }
 
 // walk adds the line of a field and those below it. What restricts it is written as it stands, so
