@@ -14,7 +14,7 @@ var (
 	AffinityTypes       = Trait{"calico", 30}     // block affinities have a type
 	LoadBalancers       = Trait{"calico", 30}     // kube-controllers has the controller loadbalancer
 	PluginAccount       = Trait{"calico", 26}     // the CNI plugin has a service account of its own
-	AddressInKubernetes = Trait{"calico", 26}     // calico-node reads its address from the Node outside of a pod too
+	AddressInKubernetes = Trait{"calico", 27}     // calico-node reads its address from the Node outside of a pod too
 	HandlesChecked      = Trait{"calico", 24}     // calicoctl ipam check reports handles without addresses
 	SequenceNumbers     = Trait{"calico", 23}     // blocks number their changes
 	ProxyNFTables       = Trait{"kubernetes", 31} // kube-proxy's nftables mode needs no feature gate

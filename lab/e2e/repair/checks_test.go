@@ -112,8 +112,9 @@ func staleNodename(r *stage.Repair) (before, after hook) {
 		was, err = s.Life(ctx, "victim")
 		r.Folded = []string{"PL1003/" + was.Address}
 		if s.Datastore == lab.Etcd {
-			// Its endpoint has the other node too, so that the pod was never reachable.
-			r.Left = append(r.Left, "PL2001/", "PL2002/", "PL3003/")
+			// Its endpoint has the other node too, so that the pod was never reachable; that node
+			// takes it for its own and does not reach it.
+			r.Left = append(r.Left, "PL2001/", "PL2002/", "PL3003/", "PL3007/node2")
 			return err
 		}
 		r.Harm.Also("node1", was.Address)
