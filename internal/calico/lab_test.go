@@ -40,7 +40,7 @@ func TestLabWhatCalicoWrote(t *testing.T) {
 			if err := l.CalicoctlApply(ctx, reservation); err != nil {
 				t.Fatal(err)
 			}
-			for _, strict := range []string{"true", "false"} { // Calico before 3.25 writes only what changes
+			for _, strict := range []string{"true", "false"} { // Calico 3.23 writes only what changes
 				if _, err := l.Calicoctl(ctx, "ipam", "configure", "--strictaffinity="+strict); err != nil {
 					t.Fatal(err)
 				}
