@@ -11,7 +11,7 @@ LIMIT ?= 150
 LANES ?= 2
 ONLY  ?= .
 ROWS  ?= .
-SUITES ?= .
+SUITES ?= .*
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help

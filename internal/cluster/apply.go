@@ -22,12 +22,14 @@ import (
 
 // RunOptions say how a plan is carried out.
 type RunOptions struct {
-	DryRun   bool
-	MaxRisk  Risk
-	Budget   execute.Budget
-	Copy     bool   // the journal into the cluster, so that another person can undo
-	Holder   string // who holds the lease, for whoever comes second
-	Progress func(execute.Progress)
+	DryRun  bool
+	MaxRisk Risk
+	Budget  execute.Budget
+	Copy    bool // the journal into the cluster, so that another person can undo
+	// AcceptVersion is why the user accepts to undo on a version of Calico that is not tested.
+	AcceptVersion string
+	Holder        string // who holds the lease, for whoever comes second
+	Progress      func(execute.Progress)
 }
 
 // A Run is one run of apply or undo: it holds the right to write, the lease and the journal.
@@ -103,15 +105,18 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 		return err
 	}
 	info := now.View.Info()
+	if reason := r.o.AcceptVersion; reason != "" && p.Accepted == nil {
+		p.Accepted = &repair.Accepted{Version: info.Calico, Reason: reason}
+	}
 	version := planner.RefusedVersion(now.View, r.schemas(ctx, info), p)
-	r.version.calico = info.Calico
+	r.version.calico, r.version.matters = info.Calico, p.Writes()
 	switch {
 	case info.GUID != p.Cluster:
 		return fmt.Errorf("the plan is for cluster %s, and this is cluster %s", p.Cluster, info.GUID)
 	case !info.Ready:
 		return errors.New("the Calico datastore is locked (datastoreReady: false): wait for the migration to end, or unlock it")
-	case version != "" && p.Writes():
-		return errors.New(version)
+	case version != nil && p.Writes():
+		return fmt.Errorf("%s: %s", version.Why, version.Advice)
 	case len(p.Steps) == 0:
 		return errors.New("the plan has no steps")
 	}

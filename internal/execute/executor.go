@@ -223,7 +223,7 @@ func (x *Executor) step(ctx context.Context, s *repair.Step) (Verdict, error) {
 func (x *Executor) idle(s *repair.Step) (string, bool) {
 	why := "nothing was written for its findings"
 	for _, f := range s.For {
-		if s.Always && (x.written[f] || x.onlyCounted(f)) {
+		if s.Always && (x.written[f] || guarded(s)) {
 			return "", false
 		}
 		if v, gone := x.dropped[f]; gone {
@@ -235,10 +235,11 @@ func (x *Executor) idle(s *repair.Step) (string, bool) {
 	return why, true
 }
 
-// onlyCounted reports that the plan undoes a repair of which only counts of handles were written:
-// its next write was refused, or never sent. Then there is nothing to undo but the counts.
-func (x *Executor) onlyCounted(f string) bool {
-	return x.plan.Undoes != "" && !slices.ContainsFunc(x.plan.Steps, func(s repair.Step) bool { return !s.Always && slices.Contains(s.For, f) })
+// guarded reports that a recount lowers a handle only at the revision that our own write gave it:
+// the plan undoes a repair of which nothing but counts was written.
+func guarded(s *repair.Step) bool {
+	c, count := s.Change.(*change.Count)
+	return count && c.Unchanged != ""
 }
 
 func (x *Executor) keep(f string) bool { _, gone := x.dropped[f]; return !gone }

@@ -27,6 +27,7 @@ type Plan struct {
 	KubeRevision string     `json:"kubeRevision,omitempty"` // newest resourceVersion that was read; if it is smaller later, the cluster was restored
 	EtcdRevision string     `json:"etcdRevision,omitempty"` // newest revision of Calico's etcd, likewise
 	Nodes        []string   `json:"nodes,omitempty"`        // all nodes when the plan was made, if a proof has All
+	Calico       string     `json:"calico,omitempty"`       // its version when the plan was made
 	Accepted     *Accepted  `json:"accepted,omitempty"`     // nil: Calico's version is tested
 	Warnings     []string   `json:"warnings,omitempty"`     // about the cluster
 	Targets      []Target   `json:"targets"`

@@ -15,7 +15,7 @@ import (
 // an old body is never put back. What cannot be undone is refused with a reason. Steps are
 // undone in reverse order of their writes; recounts of handles come last.
 func Undo(p *Plan, es []Entry, only string) *Plan {
-	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, KubeRevision: p.KubeRevision, EtcdRevision: p.EtcdRevision, Nodes: p.Nodes, Accepted: p.Accepted}, plan: p, only: only}
+	u := &undoer{back: &Plan{Schema: Schema, ID: p.ID + "-undo", Cluster: p.Cluster, Undoes: p.ID, Made: p.Made, Version: p.Version, KubeRevision: p.KubeRevision, EtcdRevision: p.EtcdRevision, Nodes: p.Nodes, Calico: p.Calico, Accepted: p.Accepted}, plan: p, only: only, entries: es}
 	for _, e := range slices.Backward(changes(p, es)) {
 		if i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.ID == e.Step }); i >= 0 {
 			u.take(&p.Steps[i], e)
@@ -74,6 +74,7 @@ type undoer struct {
 	plan, back *Plan
 	only       string                // key of the only finding to undo; empty: all
 	counts     map[string]*recounted // by handle: recounts that finish appends
+	entries    []Entry
 }
 
 // Wants reports whether a finding is undone.
@@ -146,7 +147,41 @@ func (u *undoer) finish() {
 		if len(c.of) == 0 {
 			continue // no step of this undo changes its addresses
 		}
+		count := &change.Count{Handle: h}
+		if u.onlyCounted(c.of) {
+			if count.Unchanged = u.revision(h); count.Unchanged == "" {
+				continue // its count may be too high, which only keeps the handle
+			}
+		}
 		slices.SortFunc(c.blocks, func(a, b netip.Prefix) int { return strings.Compare(a.String(), b.String()) })
-		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: &change.Count{Handle: h, Blocks: slices.Compact(c.blocks)}})
+		count.Blocks = slices.Compact(c.blocks)
+		u.step(Step{Do: "recount", On: model.Ref{Kind: model.KindHandle, Name: h}, For: c.of, Always: true, Change: count})
 	}
+}
+
+// onlyCounted reports that nothing but counts of handles was written for the findings: the next
+// write was refused, or never sent.
+func (u *undoer) onlyCounted(findings []string) bool {
+	return !slices.ContainsFunc(u.back.Steps, func(s Step) bool {
+		return !s.Always && slices.ContainsFunc(s.For, func(f string) bool { return slices.Contains(findings, f) })
+	})
+}
+
+// revision is the one that our last write gave a handle; empty if it is not known. While the handle
+// has it, no ADD counted in it: the count can be lowered without asking nodes.
+func (u *undoer) revision(handle string) (last string) {
+	for _, e := range u.entries {
+		i := slices.IndexFunc(u.plan.Steps, func(s Step) bool { return s.ID == e.Step })
+		if i < 0 || e.Undo || u.plan.Steps[i].On != (model.Ref{Kind: model.KindHandle, Name: handle}) {
+			continue
+		}
+		switch e.Outcome {
+		case Done:
+			last = e.Revision
+		case Unknown:
+			last = ""
+		default:
+		}
+	}
+	return last
 }

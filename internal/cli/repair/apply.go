@@ -111,7 +111,7 @@ func beginRun(ctx context.Context, sess *term.Session, f applyFlags) (*applyRun,
 	o, done := sess.Options()
 	defer done()
 	w.Run, err = cluster.OpenRun(ctx, o, cluster.RunOptions{
-		DryRun: f.dryRun == "server", MaxRisk: cluster.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(sess), Progress: w.progress,
+		DryRun: f.dryRun == "server", MaxRisk: cluster.Risk(f.maxRisk), Budget: budget, Copy: f.journal == "cluster", Holder: holder(sess), AcceptVersion: f.acceptVersion, Progress: w.progress,
 	})
 	return w, err
 }

@@ -13,12 +13,13 @@ import (
 
 // applyFlags say how to carry out a plan.
 type applyFlags struct {
-	file    string
-	resume  string
-	dryRun  string
-	maxRisk string
-	budget  []string
-	journal string
+	acceptVersion string // of undo
+	file          string
+	resume        string
+	dryRun        string
+	maxRisk       string
+	budget        []string
+	journal       string
 }
 
 // bind adds the flags that apply and undo share.

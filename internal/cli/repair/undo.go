@@ -31,6 +31,7 @@ func UndoCommand(sess *term.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), sess, args[0], f) },
 	}
 	f.bind(c)
+	c.Flags().StringVar(&f.acceptVersion, "accept-version", "", "`reason` to undo on a Calico version on which repair is not tested")
 	return c
 }
 

@@ -140,40 +140,45 @@ func TestCases(t *testing.T) {
 			[]string{"10.0.0.2 k8s"},
 		},
 		"a version that is not tested": {
-			"PL1001", func(s *model.Snapshot, _ *given) { s.Info[0].Calico = "v3.20.2" },
-			[]string{"refused PL1001/10.0.0.2: Calico is v3.20.2 (repair is tested with Calico v3.31.0"},
+			"PL1001", func(s *model.Snapshot, _ *given) { s.Info[0].Calico = "v3.28.2" },
+			[]string{"refused PL1001/10.0.0.2: Calico is v3.28.2 (repair is tested with Calico v3.31.0"},
 			[]string{"1 release"},
 		},
 		"another patch of a tested version": {
 			"PL1001", func(s *model.Snapshot, g *given) {
 				s.Info[0].Calico = "v3.31.9"
-				g.Schemas = proven.Tested("v3.31.0")
+				g.Schemas = proven.Schemas{Lines: proven.Tested("v3.31.0")}
 			}, []string{"1 release"}, nil,
 		},
 		"another patch with other schemas": {
 			"PL1001", func(s *model.Snapshot, g *given) {
 				s.Info[0].Calico = "v3.31.9"
-				g.Schemas = map[string][]string{"blockaffinities": {"blockaffinities.spec.claimed. type=\"string\""}}
+				g.Schemas = proven.Schemas{Lines: map[string][]string{"blockaffinities": {"blockaffinities.spec.claimed. type=\"string\""}}}
 			},
 			[]string{"refused PL1001/10.0.0.2: Calico is v3.31.9, not the tested v3.31.0, and blockaffinities.spec.claimed is new or has changed"},
 			[]string{"1 release"},
 		},
 		"a version that the user accepts": {
 			"PL1001", func(s *model.Snapshot, g *given) {
-				s.Info[0].Calico, g.AcceptVersion = "v3.20.2", "tried on staging"
+				s.Info[0].Calico, g.AcceptVersion = "v3.28.2", "tried on staging"
 			}, []string{"1 release"}, nil,
 		},
 		"accepted, and a node has the plugin of another version": {
 			"PL1001", func(s *model.Snapshot, g *given) {
-				s.Info[0].Calico, g.AcceptVersion = "v3.20.2", "tried on staging"
+				s.Info[0].Calico, g.AcceptVersion = "v3.28.2", "tried on staging"
 				g.Plugin = "v3.31.0"
 			},
-			[]string{"refused PL1001/10.0.0.2: the CNI plugin on n1 is v3.31.0, and ClusterInformation has v3.20.2"},
+			[]string{"refused PL1001/10.0.0.2: the CNI plugin on n1 is v3.31.0, and ClusterInformation has v3.28.2"},
 			[]string{"1 release"},
+		},
+		"a part of Calico that is scaled to zero": {
+			"PL1001", func(s *model.Snapshot, _ *given) {
+				s.Components = []model.Component{{Name: "old-controllers", Version: "v3.24.1"}}
+			}, []string{"1 release"}, nil,
 		},
 		"a part of Calico of another version": {
 			"PL1001", func(s *model.Snapshot, _ *given) {
-				s.Components = []model.Component{{Name: "calico-node", Version: "v3.29.1"}}
+				s.Components = []model.Component{{Name: "calico-node", Version: "v3.29.1", Wanted: 3}}
 			},
 			[]string{"refused PL1001/10.0.0.2: calico-node is v3.29.1"},
 			[]string{"1 release"},

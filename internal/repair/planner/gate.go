@@ -46,7 +46,7 @@ func (b *builder) gates() gate {
 
 // judgeVersion is why no Calico object is repaired because of Calico's version; else what there is
 // to say of it. Accepted is the version that the user accepts although it is not tested.
-func judgeVersion(v *model.View, schemas map[string][]string, accepted string) (*repair.Refusal, proven.Verdict) {
+func judgeVersion(v *model.View, schemas proven.Schemas, accepted string) (*repair.Refusal, proven.Verdict) {
 	info := v.Info()
 	if info.Enterprise != "" {
 		return &repair.Refusal{Why: "the cluster has Calico Enterprise", Advice: "repair is tested with open-source Calico only"}, proven.Verdict{}
@@ -54,24 +54,27 @@ func judgeVersion(v *model.View, schemas map[string][]string, accepted string) (
 	c := proven.Cluster{Calico: info.Calico, Datastore: info.Datastore, Group: info.Group, Schemas: schemas, Accepted: accepted}
 	verdict := c.Judge()
 	if verdict.Refused != "" {
-		return &repair.Refusal{Why: verdict.Refused, Advice: proven.Advice(info.Datastore)}, verdict
+		return &repair.Refusal{Why: verdict.Refused, Advice: verdict.Advice}, verdict
 	}
 	if why := cmp.Or(MixedComponent(v.Snapshot().Components, info.Calico), mixedPlugin(v)); why != "" {
-		return &repair.Refusal{Why: why, Advice: "plan again when all of Calico has one version"}, verdict
+		return &repair.Refusal{Why: why, Advice: "repair needs one version of Calico, known for each of its components"}, verdict
 	}
 	return nil, verdict
 }
 
-// RefusedVersion is why a plan is not applied because of Calico's version; empty: it may be.
-func RefusedVersion(v *model.View, schemas map[string][]string, p *repair.Plan) string {
+// RefusedVersion is why a plan is not applied because of Calico's version; nil: it may be.
+func RefusedVersion(v *model.View, schemas proven.Schemas, p *repair.Plan) *repair.Refusal {
 	accepted := ""
 	if p.Accepted != nil {
 		accepted = p.Accepted.Version
 	}
 	if no, _ := judgeVersion(v, schemas, accepted); no != nil {
-		return no.Why
+		return no
 	}
-	return ""
+	if now := v.Info().Calico; p.Calico != "" && p.Calico != now && !proven.SameMinor(p.Calico, now) {
+		return &repair.Refusal{Why: "the plan was made with Calico " + p.Calico + ", and this is " + now, Advice: "plan again: what Calico writes differs between them"}
+	}
+	return nil
 }
 
 // MixedComponent names a component whose version is not the cluster's, not known, or not the same
@@ -84,6 +87,7 @@ func MixedComponent(all []model.Component, cluster string) string {
 		case c.Settings["variant"] != "" && c.Settings["variant"] != "Calico":
 			return "the cluster has Calico Enterprise"
 		case c.Name == "installation":
+		case c.Wanted == 0 && c.Ready == 0 && c.Old == 0 && c.Version != "": // scaled to zero: it writes nothing
 		case mixed != "":
 			return mixed
 		case c.Old > 0:
@@ -103,7 +107,7 @@ func mixedPlugin(v *model.View) string {
 		if m == nil || m.Plugin == "" || v.CNISetupOn(node).Calicos == nil {
 			continue // no agent, or no runtime calls it
 		}
-		if !proven.SameMinor(m.Plugin, cluster) {
+		if m.Plugin != cluster && !proven.SameMinor(m.Plugin, cluster) {
 			return fmt.Sprintf("the CNI plugin on %s is %s, and ClusterInformation has %s: Calico is being upgraded, or was only in part", node, m.Plugin, cluster)
 		}
 	}

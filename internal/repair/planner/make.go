@@ -12,6 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
+	"plumbline.dev/plumbline/internal/repair/proven"
 )
 
 // Options are the choices of the user and the facts of the check that a plan depends on.
@@ -30,7 +31,7 @@ type Options struct {
 	NodeGone        []string      // nodes that are permanently removed (--node-gone)
 	AcceptVersion   string        // why the user accepts a version of Calico that is not tested (--accept-version)
 
-	Schemas map[string][]string // of Calico's CRDs, by proven.Fields; nil: not read
+	Schemas proven.Schemas // of Calico's CRDs
 
 	// PodJSON and EndpointJSON read live objects: an endpoint in etcd is built from the pod's
 	// labels and ports, and compared with another endpoint. Nil when planning from a snapshot.
@@ -43,7 +44,7 @@ type Options struct {
 // that others explain; explained findings that are not in fs are refused.
 func Make(v *model.View, fs []finding.Finding, o Options) *repair.Plan {
 	b := &builder{view: v, o: o, planned: map[string]bool{}, unconfirmed: map[string]bool{}, at: map[place]*draft{}, repaired: map[string]bool{}}
-	p := &repair.Plan{Schema: repair.Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, Made: o.Made, Version: o.Version}
+	p := &repair.Plan{Schema: repair.Schema, ID: o.ID, Cluster: v.Info().GUID, Rebuild: o.Rebuild, Made: o.Made, Version: o.Version, Calico: v.Info().Calico}
 	p.KubeRevision, p.EtcdRevision = repair.Revisions(v)
 	b.judgeVersion(p)
 	fs = slices.Clone(fs)

@@ -17,6 +17,7 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 	"plumbline.dev/plumbline/internal/repair/change"
 	"plumbline.dev/plumbline/internal/repair/planner"
+	"plumbline.dev/plumbline/internal/repair/proven"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
@@ -36,9 +37,9 @@ type given struct {
 	Blocks          []netip.Prefix    `json:"blocks"`
 	Rename          map[string]string `json:"rename"` // what nodes call themselves
 
-	Plugin        string              `json:"-"` // version of the CNI plugin of all nodes
-	AcceptVersion string              `json:"-"`
-	Schemas       map[string][]string `json:"-"`
+	Plugin        string         `json:"-"` // version of the CNI plugin of all nodes
+	AcceptVersion string         `json:"-"`
+	Schemas       proven.Schemas `json:"-"`
 }
 
 // TestPlans holds a plan for every snapshot below testdata against what is expected of it.

@@ -68,17 +68,23 @@ func (r result) cell() [5]string {
 // Versions are the versions of Calico on which repair is proven with that datastore, newest first.
 func Versions(datastore string) []string { return versionsOf(results, datastore) }
 
+// versionsOf requires all needed suites on one cluster, and that none of them failed on another.
 func versionsOf(all []result, datastore string) []string {
-	passed := map[string][]string{}
+	passed, failed := map[[3]string]int{}, map[string]bool{}
 	for _, r := range all {
-		if r.Datastore == datastore && r.Outcome == "pass" && !slices.Contains(passed[r.Calico], r.Suite) {
-			passed[r.Calico] = append(passed[r.Calico], r.Suite)
+		if r.Datastore != datastore || !slices.Contains(needed, r.Suite) {
+			continue
+		}
+		if r.Outcome == "pass" {
+			passed[[3]string{r.Calico, r.Kubernetes, r.Containerd}]++
+		} else {
+			failed[r.Calico] = true
 		}
 	}
 	var out []string
-	for version, suites := range passed {
-		if !slices.ContainsFunc(needed, func(s string) bool { return !slices.Contains(suites, s) }) {
-			out = append(out, version)
+	for row, n := range passed {
+		if n == len(needed) && !failed[row[0]] && !slices.Contains(out, row[0]) {
+			out = append(out, row[0])
 		}
 	}
 	slices.SortFunc(out, func(a, b string) int { return -compare(a, b) })
@@ -88,7 +94,7 @@ func versionsOf(all []result, datastore string) []string {
 // refusedOn is why repair is known not to work on a version; empty: it is not known.
 func refusedOn(all []result, version, datastore string) string {
 	for _, r := range all {
-		if why, ok := strings.CutPrefix(r.Outcome, "refused: "); ok && r.Calico == version && r.Datastore == datastore {
+		if why, ok := strings.CutPrefix(r.Outcome, "refused: "); ok && SameMinor(r.Calico, version) && r.Datastore == datastore {
 			return why
 		}
 	}

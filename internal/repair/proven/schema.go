@@ -39,7 +39,9 @@ const maxDepth = 20
 func Fields(crd []byte) ([]string, error) {
 	var d struct {
 		Spec struct {
+			Group, Scope          string
 			Names                 struct{ Plural string }
+			Conversion            struct{ Strategy string }
 			PreserveUnknownFields bool
 			Versions              []struct {
 				Name            string
@@ -58,7 +60,7 @@ func Fields(crd []byte) ([]string, error) {
 		if !v.Served && !v.Storage {
 			continue
 		}
-		head := d.Spec.Names.Plural + ". version " + v.Name
+		head := fmt.Sprintf("%s. %s/%s %s served=%t storage=%t conversion=%s", d.Spec.Names.Plural, d.Spec.Group, v.Name, d.Spec.Scope, v.Served, v.Storage, d.Spec.Conversion.Strategy)
 		if d.Spec.PreserveUnknownFields {
 			head += " preserveUnknownFields" // nothing is pruned or refused
 		}

@@ -27,10 +27,12 @@ var vendors = []struct {
 // Plain returns the version of Calico that a build is made of, and who built it; who is empty for
 // Calico's own, and plain for what is no version.
 func Plain(version string) (plain, who string) {
-	for _, v := range vendors {
-		if at := v.suffix.FindStringIndex(version); at != nil {
-			version, who = version[:at[0]], v.who
-			break
+	for found := true; found; { // each time it is shorter
+		found = false
+		for _, v := range vendors {
+			if at := v.suffix.FindStringIndex(version); at != nil {
+				version, who, found = version[:at[0]], v.who, true
+			}
 		}
 	}
 	n, ok := parse(version)
@@ -49,13 +51,12 @@ func parse(version string) (n number, ok bool) {
 	return n, err == nil
 }
 
-// SameMinor reports that both are versions, of one minor, whoever built them.
+var minorOf = regexp.MustCompile(`^v?([0-9]{1,3}\.[0-9]{1,3})(?:$|[^0-9])`)
+
+// SameMinor reports that both are of one minor, whatever follows it.
 func SameMinor(a, b string) bool {
-	a, _ = Plain(a)
-	b, _ = Plain(b)
-	x, okX := parse(a)
-	y, okY := parse(b)
-	return okX && okY && x.major == y.major && x.minor == y.minor
+	x, y := minorOf.FindStringSubmatch(a), minorOf.FindStringSubmatch(b)
+	return x != nil && y != nil && x[1] == y[1]
 }
 
 // Before reports that a version is known to be older than that minor.
