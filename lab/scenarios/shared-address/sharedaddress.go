@@ -68,7 +68,8 @@ func fastFelix(ctx context.Context, s *stage.Stage) error {
 		return err
 	}
 	s.Cleanup(func(ctx context.Context) error { return patch(ctx, "90s") })
-	return patch(ctx, "10s")
+	// Calico's own components create the object; before 3.30 that may be after Felix is ready.
+	return lab.Eventually(ctx, time.Minute, func(ctx context.Context) error { return patch(ctx, "10s") })
 }
 
 func release(ctx context.Context, s *stage.Stage, ip string) error {
