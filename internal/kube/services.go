@@ -25,7 +25,7 @@ func (Services) Tables() []model.Table { return []model.Table{model.Services} }
 // Collect reads services.
 func (c Services) Collect(ctx context.Context, b *model.Builder) (observe.ReadInfo, error) {
 	out, a, err := c.list(ctx)
-	if err != nil && strings.Contains(err.Error(), unknownSelector) {
+	if err != nil && unknownSelector(err) {
 		c.Client.noServiceType.Store(true)
 		out, a, err = c.list(ctx)
 	}
@@ -48,8 +48,11 @@ func (c Services) list(ctx context.Context) (out []model.Service, a observe.Read
 	return out, a, err
 }
 
-// unknownSelector is how Kubernetes before 1.31 answers the selector.
-const unknownSelector = "field label not supported: spec.type"
+// unknownSelector reports that the API server does not know the selector, as Kubernetes before 1.31.
+func unknownSelector(err error) bool {
+	said := err.Error()
+	return strings.Contains(said, `"spec.type" is not a known field selector`) || strings.Contains(said, "field label not supported: spec.type")
+}
 
 // loadBalancers selects services of type LoadBalancer where the API server can; the caller must
 // not take others anyway.

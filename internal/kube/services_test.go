@@ -17,7 +17,7 @@ func TestServicesWithoutSelector(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.FormValue("fieldSelector") != "" {
 			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, `{"kind":"Status","status":"Failure","message":"Unable to find \"/v1, Resource=services\" that match label selector \"\", field selector \"spec.type=LoadBalancer\": field label not supported: spec.type","reason":"BadRequest","code":400}`)
+			fmt.Fprint(w, `{"kind":"Status","status":"Failure","message":"\"spec.type\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"","reason":"BadRequest","code":400}`)
 			return
 		}
 		fmt.Fprint(w, `{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"},"spec":{"type":"ClusterIP"}},{"metadata":{"name":"b"},"spec":{"type":"LoadBalancer"}}]}`)
