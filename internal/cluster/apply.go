@@ -105,10 +105,12 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 		return err
 	}
 	info := now.View.Info()
-	if reason := r.o.AcceptVersion; reason != "" && p.Accepted == nil {
+	schemas := r.schemas(ctx, info)
+	version := planner.RefusedVersion(now.View, schemas, p)
+	if reason := r.o.AcceptVersion; reason != "" && version != nil {
 		p.Accepted = &repair.Accepted{Version: info.Calico, Reason: reason}
+		version = planner.RefusedVersion(now.View, schemas, p)
 	}
-	version := planner.RefusedVersion(now.View, r.schemas(ctx, info), p)
 	r.version.calico, r.version.matters = info.Calico, p.Writes()
 	switch {
 	case info.GUID != p.Cluster:

@@ -39,3 +39,10 @@ func (x *Executor) also(ctx context.Context, s *repair.Step, live model.Object, 
 	}
 	return o, err
 }
+
+// guarded reports that a recount lowers a handle only at the revision that our own write gave it:
+// the plan undoes a repair of which nothing but counts was written.
+func guarded(s *repair.Step) bool {
+	c, count := s.Change.(*change.Count)
+	return count && c.Unchanged != ""
+}

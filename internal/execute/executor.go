@@ -235,13 +235,6 @@ func (x *Executor) idle(s *repair.Step) (string, bool) {
 	return why, true
 }
 
-// guarded reports that a recount lowers a handle only at the revision that our own write gave it:
-// the plan undoes a repair of which nothing but counts was written.
-func guarded(s *repair.Step) bool {
-	c, count := s.Change.(*change.Count)
-	return count && c.Unchanged != ""
-}
-
 func (x *Executor) keep(f string) bool { _, gone := x.dropped[f]; return !gone }
 
 func (x *Executor) drop(f string, o repair.Outcome, why string) {

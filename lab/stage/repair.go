@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/build"
 )
 
 // ErrRepaired ends an incident that was repaired: its later steps do not happen.
@@ -100,7 +101,10 @@ func (r *Repair) All(ctx context.Context, s *Stage) error {
 func (r *Repair) Plan(ctx context.Context, s *Stage) (file, id string, err error) {
 	for range 4 {
 		file = filepath.Join(r.State, fmt.Sprintf("plan-%d.yaml", time.Now().UnixNano()))
-		args := append([]string{"plan", "--settle=" + r.Settle.String(), "--save=" + file, "--accept-version=the matrix may be in the making"}, r.Args...)
+		args := append([]string{"plan", "--settle=" + r.Settle.String(), "--save=" + file}, r.Args...)
+		if s.Calico != build.CalicoVersions[0] { // it may not be proven yet
+			args = append(args, "--accept-version=the matrix is being made")
+		}
 		out, code, err := Plumbline(ctx, s.Lab, r.Bin, r.State, args...)
 		s.Say("plan printed (exit code %d)\n%s", code, out)
 		if id = planOf(out); err != nil || code != 0 || id == "" {

@@ -49,6 +49,9 @@ func budgetOf(flags []string) (cluster.Budget, error) {
 
 // valid checks the flags that apply and undo share.
 func (f *applyFlags) valid() error {
+	if err := validReason(f.acceptVersion); err != nil {
+		return err
+	}
 	switch {
 	case !slices.Contains([]string{"none", "server"}, f.dryRun):
 		return fmt.Errorf("--dry-run=%s: want none or server", f.dryRun)

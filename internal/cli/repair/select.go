@@ -33,11 +33,8 @@ func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, 
 	case f.output == "yaml" || f.output == "json":
 		return s, errors.New("-o " + f.output + ": not with --bundle: a plan of a bundle is only shown; plan on the live cluster what is to be applied")
 	}
-	if f.acceptVersion != "" && strings.TrimSpace(f.acceptVersion) == "" {
-		return s, errors.New("--accept-version: give a reason")
-	}
-	if len(f.acceptVersion) > maxReason {
-		return s, fmt.Errorf("--accept-version: at most %d characters", maxReason)
+	if err := validReason(f.acceptVersion); err != nil {
+		return s, err
 	}
 	var err error
 	if s.keys, s.blocks, err = planArgs(args, f.rebuild); err != nil {
@@ -56,6 +53,17 @@ func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, 
 
 // maxReason bounds what a user writes into a plan.
 const maxReason = 200
+
+// validReason checks why a version of Calico is accepted; empty: none is.
+func validReason(text string) error {
+	switch {
+	case text != "" && strings.TrimSpace(text) == "":
+		return errors.New("--accept-version: give a reason")
+	case len(text) > maxReason:
+		return fmt.Errorf("--accept-version: at most %d characters", maxReason)
+	}
+	return nil
+}
 
 // planArgs reads what is named: findings, or blocks to rebuild.
 func planArgs(args []string, rebuild bool) (keys []string, blocks []netip.Prefix, err error) {
