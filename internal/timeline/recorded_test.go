@@ -63,15 +63,26 @@ func recordedFiles(t *testing.T, name string) []string {
 	return files
 }
 
+// eachRecording calls f with every recording: of every scenario in each mode, and of the other
+// versions of Calico in v*/.
 func eachRecording(t *testing.T, f func(t *testing.T, name, scenario string)) {
 	t.Helper()
+	names, err := fs.Glob(os.DirFS("testdata/recorded"), "v*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for scenario := range recordedTruth {
-		for _, mode := range []string{"kdd", "etcd"} {
-			t.Run(scenario+"-"+mode, func(t *testing.T) {
-				t.Parallel()
-				f(t, scenario+"-"+mode, scenario)
-			})
+		names = append(names, scenario+"-kdd", scenario+"-etcd")
+	}
+	for _, name := range names {
+		scenario := path.Base(name)[:strings.LastIndex(path.Base(name), "-")]
+		if _, known := recordedTruth[scenario]; !known {
+			t.Fatalf("%s: no truth is known of it", name)
 		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f(t, name, scenario)
+		})
 	}
 }
 

@@ -31,7 +31,7 @@ func TestSupport(t *testing.T) {
 	if !ok || !closed {
 		t.Fatalf("%s has no table of the matrix", support)
 	}
-	want := before + begin + table(results) + end + after
+	want := before + begin + table(results) + "\n" + machines(results) + end + after
 	if *update {
 		if err := os.WriteFile(support, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -41,15 +41,20 @@ func TestSupport(t *testing.T) {
 	}
 }
 
+func (r result) cellText() string { return fmt.Sprintf("%s, %s (%s)", r.Outcome, r.Date, r.Commit) }
+
 func table(all []result) string {
 	type row [4]string
 	cells, rows := map[row]map[string]string{}, []row(nil)
 	for _, r := range all {
+		if r.Suite == onMachine {
+			continue
+		}
 		k := row{r.Calico, r.Kubernetes, r.Containerd, r.Datastore}
 		if cells[k] == nil {
 			cells[k], rows = map[string]string{}, append(rows, k)
 		}
-		cells[k][r.Suite] = fmt.Sprintf("%s, %s (%s)", r.Outcome, r.Date, r.Commit)
+		cells[k][r.Suite] = r.cellText()
 	}
 	slices.SortFunc(rows, func(a, b row) int {
 		if a[0] != b[0] {
@@ -69,6 +74,27 @@ func table(all []result) string {
 			s.WriteString(" | " + cell)
 		}
 		s.WriteString(" |\n")
+	}
+	return s.String()
+}
+
+// onMachine is the suite of the rows whose nodes are emulated machines.
+const onMachine = "machine"
+
+// What runs on each machine.
+var systems = map[string]string{
+	"debian11": "Debian 11 | 5.10 | 2.2",
+	"debian12": "Debian 12 | 6.1 | 1.6",
+	"debian13": "Debian 13 | 6.12 | 1.7",
+}
+
+func machines(all []result) string {
+	var s strings.Builder
+	s.WriteString("| Calico | Kubernetes | machine | kernel | containerd | datastore | outcome |\n|" + strings.Repeat("---|", 7) + "\n")
+	for _, r := range all {
+		if r.Suite == onMachine {
+			fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.Calico, r.Kubernetes, systems[r.Containerd], r.Datastore, r.cellText())
+		}
 	}
 	return s.String()
 }
