@@ -63,13 +63,15 @@ func run(ctx context.Context, s *stage.Stage) error {
 // fastFelix makes Felix resync the kernel's routes every 10 s and not every 90 s, so
 // that two resyncs do not take three minutes.
 func fastFelix(ctx context.Context, s *stage.Stage) error {
-	patch := func(ctx context.Context, every string) error {
+	set := func(ctx context.Context, every string) error {
 		_, err := s.Calicoctl(ctx, "patch", "felixconfiguration", "default", "-p", fmt.Sprintf(`{"spec":{"routeRefreshInterval":%q}}`, every))
+		if err != nil && strings.Contains(err.Error(), "resource does not exist") { // on some versions nobody creates it
+			err = s.CalicoctlApply(ctx, fmt.Sprintf("apiVersion: projectcalico.org/v3\nkind: FelixConfiguration\nmetadata: {name: default}\nspec: {routeRefreshInterval: %s}\n", every))
+		}
 		return err
 	}
-	s.Cleanup(func(ctx context.Context) error { return patch(ctx, "90s") })
-	// Calico's own components create the object; before 3.30 that may be after Felix is ready.
-	return lab.Eventually(ctx, time.Minute, func(ctx context.Context) error { return patch(ctx, "10s") })
+	s.Cleanup(func(ctx context.Context) error { return set(ctx, "90s") })
+	return set(ctx, "10s")
 }
 
 func release(ctx context.Context, s *stage.Stage, ip string) error {
