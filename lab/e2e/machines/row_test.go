@@ -15,9 +15,9 @@ import (
 // TestRow is what the matrix asks of a machine: it is clean, a late DEL on it is told from its
 // journal and repaired while its pod goes on running, drift of its IPAM records is repaired, and
 // the guard enforces there.
-func TestRow(t *testing.T) { t.Run(*kind, row) }
+func TestRow(t *testing.T) { t.Run(*kind, matrixRow) }
 
-func row(t *testing.T) {
+func matrixRow(t *testing.T) {
 	b := start(t, 1)
 	kernel, err := b.machine.Exec(t.Context(), "uname", "-r")
 	if err != nil {
