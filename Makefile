@@ -55,6 +55,8 @@ gen: ## Regenerate the generated files
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) test -count=1 ./internal/repair/proven -run=TestSupport -update
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
+	$(GO) tool -modfile=tools/crds/go.mod controller-gen crd paths=./api/... output:crd:dir=charts/plumbline/files/crds
+	cp charts/plumbline/files/reader.yaml deploy/reader.yaml
 	$(GO) -C tools/release run . -root $(CURDIR) -licences $(CURDIR)/THIRD_PARTY_LICENSES.txt
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true --set guard.enabled=true; } > deploy/guard.yaml
@@ -86,6 +88,7 @@ e2e-kdd:
 	$(call tests,kdd) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate -skip=TestEtcd
 	$(call tests,guard-kdd) -tags=e2e -count=1 -timeout=15m ./lab/e2e/guard -run='TestLateDel/kdd/enforce' -modes=enforce
 	$(call tests,timeline) -tags=e2e -count=1 -timeout=10m ./lab/e2e/timeline -suite=late-del
+	$(call tests,controller) -tags=e2e -count=1 -timeout=10m ./lab/e2e/controller -run='TestFinding/kdd'
 
 e2e-etcd:
 	$(call tests,etcd) -tags=e2e -count=1 -timeout=20m ./lab/e2e/gate -run=TestEtcd

@@ -58,6 +58,10 @@ var may = map[string]string{
 	"cli/term/termtest":   "cli/term",
 	"cli/timeline":        "cli/term cluster timeline timeline/parse timeline/render",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
+	"controller":          "audit buildinfo cluster controller/objects detect finding kube kube/lead kube/own observe",
+	"controller/objects":  "audit detect finding model",
+	"kube/lead":           "kube",
+	"kube/own":            "kube observe",
 	"eventlog":            "hostfile",
 	"agent":               "execute snapshotio eventlog guard model observe timeline/pick",
 
@@ -86,7 +90,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard "
+	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/objects "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

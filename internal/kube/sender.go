@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"k8s.io/client-go/rest"
 )
@@ -23,6 +24,16 @@ func (c *Client) Sender(may func(method, path string) bool) (*Sender, error) {
 		return nil, err
 	}
 	return &Sender{c: c, http: hc}, nil
+}
+
+// Config gives the configuration of a client of another library, which sends what the list admits, and
+// nothing else.
+func (c *Client) Config(may func(method, path string) bool) *rest.Config {
+	own := rest.CopyConfig(c.cfg)
+	own.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		return guarded{RoundTripper: rt, prefix: strings.TrimSuffix(c.base.Path, "/"), may: may}
+	})
+	return own
 }
 
 // SenderAs returns one that sends as the owner of a token instead of the kubeconfig's user.

@@ -119,7 +119,7 @@ func krew(t *testing.T, o options) {
 
 // A bill of materials has every module that the program says it has.
 func boms(t *testing.T, o options) {
-	for _, program := range []string{"plumbline", "plumbline-agent", "plumbline-cni"} {
+	for _, program := range []string{"plumbline", "plumbline-agent", "plumbline-cni", "plumbline-controller"} {
 		info, err := buildinfo.ReadFile(o.path("bin/" + program))
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,12 @@ func (d *dist) chart(ctx context.Context, o options, images []built) (v1.Image, 
 			b, err = filled(b, `(?m)^version: .*$`, "version: "+strings.TrimPrefix(o.version, "v"), `(?m)^appVersion: .*$`, "appVersion: "+o.version)
 			about = b
 		case "values.yaml":
-			b, err = filled(b, `(?m)^  repository: .*$`, "  repository: "+o.registry+"/"+images[0].name, `(?m)^  digest: ""$`, "  digest: "+images[0].digest.String())
+			for i, img := range images { // the agent's, and indented by two more that of the controller
+				in := strings.Repeat("  ", i+1)
+				if b, err = filled(b, `(?m)^`+in+`repository: .*$`, in+"repository: "+o.registry+"/"+img.name, `(?m)^`+in+`digest: ""$`, in+"digest: "+img.digest.String()); err != nil {
+					break
+				}
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("chart: %s: %w", name, err)

@@ -24,6 +24,7 @@ var images = []struct {
 	args     []string
 }{
 	{name: "plumbline-agent", programs: []string{"plumbline-agent", "plumbline-cni"}, args: []string{"serve"}},
+	{name: "plumbline-controller", programs: []string{"plumbline-controller"}},
 }
 
 // A built image for all platforms.

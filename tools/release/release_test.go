@@ -57,7 +57,16 @@ func TestRelease(t *testing.T) {
 	t.Run("again", func(t *testing.T) { again(t, o) })
 	t.Run("sums", func(t *testing.T) { sums(t, o) })
 	t.Run("signatures", func(t *testing.T) { signatures(t, o, pub) })
-	t.Run("image", func(t *testing.T) { image(t, o, pub) })
+	t.Run("image", func(t *testing.T) {
+		digest := image(t, o, pub, "plumbline-agent", "plumbline-cni")
+		for _, name := range []string{"agent.yaml", "guard.yaml"} {
+			b := string(get(t, o, name))
+			if n := strings.Count(b, "image: "); n == 0 || n != strings.Count(b, "image: "+o.registry+"/plumbline-agent@"+digest+"\n") || strings.Contains(b, `"dev"`) {
+				t.Errorf("%s does not name the digest of the image", name)
+			}
+		}
+		image(t, o, pub, "plumbline-controller")
+	})
 	t.Run("chart", func(t *testing.T) { chart(t, o) })
 	t.Run("krew", func(t *testing.T) { krew(t, o) })
 	t.Run("boms", func(t *testing.T) { boms(t, o) })
@@ -176,7 +185,7 @@ func signatures(t *testing.T, o options, pub *ecdsa.PublicKey) {
 	for _, x := range s.Subject {
 		stated[x.Name] = x.Digest["sha256"]
 	}
-	for _, name := range []string{"image-plumbline-agent.tar", "plumbline.yaml"} {
+	for _, name := range []string{"image-plumbline-agent.tar", "image-plumbline-controller.tar", "plumbline.yaml"} {
 		if stated[name] != hexSum(get(t, o, name)) {
 			t.Errorf("provenance of %s: %q", name, stated[name])
 		}
@@ -197,8 +206,9 @@ func signatures(t *testing.T, o options, pub *ecdsa.PublicKey) {
 }
 
 // What the registry has is the image of our programs and nothing else, by the digest that the chart names, signed.
-func image(t *testing.T, o options, pub *ecdsa.PublicKey) {
-	ref, err := o.ref("plumbline-agent", o.version)
+func image(t *testing.T, o options, pub *ecdsa.PublicKey, name string, beside ...string) string {
+	t.Helper()
+	ref, err := o.ref(name, o.version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,23 +242,18 @@ func image(t *testing.T, o options, pub *ecdsa.PublicKey) {
 			files = append(files, f.name)
 		}
 	}
-	if !slices.Equal(files, []string{"plumbline-agent", "plumbline-cni", "licenses/LICENSE", "licenses/NOTICE", "licenses/THIRD_PARTY_LICENSES.txt"}) {
+	if !slices.Equal(files, slices.Concat([]string{name}, beside, []string{"licenses/LICENSE", "licenses/NOTICE", "licenses/THIRD_PARTY_LICENSES.txt"})) {
 		t.Errorf("files of the image: %q", files)
 	}
 	c, err := img.ConfigFile()
-	if err != nil || c.OS != runtime.GOOS || c.Architecture != runtime.GOARCH || !slices.Equal(c.Config.Entrypoint, []string{"/plumbline-agent"}) || c.Config.Labels["org.opencontainers.image.version"] != o.version {
+	if err != nil || c.OS != runtime.GOOS || c.Architecture != runtime.GOARCH || !slices.Equal(c.Config.Entrypoint, []string{"/" + name}) || c.Config.Labels["org.opencontainers.image.version"] != o.version {
 		t.Errorf("%+v, %v", c, err)
 	}
-	signed(t, o, "plumbline-agent", digest, pub)
-	for _, name := range []string{"agent.yaml", "guard.yaml"} {
-		b := string(get(t, o, name))
-		if n := strings.Count(b, "image: "); n == 0 || n != strings.Count(b, "image: "+o.registry+"/plumbline-agent@"+digest.String()+"\n") || strings.Contains(b, `"dev"`) {
-			t.Errorf("%s does not name the digest of the image", name)
-		}
-	}
-	if values := chartFiles(t, o)["plumbline/values.yaml"]; !strings.Contains(values, "digest: "+digest.String()) {
+	signed(t, o, name, digest, pub)
+	if values := chartFiles(t, o)["plumbline/values.yaml"]; !strings.Contains(values, "repository: "+o.registry+"/"+name+"\n") || !strings.Contains(values, "digest: "+digest.String()) {
 		t.Error("the chart does not name the digest of the image")
 	}
+	return digest.String()
 }
 
 // signed verifies a signature as cosign does with a key.

@@ -13,3 +13,9 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
 {{- end -}}
 {{- end }}
+
+{{- define "plumbline.controllerImage" -}}
+{{- with .Values.controller.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end -}}
+{{- end }}

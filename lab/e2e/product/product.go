@@ -18,6 +18,9 @@ func Binary(t testing.TB) string { return file(t, "bin/plumbline") }
 // Agent is the path of plumbline-agent.
 func Agent(t testing.TB) string { return file(t, "bin/plumbline-agent") }
 
+// Controller is the path of plumbline-controller.
+func Controller(t testing.TB) string { return file(t, "bin/plumbline-controller") }
+
 // InstallAgents installs the agents on every node, with the manifest that we ship.
 func InstallAgents(t testing.TB, l *lab.Lab) {
 	t.Helper()
@@ -56,6 +59,12 @@ func Chart(t testing.TB) string { return file(t, "charts/plumbline") }
 // Helm runs the Helm that renders our manifests.
 func Helm(t testing.TB, l *lab.Lab, args ...string) {
 	t.Helper()
+	HelmOutput(t, l, args...)
+}
+
+// HelmOutput is Helm that returns what Helm printed.
+func HelmOutput(t testing.TB, l *lab.Lab, args ...string) string {
+	t.Helper()
 	where := exec.CommandContext(t.Context(), "go", "tool", "-modfile=tools/helm/go.mod", "-n", "helm")
 	where.Dir = filepath.Dir(file(t, "go.mod"))
 	path, err := where.Output()
@@ -64,9 +73,13 @@ func Helm(t testing.TB, l *lab.Lab, args ...string) {
 	}
 	cmd := exec.CommandContext(t.Context(), strings.TrimSpace(string(path)), args...)
 	cmd.Env = append(os.Environ(), l.Env()...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("helm %s: %v\n%s", args[0], err, out)
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("helm %s: %v\n%s%s", args[0], err, out, said.String())
 	}
+	return string(out)
 }
 
 // file is the path of a file of the repository.

@@ -1,0 +1,104 @@
+// Package controller watches a cluster all the time: what check would report becomes objects and
+// Events. One of several replicas does so, the leader; it changes nothing but its own objects.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/controller/objects"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/kube"
+	"plumbline.dev/plumbline/internal/kube/lead"
+	"plumbline.dev/plumbline/internal/kube/own"
+)
+
+// Options of the controller.
+type Options struct {
+	Cluster   cluster.Options
+	Namespace string // of its Lease
+	Pod       string // its own name
+	Listen    string // address of probes; empty: none
+	Settle    time.Duration
+	Log       *slog.Logger
+}
+
+// Run takes part in the election until ctx ends, and leads if elected. It ends with an error if it leads no
+// longer: a new process begins anew.
+func Run(ctx context.Context, o Options) error {
+	client, err := kube.Connect(o.Cluster.Kube)
+	if err != nil {
+		return err
+	}
+	store, err := own.New(client, o.Pod)
+	if err != nil {
+		return err
+	}
+	h := &health{}
+	if err := h.serve(ctx, o.Listen, o.Log); err != nil {
+		return err
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	e := lead.Election{
+		Client: client, Namespace: o.Namespace, Name: o.Pod, Log: o.Log,
+		Elected: func(name string) { o.Log.Info("elected", "leader", name); h.elected(name == o.Pod) },
+		Lead: func(leads context.Context) {
+			if err := (&leader{Options: o, store: store, health: h}).run(leads); leads.Err() == nil {
+				end(err)
+			}
+		},
+	}
+	if err := e.Run(ctx); err != nil {
+		return err
+	}
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return errors.New("the Lease could not be renewed in time: another may lead now")
+	case errors.Is(cause, context.Canceled):
+		return nil
+	default:
+		return cause
+	}
+}
+
+// A leader is the replica that was elected.
+type leader struct {
+	Options
+	store  *own.Store
+	health *health
+}
+
+func (l *leader) run(ctx context.Context) error {
+	have, err := l.store.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list findings: %w", err)
+	}
+	board := objects.NewBoard(title)
+	board.Adopt(have)
+	p := newPublisher(l.store, l.Log, have, l.health.wrote)
+	go p.run(ctx)
+	w := cluster.Watch{Options: l.Cluster, Audit: audit.Options{Detectors: detect.All, Settle: l.Settle}, Each: func(pass cluster.Pass) {
+		told := board.Take(pass.Report)
+		p.publish(board.Objects(), told)
+		l.health.judged(pass)
+	}}
+	w.Notice = func(s string) { l.Log.Warn(s) }
+	return w.Run(ctx)
+}
+
+// title is what a code means.
+func title(c finding.Code) string {
+	for _, d := range detect.All {
+		if d.Code == c {
+			return d.Title
+		}
+	}
+	return string(c)
+}

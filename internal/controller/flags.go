@@ -1,0 +1,55 @@
+package controller
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"plumbline.dev/plumbline/internal/buildinfo"
+)
+
+// Flags reads the command line and the environment of the controller's pod.
+func Flags(args []string, getenv func(string) string, stderr io.Writer) (Options, error) {
+	var o Options
+	f := flag.NewFlagSet("plumbline-controller", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.Cluster.Kube.Kubeconfig, "kubeconfig", "", "file; empty: the cluster that it runs in")
+	f.StringVar(&o.Cluster.Kube.Context, "context", "", "context of the kubeconfig")
+	f.StringVar(&o.Namespace, "namespace", getenv("POD_NAMESPACE"), "namespace of its Lease")
+	f.StringVar(&o.Pod, "name", getenv("POD_NAME"), "its own name: unique among its replicas")
+	f.StringVar(&o.Listen, "probes", ":8081", "address on which it answers /healthz and /readyz; empty: none")
+	f.StringVar(&o.Cluster.StateDir, "state-dir", "", "directory for unconfirmed findings; empty: they are forgotten when it ends")
+	f.StringVar(&o.Cluster.Datastore, "datastore", "auto", "of Calico: auto, kdd or etcd")
+	endpoints := f.String("etcd-endpoints", "", "of Calico's etcd, separated by commas")
+	f.StringVar(&o.Cluster.Etcd.CACert, "etcd-cacert", "", "file with the authority of etcd's certificate")
+	f.StringVar(&o.Cluster.Etcd.Cert, "etcd-cert", "", "file with a certificate for etcd")
+	f.StringVar(&o.Cluster.Etcd.Key, "etcd-key", "", "file with its key")
+	f.DurationVar(&o.Settle, "settle", 0, "how long a difference must last to be confirmed; 0: as its code says")
+	format := f.String("log-format", "text", "text or json")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.Cluster.Kube.Timeout, o.Cluster.Version = 2*time.Minute, buildinfo.Read().Version
+	if *endpoints != "" {
+		o.Cluster.Etcd.Endpoints = strings.Split(*endpoints, ",")
+	}
+	switch *format {
+	case "text":
+		o.Log = slog.New(slog.NewTextHandler(stderr, nil))
+	case "json":
+		o.Log = slog.New(slog.NewJSONHandler(stderr, nil))
+	default:
+		return o, fmt.Errorf("--log-format=%s: want text or json", *format)
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	if o.Namespace == "" || o.Pod == "" {
+		return o, errors.New("--namespace and --name are needed (POD_NAMESPACE, POD_NAME)")
+	}
+	return o, nil
+}

@@ -1,0 +1,77 @@
+// Package lead elects one of several controllers by a Lease. It is alone with client-go's whole
+// clientset, which its library needs.
+package lead
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+
+	"plumbline.dev/plumbline/internal/kube"
+)
+
+// How long a Lease holds without being renewed, after which time without a renewal its holder stops,
+// and how often it is renewed.
+const (
+	holds  = 15 * time.Second
+	stops  = 10 * time.Second
+	renews = 2 * time.Second
+)
+
+const leaseName = "plumbline-controller"
+
+// An Election is one candidate's part.
+type Election struct {
+	Client    *kube.Client
+	Namespace string
+	Name      string // of the candidate: unique, as its pod's name
+	// Lead is called when the candidate is elected; its context ends when it is the leader no longer.
+	Lead func(ctx context.Context)
+	// Elected is told who leads.
+	Elected func(name string)
+	Log     *slog.Logger
+}
+
+// Run takes part until ctx ends or the candidate, once elected, leads no longer: then its process is
+// to end, so that nothing of what it held stays.
+func (e *Election) Run(ctx context.Context) error {
+	if err := kube.CheckNames(e.Namespace, e.Name); err != nil {
+		return err
+	}
+	leases := `^/apis/coordination\.k8s\.io/v1/namespaces/` + regexp.QuoteMeta(e.Namespace) + `/leases`
+	create, one := regexp.MustCompile(leases+`$`), regexp.MustCompile(leases+`/`+leaseName+`$`)
+	cfg := e.Client.Config(func(method, path string) bool {
+		switch method {
+		case http.MethodPost:
+			return create.MatchString(path)
+		case http.MethodGet, http.MethodPut:
+			return one.MatchString(path)
+		default:
+			return false
+		}
+	})
+	cfg.Timeout = stops / 2
+	klog.SetSlogLogger(e.Log) // the library's own log
+	client, err := coordinationv1.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock:          &resourcelock.LeaseLock{LeaseMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: leaseName}, Client: client, LockConfig: resourcelock.ResourceLockConfig{Identity: e.Name}},
+		LeaseDuration: holds, RenewDeadline: stops, RetryPeriod: renews, Name: leaseName,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: e.Lead, OnStoppedLeading: func() {}, OnNewLeader: e.Elected},
+	})
+	if err != nil {
+		return err
+	}
+	elector.Run(ctx)
+	return nil
+}

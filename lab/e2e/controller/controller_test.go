@@ -1,0 +1,134 @@
+//go:build e2e
+
+package controller
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/lab"
+	"plumbline.dev/plumbline/lab/stage"
+)
+
+// TestFinding: a fault becomes a finding and an Event in time; the next leader has it as it was, and
+// sees when it is gone; nothing else was written, and nobody else may write it.
+func TestFinding(t *testing.T) {
+	for _, mode := range stage.Both {
+		t.Run(string(mode), func(t *testing.T) { fault(t, start(t, mode, 2)) })
+	}
+}
+
+const name = "pl1002-namespace-watched"
+
+func fault(t *testing.T, b *bench) {
+	ctx := t.Context()
+	b.eventually("a leader", 30*time.Second, func(ctx context.Context) error {
+		who, err := b.leader(ctx)
+		return expect(err, who != "", "a leader")
+	})
+	sc := stage.Scenario{Name: "watched", Run: func(ctx context.Context, s *stage.Stage) error {
+		pod, err := s.Run(ctx, stage.PodSpec{Name: "freed", Node: "node1"})
+		if err != nil {
+			return err
+		}
+		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
+			return err
+		}
+		was := b.becomes(name, "Confirmed", settle+35*time.Second)
+		if len(was.Status.Samples) != 1 || was.Status.Samples[0].Subject != pod.Status.PodIP || was.Status.Severity != "error" {
+			t.Errorf("the finding is %+v", was)
+		}
+		b.told(ctx, "Confirmed")
+		shown, err := b.Kubectl(ctx, "get", "findings")
+		t.Logf("kubectl get findings: %v\n%s", err, shown)
+		b.succession(ctx, was)
+		return nil
+	}}
+	if err := stage.Play(ctx, b.Lab, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
+		t.Fatal(err)
+	}
+	b.becomes(name, "Resolved", 90*time.Second)
+	b.told(ctx, "Confirmed", "Resolved")
+	b.onlyItsOwn()
+	out, err := b.Kubectl(ctx, "patch", "finding", name, "--subresource=status", "--type=merge", "-p", `{"status":{"count":7}}`)
+	if err == nil || !strings.Contains(err.Error(), "only plumbline-controller writes findings") {
+		t.Errorf("somebody else wrote a finding: %v %s", err, out)
+	}
+}
+
+func (b *bench) told(ctx context.Context, want ...string) {
+	b.t.Helper()
+	b.eventually("events "+strings.Join(want, ", "), 20*time.Second, func(ctx context.Context) error {
+		got, err := b.events(ctx, name)
+		return expect(err, slices.Equal(strings.Fields(got), want), "events %q, got %q", want, got)
+	})
+}
+
+// succession kills the leader: another leads within half a minute, with the same finding.
+func (b *bench) succession(ctx context.Context, was finding) {
+	b.t.Helper()
+	old, err := b.leader(ctx)
+	if err != nil || b.replicas[old] == nil {
+		b.t.Fatalf("leader %q: %v", old, err)
+	}
+	if err := b.replicas[old].Process.Kill(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.eventually("the next leader", 30*time.Second, func(ctx context.Context) error {
+		who, err := b.leader(ctx)
+		return expect(err, who != old, "another leader than %s", old)
+	})
+	for range 10 { // it reads, judges, and writes if it must
+		time.Sleep(time.Second)
+		all, err := b.findings(ctx)
+		if is := all[name]; err != nil || is.Metadata.UID != was.Metadata.UID || is.Status.State != "Confirmed" || is.Status.FirstSeen != was.Status.FirstSeen || is.Status.Count != was.Status.Count {
+			b.t.Fatalf("%v: the finding is %+v, and was %+v", err, all[name], was)
+		}
+	}
+}
+
+// onlyItsOwn reads in the audit log what the controller wrote.
+func (b *bench) onlyItsOwn() {
+	b.t.Helper()
+	log, err := os.ReadFile(b.AuditLog())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	wrote := map[string]int{}
+	for line := range bytes.Lines(log) {
+		var r struct {
+			Verb      string
+			User      struct{ Username string }
+			ObjectRef struct{ Resource, Subresource, Namespace, Name string }
+		}
+		if json.Unmarshal(line, &r) != nil || r.User.Username != "system:serviceaccount:"+lab.AgentNamespace+":plumbline-controller" {
+			continue
+		}
+		o := r.ObjectRef
+		switch what := strings.TrimSuffix(o.Resource+"/"+o.Subresource, "/"); {
+		case r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
+		case what == "findings" || what == "findings/status" || what == "events" && r.Verb == "create":
+			wrote[r.Verb+" "+what]++
+		case what == "leases" && (o.Name == "plumbline-controller" || r.Verb == "create"), what == "serviceaccounts/token" && o.Name == "plumbline-reader":
+			wrote[r.Verb+" "+what]++
+		default:
+			b.t.Errorf("the controller sent %s %s %s/%s", r.Verb, what, o.Namespace, o.Name)
+		}
+	}
+	b.t.Logf("the controller wrote %v", wrote)
+	if wrote["create findings"] == 0 || wrote["update findings/status"] == 0 || wrote["create events"] == 0 {
+		b.t.Errorf("the audit log does not have what it must have written: %v", wrote)
+	}
+}
+
+// expect is err, or that something is not as it must be.
+func expect(err error, ok bool, format string, args ...any) error {
+	return cmp.Or(err, stage.Expect(ok, format, args...))
+}
