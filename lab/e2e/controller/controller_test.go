@@ -45,7 +45,7 @@ func fault(t *testing.T, b *bench) {
 		if len(was.Status.Samples) != 1 || was.Status.Samples[0].Subject != pod.Status.PodIP || was.Status.Severity != "error" {
 			t.Errorf("the finding is %+v", was)
 		}
-		b.told(ctx, "Confirmed")
+		b.told("Confirmed")
 		shown, err := b.Kubectl(ctx, "get", "findings")
 		t.Logf("kubectl get findings: %v\n%s", err, shown)
 		b.succession(ctx, was)
@@ -55,7 +55,7 @@ func fault(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	b.becomes(name, "Resolved", 90*time.Second)
-	b.told(ctx, "Confirmed", "Resolved")
+	b.told("Confirmed", "Resolved")
 	b.onlyItsOwn()
 	out, err := b.Kubectl(ctx, "patch", "finding", name, "--subresource=status", "--type=merge", "-p", `{"status":{"count":7}}`)
 	if err == nil || !strings.Contains(err.Error(), "only plumbline-controller writes findings") {
@@ -63,7 +63,7 @@ func fault(t *testing.T, b *bench) {
 	}
 }
 
-func (b *bench) told(ctx context.Context, want ...string) {
+func (b *bench) told(want ...string) {
 	b.t.Helper()
 	b.eventually("events "+strings.Join(want, ", "), 20*time.Second, func(ctx context.Context) error {
 		got, err := b.events(ctx, name)

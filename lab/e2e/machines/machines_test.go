@@ -133,8 +133,9 @@ func (b *bench) clean() {
 // A guard has the fields of a guard daemon's report that are used here.
 type guard struct{ Wanted, Mode, State string }
 
-// guarded switches the guard of every node to a mode.
-func (b *bench) guarded(mode string) {
+// guarded makes the guard of every node enforce.
+func (b *bench) guarded() {
+	const mode = "enforce"
 	b.t.Helper()
 	_, err := b.Kubectl(b.t.Context(), "-n", lab.AgentNamespace, "patch", "configmap", "plumbline-guard", "--type=merge", "-p", `{"data":{"mode":"`+mode+`"}}`)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestNode(t *testing.T) {
 	b := start(t, 1)
 	b.connected()
 	b.tables()
-	b.guarded("enforce")
+	b.guarded()
 	b.clean()
 	b.parts()
 	b.podsReady()

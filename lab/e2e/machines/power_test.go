@@ -15,7 +15,7 @@ import (
 // agent and the guard in mode enforce; nothing is left over that check would find.
 func TestPower(t *testing.T) {
 	b := start(t, 1)
-	b.guarded("enforce")
+	b.guarded()
 	b.clean()
 	for _, how := range []struct {
 		name string
@@ -32,7 +32,7 @@ func TestPower(t *testing.T) {
 		})
 		b.podsReady()
 		b.connected()
-		b.guarded("enforce")
+		b.guarded()
 		b.clean()
 		t.Logf("%s: all is well after %.0f s", how.name, time.Since(began).Seconds())
 	}

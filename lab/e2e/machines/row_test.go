@@ -34,7 +34,7 @@ func matrixRow(t *testing.T) {
 	b.repaired(harm, latedel.Scenario, "etcd1-0", func(ctx context.Context) error { return b.toldBy(ctx, "late DEL", "late-del", "etcd1-0") })
 	b.repaired(harm, ipamdrift.Scenario, "", nil)
 
-	b.guarded("enforce")
+	b.guarded()
 	b.podsReady()
 	b.connected()
 	b.clean()
