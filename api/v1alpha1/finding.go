@@ -3,7 +3,7 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Bounds of findings as objects. Scanners have filled etcd with their reports: what does not fit
-// is counted, and `kubectl plumbline check --from-controller` lists all of it.
+// is counted, and `kubectl plumbline check` lists all of it.
 const (
 	MaxFindings = 500 // objects
 	MaxSamples  = 20  // of one object

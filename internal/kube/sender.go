@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	"k8s.io/client-go/rest"
 )
@@ -26,14 +25,10 @@ func (c *Client) Sender(may func(method, path string) bool) (*Sender, error) {
 	return &Sender{c: c, http: hc}, nil
 }
 
-// Config gives the configuration of a client of another library, which sends what the list admits, and
-// nothing else.
-func (c *Client) Config(may func(method, path string) bool) *rest.Config {
-	own := rest.CopyConfig(c.cfg)
-	own.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		return guarded{RoundTripper: rt, prefix: strings.TrimSuffix(c.base.Path, "/"), may: may}
-	})
-	return own
+// Guarded gives another library the configuration and a client that sends what the list admits, and nothing else.
+func (c *Client) Guarded(may func(method, path string) bool) (*rest.Config, *http.Client, error) {
+	hc, err := c.through(c.cfg, may)
+	return rest.CopyConfig(c.cfg), hc, err
 }
 
 // SenderAs returns one that sends as the owner of a token instead of the kubeconfig's user.

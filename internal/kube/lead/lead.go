@@ -48,7 +48,7 @@ func (e *Election) Run(ctx context.Context) error {
 	}
 	leases := `^/apis/coordination\.k8s\.io/v1/namespaces/` + regexp.QuoteMeta(e.Namespace) + `/leases`
 	create, one := regexp.MustCompile(leases+`$`), regexp.MustCompile(leases+`/`+leaseName+`$`)
-	cfg := e.Client.Config(func(method, path string) bool {
+	cfg, hc, err := e.Client.Guarded(func(method, path string) bool {
 		switch method {
 		case http.MethodPost:
 			return create.MatchString(path)
@@ -58,9 +58,12 @@ func (e *Election) Run(ctx context.Context) error {
 			return false
 		}
 	})
-	cfg.Timeout = stops / 2
+	if err != nil {
+		return err
+	}
+	hc.Timeout = stops / 2
 	klog.SetSlogLogger(e.Log) // the library's own log
-	client, err := coordinationv1.NewForConfig(cfg)
+	client, err := coordinationv1.NewForConfigAndClient(cfg, hc)
 	if err != nil {
 		return err
 	}
