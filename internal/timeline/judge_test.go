@@ -172,6 +172,37 @@ func TestLateDelInside(t *testing.T) {
 	only(t, judged(t, p.out, k.out))
 }
 
+// TestLateDelInsideLongStop has a node on which one stop takes a minute. What is not one stop, or not
+// in one file, tells nothing.
+func TestLateDelInsideLongStop(t *testing.T) {
+	t.Parallel()
+	long := func(tail float64, more ...func(*pen)) []Event {
+		p := &pen{source: "containerd", node: "node1"}
+		p.add(1, idA, "10.0.0.1").add(30, idB, "10.0.0.2").write(40, DelBegin, idA).write(62, DelEnd, idA)
+		if len(more) > 0 {
+			more[0](p)
+		}
+		p.write(87, EndpointDeleted, idB).write(90, AddressReleased, idB, object("k8s-pod-network."+idB)).write(95, DelEnd, idB)
+		if len(more) > 1 {
+			more[1](p)
+		}
+		return p.write(tail, SandboxStopped, idA).out
+	}
+	nothing := func(*pen) {}
+	v := only(t, judged(t, long(99)), LateDel)[0]
+	if v.Certainty != Likely || v.Culprit != idA || v.Victim != idB || !slices.Equal(v.Lost, []string{"address", "endpoint"}) {
+		t.Errorf("got %+v", v)
+	}
+	only(t, judged(t, long(161))) // longer than any request of a kubelet
+	for _, end := range []Kind{SandboxStopped, SandboxStopFailed, SandboxRemoved, PodKillFailed} {
+		only(t, judged(t, long(99, func(p *pen) { p.write(70, end, idA) })))
+	}
+	only(t, judged(t, long(99, nothing, func(p *pen) { p.write(97, SandboxStopFailed, idA) })))
+	apart := long(99)
+	apart[len(apart)-1].Place.File = 7
+	only(t, judged(t, apart))
+}
+
 func TestRetriedDel(t *testing.T) {
 	t.Parallel()
 	fail := func(p *pen, sec float64) *pen {

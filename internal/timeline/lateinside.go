@@ -7,8 +7,12 @@ import (
 )
 
 // enclosing is how long before and after a DEL the stop of another sandbox may have begun and
-// ended for the DEL to count as part of that stop.
-const enclosing = 10 * time.Second
+// ended for the DEL to count as part of that stop. stopTakes is the same on a slow node, where one
+// file has all three: kubelets end their requests to the runtime after two minutes.
+const (
+	enclosing = 10 * time.Second
+	stopTakes = 2 * time.Minute
+)
 
 // lateInside finds DELs of a running sandbox b that the plugin made while an older sandbox a of
 // the same name was being stopped. A plugin that finds endpoints by pod name does this: its
@@ -100,7 +104,7 @@ func (s *Story) ranAfter(l *instance, d int) int {
 }
 
 // stopping gives an instance older than b whose own stop began (from) after b's ADD and before
-// event d, and ended (to) after d, both within enclosing of d; nil if there is none.
+// event d, and ended (to) after d; nil if there is none.
 func (s *Story) stopping(b *instance, d int, instances []*instance) (a *instance, from, to int) {
 	for _, o := range instances {
 		if o == b || o.ID == "" || o.Node != b.Node || o.add > b.add || s.begin(o) > b.add {
@@ -115,7 +119,7 @@ func (s *Story) stopping(b *instance, d int, instances []*instance) (a *instance
 }
 
 // stopAround gives the first event of o's stop between the ADD and event d, and the first after
-// d that ends it, both within enclosing of d; -1 if there is none.
+// d that ends it, both within enclosing of d, or else of one long stop; -1 if there is none.
 func (s *Story) stopAround(o *instance, add, d int) (from, to int) {
 	from, to = -1, -1
 	for _, i := range o.events {
@@ -128,5 +132,46 @@ func (s *Story) stopAround(o *instance, add, d int) (from, to int) {
 			to = i
 		}
 	}
+	if from < 0 || to < 0 {
+		return s.longStop(o, add, d)
+	}
 	return from, to
+}
+
+// longStop gives the begin and the end of the one stop of o that event d is in, if it took at most
+// stopTakes: no stop of o ended or failed between them, the runtime reports its end, and one file
+// has from, d and to in this order.
+func (s *Story) longStop(o *instance, add, d int) (from, to int) {
+	from, to = -1, -1
+	for _, i := range o.events {
+		e := &s.Events[i]
+		ends := slices.Contains([]Kind{SandboxStopped, SandboxStopFailed, DelFailed, PodKillFailed, SandboxRemoved}, e.Kind)
+		switch {
+		case i <= add:
+		case i < d && ends:
+			from = -1
+		case i < d && from < 0 && onNode(e.Source) && slices.Contains(delDid, e.Kind):
+			from = i
+		case i > d && to < 0 && ends:
+			to = i
+		}
+	}
+	if from < 0 || to < 0 || s.Events[to].Kind != SandboxStopped || s.Events[to].At.Sub(s.Events[from].At) > stopTakes || !s.within(from, d, to) {
+		return -1, -1
+	}
+	return from, to
+}
+
+// within reports whether one file has the three events in this order.
+func (s *Story) within(from, d, to int) bool {
+	for _, p := range s.Places(from) {
+		for _, q := range s.Places(d) {
+			for _, r := range s.Places(to) {
+				if p.File == q.File && q.File == r.File && p.Line <= q.Line && q.Line <= r.Line {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

@@ -21,6 +21,7 @@ import (
 // with how certain it is. A star stands for what a controller adds to a pod's name.
 var recordedTruth = map[string][]string{
 	"late-del":      {"late-del/etcd1-0 late DEL proven"},
+	"late-del-slow": {"late-del/etcd1-0 late DEL likely"}, // a stop that takes a minute; the logs end with it
 	"legacy-handle": {"legacy-handle/web-0 late DEL likely"},
 	"stale-nodename": {
 		"stale-nodename/victim address changed hands likely", "stale-nodename/victim released by the IPAM garbage collector likely",
@@ -63,16 +64,17 @@ func recordedFiles(t *testing.T, name string) []string {
 	return files
 }
 
-// eachRecording calls f with every recording: of every scenario in each mode, and of the other
-// versions of Calico in v*/.
+// eachRecording calls f with every recording: of every scenario in each mode, of the other
+// versions of Calico in v*/, and of machines in debian*/.
 func eachRecording(t *testing.T, f func(t *testing.T, name, scenario string)) {
 	t.Helper()
-	names, err := fs.Glob(os.DirFS("testdata/recorded"), "v*/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for scenario := range recordedTruth {
-		names = append(names, scenario+"-kdd", scenario+"-etcd")
+	var names []string
+	for _, glob := range []string{"*-kdd", "*-etcd", "v*/*", "debian*/*"} {
+		found, err := fs.Glob(os.DirFS("testdata/recorded"), glob)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: no recording (%v)", glob, err)
+		}
+		names = append(names, found...)
 	}
 	for _, name := range names {
 		scenario := path.Base(name)[:strings.LastIndex(path.Base(name), "-")]
