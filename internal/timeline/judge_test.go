@@ -200,7 +200,12 @@ func TestLateDelInsideLongStop(t *testing.T) {
 	only(t, judged(t, long(99, nothing, func(p *pen) { p.write(97, SandboxStopFailed, idA) })))
 	apart := long(99)
 	apart[len(apart)-1].Place.File = 7
+	ran := (&pen{source: "kubelet", node: "node1", file: 1}).write(35, ContainerStarted, idB, uid(uidB)).write(110, PodKilled, "", uid(uidB))
 	only(t, judged(t, apart))
+	only(t, judged(t, apart, ran.out))
+	if v := only(t, judged(t, long(99), ran.out), LateDel)[0]; v.Certainty != Proven {
+		t.Errorf("got %+v", v)
+	}
 }
 
 func TestRetriedDel(t *testing.T) {
