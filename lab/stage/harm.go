@@ -106,7 +106,7 @@ func (h *Harm) Start(ctx context.Context, findings []string) error {
 
 // warmUp keeps the pairs that answer; the pairs of our own pods must answer.
 func (h *Harm) warmUp(ctx context.Context, urls []string) error {
-	return lab.Eventually(ctx, time.Minute, func(ctx context.Context) error {
+	return lab.Eventually(ctx, 3*time.Minute, func(ctx context.Context) error {
 		h.pairs = map[string][]string{}
 		for _, a := range h.askers {
 			if err := h.begin(ctx, a, urls); err != nil {

@@ -21,9 +21,12 @@ type asked struct {
 	}
 }
 
-// begin makes an asker send requests continuously.
+// begin makes an asker send requests continuously. One that began although that could not be told is stopped first.
 func (h *Harm) begin(ctx context.Context, asker string, urls []string) error {
 	q := url.Values{"target": urls}
+	if _, err := h.tell(ctx, asker, "stop"); err != nil {
+		return err
+	}
 	out, err := h.tell(ctx, asker, "start?"+q.Encode())
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -78,7 +79,11 @@ func pause() {
 var client = http.Client{Timeout: 3 * time.Second}
 
 func get(url string) error {
-	r, err := client.Get(url)
+	c := client
+	if strings.HasPrefix(url, "http://127.0.0.1:") {
+		c.Timeout = 30 * time.Second // a command to this pod; its machine may be slow
+	}
+	r, err := c.Get(url)
 	if err != nil {
 		return err
 	}
