@@ -58,7 +58,7 @@ var may = map[string]string{
 	"cli/term/termtest":   "cli/term",
 	"cli/timeline":        "cli/term cluster timeline timeline/parse timeline/render",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
-	"controller":          "audit buildinfo cluster controller/objects detect finding kube kube/lead kube/own observe",
+	"controller":          "agent agent/door audit buildinfo cluster controller/objects detect finding kube kube/lead kube/own kube/review model observe",
 	"controller/objects":  "audit detect finding model",
 	"kube/lead":           "kube",
 	"kube/own":            "kube observe",
@@ -68,7 +68,8 @@ var may = map[string]string{
 	"bench/agentcost": "", // measures: tests only
 	"bench/agents":    "", // measures: tests only
 	"bench/ways":      "", // measures: tests only
-	"agent/server":    "agent buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
+	"agent/door":      "agent",
+	"agent/server":    "agent agent/door buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
 	"timeline":              "cnierror finding model",

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
 	"plumbline.dev/plumbline/internal/agent/server"
 	"plumbline.dev/plumbline/internal/guard/daemon"
 	"plumbline.dev/plumbline/internal/host"
@@ -40,7 +41,7 @@ func serve(ctx context.Context) int {
 }
 
 // connect connects to the API server as the agent's pod.
-func connect(node, also string) (server.Reviewer, server.Lease, error) {
+func connect(node, also string) (door.Reviewer, server.Lease, error) {
 	r, err := review.New()
 	if err == nil && also != "" {
 		err = r.Also(also)

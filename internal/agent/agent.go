@@ -21,6 +21,10 @@ const (
 	PathChange = "v1/change"
 	PathGuard  = "v1/guard"
 
+	// Controller is for whom requests to the controller are signed: no node has that name.
+	Controller   = "plumbline:controller"
+	PathFindings = "findings"
+
 	// The virtual resource whose RBAC rights authorize callers.
 	Group    = "plumbline.dev"
 	Resource = "nodestates"

@@ -217,13 +217,13 @@ func TestUnconfirmedAreReread(t *testing.T) {
 func TestSuppressions(t *testing.T) {
 	t.Parallel()
 	valid := audit.Suppression{Code: "PL1002", Subject: "10.0.0.*", Reason: "known", Expires: now + 3600}
-	r := judge(t, free(base()), audit.Source{}, audit.Options{Suppress: []audit.Suppression{valid}})
+	r := judge(t, free(base()), audit.Source{}, audit.Options{Suppress: func() []audit.Suppression { return []audit.Suppression{valid} }})
 	if len(r.Findings) != 0 || len(r.Suppressed) != 1 {
 		t.Errorf("findings %v, suppressed %v", names(r.Findings), names(r.Suppressed))
 	}
 	over := valid
 	over.Expires = now - 1
-	r = judge(t, free(base()), audit.Source{}, audit.Options{Suppress: []audit.Suppression{over}})
+	r = judge(t, free(base()), audit.Source{}, audit.Options{Suppress: func() []audit.Suppression { return []audit.Suppression{over} }})
 	if !slices.Equal(names(r.Findings), []string{"PL1002/10.0.0.1", "PL9004/PL1002/10.0.0.*"}) {
 		t.Errorf("findings %v", names(r.Findings))
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	Detectors []*detect.Detector
 	Settle    time.Duration                   // minimum duration for all classes; 0: each class's own
 	Recall    func(clusterGUID string) Memory // observations of earlier runs; may be nil
-	Suppress  []Suppression
+	Suppress  func() []Suppression            // is asked at each judgement; may be nil
 	Progress  func(name string, rows int, done bool)
 	Keep      func(*finding.Finding) bool // which findings to report; nil means all
 }
@@ -64,6 +64,14 @@ func (r *Report) RecheckAfter() model.Time {
 	return t
 }
 
+// The tables of the sources kubernetes and calico.
+var (
+	kubernetesTables = []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services}
+	calicoTables     = []model.Table{model.Cluster, model.Pools, model.Blocks, model.Handles, model.HandleCounts, model.Affinities, model.Endpoints}
+	// Sources are all of them.
+	Sources = slices.Concat(kubernetesTables, calicoTables)
+)
+
 // Unread reports whether one of the named sources was not read completely.
 func (r *Report) Unread(sources []string) bool {
 	for _, b := range sources {
@@ -73,9 +81,9 @@ func (r *Report) Unread(sources []string) bool {
 			}
 			continue
 		}
-		want := []model.Table{model.Pods, model.PodPhase, model.PodNode, model.PodStatus, model.Nodes, model.Services}
+		want := kubernetesTables
 		if b == "calico" {
-			want = []model.Table{model.Cluster, model.Pools, model.Blocks, model.Handles, model.HandleCounts, model.Affinities, model.Endpoints}
+			want = calicoTables
 		}
 		for _, t := range want {
 			if !r.View.State(t, "").Seen() {

@@ -67,8 +67,11 @@ func finish(r *Report, found []finding.Finding, o Options) {
 	}
 	leakedShare(r.View, found)
 	r.MassChanges = massChanges(found, r.Judged)
-	found, r.Suppressed = suppress(found, o.Suppress, r.Taken)
-	found = append(found, expired(o.Suppress, r.Taken)...)
+	if o.Suppress != nil {
+		by := o.Suppress()
+		found, r.Suppressed = suppress(found, by, r.Taken)
+		found = append(found, expired(by, r.Taken)...)
+	}
 	found, r.Folded = fold(found)
 	for _, f := range found {
 		if f.State == finding.Confirmed {

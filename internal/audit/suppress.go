@@ -15,6 +15,7 @@ type Suppression struct {
 	Code    finding.Code `json:"code"`
 	Subject string       `json:"subject"` // a glob
 	Reason  string       `json:"reason"`
+	Owner   string       `json:"owner,omitempty"` // who accepts them
 	Expires model.Time   `json:"expires"`
 }
 
@@ -49,10 +50,14 @@ func (s *Suppression) hides(f *finding.Finding, now model.Time) bool {
 }
 
 func suppress(fs []finding.Finding, by []Suppression, now model.Time) (shown, hidden []finding.Finding) {
+	of := map[finding.Code][]Suppression{}
+	for _, s := range by {
+		of[s.Code] = append(of[s.Code], s)
+	}
 next:
 	for i := range fs {
-		for j := range by {
-			if by[j].hides(&fs[i], now) {
+		for _, s := range of[fs[i].Code] {
+			if s.hides(&fs[i], now) {
 				hidden = append(hidden, fs[i])
 				continue next
 			}
@@ -64,18 +69,25 @@ next:
 
 // expired gives a finding for each suppression that has expired. It has no detector: it is
 // about the user's own file.
-func expired(by []Suppression, now model.Time) []finding.Finding {
+func expired(of []Suppression, now model.Time) []finding.Finding {
 	var out []finding.Finding
-	for _, s := range by {
+	for _, s := range of {
 		if s.Expires <= now {
 			subject := model.Ref{Kind: model.KindCluster, Name: string(s.Code) + "/" + s.Subject}
 			out = append(out, finding.Finding{
 				Code: finding.PL9004, Severity: finding.Info, Subject: subject, Class: finding.Now, State: finding.Confirmed, Since: s.Expires,
-				Summary:  "its suppression has expired: " + s.Reason,
+				Summary:  "its suppression has expired: " + s.Reason + by(s.Owner),
 				Evidence: []finding.Evidence{{Ref: subject, Says: "expired " + s.Expires.String(), Since: s.Expires}},
 				About:    []model.Ref{subject},
 			})
 		}
 	}
 	return out
+}
+
+func by(owner string) string {
+	if owner == "" {
+		return ""
+	}
+	return " (" + owner + ")"
 }

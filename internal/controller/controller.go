@@ -17,6 +17,7 @@ import (
 	"plumbline.dev/plumbline/internal/kube"
 	"plumbline.dev/plumbline/internal/kube/lead"
 	"plumbline.dev/plumbline/internal/kube/own"
+	"plumbline.dev/plumbline/internal/kube/review"
 )
 
 // Options of the controller.
@@ -25,6 +26,7 @@ type Options struct {
 	Namespace string // of its Lease
 	Pod       string // its own name
 	Listen    string // address of probes; empty: none
+	Serve     string // address on which all findings are served; empty: none
 	Settle    time.Duration
 	Log       *slog.Logger
 }
@@ -44,13 +46,17 @@ func Run(ctx context.Context, o Options) error {
 	if err := h.serve(ctx, o.Listen, o.Log); err != nil {
 		return err
 	}
+	served, err := serveRows(ctx, client, o)
+	if err != nil {
+		return err
+	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	e := lead.Election{
 		Client: client, Namespace: o.Namespace, Name: o.Pod, Log: o.Log,
 		Elected: func(name string) { o.Log.Info("elected", "leader", name); h.elected(name == o.Pod) },
 		Lead: func(leads context.Context) {
-			if err := (&leader{Options: o, store: store, health: h}).run(leads); leads.Err() == nil {
+			if err := (&leader{Options: o, store: store, health: h, rows: served}).run(leads); leads.Err() == nil {
 				end(err)
 			}
 		},
@@ -68,11 +74,26 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
+// serveRows begins to serve all findings.
+func serveRows(ctx context.Context, client *kube.Client, o Options) (*rows, error) {
+	r := newRows()
+	cfg, _, err := client.Guarded(func(string, string) bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	reviewer, err := review.NewFor(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.serve(ctx, o.Serve, reviewer, o.Log)
+}
+
 // A leader is the replica that was elected.
 type leader struct {
 	Options
 	store  *own.Store
 	health *health
+	rows   *rows
 }
 
 func (l *leader) run(ctx context.Context) error {
@@ -80,13 +101,20 @@ func (l *leader) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list findings: %w", err)
 	}
+	accept := &accepted{store: l.store, log: l.Log}
+	if err := accept.read(ctx); err != nil {
+		l.Log.Warn("suppressions not read: nothing is hidden", "error", err)
+	}
+	go accept.run(ctx)
 	board := objects.NewBoard(title)
 	board.Adopt(have)
 	p := newPublisher(l.store, l.Log, have, l.health.wrote)
+	p.answerNext = accept.answerNext
 	go p.run(ctx)
-	w := cluster.Watch{Options: l.Cluster, Audit: audit.Options{Detectors: detect.All, Settle: l.Settle}, Each: func(pass cluster.Pass) {
+	w := cluster.Watch{Options: l.Cluster, Audit: audit.Options{Detectors: detect.All, Settle: l.Settle, Suppress: accept.list}, Each: func(pass cluster.Pass) {
 		told := board.Take(pass.Report)
 		p.publish(board.Objects(), told)
+		l.rows.take(pass)
 		l.health.judged(pass)
 	}}
 	w.Notice = func(s string) { l.Log.Warn(s) }

@@ -19,6 +19,8 @@ type publisher struct {
 	log   *slog.Logger
 	wrote func() // is called when all is written, or something was
 
+	answerNext func(ctx context.Context) bool // writes what has time, and reports whether there was something
+
 	mu   sync.Mutex
 	want []v1alpha1.Finding
 	news *news
@@ -58,6 +60,9 @@ func (p *publisher) run(ctx context.Context) {
 			did = p.writeNext(ctx) || p.tellNext(ctx)
 		}
 		pause := betweenWrites
+		if !did {
+			did = p.answerNext(ctx)
+		}
 		if !did {
 			p.wrote()
 			pause = time.Second

@@ -104,6 +104,10 @@ func agentPods(pods []model.Pod) []AgentPod {
 // than the limit fails. The headers of a refusal are returned too. The context sets the timeout. The API server removes the caller's
 // Authorization header and passes the others on, such as head.
 func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url.Values, head http.Header) (io.ReadCloser, http.Header, error) {
+	return c.proxy(ctx, pod, path, query, head, "the agent of "+pod.Node, maxAnswer)
+}
+
+func (c *Client) proxy(ctx context.Context, pod AgentPod, path string, query url.Values, head http.Header, whom string, most int64) (io.ReadCloser, http.Header, error) {
 	at, err := ProxyPath(pod, path)
 	if err != nil {
 		return nil, nil, err
@@ -123,9 +127,9 @@ func (c *Client) Proxy(ctx context.Context, pod AgentPod, path string, query url
 		case errors.As(err, &long):
 			err = fmt.Errorf("%w: %w", ErrUnreachable, long.Err)
 		}
-		return nil, answered, fmt.Errorf("ask the agent of %s: %w", pod.Node, err)
+		return nil, answered, fmt.Errorf("ask %s: %w", whom, err)
 	}
-	return &bounded{body: resp.Body, left: maxAnswer}, answered, nil
+	return &bounded{body: resp.Body, left: most}, answered, nil
 }
 
 // ProxyPath is the path to an agent through the API server.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
 	"plumbline.dev/plumbline/internal/buildinfo"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
@@ -25,7 +26,7 @@ type Env struct {
 	Getenv         func(string) string
 	// Connect returns what asks the API server about tokens, and the Lease of the agent of a node
 	// there; also is another address of it.
-	Connect func(node, also string) (Reviewer, Lease, error)
+	Connect func(node, also string) (door.Reviewer, Lease, error)
 }
 
 const usage = `Plumbline's agent: reads the kernel and container runtime state of one node.

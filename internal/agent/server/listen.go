@@ -2,18 +2,12 @@ package server
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -22,23 +16,24 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
 )
 
 // Listen answers over HTTPS until ctx ends, for callers with a token that the API server
 // accepts. The certificate is self-signed: the API server's proxy does not verify it, and
 // the caller authenticates, not the agent.
 func (s *Server) Listen(ctx context.Context, l net.Listener) error {
-	cert, err := certificate(s.node, s.now())
+	cert, err := door.Certificate("plumbline-agent", s.node, s.now())
 	if err != nil {
 		return err
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+agent.PathHealth, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	mux.Handle("GET /", s.gate.wrap("get", s.handler()))
-	mux.Handle("/", s.gate.wrap("update", s.handler())) // every method that may change something
+	mux.Handle("GET /", s.door.Wrap("get", s.handler()))
+	mux.Handle("/", s.door.Wrap("update", s.handler())) // every method that may change something
 	srv := s.http(mux)
 	srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
-	return serve(ctx, srv, func() error { return srv.ServeTLS(newPlaces(l), "", "") })
+	return serve(ctx, srv, func() error { return srv.ServeTLS(door.Listener(l), "", "") })
 }
 
 // ListenUnix answers root on the node itself, also when the API server is unavailable.
@@ -98,27 +93,4 @@ func serve(ctx context.Context, srv *http.Server, run func() error) error {
 		return err
 	}
 	return nil
-}
-
-const certificateFor = 365 * 24 * time.Hour
-
-func certificate(node string, now time.Time) (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
-	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
-	}
-	t := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "plumbline-agent"}, DNSNames: []string{node},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateFor),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, t, t, &key.PublicKey, key)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }

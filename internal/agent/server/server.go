@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -23,10 +25,10 @@ type Config struct {
 	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
 	// Calls returns the running CNI calls.
 	Calls  func(ctx context.Context) ([]model.Process, error)
-	Writer *NodeWriter // nil: the agent only reads
-	Review Reviewer    // nil: only root on the node is admitted
-	Lease  Lease       // nil: the identity is not published, and no repair accepts verifications
-	Record string      // directory of the event log; empty for none
+	Writer *NodeWriter   // nil: the agent only reads
+	Review door.Reviewer // nil: only root on the node is admitted
+	Lease  Lease         // nil: the identity is not published, and no repair accepts verifications
+	Record string        // directory of the event log; empty for none
 	Logs   Logs
 	Log    *slog.Logger
 	Now    func() time.Time
@@ -39,7 +41,7 @@ type Server struct {
 	store  *store
 	watch  []func(ctx context.Context, changed func(tables ...model.Table)) error
 	calls  func(ctx context.Context) ([]model.Process, error)
-	gate   *gate
+	door   *door.Door
 	key    ed25519.PrivateKey // of the verifications, since this start
 	record string
 	log    *slog.Logger
@@ -79,7 +81,7 @@ func New(c Config) *Server {
 	}
 	s.verbs, s.read = verbsOf(s), c.Writer.reread
 	s.store = newStore(c.Node, c.Version, s.note)
-	s.gate = newGate(c.Review, c.Node, c.Now)
+	s.door = door.New(c.Review, c.Node, door.Right{Group: agent.Group, Resource: agent.Resource, Name: c.Node}, c.Now)
 	s.logs = newLogReader(&c)
 	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
 	for _, collector := range c.Collectors {

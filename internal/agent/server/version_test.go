@@ -13,7 +13,7 @@ import (
 func TestEveryAnswerHasTheVersion(t *testing.T) {
 	t.Parallel()
 	s := New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now})
-	h := s.http(s.gate.wrap("get", s.handler())).Handler
+	h := s.http(s.door.Wrap("get", s.handler())).Handler
 	root := s.http(s.handler()).Handler
 	for path, want := range map[string]int{agent.PathDigest: http.StatusOK, "v1/thing": http.StatusNotFound, agent.PathVerify: http.StatusBadRequest} {
 		for code, h := range map[int]http.Handler{http.StatusUnauthorized: h, want: root} {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
 	"plumbline.dev/plumbline/internal/agent/server"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -59,7 +60,7 @@ func (d *desk) Addr() net.Addr { return d.addr }
 
 // answer starts the real agent of every node behind one port; the destination address
 // identifies the node.
-func (c *cluster) answer(t *testing.T, review server.Reviewer) {
+func (c *cluster) answer(t *testing.T, review door.Reviewer) {
 	t.Helper()
 	ctx := t.Context()
 	door, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort("0.0.0.0", itoa(agent.Port)))

@@ -36,7 +36,9 @@ type flags struct {
 	logs      []string
 	against   string // a file of an earlier check
 	probe     bool
-	probes    cluster.Probe // started with probe
+	probes    cluster.Probe    // started with probe
+	told      bool             // by the controller
+	checked   *cluster.Checked // what it judged; nil: as the report says
 }
 
 // Command is the command check.
@@ -74,6 +76,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.probes.Namespace, "probe-namespace", "kube-system", "namespace of the probe pods")
 	l.BoolVar(&sess.Cluster.Quick, "quick", false, "read only metadata of pods and names of handles; lists the codes that cannot be checked")
 	l.StringVar(&f.against, "against", "", "an earlier check, as check -o json or collect wrote it: show what is new since then, and what is gone")
+	l.BoolVar(&f.told, "from-controller", false, "show what the controller judged last, instead of reading the cluster")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
 	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
 	return c
@@ -86,6 +89,9 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	}
 	if err := term.OutputOneOf(f.output, "table", "wide", "json", "yaml", "html", "name"); err != nil {
 		return err
+	}
+	if f.told {
+		return fromController(ctx, sess, f, opts.Keep)
 	}
 	if flag := f.needsCluster(sess); flag != "" && sess.Bundle != "" {
 		return fmt.Errorf("%s: not with --bundle, which does not change", flag)

@@ -6,6 +6,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -14,32 +15,22 @@ const never = "network policies, firewall rules with conditions, single Services
 
 // judged says what was checked, where nothing was found: no findings say nothing about the rest.
 func judged(r *audit.Report, f flags) string {
-	s := r.View.Snapshot()
-	pods := 0
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		if (f.namespace == "" || p.Namespace == f.namespace) && (f.node == "" || p.Node == f.node) {
-			pods++
-		}
-	}
-	nodes, seen := 0, 0
-	for i := range s.Nodes {
-		if f.node != "" && s.Nodes[i].Name != f.node {
-			continue
-		}
-		nodes++
-		if r.View.Sees(s.Nodes[i].Name, model.Links, model.Paths, model.Sandboxes) {
-			seen++
-		}
+	c := f.checked
+	if c == nil {
+		counted := cluster.CheckedOf(r, f.namespace, f.node)
+		c = &counted
 	}
 	only := ""
 	if len(f.codes) > 0 {
 		only = " for " + strings.ToUpper(strings.Join(f.codes, ", ")) + " only"
 	}
+	if about := strings.TrimSpace(f.namespace + " " + f.node); f.checked != nil && about != "" {
+		only += " (shown: only about " + term.Line(about) + ")"
+	}
 	if f.selector != "" {
 		only += " (shown: only about pods with " + term.Line(f.selector) + ")"
 	}
-	return fmt.Sprintf("Checked%s: %s, %s (%s with node state), %s; %s", only, term.Count(pods, "pod"), term.Count(nodes, "node"), term.Thousands(seen), term.Count(len(s.Blocks), "block"), never)
+	return fmt.Sprintf("Checked%s: %s, %s (%s with node state), %s; %s", only, term.Count(c.Pods, "pod"), term.Count(c.Nodes, "node"), term.Thousands(c.Seen), term.Count(c.Blocks, "block"), never)
 }
 
 // unknownNames refuses names that nothing in the cluster has: a typo must not look healthy.

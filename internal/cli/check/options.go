@@ -22,9 +22,11 @@ func auditOptions(f flags) (o audit.Options, err error) {
 		return o, err
 	}
 	if f.suppress != "" {
-		if o.Suppress, err = readSuppressions(f.suppress); err != nil {
+		accepted, err := readSuppressions(f.suppress)
+		if err != nil {
 			return o, err
 		}
+		o.Suppress = func() []audit.Suppression { return accepted }
 	}
 	if f.namespace != "" || f.node != "" {
 		o.Keep = func(x *finding.Finding) bool {

@@ -22,6 +22,7 @@ const maxSuppressions = 1 << 20
 //	- code: PL1005
 //	  subject: 10.9.0.0/26
 //	  reason: left of the old pool, goes with node w3
+//	  owner: network-team
 //	  expires: 2027-01-31T00:00:00Z
 func readSuppressions(path string) ([]audit.Suppression, error) {
 	f, err := os.Open(path)

@@ -1,4 +1,5 @@
-// Package own writes the controller's own objects: findings, their status, and Events about them.
+// Package own writes the controller's own objects: findings and Events about them, and the status of both
+// findings and suppressions.
 // It can send nothing else.
 package own
 
@@ -27,15 +28,16 @@ var (
 const writeWithin = 4 * time.Second
 
 const (
-	findings  = "/apis/" + v1alpha1.Group + "/" + v1alpha1.Version + "/findings"
-	eventsIn  = "default" // Events about objects without a namespace are there
-	eventsAt  = "/api/v1/namespaces/" + eventsIn + "/events"
-	oneOfThem = `^` + findings + `/` + kube.NamePattern
+	objects      = "/apis/" + v1alpha1.Group + "/" + v1alpha1.Version
+	findings     = objects + "/findings"
+	suppressions = objects + "/suppressions"
+	eventsIn     = "default" // Events about objects without a namespace are there
+	eventsAt     = "/api/v1/namespaces/" + eventsIn + "/events"
 )
 
 var (
-	findingPath = regexp.MustCompile(oneOfThem + `$`)
-	statusPath  = regexp.MustCompile(oneOfThem + `/status$`)
+	findingPath = regexp.MustCompile(`^` + findings + `/` + kube.NamePattern + `$`)
+	statusPath  = regexp.MustCompile(`^(` + findings + `|` + suppressions + `)/` + kube.NamePattern + `/status$`)
 )
 
 // may admits what the controller writes.

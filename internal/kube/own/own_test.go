@@ -9,6 +9,10 @@ func TestMay(t *testing.T) {
 		{"POST", findings}:                                                true,
 		{"PUT", findings + "/a/status"}:                                   true,
 		{"DELETE", findings + "/a"}:                                       true,
+		{"PUT", suppressions + "/a/status"}:                               true,
+		{"PUT", suppressions + "/a"}:                                      false,
+		{"POST", suppressions}:                                            false,
+		{"DELETE", suppressions + "/a"}:                                   false,
 		{"POST", eventsAt}:                                                true,
 		{"GET", findings}:                                                 false, // by the reader
 		{"PUT", findings + "/a"}:                                          false,

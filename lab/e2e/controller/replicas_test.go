@@ -61,7 +61,7 @@ func (b *bench) apply(template string) {
 // run starts a replica.
 func (b *bench) run(name string) {
 	b.t.Helper()
-	args := []string{"--kubeconfig", b.kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--probes", "", "--settle", settle.String(), "--state-dir", b.t.TempDir()}
+	args := []string{"--kubeconfig", b.kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--probes", "", "--serve", "", "--settle", settle.String(), "--state-dir", b.t.TempDir()}
 	if b.Datastore == lab.Etcd {
 		ca, crt, key := b.EtcdCerts("read-only")
 		args = append(args, "--etcd-endpoints", b.EtcdEndpoint(), "--etcd-cacert", ca, "--etcd-cert", crt, "--etcd-key", key)

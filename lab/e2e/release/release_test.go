@@ -5,6 +5,7 @@ package release
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -52,7 +53,7 @@ func TestFromArtifacts(t *testing.T) {
 	u.kubectl("create", "namespace", lab.AgentNamespace)
 	u.kubectl("label", "namespace", lab.AgentNamespace, "pod-security.kubernetes.io/enforce=privileged")
 	product.Helm(t, l, "install", "plumbline", chart, "--plain-http", "--version", before, "-n", lab.AgentNamespace, "--wait", "--timeout=300s",
-		"--set", "guard.enabled=true,guard.mode=enforce")
+		"--set", "guard.enabled=true,guard.mode=enforce,controller.enabled=true")
 	t.Logf("installed after %.0f s", time.Since(began).Seconds())
 	product.Helm(t, l, "test", "plumbline", "-n", lab.AgentNamespace, "--timeout=120s")
 	s := &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}
@@ -67,19 +68,48 @@ func TestFromArtifacts(t *testing.T) {
 		t.Errorf("the first finding: %s", out)
 	}
 	t.Logf("first finding after %.0f s", time.Since(began).Seconds())
+	u.controller("PL1002/"+pod.Status.PodIP, before)
 	u.kubectl("-n", "default", "delete", "pod", "freed")
 
 	u.replace("upgrade", after, func() {
 		product.Helm(t, l, "upgrade", "plumbline", chart, "--plain-http", "--version", after, "-n", lab.AgentNamespace, "--reset-then-reuse-values", "--wait", "--timeout=400s")
 	})
+	u.controller("", after)
 	u.replace("rollback", before, func() {
 		product.Helm(t, l, "rollback", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=400s")
 	})
 
 	product.Helm(t, l, "uninstall", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=120s")
 	u.kubectl("delete", "namespace", lab.AgentNamespace, "--timeout=90s")
+	u.kubectl("delete", "crd", "findings.plumbline.dev", "suppressions.plumbline.dev", "--timeout=60s") // which Helm keeps, with what people wrote
 	u.nothingLeft()
 	u.airGapped(dist)
+}
+
+// controller asks for what the controller judged, as a user does; want is a finding that is confirmed in time.
+func (u user) controller(want, version string) {
+	u.t.Helper()
+	code := 0
+	if want != "" {
+		code = 1
+	}
+	began := time.Now()
+	err := lab.Eventually(u.t.Context(), 3*time.Minute, func(ctx context.Context) error {
+		out, err := u.command(ctx, "check", "--from-controller", "-o", "name").Output()
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && exit.ExitCode() != code || err == nil && code != 0 {
+			return fmt.Errorf("check --from-controller: %w %s", err, exit.Stderr)
+		}
+		return stage.Expect(strings.TrimSpace(string(out)) == want, "findings %q, got %q", want, out)
+	})
+	if err != nil {
+		u.t.Error(err)
+	}
+	u.t.Logf("check --from-controller has %q after %.0f s:\n%s", want, time.Since(began).Seconds(), u.run(code, "check", "--from-controller"))
+	u.t.Logf("%s", u.kubectl("get", "findings"))
+	if out := u.kubectl("-n", lab.AgentNamespace, "get", "pods", "-l", "app.kubernetes.io/component=controller", "-o", "jsonpath={.items[*].spec.containers[*].image} {.items[*].status.containerStatuses[*].restartCount}"); !strings.Contains(out, version) || !strings.HasSuffix(out, "0 0") {
+		u.t.Errorf("pods of the controller: %s, want version %s, never restarted", out, version)
+	}
 }
 
 // airGapped installs what was copied onto the nodes, without a registry, with another port.

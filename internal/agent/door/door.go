@@ -1,4 +1,6 @@
-package server
+// Package door admits the callers of agents and of the controller: with a token that the API server accepts, a
+// signature of the request, and a right that the API server grants.
+package door
 
 import (
 	"bytes"
@@ -36,12 +38,19 @@ const (
 	maxToken = 16 << 10
 )
 
-// A gate admits authorized requests. It refuses if the API server cannot be asked. Order: what
+// maxBody bounds the size of a request.
+const maxBody = 256 << 10
+
+// A Right is what callers need beside a verb: the object is named Name, or any if that is empty.
+type Right struct{ Group, Resource, Name string }
+
+// A Door admits authorized requests. It refuses if the API server cannot be asked. Order: what
 // costs nothing is refused first, and the API server is asked last, within the budget of the
-// caller's address: callers must not use the agent to overload it, nor keep others out.
-type gate struct {
+// caller's address: callers must not use the door to overload it, nor keep others out.
+type Door struct {
 	review Reviewer
-	node   string
+	of     string // for whom requests are signed
+	right  Right
 	now    func() time.Time
 
 	mu      sync.Mutex
@@ -54,40 +63,41 @@ type verdict struct {
 	until time.Time
 }
 
-func newGate(r Reviewer, node string, now func() time.Time) *gate {
-	return &gate{review: r, node: node, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now)}
+// New returns the door of a node's agent, or of another program that requests are signed for.
+func New(r Reviewer, of string, right Right, now func() time.Time) *Door {
+	return &Door{review: r, of: of, right: right, now: now, known: map[[sha256.Size]byte]verdict{}, sources: newSources(now)}
 }
 
-// wrap requires the right for verb before it admits a request.
-func (g *gate) wrap(verb string, next http.Handler) http.Handler {
+// Wrap requires the right for verb before it admits a request.
+func (d *Door) Wrap(verb string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := r.Header.Get(agent.Header)
 		switch {
 		case token == "":
 			http.Error(w, "no token: send one in "+agent.Header, http.StatusUnauthorized)
 			return
-		case len(token) > maxToken || g.review == nil:
-			http.Error(w, "the token is too long, or this agent cannot verify tokens", http.StatusUnauthorized)
+		case len(token) > maxToken || d.review == nil:
+			http.Error(w, "the token is too long, or no tokens can be verified here", http.StatusUnauthorized)
 			return
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxChange))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			http.Error(w, "the request is too long or incomplete", http.StatusBadRequest)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		audience, err := agent.AudienceOf(g.node, r, body)
+		audience, err := agent.AudienceOf(d.of, r, body)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
-		ok, err := g.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb)
+		ok, err := d.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb)
 		switch {
 		case err != nil:
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "the API server cannot be asked to verify the token; retry", http.StatusServiceUnavailable)
 		case !ok:
-			http.Error(w, fmt.Sprintf("the token is not valid for this request, or its owner may not %s %s.%s", verb, agent.Resource, agent.Group), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("the token is not valid for this request, or its owner may not %s %s.%s", verb, d.right.Resource, d.right.Group), http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -96,55 +106,55 @@ func (g *gate) wrap(verb string, next http.Handler) http.Handler {
 
 var errBusy = errors.New("too many token reviews; retry")
 
-func (g *gate) may(ctx context.Context, source netip.Addr, token, audience, verb string) (bool, error) {
+func (d *Door) may(ctx context.Context, source netip.Addr, token, audience, verb string) (bool, error) {
 	end, ok := meant(token, audience)
 	if !ok {
 		return false, nil // refused without asking the API server
 	}
 	key := sha256.Sum256([]byte(verb + "\x00" + token))
-	g.mu.Lock()
-	v, ok := g.known[key]
-	g.mu.Unlock()
-	if ok && g.now().Before(v.until) {
+	d.mu.Lock()
+	v, ok := d.known[key]
+	d.mu.Unlock()
+	if ok && d.now().Before(v.until) {
 		return v.ok, nil
 	}
-	if ok, err := g.review.Genuine(ctx, token); !ok || err != nil {
+	if ok, err := d.review.Genuine(ctx, token); !ok || err != nil {
 		return false, err
 	}
-	done, ok := g.sources.review(source)
+	done, ok := d.sources.review(source)
 	if !ok {
 		return false, errBusy
 	}
 	defer done()
-	yes, err := g.ask(ctx, token, audience, verb)
+	yes, err := d.ask(ctx, token, audience, verb)
 	if err != nil {
 		return false, err
 	}
-	g.remember(key, yes, end)
+	d.remember(key, yes, end)
 	return yes, nil
 }
 
-func (g *gate) ask(ctx context.Context, token, audience, verb string) (bool, error) {
-	owner, ok, err := g.review.Authenticate(ctx, token, audience)
+func (d *Door) ask(ctx context.Context, token, audience, verb string) (bool, error) {
+	owner, ok, err := d.review.Authenticate(ctx, token, audience)
 	if err != nil || !ok {
 		return false, err
 	}
-	return g.review.Authorize(ctx, owner, verb, agent.Group, agent.Resource, g.node)
+	return d.review.Authorize(ctx, owner, verb, d.right.Group, d.right.Resource, d.right.Name)
 }
 
-func (g *gate) remember(key [sha256.Size]byte, yes bool, end time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.now()
-	if len(g.known) >= maxKnown {
-		for k, v := range g.known {
+func (d *Door) remember(key [sha256.Size]byte, yes bool, end time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	if len(d.known) >= maxKnown {
+		for k, v := range d.known {
 			if !now.Before(v.until) {
-				delete(g.known, k)
+				delete(d.known, k)
 			}
 		}
 	}
-	if len(g.known) >= maxKnown {
-		clear(g.known) // too many tokens: drop the cache
+	if len(d.known) >= maxKnown {
+		clear(d.known) // too many tokens: drop the cache
 	}
 	keep := noFor
 	if yes {
@@ -154,5 +164,5 @@ func (g *gate) remember(key [sha256.Size]byte, yes bool, end time.Time) {
 	if end.After(now) && end.Before(until) {
 		until = end // by this clock; it is refused a minute after its end by any
 	}
-	g.known[key] = verdict{yes, until}
+	d.known[key] = verdict{yes, until}
 }

@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"net"
@@ -8,7 +8,7 @@ import (
 )
 
 // Limits of concurrent connections: whoever can reach the node's address can open some, and
-// they must not exhaust the agent's memory, nor keep others out.
+// they must not exhaust memory, nor keep others out.
 const (
 	maxConns   = 256
 	maxConnsOf = 64 // from one address
@@ -22,6 +22,9 @@ type places struct {
 	mu    sync.Mutex
 	conns []*placed // oldest first
 }
+
+// Listener bounds the connections of l.
+func Listener(l net.Listener) net.Listener { return newPlaces(l) }
 
 func newPlaces(l net.Listener) *places { return &places{Listener: l} }
 

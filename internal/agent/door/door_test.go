@@ -1,4 +1,4 @@
-package server
+package door
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func (r *reviewerOf) Authorize(_ context.Context, _ any, verb, _, _, name string
 
 // A token is good only with the key that its audience names, and only for the request that is
 // signed with it; what is refused without the API server costs it nothing.
-func TestGate(t *testing.T) {
+func TestDoor(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
 	caller, other := agent.NewCaller(), agent.NewCaller()
@@ -71,7 +71,7 @@ func TestGate(t *testing.T) {
 	token := "e30." + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"aud":[%q],"exp":1800000600}`, caller.Audience())) + ".c2ln"
 	gate := func() http.Handler {
 		review.reviews = 0
-		return newGate(review, "n1", func() time.Time { return at }).wrap("get", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		return New(review, "n1", Right{agent.Group, agent.Resource, "n1"}, func() time.Time { return at }).Wrap("get", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	}
 	send := func(h http.Handler, head http.Header, path string) int {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/api/v1alpha1"
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/controller/objects"
+	"plumbline.dev/plumbline/internal/kube/own"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// readAgain is how often suppressions are read.
+const readAgain = 20 * time.Second
+
+// accepted has the findings that people accept. What cannot be read holds as it was; what was never read hides
+// nothing.
+type accepted struct {
+	store *own.Store
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	hold   []audit.Suppression
+	answer []v1alpha1.Suppression // whose status is not what it should be
+}
+
+// list gives those that hold.
+func (a *accepted) list() []audit.Suppression {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.hold
+}
+
+// run reads them again and again until ctx ends.
+func (a *accepted) run(ctx context.Context) {
+	said := ""
+	for observe.Wait(ctx, readAgain) == nil {
+		err := a.read(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			said = ""
+		case err.Error() != said: // once, not every time
+			said = err.Error()
+			a.log.Warn("suppressions not read: those that are known hold", "error", err)
+		}
+	}
+}
+
+// read reads them once. Where their CRD is not installed there are none.
+func (a *accepted) read(ctx context.Context) error {
+	all, more, err := a.store.Suppressions(ctx)
+	if err != nil && !errors.Is(err, observe.ErrNotThere) {
+		return err
+	}
+	if more > 0 {
+		a.log.Warn("suppressions that hide nothing: there are too many, or they cannot be read", "count", more, "most", v1alpha1.MaxSuppressions)
+	}
+	hold, answer := objects.Accepted(all, model.At(time.Now())) //nolint:forbidigo // for people; what holds is judged by the time of the report
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.hold, a.answer = hold, answer
+	return nil
+}
+
+// answerNext writes the status of one suppression, and reports whether there was one. What fails is tried again
+// when they are read again.
+func (a *accepted) answerNext(ctx context.Context) bool {
+	a.mu.Lock()
+	if len(a.answer) == 0 {
+		a.mu.Unlock()
+		return false
+	}
+	one := a.answer[0]
+	a.answer = a.answer[1:]
+	a.mu.Unlock()
+	if err := a.store.Answer(ctx, &one); err != nil && ctx.Err() == nil {
+		a.log.Warn("status of a suppression not written", "suppression", one.Name, "error", err)
+	}
+	return true
+}

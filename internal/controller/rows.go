@@ -1,0 +1,91 @@
+package controller
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/api/v1alpha1"
+	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// rows serves all findings of the leader's last judgement to whom the API server allows to get findings.
+type rows struct {
+	mu   sync.Mutex
+	last *cluster.Rows // nil: not the leader, or nothing was judged yet
+	at   time.Duration // observe.Uptime of it
+
+	turns chan struct{} // of answers at a time
+}
+
+// answersAtOnce bounds what callers can hold: all findings may be hundreds of megabytes.
+const answersAtOnce = 4
+
+func newRows() *rows { return &rows{turns: make(chan struct{}, answersAtOnce)} }
+
+// take keeps a judgement instead of the one before.
+func (s *rows) take(p cluster.Pass) {
+	last := cluster.RowsOf(p.Report)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.at = last, observe.Uptime()
+}
+
+func (s *rows) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	last, at := s.last, s.at
+	s.mu.Unlock()
+	if last == nil {
+		http.Error(w, "this replica does not lead, or has judged nothing yet", http.StatusServiceUnavailable)
+		return
+	}
+	select {
+	case s.turns <- struct{}{}:
+		defer func() { <-s.turns }()
+	default:
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "too many ask at a time; retry", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	_ = last.Write(w, observe.Uptime()-at) // who asked has gone
+}
+
+// serve answers over HTTPS until ctx ends.
+func (s *rows) serve(ctx context.Context, listen string, review door.Reviewer, log *slog.Logger) error {
+	if listen == "" {
+		return nil
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return err
+	}
+	now := time.Now //nolint:forbidigo // of certificates, and how long answers of the API server are kept
+	cert, err := door.Certificate("plumbline-controller", "plumbline-controller", now())
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	d := door.New(review, agent.Controller, door.Right{Group: v1alpha1.Group, Resource: "findings"}, now)
+	mux.Handle("GET /"+agent.PathFindings, d.Wrap("get", s))
+	srv := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 5 * time.Minute, IdleTimeout: 15 * time.Second,
+		MaxHeaderBytes: 64 << 10, TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // callers must not fill the log
+	}
+	go func() {
+		if err := srv.ServeTLS(door.Listener(l), "", ""); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("findings cannot be asked for any more", "error", err)
+		}
+	}()
+	context.AfterFunc(ctx, func() { _ = srv.Close() })
+	return nil
+}
