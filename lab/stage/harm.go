@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ func (h *Harm) Start(ctx context.Context, findings []string) error {
 	for _, to := range h.pairs {
 		n += len(to)
 	}
-	h.s.Say("harm: %d healthy pods, %d pairs with 20 requests per second", len(pods), n)
+	h.s.Say("harm: %d healthy pods, %d pairs with %.1f requests per second", len(pods), n, 20/math.Ceil(max(1, h.s.Slow)))
 	return nil
 }
 

@@ -3,8 +3,10 @@ package stage
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,7 +25,7 @@ type asked struct {
 
 // begin makes an asker send requests continuously. One that began although that could not be told is stopped first.
 func (h *Harm) begin(ctx context.Context, asker string, urls []string) error {
-	q := url.Values{"target": urls}
+	q := url.Values{"target": urls, "slow": {strconv.Itoa(int(math.Ceil(max(1, h.s.Slow))))}}
 	if _, err := h.tell(ctx, asker, "stop"); err != nil {
 		return err
 	}

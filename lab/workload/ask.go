@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -30,9 +32,12 @@ type asking struct {
 	resent  int
 }
 
-// handle serves /start?target=URL&target=URL, /stop and /asked.
+// handle serves /start?target=URL&target=URL&slow=N, /stop and /asked. On machines that are N times slower than others, requests are
+// sent N times slower, and answers may take N times longer.
 func (a *asking) handle() {
-	http.HandleFunc("/start", func(w http.ResponseWriter, r *http.Request) { answer(w, a.start(r.URL.Query()["target"])) })
+	http.HandleFunc("/start", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, a.start(r.URL.Query()["target"], r.URL.Query().Get("slow")))
+	})
 	http.HandleFunc("/stop", func(w http.ResponseWriter, _ *http.Request) {
 		go a.end() // requests in progress are waited for; /asked returns the result then
 		answer(w, nil)
@@ -56,7 +61,11 @@ func answer(w http.ResponseWriter, err error) {
 	_, _ = w.Write([]byte("{}\n"))
 }
 
-func (a *asking) start(urls []string) error {
+func (a *asking) start(urls []string, slow string) error {
+	n, err := strconv.Atoi(cmp.Or(slow, "1"))
+	if err != nil || n < 1 || n > 64 {
+		return errors.New("slow is not a small number")
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.stop != nil {
@@ -71,7 +80,7 @@ func (a *asking) start(urls []string) error {
 		if err != nil {
 			return err
 		}
-		a.targets = append(a.targets, &target{URL: u, addr: where.Host})
+		a.targets = append(a.targets, &target{URL: u, addr: where.Host, slow: time.Duration(n)})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
 	a.stop = cancel

@@ -30,7 +30,7 @@ func TestAskCountsLostRequests(t *testing.T) {
 	defer good.Close()
 	defer bad.Close()
 	var a asking
-	if err := a.start([]string{good.URL, bad.URL}); err != nil {
+	if err := a.start([]string{good.URL, bad.URL}, ""); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(500 * time.Millisecond)
@@ -46,7 +46,7 @@ func TestAskCountsLostRequests(t *testing.T) {
 		t.Errorf("bad: %+v", b)
 	}
 	a.end() // a second call does nothing
-	if err := a.start(nil); err == nil {
+	if err := a.start(nil, ""); err == nil {
 		t.Error("a measurement without targets was accepted")
 	}
 }

@@ -27,6 +27,7 @@ type target struct {
 	Host    string `json:"host"`    // the host name that answers
 
 	addr   string
+	slow   time.Duration // a factor
 	mu     sync.Mutex
 	losses []loss
 }
@@ -57,7 +58,7 @@ func (t *target) note(began time.Time, host string, kept bool, err error) {
 	switch {
 	case err != nil:
 		t.losses = append(t.losses, loss{span{began, now}, err, kept, wrong})
-	case took > late:
+	case took > t.slow*late:
 		t.Late++
 	}
 }
@@ -68,7 +69,7 @@ func (t *target) settle(s *stalls) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, l := range t.losses {
-		if !l.wrong && s.during(l.span) >= patience/4 {
+		if !l.wrong && s.during(l.span) >= t.slow*patience/4 {
 			t.Stalled++
 			continue
 		}
@@ -86,7 +87,7 @@ func (t *target) settle(s *stalls) {
 // fresh sends each request over a new connection, at its time, whether or not earlier
 // ones were answered.
 func (t *target) fresh(ctx context.Context) {
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(t.slow * every)
 	defer tick.Stop()
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -106,7 +107,7 @@ func (t *target) fresh(ctx context.Context) {
 		all.Go(func() {
 			defer func() { <-places }()
 			began := time.Now()
-			host, err := t.once(began.Add(patience))
+			host, err := t.once(began.Add(t.slow * patience))
 			t.note(began, host, false, err)
 		})
 	}
@@ -123,7 +124,7 @@ func (t *target) once(deadline time.Time) (string, error) {
 
 // kept sends requests over one connection, which is re-established only if it broke.
 func (t *target) kept(ctx context.Context) {
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(t.slow * every)
 	defer tick.Stop()
 	var c net.Conn
 	var in *bufio.Reader
@@ -144,7 +145,7 @@ func (t *target) kept(ctx context.Context) {
 			}
 		}
 		if err == nil {
-			host, err = ask(c, in, began.Add(patience))
+			host, err = ask(c, in, began.Add(t.slow*patience))
 		}
 		t.note(began, host, true, err)
 		if err != nil && c != nil {
@@ -158,7 +159,7 @@ func (t *target) kept(ctx context.Context) {
 	}
 }
 
-func (t *target) dial() (net.Conn, error) { return net.DialTimeout("tcp", t.addr, patience) }
+func (t *target) dial() (net.Conn, error) { return net.DialTimeout("tcp", t.addr, t.slow*patience) }
 
 // ask sends one request over a connection and returns the host name that answered.
 func ask(c net.Conn, in *bufio.Reader, deadline time.Time) (string, error) {
