@@ -46,6 +46,7 @@ type Report struct {
 	Findings    []finding.Finding // confirmed, highest severity first
 	Unconfirmed []finding.Finding // likewise
 	Suppressed  []finding.Finding // confirmed or not
+	Suppressing []Suppression     // by which they are
 	Folded      []finding.Finding // shown under another finding, confirmed or not
 	Skipped     []detect.Skip
 	Gaps        []model.Coverage // tables that were not read completely, or not in the reread

@@ -68,9 +68,9 @@ func finish(r *Report, found []finding.Finding, o Options) {
 	leakedShare(r.View, found)
 	r.MassChanges = massChanges(found, r.Judged)
 	if o.Suppress != nil {
-		by := o.Suppress()
-		found, r.Suppressed = suppress(found, by, r.Taken)
-		found = append(found, expired(by, r.Taken)...)
+		r.Suppressing = o.Suppress()
+		found, r.Suppressed = suppress(found, r.Suppressing, r.Taken)
+		found = append(found, expired(r.Suppressing, r.Taken)...)
 	}
 	found, r.Folded = fold(found)
 	for _, f := range found {

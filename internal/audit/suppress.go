@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/finding"
@@ -41,12 +42,17 @@ func (s *Suppression) Valid(now model.Time) error {
 	return nil
 }
 
-func (s *Suppression) hides(f *finding.Finding, now model.Time) bool {
-	if s.Code != f.Code || s.Expires <= now {
+func (s *Suppression) hides(code finding.Code, subject string, now model.Time) bool {
+	if s.Code != code || s.Expires <= now {
 		return false
 	}
-	ok, err := path.Match(s.Subject, f.Subject.Name)
+	ok, err := path.Match(s.Subject, subject)
 	return err == nil && (ok || s.Subject == "*")
+}
+
+// Suppresses tells that the report hides a finding, or would if it had it.
+func (r *Report) Suppresses(code finding.Code, subject string) bool {
+	return slices.ContainsFunc(r.Suppressing, func(s Suppression) bool { return s.hides(code, subject, r.Taken) })
 }
 
 func suppress(fs []finding.Finding, by []Suppression, now model.Time) (shown, hidden []finding.Finding) {
@@ -57,7 +63,7 @@ func suppress(fs []finding.Finding, by []Suppression, now model.Time) (shown, hi
 next:
 	for i := range fs {
 		for _, s := range of[fs[i].Code] {
-			if s.hides(&fs[i], now) {
+			if s.hides(fs[i].Code, fs[i].Subject.Name, now) {
 				hidden = append(hidden, fs[i])
 				continue next
 			}

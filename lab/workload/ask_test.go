@@ -71,7 +71,7 @@ func TestAskDoesNotJudgeAStandstill(t *testing.T) {
 	var s stalls
 	s.note(at(0), at(20))      // nothing
 	s.note(at(5000), at(6000)) // a second
-	x := target{losses: []loss{
+	x := target{slow: 1, losses: []loss{
 		{span: span{at(0), at(2000)}, err: errors.New("before")},
 		{span: span{at(3600), at(5400)}, err: errors.New("too little of it")},
 		{span: span{at(4000), at(6000)}, err: errors.New("within"), kept: true},

@@ -71,7 +71,7 @@ func (b *Board) adopt(o *v1alpha1.Finding, code finding.Code) {
 		}
 		b.entries[key] = e
 	}
-	g.unnamed = max(0, s.Count-int64(len(s.Samples)))
+	g.unnamed, g.unnamedHidden = max(0, s.Count-int64(len(s.Samples))), max(0, s.Suppressed)
 }
 
 // Take takes over a report, and tells what changed.
@@ -87,7 +87,7 @@ func (b *Board) Take(r *audit.Report) []Transition {
 	b.settle(r, &u)
 	b.confirmed(r)
 	b.listed(r)
-	b.missing(&u, r.Taken)
+	b.missing(&u, r)
 	for _, g := range b.groups {
 		g.clear()
 	}
@@ -98,6 +98,9 @@ func (b *Board) Take(r *audit.Report) []Transition {
 	for _, name := range slices.Sorted(maps.Keys(b.groups)) {
 		g := b.groups[name]
 		was := g.state
+		if !slices.ContainsFunc(r.Suppressing, func(s audit.Suppression) bool { return s.Code == g.code && s.Expires > r.Taken }) {
+			g.unnamed, g.unnamedHidden = g.unnamed+g.unnamedHidden, 0 // nothing hides them any more
+		}
 		g.conclude(&u, r.Taken, b.began)
 		if g.state == v1alpha1.StateResolved && r.Taken.Sub(g.resolved) > keptResolved {
 			delete(b.groups, name)
@@ -145,9 +148,8 @@ func (b *Board) known(r *audit.Report, f *finding.Finding) *entry {
 		if b.groups[e.group] == nil {
 			b.groups[e.group] = &group{code: f.Code, in: in}
 		}
-		if g := b.groups[e.group]; g.unnamed > 0 {
-			g.unnamed--
-			e.first = g.first
+		if b.groups[e.group].name() {
+			e.first = b.groups[e.group].first
 		}
 		b.entries[key] = e
 	}
@@ -157,19 +159,23 @@ func (b *Board) known(r *audit.Report, f *finding.Finding) *entry {
 // listed keeps what was confirmed and is listed otherwise now: its evidence changed or this leader is new, so that it
 // settles anew, or another finding explains it. Where only the node could tell, it was not seen.
 func (b *Board) listed(r *audit.Report) {
-	for _, fs := range [][]finding.Finding{r.Unconfirmed, r.Folded} {
+	for list, fs := range [][]finding.Finding{r.Unconfirmed, r.Folded, r.Suppressed} {
 		for i := range fs {
 			f := &fs[i]
+			hidden := list == 2
+			if hidden && f.State == finding.Confirmed {
+				continue
+			}
 			e := b.entries[finding.KeyOf(f.Code, subjectOf(f.Subject.Name))]
-			if g := b.groups[nameOf(f.Code, groupOf(r.View, f))]; e == nil && g != nil && g.unnamed > 0 {
+			if g := b.groups[nameOf(f.Code, groupOf(r.View, f))]; e == nil && g != nil && g.unnamed+g.unnamedHidden > 0 {
 				e = b.known(r, f)
-				e.take(f, r.Taken, false)
+				e.take(f, r.Taken, hidden)
 				e.adopted = true
 			}
 			if e == nil {
 				continue
 			}
-			e.pass = b.pass
+			e.pass, e.suppressed = b.pass, hidden
 			if f.Class == finding.Node && f.State != finding.Confirmed {
 				e.unseen(r.Taken, f.Why)
 				continue
@@ -189,8 +195,10 @@ func (e *entry) unseen(at model.Time, why string) {
 	}
 }
 
-// missing drops what is gone, and keeps what the report could not contain.
-func (b *Board) missing(u *unread, at model.Time) {
+// missing drops what is gone, and keeps what the report could not contain. What a suppression hid that holds no more
+// is shown again.
+func (b *Board) missing(u *unread, r *audit.Report) {
+	at := r.Taken
 	for key, e := range b.entries {
 		if e.pass == b.pass {
 			continue
@@ -204,5 +212,6 @@ func (b *Board) missing(u *unread, at model.Time) {
 			continue
 		}
 		e.unseen(at, why)
+		e.suppressed = e.suppressed && r.Suppresses(e.code, e.sample.Subject)
 	}
 }

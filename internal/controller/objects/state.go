@@ -19,6 +19,8 @@ type group struct {
 	unnamed  int64    // what an earlier leader counted and this one does not know by name yet
 	placed   bool     // it has an object
 
+	unnamedHidden int64 // likewise, of what was suppressed
+
 	count, suppressed, unchecked int64
 	why                          string // why some are not checked
 	hidden                       finding.Severity
@@ -67,11 +69,25 @@ func (g *group) add(e *entry) {
 	}
 }
 
+// name tells that one of those whose names an earlier leader did not write has a name now.
+func (g *group) name() bool {
+	switch {
+	case g.unnamed > 0:
+		g.unnamed--
+	case g.unnamedHidden > 0:
+		g.unnamedHidden--
+	default:
+		return false
+	}
+	return true
+}
+
 // conclude decides what state the group is in.
 func (g *group) conclude(u *unread, now, began model.Time) {
-	if g.unnamed > 0 && u.ran(g.code) {
-		g.unnamed = 0 // all that is there has been named by now
+	if u.ran(g.code) {
+		g.unnamed, g.unnamedHidden = 0, 0 // all that is there has been named by now
 	}
+	g.suppressed += g.unnamedHidden
 	if g.unnamed > 0 {
 		g.count += g.unnamed
 		if now.Sub(began) >= patience {

@@ -3,10 +3,13 @@ package objects
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"plumbline.dev/plumbline/api/v1alpha1"
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
@@ -84,13 +87,75 @@ func TestFirstSeenOfTheOldest(t *testing.T) {
 func TestSuppressedNotRead(t *testing.T) {
 	t.Parallel()
 	b := board()
+	accepted := []audit.Suppression{{Code: finding.PL1001, Subject: "10.0.0.*", Expires: noon + 300}}
 	r := report(noon)
-	r.Suppressed = []finding.Finding{leaked("10.0.0.1")}
+	r.Suppressed, r.Suppressing = []finding.Finding{leaked("10.0.0.1")}, accepted
 	b.Take(r)
-	r = report(noon + 20)
+	unread := func(at model.Time) *audit.Report {
+		r := report(at)
+		r.Skipped = []detect.Skip{{Code: finding.PL1001, Why: "blocks were not read"}}
+		r.Suppressing = accepted
+		return r
+	}
+	for _, at := range []model.Time{20, 150, 299} {
+		for _, tr := range b.Take(unread(noon + at)) {
+			t.Error(tr.Says)
+		}
+	}
+	b.Take(unread(noon + 301)) // it has expired
+	if s := b.Objects()[0].Status; s.State != v1alpha1.StateNotChecked || s.Count != 1 || s.Suppressed != 0 {
+		t.Errorf("what is accepted no more is %+v", s)
+	}
+}
+
+// TestNextLeaderAndSuppressed: what was suppressed stays so until the next leader knows better, also while it settles anew.
+func TestNextLeaderAndSuppressed(t *testing.T) {
+	t.Parallel()
+	accepted := []audit.Suppression{{Code: finding.PL1001, Subject: "*", Expires: noon + 3000}}
+	hidden := []finding.Finding{leaked("10.0.0.1"), leaked("10.0.0.2")}
+	a := board()
+	r := report(noon)
+	r.Suppressed, r.Suppressing = hidden, accepted
+	a.Take(r)
+	next := func() *Board {
+		b := board()
+		b.Adopt(a.Objects())
+		return b
+	}
+	settling := slices.Clone(hidden)
+	for i := range settling {
+		settling[i].State = finding.Unconfirmed
+	}
+	b := next()
+	r = report(noon + 30)
+	r.Suppressed, r.Suppressing = settling, accepted
+	told := b.Take(r)
+	if s := b.Objects()[0].Status; s.State != v1alpha1.StateSuppressed || s.Suppressed != 2 || len(told) != 0 {
+		t.Errorf("while it settles: %+v, %v", s, told)
+	}
+	b = next()
+	r = report(noon + 30)
+	r.Unconfirmed = settling // nobody accepts them any more
+	b.Take(r)
+	if s := b.Objects()[0].Status; s.State != v1alpha1.StateConfirmed || s.Count != 2 || s.Suppressed != 0 {
+		t.Errorf("not accepted any more: %+v", s)
+	}
+	b = next()
+	r = report(noon + 30)
+	r.Skipped, r.Suppressing = []detect.Skip{{Code: finding.PL1001, Why: "blocks were not read"}}, accepted
+	b.Take(r)
+	if s := b.Objects()[0].Status; s.State != v1alpha1.StateSuppressed || s.Suppressed != 2 {
+		t.Errorf("not read: %+v", s)
+	}
+	r = report(noon + 200)
 	r.Skipped = []detect.Skip{{Code: finding.PL1001, Why: "blocks were not read"}}
-	for _, tr := range b.Take(r) {
-		t.Error(tr.Says)
+	b.Take(r)
+	if s := b.Objects()[0].Status; s.State != v1alpha1.StateNotChecked || s.Count != 2 || s.Suppressed != 0 {
+		t.Errorf("not read, and not accepted any more: %+v", s)
+	}
+	b.Take(report(noon + 260))
+	if s := b.Objects()[0].Status; s.State != v1alpha1.StateResolved {
+		t.Errorf("gone: %+v", s)
 	}
 }
 

@@ -103,18 +103,18 @@ func (b *bench) succession(ctx context.Context, was finding) {
 	}
 }
 
-// accept suppresses the finding for a while.
-func (b *bench) accept(ctx context.Context, subject string) error {
-	b.t.Helper()
-	suppression := func(name, expires string) string {
-		return fmt.Sprintf(`apiVersion: plumbline.dev/v1alpha1
+func suppression(name, subject string, last time.Duration) string {
+	return fmt.Sprintf(`apiVersion: plumbline.dev/v1alpha1
 kind: Suppression
 metadata: {name: %s}
 spec: {code: PL1002, subject: %s, reason: known, owner: e2e, expires: %q}
-`, name, subject, expires)
-	}
-	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
-	if err := b.Apply(ctx, suppression("known", in(time.Hour))+"---\n"+suppression("forever", in(1000*24*time.Hour))); err != nil {
+`, name, subject, time.Now().Add(last).UTC().Format(time.RFC3339))
+}
+
+// accept suppresses the finding for a while.
+func (b *bench) accept(ctx context.Context, subject string) error {
+	b.t.Helper()
+	if err := b.Apply(ctx, suppression("known", subject, time.Hour)+"---\n"+suppression("forever", subject, 1000*24*time.Hour)); err != nil {
 		return err
 	}
 	b.becomes(name, "Suppressed", 2*time.Minute)

@@ -25,9 +25,8 @@ const settle = 5 * time.Second
 // A bench is a cluster with agents and controllers, which have the rights that the chart gives them.
 type bench struct {
 	*lab.Lab
-	t          *testing.T
-	kubeconfig string
-	replicas   map[string]*exec.Cmd
+	t        *testing.T
+	replicas map[string]*exec.Cmd
 }
 
 func start(t *testing.T, mode lab.Datastore, replicas int) *bench {
@@ -41,7 +40,6 @@ func start(t *testing.T, mode lab.Datastore, replicas int) *bench {
 		_, err := b.Kubectl(ctx, "get", "findings")
 		return err
 	})
-	b.kubeconfig = product.KubeconfigOf(t, b.Lab, lab.AgentNamespace, "plumbline-controller")
 	for i := range replicas {
 		b.run(fmt.Sprintf("controller-%d", i))
 	}
@@ -61,7 +59,9 @@ func (b *bench) apply(template string) {
 // run starts a replica.
 func (b *bench) run(name string) {
 	b.t.Helper()
-	args := []string{"--kubeconfig", b.kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--probes", "", "--serve", "", "--settle", settle.String(), "--state-dir", b.t.TempDir()}
+	// Each has a token of its own, by which the audit log tells them apart.
+	kubeconfig := product.KubeconfigOf(b.t, b.Lab, lab.AgentNamespace, "plumbline-controller")
+	args := []string{"--kubeconfig", kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--probes", "", "--serve", "", "--settle", settle.String(), "--state-dir", b.t.TempDir()}
 	if b.Datastore == lab.Etcd {
 		ca, crt, key := b.EtcdCerts("read-only")
 		args = append(args, "--etcd-endpoints", b.EtcdEndpoint(), "--etcd-cacert", ca, "--etcd-cert", crt, "--etcd-key", key)
