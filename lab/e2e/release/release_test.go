@@ -95,6 +95,9 @@ func (u user) controller(want, version string) {
 	}
 	began := time.Now()
 	err := lab.Eventually(u.t.Context(), 3*time.Minute, func(ctx context.Context) error {
+		if err := u.routes(ctx); err != nil {
+			return err
+		}
 		out, err := u.command(ctx, "check", "--from-controller", "-o", "name").Output()
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && exit.ExitCode() != code || err == nil && code != 0 {
@@ -110,6 +113,22 @@ func (u user) controller(want, version string) {
 	if out := u.kubectl("-n", lab.AgentNamespace, "get", "pods", "-l", "app.kubernetes.io/component=controller", "-o", "jsonpath={.items[*].spec.containers[*].image} {.items[*].status.containerStatuses[*].restartCount}"); !strings.Contains(out, version) || !strings.HasSuffix(out, "0 0") {
 		u.t.Errorf("pods of the controller: %s, want version %s, never restarted", out, version)
 	}
+}
+
+// routes gives the API server a way to the pods of the controller, which it has where it runs on a node.
+func (u user) routes(ctx context.Context) error {
+	out, err := u.l.Kubectl(ctx, "-n", lab.AgentNamespace, "get", "pods", "-l", "app.kubernetes.io/component=controller", "-o", "jsonpath={range .items[*]}{.status.podIP} {.status.hostIP}{'\\n'}{end}")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(out) {
+		if pod, node, ok := strings.Cut(strings.TrimSpace(line), " "); ok && pod != "" {
+			if said, err := exec.CommandContext(ctx, "ip", "route", "replace", pod+"/32", "via", node).CombinedOutput(); err != nil {
+				return fmt.Errorf("%w: %s", err, said)
+			}
+		}
+	}
+	return nil
 }
 
 // airGapped installs what was copied onto the nodes, without a registry, with another port.
