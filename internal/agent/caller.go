@@ -59,7 +59,7 @@ func AudienceOf(node string, r *http.Request, body []byte) (string, error) {
 	signature, err2 := base64.RawURLEncoding.DecodeString(r.Header.Get(headerSignature))
 	if err1 != nil || err2 != nil || len(key) != ed25519.PublicKeySize ||
 		!ed25519.Verify(key, requestText(node, r.Method, r.URL.Path, r.URL.Query(), body), signature) {
-		return "", fmt.Errorf("the request is not signed by its caller for node %s; a plumbline that is older than this agent does not sign: upgrade it", node)
+		return "", fmt.Errorf("the request is not signed by its caller for %s; an older plumbline does not sign: upgrade it", node)
 	}
 	return audienceOf(key), nil
 }

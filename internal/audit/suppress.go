@@ -28,16 +28,16 @@ const maxSuppression = 366 * 24 * time.Hour
 func (s *Suppression) Valid(now model.Time) error {
 	switch {
 	case s.Code == "" || s.Subject == "":
-		return errors.New("suppression needs code and subject")
+		return errors.New("it needs code and subject")
 	case s.Reason == "":
-		return fmt.Errorf("suppression %s/%s needs a reason", s.Code, s.Subject)
+		return errors.New("it needs a reason")
 	case s.Expires.IsZero():
-		return fmt.Errorf("suppression %s/%s needs an expires date", s.Code, s.Subject)
+		return errors.New("it needs an expires date")
 	case s.Expires.Sub(now) > maxSuppression:
-		return fmt.Errorf("suppression %s/%s expires in more than a year; choose an earlier date", s.Code, s.Subject)
+		return errors.New("it expires in more than a year; choose an earlier date")
 	}
 	if _, err := path.Match(s.Subject, ""); err != nil {
-		return fmt.Errorf("suppression %s/%s: subject: %w", s.Code, s.Subject, err)
+		return fmt.Errorf("its subject: %w", err)
 	}
 	return nil
 }

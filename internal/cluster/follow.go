@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/calico"
 	"plumbline.dev/plumbline/internal/kube"
@@ -26,6 +27,7 @@ type following struct {
 	src    audit.Source
 	rows   *observe.Rows
 	began  time.Time
+	heard  time.Time           // when agents were last found
 	taken  model.Time          // the API server's time at began
 	again  []observe.Collector // of tables whose changes no watch reports
 	tables []model.Table       // those tables
@@ -42,7 +44,7 @@ func (f *following) now() model.Time { return f.taken.Add(time.Since(f.began)) }
 func (f *following) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f.src, f.began = f.Source(), time.Now() //nolint:forbidigo // how long ago it was read
+	f.src, f.began, f.heard = f.Source(), time.Now(), time.Now() //nolint:forbidigo // how long ago it was read
 	s := observe.Snapshot(ctx, f.o.Progress, f.src.Collectors...)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -220,13 +222,21 @@ func (f *following) read(ctx context.Context, nodes []model.Node) reading {
 	return reading{s: s, fleet: fleet}
 }
 
+// nodesOld is how long what nodes reported holds while their agents cannot be found any more.
+const nodesOld = 2 * time.Minute
+
 // take takes what was read again. What could not be read is told, and is no reason to read
-// everything again.
+// everything again; what nodes reported long ago counts as not read.
 func (f *following) take(r reading) error {
 	if r.err != nil {
 		f.o.Notice(r.err.Error())
+		if f.fleet != nil && time.Since(f.heard) > nodesOld {
+			f.rows.PutNodes(agent.Silent(r.err.Error(), f.fleet.Nodes...))
+			f.dirty = true
+		}
 		return nil
 	}
+	f.heard = time.Now() //nolint:forbidigo // how long ago it was read
 	if f.fleet = r.fleet; r.fleet != nil {
 		f.src.Nodes = r.fleet
 	} else {

@@ -1,27 +1,23 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"net/url"
+	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/kube"
-	"plumbline.dev/plumbline/internal/observe"
 )
 
 // FromController asks the controller for its last judgement. Its pods are looked for where agents are, and where there
 // are none in the usual namespace: others may give any pod its labels.
-//
-// A namespace or node that findings are wanted about must exist: a typo must not look healthy.
-func FromController(ctx context.Context, o Options, namespace, node string) (*Told, error) {
+func FromController(ctx context.Context, o Options) (*Told, error) {
 	c, err := connect(o)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.exist(ctx, namespace, node); err != nil {
 		return nil, err
 	}
 	in := kube.AgentNamespace
@@ -51,17 +47,21 @@ func FromController(ctx context.Context, o Options, namespace, node string) (*To
 	return nil, errors.Join(errs...)
 }
 
-// exist refuses names that the cluster does not have.
-func (c *Cluster) exist(ctx context.Context, namespace, node string) error {
-	for _, of := range []struct{ flag, resource, name string }{{"-n", "namespaces", namespace}, {"--node", "nodes", node}} {
-		if of.name == "" {
-			continue
-		}
-		if _, _, err := c.client.Get(ctx, "/api/v1/"+of.resource+"/"+url.PathEscape(of.name)); errors.Is(err, observe.ErrNotThere) {
-			return fmt.Errorf("%s %s: not found in %s", of.flag, of.name, of.resource)
-		}
+// silentFor is how long a controller may send nothing, where no other limit is set.
+const silentFor = 30 * time.Second
+
+// A watched reader tells that it read something.
+type watched struct {
+	io.Reader
+	read func()
+}
+
+func (w watched) Read(b []byte) (int, error) {
+	n, err := w.Reader.Read(b)
+	if n > 0 {
+		w.read()
 	}
-	return nil
+	return n, err
 }
 
 func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube.AgentPod) (*Told, error) {
@@ -69,13 +69,18 @@ func (c *Cluster) askController(ctx context.Context, tokens *agentTokens, p kube
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := cmp.Or(c.o.Kube.Timeout, silentFor)
+	alive := time.AfterFunc(limit, func() { cancel(fmt.Errorf("%s/%s sent nothing for %s", p.Namespace, p.Name, limit)) })
+	defer alive.Stop()
 	body, err := c.client.Controller(ctx, p, agent.PathFindings, head)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	told, err := ReadRows(body)
+	told, err := ReadRows(watched{body, func() { alive.Reset(limit) }})
 	if err = errors.Join(err, body.Close()); err != nil {
-		return nil, fmt.Errorf("findings of %s/%s: %w", p.Namespace, p.Name, err)
+		return nil, fmt.Errorf("findings of %s/%s: %w", p.Namespace, p.Name, cmp.Or(context.Cause(ctx), err))
 	}
 	told.By = p.Namespace + "/" + p.Name
 	return told, nil

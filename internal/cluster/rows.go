@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
@@ -18,18 +19,29 @@ import (
 // incomplete is not a judgement: a line that is missing must not look like a finding that is gone.
 type Rows struct {
 	head rowsHead
-	of   [3][]finding.Finding // confirmed, unconfirmed, suppressed
+	of   [4][]finding.Finding // confirmed, unconfirmed, suppressed, folded
 }
 
-// A rowsHead is the first line.
+// rowsKind distinguishes them from the document of a check, which has its findings inside.
+const rowsKind = "CheckRows"
+
+// A rowsHead is the first line. What is absent is not zero.
 type rowsHead struct {
 	CheckReport               // without findings
-	Counts      [3]int        `json:"counts"` // of findings: confirmed, unconfirmed, suppressed
-	Checked     Checked       `json:"checked"`
-	Read        []model.Table `json:"read"` // tables of Kubernetes and Calico
+	Counts      *[4]int       `json:"counts"` // of findings: confirmed, unconfirmed, suppressed, folded
+	Checked     *Checked      `json:"checked"`
+	Codes       []string      `json:"codes"` // that were judged, or are listed as not judged
+	Read        []model.Table `json:"read"`  // tables of Kubernetes and Calico
 	Agents      bool          `json:"agents"`
 	Calico      detect.Calico `json:"calico"`
-	AgeSeconds  float64       `json:"ageSeconds"` // of the judgement, when it was sent
+	Names       Names         `json:"names"`
+	AgeSeconds  *float64      `json:"ageSeconds"` // of the judgement, when it was sent
+}
+
+// Names of what a cluster has: a typo must not look healthy.
+type Names struct {
+	Namespaces []string `json:"namespaces"` // with pods
+	Nodes      []string `json:"nodes"`
 }
 
 // Checked is how much was judged.
@@ -44,6 +56,7 @@ type Checked struct {
 type Told struct {
 	*audit.Report // without rows of the cluster
 	Checked       Checked
+	Names         Names
 	Age           time.Duration
 	By            string // its pod
 	Pattern       *audit.Pattern
@@ -76,11 +89,15 @@ func CheckedOf(r *audit.Report, namespace, node string) (c Checked) {
 func RowsOf(r *audit.Report) *Rows {
 	head := *r
 	head.Findings, head.Unconfirmed, head.Suppressed = nil, nil, nil
-	rows := &Rows{of: [3][]finding.Finding{r.Findings, r.Unconfirmed, r.Suppressed}}
-	rows.head = rowsHead{CheckReport: ReportOf(&head), Checked: CheckedOf(r, "", ""), Agents: r.View.Agents(), Calico: r.Calico}
-	rows.head.Pattern, rows.head.Predating = r.Pattern(), r.Predating()
+	rows := &Rows{of: [4][]finding.Finding{r.Findings, r.Unconfirmed, r.Suppressed, r.Folded}}
+	checked := CheckedOf(r, "", "")
+	rows.head = rowsHead{CheckReport: ReportOf(&head), Checked: &checked, Agents: r.View.Agents(), Calico: r.Calico, Names: namesOf(r.View.Snapshot()), Counts: new([4]int)}
+	rows.head.Kind, rows.head.Pattern, rows.head.Predating = rowsKind, r.Pattern(), r.Predating()
 	for i, fs := range rows.of {
 		rows.head.Counts[i] = len(fs)
+	}
+	for _, d := range detect.All {
+		rows.head.Codes = append(rows.head.Codes, string(d.Code))
 	}
 	for _, t := range audit.Sources {
 		if r.View.State(t, "").Seen() {
@@ -90,12 +107,25 @@ func RowsOf(r *audit.Report) *Rows {
 	return rows
 }
 
+func namesOf(s *model.Snapshot) (n Names) {
+	for i := range s.Pods { // sorted by namespace
+		if i == 0 || s.Pods[i].Namespace != s.Pods[i-1].Namespace {
+			n.Namespaces = append(n.Namespaces, s.Pods[i].Namespace)
+		}
+	}
+	for i := range s.Nodes {
+		n.Nodes = append(n.Nodes, s.Nodes[i].Name)
+	}
+	return n
+}
+
 // Write writes them, with the age of the judgement.
 func (rows *Rows) Write(w io.Writer, age time.Duration) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	e := json.NewEncoder(b)
 	head := rows.head
-	head.AgeSeconds = age.Seconds()
+	seconds := age.Seconds()
+	head.AgeSeconds = &seconds
 	if err := e.Encode(&head); err != nil {
 		return err
 	}
@@ -121,12 +151,21 @@ func ReadRows(from io.Reader) (*Told, error) {
 	if err := d.Decode(&head); err != nil {
 		return nil, fmt.Errorf("%w: %w", errCut, err)
 	}
-	if head.Kind != "CheckReport" || head.APIVersion != APIVersion {
+	if head.Kind != rowsKind || head.APIVersion != APIVersion || head.Counts == nil || head.Checked == nil || head.AgeSeconds == nil ||
+		len(head.Findings)+len(head.Unconfirmed)+len(head.Suppressed) > 0 {
 		return nil, fmt.Errorf("the answer is %.40q of %.40q: another version of Plumbline", head.Kind, head.APIVersion)
 	}
-	t := &Told{Checked: head.Checked, Age: time.Duration(min(max(0, head.AgeSeconds), 1e9) * float64(time.Second)), Pattern: head.Pattern, Predating: head.Predating}
+	t := &Told{
+		Checked: *head.Checked, Names: head.Names, Age: time.Duration(min(max(0, *head.AgeSeconds), 1e9) * float64(time.Second)),
+		Pattern: head.Pattern, Predating: head.Predating,
+	}
 	t.Report = &audit.Report{View: head.view(), Taken: head.Taken, Calico: head.Calico, Skipped: head.NotJudged, Gaps: head.NotChecked, MassChanges: head.Headlines}
-	for i, into := range []*[]finding.Finding{&t.Report.Findings, &t.Report.Unconfirmed, &t.Report.Suppressed} {
+	for _, one := range detect.All {
+		if !slices.Contains(head.Codes, string(one.Code)) {
+			t.Skipped = append(t.Skipped, detect.Skip{Code: one.Code, Why: "the controller is older than this program, and does not know it"})
+		}
+	}
+	for i, into := range []*[]finding.Finding{&t.Findings, &t.Unconfirmed, &t.Suppressed, &t.Folded} {
 		if n := head.Counts[i]; n < 0 || n > maxRows {
 			return nil, fmt.Errorf("the answer has %d findings", n)
 		}

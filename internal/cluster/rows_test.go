@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,12 @@ func judgement(n int) *audit.Report {
 		r.Unconfirmed = append(r.Unconfirmed, f)
 		r.Suppressed = append(r.Suppressed, f)
 	}
+	if n > 0 {
+		f := r.Findings[0]
+		f.Code = finding.PL2001
+		r.Folded = append(r.Folded, f)
+		r.Findings[0].Explains = []string{f.Key()}
+	}
 	return r
 }
 
@@ -62,10 +69,22 @@ func TestRows(t *testing.T) {
 	if told.Checked != (Checked{Pods: 1, Nodes: 1}) || told.Age != 3*time.Second || !told.View.Agents() {
 		t.Errorf("%+v", told)
 	}
+	if len(told.Folded) != 1 || told.Names.Namespaces[0] != "a" || told.Names.Nodes[0] != "n1" {
+		t.Errorf("folded %+v, names %+v", told.Folded, told.Names)
+	}
 	for _, source := range [][]string{{"kubernetes"}, {"calico"}, {"node"}} {
 		if told.Unread(source) != r.Unread(source) {
 			t.Errorf("%s: unread %t", source, told.Unread(source))
 		}
+	}
+}
+
+// TestRowsOfAnOlderController: what it does not know was not checked.
+func TestRowsOfAnOlderController(t *testing.T) {
+	t.Parallel()
+	told, err := ReadRows(strings.NewReader(strings.Replace(written(t, judgement(0)), `"PL4009",`, "", 1)))
+	if err != nil || !slices.ContainsFunc(told.Skipped, func(s detect.Skip) bool { return s.Code == finding.PL4009 }) {
+		t.Errorf("%+v, %v", told, err)
 	}
 }
 
@@ -86,10 +105,13 @@ func TestRowsIncomplete(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"one line more":   all + "\n" + lines[1],
-		"another kind":    strings.Replace(all, "CheckReport", "Plan", 1),
+		"another kind":    strings.Replace(all, "CheckRows", "Plan", 1),
 		"another version": strings.Replace(all, APIVersion, "plumbline.dev/v9", 1),
-		"many rows":       strings.Replace(all, `"counts":[3,3,3]`, `"counts":[3000000000,3,3]`, 1),
-		"fewer than none": strings.Replace(all, `"counts":[3,3,3]`, `"counts":[-1,3,3]`, 1),
+		"many rows":       strings.Replace(all, `"counts":[3,3,3,1]`, `"counts":[3000000000,3,3,1]`, 1),
+		"no count":        strings.Replace(all, `"counts":[3,3,3,1],`, "", 1),
+		"nothing":         `{"apiVersion":"` + APIVersion + `","kind":"CheckRows"}`,
+		"findings inside": strings.Replace(all, `"findings":[]`, `"findings":[{"name":"PL1001/10.0.0.1"}]`, 1),
+		"fewer than none": strings.Replace(all, `"counts":[3,3,3,1]`, `"counts":[-1,3,3,1]`, 1),
 	} {
 		if text == all {
 			t.Fatalf("%s: nothing was replaced", name)

@@ -10,6 +10,8 @@ import (
 	"plumbline.dev/plumbline/api/v1alpha1"
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/controller/objects"
+	"plumbline.dev/plumbline/internal/detect"
+	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/kube/own"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
@@ -23,8 +25,10 @@ const readAgain = 20 * time.Second
 type accepted struct {
 	store *own.Store
 	log   *slog.Logger
+	more  int // that are not looked at; of read alone
 
 	mu     sync.Mutex
+	known  bool // they were read once
 	hold   []audit.Suppression
 	answer []v1alpha1.Suppression // whose status is not what it should be
 }
@@ -34,6 +38,15 @@ func (a *accepted) list() []audit.Suppression {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.hold
+}
+
+// judge completes a report: whether a suppression has expired is not known before they were read.
+func (a *accepted) judge(r *audit.Report) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.known {
+		r.Skipped = append(r.Skipped, detect.Skip{Code: finding.PL9004, Why: "suppressions were not read"})
+	}
 }
 
 // run reads them again and again until ctx ends.
@@ -59,13 +72,14 @@ func (a *accepted) read(ctx context.Context) error {
 	if err != nil && !errors.Is(err, observe.ErrNotThere) {
 		return err
 	}
-	if more > 0 {
-		a.log.Warn("suppressions that hide nothing: there are too many, or they cannot be read", "count", more, "most", v1alpha1.MaxSuppressions)
+	if more != a.more {
+		a.log.Warn("suppressions that are not looked at: there are too many, or they cannot be read", "count", more)
+		a.more = more
 	}
 	hold, answer := objects.Accepted(all, model.At(time.Now())) //nolint:forbidigo // for people; what holds is judged by the time of the report
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.hold, a.answer = hold, answer
+	a.hold, a.answer, a.known = hold, answer, true
 	return nil
 }
 

@@ -112,6 +112,7 @@ func (l *leader) run(ctx context.Context) error {
 	p.answerNext = accept.answerNext
 	go p.run(ctx)
 	w := cluster.Watch{Options: l.Cluster, Audit: audit.Options{Detectors: detect.All, Settle: l.Settle, Suppress: accept.list}, Each: func(pass cluster.Pass) {
+		accept.judge(pass.Report)
 		told := board.Take(pass.Report)
 		p.publish(board.Objects(), told)
 		l.rows.take(pass)
@@ -127,6 +128,9 @@ func title(c finding.Code) string {
 		if d.Code == c {
 			return d.Title
 		}
+	}
+	if c == finding.PL9004 {
+		return "suppression expired"
 	}
 	return string(c)
 }

@@ -61,11 +61,10 @@ func (p *publisher) run(ctx context.Context) {
 		}
 		pause := betweenWrites
 		if !did {
-			did = p.answerNext(ctx)
-		}
-		if !did {
 			p.wrote()
-			pause = time.Second
+			if !p.answerNext(ctx) {
+				pause = time.Second
+			}
 		}
 		if observe.Wait(ctx, pause) != nil {
 			return

@@ -208,6 +208,24 @@ func TestLateDelInsideLongStop(t *testing.T) {
 	}
 }
 
+// TestLateDelInsideOwnStop: the node collects an older sandbox slowly while the pod is deleted: its own stop ended it.
+func TestLateDelInsideOwnStop(t *testing.T) {
+	t.Parallel()
+	for _, end := range []float64{90.5, 99} { // within ten seconds, and in a long stop
+		p := &pen{source: "containerd", node: "node1"}
+		p.add(1, idA, "10.0.0.1").add(30, idB, "10.0.0.2").write(80, DelBegin, idA).write(81, DelEnd, idA)
+		if end > 95 {
+			p.out[len(p.out)-2].At, p.out[len(p.out)-1].At = epoch.Add(40*time.Second), epoch.Add(62*time.Second)
+		}
+		p.write(86, DelBegin, idB).write(87, EndpointDeleted, idB).write(88, AddressReleased, idB, object("k8s-pod-network."+idB)).write(89, DelEnd, idB)
+		p.write(90, SandboxStopped, idB).write(end, SandboxStopped, idA)
+		only(t, judged(t, p.out))
+		k := &pen{source: "kubelet", node: "node1", file: 1}
+		k.write(35, ContainerStarted, idB, uid(uidB)).write(90.2, ContainerDied, idB, uid(uidB))
+		only(t, judged(t, p.out, k.out))
+	}
+}
+
 func TestRetriedDel(t *testing.T) {
 	t.Parallel()
 	fail := func(p *pen, sec float64) *pen {

@@ -18,7 +18,7 @@ const (
 // the same name was being stopped. A plugin that finds endpoints by pod name does this: its
 // lines name b, although nobody requested the end of b. Conditions:
 //   - the node had not begun to stop b before the DEL (endAsked);
-//   - the stop of a began before the DEL and ended after it (stopping);
+//   - the stop of a began before the DEL and ended after it (stopping), and no stop of b ended in between;
 //   - an event shows b running after the DEL (ranAfter), or one file has the begin of a's stop,
 //     the DEL and the end of a's stop, in this order (enclosed).
 //
@@ -37,6 +37,14 @@ func lateInside(s *Story, instances []*instance) []Verdict {
 		a, from, to := s.stopping(b, d, instances)
 		if a == nil {
 			continue
+		}
+		if own := s.firstAfter(b, d, SandboxStopped, SandboxRemoved); own >= 0 {
+			if s.before(to, own) == unknown {
+				continue // it was, or may have been, b's own stop
+			}
+			if ran >= 0 && s.before(ran, own) == unknown {
+				ran = -1
+			}
 		}
 		_, began := s.firstInFile(from, d)
 		_, ended := s.firstInFile(d, to)

@@ -36,9 +36,9 @@ type flags struct {
 	logs      []string
 	against   string // a file of an earlier check
 	probe     bool
-	probes    cluster.Probe    // started with probe
-	told      bool             // by the controller
-	checked   *cluster.Checked // what it judged; nil: as the report says
+	probes    cluster.Probe // started with probe
+	told      bool          // by the controller
+	by        *cluster.Told // what it said, with told
 }
 
 // Command is the command check.

@@ -23,7 +23,7 @@ func fromController(ctx context.Context, sess *term.Session, f flags, keep func(
 	if flag := f.readsCluster(sess); flag != "" {
 		return fmt.Errorf("--from-controller: not with %s", flag)
 	}
-	told, err := cluster.FromController(ctx, sess.Cluster, f.namespace, f.node)
+	told, err := cluster.FromController(ctx, sess.Cluster)
 	if err != nil {
 		return fmt.Errorf("--from-controller: %w", err)
 	}
@@ -32,13 +32,14 @@ func fromController(ctx context.Context, sess *term.Session, f flags, keep func(
 		fmt.Fprintln(sess.Stderr, "this is old: the controller may be cut off; check without --from-controller reads the cluster")
 	}
 	only(told.Report, f.codes, keep)
-	f.checked = &told.Checked
+	if err := unknownTo(told, f); err != nil {
+		return err
+	}
+	f.by = told
 	switch f.output {
 	case "json", "yaml":
 		doc := cluster.ReportOf(told.Report)
-		if keep == nil && len(f.codes) == 0 {
-			doc.Pattern, doc.Predating = told.Pattern, told.Predating
-		}
+		doc.Pattern, doc.Predating = patterns(told.Report, f)
 		err = sess.PrintDocument(doc, f.output)
 	default:
 		err = show(sess, told.Report, f, nil)
@@ -49,15 +50,48 @@ func fromController(ctx context.Context, sess *term.Session, f flags, keep func(
 	return err
 }
 
-// only keeps what was asked for.
+// only keeps what was asked for. What was shown under another finding that is not wanted is shown by itself.
 func only(r *audit.Report, codes []string, keep func(*finding.Finding) bool) {
 	of := func(c finding.Code) bool {
 		return len(codes) == 0 || slices.ContainsFunc(codes, func(s string) bool { return strings.EqualFold(s, string(c)) })
 	}
-	for _, fs := range []*[]finding.Finding{&r.Findings, &r.Unconfirmed, &r.Suppressed} {
+	for _, fs := range []*[]finding.Finding{&r.Findings, &r.Unconfirmed, &r.Suppressed, &r.Folded} {
 		*fs = slices.DeleteFunc(*fs, func(x finding.Finding) bool { return !of(x.Code) || keep != nil && !keep(&x) })
 	}
 	r.Skipped = slices.DeleteFunc(r.Skipped, func(s detect.Skip) bool { return !of(s.Code) })
+	under := map[string]bool{}
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
+		for i := range fs {
+			for _, key := range fs[i].Explains {
+				under[key] = true
+			}
+		}
+	}
+	for _, f := range r.Folded {
+		switch {
+		case under[f.Key()]:
+		case f.State == finding.Confirmed:
+			r.Findings = append(r.Findings, f)
+		default:
+			r.Unconfirmed = append(r.Unconfirmed, f)
+		}
+	}
+	finding.Sort(r.Findings)
+	finding.Sort(r.Unconfirmed)
+}
+
+// unknownTo refuses names that the controller has not seen, and has no finding about.
+func unknownTo(told *cluster.Told, f flags) error {
+	if len(told.Findings)+len(told.Unconfirmed)+len(told.Suppressed) > 0 {
+		return nil
+	}
+	if f.node != "" && !slices.Contains(told.Names.Nodes, f.node) {
+		return fmt.Errorf("--node %s: no such node", f.node)
+	}
+	if f.namespace != "" && !slices.Contains(told.Names.Namespaces, f.namespace) {
+		return fmt.Errorf("-n %s: no pod is in this namespace", f.namespace)
+	}
+	return nil
 }
 
 // readsCluster names a flag that was given and means nothing for what was judged already.
@@ -65,12 +99,20 @@ func (f *flags) readsCluster(sess *term.Session) string {
 	if flag := f.needsCluster(sess); flag != "" {
 		return flag
 	}
-	for name, given := range map[string]bool{
-		"--bundle": sess.Bundle != "", "--settle": f.settle != 0, "--suppress": f.suppress != "", "--selector": f.selector != "",
-		"--logs": len(f.logs) > 0, "--against": f.against != "", "-o html": f.output == "html",
+	for _, of := range []struct {
+		flag  string
+		given bool
+	}{
+		{"--bundle", sess.Bundle != ""},
+		{"--settle", f.settle != 0},
+		{"--suppress", f.suppress != ""},
+		{"--selector", f.selector != ""},
+		{"--logs", len(f.logs) > 0},
+		{"--against", f.against != ""},
+		{"-o html", f.output == "html"},
 	} {
-		if given {
-			return name
+		if of.given {
+			return of.flag
 		}
 	}
 	return ""

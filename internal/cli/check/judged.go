@@ -15,16 +15,17 @@ const never = "network policies, firewall rules with conditions, single Services
 
 // judged says what was checked, where nothing was found: no findings say nothing about the rest.
 func judged(r *audit.Report, f flags) string {
-	c := f.checked
-	if c == nil {
-		counted := cluster.CheckedOf(r, f.namespace, f.node)
-		c = &counted
+	var c cluster.Checked
+	if f.by != nil {
+		c = f.by.Checked
+	} else {
+		c = cluster.CheckedOf(r, f.namespace, f.node)
 	}
 	only := ""
 	if len(f.codes) > 0 {
 		only = " for " + strings.ToUpper(strings.Join(f.codes, ", ")) + " only"
 	}
-	if about := strings.TrimSpace(f.namespace + " " + f.node); f.checked != nil && about != "" {
+	if about := strings.TrimSpace(f.namespace + " " + f.node); f.by != nil && about != "" {
 		only += " (shown: only about " + term.Line(about) + ")"
 	}
 	if f.selector != "" {

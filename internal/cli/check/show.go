@@ -59,11 +59,12 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 		what = "new finding"
 	}
 	sess.PrintLines(cols, totals(r, what))
-	if p := r.Pattern(); p != nil {
-		sess.PrintLines(cols, "Pattern: "+p.String())
+	pattern, predating := patterns(r, f)
+	if pattern != nil {
+		sess.PrintLines(cols, "Pattern: "+pattern.String())
 	}
-	if p := r.Predating(); p != nil {
-		sess.PrintLines(cols, "Pattern: "+p.String())
+	if predating != nil {
+		sess.PrintLines(cols, "Pattern: "+predating.String())
 	}
 	if len(r.Findings) == 0 {
 		sess.PrintLabelled(cols, "", judged(r, f))
@@ -81,6 +82,14 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 	default:
 		sess.Next("status")
 	}
+}
+
+// patterns are those of a report; the controller has told those of all findings.
+func patterns(r *audit.Report, f flags) (*audit.Pattern, *audit.Predating) {
+	if f.by != nil && f.wholeOnly() == "" {
+		return f.by.Pattern, f.by.Predating
+	}
+	return r.Pattern(), r.Predating()
 }
 
 // totals counts the findings in one line.

@@ -46,8 +46,8 @@ func readSuppressions(path string) ([]audit.Suppression, error) {
 	}
 	now := model.At(time.Now()) //nolint:forbidigo // the file is this machine's, and so is its clock
 	for i := range doc.Suppressions {
-		if err := doc.Suppressions[i].Valid(now); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		if s := &doc.Suppressions[i]; s.Valid(now) != nil {
+			return nil, fmt.Errorf("%s: suppression %s/%s: %w", path, s.Code, s.Subject, s.Valid(now))
 		}
 	}
 	return doc.Suppressions, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/api/v1alpha1"
+	"plumbline.dev/plumbline/internal/finding"
 )
 
 const overflowName = "overflow"
@@ -124,8 +125,11 @@ func encoded(s string) int {
 // show is the command that lists all findings of the group.
 func (g *group) show() string {
 	const check = "kubectl plumbline check"
-	if g.code == v1alpha1.Overflow {
+	switch g.code {
+	case v1alpha1.Overflow:
 		return check
+	case finding.PL9004:
+		return "kubectl get suppressions"
 	}
 	s := check + " --code=" + string(g.code)
 	if g.in.Kind == "Namespace" && objectName.MatchString(g.in.Name) {

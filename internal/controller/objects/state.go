@@ -19,7 +19,7 @@ type group struct {
 	unnamed  int64    // what an earlier leader counted and this one does not know by name yet
 	placed   bool     // it has an object
 
-	unnamedHidden int64 // likewise, of what was suppressed
+	unnamedHidden, uncheckedHidden int64 // likewise, of what was suppressed
 
 	count, suppressed, unchecked int64
 	why                          string // why some are not checked
@@ -32,7 +32,7 @@ type group struct {
 
 // clear begins a new count. Severity and times of an earlier leader stay while its findings do.
 func (g *group) clear() {
-	g.count, g.suppressed, g.unchecked, g.why, g.samples, g.hidden, g.earlier = 0, 0, 0, "", nil, "", g.first
+	g.count, g.suppressed, g.unchecked, g.uncheckedHidden, g.why, g.samples, g.hidden, g.earlier = 0, 0, 0, 0, "", nil, "", g.first
 	if g.unnamed == 0 {
 		g.first = 0
 	}
@@ -42,6 +42,12 @@ func (g *group) clear() {
 func (g *group) add(e *entry) {
 	if e.suppressed {
 		g.suppressed++
+		if e.why != "" {
+			g.uncheckedHidden++
+			g.say(e.why)
+		} else {
+			g.last = max(g.last, e.seen)
+		}
 		if e.severity.Level() > g.hidden.Level() {
 			g.hidden = e.severity
 		}
@@ -56,9 +62,7 @@ func (g *group) add(e *entry) {
 	}
 	if e.why != "" {
 		g.unchecked++
-		if g.why == "" || e.why < g.why {
-			g.why = e.why
-		}
+		g.say(e.why)
 	} else {
 		g.last = max(g.last, e.seen)
 	}
@@ -66,6 +70,13 @@ func (g *group) add(e *entry) {
 	if at < v1alpha1.MaxSamples {
 		g.samples = slices.Insert(g.samples, at, e)
 		g.samples = g.samples[:min(len(g.samples), v1alpha1.MaxSamples)]
+	}
+}
+
+// say keeps the first reason by name.
+func (g *group) say(why string) {
+	if g.why == "" || why < g.why {
+		g.why = why
 	}
 }
 
@@ -88,6 +99,10 @@ func (g *group) conclude(u *unread, now, began model.Time) {
 		g.unnamed, g.unnamedHidden = 0, 0 // all that is there has been named by now
 	}
 	g.suppressed += g.unnamedHidden
+	if g.unnamedHidden > 0 && now.Sub(began) >= patience {
+		g.uncheckedHidden += g.unnamedHidden
+		g.why = cmp.Or(g.why, u.of(g.code, nil), "not read")
+	}
 	if g.unnamed > 0 {
 		g.count += g.unnamed
 		if now.Sub(began) >= patience {
@@ -102,7 +117,7 @@ func (g *group) conclude(u *unread, now, began model.Time) {
 	case g.count > 0:
 		g.state = v1alpha1.StateNotChecked
 	case g.suppressed > 0:
-		g.state, g.severity, g.last = v1alpha1.StateSuppressed, g.hidden, now
+		g.state, g.severity = v1alpha1.StateSuppressed, g.hidden
 	default:
 		g.state = v1alpha1.StateResolved
 	}
@@ -131,7 +146,7 @@ func (g *group) judge(now model.Time) {
 	if g.conditions == nil {
 		g.conditions = map[string]condition{}
 	}
-	checked := condition{is: g.unchecked == 0, reason: "Read"}
+	checked := condition{is: g.unchecked+g.uncheckedHidden == 0, reason: "Read"}
 	if !checked.is {
 		checked.reason, checked.message = "NotRead", bounded(g.why, v1alpha1.MaxMessage)
 	}

@@ -15,16 +15,19 @@ import (
 )
 
 // onlyThis is what the controller's account may do, beside reading what anybody may who is authenticated: verb
-// resource.group, with the namespace if it is one alone.
+// resource.group, with the namespace if it is one alone, and the name of the object.
 var onlyThis = strings.Fields(`
 create/events@default
 create/findings.plumbline.dev
 create/leases.coordination.k8s.io@plumbline-system
 create/subjectaccessreviews.authorization.k8s.io
 create/tokenreviews.authentication.k8s.io
+create/serviceaccounts/token@plumbline-system=plumbline-reader
 delete/findings.plumbline.dev
+get/leases.coordination.k8s.io@plumbline-system=plumbline-controller
 get/pods/proxy@plumbline-system
 update/findings/status.plumbline.dev
+update/leases.coordination.k8s.io@plumbline-system=plumbline-controller
 update/suppressions/status.plumbline.dev
 `)
 
@@ -39,13 +42,15 @@ func (b *bench) rights() {
 	b.t.Helper()
 	var asked []review
 	for _, r := range b.resources() {
-		for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"} {
+		for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "impersonate", "bind", "escalate", "approve", "sign"} {
 			spaces := []string{""}
 			if r.namespaced {
 				spaces = append(spaces, "default", lab.AgentNamespace, "kube-system")
 			}
 			for _, ns := range spaces {
-				asked = append(asked, newReview(verb, r, ns))
+				for _, object := range []string{"", "plumbline-reader", "plumbline-repairer", "plumbline-controller"} { // a right may be for one name
+					asked = append(asked, newReview(verb, r, ns, object))
+				}
 			}
 		}
 	}
@@ -53,15 +58,16 @@ func (b *bench) rights() {
 	for i, yes := range b.reviewed(asked) {
 		a := asked[i].Spec.ResourceAttributes
 		what := a.Verb + "/" + strings.TrimSuffix(a.Resource+"/"+a.Subresource, "/") + strings.TrimSuffix("."+a.Group, ".")
+		here := what + strings.TrimSuffix("@"+a.Namespace, "@")
 		switch read := slices.Contains([]string{"get", "list", "watch"}, a.Verb) && a.Subresource == ""; {
 		case !yes || slices.Contains(everybody, what):
-		case read && a.Namespace == "":
+		case read && a.Namespace+a.Name == "":
 			reads = append(reads, what)
-		case slices.Contains(reads, what) || slices.Contains(may, what): // of all namespaces
-		case a.Namespace != "":
-			may = append(may, what+"@"+a.Namespace)
+		case slices.Contains(reads, what) || slices.Contains(may, what) || slices.Contains(may, here): // of all namespaces, or names
+		case a.Name != "":
+			may = append(may, here+"="+a.Name)
 		default:
-			may = append(may, what)
+			may = append(may, here)
 		}
 	}
 	slices.Sort(may)
@@ -136,14 +142,15 @@ type attributes struct {
 	Resource    string `json:"resource"`
 	Subresource string `json:"subresource"`
 	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
 }
 
-func newReview(verb string, r resource, ns string) review {
+func newReview(verb string, r resource, ns, object string) review {
 	q := review{APIVersion: "authorization.k8s.io/v1", Kind: "SubjectAccessReview"}
 	q.Spec.User = "system:serviceaccount:" + lab.AgentNamespace + ":plumbline-controller"
 	q.Spec.Groups = []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + lab.AgentNamespace}
 	name, sub, _ := strings.Cut(r.name, "/")
-	q.Spec.ResourceAttributes = attributes{verb, r.group, name, sub, ns}
+	q.Spec.ResourceAttributes = attributes{verb, r.group, name, sub, ns, object}
 	return q
 }
 

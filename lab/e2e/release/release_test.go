@@ -5,7 +5,6 @@ package release
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -98,10 +97,12 @@ func (u user) controller(want, version string) {
 		if err := u.routes(ctx); err != nil {
 			return err
 		}
-		out, err := u.command(ctx, "check", "--from-controller", "-o", "name").Output()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() != code || err == nil && code != 0 {
-			return fmt.Errorf("check --from-controller: %w %s", err, exit.Stderr)
+		cmd := u.command(ctx, "check", "--from-controller", "-o", "name")
+		var said strings.Builder
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+			return fmt.Errorf("check --from-controller: %w, want %d: %s%s", err, code, out, said.String())
 		}
 		return stage.Expect(strings.TrimSpace(string(out)) == want, "findings %q, got %q", want, out)
 	})
