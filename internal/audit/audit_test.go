@@ -228,6 +228,7 @@ func TestSuppressions(t *testing.T) {
 		t.Errorf("findings %v", names(r.Findings))
 	}
 	for name, bad := range map[string]audit.Suppression{
+		"no code":   {Code: "PL0000", Subject: "x", Reason: "r", Expires: now + 1},
 		"no reason": {Code: "PL1002", Subject: "x", Expires: now + 1}, "no date": {Code: "PL1002", Subject: "x", Reason: "r"},
 		"two years": {Code: "PL1002", Subject: "x", Reason: "r", Expires: now + 2*366*86400}, "no subject": {Code: "PL1002", Reason: "r", Expires: now + 1},
 		"bad glob": {Code: "PL1002", Subject: "[", Reason: "r", Expires: now + 1},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -29,6 +30,8 @@ func (s *Suppression) Valid(now model.Time) error {
 	switch {
 	case s.Code == "" || s.Subject == "":
 		return errors.New("it needs code and subject")
+	case detect.ByCode(s.Code) == nil:
+		return errors.New("there is no such code")
 	case s.Reason == "":
 		return errors.New("it needs a reason")
 	case s.Expires.IsZero():

@@ -125,10 +125,10 @@ func encoded(s string) int {
 // show is the command that lists all findings of the group.
 func (g *group) show() string {
 	const check = "kubectl plumbline check"
-	switch g.code {
-	case v1alpha1.Overflow:
+	if g.code == v1alpha1.Overflow {
 		return check
-	case finding.PL9004:
+	}
+	if g.code == finding.PL9004 {
 		return "kubectl get suppressions"
 	}
 	s := check + " --code=" + string(g.code)

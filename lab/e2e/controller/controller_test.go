@@ -42,7 +42,7 @@ func fault(t *testing.T, b *bench) {
 		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
 			return err
 		}
-		was := b.becomes(name, "Confirmed", settle+35*time.Second)
+		was := b.becomes("Confirmed", settle+35*time.Second)
 		if len(was.Status.Samples) != 1 || was.Status.Samples[0].Subject != pod.Status.PodIP || was.Status.Severity != "error" {
 			t.Errorf("the finding is %+v", was)
 		}
@@ -58,7 +58,7 @@ func fault(t *testing.T, b *bench) {
 	if err := stage.Play(ctx, b.Lab, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 		t.Fatal(err)
 	}
-	b.becomes(name, "Resolved", 90*time.Second)
+	b.becomes("Resolved", 90*time.Second)
 	if b.Datastore == lab.Etcd {
 		b.rights()
 		b.told("Confirmed", "Suppressed", "Confirmed", "Resolved")
@@ -117,7 +117,7 @@ func (b *bench) accept(ctx context.Context, subject string) error {
 	if err := b.Apply(ctx, suppression("known", subject, time.Hour)+"---\n"+suppression("forever", subject, 1000*24*time.Hour)); err != nil {
 		return err
 	}
-	b.becomes(name, "Suppressed", 2*time.Minute)
+	b.becomes("Suppressed", 2*time.Minute)
 	b.eventually("answers", 30*time.Second, func(ctx context.Context) error {
 		out, err := b.Kubectl(ctx, "get", "suppressions", "-o", "jsonpath={range .items[*]}{.metadata.name}={.status.state} {end}")
 		return expect(err, strings.TrimSpace(out) == "forever=Refused known=Active", "what is accepted, got %s", out)
@@ -130,7 +130,7 @@ func (b *bench) accept(ctx context.Context, subject string) error {
 	if _, err := b.Kubectl(ctx, "delete", "suppression", "known"); err != nil {
 		return err
 	}
-	b.becomes(name, "Confirmed", 2*time.Minute)
+	b.becomes("Confirmed", 2*time.Minute)
 	return nil
 }
 

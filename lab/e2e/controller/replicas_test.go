@@ -129,8 +129,8 @@ func (b *bench) eventually(what string, within time.Duration, ok func(context.Co
 	b.t.Logf("%s: after %.1f s", what, time.Since(began).Seconds())
 }
 
-// becomes waits until a finding has a state.
-func (b *bench) becomes(name, state string, within time.Duration) (f finding) {
+// becomes waits until the finding has a state.
+func (b *bench) becomes(state string, within time.Duration) (f finding) {
 	b.t.Helper()
 	b.eventually(name+" "+state, within, func(ctx context.Context) error {
 		all, err := b.findings(ctx)

@@ -188,8 +188,11 @@ func (b *bench) reviewOne(q *review) (bool, error) {
 		return false, err
 	}
 	var answer struct{ Status *struct{ Allowed bool } }
-	if err := json.Unmarshal(out, &answer); err != nil || answer.Status == nil {
-		return false, fmt.Errorf("%v: no answer: %s", err, out)
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return false, err
+	}
+	if answer.Status == nil {
+		return false, fmt.Errorf("no answer: %s", out)
 	}
 	return answer.Status.Allowed, nil
 }

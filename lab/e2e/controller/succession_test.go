@@ -34,7 +34,7 @@ func TestSuccession(t *testing.T) {
 		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
 			return err
 		}
-		first := b.becomes(name, "Confirmed", settle+90*time.Second)
+		first := b.becomes("Confirmed", settle+90*time.Second)
 		var took []time.Duration
 		for i := range *kills {
 			took = append(took, b.next(ctx, fmt.Sprintf("controller-%d", i+2), pod.Status.PodIP, first, i%2 == 0))
@@ -76,7 +76,7 @@ func (b *bench) next(ctx context.Context, replacement, subject string, first fin
 	}
 	began := time.Now()
 	b.run(replacement)
-	is := b.becomes(name, state, 45*time.Second)
+	is := b.becomes(state, 45*time.Second)
 	took := time.Since(began)
 	switch who, err := b.leader(ctx); {
 	case err != nil || who == old:
