@@ -7,12 +7,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
+	"plumbline.dev/plumbline/lab"
 	"plumbline.dev/plumbline/lab/stage"
 )
 
 // toldBy requires a verdict about a pod, with lines of the machine's journal.
+//
+// An agent reads logs for five seconds, which may be too short on a slow machine, and says so: then it is asked again.
 func (b *bench) toldBy(ctx context.Context, cause, ns, pod string) error {
+	return lab.Eventually(ctx, b.Scale(15*time.Second), func(ctx context.Context) error { return b.toldOnce(ctx, cause, ns, pod) })
+}
+
+func (b *bench) toldOnce(ctx context.Context, cause, ns, pod string) error {
 	out, _, err := stage.Plumbline(ctx, b.Lab, b.bin, b.state, "timeline", "-o", "json", "pod", pod, "-n", ns)
 	if err != nil {
 		return err
