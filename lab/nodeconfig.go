@@ -1,6 +1,9 @@
 package lab
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // The configuration of a node's parts. Paths are those of a real node.
 
@@ -77,8 +80,12 @@ imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99
 `
 
-// kubeProxyConfig is the configuration file of the node's kube-proxy.
+// kubeProxyConfig is the configuration file of the node's kube-proxy. The nft of Debian 11 is too old for its nftables mode, in which
+// it would end again and again.
 func (n *Node) kubeProxyConfig() string {
+	if n.IsMachine() && n.lab.Machine == "debian11" {
+		return strings.Replace(kubeProxyConfig, "mode: nftables", "mode: iptables", 1)
+	}
 	if n.lab.Has(ProxyNFTables) {
 		return kubeProxyConfig
 	}
