@@ -31,8 +31,10 @@ func matrixRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.repaired(harm, latedel.Scenario, "etcd1-0", func(ctx context.Context) error { return b.toldBy(ctx, "late DEL", "late-del", "etcd1-0") })
-	b.repaired(harm, ipamdrift.Scenario, "", nil)
+	told := func(ctx context.Context) error { return b.toldBy(ctx, "late DEL", "late-del", "etcd1-0") }
+	// containerd 2 repeats the DEL of a stopped sandbox before it removes it, and the plugin of 2017 fails it: PL4006 is right until it is replaced.
+	b.repaired(&stage.Repair{Harm: harm, Left: []string{"PL4006/late-del/etcd1-0"}}, latedel.Scenario, "etcd1-0", told)
+	b.repaired(&stage.Repair{Harm: harm}, ipamdrift.Scenario, "", nil)
 
 	b.guarded()
 	b.podsReady()
@@ -41,10 +43,10 @@ func matrixRow(t *testing.T) {
 }
 
 // repaired plays an incident on the machine, and repairs it; a pod that is named lives on.
-func (b *bench) repaired(harm *stage.Harm, sc stage.Scenario, pod string, found func(context.Context) error) {
+func (b *bench) repaired(r *stage.Repair, sc stage.Scenario, pod string, found func(context.Context) error) {
 	b.t.Helper()
 	var was stage.Life
-	r := &stage.Repair{Bin: b.bin, State: b.state, Settle: 20 * time.Second, Risk: "destructive", Harm: harm}
+	r.Bin, r.State, r.Settle, r.Risk = b.bin, b.state, 20*time.Second, "destructive"
 	r.Before = func(ctx context.Context, s *stage.Stage) (err error) {
 		if found != nil {
 			if err := found(ctx); err != nil {
