@@ -20,9 +20,9 @@ var onlyThis = strings.Fields(`
 create/events@default
 create/findings.plumbline.dev
 create/leases.coordination.k8s.io@plumbline-system
+create/serviceaccounts/token@plumbline-system=plumbline-reader
 create/subjectaccessreviews.authorization.k8s.io
 create/tokenreviews.authentication.k8s.io
-create/serviceaccounts/token@plumbline-system=plumbline-reader
 delete/findings.plumbline.dev
 get/leases.coordination.k8s.io@plumbline-system=plumbline-controller
 get/pods/proxy@plumbline-system
