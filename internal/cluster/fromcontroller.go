@@ -36,8 +36,22 @@ func FromController(ctx context.Context, o Options) (*Told, error) {
 		return nil, fmt.Errorf("no controller runs in namespace %s: install it (docs/controller.md), or check without --from-controller", in)
 	}
 	tokens := newAgentTokens(c.client, in, readerAccount)
+	for try := 1; ; try++ {
+		told, err := c.askOneOf(ctx, tokens, pods)
+		var busy interface{ RetryAfter() time.Duration }
+		if err == nil || try == 5 || !errors.As(err, &busy) || busy.RetryAfter() <= 0 {
+			return told, err
+		}
+		if err := Wait(ctx, min(busy.RetryAfter(), 5*time.Second)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// askOneOf asks the pods of the controller one after the other: one of them leads.
+func (c *Cluster) askOneOf(ctx context.Context, tokens *agentTokens, pods []kube.AgentPod) (*Told, error) {
 	var errs []error
-	for _, p := range pods { // one of them leads
+	for _, p := range pods {
 		told, err := c.askController(ctx, tokens, p)
 		if err == nil {
 			return told, nil
