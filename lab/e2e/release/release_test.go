@@ -112,7 +112,7 @@ func (u user) controller(want, version string) {
 	}
 	u.t.Logf("check --from-controller has %q after %.0f s:\n%s", want, time.Since(began).Seconds(), u.run(code, "check", "--from-controller"))
 	u.t.Logf("%s", u.kubectl("get", "findings"))
-	if out := u.kubectl("-n", lab.AgentNamespace, "get", "pods", "-l", "app.kubernetes.io/component=controller", "-o", "jsonpath={.items[*].spec.containers[*].image} {.items[*].status.containerStatuses[*].restartCount}"); !strings.Contains(out, version) || !strings.HasSuffix(out, "0 0") {
+	if out := u.kubectl("-n", lab.AgentNamespace, "get", "pods", "-l", "app.kubernetes.io/component=controller", "-o", `jsonpath={.items[*].metadata.labels.app\.kubernetes\.io/version} {.items[*].status.containerStatuses[*].restartCount}`); out != "v"+version+" v"+version+" 0 0" {
 		u.t.Errorf("pods of the controller: %s, want version %s, never restarted", out, version)
 	}
 }
