@@ -25,7 +25,7 @@ const readAgain = 20 * time.Second
 type accepted struct {
 	store *own.Store
 	log   *slog.Logger
-	more  int // that are not looked at; of read alone
+	more  int // that were not read; of read alone
 
 	mu     sync.Mutex
 	known  bool // they were read once
@@ -73,7 +73,7 @@ func (a *accepted) read(ctx context.Context) error {
 		return err
 	}
 	if more != a.more {
-		a.log.Warn("suppressions that are not looked at: there are too many, or they cannot be read", "count", more)
+		a.log.Warn("suppressions not read: there are too many, or they are not understood", "count", more)
 		a.more = more
 	}
 	hold, answer := objects.Accepted(all, model.At(time.Now())) //nolint:forbidigo // for people; what holds is judged by the time of the report
