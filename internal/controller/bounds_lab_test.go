@@ -4,6 +4,7 @@ package controller
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -84,7 +85,7 @@ func TestLabBounds(t *testing.T) {
 		for _, f := range all.Items {
 			count += f.Status.Count
 		}
-		return errorOr(err, stage.Expect(count == int64(len(want)), "objects that count %d findings, got %d in %d", len(want), count, len(all.Items)))
+		return cmp.Or(err, stage.Expect(count == int64(len(want)), "objects that count %d findings, got %d in %d", len(want), count, len(all.Items)))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,15 +105,6 @@ func TestLabBounds(t *testing.T) {
 		t.Error(err)
 	}
 	slowly(t, l)
-}
-
-func errorOr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // everyRow asks as check --from-controller does.
