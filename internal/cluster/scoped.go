@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
@@ -216,6 +217,25 @@ func (u *Scoped) addNodes(ctx context.Context, query url.Values) {
 		nodes = u.fleet.Nodes
 	}
 	u.s.PutFacts(u.fleet.About(ctx, nodes, query))
+}
+
+// maxRouteChanges is how many changes of the routes to one address are told.
+const maxRouteChanges = 3
+
+// RouteChanges are the last changes of a node's routes to addresses of its pods, as its agent
+// recorded them.
+func (u *Scoped) RouteChanges(ctx context.Context, node string, ips []netip.Addr) (out []agent.RouteChange, err error) {
+	if u.fleet == nil || node == "" {
+		return nil, nil
+	}
+	for _, ip := range ips[:min(len(ips), 2)] {
+		all, err := u.fleet.RouteChanges(ctx, node, ip)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, all[max(0, len(all)-maxRouteChanges):]...)
+	}
+	return out, nil
 }
 
 // blockOf computes which block an address lies in, from its pool.

@@ -29,6 +29,10 @@ type Entry struct {
 	Was  json.RawMessage `json:"was,omitempty"`  // the row before
 	Now  json.RawMessage `json:"now,omitempty"`  // the row after
 	Note string          `json:"note,omitempty"` // error
+	// Port is the netlink port of who changed a route, an address or a neighbour entry; Writer names
+	// the process, or what took the row away. Empty: that is unknown.
+	Port   uint32 `json:"port,omitempty"`
+	Writer string `json:"writer,omitempty"`
 }
 
 // Bounds of a log: it uses at most segments x segmentSize bytes of the disk.

@@ -31,7 +31,7 @@ func TestRootSensesRefuseAnotherNamespace(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := kernel.Watch(ctx, kernel.Options{}, func(uint64, ...model.Table) { t.Error("told of a change") }); err == nil {
+		if err := kernel.Watch(ctx, kernel.Options{}, func(uint64, ...model.Table) { t.Error("told of a change") }, func(kernel.Written) {}); err == nil {
 			t.Error("watches")
 		}
 		return nil

@@ -23,9 +23,10 @@ var groups = []int{
 // unknown. It begins with one call for everything once it listens, so that a reader misses
 // nothing, and makes one such call whenever the kernel dropped messages. It receives
 // changes of namespaces that have an ID in the host's, as every namespace with a veth to
-// the host has, without holding them. It needs CAP_NET_BROADCAST. changed must be quick; it
-// is called from one goroutine.
-func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...model.Table)) error {
+// the host has, without holding them. It needs CAP_NET_BROADCAST. Before changed it calls
+// heard with what is known of a change of the host's own. Both must be quick; they are
+// called from one goroutine.
+func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...model.Table), heard func(Written)) error {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return err
@@ -41,7 +42,7 @@ func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...
 	if err != nil {
 		return fmt.Errorf("listen to the kernel: %w", err)
 	}
-	w := &watcher{names: numbers{o: o}, changed: changed}
+	w := &watcher{names: numbers{o: o}, changed: changed, heard: heard}
 	changed(Any, everything...)
 	buf, oob := make([]byte, 64<<10), make([]byte, 256)
 	for {
@@ -90,6 +91,7 @@ func listen(buffer int) (*os.File, error) {
 type watcher struct {
 	names   numbers
 	changed func(inode uint64, tables ...model.Table)
+	heard   func(Written)
 }
 
 // hear handles one datagram. A malformed one may affect everything.
@@ -97,6 +99,7 @@ func (w *watcher) hear(ctx context.Context, d datagram) error {
 	switch {
 	case errors.Is(d.err, unix.ENOBUFS), d.cut:
 		w.names = numbers{o: w.names.o}
+		w.heard(Written{Missed: true})
 		w.changed(Any, everything...)
 		return nil
 	case d.err != nil:
@@ -112,12 +115,18 @@ func (w *watcher) hear(ctx context.Context, d datagram) error {
 			w.names.forget(id)
 			inode = Any // a namespace appeared or disappeared
 		}
+		if !d.away {
+			if written(m, w.heard) != nil {
+				w.heard(Written{Missed: true})
+			}
+		}
 		if tables := concerns(m.Type, !d.away || inode == 0); len(tables) > 0 {
 			w.changed(inode, tables...)
 		}
 		return true, nil
 	})
 	if err != nil {
+		w.heard(Written{Missed: true})
 		w.changed(Any, everything...)
 	}
 	return nil

@@ -38,7 +38,7 @@ func watch(t *testing.T, o kernel.Options, changed func(inode uint64, tables ...
 				return
 			}
 			changed(inode, tables...)
-		})
+		}, func(kernel.Written) {})
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ func (l *Log) around(x *index, s *Story) []Event {
 		from := times[0].Add(-contextMargin).UnixNano()
 		to := times[len(times)-1].Add(contextMargin).UnixNano()
 		i, _ := slices.BinarySearchFunc(list, from, func(e uint32, at int64) int { return cmp.Compare(l.events.at(int(e)).at, at) })
-		named := map[uint32]bool{}
+		named, held := map[uint32]bool{}, s.addresses()
 		run := -1 // in found: the event that is being repeated
 		for ; i < len(list) && l.events.at(int(list[i])).at <= to; i++ {
 			p := l.events.at(int(list[i]))
@@ -42,6 +43,9 @@ func (l *Log) around(x *index, s *Story) []Event {
 					continue
 				}
 				named[p.object] = true
+			}
+			if ofRoute(p.kind) && !held[l.addresses.value(p.address)] {
+				continue // of another pod
 			}
 			if run >= 0 && repeats(l.events.at(int(found[run].last)), p) {
 				found[run].last = list[i]
@@ -72,7 +76,20 @@ func (l *Log) around(x *index, s *Story) []Event {
 // repeats reports whether p is the same node event as the one before, less than a minute
 // later: systemd restarts a kubelet that cannot start again and again.
 func repeats(before, p *packed) bool {
-	return before.kind == p.kind && before.object == p.object && p.at-before.at < int64(time.Minute)
+	return before.kind == p.kind && before.object == p.object && before.address == p.address && p.at-before.at < int64(time.Minute)
+}
+
+func ofRoute(k Kind) bool { return k == RouteAdded || k == RouteRemoved }
+
+// addresses are those that the story's events have.
+func (s *Story) addresses() map[netip.Addr]bool {
+	out := map[netip.Addr]bool{}
+	for i := range s.Events {
+		if a := s.Events[i].Address; a.IsValid() {
+			out[a] = true
+		}
+	}
+	return out
 }
 
 // times gives the times of the story's events on each node, in order.

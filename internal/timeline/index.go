@@ -81,7 +81,7 @@ func (x *index) orderByPod(l *Log, count map[uint32]uint32, total int) {
 // concernsNode reports whether a kind of event concerns a whole node.
 func concernsNode(k Kind) bool {
 	switch k {
-	case KubeletStarted, RuntimeStarted, RuntimeTimeout, MountTimeout, NodeNotReady, NodeReady, NodeNamed:
+	case KubeletStarted, RuntimeStarted, RuntimeTimeout, MountTimeout, NodeNotReady, NodeReady, NodeNamed, RouteAdded, RouteRemoved:
 		return true
 	default:
 		return false

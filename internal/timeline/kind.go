@@ -65,6 +65,9 @@ const (
 	GatewayUnanswered // 169.254.1.1 is not resolved, on Device, or for the pod with Address
 	GatewayAnswered   // it is
 	HandleSeen        // a block has an allocation with the handle Object
+
+	RouteAdded   // the node's own route to Address appeared; Note says by whom
+	RouteRemoved // it is gone; Note says by whom or why
 	lastKind
 )
 
@@ -80,6 +83,7 @@ var kindNames = [lastKind]string{
 	"credential seen",
 	"late DEL stopped by the guard",
 	"route seen", "neighbour seen", "gateway unanswered", "gateway answered", "handle seen",
+	"route added", "route removed",
 }
 
 func (k Kind) String() string {

@@ -146,7 +146,7 @@ func (s *Server) enter(ctx context.Context, c agent.Change, t *readState, note s
 		e.Now = nil
 	}
 	select {
-	case s.entries <- e:
+	case s.entries <- change{Entry: e}:
 	case <-ctx.Done():
 	}
 }

@@ -225,7 +225,7 @@ func TestChangeIsRecorded(t *testing.T) {
 	}
 	var last eventlog.Entry
 	for range 2 {
-		last = <-o.entries
+		last = (<-o.entries).Entry
 		if string(last.Was) != `"v"` || string(last.Now) != `{"index":"7"}` || last.At.IsZero() {
 			t.Errorf("%+v", last)
 		}

@@ -64,7 +64,7 @@ func TestLasts(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
 	s := New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at }})
-	put := func(links ...model.Link) { s.store.put(&model.NodeState{Links: links}, rowAge(model.Links), at) }
+	put := func(links ...model.Link) { s.store.put(&model.NodeState{Links: links}, rowAge(model.Links), at, at) }
 	const least = 2 * time.Minute
 	if s.lasts(7, "cali1", 0) == nil {
 		t.Error("nothing was seen yet")
@@ -101,7 +101,7 @@ func TestLasts(t *testing.T) {
 	if err := s.lasts(7, "cali1", least); err != nil {
 		t.Error(err)
 	}
-	s.store.put(&model.NodeState{}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "cut"}}, at)
+	s.store.put(&model.NodeState{}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "cut"}}, at, at)
 	if s.lasts(7, "cali1", least) == nil {
 		t.Error("it is not seen now")
 	}

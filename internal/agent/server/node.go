@@ -15,6 +15,8 @@ import (
 type node struct {
 	collectors []observe.NodeCollector
 	watch      []func(ctx context.Context, changed func(tables ...model.Table)) error
+	kernel     func(ctx context.Context, changed func(tables ...model.Table), heard func(kernel.Written)) error
+	process    func(ctx context.Context, port uint32) string
 	calls      func(ctx context.Context) ([]model.Process, error)
 	writer     *NodeWriter // nil: the agent only reads
 	server     string      // the kubelet's address of the API server
@@ -50,13 +52,14 @@ func open(f flags) *node {
 	n.collectors = append(n.collectors, h.Collectors()...)
 	n.watch = append(n.watch,
 		func(ctx context.Context, changed func(...model.Table)) error {
-			return kernel.Watch(ctx, k, func(_ uint64, tables ...model.Table) { changed(tables...) })
-		},
-		func(ctx context.Context, changed func(...model.Table)) error {
 			return c.Watch(ctx, func() { changed(model.Sandboxes, model.Containers, model.Attachments, model.Paths) })
 		},
 		h.Watch,
 	)
+	n.kernel = func(ctx context.Context, changed func(...model.Table), heard func(kernel.Written)) error {
+		return kernel.Watch(ctx, k, func(_ uint64, tables ...model.Table) { changed(tables...) }, heard)
+	}
+	n.process = host.NewWriters(h).Name
 	n.close = func() {
 		h.Close()
 		_ = c.Close()

@@ -132,7 +132,7 @@ func (k *poller) read(ctx context.Context) time.Duration {
 	k.mu.Unlock()
 	f, seen := k.s.reader.Read(ctx, k.collector.Tables...)
 	if ctx.Err() == nil {
-		k.s.store.put(f, seen, k.s.now())
+		k.s.store.put(f, seen, began, k.s.now())
 	}
 	k.mu.Lock()
 	k.done = this

@@ -5,13 +5,14 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/agent/door"
-	"plumbline.dev/plumbline/internal/eventlog"
+	"plumbline.dev/plumbline/internal/kernel"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -23,6 +24,10 @@ type Config struct {
 	Collectors []observe.NodeCollector
 	// Watch are functions that report changes as they happen.
 	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
+	// Kernel listens to the kernel; nil: who changes something stays unknown.
+	Kernel func(ctx context.Context, changed func(tables ...model.Table), heard func(kernel.Written)) error
+	// Process names the process behind a netlink port; empty: it is unknown.
+	Process func(ctx context.Context, port uint32) string
 	// Calls returns the running CNI calls.
 	Calls  func(ctx context.Context) ([]model.Process, error)
 	Writer *NodeWriter   // nil: the agent only reads
@@ -48,7 +53,8 @@ type Server struct {
 	now    func() time.Time
 
 	pollers []*poller
-	entries chan eventlog.Entry
+	entries chan change
+	writers *writers
 	lost    atomic.Int64 // events that were not written
 	lease   Lease
 	names   []string // that Calico has used for the node in this boot; owned by keepPublished
@@ -76,7 +82,7 @@ func New(c Config) *Server {
 	s := &Server{
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
 		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Most: collectorMost, Collectors: c.Collectors},
-		entries: make(chan eventlog.Entry, 4096),
+		entries: make(chan change, 4096), writers: newWriters(c.Process, c.Now),
 		writer:  c.Writer, turn: make(chan struct{}, 1), key: newKey(), lease: c.Lease,
 	}
 	s.verbs, s.read = verbsOf(s), c.Writer.reread
@@ -84,6 +90,11 @@ func New(c Config) *Server {
 	s.door = door.New(c.Review, c.Node, door.Right{Group: agent.Group, Resource: agent.Resource, Name: c.Node}, c.Now)
 	s.logs = newLogReader(&c)
 	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
+	if c.Kernel != nil {
+		s.watch = append(slices.Clone(s.watch), func(ctx context.Context, changed func(...model.Table)) error {
+			return c.Kernel(ctx, changed, s.writers.hear)
+		})
+	}
 	for _, collector := range c.Collectors {
 		s.pollers = append(s.pollers, newPoller(s, collector))
 	}
@@ -92,9 +103,9 @@ func New(c Config) *Server {
 
 // note queues a log entry for a change that was observed. If the queue is full the entry is
 // lost: logging never delays reading.
-func (s *Server) note(e eventlog.Entry) {
+func (s *Server) note(c change) {
 	select {
-	case s.entries <- e:
+	case s.entries <- c:
 	default:
 		s.lost.Add(1)
 	}
@@ -109,6 +120,7 @@ func (s *Server) Run(ctx context.Context) {
 	for _, watch := range s.watch {
 		wg.Go(func() { s.follow(ctx, watch) })
 	}
+	wg.Go(func() { s.writers.run(ctx) })
 	wg.Go(func() { s.write(ctx) })
 	wg.Go(func() { s.keepPublished(ctx) })
 	wg.Wait()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
-	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -18,22 +17,23 @@ import (
 type store struct {
 	node    string
 	version string
-	answer  func(eventlog.Entry) // logs a change; must not block
+	answer  func(change) // logs a change; must not block
 
 	mu       sync.Mutex
 	tables   map[model.Table]tableCache
 	coverage map[model.Table]model.Coverage // of the last read, complete or not; has every table
 	seen     map[model.Table]time.Time      // when each was last read completely
+	began    map[model.Table]time.Time      // when that read began
 }
 
 // unreadAfter is how long a table may be unread before the age of its rows restarts: what
 // happened in between is unknown.
 const unreadAfter = 2 * time.Minute
 
-func newStore(node, version string, tell func(eventlog.Entry)) *store {
+func newStore(node, version string, tell func(change)) *store {
 	s := &store{
 		node: node, version: version, answer: tell, tables: tableSpecs(),
-		coverage: map[model.Table]model.Coverage{}, seen: map[model.Table]time.Time{},
+		coverage: map[model.Table]model.Coverage{}, seen: map[model.Table]time.Time{}, began: map[model.Table]time.Time{},
 	}
 	for _, t := range model.FactTables() {
 		s.coverage[t] = model.Coverage{Table: t, Node: node, State: model.Lost, Reason: "not read yet"}
@@ -41,9 +41,9 @@ func newStore(node, version string, tell func(eventlog.Entry)) *store {
 	return s
 }
 
-// put stores what was read. A table that was not read completely keeps its old rows: a
+// put stores what was read, from began to now. A table that was not read completely keeps its old rows: a
 // partial table would look like changes.
-func (s *store) put(f *model.NodeState, seen []model.Coverage, now time.Time) {
+func (s *store) put(f *model.NodeState, seen []model.Coverage, began, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range seen {
@@ -53,10 +53,11 @@ func (s *store) put(f *model.NodeState, seen []model.Coverage, now time.Time) {
 			continue
 		}
 		again := now.Sub(s.seen[c.Table]) > unreadAfter
-		s.seen[c.Table] = now
-		s.tables[c.Table].put(f, now, again, func(e eventlog.Entry) {
-			e.At = now
-			s.answer(e)
+		after := s.began[c.Table]
+		s.seen[c.Table], s.began[c.Table] = now, began
+		s.tables[c.Table].put(f, now, again, func(made change) {
+			made.At, made.after = now, after
+			s.answer(made)
 		})
 	}
 }

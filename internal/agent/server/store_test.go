@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -27,14 +26,14 @@ func rowAge(tables ...model.Table) []model.Coverage {
 func TestSinceIsOfTheLastChange(t *testing.T) {
 	t.Parallel()
 	var told []string
-	s := newStore("n1", "v", func(e eventlog.Entry) { told = append(told, e.What+" "+e.Of+" "+e.Name) })
+	s := newStore("n1", "v", func(e change) { told = append(told, e.What+" "+e.Of+" "+e.Name) })
 	ip := netip.MustParseAddr("10.0.0.1")
 	put := func(after int, state, mac string, link int) {
 		f := &model.NodeState{
 			Neighbours: []model.Neighbour{{IP: ip, MAC: mac, Link: 7, State: state}},
 			Links:      []model.Link{{Index: link, Name: "cali1"}},
 		}
-		s.put(f, rowAge(model.Neighbours, model.Links), start.Add(time.Duration(after)*time.Second))
+		s.put(f, rowAge(model.Neighbours, model.Links), start, start.Add(time.Duration(after)*time.Second))
 	}
 	since := func() (model.Time, model.Time) {
 		f := s.snapshot(start.Add(time.Minute)).NodeState["n1"]
@@ -61,10 +60,10 @@ func TestSinceIsOfTheLastChange(t *testing.T) {
 func TestPartialIsNotWhole(t *testing.T) {
 	t.Parallel()
 	told := 0
-	s := newStore("n1", "v", func(eventlog.Entry) { told++ })
+	s := newStore("n1", "v", func(change) { told++ })
 	two := &model.NodeState{Links: []model.Link{{Index: 1}, {Index: 2}}}
-	s.put(two, rowAge(model.Links), start)
-	s.put(&model.NodeState{Links: []model.Link{{Index: 1}}}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "interrupted"}}, start.Add(time.Second))
+	s.put(two, rowAge(model.Links), start, start)
+	s.put(&model.NodeState{Links: []model.Link{{Index: 1}}}, []model.Coverage{{Table: model.Links, State: model.Partial, Reason: "interrupted"}}, start, start.Add(time.Second))
 	snap := s.snapshot(start.Add(2 * time.Second))
 	if len(snap.NodeState["n1"].Links) != 0 || told != 0 {
 		t.Errorf("%v, told %d", snap.NodeState["n1"].Links, told)
@@ -74,7 +73,7 @@ func TestPartialIsNotWhole(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	s.put(two, rowAge(model.Links), start.Add(3*time.Second))
+	s.put(two, rowAge(model.Links), start, start.Add(3*time.Second))
 	if f := s.snapshot(start.Add(4 * time.Second)).NodeState["n1"]; len(f.Links) != 2 || f.Links[0].Since != model.At(start) || told != 0 {
 		t.Errorf("%+v, told %d", f.Links, told)
 	}
@@ -83,9 +82,9 @@ func TestPartialIsNotWhole(t *testing.T) {
 // What was not watched for long may have been something else in between.
 func TestBlindnessEndsAges(t *testing.T) {
 	t.Parallel()
-	s := newStore("n1", "v", func(eventlog.Entry) {})
+	s := newStore("n1", "v", func(change) {})
 	put := func(at time.Duration) model.Time {
-		s.put(&model.NodeState{Links: []model.Link{{Index: 1}}}, rowAge(model.Links), start.Add(at))
+		s.put(&model.NodeState{Links: []model.Link{{Index: 1}}}, rowAge(model.Links), start, start.Add(at))
 		return s.snapshot(start.Add(at)).NodeState["n1"].Links[0].Since - model.At(start)
 	}
 	put(0)
@@ -100,12 +99,12 @@ func TestBlindnessEndsAges(t *testing.T) {
 // A silent runtime does not make the agent forget whose namespace is whose.
 func TestAttachmentsAreJoinedByInode(t *testing.T) {
 	t.Parallel()
-	s := newStore("n1", "v", func(eventlog.Entry) {})
+	s := newStore("n1", "v", func(change) {})
 	s.put(&model.NodeState{
 		Sandboxes:   []model.Sandbox{{ID: "a", Inode: 5}, {ID: "host", Inode: 9, HostNetwork: true}, {ID: "gone"}},
 		Attachments: []model.Attachment{{Inode: 5, Device: "eth0"}, {Inode: 6, Device: "eth0"}, {Inode: 9}},
-	}, rowAge(model.Sandboxes, model.Attachments), start)
-	s.put(&model.NodeState{}, []model.Coverage{{Table: model.Sandboxes, State: model.Lost, Reason: "frozen"}}, start)
+	}, rowAge(model.Sandboxes, model.Attachments), start, start)
+	s.put(&model.NodeState{}, []model.Coverage{{Table: model.Sandboxes, State: model.Lost, Reason: "frozen"}}, start, start)
 	f := s.snapshot(start).NodeState["n1"]
 	if len(f.Sandboxes) != 0 || f.Attachments[0].Sandbox != "a" || f.Attachments[1].Sandbox != "" || f.Attachments[2].Sandbox != "" {
 		t.Errorf("%+v", f.Attachments)
@@ -136,8 +135,8 @@ func full() *model.NodeState {
 
 func TestDigestIsSmall(t *testing.T) {
 	t.Parallel()
-	s := newStore("n1", "v0.4.0", func(eventlog.Entry) {})
-	s.put(full(), rowAge(model.FactTables()...), start)
+	s := newStore("n1", "v0.4.0", func(change) {})
+	s.put(full(), rowAge(model.FactTables()...), start, start)
 	one := s.digest(start)
 	b, err := json.Marshal(one)
 	if err != nil || len(b) > 2048 || one.BootID != "b" || one.Tables["links"].Rows != 250 {
@@ -145,7 +144,7 @@ func TestDigestIsSmall(t *testing.T) {
 	}
 	f := full()
 	f.Links[3].Up = false
-	s.put(f, rowAge(model.Links), start)
+	s.put(f, rowAge(model.Links), start, start)
 	if two := s.digest(start); two.Tables["links"].Sum == one.Tables["links"].Sum || two.Tables["routes"] != one.Tables["routes"] {
 		t.Errorf("%+v, %+v", one, two)
 	}

@@ -17,7 +17,7 @@ type tableCache interface {
 	// put replaces the rows and calls tell for every row that is new, changed or gone. anew
 	// means that the table was not read for a while: rows that are equal may have been
 	// different in between, so their time restarts.
-	put(f *model.NodeState, now time.Time, anew bool, tell func(eventlog.Entry))
+	put(f *model.NodeState, now time.Time, anew bool, tell func(change))
 	// copyTo copies the rows, with their times as of now.
 	copyTo(f *model.NodeState, now time.Time)
 	sum() (rows int, sum string)
@@ -30,6 +30,8 @@ type rows[T any] struct {
 	key   func(*T) string
 	since func(*T) *model.Time
 	plain func(T) T // the row without fields that change by themselves; only this is compared
+	// writer gives what is needed to find who changed a row; nil: nobody can be found.
+	writer func(c *change, was, now *T)
 
 	kept  map[string]*kept[T] // by key; nil until the first put
 	order []string            // keys as they were read; invariant: exactly the keys of kept
@@ -41,7 +43,7 @@ type kept[T any] struct {
 	since time.Time // since when plain is unchanged, by the monotonic clock
 }
 
-func (s *rows[T]) put(f *model.NodeState, now time.Time, anew bool, tell func(eventlog.Entry)) {
+func (s *rows[T]) put(f *model.NodeState, now time.Time, anew bool, tell func(change)) {
 	fresh := *s.of(f)
 	next := make(map[string]*kept[T], len(fresh))
 	order := make([]string, 0, len(fresh))
@@ -54,30 +56,33 @@ func (s *rows[T]) put(f *model.NodeState, now time.Time, anew bool, tell func(ev
 		e := &kept[T]{row: fresh[i], plain: p, since: now}
 		if old := s.kept[k]; old == nil {
 			if s.kept != nil {
-				tell(s.entry("new", k, nil, &p))
+				tell(s.change("new", k, nil, &p))
 			}
 		} else if reflect.DeepEqual(old.plain, p) {
 			if !anew {
 				e.since = old.since
 			}
 		} else {
-			tell(s.entry("changed", k, &old.plain, &p))
+			tell(s.change("changed", k, &old.plain, &p))
 		}
 		next[k] = e
 		order = append(order, k)
 	}
 	for _, k := range s.order {
 		if next[k] == nil {
-			tell(s.entry("gone", k, &s.kept[k].plain, nil))
+			tell(s.change("gone", k, &s.kept[k].plain, nil))
 		}
 	}
 	s.kept, s.order = next, order
 }
 
-func (s *rows[T]) entry(what, name string, was, now *T) eventlog.Entry {
-	e := eventlog.Entry{By: "agent", What: what, Of: s.table.String(), Name: name}
-	e.Was, e.Now = encoded(was), encoded(now)
-	return e
+func (s *rows[T]) change(what, name string, was, now *T) change {
+	c := change{Entry: eventlog.Entry{By: "agent", What: what, Of: s.table.String(), Name: name}}
+	c.Was, c.Now = encoded(was), encoded(now)
+	if s.writer != nil {
+		s.writer(&c, was, now)
+	}
+	return c
 }
 
 func encoded[T any](row *T) json.RawMessage {

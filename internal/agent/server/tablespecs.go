@@ -18,11 +18,12 @@ func tableSpecs() map[model.Table]tableCache {
 		model.Links: &rows[model.Link]{
 			table: model.Links, of: func(f *model.NodeState) *[]model.Link { return &f.Links },
 			key: func(r *model.Link) string { return strconv.Itoa(r.Index) }, since: func(r *model.Link) *model.Time { return &r.Since }, plain: same[model.Link],
+			writer: ofAddresses,
 		},
 		model.Routes: &rows[model.Route]{
 			table: model.Routes, of: func(f *model.NodeState) *[]model.Route { return &f.Routes },
-			key:   func(r *model.Route) string { return fmt.Sprintf("%s %d %d %d", r.Dst, r.Table, r.Metric, r.Link) },
-			since: func(r *model.Route) *model.Time { return &r.Since }, plain: same[model.Route],
+			key: (*model.Route).Key, since: func(r *model.Route) *model.Time { return &r.Since }, plain: same[model.Route],
+			writer: ofRoute,
 		},
 		model.Rules: &rows[model.Rule]{
 			table: model.Rules, of: func(f *model.NodeState) *[]model.Rule { return &f.Rules },
@@ -37,8 +38,8 @@ func tableSpecs() map[model.Table]tableCache {
 		},
 		model.Neighbours: &rows[model.Neighbour]{
 			table: model.Neighbours, of: func(f *model.NodeState) *[]model.Neighbour { return &f.Neighbours },
-			key:   func(r *model.Neighbour) string { return fmt.Sprintf("%s %d %t", r.IP, r.Link, r.Proxy) },
-			since: func(r *model.Neighbour) *model.Time { return &r.Since }, plain: plainNeighbour,
+			key: (*model.Neighbour).Key, since: func(r *model.Neighbour) *model.Time { return &r.Since }, plain: plainNeighbour,
+			writer: ofNeighbour,
 		},
 		model.Attachments: &rows[model.Attachment]{
 			table: model.Attachments, of: func(f *model.NodeState) *[]model.Attachment { return &f.Attachments },

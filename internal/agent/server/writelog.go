@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"plumbline.dev/plumbline/internal/eventlog"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // write appends queued entries to the event log. What could not be written is counted, and the log
@@ -17,8 +18,11 @@ func (s *Server) write(ctx context.Context) {
 		case <-ctx.Done():
 			w.rest()
 			return
-		case e := <-s.entries:
-			w.write(e)
+		case c := <-s.entries:
+			if c.table != 0 && s.record != "" {
+				_ = observe.Wait(ctx, c.At.Add(settleHear).Sub(s.now()))
+			}
+			w.write(c)
 		}
 	}
 }
@@ -34,19 +38,22 @@ type logWriter struct {
 func (w *logWriter) rest() {
 	for {
 		select {
-		case e := <-w.entries:
-			w.write(e)
+		case c := <-w.entries:
+			w.write(c)
 		default:
 			return
 		}
 	}
 }
 
-func (w *logWriter) write(e eventlog.Entry) {
+func (w *logWriter) write(c change) {
 	if w.record == "" {
 		return
 	}
-	err := w.append(e)
+	if c.table != 0 {
+		c.Port, c.Writer = w.writers.of(&c)
+	}
+	err := w.append(c.Entry)
 	if err == nil {
 		w.said = ""
 		return

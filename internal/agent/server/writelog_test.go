@@ -17,11 +17,11 @@ func TestLostEventsAreCounted(t *testing.T) {
 	must(t, os.WriteFile(dir, nil, 0o600)) // no directory
 	w := logWriter{Server: New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now, Record: dir})}
 	for i := range 3 {
-		w.write(eventlog.Entry{By: "agent", Name: fmt.Sprint("a", i)})
+		w.write(change{Entry: eventlog.Entry{By: "agent", Name: fmt.Sprint("a", i)}})
 	}
 	must(t, os.Remove(dir))
-	w.write(eventlog.Entry{By: "agent", Name: "b"})
-	w.write(eventlog.Entry{By: "agent", Name: "c"})
+	w.write(change{Entry: eventlog.Entry{By: "agent", Name: "b"}})
+	w.write(change{Entry: eventlog.Entry{By: "agent", Name: "c"}})
 	w.close()
 	var got []string
 	bad, err := eventlog.Read(dir, func(e eventlog.Entry) error {

@@ -26,6 +26,12 @@ func explainIP(ctx context.Context, sess *term.Session, ip netip.Addr, f flags) 
 		return printReport(sess, r, "AddressExplanation")
 	}
 	ipText(sess, r, ip)
+	if len(r.Findings)+len(r.Unconfirmed) == 0 {
+		return nil
+	}
+	for _, node := range holders(r.View, ip) {
+		routeLines(ctx, sess, u, node, []netip.Addr{ip})
+	}
 	return nil
 }
 

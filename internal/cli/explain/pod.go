@@ -30,6 +30,9 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 		policies = "Policies: " + policyLine(ctx, e.u, ns, name)
 	}
 	podText(sess, e.r, e.pod, e.claims, policies)
+	if len(e.r.Findings)+len(e.r.Unconfirmed) > 0 {
+		routeLines(ctx, sess, e.u, e.pod.Node, e.claims)
+	}
 	return nil
 }
 

@@ -25,6 +25,7 @@ type Message struct {
 	Type  uint16
 	Flags uint16
 	Seq   uint32
+	Port  uint32 // netlink port of who asked for it; 0 is the kernel itself
 	Body  []byte
 }
 
@@ -35,7 +36,7 @@ func Messages(b []byte, each func(Message) (bool, error)) error {
 		if n < messageHeader || n > len(b) {
 			return errShort
 		}
-		m := Message{Type: native.Uint16(b[4:]), Flags: native.Uint16(b[6:]), Seq: native.Uint32(b[8:]), Body: b[messageHeader:n]}
+		m := Message{Type: native.Uint16(b[4:]), Flags: native.Uint16(b[6:]), Seq: native.Uint32(b[8:]), Port: native.Uint32(b[12:]), Body: b[messageHeader:n]}
 		if more, err := each(m); !more || err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func wantsEventLog(text []byte) bool {
 	if isHeading(text) {
 		return true
 	}
-	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "cni", "events"} {
+	for _, of := range [...]string{"sandboxes", "containers", "attachments", "mounts", "runtimes", "machines", "routes", "cni", "events"} {
 		if i := indexString(text, `"of":"`); i >= 0 && hasPrefix(text[i+len(`"of":"`):], of) {
 			return true
 		}
@@ -78,6 +78,8 @@ func (t *Parser) eventLog(r *records.Record) {
 		t.eventContainer(&at, &f)
 	case model.Attachments.String():
 		t.eventAttachment(&at, &f)
+	case model.Routes.String():
+		t.eventRoute(&at, &f)
 	default:
 		t.eventNode(&at, &f)
 	}
@@ -136,6 +138,24 @@ func (t *Parser) eventAttachment(r *records.Record, f *eventlog.Entry) {
 	default:
 		return
 	}
+	t.say(r, "eventlog", e)
+}
+
+// eventRoute reports that the route to a pod appeared or is gone, and who did it.
+func (t *Parser) eventRoute(r *records.Record, f *eventlog.Entry) {
+	was, now := rows[model.Route](f)
+	row, e := now, timeline.Event{Kind: timeline.RouteAdded}
+	switch f.What {
+	case "new":
+	case "gone":
+		row, e.Kind = was, timeline.RouteRemoved
+	default:
+		return
+	}
+	if row.Type != "" || !row.Dst.IsSingleIP() {
+		return
+	}
+	e.Address, e.Note = row.Dst.Addr(), note([]byte(f.Who()))
 	t.say(r, "eventlog", e)
 }
 

@@ -169,9 +169,9 @@ func class(k timeline.Kind) string {
 		return "add"
 	case timeline.DelEnd, timeline.DelStopped, timeline.SandboxRemoved, timeline.SandboxStopped:
 		return "del"
-	case timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.GCReleased, timeline.PodWithoutInterface:
+	case timeline.EndpointDeleted, timeline.HandleReleased, timeline.AddressReleased, timeline.GCReleased, timeline.PodWithoutInterface, timeline.RouteRemoved:
 		return "take"
-	case timeline.EndpointWritten, timeline.AddressAssigned:
+	case timeline.EndpointWritten, timeline.AddressAssigned, timeline.RouteAdded:
 		return "give"
 	default:
 		if withReason.has(k) {

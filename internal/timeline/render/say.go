@@ -67,6 +67,7 @@ var (
 	withReason = kinds{
 		timeline.PodKillFailed, timeline.SandboxStopFailed, timeline.SandboxRemoveFailed, timeline.ContainerKillFailed, timeline.ExecFailed,
 		timeline.AddFailed, timeline.DelFailed, timeline.DelStopped, timeline.RuntimeTimeout, timeline.MountTimeout, timeline.MountBusy, timeline.NodeNotReady,
+		timeline.RouteAdded, timeline.RouteRemoved,
 	}
 	// Only a step of another event that is shown.
 	notShown = kinds{timeline.Nothing, timeline.BlockRead, timeline.CredentialSeen}
