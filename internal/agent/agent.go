@@ -15,6 +15,7 @@ const (
 	PathHealth = "healthz"
 	PathDigest = "v1/digest"
 	PathTables = "v1/tables"
+	PathWatch  = "v1/watch"
 	PathVerify = "v1/verify"
 	PathEvents = "v1/events"
 	PathObject = "v1/object"

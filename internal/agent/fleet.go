@@ -86,7 +86,9 @@ func (f *Fleet) Ways(ctx context.Context, s *model.Snapshot, open map[string][]i
 		got, has := a.NodeState[nodes[i]], s.NodeState[nodes[i]]
 		complete := !slices.ContainsFunc(a.Coverage, func(c model.Coverage) bool { return slices.Contains(tables, c.Table) && !c.State.Seen() })
 		if got != nil && has != nil && complete {
-			has.Take(got, tables...)
+			own := *has // what it was is shared with whoever keeps the rows
+			own.Take(got, tables...)
+			s.NodeState[nodes[i]] = &own
 		}
 	}
 }

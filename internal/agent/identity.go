@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ type Identity struct {
 	Node   string
 	Key    ed25519.PublicKey // of its signatures; a new one at each start
 	BootID string
+	// Certificate is the SHA-256 of the certificate that it answers with; a new one at each start.
+	// Older agents have not published it.
+	Certificate []byte
 	// Names are the names that Calico uses for the node: of its nodename file and of its CNI
 	// configuration.
 	Names []string
@@ -28,16 +32,18 @@ const LeasePrefix = "agent-"
 
 // Annotations of the Lease.
 const (
-	annotationKey   = Group + "/agent-key"
-	annotationBoot  = Group + "/boot-id"
-	annotationNames = Group + "/calico-node-names"
+	annotationKey         = Group + "/agent-key"
+	annotationCertificate = Group + "/agent-certificate"
+	annotationBoot        = Group + "/boot-id"
+	annotationNames       = Group + "/calico-node-names"
 )
 
 // Annotations is the identity as annotations of the Lease.
 func (i *Identity) Annotations() map[string]string {
 	return map[string]string{
-		annotationKey:  base64.StdEncoding.EncodeToString(i.Key),
-		annotationBoot: i.BootID, annotationNames: strings.Join(i.Names, ","),
+		annotationKey:         base64.StdEncoding.EncodeToString(i.Key),
+		annotationCertificate: base64.StdEncoding.EncodeToString(i.Certificate),
+		annotationBoot:        i.BootID, annotationNames: strings.Join(i.Names, ","),
 	}
 }
 
@@ -52,6 +58,9 @@ func ReadIdentity(lease string, annotations map[string]string) (Identity, error)
 		return Identity{}, fmt.Errorf("lease %s has no key of an agent", lease)
 	}
 	i := Identity{Node: node, Key: key, BootID: annotations[annotationBoot]}
+	if sum, err := base64.StdEncoding.DecodeString(annotations[annotationCertificate]); err == nil && len(sum) == sha256.Size {
+		i.Certificate = sum
+	}
 	if names := annotations[annotationNames]; names != "" {
 		i.Names = strings.Split(names, ",")
 	}

@@ -26,6 +26,7 @@ type Series struct {
 	begun  bool
 	memory Memory
 	known  map[string]*settling
+	differ map[string]model.Time // nodes whose sums of ways differ, since when
 }
 
 // A settling is how far a finding has come from unconfirmed to confirmed. It belongs to one
@@ -43,7 +44,7 @@ type settling struct {
 
 // NewSeries begins a series. Options.Recall is asked once, at the first judgement.
 func NewSeries(o Options) *Series {
-	return &Series{opts: o, memory: Memory{}, known: map[string]*settling{}}
+	return &Series{opts: o, memory: Memory{}, known: map[string]*settling{}, differ: map[string]model.Time{}}
 }
 
 // Memory is for the next run.
@@ -52,7 +53,7 @@ func (w *Series) Memory() Memory { return w.memory }
 // Judge judges a snapshot. The first judgement rereads every unconfirmed finding at once,
 // as a check does; later ones reread those that are due.
 func (w *Series) Judge(ctx context.Context, s *model.Snapshot, src Source) *Report {
-	v := model.Seal(s)
+	v := w.open(ctx, s, src)
 	if !w.begun && w.opts.Recall != nil {
 		for k, o := range w.opts.Recall(s.Meta.GUID) {
 			w.memory[k] = o

@@ -26,6 +26,8 @@ type fleet struct {
 	*agent.Fleet
 	pods      map[string]kube.AgentPod // by node
 	namespace string
+	// around asks through the API server.
+	around func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error)
 	// without says why agents that are there cannot be asked.
 	without string
 }
@@ -44,7 +46,7 @@ func (c *Cluster) agents(ctx context.Context) (*fleet, error) {
 		return nil, nil
 	}
 	f := &fleet{pods: byNode(pods), namespace: pods[0].Namespace}
-	readers := newAgentTokens(c.client, f.namespace, readerAccount)
+	readers := c.readers(f.namespace)
 	first, err := readers.get(ctx)
 	if err != nil {
 		f.without = "no token for them: " + err.Error()
@@ -55,6 +57,9 @@ func (c *Cluster) agents(ctx context.Context) (*fleet, error) {
 		Open: func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
 			return c.openAgent(ctx, f, readers, node, path, query)
 		},
+	}
+	if c.o.Direct {
+		f.connect(c, readers)
 	}
 	if c.client.Gentle {
 		f.AtOnce = gentleAtOnce

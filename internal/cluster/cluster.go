@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"plumbline.dev/plumbline/internal/audit"
@@ -28,6 +29,7 @@ type Options struct {
 	Datastore   string // auto, kdd or etcd; empty means auto
 	Quick       bool   // only metadata of pods and names of handles
 	Probe       Probe  // for nodes without agents
+	Direct      bool   // agents are asked at the addresses of their nodes, and watched; the API server's proxy is the way round
 	StateDir    string // where unconfirmed findings and journals are kept; empty: nowhere
 	Version     string // of Plumbline
 
@@ -49,9 +51,13 @@ type Cluster struct {
 	o       Options
 	client  *kube.Client
 	calico  datastore
-	version string // of Kubernetes
-	fleet   *fleet // nil if there are no agents
+	version string  // of Kubernetes
+	fleet   *fleet  // nil if there are no agents
+	direct  *direct // nil if agents are not asked directly, or none was found yet
 	close   func()
+
+	tokensMu sync.Mutex
+	tokens   map[string]*agentTokens // of readers, by namespace
 }
 
 // A datastore is Calico's, of either kind.
@@ -99,7 +105,12 @@ func (c *Cluster) find(ctx context.Context) error {
 func Namespace(o Options) string { return kube.Namespace(o.Kube) }
 
 // Close ends the connections that outlive a request.
-func (c *Cluster) Close() { c.close() }
+func (c *Cluster) Close() {
+	if c.direct != nil {
+		c.direct.Close()
+	}
+	c.close()
+}
 
 // Etcd tells that Calico's records are in etcd.
 func (c *Cluster) Etcd() bool {

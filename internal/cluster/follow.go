@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -27,15 +28,19 @@ type following struct {
 	src    audit.Source
 	rows   *observe.Rows
 	began  time.Time
-	heard  time.Time           // when agents were last found
-	taken  model.Time          // the API server's time at began
-	again  []observe.Collector // of tables whose changes no watch reports
-	tables []model.Table       // those tables
+	heard  time.Time             // when agents were last found
+	taken  model.Time            // the API server's time at began
+	nodes  *agent.Streams        // the nodes, watched; nil if their agents are asked again and again
+	keep   func(nodes []string)  // watches these
+	found  atomic.Pointer[fleet] // the agents that were found last
+	again  []observe.Collector   // of tables whose changes no watch reports
+	tables []model.Table         // those tables
 
-	judging bool
-	dirty   bool      // something changed since the last snapshot was taken
-	changed time.Time // when the first such change was received
-	next    time.Time // not before then is the next judgement
+	restated bool // nodes have other rows since they were last taken
+	judging  bool
+	dirty    bool      // something changed since the last snapshot was taken
+	changed  time.Time // when the first such change was received
+	next     time.Time // not before then is the next judgement
 }
 
 // now is the API server's time, by our clock.
@@ -45,11 +50,18 @@ func (f *following) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f.src, f.began, f.heard = f.Source(), time.Now(), time.Now() //nolint:forbidigo // how long ago it was read
+	if f.o.Direct {
+		f.watchNodes(ctx)
+	}
 	s := observe.Snapshot(ctx, f.o.Progress, f.src.Collectors...)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	f.taken = s.Meta.Taken
+	if f.nodes != nil {
+		f.awaitNodes(ctx)
+		s.PutFacts(f.nodes.Snapshot())
+	}
 	since := f.divide(s)
 	var err error
 	if f.rows, err = observe.NewRows(s); err != nil {
@@ -114,6 +126,10 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 	poll, tick := time.NewTicker(pollEvery), time.NewTicker(shortestPause)
 	defer poll.Stop()
 	defer tick.Stop()
+	var restated <-chan struct{}
+	if f.nodes != nil {
+		restated = f.nodes.Changed()
+	}
 	asking := false
 	f.dirty = true
 	for {
@@ -128,6 +144,8 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 			}
 		case cs := <-changes:
 			err = f.put(cs)
+		case <-restated:
+			f.heardNodes()
 		case p := <-judged:
 			f.judging = false
 			f.next = time.Now().Add(restAfter(p.Took)) //nolint:forbidigo // compared with itself alone
@@ -189,6 +207,10 @@ func (f *following) judge(ctx context.Context, done chan<- Pass) {
 	if f.judging || !f.dirty || began.Before(f.next) {
 		return
 	}
+	if f.restated {
+		f.restated = false
+		f.rows.PutNodes(f.nodes.Snapshot())
+	}
 	s := f.rows.Snapshot(f.now())
 	f.src.Adjust(s)
 	src, changed := f.src, f.changed
@@ -210,11 +232,11 @@ func (f *following) read(ctx context.Context, nodes []model.Node) reading {
 		return reading{err: fmt.Errorf("list agents: %w", err)}
 	}
 	again := slices.Clone(f.again)
-	if fleet != nil {
+	if fleet != nil && f.nodes == nil {
 		again = append(again, fleet)
 	}
 	s := observe.Snapshot(ctx, func(string, int, bool) {}, again...)
-	if fleet != nil {
+	if fleet != nil && f.nodes == nil {
 		followed := &model.Snapshot{Nodes: nodes}
 		fleet.complete(followed)
 		s.PutFacts(followed)
@@ -230,7 +252,7 @@ const nodesOld = 2 * time.Minute
 func (f *following) take(r reading) error {
 	if r.err != nil {
 		f.o.Notice(r.err.Error())
-		if f.fleet != nil && time.Since(f.heard) > nodesOld {
+		if f.fleet != nil && f.nodes == nil && time.Since(f.heard) > nodesOld {
 			f.rows.PutNodes(agent.Silent(r.err.Error(), f.fleet.Nodes...))
 			f.dirty = true
 		}
@@ -242,7 +264,11 @@ func (f *following) take(r reading) error {
 	} else {
 		f.src.Nodes = nil
 	}
-	f.rows.PutNodes(r.s)
+	if f.nodes != nil {
+		f.keepNodes()
+	} else {
+		f.rows.PutNodes(r.s)
+	}
 	f.dirty = true
 	return f.rows.Replace(r.s, f.tables...)
 }

@@ -89,6 +89,17 @@ func newAgentTokens(c *kube.Client, namespace, account string) *agentTokens {
 	}}}
 }
 
+// readers are the tokens for the agents of a namespace. They are kept: each new one is one more
+// question of every agent to the API server.
+func (c *Cluster) readers(namespace string) *agentTokens {
+	c.tokensMu.Lock()
+	defer c.tokensMu.Unlock()
+	if c.tokens[namespace] == nil {
+		c.tokens = map[string]*agentTokens{namespace: newAgentTokens(c.client, namespace, readerAccount)}
+	}
+	return c.tokens[namespace]
+}
+
 // headers gives the headers of one request to the agent of a node.
 func (t *agentTokens) headers(ctx context.Context, node, method, path string, query url.Values, body []byte) (http.Header, error) {
 	have, err := t.Token(ctx)

@@ -34,6 +34,7 @@ func Flags(args []string, getenv func(string) string, stderr io.Writer) (Options
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
+	o.Cluster.Direct = true
 	o.Cluster.Kube.Timeout, o.Cluster.Version = 2*time.Minute, buildinfo.Read().Version
 	if *endpoints != "" {
 		o.Cluster.Etcd.Endpoints = strings.Split(*endpoints, ",")

@@ -4,22 +4,26 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/hostfile"
+	"plumbline.dev/plumbline/internal/model"
 )
 
-// Writers names the processes behind the netlink ports of the host's network namespace. A process
-// is named only if it holds the socket with that port now: a port is mostly a PID, but of a process
-// in a container its PID there, and a PID is used again. It is used by one goroutine.
+// Writers names the processes behind the netlink ports of the host's network namespace. A port is
+// mostly a PID, but of a process in a container its PID there, and a PID is used again. So a process is
+// named only if it holds the socket with that port now, or if it is the CNI call of the very pod whose
+// interface was written to: plugins open a socket for each request. It is used by one goroutine.
 type Writers struct {
 	h       *Host
 	known   map[uint32]writer // by port
 	looked  time.Duration     // when all processes were last looked through
-	pending chan writer       // a read of a process that has not returned; nil if there is none
+	pending chan string       // a read of a process that has not returned; nil if there is none
 }
 
 // A writer is a process with a netlink socket.
@@ -37,27 +41,30 @@ const (
 )
 
 // NewWriters returns Writers that know no process yet.
-func NewWriters(h *Host) *Writers { return &Writers{h: h, known: map[uint32]writer{}, looked: -lookEvery} }
+func NewWriters(h *Host) *Writers {
+	return &Writers{h: h, known: map[uint32]writer{}, looked: -lookEvery}
+}
 
-// Name names the process that has the port, such as "Felix (pid 812)"; empty if it is unknown.
-func (w *Writers) Name(ctx context.Context, port uint32) string {
+// Name names the process that has the port and wrote to an interface, such as "Felix (pid 812)"; empty
+// if it is unknown.
+func (w *Writers) Name(ctx context.Context, port uint32, link int) string {
 	if k, ok := w.known[port]; ok {
-		if to, err := os.Readlink(k.link); err == nil && to == k.to {
+		if k.open() {
 			return k.text
 		}
 		delete(w.known, port)
 	}
 	inode := w.inode(port)
 	if inode == "" {
-		return ""
+		return w.told(ctx, func() string { return w.h.describeCall(w.h.pidDir(int(port)), link) })
 	}
 	k, ok := w.holder(port, "socket:["+inode+"]")
 	if !ok {
 		return ""
 	}
-	k = w.told(ctx, k)
+	k.text = w.told(ctx, func() string { return w.h.describe(filepath.Dir(filepath.Dir(k.link))) })
 	// What was read since is of the same process only if it still has the socket.
-	if to, err := os.Readlink(k.link); err != nil || to != k.to || k.text == "" {
+	if k.text == "" || !k.open() {
 		return ""
 	}
 	if len(w.known) >= maxKnown {
@@ -65,6 +72,12 @@ func (w *Writers) Name(ctx context.Context, port uint32) string {
 	}
 	w.known[port] = k
 	return k.text
+}
+
+// open reports whether the process still has the socket.
+func (k *writer) open() bool {
+	to, err := os.Readlink(k.link)
+	return err == nil && to == k.to
 }
 
 // inode is that of the socket with the port, as text; empty if there is none.
@@ -138,30 +151,27 @@ func openAs(dir, to string) string {
 }
 
 // told reads who a process is. Its memory may hang: then nobody is named until that read returns.
-func (w *Writers) told(ctx context.Context, k writer) writer {
+func (w *Writers) told(ctx context.Context, read func() string) string {
 	select {
 	case <-w.pending:
 		w.pending = nil
 	default:
 	}
 	if w.pending != nil {
-		return writer{}
+		return ""
 	}
-	done := make(chan writer, 1)
-	go func() {
-		k.text = w.h.describe(filepath.Dir(filepath.Dir(k.link)))
-		done <- k
-	}()
+	done := make(chan string, 1)
+	go func() { done <- read() }()
 	late := time.NewTimer(writerWithin)
 	defer late.Stop()
 	select {
-	case k := <-done:
-		return k
+	case text := <-done:
+		return text
 	case <-late.C:
 	case <-ctx.Done():
 	}
 	w.pending = done
-	return writer{}
+	return ""
 }
 
 // describe says who a process is: Felix, a CNI plugin with its call, or its program.
@@ -174,18 +184,52 @@ func (h *Host) describe(dir string) string {
 	if err != nil {
 		return ""
 	}
-	program = program[:min(len(program), maxValue)]
 	if felixNames[t.Name] {
 		if b, err := hostfile.Read(dir+"/cmdline", maxEnviron); err == nil && (t.Name == "calico-felix" || felixArgs(b)) {
 			return fmt.Sprintf("Felix (pid %d)", t.ID)
 		}
 	}
-	if same, err := h.shares(dir, "pid"); err == nil && same { // a process of a pod is not a CNI call, whatever its environment
-		if env, err := hostfile.Read(dir+"/environ", maxEnviron); err == nil {
-			if command, container, _ := parseCall(env); command != "" && container != "" {
-				return fmt.Sprintf("CNI plugin %s, %s of sandbox %.12s (pid %d)", filepath.Base(program), command, container, t.ID)
-			}
-		}
+	if text, _ := h.callOf(dir, &t, program); text != "" {
+		return text
 	}
-	return fmt.Sprintf("%s (pid %d)", program, t.ID)
+	return fmt.Sprintf("%s (pid %d)", program[:min(len(program), maxValue)], t.ID)
+}
+
+// describeCall names a CNI call if its pod is the one with the interface.
+func (h *Host) describeCall(dir string, link int) string {
+	t, err := hostfile.ReadStat(dir, make([]byte, hostfile.MaxStat))
+	if err != nil || t.State == 'D' {
+		return ""
+	}
+	program, err := os.Readlink(dir + "/exe")
+	if err != nil {
+		return ""
+	}
+	text, pod := h.callOf(dir, &t, program)
+	ns, name, _ := strings.Cut(pod, "/")
+	if device, err := net.InterfaceByIndex(link); text == "" || err != nil || pod == "" || !strings.HasSuffix(device.Name, model.DeviceName("", ns, name)) {
+		return ""
+	}
+	// It was the same process all the while only if it still is.
+	if again, err := hostfile.ReadStat(dir, make([]byte, hostfile.MaxStat)); err != nil || again.Start != t.Start || again.Env != t.Env {
+		return ""
+	}
+	return text
+}
+
+// callOf describes the CNI call that a process is; empty if it is none. A process of a pod is not one,
+// whatever its environment.
+func (h *Host) callOf(dir string, t *hostfile.Task, program string) (text, pod string) {
+	if same, err := h.shares(dir, "pid"); err != nil || !same {
+		return "", ""
+	}
+	env, err := hostfile.Read(dir+"/environ", maxEnviron)
+	if err != nil {
+		return "", ""
+	}
+	command, container, pod := parseCall(env)
+	if command == "" || container == "" {
+		return "", ""
+	}
+	return fmt.Sprintf("CNI plugin %s, %s of sandbox %.12s (pid %d)", filepath.Base(program), command, container, t.ID), pod
 }

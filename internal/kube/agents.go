@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ const (
 type AgentPod struct {
 	Node, Namespace, Name string
 	Port                  int // 0: agentPort
+	IP                    netip.Addr
 	Ready                 bool
 	Phase                 model.Phase
 }
@@ -95,7 +97,11 @@ func agentPods(pods []model.Pod) []AgentPod {
 		if !p.HostNetwork || p.Node == "" || p.Finished() {
 			continue
 		}
-		out = append(out, AgentPod{Node: p.Node, Namespace: p.Namespace, Name: p.Name, Ready: p.Ready, Phase: p.Phase})
+		a := AgentPod{Node: p.Node, Namespace: p.Namespace, Name: p.Name, Ready: p.Ready, Phase: p.Phase}
+		if len(p.IPs) > 0 {
+			a.IP = p.IPs[0]
+		}
+		out = append(out, a)
 	}
 	return out
 }

@@ -81,44 +81,47 @@ func (v *View) indexNodeState() {
 		if rows == nil {
 			continue
 		}
-		gather(&f.links, rows.Links, func(r *Link) { r.Node = node }, func(a, b *Link) int { return cmp.Compare(a.Index, b.Index) })
-		gather(&f.routes, rows.Routes, func(r *Route) { r.Node = node }, func(a, b *Route) int {
+		gather(&f.links, rows.Links, node, func(r *Link) *string { return &r.Node }, func(a, b *Link) int { return cmp.Compare(a.Index, b.Index) })
+		gather(&f.routes, rows.Routes, node, func(r *Route) *string { return &r.Node }, func(a, b *Route) int {
 			return cmp.Or(a.Dst.Addr().Compare(b.Dst.Addr()), cmp.Compare(a.Dst.Bits(), b.Dst.Bits()), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Link, b.Link))
 		})
-		gather(&f.paths, rows.Paths, func(r *Path) { r.Node = node }, func(a, b *Path) int { return a.IP.Compare(b.IP) })
-		gather(&f.neighbours, rows.Neighbours, func(r *Neighbour) { r.Node = node }, func(a, b *Neighbour) int {
+		gather(&f.paths, rows.Paths, node, func(r *Path) *string { return &r.Node }, func(a, b *Path) int { return a.IP.Compare(b.IP) })
+		gather(&f.neighbours, rows.Neighbours, node, func(r *Neighbour) *string { return &r.Node }, func(a, b *Neighbour) int {
 			return cmp.Or(a.IP.Compare(b.IP), cmp.Compare(a.Link, b.Link))
 		})
-		gather(&f.attachments, rows.Attachments, func(r *Attachment) { r.Node = node }, func(a, b *Attachment) int {
+		gather(&f.attachments, rows.Attachments, node, func(r *Attachment) *string { return &r.Node }, func(a, b *Attachment) int {
 			return cmp.Or(cmp.Compare(a.Sandbox, b.Sandbox), cmp.Compare(a.NetNS, b.NetNS), cmp.Compare(a.Index, b.Index))
 		})
-		gather(&f.sysctls, rows.Sysctls, func(r *Sysctl) { r.Node = node }, func(a, b *Sysctl) int {
+		gather(&f.sysctls, rows.Sysctls, node, func(r *Sysctl) *string { return &r.Node }, func(a, b *Sysctl) int {
 			return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Key, b.Key))
 		})
-		gather(&f.sandboxes, rows.Sandboxes, func(r *Sandbox) { r.Node = node }, func(a, b *Sandbox) int { return cmp.Compare(a.ID, b.ID) })
-		gather(&f.containers, rows.Containers, func(r *Container) { r.Node = node }, func(a, b *Container) int { return cmp.Compare(a.ID, b.ID) })
-		gather(&f.configs, rows.CNIConfigs, func(r *CNIConfig) { r.Node = node }, func(a, b *CNIConfig) int { return cmp.Compare(a.File, b.File) })
+		gather(&f.sandboxes, rows.Sandboxes, node, func(r *Sandbox) *string { return &r.Node }, func(a, b *Sandbox) int { return cmp.Compare(a.ID, b.ID) })
+		gather(&f.containers, rows.Containers, node, func(r *Container) *string { return &r.Node }, func(a, b *Container) int { return cmp.Compare(a.ID, b.ID) })
+		gather(&f.configs, rows.CNIConfigs, node, func(r *CNIConfig) *string { return &r.Node }, func(a, b *CNIConfig) int { return cmp.Compare(a.File, b.File) })
 		f.setups[node] = setup(f.configs[len(f.configs)-len(rows.CNIConfigs):])
-		gather(&f.results, rows.CNIResults, func(r *CNIResult) { r.Node = node }, func(a, b *CNIResult) int {
+		gather(&f.results, rows.CNIResults, node, func(r *CNIResult) *string { return &r.Node }, func(a, b *CNIResult) int {
 			return cmp.Or(cmp.Compare(a.Container, b.Container), cmp.Compare(a.Network, b.Network), cmp.Compare(a.Interface, b.Interface))
 		})
-		gather(&f.processes, rows.Processes, func(r *Process) { r.Node = node }, func(a, b *Process) int { return cmp.Compare(a.PID, b.PID) })
-		gather(&f.mounts, rows.Mounts, func(r *Mount) { r.Node = node }, func(a, b *Mount) int {
+		gather(&f.processes, rows.Processes, node, func(r *Process) *string { return &r.Node }, func(a, b *Process) int { return cmp.Compare(a.PID, b.PID) })
+		gather(&f.mounts, rows.Mounts, node, func(r *Mount) *string { return &r.Node }, func(a, b *Mount) int {
 			return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
 		})
-		gather(&f.runtimes, rows.Runtimes, func(r *Runtime) { r.Node = node }, func(a, b *Runtime) int { return cmp.Compare(a.Call, b.Call) })
-		gather(&f.failedDels, rows.FailedDels, func(r *FailedDel) { r.Node = node }, func(a, b *FailedDel) int { return cmp.Compare(a.Sandbox, b.Sandbox) })
-		gather(&f.machines, rows.Machines, func(r *Machine) { r.Node = node }, func(a, b *Machine) int { return cmp.Compare(a.BootID, b.BootID) })
+		gather(&f.runtimes, rows.Runtimes, node, func(r *Runtime) *string { return &r.Node }, func(a, b *Runtime) int { return cmp.Compare(a.Call, b.Call) })
+		gather(&f.failedDels, rows.FailedDels, node, func(r *FailedDel) *string { return &r.Node }, func(a, b *FailedDel) int { return cmp.Compare(a.Sandbox, b.Sandbox) })
+		gather(&f.machines, rows.Machines, node, func(r *Machine) *string { return &r.Node }, func(a, b *Machine) int { return cmp.Compare(a.BootID, b.BootID) })
 	}
 	f.indexKernel()
 	f.indexRuntime()
 }
 
-// gather appends pointers to the rows of one node, sorted; place sets the row's node.
-func gather[T any](all *[]*T, rows []T, place func(*T), by func(a, b *T) int) {
+// gather appends pointers to the rows of one node, sorted, and sets their node. Rows that have it are
+// not written to: others may read them.
+func gather[T any](all *[]*T, rows []T, node string, of func(*T) *string, by func(a, b *T) int) {
 	first := len(*all)
 	for i := range rows {
-		place(&rows[i])
+		if has := of(&rows[i]); *has != node {
+			*has = node
+		}
 		*all = append(*all, &rows[i])
 	}
 	if own := (*all)[first:]; !slices.IsSortedFunc(own, by) { // they mostly come sorted

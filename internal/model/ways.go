@@ -161,23 +161,34 @@ type summing struct {
 const mainTable = 254
 
 func (s *summing) route(r *Route, l *Link) bool {
-	if l == nil || r.Type != "" || r.Table != mainTable || r.Metric != 0 || r.Dst.Bits() == 0 || !r.Dst.IsValid() {
-		return false
+	kind := r.way(l)
+	return kind != "" && s.add(wayKey{kind, l.Name, r.Dst.Addr().Is6()}, RouteHash(r.Dst.Masked(), r.Gateway))
+}
+
+// way is the kind of way to other nodes that a route over an interface is; empty if it is none.
+func (r *Route) way(l *Link) string {
+	switch {
+	case l == nil || r.Type != "" || r.Table != mainTable || r.Metric != 0 || r.Dst.Bits() == 0 || !r.Dst.IsValid():
+		return ""
+	case r.Gateway.IsValid():
+		return "via"
+	case r.Dst.IsSingleIP() && l.Kind == "vxlan":
+		return "link"
+	default:
+		return ""
 	}
-	kind := "via"
-	if !r.Gateway.IsValid() {
-		if kind = "link"; !r.Dst.IsSingleIP() || l.Kind != "vxlan" {
-			return false
-		}
-	}
-	return s.add(wayKey{kind, l.Name, r.Dst.Addr().Is6()}, RouteHash(r.Dst.Masked(), r.Gateway))
+}
+
+// IsWay reports whether SumWays sums up a route over an interface, which may be nil.
+func (r *Route) IsWay(l *Link) bool { return r.way(l) != "" }
+
+// IsWay reports whether SumWays sums up a neighbour entry on an interface, which may be nil.
+func (n *Neighbour) IsWay(l *Link) bool {
+	return l != nil && n.FDB != "" && n.State == "PERMANENT" && !n.Proxy
 }
 
 func (s *summing) neighbour(n *Neighbour, l *Link) bool {
-	if l == nil || n.FDB == "" || n.State != "PERMANENT" || n.Proxy {
-		return false
-	}
-	return s.add(wayKey{"neighbour", l.Name, n.IP.Is6()}, NeighbourHash(n.IP, n.MAC, n.FDB))
+	return n.IsWay(l) && s.add(wayKey{"neighbour", l.Name, n.IP.Is6()}, NeighbourHash(n.IP, n.MAC, n.FDB))
 }
 
 func (s *summing) add(k wayKey, w WayHash) bool {

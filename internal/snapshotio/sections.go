@@ -66,6 +66,7 @@ type nodeSection struct {
 	table  model.Table
 	encode func(f *model.NodeState, emit func([]byte) error) error
 	decode func(f *model.NodeState, line []byte) error
+	patch  func(f, fresh *model.NodeState, p *Patch)
 }
 
 func nodeTables[T any](t model.Table, of func(*model.NodeState) *[]T) nodeSection {
@@ -73,6 +74,7 @@ func nodeTables[T any](t model.Table, of func(*model.NodeState) *[]T) nodeSectio
 		table:  t,
 		encode: func(f *model.NodeState, emit func([]byte) error) error { return encodeAll(*of(f), emit) },
 		decode: func(f *model.NodeState, line []byte) error { return decodeInto(of(f), line) },
+		patch:  func(f, fresh *model.NodeState, p *Patch) { *of(f) = patched(*of(f), *of(fresh), p) },
 	}
 }
 

@@ -21,6 +21,7 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+agent.PathDigest, func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, s.digest()) })
 	mux.HandleFunc("GET /"+agent.PathTables, s.tables)
+	mux.HandleFunc("GET /"+agent.PathWatch, s.serveWatch)
 	mux.HandleFunc("GET /"+agent.PathVerify, s.serveVerification)
 	mux.HandleFunc("GET /"+agent.PathEvents, s.events)
 	mux.HandleFunc("GET /"+agent.PathGuard, s.serveGuard)

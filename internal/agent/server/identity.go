@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
 	"maps"
 	mrand "math/rand/v2"
 	"slices"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/agent/door"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -38,12 +41,22 @@ func newKey() ed25519.PrivateKey {
 	return key
 }
 
+// newCertificate is the agent's certificate until it ends.
+func newCertificate(node string, now time.Time) tls.Certificate {
+	cert, err := door.Certificate("plumbline-agent", node, now)
+	if err != nil {
+		panic(err) // crypto/rand does not fail
+	}
+	return cert
+}
+
 // identity is what the agent publishes; ok is false as long as the node was not read. Names that
 // Calico used before stay until the node reboots: pods that it started under them may still run.
 func (s *Server) identity() (id agent.Identity, ok bool) {
 	f := s.store.snapshot(s.now(), model.Machines, model.CNIConfigs).NodeState[s.node]
 	public, _ := s.key.Public().(ed25519.PublicKey)
-	id = agent.Identity{Node: s.node, Key: public}
+	sum := sha256.Sum256(s.cert.Certificate[0])
+	id = agent.Identity{Node: s.node, Key: public, Certificate: sum[:]}
 	for _, m := range f.Machines {
 		id.BootID = m.BootID
 		s.called(m.CalicoName)

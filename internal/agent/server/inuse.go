@@ -23,7 +23,7 @@ func (s *Server) fresh(ctx context.Context, tables ...model.Table) (*model.NodeS
 			return nil, fmt.Errorf("%s could not be read completely: %s", t, coverage[i].Reason)
 		}
 	}
-	join(f.Attachments, f.Sandboxes)
+	model.Join(f.Attachments, f.Sandboxes)
 	return f, nil
 }
 

@@ -38,6 +38,8 @@ func TestLabAgent(t *testing.T) {
 	t.Run("flood", func(t *testing.T) { flood(t, l, a) })
 	t.Run("verification", func(t *testing.T) { verificationWith(t, s, a, pod) })
 	t.Run("live", func(t *testing.T) { live(t, s, a, 10) })
+	t.Run("watched", func(t *testing.T) { watched(t, s, a) })
+	t.Run("writers", func(t *testing.T) { writers(t, s, a) })
 	t.Run("frozen runtime", func(t *testing.T) { frozen(t, s, a) })
 	t.Run("hung mount", func(t *testing.T) { hung(t, s, a) })
 	t.Run("root on the node", func(t *testing.T) { onTheNode(t, l) })

@@ -16,7 +16,7 @@ type node struct {
 	collectors []observe.NodeCollector
 	watch      []func(ctx context.Context, changed func(tables ...model.Table)) error
 	kernel     func(ctx context.Context, changed func(tables ...model.Table), heard func(kernel.Written)) error
-	process    func(ctx context.Context, port uint32) string
+	process    func(ctx context.Context, port uint32, link int) string
 	calls      func(ctx context.Context) ([]model.Process, error)
 	writer     *NodeWriter // nil: the agent only reads
 	server     string      // the kubelet's address of the API server

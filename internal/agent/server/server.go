@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/ed25519"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -26,8 +27,8 @@ type Config struct {
 	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
 	// Kernel listens to the kernel; nil: who changes something stays unknown.
 	Kernel func(ctx context.Context, changed func(tables ...model.Table), heard func(kernel.Written)) error
-	// Process names the process behind a netlink port; empty: it is unknown.
-	Process func(ctx context.Context, port uint32) string
+	// Process names the process behind a netlink port that wrote to an interface; empty: it is unknown.
+	Process func(ctx context.Context, port uint32, link int) string
 	// Calls returns the running CNI calls.
 	Calls  func(ctx context.Context) ([]model.Process, error)
 	Writer *NodeWriter   // nil: the agent only reads
@@ -48,6 +49,7 @@ type Server struct {
 	calls  func(ctx context.Context) ([]model.Process, error)
 	door   *door.Door
 	key    ed25519.PrivateKey // of the verifications, since this start
+	cert   tls.Certificate    // of the listener, since this start
 	record string
 	log    *slog.Logger
 	now    func() time.Time
@@ -67,6 +69,7 @@ type Server struct {
 	logs        *logReader
 	guard       *turn // to read the guard daemon's report
 	serveEvents *turn // to read the event log
+	watchers    chan struct{}
 	root        string
 }
 
@@ -83,12 +86,13 @@ func New(c Config) *Server {
 		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
 		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Most: collectorMost, Collectors: c.Collectors},
 		entries: make(chan change, 4096), writers: newWriters(c.Process, c.Now),
-		writer:  c.Writer, turn: make(chan struct{}, 1), key: newKey(), lease: c.Lease,
+		writer: c.Writer, turn: make(chan struct{}, 1), key: newKey(), cert: newCertificate(c.Node, c.Now()), lease: c.Lease,
 	}
 	s.verbs, s.read = verbsOf(s), c.Writer.reread
 	s.store = newStore(c.Node, c.Version, s.note)
 	s.door = door.New(c.Review, c.Node, door.Right{Group: agent.Group, Resource: agent.Resource, Name: c.Node}, c.Now)
 	s.logs = newLogReader(&c)
+	s.watchers = make(chan struct{}, maxWatchers)
 	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
 	if c.Kernel != nil {
 		s.watch = append(slices.Clone(s.watch), func(ctx context.Context, changed func(...model.Table)) error {
@@ -188,7 +192,7 @@ func (s *Server) refresh(ctx context.Context, tables ...model.Table) map[model.T
 func snapshotOf(ctx context.Context, node, version string, now time.Time, collectors ...observe.NodeCollector) *model.Snapshot {
 	reader := &observe.NodeReader{Node: node, Within: collectorWithin, Most: collectorMost, Collectors: collectors}
 	f, seen := reader.Read(ctx)
-	join(f.Attachments, f.Sandboxes)
+	model.Join(f.Attachments, f.Sandboxes)
 	return &model.Snapshot{
 		Meta:      model.Meta{Schema: model.Schema, Taken: model.At(now), Version: version},
 		NodeState: map[string]*model.NodeState{node: f}, Coverage: seen,

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"crypto/rand"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,13 @@ type store struct {
 	coverage map[model.Table]model.Coverage // of the last read, complete or not; has every table
 	seen     map[model.Table]time.Time      // when each was last read completely
 	began    map[model.Table]time.Time      // when that read began
+
+	beat    time.Duration          // agent.BeatEvery
+	start   string                 // random: numbers of another start mean nothing
+	seq     uint64                 // of the last change
+	last    map[model.Table]uint64 // of the last change of each table or its coverage
+	settled time.Time              // when rows were last settled
+	changed chan struct{}          // closed and replaced at each change
 }
 
 // unreadAfter is how long a table may be unread before the age of its rows restarts: what
@@ -34,6 +42,7 @@ func newStore(node, version string, tell func(change)) *store {
 	s := &store{
 		node: node, version: version, answer: tell, tables: tableSpecs(),
 		coverage: map[model.Table]model.Coverage{}, seen: map[model.Table]time.Time{}, began: map[model.Table]time.Time{},
+		beat: agent.BeatEvery, start: rand.Text(), last: map[model.Table]uint64{}, changed: make(chan struct{}),
 	}
 	for _, t := range model.FactTables() {
 		s.coverage[t] = model.Coverage{Table: t, Node: node, State: model.Lost, Reason: "not read yet"}
@@ -46,8 +55,12 @@ func newStore(node, version string, tell func(change)) *store {
 func (s *store) put(f *model.NodeState, seen []model.Coverage, began, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	seq := s.seq + 1
 	for _, c := range seen {
 		c.Node = s.node
+		if was := s.coverage[c.Table]; was.State != c.State || was.Reason != c.Reason {
+			s.last[c.Table] = seq
+		}
 		s.coverage[c.Table] = c
 		if !c.State.Seen() {
 			continue
@@ -55,10 +68,26 @@ func (s *store) put(f *model.NodeState, seen []model.Coverage, began, now time.T
 		again := now.Sub(s.seen[c.Table]) > unreadAfter
 		after := s.began[c.Table]
 		s.seen[c.Table], s.began[c.Table] = now, began
-		s.tables[c.Table].put(f, now, again, func(made change) {
+		changed := s.tables[c.Table].put(f, now, again, seq, func(made change) {
 			made.At, made.after = now, after
 			s.answer(made)
 		})
+		if changed {
+			s.last[c.Table] = seq
+		}
+	}
+	s.advance(seq)
+}
+
+// advance makes a number the last one if a table has it, and wakes who waits for changes.
+func (s *store) advance(seq uint64) {
+	for _, last := range s.last {
+		if last == seq {
+			s.seq = seq
+			close(s.changed)
+			s.changed = make(chan struct{})
+			return
+		}
 	}
 }
 
@@ -84,7 +113,7 @@ func (s *store) snapshot(now time.Time, tables ...model.Table) *model.Snapshot {
 	}
 	boxes := &model.NodeState{} // as last read: sandboxes do not change because the runtime does not answer
 	s.tables[model.Sandboxes].copyTo(boxes, now)
-	join(f.Attachments, boxes.Sandboxes)
+	model.Join(f.Attachments, boxes.Sandboxes)
 	return out
 }
 

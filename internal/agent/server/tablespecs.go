@@ -17,29 +17,29 @@ func tableSpecs() map[model.Table]tableCache {
 	return map[model.Table]tableCache{
 		model.Links: &rows[model.Link]{
 			table: model.Links, of: func(f *model.NodeState) *[]model.Link { return &f.Links },
-			key: func(r *model.Link) string { return strconv.Itoa(r.Index) }, since: func(r *model.Link) *model.Time { return &r.Since }, plain: same[model.Link],
+			key: func(r *model.Link) string { return strconv.Itoa(r.Index) }, since: func(r *model.Link) *model.Time { return &r.Since },
 			writer: ofAddresses,
 		},
 		model.Routes: &rows[model.Route]{
 			table: model.Routes, of: func(f *model.NodeState) *[]model.Route { return &f.Routes },
-			key: (*model.Route).Key, since: func(r *model.Route) *model.Time { return &r.Since }, plain: same[model.Route],
-			writer: ofRoute,
+			key: (*model.Route).Key, since: func(r *model.Route) *model.Time { return &r.Since },
+			writer: ofRoute, way: (*model.Route).IsWay, link: func(r *model.Route) int { return r.Link },
 		},
 		model.Rules: &rows[model.Rule]{
 			table: model.Rules, of: func(f *model.NodeState) *[]model.Rule { return &f.Rules },
 			key: func(r *model.Rule) string {
 				return fmt.Sprintf("%d %d %s %s %t", r.Priority, r.Table, r.Src, r.Dst, r.IPv6)
 			},
-			since: func(r *model.Rule) *model.Time { return &r.Since }, plain: same[model.Rule],
+			since: func(r *model.Rule) *model.Time { return &r.Since },
 		},
 		model.Paths: &rows[model.Path]{
 			table: model.Paths, of: func(f *model.NodeState) *[]model.Path { return &f.Paths },
-			key: func(r *model.Path) string { return r.IP.String() }, since: func(r *model.Path) *model.Time { return &r.Since }, plain: same[model.Path],
+			key: func(r *model.Path) string { return r.IP.String() }, since: func(r *model.Path) *model.Time { return &r.Since },
 		},
 		model.Neighbours: &rows[model.Neighbour]{
 			table: model.Neighbours, of: func(f *model.NodeState) *[]model.Neighbour { return &f.Neighbours },
 			key: (*model.Neighbour).Key, since: func(r *model.Neighbour) *model.Time { return &r.Since }, plain: plainNeighbour,
-			writer: ofNeighbour,
+			writer: ofNeighbour, way: (*model.Neighbour).IsWay, link: func(r *model.Neighbour) int { return r.Link },
 		},
 		model.Attachments: &rows[model.Attachment]{
 			table: model.Attachments, of: func(f *model.NodeState) *[]model.Attachment { return &f.Attachments },
@@ -49,20 +49,20 @@ func tableSpecs() map[model.Table]tableCache {
 		model.Sysctls: &rows[model.Sysctl]{
 			table: model.Sysctls, of: func(f *model.NodeState) *[]model.Sysctl { return &f.Sysctls },
 			key:   func(r *model.Sysctl) string { return fmt.Sprintf("%s %s %t", r.Device, r.Key, r.IPv6) },
-			since: func(r *model.Sysctl) *model.Time { return &r.Since }, plain: same[model.Sysctl],
+			since: func(r *model.Sysctl) *model.Time { return &r.Since },
 		},
 		model.Firewall: &rows[model.Chain]{
 			table: model.Firewall, of: func(f *model.NodeState) *[]model.Chain { return &f.Firewall },
 			key:   func(r *model.Chain) string { return fmt.Sprintf("%s %s %s %t", r.Family, r.Table, r.Name, r.Legacy) },
-			since: func(r *model.Chain) *model.Time { return &r.Since }, plain: same[model.Chain],
+			since: func(r *model.Chain) *model.Time { return &r.Since },
 		},
 		model.Sandboxes: &rows[model.Sandbox]{
 			table: model.Sandboxes, of: func(f *model.NodeState) *[]model.Sandbox { return &f.Sandboxes },
-			key: func(r *model.Sandbox) string { return r.ID }, since: func(r *model.Sandbox) *model.Time { return &r.Since }, plain: same[model.Sandbox],
+			key: func(r *model.Sandbox) string { return r.ID }, since: func(r *model.Sandbox) *model.Time { return &r.Since },
 		},
 		model.Containers: &rows[model.Container]{
 			table: model.Containers, of: func(f *model.NodeState) *[]model.Container { return &f.Containers },
-			key: func(r *model.Container) string { return r.ID }, since: func(r *model.Container) *model.Time { return &r.Since }, plain: same[model.Container],
+			key: func(r *model.Container) string { return r.ID }, since: func(r *model.Container) *model.Time { return &r.Since },
 		},
 		model.CNIConfigs: &rows[model.CNIConfig]{
 			table: model.CNIConfigs, of: func(f *model.NodeState) *[]model.CNIConfig { return &f.CNIConfigs },
@@ -75,7 +75,7 @@ func tableSpecs() map[model.Table]tableCache {
 		model.CNIResults: &rows[model.CNIResult]{
 			table: model.CNIResults, of: func(f *model.NodeState) *[]model.CNIResult { return &f.CNIResults },
 			key:   func(r *model.CNIResult) string { return r.Network + " " + r.Container + " " + r.Interface },
-			since: func(r *model.CNIResult) *model.Time { return &r.Since }, plain: same[model.CNIResult],
+			since: func(r *model.CNIResult) *model.Time { return &r.Since },
 		},
 		model.Processes: &rows[model.Process]{
 			table: model.Processes, of: func(f *model.NodeState) *[]model.Process { return &f.Processes },
@@ -95,11 +95,11 @@ func tableSpecs() map[model.Table]tableCache {
 		},
 		model.Proxies: &rows[model.Proxy]{
 			table: model.Proxies, of: func(f *model.NodeState) *[]model.Proxy { return &f.Proxies },
-			key: func(*model.Proxy) string { return "kube-proxy" }, since: func(r *model.Proxy) *model.Time { return &r.Since }, plain: same[model.Proxy],
+			key: func(*model.Proxy) string { return "kube-proxy" }, since: func(r *model.Proxy) *model.Time { return &r.Since },
 		},
 		model.HostLocal: &rows[model.Reserved]{
 			table: model.HostLocal, of: func(f *model.NodeState) *[]model.Reserved { return &f.HostLocal },
-			key: func(r *model.Reserved) string { return r.Network + " " + r.IP.String() }, since: func(r *model.Reserved) *model.Time { return &r.Since }, plain: same[model.Reserved],
+			key: func(r *model.Reserved) string { return r.Network + " " + r.IP.String() }, since: func(r *model.Reserved) *model.Time { return &r.Since },
 		},
 		model.Machines: &rows[model.Machine]{
 			table: model.Machines, of: func(f *model.NodeState) *[]model.Machine { return &f.Machines },

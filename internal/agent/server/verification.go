@@ -64,7 +64,7 @@ func unverified(seen []model.Coverage) []string {
 
 // verificationOf copies from the node's state what concerns the question.
 func verificationOf(w *model.Verification, f *model.NodeState, q question) {
-	join(f.Attachments, f.Sandboxes)
+	model.Join(f.Attachments, f.Sandboxes)
 	for _, m := range f.Machines {
 		w.BootID, w.Uptime, w.NodeName, w.CalicoName = m.BootID, m.Uptime, m.NodeName, m.CalicoName
 	}
@@ -139,19 +139,6 @@ func (q *question) short(a model.Attachment) model.Attachment {
 		a.Routes, a.Neighbours = nil, nil
 	}
 	return a
-}
-
-// join sets the sandbox of each attachment by the inode of its network namespace.
-func join(as []model.Attachment, boxes []model.Sandbox) {
-	of := make(map[uint64]string, len(boxes))
-	for _, s := range boxes {
-		if s.Inode != 0 && !s.HostNetwork {
-			of[s.Inode] = s.ID
-		}
-	}
-	for i := range as {
-		as[i].Sandbox = of[as[i].Inode]
-	}
 }
 
 func union(a, b []model.Process) []model.Process {

@@ -14,7 +14,7 @@ import (
 // changed by reading them, a moment after the report; who changed a row is told only if the reports
 // leave no doubt. mu guards the maps and what is in them.
 type writers struct {
-	name func(ctx context.Context, port uint32) string // of the process behind a port; empty: unknown
+	name func(ctx context.Context, port uint32, link int) string // of the process behind a port that wrote to an interface; empty: unknown
 	now  func() time.Time
 	ask  chan *heard
 
@@ -51,7 +51,7 @@ const (
 	settleHear = 100 * time.Millisecond // after which every report about a row that was read has arrived
 )
 
-func newWriters(name func(context.Context, uint32) string, now func() time.Time) *writers {
+func newWriters(name func(context.Context, uint32, int) string, now func() time.Time) *writers {
 	return &writers{name: name, now: now, ask: make(chan *heard, 1024), rows: map[rowKey][]*heard{}, links: map[int]ended{}}
 }
 
@@ -62,7 +62,7 @@ func (w *writers) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case h := <-w.ask:
-			who := w.name(ctx, h.Port)
+			who := w.name(ctx, h.Port, h.Link)
 			w.mu.Lock()
 			h.who, h.asked = who, true
 			w.mu.Unlock()
@@ -157,13 +157,15 @@ func (w *writers) of(c *change) (port uint32, who string) {
 }
 
 // last is the report that explains a change: the last one before the row was read, or if there is
-// none the first one after, since a report may arrive after what it is about was read. It is in doubt
-// if it says the opposite, or if somebody else did the same a moment later.
+// none the first one after, since a report may arrive after what it is about was read. Who writes a row
+// that is there does not make it new. It is in doubt if it says the opposite, or if somebody else did
+// the same a moment later.
 func (w *writers) last(c *change) (out *heard, doubt bool) {
 	until := c.At.Add(settleHear)
 	for _, h := range w.about(c) {
+		again := out != nil && c.What == "new" && !out.says(c) && !h.says(c)
 		switch {
-		case h.at.Before(c.after) || h.at.After(until):
+		case h.at.Before(c.after) || h.at.After(until) || again:
 		case out == nil || !h.at.After(c.At):
 			out = h
 		case h.says(c) == c.gone() && (h.Port != out.Port || h.who != out.who):

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,7 +49,7 @@ func init() {
 		}
 	}
 	if how == "stay" {
-		for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println("done") {
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Fprintln(os.Stdout, "done") {
 			remove(in.Text())
 		}
 		os.Exit(0)
@@ -104,7 +105,6 @@ func TestRootWhoDidIt(t *testing.T) {
 	})
 	felix := newLongWriter(t, "calico-felix")
 	want := map[string]string{} // by destination
-	var links []string
 	add := func(kind string, i int, link netlink.Link) string {
 		dst := fmt.Sprintf("10.%d.%d.%d/32", len(kind), i/250, 1+i%250)
 		must(t, netlink.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Dst: cidr(t, dst), Scope: netlink.SCOPE_LINK}))
@@ -120,7 +120,7 @@ func TestRootWhoDidIt(t *testing.T) {
 	common := veth("cali0")
 	once := func(dst string, env ...string) int {
 		cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
-		cmd.Env = append(env, writerEnv+"="+dst)
+		cmd.Env = slices.Concat(env, []string{writerEnv + "=" + dst})
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -130,7 +130,6 @@ func TestRootWhoDidIt(t *testing.T) {
 	var acts []func()
 	for i := range tries {
 		name := fmt.Sprintf("cali1%03d", i)
-		links = append(links, name)
 		own := veth(name)
 		byFelix, byPlugin, byOther, byLink := add("a", i, common), add("bb", i, common), add("ccc", i, common), add("dddd", i, own)
 		acts = append(acts,

@@ -55,6 +55,11 @@ func TestWhoIsNamed(t *testing.T) {
 		"it vanished long ago":               {[]at{{-1, vanish}}, "gone", ""},
 		"deleted, added, interface vanished": {[]at{{10, del(felix)}, {20, set(felix)}, {30, vanish}}, "gone", ""},
 		"an interface does not add routes":   {[]at{{20, vanish}}, "new", ""},
+		"added, and written again":           {[]at{{20, set(ip)}, {30, set(felix)}, {70, set(felix)}}, "new", "ip"},
+		"added after it was deleted":         {[]at{{10, set(felix)}, {20, del(felix)}, {30, set(ip)}, {40, set(felix)}}, "new", "ip"},
+		"added twice a moment later":         {[]at{{60, set(ip)}, {70, set(felix)}}, "new", "ip"},
+		"changed by two":                     {[]at{{20, set(ip)}, {30, set(felix)}}, "changed", "Felix"},
+		"changed by another a moment later":  {[]at{{20, set(ip)}, {60, set(felix)}}, "changed", ""},
 		"by the kernel":                      {[]at{{20, del(0)}}, "gone", "the kernel"},
 		"replaced":                           {[]at{{20, replace}}, "gone", "ip"},
 		"replaced by itself":                 {[]at{{20, self}}, "changed", "ip"},
@@ -65,14 +70,16 @@ func TestWhoIsNamed(t *testing.T) {
 	} {
 		start := now()
 		clock := start
-		w := newWriters(func(_ context.Context, port uint32) string { return map[uint32]string{felix: "Felix", ip: "ip"}[port] }, func() time.Time { return clock })
+		w := newWriters(func(_ context.Context, port uint32, _ int) string {
+			return map[uint32]string{felix: "Felix", ip: "ip"}[port]
+		}, func() time.Time { return clock })
 		for _, h := range c.heard {
 			clock = start.Add(time.Duration(h.ms) * time.Millisecond)
 			w.hear(h.Written)
 		}
 		for len(w.ask) > 0 {
 			h := <-w.ask
-			h.who = w.name(t.Context(), h.Port)
+			h.who = w.name(t.Context(), h.Port, h.Link)
 		}
 		made := change{Entry: eventlog.Entry{What: c.what, At: start.Add(50 * time.Millisecond)}, after: start}
 		if c.what == "gone" {

@@ -1,0 +1,151 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/snapshotio"
+)
+
+// nodeTables are the tables of one node as its agent sent them. What snapshot gives is never changed
+// afterwards: each frame makes new slices of the tables that it changes.
+type nodeTables struct {
+	node     string
+	start    string
+	seq      uint64
+	state    model.NodeState // as last read, also of tables that cannot be read now
+	keys     map[model.Table][]string
+	coverage map[model.Table]model.Coverage
+}
+
+// errFrame means that a frame could not be applied.
+var errFrame = errors.New("the agent sent what does not fit what it sent before")
+
+// maxKeys bounds the rows of one node.
+const maxKeys = maxRows
+
+// take applies a frame, with times shifted to the clock of now. An error leaves the tables in no
+// defined state: they must be read anew.
+func (n *nodeTables) take(f *Frame, now time.Time) error {
+	switch {
+	case f.Schema > model.Schema:
+		return ErrNewer
+	case f.Schema < model.Schema:
+		return ErrOlder
+	case f.Node != n.node:
+		return errors.New("the agent reported another node")
+	case f.Whole:
+		*n = nodeTables{node: n.node, start: f.Start, keys: map[model.Table][]string{}, coverage: map[model.Table]model.Coverage{}}
+	case f.Start != n.start || f.Seq < n.seq:
+		return errFrame
+	}
+	n.seq = f.Seq
+	boxes := false
+	for i := range f.Tables {
+		t := &f.Tables[i]
+		if err := n.takeTable(t, model.At(now).Sub(f.Taken)); err != nil {
+			return err
+		}
+		boxes = boxes || t.Coverage.Table == model.Sandboxes || t.Coverage.Table == model.Attachments
+	}
+	if boxes {
+		n.state.Attachments = slices.Clone(n.state.Attachments)
+		model.Join(n.state.Attachments, n.state.Sandboxes)
+	}
+	ahead := int64(Ahead(f.Taken.Time(), now, now).Seconds())
+	if len(n.state.Machines) > 0 && n.state.Machines[0].Ahead != ahead {
+		n.state.Machines = slices.Clone(n.state.Machines)
+		n.state.Machines[0].Ahead = ahead
+	}
+	return nil
+}
+
+func (n *nodeTables) takeTable(f *TableFrame, shift time.Duration) error {
+	t := f.Coverage.Table
+	if !t.OfNode() || len(f.Keys) != len(f.Rows) || f.Coverage.Node != "" && f.Coverage.Node != n.node {
+		return errFrame
+	}
+	fresh := &model.NodeState{}
+	for _, row := range f.Rows {
+		if err := snapshotio.DecodeNodeRow(fresh, t, row); err != nil {
+			return fmt.Errorf("read a row of %s: %w", t, err)
+		}
+	}
+	fresh.Shift(shift)
+	fresh.Place(n.node)
+	if f.Whole {
+		n.state.Take(fresh, t)
+		n.keys[t] = slices.Clone(f.Keys)
+	} else if len(f.Keys)+len(f.Gone) > 0 {
+		p := n.patch(f)
+		p.Apply(&n.state, fresh)
+		n.keys[t] = p.Keys(n.keys[t], f.Keys)
+	}
+	total := 0
+	for _, keys := range n.keys {
+		total += len(keys)
+	}
+	if total > maxKeys {
+		return fmt.Errorf("more than %d rows", maxKeys)
+	}
+	f.Coverage.Node = n.node
+	n.coverage[t] = f.Coverage
+	return nil
+}
+
+// patch finds the rows that a frame changes.
+func (n *nodeTables) patch(f *TableFrame) *snapshotio.Patch {
+	p := &snapshotio.Patch{Table: f.Coverage.Table, Gone: map[int]bool{}}
+	at := make(map[string]int, len(f.Keys)+len(f.Gone))
+	for _, k := range f.Keys {
+		at[k] = -1
+	}
+	for _, k := range f.Gone {
+		at[k] = -1
+	}
+	old := n.keys[p.Table]
+	for i, k := range old {
+		if _, ok := at[k]; ok {
+			at[k] = i
+		}
+	}
+	for i, k := range f.Keys {
+		if at[k] < 0 {
+			at[k] = len(old) + i // twice in one frame: the last one holds below
+		}
+		p.Place = append(p.Place, at[k])
+	}
+	for _, k := range f.Gone {
+		if i := at[k]; i >= 0 {
+			p.Gone[i] = true
+		}
+	}
+	return p
+}
+
+// noSums is said of routes if the ways among them are not there: their sums are in the machine's row.
+const noSums = "the sums of ways to other nodes were not read"
+
+// snapshot gives the tables that were read completely, and the coverage of all.
+func (n *nodeTables) snapshot() *model.Snapshot {
+	sums := n.coverage[model.Machines].State.Seen()
+	state := &model.NodeState{}
+	out := &model.Snapshot{NodeState: map[string]*model.NodeState{n.node: state}}
+	for _, t := range model.FactTables() {
+		c, ok := n.coverage[t]
+		if !ok {
+			c = model.Coverage{Table: t, Node: n.node, State: model.Lost, Reason: "the agent does not report it: upgrade the agents"}
+		}
+		if (t == model.Routes || t == model.Neighbours) && c.State.Seen() && !sums {
+			c.State, c.Reason = model.Lost, noSums
+		}
+		out.Coverage = append(out.Coverage, c)
+		if c.State.Seen() {
+			state.Take(&n.state, t)
+		}
+	}
+	return out
+}

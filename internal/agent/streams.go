@@ -1,0 +1,239 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/observe"
+)
+
+// Streams keep the tables of many nodes current: a long answer of each agent says what changes. mu
+// guards nodes and what is in them.
+type Streams struct {
+	// Open begins a watch of the agent of a node; the caller closes it.
+	Open func(ctx context.Context, node string, query url.Values) (io.ReadCloser, error)
+	// Ask reads the tables of a node once, another way, where watching does not work.
+	Ask func(ctx context.Context, node string) *model.Snapshot
+	Now func() time.Time
+
+	begin   chan struct{} // bounds how many begin at once
+	changed chan struct{} // has one element if something has changed
+
+	mu    sync.Mutex
+	nodes map[string]*stream
+}
+
+// A stream is what is known of one node.
+type stream struct {
+	end    context.CancelFunc
+	said   *model.Snapshot
+	direct bool // by a watch that goes on
+	heard  bool // it answered, or failed to
+}
+
+const (
+	atOnce      = 64
+	silentAfter = 2*BeatEvery + 5*time.Second // without a frame for so long, the node counts as not read
+	maxFrame    = maxBytes
+	askEvery    = 30 * time.Second // where watching does not work
+	firstRetry  = time.Second
+	lastRetry   = time.Minute
+)
+
+// NewStreams returns streams that watch no node yet.
+func NewStreams() *Streams {
+	return &Streams{begin: make(chan struct{}, atOnce), changed: make(chan struct{}, 1), nodes: map[string]*stream{}}
+}
+
+// Changed has an element after something changed.
+func (s *Streams) Changed() <-chan struct{} { return s.changed }
+
+// Keep watches exactly these nodes from now on, until ctx ends.
+func (s *Streams) Keep(ctx context.Context, nodes []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keep := make(map[string]bool, len(nodes))
+	for _, n := range nodes {
+		keep[n] = true
+		if s.nodes[n] == nil {
+			ctx, end := context.WithCancel(ctx)
+			one := &stream{end: end, said: Silent("its agent was not asked yet", n)}
+			s.nodes[n] = one
+			go s.run(ctx, n, one)
+		}
+	}
+	for n, one := range s.nodes {
+		if !keep[n] {
+			one.end()
+			delete(s.nodes, n)
+			s.tell()
+		}
+	}
+}
+
+// Snapshot gives the state and coverage of all nodes.
+func (s *Streams) Snapshot() *model.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := &model.Snapshot{NodeState: make(map[string]*model.NodeState, len(s.nodes))}
+	names := make([]string, 0, len(s.nodes))
+	for n := range s.nodes {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		one := s.nodes[n]
+		out.Coverage = append(out.Coverage, one.said.Coverage...)
+		if f := one.said.NodeState[n]; f != nil {
+			out.NodeState[n] = f
+		}
+	}
+	return out
+}
+
+// Count tells how many nodes are watched, asked another way, and silent.
+func (s *Streams) Count() (watched, asked, silent int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, one := range s.nodes {
+		switch {
+		case one.direct:
+			watched++
+		case one.said.NodeState[n] != nil:
+			asked++
+		default:
+			silent++
+		}
+	}
+	return watched, asked, silent
+}
+
+// Waiting is how many nodes neither answered nor failed to.
+func (s *Streams) Waiting() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.nodes {
+		if !one.heard {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Streams) tell() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Streams) put(one *stream, said *model.Snapshot, direct bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.said, one.direct, one.heard = said, direct, true
+	s.tell()
+}
+
+// run watches a node until ctx ends. A watch that ends is begun again where it was, and what it said
+// holds for that moment. One that cannot be begun is replaced by asking, now and then, and tried again.
+func (s *Streams) run(ctx context.Context, node string, one *stream) {
+	tables := &nodeTables{node: node}
+	pause, asked := firstRetry, time.Time{}
+	for ctx.Err() == nil {
+		frames, err := s.watch(ctx, one, tables)
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, errFrame) {
+			tables = &nodeTables{node: node} // everything is read anew
+		}
+		if frames > 0 {
+			pause = firstRetry
+		} else if now := s.Now(); now.Sub(asked) >= askEvery {
+			asked = now
+			said := s.Ask(ctx, node)
+			s.put(one, said, false)
+		}
+		if observe.Wait(ctx, pause/2+rand.N(pause)) != nil { //nolint:gosec // it spreads the load, no more
+			return
+		}
+		pause = min(2*pause, lastRetry)
+	}
+}
+
+// watch reads frames until the watch ends, and returns how many.
+func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (frames int, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(silentAfter, func() { cancel(fmt.Errorf("the agent sent nothing for %s", silentAfter)) })
+	defer silence.Stop()
+	select {
+	case s.begin <- struct{}{}:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	began := sync.OnceFunc(func() { <-s.begin })
+	defer began()
+	query := url.Values{"ways": {"sum"}}
+	if tables.start != "" {
+		query.Set("start", tables.start)
+		query.Set("seq", strconv.FormatUint(tables.seq, 10))
+	}
+	body, err := s.Open(ctx, tables.node, query)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = body.Close() }()
+	in := bufio.NewReaderSize(body, 4<<10)
+	for {
+		var f Frame
+		if err := readFrame(in, &f); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return frames, err
+		}
+		if err := tables.take(&f, s.Now()); err != nil {
+			return frames, errors.Join(errFrame, err)
+		}
+		silence.Reset(silentAfter)
+		if frames++; frames == 1 {
+			began()
+		}
+		s.put(one, tables.snapshot(), true)
+	}
+}
+
+// readFrame reads one line. Its memory is not kept: most frames are small, and the first is not.
+func readFrame(in *bufio.Reader, f *Frame) error {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > maxFrame {
+			return fmt.Errorf("the agent sent a line of more than %d MiB", maxFrame>>20)
+		}
+		switch {
+		case err == nil && line == nil:
+			return json.Unmarshal(part, f)
+		case err == nil:
+			return json.Unmarshal(append(line, part...), f)
+		case errors.Is(err, bufio.ErrBufferFull):
+			line = append(line, part...)
+		case errors.Is(err, io.EOF) && len(line)+len(part) > 0:
+			return io.ErrUnexpectedEOF
+		default:
+			return err
+		}
+	}
+}
