@@ -54,6 +54,7 @@ gen: ## Regenerate the generated files
 	$(GO) mod tidy
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) test -count=1 ./internal/repair/proven -run=TestSupport -update
+	$(GO) test -count=1 ./internal/metrics -update
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
 	$(GO) tool -modfile=tools/crds/go.mod controller-gen crd paths=./api/... output:crd:dir=charts/plumbline/files/crds
 	cp charts/plumbline/files/reader.yaml deploy/reader.yaml

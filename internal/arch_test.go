@@ -58,7 +58,9 @@ var may = map[string]string{
 	"cli/term/termtest":   "cli/term",
 	"cli/timeline":        "cli/term cluster timeline timeline/parse timeline/render",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
-	"controller":          "agent agent/door audit buildinfo cluster controller/objects detect finding kube kube/lead kube/own kube/review model observe",
+	"controller":          "agent agent/door audit buildinfo cluster controller/capacity controller/objects detect finding kube kube/lead kube/own kube/review metrics model observe",
+	"controller/capacity": "audit finding model",
+	"metrics":             "",
 	"controller/objects":  "audit detect finding model",
 	"kube/lead":           "kube",
 	"kube/own":            "kube observe",
@@ -91,7 +93,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/objects "
+	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/capacity controller/objects "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

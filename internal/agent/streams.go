@@ -38,8 +38,9 @@ type Streams struct {
 type stream struct {
 	end    context.CancelFunc
 	said   *model.Snapshot
-	direct bool // by a watch that goes on
-	heard  bool // it answered, or failed to
+	direct bool          // by a watch that goes on
+	heard  bool          // it answered, or failed to
+	at     time.Duration // observe.Uptime of that
 }
 
 const (
@@ -102,21 +103,23 @@ func (s *Streams) Snapshot() *model.Snapshot {
 	return out
 }
 
-// Count tells how many nodes are watched, asked another way, and silent.
-func (s *Streams) Count() (watched, asked, silent int) {
+// Count tells how many nodes are watched, asked another way, and silent, and the longest time for which
+// a watched one has sent nothing.
+func (s *Streams) Count() (watched, asked, silent int, lag time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for n, one := range s.nodes {
 		switch {
 		case one.direct:
 			watched++
+			lag = max(lag, observe.Uptime()-one.at)
 		case one.said.NodeState[n] != nil:
 			asked++
 		default:
 			silent++
 		}
 	}
-	return watched, asked, silent
+	return watched, asked, silent, lag
 }
 
 // Waiting is how many nodes neither answered nor failed to.
@@ -141,7 +144,7 @@ func (s *Streams) tell() {
 func (s *Streams) put(one *stream, said *model.Snapshot, direct bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one.said, one.direct, one.heard = said, direct, true
+	one.said, one.direct, one.heard, one.at = said, direct, true, observe.Uptime()
 	s.tell()
 }
 

@@ -73,6 +73,18 @@ var (
 	Sources = slices.Concat(kubernetesTables, calicoTables)
 )
 
+// SourceOf is kubernetes or calico; empty for tables that judging does without.
+func SourceOf(t model.Table) string {
+	switch {
+	case slices.Contains(kubernetesTables, t):
+		return "kubernetes"
+	case slices.Contains(calicoTables, t):
+		return "calico"
+	default:
+		return ""
+	}
+}
+
 // Unread reports whether one of the named sources was not read completely.
 func (r *Report) Unread(sources []string) bool {
 	for _, b := range sources {

@@ -149,6 +149,7 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 		case p := <-judged:
 			f.judging = false
 			f.next = time.Now().Add(restAfter(p.Took)) //nolint:forbidigo // compared with itself alone
+			p.Agents = f.countAgents()
 			f.each(p)
 			f.remember(guid, f.series.Memory())
 		case r := <-read:

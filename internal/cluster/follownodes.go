@@ -64,6 +64,15 @@ func (f *following) awaitNodes(ctx context.Context) {
 	}
 }
 
+func (f *following) countAgents() *AgentCount {
+	if f.nodes == nil {
+		return nil
+	}
+	c := &AgentCount{}
+	c.Watched, c.Asked, c.Silent, c.Lag = f.nodes.Count()
+	return c
+}
+
 // heardNodes notes that a node has changed.
 func (f *following) heardNodes() {
 	if !f.dirty || f.changed.IsZero() {

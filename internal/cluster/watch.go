@@ -29,6 +29,13 @@ type Pass struct {
 	*audit.Report
 	Took    time.Duration // to judge
 	Changed time.Time     // when the first change that it is the first to contain was received; zero if there was none
+	Agents  *AgentCount   // nil if agents are not watched
+}
+
+// An AgentCount is how agents are reached.
+type AgentCount struct {
+	Watched, Asked, Silent int
+	Lag                    time.Duration // the longest time for which a watched one has sent nothing
 }
 
 // A Watch follows a cluster and judges it again and again.

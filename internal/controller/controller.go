@@ -18,6 +18,7 @@ import (
 	"plumbline.dev/plumbline/internal/kube/lead"
 	"plumbline.dev/plumbline/internal/kube/own"
 	"plumbline.dev/plumbline/internal/kube/review"
+	"plumbline.dev/plumbline/internal/metrics"
 )
 
 // Options of the controller.
@@ -42,8 +43,8 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	h := &health{}
-	if err := h.serve(ctx, o.Listen, o.Log); err != nil {
+	h, n := &health{}, newNumbers()
+	if err := h.serve(ctx, o.Listen, metrics.Handler(n.now, n.judge), o.Log); err != nil {
 		return err
 	}
 	served, err := serveRows(ctx, client, o)
@@ -54,9 +55,13 @@ func Run(ctx context.Context, o Options) error {
 	defer end(nil)
 	e := lead.Election{
 		Client: client, Namespace: o.Namespace, Name: o.Pod, Log: o.Log,
-		Elected: func(name string) { o.Log.Info("elected", "leader", name); h.elected(name == o.Pod) },
+		Elected: func(name string) {
+			o.Log.Info("elected", "leader", name)
+			h.elected(name == o.Pod)
+			n.elected(name == o.Pod)
+		},
 		Lead: func(leads context.Context) {
-			if err := (&leader{Options: o, store: store, health: h, rows: served}).run(leads); leads.Err() == nil {
+			if err := (&leader{Options: o, store: store, health: h, rows: served, numbers: n}).run(leads); leads.Err() == nil {
 				end(err)
 			}
 		},
@@ -94,6 +99,7 @@ type leader struct {
 	store  *own.Store
 	health *health
 	rows   *rows
+	*numbers
 }
 
 func (l *leader) run(ctx context.Context) error {
@@ -116,6 +122,7 @@ func (l *leader) run(ctx context.Context) error {
 		told := board.Take(pass.Report)
 		p.publish(board.Objects(), told)
 		l.rows.take(pass)
+		l.numbers.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
 		l.health.judged(pass)
 	}}
 	w.Notice = func(s string) { l.Log.Warn(s) }

@@ -72,8 +72,8 @@ func (h *health) isReady() error {
 	return nil
 }
 
-// serve answers probes until ctx ends.
-func (h *health) serve(ctx context.Context, listen string, log *slog.Logger) error {
+// serve answers probes and serves metrics until ctx ends.
+func (h *health) serve(ctx context.Context, listen string, metrics http.Handler, log *slog.Logger) error {
 	if listen == "" {
 		return nil
 	}
@@ -82,6 +82,7 @@ func (h *health) serve(ctx context.Context, listen string, log *slog.Logger) err
 		return err
 	}
 	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
 	for path, ask := range map[string]func() error{"/healthz": h.alive, "/readyz": h.isReady} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			if err := ask(); err != nil {
@@ -91,7 +92,7 @@ func (h *health) serve(ctx context.Context, listen string, log *slog.Logger) err
 			_, _ = fmt.Fprintln(w, "ok")
 		})
 	}
-	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second, MaxHeaderBytes: 8 << 10}
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 15 * time.Second, MaxHeaderBytes: 8 << 10}
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("probes", "error", err)

@@ -91,7 +91,7 @@ func watched(t *testing.T, s *stage.Stage, a *asker) {
 	}
 	began := time.Now()
 	await("the watch of the new agent", func() bool {
-		watched, _, _ := streams.Count()
+		watched, _, _, _ := streams.Count()
 		_, ok := sandbox("web")
 		return watched == 1 && ok && asked.Load() > before
 	})

@@ -27,6 +27,7 @@ type bench struct {
 	*lab.Lab
 	t        *testing.T
 	replicas map[string]*exec.Cmd
+	more     []string // arguments of replicas
 }
 
 func start(t *testing.T, mode lab.Datastore, replicas int) *bench {
@@ -66,6 +67,7 @@ func (b *bench) run(name string) {
 		ca, crt, key := b.EtcdCerts("read-only")
 		args = append(args, "--etcd-endpoints", b.EtcdEndpoint(), "--etcd-cacert", ca, "--etcd-cert", crt, "--etcd-key", key)
 	}
+	args = append(args, b.more...)
 	log, err := os.Create(filepath.Join(b.t.TempDir(), name+".log"))
 	if err != nil {
 		b.t.Fatal(err)

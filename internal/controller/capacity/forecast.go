@@ -1,0 +1,95 @@
+package capacity
+
+import "time"
+
+// How often the use of pools is noted, and over how long it is looked at. A forecast needs at least a
+// sixth of its window.
+const (
+	every = 10 * time.Minute
+	Short = 6 * time.Hour
+	Long  = 7 * 24 * time.Hour
+	part  = 6
+)
+
+// A History notes how the use of pools grows. It is for one goroutine. A new leader begins anew: who
+// needs more than what one process saw asks Prometheus.
+type History struct {
+	pools map[string][]sample // by name, oldest first, at most Long/every
+}
+
+type sample struct {
+	at        time.Duration // by the monotonic clock
+	allocated int
+}
+
+// NewHistory returns an empty one.
+func NewHistory() *History { return &History{pools: map[string][]sample{}} }
+
+// Note takes the use of pools as of now; pools that are not among them any more are forgotten.
+func (h *History) Note(now time.Duration, pools []Pool) {
+	there := map[string]bool{}
+	for i := range pools {
+		p := &pools[i]
+		there[p.Name] = true
+		all := h.pools[p.Name]
+		if len(all) > 0 && now-all[len(all)-1].at < every {
+			continue
+		}
+		if len(all) >= int(Long/every) {
+			all = all[1:]
+		}
+		h.pools[p.Name] = append(all, sample{now, p.Used + p.Leaked})
+	}
+	for name := range h.pools {
+		if !there[name] {
+			delete(h.pools, name)
+		}
+	}
+}
+
+// Growth is how many addresses of a pool are allocated more each second, over a window up to the last
+// note; ok is false if too little is known.
+func (h *History) Growth(pool string, window time.Duration) (perSecond float64, ok bool) {
+	all := h.pools[pool]
+	for len(all) > 0 && all[len(all)-1].at-all[0].at > window {
+		all = all[1:]
+	}
+	if len(all) < 3 || all[len(all)-1].at-all[0].at < window/part {
+		return 0, false
+	}
+	return slope(all), true
+}
+
+// slope is that of the line with the least squares.
+func slope(all []sample) float64 {
+	var x, y, xx, xy float64
+	n := float64(len(all))
+	for _, s := range all {
+		at, use := (s.at - all[0].at).Seconds(), float64(s.allocated)
+		x, y, xx, xy = x+at, y+use, xx+at*at, xy+at*use
+	}
+	if d := n*xx - x*x; d > 0 {
+		return (n*xy - x*y) / d
+	}
+	return 0
+}
+
+// Empty is when a pool has no free address any more if it goes on growing as over the longest window
+// that is known; ok is false if that is unknown or it does not grow. More is how much later that would
+// be if what is leaked were free.
+func (h *History) Empty(p *Pool) (in, more time.Duration, ok bool) {
+	growth, known := h.Growth(p.Name, Long)
+	if !known {
+		growth, known = h.Growth(p.Name, Short)
+	}
+	if !known || growth <= 0 || p.Addresses >= Many {
+		return 0, 0, false
+	}
+	return seconds(float64(p.Free) / growth), seconds(float64(p.Leaked) / growth), true
+}
+
+// seconds bounds what a slow growth leads to.
+func seconds(s float64) time.Duration {
+	const most = 10 * 365 * 24 * time.Hour
+	return time.Duration(min(s, most.Seconds()) * float64(time.Second))
+}
