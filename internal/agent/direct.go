@@ -32,7 +32,9 @@ type Direct struct {
 var ErrNotDirect = errors.New("the agent cannot be reached directly")
 
 const (
-	dialWithin  = 5 * time.Second
+	dialWithin  = 1500 * time.Millisecond
+	askWithin   = 3 * time.Second // dial, handshake and, if need be, the Lease
+	headWithin  = 4 * time.Second
 	maxRefusal  = 1 << 10
 	directClose = 90 * time.Second // an idle connection
 )
@@ -41,7 +43,7 @@ const (
 func (d *Direct) Connect() *Direct {
 	d.client = &http.Client{
 		Transport: &http.Transport{
-			DialTLSContext: d.dial, ResponseHeaderTimeout: 2 * dialWithin, IdleConnTimeout: directClose, MaxIdleConnsPerHost: 1,
+			DialTLSContext: d.dial, ResponseHeaderTimeout: headWithin, IdleConnTimeout: directClose, MaxIdleConnsPerHost: 1,
 			ReadBufferSize: 4 << 10, WriteBufferSize: 1 << 10, DisableCompression: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("an agent does not redirect") },
@@ -52,6 +54,8 @@ func (d *Direct) Connect() *Direct {
 // dial connects to the agent of a node. Its certificate must be the published one, which is read again
 // once if it is not: an agent makes a new one at each start.
 func (d *Direct) dial(ctx context.Context, network, host string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin) // the transport dials without the request's deadline
+	defer cancel()
 	node, _, err := net.SplitHostPort(host)
 	at := d.Address(node)
 	if err != nil || !at.IsValid() {
@@ -96,8 +100,6 @@ func dialPinned(ctx context.Context, network, address string, pin []byte) (net.C
 			},
 		},
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*dialWithin)
-	defer cancel()
 	return dialer.DialContext(ctx, network, address)
 }
 
@@ -115,7 +117,7 @@ func (d *Direct) Get(ctx context.Context, node, path string, query url.Values) (
 	r.Header = head
 	answer, err := d.client.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(ErrNotDirect, err)
 	}
 	if err := CheckVersion(answer.Header); err != nil {
 		return nil, errors.Join(err, answer.Body.Close())

@@ -110,9 +110,9 @@ func (f *Fleet) Reread(ctx context.Context, refs []model.Ref) (observe.Reread, e
 
 // About asks the agents of some nodes about one pod or one address.
 func (f *Fleet) About(ctx context.Context, nodes []string, query url.Values) *model.Snapshot {
-	query = maps.Clone(query)
-	query.Set("fresh", "1")
-	return f.gather(ctx, nodes, query)
+	fresh := url.Values{"fresh": {"1"}}
+	maps.Copy(fresh, query)
+	return f.gather(ctx, nodes, fresh)
 }
 
 // Only reads some tables of the agents of some nodes, as they are kept there.

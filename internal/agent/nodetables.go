@@ -18,14 +18,12 @@ type nodeTables struct {
 	seq      uint64
 	state    model.NodeState // as last read, also of tables that cannot be read now
 	keys     map[model.Table][]string
+	sizes    map[model.Table][]int // of the rows, in bytes, beside their keys
 	coverage map[model.Table]model.Coverage
 }
 
 // errFrame means that a frame could not be applied.
 var errFrame = errors.New("the agent sent what does not fit what it sent before")
-
-// maxKeys bounds the rows of one node.
-const maxKeys = maxRows
 
 // take applies a frame, with times shifted to the clock of now. An error leaves the tables in no
 // defined state: they must be read anew.
@@ -38,7 +36,7 @@ func (n *nodeTables) take(f *Frame, now time.Time) error {
 	case f.Node != n.node:
 		return errors.New("the agent reported another node")
 	case f.Whole:
-		*n = nodeTables{node: n.node, start: f.Start, keys: map[model.Table][]string{}, coverage: map[model.Table]model.Coverage{}}
+		*n = nodeTables{node: n.node, start: f.Start, keys: map[model.Table][]string{}, sizes: map[model.Table][]int{}, coverage: map[model.Table]model.Coverage{}}
 	case f.Start != n.start || f.Seq < n.seq:
 		return errFrame
 	}
@@ -69,7 +67,9 @@ func (n *nodeTables) takeTable(f *TableFrame, shift time.Duration) error {
 		return errFrame
 	}
 	fresh := &model.NodeState{}
-	for _, row := range f.Rows {
+	sizes := make([]int, len(f.Rows))
+	for i, row := range f.Rows {
+		sizes[i] = len(row) + len(f.Keys[i])
 		if err := snapshotio.DecodeNodeRow(fresh, t, row); err != nil {
 			return fmt.Errorf("read a row of %s: %w", t, err)
 		}
@@ -78,21 +78,33 @@ func (n *nodeTables) takeTable(f *TableFrame, shift time.Duration) error {
 	fresh.Place(n.node)
 	if f.Whole {
 		n.state.Take(fresh, t)
-		n.keys[t] = slices.Clone(f.Keys)
+		n.keys[t], n.sizes[t] = slices.Clone(f.Keys), sizes
 	} else if len(f.Keys)+len(f.Gone) > 0 {
 		p := n.patch(f)
 		p.Apply(&n.state, fresh)
-		n.keys[t] = p.Keys(n.keys[t], f.Keys)
-	}
-	total := 0
-	for _, keys := range n.keys {
-		total += len(keys)
-	}
-	if total > maxKeys {
-		return fmt.Errorf("more than %d rows", maxKeys)
+		n.keys[t], n.sizes[t] = snapshotio.Patched(p, n.keys[t], f.Keys), snapshotio.Patched(p, n.sizes[t], sizes)
 	}
 	f.Coverage.Node = n.node
+	f.Coverage.Reason = f.Coverage.Reason[:min(len(f.Coverage.Reason), maxReason)]
 	n.coverage[t] = f.Coverage
+	return n.bounded()
+}
+
+// maxReason bounds why a table was not read.
+const maxReason = 512
+
+// bounded reports whether the node has told more than any node has.
+func (n *nodeTables) bounded() error {
+	rows, bytes := 0, 0
+	for _, sizes := range n.sizes {
+		rows += len(sizes)
+		for _, size := range sizes {
+			bytes += size
+		}
+	}
+	if rows > maxRows || bytes > maxBytes {
+		return fmt.Errorf("more than %d rows or %d MiB", maxRows, maxBytes>>20)
+	}
 	return nil
 }
 
@@ -126,12 +138,13 @@ func (n *nodeTables) patch(f *TableFrame) *snapshotio.Patch {
 	return p
 }
 
-// noSums is said of routes if the ways among them are not there: their sums are in the machine's row.
+// noSums is said of routes if the ways among them are not there: their sums are in the machine's row, and
+// which routes are ways depends on the interfaces.
 const noSums = "the sums of ways to other nodes were not read"
 
 // snapshot gives the tables that were read completely, and the coverage of all.
 func (n *nodeTables) snapshot() *model.Snapshot {
-	sums := n.coverage[model.Machines].State.Seen()
+	sums := n.coverage[model.Machines].State.Seen() && n.coverage[model.Links].State.Seen() && len(n.state.Machines) > 0 && n.state.Machines[0].Summed
 	state := &model.NodeState{}
 	out := &model.Snapshot{NodeState: map[string]*model.NodeState{n.node: state}}
 	for _, t := range model.FactTables() {

@@ -45,11 +45,14 @@ type stream struct {
 
 const (
 	atOnce      = 64
-	silentAfter = 2*BeatEvery + 5*time.Second // without a frame for so long, the node counts as not read
-	maxFrame    = maxBytes
-	askEvery    = 30 * time.Second // where watching does not work
+	firstWithin = 15 * time.Second            // for all tables
+	silentAfter = 2*BeatEvery + 5*time.Second // without a frame for so long, a watch is begun anew
+	oldAfter    = 90 * time.Second            // what a node said longer ago does not hold any more
+	askEvery    = 30 * time.Second            // where watching does not work
 	firstRetry  = time.Second
-	lastRetry   = time.Minute
+	lastRetry   = askEvery
+	maxFirst    = maxBytes
+	maxFrame    = 8 << 20 // a change
 )
 
 // NewStreams returns streams that watch no node yet.
@@ -71,6 +74,7 @@ func (s *Streams) Keep(ctx context.Context, nodes []string) {
 			ctx, end := context.WithCancel(ctx)
 			one := &stream{end: end, said: Silent("its agent was not asked yet", n)}
 			s.nodes[n] = one
+			s.tell()
 			go s.run(ctx, n, one)
 		}
 	}
@@ -83,7 +87,7 @@ func (s *Streams) Keep(ctx context.Context, nodes []string) {
 	}
 }
 
-// Snapshot gives the state and coverage of all nodes.
+// Snapshot gives the state and coverage of all nodes. What was heard too long ago counts as not read.
 func (s *Streams) Snapshot() *model.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,9 +98,12 @@ func (s *Streams) Snapshot() *model.Snapshot {
 	}
 	slices.Sort(names)
 	for _, n := range names {
-		one := s.nodes[n]
-		out.Coverage = append(out.Coverage, one.said.Coverage...)
-		if f := one.said.NodeState[n]; f != nil {
+		said := s.nodes[n].said
+		if ago := observe.Uptime() - s.nodes[n].at; s.nodes[n].heard && ago > oldAfter {
+			said = Silent(fmt.Sprintf("nothing was heard from its agent for %s", ago.Round(time.Second)), n)
+		}
+		out.Coverage = append(out.Coverage, said.Coverage...)
+		if f := said.NodeState[n]; f != nil {
 			out.NodeState[n] = f
 		}
 	}
@@ -141,6 +148,13 @@ func (s *Streams) tell() {
 	}
 }
 
+// beat notes that a node is as it was.
+func (s *Streams) beat(one *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.at = observe.Uptime()
+}
+
 func (s *Streams) put(one *stream, said *model.Snapshot, direct bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +166,7 @@ func (s *Streams) put(one *stream, said *model.Snapshot, direct bool) {
 // holds for that moment. One that cannot be begun is replaced by asking, now and then, and tried again.
 func (s *Streams) run(ctx context.Context, node string, one *stream) {
 	tables := &nodeTables{node: node}
-	pause, asked := firstRetry, time.Time{}
+	pause, asked := firstRetry, -askEvery
 	for ctx.Err() == nil {
 		frames, err := s.watch(ctx, one, tables)
 		if ctx.Err() != nil {
@@ -163,10 +177,9 @@ func (s *Streams) run(ctx context.Context, node string, one *stream) {
 		}
 		if frames > 0 {
 			pause = firstRetry
-		} else if now := s.Now(); now.Sub(asked) >= askEvery {
-			asked = now
-			said := s.Ask(ctx, node)
-			s.put(one, said, false)
+		} else if observe.Uptime()-asked >= askEvery {
+			s.put(one, s.Ask(ctx, node), false)
+			asked = observe.Uptime()
 		}
 		if observe.Wait(ctx, pause/2+rand.N(pause)) != nil { //nolint:gosec // it spreads the load, no more
 			return
@@ -177,17 +190,17 @@ func (s *Streams) run(ctx context.Context, node string, one *stream) {
 
 // watch reads frames until the watch ends, and returns how many.
 func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (frames int, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	silence := time.AfterFunc(silentAfter, func() { cancel(fmt.Errorf("the agent sent nothing for %s", silentAfter)) })
-	defer silence.Stop()
 	select {
 	case s.begin <- struct{}{}:
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return 0, ctx.Err()
 	}
 	began := sync.OnceFunc(func() { <-s.begin })
 	defer began()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(firstWithin, func() { cancel(errors.New("the agent sends nothing")) })
+	defer silence.Stop()
 	query := url.Values{"ways": {"sum"}}
 	if tables.start != "" {
 		query.Set("start", tables.start)
@@ -199,9 +212,9 @@ func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (f
 	}
 	defer func() { _ = body.Close() }()
 	in := bufio.NewReaderSize(body, 4<<10)
-	for {
+	for most := maxFirst; ; most = maxFrame {
 		var f Frame
-		if err := readFrame(in, &f); err != nil {
+		if err := readFrame(in, &f, most); err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
 			}
@@ -214,17 +227,21 @@ func (s *Streams) watch(ctx context.Context, one *stream, tables *nodeTables) (f
 		if frames++; frames == 1 {
 			began()
 		}
+		if frames > 1 && len(f.Tables) == 0 {
+			s.beat(one)
+			continue
+		}
 		s.put(one, tables.snapshot(), true)
 	}
 }
 
 // readFrame reads one line. Its memory is not kept: most frames are small, and the first is not.
-func readFrame(in *bufio.Reader, f *Frame) error {
+func readFrame(in *bufio.Reader, f *Frame, most int) error {
 	var line []byte
 	for {
 		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > maxFrame {
-			return fmt.Errorf("the agent sent a line of more than %d MiB", maxFrame>>20)
+		if len(line)+len(part) > most {
+			return fmt.Errorf("the agent sent a line of more than %d MiB", most>>20)
 		}
 		switch {
 		case err == nil && line == nil:

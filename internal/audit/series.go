@@ -26,7 +26,7 @@ type Series struct {
 	begun  bool
 	memory Memory
 	known  map[string]*settling
-	differ map[string]model.Time // nodes whose sums of ways differ, since when
+	differ map[string]differing // nodes whose sums of ways differ
 }
 
 // A settling is how far a finding has come from unconfirmed to confirmed. It belongs to one
@@ -44,7 +44,7 @@ type settling struct {
 
 // NewSeries begins a series. Options.Recall is asked once, at the first judgement.
 func NewSeries(o Options) *Series {
-	return &Series{opts: o, memory: Memory{}, known: map[string]*settling{}, differ: map[string]model.Time{}}
+	return &Series{opts: o, memory: Memory{}, known: map[string]*settling{}, differ: map[string]differing{}}
 }
 
 // Memory is for the next run.

@@ -26,8 +26,8 @@ type fleet struct {
 	*agent.Fleet
 	pods      map[string]kube.AgentPod // by node
 	namespace string
-	// around asks through the API server.
-	around func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error)
+	// slow asks through the API server where others are asked directly.
+	slow *agent.Fleet
 	// without says why agents that are there cannot be asked.
 	without string
 }

@@ -7,24 +7,29 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
+	"plumbline.dev/plumbline/internal/observe"
 )
 
 // direct reaches agents at the addresses of their nodes. It outlives fleets, which are found again and
 // again: its connections stay.
 type direct struct {
 	*agent.Direct
+	namespace string
+	failed    sync.Map                                  // node → observe.Uptime of the last failure
 	addresses atomic.Pointer[map[string]netip.AddrPort] // of the fleet that was found last
 }
 
 // connect has the agents of a fleet asked directly, and through the API server where that does not work.
 func (f *fleet) connect(c *Cluster, readers *agentTokens) {
-	if c.direct == nil {
-		d := &direct{}
+	if c.direct == nil || c.direct.namespace != f.namespace {
+		d := &direct{namespace: f.namespace}
 		d.Direct = (&agent.Direct{
-			Identities: &identities{client: c.client, namespace: f.namespace},
+			Identities: newIdentities(c.client, f.namespace),
 			Address:    func(node string) netip.AddrPort { return (*d.addresses.Load())[node] },
 			Headers: func(ctx context.Context, node, path string, query url.Values) (http.Header, error) {
 				return readers.headers(ctx, node, http.MethodGet, path, query, nil)
@@ -43,16 +48,23 @@ func (f *fleet) connect(c *Cluster, readers *agentTokens) {
 		}
 	}
 	c.direct.addresses.Store(&addresses)
-	around := f.Open
+	around, d := f.Open, c.direct
+	f.slow = &agent.Fleet{Open: around, Nodes: f.Nodes, Now: f.Now, AtOnce: gentleAtOnce}
 	f.Open = func(ctx context.Context, node, path string, query url.Values) (io.ReadCloser, error) {
-		body, err := c.direct.Get(ctx, node, path, query)
+		if at, ok := d.failed.Load(node); ok && observe.Uptime()-at.(time.Duration) < failedFor {
+			return around(ctx, node, path, query)
+		}
+		body, err := d.Get(ctx, node, path, query)
 		if errors.Is(err, agent.ErrNotDirect) {
+			d.failed.Store(node, observe.Uptime())
 			return around(ctx, node, path, query)
 		}
 		return body, err
 	}
-	f.around = around
 }
+
+// failedFor is how long an agent that was not reached directly is asked through the API server at once.
+const failedFor = time.Minute
 
 // streams watch the agents of a fleet. Where that does not work they are asked through the API server.
 func (c *Cluster) streams() *agent.Streams {

@@ -33,6 +33,7 @@ type following struct {
 	nodes  *agent.Streams        // the nodes, watched; nil if their agents are asked again and again
 	keep   func(nodes []string)  // watches these
 	found  atomic.Pointer[fleet] // the agents that were found last
+	timed  atomic.Pointer[fleet] // the last of them that knows the API server\'s time
 	again  []observe.Collector   // of tables whose changes no watch reports
 	tables []model.Table         // those tables
 

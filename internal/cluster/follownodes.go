@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
@@ -25,27 +26,30 @@ func (f *following) watchNodes(ctx context.Context) {
 	f.keepNodes()
 }
 
-// serverTime is the API server's time, or ours as long as that is unknown.
+// serverTime is the API server's time as it was last known, or ours as long as it is unknown.
 func (f *following) serverTime() time.Time {
-	if fleet := f.found.Load(); fleet != nil {
+	if fleet := f.timed.Load(); fleet != nil {
 		return fleet.Now()
 	}
 	return time.Now() //nolint:forbidigo // there is no other
 }
 
-// askAround asks an agent through the API server.
+// askAround asks an agent through the API server, with few others at once.
 func (f *following) askAround(ctx context.Context, node string) *model.Snapshot {
 	fleet := f.found.Load()
-	if fleet == nil || fleet.around == nil {
+	if fleet == nil || fleet.slow == nil {
 		return agent.Silent("no agent runs there", node)
 	}
-	slow := &agent.Fleet{Open: fleet.around, Nodes: []string{node}, Now: fleet.Now}
-	return slow.About(ctx, slow.Nodes, nil)
+	return fleet.slow.Only(ctx, []string{node}, url.Values{"ways": {"sum"}})
 }
 
 // keepNodes watches the agents that were found last, and offers their rows row by row where sums differ.
 func (f *following) keepNodes() {
 	f.found.Store(f.fleet)
+	if f.fleet != nil && f.fleet.without == "" { // without a token the API server has not told its time
+		f.timed.Store(f.fleet)
+	}
+	f.restated = true // time alone makes rows old
 	if f.fleet == nil {
 		f.keep(nil)
 		f.src.Ways = nil

@@ -19,20 +19,25 @@ type identities struct {
 	client    *kube.Client
 	namespace string
 
+	listing chan struct{} // holds one element while all are read
+
 	mu  sync.Mutex
 	all map[string]agent.Identity // nil: not read yet
 }
 
-// Identity gives that of the agent on a node.
+func newIdentities(c *kube.Client, namespace string) *identities {
+	return &identities{client: c, namespace: namespace, listing: make(chan struct{}, 1)}
+}
+
+// Identity gives that of the agent on a node. Nobody waits for the request of another longer than ctx.
 func (i *identities) Identity(ctx context.Context, node string, fresh bool) (agent.Identity, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.all == nil {
-		if err := i.list(ctx); err != nil {
-			return agent.Identity{}, err
-		}
+	if err := i.listOnce(ctx); err != nil {
+		return agent.Identity{}, err
 	}
-	if id, ok := i.all[node]; ok && !fresh {
+	i.mu.Lock()
+	id, ok := i.all[node]
+	i.mu.Unlock()
+	if ok && !fresh {
 		return id, nil
 	}
 	name := agent.LeasePrefix + node
@@ -40,12 +45,36 @@ func (i *identities) Identity(ctx context.Context, node string, fresh bool) (age
 	if err != nil {
 		return agent.Identity{}, fmt.Errorf("the agent has not published its key: %w", err)
 	}
-	id, err := agent.ReadIdentity(name, annotations)
-	if err != nil {
+	if id, err = agent.ReadIdentity(name, annotations); err != nil {
 		return agent.Identity{}, err
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.all[node] = id
 	return id, nil
+}
+
+// listOnce reads all of them, unless that was done.
+func (i *identities) listOnce(ctx context.Context) error {
+	i.mu.Lock()
+	done := i.all != nil
+	i.mu.Unlock()
+	if done {
+		return nil
+	}
+	select {
+	case i.listing <- struct{}{}:
+		defer func() { <-i.listing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	i.mu.Lock()
+	done = i.all != nil
+	i.mu.Unlock()
+	if done {
+		return nil
+	}
+	return i.list(ctx)
 }
 
 // names gives the names that Calico used for a node since the boot that its Node object has now,
@@ -68,6 +97,8 @@ func (i *identities) list(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the keys of the agents: %w", err)
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.all = all
 	return nil
 }
@@ -77,7 +108,7 @@ func (r *Run) trustAgents(ctx context.Context) error {
 	if err := r.client.Denies(ctx, leasePolicy); err != nil {
 		return fmt.Errorf("agents cannot be trusted, and nothing is repaired: the ValidatingAdmissionPolicy %s that protects their keys is not in force (it needs Kubernetes 1.30 or later; install it with the agents, docs/agent.md): %w", leasePolicy, err)
 	}
-	r.ids = &identities{client: r.client, namespace: r.fleet.namespace}
+	r.ids = newIdentities(r.client, r.fleet.namespace)
 	r.fleet.Identities = r.ids
 	return nil
 }

@@ -69,7 +69,7 @@ func TestIdentities(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}
 	})
-	ids := &identities{client: c, namespace: "plumbline-system"}
+	ids := newIdentities(c, "plumbline-system")
 	for range 3 {
 		if id, err := ids.Identity(t.Context(), "n1", false); err != nil || !id.Key.Equal(k1) {
 			t.Fatalf("%+v, %v", id, err)

@@ -122,7 +122,7 @@ func (l *leader) run(ctx context.Context) error {
 		told := board.Take(pass.Report)
 		p.publish(board.Objects(), told)
 		l.rows.take(pass)
-		l.numbers.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
+		l.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
 		l.health.judged(pass)
 	}}
 	w.Notice = func(s string) { l.Log.Warn(s) }

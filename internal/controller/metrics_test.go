@@ -38,9 +38,14 @@ func TestNumbers(t *testing.T) {
 		Pools:  []model.Pool{{Name: "p", CIDR: netip.MustParsePrefix("10.0.0.0/24"), BlockSize: 26}, {Name: "six", CIDR: netip.MustParsePrefix("fd00::/48"), BlockSize: 122}},
 		Blocks: []model.Block{{CIDR: netip.MustParsePrefix("10.0.0.0/26"), Held: []model.Slot{{1, 0}, {7, 0}}}},
 		Coverage: []model.Coverage{
-			{Table: model.Pools, State: model.Complete}, {Table: model.Blocks, State: model.Complete}, {Table: model.Handles, State: model.Lost}, {Table: model.Pods, State: model.Complete},
-			{Table: model.Links, Node: "a", State: model.Complete}, {Table: model.Routes, Node: "a", State: model.Complete},
-			{Table: model.Links, Node: "b", State: model.Complete}, {Table: model.Routes, Node: "b", State: model.Lost},
+			{Table: model.Pools, State: model.Complete},
+			{Table: model.Blocks, State: model.Complete},
+			{Table: model.Handles, State: model.Lost},
+			{Table: model.Pods, State: model.Complete},
+			{Table: model.Links, Node: "a", State: model.Complete},
+			{Table: model.Routes, Node: "a", State: model.Complete},
+			{Table: model.Links, Node: "b", State: model.Complete},
+			{Table: model.Routes, Node: "b", State: model.Lost},
 		},
 		NodeState: map[string]*model.NodeState{"a": {CNIConfigs: []model.CNIConfig{{Loaded: true, Expires: taken.Add(time.Hour)}, {Expires: taken}}}},
 	}

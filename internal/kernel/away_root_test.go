@@ -31,7 +31,7 @@ func TestRootSensesRefuseAnotherNamespace(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := kernel.Watch(ctx, kernel.Options{}, func(uint64, ...model.Table) { t.Error("told of a change") }, func(kernel.Written) {}); err == nil {
+		if err := kernel.Watch(ctx, kernel.Options{}, kernel.Listener{Changed: func(uint64, ...model.Table) { t.Error("told of a change") }, Heard: func(kernel.Written) {}, Listens: func(func() bool) {}}); err == nil {
 			t.Error("watches")
 		}
 		return nil

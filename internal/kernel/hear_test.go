@@ -73,9 +73,8 @@ func heard(t *testing.T, d datagram) map[uint64][]model.Table {
 	t.Helper()
 	calls := map[uint64][]model.Table{}
 	w := &watcher{
-		names:   numbers{o: Options{Proc: t.TempDir(), Root: t.TempDir()}, known: map[int32]uint64{3: 33}},
-		changed: func(inode uint64, tables ...model.Table) { calls[inode] = tables },
-		heard:   func(Written) {},
+		names:    numbers{o: Options{Proc: t.TempDir(), Root: t.TempDir()}, known: map[int32]uint64{3: 33}},
+		Listener: Listener{Changed: func(inode uint64, tables ...model.Table) { calls[inode] = tables }, Heard: func(Written) {}},
 	}
 	if err := w.hear(t.Context(), d); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -18,15 +20,23 @@ var groups = []int{
 	unix.RTNLGRP_IPV6_IFADDR, unix.RTNLGRP_IPV6_ROUTE, unix.RTNLGRP_IPV6_RULE, unix.RTNLGRP_IPV6_NETCONF,
 }
 
-// Watch listens to the kernel until the context ends, and calls changed with the tables
-// that a change affects and the inode of its namespace: 0 for the host's own, Any if
-// unknown. It begins with one call for everything once it listens, so that a reader misses
-// nothing, and makes one such call whenever the kernel dropped messages. It receives
-// changes of namespaces that have an ID in the host's, as every namespace with a veth to
-// the host has, without holding them. It needs CAP_NET_BROADCAST. Before changed it calls
-// heard with what is known of a change of the host's own. Both must be quick; they are
-// called from one goroutine.
-func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...model.Table), heard func(Written)) error {
+// A Listener is told what Watch hears, by one goroutine. Its functions must be quick.
+type Listener struct {
+	// Changed gets the tables that a change affects and the inode of its namespace: 0 for the host's
+	// own, Any if unknown.
+	Changed func(inode uint64, tables ...model.Table)
+	// Heard gets what is known of a change of the host's own, before Changed.
+	Heard func(Written)
+	// Listens gets a function that reports whether all that was said so far has been heard. Others may
+	// call it.
+	Listens func(caughtUp func() bool)
+}
+
+// Watch listens to the kernel until the context ends. It begins with one call of Changed for everything once
+// it listens, so that a reader misses nothing, and makes one such call whenever the kernel dropped
+// messages. It receives changes of namespaces that have an ID in the host's, as every namespace with a
+// veth to the host has, without holding them. It needs CAP_NET_BROADCAST.
+func Watch(ctx context.Context, o Options, to Listener) error {
 	o = o.withDefaults()
 	if err := o.atHome(); err != nil {
 		return err
@@ -42,14 +52,18 @@ func Watch(ctx context.Context, o Options, changed func(inode uint64, tables ...
 	if err != nil {
 		return fmt.Errorf("listen to the kernel: %w", err)
 	}
-	w := &watcher{names: numbers{o: o}, changed: changed, heard: heard}
-	changed(Any, everything...)
+	w := &watcher{names: numbers{o: o}, Listener: to}
+	to.Listens(func() bool { return !w.busy.Load() && silent(conn) && !w.busy.Load() })
+	to.Heard(Written{Missed: true}) // what happened before is not known
+	to.Changed(Any, everything...)
 	buf, oob := make([]byte, 64<<10), make([]byte, 256)
 	for {
 		var d datagram
 		err := conn.Read(func(fd uintptr) bool {
+			w.busy.Store(true)
 			d = receive(int(fd), buf, oob)
-			return !errors.Is(d.err, unix.EAGAIN)
+			w.busy.Store(!errors.Is(d.err, unix.EAGAIN))
+			return w.busy.Load()
 		})
 		if ctx.Err() != nil {
 			return nil
@@ -89,9 +103,18 @@ func listen(buffer int) (*os.File, error) {
 
 // A watcher turns messages into calls.
 type watcher struct {
-	names   numbers
-	changed func(inode uint64, tables ...model.Table)
-	heard   func(Written)
+	Listener
+	names numbers
+	busy  atomic.Bool // from receiving a message until none is left
+}
+
+// silent reports whether no message waits.
+func silent(conn syscall.RawConn) (yes bool) {
+	err := conn.Control(func(fd uintptr) {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		yes = n == 0 && err == nil
+	})
+	return yes && err == nil
 }
 
 // hear handles one datagram. A malformed one may affect everything.
@@ -99,8 +122,8 @@ func (w *watcher) hear(ctx context.Context, d datagram) error {
 	switch {
 	case errors.Is(d.err, unix.ENOBUFS), d.cut:
 		w.names = numbers{o: w.names.o}
-		w.heard(Written{Missed: true})
-		w.changed(Any, everything...)
+		w.Heard(Written{Missed: true})
+		w.Changed(Any, everything...)
 		return nil
 	case d.err != nil:
 		return d.err
@@ -116,18 +139,18 @@ func (w *watcher) hear(ctx context.Context, d datagram) error {
 			inode = Any // a namespace appeared or disappeared
 		}
 		if !d.away {
-			if written(m, w.heard) != nil {
-				w.heard(Written{Missed: true})
+			if written(m, w.Heard) != nil {
+				w.Heard(Written{Missed: true})
 			}
 		}
 		if tables := concerns(m.Type, !d.away || inode == 0); len(tables) > 0 {
-			w.changed(inode, tables...)
+			w.Changed(inode, tables...)
 		}
 		return true, nil
 	})
 	if err != nil {
-		w.heard(Written{Missed: true})
-		w.changed(Any, everything...)
+		w.Heard(Written{Missed: true})
+		w.Changed(Any, everything...)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func watch(t *testing.T, o kernel.Options, changed func(inode uint64, tables ...
 	done, began := make(chan error), make(chan struct{}, 1)
 	first := true
 	go func() {
-		done <- kernel.Watch(ctx, o, func(inode uint64, tables ...model.Table) {
+		done <- kernel.Watch(ctx, o, kernel.Listener{Changed: func(inode uint64, tables ...model.Table) {
 			if first {
 				first = false
 				if inode != kernel.Any || len(tables) != 7 {
@@ -38,7 +38,7 @@ func watch(t *testing.T, o kernel.Options, changed func(inode uint64, tables ...
 				return
 			}
 			changed(inode, tables...)
-		}, func(kernel.Written) {})
+		}, Heard: func(kernel.Written) {}, Listens: func(func() bool) {}})
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -37,8 +37,8 @@ func (p *Patch) Apply(f, fresh *model.NodeState) {
 	}
 }
 
-// Keys is Apply for what stands beside the rows.
-func (p *Patch) Keys(old, fresh []string) []string { return patched(old, fresh, p) }
+// Patched is Apply for what stands beside the rows.
+func Patched[T any](p *Patch, old, fresh []T) []T { return patched(old, fresh, p) }
 
 func patched[T any](old, fresh []T, p *Patch) []T {
 	out := slices.Grow(slices.Clone(old), len(fresh))

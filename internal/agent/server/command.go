@@ -157,7 +157,7 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 		Kernel: n.kernel, Process: n.process, Calls: n.calls, Writer: n.writer,
 		Review: review, Lease: lease, Record: f.record, Logs: Logs{Root: f.root, Places: f.logs}, Log: log, Now: now,
 	})
-	var lc net.ListenConfig
+	lc := net.ListenConfig{Control: forgetLostCallers}
 	l, err := lc.Listen(ctx, "tcp", f.listen)
 	if err != nil {
 		return err

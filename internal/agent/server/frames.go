@@ -44,7 +44,8 @@ func (w *watcher) next(now time.Time, beat bool) (agent.Frame, <-chan struct{}, 
 	if f.Whole || routes {
 		w.linksAt = w.last[model.Links]
 	}
-	sums := beat && w.sums && max(w.last[model.Links], w.last[model.Routes], w.last[model.Neighbours]) > w.sumsAt
+	// Sums follow at the next beat, but at once if a table can be read again or cannot any more.
+	sums := w.sums && (beat && w.newest(w.last) > w.sumsAt || w.newest(w.covered) > w.sumsAt)
 	for _, t := range model.FactTables() {
 		whole := f.Whole || sums && t == model.Machines || routes && (t == model.Routes || t == model.Neighbours)
 		if !whole && w.last[t] <= w.after {
@@ -65,6 +66,11 @@ func (w *watcher) next(now time.Time, beat bool) (agent.Frame, <-chan struct{}, 
 	}
 	w.after = w.seq
 	return f, w.changed, nil
+}
+
+// newest is the last of the changes that sums depend on.
+func (*watcher) newest(of map[model.Table]uint64) uint64 {
+	return max(of[model.Links], of[model.Routes], of[model.Neighbours], of[model.Machines])
 }
 
 // settle takes changes of fields that change by themselves for changes, a few times a minute.
@@ -96,7 +102,7 @@ func (s *store) links(now time.Time) map[int]*model.Link {
 func (s *store) machines(out *agent.TableFrame, now time.Time) error {
 	f := &model.NodeState{}
 	for _, t := range []model.Table{model.Links, model.Routes, model.Neighbours, model.Machines} {
-		if s.coverage[t].State.Seen() {
+		if t == model.Links || s.coverage[t].State.Seen() {
 			s.tables[t].copyTo(f, now)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type node struct {
 	collectors []observe.NodeCollector
 	watch      []func(ctx context.Context, changed func(tables ...model.Table)) error
-	kernel     func(ctx context.Context, changed func(tables ...model.Table), heard func(kernel.Written)) error
+	kernel     func(ctx context.Context, to kernel.Listener) error
 	process    func(ctx context.Context, port uint32, link int) string
 	calls      func(ctx context.Context) ([]model.Process, error)
 	writer     *NodeWriter // nil: the agent only reads
@@ -56,9 +56,7 @@ func open(f flags) *node {
 		},
 		h.Watch,
 	)
-	n.kernel = func(ctx context.Context, changed func(...model.Table), heard func(kernel.Written)) error {
-		return kernel.Watch(ctx, k, func(_ uint64, tables ...model.Table) { changed(tables...) }, heard)
-	}
+	n.kernel = func(ctx context.Context, to kernel.Listener) error { return kernel.Watch(ctx, k, to) }
 	n.process = host.NewWriters(h).Name
 	n.close = func() {
 		h.Close()

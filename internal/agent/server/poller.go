@@ -125,14 +125,17 @@ func (k *poller) again(ctx context.Context) bool {
 
 // read reads once and returns how long that took.
 func (k *poller) read(ctx context.Context) time.Duration {
-	began := k.s.now()
+	began, heard := k.s.now(), time.Time{}
+	if k.keeps([]model.Table{model.Links, model.Routes, model.Neighbours}) {
+		heard = k.s.writers.begin()
+	}
 	k.mu.Lock()
 	k.begun++
 	this := k.begun
 	k.mu.Unlock()
 	f, seen := k.s.reader.Read(ctx, k.collector.Tables...)
 	if ctx.Err() == nil {
-		k.s.store.put(f, seen, began, k.s.now())
+		k.s.store.put(f, seen, heard, k.s.now())
 	}
 	k.mu.Lock()
 	k.done = this

@@ -16,7 +16,7 @@ type change struct {
 	key   string      // of the row, as the kernel's reports have it
 	place string      // of a route: which others can replace it
 	link  int         // the interface whose end takes the row away; 0 for none
-	after time.Time   // when the previous read of the table began
+	after time.Time   // when the previous read of the table began; zero: unknown
 }
 
 func (c *change) gone() bool { return c.What == "gone" }

@@ -26,7 +26,7 @@ type Config struct {
 	// Watch are functions that report changes as they happen.
 	Watch []func(ctx context.Context, changed func(tables ...model.Table)) error
 	// Kernel listens to the kernel; nil: who changes something stays unknown.
-	Kernel func(ctx context.Context, changed func(tables ...model.Table), heard func(kernel.Written)) error
+	Kernel func(ctx context.Context, to kernel.Listener) error
 	// Process names the process behind a netlink port that wrote to an interface; empty: it is unknown.
 	Process func(ctx context.Context, port uint32, link int) string
 	// Calls returns the running CNI calls.
@@ -96,7 +96,7 @@ func New(c Config) *Server {
 	s.guard, s.serveEvents, s.root = newTurn(), newTurn(), c.Logs.Root
 	if c.Kernel != nil {
 		s.watch = append(slices.Clone(s.watch), func(ctx context.Context, changed func(...model.Table)) error {
-			return c.Kernel(ctx, changed, s.writers.hear)
+			return c.Kernel(ctx, kernel.Listener{Changed: func(_ uint64, tables ...model.Table) { changed(tables...) }, Heard: s.writers.hear, Listens: s.writers.listens})
 		})
 	}
 	for _, collector := range c.Collectors {

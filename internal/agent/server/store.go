@@ -24,12 +24,13 @@ type store struct {
 	tables   map[model.Table]tableCache
 	coverage map[model.Table]model.Coverage // of the last read, complete or not; has every table
 	seen     map[model.Table]time.Time      // when each was last read completely
-	began    map[model.Table]time.Time      // when that read began
+	began    map[model.Table]time.Time      // when that read began; zero: reports from before may follow
 
 	beat    time.Duration          // agent.BeatEvery
 	start   string                 // random: numbers of another start mean nothing
 	seq     uint64                 // of the last change
 	last    map[model.Table]uint64 // of the last change of each table or its coverage
+	covered map[model.Table]uint64 // of the last change of its coverage
 	settled time.Time              // when rows were last settled
 	changed chan struct{}          // closed and replaced at each change
 }
@@ -42,7 +43,7 @@ func newStore(node, version string, tell func(change)) *store {
 	s := &store{
 		node: node, version: version, answer: tell, tables: tableSpecs(),
 		coverage: map[model.Table]model.Coverage{}, seen: map[model.Table]time.Time{}, began: map[model.Table]time.Time{},
-		beat: agent.BeatEvery, start: rand.Text(), last: map[model.Table]uint64{}, changed: make(chan struct{}),
+		beat: agent.BeatEvery, start: rand.Text(), last: map[model.Table]uint64{}, covered: map[model.Table]uint64{}, changed: make(chan struct{}),
 	}
 	for _, t := range model.FactTables() {
 		s.coverage[t] = model.Coverage{Table: t, Node: node, State: model.Lost, Reason: "not read yet"}
@@ -50,7 +51,7 @@ func newStore(node, version string, tell func(change)) *store {
 	return s
 }
 
-// put stores what was read, from began to now. A table that was not read completely keeps its old rows: a
+// put stores what was read. Began is when the read began, if all that was reported before is known. A table that was not read completely keeps its old rows: a
 // partial table would look like changes.
 func (s *store) put(f *model.NodeState, seen []model.Coverage, began, now time.Time) {
 	s.mu.Lock()
@@ -59,7 +60,7 @@ func (s *store) put(f *model.NodeState, seen []model.Coverage, began, now time.T
 	for _, c := range seen {
 		c.Node = s.node
 		if was := s.coverage[c.Table]; was.State != c.State || was.Reason != c.Reason {
-			s.last[c.Table] = seq
+			s.last[c.Table], s.covered[c.Table] = seq, seq
 		}
 		s.coverage[c.Table] = c
 		if !c.State.Seen() {

@@ -128,7 +128,13 @@ func (s *rows[T]) send(out *agent.TableFrame, after uint64, now time.Time, links
 	}
 	for _, k := range s.order {
 		e := s.kept[k]
-		if e.seq <= after && !out.Whole || links != nil && s.way != nil && s.way(&e.row, links[s.link(&e.row)]) {
+		if e.seq <= after && !out.Whole {
+			continue
+		}
+		if links != nil && s.way != nil && s.way(&e.row, links[s.link(&e.row)]) {
+			if !out.Whole { // it may not have been one before
+				out.Gone = append(out.Gone, k)
+			}
 			continue
 		}
 		b, err := snapshotio.EncodeNodeRow(new(s.aged(e, now)))

@@ -2,10 +2,14 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -15,6 +19,19 @@ const (
 	frameWithin  = 30 * time.Second       // a caller that does not read for so long is gone
 	watchersFull = "too many watch this node; retry later"
 )
+
+// lostAfter is how long what was sent to a caller may stay unanswered: a machine that lost its power must
+// not keep the place of a watcher.
+const lostAfter = time.Minute
+
+// forgetLostCallers ends connections to callers that do not answer. Accepted connections inherit it.
+func forgetLostCallers(_, _ string, c syscall.RawConn) error {
+	var set error
+	err := c.Control(func(fd uintptr) {
+		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(lostAfter.Milliseconds()))
+	})
+	return errors.Join(err, set)
+}
 
 // serveWatch sends the tables, and then what changes in them, until the caller leaves.
 func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
@@ -37,6 +54,7 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(s.store.beat)
 	defer beat.Stop()
 	w.Header().Set("Content-Type", "application/jsonl")
+	_ = out.Flush() // the caller waits for an answer, and then for the tables
 	for lines, due := json.NewEncoder(w), false; ; {
 		frame, changed, err := watch.next(s.now(), due)
 		if err != nil {

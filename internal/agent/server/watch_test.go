@@ -49,10 +49,16 @@ func (n *randomNode) change() []model.Coverage {
 		if n.IntN(3) > 0 {
 			n.pod(i)
 		}
-		if n.IntN(4) > 0 {
+		if n.IntN(4) > 0 { // of some the next hop and the FDB entry come later
 			b := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 9, byte(i), 0}), 26)
-			n.f.Routes = append(n.f.Routes, model.Route{Dst: b, Gateway: b.Addr(), Link: 2, Table: 254, Protocol: 80})
-			n.f.Neighbours = append(n.f.Neighbours, model.Neighbour{IP: b.Addr(), Link: 2, MAC: "02:00:00:00:00:01", State: "PERMANENT", FDB: "172.16.0.1"})
+			way, near := model.Route{Dst: b, Gateway: b.Addr(), Link: 2, Table: 254, Protocol: 80}, model.Neighbour{IP: b.Addr(), Link: 2, MAC: "02:00:00:00:00:01", State: "PERMANENT", FDB: "172.16.0.1"}
+			if n.IntN(5) == 0 {
+				way.Gateway = netip.Addr{}
+			}
+			if n.IntN(5) == 0 {
+				near.FDB = ""
+			}
+			n.f.Routes, n.f.Neighbours = append(n.f.Routes, way), append(n.f.Neighbours, near)
 		}
 	}
 	if n.IntN(3) == 0 { // the same key twice
@@ -166,15 +172,25 @@ func firstDiff(a, b string) string {
 	return strings.Join(out[:min(len(out), 8)], "")
 }
 
-// Without the machine's row nobody knows the ways to other nodes: then routes count as not read.
+// Without the machine's row, or the interfaces, nobody knows the ways to other nodes: then routes count as
+// not read.
 func TestWaysWithoutSums(t *testing.T) {
 	t.Parallel()
+	for _, without := range []model.Table{model.Machines, model.Links} {
+		t.Run(without.String(), func(t *testing.T) { waysWithout(t, without) })
+	}
+}
+
+func waysWithout(t *testing.T, without model.Table) {
+	t.Helper()
 	s := New(Config{Node: "n1", Log: slog.New(slog.DiscardHandler), Now: now})
 	srv := httptest.NewServer(s.handler())
 	defer srv.Close()
-	seen := rowAge(model.FactTables()...)
+	all := rowAge(model.FactTables()...)
+	s.store.put(full(), all, now(), now())
+	seen := slices.Clone(all)
 	for i := range seen {
-		if seen[i].Table == model.Machines {
+		if seen[i].Table == without {
 			seen[i].State = model.Lost
 		}
 	}
@@ -191,16 +207,71 @@ func TestWaysWithoutSums(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	streams.Keep(ctx, []string{"n1"})
-	<-streams.Changed()
+	for streams.Waiting() > 0 {
+		<-streams.Changed()
+	}
+	for len(streams.Changed()) > 0 {
+		<-streams.Changed()
+	}
 	got := streams.Snapshot()
 	for _, c := range got.Coverage {
-		lost := c.Table == model.Machines || c.Table == model.Routes || c.Table == model.Neighbours
+		lost := c.Table == without || c.Table == model.Routes || c.Table == model.Neighbours
 		if c.State.Seen() == lost {
 			t.Errorf("%+v", c)
 		}
 	}
-	if f := got.NodeState["n1"]; len(f.Routes) != 0 || len(f.Links) != 250 {
-		t.Errorf("%d routes, %d links", len(f.Routes), len(f.Links))
+	if f := got.NodeState["n1"]; len(f.Routes) != 0 || len(f.Sandboxes) != 250 {
+		t.Errorf("%d routes, %d sandboxes", len(f.Routes), len(f.Sandboxes))
+	}
+	// Once it can be read again, the same frame has the sums.
+	s.store.put(full(), all, now(), now())
+	<-streams.Changed()
+	got = streams.Snapshot()
+	if f := got.NodeState["n1"]; len(f.Routes) != 250 || len(f.Machines) != 1 || !f.Machines[0].Summed {
+		t.Errorf("%d routes, machines %+v", len(f.Routes), f.Machines)
+	}
+}
+
+// A node that tells more and more is not believed any more.
+func TestWatchIsBounded(t *testing.T) {
+	t.Parallel()
+	streams := agent.NewStreams()
+	streams.Now = now
+	asked := make(chan struct{}, 1)
+	streams.Ask = func(_ context.Context, node string) *model.Snapshot {
+		asked <- struct{}{}
+		return agent.Silent("asked", node)
+	}
+	frame := agent.Frame{Schema: model.Schema, Node: "n1", Start: "s", Whole: true}
+	pad := strings.Repeat("x", 1<<20)
+	sent, opened := 0, false
+	streams.Open = func(_ context.Context, _ string, _ url.Values) (io.ReadCloser, error) {
+		if opened {
+			return nil, io.ErrClosedPipe
+		}
+		opened = true
+		r, w := io.Pipe()
+		go func() {
+			lines := json.NewEncoder(w)
+			for i := range 100 {
+				row, _ := json.Marshal(model.Link{Index: i, Name: pad})
+				frame.Tables = []agent.TableFrame{{Coverage: model.Coverage{Table: model.Links, State: model.Complete}, Keys: []string{fmt.Sprint(i)}, Rows: []json.RawMessage{row}}}
+				frame.Seq = uint64(i)
+				if lines.Encode(frame) != nil {
+					return
+				}
+				sent, frame.Whole = i+1, false
+			}
+		}()
+		return r, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	streams.Keep(ctx, []string{"n1"})
+	select {
+	case <-asked:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("%d MiB are believed", sent)
 	}
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"plumbline.dev/plumbline/internal/eventlog"
@@ -17,6 +18,8 @@ type writers struct {
 	name func(ctx context.Context, port uint32, link int) string // of the process behind a port that wrote to an interface; empty: unknown
 	now  func() time.Time
 	ask  chan *heard
+	// caughtUp reports whether all that the kernel said so far was heard; nil: nobody listens.
+	caughtUp atomic.Pointer[func() bool]
 
 	mu     sync.Mutex
 	rows   map[rowKey][]*heard
@@ -55,6 +58,20 @@ func newWriters(name func(context.Context, uint32, int) string, now func() time.
 	return &writers{name: name, now: now, ask: make(chan *heard, 1024), rows: map[rowKey][]*heard{}, links: map[int]ended{}}
 }
 
+func (w *writers) listens(caughtUp func() bool) { w.caughtUp.Store(&caughtUp) }
+
+// begin is the time at which a read begins, or zero if reports from before may still be heard after it.
+func (w *writers) begin() time.Time {
+	caughtUp := w.caughtUp.Load()
+	for try := 0; caughtUp != nil && try < 5; try++ {
+		if at := w.now(); (*caughtUp)() {
+			return at
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return time.Time{}
+}
+
 // run finds the processes, as soon as it can: some end a moment later.
 func (w *writers) run(ctx context.Context) {
 	for {
@@ -62,7 +79,10 @@ func (w *writers) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case h := <-w.ask:
-			who := w.name(ctx, h.Port, h.Link)
+			who := ""
+			if w.now().Sub(h.at) < settleHear { // later somebody else may have the port
+				who = w.name(ctx, h.Port, h.Link)
+			}
 			w.mu.Lock()
 			h.who, h.asked = who, true
 			w.mu.Unlock()
@@ -128,13 +148,12 @@ func (w *writers) forget() {
 	}
 }
 
-// of says who made a change: a process, the kernel, or the end of an interface; empty if that is
-// unknown. Invariant: what was written before the previous read of the table began is in that read's
+// of says who made a change: a process, or the end of an interface; empty if that is unknown. Invariant: what was written before the previous read of the table began is in that read's
 // rows, and explains nothing.
 func (w *writers) of(c *change) (port uint32, who string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.missed.IsZero() && !w.missed.Before(c.after) {
+	if c.after.IsZero() || !w.missed.IsZero() && !w.missed.Before(c.after) {
 		return 0, ""
 	}
 	last, doubt := w.last(c)
@@ -144,25 +163,28 @@ func (w *writers) of(c *change) (port uint32, who string) {
 	case last != nil && last.Port != 0:
 		return last.Port, last.who
 	}
+	// The kernel itself did it. What made it do so is told only of interfaces: it also deletes the neighbour
+	// entry that a process asked it to, and the routes of an address.
 	if e, ok := w.links[c.link]; ok && c.gone() && c.link != 0 && !e.at.Before(c.after) {
 		if e.gone {
 			return 0, eventlog.OfInterface + e.name + " vanished"
 		}
 		return 0, eventlog.OfInterface + e.name + " went down"
 	}
-	if last != nil {
-		return 0, "the kernel"
-	}
 	return 0, ""
 }
 
 // last is the report that explains a change: the last one before the row was read, or if there is
 // none the first one after, since a report may arrive after what it is about was read. Who writes a row
-// that is there does not make it new. It is in doubt if it says the opposite, or if somebody else did
-// the same a moment later.
+// that is there does not make it new. It is in doubt if it says the opposite, if somebody else did the
+// same a moment later. Of an interface with several
+// addresses, and of neighbour entries, which the kernel changes too, all reports must be of one writer.
 func (w *writers) last(c *change) (out *heard, doubt bool) {
 	until := c.At.Add(settleHear)
 	for _, h := range w.about(c) {
+		if !h.at.Before(c.after) && !h.at.After(until) && c.table != model.Routes && out != nil && out.Port != h.Port {
+			return nil, true
+		}
 		again := out != nil && c.What == "new" && !out.says(c) && !h.says(c)
 		switch {
 		case h.at.Before(c.after) || h.at.After(until) || again:

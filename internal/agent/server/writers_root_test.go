@@ -99,9 +99,7 @@ func TestRootWhoDidIt(t *testing.T) {
 	h := host.New(host.Options{})
 	s := New(Config{
 		Node: "n1", Record: dir, Log: slog.New(slog.DiscardHandler), Now: now, Collectors: kernel.Collectors(kernel.Options{}), Process: host.NewWriters(h).Name,
-		Kernel: func(ctx context.Context, changed func(...model.Table), heard func(kernel.Written)) error {
-			return kernel.Watch(ctx, kernel.Options{}, func(_ uint64, tables ...model.Table) { changed(tables...) }, heard)
-		},
+		Kernel: func(ctx context.Context, to kernel.Listener) error { return kernel.Watch(ctx, kernel.Options{}, to) },
 	})
 	felix := newLongWriter(t, "calico-felix")
 	want := map[string]string{} // by destination

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -60,7 +61,7 @@ func TestWhoIsNamed(t *testing.T) {
 		"added twice a moment later":         {[]at{{60, set(ip)}, {70, set(felix)}}, "new", "ip"},
 		"changed by two":                     {[]at{{20, set(ip)}, {30, set(felix)}}, "changed", "Felix"},
 		"changed by another a moment later":  {[]at{{20, set(ip)}, {60, set(felix)}}, "changed", ""},
-		"by the kernel":                      {[]at{{20, del(0)}}, "gone", "the kernel"},
+		"by the kernel":                      {[]at{{20, del(0)}}, "gone", ""},
 		"replaced":                           {[]at{{20, replace}}, "gone", "ip"},
 		"replaced by itself":                 {[]at{{20, self}}, "changed", "ip"},
 		"replaced by itself, and yet gone":   {[]at{{20, self}}, "gone", ""},
@@ -87,6 +88,42 @@ func TestWhoIsNamed(t *testing.T) {
 		} else {
 			ofRoute(&made, nil, &route)
 		}
+		if _, got := w.of(&made); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if made.after = (time.Time{}); c.want != "" {
+			if _, got := w.of(&made); got != "" {
+				t.Errorf("%s: %q, although reports from before may have come later", name, got)
+			}
+		}
+	}
+}
+
+// Of neighbour entries and addresses all reports must be of one writer: the kernel deletes an entry after
+// a process asked for it, and says that it did so itself.
+func TestWhoChangedANeighbour(t *testing.T) {
+	t.Parallel()
+	entry := model.Neighbour{Link: 3}
+	for name, c := range map[string]struct {
+		ports []uint32
+		want  string
+	}{
+		"one":              {[]uint32{7}, "7"},
+		"the same twice":   {[]uint32{7, 7}, "7"},
+		"then the kernel":  {[]uint32{7, 0}, ""},
+		"the kernel alone": {[]uint32{0}, ""},
+		"two":              {[]uint32{7, 9}, ""},
+	} {
+		clock := now()
+		w := newWriters(nil, func() time.Time { return clock })
+		for i, port := range c.ports {
+			w.hear(kernel.Written{Table: model.Neighbours, Key: entry.Key(), Gone: i == len(c.ports)-1, Port: port})
+			if port != 0 {
+				(<-w.ask).who = fmt.Sprint(port)
+			}
+		}
+		made := change{Entry: eventlog.Entry{What: "gone", At: clock}, after: clock.Add(-time.Second)}
+		ofNeighbour(&made, &entry, nil)
 		if _, got := w.of(&made); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
