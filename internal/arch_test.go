@@ -48,11 +48,13 @@ var may = map[string]string{
 	"kernel/podns":        "hostfile model kernel/rtnl",
 	"kernel/rtnl":         "model",
 	"buildinfo":           "",
-	"cli":                 "buildinfo cli/check cli/demo cli/explain cli/guard cli/repair cli/term cli/timeline cluster",
+	"cli":                 "buildinfo cli/check cli/demo cli/explain cli/guard cli/ipam cli/repair cli/term cli/timeline cluster",
 	"cli/check":           "audit cli/term cluster detect finding model timeline",
 	"cli/demo":            "cli/term",
 	"cli/explain":         "audit cli/term cluster cnierror detect finding model timeline",
 	"cli/guard":           "cli/term cluster finding guard",
+	"cli/ipam":            "cli/term cluster ipamdiff model",
+	"ipamdiff":            "model",
 	"cli/repair":          "audit cli/term cluster detect finding model repair",
 	"cli/term":            "audit cluster timeline timeline/parse",
 	"cli/term/termtest":   "cli/term",
@@ -93,7 +95,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/capacity controller/objects "
+	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/capacity controller/objects ipamdiff "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

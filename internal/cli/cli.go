@@ -17,6 +17,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/demo"
 	"plumbline.dev/plumbline/internal/cli/explain"
 	"plumbline.dev/plumbline/internal/cli/guard"
+	"plumbline.dev/plumbline/internal/cli/ipam"
 	"plumbline.dev/plumbline/internal/cli/repair"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cli/timeline"
@@ -74,7 +75,7 @@ func rootCommand(sess *term.Session) *cobra.Command {
 	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
 	root.AddCommand(check.StatusCommand(sess, guard.Summary), check.Command(sess), explain.Command(sess),
 		repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
-		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), demo.Command(sess, again(sess)), versionCommand(sess), schemaCommand(sess))
+		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), ipam.Command(sess), demo.Command(sess, again(sess)), versionCommand(sess), schemaCommand(sess))
 	complete(root, sess)
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",

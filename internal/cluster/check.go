@@ -80,6 +80,17 @@ func (c *Cluster) Collect(ctx context.Context) (*model.Snapshot, error) {
 	return s, ctx.Err()
 }
 
+// Records is Collect without the nodes: what Kubernetes and Calico have written.
+func (c *Cluster) Records(ctx context.Context) (*model.Snapshot, error) {
+	src := c.Source()
+	if c.fleet != nil {
+		src.Collectors = src.Collectors[1:]
+	}
+	s := observe.Snapshot(ctx, c.o.Progress, src.Collectors...)
+	src.Adjust(s)
+	return s, ctx.Err()
+}
+
 // Overview is Collect without the tables of the nodes: each agent reports only how many rows
 // it has.
 func (c *Cluster) Overview(ctx context.Context) (*model.Snapshot, error) {

@@ -29,17 +29,7 @@ const podPath = "/api/v1/namespaces/" + lab.AgentNamespace + "/pods"
 func (c *cluster) staff(t *testing.T, r *report) {
 	t.Helper()
 	began := time.Now()
-	text, err := os.ReadFile(*manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Apply(t.Context(), string(text)); err != nil {
-		t.Fatal(err)
-	}
-	// All nodes' addresses belong to this machine, inside the lab.
-	if out, err := exec.CommandContext(t.Context(), "ip", "route", "add", "local", "172.16.0.0/12", "dev", "lo").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	c.install(t)
 	c.each(t, 8, func(ctx context.Context, h *host) error {
 		if err := c.agentPod(ctx, h); err != nil {
 			return err
@@ -56,6 +46,21 @@ func (c *cluster) staff(t *testing.T, r *report) {
 		h.pods = nil
 	}
 	r.add("agents", short(time.Since(began)), fmt.Sprintf("%d, with answers of %d bytes each", len(c.hosts), size/len(c.hosts)))
+}
+
+// install applies the manifest, and gives all nodes' addresses to this machine, inside the lab.
+func (c *cluster) install(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(*manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Apply(t.Context(), string(text)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "ip", "route", "add", "local", "172.16.0.0/12", "dev", "lo").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 }
 
 // agentPod creates the pod of a node's agent, running and ready.

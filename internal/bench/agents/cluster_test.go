@@ -44,6 +44,7 @@ type host struct {
 	body  []byte // of its tables
 	mood  atomic.Int32
 	known atomic.Pointer[leave]
+	real  *seatOf // its agent, where that is the real one
 }
 
 // fill loads a healthy cluster and reads it back.

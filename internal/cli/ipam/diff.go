@@ -1,0 +1,125 @@
+package ipam
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/ipamdiff"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+type diffFlags struct {
+	output string
+	all    bool
+}
+
+func diffCommand(sess *term.Session) *cobra.Command {
+	var f diffFlags
+	c := &cobra.Command{
+		Use:   "diff FILE [FILE]",
+		Short: "Show which addresses have another owner than in a file of ipam backup",
+		Long: "Compares the IPAM records of a file, of ipam backup or collect, with those of the\n" +
+			"cluster now, or of a second file. An address is moved if it has another owner,\n" +
+			"lost if it is free, gained if it was free. Pods that were made anew with the same\n" +
+			"name and address are counted, and listed with --all.\n\n" +
+			"Exit codes: 0 nothing differs, 1 something does, 2 the comparison failed.",
+		Example: fmt.Sprintf("  %[1]s ipam diff monday.tar.gz\n  %[1]s ipam diff monday.tar.gz tuesday.tar.gz -o json", sess.Program),
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.output != "" && f.output != "json" && f.output != "yaml" {
+				return fmt.Errorf("-o %s: want json or yaml", f.output)
+			}
+			return diff(cmd.Context(), sess, args, f)
+		},
+	}
+	c.Flags().StringVarP(&f.output, "output", "o", "", "json or yaml; default: a table")
+	c.Flags().BoolVar(&f.all, "all", false, "also list addresses of pods that were made anew")
+	return c
+}
+
+// A document is what -o prints.
+type document struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Then       model.Time `json:"then"`
+	Now        model.Time `json:"now"`
+	ipamdiff.Diff
+}
+
+func diff(ctx context.Context, sess *term.Session, files []string, f diffFlags) error {
+	was, err := cluster.ReadBundle(files[0])
+	if err != nil {
+		return err
+	}
+	var is *model.Snapshot
+	if len(files) == 2 {
+		is, err = cluster.ReadBundle(files[1])
+	} else {
+		is, err = records(ctx, sess)
+	}
+	if err != nil {
+		return err
+	}
+	if was.Meta.GUID != "" && is.Meta.GUID != "" && was.Meta.GUID != is.Meta.GUID {
+		return fmt.Errorf("%s is of another cluster: %s, not %s", files[0], term.Line(was.Meta.GUID), term.Line(is.Meta.GUID))
+	}
+	then, now := was.Meta.Taken, is.Meta.Taken
+	d := ipamdiff.Compare(model.Seal(was), model.Seal(is))
+	if len(d.NotRead) > 0 {
+		return fmt.Errorf("nothing can be compared: %s", strings.Join(d.NotRead, "; "))
+	}
+	if f.output != "" {
+		d.Addresses, d.Blocks = term.NotNil(d.Addresses), term.NotNil(d.Blocks)
+		err = sess.PrintDocument(document{APIVersion: "plumbline.dev/v1alpha1", Kind: "IPAMDiff", Then: then, Now: now, Diff: d}, f.output)
+	} else {
+		show(sess, &d, then, now, f.all)
+	}
+	if err == nil && len(d.Addresses)+len(d.Blocks) > 0 {
+		err = term.ExitFindings
+	}
+	return err
+}
+
+func show(sess *term.Session, d *ipamdiff.Diff, then, now model.Time, all bool) {
+	cols := sess.Width()
+	have := "have"
+	if d.Same == 1 {
+		have = "has"
+	}
+	sess.PrintLines(cols,
+		fmt.Sprintf("%s moved, %s lost, %s gained, %s renewed; %s %s the same owner", term.Count(d.Count(ipamdiff.Moved), "address"), term.Thousands(d.Count(ipamdiff.Lost)),
+			term.Thousands(d.Count(ipamdiff.Gained)), term.Thousands(d.Count(ipamdiff.Renewed)), term.Thousands(d.Same), have),
+		fmt.Sprintf("%s other than then; from %s to %s", term.Count(len(d.Blocks), "block"), term.Stamp(then.Time()), term.Stamp(now.Time())))
+	rows := [][]string{{"ADDRESS", "", "WAS", "IS"}}
+	for i := range d.Addresses {
+		if a := &d.Addresses[i]; all || a.What != ipamdiff.Renewed {
+			rows = append(rows, []string{a.IP.String(), string(a.What), owner(a.Was), owner(a.Is)})
+		}
+	}
+	for i := range d.Blocks {
+		b := &d.Blocks[i]
+		rows = append(rows, []string{b.CIDR.String(), string(b.What), term.Dash(b.Was), term.Dash(b.Is)})
+	}
+	if len(rows) > 1 {
+		sess.PrintTable(cols, rows)
+	}
+	if d.Count(ipamdiff.Moved)+d.Count(ipamdiff.Lost) > 0 {
+		sess.Next("check")
+	}
+}
+
+func owner(o ipamdiff.Owner) string {
+	switch {
+	case o.Name == "":
+		return "free"
+	case o.Node == "":
+		return term.ShortIDs(o.Name)
+	default:
+		return term.ShortIDs(o.Name) + " on " + o.Node
+	}
+}
