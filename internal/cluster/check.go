@@ -94,16 +94,12 @@ func (c *Cluster) Records(ctx context.Context) (*model.Snapshot, error) {
 // Overview is Collect without the tables of the nodes: each agent reports only how many rows
 // it has.
 func (c *Cluster) Overview(ctx context.Context) (*model.Snapshot, error) {
-	src := c.Source()
-	if c.fleet != nil {
-		src.Collectors = src.Collectors[1:]
-	}
-	s := observe.Snapshot(ctx, c.o.Progress, src.Collectors...)
-	src.Adjust(s)
-	if c.fleet != nil {
+	s, err := c.Records(ctx)
+	if c.fleet != nil && err == nil {
 		c.fleet.inShort(ctx, s)
+		err = ctx.Err()
 	}
-	return s, ctx.Err()
+	return s, err
 }
 
 // PlanOptions are the choices of the user that a plan depends on.

@@ -22,11 +22,11 @@ func diffCommand(sess *term.Session) *cobra.Command {
 	var f diffFlags
 	c := &cobra.Command{
 		Use:   "diff FILE [FILE]",
-		Short: "Show which addresses have another owner than in a file of ipam backup",
-		Long: "Compares the IPAM records of a file, of ipam backup or collect, with those of the\n" +
-			"cluster now, or of a second file. An address is moved if it has another owner,\n" +
-			"lost if it is free, gained if it was free. Pods that were made anew with the same\n" +
-			"name and address are counted, and listed with --all.\n\n" +
+		Short: "Show which addresses have another owner than in a backup",
+		Long: "Compares the IPAM records of a file, of ipam backup or collect, with those of\n" +
+			"the cluster now, or of a second file. An address is moved if it has another\n" +
+			"owner, lost if it is free, gained if it was free. It is renewed if its pod was\n" +
+			"made anew with the same name: such are counted, and listed with --all.\n\n" +
 			"Exit codes: 0 nothing differs, 1 something does, 2 the comparison failed.",
 		Example: fmt.Sprintf("  %[1]s ipam diff monday.tar.gz\n  %[1]s ipam diff monday.tar.gz tuesday.tar.gz -o json", sess.Program),
 		Args:    cobra.RangeArgs(1, 2),

@@ -18,9 +18,9 @@ func Command(sess *term.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ipam",
 		Short: "Keep Calico's IPAM records, and compare them with another time",
-		Long: "Which address belongs to whom is only in Calico's datastore. A file of ipam backup\n" +
-			"has that of one time; ipam diff says which addresses have another owner now, such\n" +
-			"as after etcd was restored from a backup.",
+		Long: "Which address belongs to whom is only in Calico's datastore. A file of ipam\n" +
+			"backup has that of one time; ipam diff says which addresses have another owner\n" +
+			"now, such as after etcd was restored from a backup.",
 	}
 	c.AddCommand(backupCommand(sess), diffCommand(sess))
 	return c
