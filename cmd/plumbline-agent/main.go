@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/agent/door"
@@ -57,12 +58,12 @@ type ownLease struct {
 	review.Lease
 }
 
-func (l ownLease) Read(ctx context.Context) (map[string]string, error) {
+func (l ownLease) Read(ctx context.Context) (map[string]string, uint64, error) {
 	return l.Published(ctx, l.Lease)
 }
 
-func (l ownLease) Write(ctx context.Context, annotations map[string]string) error {
+func (l ownLease) Write(ctx context.Context, annotations map[string]string, now time.Time) (uint64, error) {
 	with := l.Lease
-	with.Annotations = annotations
+	with.Annotations, with.Renewed = annotations, now
 	return l.Publish(ctx, with)
 }

@@ -102,6 +102,14 @@ var nodeFaults = []fault{
 		}
 		return want
 	}},
+	{"restored", "agents", func(w *world) []string {
+		for _, f := range w.s.NodeState {
+			for i := range f.Machines {
+				f.Machines[i].Restored = &model.Restored{Store: model.StoreKubernetes, From: 2000, To: 1000, Since: now - 60}
+			}
+		}
+		return []string{"!PL9006/kubernetes"}
+	}},
 	{"node not ready", "", func(w *world) []string {
 		n := w.node()
 		n.Ready, n.Silent, n.Changed = false, true, old

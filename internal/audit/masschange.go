@@ -32,6 +32,16 @@ func massChanges(fs []finding.Finding, judged map[finding.Code]int) []string {
 	return out
 }
 
+// restored returns one line for a datastore that went back to an earlier time: what the records say is of then.
+func restored(fs []finding.Finding) (out []string) {
+	for i := range fs {
+		if f := &fs[i]; f.Code == finding.PL9006 {
+			out = append(out, fmt.Sprintf("%s: %s %s", f.Code, f.Subject.Name, f.Summary))
+		}
+	}
+	return out
+}
+
 // leakedShare adds to the summary of a full pool how many of its addresses are leaked.
 func leakedShare(v *model.View, fs []finding.Finding) {
 	for i := range fs {

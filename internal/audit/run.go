@@ -66,7 +66,7 @@ func finish(r *Report, found []finding.Finding, o Options) {
 		finding.Sort(found)
 	}
 	leakedShare(r.View, found)
-	r.MassChanges = massChanges(found, r.Judged)
+	r.MassChanges = append(restored(found), massChanges(found, r.Judged)...)
 	if o.Suppress != nil {
 		r.Suppressing = o.Suppress()
 		found, r.Suppressed = suppress(found, r.Suppressing, r.Taken)

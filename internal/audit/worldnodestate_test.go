@@ -43,7 +43,7 @@ func single(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(ip, ip.BitLen(
 func factsOf(name string, tunnel netip.Addr) *model.NodeState {
 	f := &model.NodeState{
 		Machines: []model.Machine{{
-			BootID: "boot-" + name, Uptime: 900_000, NodeName: name, CalicoName: name, NetNS: hostNS, Felix: "ready", Plugin: "v3.31.0",
+			BootID: "boot-" + name, Uptime: 900_000, NodeName: name, CalicoName: name, NetNS: hostNS, Felix: "ready", Plugin: "v3.31.0", Revision: 1000,
 			Settings: map[string]string{"FELIX_BPFENABLED": "false"}, Since: old,
 		}},
 		CNIConfigs: []model.CNIConfig{

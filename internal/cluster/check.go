@@ -45,6 +45,9 @@ func (c *Cluster) remember(guid string, m audit.Memory) {
 	if err := c.o.keep(guid, m); err != nil {
 		c.o.Notice(fmt.Sprintf("unconfirmed findings could not be kept for the next check: %v", err))
 	}
+	if err := c.o.lineage.keep(&c.o); err != nil {
+		c.o.Notice(fmt.Sprintf("the next check will not notice that the cluster was restored: %v", err))
+	}
 }
 
 // CheckSelected is Check of the pods with these labels: only findings about them are reported.

@@ -35,6 +35,8 @@ type Options struct {
 
 	Progress func(name string, rows int, done bool) // may be nil
 	Notice   func(string)                           // what a person should know and nothing fails by; may be nil
+
+	lineage *lineage // nil: a new one
 }
 
 // Errors that only the user can do something about.
@@ -90,6 +92,9 @@ func connect(o Options) (*Cluster, error) {
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
+	}
+	if o.lineage == nil {
+		o.lineage = &lineage{}
 	}
 	return &Cluster{o: o, client: client, close: func() {}}, nil
 }
@@ -209,6 +214,7 @@ func (c *Cluster) adjust(s *model.Snapshot) {
 	if c.fleet != nil {
 		c.fleet.complete(s)
 	}
+	c.o.lineage.compare(&c.o, s)
 	s.Meta.Schema = model.Schema
 	s.Meta.Version = c.o.Version
 }

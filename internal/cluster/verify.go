@@ -13,8 +13,8 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
-// Calico needs some seconds to follow what was written: a finding that is still there is looked for
-// again, for a while.
+// Calico needs some seconds to follow what was written, and a busy node to answer: a finding that is still
+// there is looked for again, and what could not be read is read again, for a while.
 const (
 	verifyWithin = time.Minute
 	verifyEvery  = 5 * time.Second
@@ -29,8 +29,8 @@ type Verification struct {
 }
 
 // Verify checks the cluster again, notes the end in the journal, and gives the repaired findings that
-// are still found, and others about the same pods. waiting is told how many it waits for.
-func (r *Run) Verify(ctx context.Context, res execute.Result, waiting func(int)) (v Verification) {
+// are still found, and others about the same pods. waiting is told for what it waits.
+func (r *Run) Verify(ctx context.Context, res execute.Result, waiting func(Verification)) (v Verification) {
 	r.end(repair.Done, "")
 	defer r.copyJournal(context.WithoutCancel(ctx))
 	if r.Plan.Undoes != "" {
@@ -39,11 +39,11 @@ func (r *Run) Verify(ctx context.Context, res execute.Result, waiting func(int))
 	began := r.x.Now()
 	for look := 1; ; look++ {
 		waited := r.x.Now().Sub(began) // before the check: that of a large cluster takes long itself
-		if v = r.found(ctx, res); len(v.Still) == 0 || v.Unread != nil || look > 1 && waited > verifyWithin {
+		if v = r.found(ctx, res); len(v.Still) == 0 && v.Unread == nil || ctx.Err() != nil || look > 1 && waited > verifyWithin {
 			v.Waited = waited
 			return v
 		}
-		waiting(len(v.Still))
+		waiting(v)
 		if r.x.Sleep(ctx, verifyEvery) != nil {
 			v.Waited = waited
 			return v
@@ -75,7 +75,7 @@ func (r *Run) found(ctx context.Context, res execute.Result) (v Verification) {
 			return v
 		}
 		if r.Plan.Concerns(c.Node) && !c.Table.Supplements() {
-			v.Unread = fmt.Errorf("node %s could not be read again", c.Node)
+			v.Unread = fmt.Errorf("%s of node %s could not be read again: %s", c.Table, c.Node, c.Reason)
 			return v
 		}
 	}

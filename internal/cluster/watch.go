@@ -52,6 +52,7 @@ type Watch struct {
 // cluster could not be opened at first.
 func (w *Watch) Run(ctx context.Context) error {
 	reached := false
+	w.lineage = &lineage{} // it lasts longer than one opened cluster
 	each := w.Each
 	w.Each = func(p Pass) { reached = true; each(p) }
 	poll := w.Quick || w.Probe.Image != ""

@@ -37,7 +37,7 @@ import "plumbline.dev/plumbline/internal/finding"
 //	PL1010          running pods have a pool, and a pool assigns addresses to new ones
 //	PL1011          a LoadBalancer Service has one address of each family
 //	PL1012          files of host-local and sandboxes exist together
-//	PL9003          the datastore is not locked
+//	PL9003, PL9006  the datastore is not locked, and was not set back
 //
 // Not checked:
 //
@@ -59,7 +59,7 @@ var All = []*Detector{
 	PL3001, PL3002, PL3003, PL3004, PL3005, PL3006, PL3007, PL3008, PL3009,
 	PL4001, PL4002, PL4003, PL4004, PL4005, PL4006, PL4007, PL4008, PL4009, PL4010,
 	PL5001, PL5002, PL5003, PL5004, PL5005, PL5006,
-	PL9001, PL9003, PL9005,
+	PL9001, PL9003, PL9005, PL9006,
 }
 
 // ByCode finds a detector.

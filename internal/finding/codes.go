@@ -55,6 +55,7 @@ const (
 	PL9003 Code = "PL9003" // datastore locked: no pod can start or stop
 	PL9004 Code = "PL9004" // suppression expired
 	PL9005 Code = "PL9005" // Calico version with a known fault, or mixed Calico versions
+	PL9006 Code = "PL9006" // datastore was restored from an earlier time
 )
 
 var codeSyntax = regexp.MustCompile(`^(?i:PL)[0-9]{4}$`)

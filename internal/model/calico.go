@@ -21,7 +21,9 @@ type Info struct {
 	StrictAffinity  bool   `json:"strictAffinity,omitempty"`
 	MaxBlocks       int    `json:"maxBlocks,omitempty"` // per node
 	Revision        string `json:"revision,omitempty"`
-	Extra           Extra  `json:"-"`
+	// Restored is what whoever reads the cluster remembers of its datastores.
+	Restored []Restored `json:"restored,omitempty"`
+	Extra    Extra      `json:"-"`
 }
 
 // GarbageCollectorConfig is the configuration of the IPAM garbage collector. There is one row.

@@ -35,6 +35,7 @@ func (s *Server) digest() agent.Digest { return s.store.digest(s.now()) }
 
 // tables returns whole tables, or what concerns one pod, one address or what is looked for.
 func (s *Server) tables(w http.ResponseWriter, r *http.Request) {
+	s.asked.Store(true)
 	q := r.URL.Query()
 	tables, ok := nodeTables(q["table"])
 	if !ok {

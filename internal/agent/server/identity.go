@@ -19,8 +19,10 @@ import (
 
 // A Lease is the object in which the agent publishes its identity, as annotations.
 type Lease interface {
-	Read(ctx context.Context) (map[string]string, error) // none if it does not exist
-	Write(ctx context.Context, annotations map[string]string) error
+	// Read gives none and revision 0 if it does not exist.
+	Read(ctx context.Context) (annotations map[string]string, revision uint64, err error)
+	Write(ctx context.Context, annotations map[string]string, now time.Time) (revision uint64, err error)
+	Account() string // UID of the ServiceAccount that writes it
 }
 
 // When the agent's identity is published: as soon as it has changed, after a failure again soon,
@@ -30,6 +32,9 @@ const (
 	publishAgain = 10 * time.Second
 	publishEvery = 10 * time.Minute
 )
+
+// readAgain is how often, at most, the Lease is read because somebody asks this agent.
+const readAgain = 15 * time.Second
 
 // newKey is the agent's key until it ends. It is never stored: who reads the node's disk cannot
 // sign for it later.
@@ -78,10 +83,11 @@ func (s *Server) called(name string) {
 
 // recall takes over the names that an earlier agent published in this boot.
 func (s *Server) recall(ctx context.Context, bootID string) error {
-	annotations, err := s.lease.Read(ctx)
+	annotations, revision, err := s.lease.Read(ctx)
 	if err != nil {
 		return err
 	}
+	s.came(revision)
 	before, err := agent.ReadIdentity(agent.LeasePrefix+s.node, annotations)
 	if err == nil && before.BootID == bootID {
 		for _, name := range before.Names {
@@ -108,10 +114,12 @@ func (s *Server) keepPublished(ctx context.Context) {
 				recalled = err == nil
 				id, _ = s.identity()
 			}
+			var revision uint64
 			if err == nil {
-				err = s.lease.Write(ctx, id.Annotations())
+				revision, err = s.lease.Write(ctx, id.Annotations(), now)
 			}
 			if err == nil {
+				s.came(revision)
 				last, said = id.Annotations(), ""
 				next = now.Add(publishEvery/2 + mrand.N(publishEvery)) //nolint:gosec // it spreads the load, no more
 			} else {
@@ -122,8 +130,29 @@ func (s *Server) keepPublished(ctx context.Context) {
 				}
 			}
 		}
+		s.compare(ctx)
 		if observe.Wait(ctx, publishLook) != nil {
 			return
 		}
+	}
+}
+
+// compare reads the Lease if somebody has asked this agent since, which people and the controller do again after the
+// API server was away.
+func (s *Server) compare(ctx context.Context) {
+	now := observe.Uptime()
+	if now-s.compared < readAgain || !s.asked.Swap(false) {
+		return
+	}
+	s.compared = now
+	if _, revision, err := s.lease.Read(ctx); err == nil { // if it fails, the next write tells
+		s.came(revision)
+	}
+}
+
+// came takes a revision of the API server.
+func (s *Server) came(revision uint64) {
+	if s.lineage.note(s.lease.Account(), revision, s.now()) {
+		s.changed(model.Machines)
 	}
 }

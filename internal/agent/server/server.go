@@ -61,6 +61,10 @@ type Server struct {
 	lease   Lease
 	names   []string // that Calico has used for the node in this boot; owned by keepPublished
 
+	lineage  *lineage
+	asked    atomic.Bool   // for tables, since compared
+	compared time.Duration // observe.Uptime of when the Lease was last read; owned by keepPublished
+
 	writer *NodeWriter
 	read   func(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error) // of an object that can be changed
 	verbs  map[string]verb
@@ -82,9 +86,17 @@ const (
 
 // New returns an agent; nothing is read before Run.
 func New(c Config) *Server {
+	line := newLineage(c.Record, c.Log)
+	collectors := slices.Clone(c.Collectors)
+	for i := range collectors {
+		if slices.Contains(collectors[i].Tables, model.Machines) {
+			collectors[i] = line.into(collectors[i], c.Now)
+		}
+	}
 	s := &Server{
-		node: c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
-		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Most: collectorMost, Collectors: c.Collectors},
+		lineage: line,
+		node:    c.Node, watch: c.Watch, calls: c.Calls, record: c.Record, log: c.Log, now: c.Now,
+		reader:  &observe.NodeReader{Node: c.Node, Within: collectorWithin, Most: collectorMost, Collectors: collectors},
 		entries: make(chan change, 4096), writers: newWriters(c.Process, c.Now),
 		writer: c.Writer, turn: make(chan struct{}, 1), key: newKey(), cert: newCertificate(c.Node, c.Now()), lease: c.Lease,
 	}
@@ -99,7 +111,7 @@ func New(c Config) *Server {
 			return c.Kernel(ctx, kernel.Listener{Changed: func(_ uint64, tables ...model.Table) { changed(tables...) }, Heard: s.writers.hear, Listens: s.writers.listens})
 		})
 	}
-	for _, collector := range c.Collectors {
+	for _, collector := range collectors {
 		s.pollers = append(s.pollers, newPoller(s, collector))
 	}
 	return s

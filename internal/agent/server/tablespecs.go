@@ -166,6 +166,6 @@ func plainFailedDel(r model.FailedDel) model.FailedDel {
 }
 
 func plainMachine(r model.Machine) model.Machine {
-	r.Uptime = 0
+	r.Uptime, r.Revision = 0, 0
 	return r
 }

@@ -42,6 +42,7 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, watchersFull, http.StatusServiceUnavailable)
 		return
 	}
+	s.asked.Store(true)
 	q := r.URL.Query()
 	watch := &watcher{store: s.store, sums: q.Get("ways") == "sum"}
 	if seq, err := strconv.ParseUint(q.Get("seq"), 10, 64); err == nil {

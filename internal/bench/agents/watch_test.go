@@ -247,14 +247,16 @@ type leaseOf struct {
 
 const leases = "/apis/coordination.k8s.io/v1/namespaces/" + lab.AgentNamespace + "/leases"
 
-func (l *leaseOf) Read(context.Context) (map[string]string, error) { return nil, nil }
+func (l *leaseOf) Account() string { return "bench" }
 
-func (l *leaseOf) Write(ctx context.Context, annotations map[string]string) error {
+func (l *leaseOf) Read(context.Context) (map[string]string, uint64, error) { return nil, 0, nil }
+
+func (l *leaseOf) Write(ctx context.Context, annotations map[string]string, _ time.Time) (uint64, error) {
 	name := agent.LeasePrefix + l.node
 	b, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": name, "annotations": annotations}, "spec": map[string]any{"holderIdentity": l.node}})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = l.c.ask(ctx, http.MethodPost, leases, b)
-	return err
+	return 0, err
 }

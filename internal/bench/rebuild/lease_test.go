@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"time"
 
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/lab"
@@ -20,14 +21,16 @@ type lease struct {
 	published map[string]string
 }
 
-func (l *lease) Read(context.Context) (map[string]string, error) { return l.published, nil }
+func (l *lease) Account() string { return "bench" }
+
+func (l *lease) Read(context.Context) (map[string]string, uint64, error) { return l.published, 0, nil }
 
 // Write creates it; an agent writes the same again from time to time, which is a read here.
-func (l *lease) Write(ctx context.Context, annotations map[string]string) error {
+func (l *lease) Write(ctx context.Context, annotations map[string]string, _ time.Time) (uint64, error) {
 	const all = "/apis/coordination.k8s.io/v1/namespaces/" + lab.AgentNamespace + "/leases"
 	if l.published != nil && maps.Equal(l.published, annotations) {
 		_, err := l.c.ask(ctx, http.MethodGet, all+"/"+agent.LeasePrefix+l.node, nil)
-		return err
+		return 0, err
 	}
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
@@ -39,5 +42,5 @@ func (l *lease) Write(ctx context.Context, annotations map[string]string) error 
 	if err == nil {
 		l.published = annotations
 	}
-	return err
+	return 0, err
 }

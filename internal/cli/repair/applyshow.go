@@ -113,10 +113,14 @@ func (w *applyRun) closing(res cluster.Result, v cluster.Verification, took time
 	w.sess.Next("check")
 }
 
-// waiting tells that Calico has not followed yet.
-func (w *applyRun) waiting(n int) {
-	if w.sess.Interactive() || w.sess.Verbose {
-		fmt.Fprintf(w.sess.Stderr, "waiting for Calico: %s still found\n", term.Count(n, "finding"))
+// waiting tells that Calico has not followed yet, or that something could not be read.
+func (w *applyRun) waiting(v cluster.Verification) {
+	switch {
+	case !w.sess.Interactive() && !w.sess.Verbose:
+	case v.Unread != nil:
+		fmt.Fprintf(w.sess.Stderr, "waiting: %s\n", term.Line(v.Unread.Error()))
+	default:
+		fmt.Fprintf(w.sess.Stderr, "waiting for Calico: %s still found\n", term.Count(len(v.Still), "finding"))
 	}
 }
 

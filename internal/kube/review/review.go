@@ -42,6 +42,7 @@ type Reviewer struct {
 	bases   []*url.URL
 	good    atomic.Int32 // index of the address that answered last
 	http    *http.Client
+	token   string // file of its own token; empty: another credential
 	keyring keyring
 }
 
@@ -66,7 +67,7 @@ func NewFor(cfg *rest.Config) (*Reviewer, error) {
 	}
 	own := *hc
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the token must not go to another server
-	return &Reviewer{bases: []*url.URL{base}, http: &own}, nil
+	return &Reviewer{bases: []*url.URL{base}, http: &own, token: cfg.BearerTokenFile}, nil
 }
 
 // Also adds another address of the same API server, for when the first cannot be reached.

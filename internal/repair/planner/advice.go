@@ -33,6 +33,7 @@ func advice(c finding.Code) string {
 		finding.PL9003: "if no migration is running, run calicoctl datastore migrate unlock",
 		finding.PL9004: "renew or delete the entry in the suppressions file",
 		finding.PL9005: "finish the upgrade: bring all Calico components to one version",
+		finding.PL9006: "see plumbline explain PL9006, then plan --rebuild --allow-mass-change",
 	}[c]
 	if !ok {
 		return "see plumbline explain " + string(c)

@@ -50,7 +50,7 @@ func (b *builder) runningPodOf(pod *model.Pod) (*runningPod, *repair.Refusal) {
 	}
 	for _, t := range runningPodNeeds {
 		if !v.Sees(pod.Node, t) {
-			return nil, refuse("find out why the agent on "+pod.Node+" does not report them", "%s of %s were not checked", t, pod.Node)
+			return nil, refuse("plan again, or find out why the agent on "+pod.Node+" does not report them", "%s of %s were not checked%s", t, pod.Node, why(v, t, pod.Node))
 		}
 	}
 	t := &runningPod{pod: pod, sandbox: v.RunningSandbox(pod)}
@@ -178,4 +178,14 @@ func (t *runningPod) prefixes() []netip.Prefix {
 		out = append(out, netip.PrefixFrom(ip, ip.BitLen()))
 	}
 	return out
+}
+
+// why says why a table of a node was not read, if that is known.
+func why(v *model.View, t model.Table, node string) string {
+	for _, c := range v.Coverage() {
+		if c.Table == t && c.Node == node && c.Reason != "" {
+			return ": " + c.Reason
+		}
+	}
+	return ""
 }

@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A reading is a snapshot in which pods were read at one revision, and blocks at another.
+func read(at model.Time, pods, blocks uint64, datastore string) *model.Snapshot {
+	return &model.Snapshot{
+		Meta: model.Meta{GUID: "g", Taken: at}, Info: []model.Info{{GUID: "g", Datastore: datastore}},
+		Coverage: []model.Coverage{
+			{Table: model.Pods, State: model.Complete, Revision: strconv.FormatUint(pods, 10)},
+			{Table: model.Blocks, State: model.Complete, Revision: strconv.FormatUint(blocks, 10)},
+			{Table: model.Links, Node: "n1", State: model.Complete, Revision: "1"},
+		},
+	}
+}
+
+func TestLineageOfACluster(t *testing.T) {
+	const day = model.Time(1_800_000_000)
+	later := func(d time.Duration) model.Time { return day.Add(d) }
+	for name, c := range map[string]struct {
+		first, second *model.Snapshot
+		same          bool // process
+		want          []string
+	}{
+		"grows":                          {first: read(day, 100, 100, "kdd"), second: read(later(time.Hour), 200, 200, "kdd")},
+		"went back":                      {first: read(day, 200, 200, "kdd"), second: read(later(time.Hour), 100, 100, "kdd"), want: []string{"kubernetes"}},
+		"went back, same process":        {first: read(day, 200, 200, "kdd"), second: read(later(time.Second), 100, 100, "kdd"), same: true, want: []string{"kubernetes"}},
+		"another check at the same time": {first: read(day, 200, 200, "kdd"), second: read(later(time.Minute), 100, 100, "kdd")},
+		"Calico's etcd":                  {first: read(day, 100, 200, "etcd"), second: read(later(time.Hour), 150, 100, "etcd"), want: []string{"calico"}},
+		"the API server's alone":         {first: read(day, 200, 100, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes"}},
+		"both":                           {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes", "calico"}},
+		"migrated":                       {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 250, 100, "kdd")},
+		"an etcd of their own for pods":  {first: read(day, 100, 900, "kdd"), second: read(later(time.Hour), 150, 950, "kdd")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &Options{StateDir: t.TempDir()}
+			l := &lineage{}
+			l.compare(o, c.first)
+			if err := l.keep(o); err != nil {
+				t.Fatal(err)
+			}
+			if len(c.first.Info[0].Restored) > 0 {
+				t.Fatalf("nothing was remembered, and got %+v", c.first.Info[0].Restored)
+			}
+			if !c.same {
+				l = &lineage{}
+			}
+			for range 2 { // it is said again and again
+				l.compare(o, c.second)
+				var got []string
+				for _, r := range c.second.Info[0].Restored {
+					got = append(got, r.Store)
+				}
+				if len(got) != len(c.want) || len(got) > 0 && got[0] != c.want[0] {
+					t.Errorf("got %v, want %v", got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// A run that ended later must not make an earlier one forget how far it had come.
+func TestLineageKeepsTheHighest(t *testing.T) {
+	o := &Options{StateDir: t.TempDir()}
+	slow, quick := &lineage{}, &lineage{}
+	slow.compare(o, read(1_800_000_000, 100, 100, "kdd"))
+	quick.compare(o, read(1_800_000_030, 200, 200, "kdd"))
+	for _, l := range []*lineage{quick, slow} {
+		if err := l.keep(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := o.recallRevisions("g").Of[model.Pods]; got != 200 {
+		t.Errorf("got %d, want 200", got)
+	}
+}
