@@ -60,10 +60,11 @@ var may = map[string]string{
 	"cli/term/termtest":   "cli/term",
 	"cli/timeline":        "cli/term cluster timeline timeline/parse timeline/render",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
-	"controller":          "agent agent/door audit buildinfo cluster controller/capacity controller/objects detect finding kube kube/lead kube/own kube/review metrics model observe",
+	"controller":          "agent agent/door audit buildinfo cluster controller/capacity controller/objects controller/shadow detect finding kube kube/lead kube/own kube/review metrics model observe",
 	"controller/capacity": "audit finding model",
 	"metrics":             "",
 	"controller/objects":  "audit detect finding model",
+	"controller/shadow":   "audit detect finding model repair",
 	"kube/lead":           "kube",
 	"kube/own":            "kube observe",
 	"eventlog":            "hostfile",
@@ -95,7 +96,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/capacity controller/objects ipamdiff "
+	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/capacity controller/objects controller/shadow ipamdiff "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -132,6 +132,7 @@ const askEvery = 10 * time.Second
 // restored etcd counts from an earlier revision, and its events would never come.
 func (e *etcdWatch) listen(ctx context.Context) error {
 	var cluster uint64
+	highest := e.rev
 	return observe.Resume(ctx, func(ctx context.Context) (bool, error) {
 		for heard := false; ; heard = true {
 			short, cancel := context.WithTimeout(ctx, askEvery)
@@ -143,9 +144,10 @@ func (e *etcdWatch) listen(ctx context.Context) error {
 			if cluster == 0 {
 				cluster = resp.Header.ClusterId
 			}
-			if resp.Header.Revision < e.rev || resp.Header.ClusterId != cluster {
-				return heard, fmt.Errorf("%w: etcd is at revision %d, the list was read at %d", observe.ErrGone, resp.Header.Revision, e.rev)
+			if resp.Header.Revision < highest || resp.Header.ClusterId != cluster {
+				return heard, fmt.Errorf("%w: etcd is at revision %d, and was at %d: it was restored", observe.ErrGone, resp.Header.Revision, highest)
 			}
+			highest = resp.Header.Revision
 			if err := observe.Wait(ctx, askEvery); err != nil {
 				return heard, err
 			}

@@ -94,7 +94,7 @@ func connect(o Options) (*Cluster, error) {
 		o.Notice = func(string) {}
 	}
 	if o.lineage == nil {
-		o.lineage = &lineage{}
+		o.lineage = newLineage(&o)
 	}
 	return &Cluster{o: o, client: client, close: func() {}}, nil
 }
@@ -214,7 +214,7 @@ func (c *Cluster) adjust(s *model.Snapshot) {
 	if c.fleet != nil {
 		c.fleet.complete(s)
 	}
-	c.o.lineage.compare(&c.o, s)
+	c.o.lineage.compare(s)
 	s.Meta.Schema = model.Schema
 	s.Meta.Version = c.o.Version
 }

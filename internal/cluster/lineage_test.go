@@ -22,26 +22,25 @@ func read(at model.Time, pods, blocks uint64, datastore string) *model.Snapshot 
 
 func TestLineageOfACluster(t *testing.T) {
 	const day = model.Time(1_800_000_000)
-	later := func(d time.Duration) model.Time { return day.Add(d) }
+	later := day.Add
 	for name, c := range map[string]struct {
 		first, second *model.Snapshot
 		same          bool // process
 		want          []string
 	}{
-		"grows":                          {first: read(day, 100, 100, "kdd"), second: read(later(time.Hour), 200, 200, "kdd")},
-		"went back":                      {first: read(day, 200, 200, "kdd"), second: read(later(time.Hour), 100, 100, "kdd"), want: []string{"kubernetes"}},
-		"went back, same process":        {first: read(day, 200, 200, "kdd"), second: read(later(time.Second), 100, 100, "kdd"), same: true, want: []string{"kubernetes"}},
-		"another check at the same time": {first: read(day, 200, 200, "kdd"), second: read(later(time.Minute), 100, 100, "kdd")},
-		"Calico's etcd":                  {first: read(day, 100, 200, "etcd"), second: read(later(time.Hour), 150, 100, "etcd"), want: []string{"calico"}},
-		"the API server's alone":         {first: read(day, 200, 100, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes"}},
-		"both":                           {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes", "calico"}},
-		"migrated":                       {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 250, 100, "kdd")},
-		"an etcd of their own for pods":  {first: read(day, 100, 900, "kdd"), second: read(later(time.Hour), 150, 950, "kdd")},
+		"grows":                         {first: read(day, 100, 100, "kdd"), second: read(later(time.Hour), 200, 200, "kdd")},
+		"went back":                     {first: read(day, 200, 200, "kdd"), second: read(later(time.Hour), 100, 100, "kdd"), want: []string{"kubernetes"}},
+		"went back, same process":       {first: read(day, 200, 200, "kdd"), second: read(later(time.Second), 100, 100, "kdd"), same: true, want: []string{"kubernetes"}},
+		"Calico's etcd":                 {first: read(day, 100, 200, "etcd"), second: read(later(time.Hour), 150, 100, "etcd"), want: []string{"calico"}},
+		"the API server's alone":        {first: read(day, 200, 100, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes"}},
+		"both":                          {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes", "calico"}},
+		"migrated":                      {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 250, 100, "kdd")},
+		"an etcd of their own for pods": {first: read(day, 100, 900, "kdd"), second: read(later(time.Hour), 150, 950, "kdd")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &Options{StateDir: t.TempDir()}
-			l := &lineage{}
-			l.compare(o, c.first)
+			l := newLineage(o)
+			l.compare(c.first)
 			if err := l.keep(o); err != nil {
 				t.Fatal(err)
 			}
@@ -49,10 +48,10 @@ func TestLineageOfACluster(t *testing.T) {
 				t.Fatalf("nothing was remembered, and got %+v", c.first.Info[0].Restored)
 			}
 			if !c.same {
-				l = &lineage{}
+				l = newLineage(o)
 			}
 			for range 2 { // it is said again and again
-				l.compare(o, c.second)
+				l.compare(c.second)
 				var got []string
 				for _, r := range c.second.Info[0].Restored {
 					got = append(got, r.Store)
@@ -65,13 +64,34 @@ func TestLineageOfACluster(t *testing.T) {
 	}
 }
 
-// A run that ended later must not make an earlier one forget how far it had come.
+// A watch brings what is newer than the list that it began with.
+func TestLineageFollows(t *testing.T) {
+	l := newLineage(&Options{})
+	followed := read(1_800_000_000, 100, 100, "kdd")
+	followed.Pods = []model.Pod{{Revision: "300"}, {Revision: "x"}}
+	l.compare(followed)
+	followed = read(1_800_000_030, 100, 100, "kdd") // the newest pod is deleted
+	if l.compare(followed); len(followed.Info[0].Restored) > 0 {
+		t.Errorf("a deleted pod: %+v", followed.Info[0].Restored)
+	}
+	again := read(1_800_000_060, 200, 200, "kdd")
+	if l.compare(again); len(again.Info[0].Restored) != 1 || again.Info[0].Restored[0].From != 300 {
+		t.Errorf("got %+v", again.Info[0].Restored)
+	}
+}
+
+// A run that has read earlier and ends later is not taken for one of a restored cluster, and it must not make the other one forget how far it had come.
 func TestLineageKeepsTheHighest(t *testing.T) {
 	o := &Options{StateDir: t.TempDir()}
-	slow, quick := &lineage{}, &lineage{}
-	slow.compare(o, read(1_800_000_000, 100, 100, "kdd"))
-	quick.compare(o, read(1_800_000_030, 200, 200, "kdd"))
+	slow, quick := newLineage(o), newLineage(o)
+	first := read(1_800_000_000, 100, 100, "kdd")
+	quick.compare(read(1_800_000_030, 200, 200, "kdd"))
 	for _, l := range []*lineage{quick, slow} {
+		if l == slow {
+			if slow.compare(first); len(first.Info[0].Restored) > 0 {
+				t.Error("it looks restored")
+			}
+		}
 		if err := l.keep(o); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
+	"plumbline.dev/plumbline/internal/repair"
 )
 
 // pollEvery is how often is read what no watch reports the changes of.
@@ -30,6 +31,15 @@ type Pass struct {
 	Took    time.Duration // to judge
 	Changed time.Time     // when the first change that it is the first to contain was received; zero if there was none
 	Agents  *AgentCount   // nil if agents are not watched
+	// Plan plans the repair of findings of it, and writes nothing.
+	Plan func(ctx context.Context, chosen []finding.Finding) *repair.Plan
+}
+
+// planner is Plan of a judgement of the cluster.
+func (c *Cluster) planner(r *audit.Report) func(context.Context, []finding.Finding) *repair.Plan {
+	return func(ctx context.Context, chosen []finding.Finding) *repair.Plan {
+		return c.Plan(ctx, r, chosen, PlanOptions{})
+	}
 }
 
 // An AgentCount is how agents are reached.
@@ -52,7 +62,7 @@ type Watch struct {
 // cluster could not be opened at first.
 func (w *Watch) Run(ctx context.Context) error {
 	reached := false
-	w.lineage = &lineage{} // it lasts longer than one opened cluster
+	w.lineage = newLineage(&w.Options) // it lasts longer than one opened cluster
 	each := w.Each
 	w.Each = func(p Pass) { reached = true; each(p) }
 	poll := w.Quick || w.Probe.Image != ""
@@ -110,7 +120,7 @@ func (w *Watch) once(ctx context.Context, reached *bool, poll bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.Each(Pass{Report: r, Took: time.Since(began)})
+		w.Each(Pass{Report: r, Took: time.Since(began), Plan: c.planner(r)})
 		c.remember(s.Meta.GUID, series.Memory())
 		if err := observe.Wait(ctx, pollEvery); err != nil {
 			return err

@@ -115,13 +115,16 @@ func (l *leader) run(ctx context.Context) error {
 	board := objects.NewBoard(title)
 	board.Adopt(have)
 	p := newPublisher(l.store, l.Log, have, l.health.wrote)
-	p.answerNext = accept.answerNext
+	rules := newPolicies(l.store, l.Log, l.shadowed)
+	go rules.run(ctx)
+	p.answerNext = func(ctx context.Context) bool { return accept.answerNext(ctx) || rules.answerNext(ctx) }
 	go p.run(ctx)
 	w := cluster.Watch{Options: l.Cluster, Audit: audit.Options{Detectors: detect.All, Settle: l.Settle, Suppress: accept.list}, Each: func(pass cluster.Pass) {
 		accept.judge(pass.Report)
 		told := board.Take(pass.Report)
 		p.publish(board.Objects(), told)
 		l.rows.take(pass)
+		rules.judged(pass)
 		l.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
 		l.health.judged(pass)
 	}}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -38,9 +39,10 @@ type numbers struct {
 	judge   *metrics.Histogram
 	history *capacity.History // of the loop that judges
 
-	mu    sync.Mutex
-	leads bool
-	last  []metrics.Number
+	mu     sync.Mutex
+	leads  bool
+	last   []metrics.Number
+	shadow []metrics.Number
 }
 
 func newNumbers() *numbers {
@@ -56,8 +58,15 @@ func (n *numbers) elected(self bool) {
 	defer n.mu.Unlock()
 	n.leads = self
 	if !self {
-		n.last = nil
+		n.last, n.shadow = nil, nil
 	}
+}
+
+// shadowed takes the numbers of the repair policies.
+func (n *numbers) shadowed(all []metrics.Number) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.shadow = all
 }
 
 // now gives all numbers.
@@ -68,7 +77,7 @@ func (n *numbers) now() []metrics.Number {
 	if n.leads {
 		lead = 1
 	}
-	return append([]metrics.Number{buildInfo.Is(1, buildinfo.Read().Version), leads.Is(lead)}, n.last...)
+	return slices.Concat([]metrics.Number{buildInfo.Is(1, buildinfo.Read().Version), leads.Is(lead)}, n.last, n.shadow)
 }
 
 // judged takes the numbers of a judgement.

@@ -80,7 +80,10 @@ func CheckWith(ctx context.Context, l *lab.Lab, bin, state string, args ...strin
 	if err != nil {
 		return r, err
 	}
-	return r, json.Unmarshal([]byte(out), &r)
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		return r, fmt.Errorf("check ended with exit code %d and %d bytes: %w", code, len(out), err)
+	}
+	return r, nil
 }
 
 // Command returns a plumbline command for the lab, with access to Kubernetes and the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -101,7 +100,7 @@ func (h *Harm) Start(ctx context.Context, findings []string) error {
 	for _, to := range h.pairs {
 		n += len(to)
 	}
-	h.s.Say("harm: %d healthy pods, %d pairs with %.1f requests per second", len(pods), n, 20/math.Ceil(max(1, h.s.Slow)))
+	h.s.Say("harm: %d healthy pods, %d pairs with %.1f requests per second", len(pods), n, 20/float64(h.s.pause()))
 	return nil
 }
 

@@ -25,7 +25,7 @@ type asked struct {
 
 // begin makes an asker send requests continuously. One that began although that could not be told is stopped first.
 func (h *Harm) begin(ctx context.Context, asker string, urls []string) error {
-	q := url.Values{"target": urls, "slow": {strconv.Itoa(int(math.Ceil(max(1, h.s.Slow))))}}
+	q := url.Values{"target": urls, "slow": {strconv.Itoa(h.s.pause())}}
 	if _, err := h.tell(ctx, asker, "stop"); err != nil {
 		return err
 	}
@@ -134,4 +134,13 @@ func (h *Harm) bystanders(ctx context.Context) ([]bystander, error) {
 	var list struct{ Items []bystander }
 	err := h.s.Get(ctx, "/api/v1/pods", &list)
 	return list.Items, err
+}
+
+// pause is by how much longer askers rest than on the host's own nodes: a machine that is emulated has to do everything
+// else too, with what is left of the cores that emulate it.
+func (s *Stage) pause() int {
+	if s.Slow < 2 {
+		return int(math.Ceil(max(1, s.Slow)))
+	}
+	return int(math.Ceil(3 * s.Slow))
 }

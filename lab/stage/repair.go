@@ -169,7 +169,7 @@ func planOf(out string) string {
 
 // Clean waits until check reports nothing but what remains on purpose.
 func (r *Repair) Clean(ctx context.Context, l *lab.Lab) error {
-	return lab.Eventually(ctx, min(l.Scale(2*time.Minute), 6*time.Minute), func(ctx context.Context) error {
+	return lab.Eventually(ctx, min(l.Scale(2*time.Minute), 12*time.Minute), func(ctx context.Context) error {
 		seen, err := CheckWith(ctx, l, r.Bin, r.State, "--wait", "--settle="+r.Settle.String())
 		if err != nil {
 			return err

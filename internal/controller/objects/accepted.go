@@ -23,7 +23,7 @@ func Accepted(all []v1alpha1.Suppression, now model.Time) (hold []audit.Suppress
 		}
 		switch {
 		case err != nil:
-			is = v1alpha1.SuppressionStatus{State: v1alpha1.SuppressionRefused, Message: bounded(err.Error(), v1alpha1.MaxMessage)}
+			is = v1alpha1.SuppressionStatus{State: v1alpha1.SuppressionRefused, Message: Bounded(err.Error(), v1alpha1.MaxMessage)}
 		case s.Expires <= now:
 			is.State = v1alpha1.SuppressionExpired
 		}

@@ -58,18 +58,18 @@ func nodesOf(f *finding.Finding) (nodes []string) {
 
 func sampleOf(f *finding.Finding) v1alpha1.FindingSample {
 	return v1alpha1.FindingSample{
-		Subject: subjectOf(f.Subject.Name), Message: bounded(f.Summary, v1alpha1.MaxMessage),
-		Node: bounded(f.Node, v1alpha1.MaxName), Since: timeOf(f.Since),
+		Subject: subjectOf(f.Subject.Name), Message: Bounded(f.Summary, v1alpha1.MaxMessage),
+		Node: Bounded(f.Node, v1alpha1.MaxName), Since: timeOf(f.Since),
 	}
 }
 
 // subjectOf is the name of a subject; one that does not fit gets a digest, so that no two are the same.
 func subjectOf(name string) string {
-	if fits := bounded(name, v1alpha1.MaxName); fits == name {
+	if fits := Bounded(name, v1alpha1.MaxName); fits == name {
 		return name
 	}
 	sum := fmt.Sprintf("~%x", sha256.Sum256([]byte(name)))[:17]
-	return bounded(name, v1alpha1.MaxName-len(sum)) + sum
+	return Bounded(name, v1alpha1.MaxName-len(sum)) + sum
 }
 
 func timeOf(t model.Time) v1alpha1.Time { return v1alpha1.TimeOf(t.Time()) }

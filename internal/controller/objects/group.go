@@ -19,13 +19,13 @@ import (
 // node of what is on one.
 func groupOf(v *model.View, f *finding.Finding) v1alpha1.FindingGroup {
 	if f.Namespace != "" {
-		return v1alpha1.FindingGroup{Kind: "Namespace", Name: bounded(f.Namespace, v1alpha1.MaxName)}
+		return v1alpha1.FindingGroup{Kind: "Namespace", Name: Bounded(f.Namespace, v1alpha1.MaxName)}
 	}
 	if pool := poolOf(v, f.Subject); pool != "" {
-		return v1alpha1.FindingGroup{Kind: "Pool", Name: bounded(pool, v1alpha1.MaxName)}
+		return v1alpha1.FindingGroup{Kind: "Pool", Name: Bounded(pool, v1alpha1.MaxName)}
 	}
 	if f.Node != "" {
-		return v1alpha1.FindingGroup{Kind: "Node", Name: bounded(f.Node, v1alpha1.MaxName)}
+		return v1alpha1.FindingGroup{Kind: "Node", Name: Bounded(f.Node, v1alpha1.MaxName)}
 	}
 	return v1alpha1.FindingGroup{Kind: "Cluster"}
 }

@@ -95,7 +95,7 @@ func (b *Board) overflow(names []string) (v1alpha1.Finding, bool) {
 func (g *group) object(name, title string) v1alpha1.Finding {
 	o := v1alpha1.NewFinding(name, v1alpha1.FindingSpec{Code: string(g.code), In: g.in})
 	o.Status = v1alpha1.FindingStatus{
-		State: g.state, Severity: string(g.severity), What: bounded(title, v1alpha1.MaxMessage), Count: g.count, Suppressed: g.suppressed, NotChecked: g.unchecked,
+		State: g.state, Severity: string(g.severity), What: Bounded(title, v1alpha1.MaxMessage), Count: g.count, Suppressed: g.suppressed, NotChecked: g.unchecked,
 		FirstSeen: timeOf(g.first), LastSeen: timeOf(g.last), ResolvedAt: timeOf(g.resolved), Show: g.show(),
 	}
 	size := 0

@@ -148,7 +148,7 @@ func (g *group) judge(now model.Time) {
 	}
 	checked := condition{is: g.unchecked+g.uncheckedHidden == 0, reason: "Read"}
 	if !checked.is {
-		checked.reason, checked.message = "NotRead", bounded(g.why, v1alpha1.MaxMessage)
+		checked.reason, checked.message = "NotRead", Bounded(g.why, v1alpha1.MaxMessage)
 	}
 	for kind, c := range map[string]condition{
 		"Checked":    checked,

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// bounded makes a text of a stranger fit into an object: printable, and cut between characters.
-func bounded(s string, most int) string {
+// Bounded makes a text of a stranger fit into an object: printable, and cut between characters.
+func Bounded(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
 			return ' '

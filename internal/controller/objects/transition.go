@@ -36,7 +36,7 @@ func (g *group) changed(was, name, title string) (Transition, bool) {
 	default:
 		t.Says = fmt.Sprintf("%s: none is left in %s", g.code, g.where())
 	}
-	t.Says = bounded(t.Says, maxEvent)
+	t.Says = Bounded(t.Says, maxEvent)
 	return t, true
 }
 

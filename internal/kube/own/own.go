@@ -1,5 +1,5 @@
-// Package own writes the controller's own objects: findings and Events about them, and the status of both
-// findings and suppressions.
+// Package own writes the controller's own objects: findings and Events about them, and the status of
+// findings, suppressions and repair policies.
 // It can send nothing else.
 package own
 
@@ -31,13 +31,14 @@ const (
 	objects      = "/apis/" + v1alpha1.Group + "/" + v1alpha1.Version
 	findings     = objects + "/findings"
 	suppressions = objects + "/suppressions"
+	policies     = objects + "/repairpolicies"
 	eventsIn     = "default" // Events about objects without a namespace are there
 	eventsAt     = "/api/v1/namespaces/" + eventsIn + "/events"
 )
 
 var (
 	findingPath = regexp.MustCompile(`^` + findings + `/` + kube.NamePattern + `$`)
-	statusPath  = regexp.MustCompile(`^(` + findings + `|` + suppressions + `)/` + kube.NamePattern + `/status$`)
+	statusPath  = regexp.MustCompile(`^(` + findings + `|` + suppressions + `|` + policies + `)/` + kube.NamePattern + `/status$`)
 )
 
 // may admits what the controller writes.

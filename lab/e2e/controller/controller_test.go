@@ -156,7 +156,7 @@ func (b *bench) onlyItsOwn() {
 		case what == "pods/proxy":
 			proxied++
 		case r.Verb == "get" || r.Verb == "list" || r.Verb == "watch":
-		case what == "findings" || what == "findings/status" || what == "suppressions/status" || what == "events" && r.Verb == "create":
+		case what == "findings" || what == "findings/status" || what == "suppressions/status" || what == "repairpolicies/status" || what == "events" && r.Verb == "create":
 			wrote[r.Verb+" "+what]++
 		case what == "leases" && (o.Name == "plumbline-controller" || r.Verb == "create"), what == "serviceaccounts/token" && o.Name == "plumbline-reader":
 			wrote[r.Verb+" "+what]++

@@ -28,11 +28,12 @@ type bench struct {
 	t        *testing.T
 	replicas map[string]*exec.Cmd
 	more     []string // arguments of replicas
+	state    string   // outlives a replica, as the volume of its pod does
 }
 
 func start(t *testing.T, mode lab.Datastore, replicas int) *bench {
 	t.Helper()
-	b := &bench{Lab: lab.Start(t, lab.Config{Nodes: 2, Datastore: mode}), t: t, replicas: map[string]*exec.Cmd{}}
+	b := &bench{Lab: lab.Start(t, lab.Config{Nodes: 2, Datastore: mode}), t: t, replicas: map[string]*exec.Cmd{}, state: t.TempDir()}
 	product.InstallAgents(t, b.Lab)
 	for _, part := range []string{"crds", "controller-rights"} {
 		b.apply(part)
@@ -62,7 +63,7 @@ func (b *bench) run(name string) {
 	b.t.Helper()
 	// Each has a token of its own, by which the audit log tells them apart.
 	kubeconfig := product.KubeconfigOf(b.t, b.Lab, lab.AgentNamespace, "plumbline-controller")
-	args := []string{"--kubeconfig", kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--probes", "", "--serve", "", "--settle", settle.String(), "--state-dir", b.t.TempDir()}
+	args := []string{"--kubeconfig", kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--probes", "", "--serve", "", "--settle", settle.String(), "--state-dir", filepath.Join(b.state, name)}
 	if b.Datastore == lab.Etcd {
 		ca, crt, key := b.EtcdCerts("read-only")
 		args = append(args, "--etcd-endpoints", b.EtcdEndpoint(), "--etcd-cacert", ca, "--etcd-cert", crt, "--etcd-key", key)

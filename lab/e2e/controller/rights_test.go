@@ -28,6 +28,7 @@ get/leases.coordination.k8s.io@plumbline-system=plumbline-controller
 get/pods/proxy@plumbline-system
 update/findings/status.plumbline.dev
 update/leases.coordination.k8s.io@plumbline-system=plumbline-controller
+update/repairpolicies/status.plumbline.dev
 update/suppressions/status.plumbline.dev
 `)
 

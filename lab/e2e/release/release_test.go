@@ -80,7 +80,7 @@ func TestFromArtifacts(t *testing.T) {
 
 	product.Helm(t, l, "uninstall", "plumbline", "-n", lab.AgentNamespace, "--wait", "--timeout=120s")
 	u.kubectl("delete", "namespace", lab.AgentNamespace, "--timeout=90s")
-	u.kubectl("delete", "crd", "findings.plumbline.dev", "suppressions.plumbline.dev", "--timeout=60s") // which Helm keeps, with what people wrote
+	u.kubectl("delete", "crd", "findings.plumbline.dev", "suppressions.plumbline.dev", "repairpolicies.plumbline.dev", "--timeout=60s") // which Helm keeps, with what people wrote
 	u.nothingLeft()
 	u.airGapped(dist)
 }
