@@ -105,7 +105,7 @@ var nodeFaults = []fault{
 	{"restored", "agents", func(w *world) []string {
 		for _, f := range w.s.NodeState {
 			for i := range f.Machines {
-				f.Machines[i].Restored = &model.Restored{Store: model.StoreKubernetes, From: 2000, To: 1000, Since: now - 60}
+				f.Machines[i].Restored = model.Restored{Store: model.StoreKubernetes, From: 2000, To: 1000, Since: now - 60}
 			}
 		}
 		return []string{"!PL9006/kubernetes"}

@@ -94,6 +94,18 @@ func (r *Run) Close() {
 	}
 }
 
+// restoredAt is when it was noticed that a datastore had been restored; zero if it was not.
+func restoredAt(r *audit.Report) (at model.Time) {
+	for _, f := range slices.Concat(r.Findings, r.Suppressed, r.Folded) {
+		if f.Code == finding.PL9006 {
+			for _, e := range f.Evidence {
+				at = max(at, e.Since)
+			}
+		}
+	}
+	return at
+}
+
 // Fits refuses a plan that is not for this cluster as it is: made for another cluster, or
 // before this one was restored from a backup; while the datastore is locked; for a version of
 // Calico on which repair is not tested. What is no longer found is left out of the plan.
@@ -130,6 +142,9 @@ func (r *Run) Fits(ctx context.Context, resumed bool) error {
 	api, etcd := repair.Revisions(now.View)
 	if older(api, p.KubeRevision) || older(etcd, p.EtcdRevision) {
 		return errors.New("the cluster is older than the plan: it was restored from a backup; plan again")
+	}
+	if since := restoredAt(now); since > p.Made {
+		return fmt.Errorf("the cluster was restored from a backup, noticed at %s, after the plan was made; plan again", since)
 	}
 	if p.Risk().Level() > r.o.MaxRisk.Level() {
 		return fmt.Errorf("the risk of the plan is %s: pass --max-risk %s to allow it", p.Risk(), p.Risk())

@@ -202,6 +202,14 @@ func (c *Cluster) Source() audit.Source {
 	return src
 }
 
+// server tells where the cluster is read from.
+func (c *Cluster) server() string {
+	if c.client == nil {
+		return ""
+	}
+	return strings.Join(append([]string{c.client.Server()}, c.o.Etcd.Endpoints...), " ")
+}
+
 // adjust completes the row about the cluster with the settings of Calico's workloads.
 func (c *Cluster) adjust(s *model.Snapshot) {
 	for i := range s.Info {
@@ -214,7 +222,7 @@ func (c *Cluster) adjust(s *model.Snapshot) {
 	if c.fleet != nil {
 		c.fleet.complete(s)
 	}
-	c.o.lineage.compare(s)
+	c.o.lineage.compare(c.server(), s)
 	s.Meta.Schema = model.Schema
 	s.Meta.Version = c.o.Version
 }

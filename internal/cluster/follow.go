@@ -150,7 +150,7 @@ func (f *following) loop(ctx context.Context, guid string, changes <-chan []obse
 		case p := <-judged:
 			f.judging = false
 			f.next = time.Now().Add(restAfter(p.Took)) //nolint:forbidigo // compared with itself alone
-			p.Agents, p.Plan = f.countAgents(), f.planner(p.Report)
+			p.Agents, p.Plan = f.countAgents(), f.simplePlan
 			f.each(p)
 			f.remember(guid, f.series.Memory())
 		case r := <-read:

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -44,12 +45,26 @@ func newLineage(o *Options) *lineage {
 // revisions is the content of the file. They are compared table by table: an API server may keep some kinds of objects in
 // an etcd of their own.
 type revisions struct {
-	Version   int                       `json:"version"`
-	Datastore string                    `json:"datastore"` // of Calico: after a migration nothing can be compared
-	At        model.Time                `json:"at"`
-	Of        map[model.Table]uint64    `json:"of"`
-	Restored  map[string]model.Restored `json:"restored,omitempty"` // by store
+	Version  int                       `json:"version"`
+	Of       map[model.Table]seen      `json:"of"`
+	Restored map[string]model.Restored `json:"restored,omitempty"` // by store
+	// Server and Datastore are what was read: nothing is compared with another API server that has the same GUID, such as
+	// one that was made from a backup, or after a migration of Calico's records.
+	Server    string     `json:"server"`
+	Datastore string     `json:"datastore"`
+	At        model.Time `json:"at"`
 }
+
+// seen is the highest revision of a table, and when it was read.
+type seen struct {
+	Revision uint64     `json:"revision"`
+	At       model.Time `json:"at"`
+}
+
+// compared are the tables whose revisions say how far a datastore has come: they are there on every cluster, and change all
+// the time. Events may be in an etcd of their own, which nobody backs up; where one object is the whole table its revision is
+// that of its last change.
+var compared = []model.Table{model.Pods, model.Nodes, model.Blocks, model.Handles}
 
 // keepEvery is how often a run that goes on and on writes the file.
 const keepEvery = 5 * time.Second
@@ -62,7 +77,7 @@ const (
 )
 
 // compare completes a snapshot with what is remembered.
-func (l *lineage) compare(s *model.Snapshot) {
+func (l *lineage) compare(server string, s *model.Snapshot) {
 	if l == nil || len(s.Info) != 1 || s.Meta.GUID == "" {
 		return
 	}
@@ -72,31 +87,21 @@ func (l *lineage) compare(s *model.Snapshot) {
 		l.guid, l.is, l.kept, l.listed = s.Meta.GUID, l.recalled[s.Meta.GUID], 0, map[model.Table]uint64{}
 	}
 	info := &s.Info[0]
-	now := revisions{Version: revisionsVersion, Datastore: info.Datastore, At: s.Meta.Taken, Of: map[model.Table]uint64{}, Restored: map[string]model.Restored{}}
-	was := l.is
-	if was.Datastore != info.Datastore {
-		was = revisions{}
+	if l.is.Server != server || l.is.Datastore != info.Datastore {
+		l.is = revisions{Version: revisionsVersion, Server: server, Datastore: info.Datastore}
 	}
-	for t, n := range was.Of { // of a table that is not read now
-		now.Of[t] = n
-	}
-	for store, r := range was.Restored {
+	now := revisions{Version: revisionsVersion, Server: server, Datastore: info.Datastore, At: s.Meta.Taken, Of: map[model.Table]seen{}, Restored: map[string]model.Restored{}}
+	maps.Copy(now.Of, l.is.Of)
+	for store, r := range l.is.Restored {
+		if r.Since > now.At { // the clock was ahead
+			r.Since = now.At
+		}
 		if now.At.Sub(r.Since) < model.RestoredFor*time.Second {
 			now.Restored[store] = r
 		}
 	}
-	for t, n := range listed(s) {
-		if l.listed[t] == n { // the list that a watch began with, which is older than what it has brought since
-			continue
-		}
-		l.listed[t] = n
-		if store := storeOf(t, info.Datastore); model.WentBack(was.Of[t], n, int64(now.At.Sub(was.At)/time.Second)) {
-			now.Restored[store] = model.Restored{Store: store, From: was.Of[t], To: n, Since: now.At}
-			now.Of[t] = n
-		}
-		now.Of[t] = max(now.Of[t], n)
-	}
-	followed(s, now.Of)
+	l.takeLists(&now, s)
+	now.follow(s)
 	l.is = now
 	info.Restored = nil
 	for _, store := range []string{model.StoreKubernetes, model.StoreCalico} {
@@ -106,35 +111,56 @@ func (l *lineage) compare(s *model.Snapshot) {
 	}
 }
 
-// listed gives the revisions of the lists of tables that were read completely. A list is as new as everything that was
-// known before it began.
-func listed(s *model.Snapshot) map[model.Table]uint64 {
-	out := map[model.Table]uint64{}
+// takeLists compares the revisions of lists that are new with what was known before. A list is as new as everything that
+// was known before it began.
+func (l *lineage) takeLists(now *revisions, s *model.Snapshot) {
+	lists := map[model.Table]uint64{}
 	for _, c := range s.Coverage {
-		if n, err := strconv.ParseUint(c.Revision, 10, 64); err == nil && !c.Table.OfNode() && c.State == model.Complete {
-			out[c.Table] = n
+		n, err := strconv.ParseUint(c.Revision, 10, 64)
+		if err == nil && c.State == model.Complete && slices.Contains(compared, c.Table) && l.listed[c.Table] != n { // else a watch goes on from it
+			lists[c.Table], l.listed[c.Table] = n, n
+		}
+	}
+	back := map[string]bool{}
+	for _, t := range compared {
+		n, was := lists[t], now.Of[t]
+		if store := storeOf(t, now.Datastore); model.WentBack(was.Revision, n, int64(now.At.Sub(was.At)/time.Second)) {
+			now.Restored[store] = model.Restored{Store: store, From: was.Revision, To: n, Since: now.At}
+			back[store] = true
+		}
+	}
+	for t := range now.Of { // what is known of a datastore that went back says nothing of the present one
+		if back[storeOf(t, now.Datastore)] {
+			delete(now.Of, t)
+		}
+	}
+	for t, n := range lists {
+		now.raise(t, n)
+	}
+}
+
+// raise takes a revision that was read now.
+func (r *revisions) raise(t model.Table, n uint64) {
+	if n > r.Of[t].Revision {
+		r.Of[t] = seen{n, r.At}
+	}
+}
+
+// follow takes the revisions of rows: a watch has brought them since the list.
+func (r *revisions) follow(s *model.Snapshot) {
+	r.raise(model.Pods, newest(s.Pods, func(p *model.Pod) string { return p.Revision }))
+	r.raise(model.Nodes, newest(s.Nodes, func(n *model.Node) string { return n.Revision }))
+	r.raise(model.Blocks, newest(s.Blocks, func(b *model.Block) string { return b.Revision }))
+	r.raise(model.Handles, newest(s.Handles, func(h *model.Handle) string { return h.Revision }))
+}
+
+func newest[T any](rows []T, revision func(*T) string) (out uint64) {
+	for i := range rows {
+		if n, err := strconv.ParseUint(revision(&rows[i]), 10, 64); err == nil {
+			out = max(out, n)
 		}
 	}
 	return out
-}
-
-// followed takes the revisions of rows: a watch has brought them since the list.
-func followed(s *model.Snapshot, out map[model.Table]uint64) {
-	raise(out, model.Pods, s.Pods, func(r *model.Pod) string { return r.Revision })
-	raise(out, model.Nodes, s.Nodes, func(r *model.Node) string { return r.Revision })
-	raise(out, model.Blocks, s.Blocks, func(r *model.Block) string { return r.Revision })
-	raise(out, model.Handles, s.Handles, func(r *model.Handle) string { return r.Revision })
-}
-
-func raise[T any](out map[model.Table]uint64, t model.Table, rows []T, revision func(*T) string) {
-	if out[t] == 0 {
-		return
-	}
-	for i := range rows {
-		if n, err := strconv.ParseUint(revision(&rows[i]), 10, 64); err == nil {
-			out[t] = max(out[t], n)
-		}
-	}
 }
 
 // storeOf is where a table is kept.
@@ -182,12 +208,13 @@ func (l *lineage) keep(o *Options) error {
 		return nil
 	}
 	is := l.is
-	if was := o.recallRevisions(l.guid); was.Datastore == is.Datastore && len(is.Restored) == 0 {
+	if was := o.recallRevisions(l.guid); was.Server == is.Server && was.Datastore == is.Datastore && len(is.Restored) == 0 {
 		is.Of = maps.Clone(is.Of)
 		for t, n := range was.Of {
-			is.Of[t] = max(is.Of[t], n)
+			if n.Revision > is.Of[t].Revision {
+				is.Of[t] = n
+			}
 		}
-		is.At = max(is.At, was.At)
 	}
 	l.kept = l.is.At
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

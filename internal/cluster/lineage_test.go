@@ -34,13 +34,14 @@ func TestLineageOfACluster(t *testing.T) {
 		"Calico's etcd":                 {first: read(day, 100, 200, "etcd"), second: read(later(time.Hour), 150, 100, "etcd"), want: []string{"calico"}},
 		"the API server's alone":        {first: read(day, 200, 100, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes"}},
 		"both":                          {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 100, 150, "etcd"), want: []string{"kubernetes", "calico"}},
+		"a long time":                   {first: read(day, 1_000_000, 1, "kdd"), second: read(later(40*24*time.Hour), 900_000_000, 2, "kdd")},
 		"migrated":                      {first: read(day, 200, 200, "etcd"), second: read(later(time.Hour), 250, 100, "kdd")},
 		"an etcd of their own for pods": {first: read(day, 100, 900, "kdd"), second: read(later(time.Hour), 150, 950, "kdd")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &Options{StateDir: t.TempDir()}
 			l := newLineage(o)
-			l.compare(c.first)
+			l.compare("s", c.first)
 			if err := l.keep(o); err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +52,7 @@ func TestLineageOfACluster(t *testing.T) {
 				l = newLineage(o)
 			}
 			for range 2 { // it is said again and again
-				l.compare(c.second)
+				l.compare("s", c.second)
 				var got []string
 				for _, r := range c.second.Info[0].Restored {
 					got = append(got, r.Store)
@@ -69,13 +70,13 @@ func TestLineageFollows(t *testing.T) {
 	l := newLineage(&Options{})
 	followed := read(1_800_000_000, 100, 100, "kdd")
 	followed.Pods = []model.Pod{{Revision: "300"}, {Revision: "x"}}
-	l.compare(followed)
+	l.compare("s", followed)
 	followed = read(1_800_000_030, 100, 100, "kdd") // the newest pod is deleted
-	if l.compare(followed); len(followed.Info[0].Restored) > 0 {
+	if l.compare("s", followed); len(followed.Info[0].Restored) > 0 {
 		t.Errorf("a deleted pod: %+v", followed.Info[0].Restored)
 	}
 	again := read(1_800_000_060, 200, 200, "kdd")
-	if l.compare(again); len(again.Info[0].Restored) != 1 || again.Info[0].Restored[0].From != 300 {
+	if l.compare("s", again); len(again.Info[0].Restored) != 1 || again.Info[0].Restored[0].From != 300 {
 		t.Errorf("got %+v", again.Info[0].Restored)
 	}
 }
@@ -85,10 +86,10 @@ func TestLineageKeepsTheHighest(t *testing.T) {
 	o := &Options{StateDir: t.TempDir()}
 	slow, quick := newLineage(o), newLineage(o)
 	first := read(1_800_000_000, 100, 100, "kdd")
-	quick.compare(read(1_800_000_030, 200, 200, "kdd"))
+	quick.compare("s", read(1_800_000_030, 200, 200, "kdd"))
 	for _, l := range []*lineage{quick, slow} {
 		if l == slow {
-			if slow.compare(first); len(first.Info[0].Restored) > 0 {
+			if slow.compare("s", first); len(first.Info[0].Restored) > 0 {
 				t.Error("it looks restored")
 			}
 		}
@@ -96,7 +97,48 @@ func TestLineageKeepsTheHighest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := o.recallRevisions("g").Of[model.Pods]; got != 200 {
+	if got := o.recallRevisions("g").Of[model.Pods].Revision; got != 200 {
 		t.Errorf("got %d, want 200", got)
+	}
+}
+
+// Nothing is compared with another API server that has the same GUID: a clone of the cluster.
+func TestLineageOfAClone(t *testing.T) {
+	o := &Options{StateDir: t.TempDir()}
+	l := newLineage(o)
+	l.compare("https://production", read(1_800_000_000, 200, 200, "kdd"))
+	if err := l.keep(o); err != nil {
+		t.Fatal(err)
+	}
+	clone := read(1_800_003_600, 100, 100, "kdd")
+	if newLineage(o).compare("https://clone", clone); len(clone.Info[0].Restored) > 0 {
+		t.Errorf("got %+v", clone.Info[0].Restored)
+	}
+}
+
+// A table that does not change while others do must not look bumped when it is listed again after a month, nor a datastore
+// that was restored look restored again by a table that was not read then.
+func TestLineageOfQuietTables(t *testing.T) {
+	l := newLineage(&Options{})
+	const month = 30 * 24 * time.Hour
+	first := model.Time(1_800_000_000)
+	l.compare("s", read(first, 1_000_000, 1_000_000, "kdd"))
+	for d := time.Duration(0); d < month; d += time.Hour { // blocks do not change
+		s := read(first.Add(d), 1_000_000, 1_000_000, "kdd")
+		s.Pods = []model.Pod{{Revision: strconv.FormatInt(1_000_000+int64(d/time.Second)*40, 10)}}
+		l.compare("s", s)
+	}
+	again := read(first.Add(month+time.Minute), 104_680_000, 104_680_000, "kdd")
+	if l.compare("s", again); len(again.Info[0].Restored) > 0 {
+		t.Errorf("listed again: %+v", again.Info[0].Restored)
+	}
+	back := read(first.Add(month+time.Hour), 90_000_000, 90_000_000, "kdd")
+	back.Coverage[1].State = model.Lost // blocks could not be read then
+	if l.compare("s", back); len(back.Info[0].Restored) != 1 {
+		t.Fatalf("got %+v", back.Info[0].Restored)
+	}
+	days := read(first.Add(month+48*time.Hour), 91_000_000, 91_000_000, "kdd")
+	if l.compare("s", days); len(days.Info[0].Restored) > 0 {
+		t.Errorf("two days later: %+v", days.Info[0].Restored)
 	}
 }

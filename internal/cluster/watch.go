@@ -31,15 +31,12 @@ type Pass struct {
 	Took    time.Duration // to judge
 	Changed time.Time     // when the first change that it is the first to contain was received; zero if there was none
 	Agents  *AgentCount   // nil if agents are not watched
-	// Plan plans the repair of findings of it, and writes nothing.
-	Plan func(ctx context.Context, chosen []finding.Finding) *repair.Plan
+	// Plan plans the repair of findings of the report, and writes nothing.
+	Plan func(ctx context.Context, r *audit.Report, chosen []finding.Finding) *repair.Plan
 }
 
-// planner is Plan of a judgement of the cluster.
-func (c *Cluster) planner(r *audit.Report) func(context.Context, []finding.Finding) *repair.Plan {
-	return func(ctx context.Context, chosen []finding.Finding) *repair.Plan {
-		return c.Plan(ctx, r, chosen, PlanOptions{})
-	}
+func (c *Cluster) simplePlan(ctx context.Context, r *audit.Report, chosen []finding.Finding) *repair.Plan {
+	return c.Plan(ctx, r, chosen, PlanOptions{})
 }
 
 // An AgentCount is how agents are reached.
@@ -120,7 +117,7 @@ func (w *Watch) once(ctx context.Context, reached *bool, poll bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.Each(Pass{Report: r, Took: time.Since(began), Plan: c.planner(r)})
+		w.Each(Pass{Report: r, Took: time.Since(began), Plan: c.simplePlan})
 		c.remember(s.Meta.GUID, series.Memory())
 		if err := observe.Wait(ctx, pollEvery); err != nil {
 			return err

@@ -41,6 +41,7 @@ type policies struct {
 
 	kept map[string]*kept // by UID; of run alone
 	said string           // likewise: why they could not be read
+	more int              // likewise: how many were not read
 }
 
 // kept is what is known of one policy.
@@ -56,6 +57,9 @@ func newPolicies(store *own.Store, log *slog.Logger, tell func([]metrics.Number)
 
 // judged takes the last judgement.
 func (p *policies) judged(pass cluster.Pass) {
+	r := *pass.Report
+	r.View = r.View.Aside() // it is read beside others who read it
+	pass.Report = &r
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pass = &pass
@@ -85,7 +89,8 @@ func (p *policies) run(ctx context.Context) {
 			continue
 		}
 		p.said = ""
-		if more > 0 {
+		if more != p.more {
+			p.more = more
 			p.log.Warn("repair policies not read: there are too many, or they are not understood", "count", more)
 		}
 		p.follow(ctx, all, pass)
@@ -102,6 +107,7 @@ func (p *policies) follow(ctx context.Context, all []v1alpha1.RepairPolicy, pass
 		k := p.of(one)
 		switch {
 		case i >= v1alpha1.MaxPolicies:
+			k.book = newBook(one.Spec)
 			k.status.State, k.status.Message = v1alpha1.PolicyRefused, fmt.Sprintf("only the first %d by name hold", v1alpha1.MaxPolicies)
 		case one.Spec.Mode == v1alpha1.ModeOff:
 			k.book = newBook(one.Spec)
@@ -112,6 +118,7 @@ func (p *policies) follow(ctx context.Context, all []v1alpha1.RepairPolicy, pass
 		k.count()
 		if !sameStatus(one.Status, k.status) {
 			one.Status = k.status
+			one.Status.Codes = slices.Clone(k.status.Codes)
 			answer[one.Name] = one
 		}
 	}
@@ -121,6 +128,11 @@ func (p *policies) follow(ctx context.Context, all []v1alpha1.RepairPolicy, pass
 		}
 	}
 	p.mu.Lock()
+	for name, at := range p.wrote {
+		if observe.Uptime()-at >= betweenUpdates {
+			delete(p.wrote, name)
+		}
+	}
 	p.answer = answer
 	p.mu.Unlock()
 	p.tell(p.numbers())
@@ -163,7 +175,7 @@ func (k *kept) take(ctx context.Context, pass *cluster.Pass) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, planWithin)
 	defer cancel()
-	if refused := k.book.Decide(pass.Report, wants, pass.Plan(ctx, wants)); refused != "" {
+	if refused := k.book.Decide(pass.Report, wants, pass.Plan(ctx, pass.Report, wants)); refused != "" {
 		k.status.Message = objects.Bounded("not everything would be repaired: "+refused, v1alpha1.MaxMessage)
 	}
 }

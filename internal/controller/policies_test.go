@@ -32,7 +32,7 @@ func judgement(at model.Time, leaked bool) *cluster.Pass {
 		r.Findings = []finding.Finding{{Code: finding.PL1001, Subject: model.Ref{Kind: model.KindAddress, Name: "10.0.0.1"}, State: finding.Confirmed, Since: at - 600}}
 	}
 	r.View = model.Seal(&model.Snapshot{Blocks: []model.Block{block}, Coverage: []model.Coverage{{Table: model.Blocks, State: model.Complete}, {Table: model.Handles, State: model.Complete}}})
-	return &cluster.Pass{Report: r, Plan: func(_ context.Context, chosen []finding.Finding) *repair.Plan {
+	return &cluster.Pass{Report: r, Plan: func(_ context.Context, _ *audit.Report, chosen []finding.Finding) *repair.Plan {
 		p := &repair.Plan{}
 		for i := range chosen {
 			p.Targets = append(p.Targets, repair.Target{Finding: chosen[i].Key()})

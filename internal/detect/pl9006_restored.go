@@ -21,6 +21,9 @@ const noRevision = "the agent remembers no revision"
 func restored(p *Pass, t model.Table, row int32) {
 	if t == model.Cluster {
 		for _, r := range p.Info().Restored {
+			if r.Store != model.StoreKubernetes && r.Store != model.StoreCalico {
+				continue // a bundle comes from strangers
+			}
 			subject := model.Ref{Kind: model.KindCluster, Name: r.Store}
 			p.wentBack(r, finding.Evidence{Ref: subject, Says: revisionsOf(r, "an earlier read"), Since: r.Since})
 		}
@@ -30,8 +33,8 @@ func restored(p *Pass, t model.Table, row int32) {
 	m := p.MachineOf(n.Name)
 	switch {
 	case m == nil: // no agent, which is said elsewhere
-	case m.Restored != nil:
-		r := *m.Restored
+	case !m.Restored.IsZero():
+		r := m.Restored
 		r.Store = model.StoreKubernetes // a node cannot know another
 		p.wentBack(r, finding.Evidence{Ref: m.Ref(), Says: revisionsOf(r, "the agent"), Since: r.Since})
 	case m.Revision == 0:

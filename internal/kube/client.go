@@ -237,6 +237,9 @@ func (c *Client) once(ctx context.Context, hc *http.Client, r Request) (*http.Re
 	return resp, nil
 }
 
+// Server is the address of the API server.
+func (c *Client) Server() string { return c.base.String() }
+
 // at is the URL of a request.
 func (c *Client) at(r Request) string {
 	u := *c.base

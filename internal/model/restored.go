@@ -9,6 +9,9 @@ type Restored struct {
 	Since Time   `json:"since"` // when that was noticed
 }
 
+// IsZero tells that it says nothing.
+func (r Restored) IsZero() bool { return r == Restored{} }
+
 // The datastores. With the Kubernetes datastore, Calico's records are in the first.
 const (
 	StoreKubernetes = "kubernetes"

@@ -195,8 +195,8 @@ type Machine struct {
 	// negative if it is behind. Whoever reads the node sets it, the node itself cannot know.
 	Ahead int64 `json:"ahead,omitempty"`
 	// Revision is the highest that the API server gave the agent; 0: it has not asked, or is older.
-	Revision uint64    `json:"revision,omitempty"`
-	Restored *Restored `json:"restored,omitempty"` // the API server's data, as the node remembers it
+	Revision uint64   `json:"revision,omitempty"`
+	Restored Restored `json:"restored,omitzero"` // the API server's data, as the node remembers it; zero: it was not
 	// Summed means that routes and neighbour entries of ways to other nodes are not in their tables but
 	// in Ways, except those of the buckets in Open.
 	Summed bool     `json:"summed,omitempty"`

@@ -33,7 +33,7 @@ const (
 	publishEvery = 10 * time.Minute
 )
 
-// readAgain is how often, at most, the Lease is read because somebody asks this agent.
+// readAgain is within what time the Lease is read because somebody asks this agent.
 const readAgain = 15 * time.Second
 
 // newKey is the agent's key until it ends. It is never stored: who reads the node's disk cannot
@@ -83,11 +83,10 @@ func (s *Server) called(name string) {
 
 // recall takes over the names that an earlier agent published in this boot.
 func (s *Server) recall(ctx context.Context, bootID string) error {
-	annotations, revision, err := s.lease.Read(ctx)
+	annotations, err := s.look(ctx)
 	if err != nil {
 		return err
 	}
-	s.came(revision)
 	before, err := agent.ReadIdentity(agent.LeasePrefix+s.node, annotations)
 	if err == nil && before.BootID == bootID {
 		for _, name := range before.Names {
@@ -113,6 +112,9 @@ func (s *Server) keepPublished(ctx context.Context) {
 				err = s.recall(ctx, id.BootID)
 				recalled = err == nil
 				id, _ = s.identity()
+			}
+			if err == nil && last != nil { // before it is written: a write answers with the revision of now
+				_, err = s.look(ctx)
 			}
 			var revision uint64
 			if err == nil {
@@ -141,13 +143,29 @@ func (s *Server) keepPublished(ctx context.Context) {
 // API server was away.
 func (s *Server) compare(ctx context.Context) {
 	now := observe.Uptime()
-	if now-s.compared < readAgain || !s.asked.Swap(false) {
+	switch {
+	case !s.asked.Load():
+		return
+	case s.due == 0: // a check asks all agents at once, and they must not ask the API server at once
+		s.due = now + mrand.N(readAgain) //nolint:gosec // it spreads the load, no more
+	}
+	if now < s.due {
 		return
 	}
-	s.compared = now
-	if _, revision, err := s.lease.Read(ctx); err == nil { // if it fails, the next write tells
+	s.due = 0
+	s.asked.Store(false)
+	if _, err := s.look(ctx); err != nil {
+		s.asked.Store(true)
+	}
+}
+
+// look reads the Lease. Nobody but this agent writes it, so it has the revision that is remembered, unless it was restored.
+func (s *Server) look(ctx context.Context) (map[string]string, error) {
+	annotations, revision, err := s.lease.Read(ctx)
+	if err == nil {
 		s.came(revision)
 	}
+	return annotations, err
 }
 
 // came takes a revision of the API server.

@@ -21,8 +21,9 @@ type lineage struct {
 	file string // empty: nothing outlives the agent
 	log  *slog.Logger
 
-	mu sync.Mutex
-	is remembered
+	mu    sync.Mutex
+	is    remembered
+	known bool // that it is about this cluster
 }
 
 // remembered is the content of the file.
@@ -61,22 +62,25 @@ func newLineage(record string, log *slog.Logger) *lineage {
 	return l
 }
 
-// note takes a revision that the API server gave just now, and tells whether its data was restored since the last.
-func (l *lineage) note(account string, revision uint64, now time.Time) (restored bool) {
+// note takes a revision that the API server gave just now, and tells whether the row of the machine says something else
+// since then.
+func (l *lineage) note(account string, revision uint64, now time.Time) (news bool) {
 	if account == "" || revision == 0 {
 		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	news, l.known = !l.known, true
 	was := l.is
 	if was.Account != account { // another cluster, or Plumbline was installed anew: nothing can be compared
 		was = remembered{}
 	}
 	if revision == was.Revision {
-		return false
+		return news
 	}
 	is := remembered{Version: lineageVersion, Account: account, Revision: revision, At: model.At(now), Restored: was.Restored}
-	if restored = model.WentBack(was.Revision, revision, int64(is.At.Sub(was.At)/time.Second)); restored {
+	if model.WentBack(was.Revision, revision, int64(is.At.Sub(was.At)/time.Second)) {
+		news = true
 		is.Restored = &model.Restored{Store: model.StoreKubernetes, From: was.Revision, To: revision, Since: is.At}
 		l.log.Warn("the API server's data was restored from an earlier time", "revision", revision, "had", was.Revision)
 	}
@@ -84,7 +88,7 @@ func (l *lineage) note(account string, revision uint64, now time.Time) (restored
 	if err := l.keep(); err != nil {
 		l.log.Warn("a restart of the agent forgets how far the API server's data has come", "error", err)
 	}
-	return restored
+	return news
 }
 
 func (l *lineage) keep() error {
@@ -111,11 +115,19 @@ func (l *lineage) into(c observe.NodeCollector, now func() time.Time) observe.No
 	return c
 }
 
+// complete says nothing before it is known that what is remembered is of this cluster: the machine may have been one of
+// another.
 func (l *lineage) complete(m *model.Machine, now model.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.known {
+		return
+	}
 	m.Revision = l.is.Revision
+	if r := l.is.Restored; r != nil && r.Since > now { // the clock was ahead
+		r.Since = now
+	}
 	if r := l.is.Restored; r != nil && now.Sub(r.Since) < model.RestoredFor*time.Second {
-		m.Restored = &model.Restored{Store: r.Store, From: r.From, To: r.To, Since: r.Since}
+		m.Restored = *r
 	}
 }

@@ -44,8 +44,14 @@ func TestLineage(t *testing.T) {
 				newLineage(record, slog.New(slog.DiscardHandler)).note(w.account, w.revision, now) // a new agent each time: it must be on the disk
 			}
 			var m model.Machine
-			newLineage(record, slog.New(slog.DiscardHandler)).complete(&m, model.At(now))
-			if (m.Restored != nil) != c.restored || c.restored && m.Restored.From != c.from {
+			l := newLineage(record, slog.New(slog.DiscardHandler))
+			if l.complete(&m, model.At(now)); !m.Restored.IsZero() || m.Revision != 0 {
+				t.Errorf("before the API server has answered: %+v", m)
+			}
+			last := c.writes[len(c.writes)-1]
+			l.note(last.account, last.revision, now)
+			l.complete(&m, model.At(now))
+			if m.Restored.IsZero() == c.restored || c.restored && m.Restored.From != c.from {
 				t.Errorf("got %+v, want %v from %d", m.Restored, c.restored, c.from)
 			}
 		})
@@ -60,7 +66,9 @@ func TestLineageDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := newLineage(filepath.Join(dir, "events"), slog.New(slog.DiscardHandler))
-		if l.note("a", 100, noon) {
+		l.note("a", 100, noon)
+		var m model.Machine
+		if l.complete(&m, model.At(noon)); !m.Restored.IsZero() {
 			t.Errorf("%q: restored", content)
 		}
 	}

@@ -61,9 +61,9 @@ type Server struct {
 	lease   Lease
 	names   []string // that Calico has used for the node in this boot; owned by keepPublished
 
-	lineage  *lineage
-	asked    atomic.Bool   // for tables, since compared
-	compared time.Duration // observe.Uptime of when the Lease was last read; owned by keepPublished
+	lineage *lineage
+	asked   atomic.Bool   // for tables, since the Lease was last read
+	due     time.Duration // observe.Uptime at which it is read; 0: not decided; owned by keepPublished
 
 	writer *NodeWriter
 	read   func(ctx context.Context, ref model.Ref, args map[string]string) (*readState, error) // of an object that can be changed

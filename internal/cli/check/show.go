@@ -43,7 +43,7 @@ func showTable(sess *term.Session, r *audit.Report, f flags) {
 		cols = 0
 	}
 	for _, m := range r.MassChanges {
-		fmt.Fprintln(w, "! "+m)
+		fmt.Fprintln(w, "! "+term.Line(m))
 	}
 	if len(r.Findings) > 0 {
 		sess.PrintTable(cols, findingRows(r.Findings, r.Taken, f.list || wide, wide))

@@ -23,6 +23,9 @@ const (
 // restored is known a minute later than that its records went back.
 const settled = 3 * time.Minute
 
+// askAgain is when what a plan refused is planned again.
+const askAgain = 10 * time.Minute
+
 // An Outcome says how a decision turned out.
 type Outcome struct {
 	Finding         string
@@ -37,6 +40,8 @@ type Book struct {
 	codes  []finding.Code
 	minAge time.Duration
 	open   map[string]*decision // by finding
+
+	refused map[string]model.Time // what a plan refused, and when: others come first for a while
 }
 
 // A decision is what would have been done.
@@ -50,7 +55,7 @@ type decision struct {
 
 // NewBook begins one.
 func NewBook(codes []finding.Code, minAge time.Duration) *Book {
-	return &Book{codes: codes, minAge: minAge, open: map[string]*decision{}}
+	return &Book{codes: codes, minAge: minAge, open: map[string]*decision{}, refused: map[string]model.Time{}}
 }
 
 // Open counts the decisions that are not scored, by code.
@@ -73,6 +78,9 @@ func (b *Book) Wants(r *audit.Report) []finding.Finding {
 		if len(out) == maxNew || len(b.open)+len(out) >= maxOpen {
 			break
 		}
+		if at, ok := b.refused[f.Key()]; ok && r.Taken.Sub(at) < askAgain {
+			continue
+		}
 		if b.open[f.Key()] != nil || !slices.Contains(b.codes, f.Code) || f.Since.IsZero() || r.Taken.Sub(f.Since) < b.minAge {
 			continue
 		}
@@ -85,10 +93,13 @@ func (b *Book) Wants(r *audit.Report) []finding.Finding {
 
 // Decide takes what a plan for the findings of a report would repair, and gives why it refuses some of them.
 func (b *Book) Decide(r *audit.Report, wants []finding.Finding, p *repair.Plan) (refused string) {
+	maps.DeleteFunc(b.refused, func(_ string, at model.Time) bool { return r.Taken.Sub(at) >= askAgain })
 	for i := range wants {
 		f := &wants[i]
 		key := f.Key()
+		delete(b.refused, key)
 		if p.Target(key) == nil {
+			b.refused[key] = r.Taken
 			for _, no := range p.Refused {
 				if no.Finding == key && refused == "" {
 					refused = no.Why
@@ -125,7 +136,10 @@ func (b *Book) Score(r *audit.Report) (out []Outcome) {
 		clear(b.open)
 		return nil
 	}
-	if Blocked(r) != "" {
+	if Blocked(r) != "" { // what was seen before says nothing of the time since
+		for _, d := range b.open {
+			d.seems = unread
+		}
 		return nil
 	}
 	there := keys(r)

@@ -24,6 +24,7 @@ var (
 // A world has one block, in which one address may be allocated, and one handle that may exist.
 type world struct {
 	allocated, handle string
+	user              bool // a running pod has the address
 	findings          []finding.Finding
 	skipped           []detect.Skip
 	gaps              []model.Coverage
@@ -37,6 +38,10 @@ func (w world) report(at model.Time) *audit.Report {
 		block.Held, block.Attributes = []model.Slot{{1, 0}}, []model.Attribute{{Node: "n1", Handle: w.allocated}}
 	}
 	s.Blocks = []model.Block{block}
+	s.Coverage = append(s.Coverage, model.Coverage{Table: model.Pods, State: model.Complete}, model.Coverage{Table: model.PodStatus, State: model.Complete})
+	if w.user {
+		s.Pods = []model.Pod{{Namespace: "shop", Name: "web", UID: "u", Node: "n1", Phase: model.Running, IPs: []netip.Addr{address}}}
+	}
 	if w.handle != "" {
 		s.Handles = []model.Handle{{ID: w.handle, Name: w.handle, Revision: "1"}}
 	}
@@ -57,7 +62,6 @@ func found(c finding.Code, kind model.Kind, name string) finding.Finding {
 
 func TestOutcomes(t *testing.T) {
 	leak, orphan := found(finding.PL1001, model.KindAddress, address.String()), found(finding.PL1006, model.KindHandle, owner)
-	inUse := found(finding.PL1002, model.KindAddress, address.String())
 	again := leak
 	again.State = finding.Unconfirmed
 	restored := found(finding.PL9006, model.KindCluster, "kubernetes")
@@ -67,13 +71,15 @@ func TestOutcomes(t *testing.T) {
 	}{
 		"freed by the collector":       {world{allocated: owner, findings: []finding.Finding{leak}}, world{}, "Right"},
 		"freed, and given to another":  {world{allocated: owner, findings: []finding.Finding{leak}}, world{allocated: another}, "Right"},
-		"freed, and in use":            {world{allocated: owner, findings: []finding.Finding{leak}}, world{findings: []finding.Finding{inUse}}, "Wrong"},
-		"its pod turned up":            {world{allocated: owner, findings: []finding.Finding{leak}}, world{allocated: owner}, "Wrong"},
+		"freed, and in use":            {world{allocated: owner, findings: []finding.Finding{leak}}, world{user: true}, "Wrong"},
+		"its pod turned up":            {world{allocated: owner, findings: []finding.Finding{leak}}, world{allocated: owner, user: true}, "Wrong"},
+		"only not reported any more":   {world{allocated: owner, findings: []finding.Finding{leak}}, world{allocated: owner}, "open"},
+		"too many events":              {world{allocated: owner, findings: []finding.Finding{leak}}, world{gaps: []model.Coverage{{Table: model.Events, State: model.Partial}}}, "Right"},
 		"still there":                  {world{allocated: owner, findings: []finding.Finding{leak}}, world{allocated: owner, findings: []finding.Finding{leak}}, "open"},
 		"in doubt":                     {world{allocated: owner, findings: []finding.Finding{leak}}, world{allocated: owner, findings: []finding.Finding{again}}, "open"},
 		"not judged":                   {world{allocated: owner, findings: []finding.Finding{leak}}, world{allocated: owner, skipped: []detect.Skip{{Code: finding.PL1001, Why: "x"}}}, "open"},
-		"its node is not read":         {world{allocated: owner, findings: []finding.Finding{leak}}, world{gaps: []model.Coverage{{Table: model.Links, Node: "n1", State: model.Lost}}}, "open"},
-		"another node is not read":     {world{allocated: owner, findings: []finding.Finding{leak}}, world{gaps: []model.Coverage{{Table: model.Links, Node: "n2", State: model.Lost}}}, "Right"},
+		"its node is not read":         {world{allocated: owner, findings: []finding.Finding{leak}}, world{gaps: []model.Coverage{{Table: model.Attachments, Node: "n1", State: model.Lost}}}, "open"},
+		"another node is not read":     {world{allocated: owner, findings: []finding.Finding{leak}}, world{gaps: []model.Coverage{{Table: model.Attachments, Node: "n2", State: model.Lost}}}, "Right"},
 		"blocks are not read":          {world{allocated: owner, findings: []finding.Finding{leak}}, world{gaps: []model.Coverage{{Table: model.Blocks, State: model.Lost}}}, "open"},
 		"a mass change":                {world{allocated: owner, findings: []finding.Finding{leak}}, world{mass: []string{"x"}}, "open"},
 		"etcd was restored":            {world{allocated: owner, findings: []finding.Finding{leak}}, world{findings: []finding.Finding{restored}, mass: []string{"x"}}, "gone"},
@@ -172,5 +178,17 @@ func TestRefused(t *testing.T) {
 	why := b.Decide(r, b.Wants(r), &repair.Plan{Refused: []repair.Refusal{{Finding: leak.Key(), Why: "no agent on n1"}}})
 	if why != "no agent on n1" || len(b.open) != 0 {
 		t.Errorf("got %q, %d open", why, len(b.open))
+	}
+}
+
+// The time in which nothing is believed does not count.
+func TestBlockedTimeDoesNotCount(t *testing.T) {
+	leak := found(finding.PL1001, model.KindAddress, address.String())
+	b := NewBook([]finding.Code{finding.PL1001}, 0)
+	b.decideAll(world{allocated: owner, findings: []finding.Finding{leak}}.report(noon))
+	b.Score(world{}.report(noon.Add(time.Minute)))
+	b.Score(world{mass: []string{"x"}}.report(noon.Add(5 * time.Minute)))
+	if got := b.Score(world{}.report(noon.Add(10 * time.Minute))); len(got) > 0 {
+		t.Errorf("scored at once: %+v", got)
 	}
 }

@@ -89,11 +89,11 @@ func (is fact) became(r *audit.Report, code finding.Code, there bool) verdict {
 		}
 	}
 	switch {
-	case exists && there:
+	case exists && (there || !is.taken(r)): // what is only not reported any more may be so for many reasons
 		return waits
 	case exists:
 		return used
-	case is.ip.IsValid() && inUse(r, is.ip):
+	case is.ip.IsValid() && !allocated(r.View, is.ip) && inUse(r.View, is.ip):
 		return stillUse
 	default:
 		return removed
@@ -109,22 +109,50 @@ func handleExists(v *model.View, id string) bool {
 	return false
 }
 
-// inUse: a finding says that the address is used and not recorded, or by several.
-func inUse(r *audit.Report, ip netip.Addr) bool {
-	about := func(f finding.Finding) bool {
-		return (f.Code == finding.PL1002 || f.Code == finding.PL2010) && f.Subject.Name == ip.String()
+// taken proves that what would have been removed is in use.
+func (is fact) taken(r *audit.Report) bool {
+	if is.ip.IsValid() {
+		return inUse(r.View, is.ip)
 	}
-	return slices.ContainsFunc(r.Findings, about) || slices.ContainsFunc(r.Unconfirmed, about) || slices.ContainsFunc(r.Folded, about)
+	for range r.View.AllocationsBy(is.handle) {
+		return true
+	}
+	return false
+}
+
+// inUse: a pod, a sandbox, a node or a service has the address. An endpoint alone is a record as the block is.
+func inUse(v *model.View, ip netip.Addr) bool {
+	for c := range v.Claims(ip) {
+		if c.By != model.ByEndpoint {
+			return true
+		}
+	}
+	return false
+}
+
+func allocated(v *model.View, ip netip.Addr) bool {
+	for range v.AllocationsOf(ip) {
+		return true
+	}
+	return false
 }
 
 // judged tells that everything was read that a finding depends on: then its absence means something.
 func (is fact) judged(r *audit.Report, code finding.Code) bool {
 	if slices.ContainsFunc(r.Skipped, func(s detect.Skip) bool {
-		return (s.Code == code || s.Code == finding.PL1002) && (len(s.Nodes) == 0 || slices.Contains(s.Nodes, is.node))
+		return (s.Code == code || s.Code == finding.PL1002) && (len(s.Nodes) == 0 || slices.ContainsFunc(s.Nodes, is.on(r.View)))
 	}) {
 		return false
 	}
+	of := func(d *detect.Detector, t model.Table) bool {
+		return slices.Contains(d.Needs, t) || slices.Contains(d.Uses, t)
+	}
 	return !slices.ContainsFunc(r.Gaps, func(c model.Coverage) bool {
-		return (c.Node == "" || c.Node == is.node) && !c.Table.Supplements()
+		return (c.Node == "" || is.on(r.View)(c.Node)) && (of(detect.ByCode(code), c.Table) || of(detect.PL1002, c.Table))
 	})
+}
+
+// on tells that a node of Kubernetes is the one that the address is recorded for: Calico may call it otherwise.
+func (is fact) on(v *model.View) func(node string) bool {
+	return func(node string) bool { return is.node != "" && v.SameNode(is.node, node) }
 }
