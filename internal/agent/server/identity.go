@@ -112,8 +112,7 @@ func (s *Server) keepPublished(ctx context.Context) {
 				err = s.recall(ctx, id.BootID)
 				recalled = err == nil
 				id, _ = s.identity()
-			}
-			if err == nil && last != nil { // before it is written: a write answers with the revision of now
+			} else { // before it is written: a write answers with the revision of now
 				_, err = s.look(ctx)
 			}
 			var revision uint64
