@@ -157,9 +157,9 @@ func keepsFreeAddress(ctx context.Context, s *stage.Stage, pod lab.Pod) error {
 }
 
 // cutOff: in etcd mode Felix uses only the endpoint. Without it the host route and the
-// pod's network are gone.
+// pod's network are gone, at the latest when Felix compares its routes with the kernel's, every 90 s.
 func cutOff(ctx context.Context, s *stage.Stage, node *lab.Node, pod lab.Pod) error {
-	err := lab.Eventually(ctx, 30*time.Second, func(ctx context.Context) error {
+	err := lab.Eventually(ctx, 100*time.Second, func(ctx context.Context) error {
 		dev, err := stage.RouteDevice(ctx, node, pod.Status.PodIP)
 		if err != nil {
 			return err
