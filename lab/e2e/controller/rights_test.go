@@ -24,8 +24,9 @@ create/serviceaccounts/token@plumbline-system=plumbline-reader
 create/subjectaccessreviews.authorization.k8s.io
 create/tokenreviews.authentication.k8s.io
 delete/findings.plumbline.dev
-get/leases.coordination.k8s.io@plumbline-system=plumbline-controller
+get/leases.coordination.k8s.io@plumbline-system
 get/pods/proxy@plumbline-system
+list/leases.coordination.k8s.io@plumbline-system
 update/findings/status.plumbline.dev
 update/leases.coordination.k8s.io@plumbline-system=plumbline-controller
 update/repairpolicies/status.plumbline.dev
