@@ -102,15 +102,20 @@ const goneFor = 2 * time.Second
 const readyTimeout = 90 * time.Second
 
 // Eventually retries until ok returns no error, and returns its last error when the time
-// is up.
+// is up: the last that came before, since what the end of the time interrupted says nothing.
 func Eventually(ctx context.Context, within time.Duration, ok func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	var before error
 	for {
 		err := ok(ctx)
 		if err == nil {
 			return nil
 		}
+		if ctx.Err() != nil && before != nil {
+			err = fmt.Errorf("%w; the last try was interrupted", before)
+		}
+		before = err
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("not within %s: %w", within, err)
