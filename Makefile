@@ -15,7 +15,7 @@ SUITES ?= .*
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-race test-cases test-release test-versions test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all matrix screens long bench bench-size
+.PHONY: help build release test test-race test-cases test-release test-versions test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all ui matrix screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,7 @@ gen: ## Regenerate the generated files
 	$(TOOL) golangci-lint fmt ./...
 	$(GO) test -count=1 ./internal/repair/proven -run=TestSupport -update
 	$(GO) test -count=1 ./internal/metrics -update
+	$(GO) run ./cmd/plumbline explain pod etcd1-0 -n late-del --bundle internal/cli/demo/bundle.tar.gz -o svg > docs/ladder.svg
 	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
 	$(GO) tool -modfile=tools/crds/go.mod controller-gen crd paths=./api/... output:crd:dir=charts/plumbline/files/crds
 	cp charts/plumbline/files/reader.yaml deploy/reader.yaml
@@ -103,6 +104,9 @@ e2e-parts:
 
 e2e-all: lab-build ## Run every scenario in each mode, in pieces that are recorded and resumed (SUITE=all LIMIT=150 minutes LANES=2 ONLY=piece)
 	.ci/e2e-all $(SUITE) $(LIMIT) $(LANES) '$(ONLY)'
+
+ui: ## Look at the UI in Debian's Chromium: bundles, 150,000 pods, other origins, axe (OUT=directory for screenshots)
+	.ci/ui
 
 matrix: lab-build ## Run the suites on every version of Calico, Kubernetes and containerd, in pieces that are recorded (ROWS=v3.27 SUITES=repair LIMIT=150 minutes LANES=2)
 	.ci/matrix '$(ROWS)' '$(SUITES)' $(LIMIT) $(LANES)

@@ -36,7 +36,7 @@ var may = map[string]string{
 	"detect":              "cnierror model finding",
 	"snapshotio":          "model lossless",
 	"observe":             "model",
-	"audit":               "model finding detect observe",
+	"audit":               "model finding detect observe plain",
 	"kube":                "model observe scrub",
 	"kube/probe":          "kube model observe",
 	"kube/write":          "execute kube model observe",
@@ -48,20 +48,26 @@ var may = map[string]string{
 	"kernel/podns":        "hostfile model kernel/rtnl",
 	"kernel/rtnl":         "model",
 	"buildinfo":           "",
-	"cli":                 "buildinfo cli/check cli/demo cli/explain cli/guard cli/ipam cli/repair cli/term cli/timeline cluster",
-	"cli/check":           "audit cli/term cluster detect finding model timeline",
-	"cli/demo":            "cli/term",
-	"cli/explain":         "audit cli/term cluster cnierror detect finding model timeline",
-	"cli/guard":           "cli/term cluster finding guard",
-	"cli/ipam":            "cli/term cluster ipamdiff model",
+	"cli":                 "buildinfo cli/check cli/demo cli/explain cli/guard cli/ipam cli/repair cli/term cli/timeline cli/ui cluster plain",
+	"cli/check":           "audit cli/term cluster detect finding model page plain timeline",
+	"cli/demo":            "cli/term plain",
+	"cli/explain":         "audit cli/term cluster cnierror detect finding ladder model page plain timeline",
+	"cli/guard":           "cli/term cluster finding guard plain",
+	"cli/ipam":            "cli/term cluster ipamdiff model plain",
 	"ipamdiff":            "model",
-	"cli/repair":          "audit cli/term cluster detect finding model repair",
-	"cli/term":            "audit cluster timeline timeline/parse",
+	"cli/repair":          "audit cli/term cluster detect finding model plain repair",
+	"cli/term":            "audit cluster plain timeline timeline/parse",
+	"cli/ui":              "audit cli/term cluster detect finding plain repair timeline timeline/render web",
+	"plain":               "",
+	"page":                "",
+	"ladder":              "audit detect finding model plain",
+	"ipammap":             "audit finding model plain",
+	"web":                 "audit capacity detect finding ipammap ladder model page plain repair",
 	"cli/term/termtest":   "cli/term",
-	"cli/timeline":        "cli/term cluster timeline timeline/parse timeline/render",
+	"cli/timeline":        "cli/term cluster plain timeline timeline/parse timeline/render",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
-	"controller":          "agent agent/door audit buildinfo cluster controller/capacity controller/objects controller/shadow detect finding kube kube/lead kube/own kube/review metrics model observe",
-	"controller/capacity": "audit finding model",
+	"controller":          "agent agent/door audit buildinfo cluster capacity controller/objects controller/shadow detect finding kube kube/lead kube/own kube/review metrics model observe web",
+	"capacity":            "audit finding model",
 	"metrics":             "",
 	"controller/objects":  "audit detect finding model",
 	"controller/shadow":   "audit detect finding model repair",
@@ -84,7 +90,7 @@ var may = map[string]string{
 	"timeline/timelinetest": "", // for tests only
 	"timeline/parse":        "eventlog timeline timeline/records scrub guard model",
 	"scrub":                 "",
-	"timeline/render":       "cnierror finding timeline scrub",
+	"timeline/render":       "cnierror finding page timeline scrub",
 	"timeline/loggen":       "timeline timeline/records timeline/parse",
 
 	"guard":         "",
@@ -96,7 +102,7 @@ var may = map[string]string{
 
 // Pure packages have no I/O and no clock: reading or changing the world is for the edges.
 const (
-	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard controller/capacity controller/objects controller/shadow ipamdiff "
+	pure   = " model cnierror finding detect repair repair/change repair/planner repair/proven timeline guard capacity ipammap ladder plain controller/objects controller/shadow ipamdiff "
 	impure = " os os/exec net net/http syscall context log/slog "
 )
 

@@ -25,6 +25,7 @@ const (
 	// Controller is for whom requests to the controller are signed: no node has that name.
 	Controller   = "plumbline:controller"
 	PathFindings = "findings"
+	PathUI       = "ui/"
 
 	// The virtual resource whose RBAC rights authorize callers.
 	Group    = "plumbline.dev"

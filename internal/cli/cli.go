@@ -21,7 +21,9 @@ import (
 	"plumbline.dev/plumbline/internal/cli/repair"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cli/timeline"
+	"plumbline.dev/plumbline/internal/cli/ui"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // An Env is what the program has of its process.
@@ -43,7 +45,7 @@ func Main(ctx context.Context, env Env) int {
 	case errors.As(err, &code):
 		return int(code)
 	default:
-		fmt.Fprintf(env.Stderr, "error: %s\n", term.Clean(strings.ReplaceAll(advise(err), "\t", "  ")))
+		fmt.Fprintf(env.Stderr, "error: %s\n", plain.Clean(strings.ReplaceAll(advise(err), "\t", "  ")))
 		return int(term.ExitUsage)
 	}
 }
@@ -75,7 +77,7 @@ func rootCommand(sess *term.Session) *cobra.Command {
 	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
 	root.AddCommand(check.StatusCommand(sess, guard.Summary), check.Command(sess), explain.Command(sess),
 		repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
-		timeline.Command(sess), guard.Command(sess), check.CollectCommand(sess), ipam.Command(sess), demo.Command(sess, again(sess)), versionCommand(sess), schemaCommand(sess))
+		timeline.Command(sess), guard.Command(sess), ui.Command(sess), check.CollectCommand(sess), ipam.Command(sess), demo.Command(sess, again(sess)), versionCommand(sess), schemaCommand(sess))
 	complete(root, sess)
 	root.SetUsageTemplate(strings.NewReplacer( // so that it fits a terminal
 		".LocalFlags.FlagUsages", ".LocalFlags.FlagUsagesWrapped 80", ".InheritedFlags.FlagUsages", ".InheritedFlags.FlagUsagesWrapped 80",

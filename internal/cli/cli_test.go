@@ -141,7 +141,7 @@ func TestRefusedInWords(t *testing.T) {
 		"timeline pod a --bundle " + good: "--bundle: not with timeline",
 		"explain pod":                     "explain pod: name one",
 		"explain node":                    "explain node: name one",
-		"explain pod a --bundle " + good:  "of a bundle, explain a finding, a node or a block",
+		"explain pod a --bundle " + good:  "pod default/a is not in this bundle",
 		"guard foo":                       "unknown command \"foo\" for \"plumbline guard\"",
 	} {
 		if r := run(t, 80, strings.Fields(line)...); r.code != 2 || !strings.Contains(r.err, says) || r.out != "" {
@@ -255,7 +255,13 @@ func TestUsage(t *testing.T) {
 		"not an address":   {[]string{"explain", "ip", "x"}, "ParseAddr"},
 		"etcd without":     {[]string{"explain", "PL0001"}, "no code"},
 		"labels, bundle":   {[]string{"check", "-l", "app=web", "--bundle", good}, "contains no labels"},
-		"pod of a bundle":  {[]string{"explain", "pod", "db-0", "--bundle", good}, "read the cluster"},
+		"no pod of it":     {[]string{"explain", "pod", "db-0", "--bundle", good}, "is not in this bundle"},
+		"ui for all":       {[]string{"ui", "--listen", "0.0.0.0:0"}, "this machine only"},
+		"ui of a name":     {[]string{"ui", "--listen", "example.com:0"}, "this machine only"},
+		"ui, account":      {[]string{"ui", "--account", "a/b"}, "only with --from-controller"},
+		"ui, told, bundle": {[]string{"ui", "--from-controller", "--bundle", good}, "not with --bundle"},
+		"ui, no bundle":    {[]string{"ui", "--bundle", "/nowhere"}, "no such file"},
+		"drawn, no pod":    {[]string{"explain", "node", "n1", "-o", "svg", "--bundle", good}, "only of a pod"},
 		"ip of a bundle":   {[]string{"explain", "ip", "10.0.0.1", "--bundle", good}, "read the cluster"},
 		"watch a bundle":   {[]string{"check", "-w", "--bundle", good}, "does not change"},
 		"nowhere to save":  {[]string{"collect"}, "--save"},

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/controller/objects"
@@ -28,6 +29,7 @@ type Options struct {
 	Pod       string // its own name
 	Listen    string // address of probes; empty: none
 	Serve     string // address on which all findings are served; empty: none
+	UI        bool   // serve the UI there too; keeps the last judgement in memory
 	Settle    time.Duration
 	Log       *slog.Logger
 }
@@ -47,7 +49,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := h.serve(ctx, o.Listen, metrics.Handler(n.now, n.judge), o.Log); err != nil {
 		return err
 	}
-	served, err := serveRows(ctx, client, o)
+	served, ui, err := serveRows(ctx, client, o)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ func Run(ctx context.Context, o Options) error {
 			n.elected(name == o.Pod)
 		},
 		Lead: func(leads context.Context) {
-			if err := (&leader{Options: o, store: store, health: h, rows: served, numbers: n}).run(leads); leads.Err() == nil {
+			if err := (&leader{Options: o, store: store, health: h, rows: served, ui: ui, numbers: n}).run(leads); leads.Err() == nil {
 				end(err)
 			}
 		},
@@ -79,18 +81,29 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// serveRows begins to serve all findings.
-func serveRows(ctx context.Context, client *kube.Client, o Options) (*rows, error) {
+// serveRows begins to serve all findings, and the UI if that is asked for.
+func serveRows(ctx context.Context, client *kube.Client, o Options) (*rows, *pages, error) {
 	r := newRows()
 	cfg, _, err := client.Guarded(func(string, string) bool { return false })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	reviewer, err := review.NewFor(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r, r.serve(ctx, o.Serve, reviewer, o.Log)
+	var ui *pages
+	if o.UI {
+		ui = newPages(func(ctx context.Context, owner any, namespace string) (bool, error) {
+			if namespace == "" { // who may read the state of all nodes reads there what they have of every pod
+				if ok, err := reviewer.Authorize(ctx, owner, "get", agent.Group, agent.Resource, ""); ok || err != nil {
+					return ok, err
+				}
+			}
+			return reviewer.ListsPods(ctx, owner, namespace)
+		})
+	}
+	return r, ui, r.serve(ctx, o.Serve, reviewer, ui, o.Log)
 }
 
 // A leader is the replica that was elected.
@@ -99,6 +112,7 @@ type leader struct {
 	store  *own.Store
 	health *health
 	rows   *rows
+	ui     *pages // nil: none
 	*numbers
 }
 
@@ -124,11 +138,19 @@ func (l *leader) run(ctx context.Context) error {
 		told := board.Take(pass.Report)
 		p.publish(board.Objects(), told)
 		l.rows.take(pass)
+		if l.ui != nil {
+			l.ui.state.Put(pass.Report)
+		}
 		rules.judged(pass)
 		l.judged(pass, board.Counts(), time.Now()) //nolint:forbidigo // Prometheus compares it with its own clock
 		l.health.judged(pass)
 	}}
-	w.Notice = func(s string) { l.Log.Warn(s) }
+	w.Notice = func(s string) {
+		l.Log.Warn(s)
+		if l.ui != nil {
+			l.ui.state.Notice(s)
+		}
+	}
 	return w.Run(ctx)
 }
 

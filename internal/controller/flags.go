@@ -23,6 +23,7 @@ func Flags(args []string, getenv func(string) string, stderr io.Writer) (Options
 	f.StringVar(&o.Pod, "name", getenv("POD_NAME"), "its own name: unique among its replicas")
 	f.StringVar(&o.Listen, "probes", ":8081", "address on which it answers /healthz, /readyz and /metrics; empty: none")
 	f.StringVar(&o.Serve, "serve", ":9479", "address on which it serves all findings to whom the API server allows to get them; empty: none")
+	f.BoolVar(&o.UI, "ui", false, "serve the UI there too; it keeps the last judgement in memory")
 	f.StringVar(&o.Cluster.StateDir, "state-dir", "", "directory for unconfirmed findings; empty: they are forgotten when it ends")
 	f.StringVar(&o.Cluster.Datastore, "datastore", "auto", "of Calico: auto, kdd or etcd")
 	endpoints := f.String("etcd-endpoints", "", "of Calico's etcd, separated by commas")

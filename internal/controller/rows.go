@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,7 +61,7 @@ func (s *rows) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 }
 
 // serve answers over HTTPS until ctx ends.
-func (s *rows) serve(ctx context.Context, listen string, review door.Reviewer, log *slog.Logger) error {
+func (s *rows) serve(ctx context.Context, listen string, review door.Reviewer, ui *pages, log *slog.Logger) error {
 	if listen == "" {
 		return nil
 	}
@@ -76,6 +77,9 @@ func (s *rows) serve(ctx context.Context, listen string, review door.Reviewer, l
 	mux := http.NewServeMux()
 	d := door.New(review, agent.Controller, door.Right{Group: v1alpha1.Group, Resource: "findings"}, now)
 	mux.Handle("GET /"+agent.PathFindings, d.Wrap("get", s))
+	if ui != nil {
+		mux.Handle("GET /"+agent.PathUI, d.Wrap("get", http.StripPrefix("/"+strings.TrimSuffix(agent.PathUI, "/"), ui)))
+	}
 	srv := &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 5 * time.Minute, IdleTimeout: 15 * time.Second,
 		MaxHeaderBytes: 64 << 10, TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},

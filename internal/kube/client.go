@@ -42,6 +42,7 @@ type Options struct {
 	Timeout    time.Duration // of one request
 	Gentle     bool          // one list at a time
 	Forward    bool          // reach agents by port-forward
+	Account    string        // NAMESPACE/NAME of a ServiceAccount of which a token may be asked for, beside Plumbline's own
 }
 
 // A Client reads one cluster.
@@ -101,7 +102,7 @@ func Connect(o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	if c.http, err = c.through(cfg, MayRead); err != nil {
+	if c.http, err = c.through(cfg, o.mayRead()); err != nil {
 		return nil, err
 	}
 	if c.lists, err = unpagedClient(cfg, base); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -39,4 +40,17 @@ func (c *Client) Controllers(ctx context.Context, namespace string) ([]AgentPod,
 func (c *Client) Controller(ctx context.Context, pod AgentPod, path string, head http.Header) (io.ReadCloser, error) {
 	body, _, err := c.proxy(ctx, pod, path, nil, head, pod.Namespace+"/"+pod.Name, maxRows)
 	return body, err
+}
+
+// ControllerPage asks a pod of the controller for a page of its UI, and gives the answer whatever its status.
+func (c *Client) ControllerPage(ctx context.Context, pod AgentPod, path string, query url.Values, head http.Header) (status int, body io.ReadCloser, err error) {
+	at, err := ProxyPath(pod, path)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := c.once(ctx, c.http, Request{Method: http.MethodGet, Path: at, Query: query, Accept: "*/*", Header: head})
+	if err != nil {
+		return 0, nil, fmt.Errorf("ask %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return resp.StatusCode, &bounded{body: resp.Body, left: maxAnswer}, nil
 }

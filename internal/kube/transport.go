@@ -73,6 +73,18 @@ func MayRead(method, path string) bool {
 	}
 }
 
+// mayRead is MayRead, and admits the request for a token of one more account.
+func (o *Options) mayRead() func(method, path string) bool {
+	ns, name, ok := strings.Cut(o.Account, "/")
+	if !ok || CheckNames(ns, name) != nil {
+		return MayRead
+	}
+	own := "/api/v1/namespaces/" + ns + "/serviceaccounts/" + name + "/token"
+	return func(method, path string) bool {
+		return MayRead(method, path) || method == http.MethodPost && path == own
+	}
+}
+
 // CheckNames refuses what is not the name of an object: paths are built from it.
 func CheckNames(names ...string) error {
 	for _, n := range names {

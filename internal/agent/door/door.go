@@ -60,7 +60,27 @@ type Door struct {
 
 type verdict struct {
 	ok    bool
+	owner any // of the token, as the Reviewer has it
 	until time.Time
+}
+
+// A Caller is who was admitted.
+type Caller struct {
+	Owner any               // of the token, as the Reviewer has it
+	Key   [sha256.Size]byte // of the token
+}
+
+type callerKey struct{}
+
+// WithCaller returns a request that was admitted.
+func WithCaller(r *http.Request, c Caller) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+}
+
+// CallerOf is who was admitted with a request.
+func CallerOf(r *http.Request) (Caller, bool) {
+	c, ok := r.Context().Value(callerKey{}).(Caller)
+	return c, ok
 }
 
 // New returns the door of a node's agent, or of another program that requests are signed for.
@@ -91,58 +111,59 @@ func (d *Door) Wrap(verb string, next http.Handler) http.Handler {
 			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
-		ok, err := d.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb)
+		v, err := d.may(r.Context(), sourceOf(r.RemoteAddr), token, audience, verb)
 		switch {
 		case err != nil:
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "the API server cannot be asked to verify the token; retry", http.StatusServiceUnavailable)
-		case !ok:
+		case !v.ok:
 			http.Error(w, fmt.Sprintf("the token is not valid for this request, or its owner may not %s %s.%s", verb, d.right.Resource, d.right.Group), http.StatusForbidden)
 		default:
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, WithCaller(r, Caller{v.owner, sha256.Sum256([]byte(token))}))
 		}
 	})
 }
 
 var errBusy = errors.New("too many token reviews; retry")
 
-func (d *Door) may(ctx context.Context, source netip.Addr, token, audience, verb string) (bool, error) {
+func (d *Door) may(ctx context.Context, source netip.Addr, token, audience, verb string) (verdict, error) {
 	end, ok := meant(token, audience)
 	if !ok {
-		return false, nil // refused without asking the API server
+		return verdict{}, nil // refused without asking the API server
 	}
 	key := sha256.Sum256([]byte(verb + "\x00" + token))
 	d.mu.Lock()
 	v, ok := d.known[key]
 	d.mu.Unlock()
 	if ok && d.now().Before(v.until) {
-		return v.ok, nil
+		return v, nil
 	}
 	if ok, err := d.review.Genuine(ctx, token); !ok || err != nil {
-		return false, err
+		return verdict{}, err
 	}
 	done, ok := d.sources.review(source)
 	if !ok {
-		return false, errBusy
+		return verdict{}, errBusy
 	}
 	defer done()
-	yes, err := d.ask(ctx, token, audience, verb)
+	owner, yes, err := d.ask(ctx, token, audience, verb)
 	if err != nil {
-		return false, err
+		return verdict{}, err
 	}
-	d.remember(key, yes, end)
-	return yes, nil
+	v = verdict{ok: yes, owner: owner}
+	d.remember(key, v, end)
+	return v, nil
 }
 
-func (d *Door) ask(ctx context.Context, token, audience, verb string) (bool, error) {
-	owner, ok, err := d.review.Authenticate(ctx, token, audience)
-	if err != nil || !ok {
-		return false, err
+func (d *Door) ask(ctx context.Context, token, audience, verb string) (owner any, ok bool, err error) {
+	if owner, ok, err = d.review.Authenticate(ctx, token, audience); err != nil || !ok {
+		return nil, false, err
 	}
-	return d.review.Authorize(ctx, owner, verb, d.right.Group, d.right.Resource, d.right.Name)
+	ok, err = d.review.Authorize(ctx, owner, verb, d.right.Group, d.right.Resource, d.right.Name)
+	return owner, ok, err
 }
 
-func (d *Door) remember(key [sha256.Size]byte, yes bool, end time.Time) {
+func (d *Door) remember(key [sha256.Size]byte, v verdict, end time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()
@@ -157,12 +178,13 @@ func (d *Door) remember(key [sha256.Size]byte, yes bool, end time.Time) {
 		clear(d.known) // too many tokens: drop the cache
 	}
 	keep := noFor
-	if yes {
+	if v.ok {
 		keep = yesFor
 	}
 	until := now.Add(keep)
 	if end.After(now) && end.Before(until) {
 		until = end // by this clock; it is refused a minute after its end by any
 	}
-	d.known[key] = verdict{yes, until}
+	v.until = until
+	d.known[key] = v
 }

@@ -91,7 +91,7 @@ func (w *longWriter) remove(dst string) { fmt.Fprintln(w.in, dst); w.out.Scan() 
 // TestRootWhoDidIt: routes are removed at random by a process like Felix, by a CNI plugin, by a
 // program that ends at once, and by the end of their interface. Each is named rightly or not at all.
 func TestRootWhoDidIt(t *testing.T) {
-	if !alone(t) {
+	if !aloneUnlessBusy(t, 5) {
 		return
 	}
 	const tries = 20 // -count=5 for a hundred
@@ -181,7 +181,10 @@ func TestRootWhoDidIt(t *testing.T) {
 			t.Errorf("%s: %d of %d are in the event log", who, named[kind]+unknown[kind], tries)
 		}
 	}
-	if unknown[0] > tries*3/4 || unknown[3] > tries*3/4 { // none to one in twenty on a machine that does nothing else
-		t.Errorf("too many are unknown: %v", unknown)
+	if t.Failed() {
+		return // that has no excuse
+	}
+	if unknown[0] > tries/10 || unknown[3] > tries/10 { // none to one in twenty on a machine that does nothing else
+		t.Errorf("%s: too many are unknown: %v", busy, unknown)
 	}
 }

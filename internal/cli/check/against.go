@@ -14,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // maxReport bounds a file that is compared with.
@@ -55,7 +56,7 @@ func readEarlier(ctx context.Context, file string, opts audit.Options) (audit.Ea
 // since compares a check with an earlier one of the same cluster.
 func since(r *audit.Report, e audit.Earlier) (*audit.Comparison, error) {
 	if guid := r.View.Snapshot().Meta.GUID; guid != "" && e.GUID != "" && guid != e.GUID {
-		return nil, fmt.Errorf("--against: it is of another cluster: %s, not %s", term.Line(e.GUID), guid)
+		return nil, fmt.Errorf("--against: it is of another cluster: %s, not %s", plain.Line(e.GUID), guid)
 	}
 	c := r.Against(e)
 	return &c, nil
@@ -90,7 +91,7 @@ func onlyNew(r *audit.Report, c audit.Comparison) *audit.Report {
 // compared says what differs.
 func compared(sess *term.Session, file string, c audit.Comparison) {
 	cols := sess.Width()
-	says := fmt.Sprintf("Compared with %s of %s: %d new, %d as before, %d gone", term.Line(file), c.Taken, len(c.New), c.Same, len(c.Gone))
+	says := fmt.Sprintf("Compared with %s of %s: %d new, %d as before, %d gone", plain.Line(file), c.Taken, len(c.New), c.Same, len(c.Gone))
 	if n := len(c.Unknown); n > 0 {
 		says += fmt.Sprintf(", %d not judged or not confirmed now", n)
 	}
@@ -108,7 +109,7 @@ func compared(sess *term.Session, file string, c audit.Comparison) {
 			if n > few {
 				text += fmt.Sprintf(" and %d others (-o json lists all)", n-few)
 			}
-			sess.PrintLabelled(cols, l.what, term.Line(text))
+			sess.PrintLabelled(cols, l.what, plain.Line(text))
 		}
 	}
 }

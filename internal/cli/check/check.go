@@ -78,7 +78,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.against, "against", "", "an earlier check, as check -o json or collect wrote it: show what is new since then, and what is gone")
 	l.BoolVar(&f.told, "from-controller", false, "show what the controller judged last, instead of reading the cluster")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
-	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html or name")
+	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html, junit, sarif or name")
 	return c
 }
 
@@ -87,7 +87,7 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if err != nil {
 		return err
 	}
-	if err := term.OutputOneOf(f.output, "table", "wide", "json", "yaml", "html", "name"); err != nil {
+	if err := term.OutputOneOf(f.output, "table", "wide", "json", "yaml", "html", "junit", "sarif", "name"); err != nil {
 		return err
 	}
 	if f.told {

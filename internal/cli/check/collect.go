@@ -12,6 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // CollectCommand is the command collect.
@@ -61,15 +62,15 @@ func runCollect(ctx context.Context, sess *term.Session, file string) error {
 		return err
 	}
 	rows := len(s.Pods) + len(s.Nodes) + len(s.Blocks) + len(s.Handles) + len(s.Affinities) + len(s.Endpoints)
-	fmt.Fprintf(sess.Stderr, "writing %s rows, about %s\n", term.Thousands(rows), term.Size(int64(rows)*bytesPerRow))
+	fmt.Fprintf(sess.Stderr, "writing %s rows, about %s\n", plain.Thousands(rows), plain.Size(int64(rows)*bytesPerRow))
 	written, err := cluster.WriteBundle(file, s)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, term.Size(written), term.Thousands(len(s.Pods)), term.Thousands(len(s.Nodes)), term.Thousands(len(s.Blocks)), term.Thousands(len(s.Handles)))
+	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s pods, %s nodes, %s blocks, %s handles\n", file, plain.Size(written), plain.Thousands(len(s.Pods)), plain.Thousands(len(s.Nodes)), plain.Thousands(len(s.Blocks)), plain.Thousands(len(s.Handles)))
 	for _, c := range s.Coverage {
 		if c.Node == "" && (c.State == model.Lost || c.State == model.Partial) {
-			fmt.Fprintf(sess.Stdout, "Not read %s: %s\n", c.Table, term.Line(c.Reason))
+			fmt.Fprintf(sess.Stdout, "Not read %s: %s\n", c.Table, plain.Line(c.Reason))
 		}
 	}
 	if len(s.NodeState) == 0 {

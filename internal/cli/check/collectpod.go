@@ -11,6 +11,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // runCollectPod saves what is known about one pod, before it is gone.
@@ -37,20 +38,20 @@ func runCollectPod(ctx context.Context, sess *term.Session, namespace, name stri
 		lines += strings.Count(string(e.Logs[i].Text), "\n")
 	}
 	sess.PrintLines(cols, fmt.Sprintf("Wrote    %s, %s: pod %s/%s and what surrounds it, %s of %s from %s",
-		f.file, term.Size(size), namespace, name, term.Count(lines, "line"), term.Count(len(e.Logs), "log"), term.Count(len(e.Nodes), "node")))
+		f.file, plain.Size(size), namespace, name, plain.Count(lines, "line"), plain.Count(len(e.Logs), "log"), plain.Count(len(e.Nodes), "node")))
 	const few = 8
 	for i, s := range e.Unread {
 		if i == few {
 			sess.PrintLines(cols, fmt.Sprintf("Not read and %d others", len(e.Unread)-few))
 			break
 		}
-		sess.PrintLabelled(cols, "Not read ", term.Line(s))
+		sess.PrintLabelled(cols, "Not read ", plain.Line(s))
 	}
 	for _, node := range slices.Sorted(maps.Keys(e.Ahead)) {
 		sess.PrintLines(cols, fmt.Sprintf("Clocks   %s is %s ahead of the API server; its lines keep its own time", node, e.Ahead[node].Round(time.Second)))
 	}
 	if len(e.Logs) == 0 {
-		sess.Next("check --bundle %s", term.Quoted(f.file))
+		sess.Next("check --bundle %s", plain.Quoted(f.file))
 		return nil
 	}
 	zone := ""
@@ -59,6 +60,6 @@ func runCollectPod(ctx context.Context, sess *term.Session, namespace, name stri
 	} else if len(zones) > 1 {
 		sess.PrintLines(cols, "Zones    differ between the nodes: read the logs of one at a time, with --tz "+strings.Join(zones, " or "))
 	}
-	sess.Next("timeline --logs %s%s", term.Quoted(f.file), zone)
+	sess.Next("timeline --logs %s%s", plain.Quoted(f.file), zone)
 	return nil
 }

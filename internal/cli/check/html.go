@@ -9,20 +9,28 @@ import (
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/page"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 //go:embed report.html
 var reportHTML string
 
+//go:embed report.css
+var ownStyle string
+
+//go:embed report.js
+var reportScript string
+
 // One file that works from file:// and loads nothing. Whatever comes from the cluster
 // goes through html/template, and none of it into script or style.
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"short": term.ShortIDs, "clean": term.Line,
+	"short": plain.ShortIDs, "clean": plain.Line,
 	"age": func(r *audit.Report, since model.Time) string {
 		if since.IsZero() {
 			return "-"
 		}
-		return term.Age(r.Taken.Sub(since))
+		return plain.Age(r.Taken.Sub(since))
 	},
 	"date": func(t model.Time) string { return t.String() },
 	"pair": func(f finding.Finding, r *audit.Report) map[string]any { return map[string]any{"F": &f, "R": r} },
@@ -62,8 +70,10 @@ func showHTML(sess *term.Session, r *audit.Report) error {
 	if p := r.Predating(); p != nil {
 		patterns = append(patterns, p.String())
 	}
+	style := page.Style + ownStyle
 	return reportTemplate.Execute(sess.Stdout, map[string]any{
+		"Style": template.CSS(style), "Script": template.JS(reportScript), "Policy": template.HTMLAttr(`content="` + page.Policy(style, reportScript) + `"`), //nolint:gosec // our own, embedded
 		"Groups": grouped(r.Findings), "Patterns": patterns,
-		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": totals(r, "finding"), "NotChecked": notChecked(r), "Prog": sess.Program,
+		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": r.Totals("finding"), "NotChecked": r.NotChecked(), "Prog": sess.Program,
 	})
 }

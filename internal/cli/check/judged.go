@@ -8,6 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // never is what no detector looks at: a pod without findings may still be cut off by it.
@@ -26,12 +27,12 @@ func judged(r *audit.Report, f flags) string {
 		only = " for " + strings.ToUpper(strings.Join(f.codes, ", ")) + " only"
 	}
 	if about := strings.TrimSpace(f.namespace + " " + f.node); f.by != nil && about != "" {
-		only += " (shown: only about " + term.Line(about) + ")"
+		only += " (shown: only about " + plain.Line(about) + ")"
 	}
 	if f.selector != "" {
-		only += " (shown: only about pods with " + term.Line(f.selector) + ")"
+		only += " (shown: only about pods with " + plain.Line(f.selector) + ")"
 	}
-	return fmt.Sprintf("Checked%s: %s, %s (%s with node state), %s; %s", only, term.Count(c.Pods, "pod"), term.Count(c.Nodes, "node"), term.Thousands(c.Seen), term.Count(c.Blocks, "block"), never)
+	return fmt.Sprintf("Checked%s: %s, %s (%s with node state), %s; %s", only, plain.Count(c.Pods, "pod"), plain.Count(c.Nodes, "node"), plain.Thousands(c.Seen), plain.Count(c.Blocks, "block"), never)
 }
 
 // unknownNames refuses names that nothing in the cluster has: a typo must not look healthy.

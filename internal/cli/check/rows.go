@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // groupAbove is how many findings of one code are listed one by one.
@@ -30,9 +30,9 @@ func findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]stri
 		f := &fs[i]
 		group := many[f.Code]
 		if list || len(group) <= groupAbove {
-			row := []string{sev(f.Severity), term.ShortIDs(f.Key()), term.Age(f.Age(now)), term.ShortIDs(f.Summary)}
+			row := []string{sev(f.Severity), plain.ShortIDs(f.Key()), plain.Age(f.Age(now)), plain.ShortIDs(f.Summary)}
 			if wide {
-				row = []string{sev(f.Severity), f.Key(), term.Age(f.Age(now)), term.Dash(f.Node), term.Dash(strings.Join(f.Explains, ",")), f.Summary}
+				row = []string{sev(f.Severity), f.Key(), plain.Age(f.Age(now)), plain.Dash(f.Node), plain.Dash(strings.Join(f.Explains, ",")), f.Summary}
 			}
 			rows = append(rows, row)
 			continue
@@ -41,7 +41,7 @@ func findingRows(fs []finding.Finding, now model.Time, list, wide bool) [][]stri
 			continue
 		}
 		done[f.Code] = true
-		rows = append(rows, []string{sev(worst(group)), groupName(f.Code, group), term.Age(oldest(group, now).Age(now)), term.ShortIDs(sample(group))})
+		rows = append(rows, []string{sev(worst(group)), groupName(f.Code, group), plain.Age(oldest(group, now).Age(now)), plain.ShortIDs(sample(group))})
 	}
 	return rows
 }
@@ -56,9 +56,9 @@ func groupName(c finding.Code, group []*finding.Finding) string {
 	}
 	what := plural(group[0].Subject.Kind)
 	if len(nodes) > 1 {
-		return fmt.Sprintf("%s (%s %s, %s nodes)", c, term.Thousands(len(group)), what, term.Thousands(len(nodes)))
+		return fmt.Sprintf("%s (%s %s, %s nodes)", c, plain.Thousands(len(group)), what, plain.Thousands(len(nodes)))
 	}
-	return fmt.Sprintf("%s (%s %s)", c, term.Thousands(len(group)), what)
+	return fmt.Sprintf("%s (%s %s)", c, plain.Thousands(len(group)), what)
 }
 
 func plural(k model.Kind) string {

@@ -13,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // StatusCommand is the command status; guards gives its line about the guards of the nodes.
@@ -76,10 +77,10 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 		kind += ", not tested on a real cluster"
 	}
 	rows := [][]string{
-		{"Cluster", fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", term.Dash(s.Meta.GUID), term.Dash(info.Kubernetes), term.Dash(info.Calico), kind)},
+		{"Cluster", fmt.Sprintf("%s, Kubernetes %s, Calico %s (%s)", plain.Dash(s.Meta.GUID), plain.Dash(info.Kubernetes), plain.Dash(info.Calico), kind)},
 		{"Calico", r.Calico.Why},
-		{"Objects", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", term.Thousands(len(s.Pods)), term.Thousands(len(s.Nodes)), term.Thousands(len(s.Blocks)), term.Thousands(len(s.Handles)), endpoints(r, s))},
-		{"Read", r.Taken.Time().UTC().Format(term.MinuteLayout) + skew(s)},
+		{"Objects", fmt.Sprintf("pods %s  nodes %s  blocks %s  handles %s  endpoints %s", plain.Thousands(len(s.Pods)), plain.Thousands(len(s.Nodes)), plain.Thousands(len(s.Blocks)), plain.Thousands(len(s.Handles)), endpoints(r, s))},
+		{"Read", r.Taken.Time().UTC().Format(plain.MinuteLayout) + skew(s)},
 		{"Datastore", datastore(r)},
 		{"Agents", agentsLine(r)},
 	}
@@ -94,17 +95,17 @@ func statusText(sess *term.Session, r *audit.Report, guard string) {
 			label = "Pools"
 		}
 		size := model.Size(p.CIDR, 1<<30)
-		rows = append(rows, []string{label, fmt.Sprintf("%s %s  %s, %d%% used, %s blocks%s", p.Name, p.CIDR, cmp.Or(p.Tunnel, "no encapsulation"), u.Held*100/max(size, 1), term.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled])})
+		rows = append(rows, []string{label, fmt.Sprintf("%s %s  %s, %d%% used, %s blocks%s", p.Name, p.CIDR, cmp.Or(p.Tunnel, "no encapsulation"), u.Held*100/max(size, 1), plain.Thousands(u.Blocks), map[bool]string{true: ", disabled"}[p.Disabled])})
 	}
 	if n := encrypted(s); n > 0 {
-		rows = append(rows, []string{"Encryption", fmt.Sprintf("WireGuard on %s of %s nodes", term.Thousands(n), term.Thousands(len(s.Nodes)))})
+		rows = append(rows, []string{"Encryption", fmt.Sprintf("WireGuard on %s of %s nodes", plain.Thousands(n), plain.Thousands(len(s.Nodes)))})
 	}
 	for _, c := range r.Gaps {
 		if c.Node == "" {
 			rows = append(rows, []string{"Not checked", c.Table.String() + ": " + c.Reason})
 		}
 	}
-	for _, l := range nodesNotChecked(r) {
+	for _, l := range r.NodesNotChecked() {
 		rows = append(rows, []string{"Not checked", strings.TrimPrefix(l, "Not checked: ")})
 	}
 	rows = append(rows, []string{"Next", sess.Program + " check"})
@@ -154,14 +155,14 @@ func agentsLine(r *audit.Report) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%s of %s nodes answer", term.Thousands(n), term.Thousands(len(asked)))
+	return fmt.Sprintf("%s of %s nodes answer", plain.Thousands(n), plain.Thousands(len(asked)))
 }
 
 func endpoints(r *audit.Report, s *model.Snapshot) string {
 	if r.View.State(model.Endpoints, "") == model.NotThere {
 		return "in the pods"
 	}
-	return term.Thousands(len(s.Endpoints))
+	return plain.Thousands(len(s.Endpoints))
 }
 
 // skew says how far apart in time the sources were read.

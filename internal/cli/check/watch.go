@@ -12,6 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // watch checks, and then follows what changes; what is new or gone since the last judgement
@@ -64,7 +65,7 @@ func (p *printed) unconfirmedLines(pass cluster.Pass) {
 	say := func(what string, of, not map[string]bool) {
 		for _, k := range slices.Sorted(maps.Keys(of)) {
 			if !not[k] {
-				fmt.Fprintf(p.sess.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, term.Line(k), took)
+				fmt.Fprintf(p.sess.Stderr, "%s %s %s%s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), what, plain.Line(k), took)
 			}
 		}
 	}
@@ -83,19 +84,19 @@ func (p *printed) changes(r *audit.Report) {
 		now[x.Key()] = true
 		if !p.seen[x.Key()] {
 			mark := map[bool]string{true: " ", false: "+"}[p.first]
-			sess.PrintLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), term.ShortIDs(x.Key()), term.ShortIDs(x.Summary)))
+			sess.PrintLines(cols, fmt.Sprintf("%s %s %-5s %s  %s", mark, at, sev(x.Severity), plain.ShortIDs(x.Key()), plain.ShortIDs(x.Summary)))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.seen)) {
 		if !now[k] {
-			sess.PrintLines(cols, fmt.Sprintf("- %s       %s", at, term.ShortIDs(k)))
+			sess.PrintLines(cols, fmt.Sprintf("- %s       %s", at, plain.ShortIDs(k)))
 		}
 	}
 	p.seen = now
 	if p.first {
-		sess.PrintLines(cols, totals(r, "finding"))
+		sess.PrintLines(cols, r.Totals("finding"))
 	}
-	if blind := notChecked(r); !slices.Equal(blind, p.unread) {
+	if blind := r.NotChecked(); !slices.Equal(blind, p.unread) {
 		for _, b := range blind {
 			sess.PrintLines(cols, b)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // The incident, as make screens records it: the cluster as collect writes it, and the logs of its nodes.
@@ -48,7 +49,7 @@ func steps(dir string) []step {
 func (s step) String() string {
 	var words []string
 	for _, a := range s.args {
-		words = append(words, term.Quoted(a))
+		words = append(words, plain.Quoted(a))
 	}
 	return strings.Join(words, " ")
 }
@@ -80,7 +81,7 @@ func Command(sess *term.Session, run func(ctx context.Context, args ...string) e
 
 func walk(ctx context.Context, sess *term.Session, dir string, run func(ctx context.Context, args ...string) error) error {
 	w := sess.Stdout
-	fmt.Fprintf(w, "Wrote %s: a cluster with one incident, as collect\nsaves it, and the logs of its nodes.\n", term.Line(dir))
+	fmt.Fprintf(w, "Wrote %s: a cluster with one incident, as collect\nsaves it, and the logs of its nodes.\n", plain.Line(dir))
 	enter := bufio.NewReader(sess.Stdin)
 	for i, s := range steps(dir) {
 		fmt.Fprintf(w, "\n%d. %s\n\n$ %s %s", i+1, s.asks, sess.Program, s)

@@ -10,6 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // explainBlock draws a block: one sign for each address.
@@ -40,7 +41,7 @@ func explainBlock(ctx context.Context, sess *term.Session, cidr netip.Prefix, f 
 
 func blockText(sess *term.Session, r *audit.Report, b *model.Block) {
 	cols := sess.Width()
-	sess.PrintLines(cols, fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, term.Dash(b.Node()), len(b.Held), len(b.Free), term.Count(len(r.Findings)+len(r.Unconfirmed), "finding")))
+	sess.PrintLines(cols, fmt.Sprintf("%s  affine %s  %d allocated, %d free; %s", b.CIDR, plain.Dash(b.Node()), len(b.Held), len(b.Free), plain.Count(len(r.Findings)+len(r.Unconfirmed), "finding")))
 	signs := blockSigns(r, b)
 	legend := []string{"U allocated, in use", "L allocated, not used", "! in use, free in IPAM", "T tunnel, service or reserved", ". free"}
 	sess.PrintLines(cols, "       0 1 2 3  4 5 6 7  8 9 a b  c d e f")

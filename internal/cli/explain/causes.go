@@ -9,6 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -30,11 +31,11 @@ func seekCauses(ctx context.Context, sess *term.Session, r *audit.Report, paths 
 		log, missing, err = cluster.Logs(ctx, o, cluster.LogQuestion{Pod: pod})
 		done()
 		if err != nil {
-			fmt.Fprintf(sess.Stderr, "logs were not read: %s\n", term.Clean(err.Error()))
+			fmt.Fprintf(sess.Stderr, "logs were not read: %s\n", plain.Clean(err.Error()))
 			return nil
 		}
 		for _, m := range missing {
-			fmt.Fprintln(sess.Stderr, term.Line(m))
+			fmt.Fprintln(sess.Stderr, plain.Line(m))
 		}
 	}
 	verdicts, _ := timeline.JudgeAll(log)

@@ -16,6 +16,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // flags say what to read and how to show it.
@@ -36,7 +37,7 @@ func Command(sess *term.Session) *cobra.Command {
 		Long: "Explains a code, a finding, or an object as every source has it: pod NAME,\n" +
 			"ip ADDRESS, node NAME, block CIDR, handle ID. Finds on which node something is,\n" +
 			"and whose: device NAME, mac ADDRESS, sandbox ID, pid [NODE/]PID, volume SOURCE.",
-		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n  %[1]s explain pod web -n shop --to db-0    # where packets between them end\n"+
+		Example: fmt.Sprintf("  %[1]s explain PL1001\n  %[1]s explain PL2001/shop/db-0\n  %[1]s explain pod db-0 -n shop\n  %[1]s explain pod db-0 -n shop -o svg > db-0.svg    # a picture to post\n  %[1]s explain pod web -n shop --to db-0    # where packets between them end\n"+
 			"  %[1]s explain ip 10.244.8.34\n  %[1]s explain block 10.244.8.0/26\n  %[1]s explain node w17\n"+
 			"  %[1]s explain handle k8s-pod-network.94feeebc95fb…    # its addresses\n"+
 			"  %[1]s explain device cali69de609d5af    # on which node it is, and whose\n  %[1]s explain mac b2:21:5b:82:e1:27\n  %[1]s explain sandbox 94feeebc95fb\n  %[1]s explain volume gluster1:/data    # who mounts it", sess.Program),
@@ -50,7 +51,7 @@ func Command(sess *term.Session) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
-	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json")
+	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json; of a pod also svg or html")
 	c.Flags().DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
 	c.Flags().StringVar(&f.to, "to", "", "of a pod: follow packets from it to this pod ([NAMESPACE/]NAME), and back")
 	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to search for the cause, instead of the agents' logs: file, directory, archive, or -")
@@ -58,8 +59,11 @@ func Command(sess *term.Session) *cobra.Command {
 }
 
 func run(ctx context.Context, sess *term.Session, args []string, f flags) error {
-	if err := term.OutputOneOf(f.output, "text", "wide", "json"); err != nil {
+	if err := term.OutputOneOf(f.output, "text", "wide", "json", "svg", "html"); err != nil {
 		return err
+	}
+	if drawn := f.output == "svg" || f.output == "html"; drawn && (f.to != "" || len(args) != 2 || !isPod(args[0])) {
+		return fmt.Errorf("-o %s: only of a pod: explain pod NAME -o %s", f.output, f.output)
 	}
 	if len(args) == 1 {
 		switch args[0] {
@@ -72,7 +76,7 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 		return explainFinding(ctx, sess, args[0], f)
 	}
 	kind, name := args[0], args[1]
-	if f.to != "" && kind != "pod" && kind != "pods" && kind != "po" {
+	if f.to != "" && !isPod(kind) {
 		return fmt.Errorf("--to follows packets between pods: explain pod NAME --to %s", f.to)
 	}
 	switch kind {
@@ -105,6 +109,8 @@ func run(ctx context.Context, sess *term.Session, args []string, f flags) error 
 	}
 }
 
+func isPod(kind string) bool { return kind == "pod" || kind == "pods" || kind == "po" }
+
 // A codePage is what explain CODE -o json prints.
 type codePage struct {
 	APIVersion string       `json:"apiVersion"`
@@ -134,7 +140,7 @@ func check(ctx context.Context, sess *term.Session, f flags, want func(*finding.
 // openScoped opens the cluster for what surrounds one pod or address.
 func openScoped(ctx context.Context, sess *term.Session) (*cluster.Scoped, func(), error) {
 	if sess.Bundle != "" {
-		return nil, nil, errors.New("--bundle: explain pod and explain ip read the cluster; of a bundle, explain a finding, a node or a block")
+		return nil, nil, errors.New("--bundle: explain ip and explain pod --to read the cluster; of a bundle, explain a pod, a finding, a node or a block")
 	}
 	o, done := sess.Options()
 	u, err := cluster.OpenScoped(ctx, o)
@@ -158,7 +164,7 @@ func nextOf(sess *term.Session, f *finding.Finding) {
 	case sess.Bundle != "":
 		sess.Next("explain %s", f.Code)
 	case f.State == finding.Confirmed:
-		sess.Next("plan %s", term.Quoted(term.ShortIDs(f.Key())))
+		sess.Next("plan %s", plain.Quoted(plain.ShortIDs(f.Key())))
 	default:
 		sess.Next("check --wait --code %s", f.Code)
 	}
@@ -170,9 +176,9 @@ func findingLines(sess *term.Session, r *audit.Report) {
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
 			f := &fs[i]
-			text := fmt.Sprintf("Finding  %s [%s] %s", term.ShortIDs(f.Key()), f.State, term.ShortIDs(f.Summary))
+			text := fmt.Sprintf("Finding  %s [%s] %s", plain.ShortIDs(f.Key()), f.State, plain.ShortIDs(f.Summary))
 			if len(f.Explains) > 0 {
-				text += "; explains " + term.ShortIDs(strings.Join(f.Explains, ", "))
+				text += "; explains " + plain.ShortIDs(strings.Join(f.Explains, ", "))
 			}
 			sess.PrintLines(cols, text)
 			causeLines(sess, f, cols)
@@ -180,7 +186,7 @@ func findingLines(sess *term.Session, r *audit.Report) {
 	}
 	switch {
 	case len(r.Findings) > 0:
-		sess.Next("explain %s", term.Quoted(term.ShortIDs(r.Findings[0].Key())))
+		sess.Next("explain %s", plain.Quoted(plain.ShortIDs(r.Findings[0].Key())))
 	case len(r.Unconfirmed) > 0:
 		nextOf(sess, &r.Unconfirmed[0])
 	default:

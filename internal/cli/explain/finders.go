@@ -3,8 +3,8 @@ package explain
 import (
 	"fmt"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // byInterface finds interfaces of nodes, with what is behind them, and of pods.
@@ -31,7 +31,7 @@ func bySandbox(v *model.View, name model.Sought) (out []hit) {
 	}
 	for i := range v.Rows(model.Containers) {
 		if c := v.Container(int32(i)); name.Container(c, c.Node) {
-			out = append(out, hit{c.Node, fmt.Sprintf("container %.12s (%s), %s, in sandbox %.12s", c.ID, term.Line(c.Name), c.State, c.Sandbox), podIn(v, c.Node, c.Sandbox)})
+			out = append(out, hit{c.Node, fmt.Sprintf("container %.12s (%s), %s, in sandbox %.12s", c.ID, plain.Line(c.Name), c.State, c.Sandbox), podIn(v, c.Node, c.Sandbox)})
 		}
 	}
 	for node, f := range v.Snapshot().NodeState {
@@ -53,19 +53,19 @@ func byPID(v *model.View, name model.Sought) (out []hit) {
 	}
 	for i := range v.Rows(model.Containers) {
 		if c := v.Container(int32(i)); name.Container(c, c.Node) {
-			out = append(out, hit{c.Node, fmt.Sprintf("first process of container %.12s (%s)", c.ID, term.Line(c.Name)), podIn(v, c.Node, c.Sandbox)})
+			out = append(out, hit{c.Node, fmt.Sprintf("first process of container %.12s (%s)", c.ID, plain.Line(c.Name)), podIn(v, c.Node, c.Sandbox)})
 		}
 	}
 	for i := range v.Rows(model.Processes) {
 		if p := v.Process(int32(i)); name.Process(p, p.Node) {
-			out = append(out, hit{p.Node, fmt.Sprintf("process %s, state %s, reported as %s", term.Line(p.Name), p.State, p.Why), p.Pod})
+			out = append(out, hit{p.Node, fmt.Sprintf("process %s, state %s, reported as %s", plain.Line(p.Name), p.State, p.Why), p.Pod})
 		}
 	}
 	return out
 }
 
 func ofLink(v *model.View, l *model.Link) hit {
-	h := hit{Node: l.Node, What: fmt.Sprintf("interface %s, index %d, %s, %s", term.Line(l.Name), l.Index, term.Dash(l.Kind), upOrDown(l.Up))}
+	h := hit{Node: l.Node, What: fmt.Sprintf("interface %s, index %d, %s, %s", plain.Line(l.Name), l.Index, plain.Dash(l.Kind), upOrDown(l.Up))}
 	for a := range v.AttachmentsBehind(l.Node, l.Index) {
 		b := ofAttachment(v, a)
 		h.What, h.Pod = h.What+"; behind it "+b.What, b.Pod
@@ -74,7 +74,7 @@ func ofLink(v *model.View, l *model.Link) hit {
 }
 
 func ofAttachment(v *model.View, a *model.Attachment) hit {
-	what := fmt.Sprintf("%s in namespace %d, MAC %s", term.Dash(term.Line(a.Device)), a.Inode, term.Dash(a.MAC))
+	what := fmt.Sprintf("%s in namespace %d, MAC %s", plain.Dash(plain.Line(a.Device)), a.Inode, plain.Dash(a.MAC))
 	for _, p := range a.IPs {
 		what += ", " + p.Addr().String()
 	}

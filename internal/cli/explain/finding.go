@@ -14,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 var errNoFinding = errors.New("not present in the current check")
@@ -31,7 +32,7 @@ func explainFinding(ctx context.Context, sess *term.Session, name string, f flag
 	}
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed} {
 		for i := range fs {
-			if k := fs[i].Key(); k == name || term.ShortIDs(k) == name {
+			if k := fs[i].Key(); k == name || plain.ShortIDs(k) == name {
 				if err := seekCauses(ctx, sess, r, f.logs, podOf(&fs[i])); err != nil {
 					return err
 				}
@@ -49,7 +50,7 @@ func explainFinding(ctx context.Context, sess *term.Session, name string, f flag
 	}
 	for i := range r.Findings {
 		for _, k := range r.Findings[i].Explains {
-			if k == name || term.ShortIDs(k) == name {
+			if k == name || plain.ShortIDs(k) == name {
 				return fmt.Errorf("%s is explained by %s", name, r.Findings[i].Key())
 			}
 		}
@@ -60,7 +61,7 @@ func explainFinding(ctx context.Context, sess *term.Session, name string, f flag
 // findingText shows a finding with its evidence and causes.
 func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide bool) {
 	cols := sess.Width()
-	show := term.ShortIDs
+	show := plain.ShortIDs
 	if wide {
 		cols = 0
 		show = func(s string) string { return s }
@@ -75,7 +76,7 @@ func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide b
 		sess.PrintLines(cols, "Explains  "+show(strings.Join(f.Explains, ", ")))
 	}
 	if f.State == finding.Confirmed {
-		sess.PrintLines(cols, "Present   for at least "+term.Age(f.Age(r.Taken)))
+		sess.PrintLines(cols, "Present   for at least "+plain.Age(f.Age(r.Taken)))
 	} else {
 		why := f.Why
 		if !f.RecheckAfter.IsZero() {
@@ -89,5 +90,5 @@ func findingText(sess *term.Session, r *audit.Report, f *finding.Finding, wide b
 
 // moments shows a time to the minute, rounded up: at that minute it has passed.
 func moments(t model.Time) string {
-	return t.Add(59 * time.Second).Time().UTC().Format(term.MinuteLayout)
+	return t.Add(59 * time.Second).Time().UTC().Format(plain.MinuteLayout)
 }

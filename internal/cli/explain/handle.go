@@ -12,6 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/cnierror"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // explainHandle shows which addresses an IPAM handle has, and who uses them.
@@ -51,7 +52,7 @@ func handleText(sess *term.Session, r *audit.Report, id string) {
 	}
 	slices.SortFunc(rows[1:], func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	record, there := handleRecord(v, id)
-	sess.PrintLines(cols, fmt.Sprintf("handle %s: %s; %s in the blocks that were read", term.ShortIDs(term.Line(id)), record, term.Count(len(rows)-1, "address")))
+	sess.PrintLines(cols, fmt.Sprintf("handle %s: %s; %s in the blocks that were read", plain.ShortIDs(plain.Line(id)), record, plain.Count(len(rows)-1, "address")))
 	if len(rows)-1 > cluster.MaxOfHandle && sess.Bundle == "" {
 		sess.PrintLines(cols, fmt.Sprintf("Not checked: who has the addresses after the first %d: \"not read\" or \"no such pod\" says nothing about them", cluster.MaxOfHandle))
 	}
@@ -77,7 +78,7 @@ func handleRecord(v *model.View, id string) (says string, there bool) {
 		for _, b := range h.Blocks {
 			n += b.Count
 		}
-		return fmt.Sprintf("its record counts %s in %s", term.Count(n, "address"), term.Count(len(h.Blocks), "block")), true
+		return fmt.Sprintf("its record counts %s in %s", plain.Count(n, "address"), plain.Count(len(h.Blocks), "block")), true
 	}
 	if !v.State(model.Handles, "").Seen() {
 		return "its record was not read", false
@@ -89,7 +90,7 @@ func handleRow(v *model.View, a *model.Allocation, id string) []string {
 	at := v.AttributeOf(a)
 	owner, node, now := "-", "-", "-"
 	if at != nil {
-		node = term.Dash(at.Node)
+		node = plain.Dash(at.Node)
 		if at.Pod != "" {
 			owner = at.Namespace + "/" + at.Pod
 			now = "no such pod"
@@ -114,5 +115,5 @@ func handleRow(v *model.View, a *model.Allocation, id string) []string {
 			box += ", gone"
 		}
 	}
-	return []string{a.IP.String(), v.Snapshot().Blocks[a.Block].CIDR.String(), term.Line(owner), term.Line(node), box, now}
+	return []string{a.IP.String(), v.Snapshot().Blocks[a.Block].CIDR.String(), plain.Line(owner), plain.Line(node), box, now}
 }

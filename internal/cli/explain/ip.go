@@ -9,6 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // explainIP shows who claims an address.
@@ -58,7 +59,7 @@ func ipText(sess *term.Session, r *audit.Report, ip netip.Addr) {
 			if agents {
 				more = factsOf(v, p, ip)
 			}
-			rows = append(rows, append([]string{p.Namespace + "/" + p.Name, term.Dash(p.Node), string(p.Phase)}, more...))
+			rows = append(rows, append([]string{p.Namespace + "/" + p.Name, plain.Dash(p.Node), string(p.Phase)}, more...))
 		case model.ByEndpoint:
 			e := v.Endpoint(c.Row)
 			state := "endpoint"
@@ -76,7 +77,7 @@ func ipText(sess *term.Session, r *audit.Report, ip netip.Addr) {
 		}
 	}
 	says, detail := ipamText(v, ip)
-	sess.PrintLines(cols, fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, term.Count(len(rows)-1, "claim"), running, says))
+	sess.PrintLines(cols, fmt.Sprintf("%s has %s, %d in use; IPAM: %s", ip, plain.Count(len(rows)-1, "claim"), running, says))
 	if len(rows) > 1 {
 		sess.PrintTable(cols, rows)
 	}
@@ -108,7 +109,7 @@ func by(p *model.Pod, ip netip.Addr) string {
 
 func ipamText(v *model.View, ip netip.Addr) (says, detail string) {
 	for b := range v.BlocksWith(ip) {
-		detail = fmt.Sprintf("Block    %s affine %s: %d allocated, %d free", b.CIDR, term.Dash(b.Node()), len(b.Held), len(b.Free))
+		detail = fmt.Sprintf("Block    %s affine %s: %d allocated, %d free", b.CIDR, plain.Dash(b.Node()), len(b.Held), len(b.Free))
 		for a := range v.AllocationsOf(ip) {
 			at := v.AttributeOf(a)
 			switch {
@@ -117,7 +118,7 @@ func ipamText(v *model.View, ip netip.Addr) (says, detail string) {
 			case at.Pod != "":
 				return fmt.Sprintf("allocated to %s/%s on %s", at.Namespace, at.Pod, at.Node), detail
 			default:
-				return "allocated to " + term.ShortIDs(at.Handle), detail
+				return "allocated to " + plain.ShortIDs(at.Handle), detail
 			}
 		}
 		return "FREE", detail

@@ -12,6 +12,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // explainNode shows a node's pods, blocks and state, and the findings about it.
@@ -39,7 +40,7 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f flags) 
 		}
 	}
 	u := r.View.NodeUse(name)
-	sess.PrintLines(cols, fmt.Sprintf("node %s %s; %s", name, state, term.Count(len(r.Findings)+len(r.Unconfirmed), "finding")),
+	sess.PrintLines(cols, fmt.Sprintf("node %s %s; %s", name, state, plain.Count(len(r.Findings)+len(r.Unconfirmed), "finding")),
 		fmt.Sprintf("Pods     %d, %d with an address from Calico", pods, networked),
 		fmt.Sprintf("Blocks   %d with %d addresses, %d allocated", u.Blocks, u.Size, u.Held))
 	if n != nil {
@@ -70,14 +71,14 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 		return
 	}
 	if m := v.MachineOf(name); m != nil {
-		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s, CNI plugin %s", hours(m.Uptime), term.Dash(m.Kernel), term.Dash(m.Felix), cmp.Or(m.Plugin, "of unknown version")))
+		print(fmt.Sprintf("Machine  up %s, kernel %s, Felix %s, CNI plugin %s", hours(m.Uptime), plain.Dash(m.Kernel), plain.Dash(m.Felix), cmp.Or(m.Plugin, "of unknown version")))
 		if m.Ahead != 0 {
 			print(fmt.Sprintf("Clock    differs from the API server's by %s: stamps in its logs do too", cluster.ClockOff(time.Duration(m.Ahead)*time.Second)))
 		}
 	}
 	for c := range v.CNIConfigsOn(name) {
 		if c.Loaded {
-			print(fmt.Sprintf("Network  %s in %s: plugins %s, IPAM %s, nodename %s", c.Network, c.File, strings.Join(c.Plugins, " and "), term.Dash(c.IPAM), term.Dash(c.NodeName)))
+			print(fmt.Sprintf("Network  %s in %s: plugins %s, IPAM %s, nodename %s", c.Network, c.File, strings.Join(c.Plugins, " and "), plain.Dash(c.IPAM), plain.Dash(c.NodeName)))
 		}
 	}
 	var runtime, slowest string
@@ -92,7 +93,7 @@ func nodeFacts(v *model.View, name string, print func(string)) {
 		}
 	}
 	if slowest != "" {
-		print("Runtime  " + term.Dash(runtime) + "; " + slowest)
+		print("Runtime  " + plain.Dash(runtime) + "; " + slowest)
 	}
 	if len(not) > 0 {
 		slices.Sort(not)

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // nodeRows are what a pod's own node says of it: its runtime, the device inside the pod,
@@ -43,13 +43,13 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 		}
 		return [][]string{none, {"pod eth0", "-", "-", "-", "no sandbox"}, {"host", hostRoute(v, pod.Node, ips), "-", "-", where}}
 	}
-	rows := [][]string{{"runtime", "-", term.ShortID(box.ID), "-", runtime}}
+	rows := [][]string{{"runtime", "-", plain.ShortID(box.ID), "-", runtime}}
 	where, ok := seen(model.Attachments)
 	if !ok {
 		return append(rows, notChecked("pod eth0", where), notChecked("host", where))
 	}
 	name, _ := v.DeviceOf(box.Node, box.ID)
-	inside := []string{"pod " + name, "NO DEVICE", term.ShortID(box.ID), "-", where}
+	inside := []string{"pod " + name, "NO DEVICE", plain.ShortID(box.ID), "-", where}
 	peer := 0
 	if a := v.Inside(box.Node, box.ID); a != nil {
 		var has []netip.Addr
@@ -57,7 +57,7 @@ func nodeRows(v *model.View, pod *model.Pod, ips []netip.Addr) [][]string {
 			has = append(has, p.Addr())
 		}
 		peer = a.Peer
-		inside = []string{"pod " + name, list(has), term.ShortID(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
+		inside = []string{"pod " + name, list(has), plain.ShortID(box.ID), "peer if" + strconv.Itoa(a.Peer), where}
 		switch {
 		case len(has) > 0:
 		case box.SharesKernel():
@@ -96,5 +96,5 @@ func hostRoute(v *model.View, node string, ips []netip.Addr) string {
 			out = append(out, "to "+name)
 		}
 	}
-	return term.Dash(strings.Join(out, ", "))
+	return plain.Dash(strings.Join(out, ", "))
 }

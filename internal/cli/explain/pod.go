@@ -10,11 +10,16 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // explainPod shows what each source says of a pod, side by side.
 func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flags) error {
-	e, done, err := endAt(ctx, sess, ns, name, f)
+	at := endAt
+	if sess.Bundle != "" {
+		at = endIn
+	}
+	e, done, err := at(ctx, sess, ns, name, f)
 	if err != nil {
 		return err
 	}
@@ -22,15 +27,18 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 	if err := seekCauses(ctx, sess, e.r, f.logs, e.ref.Name); err != nil {
 		return err
 	}
-	if f.output == "json" {
+	switch f.output {
+	case "json":
 		return printReport(sess, e.r, "PodExplanation")
+	case "svg", "html":
+		return drawPod(sess, e.r, e.pod, f.output)
 	}
 	policies := ""
-	if !e.pod.HostNetwork && !e.pod.Finished() {
+	if e.u != nil && !e.pod.HostNetwork && !e.pod.Finished() {
 		policies = "Policies: " + policyLine(ctx, e.u, ns, name)
 	}
 	podText(sess, e.r, e.pod, e.claims, policies)
-	if len(e.r.Findings)+len(e.r.Unconfirmed) > 0 {
+	if e.u != nil && len(e.r.Findings)+len(e.r.Unconfirmed) > 0 {
 		routeLines(ctx, sess, e.u, e.pod.Node, e.claims)
 	}
 	return nil
@@ -44,11 +52,11 @@ func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Ad
 		{"kubernetes", list(pod.IPs), "-", "-", "rv " + pod.Revision},
 	}
 	if !r.Calico.Etcd {
-		rows = append(rows, []string{"annotation", annotation(pod), term.Dash(term.ShortID(pod.ContainerID)), "-", "rv " + pod.Revision})
+		rows = append(rows, []string{"annotation", annotation(pod), plain.Dash(plain.ShortID(pod.ContainerID)), "-", "rv " + pod.Revision})
 	} else {
 		row := []string{"endpoint", "GONE", "GONE", "GONE", "-"}
 		for e := range r.View.EndpointsOf(pod.Namespace, pod.Name) {
-			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), term.Dash(term.ShortID(e.ContainerID)), term.Dash(e.Device), "etcd rev " + e.Revision}
+			row = []string{"endpoint", list(e.IPs) + onOther(e.Node, pod.Node), plain.Dash(plain.ShortID(e.ContainerID)), plain.Dash(e.Device), "etcd rev " + e.Revision}
 		}
 		rows = append(rows, row)
 	}
@@ -56,7 +64,7 @@ func podText(sess *term.Session, r *audit.Report, pod *model.Pod, ips []netip.Ad
 		rows = append(rows, ipamRow(r.View, ip))
 	}
 	rows = append(rows, nodeRows(r.View, pod, ips)...)
-	sess.PrintLines(cols, fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, term.Dash(pod.Node), podVerdict(r, pod, rows)))
+	sess.PrintLines(cols, fmt.Sprintf("%s/%s on %s %s", pod.Namespace, pod.Name, plain.Dash(pod.Node), podVerdict(r, pod, rows)))
 	sess.PrintTable(cols, rows)
 	if policies != "" {
 		sess.PrintLines(cols, policies)
@@ -77,7 +85,7 @@ func chain(sess *term.Session, f *finding.Finding) {
 		if where == "" {
 			where = "kubernetes"
 		}
-		rows = append(rows, []string{string(e.Ref.Kind), term.ShortIDs(e.Says), where})
+		rows = append(rows, []string{string(e.Ref.Kind), plain.ShortIDs(e.Says), where})
 	}
 	sess.PrintTable(sess.Width(), rows)
 }
@@ -97,7 +105,7 @@ func podVerdict(r *audit.Report, pod *model.Pod, rows [][]string) string {
 	case pod.Finished():
 		return "has finished and has no address"
 	case !pod.Deleted.IsZero():
-		return "is being deleted, and may take until " + term.Stamp(pod.Deleted.Time())
+		return "is being deleted, and may take until " + plain.Stamp(pod.Deleted.Time())
 	case len(pod.IPs) == 0:
 		return "has no address yet"
 	case odd != "":
@@ -126,7 +134,7 @@ func ipamRow(v *model.View, ip netip.Addr) []string {
 		b := v.BlockOf(a)
 		sandbox := "-"
 		if at := v.AttributeOf(a); at != nil && at.Handle != "" {
-			sandbox = term.ShortID(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
+			sandbox = plain.ShortID(at.Handle[strings.LastIndexByte(at.Handle, '.')+1:])
 		}
 		return []string{"ipam", ip.String(), sandbox, "-", fmt.Sprintf("%s #%d", b.CIDR, a.Ordinal)}
 	}
@@ -161,5 +169,5 @@ func list(ips []netip.Addr) string {
 	for _, a := range ips {
 		out = append(out, a.String())
 	}
-	return term.Dash(strings.Join(out, ","))
+	return plain.Dash(strings.Join(out, ","))
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // policyLine says which policies may keep packets from a pod: nobody evaluates them here.
@@ -13,7 +13,7 @@ func policyLine(ctx context.Context, u *cluster.Scoped, ns, name string) string 
 	p, err := u.Policies(ctx, ns, name)
 	switch {
 	case err != nil:
-		return "not read: " + term.Line(err.Error())
+		return "not read: " + plain.Line(err.Error())
 	case len(p.Select)+len(p.Calico) == 0 && u.Etcd():
 		return "no NetworkPolicy selects it; Calico's own, in etcd, and AdminNetworkPolicies are not read"
 	case len(p.Select)+len(p.Calico) == 0:
@@ -21,10 +21,10 @@ func policyLine(ctx context.Context, u *cluster.Scoped, ns, name string) string 
 	}
 	var says []string
 	if len(p.Select) > 0 {
-		says = append(says, "selected by NetworkPolicy "+term.Line(term.FewOf(p.Select)))
+		says = append(says, "selected by NetworkPolicy "+plain.Line(plain.FewOf(p.Select)))
 	}
 	if len(p.Calico) > 0 {
-		says = append(says, "Calico also has "+term.Line(term.FewOf(p.Calico))+" there or for all namespaces")
+		says = append(says, "Calico also has "+plain.Line(plain.FewOf(p.Calico))+" there or for all namespaces")
 	}
 	return strings.Join(says, "; ") + " (what they allow is not evaluated)"
 }

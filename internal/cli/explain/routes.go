@@ -9,6 +9,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 var routeWords = map[string]string{"new": "added", "changed": "changed", "gone": "removed"}
@@ -17,10 +18,10 @@ var routeWords = map[string]string{"new": "added", "changed": "changed", "gone":
 func routeLines(ctx context.Context, sess *term.Session, u *cluster.Scoped, node string, ips []netip.Addr) {
 	changes, err := u.RouteChanges(ctx, node, ips)
 	if err != nil {
-		fmt.Fprintln(sess.Stderr, term.Line(fmt.Sprintf("changes of routes were not read from %s: %v", node, err)))
+		fmt.Fprintln(sess.Stderr, plain.Line(fmt.Sprintf("changes of routes were not read from %s: %v", node, err)))
 	}
 	for _, c := range changes {
-		sess.PrintLabelled(sess.Width(), "Route     ", fmt.Sprintf("to %s %s at %s %s", c.IP, routeWords[c.What], term.Stamp(c.At), c.Who))
+		sess.PrintLabelled(sess.Width(), "Route     ", fmt.Sprintf("to %s %s at %s %s", c.IP, routeWords[c.What], plain.Stamp(c.At), c.Who))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // An end is a pod as it was read and judged; two of them are the ends of a way.
@@ -136,7 +137,7 @@ func between(a, b *end) []hop {
 		return nil
 	}
 	way := detect.WayTo(a.r.View, a.node, b.ip, b.node)
-	return []hop{{At: a.node + " to " + b.node, Says: term.Dash(way.Says), Broken: way.Broken, Unread: way.Unread}}
+	return []hop{{At: a.node + " to " + b.node, Says: plain.Dash(way.Says), Broken: way.Broken, Unread: way.Unread}}
 }
 
 // back is the rest of the way there, and the way of the answers.
@@ -177,7 +178,7 @@ func toText(ctx context.Context, sess *term.Session, from, to *end, hops []hop) 
 		if h.Broken != "" {
 			state = "BROKEN: " + h.Broken
 		}
-		rows = append(rows, []string{strconv.Itoa(i + 1), h.At, term.ShortIDs(state)})
+		rows = append(rows, []string{strconv.Itoa(i + 1), h.At, plain.ShortIDs(state)})
 	}
 	sess.PrintLines(cols, fmt.Sprintf("%s (%s) to %s (%s): %s", from.ref.Name, from.ip, to.ref.Name, to.ip, wayVerdict(hops)))
 	sess.PrintTable(cols, rows)

@@ -3,8 +3,8 @@ package explain
 import (
 	"fmt"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // byVolume finds who mounts a volume, by a part of its source or by its server, and whether it
@@ -15,12 +15,12 @@ func byVolume(v *model.View, s model.Sought) (out []hit) {
 		if !s.Mount(m) {
 			continue
 		}
-		what := fmt.Sprintf("%s %s on %s, %s", term.Line(m.Type), term.Line(m.Source), term.Line(m.Target), answers(m.Silent))
+		what := fmt.Sprintf("%s %s on %s, %s", plain.Line(m.Type), plain.Line(m.Source), plain.Line(m.Target), answers(m.Silent))
 		if m.Dead != "" {
-			what += ", left of " + term.Line(m.Dead)
+			what += ", left of " + plain.Line(m.Dead)
 		}
 		for _, h := range m.HeldBy {
-			what += fmt.Sprintf(", held by process %d (%s)", h.PID, term.Line(h.Name))
+			what += fmt.Sprintf(", held by process %d (%s)", h.PID, plain.Line(h.Name))
 		}
 		if len(m.Pods) == 0 {
 			out = append(out, hit{m.Node, what, ""})

@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // A hit is one place where something was found.
@@ -91,7 +92,7 @@ func whereOf(ctx context.Context, sess *term.Session, sought model.Sought) (*mod
 
 func whereText(sess *term.Session, l lookup) {
 	cols := sess.Width()
-	sess.PrintLines(cols, fmt.Sprintf("%s %s: found %s on %s that answered", l.Of, term.Line(l.Name), term.Count(len(l.Found), "time"), term.Count(l.Answered, "node")))
+	sess.PrintLines(cols, fmt.Sprintf("%s %s: found %s on %s that answered", l.Of, plain.Line(l.Name), plain.Count(len(l.Found), "time"), plain.Count(l.Answered, "node")))
 	const many = 50
 	pod := ""
 	for i, h := range l.Found {
@@ -101,7 +102,7 @@ func whereText(sess *term.Session, l lookup) {
 		}
 		whose := ""
 		if h.Pod != "" {
-			whose = ", pod " + term.Line(h.Pod)
+			whose = ", pod " + plain.Line(h.Pod)
 			if pod == "" {
 				pod = h.Pod
 			}
@@ -113,9 +114,9 @@ func whereText(sess *term.Session, l lookup) {
 		if n > 5 {
 			more = " …"
 		}
-		sess.PrintLines(cols, fmt.Sprintf("Not checked: %s could not be read: %s%s", term.Count(n, "node"), strings.Join(l.Silent[:min(n, 5)], ", "), more))
+		sess.PrintLines(cols, fmt.Sprintf("Not checked: %s could not be read: %s%s", plain.Count(n, "node"), strings.Join(l.Silent[:min(n, 5)], ", "), more))
 	}
 	if ns, name, ok := strings.Cut(pod, "/"); ok {
-		sess.Next("explain pod %s -n %s", term.Quoted(name), term.Quoted(ns))
+		sess.Next("explain pod %s -n %s", plain.Quoted(name), plain.Quoted(ns))
 	}
 }

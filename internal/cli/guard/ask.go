@@ -9,6 +9,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // openAgents finds the agents of the cluster, or of one node.
@@ -47,7 +48,7 @@ func unreadNodes(unread map[string]error) []string {
 	}
 	var out []string
 	for _, why := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, fmt.Sprintf("%s: %s", term.FewOf(by[why]), why))
+		out = append(out, fmt.Sprintf("%s: %s", plain.FewOf(by[why]), why))
 	}
 	slices.Sort(out)
 	return out

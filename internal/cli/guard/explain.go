@@ -10,6 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // An explanation is what guard explain -o json prints.
@@ -63,7 +64,7 @@ func explained(sess *term.Session, name string, f flags) (q callsQuestion, err e
 func explainCalls(sess *term.Session, s saidCalls, output string) error {
 	if len(s.calls) == 0 {
 		for _, l := range unreadNodes(s.unread) {
-			fmt.Fprintln(sess.Stderr, "no answer: "+term.Line(l))
+			fmt.Fprintln(sess.Stderr, "no answer: "+plain.Line(l))
 		}
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
@@ -84,13 +85,13 @@ func explainCalls(sess *term.Session, s saidCalls, output string) error {
 
 func explainText(sess *term.Session, s *saidCalls) {
 	w, cols := sess.Stdout, sess.Width()
-	say := func(label, text string) { sess.PrintLabelled(cols, label, term.ShortIDs(text)) }
+	say := func(label, text string) { sess.PrintLabelled(cols, label, plain.ShortIDs(text)) }
 	say("", s.headline())
 	told := map[int]bool{}
 	for _, c := range grouped(s.calls) {
 		r := guard.RuleOf(c.Rule)
 		fmt.Fprintln(w)
-		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.UTC().Format(callTime), c.Verb, term.ShortID(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
+		say("", fmt.Sprintf("%s  %s of %s on %s, rule %d: %s%s", c.At.UTC().Format(callTime), c.Verb, plain.ShortID(c.Container), c.Node, c.Rule, r.Title, c.repeated()))
 		say("  Done   ", done(&c.namedCall))
 		if c.Late || c.Rule == 11 {
 			say("  Found  ", c.Says)
@@ -136,7 +137,7 @@ func (s *saidCalls) headline() string {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	text := fmt.Sprintf("%s on %s: %s of %s", s.q.about, term.FewOf(distinct(nodes)), term.Count(len(s.calls), "call"), counted(len(distinct(boxes)), "sandbox", "sandboxes"))
+	text := fmt.Sprintf("%s on %s: %s of %s", s.q.about, plain.FewOf(distinct(nodes)), plain.Count(len(s.calls), "call"), counted(len(distinct(boxes)), "sandbox", "sandboxes"))
 	switch {
 	case lost > 0:
 		return text + fmt.Sprintf("; %d late, and the newer one LOST something in %d", late, lost)
@@ -149,7 +150,7 @@ func (s *saidCalls) headline() string {
 
 // done says what was done with a call, and what came of it.
 func done(c *namedCall) string {
-	what := term.Dash(c.Delegate)
+	what := plain.Dash(c.Delegate)
 	var out []string
 	switch {
 	case c.Stopped():
@@ -161,7 +162,7 @@ func done(c *namedCall) string {
 	}
 	switch {
 	case c.Code != 0:
-		out[0] += fmt.Sprintf(", failed in %s: %s", millis(c.Took), term.Dash(c.Error))
+		out[0] += fmt.Sprintf(", failed in %s: %s", millis(c.Took), plain.Dash(c.Error))
 	case c.Error != "":
 		out[0] += fmt.Sprintf(", which failed in %s: %s", millis(c.Took), c.Error)
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 const (
@@ -39,7 +40,7 @@ func followCalls(ctx context.Context, sess *term.Session, p agents, q callsQuest
 		for _, l := range unreadNodes(s.unread) { // once, not every two seconds
 			if !silent[l] {
 				silent[l] = true
-				fmt.Fprintln(sess.Stderr, "no answer: "+term.Line(l))
+				fmt.Fprintln(sess.Stderr, "no answer: "+plain.Line(l))
 			}
 		}
 		if n := len(s.calls); n > 0 {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // footnotes say why late DELs were passed on although the guard may stop them.
@@ -23,11 +23,11 @@ func (f *footnotes) of(r *guard.Report) int {
 	var text string
 	switch r.Keyed {
 	case guard.ByContainer:
-		text = fmt.Sprintf("%s compares container IDs: passed on, owner checked, %s", term.Dash(r.Version), came)
+		text = fmt.Sprintf("%s compares container IDs: passed on, owner checked, %s", plain.Dash(r.Version), came)
 	case guard.ByName, guard.ByBoth:
 		text = "some arrived before the guard was switched to enforce and were passed on; owner checked, " + came
 	default:
-		text = fmt.Sprintf("it is not known whether %s compares container IDs: passed on, owner checked, %s", strings.TrimSpace(term.Dash(r.Delegate)+" "+r.Version), came)
+		text = fmt.Sprintf("it is not known whether %s compares container IDs: passed on, owner checked, %s", strings.TrimSpace(plain.Dash(r.Delegate)+" "+r.Version), came)
 	}
 	for i, s := range f.said {
 		if strings.HasSuffix(s, text) {

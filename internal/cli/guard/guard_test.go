@@ -23,6 +23,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/eventlog"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 const (
@@ -174,7 +175,7 @@ func TestGuardScreens(t *testing.T) {
 		"guard-log":     func(sess *term.Session) error { return showCalls(sess, callsOf(ctx, post(), callsQuestion{}), "text") },
 		"guard-explain": func(sess *term.Session) error { return explainCalls(sess, callsOf(ctx, post(), pod), "text") },
 		"guard-line": func(sess *term.Session) error {
-			_, err := fmt.Fprintln(sess.Stdout, term.Line(Summary(post().Status(ctx)))[:80]+"\n"+Summary([]agent.GuardStatus{{}}, nil)+"\n"+Summary(nil, nil))
+			_, err := fmt.Fprintln(sess.Stdout, plain.Line(Summary(post().Status(ctx)))[:80]+"\n"+Summary([]agent.GuardStatus{{}}, nil)+"\n"+Summary(nil, nil))
 			return err
 		},
 	} {

@@ -10,6 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // fewLines bounds the lines of one sort on a screen.
@@ -31,7 +32,7 @@ func printNodeLines(sess *term.Session, all guards) {
 	}
 	for _, label := range slices.Sorted(maps.Keys(said)) {
 		if n := said[label] - fewLines; n > 0 {
-			fmt.Fprintf(sess.Stdout, "%s%s more (-o json has them all)\n", label, term.Thousands(n))
+			fmt.Fprintf(sess.Stdout, "%s%s more (-o json has them all)\n", label, plain.Thousands(n))
 		}
 	}
 }
@@ -51,27 +52,27 @@ func nodeLines(n *cluster.GuardStatus) (out [][2]string) {
 		if r.Mode != guard.Enforce {
 			advice = fmt.Sprintf("Switch the guard on %s to enforce, or see below", n.Node)
 		}
-		say("Retried DEL", " %s, %s DELs since %s; the next pod of that name on this node loses its network. %s", endlessOf(e), term.Thousands(e.Count), e.Since.UTC().Format(term.MinuteLayout), advice)
+		say("Retried DEL", " %s, %s DELs since %s; the next pod of that name on this node loses its network. %s", endlessOf(e), plain.Thousands(e.Count), e.Since.UTC().Format(plain.MinuteLayout), advice)
 	}
 	if mode := inForce(r); mode != r.Wanted {
-		say("Wanted", ": %s, but it is %s: %s", term.Dash(string(r.Wanted)), cmp.Or(string(mode), "not installed"), term.Dash(r.Why))
+		say("Wanted", ": %s, but it is %s: %s", plain.Dash(string(r.Wanted)), cmp.Or(string(mode), "not installed"), plain.Dash(r.Why))
 	} else if r.Why != "" {
-		say("Wanted", ": %s: %s", term.Dash(string(r.Wanted)), r.Why)
+		say("Wanted", ": %s: %s", plain.Dash(string(r.Wanted)), r.Why)
 	}
 	if d := n.Age(); d > daemonSilentAfter {
-		say("Old data", ": data is %s old: the guard daemon has not reported since", term.Age(d))
+		say("Old data", ": data is %s old: the guard daemon has not reported since", plain.Age(d))
 	}
 	if r.Named > 0 {
 		say("Off", ": the plugin is still installed and passes all calls on: %s", counted(r.Named, "file still names it", "files still name it"))
 	}
 	if r.Waiting != "" && r.Queue > 0 {
-		say("Queue", ": %s: %s", term.Count(r.Queue, "DEL"), r.Waiting)
+		say("Queue", ": %s: %s", plain.Count(r.Queue, "DEL"), r.Waiting)
 	}
 	if r.Succeeded > 0 {
 		say("Ended", ": a retried DEL was answered with success, %s (rule 11)", times(r.Succeeded))
 	}
 	if r.Open > 0 {
-		say("Errors", ": the guard itself failed in %s and passed them on", term.Count(r.Open, "call"))
+		say("Errors", ": the guard itself failed in %s and passed them on", plain.Count(r.Open, "call"))
 	}
 	return out
 }
@@ -80,7 +81,7 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return term.Thousands(n) + " times"
+	return plain.Thousands(n) + " times"
 }
 
 // counted is count for a plural that is more than an s.
@@ -88,12 +89,12 @@ func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return term.Thousands(n) + " " + many
+	return plain.Thousands(n) + " " + many
 }
 
 func endlessOf(e *guard.Endless) string {
 	if e.Pod == "" {
-		return term.ShortID(e.Container)
+		return plain.ShortID(e.Container)
 	}
 	return e.Namespace + "/" + e.Pod
 }

@@ -8,6 +8,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // A callLog is what guard log -o json prints.
@@ -100,8 +101,8 @@ func callRow(c *namedCall, layout string) []string {
 		pod = "-"
 	}
 	return []string{
-		c.At.UTC().Format(layout), term.Line(c.Name), term.Line(string(c.Verb)), term.InMiddle(term.Line(pod), maxPodName), term.Dash(term.Line(term.ShortID(c.Container))),
-		millis(c.Took), term.Line(term.ShortIDs(outcome(c))),
+		c.At.UTC().Format(layout), plain.Line(c.Name), plain.Line(string(c.Verb)), plain.InMiddle(plain.Line(pod), maxPodName), plain.Dash(plain.Line(plain.ShortID(c.Container))),
+		millis(c.Took), plain.Line(plain.ShortIDs(outcome(c))),
 	}
 }
 

@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // notShown says what the calls cannot tell.
 func (s *saidCalls) notShown() []string {
 	out := unreadNodes(s.unread)
 	if without := s.withoutAdd(); len(without) > 0 {
-		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", term.FewOf(without)))
+		out = append(out, fmt.Sprintf("the ADD of %s: it ran before the guard was installed, bypassed it, or is older than the event log", plain.FewOf(without)))
 	}
 	if queued := s.queued(); len(queued) > 0 {
-		out = append(out, fmt.Sprintf("whether the queued DEL of %s was run: no later call shows it", term.FewOf(queued)))
+		out = append(out, fmt.Sprintf("whether the queued DEL of %s was run: no later call shows it", plain.FewOf(queued)))
 	}
 	if slices.ContainsFunc(s.calls, func(c namedCall) bool { return c.Late && c.Called }) {
 		out = append(out, "Calico's datastore after a late DEL: the guard checks only interface, address and route of the newer sandbox")
@@ -33,7 +33,7 @@ func (s *saidCalls) withoutAdd() []string {
 	added := map[string]bool{}
 	for i := range s.calls {
 		c := &s.calls[i]
-		id := term.ShortID(c.Container)
+		id := plain.ShortID(c.Container)
 		switch {
 		case c.Verb == guard.Add:
 			added[id] = true
@@ -49,7 +49,7 @@ func (s *saidCalls) queued() []string {
 	var out []string
 	for i := range s.calls {
 		c := &s.calls[i]
-		id := term.ShortID(c.Container)
+		id := plain.ShortID(c.Container)
 		if (c.Verb == guard.Del || c.Verb == guard.Replayed) && c.Called && c.Code == 0 {
 			out = slices.DeleteFunc(out, func(q string) bool { return q == id })
 		}

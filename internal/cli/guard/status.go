@@ -10,6 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // A status is what guard status -o json prints.
@@ -31,7 +32,7 @@ func showGuards(sess *term.Session, all guards, f flags) error {
 		return gaps(all.unread)
 	}
 	if n := len(all.said); n > 0 && !all.installed() {
-		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", term.Count(n, "node")))
+		sess.PrintLabelled(sess.Width(), "", fmt.Sprintf("The guard is not installed (%s answered). docs/guard.md describes what it does and how to install it.", plain.Count(n, "node")))
 		printUnread(sess, all.unread)
 		sess.Next("check --code %s", finding.PL4006)
 		return gaps(all.unread)
@@ -71,9 +72,9 @@ func printStatusTable(sess *term.Session, all guards, f flags) {
 		sess.PrintTable(cols, rows)
 	}
 	if more > 0 {
-		what := term.Count(more, "more node")
+		what := plain.Count(more, "more node")
 		if len(rows) == 1 {
-			what = term.Count(more, "node")
+			what = plain.Count(more, "node")
 		}
 		fmt.Fprintf(sess.Stdout, "%s: %d late (-A lists them)\n", what, late)
 	}
@@ -100,31 +101,31 @@ func inForce(r *guard.Report) guard.Mode {
 const besideName = 69
 
 func statusRow(n *cluster.GuardStatus, notes *footnotes, wide bool, cols int) []string {
-	name := term.Line(n.Node)
+	name := plain.Line(n.Node)
 	if cols > 0 {
-		name = term.InMiddle(name, max(8, cols-besideName))
+		name = plain.InMiddle(name, max(8, cols-besideName))
 	}
 	r := n.Report
 	switch {
 	case r == nil:
 		return []string{name, "-", "not installed"}
 	case r.Mode == "" && !wide:
-		return []string{name, term.Dash(string(inForce(r))), "not installed"}
+		return []string{name, plain.Dash(string(inForce(r))), "not installed"}
 	}
-	stopped := term.Thousands(r.Stopped)
+	stopped := plain.Thousands(r.Stopped)
 	if n := notes.of(r); n > 0 {
 		stopped += fmt.Sprintf(" (%d)", n)
 	}
-	queue := term.Thousands(r.Queue)
+	queue := plain.Thousands(r.Queue)
 	if r.Queue == 0 && r.Mode != guard.Enforce {
 		queue = "-"
 	}
 	row := []string{
-		name, term.Dash(string(r.Mode)), term.Dash(strings.TrimSpace(r.Delegate + " " + r.Version)), term.Thousands(r.Late), stopped,
-		term.Thousands(len(r.Endless)), queue, spans(r.Dels),
+		name, plain.Dash(string(r.Mode)), plain.Dash(strings.TrimSpace(r.Delegate + " " + r.Version)), plain.Thousands(r.Late), stopped,
+		plain.Thousands(len(r.Endless)), queue, spans(r.Dels),
 	}
 	if wide {
-		row = append(row, spans(r.Adds), term.Dash(string(r.Wanted)), term.Dash(r.File), term.Dash(r.State), term.Thousands(r.Put), term.Thousands(r.Adopted), term.Thousands(r.Open), term.Dash(r.GC))
+		row = append(row, spans(r.Adds), plain.Dash(string(r.Wanted)), plain.Dash(r.File), plain.Dash(r.State), plain.Thousands(r.Put), plain.Thousands(r.Adopted), plain.Thousands(r.Open), plain.Dash(r.GC))
 	}
 	return row
 }

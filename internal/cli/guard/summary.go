@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // Summary says in one line what the guards of the nodes do, for status.
@@ -29,11 +29,11 @@ func Summary(said []cluster.GuardStatus, unread map[string]error) string {
 	var on []string
 	for _, mode := range []guard.Mode{guard.Enforce, guard.Observe, guard.Off} {
 		if modes[mode] > 0 {
-			on = append(on, fmt.Sprintf("%s on %s", mode, term.Thousands(modes[mode])))
+			on = append(on, fmt.Sprintf("%s on %s", mode, plain.Thousands(modes[mode])))
 		}
 	}
 	if modes[""] > 0 {
-		on = append(on, "not installed on "+term.Thousands(modes[""]))
+		on = append(on, "not installed on "+plain.Thousands(modes[""]))
 	}
 	out := strings.Join(on, ", ")
 	switch {
@@ -42,10 +42,10 @@ func Summary(said []cluster.GuardStatus, unread map[string]error) string {
 	case out == "":
 		return "unknown: the agents are older than the guard"
 	case all.installed():
-		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", term.Thousands(late), term.Thousands(stopped))
+		out += fmt.Sprintf("; late DELs: %s seen, %s stopped", plain.Thousands(late), plain.Thousands(stopped))
 	}
 	if old > 0 {
-		out += fmt.Sprintf("; %s older than the guard", term.Count(old, "agent"))
+		out += fmt.Sprintf("; %s older than the guard", plain.Count(old, "agent"))
 	}
 	return out
 }

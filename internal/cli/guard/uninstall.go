@@ -13,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/guard"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 func uninstallCommand(sess *term.Session) *cobra.Command {
@@ -67,9 +68,9 @@ func uninstall(ctx context.Context, sess *term.Session, p agents, within, every 
 			}
 		}
 		free := len(all.said) + len(all.unread) - len(left)
-		sess.PrintLabelled(cols, "", fmt.Sprintf("%s: no CNI configuration names the guard.", term.Count(free, "node")))
+		sess.PrintLabelled(cols, "", fmt.Sprintf("%s: no CNI configuration names the guard.", plain.Count(free, "node")))
 		if len(programs) > 0 {
-			sess.PrintLabelled(cols, "", fmt.Sprintf("%s: the program plumbline-cni stays as a pass-through as long as something names it, such as cached results of pods that started with it. The guard daemon removes it then.", term.FewOf(programs)))
+			sess.PrintLabelled(cols, "", fmt.Sprintf("%s: the program plumbline-cni stays as a pass-through as long as something names it, such as cached results of pods that started with it. The guard daemon removes it then.", plain.FewOf(programs)))
 		}
 		for _, l := range unreadNodes(left) {
 			sess.PrintLabelled(cols, "Not shown: ", l)
@@ -93,7 +94,7 @@ func named(said []cluster.GuardStatus) (left map[string]error, programs, mute []
 		case r == nil:
 			mute = append(mute, g.Node)
 		case g.Age() > daemonSilentAfter:
-			left[g.Node] = fmt.Errorf("the guard daemon has not reported for %s", term.Age(g.Age()))
+			left[g.Node] = fmt.Errorf("the guard daemon has not reported for %s", plain.Age(g.Age()))
 		case r.Wanted != guard.Off:
 			left[g.Node] = errors.New("the guard daemon does not know yet that the mode is off")
 		case r.State == "broken":

@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/ipamdiff"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 type diffFlags struct {
@@ -66,7 +67,7 @@ func diff(ctx context.Context, sess *term.Session, files []string, f diffFlags) 
 		return err
 	}
 	if was.Meta.GUID != "" && is.Meta.GUID != "" && was.Meta.GUID != is.Meta.GUID {
-		return fmt.Errorf("%s is of another cluster: %s, not %s", files[0], term.Line(was.Meta.GUID), term.Line(is.Meta.GUID))
+		return fmt.Errorf("%s is of another cluster: %s, not %s", files[0], plain.Line(was.Meta.GUID), plain.Line(is.Meta.GUID))
 	}
 	then, now := was.Meta.Taken, is.Meta.Taken
 	d := ipamdiff.Compare(model.Seal(was), model.Seal(is))
@@ -92,9 +93,9 @@ func show(sess *term.Session, d *ipamdiff.Diff, then, now model.Time, all bool) 
 		have = "has"
 	}
 	sess.PrintLines(cols,
-		fmt.Sprintf("%s moved, %s lost, %s gained, %s renewed; %s %s the same owner", term.Count(d.Count(ipamdiff.Moved), "address"), term.Thousands(d.Count(ipamdiff.Lost)),
-			term.Thousands(d.Count(ipamdiff.Gained)), term.Thousands(d.Count(ipamdiff.Renewed)), term.Thousands(d.Same), have),
-		fmt.Sprintf("%s other than then; from %s to %s", term.Count(len(d.Blocks), "block"), term.Stamp(then.Time()), term.Stamp(now.Time())))
+		fmt.Sprintf("%s moved, %s lost, %s gained, %s renewed; %s %s the same owner", plain.Count(d.Count(ipamdiff.Moved), "address"), plain.Thousands(d.Count(ipamdiff.Lost)),
+			plain.Thousands(d.Count(ipamdiff.Gained)), plain.Thousands(d.Count(ipamdiff.Renewed)), plain.Thousands(d.Same), have),
+		fmt.Sprintf("%s other than then; from %s to %s", plain.Count(len(d.Blocks), "block"), plain.Stamp(then.Time()), plain.Stamp(now.Time())))
 	rows := [][]string{{"ADDRESS", "", "WAS", "IS"}}
 	for i := range d.Addresses {
 		if a := &d.Addresses[i]; all || a.What != ipamdiff.Renewed {
@@ -103,7 +104,7 @@ func show(sess *term.Session, d *ipamdiff.Diff, then, now model.Time, all bool) 
 	}
 	for i := range d.Blocks {
 		b := &d.Blocks[i]
-		rows = append(rows, []string{b.CIDR.String(), string(b.What), term.Dash(b.Was), term.Dash(b.Is)})
+		rows = append(rows, []string{b.CIDR.String(), string(b.What), plain.Dash(b.Was), plain.Dash(b.Is)})
 	}
 	if len(rows) > 1 {
 		sess.PrintTable(cols, rows)
@@ -118,8 +119,8 @@ func owner(o ipamdiff.Owner) string {
 	case o.Name == "":
 		return "free"
 	case o.Node == "":
-		return term.ShortIDs(o.Name)
+		return plain.ShortIDs(o.Name)
 	default:
-		return term.ShortIDs(o.Name) + " on " + o.Node
+		return plain.ShortIDs(o.Name) + " on " + o.Node
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // Command is the command ipam.
@@ -70,7 +71,7 @@ func backup(ctx context.Context, sess *term.Session, file string) error {
 	}
 	for _, c := range s.Coverage {
 		if c.Node == "" && (c.State == model.Lost || c.State == model.Partial) {
-			return fmt.Errorf("nothing is written, since %s were not read completely: %s", c.Table, term.Line(c.Reason))
+			return fmt.Errorf("nothing is written, since %s were not read completely: %s", c.Table, plain.Line(c.Reason))
 		}
 	}
 	size, err := cluster.WriteBundle(file, s)
@@ -81,7 +82,7 @@ func backup(ctx context.Context, sess *term.Session, file string) error {
 	for i := range s.Blocks {
 		held += len(s.Blocks[i].Held)
 	}
-	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s in %s, %s\n", file, term.Size(size), term.Count(held, "allocated address"), term.Count(len(s.Blocks), "block"), term.Count(len(s.Handles), "handle"))
-	sess.Next("ipam diff %s", term.Quoted(file))
+	fmt.Fprintf(sess.Stdout, "Wrote    %s, %s: %s in %s, %s\n", file, plain.Size(size), plain.Count(held, "allocated address"), plain.Count(len(s.Blocks), "block"), plain.Count(len(s.Handles), "handle"))
+	sess.Next("ipam diff %s", plain.Quoted(file))
 	return nil
 }

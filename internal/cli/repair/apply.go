@@ -11,6 +11,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -142,7 +143,7 @@ func (w *applyRun) carryOut(ctx context.Context) error {
 	w.meter.Clear()
 	w.summary(res)
 	if err != nil {
-		fmt.Fprintf(w.sess.Stdout, "stopped   %s\n", term.Line(err.Error()))
+		fmt.Fprintf(w.sess.Stdout, "stopped   %s\n", plain.Line(err.Error()))
 		if !w.dryRun() {
 			w.sess.Next("apply --resume %s", w.Plan.ID)
 		}

@@ -10,6 +10,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -24,7 +25,7 @@ func (w *applyRun) headline() {
 // skipped tells what fell away since the plan was made.
 func (w *applyRun) skipped() {
 	for _, r := range w.Skipped {
-		field(w.sess, "skipped", term.Line(term.ShortIDs(r.Finding))+": "+term.Line(term.ShortIDs(r.Why)))
+		field(w.sess, "skipped", plain.Line(plain.ShortIDs(r.Finding))+": "+plain.Line(plain.ShortIDs(r.Why)))
 	}
 }
 
@@ -42,10 +43,10 @@ func (w *applyRun) progress(p cluster.Progress) {
 	if p.Undo {
 		mark = "undo "
 	}
-	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, term.ShortIDs(p.Step.On.Name))
+	text := fmt.Sprintf("%s%*d/%d %-9s %-9s %s", mark, len(fmt.Sprint(p.Of))+1, p.N, p.Of, p.Step.On.Kind, p.Outcome, plain.ShortIDs(p.Step.On.Name))
 	w.sess.PrintLines(w.sess.Width(), text)
 	if p.Why != "" {
-		w.sess.PrintLabelled(w.sess.Width(), "      ", term.ShortIDs(p.Why))
+		w.sess.PrintLabelled(w.sess.Width(), "      ", plain.ShortIDs(p.Why))
 	}
 }
 
@@ -61,10 +62,10 @@ func (w *applyRun) summary(res cluster.Result) {
 	var parts []string
 	for _, o := range []repair.Outcome{repair.Done, repair.Already, repair.Moved, repair.Refused, repair.Failed, repair.Unknown} {
 		if n[o] > 0 {
-			parts = append(parts, term.Thousands(n[o])+" "+string(o))
+			parts = append(parts, plain.Thousands(n[o])+" "+string(o))
 		}
 	}
-	fmt.Fprintf(w.sess.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), term.Thousands(len(w.Plan.Steps)))
+	fmt.Fprintf(w.sess.Stdout, "steps     %s of %s\n", strings.Join(parts, ", "), plain.Thousands(len(w.Plan.Steps)))
 }
 
 // sent says what a dry run sends.
@@ -97,9 +98,9 @@ func (w *applyRun) closing(res cluster.Result, v cluster.Verification, took time
 	case w.Plan.Undoes != "":
 		fmt.Fprintf(out, "undone    as far as possible, in %s\n", took)
 	case v.Unread != nil:
-		fmt.Fprintf(out, "written   and not verified: %s\n", term.Line(v.Unread.Error()))
+		fmt.Fprintf(out, "written   and not verified: %s\n", plain.Line(v.Unread.Error()))
 	default:
-		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), term.Count(len(w.Plan.Targets), "finding"), took)
+		fmt.Fprintf(out, "verified  %s of %s, in %s\n", curedText(w.Plan, cured), plain.Count(len(w.Plan.Targets), "finding"), took)
 	}
 	w.left(left)
 	w.also(v.Also)
@@ -118,9 +119,9 @@ func (w *applyRun) waiting(v cluster.Verification) {
 	switch {
 	case !w.sess.Interactive() && !w.sess.Verbose:
 	case v.Unread != nil:
-		fmt.Fprintf(w.sess.Stderr, "waiting: %s\n", term.Line(v.Unread.Error()))
+		fmt.Fprintf(w.sess.Stderr, "waiting: %s\n", plain.Line(v.Unread.Error()))
 	default:
-		fmt.Fprintf(w.sess.Stderr, "waiting for Calico: %s still found\n", term.Count(len(v.Still), "finding"))
+		fmt.Fprintf(w.sess.Stderr, "waiting for Calico: %s still found\n", plain.Count(len(v.Still), "finding"))
 	}
 }
 
@@ -131,7 +132,7 @@ func (w *applyRun) also(fs []finding.Finding) {
 			fmt.Fprintf(w.sess.Stdout, "also       ... %d more about the same pods\n", len(fs)-i)
 			return
 		}
-		text := term.ShortIDs(f.Key()) + ": " + term.ShortIDs(f.Summary)
+		text := plain.ShortIDs(f.Key()) + ": " + plain.ShortIDs(f.Summary)
 		if f.State != finding.Confirmed {
 			text += " (unconfirmed)"
 		}
@@ -146,15 +147,15 @@ func (w *applyRun) left(why map[string]string) {
 			fmt.Fprintf(w.sess.Stdout, "remains    ... %d more\n", len(why)-i)
 			return
 		}
-		field(w.sess, "remains", term.ShortIDs(f)+": "+term.ShortIDs(why[f]))
+		field(w.sess, "remains", plain.ShortIDs(f)+": "+plain.ShortIDs(why[f]))
 	}
 }
 
 func curedText(p *repair.Plan, n int) string {
 	if n == 1 && len(p.Targets) == 1 {
-		return term.Line(p.Targets[0].Finding) + " is gone: 1"
+		return plain.Line(p.Targets[0].Finding) + " is gone: 1"
 	}
-	return term.Thousands(n) + " are gone"
+	return plain.Thousands(n) + " are gone"
 }
 
 // verdict is the exit code: something was left alone, or is still there.

@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -60,16 +61,16 @@ func runHistory(ctx context.Context, sess *term.Session) error {
 	for _, s := range all {
 		made := "-"
 		if !s.Made.IsZero() {
-			made = term.Stamp(s.Made.UTC())
+			made = plain.Stamp(s.Made.UTC())
 		}
 		what := strings.Join(s.Targets[:min(2, len(s.Targets))], ", ")
 		if n := len(s.Targets) - 2; n > 0 {
-			what += fmt.Sprintf(" and %s more", term.Thousands(n))
+			what += fmt.Sprintf(" and %s more", plain.Thousands(n))
 		}
 		if s.Why != "" {
 			what = s.Why
 		}
-		rows = append(rows, []string{s.Plan, made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), term.ShortIDs(what)})
+		rows = append(rows, []string{s.Plan, made, string(s.State), string(s.Risk), fmt.Sprintf("%d/%d", s.Tried, s.Steps), plain.ShortIDs(what)})
 	}
 	sess.PrintTable(sess.Width(), rows)
 	return nil
@@ -103,14 +104,14 @@ func historyOf(ctx context.Context, sess *term.Session, id string) error {
 		if e.Outcome == repair.Intent {
 			continue // what came of it follows
 		}
-		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), term.ShortIDs(on)})
+		rows = append(rows, []string{clock(e.At), stepText(e.Step), string(e.Outcome), plain.ShortIDs(on)})
 	}
 	sess.PrintTable(sess.Width(), rows)
 	sess.Next("undo %s --dry-run=server", id)
 	return err
 }
 
-func clock(t model.Time) string { return term.Stamp(t.Time().UTC()) }
+func clock(t model.Time) string { return plain.Stamp(t.Time().UTC()) }
 
 func stepText(n int) string {
 	if n <= 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -104,11 +105,11 @@ func refused(sess *term.Session, rs []repair.Refusal, wide bool) {
 	}
 	for _, k := range order {
 		same := why[k]
-		name := term.Line(term.ShortIDs(same[0].Finding))
+		name := plain.Line(plain.ShortIDs(same[0].Finding))
 		if len(same) > 1 {
-			name = fmt.Sprintf("%s findings (%s ...)", term.Thousands(len(same)), name)
+			name = fmt.Sprintf("%s findings (%s ...)", plain.Thousands(len(same)), name)
 		}
-		field(sess, "Refused", name+": "+term.ShortIDs(same[0].Why))
+		field(sess, "Refused", name+": "+plain.ShortIDs(same[0].Why))
 		if a := same[0].Advice; a != "" {
 			field(sess, "", a)
 		}
@@ -119,7 +120,7 @@ func refused(sess *term.Session, rs []repair.Refusal, wide bool) {
 func some(set map[string]bool, most int) []string {
 	out := slices.Sorted(maps.Keys(set))
 	if len(out) > most {
-		out = append(out[:most], fmt.Sprintf("%s more", term.Thousands(len(out)-most)))
+		out = append(out[:most], fmt.Sprintf("%s more", plain.Thousands(len(out)-most)))
 	}
 	return out
 }

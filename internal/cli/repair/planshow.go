@@ -11,6 +11,7 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/repair"
 )
 
@@ -33,7 +34,7 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 		refused(sess, p.Refused, f.output == "wide")
 		return nil
 	}
-	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), term.Count(len(p.Steps), "step"), p.Risk(), undoText(p))
+	fmt.Fprintf(w, "Plan %s: %s, %s, risk %s, undo: %s\n", p.ID, targetsText(p), plain.Count(len(p.Steps), "step"), p.Risk(), undoText(p))
 	if f.output == "wide" || len(p.Steps) <= maxListed {
 		listSteps(sess, p)
 	} else {
@@ -56,7 +57,7 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 		if len(sess.Args) > 2 {
 			args = sess.Args[1:]
 		}
-		sess.Next("%s --save plan.yaml", term.Line(strings.Join(args, " ")))
+		sess.Next("%s --save plan.yaml", plain.Line(strings.Join(args, " ")))
 		return nil
 	}
 	fmt.Fprintf(w, "Saved      %s\n", f.save)
@@ -71,10 +72,10 @@ func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
 // ofVersion says what there is to know of Calico's version.
 func ofVersion(sess *term.Session, p *repair.Plan) {
 	for _, w := range p.Warnings {
-		sess.PrintLabelled(sess.Width(), "Know       ", term.Line(w))
+		sess.PrintLabelled(sess.Width(), "Know       ", plain.Line(w))
 	}
 	if a := p.Accepted; a != nil {
-		sess.PrintLabelled(sess.Width(), "Accepted   ", term.Line(a.Version+": "+a.Reason))
+		sess.PrintLabelled(sess.Width(), "Accepted   ", plain.Line(a.Version+": "+a.Reason))
 	}
 }
 
@@ -90,9 +91,9 @@ func emptyPlan(p *repair.Plan) string {
 
 func targetsText(p *repair.Plan) string {
 	if len(p.Targets) == 1 {
-		return term.Line(p.Targets[0].Finding)
+		return plain.Line(p.Targets[0].Finding)
 	}
-	return term.Count(len(p.Targets), "finding")
+	return plain.Count(len(p.Targets), "finding")
 }
 
 func undoText(p *repair.Plan) string {
@@ -113,16 +114,16 @@ func undoText(p *repair.Plan) string {
 	case len(p.Targets):
 		return "none"
 	default:
-		return fmt.Sprintf("all but %s", term.Thousands(not))
+		return fmt.Sprintf("all but %s", plain.Thousands(not))
 	}
 }
 
 func listSteps(sess *term.Session, p *repair.Plan) {
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, term.ShortIDs(s.On.Name))
+		text := fmt.Sprintf("%2d %-9s %s", s.ID, s.On.Kind, plain.ShortIDs(s.On.Name))
 		sess.PrintLines(sess.Width(), text)
-		sess.PrintLabelled(sess.Width(), "             ", term.ShortIDs(s.Describe()))
+		sess.PrintLabelled(sess.Width(), "             ", plain.ShortIDs(s.Describe()))
 	}
 }
 
@@ -142,7 +143,7 @@ func groupSteps(sess *term.Session, p *repair.Plan) {
 		count[k]++
 	}
 	for _, k := range order {
-		fmt.Fprintf(sess.Stdout, "%7s %-9s %s\n", term.Thousands(count[k]), k.kind, term.Line(k.do))
+		fmt.Fprintf(sess.Stdout, "%7s %-9s %s\n", plain.Thousands(count[k]), k.kind, plain.Line(k.do))
 	}
 	fmt.Fprintln(sess.Stdout, "           (-o wide lists every step)")
 }
@@ -159,7 +160,7 @@ func evidenceFirst(sess *term.Session, p *repair.Plan) {
 				continue
 			}
 			ns, name, _ := strings.Cut(on.Name, "/")
-			sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before the pod is evicted: %s collect pod %s -n %s --save evidence.tar.gz", sess.Program, term.Quoted(name), term.Quoted(ns)))
+			sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before the pod is evicted: %s collect pod %s -n %s --save evidence.tar.gz", sess.Program, plain.Quoted(name), plain.Quoted(ns)))
 			return
 		case model.KindSandbox, model.KindLink, model.KindMount:
 			sess.PrintLabelled(sess.Width(), "Evidence   ", fmt.Sprintf("save it before it is removed: %s collect --save evidence.tar.gz", sess.Program))

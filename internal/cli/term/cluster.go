@@ -10,6 +10,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // Options are those of the cluster, with notices and progress on stderr; done removes the
@@ -17,7 +18,7 @@ import (
 func (s *Session) Options() (o cluster.Options, done func()) {
 	o = s.Cluster
 	o.StateDir, _ = s.StateDir()
-	o.Notice = func(text string) { fmt.Fprintln(s.Stderr, Clean(text)) }
+	o.Notice = func(text string) { fmt.Fprintln(s.Stderr, plain.Clean(text)) }
 	s.etcdFromEnvironment(&o)
 	o.Progress, done = s.progress()
 	return o, done

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	xterm "golang.org/x/term"
+
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // Width is that of the terminal; 0 if stdout is none, and lines are not cut.
@@ -51,16 +53,6 @@ func cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// InMiddle shortens a name so that both of its ends are left; 0 means not at all.
-func InMiddle(s string, width int) string {
-	r := []rune(s)
-	if width <= 0 || len(r) <= width {
-		return s
-	}
-	head := (width - 1) / 2
-	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
-}
-
 // PrintTable prints rows in columns, each line cut to width; the first row is the heads. Cells
 // may have any text: see Line. No column but the last takes more than half of the width: what is
 // too long loses its middle, as names mostly differ at their end.
@@ -68,9 +60,9 @@ func (s *Session) PrintTable(width int, rows [][]string) {
 	var widths []int
 	for _, r := range rows {
 		for i, c := range r {
-			r[i] = Line(c)
+			r[i] = plain.Line(c)
 			if i < len(r)-1 && width > 0 {
-				r[i] = InMiddle(r[i], width/2)
+				r[i] = plain.InMiddle(r[i], width/2)
 			}
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -95,7 +87,7 @@ func (s *Session) PrintTable(width int, rows [][]string) {
 // PrintLines prints lines of any text, each cut to width; 0 means not at all.
 func (s *Session) PrintLines(width int, lines ...string) {
 	for _, l := range lines {
-		fmt.Fprintln(s.Stdout, cut(Line(l), width))
+		fmt.Fprintln(s.Stdout, cut(plain.Line(l), width))
 	}
 }
 
@@ -104,7 +96,7 @@ func (s *Session) PrintLines(width int, lines ...string) {
 func (s *Session) PrintLabelled(width int, label, text string) {
 	indent := strings.Repeat(" ", len(label))
 	empty, now := label, label // a line without a word
-	for word := range strings.FieldsSeq(Line(text)) {
+	for word := range strings.FieldsSeq(plain.Line(text)) {
 		if width > 0 && now != empty && utf8.RuneCountInString(now)+1+utf8.RuneCountInString(word) > width {
 			fmt.Fprintln(s.Stdout, now)
 			empty, now = indent, indent

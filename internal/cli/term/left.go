@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -16,15 +17,15 @@ func PrintLeft(sess *Session, files []timeline.File) {
 	for _, f := range files {
 		for _, left := range f.Left {
 			if n++; n <= maxLeft {
-				fmt.Fprintln(sess.Stderr, Line(f.Name+": "+left))
+				fmt.Fprintln(sess.Stderr, plain.Line(f.Name+": "+left))
 			}
 		}
 	}
 	if n > maxLeft {
-		fmt.Fprintf(sess.Stderr, "and %s more; -o json lists them\n", Thousands(n-maxLeft))
+		fmt.Fprintf(sess.Stderr, "and %s more; -o json lists them\n", plain.Thousands(n-maxLeft))
 	}
 	a := timeline.AccountOf(files)
 	if example := a.Example(); example != "" && a.Gaps() {
-		fmt.Fprintln(sess.Stderr, Line("not understood, for example "+example))
+		fmt.Fprintln(sess.Stderr, plain.Line("not understood, for example "+example))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/parse"
 )
@@ -24,7 +25,7 @@ func (s *Session) ReadLogs(ctx context.Context, paths []string, q cluster.LogQue
 		for _, f := range log.Files() {
 			bytes += f.Bytes
 		}
-		fmt.Fprintf(s.Stderr, "read %d log files, %s, in %.1f s\n", len(log.Files()), Size(bytes), time.Since(began).Seconds())
+		fmt.Fprintf(s.Stderr, "read %d log files, %s, in %.1f s\n", len(log.Files()), plain.Size(bytes), time.Since(began).Seconds())
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // progress shows on a terminal what is being read; a pipe sees nothing of it.
@@ -36,7 +38,7 @@ func (s *Session) StepMeter() StepMeter {
 // Tell shows that n steps are done.
 func (m *StepMeter) Tell(n, of int) {
 	if m.w != nil {
-		fmt.Fprintf(m.w, "\r\x1b[Kstep %s of %s%s", Thousands(n), Thousands(of), remaining(time.Since(m.began), n, of))
+		fmt.Fprintf(m.w, "\r\x1b[Kstep %s of %s%s", plain.Thousands(n), plain.Thousands(of), remaining(time.Since(m.began), n, of))
 		m.drawn = true
 	}
 }
@@ -78,7 +80,7 @@ func (m *meter) report(name string, rows int, done bool) {
 			m.drawn = true
 		}
 	case m.lines:
-		fmt.Fprintf(m.w, "read %-20s %9s rows in %s\n", name, Thousands(rows), time.Since(m.begun[name]).Round(time.Millisecond))
+		fmt.Fprintf(m.w, "read %-20s %9s rows in %s\n", name, plain.Thousands(rows), time.Since(m.begun[name]).Round(time.Millisecond))
 	}
 }
 

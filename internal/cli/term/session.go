@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
 // An Env is what a command has of its process.
@@ -32,6 +33,14 @@ type Session struct {
 // Next prints the command that helps next, as it can be pasted: it reads what this one read.
 func (s *Session) Next(format string, args ...any) {
 	next := s.Program + " " + fmt.Sprintf(format, args...)
+	fmt.Fprintf(s.Stdout, "Next: %s\n", next+s.flagsBeside(next))
+}
+
+// Flags are those that another command needs to read what this one reads.
+func (s *Session) Flags() string { return strings.TrimSpace(s.flagsBeside("")) }
+
+// flagsBeside are those that a command line does not have yet.
+func (s *Session) flagsBeside(line string) (out string) {
 	k := &s.Cluster.Kube
 	for _, f := range []struct{ name, value string }{ // a token is for its user to type
 		{"bundle", s.Bundle},
@@ -43,26 +52,14 @@ func (s *Session) Next(format string, args ...any) {
 		{"as", k.Overrides.As},
 		{"as-group", strings.Join(k.Overrides.AsGroups, ",")},
 	} {
-		if f.value != "" && !strings.Contains(next, "--"+f.name+" ") {
-			next += " --" + f.name + " " + Quoted(f.value)
+		if f.value != "" && !strings.Contains(line, "--"+f.name+" ") {
+			out += " --" + f.name + " " + plain.Quoted(f.value)
 		}
 	}
 	if s.Cluster.Kube.Forward {
-		next += " --port-forward"
+		out += " --port-forward"
 	}
-	fmt.Fprintf(s.Stdout, "Next: %s\n", next)
-}
-
-// Quoted is one word of a shell, on one line.
-func Quoted(s string) string {
-	s = Line(s)
-	plain := func(r rune) bool {
-		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_./:@%+=,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return out
 }
 
 // PodNamed splits NAMESPACE/NAME; of a bare name the namespace is the flag's, else the

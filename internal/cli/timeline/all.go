@@ -7,6 +7,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -43,7 +44,7 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	}
 	printLeft(sess, files)
 	if len(verdicts) == 0 {
-		fmt.Fprintf(sess.Stdout, "No problem found in what was understood: %s\n", term.Count(pods, "pod"))
+		fmt.Fprintf(sess.Stdout, "No problem found in what was understood: %s\n", plain.Count(pods, "pod"))
 		fmt.Fprintf(sess.Stdout, "(%s).\n", account.Says())
 		return exit(files, nil)
 	}
@@ -55,7 +56,7 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	for _, v := range verdicts {
 		at := "undated"
 		if !v.At.IsZero() {
-			at = term.Stamp(v.At)
+			at = plain.Stamp(v.At)
 		}
 		sess.PrintLines(cols, at+"  "+subject(&v, files))
 		sess.PrintLabelled(cols, "    ", fmt.Sprintf("%s: %s [%s]", v.Cause, v.Says, v.Certainty))
@@ -63,9 +64,9 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 			next = v.Pod
 		}
 	}
-	fmt.Fprintf(sess.Stdout, "\n%s, %s (%s)\n", term.Count(len(verdicts), "verdict"), term.Count(pods, "pod"), account.Says())
+	fmt.Fprintf(sess.Stdout, "\n%s, %s (%s)\n", plain.Count(len(verdicts), "verdict"), plain.Count(pods, "pod"), account.Says())
 	if ns, pod, ok := strings.Cut(next, "/"); ok {
-		sess.Next("timeline pod %s -n %s --logs ...", term.Line(pod), term.Line(ns))
+		sess.Next("timeline pod %s -n %s --logs ...", plain.Line(pod), plain.Line(ns))
 	}
 	return exit(files, nil)
 }

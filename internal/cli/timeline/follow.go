@@ -9,6 +9,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/parse"
 )
@@ -75,7 +76,7 @@ func (fo *follower) show(judged bool) {
 					fmt.Fprintln(fo.sess.Stdout, day)
 				}
 			}
-			fo.sess.PrintLines(cols, fmt.Sprintf("%s  %-8s  %-34s %s", at, term.Dash(term.ShortID(e.Sandbox)), what, filepath.Base(where)))
+			fo.sess.PrintLines(cols, fmt.Sprintf("%s  %-8s  %-34s %s", at, plain.Dash(plain.ShortID(e.Sandbox)), what, filepath.Base(where)))
 		}
 		if !judged {
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -34,6 +35,6 @@ func printClocks(sess *term.Session, files []timeline.File) {
 		}
 		said[f.Node] = true
 		fmt.Fprintf(sess.Stderr, "%s: its clock differs from the API server's by %s now; times of its logs are corrected by that\n",
-			term.Line(f.Node), cluster.ClockOff(time.Duration(f.Ahead)*time.Second))
+			plain.Line(f.Node), cluster.ClockOff(time.Duration(f.Ahead)*time.Second))
 	}
 }

@@ -3,10 +3,10 @@ package timeline
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"plumbline.dev/plumbline/internal/cli/term"
+	"plumbline.dev/plumbline/internal/plain"
 	"plumbline.dev/plumbline/internal/timeline"
 	"plumbline.dev/plumbline/internal/timeline/render"
 )
@@ -17,7 +17,7 @@ var errNoTrace = errors.New("no line of these logs mentions it")
 func show(sess *term.Session, log *timeline.Log, q question, f flags, missing []string) error {
 	stories := storiesOf(log, q)
 	for _, m := range missing {
-		fmt.Fprintln(sess.Stderr, term.Line(m))
+		fmt.Fprintln(sess.Stderr, plain.Line(m))
 	}
 	if len(stories) == 0 {
 		return fmt.Errorf("%s: %w", q, errNoTrace)
@@ -51,7 +51,7 @@ func show(sess *term.Session, log *timeline.Log, q question, f flags, missing []
 		}
 	}
 	ns, pod, _ := strings.Cut(stories[0].Pod, "/")
-	sess.Next("explain pod %s -n %s", term.Line(pod), term.Line(ns))
+	sess.Next("explain pod %s -n %s", plain.Line(pod), plain.Line(ns))
 	return exit(o.Files, missing)
 }
 
@@ -66,22 +66,7 @@ func storiesOf(log *timeline.Log, q question) []*timeline.Story {
 	default:
 		pods = log.PodsOfSandbox(q.Sandbox)
 	}
-	shared := append(timeline.JudgeAddresses(log), timeline.JudgeListings(log)...)
-	var out []*timeline.Story
-	for _, p := range pods {
-		s := log.Pod(p)
-		if s == nil || len(s.Events) == 0 {
-			continue
-		}
-		timeline.Judge(s)
-		for _, v := range shared {
-			if v.Pod == p || slices.Contains(v.Pods, p) || strings.Contains(v.Says, " "+p+" ") { // who got it, and who had it
-				s.Verdicts = append(s.Verdicts, v)
-			}
-		}
-		out = append(out, s)
-	}
-	return out
+	return timeline.Stories(log, pods)
 }
 
 // names lists the pods of stories.
@@ -90,5 +75,5 @@ func names(stories []*timeline.Story) string {
 	for _, s := range stories {
 		out = append(out, s.Pod)
 	}
-	return term.Line(strings.Join(out, ", "))
+	return plain.Line(strings.Join(out, ", "))
 }

@@ -111,6 +111,21 @@ func (r *Reviewer) Authorize(ctx context.Context, owner any, verb, group, resour
 	return answer.Status.Allowed && !answer.Status.Denied, nil
 }
 
+// ListsPods reports whether the owner that Authenticate returned may list the pods of a namespace; empty means all.
+func (r *Reviewer) ListsPods(ctx context.Context, owner any, namespace string) (bool, error) {
+	who, ok := owner.(who)
+	if !ok || who.User == "" {
+		return false, errors.New("review a right: the owner is not from Authenticate")
+	}
+	question := newAccessReview(who, "list", "", "pods", "")
+	question.Spec.ResourceAttributes.Namespace = namespace
+	var answer accessReview
+	if err := r.ask(ctx, accessReviews, question, &answer); err != nil {
+		return false, fmt.Errorf("review the right of %s to list pods: %w", who.User, err)
+	}
+	return answer.Status.Allowed && !answer.Status.Denied, nil
+}
+
 // ask posts a request and reads the answer. Anything but a valid answer is an error: never
 // a yes, and never a no.
 func (r *Reviewer) ask(ctx context.Context, path string, question, answer any) error {

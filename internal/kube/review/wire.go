@@ -49,10 +49,11 @@ type accessReview struct {
 		Groups             []string            `json:"groups,omitempty"`
 		Extra              map[string][]string `json:"extra,omitempty"`
 		ResourceAttributes struct {
-			Verb     string `json:"verb"`
-			Group    string `json:"group"`
-			Resource string `json:"resource"`
-			Name     string `json:"name,omitempty"`
+			Namespace string `json:"namespace,omitempty"`
+			Verb      string `json:"verb"`
+			Group     string `json:"group"`
+			Resource  string `json:"resource"`
+			Name      string `json:"name,omitempty"`
 		} `json:"resourceAttributes"`
 	} `json:"spec"`
 	Status struct {

@@ -1,15 +1,14 @@
 package render
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
 	"time"
 
+	"plumbline.dev/plumbline/internal/page"
 	"plumbline.dev/plumbline/internal/timeline"
 )
 
@@ -17,28 +16,26 @@ import (
 var pageText string
 
 //go:embed style.css
-var style string
+var pictureStyle string
 
 //go:embed script.js
 var script string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var document = template.Must(template.New("page").Parse(pageText))
 
-// policy is the Content-Security-Policy: only the file's own style and script, by their hash.
-var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hash(style), hash(script))
+// style is that of all pages, and of the picture.
+var style = page.Style + pictureStyle
 
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
+// Policy is the Content-Security-Policy: only the file's own style and script, by their hash.
+var Policy = page.Policy(style, script)
 
 // HTML writes a story as one file with a picture. It loads nothing, and is readable without its
 // script.
 func HTML(w io.Writer, s *timeline.Story, o Options) error {
 	zone, l := o.zone(s), lanesOf(s)
 	all := rows(s, l, mostLabelled)
-	d := document{
-		Policy: template.HTMLAttr(`content="` + policy + `"`), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own, embedded
+	d := told{
+		Policy: template.HTMLAttr(`content="` + Policy + `"`), Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own, embedded
 		Pod: clean(s.Pod), Nodes: nodes(s), Sandboxes: len(l.all), Zone: offset(s, zone), Picture: newPicture(s, l, all, o, zone), Notices: notices(s), Unknowns: unknowns(s),
 	}
 	d.First, d.Last = days(s, zone)
@@ -51,7 +48,7 @@ func HTML(w io.Writer, s *timeline.Story, o Options) error {
 	d.MoreRows = len(s.Events) - len(d.Rows)
 	d.Boxes = boxes(l, zone)
 	d.Files = files(o)
-	if err := page.Execute(w, &d); err != nil {
+	if err := document.Execute(w, &d); err != nil {
 		return fmt.Errorf("write %s as HTML: %w", d.Pod, err)
 	}
 	return nil
@@ -60,7 +57,7 @@ func HTML(w io.Writer, s *timeline.Story, o Options) error {
 // mostLabelled is how many columns the events of one mark may have.
 const mostLabelled = 44
 
-type document struct {
+type told struct {
 	Policy            template.HTMLAttr
 	Style             template.CSS
 	Script            template.JS

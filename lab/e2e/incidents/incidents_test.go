@@ -24,6 +24,7 @@ import (
 var (
 	suite = flag.String("suite", "all", "comma-separated scenarios, or all")
 	write = flag.Bool("write", false, "write what the commands print into the page")
+	keep  = flag.String("bundles", "", "directory into which each incident is collected, for make ui")
 )
 
 func TestMain(m *testing.M) { lab.Main(m) }
@@ -74,6 +75,11 @@ func follow(t *testing.T, bin string, w walk) (out []output) {
 		followed = true
 		if _, _, err := stage.Plumbline(ctx, l, bin, state, "check", "--wait", "--settle="+settle); err != nil {
 			return err
+		}
+		if *keep != "" {
+			if out, code, err := stage.Plumbline(ctx, l, bin, state, "collect", "--save", filepath.Join(*keep, w.scenario+".tar.gz")); err != nil || code != 0 {
+				return fmt.Errorf("collect: %w, exit code %d: %s", err, code, out)
+			}
 		}
 		for i, c := range w.commands {
 			last := i == len(w.commands)-1

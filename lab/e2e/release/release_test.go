@@ -52,7 +52,7 @@ func TestFromArtifacts(t *testing.T) {
 	u.kubectl("create", "namespace", lab.AgentNamespace)
 	u.kubectl("label", "namespace", lab.AgentNamespace, "pod-security.kubernetes.io/enforce=privileged")
 	product.Helm(t, l, "install", "plumbline", chart, "--plain-http", "--version", before, "-n", lab.AgentNamespace, "--wait", "--timeout=300s",
-		"--set", "guard.enabled=true,guard.mode=enforce,controller.enabled=true")
+		"--set", "guard.enabled=true,guard.mode=enforce,controller.enabled=true,controller.ui.enabled=true")
 	t.Logf("installed after %.0f s", time.Since(began).Seconds())
 	product.Helm(t, l, "test", "plumbline", "-n", lab.AgentNamespace, "--timeout=120s")
 	s := &stage.Stage{Lab: l, Namespace: "default", Tell: func(line string) { t.Log(line) }}
@@ -68,6 +68,7 @@ func TestFromArtifacts(t *testing.T) {
 	}
 	t.Logf("first finding after %.0f s", time.Since(began).Seconds())
 	u.controller("PL1002/"+pod.Status.PodIP, before)
+	u.viewers(pod.Status.PodIP)
 	u.kubectl("-n", "default", "delete", "pod", "freed")
 
 	u.replace("upgrade", after, func() {

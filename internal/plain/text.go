@@ -1,4 +1,6 @@
-package term
+// Package plain makes plain text of what is shown: names and messages of strangers without characters that
+// a terminal would obey, numbers and times in words.
+package plain
 
 import (
 	"cmp"
@@ -61,3 +63,25 @@ func ShortID(s string) string { return s[:min(8, len(s))] }
 
 // Dash shows an empty text as "-".
 func Dash(s string) string { return cmp.Or(s, "-") }
+
+// Quoted is one word of a shell, on one line.
+func Quoted(s string) string {
+	s = Line(s)
+	harmless := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_./:@%+=,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !harmless(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// InMiddle shortens a name so that both of its ends are left; 0 means not at all.
+func InMiddle(s string, width int) string {
+	r := []rune(s)
+	if width <= 0 || len(r) <= width {
+		return s
+	}
+	head := (width - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
+}

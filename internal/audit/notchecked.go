@@ -1,4 +1,4 @@
-package check
+package audit
 
 import (
 	"fmt"
@@ -6,26 +6,25 @@ import (
 	"slices"
 	"strings"
 
-	"plumbline.dev/plumbline/internal/audit"
-	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
-// notChecked says what was not read, and which codes were therefore not checked.
-func notChecked(r *audit.Report) []string {
+// NotChecked says what was not read, and which codes were therefore not checked.
+func (r *Report) NotChecked() []string {
 	var out []string
 	for _, c := range r.Gaps {
 		if c.Node == "" {
 			out = append(out, fmt.Sprintf("Not checked: %s: %s", c.Table, c.Reason))
 		}
 	}
-	out = append(out, nodesNotChecked(r)...)
+	out = append(out, r.NodesNotChecked()...)
 	var codes, there []string
 	na := map[string][]string{}
 	for _, s := range r.Skipped {
 		switch {
 		case s.Unknown:
-			out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", s.Code, term.Count(len(s.Nodes), "node"), s.Why))
+			out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", s.Code, plain.Count(len(s.Nodes), "node"), s.Why))
 		case s.OutOfScope:
 		case s.NotApplicable:
 			na[s.Why] = append(na[s.Why], string(s.Code))
@@ -39,7 +38,7 @@ func notChecked(r *audit.Report) []string {
 		out = append(out, fmt.Sprintf("Not checked: %s", strings.Join(codes, ", ")))
 	}
 	if len(there) > 0 {
-		out = append(out, fmt.Sprintf("%s not checked on these nodes: %s", term.Count(len(there), "code"), strings.Join(there, ", ")))
+		out = append(out, fmt.Sprintf("%s not checked on these nodes: %s", plain.Count(len(there), "code"), strings.Join(there, ", ")))
 	}
 	if c := r.Calico; c.IPAM == "calico" && c.Network == "calico" && c.Dataplane != "vpp" && c.Enterprise == "" {
 		na = nil // what the other datastore would have is not worth a line
@@ -53,9 +52,9 @@ func notChecked(r *audit.Report) []string {
 	return out
 }
 
-// nodesNotChecked has a line for each reason for which nodes, or some of their tables, were not
+// NodesNotChecked has a line for each reason for which nodes, or some of their tables, were not
 // read.
-func nodesNotChecked(r *audit.Report) []string {
+func (r *Report) NodesNotChecked() []string {
 	type gap struct{ tables, why string }
 	byNode := map[string]map[string][]string{} // node, reason, tables
 	for _, c := range r.Gaps {
@@ -84,7 +83,7 @@ func nodesNotChecked(r *audit.Report) []string {
 	}
 	var out []string
 	for _, g := range order {
-		out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", g.tables, term.FewOf(nodes[g]), g.why))
+		out = append(out, fmt.Sprintf("Not checked: %s of %s: %s", g.tables, plain.FewOf(nodes[g]), g.why))
 	}
 	return out
 }

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"html/template"
+	"strings"
+
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/ladder"
+	"plumbline.dev/plumbline/internal/model"
+	"plumbline.dev/plumbline/internal/repair"
+)
+
+// A told finding is all that is known of one.
+type told struct {
+	*finding.Finding
+	Ladders   []template.HTML
+	More      int // pods whose ladder is not drawn
+	Under     []finding.Finding
+	MoreUnder int
+	By        string // the finding that it is shown under
+	Plan      *repair.Plan
+	Commands  []string
+	Timeline  string // the pod whose timeline can be asked for
+}
+
+// mostLadders bounds the ladders of one page.
+const mostLadders = 3
+
+func (l *look) finding() (string, any, error) {
+	f := l.named(l.q.Get("name"))
+	if f == nil {
+		return "", nil, missing("No finding " + l.q.Get("name") + " in the last judgement: it is resolved, or never was, or is about a pod that you may not list.")
+	}
+	t := &told{Finding: f}
+	for _, r := range f.About {
+		if r.Kind != model.KindPod {
+			continue
+		}
+		if t.Timeline == "" && l.site.Timeline != nil && l.unlimited {
+			t.Timeline = r.Name
+		}
+		pod := l.View.PodByName(splitPod(r.Name))
+		if pod == nil {
+			continue
+		}
+		if len(t.Ladders) == mostLadders {
+			t.More++
+			continue
+		}
+		svg, err := l.ladder(pod)
+		if err != nil {
+			return "", nil, err
+		}
+		t.Ladders = append(t.Ladders, svg)
+	}
+	for n, k := range f.Explains {
+		if len(t.Under) == pageSize {
+			t.MoreUnder = len(f.Explains) - n
+			break
+		}
+		if u := l.named(k); u != nil {
+			t.Under = append(t.Under, *u)
+		}
+	}
+	if by := l.by()[f.Key()]; by != "" && l.named(by) != nil {
+		t.By = by
+	}
+	t.Commands = []string{l.Command("explain", f.Key())}
+	if f.State == finding.Confirmed {
+		t.Commands = append(t.Commands, l.Command("plan", f.Key(), "--save", "plan.yaml"))
+		if l.site.Live { // a plan of a bundle is of then
+			t.Commands = append(t.Commands, l.Command("apply", "-f", "plan.yaml"))
+		}
+		if l.site.Plan != nil && l.all() {
+			t.Plan = l.site.Plan(l.r.Context(), l.Report, []finding.Finding{*f})
+		}
+	}
+	return "finding", t, nil
+}
+
+// ladder draws the ladder of a pod, with what who asks may see.
+func (l *look) ladder(pod *model.Pod) (template.HTML, error) {
+	who := ladder.Viewer{Sees: l.sees, May: l.may}
+	return ladder.Of(l.Report, pod, who).Inline(func(f *finding.Finding) string { return "finding?" + query("name", f.Key()) })
+}
+
+func splitPod(name string) (namespace, pod string) {
+	namespace, pod, _ = strings.Cut(name, "/")
+	return namespace, pod
+}
+
+func namespaceOf(name string) string {
+	ns, _ := splitPod(name)
+	return ns
+}

@@ -1,0 +1,149 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"plumbline.dev/plumbline/internal/audit"
+	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
+)
+
+// A look is one request for a page: the judgement that it shows, and who asks.
+type look struct {
+	*audit.Report
+	*judgement
+	site   *Site
+	r      *http.Request
+	q      url.Values
+	serial uint64
+	may    func(namespace string) bool // list pods there
+
+	unlimited bool // in all namespaces
+	hides     map[string]bool
+}
+
+// A missing thing is answered with status 404.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+// look is a look of who asks at a judgement, which is nil before the first.
+func (s *Site) look(r *http.Request, j *judgement, serial uint64) *look {
+	may, limited := mayList(r)
+	l := &look{judgement: j, site: s, r: r, q: r.URL.Query(), serial: serial, may: may, unlimited: !limited}
+	if j != nil {
+		l.Report = j.look()
+	}
+	return l
+}
+
+// serve answers with a page, whole or not at all.
+func (s *Site) serve(w http.ResponseWriter, r *http.Request, page func(*look) (string, any, error)) {
+	j, serial, _ := s.State.current()
+	l := s.look(r, j, serial)
+	name, data, err := "reading", any(nil), error(nil)
+	if j != nil {
+		name, data, err = page(l)
+	}
+	var none missing
+	status := http.StatusOK
+	switch {
+	case errors.As(err, &none):
+		name, data, status = "missing", string(none), http.StatusNotFound
+	case err != nil:
+		name, data, status = "missing", err.Error(), http.StatusInternalServerError
+	}
+	var b bytes.Buffer
+	if err := l.render(&b, name, data); err != nil {
+		http.Error(w, fmt.Sprintf("this page cannot be shown: %v", err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // who asked may be gone
+}
+
+// sees tells that who asks may list the pods that a finding names, in its objects or in its words.
+func (l *look) sees(f *finding.Finding) bool {
+	if l.unlimited {
+		return true
+	}
+	if f.Namespace != "" && !l.may(f.Namespace) || slices.ContainsFunc(f.About, func(r model.Ref) bool { return !l.seesRef(r) }) {
+		return false
+	}
+	if !l.seesText(f.Subject.Name) || !l.seesText(f.Summary) || !l.seesText(f.Why) || slices.ContainsFunc(f.Explains, func(k string) bool { return !l.seesText(k) }) {
+		return false
+	}
+	return !slices.ContainsFunc(f.Evidence, func(e finding.Evidence) bool {
+		return !l.seesRef(e.Ref) || !l.seesText(e.Ref.Name) || !l.seesText(e.Says)
+	}) &&
+		!slices.ContainsFunc(f.Causes, func(c finding.Cause) bool {
+			return slices.ContainsFunc(slices.Concat([]string{c.Says}, c.Lines, c.NotShown), func(s string) bool { return !l.seesText(s) })
+		})
+}
+
+// seesText tells that a text has no NAMESPACE/ whose pods who asks may not list, and no NAMESPACE. either: old handles
+// are named so.
+func (l *look) seesText(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '/' && text[i] != '.' {
+			continue
+		}
+		from := i
+		for from > 0 && (text[from-1] >= 'a' && text[from-1] <= 'z' || text[from-1] >= '0' && text[from-1] <= '9' || text[from-1] == '-') {
+			from--
+		}
+		if ns := text[from:i]; l.hidden()[ns] {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden are the namespaces that who asks may not list the pods of.
+func (l *look) hidden() map[string]bool {
+	if l.hides == nil {
+		l.hides = map[string]bool{}
+		for _, ns := range l.namespaces() {
+			if !l.unlimited && !l.may(ns) {
+				l.hides[ns] = true
+			}
+		}
+	}
+	return l.hides
+}
+
+// seesRef tells that who asks may list the pods of the namespace that an object is in.
+func (l *look) seesRef(r model.Ref) bool {
+	switch r.Kind {
+	case model.KindPod, model.KindEndpoint, model.KindService, model.KindVM:
+		return l.may(namespaceOf(r.Name))
+	default:
+		return true
+	}
+}
+
+// named gives the finding of that name that who asks may see.
+func (l *look) named(key string) *finding.Finding {
+	if f := l.byKey()[key]; f != nil && l.sees(f) {
+		return f
+	}
+	return nil
+}
+
+// seen are the findings, confirmed or not, that who asks may see and that pass.
+func (l *look) seen(pass func(*finding.Finding) bool) (out []finding.Finding) {
+	for _, fs := range [][]finding.Finding{l.Findings, l.Unconfirmed} {
+		for i := range fs {
+			if pass(&fs[i]) && l.sees(&fs[i]) {
+				out = append(out, fs[i])
+			}
+		}
+	}
+	return out
+}
