@@ -15,7 +15,7 @@ SUITES ?= .*
 SIZES ?= 50000,150000
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-race test-cases test-release test-versions test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all ui matrix screens long bench bench-size
+.PHONY: help build release site test test-race test-cases test-release test-versions test-root lint gen verify vulncheck lab-build lab-up lab-down e2e e2e-kdd e2e-etcd e2e-parts e2e-all ui matrix screens long bench bench-size
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,9 +34,13 @@ test-race:
 test-cases:
 	$(call tests,cases) -skip '^TestRoot' $(CASES)
 
-# A trial release of bin/: archives, images in a registry, chart, sums, signatures.
+# A trial release of bin/: archives, images in a registry, chart, sums, signatures; and the site, with its links followed.
 test-release: build
 	cd tools/release && $(TOOL_HERE) gotestsum --format=pkgname $(if $(RESULTS),--jsonfile=$(RESULTS)/release.json) -- ./...
+	cd tools/site && $(TOOL_HERE) gotestsum --format=pkgname $(if $(RESULTS),--jsonfile=$(RESULTS)/site.json) -- ./...
+
+site: ## Make the documentation site in dist/site
+	$(GO) -C tools/site run . -root $(CURDIR) -out $(CURDIR)/dist/site
 
 test-versions: ## Hold the chart against the API of Kubernetes 1.24 to 1.36, which is downloaded
 	cd tools/release && $(GO) test -tags=e2e -count=1 -timeout=15m -run=TestVersions .
@@ -47,7 +51,7 @@ test-root: ## Run the tests that need root; they mostly wait
 lint: ## Run the linters
 	$(TOOL) golangci-lint run ./...
 	$(GO) -C lab/build/hangfs vet ./...
-	cd tools/release && $(TOOL_HERE) golangci-lint run --config=$(CURDIR)/.golangci.yml ./...
+	for d in release site; do (cd tools/$$d && $(TOOL_HERE) golangci-lint run --config=$(CURDIR)/.golangci.yml ./...) || exit 1; done
 	$(HELM) lint --strict --quiet charts/plumbline && $(HELM) lint --strict --quiet --kube-version 1.24 charts/plumbline
 
 gen: ## Regenerate the generated files
@@ -56,9 +60,11 @@ gen: ## Regenerate the generated files
 	$(GO) test -count=1 ./internal/repair/proven -run=TestSupport -update
 	$(GO) test -count=1 ./internal/metrics -update
 	$(GO) run ./cmd/plumbline explain pod etcd1-0 -n late-del --bundle internal/cli/demo/bundle.tar.gz -o svg > docs/ladder.svg
-	$(GO) run ./cmd/plumbline schema > docs/schema/checkreport.json && cp internal/detect/doc/*.md docs/codes/
+	$(GO) test -count=1 ./internal/cli -run='^(TestSchemas|TestReference)$$' -update-pages
+	cp internal/detect/doc/*.md docs/codes/
 	$(GO) tool -modfile=tools/crds/go.mod controller-gen crd paths=./api/... output:crd:dir=charts/plumbline/files/crds
 	cp charts/plumbline/files/reader.yaml deploy/reader.yaml
+	$(GO) test -count=1 ./internal -run='^TestPages$$' -update-pages
 	$(GO) -C tools/release run . -root $(CURDIR) -licences $(CURDIR)/THIRD_PARTY_LICENSES.txt
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true; } > deploy/agent.yaml
 	{ echo '# Rendered from charts/plumbline by make gen.' && $(HELM) template --skip-tests plumbline charts/plumbline -n plumbline-system --kube-version 1.34 --set namespace.create=true --set guard.enabled=true; } > deploy/guard.yaml

@@ -81,7 +81,7 @@ func dialectIn(tree fs.FS) []string {
 		}
 	}
 	err := fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "bin", "lab", "tools"}, d.Name())) {
+		if err != nil || d.IsDir() && p != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "bin", "dist", "lab", "tools"}, d.Name())) {
 			return skipUnless(err)
 		}
 		if d.IsDir() || excepted(p) {

@@ -74,7 +74,7 @@ func rootCommand(sess *term.Session) *cobra.Command {
 	f.StringVar(&sess.Cluster.Etcd.CACert, "etcd-cacert", "", "certificate authority of Calico's etcd")
 	f.StringVar(&sess.Cluster.Etcd.Cert, "etcd-cert", "", "client certificate for Calico's etcd")
 	f.StringVar(&sess.Cluster.Etcd.Key, "etcd-key", "", "key of the client certificate")
-	f.BoolVarP(&sess.Verbose, "verbose", "v", false, "print on stderr what is read and how long it takes")
+	term.VerboseFlag(f, &sess.Verbose, "print on stderr what is read and how long it takes")
 	root.AddCommand(check.StatusCommand(sess, guard.Summary), check.Command(sess), explain.Command(sess),
 		repair.PlanCommand(sess), repair.ApplyCommand(sess), repair.UndoCommand(sess), repair.HistoryCommand(sess),
 		timeline.Command(sess), guard.Command(sess), ui.Command(sess), check.CollectCommand(sess), ipam.Command(sess), demo.Command(sess, again(sess)), versionCommand(sess), schemaCommand(sess))

@@ -16,7 +16,6 @@ import (
 	"plumbline.dev/plumbline/internal/cli"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cli/term/termtest"
-	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
@@ -219,7 +218,7 @@ func TestHostileNames(t *testing.T) {
 		}
 		s.Meta.GUID = evil
 	})
-	for _, format := range []string{"table", "wide", "name", "html", "json", "yaml"} {
+	for _, format := range []string{"table", "wide", "name", "html", "json", "yaml", "jsonpath={.findings}", "go-template={{range .findings}}{{.summary}}{{end}}{{.cluster.guid}}"} {
 		r := run(t, 0, "check", "--bundle", path, "-o", format)
 		if r.code != 1 {
 			t.Errorf("-o %s: exit %d, %s", format, r.code, r.err)
@@ -247,6 +246,17 @@ func TestUsage(t *testing.T) {
 		"no such command":  {[]string{"chekc"}, "unknown command"},
 		"no such code":     {[]string{"check", "--code", "PL0000", "--bundle", good}, "no such code"},
 		"no such format":   {[]string{"check", "-o", "xml", "--bundle", good}, "want table"},
+		"no template":      {[]string{"check", "-o", "jsonpath=", "--bundle", good}, "a template belongs after jsonpath="},
+		"a bad path":       {[]string{"check", "-o", "jsonpath={.a", "--bundle", good}, "unclosed action"},
+		"a bad template":   {[]string{"check", "-o", "go-template={{.a", "--bundle", good}, "unclosed action"},
+		"fleet, bundle":    {[]string{"check", "--all-contexts", "--bundle", good}, "--bundle: not with --contexts or --all-contexts"},
+		"fleet, token":     {[]string{"check", "--contexts", "a,b", "--token", "x"}, "--token: not with"},
+		"fleet, junit":     {[]string{"check", "--contexts", "a,b", "-o", "junit"}, "-o junit: not with"},
+		"fleet of none":    {[]string{"check", "--all-contexts", "--kubeconfig", "/nonexistent"}, "no such file"},
+		"fleet of nothing": {[]string{"check", "--contexts", "", "--kubeconfig", "testdata/contexts.yaml"}, "names no context"},
+		"fleet, a typo":    {[]string{"check", "--contexts", "prd", "--kubeconfig", "testdata/contexts.yaml"}, "no such context"},
+		"fleet, both":      {[]string{"check", "--contexts", "prod", "--all-contexts", "--kubeconfig", "testdata/contexts.yaml"}, "one of them"},
+		"guard, -A":        {[]string{"guard", "status", "-A"}, "removed: use --all"},
 		"no such severity": {[]string{"check", "--fail-on", "bad", "--bundle", good}, "want info"},
 		"no such file":     {[]string{"check", "--bundle", "/nonexistent"}, "no such file"},
 		"not a bundle":     {[]string{"check", "--bundle", "cli_test.go"}, "not a bundle"},
@@ -304,53 +314,6 @@ func TestSuppressionFile(t *testing.T) {
 	}
 	if r := run(t, 0, "check", "--bundle", bundle(t, "PL2010", nil), "--suppress", other); r.code != 2 || !strings.Contains(r.err, `apiVersion "plumbline.dev/v9"`) {
 		t.Errorf("another version: exit %d, %s", r.code, r.err)
-	}
-}
-
-// The schema is made from the types; the file in docs is what was published.
-func TestSchema(t *testing.T) {
-	t.Parallel()
-	published, err := os.ReadFile("../../docs/schema/checkreport.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := run(t, 0, "schema"); r.out != string(published) {
-		t.Errorf("make gen was not run:\n%s", r.out)
-	}
-	for _, f := range []string{"PL1006", "PL2010", "wolf/policy-only", "wolf/borrowed"} {
-		var doc map[string]any
-		if err := json.Unmarshal([]byte(run(t, 0, "check", "-o", "json", "--bundle", bundle(t, f, nil)).out), &doc); err != nil {
-			t.Fatal(err)
-		}
-		conforms(t, f, cli.Schema(), doc)
-	}
-	var doc map[string]any
-	_ = json.Unmarshal([]byte(run(t, 0, "check", "-o", "json", "--bundle", bundle(t, "PL1006", nil)).out), &doc)
-	delete(doc, "findings")
-	if conformsTo(cli.Schema(), doc) == nil {
-		t.Error("a report without findings conforms")
-	}
-}
-
-// All machine output says what it is.
-func TestEveryDocumentHasAKind(t *testing.T) {
-	t.Parallel()
-	for args, kind := range map[string]string{
-		"check": "CheckReport", "explain PL2010": "CodePage", "explain PL2010/10.0.0.1": "FindingExplanation",
-		"explain block 10.0.0.0/29": "BlockExplanation", "explain node n1": "NodeExplanation",
-	} {
-		var doc struct{ APIVersion, Kind string }
-		r := run(t, 0, append(strings.Fields(args), "-o", "json", "--bundle", bundle(t, "PL2010", nil))...)
-		if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.APIVersion != cluster.APIVersion || doc.Kind != kind {
-			t.Errorf("%s: %+v, %v", args, doc, err)
-		}
-	}
-}
-
-func conforms(t *testing.T, name string, schema map[string]any, v any) {
-	t.Helper()
-	if err := conformsTo(schema, v); err != nil {
-		t.Errorf("%s: %v", name, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -8,24 +9,78 @@ import (
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
+	"plumbline.dev/plumbline/internal/plain"
 )
 
-// complete has shells complete the contexts of the kubeconfig and the formats of each command. It reads no cluster: a shell
-// must not wait for one.
+// complete has shells complete contexts, formats, and names of the cluster. A shell waits for what is completed: the cluster
+// has a moment to answer, and nothing is said if it does not.
 func complete(root *cobra.Command, sess *term.Session) {
 	fixed := func(c *cobra.Command, flag string, values []string) {
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	}
-	_ = root.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return cluster.Contexts(sess.Cluster), cobra.ShellCompDirectiveNoFileComp
-	})
+	contexts := func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		before := word[:strings.LastIndexByte(word, ',')+1] // --contexts takes several
+		all, _ := cluster.Contexts(sess.Cluster)            // no kubeconfig, no names
+		out := begin(all, word[len(before):])
+		for i := range out {
+			out[i] = before + out[i]
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	_ = root.RegisterFlagCompletionFunc("context", contexts)
 	fixed(root, "datastore", []string{"auto", "kdd", "etcd"})
 	for _, c := range slices.Concat(root.Commands(), subcommands(root)) {
+		if c.Flags().Lookup("contexts") != nil {
+			_ = c.RegisterFlagCompletionFunc("contexts", contexts)
+		}
 		if f := c.Flags().Lookup("output"); f != nil {
-			// Its help lists the formats: "text, wide or json".
-			fixed(c, "output", slices.DeleteFunc(strings.FieldsFunc(f.Usage, func(r rune) bool { return r == ',' || r == ' ' }), func(s string) bool { return s == "or" }))
+			fixed(c, "output", term.Formats(f))
+		}
+		for flag, names := range map[string]func(context.Context, cluster.Options) []string{"node": cluster.NodeNames, "namespace": cluster.NamespaceNames} {
+			if c.Flags().Lookup(flag) != nil {
+				_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+					return begin(names(c.Context(), sess.Cluster), word), cobra.ShellCompDirectiveNoFileComp
+				})
+			}
+		}
+		switch c.Name() {
+		case "plan":
+			c.ValidArgsFunction = func(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+				return begin(cluster.FindingNames(c.Context(), sess.Cluster), word), cobra.ShellCompDirectiveNoFileComp
+			}
+		case "explain", "timeline":
+			c.ValidArgsFunction = completeObject(sess, c)
 		}
 	}
+}
+
+// completeObject completes a kind and then the name of an object of it, or a finding.
+func completeObject(sess *term.Session, of *cobra.Command) cobra.CompletionFunc {
+	kinds := of.ValidArgsFunction // before the cluster is asked
+	return func(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		var out []string
+		switch {
+		case len(args) == 0 && strings.HasPrefix(strings.ToUpper(word), "PL") && strings.Contains(word, "/"):
+			out = cluster.FindingNames(c.Context(), sess.Cluster)
+		case len(args) == 0 && kinds != nil:
+			return kinds(c, args, word)
+		case len(args) == 1 && slices.Contains([]string{"pod", "pods", "po"}, args[0]):
+			ns, _ := c.Flags().GetString("namespace")
+			if ns == "" {
+				ns = cluster.Namespace(sess.Cluster)
+			}
+			out = cluster.PodNames(c.Context(), sess.Cluster, ns)
+		case len(args) == 1 && slices.Contains([]string{"node", "nodes", "no"}, args[0]):
+			out = cluster.NodeNames(c.Context(), sess.Cluster)
+		}
+		return begin(out, word), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// begin keeps what begins with the word. Names come from strangers, and a shell pastes them: those that it would not take as
+// one plain word are left out.
+func begin(names []string, word string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, word) || plain.Quoted(n) != n })
 }
 
 func subcommands(root *cobra.Command) (out []*cobra.Command) {

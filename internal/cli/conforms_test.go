@@ -1,6 +1,11 @@
 package cli_test
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
 
 // conformsTo checks the few words of JSON Schema that ours uses, and that nothing is in
 // the document that the schema does not name.
@@ -12,14 +17,18 @@ func conformsTo(schema map[string]any, v any) error {
 			return fmt.Errorf("%v is no object", v)
 		}
 		props, _ := schema["properties"].(map[string]any)
-		required, _ := schema["required"].([]string)
+		others, _ := schema["additionalProperties"].(map[string]any)
+		required, _ := schema["required"].([]any)
 		for _, k := range required {
-			if _, ok := o[k]; !ok {
+			if _, ok := o[k.(string)]; !ok {
 				return fmt.Errorf("no %s", k)
 			}
 		}
 		for k, x := range o {
 			p, ok := props[k].(map[string]any)
+			if !ok {
+				p, ok = others, others != nil
+			}
 			if !ok {
 				return fmt.Errorf("%s is not in the schema", k)
 			}
@@ -39,17 +48,27 @@ func conformsTo(schema map[string]any, v any) error {
 			}
 		}
 	case "string":
-		if _, ok := v.(string); !ok {
+		text, ok := v.(string)
+		if !ok {
 			return fmt.Errorf("%v is no string", v)
+		}
+		if enum, _ := schema["enum"].([]any); enum != nil && !slices.Contains(enum, any(text)) {
+			return fmt.Errorf("%q is none of %v", text, enum)
+		}
+		if schema["format"] == "date-time" {
+			if _, err := time.Parse(time.RFC3339, text); err != nil {
+				return err
+			}
 		}
 	case "boolean":
 		if _, ok := v.(bool); !ok {
 			return fmt.Errorf("%v is no boolean", v)
 		}
-	case "integer":
-		if _, ok := v.(float64); !ok {
-			return fmt.Errorf("%v is no number", v)
+	case "number", "integer":
+		if n, ok := v.(float64); !ok || schema["type"] == "integer" && n != math.Trunc(n) {
+			return fmt.Errorf("%v is no %s", v, schema["type"])
 		}
+	case nil: // anything
 	default:
 		return fmt.Errorf("a schema of %v", schema["type"])
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/model"
 )
 
@@ -63,9 +64,68 @@ func TestReports(t *testing.T) {
 	if len(one.Results) != len(names) || one.Invocations[0].ExecutionSuccessful || len(one.Invocations[0].ToolExecutionNotifications) == 0 {
 		t.Errorf("%d results of %d findings, %+v", len(one.Results), len(names), one.Invocations)
 	}
+	var open struct {
+		Summary  map[string]int
+		Metadata struct{ Annotations map[string]string }
+		Results  []struct{ Policy, Rule, Result, Message string }
+	}
+	o := run(t, 0, "check", "-o", "openreports", "--bundle", file)
+	if err := json.Unmarshal([]byte(o.out), &open); err != nil || strings.Contains(o.out, "\x1b") {
+		t.Fatalf("%v\n%s", err, o.out)
+	}
+	is := map[string]int{}
+	for _, x := range open.Results {
+		is[x.Result]++
+	}
+	if is["fail"]+is["warn"] != len(names) || is["error"]+is["skip"] == 0 || is["skip"] != open.Summary["skip"] || is["fail"] != open.Summary["fail"] || is["error"] != open.Summary["error"] || is["pass"] != 0 || open.Metadata.Annotations["plumbline.dev/not-listed"] != "0" {
+		t.Errorf("%d findings; %v, %v", len(names), is, open.Summary)
+	}
+	if passed := open.Summary["pass"]; passed == 0 || passed+is["error"]+is["skip"]+len(failedCodes(names)) < len(detect.All) {
+		t.Errorf("%d passed, %v: not every code has an outcome", passed, is)
+	}
 	for i, res := range one.Results {
 		if !strings.HasPrefix(res.PartialFingerprints["finding/v1"], res.RuleID+"/") || res.Level == "" {
 			t.Errorf("%d: %+v", i, res)
 		}
+	}
+}
+
+// failedCodes are the codes of findings, each once.
+func failedCodes(names []string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range names {
+		code, _, _ := strings.Cut(n, "/")
+		out[code] = true
+	}
+	return out
+}
+
+// A code has passed only if it was asked for, judged everywhere, and nothing was found, unconfirmed or suppressed.
+func TestPassed(t *testing.T) {
+	t.Parallel()
+	file := bundle(t, "PL2010", nil)
+	passed := func(args ...string) (n int, out string) {
+		r := run(t, 0, append([]string{"check", "-o", "openreports"}, args...)...)
+		var open struct{ Summary map[string]int }
+		if err := json.Unmarshal([]byte(r.out), &open); err != nil {
+			t.Fatalf("%v: %s%s", err, r.out, r.err)
+		}
+		return open.Summary["pass"], r.out
+	}
+	if n, _ := passed("--bundle", file, "--code", "PL1001"); n > 1 {
+		t.Errorf("one code was asked for, %d passed", n)
+	}
+	if n, out := passed("--bundle", file); n+strings.Count(out, "no agents installed") > len(detect.All) || !strings.Contains(out, "no agents installed") {
+		t.Errorf("without agents %d passed:\n%s", n, out)
+	}
+	r := run(t, 0, "check", "-o", "junit", "--bundle", file, "--suppress", "testdata/known.yaml")
+	if strings.Contains(r.err, "suppress") {
+		t.Fatal(r.err)
+	}
+	if i := strings.Index(r.out, `name="PL2010 `); i < 0 || !strings.Contains(r.out[i:min(len(r.out), i+300)], "suppressed") {
+		t.Errorf("a suppressed finding passes:\n%s", r.out)
+	}
+	if r := run(t, 0, "check", "-o", "junit", "--bundle", file, "--against", file); r.code != 2 || !strings.Contains(r.err, "--against: not with -o junit") {
+		t.Error(r)
 	}
 }

@@ -160,20 +160,19 @@ func TestTimelineFollow(t *testing.T) {
 func TestTimelineUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"name one":                   {"pod"},
-		"specify a pod":              {},
-		"want pod, ip or sandbox":    {"node", "n1", "--logs", seedLogs},
-		"8 hexadecimal digits":       {"sandbox", "xyz", "--logs", seedLogs},
-		"no line of these logs":      {"pod", "a/b", "--logs", seedLogs},
-		"neither a time":             {"pod", "a/b", "--logs", seedLogs, "--since", "soon"},
-		"no such file":               {"pod", "a/b", "--logs", "nowhere"},
-		"want text, wide, json":      {"pod", "a/b", "--logs", seedLogs, "-o", "yaml"},
-		"--follow needs --logs":      {"pod", "a/b", "-f"},
-		"--follow works with":        {"pod", "a/b", "-f", "-o", "json"},
-		"shows one pod":              {"--logs", seedLogs, "-o", "html"},
-		"unable to parse IP":         {"ip", "x", "--logs", seedLogs},
-		"accepts at most 2 arg(s)":   {"pod", "a", "b"},
-		"-o what: want text, wide, ": {"--logs", seedLogs, "-o", "what"},
+		"name one":                 {"pod"},
+		"specify a pod":            {},
+		"want pod, ip or sandbox":  {"node", "n1", "--logs", seedLogs},
+		"8 hexadecimal digits":     {"sandbox", "xyz", "--logs", seedLogs},
+		"no line of these logs":    {"pod", "a/b", "--logs", seedLogs},
+		"neither a time":           {"pod", "a/b", "--logs", seedLogs, "--since", "soon"},
+		"no such file":             {"pod", "a/b", "--logs", "nowhere"},
+		"--follow needs --logs":    {"pod", "a/b", "-f"},
+		"--follow works with":      {"pod", "a/b", "-f", "-o", "json"},
+		"shows one pod":            {"--logs", seedLogs, "-o", "html"},
+		"unable to parse IP":       {"ip", "x", "--logs", seedLogs},
+		"accepts at most 2 arg(s)": {"pod", "a", "b"},
+		"want text, wide, json, yaml, html, jsonpath= or go-template=": {"--logs", seedLogs, "-o", "what"},
 	} {
 		if r := run(t, 80, append([]string{"timeline"}, args...)...); r.code != 2 || !strings.Contains(r.err, want) {
 			t.Errorf("%v: exit %d, %s, want %q", args, r.code, r.err, want)

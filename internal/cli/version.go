@@ -40,21 +40,18 @@ func versionCommand(sess *term.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs, Example: "  " + sess.Program + " version",
 		RunE: func(*cobra.Command, []string) error {
-			if err := term.OutputOneOf(output, "text", "json", "yaml"); err != nil {
-				return err
-			}
 			b := buildinfo.Read()
 			v := versionReport{
 				APIVersion: cluster.APIVersion, Kind: "Version", Version: b.Version, Commit: b.Commit, Date: b.Date, Modified: b.Modified,
 				Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 			}
-			if output != "text" {
+			if term.IsDocument(output) {
 				return sess.PrintDocument(v, output)
 			}
 			_, err := fmt.Fprintln(sess.Stdout, v.String())
 			return err
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "text", "text, json or yaml")
+	term.OutputFlag(c.Flags(), &output, "text", "json")
 	return c
 }

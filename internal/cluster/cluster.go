@@ -46,7 +46,10 @@ var (
 )
 
 // Contexts are those of the kubeconfig; none if it cannot be read.
-func Contexts(o Options) []string { return kube.Contexts(o.Kube) }
+func Contexts(o Options) ([]string, error) { return kube.Contexts(o.Kube) }
+
+// Server is the address of the API server; empty if the kubeconfig does not say it.
+func Server(o Options) string { return kube.Server(o.Kube) }
 
 // A Cluster is an open one. It is closed by Close.
 type Cluster struct {

@@ -7,9 +7,12 @@ import (
 	"plumbline.dev/plumbline/internal/repair"
 )
 
+// An Applied is a plan that was applied from this machine, and what came of it.
+type Applied = journal.Summary
+
 // History gives the plans that were applied to the cluster from this machine, the newest
 // first.
-func (c *Cluster) History(ctx context.Context) ([]journal.Summary, error) {
+func (c *Cluster) History(ctx context.Context) ([]Applied, error) {
 	guid, err := c.GUID(ctx)
 	if err != nil {
 		return nil, err

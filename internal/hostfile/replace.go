@@ -7,14 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 )
+
+// replaced counts, so that two goroutines do not write the same temporary file.
+var replaced atomic.Uint64
 
 // Replace replaces a file atomically: after a crash at any moment it is the complete old or
 // new one. A running program keeps its old file. The permissions are independent of the umask.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	dir := filepath.Dir(path)
-	next := filepath.Join(dir, "."+filepath.Base(path)+".plumbline-"+strconv.Itoa(os.Getpid()))
+	next := filepath.Join(dir, "."+filepath.Base(path)+".plumbline-"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatUint(replaced.Add(1), 10))
 	_ = os.Remove(next) // left by a killed process with the same PID
 	err := create(next, data, perm)
 	if err == nil {

@@ -120,13 +120,22 @@ func Namespace(o Options) string {
 	return ns
 }
 
-// Contexts are those of the kubeconfig; none if it cannot be read.
-func Contexts(o Options) []string {
+// Contexts are those of the kubeconfig.
+func Contexts(o Options) ([]string, error) {
 	all, err := o.loader().RawConfig()
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
-	return slices.Sorted(maps.Keys(all.Contexts))
+	return slices.Sorted(maps.Keys(all.Contexts)), nil
+}
+
+// Server is the address of the API server; empty if the kubeconfig cannot be read.
+func Server(o Options) string {
+	cfg, err := o.loader().ClientConfig()
+	if err != nil {
+		return ""
+	}
+	return cfg.Host
 }
 
 // maxPause is how long to wait at most between attempts if the API server is busy. A server

@@ -91,7 +91,18 @@ func (c *Client) part(ctx context.Context, hc *http.Client, r Request, read read
 
 // Names reads only the names of a collection, in protobuf format.
 func (c *Client) Names(ctx context.Context, path string, each func(name string)) (observe.ReadInfo, error) {
-	return c.list(ctx, path, nil, acceptMetaProto, eachProto, func(item []byte) error {
+	return c.list(ctx, path, nil, acceptMetaProto, eachProto, nameOf(each))
+}
+
+// FirstNames reads the first names of a collection in one request.
+func (c *Client) FirstNames(ctx context.Context, path string, most int, each func(name string)) error {
+	r := Request{Path: path, Query: url.Values{"limit": {strconv.Itoa(most)}}, Accept: acceptMetaProto}
+	_, _, err := c.part(ctx, c.http, r, eachProto, nameOf(each))
+	return err
+}
+
+func nameOf(each func(name string)) func(item []byte) error {
+	return func(item []byte) error {
 		return fields(item, func(num protowire.Number, m []byte, _ uint64) {
 			if num != objectFieldMetadata {
 				return
@@ -102,7 +113,7 @@ func (c *Client) Names(ctx context.Context, path string, each func(name string))
 				}
 			})
 		})
-	})
+	}
 }
 
 // Get reads one object.

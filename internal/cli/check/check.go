@@ -39,6 +39,10 @@ type flags struct {
 	probes    cluster.Probe // started with probe
 	told      bool          // by the controller
 	by        *cluster.Told // what it said, with told
+
+	fleet       bool     // several clusters
+	contexts    []string // of these
+	allContexts bool
 }
 
 // Command is the command check.
@@ -52,9 +56,12 @@ func Command(sess *term.Session) *cobra.Command {
 			"that have persisted long enough to be confirmed. check changes nothing.\n\n" +
 			"Exit code: 0 no findings; 1 findings; 2 could not read the cluster; 3 no\n" +
 			"findings, but not everything could be checked.",
-		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait", sess.Program),
+		Example: fmt.Sprintf("  %[1]s check\n  %[1]s check -n shop\n  %[1]s check --code PL2001,PL2010 -o json\n  %[1]s check --wait\n  %[1]s check --contexts prod-eu,prod-us -o html > fleet.html", sess.Program),
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), sess, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.fleet = cmd.Flags().Changed("contexts") || f.allContexts
+			return run(cmd.Context(), sess, f)
+		},
 	}
 	l := c.Flags()
 	l.StringVarP(&f.namespace, "namespace", "n", "", "only findings about this namespace")
@@ -70,6 +77,8 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringSliceVar(&f.require, "require", nil, "sources that must be read completely: kubernetes, calico, node")
 	l.StringVar(&f.suppress, "suppress", "", "file of known and accepted findings")
 	l.BoolVar(&f.list, "all", false, "list every finding instead of one line per group")
+	l.StringSliceVar(&f.contexts, "contexts", nil, "check the clusters of these contexts of the kubeconfig")
+	l.BoolVar(&f.allContexts, "all-contexts", false, "check the clusters of all contexts of the kubeconfig")
 	l.BoolVarP(&f.watch, "watch", "w", false, "follow the cluster and show new and resolved findings")
 	l.BoolVar(&f.probe, "probe", false, "if no agents are installed: run a short-lived pod on each node to read its state")
 	l.StringVar(&f.probes.Image, "probe-image", cluster.ProbeImage(sess.Cluster.Version), "image of the probe pods")
@@ -78,7 +87,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.against, "against", "", "an earlier check, as check -o json or collect wrote it: show what is new since then, and what is gone")
 	l.BoolVar(&f.told, "from-controller", false, "show what the controller judged last, instead of reading the cluster")
 	l.StringSliceVar(&f.logs, "logs", nil, "logs to search for the causes of findings: file, directory, archive, or -")
-	l.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html, junit, sarif or name")
+	term.OutputFlag(l, &f.output, "table", "wide", "json", "html", "junit", "sarif", "openreports", "name")
 	return c
 }
 
@@ -87,8 +96,8 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if err != nil {
 		return err
 	}
-	if err := term.OutputOneOf(f.output, "table", "wide", "json", "yaml", "html", "junit", "sarif", "name"); err != nil {
-		return err
+	if f.fleet {
+		return fleet(ctx, sess, f, opts)
 	}
 	if f.told {
 		return fromController(ctx, sess, f, opts.Keep)
@@ -105,8 +114,8 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 	if flag := f.wholeOnly(); f.against != "" && flag != "" {
 		return fmt.Errorf("--against: compares the whole cluster: not with %s", flag)
 	}
-	if f.against != "" && f.output == "html" {
-		return errors.New("--against: not with -o html")
+	if f.against != "" && slices.Contains([]string{"html", "junit", "sarif", "openreports"}, f.output) {
+		return fmt.Errorf("--against: not with -o %s, which shows all findings", f.output)
 	}
 	var earlier audit.Earlier
 	if f.against != "" { // a file that cannot be read is said before the cluster is
@@ -140,7 +149,7 @@ func run(ctx context.Context, sess *term.Session, f flags) error {
 		return err
 	}
 	fresh := onlyNew(r, *c)
-	if f.output != "json" && f.output != "yaml" {
+	if !term.IsDocument(f.output) {
 		r = fresh
 	}
 	if err := show(sess, r, f, c); err != nil {

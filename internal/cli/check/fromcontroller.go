@@ -36,12 +36,11 @@ func fromController(ctx context.Context, sess *term.Session, f flags, keep func(
 		return err
 	}
 	f.by = told
-	switch f.output {
-	case "json", "yaml":
+	if term.IsDocument(f.output) {
 		doc := cluster.ReportOf(told.Report)
 		doc.Pattern, doc.Predating = patterns(told.Report, f)
 		err = sess.PrintDocument(doc, f.output)
-	default:
+	} else {
 		err = show(sess, told.Report, f, nil)
 	}
 	if err = cmp.Or(err, verdict(told.Report, f)); err == nil && told.Age > outdated {

@@ -25,15 +25,17 @@ var reportScript string
 // One file that works from file:// and loads nothing. Whatever comes from the cluster
 // goes through html/template, and none of it into script or style.
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"short": plain.ShortIDs, "clean": plain.Line,
-	"age": func(r *audit.Report, since model.Time) string {
+	"short": plain.ShortIDs, "clean": plain.Line, "quoted": plain.Quoted,
+	"age": func(taken, since model.Time) string {
 		if since.IsZero() {
 			return "-"
 		}
-		return plain.Age(r.Taken.Sub(since))
+		return plain.Age(taken.Sub(since))
 	},
 	"date": func(t model.Time) string { return t.String() },
-	"pair": func(f finding.Finding, r *audit.Report) map[string]any { return map[string]any{"F": &f, "R": r} },
+	"pair": func(f finding.Finding, taken model.Time) map[string]any {
+		return map[string]any{"F": &f, "Taken": taken}
+	},
 }).Parse(reportHTML))
 
 // A codeGroup is the findings of one code.

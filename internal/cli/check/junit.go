@@ -12,7 +12,8 @@ import (
 )
 
 // A junitSuite is a check as JUnit's XML, which CI systems show: a case for each code. Of a code with findings each is a
-// failure; of one that was not judged everywhere and has none, the case is skipped.
+// failure; of one that was not judged everywhere, or has only unconfirmed or suppressed
+// ones, the case is skipped.
 type junitSuite struct {
 	XMLName  xml.Name    `xml:"testsuite"`
 	Name     string      `xml:"name,attr"`
@@ -36,7 +37,7 @@ type junitReason struct {
 	Text    string `xml:",chardata"`
 }
 
-func showJUnit(w io.Writer, r *audit.Report, failOn finding.Severity) error {
+func showJUnit(w io.Writer, r *audit.Report, judged []*detect.Detector, failOn finding.Severity) error {
 	suite := junitSuite{Name: "plumbline check", Time: r.Taken.Time().UTC().Format("2006-01-02T15:04:05")}
 	by := map[finding.Code][]finding.Finding{}
 	for _, f := range r.Findings {
@@ -44,24 +45,18 @@ func showJUnit(w io.Writer, r *audit.Report, failOn finding.Severity) error {
 			by[f.Code] = append(by[f.Code], f)
 		}
 	}
-	skipped := map[finding.Code]string{}
-	for _, s := range r.Skipped {
-		if !s.OutOfScope {
-			skipped[s.Code] = s.Why
-		}
-	}
-	for _, d := range detect.All {
+	of := outcomes(r)
+	for _, d := range judged {
 		name := fmt.Sprintf("%s %s", d.Code, d.Title)
 		for _, f := range by[d.Code] {
 			suite.Failures++
 			suite.Cases = append(suite.Cases, junitCase{Class: string(d.Code), Name: plain.Line(f.Key()), Failure: &junitReason{plain.Line(f.Summary), string(f.Severity), evidenceText(&f)}})
 		}
-		why, not := skipped[d.Code]
-		switch {
+		switch why := of[d.Code].why; {
 		case len(by[d.Code]) > 0:
-		case not:
+		case why != "":
 			suite.Skipped++
-			suite.Cases = append(suite.Cases, junitCase{Class: string(d.Code), Name: name, Skipped: &junitReason{Message: "not judged: " + plain.Line(why)}})
+			suite.Cases = append(suite.Cases, junitCase{Class: string(d.Code), Name: name, Skipped: &junitReason{Message: why}})
 		default:
 			suite.Cases = append(suite.Cases, junitCase{Class: string(d.Code), Name: name})
 		}

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/detect"
 	"plumbline.dev/plumbline/internal/finding"
@@ -96,6 +98,9 @@ func sarifOf(r *audit.Report, version string) sarifLog {
 	add(r.Findings, nil)
 	add(r.Suppressed, []sarifSuppressed{{"external"}})
 	blind := r.NotChecked()
+	if n := len(r.Unconfirmed); n > 0 {
+		blind = append(slices.Clip(blind), plain.Count(n, "finding")+" unconfirmed: check --wait, or check again later")
+	}
 	in := sarifInvocation{Successful: len(blind) == 0}
 	for _, b := range blind {
 		in.Notes = append(in.Notes, sarifNotification{"warning", sarifText{plain.Line(b)}})

@@ -12,17 +12,24 @@ import (
 
 // show prints a report as asked for.
 func show(sess *term.Session, r *audit.Report, f flags, since *audit.Comparison) error {
-	switch f.output {
-	case "json", "yaml":
+	if term.IsDocument(f.output) {
 		doc := cluster.ReportOf(r)
 		doc.Against = since
 		return sess.PrintDocument(doc, f.output)
+	}
+	judged, err := detectorsOf(f.codes)
+	if err != nil {
+		return err
+	}
+	switch f.output {
 	case "html":
 		return showHTML(sess, r)
 	case "junit":
-		return showJUnit(sess.Stdout, r, finding.Severity(f.failOn))
+		return showJUnit(sess.Stdout, r, judged, finding.Severity(f.failOn))
 	case "sarif":
 		return sess.PrintDocument(sarifOf(r, sess.Cluster.Version), "json")
+	case "openreports":
+		return sess.PrintDocument(openReportOf(r, judged), "json")
 	case "name":
 		for i := range r.Findings {
 			fmt.Fprintln(sess.Stdout, plain.Line(r.Findings[i].Key()))

@@ -18,24 +18,30 @@ import (
 
 // StatusCommand is the command status; guards gives its line about the guards of the nodes.
 func StatusCommand(sess *term.Session, guards guardSummary) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show the cluster, its Calico datastore, pools, agents and what cannot be read",
 		Example: fmt.Sprintf("  %s status", sess.Program),
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), sess, guards) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), sess, guards, output) },
 	}
+	term.OutputFlag(c.Flags(), &output, "text", "json")
+	return c
 }
 
 // A guardSummary says in one line what the guards of the nodes do.
 type guardSummary func(said []cluster.GuardStatus, unread map[string]error) string
 
-func runStatus(ctx context.Context, sess *term.Session, guards guardSummary) error {
+func runStatus(ctx context.Context, sess *term.Session, guards guardSummary, output string) error {
 	s, guard, err := overview(ctx, sess, guards)
 	if err != nil {
 		return err
 	}
 	r := audit.Judge(ctx, s, audit.Source{}, audit.Options{})
+	if term.IsDocument(output) {
+		return sess.PrintDocument(statusOf(r, guard), output)
+	}
 	statusText(sess, r, guard)
 	return nil
 }
@@ -140,6 +146,12 @@ func agentsLine(r *audit.Report) string {
 	if !r.View.Agents() {
 		return "none installed: node state is not checked"
 	}
+	n, of := answering(r)
+	return fmt.Sprintf("%s of %s nodes answer", plain.Thousands(n), plain.Thousands(of))
+}
+
+// answering counts the nodes whose agents answer, and those that were asked.
+func answering(r *audit.Report) (n, of int) {
 	s := r.View.Snapshot()
 	asked, answer := map[string]bool{}, map[string]bool{}
 	for _, c := range s.Coverage {
@@ -149,13 +161,12 @@ func agentsLine(r *audit.Report) string {
 		asked[c.Node] = true
 		answer[c.Node] = answer[c.Node] || c.State.Seen()
 	}
-	n := 0
 	for _, yes := range answer {
 		if yes {
 			n++
 		}
 	}
-	return fmt.Sprintf("%s of %s nodes answer", plain.Thousands(n), plain.Thousands(len(asked)))
+	return n, len(asked)
 }
 
 func endpoints(r *audit.Report, s *model.Snapshot) string {

@@ -32,8 +32,8 @@ func explainBlock(ctx context.Context, sess *term.Session, cidr netip.Prefix, f 
 	if b == nil {
 		return fmt.Errorf("block %s does not exist", cidr)
 	}
-	if f.output == "json" {
-		return printReport(sess, r, "BlockExplanation")
+	if term.IsDocument(f.output) {
+		return printReport(sess, r, "BlockExplanation", f.output)
 	}
 	blockText(sess, r, b)
 	return nil

@@ -51,7 +51,7 @@ func Command(sess *term.Session) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
-	c.Flags().StringVarP(&f.output, "output", "o", "text", "text, wide or json; of a pod also svg or html")
+	term.OutputFlag(c.Flags(), &f.output, "text", "wide", "json", "svg", "html")
 	c.Flags().DurationVar(&f.settle, "settle", 0, "how long a difference must persist to be confirmed, instead of the time of its kind")
 	c.Flags().StringVar(&f.to, "to", "", "of a pod: follow packets from it to this pod ([NAMESPACE/]NAME), and back")
 	c.Flags().StringSliceVar(&f.logs, "logs", nil, "logs to search for the cause, instead of the agents' logs: file, directory, archive, or -")
@@ -59,9 +59,6 @@ func Command(sess *term.Session) *cobra.Command {
 }
 
 func run(ctx context.Context, sess *term.Session, args []string, f flags) error {
-	if err := term.OutputOneOf(f.output, "text", "wide", "json", "svg", "html"); err != nil {
-		return err
-	}
 	if drawn := f.output == "svg" || f.output == "html"; drawn && (f.to != "" || len(args) != 2 || !isPod(args[0])) {
 		return fmt.Errorf("-o %s: only of a pod: explain pod NAME -o %s", f.output, f.output)
 	}
@@ -125,7 +122,7 @@ func explainCode(sess *term.Session, c finding.Code, output string) error {
 	if !ok {
 		return fmt.Errorf("no code %s", c)
 	}
-	if output == "json" {
+	if term.IsDocument(output) {
 		return sess.PrintDocument(codePage{cluster.APIVersion, "CodePage", c, page}, output)
 	}
 	_, err := fmt.Fprint(sess.Stdout, page)
@@ -152,10 +149,10 @@ func openScoped(ctx context.Context, sess *term.Session) (*cluster.Scoped, func(
 }
 
 // printReport prints the findings about an object as a document of this kind.
-func printReport(sess *term.Session, r *audit.Report, kind string) error {
+func printReport(sess *term.Session, r *audit.Report, kind, format string) error {
 	doc := cluster.ReportOf(r)
 	doc.Kind = kind
-	return sess.PrintDocument(doc, "json")
+	return sess.PrintDocument(doc, format)
 }
 
 // nextOf says what to do about a finding.

@@ -36,12 +36,12 @@ func explainFinding(ctx context.Context, sess *term.Session, name string, f flag
 				if err := seekCauses(ctx, sess, r, f.logs, podOf(&fs[i])); err != nil {
 					return err
 				}
-				if f.output == "json" {
+				if term.IsDocument(f.output) {
 					doc := cluster.ReportOf(r)
 					doc.Kind = "FindingExplanation"
 					others := func(n cluster.NamedFinding) bool { return n.Name != k }
 					doc.Findings, doc.Unconfirmed = slices.DeleteFunc(doc.Findings, others), slices.DeleteFunc(doc.Unconfirmed, others)
-					return sess.PrintDocument(doc, "json")
+					return sess.PrintDocument(doc, f.output)
 				}
 				findingText(sess, r, &fs[i], f.output == "wide")
 				return nil

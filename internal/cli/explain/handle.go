@@ -22,8 +22,8 @@ func explainHandle(ctx context.Context, sess *term.Session, id string, f flags) 
 	if err != nil {
 		return err
 	}
-	if f.output == "json" {
-		return printReport(sess, r, "HandleExplanation")
+	if term.IsDocument(f.output) {
+		return printReport(sess, r, "HandleExplanation", f.output)
 	}
 	handleText(sess, r, id)
 	return nil

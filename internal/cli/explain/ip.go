@@ -23,8 +23,8 @@ func explainIP(ctx context.Context, sess *term.Session, ip netip.Addr, f flags) 
 		return err
 	}
 	r := u.Judge(ctx, f.settle, "", model.Ref{Kind: model.KindAddress, Name: ip.String()})
-	if f.output == "json" {
-		return printReport(sess, r, "AddressExplanation")
+	if term.IsDocument(f.output) {
+		return printReport(sess, r, "AddressExplanation", f.output)
 	}
 	ipText(sess, r, ip)
 	if len(r.Findings)+len(r.Unconfirmed) == 0 {

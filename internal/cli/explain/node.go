@@ -22,8 +22,8 @@ func explainNode(ctx context.Context, sess *term.Session, name string, f flags) 
 		return err
 	}
 	n := r.View.NodeByName(name)
-	if f.output == "json" {
-		return printReport(sess, r, "NodeExplanation")
+	if term.IsDocument(f.output) {
+		return printReport(sess, r, "NodeExplanation", f.output)
 	}
 	cols := sess.Width()
 	state := "does not exist"

@@ -27,10 +27,10 @@ func explainPod(ctx context.Context, sess *term.Session, ns, name string, f flag
 	if err := seekCauses(ctx, sess, e.r, f.logs, e.ref.Name); err != nil {
 		return err
 	}
-	switch f.output {
-	case "json":
-		return printReport(sess, e.r, "PodExplanation")
-	case "svg", "html":
+	switch {
+	case term.IsDocument(f.output):
+		return printReport(sess, e.r, "PodExplanation", f.output)
+	case f.output == "svg", f.output == "html":
 		return drawPod(sess, e.r, e.pod, f.output)
 	}
 	policies := ""

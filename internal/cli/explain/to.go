@@ -64,8 +64,8 @@ func explainTo(ctx context.Context, sess *term.Session, ns, name string, f flags
 		return err
 	}
 	hops := slices.Concat(from.hops(), between(&from, &to), to.back(&from))
-	if f.output == "json" {
-		return sess.PrintDocument(wayDocument{cluster.APIVersion, "WayExplanation", from.ref.Name, to.ref.Name, hops}, "json")
+	if term.IsDocument(f.output) {
+		return sess.PrintDocument(wayDocument{cluster.APIVersion, "WayExplanation", from.ref.Name, to.ref.Name, hops}, f.output)
 	}
 	toText(ctx, sess, &from, &to, hops)
 	return nil

@@ -56,8 +56,8 @@ func explainWhere(ctx context.Context, sess *term.Session, kind, name string, f 
 		}
 	}
 	slices.SortFunc(out.Found, func(a, b hit) int { return strings.Compare(a.Node+a.What+a.Pod, b.Node+b.What+b.Pod) })
-	if f.output == "json" {
-		return sess.PrintDocument(out, "json")
+	if term.IsDocument(f.output) {
+		return sess.PrintDocument(out, f.output)
 	}
 	whereText(sess, out)
 	return nil

@@ -40,9 +40,6 @@ var (
 
 // explained reads whose calls are to be explained.
 func explained(sess *term.Session, name string, f flags) (q callsQuestion, err error) {
-	if err := term.OutputOneOf(f.output, "text", "json"); err != nil {
-		return q, err
-	}
 	q.node = f.node
 	if m := findingOf.FindStringSubmatch(name); m != nil {
 		name = m[1]
@@ -68,13 +65,13 @@ func explainCalls(sess *term.Session, s saidCalls, output string) error {
 		}
 		return fmt.Errorf("%s: %w", s.q.about, errNoCall)
 	}
-	if output == "json" {
+	if term.IsDocument(output) {
 		doc := explanation{APIVersion: cluster.APIVersion, Kind: "GuardExplanation", About: s.q.about, NotChecked: term.NotNil(s.notShown())}
 		for _, c := range s.calls {
 			r := guard.RuleOf(c.Rule)
 			doc.Calls = append(doc.Calls, explainedCall{c, r.Title, r.Does, r.Why, c.Alone()})
 		}
-		if err := sess.PrintDocument(doc, "json"); err != nil {
+		if err := sess.PrintDocument(doc, output); err != nil {
 			return err
 		}
 		return gaps(s.unread)

@@ -44,12 +44,9 @@ func statusCommand(sess *term.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show the guard of each node: its mode, late DELs, and how long calls take",
-		Example: fmt.Sprintf("  %[1]s guard status\n  %[1]s guard status -A\n  %[1]s guard status --node w17 -o wide", sess.Program),
+		Example: fmt.Sprintf("  %[1]s guard status\n  %[1]s guard status --all\n  %[1]s guard status --node w17 -o wide", sess.Program),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := term.OutputOneOf(f.output, "text", "wide", "json"); err != nil {
-				return err
-			}
 			p, err := openAgents(cmd.Context(), sess, f.node)
 			if err != nil {
 				return err
@@ -60,9 +57,10 @@ func statusCommand(sess *term.Session) *cobra.Command {
 		},
 	}
 	l := c.Flags()
-	l.BoolVarP(&f.all, "all", "A", false, "list every node, not only those that need attention")
+	term.RemoveShorthand(l, "A", "all")
+	l.BoolVar(&f.all, "all", false, "list every node, not only those that need attention")
 	l.StringVar(&f.node, "node", "", "only this node")
-	l.StringVarP(&f.output, "output", "o", "text", "text, wide or json")
+	term.OutputFlag(l, &f.output, "text", "wide", "json")
 	return c
 }
 
@@ -94,7 +92,7 @@ func logCommand(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.pod, "pod", "", "only this pod: NAME, or NAMESPACE/NAME")
 	l.StringVar(&f.since, "since", "", "only calls since then: a time (RFC 3339) or a duration before now")
 	l.BoolVarP(&f.follow, "follow", "f", false, "follow new calls")
-	l.StringVarP(&f.output, "output", "o", "text", "text or json")
+	term.OutputFlag(l, &f.output, "text", "json")
 	return c
 }
 
@@ -123,6 +121,6 @@ func explainCommand(sess *term.Session) *cobra.Command {
 	l := c.Flags()
 	l.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	l.StringVar(&f.node, "node", "", "only this node")
-	l.StringVarP(&f.output, "output", "o", "text", "text or json")
+	term.OutputFlag(l, &f.output, "text", "json")
 	return c
 }

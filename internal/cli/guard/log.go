@@ -21,9 +21,6 @@ type callLog struct {
 
 // callsAsked reads the flags of guard log.
 func callsAsked(f flags) (q callsQuestion, err error) {
-	if err := term.OutputOneOf(f.output, "text", "json"); err != nil {
-		return q, err
-	}
 	if f.follow && f.output != "text" {
 		return q, errFollowText
 	}
@@ -41,8 +38,8 @@ func callsAsked(f flags) (q callsQuestion, err error) {
 }
 
 func showCalls(sess *term.Session, s saidCalls, output string) error {
-	if output == "json" {
-		if err := sess.PrintDocument(callLog{cluster.APIVersion, "GuardLog", term.NotNil(s.calls), unreadList(s.unread)}, "json"); err != nil {
+	if term.IsDocument(output) {
+		if err := sess.PrintDocument(callLog{cluster.APIVersion, "GuardLog", term.NotNil(s.calls), unreadList(s.unread)}, output); err != nil {
 			return err
 		}
 		return gaps(s.unread)

@@ -25,8 +25,8 @@ type status struct {
 const daemonSilentAfter = 2 * time.Minute
 
 func showGuards(sess *term.Session, all guards, f flags) error {
-	if f.output == "json" {
-		if err := sess.PrintDocument(status{cluster.APIVersion, "GuardStatus", term.NotNil(all.said), unreadList(all.unread)}, "json"); err != nil {
+	if term.IsDocument(f.output) {
+		if err := sess.PrintDocument(status{cluster.APIVersion, "GuardStatus", term.NotNil(all.said), unreadList(all.unread)}, f.output); err != nil {
 			return err
 		}
 		return gaps(all.unread)
@@ -76,7 +76,7 @@ func printStatusTable(sess *term.Session, all guards, f flags) {
 		if len(rows) == 1 {
 			what = plain.Count(more, "node")
 		}
-		fmt.Fprintf(sess.Stdout, "%s: %d late (-A lists them)\n", what, late)
+		fmt.Fprintf(sess.Stdout, "%s: %d late (--all lists them)\n", what, late)
 	}
 	for _, n := range notes.said {
 		sess.PrintLabelled(cols, "", n)

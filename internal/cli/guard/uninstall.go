@@ -76,7 +76,7 @@ func uninstall(ctx context.Context, sess *term.Session, p agents, within, every 
 			sess.PrintLabelled(cols, "Not shown: ", l)
 		}
 		if len(left) > 0 {
-			sess.Next("guard status -A")
+			sess.Next("guard status --all")
 			return term.ExitGaps
 		}
 		sess.PrintLabelled(cols, "", "Now remove the guard daemon: helm upgrade with --set guard.enabled=false, or kubectl apply -f deploy/agent.yaml.")

@@ -32,13 +32,10 @@ func diffCommand(sess *term.Session) *cobra.Command {
 		Example: fmt.Sprintf("  %[1]s ipam diff monday.tar.gz\n  %[1]s ipam diff monday.tar.gz tuesday.tar.gz -o json", sess.Program),
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.output != "" && f.output != "json" && f.output != "yaml" {
-				return fmt.Errorf("-o %s: want json or yaml", f.output)
-			}
 			return diff(cmd.Context(), sess, args, f)
 		},
 	}
-	c.Flags().StringVarP(&f.output, "output", "o", "", "json or yaml; default: a table")
+	term.OutputFlag(c.Flags(), &f.output, "text", "json")
 	c.Flags().BoolVar(&f.all, "all", false, "also list addresses of pods that were made anew")
 	return c
 }
@@ -74,7 +71,7 @@ func diff(ctx context.Context, sess *term.Session, files []string, f diffFlags) 
 	if len(d.NotRead) > 0 {
 		return fmt.Errorf("nothing can be compared: %s", strings.Join(d.NotRead, "; "))
 	}
-	if f.output != "" {
+	if term.IsDocument(f.output) {
 		d.Addresses, d.Blocks = term.NotNil(d.Addresses), term.NotNil(d.Blocks)
 		err = sess.PrintDocument(document{APIVersion: "plumbline.dev/v1alpha1", Kind: "IPAMDiff", Then: then, Now: now, Diff: d}, f.output)
 	} else {

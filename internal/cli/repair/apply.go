@@ -138,7 +138,7 @@ func (w *applyRun) dryRun() bool { return w.f.dryRun == "server" }
 // carryOut runs the plan and shows what becomes of it.
 func (w *applyRun) carryOut(ctx context.Context) error {
 	w.headline()
-	w.meter = w.sess.StepMeter()
+	w.meter = w.sess.StepMeter("step")
 	res, took, err := w.Execute(ctx)
 	w.meter.Clear()
 	w.summary(res)

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,18 +18,37 @@ import (
 
 // HistoryCommand is the command history.
 func HistoryCommand(sess *term.Session) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:     "history [PLAN]",
 		Short:   "List the plans that were applied from this machine, with their outcome",
 		Example: fmt.Sprintf("  %[1]s history\n  %[1]s history 7f3a1c", sess.Program),
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return historyOf(cmd.Context(), sess, args[0])
+				return historyOf(cmd.Context(), sess, args[0], output)
 			}
-			return runHistory(cmd.Context(), sess)
+			return runHistory(cmd.Context(), sess, output)
 		},
 	}
+	term.OutputFlag(c.Flags(), &output, "text", "json", "name")
+	return c
+}
+
+// A history is what history -o json prints.
+type history struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Plans      []cluster.Applied `json:"plans"`
+}
+
+// A planHistory is what history PLAN -o json prints.
+type planHistory struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Plan       string         `json:"plan"`
+	Entries    []repair.Entry `json:"entries"`
+	Broken     string         `json:"broken,omitempty"` // why the journal could not be read to its end
 }
 
 // openWithState opens the cluster, if there is a place where its journals are.
@@ -42,7 +62,7 @@ func openWithState(ctx context.Context, sess *term.Session) (*cluster.Cluster, f
 	return sess.Open(ctx)
 }
 
-func runHistory(ctx context.Context, sess *term.Session) error {
+func runHistory(ctx context.Context, sess *term.Session, output string) error {
 	c, done, err := openWithState(ctx, sess)
 	if err != nil {
 		return err
@@ -53,7 +73,15 @@ func runHistory(ctx context.Context, sess *term.Session) error {
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
+	switch {
+	case term.IsDocument(output):
+		return sess.PrintDocument(history{cluster.APIVersion, "History", term.NotNil(all)}, output)
+	case output == "name":
+		for _, s := range all {
+			fmt.Fprintln(sess.Stdout, plain.Line(s.Plan))
+		}
+		return nil
+	case len(all) == 0:
 		fmt.Fprintln(sess.Stdout, "No plan was applied to this cluster from this machine.")
 		return nil
 	}
@@ -76,7 +104,7 @@ func runHistory(ctx context.Context, sess *term.Session) error {
 	return nil
 }
 
-func historyOf(ctx context.Context, sess *term.Session, id string) error {
+func historyOf(ctx context.Context, sess *term.Session, id, output string) error {
 	c, done, err := openWithState(ctx, sess)
 	if err != nil {
 		return err
@@ -86,6 +114,17 @@ func historyOf(ctx context.Context, sess *term.Session, id string) error {
 	done()
 	if err != nil && p == nil {
 		return err
+	}
+	if output != "text" {
+		if output == "name" {
+			fmt.Fprintln(sess.Stdout, plain.Line(id))
+			return err
+		}
+		doc := planHistory{APIVersion: cluster.APIVersion, Kind: "PlanHistory", Plan: id, Entries: term.NotNil(es)}
+		if err != nil {
+			doc.Broken = err.Error()
+		}
+		return cmp.Or(sess.PrintDocument(doc, output), err)
 	}
 	rows := [][]string{{"TIME", "STEP", "OUTCOME", "ON"}}
 	for _, e := range es {

@@ -1,12 +1,9 @@
 package repair
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
-
-	"sigs.k8s.io/yaml"
 
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
@@ -17,16 +14,8 @@ import (
 
 // showPlan prints a plan as it was asked for.
 func showPlan(sess *term.Session, p *repair.Plan, f planFlags) error {
-	if f.output == "yaml" || f.output == "json" {
-		b, err := json.MarshalIndent(cluster.DocumentOf(p), "", "  ")
-		if f.output == "yaml" && err == nil {
-			b, err = yaml.JSONToYAML(b)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(sess.Stdout, "%s\n", strings.TrimSuffix(string(b), "\n"))
-		return err
+	if term.IsDocument(f.output) {
+		return sess.PrintDocument(cluster.DocumentOf(p), f.output)
 	}
 	w := sess.Stdout
 	if len(p.Steps) == 0 {

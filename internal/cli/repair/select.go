@@ -23,14 +23,11 @@ type planSelection struct {
 // selectPlan reads arguments and flags, before the cluster is read.
 func selectPlan(sess *term.Session, args []string, f planFlags) (planSelection, error) {
 	s := planSelection{planFlags: f}
-	if err := term.OutputOneOf(f.output, "text", "wide", "yaml", "json"); err != nil {
-		return s, err
-	}
 	switch {
 	case sess.Bundle == "":
 	case f.save != "":
 		return s, errors.New("--save: not with --bundle: plan on the live cluster what is to be applied")
-	case f.output == "yaml" || f.output == "json":
+	case term.IsDocument(f.output):
 		return s, errors.New("-o " + f.output + ": not with --bundle: a plan of a bundle is only shown; plan on the live cluster what is to be applied")
 	}
 	if err := validReason(f.acceptVersion); err != nil {

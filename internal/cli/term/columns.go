@@ -53,7 +53,8 @@ func cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// PrintTable prints rows in columns, each line cut to width; the first row is the heads. Cells
+// PrintTable prints rows in columns, each line cut to width; the first row is the heads. Severities below the
+// head SEV are in colour, where a person sees them. Cells
 // may have any text: see Line. No column but the last takes more than half of the width: what is
 // too long loses its middle, as names mostly differ at their end.
 func (s *Session) PrintTable(width int, rows [][]string) {
@@ -72,6 +73,7 @@ func (s *Session) PrintTable(width int, rows [][]string) {
 			}
 		}
 	}
+	colour := len(rows) > 0 && rows[0][0] == "SEV" && s.coloured()
 	for _, r := range rows {
 		var b strings.Builder
 		for i, c := range r {
@@ -80,7 +82,11 @@ func (s *Session) PrintTable(width int, rows [][]string) {
 				b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)+2))
 			}
 		}
-		fmt.Fprintln(s.Stdout, cut(strings.TrimRight(b.String(), " "), width))
+		line := cut(strings.TrimRight(b.String(), " "), width)
+		if colour {
+			line = painted(line, r[0])
+		}
+		fmt.Fprintln(s.Stdout, line)
 	}
 }
 

@@ -3,8 +3,9 @@ package term
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"unicode/utf8"
+	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"sigs.k8s.io/yaml"
 )
@@ -17,29 +18,43 @@ func NotNil[T any](s []T) []T {
 	return s
 }
 
-// PrintDocument prints a document; format is json or yaml.
+// PrintDocument prints a document; format is one of those that IsDocument knows.
 func (s *Session) PrintDocument(doc any, format string) error {
 	b, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return err
 	}
-	if format == "yaml" {
-		if b, err = yaml.JSONToYAML(b); err != nil {
+	if isTemplate(format) {
+		return s.printTemplate(b, format)
+	}
+	text := printable(string(b))
+	if format == "yaml" && text == string(b) { // else JSON, which is YAML too and has escapes
+		y, err := yaml.JSONToYAML(b)
+		if err != nil {
 			return err
 		}
-		_, err = s.Stdout.Write(b)
+		_, err = s.Stdout.Write(y)
 		return err
 	}
-	_, err = fmt.Fprintln(s.Stdout, printable(string(b)))
+	_, err = fmt.Fprintln(s.Stdout, text)
 	return err
 }
 
 // printable escapes, in JSON, characters that a terminal would obey. The document stays the same.
 func printable(s string) string {
-	return nonPrintable.ReplaceAllStringFunc(s, func(c string) string {
-		r, _ := utf8.DecodeRuneInString(c)
-		return fmt.Sprintf(`\u%04x`, r)
-	})
+	harmless := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
+	if strings.IndexFunc(s, func(r rune) bool { return !harmless(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if harmless(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, u)
+		}
+	}
+	return b.String()
 }
-
-var nonPrintable = regexp.MustCompile(`[\x7f-\x{9f}\x{ad}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)

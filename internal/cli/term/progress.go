@@ -22,13 +22,14 @@ func (s *Session) progress() (tell func(string, int, bool), done func()) {
 // pace of those; a pipe sees nothing of it. The zero StepMeter shows nothing.
 type StepMeter struct {
 	w     io.Writer // nil: nobody watches
+	what  string
 	began time.Time
 	drawn bool
 }
 
-// StepMeter begins to measure.
-func (s *Session) StepMeter() StepMeter {
-	m := StepMeter{began: time.Now()} //nolint:forbidigo // for the person who waits
+// StepMeter begins to measure steps, by what they are called.
+func (s *Session) StepMeter(what string) StepMeter {
+	m := StepMeter{what: what, began: time.Now()} //nolint:forbidigo // for the person who waits
 	if _, ok := terminal(s.Stderr); ok && !s.Verbose {
 		m.w = s.Stderr
 	}
@@ -38,7 +39,7 @@ func (s *Session) StepMeter() StepMeter {
 // Tell shows that n steps are done.
 func (m *StepMeter) Tell(n, of int) {
 	if m.w != nil {
-		fmt.Fprintf(m.w, "\r\x1b[Kstep %s of %s%s", plain.Thousands(n), plain.Thousands(of), remaining(time.Since(m.began), n, of))
+		fmt.Fprintf(m.w, "\r\x1b[K%s %s of %s%s", m.what, plain.Thousands(n), plain.Thousands(of), remaining(time.Since(m.began), n, of))
 		m.drawn = true
 	}
 }

@@ -29,7 +29,7 @@ func TestRemaining(t *testing.T) {
 func TestStepMeter(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	m := &StepMeter{w: &out, began: time.Now()} //nolint:forbidigo // a person waits
+	m := &StepMeter{what: "step", w: &out, began: time.Now()} //nolint:forbidigo // a person waits
 	m.Clear()
 	m.Tell(3, 1250)
 	m.Clear()

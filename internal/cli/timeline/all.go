@@ -29,17 +29,17 @@ func showAll(sess *term.Session, log *timeline.Log, output string) error {
 	verdicts, pods := timeline.JudgeAll(log)
 	files := log.Files()
 	account := timeline.AccountOf(files)
-	switch output {
-	case "json":
+	switch {
+	case term.IsDocument(output):
 		doc := summary{APIVersion: cluster.APIVersion, Kind: "TimelineSummary", Pods: pods, Verdicts: []verdict{}, Account: account, Files: term.NotNil(files)}
 		for _, v := range verdicts {
 			doc.Verdicts = append(doc.Verdicts, verdict{v, linesAt(files, v.Lines)})
 		}
-		if err := sess.PrintDocument(doc, "json"); err != nil {
+		if err := sess.PrintDocument(doc, output); err != nil {
 			return err
 		}
 		return exit(files, nil)
-	case "html":
+	case output == "html":
 		return errors.New("-o html shows one pod: pass pod NAME")
 	}
 	printLeft(sess, files)

@@ -52,9 +52,6 @@ func asked(sess *term.Session, kind, name string, f flags) (question, error) {
 // window reads the flags: a question about all pods, of the time asked for.
 func window(f flags) (q question, err error) {
 	now := time.Now() //nolint:forbidigo // --since 2h is before now
-	if err := term.OutputOneOf(f.output, "text", "wide", "json", "html"); err != nil {
-		return q, err
-	}
 	if q.Since, err = term.ParseTime(f.since, now); err != nil {
 		return q, fmt.Errorf("--since: %w", err)
 	}

@@ -26,13 +26,13 @@ func show(sess *term.Session, log *timeline.Log, q question, f flags, missing []
 	if f.output == "wide" {
 		o.Width = 0
 	}
-	switch f.output {
-	case "json":
-		if err := sess.PrintDocument(document(log, q, stories, missing), "json"); err != nil {
+	switch {
+	case term.IsDocument(f.output):
+		if err := sess.PrintDocument(document(log, q, stories, missing), f.output); err != nil {
 			return err
 		}
 		return exit(o.Files, missing)
-	case "html":
+	case f.output == "html":
 		if len(stories) > 1 {
 			return fmt.Errorf("%s: several pods had it: pass one of %s", q, names(stories))
 		}

@@ -50,6 +50,7 @@ func Command(sess *term.Session) *cobra.Command {
 			return run(cmd.Context(), sess, args[0], args[1], f)
 		},
 	}
+	c.ValidArgsFunction = cobra.FixedCompletions([]string{"pod\twhat happened to a pod", "ip\tthe pods that had an address", "sandbox\tthe pod of a sandbox"}, cobra.ShellCompDirectiveNoFileComp)
 	l := c.Flags()
 	l.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the pod")
 	l.StringSliceVar(&f.logs, "logs", nil, "file, directory, archive, or - for stdin; may be repeated")
@@ -57,7 +58,7 @@ func Command(sess *term.Session) *cobra.Command {
 	l.StringVar(&f.until, "until", "", "only events before this time")
 	l.StringVar(&f.zone, "tz", "", "time zone of timestamps that show none, such as\nAsia/Shanghai or +08:00")
 	l.BoolVarP(&f.follow, "follow", "f", false, "follow the files and show new events")
-	l.StringVarP(&f.output, "output", "o", "text", "text, wide, json or html")
+	term.OutputFlag(l, &f.output, "text", "wide", "json", "html")
 	return c
 }
 

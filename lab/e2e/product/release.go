@@ -13,7 +13,12 @@ import (
 // Release makes a release of bin/, pushes it to a registry that speaks HTTP, and returns its directory.
 func Release(t testing.TB, registry, version string) string {
 	t.Helper()
-	root := filepath.Dir(file(t, "go.mod"))
+	return ReleaseOf(t, filepath.Dir(file(t, "go.mod")), registry, version)
+}
+
+// ReleaseOf is Release of another checkout, which is built.
+func ReleaseOf(t testing.TB, root, registry, version string) string {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "dist")
 	cmd := exec.CommandContext(t.Context(), "go", "run", ".", "-root", root, "-quick", "-version", version, "-registry", registry, "-push", "-plain-http", "-out", out)
 	cmd.Dir, cmd.Env = filepath.Join(root, "tools", "release"), append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off")

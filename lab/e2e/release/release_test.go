@@ -46,7 +46,7 @@ func TestFromArtifacts(t *testing.T) {
 	product.Release(t, registry+"/plumbline", "v"+after)
 
 	began := time.Now()
-	u := user{t: t, l: l, path: unpacked(t, dist)}
+	u := user{t: t, l: l, path: unpacked(t, dist, before)}
 	t.Logf("%s", u.run(0, "version"))
 	chart := "oci://" + registry + "/plumbline/charts/plumbline"
 	u.kubectl("create", "namespace", lab.AgentNamespace)
@@ -207,10 +207,10 @@ func serve(t *testing.T, l *lab.Lab) string {
 }
 
 // unpacked installs the archive as krew does: the file that the manifest names becomes kubectl-plumbline, in a directory of PATH.
-func unpacked(t *testing.T, dist string) string {
+func unpacked(t *testing.T, dist, version string) string {
 	t.Helper()
 	dir := t.TempDir()
-	archive := filepath.Join(dist, "plumbline_"+before+"_linux_amd64.tar.gz")
+	archive := filepath.Join(dist, "plumbline_"+version+"_linux_amd64.tar.gz")
 	if out, err := exec.CommandContext(t.Context(), "tar", "xzf", archive, "-C", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -297,7 +297,7 @@ func (u user) replace(what, version string, f func()) {
 	if gap > u.l.Scale(maxGap) || started[0] == 0 || started[1] == 0 {
 		u.t.Errorf("%s: a gap of %s, pods %d", what, gap, started)
 	}
-	if out := u.run(0, "guard", "status", "-A"); strings.Count(out, "enforce") != 2 {
+	if out := u.run(0, "guard", "status", "--all"); strings.Count(out, "enforce") != 2 {
 		u.t.Errorf("after the %s: %s", what, out)
 	}
 }
