@@ -30,7 +30,7 @@ func Documents() map[string]reflect.Type {
 func schemaCommand(sess *term.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:               "schema [KIND]",
-		Short:             "Print the JSON Schema of a document that a command prints with -o json",
+		Short:             "Print the JSON Schema of what commands print with -o json",
 		Example:           fmt.Sprintf("  %[1]s schema\n  %[1]s schema CheckReport", sess.Program),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions(schema.Kinds(), cobra.ShellCompDirectiveNoFileComp),

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
+	"plumbline.dev/plumbline/internal/model"
 )
 
 func found(context string, codes ...finding.Code) member {
@@ -93,6 +95,9 @@ func TestFleetShown(t *testing.T) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
+	if none := fleetTotals([]member{unread("a"), unread("b")}); none != "0 clusters checked, 2 NOT READ" {
+		t.Errorf("none was read: %s", none)
+	}
 	if strings.Contains(page, "<b>PL") {
 		t.Error("markup reaches the page")
 	}
@@ -145,5 +150,24 @@ func TestFleetOfOne(t *testing.T) {
 		if err := f.oneOnly(sess); err == nil || err.Error() != flag+": not with --contexts or --all-contexts" {
 			t.Errorf("%s: %v", flag, err)
 		}
+	}
+}
+
+// Pages of one cluster and of several can be made in one process, in either order.
+func TestBothPages(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	sess := &term.Session{Env: term.Env{Stdout: &out}}
+	r := &audit.Report{View: model.Seal(&model.Snapshot{})}
+	for range 2 {
+		if err := showHTML(sess, r); err != nil {
+			t.Fatal(err)
+		}
+		if err := fleetHTML(sess, []member{found("a", "PL1001")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(out.String(), "default-src &#39;none&#39;") + strings.Count(out.String(), "default-src 'none'"); n != 4 {
+		t.Errorf("%d pages have a policy", n)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"plumbline.dev/plumbline/internal/cli/term"
 	"plumbline.dev/plumbline/internal/cluster"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/page"
 	"plumbline.dev/plumbline/internal/plain"
 )
 
@@ -161,6 +160,9 @@ func fleetTotals(all []member) string {
 	if unread > 0 {
 		out += fmt.Sprintf(", %s NOT READ", plain.Thousands(unread))
 	}
+	if len(all) == unread {
+		return out // nothing is known of findings
+	}
 	out += ": " + plain.Count(len(found), "finding")
 	if n := len(unconfirmed); n > 0 {
 		out += fmt.Sprintf("; %s unconfirmed", plain.Thousands(n))
@@ -186,6 +188,9 @@ func worstMember(all []member) *member {
 //go:embed fleet.html
 var fleetPage string
 
+// fleetTemplate shows findings as the report of one cluster does. It is made before either is executed, as html/template demands.
+var fleetTemplate = template.Must(template.Must(reportTemplate.Clone()).New("fleet").Parse(fleetPage))
+
 // perCode is how many findings of a code the page of a fleet lists for each cluster.
 const perCode = 100
 
@@ -199,10 +204,7 @@ func (m *member) Groups() []*codeGroup {
 }
 
 func fleetHTML(sess *term.Session, all []member) error {
-	style := page.Style + ownStyle
-	t := template.Must(template.Must(reportTemplate.Clone()).New("fleet").Parse(fleetPage))
-	return t.Execute(sess.Stdout, map[string]any{
-		"Style": template.CSS(style), "Script": template.JS(reportScript), "Policy": template.HTMLAttr(`content="` + page.Policy(style, reportScript) + `"`), //nolint:gosec // our own, embedded
+	return fleetTemplate.Execute(sess.Stdout, framed(map[string]any{
 		"Totals": fleetTotals(all), "Clusters": all, "PerCode": perCode, "Prog": sess.Program, "Flags": sess.Flags(),
-	})
+	}))
 }

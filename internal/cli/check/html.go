@@ -72,10 +72,16 @@ func showHTML(sess *term.Session, r *audit.Report) error {
 	if p := r.Predating(); p != nil {
 		patterns = append(patterns, p.String())
 	}
-	style := page.Style + ownStyle
-	return reportTemplate.Execute(sess.Stdout, map[string]any{
-		"Style": template.CSS(style), "Script": template.JS(reportScript), "Policy": template.HTMLAttr(`content="` + page.Policy(style, reportScript) + `"`), //nolint:gosec // our own, embedded
+	return reportTemplate.Execute(sess.Stdout, framed(map[string]any{
 		"Groups": grouped(r.Findings), "Patterns": patterns,
 		"R": r, "Info": r.View.Info(), "GUID": r.View.Snapshot().Meta.GUID, "Totals": r.Totals("finding"), "NotChecked": r.NotChecked(), "Prog": sess.Program,
-	})
+	}))
+}
+
+// framed adds to what a page shows its style and script, and the policy that allows just those.
+func framed(data map[string]any) map[string]any {
+	style := page.Style + ownStyle
+	data["Style"], data["Script"] = template.CSS(style), template.JS(reportScript)           //nolint:gosec // our own, embedded
+	data["Policy"] = template.HTMLAttr(`content="` + page.Policy(style, reportScript) + `"`) //nolint:gosec // our own
+	return data
 }
