@@ -48,6 +48,7 @@ var may = map[string]string{
 	"kernel/podns":        "hostfile model kernel/rtnl",
 	"kernel/rtnl":         "model",
 	"buildinfo":           "",
+	"logformat":           "",
 	"cli":                 "buildinfo cli/check cli/demo cli/explain cli/guard cli/ipam cli/repair cli/term cli/timeline cli/ui cluster plain",
 	"cli/check":           "audit cli/term cluster detect finding model page plain timeline",
 	"cli/demo":            "cli/term plain",
@@ -66,7 +67,7 @@ var may = map[string]string{
 	"cli/term/termtest":   "cli/term",
 	"cli/timeline":        "cli/term cluster plain timeline timeline/parse timeline/render",
 	"cluster":             "agent audit calico detect execute finding hostfile journal kube kube/probe kube/write model observe repair repair/change repair/planner repair/proven scrub snapshotio timeline timeline/parse timeline/pick timeline/records",
-	"controller":          "agent agent/door audit buildinfo cluster capacity controller/objects controller/shadow detect finding kube kube/lead kube/own kube/review metrics model observe web",
+	"controller":          "agent agent/door audit buildinfo cluster capacity controller/objects controller/shadow detect finding kube kube/lead kube/own kube/review logformat metrics model observe web",
 	"capacity":            "audit finding model",
 	"metrics":             "",
 	"controller/objects":  "audit detect finding model",
@@ -81,7 +82,7 @@ var may = map[string]string{
 	"bench/agents":    "", // measures: tests only
 	"bench/ways":      "", // measures: tests only
 	"agent/door":      "agent",
-	"agent/server":    "agent agent/door buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns model observe timeline/journal timeline/pick",
+	"agent/server":    "agent agent/door buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns logformat model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
 	"timeline":              "cnierror finding model",
@@ -97,7 +98,7 @@ var may = map[string]string{
 	"guard":         "",
 	"guard/ownerdb": "guard hostfile",
 	"guard/cniconf": "hostfile",
-	"guard/daemon":  "cri eventlog guard guard/cniconf guard/ownerdb host hostfile kernel/podns model observe",
+	"guard/daemon":  "cri eventlog guard guard/cniconf guard/ownerdb host hostfile kernel/podns logformat model observe",
 	"guard/plugin":  "eventlog scrub guard guard/ownerdb hostfile kernel/podns kernel/rtnl model",
 }
 

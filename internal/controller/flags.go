@@ -5,11 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"time"
 
 	"plumbline.dev/plumbline/internal/buildinfo"
+	"plumbline.dev/plumbline/internal/logformat"
 )
 
 // Flags reads the command line and the environment of the controller's pod.
@@ -31,7 +31,8 @@ func Flags(args []string, getenv func(string) string, stderr io.Writer) (Options
 	f.StringVar(&o.Cluster.Etcd.Cert, "etcd-cert", "", "file with a certificate for etcd")
 	f.StringVar(&o.Cluster.Etcd.Key, "etcd-key", "", "file with its key")
 	f.DurationVar(&o.Settle, "settle", 0, "how long a difference must last to be confirmed; 0: as its code says")
-	format := f.String("log-format", "text", "text or json")
+	var format logformat.Format
+	logformat.Var(f, &format)
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -40,14 +41,7 @@ func Flags(args []string, getenv func(string) string, stderr io.Writer) (Options
 	if *endpoints != "" {
 		o.Cluster.Etcd.Endpoints = strings.Split(*endpoints, ",")
 	}
-	switch *format {
-	case "text":
-		o.Log = slog.New(slog.NewTextHandler(stderr, nil))
-	case "json":
-		o.Log = slog.New(slog.NewJSONHandler(stderr, nil))
-	default:
-		return o, fmt.Errorf("--log-format=%s: want text or json", *format)
-	}
+	o.Log = format.Logger(stderr)
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"plumbline.dev/plumbline/internal/agent"
 	"plumbline.dev/plumbline/internal/agent/door"
 	"plumbline.dev/plumbline/internal/buildinfo"
+	"plumbline.dev/plumbline/internal/logformat"
 	"plumbline.dev/plumbline/internal/snapshotio"
 )
 
@@ -48,6 +48,7 @@ type flags struct {
 	node, root, proc, socket, unix, record, cniConfig string
 	listen, host                                      string
 	text, repair                                      bool
+	format                                            logformat.Format
 	logs                                              []LogPlace
 }
 
@@ -91,6 +92,7 @@ func run(ctx context.Context, e Env) error {
 	})
 	set.BoolVar(&f.repair, "repair", false, "serve: also make changes on the node, one at a time, for authorized callers; otherwise the agent only reads")
 	set.BoolVar(&f.text, "text", false, "snapshot: readable lines instead of an archive")
+	logformat.Var(set, &f.format)
 	if err := set.Parse(args); err != nil {
 		return err
 	}
@@ -144,7 +146,7 @@ func snapshot(ctx context.Context, e Env, f flags) error {
 const twoLooks = 2500 * time.Millisecond
 
 func serveNode(ctx context.Context, e Env, f flags) error {
-	log := slog.New(slog.NewTextHandler(e.Stderr, nil))
+	log := f.format.Logger(e.Stderr)
 	n := open(f)
 	defer n.close()
 	review, lease, err := e.Connect(f.node, n.server)

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"plumbline.dev/plumbline/internal/cri"
 	"plumbline.dev/plumbline/internal/host"
 	"plumbline.dev/plumbline/internal/kernel/podns"
+	"plumbline.dev/plumbline/internal/logformat"
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/observe"
 )
@@ -54,6 +54,7 @@ func Main(ctx context.Context, e Env) int {
 func run(ctx context.Context, e Env) error {
 	var w environment
 	var root, proc, socket, own string
+	var format logformat.Format
 	set := flag.NewFlagSet("plumbline-agent guard", flag.ContinueOnError)
 	set.SetOutput(e.Stderr)
 	set.Usage = func() {
@@ -69,6 +70,7 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&w.Record, "event-log", "", "directory of the node's event log; empty for none")
 	set.StringVar(&own, "daemonset", "", "DaemonSet of this pod: if it is deleted, the guard is removed from the node at the end; empty for none")
 	set.Func("record", "removed: use --event-log", func(string) error { return errors.New("removed: use --event-log") })
+	logformat.Var(set, &format)
 	if err := set.Parse(e.Args); err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func run(ctx context.Context, e Env) error {
 			return err
 		}
 	}
-	w.Log = slog.New(slog.NewTextHandler(e.Stderr, nil))
+	w.Log = format.Logger(e.Stderr)
 	w.Now = time.Now //nolint:forbidigo // the guard daemon is where the node's clock is read
 	if err := ours(&root, &proc, &w.Modes, &w.Program, &w.Record); err != nil {
 		return err
