@@ -20,7 +20,11 @@ type Scenario struct {
 	Modes []lab.Datastore
 	// Wrecks means that the cluster cannot be used for another scenario afterwards.
 	Wrecks bool
-	Run    func(ctx context.Context, s *Stage) error
+	// ByCause means that there is nothing to repair: it ends with its cause.
+	ByCause bool
+	// Left are the findings that no repair resolves.
+	Left []string
+	Run  func(ctx context.Context, s *Stage) error
 }
 
 // Both lists both modes, for scenarios that run in each.

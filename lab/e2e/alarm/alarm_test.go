@@ -40,7 +40,8 @@ func TestNoFalseAlarm(t *testing.T) {
 			sc := churn.Scenario
 			run := sc.Run
 			sc.Run = func(ctx context.Context, s *stage.Stage) error {
-				if err := w.prepare(ctx, s); err != nil {
+				pods, err := churn.Quiet(ctx, s)
+				if err != nil {
 					return err
 				}
 				ctx, cancel := context.WithCancel(ctx)
@@ -48,7 +49,7 @@ func TestNoFalseAlarm(t *testing.T) {
 				done := make(chan error, 1)
 				go func() { done <- run(ctx, s) }()
 				w.watch(ctx, t, *quiet)
-				if err := w.break25(ctx, s); err != nil {
+				if w.faults, err = churn.Break(ctx, s, pods); err != nil {
 					return err
 				}
 				w.watch(ctx, t, *faulty)
@@ -64,14 +65,6 @@ func TestNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// A fault that was created, and its minimum duration.
-type fault struct {
-	name  string
-	begun time.Time // before it was created
-	at    time.Time // when it existed
-	last  time.Duration
-}
-
 type round struct {
 	start     time.Time
 	seen      time.Duration // duration of the check
@@ -83,36 +76,8 @@ type round struct {
 type watcher struct {
 	l          *lab.Lab
 	bin, state string
-	pods       []lab.Pod
-	faults     []fault
+	faults     []churn.Fault
 	rounds     []round
-}
-
-const quietPool = "quiet"
-
-// prepare creates eight pods in a separate pool, whose released addresses no other pod
-// gets.
-func (w *watcher) prepare(ctx context.Context, s *stage.Stage) error {
-	// Calico's own IPAM garbage collector would release the leaks before they can be
-	// confirmed.
-	err := lab.Eventually(ctx, time.Minute, func(context.Context) error {
-		_, err := s.Calicoctl(ctx, "patch", "kubecontrollersconfiguration", "default", "-p", `{"spec":{"controllers":{"node":{"leakGracePeriod":"0s"}}}}`)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.Pool(ctx, quietPool, "10.251.0.0/24", 28); err != nil {
-		return err
-	}
-	for i := range 8 {
-		p, err := s.Run(ctx, stage.PodSpec{Name: fmt.Sprintf("quiet-%d", i), Node: fmt.Sprintf("node%d", 1+i%3), Annotations: stage.FromPool(quietPool)})
-		if err != nil {
-			return err
-		}
-		w.pods = append(w.pods, p)
-	}
-	return nil
 }
 
 var problems = regexp.MustCompile(`found (\d+) problems`)
@@ -147,96 +112,22 @@ func (w *watcher) watch(ctx context.Context, t *testing.T, d time.Duration) {
 	}
 }
 
-const (
-	transient = 2 * time.Minute
-	slow      = 6 * time.Minute
-)
-
-func (w *watcher) add(begun time.Time, name string, last time.Duration) {
-	w.faults = append(w.faults, fault{name, begun, time.Now(), last})
-}
-
-// break25 creates 25 faults of five kinds.
-func (w *watcher) break25(ctx context.Context, s *stage.Stage) error {
-	const cidr = "10.244.250.0/26"
-	begun := time.Now()
-	id := func(i int) string { return fmt.Sprintf("k8s-pod-network.%064x", 0xabc000+i) }
-	attributes, held := make([]string, 5), make([]string, 64)
-	for i := range held {
-		held[i] = "null"
-	}
-	for i := range attributes {
-		if err := s.PutRaw(ctx, stage.HandleObject(id(i), cidr, 1)); err != nil {
-			return err
-		}
-		attributes[i] = fmt.Sprintf(`{"handle_id": %q, "secondary": {"namespace": "churn", "pod": "never-%d", "node": "node1"}}`, id(i), i)
-		held[i] = fmt.Sprint(i)
-	}
-	free := make([]string, 0, 59)
-	for i := 5; i < 64; i++ {
-		free = append(free, fmt.Sprint(i))
-	}
-	block := s.BlockObject("10.244.250.0", 26, "["+strings.Join(held, ",")+"]", "["+strings.Join(free, ",")+"]", "["+strings.Join(attributes, ",")+"]")
-	if err := s.PutRaw(ctx, block); err != nil {
-		return err
-	}
-	for i := range 5 {
-		w.add(begun, fmt.Sprintf("PL1001/10.244.250.%d", i), slow)
-	}
-	for i := range 8 {
-		begun = time.Now()
-		if err := s.PutRaw(ctx, stage.HandleObject(id(100+i), cidr, 1)); err != nil {
-			return err
-		}
-		w.add(begun, "PL1006/"+id(100+i), transient)
-	}
-	for i := range 4 {
-		begun = time.Now()
-		if err := s.PutRaw(ctx, s.AffinityObject(fmt.Sprintf("gone%d", i), fmt.Sprintf("10.244.251.%d", 64*i), 26)); err != nil {
-			return err
-		}
-		w.add(begun, fmt.Sprintf("PL1007/gone%d/10.244.251.%d/26", i, 64*i), slow)
-	}
-	for _, p := range w.pods[:4] {
-		begun = time.Now()
-		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+p.Status.PodIP); err != nil {
-			return err
-		}
-		w.add(begun, "PL1002/"+p.Status.PodIP, transient)
-	}
-	for _, p := range w.pods[4:] {
-		begun = time.Now()
-		var err error
-		if s.Datastore == lab.KDD {
-			_, err = s.Kubectl(ctx, "-n", s.Namespace, "annotate", "--overwrite", "pod", p.Metadata.Name, "cni.projectcalico.org/podIP=", "cni.projectcalico.org/podIPs=")
-		} else {
-			wep := p.Spec.NodeName + "-k8s-" + strings.ReplaceAll(p.Metadata.Name, "-", "--") + "-eth0"
-			_, err = s.Calicoctl(ctx, "delete", "workloadendpoint", wep, "-n", s.Namespace)
-		}
-		if err != nil {
-			return err
-		}
-		w.add(begun, "PL2001/"+s.Namespace+"/"+p.Metadata.Name, slow)
-	}
-	return nil
-}
-
 // judge compares every round with the created faults and their times.
 func (w *watcher) judge(t *testing.T) {
 	theirs, ours := 0, 0
 	for _, r := range w.rounds {
 		var n int
-		if _, err := fmt.Sscan(r.theirs, &n); err == nil && (len(w.faults) == 0 || r.start.Before(w.faults[0].begun)) {
+		if _, err := fmt.Sscan(r.theirs, &n); err == nil && (len(w.faults) == 0 || r.start.Before(w.faults[0].Begun)) {
 			theirs += n
 			ours += len(r.names)
 		}
 		for _, name := range r.names {
-			i := slices.IndexFunc(w.faults, func(f fault) bool { return f.name == name })
+			i := slices.IndexFunc(w.faults, func(f churn.Fault) bool { return f.Name == name })
 			switch {
 			case i < 0:
 				t.Errorf("%s: %s is not a created fault", r.start.Format("15:04:05"), name)
-			case r.start.Before(w.faults[i].begun.Add(w.faults[i].last - time.Second)): // times are truncated to seconds
-				t.Errorf("%s: %s was confirmed after %s, want %s", r.start.Format("15:04:05"), name, r.start.Sub(w.faults[i].begun), w.faults[i].last)
+			case r.start.Before(w.faults[i].Begun.Add(w.faults[i].Settles - time.Second)): // times are truncated to seconds
+				t.Errorf("%s: %s was confirmed after %s, want %s", r.start.Format("15:04:05"), name, r.start.Sub(w.faults[i].Begun), w.faults[i].Settles)
 			}
 		}
 	}
@@ -248,22 +139,22 @@ func (w *watcher) judge(t *testing.T) {
 
 // confirmed: the duration is known from the API server's timestamps, or from our own
 // wait since the end of the first check that could report the fault.
-func (w *watcher) confirmed(t *testing.T, f fault) {
-	first := slices.IndexFunc(w.rounds, func(r round) bool { return r.start.After(f.at) })
+func (w *watcher) confirmed(t *testing.T, f churn.Fault) {
+	first := slices.IndexFunc(w.rounds, func(r round) bool { return r.start.After(f.At) })
 	if first < 0 {
-		t.Errorf("no round after %s was created", f.name)
+		t.Errorf("no round after %s was created", f.Name)
 		return
 	}
 	due := slices.IndexFunc(w.rounds, func(r round) bool {
-		return r.start.After(w.rounds[first].start.Add(w.rounds[first].seen + f.last + time.Second))
+		return r.start.After(w.rounds[first].start.Add(w.rounds[first].seen + f.Settles + time.Second))
 	})
 	if due < 0 {
-		t.Errorf("no round late enough for %s", f.name)
+		t.Errorf("no round late enough for %s", f.Name)
 		return
 	}
 	for _, r := range w.rounds[due:] {
-		if !slices.Contains(r.names, f.name) {
-			t.Errorf("%s: %s, created %s before, is not confirmed", r.start.Format("15:04:05"), f.name, r.start.Sub(f.at).Round(time.Second))
+		if !slices.Contains(r.names, f.Name) {
+			t.Errorf("%s: %s, created %s before, is not confirmed", r.start.Format("15:04:05"), f.Name, r.start.Sub(f.At).Round(time.Second))
 		}
 	}
 }

@@ -32,9 +32,9 @@ const (
 // Every expression of the dashboard gives data, and no label names a pod.
 func TestPrometheus(t *testing.T) {
 	b := start(t, lab.KDD, 0)
-	b.more = []string{"--probes", probes}
+	b.more = []string{"--settle", settle.String(), "--probes", probes}
 	b.run("controller-0")
-	m := newMonitor(b)
+	m := newMonitor(b, briefly)
 	b.eventually("scraped", time.Minute, func(ctx context.Context) error {
 		n, err := m.value(ctx, "plumbline_leader")
 		return expect(err, n == 1, "a leader, got %v", n)
@@ -80,15 +80,24 @@ func TestPrometheus(t *testing.T) {
 // A monitor is a Prometheus beside the cluster.
 type monitor struct{ *bench }
 
-func newMonitor(b *bench) *monitor {
+// briefly is how long something must last until its alert fires, instead of what the rules say.
+const briefly = "2s"
+
+// newMonitor starts one that scrapes controllers at these addresses, or at the usual one.
+func newMonitor(b *bench, wait string, targets ...string) *monitor {
 	b.t.Helper()
 	dir := b.t.TempDir()
 	rules, err := os.ReadFile(filepath.Join(product.Chart(b.t), "files", "rules.yaml"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	rules = regexp.MustCompile(`for: \d+[mh]`).ReplaceAll(rules, []byte("for: 2s"))
-	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [rules.yaml]\nscrape_configs:\n- {job_name: plumbline, static_configs: [{targets: [%q]}]}\n", probes)
+	if wait != "" {
+		rules = regexp.MustCompile(`for: \d+[mh]`).ReplaceAll(rules, []byte("for: "+wait))
+	}
+	if len(targets) == 0 {
+		targets = []string{probes}
+	}
+	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [rules.yaml]\nscrape_configs:\n- {job_name: plumbline, static_configs: [{targets: [%s]}]}\n", strings.Join(targets, ", "))
 	for name, text := range map[string]string{"rules.yaml": string(rules), "prometheus.yml": config} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			b.t.Fatal(err)

@@ -27,13 +27,18 @@ type bench struct {
 	*lab.Lab
 	t        *testing.T
 	replicas map[string]*exec.Cmd
-	more     []string // arguments of replicas
+	more     []string // arguments of replicas: how long findings settle, where probes and metrics are
 	state    string   // outlives a replica, as the volume of its pod does
 }
 
 func start(t *testing.T, mode lab.Datastore, replicas int) *bench {
 	t.Helper()
-	b := &bench{Lab: lab.Start(t, lab.Config{Nodes: 2, Datastore: mode}), t: t, replicas: map[string]*exec.Cmd{}, state: t.TempDir()}
+	return startOn(t, lab.Config{Nodes: 2, Datastore: mode}, replicas)
+}
+
+func startOn(t *testing.T, c lab.Config, replicas int) *bench {
+	t.Helper()
+	b := &bench{Lab: lab.Start(t, c), t: t, replicas: map[string]*exec.Cmd{}, state: t.TempDir(), more: []string{"--settle", settle.String(), "--probes", ""}}
 	product.InstallAgents(t, b.Lab)
 	for _, part := range []string{"crds", "controller-rights"} {
 		b.apply(part)
@@ -63,7 +68,7 @@ func (b *bench) run(name string) {
 	b.t.Helper()
 	// Each has a token of its own, by which the audit log tells them apart.
 	kubeconfig := product.KubeconfigOf(b.t, b.Lab, lab.AgentNamespace, "plumbline-controller")
-	args := []string{"--kubeconfig", kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--probes", "", "--serve", "", "--settle", settle.String(), "--state-dir", filepath.Join(b.state, name)}
+	args := []string{"--kubeconfig", kubeconfig, "--namespace", lab.AgentNamespace, "--name", name, "--serve", "", "--state-dir", filepath.Join(b.state, name)}
 	if b.Datastore == lab.Etcd {
 		ca, crt, key := b.EtcdCerts("read-only")
 		args = append(args, "--etcd-endpoints", b.EtcdEndpoint(), "--etcd-cacert", ca, "--etcd-cert", crt, "--etcd-key", key)

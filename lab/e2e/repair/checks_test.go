@@ -23,17 +23,7 @@ var checks = map[string]func(r *stage.Repair) (before, after hook){
 	"leaked-endpoints": leakedEndpoints,
 	"ipam-drift":       ipamDrift,
 	"shared-address":   sharedAddress,
-	"cascade": func(r *stage.Repair) (before, after hook) {
-		r.Left = []string{"PL5001/", "PL4001/", "PL4002/", "PL4003/", "PL9001/"} // a person must stop the workload
-		return nil, nil
-	},
-	"stuck-terminating": func(r *stage.Repair) (before, after hook) {
-		// The mount answers again, with an error; the kubelet chooses when it next tries to end
-		// what hung in it, and waits longer after each attempt.
-		r.Left = []string{"PL4001/", "PL4002/", "PL4003/"}
-		return nil, nil
-	},
-	"stale-nodename": staleNodename,
+	"stale-nodename":   staleNodename,
 }
 
 // withChecks adds the incident's own checks after the repair, and then lets Calico run.

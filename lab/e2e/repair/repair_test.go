@@ -70,12 +70,9 @@ func each(t *testing.T, with func(r *stage.Repair, name string)) {
 	}
 }
 
-// unrepaired are incidents that have nothing to repair, or that only their cause repairs.
-var unrepaired = []string{"churn", "retried-del", "failing-add", "felix-frozen", "silent-kubelet", "no-forwarding", "between-nodes", "no-services", "node-address", "wrong-mtu", "no-pool"}
-
 // chosen returns whether the incident is selected in that mode.
 func chosen(sc stage.Scenario, mode lab.Datastore) bool {
-	return slices.Contains(sc.Modes, mode) && !slices.Contains(unrepaired, sc.Name) && (*suite == "all" || slices.Contains(strings.Split(*suite, ","), sc.Name))
+	return slices.Contains(sc.Modes, mode) && !sc.ByCause && (*suite == "all" || slices.Contains(strings.Split(*suite, ","), sc.Name))
 }
 
 // play repairs one incident on a separate cluster, while requests are sent to its
@@ -91,7 +88,7 @@ func play(t *testing.T, mode lab.Datastore, sc stage.Scenario, with func(r *stag
 			t.Fatal(err)
 		}
 	}
-	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: settle, Risk: "destructive", Harm: harm, Moment: *moment}
+	r := &stage.Repair{Bin: product.Binary(t), State: t.TempDir(), Settle: settle, Risk: "destructive", Harm: harm, Moment: *moment, Left: sc.Left}
 	with(r, sc.Name)
 	o := stage.Options{Tell: tell, Check: r.Checker(), Agents: true, Brief: *brief}
 	if err := stage.Play(t.Context(), l, sc, o); err != nil {

@@ -14,7 +14,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "between-nodes", Title: "a node does not reach the pods of another one",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 // A fault is broken and healed by commands on the node.

@@ -18,6 +18,7 @@ import (
 var Scenario = stage.Scenario{
 	Name: "cascade", Title: "a workload makes every node NotReady",
 	Nodes: 3, Modes: stage.Both, Wrecks: true, Run: run,
+	Left: []string{"PL5001/", "PL4001/", "PL4002/", "PL4003/", "PL9001/"}, // a person must stop the workload
 }
 
 const deployment = `apiVersion: apps/v1

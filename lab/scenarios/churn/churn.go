@@ -18,7 +18,7 @@ import (
 // Scenario is the churn.
 var Scenario = stage.Scenario{
 	Name: "churn", Title: "no fault; pods start and end at the highest rate",
-	Nodes: 3, Modes: stage.Both, Run: run,
+	Nodes: 3, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 const defaultTime = 2 * time.Minute

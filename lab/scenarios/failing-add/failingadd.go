@@ -16,7 +16,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "failing-add", Title: "pods do not start: their CNI ADD fails",
-	Nodes: 3, Modes: stage.Both, Run: run,
+	Nodes: 3, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 // lasting is how long ADDs must fail to be reported.

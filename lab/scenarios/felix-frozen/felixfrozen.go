@@ -11,7 +11,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "felix-frozen", Title: "Felix hangs: new pods are not reachable",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 func run(ctx context.Context, s *stage.Stage) error {

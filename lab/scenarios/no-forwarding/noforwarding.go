@@ -11,7 +11,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "no-forwarding", Title: "a node forwards no packets: ip_forward is 0",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 func run(ctx context.Context, s *stage.Stage) error {

@@ -16,7 +16,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "no-pool", Title: "running pods lose their network with their pool",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 func run(ctx context.Context, s *stage.Stage) error {

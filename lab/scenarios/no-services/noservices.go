@@ -13,7 +13,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "no-services", Title: "Services do not answer: kube-proxy does not work",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 func run(ctx context.Context, s *stage.Stage) error {

@@ -12,7 +12,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "node-address", Title: "Calico has a wrong address for a node",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 // elsewhere is an address of the documentation's range, which nobody has.

@@ -15,7 +15,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "retried-del", Title: "a DEL fails again and again, without an Event",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 const name = "gone"

@@ -12,7 +12,7 @@ import (
 // Scenario is the incident.
 var Scenario = stage.Scenario{
 	Name: "wrong-mtu", Title: "long requests hang: the MTU of pods is too large",
-	Nodes: 2, Modes: stage.Both, Run: run,
+	Nodes: 2, Modes: stage.Both, Run: run, ByCause: true,
 }
 
 func run(ctx context.Context, s *stage.Stage) error {
