@@ -79,6 +79,7 @@ type Executor struct {
 	excused  map[string]bool // nodes that are out of service and silent, as read for the write in hand
 	spent    spending
 	listedAt time.Time
+	waited   int  // repeated verifications beyond patience
 	failing  int  // steps in a row that gave up; a successful write resets it
 	undoing  bool // this is the copy that compensate makes: entries get Undo, close does nothing
 }

@@ -18,6 +18,10 @@ import (
 // node does not answer it is repeated twice.
 const patience = 6
 
+// slowCalls is how often more than that verifications are repeated in a whole run: on an overloaded node one CNI call takes most
+// of a minute.
+const slowCalls = 60
+
 // prove verifies the proofs of the findings live. It returns those whose proof does not hold:
 // Refused: contradicted; Stale: a CNI call is in progress; Unknown: a node or the API server
 // did not answer. Order: it must be called after the object of the step was read. Only then
@@ -31,8 +35,11 @@ func (x *Executor) prove(ctx context.Context, findings []string, e *change.Edite
 		for _, v := range failed {
 			passing = passing || v.Outcome == repair.Stale || v.Outcome == repair.Unknown && try < 2
 		}
-		if err != nil || !passing || try == patience {
+		if err != nil || !passing || try >= patience && x.waited == slowCalls {
 			return failed, err
+		}
+		if try >= patience {
+			x.waited++
 		}
 		clear(x.rolls)
 		if err := x.Sleep(ctx, time.Second); err != nil {

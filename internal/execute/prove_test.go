@@ -3,6 +3,7 @@ package execute_test
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"plumbline.dev/plumbline/internal/model"
 	"plumbline.dev/plumbline/internal/repair"
@@ -51,3 +52,28 @@ func namespaceHas(ip string) func(*model.Verification) error {
 }
 
 func prefixes(p string) []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(p)} }
+
+// A CNI call of an overloaded node is waited for, for a minute in a whole run: a call that never ends does not hold up every
+// finding for as long.
+func TestSlowCallIsWaitedFor(t *testing.T) {
+	c := newCluster(t, blockA)
+	begun := c.clock
+	c.answer = func(v *model.Verification) error {
+		if c.clock.Sub(begun) < 40*time.Second {
+			v.Calls = []model.Process{{Command: "DEL"}}
+		}
+		return nil
+	}
+	res, err := c.executor().Run(t.Context(), planOf([]string{blockA}), nil)
+	if err != nil || c.tries != 1 {
+		t.Errorf("a call of 40 s: %v, %d writes sent, %+v", err, c.tries, res)
+	}
+
+	c = newCluster(t, blockA, blockB)
+	begun = c.clock
+	c.answer = func(v *model.Verification) error { v.Calls = []model.Process{{Command: "DEL"}}; return nil }
+	res, err = c.executor().Run(t.Context(), planOf([]string{blockA}, []string{blockB}), nil)
+	if took := c.clock.Sub(begun); err != nil || c.tries != 0 || took < time.Minute || took > 90*time.Second {
+		t.Errorf("a call that never ends: %v, %d writes sent after %s, %+v", err, c.tries, took, res)
+	}
+}
