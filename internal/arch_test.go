@@ -82,7 +82,7 @@ var may = map[string]string{
 	"bench/agents":    "", // measures: tests only
 	"bench/ways":      "", // measures: tests only
 	"agent/door":      "agent",
-	"agent/server":    "agent agent/door buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns logformat model observe timeline/journal timeline/pick",
+	"agent/server":    "agent agent/door buildinfo cnierror cri execute snapshotio eventlog scrub guard host hostfile kernel kernel/podns logformat metrics model observe timeline/journal timeline/pick",
 	"kube/review":     "",
 
 	"timeline":              "cnierror finding model",

@@ -12,11 +12,19 @@ import (
 
 // A Metric is what numbers are of. No label may have a value for each pod or address: there may be a
 // hundred thousand of them.
-type Metric struct{ desc *prometheus.Desc }
+type Metric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
 
 // NewGauge returns a metric that goes up and down.
 func NewGauge(name, help string, labels ...string) *Metric {
-	return &Metric{prometheus.NewDesc("plumbline_"+name, help, labels, nil)}
+	return &Metric{prometheus.NewDesc("plumbline_"+name, help, labels, nil), prometheus.GaugeValue}
+}
+
+// NewCounter returns a metric that only goes up, until what counts starts again.
+func NewCounter(name, help string, labels ...string) *Metric {
+	return &Metric{prometheus.NewDesc("plumbline_"+name, help, labels, nil), prometheus.CounterValue}
 }
 
 // A Number is the value of a metric, for the values of its labels.
@@ -54,7 +62,7 @@ func (numbers) Describe(chan<- *prometheus.Desc) {}
 // Collect gives the numbers.
 func (n numbers) Collect(out chan<- prometheus.Metric) {
 	for _, v := range n() {
-		m, err := prometheus.NewConstMetric(v.desc, prometheus.GaugeValue, v.Value, v.Labels...)
+		m, err := prometheus.NewConstMetric(v.desc, v.kind, v.Value, v.Labels...)
 		if err != nil {
 			m = prometheus.NewInvalidMetric(v.desc, err)
 		}

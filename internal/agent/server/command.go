@@ -46,7 +46,7 @@ Flags:
 // flags are the command line flags.
 type flags struct {
 	node, root, proc, socket, unix, record, cniConfig string
-	listen, host                                      string
+	listen, host, metrics                             string
 	text, repair                                      bool
 	format                                            logformat.Format
 	logs                                              []LogPlace
@@ -84,6 +84,7 @@ func run(ctx context.Context, e Env) error {
 	set.StringVar(&f.record, "event-log", "", "directory of the node's event log; empty for none")
 	set.Func("record", "removed: use --event-log", func(string) error { return errors.New("removed: use --event-log") })
 	set.StringVar(&f.listen, "listen", ":"+strconv.Itoa(agent.Port), "address to listen on")
+	set.StringVar(&f.metrics, "metrics", "", "address on which it serves metrics to everybody, over HTTP; empty for none")
 	set.StringVar(&f.host, "host", "127.0.0.1", "healthy: the address of the agent; its port is that of --listen")
 	set.Func("log", "also serve lines of these log files: cni=, kubelet= or containerd=/DIRECTORY/PATTERN; may be repeated", func(text string) error {
 		p, err := parseLogPlace(text)
@@ -164,10 +165,13 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	if err != nil {
 		return err
 	}
+	numbers, err := listenTo(ctx, f.metrics)
+	if err != nil { // a port that something else has must not keep the agent from its work
+		log.Error("metrics are not served", "error", err)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	done := make(chan struct{}, 2)
-	for _, listen := range []func() error{
+	listeners := []func() error{
 		func() error { return s.Listen(ctx, l) },
 		func() error {
 			if f.unix == "" {
@@ -175,7 +179,15 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 			}
 			return s.ListenUnix(ctx, filepath.Clean(f.unix))
 		},
-	} {
+		func() error {
+			if numbers == nil {
+				return nil
+			}
+			return s.ListenMetrics(ctx, numbers)
+		},
+	}
+	done := make(chan struct{}, len(listeners))
+	for _, listen := range listeners {
 		go func() {
 			if err := listen(); err != nil {
 				cancel(err)
@@ -185,8 +197,9 @@ func serveNode(ctx context.Context, e Env, f flags) error {
 	}
 	log.Info("agent started", "node", f.node, "address", l.Addr().String(), "version", buildinfo.Read().Version)
 	s.Run(ctx)
-	<-done
-	<-done
+	for range listeners {
+		<-done
+	}
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}

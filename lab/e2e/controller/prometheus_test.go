@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -68,6 +69,7 @@ func TestPrometheus(t *testing.T) {
 	}
 	m.alert("PodNetworkBroken PL1002", false, 90*time.Second)
 	m.dashboard()
+	m.agents()
 	old := b.replicas["controller-0"]
 	if err := old.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -94,10 +96,15 @@ func newMonitor(b *bench, wait string, targets ...string) *monitor {
 	if wait != "" {
 		rules = regexp.MustCompile(`for: \d+[mh]`).ReplaceAll(rules, []byte("for: "+wait))
 	}
+	var agents []string
+	for n := range b.Nodes {
+		agents = append(agents, fmt.Sprintf("192.168.77.%d:9480", 11+n))
+	}
 	if len(targets) == 0 {
 		targets = []string{probes}
 	}
-	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [rules.yaml]\nscrape_configs:\n- {job_name: plumbline, static_configs: [{targets: [%s]}]}\n", strings.Join(targets, ", "))
+	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [rules.yaml]\nscrape_configs:\n- {job_name: plumbline, static_configs: [{targets: [%s]}]}\n- {job_name: agents, static_configs: [{targets: [%s]}]}\n",
+		strings.Join(targets, ", "), strings.Join(agents, ", "))
 	for name, text := range map[string]string{"rules.yaml": string(rules), "prometheus.yml": config} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			b.t.Fatal(err)
@@ -216,10 +223,23 @@ func (m *monitor) alert(name string, fires bool, within time.Duration) {
 	}
 }
 
-// clean: the page is as Prometheus' own check wants it, and no label has the name of a pod or an address.
+// clean: no label has the name of a pod or an address.
 func (m *monitor) clean(address string) {
 	m.t.Helper()
-	answer, err := http.Get("http://" + probes + "/metrics")
+	page := m.page(probes)
+	for _, word := range []string{address, "freed", "watched\"", "asker"} {
+		for line := range strings.Lines(page) {
+			if strings.Contains(line, word) && !strings.HasPrefix(line, "plumbline_agents{") && !strings.HasPrefix(line, "#") {
+				m.t.Errorf("a label names %s: %s", word, line)
+			}
+		}
+	}
+}
+
+// page is what an address serves, which must be as Prometheus' own check wants it.
+func (m *monitor) page(address string) string {
+	m.t.Helper()
+	answer, err := http.Get("http://" + address + "/metrics")
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -228,18 +248,26 @@ func (m *monitor) clean(address string) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	for _, word := range []string{address, "freed", "watched\"", "asker"} {
-		for line := range strings.Lines(string(page)) {
-			if strings.Contains(line, word) && !strings.HasPrefix(line, "plumbline_agents{") && !strings.HasPrefix(line, "#") {
-				m.t.Errorf("a label names %s: %s", word, line)
-			}
-		}
-	}
 	check := exec.CommandContext(m.t.Context(), tool(m.t, "promtool"), "check", "metrics")
-	check.Stdin = strings.NewReader(string(page))
+	check.Stdin = bytes.NewReader(page)
 	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
 		m.t.Errorf("promtool: %v\n%s", err, out)
 	}
+	return string(page)
+}
+
+// agents serve metrics of their own where the chart's value says so.
+func (m *monitor) agents() {
+	m.t.Helper()
+	patch := `[{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "--metrics=:9480"}]`
+	if _, err := m.Kubectl(m.t.Context(), "-n", lab.AgentNamespace, "patch", "daemonset", "plumbline-agent", "--type=json", "-p", patch); err != nil {
+		m.t.Fatal(err)
+	}
+	m.eventually("metrics of agents", 90*time.Second, func(ctx context.Context) error {
+		n, err := m.value(ctx, `count(plumbline_agent_tables{state="read"} > 10)`)
+		return expect(err, n == 2, "two agents, got %v", n)
+	})
+	m.page("192.168.77.11:9480")
 }
 
 // dashboard: every expression gives data.
