@@ -24,9 +24,10 @@ func TestRestored(t *testing.T) {
 		store string
 		bump  bool
 	}{
-		"kubernetes": {lab.KDD, lab.KubernetesStore, false},
-		"bumped":     {lab.KDD, lab.KubernetesStore, true},
-		"calico":     {lab.Etcd, lab.CalicoStore, false},
+		"kubernetes":    {lab.KDD, lab.KubernetesStore, false},
+		"bumped":        {lab.KDD, lab.KubernetesStore, true},
+		"calico":        {lab.Etcd, lab.CalicoStore, false},
+		"calico bumped": {lab.Etcd, lab.CalicoStore, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, c.mode, 1)
