@@ -38,6 +38,7 @@ func TestLabFigures(t *testing.T) {
 	s.answers(t, r)
 	s.atRest(t, r, bareRest)
 	s.churn(t, r)
+	s.watched(t, r)
 	s.latency(t, r)
 	s.flood(t, r)
 }
