@@ -49,5 +49,8 @@ func TestBundle(t *testing.T) {
 	if len(again.Pods) != pods || len(r.Findings)+len(r.Unconfirmed) < orphans {
 		t.Errorf("%d pods of %d; %s", len(again.Pods), pods, r.Totals("finding"))
 	}
+	if *bundle != "" && pods < 150_000 {
+		t.Errorf("only %d pods", pods)
+	}
 	t.Logf("%d pods, %s", pods, r.Totals("finding"))
 }

@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -27,6 +29,7 @@ var (
 	large     = flag.String("large", "", "a bundle of 150,000 pods")
 	out       = flag.String("out", "", "where screenshots go")
 	axe       = flag.String("axe", "", "axe.min.js")
+	site      = flag.String("site", "", "directory of the documentation site")
 	incidents = flag.String("incidents", "", "directory of bundles of the incidents of docs/incidents.md")
 	address   = flag.String("url", "", "a UI that runs already, with its code")
 )
@@ -49,7 +52,23 @@ func ui(t *testing.T, bundle string) string {
 		t.Fatalf("plumbline ui printed no address: %v", err)
 	}
 	t.Logf("%s: loaded and judged in %s", filepath.Base(bundle), time.Since(began).Round(time.Millisecond))
+	t.Cleanup(func() { t.Logf("%s: %s", filepath.Base(bundle), usage(cmd.Process.Pid)) })
 	return strings.TrimSpace(line)
+}
+
+// usage is what a running program has used.
+func usage(pid int) string {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	peak, _, _ = strings.Cut(peak, "\n")
+	f := strings.Fields(string(stat))
+	if len(f) < 15 {
+		return "nothing is known of it"
+	}
+	user, _ := strconv.Atoi(f[13])
+	system, _ := strconv.Atoi(f[14])
+	return fmt.Sprintf("at most %s of memory, %.1f s of CPU", strings.TrimSpace(peak), float64(user+system)/100)
 }
 
 // A seen page is what the browser reported while it was open.
@@ -83,15 +102,23 @@ func tab(t *testing.T, flags ...chromedp.ExecAllocatorOption) (context.Context, 
 			if e.Type == runtime.APITypeError {
 				s.errors = append(s.errors, fmt.Sprintf("console: %s", e.Args[0].Value))
 			}
+		case *log.EventEntryAdded: // what the policy refuses, and what could not be loaded
+			if e.Entry.Level == log.LevelError {
+				s.errors = append(s.errors, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+			}
+		case *network.EventLoadingFailed:
+			if !e.Canceled { // a page that is left ends what it listened to
+				s.errors = append(s.errors, fmt.Sprintf("not loaded: %s %s", e.ErrorText, e.BlockedReason))
+			}
 		case *network.EventRequestWillBeSent:
 			s.requests = append(s.requests, e.Request.URL)
 		case *network.EventResponseReceived:
-			if e.Response.Status >= 400 && !strings.HasSuffix(e.Response.URL, "/favicon.ico") {
+			if e.Response.Status >= 400 {
 				s.errors = append(s.errors, fmt.Sprintf("%d %s", e.Response.Status, e.Response.URL))
 			}
 		}
 	})
-	if err := chromedp.Run(ctx, network.Enable(), runtime.Enable()); err != nil {
+	if err := chromedp.Run(ctx, network.Enable(), runtime.Enable(), log.Enable()); err != nil {
 		t.Fatal(err)
 	}
 	return ctx, s

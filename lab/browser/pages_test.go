@@ -2,15 +2,18 @@ package browser_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // all are the bundles to look at.
@@ -49,18 +52,19 @@ func TestPages(t *testing.T) {
 				s.set(t, ctx)
 				for _, p := range list {
 					saw.problems(base)
-					look(t, ctx, s, base, p, &slowest, limit)
+					look(t, ctx, s, base, filepath.Base(bundle), p, &slowest, limit)
 					for _, e := range saw.problems(base) {
 						t.Errorf("%s /%s: %s", s.name, p, e)
 					}
 				}
 			}
 			t.Logf("%d pages, first content of the slowest after %.0f ms", len(list), slowest)
+			printed(t, ctx, base, list)
 		})
 	}
 }
 
-func look(t *testing.T, ctx context.Context, s screen, base, path string, slowest *float64, limit float64) {
+func look(t *testing.T, ctx context.Context, s screen, base, of, path string, slowest *float64, limit float64) {
 	t.Helper()
 	do(t, ctx, chromedp.Navigate(base+path), chromedp.WaitVisible("#main"))
 	ms := eval[float64](t, ctx, `new Promise(done => { const at = () => performance.getEntriesByName("first-contentful-paint")[0]; if (at()) done(at().startTime); else new PerformanceObserver(l => { if (at()) done(at().startTime) }).observe({type: "paint", buffered: true}); setTimeout(() => done(-1), 5000) })`)
@@ -74,13 +78,36 @@ func look(t *testing.T, ctx context.Context, s screen, base, path string, slowes
 	for _, f := range serious(t, ctx) {
 		t.Errorf("%s /%s: axe: %s", s.name, path, f)
 	}
-	if *out != "" {
-		var png []byte
-		do(t, ctx, chromedp.FullScreenshot(&png, 100))
-		if err := os.WriteFile(filepath.Join(*out, s.name+"-"+unsafe.ReplaceAllString(path, "_")+".png"), png, 0o644); err != nil {
-			t.Fatal(err)
+	shoot(t, ctx, strings.TrimSuffix(of, ".tar.gz")+"-"+s.name+"-"+unsafe.ReplaceAllString(path, "_"))
+}
+
+// shoot keeps a picture of the page, if -out names a directory.
+func shoot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	if *out == "" {
+		return
+	}
+	var png []byte
+	do(t, ctx, chromedp.FullScreenshot(&png, 100))
+	if err := os.WriteFile(filepath.Join(*out, name+".png"), png, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// printed: on paper there is what a page says, and nothing to click or to fill in.
+func printed(t *testing.T, ctx context.Context, base string, list []string) {
+	t.Helper()
+	screens[0].set(t, ctx)
+	do(t, ctx, emulation.SetDeviceMetricsOverride(794, 1123, 1, false), emulation.SetEmulatedMedia().WithMedia("print")) // A4
+	for _, p := range list {
+		do(t, ctx, chromedp.Navigate(base+p), chromedp.WaitReady("#main"))
+		left := eval[[]string](t, ctx, `[...document.querySelectorAll("nav, form, dialog, button")].filter(e => e.getClientRects().length).map(e => e.outerHTML.slice(0, 60))`)
+		words := eval[int](t, ctx, `document.getElementById("main").innerText.length`)
+		if wide := eval[int](t, ctx, `document.documentElement.scrollWidth`); len(left) > 0 || words < 20 || wide > 794 {
+			t.Errorf("/%s printed: %q is shown, %d letters, %d wide", p, left, words, wide)
 		}
 	}
+	do(t, ctx, emulation.SetEmulatedMedia())
 }
 
 // The keys: find, rows, pages, help.
@@ -110,6 +137,43 @@ func TestKeyboard(t *testing.T) {
 	}
 	eval[string](t, ctx, `document.getElementById("find").value = ""`)
 	do(t, ctx, chromedp.SendKeys("#find", "PL1001\r"), chromedp.WaitVisible("article.text")) // the driver types / although the page refuses it
+}
+
+// The keys of pages, and Tab: what has the focus is marked, and nothing takes it twice before all others had it.
+func TestTab(t *testing.T) {
+	ctx, _ := tab(t)
+	base := enter(t, ctx, ui(t, filepath.Join(*bundles, "route.tar.gz")))
+	for key, page := range map[string]string{"o": "", "f": "findings", "i": "map", "n": "nodes"} {
+		do(t, ctx, chromedp.Navigate(base+"codes"), chromedp.WaitVisible("#main"), chromedp.KeyEvent(key), chromedp.Poll(fmt.Sprintf("location.href === %q && document.readyState === 'complete'", base+page), nil))
+	}
+	for _, p := range paths(t, ctx, base) {
+		do(t, ctx, chromedp.Navigate(base+p), chromedp.WaitVisible("#main"))
+		want := eval[int](t, ctx, `[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.getClientRects().length && e.tabIndex >= 0 && e.checkVisibility()).length`)
+		had := 0
+		for range min(want, 40) {
+			do(t, ctx, chromedp.KeyEvent("\t"))
+			if eval[bool](t, ctx, `(() => { const e = document.activeElement; if (e === document.body || e.dataset.had) return false; e.dataset.had = "1"; const s = getComputedStyle(e); return s.outlineStyle !== "none" && s.outlineWidth !== "0px"; })()`) {
+				had++
+			}
+		}
+		if had < min(want, 40) {
+			t.Errorf("/%s: %d of %d had the focus, each once and marked", p, had, min(want, 40))
+		}
+	}
+}
+
+// The map by keys: it moves, zooms, and goes to an address.
+func TestMapByKeys(t *testing.T) {
+	ctx, saw := tab(t)
+	base := enter(t, ctx, ui(t, filepath.Join(*bundles, "ipam.tar.gz")))
+	do(t, ctx, chromedp.Navigate(base+"map"), chromedp.Poll(`Number(document.querySelector("canvas").dataset.frames) > 0`, nil), chromedp.Focus("canvas"))
+	for _, key := range []string{"+", "-", "0", kb.ArrowLeft, kb.ArrowRight, kb.ArrowUp, kb.ArrowDown} {
+		frames := eval[int](t, ctx, `Number(document.querySelector("canvas").dataset.frames)`)
+		do(t, ctx, chromedp.KeyEvent(key), chromedp.Poll(fmt.Sprintf(`Number(document.querySelector("canvas").dataset.frames) > %d`, frames), nil))
+	}
+	for _, e := range saw.problems(base) {
+		t.Error(e)
+	}
 }
 
 // Without scripts everything can be read; and it can be printed.
@@ -158,7 +222,7 @@ func TestURL(t *testing.T) {
 		s.set(t, ctx)
 		for _, p := range list {
 			saw.problems(base)
-			look(t, ctx, s, base, p, &slowest, 1000)
+			look(t, ctx, s, base, "lab", p, &slowest, 1000)
 			for _, e := range saw.problems(base) {
 				t.Errorf("%s /%s: %s", s.name, p, e)
 			}

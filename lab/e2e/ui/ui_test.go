@@ -62,19 +62,25 @@ func live(t *testing.T, mode lab.Datastore) {
 	shows("a judgement", time.Minute, "", func(p string) bool { return strings.Contains(p, "judged 2") })
 	t.Logf("the first judgement is shown %.1f s after the address was opened", time.Since(began).Seconds())
 
+	watched := product.StartUI(t, command("ui", "--settle=5s")) // a browser keeps it open
 	lines := follow(t, command("check", "--watch", "--settle=5s"))
 	sc := stage.Scenario{Name: "shown", Run: func(ctx context.Context, s *stage.Stage) error {
 		pod, err := s.Run(ctx, stage.PodSpec{Name: "freed", Node: "node1"})
 		if err != nil {
 			return err
 		}
+		key := "PL1002/" + pod.Status.PodIP
+		page := watch(t, watched.First, key)
+		if page != nil {
+			page.wait(t, "OPEN", "", time.Minute)
+		}
 		if _, err := s.Calicoctl(ctx, "ipam", "release", "--ip="+pod.Status.PodIP); err != nil {
 			return err
 		}
-		key := "PL1002/" + pod.Status.PodIP
 		confirmed := lines.wait(t, "+ ", key, 2*time.Minute)
 		shown := shows(key, behind, "findings?state=confirmed", func(p string) bool { return strings.Contains(p, key) })
 		t.Logf("%s is shown %.1f s after check --watch has confirmed it", key, shown.Sub(confirmed).Seconds())
+		page.within(t, "SHOWN", confirmed)
 		name := s.Namespace + "/freed"
 		for path, want := range map[string]string{
 			"finding?name=" + key: "FREE in", "pod?name=" + name: "FREE in", "address?ip=" + pod.Status.PodIP: name, "node?name=node1": name, "find?q=freed": "FREE in",
@@ -93,11 +99,35 @@ func live(t *testing.T, mode lab.Datastore) {
 		gone := lines.wait(t, "- ", key, time.Minute)
 		without := shows("no "+key, behind, "findings?state=confirmed", func(p string) bool { return !strings.Contains(p, key) })
 		t.Logf("%s is gone %.1f s after check --watch says so", key, without.Sub(gone).Seconds())
+		page.within(t, "GONE", gone)
 		shows("the plan", behind, "repairs", func(p string) bool { return strings.Contains(p, key) })
 		return nil
 	}}
 	if err := stage.Play(t.Context(), l, sc, stage.Options{Tell: func(s string) { t.Log(s) }}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// watch lets a browser keep the page of findings open, from before the incident to its end; nil without a browser.
+func watch(t *testing.T, first, key string) *followed {
+	t.Helper()
+	if *browser == "" {
+		return nil
+	}
+	return follow(t, exec.CommandContext(t.Context(), *browser, "-test.run=TestWatching$", "-test.v", "-test.timeout=15m", "-url", first, "-watch", key))
+}
+
+// within: the open page said so soon after the time, without being touched.
+func (f *followed) within(t *testing.T, says string, since time.Time) {
+	t.Helper()
+	if f == nil {
+		return
+	}
+	line := f.waitLine(t, says, "", time.Minute)
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(strings.TrimPrefix(line, says)))
+	took := at.Sub(since)
+	if t.Logf("in a page that is open: %s %.1f s after it", says, took.Seconds()); err != nil || took > behind {
+		t.Errorf("%s %s after it: %v", says, took, err)
 	}
 }
 
@@ -140,15 +170,21 @@ func follow(t *testing.T, cmd *exec.Cmd) *followed {
 // wait gives the time of a line.
 func (f *followed) wait(t *testing.T, prefix, part string, within time.Duration) time.Time {
 	t.Helper()
+	f.waitLine(t, prefix, part, within)
+	return time.Now()
+}
+
+func (f *followed) waitLine(t *testing.T, prefix, part string, within time.Duration) string {
+	t.Helper()
 	end := time.After(within)
 	for {
 		select {
 		case l := <-f.lines:
 			if strings.HasPrefix(l, prefix) && strings.Contains(l, part) {
-				return time.Now()
+				return l
 			}
 		case <-end:
-			t.Fatalf("check --watch did not print %s%s within %s", prefix, part, within)
+			t.Fatalf("%s%s was not printed within %s", prefix, part, within)
 		}
 	}
 }
