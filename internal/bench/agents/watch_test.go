@@ -58,7 +58,7 @@ func TestLabWatchAtSize(t *testing.T) {
 	}
 	began := time.Now()
 	cost := c.cost(t)
-	cmd := exec.CommandContext(t.Context(), *controller, "--kubeconfig", c.Kubeconfig(), "--namespace", lab.AgentNamespace, "--name", "c0", "--probes", metricsAt, "--serve", "")
+	cmd := exec.CommandContext(t.Context(), *controller, "--kubeconfig", c.Kubeconfig(), "--namespace", lab.AgentNamespace, "--name", "c0", "--probes", metricsAt, "--serve", "", "--settle", settles.String())
 	var said tail
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
@@ -98,6 +98,7 @@ func TestLabWatchAtSize(t *testing.T) {
 	during("nothing changes")
 	stop := c.changes(t)
 	during(fmt.Sprintf("%d rows change each second", *rate))
+	c.faults(t, r)
 	r.add("changes made", fmt.Sprint(stop()), "")
 	for _, h := range c.hosts {
 		h.end() // all connections end
