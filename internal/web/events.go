@@ -18,7 +18,7 @@ func (l *look) events() (string, any, error) {
 	if l.View.NodeByName(name) == nil {
 		return "", nil, missing("No node " + name + " in the last judgement.")
 	}
-	if l.site.Changes == nil || !l.all() {
+	if l.site.Changes == nil || !l.unlimited {
 		return "", nil, missing("The event log of " + name + " cannot be asked for from here.")
 	}
 	ctx, cancel := context.WithTimeout(l.r.Context(), askedWithin)

@@ -71,7 +71,7 @@ func (l *look) finding() (string, any, error) {
 		if l.site.Live { // a plan of a bundle is of then
 			t.Commands = append(t.Commands, l.Command("apply", "-f", "plan.yaml"))
 		}
-		if l.site.Plan != nil && l.all() {
+		if l.site.Plan != nil && l.unlimited {
 			t.Plan = l.site.Plan(l.r.Context(), l.Report, []finding.Finding{*f})
 		}
 	}

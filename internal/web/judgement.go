@@ -1,13 +1,10 @@
 package web
 
 import (
-	"maps"
-	"slices"
 	"sync"
 
 	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
-	"plumbline.dev/plumbline/internal/model"
 )
 
 // A judgement is a report with what pages look up in it. It is read by several goroutines; each has a view of its own.
@@ -54,34 +51,4 @@ func (j *judgement) look() *audit.Report {
 	own := *j.report
 	own.View = j.report.View.Aside()
 	return &own
-}
-
-// namespacesOf are those of pods, and of what is left of pods and services that are gone.
-func namespacesOf(v *model.View) []string {
-	s := v.Snapshot()
-	all := map[string]bool{}
-	for i := range s.Pods {
-		all[s.Pods[i].Namespace] = true
-	}
-	for i := range s.Endpoints {
-		all[s.Endpoints[i].Namespace] = true
-	}
-	for i := range s.Services {
-		all[s.Services[i].Namespace] = true
-	}
-	for i := range s.VMs {
-		all[s.VMs[i].Namespace] = true
-	}
-	for i := range s.Blocks {
-		for k := range s.Blocks[i].Attributes {
-			all[s.Blocks[i].Attributes[k].Namespace] = true
-		}
-	}
-	for _, n := range s.NodeState {
-		for i := range n.Sandboxes {
-			all[n.Sandboxes[i].Namespace] = true
-		}
-	}
-	delete(all, "")
-	return slices.Sorted(maps.Keys(all))
 }

@@ -23,8 +23,8 @@ type look struct {
 	serial uint64
 	may    func(namespace string) bool // list pods there
 
-	unlimited bool // in all namespaces
-	hides     map[string]bool
+	unlimited    bool            // in all namespaces
+	hides, shows map[string]bool // namespaces, once they were asked for
 }
 
 // A missing thing is answered with status 404.
@@ -73,7 +73,10 @@ func (l *look) sees(f *finding.Finding) bool {
 	if l.unlimited {
 		return true
 	}
-	if f.Namespace != "" && !l.may(f.Namespace) || slices.ContainsFunc(f.About, func(r model.Ref) bool { return !l.seesRef(r) }) {
+	if f.Namespace == "" && f.Subject.Kind == model.KindSandbox { // of a pod that is not known: only its DEL is
+		return false
+	}
+	if f.Namespace != "" && !l.may(f.Namespace) || !l.seesRef(f.Subject) || slices.ContainsFunc(f.About, func(r model.Ref) bool { return !l.seesRef(r) }) {
 		return false
 	}
 	if !l.seesText(f.Subject.Name) || !l.seesText(f.Summary) || !l.seesText(f.Why) || slices.ContainsFunc(f.Explains, func(k string) bool { return !l.seesText(k) }) {
@@ -87,42 +90,35 @@ func (l *look) sees(f *finding.Finding) bool {
 		})
 }
 
-// seesText tells that a text has no NAMESPACE/ whose pods who asks may not list, and no NAMESPACE. either: old handles
-// are named so.
+// seesText tells that a text names no namespace whose pods who asks may not list.
 func (l *look) seesText(text string) bool {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '/' && text[i] != '.' {
-			continue
-		}
-		from := i
-		for from > 0 && (text[from-1] >= 'a' && text[from-1] <= 'z' || text[from-1] >= '0' && text[from-1] <= '9' || text[from-1] == '-') {
-			from--
-		}
-		if ns := text[from:i]; l.hidden()[ns] {
-			return false
-		}
-	}
-	return true
+	l.sort()
+	return !names(text, l.hides, l.shows)
 }
 
-// hidden are the namespaces that who asks may not list the pods of.
-func (l *look) hidden() map[string]bool {
-	if l.hides == nil {
-		l.hides = map[string]bool{}
-		for _, ns := range l.namespaces() {
-			if !l.unlimited && !l.may(ns) {
-				l.hides[ns] = true
-			}
+// sort tells the namespaces whose pods who asks may not list from the others.
+func (l *look) sort() {
+	if l.hides != nil {
+		return
+	}
+	l.hides, l.shows = map[string]bool{}, map[string]bool{}
+	for _, ns := range l.namespaces() {
+		if l.may(ns) {
+			l.shows[ns] = true
+		} else {
+			l.hides[ns] = true
 		}
 	}
-	return l.hides
 }
 
-// seesRef tells that who asks may list the pods of the namespace that an object is in.
+// seesRef tells that who asks may list the pods of the namespace that an object is in, or is named after.
 func (l *look) seesRef(r model.Ref) bool {
 	switch r.Kind {
 	case model.KindPod, model.KindEndpoint, model.KindService, model.KindVM:
 		return l.may(namespaceOf(r.Name))
+	case model.KindHandle:
+		ns := handleNamespace(r.Name)
+		return ns == "" || l.may(ns)
 	default:
 		return true
 	}

@@ -51,7 +51,7 @@ func (l *look) node() (string, any, error) {
 	}
 	p := &nodePage{
 		Node: n, Machine: v.MachineOf(n.Name), Use: v.NodeUse(v.CalicoName(n.Name)), Tables: l.tablesOf(n.Name),
-		Runtimes: slices.Collect(v.RuntimesOn(n.Name)), Configs: slices.Collect(v.CNIConfigsOn(n.Name)), All: l.all(),
+		Runtimes: slices.Collect(v.RuntimesOn(n.Name)), Configs: slices.Collect(v.CNIConfigsOn(n.Name)), All: l.unlimited,
 		Commands: []string{l.Command("explain node", n.Name), l.Command("check --node", n.Name)},
 	}
 	p.Unread = map[string]bool{}
@@ -71,7 +71,7 @@ func (l *look) node() (string, any, error) {
 		}
 	}
 	p.Findings = l.seen(func(f *finding.Finding) bool { return f.Node == n.Name || f.Subject == n.Ref() })
-	p.Log = l.site.Changes != nil && l.all()
+	p.Log = l.site.Changes != nil && l.unlimited
 	worst := map[model.Ref]finding.Severity{}
 	for i := range p.Findings {
 		for _, r := range p.Findings[i].About {

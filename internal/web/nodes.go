@@ -48,7 +48,7 @@ func (l *look) grid() (out []nodeState) {
 			s.Class, s.Says = "unread", "node state not checked, or not all of it"
 		case s.Class != "":
 			s.Says = s.Class
-		case !l.all():
+		case !l.unlimited:
 			s.Class, s.Says = "good", "no findings that you may see"
 		default:
 			s.Class, s.Says = "good", "no findings"

@@ -37,10 +37,10 @@ const mostNodes = 5000
 
 func (l *look) overview() (string, any, error) {
 	o := &overview{Info: l.View.Info(), Pools: l.pools()}
-	if p := l.Pattern(); p != nil && l.all() {
+	if p := l.Pattern(); p != nil && l.unlimited {
 		o.Patterns = append(o.Patterns, p.String())
 	}
-	if p := l.Predating(); p != nil && l.all() {
+	if p := l.Predating(); p != nil && l.unlimited {
 		o.Patterns = append(o.Patterns, p.String())
 	}
 	by := map[finding.Code]*codeCount{}
@@ -73,7 +73,7 @@ func (l *look) overview() (string, any, error) {
 	o.Changes = o.Changes[:min(len(o.Changes), 12)]
 	for _, code := range slices.Sorted(maps.Keys(by)) {
 		c := by[code]
-		if l.all() {
+		if l.unlimited {
 			c.Trend = trend(counts, code)
 		}
 		o.Codes = append(o.Codes, *c)
@@ -84,9 +84,6 @@ func (l *look) overview() (string, any, error) {
 	o.Nodes = o.Nodes[:min(len(o.Nodes), mostNodes)]
 	return "overview", o, nil
 }
-
-// all tells that who asks may see everything, and so may see what is said of all findings together.
-func (l *look) all() bool { return l.unlimited || len(l.hidden()) == 0 }
 
 // trend draws how many findings of a code there were, as points.
 func trend(counts []sample, code finding.Code) string {

@@ -135,7 +135,7 @@ func (l *look) recorded(ip netip.Addr) (says, block string) {
 			return "allocated to a pod that you may not list", block
 		case at.Pod != "":
 			return fmt.Sprintf("allocated to %s/%s on %s", at.Namespace, at.Pod, at.Node), block
-		case !l.all(): // a handle may be named after its owner
+		case !l.unlimited: // a handle may be named after its owner
 			return "allocated", block
 		default:
 			return "allocated to " + plain.ShortIDs(at.Handle), block

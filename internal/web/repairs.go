@@ -36,7 +36,7 @@ type Decision struct {
 
 // repairs shows plans and policies, to who may see all findings: they name any of them.
 func (l *look) repairs() (string, any, error) {
-	if l.site.Repairs == nil || !l.all() {
+	if l.site.Repairs == nil || !l.unlimited {
 		return "", nil, missing("Repairs are not shown here: of a bundle none is known, and they name pods of all namespaces.")
 	}
 	ctx, cancel := context.WithTimeout(l.r.Context(), askedWithin)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -225,5 +226,37 @@ func TestRights(t *testing.T) {
 	}
 	if shown < 1000 {
 		t.Errorf("%d pages asked for", shown)
+	}
+}
+
+// A namespace is hidden wherever it is named: also if only a handle that is left over names it, and in what programs
+// wrote in their own ways. A pod of that name elsewhere is not.
+func TestNamespacesAreHiddenAsWords(t *testing.T) {
+	t.Parallel()
+	r := judged(t, "../detect/testdata/PL1006.txtar", func(s *model.Snapshot) {
+		for _, id := range []string{"secret.db-0", "k8s-pod-network.vmi.hush.vm-0"} {
+			s.Handles = append(s.Handles, model.Handle{ID: id, Name: id, Written: 1})
+		}
+	})
+	key := func(name string) model.Ref { return model.Ref{Kind: model.KindBlock, Name: name} }
+	for i, text := range []string{"sandbox hush_db-0", "used by StatefulSet/db of secret", `pod "db-0_secret" network`, "secret/db-0"} {
+		r.Findings = append(r.Findings, finding.Finding{Code: finding.PL1011, Severity: finding.Error, State: finding.Confirmed, Subject: key("unseen-" + strconv.Itoa(i)), Summary: text})
+	}
+	r.Findings = append(r.Findings,
+		finding.Finding{Code: finding.PL4006, State: finding.Confirmed, Subject: model.Ref{Kind: model.KindSandbox, Name: "n1/unseen"}, Summary: "DEL of nobody"},
+		finding.Finding{Code: finding.PL1011, State: finding.Confirmed, Subject: key("plain"), Summary: "shop/secret, secretly, no-secret-0"})
+	h := siteOf(r).Handler()
+	some := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, web.WithRights(r, func(ns string) bool { return ns != "secret" && ns != "hush" }))
+	})
+	_, all, _ := get(t, h, "/findings")
+	_, body, _ := get(t, some, "/findings")
+	for _, name := range []string{"secret.db-0", "hush.vm-0", "unseen"} {
+		if !strings.Contains(all, name) || strings.Contains(body, name) {
+			t.Errorf("%s: who may see all: %t; who may not list the namespace: %t", name, strings.Contains(all, name), strings.Contains(body, name))
+		}
+	}
+	if !strings.Contains(body, "PL1011/plain") {
+		t.Error("a pod of that name in another namespace is hidden")
 	}
 }
