@@ -1,6 +1,7 @@
 package ladder
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -95,7 +96,11 @@ func (b *builder) handle() Rung {
 			continue
 		}
 		at := b.v.AttributeOf(a)
-		if at == nil || at.Handle == "" || !b.may(at.Namespace) {
+		if at == nil || at.Handle == "" {
+			continue
+		}
+		if ns, _ := at.PodName(); !b.may(cmp.Or(at.Namespace, ns)) {
+			r.Cells[calico] = Cell{Says: "not shown to you", Mark: Unread}
 			continue
 		}
 		r.Cells[calico] = Cell{Says: plain.ShortIDs(at.Handle), value: model.ContainerOf(at.Handle)}

@@ -74,6 +74,8 @@ type Ladder struct {
 	Rungs []Rung
 	Node  []*finding.Finding // about its node as a whole
 	Note  string             // why nothing can be said of it
+
+	Suppressed, Hidden int // findings about the pod that are not shown: the latter are not for who looks
 }
 
 // A Viewer is who looks; one without rights of their own sees everything.
@@ -103,6 +105,7 @@ func Of(r *audit.Report, pod *model.Pod, who Viewer) *Ladder {
 	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed, r.Folded} {
 		l.place(b, fs, who)
 	}
+	l.withhold(b, r, who)
 	if !l.found() {
 		l.soften()
 	}
@@ -140,7 +143,7 @@ func compare(r *Rung) {
 
 // found tells that a finding is about the pod.
 func (l *Ladder) found() bool {
-	return slices.ContainsFunc(l.Rungs, func(r Rung) bool { return r.Found() })
+	return l.Suppressed+l.Hidden > 0 || slices.ContainsFunc(l.Rungs, func(r Rung) bool { return r.Found() })
 }
 
 // soften takes back the verdict of cells that no finding stands for.

@@ -176,6 +176,30 @@ func TestUnreadAndElsewhere(t *testing.T) {
 	}
 }
 
+// A finding that is suppressed, or that who looks may not see, is a fault all the same; and a handle that they may not
+// see is not called missing.
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	r := worlds(t)["PL2010"]
+	all := slices.Concat(r.Findings, r.Unconfirmed, r.Folded)
+	of := func(r *audit.Report, who ladder.Viewer) string {
+		return text(ladder.Of(r, r.View.PodByName("shop", "second"), who))
+	}
+	suppressed := *r
+	suppressed.Findings, suppressed.Unconfirmed, suppressed.Folded, suppressed.Suppressed = nil, nil, nil, all
+	unseen := ladder.Viewer{Sees: func(*finding.Finding) bool { return false }, May: func(string) bool { return false }}
+	for want, got := range map[string]string{
+		"1 suppressed finding; 1 part missing":           of(&suppressed, ladder.Viewer{}),
+		"1 finding that you may not see; 1 part missing": of(r, unseen),
+		"1 finding that you may not see; 1 part":         of(&suppressed, unseen),
+		"Calico: not shown to you (unread)":              of(r, unseen),
+	} {
+		if !strings.Contains(got, want) || strings.Contains(got, "no code") || strings.Contains(got, "<-") {
+			t.Errorf("want %q:\n%s", want, got)
+		}
+	}
+}
+
 // A drawing is well-formed, and what strangers wrote in it is text.
 func TestDrawing(t *testing.T) {
 	t.Parallel()

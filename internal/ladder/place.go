@@ -3,6 +3,7 @@ package ladder
 import (
 	"slices"
 
+	"plumbline.dev/plumbline/internal/audit"
 	"plumbline.dev/plumbline/internal/finding"
 	"plumbline.dev/plumbline/internal/model"
 )
@@ -36,8 +37,8 @@ var ofCode = map[finding.Code]string{
 	finding.PL3002: partVeth, finding.PL3003: partRoute, finding.PL3004: partNeighbour, finding.PL3005: partInside, finding.PL3006: partInside,
 }
 
-// place puts each finding about the pod at the rung that it concerns, and those about its node aside.
-func (l *Ladder) place(b *builder, fs []finding.Finding, who Viewer) {
+// own are the objects that are the pod's.
+func (l *Ladder) own(b *builder) []model.Ref {
 	own := []model.Ref{l.Pod.Ref()}
 	for _, ip := range l.IPs {
 		own = append(own, model.Ref{Kind: model.KindAddress, Name: ip.String()})
@@ -45,10 +46,16 @@ func (l *Ladder) place(b *builder, fs []finding.Finding, who Viewer) {
 	if b.box != nil {
 		own = append(own, b.box.Ref())
 	}
+	return own
+}
+
+// place puts each finding about the pod at the rung that it concerns, and those about its node aside.
+func (l *Ladder) place(b *builder, fs []finding.Finding, who Viewer) {
+	own := l.own(b)
 	for i := range fs {
 		f := &fs[i]
 		ofNode := f.Subject.Kind == model.KindNode && f.Subject.Name == l.Pod.Node
-		ofPod := slices.ContainsFunc(f.About, func(r model.Ref) bool { return slices.Contains(own, r) })
+		ofPod := isAbout(f, own)
 		if !ofNode && !ofPod || who.Sees != nil && !who.Sees(f) {
 			continue
 		}
@@ -58,6 +65,28 @@ func (l *Ladder) place(b *builder, fs []finding.Finding, who Viewer) {
 		}
 		r := &l.Rungs[l.rungOf(f)]
 		r.Findings = append(r.Findings, f)
+	}
+}
+
+func isAbout(f *finding.Finding, own []model.Ref) bool {
+	return slices.ContainsFunc(f.About, func(r model.Ref) bool { return slices.Contains(own, r) })
+}
+
+// withhold counts the findings about the pod that are not placed: what is missing on it is a fault all the same.
+func (l *Ladder) withhold(b *builder, r *audit.Report, who Viewer) {
+	own := l.own(b)
+	hidden := func(f *finding.Finding) bool { return who.Sees != nil && !who.Sees(f) }
+	for _, fs := range [][]finding.Finding{r.Findings, r.Unconfirmed, r.Folded, r.Suppressed} {
+		for i := range fs {
+			if f := &fs[i]; serious(f) && isAbout(f, own) && hidden(f) {
+				l.Hidden++
+			}
+		}
+	}
+	for i := range r.Suppressed {
+		if f := &r.Suppressed[i]; serious(f) && isAbout(f, own) && !hidden(f) {
+			l.Suppressed++
+		}
 	}
 }
 

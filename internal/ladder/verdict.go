@@ -25,6 +25,12 @@ func (l *Ladder) Verdict() string {
 	if findings > 0 {
 		out = append(out, plain.Count(findings, "finding"))
 	}
+	if l.Suppressed > 0 {
+		out = append(out, plain.Count(l.Suppressed, "suppressed finding"))
+	}
+	if l.Hidden > 0 {
+		out = append(out, plain.Count(l.Hidden, "finding")+" that you may not see")
+	}
 	for _, f := range l.Node {
 		if serious(f) {
 			out = append(out, "its node has findings")
