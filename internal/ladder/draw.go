@@ -115,11 +115,11 @@ func (l *Ladder) draw(w io.Writer, css string, link func(*finding.Finding) strin
 	}
 	y := top
 	for _, f := range l.Node[:min(len(l.Node), mostSides)] {
-		s := side(f, y-44, link)
-		s.Lines = []drawnLine{{16, plain.InMiddle("Node: "+s.Full, nodeText)}}
-		s.Height, s.Y = lineHeight+4, y-28
-		d.Node = append(d.Node, s)
-		y += lineHeight + 8
+		s := side(f, y, link)
+		y = d.ofNode(s, "Node: "+s.Full, y)
+	}
+	if more := len(l.Node) - mostSides; more > 0 {
+		y = d.ofNode(drawnSide{}, fmt.Sprintf("Node: and %s more", plain.Count(more, "finding")), y)
 	}
 	d.HeadY = y - 12
 	for i := range l.Rungs {
@@ -133,6 +133,13 @@ func (l *Ladder) draw(w io.Writer, css string, link func(*finding.Finding) strin
 		d.PipeFrom, d.PipeTo = d.Rungs[0].Y+rungHeight/2, d.Rungs[n-1].Y+rungHeight/2
 	}
 	return drawing.Execute(w, &d)
+}
+
+// ofNode adds a line about the node, and says where the next one is.
+func (d *drawn) ofNode(s drawnSide, text string, y int) (next int) {
+	s.Lines, s.Height, s.Y = []drawnLine{{16, plain.InMiddle(text, nodeText)}}, lineHeight+4, y-28
+	d.Node = append(d.Node, s)
+	return y + lineHeight + 8
 }
 
 func drawRung(r *Rung, y int, link func(*finding.Finding) string) drawnRung {

@@ -234,6 +234,20 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
+// What a drawing leaves out is counted.
+func TestDrawingCounts(t *testing.T) {
+	t.Parallel()
+	r := worlds(t)["PL2010"]
+	l := ladder.Of(r, r.View.Pod(0), ladder.Viewer{})
+	for range 5 {
+		l.Node = append(l.Node, &finding.Finding{Code: finding.PL5003})
+	}
+	var b bytes.Buffer
+	if err := l.SVG(&b); err != nil || !strings.Contains(b.String(), "Node: and 2 findings more") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 func wellFormed(t *testing.T, name string, text []byte) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(text))
